@@ -1,0 +1,104 @@
+package imagegen
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"regexp"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// DefaultAccountType is the account type of a user for whom no other was set.
+const DefaultAccountType = "FREE"
+
+// User owns keys, credits and generations.
+type User struct {
+	ID          UserID
+	Name        string // unique
+	AccountType string // matches [A-Z0-9_]+
+	CreatedAt   time.Time
+	DisabledAt  time.Time // zero: not disabled
+}
+
+// Key is an API key as it is stored. The raw key is not: it is shown once, by MintKey.
+type Key struct {
+	ID         KeyID
+	User       UserID
+	Name       string
+	Prefix     string   // the first characters of the raw key, for display
+	Hash       [32]byte // SHA-256 of the raw key
+	CreatedAt  time.Time
+	ExpiresAt  time.Time // zero: never
+	RevokedAt  time.Time // zero: not revoked
+	LastUsedAt time.Time // zero: never; may lag behind by a minute
+}
+
+// Accounts manages users and their keys. It is safe for concurrent use. Its errors are those of a
+// [Service], and [ErrExists].
+type Accounts struct {
+	store Store
+	now   func() time.Time
+	ids   *idSource
+	used  *keyUse
+}
+
+// CreateUser adds a user; accountType "" means DefaultAccountType. ErrExists if the name is taken.
+func (a *Accounts) CreateUser(ctx context.Context, name, accountType string) (User, error) {
+	now := a.now()
+	u := User{ID: UserID(a.ids.next(userPrefix, now)), Name: name, AccountType: cmp.Or(accountType, DefaultAccountType), CreatedAt: now}
+	if err := errors.Join(checkName("user", name), checkAccountType(u.AccountType)); err != nil {
+		return User{}, err
+	}
+	return u, public(a.store.CreateUser(ctx, u))
+}
+
+// User returns a user by its identifier. ErrNotFound.
+func (a *Accounts) User(ctx context.Context, id UserID) (User, error) {
+	u, err := a.store.User(ctx, id)
+	return u, public(err)
+}
+
+// UserByName returns a user by its name. ErrNotFound.
+func (a *Accounts) UserByName(ctx context.Context, name string) (User, error) {
+	u, err := a.store.UserByName(ctx, name)
+	return u, public(err)
+}
+
+// Users lists all users by name.
+func (a *Accounts) Users(ctx context.Context) ([]User, error) {
+	us, err := a.store.Users(ctx)
+	return us, public(err)
+}
+
+// SetAccountType changes a user's account type. ErrNotFound.
+func (a *Accounts) SetAccountType(ctx context.Context, id UserID, accountType string) error {
+	if err := checkAccountType(accountType); err != nil {
+		return err
+	}
+	return public(a.store.SetAccountType(ctx, id, accountType))
+}
+
+// DisableUser makes all keys of a user invalid, for good. What it owns stays. ErrNotFound.
+func (a *Accounts) DisableUser(ctx context.Context, id UserID) error {
+	return public(a.store.DisableUser(ctx, id, a.now()))
+}
+
+var accountTypeForm = regexp.MustCompile(`^[A-Z0-9_]{1,64}$`)
+
+func checkAccountType(s string) error {
+	if !accountTypeForm.MatchString(s) {
+		return invalid("an account type is 1 to 64 of A-Z, 0-9 and _, such as PRO; got %s", quote(s))
+	}
+	return nil
+}
+
+func checkName(what, name string) error {
+	unprintable := func(r rune) bool { return !unicode.IsPrint(r) }
+	if name == "" || len(name) > 255 || !utf8.ValidString(name) || strings.TrimSpace(name) != name || strings.ContainsFunc(name, unprintable) {
+		return invalid("the name of a %s is 1 to 255 bytes of printable text without space around it; got %s", what, quote(name))
+	}
+	return nil
+}

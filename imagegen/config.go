@@ -1,0 +1,198 @@
+package imagegen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+)
+
+// Config makes an [Engine]. Store and Ledger are required; every other zero value means the
+// default that its comment names.
+type Config struct {
+	Store  Store
+	Ledger Ledger     // may be the Store itself: then both commit together
+	Images ImageStore // nil: Store must be one
+	Spool  Spool      // nil: Store must be one
+
+	// Models are those on offer. Without any, an engine serves what is stored and takes no work.
+	Models []Model
+
+	// Policy decides ratio and tier of a request. nil: SizeFirst.
+	Policy Policy
+	// Admit is asked before the charge, when everything else about the request is in order: the
+	// place for moderation, and for limits of one's own. An *Error it returns is the answer; any
+	// other error is answered with ErrInternal. nil: all are admitted.
+	Admit func(ctx context.Context, a Admission) error
+	// Observe is told of each generation that is accepted, settled or failed, once the fact is
+	// durable. It must be quick, safe for concurrent use, and must not call the engine. After a
+	// crash an event may be missing. nil: nobody is told.
+	Observe func(ctx context.Context, e Event)
+
+	Concurrency    int           // attempts under way at once, of both kinds; 0: 16
+	MaxQueued      int           // asynchronous generations that wait, beyond it ErrOverloaded; 0: 10,000
+	SlotWait       time.Duration // longest wait of a synchronous call for its turn, then ErrOverloaded; 0: 30 s
+	AttemptTimeout time.Duration // of a synchronous call with its wait, and of each asynchronous attempt; 0: 800 s
+	Grace          time.Duration // that a provider has to return after its context ended; 0: 10 s
+	Backoff        []time.Duration
+	// Backoff is the pause before each further asynchronous attempt, so that there is one attempt
+	// more than pauses; nil: 1 s and 5 s. A provider's longer RetryAfter is honoured up to a minute.
+
+	MaxAge time.Duration // no attempt begins at an asynchronous generation older than this; 0: 24 h
+	Lease  time.Duration // after which an attempt that nobody prolongs is recovered; 0: 30 s
+	Retain time.Duration // ended generations are erased at this age, no less than ReservationTime; 0: never
+
+	Now func() time.Time // nil: time.Now
+	Log *slog.Logger     // nil: silent. Neither prompts nor keys are logged
+}
+
+// Model is a model on offer.
+type Model struct {
+	ID       string
+	Provider Provider
+	// Credits is the price of one image for each tier. A tier without a price is not on offer.
+	Credits map[Tier]Credits
+	// MaxEffort caps, for a tier, the quality that is handed to the provider. No entry: no cap.
+	MaxEffort map[Tier]Quality
+
+	// These narrow what the provider can do. Zero: all of it.
+	Ratios        []Ratio
+	MaxReferences *int
+	MaxImages     int
+	MaxPrompt     int
+}
+
+// Admission is a request that is about to be charged.
+type Admission struct {
+	User    UserID
+	Request GenerateRequest // References is empty: see Open
+	Ratio   Ratio
+	Tier    Tier
+	Credits Credits // that will be charged
+
+	References []ProviderReference // checked; can be opened during the call
+}
+
+// EventKind says what happened to a generation.
+type EventKind string
+
+// The kinds of events.
+const (
+	EventAccepted EventKind = "accepted" // charged, and queued or under way
+	EventSettled  EventKind = "settled"  // succeeded: images stored, the rest refunded
+	EventFailed   EventKind = "failed"   // no image; all credits refunded
+)
+
+// Event tells an observer of a generation.
+type Event struct {
+	Kind       EventKind
+	User       UserID
+	Generation Generation // Prompt is empty
+	Failure    *Failure   // of EventFailed, for operators
+	Provider   string
+	Duration   time.Duration // since the generation was created
+}
+
+const (
+	defaultConcurrency    = 16
+	defaultMaxQueued      = 10_000
+	defaultSlotWait       = 30 * time.Second
+	defaultAttemptTimeout = 800 * time.Second // section 8 of the specification
+	defaultGrace          = 10 * time.Second
+	defaultMaxAge         = 24 * time.Hour
+	defaultLease          = 30 * time.Second
+)
+
+func (c Config) withDefaults() Config {
+	orDefault(&c.Concurrency, defaultConcurrency)
+	orDefault(&c.MaxQueued, defaultMaxQueued)
+	orDefault(&c.SlotWait, defaultSlotWait)
+	orDefault(&c.AttemptTimeout, defaultAttemptTimeout)
+	orDefault(&c.Grace, defaultGrace)
+	orDefault(&c.MaxAge, defaultMaxAge)
+	orDefault(&c.Lease, defaultLease)
+	if c.Backoff == nil {
+		c.Backoff = []time.Duration{time.Second, 5 * time.Second}
+	}
+	if c.Policy == nil {
+		c.Policy = SizeFirst
+	}
+	if c.Admit == nil {
+		c.Admit = func(context.Context, Admission) error { return nil }
+	}
+	if c.Observe == nil {
+		c.Observe = func(context.Context, Event) {}
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Images == nil {
+		c.Images, _ = c.Store.(ImageStore)
+	}
+	if c.Spool == nil {
+		c.Spool, _ = c.Store.(Spool)
+	}
+	return c
+}
+
+func orDefault[T int | time.Duration](v *T, otherwise T) {
+	if *v == 0 {
+		*v = otherwise
+	}
+}
+
+// check names everything that is wrong at once.
+func (c Config) check() error {
+	var errs []error
+	require := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf("imagegen: "+format, args...))
+		}
+	}
+	require(c.Store != nil, "Config.Store is required")
+	require(c.Ledger != nil, "Config.Ledger is required")
+	require(c.Store == nil || c.Images != nil, "Config.Images is required: Store keeps no images")
+	require(c.Store == nil || c.Spool != nil, "Config.Spool is required: Store has no spool")
+	require(c.Concurrency > 0 && c.MaxQueued > 0, "Config.Concurrency and Config.MaxQueued cannot be negative")
+	require(c.SlotWait > 0 && c.AttemptTimeout > 0 && c.Grace > 0 && c.MaxAge > 0 && c.Lease > 0 && c.Retain >= 0,
+		"no duration in Config can be negative")
+	require(c.Retain == 0 || c.Retain >= ReservationTime, "Config.Retain is at least %v: idempotency keys are kept that long", ReservationTime)
+	seen := map[string]bool{}
+	for _, m := range c.Models {
+		require(m.ID != "" && !seen[m.ID], "model identifiers must be present and differ; got %q", m.ID)
+		seen[m.ID] = true
+		errs = append(errs, m.check())
+	}
+	return errors.Join(errs...)
+}
+
+func (m Model) check() error {
+	if m.Provider == nil {
+		return fmt.Errorf("imagegen: model %q has no Provider", m.ID)
+	}
+	offered := m.info()
+	if len(offered.Tiers) == 0 {
+		return fmt.Errorf("imagegen: model %q has no price for any tier of its provider (%v)", m.ID, m.capabilities().Tiers)
+	}
+	for tier, price := range m.Credits {
+		if _, err := price.Times(MaxImages); err != nil || !slices.Contains(Tiers(), tier) {
+			return fmt.Errorf("imagegen: model %q: %d credits for tier %q is no price", m.ID, price, tier)
+		}
+	}
+	for tier, effort := range m.MaxEffort {
+		if !slices.Contains(Tiers(), tier) || !slices.Contains(Qualities(), effort) {
+			return fmt.Errorf("imagegen: model %q: max effort %q for tier %q: no such quality or tier", m.ID, effort, tier)
+		}
+	}
+	for _, r := range m.Ratios {
+		if !slices.Contains(m.capabilities().Ratios, r) {
+			return fmt.Errorf("imagegen: model %q: its provider cannot do ratio %q", m.ID, r)
+		}
+	}
+	return nil
+}

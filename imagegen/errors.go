@@ -1,0 +1,159 @@
+package imagegen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+	"unicode/utf8"
+)
+
+// Code names a kind of failure. The values stand in the JSON error object.
+type Code string
+
+// The codes: those of section 7 of the specification, then the extensions.
+const (
+	CodeInvalidRequest      Code = "invalid_request"
+	CodeMissingKey          Code = "missingApiKey"
+	CodeInvalidKey          Code = "invalidApiKey"
+	CodeExpiredKey          Code = "expiredApiKey"
+	CodeInsufficientCredits Code = "insufficientCredits"
+	CodeNotFound            Code = "notFound"
+	CodeGenerationFailed    Code = "generationFailed"
+
+	CodeIdempotencyKeyReused Code = "idempotencyKeyReused"
+	CodeIdempotencyKeyInUse  Code = "idempotencyKeyInUse"
+	CodeOverloaded           Code = "overloaded"
+	CodeInternal             Code = "internalError"
+)
+
+// Error is the error that a [Service] returns. errors.Is compares codes, so that the sentinels
+// below match in process and through the client alike.
+type Error struct {
+	Code       Code
+	Message    string        // safe to show
+	Generation GenerationID  // of generationFailed, and of idempotencyKeyInUse once accepted: which
+	RetryAfter time.Duration // of overloaded and idempotencyKeyInUse: when to ask again
+	Replayed   bool          // answered from what was kept under the idempotency key
+	Err        error         // the cause, for the log; never shown
+}
+
+func (e *Error) Error() string {
+	s := string(e.Code)
+	if e.Message != "" {
+		s += ": " + e.Message
+	}
+	if e.Err != nil {
+		s += ": " + e.Err.Error()
+	}
+	return s
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Is reports whether target is an *Error of the same code.
+func (e *Error) Is(target error) bool {
+	t, ok := target.(*Error)
+	return ok && t.Code == e.Code
+}
+
+// Sentinels for errors.Is, one for each code.
+var (
+	ErrInvalidRequest       = &Error{Code: CodeInvalidRequest, Message: "the request is invalid"}
+	ErrMissingKey           = &Error{Code: CodeMissingKey, Message: "send an API key: Authorization: Bearer <API_KEY>"}
+	ErrInvalidKey           = &Error{Code: CodeInvalidKey, Message: "the API key does not exist or has been revoked"}
+	ErrExpiredKey           = &Error{Code: CodeExpiredKey, Message: "the API key has expired"}
+	ErrInsufficientCredits  = &Error{Code: CodeInsufficientCredits, Message: "the account has too few credits for this request"}
+	ErrNotFound             = &Error{Code: CodeNotFound, Message: "the requested resource was not found"}
+	ErrGenerationFailed     = &Error{Code: CodeGenerationFailed, Message: messageFailed}
+	ErrIdempotencyKeyReused = &Error{Code: CodeIdempotencyKeyReused, Message: "this Idempotency-Key was used with another request; use a new key"}
+	ErrIdempotencyKeyInUse  = &Error{Code: CodeIdempotencyKeyInUse, Message: "a request with this Idempotency-Key is still running; ask again later"}
+	ErrOverloaded           = &Error{Code: CodeOverloaded, Message: "the service cannot take more work at the moment; try again later"}
+	ErrInternal             = &Error{Code: CodeInternal, Message: "the service failed; try again later"}
+)
+
+// The two messages that a failed generation shows. What the provider said goes to the log.
+const (
+	messageRefused = "the provider's policy refused this request; the credits were returned; change the prompt or the reference images"
+	messageFailed  = "the images could not be generated; the credits were returned; try again"
+	messageUnknown = "the outcome is unknown; ask again with the same Idempotency-Key"
+)
+
+// Errors between the engine and what implements its interfaces.
+var (
+	// ErrStale: another attempt has taken the generation over, or it is gone.
+	ErrStale = errors.New("imagegen: another attempt has taken over")
+	// ErrTransition: the change is not possible in the record's state.
+	ErrTransition = errors.New("imagegen: the change is not possible in this state")
+	// ErrNotApplied: nothing was written: the queue or the disk is full, or the context ended first.
+	ErrNotApplied = errors.New("imagegen: nothing was written")
+	// ErrExists: a user of that name exists.
+	ErrExists = errors.New("imagegen: the name is taken")
+	// ErrChargeConflict: the charge stands with another user or amount.
+	ErrChargeConflict = errors.New("imagegen: the charge stands with another user or amount")
+	// ErrChargeClosed: the charge was settled before.
+	ErrChargeClosed = errors.New("imagegen: the charge was settled before")
+	// ErrGrantConflict: the reference stands with another user or amount.
+	ErrGrantConflict = errors.New("imagegen: the reference stands with another user or amount")
+)
+
+// ReservedError says that another generation holds the idempotency key; nothing was written.
+type ReservedError struct{ Record Record }
+
+func (e *ReservedError) Error() string {
+	return "imagegen: the idempotency key is reserved by " + string(e.Record.ID)
+}
+
+// Definite reports whether err says that a write of a Store or a Ledger changed nothing. After
+// any other error the outcome of that write is unknown.
+func Definite(err error) bool {
+	for _, definite := range []error{ErrStale, ErrTransition, ErrNotApplied, ErrExists, ErrNotFound, ErrInvalidRequest,
+		ErrInsufficientCredits, ErrChargeConflict, ErrChargeClosed, ErrGrantConflict} {
+		if errors.Is(err, definite) {
+			return true
+		}
+	}
+	_, reserved := errors.AsType[*ReservedError](err)
+	return reserved
+}
+
+// Invalid returns an ErrInvalidRequest with a message that is shown to the caller. An admission
+// hook, a policy or an adapter uses it to say what is wrong and what to do.
+func Invalid(format string, args ...any) *Error {
+	return &Error{Code: CodeInvalidRequest, Message: fmt.Sprintf(format, args...)}
+}
+
+func invalid(format string, args ...any) error { return Invalid(format, args...) }
+
+func internal(err error) error {
+	return &Error{Code: CodeInternal, Message: ErrInternal.Message, Err: err}
+}
+
+func overloaded(retry time.Duration, err error) error {
+	return &Error{Code: CodeOverloaded, Message: ErrOverloaded.Message, RetryAfter: retry, Err: err}
+}
+
+// public turns an error of a Store or a Ledger into one that a user may see.
+func public(err error) error {
+	_, coded := errors.AsType[*Error](err)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), coded:
+		return err
+	case errors.Is(err, ErrNotApplied):
+		return overloaded(time.Second, err)
+	}
+	return internal(err)
+}
+
+// quote shows what a caller sent, shortened.
+func quote(s string) string {
+	const most = 40
+	if utf8.RuneCountInString(s) > most {
+		s = string([]rune(s)[:most]) + "…"
+	}
+	return strconv.Quote(s)
+}

@@ -1,0 +1,101 @@
+package imagegen
+
+import (
+	"crypto/rand"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+)
+
+// Identifiers are opaque strings of distinct types, so that none can be passed for another.
+// Those that the engine makes rise strictly within a process, whatever the clock does.
+type (
+	// UserID names the owner of keys, credits and generations. An embedder may use identifiers
+	// of its own; see [UserID.Valid].
+	UserID string
+	// KeyID names an API key. It is no secret and cannot be used to authenticate.
+	KeyID string
+	// GenerationID names a generation. Only its owner can read it.
+	GenerationID string
+	// ImageID names one stored image. Who knows it can read the image: it carries 130 random bits.
+	ImageID string
+	// ReferenceID names bytes in a [Spool].
+	ReferenceID string
+	// ChargeID names a charge in a [Ledger]. The engine uses the generation's identifier.
+	ChargeID string
+)
+
+const (
+	userPrefix       = "usr_"
+	keyPrefix        = "key_"
+	generationPrefix = "gen_"
+	imagePrefix      = "image_"
+	referencePrefix  = "ref_"
+
+	sortableLength = ulid.EncodedSize // what follows the prefix: milliseconds and 80 random bits
+	secretLength   = 26               // what follows that in an ImageID: the length of rand.Text
+)
+
+// Valid reports whether u can own anything: 1 to 255 bytes, none of them NUL.
+func (u UserID) Valid() bool {
+	return u != "" && len(u) <= 255 && !strings.Contains(string(u), "\x00")
+}
+
+// Valid reports whether id has the form of a generation's identifier. It says nothing of whether
+// the generation exists.
+func (id GenerationID) Valid() bool {
+	s, ok := strings.CutPrefix(string(id), generationPrefix)
+	return ok && isBase32(s, sortableLength)
+}
+
+// Generation returns the generation that an image belongs to; ok is false if id is no image's.
+func (id ImageID) Generation() (g GenerationID, ok bool) {
+	s, ok := strings.CutPrefix(string(id), imagePrefix)
+	if !ok || len(s) != sortableLength+secretLength || !isBase32(s, len(s)) {
+		return "", false
+	}
+	return GenerationID(generationPrefix + s[:sortableLength]), true
+}
+
+// newImageID derives an identifier from the generation's, so that an image is found without an
+// index of its own.
+func newImageID(g GenerationID) ImageID {
+	return ImageID(imagePrefix + strings.TrimPrefix(string(g), generationPrefix) + rand.Text())
+}
+
+func isBase32(s string, length int) bool {
+	if len(s) != length {
+		return false
+	}
+	for _, c := range []byte(s) {
+		if (c < '0' || c > '9') && (c < 'A' || c > 'Z') {
+			return false
+		}
+	}
+	return true
+}
+
+// idSource makes sortable identifiers: within a process each is greater than the one before, which
+// paging by identifier relies on, even when the clock steps back.
+type idSource struct {
+	mu      sync.Mutex
+	last    uint64
+	entropy *ulid.MonotonicEntropy
+}
+
+func newIDSource() *idSource { return &idSource{entropy: ulid.Monotonic(rand.Reader, 0)} }
+
+func (s *idSource) next(prefix string, now time.Time) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = max(s.last, ulid.Timestamp(now))
+	for {
+		id, err := ulid.New(s.last, s.entropy)
+		if err == nil {
+			return prefix + id.String()
+		}
+		s.last++ // the 80 bits of this millisecond are used up
+	}
+}

@@ -1,0 +1,164 @@
+package imagegen
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"hash/crc32"
+	"log/slog"
+	"math/big"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A raw key is keyLive, 43 base62 characters that carry 256 random bits, and 6 base62 characters of
+// the CRC-32 (IEEE) of all before them: a mistyped key is told apart without a look-up, and
+// scanners for leaked secrets can match it.
+const (
+	keyLive          = "img_live_"
+	keySecretLength  = 43
+	keyCheckLength   = 6
+	keyLength        = len(keyLive) + keySecretLength + keyCheckLength
+	keyDisplayLength = len(keyLive) + 6
+	base62           = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+)
+
+// Secret is a string that does not show when it is printed, logged or encoded.
+type Secret string
+
+const redacted = "[redacted]"
+
+// Reveal returns the secret.
+func (s Secret) Reveal() string { return string(s) }
+
+// String hides the secret.
+func (Secret) String() string { return redacted }
+
+// GoString hides the secret.
+func (Secret) GoString() string { return redacted }
+
+// LogValue hides the secret.
+func (Secret) LogValue() slog.Value { return slog.StringValue(redacted) }
+
+// MarshalText hides the secret.
+func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+
+// MintKey makes a key for a user and returns the raw key, which is stored nowhere. expires zero
+// means never. ErrInvalidRequest if the expiry is past or the name unfit.
+func (a *Accounts) MintKey(ctx context.Context, u UserID, name string, expires time.Time) (Secret, Key, error) {
+	now := a.now()
+	if !expires.IsZero() && !expires.After(now) {
+		return "", Key{}, invalid("the key would have expired at %s already", expires.UTC().Format(time.RFC3339))
+	}
+	if name != "" {
+		if err := checkName("key", name); err != nil {
+			return "", Key{}, err
+		}
+	}
+	if !u.Valid() {
+		return "", Key{}, invalid("a user's identifier is 1 to 255 bytes without NUL; got %s", quote(string(u)))
+	}
+	raw := newRawKey()
+	k := Key{ID: KeyID(a.ids.next(keyPrefix, now)), User: u, Name: name, Prefix: raw[:keyDisplayLength],
+		Hash: sha256.Sum256([]byte(raw)), CreatedAt: now, ExpiresAt: expires}
+	if err := a.store.CreateKey(ctx, k); err != nil {
+		return "", Key{}, public(err)
+	}
+	return Secret(raw), k, nil
+}
+
+// Keys lists a user's keys, oldest first.
+func (a *Accounts) Keys(ctx context.Context, u UserID) ([]Key, error) {
+	ks, err := a.store.Keys(ctx, u)
+	return ks, public(err)
+}
+
+// RevokeKey revokes a key at once and for good. ErrNotFound.
+func (a *Accounts) RevokeKey(ctx context.Context, id KeyID) (Key, error) {
+	k, err := a.store.RevokeKey(ctx, id, a.now())
+	return k, public(err)
+}
+
+// authenticate finds the user of a raw key. Revoked wins over expired.
+func (a *Accounts) authenticate(ctx context.Context, raw string) (UserID, error) {
+	if raw == "" {
+		return "", ErrMissingKey
+	}
+	if !wellFormed(raw) {
+		return "", ErrInvalidKey
+	}
+	k, err := a.store.KeyByHash(ctx, sha256.Sum256([]byte(raw)))
+	if errors.Is(err, ErrNotFound) {
+		return "", ErrInvalidKey
+	}
+	if err != nil {
+		return "", public(err)
+	}
+	u, err := a.store.User(ctx, k.User)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return "", public(err)
+	}
+	now := a.now()
+	switch {
+	case !k.RevokedAt.IsZero(), !u.DisabledAt.IsZero():
+		return "", ErrInvalidKey
+	case !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt):
+		return "", ErrExpiredKey
+	}
+	a.used.touch(k.ID, now)
+	return k.User, nil
+}
+
+func newRawKey() string {
+	var secret [32]byte
+	rand.Read(secret[:]) // never fails
+	s := keyLive + inBase62(new(big.Int).SetBytes(secret[:]), keySecretLength)
+	return s + checksum(s)
+}
+
+func wellFormed(raw string) bool {
+	if len(raw) != keyLength || !strings.HasPrefix(raw, keyLive) {
+		return false
+	}
+	body := raw[:keyLength-keyCheckLength]
+	return checksum(body) == raw[len(body):]
+}
+
+func checksum(s string) string {
+	return inBase62(new(big.Int).SetUint64(uint64(crc32.ChecksumIEEE([]byte(s)))), keyCheckLength)
+}
+
+func inBase62(n *big.Int, length int) string {
+	out := make([]byte, length)
+	digit := new(big.Int)
+	for i := length - 1; i >= 0; i-- {
+		n.DivMod(n, big.NewInt(int64(len(base62))), digit)
+		out[i] = base62[digit.Int64()]
+	}
+	return string(out)
+}
+
+// keyUse collects when keys were last used, so that no request pays for writing it.
+type keyUse struct {
+	mu   sync.Mutex
+	last map[KeyID]time.Time
+}
+
+func (u *keyUse) touch(id KeyID, now time.Time) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.last == nil {
+		u.last = make(map[KeyID]time.Time)
+	}
+	u.last[id] = now
+}
+
+func (u *keyUse) take() map[KeyID]time.Time {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	last := u.last
+	u.last = nil
+	return last
+}

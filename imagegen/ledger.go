@@ -1,0 +1,131 @@
+package imagegen
+
+import (
+	"context"
+	"time"
+)
+
+// Charge takes credits for one generation.
+type Charge struct {
+	ID      ChargeID
+	User    UserID
+	Credits Credits // valid by Credits.Valid
+}
+
+// Ledger takes and returns credits. A billing system already in place can stand behind it.
+//
+// It is safe for concurrent use by any number of processes that share it. Every method is
+// idempotent by the charge's ID: repeating a call that succeeded, or whose outcome is unknown,
+// changes nothing more. An error that [Definite] reports means that nothing was changed by this
+// call; after any other error its outcome is unknown, and the engine repeats it. A context that
+// ends may abandon a call only before it takes effect, or leave its outcome unknown.
+//
+// The engine answers every refused or doubtful Charge with Settle 0.
+type Ledger interface {
+	// Charge takes the credits and keeps the charge open. On nil it is durable.
+	// ErrInsufficientCredits: the account holds less. ErrChargeConflict: the ID stands with another
+	// user or amount. ErrChargeClosed: the ID was settled before; also when it was settled while unknown.
+	Charge(ctx context.Context, c Charge) error
+
+	// Settle closes a charge: used is spent, the rest goes back. On nil it is durable. Settling an
+	// unknown ID to 0 leaves a mark that refuses a Charge that comes late; to another amount it is
+	// ErrNotFound. ErrChargeConflict: it was settled to another amount, or used is negative or more
+	// than was charged.
+	Settle(ctx context.Context, id ChargeID, used Credits) error
+
+	// Balance reports what the user can spend, without what is held by open charges. A user that
+	// the ledger does not know has nothing. AccountType is left empty: the engine knows it.
+	Balance(ctx context.Context, u UserID) (Balance, error)
+}
+
+// Bookkeeper is a Ledger that also keeps lots and a journal, as those of packages storage and
+// memory do. The engine does not need it; operators do.
+//
+// Credits are kept in lots and burn in this order: lowest priority, earliest expiry (none last),
+// promotional before paid, earliest effective, then as they were granted.
+type Bookkeeper interface {
+	Ledger
+
+	// Grant adds a lot. It is idempotent by Ref: a repetition returns the lot that stands.
+	// ErrGrantConflict: the Ref stands with another user or amount. ErrInvalidRequest: the amount
+	// is out of range, the account would exceed MaxCredits, or the expiry is not ahead.
+	Grant(ctx context.Context, g Grant) (Lot, error)
+
+	// Revoke takes unspent credits back, all or nothing, idempotent by Ref as Grant is.
+	// ErrInsufficientCredits: so many are not there (what open charges hold does not count).
+	Revoke(ctx context.Context, r Revocation) (Entry, error)
+
+	// Lots lists the user's lots that still have credits or hold some for open charges, in the
+	// order in which they burn.
+	Lots(ctx context.Context, u UserID) ([]Lot, error)
+
+	// History lists the user's journal entries, newest first: at most limit of those before the
+	// given sequence number (0: from the newest).
+	History(ctx context.Context, u UserID, before uint64, limit int) ([]Entry, error)
+}
+
+// DefaultPriority is the priority of a grant that names none.
+const DefaultPriority = 50
+
+// Grant adds credits to an account as one lot.
+type Grant struct {
+	User     UserID
+	Credits  Credits
+	Promo    bool      // a gift: burns before what was paid for, all else being equal
+	Priority int       // 0 to 100, lower burns first
+	Expires  time.Time // zero: never
+	Ref      string    // unique over all grants and revocations; "": no protection against repetition
+}
+
+// Revocation takes credits back from an account.
+type Revocation struct {
+	User    UserID
+	Credits Credits
+	Lot     string // only from this lot; "": in the order in which they burn
+	Ref     string // as in Grant
+}
+
+// Lot is credits that were granted together. At all times
+// Granted = Remaining + Held + Spent + Expired + Revoked + Moved.
+type Lot struct {
+	ID        string
+	User      UserID
+	Granted   Credits
+	Remaining Credits // can be spent
+	Held      Credits // by open charges
+	Spent     Credits
+	Expired   Credits
+	Revoked   Credits
+	Moved     Credits // came back after the lot lapsed, and went to a refund lot
+	Promo     bool
+	Priority  int
+	Effective time.Time
+	Expires   time.Time // zero: never
+	Ref       string    // of the grant; a refund lot's is empty
+}
+
+// EntryKind says what a journal entry records.
+type EntryKind string
+
+// The kinds of journal entries.
+const (
+	EntryGrant  EntryKind = "grant"
+	EntryCharge EntryKind = "charge"
+	EntrySettle EntryKind = "settle"
+	EntryExpire EntryKind = "expire"
+	EntryRevoke EntryKind = "revoke"
+)
+
+// Entry is one line of the journal. Entries are never changed or removed; each carries the hash
+// of the one before it.
+type Entry struct {
+	Seq     uint64 // from 1, without gaps over all users
+	Time    time.Time
+	Kind    EntryKind
+	User    UserID
+	Charge  ChargeID // of a charge and its settlement
+	Ref     string   // of a grant or revocation
+	Credits Credits  // what this did to the balance: negative when credits were taken
+	Used    Credits  // settle: what was spent for good
+	Balance Credits  // afterwards
+}

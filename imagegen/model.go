@@ -1,0 +1,75 @@
+package imagegen
+
+import (
+	"maps"
+	"slices"
+)
+
+// capabilities are the provider's, with the defaults filled in.
+func (m Model) capabilities() Capabilities {
+	c := m.Provider.Capabilities()
+	if c.Ratios == nil {
+		c.Ratios = Ratios()
+	}
+	if c.Tiers == nil {
+		c.Tiers = Tiers()
+	}
+	orDefault(&c.MaxImages, MaxImages)
+	orDefault(&c.MaxPrompt, MaxPromptRunes)
+	return c
+}
+
+// info is what the model offers: the provider's capabilities, narrowed by the configuration.
+func (m Model) info() ModelInfo {
+	c := m.capabilities()
+	i := ModelInfo{
+		ID:                m.ID,
+		Provider:          m.Provider.Name(),
+		Credits:           map[Tier]Credits{},
+		MaxReferences:     min(c.MaxReferences, MaxReferences),
+		MaxImages:         narrow(min(c.MaxImages, MaxImages), m.MaxImages),
+		MaxPrompt:         narrow(min(c.MaxPrompt, MaxPromptRunes), m.MaxPrompt),
+		MaxReferenceBytes: MaxReferenceBytes,
+	}
+	if m.MaxReferences != nil {
+		i.MaxReferences = min(i.MaxReferences, max(0, *m.MaxReferences))
+	}
+	for _, t := range Tiers() {
+		if price, ok := m.Credits[t]; ok && slices.Contains(c.Tiers, t) {
+			i.Tiers, i.Credits[t] = append(i.Tiers, t), price
+		}
+	}
+	for _, r := range Ratios() {
+		if slices.Contains(c.Ratios, r) && (m.Ratios == nil || slices.Contains(m.Ratios, r)) {
+			i.Ratios = append(i.Ratios, r)
+		}
+	}
+	return i
+}
+
+func narrow(most, to int) int {
+	if to > 0 {
+		return min(most, to)
+	}
+	return most
+}
+
+// clone keeps a caller's changes away from what the engine works with.
+func (i ModelInfo) clone() ModelInfo {
+	i.Credits, i.Tiers, i.Ratios = maps.Clone(i.Credits), slices.Clone(i.Tiers), slices.Clone(i.Ratios)
+	return i
+}
+
+// effort lowers an effort to the most that the model allows for a tier. Under a cap, auto becomes
+// the cap: what the upstream would choose could exceed it.
+func (m Model) effort(asked Quality, t Tier) Quality {
+	most, capped := m.MaxEffort[t]
+	if !capped || most == QualityAuto {
+		return asked
+	}
+	order := Qualities()
+	if asked == QualityAuto || slices.Index(order, asked) > slices.Index(order, most) {
+		return most
+	}
+	return asked
+}

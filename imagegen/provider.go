@@ -1,0 +1,133 @@
+package imagegen
+
+import (
+	"context"
+	"io"
+	"iter"
+	"time"
+)
+
+// Provider turns a prompt into images. It sees neither users nor credits.
+//
+// It is safe for concurrent use. What it cannot do it declares, so that it is refused before
+// anything is charged; it never bends a request. Package provider helps to write one, package
+// providertest holds the suite that every one passes.
+type Provider interface {
+	// Name is the upstream's name, shown to callers. It never changes.
+	Name() string
+
+	// Capabilities never change while the provider is in use.
+	Capabilities() Capabilities
+
+	// Generate makes r.N images and yields them one by one, as they come. It does nothing until it
+	// is ranged over, which happens once. Fewer images are an ordinary outcome; more are dropped.
+	//
+	// An error is the last thing yielded; the images before it count. It should be a
+	// [*ProviderError]; any other counts as ClassUnknown. Generate stops when yield returns false or
+	// ctx ends, cancels upstream work where it can, and releases all that it holds before it returns.
+	Generate(ctx context.Context, r ProviderRequest) iter.Seq2[ProviderImage, error]
+}
+
+// Checker is implemented by a Provider that must refuse more than its Capabilities can express.
+type Checker interface {
+	// Check returns nil, or a *ProviderError of ClassInvalid whose Message tells the user what to
+	// change; for a size, the nearest one that can be had. It is a pure function of r's fields up
+	// to Quality and len(r.References), and is called before the charge.
+	Check(r ProviderRequest) error
+}
+
+// Capabilities is what a provider can do. The engine publishes it with the model and refuses the
+// rest with 400 before the charge.
+type Capabilities struct {
+	Ratios        []Ratio // nil: all of Ratios()
+	Tiers         []Tier  // nil: all of Tiers()
+	MaxReferences int     // 0: none; at most MaxReferences
+	MaxImages     int     // per request, whatever number of upstream calls that takes; 0: MaxImages
+	MaxPrompt     int     // code points; 0: MaxPromptRunes
+}
+
+// ProviderRequest is one attempt at a generation.
+type ProviderRequest struct {
+	// Key is opaque and the same for every attempt at one generation: fit for an upstream's
+	// idempotency key.
+	Key string
+
+	Prompt  string
+	N       int
+	Size    Size    // zero: auto. Else make at least this large, of this shape or Ratio's: the engine crops and scales down
+	Ratio   Ratio   // RatioAuto: the provider chooses
+	Tier    Tier    // an image of a lower tier counts as not delivered
+	Quality Quality // the effort
+
+	References []ProviderReference
+
+	// Job is what an earlier attempt saved: continue that upstream work, do not submit it again.
+	// Nil: start afresh.
+	Job []byte
+
+	// SaveJob keeps a handle of upstream work for a later attempt, and returns when it is durable.
+	// Call it after each submission and before the first poll; with nil to forget. When it fails,
+	// stop and return its error. It is never nil and safe for concurrent use; calls take effect in
+	// their order. Work that will not be tried again ignores it.
+	SaveJob func(ctx context.Context, job []byte) error
+}
+
+// ProviderReference is a reference image, checked.
+type ProviderReference struct {
+	Reference
+	MediaType     string // image/png, image/jpeg or image/webp
+	Size          int64  // bytes
+	Width, Height int
+}
+
+// ProviderImage is one image as the upstream made it: PNG, JPEG or WebP.
+type ProviderImage struct {
+	// Body is read to its end, or dropped, before the next image is asked for. It is never closed:
+	// what must be closed is the provider's to close when yield returns.
+	Body io.Reader
+}
+
+// Class says what a provider's error means for the generation. The zero value is the safest.
+type Class uint8
+
+// The classes. A transient one is tried again when the generation is asynchronous.
+const (
+	ClassUnknown     Class = iota // it may have happened, it may have cost: never tried again
+	ClassInvalid                  // the upstream will never take this request: not tried again
+	ClassRefused                  // moderation: not tried again, and the caller is told so
+	ClassRateLimited              // transient: nothing was made; again after RetryAfter
+	ClassUnavailable              // transient: nothing was made; again with backoff
+)
+
+// Transient reports whether another attempt makes sense and is safe.
+func (c Class) Transient() bool { return c == ClassRateLimited || c == ClassUnavailable }
+
+func (c Class) String() string {
+	names := [...]string{"unknown", "invalid", "refused", "rate limited", "unavailable"}
+	if int(c) < len(names) {
+		return names[c]
+	}
+	return "unknown"
+}
+
+// ProviderError is an error with a class.
+type ProviderError struct {
+	Class      Class
+	Message    string        // of Checker.Check: shown to the caller. Otherwise for the log
+	RetryAfter time.Duration // of ClassRateLimited, if the upstream said so
+	Err        error         // the cause, for the log; never shown
+}
+
+func (e *ProviderError) Error() string {
+	s := "provider: " + e.Class.String()
+	if e.Message != "" {
+		s += ": " + e.Message
+	}
+	if e.Err != nil {
+		s += ": " + e.Err.Error()
+	}
+	return s
+}
+
+// Unwrap returns the cause.
+func (e *ProviderError) Unwrap() error { return e.Err }

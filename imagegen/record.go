@@ -1,0 +1,171 @@
+package imagegen
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"time"
+)
+
+// Record is what a Store keeps of one generation.
+type Record struct {
+	Intent
+	Progress
+}
+
+// Intent is what was asked for and what it costs. It never changes, except that Erase takes the
+// prompt and the references out.
+type Intent struct {
+	ID             GenerationID
+	User           UserID
+	Model          string
+	Prompt         string
+	N              int
+	Size           Size
+	Quality        Quality // as asked for
+	Effort         Quality // as handed to the provider: Quality, capped by the model
+	Ratio          Ratio
+	Tier           Tier
+	Price          Credits // per image, fixed at acceptance; N × Price is a valid amount
+	Async          bool
+	References     []ReferenceFile
+	IdempotencyKey string
+	Fingerprint    [32]byte // of the request, see Record.Reserves
+	BaseURL        string
+	CreatedAt      time.Time
+}
+
+// ReferenceFile is a checked reference image in the spool.
+type ReferenceFile struct {
+	ID            ReferenceID
+	MediaType     string
+	Size          int64
+	Width, Height int
+	SHA256        [32]byte
+}
+
+// Progress is how far a generation has come.
+type Progress struct {
+	State    State
+	Attempt  int           // the fence: rises at each claim and each recovery
+	Failures int           // tries used up; resumed and drained work uses none
+	Delay    time.Duration // of a queued record: not due before the store's now + Delay
+	Job      []byte        // the provider's handle of upstream work
+
+	Images      []StoredImage // from StateSettling on
+	Published   int           // how many images were paid for; stays when they are erased
+	Failure     *Failure      // from StateSettling on, when there is no image
+	CompletedAt time.Time     // from StateSettling on
+	Balance     *Balance      // as told in the synchronous answer
+}
+
+// StoredImage is one image in the ImageStore.
+type StoredImage struct {
+	ID            ImageID
+	Attempt       int
+	MediaType     string
+	Width, Height int
+	Size          int64
+	SHA256        [32]byte
+	CreatedAt     time.Time
+}
+
+// Failure says why there is no image. Detail is for operators only.
+type Failure struct {
+	Class  Class
+	Detail string
+}
+
+// Message is what the owner of the generation is told.
+func (f Failure) Message() string {
+	if f.Class == ClassRefused {
+		return messageRefused
+	}
+	return messageFailed
+}
+
+// Fence names one attempt at one generation. A write by an attempt that was overtaken changes nothing.
+type Fence struct {
+	ID      GenerationID
+	Attempt int
+}
+
+// Fence names the record's present attempt.
+func (r Record) Fence() Fence { return Fence{r.ID, r.Attempt} }
+
+// Charge is what the generation costs if all images come.
+func (r Record) Charge() Charge {
+	return Charge{ID: ChargeID(r.ID), User: r.User, Credits: r.Price * Credits(r.N)}
+}
+
+// Used is what the images that came cost.
+func (r Record) Used() Credits { return r.Price * Credits(r.Published) }
+
+// WantsBalance reports whether the answer tells the balance, which Close then keeps.
+func (r Record) WantsBalance() bool { return !r.Async && r.Published > 0 }
+
+// ImageKey names one of the record's images in the ImageStore.
+func (r Record) ImageKey(i StoredImage) ImageKey { return ImageKey{r.ID, i.Attempt, i.ID} }
+
+// ReservationTime is how long an idempotency key stays reserved after the end of its generation.
+const ReservationTime = 24 * time.Hour
+
+// Reserves reports whether the record holds its idempotency key at the given time.
+func (r Record) Reserves(now time.Time) bool {
+	switch {
+	case r.IdempotencyKey == "" || r.State == StateGone:
+		return false
+	case r.CompletedAt.IsZero():
+		return true
+	}
+	return now.Before(r.CompletedAt.Add(ReservationTime))
+}
+
+// fingerprint identifies what was asked for: equal for requests with equal fields after defaults
+// and the same reference bytes in the same order.
+func (r Record) fingerprint() [32]byte {
+	h := sha256.New()
+	field := func(b []byte) {
+		h.Write(binary.AppendUvarint(nil, uint64(len(b)))) // lengths keep neighbours apart
+		h.Write(b)
+	}
+	async := []byte{0}
+	if r.Async {
+		async[0] = 1
+	}
+	field([]byte(r.Model))
+	field([]byte(r.Prompt))
+	field(binary.AppendUvarint(nil, uint64(r.N)))
+	field([]byte(r.Size.String()))
+	field([]byte(r.Quality))
+	field(async)
+	for _, f := range r.References {
+		field(f.SHA256[:])
+	}
+	return [32]byte(h.Sum(nil))
+}
+
+// Generation is what the owner sees of the record.
+func (r Record) Generation() Generation {
+	g := Generation{
+		ID: r.ID, Status: r.Status(), Model: r.Model, Prompt: r.Prompt, N: r.N, Size: r.Size, Quality: r.Quality,
+		ReferenceCount: len(r.References), Ratio: r.Ratio, Tier: r.Tier, CreatedAt: r.CreatedAt,
+		CreditsRequested: r.Charge().Credits,
+	}
+	if !g.Status.Terminal() {
+		return g
+	}
+	g.CompletedAt, g.Credits = r.CompletedAt, r.Used()
+	for _, i := range r.Images {
+		g.Images = append(g.Images, Image{ID: i.ID, CreatedAt: i.CreatedAt, Width: i.Width, Height: i.Height, MediaType: i.MediaType})
+	}
+	if r.Failure != nil {
+		g.Failure = &Error{Code: CodeGenerationFailed, Message: r.Failure.Message(), Generation: r.ID}
+	}
+	return g
+}
+
+// accepted is the record as it stood in the answer to an asynchronous call.
+func (r Record) accepted() Record {
+	r.Progress = Progress{State: StateQueued}
+	return r
+}

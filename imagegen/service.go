@@ -1,0 +1,181 @@
+package imagegen
+
+import (
+	"context"
+	"io"
+	"time"
+)
+
+// Service is what one user can do, and exactly what the HTTP interface offers: [Engine.As] and
+// [Engine.Authenticate] bind it to a user in process, package client binds it to an API key.
+//
+// A Service is safe for concurrent use. Every error of its methods is an [*Error] or, when the
+// caller's context ended first, that context's error.
+type Service interface {
+	// Models lists the models on offer, in the order of the configuration.
+	Models(ctx context.Context) ([]ModelInfo, error)
+
+	// Balance reports the user's credits.
+	Balance(ctx context.Context) (Balance, error)
+
+	// Generate charges the user, has the images made and stores them.
+	//
+	// It returns when they are there or, with Async, as soon as the work is durably queued. Fewer
+	// images than asked for is a success that costs only what came; none at all is
+	// [ErrGenerationFailed] and costs nothing.
+	//
+	// Before any charge it can fail with ErrInvalidRequest, ErrInsufficientCredits, ErrOverloaded
+	// and, where an idempotency key is given, ErrIdempotencyKeyReused and ErrIdempotencyKeyInUse.
+	// ErrInternal means that the outcome is unknown: the same call with the same idempotency key
+	// tells. When ctx ends before the charge nothing happens; after it, the work goes on and the
+	// answer can be had by the idempotency key, or from Generations.
+	Generate(ctx context.Context, r GenerateRequest) (Result, error)
+
+	// Generation returns one of the user's generations. What does not exist, is malformed or
+	// belongs to somebody else is the same ErrNotFound.
+	Generation(ctx context.Context, id GenerationID) (Generation, error)
+
+	// Generations lists the user's generations, newest first.
+	Generations(ctx context.Context, q Query) (Page, error)
+
+	// OpenImage opens a stored image; the caller closes it. The identifier is the capability: no
+	// ownership is checked. ErrNotFound if there is no such image.
+	OpenImage(ctx context.Context, id ImageID) (*ImageFile, error)
+}
+
+// GenerateRequest is a request for images. Model and Prompt are required.
+type GenerateRequest struct {
+	Model      string
+	Prompt     string      // not blank; at most the model's MaxPrompt code points of valid UTF-8
+	Size       Size        // zero: auto. An explicit size is delivered exactly, or refused
+	Quality    Quality     // "": QualityAuto
+	N          int         // number of images; 0: 1. At most the model's MaxImages
+	Async      bool        // return as soon as the work is queued
+	References []Reference // at most the model's MaxReferences; taken over by Generate, whatever it answers
+
+	// IdempotencyKey makes a repetition safe: 1 to 255 visible ASCII characters. For 24 hours after
+	// the end of the generation, the same request with the same key is answered as the first one
+	// was and charged no second time. "": none.
+	IdempotencyKey string
+
+	// BaseURL is where the caller reached the service. It is kept, so that a replayed answer names
+	// the same addresses as the first. "": the caller does not need any.
+	BaseURL string
+}
+
+// Reference is an image that a caller hands in: PNG, JPEG or WebP, at most MaxReferenceBytes, at
+// most MaxReferencePixels.
+type Reference interface {
+	// Open returns the bytes from the start. It may be called again, also concurrently; who opens closes.
+	Open(ctx context.Context) (io.ReadCloser, error)
+}
+
+// Limits on a reference image, from section 8 of the specification.
+const (
+	MaxReferenceBytes  = 50 << 20
+	MaxReferencePixels = 100_000_000
+	// MaxPromptRunes is the longest prompt, in code points, that any model takes.
+	MaxPromptRunes = 32_000
+	// MaxImages is the most images that one request can ask for.
+	MaxImages = 4
+	// MaxReferences is the most reference images that one request can bring.
+	MaxReferences = 16
+)
+
+// Result is the answer to Generate.
+type Result struct {
+	Generation
+	Balance  *Balance // as of this generation's own settlement; nil unless Status is StatusSucceeded
+	Replayed bool     // answered from what was kept under the idempotency key
+	BaseURL  string   // the BaseURL of the request that was answered first
+}
+
+// Status is how far a generation has come, as a user sees it.
+type Status string
+
+// A status moves forward only: queued, processing, then one of the other two for good.
+const (
+	StatusQueued     Status = "queued"
+	StatusProcessing Status = "processing"
+	StatusSucceeded  Status = "succeeded"
+	StatusFailed     Status = "failed"
+)
+
+// Statuses lists every status.
+func Statuses() []Status {
+	return []Status{StatusQueued, StatusProcessing, StatusSucceeded, StatusFailed}
+}
+
+// Terminal reports whether s never changes again.
+func (s Status) Terminal() bool { return s == StatusSucceeded || s == StatusFailed }
+
+// Generation is what a user sees of one generation.
+type Generation struct {
+	ID               GenerationID
+	Status           Status
+	Model            string
+	Prompt           string
+	N                int
+	Size             Size    // as asked for
+	Quality          Quality // as asked for
+	ReferenceCount   int
+	Ratio            Ratio
+	Tier             Tier
+	CreatedAt        time.Time
+	CompletedAt      time.Time // zero until Status is terminal
+	Images           []Image
+	Credits          Credits // charged: the images' price. 0 until succeeded, and when failed
+	CreditsRequested Credits // the price of all that was asked for
+	Failure          *Error  // why; only when failed
+}
+
+// Image is one stored image of a generation.
+type Image struct {
+	ID            ImageID
+	URL           string // absolute, from a Service that is reached over HTTP; in process "", see OpenImage
+	CreatedAt     time.Time
+	Width, Height int
+	MediaType     string // image/png, image/jpeg or image/webp
+}
+
+// ImageFile is an open image. The caller closes it.
+type ImageFile struct {
+	io.ReadSeekCloser
+	ID        ImageID
+	MediaType string
+	Size      int64
+	ETag      string // hexadecimal SHA-256 of the bytes, unquoted
+	CreatedAt time.Time
+}
+
+// ModelInfo is what a caller can know of a model.
+type ModelInfo struct {
+	ID                string
+	Provider          string
+	Credits           map[Tier]Credits // per image
+	Tiers             []Tier           // lowest first
+	Ratios            []Ratio          // RatioAuto first
+	MaxReferences     int
+	MaxImages         int
+	MaxPrompt         int // code points
+	MaxReferenceBytes int64
+}
+
+// Query selects from a user's generations. The zero value is the newest DefaultPageSize.
+type Query struct {
+	Limit  int          // 1 to MaxPageSize; 0: DefaultPageSize
+	After  GenerationID // continue behind this one; "": from the newest
+	Status Status       // "": all
+}
+
+// Sizes of a page of generations.
+const (
+	DefaultPageSize = 20
+	MaxPageSize     = 100
+)
+
+// Page is one page of generations, newest first.
+type Page struct {
+	Generations []Generation
+	Next        GenerationID // the After of the next page; "": this is the last
+}

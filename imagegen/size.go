@@ -1,0 +1,145 @@
+package imagegen
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Size is an explicit output size in pixels. The zero value is auto: the provider chooses.
+type Size struct{ Width, Height int }
+
+// Each edge of an explicit size lies between MinEdge and MaxEdge.
+const (
+	MinEdge = 16
+	MaxEdge = 8192
+)
+
+// ParseSize reads "auto" or WIDTHxHEIGHT: two decimal integers without sign or leading zero, each
+// between MinEdge and MaxEdge.
+func ParseSize(s string) (Size, error) {
+	if s == "auto" {
+		return Size{}, nil
+	}
+	w, h, ok := strings.Cut(s, "x")
+	size := Size{edge(w), edge(h)}
+	if !ok || size.Width == 0 || size.Height == 0 {
+		return Size{}, invalid("size must be auto or WIDTHxHEIGHT with edges from %d to %d, such as 1024x768; got %s", MinEdge, MaxEdge, quote(s))
+	}
+	return size, nil
+}
+
+func edge(s string) int {
+	if len(s) > 4 || strings.Trim(s, "0123456789") != "" || strings.HasPrefix(s, "0") {
+		return 0
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < MinEdge || n > MaxEdge {
+		return 0
+	}
+	return n
+}
+
+// Auto reports whether the provider chooses the size.
+func (s Size) Auto() bool { return s == Size{} }
+
+// Valid reports whether s is auto or within the limits.
+func (s Size) Valid() bool {
+	return s.Auto() || (s.Width >= MinEdge && s.Width <= MaxEdge && s.Height >= MinEdge && s.Height <= MaxEdge)
+}
+
+// Area is the number of pixels.
+func (s Size) Area() int { return s.Width * s.Height }
+
+func (s Size) aspect() float64 { return float64(s.Width) / float64(s.Height) }
+
+// String returns what ParseSize reads.
+func (s Size) String() string {
+	if s.Auto() {
+		return "auto"
+	}
+	return fmt.Sprintf("%dx%d", s.Width, s.Height)
+}
+
+// Ratio is an aspect ratio written W:H, or "auto".
+type Ratio string
+
+// RatioAuto leaves the ratio to the provider.
+const RatioAuto Ratio = "auto"
+
+// Ratios lists every ratio of the specification (section 2.1), RatioAuto first.
+func Ratios() []Ratio {
+	return []Ratio{RatioAuto, "1:1", "4:3", "3:4", "3:2", "2:3", "16:9", "9:16", "5:4", "4:5",
+		"21:9", "9:21", "2:1", "1:2", "3:1", "1:3"}
+}
+
+// Aspect is width divided by height; 0 for RatioAuto and for what is no ratio.
+func (r Ratio) Aspect() float64 {
+	w, h, _ := strings.Cut(string(r), ":")
+	a, errA := strconv.Atoi(w)
+	b, errB := strconv.Atoi(h)
+	if errA != nil || errB != nil || a <= 0 || b <= 0 {
+		return 0
+	}
+	return float64(a) / float64(b)
+}
+
+// NearestRatio returns the ratio, of those given, whose shape is nearest to that of s by absolute
+// logarithmic distance; the first of several equally near. It is RatioAuto if none has a shape.
+func NearestRatio(s Size, of []Ratio) Ratio {
+	nearest, least := RatioAuto, math.Inf(1)
+	for _, r := range of {
+		a := r.Aspect()
+		if a == 0 {
+			continue
+		}
+		if d := shapeDistance(s.aspect(), a); d < least {
+			nearest, least = r, d
+		}
+	}
+	return nearest
+}
+
+func shapeDistance(a, b float64) float64 { return math.Abs(math.Log(a / b)) }
+
+// Tier is a quality tier by resolution; it decides the price.
+type Tier string
+
+// The tiers of the specification (section 2.1).
+const (
+	Tier1K Tier = "1K"
+	Tier2K Tier = "2K"
+	Tier4K Tier = "4K"
+)
+
+// Tiers lists every tier, lowest first.
+func Tiers() []Tier { return []Tier{Tier1K, Tier2K, Tier4K} }
+
+// TierOf returns the tier that a picture of this many pixels belongs to: 1K up to 1.7 million,
+// 2K up to 4.4 million, 4K beyond.
+func TierOf(pixels int) Tier {
+	switch {
+	case pixels <= 1_700_000:
+		return Tier1K
+	case pixels <= 4_400_000:
+		return Tier2K
+	}
+	return Tier4K
+}
+
+// Quality is the effort that a request asks for. It is not the tier, though it may choose it.
+type Quality string
+
+// The qualities of the specification (section 4.3).
+const (
+	QualityAuto   Quality = "auto"
+	QualityLow    Quality = "low"
+	QualityMedium Quality = "medium"
+	QualityHigh   Quality = "high"
+)
+
+// Qualities lists every quality: QualityAuto, then least effort first.
+func Qualities() []Quality {
+	return []Quality{QualityAuto, QualityLow, QualityMedium, QualityHigh}
+}

@@ -1,0 +1,233 @@
+package imagegen
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// State is the stored state of a generation; [Record.Status] is what its owner sees of it.
+type State string
+
+// The states. docs/states.md draws them.
+const (
+	StateGone       State = ""           // abandoned before it was charged: the store deletes it
+	StateCharging   State = "charging"   // intent recorded, charge in doubt; invisible
+	StateQueued     State = "queued"     // charged, waits to be claimed
+	StateProcessing State = "processing" // an attempt is under way
+	StateSettling   State = "settling"   // outcome recorded, settlement in doubt; shown as processing
+	StateSucceeded  State = "succeeded"
+	StateFailed     State = "failed"
+	StateErasing    State = "erasing" // erased for its owner, files may still lie there; invisible
+	StateErased     State = "erased"  // a skeleton for the books: no prompt, no images; invisible
+)
+
+// Visible reports whether the owner can see the generation.
+func (r Record) Visible() bool { return r.Status() != "" }
+
+// Terminal reports whether the generation has ended and is there to be read.
+func (r Record) Terminal() bool { return r.State == StateSucceeded || r.State == StateFailed }
+
+// Running reports whether somebody holds, or held, a lease to bring the record further.
+func (r Record) Running() bool {
+	switch r.State {
+	case StateCharging, StateProcessing, StateSettling, StateErasing:
+		return true
+	}
+	return false
+}
+
+// Status is what the owner sees of the state; "" if the record is invisible. Work that waits for
+// another attempt shows as processing: a status never goes backwards.
+func (r Record) Status() Status {
+	switch r.State {
+	case StateQueued:
+		if r.Attempt > 0 {
+			return StatusProcessing
+		}
+		return StatusQueued
+	case StateProcessing, StateSettling:
+		return StatusProcessing
+	case StateSucceeded:
+		return StatusSucceeded
+	case StateFailed:
+		return StatusFailed
+	}
+	return ""
+}
+
+// Change is one step of a record. The types below are all there are.
+type Change interface{ apply(r *Record) step }
+
+type (
+	// Accept: charging → processing, or queued when asynchronous.
+	Accept struct{}
+	// Abandon: charging → gone.
+	Abandon struct{}
+	// Claim: queued → processing, as a fresh attempt.
+	Claim struct{}
+	// Recover: a running record stays in its state, as a fresh attempt that shuts out the former.
+	Recover struct{}
+	// SaveJob: processing, with the provider's handle of upstream work.
+	SaveJob struct{ Job []byte }
+	// Release: processing → queued, asynchronous only, due after Delay. Failed uses up a try.
+	Release struct {
+		Delay  time.Duration
+		Failed bool
+	}
+	// Outcome: processing → settling.
+	Outcome struct {
+		Images      []StoredImage
+		Failure     *Failure // when there is no image
+		At          time.Time
+		AccountType string // for the Balance of a synchronous answer
+	}
+	// Close: settling → succeeded or failed.
+	Close struct{ Balance *Balance }
+	// Erase: succeeded or failed → erasing. Prompt and references go at once.
+	Erase struct{}
+	// Purge: erasing → erased.
+	Purge struct{}
+)
+
+// step is what a change makes of a record.
+type step int
+
+const (
+	impossible step = iota
+	unchanged       // the record is already what was wanted
+	changed
+)
+
+// Apply is the only way in which a record changes; stores call it inside their transaction.
+// changed is false with a nil error when the record already is what the caller wants, and when it
+// has ended and the change came too late: then nothing is to be written.
+// ErrStale: the attempt was overtaken. ErrTransition: the state does not allow the change.
+//
+// The Intent differs afterwards only where the new state is StateErasing.
+func (r Record) Apply(attempt int, c Change) (next Record, didChange bool, err error) {
+	if attempt != r.Attempt {
+		return r, false, ErrStale
+	}
+	next = r
+	switch c.apply(&next) {
+	case changed:
+		return next, true, nil
+	case unchanged:
+		return r, false, nil
+	}
+	if r.Terminal() {
+		return r, false, nil
+	}
+	return r, false, fmt.Errorf("%w: %T in %q", ErrTransition, c, r.State)
+}
+
+func (Accept) apply(r *Record) step {
+	switch r.State {
+	case StateQueued, StateProcessing:
+		return unchanged
+	case StateCharging:
+		r.State = StateProcessing
+		if r.Async {
+			r.State = StateQueued
+		}
+		return changed
+	}
+	return impossible
+}
+
+func (Abandon) apply(r *Record) step {
+	if r.State != StateCharging {
+		return impossible
+	}
+	r.State = StateGone
+	return changed
+}
+
+func (Claim) apply(r *Record) step {
+	if r.State != StateQueued {
+		return impossible
+	}
+	r.State, r.Delay = StateProcessing, 0
+	r.Attempt++
+	return changed
+}
+
+func (Recover) apply(r *Record) step {
+	if !r.Running() {
+		return impossible
+	}
+	r.Attempt++
+	return changed
+}
+
+func (c SaveJob) apply(r *Record) step {
+	if r.State != StateProcessing {
+		return impossible
+	}
+	r.Job = slices.Clone(c.Job)
+	return changed
+}
+
+func (c Release) apply(r *Record) step {
+	switch {
+	case r.State == StateQueued:
+		return unchanged
+	case r.State != StateProcessing || !r.Async:
+		return impossible
+	}
+	r.State, r.Delay = StateQueued, c.Delay
+	if c.Failed {
+		r.Failures++
+	}
+	return changed
+}
+
+func (c Outcome) apply(r *Record) step {
+	switch r.State {
+	case StateSettling:
+		return unchanged
+	case StateProcessing:
+		r.State, r.Job, r.CompletedAt = StateSettling, nil, c.At
+		r.Images, r.Published = slices.Clone(c.Images), len(c.Images)
+		if len(c.Images) == 0 {
+			r.Failure = cmp.Or(c.Failure, &Failure{Class: ClassUnknown, Detail: "no reason given"})
+		}
+		return changed
+	}
+	return impossible
+}
+
+func (c Close) apply(r *Record) step {
+	if r.State != StateSettling {
+		return impossible
+	}
+	r.State, r.Balance = StateSucceeded, c.Balance
+	if r.Published == 0 {
+		r.State = StateFailed
+	}
+	return changed
+}
+
+func (Erase) apply(r *Record) step {
+	switch {
+	case r.State == StateErasing, r.State == StateErased:
+		return unchanged
+	case !r.Terminal():
+		return impossible
+	}
+	r.State, r.Prompt, r.References = StateErasing, "", nil
+	return changed
+}
+
+func (Purge) apply(r *Record) step {
+	switch r.State {
+	case StateErased:
+		return unchanged
+	case StateErasing:
+		r.State, r.Images, r.Failure, r.Balance = StateErased, nil, nil, nil
+		return changed
+	}
+	return impossible
+}

@@ -1,0 +1,45 @@
+// Package kv is what the tables of package tables stand on: ordered buckets of bytes that change in
+// transactions. Package storage implements it over a bbolt file, package memory over maps.
+package kv
+
+import "context"
+
+// Bucket names an ordered set of keys.
+type Bucket string
+
+// Tx is one transaction. Its slices are valid until it ends and must not be changed; slices given
+// to Put belong to the transaction until it ends.
+//
+// A value that is damaged, or a write that the database cannot take, ends the transaction with an
+// error: no method returns one.
+type Tx interface {
+	// Get returns the value of a key; nil if there is none.
+	Get(b Bucket, key []byte) []byte
+	// Put sets a value, which is not empty.
+	Put(b Bucket, key, value []byte)
+	// Delete removes a key; that there is none is fine.
+	Delete(b Bucket, key []byte)
+	// Ascend calls f for keys from the first ≥ from, in order, while f returns true. f must not
+	// change the bucket.
+	Ascend(b Bucket, from []byte, f func(key, value []byte) bool)
+	// Descend calls f for keys from the last < before, in falling order, while f returns true; before
+	// nil means from the end. f must not change the bucket.
+	Descend(b Bucket, before []byte, f func(key, value []byte) bool)
+	// OnCommit has f called once the transaction is durable, before Update returns. What a
+	// transaction that is rolled back or run again registered is forgotten.
+	OnCommit(f func())
+}
+
+// DB runs transactions.
+type DB interface {
+	// View runs f over a snapshot. f's error is returned.
+	View(ctx context.Context, f func(Tx) error) error
+
+	// Update runs f in a transaction that is durable when Update returns nil. f is a pure function
+	// of the transaction: it may run more than once, together with others in one commit, and on
+	// another goroutine; it sets what it captures, and never appends to it. It decides before its
+	// first Put: an error for which imagegen.Definite holds must come before any write, is returned,
+	// and disturbs no other transaction. A context that ends before f is taken up gives
+	// imagegen.ErrNotApplied, as does a full disk; after any other error the outcome is unknown.
+	Update(ctx context.Context, f func(Tx) error) error
+}

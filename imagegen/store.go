@@ -1,0 +1,206 @@
+package imagegen
+
+import (
+	"context"
+	"io"
+	"time"
+)
+
+// Store is the database: generations, the queue of those that wait, users and their keys. Bytes
+// may live elsewhere, see Config.Images and Config.Spool.
+//
+// It is safe for concurrent use. Every write is durable when it returns nil, isolated from every
+// other, and idempotent: repeating one whose outcome is unknown, with the same arguments, is
+// success. An error that [Definite] reports means that the call changed nothing; after any other
+// its outcome is unknown. A context is honoured until a write begins; then the write is seen
+// through. Values handed out are the caller's own, and values handed in are not kept.
+//
+// The engine opens and closes nothing: who made the Store closes it, after [Engine.Stop].
+type Store interface {
+	GenerationStore
+	Queue
+	UserStore
+	KeyStore
+}
+
+// GenerationStore keeps records. A record changes only by [Record.Apply], which the store calls
+// inside its transaction.
+type GenerationStore interface {
+	// Create writes a record in StateCharging, leased for lease, and reserves its idempotency key
+	// in the same commit. A key is free when no record holds it or the one that does no longer
+	// reserves it ([Record.Reserves], at the new record's CreatedAt).
+	// *ReservedError: the key is taken. A record of that ID that stands is success and is returned.
+	Create(ctx context.Context, r Record, lease time.Duration) (Record, error)
+
+	// Update applies a change to the attempt that f names and returns the record as it then stands.
+	// ErrStale: another attempt owns the record, which is returned, or it is gone. ErrTransition:
+	// the state does not allow it. Either way nothing changed.
+	Update(ctx context.Context, f Fence, c Change) (Record, error)
+
+	// Generation returns a record, whosever it is and whatever its state; the engine checks both.
+	// ErrNotFound.
+	Generation(ctx context.Context, id GenerationID) (Record, error)
+
+	// Generations returns the user's visible records by falling identifier, at most q.Limit of
+	// those below q.After, of q.Status if that is set; more tells whether others follow. Its cost
+	// does not grow with the number of records that it does not return.
+	Generations(ctx context.Context, u UserID, q Query) (records []Record, more bool, err error)
+
+	// Reserved returns the record that was last created with the user's idempotency key, also when
+	// it is invisible or reserves the key no longer. ErrNotFound.
+	Reserved(ctx context.Context, u UserID, key string) (Record, error)
+
+	// Ended returns up to n records in a terminal state that were created before the given time, oldest first.
+	Ended(ctx context.Context, before time.Time, n int) ([]Record, error)
+}
+
+// Queue hands out work. Leases and delays are durations on the store's own clock.
+type Queue interface {
+	// Claim applies Claim to up to n queued records that are due and leases them. Users are served
+	// in turn: a record's turn is one more than the later of the turn served last and its user's
+	// latest. next is the time until another becomes due; 0: none is known.
+	Claim(ctx context.Context, n int, lease time.Duration) (records []Record, next time.Duration, err error)
+
+	// Recover applies Recover to up to n running records ([Record.Running]) whose lease has ended
+	// and leases them anew. A store that only one process can open ends all leases when it opens.
+	Recover(ctx context.Context, n int, lease time.Duration) ([]Record, error)
+
+	// Extend prolongs leases and returns those that are lost: another attempt owns the record, or
+	// it runs no longer. Leases need not survive a crash.
+	Extend(ctx context.Context, lease time.Duration, fences ...Fence) (lost []Fence, err error)
+
+	// Queued tells how many records wait in the queue. It is cheap and may lag behind.
+	Queued(ctx context.Context) (int, error)
+
+	// Wake returns a channel that is closed when a record may have become claimable after this
+	// call. Waking for nothing is allowed.
+	Wake() <-chan struct{}
+}
+
+// ImageKey names one stored image and the attempt that made it.
+type ImageKey struct {
+	Generation GenerationID
+	Attempt    int
+	Image      ImageID
+}
+
+// ImageStore keeps the bytes of images. No key is ever written twice. The contract of Store on
+// concurrency and contexts holds here too.
+type ImageStore interface {
+	// PutImage reads r to its end and keeps the bytes; durable on nil. If r fails, its error is
+	// returned and nothing is left behind. ErrNotApplied: there is no space.
+	PutImage(ctx context.Context, k ImageKey, r io.Reader) error
+
+	// OpenImage opens an image; the caller closes it. ErrNotFound.
+	OpenImage(ctx context.Context, k ImageKey) (io.ReadSeekCloser, error)
+
+	// RemoveImages removes all of an attempt's images but those to keep. That there is none is success.
+	RemoveImages(ctx context.Context, g GenerationID, attempt int, keep ...ImageID) error
+}
+
+// Spool keeps bytes on their way through: a reference image from its arrival to the end of its
+// generation, and a provider's image until it is checked. What was not kept when a process ended
+// is removed by the next.
+type Spool interface {
+	// Stage reads r to its end. The bytes can be opened on nil; they need not survive a crash. If r
+	// fails, its error is returned and nothing is left behind. ErrNotApplied: there is no space.
+	Stage(ctx context.Context, id ReferenceID, r io.Reader) error
+
+	// Keep makes staged bytes durable. Bytes that belong to no open generation may be removed when
+	// the store is opened next.
+	Keep(ctx context.Context, ids ...ReferenceID) error
+
+	// Open opens staged bytes, again and again, concurrently; the caller closes. ErrNotFound.
+	Open(ctx context.Context, id ReferenceID) (io.ReadCloser, error)
+
+	// Remove forgets bytes. That there are none is success.
+	Remove(ctx context.Context, ids ...ReferenceID) error
+}
+
+// UserStore keeps users. An embedder that has users of its own need not create any: one that the
+// store does not know has DefaultAccountType and is not disabled.
+type UserStore interface {
+	// CreateUser adds a user. ErrExists: the ID or the name is taken by another.
+	CreateUser(ctx context.Context, u User) error
+	// User returns a user; UserByName finds it by name. ErrNotFound.
+	User(ctx context.Context, id UserID) (User, error)
+	UserByName(ctx context.Context, name string) (User, error)
+	// Users lists all users by name.
+	Users(ctx context.Context) ([]User, error)
+	// SetAccountType changes the account type. ErrNotFound.
+	SetAccountType(ctx context.Context, id UserID, accountType string) error
+	// DisableUser makes all keys of the user count as revoked, from now on and for good; the first
+	// time stands. ErrNotFound.
+	DisableUser(ctx context.Context, id UserID, at time.Time) error
+}
+
+// KeyStore keeps API keys: never the key, only its hash.
+type KeyStore interface {
+	// CreateKey adds a key.
+	CreateKey(ctx context.Context, k Key) error
+	// KeyByHash finds a key by the SHA-256 of the raw key. ErrNotFound.
+	KeyByHash(ctx context.Context, hash [32]byte) (Key, error)
+	// Keys lists the user's keys, oldest first.
+	Keys(ctx context.Context, u UserID) ([]Key, error)
+	// RevokeKey revokes a key for good and returns it; the first time stands. ErrNotFound.
+	RevokeKey(ctx context.Context, id KeyID, at time.Time) (Key, error)
+	// TouchKeys records when keys were last used. It may lose some in a crash.
+	TouchKeys(ctx context.Context, used map[KeyID]time.Time) error
+}
+
+// JointStore is a Store in whose transactions a Ledger can take part. It is optional and only
+// saves commits: the engine is as correct without.
+type JointStore interface {
+	Store
+
+	// Joins reports whether l is the ledger that the two methods below write to. A Store that wraps
+	// another passes the question on; one that does not would silently double the commits.
+	Joins(l Ledger) bool
+
+	// CreateCharged is Create, Charge(r.Charge()) and Update(Accept) in one commit.
+	// *ReservedError, ErrInsufficientCredits: nothing was written.
+	CreateCharged(ctx context.Context, r Record, lease time.Duration) (Record, error)
+
+	// FinishSettled is Update(o), Settle(r.Charge().ID, r.Used()), where r.WantsBalance Balance with
+	// o.AccountType, and Update(Close) in one commit.
+	FinishSettled(ctx context.Context, f Fence, o Outcome) (Record, error)
+}
+
+// Readier is implemented by a Store that can tell beforehand that it would refuse a generation:
+// the disk is full, a fault has stopped it, its clock is in doubt. Optional.
+type Readier interface {
+	// Ready returns nil, or why not, in words for an operator. It is cheap.
+	Ready(ctx context.Context) error
+}
+
+// Auditor is implemented by a Store that can check its own books.
+type Auditor interface {
+	// Audit replays the journal and checks every invariant, and every image's bytes against its
+	// record. An error means that it could not be carried out.
+	Audit(ctx context.Context) (AuditReport, error)
+}
+
+// AuditReport is what an audit went over and what it found.
+type AuditReport struct {
+	Entries     int // of the journal
+	Accounts    int
+	Lots        int
+	Charges     int
+	Generations int
+	Images      int
+	Violations  []Violation // the first MaxViolations
+	More        int         // violations beyond those
+}
+
+// MaxViolations is the most violations that a report lists.
+const MaxViolations = 100
+
+// Clean reports whether nothing was found.
+func (r AuditReport) Clean() bool { return len(r.Violations) == 0 }
+
+// Violation is one broken invariant.
+type Violation struct {
+	Rule    string // such as "journal chain" or "image bytes"
+	Subject string // what it is about: a sequence number, a lot, a generation, an image
+	Detail  string
+}
