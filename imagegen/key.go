@@ -22,7 +22,6 @@ const (
 	keyCheckLength   = 6
 	keyLength        = len(keyLive) + keySecretLength + keyCheckLength
 	keyDisplayLength = len(keyLive) + 6
-	base62           = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 )
 
 // Secret is a string that does not show when it is printed, logged or encoded.
@@ -131,13 +130,8 @@ func checksum(s string) string {
 }
 
 func inBase62(n *big.Int, length int) string {
-	out := make([]byte, length)
-	digit := new(big.Int)
-	for i := length - 1; i >= 0; i-- {
-		n.DivMod(n, big.NewInt(int64(len(base62))), digit)
-		out[i] = base62[digit.Int64()]
-	}
-	return string(out)
+	digits := n.Text(62)
+	return strings.Repeat("0", length-len(digits)) + digits
 }
 
 // keyUse collects when keys were last used, so that no request pays for writing it.

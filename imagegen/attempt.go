@@ -1,0 +1,163 @@
+package imagegen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// attempt is one try at a generation. It holds a slot, a lease and a place in the lifecycle.
+type attempt struct {
+	engine *Engine
+	record Record
+	offer  offer
+	answer func(Record, error) // told once, when the outcome is durable or in doubt
+
+	mu     sync.Mutex
+	ended  bool
+	images []StoredImage
+	litter bool // a write failed: something may lie there all the same
+}
+
+// run sees the attempt through. base lives as long as the process; limit is the attempt's time.
+//
+// Two can end an attempt: this goroutine, when the provider returns, and a watchdog, when the
+// provider has not returned a grace after its context ended. The first decides the outcome; a
+// provider that is stuck keeps its slot and this goroutine, but not the user.
+func (a *attempt) run(base context.Context, limit time.Duration) {
+	e := a.engine
+	ctx, cancel := context.WithCancelCause(base)
+	defer cancel(nil)
+	ctx, stop := context.WithTimeoutCause(ctx, limit, errTimeLimit)
+	defer stop()
+	defer context.AfterFunc(e.life.hard, func() { cancel(errDraining) })()
+	e.leases.hold(a.record.Fence(), cancel)
+	defer e.leases.drop(a.record.Fence())
+
+	returned := make(chan struct{})
+	defer context.AfterFunc(ctx, func() {
+		select {
+		case <-returned:
+		case <-time.After(e.cfg.Grace):
+			a.conclude(base, context.Cause(ctx))
+		}
+	})()
+
+	err := errors.New("imagegen: the provider ended its goroutine") // stands after runtime.Goexit
+	defer func() {
+		close(returned)
+		if !a.conclude(base, err) || a.litter {
+			a.sweep(base)
+		}
+		e.slots.release()
+	}()
+	a.removeFormer(ctx)
+	err = a.collect(ctx)
+	if ended := context.Cause(ctx); ended != nil && a.count() < a.record.N {
+		err = ended
+	}
+}
+
+// collect ranges over the provider. A panic of the provider or of the loop's body ends here.
+func (a *attempt) collect(ctx context.Context) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &ProviderError{Class: ClassUnknown, Err: fmt.Errorf("panic: %v", v)}
+		}
+	}()
+	var broken error
+	for image, err := range a.offer.Provider.Generate(ctx, a.engine.providerRequest(a.record)) {
+		if err != nil {
+			return err
+		}
+		err = a.keep(ctx, image) // a function of its own: its defers run with each image
+		if _, bad := errors.AsType[*badImageError](err); bad {
+			broken = err
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if a.count() == a.record.N {
+			return nil
+		}
+	}
+	return broken
+}
+
+// conclude ends the attempt, unless it has ended, and reports whether it did.
+func (a *attempt) conclude(base context.Context, err error) bool {
+	images, first := a.end()
+	if !first {
+		return false
+	}
+	ctx, cancel := detach(base)
+	defer cancel()
+	r, err := a.engine.outcome(ctx, a.record, images, err)
+	a.answer(r, err)
+	if err == nil && r.Terminal() {
+		a.engine.removeReferences(r.References)
+	}
+	a.engine.life.leave()
+	return true
+}
+
+// sweep removes what was stored but is not in the outcome.
+func (a *attempt) sweep(base context.Context) {
+	ctx, cancel := detach(base)
+	defer cancel()
+	a.engine.removeImages(ctx, a.record.ID, a.record.Attempt, a.names()...)
+}
+
+// removeFormer removes what attempts that were cut short have left: nothing of it is published.
+func (a *attempt) removeFormer(ctx context.Context) {
+	for n := 1; n < a.record.Attempt; n++ {
+		a.engine.removeImages(ctx, a.record.ID, n)
+	}
+}
+
+func (e *Engine) removeImages(ctx context.Context, g GenerationID, attempt int, keep ...ImageID) {
+	if err := e.images.RemoveImages(ctx, g, attempt, keep...); err != nil {
+		e.cfg.Log.WarnContext(ctx, "images were left behind", "generation", g, "attempt", attempt, "error", err)
+	}
+}
+
+func (a *attempt) end() (images []StoredImage, first bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.ended {
+		return nil, false
+	}
+	a.ended = true
+	return slices.Clone(a.images), true
+}
+
+// add counts an image, unless the attempt has ended.
+func (a *attempt) add(i StoredImage) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.ended {
+		a.litter = true
+		return
+	}
+	a.images = append(a.images, i)
+}
+
+func (a *attempt) count() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.images)
+}
+
+func (a *attempt) names() []ImageID {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	ids := make([]ImageID, len(a.images))
+	for i, image := range a.images {
+		ids[i] = image.ID
+	}
+	return ids
+}

@@ -1,0 +1,101 @@
+package imagegen
+
+import (
+	"context"
+	"time"
+)
+
+// mostClaims is how many queued generations are claimed in one commit.
+const mostClaims = 16
+
+// dispatch claims queued work as long as there are slots.
+func (e *Engine) dispatch(ctx context.Context) {
+	for ctx.Err() == nil {
+		wake := e.store.Wake() // before Claim, so that nothing is missed
+		free := e.takeSlots(ctx)
+		if free == 0 {
+			return
+		}
+		records, next, err := e.store.Claim(ctx, free, e.cfg.Lease)
+		for range free - len(records) {
+			e.slots.release()
+		}
+		for _, r := range records {
+			e.launch(r)
+		}
+		if len(records) > 0 {
+			continue
+		}
+		if err != nil && ctx.Err() == nil {
+			e.cfg.Log.Warn("queued work could not be claimed", "error", err)
+		}
+		if err != nil || next <= 0 {
+			next = e.cfg.Lease
+		}
+		pause(ctx, next, wake)
+	}
+}
+
+// takeSlots waits for one slot and takes more if they are free.
+func (e *Engine) takeSlots(ctx context.Context) int {
+	if e.slots.acquire(ctx, queueUser, 0) != nil {
+		return 0
+	}
+	n := 1
+	for n < mostClaims && e.slots.tryAcquire() {
+		n++
+	}
+	return n
+}
+
+// launch begins an attempt at a claimed generation, which holds a slot.
+func (e *Engine) launch(r Record) {
+	m, offered := e.models[r.Model]
+	if err := e.life.enter(); err != nil || !offered {
+		e.slots.release()
+		e.putAside(r, offered)
+		if err == nil {
+			e.life.leave()
+		}
+		return
+	}
+	a := &attempt{engine: e, record: r, offer: m, answer: func(Record, error) {}}
+	go a.run(context.Background(), e.cfg.AttemptTimeout)
+}
+
+// putAside ends a claim that cannot be worked on: the engine drains, or the model is gone.
+func (e *Engine) putAside(r Record, offered bool) {
+	ctx, cancel := detach(context.Background())
+	defer cancel()
+	var err error
+	if offered {
+		_, err = e.update(ctx, r.Fence(), Release{})
+	} else {
+		err = e.fail(ctx, r, "the model is no longer offered")
+	}
+	if err != nil {
+		e.cfg.Log.Warn("a claimed generation is left to recovery", "generation", r.ID, "error", err)
+	}
+}
+
+// fail ends a generation without images.
+func (e *Engine) fail(ctx context.Context, r Record, detail string) error {
+	got, err := e.finish(ctx, r, Outcome{Failure: &Failure{Class: ClassUnknown, Detail: detail}, At: e.now()})
+	if err != nil {
+		return err
+	}
+	e.concluded(ctx, got)
+	e.removeReferences(r.References)
+	return nil
+}
+
+// pause waits for a time, or until woken or told to end.
+func pause(ctx context.Context, d time.Duration, wake <-chan struct{}) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-wake:
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}

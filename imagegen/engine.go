@@ -1,0 +1,172 @@
+package imagegen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sync/semaphore"
+)
+
+// Engine carries the rules: validation, pricing, charging, generation, refunds, ownership,
+// recovery. It is safe for concurrent use. Nothing runs before Start.
+type Engine struct {
+	cfg      Config
+	store    Store
+	ledger   Ledger
+	joint    JointStore // nil: the ledger shares no transaction with the store
+	images   ImageStore
+	spool    Spool
+	models   map[string]offer
+	catalog  []ModelInfo
+	accounts *Accounts
+	ids      *idSource
+
+	slots    *slots
+	decoding *semaphore.Weighted // pixels that may be decoded at once
+	calls    *callsInFlight
+	leases   *leases
+	life     *lifecycle
+}
+
+// offer is a model with what it offers.
+type offer struct {
+	Model
+	info ModelInfo
+}
+
+// decodeBudget bounds the memory of decoded images, at 4 bytes a pixel; a larger image is decoded alone.
+const decodeBudget = 16 << 20
+
+// New checks the configuration and returns an engine that does nothing yet. It names everything
+// that is wrong with the configuration at once.
+func New(cfg Config) (*Engine, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	ids := newIDSource()
+	e := &Engine{
+		cfg: cfg, store: cfg.Store, ledger: cfg.Ledger, images: cfg.Images, spool: cfg.Spool,
+		models:   make(map[string]offer, len(cfg.Models)),
+		accounts: &Accounts{store: cfg.Store, now: cfg.Now, ids: ids, used: &keyUse{}},
+		ids:      ids,
+		slots:    newSlots(cfg.Concurrency),
+		decoding: semaphore.NewWeighted(decodeBudget),
+		calls:    newCallsInFlight(),
+		leases:   newLeases(),
+		life:     newLifecycle(),
+	}
+	if j, ok := cfg.Store.(JointStore); ok && j.Joins(cfg.Ledger) {
+		e.joint = j
+	}
+	for _, m := range cfg.Models {
+		info := m.info()
+		e.models[m.ID] = offer{m, info}
+		e.catalog = append(e.catalog, info)
+	}
+	return e, nil
+}
+
+// As returns the Service of a user. Whether the user exists is not checked: an embedder may have
+// users of its own.
+func (e *Engine) As(u UserID) *Session { return &Session{engine: e, user: u} }
+
+// Authenticate returns the Service of the user that a raw API key belongs to. ErrMissingKey if
+// it is empty; ErrInvalidKey if it is malformed, unknown, revoked or its user disabled;
+// ErrExpiredKey.
+func (e *Engine) Authenticate(ctx context.Context, rawKey string) (*Session, error) {
+	u, err := e.accounts.authenticate(ctx, rawKey)
+	if err != nil {
+		return nil, err
+	}
+	return e.As(u), nil
+}
+
+// Accounts manages users and keys.
+func (e *Engine) Accounts() *Accounts { return e.accounts }
+
+// Models lists the models on offer; it needs no user.
+func (e *Engine) Models(context.Context) ([]ModelInfo, error) {
+	infos := make([]ModelInfo, len(e.catalog))
+	for i, info := range e.catalog {
+		infos[i] = info.clone()
+	}
+	return infos, nil
+}
+
+// OpenImage opens an image; it needs no user, the identifier is the capability. The caller closes
+// it. ErrNotFound.
+func (e *Engine) OpenImage(ctx context.Context, id ImageID) (*ImageFile, error) {
+	g, ok := id.Generation()
+	if !ok {
+		return nil, ErrNotFound
+	}
+	r, err := e.store.Generation(ctx, g)
+	if err != nil {
+		return nil, public(err)
+	}
+	if r.State != StateSucceeded {
+		return nil, ErrNotFound
+	}
+	for _, i := range r.Images {
+		if i.ID == id {
+			return e.openStored(ctx, r, i)
+		}
+	}
+	return nil, ErrNotFound
+}
+
+func (e *Engine) openStored(ctx context.Context, r Record, i StoredImage) (*ImageFile, error) {
+	f, err := e.images.OpenImage(ctx, r.ImageKey(i))
+	if errors.Is(err, ErrNotFound) {
+		now, again := e.store.Generation(ctx, r.ID)
+		if again == nil && now.State == StateSucceeded {
+			return nil, internal(fmt.Errorf("imagegen: the file of image %s is missing", i.ID))
+		}
+		return nil, ErrNotFound // erased meanwhile
+	}
+	if err != nil {
+		return nil, public(err)
+	}
+	return &ImageFile{ReadSeekCloser: f, ID: i.ID, MediaType: i.MediaType, Size: i.Size,
+		ETag: fmt.Sprintf("%x", i.SHA256), CreatedAt: i.CreatedAt}, nil
+}
+
+// Record returns all that is stored of a generation, whosever it is: for operators. ErrNotFound.
+func (e *Engine) Record(ctx context.Context, id GenerationID) (Record, error) {
+	r, err := e.store.Generation(ctx, id)
+	if err == nil && !r.Visible() {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return Record{}, public(err)
+	}
+	return r, nil
+}
+
+// Ready returns nil when the engine can take work, or why not, in words for an operator.
+func (e *Engine) Ready(ctx context.Context) error {
+	if err := e.life.taking(); err != nil {
+		return err
+	}
+	if r, ok := e.store.(Readier); ok {
+		return r.Ready(ctx)
+	}
+	return nil
+}
+
+func (e *Engine) accountType(ctx context.Context, u UserID) (string, error) {
+	user, err := e.store.User(ctx, u)
+	if errors.Is(err, ErrNotFound) {
+		return DefaultAccountType, nil
+	}
+	return user.AccountType, err
+}
+
+func (e *Engine) observe(ctx context.Context, kind EventKind, r Record) {
+	g := r.Generation()
+	g.Prompt = ""
+	e.cfg.Observe(ctx, Event{Kind: kind, User: r.User, Generation: g, Failure: r.Failure,
+		Provider: e.models[r.Model].info.Provider, Duration: e.cfg.Now().Sub(r.CreatedAt)})
+}

@@ -1,0 +1,89 @@
+package imagegen
+
+import (
+	"context"
+	"time"
+)
+
+// Erase removes a generation that has ended: prompt, references and images go, for good; what it
+// cost stays in the books. To its owner it exists no longer. ErrNotFound; ErrInvalidRequest if it
+// has not ended.
+func (e *Engine) Erase(ctx context.Context, id GenerationID) error {
+	r, err := e.Record(ctx, id)
+	if err != nil {
+		return err
+	}
+	if !r.Terminal() {
+		return invalid("generation %s is %s; only one that has ended can be erased", id, r.Status())
+	}
+	ctx, cancel := detach(ctx) // half an erasure is seen through
+	defer cancel()
+	references := r.References
+	if r, err = e.update(ctx, r.Fence(), Erase{}); err != nil {
+		return public(err)
+	}
+	e.removeReferences(references)
+	return public(e.purge(ctx, r))
+}
+
+// purge removes the images of an erased generation, then what the record says of them.
+func (e *Engine) purge(ctx context.Context, r Record) error {
+	for n := 1; n <= r.Attempt; n++ {
+		if err := e.images.RemoveImages(ctx, r.ID, n); err != nil {
+			return err
+		}
+	}
+	_, err := e.update(ctx, r.Fence(), Purge{})
+	return err
+}
+
+// maintenance is how often the engine looks after what is in no hurry.
+const maintenance = time.Minute
+
+// maintain writes down when keys were used, and erases what has reached its age.
+func (e *Engine) maintain(ctx context.Context) {
+	for ctx.Err() == nil {
+		pause(ctx, maintenance, nil)
+		e.flushKeyUse()
+		if e.cfg.Retain > 0 {
+			e.eraseAged(ctx)
+		}
+	}
+}
+
+// eraseAged erases what ended longer ago than Retain. It looks at the oldest first, and stops
+// where nothing of a batch is due.
+func (e *Engine) eraseAged(ctx context.Context) {
+	const batch = 100
+	for erased := batch; erased > 0 && ctx.Err() == nil; {
+		due := e.cfg.Now().Add(-e.cfg.Retain)
+		records, err := e.store.Ended(ctx, due, batch)
+		if err != nil {
+			e.cfg.Log.WarnContext(ctx, "generations past their age could not be listed", "error", err)
+			return
+		}
+		erased = 0
+		for _, r := range records {
+			if r.CompletedAt.After(due) {
+				continue
+			}
+			if err := e.Erase(ctx, r.ID); err != nil {
+				e.cfg.Log.WarnContext(ctx, "a generation past its age could not be erased", "generation", r.ID, "error", err)
+				return
+			}
+			erased++
+		}
+	}
+}
+
+func (e *Engine) flushKeyUse() {
+	used := e.accounts.used.take()
+	if len(used) == 0 {
+		return
+	}
+	ctx, cancel := detach(context.Background())
+	defer cancel()
+	if err := e.store.TouchKeys(ctx, used); err != nil {
+		e.cfg.Log.Warn("it was not recorded when keys were last used", "error", err)
+	}
+}

@@ -1,0 +1,70 @@
+package imagegen
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"image"
+	"image/jpeg"
+	"image/png"
+	"io"
+
+	"golang.org/x/image/webp"
+)
+
+// format is one of the three image formats; others that a program registers with package image
+// are not taken.
+type format struct {
+	mediaType    string
+	decode       func(io.Reader) (image.Image, error)
+	decodeConfig func(io.Reader) (image.Config, error)
+}
+
+var (
+	formatPNG  = format{"image/png", png.Decode, png.DecodeConfig}
+	formatJPEG = format{"image/jpeg", jpeg.Decode, jpeg.DecodeConfig}
+	formatWebP = format{"image/webp", webp.Decode, webp.DecodeConfig}
+)
+
+var errFormat = errors.New("the bytes are of another format")
+
+// sniffLength is how many bytes tell the format.
+const sniffLength = 12
+
+func sniff(head []byte) (format, error) {
+	switch {
+	case bytes.HasPrefix(head, []byte("\x89PNG\r\n\x1a\n")):
+		return formatPNG, nil
+	case bytes.HasPrefix(head, []byte("\xff\xd8\xff")):
+		return formatJPEG, nil
+	case len(head) >= sniffLength && string(head[:4]) == "RIFF" && string(head[8:12]) == "WEBP":
+		return formatWebP, nil
+	}
+	return format{}, errFormat
+}
+
+// shape is what an image's header tells.
+type shape struct {
+	format
+	width, height int
+}
+
+func (s shape) pixels() int64 { return int64(s.width) * int64(s.height) }
+
+func decodeHeader(r io.Reader) (shape, error) {
+	b := bufio.NewReader(r)
+	head, _ := b.Peek(sniffLength) // a short read is told apart by what it lacks
+	f, err := sniff(head)
+	if err != nil {
+		return shape{}, err
+	}
+	c, err := f.decodeConfig(b)
+	if err != nil {
+		return shape{}, err
+	}
+	if c.Width <= 0 || c.Height <= 0 {
+		return shape{}, fmt.Errorf("its size is %d x %d", c.Width, c.Height)
+	}
+	return shape{f, c.Width, c.Height}, nil
+}

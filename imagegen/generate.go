@@ -1,0 +1,174 @@
+package imagegen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// now is the time to put into a record: what the JSON interface can tell, and no more.
+func (e *Engine) now() time.Time { return e.cfg.Now().UTC().Truncate(time.Millisecond) }
+
+// Generate implements [Service].
+func (s *Session) Generate(ctx context.Context, q GenerateRequest) (Result, error) {
+	e := s.engine
+	if err := e.life.enter(); err != nil {
+		discard(q.References)
+		return Result{}, overloaded(5*time.Second, err)
+	}
+	defer e.life.leave()
+	r, m, err := e.plan(s.user, q)
+	if err != nil {
+		discard(q.References)
+		return Result{}, err
+	}
+	if r.References, err = e.take(ctx, q.References); err != nil {
+		return Result{}, err
+	}
+	r.CreatedAt = e.now()
+	r.ID = GenerationID(e.ids.next(generationPrefix, r.CreatedAt))
+	r.Fingerprint = r.fingerprint()
+	c := &call{engine: e, request: q, record: r, offer: m}
+	defer c.discard()
+	return c.run(ctx)
+}
+
+// call is one Generate on its way to acceptance.
+type call struct {
+	engine  *Engine
+	request GenerateRequest
+	record  Record
+	offer   offer
+	handed  bool // the references belong to the record
+}
+
+// discard removes the references of a call that was not accepted.
+func (c *call) discard() {
+	if !c.handed {
+		c.engine.removeReferences(c.record.References)
+	}
+}
+
+// run is the order of checks behind validation: idempotency, admission, capacity, credits.
+func (c *call) run(ctx context.Context) (Result, error) {
+	e := c.engine
+	if c.record.IdempotencyKey != "" {
+		result, found, err := c.reserved(ctx)
+		if found || err != nil {
+			return result, err
+		}
+		if !c.record.Async {
+			release, err := e.calls.begin(c.record)
+			if err != nil {
+				return Result{}, err
+			}
+			defer release()
+		}
+	}
+	if err := e.admit(ctx, c.record, c.request); err != nil {
+		return Result{}, err
+	}
+	if c.record.Async {
+		return c.queue(ctx)
+	}
+	return c.wait(ctx)
+}
+
+// queue accepts asynchronous work.
+func (c *call) queue(ctx context.Context) (Result, error) {
+	e := c.engine
+	queued, err := e.store.Queued(ctx)
+	if err != nil {
+		return Result{}, public(err)
+	}
+	if queued >= e.cfg.MaxQueued {
+		return Result{}, overloaded(10*time.Second, fmt.Errorf("imagegen: %d generations are queued", queued))
+	}
+	if ids := c.referenceIDs(); len(ids) > 0 {
+		if err := e.spool.Keep(ctx, ids...); err != nil {
+			return Result{}, public(err)
+		}
+	}
+	r, err := c.accept(ctx)
+	if err != nil {
+		return c.refused(err)
+	}
+	return Result{Generation: r.accepted().Generation(), BaseURL: r.BaseURL}, nil
+}
+
+// wait accepts synchronous work, has it done and waits for its end.
+func (c *call) wait(ctx context.Context) (Result, error) {
+	e := c.engine
+	began := e.cfg.Now()
+	if err := e.slots.acquire(ctx, c.record.User, e.cfg.SlotWait); err != nil {
+		return Result{}, err
+	}
+	c.record.Attempt = 1
+	r, err := c.accept(ctx)
+	if err != nil {
+		e.slots.release()
+		return c.refused(err)
+	}
+	type end struct {
+		record Record
+		err    error
+	}
+	ended := make(chan end, 1)
+	a := &attempt{engine: e, record: r, offer: c.offer, answer: func(r Record, err error) { ended <- end{r, err} }}
+	e.life.enterMore()
+	// Whether the caller stays or goes, the work and its refund go on.
+	go a.run(context.WithoutCancel(ctx), e.cfg.AttemptTimeout-e.cfg.Now().Sub(began))
+	select {
+	case <-ctx.Done():
+		return Result{}, ctx.Err()
+	case end := <-ended:
+		if end.err != nil {
+			return Result{}, unknownOutcome(r.ID, end.err)
+		}
+		return answer(end.record)
+	}
+}
+
+// accept makes record and charge durable.
+func (c *call) accept(ctx context.Context) (Record, error) {
+	r, err := c.engine.charge(ctx, c.record)
+	// After an unknown outcome the references may be needed: recovery or the next start removes them.
+	c.handed = err == nil || !Definite(err)
+	if err == nil {
+		c.engine.observe(ctx, EventAccepted, r)
+	}
+	return r, err
+}
+
+// refused turns an error of accept into the answer.
+func (c *call) refused(err error) (Result, error) {
+	if r, ok := errors.AsType[*ReservedError](err); ok {
+		return c.replay(r.Record)
+	}
+	if Definite(err) {
+		return Result{}, public(err)
+	}
+	return Result{}, unknownOutcome(c.record.ID, err)
+}
+
+func (c *call) referenceIDs() []ReferenceID {
+	ids := make([]ReferenceID, len(c.record.References))
+	for i, f := range c.record.References {
+		ids[i] = f.ID
+	}
+	return ids
+}
+
+// answer is what the caller is told of a generation that has ended.
+func answer(r Record) (Result, error) {
+	g := r.Generation()
+	if g.Failure != nil {
+		return Result{}, g.Failure
+	}
+	return Result{Generation: g, Balance: r.Balance, BaseURL: r.BaseURL}, nil
+}
+
+func unknownOutcome(id GenerationID, err error) error {
+	return &Error{Code: CodeInternal, Message: messageUnknown, Generation: id, Err: err}
+}

@@ -1,0 +1,74 @@
+package imagegen
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+// leases are the attempts under way in this process; they are prolonged together.
+type leases struct {
+	mu   sync.Mutex
+	held map[Fence]context.CancelCauseFunc
+}
+
+func newLeases() *leases { return &leases{held: make(map[Fence]context.CancelCauseFunc)} }
+
+func (l *leases) hold(f Fence, cancel context.CancelCauseFunc) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.held[f] = cancel
+}
+
+func (l *leases) drop(f Fence) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.held, f)
+}
+
+func (l *leases) fences() []Fence {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Collect(maps.Keys(l.held))
+}
+
+// lose tells attempts that somebody else has taken over.
+func (l *leases) lose(lost []Fence) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, f := range lost {
+		if cancel := l.held[f]; cancel != nil {
+			cancel(ErrStale)
+		}
+	}
+}
+
+// prolongLeases runs until Stop is through: draining work needs its leases too.
+func (e *Engine) prolongLeases(ended <-chan struct{}) {
+	t := time.NewTicker(e.cfg.Lease / 3)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+			e.prolong()
+		case <-ended:
+			return
+		}
+	}
+}
+
+func (e *Engine) prolong() {
+	fences := e.leases.fences()
+	if len(fences) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), e.cfg.Lease/3)
+	defer cancel()
+	lost, err := e.store.Extend(ctx, e.cfg.Lease, fences...)
+	if err != nil {
+		e.cfg.Log.Warn("leases could not be prolonged", "error", err)
+	}
+	e.leases.lose(lost)
+}

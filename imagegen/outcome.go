@@ -1,0 +1,97 @@
+package imagegen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// longestHint is how much of a provider's RetryAfter is honoured.
+const longestHint = time.Minute
+
+// outcome decides what the end of an attempt means, and makes it durable.
+func (e *Engine) outcome(ctx context.Context, r Record, images []StoredImage, err error) (Record, error) {
+	if release, again := e.tryAgain(r, images, err); again {
+		return e.release(ctx, r, release)
+	}
+	o := Outcome{Images: images, At: e.now()}
+	if len(images) == 0 {
+		o.Failure = failure(err)
+	}
+	if len(images) < r.N {
+		e.cfg.Log.WarnContext(ctx, "images were not delivered", "generation", r.ID, "attempt", r.Attempt,
+			"asked", r.N, "delivered", len(images), "provider", e.models[r.Model].info.Provider, "error", err)
+	}
+	got, err := e.finish(ctx, r, o)
+	if errors.Is(err, ErrStale) {
+		return e.overtaken(ctx, r, got)
+	}
+	if err != nil { // unknown, or settling still: nothing is removed, recovery decides
+		e.cfg.Log.ErrorContext(ctx, "the outcome of a generation is in doubt", "generation", r.ID, "error", err)
+		return got, err
+	}
+	e.concluded(ctx, got)
+	return got, nil
+}
+
+// concluded tells the observer of a generation that has ended.
+func (e *Engine) concluded(ctx context.Context, r Record) {
+	switch r.State {
+	case StateSucceeded:
+		e.observe(ctx, EventSettled, r)
+	case StateFailed:
+		e.observe(ctx, EventFailed, r)
+	}
+}
+
+// tryAgain decides whether asynchronous work goes back to the queue. Draining is the service's
+// doing: it uses up no try, and the images so far are made again rather than sold short.
+func (e *Engine) tryAgain(r Record, images []StoredImage, err error) (Release, bool) {
+	if !r.Async || err == nil || e.tooOld(r) {
+		return Release{}, false
+	}
+	if errors.Is(err, errDraining) {
+		return Release{}, true
+	}
+	p, ok := errors.AsType[*ProviderError](err)
+	if len(images) > 0 || !ok || !p.Class.Transient() || r.Failures >= len(e.cfg.Backoff) {
+		return Release{}, false
+	}
+	return Release{Delay: max(e.cfg.Backoff[r.Failures], min(p.RetryAfter, longestHint)), Failed: true}, true
+}
+
+func (e *Engine) tooOld(r Record) bool { return e.cfg.Now().Sub(r.CreatedAt) >= e.cfg.MaxAge }
+
+func (e *Engine) release(ctx context.Context, r Record, c Release) (Record, error) {
+	got, err := e.update(ctx, r.Fence(), c)
+	if err == nil || errors.Is(err, ErrStale) {
+		e.removeImages(ctx, r.ID, r.Attempt)
+	}
+	return got, err
+}
+
+// overtaken ends an attempt whose generation somebody else has taken over: only files that the
+// record, as it now stands, does not name are removed.
+func (e *Engine) overtaken(ctx context.Context, r, now Record) (Record, error) {
+	var named []ImageID
+	for _, i := range now.Images {
+		named = append(named, i.ID)
+	}
+	e.removeImages(ctx, r.ID, r.Attempt, named...)
+	if now.Terminal() {
+		return now, nil
+	}
+	return now, ErrStale
+}
+
+func failure(err error) *Failure {
+	f := &Failure{Class: ClassUnknown, Detail: "the provider delivered no image"}
+	if err != nil {
+		f.Detail = fmt.Sprint(err)
+	}
+	if p, ok := errors.AsType[*ProviderError](err); ok {
+		f.Class = p.Class
+	}
+	return f
+}

@@ -1,0 +1,133 @@
+package imagegen
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// plan validates and prices a request: a pure function of it. References are checked when they
+// are staged; here they only count.
+func (e *Engine) plan(u UserID, q GenerateRequest) (Record, offer, error) {
+	if !u.Valid() {
+		return Record{}, offer{}, errNoUser
+	}
+	m, err := e.offered(q.Model)
+	if err != nil {
+		return Record{}, offer{}, err
+	}
+	r := Record{Intent: Intent{User: u, Model: q.Model, Prompt: q.Prompt, N: cmp.Or(q.N, 1), Size: q.Size,
+		Quality: cmp.Or(q.Quality, QualityAuto), Async: q.Async, IdempotencyKey: q.IdempotencyKey, BaseURL: q.BaseURL},
+		Progress: Progress{State: StateCharging}}
+	if err := checkFields(r, m.info, len(q.References)); err != nil {
+		return r, m, err
+	}
+	if r.Ratio, r.Tier, err = e.cfg.Policy(r.Size, r.Quality, m.info); err != nil {
+		return r, m, public(err)
+	}
+	if err := checkOffered(r, m.info); err != nil {
+		return r, m, err
+	}
+	r.Price, r.Effort = m.info.Credits[r.Tier], m.effort(r.Quality, r.Tier)
+	if c, ok := m.Provider.(Checker); ok {
+		request := e.providerRequest(r)
+		request.References = make([]ProviderReference, len(q.References))
+		return r, m, refusedByProvider(c.Check(request))
+	}
+	return r, m, nil
+}
+
+func (e *Engine) offered(id string) (offer, error) {
+	m, ok := e.models[id]
+	if ok {
+		return m, nil
+	}
+	ids := make([]string, len(e.catalog))
+	for i, info := range e.catalog {
+		ids[i] = info.ID
+	}
+	if id == "" {
+		return offer{}, invalid("model is required; offered: %s", strings.Join(ids, ", "))
+	}
+	return offer{}, invalid("unknown model %s; offered: %s", quote(id), strings.Join(ids, ", "))
+}
+
+func checkFields(r Record, info ModelInfo, references int) error {
+	switch {
+	case !utf8.ValidString(r.Prompt):
+		return invalid("prompt is not valid UTF-8")
+	case strings.TrimSpace(r.Prompt) == "":
+		return invalid("prompt is required and cannot be blank")
+	case utf8.RuneCountInString(r.Prompt) > info.MaxPrompt:
+		return invalid("prompt has %d characters; the limit is %d", utf8.RuneCountInString(r.Prompt), info.MaxPrompt)
+	case r.N < 1 || r.N > info.MaxImages:
+		return invalid("n must be from 1 to %d; got %d", info.MaxImages, r.N)
+	case !r.Size.Valid():
+		return invalid("size must be auto or have edges from %d to %d; got %v", MinEdge, MaxEdge, r.Size)
+	case !slices.Contains(Qualities(), r.Quality):
+		return invalid("quality must be one of auto, low, medium, high; got %s", quote(string(r.Quality)))
+	case references > info.MaxReferences:
+		return invalid("%d reference images were sent; model %s takes at most %d", references, quote(r.Model), info.MaxReferences)
+	case r.IdempotencyKey != "" && !ValidIdempotencyKey(r.IdempotencyKey):
+		return invalid("an idempotency key is 1 to 255 visible ASCII characters")
+	}
+	return nil
+}
+
+// ValidIdempotencyKey reports whether s is 1 to 255 visible ASCII characters.
+func ValidIdempotencyKey(s string) bool {
+	invisible := func(r rune) bool { return r <= ' ' || r > '~' }
+	return s != "" && len(s) <= 255 && !strings.ContainsFunc(s, invisible)
+}
+
+func checkOffered(r Record, info ModelInfo) error {
+	if !slices.Contains(info.Tiers, r.Tier) {
+		return invalid("size %v with quality %s is of tier %s; model %s offers %v", r.Size, r.Quality, r.Tier, quote(info.ID), info.Tiers)
+	}
+	if r.Ratio != RatioAuto && !slices.Contains(info.Ratios, r.Ratio) {
+		return invalid("ratio %s is not offered by model %s; it offers %v", r.Ratio, quote(info.ID), info.Ratios)
+	}
+	return nil
+}
+
+func refusedByProvider(err error) error {
+	if err == nil {
+		return nil
+	}
+	p, ok := errors.AsType[*ProviderError](err)
+	if !ok || p.Message == "" {
+		return &Error{Code: CodeInvalidRequest, Message: "the model cannot honour this request", Err: err}
+	}
+	return &Error{Code: CodeInvalidRequest, Message: p.Message, Err: p.Err}
+}
+
+// admit asks the embedder.
+func (e *Engine) admit(ctx context.Context, r Record, q GenerateRequest) error {
+	q.References = nil
+	return public(e.cfg.Admit(ctx, Admission{User: r.User, Request: q, Ratio: r.Ratio, Tier: r.Tier,
+		Credits: r.Charge().Credits, References: e.providerRequest(r).References}))
+}
+
+// providerRequest is what the provider sees of a record.
+func (e *Engine) providerRequest(r Record) ProviderRequest {
+	q := ProviderRequest{Key: string(r.ID), Prompt: r.Prompt, N: r.N, Size: r.Size, Ratio: r.Ratio, Tier: r.Tier,
+		Quality: r.Effort, Job: slices.Clone(r.Job)}
+	for _, f := range r.References {
+		q.References = append(q.References, ProviderReference{Reference: spooled{e.spool, f.ID}, MediaType: f.MediaType,
+			Size: f.Size, Width: f.Width, Height: f.Height})
+	}
+	q.SaveJob = func(ctx context.Context, job []byte) error {
+		if !r.Async { // interrupted synchronous work is failed, not resumed: no commit for it
+			return nil
+		}
+		if _, err := e.update(ctx, r.Fence(), SaveJob{Job: job}); err != nil {
+			return fmt.Errorf("imagegen: the upstream job could not be saved: %w", err)
+		}
+		return nil
+	}
+	return q
+}

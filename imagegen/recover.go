@@ -1,0 +1,69 @@
+package imagegen
+
+import (
+	"context"
+	"time"
+)
+
+// mostRecovered is how many records are recovered in one commit.
+const mostRecovered = 64
+
+// recoverAbandoned brings to an end what attempts that died have left: of a former process, or of
+// this one when a write failed. It calls no provider and needs no slot.
+func (e *Engine) recoverAbandoned(ctx context.Context) {
+	interval := max(e.cfg.Lease/2, time.Second)
+	for ctx.Err() == nil {
+		records, err := e.store.Recover(ctx, mostRecovered, e.cfg.Lease)
+		if err != nil && ctx.Err() == nil {
+			e.cfg.Log.Warn("abandoned work could not be looked for", "error", err)
+		}
+		for _, r := range records {
+			if err := e.recoverOne(r); err != nil {
+				e.cfg.Log.Warn("a generation is left for a later recovery", "generation", r.ID, "state", r.State, "error", err)
+			}
+		}
+		if err != nil || len(records) < mostRecovered {
+			pause(ctx, interval, nil)
+		}
+	}
+}
+
+// recoverOne repeats the step that was not finished.
+func (e *Engine) recoverOne(r Record) error {
+	ctx, cancel := detach(context.Background())
+	defer cancel()
+	switch r.State {
+	case StateCharging:
+		err := e.void(ctx, r)
+		if err == nil {
+			e.removeReferences(r.References)
+		}
+		return err
+	case StateSettling:
+		got, err := e.close(ctx, r)
+		if err == nil {
+			e.concluded(ctx, got)
+			e.removeReferences(got.References)
+		}
+		return err
+	case StateErasing:
+		return e.purge(ctx, r)
+	}
+	return e.recoverProcessing(ctx, r)
+}
+
+func (e *Engine) recoverProcessing(ctx context.Context, r Record) error {
+	for n := 1; n < r.Attempt; n++ {
+		e.removeImages(ctx, r.ID, n)
+	}
+	lost := r.Job == nil // an upstream job that is resumed costs no try
+	tries := r.Failures
+	if lost {
+		tries++
+	}
+	if !r.Async || tries > len(e.cfg.Backoff) || e.tooOld(r) {
+		return e.fail(ctx, r, "the attempt was interrupted")
+	}
+	_, err := e.update(ctx, r.Fence(), Release{Failed: lost})
+	return err
+}

@@ -1,0 +1,83 @@
+package imagegen
+
+import (
+	"cmp"
+	"context"
+	"slices"
+)
+
+// Session is the Service of one user, in process.
+type Session struct {
+	engine *Engine
+	user   UserID
+}
+
+var _ Service = (*Session)(nil)
+
+// User is whose Service this is.
+func (s *Session) User() UserID { return s.user }
+
+// Models implements [Service].
+func (s *Session) Models(ctx context.Context) ([]ModelInfo, error) { return s.engine.Models(ctx) }
+
+// OpenImage implements [Service].
+func (s *Session) OpenImage(ctx context.Context, id ImageID) (*ImageFile, error) {
+	return s.engine.OpenImage(ctx, id)
+}
+
+// Balance implements [Service].
+func (s *Session) Balance(ctx context.Context) (Balance, error) {
+	if !s.user.Valid() {
+		return Balance{}, errNoUser
+	}
+	b, err := s.engine.ledger.Balance(ctx, s.user)
+	if err != nil {
+		return Balance{}, public(err)
+	}
+	b.AccountType, err = s.engine.accountType(ctx, s.user)
+	return b, public(err)
+}
+
+// Generation implements [Service].
+func (s *Session) Generation(ctx context.Context, id GenerationID) (Generation, error) {
+	if !id.Valid() {
+		return Generation{}, ErrNotFound
+	}
+	r, err := s.engine.Record(ctx, id)
+	if err == nil && r.User != s.user {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return Generation{}, err
+	}
+	return r.Generation(), nil
+}
+
+// Generations implements [Service].
+func (s *Session) Generations(ctx context.Context, q Query) (Page, error) {
+	q.Limit = cmp.Or(q.Limit, DefaultPageSize)
+	switch {
+	case !s.user.Valid():
+		return Page{}, errNoUser
+	case q.Limit < 1 || q.Limit > MaxPageSize:
+		return Page{}, invalid("limit must be from 1 to %d; got %d", MaxPageSize, q.Limit)
+	case q.After != "" && !q.After.Valid():
+		return Page{}, invalid("after must be a generation's id, such as the next_cursor of a page before; got %s", quote(string(q.After)))
+	case q.Status != "" && !slices.Contains(Statuses(), q.Status):
+		return Page{}, invalid("status must be one of %v; got %s", Statuses(), quote(string(q.Status)))
+	}
+	records, more, err := s.engine.store.Generations(ctx, s.user, q)
+	if err != nil {
+		return Page{}, public(err)
+	}
+	p := Page{Generations: make([]Generation, len(records))}
+	for i, r := range records {
+		p.Generations[i] = r.Generation()
+	}
+	if more && len(records) > 0 {
+		p.Next = records[len(records)-1].ID
+	}
+	return p, nil
+}
+
+var errNoUser = Invalid("a user's identifier is 1 to 255 bytes without NUL")

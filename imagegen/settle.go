@@ -1,0 +1,128 @@
+package imagegen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// charge makes record and charge durable, in one commit where store and ledger share it; else as
+// intent, charge, acceptance, each of which recovery can repeat or undo.
+func (e *Engine) charge(ctx context.Context, r Record) (Record, error) {
+	if e.joint != nil {
+		return repeat(ctx, func(ctx context.Context) (Record, error) { return e.joint.CreateCharged(ctx, r, e.cfg.Lease) })
+	}
+	r, err := repeat(ctx, func(ctx context.Context) (Record, error) { return e.store.Create(ctx, r, e.cfg.Lease) })
+	if err != nil {
+		return r, err
+	}
+	ctx, cancel := detach(ctx) // the intent stands: it is seen through though the caller hang up
+	defer cancel()
+	if err := e.ledger.Charge(ctx, r.Charge()); err != nil {
+		return r, e.chargeRefused(ctx, r, err)
+	}
+	return e.acceptCharged(ctx, r)
+}
+
+// chargeRefused closes what the charge may have left, so that a late duplicate finds it closed.
+func (e *Engine) chargeRefused(ctx context.Context, r Record, err error) error {
+	voided := e.void(ctx, r)
+	if errors.Is(err, ErrInsufficientCredits) {
+		return err // certain for the user; if the void failed, recovery repeats it
+	}
+	if voided == nil {
+		return fmt.Errorf("%w: the charge failed and was voided: %v", ErrNotApplied, err)
+	}
+	return fmt.Errorf("imagegen: charge in doubt: %v; void: %v", err, voided)
+}
+
+func (e *Engine) acceptCharged(ctx context.Context, r Record) (Record, error) {
+	got, err := e.update(ctx, r.Fence(), Accept{})
+	switch {
+	case !errors.Is(err, ErrStale):
+		return got, err
+	case got.Visible() && got.Async: // accepted after all, and claimed meanwhile
+		return got, nil
+	case got.Visible():
+		return got, errors.New("imagegen: recovery has taken the generation over")
+	}
+	return got, fmt.Errorf("%w: recovery has voided the charge", ErrNotApplied)
+}
+
+// void closes a charge that may or may not exist, then forgets the intent. In this order.
+func (e *Engine) void(ctx context.Context, r Record) error {
+	if err := e.ledger.Settle(ctx, r.Charge().ID, 0); err != nil {
+		return err
+	}
+	if _, err := e.update(ctx, r.Fence(), Abandon{}); err != nil && !errors.Is(err, ErrStale) {
+		return err
+	}
+	return nil
+}
+
+// finish makes outcome and settlement durable, in one commit where store and ledger share it; else
+// as outcome, settlement, close.
+func (e *Engine) finish(ctx context.Context, r Record, o Outcome) (Record, error) {
+	if !r.Async && len(o.Images) > 0 {
+		var err error
+		if o.AccountType, err = e.accountType(ctx, r.User); err != nil {
+			return r, err
+		}
+	}
+	if e.joint != nil {
+		return repeat(ctx, func(ctx context.Context) (Record, error) { return e.joint.FinishSettled(ctx, r.Fence(), o) })
+	}
+	r, err := e.update(ctx, r.Fence(), o)
+	if err != nil || r.Terminal() {
+		return r, err
+	}
+	return e.close(ctx, r)
+}
+
+// close settles a record whose outcome is recorded.
+func (e *Engine) close(ctx context.Context, r Record) (Record, error) {
+	if err := e.ledger.Settle(ctx, r.Charge().ID, r.Used()); err != nil {
+		return r, err // it stays settling; recovery repeats
+	}
+	var balance *Balance
+	if r.WantsBalance() {
+		b, err := e.As(r.User).Balance(ctx)
+		if err != nil {
+			return r, err
+		}
+		balance = &b
+	}
+	return e.update(ctx, r.Fence(), Close{Balance: balance})
+}
+
+func (e *Engine) update(ctx context.Context, f Fence, c Change) (Record, error) {
+	return repeat(ctx, func(ctx context.Context) (Record, error) { return e.store.Update(ctx, f, c) })
+}
+
+// repeat repeats an idempotent write while its outcome is unknown. Once it was, an error that says
+// that a repetition wrote nothing tells nothing of the first: the whole stays unknown.
+func repeat(ctx context.Context, write func(context.Context) (Record, error)) (Record, error) {
+	r, err := write(ctx)
+	if err == nil || Definite(err) {
+		return r, err
+	}
+	ctx, cancel := detach(ctx)
+	defer cancel()
+	for _, pause := range []time.Duration{50 * time.Millisecond, time.Second, 3 * time.Second} {
+		time.Sleep(pause)
+		again, failed := write(ctx)
+		if failed == nil || errors.Is(failed, ErrStale) {
+			return again, failed
+		}
+		if errors.Is(failed, ErrNotApplied) {
+			break
+		}
+	}
+	return r, fmt.Errorf("imagegen: outcome unknown: %v", err) // not wrapped: nothing in it is definite
+}
+
+// detach outlives the caller, but not for ever.
+func detach(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+}
