@@ -1,0 +1,126 @@
+package imagegen_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+)
+
+const module = "github.com/imagegend/imagegend"
+
+type goPackage struct {
+	ImportPath string
+	Imports    []string
+	Deps       []string
+	Module     *struct{ Path string }
+}
+
+func goList(t *testing.T, dir string, args ...string) []goPackage {
+	t.Helper()
+	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Imports,Deps,Module"}, args...)...)
+	cmd.Dir = dir
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %v\n%s", cmd.Args, err, &stderr)
+	}
+	var packages []goPackage
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p goPackage
+		switch err := d.Decode(&p); {
+		case errors.Is(err, io.EOF):
+			return packages
+		case err != nil:
+			t.Fatal(err)
+		}
+		packages = append(packages, p)
+	}
+}
+
+// Each library is imported only where docs/design.md says, and what an embedder imports stays small.
+func TestImportRules(t *testing.T) {
+	only := map[string][]string{ // import path prefix → packages that may import it
+		"go.etcd.io/bbolt":                    {module + "/imagegen/storage"},
+		"github.com/julienschmidt/httprouter": {module + "/imagegen/httpapi"},
+		"github.com/spf13/":                   {module + "/cmd/imagegend"},
+	}
+	embeddable := []string{module + "/imagegen", module + "/imagegen/storage", module + "/imagegen/storage/memory", module + "/imagegen/provider"}
+	for _, p := range goList(t, "..", "./...") {
+		t.Run(strings.TrimPrefix(p.ImportPath, module), func(t *testing.T) {
+			is := is.New(t)
+			for _, imported := range p.Imports {
+				for library, allowed := range only {
+					if strings.HasPrefix(imported, library) && !slices.ContainsFunc(allowed, func(a string) bool {
+						return p.ImportPath == a || a == module+"/cmd/imagegend" && strings.HasPrefix(p.ImportPath, a+"/")
+					}) {
+						t.Errorf("imports %s, which only %v may", imported, allowed)
+					}
+				}
+				is.True(!isTestPackage(imported) || isTestPackage(p.ImportPath)) // suites are for tests
+			}
+			if !isTestPackage(p.ImportPath) {
+				is.True(!slices.Contains(p.Deps, "testing")) // production code does not carry package testing
+			}
+			if slices.Contains(embeddable, p.ImportPath) {
+				is.True(!slices.Contains(p.Deps, "net/http"))
+			}
+		})
+	}
+}
+
+func isTestPackage(path string) bool {
+	return strings.HasPrefix(path, module) && strings.HasSuffix(path, "test")
+}
+
+// A program that embeds the service gains five small modules at most.
+func TestEmbeddingIsLight(t *testing.T) {
+	is := is.New(t)
+	root, err := filepath.Abs("..")
+	is.NoErr(err)
+	dir := t.TempDir()
+	write := func(name, text string) { is.NoErr(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)) }
+	write("main.go", `package main
+
+import (
+	_ "`+module+`/imagegen"
+	_ "`+module+`/imagegen/provider"
+	_ "`+module+`/imagegen/storage"
+)
+
+func main() {}
+`)
+	write("go.mod", "module throwaway\n\ngo 1.26.0\n\nrequire "+module+" v0.0.0\n\nreplace "+module+" => "+root+"\n")
+	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
+	is.NoErr(err)
+	write("go.sum", string(sums))
+	tidy := exec.Command("go", "mod", "tidy")
+	tidy.Dir = dir
+	if out, err := tidy.CombinedOutput(); err != nil {
+		t.Fatalf("go mod tidy: %v\n%s", err, out)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	is.NoErr(err)
+	var required []string
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimPrefix(strings.TrimSpace(line), "require ")
+		if path, version, ok := strings.Cut(line, " v"); ok && path != module && version != "" && strings.Contains(path, ".") {
+			required = append(required, path)
+		}
+	}
+	t.Logf("an embedder's go.mod gains %v", required)
+	is.True(len(required) > 0 && len(required) <= 5)
+
+	compiled := goList(t, dir, ".")
+	is.Equal(len(compiled), 1)
+	is.True(!slices.Contains(compiled[0].Deps, "net/http"))
+}

@@ -1,0 +1,122 @@
+package provider
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+const (
+	opening    = "[fake:"
+	mostImages = 16
+	known      = "[fake:fail], [fake:refuse], [fake:hang], [fake:panic], [fake:corrupt], [fake:crash], " +
+		"[fake:transient=N], [fake:images=N] with N from 1 to 16, and [fake:delay=3s]"
+)
+
+// ParseDirectives reads the directives in a prompt and returns the prompt without them. They are
+// [fake:fail], [fake:refuse], [fake:hang], [fake:panic], [fake:corrupt], [fake:crash],
+// [fake:transient=N], [fake:images=N] with N from 1 to 16, and [fake:delay=D] with a duration such
+// as 3s. Each sets the field of [Faults] of its name.
+//
+// Anything else that begins with "[fake:" is an *imagegen.ProviderError of ClassInvalid whose
+// Message says what to change; so is a directive that stands twice, and a second one that ends the
+// call, unless the other is transient: the call that follows the transient failures ends with it.
+func ParseDirectives(prompt string) (f Faults, rest string, err error) {
+	text, after, found := strings.Cut(prompt, opening)
+	if !found {
+		return Faults{}, prompt, nil
+	}
+	var names []string
+	for found {
+		directive, tail, closed := strings.Cut(after, "]")
+		if !closed {
+			return Faults{}, "", invalid("the directive %s has no closing bracket", quote(opening+directive))
+		}
+		name, err := f.set(directive)
+		if err != nil {
+			return Faults{}, "", err
+		}
+		names = append(names, name)
+		var between string
+		between, after, found = strings.Cut(tail, opening)
+		text += " " + between // the space keeps what stood apart from becoming a directive
+	}
+	return f, strings.TrimSpace(text), compatible(names)
+}
+
+// set takes over one directive, given without brackets.
+func (f *Faults) set(directive string) (name string, err error) {
+	name, _, _ = strings.Cut(directive, "=")
+	argument := directive[len(name):]
+	ok := argument == ""
+	switch name {
+	case "fail":
+		f.Fail = true
+	case "refuse":
+		f.Refuse = true
+	case "hang":
+		f.Hang = true
+	case "panic":
+		f.Panic = true
+	case "corrupt":
+		f.Corrupt = true
+	case "crash":
+		f.Crash = true
+	case "transient":
+		f.Transient, ok = positive(argument)
+	case "images":
+		f.Images, ok = positive(argument)
+		ok = ok && f.Images <= mostImages
+	case "delay":
+		f.Delay, err = time.ParseDuration(strings.TrimPrefix(argument, "="))
+		ok = err == nil && f.Delay > 0
+	default:
+		ok = false
+	}
+	if !ok {
+		return "", invalid("%s is no directive of the fake provider; it knows %s", quote(opening+directive+"]"), known)
+	}
+	return name, nil
+}
+
+// positive reads "=N".
+func positive(argument string) (int, bool) {
+	n, err := strconv.Atoi(strings.TrimPrefix(argument, "="))
+	return n, err == nil && n > 0
+}
+
+func compatible(names []string) error {
+	ends := []string{"crash", "panic", "hang", "refuse", "fail"}
+	slices.Sort(names)
+	var end string
+	for i, name := range names {
+		if i > 0 && name == names[i-1] {
+			return invalid("the directive [fake:%s] stands twice; leave one out", name)
+		}
+		if !slices.Contains(ends, name) {
+			continue
+		}
+		if end != "" {
+			return invalid("[fake:%s] and [fake:%s] end the call in two ways; leave one out", end, name)
+		}
+		end = name
+	}
+	return nil
+}
+
+func invalid(format string, args ...any) error {
+	return &imagegen.ProviderError{Class: imagegen.ClassInvalid, Message: fmt.Sprintf(format, args...)}
+}
+
+// quote shows what stands in a prompt, shortened.
+func quote(s string) string {
+	const most = 60
+	if runes := []rune(s); len(runes) > most {
+		s = string(runes[:most]) + "…"
+	}
+	return strconv.Quote(s)
+}

@@ -1,0 +1,215 @@
+package provider
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"iter"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/landscape"
+)
+
+// Fake is a provider without an upstream: it draws a landscape for each prompt, as PNG, in every
+// ratio and tier, and explicit sizes to the pixel. The same request yields the same bytes. The
+// average colour of the first reference image tints the picture, if it has up to 4 million pixels;
+// the quality changes nothing.
+//
+// A prompt may tell it to fail in the ways that [ParseDirectives] lists; a directive that it cannot
+// honour is refused by Check.
+//
+// The zero value is ready for use. Fields must not be changed once it is in use.
+type Fake struct {
+	// Script decides about the faults of a call, in place of the directives in its prompt, which
+	// are then text like any other. It must be safe for concurrent use. nil: the directives decide.
+	Script func(r imagegen.ProviderRequest) Faults
+
+	// Image is yielded as every image, unaltered, whatever the size that was asked for: for
+	// measuring what surrounds the provider. nil: draw.
+	Image []byte
+
+	// AllowCrash permits Faults.Crash, which kills this process.
+	AllowCrash bool
+
+	failures failures
+}
+
+var (
+	_ imagegen.Provider = (*Fake)(nil)
+	_ imagegen.Checker  = (*Fake)(nil)
+)
+
+// Name returns "fake".
+func (f *Fake) Name() string { return "fake" }
+
+// Capabilities are all that there are.
+func (f *Fake) Capabilities() imagegen.Capabilities {
+	return imagegen.Capabilities{MaxReferences: imagegen.MaxReferences}
+}
+
+// Check refuses a prompt whose directives are wrong or not permitted.
+func (f *Fake) Check(r imagegen.ProviderRequest) error {
+	if f.Script != nil {
+		return nil
+	}
+	faults, _, err := ParseDirectives(r.Prompt)
+	if err != nil {
+		return err
+	}
+	return f.permit(faults)
+}
+
+func (f *Fake) permit(faults Faults) error {
+	if faults.Crash && !f.AllowCrash {
+		return invalid("[fake:crash] is not permitted here, for it kills the service; leave it out")
+	}
+	return nil
+}
+
+// Generate draws the images, or departs from that as the prompt's directives or Script have it.
+func (f *Fake) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
+	return func(yield func(imagegen.ProviderImage, error) bool) {
+		err := f.generate(ctx, r, func(body io.Reader) bool { return yield(imagegen.ProviderImage{Body: body}, nil) })
+		if err != nil {
+			yield(imagegen.ProviderImage{}, err)
+		}
+	}
+}
+
+// generate returns nil if yield wants no more.
+func (f *Fake) generate(ctx context.Context, r imagegen.ProviderRequest, yield func(io.Reader) bool) error {
+	faults, prompt, err := f.faults(r)
+	if err != nil {
+		return err
+	}
+	if err := wait(ctx, faults.Delay); err != nil {
+		return err
+	}
+	picture, err := pictureOf(ctx, r, prompt)
+	if err != nil {
+		return err
+	}
+	end := f.ending(r.Key, faults)
+	for i := range faults.count(r.N, end != nil) {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		picture.Variant = i
+		if !yield(f.body(picture, faults)) {
+			return nil
+		}
+	}
+	if end == nil {
+		return nil
+	}
+	return end(ctx)
+}
+
+func (f *Fake) faults(r imagegen.ProviderRequest) (faults Faults, prompt string, err error) {
+	if f.Script != nil {
+		faults, prompt = f.Script(r), r.Prompt
+	} else if faults, prompt, err = ParseDirectives(r.Prompt); err != nil {
+		return Faults{}, "", err
+	}
+	return faults, prompt, f.permit(faults)
+}
+
+// wait returns early, with an error, when ctx ends.
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}
+
+func (f *Fake) body(p landscape.Picture, faults Faults) io.Reader {
+	var body io.Reader
+	if f.Image != nil {
+		body = bytes.NewReader(f.Image)
+	} else {
+		body = p.PNG()
+	}
+	if faults.Corrupt {
+		return io.LimitReader(body, corruptBytes)
+	}
+	return body
+}
+
+// corruptBytes hold the header of a PNG, and less than the smallest one has in all.
+const corruptBytes = 48
+
+// ending is what ends the call; nil if nothing does.
+func (f *Fake) ending(key string, faults Faults) func(context.Context) error {
+	switch {
+	case faults.Transient > 0 && f.failures.add(key) <= faults.Transient:
+		return ends(imagegen.ClassUnavailable)
+	case faults.Crash:
+		return crash
+	case faults.Panic:
+		return func(context.Context) error { panic("provider: the fake was told to panic") }
+	case faults.Hang:
+		return hang
+	case faults.Refuse:
+		return ends(imagegen.ClassRefused)
+	case faults.Fail:
+		return ends(imagegen.ClassInvalid)
+	}
+	return nil
+}
+
+func ends(c imagegen.Class) func(context.Context) error {
+	return func(context.Context) error {
+		return &imagegen.ProviderError{Class: c, Message: "the fake was told so"}
+	}
+}
+
+func hang(ctx context.Context) error {
+	<-ctx.Done()
+	return context.Cause(ctx)
+}
+
+// crash ends the process so that no deferred call and no handler runs.
+func crash(context.Context) error {
+	self, err := os.FindProcess(os.Getpid())
+	if err == nil {
+		err = self.Kill()
+	}
+	if err != nil {
+		os.Exit(137) // the status of a process that was killed
+	}
+	select {}
+}
+
+// mostFailures bounds how many requests are remembered.
+const mostFailures = 10_000
+
+// failures counts the calls of each request.
+type failures struct {
+	mu    sync.Mutex
+	calls map[string]int
+}
+
+// add counts a call and returns how many there have been. When too many requests are remembered,
+// one is forgotten.
+func (f *failures) add(key string) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.calls == nil {
+		f.calls = map[string]int{}
+	}
+	if _, ok := f.calls[key]; !ok && len(f.calls) >= mostFailures {
+		for other := range f.calls {
+			delete(f.calls, other)
+			break
+		}
+	}
+	f.calls[key]++
+	return f.calls[key]
+}

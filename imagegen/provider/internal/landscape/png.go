@@ -1,0 +1,97 @@
+package landscape
+
+import (
+	"bytes"
+	"compress/zlib"
+	"encoding/binary"
+	"hash/crc32"
+	"io"
+)
+
+// rows yields a picture row by row, top down.
+type rows interface {
+	// next fills a row of three bytes a pixel.
+	next(row []byte)
+}
+
+// encoder is an io.Reader of the PNG of what it draws. Only as much is drawn as is read, so that a
+// picture of any size takes two rows of memory; image/png would need all of it beforehand.
+type encoder struct {
+	from       rows
+	width      int
+	remaining  int // rows
+	row, above []byte
+	filtered   []byte
+	deflated   bytes.Buffer
+	deflate    *zlib.Writer
+	out        bytes.Buffer
+	ended      bool
+}
+
+// chunkBytes is the least that an image data chunk holds.
+const chunkBytes = 32 << 10
+
+func newEncoder(width, height int, from rows) *encoder {
+	e := &encoder{from: from, width: width, remaining: height}
+	e.row, e.above = make([]byte, 3*width), make([]byte, 3*width)
+	e.filtered = make([]byte, 1+3*width)
+	e.deflate, _ = zlib.NewWriterLevel(&e.deflated, zlib.BestSpeed) // fails for no valid level
+	e.out.WriteString("\x89PNG\r\n\x1a\n")
+	e.chunk("IHDR", header(width, height))
+	return e
+}
+
+func header(width, height int) []byte {
+	b := binary.BigEndian.AppendUint32(nil, uint32(width))
+	b = binary.BigEndian.AppendUint32(b, uint32(height))
+	return append(b, 8, 2, 0, 0, 0) // 8 bits, red green blue, not interlaced
+}
+
+// Read implements io.Reader.
+func (e *encoder) Read(p []byte) (int, error) {
+	for e.out.Len() == 0 && !e.ended {
+		e.advance()
+	}
+	if e.out.Len() == 0 {
+		return 0, io.EOF
+	}
+	return e.out.Read(p)
+}
+
+// advance draws rows until there is a chunk, or the picture ends.
+func (e *encoder) advance() {
+	e.out.Reset()
+	for ; e.remaining > 0 && e.deflated.Len() < chunkBytes; e.remaining-- {
+		e.from.next(e.row)
+		e.filter()
+		e.deflate.Write(e.filtered) // into memory: cannot fail
+		e.row, e.above = e.above, e.row
+	}
+	if e.ended = e.remaining == 0; e.ended {
+		e.deflate.Close()
+	}
+	e.chunk("IDAT", e.deflated.Bytes())
+	e.deflated.Reset()
+	if e.ended {
+		e.chunk("IEND", nil)
+	}
+}
+
+// filter takes the difference to the row above: skies and hills change little from row to row.
+func (e *encoder) filter() {
+	const up = 2
+	e.filtered[0] = up
+	to, above := e.filtered[1:], e.above
+	for i, v := range e.row {
+		to[i] = v - above[i]
+	}
+}
+
+func (e *encoder) chunk(kind string, data []byte) {
+	head := binary.BigEndian.AppendUint32(nil, uint32(len(data)))
+	head = append(head, kind...)
+	sum := crc32.Update(crc32.ChecksumIEEE(head[4:]), crc32.IEEETable, data)
+	e.out.Write(head)
+	e.out.Write(data)
+	e.out.Write(binary.BigEndian.AppendUint32(nil, sum))
+}

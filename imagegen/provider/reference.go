@@ -1,0 +1,68 @@
+package provider
+
+import (
+	"context"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"image/png"
+	"io"
+
+	"golang.org/x/image/webp"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/landscape"
+)
+
+// mostTintPixels is the largest reference image that is decoded for its colour.
+const mostTintPixels = 4_000_000
+
+// pictureOf is what to draw for a request.
+func pictureOf(ctx context.Context, r imagegen.ProviderRequest, prompt string) (landscape.Picture, error) {
+	size := sizeOf(r)
+	p := landscape.Picture{Prompt: prompt, Width: size.Width, Height: size.Height}
+	if len(r.References) == 0 || r.References[0].Width*r.References[0].Height > mostTintPixels {
+		return p, nil
+	}
+	tint, err := averageOf(ctx, r.References[0])
+	p.Tint = tint
+	return p, err
+}
+
+func averageOf(ctx context.Context, r imagegen.ProviderReference) (color.Color, error) {
+	f, err := r.Open(ctx)
+	if err != nil {
+		return nil, &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "a reference image cannot be opened", Err: err}
+	}
+	defer f.Close()
+	picture, err := decoder(r.MediaType)(f)
+	if err != nil {
+		return nil, &imagegen.ProviderError{Class: imagegen.ClassInvalid, Message: "a reference image cannot be decoded", Err: err}
+	}
+	return average(picture), nil
+}
+
+func decoder(mediaType string) func(io.Reader) (image.Image, error) {
+	switch mediaType {
+	case "image/jpeg":
+		return jpeg.Decode
+	case "image/webp":
+		return webp.Decode
+	}
+	return png.Decode
+}
+
+// average samples a grid: more would not be seen.
+func average(picture image.Image) color.Color {
+	const grid = 32
+	b := picture.Bounds()
+	var sum [3]uint64
+	for y := range grid {
+		for x := range grid {
+			r, g, b, _ := picture.At(b.Min.X+x*b.Dx()/grid, b.Min.Y+y*b.Dy()/grid).RGBA()
+			sum[0], sum[1], sum[2] = sum[0]+uint64(r), sum[1]+uint64(g), sum[2]+uint64(b)
+		}
+	}
+	mean := func(i int) uint16 { return uint16(sum[i] / (grid * grid)) }
+	return color.RGBA64{R: mean(0), G: mean(1), B: mean(2), A: 0xffff}
+}

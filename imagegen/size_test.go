@@ -1,0 +1,112 @@
+package imagegen_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/matryer/is"
+)
+
+func TestParseSize(t *testing.T) {
+	is := is.New(t)
+	for text, want := range map[string]imagegen.Size{
+		"auto": {}, "16x16": {Width: 16, Height: 16}, "8192x8192": {Width: 8192, Height: 8192}, "1024x768": {Width: 1024, Height: 768},
+	} {
+		got, err := imagegen.ParseSize(text)
+		is.NoErr(err)
+		is.Equal(got, want)
+		is.Equal(got.String(), text)
+	}
+	for _, text := range []string{"", "AUTO", "1024", "1024x", "x768", "1024X768", "15x16", "16x15", "8193x16", "16x8193", "01024x768",
+		"+16x16", "-16x16", "16 x16", "16x16 ", "16x16x16", "1e3x16", "٣٢x32", strings.Repeat("9", 99) + "x16"} {
+		_, err := imagegen.ParseSize(text)
+		is.True(errors.Is(err, imagegen.ErrInvalidRequest)) // refused
+	}
+}
+
+func FuzzParseSize(f *testing.F) {
+	for _, s := range []string{"auto", "1024x768", "16x8192", "0x0", "99999999999999999999x16", "x", "1024x768\n"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		size, err := imagegen.ParseSize(s)
+		if err == nil && (size.String() != s || !size.Valid()) {
+			t.Errorf("%q was read as %v", s, size)
+		}
+	})
+}
+
+func TestTierOf(t *testing.T) {
+	is := is.New(t)
+	for pixels, want := range map[int]imagegen.Tier{
+		1: "1K", 1_700_000: "1K", 1_700_001: "2K", 4_400_000: "2K", 4_400_001: "4K", 67_108_864: "4K",
+	} {
+		is.Equal(imagegen.TierOf(pixels), want)
+	}
+}
+
+func TestNearestRatio(t *testing.T) {
+	for size, want := range map[imagegen.Size]imagegen.Ratio{
+		{Width: 1024, Height: 1024}: "1:1", {Width: 1920, Height: 1080}: "16:9", {Width: 1080, Height: 1920}: "9:16",
+		{Width: 1300, Height: 1000}: "4:3", {Width: 1000, Height: 700}: "3:2", {Width: 2100, Height: 900}: "21:9",
+		{Width: 3000, Height: 1000}: "3:1", {Width: 300, Height: 640}: "1:2",
+	} {
+		t.Run(size.String(), func(t *testing.T) {
+			is := is.New(t)
+			is.Equal(imagegen.NearestRatio(size, imagegen.Ratios()), want)
+		})
+	}
+}
+
+func TestPolicies(t *testing.T) {
+	info := imagegen.ModelInfo{ID: "m", Ratios: imagegen.Ratios(), Tiers: imagegen.Tiers()}
+	size := func(w, h int) imagegen.Size { return imagegen.Size{Width: w, Height: h} }
+	type answer struct {
+		Ratio imagegen.Ratio
+		Tier  imagegen.Tier
+		OK    bool
+	}
+	for name, c := range map[string]struct {
+		policy  imagegen.Policy
+		size    imagegen.Size
+		quality imagegen.Quality
+		want    answer
+	}{
+		"auto":                 {imagegen.SizeFirst, size(0, 0), "auto", answer{"auto", "1K", true}},
+		"low":                  {imagegen.SizeFirst, size(0, 0), "low", answer{"auto", "1K", true}},
+		"medium":               {imagegen.SizeFirst, size(0, 0), "medium", answer{"auto", "2K", true}},
+		"high":                 {imagegen.SizeFirst, size(0, 0), "high", answer{"auto", "4K", true}},
+		"size wins":            {imagegen.SizeFirst, size(1024, 1024), "high", answer{"1:1", "1K", true}},
+		"area 2K":              {imagegen.SizeFirst, size(2048, 2048), "low", answer{"1:1", "2K", true}},
+		"area 4K":              {imagegen.SizeFirst, size(3840, 2160), "auto", answer{"16:9", "4K", true}},
+		"widest":               {imagegen.SizeFirst, size(3000, 1000), "auto", answer{"3:1", "2K", true}},
+		"within the slack":     {imagegen.SizeFirst, size(3028, 1000), "auto", answer{"3:1", "2K", true}},
+		"beyond the slack":     {imagegen.SizeFirst, size(3040, 1000), "auto", answer{}},
+		"too tall":             {imagegen.SizeFirst, size(16, 8192), "auto", answer{}},
+		"quality first, high":  {imagegen.QualityFirst, size(512, 512), "high", answer{"1:1", "4K", true}},
+		"quality first, auto":  {imagegen.QualityFirst, size(0, 0), "medium", answer{"auto", "2K", true}},
+		"quality first, small": {imagegen.QualityFirst, size(2048, 2048), "low", answer{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ratio, tier, err := c.policy(c.size, c.quality, info)
+			got := answer{ratio, tier, err == nil}
+			if err != nil {
+				got = answer{}
+				is.New(t).True(errors.Is(err, imagegen.ErrInvalidRequest))
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestRefusedSizeNamesTheNearest(t *testing.T) {
+	is := is.New(t)
+	_, _, err := imagegen.SizeFirst(imagegen.Size{Width: 8000, Height: 100}, "auto", imagegen.ModelInfo{ID: "m", Ratios: imagegen.Ratios()})
+	is.True(strings.Contains(err.Error(), "3:1"))
+	is.True(strings.Contains(err.Error(), "8000x2667"))
+}

@@ -1,0 +1,149 @@
+package imagegen_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/matryer/is"
+)
+
+var states = []imagegen.State{imagegen.StateCharging, imagegen.StateQueued, imagegen.StateProcessing, imagegen.StateSettling,
+	imagegen.StateSucceeded, imagegen.StateFailed, imagegen.StateErasing, imagegen.StateErased, imagegen.StateGone}
+
+var (
+	oneImage = imagegen.Outcome{Images: []imagegen.StoredImage{{ID: "image_1"}}, At: time.Unix(9, 0)}
+	noImage  = imagegen.Outcome{Failure: &imagegen.Failure{Class: imagegen.ClassRefused}, At: time.Unix(9, 0)}
+)
+
+func recordIn(s imagegen.State, async bool) imagegen.Record {
+	r := imagegen.Record{Intent: imagegen.Intent{ID: "gen_1", Prompt: "a fox", Async: async, N: 2, Price: 3},
+		Progress: imagegen.Progress{State: s, Attempt: 4}}
+	if s == imagegen.StateSettling || s == imagegen.StateSucceeded {
+		r.Images, r.Published = oneImage.Images, 1
+	}
+	return r
+}
+
+// Every state meets every change. What the table does not name is not possible; once a generation
+// has ended, it stays as it is.
+func TestStateTable(t *testing.T) {
+	type row struct {
+		state  imagegen.State
+		change string
+	}
+	const asynchronous = " (asynchronous)"
+	want := map[row]imagegen.State{
+		{imagegen.StateCharging, "Accept"}:                   imagegen.StateProcessing,
+		{imagegen.StateCharging, "Accept" + asynchronous}:    imagegen.StateQueued,
+		{imagegen.StateCharging, "Abandon"}:                  imagegen.StateGone,
+		{imagegen.StateCharging, "Recover"}:                  imagegen.StateCharging,
+		{imagegen.StateQueued, "Claim"}:                      imagegen.StateProcessing,
+		{imagegen.StateProcessing, "Recover"}:                imagegen.StateProcessing,
+		{imagegen.StateProcessing, "SaveJob"}:                imagegen.StateProcessing,
+		{imagegen.StateProcessing, "Release" + asynchronous}: imagegen.StateQueued,
+		{imagegen.StateProcessing, "Outcome"}:                imagegen.StateSettling,
+		{imagegen.StateSettling, "Recover"}:                  imagegen.StateSettling,
+		{imagegen.StateSettling, "Close"}:                    imagegen.StateSucceeded,
+		{imagegen.StateSucceeded, "Erase"}:                   imagegen.StateErasing,
+		{imagegen.StateFailed, "Erase"}:                      imagegen.StateErasing,
+		{imagegen.StateErasing, "Recover"}:                   imagegen.StateErasing,
+		{imagegen.StateErasing, "Purge"}:                     imagegen.StateErased,
+	}
+	repetitions := map[row]bool{
+		{imagegen.StateQueued, "Accept"}: true, {imagegen.StateProcessing, "Accept"}: true,
+		{imagegen.StateQueued, "Release"}: true, {imagegen.StateSettling, "Outcome"}: true,
+		{imagegen.StateErasing, "Erase"}: true, {imagegen.StateErased, "Erase"}: true, {imagegen.StateErased, "Purge"}: true,
+	}
+	changes := map[string]imagegen.Change{
+		"Accept": imagegen.Accept{}, "Abandon": imagegen.Abandon{}, "Claim": imagegen.Claim{}, "Recover": imagegen.Recover{},
+		"SaveJob": imagegen.SaveJob{Job: []byte("job")}, "Release": imagegen.Release{Delay: time.Second, Failed: true},
+		"Outcome": oneImage, "Close": imagegen.Close{}, "Erase": imagegen.Erase{}, "Purge": imagegen.Purge{},
+	}
+	for _, s := range states {
+		for name, c := range changes {
+			for _, async := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s/%s/%v", s, name, async), func(t *testing.T) {
+					is := is.New(t)
+					r := recordIn(s, async)
+					next, changed, err := r.Apply(4, c)
+					to, possible := want[row{s, name}]
+					if alt, ok := want[row{s, name + asynchronous}]; ok && async {
+						to, possible = alt, true
+					}
+					switch {
+					case possible:
+						is.NoErr(err)
+						is.True(changed)
+						is.Equal(next.State, to)
+					case repetitions[row{s, name}] || r.Terminal():
+						is.NoErr(err)
+						is.True(!changed)
+					default:
+						is.True(errors.Is(err, imagegen.ErrTransition))
+					}
+					if !changed {
+						is.Equal(cmp.Diff(r, next), "")
+					}
+					_, changed, err = r.Apply(3, c)
+					is.True(errors.Is(err, imagegen.ErrStale)) // an overtaken attempt
+					is.True(!changed)
+				})
+			}
+		}
+	}
+}
+
+func TestApplyKeepsWhatTheChangeSays(t *testing.T) {
+	is := is.New(t)
+	apply := func(r imagegen.Record, c imagegen.Change) imagegen.Record {
+		t.Helper()
+		next, changed, err := r.Apply(r.Attempt, c)
+		is.NoErr(err)
+		is.True(changed)
+		return next
+	}
+	r := apply(recordIn(imagegen.StateQueued, true), imagegen.Claim{})
+	is.Equal(r.Attempt, 5)
+	r = apply(r, imagegen.SaveJob{Job: []byte("job")})
+	is.Equal(string(r.Job), "job")
+	r = apply(r, imagegen.Release{Delay: time.Second, Failed: true})
+	is.Equal(r.Delay, time.Second)
+	is.Equal(r.Failures, 1)
+	is.Equal(r.Status(), imagegen.StatusProcessing) // it never goes back to queued
+	r = apply(apply(r, imagegen.Claim{}), imagegen.Release{})
+	is.Equal(r.Failures, 1) // a drain uses up no try
+	r = apply(r, imagegen.Claim{})
+
+	failed := apply(apply(r, noImage), imagegen.Close{})
+	is.Equal(failed.State, imagegen.StateFailed)
+	is.Equal(failed.Used(), imagegen.Credits(0))
+	is.Equal(failed.Job, nil)
+	is.Equal(failed.Failure.Class, imagegen.ClassRefused)
+
+	balance := &imagegen.Balance{Credits: 7}
+	done := apply(apply(r, oneImage), imagegen.Close{Balance: balance})
+	is.Equal(done.Used(), imagegen.Credits(3))
+	is.Equal(done.Charge().Credits, imagegen.Credits(6))
+	is.Equal(done.Balance, balance)
+
+	erased := apply(apply(done, imagegen.Erase{}), imagegen.Purge{})
+	is.Equal(erased.Prompt, "")
+	is.Equal(len(erased.Images), 0)
+	is.Equal(erased.Used(), imagegen.Credits(3)) // the books still add up
+	is.True(!erased.Visible())
+}
+
+func TestReserves(t *testing.T) {
+	is := is.New(t)
+	r := recordIn(imagegen.StateProcessing, false)
+	is.True(!r.Reserves(time.Unix(0, 0))) // no key
+	r.IdempotencyKey = "k"
+	is.True(r.Reserves(time.Unix(1e9, 0))) // as long as it runs
+	r.CompletedAt = time.Unix(1000, 0)
+	is.True(r.Reserves(time.Unix(1000+24*3600-1, 0)))
+	is.True(!r.Reserves(time.Unix(1000+24*3600, 0)))
+}
