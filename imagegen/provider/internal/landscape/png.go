@@ -8,18 +8,11 @@ import (
 	"io"
 )
 
-// rows yields a picture row by row, top down.
-type rows interface {
-	// next fills a row of three bytes a pixel.
-	next(row []byte)
-}
-
 // encoder is an io.Reader of the PNG of what it draws. Only as much is drawn as is read, so that a
 // picture of any size takes two rows of memory; image/png would need all of it beforehand.
 type encoder struct {
-	from       rows
-	width      int
-	remaining  int // rows
+	draw       func(row []byte) // the next row, three bytes a pixel
+	remaining  int              // rows
 	row, above []byte
 	filtered   []byte
 	deflated   bytes.Buffer
@@ -31,8 +24,8 @@ type encoder struct {
 // chunkBytes is the least that an image data chunk holds.
 const chunkBytes = 32 << 10
 
-func newEncoder(width, height int, from rows) *encoder {
-	e := &encoder{from: from, width: width, remaining: height}
+func newEncoder(width, height int, draw func(row []byte)) *encoder {
+	e := &encoder{draw: draw, remaining: height}
 	e.row, e.above = make([]byte, 3*width), make([]byte, 3*width)
 	e.filtered = make([]byte, 1+3*width)
 	e.deflate, _ = zlib.NewWriterLevel(&e.deflated, zlib.BestSpeed) // fails for no valid level
@@ -62,7 +55,7 @@ func (e *encoder) Read(p []byte) (int, error) {
 func (e *encoder) advance() {
 	e.out.Reset()
 	for ; e.remaining > 0 && e.deflated.Len() < chunkBytes; e.remaining-- {
-		e.from.next(e.row)
+		e.draw(e.row)
 		e.filter()
 		e.deflate.Write(e.filtered) // into memory: cannot fail
 		e.row, e.above = e.above, e.row

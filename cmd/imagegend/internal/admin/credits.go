@@ -1,0 +1,83 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// Grant implements Service.
+func (l *Local) Grant(ctx context.Context, g Grant) (Granted, error) {
+	if !g.Credits.Valid() {
+		return Granted{}, errAmount(g.Credits)
+	}
+	u, err := l.user(ctx, g.User)
+	if err != nil {
+		return Granted{}, err
+	}
+	lot, err := l.DB.Grant(ctx, imagegen.Grant{User: u.ID, Credits: g.Credits, Promo: g.Promo, Priority: g.Priority,
+		Expires: g.Expires.Time, Ref: g.Ref})
+	if err != nil {
+		return Granted{}, refWords(g.Ref, err)
+	}
+	b, err := l.DB.Balance(ctx, u.ID)
+	return Granted{viewLot(lot), b.Credits}, words(err)
+}
+
+// Revoke implements Service.
+func (l *Local) Revoke(ctx context.Context, r Revocation) (Entry, error) {
+	if !r.Credits.Valid() {
+		return Entry{}, errAmount(r.Credits)
+	}
+	u, err := l.user(ctx, r.User)
+	if err != nil {
+		return Entry{}, err
+	}
+	e, err := l.DB.Revoke(ctx, imagegen.Revocation{User: u.ID, Credits: r.Credits, Lot: r.Lot, Ref: r.Ref})
+	if errors.Is(err, imagegen.ErrInsufficientCredits) {
+		return Entry{}, fmt.Errorf("%d unspent credits are not there; nothing was changed; imagegend credit lots --user %q shows what is", r.Credits, r.User)
+	}
+	return viewEntry(e), refWords(r.Ref, err)
+}
+
+// Lots implements Service.
+func (l *Local) Lots(ctx context.Context, user string) ([]Lot, error) {
+	u, err := l.user(ctx, user)
+	if err != nil {
+		return nil, err
+	}
+	lots, err := l.DB.Lots(ctx, u.ID)
+	return each(lots, viewLot), words(err)
+}
+
+// History implements Service.
+func (l *Local) History(ctx context.Context, p HistoryPage) ([]Entry, error) {
+	u, err := l.user(ctx, p.User)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := l.DB.History(ctx, u.ID, p.Before, p.Limit)
+	return each(entries, viewEntry), words(err)
+}
+
+func errAmount(c imagegen.Credits) error {
+	return fmt.Errorf("an amount is a whole number of credits from 1 to %d; got %d", imagegen.MaxCredits, c)
+}
+
+func refWords(ref string, err error) error {
+	if errors.Is(err, imagegen.ErrGrantConflict) {
+		return fmt.Errorf("the reference %q was used before, for another user or amount; nothing was changed", ref)
+	}
+	return words(err)
+}
+
+// each shows every element; an empty list stays a list in JSON.
+func each[T, V any](all []T, view func(T) V) []V {
+	views := make([]V, len(all))
+	for i, t := range all {
+		views[i] = view(t)
+	}
+	return views
+}

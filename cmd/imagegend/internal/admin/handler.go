@@ -1,0 +1,96 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// The calls, as they stand in the path.
+const (
+	createUser      = "create-user"
+	users           = "users"
+	setAccountType  = "set-account-type"
+	disableUser     = "disable-user"
+	createKey       = "create-key"
+	keys            = "keys"
+	revokeKey       = "revoke-key"
+	grant           = "grant"
+	revoke          = "revoke"
+	lots            = "lots"
+	history         = "history"
+	generation      = "generation"
+	eraseGeneration = "erase-generation"
+	audit           = "audit"
+	backup          = "backup"
+	clock           = "clock"
+	confirmClock    = "confirm-clock"
+)
+
+type (
+	none    struct{}
+	failure struct {
+		Error string `json:"error"`
+	}
+)
+
+// errorTrailer tells of a stream that failed on its way.
+const errorTrailer = "Imagegend-Error"
+
+// NewHandler answers what Remote asks. Who reaches it may do all: it belongs on a socket that only
+// the operator can open.
+func NewHandler(s Service) http.Handler {
+	mux := http.NewServeMux()
+	handle(mux, createUser, s.CreateUser)
+	handle(mux, users, func(ctx context.Context, _ none) ([]User, error) { return s.Users(ctx) })
+	handle(mux, setAccountType, s.SetAccountType)
+	handle(mux, disableUser, s.DisableUser)
+	handle(mux, createKey, s.CreateKey)
+	handle(mux, keys, s.Keys)
+	handle(mux, revokeKey, s.RevokeKey)
+	handle(mux, grant, s.Grant)
+	handle(mux, revoke, s.Revoke)
+	handle(mux, lots, s.Lots)
+	handle(mux, history, s.History)
+	handle(mux, generation, s.Generation)
+	handle(mux, eraseGeneration, func(ctx context.Context, id string) (none, error) { return none{}, s.EraseGeneration(ctx, id) })
+	handle(mux, audit, func(ctx context.Context, _ none) (imagegen.AuditReport, error) { return s.Audit(ctx) })
+	handle(mux, clock, func(ctx context.Context, _ none) (Clock, error) { return s.Clock(ctx) })
+	handle(mux, confirmClock, func(ctx context.Context, _ none) (none, error) { return none{}, s.ConfirmClock(ctx) })
+	mux.HandleFunc("POST /"+backup, func(w http.ResponseWriter, r *http.Request) { streamBackup(w, r, s) })
+	return mux
+}
+
+func handle[In, Out any](mux *http.ServeMux, name string, f func(context.Context, In) (Out, error)) {
+	mux.HandleFunc("POST /"+name, func(w http.ResponseWriter, r *http.Request) {
+		var in In
+		d := json.NewDecoder(r.Body)
+		d.DisallowUnknownFields() // from a newer command: better refused than done in part
+		if err := d.Decode(&in); err != nil {
+			answer(w, http.StatusBadRequest, failure{"the running server does not understand the command: " + err.Error()})
+			return
+		}
+		out, err := f(r.Context(), in)
+		if err != nil {
+			answer(w, http.StatusUnprocessableEntity, failure{err.Error()})
+			return
+		}
+		answer(w, http.StatusOK, out)
+	})
+}
+
+func answer(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body) // who does not read on is gone
+}
+
+func streamBackup(w http.ResponseWriter, r *http.Request, s Service) {
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Trailer", errorTrailer)
+	if err := s.Backup(r.Context(), w); err != nil {
+		w.Header().Set(errorTrailer, err.Error())
+	}
+}

@@ -1,0 +1,178 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// Database is what an opened store does for an operator beside its accounts.
+type Database interface {
+	imagegen.Bookkeeper
+	imagegen.Auditor
+	Backup(ctx context.Context, w io.Writer) error
+	ClockInDoubt() (jump time.Duration, doubt bool)
+	ConfirmClock(ctx context.Context) error
+}
+
+// Local is the Service on an opened database. The engine need not be started.
+type Local struct {
+	Engine *imagegen.Engine
+	DB     Database
+}
+
+var _ Service = (*Local)(nil)
+
+// CreateUser implements Service.
+func (l *Local) CreateUser(ctx context.Context, n NewUser) (User, error) {
+	if n.Credits != 0 && !n.Credits.Valid() {
+		return User{}, errAmount(n.Credits)
+	}
+	u, err := l.Engine.Accounts().CreateUser(ctx, n.Name, n.AccountType)
+	switch {
+	case errors.Is(err, imagegen.ErrExists):
+		return User{}, fmt.Errorf("a user %q exists already; nothing was changed", n.Name)
+	case err != nil:
+		return User{}, words(err)
+	}
+	if n.Credits != 0 {
+		if _, err := l.DB.Grant(ctx, imagegen.Grant{User: u.ID, Credits: n.Credits, Priority: imagegen.DefaultPriority}); err != nil {
+			return User{}, fmt.Errorf("the user %q was created, but the credits were not granted: %w; use imagegend credit grant", n.Name, words(err))
+		}
+	}
+	return l.view(ctx, u)
+}
+
+// Users implements Service.
+func (l *Local) Users(ctx context.Context) ([]User, error) {
+	all, err := l.Engine.Accounts().Users(ctx)
+	if err != nil {
+		return nil, words(err)
+	}
+	users := make([]User, len(all))
+	for i, u := range all {
+		if users[i], err = l.view(ctx, u); err != nil {
+			return nil, err
+		}
+	}
+	return users, nil
+}
+
+func (l *Local) view(ctx context.Context, u imagegen.User) (User, error) {
+	b, err := l.DB.Balance(ctx, u.ID)
+	return User{ID: u.ID, Name: u.Name, AccountType: u.AccountType, Credits: b.Credits,
+		CreatedAt: Time{u.CreatedAt}, DisabledAt: Time{u.DisabledAt}}, words(err)
+}
+
+// SetAccountType implements Service.
+func (l *Local) SetAccountType(ctx context.Context, t AccountType) (User, error) {
+	return l.change(ctx, t.User, func(id imagegen.UserID) error {
+		return l.Engine.Accounts().SetAccountType(ctx, id, t.Type)
+	})
+}
+
+// DisableUser implements Service.
+func (l *Local) DisableUser(ctx context.Context, name string) (User, error) {
+	return l.change(ctx, name, func(id imagegen.UserID) error { return l.Engine.Accounts().DisableUser(ctx, id) })
+}
+
+func (l *Local) change(ctx context.Context, name string, f func(imagegen.UserID) error) (User, error) {
+	u, err := l.user(ctx, name)
+	if err != nil {
+		return User{}, err
+	}
+	if err := f(u.ID); err != nil {
+		return User{}, words(err)
+	}
+	if u, err = l.user(ctx, name); err != nil {
+		return User{}, err
+	}
+	return l.view(ctx, u)
+}
+
+func (l *Local) user(ctx context.Context, name string) (imagegen.User, error) {
+	u, err := l.Engine.Accounts().UserByName(ctx, name)
+	if errors.Is(err, imagegen.ErrNotFound) {
+		return u, fmt.Errorf("there is no user %q; imagegend user list shows them all", name)
+	}
+	return u, words(err)
+}
+
+// CreateKey implements Service.
+func (l *Local) CreateKey(ctx context.Context, n NewKey) (RawKey, error) {
+	u, err := l.user(ctx, n.User)
+	if err != nil {
+		return RawKey{}, err
+	}
+	if !u.DisabledAt.IsZero() {
+		return RawKey{}, fmt.Errorf("the user %q is disabled; a key of its would not work", n.User)
+	}
+	raw, k, err := l.Engine.Accounts().MintKey(ctx, u.ID, n.Name, n.Expires.Time)
+	return RawKey{Key: viewKey(k), Raw: raw.Reveal()}, words(err)
+}
+
+// Keys implements Service.
+func (l *Local) Keys(ctx context.Context, user string) ([]Key, error) {
+	u, err := l.user(ctx, user)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := l.Engine.Accounts().Keys(ctx, u.ID)
+	return each(keys, viewKey), words(err)
+}
+
+// RevokeKey implements Service.
+func (l *Local) RevokeKey(ctx context.Context, id string) (Key, error) {
+	k, err := l.Engine.Accounts().RevokeKey(ctx, imagegen.KeyID(id))
+	if errors.Is(err, imagegen.ErrNotFound) {
+		return Key{}, fmt.Errorf("there is no key %q; imagegend key list --user NAME shows a user's", id)
+	}
+	return viewKey(k), words(err)
+}
+
+// Generation implements Service.
+func (l *Local) Generation(ctx context.Context, id string) (Generation, error) {
+	r, err := l.Engine.Record(ctx, imagegen.GenerationID(id))
+	if err != nil {
+		return Generation{}, generationWords(id, err)
+	}
+	owner := string(r.User)
+	if u, err := l.Engine.Accounts().User(ctx, r.User); err == nil {
+		owner = u.Name
+	}
+	return viewGeneration(r, owner), nil
+}
+
+// EraseGeneration implements Service.
+func (l *Local) EraseGeneration(ctx context.Context, id string) error {
+	return generationWords(id, l.Engine.Erase(ctx, imagegen.GenerationID(id)))
+}
+
+func generationWords(id string, err error) error {
+	if errors.Is(err, imagegen.ErrNotFound) {
+		return fmt.Errorf("there is no generation %q; it may have been erased", id)
+	}
+	return words(err)
+}
+
+// Audit implements Service.
+func (l *Local) Audit(ctx context.Context) (imagegen.AuditReport, error) {
+	report, err := l.DB.Audit(ctx)
+	return report, words(err)
+}
+
+// Backup implements Service.
+func (l *Local) Backup(ctx context.Context, w io.Writer) error { return words(l.DB.Backup(ctx, w)) }
+
+// Clock implements Service.
+func (l *Local) Clock(context.Context) (Clock, error) {
+	jump, doubt := l.DB.ClockInDoubt()
+	return Clock{InDoubt: doubt, Jump: jump.Round(time.Second).String()}, nil
+}
+
+// ConfirmClock implements Service.
+func (l *Local) ConfirmClock(ctx context.Context) error { return words(l.DB.ConfirmClock(ctx)) }

@@ -1,0 +1,168 @@
+package admin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// Remote is the Service of a running server, reached through its socket.
+type Remote struct{ http http.Client }
+
+var _ Service = (*Remote)(nil)
+
+// NewRemote returns a Remote. Nothing is sent yet. Close lets its connections go.
+func NewRemote(socket string) *Remote {
+	var d net.Dialer
+	return &Remote{http.Client{Transport: &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return d.DialContext(ctx, "unix", socket) },
+	}}}
+}
+
+// Close lets idle connections go.
+func (r *Remote) Close() error {
+	r.http.CloseIdleConnections()
+	return nil
+}
+
+// post sends a call and returns the body of a good answer, and what trails it.
+func (r *Remote) post(ctx context.Context, method string, in any) (*http.Response, error) {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://imagegend/"+method, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	resp, err := r.http.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("the running server did not answer: %w", err)
+	}
+	if resp.StatusCode == http.StatusOK {
+		return resp, nil
+	}
+	defer resp.Body.Close()
+	var f failure
+	if err := json.NewDecoder(resp.Body).Decode(&f); err != nil || f.Error == "" {
+		return nil, fmt.Errorf("the running server does not know %q: it is of another version than this command", method)
+	}
+	return nil, errors.New(f.Error)
+}
+
+func call[Out any](ctx context.Context, r *Remote, method string, in any) (out Out, err error) {
+	resp, err := r.post(ctx, method, in)
+	if err != nil {
+		return out, err
+	}
+	defer resp.Body.Close()
+	if err := json.NewDecoder(resp.Body).Decode(&out); err != nil {
+		return out, fmt.Errorf("the running server broke off its answer: %w", err)
+	}
+	return out, nil
+}
+
+// CreateUser implements Service.
+func (r *Remote) CreateUser(ctx context.Context, u NewUser) (User, error) {
+	return call[User](ctx, r, createUser, u)
+}
+
+// Users implements Service.
+func (r *Remote) Users(ctx context.Context) ([]User, error) {
+	return call[[]User](ctx, r, users, none{})
+}
+
+// SetAccountType implements Service.
+func (r *Remote) SetAccountType(ctx context.Context, t AccountType) (User, error) {
+	return call[User](ctx, r, setAccountType, t)
+}
+
+// DisableUser implements Service.
+func (r *Remote) DisableUser(ctx context.Context, name string) (User, error) {
+	return call[User](ctx, r, disableUser, name)
+}
+
+// CreateKey implements Service.
+func (r *Remote) CreateKey(ctx context.Context, k NewKey) (RawKey, error) {
+	return call[RawKey](ctx, r, createKey, k)
+}
+
+// Keys implements Service.
+func (r *Remote) Keys(ctx context.Context, user string) ([]Key, error) {
+	return call[[]Key](ctx, r, keys, user)
+}
+
+// RevokeKey implements Service.
+func (r *Remote) RevokeKey(ctx context.Context, id string) (Key, error) {
+	return call[Key](ctx, r, revokeKey, id)
+}
+
+// Grant implements Service.
+func (r *Remote) Grant(ctx context.Context, g Grant) (Granted, error) {
+	return call[Granted](ctx, r, grant, g)
+}
+
+// Revoke implements Service.
+func (r *Remote) Revoke(ctx context.Context, v Revocation) (Entry, error) {
+	return call[Entry](ctx, r, revoke, v)
+}
+
+// Lots implements Service.
+func (r *Remote) Lots(ctx context.Context, user string) ([]Lot, error) {
+	return call[[]Lot](ctx, r, lots, user)
+}
+
+// History implements Service.
+func (r *Remote) History(ctx context.Context, p HistoryPage) ([]Entry, error) {
+	return call[[]Entry](ctx, r, history, p)
+}
+
+// Generation implements Service.
+func (r *Remote) Generation(ctx context.Context, id string) (Generation, error) {
+	return call[Generation](ctx, r, generation, id)
+}
+
+// EraseGeneration implements Service.
+func (r *Remote) EraseGeneration(ctx context.Context, id string) error {
+	_, err := call[none](ctx, r, eraseGeneration, id)
+	return err
+}
+
+// Audit implements Service.
+func (r *Remote) Audit(ctx context.Context) (imagegen.AuditReport, error) {
+	return call[imagegen.AuditReport](ctx, r, audit, none{})
+}
+
+// Backup implements Service.
+func (r *Remote) Backup(ctx context.Context, w io.Writer) error {
+	resp, err := r.post(ctx, backup, none{})
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if _, err := io.Copy(w, resp.Body); err != nil {
+		return fmt.Errorf("the backup broke off: %w", err)
+	}
+	if text := resp.Trailer.Get(errorTrailer); text != "" {
+		return errors.New(text)
+	}
+	return nil
+}
+
+// Clock implements Service.
+func (r *Remote) Clock(ctx context.Context) (Clock, error) {
+	return call[Clock](ctx, r, clock, none{})
+}
+
+// ConfirmClock implements Service.
+func (r *Remote) ConfirmClock(ctx context.Context) error {
+	_, err := call[none](ctx, r, confirmClock, none{})
+	return err
+}

@@ -1,0 +1,91 @@
+// Package admin is what an operator can do to a data directory. [Local] does it on an opened
+// database, [Remote] asks the server that has it open, through a unix socket.
+package admin
+
+import (
+	"context"
+	"io"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// Service is what an operator can do. Users are named by their name. Errors are words for the
+// operator: what happened, and what to do. It is safe for concurrent use.
+type Service interface {
+	CreateUser(ctx context.Context, u NewUser) (User, error)
+	Users(ctx context.Context) ([]User, error)
+	SetAccountType(ctx context.Context, t AccountType) (User, error)
+	DisableUser(ctx context.Context, name string) (User, error)
+
+	CreateKey(ctx context.Context, k NewKey) (RawKey, error)
+	Keys(ctx context.Context, user string) ([]Key, error)
+	RevokeKey(ctx context.Context, id string) (Key, error)
+
+	// Grant and Revoke are idempotent by Ref.
+	Grant(ctx context.Context, g Grant) (Granted, error)
+	Revoke(ctx context.Context, r Revocation) (Entry, error)
+	Lots(ctx context.Context, user string) ([]Lot, error)
+	History(ctx context.Context, p HistoryPage) ([]Entry, error)
+
+	Generation(ctx context.Context, id string) (Generation, error)
+	EraseGeneration(ctx context.Context, id string) error
+
+	Audit(ctx context.Context) (imagegen.AuditReport, error)
+	// Backup writes one archive of all that there is. After an error what was written is worthless.
+	Backup(ctx context.Context, w io.Writer) error
+
+	Clock(ctx context.Context) (Clock, error)
+	ConfirmClock(ctx context.Context) error
+}
+
+// NewUser is a user to create; Credits 0 grants none.
+type NewUser struct {
+	Name        string           `json:"name"`
+	AccountType string           `json:"account_type"`
+	Credits     imagegen.Credits `json:"credits"`
+}
+
+// AccountType is the type that a user gets.
+type AccountType struct {
+	User string `json:"user"`
+	Type string `json:"account_type"`
+}
+
+// NewKey is a key to make; Expires zero: never.
+type NewKey struct {
+	User    string `json:"user"`
+	Name    string `json:"name"`
+	Expires Time   `json:"expires_at"`
+}
+
+// Grant adds credits.
+type Grant struct {
+	User     string           `json:"user"`
+	Credits  imagegen.Credits `json:"credits"`
+	Promo    bool             `json:"promo"`
+	Priority int              `json:"priority"`
+	Expires  Time             `json:"expires_at"`
+	Ref      string           `json:"ref"`
+}
+
+// Granted is the lot that a grant made, or that stood under its reference already, and the
+// balance afterwards.
+type Granted struct {
+	Lot     Lot              `json:"lot"`
+	Balance imagegen.Credits `json:"balance"`
+}
+
+// Revocation takes unspent credits back; Lot "" takes them as they would burn.
+type Revocation struct {
+	User    string           `json:"user"`
+	Credits imagegen.Credits `json:"credits"`
+	Lot     string           `json:"lot"`
+	Ref     string           `json:"ref"`
+}
+
+// HistoryPage asks for up to Limit entries before a sequence number; 0: the newest.
+type HistoryPage struct {
+	User   string `json:"user"`
+	Before uint64 `json:"before"`
+	Limit  int    `json:"limit"`
+}

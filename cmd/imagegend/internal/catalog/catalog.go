@@ -1,0 +1,77 @@
+// Package catalog reads models and prices from models.yaml:
+//
+//	models:
+//	  - id: fake-1
+//	    provider: {type: fake}
+//	    credits: {1K: 1, 2K: 2, 4K: 4}    # of one image; a tier without a price is not on offer
+//	    max_effort: {4K: medium}          # caps what is handed to the provider; optional
+//	    ratios: [auto, "1:1", "16:9"]     # these narrow what the provider can do; optional
+//	    max_references: 16
+//	    max_images: 4
+//	    max_prompt: 32000
+//
+// The file is strict: an unknown or repeated key, a value of another type and a model that its
+// provider cannot serve are errors that name line, model and key.
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider"
+)
+
+// Options say what the command line decides for all models.
+type Options struct {
+	AllowCrash bool // a prompt may kill the process: for development only
+}
+
+// Default lists the one model that is offered when there is no file.
+func Default(o Options) []imagegen.Model {
+	return []imagegen.Model{{
+		ID:       "fake-1",
+		Provider: &provider.Fake{AllowCrash: o.AllowCrash},
+		Credits:  map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: 1, imagegen.Tier2K: 2, imagegen.Tier4K: 4},
+	}}
+}
+
+// Load reads the models of a file.
+func Load(path string, o Options) ([]imagegen.Model, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("the models file cannot be read: %w", err)
+	}
+	models, err := parse(content, o)
+	if at, ok := errors.AsType[*lineError](err); ok {
+		return nil, fmt.Errorf("%s:%d: %w", path, at.line, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return models, nil
+}
+
+func parse(content []byte, o Options) ([]imagegen.Model, error) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(content, &doc); err != nil {
+		return nil, err
+	}
+	if len(doc.Content) == 0 {
+		return nil, errors.New("the file lists no model")
+	}
+	var models []imagegen.Model
+	root := doc.Content[0]
+	err := fields(root, map[string]setter{"models": each(func(n *yaml.Node) error {
+		m, err := parseModel(n, o)
+		models = append(models, m)
+		return err
+	})})
+	if err == nil && len(models) == 0 {
+		err = errAt(root, "the file lists no model")
+	}
+	return models, err
+}

@@ -1,0 +1,103 @@
+package catalog
+
+import (
+	"fmt"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+func parseModel(n *yaml.Node, o Options) (imagegen.Model, error) {
+	m := imagegen.Model{ID: identifier(n)}
+	err := fields(n, map[string]setter{
+		"id":             text(&m.ID),
+		"provider":       func(n *yaml.Node) (err error) { m.Provider, err = parseProvider(n, o); return err },
+		"credits":        tiers(&m.Credits, price),
+		"max_effort":     tiers(&m.MaxEffort, effort),
+		"ratios":         each(func(n *yaml.Node) error { return appendRatio(&m.Ratios, n) }),
+		"max_references": limit(func(v int) { m.MaxReferences = &v }, 0, imagegen.MaxReferences),
+		"max_images":     limit(func(v int) { m.MaxImages = v }, 1, imagegen.MaxImages),
+		"max_prompt":     limit(func(v int) { m.MaxPrompt = v }, 1, imagegen.MaxPromptRunes),
+	})
+	switch {
+	case err != nil:
+	case m.ID == "":
+		err = errAt(n, "a model needs an id")
+	case m.Provider == nil:
+		err = errAt(n, "a model needs a provider, such as provider: {type: fake}")
+	case len(m.Credits) == 0:
+		err = errAt(n, "a model needs prices, such as credits: {1K: 1, 2K: 2, 4K: 4}")
+	}
+	if err != nil && m.ID != "" {
+		return m, fmt.Errorf("model %q: %w", m.ID, err)
+	}
+	return m, err
+}
+
+// identifier finds the id of a model ahead of all else, so that every message can name it.
+func identifier(n *yaml.Node) string {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Kind == yaml.MappingNode && n.Content[i].Value == "id" {
+			return n.Content[i+1].Value
+		}
+	}
+	return ""
+}
+
+// tiers reads a mapping from tiers to values.
+func tiers[V any](to *map[imagegen.Tier]V, value func(*yaml.Node) (V, error)) setter {
+	return func(n *yaml.Node) error {
+		*to = map[imagegen.Tier]V{}
+		known := map[string]setter{}
+		for _, t := range imagegen.Tiers() {
+			known[string(t)] = func(n *yaml.Node) (err error) {
+				(*to)[t], err = value(n)
+				return err
+			}
+		}
+		return fields(n, known)
+	}
+}
+
+func price(n *yaml.Node) (imagegen.Credits, error) {
+	var c imagegen.Credits
+	err := whole(&c)(n)
+	if err == nil && !c.Valid() {
+		err = errAt(n, "a price is a whole number of credits, from 1; got %d", c)
+	}
+	return c, err
+}
+
+func effort(n *yaml.Node) (imagegen.Quality, error) {
+	q := imagegen.Quality(n.Value)
+	if !slices.Contains(imagegen.Qualities(), q) {
+		return "", errAt(n, "an effort is one of %v; got %q", imagegen.Qualities(), n.Value)
+	}
+	return q, nil
+}
+
+func appendRatio(to *[]imagegen.Ratio, n *yaml.Node) error {
+	r := imagegen.Ratio(n.Value)
+	if !slices.Contains(imagegen.Ratios(), r) {
+		return errAt(n, "a ratio is one of %v; got %q", imagegen.Ratios(), n.Value)
+	}
+	*to = append(*to, r)
+	return nil
+}
+
+// limit reads a whole number within bounds.
+func limit(set func(int), least, most int) setter {
+	return func(n *yaml.Node) error {
+		var v int
+		if err := whole(&v)(n); err != nil {
+			return err
+		}
+		if v < least || v > most {
+			return errAt(n, "it lies between %d and %d; got %d", least, most, v)
+		}
+		set(v)
+		return nil
+	}
+}

@@ -1,0 +1,86 @@
+package catalog
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/nearest"
+)
+
+// setter takes the value of one key.
+type setter func(value *yaml.Node) error
+
+// lineError is an error at a line of the file.
+type lineError struct {
+	line int
+	text string
+}
+
+func (e *lineError) Error() string { return e.text }
+
+func errAt(n *yaml.Node, format string, args ...any) error {
+	return &lineError{n.Line, fmt.Sprintf(format, args...)}
+}
+
+// fields hands each value of a mapping to the setter of its key. Other keys, and a key that comes
+// twice, are errors. (yaml's own KnownFields is lost below a node, and its errors speak of Go types.)
+func fields(n *yaml.Node, known map[string]setter) error {
+	if n.Kind != yaml.MappingNode {
+		return errAt(n, "keys are wanted here: %v", slices.Sorted(maps.Keys(known)))
+	}
+	seen := map[string]bool{}
+	for i := 0; i < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		set, ok := known[key.Value]
+		switch {
+		case !ok:
+			return errAt(key, "unknown key %q%s", key.Value, nearest.Hint(key.Value, slices.Sorted(maps.Keys(known))))
+		case seen[key.Value]:
+			return errAt(key, "key %q comes twice", key.Value)
+		}
+		seen[key.Value] = true
+		if err := set(value); err != nil {
+			return fmt.Errorf("%s: %w", key.Value, err)
+		}
+	}
+	return nil
+}
+
+// each hands every element of a list to set.
+func each(set setter) setter {
+	return func(n *yaml.Node) error {
+		if n.Kind != yaml.SequenceNode {
+			return errAt(n, "a list is wanted here")
+		}
+		for _, element := range n.Content {
+			if err := set(element); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// text reads a plain text.
+func text(to *string) setter {
+	return func(n *yaml.Node) error {
+		if n.Kind != yaml.ScalarNode || n.Value == "" {
+			return errAt(n, "a text is wanted here")
+		}
+		*to = n.Value
+		return nil
+	}
+}
+
+// whole reads a whole number. yaml itself would cut 1.5 down to 1.
+func whole[T ~int | ~int64](to *T) setter {
+	return func(n *yaml.Node) error {
+		if n.ShortTag() != "!!int" || n.Decode(to) != nil {
+			return errAt(n, "a whole number is wanted; got %q", n.Value)
+		}
+		return nil
+	}
+}

@@ -1,0 +1,59 @@
+package config
+
+import (
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// annotation marks a flag as a setting and holds its group.
+const annotation = "imagegend-setting"
+
+// declare adds what f declares as settings of a group. A setting that is there already stays.
+func declare(fs *pflag.FlagSet, group string, f func(*pflag.FlagSet)) {
+	part := pflag.NewFlagSet("", pflag.ContinueOnError)
+	f(part)
+	part.VisitAll(func(flag *pflag.Flag) {
+		flag.Usage += " [$" + EnvName(flag.Name) + "]"
+		flag.Annotations = map[string][]string{annotation: {group}}
+		if fs.Lookup(flag.Name) == nil {
+			fs.AddFlag(flag)
+		}
+	})
+}
+
+// Group returns the group of a setting; "" if the flag is none.
+func Group(f *pflag.Flag) string {
+	if g := f.Annotations[annotation]; len(g) > 0 {
+		return g[0]
+	}
+	return ""
+}
+
+// Groups lists the groups in the order in which help shows them.
+func Groups() []string {
+	return []string{groupData, groupNetwork, groupWork, groupImage, groupConnect, groupProcess}
+}
+
+// EnvName is the environment variable of a setting: data-dir is IMAGEGEND_DATA_DIR.
+func EnvName(setting string) string {
+	return "IMAGEGEND_" + strings.ToUpper(strings.ReplaceAll(setting, "-", "_"))
+}
+
+// settings visits the settings among flags, by name.
+func settings(fs *pflag.FlagSet, visit func(*pflag.Flag)) {
+	fs.VisitAll(func(f *pflag.Flag) {
+		if Group(f) != "" {
+			visit(f)
+		}
+	})
+}
+
+// names lists the keys that a configuration file may have.
+func names() []string {
+	var all []string
+	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
+	new(Settings).AllFlags(fs)
+	settings(fs, func(f *pflag.Flag) { all = append(all, f.Name) })
+	return all
+}

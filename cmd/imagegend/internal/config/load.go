@@ -1,0 +1,166 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/pflag"
+	"github.com/spf13/viper"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/nearest"
+)
+
+// FileFlag is the flag that names the configuration file; it is no setting itself.
+const FileFlag = "config"
+
+const (
+	defaultFile   = "imagegend.yaml"
+	defaultModels = "models.yaml"
+)
+
+// Getenv looks up an environment variable. One that is empty counts as not set.
+type Getenv func(name string) string
+
+// DeclareFile declares --config.
+func DeclareFile(fs *pflag.FlagSet) {
+	fs.String(FileFlag, "", "configuration `file`; without it, "+defaultFile+" in the working directory, if there is one [$"+EnvName(FileFlag)+"]")
+}
+
+// Load fills the settings among fs that were not given as flags from the environment and the
+// configuration file. Its errors name the flag, variable or line that is wrong.
+func Load(fs *pflag.FlagSet, getenv Getenv) (*Sources, error) {
+	v := viper.New()
+	s := &Sources{given: map[string]Origin{}}
+	if err := s.findFile(fs, getenv); err != nil {
+		return nil, err
+	}
+	if s.File != "" {
+		if err := readFile(v, s.File); err != nil {
+			return nil, err
+		}
+	}
+	var errs []error
+	settings(fs, func(f *pflag.Flag) {
+		origin := Origin{Kind: FromDefault}
+		switch variable := EnvName(f.Name); {
+		case f.Changed:
+			origin = Origin{FromFlag, "--" + f.Name}
+		case getenv(variable) != "":
+			v.Set(f.Name, getenv(variable))
+			origin = Origin{FromEnv, variable}
+		case v.IsSet(f.Name):
+			origin = Origin{FromFile, s.File}
+		}
+		s.given[f.Name] = origin
+		if origin.Kind == FromEnv || origin.Kind == FromFile {
+			errs = append(errs, assign(f, v, origin))
+		}
+	})
+	return s, errors.Join(errs...)
+}
+
+// findFile decides which file is read. One that is named must exist.
+func (s *Sources) findFile(fs *pflag.FlagSet, getenv Getenv) error {
+	named := getenv(EnvName(FileFlag))
+	if f := fs.Lookup(FileFlag); f != nil && f.Changed {
+		named = f.Value.String()
+	}
+	if named != "" {
+		s.File = named
+		return nil
+	}
+	_, err := os.Stat(defaultFile)
+	if err == nil {
+		s.File = defaultFile
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("the configuration file cannot be read: %w", err)
+	}
+	return nil
+}
+
+// readFile lets viper read a file whose keys are known and written as they should be: viper itself
+// takes any, and merges those that differ in case.
+func readFile(v *viper.Viper, path string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("the configuration file cannot be read: %w", err)
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(text, &doc); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	known := names()
+	for _, root := range doc.Content {
+		if root.Kind != yaml.MappingNode {
+			return fmt.Errorf("%s:%d: write settings such as addr: 127.0.0.1:8080", path, root.Line)
+		}
+		for i := 0; i < len(root.Content); i += 2 {
+			if key := root.Content[i]; !slices.Contains(known, key.Value) {
+				return fmt.Errorf("%s:%d: unknown key %q%s", path, key.Line, key.Value, nearest.Hint(key.Value, known))
+			}
+		}
+	}
+	v.SetConfigType("yaml")
+	if err := v.ReadConfig(bytes.NewReader(text)); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// assign gives a flag the value that viper has for it, through the parser of the flag itself, so
+// that a value means the same wherever it stands.
+func assign(f *pflag.Flag, v *viper.Viper, origin Origin) error {
+	value := v.Get(f.Name)
+	if err := set(f.Value, value); err != nil {
+		where := origin.Name
+		if origin.Kind == FromFile {
+			where += ": " + f.Name
+		}
+		return fmt.Errorf("%s: %q does not do: %w", where, fmt.Sprint(value), err)
+	}
+	return nil
+}
+
+func set(flag pflag.Value, value any) error {
+	list, isList := value.([]any)
+	slice, takesList := flag.(pflag.SliceValue)
+	if isList && takesList {
+		items := make([]string, len(list))
+		for i, item := range list {
+			items[i] = fmt.Sprint(item)
+		}
+		return slice.Replace(items)
+	}
+	if isList {
+		return errors.New("one value is wanted, not a list")
+	}
+	if _, isMap := value.(map[string]any); isMap {
+		return errors.New("a plain value is wanted")
+	}
+	err := flag.Set(fmt.Sprint(value))
+	if err != nil && flag.Type() == "bool" {
+		return errors.New("write true or false")
+	}
+	return err
+}
+
+// ModelsFile is the file with models and prices; "" when there is none and none was named.
+func (s *Sources) ModelsFile(named string) (string, error) {
+	if named != "" {
+		return named, nil
+	}
+	beside := filepath.Join(filepath.Dir(s.File), defaultModels)
+	_, err := os.Stat(beside)
+	switch {
+	case err == nil:
+		return beside, nil
+	case errors.Is(err, os.ErrNotExist):
+		return "", nil
+	}
+	return "", fmt.Errorf("the models file cannot be read: %w", err)
+}

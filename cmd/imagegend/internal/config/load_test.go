@@ -1,0 +1,226 @@
+package config_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/matryer/is"
+	"github.com/spf13/pflag"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
+)
+
+// load reads the settings as a command does: from flags, variables and the text of a file.
+func load(t *testing.T, args []string, env map[string]string, file string) (config.Settings, *config.Sources, *pflag.FlagSet, error) {
+	t.Helper()
+	var s config.Settings
+	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
+	s.AllFlags(fs)
+	config.DeclareFile(fs)
+	if file != "" {
+		path := filepath.Join(t.TempDir(), "settings.yaml")
+		if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		args = append(args, "--config", path)
+	}
+	if err := fs.Parse(args); err != nil {
+		return s, nil, fs, err
+	}
+	sources, err := config.Load(fs, func(name string) string { return env[name] })
+	return s, sources, fs, err
+}
+
+func TestPrecedence(t *testing.T) {
+	flag, env, file := []string{"--addr", ":1"}, map[string]string{"IMAGEGEND_ADDR": ":2"}, "addr: ':3'\n"
+	tests := []struct {
+		name         string
+		args         []string
+		env          map[string]string
+		file         string
+		want, origin string
+	}{
+		{"flag over all", flag, env, file, ":1", config.FromFlag},
+		{"environment over file", nil, env, file, ":2", config.FromEnv},
+		{"file over default", nil, nil, file, ":3", config.FromFile},
+		{"default", nil, nil, "", "127.0.0.1:8080", config.FromDefault},
+		{"an empty variable is none", nil, map[string]string{"IMAGEGEND_ADDR": ""}, file, ":3", config.FromFile},
+		{"a flag counts though it equals the default", []string{"--addr", "127.0.0.1:8080"}, env, file, "127.0.0.1:8080", config.FromFlag},
+		{"a key without a value is none", nil, nil, "addr:\n", "127.0.0.1:8080", config.FromDefault},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			is := is.New(t)
+			t.Chdir(t.TempDir())
+			s, sources, fs, err := load(t, test.args, test.env, test.file)
+			is.NoErr(err)
+			is.Equal(s.Addr, test.want)
+			is.Equal(sources.Given("addr"), test.origin == config.FromFlag)
+			for _, e := range sources.Effective(fs) {
+				if e.Key == "addr" {
+					is.Equal(e.Value, test.want)
+					is.Equal(e.Origin, test.origin)
+				}
+			}
+		})
+	}
+}
+
+// Every setting means the same wherever it stands.
+func TestEverySourceReadsEverySetting(t *testing.T) {
+	want := func() config.Settings {
+		var s config.Settings
+		s.DataDir, s.Dev, s.Addr, s.BaseURL = "/srv/images", true, ":80", "https://images.example.com"
+		s.CORSOrigins, s.Models, s.Policy = []string{"https://a.example", "https://b.example"}, "m.yaml", "quality-first"
+		s.Concurrency, s.MaxQueued, s.SlotWait, s.AttemptTimeout = 4, 50, 5*time.Second, time.Minute
+		s.Retain, s.DrainTimeout, s.LogFormat = 720*time.Hour, time.Minute, "json"
+		s.URL, s.APIKey, s.Model, s.Output, s.N = "http://localhost:1", "k", "m", "fox.png", 3
+		s.Size, s.Quality, s.Async, s.NoWait, s.References = "64x64", "high", true, true, []string{"a.png"}
+		return s
+	}()
+	values := map[string]string{
+		"data-dir": "/srv/images", "dev": "true", "addr": ":80", "base-url": "https://images.example.com/",
+		"cors-origin": "https://a.example,https://b.example", "models": "m.yaml", "policy": "quality-first",
+		"concurrency": "4", "max-queued": "50", "slot-wait": "5s", "attempt-timeout": "1m", "retain": "720h",
+		"drain-timeout": "1m", "log-format": "json", "url": "http://localhost:1", "api-key": "k", "model": "m",
+		"output": "fox.png", "n": "3", "size": "64x64", "quality": "high", "async": "true", "no-wait": "true",
+		"ref": "a.png", "trusted-proxy": "10.0.0.0/8,192.0.2.1",
+	}
+	var args []string
+	env := map[string]string{}
+	var file strings.Builder
+	for name, value := range values {
+		args = append(args, "--"+name+"="+value)
+		env[config.EnvName(name)] = value
+		file.WriteString(name + ": ")
+		switch name {
+		case "cors-origin", "trusted-proxy", "ref":
+			file.WriteString("[\"" + strings.ReplaceAll(value, ",", `", "`) + "\"]\n")
+		case "addr":
+			file.WriteString(`":80"` + "\n")
+		default:
+			file.WriteString(value + "\n")
+		}
+	}
+	for name, from := range map[string]struct {
+		args []string
+		env  map[string]string
+		file string
+	}{
+		"flags": {args: args}, "environment": {env: env}, "file": {file: file.String()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			t.Chdir(t.TempDir())
+			s, sources, fs, err := load(t, from.args, from.env, from.file)
+			is.NoErr(err)
+			is.Equal(len(s.TrustedProxies), 2)
+			is.Equal(s.TrustedProxies[1].String(), "192.0.2.1/32")
+			s.TrustedProxies = nil
+			is.Equal(cmp.Diff(want, s), "")
+			for _, e := range sources.Effective(fs) {
+				is.True(e.Origin != config.FromDefault) // the test has a value for every setting
+			}
+		})
+	}
+}
+
+func TestWrongValues(t *testing.T) {
+	tests := []struct {
+		name string
+		args []string
+		env  map[string]string
+		file string
+		want []string
+	}{
+		{"unit missing in a flag", []string{"--drain-timeout", "15"}, nil, "", []string{"--drain-timeout", "such as 15s"}},
+		{"unit missing in a variable", nil, map[string]string{"IMAGEGEND_DRAIN_TIMEOUT": "15"}, "", []string{"IMAGEGEND_DRAIN_TIMEOUT", "such as 15s"}},
+		{"unit missing in the file", nil, nil, "attempt-timeout: 800\n", []string{"settings.yaml: attempt-timeout", "such as 800s"}},
+		{"negative duration", nil, nil, "retain: -1h\n", []string{"retain", "negative"}},
+		{"no time at all", nil, nil, "slot-wait: 0\n", []string{"slot-wait", "more than 0"}},
+		{"unknown key", nil, nil, "addr: ':1'\ndata_dir: x\n", []string{"settings.yaml:2", `"data_dir"`, `"data-dir"`}},
+		{"key in capitals", nil, nil, "Addr: ':1'\n", []string{`unknown key "Addr"`, `"addr"`}},
+		{"key twice", nil, nil, "addr: a\naddr: b\n", []string{"settings.yaml", "already defined"}},
+		{"nested", nil, nil, "addr: {host: x}\n", []string{"addr", "plain value"}},
+		{"list for one", nil, nil, "addr: [a, b]\n", []string{"addr", "not a list"}},
+		{"no settings", nil, nil, "hello\n", []string{"settings.yaml:1", "write settings such as"}},
+		{"no YAML", nil, nil, "a: b: c\n", []string{"settings.yaml", "yaml"}},
+		{"no number", nil, map[string]string{"IMAGEGEND_CONCURRENCY": "many"}, "", []string{"IMAGEGEND_CONCURRENCY", "whole number"}},
+		{"no truth", nil, map[string]string{"IMAGEGEND_DEV": "maybe"}, "", []string{"IMAGEGEND_DEV", "true or false"}},
+		{"no choice", nil, nil, "policy: cheap\n", []string{"policy", "size-first, quality-first"}},
+		{"no address", []string{"--base-url", "images.example.com"}, nil, "", []string{"--base-url", "https://images.example.com"}},
+		{"no network", nil, nil, "trusted-proxy: [proxy]\n", []string{"trusted-proxy", "10.0.0.0/8"}},
+		{"named file missing", []string{"--config", "nowhere.yaml"}, nil, "", []string{"nowhere.yaml", "no such file"}},
+		{"several at once", nil, nil, "policy: cheap\nretain: 5\n", []string{"policy", "retain"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			is := is.New(t)
+			t.Chdir(t.TempDir())
+			_, _, _, err := load(t, test.args, test.env, test.file)
+			is.True(err != nil)
+			for _, want := range test.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%q does not say %q", err, want)
+				}
+			}
+		})
+	}
+}
+
+func TestZeroNeedsNoUnit(t *testing.T) {
+	is := is.New(t)
+	t.Chdir(t.TempDir())
+	s, _, _, err := load(t, []string{"--drain-timeout", "0"}, nil, "retain: 0\n")
+	is.NoErr(err)
+	is.Equal(s.Retain, time.Duration(0))
+	is.Equal(s.DrainTimeout, time.Duration(0))
+}
+
+func TestDefaultFiles(t *testing.T) {
+	is := is.New(t)
+	t.Chdir(t.TempDir())
+	_, sources, _, err := load(t, nil, nil, "")
+	is.NoErr(err)
+	is.Equal(sources.File, "")
+	models, err := sources.ModelsFile("")
+	is.NoErr(err)
+	is.Equal(models, "") // there is none
+
+	is.NoErr(os.WriteFile("imagegend.yaml", []byte("addr: ':9'\n"), 0o600))
+	is.NoErr(os.WriteFile("models.yaml", nil, 0o600))
+	s, sources, _, err := load(t, nil, nil, "")
+	is.NoErr(err)
+	is.Equal(s.Addr, ":9")
+	models, err = sources.ModelsFile("")
+	is.NoErr(err)
+	is.Equal(models, "models.yaml")
+	models, err = sources.ModelsFile("elsewhere.yaml")
+	is.NoErr(err)
+	is.Equal(models, "elsewhere.yaml")
+}
+
+func TestSecretsAreRedacted(t *testing.T) {
+	is := is.New(t)
+	t.Chdir(t.TempDir())
+	_, sources, fs, err := load(t, nil, map[string]string{"IMAGEGEND_API_KEY": "img_live_secret"}, "")
+	is.NoErr(err)
+	for _, e := range sources.Effective(fs) {
+		is.True(!strings.Contains(e.Value, "secret"))
+	}
+}
+
+func TestHelpNamesTheVariable(t *testing.T) {
+	is := is.New(t)
+	var s config.Settings
+	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
+	s.AllFlags(fs)
+	fs.VisitAll(func(f *pflag.Flag) {
+		is.True(strings.Contains(f.Usage, "[$"+config.EnvName(f.Name)+"]"))
+		is.True(config.Group(f) != "")
+	})
+}

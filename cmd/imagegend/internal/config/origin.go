@@ -1,0 +1,52 @@
+package config
+
+import (
+	"sort"
+
+	"github.com/spf13/pflag"
+)
+
+// Where a value can come from.
+const (
+	FromFlag    = "flag"
+	FromEnv     = "env"
+	FromFile    = "file"
+	FromDefault = "default"
+)
+
+// Origin is where a value comes from: its kind, and the name of flag, variable or file.
+type Origin struct{ Kind, Name string }
+
+// Sources tells where the settings come from.
+type Sources struct {
+	File  string // the configuration file; "": none
+	given map[string]Origin
+}
+
+// Given reports whether a setting was given as a flag.
+func (s *Sources) Given(setting string) bool { return s.given[setting].Kind == FromFlag }
+
+// Effective is one setting as it counts.
+type Effective struct {
+	Key    string `json:"key"`
+	Value  string `json:"value"`
+	Origin string `json:"origin"`         // flag, env, file or default
+	Name   string `json:"name,omitempty"` // of the flag, variable or file
+}
+
+// redacted stands for a secret that is set.
+const redacted = "[redacted]"
+
+// Effective lists the settings among fs by name. Secrets are redacted.
+func (s *Sources) Effective(fs *pflag.FlagSet) []Effective {
+	var list []Effective
+	settings(fs, func(f *pflag.Flag) {
+		e := Effective{Key: f.Name, Value: f.Value.String(), Origin: s.given[f.Name].Kind, Name: s.given[f.Name].Name}
+		if f.Name == "api-key" && e.Value != "" {
+			e.Value = redacted
+		}
+		list = append(list, e)
+	})
+	sort.Slice(list, func(i, j int) bool { return list[i].Key < list[j].Key })
+	return list
+}

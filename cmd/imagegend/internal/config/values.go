@@ -1,0 +1,173 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// choice is one of a few words; the first is the default.
+type choice struct {
+	value *string
+	words []string
+}
+
+func newChoice(p *string, words ...string) *choice {
+	*p = words[0]
+	return &choice{p, words}
+}
+
+func (c *choice) Set(s string) error {
+	if !slices.Contains(c.words, s) {
+		return fmt.Errorf("choose from %s", strings.Join(c.words, ", "))
+	}
+	*c.value = s
+	return nil
+}
+
+func (c *choice) String() string { return *c.value }
+func (c *choice) Type() string   { return "choice" }
+
+// duration refuses a number without a unit, which other programs read as nanoseconds.
+type duration struct {
+	value *time.Duration
+	least time.Duration
+}
+
+func newDuration(p *time.Duration, otherwise time.Duration) *duration {
+	*p = otherwise
+	return &duration{p, 0}
+}
+
+func newPositive(p *time.Duration, otherwise time.Duration) *duration {
+	*p = otherwise
+	return &duration{p, 1}
+}
+
+func (d *duration) Set(s string) error {
+	v, err := ParseDuration(s)
+	if err != nil {
+		return err
+	}
+	if v < d.least {
+		return errors.New("it must be more than 0")
+	}
+	*d.value = v
+	return nil
+}
+
+func (d *duration) String() string { return shortDuration(*d.value) }
+func (d *duration) Type() string   { return "duration" }
+
+// ParseDuration reads a duration that is not negative. All but 0 need a unit.
+func ParseDuration(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	if _, number := strconv.ParseFloat(s, 64); err != nil && number == nil {
+		return 0, fmt.Errorf("a duration needs a unit, such as %ss or %sh", s, s)
+	}
+	if err != nil {
+		return 0, errors.New("write a duration such as 90s, 15m or 720h")
+	}
+	if d < 0 {
+		return 0, errors.New("a duration cannot be negative")
+	}
+	return d, nil
+}
+
+// shortDuration leaves out what is zero: 24h, not 24h0m0s.
+func shortDuration(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+// count is a whole number from 1.
+type count struct{ value *int }
+
+func newCount(p *int, otherwise int) *count {
+	*p = otherwise
+	return &count{p}
+}
+
+func (c *count) Set(s string) error {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 {
+		return errors.New("write a whole number from 1")
+	}
+	*c.value = n
+	return nil
+}
+
+func (c *count) String() string { return strconv.Itoa(*c.value) }
+func (c *count) Type() string   { return "int" }
+
+// baseURL is the address of a service, kept without a slash at its end; "" is none.
+type baseURL struct{ value *string }
+
+func (b *baseURL) Set(s string) error {
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		return errors.New("write an address such as https://images.example.com")
+	}
+	*b.value = strings.TrimRight(s, "/")
+	return nil
+}
+
+func (b *baseURL) String() string { return *b.value }
+func (b *baseURL) Type() string   { return "string" }
+
+// prefixes are networks; a single address is a network of its own.
+type prefixes struct{ value *[]netip.Prefix }
+
+func (p *prefixes) Set(s string) error {
+	for part := range strings.SplitSeq(s, ",") {
+		if err := p.Append(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *prefixes) Append(s string) error {
+	prefix, err := netip.ParsePrefix(s)
+	if err != nil {
+		addr, err := netip.ParseAddr(s)
+		if err != nil {
+			return errors.New("write an address such as 10.0.0.7 or a network such as 10.0.0.0/8")
+		}
+		prefix = netip.PrefixFrom(addr, addr.BitLen())
+	}
+	*p.value = append(*p.value, prefix.Masked())
+	return nil
+}
+
+func (p *prefixes) Replace(list []string) error {
+	*p.value = nil
+	for _, s := range list {
+		if err := p.Append(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *prefixes) GetSlice() []string {
+	list := make([]string, len(*p.value))
+	for i, prefix := range *p.value {
+		list[i] = prefix.String()
+	}
+	return list
+}
+
+func (p *prefixes) String() string { return strings.Join(p.GetSlice(), ",") }
+func (p *prefixes) Type() string   { return "strings" }

@@ -1,0 +1,25 @@
+package nearest_test
+
+import (
+	"testing"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/nearest"
+)
+
+func TestHint(t *testing.T) {
+	known := []string{"addr", "data-dir", "base-url", "retain"}
+	for word, want := range map[string]string{
+		"data_dir":  `; did you mean "data-dir"?`,
+		"adr":       `; did you mean "addr"?`,
+		"retention": `; did you mean "retain"?`,
+		"colour":    "",
+		"":          "",
+	} {
+		t.Run(word, func(t *testing.T) {
+			is := is.New(t)
+			is.Equal(nearest.Hint(word, known), want)
+		})
+	}
+}

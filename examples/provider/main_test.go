@@ -1,0 +1,24 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/providertest"
+)
+
+func Example() {
+	main()
+	// Output:
+	// red: 2 images, 4 credits left
+	// purple: generationFailed: the images could not be generated; the credits were returned; try again
+	// balance: 4
+}
+
+// Any provider joins the suite like this.
+func TestProvider(t *testing.T) {
+	providertest.Run(t, providertest.Config{
+		New:    func(*testing.T) imagegen.Provider { return stripes{} },
+		Prompt: "red",
+	})
+}

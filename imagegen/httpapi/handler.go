@@ -1,0 +1,104 @@
+// Package httpapi serves an [imagegen.Engine] over HTTP, as docs/api.md describes it.
+//
+//	server := httpapi.NewServer(httpapi.NewHandler(engine, httpapi.Options{Log: log}))
+//	server.Addr = "127.0.0.1:8080"
+//	err := server.ListenAndServe()
+//
+// The handler sets the deadlines of each connection itself: a body must keep coming and an answer
+// must be taken, but a generation may last as long as the engine lets it.
+package httpapi
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/julienschmidt/httprouter"
+)
+
+// Options changes what NewHandler makes. The zero value serves.
+type Options struct {
+	// BaseURL is where callers reach the service, such as https://images.example.com: the addresses
+	// in answers begin with it. A slash at its end is dropped. "": what the request's Host says.
+	BaseURL string
+
+	// TrustedProxies are the peers whose X-Forwarded-Proto and X-Forwarded-Host count when BaseURL
+	// is empty. They must set both, not pass them on. nil: nobody's do.
+	TrustedProxies []netip.Prefix
+
+	// CORSOrigins are the origins whose scripts may call the service, such as
+	// https://app.example.com; "*" is any. nil: none.
+	CORSOrigins []string
+
+	// Log is told of each request, with the route instead of the path: the identifier of an image is
+	// a capability. Neither keys nor prompts are logged. nil: silent.
+	Log *slog.Logger
+}
+
+// NewHandler returns a handler for all routes of the interface. It is safe for concurrent use and
+// holds nothing that must be closed. While the engine is draining it goes on to serve what is read.
+func NewHandler(engine *imagegen.Engine, o Options) http.Handler {
+	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	a := &api{engine: engine, options: o, log: slog.New(NewLogHandler(o.Log.Handler()))}
+	a.catalog = sync.OnceValues(a.encodeCatalog)
+	a.router = a.routes()
+	return a
+}
+
+// api is the handler.
+type api struct {
+	engine  *imagegen.Engine
+	options Options
+	log     *slog.Logger
+	router  *httprouter.Router
+	catalog func() (catalog, error)
+}
+
+// ServeHTTP does what every request needs, whatever its route.
+func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	id := requestID(r.Header)
+	x := newExchange(w, r.WithContext(context.WithValue(r.Context(), requestIDKey{}, id)))
+	x.Header().Set("X-Request-Id", id)
+	x.Header().Set("X-Content-Type-Options", "nosniff")
+	defer a.finish(x)
+	a.allowOrigin(x)
+	a.router.ServeHTTP(x, x.request)
+}
+
+// finish ends a request, also one whose handler panicked.
+func (a *api) finish(x *exchange) {
+	if p := recover(); p != nil {
+		defer a.afterPanic(x, p)
+	}
+	a.logRequest(x)
+}
+
+func (a *api) afterPanic(x *exchange, p any) {}
+
+// logRequest writes the line of the request.
+func (a *api) logRequest(x *exchange) {
+	ctx, level := x.request.Context(), x.level()
+	if !a.log.Enabled(ctx, level) {
+		return
+	}
+	attrs := []slog.Attr{slog.String("method", x.request.Method), slog.String("route", x.route), slog.Int("status", x.status),
+		slog.Int64("bytes", x.bytes), slog.Duration("duration", time.Since(x.began))}
+	if x.session != nil {
+		attrs = append(attrs, slog.String("user", string(x.session.User())))
+	}
+	if x.err != nil {
+		attrs = append(attrs, slog.Any("error", x.err))
+	}
+	a.log.LogAttrs(ctx, level, "request", attrs...)
+}
+
+var _ = debug.Stack

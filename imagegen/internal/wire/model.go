@@ -1,0 +1,62 @@
+package wire
+
+import "github.com/imagegend/imagegend/imagegen"
+
+// Models is the list of models on offer.
+type Models struct {
+	Object string  `json:"object"`
+	Data   []Model `json:"data"`
+}
+
+// Model is one model on offer.
+type Model struct {
+	ID                 string                             `json:"id"`
+	Object             string                             `json:"object"`
+	Provider           string                             `json:"provider"`
+	Credits            map[imagegen.Tier]imagegen.Credits `json:"credits"`
+	DefaultOptions     DefaultOptions                     `json:"default_options"`
+	SupportedQualities []imagegen.Tier                    `json:"supported_qualities"`
+	SupportedRatios    []imagegen.Ratio                   `json:"supported_ratios"`
+	Limits             Limits                             `json:"limits"`
+}
+
+// DefaultOptions is what a request that names neither size nor quality gets.
+type DefaultOptions struct {
+	AspectRatio imagegen.Ratio `json:"aspect_ratio"`
+	Quality     imagegen.Tier  `json:"quality"`
+}
+
+// Limits bounds a request to a model.
+type Limits struct {
+	ReferenceImages     int   `json:"reference_image_limit"`
+	Images              int   `json:"max_images"`
+	PromptLength        int   `json:"max_prompt_length"`
+	ReferenceImageBytes int64 `json:"max_reference_image_bytes"`
+}
+
+// NewModels converts.
+func NewModels(infos []imagegen.ModelInfo) Models {
+	w := Models{Object: "list", Data: make([]Model, len(infos))}
+	for i, m := range infos {
+		w.Data[i] = Model{
+			ID: m.ID, Object: "model", Provider: m.Provider, Credits: m.Credits,
+			DefaultOptions:     DefaultOptions{imagegen.RatioAuto, imagegen.Tier1K},
+			SupportedQualities: m.Tiers, SupportedRatios: m.Ratios,
+			Limits: Limits{m.MaxReferences, m.MaxImages, m.MaxPrompt, m.MaxReferenceBytes},
+		}
+	}
+	return w
+}
+
+// Value converts back.
+func (w Models) Value() []imagegen.ModelInfo {
+	infos := make([]imagegen.ModelInfo, len(w.Data))
+	for i, m := range w.Data {
+		infos[i] = imagegen.ModelInfo{
+			ID: m.ID, Provider: m.Provider, Credits: m.Credits, Tiers: m.SupportedQualities, Ratios: m.SupportedRatios,
+			MaxReferences: m.Limits.ReferenceImages, MaxImages: m.Limits.Images, MaxPrompt: m.Limits.PromptLength,
+			MaxReferenceBytes: m.Limits.ReferenceImageBytes,
+		}
+	}
+	return infos
+}

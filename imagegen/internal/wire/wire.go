@@ -1,0 +1,113 @@
+// Package wire holds the JSON bodies of the HTTP interface and their conversion to and from the
+// types of package imagegen, so that server and client cannot disagree.
+package wire
+
+import (
+	"strings"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// GenerationPath is where a generation is read, below the base URL.
+func GenerationPath(id imagegen.GenerationID) string { return "/api/v1/generations/" + string(id) }
+
+// ImagePath is where an image is read, below the base URL.
+func ImagePath(id imagegen.ImageID) string { return "/images/" + string(id) }
+
+// GenerationAt returns the generation that an address names, such as a Location or a poll_url, and
+// the base URL before it.
+func GenerationAt(address string) (base string, id imagegen.GenerationID) {
+	base, last, _ := strings.Cut(address, GenerationPath(""))
+	return base, imagegen.GenerationID(last)
+}
+
+// Time is a time as the interface writes it: UTC, always three decimals. The zero time is null.
+type Time time.Time
+
+const timeLayout = "2006-01-02T15:04:05.000Z"
+
+// MarshalJSON implements json.Marshaler.
+func (t Time) MarshalJSON() ([]byte, error) {
+	if time.Time(t).IsZero() {
+		return []byte("null"), nil
+	}
+	b := make([]byte, 0, len(timeLayout)+2)
+	b = append(b, '"')
+	b = time.Time(t).UTC().AppendFormat(b, timeLayout)
+	return append(b, '"'), nil
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *Time) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		*t = Time{}
+		return nil
+	}
+	parsed, err := time.Parse(`"`+timeLayout+`"`, string(b))
+	*t = Time(parsed)
+	return err
+}
+
+// Request is the JSON form of a request for images.
+type Request struct {
+	Model   string `json:"model"`
+	Prompt  string `json:"prompt"`
+	Size    string `json:"size,omitempty"`
+	Quality string `json:"quality,omitempty"`
+	N       int    `json:"n,omitempty"`
+	Async   bool   `json:"async,omitempty"`
+}
+
+// NewRequest converts; references do not fit into JSON.
+func NewRequest(q imagegen.GenerateRequest) Request {
+	return Request{Model: q.Model, Prompt: q.Prompt, Size: q.Size.String(), Quality: string(q.Quality), N: q.N, Async: q.Async}
+}
+
+// BalanceBody is the answer to a request for the balance.
+type BalanceBody struct {
+	Object  string  `json:"object"`
+	Balance Balance `json:"balance"`
+}
+
+// Balance is what an account can spend.
+type Balance struct {
+	Credits        imagegen.Credits `json:"credits"`
+	AccountType    string           `json:"account_type"`
+	NextExpiration *Expiration      `json:"next_expiration"`
+}
+
+// Expiration tells which credits lapse first.
+type Expiration struct {
+	Credits   imagegen.Credits `json:"credits"`
+	ExpiresAt Time             `json:"expires_at"`
+}
+
+// NewBalance converts.
+func NewBalance(b imagegen.Balance) *Balance {
+	w := &Balance{Credits: b.Credits, AccountType: b.AccountType}
+	if e := b.NextExpiration; e != nil {
+		w.NextExpiration = &Expiration{e.Credits, Time(e.At)}
+	}
+	return w
+}
+
+// Value converts back.
+func (w Balance) Value() imagegen.Balance {
+	b := imagegen.Balance{Credits: w.Credits, AccountType: w.AccountType}
+	if e := w.NextExpiration; e != nil {
+		b.NextExpiration = &imagegen.Expiration{Credits: e.Credits, At: time.Time(e.ExpiresAt)}
+	}
+	return b
+}
+
+// Failure is the error object.
+type Failure struct {
+	Message string        `json:"message"`
+	Code    imagegen.Code `json:"code"`
+}
+
+// ErrorBody is the body of every answer that is an error.
+type ErrorBody struct {
+	Error Failure `json:"error"`
+}
