@@ -5,8 +5,6 @@ import (
 	"context"
 	"io"
 	"iter"
-	"os"
-	"sync"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -27,8 +25,8 @@ type Fake struct {
 	// are then text like any other. It must be safe for concurrent use. nil: the directives decide.
 	Script func(r imagegen.ProviderRequest) Faults
 
-	// Image is yielded as every image, unaltered, whatever the size that was asked for: for
-	// measuring what surrounds the provider. nil: draw.
+	// Image is yielded as every image, unaltered, whatever was asked for; references are not read.
+	// It is for measuring what surrounds the provider. nil: draw.
 	Image []byte
 
 	// AllowCrash permits Faults.Crash, which kills this process.
@@ -88,7 +86,7 @@ func (f *Fake) generate(ctx context.Context, r imagegen.ProviderRequest, yield f
 	if err := wait(ctx, faults.Delay); err != nil {
 		return err
 	}
-	picture, err := pictureOf(ctx, r, prompt)
+	draw, err := f.painter(ctx, r, prompt)
 	if err != nil {
 		return err
 	}
@@ -97,8 +95,7 @@ func (f *Fake) generate(ctx context.Context, r imagegen.ProviderRequest, yield f
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		picture.Variant = i
-		if !yield(f.body(picture, faults)) {
+		if !yield(faults.spoil(draw(i))) {
 			return nil
 		}
 	}
@@ -129,87 +126,14 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-func (f *Fake) body(p landscape.Picture, faults Faults) io.Reader {
-	var body io.Reader
+// painter returns what makes the bytes of each image.
+func (f *Fake) painter(ctx context.Context, r imagegen.ProviderRequest, prompt string) (func(variant int) io.Reader, error) {
 	if f.Image != nil {
-		body = bytes.NewReader(f.Image)
-	} else {
-		body = p.PNG()
+		return func(int) io.Reader { return bytes.NewReader(f.Image) }, nil
 	}
-	if faults.Corrupt {
-		return io.LimitReader(body, corruptBytes)
-	}
-	return body
-}
-
-// corruptBytes hold the header of a PNG, and less than the smallest one has in all.
-const corruptBytes = 48
-
-// ending is what ends the call; nil if nothing does.
-func (f *Fake) ending(key string, faults Faults) func(context.Context) error {
-	switch {
-	case faults.Transient > 0 && f.failures.add(key) <= faults.Transient:
-		return ends(imagegen.ClassUnavailable)
-	case faults.Crash:
-		return crash
-	case faults.Panic:
-		return func(context.Context) error { panic("provider: the fake was told to panic") }
-	case faults.Hang:
-		return hang
-	case faults.Refuse:
-		return ends(imagegen.ClassRefused)
-	case faults.Fail:
-		return ends(imagegen.ClassInvalid)
-	}
-	return nil
-}
-
-func ends(c imagegen.Class) func(context.Context) error {
-	return func(context.Context) error {
-		return &imagegen.ProviderError{Class: c, Message: "the fake was told so"}
-	}
-}
-
-func hang(ctx context.Context) error {
-	<-ctx.Done()
-	return context.Cause(ctx)
-}
-
-// crash ends the process so that no deferred call and no handler runs.
-func crash(context.Context) error {
-	self, err := os.FindProcess(os.Getpid())
-	if err == nil {
-		err = self.Kill()
-	}
-	if err != nil {
-		os.Exit(137) // the status of a process that was killed
-	}
-	select {}
-}
-
-// mostFailures bounds how many requests are remembered.
-const mostFailures = 10_000
-
-// failures counts the calls of each request.
-type failures struct {
-	mu    sync.Mutex
-	calls map[string]int
-}
-
-// add counts a call and returns how many there have been. When too many requests are remembered,
-// one is forgotten.
-func (f *failures) add(key string) int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.calls == nil {
-		f.calls = map[string]int{}
-	}
-	if _, ok := f.calls[key]; !ok && len(f.calls) >= mostFailures {
-		for other := range f.calls {
-			delete(f.calls, other)
-			break
-		}
-	}
-	f.calls[key]++
-	return f.calls[key]
+	tint, err := tintOf(ctx, r.References)
+	size := sizeOf(r)
+	return func(variant int) io.Reader {
+		return landscape.Picture{Prompt: prompt, Variant: variant, Width: size.Width, Height: size.Height, Tint: tint}.PNG()
+	}, err
 }

@@ -1,6 +1,9 @@
 package provider
 
-import "time"
+import (
+	"io"
+	"time"
+)
 
 // Faults is how a call of the fake provider departs from the ordinary one, which yields every image
 // that was asked for. The zero value is the ordinary call.
@@ -29,4 +32,15 @@ func (f Faults) count(n int, ended bool) int {
 		return 0
 	}
 	return n
+}
+
+// corruptBytes hold the header of a PNG, and less than the smallest one has in all.
+const corruptBytes = 48
+
+// spoil cuts an image short where it is to be corrupt.
+func (f Faults) spoil(image io.Reader) io.Reader {
+	if f.Corrupt {
+		return io.LimitReader(image, corruptBytes)
+	}
+	return image
 }

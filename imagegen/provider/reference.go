@@ -11,22 +11,18 @@ import (
 	"golang.org/x/image/webp"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/provider/internal/landscape"
 )
 
 // mostTintPixels is the largest reference image that is decoded for its colour.
 const mostTintPixels = 4_000_000
 
-// pictureOf is what to draw for a request.
-func pictureOf(ctx context.Context, r imagegen.ProviderRequest, prompt string) (landscape.Picture, error) {
-	size := sizeOf(r)
-	p := landscape.Picture{Prompt: prompt, Width: size.Width, Height: size.Height}
-	if len(r.References) == 0 || r.References[0].Width*r.References[0].Height > mostTintPixels {
-		return p, nil
+// tintOf is the average colour of the first reference; nil if there is none, or it is too large to
+// be decoded for this.
+func tintOf(ctx context.Context, references []imagegen.ProviderReference) (color.Color, error) {
+	if len(references) == 0 || references[0].Width*references[0].Height > mostTintPixels {
+		return nil, nil
 	}
-	tint, err := averageOf(ctx, r.References[0])
-	p.Tint = tint
-	return p, err
+	return averageOf(ctx, references[0])
 }
 
 func averageOf(ctx context.Context, r imagegen.ProviderReference) (color.Color, error) {

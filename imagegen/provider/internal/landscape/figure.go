@@ -24,11 +24,16 @@ type figure []shape
 func stamp(f figure, x, y, size float64, shade lab, part float64) []layer {
 	layers := make([]layer, len(f))
 	for i, s := range f {
-		o := parse(s.path, size/100)
-		left, top := x-size/2+float64(o.bounds.Min.X), y-size+float64(o.bounds.Min.Y)
-		layers[i] = cutout(o.mask(), left, top, hex(s.colour).mix(shade, part).rgb(), 1, 1)
+		layers[i] = paste(s.path, x, y, size, hex(s.colour).mix(shade, part), 1)
 	}
 	return layers
+}
+
+// paste paints one shape of a figure that stands at x, y.
+func paste(path string, x, y, size float64, colour lab, opacity float32) layer {
+	o := parse(path, size/100)
+	left, top := x-size/2+float64(o.bounds.Min.X), y-size+float64(o.bounds.Min.Y)
+	return cutout(o.mask(), left, top, colour.rgb(), opacity, opacity)
 }
 
 // outline is a path that has been read and scaled.

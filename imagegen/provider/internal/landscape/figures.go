@@ -1,5 +1,43 @@
 package landscape
 
+// figures are what stands, swims or flies before it all.
+func (c *composer) figures() {
+	at := c.w * c.between(0.25, 0.75)
+	switch c.mood.figure {
+	case "fox":
+		c.stand(fox, at, 0.26*c.unit)
+	case "boat":
+		shade, part := c.shade()
+		c.add(stamp(boat, at, c.horizon+0.12*c.unit, 0.16*c.unit, shade, part)...)
+	case "birds":
+		for range 3 + c.rand.IntN(4) {
+			x, y := at+c.unit*c.between(-0.14, 0.14), c.h*c.between(0.15, 0.34)
+			c.add(stamp(bird, x, y, c.unit*c.between(0.025, 0.045), c.palette.near, 0.6)...)
+		}
+	}
+}
+
+// stand puts a figure and its shadow on the nearest land, which is a shore where there is water.
+func (c *composer) stand(f figure, x, size float64) {
+	if c.mood.kind == sea || c.mood.kind == city {
+		c.slopes(1, 1, 1, 0.05)
+	}
+	y := min(c.front.at(x)+0.03*c.unit, 0.98*c.h)
+	c.add(paste(shadow, x, y, size, c.palette.near, 0.22))
+	shade, part := c.shade()
+	c.add(stamp(f, x, y, size, shade, part)...)
+}
+
+// shade is what the light of the hour does to a figure's own colours.
+func (c *composer) shade() (with lab, part float64) {
+	if c.mood.hour == night {
+		return c.palette.near, 0.3
+	}
+	return c.palette.sun, 0.12
+}
+
+const shadow = "M 14 99 C 14 94 104 94 104 99 C 104 104 14 104 14 99 Z"
+
 var fox = figure{
 	{"M 60 92 C 72 100 98 100 99 78 C 100 66 94 58 86 54 C 88 66 84 78 66 82 Z", 0xd9692b},        // tail
 	{"M 99 78 C 100 66 94 58 86 54 C 87 60 87 66 85 70 C 90 71 95 74 99 78 Z", 0xfdf6ec},          // its tip

@@ -48,7 +48,7 @@ func (c *composer) peaks(n int, tall float64) {
 // slopes are rolling hills, with pines where there is a forest.
 func (c *composer) slopes(from, to float64, n int, tall float64) {
 	for i := range n {
-		t := from + (to-from)*float64(i)/float64(n-1)
+		t := from + (to-from)*float64(i)/float64(max(1, n-1))
 		base, crest, foot := c.depth(t)
 		curve := newNoise(c.rand)
 		r := c.ridge(base, func(x float64) float64 { return tall * curve.rolling(1.9*x+7, 4) })
@@ -63,6 +63,7 @@ func (c *composer) slopes(from, to float64, n int, tall float64) {
 			c.add(c.pines(r, c.unit*(0.04+0.07*t), 0.2*t-0.15, trees.mix(c.palette.near, 0.2), c.white()))
 		}
 		c.add(land(r, crest, foot, 0.3*c.h))
+		c.front = r
 	}
 }
 
@@ -76,6 +77,7 @@ func (c *composer) dunes() {
 		r := c.ridge(base, func(x float64) float64 { return tall * (swell.ridged(x+7, 1) + 0.5*swell.rolling(1.3*x, 1)) })
 		crest := sand.mix(c.palette.horizon, 0.5*(1-t)).mix(shade, 0.25*t)
 		c.add(land(r, crest, crest.mix(shade, 0.35+0.25*t), 0.2*c.h))
+		c.front = r
 	}
 }
 
@@ -100,19 +102,4 @@ func (c *composer) town() {
 		c.add(c.skyline(quay, c.unit*(0.42-0.1*t), crest, lit*(0.2+0.8*t)))
 	}
 	c.add(c.water(quay))
-}
-
-// figures are what stands, swims or flies before it all.
-func (c *composer) figures() {
-	at := c.w * c.between(0.25, 0.75)
-	switch c.mood.figure {
-	case "fox":
-		c.add(stamp(fox, at, c.h*0.95, 0.26*c.unit, c.palette.near, 0.1)...)
-	case "boat":
-		c.add(stamp(boat, at, c.horizon+0.12*c.unit, 0.16*c.unit, c.palette.sun, 0.1)...)
-	case "birds":
-		for range 3 + c.rand.IntN(4) {
-			c.add(stamp(bird, at+c.unit*c.between(-0.14, 0.14), c.h*c.between(0.15, 0.34), c.unit*c.between(0.025, 0.045), c.palette.near, 0.6)...)
-		}
-	}
 }

@@ -36,6 +36,7 @@ type composer struct {
 	horizon    float64
 	sunX, sunY float64
 	sunRadius  float64
+	front      ridge // of the nearest land
 	scene      scene
 }
 

@@ -27,11 +27,8 @@ type mood struct {
 	figure string
 }
 
-// themes lists the words that are understood.
-var themes = []struct {
-	words string
-	mood  mood
-}{
+// themes are the words that are understood.
+var themes = index([]theme{
 	{"dawn sunrise morning spring", mood{hour: dawn}},
 	{"day noon sunny summer afternoon bright", mood{hour: day}},
 	{"dusk sunset evening autumn golden fire", mood{hour: dusk}},
@@ -46,29 +43,31 @@ var themes = []struct {
 	{"snow snowy winter ice icy frost", mood{snow: true}},
 	{"fox foxes", mood{figure: "fox"}},
 	{"bird birds gull gulls", mood{figure: "birds"}},
+})
+
+type theme struct {
+	words string
+	mood  mood
 }
 
-// read finds the mood of a prompt. Of words that contradict each other the first counts.
-func read(prompt string) mood {
-	var m mood
-	words := strings.FieldsFunc(strings.ToLower(prompt), func(r rune) bool { return !unicode.IsLetter(r) })
-	for _, word := range words {
-		for _, theme := range themes {
-			if contains(theme.words, word) {
-				m.add(theme.mood)
-			}
+func index(themes []theme) map[string]mood {
+	m := map[string]mood{}
+	for _, t := range themes {
+		for word := range strings.FieldsSeq(t.words) {
+			m[word] = t.mood
 		}
 	}
 	return m
 }
 
-func contains(words, word string) bool {
-	for w := range strings.FieldsSeq(words) {
-		if w == word {
-			return true
-		}
+// read finds the mood of a prompt. Of words that contradict each other the first counts.
+func read(prompt string) mood {
+	var m mood
+	notLetter := func(r rune) bool { return !unicode.IsLetter(r) }
+	for word := range strings.FieldsFuncSeq(strings.ToLower(prompt), notLetter) {
+		m.add(themes[word])
 	}
-	return false
+	return m
 }
 
 func (m *mood) add(o mood) {

@@ -1,0 +1,196 @@
+package provider_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image/png"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider"
+)
+
+// small keeps the tests quick.
+func small(prompt string, n int) imagegen.ProviderRequest {
+	return imagegen.ProviderRequest{Key: "gen_1", Prompt: prompt, N: n, Size: imagegen.Size{Width: 32, Height: 24}, Ratio: "4:3", Tier: imagegen.Tier1K}
+}
+
+func generate(ctx context.Context, f *provider.Fake, r imagegen.ProviderRequest) (images [][]byte, ended error) {
+	for i, err := range f.Generate(ctx, r) {
+		if err != nil {
+			return images, err
+		}
+		body, err := io.ReadAll(i.Body)
+		if err != nil {
+			return images, err
+		}
+		images = append(images, body)
+	}
+	return images, nil
+}
+
+func classOf(err error) string {
+	if p, ok := errors.AsType[*imagegen.ProviderError](err); ok {
+		return p.Class.String()
+	}
+	return fmt.Sprint(err)
+}
+
+func TestDirectives(t *testing.T) {
+	type outcome struct {
+		Images int
+		Ended  string
+	}
+	for prompt, want := range map[string]outcome{
+		"a fox":                             {3, "<nil>"},
+		"[fake:fail]":                       {0, "invalid"},
+		"[fake:refuse]":                     {0, "refused"},
+		"[fake:transient=1]":                {0, "unavailable"},
+		"[fake:images=2]":                   {2, "<nil>"},
+		"[fake:images=6]":                   {6, "<nil>"},
+		"[fake:images=2][fake:fail]":        {2, "invalid"},
+		"[fake:images=1][fake:transient=1]": {1, "unavailable"},
+		"[fake:transient=1][fake:refuse]":   {0, "unavailable"},
+		"[fake:crash]":                      {0, "invalid"}, // not permitted
+		"[fake:oops]":                       {0, "invalid"},
+	} {
+		t.Run(prompt, func(t *testing.T) {
+			images, err := generate(t.Context(), &provider.Fake{}, small(prompt, 3))
+			if diff := cmp.Diff(want, outcome{len(images), classOf(err)}); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestImagesOfOneCallDiffer(t *testing.T) {
+	is := is.New(t)
+	images, err := generate(t.Context(), &provider.Fake{}, small("a fox", 2))
+	is.NoErr(err)
+	is.True(!bytes.Equal(images[0], images[1]))
+	again, err := generate(t.Context(), &provider.Fake{}, small("a fox", 2))
+	is.NoErr(err)
+	is.Equal(images, again) // but the next call draws the same two
+}
+
+func TestCheck(t *testing.T) {
+	is := is.New(t)
+	check := func(f *provider.Fake, prompt string) error { return f.Check(small(prompt, 1)) }
+	is.NoErr(check(&provider.Fake{}, "a fox [fake:delay=3s]"))
+	is.Equal(classOf(check(&provider.Fake{}, "[fake:fial]")), "invalid")
+	is.Equal(classOf(check(&provider.Fake{}, "[fake:crash]")), "invalid") // it would kill the service
+	is.NoErr(check(&provider.Fake{AllowCrash: true}, "[fake:crash]"))
+	scripted := &provider.Fake{Script: func(imagegen.ProviderRequest) provider.Faults { return provider.Faults{} }}
+	is.NoErr(check(scripted, "[fake:fial]")) // mere text
+}
+
+func TestTransientCountsByKey(t *testing.T) {
+	is := is.New(t)
+	f := &provider.Fake{}
+	call := func(key string) string {
+		r := small("[fake:transient=2]", 1)
+		r.Key = key
+		_, err := generate(t.Context(), f, r)
+		return classOf(err)
+	}
+	is.Equal(call("a"), "unavailable")
+	is.Equal(call("b"), "unavailable") // another generation
+	is.Equal(call("a"), "unavailable")
+	is.Equal(call("a"), "<nil>") // the third attempt works
+	is.Equal(call("a"), "<nil>") // and so do those after it
+	is.Equal(call("b"), "unavailable")
+	is.Equal(call("b"), "<nil>")
+}
+
+func TestScriptReplacesDirectives(t *testing.T) {
+	is := is.New(t)
+	f := &provider.Fake{Script: func(r imagegen.ProviderRequest) provider.Faults { return provider.Faults{Images: r.N - 1} }}
+	images, err := generate(t.Context(), f, small("[fake:fail]", 3))
+	is.NoErr(err)
+	is.Equal(len(images), 2)
+}
+
+func TestReadyImage(t *testing.T) {
+	is := is.New(t)
+	f := &provider.Fake{Image: []byte("any bytes at all")}
+	images, err := generate(t.Context(), f, small("a fox", 2))
+	is.NoErr(err)
+	is.Equal(images, [][]byte{f.Image, f.Image})
+}
+
+func TestCorruptImageHasAHeaderOnly(t *testing.T) {
+	is := is.New(t)
+	r := small("[fake:corrupt]", 1)
+	r.Size = imagegen.Size{Width: 16, Height: 16} // the smallest there is
+	images, err := generate(t.Context(), &provider.Fake{}, r)
+	is.NoErr(err)
+	is.Equal(len(images), 1)
+	c, err := png.DecodeConfig(bytes.NewReader(images[0]))
+	is.NoErr(err)
+	is.Equal(c.Width, 16)
+	_, err = png.Decode(bytes.NewReader(images[0]))
+	is.True(err != nil)
+}
+
+func TestDelayIsOnceACall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		start := time.Now()
+		images, err := generate(t.Context(), &provider.Fake{}, small("[fake:delay=3s]", 2))
+		is.NoErr(err)
+		is.Equal(len(images), 2)
+		is.Equal(time.Since(start), 3*time.Second)
+	})
+}
+
+func TestContextEndsDelayAndHang(t *testing.T) {
+	for _, prompt := range []string{"[fake:delay=1h]", "[fake:hang]"} {
+		t.Run(prompt, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				is := is.New(t)
+				why := errors.New("enough")
+				ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, why)
+				defer cancel()
+				start := time.Now()
+				images, err := generate(ctx, &provider.Fake{}, small(prompt, 2))
+				is.Equal(err, why)
+				is.Equal(len(images), 0)
+				is.Equal(time.Since(start), time.Minute)
+			})
+		})
+	}
+}
+
+func TestPanic(t *testing.T) {
+	defer func() { is.New(t).True(recover() != nil) }()
+	_, _ = generate(t.Context(), &provider.Fake{}, small("[fake:panic]", 1))
+}
+
+const crashing = "PROVIDER_TEST_CRASH"
+
+// TestCrash runs itself in a process that does not live to tell.
+func TestCrash(t *testing.T) {
+	if os.Getenv(crashing) != "" {
+		defer fmt.Println("survived")
+		_, _ = generate(t.Context(), &provider.Fake{AllowCrash: true}, small("[fake:crash]", 1))
+		return
+	}
+	is := is.New(t)
+	self := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestCrash$")
+	self.Env = append(os.Environ(), crashing+"=1")
+	out, err := self.CombinedOutput()
+	is.True(err != nil)
+	is.True(!self.ProcessState.Success())
+	is.True(!strings.Contains(string(out), "survived")) // no deferred call ran
+}

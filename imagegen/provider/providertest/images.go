@@ -1,0 +1,141 @@
+package providertest
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+func declares(t *testing.T, c Config) {
+	is := is.New(t)
+	p := c.New(t)
+	is.True(p.Name() != "")             // a provider has a name
+	is.Equal(p.Name(), p.Name())        // which stays
+	is.Equal(p.Name(), c.New(t).Name()) // and is the same for every instance
+	can := p.Capabilities()
+	is.Equal(can, p.Capabilities())
+	is.True(subset(can.Ratios, imagegen.Ratios())) // each ratio is one of the specification, and stands once
+	is.True(subset(can.Tiers, imagegen.Tiers()))
+	is.True(can.MaxReferences >= 0 && can.MaxReferences <= imagegen.MaxReferences)
+	is.True(can.MaxImages >= 0)
+	is.True(can.MaxPrompt >= 0 && can.MaxPrompt <= imagegen.MaxPromptRunes)
+}
+
+// subset takes nil for all.
+func subset[T comparable](some, all []T) bool {
+	for i, v := range some {
+		if !slices.Contains(all, v) || slices.Contains(some[:i], v) {
+			return false
+		}
+	}
+	return some == nil || len(some) > 0
+}
+
+func ratiosAndTiers(t *testing.T, c Config) {
+	p := c.New(t)
+	for i, ratio := range c.ratios(p) {
+		for j, tier := range tiers(p) {
+			if c.Sample && i > 0 && j > 0 {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s %s", ratio, tier), func(t *testing.T) {
+				t.Parallel()
+				is := is.New(t)
+				r := c.request(p)
+				r.Size, r.Ratio, r.Tier = imagegen.Size{}, ratio, tier
+				is.NoErr(check(p, r)) // what is declared is not refused
+				sizes, ended, err := collect(t.Context(), p, r)
+				is.NoErr(err)
+				is.NoErr(ended)
+				is.Equal(len(sizes), 1)
+				is.True(ratio == imagegen.RatioAuto || near(aspect(sizes[0]), ratio.Aspect())) // the ratio is met
+				is.True(rank(imagegen.TierOf(sizes[0].Area())) >= rank(tier))                  // and so is the tier
+			})
+		}
+	}
+}
+
+// ratios are those to draw: of a sample the first, the widest and the tallest.
+func (c Config) ratios(p imagegen.Provider) []imagegen.Ratio {
+	all := ratios(p)
+	if !c.Sample {
+		return all
+	}
+	byAspect := func(a, b imagegen.Ratio) int { return cmp.Compare(a.Aspect(), b.Aspect()) }
+	return []imagegen.Ratio{all[0], slices.MaxFunc(all, byAspect), slices.MinFunc(all, byAspect)}
+}
+
+func rank(t imagegen.Tier) int { return slices.Index(imagegen.Tiers(), t) }
+
+func aspect(s imagegen.Size) float64 { return float64(s.Width) / float64(s.Height) }
+
+// near allows what the engine allows: 2 %.
+func near(a, b float64) bool { return math.Abs(math.Log(a/b)) <= math.Log(1.02) }
+
+func explicitSizes(t *testing.T, c Config) {
+	p := c.New(t)
+	for _, size := range []imagegen.Size{{Width: 64, Height: 64}, {Width: 512, Height: 512}, {Width: 1000, Height: 750}, {Width: 1001, Height: 667}, {Width: 1920, Height: 1080}, {Width: 720, Height: 1280}} {
+		t.Run(size.String(), func(t *testing.T) {
+			is := is.New(t)
+			r := c.request(p)
+			r.Size, r.Ratio, r.Tier = size, imagegen.NearestRatio(size, ratios(p)), imagegen.TierOf(size.Area())
+			if !slices.Contains(tiers(p), r.Tier) {
+				return // the engine refuses it
+			}
+			if err := check(p, r); err != nil {
+				refusal, ok := errors.AsType[*imagegen.ProviderError](err)
+				is.True(ok && refusal.Class == imagegen.ClassInvalid && refusal.Message != "") // a refusal says what to change
+				return
+			}
+			sizes, ended, err := collect(t.Context(), p, r)
+			is.NoErr(err)
+			is.NoErr(ended)
+			is.Equal(len(sizes), 1)
+			is.True(sizes[0].Width >= size.Width && sizes[0].Height >= size.Height)                   // never scaled up
+			is.True(near(aspect(sizes[0]), aspect(size)) || near(aspect(sizes[0]), r.Ratio.Aspect())) // never bent
+		})
+	}
+}
+
+func counts(t *testing.T, c Config) {
+	p := c.New(t)
+	for n := 1; n <= maxImages(p); n++ {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			is := is.New(t)
+			r := c.request(p)
+			r.N = n
+			sizes, ended, err := collect(t.Context(), p, r)
+			is.NoErr(err)
+			is.NoErr(ended)
+			is.Equal(len(sizes), n)
+		})
+	}
+}
+
+func concurrent(t *testing.T, c Config) {
+	const callers = 8
+	p := c.New(t)
+	var calls sync.WaitGroup
+	problems := make(chan error, callers)
+	for range callers {
+		calls.Go(func() {
+			sizes, ended, err := collect(t.Context(), p, c.request(p))
+			if len(sizes) != 1 {
+				err = errors.Join(err, fmt.Errorf("%d images instead of one", len(sizes)))
+			}
+			problems <- errors.Join(err, ended)
+		})
+	}
+	calls.Wait()
+	for range callers {
+		is.New(t).NoErr(<-problems)
+	}
+}

@@ -1,0 +1,63 @@
+// Package providertest holds the suite that every image provider passes.
+//
+//	func TestProvider(t *testing.T) {
+//		providertest.Run(t, providertest.Config{
+//			New: func(t *testing.T) imagegen.Provider { return &provider.Fake{} },
+//		})
+//	}
+package providertest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// Config says how to test a provider. Its upstream answers every request in full, except for what
+// Endless says.
+type Config struct {
+	// New makes a provider for one test; what must be closed is left to t.Cleanup. Required.
+	New func(t *testing.T) imagegen.Provider
+
+	// Prompt is what pictures are asked for with. "": "a lighthouse at dusk".
+	Prompt string
+
+	// Endless is a prompt that the upstream never finishes; a call is cancelled while it works at
+	// it. "": calls are cancelled before they begin and between two images only.
+	Endless string
+
+	// Sample has each tier drawn in the first ratio, and the widest and the tallest ratio in the
+	// lowest tier, instead of every ratio in every tier.
+	Sample bool
+
+	// SavesJobs says that the provider saves jobs of upstream work.
+	SavesJobs bool
+}
+
+// promptly is how soon a call returns that was cancelled.
+const promptly = 5 * time.Second
+
+// Run runs the suite.
+func Run(t *testing.T, c Config) {
+	if c.Prompt == "" {
+		c.Prompt = "a lighthouse at dusk"
+	}
+	for name, test := range map[string]func(*testing.T, Config){
+		"declares what it can do":          declares,
+		"does nothing until ranged over":   lazy,
+		"draws every ratio and tier":       ratiosAndTiers,
+		"draws explicit sizes":             explicitSizes,
+		"yields as many images as asked":   counts,
+		"works concurrently":               concurrent,
+		"reads and closes references":      references,
+		"reports an unreadable reference":  brokenReference,
+		"starts nothing once cancelled":    cancelledBefore,
+		"stops between images":             cancelledBetween,
+		"stops in the middle of the work":  cancelledWithin,
+		"releases everything at a break":   breaks,
+		"stops when a job cannot be saved": unsavedJob,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, c) })
+	}
+}

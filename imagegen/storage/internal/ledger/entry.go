@@ -1,0 +1,123 @@
+package ledger
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+)
+
+// entryClock records that an operator confirmed the time after a jump.
+const entryClock imagegen.EntryKind = "clock"
+
+// entry is one line of the journal: all that apply needs to know.
+type entry struct {
+	imagegen.Entry
+	lines []line // the lots that it changes
+	lots  []lot  // the lots that it makes
+	hash  [sha256.Size]byte
+}
+
+// line moves credits within a lot. Which fields count depends on the entry's kind.
+type line struct {
+	lot   []byte           // key
+	took  imagegen.Credits // charge, expire, revoke: out of Remaining; settle: out of Held
+	back  imagegen.Credits // settle: of that, to Remaining
+	moved imagegen.Credits // settle: of that, to a refund lot
+}
+
+const entryVersion = 1
+
+// encode returns the entry as it is stored, without its hash.
+func (e entry) encode() []byte {
+	w := make(kv.Writer, 0, 192)
+	w.Uint(entryVersion)
+	w.Uint(e.Seq)
+	w.Time(e.Time)
+	w.String(string(e.Kind))
+	w.String(string(e.User))
+	w.String(string(e.Charge))
+	w.String(e.Ref)
+	w.Int(int64(e.Credits))
+	w.Int(int64(e.Used))
+	w.Int(int64(e.Balance))
+	w.Uint(uint64(len(e.lines)))
+	for _, l := range e.lines {
+		w.Bytes(l.lot)
+		w.Int(int64(l.took))
+		w.Int(int64(l.back))
+		w.Int(int64(l.moved))
+	}
+	w.Uint(uint64(len(e.lots)))
+	for _, l := range e.lots {
+		w.Bytes(l.encode())
+	}
+	return w
+}
+
+// decodeEntry reads a stored entry: its encoding with the hash behind it.
+func decodeEntry(b []byte) (e entry, err error) {
+	if len(b) < sha256.Size {
+		return e, fmt.Errorf("ledger: a journal entry of %d bytes is too short", len(b))
+	}
+	body := b[:len(b)-sha256.Size]
+	copy(e.hash[:], b[len(body):])
+	r := kv.NewReader(body)
+	if v := r.Uint(); v != entryVersion {
+		return e, fmt.Errorf("ledger: a journal entry has the unknown version %d", v)
+	}
+	e.Seq, e.Time = r.Uint(), r.Time()
+	e.Kind, e.User, e.Charge, e.Ref = imagegen.EntryKind(r.String()), imagegen.UserID(r.String()), imagegen.ChargeID(r.String()), r.String()
+	e.Credits, e.Used, e.Balance = imagegen.Credits(r.Int()), imagegen.Credits(r.Int()), imagegen.Credits(r.Int())
+	for range r.Count() {
+		e.lines = append(e.lines, line{r.Bytes(), imagegen.Credits(r.Int()), imagegen.Credits(r.Int()), imagegen.Credits(r.Int())})
+	}
+	for range r.Count() {
+		l, err := decodeLot(r.Bytes())
+		if err != nil {
+			return e, err
+		}
+		e.lots = append(e.lots, l)
+	}
+	if err := r.Err(); err != nil {
+		return e, fmt.Errorf("ledger: a journal entry cannot be read: %w", err)
+	}
+	return e, nil
+}
+
+// chained is the hash of an entry behind the one with the hash previous.
+func chained(previous [sha256.Size]byte, encoded []byte) [sha256.Size]byte {
+	h := sha256.New()
+	h.Write(previous[:])
+	h.Write(encoded)
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// head is the end of the journal.
+type head struct {
+	seq  uint64
+	hash [sha256.Size]byte
+	time time.Time
+}
+
+func readHead(tx kv.Tx) (h head) {
+	b := tx.Get(headIs, only)
+	if b == nil {
+		return h
+	}
+	r := kv.NewReader(b)
+	h.seq = r.Uint()
+	r.Fixed(h.hash[:])
+	h.time = r.Time()
+	return h
+}
+
+func (h head) write(tx kv.Tx) {
+	w := make(kv.Writer, 0, 56)
+	w.Uint(h.seq)
+	w.Fixed(h.hash[:])
+	w.Time(h.time)
+	tx.Put(headIs, only, w)
+}
