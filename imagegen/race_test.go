@@ -15,14 +15,23 @@ import (
 func TestClientsRaceForCredits(t *testing.T) {
 	eachLedger(t, func(t *testing.T, option func(*imagegen.Config)) {
 		const clients, calls = 64, 6
-		plays := []*scripted{yieldImages(2, nil), yieldImages(1, nil), yieldImages(0, errors.New("no")), yieldImages(1, transient(1)),
-			yieldImages(0, &imagegen.ProviderError{Class: imagegen.ClassRefused})}
+		plays := []struct {
+			images int
+			err    error
+		}{{2, nil}, {1, nil}, {0, errors.New("no")}, {1, transient(1)}, {0, &imagegen.ProviderError{Class: imagegen.ClassRefused}}}
 		h := start(t, &scripted{caps: anything, do: func(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
 			var n int
 			fmt.Sscan(r.Prompt, &n)
-			plays[n%len(plays)].do(ctx, r, yield)
+			for range plays[n%len(plays)].images {
+				if !yield(picture(64, 64), nil) {
+					return
+				}
+			}
+			if err := plays[n%len(plays)].err; err != nil {
+				yield(imagegen.ProviderImage{}, err)
+			}
 		}}, option)
-		granted := imagegen.Credits(clients * calls * 2 / 3)
+		granted := imagegen.Credits(clients * calls / 2 * 2 / 3) // each second call repeats the one before
 		_, err := h.db.Grant(t.Context(), imagegen.Grant{User: bob, Credits: granted})
 		h.is.NoErr(err)
 
@@ -33,23 +42,27 @@ func TestClientsRaceForCredits(t *testing.T) {
 		client := func(c int) error {
 			service := h.engine.As(bob)
 			for i := range calls {
-				q := fox(imagegen.GenerateRequest{N: 2, Prompt: fmt.Sprint(c+i, " foxes"), Async: (c+i)%4 == 3, IdempotencyKey: fmt.Sprint(c, "-", i/2)})
+				n := c + i/2
+				q := fox(imagegen.GenerateRequest{N: 2, Prompt: fmt.Sprint(n, " foxes"), Size: imagegen.Size{Width: 64, Height: 64},
+					Async: n%4 == 3, IdempotencyKey: fmt.Sprint(c, "-", n)})
 				got, err := service.Generate(context.Background(), q)
+				failure, _ := errors.AsType[*imagegen.Error](err)
 				b, balanceErr := service.Balance(context.Background())
 				if balanceErr != nil || b.Credits < 0 {
 					return fmt.Errorf("balance %v, %v", b.Credits, balanceErr)
 				}
 				mu.Lock()
 				switch {
+				case err == nil && got.Replayed, failure != nil && failure.Replayed:
+					outcomes["replayed"]++
 				case err == nil && got.Status == imagegen.StatusQueued:
 					queued = append(queued, got.ID)
 					outcomes["queued"]++
 				case err == nil:
 					spent += got.Credits
 					outcomes[fmt.Sprint("succeeded with ", len(got.Images))]++
-				case errors.Is(err, imagegen.ErrInsufficientCredits), errors.Is(err, imagegen.ErrGenerationFailed), errors.Is(err, imagegen.ErrIdempotencyKeyReused):
-					e, _ := errors.AsType[*imagegen.Error](err)
-					outcomes[string(e.Code)]++
+				case errors.Is(err, imagegen.ErrInsufficientCredits), errors.Is(err, imagegen.ErrGenerationFailed):
+					outcomes[string(failure.Code)]++
 				default:
 					mu.Unlock()
 					return err
@@ -72,7 +85,7 @@ func TestClientsRaceForCredits(t *testing.T) {
 		h.is.NoErr(err)
 		t.Logf("spent %d of %d; %v", spent, granted, outcomes)
 		h.is.Equal(b.Credits, granted-spent)
-		for _, outcome := range []string{"queued", "succeeded with 1", "succeeded with 2", "insufficientCredits", "generationFailed"} {
+		for _, outcome := range []string{"queued", "replayed", "succeeded with 1", "succeeded with 2", "insufficientCredits", "generationFailed"} {
 			h.is.True(outcomes[outcome] > 0) // the mix was met
 		}
 		h.audit()

@@ -74,15 +74,24 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.router.ServeHTTP(x, x.request)
 }
 
-// finish ends a request, also one whose handler panicked.
+// finish ends a request, also one whose handler panicked. An answer that had begun is cut off, so
+// that nobody takes it for a whole one.
 func (a *api) finish(x *exchange) {
-	if p := recover(); p != nil {
-		defer a.afterPanic(x, p)
+	p := recover()
+	if p != nil && p != http.ErrAbortHandler {
+		a.log.ErrorContext(x.request.Context(), "a handler panicked", "panic", p, "stack", string(debug.Stack()))
+		if x.status == 0 {
+			x.fail(imagegen.ErrInternal)
+			p = nil
+		} else {
+			p = http.ErrAbortHandler
+		}
 	}
 	a.logRequest(x)
+	if p != nil {
+		panic(p)
+	}
 }
-
-func (a *api) afterPanic(x *exchange, p any) {}
 
 // logRequest writes the line of the request.
 func (a *api) logRequest(x *exchange) {
@@ -100,5 +109,3 @@ func (a *api) logRequest(x *exchange) {
 	}
 	a.log.LogAttrs(ctx, level, "request", attrs...)
 }
-
-var _ = debug.Stack

@@ -8,21 +8,13 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage"
 )
-
-// Database is what an opened store does for an operator beside its accounts.
-type Database interface {
-	imagegen.Bookkeeper
-	imagegen.Auditor
-	Backup(ctx context.Context, w io.Writer) error
-	ClockInDoubt() (jump time.Duration, doubt bool)
-	ConfirmClock(ctx context.Context) error
-}
 
 // Local is the Service on an opened database. The engine need not be started.
 type Local struct {
 	Engine *imagegen.Engine
-	DB     Database
+	DB     *storage.DB
 }
 
 var _ Service = (*Local)(nil)

@@ -12,9 +12,9 @@ const annotation = "imagegend-setting"
 // declare adds what f declares as settings of a group. A setting that is there already stays.
 func declare(fs *pflag.FlagSet, group string, f func(*pflag.FlagSet)) {
 	part := pflag.NewFlagSet("", pflag.ContinueOnError)
+	part.SortFlags = false
 	f(part)
 	part.VisitAll(func(flag *pflag.Flag) {
-		flag.Usage += " [$" + EnvName(flag.Name) + "]"
 		flag.Annotations = map[string][]string{annotation: {group}}
 		if fs.Lookup(flag.Name) == nil {
 			fs.AddFlag(flag)
@@ -26,6 +26,14 @@ func declare(fs *pflag.FlagSet, group string, f func(*pflag.FlagSet)) {
 func Group(f *pflag.Flag) string {
 	if g := f.Annotations[annotation]; len(g) > 0 {
 		return g[0]
+	}
+	return ""
+}
+
+// Variable is the environment variable that gives a flag its value; "" if there is none.
+func Variable(f *pflag.Flag) string {
+	if Group(f) != "" || f.Name == FileFlag {
+		return EnvName(f.Name)
 	}
 	return ""
 }
@@ -47,6 +55,11 @@ func settings(fs *pflag.FlagSet, visit func(*pflag.Flag)) {
 			visit(f)
 		}
 	})
+}
+
+func hasSettings(fs *pflag.FlagSet) (has bool) {
+	settings(fs, func(*pflag.Flag) { has = true })
+	return has
 }
 
 // names lists the keys that a configuration file may have.

@@ -28,7 +28,7 @@ type Getenv func(name string) string
 
 // DeclareFile declares --config.
 func DeclareFile(fs *pflag.FlagSet) {
-	fs.String(FileFlag, "", "configuration `file`; without it, "+defaultFile+" in the working directory, if there is one [$"+EnvName(FileFlag)+"]")
+	fs.String(FileFlag, "", "configuration `file`; without it, "+defaultFile+" in the working directory, if there is one")
 }
 
 // Load fills the settings among fs that were not given as flags from the environment and the
@@ -36,6 +36,9 @@ func DeclareFile(fs *pflag.FlagSet) {
 func Load(fs *pflag.FlagSet, getenv Getenv) (*Sources, error) {
 	v := viper.New()
 	s := &Sources{given: map[string]Origin{}}
+	if !hasSettings(fs) {
+		return s, nil // such a command works beside a file that is broken
+	}
 	if err := s.findFile(fs, getenv); err != nil {
 		return nil, err
 	}

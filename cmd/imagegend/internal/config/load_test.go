@@ -141,6 +141,7 @@ func TestWrongValues(t *testing.T) {
 		{"unit missing in a variable", nil, map[string]string{"IMAGEGEND_DRAIN_TIMEOUT": "15"}, "", []string{"IMAGEGEND_DRAIN_TIMEOUT", "such as 15s"}},
 		{"unit missing in the file", nil, nil, "attempt-timeout: 800\n", []string{"settings.yaml: attempt-timeout", "such as 800s"}},
 		{"negative duration", nil, nil, "retain: -1h\n", []string{"retain", "negative"}},
+		{"too short a memory", nil, nil, "retain: 1h\n", []string{"retain", "at least 24h"}},
 		{"no time at all", nil, nil, "slot-wait: 0\n", []string{"slot-wait", "more than 0"}},
 		{"unknown key", nil, nil, "addr: ':1'\ndata_dir: x\n", []string{"settings.yaml:2", `"data_dir"`, `"data-dir"`}},
 		{"key in capitals", nil, nil, "Addr: ':1'\n", []string{`unknown key "Addr"`, `"addr"`}},
@@ -214,13 +215,13 @@ func TestSecretsAreRedacted(t *testing.T) {
 	}
 }
 
-func TestHelpNamesTheVariable(t *testing.T) {
+func TestEverySettingHasAVariable(t *testing.T) {
 	is := is.New(t)
 	var s config.Settings
 	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
 	s.AllFlags(fs)
+	config.DeclareFile(fs)
 	fs.VisitAll(func(f *pflag.Flag) {
-		is.True(strings.Contains(f.Usage, "[$"+config.EnvName(f.Name)+"]"))
-		is.True(config.Group(f) != "")
+		is.Equal(config.Variable(f), config.EnvName(f.Name))
 	})
 }

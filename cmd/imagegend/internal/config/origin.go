@@ -1,7 +1,8 @@
 package config
 
 import (
-	"sort"
+	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 )
@@ -42,11 +43,14 @@ func (s *Sources) Effective(fs *pflag.FlagSet) []Effective {
 	var list []Effective
 	settings(fs, func(f *pflag.Flag) {
 		e := Effective{Key: f.Name, Value: f.Value.String(), Origin: s.given[f.Name].Kind, Name: s.given[f.Name].Name}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			e.Value = strings.Join(list.GetSlice(), ",")
+		}
 		if f.Name == "api-key" && e.Value != "" {
 			e.Value = redacted
 		}
 		list = append(list, e)
 	})
-	sort.Slice(list, func(i, j int) bool { return list[i].Key < list[j].Key })
+	slices.SortFunc(list, func(a, b Effective) int { return strings.Compare(a.Key, b.Key) })
 	return list
 }

@@ -9,8 +9,13 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// DefaultDataDir is where the data lies when nobody says otherwise.
-const DefaultDataDir = "./imagegend-data"
+const (
+	// DefaultDataDir is where the data lies when nobody says otherwise.
+	DefaultDataDir = "./imagegend-data"
+	// DefaultURL is where a server listens when nobody says otherwise.
+	DefaultURL  = "http://" + defaultAddr
+	defaultAddr = "127.0.0.1:8080"
+)
 
 // Settings are all settings that there are. A command declares flags for those it needs.
 type Settings struct {
@@ -68,24 +73,24 @@ const (
 func (s *Settings) ServeFlags(fs *pflag.FlagSet) {
 	s.DataDirFlag(fs)
 	declare(fs, groupNetwork, func(fs *pflag.FlagSet) {
-		fs.StringVar(&s.Addr, "addr", "127.0.0.1:8080", "`address` to listen on; port 0 takes a free one")
-		fs.Var(&baseURL{&s.BaseURL}, "base-url", "public `URL` of the service, for the addresses in answers; without it, the Host of the request")
+		fs.StringVar(&s.Addr, "addr", defaultAddr, "`address` to listen on; port 0 takes a free one")
+		fs.Var(newBaseURL(&s.BaseURL, ""), "base-url", "public address of the service, for the addresses in answers; without it, the Host of the request")
 		fs.Var(&prefixes{&s.TrustedProxies}, "trusted-proxy", "`address` or network of a proxy whose forwarded headers count; repeatable")
 		fs.StringSliceVar(&s.CORSOrigins, "cors-origin", nil, "`origin` whose pages may call the service from a browser, or *; repeatable")
 	})
 	declare(fs, groupWork, func(fs *pflag.FlagSet) {
 		fs.StringVar(&s.Models, "models", "", "`file` with models and prices; without it, models.yaml beside the configuration file")
-		fs.Var(newChoice(&s.Policy, "size-first", "quality-first"), "policy", "what decides ratio and tier: `size-first or quality-first`")
-		fs.Var(newCount(&s.Concurrency, 16), "concurrency", "generations under way at once, `number`")
-		fs.Var(newCount(&s.MaxQueued, 10_000), "max-queued", "asynchronous generations that may wait, `number`; beyond it 503")
-		fs.Var(newPositive(&s.SlotWait, 30*time.Second), "slot-wait", "longest wait of a synchronous call for its turn, `duration`; then 503")
-		fs.Var(newPositive(&s.AttemptTimeout, 800*time.Second), "attempt-timeout", "longest time of a synchronous call, and of each asynchronous attempt, `duration`")
-		fs.Var(newDuration(&s.Retain, 0), "retain", "`age` at which generations are erased, at least 24h; 0 keeps them")
+		fs.Var(newChoice(&s.Policy, "size-first", "quality-first"), "policy", "what decides ratio and tier: size-first or quality-first")
+		fs.Var(newCount(&s.Concurrency, 16), "concurrency", "generations under way at once")
+		fs.Var(newCount(&s.MaxQueued, 10_000), "max-queued", "asynchronous generations that may wait; beyond it 503")
+		fs.Var(newDuration(&s.SlotWait, 30*time.Second, positive), "slot-wait", "longest wait of a synchronous call for its turn; then 503")
+		fs.Var(newDuration(&s.AttemptTimeout, 800*time.Second, positive), "attempt-timeout", "longest time of a synchronous call, and of each asynchronous attempt")
+		fs.Var(newDuration(&s.Retain, 0, retention), "retain", "age at which generations are erased, 24h or more; without it, never")
 	})
 	s.DevFlag(fs, groupProcess, "temporary data, an account, 1,000 credits and a key; on this machine only")
 	declare(fs, groupProcess, func(fs *pflag.FlagSet) {
-		fs.Var(newDuration(&s.DrainTimeout, 15*time.Second), "drain-timeout", "how long work under way may go on after SIGTERM, `duration`")
-		fs.Var(newChoice(&s.LogFormat, "auto", "text", "json"), "log-format", "`auto, text or json`; auto is text on a terminal, else json")
+		fs.Var(newDuration(&s.DrainTimeout, 15*time.Second, anyDuration), "drain-timeout", "how long work under way may go on after SIGTERM")
+		fs.Var(newChoice(&s.LogFormat, "auto", "text", "json"), "log-format", "auto, text or json; auto is text on a terminal, else json")
 	})
 }
 
@@ -94,15 +99,15 @@ func (s *Settings) GenerateFlags(fs *pflag.FlagSet) {
 	declare(fs, groupImage, func(fs *pflag.FlagSet) {
 		fs.StringVarP(&s.Output, "output", "o", "", "`file` to write, - for standard output; without it, a new file named after the prompt")
 		fs.StringArrayVar(&s.References, "ref", nil, "reference image `file`, PNG, JPEG or WebP; repeatable")
-		fs.Var(newCount(&s.N, 1), "n", "`number` of images, 1 to 4")
+		fs.Var(newCount(&s.N, 1), "n", "number of images, 1 to 4")
 		fs.StringVar(&s.Size, "size", "auto", "`WIDTHxHEIGHT` in pixels, or auto")
-		fs.StringVar(&s.Quality, "quality", "auto", "`auto, low, medium or high`")
+		fs.StringVar(&s.Quality, "quality", "auto", "`effort`: auto, low, medium or high")
 		fs.StringVar(&s.Model, "model", "", "`id` of the model; without it, the only one that the service lists")
 		fs.BoolVar(&s.Async, "async", false, "queue the work and poll until it is done")
 		fs.BoolVar(&s.NoWait, "no-wait", false, "queue the work, print its id and leave")
 	})
 	declare(fs, groupConnect, func(fs *pflag.FlagSet) {
-		fs.Var(&baseURL{&s.URL}, "url", "`URL` of the service")
+		fs.Var(newBaseURL(&s.URL, DefaultURL), "url", "address of the service")
 		fs.StringVar(&s.APIKey, "api-key", "", "API `key`; better kept in the environment, where the process list does not show it")
 	})
 	s.DevFlag(fs, groupConnect, "draw without any server: nothing is charged, nothing kept but the image")

@@ -9,6 +9,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/imagegend/imagegend/imagegen"
 )
 
 // choice is one of a few words; the first is the default.
@@ -31,41 +35,55 @@ func (c *choice) Set(s string) error {
 }
 
 func (c *choice) String() string { return *c.value }
-func (c *choice) Type() string   { return "choice" }
+func (c *choice) Type() string   { return "word" }
 
 // duration refuses a number without a unit, which other programs read as nanoseconds.
 type duration struct {
 	value *time.Duration
-	least time.Duration
+	check func(time.Duration) error
 }
 
-func newDuration(p *time.Duration, otherwise time.Duration) *duration {
-	*p = otherwise
-	return &duration{p, 0}
-}
+// Duration is the value of a flag: more than 0, with a unit.
+func Duration(p *time.Duration) pflag.Value { return &duration{p, positive} }
 
-func newPositive(p *time.Duration, otherwise time.Duration) *duration {
+func newDuration(p *time.Duration, otherwise time.Duration, check func(time.Duration) error) pflag.Value {
 	*p = otherwise
-	return &duration{p, 1}
+	return &duration{p, check}
 }
 
 func (d *duration) Set(s string) error {
-	v, err := ParseDuration(s)
-	if err != nil {
-		return err
+	v, err := parseDuration(s)
+	if err == nil {
+		err = d.check(v)
 	}
-	if v < d.least {
-		return errors.New("it must be more than 0")
+	if err == nil {
+		*d.value = v
 	}
-	*d.value = v
-	return nil
+	return err
 }
 
 func (d *duration) String() string { return shortDuration(*d.value) }
 func (d *duration) Type() string   { return "duration" }
 
-// ParseDuration reads a duration that is not negative. All but 0 need a unit.
-func ParseDuration(s string) (time.Duration, error) {
+func anyDuration(time.Duration) error { return nil }
+
+func positive(d time.Duration) error {
+	if d == 0 {
+		return errors.New("it must be more than 0")
+	}
+	return nil
+}
+
+// retention is for ever, or long enough for idempotency keys to be kept as promised.
+func retention(d time.Duration) error {
+	if d != 0 && d < imagegen.ReservationTime {
+		return fmt.Errorf("it is at least %s, or 0 to keep generations for ever", shortDuration(imagegen.ReservationTime))
+	}
+	return nil
+}
+
+// parseDuration reads a duration that is not negative. All but 0 need a unit.
+func parseDuration(s string) (time.Duration, error) {
 	d, err := time.ParseDuration(s)
 	if _, number := strconv.ParseFloat(s, 64); err != nil && number == nil {
 		return 0, fmt.Errorf("a duration needs a unit, such as %ss or %sh", s, s)
@@ -81,6 +99,9 @@ func ParseDuration(s string) (time.Duration, error) {
 
 // shortDuration leaves out what is zero: 24h, not 24h0m0s.
 func shortDuration(d time.Duration) string {
+	if d == 0 {
+		return "0"
+	}
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
 		s = strings.TrimSuffix(s, "0s")
@@ -93,6 +114,9 @@ func shortDuration(d time.Duration) string {
 
 // count is a whole number from 1.
 type count struct{ value *int }
+
+// Count is the value of a flag: a whole number from 1.
+func Count(p *int) pflag.Value { return &count{p} }
 
 func newCount(p *int, otherwise int) *count {
 	*p = otherwise
@@ -109,10 +133,15 @@ func (c *count) Set(s string) error {
 }
 
 func (c *count) String() string { return strconv.Itoa(*c.value) }
-func (c *count) Type() string   { return "int" }
+func (c *count) Type() string   { return "number" }
 
 // baseURL is the address of a service, kept without a slash at its end; "" is none.
 type baseURL struct{ value *string }
+
+func newBaseURL(p *string, otherwise string) *baseURL {
+	*p = otherwise
+	return &baseURL{p}
+}
 
 func (b *baseURL) Set(s string) error {
 	u, err := url.Parse(s)
@@ -124,7 +153,7 @@ func (b *baseURL) Set(s string) error {
 }
 
 func (b *baseURL) String() string { return *b.value }
-func (b *baseURL) Type() string   { return "string" }
+func (b *baseURL) Type() string   { return "URL" }
 
 // prefixes are networks; a single address is a network of its own.
 type prefixes struct{ value *[]netip.Prefix }

@@ -1,0 +1,64 @@
+package conformance_test
+
+import (
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
+)
+
+// check is a test of some lines of the documents.
+type check struct {
+	name string
+	// lines are what it checks, each "spec: " or "contract: " and a piece of text that stands in one
+	// line of that document.
+	lines []string
+
+	run    func(t *testing.T, s *service) // against both services
+	daemon func(t *testing.T)             // against daemons of its own
+
+	// elsewhere names tests of other packages, for what cannot be seen from outside or within the
+	// time that a test has: the directory from the root of the module, a dot, the function.
+	elsewhere []string
+}
+
+func checks() []check {
+	return slices.Concat(
+		modelChecks, creditChecks, authChecks, keyChecks, routingChecks, orderChecks,
+		synchronousChecks, asynchronousChecks, fieldChecks, jsonChecks, sizeChecks, formChecks, referenceChecks,
+		failureChecks, retryChecks, idempotencyChecks, listChecks, ownershipChecks, imageChecks, addressChecks,
+		overloadChecks, requestIDChecks, limitChecks, fakeChecks, restartChecks,
+		serveChecks, devChecks, generateChecks, userCommandChecks, creditCommandChecks, eraseChecks, auditChecks,
+		backupChecks, configurationChecks, usageChecks,
+	)
+}
+
+func TestMain(m *testing.M) { os.Exit(daemontest.Main(m)) }
+
+func TestInProcess(t *testing.T) { runChecks(t, startInProcess) }
+
+func TestDaemon(t *testing.T) {
+	runChecks(t, startDaemon)
+	for _, c := range checks() {
+		if c.daemon != nil {
+			t.Run(c.name, func(t *testing.T) {
+				t.Parallel()
+				c.daemon(t)
+			})
+		}
+	}
+}
+
+// runChecks runs the checks against one service, side by side, each with users of its own.
+func runChecks(t *testing.T, start func(*testing.T, settings) *service) {
+	s := start(t, settings{})
+	for _, c := range checks() {
+		if c.run != nil {
+			t.Run(c.name, func(t *testing.T) {
+				t.Parallel()
+				c.run(t, s)
+			})
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package main_test
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
+)
+
+// until polls for what must become true soon.
+func until(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for limit := time.Now().Add(20 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatalf("%s: not within 20 seconds", what)
+		}
+	}
+}
+
+type generationBody struct {
+	ID      string
+	Status  string
+	PollURL string `json:"poll_url"`
+}
+
+// Under load: what runs is finished and answered, new work is refused, what is there can be read,
+// and what is queued is there after the next start.
+func TestDrain(t *testing.T) {
+	is := is.New(t)
+	d := daemontest.Start(t, daemontest.Options{Args: []string{"--concurrency", "2"}})
+	_, key := d.NewUser(100)
+	slow := daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox [fake:delay=2s]", "size": "64x64"})
+	queued := daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox", "size": "64x64", "async": true})
+
+	answers := make(chan daemontest.Answer, 2)
+	var callers sync.WaitGroup
+	for range cap(answers) {
+		callers.Go(func() {
+			if a, err := d.Do(context.Background(), slow); err == nil {
+				answers <- a
+			}
+		})
+	}
+	var list struct{ Data []generationBody }
+	until(t, "both slots taken", func() bool {
+		d.Call(daemontest.Request{Path: "/api/v1/generations?status=processing", Key: key}).Into(t, &list)
+		return len(list.Data) == 2
+	})
+	var waiting generationBody
+	accepted := d.Call(queued)
+	is.Equal(accepted.Status, 202)
+	accepted.Into(t, &waiting)
+
+	is.NoErr(d.Signal(syscall.SIGTERM))
+	until(t, "not ready", func() bool {
+		return d.Call(daemontest.Request{Path: "/readyz"}).Status == http.StatusServiceUnavailable
+	})
+	refused := d.Call(queued)
+	is.Equal(refused.Status, 503)
+	is.Equal(refused.Code(), "overloaded")
+	is.Equal(d.Call(daemontest.Request{Path: waiting.PollURL, Key: key}).Status, 200)
+
+	callers.Wait()
+	close(answers)
+	n := 0
+	for a := range answers {
+		is.Equal(a.Status, 200)
+		n++
+	}
+	is.Equal(n, 2)
+	is.Equal(d.Wait(drainLimit), 0)
+
+	again := daemontest.Start(t, daemontest.Options{DataDir: d.DataDir})
+	until(t, "queued work done", func() bool {
+		again.Call(daemontest.Request{Path: "/api/v1/generations/" + waiting.ID, Key: key}).Into(t, &waiting)
+		return waiting.Status == "succeeded"
+	})
+	says(t, again.Admin("audit"), "clean")
+}
+
+// At the limit, synchronous work is settled with what is durable and answered.
+func TestDrainAtTheLimit(t *testing.T) {
+	is := is.New(t)
+	d := daemontest.Start(t, daemontest.Options{Args: []string{"--drain-timeout", "200ms"}})
+	_, key := d.NewUser(10)
+	answers := make(chan daemontest.Answer, 1)
+	go func() {
+		defer close(answers)
+		if a, err := d.Do(context.Background(), daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox [fake:hang]"})); err == nil {
+			answers <- a
+		}
+	}()
+	var list struct{ Data []generationBody }
+	until(t, "under way", func() bool {
+		d.Call(daemontest.Request{Path: "/api/v1/generations?status=processing", Key: key}).Into(t, &list)
+		return len(list.Data) == 1
+	})
+	is.Equal(d.Terminate(drainLimit), 0)
+	a := <-answers
+	is.Equal(a.Status, 500)
+	is.Equal(a.Code(), "generationFailed")
+	says(t, d.Admin("audit"), "clean")
+	says(t, d.Admin("user", "list"), " 10 ") // refunded
+}
+
+func TestSecondSignalEndsAtOnce(t *testing.T) {
+	is := is.New(t)
+	d := daemontest.Start(t, daemontest.Options{Args: []string{"--drain-timeout", "10m"}})
+	_, key := d.NewUser(10)
+	go d.Do(context.Background(), daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox [fake:hang]"}))
+	var list struct{ Data []generationBody }
+	until(t, "under way", func() bool {
+		d.Call(daemontest.Request{Path: "/api/v1/generations?status=processing", Key: key}).Into(t, &list)
+		return len(list.Data) == 1
+	})
+	is.NoErr(d.Signal(os.Interrupt))
+	until(t, "draining", func() bool {
+		return d.Call(daemontest.Request{Path: "/readyz"}).Status == http.StatusServiceUnavailable
+	})
+	is.Equal(d.Terminate(drainLimit), 0)
+	daemontest.Start(t, daemontest.Options{DataDir: d.DataDir})
+}

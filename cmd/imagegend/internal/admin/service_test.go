@@ -1,0 +1,252 @@
+package admin_test
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider"
+	"github.com/imagegend/imagegend/imagegen/storage"
+)
+
+// open opens a data directory with an engine at work on it.
+func open(t *testing.T, dir string) *admin.Local {
+	t.Helper()
+	is := is.New(t)
+	db, err := storage.Open(dir, nil)
+	is.NoErr(err)
+	t.Cleanup(func() { db.Close() })
+	engine, err := imagegen.New(imagegen.Config{Store: db, Ledger: db, Models: []imagegen.Model{
+		{ID: "fake-1", Provider: &provider.Fake{}, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1}},
+	}})
+	is.NoErr(err)
+	is.NoErr(engine.Start(t.Context()))
+	t.Cleanup(func() { engine.Stop(context.Background()) })
+	return &admin.Local{Engine: engine, DB: db}
+}
+
+// serve answers on the socket of a data directory, as a server does.
+func serve(t *testing.T, dir string, s admin.Service) {
+	t.Helper()
+	is := is.New(t)
+	l, err := admin.Listen(dir)
+	is.NoErr(err)
+	server := &http.Server{Handler: admin.NewHandler(s)}
+	ended := make(chan struct{})
+	go func() { server.Serve(l); close(ended) }()
+	t.Cleanup(func() { server.Close(); <-ended })
+}
+
+// bothRoads runs a test on an opened database, and through the socket of a process that has it open.
+func bothRoads(t *testing.T, test func(t *testing.T, s admin.Service, engine *imagegen.Engine)) {
+	t.Run("database", func(t *testing.T) {
+		local := open(t, t.TempDir())
+		test(t, local, local.Engine)
+	})
+	t.Run("socket", func(t *testing.T) {
+		is := is.New(t)
+		dir := t.TempDir()
+		local := open(t, dir)
+		serve(t, dir, local)
+		s, err := admin.Open(dir) // the lock is taken: only the socket is left
+		is.NoErr(err)
+		t.Cleanup(func() { s.Close() })
+		test(t, s, local.Engine)
+	})
+}
+
+// refused checks that an error says what it should.
+func refused(t *testing.T, err error, want ...string) {
+	t.Helper()
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, w := range want {
+		if !strings.Contains(err.Error(), w) {
+			t.Errorf("%q does not say %q", err, w)
+		}
+	}
+}
+
+func TestUsers(t *testing.T) {
+	bothRoads(t, func(t *testing.T, s admin.Service, _ *imagegen.Engine) {
+		is, ctx := is.New(t), t.Context()
+		none, err := s.Users(ctx)
+		is.NoErr(err)
+		is.True(none != nil && len(none) == 0)
+
+		alice, err := s.CreateUser(ctx, admin.NewUser{Name: "alice", AccountType: "PRO", Credits: 5})
+		is.NoErr(err)
+		is.Equal(alice.Credits, imagegen.Credits(5))
+		_, err = s.CreateUser(ctx, admin.NewUser{Name: "alice", Credits: 7})
+		refused(t, err, `"alice" exists`)
+		_, err = s.CreateUser(ctx, admin.NewUser{Name: " "})
+		refused(t, err, "printable")
+		_, err = s.CreateUser(ctx, admin.NewUser{Name: "bob", Credits: -1})
+		refused(t, err, "from 1")
+		bob, err := s.CreateUser(ctx, admin.NewUser{Name: "bob"})
+		is.NoErr(err)
+		is.Equal(bob.AccountType, "FREE")
+
+		bob, err = s.SetAccountType(ctx, admin.AccountType{User: "bob", Type: "TEAM_9"})
+		is.NoErr(err)
+		is.Equal(bob.AccountType, "TEAM_9")
+		_, err = s.SetAccountType(ctx, admin.AccountType{User: "bob", Type: "team"})
+		refused(t, err, "account type")
+		_, err = s.SetAccountType(ctx, admin.AccountType{User: "carol", Type: "PRO"})
+		refused(t, err, `no user "carol"`, "user list")
+
+		bob, err = s.DisableUser(ctx, "bob")
+		is.NoErr(err)
+		is.True(!bob.DisabledAt.IsZero())
+		_, err = s.CreateKey(ctx, admin.NewKey{User: "bob", Name: "k"})
+		refused(t, err, "disabled")
+
+		all, err := s.Users(ctx)
+		is.NoErr(err)
+		is.Equal(cmp.Diff(all, []admin.User{alice, bob}, cmpopts.EquateApproxTime(time.Millisecond)), "")
+	})
+}
+
+func TestKeys(t *testing.T) {
+	bothRoads(t, func(t *testing.T, s admin.Service, engine *imagegen.Engine) {
+		is, ctx := is.New(t), t.Context()
+		_, err := s.CreateKey(ctx, admin.NewKey{User: "alice", Name: "k"})
+		refused(t, err, `no user "alice"`)
+		_, err = s.CreateUser(ctx, admin.NewUser{Name: "alice"})
+		is.NoErr(err)
+
+		expires := time.Now().Add(time.Hour).UTC().Truncate(time.Millisecond)
+		made, err := s.CreateKey(ctx, admin.NewKey{User: "alice", Name: "laptop", Expires: admin.Time{Time: expires}})
+		is.NoErr(err)
+		is.True(strings.HasPrefix(made.Raw, "img_live_"))
+		is.True(strings.HasPrefix(made.Raw, made.Prefix))
+		is.True(made.ExpiresAt.Equal(expires))
+		_, err = engine.Authenticate(ctx, made.Raw)
+		is.NoErr(err)
+		_, err = s.CreateKey(ctx, admin.NewKey{User: "alice", Name: "late", Expires: admin.Time{Time: time.Now().Add(-time.Hour)}})
+		refused(t, err, "expir")
+
+		keys, err := s.Keys(ctx, "alice")
+		is.NoErr(err)
+		is.Equal(len(keys), 1)
+		is.Equal(keys[0].ID, made.ID)
+		is.Equal(keys[0].Name, "laptop")
+
+		_, err = s.RevokeKey(ctx, "key_unknown")
+		refused(t, err, `no key "key_unknown"`)
+		revoked, err := s.RevokeKey(ctx, string(made.ID))
+		is.NoErr(err)
+		is.True(!revoked.RevokedAt.IsZero())
+		_, err = engine.Authenticate(ctx, made.Raw)
+		is.True(err != nil)
+	})
+}
+
+func TestCredits(t *testing.T) {
+	bothRoads(t, func(t *testing.T, s admin.Service, _ *imagegen.Engine) {
+		is, ctx := is.New(t), t.Context()
+		_, err := s.CreateUser(ctx, admin.NewUser{Name: "alice"})
+		is.NoErr(err)
+		grant := admin.Grant{User: "alice", Credits: 100, Priority: imagegen.DefaultPriority, Ref: "invoice-1"}
+		first, err := s.Grant(ctx, grant)
+		is.NoErr(err)
+		again, err := s.Grant(ctx, grant)
+		is.NoErr(err)
+		is.Equal(again.Lot.ID, first.Lot.ID)
+		is.Equal(again.Balance, imagegen.Credits(100))
+		grant.Credits = 200
+		_, err = s.Grant(ctx, grant)
+		refused(t, err, `"invoice-1"`, "nothing was changed")
+		_, err = s.Grant(ctx, admin.Grant{User: "alice"})
+		refused(t, err, "from 1")
+		_, err = s.Grant(ctx, admin.Grant{User: "bob", Credits: 1})
+		refused(t, err, `no user "bob"`)
+
+		gift, err := s.Grant(ctx, admin.Grant{User: "alice", Credits: 10, Promo: true, Priority: 1, Expires: admin.Time{Time: time.Now().Add(time.Hour)}})
+		is.NoErr(err)
+		is.Equal(gift.Balance, imagegen.Credits(110))
+		lots, err := s.Lots(ctx, "alice")
+		is.NoErr(err)
+		is.Equal(len(lots), 2)
+		is.Equal(lots[0].ID, gift.Lot.ID) // it burns first
+		is.True(lots[0].Promo)
+
+		_, err = s.Revoke(ctx, admin.Revocation{User: "alice", Credits: 11, Lot: gift.Lot.ID})
+		refused(t, err, "nothing was changed")
+		e, err := s.Revoke(ctx, admin.Revocation{User: "alice", Credits: 40, Lot: first.Lot.ID, Ref: "r-1"})
+		is.NoErr(err)
+		is.Equal(e.Credits, imagegen.Credits(-40))
+		is.Equal(e.Balance, imagegen.Credits(70))
+
+		history, err := s.History(ctx, admin.HistoryPage{User: "alice", Limit: 10})
+		is.NoErr(err)
+		is.Equal(len(history), 3)
+		is.Equal(history[0].Kind, imagegen.EntryRevoke)
+		older, err := s.History(ctx, admin.HistoryPage{User: "alice", Before: history[0].Seq, Limit: 1})
+		is.NoErr(err)
+		is.Equal(cmp.Diff(older, history[1:2]), "")
+	})
+}
+
+func TestGenerations(t *testing.T) {
+	bothRoads(t, func(t *testing.T, s admin.Service, engine *imagegen.Engine) {
+		is, ctx := is.New(t), t.Context()
+		u, err := s.CreateUser(ctx, admin.NewUser{Name: "alice", Credits: 5})
+		is.NoErr(err)
+		made, err := engine.As(u.ID).Generate(ctx, imagegen.GenerateRequest{Model: "fake-1", Prompt: "a fox", N: 2, Size: imagegen.Size{Width: 16, Height: 16}})
+		is.NoErr(err)
+		failed, err := engine.As(u.ID).Generate(ctx, imagegen.GenerateRequest{Model: "fake-1", Prompt: "[fake:fail]"})
+		is.True(err != nil)
+		_ = failed
+
+		g, err := s.Generation(ctx, string(made.ID))
+		is.NoErr(err)
+		is.Equal(g.User, "alice")
+		is.Equal(g.Prompt, "a fox")
+		is.Equal(g.Credits, imagegen.Credits(2))
+		is.Equal(len(g.Images), 2)
+
+		is.NoErr(s.EraseGeneration(ctx, string(made.ID)))
+		_, err = s.Generation(ctx, string(made.ID))
+		refused(t, err, "no generation", string(made.ID))
+		refused(t, s.EraseGeneration(ctx, "gen_unknown"), `no generation "gen_unknown"`)
+
+		report, err := s.Audit(ctx)
+		is.NoErr(err)
+		is.True(report.Clean())
+		is.True(report.Entries > 0)
+	})
+}
+
+func TestBackupAndClock(t *testing.T) {
+	bothRoads(t, func(t *testing.T, s admin.Service, _ *imagegen.Engine) {
+		is, ctx := is.New(t), t.Context()
+		_, err := s.CreateUser(ctx, admin.NewUser{Name: "alice", Credits: 5})
+		is.NoErr(err)
+		var archive bytes.Buffer
+		is.NoErr(s.Backup(ctx, &archive))
+		dir := t.TempDir() + "/restored"
+		is.NoErr(storage.Restore(ctx, &archive, dir))
+		restored, err := admin.Open(dir)
+		is.NoErr(err)
+		users, err := restored.Users(ctx)
+		is.NoErr(err)
+		is.Equal(len(users), 1)
+		is.NoErr(restored.Close())
+
+		c, err := s.Clock(ctx)
+		is.NoErr(err)
+		is.True(!c.InDoubt)
+		is.NoErr(s.ConfirmClock(ctx))
+	})
+}

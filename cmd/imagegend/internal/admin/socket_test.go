@@ -1,0 +1,126 @@
+package admin_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+)
+
+func TestOnlyTheOwnerReachesTheSocket(t *testing.T) {
+	is := is.New(t)
+	dir := t.TempDir()
+	l, err := admin.Listen(dir)
+	is.NoErr(err)
+	info, err := os.Stat(filepath.Join(dir, "admin.sock"))
+	is.NoErr(err)
+	is.Equal(info.Mode(), os.ModeSocket|0o600)
+	is.NoErr(l.Close())
+	_, err = os.Lstat(filepath.Join(dir, "admin.sock"))
+	is.True(errors.Is(err, os.ErrNotExist))
+}
+
+func TestSocketThatAnswersIsNotTakenOver(t *testing.T) {
+	is := is.New(t)
+	dir := t.TempDir()
+	l, err := admin.Listen(dir)
+	is.NoErr(err)
+	defer l.Close()
+	_, err = admin.Listen(dir)
+	refused(t, err, "another process answers")
+}
+
+func TestStaleSocketIsReplaced(t *testing.T) {
+	is := is.New(t)
+	dir := t.TempDir()
+	l, err := net.Listen("unix", filepath.Join(dir, "admin.sock"))
+	is.NoErr(err)
+	l.(*net.UnixListener).SetUnlinkOnClose(false) // as a process that was killed leaves it
+	is.NoErr(l.Close())
+	again, err := admin.Listen(dir)
+	is.NoErr(err)
+	is.NoErr(again.Close())
+}
+
+// A path may be too long for a socket; the directory then holds a link to it.
+func TestLongPath(t *testing.T) {
+	is := is.New(t)
+	runtime := t.TempDir()
+	t.Setenv("RUNTIME_DIRECTORY", runtime)
+	dir := filepath.Join(t.TempDir(), strings.Repeat("long/", 30))
+	is.NoErr(os.MkdirAll(dir, 0o700))
+	local := open(t, dir)
+	l, err := admin.Listen(dir)
+	is.NoErr(err)
+	server := httptest.NewUnstartedServer(admin.NewHandler(local))
+	server.Listener.Close()
+	server.Listener = l
+	server.Start()
+
+	s, err := admin.Open(dir)
+	is.NoErr(err)
+	_, err = s.Users(t.Context())
+	is.NoErr(err)
+	is.NoErr(s.Close())
+	server.Close()
+	left, err := os.ReadDir(runtime)
+	is.NoErr(err)
+	is.Equal(len(left), 0)
+	_, err = os.Lstat(filepath.Join(dir, "admin.sock"))
+	is.True(errors.Is(err, os.ErrNotExist))
+}
+
+func TestOpenMakesNoDirectory(t *testing.T) {
+	is := is.New(t)
+	dir := filepath.Join(t.TempDir(), "wrong")
+	_, err := admin.Open(dir)
+	refused(t, err, dir, "imagegend serve", "--data-dir")
+	_, err = os.Stat(dir)
+	is.True(errors.Is(err, os.ErrNotExist))
+	_, err = admin.Open(t.TempDir()) // there, but no data directory
+	is.True(err != nil)
+}
+
+// failing is a Service whose backup breaks off.
+type failing struct{ admin.Service }
+
+func (failing) Backup(_ context.Context, w io.Writer) error {
+	w.Write(make([]byte, 1<<20))
+	return errors.New("an image could\nnot be read")
+}
+
+func TestBackupThatBreaksOff(t *testing.T) {
+	is := is.New(t)
+	dir := t.TempDir()
+	serve(t, dir, failing{})
+	s, err := admin.Open(dir)
+	is.NoErr(err)
+	defer s.Close()
+	refused(t, s.Backup(t.Context(), io.Discard), "an image could", "not be read")
+}
+
+func TestServerOfAnotherVersion(t *testing.T) {
+	is := is.New(t)
+	dir := t.TempDir()
+	l, err := admin.Listen(dir)
+	is.NoErr(err)
+	server := httptest.NewUnstartedServer(nil) // knows no call at all
+	server.Listener.Close()
+	server.Listener = l
+	server.Start()
+	defer server.Close()
+	s, err := admin.Open(dir)
+	is.NoErr(err)
+	defer s.Close()
+	_, err = s.Users(t.Context())
+	refused(t, err, "another version")
+}

@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// exactly wants one argument for each name.
+func exactly(names ...string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		switch {
+		case len(args) < len(names):
+			return fmt.Errorf("%s is missing", strings.Join(names[len(args):], " "))
+		case len(args) > len(names) && len(names) == 0:
+			return fmt.Errorf("no argument is wanted, got %q", args[0])
+		case len(args) > len(names):
+			return fmt.Errorf("one argument too many: %q; put quotes around what has spaces", args[len(names)])
+		}
+		return nil
+	}
+}
+
+func required(c *cobra.Command, flag string) {
+	if err := c.MarkFlagRequired(flag); err != nil {
+		panic(err) // the flag was not declared
+	}
+}
+
+func userFlag(c *cobra.Command, to *string) {
+	c.Flags().StringVar(to, "user", "", "`name` of the user")
+	required(c, "user")
+}
+
+// amount is a number of credits on the command line.
+type amount struct{ value *imagegen.Credits }
+
+func (a *amount) Set(s string) error {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if c := imagegen.Credits(n); err != nil || !c.Valid() {
+		return fmt.Errorf("an amount is a whole number of credits from 1 to %d", imagegen.MaxCredits)
+	}
+	*a.value = imagegen.Credits(n)
+	return nil
+}
+
+func (a *amount) String() string { return strconv.FormatInt(int64(*a.value), 10) }
+func (a *amount) Type() string   { return "number" }
+
+// amountArg is an amount as the command's only argument.
+func amountArg(to *imagegen.Credits) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := exactly("N")(cmd, args); err != nil {
+			return err
+		}
+		if err := (&amount{to}).Set(args[0]); err != nil {
+			return fmt.Errorf("%w; got %q", err, args[0])
+		}
+		return nil
+	}
+}
+
+// instant is a point in time on the command line.
+type instant struct{ value *time.Time }
+
+func (i *instant) Set(s string) (err error) {
+	if *i.value, err = time.Parse(time.RFC3339, s); err != nil {
+		return errors.New("write a time such as 2030-12-31T23:59:59Z")
+	}
+	return nil
+}
+
+func (i *instant) String() string {
+	if i.value.IsZero() {
+		return ""
+	}
+	return i.value.Format(time.RFC3339)
+}
+
+func (i *instant) Type() string { return "time" }

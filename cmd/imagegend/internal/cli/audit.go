@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+type violation struct {
+	Rule    string `json:"rule"`
+	Subject string `json:"subject"`
+	Detail  string `json:"detail"`
+}
+
+func (a *app) audit() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "audit",
+		Short: "check the books and every image against its record",
+		Long: "Replays the ledger, checks every invariant and every image file against its record, also while the server\n" +
+			fmt.Sprintf("runs. Lists up to %d violations and exits with status 3 if there are any; 1 means that it could not audit.", imagegen.MaxViolations),
+		Example: "  imagegend audit && echo clean",
+		Args:    exactly(),
+	}
+	asJSON := jsonFlag(c, "the violations as one JSON array")
+	a.settings.DataDirFlag(c.Flags())
+	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
+		r, err := s.Audit(cmd.Context())
+		if err != nil {
+			return fmt.Errorf("the audit could not be carried out: %w", err)
+		}
+		fmt.Fprintf(a.stderr, "checked %d journal entries, %d accounts, %d lots, %d charges, %d generations, %d images\n",
+			r.Entries, r.Accounts, r.Lots, r.Charges, r.Generations, r.Images)
+		return a.reportViolations(r, *asJSON)
+	})
+	return c
+}
+
+func (a *app) reportViolations(r imagegen.AuditReport, asJSON bool) error {
+	var found []violation
+	for _, v := range r.Violations {
+		found = append(found, violation(v))
+	}
+	if r.Clean() && !asJSON {
+		fmt.Fprintln(a.stdout, "clean")
+		return nil
+	}
+	if err := list(a, asJSON, found, []string{"RULE", "SUBJECT", "DETAIL"}, func(v violation) []any { return []any{v.Rule, v.Subject, v.Detail} }); err != nil {
+		return err
+	}
+	if r.Clean() {
+		return nil
+	}
+	return &exit{ExitViolations, fmt.Errorf("the audit found %d violations; stop the server, keep a copy of the data directory and restore the last good backup",
+		len(r.Violations)+r.More)}
+}
+
+func (a *app) clock() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "clock",
+		Short: "show or confirm the time after a leap of the clock",
+		Long: "Credits lapse by the clock. When it leaps ahead by more than 24 hours between two operations, nothing\n" +
+			"lapses and no work is taken until an operator confirms that the new time is right.",
+	}
+	show := &cobra.Command{
+		Use: "show", Short: "tell whether the clock is in doubt", Example: "  imagegend clock show", Args: exactly(),
+		RunE: a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
+			clock, err := s.Clock(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if clock.InDoubt {
+				fmt.Fprintf(a.stdout, "in doubt: the clock leapt ahead by %s; if the time is right now, run imagegend clock confirm\n", clock.Jump)
+			} else {
+				fmt.Fprintln(a.stdout, "trusted")
+			}
+			return nil
+		}),
+	}
+	confirm := &cobra.Command{
+		Use: "confirm", Short: "trust the clock as it is now", Example: "  date && imagegend clock confirm", Args: exactly(),
+		RunE: a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
+			if err := s.ConfirmClock(cmd.Context()); err != nil {
+				return err
+			}
+			fmt.Fprintln(a.stdout, "the clock is trusted")
+			return nil
+		}),
+	}
+	a.settings.DataDirFlag(show.Flags())
+	a.settings.DataDirFlag(confirm.Flags())
+	c.AddCommand(show, confirm)
+	return parent(c)
+}

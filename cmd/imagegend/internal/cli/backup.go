@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/imagegen/storage"
+)
+
+func (a *app) backup() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "backup FILE",
+		Short: "write one archive of database and images",
+		Long: "Writes one consistent archive of database and images, also while the server runs; - writes it to\n" +
+			"standard output. A file that exists is not overwritten. The archive holds prompts and hashes of keys.",
+		Example: "  imagegend backup imagegend-$(date +%F).tar\n" +
+			"  imagegend backup - | ssh vault 'cat > imagegend.tar'",
+		Args: exactly("FILE"),
+		RunE: a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
+			if args[0] == "-" {
+				if isTerminal(a.stdout) {
+					return usage(cmd, "an archive does not belong on a terminal; name a file or pipe the output on")
+				}
+				return s.Backup(cmd.Context(), a.stdout)
+			}
+			if err := writeNew(args[0], func(w io.Writer) error { return s.Backup(cmd.Context(), w) }); err != nil {
+				return err
+			}
+			fmt.Fprintf(a.stderr, "wrote %s\n", args[0])
+			return nil
+		}),
+	}
+	a.settings.DataDirFlag(c.Flags())
+	return c
+}
+
+// writeNew makes a file that is durable and whole, or none. It overwrites nothing.
+func writeNew(path string, write func(io.Writer) error) error {
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("%s exists already; choose another name", path)
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // after the link: only the temporary name
+	err = write(f)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if err := os.Link(f.Name(), path); err != nil { // unlike a rename, it replaces nothing
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+func syncDir(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+func (a *app) restore() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "restore FILE",
+		Short: "make a data directory from an archive",
+		Long: "Makes the data directory from an archive; - reads it from standard input. The directory must be absent or\n" +
+			"empty. The archive is verified and audited before the directory counts.",
+		Example: "  imagegend restore imagegend-2030-01-31.tar --data-dir ./restored",
+		Args:    exactly("FILE"),
+		RunE: a.action(func(cmd *cobra.Command, args []string) error {
+			r := a.stdin
+			if args[0] != "-" {
+				f, err := os.Open(args[0])
+				if errors.Is(err, fs.ErrNotExist) {
+					return fmt.Errorf("there is no archive %s", args[0])
+				}
+				if err != nil {
+					return err
+				}
+				defer f.Close()
+				r = f
+			}
+			if err := storage.Restore(cmd.Context(), r, a.settings.DataDir); err != nil {
+				return fmt.Errorf("nothing was restored: %w", err)
+			}
+			fmt.Fprintf(a.stderr, "restored %s; imagegend serve --data-dir %[1]s runs on it\n", a.settings.DataDir)
+			return nil
+		}),
+	}
+	a.settings.DataDirFlag(c.Flags())
+	return c
+}

@@ -1,0 +1,24 @@
+package cli
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+)
+
+// administer makes f what the command does, with a session on the data directory.
+func (a *app) administer(f func(cmd *cobra.Command, s admin.Service, args []string) error) func(*cobra.Command, []string) error {
+	return a.action(func(cmd *cobra.Command, args []string) error {
+		s, err := admin.Open(a.settings.DataDir)
+		if err != nil {
+			return err
+		}
+		err = f(cmd, s, args)
+		if closed := s.Close(); err == nil || errors.Is(closed, admin.ErrDisk) {
+			return closed
+		}
+		return err
+	})
+}

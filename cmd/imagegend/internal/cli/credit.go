@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+const refUsage = "`id` that makes it safe to repeat the command: a reference that was used changes nothing"
+
+func (a *app) credit() *cobra.Command {
+	c := &cobra.Command{Use: "credit", Short: "grant, revoke and trace credits"}
+	c.AddCommand(a.creditGrant(), a.creditRevoke(), a.creditLots(), a.creditHistory())
+	return parent(c)
+}
+
+func (a *app) creditGrant() *cobra.Command {
+	var g admin.Grant
+	var expiry expiry
+	c := &cobra.Command{
+		Use:   "grant --user NAME N",
+		Short: "give a user credits",
+		Long: "Gives a user N credits, as one lot. Lots burn by priority, then by expiry, promotional ones first.\n" +
+			"The same --ref again changes nothing; with another amount it is an error.",
+		Example: "  imagegend credit grant --user alice 1000 --ref invoice-2041\n" +
+			"  imagegend credit grant --user alice 50 --promo --expires-in 720h",
+		Args: amountArg(&g.Credits),
+		RunE: a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
+			g.Expires = expiry.time(time.Now())
+			granted, err := s.Grant(cmd.Context(), g)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.stdout, "granted %d credits to %s in lot %s; the balance is %d\n", granted.Lot.Granted, g.User, granted.Lot.ID, granted.Balance)
+			return nil
+		}),
+	}
+	userFlag(c, &g.User)
+	expiry.flags(c)
+	c.Flags().BoolVar(&g.Promo, "promo", false, "a gift: burns before what was paid for, all else being equal")
+	c.Flags().IntVar(&g.Priority, "priority", imagegen.DefaultPriority, "from 0 to 100; lower burns first")
+	c.Flags().StringVar(&g.Ref, "ref", "", refUsage)
+	a.settings.DataDirFlag(c.Flags())
+	return c
+}
+
+// expiry is when a lot lapses, said in one of two ways.
+type expiry struct {
+	in time.Duration
+	at time.Time
+}
+
+func (e *expiry) flags(c *cobra.Command) {
+	c.Flags().Var(config.Duration(&e.in), "expires-in", "time after which the credits lapse, such as 720h; without it, never")
+	c.Flags().Var(&instant{&e.at}, "expires-at", "time at which the credits lapse, such as 2030-12-31T23:59:59Z")
+	c.MarkFlagsMutuallyExclusive("expires-in", "expires-at")
+}
+
+func (e *expiry) time(now time.Time) admin.Time {
+	if e.in > 0 {
+		return admin.Time{Time: now.Add(e.in)}
+	}
+	return admin.Time{Time: e.at}
+}
+
+func (a *app) creditRevoke() *cobra.Command {
+	var r admin.Revocation
+	c := &cobra.Command{
+		Use:     "revoke --user NAME N",
+		Short:   "take unspent credits back, all or none",
+		Example: "  imagegend credit revoke --user alice 200 --ref refund-2041",
+		Args:    amountArg(&r.Credits),
+		RunE: a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
+			e, err := s.Revoke(cmd.Context(), r)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.stdout, "took %d credits back from %s; the balance is %d\n", -e.Credits, r.User, e.Balance)
+			return nil
+		}),
+	}
+	userFlag(c, &r.User)
+	c.Flags().StringVar(&r.Lot, "lot", "", "take them from this lot only, by `id`; without it, as they would burn")
+	c.Flags().StringVar(&r.Ref, "ref", "", refUsage)
+	a.settings.DataDirFlag(c.Flags())
+	return c
+}
+
+func (a *app) creditLots() *cobra.Command {
+	var user string
+	c := &cobra.Command{
+		Use:     "lots --user NAME",
+		Short:   "list a user's lots that still have credits, first to burn first",
+		Example: "  imagegend credit lots --user alice",
+		Args:    exactly(),
+	}
+	userFlag(c, &user)
+	asJSON := jsonFlag(c, "one JSON array")
+	a.settings.DataDirFlag(c.Flags())
+	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
+		lots, err := s.Lots(cmd.Context(), user)
+		if err != nil {
+			return err
+		}
+		return list(a, *asJSON, lots, []string{"ID", "REMAINING", "HELD", "GRANTED", "PRIORITY", "PROMO", "CREATED", "EXPIRES", "REF"}, func(l admin.Lot) []any {
+			return []any{l.ID, l.Remaining, l.Held, l.Granted, l.Priority, l.Promo, when(l.CreatedAt), when(l.ExpiresAt), orDash(l.Ref)}
+		})
+	})
+	return c
+}
+
+func (a *app) creditHistory() *cobra.Command {
+	var user string
+	var limit int
+	c := &cobra.Command{
+		Use:     "history --user NAME",
+		Short:   "list what changed a user's credits, newest first",
+		Example: "  imagegend credit history --user alice --limit 20",
+		Args:    exactly(),
+	}
+	userFlag(c, &user)
+	c.Flags().Var(config.Count(&limit), "limit", "how many of the newest entries to list; without it, all")
+	asJSON := jsonFlag(c, "one JSON array")
+	a.settings.DataDirFlag(c.Flags())
+	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
+		entries, err := newest(cmd, s, user, limit)
+		if err != nil {
+			return err
+		}
+		return list(a, *asJSON, entries, []string{"SEQ", "TIME", "KIND", "CREDITS", "USED", "BALANCE", "GENERATION", "REF"}, func(e admin.Entry) []any {
+			return []any{e.Seq, when(e.Time), e.Kind, fmt.Sprintf("%+d", e.Credits), e.Used, e.Balance, orDash(string(e.Generation)), orDash(e.Ref)}
+		})
+	})
+	return c
+}
+
+// newest reads the newest entries page by page; limit 0 reads all.
+func newest(cmd *cobra.Command, s admin.Service, user string, limit int) ([]admin.Entry, error) {
+	const page = 1000
+	var entries []admin.Entry
+	for before := uint64(0); ; {
+		n := page
+		if limit > 0 {
+			n = min(page, limit-len(entries))
+		}
+		part, err := s.History(cmd.Context(), admin.HistoryPage{User: user, Before: before, Limit: n})
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, part...)
+		if len(part) < n || len(entries) == limit {
+			return entries, nil
+		}
+		before = part[len(part)-1].Seq
+	}
+}

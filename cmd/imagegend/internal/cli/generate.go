@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/catalog"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemon"
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/client"
+)
+
+func (a *app) generate() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "generate PROMPT",
+		Short: "ask the service for images and save them",
+		Long: "Asks the service for images and saves them. The names of the files go to standard output. Without -o a file\n" +
+			"is named after the prompt and overwrites nothing; several images are numbered. A call that breaks off is\n" +
+			"repeated under the same idempotency key, so that it is charged once.",
+		Example: "  imagegend generate \"a fox in the snow\" -o fox.png\n" +
+			"  imagegend generate \"the same fox, at night\" --ref fox.png --n 2 --quality high\n" +
+			"  imagegend generate \"a fox\" --dev",
+		Args: exactly("PROMPT"),
+	}
+	a.settings.GenerateFlags(c.Flags())
+	c.RunE = a.action(func(cmd *cobra.Command, args []string) error {
+		request, err := a.request(cmd, args[0])
+		if err != nil {
+			return err
+		}
+		out, err := newTarget(cmd, a, args[0])
+		if err != nil {
+			return err
+		}
+		s, done, err := a.service(cmd)
+		if err != nil {
+			return err
+		}
+		defer done()
+		return a.run(cmd.Context(), s, request, out)
+	})
+	return c
+}
+
+// waiter is a Service that can wait for the end of a generation.
+type waiter interface {
+	imagegen.Service
+	Wait(ctx context.Context, id imagegen.GenerationID) (imagegen.Generation, error)
+}
+
+// service reaches the service, or makes one in process.
+func (a *app) service(cmd *cobra.Command) (waiter, func(), error) {
+	s := a.settings
+	if s.Dev {
+		box, err := daemon.OpenSandbox(cmd.Context(), catalog.Default(catalog.Options{}))
+		if err != nil {
+			return nil, nil, err
+		}
+		return box, func() { box.Close() }, nil
+	}
+	if s.APIKey == "" {
+		return nil, nil, fmt.Errorf("an API key is wanted in $%s or --api-key; imagegend key create --user NAME makes one, --dev needs none", config.EnvName("api-key"))
+	}
+	c, err := client.New(s.URL, s.APIKey, nil)
+	return c, func() {}, err
+}
+
+// request is what the flags ask for, all but the model.
+func (a *app) request(cmd *cobra.Command, prompt string) (imagegen.GenerateRequest, error) {
+	s := a.settings
+	r := imagegen.GenerateRequest{Model: s.Model, Prompt: prompt, N: s.N, Quality: imagegen.Quality(s.Quality),
+		Async: s.Async || s.NoWait, IdempotencyKey: rand.Text()}
+	size, err := imagegen.ParseSize(s.Size)
+	switch {
+	case err != nil:
+		return r, usage(cmd, "--size: %v", explain(err))
+	case s.N > imagegen.MaxImages:
+		return r, usage(cmd, "--n is at most %d", imagegen.MaxImages)
+	case !slices.Contains(imagegen.Qualities(), r.Quality):
+		return r, usage(cmd, "--quality is auto, low, medium or high; got %q", s.Quality)
+	case s.Dev && s.NoWait:
+		return r, usage(cmd, "--no-wait has no place beside --dev, which keeps nothing")
+	}
+	r.Size = size
+	for _, path := range s.References {
+		file, err := openReference(path)
+		if err != nil {
+			return r, err
+		}
+		r.References = append(r.References, file)
+	}
+	return r, nil
+}
+
+// run asks, waits and saves.
+func (a *app) run(ctx context.Context, s waiter, r imagegen.GenerateRequest, out target) error {
+	if err := chooseModel(ctx, s, &r); err != nil {
+		return a.unreachable(err)
+	}
+	stop := a.progress("generating")
+	result, err := persist(ctx, func() (imagegen.Result, error) { return s.Generate(ctx, r) })
+	if err == nil && a.settings.NoWait {
+		stop()
+		_, err = fmt.Fprintln(a.stdout, result.ID)
+		return err
+	}
+	g := result.Generation
+	if err == nil && r.Async {
+		g, err = persist(ctx, func() (imagegen.Generation, error) { return s.Wait(ctx, result.ID) })
+	}
+	if err == nil && g.Failure != nil {
+		err = g.Failure
+	}
+	stop()
+	if err != nil {
+		return explain(err)
+	}
+	if err := a.save(ctx, s, g, out); err != nil {
+		return fmt.Errorf("generation %s was charged, but its images could not be saved: %w", g.ID, explain(err))
+	}
+	a.account(g, result.Balance)
+	return nil
+}
+
+// account tells on standard error what it cost.
+func (a *app) account(g imagegen.Generation, b *imagegen.Balance) {
+	text := fmt.Sprintf("%d credits", g.Credits)
+	if len(g.Images) < g.N {
+		text = fmt.Sprintf("%d of %d images came; the others were refunded; %s", len(g.Images), g.N, text)
+	}
+	if b != nil && !a.settings.Dev {
+		text += fmt.Sprintf(", %d left", b.Credits)
+	}
+	fmt.Fprintln(a.stderr, text)
+}
+
+// chooseModel takes the only model there is when none was named. It is also how an address or a
+// server that is wrong shows before anything is at stake.
+func chooseModel(ctx context.Context, s imagegen.Service, r *imagegen.GenerateRequest) error {
+	models, err := s.Models(ctx)
+	if err != nil {
+		return err
+	}
+	var ids []string
+	for _, m := range models {
+		ids = append(ids, m.ID)
+	}
+	switch {
+	case r.Model == "" && len(ids) == 1:
+		r.Model = ids[0]
+	case r.Model == "":
+		return fmt.Errorf("the service has several models; choose one with --model: %s", strings.Join(ids, ", "))
+	case !slices.Contains(ids, r.Model):
+		return fmt.Errorf("the service has no model %q; there are: %s", r.Model, strings.Join(ids, ", "))
+	}
+	return nil
+}
+
+// explain leaves out the code of an error, which is for programs.
+func explain(err error) error {
+	if e, ok := errors.AsType[*imagegen.Error](err); ok {
+		return errors.New(e.Message)
+	}
+	return err
+}
+
+func (a *app) unreachable(err error) error {
+	if e, ok := errors.AsType[*imagegen.Error](err); ok && e.Err != nil {
+		return fmt.Errorf("no service answers at %s: %w; start one with imagegend serve, or name another with --url", a.settings.URL, e.Err)
+	}
+	return explain(err)
+}

@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+)
+
+func (a *app) generation() *cobra.Command {
+	c := &cobra.Command{Use: "generation", Short: "show and delete generations"}
+	c.AddCommand(a.generationShow(), a.generationDelete())
+	return parent(c)
+}
+
+func (a *app) generationShow() *cobra.Command {
+	c := &cobra.Command{
+		Use:     "show ID",
+		Short:   "show all that is stored of a generation",
+		Example: "  imagegend generation show gen_01J9Z3NDEKTSV4RRFFQ69G5FAV",
+		Args:    exactly("ID"),
+	}
+	asJSON := jsonFlag(c, "one JSON object")
+	a.settings.DataDirFlag(c.Flags())
+	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
+		g, err := s.Generation(cmd.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		if *asJSON {
+			return printJSON(a.stdout, g)
+		}
+		return a.printGeneration(g)
+	})
+	return c
+}
+
+func (a *app) printGeneration(g admin.Generation) error {
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	line := func(name string, v any) { fmt.Fprintf(w, "%s\t%v\n", name, v) }
+	line("id", g.ID)
+	line("user", g.User)
+	line("status", g.Status)
+	line("prompt", g.Prompt)
+	line("model", g.Model)
+	line("asked for", fmt.Sprintf("%d × %s, quality %s, %d references", g.N, g.Size, g.RequestedQuality, g.ReferenceCount))
+	line("tier", fmt.Sprintf("%s, ratio %s", g.Quality, g.AspectRatio))
+	line("credits", fmt.Sprintf("%d of %d", g.Credits, g.CreditsRequested))
+	line("attempts", fmt.Sprintf("%d, %d failed", g.Attempt, g.Failures))
+	line("created", when(g.CreatedAt))
+	line("completed", when(g.CompletedAt))
+	if g.Failure != "" {
+		line("failure", g.Failure)
+	}
+	for _, i := range g.Images {
+		line("image", fmt.Sprintf("%s, %d×%d, %s, %d bytes", i.ID, i.Width, i.Height, i.ContentType, i.Bytes))
+	}
+	return w.Flush()
+}
+
+func (a *app) generationDelete() *cobra.Command {
+	c := &cobra.Command{
+		Use:     "delete ID",
+		Short:   "erase a generation's images, references and prompt",
+		Long:    "Erases images, references and prompt of a generation that has ended, for good. The ledger keeps its entries.",
+		Example: "  imagegend generation delete gen_01J9Z3NDEKTSV4RRFFQ69G5FAV",
+		Args:    exactly("ID"),
+		RunE: a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
+			if err := s.EraseGeneration(cmd.Context(), args[0]); err != nil {
+				return err
+			}
+			fmt.Fprintf(a.stdout, "generation %s is erased\n", args[0])
+			return nil
+		}),
+	}
+	a.settings.DataDirFlag(c.Flags())
+	return c
+}

@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
+)
+
+func (a *app) key() *cobra.Command {
+	c := &cobra.Command{Use: "key", Short: "create, list and revoke API keys"}
+	c.AddCommand(a.keyCreate(), a.keyList(), a.keyRevoke())
+	return parent(c)
+}
+
+func (a *app) keyCreate() *cobra.Command {
+	var k admin.NewKey
+	var expiresIn time.Duration
+	c := &cobra.Command{
+		Use:   "create --user NAME",
+		Short: "make an API key and print it, once",
+		Long: "Makes an API key. The key alone goes to standard output; it is stored nowhere and shown only now.\n" +
+			"What it is for goes to standard error.",
+		Example: "  export IMAGEGEND_API_KEY=$(imagegend key create --user alice)\n" +
+			"  imagegend key create --user alice --name laptop --expires-in 720h",
+		Args: exactly(),
+	}
+	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
+		if expiresIn > 0 {
+			k.Expires = admin.Time{Time: time.Now().Add(expiresIn)}
+		}
+		made, err := s.CreateKey(cmd.Context(), k)
+		if err != nil {
+			return err
+		}
+		expiry := "never expires"
+		if !made.ExpiresAt.IsZero() {
+			expiry = "expires at " + when(made.ExpiresAt) + " UTC"
+		}
+		fmt.Fprintf(a.stderr, "key %s of user %s, shown only now; it %s\n", made.ID, k.User, expiry)
+		fmt.Fprintln(a.stdout, made.Raw)
+		return nil
+	})
+	userFlag(c, &k.User)
+	c.Flags().StringVar(&k.Name, "name", "default", "`name` that tells the key from the user's others")
+	c.Flags().Var(config.Duration(&expiresIn), "expires-in", "time after which the key expires, such as 720h; without it, never")
+	a.settings.DataDirFlag(c.Flags())
+	return c
+}
+
+func (a *app) keyList() *cobra.Command {
+	var user string
+	c := &cobra.Command{
+		Use:     "list --user NAME",
+		Short:   "list a user's keys, oldest first",
+		Example: "  imagegend key list --user alice",
+		Args:    exactly(),
+	}
+	userFlag(c, &user)
+	asJSON := jsonFlag(c, "one JSON array")
+	a.settings.DataDirFlag(c.Flags())
+	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
+		keys, err := s.Keys(cmd.Context(), user)
+		if err != nil {
+			return err
+		}
+		return list(a, *asJSON, keys, []string{"ID", "NAME", "PREFIX", "CREATED", "EXPIRES", "REVOKED", "LAST USED"}, func(k admin.Key) []any {
+			return []any{k.ID, k.Name, k.Prefix, when(k.CreatedAt), when(k.ExpiresAt), when(k.RevokedAt), when(k.LastUsedAt)}
+		})
+	})
+	return c
+}
+
+func (a *app) keyRevoke() *cobra.Command {
+	c := &cobra.Command{
+		Use:     "revoke KEY_ID",
+		Short:   "make a key invalid, at once and for good",
+		Example: "  imagegend key revoke key_01J9Z3NDEKTSV4RRFFQ69G5FAV",
+		Args:    exactly("KEY_ID"),
+		RunE: a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
+			k, err := s.RevokeKey(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.stdout, "key %s (%s) is revoked\n", k.ID, k.Name)
+			return nil
+		}),
+	}
+	a.settings.DataDirFlag(c.Flags())
+	return c
+}

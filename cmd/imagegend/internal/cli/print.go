@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+)
+
+// jsonFlag declares --json.
+func jsonFlag(cmd *cobra.Command, what string) *bool {
+	return cmd.Flags().Bool("json", false, "print "+what)
+}
+
+// list prints the elements of a listing: one JSON array, or a table with a line for each.
+func list[T any](a *app, asJSON bool, elements []T, header []string, line func(T) []any) error {
+	if asJSON {
+		if elements == nil {
+			elements = []T{}
+		}
+		return printJSON(a.stdout, elements)
+	}
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, strings.Join(header, "\t"))
+	for _, e := range elements {
+		for i, cell := range line(e) {
+			if i > 0 {
+				fmt.Fprint(w, "\t")
+			}
+			fmt.Fprint(w, cell)
+		}
+		fmt.Fprintln(w)
+	}
+	return w.Flush()
+}
+
+func printJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// when shows a time in a table.
+func when(t admin.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.UTC().Format(time.DateTime)
+}
+
+// orDash shows what may be empty in a table.
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}

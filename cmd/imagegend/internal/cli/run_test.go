@@ -1,0 +1,180 @@
+package cli_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/cli"
+)
+
+// outcome is what a command did.
+type outcome struct {
+	code           int
+	stdout, stderr string
+}
+
+// imagegend runs a command in process, in the test's working directory and with no more than the
+// given environment.
+func imagegend(t *testing.T, env map[string]string, args ...string) outcome {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code := cli.Run(t.Context(), args, strings.NewReader(""), &stdout, &stderr, func(name string) string { return env[name] })
+	return outcome{code, stdout.String(), stderr.String()}
+}
+
+func TestWrongUsage(t *testing.T) {
+	tests := []struct {
+		args string
+		want []string
+	}{
+		{"serv", []string{`unknown command "serv"`, `did you mean "serve"`, "imagegend --help"}},
+		{"user", []string{"imagegend user what?", "create", "disable"}},
+		{"user bogus", []string{`unknown command "bogus"`, "imagegend user --help"}},
+		{"serve --data_dir x", []string{"--data_dir", `did you mean "--data-dir"`, "imagegend serve --help"}},
+		{"serve now", []string{`"now"`, "no argument is wanted"}},
+		{"serve --drain-timeout 15", []string{"--drain-timeout", "such as 15s"}},
+		{"serve --dev --data-dir x", []string{"--dev keeps no data"}},
+		{"user create", []string{"NAME is missing"}},
+		{"user create a b", []string{`"b"`, "quotes"}},
+		{"user create a --credits 0", []string{"--credits", "from 1"}},
+		{"user set a", []string{"account-type"}},
+		{"key create", []string{"user"}},
+		{"key create --user a --expires-in 0", []string{"--expires-in", "more than 0"}},
+		{"credit grant --user a", []string{"N is missing"}},
+		{"credit grant --user a 1.5", []string{`"1.5"`, "whole number"}},
+		{"credit grant --user a 1000000000000000000000", []string{"from 1 to 9007199254740991"}},
+		{"credit grant --user a 5 --expires-in 1h --expires-at 2030-01-01T00:00:00Z", []string{"expires-at", "expires-in"}},
+		{"credit grant --user a 5 --expires-at tomorrow", []string{`"tomorrow"`, "2030-12-31T23:59:59Z"}},
+		{"credit history --user a --limit -1", []string{"--limit"}},
+		{"generate", []string{"PROMPT is missing"}},
+		{"generate a fox", []string{`"fox"`, "quotes"}},
+		{"generate fox --size 10", []string{"--size"}},
+		{"generate fox --n 5", []string{"--n is at most 4"}},
+		{"generate fox --quality best", []string{"--quality", `"best"`}},
+		{"generate fox --n 2 -o -", []string{"only one image"}},
+		{"generate fox --dev --no-wait", []string{"--no-wait"}},
+	}
+	for _, test := range tests {
+		t.Run(test.args, func(t *testing.T) {
+			is := is.New(t)
+			t.Chdir(t.TempDir())
+			// No data directory is there: what is refused as usage was refused before anything was opened.
+			got := imagegend(t, nil, strings.Fields(test.args)...)
+			is.Equal(got.stdout, "")
+			is.Equal(strings.Count(got.stderr, "\n"), 1) // one line
+			for _, want := range append(test.want, "imagegend: ", "--help") {
+				if !strings.Contains(got.stderr, want) {
+					t.Errorf("%q does not say %q", got.stderr, want)
+				}
+			}
+			is.Equal(got.code, cli.ExitUsage)
+		})
+	}
+}
+
+// What the command line does not decide is no wrong usage.
+func TestWrongConfiguration(t *testing.T) {
+	tests := []struct {
+		name string
+		env  map[string]string
+		args string
+		want string
+	}{
+		{"variable", map[string]string{"IMAGEGEND_DRAIN_TIMEOUT": "15"}, "serve", "IMAGEGEND_DRAIN_TIMEOUT"},
+		{"file missing", map[string]string{"IMAGEGEND_CONFIG": "nowhere.yaml"}, "serve", "nowhere.yaml"},
+		{"models missing", nil, "serve --addr 127.0.0.1:0 --models nowhere.yaml", "nowhere.yaml"},
+		{"no key", nil, "generate fox", "IMAGEGEND_API_KEY"},
+		{"no such reference", nil, "generate fox --ref nowhere.png", "nowhere.png"},
+		{"no such directory", nil, "generate fox -o nowhere/fox.png", "nowhere"},
+		{"no data directory", nil, "user list", "imagegend-data"},
+		{"no data directory to back up", nil, "backup x.tar --data-dir nowhere", "nowhere"},
+		{"no archive", nil, "restore nowhere.tar", "nowhere.tar"},
+		{"no address", nil, "serve --addr nonsense", "--addr"},
+		{"dev for all to reach", nil, "serve --dev --addr 0.0.0.0:0", "this machine only"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			is := is.New(t)
+			t.Chdir(t.TempDir())
+			got := imagegend(t, test.env, strings.Fields(test.args)...)
+			is.Equal(got.code, cli.ExitError)
+			is.Equal(got.stdout, "")
+			is.Equal(strings.Count(got.stderr, "\n"), 1)
+			is.True(strings.Contains(got.stderr, test.want))
+		})
+	}
+}
+
+func TestHelp(t *testing.T) {
+	is := is.New(t)
+	t.Chdir(t.TempDir())
+	got := imagegend(t, nil)
+	is.Equal(got.code, cli.ExitOK)
+	for _, command := range []string{"serve", "generate", "user", "key", "credit", "generation", "audit", "backup", "restore", "clock", "config", "version", "completion"} {
+		is.True(strings.Contains(got.stdout, "\n  "+command+" "))
+	}
+	got = imagegend(t, nil, "serve", "--help")
+	is.Equal(got.code, cli.ExitOK)
+	is.Equal(got.stderr, "")
+	for _, want := range []string{"Network:", "--data-dir directory", "[$IMAGEGEND_DATA_DIR]", "(default ./imagegend-data)", "Examples:"} {
+		is.True(strings.Contains(got.stdout, want))
+	}
+}
+
+// Each command that does something shows how.
+func TestEveryCommandHasAnExample(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, command := range []string{"serve", "generate", "user create", "user list", "user set", "user disable", "key create", "key list",
+		"key revoke", "credit grant", "credit revoke", "credit lots", "credit history", "generation show", "generation delete",
+		"audit", "backup", "restore", "clock show", "clock confirm", "config", "version"} {
+		t.Run(command, func(t *testing.T) {
+			is := is.New(t)
+			got := imagegend(t, nil, append(strings.Fields(command), "--help")...)
+			is.Equal(got.code, cli.ExitOK)
+			is.True(strings.Contains(got.stdout, "Examples:\n"))
+		})
+	}
+}
+
+func TestConfig(t *testing.T) {
+	is := is.New(t)
+	t.Chdir(t.TempDir())
+	env := map[string]string{"IMAGEGEND_API_KEY": "img_live_secret", "IMAGEGEND_RETAIN": "48h"}
+	got := imagegend(t, env, "config", "--addr", ":9", "--json")
+	is.Equal(got.code, cli.ExitOK)
+	var rows []struct{ Key, Value, Origin, Name string }
+	is.NoErr(json.Unmarshal([]byte(got.stdout), &rows))
+	values := map[string]string{}
+	for _, r := range rows {
+		values[r.Key] = r.Value + " " + r.Origin + " " + r.Name
+	}
+	is.Equal(values["addr"], ":9 flag --addr")
+	is.Equal(values["retain"], "48h env IMAGEGEND_RETAIN")
+	is.Equal(values["slot-wait"], "30s default ")
+	is.True(!strings.Contains(got.stdout, "secret"))
+
+	got = imagegend(t, env, "config")
+	is.Equal(got.code, cli.ExitOK)
+	is.True(strings.Contains(got.stdout, "[redacted]"))
+}
+
+func TestVersion(t *testing.T) {
+	is := is.New(t)
+	t.Chdir(t.TempDir())
+	is.True(strings.HasPrefix(imagegend(t, nil, "version").stdout, "imagegend "))
+	var v map[string]string
+	is.NoErr(json.Unmarshal([]byte(imagegend(t, nil, "version", "--json").stdout), &v))
+	is.True(v["version"] != "" && v["go"] != "" && v["platform"] != "")
+}
+
+func TestCompletion(t *testing.T) {
+	is := is.New(t)
+	t.Chdir(t.TempDir())
+	got := imagegend(t, map[string]string{"IMAGEGEND_CONFIG": "broken.yaml"}, "completion", "bash")
+	is.Equal(got.code, cli.ExitOK) // whatever the configuration
+	is.True(strings.Contains(got.stdout, "imagegend"))
+}

@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemon"
+)
+
+func (a *app) serve() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "run the service",
+		Long: "Runs the service. The data directory is made if there is none. Every flag can also be given as the\n" +
+			"environment variable that stands beside it, or as a key of imagegend.yaml.\n\n" +
+			"SIGTERM drains: no new work is taken, work under way ends. A second signal ends it at once. Exit status 74\n" +
+			"says that the disk failed under a commit: look at the disk before you start it again.",
+		Example: "  imagegend serve --dev\n" +
+			"  imagegend serve --data-dir /var/lib/imagegend --base-url https://images.example.com",
+		Args: exactly(),
+	}
+	a.settings.ServeFlags(c.Flags())
+	c.RunE = a.action(func(cmd *cobra.Command, _ []string) error {
+		if a.settings.Dev && a.sources.Given("data-dir") {
+			return usage(cmd, "--dev keeps no data, so --data-dir has no place beside it")
+		}
+		models, err := a.sources.ModelsFile(a.settings.Models)
+		if err != nil {
+			return err
+		}
+		return daemon.Run(cmd.Context(), daemon.Options{
+			Settings:   a.settings,
+			ModelsFile: models,
+			Version:    thisVersion().Version,
+			Human:      isTerminal(a.stderr),
+			Output:     a.stderr,
+		})
+	})
+	return c
+}

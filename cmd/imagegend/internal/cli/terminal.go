@@ -1,0 +1,20 @@
+package cli
+
+import (
+	"io"
+	"os"
+)
+
+// isTerminal reports whether somebody may be looking at what is written there.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	null, err := os.Stat(os.DevNull)
+	return err != nil || !os.SameFile(info, null)
+}

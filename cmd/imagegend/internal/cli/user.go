@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+func (a *app) user() *cobra.Command {
+	c := &cobra.Command{Use: "user", Short: "create, list, change and disable users"}
+	c.AddCommand(a.userCreate(), a.userList(), a.userSet(), a.userDisable())
+	return parent(c)
+}
+
+func (a *app) userCreate() *cobra.Command {
+	var u admin.NewUser
+	c := &cobra.Command{
+		Use:     "create NAME",
+		Short:   "add a user",
+		Long:    "Adds a user. A name that exists is an error.",
+		Example: "  imagegend user create alice --account-type PRO --credits 1000",
+		Args:    exactly("NAME"),
+		RunE: a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
+			u.Name = args[0]
+			created, err := s.CreateUser(cmd.Context(), u)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.stdout, "created user %s (%s), account type %s, %d credits\n", created.Name, created.ID, created.AccountType, created.Credits)
+			return nil
+		}),
+	}
+	c.Flags().StringVar(&u.AccountType, "account-type", imagegen.DefaultAccountType, "`type` of the account, such as FREE or PRO: A-Z, 0-9 and _")
+	c.Flags().Var(&amount{&u.Credits}, "credits", "number of credits to grant at once")
+	a.settings.DataDirFlag(c.Flags())
+	return c
+}
+
+func (a *app) userList() *cobra.Command {
+	c := &cobra.Command{
+		Use:     "list",
+		Short:   "list all users with their credits",
+		Example: "  imagegend user list --json",
+		Args:    exactly(),
+	}
+	asJSON := jsonFlag(c, "one JSON array")
+	a.settings.DataDirFlag(c.Flags())
+	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
+		users, err := s.Users(cmd.Context())
+		if err != nil {
+			return err
+		}
+		return list(a, *asJSON, users, []string{"NAME", "ID", "ACCOUNT TYPE", "CREDITS", "CREATED", "DISABLED"}, func(u admin.User) []any {
+			return []any{u.Name, u.ID, u.AccountType, u.Credits, when(u.CreatedAt), when(u.DisabledAt)}
+		})
+	})
+	return c
+}
+
+func (a *app) userSet() *cobra.Command {
+	var t admin.AccountType
+	c := &cobra.Command{
+		Use:     "set NAME --account-type TYPE",
+		Short:   "change a user's account type",
+		Example: "  imagegend user set alice --account-type PRO",
+		Args:    exactly("NAME"),
+		RunE: a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
+			t.User = args[0]
+			u, err := s.SetAccountType(cmd.Context(), t)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.stdout, "user %s now has account type %s\n", u.Name, u.AccountType)
+			return nil
+		}),
+	}
+	c.Flags().StringVar(&t.Type, "account-type", "", "`type` of the account: A-Z, 0-9 and _")
+	required(c, "account-type")
+	a.settings.DataDirFlag(c.Flags())
+	return c
+}
+
+func (a *app) userDisable() *cobra.Command {
+	c := &cobra.Command{
+		Use:     "disable NAME",
+		Short:   "make all keys of a user invalid, for good",
+		Long:    "Makes all keys of a user invalid, at once and for good. Its images, generations and credits stay.",
+		Example: "  imagegend user disable alice",
+		Args:    exactly("NAME"),
+		RunE: a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
+			u, err := s.DisableUser(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.stdout, "user %s is disabled\n", u.Name)
+			return nil
+		}),
+	}
+	a.settings.DataDirFlag(c.Flags())
+	return c
+}

@@ -1,0 +1,129 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/catalog"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/httpapi"
+)
+
+// Options are what serve was told.
+type Options struct {
+	config.Settings
+	ModelsFile string // "": the default model
+	Version    string
+	Human      bool      // somebody is looking: text rather than JSON, unless the settings say otherwise
+	Output     io.Writer // what is said at the start, and the log
+}
+
+// daemon is a running service.
+type daemon struct {
+	options Options
+	log     *slog.Logger
+	began   time.Time
+	*node
+	models   []imagegen.ModelInfo
+	listener net.Listener
+	http     *http.Server
+	socket   net.Listener
+	admin    *http.Server
+	ended    chan error // a server that ended of itself
+}
+
+// Run serves until ctx ends, then drains; a second signal ends it at once. admin.ErrDisk: the disk
+// failed under a commit, the process must exit and not go on.
+func Run(ctx context.Context, o Options) (err error) {
+	d := &daemon{options: o, began: time.Now(), log: newLog(o), ended: make(chan error, 2)}
+	if d.listener, err = listen(o); err != nil {
+		return err
+	}
+	defer d.listener.Close()
+	if o.Dev {
+		if d.options.DataDir, err = os.MkdirTemp("", "imagegend-dev-"); err != nil {
+			return err
+		}
+		defer os.RemoveAll(d.options.DataDir)
+	}
+	if err := d.open(ctx); err != nil {
+		return err
+	}
+	if err := d.start(ctx); err != nil {
+		return errors.Join(err, d.db.Close())
+	}
+	select {
+	case <-ctx.Done():
+		return d.drain()
+	case <-d.db.Failed():
+		return d.abandon()
+	case err := <-d.ended:
+		return errors.Join(err, d.drain())
+	}
+}
+
+func (d *daemon) open(ctx context.Context) (err error) {
+	models, err := d.loadModels()
+	if err != nil {
+		return err
+	}
+	if d.node, err = openNode(d.options.DataDir, models, d.options.Server, d.log); err != nil {
+		return err
+	}
+	d.models, err = d.engine.Models(ctx)
+	return err
+}
+
+func (d *daemon) loadModels() ([]imagegen.Model, error) {
+	o := catalog.Options{AllowCrash: d.options.Dev}
+	if d.options.ModelsFile == "" {
+		return catalog.Default(o), nil
+	}
+	return catalog.Load(d.options.ModelsFile, o)
+}
+
+// start begins to take work, and only then says that it is ready.
+func (d *daemon) start(ctx context.Context) (err error) {
+	welcome, err := d.welcome(ctx)
+	if err != nil {
+		return err
+	}
+	if d.socket, err = admin.Listen(d.options.DataDir); err != nil {
+		return err
+	}
+	if err := d.engine.Start(ctx); err != nil {
+		return errors.Join(err, d.socket.Close())
+	}
+	d.http = httpapi.NewServer(httpapi.NewHandler(d.engine, httpapi.Options{
+		BaseURL:        d.options.BaseURL,
+		TrustedProxies: d.options.TrustedProxies,
+		CORSOrigins:    d.options.CORSOrigins,
+		Log:            d.log,
+	}))
+	d.http.ErrorLog = slog.NewLogLogger(d.log.Handler(), slog.LevelWarn)
+	d.admin = &http.Server{
+		Handler:           admin.NewHandler(&admin.Local{Engine: d.engine, DB: d.db}),
+		ReadHeaderTimeout: 10 * time.Second,
+	}
+	d.serve(d.http, d.listener)
+	d.serve(d.admin, d.socket)
+	d.announce(welcome)
+	return nil
+}
+
+func (d *daemon) serve(s *http.Server, l net.Listener) {
+	go func() {
+		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			d.ended <- fmt.Errorf("the server on %s ended: %w", l.Addr(), err)
+		}
+	}()
+}

@@ -1,0 +1,72 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+)
+
+const (
+	// farewell is how long answers may take to leave once all work has ended.
+	farewell = 5 * time.Second
+	// lastWords is how long answers may take to leave when the disk has failed.
+	lastWords = 2 * time.Second
+)
+
+// drain ends the service in order. The engine takes no new work at once, while what is there can
+// still be read; then the servers end, then the database is closed.
+func (d *daemon) drain() error {
+	again := make(chan os.Signal, 1)
+	signal.Notify(again, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(again)
+	d.log.Info("draining: no new work; a second signal ends it at once", "limit", d.options.DrainTimeout.String())
+
+	drained := make(chan error, 1)
+	go func() { drained <- d.wind() }()
+	select {
+	case err := <-drained:
+		d.log.Info("stopped")
+		return err
+	case <-again:
+		d.log.Warn("stopped at once: the next start takes up, or refunds, what was under way")
+		return nil
+	case <-d.db.Failed():
+		return d.abandon()
+	}
+}
+
+func (d *daemon) wind() error {
+	work, cancel := context.WithTimeout(context.Background(), d.options.DrainTimeout)
+	defer cancel()
+	err := d.engine.Stop(work)
+	d.shutDown(farewell)
+	return errors.Join(err, d.db.Close())
+}
+
+// shutDown lets answers leave, but not for ever.
+func (d *daemon) shutDown(limit time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	if d.http.Shutdown(ctx) != nil {
+		d.http.Close()
+	}
+	if d.admin.Shutdown(ctx) != nil {
+		d.admin.Close()
+	}
+}
+
+// abandon ends the service after the disk failed under a commit. To go on would make it worse: who
+// waits is answered that the outcome is unknown, nothing more is written.
+func (d *daemon) abandon() error {
+	d.log.Error("the disk failed under a commit: the service stops", "error", d.db.Err())
+	now, cancel := context.WithCancel(context.Background())
+	cancel()
+	go d.engine.Stop(now)
+	d.shutDown(lastWords)
+	return admin.ErrDisk
+}

@@ -1,0 +1,34 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"syscall"
+)
+
+// listen opens the address ahead of all else, so that nothing is made when it is taken.
+func listen(o Options) (net.Listener, error) {
+	l, err := net.Listen("tcp", o.Addr)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("%s is in use by another process; end it, or choose another address with --addr", o.Addr)
+	case errors.Is(err, syscall.EACCES):
+		return nil, fmt.Errorf("%s needs more rights than this process has; choose a port from 1024 with --addr", o.Addr)
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return nil, fmt.Errorf("%s is no address of this machine; choose another with --addr", o.Addr)
+	case err != nil:
+		return nil, fmt.Errorf("cannot listen on %q; write an address such as 127.0.0.1:8080 for --addr: %w", o.Addr, err)
+	}
+	if o.Dev && !loopback(l) {
+		l.Close()
+		return nil, fmt.Errorf("--dev serves this machine only, with a key that it prints; %s can be reached from others; use --addr 127.0.0.1:8080", o.Addr)
+	}
+	return l, nil
+}
+
+// loopback reports whether only this machine can reach a listener.
+func loopback(l net.Listener) bool {
+	a, ok := l.Addr().(*net.TCPAddr)
+	return ok && a.IP.IsLoopback()
+}

@@ -1,0 +1,64 @@
+// Package daemon runs the service: an engine over a data directory, served over HTTP and, for
+// operators, on a socket; from the first line that it prints to the drain at its end.
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage"
+)
+
+// node is an engine over an opened data directory.
+type node struct {
+	db     *storage.DB
+	engine *imagegen.Engine
+}
+
+func openNode(dir string, models []imagegen.Model, s config.Server, log *slog.Logger) (*node, error) {
+	db, err := storage.Open(dir, &storage.Options{Log: log})
+	if errors.Is(err, storage.ErrLocked) {
+		return nil, fmt.Errorf("the data directory %s is in use by another process: a server, or a command at work on it; end it, or name another directory with --data-dir", dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	engine, err := imagegen.New(imagegen.Config{
+		Store:          db,
+		Ledger:         db,
+		Models:         models,
+		Policy:         policies[s.Policy],
+		Concurrency:    s.Concurrency,
+		MaxQueued:      s.MaxQueued,
+		SlotWait:       s.SlotWait,
+		AttemptTimeout: s.AttemptTimeout,
+		Retain:         s.Retain,
+		Log:            log,
+	})
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return &node{db, engine}, nil
+}
+
+var policies = map[string]imagegen.Policy{
+	"size-first":    imagegen.SizeFirst,
+	"quality-first": imagegen.QualityFirst,
+}
+
+// devCredits are what the account of a sandbox gets.
+const devCredits imagegen.Credits = 1000
+
+// openAccount makes a user with credits, for a data directory that lives no longer than the process.
+func (n *node) openAccount(ctx context.Context) (imagegen.User, error) {
+	u, err := n.engine.Accounts().CreateUser(ctx, "dev", "")
+	if err != nil {
+		return u, err
+	}
+	_, err = n.db.Grant(ctx, imagegen.Grant{User: u.ID, Credits: devCredits, Priority: imagegen.DefaultPriority})
+	return u, err
+}

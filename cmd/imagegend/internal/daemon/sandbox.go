@@ -1,0 +1,64 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// Sandbox is the service in process, for one command: an account with credits over data that Close
+// removes.
+type Sandbox struct {
+	imagegen.Service
+	node *node
+	dir  string
+}
+
+// OpenSandbox opens a sandbox with the given models and starts its engine.
+func OpenSandbox(ctx context.Context, models []imagegen.Model) (*Sandbox, error) {
+	dir, err := os.MkdirTemp("", "imagegend-dev-")
+	if err != nil {
+		return nil, err
+	}
+	n, err := openNode(dir, models, config.Server{}, nil)
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	s := &Sandbox{node: n, dir: dir}
+	u, err := n.openAccount(ctx)
+	if err == nil {
+		err = n.engine.Start(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	s.Service = n.engine.As(u.ID)
+	return s, nil
+}
+
+// Close ends what is under way and removes the data.
+func (s *Sandbox) Close() error {
+	now, cancel := context.WithCancel(context.Background())
+	cancel()
+	return errors.Join(s.node.engine.Stop(now), s.node.db.Close(), os.RemoveAll(s.dir))
+}
+
+// Wait waits for the end of a generation.
+func (s *Sandbox) Wait(ctx context.Context, id imagegen.GenerationID) (imagegen.Generation, error) {
+	const pause = 50 * time.Millisecond
+	for {
+		g, err := s.Generation(ctx, id)
+		if err != nil || g.Status.Terminal() {
+			return g, err
+		}
+		select {
+		case <-ctx.Done():
+			return g, ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}

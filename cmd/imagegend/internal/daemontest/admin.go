@@ -1,0 +1,47 @@
+package daemontest
+
+import (
+	"bytes"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync/atomic"
+)
+
+// Command runs an administrative command of the daemon's own program on the daemon's directory,
+// beside the daemon if it runs, and returns what it wrote and its exit status.
+func (d *Daemon) Command(args ...string) (stdout, stderr string, status int) {
+	d.tb.Helper()
+	cmd := exec.Command(Build(d.tb), append(args, "--data-dir", d.DataDir)...)
+	var out, errs bytes.Buffer
+	cmd.Env, cmd.Stdout, cmd.Stderr = d.env, &out, &errs
+	if err := cmd.Run(); cmd.ProcessState == nil {
+		d.tb.Fatal(err)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// Admin is Command for one that must succeed. It returns what the command wrote to standard output.
+func (d *Daemon) Admin(args ...string) string {
+	d.tb.Helper()
+	stdout, stderr, status := d.Command(args...)
+	if status != 0 {
+		d.tb.Fatalf("imagegend %s: exit status %d\n%s%s", strings.Join(args, " "), status, stdout, stderr)
+	}
+	return stdout
+}
+
+var users atomic.Int64
+
+// NewUser makes a user with so many credits, of which there may be none, and a key.
+func (d *Daemon) NewUser(credits int) (user, key string) {
+	d.tb.Helper()
+	user = fmt.Sprintf("user-%d", users.Add(1))
+	create := []string{"user", "create", user}
+	if credits > 0 {
+		create = append(create, "--credits", strconv.Itoa(credits))
+	}
+	d.Admin(create...)
+	return user, strings.TrimSpace(d.Admin("key", "create", "--user", user))
+}

@@ -1,0 +1,166 @@
+package daemontest
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// startLimit is how long a daemon may take until it is ready.
+const startLimit = 30 * time.Second
+
+// Options changes how a daemon is run. The zero value runs it on a new directory.
+type Options struct {
+	Args    []string // further arguments of serve
+	Env     []string // further variables, as KEY=value; those named IMAGEGEND_… are not inherited
+	DataDir string   // "": a new one that is removed with the test
+	Dev     bool     // run with --dev; then DataDir is not used, and there is nothing for Admin to work on
+}
+
+// Daemon is one process that serves.
+type Daemon struct {
+	URL     string // where it listens, without a slash at the end
+	DataDir string
+	Pid     int
+	Startup time.Duration // from the start of the process until it was ready
+
+	tb     testing.TB
+	cmd    *exec.Cmd
+	env    []string
+	output *output
+	client *http.Client
+	exited chan struct{} // closed when the process has ended and was waited for
+}
+
+// Start runs a daemon on a free port and returns when it is ready. It is killed at the end of the
+// test if it still runs then, and what it wrote is logged if the test failed.
+func Start(tb testing.TB, o Options) *Daemon {
+	tb.Helper()
+	d := Launch(tb, o)
+	if err := d.awaitReady(); err != nil {
+		tb.Fatalf("daemontest: %v; it wrote:\n%s", err, d.Output())
+	}
+	return d
+}
+
+// Launch is Start without the wait: URL is not known yet. It is for a daemon that is to fail.
+func Launch(tb testing.TB, o Options) *Daemon {
+	tb.Helper()
+	d := &Daemon{tb: tb, env: environment(o.Env), output: new(output), client: newClient(), exited: make(chan struct{})}
+	args := []string{"serve", "--addr", "127.0.0.1:0"}
+	if o.Dev {
+		args = append(args, "--dev")
+	} else {
+		d.DataDir = cmp.Or(o.DataDir, tb.TempDir())
+		args = append(args, "--data-dir", d.DataDir)
+	}
+	d.cmd = exec.Command(Build(tb), append(args, o.Args...)...)
+	d.cmd.Env, d.cmd.Stdout, d.cmd.Stderr = d.env, d.output, d.output
+	began := time.Now()
+	if err := d.cmd.Start(); err != nil {
+		tb.Fatal(err)
+	}
+	d.Startup, d.Pid = time.Since(began), d.cmd.Process.Pid
+	go func() {
+		d.cmd.Wait() // its error is the exit status, which ProcessState keeps
+		close(d.exited)
+	}()
+	tb.Cleanup(d.cleanup)
+	return d
+}
+
+func environment(further []string) []string {
+	ours := func(s string) bool { return strings.HasPrefix(s, "IMAGEGEND_") }
+	return append(slices.DeleteFunc(os.Environ(), ours), further...)
+}
+
+func (d *Daemon) cleanup() {
+	d.Kill()
+	d.client.CloseIdleConnections()
+	if d.tb.Failed() {
+		d.tb.Logf("the daemon, process %d, wrote:\n%s", d.Pid, d.Output())
+	}
+}
+
+var address = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
+
+// awaitReady waits until the daemon has told its address and answers that it is ready.
+func (d *Daemon) awaitReady() error {
+	limit := time.After(startLimit)
+	began := time.Now()
+	poll := time.NewTicker(2 * time.Millisecond)
+	defer poll.Stop()
+	for {
+		if d.URL == "" {
+			d.URL = address.FindString(d.Output())
+		}
+		if d.URL != "" && d.ready() {
+			d.Startup += time.Since(began)
+			return nil
+		}
+		select {
+		case <-d.exited:
+			return fmt.Errorf("the daemon exited with status %d before it was ready", d.ExitCode())
+		case <-limit:
+			return fmt.Errorf("the daemon was not ready within %s", startLimit)
+		case <-poll.C:
+		}
+	}
+}
+
+func (d *Daemon) ready() bool {
+	r, err := d.client.Get(d.URL + "/readyz")
+	if err != nil {
+		return false
+	}
+	r.Body.Close()
+	return r.StatusCode == http.StatusOK
+}
+
+// Output is all that the process has written up to now, to standard output and standard error.
+func (d *Daemon) Output() string { return d.output.String() }
+
+// Signal sends a signal.
+func (d *Daemon) Signal(s os.Signal) error { return d.cmd.Process.Signal(s) }
+
+// Kill ends the process as kill -9 does and waits until it is gone. That it was gone is no error.
+func (d *Daemon) Kill() {
+	d.Signal(syscall.SIGKILL)
+	<-d.exited
+}
+
+// Terminate sends SIGTERM, waits and returns the exit status. It fails the test if the process has
+// not ended within the limit.
+func (d *Daemon) Terminate(limit time.Duration) (status int) {
+	d.tb.Helper()
+	if err := d.Signal(syscall.SIGTERM); err != nil {
+		d.tb.Fatal(err)
+	}
+	return d.Wait(limit)
+}
+
+// Wait waits for the process to end of its own accord and returns the exit status, -1 if a signal
+// ended it. It fails the test if the process has not ended within the limit.
+func (d *Daemon) Wait(limit time.Duration) (status int) {
+	d.tb.Helper()
+	select {
+	case <-d.exited:
+	case <-time.After(limit):
+		d.tb.Fatalf("daemontest: process %d still runs after %s", d.Pid, limit)
+	}
+	return d.ExitCode()
+}
+
+// Exited is closed when the process has ended.
+func (d *Daemon) Exited() <-chan struct{} { return d.exited }
+
+// ExitCode is the status of a process that has ended, -1 if a signal ended it.
+func (d *Daemon) ExitCode() int { return d.cmd.ProcessState.ExitCode() }

@@ -1,0 +1,59 @@
+package daemontest_test
+
+import (
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
+)
+
+func TestMain(m *testing.M) { os.Exit(daemontest.Main(m)) }
+
+// What a user bought outlives the process that made it.
+func TestDaemon(t *testing.T) {
+	is := is.New(t)
+	dir := t.TempDir()
+	d := daemontest.Start(t, daemontest.Options{DataDir: dir})
+	is.Equal(d.DataDir, dir)
+	is.True(d.Startup > 0)
+	is.True(d.RSS() > 1<<20)
+	is.True(d.OpenFiles() > 3)
+	_, key := d.NewUser(2)
+	answer := d.Call(daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox"}))
+	is.Equal(answer.Status, http.StatusOK)
+	var made struct{ ID, Status string }
+	answer.Into(t, &made)
+	is.Equal(made.Status, "succeeded")
+	d.Kill()
+	is.Equal(d.ExitCode(), -1)
+
+	d = daemontest.Start(t, daemontest.Options{DataDir: dir})
+	get := daemontest.Request{Path: "/api/v1/generations/" + made.ID, Key: key}
+	is.Equal(d.Call(get).Status, http.StatusOK)
+	get.Key = ""
+	is.Equal(d.Call(get).Code(), "missingApiKey")
+	is.Equal(d.Terminate(10*time.Second), 0)
+}
+
+func TestCommand(t *testing.T) {
+	is := is.New(t)
+	d := daemontest.Start(t, daemontest.Options{})
+	name, _ := d.NewUser(0)
+	stdout, stderr, status := d.Command("user", "create", name)
+	is.Equal(stdout, "")
+	is.True(strings.Contains(stderr, name))
+	is.Equal(status, 1)
+}
+
+// A daemon that cannot start says why, and ends.
+func TestLaunch(t *testing.T) {
+	is := is.New(t)
+	d := daemontest.Launch(t, daemontest.Options{Args: []string{"--no-such-flag"}})
+	is.Equal(d.Wait(10*time.Second), 2)
+	is.True(strings.Contains(d.Output(), "no-such-flag"))
+}

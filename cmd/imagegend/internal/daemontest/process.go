@@ -1,0 +1,38 @@
+package daemontest
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+)
+
+// RSS is the most memory that the process has had resident, in bytes. It is read from /proc.
+func (d *Daemon) RSS() int {
+	d.tb.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", d.Pid))
+	if err != nil {
+		d.tb.Fatal(err)
+	}
+	m := peak.FindSubmatch(status)
+	if m == nil {
+		d.tb.Fatalf("there is no VmHWM in /proc/%d/status", d.Pid)
+	}
+	kilobytes, err := strconv.Atoi(string(m[1]))
+	if err != nil {
+		d.tb.Fatal(err)
+	}
+	return kilobytes << 10
+}
+
+var peak = regexp.MustCompile(`VmHWM:\s*(\d+) kB`)
+
+// OpenFiles is how many descriptors the process has open. It is read from /proc.
+func (d *Daemon) OpenFiles() int {
+	d.tb.Helper()
+	files, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", d.Pid))
+	if err != nil {
+		d.tb.Fatal(err)
+	}
+	return len(files)
+}

@@ -1,0 +1,179 @@
+package survival_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"image/png"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
+)
+
+// auditor stands outside the daemon, keeps what its clients were told, and compares. It is safe for
+// concurrent use.
+type auditor struct {
+	mu       sync.Mutex
+	facts    map[string]fact // by generation
+	fresh    []string        // told since the last comparison
+	refused  map[string]bool // prompts of requests that were refused: none of them may be recorded
+	outcomes map[string]int  // how often each kind of answer came
+	wrong    []string
+}
+
+// fact is the last that a client was told of a generation.
+type fact struct {
+	key string // whose it is
+	generation
+}
+
+func newAuditor() *auditor {
+	return &auditor{facts: map[string]fact{}, refused: map[string]bool{}, outcomes: map[string]int{}}
+}
+
+// count counts an answer of a kind.
+func (a *auditor) count(outcome string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.outcomes[outcome]++
+}
+
+// violated keeps what is wrong.
+func (a *auditor) violated(format string, args ...any) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.wrong = append(a.wrong, fmt.Sprintf(format, args...))
+}
+
+// refuse keeps that a request with this prompt was refused.
+func (a *auditor) refuse(prompt string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.refused[prompt] = true
+}
+
+// told keeps what a client was told of a generation, and compares it to what one was told before.
+func (a *auditor) told(key string, g generation) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	before, known := a.facts[g.ID]
+	if known {
+		if diff := contradiction(before.generation, g); diff != "" {
+			a.wrong = append(a.wrong, fmt.Sprintf("generation %s was told as %s and is now told otherwise (-before +now):\n%s", g.ID, before.Status, diff))
+		}
+	}
+	if !known || !before.ended() || before.fields == nil {
+		a.facts[g.ID] = fact{key, g}
+		a.fresh = append(a.fresh, g.ID)
+	}
+}
+
+// rank orders the states: a status never goes backwards.
+var rank = map[string]int{"queued": 1, "processing": 2, "succeeded": 3, "failed": 3}
+
+// contradiction compares what was told to what is told. What had ended stays as it was; the rest
+// goes on. Of some only the status was told.
+func contradiction(before, now generation) string {
+	if before.fields == nil {
+		return cmp.Diff(before.Status, now.Status)
+	}
+	if before.ended() {
+		return cmp.Diff(before.fields, now.fields)
+	}
+	if rank[now.Status] < rank[before.Status] {
+		return before.Status + " → " + now.Status
+	}
+	lasting := func(fields map[string]any) map[string]any {
+		fields = maps.Clone(fields)
+		maps.DeleteFunc(fields, func(name string, _ any) bool {
+			return slices.Contains([]string{"status", "completed_at", "images", "usage", "error"}, name)
+		})
+		return fields
+	}
+	return cmp.Diff(lasting(before.fields), lasting(now.fields))
+}
+
+// compareFresh asks the daemon for what clients were told since the last time.
+func (a *auditor) compareFresh(ctx context.Context, d *daemontest.Daemon) {
+	a.mu.Lock()
+	ids := slices.Compact(slices.Sorted(slices.Values(a.fresh)))
+	a.fresh = nil
+	a.mu.Unlock()
+	a.compare(ctx, d, ids)
+}
+
+// compareAll asks the daemon for all that clients were ever told.
+func (a *auditor) compareAll(ctx context.Context, d *daemontest.Daemon) {
+	a.mu.Lock()
+	ids := slices.Collect(maps.Keys(a.facts))
+	a.mu.Unlock()
+	a.compare(ctx, d, ids)
+}
+
+func (a *auditor) compare(ctx context.Context, d *daemontest.Daemon, ids []string) {
+	const askers = 8
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	for i := range askers {
+		wg.Go(func() {
+			for j := i; j < len(ids); j += askers {
+				if err := a.compareOne(ctx, d, ids[j]); err != nil {
+					a.violated("generation %s: %v", ids[j], err)
+				}
+			}
+		})
+	}
+}
+
+func (a *auditor) compareOne(ctx context.Context, d *daemontest.Daemon, id string) error {
+	a.mu.Lock()
+	f := a.facts[id]
+	a.mu.Unlock()
+	var now generation
+	if err := fetch(ctx, d, getGeneration(f.key, id), &now); err != nil {
+		return err
+	}
+	a.told(f.key, now)
+	if now.Usage.Credits != len(now.Images) {
+		return fmt.Errorf("%d images for %d credits", len(now.Images), now.Usage.Credits)
+	}
+	for _, i := range now.Images {
+		if err := checkImage(ctx, d, i.URL, i.Width, i.Height); err != nil {
+			return fmt.Errorf("image %s: %w", i.URL, err)
+		}
+	}
+	return nil
+}
+
+// checkImage reads an image: it decodes, has the size that was told, and its ETag is its SHA-256.
+func checkImage(ctx context.Context, d *daemontest.Daemon, address string, width, height int) error {
+	u, err := url.Parse(address)
+	if err != nil {
+		return err
+	}
+	answer, err := d.Do(ctx, get("", u.Path))
+	if err != nil {
+		return err
+	}
+	if answer.Status != http.StatusOK {
+		return fmt.Errorf("status %d: %s", answer.Status, answer.Body)
+	}
+	if want, got := fmt.Sprintf("%q", fmt.Sprintf("%x", sha256.Sum256(answer.Body))), answer.Header.Get("ETag"); got != want {
+		return fmt.Errorf("the ETag is %s, the SHA-256 %s", got, want)
+	}
+	picture, err := png.Decode(bytes.NewReader(answer.Body))
+	if err != nil {
+		return err
+	}
+	if size := picture.Bounds().Size(); size.X != width || size.Y != height {
+		return fmt.Errorf("it has %v pixels, %d×%d were told", size, width, height)
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package survival_test
+
+import (
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
+)
+
+// The disk fills up while work is under way: new work is refused before any charge, what cannot be
+// stored is paid back, reading goes on, and all is well again once there is space.
+func TestDiskFull(t *testing.T) {
+	withSmallDisk(t, "192m", func(t *testing.T, disk string) {
+		is := is.New(t)
+		dir := filepath.Join(disk, "data")
+		d := daemontest.Start(t, daemontest.Options{DataDir: dir})
+		_, key := d.NewUser(100)
+		var before generation
+		d.Call(operation{prompt: "before", n: 2}.request(key)).Into(t, &before)
+		c := newCrowd(t, d, key)
+		const refunded, stored = "a refund [fake:delay=2s] [fake:fail]", "an image [fake:delay=2s]"
+		c.call(refunded)
+		c.call(stored)
+		c.under(2)
+
+		filler := fill(t, disk)
+		charged := mustBalance(t, d, key)
+		eventually(t, 5*time.Second, "the daemon is not ready", func() bool {
+			return d.Call(get("", "/readyz")).Status == http.StatusServiceUnavailable
+		})
+		for _, o := range []operation{{prompt: "no space", n: 1}, {prompt: "no space", n: 1, async: true}, {prompt: "no space", n: 1, references: 1}} {
+			answer := d.Call(o.request(key))
+			is.Equal(answer.Status, http.StatusServiceUnavailable)
+			is.Equal(answer.Code(), "overloaded")
+		}
+		is.Equal(mustBalance(t, d, key), charged)
+		is.NoErr(checkImage(t.Context(), d, before.Images[0].URL, 48, 32)) // reading goes on
+
+		is.Equal(c.answers[refunded]().Code(), "generationFailed")
+		answer := c.answers[stored]()
+		is.True(answer.Status == http.StatusOK || answer.Code() == "generationFailed")
+		allEnded(t, d, key, 10*time.Second)
+		settled(t, d, key, 100)
+
+		is.NoErr(os.Remove(filler))
+		eventually(t, 10*time.Second, "new work is taken again", func() bool {
+			return d.Call(operation{prompt: "after", n: 1}.request(key)).Status == http.StatusOK
+		})
+		settled(t, d, key, 100)
+		is.Equal(d.Terminate(10*time.Second), 0)
+
+		d = daemontest.Start(t, daemontest.Options{DataDir: dir})
+		settled(t, d, key, 100)
+		clean(t, d)
+	})
+}
+
+// fill takes all space that a disk has and returns the file that has it.
+func fill(t *testing.T, disk string) string {
+	t.Helper()
+	filler, err := os.Create(filepath.Join(disk, "filler"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for block := make([]byte, 1<<20); err == nil; {
+		_, err = filler.Write(block)
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
+	if err := filler.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return filler.Name()
+}

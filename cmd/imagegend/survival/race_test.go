@@ -1,0 +1,213 @@
+package survival_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
+)
+
+// 64 clients race for credits that suffice for a third of their calls. What they were told that
+// their images cost is what the balance lost, and nobody ever sees a balance below zero.
+func TestRaceForCredits(t *testing.T) {
+	const callers, calls, asked = 64, 6, 2
+	const granted = callers * calls * asked / 3
+	is := is.New(t)
+	d := daemontest.Start(t, daemontest.Options{})
+	_, key := d.NewUser(granted)
+
+	sampled := sample(t, d, key, granted)
+	told := make(chan verdict, callers*calls)
+	var wg sync.WaitGroup
+	for caller := range callers {
+		wg.Go(func() {
+			random := rand.New(rand.NewPCG(uint64(caller), 1))
+			for call := range calls {
+				told <- race(t.Context(), d, key, random, fmt.Sprintf("%d of %d", call, caller))
+			}
+		})
+	}
+	wg.Wait()
+	close(told)
+	sampled()
+
+	var spent int
+	outcomes := map[string]int{}
+	for v := range told {
+		if v.err != nil {
+			t.Error(v.err)
+		}
+		spent += v.credits
+		outcomes[v.outcome]++
+	}
+	t.Logf("outcomes %v", outcomes)
+	for _, outcome := range []string{"succeeded", "partial", "failed", "asynchronous, succeeded", "asynchronous, failed", "refused"} {
+		is.True(outcomes[outcome] > 0)
+	}
+	is.Equal(granted-mustBalance(t, d, key), spent)
+
+	left := granted - spent
+	for range left { // every credit that came back can be spent
+		is.Equal(d.Call(operation{prompt: "the rest", n: 1}.request(key)).Status, http.StatusOK)
+	}
+	is.Equal(d.Call(operation{prompt: "one more", n: 1}.request(key)).Code(), "insufficientCredits")
+	settled(t, d, key, granted)
+	clean(t, d)
+}
+
+// verdict is what a caller knows at the end of a call.
+type verdict struct {
+	outcome string
+	credits int
+	err     error
+}
+
+// race makes one call and follows it to its end.
+func race(ctx context.Context, d *daemontest.Daemon, key string, random *rand.Rand, name string) verdict {
+	directives := []string{"", "", "", "[fake:images=1]", "[fake:fail]", "[fake:images=1] [fake:fail]", "[fake:refuse]", "[fake:delay=20ms]", "[fake:corrupt]"}
+	o := operation{prompt: name + " " + directives[random.IntN(len(directives))], n: 2, async: random.IntN(2) == 0}
+	answer, err := d.Do(ctx, o.request(key))
+	switch {
+	case err != nil:
+		return verdict{err: err}
+	case answer.Status == http.StatusAccepted:
+		return follow(ctx, d, key, answer)
+	case answer.Code() == "insufficientCredits":
+		return verdict{outcome: "refused"}
+	case answer.Code() == "generationFailed":
+		return verdict{outcome: "failed"}
+	case answer.Status != http.StatusOK:
+		return verdict{err: fmt.Errorf("status %d: %s", answer.Status, answer.Body)}
+	}
+	var g generation
+	if err := json.Unmarshal(answer.Body, &g); err != nil || g.Usage.Credits != o.n {
+		return verdict{"partial", g.Usage.Credits, err}
+	}
+	return verdict{"succeeded", g.Usage.Credits, nil}
+}
+
+// follow polls an accepted call to its end.
+func follow(ctx context.Context, d *daemontest.Daemon, key string, accepted daemontest.Answer) verdict {
+	var g generation
+	if err := json.Unmarshal(accepted.Body, &g); err != nil {
+		return verdict{err: err}
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	poll := time.NewTicker(20 * time.Millisecond)
+	defer poll.Stop()
+	for !g.ended() {
+		select {
+		case <-ctx.Done():
+			return verdict{err: fmt.Errorf("%s has not ended: %w", g.ID, ctx.Err())}
+		case <-poll.C:
+		}
+		if err := fetch(ctx, d, getGeneration(key, g.ID), &g); err != nil {
+			return verdict{err: err}
+		}
+	}
+	return verdict{"asynchronous, " + g.Status, g.Usage.Credits, nil}
+}
+
+// sample reads the balance all the time until the function that it returns is called.
+func sample(t *testing.T, d *daemontest.Daemon, key string, granted int) (stop func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var samples int
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for ctx.Err() == nil {
+			credits, err := balance(ctx, d, key)
+			switch {
+			case ctx.Err() != nil:
+			case err != nil:
+				t.Error(err)
+				return
+			case credits < 0 || credits > granted:
+				t.Errorf("the balance is %d of %d granted", credits, granted)
+			}
+			samples++
+		}
+	})
+	return func() {
+		cancel()
+		wg.Wait()
+		if samples < 10 {
+			t.Errorf("the balance was read only %d times", samples)
+		}
+	}
+}
+
+// 32 callers send the same request under the same idempotency key at once: one of them is charged,
+// and all get the same answer.
+func TestOneKeyManyCallers(t *testing.T) {
+	const callers = 32
+	d := daemontest.Start(t, daemontest.Options{})
+	for name, o := range map[string]operation{
+		"synchronous":  {prompt: "a fox [fake:delay=100ms]", n: 2, key: "k"},
+		"asynchronous": {prompt: "a fox [fake:delay=100ms]", n: 2, key: "k", async: true},
+		"failed":       {prompt: "a fox [fake:delay=100ms] [fake:fail]", n: 2, key: "k"},
+		"references":   {prompt: "a fox [fake:delay=100ms]", n: 2, key: "k", references: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			_, key := d.NewUser(10)
+			answers := make(chan daemontest.Answer, callers)
+			var wg sync.WaitGroup
+			for range callers {
+				wg.Go(func() {
+					answer, err := insist(t.Context(), d, o, key)
+					if err != nil {
+						t.Error(err)
+					}
+					answers <- answer
+				})
+			}
+			wg.Wait()
+			close(answers)
+			first, firsts := <-answers, 0
+			if first.Header.Get("Idempotent-Replayed") == "" {
+				firsts++
+			}
+			for answer := range answers {
+				if answer.Header.Get("Idempotent-Replayed") == "" {
+					firsts++
+				}
+				is.Equal(answer.Status, first.Status)
+				is.True(bytes.Equal(answer.Body, first.Body))
+			}
+			is.Equal(firsts, 1)
+			allEnded(t, d, key, 20*time.Second)
+			is.Equal(len(mustList(t, d, key, "")), 1)
+			settled(t, d, key, 10)
+		})
+	}
+	clean(t, d)
+}
+
+// insist repeats a request while the first one with its key still runs.
+func insist(ctx context.Context, d *daemontest.Daemon, o operation, key string) (daemontest.Answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	poll := time.NewTicker(10 * time.Millisecond)
+	defer poll.Stop()
+	for {
+		answer, err := d.Do(ctx, o.request(key))
+		if err != nil || answer.Status != http.StatusConflict {
+			return answer, err
+		}
+		select {
+		case <-ctx.Done():
+			return answer, fmt.Errorf("still in use: %w", ctx.Err())
+		case <-poll.C:
+		}
+	}
+}

@@ -1,0 +1,116 @@
+// Package client reaches the service over HTTP: [Client] is an [imagegen.Service], and what is
+// written against that interface runs in process and from afar alike.
+//
+//	c, err := client.New("https://images.example.com", os.Getenv("IMAGEGEND_API_KEY"), nil)
+//	...
+//	result, err := c.Generate(ctx, imagegen.GenerateRequest{
+//		Model:          "fake-1",
+//		Prompt:         "a fox in the snow",
+//		IdempotencyKey: rand.Text(), // the same call can then be repeated without a second charge
+//	})
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// Client is the Service of the user that an API key belongs to. It is safe for concurrent use.
+//
+// No call is repeated by itself. Where no answer came, the error is an ErrInternal that wraps the
+// cause: for Generate the outcome is then unknown, and the same call with the same IdempotencyKey
+// tells. Redirects are not followed, so that the key goes nowhere else.
+type Client struct {
+	base string
+	key  string
+	http *http.Client
+}
+
+var _ imagegen.Service = (*Client)(nil)
+
+// Options changes what New makes. nil and the zero value are the same.
+type Options struct {
+	// HTTP sends the requests; its CheckRedirect does not count. nil: one without a limit on the
+	// whole of a call, which connects within 10 seconds and waits 15 minutes for an answer to begin.
+	HTTP *http.Client
+}
+
+// New returns a client of the service at baseURL, such as https://images.example.com. The key may
+// be empty: Models and OpenImage need none. New does not connect.
+func New(baseURL, key string, o *Options) (*Client, error) {
+	u, err := url.Parse(baseURL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return nil, fmt.Errorf("client: the base URL must be such as https://images.example.com; got %q", baseURL)
+	}
+	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, errors.New("client: the API key has a space, a line break or another character that no key has")
+	}
+	c := &Client{base: strings.TrimRight(baseURL, "/"), key: key}
+	h := http.Client{Transport: patientTransport()}
+	if o != nil && o.HTTP != nil {
+		h = *o.HTTP
+	}
+	h.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	c.http = &h
+	return c, nil
+}
+
+// patientTransport waits longer than the 800 seconds that a generation may take.
+func patientTransport() *http.Transport {
+	return &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		TLSHandshakeTimeout:   10 * time.Second,
+		ResponseHeaderTimeout: 15 * time.Minute,
+		ExpectContinueTimeout: time.Second,
+		IdleConnTimeout:       90 * time.Second,
+		MaxIdleConnsPerHost:   32,
+		ForceAttemptHTTP2:     true,
+	}
+}
+
+// get asks for an address below the base URL. The caller closes the body of the response.
+func (c *Client) get(ctx context.Context, path string, header http.Header) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+path, nil)
+	if err != nil {
+		return nil, unreachable(err)
+	}
+	for name, values := range header {
+		r.Header[name] = values
+	}
+	return c.do(r)
+}
+
+// do sends a request and returns its answer, or the error that the answer is.
+func (c *Client) do(r *http.Request) (*http.Response, error) {
+	if c.key != "" {
+		r.Header.Set("Authorization", "Bearer "+c.key)
+	}
+	answer, err := c.http.Do(r)
+	if err != nil {
+		if ctxErr := r.Context().Err(); ctxErr != nil {
+			return nil, ctxErr
+		}
+		return nil, unreachable(err)
+	}
+	if answer.StatusCode >= 300 {
+		defer finish(answer)
+		return nil, errorOf(answer)
+	}
+	return answer, nil
+}
+
+// finish lets the connection be used again where little is left to read.
+func finish(answer *http.Response) {
+	io.CopyN(io.Discard, answer.Body, 64<<10)
+	answer.Body.Close()
+}

@@ -1,0 +1,105 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"unicode/utf8"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/internal/wire"
+)
+
+// Generate implements [imagegen.Service]. References are sent as they are read, none is held in
+// memory. The service chooses the BaseURL of the result; that of the request does not count.
+func (c *Client) Generate(ctx context.Context, q imagegen.GenerateRequest) (imagegen.Result, error) {
+	if err := sendable(q); err != nil {
+		return imagegen.Result{}, err
+	}
+	send := c.sendJSON
+	if len(q.References) > 0 {
+		send = c.sendForm
+	}
+	answer, err := send(ctx, q)
+	if err != nil {
+		return imagegen.Result{}, err
+	}
+	defer finish(answer)
+	var body wire.Generation
+	if err := decode(ctx, answer, &body); err != nil {
+		return imagegen.Result{}, err
+	}
+	result, err := body.Result()
+	result.Replayed = replayed(answer.Header)
+	return result, unreadable(err)
+}
+
+// sendable refuses what would not arrive as it is: JSON replaces bytes that are no UTF-8, and a
+// header takes no control characters.
+func sendable(q imagegen.GenerateRequest) error {
+	switch {
+	case !utf8.ValidString(q.Model):
+		return imagegen.Invalid("model is not valid UTF-8")
+	case !utf8.ValidString(q.Prompt):
+		return imagegen.Invalid("prompt is not valid UTF-8")
+	case !utf8.ValidString(string(q.Quality)):
+		return imagegen.Invalid("quality is not valid UTF-8")
+	case q.IdempotencyKey != "" && !imagegen.ValidIdempotencyKey(q.IdempotencyKey):
+		return imagegen.Invalid("an idempotency key is 1 to 255 visible ASCII characters")
+	}
+	return nil
+}
+
+func (c *Client) sendJSON(ctx context.Context, q imagegen.GenerateRequest) (*http.Response, error) {
+	body, err := json.Marshal(wire.NewRequest(q))
+	if err != nil {
+		return nil, unreachable(err)
+	}
+	return c.post(ctx, q.IdempotencyKey, "application/json", bytes.NewReader(body))
+}
+
+// post sends a request for images.
+func (c *Client) post(ctx context.Context, idempotencyKey, contentType string, body io.Reader) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+"/api/v1/images/generations", body)
+	if err != nil {
+		return nil, unreachable(err)
+	}
+	r.Header.Set("Content-Type", contentType)
+	if idempotencyKey != "" {
+		r.Header.Set("Idempotency-Key", idempotencyKey)
+	}
+	if r.GetBody == nil {
+		r.Header.Set("Expect", "100-continue") // a refusal comes before the files are sent
+	}
+	return c.do(r)
+}
+
+// sendForm streams the references. A reference that cannot be read ends the call.
+func (c *Client) sendForm(ctx context.Context, q imagegen.GenerateRequest) (*http.Response, error) {
+	sending, stop := context.WithCancelCause(ctx)
+	contentType, body := streamForm(sending, q, stop)
+	answer, err := c.post(sending, q.IdempotencyKey, contentType, body)
+	if err != nil {
+		defer stop(nil)
+		if unread, ok := errors.AsType[*imagegen.Error](context.Cause(sending)); ok {
+			return nil, unread
+		}
+		return nil, err
+	}
+	answer.Body = stopOnClose{answer.Body, stop}
+	return answer, nil
+}
+
+// stopOnClose keeps the context of a call until its answer has been read.
+type stopOnClose struct {
+	io.ReadCloser
+	stop context.CancelCauseFunc
+}
+
+func (s stopOnClose) Close() error {
+	defer s.stop(nil)
+	return s.ReadCloser.Close()
+}

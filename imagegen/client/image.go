@@ -1,0 +1,119 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/internal/wire"
+)
+
+// OpenImage implements [imagegen.Service]. The bytes come as they are read; after a Seek elsewhere
+// the next Read asks for what follows. ctx holds for the reading, too. CreatedAt has whole seconds.
+func (c *Client) OpenImage(ctx context.Context, id imagegen.ImageID) (*imagegen.ImageFile, error) {
+	path := wire.ImagePath(imagegen.ImageID(url.PathEscape(string(id))))
+	answer, err := c.get(ctx, path, http.Header{"Accept-Encoding": {"identity"}})
+	if err != nil {
+		return nil, err
+	}
+	etag := answer.Header.Get("ETag")
+	created, timeErr := http.ParseTime(answer.Header.Get("Last-Modified"))
+	if answer.ContentLength < 0 || etag == "" || timeErr != nil {
+		answer.Body.Close()
+		return nil, unreadable(fmt.Errorf("client: %s came without Content-Length, ETag or Last-Modified", path))
+	}
+	r := &remoteImage{client: c, ctx: ctx, path: path, etag: etag, size: answer.ContentLength, body: answer.Body}
+	return &imagegen.ImageFile{ReadSeekCloser: r, ID: id, MediaType: answer.Header.Get("Content-Type"), Size: r.size,
+		ETag: strings.Trim(etag, `"`), CreatedAt: created.In(time.UTC)}, nil
+}
+
+// remoteImage reads an image from where it is sought.
+type remoteImage struct {
+	client *Client
+	ctx    context.Context // of OpenImage; io.Reader has no place for one
+	path   string
+	etag   string
+	size   int64
+	at     int64         // of the next Read
+	body   io.ReadCloser // what is being received; nil: must be asked for
+	bodyAt int64         // of the next byte of body
+	closed bool
+}
+
+var errClosed = errors.New("client: the image was closed")
+
+// Read implements io.Reader.
+func (r *remoteImage) Read(p []byte) (int, error) {
+	switch {
+	case r.closed:
+		return 0, errClosed
+	case r.at >= r.size:
+		return 0, io.EOF
+	case len(p) == 0:
+		return 0, nil
+	}
+	if err := r.ask(); err != nil {
+		return 0, err
+	}
+	n, err := r.body.Read(p[:min(int64(len(p)), r.size-r.at)])
+	r.at += int64(n)
+	r.bodyAt = r.at
+	if err == io.EOF && r.at < r.size {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
+}
+
+// ask gets the bytes from r.at on, of the same image, unless they are coming already.
+func (r *remoteImage) ask() error {
+	if r.body != nil && r.bodyAt == r.at {
+		return nil
+	}
+	r.drop()
+	h := http.Header{"Range": {fmt.Sprintf("bytes=%d-", r.at)}, "If-Match": {r.etag}}
+	answer, err := r.client.get(r.ctx, r.path, h)
+	if err != nil {
+		return err
+	}
+	if answer.StatusCode != http.StatusPartialContent || answer.ContentLength != r.size-r.at {
+		answer.Body.Close()
+		return unreadable(fmt.Errorf("client: %s does not answer with ranges: %s", r.path, answer.Status))
+	}
+	r.body, r.bodyAt = answer.Body, r.at
+	return nil
+}
+
+// Seek implements io.Seeker.
+func (r *remoteImage) Seek(offset int64, whence int) (int64, error) {
+	switch whence {
+	case io.SeekCurrent:
+		offset += r.at
+	case io.SeekEnd:
+		offset += r.size
+	}
+	if offset < 0 || whence < io.SeekStart || whence > io.SeekEnd {
+		return 0, errors.New("client: the image cannot be sought there")
+	}
+	r.at = offset
+	return offset, nil
+}
+
+func (r *remoteImage) drop() {
+	if r.body != nil {
+		r.body.Close()
+		r.body = nil
+	}
+}
+
+// Close implements io.Closer.
+func (r *remoteImage) Close() error {
+	r.closed = true
+	r.drop()
+	return nil
+}

@@ -1,0 +1,120 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/internal/wire"
+)
+
+// maxBody bounds what is read of an answer; the longest is a page of generations with long prompts.
+const maxBody = 64 << 20
+
+// Models implements [imagegen.Service].
+func (c *Client) Models(ctx context.Context) ([]imagegen.ModelInfo, error) {
+	var body wire.Models
+	_, err := c.read(ctx, "/api/v1/models", &body)
+	return body.Value(), err
+}
+
+// Balance implements [imagegen.Service].
+func (c *Client) Balance(ctx context.Context) (imagegen.Balance, error) {
+	var body wire.BalanceBody
+	_, err := c.read(ctx, "/api/v1/credits", &body)
+	return body.Balance.Value(), err
+}
+
+// Generation implements [imagegen.Service].
+func (c *Client) Generation(ctx context.Context, id imagegen.GenerationID) (imagegen.Generation, error) {
+	g, _, err := c.poll(ctx, id)
+	return g, err
+}
+
+// Generations implements [imagegen.Service].
+func (c *Client) Generations(ctx context.Context, q imagegen.Query) (imagegen.Page, error) {
+	query := url.Values{}
+	if q.Limit != 0 {
+		query.Set("limit", strconv.Itoa(q.Limit))
+	}
+	if q.After != "" {
+		query.Set("after", string(q.After))
+	}
+	if q.Status != "" {
+		query.Set("status", string(q.Status))
+	}
+	var body wire.List
+	if _, err := c.read(ctx, "/api/v1/generations?"+query.Encode(), &body); err != nil {
+		return imagegen.Page{}, err
+	}
+	p, err := body.Value()
+	return p, unreadable(err)
+}
+
+const (
+	// pollAfter is when to ask again of what does not say itself.
+	pollAfter = 2 * time.Second
+	// pollSoonest keeps a service that says "at once" from being asked without pause.
+	pollSoonest = 100 * time.Millisecond
+)
+
+// Wait returns a generation when it has ended, well or badly, asking as often as the service wants
+// to be asked. Its errors are those of Generation; when ctx ends first, ctx's error.
+func (c *Client) Wait(ctx context.Context, id imagegen.GenerationID) (imagegen.Generation, error) {
+	for {
+		g, again, err := c.poll(ctx, id)
+		if err != nil || g.Status.Terminal() {
+			return g, err
+		}
+		select {
+		case <-ctx.Done():
+			return g, ctx.Err()
+		case <-time.After(max(again, pollSoonest)):
+		}
+	}
+}
+
+// poll reads a generation and tells when to ask again.
+func (c *Client) poll(ctx context.Context, id imagegen.GenerationID) (g imagegen.Generation, again time.Duration, err error) {
+	var body wire.Generation
+	header, err := c.read(ctx, wire.GenerationPath(imagegen.GenerationID(url.PathEscape(string(id)))), &body)
+	if err != nil {
+		return g, 0, err
+	}
+	if again = pollAfter; header.Get("Retry-After") != "" {
+		again = retryAfter(header)
+	}
+	g, err = body.Value()
+	return g, again, unreadable(err)
+}
+
+// read gets a body and returns the header that came with it.
+func (c *Client) read(ctx context.Context, path string, body any) (http.Header, error) {
+	answer, err := c.get(ctx, path, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer finish(answer)
+	return answer.Header, decode(ctx, answer, body)
+}
+
+func decode(ctx context.Context, answer *http.Response, body any) error {
+	err := json.NewDecoder(io.LimitReader(answer.Body, maxBody)).Decode(body)
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return unreadable(err)
+}
+
+// unreadable says that an answer was cut off or is none of this service.
+func unreadable(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &imagegen.Error{Code: imagegen.CodeInternal, Message: "the answer was cut off or is not one of this service", Err: err}
+}

@@ -1,0 +1,125 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// exchange is one request and its answer on the way through the handlers.
+type exchange struct {
+	http.ResponseWriter
+	request *http.Request
+	control *http.ResponseController
+
+	route   string            // its pattern; "" when none fits
+	id      string            // the :id of the route
+	session *imagegen.Session // of routes that need a key
+	base    string            // of the addresses in the answer; see api.findBase
+
+	began    time.Time
+	extended time.Time // when the write deadline was set last
+	status   int       // of the answer; 0: not begun
+	bytes    int64     // of its body
+	err      error     // that was answered
+}
+
+func newExchange(w http.ResponseWriter, r *http.Request) *exchange {
+	x := &exchange{ResponseWriter: w, request: r, control: http.NewResponseController(w), began: time.Now()}
+	x.control.SetWriteDeadline(time.Time{}) // what an earlier answer on this connection left
+	return x
+}
+
+// answer calls a handler and writes the error that it may return.
+func (x *exchange) answer(h handle) {
+	if err := h(x); err != nil {
+		x.fail(err)
+	}
+}
+
+// Unwrap serves http.ResponseController.
+func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
+
+// WriteHeader implements http.ResponseWriter.
+func (x *exchange) WriteHeader(status int) {
+	if x.status == 0 && status >= 200 {
+		x.status = status
+	}
+	x.extend(0)
+	x.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (x *exchange) Write(p []byte) (int, error) {
+	if x.status == 0 {
+		x.status = http.StatusOK
+	}
+	x.extend(len(p))
+	n, err := x.ResponseWriter.Write(p)
+	x.bytes += int64(n)
+	return n, err
+}
+
+// extend gives the peer time to take n more bytes.
+func (x *exchange) extend(n int) {
+	now := time.Now()
+	if n > 0 && n < minRate && now.Sub(x.extended) < time.Second {
+		return
+	}
+	x.extended = now
+	x.control.SetWriteDeadline(now.Add(patience + transferTime(int64(n)))) // fails where a test or a wrapper has no deadlines
+}
+
+// level is how loud the request is in the log.
+func (x *exchange) level() slog.Level {
+	switch {
+	case x.status >= 500 && x.status != http.StatusServiceUnavailable:
+		return slog.LevelError
+	case x.route == pathHealthy || x.route == pathReady:
+		return slog.LevelDebug
+	}
+	return slog.LevelInfo
+}
+
+// encoder is a buffer with an encoder that writes to it, for use again and again.
+type encoder struct {
+	bytes.Buffer
+	json *json.Encoder
+}
+
+var encoders = sync.Pool{New: func() any {
+	e := &encoder{}
+	e.json = json.NewEncoder(&e.Buffer)
+	e.json.SetEscapeHTML(false)
+	return e
+}}
+
+// largestKept bounds what the pool holds on to.
+const largestKept = 64 << 10
+
+// json answers with a body. Unless the header says otherwise it is not to be stored.
+func (x *exchange) json(status int, body any) error {
+	e := encoders.Get().(*encoder)
+	defer func() {
+		if e.Cap() <= largestKept {
+			e.Reset()
+			encoders.Put(e)
+		}
+	}()
+	if err := e.json.Encode(body); err != nil {
+		return err
+	}
+	h := x.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Length", strconv.Itoa(e.Len()))
+	x.WriteHeader(status)
+	x.Write(e.Bytes()) // a peer that has gone needs no answer
+	return nil
+}

@@ -1,0 +1,162 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/httpapi"
+	"github.com/matryer/is"
+)
+
+// journal is a log that tests can read while it is written.
+type journal struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (j *journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.b.Write(p)
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.b.String()
+}
+
+func (j *journal) logger() *slog.Logger {
+	return slog.New(slog.NewJSONHandler(j, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+// lines returns the records with what does not change from run to run.
+func (j *journal) lines(t *testing.T) (lines []map[string]any) {
+	t.Helper()
+	for line := range strings.Lines(j.String()) {
+		var m map[string]any
+		is.New(t).NoErr(json.Unmarshal([]byte(line), &m))
+		delete(m, "time")
+		delete(m, "duration")
+		lines = append(lines, m)
+	}
+	return lines
+}
+
+func TestAccessLog(t *testing.T) {
+	var log journal
+	s := serve(t, httpapi.Options{Log: log.logger()})
+	s.is.Equal(s.do("GET", "/api/v1/credits?secret=1", "", "X-Request-Id", "r1").StatusCode, 200)
+	s.is.Equal(s.do("GET", "/images/secret", "", "X-Request-Id", "r2").StatusCode, 404)
+	s.is.Equal(s.do("GET", "/images/secret/", "", "X-Request-Id", "r3").StatusCode, 404)
+	s.is.Equal(s.do("GET", "/healthz", "", "X-Request-Id", "r4").StatusCode, 200)
+	s.is.Equal(s.post(fox(`,"n":0`), "X-Request-Id", "r5").StatusCode, 400)
+	s.server.Close() // waits for the handlers
+	request := func(id string, m map[string]any) map[string]any { m["msg"], m["request_id"] = "request", id; return m }
+	want := []map[string]any{
+		request("r1", map[string]any{"level": "INFO", "method": "GET", "route": "/api/v1/credits", "status": 200.0, "bytes": 89.0, "user": "alice"}),
+		request("r2", map[string]any{"level": "INFO", "method": "GET", "route": "/images/:id", "status": 404.0, "bytes": 82.0, "error": "notFound: the requested resource was not found"}),
+		request("r3", map[string]any{"level": "INFO", "method": "GET", "route": "", "status": 404.0, "bytes": 82.0, "error": "notFound: the requested resource was not found"}),
+		request("r4", map[string]any{"level": "DEBUG", "method": "GET", "route": "/healthz", "status": 200.0, "bytes": 16.0}),
+		request("r5", map[string]any{"level": "INFO", "method": "POST", "route": "/api/v1/images/generations", "status": 400.0, "bytes": 77.0, "user": "alice",
+			"error": "invalid_request: n must be from 1 to 4; got 0"}),
+	}
+	s.is.Equal(cmp.Diff(want, log.lines(t)), "")
+}
+
+// Whatever happens, neither keys nor prompts nor capabilities come into the log.
+func TestLogKeepsSecrets(t *testing.T) {
+	var log journal
+	s := serve(t, httpapi.Options{Log: log.logger()}, func(c *imagegen.Config) { c.Log = log.logger() })
+	g := s.accepted(s.post(`{"model":"fake-1","prompt":"canary fox","size":"64x48"}`, "Idempotency-Key", "canary-key"), 200)
+	s.do("GET", s.path(g.Images[0].URL), "")
+	s.do("GET", s.path(g.Images[0].URL)+"/", "")
+	s.do("GET", "/api/v1/credits", "", "Authorization", "Bearer canary-token")
+	s.do("GET", "/api/v1/credits?canary=1", "", "Cookie", "canary")
+	s.post(`{"model":"fake-1","prompt":"[fake:fail] canary fox"}`)
+	s.post(`{"model":"fake-1","prompt":"[fake:panic] canary fox"}`)
+	s.post(`{"model":"fake-1","prompt":"canary` + "\x01" + `"}`)
+	s.post(`{"model":"fake-1","prompt":["canary"]}`)
+	s.postForm(foxForm(part{name: "prompt", value: "canary"})...)
+	s.server.Close()
+	s.is.True(strings.Count(log.String(), `"msg":"request"`) == 10)
+	for _, secret := range []string{"canary", s.key, g.Images[0].ID} {
+		if at := strings.Index(log.String(), secret); at >= 0 {
+			t.Errorf("the log holds %q: …%s", secret, log.String()[max(0, at-200):])
+		}
+	}
+}
+
+func TestRequestID(t *testing.T) {
+	s := serve(t, httpapi.Options{})
+	for _, sent := range []string{"a", "A-b_c.9", strings.Repeat("x", 128)} {
+		s.is.Equal(s.do("GET", "/healthz", "", "X-Request-Id", sent).Header.Get("X-Request-Id"), sent)
+	}
+	seen := map[string]bool{}
+	for _, sent := range []string{"-", "-", "", "a b", "a\"b", "é", strings.Repeat("x", 129)} {
+		got := s.do("GET", "/nowhere", "", "X-Request-Id", sent).Header.Get("X-Request-Id")
+		s.is.True(len(got) >= 20 && got != sent && !seen[got])
+		seen[got] = true
+	}
+}
+
+// The identifier goes with the work, also with what goes on after the answer.
+func TestRequestIDInTheEngine(t *testing.T) {
+	ids := make(chan string, 8)
+	s := serve(t, httpapi.Options{}, func(c *imagegen.Config) {
+		c.Observe = func(ctx context.Context, e imagegen.Event) { ids <- string(e.Kind) + " " + httpapi.RequestID(ctx) }
+	})
+	s.accepted(s.post(fox(""), "X-Request-Id", "mine"), http.StatusOK)
+	s.is.Equal(<-ids, "accepted mine")
+	s.is.Equal(<-ids, "settled mine")
+	s.is.Equal(httpapi.RequestID(t.Context()), "")
+}
+
+func TestLogHandler(t *testing.T) {
+	is := is.New(t)
+	var log journal
+	var ctx context.Context
+	s := serve(t, httpapi.Options{}, func(c *imagegen.Config) {
+		c.Admit = func(c context.Context, _ imagegen.Admission) error { ctx = c; return imagegen.Invalid("no") }
+	})
+	s.post(fox(""), "X-Request-Id", "mine")
+	h := httpapi.NewLogHandler(log.logger().Handler())
+	is.Equal(httpapi.NewLogHandler(h), h) // once is enough
+	l := slog.New(h).With("a", 1)
+	l.InfoContext(ctx, "with")
+	l.Info("without")
+	is.Equal(cmp.Diff([]map[string]any{
+		{"level": "INFO", "msg": "with", "a": 1.0, "request_id": "mine"},
+		{"level": "INFO", "msg": "without", "a": 1.0},
+	}, log.lines(t)), "")
+}
+
+// A handler that panics answers 500 and is logged; the connection serves on.
+func TestPanic(t *testing.T) {
+	var log journal
+	s := serve(t, httpapi.Options{Log: log.logger()}, func(c *imagegen.Config) {
+		c.Admit = func(_ context.Context, a imagegen.Admission) error {
+			if a.Request.Prompt == "abort" {
+				panic(http.ErrAbortHandler)
+			}
+			panic("trouble")
+		}
+	})
+	s.refused(s.post(fox("")), http.StatusInternalServerError, imagegen.CodeInternal)
+	s.is.True(strings.Contains(log.String(), "trouble") && strings.Contains(log.String(), "goroutine"))
+	s.is.Equal(s.do("GET", "/healthz", "").StatusCode, http.StatusOK)
+
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.server.URL+generations, strings.NewReader(`{"model":"fake-1","prompt":"abort"}`))
+	s.is.NoErr(err)
+	r.Header = http.Header{"Authorization": {"Bearer " + s.key}, "Content-Type": {"application/json"}}
+	_, err = http.DefaultTransport.RoundTrip(r)
+	s.is.True(err != nil) // net/http is asked to cut the connection, and does
+}

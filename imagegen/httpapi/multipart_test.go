@@ -1,0 +1,158 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/textproto"
+	"strings"
+	"testing"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/httpapi"
+	"github.com/matryer/is"
+)
+
+func TestFormWithoutFiles(t *testing.T) {
+	s := serve(t, httpapi.Options{})
+	g := s.accepted(s.postForm(foxForm(part{name: "n", value: "2"}, part{name: "quality", value: "low"}, part{name: "async", value: "0"},
+		part{name: "user", value: "u"}, part{name: "response_format", value: "url"})...), http.StatusOK)
+	s.is.Equal(g.N, 2)
+	s.is.Equal(g.Size, "64x48")
+	s.is.Equal(g.RequestedQuality, "low")
+	s.is.Equal(g.ReferenceCount, 0)
+	for _, async := range []string{"1", "true"} {
+		s.accepted(s.postForm(foxForm(part{name: "async", value: async})...), http.StatusAccepted)
+	}
+	s.accepted(s.postForm(foxForm(part{name: "async", value: "false"})...), http.StatusOK)
+}
+
+// Files may come before the text, under any of the names, as any type.
+func TestFormWithFiles(t *testing.T) {
+	s := serve(t, httpapi.Options{})
+	parts := []part{
+		{name: "reference_image", file: "a.png", value: picture(30, 30)},
+		{name: "reference_image", file: "b.txt", value: picture(31, 30)},
+		{name: "reference_image[]", file: "../c", value: picture(32, 30)},
+		{name: "image", file: `d\".png`, value: picture(33, 30)},
+		{value: picture(34, 30), header: textproto.MIMEHeader{
+			"Content-Disposition": {`form-data; name="image[]"; filename*=UTF-8''%e7%8b%90.webp`}, "Content-Type": {"text/html"}}},
+		{name: "reference_image", file: noName},                         // an unchosen file of an HTML form
+		{name: "reference_image", file: noName, value: picture(35, 30)}, // without a name, but chosen
+	}
+	g := s.accepted(s.postForm(append(parts, foxForm()...)...), http.StatusOK)
+	s.is.Equal(g.ReferenceCount, 6)
+}
+
+func TestFormRefusals(t *testing.T) {
+	s := serve(t, httpapi.Options{})
+	file := func(value string) part { return part{name: "reference_image", file: "fox.png", value: value} }
+	many := func(n int) (parts []part) {
+		for range n {
+			parts = append(parts, file(picture(30, 30)))
+		}
+		return parts
+	}
+	for name, c := range map[string]struct {
+		parts []part
+		says  string
+	}{
+		"no parts":                    {nil, "model is required"},
+		"no prompt":                   {[]part{{name: "model", value: "fake-1"}, file(picture(30, 30))}, "prompt is required"},
+		"n a word":                    {foxForm(part{name: "n", value: "two"}), "n must be an integer"},
+		"n zero":                      {foxForm(part{name: "n", value: "0"}), "from 1 to 4"},
+		"n with a zero":               {foxForm(part{name: "n", value: "02"}), "n must be an integer"},
+		"n with a sign":               {foxForm(part{name: "n", value: "+2"}), "n must be an integer"},
+		"n with a space":              {foxForm(part{name: "n", value: "2 "}), "n must be an integer"},
+		"n empty":                     {foxForm(part{name: "n", value: ""}), "n must be an integer"},
+		"n five":                      {foxForm(part{name: "n", value: "5"}), "from 1 to 4"},
+		"async yes":                   {foxForm(part{name: "async", value: "yes"}), "true, false, 1, 0"},
+		"async empty":                 {foxForm(part{name: "async", value: ""}), "true, false, 1, 0"},
+		"async in capitals":           {foxForm(part{name: "async", value: "True"}), "true, false, 1, 0"},
+		"quality empty":               {foxForm(part{name: "quality", value: ""}), "auto, low, medium, high"},
+		"size twice":                  {foxForm(part{name: "size", value: "64x48"}), "size was sent twice"},
+		"unknown":                     {foxForm(part{name: "seed", value: "7"}), `unknown field "seed"`},
+		"unknown, with a nearest":     {foxForm(part{name: "reference_img", value: "x"}), "nearest known one is reference_image"},
+		"unknown file":                {foxForm(part{name: "mask", file: "m.png", value: picture(30, 30)}), `unknown field "mask"; the nearest known one is reference_image`},
+		"unknown file, unchosen":      {foxForm(part{name: "mask", file: noName}), `unknown field "mask"`},
+		"no name":                     {foxForm(part{header: textproto.MIMEHeader{"Content-Disposition": {"form-data"}}}), "Content-Disposition"},
+		"no disposition":              {foxForm(part{header: textproto.MIMEHeader{"X": {"y"}}}), "Content-Disposition"},
+		"an attachment":               {foxForm(part{header: textproto.MIMEHeader{"Content-Disposition": {`attachment; name="n"`}}}), "Content-Disposition"},
+		"text as a file":              {foxForm(part{name: "quality", file: "q.txt", value: "low"}), "quality must be text"},
+		"a file as text":              {foxForm(part{name: "reference_image", value: picture(30, 30)}), "reference_image must be a file"},
+		"another name as text":        {foxForm(part{name: "image[]", value: "x"}), "image[] must be a file"},
+		"prompt no UTF-8":             {[]part{{name: "model", value: "fake-1"}, {name: "prompt", value: "a fo\xff"}}, "prompt is not valid UTF-8"},
+		"much text":                   {foxForm(part{name: "user", value: strings.Repeat("x", 1<<20)}), "1048576 bytes"},
+		"an empty file":               {foxForm(file(picture(30, 30)), file("")), `reference_image 2 ("fox.png") is empty`},
+		"a text file":                 {foxForm(file("a fox")), `reference_image 1 ("fox.png") is no PNG, JPEG or WebP`},
+		"a file without a name":       {foxForm(part{name: "image", file: noName, value: "x"}), `image 1 ("")`},
+		"a GIF":                       {foxForm(file("GIF89a\x01\x00\x01\x00\x00\x00\x00;")), "is no PNG"},
+		"a header cut short":          {foxForm(file(picture(30, 30)[:25])), "is no PNG"},
+		"17 files":                    {foxForm(many(17)...), "more than 16 reference images"},
+		"65 parts":                    {foxForm(func() []part { p := make([]part, 62); return fill(p) }()...), "more than 64 parts"},
+		"a name with a long argument": {foxForm(part{name: strings.Repeat("x", 5000), value: ""}), "unknown field"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			message := s.refused(s.postForm(c.parts...), http.StatusBadRequest, imagegen.CodeInvalidRequest)
+			if !strings.Contains(message, c.says) {
+				t.Errorf("got %q; want %q in it", message, c.says)
+			}
+			is.True(len(message) < 600)
+		})
+	}
+	s.untouched()
+}
+
+// fill makes parts that are absent: files that were not chosen.
+func fill(parts []part) []part {
+	for i := range parts {
+		parts[i] = part{name: "image", file: noName}
+	}
+	return parts
+}
+
+func TestFormIsMalformed(t *testing.T) {
+	s := serve(t, httpapi.Options{})
+	contentType, whole := formOf(foxForm(part{name: "reference_image", file: "a.png", value: picture(300, 300)})...)
+	for cut := 1; cut < len(whole)-4; cut += 1 + len(whole)/50 { // the last four bytes are "--" and a line break
+		s.refused(s.post(whole[:len(whole)-4-cut], "Content-Type", contentType), http.StatusBadRequest, imagegen.CodeInvalidRequest)
+	}
+	for _, body := range []string{" ", "--", strings.Repeat("x", 10_000), "--b\r\n\r\n", "--b\r\n" + strings.Repeat("A: b\r\n", 20_000)} {
+		s.refused(s.post(body, "Content-Type", "multipart/form-data; boundary=b"), http.StatusBadRequest, imagegen.CodeInvalidRequest)
+	}
+	s.refused(s.post(whole+strings.Repeat("x", 100_000), "Content-Type", contentType), http.StatusBadRequest, imagegen.CodeInvalidRequest)
+	s.untouched()
+	s.accepted(s.post(whole+"an epilogue", "Content-Type", contentType), http.StatusOK)
+}
+
+// The limit of a file is inclusive, and counted in bytes whatever the picture.
+func TestFileOfFiftyMiB(t *testing.T) {
+	s := serve(t, httpapi.Options{})
+	file := func(n int) string {
+		p := picture(30, 30)
+		return p + strings.Repeat("\x00", n-len(p)) // bytes behind the end of a PNG are ignored
+	}
+	s.accepted(s.postForm(foxForm(part{name: "image", file: "a", value: file(50 << 20)})...), http.StatusOK)
+	message := s.refused(s.postForm(foxForm(part{name: "image", file: "big.png", value: file(50<<20 + 1)})...), 400, imagegen.CodeInvalidRequest)
+	s.is.True(strings.Contains(message, `image 1 ("big.png") is larger than 52428800 bytes`))
+}
+
+func TestBodyLargerThanAllFiles(t *testing.T) {
+	s := serve(t, httpapi.Options{})
+	contentType, body := formOf(foxForm()...)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.server.URL+generations, strings.NewReader(body))
+	s.is.NoErr(err)
+	r.ContentLength = 16*50<<20 + 1<<20 + 1 // announced, and so refused before a byte is read
+	r.Header.Set("Authorization", "Bearer "+s.key)
+	r.Header.Set("Content-Type", contentType)
+	r.Header.Set("Expect", "100-continue")
+	s.is.True(strings.Contains(s.refused(s.send(r), 400, imagegen.CodeInvalidRequest), fmt.Sprint(r.ContentLength-1)))
+}
+
+func TestPixelLimit(t *testing.T) {
+	s := serve(t, httpapi.Options{})
+	// The header of a PNG of 10,001 x 10,000; its bytes are never decoded.
+	header := "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x27\x11\x00\x00\x27\x10\x08\x00\x00\x00\x00\x70\xe7\x56\xc5"
+	message := s.refused(s.postForm(foxForm(part{name: "image", file: "a.png", value: header})...), 400, imagegen.CodeInvalidRequest)
+	s.is.True(strings.Contains(message, "10001 x 10000 pixels; the limit is 100 million"))
+}

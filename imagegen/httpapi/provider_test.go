@@ -1,0 +1,29 @@
+package httpapi_test
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// heldProvider fails once it is released.
+type heldProvider struct{ release chan struct{} }
+
+func (p *heldProvider) Name() string                        { return "held" }
+func (p *heldProvider) Capabilities() imagegen.Capabilities { return imagegen.Capabilities{} }
+func (p *heldProvider) Generate(ctx context.Context, _ imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
+	return func(yield func(imagegen.ProviderImage, error) bool) {
+		select {
+		case <-p.release:
+			yield(imagegen.ProviderImage{}, errors.New("secret trouble upstream"))
+		case <-ctx.Done():
+			yield(imagegen.ProviderImage{}, ctx.Err())
+		}
+	}
+}
+
+func withProvider(p imagegen.Provider) func(*imagegen.Config) {
+	return func(c *imagegen.Config) { c.Models[0].Provider = p }
+}

@@ -1,0 +1,46 @@
+package httpapi
+
+import (
+	"net/url"
+	"strconv"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+var queryNames = []string{"limit", "after", "status"}
+
+// parseQuery reads the query of the list. The engine checks the values.
+func parseQuery(raw string) (q imagegen.Query, err error) {
+	values, err := url.ParseQuery(raw)
+	if err != nil {
+		return q, imagegen.Invalid("the query is malformed: %v", err)
+	}
+	for name, sent := range values {
+		if len(sent) > 1 {
+			return q, imagegen.Invalid("query parameter %s was sent twice", shown(name))
+		}
+		if err := setQuery(&q, name, sent[0]); err != nil {
+			return q, err
+		}
+	}
+	return q, nil
+}
+
+func setQuery(q *imagegen.Query, name, v string) (err error) {
+	if v == "" {
+		return imagegen.Invalid("query parameter %s has no value", shown(name))
+	}
+	switch name {
+	case "limit":
+		if q.Limit, err = strconv.Atoi(v); err != nil || !isInteger(v) || q.Limit == 0 {
+			return imagegen.Invalid("limit must be from 1 to %d; got %s", imagegen.MaxPageSize, shown(v))
+		}
+	case "after":
+		q.After = imagegen.GenerationID(v)
+	case "status":
+		q.Status = imagegen.Status(v)
+	default:
+		return imagegen.Invalid("unknown query parameter %s; the nearest known one is %s", shown(name), nearest(name, queryNames))
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/internal/wire"
+)
+
+// pollAfter is when to look at a pending generation again.
+const pollAfter = 2 * time.Second
+
+// catalog is the list of models as it is sent.
+type catalog struct {
+	body []byte
+	etag string
+}
+
+func (a *api) encodeCatalog() (catalog, error) {
+	infos, err := a.engine.Models(context.Background())
+	if err != nil {
+		return catalog{}, err
+	}
+	body, err := json.Marshal(wire.NewModels(infos))
+	return catalog{append(body, '\n'), fmt.Sprintf(`"%x"`, sha256.Sum256(body))}, err
+}
+
+// models answers with what does not change while the process lives.
+func (a *api) models(x *exchange) error {
+	c, err := a.catalog()
+	if err != nil {
+		return err
+	}
+	h := x.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-cache") // may be stored, but is asked for each time: cheap with ETag
+	h.Set("ETag", c.etag)
+	http.ServeContent(x, x.request, "", time.Time{}, bytes.NewReader(c.body))
+	return nil
+}
+
+func (a *api) balance(x *exchange) error {
+	b, err := x.session.Balance(x.request.Context())
+	if err != nil {
+		return err
+	}
+	return x.json(http.StatusOK, wire.BalanceBody{Object: "balance", Balance: *wire.NewBalance(b)})
+}
+
+func (a *api) generation(x *exchange) error {
+	g, err := x.session.Generation(x.request.Context(), imagegen.GenerationID(x.id))
+	if err != nil {
+		return err
+	}
+	if err := a.findBase(x); err != nil {
+		return err
+	}
+	if !g.Status.Terminal() {
+		x.Header().Set("Retry-After", seconds(pollAfter))
+	}
+	return x.json(http.StatusOK, wire.NewGeneration(g, x.base))
+}
+
+func (a *api) generations(x *exchange) error {
+	if err := a.findBase(x); err != nil {
+		return err
+	}
+	q, err := parseQuery(x.request.URL.RawQuery)
+	if err != nil {
+		return err
+	}
+	p, err := x.session.Generations(x.request.Context(), q)
+	if err != nil {
+		return err
+	}
+	return x.json(http.StatusOK, wire.NewList(p, x.base))
+}

@@ -1,0 +1,62 @@
+package httpapi_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/httpapi"
+)
+
+func TestHealth(t *testing.T) {
+	s := serve(t, httpapi.Options{})
+	for path, body := range map[string]string{"/healthz": `{"status":"ok"}`, "/readyz": `{"status":"ready"}`} {
+		a := s.do("GET", path, "", "Authorization", "-")
+		s.bodyIs(a, body)
+		s.is.Equal(a.StatusCode, http.StatusOK)
+		s.is.Equal(a.Header.Get("Cache-Control"), "no-store")
+	}
+}
+
+// As soon as draining begins the service takes no work, and goes on to show what there is.
+func TestDraining(t *testing.T) {
+	held := &heldProvider{make(chan struct{})}
+	s := serve(t, httpapi.Options{}, withProvider(held))
+	running := s.accepted(s.post(fox(`,"async":true`)), http.StatusAccepted)
+	for !strings.Contains(s.do("GET", s.path(running.PollURL), "").body, `"processing"`) {
+	}
+	stopped := make(chan error, 1)
+	go func() { stopped <- s.Stop(context.Background()) }()
+	for s.do("GET", "/readyz", "").StatusCode == http.StatusOK {
+	}
+	a := s.do("GET", "/readyz", "")
+	s.refused(a, http.StatusServiceUnavailable, imagegen.CodeOverloaded)
+	s.is.True(a.Header.Get("Retry-After") != "")
+	s.is.Equal(s.do("GET", "/healthz", "").StatusCode, http.StatusOK)
+	for _, more := range []string{"", `,"async":true`} {
+		a := s.post(fox(more), "Idempotency-Key", "k")
+		s.refused(a, http.StatusServiceUnavailable, imagegen.CodeOverloaded)
+		s.is.True(a.Header.Get("Retry-After") != "")
+		s.is.Equal(a.Header.Get("X-Should-Retry"), "") // by all means
+	}
+	a = s.postForm(foxForm(part{name: "image", file: "a.png", value: picture(30, 30)})...)
+	s.refused(a, http.StatusServiceUnavailable, imagegen.CodeOverloaded)
+	s.is.Equal(s.do("GET", s.path(running.PollURL), "").StatusCode, http.StatusOK)
+	s.is.Equal(s.do("GET", "/api/v1/models", "").StatusCode, http.StatusOK)
+	close(held.release)
+	s.is.NoErr(<-stopped)
+	s.is.Equal(s.accepted(s.do("GET", s.path(running.PollURL), ""), 200).Status, "failed")
+}
+
+func TestOverload(t *testing.T) {
+	s := serve(t, httpapi.Options{}, func(c *imagegen.Config) { c.Concurrency, c.MaxQueued, c.SlotWait = 1, 1, 1 })
+	for s.post(`{"model":"fake-1","prompt":"[fake:hang]","async":true}`).StatusCode == http.StatusAccepted {
+	}
+	for _, more := range []string{"", `,"async":true`} {
+		a := s.post(fox(more))
+		s.refused(a, http.StatusServiceUnavailable, imagegen.CodeOverloaded)
+		s.is.True(a.Header.Get("Retry-After") != "")
+	}
+}

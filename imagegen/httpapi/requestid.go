@@ -1,0 +1,54 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"net/http"
+	"strings"
+)
+
+type requestIDKey struct{}
+
+// RequestID returns the X-Request-Id of the request that ctx belongs to, also in the work that
+// goes on after its answer. "": it belongs to none.
+func RequestID(ctx context.Context) string {
+	id, _ := ctx.Value(requestIDKey{}).(string)
+	return id
+}
+
+// requestID takes over what the caller sent, if it is fit for a log.
+func requestID(h http.Header) string {
+	if id := h.Get("X-Request-Id"); id != "" && len(id) <= 128 && strings.Trim(id, requestIDCharacters) == "" {
+		return id
+	}
+	return rand.Text()
+}
+
+const requestIDCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
+
+// NewLogHandler returns a handler that adds request_id to each record whose context has one. Give
+// it to the engine's logger too, and a request's lines can be found together. A handler that does
+// so already is returned as it is.
+func NewLogHandler(h slog.Handler) slog.Handler {
+	if l, ok := h.(logHandler); ok {
+		return l
+	}
+	return logHandler{h}
+}
+
+type logHandler struct{ slog.Handler }
+
+func (l logHandler) Handle(ctx context.Context, r slog.Record) error {
+	if id := RequestID(ctx); id != "" {
+		r = r.Clone()
+		r.AddAttrs(slog.String("request_id", id))
+	}
+	return l.Handler.Handle(ctx, r)
+}
+
+func (l logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return logHandler{l.Handler.WithAttrs(attrs)}
+}
+
+func (l logHandler) WithGroup(name string) slog.Handler { return logHandler{l.Handler.WithGroup(name)} }

@@ -1,0 +1,62 @@
+package httpapi
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/julienschmidt/httprouter"
+)
+
+// handle answers a request, or returns the error that is the answer.
+type handle func(x *exchange) error
+
+const (
+	pathHealthy = "/healthz"
+	pathReady   = "/readyz"
+)
+
+// routes is every route there is.
+func (a *api) routes() *httprouter.Router {
+	r := httprouter.New()
+	r.RedirectTrailingSlash, r.RedirectFixedPath = false, false
+	r.NotFound = answer(func(*exchange) error { return imagegen.ErrNotFound })
+	r.MethodNotAllowed = answer(methodNotAllowed)
+	r.GlobalOPTIONS = answer(a.preflight)
+
+	get(r, "/api/v1/models", a.models)
+	get(r, "/api/v1/credits", a.withKey(a.balance))
+	post(r, "/api/v1/images/generations", a.withKey(a.generate))
+	get(r, "/api/v1/generations", a.withKey(a.generations))
+	get(r, "/api/v1/generations/:id", a.withKey(a.generation))
+	get(r, "/images/:id", a.image)
+	get(r, pathHealthy, a.healthy)
+	get(r, pathReady, a.ready)
+	return r
+}
+
+func get(r *httprouter.Router, path string, h handle) {
+	r.GET(path, route(path, h))
+	r.HEAD(path, route(path, h))
+}
+
+func post(r *httprouter.Router, path string, h handle) { r.POST(path, route(path, h)) }
+
+func route(path string, h handle) httprouter.Handle {
+	return func(w http.ResponseWriter, _ *http.Request, p httprouter.Params) {
+		x := w.(*exchange)
+		x.route, x.id = path, p.ByName("id")
+		x.answer(h)
+	}
+}
+
+// answer makes a handler of what belongs to no route.
+func answer(h handle) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { w.(*exchange).answer(h) }
+}
+
+// methodNotAllowed finds Allow set by the router.
+func methodNotAllowed(x *exchange) error {
+	return &imagegen.Error{Code: codeMethodNotAllowed,
+		Message: "this address takes " + strings.ReplaceAll(x.Header().Get("Allow"), ", OPTIONS", "") + " only"}
+}

@@ -1,0 +1,215 @@
+package httpapi_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/httpapi"
+	"github.com/imagegend/imagegend/imagegen/imagegentest"
+	"github.com/matryer/is"
+)
+
+// pipes is a listener whose connections stay in the process, so that a test's clock governs them.
+type pipes struct {
+	incoming chan net.Conn
+	closed   chan struct{}
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.incoming:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error   { close(p.closed); return nil }
+func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
+
+// line is a connection to a service that runs on the test's clock.
+type line struct {
+	*testing.T
+	is *is.I
+	imagegentest.Running
+	net.Conn
+	r   *bufio.Reader
+	key string
+}
+
+func connect(t *testing.T, change ...func(*imagegen.Config)) *line {
+	t.Helper()
+	e := imagegentest.Start(t, change...)
+	l := &line{T: t, is: is.New(t), Running: e, key: e.Key(t, imagegentest.Alice)}
+	server := httpapi.NewServer(httpapi.NewHandler(e.Engine, httpapi.Options{}))
+	p := &pipes{make(chan net.Conn), make(chan struct{})}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(p) }()
+	var far net.Conn
+	l.Conn, far = net.Pipe()
+	p.incoming <- far
+	l.r = bufio.NewReader(l.Conn)
+	t.Cleanup(func() {
+		l.Conn.Close()
+		l.is.NoErr(server.Shutdown(context.Background()))
+		l.is.True(errors.Is(<-served, http.ErrServerClosed))
+	})
+	return l
+}
+
+func (l *line) say(format string, args ...any) {
+	l.Helper()
+	_, err := fmt.Fprintf(l.Conn, format, args...)
+	l.is.NoErr(err)
+}
+
+// ask begins a request for images with a body of n bytes.
+func (l *line) ask(contentType string, n int) {
+	l.Helper()
+	l.say("POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n", generations, l.key, contentType, n)
+}
+
+func (l *line) hear() (status int, body string) {
+	l.Helper()
+	a, err := http.ReadResponse(l.r, nil)
+	l.is.NoErr(err)
+	b, err := io.ReadAll(a.Body)
+	l.is.NoErr(err)
+	return a.StatusCode, string(b)
+}
+
+// A call may last as long as the engine lets it, on a connection that was used before.
+func TestLongCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := connect(t)
+		for range 2 {
+			body := `{"model":"fake-1","prompt":"[fake:delay=790s] a fox","size":"64x48"}`
+			began := time.Now()
+			l.ask("application/json", len(body))
+			l.say("%s", body)
+			status, answer := l.hear()
+			l.is.Equal(status, http.StatusOK)
+			l.is.True(strings.Contains(answer, `"succeeded"`))
+			l.is.Equal(time.Since(began).Round(time.Second), 790*time.Second)
+			time.Sleep(100 * time.Second) // between requests
+		}
+	})
+}
+
+// A body that stalls is refused, in either encoding.
+func TestStalledBody(t *testing.T) {
+	for _, contentType := range []string{"application/json", "multipart/form-data; boundary=b"} {
+		t.Run(contentType, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := connect(t)
+				began := time.Now()
+				l.ask(contentType, 1000)
+				l.say("--b\r\nContent-Disposition: form-data; name=\"image\"; filename=\"a\"\r\n\r\n%s", picture(30, 30))
+				status, answer := l.hear()
+				l.is.Equal(status, http.StatusBadRequest)
+				l.is.True(strings.Contains(answer, "too slowly"))
+				l.is.Equal(time.Since(began).Round(time.Second), 30*time.Second)
+			})
+		})
+	}
+}
+
+// Who sends a byte now and then is refused as well; who is slow but steady is not.
+func TestSlowBody(t *testing.T) {
+	for name, c := range map[string]struct {
+		chunk, every int // bytes, seconds
+		want         int
+	}{
+		"dripping": {1, 20, http.StatusBadRequest},
+		"steady":   {20 * 9000, 20, http.StatusOK},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := connect(t)
+				contentType, body := formOf(foxForm(part{name: "image", file: "a", value: picture(30, 30) + strings.Repeat("\x00", 2<<20)})...)
+				l.ask(contentType, len(body))
+				go func() {
+					for len(body) > 0 {
+						n := min(c.chunk, len(body))
+						if _, err := io.WriteString(l.Conn, body[:n]); err != nil {
+							return // refused
+						}
+						body = body[n:]
+						time.Sleep(time.Duration(c.every) * time.Second)
+					}
+				}()
+				status, _ := l.hear()
+				l.is.Equal(status, c.want)
+			})
+		})
+	}
+}
+
+// A header that does not end is cut off.
+func TestSlowHeader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := connect(t)
+		began := time.Now()
+		l.say("GET /healthz HTTP/1.1\r\n")
+		_, err := l.r.ReadByte()
+		l.is.True(err != nil)
+		l.is.Equal(time.Since(began), 10*time.Second)
+	})
+}
+
+// An answer that nobody takes does not hold a connection for ever.
+func TestAnswerNobodyTakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := connect(t)
+		began := time.Now()
+		l.say("GET /api/v1/models HTTP/1.1\r\nHost: x\r\n\r\n")
+		time.Sleep(time.Minute)
+		_, err := io.ReadAll(l.r)
+		l.is.NoErr(err) // cut off, in the midst of the answer
+		_, err = l.Conn.Write([]byte("x"))
+		l.is.True(err != nil)
+		l.is.True(time.Since(began) >= time.Minute)
+	})
+}
+
+// A caller that hangs up before the charge, waiting for a slot, is charged nothing; the service
+// notices while it waits.
+func TestHangUpInTheQueue(t *testing.T) {
+	for _, contentType := range []string{"application/json", "multipart/form-data"} {
+		t.Run(contentType, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := connect(t, func(c *imagegen.Config) { c.Concurrency = 1 })
+				busy, leave := context.WithCancel(t.Context())
+				defer leave()
+				go l.As(imagegentest.Bob).Generate(busy, imagegen.GenerateRequest{Model: imagegentest.Model, Prompt: "[fake:delay=10s] a fox",
+					Size: imagegen.Size{Width: 64, Height: 48}})
+				synctest.Wait()
+				body := fox("")
+				if contentType != "application/json" {
+					contentType, body = formOf(foxForm(part{name: "image", file: "a", value: picture(30, 30)})...)
+				}
+				l.ask(contentType, len(body))
+				l.say("%s", body)
+				synctest.Wait()
+				l.is.NoErr(l.Conn.Close())
+				time.Sleep(time.Minute)
+				p, err := l.As(imagegentest.Alice).Generations(t.Context(), imagegen.Query{})
+				l.is.NoErr(err)
+				l.is.Equal(len(p.Generations), 0)
+				b, err := l.As(imagegentest.Alice).Balance(t.Context())
+				l.is.NoErr(err)
+				l.is.Equal(b.Credits, imagegen.Credits(100))
+			})
+		})
+	}
+}

@@ -1,0 +1,202 @@
+package storage
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+)
+
+// The most that one commit takes up.
+const (
+	mostOps   = 1024
+	mostBytes = 4 << 20
+)
+
+// op is an operation on its way through the committer.
+type op struct {
+	run     func(kv.Tx) error
+	refusal error // of run, before it wrote anything
+	done    chan error
+	state   atomic.Int32
+}
+
+// The states of an op.
+const (
+	waiting int32 = iota
+	taken         // by the committer, which answers
+	givenUp       // by its caller
+)
+
+// Update implements kv.DB.
+func (d *database) Update(ctx context.Context, run func(kv.Tx) error) error {
+	if err := notBegun(ctx); err != nil {
+		return err
+	}
+	o := &op{run: run, done: make(chan error, 1)}
+	select {
+	case d.queue <- o:
+	case <-ctx.Done():
+		return notBegun(ctx)
+	case <-d.ended:
+		return notApplied(errClosed)
+	}
+	select {
+	case err := <-o.done:
+		return err
+	case <-ctx.Done():
+		if o.state.CompareAndSwap(waiting, givenUp) {
+			return notBegun(ctx)
+		}
+	case <-d.ended:
+		if o.state.CompareAndSwap(waiting, givenUp) {
+			return notApplied(errClosed)
+		}
+	}
+	return <-o.done // taken up: it is seen through
+}
+
+// serve is the committer: it takes an operation and whatever else waits by then, commits them
+// together and answers. It waits for no timer: under load, a batch is what came in during the
+// commit before.
+func (d *database) serve() {
+	defer close(d.ended)
+	for {
+		select {
+		case o := <-d.queue:
+			for ops := d.drain(o); len(ops) > 0; {
+				ops = ops[d.transact(ops):]
+			}
+		case <-d.quit:
+			return
+		}
+	}
+}
+
+// drain takes up the first operation and those behind it that have not been given up.
+func (d *database) drain(first *op) (ops []*op) {
+	for o := first; ; {
+		if o.state.CompareAndSwap(waiting, taken) {
+			ops = append(ops, o)
+		}
+		if len(ops) == mostOps {
+			return ops
+		}
+		select {
+		case o = <-d.queue:
+		default:
+			return ops
+		}
+	}
+}
+
+// transact runs operations in one transaction, as many as fit, and answers those it ran; it
+// returns how many. One that fails as the first of its transaction is itself at fault. One that
+// fails further back is left for the next transaction, where it comes first, and those before it
+// run again without it.
+func (d *database) transact(ops []*op) (answered int) {
+	if d.Err() != nil {
+		return answer(ops, notApplied(d.fault))
+	}
+	bolt, err := d.bolt.Begin(true)
+	if err != nil {
+		return answer(ops, notApplied(fmt.Errorf("storage: no transaction can be begun: %v", err)))
+	}
+	t := &tx{bolt: bolt}
+	n := 0
+	for ; n < len(ops) && t.written < mostBytes; n++ {
+		if err = t.run(ops[n]); err != nil {
+			break
+		}
+	}
+	switch {
+	case err != nil:
+		_ = bolt.Rollback()
+		if n == 0 {
+			return answer(ops[:1], d.atFault(err))
+		}
+		return d.transact(ops[:n])
+	case t.written == 0: // refusals, and what stood already: no commit for those
+		_ = bolt.Rollback()
+		return answer(ops[:n], nil)
+	}
+	return d.conclude(t, ops[:n])
+}
+
+// run runs one operation. A definite error before any write is its answer and disturbs nobody;
+// every other error rolls the transaction back.
+func (t *tx) run(o *op) error {
+	written, callbacks := t.written, len(t.onCommit)
+	err := guard(func() error { return o.run(t) })
+	if err != nil && (t.written > written || !imagegen.Definite(err)) {
+		return err
+	}
+	if o.refusal = err; err != nil {
+		t.onCommit = t.onCommit[:callbacks]
+	}
+	return nil
+}
+
+// atFault is the answer to an operation that was rolled back alone.
+func (d *database) atFault(err error) error {
+	d.log.Error("a transaction was rolled back", "error", err)
+	if imagegen.Definite(err) {
+		return err
+	}
+	return notApplied(err)
+}
+
+// conclude commits and answers.
+func (d *database) conclude(t *tx, ops []*op) (answered int) {
+	id := t.bolt.ID()
+	err := guard(func() error { return d.commit(t.bolt) })
+	switch {
+	case err == nil:
+		d.horizon.reach(id)
+		for _, f := range t.onCommit {
+			f()
+		}
+		return answer(ops, nil)
+	case !survivable(err):
+		_ = t.bolt.Rollback() // after a panic; else it is rolled back already
+		d.fail(err)
+		return answer(ops, fmt.Errorf("%w: %w", ErrOutcomeUnknown, err))
+	case d.makeRoom():
+		d.log.Warn("the disk is full: what was set aside for this has been freed", "error", err)
+		return d.transact(ops)
+	}
+	return answer(ops, notApplied(errNoSpace))
+}
+
+// answer tells operations how they ended: their own refusals, or the error.
+func answer(ops []*op, err error) int {
+	for _, o := range ops {
+		if err != nil {
+			o.done <- err
+		} else {
+			o.done <- o.refusal
+		}
+	}
+	return len(ops)
+}
+
+// fail stops the database for good: after a failed flush the kernel may have dropped what it could
+// not write, and what bbolt believes of the file is no longer so.
+func (d *database) fail(err error) {
+	d.log.Error("the disk failed under a commit; nothing more is written", "error", err)
+	d.fault = fmt.Errorf("%w: the disk failed under a commit: %v", ErrStopped, err)
+	d.onFault(err)
+	close(d.failed)
+}
+
+// Err returns why the database has stopped; nil if it has not.
+func (d *database) Err() error {
+	select {
+	case <-d.failed:
+		return d.fault
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,132 @@
+package storage
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+)
+
+// database is a kv.DB over a bbolt file. All writes go through one goroutine, the committer.
+type database struct {
+	bolt     *bbolt.DB
+	log      *slog.Logger
+	commit   func(*bbolt.Tx) error // tests make it fail
+	makeRoom func() bool           // frees what was set aside for a full disk; false: nothing is left
+	onFault  func(error)           // told of the commit whose outcome is unknown, before anybody else
+
+	queue   chan *op
+	quit    chan struct{} // closed to end the committer
+	ended   chan struct{} // closed when it has
+	horizon horizon
+
+	failed chan struct{} // closed at the first commit whose outcome is unknown
+	fault  error         // why; to be read after failed is closed
+	close  sync.Once
+}
+
+var _ kv.DB = (*database)(nil)
+
+func newDatabase(bolt *bbolt.DB, log *slog.Logger) *database {
+	return &database{
+		bolt: bolt, log: log,
+		commit:   (*bbolt.Tx).Commit,
+		makeRoom: func() bool { return false },
+		onFault:  func(error) {},
+		queue:    make(chan *op, mostOps),
+		quit:     make(chan struct{}),
+		ended:    make(chan struct{}),
+		failed:   make(chan struct{}),
+		horizon:  horizon{moved: make(chan struct{})},
+	}
+}
+
+// start begins with a file that nobody else writes to.
+func (d *database) start() error {
+	err := d.bolt.View(func(t *bbolt.Tx) error {
+		d.horizon.reach(t.ID())
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("%w: %v", ErrCorrupt, err)
+	}
+	go d.serve()
+	return nil
+}
+
+// stop ends the committer, waits for readers and closes the file. It may be called again.
+func (d *database) stop() (err error) {
+	d.close.Do(func() {
+		close(d.quit)
+		<-d.ended
+		err = d.bolt.Close()
+	})
+	return err
+}
+
+// View implements kv.DB.
+func (d *database) View(ctx context.Context, f func(kv.Tx) error) error {
+	return d.view(ctx, func(t *tx) error { return f(t) })
+}
+
+func (d *database) view(ctx context.Context, f func(*tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	t, err := d.bolt.Begin(false)
+	if err != nil {
+		return errClosed
+	}
+	defer t.Rollback()
+	if err := d.untilDurable(ctx, t.ID()); err != nil {
+		return err
+	}
+	return guard(func() error { return f(&tx{bolt: t}) })
+}
+
+// untilDurable waits for the commit of the transaction that a snapshot shows. bbolt shows it as
+// soon as it is written, before it is flushed: told to a caller then, it could be lost thereafter.
+func (d *database) untilDurable(ctx context.Context, id int) error {
+	for {
+		moved := d.horizon.beyond(id)
+		if moved == nil {
+			return nil
+		}
+		select {
+		case <-moved:
+		case <-d.failed:
+			return d.fault
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// horizon is the last transaction that is known to be durable.
+type horizon struct {
+	mu    sync.Mutex
+	id    int
+	moved chan struct{}
+}
+
+// beyond returns nil if a transaction is durable, else what is closed when the horizon moves.
+func (h *horizon) beyond(id int) <-chan struct{} {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if id <= h.id {
+		return nil
+	}
+	return h.moved
+}
+
+func (h *horizon) reach(id int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.id = id
+	close(h.moved)
+	h.moved = make(chan struct{})
+}

@@ -1,0 +1,116 @@
+package tables
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+)
+
+// Create implements [imagegen.GenerationStore]. imagegen.ErrInvalidRequest: the record names no
+// user or no generation.
+func (t *Tables) Create(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
+	if err := checkNew(r); err != nil {
+		return imagegen.Record{}, err
+	}
+	return t.write(ctx, func(tx kv.Tx, now time.Time) (row, error) {
+		stands, err := load(tx, r.ID)
+		if !errors.Is(err, imagegen.ErrNotFound) {
+			return stands, err
+		}
+		if err := checkReserved(tx, r); err != nil {
+			return row{}, err
+		}
+		return t.replace(tx, row{}, row{Record: r}, now, now.Add(lease))
+	})
+}
+
+// Update implements [imagegen.GenerationStore].
+func (t *Tables) Update(ctx context.Context, f imagegen.Fence, c imagegen.Change) (imagegen.Record, error) {
+	return t.write(ctx, func(tx kv.Tx, now time.Time) (row, error) {
+		from, to, changed, err := apply(tx, f, c)
+		if err != nil || !changed {
+			return from, err
+		}
+		return t.replace(tx, from, to, now, time.Time{})
+	})
+}
+
+// Generation implements [imagegen.GenerationStore].
+func (t *Tables) Generation(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
+	return t.view(ctx, func(tx kv.Tx) (row, error) { return load(tx, id) })
+}
+
+// Reserved implements [imagegen.GenerationStore].
+func (t *Tables) Reserved(ctx context.Context, u imagegen.UserID, key string) (imagegen.Record, error) {
+	return t.view(ctx, func(tx kv.Tx) (row, error) { return loadReserved(tx, u, key) })
+}
+
+// apply is the change to a row in this transaction. imagegen.ErrStale if there is none, or another
+// attempt owns it.
+func apply(tx kv.Tx, f imagegen.Fence, c imagegen.Change) (from, to row, changed bool, err error) {
+	from, err = load(tx, f.ID)
+	if errors.Is(err, imagegen.ErrNotFound) {
+		return row{}, row{}, false, imagegen.ErrStale
+	}
+	if err != nil {
+		return row{}, row{}, false, err
+	}
+	to = from
+	to.Record, changed, err = from.Apply(f.Attempt, c)
+	return from, to, changed, err
+}
+
+// replace writes a row in the place of another, in the queue if it belongs there. until is as in
+// live.moved.
+func (t *Tables) replace(tx kv.Tx, from, to row, now, until time.Time) (row, error) {
+	if to.State == imagegen.StateQueued {
+		to = seat(tx, to, now)
+	}
+	to, err := replace(tx, from, to)
+	if err != nil {
+		return row{}, err
+	}
+	tx.OnCommit(func() { t.live.moved(from, to, now, until) })
+	return to, nil
+}
+
+func checkNew(r imagegen.Record) error {
+	switch {
+	case !r.User.Valid():
+		return imagegen.Invalid("a user's identifier is 1 to 255 bytes without NUL; got %q", r.User)
+	case r.ID == "" || strings.Contains(string(r.ID), "\x00"):
+		return imagegen.Invalid("a generation's identifier is not empty and holds no NUL; got %q", r.ID)
+	case r.State != imagegen.StateCharging:
+		return imagegen.Invalid("generation %s is created in state %q; it must be %q", r.ID, r.State, imagegen.StateCharging)
+	}
+	return nil
+}
+
+// checkReserved returns an *imagegen.ReservedError if another record holds the key of r.
+func checkReserved(tx kv.Tx, r imagegen.Record) error {
+	if r.IdempotencyKey == "" {
+		return nil
+	}
+	former, err := loadReserved(tx, r.User, r.IdempotencyKey)
+	switch {
+	case errors.Is(err, imagegen.ErrNotFound):
+		return nil
+	case err != nil:
+		return err
+	case former.Reserves(r.CreatedAt):
+		return &imagegen.ReservedError{Record: former.Record}
+	}
+	return nil
+}
+
+func loadReserved(tx kv.Tx, u imagegen.UserID, key string) (row, error) {
+	id := tx.Get(reserved, reservedKey(u, key))
+	if id == nil {
+		return row{}, imagegen.ErrNotFound
+	}
+	return indexed(tx, reserved, imagegen.GenerationID(id))
+}

@@ -1,0 +1,89 @@
+package tables
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+)
+
+// Generations implements [imagegen.GenerationStore].
+func (t *Tables) Generations(ctx context.Context, u imagegen.UserID, q imagegen.Query) (records []imagegen.Record, more bool, err error) {
+	limit := max(cmp.Or(q.Limit, imagegen.DefaultPageSize), 0)
+	err = t.db.View(ctx, func(tx kv.Tx) (err error) {
+		ids := newest(tx, u, q, limit+1)
+		more = len(ids) > limit
+		records, err = loadAll(tx, listed, ids[:min(limit, len(ids))])
+		return err
+	})
+	return records, more, err
+}
+
+// Ended implements [imagegen.GenerationStore]. Identifiers rise with time.
+func (t *Tables) Ended(ctx context.Context, before time.Time, n int) (records []imagegen.Record, err error) {
+	err = t.db.View(ctx, func(tx kv.Tx) (err error) {
+		records = nil
+		tx.Ascend(ended, nil, func(id, _ []byte) bool {
+			var r row
+			if len(records) >= n {
+				return false
+			}
+			if r, err = indexed(tx, ended, imagegen.GenerationID(id)); err != nil || !r.CreatedAt.Before(before) {
+				return false
+			}
+			records = append(records, r.Record)
+			return true
+		})
+		return err
+	})
+	return records, err
+}
+
+// newest returns the identifiers of up to n of the user's visible records, by falling identifier.
+// Without a status, those of all are merged.
+func newest(tx kv.Tx, u imagegen.UserID, q imagegen.Query, n int) []imagegen.GenerationID {
+	statuses := imagegen.Statuses()
+	if q.Status != "" {
+		statuses = []imagegen.Status{q.Status}
+	}
+	var ids []imagegen.GenerationID
+	for _, s := range statuses {
+		ids = append(ids, newestOf(tx, u, s, q.After, n)...)
+	}
+	slices.SortFunc(ids, func(a, b imagegen.GenerationID) int { return cmp.Compare(b, a) })
+	return ids[:min(n, len(ids))]
+}
+
+func newestOf(tx kv.Tx, u imagegen.UserID, s imagegen.Status, after imagegen.GenerationID, n int) (ids []imagegen.GenerationID) {
+	first := listKey(u, s, "")
+	before := listKey(u, s, after)
+	if after == "" {
+		before = kv.Key(string(u), statusByte(s)+1)
+	}
+	tx.Descend(listed, before, func(key, _ []byte) bool {
+		id, ok := strings.CutPrefix(string(key), string(first))
+		if !ok || len(ids) == n {
+			return false
+		}
+		ids = append(ids, imagegen.GenerationID(id))
+		return true
+	})
+	return ids
+}
+
+// loadAll reads the rows that an index names.
+func loadAll(tx kv.Tx, b kv.Bucket, ids []imagegen.GenerationID) ([]imagegen.Record, error) {
+	records := make([]imagegen.Record, 0, len(ids))
+	for _, id := range ids {
+		r, err := indexed(tx, b, id)
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, r.Record)
+	}
+	return records, nil
+}

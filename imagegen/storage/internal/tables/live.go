@@ -1,0 +1,122 @@
+package tables
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// grace is the lease of a record that begins to run by an Update, which names none.
+const grace = 30 * time.Second
+
+// live is what need not survive the process: leases, the length of the queue and who waits for it.
+// It follows the database, by what transactions do once they are durable; its size is that of what
+// is open.
+type live struct {
+	mu     sync.Mutex
+	leases map[imagegen.GenerationID]lease // of every running record
+	queued int
+	wake   chan struct{}
+}
+
+// lease is the right of an attempt to bring its record further.
+type lease struct {
+	attempt int
+	until   time.Time
+}
+
+func newLive() *live {
+	return &live{leases: make(map[imagegen.GenerationID]lease), wake: make(chan struct{})}
+}
+
+func (l *live) reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	clear(l.leases)
+	l.queued = 0
+}
+
+// found counts a row that a former process left.
+func (l *live) found(r row) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r.Running() {
+		l.leases[r.ID] = lease{attempt: r.Attempt}
+	} else {
+		l.queued++
+	}
+}
+
+// moved follows a row that was replaced. until is the end of a new lease; zero: the lease stays,
+// or begins at now.
+func (l *live) moved(from, to row, now, until time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if from.State == imagegen.StateQueued {
+		l.queued--
+	}
+	if to.State == imagegen.StateQueued {
+		l.queued++
+		close(l.wake)
+		l.wake = make(chan struct{})
+	}
+	if !to.Running() {
+		delete(l.leases, from.ID)
+		return
+	}
+	if held, ok := l.leases[to.ID]; until.IsZero() && ok && held.attempt == to.Attempt {
+		return
+	}
+	if until.IsZero() {
+		until = now.Add(grace)
+	}
+	l.leases[to.ID] = lease{to.Attempt, until}
+}
+
+// abandoned returns up to n attempts whose lease has ended and leases them until the given time,
+// so that nobody else is told of them meanwhile.
+func (l *live) abandoned(n int, now, until time.Time) []imagegen.Fence {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var fences []imagegen.Fence
+	for id, held := range l.leases {
+		if !now.Before(held.until) {
+			fences = append(fences, imagegen.Fence{ID: id, Attempt: held.attempt})
+		}
+	}
+	slices.SortFunc(fences, func(a, b imagegen.Fence) int { return cmp.Compare(a.ID, b.ID) })
+	fences = fences[:min(max(n, 0), len(fences))]
+	for _, f := range fences {
+		l.leases[f.ID] = lease{f.Attempt, until}
+	}
+	return fences
+}
+
+// extend prolongs leases; it returns those that are not held, and with a zero time ends them.
+func (l *live) extend(until time.Time, fences []imagegen.Fence) (lost []imagegen.Fence) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, f := range fences {
+		if held, ok := l.leases[f.ID]; !ok || held.attempt != f.Attempt {
+			lost = append(lost, f)
+			continue
+		}
+		l.leases[f.ID] = lease{f.Attempt, until}
+	}
+	return lost
+}
+
+func (l *live) waiting() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.queued
+}
+
+func (l *live) woken() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.wake
+}

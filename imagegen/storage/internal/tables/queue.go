@@ -1,0 +1,146 @@
+package tables
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+)
+
+// Claim implements [imagegen.Queue].
+func (t *Tables) Claim(ctx context.Context, n int, lease time.Duration) ([]imagegen.Record, time.Duration, error) {
+	if n <= 0 || t.live.waiting() == 0 {
+		return nil, 0, notBegun(ctx)
+	}
+	now := t.now()
+	var (
+		records []imagegen.Record
+		next    time.Duration
+	)
+	err := t.db.Update(ctx, func(tx kv.Tx) (err error) {
+		if err := t.admit(tx, n, now); err != nil {
+			return err
+		}
+		records, err = t.take(tx, n, now, now.Add(lease))
+		next = untilDue(tx, now)
+		return err
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	return records, next, nil
+}
+
+// admit gives up to n delayed records that are due a place in the queue.
+func (t *Tables) admit(tx kv.Tx, n int, now time.Time) error {
+	var ids []imagegen.GenerationID
+	tx.Ascend(delayed, nil, func(key, _ []byte) bool {
+		at, id := seatOf(key)
+		if at > kv.TimeKey(now) || len(ids) == n {
+			return false
+		}
+		ids = append(ids, id)
+		return true
+	})
+	for _, id := range ids {
+		r, err := indexed(tx, delayed, id)
+		if err != nil {
+			return err
+		}
+		seated := r
+		seated.turn, seated.due = nextTurn(tx, r.User), time.Time{}
+		if _, err := replace(tx, r, seated); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take claims the first n of the queue.
+func (t *Tables) take(tx kv.Tx, n int, now, until time.Time) (records []imagegen.Record, err error) {
+	var ids []imagegen.GenerationID
+	tx.Ascend(due, nil, func(key, _ []byte) bool {
+		_, id := seatOf(key)
+		ids = append(ids, id)
+		return len(ids) < n
+	})
+	for _, id := range ids {
+		r, err := indexed(tx, due, id)
+		if err != nil {
+			return nil, err
+		}
+		claimed := r
+		if claimed.Record, _, err = r.Apply(r.Attempt, imagegen.Claim{}); err != nil {
+			return nil, err
+		}
+		serve(tx, r)
+		if claimed, err = t.replace(tx, r, claimed, now, until); err != nil {
+			return nil, err
+		}
+		records = append(records, claimed.Record)
+	}
+	return records, nil
+}
+
+// untilDue is the time until the first delayed record is due; 0 if there is none.
+func untilDue(tx kv.Tx, now time.Time) (d time.Duration) {
+	tx.Ascend(delayed, nil, func(key, _ []byte) bool {
+		at, _ := seatOf(key)
+		d = time.Duration(max(int64(at-kv.TimeKey(now)), 1))
+		return false
+	})
+	return d
+}
+
+// Recover implements [imagegen.Queue].
+func (t *Tables) Recover(ctx context.Context, n int, lease time.Duration) ([]imagegen.Record, error) {
+	now := t.now()
+	until := now.Add(lease)
+	abandoned := t.live.abandoned(n, now, until)
+	if len(abandoned) == 0 {
+		return nil, notBegun(ctx)
+	}
+	var records []imagegen.Record
+	err := t.db.Update(ctx, func(tx kv.Tx) (err error) {
+		records, err = t.recover(tx, abandoned, now, until)
+		return err
+	})
+	if err != nil {
+		t.live.extend(now, abandoned) // for the next who asks
+		return nil, err
+	}
+	return records, nil
+}
+
+func (t *Tables) recover(tx kv.Tx, abandoned []imagegen.Fence, now, until time.Time) (records []imagegen.Record, err error) {
+	for _, f := range abandoned {
+		from, to, _, err := apply(tx, f, imagegen.Recover{})
+		if errors.Is(err, imagegen.ErrStale) || errors.Is(err, imagegen.ErrTransition) || err == nil && from.Terminal() {
+			continue // its attempt has brought it further meanwhile
+		}
+		if err != nil {
+			return nil, err
+		}
+		if to, err = t.replace(tx, from, to, now, until); err != nil {
+			return nil, err
+		}
+		records = append(records, to.Record)
+	}
+	return records, nil
+}
+
+// Extend implements [imagegen.Queue].
+func (t *Tables) Extend(ctx context.Context, lease time.Duration, fences ...imagegen.Fence) ([]imagegen.Fence, error) {
+	if err := notBegun(ctx); err != nil {
+		return nil, err
+	}
+	return t.live.extend(t.now().Add(lease), fences), nil
+}
+
+// Queued implements [imagegen.Queue].
+func (t *Tables) Queued(context.Context) (int, error) { return t.live.waiting(), nil }
+
+// Wake implements [imagegen.Queue].
+func (t *Tables) Wake() <-chan struct{} { return t.live.woken() }

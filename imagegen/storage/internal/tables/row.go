@@ -1,0 +1,124 @@
+package tables
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+)
+
+// row is a record as it is stored. Its zero value is a record that does not exist.
+type row struct {
+	imagegen.Record
+	joint bool      // charged by the books of this database, in the commit that accepted it
+	turn  uint64    // of a queued record that is due: its place in the queue
+	due   time.Time // of a queued record that is not
+}
+
+// entry is one line of an index.
+type entry struct {
+	bucket kv.Bucket
+	key    []byte
+}
+
+func (e entry) equal(o entry) bool { return e.bucket == o.bucket && bytes.Equal(e.key, o.key) }
+
+// entries are the lines that a row has in the indexes. They follow from the row alone.
+func (r row) entries() []entry {
+	var es []entry
+	if s := r.Status(); s != "" {
+		es = append(es, entry{listed, listKey(r.User, s, r.ID)})
+	}
+	switch {
+	case r.State != imagegen.StateQueued:
+	case r.turn > 0:
+		es = append(es, entry{due, dueKey(r.turn, r.ID)})
+	default:
+		es = append(es, entry{delayed, delayedKey(r.due, r.ID)})
+	}
+	return es
+}
+
+// load reads a row. imagegen.ErrNotFound.
+func load(tx kv.Tx, id imagegen.GenerationID) (row, error) {
+	r := row{Record: imagegen.Record{Intent: imagegen.Intent{ID: id}}}
+	intent := tx.Get(intents, []byte(id))
+	if intent == nil {
+		return row{}, imagegen.ErrNotFound
+	}
+	if err := r.decodeIntent(intent); err != nil {
+		return row{}, err
+	}
+	for _, b := range []kv.Bucket{open, ended, erased} {
+		if progress := tx.Get(b, []byte(id)); progress != nil {
+			return r, r.decodeProgress(progress)
+		}
+	}
+	return row{}, fmt.Errorf("tables: generation %s has no progress", id)
+}
+
+// indexed reads the row that an index names.
+func indexed(tx kv.Tx, b kv.Bucket, id imagegen.GenerationID) (row, error) {
+	r, err := load(tx, id)
+	if err != nil { // not wrapped: that an index names what is not there is no answer to a caller
+		return row{}, fmt.Errorf("tables: %s names generation %s: %v", b, id, err)
+	}
+	return r, nil
+}
+
+// replace writes a row in the place of another, with all that follows from it. Either may be zero.
+// It returns what a reader will find.
+func replace(tx kv.Tx, from, to row) (row, error) {
+	replaceEntries(tx, from.entries(), to.entries())
+	if to.State == imagegen.StateGone {
+		remove(tx, from)
+		return row{}, nil
+	}
+	if from.State == imagegen.StateGone && to.IdempotencyKey != "" {
+		tx.Put(reserved, reservedKey(to.User, to.IdempotencyKey), []byte(to.ID))
+	}
+	id := []byte(to.ID)
+	found := row{Record: imagegen.Record{Intent: to.Intent}, joint: to.joint}
+	if from.State == imagegen.StateGone || to.State == imagegen.StateErasing && from.State != to.State {
+		intent := encodeIntent(to)
+		tx.Put(intents, id, intent)
+		if err := found.decodeIntent(intent); err != nil {
+			return row{}, err
+		}
+	}
+	if b := phase(from.State); b != "" && b != phase(to.State) {
+		tx.Delete(b, id)
+	}
+	progress := encodeProgress(to)
+	tx.Put(phase(to.State), id, progress)
+	return found, found.decodeProgress(progress)
+}
+
+func replaceEntries(tx kv.Tx, from, to []entry) {
+	for _, e := range from {
+		if !slices.ContainsFunc(to, e.equal) {
+			tx.Delete(e.bucket, e.key)
+		}
+	}
+	for _, e := range to {
+		if !slices.ContainsFunc(from, e.equal) {
+			tx.Put(e.bucket, e.key, present)
+		}
+	}
+}
+
+// remove forgets a row, and its reservation unless another record has taken the key since.
+func remove(tx kv.Tx, r row) {
+	tx.Delete(intents, []byte(r.ID))
+	tx.Delete(phase(r.State), []byte(r.ID))
+	if r.IdempotencyKey == "" {
+		return
+	}
+	k := reservedKey(r.User, r.IdempotencyKey)
+	if string(tx.Get(reserved, k)) == string(r.ID) {
+		tx.Delete(reserved, k)
+	}
+}

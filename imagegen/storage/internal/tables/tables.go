@@ -1,0 +1,73 @@
+// Package tables keeps generations, the queue of those that wait, users and keys in an ordered
+// key-value database. It is written once, for whatever package kv is implemented over.
+package tables
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
+)
+
+// Tables implements [imagegen.JointStore] over a key-value database and the ledger in it.
+//
+// A database belongs to one Tables at a time: leases are kept in memory, and so are over when
+// another Tables loads it.
+type Tables struct {
+	db    kv.DB
+	books *ledger.Ledger
+	now   func() time.Time
+	live  *live
+}
+
+var _ imagegen.JointStore = (*Tables)(nil)
+
+// New returns the tables of a database. Unless it is empty, call Load before anything else. now is
+// the clock of leases and delays.
+func New(db kv.DB, books *ledger.Ledger, now func() time.Time) *Tables {
+	return &Tables{db: db, books: books, now: now, live: newLive()}
+}
+
+// Load takes up what a former process left. All leases are over. It reads the open generations,
+// not those of the past.
+func (t *Tables) Load(ctx context.Context) error {
+	return t.db.View(ctx, func(tx kv.Tx) error {
+		t.live.reset()
+		return eachOpen(tx, func(r row) error {
+			t.live.found(r)
+			return nil
+		})
+	})
+}
+
+// write runs f in a transaction. now is read once, outside of it: f may run again.
+func (t *Tables) write(ctx context.Context, f func(tx kv.Tx, now time.Time) (row, error)) (imagegen.Record, error) {
+	var r row
+	now := t.now()
+	err := t.db.Update(ctx, func(tx kv.Tx) (err error) {
+		r, err = f(tx, now)
+		return err
+	})
+	return r.Record, err
+}
+
+// view runs f over a snapshot.
+func (t *Tables) view(ctx context.Context, f func(tx kv.Tx) (row, error)) (imagegen.Record, error) {
+	var r row
+	err := t.db.View(ctx, func(tx kv.Tx) (err error) {
+		r, err = f(tx)
+		return err
+	})
+	return r.Record, err
+}
+
+// notBegun is the error of a write whose context ended before it began.
+func notBegun(ctx context.Context) error {
+	if err := context.Cause(ctx); err != nil {
+		return fmt.Errorf("%w: %w", imagegen.ErrNotApplied, err)
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package tables
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+)
+
+const userVersion = 1
+
+// CreateUser implements [imagegen.UserStore]. imagegen.ErrInvalidRequest: the identifier is not valid.
+func (t *Tables) CreateUser(ctx context.Context, u imagegen.User) error {
+	if !u.ID.Valid() {
+		return imagegen.Invalid("a user's identifier is 1 to 255 bytes without NUL; got %q", u.ID)
+	}
+	return t.db.Update(ctx, func(tx kv.Tx) error {
+		name, id := kv.Key(u.Name), kv.Key(string(u.ID))
+		owner := tx.Get(userNames, name)
+		switch {
+		case string(owner) == string(u.ID):
+			return nil
+		case owner != nil || tx.Get(users, id) != nil:
+			return imagegen.ErrExists
+		}
+		tx.Put(users, id, encodeUser(u))
+		tx.Put(userNames, name, []byte(u.ID))
+		return nil
+	})
+}
+
+// User implements [imagegen.UserStore].
+func (t *Tables) User(ctx context.Context, id imagegen.UserID) (u imagegen.User, err error) {
+	err = t.db.View(ctx, func(tx kv.Tx) (err error) {
+		u, err = loadUser(tx, id)
+		return err
+	})
+	return u, err
+}
+
+// UserByName implements [imagegen.UserStore].
+func (t *Tables) UserByName(ctx context.Context, name string) (u imagegen.User, err error) {
+	err = t.db.View(ctx, func(tx kv.Tx) (err error) {
+		u, err = loadUser(tx, imagegen.UserID(tx.Get(userNames, kv.Key(name))))
+		return err
+	})
+	return u, err
+}
+
+// Users implements [imagegen.UserStore].
+func (t *Tables) Users(ctx context.Context) (us []imagegen.User, err error) {
+	err = t.db.View(ctx, func(tx kv.Tx) (err error) {
+		us = nil
+		tx.Ascend(userNames, nil, func(_, id []byte) bool {
+			var u imagegen.User
+			u, err = loadUser(tx, imagegen.UserID(id))
+			us = append(us, u)
+			return err == nil
+		})
+		return err
+	})
+	return us, err
+}
+
+// SetAccountType implements [imagegen.UserStore].
+func (t *Tables) SetAccountType(ctx context.Context, id imagegen.UserID, accountType string) error {
+	return t.changeUser(ctx, id, func(u *imagegen.User) { u.AccountType = accountType })
+}
+
+// DisableUser implements [imagegen.UserStore].
+func (t *Tables) DisableUser(ctx context.Context, id imagegen.UserID, at time.Time) error {
+	return t.changeUser(ctx, id, func(u *imagegen.User) {
+		if u.DisabledAt.IsZero() {
+			u.DisabledAt = at
+		}
+	})
+}
+
+func (t *Tables) changeUser(ctx context.Context, id imagegen.UserID, change func(*imagegen.User)) error {
+	return t.db.Update(ctx, func(tx kv.Tx) error {
+		u, err := loadUser(tx, id)
+		if err != nil {
+			return err
+		}
+		change(&u)
+		tx.Put(users, kv.Key(string(id)), encodeUser(u))
+		return nil
+	})
+}
+
+func encodeUser(u imagegen.User) []byte {
+	w := kv.Writer{userVersion}
+	w.String(u.Name)
+	w.String(u.AccountType)
+	w.Time(u.CreatedAt)
+	w.Time(u.DisabledAt)
+	return w
+}
+
+// loadUser reads a user. imagegen.ErrNotFound.
+func loadUser(tx kv.Tx, id imagegen.UserID) (imagegen.User, error) {
+	b := tx.Get(users, kv.Key(string(id)))
+	if b == nil {
+		return imagegen.User{}, imagegen.ErrNotFound
+	}
+	in := versioned(b, userVersion)
+	u := imagegen.User{ID: id, Name: in.String(), AccountType: in.String(), CreatedAt: in.Time(), DisabledAt: in.Time()}
+	if err := in.Err(); err != nil {
+		return imagegen.User{}, fmt.Errorf("tables: user %s: %w", id, err)
+	}
+	return u, nil
+}

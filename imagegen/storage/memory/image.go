@@ -1,0 +1,116 @@
+package memory
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// images implements imagegen.ImageStore.
+type images struct {
+	mu       sync.RWMutex
+	attempts map[attempt]map[imagegen.ImageID][]byte
+}
+
+type attempt struct {
+	generation imagegen.GenerationID
+	number     int
+}
+
+// file is bytes that were opened. They are never changed, so that a reader outlives their removal.
+type file struct{ *bytes.Reader }
+
+func (file) Close() error { return nil }
+
+// PutImage implements [imagegen.ImageStore].
+func (s *images) PutImage(ctx context.Context, k imagegen.ImageKey, r io.Reader) error {
+	b, err := receive(ctx, r)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := attempt{k.Generation, k.Attempt}
+	if s.attempts == nil {
+		s.attempts = make(map[attempt]map[imagegen.ImageID][]byte)
+	}
+	if s.attempts[a] == nil {
+		s.attempts[a] = make(map[imagegen.ImageID][]byte)
+	}
+	s.attempts[a][k.Image] = b
+	return nil
+}
+
+// OpenImage implements [imagegen.ImageStore].
+func (s *images) OpenImage(_ context.Context, k imagegen.ImageKey) (io.ReadSeekCloser, error) {
+	b, ok := s.bytes(k)
+	if !ok {
+		return nil, imagegen.ErrNotFound
+	}
+	return file{bytes.NewReader(b)}, nil
+}
+
+// RemoveImages implements [imagegen.ImageStore].
+func (s *images) RemoveImages(ctx context.Context, g imagegen.GenerationID, number int, keep ...imagegen.ImageID) error {
+	if err := notBegun(ctx); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := attempt{g, number}
+	for id := range s.attempts[a] {
+		if !slices.Contains(keep, id) {
+			delete(s.attempts[a], id)
+		}
+	}
+	if len(s.attempts[a]) == 0 {
+		delete(s.attempts, a)
+	}
+	return nil
+}
+
+func (s *images) bytes(k imagegen.ImageKey) ([]byte, bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	b, ok := s.attempts[attempt{k.Generation, k.Attempt}][k.Image]
+	return b, ok
+}
+
+// check holds an image against its record.
+func (s *images) check(k imagegen.ImageKey, i imagegen.StoredImage, report func(imagegen.Violation)) {
+	b, ok := s.bytes(k)
+	violation := imagegen.Violation{Rule: "image bytes", Subject: string(k.Image)}
+	switch {
+	case !ok:
+		violation.Detail = "there are none"
+	case int64(len(b)) != i.Size:
+		violation.Detail = fmt.Sprintf("there are %d; the record says %d", len(b), i.Size)
+	case sha256.Sum256(b) != i.SHA256:
+		violation.Detail = "they have another hash than the record says"
+	default:
+		return
+	}
+	report(violation)
+}
+
+// receive reads to the end what is to be kept.
+func receive(ctx context.Context, r io.Reader) ([]byte, error) {
+	if err := notBegun(ctx); err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
+}
+
+// notBegun is the error of a write whose context ended before it began.
+func notBegun(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("%w: %w", imagegen.ErrNotApplied, err)
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+// Package memory keeps everything in memory: generations, credits, keys and images. Nothing of it
+// survives the process. It is meant for tests and for trying things out.
+//
+// It is no imitation: the tables and the ledger are those of the default storage, over maps in the
+// place of a file. Images and references are held whole.
+package memory
+
+import (
+	"context"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/memkv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
+)
+
+// Options configure a DB. The zero value is good.
+type Options struct {
+	Now func() time.Time // nil: time.Now
+}
+
+// DB is a Store and the Ledger that commits with it, an ImageStore, a Spool and an Auditor. It is
+// safe for concurrent use and needs no closing.
+type DB struct {
+	store
+	books
+	images
+	spool
+	kv *memkv.DB
+}
+
+// The embedded interfaces have lower-case names: what DB is made of is nobody else's business.
+type (
+	store = imagegen.JointStore
+	books = imagegen.Bookkeeper
+)
+
+var (
+	_ imagegen.JointStore = (*DB)(nil)
+	_ imagegen.Bookkeeper = (*DB)(nil)
+	_ imagegen.ImageStore = (*DB)(nil)
+	_ imagegen.Spool      = (*DB)(nil)
+	_ imagegen.Auditor    = (*DB)(nil)
+)
+
+// New returns an empty DB. opts may be nil.
+func New(opts *Options) *DB {
+	now := time.Now
+	if opts != nil && opts.Now != nil {
+		now = opts.Now
+	}
+	db := memkv.New()
+	l, err := ledger.New(db, now)
+	if err != nil {
+		panic(err) // it reads an empty map
+	}
+	return &DB{store: tables.New(db, l, now), books: l, kv: db}
+}
+
+// Joins implements [imagegen.JointStore]: only with this DB itself, not with a wrapper around it.
+func (db *DB) Joins(l imagegen.Ledger) bool { return l == imagegen.Ledger(db) }
+
+// Audit implements [imagegen.Auditor]. Nothing is written while it runs.
+func (db *DB) Audit(ctx context.Context) (r imagegen.AuditReport, err error) {
+	report := func(v imagegen.Violation) {
+		if len(r.Violations) == imagegen.MaxViolations {
+			r.More++
+			return
+		}
+		r.Violations = append(r.Violations, v)
+	}
+	err = db.kv.View(ctx, func(tx kv.Tx) error {
+		counts, err := ledger.Check(ctx, tx, memkv.New(), report)
+		if err != nil {
+			return err
+		}
+		r.Entries, r.Accounts, r.Lots, r.Charges = counts.Entries, counts.Accounts, counts.Lots, counts.Charges
+		if r.Generations, err = tables.Check(ctx, tx, report); err != nil {
+			return err
+		}
+		return tables.Images(tx, func(k imagegen.ImageKey, i imagegen.StoredImage) error {
+			r.Images++
+			db.images.check(k, i, report)
+			return ctx.Err()
+		})
+	})
+	return r, err
+}

@@ -1,0 +1,28 @@
+package memory_test
+
+import (
+	"testing"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/memory"
+	"github.com/imagegend/imagegend/imagegen/storage/storagetest"
+)
+
+func TestStore(t *testing.T) {
+	storagetest.Store(t, func(*testing.T) imagegen.Store { return memory.New(nil) })
+}
+
+func TestImages(t *testing.T) {
+	storagetest.Images(t, func(*testing.T) imagegen.ImageStore { return memory.New(nil) })
+}
+
+func TestSpool(t *testing.T) {
+	storagetest.Spool(t, func(*testing.T) imagegen.Spool { return memory.New(nil) })
+}
+
+func TestJoint(t *testing.T) {
+	storagetest.Joint(t, func(*testing.T) (imagegen.JointStore, imagegen.Bookkeeper) {
+		db := memory.New(nil)
+		return db, db
+	})
+}

@@ -1,0 +1,65 @@
+package memory
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"sync"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// spool implements imagegen.Spool. What it keeps is as durable as everything else here.
+type spool struct {
+	mu     sync.RWMutex
+	staged map[imagegen.ReferenceID][]byte
+}
+
+// Stage implements [imagegen.Spool].
+func (s *spool) Stage(ctx context.Context, id imagegen.ReferenceID, r io.Reader) error {
+	b, err := receive(ctx, r)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.staged == nil {
+		s.staged = make(map[imagegen.ReferenceID][]byte)
+	}
+	s.staged[id] = b
+	return nil
+}
+
+// Keep implements [imagegen.Spool]. imagegen.ErrNotFound: one of them is not there.
+func (s *spool) Keep(ctx context.Context, ids ...imagegen.ReferenceID) error {
+	if err := notBegun(ctx); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if _, err := s.Open(ctx, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Open implements [imagegen.Spool].
+func (s *spool) Open(_ context.Context, id imagegen.ReferenceID) (io.ReadCloser, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	b, ok := s.staged[id]
+	if !ok {
+		return nil, imagegen.ErrNotFound
+	}
+	return file{bytes.NewReader(b)}, nil
+}
+
+// Remove implements [imagegen.Spool].
+func (s *spool) Remove(_ context.Context, ids ...imagegen.ReferenceID) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, id := range ids {
+		delete(s.staged, id)
+	}
+	return nil
+}

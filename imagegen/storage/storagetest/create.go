@@ -1,0 +1,190 @@
+package storagetest
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+func testCreate(s *store) {
+	want := recordNo(1, withKey("k"))
+	got, err := s.Create(s.t.Context(), want, aMinute)
+	s.is.NoErr(err)
+	s.is.Equal(diff(want, got), "")
+	s.stands(want)
+	held, err := s.Reserved(s.t.Context(), alice, "k")
+	s.is.NoErr(err)
+	s.is.Equal(diff(want, held), "")
+	rs, more, err := s.Generations(s.t.Context(), alice, imagegen.Query{})
+	s.is.NoErr(err)
+	s.is.Equal(len(rs), 0) // not charged yet: invisible
+	s.is.True(!more)
+}
+
+// Repeating a Create whose outcome was unknown returns what stands, however far it has come.
+func testCreateTwice(s *store) {
+	n := 0
+	for state := range steps {
+		n++
+		r := s.bring(n, state, withKey(string(state)))
+		again, err := s.Create(s.t.Context(), recordNo(n, async, withKey(string(state))), aMinute)
+		s.is.NoErr(err)
+		s.is.Equal(diff(r, again), "")
+		s.stands(r)
+	}
+}
+
+func testCreateRefuses(s *store) {
+	for name, r := range map[string]imagegen.Record{
+		"no user":       recordNo(1, of("")),
+		"NUL in user":   recordNo(1, of("a\x00b")),
+		"no identifier": recordNo(1, func(r *imagegen.Record) { r.ID = "" }),
+		"another state": recordNo(1, func(r *imagegen.Record) { r.State = imagegen.StateSucceeded }),
+	} {
+		_, err := s.Create(s.t.Context(), r, aMinute)
+		if !errors.Is(err, imagegen.ErrInvalidRequest) {
+			s.t.Errorf("%s: got error %v", name, err)
+		}
+	}
+	_, err := s.Generation(s.t.Context(), generationNo(1))
+	s.is.True(errors.Is(err, imagegen.ErrNotFound))
+}
+
+// A key is held while its record is open and for ReservationTime after its end, per user.
+func testReservation(s *store) {
+	ctx := s.t.Context()
+	at := func(t time.Time) func(*imagegen.Record) {
+		return func(r *imagegen.Record) { r.CreatedAt = t }
+	}
+	taken := func(by imagegen.Record, n int, change ...func(*imagegen.Record)) {
+		s.t.Helper()
+		_, err := s.Create(ctx, recordNo(n, append(change, withKey("k"))...), aMinute)
+		held, ok := errors.AsType[*imagegen.ReservedError](err)
+		s.is.True(ok)
+		s.is.True(imagegen.Definite(err))
+		s.is.Equal(diff(by, held.Record), "")
+		_, err = s.Generation(ctx, generationNo(n))
+		s.is.True(errors.Is(err, imagegen.ErrNotFound))
+	}
+
+	first := s.create(1, async, withKey("k"))
+	taken(first, 2)
+	s.create(3, withKey("k"), of(bob)) // each user has keys of its own
+	s.create(4, withKey("another"))
+	s.create(5)
+	s.create(6) // none is no key
+	for _, step := range []func(imagegen.Record) imagegen.Change{accept, claim, threeImages, closed} {
+		first = s.update(first, step(first))
+		taken(first, 2)
+	}
+	end := first.CompletedAt.Add(imagegen.ReservationTime)
+	taken(first, 2, at(end.Add(-time.Millisecond)))
+	second := s.create(7, withKey("k"), at(end))
+	held, err := s.Reserved(ctx, alice, "k")
+	s.is.NoErr(err)
+	s.is.Equal(diff(second, held), "")
+	taken(second, 8, at(end))
+
+	_, err = s.Update(ctx, second.Fence(), imagegen.Abandon{})
+	s.is.NoErr(err)
+	_, err = s.Reserved(ctx, alice, "k")
+	s.is.True(errors.Is(err, imagegen.ErrNotFound))
+	s.stands(s.create(9, withKey("k"), at(end)))
+}
+
+// Of several that race for a key, one gets it, and the others are told which.
+func testReservationRace(s *store) {
+	const callers = 32
+	var (
+		wg      sync.WaitGroup
+		created atomic.Int32
+		holders [callers]imagegen.GenerationID
+	)
+	for n := range callers {
+		wg.Go(func() {
+			r, err := s.Create(s.t.Context(), recordNo(n+1, withKey("k")), aMinute)
+			if held, ok := errors.AsType[*imagegen.ReservedError](err); ok {
+				r = held.Record
+			} else if err == nil {
+				created.Add(1)
+			}
+			holders[n] = r.ID
+		})
+	}
+	wg.Wait()
+	s.is.Equal(created.Load(), int32(1))
+	for _, id := range holders {
+		s.is.Equal(id, holders[0])
+	}
+}
+
+// What is handed in is not kept, and what is handed out is the caller's own.
+func testIsolation(s *store) {
+	scribble := func(r imagegen.Record) {
+		for i := range r.References {
+			r.References[i].MediaType = "scribble"
+		}
+		for i := range r.Images {
+			r.Images[i].MediaType = "scribble"
+		}
+		for i := range r.Job {
+			r.Job[i] = 'x'
+		}
+		if r.Failure != nil {
+			r.Failure.Detail = "scribble"
+		}
+		if r.Balance != nil {
+			r.Balance.Credits, r.Balance.NextExpiration.Credits = -1, -1
+		}
+	}
+	read := func(id imagegen.GenerationID) imagegen.Record {
+		r, err := s.Generation(s.t.Context(), id)
+		s.is.NoErr(err)
+		return r
+	}
+	handedIn := recordNo(1, async)
+	r, err := s.Create(s.t.Context(), handedIn, aMinute)
+	s.is.NoErr(err)
+	scribble(handedIn)
+	for _, step := range []func(imagegen.Record) imagegen.Change{accept, claim, saveJob, threeImages, closed} {
+		want := read(r.ID)
+		scribble(r)
+		scribble(read(r.ID))
+		s.is.Equal(diff(want, read(r.ID)), "")
+		change := step(want)
+		r = s.update(want, change)
+		scribbleChange(change)
+	}
+	want := read(r.ID)
+	s.is.Equal(want.Balance.Credits, imagegen.Credits(7))
+	s.is.Equal(want.Images[0].MediaType, "image/png")
+	scribble(r)
+	scribbleAll(s, scribble)
+	s.is.Equal(diff(want, read(r.ID)), "")
+}
+
+func scribbleChange(c imagegen.Change) {
+	switch c := c.(type) {
+	case imagegen.SaveJob:
+		clear(c.Job)
+	case imagegen.Outcome:
+		clear(c.Images)
+	case imagegen.Close:
+		*c.Balance = imagegen.Balance{}
+	}
+}
+
+// scribbleAll scribbles on what the lists hand out.
+func scribbleAll(s *store, scribble func(imagegen.Record)) {
+	page, _, err := s.Generations(s.t.Context(), alice, imagegen.Query{})
+	s.is.NoErr(err)
+	old, err := s.Ended(s.t.Context(), epoch.Add(time.Hour), 10)
+	s.is.NoErr(err)
+	s.is.Equal(len(page)+len(old), 2)
+	for _, r := range append(page, old...) {
+		scribble(r)
+	}
+}

@@ -1,0 +1,106 @@
+package storagetest
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// generationNo is the n-th of a row of rising identifiers.
+func generationNo(n int) imagegen.GenerationID {
+	return imagegen.GenerationID(fmt.Sprintf("gen_%026d", n))
+}
+
+// recordNo is a record in StateCharging with something in every field. It is alice's.
+func recordNo(n int, change ...func(*imagegen.Record)) imagegen.Record {
+	r := imagegen.Record{
+		Intent: imagegen.Intent{
+			ID: generationNo(n), User: alice, Model: "fake-1", Prompt: "a fox, ein Füchslein, 狐", N: 3,
+			Size: imagegen.Size{Width: 1024, Height: 768}, Quality: imagegen.QualityHigh, Effort: imagegen.QualityLow,
+			Ratio: "4:3", Tier: imagegen.Tier1K, Price: 2,
+			References: []imagegen.ReferenceFile{
+				{ID: "ref_1", MediaType: "image/png", Size: 70, Width: 1, Height: 2, SHA256: [32]byte{1, 2}},
+				{ID: "ref_2", MediaType: "image/webp", Size: 1 << 40, Width: 8192, Height: 16, SHA256: [32]byte{31: 9}},
+			},
+			Fingerprint: [32]byte{5, 4}, BaseURL: "https://images.example.org", CreatedAt: epoch.Add(time.Duration(n) * time.Second),
+		},
+		Progress: imagegen.Progress{State: imagegen.StateCharging},
+	}
+	for _, c := range change {
+		c(&r)
+	}
+	return r
+}
+
+func async(r *imagegen.Record) { r.Async = true }
+
+// synchronous work is charged and under way in one step, as its first attempt.
+func synchronous(r *imagegen.Record) { r.Attempt = 1 }
+
+func of(u imagegen.UserID) func(*imagegen.Record) {
+	return func(r *imagegen.Record) { r.User = u }
+}
+
+func withKey(k string) func(*imagegen.Record) {
+	return func(r *imagegen.Record) { r.IdempotencyKey = k }
+}
+
+const imageBytes = "bytes of an image"
+
+// imagesOf are n images of the record's present attempt.
+func imagesOf(r imagegen.Record, n int) imagegen.Outcome {
+	o := imagegen.Outcome{At: r.CreatedAt.Add(time.Minute)}
+	for i := range n {
+		id := "image_" + strings.TrimPrefix(string(r.ID), "gen_") + fmt.Sprintf("%026d", i)
+		o.Images = append(o.Images, imagegen.StoredImage{ID: imagegen.ImageID(id), Attempt: r.Attempt, MediaType: "image/png",
+			Width: 1024, Height: 768, Size: int64(len(imageBytes)), SHA256: sha256.Sum256([]byte(imageBytes)), CreatedAt: o.At.Add(-time.Second)})
+	}
+	return o
+}
+
+func refused(r imagegen.Record) imagegen.Outcome {
+	return imagegen.Outcome{At: r.CreatedAt.Add(time.Minute), Failure: &imagegen.Failure{Class: imagegen.ClassRefused, Detail: "policy"}}
+}
+
+// steps lead from StateCharging to each state, for asynchronous work.
+var steps = map[imagegen.State][]func(imagegen.Record) imagegen.Change{
+	imagegen.StateCharging:   {},
+	imagegen.StateQueued:     {accept},
+	imagegen.StateProcessing: {accept, claim},
+	imagegen.StateSettling:   {accept, claim, threeImages},
+	imagegen.StateSucceeded:  {accept, claim, threeImages, closed},
+	imagegen.StateFailed:     {accept, claim, noImage, closed},
+	imagegen.StateErasing:    {accept, claim, threeImages, closed, erase},
+	imagegen.StateErased:     {accept, claim, threeImages, closed, erase, purge},
+}
+
+func accept(imagegen.Record) imagegen.Change   { return imagegen.Accept{} }
+func abandon(imagegen.Record) imagegen.Change  { return imagegen.Abandon{} }
+func claim(imagegen.Record) imagegen.Change    { return imagegen.Claim{} }
+func recovery(imagegen.Record) imagegen.Change { return imagegen.Recover{} }
+func saveJob(imagegen.Record) imagegen.Change  { return imagegen.SaveJob{Job: []byte("job 7")} }
+func release(imagegen.Record) imagegen.Change {
+	return imagegen.Release{Delay: time.Second, Failed: true}
+}
+func requeue(imagegen.Record) imagegen.Change       { return imagegen.Release{} }
+func threeImages(r imagegen.Record) imagegen.Change { return imagesOf(r, 3) }
+func noImage(r imagegen.Record) imagegen.Change     { return refused(r) }
+func closed(imagegen.Record) imagegen.Change {
+	return imagegen.Close{Balance: &imagegen.Balance{Credits: 7, AccountType: "PRO", NextExpiration: &imagegen.Expiration{Credits: 3, At: epoch}}}
+}
+func erase(imagegen.Record) imagegen.Change { return imagegen.Erase{} }
+func purge(imagegen.Record) imagegen.Change { return imagegen.Purge{} }
+
+// bring creates record n, asynchronous, and brings it to a state.
+func (s *store) bring(n int, to imagegen.State, change ...func(*imagegen.Record)) imagegen.Record {
+	s.t.Helper()
+	r := s.create(n, append(change, async)...)
+	for _, step := range steps[to] {
+		r = s.update(r, step(r))
+	}
+	s.is.Equal(r.State, to)
+	return r
+}

@@ -1,0 +1,300 @@
+package storagetest
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/matryer/is"
+)
+
+// Joint tests an [imagegen.JointStore] and the books that it joins.
+func Joint(t *testing.T, open func(t *testing.T) (imagegen.JointStore, imagegen.Bookkeeper)) {
+	t.Run("Joins", func(t *testing.T) { testJoins(t, open) })
+	for name, test := range map[string]func(*joint){
+		"Create":             testCreateCharged,
+		"CreateTwice":        testCreateChargedTwice,
+		"CreateReserved":     testCreateChargedReserved,
+		"CreateInsufficient": testCreateChargedInsufficient,
+		"CreateCharging":     testCreateChargedCharging,
+		"CreateRace":         testCreateChargedRace,
+		"Finish":             testFinishSettled,
+		"FinishTwice":        testFinishSettledTwice,
+		"FinishSettling":     testFinishSettling,
+		"FinishStale":        testFinishStale,
+		"FinishUncharged":    testFinishUncharged,
+		"FinishRace":         testFinishRace,
+	} {
+		t.Run(name, func(t *testing.T) { test(openJoint(t, open)) })
+	}
+}
+
+// joint is a JointStore under test, with its books. alice has ten credits and bob has none.
+type joint struct {
+	store
+	imagegen.JointStore
+	books imagegen.Bookkeeper
+}
+
+func openJoint(t *testing.T, open func(*testing.T) (imagegen.JointStore, imagegen.Bookkeeper)) *joint {
+	s, books := open(t)
+	j := &joint{store{t: t, is: is.New(t), Store: s}, s, books}
+	_, err := books.Grant(t.Context(), imagegen.Grant{User: alice, Credits: 10})
+	j.is.NoErr(err)
+	t.Cleanup(func() { audit(t, s) })
+	return j
+}
+
+// costs makes the record cost n × price.
+func costs(n int, price imagegen.Credits) func(*imagegen.Record) {
+	return func(r *imagegen.Record) { r.N, r.Price = n, price }
+}
+
+func (j *joint) createCharged(n int, change ...func(*imagegen.Record)) imagegen.Record {
+	j.t.Helper()
+	r, err := j.CreateCharged(j.t.Context(), recordNo(n, change...), aMinute)
+	j.is.NoErr(err)
+	return r
+}
+
+func (j *joint) finish(r imagegen.Record, o imagegen.Outcome) imagegen.Record {
+	j.t.Helper()
+	j.putImages(r, o)
+	got, err := j.FinishSettled(j.t.Context(), r.Fence(), o)
+	j.is.NoErr(err)
+	return got
+}
+
+// has checks what alice can spend, and what she spent or has held.
+func (j *joint) has(credits imagegen.Credits) {
+	j.t.Helper()
+	b, err := j.books.Balance(j.t.Context(), alice)
+	j.is.NoErr(err)
+	j.is.Equal(b.Credits, credits)
+}
+
+func (j *joint) unwritten(id imagegen.GenerationID, err error) {
+	j.t.Helper()
+	j.is.True(imagegen.Definite(err))
+	_, err = j.Generation(j.t.Context(), id)
+	j.is.True(errors.Is(err, imagegen.ErrNotFound))
+}
+
+// metered is a ledger that must be asked: what it wraps is not charged behind its back.
+type metered struct{ imagegen.Bookkeeper }
+
+func testJoins(t *testing.T, open func(*testing.T) (imagegen.JointStore, imagegen.Bookkeeper)) {
+	is := is.New(t)
+	s, books := open(t)
+	is.True(s.Joins(books))
+	is.True(!s.Joins(metered{books}))
+	is.True(!s.Joins(&metered{books}))
+	is.True(!s.Joins(nil))
+	_, others := open(t)
+	is.True(!s.Joins(others))
+}
+
+func testCreateCharged(j *joint) {
+	r := j.createCharged(1, async, costs(3, 2), withKey("k"))
+	j.is.Equal(r.State, imagegen.StateQueued)
+	j.stands(r)
+	j.isListed(r)
+	j.has(4)
+	direct := j.createCharged(2, synchronous, costs(1, 4))
+	j.is.Equal(direct.State, imagegen.StateProcessing)
+	j.is.Equal(direct.Attempt, 1)
+	j.stands(direct)
+	j.has(0)
+	rs := j.claim(10)
+	j.is.Equal(diff([]imagegen.GenerationID{r.ID}, idsOf(rs)), "")
+}
+
+func testCreateChargedTwice(j *joint) {
+	for range 2 {
+		first := j.createCharged(1, async, withKey("k"), costs(2, 1))
+		j.stands(first)
+		j.has(8)
+	}
+	claimed := j.claim(1)[0]
+	j.is.Equal(diff(claimed, j.createCharged(1, async, withKey("k"), costs(2, 1))), "")
+	done := j.finish(claimed, imagesOf(claimed, 1))
+	j.is.Equal(diff(done, j.createCharged(1, async, withKey("k"), costs(2, 1))), "")
+	j.has(9)
+}
+
+func testCreateChargedReserved(j *joint) {
+	first := j.createCharged(1, async, withKey("k"), costs(2, 1))
+	_, err := j.CreateCharged(j.t.Context(), recordNo(2, withKey("k")), aMinute)
+	held, ok := errors.AsType[*imagegen.ReservedError](err)
+	j.is.True(ok)
+	j.is.Equal(diff(first, held.Record), "")
+	j.unwritten(generationNo(2), err)
+	j.has(8)
+}
+
+func testCreateChargedInsufficient(j *joint) {
+	for _, r := range []imagegen.Record{
+		recordNo(1, withKey("k"), costs(1, 11)),
+		recordNo(1, withKey("k"), costs(1, 1), of(bob)),
+		recordNo(1, withKey("k"), costs(4, imagegen.MaxCredits/4)),
+	} {
+		_, err := j.CreateCharged(j.t.Context(), r, aMinute)
+		j.is.True(errors.Is(err, imagegen.ErrInsufficientCredits))
+		j.unwritten(r.ID, err)
+		_, err = j.Reserved(j.t.Context(), r.User, "k")
+		j.is.True(errors.Is(err, imagegen.ErrNotFound))
+		j.has(10)
+	}
+	j.createCharged(1, withKey("k"), costs(1, 10)) // no trace of the refusal
+}
+
+// An intent that stands, from a Create, is charged and accepted.
+func testCreateChargedCharging(j *joint) {
+	j.create(1, async, costs(2, 1))
+	r := j.createCharged(1, async, costs(2, 1))
+	j.is.Equal(r.State, imagegen.StateQueued)
+	j.stands(r)
+	j.has(8)
+
+	j.create(2, async)
+	j.update(recordNo(2), imagegen.Recover{})
+	_, err := j.CreateCharged(j.t.Context(), recordNo(2, async), aMinute)
+	j.is.True(errors.Is(err, imagegen.ErrStale)) // recovery is about to void it
+	j.has(8)
+}
+
+// Of many that race for the last credits, as many get through as there are credits.
+func testCreateChargedRace(j *joint) {
+	const callers = 32
+	var (
+		wg               sync.WaitGroup
+		charged, refused atomic.Int32
+	)
+	for n := range callers {
+		wg.Go(func() {
+			_, err := j.CreateCharged(j.t.Context(), recordNo(n+1, costs(1, 1)), aMinute)
+			switch {
+			case err == nil:
+				charged.Add(1)
+			case errors.Is(err, imagegen.ErrInsufficientCredits):
+				refused.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	j.is.Equal(charged.Load(), int32(10))
+	j.is.Equal(refused.Load(), int32(callers-10))
+	j.has(0)
+}
+
+func testFinishSettled(j *joint) {
+	direct := j.createCharged(1, synchronous, costs(3, 2))
+	o := imagesOf(direct, 2)
+	o.AccountType = "PRO"
+	done := j.finish(direct, o)
+	j.is.Equal(done.State, imagegen.StateSucceeded)
+	j.is.Equal(done.Published, 2)
+	j.is.Equal(diff(&imagegen.Balance{Credits: 6, AccountType: "PRO"}, done.Balance), "")
+	j.is.Equal(diff(o.Images, done.Images), "")
+	j.stands(done)
+	j.has(6)
+
+	failed := j.finish(j.createCharged(2, synchronous, costs(3, 2)), refused(recordNo(2)))
+	j.is.Equal(failed.State, imagegen.StateFailed)
+	j.is.Equal(failed.Balance, nil)
+	j.is.Equal(failed.Failure.Class, imagegen.ClassRefused)
+	j.stands(failed)
+	j.has(6)
+
+	j.createCharged(3, async, costs(3, 2))
+	claimed := j.claim(1)[0]
+	queued := j.finish(claimed, imagesOf(claimed, 3))
+	j.is.Equal(queued.State, imagegen.StateSucceeded)
+	j.is.Equal(queued.Balance, nil) // the answer was given long ago
+	j.has(0)
+
+	soon := time.Now().Add(time.Hour).UTC().Truncate(time.Millisecond)
+	_, err := j.books.Grant(j.t.Context(), imagegen.Grant{User: alice, Credits: 5, Expires: soon})
+	j.is.NoErr(err)
+	last := j.createCharged(4, synchronous, costs(2, 1))
+	done = j.finish(last, imagesOf(last, 1))
+	j.is.Equal(diff(&imagegen.Expiration{Credits: 4, At: soon}, done.Balance.NextExpiration), "")
+}
+
+func testFinishSettledTwice(j *joint) {
+	r := j.createCharged(1, synchronous, costs(3, 2))
+	o := imagesOf(r, 2)
+	done := j.finish(r, o)
+	j.createCharged(2, costs(1, 1)) // the balance told is that of the settlement, not of the repetition
+	for _, again := range []imagegen.Outcome{o, imagesOf(r, 3), refused(r)} {
+		got, err := j.FinishSettled(j.t.Context(), r.Fence(), again)
+		j.is.NoErr(err)
+		j.is.Equal(diff(done, got), "")
+		j.has(5)
+	}
+}
+
+// An outcome that was recorded alone is settled and closed; another comes too late.
+func testFinishSettling(j *joint) {
+	r := j.createCharged(1, synchronous, costs(3, 2))
+	r = j.update(r, imagesOf(r, 1))
+	j.is.Equal(r.State, imagegen.StateSettling)
+	got, err := j.FinishSettled(j.t.Context(), r.Fence(), imagesOf(r, 3))
+	j.is.NoErr(err)
+	j.is.Equal(got.State, imagegen.StateSucceeded)
+	j.is.Equal(got.Published, 1)
+	j.has(8)
+}
+
+func testFinishStale(j *joint) {
+	r := j.createCharged(1, synchronous, costs(3, 2))
+	now := j.update(r, imagegen.Recover{})
+	got, err := j.FinishSettled(j.t.Context(), r.Fence(), imagesOf(r, 3))
+	j.is.True(errors.Is(err, imagegen.ErrStale))
+	j.is.Equal(diff(now, got), "")
+	j.stands(now)
+	j.has(4)
+
+	got, err = j.FinishSettled(j.t.Context(), imagegen.Fence{ID: generationNo(2)}, imagesOf(r, 3))
+	j.is.True(errors.Is(err, imagegen.ErrStale))
+	j.is.Equal(diff(imagegen.Record{}, got), "")
+
+	queued := j.createCharged(3, async, costs(1, 1))
+	_, err = j.FinishSettled(j.t.Context(), queued.Fence(), imagesOf(queued, 1))
+	j.is.True(errors.Is(err, imagegen.ErrTransition))
+	j.stands(queued)
+	j.has(3)
+}
+
+// What was charged elsewhere cannot be settled here, and nothing is written.
+func testFinishUncharged(j *joint) {
+	r := j.update(j.create(1, synchronous), imagegen.Accept{})
+	_, err := j.FinishSettled(j.t.Context(), r.Fence(), imagesOf(r, 3))
+	j.is.True(errors.Is(err, imagegen.ErrNotFound))
+	j.stands(r)
+	j.has(10)
+}
+
+func testFinishRace(j *joint) {
+	const callers = 16
+	r := j.createCharged(1, synchronous, costs(3, 2))
+	outcomes := []imagegen.Outcome{imagesOf(r, 1), imagesOf(r, 3), refused(r)}
+	j.putImages(r, outcomes[1])
+	var (
+		wg   sync.WaitGroup
+		got  [callers]imagegen.Record
+		errs [callers]error
+	)
+	for n := range callers {
+		wg.Go(func() { got[n], errs[n] = j.FinishSettled(j.t.Context(), r.Fence(), outcomes[n%len(outcomes)]) })
+	}
+	wg.Wait()
+	for n := range callers {
+		j.is.NoErr(errs[n])
+		j.is.Equal(diff(got[0], got[n]), "")
+	}
+	j.has(10 - got[0].Used())
+}

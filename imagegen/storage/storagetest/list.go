@@ -1,0 +1,107 @@
+package storagetest
+
+import (
+	"slices"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// pages walks through a list and returns what it saw.
+func (s *store) pages(u imagegen.UserID, q imagegen.Query) (all []imagegen.GenerationID) {
+	s.t.Helper()
+	for {
+		rs, more, err := s.Generations(s.t.Context(), u, q)
+		s.is.NoErr(err)
+		s.is.True(len(rs) <= q.Limit)
+		all = append(all, idsOf(rs)...)
+		if !more {
+			return all
+		}
+		s.is.Equal(len(rs), q.Limit) // otherwise the others would fit in
+		q.After = rs[len(rs)-1].ID
+	}
+}
+
+// many brings records no. 1 to n to one state after the other and returns the visible ones of each
+// status, and with status "" all, newest first.
+func (s *store) many(n int) map[imagegen.Status][]imagegen.GenerationID {
+	states := []imagegen.State{imagegen.StateQueued, imagegen.StateSucceeded, imagegen.StateCharging, imagegen.StateFailed,
+		imagegen.StateProcessing, imagegen.StateErased, imagegen.StateSettling}
+	of := map[imagegen.Status][]imagegen.GenerationID{}
+	for i := range n {
+		r := s.bring(i+1, states[i%len(states)])
+		if status := r.Status(); status != "" {
+			of[""] = append(of[""], r.ID)
+			of[status] = append(of[status], r.ID)
+		}
+	}
+	for _, ids := range of {
+		slices.Reverse(ids)
+	}
+	return of
+}
+
+func testPages(s *store) {
+	want := s.many(35)[""]
+	for _, limit := range []int{1, 4, 5, len(want) - 1, len(want), imagegen.MaxPageSize} {
+		s.is.Equal(diff(want, s.pages(alice, imagegen.Query{Limit: limit})), "")
+	}
+	rs, more, err := s.Generations(s.t.Context(), alice, imagegen.Query{})
+	s.is.NoErr(err)
+	s.is.Equal(diff(want[:imagegen.DefaultPageSize], idsOf(rs)), "")
+	s.is.True(more)
+
+	// A cursor need not name what is there: what was erased meanwhile does not break paging.
+	s.is.Equal(diff(want, s.pages(alice, imagegen.Query{Limit: 9, After: generationNo(1000)})), "")
+	s.is.Equal(len(s.pages(alice, imagegen.Query{Limit: 9, After: generationNo(0)})), 0)
+	below := s.pages(alice, imagegen.Query{Limit: 9, After: generationNo(17)}) // charging: invisible
+	s.is.Equal(diff(want[slices.Index(want, generationNo(16)):], below), "")
+}
+
+func testPagesByStatus(s *store) {
+	want := s.many(35)
+	for _, status := range imagegen.Statuses() {
+		for _, limit := range []int{1, 2, 5, 10} {
+			got := s.pages(alice, imagegen.Query{Limit: limit, Status: status})
+			s.is.Equal(diff(want[status], got), "")
+		}
+	}
+	s.is.Equal(len(s.pages(alice, imagegen.Query{Limit: 5, Status: "unheard-of"})), 0)
+}
+
+func testOthersAreInvisible(s *store) {
+	mine := s.bring(1, imagegen.StateSucceeded, withKey("k"))
+	near := []imagegen.UserID{bob, "", "alic", "alice ", "alicea", "Alice", "alice\x00", "alice\x00\x01"}
+	for _, u := range near {
+		for _, status := range append(imagegen.Statuses(), "") {
+			s.is.Equal(len(s.pages(u, imagegen.Query{Limit: 5, Status: status})), 0)
+		}
+		_, err := s.Reserved(s.t.Context(), u, "k")
+		s.is.True(err != nil)
+	}
+	theirs := s.bring(2, imagegen.StateSucceeded, of(bob))
+	s.is.Equal(diff([]imagegen.GenerationID{mine.ID}, s.pages(alice, imagegen.Query{Limit: 5})), "")
+	s.is.Equal(diff([]imagegen.GenerationID{theirs.ID}, s.pages(bob, imagegen.Query{Limit: 5})), "")
+}
+
+func testEnded(s *store) {
+	of := s.many(35)
+	want := append(slices.Clone(of[imagegen.StatusSucceeded]), of[imagegen.StatusFailed]...)
+	slices.Sort(want) // oldest first
+	list := func(before time.Time, n int) []imagegen.GenerationID {
+		s.t.Helper()
+		rs, err := s.Ended(s.t.Context(), before, n)
+		s.is.NoErr(err)
+		return idsOf(rs)
+	}
+	after := epoch.Add(time.Hour)
+	s.is.Equal(diff(want, list(after, 100)), "")
+	s.is.Equal(diff(want[:3], list(after, 3)), "")
+	s.is.Equal(len(list(after, 0)), 0)
+	s.is.Equal(len(list(epoch, 100)), 0)
+	fourth, err := s.Generation(s.t.Context(), want[3])
+	s.is.NoErr(err)
+	s.is.Equal(diff(want[:3], list(fourth.CreatedAt, 100)), "") // before, not at
+	s.is.Equal(diff(want[:4], list(fourth.CreatedAt.Add(1), 100)), "")
+}

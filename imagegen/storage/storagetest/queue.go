@@ -1,0 +1,219 @@
+package storagetest
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// claimAll claims one record after the other and returns whose they are.
+func (s *store) claimAll() (users []imagegen.UserID) {
+	s.t.Helper()
+	for rs := s.claim(1); len(rs) > 0; rs = s.claim(1) {
+		s.is.Equal(len(rs), 1)
+		users = append(users, rs[0].User)
+	}
+	return users
+}
+
+// Users are served in turn, and each user's records as they came.
+func testClaimInTurn(s *store) {
+	for n := range 4 {
+		s.queue(n+1, of(alice))
+	}
+	s.queue(5, of(bob))
+	s.queue(6, of(bob))
+	s.queue(7, of(carol))
+	rs := s.claim(100)
+	s.is.Equal(len(rs), 7)
+	for _, r := range rs {
+		s.is.Equal(r.State, imagegen.StateProcessing)
+		s.is.Equal(r.Attempt, 1)
+		s.stands(r)
+	}
+	s.is.Equal(len(s.claim(100)), 0)
+	rounds := [][]imagegen.UserID{{alice, bob, carol}, {alice, bob}, {alice}, {alice}} // in each, any order
+	for _, want := range rounds {
+		var got []imagegen.UserID
+		for _, r := range rs[:len(want)] {
+			got = append(got, r.User)
+		}
+		rs = rs[len(want):]
+		slices.Sort(got)
+		s.is.Equal(diff(want, got), "")
+	}
+	for u, first := range map[imagegen.UserID]int{alice: 1, bob: 5, carol: 7} {
+		rs, _, err := s.Generations(s.t.Context(), u, imagegen.Query{Status: imagegen.StatusProcessing})
+		s.is.NoErr(err)
+		s.is.Equal(rs[len(rs)-1].ID, generationNo(first))
+	}
+}
+
+// Whoever comes new is served next, however long another's backlog is, and cannot push in twice.
+func testClaimBacklog(s *store) {
+	for n := range 200 {
+		s.queue(n+1, of(alice))
+	}
+	s.is.Equal(len(s.claim(50)), 50)
+	for n := range 3 {
+		s.queue(1000+n, of(bob))
+	}
+	s.queue(2000, of(carol))
+	users := s.claimAll()
+	s.is.Equal(len(users), 154)
+	s.is.True(slices.Contains(users[:3], bob))
+	s.is.True(slices.Contains(users[:3], carol))
+	for n := 1; n <= 3; n++ {
+		s.is.Equal(count(users[:1+2*n], bob), n) // in the n-th turn after, and not before
+	}
+}
+
+func count(users []imagegen.UserID, u imagegen.UserID) (n int) {
+	for _, v := range users {
+		if v == u {
+			n++
+		}
+	}
+	return n
+}
+
+// Work that goes back takes its user's next turn.
+func testClaimRequeued(s *store) {
+	s.queue(1, of(alice))
+	first := s.claim(1)[0]
+	s.queue(2, of(alice))
+	s.queue(3, of(alice))
+	s.queue(4, of(bob))
+	back := s.update(first, imagegen.Release{})
+	s.is.Equal(back.Status(), imagegen.StatusProcessing)
+	ids := idsOf(s.claim(100))
+	s.is.Equal(len(ids), 4)
+	s.is.Equal(ids[3], first.ID)
+	got, err := s.Generation(s.t.Context(), first.ID)
+	s.is.NoErr(err)
+	s.is.Equal(got.Attempt, 2)
+}
+
+// Of many that claim at once, each gets records of its own.
+func testClaimRace(s *store) {
+	const records, callers = 150, 32
+	for n := range records {
+		s.queue(n+1, of([]imagegen.UserID{alice, bob, carol}[n%3]))
+	}
+	var (
+		wg   sync.WaitGroup
+		mu   sync.Mutex
+		seen = map[imagegen.GenerationID]int{}
+		errs []error
+	)
+	for range callers {
+		wg.Go(func() {
+			for {
+				rs, _, err := s.Claim(s.t.Context(), 3, aMinute)
+				mu.Lock()
+				if err != nil {
+					errs = append(errs, err)
+				}
+				for _, r := range rs {
+					seen[r.ID]++
+				}
+				mu.Unlock()
+				if len(rs) == 0 {
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	s.is.Equal(len(errs), 0)
+	s.is.Equal(len(seen), records)
+	for _, times := range seen {
+		s.is.Equal(times, 1)
+	}
+}
+
+// A delayed record cannot be claimed before its time; next tells when to come again.
+func testDelays(s *store) {
+	claim := func(want ...imagegen.GenerationID) time.Duration {
+		s.t.Helper()
+		rs, next, err := s.Claim(s.t.Context(), 10, aMinute)
+		s.is.NoErr(err)
+		s.is.Equal(diff(want, idsOf(rs)), "")
+		return next
+	}
+	s.is.Equal(claim(), time.Duration(0)) // nothing is known
+	for n := range 3 {
+		s.queue(n + 1)
+	}
+	rs := s.claim(10)
+	for n, delay := range []time.Duration{20 * time.Second, 5 * time.Second, 0} {
+		s.update(rs[n], imagegen.Release{Delay: delay})
+	}
+	s.is.Equal(claim(rs[2].ID), 5*time.Second)
+	s.is.Equal(claim(), 5*time.Second)
+	time.Sleep(5*time.Second - time.Millisecond)
+	s.is.Equal(claim(), time.Millisecond)
+	time.Sleep(time.Millisecond)
+	s.is.Equal(claim(rs[1].ID), 15*time.Second)
+	time.Sleep(time.Hour)
+	s.is.Equal(claim(rs[0].ID), time.Duration(0))
+	s.is.Equal(claim(), time.Duration(0))
+}
+
+// Queued counts what waits, also what is delayed. It may lag behind, but not for ever.
+func testQueued(s *store) {
+	queued := func(want int) {
+		s.t.Helper()
+		var got int
+		for range 60 {
+			var err error
+			got, err = s.Queued(s.t.Context())
+			s.is.NoErr(err)
+			if got == want {
+				return
+			}
+			time.Sleep(time.Second)
+		}
+		s.t.Fatalf("%d records are queued; Queued says %d", want, got)
+	}
+	queued(0)
+	s.create(1, async) // charging is not queued yet
+	queued(0)
+	s.queue(2)
+	s.queue(3)
+	s.queue(4)
+	queued(3)
+	rs := s.claim(2)
+	queued(1)
+	s.update(rs[0], imagegen.Release{Delay: 24 * time.Hour})
+	queued(2)
+	s.update(rs[1], imagesOf(rs[1], 1))
+	queued(2)
+}
+
+// Whoever asks for the channel first and claims then misses nothing.
+func testWake(s *store) {
+	woken := func(does string, f func()) {
+		s.t.Helper()
+		wake := s.Wake()
+		f()
+		select {
+		case <-wake:
+		case <-time.After(time.Minute):
+			s.t.Errorf("%s does not wake", does)
+		}
+	}
+	var r imagegen.Record
+	woken("Accept", func() { r = s.queue(1) })
+	r = s.claim(1)[0]
+	woken("Release", func() { s.update(r, imagegen.Release{}) })
+	r = s.claim(1)[0]
+	woken("Release with a delay", func() { s.update(r, imagegen.Release{Delay: time.Second}) })
+
+	wake := s.Wake()
+	go s.Update(s.t.Context(), s.create(2, async).Fence(), imagegen.Accept{})
+	<-wake // also somebody who waits already
+	time.Sleep(time.Minute)
+}

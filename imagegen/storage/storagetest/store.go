@@ -1,0 +1,170 @@
+// Package storagetest holds the contracts of package imagegen's storage interfaces as tests. An
+// implementation joins them from a test of its own:
+//
+//	func TestStore(t *testing.T) {
+//		storagetest.Store(t, func(t *testing.T) imagegen.Store {
+//			db := open(t)
+//			t.Cleanup(func() { db.Close() })
+//			return db
+//		})
+//	}
+//
+// Every subtest opens what it tests anew and expects it to be empty. If it is an
+// [imagegen.Auditor], its books are checked as well. Run the suites with -race.
+package storagetest
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/matryer/is"
+)
+
+// Store tests an [imagegen.Store]. The subtests Leases, Delays and Wake run in bubbles of
+// testing/synctest, and open is called inside: the store's clock must be time.Now.
+func Store(t *testing.T, open func(t *testing.T) imagegen.Store) {
+	run := func(name string, test func(s *store)) {
+		t.Run(name, func(t *testing.T) { test(openStore(t, open)) })
+	}
+	virtual := func(name string, test func(s *store)) {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { test(openStore(t, open)) })
+		})
+	}
+	run("Create", testCreate)
+	run("CreateTwice", testCreateTwice)
+	run("CreateRefuses", testCreateRefuses)
+	run("Reservation", testReservation)
+	run("ReservationRace", testReservationRace)
+	run("Isolation", testIsolation)
+	t.Run("Transitions", func(t *testing.T) { testTransitions(t, open) })
+	run("Gone", testGone)
+	run("Unknown", testUnknown)
+	run("UpdateRace", testUpdateRace)
+	run("Pages", testPages)
+	run("PagesByStatus", testPagesByStatus)
+	run("OthersAreInvisible", testOthersAreInvisible)
+	run("Ended", testEnded)
+	run("ClaimInTurn", testClaimInTurn)
+	run("ClaimBacklog", testClaimBacklog)
+	run("ClaimRequeued", testClaimRequeued)
+	run("ClaimRace", testClaimRace)
+	virtual("Delays", testDelays)
+	virtual("Queued", testQueued)
+	virtual("Wake", testWake)
+	virtual("Leases", testLeases)
+	virtual("LeasesOfAllStates", testLeasesOfAllStates)
+	virtual("RecoverRace", testRecoverRace)
+	virtual("Extend", testExtend)
+	virtual("ExtendLost", testExtendLost)
+	run("Users", testUsers)
+	run("UserNames", testUserNames)
+	run("Keys", testKeys)
+	run("KeyUse", testKeyUse)
+	run("EndedContext", testEndedContext)
+}
+
+const alice, bob, carol = imagegen.UserID("alice"), imagegen.UserID("bob"), imagegen.UserID("carol")
+
+// epoch is when the records of the tests are created; each a second after the one before.
+var epoch = time.Date(2026, 1, 2, 3, 4, 5, 6_000_000, time.UTC)
+
+const aMinute = time.Minute // the lease of a record, unless a test is about leases
+
+// store is a Store under test.
+type store struct {
+	imagegen.Store
+	t  *testing.T
+	is *is.I
+}
+
+func openStore(t *testing.T, open func(*testing.T) imagegen.Store) *store {
+	s := &store{t: t, is: is.New(t), Store: open(t)}
+	t.Cleanup(func() { audit(t, s.Store) })
+	return s
+}
+
+// audit checks the books of a store that can.
+func audit(t *testing.T, s any) {
+	a, ok := s.(imagegen.Auditor)
+	if !ok || t.Failed() {
+		return
+	}
+	report, err := a.Audit(context.Background())
+	if err != nil {
+		t.Errorf("audit: %v", err)
+	}
+	for _, v := range report.Violations {
+		t.Errorf("audit: %s: %s: %s", v.Rule, v.Subject, v.Detail)
+	}
+}
+
+// create creates a record that recordNo makes.
+func (s *store) create(n int, change ...func(*imagegen.Record)) imagegen.Record {
+	s.t.Helper()
+	r, err := s.Create(s.t.Context(), recordNo(n, change...), aMinute)
+	s.is.NoErr(err)
+	return r
+}
+
+// update applies a change to the record's attempt.
+func (s *store) update(r imagegen.Record, c imagegen.Change) imagegen.Record {
+	s.t.Helper()
+	if o, ok := c.(imagegen.Outcome); ok && r.State == imagegen.StateProcessing {
+		s.putImages(r, o)
+	}
+	r, err := s.Update(s.t.Context(), r.Fence(), c)
+	s.is.NoErr(err)
+	return r
+}
+
+// putImages stores the bytes of an outcome, where the store keeps images: an audit looks for them.
+func (s *store) putImages(r imagegen.Record, o imagegen.Outcome) {
+	s.t.Helper()
+	images, ok := s.Store.(imagegen.ImageStore)
+	if !ok {
+		return
+	}
+	for _, i := range o.Images {
+		s.is.NoErr(images.PutImage(s.t.Context(), r.ImageKey(i), strings.NewReader(imageBytes)))
+	}
+}
+
+// queue creates a record and brings it into the queue.
+func (s *store) queue(n int, change ...func(*imagegen.Record)) imagegen.Record {
+	s.t.Helper()
+	return s.update(s.create(n, append(change, async)...), imagegen.Accept{})
+}
+
+// claim claims up to n records.
+func (s *store) claim(n int) []imagegen.Record {
+	s.t.Helper()
+	rs, _, err := s.Claim(s.t.Context(), n, aMinute)
+	s.is.NoErr(err)
+	return rs
+}
+
+// stands checks that the store has the record as it is.
+func (s *store) stands(want imagegen.Record) {
+	s.t.Helper()
+	got, err := s.Generation(s.t.Context(), want.ID)
+	s.is.NoErr(err)
+	s.is.Equal(diff(want, got), "")
+}
+
+// diff compares values of any type; nil and empty slices are the same.
+func diff(want, got any) string { return cmp.Diff(want, got, cmpopts.EquateEmpty()) }
+
+func idsOf(rs []imagegen.Record) []imagegen.GenerationID {
+	ids := make([]imagegen.GenerationID, len(rs))
+	for i, r := range rs {
+		ids[i] = r.ID
+	}
+	return ids
+}

@@ -1,0 +1,168 @@
+package storage
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"runtime/debug"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+)
+
+// tx is a kv.Tx. bbolt checks only its meta pages, so each value carries a checksum of its own.
+type tx struct {
+	bolt     *bbolt.Tx
+	buckets  map[kv.Bucket]*bbolt.Bucket
+	written  int // bytes of keys and values put or deleted
+	onCommit []func()
+}
+
+var _ kv.Tx = (*tx)(nil)
+
+// fault is what the methods of tx panic with: they return no error. guard turns it into one.
+type fault struct{ error }
+
+// bucket returns nil if there is none.
+func (t *tx) bucket(name kv.Bucket) *bbolt.Bucket {
+	if b := t.buckets[name]; b != nil {
+		return b
+	}
+	return t.known(name, t.bolt.Bucket([]byte(name)))
+}
+
+func (t *tx) known(name kv.Bucket, b *bbolt.Bucket) *bbolt.Bucket {
+	if t.buckets == nil {
+		t.buckets = make(map[kv.Bucket]*bbolt.Bucket, 8)
+	}
+	t.buckets[name] = b
+	return b
+}
+
+func (t *tx) writable(name kv.Bucket) *bbolt.Bucket {
+	if b := t.bucket(name); b != nil {
+		return b
+	}
+	b, err := t.bolt.CreateBucket([]byte(name))
+	must(err, name, nil)
+	return t.known(name, b)
+}
+
+func (t *tx) Get(name kv.Bucket, key []byte) []byte {
+	b := t.bucket(name)
+	if b == nil {
+		return nil
+	}
+	stored := b.Get(key)
+	if stored == nil {
+		return nil
+	}
+	return verified(name, key, stored)
+}
+
+func (t *tx) Put(name kv.Bucket, key, value []byte) {
+	t.written += len(key) + len(value)
+	must(t.writable(name).Put(key, sealed(name, key, value)), name, key)
+}
+
+func (t *tx) Delete(name kv.Bucket, key []byte) {
+	b := t.bucket(name)
+	if b == nil {
+		return
+	}
+	t.written += len(key)
+	must(b.Delete(key), name, key)
+}
+
+func (t *tx) Ascend(name kv.Bucket, from []byte, f func(key, value []byte) bool) {
+	b := t.bucket(name)
+	if b == nil {
+		return
+	}
+	c := b.Cursor()
+	for k, v := c.Seek(from); k != nil && f(k, verified(name, k, v)); {
+		k, v = c.Next()
+	}
+}
+
+func (t *tx) Descend(name kv.Bucket, before []byte, f func(key, value []byte) bool) {
+	b := t.bucket(name)
+	if b == nil {
+		return
+	}
+	c := b.Cursor()
+	for k, v := lastBefore(c, before); k != nil && f(k, verified(name, k, v)); {
+		k, v = c.Prev()
+	}
+}
+
+func lastBefore(c *bbolt.Cursor, before []byte) (key, value []byte) {
+	if before == nil {
+		return c.Last()
+	}
+	if k, _ := c.Seek(before); k == nil {
+		return c.Last()
+	}
+	return c.Prev()
+}
+
+func (t *tx) OnCommit(f func()) { t.onCommit = append(t.onCommit, f) }
+
+const sealLength = crc32.Size
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// seal is over the place of a value too, so that one that lies elsewhere is noticed.
+func seal(name kv.Bucket, key, value []byte) uint32 {
+	sum := crc32.Checksum([]byte(name), castagnoli)
+	sum = crc32.Update(sum, castagnoli, key)
+	return crc32.Update(sum, castagnoli, value)
+}
+
+func sealed(name kv.Bucket, key, value []byte) []byte {
+	stored := make([]byte, 0, len(value)+sealLength)
+	return binary.BigEndian.AppendUint32(append(stored, value...), seal(name, key, value))
+}
+
+// intact returns what was put; false if it is not what is stored.
+func intact(name kv.Bucket, key, stored []byte) (value []byte, ok bool) {
+	n := len(stored) - sealLength
+	if n < 0 || binary.BigEndian.Uint32(stored[n:]) != seal(name, key, stored[:n]) {
+		return nil, false
+	}
+	return stored[:n:n], true
+}
+
+func verified(name kv.Bucket, key, stored []byte) []byte {
+	value, ok := intact(name, key, stored)
+	if !ok {
+		panic(fault{fmt.Errorf("%w: %s %q does not match its checksum; run an audit and restore a backup", ErrCorrupt, name, key)})
+	}
+	return value
+}
+
+func must(err error, name kv.Bucket, key []byte) {
+	if err != nil {
+		panic(fault{fmt.Errorf("storage: %s %q cannot be written: %v", name, key, err)})
+	}
+}
+
+// guard turns a panic of f into an error, also one from a page of the mapped file that the disk
+// does not give back.
+func guard(f func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case fault:
+			err = p.error
+		case interface{ Addr() uintptr }:
+			err = fmt.Errorf("%w: a page of the file cannot be read: %v", ErrCorrupt, p)
+		default:
+			err = errors.Join(fmt.Errorf("storage: panic in a transaction: %v", p), errors.New(string(debug.Stack())))
+		}
+	}()
+	return f()
+}
