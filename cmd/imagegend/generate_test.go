@@ -25,7 +25,7 @@ func TestGenerate(t *testing.T) {
 	stdout, stderr, status := generate("a fox", "-o", "fox.png", "--size", "64x64")
 	is.Equal(status, 0)
 	is.Equal(stdout, "fox.png\n")
-	says(t, stderr, "1 credits, 99 left")
+	says(t, stderr, "1 credit, 99 left")
 	decode(t, filepath.Join(dir, "fox.png"))
 
 	// Without -o nothing is overwritten.

@@ -162,7 +162,7 @@ func (d *database) conclude(t *tx, ops []*op) (answered int) {
 	case !survivable(err):
 		_ = t.bolt.Rollback() // after a panic; else it is rolled back already
 		d.fail(err)
-		return answer(ops, fmt.Errorf("%w: %w", ErrOutcomeUnknown, err))
+		return answer(ops, fmt.Errorf("%w: %v", ErrOutcomeUnknown, err))
 	case d.makeRoom():
 		d.log.Warn("the disk is full: what was set aside for this has been freed", "error", err)
 		return d.transact(ops)

@@ -47,14 +47,14 @@ func newDatabase(bolt *bbolt.DB, log *slog.Logger) *database {
 
 // start begins with a file that nobody else writes to.
 func (d *database) start() error {
+	go d.serve()
 	err := d.bolt.View(func(t *bbolt.Tx) error {
 		d.horizon.reach(t.ID())
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("%w: %v", ErrCorrupt, err)
+		return fmt.Errorf("storage: the database cannot be read: %v", err)
 	}
-	go d.serve()
 	return nil
 }
 

@@ -1,78 +1,213 @@
-// Package storage keeps everything in one directory: a bbolt file and image files.
 package storage
 
 import (
 	"context"
 	"errors"
-	"io"
+	"fmt"
 	"log/slog"
+	"os"
+	"sync"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 )
 
-// Options change how a directory is opened. The zero value of each field is its default.
+// Options change how a directory is opened. The zero value is good.
 type Options struct {
-	MustExist bool             // refuse to create: the directory must hold a database already
-	MinFree   int64            // bytes that stay free on the disk: below, new work is refused; 0: 64 MiB
+	MustExist bool             // refuse to begin anew where there is no database
+	MinFree   int64            // bytes of the disk below which new work is refused; 0: 64 MiB
 	Now       func() time.Time // nil: time.Now
 	Log       *slog.Logger     // nil: silent
 }
 
-// Errors of this package, for errors.Is.
-var (
-	ErrLocked         = errors.New("storage: the directory is in use by another process")
-	ErrNotFound       = errors.New("storage: there is no database")
-	ErrNewerSchema    = errors.New("storage: the database was written by a newer version")
-	ErrCorrupt        = errors.New("storage: the database is damaged")
-	ErrStopped        = errors.New("storage: stopped by a disk fault")
-	ErrOutcomeUnknown = errors.New("storage: the disk failed under a commit, its outcome is unknown")
-)
-
-// DB is an open directory.
+// DB is an open directory: a Store and the Ledger that commits with it, an ImageStore, a Spool, an
+// Auditor and a Readier. It is safe for concurrent use.
+//
+// Once the outcome of a commit is unknown it writes no more, see Failed. Where a write comes back
+// with [imagegen.ErrNotApplied], it changed nothing.
 type DB struct {
-	imagegen.JointStore
-	imagegen.Bookkeeper
-	imagegen.ImageStore
-	imagegen.Spool
-	failed chan struct{}
+	store
+	books
+	*images
+	*spool
+
+	dir   string
+	log   *slog.Logger
+	root  *os.Root
+	file  *database
+	clock *ledger.Ledger
+	space *space
+
+	background sync.WaitGroup
+	quit       context.CancelFunc
+	close      sync.Once
 }
 
-// Open opens a directory.
-func Open(dir string, o *Options) (*DB, error) { return &DB{failed: make(chan struct{})}, nil }
-
-// Close closes it.
-func (db *DB) Close() error { return nil }
-
-// Failed is closed when the disk failed under a commit.
-func (db *DB) Failed() <-chan struct{} { return db.failed }
-
-// Err returns why.
-func (db *DB) Err() error { return nil }
-
-// Ready implements [imagegen.Readier].
-func (db *DB) Ready(ctx context.Context) error { return nil }
-
-// Audit implements [imagegen.Auditor].
-func (db *DB) Audit(ctx context.Context) (imagegen.AuditReport, error) {
-	return imagegen.AuditReport{}, nil
-}
-
-// Backup writes an archive.
-func (db *DB) Backup(ctx context.Context, w io.Writer) error { return nil }
-
-// Restore reads an archive.
-func Restore(ctx context.Context, r io.Reader, dir string) error { return nil }
-
-// ClockInDoubt reports a forward jump.
-func (db *DB) ClockInDoubt() (jump time.Duration, doubt bool) { return 0, false }
-
-// ConfirmClock accepts it.
-func (db *DB) ConfirmClock(ctx context.Context) error { return nil }
+// The embedded interfaces have lower-case names: what DB is made of is nobody else's business.
+type (
+	store = imagegen.JointStore
+	books = imagegen.Bookkeeper
+)
 
 var (
 	_ imagegen.JointStore = (*DB)(nil)
 	_ imagegen.Bookkeeper = (*DB)(nil)
 	_ imagegen.ImageStore = (*DB)(nil)
 	_ imagegen.Spool      = (*DB)(nil)
+	_ imagegen.Auditor    = (*DB)(nil)
+	_ imagegen.Readier    = (*DB)(nil)
 )
+
+// Open opens a directory, or begins anew in one that is absent or empty. o may be nil. Whoever
+// opens closes.
+//
+// ErrNoDatabase: it holds something else, or nothing and o.MustExist is set. ErrLocked, after a
+// second: another process has it open. ErrNewerSchema, ErrCorrupt.
+func Open(dir string, o *Options) (*DB, error) {
+	var options Options
+	if o != nil {
+		options = *o
+	}
+	if options.MinFree == 0 {
+		options.MinFree = defaultMinFree
+	}
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	if options.Log == nil {
+		options.Log = slog.New(slog.DiscardHandler)
+	}
+	if err := prepare(dir, options.MustExist); err != nil {
+		return nil, err
+	}
+	bolt, err := openFile(dir)
+	if err != nil {
+		return nil, err
+	}
+	db := &DB{dir: dir, log: options.Log, file: newDatabase(bolt, options.Log), quit: func() {},
+		space: &space{dir: dir, min: options.MinFree, free: freeBytes}}
+	if err := db.start(options.Now); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// start takes up what the process before has left.
+func (db *DB) start(now func() time.Time) error {
+	db.file.makeRoom = db.space.dropBallast
+	db.file.onFault = func(err error) {
+		if err := markUnclean(db.dir, err); err != nil {
+			db.log.Error("the next start will not know that the file is to be checked", "error", err)
+		}
+	}
+	if err := db.file.start(); err != nil {
+		return err
+	}
+	if err := db.openFiles(); err != nil {
+		return err
+	}
+	if err := db.openTables(now); err != nil {
+		return err
+	}
+	if err := db.sweep(context.Background()); err != nil {
+		return err
+	}
+	if err := db.space.layBallast(); err != nil {
+		db.log.Warn("no space could be set aside for a full disk", "error", err)
+	}
+	ctx, quit := context.WithCancel(context.Background())
+	db.quit = quit
+	db.background.Go(func() { db.upkeep(ctx) })
+	return nil
+}
+
+func (db *DB) openFiles() (err error) {
+	if db.root, err = os.OpenRoot(db.dir); err != nil {
+		return fmt.Errorf("storage: %w", err)
+	}
+	for _, name := range []string{imagesDir, spoolDir, tempDir} {
+		if err := db.root.Mkdir(name, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+			return fmt.Errorf("storage: %w", err)
+		}
+	}
+	if err := syncDir(db.dir); err != nil {
+		return fmt.Errorf("storage: %w", err)
+	}
+	f := &files{root: db.root}
+	db.spool = &spool{files: f, space: db.space}
+	db.images, err = newImages(f)
+	return err
+}
+
+func (db *DB) openTables(now func() time.Time) (err error) {
+	if db.clock, err = ledger.New(db.file, now); err != nil {
+		return err
+	}
+	t := tables.New(db.file, db.clock, now)
+	db.store, db.books = t, db.clock
+	return t.Load(context.Background())
+}
+
+// Close waits for reads and writes that have begun and closes the directory; writes that wait are
+// refused with [imagegen.ErrNotApplied]. It may be called again. Close after [imagegen.Engine.Stop].
+func (db *DB) Close() (err error) {
+	db.close.Do(func() {
+		db.quit()
+		db.background.Wait()
+		err = db.file.stop()
+		if db.root != nil {
+			err = errors.Join(err, db.root.Close())
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("storage: closing %s: %w", db.dir, err)
+	}
+	return nil
+}
+
+// Failed returns a channel that is closed when the disk fails under a commit. From then on every
+// write is refused, and the process should end: imagegend exits with status 74. The next one to
+// open the directory checks the whole file.
+func (db *DB) Failed() <-chan struct{} { return db.file.failed }
+
+// Err returns why the storage has stopped, an ErrStopped; nil if it has not.
+func (db *DB) Err() error { return db.file.Err() }
+
+// Ready implements [imagegen.Readier].
+func (db *DB) Ready(context.Context) error {
+	if err := db.Err(); err != nil {
+		return err
+	}
+	if jump, doubt := db.ClockInDoubt(); doubt {
+		return fmt.Errorf("storage: the clock jumped ahead by %v; confirm that it is right, then credits lapse again", jump.Round(time.Second))
+	}
+	return db.space.forWork()
+}
+
+// ClockInDoubt reports whether the clock has jumped ahead by more than 24 hours that nobody has
+// confirmed, and by how much. Until then no credits lapse and the storage is not ready.
+func (db *DB) ClockInDoubt() (jump time.Duration, doubt bool) { return db.clock.ClockInDoubt() }
+
+// ConfirmClock says that the clock is right.
+func (db *DB) ConfirmClock(ctx context.Context) error { return db.clock.ConfirmClock(ctx) }
+
+// Joins implements [imagegen.JointStore]: only with this DB itself, not with a wrapper around it.
+func (db *DB) Joins(l imagegen.Ledger) bool { return l == imagegen.Ledger(db) }
+
+// Create implements [imagegen.GenerationStore]. imagegen.ErrNotApplied also when the disk is nearly full.
+func (db *DB) Create(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
+	if err := db.space.forWork(); err != nil {
+		return imagegen.Record{}, notApplied(err)
+	}
+	return db.store.Create(ctx, r, lease)
+}
+
+// CreateCharged implements [imagegen.JointStore]. imagegen.ErrNotApplied also when the disk is nearly full.
+func (db *DB) CreateCharged(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
+	if err := db.space.forWork(); err != nil {
+		return imagegen.Record{}, notApplied(err)
+	}
+	return db.store.CreateCharged(ctx, r, lease)
+}

@@ -34,9 +34,7 @@ func TestFailedCommit(t *testing.T) {
 	is.Equal(d.Wait(10*time.Second), 74)
 
 	d = daemontest.Start(t, o)
-	var now generation
-	d.Call(getGeneration(key, before.ID)).Into(t, &now)
-	is.Equal(contradiction(before, now), "")
+	is.Equal(contradiction(before, mustGeneration(t, d, key, before.ID)), "")
 	again, err := insist(t.Context(), d, doubtful, key)
 	is.NoErr(err)
 	is.True(again.Status == http.StatusOK || again.Code() == "generationFailed")

@@ -117,19 +117,17 @@ func TestDrainUnderLoad(t *testing.T) {
 
 	d = daemontest.Start(t, o)
 	for _, id := range c.async {
-		d.Call(getGeneration(key, id)).Into(t, new(generation)) // none is lost
+		mustGeneration(t, d, key, id) // none is lost
 	}
 	allEnded(t, d, key, 30*time.Second)
 	for _, id := range c.async {
-		var g generation
-		d.Call(getGeneration(key, id)).Into(t, &g)
+		g := mustGeneration(t, d, key, id)
 		is.Equal(g.Status, "succeeded")
 		is.True(g.Usage.Credits >= 1)
 	}
 	for _, g := range told {
 		if g.ID != "" {
-			var now generation
-			d.Call(getGeneration(key, g.ID)).Into(t, &now)
+			now := mustGeneration(t, d, key, g.ID)
 			is.Equal(now.Status, "succeeded")
 			is.Equal(len(now.Images), len(g.Images))
 		}

@@ -33,6 +33,7 @@ func TestKillUnderLoad(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	s := newSiege(t, seed)
+	defer s.report()
 	var slowest time.Duration
 	for round := range kills {
 		d := s.start()
@@ -49,9 +50,6 @@ func TestKillUnderLoad(t *testing.T) {
 	}
 	s.aftermath()
 	t.Logf("slowest start %s; outcomes %v", slowest, s.auditor.outcomes)
-	for _, wrong := range s.auditor.wrong[:min(20, len(s.auditor.wrong))] {
-		t.Error(wrong)
-	}
 	is.True(slowest < longestBoot)
 	for _, outcome := range []string{"succeeded", "partial", "failed", "accepted", "asynchronous, succeeded", "asynchronous, failed",
 		"insufficientCredits", "invalid_request", "replayed", "retried after a kill"} {
@@ -89,6 +87,7 @@ func newSiege(t *testing.T, seed uint64) *siege {
 				random: rand.New(rand.NewPCG(seed, uint64(1+len(s.clients))))})
 		}
 	}
+	d.Kill()
 	return s
 }
 
@@ -148,6 +147,13 @@ func (s *siege) aftermath() {
 	clean(s.T, d)
 	if status := d.Terminate(20 * time.Second); status != 0 {
 		s.Errorf("exit status %d at the end", status)
+	}
+}
+
+// report tells what is wrong, though the test may have ended early.
+func (s *siege) report() {
+	for _, wrong := range s.auditor.wrong[:min(20, len(s.auditor.wrong))] {
+		s.Error(wrong)
 	}
 }
 

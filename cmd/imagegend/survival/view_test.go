@@ -52,6 +52,14 @@ func get(key, path string) daemontest.Request {
 
 func getGeneration(key, id string) daemontest.Request { return get(key, "/api/v1/generations/"+id) }
 
+func mustGeneration(t *testing.T, d *daemontest.Daemon, key, id string) (g generation) {
+	t.Helper()
+	if err := fetch(t.Context(), d, getGeneration(key, id), &g); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
 // fetch reads a JSON answer of status 200 into v.
 func fetch(ctx context.Context, d *daemontest.Daemon, r daemontest.Request, v any) error {
 	answer, err := d.Do(ctx, r)

@@ -11,7 +11,7 @@ import (
 )
 
 var changes = map[string]func(imagegen.Record) imagegen.Change{
-	"Accept": accept, "Abandon": abandon, "Claim": claim, "Recover": recovery, "SaveJob": saveJob, "Release": release,
+	"Accept": accept, "Abandon": abandon, "Claim": claim, "Recover": recovery, "SaveJob": saveJob, "Release": release, "ReleaseAtOnce": requeue,
 	"Outcome": threeImages, "OutcomeWithoutImages": noImage, "Close": closed, "Erase": erase, "Purge": purge,
 }
 

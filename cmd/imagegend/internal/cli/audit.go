@@ -31,8 +31,8 @@ func (a *app) audit() *cobra.Command {
 		if err != nil {
 			return fmt.Errorf("the audit could not be carried out: %w", err)
 		}
-		fmt.Fprintf(a.stderr, "checked %d journal entries, %d accounts, %d lots, %d charges, %d generations, %d images\n",
-			r.Entries, r.Accounts, r.Lots, r.Charges, r.Generations, r.Images)
+		fmt.Fprintf(a.stderr, "checked %d journal entries, %s, %s, %s, %s, %s\n", r.Entries, plural(r.Accounts, "account"),
+			plural(r.Lots, "lot"), plural(r.Charges, "charge"), plural(r.Generations, "generation"), plural(r.Images, "image"))
 		return a.reportViolations(r, *asJSON)
 	})
 	return c
@@ -53,8 +53,8 @@ func (a *app) reportViolations(r imagegen.AuditReport, asJSON bool) error {
 	if r.Clean() {
 		return nil
 	}
-	return &exit{ExitViolations, fmt.Errorf("the audit found %d violations; stop the server, keep a copy of the data directory and restore the last good backup",
-		len(r.Violations)+r.More)}
+	return &exit{ExitViolations, fmt.Errorf("the audit found %s; stop the server, keep a copy of the data directory and restore the last good backup",
+		plural(len(r.Violations)+r.More, "violation"))}
 }
 
 func (a *app) clock() *cobra.Command {

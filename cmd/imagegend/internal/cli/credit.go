@@ -36,7 +36,7 @@ func (a *app) creditGrant() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.stdout, "granted %d credits to %s in lot %s; the balance is %d\n", granted.Lot.Granted, g.User, granted.Lot.ID, granted.Balance)
+			fmt.Fprintf(a.stdout, "granted %s to %s in lot %s; the balance is %d\n", plural(granted.Lot.Granted, "credit"), g.User, granted.Lot.ID, granted.Balance)
 			return nil
 		}),
 	}
@@ -80,7 +80,7 @@ func (a *app) creditRevoke() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.stdout, "took %d credits back from %s; the balance is %d\n", -e.Credits, r.User, e.Balance)
+			fmt.Fprintf(a.stdout, "took %s back from %s; the balance is %d\n", plural(-e.Credits, "credit"), r.User, e.Balance)
 			return nil
 		}),
 	}

@@ -131,7 +131,7 @@ func (a *app) run(ctx context.Context, s waiter, r imagegen.GenerateRequest, out
 
 // account tells on standard error what it cost.
 func (a *app) account(g imagegen.Generation, b *imagegen.Balance) {
-	text := fmt.Sprintf("%d credits", g.Credits)
+	text := plural(g.Credits, "credit")
 	if len(g.Images) < g.N {
 		text = fmt.Sprintf("%d of %d images came; the others were refunded; %s", len(g.Images), g.N, text)
 	}

@@ -60,7 +60,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	case errors.Is(err, context.Canceled):
 		err = errors.New("interrupted")
 	}
-	fmt.Fprintln(stderr, "imagegend: "+oneLine(err.Error()))
+	fmt.Fprintln(stderr, "imagegend: "+forPeople(err.Error()))
 	return code
 }
 
@@ -78,7 +78,14 @@ func usage(cmd *cobra.Command, format string, args ...any) error {
 	return &exit{ExitUsage, fmt.Errorf(format+"; see %s --help", append(args, cmd.CommandPath())...)}
 }
 
-// oneLine joins the lines of several errors.
-func oneLine(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' }), "; ")
+// forPeople makes one line of several errors, without the name of the package that speaks.
+func forPeople(s string) string {
+	lines := strings.FieldsFunc(s, func(r rune) bool { return r == '\n' })
+	for i, line := range lines {
+		for _, name := range []string{"imagegen: ", "storage: ", "client: "} {
+			line = strings.TrimPrefix(line, name)
+		}
+		lines[i] = line
+	}
+	return strings.Join(lines, "; ")
 }

@@ -29,7 +29,7 @@ func (a *app) userCreate() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.stdout, "created user %s (%s), account type %s, %d credits\n", created.Name, created.ID, created.AccountType, created.Credits)
+			fmt.Fprintf(a.stdout, "created user %s (%s), account type %s, %s\n", created.Name, created.ID, created.AccountType, plural(created.Credits, "credit"))
 			return nil
 		}),
 	}

@@ -41,7 +41,7 @@ type Daemon struct {
 }
 
 // Start runs a daemon on a free port and returns when it is ready. It is killed at the end of the
-// test if it still runs then, and what it wrote is logged if the test failed.
+// test if it still runs then, and what it wrote at last is logged if the test failed.
 func Start(tb testing.TB, o Options) *Daemon {
 	tb.Helper()
 	d := Launch(tb, o)
@@ -85,8 +85,9 @@ func environment(further []string) []string {
 func (d *Daemon) cleanup() {
 	d.Kill()
 	d.client.CloseIdleConnections()
-	if d.tb.Failed() {
-		d.tb.Logf("the daemon, process %d, wrote:\n%s", d.Pid, d.Output())
+	if written := d.Output(); d.tb.Failed() {
+		const most = 8 << 10
+		d.tb.Logf("the daemon, process %d, wrote at last:\n%s", d.Pid, written[max(0, len(written)-most):])
 	}
 }
 

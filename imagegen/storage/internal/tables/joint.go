@@ -7,40 +7,40 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 )
 
-// Joins implements [imagegen.JointStore]. A database that is a ledger by these books says so of
-// itself as well; nothing is unwrapped, for a wrapper may have rules of its own.
+// Joins implements [imagegen.JointStore]. A database that is itself a ledger by these books has to
+// add itself. Nothing is unwrapped: a wrapper around the ledger may have rules of its own.
 func (t *Tables) Joins(l imagegen.Ledger) bool { return l == imagegen.Ledger(t.books) }
 
 // CreateCharged implements [imagegen.JointStore]. An intent that stands is charged and accepted;
-// imagegen.ErrStale if recovery owns it.
+// imagegen.ErrStale: recovery has taken it over.
 func (t *Tables) CreateCharged(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
 	if err := checkNew(r); err != nil {
 		return imagegen.Record{}, err
 	}
 	at := t.books.Now()
 	return t.write(ctx, func(tx kv.Tx, now time.Time) (row, error) {
-		from, to := row{}, row{Record: r, joint: true}
 		stands, err := load(tx, r.ID)
+		to := stands
 		switch {
 		case errors.Is(err, imagegen.ErrNotFound):
+			to = row{Record: r, joint: true}
 			err = checkReserved(tx, r)
-		case err == nil && stands.State == imagegen.StateCharging:
-			from, to = stands, stands
-		default:
+		case stands.State != imagegen.StateCharging:
 			return stands, err
 		}
 		if err != nil {
 			return row{}, err
 		}
 		if to.Record, _, err = to.Apply(r.Attempt, imagegen.Accept{}); err != nil {
-			return to, err
+			return stands, err
 		}
-		if err := t.books.At(tx, at).Charge(r.Charge()); err != nil {
+		if err := t.books.At(tx, at).Charge(to.Charge()); err != nil {
 			return row{}, err
 		}
-		return t.replace(tx, from, to, now, now.Add(lease))
+		return t.replace(tx, stands, to, now, now.Add(lease))
 	})
 }
 
@@ -52,19 +52,24 @@ func (t *Tables) FinishSettled(ctx context.Context, f imagegen.Fence, o imagegen
 		if err != nil || to.Terminal() {
 			return from, err
 		}
-		books := t.books.At(tx, at)
-		if err := books.Settle(to.Charge().ID, to.Used()); err != nil {
+		if to.Record, err = settle(t.books.At(tx, at), to.Record, o.AccountType); err != nil {
 			return from, err
-		}
-		var balance *imagegen.Balance
-		if to.WantsBalance() {
-			b := books.Balance(to.User)
-			b.AccountType = o.AccountType
-			balance = &b
-		}
-		if to.Record, _, err = to.Apply(f.Attempt, imagegen.Close{Balance: balance}); err != nil {
-			return row{}, err
 		}
 		return t.replace(tx, from, to, now, time.Time{})
 	})
+}
+
+// settle closes the charge of a record whose outcome is recorded, and the record.
+func settle(b ledger.Books, r imagegen.Record, accountType string) (imagegen.Record, error) {
+	if err := b.Settle(r.Charge().ID, r.Used()); err != nil {
+		return r, err
+	}
+	var balance *imagegen.Balance
+	if r.WantsBalance() {
+		told := b.Balance(r.User)
+		told.AccountType = accountType
+		balance = &told
+	}
+	closed, _, err := r.Apply(r.Attempt, imagegen.Close{Balance: balance})
+	return closed, err
 }

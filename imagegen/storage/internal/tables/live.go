@@ -32,13 +32,6 @@ func newLive() *live {
 	return &live{leases: make(map[imagegen.GenerationID]lease), wake: make(chan struct{})}
 }
 
-func (l *live) reset() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	clear(l.leases)
-	l.queued = 0
-}
-
 // found counts a row that a former process left.
 func (l *live) found(r row) {
 	l.mu.Lock()
@@ -95,7 +88,7 @@ func (l *live) abandoned(n int, now, until time.Time) []imagegen.Fence {
 	return fences
 }
 
-// extend prolongs leases; it returns those that are not held, and with a zero time ends them.
+// extend sets the end of leases and returns those that are lost.
 func (l *live) extend(until time.Time, fences []imagegen.Fence) (lost []imagegen.Fence) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

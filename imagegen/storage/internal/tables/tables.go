@@ -25,8 +25,8 @@ type Tables struct {
 
 var _ imagegen.JointStore = (*Tables)(nil)
 
-// New returns the tables of a database. Unless it is empty, call Load before anything else. now is
-// the clock of leases and delays.
+// New returns the tables of a database. Unless it is empty, call Load next, once. now is the clock
+// of leases and delays.
 func New(db kv.DB, books *ledger.Ledger, now func() time.Time) *Tables {
 	return &Tables{db: db, books: books, now: now, live: newLive()}
 }
@@ -35,7 +35,6 @@ func New(db kv.DB, books *ledger.Ledger, now func() time.Time) *Tables {
 // not those of the past.
 func (t *Tables) Load(ctx context.Context) error {
 	return t.db.View(ctx, func(tx kv.Tx) error {
-		t.live.reset()
 		return eachOpen(tx, func(r row) error {
 			t.live.found(r)
 			return nil

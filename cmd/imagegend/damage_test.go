@@ -1,0 +1,110 @@
+//go:build linux
+
+package main_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+	"go.etcd.io/bbolt"
+	"golang.org/x/sys/unix"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
+)
+
+// A disk that fails under a commit: the caller learns that the outcome is unknown, the process ends
+// with status 74, and the next one finds the books in order.
+func TestDiskFailsUnderACommit(t *testing.T) {
+	is := is.New(t)
+	d := daemontest.Start(t, daemontest.Options{})
+	_, key := d.NewUser(10)
+	request := daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox", "size": "64x64"}).With("Idempotency-Key", "fox-1")
+	nothing := unix.Rlimit{Cur: 1, Max: unix.RLIM_INFINITY} // every further byte of a file is refused
+	is.NoErr(unix.Prlimit(d.Pid, unix.RLIMIT_FSIZE, &nothing, nil))
+	answer := d.Call(request)
+	is.Equal(answer.Status, 500)
+	is.Equal(answer.Code(), "internalError")
+	says(t, string(answer.Body), "outcome is unknown", "same Idempotency-Key")
+	is.Equal(d.Wait(drainLimit), 74)
+	says(t, d.Output(), "the disk failed under a commit", "imagegend audit")
+
+	again := daemontest.Start(t, daemontest.Options{DataDir: d.DataDir})
+	is.Equal(again.Call(request).Status, 200)
+	says(t, again.Admin("audit"), "clean")
+}
+
+// A command on the database, without a server, ends with the same status.
+func TestDiskFailsUnderACommand(t *testing.T) {
+	is := is.New(t)
+	d := daemontest.Start(t, daemontest.Options{})
+	is.Equal(d.Terminate(drainLimit), 0)
+	stdout, stderr, status := limited(t, "user", "create", "alice", "--data-dir", d.DataDir)
+	is.Equal(status, 74)
+	is.Equal(stdout, "")
+	says(t, stderr, "the disk failed under a commit", "imagegend audit")
+	says(t, d.Admin("audit"), "clean")
+}
+
+// An audit finds what was changed behind the back of the service: while it runs and without it.
+func TestAuditFindsDamage(t *testing.T) {
+	is := is.New(t)
+	d := daemontest.Start(t, daemontest.Options{})
+	_, key := d.NewUser(10)
+	is.Equal(d.Call(daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox", "size": "64x64"})).Status, 200)
+	found := func(rule string) {
+		t.Helper()
+		stdout, stderr, status := d.Command("audit")
+		is.Equal(status, 3)
+		says(t, stdout, "RULE", rule)
+		says(t, stderr, "violation", "restore the last good backup")
+		stdout, _, status = d.Command("audit", "--json")
+		is.Equal(status, 3)
+		says(t, stdout, `"rule":`, `"subject":`, `"detail":`)
+	}
+	damageImage(t, filepath.Join(d.DataDir, "images"))
+	found("image")
+	is.Equal(d.Terminate(drainLimit), 0)
+	found("image")
+	loseLot(t, d.DataDir)
+	found("lot")
+}
+
+// damageImage changes one byte of an image.
+func damageImage(t *testing.T, dir string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		image, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		image[len(image)/2]++
+		if err := os.WriteFile(path, image, 0o600); err != nil {
+			return err
+		}
+		return fs.SkipAll
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// loseLot takes a lot of credits out of the database.
+func loseLot(t *testing.T, dir string) {
+	t.Helper()
+	is := is.New(t)
+	db, err := bbolt.Open(filepath.Join(dir, "imagegend.db"), 0o600, &bbolt.Options{Timeout: time.Second})
+	is.NoErr(err)
+	is.NoErr(db.Update(func(tx *bbolt.Tx) error {
+		lots := tx.Bucket([]byte("ledger.live"))
+		first, _ := lots.Cursor().First()
+		return lots.Delete(first)
+	}))
+	is.NoErr(db.Close())
+}

@@ -1,0 +1,16 @@
+package storage
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// allocate takes up space on the disk for a file.
+func allocate(f *os.File, size int64) error {
+	err := unix.Fallocate(int(f.Fd()), 0, 0, size)
+	if err == unix.EOPNOTSUPP {
+		return fill(f, size)
+	}
+	return err
+}

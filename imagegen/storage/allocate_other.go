@@ -1,0 +1,8 @@
+//go:build !linux
+
+package storage
+
+import "os"
+
+// allocate takes up space on the disk for a file.
+func allocate(f *os.File, size int64) error { return fill(f, size) }

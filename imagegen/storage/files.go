@@ -1,0 +1,173 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// files keeps bytes under names below the directory; no name leads out of it.
+type files struct {
+	root *os.Root
+	temp atomic.Uint64
+}
+
+// write makes a file of what r yields: the whole of it under its name, or nothing. durable tells
+// whether it has to survive a power cut. If r fails, its error is returned.
+func (f *files) write(ctx context.Context, name string, r io.Reader, durable bool) error {
+	if err := notBegun(ctx); err != nil {
+		return err
+	}
+	temp := path.Join(tempDir, strconv.FormatUint(f.temp.Add(1), 10))
+	if err := f.writeTemp(ctx, temp, r, durable); err != nil {
+		_ = f.root.Remove(temp) // what stays is removed at the next start
+		return err
+	}
+	if err := f.root.Rename(temp, name); err != nil {
+		_ = f.root.Remove(temp)
+		return unwritten(err)
+	}
+	if durable {
+		return f.syncDir(path.Dir(name))
+	}
+	return nil
+}
+
+func (f *files) writeTemp(ctx context.Context, temp string, r io.Reader, durable bool) error {
+	file, err := f.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return unwritten(err)
+	}
+	err = pour(ctx, file, r)
+	if err == nil && durable {
+		err = unwritten(file.Sync())
+	}
+	if closed := unwritten(file.Close()); err == nil {
+		err = closed
+	}
+	return err
+}
+
+// unwritten is an error before a file got its name.
+func unwritten(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case isFull(err):
+		return notApplied(errNoSpace)
+	}
+	return notApplied(fmt.Errorf("storage: %w", err))
+}
+
+const bufferSize = 64 << 10
+
+var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
+
+// pour copies r to a file. It keeps the errors of the two apart.
+func pour(ctx context.Context, to io.Writer, r io.Reader) error {
+	buffer := buffers.Get().(*[bufferSize]byte)
+	defer buffers.Put(buffer)
+	for {
+		n, err := r.Read(buffer[:])
+		if n > 0 {
+			if _, err := to.Write(buffer[:n]); err != nil {
+				return unwritten(err)
+			}
+		}
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		}
+		if err := notBegun(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// open opens a file. imagegen.ErrNotFound.
+func (f *files) open(ctx context.Context, name string) (*os.File, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	file, err := f.root.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, imagegen.ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("storage: %w", err)
+	}
+	return file, nil
+}
+
+// sync flushes a file. imagegen.ErrNotFound.
+func (f *files) sync(ctx context.Context, name string) error {
+	file, err := f.open(ctx, name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Sync(), file.Close())
+}
+
+func (f *files) syncDir(name string) error {
+	d, err := f.root.Open(name)
+	if err != nil {
+		return fmt.Errorf("storage: %w", err)
+	}
+	if err := errors.Join(syncOpenDir(d), d.Close()); err != nil {
+		return fmt.Errorf("storage: %w", err)
+	}
+	return nil
+}
+
+// remove removes a file; that there is none is fine.
+func (f *files) remove(name string) error {
+	if err := f.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("storage: %w", err)
+	}
+	return nil
+}
+
+// list returns the names in a directory that begin with prefix; none if there is no directory.
+func (f *files) list(name, prefix string) ([]string, error) {
+	d, err := f.root.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("storage: %w", err)
+	}
+	defer d.Close()
+	names, err := d.Readdirnames(-1)
+	if err != nil {
+		return nil, fmt.Errorf("storage: %w", err)
+	}
+	return slices.DeleteFunc(names, func(n string) bool { return !strings.HasPrefix(n, prefix) }), nil
+}
+
+// isPlain reports whether an identifier can be part of a file's name, and no other's.
+func isPlain(id string) bool {
+	if id == "" || len(id) > 100 {
+		return false
+	}
+	for _, c := range []byte(id) {
+		switch {
+		case '0' <= c && c <= '9', 'A' <= c && c <= 'Z', 'a' <= c && c <= 'z', c == '_', c == '-':
+		default:
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,178 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"sync"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// images is an imagegen.ImageStore. All files of a generation lie in one shard, and the name of
+// each begins with generation and attempt: so an attempt's files are found without a record, and a
+// new generation needs no new directory.
+type images struct {
+	files *files
+
+	mu     sync.Mutex
+	shards map[string]bool // those whose name in the directory above is durable
+
+	removing sync.RWMutex // held to write by a backup that begins or ends
+	backups  int          // under way: what is removed is set aside for them
+	aside    []string
+	asideMu  sync.Mutex
+}
+
+var _ imagegen.ImageStore = (*images)(nil)
+
+// newImages takes the directory up as it is.
+func newImages(f *files) (*images, error) {
+	known, err := f.list(imagesDir, "")
+	if err == nil {
+		err = f.syncDir(imagesDir)
+	}
+	i := &images{files: f, shards: make(map[string]bool, len(known))}
+	for _, name := range known {
+		i.shards[name] = true
+	}
+	return i, err
+}
+
+// shardOf spreads generations over 1024 directories, so that each stays small.
+func shardOf(g imagegen.GenerationID) string {
+	sum := crc32.Checksum([]byte(g), castagnoli) % 1024
+	return path.Join(imagesDir, fmt.Sprintf("%03x", sum))
+}
+
+func attemptPrefix(g imagegen.GenerationID, attempt int) string {
+	return fmt.Sprintf("%s.%d.", g, attempt)
+}
+
+func fileOf(k imagegen.ImageKey) string {
+	return attemptPrefix(k.Generation, k.Attempt) + string(k.Image)
+}
+
+func imagePath(k imagegen.ImageKey) string { return path.Join(shardOf(k.Generation), fileOf(k)) }
+
+func isImageKey(k imagegen.ImageKey) bool {
+	return isPlain(string(k.Generation)) && isPlain(string(k.Image))
+}
+
+// PutImage implements [imagegen.ImageStore].
+func (i *images) PutImage(ctx context.Context, k imagegen.ImageKey, r io.Reader) error {
+	if !isImageKey(k) {
+		return imagegen.Invalid("%q and %q cannot name a file", k.Generation, k.Image)
+	}
+	if err := i.makeShard(shardOf(k.Generation)); err != nil {
+		return err
+	}
+	return i.files.write(ctx, imagePath(k), r, true)
+}
+
+// makeShard makes a directory, durably, unless there is one.
+func (i *images) makeShard(shard string) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.shards[path.Base(shard)] {
+		return nil
+	}
+	if err := i.files.root.Mkdir(shard, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return unwritten(err)
+	}
+	if err := i.files.syncDir(imagesDir); err != nil {
+		return notApplied(err)
+	}
+	i.shards[path.Base(shard)] = true
+	return nil
+}
+
+// OpenImage implements [imagegen.ImageStore].
+func (i *images) OpenImage(ctx context.Context, k imagegen.ImageKey) (io.ReadSeekCloser, error) {
+	if !isImageKey(k) {
+		return nil, imagegen.ErrNotFound
+	}
+	f, err := i.files.open(ctx, imagePath(k))
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// RemoveImages implements [imagegen.ImageStore]. What is removed stays removed after a power cut.
+func (i *images) RemoveImages(ctx context.Context, g imagegen.GenerationID, attempt int, keep ...imagegen.ImageID) error {
+	if err := notBegun(ctx); err != nil || !isPlain(string(g)) {
+		return err
+	}
+	shard, prefix := shardOf(g), attemptPrefix(g, attempt)
+	names, err := i.files.list(shard, prefix)
+	if err != nil {
+		return err
+	}
+	names = slices.DeleteFunc(names, func(name string) bool {
+		return slices.Contains(keep, imagegen.ImageID(name[len(prefix):]))
+	})
+	if len(names) == 0 {
+		return nil
+	}
+	i.removing.RLock()
+	defer i.removing.RUnlock()
+	for _, name := range names {
+		if err := i.discard(path.Join(shard, name)); err != nil {
+			return err
+		}
+	}
+	return i.files.syncDir(shard)
+}
+
+// discard removes a file, or sets it aside while a backup may still have to read it.
+func (i *images) discard(name string) error {
+	if i.backups == 0 {
+		return i.files.remove(name)
+	}
+	err := i.files.root.Rename(name, asidePath(name))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("storage: %w", err)
+	}
+	i.asideMu.Lock()
+	defer i.asideMu.Unlock()
+	i.aside = append(i.aside, asidePath(name))
+	return nil
+}
+
+// asidePath is in the directory that is emptied at each start.
+func asidePath(name string) string { return path.Join(tempDir, path.Base(name)) }
+
+// hold keeps every image that is there for a backup, until release is called.
+func (i *images) hold() (release func()) {
+	i.removing.Lock()
+	defer i.removing.Unlock()
+	i.backups++
+	return sync.OnceFunc(i.release)
+}
+
+func (i *images) release() {
+	i.removing.Lock()
+	defer i.removing.Unlock()
+	if i.backups--; i.backups > 0 {
+		return
+	}
+	for _, name := range i.aside {
+		_ = i.files.remove(name) // what stays is removed at the next start
+	}
+	i.aside = nil
+}
+
+// openHeld opens an image for a backup that holds them.
+func (i *images) openHeld(ctx context.Context, k imagegen.ImageKey) (io.ReadCloser, error) {
+	f, err := i.files.open(ctx, imagePath(k))
+	if errors.Is(err, imagegen.ErrNotFound) {
+		return i.files.open(ctx, asidePath(imagePath(k)))
+	}
+	return f, err
+}

@@ -1,0 +1,94 @@
+package tables_test
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/memkv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
+	"github.com/matryer/is"
+)
+
+// A process that opens the database finds what the former left: all leases over, the queue as it was.
+func TestLoad(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		in := memkv.New()
+		former := open(t, in)
+		former.all(t)
+		rs, err := former.Recover(t.Context(), 10, time.Hour)
+		is.NoErr(err)
+		is.Equal(len(rs), 0)
+
+		d := open(t, in)
+		n, err := d.Queued(t.Context())
+		is.NoErr(err)
+		is.Equal(n, 3)
+		rs, err = d.Recover(t.Context(), 10, time.Hour)
+		is.NoErr(err)
+		var states []imagegen.State
+		for _, r := range rs {
+			states = append(states, r.State)
+		}
+		is.Equal(cmp.Diff([]imagegen.State{imagegen.StateCharging, imagegen.StateProcessing, imagegen.StateErasing, imagegen.StateSettling}, states), "")
+		rs, next, err := d.Claim(t.Context(), 10, time.Hour)
+		is.NoErr(err)
+		is.Equal(len(rs), 2)
+		is.Equal(next, time.Hour)
+		time.Sleep(next)
+		rs, _, err = d.Claim(t.Context(), 10, time.Hour)
+		is.NoErr(err)
+		is.Equal(len(rs), 1)
+	})
+}
+
+func TestOpen(t *testing.T) {
+	is := is.New(t)
+	d := open(t, memkv.New())
+	d.all(t)
+	var references []imagegen.ReferenceID
+	is.NoErr(d.kv.View(t.Context(), func(tx kv.Tx) error {
+		return tables.Open(tx, func(r imagegen.Record) error {
+			for _, f := range r.References {
+				references = append(references, f.ID)
+			}
+			return nil
+		})
+	}))
+	is.Equal(references, []imagegen.ReferenceID{"ref_1", "ref_2", "ref_7", "ref_8", "ref_9", "ref_10"})
+
+	stop := errors.New("stop")
+	calls := 0
+	err := d.kv.View(t.Context(), func(tx kv.Tx) error {
+		return tables.Open(tx, func(imagegen.Record) error { calls++; return stop })
+	})
+	is.True(errors.Is(err, stop))
+	is.Equal(calls, 1)
+}
+
+func TestImages(t *testing.T) {
+	is := is.New(t)
+	d := open(t, memkv.New())
+	d.all(t)
+	var of []imagegen.GenerationID
+	is.NoErr(d.kv.View(t.Context(), func(tx kv.Tx) error {
+		return tables.Images(tx, func(k imagegen.ImageKey, i imagegen.StoredImage) error {
+			is.Equal(k.Image, i.ID)
+			is.Equal(k.Attempt, 1)
+			of = append(of, k.Generation)
+			return nil
+		})
+	}))
+	is.Equal(of, []imagegen.GenerationID{recordNo(7, false).ID, recordNo(3, false).ID}) // settling, succeeded
+
+	stop := errors.New("stop")
+	err := d.kv.View(t.Context(), func(tx kv.Tx) error {
+		return tables.Images(tx, func(imagegen.ImageKey, imagegen.StoredImage) error { return stop })
+	})
+	is.True(errors.Is(err, stop))
+}

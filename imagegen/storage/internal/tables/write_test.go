@@ -1,0 +1,94 @@
+package tables_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/memkv"
+	"github.com/imagegend/imagegend/imagegen/storage/storagetest"
+	"github.com/matryer/is"
+)
+
+// twice runs every write again, as a database does that could not commit it with its neighbours.
+type twice struct{ kv.DB }
+
+func (d twice) Update(ctx context.Context, f func(kv.Tx) error) error {
+	again := errors.New("again")
+	err := d.DB.Update(ctx, func(tx kv.Tx) error {
+		if err := f(tx); err != nil {
+			return err
+		}
+		return again
+	})
+	if !errors.Is(err, again) {
+		return err
+	}
+	return d.DB.Update(ctx, f)
+}
+
+func TestWritesMayRunAgain(t *testing.T) {
+	t.Run("store", func(t *testing.T) {
+		storagetest.Store(t, func(t *testing.T) imagegen.Store { return open(t, twice{memkv.New()}) })
+	})
+	t.Run("joint", func(t *testing.T) {
+		storagetest.Joint(t, func(t *testing.T) (imagegen.JointStore, imagegen.Bookkeeper) {
+			d := open(t, twice{memkv.New()})
+			return d, d.Ledger
+		})
+	})
+}
+
+// counted counts what transactions write outside the ledger.
+type counted struct {
+	kv.DB
+	puts, deletes map[kv.Bucket]int
+}
+
+type countedTx struct {
+	kv.Tx
+	*counted
+}
+
+func (d *counted) Update(ctx context.Context, f func(kv.Tx) error) error {
+	return d.DB.Update(ctx, func(tx kv.Tx) error { return f(countedTx{tx, d}) })
+}
+
+func (t countedTx) Put(b kv.Bucket, key, value []byte) {
+	t.puts[b]++
+	t.Tx.Put(b, key, value)
+}
+
+func (t countedTx) Delete(b kv.Bucket, key []byte) {
+	t.deletes[b]++
+	t.Tx.Delete(b, key)
+}
+
+// A synchronous generation writes little: it is the hot path.
+func TestHotPathWrites(t *testing.T) {
+	is := is.New(t)
+	c := &counted{memkv.New(), map[kv.Bucket]int{}, map[kv.Bucket]int{}}
+	d := open(t, c)
+	_, err := d.Grant(t.Context(), imagegen.Grant{User: "alice", Credits: 6})
+	is.NoErr(err)
+	clear(c.puts)
+	r := recordNo(1, false)
+	r.IdempotencyKey = ""
+	r, err = d.CreateCharged(t.Context(), r, time.Hour)
+	is.NoErr(err)
+	d.finish(t, r, outcomeOf(r))
+	own := func(m map[kv.Bucket]int) (n int) {
+		for b, times := range m {
+			if !strings.HasPrefix(string(b), "ledger.") {
+				n += times
+			}
+		}
+		return n
+	}
+	is.Equal(own(c.puts), 5)    // intent, progress, list; progress, list
+	is.Equal(own(c.deletes), 2) // progress, list
+}

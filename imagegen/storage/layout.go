@@ -1,0 +1,94 @@
+package storage
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// What lies in the directory; the package comment says what for.
+const (
+	databaseName = "imagegen.db"
+	imagesDir    = "images"
+	spoolDir     = "spool"
+	tempDir      = "tmp"
+	ballastName  = "ballast"
+	uncleanName  = "unclean"
+
+	// scratchPrefix begins the name of what is made before the directory is one: a database, or
+	// what is being restored.
+	scratchPrefix = ".new-"
+)
+
+// prepare makes sure that there is a database to open.
+func prepare(dir string, mustExist bool) error {
+	_, err := os.Stat(filepath.Join(dir, databaseName))
+	switch {
+	case err == nil:
+		return nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("storage: %w", err)
+	case mustExist:
+		return fmt.Errorf("%w: %s holds no %s; name the directory that the server uses", ErrNoDatabase, absolute(dir), databaseName)
+	}
+	if err := claim(dir); err != nil {
+		return err
+	}
+	return createDatabase(dir)
+}
+
+// claim makes the directory, or checks that it is empty: files without their database are the
+// remains of one, and beside them no second ledger is begun.
+func claim(dir string) error {
+	if err := makeDir(dir); err != nil {
+		return fmt.Errorf("storage: %w", err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("storage: %w", err)
+	}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), ".") && e.Name() != "lost+found" {
+			return fmt.Errorf("%w: %s holds %s but no %s; name another directory, or an empty one to begin anew",
+				ErrNoDatabase, absolute(dir), e.Name(), databaseName)
+		}
+	}
+	return nil
+}
+
+// makeDir makes a directory and its parents, so that they survive a power cut.
+func makeDir(dir string) error {
+	if info, err := os.Stat(dir); err == nil && info.IsDir() {
+		return nil
+	}
+	parent := filepath.Dir(filepath.Clean(dir))
+	if parent != dir {
+		if err := makeDir(parent); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	return syncDir(parent)
+}
+
+// absolute is a path as an operator should see it.
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
+}
+
+// syncPath flushes a file.
+func syncPath(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}

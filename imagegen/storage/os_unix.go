@@ -1,0 +1,40 @@
+//go:build unix
+
+package storage
+
+import (
+	"errors"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// mapGrowsFile: here a map larger than its file takes up no space.
+const mapGrowsFile = false
+
+// freeBytes is what this process can still write to the disk of a directory.
+func freeBytes(dir string) (int64, error) {
+	var s unix.Statfs_t
+	if err := unix.Statfs(dir, &s); err != nil {
+		return 0, &os.PathError{Op: "statfs", Path: dir, Err: err}
+	}
+	return int64(s.Bavail) * int64(s.Bsize), nil
+}
+
+// syncDir makes the names in a directory durable.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(syncOpenDir(d), d.Close())
+}
+
+func syncOpenDir(d *os.File) error {
+	err := d.Sync()
+	if errors.Is(err, syscall.EINVAL) { // a filesystem that cannot, and need not
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,85 @@
+package storage
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+const (
+	defaultMinFree = 64 << 20
+	// ballastSize is set aside for settlements and refunds when the disk is full. A generation
+	// writes a few pages of 4 KiB, so that it lasts for all that can be under way.
+	ballastSize = 16 << 20
+	// spaceAge is how long the free space is believed.
+	spaceAge = time.Second
+)
+
+// space watches the disk, so that no work is begun that it could not hold.
+type space struct {
+	dir  string
+	min  int64
+	free func(dir string) (int64, error) // tests fill the disk
+
+	mu   sync.Mutex
+	at   time.Time
+	last int64
+	err  error
+}
+
+// demand returns an error if fewer bytes are free.
+func (s *space) demand(bytes int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.at.IsZero() || time.Since(s.at) >= spaceAge {
+		s.last, s.err = s.free(s.dir)
+		s.at = time.Now()
+	}
+	if s.err != nil {
+		return fmt.Errorf("storage: the free space is not known: %w", s.err)
+	}
+	if s.last < bytes {
+		return fmt.Errorf("%w: %s has %d MiB free, new work is refused below %d MiB; make room", errNoSpace, absolute(s.dir), s.last>>20, bytes>>20)
+	}
+	return nil
+}
+
+// forWork is asked before anything is charged.
+func (s *space) forWork() error { return s.demand(s.min) }
+
+// forUpload lies lower: a provider's image passes through the spool too, and is paid for.
+func (s *space) forUpload() error { return s.demand(s.min / 2) }
+
+func (s *space) ballast() string { return filepath.Join(s.dir, ballastName) }
+
+// dropBallast frees what was set aside; false: nothing was.
+func (s *space) dropBallast() bool { return os.Remove(s.ballast()) == nil }
+
+// layBallast sets space aside if none is and there is plenty.
+func (s *space) layBallast() error {
+	if _, err := os.Stat(s.ballast()); !errors.Is(err, os.ErrNotExist) || s.demand(s.min+2*ballastSize) != nil {
+		return nil
+	}
+	f, err := os.CreateTemp(filepath.Join(s.dir, tempDir), ballastName)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(allocate(f, ballastSize), f.Sync(), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return os.Rename(f.Name(), s.ballast())
+}
+
+// fill takes up space by writing, where it cannot be had without.
+func fill(f *os.File, size int64) error {
+	zeros := make([]byte, 1<<20)
+	for ; size > 0; size -= int64(len(zeros)) {
+		if _, err := f.Write(zeros); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,99 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
+)
+
+// upkeepEvery is how often what is in no hurry is looked after.
+const upkeepEvery = time.Minute
+
+// upkeep writes off lapsed credits and sets space aside again after the disk was full.
+func (db *DB) upkeep(ctx context.Context) {
+	tick := time.NewTicker(upkeepEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		if err := db.lapse(ctx); err != nil && ctx.Err() == nil {
+			db.log.Warn("lapsed credits were not written off", "error", err)
+		}
+		if err := db.space.layBallast(); err != nil {
+			db.log.Warn("no space could be set aside for a full disk", "error", err)
+		}
+	}
+}
+
+func (db *DB) lapse(ctx context.Context) error {
+	for {
+		more, err := db.clock.Lapse(ctx)
+		if err != nil || !more {
+			return err
+		}
+	}
+}
+
+// sweep removes what the process before has left: files that were being written, uploads that
+// belong to no open generation, and images of attempts that were cut short. It looks at what is
+// open, not at the past.
+func (db *DB) sweep(ctx context.Context) error {
+	if err := db.emptyTemp(); err != nil {
+		return err
+	}
+	kept := make(map[string]bool)
+	var cutShort []imagegen.Record
+	err := db.file.View(ctx, func(tx kv.Tx) error {
+		return tables.Open(tx, func(r imagegen.Record) error {
+			for _, f := range r.References {
+				kept[string(f.ID)] = true
+			}
+			if r.State == imagegen.StateProcessing {
+				cutShort = append(cutShort, r)
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return err
+	}
+	for _, r := range cutShort {
+		for n := 1; n <= r.Attempt; n++ {
+			if err := db.RemoveImages(ctx, r.ID, n); err != nil {
+				return err
+			}
+		}
+	}
+	return db.clear(spoolDir, "", kept)
+}
+
+// emptyTemp removes what was half written, also of a beginning or a restoration.
+func (db *DB) emptyTemp() error {
+	return errors.Join(db.clear(tempDir, "", nil), db.clear(".", scratchPrefix, nil))
+}
+
+// clear removes what lies in a directory under names that begin with prefix, except what is kept.
+func (db *DB) clear(dir, prefix string, kept map[string]bool) error {
+	names, err := db.spool.files.list(dir, prefix)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if kept[name] {
+			continue
+		}
+		if err := db.root.RemoveAll(path.Join(dir, name)); err != nil {
+			return fmt.Errorf("storage: %w", err)
+		}
+	}
+	return nil
+}
