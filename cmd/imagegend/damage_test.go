@@ -3,8 +3,10 @@
 package main_test
 
 import (
+	"bytes"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -49,28 +51,49 @@ func TestDiskFailsUnderACommand(t *testing.T) {
 	says(t, d.Admin("audit"), "clean")
 }
 
+// limited runs the program where every further byte of a file is refused.
+func limited(t *testing.T, args ...string) (stdout, stderr string, status int) {
+	t.Helper()
+	c := exec.Command("sh", append([]string{"-c", `ulimit -f 0 && exec "$0" "$@"`, daemontest.Build(t)}, args...)...)
+	var out, errs bytes.Buffer
+	c.Stdout, c.Stderr = &out, &errs
+	if err := c.Run(); c.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return out.String(), errs.String(), c.ProcessState.ExitCode()
+}
+
 // An audit finds what was changed behind the back of the service: while it runs and without it.
 func TestAuditFindsDamage(t *testing.T) {
-	is := is.New(t)
-	d := daemontest.Start(t, daemontest.Options{})
-	_, key := d.NewUser(10)
-	is.Equal(d.Call(daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox", "size": "64x64"})).Status, 200)
-	found := func(rule string) {
+	found := func(t *testing.T, d *daemontest.Daemon) {
 		t.Helper()
+		is := is.New(t)
 		stdout, stderr, status := d.Command("audit")
 		is.Equal(status, 3)
-		says(t, stdout, "RULE", rule)
+		says(t, stdout, "RULE")
 		says(t, stderr, "violation", "restore the last good backup")
 		stdout, _, status = d.Command("audit", "--json")
 		is.Equal(status, 3)
 		says(t, stdout, `"rule":`, `"subject":`, `"detail":`)
 	}
-	damageImage(t, filepath.Join(d.DataDir, "images"))
-	found("image")
-	is.Equal(d.Terminate(drainLimit), 0)
-	found("image")
-	loseLot(t, d.DataDir)
-	found("lot")
+	t.Run("image", func(t *testing.T) {
+		is := is.New(t)
+		d := daemontest.Start(t, daemontest.Options{})
+		_, key := d.NewUser(10)
+		is.Equal(d.Call(daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox", "size": "64x64"})).Status, 200)
+		damageImage(t, filepath.Join(d.DataDir, "images"))
+		found(t, d)
+		is.Equal(d.Terminate(drainLimit), 0)
+		found(t, d)
+	})
+	t.Run("ledger", func(t *testing.T) {
+		is := is.New(t)
+		d := daemontest.Start(t, daemontest.Options{})
+		d.NewUser(10)
+		is.Equal(d.Terminate(drainLimit), 0)
+		damageLedger(t, filepath.Join(d.DataDir, "imagegend.db"))
+		found(t, d)
+	})
 }
 
 // damageImage changes one byte of an image.
@@ -95,16 +118,16 @@ func damageImage(t *testing.T, dir string) {
 	}
 }
 
-// loseLot takes a lot of credits out of the database.
-func loseLot(t *testing.T, dir string) {
+// damageLedger takes one value out of the books.
+func damageLedger(t *testing.T, path string) {
 	t.Helper()
 	is := is.New(t)
-	db, err := bbolt.Open(filepath.Join(dir, "imagegend.db"), 0o600, &bbolt.Options{Timeout: time.Second})
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: time.Second})
 	is.NoErr(err)
 	is.NoErr(db.Update(func(tx *bbolt.Tx) error {
-		lots := tx.Bucket([]byte("ledger.live"))
-		first, _ := lots.Cursor().First()
-		return lots.Delete(first)
+		name, _ := tx.Cursor().Seek([]byte("ledger."))
+		first, _ := tx.Bucket(name).Cursor().First()
+		return tx.Bucket(name).Delete(first)
 	}))
 	is.NoErr(db.Close())
 }

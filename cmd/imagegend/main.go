@@ -13,7 +13,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)   // a second signal is not held back
-	signal.Ignore(syscall.SIGXFSZ) // a limit on the size of files fails the write, as a full disk does
+	context.AfterFunc(ctx, stop) // a second signal is not held back
+	surviveFileSizeLimit()
 	os.Exit(cli.Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
 }

@@ -19,7 +19,7 @@ import (
 )
 
 // stripes paints square pictures of the lowest tier. What it cannot do it declares, so that the
-// engine refuses it before anything is charged.
+// engine refuses it before anything is charged. To an explicit size the engine scales down.
 type stripes struct{}
 
 var _ imagegen.Provider = stripes{}
@@ -44,7 +44,7 @@ func (stripes) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Se
 		}
 		for range r.N {
 			var b bytes.Buffer
-			if err := png.Encode(&b, paint(colour, 1024)); err != nil {
+			if err := png.Encode(&b, paint(colour, max(1024, r.Size.Width, r.Size.Height))); err != nil {
 				yield(imagegen.ProviderImage{}, err)
 				return
 			}
@@ -85,7 +85,7 @@ func run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer engine.Stop(ctx)
-	if _, err := db.Grant(ctx, imagegen.Grant{User: "alice", Credits: 10}); err != nil {
+	if _, err := db.Grant(ctx, imagegen.Grant{User: "alice", Credits: 12}); err != nil {
 		return err
 	}
 	for _, prompt := range []string{"red", "purple"} {

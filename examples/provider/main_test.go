@@ -10,9 +10,9 @@ import (
 func Example() {
 	main()
 	// Output:
-	// red: 2 images, 4 credits left
+	// red: 2 images, 6 credits left
 	// purple: generationFailed: the images could not be generated; the credits were returned; try again
-	// balance: 4
+	// balance: 6
 }
 
 // Any provider joins the suite like this.

@@ -56,7 +56,7 @@ func (x *exchange) body(most int64) (io.Reader, error) {
 		return nil, tooLarge(most)
 	}
 	limited := http.MaxBytesReader(x.ResponseWriter, x.request.Body, most)
-	return &steady{body: limited, control: x.control, began: x.began}, nil
+	return &steady{exchange: x, body: limited}, nil
 }
 
 func tooLarge(most int64) error {

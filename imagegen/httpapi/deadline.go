@@ -11,6 +11,9 @@ const (
 	patience = 30 * time.Second
 	// minRate is the least bytes a second that a body must come at, on average, beyond patience.
 	minRate = 8 << 10
+	// lingering is how long an answer that came before the end of the body waits for the rest, which
+	// net/http reads to leave the connection fit for use.
+	lingering = 2 * time.Second
 )
 
 func transferTime(bytes int64) time.Duration { return time.Duration(bytes) * time.Second / minRate }
@@ -18,10 +21,9 @@ func transferTime(bytes int64) time.Duration { return time.Duration(bytes) * tim
 // steady is a request body that must keep coming: who sends a byte now and then does not hold a
 // connection for ever.
 type steady struct {
-	body    io.Reader
-	control *http.ResponseController
-	began   time.Time
-	n       int64
+	*exchange
+	body io.Reader
+	n    int64
 }
 
 // Read implements io.Reader.
@@ -33,9 +35,10 @@ func (s *steady) Read(p []byte) (int, error) {
 	s.control.SetReadDeadline(deadline)
 	n, err := s.body.Read(p)
 	s.n += int64(n)
-	if err != nil {
-		// From the end of the body on, net/http waits on the connection for a caller that hangs up;
-		// a deadline would look like one.
+	s.read = err != nil
+	if err == io.EOF {
+		// From here on net/http waits on the connection for a caller that hangs up; a deadline would
+		// look like one.
 		s.control.SetReadDeadline(time.Time{})
 	}
 	return n, err

@@ -21,6 +21,7 @@ type exchange struct {
 	route   string            // its pattern; "" when none fits
 	id      string            // the :id of the route
 	session *imagegen.Session // of routes that need a key
+	read    bool              // the body, to its end or to what is wrong with it
 	base    string            // of the addresses in the answer; see api.findBase
 
 	began    time.Time
@@ -48,18 +49,16 @@ func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
 // WriteHeader implements http.ResponseWriter.
 func (x *exchange) WriteHeader(status int) {
-	if x.status == 0 && status >= 200 {
-		x.status = status
-	}
+	x.status = status
 	x.extend(0)
+	if !x.read && x.request.Body != http.NoBody {
+		x.control.SetReadDeadline(time.Now().Add(lingering))
+	}
 	x.ResponseWriter.WriteHeader(status)
 }
 
-// Write implements http.ResponseWriter.
+// Write implements http.ResponseWriter, after WriteHeader.
 func (x *exchange) Write(p []byte) (int, error) {
-	if x.status == 0 {
-		x.status = http.StatusOK
-	}
 	x.extend(len(p))
 	n, err := x.ResponseWriter.Write(p)
 	x.bytes += int64(n)

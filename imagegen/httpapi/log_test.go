@@ -62,11 +62,11 @@ func TestAccessLog(t *testing.T) {
 	s.server.Close() // waits for the handlers
 	request := func(id string, m map[string]any) map[string]any { m["msg"], m["request_id"] = "request", id; return m }
 	want := []map[string]any{
-		request("r1", map[string]any{"level": "INFO", "method": "GET", "route": "/api/v1/credits", "status": 200.0, "bytes": 89.0, "user": "alice"}),
-		request("r2", map[string]any{"level": "INFO", "method": "GET", "route": "/images/:id", "status": 404.0, "bytes": 82.0, "error": "notFound: the requested resource was not found"}),
-		request("r3", map[string]any{"level": "INFO", "method": "GET", "route": "", "status": 404.0, "bytes": 82.0, "error": "notFound: the requested resource was not found"}),
+		request("r1", map[string]any{"level": "INFO", "method": "GET", "route": "/api/v1/credits", "status": 200.0, "bytes": 92.0, "user": "alice"}),
+		request("r2", map[string]any{"level": "INFO", "method": "GET", "route": "/images/:id", "status": 404.0, "bytes": 79.0, "error": "notFound: the requested resource was not found"}),
+		request("r3", map[string]any{"level": "INFO", "method": "GET", "route": "", "status": 404.0, "bytes": 79.0, "error": "notFound: the requested resource was not found"}),
 		request("r4", map[string]any{"level": "DEBUG", "method": "GET", "route": "/healthz", "status": 200.0, "bytes": 16.0}),
-		request("r5", map[string]any{"level": "INFO", "method": "POST", "route": "/api/v1/images/generations", "status": 400.0, "bytes": 77.0, "user": "alice",
+		request("r5", map[string]any{"level": "INFO", "method": "POST", "route": "/api/v1/images/generations", "status": 400.0, "bytes": 78.0, "user": "alice",
 			"error": "invalid_request: n must be from 1 to 4; got 0"}),
 	}
 	s.is.Equal(cmp.Diff(want, log.lines(t)), "")

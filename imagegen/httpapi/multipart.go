@@ -8,6 +8,7 @@ import (
 	"mime"
 	"mime/multipart"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -57,10 +58,10 @@ func (u *upload) discard() {
 }
 
 func (u *upload) read(ctx context.Context, body io.Reader, boundary string) error {
-	parts := multipart.NewReader(body, boundary)
+	parts := multipart.NewReader(io.MultiReader(body, strings.NewReader("\r\n"), endsEarly{}), boundary)
 	for n := 1; ; n++ {
 		part, err := parts.NextPart()
-		if err == io.EOF { // bare: the closing boundary; wrapped: the body ended early
+		if err == io.EOF {
 			return drain(body)
 		}
 		if err != nil {
@@ -74,6 +75,13 @@ func (u *upload) read(ctx context.Context, body io.Reader, boundary string) erro
 		}
 	}
 }
+
+// endsEarly stands behind a body. Without it multipart.Reader takes a body that ends within the
+// header of a part for a whole one, and the part would be dropped in silence. The line break before
+// it is for a closing boundary that has none.
+type endsEarly struct{}
+
+func (endsEarly) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
 // drain reads what stands behind the closing boundary: only from the end of the body on does
 // net/http notice a caller that hangs up.

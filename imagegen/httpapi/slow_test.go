@@ -138,7 +138,9 @@ func TestSlowBody(t *testing.T) {
 				l := connect(t)
 				contentType, body := formOf(foxForm(part{name: "image", file: "a", value: picture(30, 30) + strings.Repeat("\x00", 2<<20)})...)
 				l.ask(contentType, len(body))
+				sent := make(chan struct{})
 				go func() {
+					defer close(sent)
 					for len(body) > 0 {
 						n := min(c.chunk, len(body))
 						if _, err := io.WriteString(l.Conn, body[:n]); err != nil {
@@ -150,6 +152,7 @@ func TestSlowBody(t *testing.T) {
 				}()
 				status, _ := l.hear()
 				l.is.Equal(status, c.want)
+				<-sent
 			})
 		})
 	}

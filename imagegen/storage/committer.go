@@ -120,7 +120,7 @@ func (d *database) transact(ops []*op) (answered int) {
 		return d.transact(ops[:n])
 	case t.written == 0: // refusals, and what stood already: no commit for those
 		_ = bolt.Rollback()
-		return answer(ops[:n], nil)
+		return t.acknowledge(ops[:n])
 	}
 	return d.conclude(t, ops[:n])
 }
@@ -152,15 +152,13 @@ func (d *database) atFault(err error) error {
 func (d *database) conclude(t *tx, ops []*op) (answered int) {
 	id := t.bolt.ID()
 	err := guard(func() error { return d.commit(t.bolt) })
-	switch {
-	case err == nil:
+	if err == nil {
 		d.horizon.reach(id)
-		for _, f := range t.onCommit {
-			f()
-		}
-		return answer(ops, nil)
+		return t.acknowledge(ops)
+	}
+	_ = guard(t.bolt.Rollback) // bbolt has done so itself, unless it panicked
+	switch {
 	case !survivable(err):
-		_ = t.bolt.Rollback() // after a panic; else it is rolled back already
 		d.fail(err)
 		return answer(ops, fmt.Errorf("%w: %v", ErrOutcomeUnknown, err))
 	case d.makeRoom():
@@ -170,14 +168,21 @@ func (d *database) conclude(t *tx, ops []*op) (answered int) {
 	return answer(ops, notApplied(errNoSpace))
 }
 
-// answer tells operations how they ended: their own refusals, or the error.
-func answer(ops []*op, err error) int {
+// acknowledge tells operations what they decided, now that it is durable.
+func (t *tx) acknowledge(ops []*op) (answered int) {
+	for _, f := range t.onCommit {
+		f()
+	}
 	for _, o := range ops {
-		if err != nil {
-			o.done <- err
-		} else {
-			o.done <- o.refusal
-		}
+		o.done <- o.refusal
+	}
+	return len(ops)
+}
+
+// answer tells operations that they were not carried out.
+func answer(ops []*op, err error) (answered int) {
+	for _, o := range ops {
+		o.done <- err
 	}
 	return len(ops)
 }

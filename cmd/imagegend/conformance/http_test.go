@@ -1,14 +1,19 @@
 package conformance_test
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
+	"image"
+	"image/png"
 	"io"
+	"net"
 	"net/http"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -31,7 +36,7 @@ type answer struct {
 
 // transport follows no redirect, asks for nothing compressed and adds no header of its own that
 // matters.
-var transport = &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 64, ExpectContinueTimeout: 0}
+var transport = &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 64}
 
 // send sends a request. An error means that no whole answer came.
 func (s *service) send(q *http.Request) (answer, error) {
@@ -77,6 +82,41 @@ func (s *service) request(t *testing.T, r request) *http.Request {
 	return q
 }
 
+// raw sends bytes as they are and reads the answer to them.
+func (s *service) raw(t *testing.T, sent string) answer {
+	t.Helper()
+	c, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	c.SetDeadline(time.Now().Add(10 * time.Second))
+	if _, err := io.WriteString(c, sent); err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		t.Fatalf("%q: %v", sent, err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatalf("%q: %v", sent, err)
+	}
+	return answer{response.StatusCode, response.Header, body}
+}
+
+// image reads a picture, which takes no key.
+func (s *service) image(t *testing.T, url any) image.Image {
+	t.Helper()
+	a := s.call(t, request{address: url.(string)}).is(t, http.StatusOK)
+	picture, err := png.Decode(bytes.NewReader(a.body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return picture
+}
+
 // is checks the status.
 func (a answer) is(t *testing.T, status int) answer {
 	t.Helper()
@@ -86,11 +126,16 @@ func (a answer) is(t *testing.T, status int) answer {
 	return a
 }
 
-// has checks headers, given as names and values in turn. A value "" is a header that must not be there.
-func (a answer) has(t *testing.T, header ...string) answer {
+// has checks headers, given as names and values in turn. A value is a string, "" for a header that
+// must not be there, or a pattern.
+func (a answer) has(t *testing.T, header ...any) answer {
 	t.Helper()
 	for pair := range slices.Chunk(header, 2) {
-		if got := strings.Join(a.header.Values(pair[0]), ", "); got != pair[1] {
+		got := strings.Join(a.header.Values(pair[0].(string)), ", ")
+		if p, ok := pair[1].(pattern); ok && p.fits(got) {
+			continue
+		}
+		if got != pair[1] {
 			t.Errorf("%s is %q, want %q", pair[0], got, pair[1])
 		}
 	}

@@ -23,11 +23,16 @@ import (
 // startInProcess serves an engine over the memory storage.
 func startInProcess(t *testing.T, s settings) *service {
 	t.Helper()
+	return startEngine(t, s, s.catalog(t))
+}
+
+func startEngine(t *testing.T, s settings, models []imagegen.Model) *service {
+	t.Helper()
 	is := is.New(t)
 	logged := &logged{}
 	log := slog.New(httpapi.NewLogHandler(slog.NewJSONHandler(logged, nil)))
 	db := memory.New(nil)
-	cfg := imagegen.Config{Store: db, Ledger: db, Models: s.catalog(t), Concurrency: s.concurrency, MaxQueued: s.maxQueued,
+	cfg := imagegen.Config{Store: db, Ledger: db, Models: models, Concurrency: s.concurrency, MaxQueued: s.maxQueued,
 		SlotWait: s.slotWait, AttemptTimeout: s.attemptTimeout, Log: log}
 	if s.policy == "quality-first" {
 		cfg.Policy = imagegen.QualityFirst

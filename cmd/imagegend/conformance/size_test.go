@@ -54,7 +54,7 @@ var sizeChecks = []check{
 	{
 		name:      "effort",
 		lines:     []string{"contract: | `quality` also |"},
-		elsewhere: []string{"imagegen.TestEffort"},
+		elsewhere: []string{"cmd/imagegend/conformance.TestEffort"},
 	},
 }
 

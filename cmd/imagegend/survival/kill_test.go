@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
@@ -59,6 +60,32 @@ func TestKillUnderLoad(t *testing.T) {
 	}
 }
 
+// One kill in the middle of work: what somebody waited for is failed and paid back, what was queued
+// is tried again and succeeds, and so does what had not begun.
+func TestKillOnce(t *testing.T) {
+	is := is.New(t)
+	o := daemontest.Options{DataDir: t.TempDir(), Args: []string{"--concurrency", "2"}}
+	d := daemontest.Start(t, o)
+	_, key := d.NewUser(10)
+	c := newCrowd(t, d, key)
+	go d.Do(t.Context(), operation{prompt: "waited for [fake:delay=1s]", n: 2}.request(key))
+	c.queue("queued [fake:delay=1s]")
+	c.under(2)
+	c.queue("not begun")
+	d.Kill()
+
+	d = daemontest.Start(t, o)
+	allEnded(t, d, key, 20*time.Second)
+	ended := map[string]string{}
+	for _, g := range mustList(t, d, key, "") {
+		ended[g.Prompt] = g.Status
+	}
+	want := map[string]string{"waited for [fake:delay=1s]": "failed", "queued [fake:delay=1s]": "succeeded", "not begun": "succeeded"}
+	is.Equal(cmp.Diff(want, ended), "")
+	settled(t, d, key, 10)
+	clean(t, d)
+}
+
 // siege is one data directory, its users and their clients.
 type siege struct {
 	*testing.T
@@ -72,17 +99,17 @@ type siege struct {
 type account struct {
 	name, key string
 	granted   int
+	clients   int
 }
 
 func newSiege(t *testing.T, seed uint64) *siege {
 	s := &siege{T: t, random: rand.New(rand.NewPCG(seed, 0)), options: killed, auditor: newAuditor()}
 	s.options.DataDir = t.TempDir()
 	d := s.start()
-	for user, credits := range []int{1_000_000, 1_000_000, 20} {
-		u := &account{granted: credits}
-		u.name, u.key = d.NewUser(credits)
+	for user, u := range []*account{{granted: 1_000_000, clients: 5}, {granted: 1_000_000, clients: 5}, {granted: 20, clients: 2}} {
+		u.name, u.key = d.NewUser(u.granted)
 		s.users = append(s.users, u)
-		for i := range 4 {
+		for i := range u.clients {
 			s.clients = append(s.clients, &client{name: fmt.Sprintf("client %d of user %d", i, user), key: u.key, auditor: s.auditor,
 				random: rand.New(rand.NewPCG(seed, uint64(1+len(s.clients))))})
 		}

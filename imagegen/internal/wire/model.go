@@ -41,11 +41,19 @@ func NewModels(infos []imagegen.ModelInfo) Models {
 		w.Data[i] = Model{
 			ID: m.ID, Object: "model", Provider: m.Provider, Credits: m.Credits,
 			DefaultOptions:     DefaultOptions{imagegen.RatioAuto, imagegen.Tier1K},
-			SupportedQualities: m.Tiers, SupportedRatios: m.Ratios,
+			SupportedQualities: orEmpty(m.Tiers), SupportedRatios: orEmpty(m.Ratios),
 			Limits: Limits{m.MaxReferences, m.MaxImages, m.MaxPrompt, m.MaxReferenceBytes},
 		}
 	}
 	return w
+}
+
+// orEmpty keeps a list from being null.
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
 }
 
 // Value converts back.

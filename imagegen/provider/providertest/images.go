@@ -86,10 +86,11 @@ func explicitSizes(t *testing.T, c Config) {
 		t.Run(size.String(), func(t *testing.T) {
 			is := is.New(t)
 			r := c.request(p)
-			r.Size, r.Ratio, r.Tier = size, imagegen.NearestRatio(size, ratios(p)), imagegen.TierOf(size.Area())
-			if !slices.Contains(tiers(p), r.Tier) {
+			ratio, tier, refused := imagegen.SizeFirst(size, imagegen.QualityAuto, imagegen.ModelInfo{Ratios: ratios(p)})
+			if refused != nil || !slices.Contains(tiers(p), tier) {
 				return // the engine refuses it
 			}
+			r.Size, r.Ratio, r.Tier = size, ratio, tier
 			if err := check(p, r); err != nil {
 				refusal, ok := errors.AsType[*imagegen.ProviderError](err)
 				is.True(ok && refusal.Class == imagegen.ClassInvalid && refusal.Message != "") // a refusal says what to change

@@ -13,12 +13,15 @@ func (s *store) pages(u imagegen.UserID, q imagegen.Query) (all []imagegen.Gener
 	for {
 		rs, more, err := s.Generations(s.t.Context(), u, q)
 		s.is.NoErr(err)
-		s.is.True(len(rs) <= q.Limit)
+		for _, r := range rs {
+			s.is.True(q.After == "" || r.ID < q.After)
+		}
+		s.is.True(len(rs) > 0 || len(all) == 0) // more meant it
+		s.is.True(len(rs) == q.Limit || len(rs) < q.Limit && !more)
 		all = append(all, idsOf(rs)...)
 		if !more {
 			return all
 		}
-		s.is.Equal(len(rs), q.Limit) // otherwise the others would fit in
 		q.After = rs[len(rs)-1].ID
 	}
 }

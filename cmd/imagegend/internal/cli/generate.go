@@ -129,16 +129,19 @@ func (a *app) run(ctx context.Context, s waiter, r imagegen.GenerateRequest, out
 	return nil
 }
 
-// account tells on standard error what it cost.
+// account tells on standard error what came and what it cost.
 func (a *app) account(g imagegen.Generation, b *imagegen.Balance) {
-	text := plural(g.Credits, "credit")
 	if len(g.Images) < g.N {
-		text = fmt.Sprintf("%d of %d images came; the others were refunded; %s", len(g.Images), g.N, text)
+		fmt.Fprintf(a.stderr, "%d of %d images came; the others were refunded\n", len(g.Images), g.N)
 	}
-	if b != nil && !a.settings.Dev {
-		text += fmt.Sprintf(", %d left", b.Credits)
+	if a.settings.Dev {
+		return
 	}
-	fmt.Fprintln(a.stderr, text)
+	left := ""
+	if b != nil {
+		left = fmt.Sprintf(", %d left", b.Credits)
+	}
+	fmt.Fprintln(a.stderr, plural(g.Credits, "credit")+left)
 }
 
 // chooseModel takes the only model there is when none was named. It is also how an address or a

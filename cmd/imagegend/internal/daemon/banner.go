@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"net"
 	"path/filepath"
@@ -11,24 +10,32 @@ import (
 	"strings"
 	"time"
 
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// announce says what runs, and that it is ready: lines for people, or one record for programs.
+// announce says what runs, and that it is ready.
 func (d *daemon) announce(welcome []string) {
 	ready := time.Since(d.began).Round(time.Millisecond)
-	if !d.options.text() {
-		for _, w := range d.warnings() {
-			d.log.Warn(w)
-		}
-		d.log.Info("ready", "version", d.options.Version, "listen", d.listenURL(), "url", d.url(), "data_dir", d.options.DataDir,
-			"models", d.modelLines(), "admin", d.socket.Addr().String(), "after", ready.String())
+	if d.options.text() {
+		d.print(ready, welcome)
 		return
 	}
+	for _, w := range d.warnings() {
+		d.log.Warn(w)
+	}
+	attrs := []any{"version", d.options.Version, "listen", d.listenURL(), "url", d.url(), "data_dir", d.options.DataDir,
+		"models", d.modelLines(), "admin", d.socket.Addr().String(), "after", ready.String()}
+	if len(welcome) > 0 {
+		attrs = append(attrs, "next", welcome)
+	}
+	d.log.Info("ready", attrs...)
+}
+
+// print is the announcement for people.
+func (d *daemon) print(ready time.Duration, welcome []string) {
 	w := d.options.Output
-	fmt.Fprintf(w, "imagegend %s\n", d.options.Version)
 	line := func(name, text string) { fmt.Fprintf(w, "  %-9s %s\n", name, text) }
+	fmt.Fprintf(w, "imagegend %s\n", d.options.Version)
 	line("listening", d.listenURL())
 	if d.options.BaseURL != "" {
 		line("public", d.options.BaseURL)
@@ -92,56 +99,4 @@ func (d *daemon) warnings() []string {
 		warnings = append(warnings, "other machines can reach "+d.listener.Addr().String()+" without TLS, and API keys cross the wire in the clear; put a TLS proxy in front and name it with --base-url https://…")
 	}
 	return warnings
-}
-
-// welcome is what a newcomer needs next: with --dev an account and a line to paste, for an empty
-// store how to make a user and a key.
-func (d *daemon) welcome(ctx context.Context) ([]string, error) {
-	if d.options.Dev {
-		return d.welcomeDev(ctx)
-	}
-	users, err := d.engine.Accounts().Users(ctx)
-	if err != nil || len(users) > 0 {
-		return nil, err
-	}
-	dir := ""
-	if d.options.DataDir != config.DefaultDataDir {
-		dir = " --data-dir " + shellQuote(d.options.DataDir)
-	}
-	return []string{
-		"no user yet; in another terminal:",
-		"  imagegend user create alice --credits 1000" + dir,
-		"  export IMAGEGEND_API_KEY=$(imagegend key create --user alice" + dir + ")",
-		"  imagegend generate 'a fox in the snow' --url " + d.listenURL(),
-	}, nil
-}
-
-func (d *daemon) welcomeDev(ctx context.Context) ([]string, error) {
-	u, err := d.openAccount(ctx)
-	if err != nil {
-		return nil, err
-	}
-	key, _, err := d.engine.Accounts().MintKey(ctx, u.ID, "dev", time.Time{})
-	if err != nil {
-		return nil, err
-	}
-	return []string{
-		fmt.Sprintf("user %s has %d credits and the key %s", u.Name, devCredits, key.Reveal()),
-		"paste this for an image:",
-		curlLine(d.listenURL(), key, d.models[0].ID),
-	}, nil
-}
-
-// curlLine asks for an image and saves it, with no more than curl and what every shell has beside it.
-func curlLine(url string, key imagegen.Secret, model string) string {
-	return fmt.Sprintf(`curl -s %s/api/v1/images/generations -H 'Authorization: Bearer %s' -H 'Content-Type: application/json'`+
-		` -d '{"model": "%s", "prompt": "a fox in the snow"}' | grep -o 'http[^"]*/images/[^"]*' | head -n 1 | xargs curl -so fox.png`,
-		url, key.Reveal(), model)
-}
-
-func shellQuote(s string) string {
-	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./") == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

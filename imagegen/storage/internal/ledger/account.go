@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"bytes"
 	"encoding/binary"
 	"time"
 
@@ -9,9 +8,25 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// account is the totals of a user. Granted = Available + Held + Spent + Expired + Revoked.
+// account is the totals over a user's lots, or what an entry adds to them.
 type account struct {
 	Available, Held, Granted, Spent, Expired, Revoked imagegen.Credits
+}
+
+// add adds a lot, or a change of one. What went to a refund lot counts there.
+func (a *account) add(l imagegen.Lot) {
+	a.Available += l.Remaining
+	a.Held += l.Held
+	a.Granted += l.Granted - l.Moved
+	a.Spent += l.Spent
+	a.Expired += l.Expired
+	a.Revoked += l.Revoked
+}
+
+// balanced reports whether everything granted is somewhere: with the issuer's −Granted, the postings
+// of an entry sum to zero, and so do those of all accounts.
+func (a account) balanced() bool {
+	return a.Granted == a.Available+a.Held+a.Spent+a.Expired+a.Revoked
 }
 
 func (a *account) fields() []*imagegen.Credits {
@@ -57,27 +72,9 @@ func (b Books) Balance(u imagegen.UserID) imagegen.Balance {
 	return balance
 }
 
-// spendable is Balance without its expiration.
-func (b Books) spendable(u imagegen.UserID, a account) imagegen.Credits {
-	eachLapsing(b.tx, u, func(at time.Time, credits imagegen.Credits) bool {
-		if b.now.Before(at) {
-			return false
-		}
-		a.Available -= credits
-		return true
-	})
-	return a.Available
-}
-
 // eachLapsing tells when how many of a user's credits lapse, soonest first.
 func eachLapsing(tx kv.Tx, u imagegen.UserID, f func(at time.Time, credits imagegen.Credits) bool) {
-	prefix := userKey(u)
-	tx.Ascend(lapseSum, prefix, func(key, value []byte) bool {
-		if !bytes.HasPrefix(key, prefix) {
-			return false
-		}
-		return f(timeOfKey(key[len(prefix):]), decodeSum(value))
-	})
+	ascendUser(tx, lapseSum, u, func(at, sum []byte) bool { return f(timeOfKey(at), decodeSum(sum)) })
 }
 
 // timeOfKey undoes kv.TimeKey.

@@ -1,22 +1,16 @@
 package ledger
 
 import (
-	"fmt"
-	"time"
-
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
-
-const hour = time.Hour
 
 // record puts an entry at the end of the journal and applies it.
 func (b Books) record(e entry) (entry, error) {
 	h := readHead(b.tx)
 	e.Seq, e.Time = h.seq+1, b.now
 	for i := range e.lots {
-		e.lots[i].seq, e.lots[i].place = e.Seq, uint64(i)
-		e.lots[i].ID = lotID(e.Seq, uint64(i))
+		e.lots[i].number(e.Seq, uint64(i))
 	}
 	if e.User != "" {
 		e.Balance = readAccount(b.tx, e.User).Available + e.Credits
@@ -36,69 +30,55 @@ func apply(tx kv.Tx, e entry) error {
 	}
 	if e.User != "" {
 		tx.Put(history, kv.Key(string(e.User), e.Seq), only)
-		applyAccount(tx, e)
+		a := readAccount(tx, e.User)
+		a.post(e)
+		a.write(tx, e.User)
 	}
 	for _, l := range e.lines {
-		if err := applyLine(tx, e.Kind, l); err != nil {
+		before, err := getLot(tx, l.lot)
+		if err != nil {
 			return err
 		}
+		putLot(tx, before, before.plus(l.moves(e.Kind)))
 	}
 	for _, l := range e.lots {
 		putLot(tx, lot{}, l)
 	}
-	return applyCharge(tx, e)
-}
-
-func applyAccount(tx kv.Tx, e entry) {
-	a := readAccount(tx, e.User)
-	a.Available += e.Credits
-	switch e.Kind {
-	case imagegen.EntryGrant:
-		a.Granted += e.Credits
-	case imagegen.EntryCharge:
-		a.Held -= e.Credits
-	case imagegen.EntrySettle:
-		a.Held -= e.Credits + e.Used
-		a.Spent += e.Used
-	case imagegen.EntryExpire:
-		a.Expired -= e.Credits
-	case imagegen.EntryRevoke:
-		a.Revoked -= e.Credits
-	}
-	a.write(tx, e.User)
-}
-
-func applyLine(tx kv.Tx, kind imagegen.EntryKind, l line) error {
-	before, err := getLot(tx, l.lot)
-	if err != nil {
-		return err
-	}
-	after := before
-	switch kind {
-	case imagegen.EntryCharge:
-		after.Remaining, after.Held = after.Remaining-l.took, after.Held+l.took
-	case imagegen.EntryExpire:
-		after.Remaining, after.Expired = after.Remaining-l.took, after.Expired+l.took
-	case imagegen.EntryRevoke:
-		after.Remaining, after.Revoked = after.Remaining-l.took, after.Revoked+l.took
-	case imagegen.EntrySettle:
-		after.Held -= l.took
-		after.Remaining += l.back
-		after.Moved += l.moved
-		after.Spent += l.took - l.back - l.moved
-	default:
-		return fmt.Errorf("ledger: entry of kind %q changes a lot", kind)
-	}
-	putLot(tx, before, after)
+	applyCharge(tx, e)
 	return nil
 }
 
-func applyCharge(tx kv.Tx, e entry) error {
+// post adds what an entry does to the lots.
+func (a *account) post(e entry) {
+	for _, l := range e.lines {
+		a.add(l.moves(e.Kind))
+	}
+	for _, l := range e.lots {
+		a.add(l.Lot)
+	}
+}
+
+// moves is what a line adds to its lot.
+func (l line) moves(kind imagegen.EntryKind) (change imagegen.Lot) {
+	switch kind {
+	case imagegen.EntryCharge:
+		change.Remaining, change.Held = -l.took, l.took
+	case imagegen.EntryExpire:
+		change.Remaining, change.Expired = -l.took, l.took
+	case imagegen.EntryRevoke:
+		change.Remaining, change.Revoked = -l.took, l.took
+	case imagegen.EntrySettle:
+		change.Held, change.Remaining, change.Moved = -l.took, l.back, l.moved
+		change.Spent = l.took - l.back - l.moved
+	}
+	return change
+}
+
+func applyCharge(tx kv.Tx, e entry) {
 	switch e.Kind {
 	case imagegen.EntryCharge:
 		chargeRow{User: e.User, Credits: -e.Credits, lines: e.lines}.write(tx, e.Charge)
 	case imagegen.EntrySettle:
 		chargeRow{User: e.User, Credits: e.Credits + e.Used, Settled: true, Used: e.Used}.write(tx, e.Charge)
 	}
-	return nil
 }

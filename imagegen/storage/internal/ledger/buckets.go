@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -15,21 +16,31 @@ const (
 	accounts kv.Bucket = "ledger.accounts" // user → totals
 	live     kv.Bucket = "ledger.live"     // lot key → lot with credits that can be spent, in burning order
 	spent    kv.Bucket = "ledger.spent"    // lot key → lot with none, so that charging need not pass it
-	lapsing  kv.Bucket = "ledger.lapsing"  // user, expiry, lot number → key of a live lot that expires
 	lapseSum kv.Bucket = "ledger.sums"     // user, expiry → credits of live lots that lapse then
 	due      kv.Bucket = "ledger.due"      // expiry, user, lot number → key of a live lot that expires
 	charges  kv.Bucket = "ledger.charges"  // charge → what it took, and how it was settled
 	refs     kv.Bucket = "ledger.refs"     // reference of a grant or revocation → its entry's sequence
 )
 
-var stateBuckets = []kv.Bucket{history, headIs, accounts, live, spent, lapsing, lapseSum, due, charges, refs}
-
-// seenAt is no state of the ledger: when the clock was last seen running.
-const seenAt kv.Bucket = "clock.seen"
+// derived are the buckets that follow from the journal.
+var derived = []kv.Bucket{history, headIs, accounts, live, spent, lapseSum, due, charges, refs}
 
 var only = []byte{0} // the key in a bucket that has one
 
 func userKey(u imagegen.UserID) []byte { return kv.Key(string(u)) }
+
+// ascendUser goes over a user's pairs in a bucket whose keys begin with the user, while f returns
+// true; rest is what follows in the key. An invalid user has none: its key could begin as another's.
+func ascendUser(tx kv.Tx, b kv.Bucket, u imagegen.UserID, f func(rest, value []byte) bool) {
+	if !u.Valid() {
+		return
+	}
+	prefix := userKey(u)
+	tx.Ascend(b, prefix, func(key, value []byte) bool {
+		rest, mine := bytes.CutPrefix(key, prefix)
+		return mine && f(rest, value)
+	})
+}
 
 // validID reports whether an identifier can stand in a key.
 func validID(s string) bool { return s != "" && len(s) <= 255 && !strings.Contains(s, "\x00") }

@@ -2,8 +2,10 @@ package ledger
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"slices"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -12,58 +14,74 @@ import (
 
 // Lots implements imagegen.Bookkeeper.
 func (l *Ledger) Lots(ctx context.Context, u imagegen.UserID) (lots []imagegen.Lot, err error) {
-	var found []lot
 	err = l.view(ctx, func(b Books) error {
-		found = nil
+		var found []lot
 		add := func(l lot) bool {
-			if l.Remaining > 0 || l.Held > 0 {
+			if l = l.at(b.now); l.Remaining > 0 || l.Held > 0 {
 				found = append(found, l)
 			}
 			return true
 		}
-		if err := eachLot(b.tx, live, u, add); err != nil {
+		if err := cmp.Or(eachLot(b.tx, live, u, add), eachLot(b.tx, spent, u, add)); err != nil {
 			return err
 		}
-		return eachLot(b.tx, spent, u, add)
+		slices.SortFunc(found, func(a, b lot) int { return bytes.Compare(a.key(), b.key()) })
+		lots = make([]imagegen.Lot, len(found))
+		for i, l := range found {
+			lots[i] = l.Lot
+		}
+		return nil
 	})
-	slices.SortFunc(found, func(a, b lot) int { return bytes.Compare(a.key(), b.key()) })
-	for _, l := range found {
-		lots = append(lots, l.Lot)
-	}
 	return lots, err
 }
 
 // History implements imagegen.Bookkeeper.
 func (l *Ledger) History(ctx context.Context, u imagegen.UserID, before uint64, limit int) (entries []imagegen.Entry, err error) {
-	prefix := userKey(u)
-	from := kv.Key(string(u), ^uint64(0))
-	if before > 0 {
-		from = kv.Key(string(u), before)
+	if !u.Valid() {
+		return nil, nil // its key could begin as another's
 	}
+	prefix := userKey(u)
+	from := kv.Key(string(u), cmp.Or(before, ^uint64(0)))
 	err = l.view(ctx, func(b Books) (err error) {
 		entries = nil
 		b.tx.Descend(history, from, func(key, _ []byte) bool {
-			if len(entries) >= limit || !bytes.HasPrefix(key, prefix) {
+			seq, mine := bytes.CutPrefix(key, prefix)
+			if !mine || len(entries) >= limit {
 				return false
 			}
-			e, bad := readEntry(b.tx, binary.BigEndian.Uint64(key[len(prefix):]))
-			if bad != nil {
-				err = bad
-				return false
+			var e entry
+			if e, err = readEntry(b.tx, binary.BigEndian.Uint64(seq)); err == nil {
+				entries = append(entries, e.Entry)
 			}
-			entries = append(entries, e.Entry)
-			return true
+			return err == nil
 		})
 		return err
 	})
 	return entries, err
 }
 
-// ChargeOf tells what became of a charge, for an audit of what was charged for.
-func ChargeOf(tx kv.Tx, id imagegen.ChargeID) (c imagegen.Charge, settled bool, used imagegen.Credits, known bool) {
-	row, known, err := readCharge(tx, id)
-	if err != nil {
-		return c, false, 0, false
+// byRef returns the grant or revocation that has a reference.
+func (b Books) byRef(ref string) (e entry, known bool, err error) {
+	if ref == "" {
+		return e, false, nil
 	}
-	return imagegen.Charge{ID: id, User: row.User, Credits: row.Credits}, row.Settled, row.Used, known
+	seq := b.tx.Get(refs, kv.Key(ref))
+	if seq == nil {
+		return e, false, nil
+	}
+	if e, err = readEntry(b.tx, binary.BigEndian.Uint64(seq)); err != nil {
+		return e, true, err
+	}
+	if e.Kind == imagegen.EntryGrant && len(e.lots) != 1 {
+		return e, true, fmt.Errorf("ledger: grant %d made %d lots; run an audit", e.Seq, len(e.lots))
+	}
+	return e, true, nil
+}
+
+func readEntry(tx kv.Tx, seq uint64) (entry, error) {
+	b := tx.Get(journal, kv.Key(seq))
+	if b == nil {
+		return entry{}, fmt.Errorf("ledger: journal entry %d is missing; run an audit", seq)
+	}
+	return decodeEntry(b)
 }

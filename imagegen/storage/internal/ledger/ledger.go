@@ -28,11 +28,8 @@ func New(db kv.DB, now func() time.Time) (*Ledger, error) {
 	}
 	l := &Ledger{db: db, clock: &clock{wall: now}}
 	err := db.View(context.Background(), func(tx kv.Tx) error {
-		last := readHead(tx).time
-		if seen := readSeen(tx); seen.After(last) {
-			last = seen
-		}
-		l.clock.trust(last)
+		l.clock.trust(readHead(tx).time)
+		l.clock.trust(readSeen(tx))
 		return nil
 	})
 	return l, err

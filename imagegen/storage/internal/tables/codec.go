@@ -15,7 +15,7 @@ const (
 )
 
 func encodeIntent(r row) []byte {
-	w := kv.Writer{intentVersion}
+	w := form(intentVersion)
 	w.Bool(r.joint)
 	w.String(string(r.User))
 	w.String(r.Model)
@@ -80,7 +80,7 @@ func decodeReference(in *kv.Reader) (f imagegen.ReferenceFile) {
 }
 
 func encodeProgress(r row) []byte {
-	w := kv.Writer{progressVersion}
+	w := form(progressVersion)
 	w.String(string(r.State))
 	w.Int(int64(r.Attempt))
 	w.Int(int64(r.Failures))
@@ -165,6 +165,9 @@ func decodeBalance(in *kv.Reader) (b imagegen.Balance) {
 	})
 	return b
 }
+
+// form begins a value of a version, with space for most.
+func form(version byte) kv.Writer { return append(make(kv.Writer, 0, 256), version) }
 
 // versioned reads a value behind its version. Of a value of another form nothing can be read.
 func versioned(b []byte, version byte) *kv.Reader {

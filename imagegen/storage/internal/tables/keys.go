@@ -98,7 +98,7 @@ func (t *Tables) TouchKeys(ctx context.Context, used map[imagegen.KeyID]time.Tim
 func lastUse(tx kv.Tx, id []byte) time.Time { return kv.NewReader(tx.Get(keyUse, id)).Time() }
 
 func encodeKey(k imagegen.Key) []byte {
-	w := kv.Writer{keyVersion}
+	w := form(keyVersion)
 	w.String(string(k.ID))
 	w.String(string(k.User))
 	w.String(k.Name)

@@ -110,15 +110,11 @@ func replaceEntries(tx kv.Tx, from, to []entry) {
 	}
 }
 
-// remove forgets a row, and its reservation unless another record has taken the key since.
+// remove forgets a row. It was never charged, so that it still holds its idempotency key.
 func remove(tx kv.Tx, r row) {
 	tx.Delete(intents, []byte(r.ID))
 	tx.Delete(phase(r.State), []byte(r.ID))
-	if r.IdempotencyKey == "" {
-		return
-	}
-	k := reservedKey(r.User, r.IdempotencyKey)
-	if string(tx.Get(reserved, k)) == string(r.ID) {
-		tx.Delete(reserved, k)
+	if r.IdempotencyKey != "" {
+		tx.Delete(reserved, reservedKey(r.User, r.IdempotencyKey))
 	}
 }

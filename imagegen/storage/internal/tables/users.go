@@ -91,7 +91,7 @@ func (t *Tables) changeUser(ctx context.Context, id imagegen.UserID, change func
 }
 
 func encodeUser(u imagegen.User) []byte {
-	w := kv.Writer{userVersion}
+	w := form(userVersion)
 	w.String(u.Name)
 	w.String(u.AccountType)
 	w.Time(u.CreatedAt)

@@ -1,0 +1,57 @@
+package conformance_test
+
+import (
+	"context"
+	"iter"
+	"sync"
+	"testing"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider"
+)
+
+// listening is the fake provider, and knows the effort that it was last asked for.
+type listening struct {
+	provider.Fake
+	mu     sync.Mutex
+	effort imagegen.Quality
+}
+
+func (l *listening) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.effort = r.Quality
+	return l.Fake.Generate(ctx, r)
+}
+
+func (l *listening) heard() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return string(l.effort)
+}
+
+const cappedModel = `
+models:
+  - {id: fake-1, provider: {type: fake}, credits: {1K: 1, 2K: 2}, max_effort: {2K: medium}}
+`
+
+// The quality that a caller asks for reaches the provider, capped where the models file caps it.
+// No effect of it can be seen from outside: the fake provider draws as it can.
+func TestEffort(t *testing.T) {
+	s := settings{models: cappedModel}
+	models, provider := s.catalog(t), &listening{}
+	models[0].Provider = provider
+	a := startEngine(t, s, models).account(t, 100)
+	for _, c := range []struct{ size, asked, told, handed string }{
+		{"64x48", "auto", "auto", "auto"},
+		{"64x48", "low", "low", "low"},
+		{"64x48", "high", "high", "high"}, // no cap on 1K
+		{"1536x1152", "low", "low", "low"},
+		{"1536x1152", "medium", "medium", "medium"},
+		{"1536x1152", "high", "high", "medium"},
+		{"1536x1152", "auto", "auto", "medium"}, // what the upstream would choose could be more
+	} {
+		g := a.generated(t, object{"size": c.size, "quality": c.asked})
+		same(t, []any{g["requested_quality"], provider.heard()}, []any{c.told, c.handed})
+	}
+}

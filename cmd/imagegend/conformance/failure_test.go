@@ -1,0 +1,203 @@
+package conformance_test
+
+import (
+	"net/http"
+	"path"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+)
+
+var failureChecks = []check{
+	{
+		name: "synchronous failure",
+		lines: []string{
+			"spec: Billing: credits are charged before",
+			"spec: 4. When the provider fails or returns fewer images",
+			"spec: 5. When generation fails, the error is 500",
+			"spec: | 500 | generationFailed |",
+			"contract: | synchronous failure (provider error",
+			"contract: | `Location` |",
+			"contract: | an image that does not decode",
+		},
+		run:       checkSynchronousFailure,
+		elsewhere: []string{"imagegen.TestProviderOutcomes"},
+	},
+	{
+		name: "asynchronous failure",
+		lines: []string{
+			"spec: Generation `status` values that appear",
+			"contract: | asynchronous failure |",
+			"contract: Generation, always:",
+		},
+		run: checkAsynchronousFailure,
+	},
+	{
+		name: "fewer images than asked for, and more",
+		lines: []string{
+			"spec: Billing: credits are charged before",
+			"spec: | usage | object |",
+			"spec: 4. When the provider fails or returns fewer images",
+			"contract: | fewer images than asked |",
+			"contract: One rule above all: **nothing that a caller asked for is silently dropped",
+		},
+		run: checkOtherCounts,
+	},
+	{
+		name: "asynchronous work is tried again",
+		lines: []string{
+			"contract: | restart | queued work resumes;",
+			"contract: | status | `queued` → `processing`",
+		},
+		run:       checkAttempts,
+		elsewhere: []string{"imagegen.TestAttempts"},
+	},
+	{
+		name: "the time limit",
+		lines: []string{
+			"spec: | Synchronous generation duration |",
+			"contract: | synchronous failure (provider error",
+			"contract: | time | 800 s cover",
+		},
+		run:       checkTimeLimit,
+		elsewhere: []string{"imagegen.TestTimeLimit", "imagegen.TestAsynchronousTimeLimit", "imagegen.TestWaitForASlotIsBounded", "imagegen.TestQueueIsBounded"},
+	},
+	{
+		name:  "x-should-retry",
+		lines: []string{"contract: | `x-should-retry: false` |"},
+		run:   checkShouldRetry,
+	},
+	{
+		name: "a fault of the service",
+		lines: []string{
+			"contract: | outcome unknown (the disk failed under a commit) |",
+			"contract: | a fault that is no generation's |",
+			"contract: Errors: one line on standard error",
+		},
+		elsewhere: []string{"cmd/imagegend/survival.TestFailedCommit", "imagegen/httpapi.TestFaults"},
+	},
+}
+
+const (
+	refusedMessage = "the provider's policy refused this request; the credits were returned; change the prompt or the reference images"
+	failedMessage  = "the images could not be generated; the credits were returned; try again"
+)
+
+// failed is a generation that has failed.
+func failed(url, prompt, message string) object {
+	return with(succeeded(url, 2), object{"status": "failed", "prompt": prompt, "images": []any{},
+		"usage": object{"credits": 0, "credits_requested": 2}, "error": object{"message": message, "code": "generationFailed"}})
+}
+
+// failures are prompts for which the fake provider yields nothing.
+var failures = map[string]string{
+	"[fake:fail] a fox":                 failedMessage,
+	"[fake:refuse] a fox":               refusedMessage,
+	"[fake:panic] a fox":                failedMessage,
+	"[fake:corrupt] a fox":              failedMessage,
+	"[fake:transient=1] a fox":          failedMessage, // synchronous work is not tried again
+	"[fake:delay=30ms] [fake:fail] fox": failedMessage,
+}
+
+func checkSynchronousFailure(t *testing.T, s *service) {
+	a := s.account(t, 10)
+	for prompt, message := range failures {
+		answer := a.post(t, fox(object{"prompt": prompt, "n": 2})).refused(t, http.StatusInternalServerError, "generationFailed", message)
+		same(t, a.credits(t), 10) // before the answer
+		address := answer.header.Get("Location")
+		answer.has(t, "Location", pattern(s.url+`/api/v1/generations/gen_\w+`), "Cache-Control", "no-store")
+		record := a.get(t, address).is(t, http.StatusOK).object(t)
+		same(t, record, failed(s.url, prompt, message))
+		is.New(t).Equal(record["id"], path.Base(address))
+		moment(t, record["completed_at"])
+	}
+}
+
+func checkAsynchronousFailure(t *testing.T, s *service) {
+	a := s.account(t, 100)
+	for prompt, message := range failures {
+		if prompt == "[fake:transient=1] a fox" {
+			continue // asynchronous work is
+		}
+		id := a.queued(t, object{"prompt": prompt, "n": 2})["id"]
+		same(t, a.ended(t, id), failed(s.url, prompt, message))
+	}
+	same(t, a.credits(t), 100)
+}
+
+func checkOtherCounts(t *testing.T, s *service) {
+	a := s.account(t, 10)
+	left := 10
+	for _, c := range []struct {
+		prompt string
+		came   int
+	}{
+		{"[fake:images=1] a fox", 1},
+		{"[fake:images=2] a fox", 2},
+		{"[fake:images=2] [fake:fail] a fox", 2},
+		{"[fake:images=1] [fake:refuse] a fox", 1},
+		{"[fake:images=1] [fake:panic] a fox", 1},
+		{"[fake:images=9] a fox", 3},
+	} {
+		told := a.generated(t, object{"prompt": c.prompt, "n": 3})
+		left -= c.came
+		want := with(succeeded(s.url, c.came), object{"prompt": c.prompt, "n": 3, "usage": object{"credits": c.came, "credits_requested": 3}})
+		same(t, told, with(want, object{"balance": object{"credits": left, "account_type": "FREE", "next_expiration": nil}}))
+		same(t, a.generation(t, told["id"]), want)
+		same(t, a.credits(t), left)
+	}
+	s.grant(t, a.user, 10, 0)
+	partial := a.queued(t, object{"prompt": "[fake:images=1] a fox", "n": 3})
+	same(t, a.ended(t, partial["id"])["usage"], object{"credits": 1, "credits_requested": 3})
+	same(t, a.credits(t), left+9)
+}
+
+func checkAttempts(t *testing.T, s *service) {
+	is := is.New(t)
+	a := s.account(t, 10)
+	second := a.queued(t, object{"prompt": "[fake:transient=1] a fox"})
+	third := a.queued(t, object{"prompt": "[fake:transient=2] a fox"})
+	never := a.queued(t, object{"prompt": "[fake:transient=3] a fox", "n": 2})
+	for _, c := range []struct {
+		accepted object
+		status   string
+		took     time.Duration
+	}{{second, "succeeded", time.Second}, {third, "succeeded", 6 * time.Second}, {never, "failed", 6 * time.Second}} {
+		g := a.ended(t, c.accepted["id"])
+		same(t, g["status"], c.status)
+		took := moment(t, g["completed_at"]).Sub(moment(t, g["created_at"]))
+		is.True(took >= c.took && took < c.took+4*time.Second)
+	}
+	same(t, a.generation(t, never["id"]), failed(s.url, "[fake:transient=3] a fox", failedMessage))
+	same(t, a.credits(t), 8)
+}
+
+func checkTimeLimit(t *testing.T, s *service) {
+	s = s.start(t, settings{attemptTimeout: 300 * time.Millisecond})
+	a := s.account(t, 10)
+	a.post(t, fox(object{"prompt": "[fake:hang]", "n": 2})).refused(t, http.StatusInternalServerError, "generationFailed", failedMessage)
+	same(t, a.ended(t, a.queued(t, object{"prompt": "[fake:hang]", "n": 2})["id"]), failed(s.url, "[fake:hang]", failedMessage))
+	same(t, a.credits(t), 10)
+	some := a.generated(t, object{"prompt": "[fake:images=1] [fake:hang]", "n": 2})
+	same(t, some["usage"], object{"credits": 1, "credits_requested": 2})
+	same(t, a.credits(t), 9)
+}
+
+func checkShouldRetry(t *testing.T, s *service) {
+	a := s.account(t, 20)
+	for i, c := range []struct {
+		fields object
+		status int
+	}{
+		{object{}, http.StatusOK},
+		{object{"async": true}, http.StatusAccepted},
+		{object{"prompt": "[fake:fail]"}, http.StatusInternalServerError},
+		{object{"prompt": "[fake:images=1]", "n": 2}, http.StatusOK},
+	} {
+		a.post(t, fox(c.fields)).is(t, c.status).has(t, "X-Should-Retry", "false")
+		a.post(t, fox(c.fields), "Idempotency-Key", string(rune('a'+i))).is(t, c.status).has(t, "X-Should-Retry", "")
+	}
+	a.post(t, fox(object{"n": 0})).is(t, http.StatusBadRequest).has(t, "X-Should-Retry", "")
+	a.get(t, "/api/v1/credits").has(t, "X-Should-Retry", "")
+}

@@ -1,0 +1,114 @@
+package conformance_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+)
+
+const imageLine = "contract: | image `url` | on this service"
+
+var imageChecks = []check{
+	{
+		name: "a stored image",
+		lines: []string{
+			"spec: | url | string | Absolute address of the stored image.",
+			imageLine,
+		},
+		run: checkImage,
+	},
+	{name: "parts of an image", lines: []string{imageLine}, run: checkRanges},
+	{name: "an image's address cannot be guessed", lines: []string{imageLine, "contract: Timestamps `2006-01-02T15:04:05.000Z`"}, run: checkUnguessable},
+}
+
+// images are the addresses of a generation's images.
+func images(g object) (addresses []string) {
+	for _, image := range g["images"].([]any) {
+		addresses = append(addresses, image.(object)["url"].(string))
+	}
+	return addresses
+}
+
+func checkImage(t *testing.T, s *service) {
+	is := is.New(t)
+	a := s.account(t, 10)
+	for _, address := range images(a.generated(t, object{"n": 4})) {
+		image := s.call(t, request{address: address}).is(t, http.StatusOK) // no key
+		etag := fmt.Sprintf(`"%x"`, sha256.Sum256(image.body))
+		image.has(t, "Content-Type", "image/png", "Content-Length", fmt.Sprint(len(image.body)), "ETag", etag,
+			"X-Content-Type-Options", "nosniff", "Accept-Ranges", "bytes")
+		is.True(strings.Contains(image.header.Get("Cache-Control"), "immutable"))
+		is.Equal(s.image(t, address).Bounds().Size().String(), "(64,48)")
+
+		head := s.call(t, request{method: http.MethodHead, address: address}).is(t, http.StatusOK).
+			has(t, "Content-Length", fmt.Sprint(len(image.body)), "ETag", etag)
+		is.Equal(len(head.body), 0)
+		unchanged := s.call(t, request{address: address, header: []string{"If-None-Match", etag}}).is(t, http.StatusNotModified)
+		is.Equal(len(unchanged.body), 0)
+		is.Equal(s.call(t, request{address: address, key: "nonsense"}).status, http.StatusOK)
+	}
+}
+
+func checkRanges(t *testing.T, s *service) {
+	a := s.account(t, 1)
+	address := images(a.generated(t, nil))[0]
+	whole := s.call(t, request{address: address}).body
+	for ask, want := range map[string]struct{ from, to int }{
+		"bytes=0-9":  {0, 10},
+		"bytes=10-":  {10, len(whole)},
+		"bytes=-7":   {len(whole) - 7, len(whole)},
+		"bytes=5-5":  {5, 6},
+		"bytes=0-1k": {-1, 0},
+	} {
+		part := s.call(t, request{address: address, header: []string{"Range", ask}})
+		if want.from < 0 {
+			part.is(t, http.StatusRequestedRangeNotSatisfiable)
+			continue
+		}
+		part.is(t, http.StatusPartialContent).has(t, "Content-Range", fmt.Sprintf("bytes %d-%d/%d", want.from, want.to-1, len(whole)))
+		if !bytes.Equal(part.body, whole[want.from:want.to]) {
+			t.Errorf("%s: %d other bytes", ask, len(part.body))
+		}
+	}
+	s.call(t, request{address: address, header: []string{"Range", fmt.Sprintf("bytes=%d-", len(whole))}}).is(t, http.StatusRequestedRangeNotSatisfiable)
+}
+
+// What differs between addresses, also of the same generation, is at least 128 bits.
+func checkUnguessable(t *testing.T, s *service) {
+	is := is.New(t)
+	a := s.account(t, 40)
+	var all []string
+	for range 8 {
+		g := a.generated(t, object{"n": 4, "size": "16x16"})
+		same(t, g["id"], pattern("gen_[0-9A-Za-z]+"))
+		for i, address := range images(g) {
+			id := g["images"].([]any)[i].(object)["id"].(string)
+			same(t, id, pattern("image_[0-9A-Za-z]+"))
+			is.True(strings.HasPrefix(address, s.url+"/"))
+			is.True(!strings.Contains(address, "?"))
+			all = append(all, id)
+		}
+	}
+	characters := 0
+	for i := range len(all[0]) {
+		seen := map[byte]bool{}
+		for _, id := range all {
+			seen[id[i]] = true
+		}
+		if len(seen) > 8 { // of 32 ids; a random one of 32 characters takes about 20 values
+			characters++
+		}
+	}
+	is.True(characters*5 >= 128) // 5 bits each
+	id := []byte(all[0])
+	for _, i := range []int{len(id) - 1, len(id) - 20} {
+		altered := bytes.Clone(id)
+		altered[i] = map[bool]byte{true: 'B', false: 'A'}[altered[i] == 'A']
+		s.call(t, request{address: "/images/" + string(altered)}).refused(t, http.StatusNotFound, "notFound")
+	}
+}

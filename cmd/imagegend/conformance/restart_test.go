@@ -1,0 +1,138 @@
+package conformance_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
+)
+
+const restartLine = "contract: | restart | queued work resumes;"
+
+var restartChecks = []check{
+	{name: "a daemon that is killed", lines: []string{restartLine}, daemon: checkKilled},
+	{name: "a daemon that is killed at every attempt", lines: []string{restartLine}, daemon: checkKilledThrice},
+	{name: "a drain costs no attempt", lines: []string{restartLine}, daemon: checkDrained},
+	{
+		name:   "answers are replayed after a restart",
+		lines:  []string{idempotencyLine},
+		daemon: checkReplayAfterRestart,
+	},
+	{
+		name:      "recovery",
+		lines:     []string{restartLine, "contract: | the ledger's time |"},
+		elsewhere: []string{"imagegen.TestRecovery", "imagegen.TestRecoveryOfAnIntent", "imagegen.TestDrain", "cmd/imagegend/survival.TestKillUnderLoad"},
+	},
+}
+
+// lives is a data directory and the daemons that serve it, one after another.
+type lives struct {
+	daemontest.Options
+	*daemontest.Daemon
+}
+
+// live starts the first daemon on a new directory.
+func live(t *testing.T, args ...string) *lives {
+	t.Helper()
+	l := &lives{Options: daemontest.Options{DataDir: t.TempDir(), Args: append(args, "--base-url", "https://images.example.com")}}
+	l.Daemon = daemontest.Start(t, l.Options)
+	return l
+}
+
+// again starts the next daemon, and lets accounts ask it.
+func (l *lives) again(t *testing.T, accounts ...*account) {
+	t.Helper()
+	l.Daemon = daemontest.Start(t, l.Options)
+	for _, a := range accounts {
+		a.service = serviceOf(l.Daemon)
+	}
+}
+
+func checkKilled(t *testing.T) {
+	l := live(t, "--concurrency", "2")
+	a := serviceOf(l.Daemon).account(t, 10)
+	a.abandon(a.slow(t, "[fake:hang] synchronous"))
+	var synchronous any
+	eventually(t, "the synchronous call is under way", func() bool {
+		for _, g := range a.list(t, "?status=processing")["data"].([]any) {
+			synchronous = g.(object)["id"]
+		}
+		return synchronous != nil
+	})
+	running := a.queued(t, object{"prompt": "[fake:delay=900ms] a fox", "n": 2})["id"]
+	a.reaches(t, running, "processing")
+	waiting := a.queued(t, nil)["id"]
+	done := func() (all []any) {
+		for _, id := range []any{synchronous, running, waiting} {
+			g := a.ended(t, id)
+			all = append(all, g["status"], g["usage"].(object)["credits"])
+		}
+		return all
+	}
+	l.Kill()
+
+	l.again(t, a)
+	same(t, a.generation(t, running)["status"], "processing") // never backwards
+	same(t, done(), []any{"failed", 0, "succeeded", 2, "succeeded", 1})
+	same(t, a.credits(t), 7)
+	same(t, a.generation(t, synchronous)["error"], object{"message": failedMessage, "code": "generationFailed"})
+}
+
+func checkKilledThrice(t *testing.T) {
+	l := live(t)
+	a := serviceOf(l.Daemon).account(t, 10)
+	id := a.queued(t, object{"prompt": "[fake:hang]", "n": 2})["id"]
+	for attempt := 1; attempt <= 3; attempt++ {
+		eventually(t, "the attempt is under way", func() bool { return show(t, l.Daemon, id)["state"] == "processing" })
+		same(t, []any{show(t, l.Daemon, id)["failures"], a.credits(t)}, []any{attempt - 1, 8})
+		l.Kill()
+		l.again(t, a)
+	}
+	g := a.ended(t, id)
+	same(t, []any{g["status"], g["error"], a.credits(t)}, []any{"failed", object{"message": failedMessage, "code": "generationFailed"}, 10})
+}
+
+// show is what an operator sees of a generation.
+func show(t *testing.T, d *daemontest.Daemon, id any) object {
+	t.Helper()
+	return decode[object](t, []byte(commands{d}.run(t, "generation", "show", id.(string), "--json")))
+}
+
+func checkDrained(t *testing.T) {
+	is := is.New(t)
+	l := live(t, "--drain-timeout", "100ms")
+	a := serviceOf(l.Daemon).account(t, 10)
+	id := a.queued(t, object{"prompt": "[fake:hang]"})["id"]
+	for range 4 { // more often than there are attempts
+		eventually(t, "the attempt is under way", func() bool { return show(t, l.Daemon, id)["state"] == "processing" })
+		is.Equal(l.Terminate(20*time.Second), 0)
+		l.again(t, a)
+		is.Equal(show(t, l.Daemon, id)["failures"], 0)
+	}
+	same(t, a.credits(t), 9)
+}
+
+func checkReplayAfterRestart(t *testing.T) {
+	l := live(t)
+	a := serviceOf(l.Daemon).account(t, 4)
+	requests := map[string]object{
+		"whole": {"n": 2}, "partial": {"n": 2, "prompt": "[fake:images=1]"}, "failed": {"prompt": "[fake:fail]"}, "queued": {"async": true},
+	}
+	first := map[string]answer{}
+	for key, fields := range requests {
+		first[key] = a.post(t, fox(fields), "Idempotency-Key", key)
+	}
+	a.ended(t, first["queued"].is(t, http.StatusAccepted).object(t)["id"])
+	same(t, a.credits(t), 0)
+	for _, end := range []func(){l.Kill, func() { l.Terminate(20 * time.Second) }} {
+		end()
+		l.again(t, a)
+		for key, fields := range requests {
+			a.post(t, fox(fields), "Idempotency-Key", key).replays(t, first[key])
+		}
+	}
+	same(t, a.credits(t), 0)
+}

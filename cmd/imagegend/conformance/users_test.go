@@ -1,0 +1,172 @@
+package conformance_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
+)
+
+var userCommandChecks = []check{
+	{
+		name: "the user commands",
+		lines: []string{
+			"contract: | `user create NAME",
+			"contract: `next_expiration`: null, or",
+			"contract: `--data-dir` on every administrative command",
+			"contract: Timestamps `2006-01-02T15:04:05.000Z`",
+		},
+		daemon: checkUserCommands,
+	},
+	{
+		name:   "the key commands",
+		lines:  []string{"contract: | `key create --user NAME", "contract: `--data-dir` on every administrative command"},
+		daemon: checkKeyCommands,
+	},
+}
+
+var creditCommandChecks = []check{
+	{
+		name:   "the credit commands",
+		lines:  []string{"contract: | `credit grant --user NAME N", "contract: `--data-dir` on every administrative command"},
+		daemon: checkCreditCommands,
+	},
+	{
+		name:   "which credits burn first",
+		lines:  []string{"contract: | `credit grant --user NAME N"},
+		daemon: checkBurning,
+	},
+}
+
+// withAndWithout does the same beside a running server and without one.
+func withAndWithout(t *testing.T, do func(t *testing.T, d *daemontest.Daemon)) {
+	t.Run("beside a server", func(t *testing.T) { do(t, daemontest.Start(t, daemontest.Options{})) })
+	t.Run("without a server", func(t *testing.T) {
+		d := daemontest.Start(t, daemontest.Options{})
+		is.New(t).Equal(d.Terminate(exitLimit), 0)
+		do(t, d)
+	})
+}
+
+func checkUserCommands(t *testing.T) {
+	withAndWithout(t, func(t *testing.T, d *daemontest.Daemon) {
+		same(t, listOf(t, command(t, d, "user", "list", "--json").succeeds(t).stdout), []object(nil))
+		command(t, d, "user", "create", "bob").succeeds(t)
+		command(t, d, "user", "create", "alice", "--account-type", "PRO", "--credits", "1000").succeeds(t)
+		alice := object{"id": pattern(`usr_\w+`), "name": "alice", "account_type": "PRO", "credits": 1000, "created_at": timestamp, "disabled_at": nil}
+		bob := with(alice, object{"name": "bob", "account_type": "FREE", "credits": 0})
+		list := func() []object {
+			t.Helper()
+			return listOf(t, command(t, d, "user", "list", "--json").succeeds(t).stdout)
+		}
+		same(t, list(), []object{alice, bob})
+
+		command(t, d, "user", "create", "alice", "--credits", "5").fails(t, 1, "alice")
+		command(t, d, "user", "create", "carol", "--account-type", "pro").fails(t, 1, "pro", "A-Z")
+		command(t, d, "user", "set", "alice", "--account-type", "not so").fails(t, 1, "not so")
+		command(t, d, "user", "set", "nobody", "--account-type", "PRO").fails(t, 1, "nobody")
+		command(t, d, "user", "disable", "nobody").fails(t, 1, "nobody")
+		same(t, list(), []object{alice, bob})
+
+		command(t, d, "user", "set", "alice", "--account-type", "TEAM_1").succeeds(t)
+		command(t, d, "user", "disable", "bob").succeeds(t)
+		same(t, list(), []object{with(alice, object{"account_type": "TEAM_1"}), with(bob, object{"disabled_at": timestamp})})
+		says(t, command(t, d, "user", "list").succeeds(t).stdout, "alice", "TEAM_1", "1000", "bob")
+	})
+}
+
+func checkKeyCommands(t *testing.T) {
+	withAndWithout(t, func(t *testing.T, d *daemontest.Daemon) {
+		is := is.New(t)
+		command(t, d, "user", "create", "alice").succeeds(t)
+		made := command(t, d, "key", "create", "--user", "alice", "--name", "laptop", "--expires-in", "720h").succeeds(t)
+		is.True(keyForm.MatchString(strings.TrimSuffix(made.stdout, "\n"))) // the key alone
+		is.True(made.stderr != "")
+		is.True(!strings.Contains(made.stderr, strings.TrimSpace(made.stdout)))
+		command(t, d, "key", "create", "--user", "nobody").fails(t, 1, "nobody")
+		command(t, d, "key", "create", "--user", "alice", "--expires-in", "720").fails(t, 2, "720")
+
+		keys := func() []object {
+			t.Helper()
+			return listOf(t, command(t, d, "key", "list", "--user", "alice", "--json").succeeds(t).stdout)
+		}
+		laptop := object{"id": pattern(`key_\w+`), "name": "laptop", "prefix": made.stdout[:15], "created_at": timestamp,
+			"expires_at": timestamp, "revoked_at": nil, "last_used_at": nil}
+		same(t, keys(), []object{laptop})
+		id := keys()[0]["id"].(string)
+		command(t, d, "key", "revoke", "key_01KAJ1V5W8Z0M5QY7GJ7T9C2RE").fails(t, 1, "key_01KAJ1V5W8Z0M5QY7GJ7T9C2RE")
+		command(t, d, "key", "revoke", id).succeeds(t)
+		same(t, keys(), []object{with(laptop, object{"revoked_at": timestamp})})
+	})
+}
+
+func checkCreditCommands(t *testing.T) {
+	withAndWithout(t, func(t *testing.T, d *daemontest.Daemon) {
+		command(t, d, "user", "create", "alice").succeeds(t)
+		credits := func() any {
+			t.Helper()
+			return listOf(t, command(t, d, "user", "list", "--json").succeeds(t).stdout)[0]["credits"]
+		}
+		for range 3 { // a retried script never doubles money
+			command(t, d, "credit", "grant", "--user", "alice", "100", "--ref", "invoice-1").succeeds(t)
+		}
+		same(t, credits(), 100)
+		command(t, d, "credit", "grant", "--user", "alice", "101", "--ref", "invoice-1").fails(t, 1, "invoice-1")
+		command(t, d, "credit", "grant", "--user", "nobody", "1").fails(t, 1, "nobody")
+		for _, amount := range []string{"0", "1.5", "many", "9007199254740992"} {
+			command(t, d, "credit", "grant", "--user", "alice", amount).fails(t, 2, amount)
+		}
+		command(t, d, "credit", "grant", "--user", "alice", "1", "--expires-in", "1h", "--expires-at", "2099-01-01T00:00:00Z").fails(t, 2, "expires-in", "expires-at")
+		same(t, credits(), 100)
+		command(t, d, "credit", "grant", "--user", "alice", "20", "--expires-at", "2099-01-01T00:00:00Z", "--promo", "--priority", "1").succeeds(t)
+		command(t, d, "credit", "grant", "--user", "alice", "3", "--expires-in", "1h").succeeds(t)
+		same(t, credits(), 123)
+		command(t, d, "credit", "revoke", "--user", "alice", "23", "--ref", "refund-1").succeeds(t)
+		command(t, d, "credit", "revoke", "--user", "alice", "23", "--ref", "refund-1").succeeds(t)
+		same(t, credits(), 100)
+		command(t, d, "credit", "revoke", "--user", "alice", "101").fails(t, 1, "101")
+
+		history := listOf(t, command(t, d, "credit", "history", "--user", "alice", "--json").succeeds(t).stdout)
+		var did []any
+		for _, e := range history {
+			did = append(did, []any{e["kind"], e["credits"], e["balance"], e["ref"]})
+		}
+		same(t, did, []any{
+			[]any{"revoke", -23, 100, "refund-1"}, []any{"grant", 3, 123, ""}, []any{"grant", 20, 120, ""}, []any{"grant", 100, 100, "invoice-1"},
+		})
+	})
+}
+
+// Lots burn by priority, then by expiry, promotional ones first.
+func checkBurning(t *testing.T) {
+	d := daemontest.Start(t, daemontest.Options{})
+	a := serviceOf(d).account(t, 0)
+	grant := func(args ...string) {
+		command(t, d, append([]string{"credit", "grant", "--user", a.user}, args...)...).succeeds(t)
+	}
+	grant("2", "--expires-at", "2099-01-01T00:00:00Z", "--ref", "third")
+	grant("2", "--ref", "fifth")
+	grant("2", "--promo", "--ref", "fourth")
+	grant("2", "--expires-at", "2098-01-01T00:00:00Z", "--ref", "second")
+	grant("2", "--expires-at", "2099-06-01T00:00:00Z", "--priority", "1", "--ref", "first")
+	for left := 5; left > 0; left-- {
+		lots := listOf(t, command(t, d, "credit", "lots", "--user", a.user, "--json").succeeds(t).stdout)
+		var order []any
+		for _, l := range lots {
+			order = append(order, l["ref"])
+		}
+		same(t, order, []any{"first", "second", "third", "fourth", "fifth"}[5-left:])
+		a.generated(t, object{"n": 2})
+	}
+	a.post(t, fox(nil)).refused(t, http.StatusPaymentRequired, "insufficientCredits")
+	entries := listOf(t, command(t, d, "credit", "history", "--user", a.user, "--json").succeeds(t).stdout)
+	for _, e := range entries {
+		if at := moment(t, e["time"]); time.Since(at) > time.Hour {
+			t.Errorf("an entry of %v", at)
+		}
+	}
+}

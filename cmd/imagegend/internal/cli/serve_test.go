@@ -1,0 +1,91 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/cli"
+)
+
+// untilReady collects what a server says, and ends it once it has said that it is ready.
+type untilReady struct {
+	mu   sync.Mutex
+	said bytes.Buffer
+	end  context.CancelFunc
+}
+
+func (u *untilReady) Write(p []byte) (int, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if bytes.Contains(p, []byte("ready")) {
+		u.end()
+	}
+	return u.said.Write(p)
+}
+
+// serve runs a server in process until it is ready, in an empty directory with these files.
+func serve(t *testing.T, files map[string]string, args ...string) outcome {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for name, text := range files {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var stdout bytes.Buffer
+	stderr := &untilReady{end: cancel}
+	args = append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)
+	code := cli.Run(ctx, args, strings.NewReader(""), &stdout, stderr, func(string) string { return "" })
+	return outcome{code, stdout.String(), stderr.said.String()}
+}
+
+func TestServeWarns(t *testing.T) {
+	const real = "models:\n  - id: m\n    provider: {type: fake}\n    credits: {1K: 1}\n"
+	tests := []struct {
+		name  string
+		args  []string
+		warns bool
+	}{
+		{"other machines can reach it", []string{"--addr", "0.0.0.0:0"}, true},
+		{"a proxy stands in front", []string{"--addr", "0.0.0.0:0", "--base-url", "https://images.example.com"}, false},
+		{"a proxy without TLS", []string{"--addr", "0.0.0.0:0", "--base-url", "http://images.example.com"}, true},
+		{"only this machine", nil, false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			is := is.New(t)
+			got := serve(t, map[string]string{"models.yaml": real}, test.args...)
+			is.Equal(got.code, cli.ExitOK)
+			is.Equal(got.stdout, "")
+			is.Equal(strings.Contains(got.stderr, "without TLS"), test.warns)
+			is.True(strings.Contains(got.stderr, "m by fake (credits 1K 1)"))
+		})
+	}
+}
+
+func TestServeReadsItsFiles(t *testing.T) {
+	is := is.New(t)
+	got := serve(t, map[string]string{
+		"imagegend.yaml": "data-dir: elsewhere\nlog-format: text\n",
+		"models.yaml":    "models:\n  - id: m\n    provider: {type: fake}\n    credit: {1K: 1}\n",
+	})
+	is.Equal(got.code, cli.ExitError)
+	is.True(strings.Contains(got.stderr, `models.yaml:4: models: model "m": unknown key "credit"; did you mean "credits"?`))
+	_, err := os.Stat("elsewhere")
+	is.True(os.IsNotExist(err))
+
+	got = serve(t, map[string]string{"imagegend.yaml": "data-dir: elsewhere\nlog-format: text\n"})
+	is.Equal(got.code, cli.ExitOK)
+	is.True(strings.Contains(got.stderr, "elsewhere, admin socket admin.sock"))
+	info, err := os.Stat("elsewhere")
+	is.NoErr(err)
+	is.Equal(info.Mode().Perm(), os.FileMode(0o700))
+}

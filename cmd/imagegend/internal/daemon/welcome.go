@@ -1,0 +1,66 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// welcome is what a newcomer needs next: with --dev an account and a line to paste, for an empty
+// store how to make a user and a key.
+func (d *daemon) welcome(ctx context.Context) ([]string, error) {
+	if d.options.Dev {
+		return d.welcomeDev(ctx)
+	}
+	users, err := d.engine.Accounts().Users(ctx)
+	if err != nil || len(users) > 0 {
+		return nil, err
+	}
+	var dir, url string
+	if d.options.DataDir != config.DefaultDataDir {
+		dir = " --data-dir " + shellQuote(d.options.DataDir)
+	}
+	if d.listenURL() != config.DefaultURL {
+		url = " --url " + d.listenURL()
+	}
+	return []string{
+		"no user yet; in another terminal:",
+		"  imagegend user create alice --credits 1000" + dir,
+		"  export IMAGEGEND_API_KEY=$(imagegend key create --user alice" + dir + ")",
+		"  imagegend generate 'a fox in the snow'" + url,
+	}, nil
+}
+
+func (d *daemon) welcomeDev(ctx context.Context) ([]string, error) {
+	u, err := d.openAccount(ctx)
+	if err != nil {
+		return nil, err
+	}
+	key, _, err := d.engine.Accounts().MintKey(ctx, u.ID, "dev", time.Time{})
+	if err != nil {
+		return nil, err
+	}
+	return []string{
+		fmt.Sprintf("user %s has %d credits and the key %s", u.Name, devCredits, key.Reveal()),
+		"paste this for an image:",
+		curlLine(d.listenURL(), key, d.models[0].ID),
+	}, nil
+}
+
+// curlLine asks for an image and saves it, with no more than curl and what every shell has beside it.
+func curlLine(url string, key imagegen.Secret, model string) string {
+	return fmt.Sprintf(`curl -s %s/api/v1/images/generations -H 'Authorization: Bearer %s' -H 'Content-Type: application/json'`+
+		` -d '{"model": "%s", "prompt": "a fox in the snow"}' | grep -o 'http[^"]*/images/[^"]*' | head -n 1 | xargs curl -so fox.png`,
+		url, key.Reveal(), model)
+}
+
+func shellQuote(s string) string {
+	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

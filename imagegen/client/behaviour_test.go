@@ -1,0 +1,294 @@
+package client_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/client"
+	"github.com/imagegend/imagegend/imagegen/httpapi"
+	"github.com/imagegend/imagegend/imagegen/imagegentest"
+	"github.com/matryer/is"
+)
+
+func TestNewRefuses(t *testing.T) {
+	is := is.New(t)
+	for _, base := range []string{"", "images.example.com", "ftp://x", "http://", "https://user:pass@x", "https://x?a=b", "https://x#y", "http://[::1", ":"} {
+		_, err := client.New(base, "", nil)
+		is.True(err != nil)
+	}
+	for _, key := range []string{"canary\n", "canary x", "canaryé"} {
+		_, err := client.New("https://x", key, nil)
+		is.True(err != nil && !strings.Contains(err.Error(), "canary"))
+	}
+	_, err := client.New("https://images.example.com/prefix/", "", nil)
+	is.NoErr(err)
+}
+
+// against returns a client of a server made of one handler.
+func against(t *testing.T, h http.HandlerFunc) *client.Client {
+	t.Helper()
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	c, err := client.New(server.URL, "img_live_key", nil)
+	is.New(t).NoErr(err)
+	return c
+}
+
+func isInternal(err error) bool {
+	e, ok := errors.AsType[*imagegen.Error](err)
+	return ok && e.Code == imagegen.CodeInternal && e.Err != nil
+}
+
+// What is not an answer of this service is an error that says so.
+func TestAnswersOfAnotherService(t *testing.T) {
+	for name, h := range map[string]http.HandlerFunc{
+		"HTML":        func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<html>") },
+		"bad gateway": func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<html>", http.StatusBadGateway) },
+		"other JSON":  func(w http.ResponseWriter, _ *http.Request) { http.Error(w, `{"error":"no"}`, http.StatusNotFound) },
+		"nothing":     func(http.ResponseWriter, *http.Request) {},
+		"cut off": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "100")
+			io.WriteString(w, `{"a`)
+		},
+		"connection cut": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"other sizes": func(w http.ResponseWriter, _ *http.Request) {
+			io.WriteString(w, `{"size":"large","data":[{"size":"x"}]}`)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			c := against(t, h)
+			_, err := c.Generate(t.Context(), imagegen.GenerateRequest{Model: "m", Prompt: "p"})
+			is.True(isInternal(err))
+			_, err = c.Generation(t.Context(), "gen_1")
+			is.True(isInternal(err))
+			_, err = c.Generations(t.Context(), imagegen.Query{})
+			is.True(isInternal(err))
+			if name == "other sizes" {
+				return // which say nothing about the rest
+			}
+			_, err = c.Balance(t.Context())
+			is.True(isInternal(err))
+			_, err = c.Models(t.Context())
+			is.True(isInternal(err))
+			_, err = c.OpenImage(t.Context(), "image_1")
+			is.True(isInternal(err))
+		})
+	}
+}
+
+func TestNoServer(t *testing.T) {
+	is := is.New(t)
+	server := httptest.NewServer(http.NotFoundHandler())
+	server.Close()
+	c, err := client.New(server.URL, "", nil)
+	is.NoErr(err)
+	_, err = c.Balance(t.Context())
+	is.True(isInternal(err))
+}
+
+// The key goes to no other host, not even if the service says so.
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the redirect was followed") }))
+	defer other.Close()
+	server := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
+	defer server.Close()
+	for _, o := range []*client.Options{nil, {}, {HTTP: &http.Client{}}} {
+		is := is.New(t)
+		c, err := client.New(server.URL, "img_live_key", o)
+		is.NoErr(err)
+		_, err = c.Balance(t.Context())
+		is.True(isInternal(err))
+		is.True(strings.Contains(err.Error(), other.URL)) // so that one can tell what is wrong
+		_, err = c.Generate(t.Context(), imagegen.GenerateRequest{Model: "m", Prompt: "p", References: []imagegen.Reference{blob("x")}})
+		is.True(isInternal(err))
+	}
+}
+
+func TestWithoutKey(t *testing.T) {
+	is := is.New(t)
+	server := httptest.NewServer(httpapi.NewHandler(imagegentest.Start(t).Engine, httpapi.Options{}))
+	defer server.Close()
+	c, err := client.New(server.URL+"/", "", nil)
+	is.NoErr(err)
+	_, err = c.Models(t.Context())
+	is.NoErr(err)
+	_, err = c.Balance(t.Context())
+	is.True(errors.Is(err, imagegen.ErrMissingKey))
+}
+
+// The caller's context ends a call at any point, with its own error.
+func TestContextEnds(t *testing.T) {
+	for name, h := range map[string]http.HandlerFunc{
+		"before the answer": func(_ http.ResponseWriter, r *http.Request) { io.Copy(io.Discard, r.Body); <-r.Context().Done() },
+		"within the answer": func(w http.ResponseWriter, r *http.Request) {
+			io.Copy(io.Discard, r.Body)
+			io.WriteString(w, `{"model":`)
+			http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			c := against(t, h)
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			defer cancel()
+			for _, references := range [][]imagegen.Reference{nil, {blob("x")}} {
+				_, err := c.Generate(ctx, imagegen.GenerateRequest{Model: "m", Prompt: "p", References: references})
+				is.True(errors.Is(err, context.DeadlineExceeded))
+			}
+			_, err := c.Balance(ctx)
+			is.True(errors.Is(err, context.DeadlineExceeded))
+			_, err = c.Wait(ctx, "gen_1")
+			is.True(errors.Is(err, context.DeadlineExceeded))
+		})
+	}
+}
+
+// blob is a reference image in memory.
+type blob []byte
+
+func (b blob) Open(context.Context) (io.ReadCloser, error) {
+	return io.NopCloser(bytes.NewReader(b)), nil
+}
+
+// opener is a reference image that a test follows.
+type opener func() (io.ReadCloser, error)
+
+func (o opener) Open(context.Context) (io.ReadCloser, error) { return o() }
+
+// The second reference is opened when the first has arrived, and closed when it has: nothing is gathered.
+func TestReferencesStream(t *testing.T) {
+	is := is.New(t)
+	arrived, closed := make(chan struct{}), make(chan struct{})
+	c := against(t, func(w http.ResponseWriter, r *http.Request) {
+		parts, err := r.MultipartReader()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		for {
+			part, err := parts.NextPart()
+			if err != nil {
+				break
+			}
+			if part.FormName() == "reference_image" && part.FileName() == "reference-1" {
+				io.CopyN(io.Discard, part, 1<<20)
+				close(arrived)
+			}
+		}
+		http.Error(w, `{"error":{"message":"enough","code":"overloaded"}}`, http.StatusServiceUnavailable)
+	})
+	_, err := c.Generate(t.Context(), imagegen.GenerateRequest{Model: "m", Prompt: "p", References: []imagegen.Reference{
+		blob(make([]byte, 1<<20)),
+		opener(func() (io.ReadCloser, error) {
+			<-arrived
+			return noted{strings.NewReader("x"), closed}, nil
+		}),
+	}})
+	is.True(errors.Is(err, imagegen.ErrOverloaded))
+	<-closed
+}
+
+type noted struct {
+	io.Reader
+	closed chan struct{}
+}
+
+func (n noted) Close() error { close(n.closed); return nil }
+
+// A refusal comes before the files are sent, or even opened.
+func TestRefusalBeforeUpload(t *testing.T) {
+	is := is.New(t)
+	server := httptest.NewServer(httpapi.NewHandler(imagegentest.Start(t).Engine, httpapi.Options{}))
+	defer server.Close()
+	c, err := client.New(server.URL, "img_live_nonsense", nil)
+	is.NoErr(err)
+	_, err = c.Generate(t.Context(), imagegen.GenerateRequest{Model: "m", Prompt: "p", References: []imagegen.Reference{
+		opener(func() (io.ReadCloser, error) { t.Error("the file was opened"); return nil, io.EOF }),
+	}})
+	is.True(errors.Is(err, imagegen.ErrInvalidKey))
+}
+
+// One request reads an image; another follows only where one seeks away.
+func TestImageRequests(t *testing.T) {
+	is := is.New(t)
+	var asked []string
+	etag := `"1"`
+	c := against(t, func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.Header.Get("Range"))
+		w.Header().Set("ETag", etag)
+		w.Header().Set("Content-Type", "image/png")
+		http.ServeContent(w, r, "", time.Unix(1e9, 0), strings.NewReader("0123456789"))
+	})
+	f, err := c.OpenImage(t.Context(), "image_1")
+	is.NoErr(err)
+	is.Equal(f.Size, int64(10))
+	end, err := f.Seek(0, io.SeekEnd) // as http.ServeContent does to learn the size
+	is.NoErr(err)
+	is.Equal(end, int64(10))
+	_, err = f.Seek(0, io.SeekStart)
+	is.NoErr(err)
+	b, err := io.ReadAll(f)
+	is.NoErr(err)
+	is.Equal(string(b), "0123456789")
+	is.Equal(asked, []string{""})
+	_, err = f.Seek(-3, io.SeekCurrent)
+	is.NoErr(err)
+	b, err = io.ReadAll(f)
+	is.NoErr(err)
+	is.Equal(string(b), "789")
+	is.Equal(asked, []string{"", "bytes=7-"})
+	_, err = f.Seek(0, 3)
+	is.True(err != nil)
+
+	etag = `"2"` // another image in its place
+	_, err = f.Seek(1, io.SeekStart)
+	is.NoErr(err)
+	_, err = f.Read(make([]byte, 1))
+	is.True(isInternal(err))
+	is.NoErr(f.Close())
+	_, err = f.Read(make([]byte, 1))
+	is.True(err != nil)
+}
+
+// roundTrip is a transport that answers by itself, so that a test's clock governs it.
+type roundTrip func(*http.Request) *http.Response
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r), nil }
+
+// Wait asks as often as the service wants to be asked.
+func TestWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		answers := []struct{ status, retryAfter string }{{"queued", "2"}, {"processing", "7"}, {"processing", ""}, {"processing", "0"}, {"succeeded", ""}}
+		asked := 0
+		c, err := client.New("http://x", "", &client.Options{HTTP: &http.Client{Transport: roundTrip(func(r *http.Request) *http.Response {
+			a := answers[asked]
+			asked++
+			h := http.Header{}
+			if a.retryAfter != "" {
+				h.Set("Retry-After", a.retryAfter)
+			}
+			body := fmt.Sprintf(`{"id":"gen_1","status":%q,"size":"auto"}`, a.status)
+			return &http.Response{StatusCode: http.StatusOK, Header: h, Body: io.NopCloser(strings.NewReader(body)), Request: r}
+		})}})
+		is.NoErr(err)
+		began := time.Now()
+		g, err := c.Wait(t.Context(), "gen_1")
+		is.NoErr(err)
+		is.Equal(g.Status, imagegen.StatusSucceeded)
+		is.Equal(asked, 5)
+		is.Equal(time.Since(began), (2+7+2)*time.Second+100*time.Millisecond)
+	})
+}

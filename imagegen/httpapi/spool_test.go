@@ -1,0 +1,73 @@
+package httpapi_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/httpapi"
+)
+
+// countedSpool knows what lies in a spool.
+type countedSpool struct {
+	imagegen.Spool
+	mu   sync.Mutex
+	held map[imagegen.ReferenceID]bool
+	most int
+}
+
+func (s *countedSpool) Stage(ctx context.Context, id imagegen.ReferenceID, r io.Reader) error {
+	err := s.Spool.Stage(ctx, id, r)
+	if err == nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.held[id] = true
+		s.most = max(s.most, len(s.held))
+	}
+	return err
+}
+
+func (s *countedSpool) Remove(ctx context.Context, ids ...imagegen.ReferenceID) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, id := range ids {
+		delete(s.held, id)
+	}
+	return s.Spool.Remove(ctx, ids...)
+}
+
+// Whatever is wrong with a form, and whenever it shows, none of its files is left behind.
+func TestNothingIsLeftInTheSpool(t *testing.T) {
+	spool := &countedSpool{held: map[imagegen.ReferenceID]bool{}}
+	s := serve(t, httpapi.Options{}, func(c *imagegen.Config) {
+		spool.Spool = c.Store.(imagegen.Spool)
+		c.Spool = spool
+	})
+	good := part{name: "image", file: "a.png", value: picture(30, 30)}
+	contentType, whole := formOf(append([]part{good, good}, foxForm()...)...)
+	poor := "Bearer " + s.Key(t, "nobody")
+	for name, ask := range map[string]func() answer{
+		"a field after the files": func() answer { return s.postForm(good, good, part{name: "seed", value: "7"}) },
+		"a field missing":         func() answer { return s.postForm(good, good) },
+		"a bad file":              func() answer { return s.postForm(good, good, part{name: "image", file: "b", value: "x"}) },
+		"cut short": func() answer {
+			return s.post(whole[:strings.LastIndex(whole, "fox")], "Content-Type", contentType)
+		},
+		"too poor": func() answer { return s.post(whole, "Content-Type", contentType, "Authorization", poor) },
+		"accepted": func() answer { return s.post(whole, "Content-Type", contentType) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			spool.most = 0
+			a := ask()
+			s.is.Equal(a.StatusCode == http.StatusOK, name == "accepted")
+			s.is.Equal(spool.most, 2)
+			spool.mu.Lock()
+			defer spool.mu.Unlock()
+			s.is.Equal(len(spool.held), 0)
+		})
+	}
+}

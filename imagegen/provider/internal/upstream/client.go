@@ -1,0 +1,242 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strings"
+	"sync/atomic"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+const (
+	// maxDocument is the longest JSON answer that is read as a whole.
+	maxDocument = 4 << 20
+	// maxAnswer is the longest answer that is streamed: images in base64.
+	maxAnswer = 2 << 30
+)
+
+// Options describe an upstream.
+type Options struct {
+	// BaseURL is what the paths of requests are appended to; its query is sent with each of them.
+	// https, unless Private. Required.
+	BaseURL string
+
+	// Key is sent as KeyHeader: KeyPrefix + Key, to BaseURL's host and to KeyHosts, nowhere else.
+	// "": no key is sent.
+	Key                  imagegen.Secret
+	KeyHeader, KeyPrefix string // "Authorization" and "Bearer " if both are empty
+
+	// KeyHosts are further hosts that requests go to with the key, where the upstream answers with
+	// absolute URLs. "*.example.com" stands for every host below example.com.
+	KeyHosts []string
+
+	// Header is sent like the key, besides it.
+	Header http.Header
+
+	// ImageHosts are the only hosts that images are fetched from, written as in KeyHosts. nil: any.
+	ImageHosts []string
+
+	// Private permits http, and loopback and private addresses: for an upstream of one's own.
+	Private bool
+
+	// Classify says what an answer other than 2xx means. nil, or a nil result: Failure.Error.
+	Classify func(Failure) *imagegen.ProviderError
+}
+
+// Client speaks to one upstream. It is safe for concurrent use and keeps a few idle connections,
+// which Close ends. It follows no redirect with a key and uses no proxy.
+type Client struct {
+	options Options
+	base    *url.URL
+	api     *http.Client
+	images  *http.Client
+}
+
+// New returns an error that says which option is wrong. It opens no connection.
+func New(o Options) (*Client, error) {
+	base, err := url.Parse(o.BaseURL)
+	if err != nil || base.Host == "" || base.User != nil || base.Fragment != "" {
+		return nil, fmt.Errorf("base URL %q: want one such as https://api.example.com/v1", redactUser(base, o.BaseURL))
+	}
+	if err := checkScheme(base, o.Private); err != nil {
+		return nil, fmt.Errorf("base URL %q: %w", o.BaseURL, err)
+	}
+	if o.KeyHeader == "" && o.KeyPrefix == "" {
+		o.KeyHeader, o.KeyPrefix = "Authorization", "Bearer "
+	}
+	if strings.ContainsFunc(o.Key.Reveal(), func(r rune) bool { return r < ' ' || r > '~' }) {
+		return nil, errors.New("the API key holds a line break or another character that no key has; was it read from a file with more in it?")
+	}
+	c := &Client{options: o, base: base}
+	transport := newTransport(o.Private)
+	c.api = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	c.images = &http.Client{Transport: transport, CheckRedirect: c.checkRedirect}
+	return c, nil
+}
+
+// redactUser keeps a password in a URL out of the message.
+func redactUser(u *url.URL, raw string) string {
+	if u == nil {
+		return raw[:min(len(raw), len("https://"))] + "…"
+	}
+	return u.Redacted()
+}
+
+func checkScheme(u *url.URL, private bool) error {
+	switch {
+	case u.Scheme == "https":
+		return nil
+	case u.Scheme == "http" && private:
+		return nil
+	case u.Scheme == "http":
+		return errors.New("http is permitted for private upstreams only; use https")
+	}
+	return fmt.Errorf("scheme %q: use https", u.Scheme)
+}
+
+// Close ends idle connections.
+func (c *Client) Close() { c.api.CloseIdleConnections() }
+
+// Do sends a request and returns the answer if it is 2xx; who calls closes its body, which ends
+// after 2 GiB with an error. path is appended to the base URL and may carry a query; an absolute
+// URL must be on the base URL's host or one of KeyHosts. body may be nil and is used up.
+//
+// Every error is a *imagegen.ProviderError, or the context's cause. It is of ClassUnavailable when
+// no connection came about, and of ClassUnknown when one did and no answer came.
+func (c *Client) Do(ctx context.Context, method, path string, body *Body) (*http.Response, error) {
+	target, err := c.resolve(path)
+	if err != nil {
+		return nil, err
+	}
+	var connected atomic.Bool
+	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
+	request, err := http.NewRequestWithContext(traced, method, target.String(), nil)
+	if err != nil {
+		return nil, &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: "the request could not be built", Err: err}
+	}
+	c.setHeader(request)
+	sent := body.attach(ctx, request)
+	response, err := c.api.Do(request)
+	if err != nil {
+		sent.Close()
+		return nil, c.broken(ctx, err, sent, connected.Load())
+	}
+	response.Body = &answer{Reader: &limited{r: response.Body, left: maxAnswer}, body: response.Body, sent: sent}
+	if response.StatusCode/100 == 2 {
+		return response, nil
+	}
+	defer response.Body.Close()
+	return nil, c.failed(response)
+}
+
+func (c *Client) setHeader(r *http.Request) {
+	for name, values := range c.options.Header {
+		r.Header[http.CanonicalHeaderKey(name)] = values
+	}
+	r.Header.Set("User-Agent", userAgent)
+	if key := c.options.Key.Reveal(); key != "" {
+		r.Header.Set(c.options.KeyHeader, c.options.KeyPrefix+key)
+	}
+}
+
+const userAgent = "imagegend"
+
+// JSON sends in, unless it is nil, and reads the answer, at most 4 MiB, into out, unless it is nil.
+// Its errors are those of Do; an answer that cannot be read is of ClassUnknown.
+func (c *Client) JSON(ctx context.Context, method, path string, in, out any) error {
+	var body *Body
+	if in != nil {
+		var err error
+		if body, err = new(Document).Body(in); err != nil {
+			return err
+		}
+	}
+	response, err := c.Do(ctx, method, path, body)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	return Decode(ctx, response.Body, out)
+}
+
+// Decode reads a JSON answer, at most 4 MiB, into out, unless it is nil. Its errors are those of
+// [Broken].
+func Decode(ctx context.Context, r io.Reader, out any) error {
+	raw, err := io.ReadAll(&limited{r: r, left: maxDocument})
+	if err == nil && out != nil {
+		err = json.Unmarshal(raw, out)
+	}
+	if err != nil {
+		return Broken(ctx, err)
+	}
+	return nil
+}
+
+// resolve finds where a request goes, and refuses to send the key to strangers.
+func (c *Client) resolve(path string) (*url.URL, error) {
+	if strings.HasPrefix(path, "/") {
+		name, query, _ := strings.Cut(path, "?")
+		u := c.base.JoinPath(name)
+		u.RawQuery = strings.Trim(c.base.RawQuery+"&"+query, "&")
+		return u, nil
+	}
+	u, err := url.Parse(path)
+	if err != nil {
+		return nil, &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: "the upstream names an address that is no URL"}
+	}
+	if err := checkScheme(u, c.options.Private); err != nil {
+		return nil, &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: "the upstream names an address that cannot be used", Err: err}
+	}
+	if u.Host != c.base.Host && !matches(u.Hostname(), c.options.KeyHosts) {
+		return nil, &imagegen.ProviderError{Class: imagegen.ClassUnknown,
+			Message: fmt.Sprintf("the upstream names host %q, which is not one that gets the API key", u.Host)}
+	}
+	return u, nil
+}
+
+// matches reports whether host is one of the patterns.
+func matches(host string, patterns []string) bool {
+	for _, p := range patterns {
+		if suffix, wild := strings.CutPrefix(p, "*"); strings.EqualFold(host, p) ||
+			wild && len(host) > len(suffix) && strings.EqualFold(host[len(host)-len(suffix):], suffix) {
+			return true
+		}
+	}
+	return false
+}
+
+// answer is a response's body that, when closed, also lets go of the request's.
+type answer struct {
+	io.Reader
+	body io.Closer
+	sent *sending
+}
+
+func (a *answer) Close() error {
+	err := a.body.Close()
+	a.sent.Close()
+	return err
+}
+
+// limited fails, where io.LimitReader pretends that the end was reached.
+type limited struct {
+	r    io.Reader
+	left int64
+}
+
+var errTooLong = errors.New("the answer is too long")
+
+func (l *limited) Read(p []byte) (int, error) {
+	n, err := l.r.Read(p)
+	if l.left -= int64(n); l.left < 0 {
+		return 0, errTooLong
+	}
+	return n, err
+}

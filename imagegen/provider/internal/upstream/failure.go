@@ -1,0 +1,130 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+const (
+	// maxFailure is how much is read of an answer that is no success.
+	maxFailure = 64 << 10
+	// maxExcerpt is how many characters of it get into the log.
+	maxExcerpt = 300
+)
+
+// Failure is an answer that is no success.
+type Failure struct {
+	Status int
+	Header http.Header
+	Body   []byte // the first 64 KiB, without the key should the upstream repeat it
+}
+
+// Error is what the status alone says. 429 is rate-limited; 400, 404, 405, 409, 410, 413, 415 and
+// 422 are invalid; all else is unknown, 5xx too: no upstream can promise for the proxies before it
+// that nothing was made.
+func (f Failure) Error() *imagegen.ProviderError {
+	e := &imagegen.ProviderError{Err: fmt.Errorf("the upstream answered %d: %s", f.Status, Excerpt(f.Body))}
+	switch f.Status {
+	case http.StatusTooManyRequests:
+		e.Class, e.RetryAfter = imagegen.ClassRateLimited, RetryAfter(f.Header, time.Now())
+	case http.StatusUnauthorized, http.StatusForbidden:
+		e.Message = "the upstream refused the API key"
+	case http.StatusPaymentRequired:
+		e.Message = "the upstream wants to be paid"
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusConflict, http.StatusGone,
+		http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity:
+		e.Class = imagegen.ClassInvalid
+	}
+	if f.Status/100 == 3 {
+		e.Message = "the upstream redirects, which is not followed; correct the base URL"
+	}
+	return e
+}
+
+func (c *Client) failed(r *http.Response) error {
+	raw, _ := io.ReadAll(io.LimitReader(r.Body, maxFailure)) // what came will do
+	f := Failure{Status: r.StatusCode, Header: r.Header, Body: []byte(c.redact(string(raw)))}
+	if c.options.Classify != nil {
+		if e := c.options.Classify(f); e != nil {
+			return e
+		}
+	}
+	return f.Error()
+}
+
+// redact removes the key from what an upstream says.
+func (c *Client) redact(s string) string {
+	key := c.options.Key.Reveal()
+	if key == "" {
+		return s
+	}
+	return strings.ReplaceAll(s, key, c.options.Key.String())
+}
+
+// broken is the error of a request that got no answer.
+func (c *Client) broken(ctx context.Context, err error, sent *sending, connected bool) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
+		err = wrapped.Err // the URL may be a capability
+	}
+	if unread := sent.failure(); unread != nil {
+		// The upstream has less than the length that was announced: it cannot have begun.
+		return &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "a reference image could not be read", Err: unread}
+	}
+	if _, forbidden := errors.AsType[*addressError](err); forbidden {
+		return &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: "the upstream's address is not permitted", Err: err}
+	}
+	if !connected {
+		return &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "the upstream could not be reached", Err: err}
+	}
+	return &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: "the upstream was lost before it answered", Err: err}
+}
+
+// Broken is the error of an answer that could not be read to its end or understood: of
+// ClassUnknown, or the context's cause.
+func Broken(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: "the upstream's answer could not be read", Err: err}
+}
+
+// RetryAfter reads the header of that name, seconds or an HTTP date; 0 if there is none, it cannot
+// be read, or it is past.
+func RetryAfter(h http.Header, now time.Time) time.Duration {
+	value := strings.TrimSpace(h.Get("Retry-After"))
+	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return max(0, at.Sub(now))
+	}
+	return 0
+}
+
+// Excerpt is one short line of what an upstream said, whatever that was.
+func Excerpt(body []byte) string {
+	visible := func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}
+	words := strings.Join(strings.Fields(strings.Map(visible, strings.ToValidUTF8(string(body), " "))), " ")
+	if runes := []rune(words); len(runes) > maxExcerpt {
+		return string(runes[:maxExcerpt]) + "…"
+	}
+	return words
+}

@@ -1,0 +1,97 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+const (
+	maxRedirects = 3
+	maxImage     = 256 << 20
+)
+
+// Fetch opens the image at an address that the upstream named; who calls closes it. The key is not
+// sent. It must be https unless the upstream is private, on one of ImageHosts, at a public address
+// (or private one, likewise); so must each of at most 3 redirects. The body must be declared an
+// image, or bytes of no declared kind, and ends with an error after 256 MiB. A data: URL is decoded.
+//
+// Errors are of ClassUnknown, for the image was made, or the context's cause. None names the whole
+// address, which may be a capability.
+func (c *Client) Fetch(ctx context.Context, address string) (io.ReadCloser, error) {
+	if strings.HasPrefix(address, "data:") {
+		return io.NopCloser(Base64(strings.NewReader(address))), nil
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, unfetched("", errors.New("it is no URL"))
+	}
+	if err := c.checkImageURL(u); err != nil {
+		return nil, unfetched(u.Host, err)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, unfetched(u.Host, err)
+	}
+	request.Header.Set("User-Agent", userAgent)
+	request.Header.Set("Accept", "image/png, image/jpeg, image/webp, */*;q=0.1")
+	response, err := c.images.Do(request)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err != nil {
+		if wrapped, ok := errors.AsType[*url.Error](err); ok {
+			err = wrapped.Err
+		}
+		return nil, unfetched(u.Host, err)
+	}
+	if err := checkImage(response); err != nil {
+		response.Body.Close()
+		return nil, unfetched(u.Host, err)
+	}
+	return &answer{Reader: &limited{r: response.Body, left: maxImage}, body: response.Body, sent: &sending{}}, nil
+}
+
+func unfetched(host string, err error) error {
+	return &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: fmt.Sprintf("the image at host %q could not be fetched", host), Err: err}
+}
+
+func (c *Client) checkImageURL(u *url.URL) error {
+	if u.User != nil || u.Hostname() == "" {
+		return errors.New("the address has no host, or a password")
+	}
+	if c.options.ImageHosts != nil && !matches(u.Hostname(), c.options.ImageHosts) {
+		return fmt.Errorf("images may come from %v only", c.options.ImageHosts)
+	}
+	return checkScheme(u, c.options.Private)
+}
+
+func (c *Client) checkRedirect(r *http.Request, via []*http.Request) error {
+	if len(via) > maxRedirects {
+		return fmt.Errorf("more than %d redirects", maxRedirects)
+	}
+	r.Header.Del("Referer") // the address before may be a capability
+	return c.checkImageURL(r.URL)
+}
+
+func checkImage(r *http.Response) error {
+	if r.StatusCode != http.StatusOK {
+		return fmt.Errorf("the answer was %d", r.StatusCode)
+	}
+	if r.ContentLength > maxImage {
+		return errTooLong
+	}
+	declared := r.Header.Get("Content-Type")
+	mediaType, _, _ := mime.ParseMediaType(declared)
+	if declared == "" || strings.HasPrefix(mediaType, "image/") || strings.HasSuffix(mediaType, "/octet-stream") {
+		return nil
+	}
+	return fmt.Errorf("it is of type %q, not an image", Excerpt([]byte(declared)))
+}

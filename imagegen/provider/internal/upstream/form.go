@@ -1,0 +1,67 @@
+package upstream
+
+import (
+	"bytes"
+	"fmt"
+	"mime"
+	"mime/multipart"
+	"net/textproto"
+	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// Form is a multipart form whose files are read while it is sent. The zero value is ready for use.
+type Form struct {
+	body   Body
+	text   bytes.Buffer // what is not in body yet
+	writer *multipart.Writer
+}
+
+// Field adds a text field.
+func (f *Form) Field(name, value string) {
+	f.begin()
+	must(f.writer.WriteField(name, value))
+}
+
+// File adds a reference image, under a made-up name with the suffix of its type.
+func (f *Form) File(name string, r imagegen.ProviderReference) {
+	f.begin()
+	header := textproto.MIMEHeader{}
+	header.Set("Content-Disposition", mime.FormatMediaType("form-data", map[string]string{
+		"name": name, "filename": fmt.Sprintf("reference-%d.%s", len(f.body.parts)/2+1, suffix(r.MediaType))}))
+	header.Set("Content-Type", r.MediaType)
+	_, err := f.writer.CreatePart(header)
+	must(err)
+	f.flush()
+	f.body.addFile(r)
+}
+
+// Body ends the form.
+func (f *Form) Body() *Body {
+	f.begin()
+	must(f.writer.Close())
+	f.flush()
+	f.body.contentType = f.writer.FormDataContentType()
+	return &f.body
+}
+
+func (f *Form) begin() {
+	if f.writer == nil {
+		f.writer = multipart.NewWriter(&f.text)
+	}
+}
+
+func (f *Form) flush() {
+	f.body.addBytes(bytes.Clone(f.text.Bytes()))
+	f.text.Reset()
+}
+
+func suffix(mediaType string) string { return strings.TrimPrefix(mediaType, "image/") }
+
+// must is for writing to memory, which does not fail.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}

@@ -1,0 +1,275 @@
+package upstream
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+const (
+	maxDepth = 64
+	maxText  = 64 << 10
+	maxName  = 1 << 10
+)
+
+// String is a string value within a JSON document, unescaped while it is read.
+type String struct {
+	// Path tells where it stands: names joined by dots, and [] for each array, as in data[].b64_json.
+	Path string
+	io.Reader
+}
+
+// Text reads a short string: up to 64 KiB, beyond which it is cut.
+func (s String) Text() (string, error) {
+	raw, err := io.ReadAll(io.LimitReader(s, maxText))
+	return string(raw), err
+}
+
+// Strings yields every string value of a JSON document in order, while the document arrives. What
+// is not read of one is skipped. A document that is not well formed, or ends early, ends with an
+// error; numbers and literals are not looked at closely.
+func Strings(r io.Reader) iter.Seq2[String, error] {
+	return func(yield func(String, error) bool) {
+		w := &walker{in: bufio.NewReaderSize(r, 32<<10), yield: yield}
+		err := w.value("", 0)
+		if err == nil {
+			err = w.end()
+		}
+		if err != nil && !errors.Is(err, errStop) {
+			yield(String{}, err)
+		}
+	}
+}
+
+var errStop = errors.New("no more is wanted")
+
+type walker struct {
+	in    *bufio.Reader
+	yield func(String, error) bool
+}
+
+func (w *walker) value(path string, depth int) error {
+	if depth > maxDepth {
+		return fmt.Errorf("the JSON is nested more than %d deep", maxDepth)
+	}
+	c, err := w.next()
+	if err != nil {
+		return err
+	}
+	switch c {
+	case '"':
+		return w.text(path)
+	case '{':
+		return w.list('}', func() error { return w.member(path, depth) })
+	case '[':
+		return w.list(']', func() error { return w.value(path+"[]", depth+1) })
+	}
+	if strings.IndexByte("-0123456789tfn", c) < 0 {
+		return unexpected(c)
+	}
+	return w.literal()
+}
+
+func (w *walker) text(path string) error {
+	s := &unescaper{in: w.in}
+	if !w.yield(String{path, s}, nil) {
+		return errStop
+	}
+	_, err := io.Copy(io.Discard, s)
+	return err
+}
+
+// list reads what stands between brackets and commas.
+func (w *walker) list(closing byte, element func() error) error {
+	c, err := w.next()
+	if err != nil || c == closing {
+		return err
+	}
+	w.in.UnreadByte() // it follows a read
+	for {
+		if err := element(); err != nil {
+			return err
+		}
+		c, err := w.next()
+		if err != nil || c == closing {
+			return err
+		}
+		if c != ',' {
+			return unexpected(c)
+		}
+	}
+}
+
+func (w *walker) member(path string, depth int) error {
+	if err := w.expect('"'); err != nil {
+		return err
+	}
+	name, err := io.ReadAll(&limited{r: &unescaper{in: w.in}, left: maxName})
+	if err != nil {
+		return err
+	}
+	if err := w.expect(':'); err != nil {
+		return err
+	}
+	if path != "" {
+		path += "."
+	}
+	return w.value(path+string(name), depth+1)
+}
+
+// literal skips the rest of a number, true, false or null.
+func (w *walker) literal() error {
+	for {
+		c, err := w.in.ReadByte()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if strings.IndexByte(",]} \t\r\n", c) >= 0 {
+			return w.in.UnreadByte()
+		}
+	}
+}
+
+func (w *walker) expect(want byte) error {
+	c, err := w.next()
+	if err == nil && c != want {
+		err = unexpected(c)
+	}
+	return err
+}
+
+// next is the next byte that is no space.
+func (w *walker) next() (byte, error) {
+	for {
+		c, err := w.in.ReadByte()
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil || strings.IndexByte(" \t\r\n", c) < 0 {
+			return c, err
+		}
+	}
+}
+
+func (w *walker) end() error {
+	c, err := w.next()
+	if err == io.ErrUnexpectedEOF {
+		return nil
+	}
+	if err == nil {
+		err = unexpected(c)
+	}
+	return err
+}
+
+func unexpected(c byte) error { return fmt.Errorf("the answer is no JSON: unexpected %q", c) }
+
+// unescaper reads a JSON string whose opening quote has been read, to its closing quote.
+type unescaper struct {
+	in   *bufio.Reader
+	rest []byte // of an escape
+	err  error
+}
+
+func (u *unescaper) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	for len(u.rest) == 0 && u.err == nil {
+		if n := u.plain(p); n > 0 || u.err != nil {
+			return n, u.err
+		}
+		u.escape()
+	}
+	n := copy(p, u.rest)
+	if u.rest = u.rest[n:]; n > 0 {
+		return n, nil
+	}
+	return 0, u.err
+}
+
+// plain copies what stands before the next quote or escape, and ends at the quote.
+func (u *unescaper) plain(p []byte) int {
+	if _, err := u.in.Peek(1); err != nil {
+		u.fail(err)
+		return 0
+	}
+	ready, _ := u.in.Peek(min(len(p), u.in.Buffered())) // no more than is there
+	n := len(ready)
+	if i := bytes.IndexByte(ready, '"'); i >= 0 {
+		n = i
+	}
+	if i := bytes.IndexByte(ready[:n], '\\'); i >= 0 {
+		n = i
+	}
+	if n == 0 && ready[0] == '"' {
+		u.in.Discard(1) // it is buffered
+		u.err = io.EOF
+		return 0
+	}
+	copy(p, ready[:n])
+	u.in.Discard(n)
+	return n
+}
+
+var escapes = map[byte]string{'"': `"`, '\\': `\`, '/': "/", 'b': "\b", 'f': "\f", 'n': "\n", 'r': "\r", 't': "\t"}
+
+func (u *unescaper) escape() {
+	var head [2]byte
+	if _, err := io.ReadFull(u.in, head[:]); err != nil {
+		u.fail(err)
+		return
+	}
+	if head[1] == 'u' {
+		u.rest = utf8.AppendRune(nil, u.unicode())
+		return
+	}
+	text, ok := escapes[head[1]]
+	if !ok {
+		u.err = fmt.Errorf("the answer is no JSON: escape %q", head)
+	}
+	u.rest = []byte(text)
+}
+
+// unicode reads four hexadecimal digits, and the second half of a pair if one follows.
+func (u *unescaper) unicode() rune {
+	first := u.hex()
+	if !utf16.IsSurrogate(first) {
+		return first
+	}
+	if next, _ := u.in.Peek(2); string(next) != `\u` {
+		return utf8.RuneError
+	}
+	u.in.Discard(2) // they are buffered
+	return utf16.DecodeRune(first, u.hex())
+}
+
+func (u *unescaper) hex() rune {
+	var digits [4]byte
+	if _, err := io.ReadFull(u.in, digits[:]); err != nil {
+		u.fail(err)
+		return utf8.RuneError
+	}
+	code, err := strconv.ParseUint(string(digits[:]), 16, 16)
+	if err != nil {
+		u.err = fmt.Errorf("the answer is no JSON: escape %q", digits)
+	}
+	return rune(code)
+}
+
+func (u *unescaper) fail(err error) {
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	u.err = err
+}

@@ -1,0 +1,54 @@
+package storage_test
+
+import (
+	"testing"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage"
+	"github.com/imagegend/imagegend/imagegen/storage/storagetest"
+)
+
+// open opens a new directory, and closes it at the end.
+func open(t *testing.T, o *storage.Options) *storage.DB {
+	t.Helper()
+	return openDir(t, t.TempDir(), o)
+}
+
+func openDir(t *testing.T, dir string, o *storage.Options) *storage.DB {
+	t.Helper()
+	is := is.New(t)
+	db, err := storage.Open(dir, o)
+	is.NoErr(err)
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}
+
+func TestStore(t *testing.T) {
+	storagetest.Store(t, func(t *testing.T) imagegen.Store { return open(t, nil) })
+}
+
+func TestImages(t *testing.T) {
+	storagetest.Images(t, func(t *testing.T) imagegen.ImageStore { return open(t, nil) })
+}
+
+func TestSpool(t *testing.T) {
+	storagetest.Spool(t, func(t *testing.T) imagegen.Spool { return open(t, nil) })
+}
+
+func TestJoint(t *testing.T) {
+	storagetest.Joint(t, func(t *testing.T) (imagegen.JointStore, imagegen.Bookkeeper) {
+		db := open(t, nil)
+		return db, db
+	})
+}
+
+// The suite of the Bookkeeper includes that of the Ledger.
+func TestBookkeeper(t *testing.T) {
+	storagetest.Bookkeeper(t, func(t *testing.T) imagegen.Bookkeeper { return open(t, nil) })
+}

@@ -1,0 +1,31 @@
+package storage
+
+import (
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+)
+
+// KV is the database beneath the tables.
+func (db *DB) KV() kv.DB { return db.file }
+
+// SetCommit has commit stand in for the commits, before there are any; real is the true one.
+func (db *DB) SetCommit(commit func(real func() error) error) {
+	db.file.commit = func(t *bbolt.Tx) error { return commit(t.Commit) }
+}
+
+// SetFree has the disk appear to have so many bytes free, at once.
+func (db *DB) SetFree(bytes int64) {
+	db.space.mu.Lock()
+	defer db.space.mu.Unlock()
+	db.space.free = func(string) (int64, error) { return bytes, nil }
+	db.space.at = time.Time{}
+}
+
+// Seal makes the stored form of a value.
+func Seal(b kv.Bucket, key, value []byte) []byte { return sealed(b, key, value) }
+
+// Schema is the schema of this version.
+func Schema() int { return len(migrations) }

@@ -1,0 +1,131 @@
+package storage_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+)
+
+func writeError(errno syscall.Errno) error {
+	return &fs.PathError{Op: "write", Path: "imagegen.db", Err: errno}
+}
+
+func exists(path ...string) bool {
+	_, err := os.Stat(filepath.Join(path...))
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// Of every fault but a full disk at a write, the outcome is unknown, and the storage stops.
+func TestADiskFaultStopsEverything(t *testing.T) {
+	for name, fault := range map[string]func() error{
+		"flush fails":          func() error { return syscall.EIO },
+		"write fails":          func() error { return writeError(syscall.EIO) },
+		"file too large":       func() error { return writeError(syscall.EFBIG) },
+		"full at the flush":    func() error { return syscall.ENOSPC },
+		"full at the resize":   func() error { return &fs.PathError{Op: "truncate", Err: syscall.ENOSPC} },
+		"panic in the library": func() error { panic("assertion failed") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			is, dir := is.New(t), t.TempDir()
+			bubble(t, dir, func(t *testing.T, db *storage.DB) {
+				failing := func(func() error) error { return fault() }
+				refuse := func(kv.Tx) error { return imagegen.ErrExists }
+				errs, _ := together(t, db, failing, put("a", "1"), refuse, put("b", "1"))
+				for _, err := range errs { // also what was refused: it may have read what is not durable
+					is.True(errors.Is(err, storage.ErrOutcomeUnknown))
+					is.True(!imagegen.Definite(err))
+				}
+				<-db.Failed()
+				is.True(errors.Is(db.Err(), storage.ErrStopped))
+				is.True(errors.Is(db.Ready(t.Context()), storage.ErrStopped))
+				err := db.KV().Update(t.Context(), put("later", "1"))
+				is.True(errors.Is(err, imagegen.ErrNotApplied))
+				is.True(errors.Is(err, storage.ErrStopped))
+				is.Equal(get(t, db, "first"), "1") // what was durable can be read
+				is.True(exists(dir, "unclean"))
+			})
+			db := openDir(t, dir, nil)
+			is.Equal(get(t, db, "first")+get(t, db, "later"), "1")
+			is.True(!exists(dir, "unclean")) // the file was checked and found intact
+		})
+	}
+}
+
+// bbolt shows a transaction once it is written, though the flush after that may fail.
+func TestAReaderSeesOnlyWhatIsDurable(t *testing.T) {
+	bubble(t, t.TempDir(), func(t *testing.T, db *storage.DB) {
+		is := is.New(t)
+		written, flush := make(chan struct{}), make(chan error)
+		db.SetCommit(func(commit func() error) error {
+			if err := commit(); err != nil {
+				return err
+			}
+			written <- struct{}{}
+			return <-flush
+		})
+		wrote, read := make(chan error, 2), make(chan error, 2)
+		write := func(key string) { wrote <- db.KV().Update(t.Context(), put(key, "1")) }
+		seen := ""
+		view := func() {
+			read <- db.KV().View(t.Context(), func(tx kv.Tx) error {
+				seen = string(tx.Get(shelf, []byte("a"))) + string(tx.Get(shelf, []byte("b")))
+				return nil
+			})
+		}
+		go write("a")
+		<-written
+		go view()
+		synctest.Wait()
+		is.Equal(len(read), 0) // it waits for the flush
+		flush <- nil
+		is.NoErr(<-wrote)
+		is.NoErr(<-read)
+		is.Equal(seen, "1")
+
+		go write("b")
+		<-written
+		go view()
+		flush <- syscall.EIO
+		is.True(errors.Is(<-wrote, storage.ErrOutcomeUnknown))
+		is.True(errors.Is(<-read, storage.ErrStopped)) // rather than what may be gone after a restart
+		is.Equal(seen, "1")
+	})
+}
+
+func TestAFullDiskIsSurvived(t *testing.T) {
+	is, dir := is.New(t), t.TempDir()
+	db := openDir(t, dir, nil)
+	is.True(exists(dir, "ballast"))
+	full := true
+	commits := 0
+	db.SetCommit(func(commit func() error) error {
+		commits++
+		if full && exists(dir, "ballast") || commits > 2 && full {
+			return writeError(syscall.ENOSPC)
+		}
+		return commit()
+	})
+	is.NoErr(db.KV().Update(t.Context(), put("a", "1"))) // the ballast made room for it
+	is.Equal(commits, 2)
+	is.True(!exists(dir, "ballast"))
+
+	err := db.KV().Update(t.Context(), put("b", "1"))
+	is.True(errors.Is(err, imagegen.ErrNotApplied))
+	is.True(strings.Contains(err.Error(), "no space is left on the disk"))
+	is.NoErr(db.Err()) // it goes on
+
+	full = false
+	is.NoErr(db.KV().Update(t.Context(), put("c", "1")))
+	is.Equal(get(t, db, "a")+get(t, db, "b")+get(t, db, "c"), "11")
+}

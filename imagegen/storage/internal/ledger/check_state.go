@@ -1,0 +1,91 @@
+package ledger
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+)
+
+// charges checks each charge's sum, and notes what open ones hold.
+func (c *checker) charges() {
+	c.each(c.tx, charges, func(key, value []byte) {
+		c.counts.Charges++
+		id := string(bytes.TrimSuffix(key, []byte{0}))
+		row, err := decodeCharge(value)
+		if err != nil {
+			c.violation("charge", id, "%v", err)
+			return
+		}
+		var held, open imagegen.Credits
+		for _, l := range row.lines {
+			held += l.took
+			c.held[string(l.lot)] += l.took
+		}
+		if !row.Settled {
+			open = row.Credits
+		}
+		if held != open || row.Used < 0 || row.Used > row.Credits {
+			c.violation("charge sum", id, "%d charged, %d used, %d held, settled: %t", row.Credits, row.Used, held, row.Settled)
+		}
+	})
+}
+
+// lots checks each lot's sum and what open charges hold of it, and adds it to its user's.
+func (c *checker) lots(in kv.Bucket) {
+	c.each(c.tx, in, func(key, value []byte) {
+		c.counts.Lots++
+		l, err := decodeLot(value)
+		if err != nil {
+			c.violation("lot", fmt.Sprintf("%q", key), "%v", err)
+			return
+		}
+		if least := min(l.Remaining, l.Held, l.Spent, l.Expired, l.Revoked, l.Moved); least < 0 ||
+			l.Granted != l.Remaining+l.Held+l.Spent+l.Expired+l.Revoked+l.Moved {
+			c.violation("lot sum", l.ID, "granted %d is not remaining %d + held %d + spent %d + expired %d + revoked %d + moved %d",
+				l.Granted, l.Remaining, l.Held, l.Spent, l.Expired, l.Revoked, l.Moved)
+		}
+		if !bytes.Equal(key, l.key()) || (l.Remaining > 0) != (in == live) {
+			c.violation("lot place", l.ID, "it does not lie where it belongs")
+		}
+		if held := c.held[string(key)]; held != l.Held {
+			c.violation("held", l.ID, "it says that open charges hold %d of it; they hold %d", l.Held, held)
+		}
+		delete(c.held, string(key))
+		if c.sums[l.User] == nil {
+			c.sums[l.User] = new(account)
+		}
+		c.sums[l.User].add(l.Lot)
+	})
+}
+
+// accounts checks each account against its lots.
+func (c *checker) accounts() {
+	c.each(c.tx, accounts, func(key, value []byte) {
+		c.counts.Accounts++
+		u := imagegen.UserID(bytes.TrimSuffix(key, []byte{0}))
+		a := decodeAccount(value)
+		if !a.balanced() {
+			c.violation("zero sum", string(u), "the account has %+v", a)
+		}
+		if sum := cmp.Or(c.sums[u], &account{}); *sum != a {
+			c.violation("account", string(u), "it says %+v, its lots sum to %+v", a, *sum)
+		}
+		delete(c.sums, u)
+	})
+}
+
+// unfounded reports what charges and lots name that is not there.
+func (c *checker) unfounded() {
+	if c.stopped() {
+		return
+	}
+	for key, held := range c.held {
+		c.violation("held", fmt.Sprintf("%q", key), "open charges hold %d of a lot that is not there", held)
+	}
+	for u, sum := range c.sums {
+		c.violation("account", string(u), "there is none for its lots, which sum to %+v", *sum)
+	}
+}

@@ -1,0 +1,44 @@
+package ledger
+
+import (
+	"cmp"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+func (b Books) revoke(r imagegen.Revocation) (imagegen.Entry, error) {
+	if err := cmp.Or(checkUser(r.User), checkAmount(r.Credits), checkRef(r.Ref)); err != nil {
+		return imagegen.Entry{}, err
+	}
+	former, known, err := b.byRef(r.Ref)
+	switch {
+	case err != nil:
+		return imagegen.Entry{}, err
+	case known && (former.Kind != imagegen.EntryRevoke || former.User != r.User || former.Credits != -r.Credits):
+		return imagegen.Entry{}, imagegen.ErrGrantConflict
+	case known:
+		return former.Entry, nil
+	}
+	lines, err := b.revocable(r)
+	if err != nil {
+		return imagegen.Entry{}, err
+	}
+	e, err := b.enter(entry{Entry: imagegen.Entry{Kind: imagegen.EntryRevoke, User: r.User, Ref: r.Ref, Credits: -r.Credits}, lines: lines})
+	return e.Entry, err
+}
+
+// revocable finds what a revocation takes: from one lot if it names one, else from those that
+// would burn first.
+func (b Books) revocable(r imagegen.Revocation) ([]line, error) {
+	if r.Lot == "" {
+		return b.burn(r.User, r.Credits)
+	}
+	l, known, err := lotNamed(b.tx, r.User, r.Lot)
+	switch {
+	case err != nil:
+		return nil, err
+	case !known || l.lapsed(b.now) || l.Remaining < r.Credits:
+		return nil, imagegen.ErrInsufficientCredits
+	}
+	return []line{{lot: l.key(), took: r.Credits}}, nil
+}

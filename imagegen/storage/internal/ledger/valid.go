@@ -1,0 +1,31 @@
+package ledger
+
+import "github.com/imagegend/imagegend/imagegen"
+
+func checkUser(u imagegen.UserID) error {
+	if u.Valid() {
+		return nil
+	}
+	return imagegen.Invalid("a user's identifier is 1 to 255 bytes without NUL; got %q", u)
+}
+
+func checkAmount(c imagegen.Credits) error {
+	if c.Valid() {
+		return nil
+	}
+	return imagegen.Invalid("an amount of credits is from 1 to %d; got %d", imagegen.MaxCredits, c)
+}
+
+func checkCharge(id imagegen.ChargeID) error {
+	if validID(string(id)) {
+		return nil
+	}
+	return imagegen.Invalid("a charge's identifier is 1 to 255 bytes without NUL; got %q", id)
+}
+
+func checkRef(ref string) error {
+	if ref == "" || validID(ref) {
+		return nil
+	}
+	return imagegen.Invalid("a reference is at most 255 bytes without NUL; got %q", ref)
+}

@@ -1,0 +1,214 @@
+package storage_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/matryer/is"
+	"go.etcd.io/bbolt"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+)
+
+// closedDir is a directory with a database in which alice has ten credits.
+func closedDir(t *testing.T) string {
+	t.Helper()
+	is, dir := is.New(t), filepath.Join(t.TempDir(), "data")
+	db, err := storage.Open(dir, nil)
+	is.NoErr(err)
+	_, err = db.Grant(t.Context(), imagegen.Grant{User: "alice", Credits: 10})
+	is.NoErr(err)
+	is.NoErr(db.Close())
+	return dir
+}
+
+// tamper changes the file of a directory that is closed.
+func tamper(t *testing.T, dir string, change func(tx *bbolt.Tx) error) {
+	t.Helper()
+	is := is.New(t)
+	bolt, err := bbolt.Open(filepath.Join(dir, "imagegen.db"), 0o600, nil)
+	is.NoErr(err)
+	is.NoErr(bolt.Update(change))
+	is.NoErr(bolt.Close())
+}
+
+// refused checks that a directory is not opened, with an error that names it.
+func refused(t *testing.T, dir string, o *storage.Options, want error) {
+	t.Helper()
+	db, err := storage.Open(dir, o)
+	if err == nil {
+		_ = db.Close()
+	}
+	if !errors.Is(err, want) {
+		t.Fatalf("got %v; want %v", err, want)
+	}
+	if !strings.Contains(err.Error(), dir) {
+		t.Errorf("the error does not name %s: %v", dir, err)
+	}
+}
+
+func TestOpenKeepsWhatIsThere(t *testing.T) {
+	is, dir := is.New(t), closedDir(t)
+	db := openDir(t, dir, &storage.Options{MustExist: true})
+	b, err := db.Balance(t.Context(), "alice")
+	is.NoErr(err)
+	is.Equal(b.Credits, imagegen.Credits(10))
+	is.NoErr(db.Ready(t.Context()))
+}
+
+func TestFilesAreForTheirOwnerOnly(t *testing.T) {
+	is, dir := is.New(t), closedDir(t)
+	is.NoErr(filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
+		is.NoErr(err)
+		is.Equal(info.Mode().Perm()&0o077, os.FileMode(0))
+		return nil
+	}))
+}
+
+func TestAWrongDirectoryIsAnError(t *testing.T) {
+	t.Run("absent", func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "typo")
+		refused(t, dir, &storage.Options{MustExist: true}, storage.ErrNoDatabase)
+		if exists(dir) {
+			t.Error("it was made")
+		}
+	})
+	t.Run("files without their database", func(t *testing.T) {
+		is, dir := is.New(t), closedDir(t)
+		is.NoErr(os.Remove(filepath.Join(dir, "imagegen.db")))
+		refused(t, dir, nil, storage.ErrNoDatabase)
+		is.True(!exists(dir, "imagegen.db"))
+	})
+	t.Run("hidden files are nobody's", func(t *testing.T) {
+		is, dir := is.New(t), t.TempDir()
+		is.NoErr(os.WriteFile(filepath.Join(dir, ".keep"), nil, 0o600))
+		openDir(t, dir, nil)
+	})
+}
+
+func TestOneProcessAtATime(t *testing.T) {
+	dir := closedDir(t)
+	openDir(t, dir, nil)
+	refused(t, dir, nil, storage.ErrLocked)
+}
+
+// Of those that begin at once in an empty directory one makes the database, and one opens it.
+func TestBeginningAtOnce(t *testing.T) {
+	is, dir := is.New(t), filepath.Join(t.TempDir(), "data")
+	var (
+		running sync.WaitGroup
+		dbs     [8]*storage.DB
+		errs    [8]error
+	)
+	for i := range dbs {
+		running.Go(func() { dbs[i], errs[i] = storage.Open(dir, nil) })
+	}
+	running.Wait()
+	opened := 0
+	for i, db := range dbs {
+		if errs[i] == nil {
+			opened++
+			is.NoErr(db.Close())
+			continue
+		}
+		is.True(errors.Is(errs[i], storage.ErrLocked))
+	}
+	is.Equal(opened, 1)
+}
+
+func TestANewerSchemaIsRefused(t *testing.T) {
+	dir := closedDir(t)
+	tamper(t, dir, func(tx *bbolt.Tx) error {
+		newer := binary.BigEndian.AppendUint64(nil, uint64(storage.Schema()+1))
+		return tx.Bucket([]byte("storage")).Put([]byte("schema"), storage.Seal("storage", []byte("schema"), newer))
+	})
+	refused(t, dir, nil, storage.ErrNewerSchema)
+}
+
+func TestADamagedFileIsRefused(t *testing.T) {
+	file := func(dir string) string { return filepath.Join(dir, "imagegen.db") }
+	for name, damage := range map[string]func(t *testing.T, dir string) error{
+		"empty":     func(_ *testing.T, dir string) error { return os.Truncate(file(dir), 0) },
+		"a page":    func(_ *testing.T, dir string) error { return os.Truncate(file(dir), 4096) },
+		"cut short": func(_ *testing.T, dir string) error { return os.Truncate(file(dir), 3*4096) },
+		"no database": func(_ *testing.T, dir string) error {
+			return os.WriteFile(file(dir), []byte(strings.Repeat("not a database", 10_000)), 0o600)
+		},
+		"another program's": func(t *testing.T, dir string) error {
+			tamper(t, dir, func(tx *bbolt.Tx) error { return tx.DeleteBucket([]byte("storage")) })
+			return nil
+		},
+		"schema": func(t *testing.T, dir string) error {
+			tamper(t, dir, func(tx *bbolt.Tx) error {
+				return tx.Bucket([]byte("storage")).Put([]byte("schema"), []byte("12345678"))
+			})
+			return nil
+		},
+		"found by the check after a fault": func(_ *testing.T, dir string) error {
+			return errors.Join(os.WriteFile(filepath.Join(dir, "unclean"), nil, 0o600), breakPages(file(dir)))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is, dir := is.New(t), closedDir(t)
+			is.NoErr(damage(t, dir))
+			refused(t, dir, nil, storage.ErrCorrupt)
+			is.True(exists(dir, "imagegen.db"))
+		})
+	}
+}
+
+// breakPages overwrites everything in a file but the pages that say what it is.
+func breakPages(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	page := os.Getpagesize()
+	for at := int64(2*page) + 16; at < info.Size(); at += int64(page) {
+		if _, err := f.WriteAt([]byte{0xff, 0xff, 0xff, 0xff}, at); err != nil {
+			return err
+		}
+	}
+	return f.Close()
+}
+
+func TestADamagedValueIsAnErrorWhereItIsRead(t *testing.T) {
+	is, dir := is.New(t), closedDir(t)
+	db := openDir(t, dir, nil)
+	is.NoErr(db.KV().Update(t.Context(), put("a", "right")))
+	is.NoErr(db.KV().Update(t.Context(), put("b", "right")))
+	is.NoErr(db.Close())
+	tamper(t, dir, func(tx *bbolt.Tx) error { // a's value at b's place
+		return tx.Bucket([]byte(shelf)).Put([]byte("b"), tx.Bucket([]byte(shelf)).Get([]byte("a")))
+	})
+	db = openDir(t, dir, nil)
+	is.Equal(get(t, db, "a"), "right")
+	read := map[string]func(tx kv.Tx){
+		"get":     func(tx kv.Tx) { tx.Get(shelf, []byte("b")) },
+		"ascend":  func(tx kv.Tx) { tx.Ascend(shelf, nil, func(_, _ []byte) bool { return true }) },
+		"descend": func(tx kv.Tx) { tx.Descend(shelf, nil, func(_, _ []byte) bool { return true }) },
+	}
+	for name, read := range read {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			f := func(tx kv.Tx) error { read(tx); return nil }
+			err := db.KV().View(t.Context(), f)
+			is.True(errors.Is(err, storage.ErrCorrupt))
+			is.True(strings.Contains(err.Error(), `test "b"`)) // names it
+			err = db.KV().Update(t.Context(), f)
+			is.True(errors.Is(err, storage.ErrCorrupt))
+			is.True(errors.Is(err, imagegen.ErrNotApplied))
+		})
+	}
+}

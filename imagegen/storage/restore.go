@@ -1,0 +1,205 @@
+package storage
+
+import (
+	"archive/tar"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// Restore makes a directory of what Backup wrote. dir is absent or empty. The archive is unpacked,
+// checked and audited under another name; only then does the directory become one that Open opens.
+// After an error it holds nothing that could be taken for one.
+//
+// ErrArchive: it is no archive, is cut short, or was altered. ErrNoDatabase: dir is not empty.
+func Restore(ctx context.Context, r io.Reader, dir string) (err error) {
+	_, absent := os.Stat(dir)
+	if err := claim(dir); err != nil {
+		return err
+	}
+	scratch, err := os.MkdirTemp(dir, scratchPrefix)
+	if err != nil {
+		return fmt.Errorf("storage: restore: %w", err)
+	}
+	defer func() {
+		_ = os.RemoveAll(scratch) // what stays is removed at the next start
+		if err != nil && absent != nil {
+			_ = os.Remove(dir)
+		}
+	}()
+	u, err := unpackAll(ctx, r, scratch)
+	if err != nil {
+		return err
+	}
+	if err := u.check(ctx); err != nil {
+		return err
+	}
+	return publish(scratch, dir)
+}
+
+// unpacking is an archive on its way into a directory.
+type unpacking struct {
+	ctx      context.Context
+	dir      string
+	root     *os.Root
+	database string // its SHA-256
+	size     int64
+	images   int
+	bytes    int64
+	manifest *manifest
+}
+
+func unpackAll(ctx context.Context, r io.Reader, dir string) (*unpacking, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("storage: restore: %w", err)
+	}
+	defer root.Close()
+	u := &unpacking{ctx: ctx, dir: dir, root: root}
+	if err := root.Mkdir(imagesDir, 0o700); err != nil {
+		return nil, fmt.Errorf("storage: restore: %w", err)
+	}
+	for in := tar.NewReader(r); ; {
+		h, err := in.Next()
+		if err == io.EOF {
+			return u, u.complete(r)
+		}
+		if err != nil {
+			return nil, badArchive(err)
+		}
+		if err := u.entry(h, in); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// entry takes the parts in the order in which Backup writes them.
+func (u *unpacking) entry(h *tar.Header, r io.Reader) error {
+	switch {
+	case h.Typeflag != tar.TypeReg || u.manifest != nil:
+	case h.Name == databaseName && u.database == "":
+		hash := sha256.New()
+		n, err := u.unpack(h.Name, io.TeeReader(r, hash))
+		u.database, u.size = hex.EncodeToString(hash.Sum(nil)), n
+		return err
+	case u.database != "" && isImagePath(h.Name):
+		if err := u.root.Mkdir(path.Dir(h.Name), 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+			return fmt.Errorf("storage: restore: %w", err)
+		}
+		n, err := u.unpack(h.Name, r)
+		u.images++
+		u.bytes += n
+		return err
+	case u.database != "" && h.Name == manifestName:
+		u.manifest = new(manifest)
+		if err := json.NewDecoder(r).Decode(u.manifest); err != nil {
+			return badArchive(err)
+		}
+		return nil
+	}
+	return badArchive(fmt.Errorf("%q is out of place in it", h.Name))
+}
+
+// isImagePath reports whether a name is one that imagePath makes.
+func isImagePath(name string) bool {
+	dir, file := path.Split(name)
+	shard, ok := strings.CutPrefix(path.Clean(dir), imagesDir+"/")
+	return ok && len(shard) == 3 && isPlain(shard) && isPlain(strings.ReplaceAll(file, ".", "-"))
+}
+
+// unpack writes one durable file.
+func (u *unpacking) unpack(name string, r io.Reader) (n int64, err error) {
+	f, err := u.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return 0, badArchive(fmt.Errorf("%q is in it twice", name))
+	}
+	if err != nil {
+		return 0, fmt.Errorf("storage: restore: %w", err)
+	}
+	n, err = io.Copy(contextWriter{u.ctx, f}, r)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = badArchive(err)
+	}
+	return n, errors.Join(err, f.Sync(), f.Close())
+}
+
+// complete checks what the manifest says, and that nothing follows.
+func (u *unpacking) complete(rest io.Reader) error {
+	m := u.manifest
+	switch {
+	case m == nil:
+		return badArchive(errors.New("its end is missing"))
+	case m.Version != manifestVersion:
+		return badArchive(fmt.Errorf("its version is %d, this one knows %d; use a newer version", m.Version, manifestVersion))
+	case m.Database.Size != u.size || m.Database.SHA256 != u.database:
+		return badArchive(errors.New("the database in it was altered"))
+	case m.Images.Count != u.images || m.Images.Bytes != u.bytes:
+		return badArchive(fmt.Errorf("it has %d images of %d bytes and should have %d of %d", u.images, u.bytes, m.Images.Count, m.Images.Bytes))
+	}
+	for buffer := make([]byte, bufferSize); ; {
+		n, err := rest.Read(buffer)
+		switch {
+		case strings.Trim(string(buffer[:n]), "\x00") != "":
+			return badArchive(errors.New("something follows its end"))
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return badArchive(err)
+		}
+	}
+}
+
+// check audits what was unpacked: the books, and each image against its record.
+func (u *unpacking) check(ctx context.Context) error {
+	db, err := Open(u.dir, &Options{MustExist: true})
+	if err != nil {
+		return err
+	}
+	report, err := db.Audit(ctx)
+	if err = errors.Join(err, db.Close()); err != nil {
+		return err
+	}
+	if !report.Clean() {
+		v := report.Violations[0]
+		return badArchive(fmt.Errorf("%d violations, the first: %s: %s: %s", len(report.Violations)+report.More, v.Rule, v.Subject, v.Detail))
+	}
+	if report.Images != u.images {
+		return badArchive(fmt.Errorf("it has %d images and its database names %d", u.images, report.Images))
+	}
+	return nil
+}
+
+// publish makes the directory one. The database comes last, by its own name: before, there is none.
+func publish(from, dir string) error {
+	shards, err := os.ReadDir(filepath.Join(from, imagesDir))
+	if err != nil {
+		return fmt.Errorf("storage: restore: %w", err)
+	}
+	for _, s := range shards {
+		if err := syncDir(filepath.Join(from, imagesDir, s.Name())); err != nil {
+			return fmt.Errorf("storage: restore: %w", err)
+		}
+	}
+	if err := syncDir(filepath.Join(from, imagesDir)); err != nil {
+		return fmt.Errorf("storage: restore: %w", err)
+	}
+	for _, name := range []string{imagesDir, databaseName} {
+		if err := os.Rename(filepath.Join(from, name), filepath.Join(dir, name)); err != nil {
+			return fmt.Errorf("storage: restore: %w", err)
+		}
+		if err := syncDir(dir); err != nil {
+			return fmt.Errorf("storage: restore: %w", err)
+		}
+	}
+	return nil
+}
+
+func badArchive(why error) error { return fmt.Errorf("%w: %w", ErrArchive, why) }
