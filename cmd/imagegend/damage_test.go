@@ -91,7 +91,7 @@ func TestAuditFindsDamage(t *testing.T) {
 		d := daemontest.Start(t, daemontest.Options{})
 		d.NewUser(10)
 		is.Equal(d.Terminate(drainLimit), 0)
-		damageLedger(t, filepath.Join(d.DataDir, "imagegend.db"))
+		damageLedger(t, filepath.Join(d.DataDir, "imagegen.db"))
 		found(t, d)
 	})
 }

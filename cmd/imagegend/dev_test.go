@@ -16,6 +16,7 @@ import (
 
 // The first thing that anybody does: start, paste the line, look at the picture.
 func TestDevLineYieldsAnImage(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	d := daemontest.Start(t, daemontest.Options{Dev: true})
 	banner := d.Output()
@@ -40,6 +41,7 @@ func TestDevLineYieldsAnImage(t *testing.T) {
 }
 
 func TestGenerateWithoutAServer(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	dir := t.TempDir()
 	stdout, _, status := command(t, dir, nil, "generate", "A fox, in the snow!", "--dev", "--n", "2", "--size", "64x32")

@@ -33,6 +33,7 @@ type generationBody struct {
 // Under load: what runs is finished and answered, new work is refused, what is there can be read,
 // and what is queued is there after the next start.
 func TestDrain(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	d := daemontest.Start(t, daemontest.Options{Args: []string{"--concurrency", "2"}})
 	_, key := d.NewUser(100)
@@ -87,6 +88,7 @@ func TestDrain(t *testing.T) {
 
 // At the limit, synchronous work is settled with what is durable and answered.
 func TestDrainAtTheLimit(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	d := daemontest.Start(t, daemontest.Options{Args: []string{"--drain-timeout", "200ms"}})
 	_, key := d.NewUser(10)
@@ -111,6 +113,7 @@ func TestDrainAtTheLimit(t *testing.T) {
 }
 
 func TestSecondSignalEndsAtOnce(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	d := daemontest.Start(t, daemontest.Options{Args: []string{"--drain-timeout", "10m"}})
 	_, key := d.NewUser(10)

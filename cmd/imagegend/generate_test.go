@@ -12,6 +12,7 @@ import (
 )
 
 func TestGenerate(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	d := daemontest.Start(t, daemontest.Options{})
 	_, key := d.NewUser(100)

@@ -107,6 +107,7 @@ func TestWrongDataDirectory(t *testing.T) {
 }
 
 func TestLockedWithoutSocket(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	d := daemontest.Start(t, daemontest.Options{})
 	is.NoErr(os.Remove(filepath.Join(d.DataDir, "admin.sock")))

@@ -21,28 +21,45 @@ import (
 // every image. It needs room in the directory for a copy of the ledger. Values that do not match
 // their checksums are reported first and alone: nothing else can be said of a file that has any.
 func (db *DB) Audit(ctx context.Context) (imagegen.AuditReport, error) {
-	a := &audit{db: db, ctx: ctx}
-	images, err := db.newInventory()
+	a, err := db.beginAudit(ctx)
 	if err != nil {
-		return a.report, err
+		return imagegen.AuditReport{}, err
 	}
-	defer images.discard()
-	err = db.file.view(ctx, func(t *tx) error {
-		if err := a.checksums(t.bolt); err != nil || !a.report.Clean() {
-			return err
-		}
-		return errors.Join(a.books(t), images.take(t))
-	})
-	if err == nil {
-		err = images.each(a.image)
-	}
-	return a.report, err
+	return a.finish()
 }
 
 type audit struct {
 	db     *DB
 	ctx    context.Context
 	report imagegen.AuditReport
+	images *inventory
+}
+
+// beginAudit goes over one snapshot and lists the images that it names.
+func (db *DB) beginAudit(ctx context.Context) (*audit, error) {
+	images, err := db.newInventory()
+	if err != nil {
+		return nil, err
+	}
+	a := &audit{db: db, ctx: ctx, images: images}
+	err = db.file.view(ctx, func(t *tx) error {
+		if err := a.checksums(t.bolt); err != nil || !a.report.Clean() {
+			return err
+		}
+		return errors.Join(a.books(t), images.take(t))
+	})
+	if err != nil {
+		images.discard()
+		return nil, err
+	}
+	return a, nil
+}
+
+// finish reads the images.
+func (a *audit) finish() (imagegen.AuditReport, error) {
+	defer a.images.discard()
+	err := a.images.each(a.image)
+	return a.report, err
 }
 
 func (a *audit) violation(v imagegen.Violation) {

@@ -2,6 +2,7 @@ package storage
 
 import (
 	"archive/tar"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -78,7 +79,7 @@ func (b *backup) database(t *tx) error {
 	}
 	hash := sha256.New()
 	if _, err := t.bolt.WriteTo(io.MultiWriter(contextWriter{b.ctx, b.tar}, hash)); err != nil {
-		return fmt.Errorf("storage: backup: the database: %w", err)
+		return fmt.Errorf("storage: backup: the database: %w", cmp.Or(b.ctx.Err(), err)) // bbolt does not wrap what it met
 	}
 	b.manifest.Database.Size = size
 	b.manifest.Database.SHA256 = hex.EncodeToString(hash.Sum(nil))

@@ -32,11 +32,8 @@ func createDatabase(dir string) error {
 	if err := errors.Join(migrate(bolt), bolt.Close(), syncPath(f.Name())); err != nil {
 		return err
 	}
-	path := filepath.Join(dir, databaseName)
-	if err := os.Link(f.Name(), path); err != nil {
-		if _, missing := os.Stat(path); missing != nil {
-			return fmt.Errorf("storage: %w", err)
-		}
+	if err := os.Link(f.Name(), filepath.Join(dir, databaseName)); err != nil {
+		return fmt.Errorf("storage: %w", err)
 	}
 	return syncDir(dir)
 }
@@ -55,7 +52,10 @@ func openFile(dir string) (*bbolt.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(checkFile(bolt, dir, info.Size()), migrate(bolt)); err != nil {
+	if err = checkFile(bolt, dir, info.Size()); err == nil {
+		err = migrate(bolt)
+	}
+	if err != nil {
 		_ = bolt.Close()
 		return nil, err
 	}

@@ -64,8 +64,9 @@ func TestNothingIsLeftOfAReaderThatFails(t *testing.T) {
 }
 
 func TestNamesStayInside(t *testing.T) {
-	is, dir := is.New(t), t.TempDir()
-	db := openDir(t, filepath.Join(dir, "data"), nil)
+	is, parent := is.New(t), t.TempDir()
+	dir := filepath.Join(parent, "data")
+	db := openDir(t, dir, nil)
 	for _, name := range []string{"", ".", "..", "../../x", "a/b", `a\b`, "a\x00b", strings.Repeat("a", 101), "ü"} {
 		k := imagegen.ImageKey{Generation: imagegen.GenerationID(name), Image: "image_1"}
 		is.True(imagegen.Definite(db.PutImage(t.Context(), k, strings.NewReader("x"))))
@@ -80,6 +81,9 @@ func TestNamesStayInside(t *testing.T) {
 		is.NoErr(db.Remove(t.Context(), imagegen.ReferenceID(name)))
 	}
 	is.Equal(len(filesUnder(t, dir)), 0)
+	outside, err := os.ReadDir(parent)
+	is.NoErr(err)
+	is.Equal(len(outside), 1)
 }
 
 // What a process that was killed left behind goes at the next start; what is needed stays.

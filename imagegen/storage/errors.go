@@ -27,6 +27,8 @@ var (
 	// ErrStopped: nothing more is written, because the outcome of a commit is unknown or the
 	// storage has been closed.
 	ErrStopped = errors.New("storage: no more is written")
+	// ErrNotEmpty: the directory to restore into holds something.
+	ErrNotEmpty = errors.New("storage: the directory is not empty")
 	// ErrArchive: what was to be restored is no archive of Backup, is cut short or was altered.
 	ErrArchive = errors.New("storage: this is no intact backup")
 )

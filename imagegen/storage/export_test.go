@@ -1,10 +1,12 @@
 package storage
 
 import (
+	"context"
 	"time"
 
 	"go.etcd.io/bbolt"
 
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
@@ -29,3 +31,12 @@ func Seal(b kv.Bucket, key, value []byte) []byte { return sealed(b, key, value) 
 
 // Schema is the schema of this version.
 func Schema() int { return len(migrations) }
+
+// BeginAudit takes the snapshot of an audit; finish reads the images that it names.
+func (db *DB) BeginAudit(ctx context.Context) (finish func() (imagegen.AuditReport, error), err error) {
+	a, err := db.beginAudit(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return a.finish, nil
+}

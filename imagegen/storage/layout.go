@@ -25,7 +25,8 @@ const (
 
 // prepare makes sure that there is a database to open.
 func prepare(dir string, mustExist bool) error {
-	_, err := os.Stat(filepath.Join(dir, databaseName))
+	path := filepath.Join(dir, databaseName)
+	_, err := os.Stat(path)
 	switch {
 	case err == nil:
 		return nil
@@ -34,29 +35,45 @@ func prepare(dir string, mustExist bool) error {
 	case mustExist:
 		return fmt.Errorf("%w: %s holds no %s; name the directory that the server uses", ErrNoDatabase, absolute(dir), databaseName)
 	}
-	if err := claim(dir); err != nil {
+	if err = begin(dir); err == nil {
+		return nil
+	}
+	if _, missing := os.Stat(path); missing == nil {
+		return nil // another process has begun at the same time, and was quicker
+	}
+	return err
+}
+
+// begin makes a database in a directory that is absent or empty: files without their database are
+// the remains of one, and beside them no second ledger is begun.
+func begin(dir string) error {
+	occupant, err := claim(dir)
+	if err != nil {
 		return err
+	}
+	if occupant != "" {
+		return fmt.Errorf("%w: %s holds %s but no %s; name another directory, or an empty one to begin anew",
+			ErrNoDatabase, absolute(dir), occupant, databaseName)
 	}
 	return createDatabase(dir)
 }
 
-// claim makes the directory, or checks that it is empty: files without their database are the
-// remains of one, and beside them no second ledger is begun.
-func claim(dir string) error {
+// claim makes the directory if it is absent, and returns something that lies in it; "" if nothing
+// does. Hidden files do not count.
+func claim(dir string) (occupant string, err error) {
 	if err := makeDir(dir); err != nil {
-		return fmt.Errorf("storage: %w", err)
+		return "", fmt.Errorf("storage: %w", err)
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return fmt.Errorf("storage: %w", err)
+		return "", fmt.Errorf("storage: %w", err)
 	}
 	for _, e := range entries {
 		if !strings.HasPrefix(e.Name(), ".") && e.Name() != "lost+found" {
-			return fmt.Errorf("%w: %s holds %s but no %s; name another directory, or an empty one to begin anew",
-				ErrNoDatabase, absolute(dir), e.Name(), databaseName)
+			return e.Name(), nil
 		}
 	}
-	return nil
+	return "", nil
 }
 
 // makeDir makes a directory and its parents, so that they survive a power cut.
@@ -70,7 +87,7 @@ func makeDir(dir string) error {
 			return err
 		}
 	}
-	if err := os.Mkdir(dir, 0o700); err != nil {
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return syncDir(parent)

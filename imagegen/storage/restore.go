@@ -19,11 +19,15 @@ import (
 // checked and audited under another name; only then does the directory become one that Open opens.
 // After an error it holds nothing that could be taken for one.
 //
-// ErrArchive: it is no archive, is cut short, or was altered. ErrNoDatabase: dir is not empty.
+// ErrArchive: it is no archive, is cut short, or was altered. ErrNotEmpty.
 func Restore(ctx context.Context, r io.Reader, dir string) (err error) {
 	_, absent := os.Stat(dir)
-	if err := claim(dir); err != nil {
+	occupant, err := claim(dir)
+	if err != nil {
 		return err
+	}
+	if occupant != "" {
+		return fmt.Errorf("%w: %s holds %s; restore into an empty one", ErrNotEmpty, absolute(dir), occupant)
 	}
 	scratch, err := os.MkdirTemp(dir, scratchPrefix)
 	if err != nil {

@@ -30,7 +30,7 @@ func migrate(bolt *bbolt.DB) error {
 		return fmt.Errorf("storage: %v", err)
 	}
 	defer t.Rollback()
-	return guard(func() error {
+	err = guard(func() error {
 		x := &tx{bolt: t}
 		schema, err := schemaOf(x)
 		if err != nil || schema == uint64(len(migrations)) {
@@ -45,6 +45,10 @@ func migrate(bolt *bbolt.DB) error {
 		}
 		return nil
 	})
+	if err != nil {
+		return fmt.Errorf("%w (in %s)", err, absolute(bolt.Path()))
+	}
+	return nil
 }
 
 // schemaOf is 0 for a file that nothing has been written to.
@@ -53,14 +57,13 @@ func schemaOf(t *tx) (uint64, error) {
 	if first == nil {
 		return 0, nil
 	}
-	path := t.bolt.DB().Path()
 	schema := t.Get(meta, schemaKey)
 	if string(t.Get(meta, formatKey)) != string(format) || len(schema) != 8 {
-		return 0, damaged(path, fmt.Errorf("it is not a database of this package"))
+		return 0, fmt.Errorf("%w: it is none of this package", ErrCorrupt)
 	}
 	n := binary.BigEndian.Uint64(schema)
 	if n > uint64(len(migrations)) {
-		return 0, fmt.Errorf("%w: %s has schema %d, this version knows %d; use a newer version", ErrNewerSchema, absolute(path), n, len(migrations))
+		return 0, fmt.Errorf("%w: it has schema %d and this one knows %d; use a newer version", ErrNewerSchema, n, len(migrations))
 	}
 	return n, nil
 }

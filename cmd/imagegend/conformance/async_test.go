@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 )
@@ -110,8 +111,8 @@ func checkStatusGoesForward(t *testing.T, s *service) {
 }
 
 func checkAsynchronousCredits(t *testing.T, s *service) {
-	a := s.account(t, 3)
-	id := a.queued(t, object{"n": 3, "prompt": "[fake:delay=200ms] [fake:fail]"})["id"]
+	a := s.start(t, settings{attemptTimeout: 3 * time.Second}).account(t, 3)
+	id := a.queued(t, object{"n": 3, "prompt": "[fake:hang]"})["id"]
 	same(t, a.credits(t), 0)
 	a.post(t, fox(object{"async": true})).refused(t, http.StatusPaymentRequired, "insufficientCredits", "credits")
 	same(t, a.ended(t, id)["status"], "failed")

@@ -111,7 +111,7 @@ func checkEndedKeys(t *testing.T, s *service) {
 			s.call(t, r).refused(t, http.StatusUnauthorized, code).has(t, "WWW-Authenticate", "Bearer")
 		}
 	}
-	short, revoked, both := s.createKey(t, a.user, 300*time.Millisecond), s.createKey(t, a.user, 0), s.createKey(t, a.user, 300*time.Millisecond)
+	short, revoked, both := s.createKey(t, a.user, 3*time.Second), s.createKey(t, a.user, 0), s.createKey(t, a.user, 3*time.Second)
 	s.call(t, request{address: "/api/v1/credits", key: revoked}).is(t, http.StatusOK)
 	s.revokeKey(t, a.user, revoked)
 	refused(revoked, "invalidApiKey") // at once

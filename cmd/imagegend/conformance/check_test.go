@@ -1,6 +1,7 @@
 package conformance_test
 
 import (
+	"flag"
 	"os"
 	"slices"
 	"testing"
@@ -34,7 +35,12 @@ func checks() []check {
 	)
 }
 
-func TestMain(m *testing.M) { os.Exit(daemontest.Main(m)) }
+// TestMain lets more tests run at once than there are processors: most of the time they wait.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	flag.Set("test.parallel", "16")
+	os.Exit(daemontest.Main(m))
+}
 
 func TestInProcess(t *testing.T) { runChecks(t, startInProcess) }
 

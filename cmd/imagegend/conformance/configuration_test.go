@@ -184,7 +184,7 @@ func checkWrongDirectory(t *testing.T) {
 	}
 	is.NoErr(os.Mkdir(filepath.Join(dir, "other"), 0o700))
 	write(t, "not ours", dir, "other", "notes.txt")
-	p.run(t, "user", "list", "--data-dir", "./other").fails(t, 1, "./other")
+	p.run(t, "user", "list", "--data-dir", "./other").fails(t, 1, "/other")
 	is.Equal(files(t, dir), []string{"other"})
 	is.Equal(files(t, filepath.Join(dir, "other")), []string{"notes.txt"})
 }

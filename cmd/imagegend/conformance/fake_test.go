@@ -49,9 +49,9 @@ func checkDirectives(t *testing.T, s *service) {
 	is := is.New(t)
 	a := s.account(t, 20)
 	began := time.Now()
-	a.generated(t, object{"prompt": "[fake:delay=1s] a fox", "n": 3})
+	a.generated(t, object{"prompt": "[fake:delay=2s] a fox", "n": 3})
 	took := time.Since(began)
-	is.True(took >= time.Second && took < 3*time.Second) // once a call, not once an image
+	is.True(took >= 2*time.Second && took < 6*time.Second) // once a call, not once an image
 	for _, wrong := range []string{
 		"[fake:nonsense]", "[fake:]", "[fake:fail", "[fake:images]", "[fake:images=0]", "[fake:images=x]", "[fake:transient]",
 		"[fake:delay=3]", "[fake:fail=1]", "[fake:fail] [fake:refuse]", "[fake:delay=1s] [fake:delay=1s]",

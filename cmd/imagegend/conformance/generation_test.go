@@ -155,20 +155,12 @@ func checkGenerationIsRead(t *testing.T, s *service) {
 }
 
 func checkChargedBefore(t *testing.T, s *service) {
-	a := s.account(t, 10)
-	answered := make(chan error, 1)
-	q := s.request(t, request{method: http.MethodPost, address: generationsPath, key: a.key,
-		header: []string{"Content-Type", "application/json"}, body: encode(t, fox(object{"n": 4, "prompt": "[fake:delay=700ms] a fox"}))})
-	go func() {
-		_, err := s.send(q)
-		answered <- err
-	}()
+	a := s.start(t, settings{}).account(t, 10)
+	hangUp := a.abandon(a.ask(t, object{"n": 4, "prompt": "[fake:hang]"}))
+	defer hangUp()
 	eventually(t, "the credits are taken while the provider works", func() bool { return a.credits(t) == 6 })
-	g := a.get(t, "/api/v1/generations").object(t)["data"].([]any)[0].(object)
-	same(t, []any{g["status"], g["usage"]}, []any{"processing", object{"credits": 0, "credits_requested": 4}})
-	is.New(t).NoErr(<-answered)
-	same(t, a.generation(t, g["id"])["usage"], object{"credits": 4, "credits_requested": 4})
-	same(t, a.credits(t), 6)
+	g := a.list(t, "")["data"].([]any)[0]
+	same(t, g, with(accepted(a.url, "processing", 4), object{"prompt": "[fake:hang]"}))
 }
 
 func checkBalanceOfSettlement(t *testing.T, s *service) {

@@ -36,35 +36,34 @@ func (s *service) abandon(q *http.Request) (hangUp func()) {
 	}
 }
 
-// slow is a request for images that takes its time.
-func (a *account) slow(t *testing.T, prompt string) *http.Request {
+// ask is a request for images to be sent by another goroutine.
+func (a *account) ask(t *testing.T, fields object, header ...string) *http.Request {
 	t.Helper()
-	return a.request(t, request{method: http.MethodPost, address: generationsPath, key: a.key, body: encode(t, fox(object{"prompt": prompt})),
-		header: []string{"Content-Type", "application/json"}})
+	return a.request(t, request{method: http.MethodPost, address: generationsPath, key: a.key, body: encode(t, fox(fields)),
+		header: append([]string{"Content-Type", "application/json"}, header...)})
 }
 
 func checkHangUpAfterCharge(t *testing.T, s *service) {
-	a := s.account(t, 10)
-	for prompt, status := range map[string]string{"[fake:delay=400ms] a fox": "succeeded", "[fake:delay=400ms] [fake:fail]": "failed"} {
-		before := a.credits(t).(int)
-		hangUp := s.abandon(a.slow(t, prompt))
-		eventually(t, "the call was charged", func() bool { return a.credits(t) == before-1 })
+	s = s.start(t, settings{attemptTimeout: 3 * time.Second})
+	for prompt, came := range map[string]int{"[fake:images=1] [fake:hang]": 1, "[fake:hang]": 0} {
+		a := s.account(t, 10)
+		hangUp := a.abandon(a.ask(t, object{"n": 2, "prompt": prompt}))
+		eventually(t, "the call was charged", func() bool { return a.credits(t) == 8 })
 		hangUp()
-		g := a.get(t, "/api/v1/generations?limit=1").object(t)["data"].([]any)[0].(object)
-		ended := a.ended(t, g["id"])
-		same(t, []any{ended["prompt"], ended["status"]}, []any{prompt, status})
-		same(t, a.credits(t), before-len(ended["images"].([]any)))
+		g := a.ended(t, ids(a.list(t, ""))[0])
+		same(t, []any{g["prompt"], g["status"], len(images(g))}, []any{prompt, []string{"failed", "succeeded"}[came], came})
+		same(t, a.credits(t), 10-came)
 	}
 }
 
 // A call that waits for a slot and is given up leaves nothing.
 func checkHangUpBeforeCharge(t *testing.T, s *service) {
-	s = s.start(t, settings{concurrency: 1, slotWait: 20 * time.Second})
+	s = s.start(t, settings{concurrency: 1, attemptTimeout: 5 * time.Second})
 	a, other := s.account(t, 10), s.account(t, 10)
-	busy := a.queued(t, object{"prompt": "[fake:delay=900ms] a fox"})
+	busy := a.queued(t, object{"prompt": "[fake:hang]"})
 	a.reaches(t, busy["id"], "processing")
 	written := make(chan struct{})
-	q := other.slow(t, "a fox that nobody waits for")
+	q := other.ask(t, nil)
 	trace := &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { close(written) }}
 	hangUp := s.abandon(q.WithContext(httptrace.WithClientTrace(q.Context(), trace)))
 	<-written

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 )
@@ -141,19 +142,13 @@ func checkReusedKey(t *testing.T, s *service) {
 
 func checkKeyInUse(t *testing.T, s *service) {
 	is := is.New(t)
+	s = s.start(t, settings{attemptTimeout: 3 * time.Second})
 	a := s.account(t, 10)
-	fields := fox(object{"prompt": "[fake:delay=700ms] a fox"})
-	post := func() answer { t.Helper(); return a.post(t, fields, "Idempotency-Key", "slow") }
-	q := s.request(t, request{method: http.MethodPost, address: generationsPath, key: a.key, body: encode(t, fields),
-		header: []string{"Content-Type", "application/json", "Idempotency-Key", "slow"}})
-	hangUp := s.abandon(q)
-	var id any
-	eventually(t, "the call was charged", func() bool {
-		for _, g := range a.get(t, "/api/v1/generations").object(t)["data"].([]any) {
-			id = g.(object)["id"]
-		}
-		return id != nil
-	})
+	fields := object{"prompt": "[fake:images=1] [fake:hang]", "n": 2}
+	post := func() answer { t.Helper(); return a.post(t, fox(fields), "Idempotency-Key", "slow") }
+	hangUp := a.abandon(a.ask(t, fields, "Idempotency-Key", "slow"))
+	eventually(t, "the call was charged", func() bool { return a.credits(t) == 8 })
+	id := ids(a.list(t, ""))[0]
 	post().refused(t, http.StatusConflict, "idempotencyKeyInUse", "Idempotency-Key").
 		has(t, "Retry-After", seconds, "Location", s.url+"/api/v1/generations/"+id.(string), "Idempotent-Replayed", "")
 	a.post(t, fox(object{"n": 2}), "Idempotency-Key", "slow").refused(t, http.StatusUnprocessableEntity, "idempotencyKeyReused")
@@ -186,8 +181,7 @@ func checkManyCallers(t *testing.T, s *service) {
 	const callers = 16
 	answers := make(chan answer, callers)
 	for range callers {
-		q := s.request(t, request{method: http.MethodPost, address: generationsPath, key: a.key,
-			header: []string{"Content-Type", "application/json", "Idempotency-Key", "one"}, body: encode(t, fox(object{"async": true}))})
+		q := a.ask(t, object{"async": true}, "Idempotency-Key", "one")
 		go func() {
 			got, _ := s.send(q) // what was not answered has status 0
 			answers <- got

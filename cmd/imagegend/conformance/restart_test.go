@@ -23,7 +23,7 @@ var restartChecks = []check{
 	},
 	{
 		name:      "recovery",
-		lines:     []string{restartLine, "contract: | the ledger's time |"},
+		lines:     []string{restartLine},
 		elsewhere: []string{"imagegen.TestRecovery", "imagegen.TestRecoveryOfAnIntent", "imagegen.TestDrain", "cmd/imagegend/survival.TestKillUnderLoad"},
 	},
 }
@@ -54,15 +54,10 @@ func (l *lives) again(t *testing.T, accounts ...*account) {
 func checkKilled(t *testing.T) {
 	l := live(t, "--concurrency", "2")
 	a := serviceOf(l.Daemon).account(t, 10)
-	a.abandon(a.slow(t, "[fake:hang] synchronous"))
-	var synchronous any
-	eventually(t, "the synchronous call is under way", func() bool {
-		for _, g := range a.list(t, "?status=processing")["data"].([]any) {
-			synchronous = g.(object)["id"]
-		}
-		return synchronous != nil
-	})
-	running := a.queued(t, object{"prompt": "[fake:delay=900ms] a fox", "n": 2})["id"]
+	defer a.abandon(a.ask(t, object{"prompt": "[fake:hang]"}))()
+	eventually(t, "the synchronous call is under way", func() bool { return a.credits(t) == 9 })
+	synchronous := ids(a.list(t, ""))[0]
+	running := a.queued(t, object{"prompt": "[fake:delay=3s] a fox", "n": 2})["id"]
 	a.reaches(t, running, "processing")
 	waiting := a.queued(t, nil)["id"]
 	done := func() (all []any) {

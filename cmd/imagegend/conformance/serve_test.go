@@ -93,13 +93,13 @@ func checkDrain(t *testing.T) {
 	a := s.account(t, 10)
 	done := a.generated(t, nil)
 	answers := make(chan answer, 1)
-	q := a.slow(t, "[fake:delay=1200ms] a fox")
+	q := a.ask(t, object{"prompt": "[fake:delay=4s] a fox"})
 	go func() {
 		got, _ := s.send(q)
 		answers <- got
 	}()
 	eventually(t, "the call is under way", func() bool { return a.credits(t) == 8 })
-	running := a.queued(t, object{"prompt": "[fake:delay=1200ms] a fox"})["id"]
+	running := a.queued(t, object{"prompt": "[fake:delay=4s] a fox"})["id"]
 	a.reaches(t, running, "processing")
 	is.NoErr(d.Signal(syscall.SIGTERM))
 	eventually(t, "it drains", func() bool { return s.call(t, request{address: "/readyz"}).status == http.StatusServiceUnavailable })
@@ -119,13 +119,12 @@ func checkDrain(t *testing.T) {
 
 func checkDrainLimit(t *testing.T) {
 	is := is.New(t)
-	l := live(t, "--drain-timeout", "300ms")
+	l := live(t, "--drain-timeout", "2s")
 	a := serviceOf(l.Daemon).account(t, 20)
 	answers := map[string]chan answer{}
 	for _, prompt := range []string{"[fake:hang]", "[fake:images=1] [fake:hang]"} {
 		answers[prompt] = make(chan answer, 1)
-		q := a.request(t, request{method: http.MethodPost, address: generationsPath, key: a.key, header: []string{"Content-Type", "application/json"},
-			body: encode(t, fox(object{"n": 2, "prompt": prompt}))})
+		q := a.ask(t, object{"n": 2, "prompt": prompt})
 		s := a.service
 		go func() {
 			got, _ := s.send(q)

@@ -40,8 +40,9 @@ func TestUploadsLargerThanMemory(t *testing.T) {
 	temporary := t.TempDir()
 	d := daemontest.Start(t, daemontest.Options{DataDir: dir, Env: []string{"TMPDIR=" + temporary}})
 	_, key := d.NewUser(100)
+	leftAlone := leftovers(t, dir, temporary)
 	is.Equal(d.Call(operation{prompt: "warm up", n: 1, references: 1}.request(key)).Status, http.StatusOK)
-	leftAlone, before := leftovers(t, dir, temporary), d.RSS()
+	before := d.RSS()
 
 	var wg sync.WaitGroup
 	for range uploaders {
@@ -68,8 +69,9 @@ func TestUploadsAbandoned(t *testing.T) {
 	dir, temporary := t.TempDir(), t.TempDir()
 	d := daemontest.Start(t, daemontest.Options{DataDir: dir, Env: []string{"TMPDIR=" + temporary}})
 	_, key := d.NewUser(100)
+	leftAlone := leftovers(t, dir, temporary)
 	is.Equal(d.Call(operation{prompt: "warm up", n: 1, references: 1}.request(key)).Status, http.StatusOK)
-	leftAlone, open := leftovers(t, dir, temporary), d.OpenFiles()
+	open := d.OpenFiles()
 
 	var wg sync.WaitGroup
 	for i := range uploaders {
@@ -141,9 +143,20 @@ func (f failing) Read([]byte) (int, error) { return 0, f.err }
 // noLeftovers waits until there are no more files than before: they go after the answer has left.
 func noLeftovers(t *testing.T, before []string, dirs ...string) {
 	t.Helper()
-	eventually(t, 20*time.Second, "no file of an upload is left", func() bool {
-		return cmp.Equal(before, leftovers(t, dirs...))
-	})
+	deadline := time.After(20 * time.Second)
+	poll := time.NewTicker(10 * time.Millisecond)
+	defer poll.Stop()
+	for {
+		diff := cmp.Diff(before, leftovers(t, dirs...))
+		if diff == "" {
+			return
+		}
+		select {
+		case <-deadline:
+			t.Fatalf("files are left (-before +now):\n%s", diff)
+		case <-poll.C:
+		}
+	}
 }
 
 // leftovers lists the files below directories, but the images that were generated.

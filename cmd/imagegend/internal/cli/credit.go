@@ -20,7 +20,7 @@ func (a *app) credit() *cobra.Command {
 }
 
 func (a *app) creditGrant() *cobra.Command {
-	var g admin.Grant
+	g := admin.Grant{Priority: imagegen.DefaultPriority}
 	var expiry expiry
 	c := &cobra.Command{
 		Use:   "grant --user NAME N",
@@ -43,7 +43,7 @@ func (a *app) creditGrant() *cobra.Command {
 	userFlag(c, &g.User)
 	expiry.flags(c)
 	c.Flags().BoolVar(&g.Promo, "promo", false, "a gift: burns before what was paid for, all else being equal")
-	c.Flags().IntVar(&g.Priority, "priority", imagegen.DefaultPriority, "from 0 to 100; lower burns first")
+	c.Flags().Var(config.Count(&g.Priority), "priority", "from 1 to 100; lower burns first")
 	c.Flags().StringVar(&g.Ref, "ref", "", refUsage)
 	a.settings.DataDirFlag(c.Flags())
 	return c

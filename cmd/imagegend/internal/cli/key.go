@@ -68,7 +68,7 @@ func (a *app) keyList() *cobra.Command {
 			return err
 		}
 		return list(a, *asJSON, keys, []string{"ID", "NAME", "PREFIX", "CREATED", "EXPIRES", "REVOKED", "LAST USED"}, func(k admin.Key) []any {
-			return []any{k.ID, k.Name, k.Prefix, when(k.CreatedAt), when(k.ExpiresAt), when(k.RevokedAt), when(k.LastUsedAt)}
+			return []any{k.ID, orDash(k.Name), k.Prefix, when(k.CreatedAt), when(k.ExpiresAt), when(k.RevokedAt), when(k.LastUsedAt)}
 		})
 	})
 	return c

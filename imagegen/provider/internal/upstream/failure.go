@@ -36,7 +36,7 @@ func (f Failure) Error() *imagegen.ProviderError {
 	e := &imagegen.ProviderError{Err: fmt.Errorf("the upstream answered %d: %s", f.Status, Excerpt(f.Body))}
 	switch f.Status {
 	case http.StatusTooManyRequests:
-		e.Class, e.RetryAfter = imagegen.ClassRateLimited, RetryAfter(f.Header, time.Now())
+		e.Class, e.RetryAfter = imagegen.ClassRateLimited, RetryAfter(f.Header)
 	case http.StatusUnauthorized, http.StatusForbidden:
 		e.Message = "the upstream refused the API key"
 	case http.StatusPaymentRequired:
@@ -103,13 +103,13 @@ func Broken(ctx context.Context, err error) error {
 
 // RetryAfter reads the header of that name, seconds or an HTTP date; 0 if there is none, it cannot
 // be read, or it is past.
-func RetryAfter(h http.Header, now time.Time) time.Duration {
+func RetryAfter(h http.Header) time.Duration {
 	value := strings.TrimSpace(h.Get("Retry-After"))
 	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
 		return time.Duration(seconds) * time.Second
 	}
 	if at, err := http.ParseTime(value); err == nil {
-		return max(0, at.Sub(now))
+		return max(0, time.Until(at))
 	}
 	return 0
 }

@@ -23,6 +23,8 @@ const (
 type String struct {
 	// Path tells where it stands: names joined by dots, and [] for each array, as in data[].b64_json.
 	Path string
+	// Index is the place in the outermost array that it stands in, from 0.
+	Index int
 	io.Reader
 }
 
@@ -51,8 +53,10 @@ func Strings(r io.Reader) iter.Seq2[String, error] {
 var errStop = errors.New("no more is wanted")
 
 type walker struct {
-	in    *bufio.Reader
-	yield func(String, error) bool
+	in     *bufio.Reader
+	yield  func(String, error) bool
+	arrays int // that are open
+	index  int // in the outermost of them
 }
 
 func (w *walker) value(path string, depth int) error {
@@ -69,7 +73,7 @@ func (w *walker) value(path string, depth int) error {
 	case '{':
 		return w.list('}', func() error { return w.member(path, depth) })
 	case '[':
-		return w.list(']', func() error { return w.value(path+"[]", depth+1) })
+		return w.array(path, depth)
 	}
 	if strings.IndexByte("-0123456789tfn", c) < 0 {
 		return unexpected(c)
@@ -79,11 +83,25 @@ func (w *walker) value(path string, depth int) error {
 
 func (w *walker) text(path string) error {
 	s := &unescaper{in: w.in}
-	if !w.yield(String{path, s}, nil) {
+	if !w.yield(String{path, w.index, s}, nil) {
 		return errStop
 	}
 	_, err := io.Copy(io.Discard, s)
 	return err
+}
+
+func (w *walker) array(path string, depth int) error {
+	if w.arrays == 0 {
+		w.index = -1
+	}
+	w.arrays++
+	defer func() { w.arrays-- }()
+	return w.list(']', func() error {
+		if w.arrays == 1 {
+			w.index++
+		}
+		return w.value(path+"[]", depth+1)
+	})
 }
 
 // list reads what stands between brackets and commas.

@@ -1,0 +1,95 @@
+package openai
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"slices"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
+)
+
+// answer is read while it arrives.
+type answer struct {
+	provider *Provider
+	yield    func(imagegen.ProviderImage, error) bool
+	inline   []int  // the elements of data that held their image
+	links    []link // those that named one, in order
+	problem  problem
+}
+
+type link struct {
+	index int
+	url   string
+}
+
+// read yields the images that the answer holds, then those that it names. It returns nil if yield
+// wants no more.
+func (a *answer) read(ctx context.Context, body io.Reader) error {
+	for s, err := range upstream.Strings(body) {
+		if err != nil {
+			return upstream.Broken(ctx, err)
+		}
+		if wanted, err := a.take(s); err != nil {
+			return upstream.Broken(ctx, err)
+		} else if !wanted {
+			return nil
+		}
+	}
+	if a.problem != (problem{}) {
+		return a.problem.asError()
+	}
+	return a.fetch(ctx)
+}
+
+// take looks at one string of the answer.
+func (a *answer) take(s upstream.String) (wanted bool, err error) {
+	switch s.Path {
+	case "data[].b64_json":
+		encoded := bufio.NewReader(s)
+		if _, err := encoded.Peek(1); err == io.EOF {
+			return true, nil // some services send "" beside a url
+		}
+		a.inline = append(a.inline, s.Index)
+		return a.yield(imagegen.ProviderImage{Body: upstream.Base64(encoded)}, nil), nil
+	case "data[].url":
+		url, err := s.Text()
+		if url != "" {
+			a.links = append(a.links, link{s.Index, url})
+		}
+		return true, err
+	case "error.message":
+		a.problem.Message, err = s.Text()
+	case "error.code":
+		a.problem.Code, err = s.Text()
+	case "error.type":
+		a.problem.Type, err = s.Text()
+	}
+	return true, err
+}
+
+// fetch yields the images that came as a URL only. One that cannot be fetched does not cost the
+// others.
+func (a *answer) fetch(ctx context.Context) error {
+	var failed error
+	for _, l := range a.links {
+		if slices.Contains(a.inline, l.index) {
+			continue
+		}
+		image, err := a.provider.client.Fetch(ctx, l.url)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			failed = err
+			continue
+		}
+		wanted := a.yield(imagegen.ProviderImage{Body: image}, nil)
+		image.Close()
+		if !wanted {
+			return nil
+		}
+	}
+	return failed
+}

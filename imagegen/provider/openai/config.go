@@ -1,0 +1,151 @@
+package openai
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
+)
+
+const (
+	defaultBaseURL = "https://api.openai.com/v1"
+	defaultModel   = "gpt-image-2"
+	defaultName    = "openai"
+	// maxPerCall is the most images of one call.
+	maxPerCall = 10
+)
+
+// Config describes an upstream. Only APIKey is required.
+type Config struct {
+	// APIKey is sent to BaseURL's host and nowhere else. Required unless Private.
+	APIKey imagegen.Secret
+
+	// Name is the upstream's name, shown to callers. "": "openai".
+	Name string
+
+	// BaseURL is where the API lives, up to before /images; a query is sent with every request.
+	// "": https://api.openai.com/v1.
+	BaseURL string
+
+	// KeyHeader carries the bare key. "": Authorization, as a bearer token.
+	KeyHeader string
+
+	// Organization and Project are sent along if they are set.
+	Organization, Project string
+
+	// Model is the upstream's name for the model. "": gpt-image-2.
+	Model string
+
+	// Sizes lists all that the model takes, where they are few. nil: every size that SizeRules allow.
+	Sizes []imagegen.Size
+
+	// SizeRules say which sizes the model takes. The zero value: GPTImage2.
+	SizeRules SizeRules
+
+	// NoAuto says that the model does not take the size "auto". It is never sent along with Sizes.
+	NoAuto bool
+
+	// NoQuality says that the model takes no quality; none is sent.
+	NoQuality bool
+
+	// NoEdits says that there is no /images/edits: no reference images.
+	NoEdits bool
+
+	// MaxReferences is the most reference images. 0: 16.
+	MaxReferences int
+
+	// MaxPerCall is the most images that one call makes, up to 10; for more, several calls are made
+	// at once. 0: 10.
+	MaxPerCall int
+
+	// MaxPrompt is the most characters of a prompt. 0: 32,000.
+	MaxPrompt int
+
+	// OutputFormat is png, jpeg or webp. "": the upstream's choice.
+	OutputFormat string
+
+	// Moderation is auto or low; it holds for requests without references. "": the upstream's choice.
+	Moderation string
+
+	// ImageHosts are the only hosts that images are fetched from, if the upstream answers with URLs;
+	// "*.example.com" stands for every host below example.com. nil: any.
+	ImageHosts []string
+
+	// Private permits http, and loopback and private addresses: for an upstream of one's own.
+	Private bool
+}
+
+// New returns an error that says what is wrong with c. It makes no request.
+func New(c Config) (*Provider, error) {
+	c.Name = cmp.Or(c.Name, defaultName)
+	c.BaseURL = cmp.Or(c.BaseURL, defaultBaseURL)
+	c.Model = cmp.Or(c.Model, defaultModel)
+	c.MaxReferences = cmp.Or(c.MaxReferences, imagegen.MaxReferences)
+	c.MaxPerCall = cmp.Or(c.MaxPerCall, maxPerCall)
+	if c.NoEdits {
+		c.MaxReferences = 0
+	}
+	if c.SizeRules == (SizeRules{}) {
+		c.SizeRules = GPTImage2()
+	}
+	if err := c.check(); err != nil {
+		return nil, fmt.Errorf("openai: %w", err)
+	}
+	p := &Provider{config: c}
+	client, err := upstream.New(upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, KeyHeader: c.KeyHeader, Header: c.header(),
+		ImageHosts: c.ImageHosts, Private: c.Private, Classify: c.classify()})
+	if err != nil {
+		return nil, fmt.Errorf("openai: %w", err)
+	}
+	p.client = client
+	p.capabilities = c.capabilities()
+	if len(p.capabilities.Tiers) == 0 {
+		return nil, errors.New("openai: the sizes hold none that fits a ratio and a tier; correct Sizes or SizeRules")
+	}
+	return p, nil
+}
+
+func (c Config) check() error {
+	switch {
+	case c.APIKey == "" && !c.Private:
+		return errors.New("an API key is required")
+	case c.MaxReferences < 0 || c.MaxReferences > imagegen.MaxReferences:
+		return fmt.Errorf("the option MaxReferences is %d; it can be up to %d", c.MaxReferences, imagegen.MaxReferences)
+	case c.MaxPerCall < 1 || c.MaxPerCall > maxPerCall:
+		return fmt.Errorf("the option MaxPerCall is %d; it can be from 1 to %d", c.MaxPerCall, maxPerCall)
+	case c.MaxPrompt < 0 || c.MaxPrompt > imagegen.MaxPromptRunes:
+		return fmt.Errorf("the option MaxPrompt is %d; it can be up to %d", c.MaxPrompt, imagegen.MaxPromptRunes)
+	case !slices.Contains([]string{"", "png", "jpeg", "webp"}, c.OutputFormat):
+		return fmt.Errorf("the option OutputFormat is %q; it can be png, jpeg or webp", c.OutputFormat)
+	case !slices.Contains([]string{"", "auto", "low"}, c.Moderation):
+		return fmt.Errorf("the option Moderation is %q; it can be auto or low", c.Moderation)
+	}
+	for _, s := range c.Sizes {
+		if s.Auto() || !s.Valid() {
+			return fmt.Errorf("the option Sizes holds %v; edges can be from %d to %d", s, imagegen.MinEdge, imagegen.MaxEdge)
+		}
+	}
+	return c.SizeRules.check()
+}
+
+func (c Config) header() http.Header {
+	h := http.Header{}
+	for name, value := range map[string]string{"OpenAI-Organization": c.Organization, "OpenAI-Project": c.Project} {
+		if value != "" {
+			h.Set(name, value)
+		}
+	}
+	return h
+}
+
+// official reports whether the upstream is OpenAI's own.
+func (c Config) official() bool {
+	u, err := url.Parse(c.BaseURL)
+	return err == nil && strings.EqualFold(u.Hostname(), "api.openai.com")
+}

@@ -1,0 +1,34 @@
+// Package openai is a provider over the OpenAI images API, and over any service that speaks the
+// same protocol.
+//
+//	p, err := openai.New(openai.Config{APIKey: key})
+//	...
+//	imagegen.Model{ID: "gpt-image-2", Provider: p, Credits: prices}
+//
+// Without references it sends JSON to /images/generations, with references a form to /images/edits,
+// whose files stream from disk. Images are decoded while the answer arrives; one that comes as a
+// URL is fetched at once.
+//
+// # The upstream
+//
+// From OpenAI's API reference for images and its Go client: a prompt has up to 32,000 characters,
+// n is 1 to 10, an edit takes up to 16 PNG, JPEG or WebP files under 50 MB in the field image[].
+// The models named gpt-image always answer with base64 and refuse response_format, which is
+// therefore never sent. gpt-image-2 takes every size that [GPTImage2] allows. An error is an object
+// with message, type, param and code; what moderation refuses has the code moderation_blocked.
+// There is no idempotency key and no job to resume: an attempt whose answer was lost is not
+// repeated. Of 503, "overloaded", OpenAI says that the request was not processed; of a 503 from
+// anyone else nothing is known.
+//
+// # Other services
+//
+// A service of one's own, such as LocalAI or stable-diffusion.cpp, needs BaseURL, Private and most
+// often Sizes and NoEdits. Azure needs KeyHeader "api-key" and the deployment as Model:
+//
+//	openai.Config{
+//		BaseURL:   "https://NAME.openai.azure.com/openai/v1",
+//		KeyHeader: "api-key",
+//		APIKey:    key,
+//		Model:     "my-deployment",
+//	}
+package openai

@@ -1,0 +1,177 @@
+// Package double is a stand-in for the OpenAI images API that behaves as its documentation says.
+package double
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// Key is the only key that the server takes.
+const Key = "sk-test-0123456789abcdef"
+
+// Prompts that the server knows.
+const (
+	Endless   = "never finish this" // answers when the client has gone
+	Forbidden = "draw something forbidden"
+)
+
+// Request is what arrived, with the names and lengths of files in place of their bytes.
+type Request struct {
+	Path   string
+	Params map[string]any
+	Files  []File
+}
+
+// File is one file of a form.
+type File struct {
+	Field, Name, MediaType string
+	Size                   int
+}
+
+// Server answers as the API does for gpt-image-2. The zero value is ready for use.
+type Server struct {
+	// Before is called first, if it is set; true means that it has answered.
+	Before func(w http.ResponseWriter, r *http.Request) bool
+	// Link makes the URL of an image of which the server sends a link instead of its bytes; nil: bytes.
+	Link func(path string) string
+
+	mu       sync.Mutex
+	requests []Request
+}
+
+// Requests returns what was asked for so far.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.requests)
+}
+
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if size, ok := strings.CutPrefix(r.URL.Path, "/files/"); ok {
+		w.Header().Set("Content-Type", "image/png")
+		w.Write(picture(size))
+		return
+	}
+	if s.Before != nil && s.Before(w, r) {
+		return
+	}
+	if r.Header.Get("Authorization") != "Bearer "+Key {
+		fail(w, http.StatusUnauthorized, "invalid_request_error", "invalid_api_key", "", "Incorrect API key provided.")
+		return
+	}
+	switch r.Method + " " + strings.TrimPrefix(r.URL.Path, "/v1") {
+	case "GET /models/gpt-image-2":
+		answer(w, map[string]any{"id": "gpt-image-2", "object": "model", "created": 1776729600, "owned_by": "system"})
+	case "POST /images/generations":
+		s.generate(w, r, parseJSON)
+	case "POST /images/edits":
+		s.generate(w, r, parseForm)
+	default:
+		fail(w, http.StatusNotFound, "invalid_request_error", "model_not_found", "model", "The model does not exist.")
+	}
+}
+
+func (s *Server) generate(w http.ResponseWriter, r *http.Request, parse func(*http.Request) (Request, error)) {
+	q, err := parse(r)
+	if err != nil {
+		fail(w, http.StatusBadRequest, "invalid_request_error", "invalid_value", "", err.Error())
+		return
+	}
+	s.mu.Lock()
+	s.requests = append(s.requests, q)
+	s.mu.Unlock()
+	if param, err := check(q); err != nil {
+		fail(w, http.StatusBadRequest, "invalid_request_error", "invalid_value", param, err.Error())
+		return
+	}
+	switch q.Params["prompt"] {
+	case Forbidden:
+		fail(w, http.StatusBadRequest, "image_generation_user_error", "moderation_blocked", "", "Your request was rejected by the safety system.")
+	case Endless:
+		<-r.Context().Done()
+	default:
+		answer(w, s.images(q))
+	}
+}
+
+func (s *Server) images(q Request) map[string]any {
+	size := text(q.Params["size"], "auto")
+	if size == "auto" {
+		size = "1024x1024"
+	}
+	data := make([]map[string]any, number(q.Params["n"], 1))
+	for i := range data {
+		if s.Link != nil {
+			data[i] = map[string]any{"url": s.Link("/files/" + size), "b64_json": ""}
+		} else {
+			data[i] = map[string]any{"b64_json": picture(size)} // []byte is base64 in JSON
+		}
+	}
+	return map[string]any{"created": 1776729600, "data": data, "size": size, "quality": text(q.Params["quality"], "auto"),
+		"output_format": "png", "background": "opaque", "usage": map[string]any{"input_tokens": 12, "output_tokens": 272, "total_tokens": 284,
+			"input_tokens_details": map[string]any{"text_tokens": 12, "image_tokens": 0}}}
+}
+
+func parseJSON(r *http.Request) (q Request, err error) {
+	q.Path = r.URL.Path
+	if !strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
+		return q, fmt.Errorf("unsupported content type %q", r.Header.Get("Content-Type"))
+	}
+	return q, json.NewDecoder(r.Body).Decode(&q.Params)
+}
+
+func parseForm(r *http.Request) (q Request, err error) {
+	q.Path, q.Params = r.URL.Path, map[string]any{}
+	if r.ContentLength < 0 {
+		return q, fmt.Errorf("a length is required")
+	}
+	form, err := r.MultipartReader()
+	if err != nil {
+		return q, err
+	}
+	for {
+		part, err := form.NextPart()
+		if err == io.EOF {
+			return q, nil
+		}
+		if err != nil {
+			return q, err
+		}
+		raw, err := io.ReadAll(part)
+		if err != nil {
+			return q, err
+		}
+		switch {
+		case part.FileName() != "":
+			q.Files = append(q.Files, File{part.FormName(), part.FileName(), http.DetectContentType(raw), len(raw)})
+		case part.FormName() == "n":
+			n, err := strconv.ParseFloat(string(raw), 64)
+			if err != nil {
+				return q, err
+			}
+			q.Params["n"] = n
+		default:
+			q.Params[part.FormName()] = string(raw)
+		}
+	}
+}
+
+func answer(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	json.NewEncoder(w).Encode(v)
+}
+
+func fail(w http.ResponseWriter, status int, kind, code, param, message string) {
+	var b bytes.Buffer
+	json.NewEncoder(&b).Encode(map[string]any{"error": map[string]any{"message": message, "type": kind, "param": param, "code": code}})
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	w.Write(b.Bytes())
+}

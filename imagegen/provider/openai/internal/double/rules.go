@@ -1,0 +1,107 @@
+package double
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"slices"
+	"sync"
+	"unicode/utf8"
+)
+
+var allowed = map[string][]string{
+	"/v1/images/generations": {"model", "prompt", "n", "size", "quality", "background", "output_format", "output_compression", "moderation", "user"},
+	"/v1/images/edits":       {"model", "prompt", "n", "size", "quality", "background", "output_format", "output_compression", "user"},
+}
+
+// check is what the API refuses, and which parameter it blames.
+func check(q Request) (param string, err error) {
+	for name := range q.Params {
+		if !slices.Contains(allowed[q.Path], name) {
+			return name, fmt.Errorf("unknown parameter: %q", name)
+		}
+	}
+	prompt := text(q.Params["prompt"], "")
+	switch n := number(q.Params["n"], 1); {
+	case q.Params["model"] != "gpt-image-2":
+		return "model", errors.New("the model does not exist")
+	case prompt == "" || utf8.RuneCountInString(prompt) > 32_000:
+		return "prompt", errors.New("the prompt is empty or too long")
+	case n < 1 || n > 10:
+		return "n", fmt.Errorf("n is %d", n)
+	case !slices.Contains([]string{"auto", "low", "medium", "high"}, text(q.Params["quality"], "auto")):
+		return "quality", fmt.Errorf("quality is %v", q.Params["quality"])
+	}
+	if err := checkSize(text(q.Params["size"], "auto")); err != nil {
+		return "size", err
+	}
+	return "image", checkFiles(q)
+}
+
+func checkSize(s string) error {
+	if s == "auto" {
+		return nil
+	}
+	var w, h int
+	if _, err := fmt.Sscanf(s, "%dx%d", &w, &h); err != nil || s != fmt.Sprintf("%dx%d", w, h) {
+		return fmt.Errorf("size is %q", s)
+	}
+	switch {
+	case w%16 != 0 || h%16 != 0:
+		return fmt.Errorf("size %s: both edges must be multiples of 16", s)
+	case w > 3840 || h > 3840:
+		return fmt.Errorf("size %s: the longest edge is 3840", s)
+	case w > 3*h || h > 3*w:
+		return fmt.Errorf("size %s: the aspect ratio is beyond 3:1", s)
+	case w*h < 655_360 || w*h > 8_294_400:
+		return fmt.Errorf("size %s: %d pixels are too few or too many", s, w*h)
+	}
+	return nil
+}
+
+func checkFiles(q Request) error {
+	if q.Path != "/v1/images/edits" {
+		return nil
+	}
+	if len(q.Files) < 1 || len(q.Files) > 16 {
+		return fmt.Errorf("%d images", len(q.Files))
+	}
+	for _, f := range q.Files {
+		if f.Field != "image[]" || f.Size >= 50_000_000 || !slices.Contains([]string{"image/png", "image/jpeg", "image/webp"}, f.MediaType) {
+			return fmt.Errorf("invalid image file %+v", f)
+		}
+	}
+	return nil
+}
+
+func text(v any, absent string) string {
+	if s, ok := v.(string); ok {
+		return s
+	}
+	return absent
+}
+
+func number(v any, absent int) int {
+	if n, ok := v.(float64); ok {
+		return int(n)
+	}
+	return absent
+}
+
+var pictures sync.Map // size → PNG
+
+// picture is a PNG of one colour and that size.
+func picture(size string) []byte {
+	if known, ok := pictures.Load(size); ok {
+		return known.([]byte)
+	}
+	var w, h int
+	fmt.Sscanf(size, "%dx%d", &w, &h)
+	var b bytes.Buffer
+	png.Encode(&b, image.NewPaletted(image.Rect(0, 0, w, h), color.Palette{color.RGBA{R: 70, G: 110, B: 160, A: 255}}))
+	pictures.Store(size, b.Bytes())
+	return b.Bytes()
+}

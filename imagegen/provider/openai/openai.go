@@ -1,0 +1,76 @@
+package openai
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
+)
+
+// Provider makes images with an upstream that speaks OpenAI's protocol. It is safe for concurrent
+// use and keeps no state but idle connections.
+type Provider struct {
+	config       Config
+	capabilities imagegen.Capabilities
+	client       *upstream.Client
+}
+
+var (
+	_ imagegen.Provider = (*Provider)(nil)
+	_ imagegen.Checker  = (*Provider)(nil)
+)
+
+// Name is the configured one.
+func (p *Provider) Name() string { return p.config.Name }
+
+// Capabilities are what the configured sizes allow.
+func (p *Provider) Capabilities() imagegen.Capabilities { return p.capabilities }
+
+// Generate asks for the images, with one call where the upstream makes as many.
+func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) upstream.Images {
+	calls := (r.N + p.config.MaxPerCall - 1) / p.config.MaxPerCall
+	return upstream.Gather(ctx, calls, func(ctx context.Context, i int) upstream.Images {
+		part := r
+		part.N = min(p.config.MaxPerCall, r.N-i*p.config.MaxPerCall)
+		return p.call(ctx, part)
+	})
+}
+
+// call makes one request.
+func (p *Provider) call(ctx context.Context, r imagegen.ProviderRequest) upstream.Images {
+	return func(yield func(imagegen.ProviderImage, error) bool) {
+		if err := p.exchange(ctx, r, yield); err != nil {
+			yield(imagegen.ProviderImage{}, err)
+		}
+	}
+}
+
+// exchange returns nil if yield wants no more.
+func (p *Provider) exchange(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	path, body, err := p.request(r)
+	if err != nil {
+		return err
+	}
+	response, err := p.client.Do(ctx, http.MethodPost, path, body)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	a := answer{provider: p, yield: yield}
+	return a.read(ctx, response.Body)
+}
+
+// Probe reports whether the upstream answers, takes the key and knows the model. It costs nothing.
+func (p *Provider) Probe(ctx context.Context) error {
+	err := p.client.JSON(ctx, http.MethodGet, "/models/"+url.PathEscape(p.config.Model), nil, nil)
+	if err != nil {
+		return fmt.Errorf("%s: asking for model %q: %w", p.config.Name, p.config.Model, err)
+	}
+	return nil
+}

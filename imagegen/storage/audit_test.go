@@ -1,0 +1,137 @@
+package storage_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/matryer/is"
+	"go.etcd.io/bbolt"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+)
+
+// usedDir is a closed directory with two generations that succeeded.
+func usedDir(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	db, err := storage.Open(dir, nil)
+	w := work(t, db)
+	w.is.NoErr(err)
+	w.fund(10)
+	w.finish(w.begin(1), pixels(1))
+	w.finish(w.begin(2), pixels(2))
+	w.is.NoErr(w.Close())
+	return dir
+}
+
+// imageFile is the path of the first image in a directory.
+func imageFile(t *testing.T, dir string) string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(dir, "images", "*", "*"))
+	if err != nil || len(found) == 0 {
+		t.Fatal("there is no image", err)
+	}
+	return found[0]
+}
+
+func TestAuditOfSoundBooks(t *testing.T) {
+	dir := usedDir(t)
+	w := work(t, openDir(t, dir, nil))
+	report := w.clean()
+	w.is.Equal(report.Generations, 2)
+	w.is.Equal(report.Images, 2)
+	w.is.Equal(report.Charges, 2)
+	w.is.Equal(report.Accounts, 1)
+	w.is.Equal(len(filesUnder(t, filepath.Join(dir, "tmp"))), 0) // it leaves nothing
+}
+
+// change replaces the first value of a bucket, with a checksum that is right.
+func change(b kv.Bucket, edit func(value []byte) []byte) func(*bbolt.Tx) error {
+	return func(tx *bbolt.Tx) error {
+		bucket := tx.Bucket([]byte(b))
+		k, stored := bucket.Cursor().First()
+		value := edit(slices.Clone(stored[:len(stored)-4]))
+		return bucket.Put(slices.Clone(k), storage.Seal(b, k, value))
+	}
+}
+
+func lastByte(value []byte) []byte {
+	value[len(value)-1] ^= 1
+	return value
+}
+
+// oneMore makes a lot of alice's one credit larger than its parts; its size follows her name.
+func oneMore(lot []byte) []byte {
+	lot[bytes.Index(lot, []byte("alice"))+len("alice")] += 2
+	return lot
+}
+
+func TestAuditFindsDamage(t *testing.T) {
+	books := func(change func(*bbolt.Tx) error) func(*testing.T, string) {
+		return func(t *testing.T, dir string) { tamper(t, dir, change) }
+	}
+	file := func(damage func(path string) error) func(*testing.T, string) {
+		return func(t *testing.T, dir string) { is.New(t).NoErr(damage(imageFile(t, dir))) }
+	}
+	for name, c := range map[string]struct {
+		damage func(t *testing.T, dir string)
+		rule   string // "": any
+	}{
+		"journal entry changed": {books(change("ledger.journal", lastByte)), "journal chain"},
+		"journal entry lost": {books(func(tx *bbolt.Tx) error {
+			b := tx.Bucket([]byte("ledger.journal"))
+			k, _ := b.Cursor().First()
+			return b.Delete(slices.Clone(k))
+		}), ""},
+		"lot that does not add up": {books(change("ledger.live", oneMore)), "lot sum"},
+		"account changed":          {books(change("ledger.accounts", lastByte)), ""},
+		"generation's outcome changed": {books(change("generations.ended", func(v []byte) []byte {
+			return bytes.Replace(v, []byte("succeeded"), []byte("processed"), 1)
+		})), ""},
+		"value without its checksum": {books(func(tx *bbolt.Tx) error {
+			b := tx.Bucket([]byte("generations.intents"))
+			k, v := b.Cursor().First()
+			return b.Put(slices.Clone(k), lastByte(slices.Clone(v)))
+		}), "checksum"},
+		"image missing":   {file(os.Remove), "image bytes"},
+		"image cut short": {file(func(path string) error { return os.Truncate(path, 10) }), "image bytes"},
+		"image of other hash": {file(func(path string) error {
+			b, err := os.ReadFile(path)
+			return errors.Join(err, os.WriteFile(path, lastByte(b), 0o600))
+		}), "image bytes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is, dir := is.New(t), usedDir(t)
+			c.damage(t, dir)
+			db := openDir(t, dir, nil)
+			report, err := db.Audit(t.Context())
+			is.NoErr(err)
+			is.True(!report.Clean())
+			found := slices.ContainsFunc(report.Violations, func(v imagegen.Violation) bool { return c.rule == "" || v.Rule == c.rule })
+			if !found {
+				t.Errorf("no violation of %q in %v", c.rule, report.Violations)
+			}
+		})
+	}
+}
+
+// An image that is erased while the audit runs is none that is missing.
+func TestAuditBesideAnErasure(t *testing.T) {
+	is, dir := is.New(t), usedDir(t)
+	w := work(t, openDir(t, dir, nil))
+	finish, err := w.BeginAudit(t.Context())
+	is.NoErr(err)
+	r, err := w.Generation(t.Context(), newRecord(1).ID)
+	is.NoErr(err)
+	w.erase(r)
+	report, err := finish()
+	is.NoErr(err)
+	is.Equal(report.Images, 2)
+	is.True(report.Clean())
+}

@@ -1,0 +1,125 @@
+package ledger_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+func TestExpiry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := open(t)
+		at := time.Now().Add(time.Hour).UTC()
+		f.grant(imagegen.Grant{User: "alice", Credits: 10, Expires: at})
+		f.grant(imagegen.Grant{User: "alice", Credits: 5, Expires: at})
+		f.grant(imagegen.Grant{User: "alice", Credits: 7})
+		b, err := f.Balance(t.Context(), "alice")
+		f.is.NoErr(err)
+		f.is.Equal(cmp.Diff(imagegen.Balance{Credits: 22, NextExpiration: &imagegen.Expiration{Credits: 15, At: at}}, b), "")
+
+		time.Sleep(time.Hour - 1)
+		f.is.Equal(f.credits("alice"), imagegen.Credits(22))
+		time.Sleep(1)
+		f.is.Equal(f.credits("alice"), imagegen.Credits(7)) // gone at once, though nothing has written it off
+		f.is.Equal(len(f.lots("alice")), 1)
+		f.refusesToSpend("alice", 8)
+		f.charge("c", "alice", 7)
+		f.sound()
+	})
+}
+
+// refusesToSpend checks that a refusal writes nothing, not even what has lapsed.
+func (f *fixture) refusesToSpend(u imagegen.UserID, c imagegen.Credits) {
+	f.Helper()
+	before := f.size("ledger.journal")
+	f.is.True(errors.Is(f.Charge(f.Context(), imagegen.Charge{ID: "refused", User: u, Credits: c}), imagegen.ErrInsufficientCredits))
+	_, err := f.Revoke(f.Context(), imagegen.Revocation{User: u, Credits: c})
+	f.is.True(errors.Is(err, imagegen.ErrInsufficientCredits))
+	_, err = f.Grant(f.Context(), imagegen.Grant{User: u, Credits: imagegen.MaxCredits})
+	f.is.True(errors.Is(err, imagegen.ErrInvalidRequest))
+	f.is.Equal(f.size("ledger.journal"), before)
+}
+
+// What comes back after its lot has lapsed lives a day more, one new lot for each old one.
+func TestRefundAfterExpiry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := open(t)
+		now := time.Now().UTC()
+		f.grant(imagegen.Grant{User: "alice", Credits: 3, Priority: 7, Promo: true, Expires: now.Add(time.Hour)})
+		f.grant(imagegen.Grant{User: "alice", Credits: 3, Priority: 8, Expires: now.Add(2 * time.Hour)})
+		f.grant(imagegen.Grant{User: "alice", Credits: 3, Priority: 9, Expires: now.Add(4 * time.Hour)})
+		f.charge("c", "alice", 8)
+		time.Sleep(3 * time.Hour)
+		f.is.Equal(f.credits("alice"), imagegen.Credits(1))
+		f.settle("c", 2)
+		later := time.Now().UTC()
+		lot := func(l imagegen.Lot) imagegen.Lot {
+			l.User, l.Granted, l.Effective, l.Expires = "alice", l.Remaining, later, later.Add(24*time.Hour)
+			return l
+		}
+		f.is.Equal(cmp.Diff([]imagegen.Lot{
+			lot(imagegen.Lot{ID: "lot_5_0", Remaining: 1, Priority: 7, Promo: true}),
+			lot(imagegen.Lot{ID: "lot_5_1", Remaining: 3, Priority: 8}),
+			{ID: "lot_3_0", User: "alice", Granted: 3, Remaining: 3, Priority: 9, Effective: now, Expires: now.Add(4 * time.Hour)},
+		}, f.lots("alice")), "")
+		f.sound()
+		time.Sleep(24 * time.Hour)
+		f.is.Equal(f.credits("alice"), imagegen.Credits(0))
+	})
+}
+
+// The background loop writes off what has lapsed, a bounded number of lots at a time.
+func TestLapse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := open(t)
+		for i := range 1203 {
+			u := imagegen.UserID(fmt.Sprint("user ", i%7))
+			f.grant(imagegen.Grant{User: u, Credits: 1, Expires: time.Now().Add(time.Hour)})
+		}
+		f.grant(imagegen.Grant{User: "user 1", Credits: 1, Expires: time.Now().Add(2 * time.Hour)})
+		more, err := f.Lapse(t.Context())
+		f.is.NoErr(err)
+		f.is.True(!more) // nothing is due
+		time.Sleep(time.Hour)
+		for _, left := range []int{703, 203, 0} {
+			more, err := f.Lapse(t.Context())
+			f.is.NoErr(err)
+			f.is.Equal(more, left > 0)
+			f.is.Equal(f.size("ledger.due"), left+1)
+			f.sound()
+		}
+		entries := f.size("ledger.journal")
+		_, err = f.Lapse(t.Context())
+		f.is.NoErr(err)
+		f.is.Equal(f.size("ledger.journal"), entries)
+		f.is.Equal(f.credits("user 1"), imagegen.Credits(1))
+	})
+}
+
+// However many lots have lapsed, the next operation writes them all off before itself.
+func TestOperationAfterManyLapsed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := open(t)
+		for i := range 1203 {
+			f.grant(imagegen.Grant{User: "alice", Credits: 1, Expires: time.Now().Add(time.Hour + time.Duration(i%5))})
+		}
+		f.grant(imagegen.Grant{User: "alice", Credits: 1})
+		time.Sleep(2 * time.Hour)
+		f.charge("c", "alice", 1)
+		f.is.Equal(f.credits("alice"), imagegen.Credits(0))
+		entries, err := f.History(t.Context(), "alice", 0, 4)
+		f.is.NoErr(err)
+		var credits []imagegen.Credits
+		for _, e := range entries {
+			credits = append(credits, e.Credits)
+		}
+		f.is.Equal(credits, []imagegen.Credits{-1, -203, -500, -500})
+		f.sound()
+	})
+}
