@@ -72,7 +72,7 @@ type Grant struct {
 	User     UserID
 	Credits  Credits
 	Promo    bool      // a gift: burns before what was paid for, all else being equal
-	Priority int       // 0 to 100, lower burns first
+	Priority int       // 1 to 100, lower burns first; 0: DefaultPriority
 	Expires  time.Time // zero: never
 	Ref      string    // unique over all grants and revocations; "": no protection against repetition
 }

@@ -94,6 +94,7 @@ func TestCommandsWithAndWithoutServer(t *testing.T) {
 }
 
 func TestWrongDataDirectory(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	dir := t.TempDir()
 	for _, args := range [][]string{{"user", "list"}, {"audit"}, {"backup", "x.tar"}} {
@@ -167,4 +168,14 @@ func TestBackupAndRestore(t *testing.T) {
 	_, stderr, status = command(t, t.TempDir(), nil, "restore", broken, "--data-dir", "nothing")
 	is.Equal(status, 1)
 	says(t, stderr, "nothing was restored")
+}
+
+// A script starts the server and goes on at once.
+func TestCommandRightAfterStart(t *testing.T) {
+	is := is.New(t)
+	d := daemontest.Launch(t, daemontest.Options{DataDir: filepath.Join(t.TempDir(), "data")})
+	says(t, d.Admin("user", "create", "alice"), "created user alice")
+	says(t, d.Admin("user", "list"), "alice")
+	until(t, "ready", func() bool { return strings.Contains(d.Output(), `"ready"`) })
+	is.Equal(d.Terminate(drainLimit), 0)
 }

@@ -26,9 +26,11 @@ import (
 
 // Client is the Service of the user that an API key belongs to. It is safe for concurrent use.
 //
-// No call is repeated by itself. Where no answer came, the error is an ErrInternal that wraps the
-// cause: for Generate the outcome is then unknown, and the same call with the same IdempotencyKey
-// tells. Redirects are not followed, so that the key goes nowhere else.
+// Where no answer came, the error is an ErrInternal that wraps the cause: for Generate the outcome is
+// then unknown, and the same call with the same IdempotencyKey tells. Nothing that could cost twice is
+// repeated by itself: net/http repeats what can be, on a connection that proves to be closed, and
+// counts a Generate with IdempotencyKey among it. Redirects are not followed, so that the key goes
+// nowhere else.
 type Client struct {
 	base string
 	key  string

@@ -89,16 +89,14 @@ func TestAsynchronous(t *testing.T) {
 }
 
 // ended polls until the end.
-func (s *site) ended(path string) answer {
+func (s *site) ended(path string) (a answer) {
 	s.Helper()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
-		if a := s.do("GET", path, ""); a.Header.Get("Retry-After") == "" {
-			s.is.Equal(a.StatusCode, http.StatusOK)
-			return a
-		}
-	}
-	s.Fatal("the generation did not end within a minute")
-	return answer{}
+	s.until(func() bool {
+		a = s.do("GET", path, "")
+		s.is.Equal(a.StatusCode, http.StatusOK)
+		return a.Header.Get("Retry-After") == ""
+	})
+	return a
 }
 
 func TestSynchronousFailure(t *testing.T) {

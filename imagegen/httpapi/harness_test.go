@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
@@ -130,6 +131,16 @@ func (s *site) accepted(a answer, status int) (g generation) {
 	}
 	s.is.NoErr(json.Unmarshal([]byte(a.body), &g))
 	return g
+}
+
+// until asks again and again until ok, which must come within a minute.
+func (s *site) until(ok func() bool) {
+	s.Helper()
+	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			s.Fatal("it did not come to pass within a minute")
+		}
+	}
 }
 
 // untouched checks that nothing was charged and nothing recorded.

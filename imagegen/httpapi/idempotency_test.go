@@ -80,8 +80,7 @@ func TestKeyInUseOverHTTP(t *testing.T) {
 		a.Body.Close()
 		first <- answer{Response: a}
 	}()
-	for !strings.Contains(s.do("GET", "/api/v1/generations", "").body, `"processing"`) {
-	}
+	s.until(func() bool { return strings.Contains(s.do("GET", "/api/v1/generations", "").body, `"processing"`) })
 	a := s.post(fox(""), "Idempotency-Key", "k")
 	s.refused(a, http.StatusConflict, imagegen.CodeIdempotencyKeyInUse)
 	s.is.Equal(a.Header.Get("Retry-After"), "2")

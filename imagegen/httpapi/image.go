@@ -21,6 +21,6 @@ func (a *api) image(x *exchange) error {
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	h.Set("Referrer-Policy", "no-referrer")
-	http.ServeContent(x, x.request, "", f.CreatedAt, f)
+	http.ServeContent(x, x.request, "", f.CreatedAt, f.ReadSeekCloser) // the bare file: see exchange.ReadFrom
 	return nil
 }

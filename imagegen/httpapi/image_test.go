@@ -9,6 +9,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
+	"github.com/imagegend/imagegend/imagegen/provider"
 )
 
 func TestImage(t *testing.T) {
@@ -52,4 +53,17 @@ func TestUnknownImage(t *testing.T) {
 		s.refused(a, http.StatusNotFound, imagegen.CodeNotFound)
 		s.is.Equal(a.Header.Get("Content-Security-Policy"), "") // of images only
 	}
+}
+
+// Images larger than what is sent at a time arrive whole, as do parts of them.
+func TestLargeImage(t *testing.T) {
+	large := picture(1024, 1024) + strings.Repeat("0123456789abcdef", 1<<16)
+	var log journal
+	s := serve(t, httpapi.Options{Log: log.logger()}, withProvider(&provider.Fake{Image: []byte(large)}))
+	path := s.path(s.accepted(s.post(`{"model":"fake-1","prompt":"a fox"}`), http.StatusOK).Images[0].URL)
+	s.is.True(s.do("GET", path, "").body == large)
+	s.is.True(s.do("GET", path, "", "Range", "bytes=300000-900000").body == large[300000:900001])
+	s.server.Close()
+	s.is.True(strings.Contains(log.String(), fmt.Sprintf(`"bytes":%d,`, len(large))))
+	s.is.True(strings.Contains(log.String(), `"bytes":600001,`))
 }

@@ -25,12 +25,10 @@ func TestDraining(t *testing.T) {
 	held := &heldProvider{make(chan struct{})}
 	s := serve(t, httpapi.Options{}, withProvider(held))
 	running := s.accepted(s.post(fox(`,"async":true`)), http.StatusAccepted)
-	for !strings.Contains(s.do("GET", s.path(running.PollURL), "").body, `"processing"`) {
-	}
+	s.until(func() bool { return strings.Contains(s.do("GET", s.path(running.PollURL), "").body, `"processing"`) })
 	stopped := make(chan error, 1)
 	go func() { stopped <- s.Stop(context.Background()) }()
-	for s.do("GET", "/readyz", "").StatusCode == http.StatusOK {
-	}
+	s.until(func() bool { return s.do("GET", "/readyz", "").StatusCode != http.StatusOK })
 	a := s.do("GET", "/readyz", "")
 	s.refused(a, http.StatusServiceUnavailable, imagegen.CodeOverloaded)
 	s.is.True(a.Header.Get("Retry-After") != "")
@@ -52,8 +50,9 @@ func TestDraining(t *testing.T) {
 
 func TestOverload(t *testing.T) {
 	s := serve(t, httpapi.Options{}, func(c *imagegen.Config) { c.Concurrency, c.MaxQueued, c.SlotWait = 1, 1, 1 })
-	for s.post(`{"model":"fake-1","prompt":"[fake:hang]","async":true}`).StatusCode == http.StatusAccepted {
-	}
+	s.until(func() bool {
+		return s.post(`{"model":"fake-1","prompt":"[fake:hang]","async":true}`).StatusCode != http.StatusAccepted
+	})
 	for _, more := range []string{"", `,"async":true`} {
 		a := s.post(fox(more))
 		s.refused(a, http.StatusServiceUnavailable, imagegen.CodeOverloaded)

@@ -178,10 +178,8 @@ func TestAnswerNobodyTakes(t *testing.T) {
 		l.say("GET /api/v1/models HTTP/1.1\r\nHost: x\r\n\r\n")
 		time.Sleep(time.Minute)
 		_, err := io.ReadAll(l.r)
-		l.is.NoErr(err) // cut off, in the midst of the answer
-		_, err = l.Conn.Write([]byte("x"))
-		l.is.True(err != nil)
-		l.is.True(time.Since(began) >= time.Minute)
+		l.is.NoErr(err)
+		l.is.Equal(time.Since(began), time.Minute) // it was cut off before: there is nothing to wait for
 	})
 }
 

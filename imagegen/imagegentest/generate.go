@@ -196,7 +196,7 @@ func (s *suite) hangUp() {
 	defer cancel()
 	gone := make(chan error, 1)
 	go func() {
-		_, err := s.Alice.Generate(ctx, fox(imagegen.GenerateRequest{Prompt: "[fake:delay=300ms] a fox"}))
+		_, err := s.Alice.Generate(ctx, fox(imagegen.GenerateRequest{Prompt: "[fake:delay=1500ms] a fox"}))
 		gone <- err
 	}()
 	s.eventually(func() bool { return len(s.recorded(s.Alice)) == 1 })

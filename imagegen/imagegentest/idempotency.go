@@ -74,7 +74,7 @@ func (s *suite) keyReused() {
 }
 
 func (s *suite) keyInUse() {
-	q := imagegen.GenerateRequest{Prompt: "[fake:delay=300ms] a fox", IdempotencyKey: "k"}
+	q := imagegen.GenerateRequest{Prompt: "[fake:delay=1500ms] a fox", IdempotencyKey: "k"}
 	first := make(chan error, 1)
 	go func() {
 		_, err := s.Alice.Generate(s.Context(), fox(q))

@@ -111,7 +111,7 @@ func (s *suite) recorded(of imagegen.Service) []imagegen.Generation {
 	return p.Generations
 }
 
-// fails checks the code of an error, and that what lies behind the service does not show.
+// fails checks the code of an error, and that it says something.
 func (s *suite) fails(err error, want *imagegen.Error) *imagegen.Error {
 	s.Helper()
 	e, ok := errors.AsType[*imagegen.Error](err)

@@ -2,6 +2,7 @@ package storage_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 
@@ -50,5 +51,7 @@ func TestJoint(t *testing.T) {
 
 // The suite of the Bookkeeper includes that of the Ledger.
 func TestBookkeeper(t *testing.T) {
-	storagetest.Bookkeeper(t, func(t *testing.T) imagegen.Bookkeeper { return open(t, nil) })
+	storagetest.Bookkeeper(t, func(t *testing.T, now func() time.Time) imagegen.Bookkeeper {
+		return open(t, &storage.Options{Now: now})
+	})
 }

@@ -27,7 +27,7 @@ var auditChecks = []check{
 		name:      "audit",
 		lines:     []string{"contract: | `audit` |"},
 		daemon:    checkAudit,
-		elsewhere: []string{"cmd/imagegend.TestAuditFindsDamage"},
+		elsewhere: []string{"cmd/imagegend.TestAuditFindsDamage", "imagegen/storage/internal/ledger.TestCheckFindsDamage"},
 	},
 }
 

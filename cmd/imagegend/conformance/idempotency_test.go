@@ -2,6 +2,7 @@ package conformance_test
 
 import (
 	"bytes"
+	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -32,6 +33,11 @@ var idempotencyChecks = []check{
 		name:  "the first call is still running",
 		lines: []string{idempotencyLine, "contract: | client hangs up during a synchronous call |"},
 		run:   checkKeyInUse,
+	},
+	{
+		name:  "the first call still waits for its turn",
+		lines: []string{idempotencyLine},
+		run:   checkKeyInUseBeforeCharge,
 	},
 	{
 		name:  "nothing is kept of a refusal",
@@ -163,6 +169,25 @@ func checkKeyInUse(t *testing.T, s *service) {
 	again := post()
 	is.Equal(string(again.body), string(rendered.body))
 	same(t, a.credits(t), 8)
+}
+
+func checkKeyInUseBeforeCharge(t *testing.T, s *service) {
+	s = s.start(t, settings{concurrency: 1})
+	a := s.account(t, 10)
+	a.reaches(t, a.queued(t, object{"prompt": "[fake:hang]"})["id"], "processing")
+	ctx, cancel := context.WithCancel(t.Context())
+	answers := make(chan answer, 2)
+	for range 2 {
+		q := a.ask(t, nil, "Idempotency-Key", "one").WithContext(ctx)
+		go func() {
+			got, _ := s.send(q)
+			answers <- got
+		}()
+	}
+	// One of them waits for a slot, the other is told so; nothing is accepted that could be named.
+	(<-answers).refused(t, http.StatusConflict, "idempotencyKeyInUse").has(t, "Retry-After", seconds, "Location", "")
+	cancel()
+	same(t, []any{(<-answers).status, a.credits(t)}, []any{0, 9})
 }
 
 func checkKeyAfterRefusal(t *testing.T, s *service) {

@@ -23,20 +23,22 @@ import (
 // startInProcess serves an engine over the memory storage.
 func startInProcess(t *testing.T, s settings) *service {
 	t.Helper()
-	return startEngine(t, s, s.catalog(t))
+	return startEngine(t, s, func(*imagegen.Config) {})
 }
 
-func startEngine(t *testing.T, s settings, models []imagegen.Model) *service {
+// startEngine lets the configuration be changed in ways that an embedder has, and the daemon has not.
+func startEngine(t *testing.T, s settings, change func(*imagegen.Config)) *service {
 	t.Helper()
 	is := is.New(t)
 	logged := &logged{}
 	log := slog.New(httpapi.NewLogHandler(slog.NewJSONHandler(logged, nil)))
 	db := memory.New(nil)
-	cfg := imagegen.Config{Store: db, Ledger: db, Models: models, Concurrency: s.concurrency, MaxQueued: s.maxQueued,
+	cfg := imagegen.Config{Store: db, Ledger: db, Models: s.catalog(t), Concurrency: s.concurrency, MaxQueued: s.maxQueued,
 		SlotWait: s.slotWait, AttemptTimeout: s.attemptTimeout, Log: log}
 	if s.policy == "quality-first" {
 		cfg.Policy = imagegen.QualityFirst
 	}
+	change(&cfg)
 	engine, err := imagegen.New(cfg)
 	is.NoErr(err)
 	is.NoErr(engine.Start(t.Context()))

@@ -108,7 +108,7 @@ func checkRefusedLists(t *testing.T, s *service) {
 		"status=queued,failed":      {"status"},
 		"offset=1":                  {"offset"},
 		"Limit=1":                   {"Limit", "limit"},
-		"limit=" + huge + huge:        {"limit"},
+		"limit=" + huge + huge:      {"limit"},
 		url.QueryEscape("é") + "=1": {"é"},
 		"%zz=1":                     nil,
 	} {

@@ -29,7 +29,7 @@ var serveChecks = []check{
 		lines:  []string{serveLine, "contract: The default configuration lists one model"},
 		daemon: checkBanner,
 	},
-	{name: "the flags of serve", lines: []string{serveLine}, daemon: checkServeFlags},
+	{name: "the flags of serve", lines: []string{serveLine, "contract: | time | 800 s cover"}, daemon: checkServeFlags},
 	{name: "the data directory that serve makes", lines: []string{serveLine}, daemon: checkDefaultDirectory},
 	{
 		name:   "a drain that work outlasts not",
@@ -71,7 +71,7 @@ func checkServeFlags(t *testing.T) {
 		"trusted-proxy", "log-format", "dev"} {
 		says(t, help, "--"+flag, "$IMAGEGEND_"+strings.ToUpper(strings.ReplaceAll(flag, "-", "_")))
 	}
-	says(t, help, "./imagegend-data", "127.0.0.1:8080", "15s")
+	says(t, help, "./imagegend-data", "127.0.0.1:8080", "(default 15s)", "(default 13m20s)", "(default 30s)", "(default 10000)")
 }
 
 func checkDefaultDirectory(t *testing.T) {

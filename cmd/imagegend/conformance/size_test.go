@@ -44,7 +44,7 @@ var sizeChecks = []check{
 			"contract: | tier (response `quality`) |",
 		},
 		run:       checkTierBounds,
-		elsewhere: []string{"imagegen.TestTierOf", "imagegen.TestPolicies"},
+		elsewhere: []string{"imagegen.TestTierOf", "imagegen.TestPolicies", "cmd/imagegend/conformance.TestPolicyOfAnEmbedder"},
 	},
 	{
 		name:  "quality first",
@@ -64,6 +64,7 @@ func checkExplicitSize(t *testing.T, s *service) {
 		"64x64": "1:1", "64x48": "4:3", "48x64": "3:4", "48x32": "3:2", "32x48": "2:3", "64x36": "16:9", "36x64": "9:16",
 		"80x64": "5:4", "64x80": "4:5", "168x72": "21:9", "72x168": "9:21", "64x32": "2:1", "32x64": "1:2", "96x32": "3:1", "32x96": "1:3",
 		"16x16": "1:1", "1023x17": "", "101x100": "1:1", "303x100": "3:1", "100x303": "1:3", "57x43": "4:3", "66x54": "5:4",
+		"264x100": "21:9", "265x100": "3:1", "100x265": "1:3", // nearest by the logarithm, to which 21:9 and 3:1 meet at √7
 	} {
 		if ratio == "" {
 			a.post(t, fox(object{"size": size})).refused(t, http.StatusBadRequest, "invalid_request", size, "3:1")
@@ -88,6 +89,7 @@ func checkRefusedSize(t *testing.T, s *service) {
 		a.post(t, fox(object{"size": size})).refused(t, http.StatusBadRequest, "invalid_request", "size", "16", "8192")
 	}
 	// The nearest size that can be had is named.
+	a.post(t, fox(object{"size": "304x100"})).refused(t, http.StatusBadRequest, "invalid_request", "304x100", "3:1", "304x101")
 	a.post(t, fox(object{"size": "310x100"})).refused(t, http.StatusBadRequest, "invalid_request", "310x100", "3:1", "310x103")
 	a.post(t, fox(object{"size": "100x310"})).refused(t, http.StatusBadRequest, "invalid_request", "100x310", "1:3", "103x310")
 	same(t, a.credits(t), 10)

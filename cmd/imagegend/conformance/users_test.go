@@ -1,7 +1,9 @@
 package conformance_test
 
 import (
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -131,6 +133,9 @@ func checkCreditCommands(t *testing.T) {
 		command(t, d, "credit", "revoke", "--user", "alice", "101").fails(t, 1, "101")
 
 		history := listOf(t, command(t, d, "credit", "history", "--user", "alice", "--json").succeeds(t).stdout)
+		for _, e := range history {
+			same(t, slices.Sorted(maps.Keys(e)), []string{"balance", "credits", "generation", "kind", "ref", "seq", "time", "used"})
+		}
 		var did []any
 		for _, e := range history {
 			did = append(did, []any{e["kind"], e["credits"], e["balance"], e["ref"]})

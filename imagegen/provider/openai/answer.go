@@ -28,7 +28,7 @@ type link struct {
 // wants no more.
 func (a *answer) read(ctx context.Context, body io.Reader) error {
 	for s, err := range upstream.Strings(body) {
-		if err != nil {
+		if err != nil || ctx.Err() != nil {
 			return upstream.Broken(ctx, err)
 		}
 		if wanted, err := a.take(s); err != nil {

@@ -11,6 +11,8 @@ import (
 func testEndedContext(s *store) {
 	ctx, cancel := context.WithCancel(s.t.Context())
 	cancel()
+	_, _, err := s.Claim(ctx, 10, aMinute) // of nothing
+	s.is.True(err != nil)
 	r := s.create(1, async)
 	queued := s.queue(2)
 	u := imagegen.User{ID: "usr_1", Name: "a", AccountType: "FREE"}
@@ -36,7 +38,7 @@ func testEndedContext(s *store) {
 	}
 	s.stands(r)
 	s.stands(queued)
-	_, err := s.Generation(s.t.Context(), generationNo(3))
+	_, err = s.Generation(s.t.Context(), generationNo(3))
 	s.is.True(err != nil)
 	us, err := s.Users(s.t.Context())
 	s.is.NoErr(err)

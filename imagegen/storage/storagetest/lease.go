@@ -70,6 +70,19 @@ func testLeasesOfAllStates(s *store) {
 	s.is.Equal(len(s.recover(aMinute)), running-1)
 }
 
+// What an attempt writes meanwhile does not shorten its lease.
+func testLeaseOutlastsUpdates(s *store) {
+	r, err := s.Create(s.t.Context(), recordNo(1), time.Hour)
+	s.is.NoErr(err)
+	r = s.update(r, imagegen.Accept{})
+	r = s.update(r, saveJob(r))
+	s.update(r, imagesOf(r, 0))
+	time.Sleep(time.Hour - time.Millisecond)
+	s.is.Equal(len(s.recover(aMinute)), 0)
+	time.Sleep(time.Hour)
+	s.is.Equal(len(s.recover(aMinute)), 1)
+}
+
 func testRecoverRace(s *store) {
 	const records, callers = 40, 16
 	for n := range records {

@@ -26,7 +26,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// Store tests an [imagegen.Store]. The subtests Leases, Delays and Wake run in bubbles of
+// Store tests an [imagegen.Store]. Its subtests about leases, delays and waking run in bubbles of
 // testing/synctest, and open is called inside: the store's clock must be time.Now.
 func Store(t *testing.T, open func(t *testing.T) imagegen.Store) {
 	run := func(name string, test func(s *store)) {
@@ -60,6 +60,7 @@ func Store(t *testing.T, open func(t *testing.T) imagegen.Store) {
 	virtual("Wake", testWake)
 	virtual("Leases", testLeases)
 	virtual("LeasesOfAllStates", testLeasesOfAllStates)
+	virtual("LeaseOutlastsUpdates", testLeaseOutlastsUpdates)
 	virtual("RecoverRace", testRecoverRace)
 	virtual("Extend", testExtend)
 	virtual("ExtendLost", testExtendLost)

@@ -23,40 +23,45 @@ type Session struct {
 // Close ends the session. ErrDisk if the disk failed meanwhile.
 func (s *Session) Close() error { return s.close() }
 
+// How long a server that has just been started may take: to make its directory, and from the lock
+// of the directory to its socket. A script starts it and goes on at once.
+const (
+	untilMade      = time.Second
+	untilListening = 5 * time.Second
+)
+
 // Open reaches a data directory: through the socket of the server that has it open, or else by
 // opening the database. It never makes a directory.
 func Open(dir string) (*Session, error) {
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no data directory %s; imagegend serve makes one, --data-dir names another", dir)
-	}
 	place, err := socketPath(dir)
 	if err != nil {
 		return nil, err
 	}
+	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		s, err := connect(dir, place)
+		waited := time.Since(began)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && waited > untilMade:
+			return nil, fmt.Errorf("there is no data directory %s; imagegend serve makes one, --data-dir names another", dir)
+		case errors.Is(err, storage.ErrNoDatabase) && waited > untilMade:
+			return nil, err
+		case errors.Is(err, storage.ErrLocked) && waited > untilListening:
+			return nil, fmt.Errorf("the data directory %s is in use by another process, but nobody answers on its admin socket %s; wait until that process has started or stopped, or end it", dir, place)
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, storage.ErrNoDatabase), errors.Is(err, storage.ErrLocked):
+			continue
+		}
+		return s, err
+	}
+}
+
+func connect(dir, place string) (*Session, error) {
 	if answers(place) {
 		return ask(place), nil
 	}
-	s, err := openLocal(dir)
-	if errors.Is(err, storage.ErrLocked) {
-		if awaitAnswer(place) {
-			return ask(place), nil
-		}
-		return nil, fmt.Errorf("the data directory %s is in use by another process, but nobody answers on its admin socket %s; wait until that process has started or stopped, or end it", dir, place)
+	if _, err := os.Stat(dir); err != nil {
+		return nil, err
 	}
-	return s, err
-}
-
-// starting is how long a server may take from the lock of its directory to its socket.
-const starting = 5 * time.Second
-
-// awaitAnswer gives a server that is just starting the time to open its socket.
-func awaitAnswer(place string) bool {
-	for limit := time.Now().Add(starting); time.Now().Before(limit); time.Sleep(50 * time.Millisecond) {
-		if answers(place) {
-			return true
-		}
-	}
-	return false
+	return openLocal(dir)
 }
 
 func ask(place string) *Session {

@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+
+	// What the program is made of: so the go command knows that a result of the tests is outdated.
+	_ "github.com/imagegend/imagegend/cmd/imagegend/internal/cli"
 )
 
 // Main runs the tests and removes what Build has made. It returns the status to exit with.
@@ -32,7 +35,7 @@ var build = sync.OnceValues(func() (program string, err error) {
 		return "", err
 	}
 	program = filepath.Join(buildDir, "imagegend")
-	out, err := exec.Command("go", "build", "-o", program, "github.com/imagegend/imagegend/cmd/imagegend").CombinedOutput()
+	out, err := exec.Command("go", "build", "-buildvcs=false", "-o", program, "github.com/imagegend/imagegend/cmd/imagegend").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("daemontest: the daemon does not build: %w\n%s", err, out)
 	}

@@ -79,12 +79,12 @@ func (t *Tables) RevokeKey(ctx context.Context, id imagegen.KeyID, at time.Time)
 	return k, err
 }
 
-// TouchKeys implements [imagegen.KeyStore]. A later time stands; a key that is not there is passed over.
+// TouchKeys implements [imagegen.KeyStore]. A key that is not there is passed over.
 func (t *Tables) TouchKeys(ctx context.Context, used map[imagegen.KeyID]time.Time) error {
 	return t.db.Update(ctx, func(tx kv.Tx) error {
 		for id, at := range used {
 			k := kv.Key(string(id))
-			if tx.Get(keyIDs, k) == nil || !at.After(lastUse(tx, k)) {
+			if tx.Get(keyIDs, k) == nil {
 				continue
 			}
 			var w kv.Writer

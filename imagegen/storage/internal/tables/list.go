@@ -43,8 +43,8 @@ func (t *Tables) Ended(ctx context.Context, before time.Time, n int) (records []
 	return records, err
 }
 
-// newest returns the identifiers of up to n of the user's visible records, by falling identifier.
-// Without a status, those of all are merged.
+// newest returns the identifiers of the user's n newest visible records, by falling identifier.
+// Without a status those of each are merged, and what follows them may come as well.
 func newest(tx kv.Tx, u imagegen.UserID, q imagegen.Query, n int) []imagegen.GenerationID {
 	statuses := imagegen.Statuses()
 	if q.Status != "" {
@@ -55,7 +55,7 @@ func newest(tx kv.Tx, u imagegen.UserID, q imagegen.Query, n int) []imagegen.Gen
 		ids = append(ids, newestOf(tx, u, s, q.After, n)...)
 	}
 	slices.SortFunc(ids, func(a, b imagegen.GenerationID) int { return cmp.Compare(b, a) })
-	return ids[:min(n, len(ids))]
+	return ids
 }
 
 func newestOf(tx kv.Tx, u imagegen.UserID, s imagegen.Status, after imagegen.GenerationID, n int) (ids []imagegen.GenerationID) {

@@ -69,9 +69,8 @@ func (l *live) moved(from, to row, now, until time.Time) {
 	l.leases[to.ID] = lease{to.Attempt, until}
 }
 
-// abandoned returns up to n attempts whose lease has ended and leases them until the given time,
-// so that nobody else is told of them meanwhile.
-func (l *live) abandoned(n int, now, until time.Time) []imagegen.Fence {
+// abandoned returns up to n attempts whose lease has ended.
+func (l *live) abandoned(n int, now time.Time) []imagegen.Fence {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var fences []imagegen.Fence
@@ -81,14 +80,10 @@ func (l *live) abandoned(n int, now, until time.Time) []imagegen.Fence {
 		}
 	}
 	slices.SortFunc(fences, func(a, b imagegen.Fence) int { return cmp.Compare(a.ID, b.ID) })
-	fences = fences[:min(max(n, 0), len(fences))]
-	for _, f := range fences {
-		l.leases[f.ID] = lease{f.Attempt, until}
-	}
-	return fences
+	return fences[:min(max(n, 0), len(fences))]
 }
 
-// extend sets the end of leases and returns those that are lost.
+// extend prolongs leases and returns those that are lost.
 func (l *live) extend(until time.Time, fences []imagegen.Fence) (lost []imagegen.Fence) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -97,28 +97,23 @@ func untilDue(tx kv.Tx, now time.Time) (d time.Duration) {
 // Recover implements [imagegen.Queue].
 func (t *Tables) Recover(ctx context.Context, n int, lease time.Duration) ([]imagegen.Record, error) {
 	now := t.now()
-	until := now.Add(lease)
-	abandoned := t.live.abandoned(n, now, until)
+	abandoned := t.live.abandoned(n, now)
 	if len(abandoned) == 0 {
 		return nil, notBegun(ctx)
 	}
 	var records []imagegen.Record
 	err := t.db.Update(ctx, func(tx kv.Tx) (err error) {
-		records, err = t.recover(tx, abandoned, now, until)
+		records, err = t.recover(tx, abandoned, now, now.Add(lease))
 		return err
 	})
-	if err != nil {
-		t.live.extend(now, abandoned) // for the next who asks
-		return nil, err
-	}
-	return records, nil
+	return records, err
 }
 
 func (t *Tables) recover(tx kv.Tx, abandoned []imagegen.Fence, now, until time.Time) (records []imagegen.Record, err error) {
 	for _, f := range abandoned {
 		from, to, _, err := apply(tx, f, imagegen.Recover{})
 		if errors.Is(err, imagegen.ErrStale) || errors.Is(err, imagegen.ErrTransition) || err == nil && from.Terminal() {
-			continue // its attempt has brought it further meanwhile
+			continue // somebody has brought it further meanwhile
 		}
 		if err != nil {
 			return nil, err

@@ -81,6 +81,7 @@ func TestHotPathWrites(t *testing.T) {
 	r, err = d.CreateCharged(t.Context(), r, time.Hour)
 	is.NoErr(err)
 	d.finish(t, r, outcomeOf(r))
+	d.finish(t, r, outcomeOf(r)) // a repetition writes nothing
 	own := func(m map[kv.Bucket]int) (n int) {
 		for b, times := range m {
 			if !strings.HasPrefix(string(b), "ledger.") {
@@ -91,4 +92,22 @@ func TestHotPathWrites(t *testing.T) {
 	}
 	is.Equal(own(c.puts), 5)    // intent, progress, list; progress, list
 	is.Equal(own(c.deletes), 2) // progress, list
+}
+
+func TestKeysAreNotOverwritten(t *testing.T) {
+	is := is.New(t)
+	d := open(t, memkv.New())
+	k := imagegen.Key{ID: "key_1", User: "alice", Name: "first", Hash: [32]byte{1}}
+	is.NoErr(d.CreateKey(t.Context(), k))
+	for _, other := range []imagegen.Key{{ID: "key_1", User: "bob", Hash: [32]byte{2}}, {ID: "key_2", User: "bob", Hash: [32]byte{1}}} {
+		is.True(errors.Is(d.CreateKey(t.Context(), other), imagegen.ErrExists))
+	}
+	ks, err := d.Keys(t.Context(), "bob")
+	is.NoErr(err)
+	is.Equal(len(ks), 0)
+	got, err := d.KeyByHash(t.Context(), k.Hash)
+	is.NoErr(err)
+	is.Equal(got, k)
+	is.True(errors.Is(d.CreateKey(t.Context(), imagegen.Key{ID: "key_3", User: "a\x00b"}), imagegen.ErrInvalidRequest))
+	is.True(errors.Is(d.CreateUser(t.Context(), imagegen.User{ID: "a\x00b"}), imagegen.ErrInvalidRequest))
 }

@@ -3,6 +3,7 @@ package conformance_test
 import (
 	"context"
 	"iter"
+	"net/http"
 	"sync"
 	"testing"
 
@@ -38,10 +39,8 @@ models:
 // The quality that a caller asks for reaches the provider, capped where the models file caps it.
 // No effect of it can be seen from outside: the fake provider draws as it can.
 func TestEffort(t *testing.T) {
-	s := settings{models: cappedModel}
-	models, provider := s.catalog(t), &listening{}
-	models[0].Provider = provider
-	a := startEngine(t, s, models).account(t, 100)
+	provider := &listening{}
+	a := startEngine(t, settings{models: cappedModel}, func(c *imagegen.Config) { c.Models[0].Provider = provider }).account(t, 100)
 	for _, c := range []struct{ size, asked, told, handed string }{
 		{"64x48", "auto", "auto", "auto"},
 		{"64x48", "low", "low", "low"},
@@ -54,4 +53,19 @@ func TestEffort(t *testing.T) {
 		g := a.generated(t, object{"size": c.size, "quality": c.asked})
 		same(t, []any{g["requested_quality"], provider.heard()}, []any{c.told, c.handed})
 	}
+}
+
+// An embedder's policy decides ratio and tier, within what the model lists.
+func TestPolicyOfAnEmbedder(t *testing.T) {
+	a := startEngine(t, settings{}, func(c *imagegen.Config) {
+		c.Policy = func(size imagegen.Size, _ imagegen.Quality, _ imagegen.ModelInfo) (imagegen.Ratio, imagegen.Tier, error) {
+			if size.Width == size.Height && !size.Auto() {
+				return "", "", imagegen.Invalid("no squares here, such as %v", size)
+			}
+			return "16:9", imagegen.Tier2K, nil
+		}
+	}).account(t, 10)
+	g := a.generated(t, object{"size": "auto", "quality": "high"})
+	same(t, []any{g["aspect_ratio"], g["quality"], g["usage"].(object)["credits"]}, []any{"16:9", "2K", 2})
+	a.post(t, fox(object{"size": "64x64"})).refused(t, http.StatusBadRequest, "invalid_request", "no squares here, such as 64x64")
 }

@@ -1,0 +1,188 @@
+package openai_test
+
+import (
+	"bytes"
+	"context"
+	"image"
+	_ "image/png"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/openai"
+	"github.com/imagegend/imagegend/imagegen/provider/openai/internal/double"
+	"github.com/imagegend/imagegend/imagegen/provider/providertest"
+)
+
+// serve starts an upstream and returns a provider for it.
+func serve(t *testing.T, upstream http.Handler, change func(*openai.Config)) *openai.Provider {
+	t.Helper()
+	s := httptest.NewServer(upstream)
+	t.Cleanup(s.Close)
+	c := openai.Config{APIKey: double.Key, BaseURL: s.URL + "/v1", Private: true}
+	if change != nil {
+		change(&c)
+	}
+	p, err := openai.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func square(prompt string, n int) imagegen.ProviderRequest {
+	return imagegen.ProviderRequest{Key: "gen_1", Prompt: prompt, N: n, Ratio: "1:1", Tier: "1K", Quality: "auto"}
+}
+
+// collect reads every image to its end and returns their bytes and the error that the call ended with.
+func collect(ctx context.Context, p imagegen.Provider, r imagegen.ProviderRequest) (images [][]byte, ended error) {
+	for i, err := range p.Generate(ctx, r) {
+		if err != nil {
+			return images, err
+		}
+		raw, err := io.ReadAll(i.Body)
+		if err == nil { // an image that breaks off counts as not delivered
+			images = append(images, raw)
+		}
+	}
+	return images, nil
+}
+
+func sizeOf(raw []byte) imagegen.Size {
+	c, _, _ := image.DecodeConfig(bytes.NewReader(raw))
+	return imagegen.Size{Width: c.Width, Height: c.Height}
+}
+
+// stored is a reference image.
+type stored []byte
+
+func (s stored) Open(context.Context) (io.ReadCloser, error) {
+	return io.NopCloser(bytes.NewReader(s)), nil
+}
+
+func reference(mediaType string, head string, width, height int) imagegen.ProviderReference {
+	raw := stored(append([]byte(head), make([]byte, 5000)...))
+	return imagegen.ProviderReference{Reference: raw, MediaType: mediaType, Size: int64(len(raw)), Width: width, Height: height}
+}
+
+func TestProvider(t *testing.T) {
+	providertest.Run(t, providertest.Config{
+		New: func(t *testing.T) imagegen.Provider {
+			return serve(t, &double.Server{}, nil)
+		},
+		Endless: double.Endless,
+		Sample:  true,
+	})
+}
+
+func TestProviderWithOneImagePerCallAndLinks(t *testing.T) {
+	providertest.Run(t, providertest.Config{
+		New: func(t *testing.T) imagegen.Provider {
+			d := &double.Server{}
+			s := httptest.NewServer(d)
+			t.Cleanup(s.Close)
+			d.Link = func(path string) string { return s.URL + path }
+			p, err := openai.New(openai.Config{APIKey: double.Key, BaseURL: s.URL + "/v1", Private: true, MaxPerCall: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p
+		},
+		Endless: double.Endless,
+		Sample:  true,
+	})
+}
+
+func TestGenerationIsSent(t *testing.T) {
+	is := is.New(t)
+	d := &double.Server{}
+	p := serve(t, d, func(c *openai.Config) { c.OutputFormat, c.Moderation = "png", "low" })
+	r := square("a <fox> & \u2028 \"snow\"", 3)
+	r.Quality = "high"
+	images, err := collect(t.Context(), p, r)
+	is.NoErr(err)
+	is.Equal(len(images), 3)
+	want := []double.Request{{Path: "/v1/images/generations", Params: map[string]any{"model": "gpt-image-2",
+		"prompt": "a <fox> & \u2028 \"snow\"", "n": 3.0, "size": "1024x1024", "quality": "high", "output_format": "png", "moderation": "low"}}}
+	if diff := cmp.Diff(want, d.Requests()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestEditIsSent(t *testing.T) {
+	is := is.New(t)
+	d := &double.Server{}
+	p := serve(t, d, func(c *openai.Config) { c.Moderation = "low" })
+	r := square("as a comic", 2)
+	r.References = []imagegen.ProviderReference{
+		reference("image/png", "\x89PNG\r\n\x1a\n", 40, 40),
+		reference("image/jpeg", "\xff\xd8\xff", 40, 40),
+		reference("image/webp", "RIFF\x00\x00\x00\x00WEBPVP", 40, 40),
+	}
+	images, err := collect(t.Context(), p, r)
+	is.NoErr(err)
+	is.Equal(len(images), 2)
+	want := []double.Request{{Path: "/v1/images/edits", // which knows no moderation
+		Params: map[string]any{"model": "gpt-image-2", "prompt": "as a comic", "n": 2.0, "size": "1024x1024", "quality": "auto"},
+		Files: []double.File{{Field: "image[]", Name: "reference-1.png", MediaType: "image/png", Size: 5008},
+			{Field: "image[]", Name: "reference-2.jpeg", MediaType: "image/jpeg", Size: 5003},
+			{Field: "image[]", Name: "reference-3.webp", MediaType: "image/webp", Size: 5014}}}}
+	if diff := cmp.Diff(want, d.Requests()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestCallsAreSplit(t *testing.T) {
+	is := is.New(t)
+	d := &double.Server{}
+	p := serve(t, d, func(c *openai.Config) { c.MaxPerCall = 3 })
+	images, err := collect(t.Context(), p, square("foxes", 4))
+	is.NoErr(err)
+	is.Equal(len(images), 4)
+	sum := 0.0
+	for _, r := range d.Requests() {
+		sum += r.Params["n"].(float64)
+	}
+	is.Equal(len(d.Requests()), 2)
+	is.Equal(sum, 4.0)
+}
+
+func TestHeaders(t *testing.T) {
+	is := is.New(t)
+	var got http.Header
+	p := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { got = r.Header }), func(c *openai.Config) {
+		c.KeyHeader, c.Organization, c.Project = "api-key", "org-1", "proj-1"
+	})
+	is.NoErr(p.Probe(t.Context()))
+	is.Equal(got.Get("Api-Key"), double.Key)
+	is.Equal(got.Get("Authorization"), "")
+	is.Equal(got.Get("OpenAI-Organization"), "org-1")
+	is.Equal(got.Get("OpenAI-Project"), "proj-1")
+}
+
+func TestNewRefuses(t *testing.T) {
+	for name, c := range map[string]openai.Config{
+		"no key":               {},
+		"http":                 {APIKey: "k", BaseURL: "http://api.example.com"},
+		"no host":              {APIKey: "k", BaseURL: "api.example.com/v1"},
+		"key with a line":      {APIKey: "k\n"},
+		"too many per call":    {APIKey: "k", MaxPerCall: 11},
+		"too many references":  {APIKey: "k", MaxReferences: 17},
+		"prompt too long":      {APIKey: "k", MaxPrompt: 32_001},
+		"unknown format":       {APIKey: "k", OutputFormat: "gif"},
+		"unknown moderation":   {APIKey: "k", Moderation: "none"},
+		"a size of zero":       {APIKey: "k", Sizes: []imagegen.Size{{}}},
+		"sizes without a tier": {APIKey: "k", Sizes: []imagegen.Size{{Width: 100, Height: 1000}}},
+		"rules without a size": {APIKey: "k", SizeRules: openai.SizeRules{Step: 16}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := openai.New(c)
+			is.New(t).True(err != nil)
+		})
+	}
+}

@@ -1,0 +1,218 @@
+package openai_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/openai"
+	"github.com/imagegend/imagegend/imagegen/provider/openai/internal/double"
+)
+
+func TestErrorsHaveAClass(t *testing.T) {
+	wrap := func(code, kind string) string {
+		return fmt.Sprintf(`{"error":{"message":"no","type":%q,"param":null,"code":%s}}`, kind, code)
+	}
+	page := "<!DOCTYPE html>\n<html>" + strings.Repeat("<p>Bad gateway</p>\n", 10_000)
+	for name, c := range map[string]struct {
+		status int
+		header string
+		body   string
+		class  imagegen.Class
+		retry  time.Duration
+	}{
+		"rate limited":            {429, "7", wrap(`"rate_limit_exceeded"`, "tokens"), imagegen.ClassRateLimited, 7 * time.Second},
+		"rate limited, no body":   {429, "", "", imagegen.ClassRateLimited, 0},
+		"no quota left":           {429, "", wrap(`"insufficient_quota"`, "insufficient_quota"), imagegen.ClassUnknown, 0},
+		"billing limit":           {400, "", wrap(`"billing_hard_limit_reached"`, "image_generation_user_error"), imagegen.ClassUnknown, 0},
+		"moderation":              {400, "", wrap(`"moderation_blocked"`, "image_generation_user_error"), imagegen.ClassRefused, 0},
+		"moderation of Azure":     {400, "", wrap(`"contentFilter"`, ""), imagegen.ClassRefused, 0},
+		"account blocked":         {403, "", `{"error":{"code":"Forbidden","message":"blocked: content policy"}}`, imagegen.ClassUnknown, 0},
+		"bad key":                 {401, "", wrap(`"invalid_api_key"`, "invalid_request_error"), imagegen.ClassUnknown, 0},
+		"bad image":               {400, "", wrap(`"invalid_image_file"`, "image_generation_user_error"), imagegen.ClassInvalid, 0},
+		"a code that is a number": {400, "", wrap(`400`, "bad"), imagegen.ClassInvalid, 0},
+		"unknown model":           {404, "", wrap(`"model_not_found"`, "invalid_request_error"), imagegen.ClassInvalid, 0},
+		"server error":            {500, "", wrap(`null`, "server_error"), imagegen.ClassUnknown, 0},
+		"bad gateway":             {502, "", page, imagegen.ClassUnknown, 0},
+		"unavailable by a proxy":  {503, "", page, imagegen.ClassUnknown, 0},
+		"unavailable, not OpenAI": {503, "", wrap(`null`, "server_error"), imagegen.ClassUnknown, 0},
+		"redirect":                {302, "", "", imagegen.ClassUnknown, 0},
+		"error with status 200":   {200, "", wrap(`"moderation_blocked"`, ""), imagegen.ClassRefused, 0},
+		"page with status 200":    {200, "", page, imagegen.ClassUnknown, 0},
+		"cut short":               {200, "", `{"data":[{"b64_json":"iVBO`, imagegen.ClassUnknown, 0},
+		"nothing":                 {200, "", ``, imagegen.ClassUnknown, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			p := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if c.header != "" {
+					w.Header().Set("Retry-After", c.header)
+				}
+				w.Header().Set("Location", "http://192.0.2.1/")
+				w.WriteHeader(c.status)
+				io.WriteString(w, c.body)
+			}), nil)
+			images, err := collect(t.Context(), p, square("a fox", 2))
+			is.Equal(len(images), 0)
+			e, ok := errors.AsType[*imagegen.ProviderError](err)
+			is.True(ok)
+			is.Equal(e.Class, c.class)
+			is.Equal(e.RetryAfter, c.retry)
+			is.True(len(err.Error()) < 600) // an excerpt
+		})
+	}
+}
+
+func TestMessageOfABadKey(t *testing.T) {
+	is := is.New(t)
+	p := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(401)
+		fmt.Fprintf(w, `{"error":{"message":"Incorrect API key provided: %s.","code":"invalid_api_key"}}`, r.Header.Get("Authorization"))
+	}), nil)
+	_, err := collect(t.Context(), p, square("a fox", 1))
+	is.True(strings.Contains(err.Error(), "the upstream refused the API key"))
+	is.True(!strings.Contains(err.Error(), double.Key)) // though the upstream repeated it
+	is.True(strings.Contains(p.Probe(t.Context()).Error(), "the upstream refused the API key"))
+}
+
+func TestUpstreamThatIsNotThere(t *testing.T) {
+	is := is.New(t)
+	s := httptest.NewServer(nil)
+	s.Close()
+	p, err := openai.New(openai.Config{BaseURL: s.URL, Private: true})
+	is.NoErr(err)
+	_, err = collect(t.Context(), p, square("a fox", 1))
+	e, ok := errors.AsType[*imagegen.ProviderError](err)
+	is.True(ok)
+	is.Equal(e.Class, imagegen.ClassUnavailable) // nothing was sent
+}
+
+func TestPrivateAddressIsRefused(t *testing.T) {
+	is := is.New(t)
+	s := httptest.NewTLSServer(&double.Server{})
+	defer s.Close()
+	p, err := openai.New(openai.Config{APIKey: double.Key, BaseURL: s.URL})
+	is.NoErr(err)
+	_, err = collect(t.Context(), p, square("a fox", 1))
+	is.True(err != nil && strings.Contains(err.Error(), "127.0.0.1 is no public address"))
+}
+
+func TestUpstreamThatHangsUp(t *testing.T) {
+	is := is.New(t)
+	var calls atomic.Int64
+	p := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		calls.Add(1)
+		io.Copy(io.Discard, r.Body)
+		c, _, err := http.NewResponseController(w).Hijack()
+		if err == nil {
+			c.(*net.TCPConn).SetLinger(0)
+			c.Close()
+		}
+	}), nil)
+	_, err := collect(t.Context(), p, square("a fox", 1))
+	e, ok := errors.AsType[*imagegen.ProviderError](err)
+	is.True(ok)
+	is.Equal(e.Class, imagegen.ClassUnknown)
+	is.Equal(calls.Load(), int64(1)) // and not again
+}
+
+// The images before a break count; the error comes last.
+func TestImagesBeforeABreakCount(t *testing.T) {
+	is := is.New(t)
+	p := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, `{"data":[{"b64_json":"`+"Zm94"+`"},{"revised_prompt":"x","b64_json":"Zm`)
+	}), nil)
+	images, err := collect(t.Context(), p, square("a fox", 2))
+	is.Equal(len(images), 1)
+	is.Equal(string(images[0]), "fox")
+	e, ok := errors.AsType[*imagegen.ProviderError](err)
+	is.True(ok)
+	is.Equal(e.Class, imagegen.ClassUnknown)
+}
+
+// The first image is there before the second one was sent.
+func TestImagesComeAsTheyAreMade(t *testing.T) {
+	is := is.New(t)
+	first := make(chan struct{})
+	p := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, `{"data":[{"b64_json":"Zm94"}`)
+		w.(http.Flusher).Flush()
+		select {
+		case <-first:
+		case <-r.Context().Done():
+		}
+		io.WriteString(w, `,{"b64_json":"b3ds"}]}`)
+	}), nil)
+	var got []string
+	for i, err := range p.Generate(t.Context(), square("animals", 2)) {
+		is.NoErr(err)
+		raw, err := io.ReadAll(i.Body)
+		is.NoErr(err)
+		got = append(got, string(raw))
+		if len(got) == 1 {
+			close(first)
+		}
+	}
+	is.Equal(got, []string{"fox", "owl"})
+}
+
+func TestSlowAnswerEndsWithTheContext(t *testing.T) {
+	is := is.New(t)
+	p := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, `{"data":[{"b64_json":"Zm94`)
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	}), nil)
+	late := errors.New("the time is up")
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 30*time.Millisecond, late)
+	defer cancel()
+	images, err := collect(ctx, p, square("a fox", 1))
+	is.Equal(len(images), 0)
+	is.True(errors.Is(err, late))
+}
+
+// An answer may hold bytes and a link for the same image: it is one image.
+func TestLinkBesideBytes(t *testing.T) {
+	is := is.New(t)
+	var base string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/owl" {
+			is.Equal(r.Header.Get("Authorization"), "") // the key is not for the image's host
+			w.Header().Set("Content-Type", "image/png")
+			io.WriteString(w, "owl")
+			return
+		}
+		fmt.Fprintf(w, `{"data":[{"url":"%s/gone","b64_json":"Zm94"},{"url":"%[1]s/owl","b64_json":null},{"url":"%[1]s/gone"},{"url":"data:image/png;base64,bWljZQ=="}]}`, base)
+	}))
+	defer s.Close()
+	base = s.URL
+	p, err := openai.New(openai.Config{APIKey: double.Key, BaseURL: s.URL, Private: true})
+	is.NoErr(err)
+	var got []string
+	images, err := collect(t.Context(), p, square("animals", 4))
+	for _, i := range images {
+		got = append(got, string(i))
+	}
+	is.Equal(got, []string{"fox", "owl", "mice"})
+	e, ok := errors.AsType[*imagegen.ProviderError](err) // of the one that could not be fetched
+	is.True(ok)
+	is.Equal(e.Class, imagegen.ClassUnknown)
+}
+
+func TestProbe(t *testing.T) {
+	is := is.New(t)
+	is.NoErr(serve(t, &double.Server{}, nil).Probe(t.Context()))
+	err := serve(t, &double.Server{}, func(c *openai.Config) { c.Model = "gpt-image-9" }).Probe(t.Context())
+	is.True(err != nil && strings.Contains(err.Error(), `"gpt-image-9"`))
+}

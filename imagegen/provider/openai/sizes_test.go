@@ -1,0 +1,178 @@
+package openai_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider"
+	"github.com/imagegend/imagegend/imagegen/provider/openai"
+	"github.com/imagegend/imagegend/imagegen/provider/openai/internal/double"
+)
+
+// Every ratio in every tier is sent as the table has it, and comes back as itself.
+func TestEveryRatioInEveryTier(t *testing.T) {
+	d := &double.Server{}
+	p := serve(t, d, nil)
+	for _, ratio := range imagegen.Ratios()[1:] {
+		for _, tier := range imagegen.Tiers() {
+			is := is.New(t)
+			r := square("a fox", 1)
+			r.Ratio, r.Tier = ratio, tier
+			is.NoErr(p.Check(r))
+			images, err := collect(t.Context(), p, r)
+			is.NoErr(err)
+			got := sizeOf(images[0])
+			is.Equal(got, provider.SizeFor(ratio, tier))
+			is.Equal(imagegen.TierOf(got.Area()), tier)
+			is.Equal(imagegen.NearestRatio(got, imagegen.Ratios()), ratio)
+		}
+	}
+}
+
+func TestExplicitSizes(t *testing.T) {
+	d := &double.Server{}
+	p := serve(t, d, nil)
+	for asked, sent := range map[string]string{
+		"1024x1024": "1024x1024", // legal: unchanged
+		"1536x1024": "1536x1024",
+		"3840x2160": "3840x2160",
+		"1280x512":  "1280x512",  // on the floor
+		"1920x1080": "1920x1088", // to the next step
+		"1001x667":  "1008x672",
+		"512x512":   "1024x1024", // too small: the table's
+		"64x36":     "1280x720",
+		"100x300":   "576x1728",
+		"1400x463":  "1728x576",  // would be beyond 3:1 in steps
+		"2113x698":  "3504x1168", // larger than the tier's entry
+	} {
+		t.Run(asked, func(t *testing.T) {
+			is := is.New(t)
+			before := len(d.Requests())
+			images, err := collect(t.Context(), p, explicit(is, p, asked))
+			is.NoErr(err)
+			is.Equal(len(images), 1)
+			is.Equal(d.Requests()[before].Params["size"], sent)
+		})
+	}
+}
+
+// Whatever size is asked for, either a legal one is sent that the engine can make it of, or the
+// refusal names one that is taken.
+func TestAnyExplicitSize(t *testing.T) {
+	is := is.New(t)
+	p := serve(t, &double.Server{}, nil)
+	edges := []int{16, 17, 100, 431, 500, 512, 655, 768, 809, 1000, 1024, 1080, 1448, 1920, 2160, 2880, 2896, 3840, 3841, 6000, 8192}
+	refused := 0
+	for _, w := range edges {
+		for _, h := range edges {
+			if max(w, h) > 3*min(w, h) {
+				continue // refused before
+			}
+			r := explicit(is, p, fmt.Sprintf("%dx%d", w, h))
+			err := p.Check(r)
+			if err == nil {
+				continue
+			}
+			refused++
+			e, ok := errors.AsType[*imagegen.ProviderError](err)
+			is.True(ok && e.Class == imagegen.ClassInvalid)
+			_, nearest, ok := strings.Cut(e.Message, "the nearest is ")
+			is.True(ok)
+			is.NoErr(p.Check(explicit(is, p, nearest))) // the size that is named can be had
+		}
+	}
+	is.True(refused > 0)
+}
+
+func explicit(is *is.I, p imagegen.Provider, size string) imagegen.ProviderRequest {
+	z, err := imagegen.ParseSize(size)
+	is.NoErr(err)
+	r := square("a fox", 1)
+	r.Size, r.Tier = z, imagegen.TierOf(z.Area())
+	r.Ratio = imagegen.NearestRatio(z, p.Capabilities().Ratios)
+	return r
+}
+
+func TestAutoSize(t *testing.T) {
+	wide := []imagegen.ProviderReference{reference("image/png", "\x89PNG\r\n\x1a\n", 1600, 900)}
+	for name, c := range map[string]struct {
+		tier       imagegen.Tier
+		references []imagegen.ProviderReference
+		noAuto     bool
+		sent       string
+	}{
+		"lowest tier":                {tier: "1K", sent: "auto"},
+		"lowest tier, reference":     {tier: "1K", references: wide, sent: "auto"},
+		"2K":                         {tier: "2K", sent: "2048x2048"},
+		"2K, reference":              {tier: "2K", references: wide, sent: "2560x1440"},
+		"4K, reference":              {tier: "4K", references: wide, sent: "3840x2160"},
+		"a model without auto":       {tier: "1K", noAuto: true, sent: "1024x1024"},
+		"without auto, by reference": {tier: "1K", noAuto: true, references: wide, sent: "1280x720"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			d := &double.Server{}
+			p := serve(t, d, func(o *openai.Config) { o.NoAuto = c.noAuto })
+			r := square("a fox", 1)
+			r.Ratio, r.Tier, r.References = imagegen.RatioAuto, c.tier, c.references
+			is.NoErr(p.Check(r))
+			_, err := collect(t.Context(), p, r)
+			is.NoErr(err)
+			is.Equal(d.Requests()[0].Params["size"], c.sent)
+		})
+	}
+}
+
+func TestListedSizes(t *testing.T) {
+	is := is.New(t)
+	d := &double.Server{}
+	p := serve(t, d, func(c *openai.Config) {
+		c.Sizes = []imagegen.Size{{Width: 1536, Height: 1024}, {Width: 1024, Height: 1024}, {Width: 2048, Height: 2048}}
+		c.NoEdits, c.NoQuality = true, true
+	})
+	can := p.Capabilities()
+	is.Equal(can.Ratios, []imagegen.Ratio{"auto", "1:1", "3:2"})
+	is.Equal(can.Tiers, []imagegen.Tier{"1K", "2K"})
+	is.Equal(can.MaxReferences, 0)
+
+	is.NoErr(p.Check(explicit(is, p, "600x400")))
+	err := p.Check(explicit(is, p, "1800x1200"))
+	is.True(err != nil)
+	is.True(strings.Contains(err.Error(), "the nearest is 1536x1024"))
+	missing := square("a fox", 1)
+	missing.Ratio, missing.Tier = "3:2", "2K"
+	is.True(p.Check(missing) != nil) // no size of this ratio in this tier
+
+	auto := square("a fox", 1)
+	auto.Ratio = imagegen.RatioAuto
+	for _, r := range []imagegen.ProviderRequest{explicit(is, p, "600x400"), auto} {
+		images, err := collect(t.Context(), p, r)
+		is.NoErr(err)
+		is.Equal(len(images), 1)
+	}
+	is.Equal(d.Requests()[0].Params["size"], "1536x1024")
+	is.Equal(d.Requests()[1].Params["size"], "1024x1024") // a listed one, not "auto"
+	_, sent := d.Requests()[0].Params["quality"]
+	is.True(!sent)
+}
+
+func TestSizeRulesOfAnotherModel(t *testing.T) {
+	is := is.New(t)
+	p := serve(t, &double.Server{}, func(c *openai.Config) {
+		c.SizeRules = openai.SizeRules{Step: 64, MaxEdge: 2048, MinPixels: 64 * 64, MaxPixels: 2048 * 2048, MaxAspect: 2}
+	})
+	can := p.Capabilities()
+	is.Equal(can.Tiers, []imagegen.Tier{"1K", "2K"})
+	is.True(slices.Contains(can.Ratios, "2:1"))
+	is.True(!slices.Contains(can.Ratios, "3:1"))
+	for _, ratio := range can.Ratios[1:] {
+		is.True(math.Max(ratio.Aspect(), 1/ratio.Aspect()) <= 2)
+	}
+}

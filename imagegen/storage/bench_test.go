@@ -1,0 +1,162 @@
+package storage_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+)
+
+func benchDB(b *testing.B) *storage.DB {
+	b.Helper()
+	db, err := storage.Open(b.TempDir(), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// each runs b.N operations on so many goroutines.
+func each(b *testing.B, writers int, f func(n int) error) {
+	b.Helper()
+	var n atomic.Int64
+	done := make(chan error, writers)
+	b.ResetTimer()
+	for range writers {
+		go func() {
+			for {
+				i := int(n.Add(1))
+				if i > b.N {
+					done <- nil
+					return
+				}
+				if err := f(i); err != nil {
+					done <- err
+					return
+				}
+			}
+		}()
+	}
+	for range writers {
+		if err := <-done; err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// Four values of 200 bytes in each operation.
+func BenchmarkUpdate(b *testing.B) {
+	for _, writers := range []int{1, 16, 256} {
+		b.Run(fmt.Sprintf("writers=%d", writers), func(b *testing.B) {
+			db := benchDB(b)
+			var commits atomic.Int64
+			db.SetCommit(func(commit func() error) error { commits.Add(1); return commit() })
+			each(b, writers, func(n int) error {
+				return db.KV().Update(b.Context(), func(tx kv.Tx) error {
+					for i := range 4 {
+						tx.Put(shelf, kv.Key(uint64(n), uint64(i)), make([]byte, 200))
+					}
+					return nil
+				})
+			})
+			b.ReportMetric(float64(b.N)/float64(commits.Load()), "ops/commit")
+		})
+	}
+}
+
+// A generation as the engine writes it down: charged, and settled with one image.
+func BenchmarkGeneration(b *testing.B) {
+	for _, writers := range []int{1, 16, 256} {
+		b.Run(fmt.Sprintf("writers=%d", writers), func(b *testing.B) {
+			db := benchDB(b)
+			if _, err := db.Grant(b.Context(), imagegen.Grant{User: "alice", Credits: imagegen.MaxCredits}); err != nil {
+				b.Fatal(err)
+			}
+			each(b, writers, func(n int) error {
+				r, err := db.CreateCharged(b.Context(), newRecord(n), time.Minute)
+				if err != nil {
+					return err
+				}
+				o := imagegen.Outcome{Images: []imagegen.StoredImage{stored(r, nil)}, At: epoch}
+				_, err = db.FinishSettled(b.Context(), r.Fence(), o)
+				return err
+			})
+		})
+	}
+}
+
+func BenchmarkView(b *testing.B) {
+	db := benchDB(b)
+	r, err := db.Create(b.Context(), newRecord(1), time.Minute)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := db.Generation(b.Context(), r.ID); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// Beside it, the same steps by hand: the least that a durable file costs.
+func BenchmarkPutImage(b *testing.B) {
+	for _, size := range []int{1 << 10, 1 << 20} {
+		content := make([]byte, size)
+		b.Run(fmt.Sprintf("size=%d", size), func(b *testing.B) {
+			db := benchDB(b)
+			b.SetBytes(int64(size))
+			n := 0
+			for b.Loop() {
+				n++
+				k := imagegen.ImageKey{Generation: "gen_1", Attempt: 1, Image: imagegen.ImageID(fmt.Sprint(n))}
+				if err := db.PutImage(b.Context(), k, bytes.NewReader(content)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(fmt.Sprintf("size=%d/byHand", size), func(b *testing.B) {
+			dir := b.TempDir()
+			b.SetBytes(int64(size))
+			n := 0
+			for b.Loop() {
+				n++
+				if err := byHand(dir, fmt.Sprint(n), content); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func byHand(dir, name string, content []byte) error {
+	f, err := os.OpenFile(filepath.Join(dir, "temp"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(content); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), filepath.Join(dir, name)); err != nil {
+		return err
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}

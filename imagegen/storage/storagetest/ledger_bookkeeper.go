@@ -1,0 +1,135 @@
+package storagetest
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// Bookkeeper tests an [imagegen.Bookkeeper], and with it an [imagegen.Ledger]. open returns an
+// empty one whose clock is now, which is safe for concurrent use.
+func Bookkeeper(t *testing.T, open func(t *testing.T, now func() time.Time) imagegen.Bookkeeper) {
+	t.Run("Ledger", func(t *testing.T) {
+		Ledger(t, func(t *testing.T) imagegen.Ledger { return open(t, time.Now) },
+			func(ctx context.Context, l imagegen.Ledger, u imagegen.UserID, c imagegen.Credits) error {
+				_, err := l.(imagegen.Bookkeeper).Grant(ctx, imagegen.Grant{User: u, Credits: c})
+				return err
+			})
+	})
+	run := func(name string, test func(b *bookkeeper)) {
+		t.Run(name, func(t *testing.T) {
+			b := &bookkeeper{t: t, is: is.New(t), time: epoch}
+			b.Bookkeeper = open(t, b.now)
+			t.Cleanup(func() { audit(t, b.Bookkeeper) })
+			test(b)
+		})
+	}
+	run("BurningOrder", testBurningOrder)
+	run("LotSums", testLotSums)
+	run("Expiry", testExpiry)
+	run("RefundLots", testRefundLots)
+	run("GrantTwice", testGrantTwice)
+	run("RevokeTwice", testRevokeTwice)
+	run("ReferenceRace", testReferenceRace)
+	run("Revoke", testRevoke)
+	run("RefusedGrants", testRefusedGrants)
+	run("FullAccount", testFullAccount)
+	run("History", testHistory)
+	run("NobodysBooks", testNobodysBooks)
+	run("BooksEndedContext", testBooksEndedContext)
+}
+
+// bookkeeper is a Bookkeeper under test, with a clock that the test moves.
+type bookkeeper struct {
+	imagegen.Bookkeeper
+	t  *testing.T
+	is *is.I
+
+	mu   sync.Mutex
+	time time.Time
+}
+
+func (b *bookkeeper) now() time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.time
+}
+
+// pass lets time go on, and is seen to do so: no more than a day passes unseen.
+func (b *bookkeeper) pass(d time.Duration) {
+	b.t.Helper()
+	for d > 0 {
+		b.mu.Lock()
+		b.time = b.time.Add(min(d, 20*time.Hour))
+		b.mu.Unlock()
+		d -= 20 * time.Hour
+		b.has("a passer-by", 0)
+	}
+}
+
+func (b *bookkeeper) has(u imagegen.UserID, want imagegen.Credits) {
+	b.t.Helper()
+	balance, err := b.Balance(b.t.Context(), u)
+	b.is.NoErr(err)
+	b.is.Equal(balance.Credits, want)
+}
+
+// next checks when how many of alice's credits lapse first.
+func (b *bookkeeper) next(c imagegen.Credits, at time.Time) {
+	b.t.Helper()
+	balance, err := b.Balance(b.t.Context(), alice)
+	b.is.NoErr(err)
+	b.is.Equal(diff(&imagegen.Expiration{Credits: c, At: at}, balance.NextExpiration), "")
+}
+
+// grant adds a lot to alice's.
+func (b *bookkeeper) grant(g imagegen.Grant) imagegen.Lot {
+	b.t.Helper()
+	g.User = alice
+	l, err := b.Grant(b.t.Context(), g)
+	b.is.NoErr(err)
+	return l
+}
+
+// revoke takes from alice.
+func (b *bookkeeper) revoke(c imagegen.Credits, lot, ref string) (imagegen.Entry, error) {
+	return b.Revoke(b.t.Context(), imagegen.Revocation{User: alice, Credits: c, Lot: lot, Ref: ref})
+}
+
+func (b *bookkeeper) charge(id imagegen.ChargeID, c imagegen.Credits) {
+	b.t.Helper()
+	b.is.NoErr(b.Charge(b.t.Context(), imagegen.Charge{ID: id, User: alice, Credits: c}))
+}
+
+func (b *bookkeeper) settle(id imagegen.ChargeID, used imagegen.Credits) {
+	b.t.Helper()
+	b.is.NoErr(b.Settle(b.t.Context(), id, used))
+}
+
+func (b *bookkeeper) lots() []imagegen.Lot {
+	b.t.Helper()
+	lots, err := b.Lots(b.t.Context(), alice)
+	b.is.NoErr(err)
+	return lots
+}
+
+func (b *bookkeeper) history(before uint64, limit int) []imagegen.Entry {
+	b.t.Helper()
+	entries, err := b.History(b.t.Context(), alice, before, limit)
+	b.is.NoErr(err)
+	return entries
+}
+
+// refused checks that an error is the one wanted, and that it promises that nothing was changed.
+func (b *bookkeeper) refused(err, want error) {
+	b.t.Helper()
+	if !errors.Is(err, want) || !imagegen.Definite(err) {
+		b.t.Fatalf("got %v, want %v", err, want)
+	}
+}
