@@ -154,7 +154,7 @@ func TestDrain(t *testing.T) {
 				}
 				yield(picture(1024, 1024), nil)
 			}}, option, func(c *imagegen.Config) { c.Backoff = []time.Duration{} }) // a single try
-			async := h.queued(imagegen.GenerateRequest{N: 2})
+			async := h.queued(imagegen.GenerateRequest{N: 2, IdempotencyKey: "drained"})
 			type answer struct {
 				imagegen.Result
 				err error
@@ -174,6 +174,11 @@ func TestDrain(t *testing.T) {
 			h.is.True(h.engine.Ready(t.Context()) != nil)
 			_, err := h.generate(imagegen.GenerateRequest{})
 			h.is.True(isCode(err, imagegen.ErrOverloaded)) // no new work
+			_, err = h.generate(imagegen.GenerateRequest{N: 9})
+			h.is.True(isCode(err, imagegen.ErrInvalidRequest)) // what is wrong is told all the same
+			replay, err := h.generate(imagegen.GenerateRequest{N: 2, Async: true, IdempotencyKey: "drained"})
+			h.is.NoErr(err)
+			h.is.True(replay.Replayed) // and what was answered is answered again
 			_, err = h.engine.As(alice).Generation(t.Context(), async.ID)
 			h.is.NoErr(err) // reading goes on
 			h.is.NoErr(<-stopped)

@@ -13,11 +13,6 @@ func (e *Engine) now() time.Time { return e.cfg.Now().UTC().Truncate(time.Millis
 // Generate implements [Service].
 func (s *Session) Generate(ctx context.Context, q GenerateRequest) (Result, error) {
 	e := s.engine
-	if err := e.life.enter(); err != nil {
-		discard(q.References)
-		return Result{}, overloaded(5*time.Second, err)
-	}
-	defer e.life.leave()
 	r, m, err := e.plan(s.user, q)
 	if err != nil {
 		discard(q.References)
@@ -50,7 +45,7 @@ func (c *call) discard() {
 	}
 }
 
-// run is the order of checks behind validation: idempotency, admission, capacity, credits.
+// run is the order of checks behind validation: idempotency, draining, admission, capacity, credits.
 func (c *call) run(ctx context.Context) (Result, error) {
 	e := c.engine
 	if c.record.IdempotencyKey != "" {
@@ -66,6 +61,10 @@ func (c *call) run(ctx context.Context) (Result, error) {
 			defer release()
 		}
 	}
+	if err := e.life.enter(); err != nil {
+		return Result{}, overloaded(5*time.Second, err)
+	}
+	defer e.life.leave()
 	if err := e.admit(ctx, c.record, c.request); err != nil {
 		return Result{}, err
 	}

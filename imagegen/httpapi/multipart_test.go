@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/textproto"
 	"strings"
@@ -129,12 +130,19 @@ func TestFormIsMalformed(t *testing.T) {
 // The limit of a file is inclusive, and counted in bytes whatever the picture.
 func TestFileOfFiftyMiB(t *testing.T) {
 	s := serve(t, httpapi.Options{})
-	file := func(n int) string {
-		p := picture(30, 30)
-		return p + strings.Repeat("\x00", n-len(p)) // bytes behind the end of a PNG are ignored
+	const filler = "FILLER" // stands for what follows the end of a PNG, which is ignored
+	contentType, form := formOf(foxForm(part{name: "image", file: "big.png", value: picture(30, 30) + filler})...)
+	before, after, _ := strings.Cut(form, filler)
+	post := func(size int64) answer {
+		zeros := io.LimitReader(readerFunc(func(p []byte) (int, error) { return len(p), nil }), size-int64(len(picture(30, 30))))
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.server.URL+generations,
+			io.MultiReader(strings.NewReader(before), zeros, strings.NewReader(after)))
+		s.is.NoErr(err)
+		r.Header = http.Header{"Authorization": {"Bearer " + s.key}, "Content-Type": {contentType}}
+		return s.send(r)
 	}
-	s.accepted(s.postForm(foxForm(part{name: "image", file: "a", value: file(50 << 20)})...), http.StatusOK)
-	message := s.refused(s.postForm(foxForm(part{name: "image", file: "big.png", value: file(50<<20 + 1)})...), 400, imagegen.CodeInvalidRequest)
+	s.is.Equal(s.accepted(post(50<<20), http.StatusOK).ReferenceCount, 1)
+	message := s.refused(post(50<<20+1), http.StatusBadRequest, imagegen.CodeInvalidRequest)
 	s.is.True(strings.Contains(message, `image 1 ("big.png") is larger than 52428800 bytes`))
 }
 

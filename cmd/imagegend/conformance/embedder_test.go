@@ -33,7 +33,7 @@ func (l *listening) heard() string {
 
 const cappedModel = `
 models:
-  - {id: fake-1, provider: {type: fake}, credits: {1K: 1, 2K: 2}, max_effort: {2K: medium}}
+  - {id: fake-1, provider: {type: fake}, credits: {1K: 1, 2K: 2}, max_effort: {1K: medium}}
 `
 
 // The quality that a caller asks for reaches the provider, capped where the models file caps it.
@@ -42,13 +42,12 @@ func TestEffort(t *testing.T) {
 	provider := &listening{}
 	a := startEngine(t, settings{models: cappedModel}, func(c *imagegen.Config) { c.Models[0].Provider = provider }).account(t, 100)
 	for _, c := range []struct{ size, asked, told, handed string }{
-		{"64x48", "auto", "auto", "auto"},
 		{"64x48", "low", "low", "low"},
-		{"64x48", "high", "high", "high"}, // no cap on 1K
-		{"1536x1152", "low", "low", "low"},
-		{"1536x1152", "medium", "medium", "medium"},
-		{"1536x1152", "high", "high", "medium"},
-		{"1536x1152", "auto", "auto", "medium"}, // what the upstream would choose could be more
+		{"64x48", "medium", "medium", "medium"},
+		{"64x48", "high", "high", "medium"},
+		{"64x48", "auto", "auto", "medium"},   // what the upstream would choose could be more
+		{"1536x1152", "high", "high", "high"}, // no cap on 2K
+		{"1536x1152", "auto", "auto", "auto"},
 	} {
 		g := a.generated(t, object{"size": c.size, "quality": c.asked})
 		same(t, []any{g["requested_quality"], provider.heard()}, []any{c.told, c.handed})

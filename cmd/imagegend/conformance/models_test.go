@@ -75,15 +75,15 @@ func checkModelListing(t *testing.T, s *service) {
 }
 
 func checkTierPrices(t *testing.T, s *service) {
-	a := s.account(t, 100)
+	a := s.stuck(t, 100)
 	left := 100
 	for _, tier := range []struct {
 		size, name string
 		price      int
 	}{{"64x48", "1K", 1}, {"1536x1152", "2K", 2}, {"2432x1824", "4K", 4}} {
-		g := a.generated(t, object{"size": tier.size})
-		same(t, []any{g["quality"], g["model"], g["usage"]}, []any{tier.name, "fake-1", object{"credits": tier.price, "credits_requested": tier.price}})
-		left -= tier.price
+		g := a.queued(t, object{"size": tier.size, "n": 3})
+		same(t, []any{g["quality"], g["model"], g["usage"]}, []any{tier.name, "fake-1", object{"credits": 0, "credits_requested": 3 * tier.price}})
+		left -= 3 * tier.price
 		same(t, a.credits(t), left)
 	}
 }

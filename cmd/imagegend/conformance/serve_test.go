@@ -71,7 +71,7 @@ func checkServeFlags(t *testing.T) {
 		"trusted-proxy", "log-format", "dev"} {
 		says(t, help, "--"+flag, "$IMAGEGEND_"+strings.ToUpper(strings.ReplaceAll(flag, "-", "_")))
 	}
-	says(t, help, "./imagegend-data", "127.0.0.1:8080", "(default 15s)", "(default 13m20s)", "(default 30s)", "(default 10000)")
+	says(t, help, "./imagegend-data", "127.0.0.1:8080", "(default 15s)", "13m20s)", "(default 30s)", "(default 10000)")
 }
 
 func checkDefaultDirectory(t *testing.T) {

@@ -128,23 +128,24 @@ func tierOf(pixels int) string {
 	return "4K"
 }
 
-// What is not paid for tells the tier as well: nobody has the credits.
 func checkTierBounds(t *testing.T, s *service) {
-	a := s.account(t, 1)
-	g := a.generated(t, object{"size": "1700x1000"})
-	same(t, []any{g["quality"], g["aspect_ratio"]}, []any{"1K", "16:9"})
-	s.grant(t, a.user, 1, 0)
-	for _, size := range []string{"1001x1700", "2200x2000"} { // 2K costs 2
-		a.post(t, fox(object{"size": size})).refused(t, http.StatusPaymentRequired, "insufficientCredits")
+	a := s.stuck(t, 100)
+	for _, c := range []struct {
+		size, quality, tier, ratio string
+		price                      int
+	}{
+		{"16x16", "auto", "1K", "1:1", 1},
+		{"1700x1000", "low", "1K", "16:9", 1},
+		{"1001x1700", "auto", "2K", "9:16", 2},
+		{"2200x2000", "auto", "2K", "5:4", 2},
+		{"2201x2000", "low", "4K", "5:4", 4},
+		{"8192x8192", "auto", "4K", "1:1", 4},
+		{"64x48", "high", "1K", "4:3", 1}, // the effort asked for changes nothing
+	} {
+		g := a.queued(t, object{"size": c.size, "quality": c.quality})
+		same(t, []any{g["quality"], g["aspect_ratio"], g["requested_quality"], g["usage"].(object)["credits_requested"]},
+			[]any{c.tier, c.ratio, c.quality, c.price})
 	}
-	s.grant(t, a.user, 1, 0)
-	same(t, a.generated(t, object{"size": "1001x1700"})["quality"], "2K")
-	s.grant(t, a.user, 3, 0)
-	a.post(t, fox(object{"size": "2201x2000"})).refused(t, http.StatusPaymentRequired, "insufficientCredits")
-	same(t, a.generated(t, object{"size": "2200x2000"})["quality"], "2K")
-	// The effort asked for changes nothing.
-	same(t, a.generated(t, object{"size": "64x48", "quality": "high"})["quality"], "1K")
-	same(t, a.credits(t), 0)
 }
 
 func checkQualityFirst(t *testing.T, s *service) {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider/openai"
-	"github.com/imagegend/imagegend/imagegen/provider/openai/internal/double"
+	"github.com/imagegend/imagegend/imagegen/provider/openai/internal/openaitest"
 	"github.com/imagegend/imagegend/imagegen/provider/providertest"
 )
 
@@ -24,7 +24,7 @@ func serve(t *testing.T, upstream http.Handler, change func(*openai.Config)) *op
 	t.Helper()
 	s := httptest.NewServer(upstream)
 	t.Cleanup(s.Close)
-	c := openai.Config{APIKey: double.Key, BaseURL: s.URL + "/v1", Private: true}
+	c := openai.Config{APIKey: openaitest.Key, BaseURL: s.URL + "/v1", Private: true}
 	if change != nil {
 		change(&c)
 	}
@@ -73,9 +73,9 @@ func reference(mediaType string, head string, width, height int) imagegen.Provid
 func TestProvider(t *testing.T) {
 	providertest.Run(t, providertest.Config{
 		New: func(t *testing.T) imagegen.Provider {
-			return serve(t, &double.Server{}, nil)
+			return serve(t, &openaitest.Server{}, nil)
 		},
-		Endless: double.Endless,
+		Endless: openaitest.Endless,
 		Sample:  true,
 	})
 }
@@ -83,31 +83,31 @@ func TestProvider(t *testing.T) {
 func TestProviderWithOneImagePerCallAndLinks(t *testing.T) {
 	providertest.Run(t, providertest.Config{
 		New: func(t *testing.T) imagegen.Provider {
-			d := &double.Server{}
+			d := &openaitest.Server{}
 			s := httptest.NewServer(d)
 			t.Cleanup(s.Close)
 			d.Link = func(path string) string { return s.URL + path }
-			p, err := openai.New(openai.Config{APIKey: double.Key, BaseURL: s.URL + "/v1", Private: true, MaxPerCall: 1})
+			p, err := openai.New(openai.Config{APIKey: openaitest.Key, BaseURL: s.URL + "/v1", Private: true, MaxPerCall: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
 			return p
 		},
-		Endless: double.Endless,
+		Endless: openaitest.Endless,
 		Sample:  true,
 	})
 }
 
 func TestGenerationIsSent(t *testing.T) {
 	is := is.New(t)
-	d := &double.Server{}
+	d := &openaitest.Server{}
 	p := serve(t, d, func(c *openai.Config) { c.OutputFormat, c.Moderation = "png", "low" })
 	r := square("a <fox> & \u2028 \"snow\"", 3)
 	r.Quality = "high"
 	images, err := collect(t.Context(), p, r)
 	is.NoErr(err)
 	is.Equal(len(images), 3)
-	want := []double.Request{{Path: "/v1/images/generations", Params: map[string]any{"model": "gpt-image-2",
+	want := []openaitest.Request{{Path: "/v1/images/generations", Params: map[string]any{"model": "gpt-image-2",
 		"prompt": "a <fox> & \u2028 \"snow\"", "n": 3.0, "size": "1024x1024", "quality": "high", "output_format": "png", "moderation": "low"}}}
 	if diff := cmp.Diff(want, d.Requests()); diff != "" {
 		t.Error(diff)
@@ -116,7 +116,7 @@ func TestGenerationIsSent(t *testing.T) {
 
 func TestEditIsSent(t *testing.T) {
 	is := is.New(t)
-	d := &double.Server{}
+	d := &openaitest.Server{}
 	p := serve(t, d, func(c *openai.Config) { c.Moderation = "low" })
 	r := square("as a comic", 2)
 	r.References = []imagegen.ProviderReference{
@@ -127,9 +127,9 @@ func TestEditIsSent(t *testing.T) {
 	images, err := collect(t.Context(), p, r)
 	is.NoErr(err)
 	is.Equal(len(images), 2)
-	want := []double.Request{{Path: "/v1/images/edits", // which knows no moderation
+	want := []openaitest.Request{{Path: "/v1/images/edits", // which knows no moderation
 		Params: map[string]any{"model": "gpt-image-2", "prompt": "as a comic", "n": 2.0, "size": "1024x1024", "quality": "auto"},
-		Files: []double.File{{Field: "image[]", Name: "reference-1.png", MediaType: "image/png", Size: 5008},
+		Files: []openaitest.File{{Field: "image[]", Name: "reference-1.png", MediaType: "image/png", Size: 5008},
 			{Field: "image[]", Name: "reference-2.jpeg", MediaType: "image/jpeg", Size: 5003},
 			{Field: "image[]", Name: "reference-3.webp", MediaType: "image/webp", Size: 5014}}}}
 	if diff := cmp.Diff(want, d.Requests()); diff != "" {
@@ -139,7 +139,7 @@ func TestEditIsSent(t *testing.T) {
 
 func TestCallsAreSplit(t *testing.T) {
 	is := is.New(t)
-	d := &double.Server{}
+	d := &openaitest.Server{}
 	p := serve(t, d, func(c *openai.Config) { c.MaxPerCall = 3 })
 	images, err := collect(t.Context(), p, square("foxes", 4))
 	is.NoErr(err)
@@ -159,7 +159,7 @@ func TestHeaders(t *testing.T) {
 		c.KeyHeader, c.Organization, c.Project = "api-key", "org-1", "proj-1"
 	})
 	is.NoErr(p.Probe(t.Context()))
-	is.Equal(got.Get("Api-Key"), double.Key)
+	is.Equal(got.Get("Api-Key"), openaitest.Key)
 	is.Equal(got.Get("Authorization"), "")
 	is.Equal(got.Get("OpenAI-Organization"), "org-1")
 	is.Equal(got.Get("OpenAI-Project"), "proj-1")

@@ -17,7 +17,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider/openai"
-	"github.com/imagegend/imagegend/imagegen/provider/openai/internal/double"
+	"github.com/imagegend/imagegend/imagegen/provider/openai/internal/openaitest"
 )
 
 func TestErrorsHaveAClass(t *testing.T) {
@@ -82,7 +82,7 @@ func TestMessageOfABadKey(t *testing.T) {
 	}), nil)
 	_, err := collect(t.Context(), p, square("a fox", 1))
 	is.True(strings.Contains(err.Error(), "the upstream refused the API key"))
-	is.True(!strings.Contains(err.Error(), double.Key)) // though the upstream repeated it
+	is.True(!strings.Contains(err.Error(), openaitest.Key)) // though the upstream repeated it
 	is.True(strings.Contains(p.Probe(t.Context()).Error(), "the upstream refused the API key"))
 }
 
@@ -100,9 +100,9 @@ func TestUpstreamThatIsNotThere(t *testing.T) {
 
 func TestPrivateAddressIsRefused(t *testing.T) {
 	is := is.New(t)
-	s := httptest.NewTLSServer(&double.Server{})
+	s := httptest.NewTLSServer(&openaitest.Server{})
 	defer s.Close()
-	p, err := openai.New(openai.Config{APIKey: double.Key, BaseURL: s.URL})
+	p, err := openai.New(openai.Config{APIKey: openaitest.Key, BaseURL: s.URL})
 	is.NoErr(err)
 	_, err = collect(t.Context(), p, square("a fox", 1))
 	is.True(err != nil && strings.Contains(err.Error(), "127.0.0.1 is no public address"))
@@ -197,7 +197,7 @@ func TestLinkBesideBytes(t *testing.T) {
 	}))
 	defer s.Close()
 	base = s.URL
-	p, err := openai.New(openai.Config{APIKey: double.Key, BaseURL: s.URL, Private: true})
+	p, err := openai.New(openai.Config{APIKey: openaitest.Key, BaseURL: s.URL, Private: true})
 	is.NoErr(err)
 	var got []string
 	images, err := collect(t.Context(), p, square("animals", 4))
@@ -212,7 +212,7 @@ func TestLinkBesideBytes(t *testing.T) {
 
 func TestProbe(t *testing.T) {
 	is := is.New(t)
-	is.NoErr(serve(t, &double.Server{}, nil).Probe(t.Context()))
-	err := serve(t, &double.Server{}, func(c *openai.Config) { c.Model = "gpt-image-9" }).Probe(t.Context())
+	is.NoErr(serve(t, &openaitest.Server{}, nil).Probe(t.Context()))
+	err := serve(t, &openaitest.Server{}, func(c *openai.Config) { c.Model = "gpt-image-9" }).Probe(t.Context())
 	is.True(err != nil && strings.Contains(err.Error(), `"gpt-image-9"`))
 }

@@ -13,12 +13,12 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider"
 	"github.com/imagegend/imagegend/imagegen/provider/openai"
-	"github.com/imagegend/imagegend/imagegen/provider/openai/internal/double"
+	"github.com/imagegend/imagegend/imagegen/provider/openai/internal/openaitest"
 )
 
 // Every ratio in every tier is sent as the table has it, and comes back as itself.
 func TestEveryRatioInEveryTier(t *testing.T) {
-	d := &double.Server{}
+	d := &openaitest.Server{}
 	p := serve(t, d, nil)
 	for _, ratio := range imagegen.Ratios()[1:] {
 		for _, tier := range imagegen.Tiers() {
@@ -37,7 +37,7 @@ func TestEveryRatioInEveryTier(t *testing.T) {
 }
 
 func TestExplicitSizes(t *testing.T) {
-	d := &double.Server{}
+	d := &openaitest.Server{}
 	p := serve(t, d, nil)
 	for asked, sent := range map[string]string{
 		"1024x1024": "1024x1024", // legal: unchanged
@@ -67,7 +67,7 @@ func TestExplicitSizes(t *testing.T) {
 // refusal names one that is taken.
 func TestAnyExplicitSize(t *testing.T) {
 	is := is.New(t)
-	p := serve(t, &double.Server{}, nil)
+	p := serve(t, &openaitest.Server{}, nil)
 	edges := []int{16, 17, 100, 431, 500, 512, 655, 768, 809, 1000, 1024, 1080, 1448, 1920, 2160, 2880, 2896, 3840, 3841, 6000, 8192}
 	refused := 0
 	for _, w := range edges {
@@ -118,7 +118,7 @@ func TestAutoSize(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
-			d := &double.Server{}
+			d := &openaitest.Server{}
 			p := serve(t, d, func(o *openai.Config) { o.NoAuto = c.noAuto })
 			r := square("a fox", 1)
 			r.Ratio, r.Tier, r.References = imagegen.RatioAuto, c.tier, c.references
@@ -132,7 +132,7 @@ func TestAutoSize(t *testing.T) {
 
 func TestListedSizes(t *testing.T) {
 	is := is.New(t)
-	d := &double.Server{}
+	d := &openaitest.Server{}
 	p := serve(t, d, func(c *openai.Config) {
 		c.Sizes = []imagegen.Size{{Width: 1536, Height: 1024}, {Width: 1024, Height: 1024}, {Width: 2048, Height: 2048}}
 		c.NoEdits, c.NoQuality = true, true
@@ -165,7 +165,7 @@ func TestListedSizes(t *testing.T) {
 
 func TestSizeRulesOfAnotherModel(t *testing.T) {
 	is := is.New(t)
-	p := serve(t, &double.Server{}, func(c *openai.Config) {
+	p := serve(t, &openaitest.Server{}, func(c *openai.Config) {
 		c.SizeRules = openai.SizeRules{Step: 64, MaxEdge: 2048, MinPixels: 64 * 64, MaxPixels: 2048 * 2048, MaxAspect: 2}
 	})
 	can := p.Capabilities()

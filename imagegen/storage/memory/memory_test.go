@@ -2,6 +2,7 @@ package memory_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
@@ -24,5 +25,11 @@ func TestJoint(t *testing.T) {
 	storagetest.Joint(t, func(*testing.T) (imagegen.JointStore, imagegen.Bookkeeper) {
 		db := memory.New(nil)
 		return db, db
+	})
+}
+
+func TestBookkeeper(t *testing.T) {
+	storagetest.Bookkeeper(t, func(_ *testing.T, now func() time.Time) imagegen.Bookkeeper {
+		return memory.New(&memory.Options{Now: now})
 	})
 }

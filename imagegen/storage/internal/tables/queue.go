@@ -111,8 +111,8 @@ func (t *Tables) Recover(ctx context.Context, n int, lease time.Duration) ([]ima
 
 func (t *Tables) recover(tx kv.Tx, abandoned []imagegen.Fence, now, until time.Time) (records []imagegen.Record, err error) {
 	for _, f := range abandoned {
-		from, to, _, err := apply(tx, f, imagegen.Recover{})
-		if errors.Is(err, imagegen.ErrStale) || errors.Is(err, imagegen.ErrTransition) || err == nil && from.Terminal() {
+		from, to, changed, err := apply(tx, f, imagegen.Recover{})
+		if errors.Is(err, imagegen.ErrStale) || errors.Is(err, imagegen.ErrTransition) || err == nil && !changed {
 			continue // somebody has brought it further meanwhile
 		}
 		if err != nil {

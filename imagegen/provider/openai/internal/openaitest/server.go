@@ -1,5 +1,5 @@
-// Package double is a stand-in for the OpenAI images API that behaves as its documentation says.
-package double
+// Package openaitest is a stand-in for the OpenAI images API that behaves as its documentation says.
+package openaitest
 
 import (
 	"bytes"

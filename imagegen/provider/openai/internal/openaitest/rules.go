@@ -1,15 +1,12 @@
-package double
+package openaitest
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"image"
-	"image/color"
-	"image/png"
 	"slices"
-	"sync"
 	"unicode/utf8"
+
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstreamtest"
 )
 
 var allowed = map[string][]string{
@@ -91,17 +88,9 @@ func number(v any, absent int) int {
 	return absent
 }
 
-var pictures sync.Map // size → PNG
-
-// picture is a PNG of one colour and that size.
+// picture is an image of that size, written WxH.
 func picture(size string) []byte {
-	if known, ok := pictures.Load(size); ok {
-		return known.([]byte)
-	}
 	var w, h int
-	fmt.Sscanf(size, "%dx%d", &w, &h)
-	var b bytes.Buffer
-	png.Encode(&b, image.NewPaletted(image.Rect(0, 0, w, h), color.Palette{color.RGBA{R: 70, G: 110, B: 160, A: 255}}))
-	pictures.Store(size, b.Bytes())
-	return b.Bytes()
+	fmt.Sscanf(size, "%dx%d", &w, &h) // it was checked
+	return upstreamtest.PNG(w, h)
 }

@@ -1,0 +1,222 @@
+package upstream_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"sort"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
+)
+
+type found struct {
+	Path  string
+	Index int
+	Text  string
+}
+
+func walk(r io.Reader) (all []found, err error) {
+	for s, err := range upstream.Strings(r) {
+		if err != nil {
+			return all, err
+		}
+		text, err := s.Text()
+		if err != nil {
+			return all, err
+		}
+		all = append(all, found{s.Path, s.Index, text})
+	}
+	return all, nil
+}
+
+func TestStrings(t *testing.T) {
+	for document, want := range map[string][]found{
+		`"a"`:             {{"", 0, "a"}},
+		` { } `:           nil,
+		`[]`:              nil,
+		`{"a":{"b":"c"}}`: {{"a.b", 0, "c"}},
+		`{"data":[{"x":1.5e3,"b64":"AA"},null,{"y":[true,["z"]],"b64":"BB"}],"size":"auto"}`: {
+			{"data[].b64", 0, "AA"}, {"data[].y[][]", 2, "z"}, {"data[].b64", 2, "BB"}, {"size", 2, "auto"}},
+		`["\"\\\/\b\f\n\r\t"]`:                {{"[]", 0, "\"\\/\b\f\n\r\t"}},
+		`["A\u002BB\u003d\u003D"]`:            {{"[]", 0, "A+B=="}},
+		`["\ud83e\udd8a \ud83e x"]`:           {{"[]", 0, "🦊 \ufffd x"}},
+		"{\n\t\"a\" : \"b\" ,\r\n \"c\":-1 }": {{"a", 0, "b"}},
+		`12`:                                  nil,
+	} {
+		t.Run(document, func(t *testing.T) {
+			is := is.New(t)
+			for name, r := range map[string]io.Reader{
+				"whole":        strings.NewReader(document),
+				"byte by byte": iotest.OneByteReader(strings.NewReader(document)),
+				"with its end": iotest.DataErrReader(strings.NewReader(document)),
+				"half by half": iotest.HalfReader(strings.NewReader(document)),
+			} {
+				got, err := walk(r)
+				is.NoErr(err)
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Error(name, diff)
+				}
+			}
+		})
+	}
+}
+
+func TestStringsRefuses(t *testing.T) {
+	for _, document := range []string{
+		``, ` `, `{`, `[`, `{"a"`, `{"a":`, `{"a":"b`, `{"a":"b"`, `["a",`, `["a"`, `"\`, `"\u12`, `{"a":"b",}`, `{a:1}`, `<html>`,
+		`{"a":"b"} x`, `["a" "b"]`, `"\x"`, `"\u12g4"`, strings.Repeat("[", 100), `{"` + strings.Repeat("n", 2000) + `":"x"}`,
+	} {
+		t.Run(document[:min(20, len(document))], func(t *testing.T) {
+			_, err := walk(strings.NewReader(document))
+			is.New(t).True(err != nil)
+		})
+	}
+}
+
+// What was not read of one string does not spill into the next.
+func TestStringsSkipsWhatIsNotRead(t *testing.T) {
+	is := is.New(t)
+	var paths []string
+	for s, err := range upstream.Strings(strings.NewReader(`{"a":"long \" \\ text","b":"c"}`)) {
+		is.NoErr(err)
+		paths = append(paths, s.Path)
+	}
+	is.Equal(paths, []string{"a", "b"})
+}
+
+func TestStringsTellsOfABrokenReader(t *testing.T) {
+	is := is.New(t)
+	broken := errors.New("connection reset")
+	_, err := walk(io.MultiReader(strings.NewReader(`{"a":"b`), iotest.ErrReader(broken)))
+	is.True(errors.Is(err, broken))
+	_, err = walk(strings.NewReader(`{"a":"b`))
+	is.True(errors.Is(err, io.ErrUnexpectedEOF))
+}
+
+// A long string passes through without being held.
+func TestStringsHoldsNothing(t *testing.T) {
+	is := is.New(t)
+	const length = 64 << 20
+	document := io.MultiReader(strings.NewReader(`{"data":[{"b64_json":"`), io.LimitReader(letters{}, length), strings.NewReader(`"}]}`))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for s, err := range upstream.Strings(document) {
+		is.NoErr(err)
+		n, err := io.Copy(io.Discard, upstream.Base64(s))
+		is.NoErr(err)
+		is.Equal(n, int64(length/4*3))
+	}
+	runtime.ReadMemStats(&after)
+	is.True(after.TotalAlloc-before.TotalAlloc < 1<<20)
+}
+
+type letters struct{}
+
+func (letters) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'A'
+	}
+	return len(p), nil
+}
+
+func BenchmarkImageInJSON(b *testing.B) {
+	const length = 8 << 20
+	b.SetBytes(length)
+	for b.Loop() {
+		document := io.MultiReader(strings.NewReader(`{"data":[{"b64_json":"`), io.LimitReader(letters{}, length), strings.NewReader(`"}]}`))
+		for s, err := range upstream.Strings(document) {
+			if err != nil {
+				b.Fatal(err)
+			}
+			if _, err := io.Copy(io.Discard, upstream.Base64(s)); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}
+
+// FuzzStrings compares with encoding/json: what that takes is read the same, and nothing panics.
+func FuzzStrings(f *testing.F) {
+	f.Add(`{"data":[{"b64_json":"AA","n":1},["\u00e9\n"]],"b":null}`)
+	f.Fuzz(func(t *testing.T, document string) {
+		got, err := walk(iotest.HalfReader(strings.NewReader(document)))
+		var v any
+		if json.Unmarshal([]byte(document), &v) != nil || strings.Count(document, "[")+strings.Count(document, "{") > 60 || len(document) > 1000 {
+			return
+		}
+		if err != nil {
+			t.Fatalf("%q: %v", document, err)
+		}
+		if strings.Contains(document, `"`) && repeats(document) {
+			return // encoding/json keeps the last of a name that stands twice
+		}
+		var a, b []string
+		for _, s := range got {
+			a = append(a, s.Text)
+		}
+		b = texts(v, b)
+		sort.Strings(a)
+		sort.Strings(b)
+		if diff := cmp.Diff(b, a); diff != "" {
+			t.Errorf("%q: %s", document, diff)
+		}
+	})
+}
+
+// texts are all string values within v.
+func texts(v any, to []string) []string {
+	switch v := v.(type) {
+	case string:
+		to = append(to, v)
+	case []any:
+		for _, e := range v {
+			to = texts(e, to)
+		}
+	case map[string]any:
+		for _, e := range v {
+			to = texts(e, to)
+		}
+	}
+	return to
+}
+
+// repeats reports whether a name stands twice in one object.
+func repeats(document string) bool {
+	d := json.NewDecoder(strings.NewReader(document))
+	var names []map[string]bool // of the objects that are open; nil for an array
+	name := false
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return false
+		}
+		switch token {
+		case json.Delim('{'):
+			names, name = append(names, map[string]bool{}), true
+			continue
+		case json.Delim('['):
+			names, name = append(names, nil), false
+			continue
+		case json.Delim('}'), json.Delim(']'):
+			names = names[:len(names)-1]
+		default:
+			if name {
+				key := fmt.Sprint(token)
+				if names[len(names)-1][key] {
+					return true
+				}
+				names[len(names)-1][key], name = true, false
+				continue
+			}
+		}
+		name = len(names) > 0 && names[len(names)-1] != nil
+	}
+}
