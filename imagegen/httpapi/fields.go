@@ -106,7 +106,7 @@ func unknownField(name string, others []string) error {
 		known = append(known, f.name)
 	}
 	return imagegen.Invalid("unknown field %s; the nearest known one is %s; known are %s",
-		shown(name), nearest(name, known), strings.Join(known, ", "))
+		shown(name), nearestField(name, known), strings.Join(known, ", "))
 }
 
 // setJSON sets a field from JSON, where types are strict and null means absent.

@@ -1,9 +1,12 @@
 package httpapi
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/imagegend/imagegend/internal/nearest"
 )
 
 // meant says which field does what others call by these names.
@@ -12,40 +15,13 @@ var meant = map[string]string{
 	"num_images": "n", "count": "n", "image": "reference_image", "images": "reference_image", "mask": "reference_image",
 }
 
-// nearest returns the known name that an unknown one comes closest to.
-func nearest(name string, known []string) string {
+// nearestField returns the known name that an unknown one comes closest to.
+func nearestField(name string, known []string) string {
 	name = strings.ToLower(shorten(name))
-	best, least := known[0], -1
-	for _, k := range known {
-		if k == meant[name] {
-			return k
-		}
-		if d := distance(name, k); least < 0 || d < least {
-			best, least = k, d
-		}
+	if m := meant[name]; slices.Contains(known, m) {
+		return m
 	}
-	return best
-}
-
-// distance counts the insertions, deletions and substitutions that lead from a to b (Levenshtein).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return nearest.Name(name, known)
 }
 
 // longestShown is how much of what a caller sent is repeated in a message.

@@ -12,7 +12,7 @@ import (
 type heldProvider struct{ release chan struct{} }
 
 func (p *heldProvider) Name() string                        { return "held" }
-func (p *heldProvider) Capabilities() imagegen.Capabilities { return imagegen.Capabilities{} }
+func (p *heldProvider) Capabilities() imagegen.Capabilities { return imagegen.Capabilities{MaxReferences: 1} }
 func (p *heldProvider) Generate(ctx context.Context, _ imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
 	return func(yield func(imagegen.ProviderImage, error) bool) {
 		select {

@@ -40,7 +40,7 @@ func setQuery(q *imagegen.Query, name, v string) (err error) {
 	case "status":
 		q.Status = imagegen.Status(v)
 	default:
-		return imagegen.Invalid("unknown query parameter %s; the nearest known one is %s", shown(name), nearest(name, queryNames))
+		return imagegen.Invalid("unknown query parameter %s; the nearest known one is %s", shown(name), nearestField(name, queryNames))
 	}
 	return nil
 }

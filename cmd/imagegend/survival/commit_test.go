@@ -15,6 +15,7 @@ import (
 // The disk fails under a commit: the caller is told that the outcome is unknown, the daemon exits
 // with status 74 and does nothing more to its file. The next start tells what came of it.
 func TestFailedCommit(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	o := daemontest.Options{DataDir: t.TempDir(), Args: killed.Args}
 	d := daemontest.Start(t, o)

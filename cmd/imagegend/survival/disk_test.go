@@ -17,11 +17,13 @@ import (
 // The disk fills up while work is under way: new work is refused before any charge, what cannot be
 // stored is paid back, reading goes on, and all is well again once there is space.
 func TestDiskFull(t *testing.T) {
+	t.Parallel()
 	withSmallDisk(t, "192m", func(t *testing.T, disk string) {
 		is := is.New(t)
 		dir := filepath.Join(disk, "data")
 		d := daemontest.Start(t, daemontest.Options{DataDir: dir})
 		_, key := d.NewUser(100)
+		_, late := d.NewUser(10)
 		var before generation
 		d.Call(operation{prompt: "before", n: 2}.request(key)).Into(t, &before)
 		c := newCrowd(t, d, key)
@@ -31,16 +33,16 @@ func TestDiskFull(t *testing.T) {
 		c.under(2)
 
 		filler := fill(t, disk)
-		charged := mustBalance(t, d, key)
 		eventually(t, 5*time.Second, "the daemon is not ready", func() bool {
 			return d.Call(get("", "/readyz")).Status == http.StatusServiceUnavailable
 		})
 		for _, o := range []operation{{prompt: "no space", n: 1}, {prompt: "no space", n: 1, async: true}, {prompt: "no space", n: 1, references: 1}} {
-			answer := d.Call(o.request(key))
+			answer := d.Call(o.request(late))
 			is.Equal(answer.Status, http.StatusServiceUnavailable)
 			is.Equal(answer.Code(), "overloaded")
 		}
-		is.Equal(mustBalance(t, d, key), charged)
+		is.Equal(mustBalance(t, d, late), 10)
+		is.Equal(len(mustList(t, d, late, "")), 0)
 		is.NoErr(checkImage(t.Context(), d, before.Images[0].URL, 48, 32)) // reading goes on
 
 		is.Equal(c.answers[refunded]().Code(), "generationFailed")
@@ -51,9 +53,9 @@ func TestDiskFull(t *testing.T) {
 
 		is.NoErr(os.Remove(filler))
 		eventually(t, 10*time.Second, "new work is taken again", func() bool {
-			return d.Call(operation{prompt: "after", n: 1}.request(key)).Status == http.StatusOK
+			return d.Call(operation{prompt: "after", n: 1}.request(late)).Status == http.StatusOK
 		})
-		settled(t, d, key, 100)
+		settled(t, d, late, 10)
 		is.Equal(d.Terminate(10*time.Second), 0)
 
 		d = daemontest.Start(t, daemontest.Options{DataDir: dir})

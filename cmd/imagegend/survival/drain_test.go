@@ -14,7 +14,7 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
 )
 
-const drainLimit = 2 * time.Second
+const drainLimit = 4 * time.Second
 
 // crowd is work of every kind that SIGTERM can meet.
 type crowd struct {
@@ -74,31 +74,32 @@ func (c *crowd) draining() {
 // SIGTERM: no new work, what is there is read to the end, running work ends or is settled with what
 // is durable, queued work is left to the next start.
 func TestDrainUnderLoad(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	o := daemontest.Options{DataDir: t.TempDir(), Args: []string{"--drain-timeout", drainLimit.String(), "--concurrency", "6", "--attempt-timeout", "20s"}}
 	d := daemontest.Start(t, o)
 	_, key := d.NewUser(1000)
+	_, late := d.NewUser(10)
 	c := newCrowd(t, d, key)
-	const ends, partly, never = "ends [fake:delay=800ms]", "partly [fake:images=1] [fake:hang]", "never [fake:hang]"
-	for _, prompt := range []string{ends, partly, never} {
+	const partly, never, ends = "partly [fake:images=1] [fake:hang]", "never [fake:hang]", "ends [fake:delay=2s]"
+	for _, prompt := range []string{partly, never, ends} {
 		c.call(prompt)
 	}
-	c.queue("ends in time [fake:delay=800ms]")
-	c.queue("too long [fake:delay=4s]")
-	c.queue("too long [fake:images=1] [fake:delay=4s]")
+	c.queue("ends in time [fake:delay=2s]")
+	c.queue("too long [fake:delay=6s]")
+	c.queue("too long [fake:images=1] [fake:delay=6s]")
 	c.under(6)
 	for range 20 {
 		c.queue("waits for a slot [fake:delay=10ms]")
 	}
-	before := mustBalance(t, d, key)
 
 	is.NoErr(d.Signal(syscall.SIGTERM))
 	c.draining()
-	refused := d.Call(operation{prompt: "new work", n: 1}.request(key))
+	refused := d.Call(operation{prompt: "new work", n: 1}.request(late))
 	is.Equal(refused.Status, http.StatusServiceUnavailable)
 	is.Equal(refused.Code(), "overloaded")
 	is.True(refused.Header.Get("Retry-After") != "")
-	is.Equal(mustBalance(t, d, key), before)
+	is.Equal(mustBalance(t, d, late), 10)
 	is.Equal(d.Call(getGeneration(key, c.async[0])).Status, http.StatusOK) // reading goes on
 	is.Equal(d.Wait(drainLimit+5*time.Second), 0)
 
@@ -139,6 +140,7 @@ func TestDrainUnderLoad(t *testing.T) {
 
 // Nothing is under way: SIGTERM ends the daemon without waiting.
 func TestTerminateIdle(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	d := daemontest.Start(t, daemontest.Options{Args: []string{"--drain-timeout", "1m"}})
 	is.Equal(d.Terminate(5*time.Second), 0)
@@ -146,6 +148,7 @@ func TestTerminateIdle(t *testing.T) {
 
 // A second signal ends the daemon at once; what it leaves is put right by the next start.
 func TestSecondSignal(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	o := daemontest.Options{DataDir: t.TempDir(), Args: []string{"--drain-timeout", "1m"}}
 	d := daemontest.Start(t, o)
@@ -158,7 +161,7 @@ func TestSecondSignal(t *testing.T) {
 	is.NoErr(d.Signal(syscall.SIGTERM))
 	c.draining()
 	is.NoErr(d.Signal(syscall.SIGTERM))
-	d.Wait(2 * time.Second)
+	d.Wait(5 * time.Second)
 	hung.Wait()
 
 	o.Args = []string{"--attempt-timeout", "100ms"}

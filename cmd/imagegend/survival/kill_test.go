@@ -63,13 +63,14 @@ func TestKillUnderLoad(t *testing.T) {
 // One kill in the middle of work: what somebody waited for is failed and paid back, what was queued
 // is tried again and succeeds, and so does what had not begun.
 func TestKillOnce(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	o := daemontest.Options{DataDir: t.TempDir(), Args: []string{"--concurrency", "2"}}
 	d := daemontest.Start(t, o)
 	_, key := d.NewUser(10)
 	c := newCrowd(t, d, key)
-	go d.Do(t.Context(), operation{prompt: "waited for [fake:delay=1s]", n: 2}.request(key))
-	c.queue("queued [fake:delay=1s]")
+	go d.Do(t.Context(), operation{prompt: "waited for [fake:delay=2s]", n: 2}.request(key))
+	c.queue("queued [fake:delay=2s]")
 	c.under(2)
 	c.queue("not begun")
 	d.Kill()
@@ -80,7 +81,7 @@ func TestKillOnce(t *testing.T) {
 	for _, g := range mustList(t, d, key, "") {
 		ended[g.Prompt] = g.Status
 	}
-	want := map[string]string{"waited for [fake:delay=1s]": "failed", "queued [fake:delay=1s]": "succeeded", "not begun": "succeeded"}
+	want := map[string]string{"waited for [fake:delay=2s]": "failed", "queued [fake:delay=2s]": "succeeded", "not begun": "succeeded"}
 	is.Equal(cmp.Diff(want, ended), "")
 	settled(t, d, key, 10)
 	clean(t, d)

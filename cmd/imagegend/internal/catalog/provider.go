@@ -7,9 +7,9 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/nearest"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider"
+	"github.com/imagegend/imagegend/internal/nearest"
 )
 
 // providers reads the block of each type of provider. The block has the key type and what else

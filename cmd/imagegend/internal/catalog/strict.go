@@ -7,7 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/nearest"
+	"github.com/imagegend/imagegend/internal/nearest"
 )
 
 // setter takes the value of one key.

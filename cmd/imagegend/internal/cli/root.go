@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/nearest"
+	"github.com/imagegend/imagegend/internal/nearest"
 )
 
 // The groups of commands, as the help shows them.

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/viper"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/nearest"
+	"github.com/imagegend/imagegend/internal/nearest"
 )
 
 // FileFlag is the flag that names the configuration file; it is no setting itself.

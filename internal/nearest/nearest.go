@@ -1,16 +1,22 @@
 // Package nearest finds the word that somebody probably meant.
 package nearest
 
-// Hint returns `; did you mean "x"?` for the known word nearest to the given one, or "" when none
-// is near enough to be a guess rather than a gamble.
-func Hint(word string, known []string) string {
-	best, least := "", len(word)/2+1
+// Name returns the known word that a word comes closest to; "" if none is known.
+func Name(word string, known []string) string {
+	best, least := "", -1
 	for _, k := range known {
-		if d := distance(word, k); d < least {
+		if d := distance(word, k); least < 0 || d < least {
 			best, least = k, d
 		}
 	}
-	if best == "" {
+	return best
+}
+
+// Hint returns `; did you mean "x"?` for the known word nearest to the given one, or "" when none
+// is near enough to be a guess rather than a gamble.
+func Hint(word string, known []string) string {
+	best := Name(word, known)
+	if best == "" || distance(word, best) > len(word)/2 {
 		return ""
 	}
 	return `; did you mean "` + best + `"?`

@@ -5,7 +5,7 @@ import (
 
 	"github.com/matryer/is"
 
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/nearest"
+	"github.com/imagegend/imagegend/internal/nearest"
 )
 
 func TestHint(t *testing.T) {

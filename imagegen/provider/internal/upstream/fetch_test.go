@@ -1,0 +1,111 @@
+package upstream_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
+)
+
+func TestFetch(t *testing.T) {
+	is := is.New(t)
+	var headers http.Header
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		headers = r.Header
+		w.Header().Set("Content-Type", "image/webp")
+		io.WriteString(w, "bytes")
+	}))
+	defer s.Close()
+	c := serve(t, nil, nil)
+	body, err := c.Fetch(t.Context(), s.URL+"/a.webp?signature=x")
+	is.NoErr(err)
+	raw, err := io.ReadAll(body)
+	is.NoErr(err)
+	is.NoErr(body.Close())
+	is.Equal(string(raw), "bytes")
+	is.Equal(headers.Get("Authorization"), "")
+
+	body, err = c.Fetch(t.Context(), "data:image/png;base64,Zm94")
+	is.NoErr(err)
+	raw, err = io.ReadAll(body)
+	is.NoErr(err)
+	is.Equal(string(raw), "fox")
+}
+
+func TestFetchRefuses(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/metadata":
+			http.Redirect(w, r, "http://169.254.169.254/latest/secret", http.StatusFound)
+		case "/file":
+			http.Redirect(w, r, "file:///etc/passwd", http.StatusFound)
+		case "/loop":
+			http.Redirect(w, r, "/loop", http.StatusFound)
+		case "/gone":
+			http.Error(w, "gone", http.StatusGone)
+		case "/page":
+			io.WriteString(w, "<html>")
+		case "/huge":
+			w.Header().Set("Content-Length", "300000000")
+			w.Header().Set("Content-Type", "image/png")
+		}
+	}))
+	defer s.Close()
+	for name, address := range map[string]string{
+		"a redirect to a link-local address": s.URL + "/metadata",
+		"a redirect to a file":               s.URL + "/file",
+		"a loop":                             s.URL + "/loop",
+		"an image that is gone":              s.URL + "/gone",
+		"a page":                             s.URL + "/page",
+		"a huge image":                       s.URL + "/huge",
+		"no host":                            "http:///a.png",
+		"no URL":                             "http://[::1/secret",
+		"a relative address":                 "/secret.png",
+		"a password":                         strings.Replace(s.URL, "://", "://user:secret@", 1),
+		"nobody there":                       "http://127.0.0.1:1/secret",
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			_, err := serve(t, nil, nil).Fetch(t.Context(), address)
+			e, ok := errors.AsType[*imagegen.ProviderError](err)
+			is.True(ok)
+			is.Equal(e.Class, imagegen.ClassUnknown)
+			is.True(!strings.Contains(err.Error(), "secret")) // the address may be a capability
+		})
+	}
+}
+
+// A public upstream can neither name a private address nor redirect to one.
+func TestFetchForAPublicUpstream(t *testing.T) {
+	is := is.New(t)
+	s := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it was asked") }))
+	defer s.Close()
+	c, err := upstream.New(upstream.Options{BaseURL: "https://api.example.com"})
+	is.NoErr(err)
+	_, err = c.Fetch(t.Context(), s.URL)
+	is.True(err != nil && strings.Contains(err.Error(), "no public address"))
+	_, err = c.Fetch(t.Context(), strings.Replace(s.URL, "https", "http", 1))
+	is.True(err != nil && strings.Contains(err.Error(), "use https"))
+}
+
+func TestImageHosts(t *testing.T) {
+	is := is.New(t)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "http://localhost/", http.StatusFound)
+	}))
+	defer s.Close()
+	c := serve(t, nil, func(o *upstream.Options) { o.ImageHosts = []string{"127.0.0.1", "*.Example.com"} })
+	_, err := c.Fetch(t.Context(), s.URL)
+	is.True(err != nil && strings.Contains(err.Error(), "may come from")) // the redirect is checked, too
+	for _, address := range []string{"http://example.com/", "http://evilexample.com/", "http://a.example.com.evil/"} {
+		_, err := c.Fetch(t.Context(), address)
+		is.True(err != nil && strings.Contains(err.Error(), "may come from"))
+	}
+}
