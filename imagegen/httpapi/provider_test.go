@@ -11,8 +11,10 @@ import (
 // heldProvider fails once it is released.
 type heldProvider struct{ release chan struct{} }
 
-func (p *heldProvider) Name() string                        { return "held" }
-func (p *heldProvider) Capabilities() imagegen.Capabilities { return imagegen.Capabilities{MaxReferences: 1} }
+func (p *heldProvider) Name() string { return "held" }
+func (p *heldProvider) Capabilities() imagegen.Capabilities {
+	return imagegen.Capabilities{MaxReferences: 1}
+}
 func (p *heldProvider) Generate(ctx context.Context, _ imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
 	return func(yield func(imagegen.ProviderImage, error) bool) {
 		select {

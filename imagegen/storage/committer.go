@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync/atomic"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -66,6 +67,7 @@ func (d *database) serve() {
 	for {
 		select {
 		case o := <-d.queue:
+			runtime.Gosched() // those just answered come back with what they do next
 			for ops := d.drain(o); len(ops) > 0; {
 				ops = ops[d.transact(ops):]
 			}

@@ -25,8 +25,8 @@ type Tx interface {
 	// Descend calls f for keys from the last < before, in falling order, while f returns true; before
 	// nil means from the end. f must not change the bucket.
 	Descend(b Bucket, before []byte, f func(key, value []byte) bool)
-	// OnCommit has f called once the transaction is durable, before Update returns. What a
-	// transaction that is rolled back or run again registered is forgotten.
+	// OnCommit has f called once the transaction is durable, before Update returns, in the order of
+	// the commits. What a transaction that is rolled back or run again registered is forgotten.
 	OnCommit(f func())
 }
 
