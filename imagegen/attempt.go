@@ -33,7 +33,7 @@ func (a *attempt) run(base context.Context, limit time.Duration) {
 	defer cancel(nil)
 	ctx, stop := context.WithTimeoutCause(ctx, limit, errTimeLimit)
 	defer stop()
-	defer context.AfterFunc(e.life.hard, func() { cancel(errDraining) })()
+	defer context.AfterFunc(e.life.hard, func() { cancel(ErrStopping) })()
 	e.leases.hold(a.record.Fence(), cancel)
 	defer e.leases.drop(a.record.Fence())
 

@@ -8,9 +8,12 @@ import (
 	"time"
 )
 
+// ErrStopping is the cause of a provider's context when the engine's patience with it ends because
+// the service stops. A job that was saved is continued by the next start.
+var ErrStopping = errors.New("imagegen: the engine is stopping")
+
 var (
 	errNotStarted = errors.New("imagegen: the engine has not been started")
-	errDraining   = errors.New("imagegen: the engine is stopping")
 	errTimeLimit  = errors.New("imagegen: the attempt reached its time limit")
 )
 
@@ -49,7 +52,7 @@ func (l *lifecycle) taking() error {
 func (l *lifecycle) refusal() error {
 	switch {
 	case l.draining:
-		return errDraining
+		return ErrStopping
 	case !l.started:
 		return errNotStarted
 	}
@@ -98,7 +101,7 @@ func (e *Engine) Start(context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.draining {
-		return errDraining
+		return ErrStopping
 	}
 	if l.started {
 		return nil
@@ -127,7 +130,7 @@ func (e *Engine) Stop(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 	}
-	l.hardStop(errDraining)
+	l.hardStop(ErrStopping)
 	const settling = 5 * time.Second
 	select {
 	case <-l.idle:

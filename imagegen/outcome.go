@@ -51,7 +51,7 @@ func (e *Engine) tryAgain(r Record, images []StoredImage, err error) (Release, b
 	if !r.Async || err == nil || e.tooOld(r) {
 		return Release{}, false
 	}
-	if errors.Is(err, errDraining) {
+	if errors.Is(err, ErrStopping) {
 		return Release{}, true
 	}
 	p, ok := errors.AsType[*ProviderError](err)

@@ -25,6 +25,8 @@ type Provider interface {
 	// An error is the last thing yielded; the images before it count. It should be a
 	// [*ProviderError]; any other counts as ClassUnknown. Generate stops when yield returns false or
 	// ctx ends, cancels upstream work where it can, and releases all that it holds before it returns.
+	// Work whose job was saved is not cancelled when the cause of ctx is [ErrStopping] or [ErrStale]:
+	// another attempt will continue it, or already does.
 	Generate(ctx context.Context, r ProviderRequest) iter.Seq2[ProviderImage, error]
 }
 

@@ -48,7 +48,7 @@ func (db *DB) Backup(ctx context.Context, w io.Writer) error {
 	}
 	defer images.discard()
 	b := &backup{ctx: ctx, db: db, tar: tar.NewWriter(w)}
-	b.manifest.Version, b.manifest.CreatedAt = manifestVersion, time.Now().UTC()
+	b.manifest.Version, b.manifest.CreatedAt = manifestVersion, db.now().UTC()
 	err = db.file.view(ctx, func(t *tx) error {
 		if err := b.database(t); err != nil {
 			return err

@@ -85,7 +85,7 @@ func openBolt(path string, size int64) (bolt *bbolt.DB, err error) {
 		_ = file.Close() // after a panic it is open still
 	}
 	if errors.Is(err, bbolterrors.ErrTimeout) {
-		return nil, fmt.Errorf("%w: %s", ErrLocked, absolute(filepath.Dir(path)))
+		return nil, fmt.Errorf("%w: %s", ErrLocked, filepath.Dir(path))
 	}
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return nil, fmt.Errorf("storage: %w", p)
@@ -103,7 +103,7 @@ func initialMap(size int64) int {
 }
 
 func damaged(path string, why error) error {
-	return fmt.Errorf("%w: %s: %v; restore a backup", ErrCorrupt, absolute(path), why)
+	return fmt.Errorf("%w: %s: %v; restore a backup", ErrCorrupt, path, why)
 }
 
 // checkFile checks what costs nothing: that the file is as long as it says. If a commit failed in

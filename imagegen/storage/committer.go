@@ -143,7 +143,7 @@ func (t *tx) run(o *op) error {
 
 // atFault is the answer to an operation that was rolled back alone.
 func (d *database) atFault(err error) error {
-	d.log.Error("a transaction was rolled back", "error", err)
+	d.report("a write was rolled back", err)
 	if imagegen.Definite(err) {
 		return err
 	}
@@ -192,7 +192,7 @@ func answer(ops []*op, err error) (answered int) {
 // fail stops the database for good: after a failed flush the kernel may have dropped what it could
 // not write, and what bbolt believes of the file is no longer so.
 func (d *database) fail(err error) {
-	d.log.Error("the disk failed under a commit; nothing more is written", "error", err)
+	d.report("the disk failed under a commit; nothing more is written", err)
 	d.fault = fmt.Errorf("%w: the disk failed under a commit: %v", ErrStopped, err)
 	d.onFault(err)
 	close(d.failed)

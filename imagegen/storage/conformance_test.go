@@ -1,6 +1,7 @@
 package storage_test
 
 import (
+	"os"
 	"testing"
 	"time"
 
@@ -11,10 +12,16 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/storagetest"
 )
 
-// open opens a new directory, and closes it at the end.
+// open opens a new directory, and closes it at the end. What it is for is not about the disk, so
+// it lies in memory where that can be had.
 func open(t *testing.T, o *storage.Options) *storage.DB {
 	t.Helper()
-	return openDir(t, t.TempDir(), o)
+	dir, err := os.MkdirTemp("/dev/shm", "imagegend-")
+	if err != nil {
+		return openDir(t, t.TempDir(), o)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return openDir(t, dir, o)
 }
 
 func openDir(t *testing.T, dir string, o *storage.Options) *storage.DB {

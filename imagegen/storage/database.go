@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -85,7 +86,19 @@ func (d *database) view(ctx context.Context, f func(*tx) error) error {
 	if err := d.untilDurable(ctx, t.ID()); err != nil {
 		return err
 	}
-	return guard(func() error { return f(&tx{bolt: t}) })
+	err = guard(func() error { return f(&tx{bolt: t}) })
+	if _, bug := errors.AsType[*panicError](err); bug {
+		d.report("a read failed", err)
+	}
+	return err
+}
+
+func (d *database) report(what string, err error) {
+	log := d.log
+	if p, ok := errors.AsType[*panicError](err); ok {
+		log = log.With("stack", string(p.stack))
+	}
+	log.Error(what, "error", err)
 }
 
 // untilDurable waits for the commit of the transaction that a snapshot shows. bbolt shows it as

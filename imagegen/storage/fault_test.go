@@ -52,6 +52,8 @@ func TestADiskFaultStopsEverything(t *testing.T) {
 				err := db.KV().Update(t.Context(), put("later", "1"))
 				is.True(errors.Is(err, imagegen.ErrNotApplied))
 				is.True(errors.Is(err, storage.ErrStopped))
+				err = db.Stage(t.Context(), "ref_1", strings.NewReader("x"))
+				is.True(errors.Is(err, storage.ErrStopped))
 				is.Equal(get(t, db, "first"), "1") // what was durable can be read
 				is.True(exists(dir, "unclean"))
 			})

@@ -19,14 +19,23 @@ import (
 
 // files keeps bytes under names below the directory; no name leads out of it.
 type files struct {
-	root *os.Root
-	temp atomic.Uint64
+	root    *os.Root
+	stopped func() error // why nothing more is to be written; nil if there is no reason
+	temp    atomic.Uint64
+}
+
+// begin is asked before anything is changed.
+func (f *files) begin(ctx context.Context) error {
+	if err := f.stopped(); err != nil {
+		return notApplied(err)
+	}
+	return notBegun(ctx)
 }
 
 // write makes a file of what r yields: the whole of it under its name, or nothing. durable tells
 // whether it has to survive a power cut. If r fails, its error is returned.
 func (f *files) write(ctx context.Context, name string, r io.Reader, durable bool) error {
-	if err := notBegun(ctx); err != nil {
+	if err := f.begin(ctx); err != nil {
 		return err
 	}
 	temp := path.Join(tempDir, strconv.FormatUint(f.temp.Add(1), 10))

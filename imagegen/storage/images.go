@@ -69,6 +69,9 @@ func (i *images) PutImage(ctx context.Context, k imagegen.ImageKey, r io.Reader)
 	if !isImageKey(k) {
 		return imagegen.Invalid("%q and %q cannot name a file", k.Generation, k.Image)
 	}
+	if err := i.files.begin(ctx); err != nil {
+		return err
+	}
 	if err := i.makeShard(shardOf(k.Generation)); err != nil {
 		return err
 	}
@@ -106,7 +109,7 @@ func (i *images) OpenImage(ctx context.Context, k imagegen.ImageKey) (io.ReadSee
 
 // RemoveImages implements [imagegen.ImageStore]. What is removed stays removed after a power cut.
 func (i *images) RemoveImages(ctx context.Context, g imagegen.GenerationID, attempt int, keep ...imagegen.ImageID) error {
-	if err := notBegun(ctx); err != nil || !isPlain(string(g)) {
+	if err := i.files.begin(ctx); err != nil || !isPlain(string(g)) {
 		return err
 	}
 	shard, prefix := shardOf(g), attemptPrefix(g, attempt)

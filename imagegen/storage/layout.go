@@ -33,7 +33,7 @@ func prepare(dir string, mustExist bool) error {
 	case !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("storage: %w", err)
 	case mustExist:
-		return fmt.Errorf("%w: %s holds no %s; name the directory that the server uses", ErrNoDatabase, absolute(dir), databaseName)
+		return fmt.Errorf("%w: %s holds no %s; name the directory that the server uses", ErrNoDatabase, dir, databaseName)
 	}
 	if err = begin(dir); err == nil {
 		return nil
@@ -53,7 +53,7 @@ func begin(dir string) error {
 	}
 	if occupant != "" {
 		return fmt.Errorf("%w: %s holds %s but no %s; name another directory, or an empty one to begin anew",
-			ErrNoDatabase, absolute(dir), occupant, databaseName)
+			ErrNoDatabase, dir, occupant, databaseName)
 	}
 	return createDatabase(dir)
 }
@@ -91,14 +91,6 @@ func makeDir(dir string) error {
 		return err
 	}
 	return syncDir(parent)
-}
-
-// absolute is a path as an operator should see it.
-func absolute(path string) string {
-	if abs, err := filepath.Abs(path); err == nil {
-		return abs
-	}
-	return path
 }
 
 // syncPath flushes a file.

@@ -21,13 +21,17 @@ import (
 //
 // ErrArchive: it is no archive, is cut short, or was altered. ErrNotEmpty.
 func Restore(ctx context.Context, r io.Reader, dir string) (err error) {
+	dir, err = filepath.Abs(dir)
+	if err != nil {
+		return fmt.Errorf("storage: restore: %w", err)
+	}
 	_, absent := os.Stat(dir)
 	occupant, err := claim(dir)
 	if err != nil {
 		return err
 	}
 	if occupant != "" {
-		return fmt.Errorf("%w: %s holds %s; restore into an empty one", ErrNotEmpty, absolute(dir), occupant)
+		return fmt.Errorf("%w: %s holds %s; restore into an empty one", ErrNotEmpty, dir, occupant)
 	}
 	scratch, err := os.MkdirTemp(dir, scratchPrefix)
 	if err != nil {

@@ -46,7 +46,7 @@ func migrate(bolt *bbolt.DB) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("%w (in %s)", err, absolute(bolt.Path()))
+		return fmt.Errorf("%w (in %s)", err, bolt.Path())
 	}
 	return nil
 }

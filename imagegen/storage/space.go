@@ -42,7 +42,7 @@ func (s *space) demand(bytes int64) error {
 		return fmt.Errorf("storage: the free space is not known: %w", s.err)
 	}
 	if s.last < bytes {
-		return fmt.Errorf("%w: %s has %d MiB free, new work is refused below %d MiB; make room", errNoSpace, absolute(s.dir), s.last>>20, bytes>>20)
+		return fmt.Errorf("%w: %s has %d MiB free, new work is refused below %d MiB; make room", errNoSpace, s.dir, s.last>>20, bytes>>20)
 	}
 	return nil
 }

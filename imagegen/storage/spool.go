@@ -32,7 +32,7 @@ func (s *spool) Stage(ctx context.Context, id imagegen.ReferenceID, r io.Reader)
 
 // Keep implements [imagegen.Spool]. imagegen.ErrNotFound.
 func (s *spool) Keep(ctx context.Context, ids ...imagegen.ReferenceID) error {
-	if err := notBegun(ctx); err != nil || len(ids) == 0 {
+	if err := s.files.begin(ctx); err != nil || len(ids) == 0 {
 		return err
 	}
 	for _, id := range ids {
@@ -60,7 +60,7 @@ func (s *spool) Open(ctx context.Context, id imagegen.ReferenceID) (io.ReadClose
 
 // Remove implements [imagegen.Spool].
 func (s *spool) Remove(ctx context.Context, ids ...imagegen.ReferenceID) error {
-	if err := notBegun(ctx); err != nil {
+	if err := s.files.begin(ctx); err != nil {
 		return err
 	}
 	var errs []error

@@ -1,11 +1,13 @@
 package storage
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -35,6 +37,7 @@ type DB struct {
 
 	dir   string
 	log   *slog.Logger
+	now   func() time.Time
 	root  *os.Root
 	file  *database
 	clock *ledger.Ledger
@@ -66,18 +69,10 @@ var (
 // ErrNoDatabase: it holds something else, or nothing and o.MustExist is set. ErrLocked, after a
 // second: another process has it open. ErrNewerSchema, ErrCorrupt.
 func Open(dir string, o *Options) (*DB, error) {
-	var options Options
-	if o != nil {
-		options = *o
-	}
-	if options.MinFree == 0 {
-		options.MinFree = defaultMinFree
-	}
-	if options.Now == nil {
-		options.Now = time.Now
-	}
-	if options.Log == nil {
-		options.Log = slog.New(slog.DiscardHandler)
+	options := o.withDefaults()
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("storage: %w", err)
 	}
 	if err := prepare(dir, options.MustExist); err != nil {
 		return nil, err
@@ -86,16 +81,31 @@ func Open(dir string, o *Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{dir: dir, log: options.Log, file: newDatabase(bolt, options.Log), quit: func() {},
+	db := &DB{dir: dir, log: options.Log, now: options.Now, file: newDatabase(bolt, options.Log), quit: func() {},
 		space: &space{dir: dir, min: options.MinFree, free: freeBytes}}
-	if err := db.start(options.Now); err != nil {
+	if err := db.start(); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
 }
 
+func (o *Options) withDefaults() Options {
+	if o == nil {
+		o = new(Options)
+	}
+	d := *o
+	d.MinFree = cmp.Or(d.MinFree, defaultMinFree)
+	if d.Now == nil {
+		d.Now = time.Now
+	}
+	if d.Log == nil {
+		d.Log = slog.New(slog.DiscardHandler)
+	}
+	return d
+}
+
 // start takes up what the process before has left.
-func (db *DB) start(now func() time.Time) error {
+func (db *DB) start() error {
 	db.file.makeRoom = db.space.dropBallast
 	db.file.onFault = func(err error) {
 		if err := markUnclean(db.dir, err); err != nil {
@@ -108,7 +118,7 @@ func (db *DB) start(now func() time.Time) error {
 	if err := db.openFiles(); err != nil {
 		return err
 	}
-	if err := db.openTables(now); err != nil {
+	if err := db.openTables(); err != nil {
 		return err
 	}
 	if err := db.sweep(context.Background()); err != nil {
@@ -135,17 +145,17 @@ func (db *DB) openFiles() (err error) {
 	if err := syncDir(db.dir); err != nil {
 		return fmt.Errorf("storage: %w", err)
 	}
-	f := &files{root: db.root}
+	f := &files{root: db.root, stopped: db.file.Err}
 	db.spool = &spool{files: f, space: db.space}
 	db.images, err = newImages(f)
 	return err
 }
 
-func (db *DB) openTables(now func() time.Time) (err error) {
-	if db.clock, err = ledger.New(db.file, now); err != nil {
+func (db *DB) openTables() (err error) {
+	if db.clock, err = ledger.New(db.file, db.now); err != nil {
 		return err
 	}
-	t := tables.New(db.file, db.clock, now)
+	t := tables.New(db.file, db.clock, db.now)
 	db.store, db.books = t, db.clock
 	return t.Load(context.Background())
 }

@@ -2,7 +2,6 @@ package storage
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"runtime/debug"
@@ -149,6 +148,16 @@ func must(err error, name kv.Bucket, key []byte) {
 	}
 }
 
+// panicError is a bug, of an operation or in bbolt. The stack is for the log.
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func (e *panicError) Error() string {
+	return fmt.Sprintf("storage: panic in a transaction: %v", e.value)
+}
+
 // guard turns a panic of f into an error, also one from a page of the mapped file that the disk
 // does not give back.
 func guard(f func() error) (err error) {
@@ -161,7 +170,7 @@ func guard(f func() error) (err error) {
 		case interface{ Addr() uintptr }:
 			err = fmt.Errorf("%w: a page of the file cannot be read: %v", ErrCorrupt, p)
 		default:
-			err = errors.Join(fmt.Errorf("storage: panic in a transaction: %v", p), errors.New(string(debug.Stack())))
+			err = &panicError{p, debug.Stack()}
 		}
 	}()
 	return f()

@@ -1,8 +1,12 @@
 package survival_test
 
 import (
+	"context"
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,35 +16,85 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
 )
 
-// The disk fails under a commit: the caller is told that the outcome is unknown, the daemon exits
-// with status 74 and does nothing more to its file. The next start tells what came of it.
+// The disk fails under a commit: callers are told that the outcome is unknown, the daemon exits
+// with status 74 and does nothing more to its file. The next start knows all that was acknowledged,
+// and the same idempotency keys tell what came of the rest.
 func TestFailedCommit(t *testing.T) {
 	t.Parallel()
-	is := is.New(t)
-	o := daemontest.Options{DataDir: t.TempDir(), Args: killed.Args}
-	d := daemontest.Start(t, o)
-	_, key := d.NewUser(100)
-	done := d.Call(operation{prompt: "before", n: 2}.request(key))
-	is.Equal(done.Status, http.StatusOK)
-	var before generation
-	done.Into(t, &before)
+	for name, writable := range map[string]uint64{"no write works": 0, "a commit is torn": 192 << 10} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			is := is.New(t)
+			o := daemontest.Options{DataDir: t.TempDir(), Args: fixedAddress}
+			d := daemontest.Start(t, o)
+			_, key := d.NewUser(100_000)
 
-	// Every write to a file fails from here on, as on a disk that is broken.
-	is.NoErr(unix.Prlimit(d.Pid, unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: 0, Max: 0}, nil))
-	doubtful := operation{prompt: "in doubt", n: 1, key: "the-same"}
-	unknown := d.Call(doubtful.request(key))
-	is.Equal(unknown.Status, http.StatusInternalServerError)
-	is.Equal(unknown.Code(), "internalError")
-	is.True(strings.Contains(string(unknown.Body), "outcome is unknown"))
-	is.Equal(d.Wait(10*time.Second), 74)
+			// What lies behind this offset of any file cannot be written, as on a disk that is broken.
+			is.NoErr(unix.Prlimit(d.Pid, unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: writable, Max: writable}, nil))
+			told, inDoubt := useUntilBroken(t, d, key)
+			is.Equal(d.Wait(20*time.Second), 74)
+			t.Logf("%d answers, then %d calls in doubt", len(told), len(inDoubt))
 
-	d = daemontest.Start(t, o)
-	is.Equal(contradiction(before, mustGeneration(t, d, key, before.ID)), "")
-	again, err := insist(t.Context(), d, doubtful, key)
-	is.NoErr(err)
-	is.True(again.Status == http.StatusOK || again.Code() == "generationFailed")
-	allEnded(t, d, key, 10*time.Second)
-	settled(t, d, key, 100)
-	clean(t, d)
-	is.Equal(d.Terminate(10*time.Second), 0)
+			d = daemontest.Start(t, o)
+			for _, a := range told {
+				replayed(t, d, key, a)
+			}
+			for _, o := range inDoubt {
+				answer, err := insist(t.Context(), d, o, key)
+				is.NoErr(err)
+				is.True(answer.Status == http.StatusOK || answer.Status == http.StatusAccepted || answer.Code() == "generationFailed")
+				replayed(t, d, key, answered{o, answer})
+			}
+			allEnded(t, d, key, 20*time.Second)
+			settled(t, d, key, 100_000)
+			clean(t, d)
+			is.Equal(d.Terminate(10*time.Second), 0)
+		})
+	}
+}
+
+// useUntilBroken has callers make one call after another until one is not answered as usual. At
+// least one of them is told that the outcome is unknown.
+func useUntilBroken(t *testing.T, d *daemontest.Daemon, key string) (told []answered, inDoubt []operation) {
+	const callers = 8
+	answers, broken := make([][]answered, callers), make([]answered, callers)
+	var wg sync.WaitGroup
+	for i := range callers {
+		wg.Go(func() { answers[i], broken[i] = callUntilBroken(t.Context(), d, key, i) })
+	}
+	wg.Wait()
+	var unknown int
+	for _, b := range broken {
+		inDoubt = append(inDoubt, b.operation)
+		if b.Code() == "internalError" && strings.Contains(string(b.Body), "outcome is unknown") {
+			unknown++
+		}
+	}
+	if unknown == 0 {
+		t.Error("nobody was told that the outcome is unknown")
+	}
+	return slices.Concat(answers...), inDoubt
+}
+
+// callUntilBroken returns what was answered, and the call that was not, or not as usual.
+func callUntilBroken(ctx context.Context, d *daemontest.Daemon, key string, caller int) (told []answered, broken answered) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	for call := 0; ; call++ {
+		o := operation{prompt: "a fox", n: 1 + call%2, async: call%3 == 0, key: fmt.Sprintf("%d-%d", caller, call)}
+		answer, err := d.Do(ctx, o.request(key))
+		if err != nil || answer.Status >= http.StatusInternalServerError {
+			return told, answered{o, answer}
+		}
+		told = append(told, answered{o, answer})
+	}
+}
+
+// replayed fails the test unless a repeated call is answered as it was.
+func replayed(t *testing.T, d *daemontest.Daemon, key string, a answered) {
+	t.Helper()
+	answer := d.Call(a.request(key))
+	if answer.Status != a.Status || string(answer.Body) != string(a.Body) || answer.Header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("%s was answered with %d %s\nand is now with %d %s", a.key, a.Status, a.Body, answer.Status, answer.Body)
+	}
 }

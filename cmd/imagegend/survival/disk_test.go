@@ -20,8 +20,8 @@ func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	withSmallDisk(t, "192m", func(t *testing.T, disk string) {
 		is := is.New(t)
-		dir := filepath.Join(disk, "data")
-		d := daemontest.Start(t, daemontest.Options{DataDir: dir})
+		o := daemontest.Options{DataDir: filepath.Join(disk, "data"), Args: fixedAddress}
+		d := daemontest.Start(t, o)
 		_, key := d.NewUser(100)
 		_, late := d.NewUser(10)
 		var before generation
@@ -33,22 +33,12 @@ func TestDiskFull(t *testing.T) {
 		c.under(2)
 
 		filler := fill(t, disk)
-		eventually(t, 5*time.Second, "the daemon is not ready", func() bool {
-			return d.Call(get("", "/readyz")).Status == http.StatusServiceUnavailable
-		})
-		for _, o := range []operation{{prompt: "no space", n: 1}, {prompt: "no space", n: 1, async: true}, {prompt: "no space", n: 1, references: 1}} {
-			answer := d.Call(o.request(late))
-			is.Equal(answer.Status, http.StatusServiceUnavailable)
-			is.Equal(answer.Code(), "overloaded")
-		}
-		is.Equal(mustBalance(t, d, late), 10)
-		is.Equal(len(mustList(t, d, late, "")), 0)
-		is.NoErr(checkImage(t.Context(), d, before.Images[0].URL, 48, 32)) // reading goes on
-
+		refusesForWantOfSpace(t, d, late)
+		is.Equal(contradiction(before, mustGeneration(t, d, key, before.ID)), "") // reading goes on
+		is.NoErr(checkImage(t.Context(), d, before.Images[0].URL, 48, 32))
 		is.Equal(c.answers[refunded]().Code(), "generationFailed")
 		answer := c.answers[stored]()
 		is.True(answer.Status == http.StatusOK || answer.Code() == "generationFailed")
-		allEnded(t, d, key, 10*time.Second)
 		settled(t, d, key, 100)
 
 		is.NoErr(os.Remove(filler))
@@ -57,11 +47,26 @@ func TestDiskFull(t *testing.T) {
 		})
 		settled(t, d, late, 10)
 		is.Equal(d.Terminate(10*time.Second), 0)
-
-		d = daemontest.Start(t, daemontest.Options{DataDir: dir})
+		d = daemontest.Start(t, o)
 		settled(t, d, key, 100)
 		clean(t, d)
 	})
+}
+
+// refusesForWantOfSpace checks that new work of each kind is turned away before any charge.
+func refusesForWantOfSpace(t *testing.T, d *daemontest.Daemon, key string) {
+	t.Helper()
+	is := is.New(t)
+	eventually(t, 5*time.Second, "the daemon is not ready", func() bool {
+		return d.Call(get("", "/readyz")).Status == http.StatusServiceUnavailable
+	})
+	for _, o := range []operation{{prompt: "no space", n: 1}, {prompt: "no space", n: 1, async: true}, {prompt: "no space", n: 1, references: 1}} {
+		answer := d.Call(o.request(key))
+		is.Equal(answer.Status, http.StatusServiceUnavailable)
+		is.Equal(answer.Code(), "overloaded")
+	}
+	is.Equal(mustBalance(t, d, key), 10)
+	is.Equal(len(mustList(t, d, key, "")), 0)
 }
 
 // fill takes all space that a disk has and returns the file that has it.

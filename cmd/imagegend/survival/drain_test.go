@@ -2,8 +2,8 @@ package survival_test
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
+	"slices"
 	"sync"
 	"syscall"
 	"testing"
@@ -16,126 +16,96 @@ import (
 
 const drainLimit = 4 * time.Second
 
-// crowd is work of every kind that SIGTERM can meet.
-type crowd struct {
-	*testing.T
-	d       *daemontest.Daemon
-	key     string
-	answers map[string]func() daemontest.Answer // of synchronous calls, when they come
-	async   []string                            // generations that were accepted
-}
-
-func newCrowd(t *testing.T, d *daemontest.Daemon, key string) *crowd {
-	return &crowd{T: t, d: d, key: key, answers: map[string]func() daemontest.Answer{}}
-}
-
-// call sends a synchronous request, whose answer is asked for later.
-func (c *crowd) call(prompt string) {
-	done := make(chan struct{})
-	var answer daemontest.Answer
-	var err error
-	go func() {
-		defer close(done)
-		answer, err = c.d.Do(context.Background(), operation{prompt: prompt, n: 2}.request(c.key))
-	}()
-	c.answers[prompt] = func() daemontest.Answer {
-		<-done
-		if err != nil {
-			c.Errorf("%q was not answered: %v", prompt, err)
-		}
-		return answer
-	}
-}
-
-// queue sends an asynchronous request.
-func (c *crowd) queue(prompt string) {
-	c.Helper()
-	var g generation
-	c.d.Call(operation{prompt: prompt, n: 2, async: true}.request(c.key)).Into(c, &g)
-	c.async = append(c.async, g.ID)
-}
-
-// under waits until so many generations are under way.
-func (c *crowd) under(way int) {
-	c.Helper()
-	eventually(c.T, 10*time.Second, "the work is under way", func() bool {
-		return len(mustList(c.T, c.d, c.key, "processing")) == way
-	})
-}
-
-// draining waits until the daemon says that it takes no more.
-func (c *crowd) draining() {
-	c.Helper()
-	eventually(c.T, time.Second, "the daemon is not ready", func() bool {
-		return c.d.Call(get("", "/readyz")).Status == http.StatusServiceUnavailable
-	})
-}
+// Synchronous calls that SIGTERM meets, by what becomes of them.
+const (
+	ends   = "ends in time [fake:delay=2s]"
+	partly = "one image is there, the other never comes [fake:images=1] [fake:hang]"
+	never  = "no image ever comes [fake:hang]"
+)
 
 // SIGTERM: no new work, what is there is read to the end, running work ends or is settled with what
 // is durable, queued work is left to the next start.
 func TestDrainUnderLoad(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	o := daemontest.Options{DataDir: t.TempDir(), Args: []string{"--drain-timeout", drainLimit.String(), "--concurrency", "6", "--attempt-timeout", "20s"}}
+	limits := []string{"--drain-timeout", drainLimit.String(), "--concurrency", "6", "--attempt-timeout", "20s"}
+	o := daemontest.Options{DataDir: t.TempDir(), Args: slices.Concat(fixedAddress, limits)}
 	d := daemontest.Start(t, o)
 	_, key := d.NewUser(1000)
 	_, late := d.NewUser(10)
 	c := newCrowd(t, d, key)
-	const partly, never, ends = "partly [fake:images=1] [fake:hang]", "never [fake:hang]", "ends [fake:delay=2s]"
-	for _, prompt := range []string{partly, never, ends} {
-		c.call(prompt)
-	}
-	c.queue("ends in time [fake:delay=2s]")
-	c.queue("too long [fake:delay=6s]")
-	c.queue("too long [fake:images=1] [fake:delay=6s]")
-	c.under(6)
+	c.fillSlots()
 	for range 20 {
 		c.queue("waits for a slot [fake:delay=10ms]")
 	}
 
 	is.NoErr(d.Signal(syscall.SIGTERM))
 	c.draining()
-	refused := d.Call(operation{prompt: "new work", n: 1}.request(late))
-	is.Equal(refused.Status, http.StatusServiceUnavailable)
-	is.Equal(refused.Code(), "overloaded")
-	is.True(refused.Header.Get("Retry-After") != "")
-	is.Equal(mustBalance(t, d, late), 10)
-	is.Equal(d.Call(getGeneration(key, c.async[0])).Status, http.StatusOK) // reading goes on
+	c.refuses(late)
+	mustGeneration(t, d, key, c.async[0]) // reading goes on
 	is.Equal(d.Wait(drainLimit+5*time.Second), 0)
+	told := c.told()
 
-	told := map[string]generation{}
-	for prompt, status := range map[string]int{ends: 200, partly: 200, never: 500} {
+	c.d = daemontest.Start(t, o)
+	c.nothingIsLost(told)
+	settled(t, c.d, key, 1000)
+	clean(t, c.d)
+}
+
+// fillSlots puts three synchronous and three asynchronous generations under way.
+func (c *crowd) fillSlots() {
+	c.Helper()
+	for _, prompt := range []string{partly, never, ends} {
+		c.call(prompt)
+	}
+	c.queue("ends in time [fake:delay=2s]")
+	c.queue("takes too long [fake:delay=6s]")
+	c.queue("takes too long [fake:images=1] [fake:delay=6s]")
+	c.under(6)
+}
+
+// refuses checks that new work is turned away before any charge.
+func (c *crowd) refuses(key string) {
+	c.Helper()
+	is := is.New(c)
+	answer := c.d.Call(operation{prompt: "new work", n: 1}.request(key))
+	is.Equal(answer.Status, http.StatusServiceUnavailable)
+	is.Equal(answer.Code(), "overloaded")
+	is.True(answer.Header.Get("Retry-After") != "")
+	is.Equal(mustBalance(c.T, c.d, key), 10)
+}
+
+// told checks the answers to the synchronous calls and returns what succeeded.
+func (c *crowd) told() (succeeded []generation) {
+	c.Helper()
+	is := is.New(c)
+	for prompt, images := range map[string]int{ends: 2, partly: 1} {
 		answer := c.answers[prompt]()
-		is.Equal(answer.Status, status)
+		is.Equal(answer.Status, http.StatusOK)
 		var g generation
-		is.NoErr(json.Unmarshal(answer.Body, &g))
-		told[prompt] = g
+		answer.Into(c, &g)
+		is.Equal(len(g.Images), images)
+		is.Equal(g.Usage.Credits, images)
+		succeeded = append(succeeded, g)
 	}
-	is.Equal(len(told[ends].Images), 2)
-	is.Equal(len(told[partly].Images), 1)
-	is.Equal(told[partly].Usage.Credits, 1)
-	is.Equal(c.answers[never]().Code(), "generationFailed")
+	failed := c.answers[never]()
+	is.Equal(failed.Status, http.StatusInternalServerError)
+	is.Equal(failed.Code(), "generationFailed")
+	return succeeded
+}
 
-	d = daemontest.Start(t, o)
-	for _, id := range c.async {
-		mustGeneration(t, d, key, id) // none is lost
-	}
-	allEnded(t, d, key, 30*time.Second)
-	for _, id := range c.async {
-		g := mustGeneration(t, d, key, id)
-		is.Equal(g.Status, "succeeded")
-		is.True(g.Usage.Credits >= 1)
-	}
+// nothingIsLost checks that what was told still holds and that all queued work succeeds.
+func (c *crowd) nothingIsLost(told []generation) {
+	c.Helper()
+	is := is.New(c)
+	is.Equal(len(mustList(c.T, c.d, c.key, "")), 3+len(c.async))
 	for _, g := range told {
-		if g.ID != "" {
-			now := mustGeneration(t, d, key, g.ID)
-			is.Equal(now.Status, "succeeded")
-			is.Equal(len(now.Images), len(g.Images))
-		}
+		is.Equal(contradiction(g, mustGeneration(c.T, c.d, c.key, g.ID)), "")
 	}
-	is.Equal(len(mustList(t, d, key, "")), 3+len(c.async))
-	settled(t, d, key, 1000)
-	clean(t, d)
+	allEnded(c.T, c.d, c.key, 30*time.Second)
+	for _, id := range c.async {
+		is.Equal(mustGeneration(c.T, c.d, c.key, id).Status, "succeeded")
+	}
 }
 
 // Nothing is under way: SIGTERM ends the daemon without waiting.

@@ -1,14 +1,6 @@
 package survival_test
 
 import (
-	"context"
-	"fmt"
-	"math/rand/v2"
-	"slices"
-	"strconv"
-	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -24,8 +16,9 @@ const (
 	longestBoot = 5 * time.Second
 )
 
-// The address in answers must not change with the port, so that answers can be compared.
-var killed = daemontest.Options{Args: []string{"--base-url", "https://images.example.com"}}
+// fixedAddress keeps the addresses in answers from changing with the port, so that answers of one
+// process can be compared to those of the next.
+var fixedAddress = []string{"--base-url", "https://images.example.com"}
 
 // A daemon that is killed again and again loses nothing that it has acknowledged, charges nothing
 // twice and keeps no credits of what came to nothing.
@@ -85,129 +78,4 @@ func TestKillOnce(t *testing.T) {
 	is.Equal(cmp.Diff(want, ended), "")
 	settled(t, d, key, 10)
 	clean(t, d)
-}
-
-// siege is one data directory, its users and their clients.
-type siege struct {
-	*testing.T
-	random  *rand.Rand
-	options daemontest.Options
-	auditor *auditor
-	users   []*account
-	clients []*client
-}
-
-type account struct {
-	name, key string
-	granted   int
-	clients   int
-}
-
-func newSiege(t *testing.T, seed uint64) *siege {
-	s := &siege{T: t, random: rand.New(rand.NewPCG(seed, 0)), options: killed, auditor: newAuditor()}
-	s.options.DataDir = t.TempDir()
-	d := s.start()
-	for user, u := range []*account{{granted: 1_000_000, clients: 5}, {granted: 1_000_000, clients: 5}, {granted: 20, clients: 2}} {
-		u.name, u.key = d.NewUser(u.granted)
-		s.users = append(s.users, u)
-		for i := range u.clients {
-			s.clients = append(s.clients, &client{name: fmt.Sprintf("client %d of user %d", i, user), key: u.key, auditor: s.auditor,
-				random: rand.New(rand.NewPCG(seed, uint64(1+len(s.clients))))})
-		}
-	}
-	d.Kill()
-	return s
-}
-
-// start starts the daemon; one time in five another was killed before, on its way up.
-func (s *siege) start() *daemontest.Daemon {
-	s.Helper()
-	if s.random.IntN(5) == 0 {
-		d := daemontest.Launch(s, s.options)
-		<-time.After(time.Duration(s.random.Int64N(int64(60 * time.Millisecond))))
-		d.Kill()
-	}
-	return daemontest.Start(s, s.options)
-}
-
-// grant gives the poor user something, twice under the same reference: it counts once.
-func (s *siege) grant(d *daemontest.Daemon, round int) {
-	s.Helper()
-	poor := s.users[len(s.users)-1]
-	for range 2 {
-		d.Admin("credit", "grant", "--user", poor.name, "7", "--ref", "round-"+strconv.Itoa(round))
-	}
-	poor.granted += 7
-}
-
-func (s *siege) loadAndKill(d *daemontest.Daemon) {
-	var dying atomic.Bool
-	ctx, cancel := context.WithCancel(s.Context())
-	var wg sync.WaitGroup
-	for _, c := range s.clients {
-		wg.Go(func() { c.work(ctx, d, &dying) })
-	}
-	<-time.After(5*time.Millisecond + time.Duration(s.random.Int64N(int64(longestLife-5*time.Millisecond))))
-	dying.Store(true)
-	d.Kill()
-	cancel()
-	wg.Wait()
-}
-
-// aftermath starts the daemon a last time, lets everything end and compares all there is.
-func (s *siege) aftermath() {
-	d := s.start()
-	for _, u := range s.users {
-		allEnded(s.T, d, u.key, time.Minute)
-	}
-	for _, c := range s.clients {
-		for _, a := range c.answered {
-			if err := c.again(s.Context(), d, a); err != nil {
-				s.Error(err)
-			}
-		}
-	}
-	s.auditor.compareAll(s.Context(), d)
-	for _, u := range s.users {
-		s.checkList(u, mustList(s.T, d, u.key, ""))
-		settled(s.T, d, u.key, u.granted)
-	}
-	clean(s.T, d)
-	if status := d.Terminate(20 * time.Second); status != 0 {
-		s.Errorf("exit status %d at the end", status)
-	}
-}
-
-// report tells what is wrong, though the test may have ended early.
-func (s *siege) report() {
-	for _, wrong := range s.auditor.wrong[:min(20, len(s.auditor.wrong))] {
-		s.Error(wrong)
-	}
-}
-
-// checkList compares an account's list to what its clients were told.
-func (s *siege) checkList(u *account, all []generation) {
-	ids, prompts := map[string]bool{}, map[string]bool{}
-	for _, g := range all {
-		if prompts[g.Prompt] {
-			s.Errorf("%q was generated twice", g.Prompt)
-		}
-		if s.auditor.refused[g.Prompt] {
-			s.Errorf("%q was refused, but is recorded", g.Prompt)
-		}
-		ids[g.ID], prompts[g.Prompt] = true, true
-		if told, ok := s.auditor.facts[g.ID]; ok {
-			if diff := contradiction(told.generation, g); diff != "" {
-				s.Errorf("generation %s was told otherwise than it is listed (-told +listed):\n%s", g.ID, diff)
-			}
-		}
-	}
-	for id, f := range s.auditor.facts {
-		if f.key == u.key && !ids[id] {
-			s.Errorf("generation %s was acknowledged and is not listed", id)
-		}
-	}
-	if !slices.IsSortedFunc(all, func(a, b generation) int { return strings.Compare(b.ID, a.ID) }) {
-		s.Errorf("the list of %s is not newest first", u.name)
-	}
 }

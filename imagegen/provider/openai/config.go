@@ -5,16 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
-	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
 const (
-	defaultBaseURL = "https://api.openai.com/v1"
+	officialHost   = "api.openai.com"
+	defaultBaseURL = "https://" + officialHost + "/v1"
 	defaultModel   = "gpt-image-2"
 	defaultName    = "openai"
 	// maxPerCall is the most images of one call.
@@ -142,10 +141,4 @@ func (c Config) header() http.Header {
 		}
 	}
 	return h
-}
-
-// official reports whether the upstream is OpenAI's own.
-func (c Config) official() bool {
-	u, err := url.Parse(c.BaseURL)
-	return err == nil && strings.EqualFold(u.Hostname(), "api.openai.com")
 }

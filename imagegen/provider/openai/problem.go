@@ -35,7 +35,7 @@ func (p problem) asError() *imagegen.ProviderError {
 }
 
 func (c Config) classify() func(upstream.Failure) *imagegen.ProviderError {
-	overloaded := c.official()
+	official := upstream.OnHost(c.BaseURL, officialHost)
 	return func(f upstream.Failure) *imagegen.ProviderError {
 		p, ok := parse(f.Body)
 		if !ok {
@@ -45,7 +45,7 @@ func (c Config) classify() func(upstream.Failure) *imagegen.ProviderError {
 			return p.asError()
 		}
 		e := f.Error()
-		if overloaded && f.Status == http.StatusServiceUnavailable {
+		if official && f.Status == http.StatusServiceUnavailable {
 			e.Class = imagegen.ClassUnavailable
 			e.RetryAfter = upstream.RetryAfter(f.Header)
 		}

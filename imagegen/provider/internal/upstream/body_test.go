@@ -164,7 +164,7 @@ func TestUnreadableReference(t *testing.T) {
 func TestEarlyAnswer(t *testing.T) {
 	is := is.New(t)
 	c := serve(t, func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusRequestEntityTooLarge) }, nil)
-	f := fileOf(32 << 20)
+	f := fileOf(8 << 20)
 	var form upstream.Form
 	form.File("image", reference(f))
 	_, err := c.Do(t.Context(), http.MethodPost, "/x", form.Body())

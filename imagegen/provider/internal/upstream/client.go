@@ -201,6 +201,12 @@ func (c *Client) resolve(path string) (*url.URL, error) {
 	return u, nil
 }
 
+// OnHost reports whether a base URL is on that host: some promises are the official upstream's alone.
+func OnHost(baseURL, host string) bool {
+	u, err := url.Parse(baseURL)
+	return err == nil && strings.EqualFold(u.Hostname(), host)
+}
+
 // matches reports whether host is one of the patterns.
 func matches(host string, patterns []string) bool {
 	for _, p := range patterns {

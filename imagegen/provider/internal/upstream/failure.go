@@ -33,7 +33,7 @@ type Failure struct {
 // 422 are invalid; all else is unknown, 5xx too: no upstream can promise for the proxies before it
 // that nothing was made.
 func (f Failure) Error() *imagegen.ProviderError {
-	e := &imagegen.ProviderError{Err: fmt.Errorf("the upstream answered %d: %s", f.Status, Excerpt(f.Body))}
+	e := &imagegen.ProviderError{Err: &StatusError{f.Status, RetryAfter(f.Header), Excerpt(f.Body)}}
 	switch f.Status {
 	case http.StatusTooManyRequests:
 		e.Class, e.RetryAfter = imagegen.ClassRateLimited, RetryAfter(f.Header)
@@ -49,6 +49,18 @@ func (f Failure) Error() *imagegen.ProviderError {
 		e.Message = "the upstream redirects, which is not followed; correct the base URL"
 	}
 	return e
+}
+
+// StatusError is the cause in the errors of Failure: what the upstream answered, short enough for
+// the log.
+type StatusError struct {
+	Status     int
+	RetryAfter time.Duration // 0 if the upstream did not say
+	Excerpt    string
+}
+
+func (e *StatusError) Error() string {
+	return fmt.Sprintf("the upstream answered %d: %s", e.Status, e.Excerpt)
 }
 
 func (c *Client) failed(r *http.Response) error {

@@ -17,14 +17,15 @@ type Counts struct{ Entries, Accounts, Lots, Charges int }
 // all accounts, and that replaying the journal into scratch, which is empty, gives the state byte
 // for byte. An error means that the check could not be carried out.
 //
-// It keeps a few numbers in memory for each account and each open charge.
+// It keeps a few numbers in memory for each account, each open charge and each expiry that is ahead.
 func Check(ctx context.Context, tx kv.Tx, scratch kv.DB, report func(imagegen.Violation)) (Counts, error) {
 	c := &checker{ctx: ctx, tx: tx, scratch: scratch, report: report,
-		held: make(map[string]imagegen.Credits), sums: make(map[imagegen.UserID]*account)}
+		held: make(map[string]imagegen.Credits), lapse: make(map[string]imagegen.Credits), sums: make(map[imagegen.UserID]*account)}
 	whole := c.journal()
 	c.charges()
 	c.lots(live)
 	c.lots(spent)
+	c.lapsing()
 	c.accounts()
 	c.unfounded()
 	if whole {
@@ -40,6 +41,7 @@ type checker struct {
 	report  func(imagegen.Violation)
 	counts  Counts
 	held    map[string]imagegen.Credits  // lot key → what open charges hold of it
+	lapse   map[string]imagegen.Credits  // user and expiry → what lapses then
 	sums    map[imagegen.UserID]*account // over the user's lots
 	err     error                        // why the check cannot be carried out
 }

@@ -54,10 +54,31 @@ func (c *checker) lots(in kv.Bucket) {
 			c.violation("held", l.ID, "it says that open charges hold %d of it; they hold %d", l.Held, held)
 		}
 		delete(c.held, string(key))
+		if in == live && !l.Expires.IsZero() {
+			c.lapse[string(l.sumKey())] += l.Remaining
+			if !bytes.Equal(c.tx.Get(due, l.dueKey()), key) {
+				c.violation("expiry index", l.ID, "it lapses at %s, and is not where it would be found then", l.Expires)
+			}
+		}
 		if c.sums[l.User] == nil {
 			c.sums[l.User] = new(account)
 		}
 		c.sums[l.User].add(l.Lot)
+	})
+}
+
+// lapsing checks the sums of what lapses, and that nothing else is due.
+func (c *checker) lapsing() {
+	c.each(c.tx, lapseSum, func(key, value []byte) {
+		if sum := decodeSum(value); sum != c.lapse[string(key)] {
+			c.violation("expiry index", fmt.Sprintf("%q", key), "it says %d, the lots sum to %d", sum, c.lapse[string(key)])
+		}
+		delete(c.lapse, string(key))
+	})
+	c.each(c.tx, due, func(key, lotKey []byte) {
+		if c.tx.Get(live, lotKey) == nil {
+			c.violation("expiry index", fmt.Sprintf("%q", key), "it names a lot that has nothing left to lapse")
+		}
 	})
 }
 
@@ -84,6 +105,9 @@ func (c *checker) unfounded() {
 	}
 	for key, held := range c.held {
 		c.violation("held", fmt.Sprintf("%q", key), "open charges hold %d of a lot that is not there", held)
+	}
+	for key, sum := range c.lapse {
+		c.violation("expiry index", fmt.Sprintf("%q", key), "there is no sum for its lots, %d", sum)
 	}
 	for u, sum := range c.sums {
 		c.violation("account", string(u), "there is none for its lots, which sum to %+v", *sum)

@@ -40,9 +40,14 @@ func TestClockInDoubt(t *testing.T) {
 		f.settle("c", 0)
 		f.sound()
 
-		wall.ahead = 24 * time.Hour // the clock was put right
+		time.Sleep(6 * time.Hour)
+		told := f.Now()
+		wall.ahead = 23 * time.Hour // put right, and a bit too far
+		f.is.Equal(f.Now(), told)
+		wall.ahead = 24 * time.Hour // put right
 		f.is.True(!f.inDoubt())
-		time.Sleep(18 * time.Hour)
+		f.is.Equal(f.credits("alice"), imagegen.Credits(10))
+		time.Sleep(12 * time.Hour)
 		f.is.Equal(f.credits("alice"), imagegen.Credits(0))
 	})
 }

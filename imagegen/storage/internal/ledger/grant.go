@@ -15,7 +15,7 @@ func (b Books) grant(g imagegen.Grant) (imagegen.Lot, error) {
 	switch {
 	case err != nil:
 		return imagegen.Lot{}, err
-	case known && (former.Kind != imagegen.EntryGrant || former.User != g.User || former.Credits != g.Credits):
+	case known && (former.User != g.User || former.Credits != g.Credits): // those of a revocation are negative
 		return imagegen.Lot{}, imagegen.ErrGrantConflict
 	case known:
 		l, err := getLot(b.tx, former.lots[0].key())

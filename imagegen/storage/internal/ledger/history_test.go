@@ -1,11 +1,14 @@
 package ledger_test
 
 import (
+	"encoding/binary"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
 func TestHistory(t *testing.T) {
@@ -39,8 +42,12 @@ func TestHistory(t *testing.T) {
 // Identifiers that are no user's have nothing, also where they look like the beginning of a key.
 func TestInvalidUserHasNothing(t *testing.T) {
 	f := open(t)
-	f.grant(imagegen.Grant{User: "a", Credits: 10})
-	for _, u := range []imagegen.UserID{"", "\x00", "a\x00", "a\x00\x00", "a\x00\x00\x00\x00\x00\x00\x00", "a\x002", "a\x002\xff\xff"} {
+	expires := time.Unix(0, time.Now().Add(time.Hour).UnixNano()&^0xff) // its key ends in a zero byte
+	f.grant(imagegen.Grant{User: "a", Credits: 10, Promo: true})
+	f.grant(imagegen.Grant{User: "a", Credits: 10, Expires: expires})
+	begun := binary.BigEndian.AppendUint64([]byte("a\x00"), kv.TimeKey(expires))
+	for _, u := range []imagegen.UserID{"", "\x00", "a\x00", "a\x00\x00", "a\x00\x00\x00\x00\x00\x00\x00",
+		"a\x002\xff\xff\xff\xff\xff\xff\xff\xff", imagegen.UserID(begun[:len(begun)-1])} {
 		f.is.Equal(f.credits(u), imagegen.Credits(0))
 		f.is.Equal(len(f.lots(u)), 0)
 		entries, err := f.History(t.Context(), u, 0, 10)

@@ -1,7 +1,9 @@
 package ledger_test
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -21,6 +23,28 @@ func TestContract(t *testing.T) {
 		is.New(t).NoErr(err)
 		return audited{l, db}
 	})
+}
+
+// Operations are pure functions of the transaction: one that is run again gives the same.
+func TestContractWhenRunAgain(t *testing.T) {
+	storagetest.Bookkeeper(t, func(t *testing.T, now func() time.Time) imagegen.Bookkeeper {
+		db := memkv.New()
+		l, err := ledger.New(again{db}, now)
+		is.New(t).NoErr(err)
+		return audited{l, db}
+	})
+}
+
+// again rolls each transaction back once before it commits it.
+type again struct{ *memkv.DB }
+
+func (db again) Update(ctx context.Context, f func(kv.Tx) error) error {
+	rollBack := errors.New("once more")
+	err := db.DB.Update(ctx, func(tx kv.Tx) error { return cmp.Or(f(tx), rollBack) })
+	if err != rollBack {
+		return err
+	}
+	return db.DB.Update(ctx, f)
 }
 
 // audited is a ledger that the suite can audit.

@@ -33,6 +33,10 @@ func (l lot) key() []byte {
 	return kv.Key(string(l.User), byte(l.Priority), kv.TimeKey(l.Expires), paid, kv.TimeKey(l.Effective), l.seq, l.place)
 }
 
+// dueKey finds the lot when its time has come; sumKey, what lapses together with it.
+func (l lot) dueKey() []byte { return kv.Key(kv.TimeKey(l.Expires), string(l.User), l.seq, l.place) }
+func (l lot) sumKey() []byte { return kv.Key(string(l.User), kv.TimeKey(l.Expires)) }
+
 // lapsed reports whether the lot can no longer be spent at the given time.
 func (l lot) lapsed(now time.Time) bool { return !l.Expires.IsZero() && !now.Before(l.Expires) }
 

@@ -66,12 +66,11 @@ func putLot(tx kv.Tx, before, after lot) {
 		return
 	}
 	addLapsing(tx, after, after.Remaining-before.Remaining)
-	at := kv.Key(kv.TimeKey(after.Expires), string(after.User), after.seq, after.place)
 	switch {
 	case is && !was:
-		tx.Put(due, at, key)
+		tx.Put(due, after.dueKey(), key)
 	case was && !is:
-		tx.Delete(due, at)
+		tx.Delete(due, after.dueKey())
 	}
 }
 
@@ -80,7 +79,7 @@ func addLapsing(tx kv.Tx, l lot, change imagegen.Credits) {
 	if change == 0 {
 		return
 	}
-	key := kv.Key(string(l.User), kv.TimeKey(l.Expires))
+	key := l.sumKey()
 	sum := decodeSum(tx.Get(lapseSum, key)) + change
 	if sum == 0 {
 		tx.Delete(lapseSum, key)

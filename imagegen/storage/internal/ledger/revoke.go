@@ -14,7 +14,7 @@ func (b Books) revoke(r imagegen.Revocation) (imagegen.Entry, error) {
 	switch {
 	case err != nil:
 		return imagegen.Entry{}, err
-	case known && (former.Kind != imagegen.EntryRevoke || former.User != r.User || former.Credits != -r.Credits):
+	case known && (former.User != r.User || former.Credits != -r.Credits): // those of a grant are positive
 		return imagegen.Entry{}, imagegen.ErrGrantConflict
 	case known:
 		return former.Entry, nil

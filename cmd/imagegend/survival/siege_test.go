@@ -1,0 +1,172 @@
+package survival_test
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
+)
+
+// siege is one data directory, its users and their clients.
+type siege struct {
+	*testing.T
+	random  *rand.Rand
+	options daemontest.Options
+	auditor *auditor
+	users   []*account
+	clients []*client
+}
+
+type account struct {
+	name, key string
+	granted   int
+	clients   int
+}
+
+func newSiege(t *testing.T, seed uint64) *siege {
+	s := &siege{T: t, random: rand.New(rand.NewPCG(seed, 0)), auditor: newAuditor(),
+		options: daemontest.Options{DataDir: t.TempDir(), Args: fixedAddress}}
+	d := s.start()
+	for user, u := range []*account{{granted: 1_000_000, clients: 5}, {granted: 1_000_000, clients: 5}, {granted: 20, clients: 2}} {
+		u.name, u.key = d.NewUser(u.granted)
+		s.users = append(s.users, u)
+		for i := range u.clients {
+			s.clients = append(s.clients, &client{name: fmt.Sprintf("client %d of user %d", i, user), key: u.key, auditor: s.auditor,
+				random: rand.New(rand.NewPCG(seed, uint64(1+len(s.clients))))})
+		}
+	}
+	d.Kill()
+	return s
+}
+
+// start starts the daemon; one time in five another was killed before, on its way up.
+func (s *siege) start() *daemontest.Daemon {
+	s.Helper()
+	if s.random.IntN(5) == 0 {
+		d := daemontest.Launch(s, s.options)
+		<-time.After(time.Duration(s.random.Int64N(int64(60 * time.Millisecond))))
+		d.Kill()
+	}
+	return daemontest.Start(s, s.options)
+}
+
+// grant gives the poor user something, twice under the same reference: it counts once.
+func (s *siege) grant(d *daemontest.Daemon, round int) {
+	s.Helper()
+	poor := s.users[len(s.users)-1]
+	for range 2 {
+		d.Admin("credit", "grant", "--user", poor.name, "7", "--ref", "round-"+strconv.Itoa(round))
+	}
+	poor.granted += 7
+}
+
+func (s *siege) loadAndKill(d *daemontest.Daemon) {
+	var dying atomic.Bool
+	ctx, cancel := context.WithCancel(s.Context())
+	var wg sync.WaitGroup
+	for _, c := range s.clients {
+		wg.Go(func() { c.work(ctx, d, &dying) })
+	}
+	<-time.After(5*time.Millisecond + time.Duration(s.random.Int64N(int64(longestLife-5*time.Millisecond))))
+	dying.Store(true)
+	d.Kill()
+	cancel()
+	wg.Wait()
+}
+
+// aftermath starts the daemon a last time, lets everything end and compares all there is.
+func (s *siege) aftermath() {
+	d := s.start()
+	for _, u := range s.users {
+		allEnded(s.T, d, u.key, time.Minute)
+	}
+	for _, c := range s.clients {
+		for _, a := range c.answered {
+			if err := c.again(s.Context(), d, a); err != nil {
+				s.Error(err)
+			}
+		}
+	}
+	s.auditor.compareAll(s.Context(), d)
+	var images int
+	for _, u := range s.users {
+		all := mustList(s.T, d, u.key, "")
+		s.checkList(u, all)
+		for _, g := range all {
+			images += len(g.Images)
+		}
+		settled(s.T, d, u.key, u.granted)
+	}
+	s.checkFiles(images)
+	clean(s.T, d)
+	if status := d.Terminate(20 * time.Second); status != 0 {
+		s.Errorf("exit status %d at the end", status)
+	}
+}
+
+// checkFiles looks for what attempts that were killed have left.
+func (s *siege) checkFiles(images int) {
+	var files int
+	err := fs.WalkDir(os.DirFS(s.options.DataDir), "images", func(_ string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			files++
+		}
+		return err
+	})
+	if err != nil {
+		s.Error(err)
+	}
+	if files != images {
+		s.Errorf("there are %d image files for %d images", files, images)
+	}
+	for _, path := range leftovers(s.T, s.options.DataDir) {
+		if dir := filepath.Base(filepath.Dir(path)); dir == "spool" || dir == "tmp" {
+			s.Errorf("%s was left behind", path)
+		}
+	}
+}
+
+// report tells what is wrong, though the test may have ended early.
+func (s *siege) report() {
+	for _, wrong := range s.auditor.wrong[:min(20, len(s.auditor.wrong))] {
+		s.Error(wrong)
+	}
+}
+
+// checkList compares an account's list to what its clients were told.
+func (s *siege) checkList(u *account, all []generation) {
+	ids, prompts := map[string]bool{}, map[string]bool{}
+	for _, g := range all {
+		if prompts[g.Prompt] {
+			s.Errorf("%q was generated twice", g.Prompt)
+		}
+		if s.auditor.refused[g.Prompt] {
+			s.Errorf("%q was refused, but is recorded", g.Prompt)
+		}
+		ids[g.ID], prompts[g.Prompt] = true, true
+		if told, ok := s.auditor.facts[g.ID]; ok {
+			if diff := contradiction(told.generation, g); diff != "" {
+				s.Errorf("generation %s was told otherwise than it is listed (-told +listed):\n%s", g.ID, diff)
+			}
+		}
+	}
+	for id, f := range s.auditor.facts {
+		if f.key == u.key && !ids[id] {
+			s.Errorf("generation %s was acknowledged and is not listed", id)
+		}
+	}
+	if !slices.IsSortedFunc(all, func(a, b generation) int { return strings.Compare(b.ID, a.ID) }) {
+		s.Errorf("the list of %s is not newest first", u.name)
+	}
+}

@@ -1,0 +1,131 @@
+package bfl
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/sizing"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/task"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
+)
+
+const (
+	defaultBaseURL  = "https://api.bfl.ai/v1"
+	defaultModel    = "flux-2-pro"
+	defaultName     = "bfl"
+	defaultInterval = 500 * time.Millisecond
+	// mostReferences is how many fields for reference images there are.
+	mostReferences = 8
+	// mostTolerance is the most permissive moderation.
+	mostTolerance = 6
+)
+
+// Config describes the upstream and a model. Only APIKey is required.
+type Config struct {
+	// APIKey is sent to BaseURL's host, and where that is below bfl.ai to the other hosts there.
+	// Required unless Private.
+	APIKey imagegen.Secret
+
+	// Name is the upstream's name, shown to callers. "": "bfl".
+	Name string
+
+	// BaseURL is where the API lives, up to before the model. https://api.eu.bfl.ai/v1 keeps the work
+	// in Europe. "": https://api.bfl.ai/v1.
+	BaseURL string
+
+	// Model is the last part of the model's path. "": flux-2-pro.
+	Model string
+
+	// SizeRules say which sizes the model takes. The zero value: Flux2.
+	SizeRules SizeRules
+
+	// MaxReferences is the most reference images, up to 8; negative: none. 0: 8.
+	MaxReferences int
+
+	// MaxPrompt is the most characters of a prompt. 0: 32,000.
+	MaxPrompt int
+
+	// OutputFormat is png, jpeg or webp. "": the upstream's choice.
+	OutputFormat string
+
+	// SafetyTolerance is from 0, the strictest moderation, to 6. nil: the upstream's choice.
+	SafetyTolerance *int
+
+	// PollInterval is the time to the first question about a task; it grows up to tenfold. 0: 500 ms.
+	PollInterval time.Duration
+
+	// ImageHosts are the only hosts that images are fetched from; "*.example.com" stands for every
+	// host below example.com. nil: any.
+	ImageHosts []string
+
+	// Private permits http, and loopback and private addresses: for a gateway of one's own.
+	Private bool
+}
+
+// SizeRules say which sizes a model takes.
+type SizeRules struct {
+	Step                 int     // both edges are multiples of it
+	MinEdge, MaxEdge     int     // of either edge
+	MinPixels, MaxPixels int     // of the area
+	MaxAspect            float64 // the longer edge divided by the shorter
+}
+
+// Flux2 returns the rules of the FLUX.2 models: edges in multiples of 16 from 256, up to 2048×2048
+// pixels, in any shape that imagegen has a ratio for.
+func Flux2() SizeRules {
+	return SizeRules{Step: 16, MinEdge: 256, MaxEdge: imagegen.MaxEdge, MaxPixels: 2048 * 2048, MaxAspect: 4}
+}
+
+// New returns an error that says what is wrong with c. It makes no request.
+func New(c Config) (*Provider, error) {
+	c.Name = cmp.Or(c.Name, defaultName)
+	c.BaseURL = cmp.Or(c.BaseURL, defaultBaseURL)
+	c.Model = cmp.Or(c.Model, defaultModel)
+	c.SizeRules = cmp.Or(c.SizeRules, Flux2())
+	c.MaxReferences = max(0, cmp.Or(c.MaxReferences, mostReferences))
+	c.PollInterval = cmp.Or(c.PollInterval, defaultInterval)
+	p := &Provider{config: c, sizes: sizing.Sizes{Rules: sizing.Rules(c.SizeRules)}}
+	client, err := upstream.New(upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, KeyHeader: "x-key", KeyHosts: c.keyHosts(),
+		ImageHosts: c.ImageHosts, Private: c.Private})
+	if err = cmp.Or(err, c.check(), p.sizes.Check()); err != nil {
+		return nil, fmt.Errorf("bfl: %w", err)
+	}
+	p.client = client
+	p.runner = &task.Runner{Queue: queue{p}, Name: c.Name, PerTask: 1, Interval: c.PollInterval}
+	p.capabilities = imagegen.Capabilities{MaxReferences: c.MaxReferences, MaxPrompt: c.MaxPrompt}
+	p.capabilities.Ratios, p.capabilities.Tiers = p.sizes.Offer()
+	return p, nil
+}
+
+func (c Config) check() error {
+	switch {
+	case c.APIKey == "" && !c.Private:
+		return errors.New("an API key is required")
+	case c.MaxReferences > mostReferences:
+		return fmt.Errorf("the option MaxReferences is %d; it can be up to %d", c.MaxReferences, mostReferences)
+	case c.MaxPrompt < 0 || c.MaxPrompt > imagegen.MaxPromptRunes:
+		return fmt.Errorf("the option MaxPrompt is %d; it can be up to %d", c.MaxPrompt, imagegen.MaxPromptRunes)
+	case !slices.Contains([]string{"", "png", "jpeg", "webp"}, c.OutputFormat):
+		return fmt.Errorf("the option OutputFormat is %q; it can be png, jpeg or webp", c.OutputFormat)
+	case c.SafetyTolerance != nil && (*c.SafetyTolerance < 0 || *c.SafetyTolerance > mostTolerance):
+		return fmt.Errorf("the option SafetyTolerance is %d; it can be from 0 to %d", *c.SafetyTolerance, mostTolerance)
+	case c.PollInterval < 0:
+		return fmt.Errorf("the option PollInterval is %v; it cannot be negative", c.PollInterval)
+	}
+	return nil
+}
+
+// keyHosts are the regions that a polling_url may lead to.
+func (c Config) keyHosts() []string {
+	u, err := url.Parse(c.BaseURL)
+	if err != nil || !strings.HasSuffix(strings.ToLower(u.Hostname()), ".bfl.ai") {
+		return nil
+	}
+	return []string{"*.bfl.ai"}
+}

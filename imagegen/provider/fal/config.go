@@ -1,0 +1,159 @@
+package fal
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/sizing"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/task"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/template"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
+)
+
+const (
+	defaultBaseURL     = "https://queue.fal.run"
+	defaultPlatformURL = "https://api.fal.ai/v1"
+	defaultName        = "fal"
+	defaultInterval    = 500 * time.Millisecond
+)
+
+// Config describes a model on fal. APIKey, Model and one of Sizes and SizeRules are required.
+type Config struct {
+	// APIKey is sent to the hosts of BaseURL and PlatformURL and nowhere else. Required unless Private.
+	APIKey imagegen.Secret
+
+	// Name is the upstream's name, shown to callers. "": "fal".
+	Name string
+
+	// BaseURL is where the queue lives. "": https://queue.fal.run.
+	BaseURL string
+
+	// PlatformURL is where Probe asks for the model. "": https://api.fal.ai/v1.
+	PlatformURL string
+
+	// Model is the model's id, such as fal-ai/flux-2-pro.
+	Model string
+
+	// EditModel is used instead when there are reference images. "": Model.
+	EditModel string
+
+	// Input is the model's input with placeholders, which the package's documentation lists. nil:
+	// prompt, image_size with width and height, image_urls if there can be references, and num_images
+	// if MaxPerCall is more than 1.
+	Input map[string]any
+
+	// Sizes lists what the model makes, where it does not take any size that is asked for. Input
+	// must say which one is wanted if there are several.
+	Sizes []imagegen.Size
+
+	// SizeRules say which sizes the model takes, if Sizes is nil.
+	SizeRules SizeRules
+
+	// TierNames are what {{tier}} stands for, where the model has names of its own.
+	TierNames map[imagegen.Tier]string
+
+	// MaxReferences is the most reference images. 0: none.
+	MaxReferences int
+
+	// MaxPerCall is the most images that one request makes; for more, several are made at once.
+	// 0: 1.
+	MaxPerCall int
+
+	// MaxPrompt is the most characters of a prompt. 0: 32,000.
+	MaxPrompt int
+
+	// PollInterval is the time to the first question about a request; it grows up to tenfold.
+	// 0: 500 ms.
+	PollInterval time.Duration
+
+	// ImageHosts are the only hosts that images are fetched from; "*.example.com" stands for every
+	// host below example.com. nil: any.
+	ImageHosts []string
+
+	// Private permits http, and loopback and private addresses: for a gateway of one's own.
+	Private bool
+}
+
+// SizeRules say which sizes a model takes.
+type SizeRules struct {
+	Step                 int     // both edges are multiples of it
+	MinEdge, MaxEdge     int     // of either edge
+	MinPixels, MaxPixels int     // of the area
+	MaxAspect            float64 // the longer edge divided by the shorter
+}
+
+// New returns an error that says what is wrong with c. It makes no request.
+func New(c Config) (*Provider, error) {
+	c.Name = cmp.Or(c.Name, defaultName)
+	c.BaseURL = cmp.Or(c.BaseURL, defaultBaseURL)
+	c.PlatformURL = cmp.Or(c.PlatformURL, defaultPlatformURL)
+	c.EditModel = cmp.Or(c.EditModel, c.Model)
+	c.MaxPerCall = cmp.Or(c.MaxPerCall, 1)
+	c.PollInterval = cmp.Or(c.PollInterval, defaultInterval)
+	if c.Input == nil {
+		c.Input = c.usualInput()
+	}
+	if err := c.check(); err != nil {
+		return nil, fmt.Errorf("fal: %w", err)
+	}
+	p := &Provider{config: c}
+	var err error
+	p.filler, err = template.New(template.Model{Input: c.Input, TierNames: c.TierNames,
+		Sizes: sizing.Sizes{List: c.Sizes, Rules: sizing.Rules(c.SizeRules)}, MaxReferences: c.MaxReferences, MaxPerCall: c.MaxPerCall})
+	if err != nil {
+		return nil, fmt.Errorf("fal: %w", err)
+	}
+	p.client, err = upstream.New(upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, KeyHeader: "Authorization", KeyPrefix: "Key ",
+		KeyHosts: c.keyHosts(), ImageHosts: c.ImageHosts, Private: c.Private, Classify: classify})
+	if err != nil {
+		return nil, fmt.Errorf("fal: %w", err)
+	}
+	p.runner = &task.Runner{Queue: queue{p}, Name: c.Name, PerTask: c.MaxPerCall, Interval: c.PollInterval}
+	p.capabilities = imagegen.Capabilities{MaxReferences: c.MaxReferences, MaxPrompt: c.MaxPrompt}
+	p.capabilities.Ratios, p.capabilities.Tiers = p.filler.Sizes.Offer()
+	return p, nil
+}
+
+func (c Config) usualInput() map[string]any {
+	input := map[string]any{"prompt": template.Prompt, "image_size": map[string]any{"width": template.Width, "height": template.Height}}
+	if c.MaxReferences > 0 {
+		input["image_urls"] = template.References
+	}
+	if c.MaxPerCall > 1 {
+		input["num_images"] = template.N
+	}
+	return input
+}
+
+var modelPath = regexp.MustCompile(`^[\w.-]+(/[\w.-]+)+$`)
+
+func (c Config) check() error {
+	switch {
+	case c.APIKey == "" && !c.Private:
+		return errors.New("an API key is required")
+	case !modelPath.MatchString(c.Model):
+		return fmt.Errorf("the option Model is %q; want one such as fal-ai/flux-2-pro", c.Model)
+	case !modelPath.MatchString(c.EditModel):
+		return fmt.Errorf("the option EditModel is %q; want one such as fal-ai/flux-2-pro/edit", c.EditModel)
+	case c.MaxPrompt < 0 || c.MaxPrompt > imagegen.MaxPromptRunes:
+		return fmt.Errorf("the option MaxPrompt is %d; it can be up to %d", c.MaxPrompt, imagegen.MaxPromptRunes)
+	case c.PollInterval < 0:
+		return fmt.Errorf("the option PollInterval is %v; it cannot be negative", c.PollInterval)
+	case c.keyHosts() == nil:
+		return fmt.Errorf("the option PlatformURL is %q; want one such as %s", c.PlatformURL, defaultPlatformURL)
+	}
+	return nil
+}
+
+func (c Config) keyHosts() []string {
+	u, err := url.Parse(c.PlatformURL)
+	if err != nil || u.Hostname() == "" {
+		return nil
+	}
+	return []string{u.Hostname()}
+}

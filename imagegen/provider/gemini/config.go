@@ -1,0 +1,94 @@
+package gemini
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
+)
+
+const (
+	officialHost   = "generativelanguage.googleapis.com"
+	defaultBaseURL = "https://" + officialHost + "/v1beta"
+	defaultModel   = "gemini-3-pro-image"
+	defaultName    = "gemini"
+	maxReferences  = 14
+)
+
+// Config describes the upstream. Only APIKey is required.
+type Config struct {
+	// APIKey is sent to BaseURL's host and nowhere else. Required unless Private.
+	APIKey imagegen.Secret
+
+	// Name is the upstream's name, shown to callers. "": "gemini".
+	Name string
+
+	// BaseURL is where the API lives, up to before /models.
+	// "": https://generativelanguage.googleapis.com/v1beta.
+	BaseURL string
+
+	// Model is the upstream's name for the model. "": gemini-3-pro-image.
+	Model string
+
+	// Sizes are what the model makes. nil: Gemini3.
+	Sizes Sizes
+
+	// Tiers are those that the model makes. With the lowest alone, no image size is sent. nil: all.
+	Tiers []imagegen.Tier
+
+	// MaxReferences is the most reference images, up to 14. 0: 14. Negative: none.
+	MaxReferences int
+
+	// Private permits http, and loopback and private addresses: for a gateway of one's own.
+	Private bool
+}
+
+// New returns an error that says what is wrong with c. It makes no request.
+func New(c Config) (*Provider, error) {
+	c.Name = cmp.Or(c.Name, defaultName)
+	c.BaseURL = cmp.Or(c.BaseURL, defaultBaseURL)
+	c.Model = cmp.Or(c.Model, defaultModel)
+	c.MaxReferences = max(0, cmp.Or(c.MaxReferences, maxReferences))
+	if c.Sizes == nil {
+		c.Sizes = Gemini3()
+	}
+	if c.Tiers == nil {
+		c.Tiers = imagegen.Tiers()
+	}
+	if err := c.check(); err != nil {
+		return nil, fmt.Errorf("gemini: %w", err)
+	}
+	client, err := upstream.New(upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, KeyHeader: "x-goog-api-key",
+		Private: c.Private, Classify: c.classify()})
+	if err != nil {
+		return nil, fmt.Errorf("gemini: %w", err)
+	}
+	return &Provider{config: c, client: client, ratios: c.ratios()}, nil
+}
+
+func (c Config) check() error {
+	switch {
+	case c.APIKey == "" && !c.Private:
+		return errors.New("an API key is required")
+	case c.MaxReferences > maxReferences:
+		return fmt.Errorf("the option MaxReferences is %d; it can be up to %d", c.MaxReferences, maxReferences)
+	case len(c.ratios()) == 1:
+		return errors.New("the option Sizes holds no size of its ratio")
+	case len(c.Tiers) == 0:
+		return errors.New("the option Tiers is empty; leave it out for all")
+	}
+	for ratio, z := range c.Sizes {
+		if z.Auto() || !z.Valid() || imagegen.TierOf(z.Area()) != imagegen.Tier1K {
+			return fmt.Errorf("the option Sizes holds %v for %s; sizes are those of tier %s", z, ratio, imagegen.Tier1K)
+		}
+	}
+	for _, t := range c.Tiers {
+		if !slices.Contains(imagegen.Tiers(), t) {
+			return fmt.Errorf("the option Tiers holds %q; there are %v", t, imagegen.Tiers())
+		}
+	}
+	return nil
+}

@@ -1,0 +1,77 @@
+package gemini
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
+)
+
+// Provider makes images with the Gemini API. It is safe for concurrent use and keeps no state but
+// idle connections.
+type Provider struct {
+	config Config
+	client *upstream.Client
+	ratios []imagegen.Ratio
+}
+
+var (
+	_ imagegen.Provider = (*Provider)(nil)
+	_ imagegen.Checker  = (*Provider)(nil)
+)
+
+// Name is the configured one.
+func (p *Provider) Name() string { return p.config.Name }
+
+// Capabilities are what the configured sizes and tiers allow.
+func (p *Provider) Capabilities() imagegen.Capabilities {
+	return imagegen.Capabilities{Ratios: slices.Clone(p.ratios), Tiers: slices.Clone(p.config.Tiers), MaxReferences: p.config.MaxReferences}
+}
+
+// Generate asks for each image with a call of its own, all at once. The request's quality has no
+// counterpart and changes nothing.
+func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) upstream.Images {
+	return upstream.Gather(ctx, r.N, func(ctx context.Context, _ int) upstream.Images {
+		return func(yield func(imagegen.ProviderImage, error) bool) {
+			if err := p.call(ctx, r, yield); err != nil {
+				yield(imagegen.ProviderImage{}, err)
+			}
+		}
+	})
+}
+
+// call makes one request for one image. It returns nil if yield wants no more.
+func (p *Provider) call(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	o, err := p.config.request(r)
+	if err != nil {
+		return err
+	}
+	body, err := p.config.body(r, o)
+	if err != nil {
+		return err
+	}
+	response, err := p.client.Do(ctx, http.MethodPost, p.path()+":generateContent", body)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	a := answer{yield: yield}
+	return a.read(ctx, response.Body)
+}
+
+func (p *Provider) path() string { return "/models/" + url.PathEscape(p.config.Model) }
+
+// Probe reports whether the upstream answers, takes the key and knows the model. It costs nothing.
+func (p *Provider) Probe(ctx context.Context) error {
+	if err := p.client.JSON(ctx, http.MethodGet, p.path(), nil, nil); err != nil {
+		return fmt.Errorf("%s: asking for model %q: %w", p.config.Name, p.config.Model, err)
+	}
+	return nil
+}

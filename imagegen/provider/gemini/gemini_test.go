@@ -1,0 +1,291 @@
+package gemini_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"image"
+	_ "image/png"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/gemini"
+	"github.com/imagegend/imagegend/imagegen/provider/gemini/internal/geminitest"
+	"github.com/imagegend/imagegend/imagegen/provider/providertest"
+)
+
+// serve starts an upstream and returns a provider for it.
+func serve(t *testing.T, upstream http.Handler, change func(*gemini.Config)) *gemini.Provider {
+	t.Helper()
+	s := httptest.NewServer(upstream)
+	t.Cleanup(s.Close)
+	c := gemini.Config{APIKey: geminitest.Key, BaseURL: s.URL + "/v1beta", Private: true}
+	if change != nil {
+		change(&c)
+	}
+	p, err := gemini.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func square(prompt string, n int) imagegen.ProviderRequest {
+	return imagegen.ProviderRequest{Key: "gen_1", Prompt: prompt, N: n, Ratio: "1:1", Tier: "1K", Quality: "auto"}
+}
+
+func collect(ctx context.Context, p imagegen.Provider, r imagegen.ProviderRequest) (sizes []imagegen.Size, ended error) {
+	for i, err := range p.Generate(ctx, r) {
+		if err != nil {
+			return sizes, err
+		}
+		raw, err := io.ReadAll(i.Body)
+		if err != nil {
+			continue // an image that breaks off counts as not delivered
+		}
+		c, _, _ := image.DecodeConfig(bytes.NewReader(raw))
+		sizes = append(sizes, imagegen.Size{Width: c.Width, Height: c.Height})
+	}
+	return sizes, nil
+}
+
+func TestProvider(t *testing.T) {
+	providertest.Run(t, providertest.Config{
+		New:     func(t *testing.T) imagegen.Provider { return serve(t, &geminitest.Server{}, nil) },
+		Endless: geminitest.Endless,
+		Sample:  true,
+	})
+}
+
+// Every ratio in every tier comes back as itself.
+func TestEveryRatioInEveryTier(t *testing.T) {
+	d := &geminitest.Server{}
+	p := serve(t, d, nil)
+	ratios := p.Capabilities().Ratios
+	is.New(t).Equal(ratios, []imagegen.Ratio{"auto", "1:1", "4:3", "3:4", "3:2", "2:3", "16:9", "9:16", "5:4", "4:5", "21:9"})
+	for _, ratio := range ratios {
+		for _, tier := range imagegen.Tiers() {
+			is := is.New(t)
+			r := square("a fox", 1)
+			r.Ratio, r.Tier = ratio, tier
+			is.NoErr(p.Check(r))
+			before := len(d.Requests())
+			sizes, err := collect(t.Context(), p, r)
+			is.NoErr(err)
+			is.Equal(imagegen.TierOf(sizes[0].Area()), tier)
+			asked := d.Requests()[before].GenerationConfig.ImageConfig
+			is.Equal(asked.ImageSize, string(tier))
+			if ratio != imagegen.RatioAuto {
+				is.Equal(imagegen.NearestRatio(sizes[0], imagegen.Ratios()), ratio)
+				is.Equal(asked.AspectRatio, string(ratio))
+			} else {
+				is.Equal(asked.AspectRatio, "")
+			}
+		}
+	}
+}
+
+func TestExplicitSizes(t *testing.T) {
+	d := &geminitest.Server{}
+	p := serve(t, d, nil)
+	for asked, sent := range map[string]string{
+		"1024x1024": "1:1 1K",
+		"1025x1025": "1:1 2K",
+		"64x64":     "1:1 1K",
+		"1376x768":  "16:9 1K",
+		"1920x1080": "16:9 2K",
+		"3840x2160": "16:9 4K",
+		"1000x820":  "5:4 1K", // cropped
+	} {
+		t.Run(asked, func(t *testing.T) {
+			is := is.New(t)
+			before := len(d.Requests())
+			r := explicit(is, p, asked)
+			is.NoErr(p.Check(r))
+			_, err := collect(t.Context(), p, r)
+			is.NoErr(err)
+			got := d.Requests()[before].GenerationConfig.ImageConfig
+			is.Equal(got.AspectRatio+" "+got.ImageSize, sent)
+		})
+	}
+	for asked, hint := range map[string]string{"8192x8192": "4096x4096", "4097x4097": "4096x4096", "6400x3600": "5504x3072", "1500x500": "1584x672"} {
+		is := is.New(t)
+		e, ok := errors.AsType[*imagegen.ProviderError](p.Check(explicit(is, p, asked)))
+		is.True(ok)
+		is.Equal(e.Class, imagegen.ClassInvalid)
+		is.True(strings.HasSuffix(e.Message, "the nearest is "+hint))
+	}
+}
+
+func explicit(is *is.I, p imagegen.Provider, size string) imagegen.ProviderRequest {
+	z, err := imagegen.ParseSize(size)
+	is.NoErr(err)
+	r := square("a fox", 1)
+	r.Size, r.Tier, r.Ratio = z, imagegen.TierOf(z.Area()), imagegen.NearestRatio(z, p.Capabilities().Ratios)
+	return r
+}
+
+func TestOlderModel(t *testing.T) {
+	is := is.New(t)
+	d := &geminitest.Server{}
+	p := serve(t, d, func(c *gemini.Config) {
+		c.Sizes, c.Tiers, c.MaxReferences = gemini.Gemini25Flash(), []imagegen.Tier{imagegen.Tier1K}, -1
+	})
+	can := p.Capabilities()
+	is.Equal(can.Ratios, []imagegen.Ratio{"auto", "1:1", "3:2", "2:3", "16:9", "9:16"}) // the others are off by more than 2 %
+	is.Equal(can.MaxReferences, 0)
+	r := square("a fox", 1)
+	r.Ratio = "16:9"
+	_, err := collect(t.Context(), p, r)
+	is.NoErr(err)
+	is.Equal(d.Requests()[0].GenerationConfig.ImageConfig.ImageSize, "") // it takes none
+	r.Tier = "2K"
+	is.True(p.Check(r) != nil)
+}
+
+// stored is a reference image.
+type stored []byte
+
+func (s stored) Open(context.Context) (io.ReadCloser, error) {
+	return io.NopCloser(bytes.NewReader(s)), nil
+}
+
+func TestReferencesAreSent(t *testing.T) {
+	is := is.New(t)
+	d := &geminitest.Server{}
+	p := serve(t, d, nil)
+	r := square("as a comic", 2)
+	for mediaType, head := range map[string]string{"image/png": "\x89PNG\r\n\x1a\n", "image/jpeg": "\xff\xd8\xff"} {
+		raw := append([]byte(head), make([]byte, 30_000)...)
+		r.References = append(r.References, imagegen.ProviderReference{Reference: stored(raw), MediaType: mediaType, Size: int64(len(raw))})
+	}
+	sizes, err := collect(t.Context(), p, r)
+	is.NoErr(err)
+	is.Equal(len(sizes), 2)
+	is.Equal(len(d.Requests()), 2) // one for each image
+	for _, q := range d.Requests() {
+		is.Equal(q.GenerationConfig.ResponseModalities, []string{"IMAGE"})
+		is.Equal(q.Contents[0].Parts[0].Text, "as a comic")
+		for i, f := range r.References {
+			is.True(bytes.Equal(q.Contents[0].Parts[i+1].InlineData.Data, f.Reference.(stored)))
+		}
+	}
+}
+
+func TestErrorsHaveAClass(t *testing.T) {
+	for name, c := range map[string]struct {
+		status int
+		body   string
+		class  imagegen.Class
+		retry  time.Duration
+	}{
+		"rate limited": {429, `{"error":{"code":429,"message":"quota","status":"RESOURCE_EXHAUSTED","details":[
+			{"@type":"type.googleapis.com/google.rpc.Help"},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"34.5s"}]}}`,
+			imagegen.ClassRateLimited, 34500 * time.Millisecond},
+		"rate limited, no delay": {429, `{"error":{"status":"RESOURCE_EXHAUSTED"}}`, imagegen.ClassRateLimited, 0},
+		"invalid":                {400, `{"error":{"code":400,"message":"bad","status":"INVALID_ARGUMENT"}}`, imagegen.ClassInvalid, 0},
+		"invalid key": {400, `{"error":{"status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID"}]}}`,
+			imagegen.ClassUnknown, 0},
+		"no billing":             {400, `{"error":{"status":"FAILED_PRECONDITION"}}`, imagegen.ClassUnknown, 0},
+		"not permitted":          {403, `{"error":{"status":"PERMISSION_DENIED"}}`, imagegen.ClassUnknown, 0},
+		"unknown model":          {404, `{"error":{"status":"NOT_FOUND"}}`, imagegen.ClassInvalid, 0},
+		"unavailable, a gateway": {503, `{"error":{"status":"UNAVAILABLE"}}`, imagegen.ClassUnknown, 0},
+		"timed out":              {504, `{"error":{"status":"DEADLINE_EXCEEDED"}}`, imagegen.ClassUnknown, 0},
+		"a page":                 {502, "<html>", imagegen.ClassUnknown, 0},
+		"a page with 200":        {200, "<html>", imagegen.ClassUnknown, 0},
+		"nothing at all":         {200, "{}", imagegen.ClassUnknown, 0},
+		"cut short":              {200, `{"candidates":[{"content":{"parts":[{"inlineData":{"data":"iVBO`, imagegen.ClassUnknown, 0},
+		"no image":               {200, `{"candidates":[{"finishReason":"NO_IMAGE"}]}`, imagegen.ClassUnknown, 0},
+		"recitation":             {200, `{"candidates":[{"finishReason":"IMAGE_RECITATION"}]}`, imagegen.ClassRefused, 0},
+		"blocked, no reason":     {200, `{"promptFeedback":{"blockReason":"OTHER"}}`, imagegen.ClassRefused, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			p := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.WriteHeader(c.status)
+				io.WriteString(w, c.body)
+			}), nil)
+			sizes, err := collect(t.Context(), p, square("a fox", 2))
+			is.Equal(len(sizes), 0)
+			e, ok := errors.AsType[*imagegen.ProviderError](err)
+			is.True(ok)
+			is.Equal(e.Class, c.class)
+			is.Equal(e.RetryAfter, c.retry)
+		})
+	}
+}
+
+func TestModeration(t *testing.T) {
+	for prompt, class := range map[string]imagegen.Class{geminitest.Forbidden: imagegen.ClassRefused, geminitest.Unsafe: imagegen.ClassRefused,
+		geminitest.Chatty: imagegen.ClassUnknown} {
+		is := is.New(t)
+		_, err := collect(t.Context(), serve(t, &geminitest.Server{}, nil), square(prompt, 1))
+		e, ok := errors.AsType[*imagegen.ProviderError](err)
+		is.True(ok)
+		is.Equal(e.Class, class)
+	}
+}
+
+// Of four calls one is refused: three images, then the error.
+func TestPartialResultsAreKept(t *testing.T) {
+	is := is.New(t)
+	var calls atomic.Int64
+	p := serve(t, &geminitest.Server{Before: func(w http.ResponseWriter, r *http.Request) bool {
+		if calls.Add(1) != 2 {
+			return false
+		}
+		io.WriteString(w, `{"candidates":[{"finishReason":"IMAGE_SAFETY"}]}`)
+		return true
+	}}, nil)
+	sizes, err := collect(t.Context(), p, square("foxes", 4))
+	is.Equal(len(sizes), 3)
+	e, ok := errors.AsType[*imagegen.ProviderError](err)
+	is.True(ok)
+	is.Equal(e.Class, imagegen.ClassRefused)
+}
+
+// One call is one image, though the model may make more.
+func TestSurplusIsDropped(t *testing.T) {
+	is := is.New(t)
+	p := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, `{"candidates":[{"content":{"parts":[{"inlineData":{"data":"Zm94"}},{"inlineData":{"data":"b3ds"}}]}}]}`)
+	}), nil)
+	sizes, err := collect(t.Context(), p, square("a fox", 1))
+	is.NoErr(err)
+	is.Equal(len(sizes), 1)
+}
+
+func TestProbe(t *testing.T) {
+	is := is.New(t)
+	is.NoErr(serve(t, &geminitest.Server{}, nil).Probe(t.Context()))
+	err := serve(t, &geminitest.Server{}, func(c *gemini.Config) { c.APIKey = "AIza-wrong" }).Probe(t.Context())
+	is.True(err != nil && strings.Contains(err.Error(), "the upstream refused the API key"))
+	is.True(!strings.Contains(err.Error(), "AIza-wrong"))
+	err = serve(t, &geminitest.Server{}, func(c *gemini.Config) { c.Model = "gemini-0" }).Probe(t.Context())
+	is.True(err != nil && strings.Contains(err.Error(), `"gemini-0"`))
+}
+
+func TestNewRefuses(t *testing.T) {
+	for name, c := range map[string]gemini.Config{
+		"no key":               {},
+		"http":                 {APIKey: "k", BaseURL: "http://api.example.com"},
+		"too many references":  {APIKey: "k", MaxReferences: 15},
+		"no tiers":             {APIKey: "k", Tiers: []imagegen.Tier{}},
+		"an unknown tier":      {APIKey: "k", Tiers: []imagegen.Tier{"8K"}},
+		"a size off its ratio": {APIKey: "k", Sizes: gemini.Sizes{"1:1": {Width: 1024, Height: 512}}},
+		"a size of 2K":         {APIKey: "k", Sizes: gemini.Sizes{"1:1": {Width: 2048, Height: 2048}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := gemini.New(c)
+			is.New(t).True(err != nil)
+		})
+	}
+}

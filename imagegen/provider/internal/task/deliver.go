@@ -1,0 +1,52 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// errUnwanted says that yield wants no more.
+var errUnwanted = errors.New("no more images are wanted")
+
+// deliver yields the images of a task. One that cannot be fetched does not cost the others.
+func (q *Runner) deliver(ctx context.Context, p Progress, yield func(imagegen.ProviderImage, error) bool) error {
+	failed := p.Err
+	for _, address := range p.Images {
+		image, err := q.fetch(ctx, address)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			failed = err
+			continue
+		}
+		wanted := yield(imagegen.ProviderImage{Body: image}, nil)
+		image.Close()
+		if !wanted {
+			return errUnwanted
+		}
+	}
+	return failed
+}
+
+const (
+	fetchTries = 3
+	fetchPause = 500 * time.Millisecond
+)
+
+// fetch tries more than once: the image is paid for.
+func (q *Runner) fetch(ctx context.Context, address string) (image io.ReadCloser, err error) {
+	for try := range fetchTries {
+		if err := sleep(ctx, time.Duration(try)*fetchPause); err != nil {
+			return nil, err
+		}
+		if image, err = q.Queue.Fetch(ctx, address); err == nil {
+			return image, nil
+		}
+	}
+	return nil, err
+}

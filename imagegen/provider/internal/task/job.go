@@ -1,0 +1,90 @@
+package task
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// job is what is saved of a request's tasks. It is safe for concurrent use.
+type job struct {
+	save func(ctx context.Context, job []byte) error
+
+	mu    sync.Mutex
+	saved savedJob
+}
+
+// savedJob is its stored form.
+type savedJob struct {
+	Provider string  `json:"provider"`
+	Tasks    []state `json:"tasks"`
+}
+
+// state is a task's: none yet, started, or lost when its submission was not answered.
+type state struct {
+	Handle
+	Lost bool `json:"lost,omitempty"`
+}
+
+// openJob reads r.Job, if there is one, for n tasks of a provider.
+func openJob(provider string, n int, r imagegen.ProviderRequest) (*job, error) {
+	j := &job{save: r.SaveJob, saved: savedJob{Provider: provider, Tasks: make([]state, n)}}
+	if r.Job == nil {
+		return j, nil
+	}
+	var s savedJob
+	if err := json.Unmarshal(r.Job, &s); err != nil {
+		return nil, unfit(err)
+	}
+	if s.Provider != provider || len(s.Tasks) != n {
+		return nil, unfit(fmt.Errorf("it holds %d tasks of provider %q, but there should be %d of %q", len(s.Tasks), s.Provider, n, provider))
+	}
+	j.saved = s
+	return j, nil
+}
+
+func unfit(err error) error {
+	return &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: "the saved job cannot be continued", Err: err}
+}
+
+// task returns a task that an earlier attempt started. The error is of one that it lost.
+func (j *job) task(i int) (h Handle, started bool, err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	s := j.saved.Tasks[i]
+	if s.Lost {
+		return Handle{}, false, &imagegen.ProviderError{Class: imagegen.ClassUnknown,
+			Message: "an earlier attempt got no answer to its submission, which is not repeated"}
+	}
+	return s.Handle, s.Handle != Handle{}, nil
+}
+
+// keep saves a task that was started.
+func (j *job) keep(ctx context.Context, i int, h Handle) error {
+	return j.set(ctx, i, state{Handle: h})
+}
+
+// lose saves that nobody knows whether a task was started.
+func (j *job) lose(ctx context.Context, i int) error { return j.set(ctx, i, state{Lost: true}) }
+
+// forget saves that a task can be started again.
+func (j *job) forget(ctx context.Context, i int) error { return j.set(ctx, i, state{}) }
+
+// set holds the lock while it saves: calls take effect in their order.
+func (j *job) set(ctx context.Context, i int, s state) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.saved.Tasks[i] = s
+	if !slices.ContainsFunc(j.saved.Tasks, func(s state) bool { return s != state{} }) {
+		return j.save(ctx, nil)
+	}
+	raw, err := json.Marshal(j.saved)
+	if err != nil {
+		return err
+	}
+	return j.save(ctx, raw)
+}

@@ -1,0 +1,76 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
+)
+
+const (
+	// maxFailedPolls is how many questions in a row may go unanswered.
+	maxFailedPolls = 12
+	// slowest is how many intervals lie between two questions at most.
+	slowest = 10
+	// maxWait is the longest that an upstream can have the next question put off.
+	maxWait = 30 * time.Second
+)
+
+// await asks until the task has ended.
+func (q *Runner) await(ctx context.Context, h Handle) (Progress, error) {
+	pause, hint, failed := q.Interval, time.Duration(0), 0
+	for {
+		if err := sleep(ctx, max(pause, min(hint, maxWait))); err != nil {
+			return Progress{}, err
+		}
+		p, err := q.Queue.Poll(ctx, h)
+		switch {
+		case ctx.Err() != nil:
+			return Progress{}, context.Cause(ctx)
+		case err == nil && p.Done:
+			return p, nil
+		case err == nil:
+			failed, hint = 0, p.Wait
+		default:
+			var again bool
+			if hint, again = mayPass(err); !again || failed == maxFailedPolls {
+				return Progress{}, lost(err)
+			}
+			failed++
+		}
+		pause = min(pause*3/2, slowest*q.Interval)
+	}
+}
+
+// mayPass reports whether a question is worth asking again, and when: not if it was refused.
+func mayPass(err error) (after time.Duration, again bool) {
+	e, answered := errors.AsType[*upstream.StatusError](err)
+	if !answered {
+		return 0, true
+	}
+	return e.RetryAfter, e.Status == http.StatusTooManyRequests || e.Status >= http.StatusInternalServerError
+}
+
+// lost is the end of a task that is out of reach: it may have been made and paid for.
+func lost(err error) error {
+	message := "a task that the upstream took in is out of reach"
+	if e, ok := errors.AsType[*upstream.StatusError](err); ok && (e.Status == http.StatusNotFound || e.Status == http.StatusGone) {
+		message = "the upstream no longer knows a task that it took in"
+	}
+	return &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: message, Err: err}
+}
+
+// sleep returns the context's cause if it ends first.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

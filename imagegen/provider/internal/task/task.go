@@ -1,0 +1,141 @@
+// Package task drives upstreams that take work in, are asked how it stands, and hand out the images
+// when it is done.
+//
+// Every task is kept as a job before the first question is asked, so that after a restart it is
+// found again instead of being paid twice. A task whose attempt ran out of time is cancelled. One
+// whose attempt was cancelled is left alone: somebody may come back for it.
+package task
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
+)
+
+// Handle finds a task again.
+type Handle struct {
+	Status string `json:"status,omitempty"` // the address to ask at
+	Result string `json:"result,omitempty"` // where the images are named, if not there
+	Cancel string `json:"cancel,omitempty"`
+}
+
+// Progress is how a task stands.
+type Progress struct {
+	Done   bool
+	Images []string      // once done: their addresses
+	Err    error         // once done: why images are missing. A transient class: nothing was made
+	Wait   time.Duration // that the upstream asks for before the next question
+}
+
+// Queue is an upstream. It is safe for concurrent use.
+type Queue interface {
+	// Submit starts a task that makes r.N images.
+	Submit(ctx context.Context, r imagegen.ProviderRequest) (Handle, error)
+
+	// Poll asks how a task stands. An error says that there was no answer to that; it is asked
+	// again unless the upstream refuses the question.
+	Poll(ctx context.Context, h Handle) (Progress, error)
+
+	// Cancel ends a task if the upstream can.
+	Cancel(ctx context.Context, h Handle) error
+
+	// Fetch opens an image.
+	Fetch(ctx context.Context, address string) (io.ReadCloser, error)
+}
+
+// Runner makes images with a Queue.
+type Runner struct {
+	Queue    Queue
+	Name     string        // of the provider: a job of another one is not continued
+	PerTask  int           // images that one task makes; for more there are several tasks
+	Interval time.Duration // before the first question; later ones come less often, up to 10 times
+}
+
+// Generate is imagegen.Provider's.
+func (q *Runner) Generate(ctx context.Context, r imagegen.ProviderRequest) upstream.Images {
+	return func(yield func(imagegen.ProviderImage, error) bool) {
+		if ctx.Err() != nil {
+			yield(imagegen.ProviderImage{}, context.Cause(ctx))
+			return
+		}
+		n := (r.N + q.PerTask - 1) / q.PerTask
+		j, err := openJob(q.Name, n, r)
+		if err != nil {
+			yield(imagegen.ProviderImage{}, err)
+			return
+		}
+		upstream.Gather(ctx, n, func(ctx context.Context, i int) upstream.Images {
+			part := r
+			part.N = min(q.PerTask, r.N-i*q.PerTask)
+			return q.run(ctx, j, i, part)
+		})(yield)
+	}
+}
+
+// run sees one task through.
+func (q *Runner) run(ctx context.Context, j *job, i int, r imagegen.ProviderRequest) upstream.Images {
+	return func(yield func(imagegen.ProviderImage, error) bool) {
+		p, err := q.finish(ctx, j, i, r)
+		if err == nil {
+			err = q.deliver(ctx, p, yield)
+		}
+		if err != nil && !errors.Is(err, errUnwanted) {
+			yield(imagegen.ProviderImage{}, err)
+		}
+	}
+}
+
+// finish starts a task, or takes up the one that an earlier attempt started, and waits for its end.
+func (q *Runner) finish(ctx context.Context, j *job, i int, r imagegen.ProviderRequest) (Progress, error) {
+	h, started, err := j.task(i)
+	if err != nil {
+		return Progress{}, err
+	}
+	if !started {
+		if h, err = q.start(ctx, j, i, r); err != nil {
+			return Progress{}, err
+		}
+	}
+	p, err := q.await(ctx, h)
+	if err != nil && !errors.Is(ctx.Err(), context.Canceled) {
+		q.cancel(ctx, h)
+	}
+	if e, ok := errors.AsType[*imagegen.ProviderError](p.Err); ok && e.Class.Transient() {
+		if err := j.forget(ctx, i); err != nil { // else the next attempt would find this end again
+			return Progress{}, err
+		}
+	}
+	return p, err
+}
+
+func (q *Runner) start(ctx context.Context, j *job, i int, r imagegen.ProviderRequest) (Handle, error) {
+	h, err := q.Queue.Submit(ctx, r)
+	if ctx.Err() != nil && err != nil {
+		return h, context.Cause(ctx)
+	}
+	if e, ok := errors.AsType[*imagegen.ProviderError](err); ok && e.Class == imagegen.ClassUnknown {
+		return h, errors.Join(err, j.lose(ctx, i))
+	}
+	if err != nil {
+		return h, err
+	}
+	if err := j.keep(ctx, i, h); err != nil {
+		q.cancel(ctx, h) // nobody would find it again
+		return h, err
+	}
+	return h, nil
+}
+
+// cancelTime is how long a task may take to be cancelled, which happens after its time.
+const cancelTime = 3 * time.Second
+
+// cancel is an attempt: a task that does not end costs money, but harms nobody.
+func (q *Runner) cancel(ctx context.Context, h Handle) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
+	defer cancel()
+	_ = q.Queue.Cancel(ctx, h)
+}

@@ -1,0 +1,108 @@
+package template
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/sizing"
+)
+
+// Model says what a hosted model takes.
+type Model struct {
+	Input         map[string]any
+	Sizes         sizing.Sizes
+	TierNames     map[imagegen.Tier]string // what {{tier}} stands for, if not itself
+	MaxReferences int
+	MaxPerCall    int
+}
+
+// Filler fills a model's input. It is safe for concurrent use.
+type Filler struct {
+	Model
+	template *Template
+}
+
+// New returns an error that says which option is wrong.
+func New(m Model) (*Filler, error) {
+	switch {
+	case m.MaxReferences < 0 || m.MaxReferences > imagegen.MaxReferences:
+		return nil, fmt.Errorf("the option MaxReferences is %d; it can be up to %d", m.MaxReferences, imagegen.MaxReferences)
+	case m.MaxPerCall < 1 || m.MaxPerCall > imagegen.MaxImages:
+		return nil, fmt.Errorf("the option MaxPerCall is %d; it can be from 1 to %d", m.MaxPerCall, imagegen.MaxImages)
+	}
+	if err := m.Sizes.Check(); err != nil {
+		return nil, err
+	}
+	t, err := Parse(m.Input)
+	if err != nil {
+		return nil, err
+	}
+	f := &Filler{m, t}
+	return f, cmp.Or(t.Check(m.MaxReferences, m.MaxPerCall), f.checkSizes())
+}
+
+// checkSizes makes sure that the input says which size is wanted.
+func (f *Filler) checkSizes() error {
+	switch {
+	case f.template.UsesPixels():
+		return nil
+	case f.Sizes.List == nil:
+		return fmt.Errorf("the option Input has neither %s with %s nor %s; list in Sizes what the model makes", Width, Height, Size)
+	}
+	said := map[[2]string]imagegen.Size{}
+	for _, z := range f.Sizes.List {
+		var key [2]string
+		if f.template.Uses(Ratio) {
+			key[0] = ratioOf(z)
+		}
+		if f.template.Uses(Tier) {
+			key[1] = f.tierOf(z)
+		}
+		if other, ok := said[key]; ok {
+			return fmt.Errorf("the option Sizes has %v and %v, but Input does not tell them apart", other, z)
+		}
+		said[key] = z
+	}
+	return nil
+}
+
+func ratioOf(z imagegen.Size) string { return string(imagegen.NearestRatio(z, imagegen.Ratios())) }
+
+func (f *Filler) tierOf(z imagegen.Size) string {
+	tier := imagegen.TierOf(z.Area())
+	return cmp.Or(f.TierNames[tier], string(tier))
+}
+
+// Check is imagegen.Checker's.
+func (f *Filler) Check(r imagegen.ProviderRequest) error {
+	_, err := f.Sizes.Choose(r)
+	return err
+}
+
+// Fill returns the input for a request; url makes a reference one of its values.
+func (f *Filler) Fill(r imagegen.ProviderRequest, url func(imagegen.ProviderReference) string) (map[string]any, error) {
+	size, err := f.Sizes.Choose(r)
+	if err != nil {
+		return nil, err
+	}
+	v := Values{
+		Prompt: r.Prompt, N: r.N, Quality: string(r.Quality),
+		Width: size.Width, Height: size.Height, Size: size.String(),
+		Ratio: ratioOf(size), Tier: f.tierOf(size),
+	}
+	if len(r.References) == 0 {
+		return f.template.Fill(v), nil
+	}
+	if f.template.Uses(References) {
+		urls := make([]string, len(r.References))
+		for i, reference := range r.References {
+			urls[i] = url(reference)
+		}
+		v[References] = urls
+	}
+	if f.template.Uses(Reference) {
+		v[Reference] = url(r.References[0])
+	}
+	return f.template.Fill(v), nil
+}

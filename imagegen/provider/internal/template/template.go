@@ -1,0 +1,164 @@
+// Package template fills in what a hosted model takes as its input.
+package template
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The placeholders. One that is a value of its own becomes what it stands for, a number or a list;
+// one within a longer text becomes text.
+const (
+	Prompt     = "{{prompt}}"
+	N          = "{{n}}" // images of one call
+	Width      = "{{width}}"
+	Height     = "{{height}}"
+	Size       = "{{size}}"       // 1024x768
+	Ratio      = "{{ratio}}"      // 4:3
+	Tier       = "{{tier}}"       // 1K
+	Quality    = "{{quality}}"    // auto, low, medium or high
+	Reference  = "{{reference}}"  // the first reference image, as a data: URL
+	References = "{{references}}" // the list of them
+)
+
+var known = []string{Prompt, N, Width, Height, Size, Ratio, Tier, Quality, Reference, References}
+
+var placeholder = regexp.MustCompile(`\{\{[^{}]*\}\}`)
+
+// Template is a model's input with placeholders. It is never changed.
+type Template struct {
+	input map[string]any
+	uses  map[string]bool
+}
+
+// Values are what the placeholders stand for: a string, an int, or a list of strings. A field whose
+// whole value is a placeholder without a value is left out.
+type Values map[string]any
+
+// Parse checks an input: nothing but strings, numbers, truth values, lists and maps, with known
+// placeholders. A reference is a whole value, never within a text.
+func Parse(input map[string]any) (*Template, error) {
+	t := &Template{input: input, uses: map[string]bool{}}
+	if err := t.scan(input); err != nil {
+		return nil, err
+	}
+	if !t.Uses(Prompt) {
+		return nil, fmt.Errorf("the option Input has no %s", Prompt)
+	}
+	return t, nil
+}
+
+// Uses reports whether a placeholder occurs.
+func (t *Template) Uses(name string) bool { return t.uses[name] }
+
+func (t *Template) scan(v any) error {
+	switch v := v.(type) {
+	case string:
+		return t.scanText(v)
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if err := t.scan(v[name]); err != nil {
+				return fmt.Errorf("%w, at %q", err, name)
+			}
+		}
+	case []any:
+		for _, element := range v {
+			if err := t.scan(element); err != nil {
+				return err
+			}
+		}
+	case nil, bool, int, int64, uint64, float64:
+	default:
+		return fmt.Errorf("the option Input holds a %T", v)
+	}
+	return nil
+}
+
+func (t *Template) scanText(s string) error {
+	for _, name := range placeholder.FindAllString(s, -1) {
+		switch {
+		case !slices.Contains(known, name):
+			return fmt.Errorf("the option Input has the placeholder %s; there are %s", name, strings.Join(known, " "))
+		case (name == Reference || name == References) && s != name:
+			return fmt.Errorf("the option Input has %s within a text; it must stand alone", name)
+		}
+		t.uses[name] = true
+	}
+	return nil
+}
+
+// Fill returns the input with the placeholders replaced. What a value says is not looked at again:
+// a prompt may hold a placeholder's name.
+func (t *Template) Fill(v Values) map[string]any {
+	filled, _ := v.fill(t.input)
+	return filled.(map[string]any)
+}
+
+// fill reports whether there is a value at all.
+func (v Values) fill(from any) (any, bool) {
+	switch from := from.(type) {
+	case string:
+		return v.fillText(from)
+	case map[string]any:
+		filled := make(map[string]any, len(from))
+		for name, member := range from {
+			if value, ok := v.fill(member); ok {
+				filled[name] = value
+			}
+		}
+		return filled, true
+	case []any:
+		filled := make([]any, 0, len(from))
+		for _, element := range from {
+			if value, ok := v.fill(element); ok {
+				filled = append(filled, value)
+			}
+		}
+		return filled, true
+	}
+	return from, true
+}
+
+func (v Values) fillText(s string) (any, bool) {
+	if slices.Contains(known, s) {
+		value, ok := v[s]
+		return value, ok
+	}
+	return placeholder.ReplaceAllStringFunc(s, func(name string) string { return text(v[name]) }), true
+}
+
+func text(v any) string {
+	switch v := v.(type) {
+	case int:
+		return strconv.Itoa(v)
+	case string:
+		return v
+	}
+	return ""
+}
+
+// UsesPixels reports whether the input tells a size to the pixel.
+func (t *Template) UsesPixels() bool { return t.Uses(Size) || t.Uses(Width) && t.Uses(Height) }
+
+// Check compares the placeholders with what the model is said to do, so that nothing that is asked
+// for is dropped.
+func (t *Template) Check(references, perCall int) error {
+	switch {
+	case t.Uses(Width) != t.Uses(Height):
+		return fmt.Errorf("the option Input has one of %s and %s; it needs both", Width, Height)
+	case references > 0 && !t.Uses(References) && !t.Uses(Reference):
+		return fmt.Errorf("the option MaxReferences is %d, but Input has neither %s nor %s", references, References, Reference)
+	case references > 1 && !t.Uses(References):
+		return fmt.Errorf("the option MaxReferences is %d, but Input has %s for the first one only; use %s", references, Reference, References)
+	case references == 0 && (t.Uses(References) || t.Uses(Reference)):
+		return errors.New("the option Input has a place for references, but MaxReferences is 0")
+	case perCall > 1 && !t.Uses(N):
+		return fmt.Errorf("the option MaxPerCall is %d, but Input has no %s", perCall, N)
+	}
+	return nil
+}

@@ -1,0 +1,15 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// Continued reports whether ctx ended so that another attempt continues a job that was saved:
+// upstream work is then not cancelled.
+func Continued(ctx context.Context) bool {
+	cause := context.Cause(ctx)
+	return errors.Is(cause, imagegen.ErrStopping) || errors.Is(cause, imagegen.ErrStale)
+}

@@ -1,0 +1,149 @@
+package replicate
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/sizing"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/task"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/template"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
+)
+
+const (
+	defaultBaseURL  = "https://api.replicate.com/v1"
+	defaultName     = "replicate"
+	defaultInterval = 500 * time.Millisecond
+)
+
+// Config describes a model on Replicate. APIKey, Input, one of Model and Deployment, and one of
+// Sizes and SizeRules are required.
+type Config struct {
+	// APIKey is the API token. It is sent to BaseURL's host and nowhere else. Required unless Private.
+	APIKey imagegen.Secret
+
+	// Name is the upstream's name, shown to callers. "": "replicate".
+	Name string
+
+	// BaseURL is where the API lives, up to before /models. "": https://api.replicate.com/v1.
+	BaseURL string
+
+	// Model is OWNER/NAME for an official model, OWNER/NAME:VERSION for any other.
+	Model string
+
+	// Deployment is OWNER/NAME of a deployment, instead of Model.
+	Deployment string
+
+	// Input is the model's input with placeholders, which the package's documentation lists.
+	Input map[string]any
+
+	// Sizes lists what the model makes, where it does not take any size that is asked for. Input
+	// must say which one is wanted if there are several.
+	Sizes []imagegen.Size
+
+	// SizeRules say which sizes the model takes, if Sizes is nil.
+	SizeRules SizeRules
+
+	// TierNames are what {{tier}} stands for, where the model has names of its own.
+	TierNames map[imagegen.Tier]string
+
+	// MaxReferences is the most reference images. 0: none.
+	MaxReferences int
+
+	// MaxPerCall is the most images that one prediction makes; for more, several are made at once.
+	// 0: 1.
+	MaxPerCall int
+
+	// MaxPrompt is the most characters of a prompt. 0: 32,000.
+	MaxPrompt int
+
+	// PollInterval is the time to the first question about a prediction; it grows up to tenfold.
+	// 0: 500 ms.
+	PollInterval time.Duration
+
+	// ImageHosts are the only hosts that images are fetched from; "*.example.com" stands for every
+	// host below example.com. nil: any.
+	ImageHosts []string
+
+	// Private permits http, and loopback and private addresses: for a gateway of one's own.
+	Private bool
+}
+
+// SizeRules say which sizes a model takes.
+type SizeRules struct {
+	Step                 int     // both edges are multiples of it
+	MinEdge, MaxEdge     int     // of either edge
+	MinPixels, MaxPixels int     // of the area
+	MaxAspect            float64 // the longer edge divided by the shorter
+}
+
+// New returns an error that says what is wrong with c. It makes no request.
+func New(c Config) (*Provider, error) {
+	c.Name = cmp.Or(c.Name, defaultName)
+	c.BaseURL = cmp.Or(c.BaseURL, defaultBaseURL)
+	c.MaxPerCall = cmp.Or(c.MaxPerCall, 1)
+	c.PollInterval = cmp.Or(c.PollInterval, defaultInterval)
+	target, err := c.target()
+	if err = cmp.Or(err, c.check()); err != nil {
+		return nil, fmt.Errorf("replicate: %w", err)
+	}
+	p := &Provider{config: c, target: target}
+	p.filler, err = template.New(template.Model{Input: c.Input, TierNames: c.TierNames,
+		Sizes: sizing.Sizes{List: c.Sizes, Rules: sizing.Rules(c.SizeRules)}, MaxReferences: c.MaxReferences, MaxPerCall: c.MaxPerCall})
+	if err != nil {
+		return nil, fmt.Errorf("replicate: %w", err)
+	}
+	p.client, err = upstream.New(upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, ImageHosts: c.ImageHosts, Private: c.Private})
+	if err != nil {
+		return nil, fmt.Errorf("replicate: %w", err)
+	}
+	p.runner = &task.Runner{Queue: queue{p}, Name: c.Name, PerTask: c.MaxPerCall, Interval: c.PollInterval}
+	p.capabilities = imagegen.Capabilities{MaxReferences: c.MaxReferences, MaxPrompt: c.MaxPrompt}
+	p.capabilities.Ratios, p.capabilities.Tiers = p.filler.Sizes.Offer()
+	return p, nil
+}
+
+func (c Config) check() error {
+	switch {
+	case c.APIKey == "" && !c.Private:
+		return errors.New("an API key is required")
+	case c.MaxPrompt < 0 || c.MaxPrompt > imagegen.MaxPromptRunes:
+		return fmt.Errorf("the option MaxPrompt is %d; it can be up to %d", c.MaxPrompt, imagegen.MaxPromptRunes)
+	case c.PollInterval < 0:
+		return fmt.Errorf("the option PollInterval is %v; it cannot be negative", c.PollInterval)
+	}
+	return nil
+}
+
+// target is where predictions are created and what Probe asks for.
+type target struct {
+	create, show string
+	version      string // sent along, if it is set
+}
+
+var modelPath = regexp.MustCompile(`^([\w.-]+/[\w.-]+)(?::(\w+))?$`)
+
+func (c Config) target() (target, error) {
+	switch {
+	case (c.Model == "") == (c.Deployment == ""):
+		return target{}, errors.New("one of the options Model and Deployment is required")
+	case c.Deployment != "":
+		parts := modelPath.FindStringSubmatch(c.Deployment)
+		if parts == nil || parts[2] != "" {
+			return target{}, fmt.Errorf("the option Deployment is %q; want OWNER/NAME", c.Deployment)
+		}
+		return target{create: "/deployments/" + parts[1] + "/predictions", show: "/deployments/" + parts[1]}, nil
+	}
+	parts := modelPath.FindStringSubmatch(c.Model)
+	switch {
+	case parts == nil:
+		return target{}, fmt.Errorf("the option Model is %q; want OWNER/NAME or OWNER/NAME:VERSION", c.Model)
+	case parts[2] != "":
+		return target{create: "/predictions", show: "/models/" + parts[1] + "/versions/" + parts[2], version: parts[2]}, nil
+	}
+	return target{create: "/models/" + parts[1] + "/predictions", show: "/models/" + parts[1]}, nil
+}

@@ -1,0 +1,50 @@
+// Package replicate is a provider over Replicate, which hosts models of many makers.
+//
+// Every model has an input of its own, so the configuration says how to fill it:
+//
+//	p, err := replicate.New(replicate.Config{
+//		APIKey: key,
+//		Model:  "black-forest-labs/flux-2-pro",
+//		Input: map[string]any{
+//			"prompt":       "{{prompt}}",
+//			"aspect_ratio": "custom",
+//			"width":        "{{width}}",
+//			"height":       "{{height}}",
+//			"input_images": "{{references}}",
+//		},
+//		SizeRules:     replicate.SizeRules{Step: 16, MinEdge: 256, MaxEdge: 2048, MaxPixels: 2048 * 2048, MaxAspect: 4},
+//		MaxReferences: 8,
+//	})
+//
+// A model that takes names instead of pixels needs to be told what it makes of them, so that no
+// request is bent:
+//
+//	Input: map[string]any{"prompt": "{{prompt}}", "aspect_ratio": "{{ratio}}", "num_outputs": "{{n}}"},
+//	Sizes: []imagegen.Size{{Width: 1024, Height: 1024}, {Width: 1344, Height: 768}, {Width: 768, Height: 1344}},
+//
+// # Placeholders
+//
+//	{{prompt}}      the prompt; required
+//	{{n}}           images that one prediction makes, up to MaxPerCall
+//	{{width}}       and {{height}}: the size to make, as numbers
+//	{{size}}        the same as text, 1024x768
+//	{{ratio}}       the nearest ratio to that size, 4:3
+//	{{tier}}        its tier, 1K, or what TierNames says, such as "1 MP"
+//	{{quality}}     the effort: auto, low, medium or high
+//	{{reference}}   the first reference image, as a data: URL
+//	{{references}}  the list of all of them
+//
+// A value that is a placeholder and nothing else gets its type; one within a longer text becomes
+// text. Without references, fields of theirs are left out. What the prompt says is never taken for a
+// placeholder.
+//
+// # The upstream
+//
+// From replicate.com/docs: POST /models/OWNER/NAME/predictions (official models), /predictions with
+// a version (community models) or /deployments/OWNER/NAME/predictions answers with id, status, output,
+// error and urls.get and urls.cancel. The status is starting or processing, then succeeded, failed,
+// canceled, or aborted, when a prediction never began to run. Output is an address or a list of
+// them, valid for an hour. 600 predictions may be created a minute; more are answered with 429.
+// What moderation refused has failed like anything else: only the error's words tell it. A data: URL
+// is recommended for files under 1 MB; larger references are sent so, too, and take their time.
+package replicate

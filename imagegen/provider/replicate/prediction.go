@@ -1,0 +1,71 @@
+package replicate
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/task"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
+)
+
+// prediction is what the upstream says of one.
+type prediction struct {
+	Status string
+	Output json.RawMessage
+	Error  any // text, mostly
+	URLs   struct{ Get, Cancel string }
+}
+
+func (p prediction) progress() task.Progress {
+	e := &imagegen.ProviderError{Err: errors.New(upstream.Excerpt(fmt.Appendf(nil, "the prediction has %s: %v", p.Status, p.Error)))}
+	switch p.Status {
+	case "succeeded":
+		images, err := addresses(p.Output)
+		if err == nil {
+			return task.Progress{Done: true, Images: images}
+		}
+		e.Message, e.Err = "the output holds no image", err
+	case "failed":
+		e.Message = "the model failed to make the image"
+		if refused(fmt.Sprint(p.Error)) {
+			e.Class, e.Message = imagegen.ClassRefused, "the model's moderation refused the request"
+		}
+	case "canceled":
+		e.Message = "the prediction was cancelled at the upstream"
+	case "aborted":
+		e.Class, e.Message = imagegen.ClassUnavailable, "the upstream gave up before the prediction began to run"
+	default: // starting, processing
+		return task.Progress{}
+	}
+	return task.Progress{Done: true, Err: e}
+}
+
+// addresses reads the output of a model: one address or a list. Some models answer with an empty
+// list when they refuse a request.
+func addresses(output json.RawMessage) ([]string, error) {
+	var one string
+	if json.Unmarshal(output, &one) == nil && one != "" {
+		return []string{one}, nil
+	}
+	var list []string
+	if json.Unmarshal(output, &list) == nil && len(list) > 0 {
+		return list, nil
+	}
+	return nil, fmt.Errorf("the output is %s", upstream.Excerpt(output))
+}
+
+// refusals are what models say when their moderation refused: there is no code for it.
+var refusals = []string{"nsfw", "flagged as sensitive", "(e005)", "safety system", "content policy", "moderat"}
+
+func refused(message string) bool {
+	message = strings.ToLower(message)
+	for _, words := range refusals {
+		if strings.Contains(message, words) {
+			return true
+		}
+	}
+	return false
+}

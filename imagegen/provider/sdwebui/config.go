@@ -1,0 +1,125 @@
+package sdwebui
+
+import (
+	"cmp"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
+)
+
+const step = 8 // edges are multiples of it
+
+// Config describes a web UI. The zero value is one on this machine, with a checkpoint of the SDXL
+// kind. http and private addresses are permitted.
+type Config struct {
+	// BaseURL is where the web UI is. "": http://127.0.0.1:7860.
+	BaseURL string
+
+	// Name is the upstream's name, shown to callers. "": "sdwebui".
+	Name string
+
+	// User and Password are those of --api-auth. "": none.
+	User     string
+	Password imagegen.Secret
+
+	// Checkpoint is the title or name of the checkpoint to draw with. "": the one that is loaded.
+	Checkpoint string
+
+	// BestEdge is the edge of the square that the checkpoint was trained for: 512 for Stable
+	// Diffusion 1.5. 0: 1024.
+	BestEdge int
+
+	// Steps are the sampling steps for each quality.
+	Steps Steps
+
+	// Guidance is the CFG scale. 0: 7.
+	Guidance float64
+
+	// Sampler and Scheduler are names as the web UI shows them. "": its defaults.
+	Sampler, Scheduler string
+
+	// NegativePrompt is sent with every request.
+	NegativePrompt string
+
+	// Upscaler is that of hires fix, and HiresDenoising how much it draws anew, up to 1.
+	// "": Latent. 0: 0.7.
+	Upscaler       string
+	HiresDenoising float64
+
+	// ReferenceDenoising is how far a picture may depart from its reference, up to 1. 0: 0.75.
+	ReferenceDenoising float64
+}
+
+// Steps are the sampling steps for each quality; auto is medium.
+type Steps struct {
+	Low, Medium, High int // 0: 20, 30 and 45
+}
+
+func (s Steps) of(q imagegen.Quality) int {
+	switch q {
+	case imagegen.QualityLow:
+		return s.Low
+	case imagegen.QualityHigh:
+		return s.High
+	}
+	return s.Medium
+}
+
+// New returns an error that says what is wrong with c. It makes no request.
+func New(c Config) (*Provider, error) {
+	c = c.withDefaults()
+	if err := c.check(); err != nil {
+		return nil, fmt.Errorf("sdwebui: %w", err)
+	}
+	client, err := upstream.New(upstream.Options{BaseURL: c.BaseURL, Key: c.credentials(), KeyHeader: "Authorization", KeyPrefix: "Basic ",
+		Private: true, Classify: classify})
+	if err != nil {
+		return nil, fmt.Errorf("sdwebui: %w", err)
+	}
+	return &Provider{config: c, client: client, canvas: upstream.Canvas{Step: step, BestEdge: c.BestEdge}, turn: make(chan struct{}, 1)}, nil
+}
+
+func (c Config) withDefaults() Config {
+	c.BaseURL = cmp.Or(c.BaseURL, "http://127.0.0.1:7860")
+	c.Name = cmp.Or(c.Name, "sdwebui")
+	c.BestEdge = cmp.Or(c.BestEdge, 1024)
+	c.Steps = Steps{cmp.Or(c.Steps.Low, 20), cmp.Or(c.Steps.Medium, 30), cmp.Or(c.Steps.High, 45)}
+	c.Guidance = cmp.Or(c.Guidance, 7)
+	c.Upscaler = cmp.Or(c.Upscaler, "Latent")
+	c.HiresDenoising = cmp.Or(c.HiresDenoising, 0.7)
+	c.ReferenceDenoising = cmp.Or(c.ReferenceDenoising, 0.75)
+	return c
+}
+
+func (c Config) check() error {
+	const leastEdge, mostEdge, mostSteps, mostGuidance = 256, 2048, 150, 30
+	switch {
+	case c.BestEdge < leastEdge || c.BestEdge > mostEdge:
+		return fmt.Errorf("the option BestEdge is %d; it can be from %d to %d", c.BestEdge, leastEdge, mostEdge)
+	case min(c.Steps.Low, c.Steps.Medium, c.Steps.High) < 1 || max(c.Steps.Low, c.Steps.Medium, c.Steps.High) > mostSteps:
+		return fmt.Errorf("the option Steps is %+v; each can be from 1 to %d", c.Steps, mostSteps)
+	case !(c.Guidance >= 1 && c.Guidance <= mostGuidance):
+		return fmt.Errorf("the option Guidance is %v; it can be from 1 to %d", c.Guidance, mostGuidance)
+	case !(c.HiresDenoising > 0 && c.HiresDenoising <= 1):
+		return fmt.Errorf("the option HiresDenoising is %v; it can be up to 1", c.HiresDenoising)
+	case !(c.ReferenceDenoising > 0 && c.ReferenceDenoising <= 1):
+		return fmt.Errorf("the option ReferenceDenoising is %v; it can be up to 1", c.ReferenceDenoising)
+	case (c.User == "") != (c.Password == ""):
+		return errors.New("the options User and Password belong together")
+	case strings.Contains(c.User, ":"):
+		return errors.New("the option User holds a colon")
+	}
+	return nil
+}
+
+// credentials are user name and password as basic authentication wants them.
+func (c Config) credentials() imagegen.Secret {
+	if c.User == "" {
+		return ""
+	}
+	return imagegen.Secret(base64.StdEncoding.EncodeToString([]byte(c.User + ":" + c.Password.Reveal())))
+}

@@ -1,0 +1,202 @@
+// Package sdwebuitest is a stand-in for the web UI that behaves as its API says.
+package sdwebuitest
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstreamtest"
+)
+
+// What --api-auth of the server says.
+const (
+	User     = "operator"
+	Password = "secret-password"
+)
+
+// Endless is a prompt that is drawn until it is interrupted or the client has gone.
+const Endless = "never finish this"
+
+// Request is a call that arrived, the reference's base64 included.
+type Request struct {
+	Path   string
+	Params map[string]any
+}
+
+// Server answers as the web UI does. The zero value is ready for use.
+type Server struct {
+	// Before is called first, if it is set; true means that it has answered.
+	Before func(w http.ResponseWriter, r *http.Request) bool
+	// Began, if it is set, is told when an endless picture is begun.
+	Began chan<- struct{}
+
+	mu       sync.Mutex
+	requests []Request
+	drawing  map[string]chan struct{} // task → closed at its interruption
+	stopped  []string                 // tasks that were interrupted
+	most     int                      // calls that drew at the same time
+}
+
+// Requests returns what was asked to be drawn so far.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.requests)
+}
+
+// Interrupted returns the tasks that were interrupted.
+func (s *Server) Interrupted() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.stopped)
+}
+
+// MostAtOnce returns the largest number of calls that drew at the same time.
+func (s *Server) MostAtOnce() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.most
+}
+
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.Before != nil && s.Before(w, r) {
+		return
+	}
+	user, password, _ := r.BasicAuth()
+	if strings.HasPrefix(r.URL.Path, "/sdapi/") && (user != User || password != Password) {
+		w.Header().Set("WWW-Authenticate", "Basic")
+		answer(w, http.StatusUnauthorized, map[string]any{"error": "HTTPException", "detail": "Incorrect username or password", "body": "", "errors": ""})
+		return
+	}
+	switch r.Method + " " + r.URL.Path {
+	case "POST /sdapi/v1/txt2img", "POST /sdapi/v1/img2img":
+		s.draw(w, r)
+	case "POST /internal/progress":
+		s.progress(w, r)
+	case "POST /sdapi/v1/interrupt":
+		s.interrupt()
+		answer(w, http.StatusOK, map[string]any{})
+	case "GET /sdapi/v1/sd-models":
+		answer(w, http.StatusOK, []map[string]any{{"title": "sdxl.safetensors [abc123]", "model_name": "sdxl", "hash": "abc123", "filename": "/models/sdxl.safetensors"}})
+	default:
+		answer(w, http.StatusNotFound, map[string]any{"detail": "Not Found"})
+	}
+}
+
+func (s *Server) draw(w http.ResponseWriter, r *http.Request) {
+	q := Request{Path: r.URL.Path}
+	if err := json.NewDecoder(r.Body).Decode(&q.Params); err != nil {
+		answer(w, http.StatusUnprocessableEntity, map[string]any{"detail": []map[string]any{{"loc": []any{"body"}, "msg": err.Error(), "type": "value_error.jsondecode"}}})
+		return
+	}
+	interrupted, done := s.begin(q)
+	defer done()
+	if err := check(q); err != nil {
+		answer(w, http.StatusInternalServerError, map[string]any{"error": "ValueError", "detail": "", "body": "", "errors": err.Error()})
+		return
+	}
+	if q.Params["prompt"] == Endless {
+		if s.Began != nil {
+			s.Began <- struct{}{}
+		}
+		select {
+		case <-interrupted:
+		case <-r.Context().Done():
+		}
+	}
+	answer(w, http.StatusOK, map[string]any{"images": pictures(q.Params), "parameters": q.Params, "info": `{"prompt": "…", "all_seeds": [1]}`})
+}
+
+func (s *Server) begin(q Request) (interrupted <-chan struct{}, done func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests = append(s.requests, q)
+	if s.drawing == nil {
+		s.drawing = map[string]chan struct{}{}
+	}
+	task, stop := fmt.Sprint(q.Params["force_task_id"]), make(chan struct{})
+	s.drawing[task] = stop
+	s.most = max(s.most, len(s.drawing))
+	return stop, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if q.Params["prompt"] != Endless { // the web UI does not notice that a client has gone
+			delete(s.drawing, task)
+		}
+	}
+}
+
+func (s *Server) progress(w http.ResponseWriter, r *http.Request) {
+	var q struct {
+		Task string `json:"id_task"`
+	}
+	json.NewDecoder(r.Body).Decode(&q)
+	s.mu.Lock()
+	_, active := s.drawing[q.Task]
+	s.mu.Unlock()
+	answer(w, http.StatusOK, map[string]any{"active": active, "queued": false, "completed": !active, "id_live_preview": -1, "textinfo": nil})
+}
+
+func (s *Server) interrupt() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for task, stop := range s.drawing {
+		close(stop)
+		delete(s.drawing, task)
+		s.stopped = append(s.stopped, task)
+	}
+}
+
+// check is what would not come out of the web UI as it was asked for.
+func check(q Request) error {
+	for _, name := range []string{"width", "height", "batch_size", "n_iter", "steps"} {
+		if number(q.Params[name]) < 1 {
+			return fmt.Errorf("%s is %v", name, q.Params[name])
+		}
+	}
+	for _, name := range []string{"width", "height", "hr_resize_x", "hr_resize_y"} {
+		if number(q.Params[name])%8 != 0 {
+			return fmt.Errorf("%s is %v", name, q.Params[name])
+		}
+	}
+	if _, isList := q.Params["hr_additional_modules"].([]any); q.Params["enable_hr"] == true && !isList {
+		return fmt.Errorf("argument of type 'NoneType' is not iterable")
+	}
+	if q.Path == "/sdapi/v1/img2img" {
+		images, _ := q.Params["init_images"].([]any)
+		for _, image := range images {
+			if _, err := base64.StdEncoding.DecodeString(fmt.Sprint(image)); err != nil {
+				return fmt.Errorf("invalid encoded image")
+			}
+		}
+		if len(images) != 1 || q.Params["resize_mode"] != 1.0 {
+			return fmt.Errorf("%d images with resize mode %v", len(images), q.Params["resize_mode"])
+		}
+	}
+	return nil
+}
+
+func pictures(params map[string]any) [][]byte {
+	width, height := number(params["width"]), number(params["height"])
+	if params["enable_hr"] == true {
+		width, height = number(params["hr_resize_x"]), number(params["hr_resize_y"])
+	}
+	picture := upstreamtest.PNG(width, height)
+	return slices.Repeat([][]byte{picture}, number(params["batch_size"])*number(params["n_iter"])) // []byte is base64 in JSON
+}
+
+func number(v any) int {
+	n, _ := v.(float64)
+	return int(n)
+}
+
+func answer(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(v)
+}

@@ -1,0 +1,81 @@
+package sdwebui
+
+import (
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
+)
+
+// parameters are what both endpoints take.
+type parameters struct {
+	Prompt         string            `json:"prompt"`
+	NegativePrompt string            `json:"negative_prompt"`
+	Width          int               `json:"width"`
+	Height         int               `json:"height"`
+	BatchSize      int               `json:"batch_size"` // pictures drawn at once
+	Batches        int               `json:"n_iter"`     // batches drawn one after the other
+	Steps          int               `json:"steps"`
+	Guidance       float64           `json:"cfg_scale"`
+	Seed           int               `json:"seed"`
+	Sampler        string            `json:"sampler_name,omitempty"`
+	Scheduler      string            `json:"scheduler,omitempty"`
+	Denoising      float64           `json:"denoising_strength,omitempty"`
+	TaskID         string            `json:"force_task_id"`
+	Settings       map[string]string `json:"override_settings,omitempty"`
+
+	*hires
+	*reference
+}
+
+// hires draws a picture of the request's width and height, then enlarges it to its own.
+type hires struct {
+	Enable   bool     `json:"enable_hr"`
+	Width    int      `json:"hr_resize_x"`
+	Height   int      `json:"hr_resize_y"`
+	Upscaler string   `json:"hr_upscaler"`
+	Modules  []string `json:"hr_additional_modules"`
+}
+
+// reference is what img2img begins with.
+type reference struct {
+	Images     []string `json:"init_images"`
+	ResizeMode int      `json:"resize_mode"`
+}
+
+const (
+	randomSeed    = -1
+	cropAndResize = 1 // the other modes distort a reference, or make up its margins
+)
+
+func (p *Provider) request(r imagegen.ProviderRequest, taskID string) (path string, body *upstream.Body, err error) {
+	size, err := p.canvas.Size(r)
+	if err != nil {
+		return "", nil, err
+	}
+	c := p.config
+	q := parameters{Prompt: r.Prompt, NegativePrompt: c.NegativePrompt, Width: size.Width, Height: size.Height, BatchSize: r.N, Batches: 1,
+		Steps: c.Steps.of(r.Quality), Guidance: c.Guidance, Seed: randomSeed, Sampler: c.Sampler, Scheduler: c.Scheduler, TaskID: taskID}
+	if c.Checkpoint != "" {
+		q.Settings = map[string]string{"sd_model_checkpoint": c.Checkpoint}
+	}
+	if p.canvas.Exceeds(size) {
+		q.BatchSize, q.Batches = 1, r.N // several large ones at once rarely fit into a card's memory
+	}
+	var d upstream.Document
+	path = "/sdapi/v1/txt2img"
+	if len(r.References) > 0 {
+		path = "/sdapi/v1/img2img"
+		q.Denoising = c.ReferenceDenoising
+		q.reference = &reference{[]string{d.Base64(r.References[0])}, cropAndResize}
+	} else if p.canvas.Exceeds(size) {
+		q.enlarge(c, size, p.canvas.Like(size))
+	}
+	body, err = d.Body(q)
+	return path, body, err
+}
+
+// enlarge draws from first to the full size.
+func (q *parameters) enlarge(c Config, full, first imagegen.Size) {
+	q.Width, q.Height = first.Width, first.Height
+	q.Denoising = c.HiresDenoising
+	q.hires = &hires{Enable: true, Width: full.Width, Height: full.Height, Upscaler: c.Upscaler, Modules: []string{"Use same choices"}}
+}

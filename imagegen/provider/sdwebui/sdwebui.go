@@ -1,0 +1,131 @@
+package sdwebui
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
+)
+
+// Provider makes images with a web UI. It is safe for concurrent use and keeps no state but idle
+// connections and whose turn it is.
+type Provider struct {
+	config Config
+	client *upstream.Client
+	canvas upstream.Canvas
+	turn   chan struct{} // full while a call draws
+}
+
+var (
+	_ imagegen.Provider = (*Provider)(nil)
+	_ imagegen.Checker  = (*Provider)(nil)
+)
+
+// Name is the configured one.
+func (p *Provider) Name() string { return p.config.Name }
+
+// Capabilities are every ratio and tier, and one reference.
+func (p *Provider) Capabilities() imagegen.Capabilities {
+	return imagegen.Capabilities{MaxReferences: 1}
+}
+
+// Check refuses a size that is too large.
+func (p *Provider) Check(r imagegen.ProviderRequest) error {
+	_, err := p.canvas.Size(r)
+	return err
+}
+
+// Generate asks for all images with one call.
+func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) upstream.Images {
+	return func(yield func(imagegen.ProviderImage, error) bool) {
+		if err := p.exchange(ctx, r, yield); err != nil {
+			yield(imagegen.ProviderImage{}, err)
+		}
+	}
+}
+
+// exchange returns nil if yield wants no more.
+func (p *Provider) exchange(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) error {
+	response, err := p.draw(ctx, r)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	for s, err := range upstream.Strings(response.Body) {
+		if err != nil || ctx.Err() != nil {
+			return upstream.Broken(ctx, err)
+		}
+		if s.Path == "images[]" && !yield(imagegen.ProviderImage{Body: upstream.Base64(s)}, nil) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// draw waits for its turn and returns the answer, which comes when everything is drawn.
+func (p *Provider) draw(ctx context.Context, r imagegen.ProviderRequest) (*http.Response, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	taskID := "imagegend-" + rand.Text()
+	path, body, err := p.request(r, taskID)
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case p.turn <- struct{}{}:
+		defer func() { <-p.turn }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	response, err := p.client.Do(ctx, http.MethodPost, path, body)
+	if err != nil && ctx.Err() != nil {
+		p.interrupt(ctx, taskID)
+	}
+	return response, err
+}
+
+// interruption is how long a call that was cancelled takes to tell the web UI.
+const interruption = 2 * time.Second
+
+// interrupt ends the task if it is being drawn. While it holds its turn no other call of this
+// provider is hit; the web UI's own users are spared where it tells which task it draws.
+func (p *Provider) interrupt(ctx context.Context, taskID string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), interruption)
+	defer cancel()
+	progress := struct{ Active bool }{Active: true}
+	question := map[string]any{"id_task": taskID, "live_preview": false}
+	err := p.client.JSON(ctx, http.MethodPost, "/internal/progress", question, &progress)
+	if err == nil && !progress.Active {
+		return
+	}
+	p.client.JSON(ctx, http.MethodPost, "/sdapi/v1/interrupt", nil, nil) // what fails here is drawn to its end
+}
+
+// Probe reports whether the web UI answers, takes the password and has the checkpoint.
+func (p *Provider) Probe(ctx context.Context) error {
+	var checkpoints []struct {
+		Title string
+		Name  string `json:"model_name"`
+	}
+	if err := p.client.JSON(ctx, http.MethodGet, "/sdapi/v1/sd-models", nil, &checkpoints); err != nil {
+		return fmt.Errorf("%s: asking for the checkpoints: %w", p.config.Name, err)
+	}
+	var titles []string
+	for _, c := range checkpoints {
+		if p.config.Checkpoint == "" || p.config.Checkpoint == c.Title || p.config.Checkpoint == c.Name {
+			return nil
+		}
+		titles = append(titles, c.Title)
+	}
+	if len(titles) == 0 {
+		return fmt.Errorf("%s: the web UI has no checkpoint", p.config.Name)
+	}
+	slices.Sort(titles)
+	return fmt.Errorf("%s: the web UI has no checkpoint %q; it has %q", p.config.Name, p.config.Checkpoint, titles)
+}

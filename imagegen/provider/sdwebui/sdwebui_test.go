@@ -1,0 +1,257 @@
+package sdwebui_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"image"
+	_ "image/png"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider"
+	"github.com/imagegend/imagegend/imagegen/provider/providertest"
+	"github.com/imagegend/imagegend/imagegen/provider/sdwebui"
+	"github.com/imagegend/imagegend/imagegen/provider/sdwebui/internal/sdwebuitest"
+)
+
+// serve starts a web UI and returns a provider for it.
+func serve(t *testing.T, upstream http.Handler, change func(*sdwebui.Config)) *sdwebui.Provider {
+	t.Helper()
+	s := httptest.NewServer(upstream)
+	t.Cleanup(s.Close)
+	c := sdwebui.Config{BaseURL: s.URL, User: sdwebuitest.User, Password: sdwebuitest.Password}
+	if change != nil {
+		change(&c)
+	}
+	p, err := sdwebui.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func square(prompt string, n int) imagegen.ProviderRequest {
+	return imagegen.ProviderRequest{Key: "gen_1", Prompt: prompt, N: n, Ratio: "1:1", Tier: "1K", Quality: "auto"}
+}
+
+// collect reads every image to its end and returns their sizes and the error that the call ended with.
+func collect(ctx context.Context, p imagegen.Provider, r imagegen.ProviderRequest) (sizes []imagegen.Size, ended error) {
+	for i, err := range p.Generate(ctx, r) {
+		if err != nil {
+			return sizes, err
+		}
+		raw, err := io.ReadAll(i.Body)
+		if err != nil {
+			continue // an image that breaks off counts as not delivered
+		}
+		c, _, _ := image.DecodeConfig(bytes.NewReader(raw))
+		sizes = append(sizes, imagegen.Size{Width: c.Width, Height: c.Height})
+	}
+	return sizes, nil
+}
+
+// stored is a reference image.
+type stored []byte
+
+func (s stored) Open(context.Context) (io.ReadCloser, error) {
+	return io.NopCloser(bytes.NewReader(s)), nil
+}
+
+func reference(raw string, width, height int) []imagegen.ProviderReference {
+	return []imagegen.ProviderReference{{Reference: stored(raw), MediaType: "image/webp", Size: int64(len(raw)), Width: width, Height: height}}
+}
+
+func TestProvider(t *testing.T) {
+	providertest.Run(t, providertest.Config{
+		New:     func(t *testing.T) imagegen.Provider { return serve(t, &sdwebuitest.Server{}, nil) },
+		Endless: sdwebuitest.Endless,
+		Sample:  true,
+	})
+}
+
+func TestWhatIsSent(t *testing.T) {
+	base := map[string]any{"prompt": `a "fox" <lora:x:1>`, "negative_prompt": "", "width": 1024.0, "height": 1024.0, "batch_size": 1.0, "n_iter": 1.0,
+		"steps": 30.0, "cfg_scale": 7.0, "seed": -1.0}
+	for name, c := range map[string]struct {
+		change  func(*sdwebui.Config)
+		request func(*imagegen.ProviderRequest)
+		path    string
+		want    map[string]any // what differs from base
+	}{
+		"plain": {path: "/sdapi/v1/txt2img"},
+		"several, with little effort": {
+			request: func(r *imagegen.ProviderRequest) { r.N, r.Quality, r.Ratio = 3, "low", "16:9" },
+			path:    "/sdapi/v1/txt2img",
+			want:    map[string]any{"batch_size": 3.0, "steps": 20.0, "width": 1280.0, "height": 720.0},
+		},
+		"configured": {
+			change: func(c *sdwebui.Config) {
+				c.Sampler, c.Scheduler, c.Checkpoint, c.NegativePrompt = "DPM++ 2M", "Karras", "sdxl", "blurry"
+				c.Guidance, c.Steps.High = 3.5, 60
+			},
+			request: func(r *imagegen.ProviderRequest) { r.Quality = "high" },
+			path:    "/sdapi/v1/txt2img",
+			want: map[string]any{"sampler_name": "DPM++ 2M", "scheduler": "Karras", "negative_prompt": "blurry", "cfg_scale": 3.5, "steps": 60.0,
+				"override_settings": map[string]any{"sd_model_checkpoint": "sdxl"}},
+		},
+		"large": {
+			request: func(r *imagegen.ProviderRequest) { r.N, r.Tier, r.Ratio = 2, "4K", "2:3" },
+			path:    "/sdapi/v1/txt2img",
+			want: map[string]any{"n_iter": 2.0, "width": 840.0, "height": 1256.0, "enable_hr": true, "hr_resize_x": 2336.0, "hr_resize_y": 3504.0,
+				"hr_upscaler": "Latent", "denoising_strength": 0.7, "hr_additional_modules": []any{"Use same choices"}},
+		},
+		"large for an older checkpoint": {
+			change: func(c *sdwebui.Config) { c.BestEdge, c.Upscaler, c.HiresDenoising = 512, "R-ESRGAN 4x+", 0.4 },
+			path:   "/sdapi/v1/txt2img",
+			want: map[string]any{"width": 512.0, "height": 512.0, "enable_hr": true, "hr_resize_x": 1024.0, "hr_resize_y": 1024.0,
+				"hr_upscaler": "R-ESRGAN 4x+", "denoising_strength": 0.4, "hr_additional_modules": []any{"Use same choices"}},
+		},
+		"after a reference": {
+			request: func(r *imagegen.ProviderRequest) {
+				r.N, r.Tier, r.Ratio, r.References = 2, "2K", "auto", reference("RIFF", 1600, 900)
+			},
+			path: "/sdapi/v1/img2img",
+			want: map[string]any{"n_iter": 2.0, "width": 2560.0, "height": 1440.0, "denoising_strength": 0.75, "resize_mode": 1.0,
+				"init_images": []any{base64.StdEncoding.EncodeToString([]byte("RIFF"))}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			d := &sdwebuitest.Server{}
+			r := square(`a "fox" <lora:x:1>`, 1)
+			if c.request != nil {
+				c.request(&r)
+			}
+			images, err := collect(t.Context(), serve(t, d, c.change), r)
+			is.NoErr(err)
+			is.Equal(len(images), r.N)
+			is.Equal(d.Requests()[0].Path, c.path)
+			got, want := d.Requests()[0].Params, map[string]any{}
+			is.True(got["force_task_id"] != "")
+			delete(got, "force_task_id")
+			for _, m := range []map[string]any{base, c.want} {
+				for k, v := range m {
+					want[k] = v
+				}
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// Every ratio in every tier is drawn in the size that the table has for it.
+func TestEveryRatioInEveryTier(t *testing.T) {
+	p := serve(t, &sdwebuitest.Server{}, nil)
+	for _, ratio := range imagegen.Ratios()[1:] {
+		for _, tier := range imagegen.Tiers() {
+			is := is.New(t)
+			r := square("a fox", 1)
+			r.Ratio, r.Tier = ratio, tier
+			is.NoErr(p.Check(r))
+			images, err := collect(t.Context(), p, r)
+			is.NoErr(err)
+			is.Equal(images, []imagegen.Size{provider.SizeFor(ratio, tier)})
+			is.Equal(imagegen.TierOf(images[0].Area()), tier)
+		}
+	}
+}
+
+func TestTooLargeASize(t *testing.T) {
+	is := is.New(t)
+	d := &sdwebuitest.Server{}
+	p := serve(t, d, nil)
+	r := square("a fox", 1)
+	r.Size, r.Tier = imagegen.Size{Width: 8192, Height: 8192}, "4K"
+	err := p.Check(r)
+	is.True(err != nil)
+	is.True(strings.Contains(err.Error(), "8192x8192 is too large for this model; the nearest is 2880x2880"))
+	_, err = collect(t.Context(), p, r)
+	is.True(err != nil)
+	is.Equal(len(d.Requests()), 0)
+}
+
+func TestCallsTakeTurns(t *testing.T) {
+	is := is.New(t)
+	d := &sdwebuitest.Server{}
+	p := serve(t, d, nil)
+	done := make(chan error)
+	for range 4 {
+		go func() {
+			_, err := collect(context.Background(), p, square("a fox", 1))
+			done <- err
+		}()
+	}
+	for range 4 {
+		is.NoErr(<-done)
+	}
+	is.Equal(len(d.Requests()), 4)
+	is.Equal(d.MostAtOnce(), 1)
+}
+
+func TestCancelledCallIsInterrupted(t *testing.T) {
+	is := is.New(t)
+	began := make(chan struct{})
+	d := &sdwebuitest.Server{Began: began}
+	p := serve(t, d, nil)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	ended := make(chan error)
+	go func() {
+		_, err := collect(ctx, p, square(sdwebuitest.Endless, 1))
+		ended <- err
+	}()
+	<-began
+	waiting, stop := context.WithCancel(t.Context())
+	stop()
+	_, err := collect(waiting, p, square("a fox", 1)) // one that waits for its turn interrupts nothing
+	is.True(errors.Is(err, context.Canceled))
+	is.Equal(len(d.Interrupted()), 0)
+	why := errors.New("no longer wanted")
+	cancel(why)
+	is.Equal(<-ended, why)
+	is.Equal(len(d.Interrupted()), 1)
+}
+
+// The task of another user of the web UI is left alone where the web UI tells that it is another's.
+func TestOthersAreNotInterrupted(t *testing.T) {
+	for name, c := range map[string]struct {
+		progress    string
+		status      int
+		interrupted bool
+	}{
+		"another's task":         {`{"active":false,"queued":true}`, http.StatusOK, false},
+		"without a web UI to it": {`{"detail":"Not Found"}`, http.StatusNotFound, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			ctx, cancel := context.WithCancel(t.Context())
+			interrupted := make(chan struct{}, 1)
+			p := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				switch r.URL.Path {
+				case "/sdapi/v1/txt2img":
+					io.Copy(io.Discard, r.Body)
+					cancel()
+					<-r.Context().Done()
+				case "/internal/progress":
+					w.WriteHeader(c.status)
+					io.WriteString(w, c.progress)
+				case "/sdapi/v1/interrupt":
+					interrupted <- struct{}{}
+				}
+			}), nil)
+			_, err := collect(ctx, p, square("a fox", 1))
+			is.True(errors.Is(err, context.Canceled))
+			is.Equal(len(interrupted) == 1, c.interrupted)
+		})
+	}
+}
