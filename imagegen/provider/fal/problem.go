@@ -39,7 +39,7 @@ func classify(f upstream.Failure) *imagegen.ProviderError {
 	case slices.Contains(refusals, kind):
 		e.Class, e.Message = imagegen.ClassRefused, "the model's moderation refused the request"
 	case slices.Contains(unstarted, kind):
-		e.Class, e.Message, e.RetryAfter = imagegen.ClassUnavailable, "the upstream had no runner for the request", upstream.RetryAfter(f.Header)
+		e.Class, e.Message = imagegen.ClassUnavailable, "the upstream had no runner for the request"
 	}
 	return e
 }

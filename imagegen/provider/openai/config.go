@@ -96,18 +96,12 @@ func New(c Config) (*Provider, error) {
 	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("openai: %w", err)
 	}
-	p := &Provider{config: c}
 	client, err := upstream.New(upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, KeyHeader: c.KeyHeader, Header: c.header(),
 		ImageHosts: c.ImageHosts, Private: c.Private, Classify: c.classify()})
 	if err != nil {
 		return nil, fmt.Errorf("openai: %w", err)
 	}
-	p.client = client
-	p.capabilities = c.capabilities()
-	if len(p.capabilities.Tiers) == 0 {
-		return nil, errors.New("openai: the sizes hold none that fits a ratio and a tier; correct Sizes or SizeRules")
-	}
-	return p, nil
+	return &Provider{config: c, capabilities: c.capabilities(), client: client}, nil
 }
 
 func (c Config) check() error {
@@ -125,12 +119,7 @@ func (c Config) check() error {
 	case !slices.Contains([]string{"", "auto", "low"}, c.Moderation):
 		return fmt.Errorf("the option Moderation is %q; it can be auto or low", c.Moderation)
 	}
-	for _, s := range c.Sizes {
-		if s.Auto() || !s.Valid() {
-			return fmt.Errorf("the option Sizes holds %v; edges can be from %d to %d", s, imagegen.MinEdge, imagegen.MaxEdge)
-		}
-	}
-	return c.SizeRules.check()
+	return c.sizes().Check()
 }
 
 func (c Config) header() http.Header {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
@@ -27,7 +28,11 @@ var (
 func (p *Provider) Name() string { return p.config.Name }
 
 // Capabilities are what the configured sizes allow.
-func (p *Provider) Capabilities() imagegen.Capabilities { return p.capabilities }
+func (p *Provider) Capabilities() imagegen.Capabilities {
+	can := p.capabilities
+	can.Ratios, can.Tiers = slices.Clone(can.Ratios), slices.Clone(can.Tiers)
+	return can
+}
 
 // Generate asks for the images, with one call where the upstream makes as many.
 func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) upstream.Images {

@@ -40,8 +40,8 @@ type Daemon struct {
 	exited chan struct{} // closed when the process has ended and was waited for
 }
 
-// Start runs a daemon on a free port and returns when it is ready. It is killed at the end of the
-// test if it still runs then, and what it wrote at last is logged if the test failed.
+// Start runs a daemon on a free port and returns when it is ready. It is ended with the test,
+// and what it wrote at last is logged if the test failed.
 func Start(tb testing.TB, o Options) *Daemon {
 	tb.Helper()
 	d := Launch(tb, o)
@@ -83,6 +83,13 @@ func environment(further []string) []string {
 }
 
 func (d *Daemon) cleanup() {
+	if d.DataDir == "" { // only the daemon itself knows what to remove
+		d.Signal(syscall.SIGTERM)
+		select {
+		case <-d.exited:
+		case <-time.After(5 * time.Second):
+		}
+	}
 	d.Kill()
 	d.client.CloseIdleConnections()
 	if written := d.Output(); d.tb.Failed() {

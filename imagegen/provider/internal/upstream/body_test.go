@@ -10,6 +10,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -170,4 +171,42 @@ func TestEarlyAnswer(t *testing.T) {
 	_, err := c.Do(t.Context(), http.MethodPost, "/x", form.Body())
 	is.True(err != nil)
 	is.Equal(f.opened.Load(), f.closed.Load())
+}
+
+// endless is a reference image that is made while it is read.
+type endless struct{ size int64 }
+
+func (e endless) Open(context.Context) (io.ReadCloser, error) {
+	return io.NopCloser(io.LimitReader(letters{}, e.size)), nil
+}
+
+// Large references go out without being held.
+func TestReferencesAreNotHeld(t *testing.T) {
+	const size, count = 8 << 20, 4
+	is := is.New(t)
+	var got atomic.Int64
+	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		n, _ := io.Copy(io.Discard, r.Body)
+		got.Add(n)
+	}, nil)
+	r := imagegen.ProviderReference{Reference: endless{size}, MediaType: "image/png", Size: size}
+	var f upstream.Form
+	var d upstream.Document
+	var urls []string
+	for range count {
+		f.File("image[]", r)
+		urls = append(urls, d.DataURL(r))
+	}
+	document, err := d.Body(urls)
+	is.NoErr(err)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for _, body := range []*upstream.Body{f.Body(), document} {
+		response, err := c.Do(t.Context(), http.MethodPost, "/x", body)
+		is.NoErr(err)
+		is.NoErr(response.Body.Close())
+	}
+	runtime.ReadMemStats(&after)
+	is.True(got.Load() > count*size*7/3)
+	is.True(after.TotalAlloc-before.TotalAlloc < 2<<20)
 }

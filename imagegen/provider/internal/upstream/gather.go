@@ -56,7 +56,7 @@ func (g *gathering) collect(ctx context.Context, running int, yield func(imagege
 		e := <-g.events
 		if e.read == nil {
 			running--
-			worst = worse(worst, e.err)
+			worst = Worse(worst, e.err)
 			continue
 		}
 		if ctx.Err() != nil {
@@ -109,8 +109,8 @@ func (g *gathering) offer(i imagegen.ProviderImage) bool {
 	}
 }
 
-// worse returns the error that is less safe to try again after.
-func worse(a, b error) error {
+// Worse returns the error that is less safe to try again after.
+func Worse(a, b error) error {
 	if a == nil || b != nil && caution(b) > caution(a) {
 		return b
 	}

@@ -10,6 +10,10 @@ import (
 	"time"
 )
 
+// idleTimeout is shorter than servers' own usually is: a request that meets a connection which the
+// server is just closing has an unknown outcome.
+const idleTimeout = 30 * time.Second
+
 // newTransport dials no address that the guard forbids, whatever name led to it. How long an
 // answer takes is left to the context: images take minutes.
 func newTransport(private bool) *http.Transport {
@@ -21,7 +25,7 @@ func newTransport(private bool) *http.Transport {
 		ForceAttemptHTTP2:      true,
 		TLSHandshakeTimeout:    10 * time.Second,
 		MaxIdleConnsPerHost:    2,
-		IdleConnTimeout:        90 * time.Second,
+		IdleConnTimeout:        idleTimeout,
 		MaxResponseHeaderBytes: 64 << 10,
 	}
 }

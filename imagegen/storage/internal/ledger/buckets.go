@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"bytes"
-	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
@@ -41,6 +40,3 @@ func ascendUser(tx kv.Tx, b kv.Bucket, u imagegen.UserID, f func(rest, value []b
 		return mine && f(rest, value)
 	})
 }
-
-// validID reports whether an identifier can stand in a key.
-func validID(s string) bool { return s != "" && len(s) <= 255 && !strings.Contains(s, "\x00") }

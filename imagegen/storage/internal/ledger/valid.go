@@ -1,6 +1,10 @@
 package ledger
 
-import "github.com/imagegend/imagegend/imagegen"
+import (
+	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
 
 func checkUser(u imagegen.UserID) error {
 	if u.Valid() {
@@ -29,3 +33,6 @@ func checkRef(ref string) error {
 	}
 	return imagegen.Invalid("a reference is at most 255 bytes without NUL; got %q", ref)
 }
+
+// validID reports whether an identifier can stand in a key.
+func validID(s string) bool { return s != "" && len(s) <= 255 && !strings.Contains(s, "\x00") }

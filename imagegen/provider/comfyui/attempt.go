@@ -1,0 +1,154 @@
+package comfyui
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
+)
+
+// attempt is one call of Generate.
+type attempt struct {
+	*Provider
+	request imagegen.ProviderRequest
+	yield   func(imagegen.ProviderImage, error) bool
+	job     job
+}
+
+// job names what was submitted and has not failed.
+type job struct {
+	Prompts []string `json:"prompts"`
+}
+
+// run returns nil if yield wants no more.
+func (a *attempt) run(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if a.request.Job != nil {
+		if err := json.Unmarshal(a.request.Job, &a.job); err != nil {
+			return &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: "the saved job cannot be read", Err: err}
+		}
+	}
+	failed := a.submit(ctx)
+	if len(a.job.Prompts) == 0 {
+		return failed
+	}
+	return a.collect(ctx, failed)
+}
+
+// submit submits what no earlier attempt did.
+func (a *attempt) submit(ctx context.Context) error {
+	if err := a.Check(a.request); err != nil {
+		return err
+	}
+	w := a.workflows[len(a.request.References)]
+	submissions := a.request.N
+	if w.batch {
+		submissions = 1
+	}
+	if len(a.job.Prompts) >= submissions {
+		return nil
+	}
+	values, err := a.values(ctx)
+	if err != nil {
+		return err
+	}
+	for len(a.job.Prompts) < submissions {
+		id, err := a.enqueue(ctx, w, values)
+		if err != nil {
+			return err
+		}
+		a.job.Prompts = append(a.job.Prompts, id)
+		if err := a.save(ctx); err != nil {
+			a.abandon(ctx, a.job.Prompts)
+			a.job.Prompts = nil
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *attempt) save(ctx context.Context) error {
+	if len(a.job.Prompts) == 0 {
+		return a.request.SaveJob(ctx, nil)
+	}
+	saved, err := json.Marshal(a.job)
+	if err != nil {
+		return fmt.Errorf("comfyui: encoding the job: %w", err)
+	}
+	return a.request.SaveJob(ctx, saved)
+}
+
+// forget keeps a later attempt from waiting for what will not come.
+func (a *attempt) forget(ctx context.Context, ids ...string) error {
+	a.job.Prompts = slices.DeleteFunc(a.job.Prompts, func(id string) bool { return slices.Contains(ids, id) })
+	return a.save(ctx)
+}
+
+// collect yields the pictures of one prompt after the other, in the order that ComfyUI runs them.
+// What fails one does not cost the others; the error that it returns is the least safe to try again.
+func (a *attempt) collect(ctx context.Context, failed error) error {
+	prompts := slices.Clone(a.job.Prompts)
+	for i, id := range prompts {
+		end, err := a.await(ctx, id)
+		if ctx.Err() != nil {
+			return a.cancelled(ctx, prompts[i:])
+		}
+		failed = upstream.Worse(upstream.Worse(failed, err), end.err)
+		if end.err != nil {
+			if err := a.forget(ctx, id); err != nil {
+				a.abandon(ctx, prompts[i+1:])
+				return err
+			}
+		}
+		wanted, err := a.deliver(ctx, end.pictures)
+		if ctx.Err() != nil {
+			return a.cancelled(ctx, prompts[i+1:])
+		}
+		if !wanted {
+			a.drop(ctx, prompts[i+1:])
+			return nil
+		}
+		failed = upstream.Worse(failed, err)
+	}
+	return failed
+}
+
+// deliver fetches pictures and yields them, until no more are wanted.
+func (a *attempt) deliver(ctx context.Context, pictures []picture) (wanted bool, failed error) {
+	for _, f := range pictures {
+		body, err := a.open(ctx, f)
+		if err != nil {
+			failed = err
+			continue
+		}
+		wanted := a.yield(imagegen.ProviderImage{Body: body}, nil)
+		body.Close()
+		if !wanted {
+			return false, nil
+		}
+	}
+	return true, failed
+}
+
+// cancelled cancels prompts, unless another attempt will ask for them.
+func (a *attempt) cancelled(ctx context.Context, prompts []string) error {
+	if !upstream.Continued(ctx) {
+		a.abandon(ctx, prompts)
+	}
+	return context.Cause(ctx)
+}
+
+// drop cancels prompts that nobody waits for. Should the images so far be refused for a reason that
+// passes, the next attempt submits them again.
+func (a *attempt) drop(ctx context.Context, prompts []string) {
+	if len(prompts) == 0 {
+		return
+	}
+	a.abandon(ctx, prompts)
+	a.forget(ctx, prompts...) // nobody takes an error any more
+}

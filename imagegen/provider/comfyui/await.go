@@ -1,0 +1,129 @@
+package comfyui
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
+)
+
+const (
+	firstPoll = 50 * time.Millisecond
+	slowPoll  = 2 * time.Second
+
+	mostFailures = 6               // of polls in a row
+	abandonment  = 2 * time.Second // how long a call that was cancelled takes to tell ComfyUI
+)
+
+// await waits until a prompt has ended. An error means that ComfyUI cannot be asked; the prompt may
+// still be at work.
+func (p *Provider) await(ctx context.Context, id string) (ending, error) {
+	failures, missing := 0, 0
+	for wait := firstPoll; ; wait = min(wait*3/2, slowPoll) {
+		if err := pause(ctx, wait); err != nil {
+			return ending{}, err
+		}
+		end, state, err := p.look(ctx, id)
+		switch {
+		case err != nil:
+			if failures++; failures == mostFailures || ctx.Err() != nil {
+				return ending{}, err
+			}
+			if e, ok := errors.AsType[*imagegen.ProviderError](err); ok {
+				wait = max(wait, min(e.RetryAfter, time.Minute))
+			}
+		case state == ended:
+			return end, nil
+		case state == queued:
+			failures, missing = 0, 0
+		default: // it may have ended between the two questions: once is no proof
+			if missing++; missing == 2 {
+				return ending{err: &imagegen.ProviderError{Class: imagegen.ClassUnknown,
+					Message: "ComfyUI does not know the workflow any more; was it restarted, or its queue cleared?"}}, nil
+			}
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+type state int
+
+const (
+	unknown state = iota
+	queued
+	ended
+)
+
+// look asks once.
+func (p *Provider) look(ctx context.Context, id string) (ending, state, error) {
+	var history map[string]record
+	if err := p.client.JSON(ctx, http.MethodGet, "/history/"+url.PathEscape(id), nil, &history); err != nil {
+		return ending{}, unknown, err
+	}
+	if r, ok := history[id]; ok {
+		return r.ending(), ended, nil
+	}
+	running, waiting, err := p.queue(ctx, []string{id})
+	if err != nil || len(running)+len(waiting) == 0 {
+		return ending{}, unknown, err
+	}
+	return ending{}, queued, nil
+}
+
+// queue returns which of ids are running and which wait. The answer holds the workflows of all who
+// use this ComfyUI: it is not kept.
+func (p *Provider) queue(ctx context.Context, ids []string) (running, waiting []string, err error) {
+	response, err := p.client.Do(ctx, http.MethodGet, "/queue", nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer response.Body.Close()
+	for s, err := range upstream.Strings(response.Body) {
+		if err != nil {
+			return nil, nil, upstream.Broken(ctx, err)
+		}
+		if s.Path != "queue_running[][]" && s.Path != "queue_pending[][]" {
+			continue
+		}
+		id, err := s.Text()
+		if err != nil {
+			return nil, nil, upstream.Broken(ctx, err)
+		}
+		switch {
+		case !slices.Contains(ids, id):
+		case s.Path == "queue_running[][]":
+			running = append(running, id)
+		default:
+			waiting = append(waiting, id)
+		}
+	}
+	return running, waiting, nil
+}
+
+// abandon cancels prompts, also when ctx has ended. What fails here runs to its end.
+func (p *Provider) abandon(ctx context.Context, ids []string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonment)
+	defer cancel()
+	if len(ids) == 0 || p.client.JSON(ctx, http.MethodPost, "/queue", map[string]any{"delete": ids}, nil) != nil {
+		return
+	}
+	running, _, _ := p.queue(ctx, ids)
+	for _, id := range running {
+		p.client.JSON(ctx, http.MethodPost, "/interrupt", map[string]any{"prompt_id": id}, nil)
+	}
+}

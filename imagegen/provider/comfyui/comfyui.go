@@ -1,0 +1,84 @@
+package comfyui
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
+)
+
+// Provider makes images with workflows of ComfyUI. It is safe for concurrent use and keeps no state
+// but idle connections.
+type Provider struct {
+	config    Config
+	workflows map[int]workflow // by the number of references they take
+	client    *upstream.Client
+	canvas    upstream.Canvas
+}
+
+var (
+	_ imagegen.Provider = (*Provider)(nil)
+	_ imagegen.Checker  = (*Provider)(nil)
+)
+
+// Name is the configured one.
+func (p *Provider) Name() string { return p.config.Name }
+
+// Capabilities are every ratio and tier, and as many references as the workflows take.
+func (p *Provider) Capabilities() imagegen.Capabilities {
+	return imagegen.Capabilities{MaxReferences: slices.Max(slices.Collect(maps.Keys(p.workflows)))}
+}
+
+// Check refuses a number of references for which there is no workflow, and a size that is too large.
+func (p *Provider) Check(r imagegen.ProviderRequest) error {
+	if _, ok := p.workflows[len(r.References)]; !ok {
+		var counts []string
+		for _, n := range slices.Sorted(maps.Keys(p.workflows)) {
+			counts = append(counts, strconv.Itoa(n))
+		}
+		return &imagegen.ProviderError{Class: imagegen.ClassInvalid, Message: fmt.Sprintf(
+			"%d reference images were sent; this model works with %s", len(r.References), strings.Join(counts, " or "))}
+	}
+	_, err := p.canvas.Size(r)
+	return err
+}
+
+// Generate submits a workflow, or continues with what r.Job names.
+func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) upstream.Images {
+	return func(yield func(imagegen.ProviderImage, error) bool) {
+		a := &attempt{Provider: p, request: r, yield: yield}
+		if err := a.run(ctx); err != nil {
+			yield(imagegen.ProviderImage{}, err)
+		}
+	}
+}
+
+// Probe reports whether ComfyUI answers and has every kind of node that the workflows use.
+func (p *Provider) Probe(ctx context.Context) error {
+	if err := p.client.JSON(ctx, http.MethodGet, "/system_stats", nil, nil); err != nil {
+		return fmt.Errorf("%s: asking for the system's state: %w", p.config.Name, err)
+	}
+	classes := map[string]bool{}
+	for _, w := range p.workflows {
+		for _, class := range w.classes {
+			classes[class] = true
+		}
+	}
+	for _, class := range slices.Sorted(maps.Keys(classes)) {
+		var known map[string]any
+		if err := p.client.JSON(ctx, http.MethodGet, "/object_info/"+url.PathEscape(class), nil, &known); err != nil {
+			return fmt.Errorf("%s: asking for node %q: %w", p.config.Name, class, err)
+		}
+		if known[class] == nil {
+			return fmt.Errorf("%s: ComfyUI has no node %q, which a workflow uses; install what brings it", p.config.Name, class)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+package comfyui
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
+)
+
+const (
+	step         = 16 // edges are multiples of it, which suits every family of models
+	maxWorkflows = imagegen.MaxReferences + 1
+)
+
+// Config describes a ComfyUI and what it runs. Only Workflows is required. http and private
+// addresses are permitted.
+type Config struct {
+	// Workflows are JSON documents in API format with placeholders, each for another number of
+	// reference images. Required.
+	Workflows [][]byte
+
+	// BaseURL is where ComfyUI is. "": http://127.0.0.1:8188.
+	BaseURL string
+
+	// Name is the upstream's name, shown to callers. "": "comfyui".
+	Name string
+
+	// APIKey is sent to a proxy before ComfyUI, as a bearer token or bare in KeyHeader. "": none.
+	APIKey    imagegen.Secret
+	KeyHeader string
+
+	// BestEdge is the edge of the square that the model was trained for. 0: 1024.
+	BestEdge int
+
+	// Steps are what {{steps}} stands for.
+	Steps Steps
+}
+
+// Steps are the sampling steps for each quality; auto is medium.
+type Steps struct {
+	Low, Medium, High int // 0: 20, 30 and 45
+}
+
+func (s Steps) of(q imagegen.Quality) int {
+	switch q {
+	case imagegen.QualityLow:
+		return s.Low
+	case imagegen.QualityHigh:
+		return s.High
+	}
+	return s.Medium
+}
+
+// New returns an error that says what is wrong with c, or with which workflow. It makes no request.
+func New(c Config) (*Provider, error) {
+	c.BaseURL = cmp.Or(c.BaseURL, "http://127.0.0.1:8188")
+	c.Name = cmp.Or(c.Name, "comfyui")
+	c.BestEdge = cmp.Or(c.BestEdge, 1024)
+	c.Steps = Steps{cmp.Or(c.Steps.Low, 20), cmp.Or(c.Steps.Medium, 30), cmp.Or(c.Steps.High, 45)}
+	if err := c.check(); err != nil {
+		return nil, fmt.Errorf("comfyui: %w", err)
+	}
+	workflows, err := parseAll(c.Workflows)
+	if err != nil {
+		return nil, fmt.Errorf("comfyui: %w", err)
+	}
+	client, err := upstream.New(upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, KeyHeader: c.KeyHeader, Private: true})
+	if err != nil {
+		return nil, fmt.Errorf("comfyui: %w", err)
+	}
+	return &Provider{config: c, workflows: workflows, client: client, canvas: upstream.Canvas{Step: step, BestEdge: c.BestEdge}}, nil
+}
+
+func (c Config) check() error {
+	const leastEdge, mostEdge, mostSteps = 256, 2048, 10_000
+	switch {
+	case len(c.Workflows) == 0:
+		return errors.New("a workflow is required")
+	case c.BestEdge < leastEdge || c.BestEdge > mostEdge:
+		return fmt.Errorf("the option BestEdge is %d; it can be from %d to %d", c.BestEdge, leastEdge, mostEdge)
+	case min(c.Steps.Low, c.Steps.Medium, c.Steps.High) < 1 || max(c.Steps.Low, c.Steps.Medium, c.Steps.High) > mostSteps:
+		return fmt.Errorf("the option Steps is %+v; each can be from 1 to %d", c.Steps, mostSteps)
+	}
+	return nil
+}
+
+// parseAll returns the workflows by the number of their references.
+func parseAll(raw [][]byte) (map[int]workflow, error) {
+	if len(raw) > maxWorkflows {
+		return nil, fmt.Errorf("there are %d workflows; there can be %d, one for each number of reference images", len(raw), maxWorkflows)
+	}
+	all := map[int]workflow{}
+	for i, text := range raw {
+		w, err := parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("workflow %d: %w", i+1, err)
+		}
+		if _, twice := all[w.references]; twice {
+			return nil, fmt.Errorf("workflow %d: another one takes %d reference images, too", i+1, w.references)
+		}
+		all[w.references] = w
+	}
+	return all, nil
+}

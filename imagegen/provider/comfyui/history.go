@@ -1,0 +1,93 @@
+package comfyui
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
+)
+
+// record is what the history holds of a prompt that has ended.
+type record struct {
+	Outputs map[string]struct{ Images []picture } // by node
+	Status  struct {
+		Outcome  string               `json:"status_str"`
+		Messages [][2]json.RawMessage // a name and its details
+	}
+}
+
+// picture is a file of ComfyUI's.
+type picture struct{ Filename, Subfolder, Type string }
+
+// ending is how a prompt ended: with pictures, an error, or both.
+type ending struct {
+	pictures []picture
+	err      error
+}
+
+func (r record) ending() ending {
+	var end ending
+	for _, node := range slices.Sorted(maps.Keys(r.Outputs)) {
+		for _, f := range r.Outputs[node].Images {
+			if f.Type == "output" { // the others are previews, and inputs shown again
+				end.pictures = append(end.pictures, f)
+			}
+		}
+	}
+	switch {
+	case r.Status.Outcome == "error":
+		end.err = r.failure()
+	case len(end.pictures) == 0:
+		end.err = &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: "the workflow saved no picture; it needs a SaveImage node"}
+	}
+	return end
+}
+
+func (r record) failure() error {
+	for _, m := range r.Status.Messages {
+		var name string
+		json.Unmarshal(m[0], &name) // another shape says nothing
+		switch name {
+		case "execution_interrupted":
+			return &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "the workflow was interrupted in ComfyUI"}
+		case "execution_error":
+			return nodeFailure(m[1])
+		}
+	}
+	return &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: "the workflow failed; ComfyUI does not say why"}
+}
+
+// nodeFailure is what made the workflow fail. Only a lack of memory may pass by itself.
+func nodeFailure(details json.RawMessage) error {
+	var said struct {
+		Node    string `json:"node_type"`
+		Type    string `json:"exception_type"`
+		Message string `json:"exception_message"`
+	}
+	json.Unmarshal(details, &said)
+	e := &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: fmt.Sprintf("node %q of the workflow failed", said.Node),
+		Err: errors.New(upstream.Excerpt([]byte(said.Type + ": " + said.Message)))}
+	if strings.Contains(said.Type, "OutOfMemory") {
+		e.Class = imagegen.ClassUnavailable
+	}
+	return e
+}
+
+// open fetches a picture; who calls closes it.
+func (p *Provider) open(ctx context.Context, f picture) (io.ReadCloser, error) {
+	query := url.Values{"filename": {f.Filename}, "subfolder": {f.Subfolder}, "type": {f.Type}}
+	response, err := p.client.Do(ctx, http.MethodGet, "/view?"+query.Encode(), nil)
+	if err != nil {
+		return nil, err
+	}
+	return response.Body, nil
+}

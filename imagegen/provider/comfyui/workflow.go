@@ -1,0 +1,156 @@
+package comfyui
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// workflow is a template of what ComfyUI runs.
+type workflow struct {
+	nodes      map[string]any
+	classes    []string // of its nodes, sorted
+	references int      // how many it takes
+	batch      bool     // one submission draws as many pictures as are asked for
+}
+
+var (
+	required = []string{"prompt", "width", "height", "seed"}
+	optional = []string{"n", "steps"}
+)
+
+// placeholder matches whatever stands between two pairs of braces.
+var placeholder = regexp.MustCompile(`\{\{\s*([^{}]*?)\s*\}\}`)
+
+func parse(text []byte) (workflow, error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber() // a seed has more digits than a float64
+	var nodes map[string]any
+	if err := d.Decode(&nodes); err != nil {
+		return workflow{}, fmt.Errorf("it is no JSON object: %w", err)
+	}
+	if d.More() {
+		return workflow{}, errors.New("something follows the JSON object")
+	}
+	w := workflow{nodes: nodes}
+	var err error
+	if w.classes, err = classesOf(nodes); err != nil {
+		return workflow{}, err
+	}
+	names := map[string]bool{}
+	collect(nodes, names)
+	if w.references, err = checkNames(names); err != nil {
+		return workflow{}, err
+	}
+	w.batch = names["n"]
+	return w, nil
+}
+
+func classesOf(nodes map[string]any) ([]string, error) {
+	if _, edited := nodes["nodes"].([]any); edited {
+		return nil, errors.New(`it is as the editor saves it; export it with "Export (API)"`)
+	}
+	if len(nodes) == 0 {
+		return nil, errors.New("it has no nodes")
+	}
+	classes := map[string]bool{}
+	for _, id := range slices.Sorted(maps.Keys(nodes)) {
+		node, _ := nodes[id].(map[string]any)
+		class, _ := node["class_type"].(string)
+		if class == "" {
+			return nil, fmt.Errorf("node %q has no class_type; is it in API format?", id)
+		}
+		classes[class] = true
+	}
+	return slices.Sorted(maps.Keys(classes)), nil
+}
+
+// collect finds the names of all placeholders within v.
+func collect(v any, names map[string]bool) {
+	switch v := v.(type) {
+	case string:
+		for _, match := range placeholder.FindAllStringSubmatch(v, -1) {
+			names[match[1]] = true
+		}
+	case []any:
+		for _, e := range v {
+			collect(e, names)
+		}
+	case map[string]any:
+		for _, e := range v {
+			collect(e, names)
+		}
+	}
+}
+
+// checkNames refuses names that mean nothing and returns the number of references.
+func checkNames(names map[string]bool) (references int, err error) {
+	for _, name := range required {
+		if !names[name] {
+			return 0, fmt.Errorf("it has no placeholder {{%s}}", name)
+		}
+	}
+	for references < imagegen.MaxReferences && names[referenceName(references)] {
+		references++
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if slices.Contains(required, name) || slices.Contains(optional, name) || slices.Contains(referenceNames(references), name) {
+			continue
+		}
+		if slices.Contains(referenceNames(imagegen.MaxReferences), name) {
+			return 0, fmt.Errorf("it has {{%s}} but no {{%s}}; they count from {{ref1}} without a gap", name, referenceName(references))
+		}
+		return 0, fmt.Errorf("the placeholder {{%s}} means nothing; there are {{%s}}, {{%s}} and {{ref1}} to {{ref%d}}", name,
+			strings.Join(required, "}}, {{"), strings.Join(optional, "}}, {{"), imagegen.MaxReferences)
+	}
+	return references, nil
+}
+
+// referenceName is the placeholder of the i-th reference, from 0.
+func referenceName(i int) string { return fmt.Sprintf("ref%d", i+1) }
+
+func referenceNames(n int) []string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = referenceName(i)
+	}
+	return names
+}
+
+// fill is the workflow with values in place of the placeholders. What a value holds is left alone.
+func (w workflow) fill(values map[string]any) any { return fill(w.nodes, values) }
+
+func fill(v any, values map[string]any) any {
+	switch v := v.(type) {
+	case string:
+		return fillText(v, values)
+	case []any:
+		filled := make([]any, len(v))
+		for i, e := range v {
+			filled[i] = fill(e, values)
+		}
+		return filled
+	case map[string]any:
+		filled := make(map[string]any, len(v))
+		for name, e := range v {
+			filled[name] = fill(e, values)
+		}
+		return filled
+	}
+	return v
+}
+
+func fillText(text string, values map[string]any) any {
+	value := func(match string) any { return values[placeholder.FindStringSubmatch(match)[1]] }
+	if match := placeholder.FindString(text); match != "" && match == strings.TrimSpace(text) {
+		return value(match)
+	}
+	return placeholder.ReplaceAllStringFunc(text, func(match string) string { return fmt.Sprint(value(match)) })
+}

@@ -1,0 +1,198 @@
+package task_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/task"
+)
+
+func TestImagesOfAllTasks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		q, j := &queue{}, &journal{}
+		images, err := collect(t.Context(), runner(q), request(3, j))
+		is.NoErr(err)
+		is.Equal(images, []string{"image 1", "image 2", "image 3"})
+		is.Equal(len(j.jobs), 3) // each submission was saved
+	})
+}
+
+func TestImagesPerTask(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		q := &queue{poll: func(h string, _ int) (task.Progress, error) { return done(h+"a", h+"b"), nil }}
+		r := runner(q)
+		r.PerTask = 2
+		images, err := collect(t.Context(), r, request(3, &journal{}))
+		is.NoErr(err)
+		is.Equal(q.submitted, 2)
+		is.Equal(len(images), 4) // the surplus is the caller's to drop
+	})
+}
+
+// The end of one task does not cost the images of another.
+func TestPartOfTheImages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		q := &queue{poll: func(h string, _ int) (task.Progress, error) {
+			if h == "2" {
+				return task.Progress{Done: true, Err: failed(imagegen.ClassRefused)}, nil
+			}
+			return done(h), nil
+		}}
+		images, err := collect(t.Context(), runner(q), request(3, &journal{}))
+		is.Equal(images, []string{"1", "3"})
+		is.Equal(classOf(t, err), imagegen.ClassRefused)
+	})
+}
+
+// A drain leaves the tasks alone; the next attempt finds them and submits nothing.
+func TestResumedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		q, j := &queue{poll: never}, &journal{}
+		drained := errors.New("the engine is stopping")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(5*time.Second, func() { cancel(drained) })
+		images, err := collect(ctx, runner(q), request(2, j))
+		is.Equal(len(images), 0)
+		is.True(errors.Is(err, drained))
+		is.Equal(len(q.cancelled), 0)
+
+		q.poll = nil
+		images, err = collect(t.Context(), runner(q), request(2, j))
+		is.NoErr(err)
+		is.Equal(images, []string{"image 1", "image 2"})
+		is.Equal(q.submitted, 2)
+	})
+}
+
+// What was not submitted yet when the attempt ended is submitted by the next one.
+func TestResumedAndCompleted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		j := &journal{jobs: [][]byte{[]byte(`{"provider":"test","tasks":[{"status":"7"},{}]}`)}}
+		q := &queue{}
+		images, err := collect(t.Context(), runner(q), request(2, j))
+		is.NoErr(err)
+		is.Equal(images, []string{"image 1", "image 7"})
+		is.Equal(q.submitted, 1)
+	})
+}
+
+func TestJobThatDoesNotFit(t *testing.T) {
+	for name, saved := range map[string]string{
+		"another provider's": `{"provider":"other","tasks":[{"status":"7"}]}`,
+		"of another count":   `{"provider":"test","tasks":[{"status":"7"},{"status":"8"}]}`,
+		"no JSON":            `upstream-7`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			q := &queue{}
+			_, err := collect(t.Context(), runner(q), request(1, &journal{jobs: [][]byte{[]byte(saved)}}))
+			is.Equal(classOf(t, err), imagegen.ClassUnknown)
+			is.Equal(q.submitted, 0) // it may have been paid for
+		})
+	}
+}
+
+// Nobody comes back for a task whose time is up.
+func TestCancelledAtTheDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		q := &queue{poll: never}
+		late := errors.New("the time is up")
+		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, late)
+		defer cancel()
+		_, err := collect(ctx, runner(q), request(1, &journal{}))
+		is.True(errors.Is(err, late))
+		is.Equal(q.cancelled, []string{"1"})
+	})
+}
+
+func TestCancelledWhenItCannotBeSaved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		q, unsaved := &queue{}, errors.New("the disk is full")
+		_, err := collect(t.Context(), runner(q), request(1, &journal{err: unsaved}))
+		is.True(errors.Is(err, unsaved))
+		is.Equal(q.cancelled, []string{"1"})
+		is.Equal(len(q.asked), 0) // not before it is durable
+	})
+}
+
+// A submission without an answer is not repeated, by a later attempt either.
+func TestSubmissionWithoutAnAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		q, j := &queue{submit: func(int) error { return failed(imagegen.ClassUnknown) }}, &journal{}
+		_, err := collect(t.Context(), runner(q), request(1, j))
+		is.Equal(classOf(t, err), imagegen.ClassUnknown)
+		_, err = collect(t.Context(), runner(q), request(1, j))
+		is.Equal(classOf(t, err), imagegen.ClassUnknown)
+		is.Equal(q.submitted, 1)
+	})
+}
+
+// What the upstream turned down is not saved: another attempt submits it again.
+func TestSubmissionTurnedDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		q, j := &queue{submit: func(n int) error {
+			if n == 1 {
+				return failed(imagegen.ClassRateLimited)
+			}
+			return nil
+		}}, &journal{}
+		_, err := collect(t.Context(), runner(q), request(1, j))
+		is.Equal(classOf(t, err), imagegen.ClassRateLimited)
+		is.Equal(len(j.jobs), 0)
+		images, err := collect(t.Context(), runner(q), request(1, j))
+		is.NoErr(err)
+		is.Equal(images, []string{"image 2"})
+	})
+}
+
+// A task that ended before it began is forgotten, else each attempt would find the same end.
+func TestTaskThatNeverBegan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		q, j := &queue{poll: func(h string, _ int) (task.Progress, error) {
+			if h == "1" {
+				return task.Progress{Done: true, Err: failed(imagegen.ClassUnavailable)}, nil
+			}
+			return done(h), nil
+		}}, &journal{}
+		_, err := collect(t.Context(), runner(q), request(1, j))
+		is.Equal(classOf(t, err), imagegen.ClassUnavailable)
+		is.Equal(j.last(), nil)
+		images, err := collect(t.Context(), runner(q), request(1, j))
+		is.NoErr(err)
+		is.Equal(images, []string{"2"})
+	})
+}
+
+// One whose caller wants no more is left alone.
+func TestBreak(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		q := &queue{poll: func(h string, _ int) (task.Progress, error) {
+			if h == "2" {
+				return task.Progress{}, nil
+			}
+			return done(h), nil
+		}}
+		for _, err := range runner(q).Generate(t.Context(), request(2, &journal{})) {
+			is.NoErr(err)
+			break
+		}
+		is.Equal(len(q.cancelled), 0)
+	})
+}

@@ -1,0 +1,63 @@
+package openai_test
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstreamtest"
+	"github.com/imagegend/imagegend/imagegen/provider/openai/internal/openaitest"
+	"github.com/imagegend/imagegend/imagegen/storage/memory"
+)
+
+// From the request of a user to the images and the bill.
+func TestWithTheEngine(t *testing.T) {
+	is := is.New(t)
+	upstream := &openaitest.Server{}
+	db := memory.New(nil)
+	engine, err := imagegen.New(imagegen.Config{Store: db, Ledger: db, Models: []imagegen.Model{{ID: "gpt-image-2",
+		Provider: serve(t, upstream, nil), Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1, "2K": 2, "4K": 4}}}})
+	is.NoErr(err)
+	is.NoErr(engine.Start(t.Context()))
+	defer engine.Stop(t.Context())
+	_, err = db.Grant(t.Context(), imagegen.Grant{User: "alice", Credits: 100})
+	is.NoErr(err)
+	alice := engine.As("alice")
+	ask := func(prompt, size string, n int) (imagegen.Result, error) {
+		z, err := imagegen.ParseSize(size)
+		is.NoErr(err)
+		photo := stored(upstreamtest.PNG(300, 200))
+		return alice.Generate(t.Context(), imagegen.GenerateRequest{Model: "gpt-image-2", Prompt: prompt, Size: z, N: n,
+			References: []imagegen.Reference{photo}})
+	}
+
+	got, err := ask("as a comic", "1000x750", 2) // is made as 1008x752 and cropped
+	is.NoErr(err)
+	is.Equal(len(got.Images), 2)
+	for _, i := range got.Images {
+		is.Equal(imagegen.Size{Width: i.Width, Height: i.Height}, imagegen.Size{Width: 1000, Height: 750})
+		file, err := alice.OpenImage(t.Context(), i.ID)
+		is.NoErr(err)
+		var raw bytes.Buffer
+		_, err = raw.ReadFrom(file)
+		is.NoErr(err)
+		is.NoErr(file.Close())
+		is.Equal(sizeOf(raw.Bytes()), imagegen.Size{Width: 1000, Height: 750})
+	}
+	is.Equal(got.Balance.Credits, imagegen.Credits(98))
+	is.Equal(upstream.Requests()[0].Params["size"], "1008x752")
+	is.Equal(upstream.Requests()[0].Files[0].Size, len(upstreamtest.PNG(300, 200)))
+
+	_, err = ask("a fox", "4000x4000", 1)
+	is.True(errors.Is(err, imagegen.ErrInvalidRequest)) // before anything is asked or charged
+	is.Equal(len(upstream.Requests()), 1)
+
+	_, err = ask(openaitest.Forbidden, "auto", 1)
+	is.True(errors.Is(err, imagegen.ErrGenerationFailed))
+	balance, err := alice.Balance(t.Context())
+	is.NoErr(err)
+	is.Equal(balance.Credits, imagegen.Credits(98)) // the charge came back
+}

@@ -1,0 +1,53 @@
+package router
+
+import (
+	"cmp"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// capabilities are a provider's, with the defaults filled in.
+func capabilities(p imagegen.Provider) imagegen.Capabilities {
+	c := p.Capabilities()
+	if c.Ratios == nil {
+		c.Ratios = imagegen.Ratios()
+	}
+	if c.Tiers == nil {
+		c.Tiers = imagegen.Tiers()
+	}
+	c.MaxImages = cmp.Or(c.MaxImages, imagegen.MaxImages)
+	c.MaxPrompt = cmp.Or(c.MaxPrompt, imagegen.MaxPromptRunes)
+	return c
+}
+
+// union is what at least one member can do.
+func union(members []*member) imagegen.Capabilities {
+	var u imagegen.Capabilities
+	for _, m := range members {
+		u.MaxReferences = max(u.MaxReferences, m.can.MaxReferences)
+		u.MaxImages = max(u.MaxImages, m.can.MaxImages)
+		u.MaxPrompt = max(u.MaxPrompt, m.can.MaxPrompt)
+	}
+	for _, r := range imagegen.Ratios() {
+		if slices.ContainsFunc(members, func(m *member) bool { return slices.Contains(m.can.Ratios, r) }) {
+			u.Ratios = append(u.Ratios, r)
+		}
+	}
+	for _, t := range imagegen.Tiers() {
+		if slices.ContainsFunc(members, func(m *member) bool { return slices.Contains(m.can.Tiers, t) }) {
+			u.Tiers = append(u.Tiers, t)
+		}
+	}
+	return u
+}
+
+// allows reports whether the member's capabilities cover r.
+func (m *member) allows(r imagegen.ProviderRequest) bool {
+	return (r.Ratio == imagegen.RatioAuto || slices.Contains(m.can.Ratios, r.Ratio)) &&
+		slices.Contains(m.can.Tiers, r.Tier) &&
+		len(r.References) <= m.can.MaxReferences &&
+		r.N <= m.can.MaxImages &&
+		utf8.RuneCountInString(r.Prompt) <= m.can.MaxPrompt
+}

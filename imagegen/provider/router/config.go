@@ -1,0 +1,133 @@
+package router
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/failsafe-go/failsafe-go/circuitbreaker"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// Config describes a router. Only Members are required.
+type Config struct {
+	// Name is shown to callers. "": "router".
+	Name string
+
+	// Members are at least one.
+	Members []Member
+
+	// Retries is how many times all members are asked again after each has passed a request on.
+	// 0: none.
+	Retries int
+
+	// Backoff is the pause before the first retry; it doubles with each further one. A pause is as
+	// long as the members ask for. If it would be longer than 30 seconds, the call ends. 0: 1 s.
+	Backoff time.Duration
+
+	// FailureThreshold is how many consecutive failures open a member's circuit breaker: errors of
+	// imagegen.ClassUnavailable and ClassUnknown, and calls that outlast their deadline. 0: 5.
+	FailureThreshold int
+
+	// OpenFor is how long a breaker stays open before one request may try the member again. 0: 30 s.
+	OpenFor time.Duration
+
+	// Log is told when a member passes a request on, falls ill and recovers. nil: silent.
+	Log *slog.Logger
+}
+
+// Member is one of a router's providers.
+type Member struct {
+	// Name tells the members apart, in the log and in saved jobs: a member that is renamed cannot
+	// resume its jobs. "": the provider's name.
+	Name string
+
+	// Provider is required.
+	Provider imagegen.Provider
+
+	// Weight is the member's share of the requests, in proportion to the other weights. 0: the
+	// member is a reserve, asked when those with a weight cannot.
+	Weight int
+
+	// MaxConcurrent is how many requests the member works at at once. 0: any number.
+	MaxConcurrent int
+}
+
+const (
+	defaultName             = "router"
+	defaultBackoff          = time.Second
+	defaultFailureThreshold = 5
+	defaultOpenFor          = 30 * time.Second
+)
+
+// New returns an error that says what is wrong with c. It asks no member anything but its name and
+// capabilities.
+func New(c Config) (*Provider, error) {
+	c.Name = cmp.Or(c.Name, defaultName)
+	c.Backoff = cmp.Or(c.Backoff, defaultBackoff)
+	c.FailureThreshold = cmp.Or(c.FailureThreshold, defaultFailureThreshold)
+	c.OpenFor = cmp.Or(c.OpenFor, defaultOpenFor)
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if err := c.check(); err != nil {
+		return nil, fmt.Errorf("router: %w", err)
+	}
+	p := &Provider{name: c.Name, log: c.Log.With("router", c.Name), retry: c.retryPolicy(), freed: &gate{}}
+	for _, m := range c.Members {
+		if m.Provider == nil {
+			return nil, fmt.Errorf("router: member %q has no Provider", m.Name)
+		}
+		m.Name = cmp.Or(m.Name, m.Provider.Name())
+		if err := m.check(); err != nil {
+			return nil, fmt.Errorf("router: member %q: %w", m.Name, err)
+		}
+		if p.member(m.Name) != nil {
+			return nil, fmt.Errorf("router: two members are named %q; give each a Name of its own", m.Name)
+		}
+		p.members = append(p.members, newMember(m, c.breaker(m.Name), p.freed))
+	}
+	p.capabilities = union(p.members)
+	return p, nil
+}
+
+func (c Config) check() error {
+	switch {
+	case len(c.Members) == 0:
+		return errors.New("the option Members is empty; a router needs at least one")
+	case c.Retries < 0 || c.FailureThreshold < 0:
+		return errors.New("the options Retries and FailureThreshold cannot be negative")
+	case c.Backoff < 0 || c.OpenFor < 0:
+		return errors.New("the options Backoff and OpenFor cannot be negative")
+	}
+	return nil
+}
+
+func (m Member) check() error {
+	switch {
+	case m.Weight < 0:
+		return fmt.Errorf("the option Weight is %d; it cannot be negative", m.Weight)
+	case m.MaxConcurrent < 0:
+		return fmt.Errorf("the option MaxConcurrent is %d; it cannot be negative", m.MaxConcurrent)
+	}
+	return nil
+}
+
+// breaker is a member's. One success is enough to close it again.
+func (c Config) breaker(name string) circuitbreaker.CircuitBreaker[any] {
+	return circuitbreaker.NewBuilder[any]().
+		HandleIf(func(_ any, err error) bool { return faulty(err) }).
+		WithFailureThreshold(uint(c.FailureThreshold)).
+		WithSuccessThreshold(1).
+		WithDelay(c.OpenFor).
+		OnOpen(func(circuitbreaker.StateChangedEvent) {
+			c.Log.Warn("an upstream fails again and again, and is left alone for a while", "router", c.Name, "member", name, "for", c.OpenFor)
+		}).
+		OnClose(func(circuitbreaker.StateChangedEvent) {
+			c.Log.Info("an upstream works again", "router", c.Name, "member", name)
+		}).
+		Build()
+}

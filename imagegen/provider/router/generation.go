@@ -1,0 +1,138 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/failsafe-go/failsafe-go"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// generation is one call of Generate.
+type generation struct {
+	router  *Provider
+	rest    imagegen.ProviderRequest // what is still to be made
+	jobs    *jobs
+	yield   func(imagegen.ProviderImage, error) bool
+	stopped bool // no more images are wanted
+}
+
+// run returns nil if the call ends without an error, or if no more images are wanted.
+func (g *generation) run(ctx context.Context) error {
+	if g.rest.Job != nil {
+		if err := g.resume(ctx); err != nil && !g.passOn(ctx, err) {
+			return err
+		}
+		if g.stopped || g.rest.N <= 0 {
+			return nil
+		}
+	}
+	var err error
+	pass := func() error { err = g.pass(ctx); return err }
+	_ = failsafe.With(g.router.retry).WithContext(ctx).Run(pass) // err says more
+	if all, ok := errors.AsType[*setback](err); ok {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return all.providerError()
+	}
+	return err
+}
+
+// pass asks one member after the other until the rest is made or an error forbids to go on. It
+// returns a *setback if every member has passed the request on.
+func (g *generation) pass(ctx context.Context) error {
+	if err := g.router.Check(g.rest); err != nil {
+		return err
+	}
+	all := &setback{}
+	line := g.router.line(g.rest)
+	for len(line) > 0 {
+		v, err := g.router.enter(ctx, line)
+		if ill, ok := errors.AsType[*setback](err); ok {
+			all.reasons = append(all.reasons, ill.reasons...)
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if err = g.ask(ctx, v, g.rest); err == nil || !g.passOn(ctx, err) {
+			return err
+		}
+		all.reasons = append(all.reasons, err)
+		line = slices.DeleteFunc(line, func(m *member) bool { return m == v.member })
+	}
+	return all
+}
+
+// passOn decides whether another member may be asked after a member's error.
+func (g *generation) passOn(ctx context.Context, err error) bool {
+	if !classOf(err).Transient() || g.jobs.isStanding() {
+		return false
+	}
+	g.router.log.WarnContext(ctx, "an upstream has passed a request on", "key", g.rest.Key, "images", g.rest.N, "error", err)
+	return true
+}
+
+// resume lets the member that saved the job go on with it, for the images that it was asked for.
+func (g *generation) resume(ctx context.Context) error {
+	t, err := parseTicket(g.rest.Job)
+	if err != nil {
+		return err
+	}
+	m := g.router.member(t.Member)
+	if m == nil {
+		return &imagegen.ProviderError{Class: imagegen.ClassUnknown,
+			Message: fmt.Sprintf("the upstream job belongs to member %q, which the router no longer has; configure it again", t.Member)}
+	}
+	v, err := m.reenter(ctx)
+	if err != nil {
+		return err
+	}
+	g.rest.Key, g.rest.Job = t.Key, nil
+	part := g.rest
+	part.N, part.Job = min(t.N, g.rest.N), t.Job
+	return g.ask(ctx, v, part)
+}
+
+// ask has a member make a part of the rest, and takes off the rest what needs no asking again.
+func (g *generation) ask(ctx context.Context, v visit, part imagegen.ProviderRequest) error {
+	made, err := g.collect(ctx, v, part)
+	if err == nil {
+		made = part.N // fewer are an ordinary outcome
+	}
+	if made > 0 { // to the upstream, the rest is another request
+		g.rest.N -= made
+		g.rest.Key = fmt.Sprintf("%s-%d", g.rest.Key, made)
+	}
+	if err != nil {
+		return fmt.Errorf("router: member %q: %w", v.name, err)
+	}
+	return nil
+}
+
+// errUnfinished stands after a panic.
+var errUnfinished = errors.New("the provider did not return")
+
+// collect yields a member's images.
+func (g *generation) collect(ctx context.Context, v visit, part imagegen.ProviderRequest) (made int, err error) {
+	err = errUnfinished
+	defer func() { v.leave(ctx, err, g.jobs.isUnsaved()) }()
+	part.SaveJob = g.jobs.of(v.name, part)
+	for image, broken := range v.provider.Generate(ctx, part) {
+		if broken != nil {
+			return made, broken
+		}
+		if made++; !g.yield(image, nil) {
+			g.stopped = true
+			return made, nil
+		}
+		if made == part.N {
+			return made, nil
+		}
+	}
+	return made, nil
+}

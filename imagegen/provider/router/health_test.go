@@ -1,0 +1,187 @@
+package router_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/router"
+)
+
+// makers calls a router so many times and returns who made the images.
+func makers(t *testing.T, p imagegen.Provider, calls int) string {
+	var all strings.Builder
+	for range calls {
+		made, err := call(t.Context(), p, request(1))
+		all.WriteString(strings.Join(made, ""))
+		if err != nil {
+			all.WriteString("-")
+		}
+	}
+	return all.String()
+}
+
+func TestBreaker(t *testing.T) {
+	unavailable := fails(imagegen.ClassUnavailable)
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		a := member("a", unavailable, unavailable, unavailable, unavailable, works)
+		p := build(t, router.Config{FailureThreshold: 3, OpenFor: time.Minute}, a, member("b", works))
+		is.Equal(makers(t, p, 10), "bbbbbbbbbb")
+		is.Equal(a.calls(), 3) // then it was left alone
+		time.Sleep(time.Minute)
+		is.Equal(makers(t, p, 5), "bbbbb")
+		is.Equal(a.calls(), 4) // one trial, which failed
+		time.Sleep(time.Minute)
+		is.Equal(makers(t, p, 3), "aaa")
+	})
+}
+
+func TestWhatOpensTheBreaker(t *testing.T) {
+	for name, test := range map[string]struct {
+		turn  turn
+		opens bool
+	}{
+		"unavailable":           {fails(imagegen.ClassUnavailable), true},
+		"unknown":               {fails(imagegen.ClassUnknown), true},
+		"images, then unknown":  {makes(1, failure(imagegen.ClassUnknown, 0)), true},
+		"beyond its deadline":   {lasts(time.Hour, works), true},
+		"invalid":               {fails(imagegen.ClassInvalid), false},
+		"refused":               {fails(imagegen.ClassRefused), false},
+		"rate-limited":          {fails(imagegen.ClassRateLimited), false},
+		"no image and no error": {makes(0, nil), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				is := is.New(t)
+				a := member("a", test.turn)
+				p := build(t, router.Config{FailureThreshold: 2, OpenFor: time.Hour}, a)
+				for range 4 {
+					ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+					_, _ = call(ctx, p, request(2))
+					cancel()
+				}
+				is.Equal(a.calls() == 2, test.opens)
+				is.True(a.calls() == 2 || a.calls() == 4)
+			})
+		})
+	}
+}
+
+func TestPanicCountsAndPassesThrough(t *testing.T) {
+	is := is.New(t)
+	a := member("a", func(context.Context, imagegen.ProviderRequest, func() bool) error { panic("boom") })
+	p, err := router.New(router.Config{Members: []router.Member{{Provider: a, MaxConcurrent: 1}}, FailureThreshold: 2, OpenFor: time.Hour})
+	is.NoErr(err)
+	for range 2 {
+		func() {
+			defer func() { is.Equal(recover(), "boom") }()
+			_, _ = call(t.Context(), p, request(1))
+		}()
+	}
+	_, err = call(t.Context(), p, request(1))
+	is.Equal(classOf(err), int(imagegen.ClassUnavailable)) // its place is free again, but it is ill
+	is.Equal(a.calls(), 2)
+}
+
+func TestAllAreIll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		a := member("a", fails(imagegen.ClassUnavailable))
+		p := build(t, router.Config{FailureThreshold: 1, OpenFor: 20 * time.Second}, a)
+		makers(t, p, 1)
+		time.Sleep(5 * time.Second)
+		_, err := call(t.Context(), p, request(1))
+		e, ok := errors.AsType[*imagegen.ProviderError](err)
+		is.True(ok)
+		is.Equal(e.Class, imagegen.ClassUnavailable)
+		is.Equal(e.RetryAfter, 15*time.Second) // worth asking again then
+		is.Equal(a.calls(), 1)
+	})
+}
+
+func TestRestsWhileRateLimited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		a := member("a", makes(0, failure(imagegen.ClassRateLimited, 10*time.Second)),
+			makes(0, failure(imagegen.ClassRateLimited, 24*time.Hour)), works)
+		p := build(t, router.Config{}, a, member("b", works))
+		is.Equal(makers(t, p, 3), "bbb")
+		is.Equal(a.calls(), 1)
+		time.Sleep(10 * time.Second)
+		is.Equal(makers(t, p, 3), "bbb")
+		is.Equal(a.calls(), 2)
+		time.Sleep(time.Minute) // no longer than that, whatever it says
+		is.Equal(makers(t, p, 3), "aaa")
+	})
+}
+
+func TestOneTrialAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		a := member("a", fails(imagegen.ClassUnavailable), lasts(time.Second, works), works)
+		p := build(t, router.Config{FailureThreshold: 1, OpenFor: time.Minute}, a, member("b", works))
+		is.Equal(makers(t, p, 1), "b")
+		time.Sleep(time.Minute)
+		trial := make(chan []string)
+		go func() {
+			made, _ := call(t.Context(), p, request(1))
+			trial <- made
+		}()
+		synctest.Wait()
+		is.Equal(makers(t, p, 2), "bb")
+		is.Equal(<-trial, []string{"a"})
+		is.Equal(makers(t, p, 2), "aa")
+	})
+}
+
+// A trial that its caller breaks off proves nothing, and is not the last one.
+func TestCancelledTrial(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		a := member("a", fails(imagegen.ClassUnavailable), lasts(time.Hour, works), works)
+		p := build(t, router.Config{FailureThreshold: 1, OpenFor: time.Minute}, a, member("b", works))
+		makers(t, p, 1)
+		time.Sleep(time.Minute)
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		_, err := call(ctx, p, request(1))
+		is.True(errors.Is(err, context.Canceled))
+		is.Equal(makers(t, p, 1), "b")
+		time.Sleep(time.Minute)
+		is.Equal(makers(t, p, 2), "aa")
+	})
+}
+
+func TestCancelledCallsAreNoFailures(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		hang := lasts(time.Hour, works)
+		a := member("a", hang, hang, works)
+		p := build(t, router.Config{FailureThreshold: 1}, a, member("b", works))
+		for range 2 {
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(time.Second, cancel)
+			_, _ = call(ctx, p, request(1))
+		}
+		is.Equal(makers(t, p, 1), "a")
+	})
+}
+
+func TestJobGoesBackToAnIllMember(t *testing.T) {
+	is := is.New(t)
+	r := interrupted(t, 1, member("a", cutShort("job 7")))
+	a := member("a", fails(imagegen.ClassUnavailable), works)
+	p := build(t, router.Config{FailureThreshold: 1, OpenFor: time.Hour}, a, member("b", works))
+	is.Equal(makers(t, p, 2), "bb")
+	made, err := call(t.Context(), p, r)
+	is.NoErr(err)
+	is.Equal(made, []string{"a"})
+	is.Equal(makers(t, p, 1), "b") // old work says nothing about new work
+}

@@ -1,0 +1,79 @@
+package router
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// ticket is what is saved as the router's job: a member's job, and what the member was asked for.
+type ticket struct {
+	Member string `json:"member"`
+	Key    string `json:"key"`
+	N      int    `json:"n"`
+	Job    []byte `json:"job"`
+}
+
+func parseTicket(job []byte) (t ticket, err error) {
+	if err := json.Unmarshal(job, &t); err != nil || t.Member == "" || t.N < 1 || t.Job == nil {
+		return t, &imagegen.ProviderError{Class: imagegen.ClassUnknown,
+			Message: "the upstream job was not saved by a router; offer the model as it was when the generation began", Err: err}
+	}
+	return t, nil
+}
+
+// jobs saves the members' jobs. It is safe for concurrent use.
+type jobs struct {
+	save func(context.Context, []byte) error
+
+	mu       sync.Mutex
+	standing bool // a member has submitted work, and not said that it can be forgotten
+	unsaved  bool
+}
+
+// of is the SaveJob of a member that is asked for r.
+func (j *jobs) of(member string, r imagegen.ProviderRequest) func(context.Context, []byte) error {
+	return func(ctx context.Context, job []byte) error {
+		j.mu.Lock() // until it is saved, so that calls take effect in their order
+		defer j.mu.Unlock()
+		if job == nil {
+			return j.forget(ctx)
+		}
+		j.standing = true
+		raw, err := json.Marshal(ticket{Member: member, Key: r.Key, N: r.N, Job: job})
+		if err != nil {
+			return fmt.Errorf("router: the job cannot be encoded: %w", err)
+		}
+		return j.keep(ctx, raw)
+	}
+}
+
+func (j *jobs) keep(ctx context.Context, raw []byte) error {
+	err := j.save(ctx, raw)
+	j.unsaved = err != nil
+	return err
+}
+
+func (j *jobs) forget(ctx context.Context) error {
+	err := j.keep(ctx, nil)
+	if err == nil {
+		j.standing = false
+	}
+	return err
+}
+
+func (j *jobs) isStanding() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.standing
+}
+
+// isUnsaved reports whether a job could not be saved, which is no fault of the member's.
+func (j *jobs) isUnsaved() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.unsaved
+}

@@ -1,0 +1,114 @@
+package router_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/router"
+)
+
+// interrupted begins a generation whose last member saves a job and is cut short, and returns the
+// request of the next attempt.
+func interrupted(t *testing.T, n int, members ...*scripted) imagegen.ProviderRequest {
+	is := is.New(t)
+	r := request(n)
+	var kept []byte
+	r.SaveJob = func(_ context.Context, job []byte) error { kept = job; return nil }
+	_, err := call(t.Context(), build(t, router.Config{}, members...), r)
+	is.Equal(classOf(err), int(imagegen.ClassUnknown))
+	r.Job = kept
+	return r
+}
+
+func cutShort(job string) turn { return saves(fails(imagegen.ClassUnknown), []byte(job)) }
+
+func TestResumesAtTheSameMember(t *testing.T) {
+	is := is.New(t)
+	r := interrupted(t, 2, member("a", fails(imagegen.ClassUnavailable)), member("b", cutShort("job 7")))
+	a, b := member("a", works), member("b", works)
+	made, err := call(t.Context(), build(t, router.Config{}, a, b), r)
+	is.NoErr(err)
+	is.Equal(made, []string{"b", "b"})
+	is.Equal(a.calls(), 0)
+	is.Equal(string(b.asked[0].Job), "job 7")
+	is.Equal(b.asked[0].Key, "gen_1")
+}
+
+// The second member had a job for two of three images only; the one that was made before it has
+// gone with the first attempt.
+func TestResumedJobCoversPart(t *testing.T) {
+	is := is.New(t)
+	r := interrupted(t, 3, member("a", makes(1, failure(imagegen.ClassUnavailable, 0))), member("b", cutShort("job 7")))
+	a, b := member("a", works), member("b", works)
+	made, err := call(t.Context(), build(t, router.Config{}, a, b), r)
+	is.NoErr(err)
+	is.Equal(made, []string{"b", "b", "a"})
+	is.Equal(b.asked[0].N, 2)
+	is.Equal(a.asked[0].N, 1)
+	is.Equal(a.asked[0].Job, nil) // a new submission
+	is.True(a.asked[0].Key != "gen_1" && a.asked[0].Key != b.asked[0].Key)
+}
+
+func TestResumedJobFails(t *testing.T) {
+	for name, test := range map[string]struct {
+		end   turn
+		made  string
+		class int
+	}{
+		"and may still be at work": {fails(imagegen.ClassUnavailable), "", int(imagegen.ClassUnavailable)},
+		"and is forgotten":         {saves(fails(imagegen.ClassUnavailable), nil), "aa", -1},
+		"in an unknown way":        {fails(imagegen.ClassUnknown), "", int(imagegen.ClassUnknown)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			r := interrupted(t, 2, member("b", cutShort("job 7")))
+			made, err := call(t.Context(), build(t, router.Config{}, member("a", works), member("b", test.end)), r)
+			is.Equal(strings.Join(made, ""), test.made)
+			is.Equal(classOf(err), test.class)
+		})
+	}
+}
+
+func TestJobThatCannotBeResumed(t *testing.T) {
+	gone := interrupted(t, 1, member("gone", cutShort("job 7")))
+	foreign := request(1)
+	foreign.Job = []byte("https://upstream.example/jobs/7")
+	for name, test := range map[string]struct {
+		r    imagegen.ProviderRequest
+		says string
+	}{
+		"its member is gone":        {gone, `"gone"`},
+		"it was saved by no router": {foreign, "not saved by a router"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			a := member("a", works)
+			made, err := call(t.Context(), build(t, router.Config{}, a), test.r)
+			is.Equal(len(made), 0)
+			is.Equal(classOf(err), int(imagegen.ClassUnknown))
+			is.True(strings.Contains(err.Error(), test.says))
+			is.Equal(a.calls(), 0) // nothing is paid twice
+		})
+	}
+}
+
+func TestJobThatCannotBeSaved(t *testing.T) {
+	is := is.New(t)
+	full := &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "the disk is full"}
+	r := request(1)
+	r.SaveJob = func(context.Context, []byte) error { return full }
+	a, b := member("a", saves(works, []byte("1"))), member("b", works)
+	p := build(t, router.Config{FailureThreshold: 1}, a, b)
+	for range 3 {
+		made, err := call(t.Context(), p, r)
+		is.Equal(len(made), 0)
+		is.True(errors.Is(err, full)) // the work was submitted: nobody else is asked
+	}
+	is.Equal(a.calls(), 3) // which is no fault of the member's
+	is.Equal(b.calls(), 0)
+}

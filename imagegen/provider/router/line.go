@@ -1,0 +1,96 @@
+package router
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// line is the members that can honour r, in the order in which they are asked.
+func (p *Provider) line(r imagegen.ProviderRequest) []*member {
+	able := slices.DeleteFunc(slices.Clone(p.members), func(m *member) bool { return m.refuses(r) != nil })
+	slices.SortStableFunc(able, func(a, b *member) int { return cmp.Compare(a.lot(r.Key), b.lot(r.Key)) })
+	return able
+}
+
+// lot is exponentially distributed over keys, with the weight as its rate: of several members the
+// one with the least is each as often as its share of the weights. Without a weight it is infinite.
+func (m *member) lot(key string) float64 {
+	if m.weight == 0 {
+		return math.Inf(1)
+	}
+	hash := sha256.Sum256([]byte(key + "\x00" + m.name))
+	even := (float64(binary.BigEndian.Uint64(hash[:])>>11) + 0.5) / (1 << 53) // between 0 and 1
+	return -math.Log(even) / float64(m.weight)
+}
+
+// enter enters the first member in line that is well and has a place, and waits for one as long as
+// only places are missing. It returns a *setback if all are ill.
+func (p *Provider) enter(ctx context.Context, line []*member) (visit, error) {
+	for {
+		freed := p.freed.opened() // before the attempt, so that nothing is missed
+		if ctx.Err() != nil {
+			return visit{}, context.Cause(ctx)
+		}
+		ill := &setback{}
+		for _, m := range line {
+			v, err := m.enter()
+			if err == nil {
+				return v, nil
+			}
+			if !errors.Is(err, errFull) {
+				ill.reasons = append(ill.reasons, err)
+			}
+		}
+		if len(ill.reasons) == len(line) {
+			return visit{}, ill
+		}
+		pause(ctx, freed, ill.wait())
+	}
+}
+
+// pause waits until a place is free or, if that is known, a member may be well again.
+func pause(ctx context.Context, freed <-chan struct{}, recovery time.Duration) {
+	var recovered <-chan time.Time
+	if recovery > 0 {
+		recovered = time.After(recovery)
+	}
+	select {
+	case <-freed:
+	case <-recovered:
+	case <-ctx.Done():
+	}
+}
+
+// gate wakes all who wait for it at once.
+type gate struct {
+	mu sync.Mutex
+	ch chan struct{}
+}
+
+// opened is closed when the gate is opened next.
+func (g *gate) opened() <-chan struct{} {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.ch == nil {
+		g.ch = make(chan struct{})
+	}
+	return g.ch
+}
+
+func (g *gate) open() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.ch != nil {
+		close(g.ch)
+		g.ch = nil
+	}
+}

@@ -1,0 +1,112 @@
+package router_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/router"
+)
+
+func TestWeights(t *testing.T) {
+	const calls = 4000
+	is := is.New(t)
+	a, b, reserve := member("a", works), member("b", works), member("reserve", works)
+	p, err := router.New(router.Config{Members: []router.Member{{Provider: reserve}, {Provider: a, Weight: 3}, {Provider: b, Weight: 1}}})
+	is.NoErr(err)
+	share := map[string]int{}
+	for i := range calls {
+		r := request(1)
+		r.Key = fmt.Sprintf("gen_%d", i)
+		first, err := call(t.Context(), p, r)
+		is.NoErr(err)
+		again, err := call(t.Context(), p, r)
+		is.NoErr(err)
+		is.Equal(first, again) // a generation stays where it began
+		share[first[0]]++
+	}
+	is.Equal(share["reserve"], 0)
+	is.True(share["a"] > calls*70/100 && share["a"] < calls*80/100)
+	is.Equal(share["a"]+share["b"], calls)
+}
+
+func TestReservesComeInOrder(t *testing.T) {
+	is := is.New(t)
+	down := fails(imagegen.ClassUnavailable)
+	a, b, c := member("a", down), member("b", down), member("c", works)
+	p, err := router.New(router.Config{Members: []router.Member{{Provider: b}, {Provider: c}, {Provider: a, Weight: 1}}})
+	is.NoErr(err)
+	made, err := call(t.Context(), p, request(1))
+	is.NoErr(err)
+	is.Equal(made, []string{"c"})
+	is.Equal([]int{a.calls(), b.calls()}, []int{1, 1})
+}
+
+// busy starts a call and waits until it is under way.
+func busy(t *testing.T, ctx context.Context, p imagegen.Provider, r imagegen.ProviderRequest) <-chan []string {
+	done := make(chan []string, 1)
+	go func() {
+		made, _ := call(ctx, p, r)
+		done <- made
+	}()
+	synctest.Wait()
+	return done
+}
+
+func TestMaxConcurrent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		a, b := member("a", lasts(2*time.Second, works)), member("b", lasts(3*time.Second, works))
+		p, err := router.New(router.Config{Members: []router.Member{{Provider: a, MaxConcurrent: 1}, {Provider: b, MaxConcurrent: 1}}})
+		is.NoErr(err)
+		start := time.Now()
+		first, second, third := busy(t, t.Context(), p, request(1)), busy(t, t.Context(), p, request(1)), busy(t, t.Context(), p, request(1))
+		is.Equal([]int{a.calls(), b.calls()}, []int{1, 1}) // the third waits
+		is.Equal([][]string{<-first, <-second, <-third}, [][]string{{"a"}, {"b"}, {"a"}})
+		is.Equal(time.Since(start), 4*time.Second) // for the first place that was free
+	})
+}
+
+func TestWaitingEndsWithContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		a := member("a", saves(lasts(time.Minute, works), []byte("job 7")))
+		resumed := interrupted(t, 1, member("a", cutShort("job 7")))
+		p, err := router.New(router.Config{Members: []router.Member{{Provider: a, MaxConcurrent: 1}}})
+		is.NoErr(err)
+		first := busy(t, t.Context(), p, request(1))
+		why := errors.New("the service is draining")
+		for _, r := range []imagegen.ProviderRequest{request(1), resumed} {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			time.AfterFunc(time.Second, func() { cancel(why) })
+			_, err = call(ctx, p, r)
+			is.True(errors.Is(err, why))
+		}
+		is.Equal(a.calls(), 1)
+		is.Equal(<-first, []string{"a"})
+	})
+}
+
+// While one member is full and the other ill, whichever is first to be ready takes the request.
+func TestWaitsForRecoveryToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		a := member("a", makes(0, failure(imagegen.ClassRateLimited, 5*time.Second)), works)
+		b := member("b", lasts(time.Minute, works))
+		p, err := router.New(router.Config{Members: []router.Member{{Provider: a}, {Provider: b, MaxConcurrent: 1}}})
+		is.NoErr(err)
+		first := busy(t, t.Context(), p, request(1))
+		start := time.Now()
+		made, err := call(t.Context(), p, request(1))
+		is.NoErr(err)
+		is.Equal(made, []string{"a"})
+		is.Equal(time.Since(start), 5*time.Second)
+		is.Equal(<-first, []string{"b"})
+	})
+}

@@ -1,0 +1,114 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/failsafe-go/failsafe-go/bulkhead"
+	"github.com/failsafe-go/failsafe-go/circuitbreaker"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// longestRest bounds how long a member's RetryAfter keeps requests away from it.
+const longestRest = time.Minute
+
+// member is a provider with what is known of its health.
+type member struct {
+	name     string
+	weight   int
+	provider imagegen.Provider
+	can      imagegen.Capabilities
+	breaker  circuitbreaker.CircuitBreaker[any]
+	places   bulkhead.Bulkhead[any] // nil: no limit
+	freed    *gate
+
+	mu    sync.Mutex
+	rests time.Time // rate-limited until then
+}
+
+func newMember(m Member, b circuitbreaker.CircuitBreaker[any], freed *gate) *member {
+	n := &member{name: m.Name, weight: m.Weight, provider: m.Provider, can: capabilities(m.Provider), breaker: b, freed: freed}
+	if m.MaxConcurrent > 0 {
+		n.places = bulkhead.New[any](uint(m.MaxConcurrent))
+	}
+	return n
+}
+
+// visit is a request at a member. It ends with leave.
+type visit struct {
+	*member
+	trial   bool // the one that finds out whether the member works again
+	resumed bool // a job that was begun before: it says nothing about new work
+}
+
+var errFull = errors.New("all places are taken")
+
+// enter returns errFull, or a *imagegen.ProviderError if the member is ill.
+func (m *member) enter() (visit, error) {
+	if wait := max(m.breaker.RemainingDelay(), 0); wait > 0 {
+		return visit{}, m.ill(imagegen.ClassUnavailable, "it failed again and again and is left alone for a while", wait)
+	}
+	if wait := m.resting(); wait > 0 {
+		return visit{}, m.ill(imagegen.ClassRateLimited, "it was rate-limited and has not recovered", wait)
+	}
+	if m.places != nil && !m.places.TryAcquirePermit() {
+		return visit{}, errFull
+	}
+	if !m.breaker.TryAcquirePermit() {
+		m.vacate()
+		return visit{}, m.ill(imagegen.ClassUnavailable, "another request is finding out whether it works again", 0)
+	}
+	return visit{member: m, trial: m.breaker.IsHalfOpen()}, nil
+}
+
+// reenter waits for a place. Nobody else can go on with the member's job, so that its health does
+// not matter.
+func (m *member) reenter(ctx context.Context) (visit, error) {
+	if m.places != nil && m.places.AcquirePermit(ctx) != nil {
+		return visit{}, context.Cause(ctx)
+	}
+	return visit{member: m, resumed: true}, nil
+}
+
+// leave ends the visit and draws from its end what it says about the member's health.
+func (v visit) leave(ctx context.Context, err error, unsaved bool) {
+	if p, ok := errors.AsType[*imagegen.ProviderError](err); ok && p.Class == imagegen.ClassRateLimited {
+		v.rest(p.RetryAfter)
+	}
+	unproven := unsaved || errors.Is(ctx.Err(), context.Canceled)
+	switch {
+	case v.resumed:
+	case !unproven:
+		v.breaker.RecordError(err)
+	case v.trial: // still unproven: the breaker opens again, or no other trial would ever be let in
+		v.breaker.RecordFailure()
+	}
+	v.vacate()
+}
+
+func (m *member) vacate() {
+	if m.places != nil {
+		m.places.ReleasePermit()
+	}
+	m.freed.open()
+}
+
+func (m *member) ill(c imagegen.Class, message string, wait time.Duration) error {
+	return fmt.Errorf("router: member %q: %w", m.name, &imagegen.ProviderError{Class: c, Message: message, RetryAfter: wait})
+}
+
+func (m *member) rest(d time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.rests = time.Now().Add(min(d, longestRest))
+}
+
+func (m *member) resting() time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return time.Until(m.rests)
+}

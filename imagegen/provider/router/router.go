@@ -1,0 +1,76 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"slices"
+	"sync"
+
+	"github.com/failsafe-go/failsafe-go/retrypolicy"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// Provider shares requests among its members. It is safe for concurrent use.
+type Provider struct {
+	name         string
+	members      []*member
+	capabilities imagegen.Capabilities
+	retry        retrypolicy.RetryPolicy[any]
+	freed        *gate // opened whenever a member has ended a request
+	log          *slog.Logger
+}
+
+var (
+	_ imagegen.Provider = (*Provider)(nil)
+	_ imagegen.Checker  = (*Provider)(nil)
+)
+
+// Name is the configured one.
+func (p *Provider) Name() string { return p.name }
+
+// Capabilities are those of all members together. Not every combination of them can be had; Check
+// refuses the others.
+func (p *Provider) Capabilities() imagegen.Capabilities { return p.capabilities }
+
+// Generate has the images made by the members, as the package's documentation says.
+func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
+	return func(yield func(imagegen.ProviderImage, error) bool) {
+		g := generation{router: p, rest: r, jobs: &jobs{save: r.SaveJob, standing: r.Job != nil}, yield: yield}
+		if err := g.run(ctx); err != nil {
+			yield(imagegen.ProviderImage{}, err)
+		}
+	}
+}
+
+// Probe asks every member that has a method Probe whether its upstream answers and takes the key,
+// all at once. It costs nothing. The error names each member that is not fine.
+func (p *Provider) Probe(ctx context.Context) error {
+	errs := make([]error, len(p.members))
+	var probes sync.WaitGroup
+	for i, m := range p.members {
+		prober, ok := m.provider.(interface{ Probe(context.Context) error })
+		if !ok {
+			continue
+		}
+		probes.Go(func() {
+			if err := prober.Probe(ctx); err != nil {
+				errs[i] = fmt.Errorf("router: member %q: %w", m.name, err)
+			}
+		})
+	}
+	probes.Wait()
+	return errors.Join(errs...)
+}
+
+// member is nil if there is none of that name.
+func (p *Provider) member(name string) *member {
+	i := slices.IndexFunc(p.members, func(m *member) bool { return m.name == name })
+	if i < 0 {
+		return nil
+	}
+	return p.members[i]
+}

@@ -1,0 +1,89 @@
+package router_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider"
+	"github.com/imagegend/imagegend/imagegen/provider/providertest"
+	"github.com/imagegend/imagegend/imagegen/provider/router"
+)
+
+func TestProvider(t *testing.T) {
+	for name, members := range map[string]func() []router.Member{
+		"weights": func() []router.Member {
+			return []router.Member{
+				{Name: "one", Provider: &provider.Fake{}, Weight: 1, MaxConcurrent: 2},
+				{Name: "two", Provider: &provider.Fake{}, Weight: 2, MaxConcurrent: 2},
+			}
+		},
+		"the first one is down": func() []router.Member {
+			return []router.Member{{Provider: member("down", fails(imagegen.ClassUnavailable))}, {Provider: &provider.Fake{}}}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			providertest.Run(t, providertest.Config{
+				New: func(t *testing.T) imagegen.Provider {
+					p, err := router.New(router.Config{Members: members()})
+					is.New(t).NoErr(err)
+					return p
+				},
+				Endless: "[fake:hang]",
+				Sample:  true,
+			})
+		})
+	}
+}
+
+func TestNew(t *testing.T) {
+	fake := &provider.Fake{}
+	for says, c := range map[string]router.Config{
+		"Members is empty":             {},
+		"has no Provider":              {Members: []router.Member{{Name: "a"}}},
+		`two members are named "fake"`: {Members: []router.Member{{Provider: fake}, {Provider: fake}}},
+		"Weight is -1":                 {Members: []router.Member{{Provider: fake, Weight: -1}}},
+		"MaxConcurrent is -1":          {Members: []router.Member{{Provider: fake, MaxConcurrent: -1}}},
+		"Retries and":                  {Members: []router.Member{{Provider: fake}}, Retries: -1},
+		"and FailureThreshold":         {Members: []router.Member{{Provider: fake}}, FailureThreshold: -1},
+		"Backoff and":                  {Members: []router.Member{{Provider: fake}}, Backoff: -1},
+		"and OpenFor":                  {Members: []router.Member{{Provider: fake}}, OpenFor: -1},
+	} {
+		t.Run(says, func(t *testing.T) {
+			is := is.New(t)
+			_, err := router.New(c)
+			is.True(err != nil)
+			is.True(strings.HasPrefix(err.Error(), "router: ") && strings.Contains(err.Error(), says))
+		})
+	}
+}
+
+func TestProbe(t *testing.T) {
+	is := is.New(t)
+	well, ill := member("well", works), member("ill", works)
+	p := build(t, router.Config{}, well, ill)
+	is.NoErr(p.Probe(t.Context()))
+	ill.probe = errors.New("the key is not accepted")
+	err := p.Probe(t.Context())
+	is.True(errors.Is(err, ill.probe))
+	is.True(strings.Contains(err.Error(), `"ill"`) && !strings.Contains(err.Error(), `"well"`))
+}
+
+func TestCapabilitiesAreTheUnion(t *testing.T) {
+	is := is.New(t)
+	a, b := member("a", works), member("b", works)
+	a.can = imagegen.Capabilities{Ratios: []imagegen.Ratio{"16:9", "1:1"}, Tiers: []imagegen.Tier{imagegen.Tier4K}, MaxReferences: 2, MaxImages: 1, MaxPrompt: 500}
+	b.can = imagegen.Capabilities{Ratios: []imagegen.Ratio{"1:1", imagegen.RatioAuto}, Tiers: []imagegen.Tier{imagegen.Tier1K}, MaxReferences: 0, MaxImages: 3, MaxPrompt: 100}
+	is.Equal(cmp.Diff(imagegen.Capabilities{
+		Ratios:        []imagegen.Ratio{imagegen.RatioAuto, "1:1", "16:9"},
+		Tiers:         []imagegen.Tier{imagegen.Tier1K, imagegen.Tier4K},
+		MaxReferences: 2, MaxImages: 3, MaxPrompt: 500,
+	}, build(t, router.Config{}, a, b).Capabilities()), "")
+	b.can = imagegen.Capabilities{}
+	is.Equal(cmp.Diff(imagegen.Capabilities{Ratios: imagegen.Ratios(), Tiers: imagegen.Tiers(), MaxReferences: 2,
+		MaxImages: imagegen.MaxImages, MaxPrompt: imagegen.MaxPromptRunes}, build(t, router.Config{}, a, b).Capabilities()), "")
+}

@@ -1,0 +1,146 @@
+package storage_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage"
+)
+
+// machine is a disk whose power can be cut: an ext4 filesystem of its own that drops what it has
+// not flushed. Where none can be mounted, only the process dies.
+type machine struct {
+	t   *testing.T
+	dir string
+	img string // "": not mounted
+}
+
+func boot(t *testing.T) *machine {
+	t.Helper()
+	m := &machine{t: t, dir: filepath.Join(t.TempDir(), "disk"), img: filepath.Join(t.TempDir(), "disk.img")}
+	m.must(os.Mkdir(m.dir, 0o700))
+	m.must(os.WriteFile(m.img, nil, 0o600))
+	m.must(os.Truncate(m.img, 128<<20))
+	if exec.Command("mkfs.ext4", "-q", "-F", m.img).Run() != nil || m.mount() != nil {
+		m.img = ""
+		return m
+	}
+	t.Cleanup(func() { m.must(unix.Unmount(m.dir, unix.MNT_DETACH)) })
+	return m
+}
+
+// mount has the filesystem flush nothing of its own accord.
+func (m *machine) mount() error {
+	return exec.Command("mount", "-o", "loop,commit=1000", m.img, m.dir).Run()
+}
+
+func (m *machine) must(err error) {
+	m.t.Helper()
+	if err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+// cut cuts the power while db is open in a directory, and starts the machine again. What then lies
+// in after is all there is.
+func (m *machine) cut(data string, db *storage.DB) (after string) {
+	m.t.Helper()
+	defer db.Close()
+	if m.img == "" {
+		return snapshot(m.t, data)
+	}
+	const (
+		shutdown   = 0x8004587d // FS_IOC_SHUTDOWN
+		noLogFlush = 2
+	)
+	f, err := os.Open(m.dir)
+	m.must(err)
+	how := uint32(noLogFlush)
+	_, _, errno := unix.Syscall(unix.SYS_IOCTL, f.Fd(), shutdown, uintptr(unsafe.Pointer(&how)))
+	if errno != 0 {
+		m.t.Fatal(errno)
+	}
+	m.must(f.Close())
+	_ = db.Close() // nothing reaches the disk any more, but the files have to be let go
+	m.must(unix.Unmount(m.dir, 0))
+	m.must(m.mount())
+	return data
+}
+
+// What was acknowledged last, with nothing flushed after it, is there after a power cut.
+func TestAPowerCut(t *testing.T) {
+	lone := newRecord(9).ImageKey(stored(newRecord(9), nil))
+	for name, c := range map[string]struct{ last, check func(w worker) }{
+		"commit": {
+			func(w worker) { w.begin(2) },
+			func(w worker) {
+				r, err := w.Generation(w.t.Context(), newRecord(2).ID)
+				w.is.NoErr(err)
+				w.is.Equal(r.State, imagegen.StateProcessing)
+			},
+		},
+		"image": {
+			func(w worker) { w.is.NoErr(w.PutImage(w.t.Context(), lone, bytes.NewReader(pixels(9)))) },
+			func(w worker) {
+				f, err := w.OpenImage(w.t.Context(), lone)
+				w.is.NoErr(err)
+				got, err := io.ReadAll(f)
+				w.is.NoErr(errors.Join(err, f.Close()))
+				w.is.True(bytes.Equal(got, pixels(9)))
+			},
+		},
+		"removal": {
+			func(w worker) { w.is.NoErr(w.RemoveImages(w.t.Context(), newRecord(1).ID, 1)) },
+			func(w worker) {
+				report, err := w.Audit(w.t.Context())
+				w.is.NoErr(err)
+				w.is.Equal(len(report.Violations), 1) // the image whose file was removed
+			},
+		},
+		"reference": {
+			func(w worker) {
+				r := newRecord(3)
+				r.References = []imagegen.ReferenceFile{{ID: "ref_1"}}
+				_, err := w.CreateCharged(w.t.Context(), r, time.Minute)
+				w.is.NoErr(err)
+				w.is.NoErr(w.Stage(w.t.Context(), "ref_1", bytes.NewReader(pixels(3))))
+				w.is.NoErr(w.Keep(w.t.Context(), "ref_1"))
+			},
+			func(w worker) {
+				f, err := w.Open(w.t.Context(), "ref_1")
+				w.is.NoErr(err)
+				got, err := io.ReadAll(f)
+				w.is.NoErr(errors.Join(err, f.Close()))
+				w.is.True(bytes.Equal(got, pixels(3)))
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := boot(t)
+			data := filepath.Join(m.dir, "data")
+			db, err := storage.Open(data, nil)
+			m.must(err)
+			w := work(t, db)
+			w.fund(10)
+			done := w.finish(w.begin(1), pixels(1))
+			c.last(w)
+
+			w = work(t, openDir(t, m.cut(data, db), &storage.Options{MustExist: true}))
+			c.check(w)
+			got, err := w.Generation(t.Context(), done.ID)
+			w.is.NoErr(err)
+			w.is.Equal(got, done)
+			w.is.NoErr(w.Close()) // before the disk is let go
+		})
+	}
+}
