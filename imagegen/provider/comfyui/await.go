@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	firstPoll = 50 * time.Millisecond
+	firstPoll = 20 * time.Millisecond
 	slowPoll  = 2 * time.Second
 
-	mostFailures = 6               // of polls in a row
+	mostFailures = 10              // of polls in a row
 	abandonment  = 2 * time.Second // how long a call that was cancelled takes to tell ComfyUI
 )
 

@@ -3,6 +3,7 @@ package gemini
 import (
 	"context"
 	"fmt"
+	"iter"
 	"net/http"
 	"net/url"
 	"slices"
@@ -34,7 +35,7 @@ func (p *Provider) Capabilities() imagegen.Capabilities {
 
 // Generate asks for each image with a call of its own, all at once. The request's quality has no
 // counterpart and changes nothing.
-func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) upstream.Images {
+func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
 	return upstream.Gather(ctx, r.N, func(ctx context.Context, _ int) upstream.Images {
 		return func(yield func(imagegen.ProviderImage, error) bool) {
 			if err := p.call(ctx, r, yield); err != nil {

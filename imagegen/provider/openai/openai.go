@@ -3,6 +3,7 @@ package openai
 import (
 	"context"
 	"fmt"
+	"iter"
 	"net/http"
 	"net/url"
 	"slices"
@@ -35,7 +36,7 @@ func (p *Provider) Capabilities() imagegen.Capabilities {
 }
 
 // Generate asks for the images, with one call where the upstream makes as many.
-func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) upstream.Images {
+func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
 	calls := (r.N + p.config.MaxPerCall - 1) / p.config.MaxPerCall
 	return upstream.Gather(ctx, calls, func(ctx context.Context, i int) upstream.Images {
 		part := r

@@ -14,16 +14,26 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/router"
 )
 
+// sketches is a fake that draws the lowest tier only, which is quick.
+type sketches struct{ *provider.Fake }
+
+func (s sketches) Capabilities() imagegen.Capabilities {
+	return imagegen.Capabilities{Tiers: []imagegen.Tier{imagegen.Tier1K}, MaxReferences: 2}
+}
+
 func TestProvider(t *testing.T) {
 	for name, members := range map[string]func() []router.Member{
 		"weights": func() []router.Member {
 			return []router.Member{
-				{Name: "one", Provider: &provider.Fake{}, Weight: 1, MaxConcurrent: 2},
-				{Name: "two", Provider: &provider.Fake{}, Weight: 2, MaxConcurrent: 2},
+				{Name: "one", Provider: sketches{&provider.Fake{}}, Weight: 1, MaxConcurrent: 2},
+				{Name: "two", Provider: sketches{&provider.Fake{}}, Weight: 2, MaxConcurrent: 2},
 			}
 		},
 		"the first one is down": func() []router.Member {
-			return []router.Member{{Provider: member("down", fails(imagegen.ClassUnavailable))}, {Provider: &provider.Fake{}}}
+			return []router.Member{
+				{Provider: &scripted{name: "down", can: sketches{}.Capabilities(), turns: []turn{fails(imagegen.ClassUnavailable)}}},
+				{Provider: sketches{&provider.Fake{}}},
+			}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -50,8 +50,8 @@ type Options struct {
 	Classify func(Failure) *imagegen.ProviderError
 }
 
-// Client speaks to one upstream. It is safe for concurrent use and keeps a few idle connections,
-// which Close ends. It follows no redirect with a key and uses no proxy.
+// Client speaks to one upstream. It is safe for concurrent use and keeps a few idle connections for
+// half a minute. It follows no redirect with a key and uses no proxy.
 type Client struct {
 	options Options
 	base    *url.URL
@@ -100,9 +100,6 @@ func checkScheme(u *url.URL, private bool) error {
 	}
 	return fmt.Errorf("scheme %q: use https", u.Scheme)
 }
-
-// Close ends idle connections.
-func (c *Client) Close() { c.api.CloseIdleConnections() }
 
 // Do sends a request and returns the answer if it is 2xx; who calls closes its body, which ends
 // after 2 GiB with an error. path is appended to the base URL and may carry a query; an absolute

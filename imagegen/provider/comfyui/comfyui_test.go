@@ -1,0 +1,196 @@
+package comfyui_test
+
+import (
+	"bytes"
+	"context"
+	"image"
+	_ "image/png"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider"
+	"github.com/imagegend/imagegend/imagegen/provider/comfyui"
+	"github.com/imagegend/imagegend/imagegen/provider/comfyui/internal/comfyuitest"
+	"github.com/imagegend/imagegend/imagegen/provider/providertest"
+)
+
+func workflow(t *testing.T, name string) []byte {
+	t.Helper()
+	raw, err := os.ReadFile("testdata/" + name + ".json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+// serve starts a ComfyUI and returns a provider for it, with workflows for no and one reference.
+func serve(t *testing.T, upstream http.Handler, change func(*comfyui.Config)) *comfyui.Provider {
+	t.Helper()
+	s := httptest.NewServer(upstream)
+	t.Cleanup(s.Close)
+	c := comfyui.Config{BaseURL: s.URL, Workflows: [][]byte{workflow(t, "text"), workflow(t, "reference")}}
+	if change != nil {
+		change(&c)
+	}
+	p, err := comfyui.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func square(prompt string, n int) imagegen.ProviderRequest {
+	return imagegen.ProviderRequest{Key: "gen_1", Prompt: prompt, N: n, Ratio: "1:1", Tier: "1K", Quality: "auto",
+		SaveJob: func(context.Context, []byte) error { return nil }}
+}
+
+// edit asks for n pictures after a reference: by a workflow that draws one at a time.
+func edit(prompt string, n int) imagegen.ProviderRequest {
+	r := square(prompt, n)
+	r.References = []imagegen.ProviderReference{{Reference: stored("RIFF"), MediaType: "image/webp", Size: 4, Width: 1600, Height: 900}}
+	return r
+}
+
+// collect reads every image to its end and returns their sizes and the error that the call ended with.
+func collect(ctx context.Context, p imagegen.Provider, r imagegen.ProviderRequest) (sizes []imagegen.Size, ended error) {
+	for i, err := range p.Generate(ctx, r) {
+		if err != nil {
+			return sizes, err
+		}
+		raw, err := io.ReadAll(i.Body)
+		if err != nil {
+			continue // an image that breaks off counts as not delivered
+		}
+		c, _, _ := image.DecodeConfig(bytes.NewReader(raw))
+		sizes = append(sizes, imagegen.Size{Width: c.Width, Height: c.Height})
+	}
+	return sizes, nil
+}
+
+// stored is a reference image.
+type stored []byte
+
+func (s stored) Open(context.Context) (io.ReadCloser, error) {
+	return io.NopCloser(bytes.NewReader(s)), nil
+}
+
+func TestProvider(t *testing.T) {
+	providertest.Run(t, providertest.Config{
+		New:       func(t *testing.T) imagegen.Provider { return serve(t, &comfyuitest.Server{}, nil) },
+		Endless:   comfyuitest.Endless,
+		Sample:    true,
+		SavesJobs: true,
+	})
+}
+
+func TestProviderWithOnePicturePerSubmission(t *testing.T) {
+	text := bytes.ReplaceAll(workflow(t, "text"), []byte(`"{{n}}"`), []byte("1"))
+	providertest.Run(t, providertest.Config{
+		New: func(t *testing.T) imagegen.Provider {
+			return serve(t, &comfyuitest.Server{}, func(c *comfyui.Config) { c.Workflows = [][]byte{text} })
+		},
+		Endless:   comfyuitest.Endless,
+		Sample:    true,
+		SavesJobs: true,
+	})
+}
+
+func TestWhatIsSubmitted(t *testing.T) {
+	is := is.New(t)
+	d := &comfyuitest.Server{}
+	r := square(`a "fox" {{seed}} {{n}}`, 3)
+	r.Quality, r.Ratio = "high", "3:2"
+	sizes, err := collect(t.Context(), serve(t, d, nil), r)
+	is.NoErr(err)
+	is.Equal(sizes, []imagegen.Size{{Width: 1248, Height: 832}, {Width: 1248, Height: 832}, {Width: 1248, Height: 832}})
+	is.Equal(len(d.Workflows()), 1)
+	w := d.Workflows()[0]
+	is.Equal(w["6"].Inputs["text"], `a "fox" {{seed}} {{n}}, high detail`) // what the user wrote is no placeholder
+	if diff := cmp.Diff(map[string]any{"width": 1248.0, "height": 832.0, "batch_size": 3.0}, w["5"].Inputs); diff != "" {
+		t.Error(diff)
+	}
+	is.Equal(w["3"].Inputs["steps"], 45.0)
+	is.Equal(w["3"].Inputs["cfg"], 7.5)
+	is.Equal(w["3"].Inputs["model"], []any{"4", 0.0})
+}
+
+func TestReferenceIsUploaded(t *testing.T) {
+	is := is.New(t)
+	d := &comfyuitest.Server{}
+	p := serve(t, d, nil)
+	r := edit("as a comic", 2)
+	r.Ratio = imagegen.RatioAuto
+	for range 2 { // another attempt stores it no second time
+		sizes, err := collect(t.Context(), p, r)
+		is.NoErr(err)
+		is.Equal(sizes, []imagegen.Size{{Width: 1280, Height: 720}, {Width: 1280, Height: 720}})
+	}
+	is.Equal(len(d.Files()), 1)
+	seeds := map[any]bool{}
+	for _, w := range d.Workflows() {
+		name, _ := w["10"].Inputs["image"].(string)
+		is.Equal(string(d.Files()[name]), "RIFF")
+		is.True(strings.HasPrefix(name, "imagegend/") && strings.HasSuffix(name, "/reference-1.webp"))
+		seeds[w["3"].Inputs["seed"]] = true
+	}
+	is.Equal(len(seeds), 4) // each picture has its own
+}
+
+func TestCheck(t *testing.T) {
+	is := is.New(t)
+	p := serve(t, &comfyuitest.Server{}, nil)
+	is.Equal(p.Capabilities().MaxReferences, 1)
+	is.NoErr(p.Check(square("a fox", 1)))
+	is.NoErr(p.Check(edit("a fox", 1)))
+	r := square("a fox", 1)
+	r.References = make([]imagegen.ProviderReference, 2)
+	err := p.Check(r)
+	is.True(err != nil)
+	is.True(strings.Contains(err.Error(), "2 reference images were sent; this model works with 0 or 1"))
+	r = square("a fox", 1)
+	r.Size = imagegen.Size{Width: 4000, Height: 2000}
+	err = p.Check(r)
+	is.True(err != nil)
+	is.True(strings.Contains(err.Error(), "the nearest is 3840x1920"))
+}
+
+// Every ratio in every tier is drawn in the size that the table has for it.
+func TestEveryRatioInEveryTier(t *testing.T) {
+	p := serve(t, &comfyuitest.Server{}, nil)
+	for _, ratio := range imagegen.Ratios()[1:] {
+		for _, tier := range imagegen.Tiers() {
+			t.Run(string(ratio)+" "+string(tier), func(t *testing.T) {
+				t.Parallel()
+				is := is.New(t)
+				r := square("a fox", 1)
+				r.Ratio, r.Tier = ratio, tier
+				is.NoErr(p.Check(r))
+				sizes, err := collect(t.Context(), p, r)
+				is.NoErr(err)
+				is.Equal(sizes, []imagegen.Size{provider.SizeFor(ratio, tier)})
+				is.Equal(imagegen.TierOf(sizes[0].Area()), tier)
+			})
+		}
+	}
+}
+
+func TestExplicitSizes(t *testing.T) {
+	p := serve(t, &comfyuitest.Server{}, nil)
+	for asked, drawn := range map[string]string{"1024x1024": "1024x1024", "1920x1080": "1920x1088", "512x512": "1024x1024", "1001x667": "1008x672"} {
+		is := is.New(t)
+		r := square("a fox", 1)
+		r.Size, _ = imagegen.ParseSize(asked)
+		r.Ratio = imagegen.NearestRatio(r.Size, imagegen.Ratios())
+		sizes, err := collect(t.Context(), p, r)
+		is.NoErr(err)
+		is.Equal(sizes[0].String(), drawn)
+	}
+}

@@ -1,0 +1,179 @@
+// Package comfyuitest is a stand-in for ComfyUI that behaves as its server does.
+package comfyuitest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstreamtest"
+)
+
+// Prompts that the server knows.
+const (
+	Endless  = "never finish this" // runs until it is interrupted
+	Failing  = "divide by zero"    // fails in a node
+	Memory   = "fill the memory"   // fails for lack of memory, the first time
+	Unsaved  = "save nothing"      // ends with a preview only
+	Vanished = "lose the file"     // saves a file that is not there
+)
+
+// Server runs workflows, one at a time in their order. Each ends when the history has been asked
+// for it twice. The zero value is ready for use.
+type Server struct {
+	// Before is called first, if it is set; true means that it has answered.
+	Before func(w http.ResponseWriter, r *http.Request) bool
+
+	mu          sync.Mutex
+	tasks       []*task
+	files       map[string][]byte // by subfolder/name
+	interrupted []string
+	failures    int // for lack of memory
+}
+
+// Workflows returns what was submitted so far.
+func (s *Server) Workflows() []Workflow {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []Workflow
+	for _, t := range s.tasks {
+		all = append(all, t.workflow)
+	}
+	return all
+}
+
+// Files returns the uploaded files by subfolder/name.
+func (s *Server) Files() map[string][]byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.files
+}
+
+// Unfinished returns the prompts that wait or run.
+func (s *Server) Unfinished() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var ids []string
+	for _, t := range s.queue() {
+		ids = append(ids, t.id)
+	}
+	return ids
+}
+
+// Interrupted returns the prompts that were interrupted while they ran.
+func (s *Server) Interrupted() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.interrupted)
+}
+
+// Finish ends every prompt as if it had come to its end.
+func (s *Server) Finish() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range s.queue() {
+		t.end(s, true)
+	}
+}
+
+// Restart forgets every prompt.
+func (s *Server) Restart() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tasks = nil
+}
+
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.Before != nil && s.Before(w, r) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id, isHistory := strings.CutPrefix(r.URL.Path, "/history/")
+	class, isInfo := strings.CutPrefix(r.URL.Path, "/object_info/")
+	switch route := r.Method + " " + r.URL.Path; {
+	case route == "POST /upload/image":
+		s.upload(w, r)
+	case route == "POST /prompt":
+		s.submit(w, r)
+	case isHistory:
+		s.history(w, id)
+	case route == "GET /queue":
+		s.showQueue(w)
+	case route == "POST /queue":
+		s.deleteQueued(r)
+	case route == "POST /interrupt":
+		s.interrupt()
+	case route == "GET /view":
+		s.view(w, r)
+	case route == "GET /system_stats":
+		answer(w, http.StatusOK, map[string]any{"system": map[string]any{"os": "posix", "comfyui_version": "0.3.60"}, "devices": []any{}})
+	case isInfo && slices.Contains(classes, class):
+		answer(w, http.StatusOK, map[string]any{class: map[string]any{"input": map[string]any{}, "name": class}})
+	case isInfo:
+		answer(w, http.StatusOK, map[string]any{})
+	default:
+		http.Error(w, "404: Not Found", http.StatusNotFound)
+	}
+}
+
+func (s *Server) upload(w http.ResponseWriter, r *http.Request) {
+	file, header, err := r.FormFile("image")
+	if err != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	raw, err := io.ReadAll(file)
+	if err != nil || r.FormValue("type") != "input" {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	if s.files == nil {
+		s.files = map[string][]byte{}
+	}
+	subfolder, name := r.FormValue("subfolder"), header.Filename
+	for i := 1; s.files[subfolder+"/"+name] != nil && string(s.files[subfolder+"/"+name]) != string(raw); i++ {
+		name = fmt.Sprintf("(%d) %s", i, header.Filename)
+	}
+	s.files[subfolder+"/"+name] = raw
+	answer(w, http.StatusOK, map[string]any{"name": name, "subfolder": subfolder, "type": "input"})
+}
+
+func (s *Server) submit(w http.ResponseWriter, r *http.Request) {
+	var q struct{ Prompt Workflow }
+	if err := json.NewDecoder(r.Body).Decode(&q); err != nil {
+		http.Error(w, "500 Internal Server Error", http.StatusInternalServerError)
+		return
+	}
+	if node, err := q.Prompt.check(s.files); err != nil {
+		answer(w, http.StatusBadRequest, map[string]any{
+			"error":       map[string]any{"type": "prompt_outputs_failed_validation", "message": "Prompt outputs failed validation", "details": "", "extra_info": map[string]any{}},
+			"node_errors": map[string]any{node: map[string]any{"errors": []any{map[string]any{"type": "value_not_in_list", "message": "Value not in list", "details": err.Error()}}}},
+		})
+		return
+	}
+	t := &task{id: fmt.Sprintf("prompt-%d", len(s.tasks)+1), workflow: q.Prompt}
+	s.tasks = append(s.tasks, t)
+	answer(w, http.StatusOK, map[string]any{"prompt_id": t.id, "number": len(s.tasks), "node_errors": map[string]any{}})
+}
+
+func (s *Server) view(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	var n, width, height int
+	if _, err := fmt.Sscanf(q.Get("filename"), "imagegend_%d_%dx%d_.png", &n, &width, &height); err != nil || q.Get("type") != "output" || q.Get("subfolder") != "2026" {
+		w.WriteHeader(http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", "image/png")
+	w.Write(upstreamtest.PNG(width, height))
+}
+
+func answer(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(v)
+}

@@ -1,0 +1,119 @@
+package comfyuitest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+)
+
+// task is a workflow in the queue or the history.
+type task struct {
+	id       string
+	workflow Workflow
+	asked    int
+	record   map[string]any // once it has ended
+	deleted  bool
+}
+
+func (s *Server) queue() []*task {
+	var queue []*task
+	for _, t := range s.tasks {
+		if t.record == nil && !t.deleted {
+			queue = append(queue, t)
+		}
+	}
+	return queue
+}
+
+func (s *Server) history(w http.ResponseWriter, id string) {
+	if queue := s.queue(); len(queue) > 0 && queue[0].id == id {
+		queue[0].asked++
+		if queue[0].asked == 2 {
+			queue[0].end(s, !queue[0].workflow.says(Endless))
+		}
+	}
+	history := map[string]any{}
+	for _, t := range s.tasks {
+		if t.id == id && t.record != nil {
+			history[id] = t.record
+		}
+	}
+	answer(w, http.StatusOK, history)
+}
+
+func (t *task) end(s *Server, complete bool) {
+	switch w := t.workflow; {
+	case !complete:
+	case w.says(Failing):
+		t.fail("execution_error", map[string]any{"node_id": "3", "node_type": "KSampler", "exception_type": "ZeroDivisionError",
+			"exception_message": "division by zero", "traceback": []string{"…"}})
+	case w.says(Memory) && s.failures == 0:
+		s.failures++
+		t.fail("execution_error", map[string]any{"node_id": "3", "node_type": "KSampler", "exception_type": "torch.OutOfMemoryError",
+			"exception_message": "Allocation on device", "traceback": []string{"…"}})
+	default:
+		t.succeed()
+	}
+}
+
+func (t *task) succeed() {
+	pictures := []map[string]any{{"filename": "ComfyUI_temp_00001_.png", "subfolder": "", "type": "temp"}}
+	width, height := t.workflow.number("EmptyLatentImage", "width"), t.workflow.number("EmptyLatentImage", "height")
+	for i := range t.workflow.number("EmptyLatentImage", "batch_size") {
+		if t.workflow.says(Unsaved) {
+			continue
+		}
+		name := fmt.Sprintf("imagegend_%05d_%dx%d_.png", i+1, width, height)
+		if t.workflow.says(Vanished) && i == 0 {
+			name = "gone.png"
+		}
+		pictures = append(pictures, map[string]any{"filename": name, "subfolder": "2026", "type": "output"})
+	}
+	t.record = map[string]any{
+		"prompt":  []any{1, t.id, t.workflow, map[string]any{}, []string{"9"}},
+		"outputs": map[string]any{"9": map[string]any{"images": pictures}, "11": map[string]any{"text": []string{"a caption"}}},
+		"status": map[string]any{"status_str": "success", "completed": true,
+			"messages": []any{[]any{"execution_start", map[string]any{"prompt_id": t.id}}, []any{"execution_success", map[string]any{"prompt_id": t.id}}}},
+		"meta": map[string]any{},
+	}
+}
+
+func (t *task) fail(event string, details map[string]any) {
+	details["prompt_id"] = t.id
+	t.record = map[string]any{"prompt": []any{1, t.id, t.workflow, map[string]any{}, []string{"9"}}, "outputs": map[string]any{},
+		"status": map[string]any{"status_str": "error", "completed": false,
+			"messages": []any{[]any{"execution_start", map[string]any{"prompt_id": t.id}}, []any{event, details}}}}
+}
+
+func (s *Server) showQueue(w http.ResponseWriter) {
+	running, pending := []any{}, []any{}
+	for i, t := range s.queue() {
+		item := []any{i, t.id, t.workflow, map[string]any{"client_id": "prompt-1"}, []string{"9"}}
+		if i == 0 {
+			running = append(running, item)
+		} else {
+			pending = append(pending, item)
+		}
+	}
+	answer(w, http.StatusOK, map[string]any{"queue_running": running, "queue_pending": pending})
+}
+
+// deleteQueued leaves alone what is running.
+func (s *Server) deleteQueued(r *http.Request) {
+	var q struct{ Delete []string }
+	json.NewDecoder(r.Body).Decode(&q)
+	for i, t := range s.queue() {
+		if i > 0 && slices.Contains(q.Delete, t.id) {
+			t.deleted = true
+		}
+	}
+}
+
+// interrupt ends what is running, whichever that is.
+func (s *Server) interrupt() {
+	if queue := s.queue(); len(queue) > 0 {
+		s.interrupted = append(s.interrupted, queue[0].id)
+		queue[0].fail("execution_interrupted", map[string]any{"node_id": "3", "node_type": "KSampler", "executed": []string{}})
+	}
+}

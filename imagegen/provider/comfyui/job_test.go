@@ -1,0 +1,175 @@
+package comfyui_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/comfyui/internal/comfyuitest"
+)
+
+// saving keeps the last job of a request.
+func saving(r *imagegen.ProviderRequest) *[]byte {
+	var job []byte
+	r.SaveJob = func(_ context.Context, saved []byte) error { job = saved; return nil }
+	return &job
+}
+
+// polled tells of the first question after a prompt.
+func polled(upstream *comfyuitest.Server) <-chan struct{} {
+	asked, first := make(chan struct{}), true
+	upstream.Before = func(_ http.ResponseWriter, r *http.Request) bool {
+		if first && strings.HasPrefix(r.URL.Path, "/history/") { // one call polls at a time
+			first = false
+			close(asked)
+		}
+		return false
+	}
+	return asked
+}
+
+// begin calls the provider until it polls, then ends its context with the cause.
+func begin(t *testing.T, d *comfyuitest.Server, p imagegen.Provider, r imagegen.ProviderRequest, cause error) {
+	t.Helper()
+	is := is.New(t)
+	asked := polled(d)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	ended := make(chan error)
+	go func() {
+		_, err := collect(ctx, p, r)
+		ended <- err
+	}()
+	<-asked
+	cancel(cause)
+	is.True(errors.Is(<-ended, cause))
+}
+
+func TestCancelled(t *testing.T) {
+	is := is.New(t)
+	d := &comfyuitest.Server{}
+	begin(t, d, serve(t, d, nil), edit(comfyuitest.Endless, 3), errors.New("no longer wanted"))
+	is.Equal(len(d.Workflows()), 3)
+	is.Equal(d.Unfinished(), nil)                   // two were taken out of the queue
+	is.Equal(d.Interrupted(), []string{"prompt-1"}) // and the one at work was interrupted
+}
+
+// What another user has queued before stays.
+func TestCancellingSparesOthers(t *testing.T) {
+	is := is.New(t)
+	d := &comfyuitest.Server{}
+	p := serve(t, d, nil)
+	begin(t, d, p, square(comfyuitest.Endless, 1), imagegen.ErrStopping)
+	begin(t, d, p, square(comfyuitest.Endless, 1), errors.New("no longer wanted"))
+	is.Equal(d.Unfinished(), []string{"prompt-1"})
+	is.Equal(len(d.Interrupted()), 0)
+}
+
+// When the service stops, ComfyUI goes on, and the next start takes up what it made.
+func TestContinuedAfterARestart(t *testing.T) {
+	for _, cause := range []error{imagegen.ErrStopping, imagegen.ErrStale} {
+		is := is.New(t)
+		d := &comfyuitest.Server{}
+		p := serve(t, d, nil)
+		r := edit(comfyuitest.Endless, 2)
+		job := saving(&r)
+		begin(t, d, p, r, cause)
+		is.Equal(d.Unfinished(), []string{"prompt-1", "prompt-2"})
+		d.Finish()
+		r.Job = *job
+		sizes, err := collect(t.Context(), serve(t, d, nil), r) // prompt ids mean the same to another provider
+		is.NoErr(err)
+		is.Equal(len(sizes), 2)
+		is.Equal(len(d.Workflows()), 2) // nothing was submitted twice
+	}
+}
+
+// What the service had not come to submit when it died is submitted then.
+func TestRestSubmittedAfterACrash(t *testing.T) {
+	is := is.New(t)
+	d := &comfyuitest.Server{}
+	p := serve(t, d, nil)
+	r := edit("a fox", 1)
+	job := saving(&r)
+	_, err := collect(t.Context(), p, r)
+	is.NoErr(err)
+	r.N, r.Job = 3, *job
+	sizes, err := collect(t.Context(), p, r)
+	is.NoErr(err)
+	is.Equal(len(sizes), 3)
+	is.Equal(len(d.Workflows()), 3)
+}
+
+func TestForgottenByTheUpstream(t *testing.T) {
+	is := is.New(t)
+	d := &comfyuitest.Server{}
+	p := serve(t, d, nil)
+	r := square(comfyuitest.Endless, 1)
+	job := saving(&r)
+	begin(t, d, p, r, imagegen.ErrStopping)
+	d.Restart()
+	r.Job = *job
+	_, err := collect(t.Context(), p, r)
+	e, ok := errors.AsType[*imagegen.ProviderError](err)
+	is.True(ok)
+	is.Equal(e.Class, imagegen.ClassUnknown)
+	is.True(strings.Contains(e.Message, "does not know the workflow any more"))
+	is.Equal(len(d.Workflows()), 0) // not submitted again
+}
+
+func TestUnreadableJob(t *testing.T) {
+	is := is.New(t)
+	r := square("a fox", 1)
+	r.Job = []byte("{")
+	_, err := collect(t.Context(), serve(t, &comfyuitest.Server{}, nil), r)
+	e, ok := errors.AsType[*imagegen.ProviderError](err)
+	is.True(ok && e.Class == imagegen.ClassUnknown)
+}
+
+// A job that cannot be saved could not be found again: it is given up.
+func TestUnsavedJobIsCancelled(t *testing.T) {
+	is := is.New(t)
+	d := &comfyuitest.Server{}
+	r := edit(comfyuitest.Endless, 2)
+	unsaved := errors.New("the disk is full")
+	r.SaveJob = func(context.Context, []byte) error { return unsaved }
+	_, err := collect(t.Context(), serve(t, d, nil), r)
+	is.True(errors.Is(err, unsaved))
+	is.Equal(len(d.Workflows()), 1)
+	is.Equal(d.Unfinished(), nil)
+}
+
+// A submission that failed is not waited for again.
+func TestFailedSubmissionIsMadeAgain(t *testing.T) {
+	is := is.New(t)
+	d := &comfyuitest.Server{}
+	p := serve(t, d, nil)
+	r := square(comfyuitest.Memory, 2)
+	job := saving(&r)
+	_, err := collect(t.Context(), p, r)
+	e, ok := errors.AsType[*imagegen.ProviderError](err)
+	is.True(ok && e.Class == imagegen.ClassUnavailable)
+	is.Equal(*job, nil)
+	sizes, err := collect(t.Context(), p, r)
+	is.NoErr(err)
+	is.Equal(len(sizes), 2)
+}
+
+// Whoever wants no more leaves nothing at work, and the job names only what is there.
+func TestNoMoreWanted(t *testing.T) {
+	is := is.New(t)
+	d := &comfyuitest.Server{}
+	p := serve(t, d, nil)
+	r := edit("a fox", 4)
+	job := saving(&r)
+	for _, err := range p.Generate(t.Context(), r) {
+		is.NoErr(err)
+		break
+	}
+	is.Equal(d.Unfinished(), nil)
+	is.Equal(string(*job), `{"prompts":["prompt-1"]}`)
+}
