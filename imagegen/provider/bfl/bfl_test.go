@@ -77,6 +77,7 @@ func TestProvider(t *testing.T) {
 		New:       func(t *testing.T) imagegen.Provider { return serve(t, &double{}, nil) },
 		Endless:   endless,
 		SavesJobs: true,
+		Sample:    true,
 	})
 }
 

@@ -14,7 +14,7 @@ import (
 
 const (
 	firstPoll = 20 * time.Millisecond
-	slowPoll  = 2 * time.Second
+	slowPoll  = time.Second
 
 	mostFailures = 10              // of polls in a row
 	abandonment  = 2 * time.Second // how long a call that was cancelled takes to tell ComfyUI
@@ -24,10 +24,12 @@ const (
 // still be at work.
 func (p *Provider) await(ctx context.Context, id string) (ending, error) {
 	failures, missing := 0, 0
+	var told time.Duration // when to come again
 	for wait := firstPoll; ; wait = min(wait*3/2, slowPoll) {
-		if err := pause(ctx, wait); err != nil {
+		if err := pause(ctx, max(wait, told)); err != nil {
 			return ending{}, err
 		}
+		told = 0
 		end, state, err := p.look(ctx, id)
 		switch {
 		case err != nil:
@@ -35,7 +37,7 @@ func (p *Provider) await(ctx context.Context, id string) (ending, error) {
 				return ending{}, err
 			}
 			if e, ok := errors.AsType[*imagegen.ProviderError](err); ok {
-				wait = max(wait, min(e.RetryAfter, time.Minute))
+				told = min(e.RetryAfter, time.Minute)
 			}
 		case state == ended:
 			return end, nil

@@ -10,6 +10,9 @@
 //	    max_images: 4
 //	    max_prompt: 32000
 //
+// The keys of a provider are those of its type. Secrets stand in the environment or in files of their
+// own; the paths of files are relative to models.yaml.
+//
 // The file is strict: an unknown or repeated key, a value of another type and a model that its
 // provider cannot serve are errors that name line, model and key.
 package catalog
@@ -17,7 +20,9 @@ package catalog
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
+	"path/filepath"
 
 	"go.yaml.in/yaml/v3"
 
@@ -25,9 +30,11 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider"
 )
 
-// Options say what the command line decides for all models.
+// Options say what is decided for all models.
 type Options struct {
-	AllowCrash bool // a prompt may kill the process: for development only
+	AllowCrash bool                // a prompt may kill the process: for development only
+	Getenv     func(string) string // nil: os.Getenv
+	Log        *slog.Logger        // of what providers notice; nil: silent
 }
 
 // Default lists the one model that is offered when there is no file.
@@ -39,13 +46,17 @@ func Default(o Options) []imagegen.Model {
 	}}
 }
 
-// Load reads the models of a file.
+// Load reads the models of a file, and the files and environment variables that it names. It makes no
+// request.
 func Load(path string, o Options) ([]imagegen.Model, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("the models file cannot be read: %w", err)
 	}
-	models, err := parse(content, o)
+	if o.Getenv == nil {
+		o.Getenv = os.Getenv
+	}
+	models, err := source{o, filepath.Dir(path)}.models(content)
 	if at, ok := errors.AsType[*lineError](err); ok {
 		return nil, fmt.Errorf("%s:%d: %w", path, at.line, err)
 	}
@@ -55,7 +66,13 @@ func Load(path string, o Options) ([]imagegen.Model, error) {
 	return models, nil
 }
 
-func parse(content []byte, o Options) ([]imagegen.Model, error) {
+// source is what the file's text does not say.
+type source struct {
+	Options
+	dir string // where relative paths start
+}
+
+func (s source) models(content []byte) ([]imagegen.Model, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(content, &doc); err != nil {
 		return nil, err
@@ -65,8 +82,8 @@ func parse(content []byte, o Options) ([]imagegen.Model, error) {
 	}
 	var models []imagegen.Model
 	root := doc.Content[0]
-	err := fields(root, map[string]setter{"models": each(func(n *yaml.Node) error {
-		m, err := parseModel(n, o)
+	err := fields(root, keys{"models": each(func(n *yaml.Node) error {
+		m, err := s.model(n)
 		models = append(models, m)
 		return err
 	})})

@@ -9,11 +9,11 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-func parseModel(n *yaml.Node, o Options) (imagegen.Model, error) {
-	m := imagegen.Model{ID: identifier(n)}
-	err := fields(n, map[string]setter{
+func (s source) model(n *yaml.Node) (imagegen.Model, error) {
+	m := imagegen.Model{ID: scalar(n, "id")} // ahead of all else, so that every message can name it
+	err := fields(n, keys{
 		"id":             text(&m.ID),
-		"provider":       func(n *yaml.Node) (err error) { m.Provider, err = parseProvider(n, o); return err },
+		"provider":       func(n *yaml.Node) (err error) { m.Provider, err = s.provider(n); return err },
 		"credits":        tiers(&m.Credits, price),
 		"max_effort":     tiers(&m.MaxEffort, effort),
 		"ratios":         each(func(n *yaml.Node) error { return appendRatio(&m.Ratios, n) }),
@@ -36,21 +36,11 @@ func parseModel(n *yaml.Node, o Options) (imagegen.Model, error) {
 	return m, err
 }
 
-// identifier finds the id of a model ahead of all else, so that every message can name it.
-func identifier(n *yaml.Node) string {
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Kind == yaml.MappingNode && n.Content[i].Value == "id" {
-			return n.Content[i+1].Value
-		}
-	}
-	return ""
-}
-
 // tiers reads a mapping from tiers to values.
 func tiers[V any](to *map[imagegen.Tier]V, value func(*yaml.Node) (V, error)) setter {
 	return func(n *yaml.Node) error {
 		*to = map[imagegen.Tier]V{}
-		known := map[string]setter{}
+		known := keys{}
 		for _, t := range imagegen.Tiers() {
 			known[string(t)] = func(n *yaml.Node) (err error) {
 				(*to)[t], err = value(n)

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -12,32 +13,75 @@ import (
 	"github.com/imagegend/imagegend/internal/nearest"
 )
 
-// providers reads the block of each type of provider. The block has the key type and what else
-// the type needs.
-var providers = map[string]func(n *yaml.Node, o Options) (imagegen.Provider, error){
-	"fake": parseFake,
+// kind is a type of provider: the keys of its block beside type, and what makes a provider of their
+// values.
+type kind struct {
+	keys keys
+	make func() (imagegen.Provider, error)
 }
 
-func parseProvider(n *yaml.Node, o Options) (imagegen.Provider, error) {
-	name := ""
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Kind == yaml.MappingNode && n.Content[i].Value == "type" {
-			name = n.Content[i+1].Value
-		}
+// kinds lists the types of providers. (A variable would depend on itself: a router has providers.)
+func kinds() map[string]func(source) kind {
+	return map[string]func(source) kind{
+		"bfl":       bflKind,
+		"comfyui":   comfyUIKind,
+		"fake":      fakeKind,
+		"fal":       falKind,
+		"gemini":    geminiKind,
+		"openai":    openAIKind,
+		"replicate": replicateKind,
+		"router":    routerKind,
+		"sdwebui":   sdWebUIKind,
 	}
-	parse, ok := providers[name]
-	types := slices.Sorted(maps.Keys(providers))
+}
+
+func (s source) provider(n *yaml.Node) (imagegen.Provider, error) {
+	name := scalar(n, "type")
+	begin, ok := kinds()[name]
+	types := slices.Sorted(maps.Keys(kinds()))
 	switch {
 	case name == "":
 		return nil, errAt(n, "provider needs a type, one of: %s; such as provider: {type: fake}", strings.Join(types, ", "))
 	case !ok:
 		return nil, errAt(n, "unknown type of provider %q%s; there are: %s", name, nearest.Hint(name, types), strings.Join(types, ", "))
 	}
-	return parse(n, o)
+	k := begin(s)
+	k.keys["type"] = text(&name)
+	if err := refuseLiterals(n, k.keys); err != nil {
+		return nil, err
+	}
+	if err := fields(n, k.keys); err != nil {
+		return nil, err
+	}
+	p, err := k.make()
+	if err != nil {
+		return nil, explain(n, k.keys, err)
+	}
+	return p, nil
 }
 
-func parseFake(n *yaml.Node, o Options) (imagegen.Provider, error) {
-	var kind string
-	err := fields(n, map[string]setter{"type": text(&kind)})
-	return &provider.Fake{AllowCrash: o.AllowCrash}, err
+var (
+	goName  = regexp.MustCompile(`\b[A-Z]\w*\b`)
+	newWord = regexp.MustCompile(`([a-z])([A-Z])`)
+)
+
+// explain says what a provider's constructor says of a field, MaxPerCall, of the key, max_per_call,
+// and at its line.
+func explain(n *yaml.Node, known keys, err error) error {
+	at := n
+	words := goName.ReplaceAllStringFunc(err.Error(), func(word string) string {
+		key := strings.ToLower(newWord.ReplaceAllString(word, "${1}_$2"))
+		if known[key] == nil {
+			return word
+		}
+		if value := lookup(n, key); value != nil && at == n {
+			at = value
+		}
+		return key
+	})
+	return errAt(at, "%s", words)
+}
+
+func fakeKind(s source) kind {
+	return kind{keys{}, func() (imagegen.Provider, error) { return &provider.Fake{AllowCrash: s.AllowCrash}, nil }}
 }

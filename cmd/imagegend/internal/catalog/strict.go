@@ -13,6 +13,9 @@ import (
 // setter takes the value of one key.
 type setter func(value *yaml.Node) error
 
+// keys are the keys of a block.
+type keys map[string]setter
+
 // lineError is an error at a line of the file.
 type lineError struct {
 	line int
@@ -27,7 +30,7 @@ func errAt(n *yaml.Node, format string, args ...any) error {
 
 // fields hands each value of a mapping to the setter of its key. Other keys, and a key that comes
 // twice, are errors. (yaml's own KnownFields is lost below a node, and its errors speak of Go types.)
-func fields(n *yaml.Node, known map[string]setter) error {
+func fields(n *yaml.Node, known keys) error {
 	if n.Kind != yaml.MappingNode {
 		return errAt(n, "keys are wanted here: %v", slices.Sorted(maps.Keys(known)))
 	}
@@ -49,6 +52,24 @@ func fields(n *yaml.Node, known map[string]setter) error {
 	return nil
 }
 
+// lookup finds the value of a key; nil if there is none.
+func lookup(n *yaml.Node, key string) *yaml.Node {
+	for i := 0; i+1 < len(n.Content) && n.Kind == yaml.MappingNode; i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i+1]
+		}
+	}
+	return nil
+}
+
+// scalar is the plain value of a key; "" if there is none.
+func scalar(n *yaml.Node, key string) string {
+	if value := lookup(n, key); value != nil {
+		return value.Value
+	}
+	return ""
+}
+
 // each hands every element of a list to set.
 func each(set setter) setter {
 	return func(n *yaml.Node) error {
@@ -59,27 +80,6 @@ func each(set setter) setter {
 			if err := set(element); err != nil {
 				return err
 			}
-		}
-		return nil
-	}
-}
-
-// text reads a plain text.
-func text(to *string) setter {
-	return func(n *yaml.Node) error {
-		if n.Kind != yaml.ScalarNode || n.Value == "" {
-			return errAt(n, "a text is wanted here")
-		}
-		*to = n.Value
-		return nil
-	}
-}
-
-// whole reads a whole number. yaml itself would cut 1.5 down to 1.
-func whole[T ~int | ~int64](to *T) setter {
-	return func(n *yaml.Node) error {
-		if n.ShortTag() != "!!int" || n.Decode(to) != nil {
-			return errAt(n, "a whole number is wanted; got %q", n.Value)
 		}
 		return nil
 	}

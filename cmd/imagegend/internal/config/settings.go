@@ -78,8 +78,8 @@ func (s *Settings) ServeFlags(fs *pflag.FlagSet) {
 		fs.Var(&prefixes{&s.TrustedProxies}, "trusted-proxy", "`address` or network of a proxy whose forwarded headers count; repeatable")
 		fs.StringSliceVar(&s.CORSOrigins, "cors-origin", nil, "`origin` whose pages may call the service from a browser, or *; repeatable")
 	})
+	s.ModelsFlag(fs)
 	declare(fs, groupWork, func(fs *pflag.FlagSet) {
-		fs.StringVar(&s.Models, "models", "", "`file` with models and prices; without it, models.yaml beside the configuration file")
 		fs.Var(newChoice(&s.Policy, "size-first", "quality-first"), "policy", "what decides ratio and tier: size-first or quality-first")
 		fs.Var(newCount(&s.Concurrency, 16), "concurrency", "generations under way at once")
 		fs.Var(newCount(&s.MaxQueued, 10_000), "max-queued", "asynchronous generations that may wait; beyond it 503")
@@ -117,6 +117,13 @@ func (s *Settings) GenerateFlags(fs *pflag.FlagSet) {
 func (s *Settings) DataDirFlag(fs *pflag.FlagSet) {
 	declare(fs, groupData, func(fs *pflag.FlagSet) {
 		fs.StringVar(&s.DataDir, "data-dir", DefaultDataDir, "`directory` with database and images")
+	})
+}
+
+// ModelsFlag declares --models.
+func (s *Settings) ModelsFlag(fs *pflag.FlagSet) {
+	declare(fs, groupWork, func(fs *pflag.FlagSet) {
+		fs.StringVar(&s.Models, "models", "", "`file` with models and prices; without it, models.yaml beside the configuration file")
 	})
 }
 

@@ -84,7 +84,7 @@ func (d *daemon) open(ctx context.Context) (err error) {
 }
 
 func (d *daemon) loadModels() ([]imagegen.Model, error) {
-	o := catalog.Options{AllowCrash: d.options.Dev}
+	o := catalog.Options{AllowCrash: d.options.Dev, Log: d.log}
 	if d.options.ModelsFile == "" {
 		return catalog.Default(o), nil
 	}

@@ -22,8 +22,8 @@ const (
 	Vanished = "lose the file"     // saves a file that is not there
 )
 
-// Server runs workflows, one at a time in their order. Each ends when the history has been asked
-// for it twice. The zero value is ready for use.
+// Server runs workflows, one at a time in their order. The one that is running ends when the
+// history is asked for it. The zero value is ready for use.
 type Server struct {
 	// Before is called first, if it is set; true means that it has answered.
 	Before func(w http.ResponseWriter, r *http.Request) bool

@@ -11,7 +11,6 @@ import (
 type task struct {
 	id       string
 	workflow Workflow
-	asked    int
 	record   map[string]any // once it has ended
 	deleted  bool
 }
@@ -28,10 +27,7 @@ func (s *Server) queue() []*task {
 
 func (s *Server) history(w http.ResponseWriter, id string) {
 	if queue := s.queue(); len(queue) > 0 && queue[0].id == id {
-		queue[0].asked++
-		if queue[0].asked == 2 {
-			queue[0].end(s, !queue[0].workflow.says(Endless))
-		}
+		queue[0].end(s, !queue[0].workflow.says(Endless))
 	}
 	history := map[string]any{}
 	for _, t := range s.tasks {

@@ -1,0 +1,32 @@
+package catalog
+
+import (
+	"math"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/bfl"
+)
+
+func bflKind(s source) kind {
+	var c bfl.Config
+	k := keys{
+		"name":             text(&c.Name),
+		"base_url":         text(&c.BaseURL),
+		"model":            text(&c.Model),
+		"size_rules":       (*sizeRules)(&c.SizeRules).read,
+		"max_references":   references(func(v int) { c.MaxReferences = orNone(v) }),
+		"max_prompt":       maxPrompt(&c.MaxPrompt),
+		"output_format":    text(&c.OutputFormat),
+		"safety_tolerance": limit(func(v int) { c.SafetyTolerance = &v }, 0, math.MaxInt32),
+		"poll_interval":    duration(&c.PollInterval),
+		"image_hosts":      texts(&c.ImageHosts),
+		"private":          yes(&c.Private),
+	}
+	s.secret(k, "key", &c.APIKey)
+	return kind{k, func() (imagegen.Provider, error) {
+		if err := needKey(c.APIKey, c.Private); err != nil {
+			return nil, err
+		}
+		return bfl.New(c)
+	}}
+}

@@ -1,0 +1,108 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// secret adds the keys of a secret. It stands in the environment or in a file of its own, since
+// models.yaml is shown, copied and kept in repositories.
+func (s source) secret(k keys, name string, to *imagegen.Secret) {
+	from := func(read func(string) (string, error)) setter {
+		return func(n *yaml.Node) error {
+			if *to != "" {
+				return errAt(n, "%s_env and %s_file stand side by side; leave one of them", name, name)
+			}
+			var place string
+			if err := text(&place)(n); err != nil {
+				return err
+			}
+			value, err := read(place)
+			if err != nil {
+				return errAt(n, "%v", err)
+			}
+			*to = imagegen.Secret(value)
+			return nil
+		}
+	}
+	k[name+"_env"] = from(s.variable)
+	k[name+"_file"] = from(s.secretFile)
+}
+
+var variableName = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
+
+// variable reads an environment variable. What is no name may be the secret itself, and is not
+// repeated.
+func (s source) variable(name string) (string, error) {
+	if !variableName.MatchString(name) {
+		return "", errors.New("the name of an environment variable is wanted, of capitals, digits and _, such as OPENAI_API_KEY; never the secret itself")
+	}
+	value := strings.TrimSpace(s.Getenv(name))
+	if value == "" {
+		return "", fmt.Errorf("the environment variable %s is not set", name)
+	}
+	return value, nil
+}
+
+// maxSecret is more than any secret has.
+const maxSecret = 64 << 10
+
+func (s source) secretFile(path string) (string, error) {
+	f, err := os.Open(s.path(path))
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, maxSecret))
+	if err != nil {
+		return "", err
+	}
+	value := strings.TrimSpace(string(content))
+	if value == "" {
+		return "", fmt.Errorf("the file %s is empty", f.Name())
+	}
+	return value, nil
+}
+
+// path is where a file lies that models.yaml names.
+func (s source) path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(s.dir, name)
+}
+
+// refuseLiterals refuses a secret that is written into the file.
+func refuseLiterals(n *yaml.Node, known keys) error {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i]
+		if !slices.Contains([]string{"key", "api_key", "apikey", "token", "secret", "password"}, key.Value) {
+			continue
+		}
+		for _, name := range []string{"key", "password"} {
+			if known[name+"_env"] != nil {
+				return errAt(key, "%s: a secret has no place in this file; put it into an environment variable and write %s_env: NAME, or into a file and write %s_file: PATH",
+					key.Value, name, name)
+			}
+		}
+	}
+	return nil
+}
+
+// needKey is the error of a provider without a key; one of one's own may do without.
+func needKey(key imagegen.Secret, private bool) error {
+	if key == "" && !private {
+		return errors.New("it needs an API key: write key_env: NAME of an environment variable, or key_file: PATH")
+	}
+	return nil
+}
