@@ -53,6 +53,7 @@ func TestImportRules(t *testing.T) {
 		"go.etcd.io/bbolt":                    {module + "/imagegen/storage"},
 		"github.com/julienschmidt/httprouter": {module + "/imagegen/httpapi"},
 		"github.com/spf13/":                   {module + "/cmd/imagegend"},
+		"github.com/failsafe-go/":             {module + "/imagegen/provider/router"},
 	}
 	embeddable := []string{module + "/imagegen", module + "/imagegen/storage", module + "/imagegen/storage/memory", module + "/imagegen/provider"}
 	for _, p := range goList(t, "..", "./...") {

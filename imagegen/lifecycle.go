@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// ErrStopping is the cause of a provider's context when the engine's patience with it ends because
-// the service stops. A job that was saved is continued by the next start.
+// ErrStopping is the cause with which a provider's context ends when the service stops and waits no
+// longer. The next start continues a job that was saved.
 var ErrStopping = errors.New("imagegen: the engine is stopping")
 
 var (

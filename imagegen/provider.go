@@ -116,7 +116,7 @@ func (c Class) String() string {
 type ProviderError struct {
 	Class      Class
 	Message    string        // of Checker.Check: shown to the caller. Otherwise for the log
-	RetryAfter time.Duration // of ClassRateLimited, if the upstream said so
+	RetryAfter time.Duration // of a transient class, if the upstream said so
 	Err        error         // the cause, for the log; never shown
 }
 

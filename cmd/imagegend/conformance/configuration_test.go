@@ -122,7 +122,7 @@ func checkModelsFile(t *testing.T) {
 		"models:\n  - {id: a, provider: {type: fake}, credits: {1K: 1.5}}\n":                 {"models.yaml:2", "1.5"},
 		"models:\n  - {id: a, provider: {type: fake}, credits: {1K: 1}, credits: {1K: 2}}\n": {"models.yaml:2", "credits"},
 		"models:\n  - {id: a, provider: {type: nonsense}, credits: {1K: 1}}\n":               {"models.yaml:2", "nonsense", "fake"},
-		"models: []\n": {"no model"},
+		"models: []\n": {"models.yaml:1", "models"},
 		"":             {"no model"},
 	} {
 		file := write(t, content, t.TempDir(), "models.yaml")
@@ -178,10 +178,15 @@ func checkWrongDirectory(t *testing.T) {
 	is := is.New(t)
 	dir := t.TempDir()
 	p := program{dir: dir}
-	for _, args := range administrative {
-		p.run(t, args...).fails(t, 1, "./imagegend-data", "imagegend serve")
-		p.run(t, append(args, "--data-dir", "./wrong")...).fails(t, 1, "./wrong", "imagegend serve")
-	}
+	t.Run("each command", func(t *testing.T) { // side by side: each waits a while for a server that is just being started
+		for _, args := range administrative {
+			t.Run(strings.Join(args[:min(2, len(args))], " "), func(t *testing.T) {
+				t.Parallel()
+				p.run(t, append(args, "--data-dir", "./wrong")...).fails(t, 1, "./wrong", "imagegend serve")
+			})
+		}
+	})
+	p.run(t, "user", "list").fails(t, 1, "./imagegend-data", "imagegend serve")
 	is.NoErr(os.Mkdir(filepath.Join(dir, "other"), 0o700))
 	write(t, "not ours", dir, "other", "notes.txt")
 	p.run(t, "user", "list", "--data-dir", "./other").fails(t, 1, "/other")

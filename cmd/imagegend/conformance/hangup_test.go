@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-var retryChecks = []check{
+var hangUpChecks = []check{
 	{
 		name:      "a caller who hangs up after the charge",
 		lines:     []string{"contract: | client hangs up during a synchronous call |"},

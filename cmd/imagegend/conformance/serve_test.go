@@ -32,7 +32,7 @@ var serveChecks = []check{
 	{name: "the flags of serve", lines: []string{serveLine, "contract: | time | 800 s cover"}, daemon: checkServeFlags},
 	{name: "the data directory that serve makes", lines: []string{serveLine}, daemon: checkDefaultDirectory},
 	{
-		name:   "a drain that work outlasts not",
+		name:   "a drain",
 		lines:  []string{serveLine, healthLine, "contract: | overload or shutdown |"},
 		daemon: checkDrain,
 	},

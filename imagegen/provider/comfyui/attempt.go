@@ -3,14 +3,17 @@ package comfyui
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
-// attempt is one call of Generate.
+// attempt is one call of Generate. ComfyUI runs prompts one at a time, in the order that they came:
+// all are submitted at once, with the same uploads, and then waited for in turn.
 type attempt struct {
 	*Provider
 	request imagegen.ProviderRequest
@@ -64,15 +67,31 @@ func (a *attempt) submit(ctx context.Context) error {
 		}
 		a.job.Prompts = append(a.job.Prompts, id)
 		if err := a.save(ctx); err != nil {
-			a.abandon(ctx, a.job.Prompts)
-			a.job.Prompts = nil
+			a.giveUp(ctx, errors.Is(err, imagegen.ErrStale))
 			return err
 		}
 	}
 	return nil
 }
 
+// giveUp cancels what was submitted. Once another attempt owns the job, that is only the prompt
+// which the job does not name yet.
+func (a *attempt) giveUp(ctx context.Context, overtaken bool) {
+	prompts := a.job.Prompts
+	if overtaken {
+		prompts = prompts[len(prompts)-1:]
+	}
+	a.abandon(ctx, prompts)
+	a.job.Prompts = nil
+}
+
+// saving is how long saving may take once the context has ended.
+const saving = 5 * time.Second
+
+// save saves even then: a prompt that no job names would be submitted again.
 func (a *attempt) save(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saving)
+	defer cancel()
 	if len(a.job.Prompts) == 0 {
 		return a.request.SaveJob(ctx, nil)
 	}

@@ -31,26 +31,31 @@ func (p *Provider) await(ctx context.Context, id string) (ending, error) {
 		}
 		told = 0
 		end, state, err := p.look(ctx, id)
-		switch {
-		case err != nil:
+		if err != nil {
 			if failures++; failures == mostFailures || ctx.Err() != nil {
 				return ending{}, err
 			}
 			if e, ok := errors.AsType[*imagegen.ProviderError](err); ok {
 				told = min(e.RetryAfter, time.Minute)
 			}
-		case state == ended:
+			continue
+		}
+		failures = 0
+		switch state {
+		case ended:
 			return end, nil
-		case state == queued:
-			failures, missing = 0, 0
+		case queued:
+			missing = 0
 		default: // it may have ended between the two questions: once is no proof
 			if missing++; missing == 2 {
-				return ending{err: &imagegen.ProviderError{Class: imagegen.ClassUnknown,
-					Message: "ComfyUI does not know the workflow any more; was it restarted, or its queue cleared?"}}, nil
+				return ending{err: errForgotten}, nil
 			}
 		}
 	}
 }
+
+var errForgotten = &imagegen.ProviderError{Class: imagegen.ClassUnknown,
+	Message: "ComfyUI does not know the workflow any more; was it restarted, or its queue cleared?"}
 
 func pause(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)

@@ -91,18 +91,6 @@ func TestProvider(t *testing.T) {
 	})
 }
 
-func TestProviderWithOnePicturePerSubmission(t *testing.T) {
-	text := bytes.ReplaceAll(workflow(t, "text"), []byte(`"{{n}}"`), []byte("1"))
-	providertest.Run(t, providertest.Config{
-		New: func(t *testing.T) imagegen.Provider {
-			return serve(t, &comfyuitest.Server{}, func(c *comfyui.Config) { c.Workflows = [][]byte{text} })
-		},
-		Endless:   comfyuitest.Endless,
-		Sample:    true,
-		SavesJobs: true,
-	})
-}
-
 func TestWhatIsSubmitted(t *testing.T) {
 	is := is.New(t)
 	d := &comfyuitest.Server{}

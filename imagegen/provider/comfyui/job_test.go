@@ -13,8 +13,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/comfyui/internal/comfyuitest"
 )
 
-// saving keeps the last job of a request.
-func saving(r *imagegen.ProviderRequest) *[]byte {
+// keeping keeps the last job of a request.
+func keeping(r *imagegen.ProviderRequest) *[]byte {
 	var job []byte
 	r.SaveJob = func(_ context.Context, saved []byte) error { job = saved; return nil }
 	return &job
@@ -76,7 +76,7 @@ func TestContinuedAfterARestart(t *testing.T) {
 		d := &comfyuitest.Server{}
 		p := serve(t, d, nil)
 		r := edit(comfyuitest.Endless, 2)
-		job := saving(&r)
+		job := keeping(&r)
 		begin(t, d, p, r, cause)
 		is.Equal(d.Unfinished(), []string{"prompt-1", "prompt-2"})
 		d.Finish()
@@ -94,7 +94,7 @@ func TestRestSubmittedAfterACrash(t *testing.T) {
 	d := &comfyuitest.Server{}
 	p := serve(t, d, nil)
 	r := edit("a fox", 1)
-	job := saving(&r)
+	job := keeping(&r)
 	_, err := collect(t.Context(), p, r)
 	is.NoErr(err)
 	r.N, r.Job = 3, *job
@@ -109,7 +109,7 @@ func TestForgottenByTheUpstream(t *testing.T) {
 	d := &comfyuitest.Server{}
 	p := serve(t, d, nil)
 	r := square(comfyuitest.Endless, 1)
-	job := saving(&r)
+	job := keeping(&r)
 	begin(t, d, p, r, imagegen.ErrStopping)
 	d.Restart()
 	r.Job = *job
@@ -143,13 +143,50 @@ func TestUnsavedJobIsCancelled(t *testing.T) {
 	is.Equal(d.Unfinished(), nil)
 }
 
+// What a job that another attempt owns names is left to that one.
+func TestOvertaken(t *testing.T) {
+	is := is.New(t)
+	d := &comfyuitest.Server{}
+	r := edit(comfyuitest.Endless, 3)
+	saves := 0
+	r.SaveJob = func(context.Context, []byte) error {
+		if saves++; saves == 2 {
+			return imagegen.ErrStale
+		}
+		return nil
+	}
+	_, err := collect(t.Context(), serve(t, d, nil), r)
+	is.True(errors.Is(err, imagegen.ErrStale))
+	is.Equal(len(d.Workflows()), 2)
+	is.Equal(d.Unfinished(), []string{"prompt-1"})
+}
+
+// A service that stops between a submission and its job saves the job all the same.
+func TestStoppedBeforeTheJobIsSaved(t *testing.T) {
+	is := is.New(t)
+	d := &comfyuitest.Server{}
+	p := serve(t, d, nil)
+	r := edit(comfyuitest.Endless, 2)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	var job []byte
+	r.SaveJob = func(ctx context.Context, saved []byte) error {
+		cancel(imagegen.ErrStopping)
+		job = saved
+		return ctx.Err()
+	}
+	_, err := collect(ctx, p, r)
+	is.True(errors.Is(err, imagegen.ErrStopping))
+	is.Equal(d.Unfinished(), []string{"prompt-1"})
+	is.Equal(string(job), `{"prompts":["prompt-1"]}`)
+}
+
 // A submission that failed is not waited for again.
 func TestFailedSubmissionIsMadeAgain(t *testing.T) {
 	is := is.New(t)
 	d := &comfyuitest.Server{}
 	p := serve(t, d, nil)
 	r := square(comfyuitest.Memory, 2)
-	job := saving(&r)
+	job := keeping(&r)
 	_, err := collect(t.Context(), p, r)
 	e, ok := errors.AsType[*imagegen.ProviderError](err)
 	is.True(ok && e.Class == imagegen.ClassUnavailable)
@@ -165,7 +202,7 @@ func TestNoMoreWanted(t *testing.T) {
 	d := &comfyuitest.Server{}
 	p := serve(t, d, nil)
 	r := edit("a fox", 4)
-	job := saving(&r)
+	job := keeping(&r)
 	for _, err := range p.Generate(t.Context(), r) {
 		is.NoErr(err)
 		break

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -27,10 +28,11 @@ var unstarted = []string{"runner_scheduling_failure", "runner_connection_refused
 // refusals are the models' errors for what they will not draw.
 var refusals = []string{"content_policy_violation"}
 
-// classify reads the errors that fal documents. The rest is what its status says.
+// classify reads the errors that fal documents. The rest is what its status says; 429 is for whoever
+// asks, not for what is asked about.
 func classify(f upstream.Failure) *imagegen.ProviderError {
 	kind := kindOf(f)
-	if kind == "" {
+	if kind == "" || f.Status == http.StatusTooManyRequests {
 		return nil
 	}
 	e := f.Error()

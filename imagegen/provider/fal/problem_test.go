@@ -149,7 +149,9 @@ func TestQuestionsThatFail(t *testing.T) {
 		case 5: // the fourth says COMPLETED, this is the response
 			w.WriteHeader(http.StatusServiceUnavailable)
 			io.WriteString(w, page)
-		case 7:
+		case 9:
+			answer(w, http.StatusTooManyRequests, map[string]any{"detail": "slow down", "error_type": "rate_limit"})
+		case 7: // and again
 			io.WriteString(w, `{"images":[{"ur`)
 		default:
 			return false

@@ -100,6 +100,18 @@ func TestRefusalSaysWhatToChange(t *testing.T) {
 	}
 }
 
+// A square would be nearest, but no member makes squares on demand.
+func TestNearestSizeIsOfAListedRatio(t *testing.T) {
+	is := is.New(t)
+	a, b := member("a", works), member("b", works)
+	a.can = imagegen.Capabilities{Ratios: []imagegen.Ratio{imagegen.RatioAuto, "16:9"}, Tiers: []imagegen.Tier{imagegen.Tier1K}}
+	b.can = imagegen.Capabilities{Ratios: []imagegen.Ratio{imagegen.RatioAuto, "3:2"}, Tiers: []imagegen.Tier{imagegen.Tier4K}}
+	r := request(1)
+	r.Size, r.Ratio = imagegen.Size{Width: 1000, Height: 900}, "3:2"
+	err := build(t, router.Config{}, a, b).Check(r)
+	is.True(strings.Contains(err.Error(), "the nearest size is 1280x720"))
+}
+
 func TestMembersOwnRefusals(t *testing.T) {
 	is := is.New(t)
 	refuses := func(message string) func(imagegen.ProviderRequest) error {

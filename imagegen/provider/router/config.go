@@ -76,7 +76,8 @@ func New(c Config) (*Provider, error) {
 	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("router: %w", err)
 	}
-	p := &Provider{name: c.Name, log: c.Log.With("router", c.Name), retry: c.retryPolicy(), freed: &gate{}}
+	c.Log = c.Log.With("router", c.Name)
+	p := &Provider{name: c.Name, log: c.Log, retry: c.retryPolicy(), freed: &gate{}}
 	for _, m := range c.Members {
 		if m.Provider == nil {
 			return nil, fmt.Errorf("router: member %q has no Provider", m.Name)
@@ -124,10 +125,10 @@ func (c Config) breaker(name string) circuitbreaker.CircuitBreaker[any] {
 		WithSuccessThreshold(1).
 		WithDelay(c.OpenFor).
 		OnOpen(func(circuitbreaker.StateChangedEvent) {
-			c.Log.Warn("an upstream fails again and again, and is left alone for a while", "router", c.Name, "member", name, "for", c.OpenFor)
+			c.Log.Warn("an upstream fails again and again, and is left alone for a while", "member", name, "for", c.OpenFor)
 		}).
 		OnClose(func(circuitbreaker.StateChangedEvent) {
-			c.Log.Info("an upstream works again", "router", c.Name, "member", name)
+			c.Log.Info("an upstream works again", "member", name)
 		}).
 		Build()
 }

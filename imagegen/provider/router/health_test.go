@@ -3,6 +3,7 @@ package router_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -125,19 +126,17 @@ func TestRestsWhileRateLimited(t *testing.T) {
 func TestOneTrialAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		a := member("a", fails(imagegen.ClassUnavailable), lasts(time.Second, works), works)
-		p := build(t, router.Config{FailureThreshold: 1, OpenFor: time.Minute}, a, member("b", works))
+		a := member("a", fails(imagegen.ClassUnavailable), lasts(time.Second, works))
+		p, err := router.New(router.Config{FailureThreshold: 1, OpenFor: time.Minute,
+			Members: []router.Member{{Provider: a, MaxConcurrent: 2}, {Provider: member("b", works)}}})
+		is.NoErr(err)
 		is.Equal(makers(t, p, 1), "b")
 		time.Sleep(time.Minute)
-		trial := make(chan []string)
-		go func() {
-			made, _ := call(t.Context(), p, request(1))
-			trial <- made
-		}()
-		synctest.Wait()
+		trial := busy(t, t.Context(), p, request(1))
 		is.Equal(makers(t, p, 2), "bb")
 		is.Equal(<-trial, []string{"a"})
-		is.Equal(makers(t, p, 2), "aa")
+		first, second := busy(t, t.Context(), p, request(1)), busy(t, t.Context(), p, request(1))
+		is.Equal([][]string{<-first, <-second}, [][]string{{"a"}, {"a"}}) // both its places are free
 	})
 }
 
@@ -184,4 +183,30 @@ func TestJobGoesBackToAnIllMember(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(made, []string{"a"})
 	is.Equal(makers(t, p, 1), "b") // old work says nothing about new work
+}
+
+func TestOldJobsFailureIsNoSignOfIllness(t *testing.T) {
+	is := is.New(t)
+	r := interrupted(t, 1, member("a", cutShort("job 7")))
+	p := build(t, router.Config{FailureThreshold: 1}, member("a", fails(imagegen.ClassUnknown), works), member("b", works))
+	_, err := call(t.Context(), p, r)
+	is.Equal(classOf(err), int(imagegen.ClassUnknown))
+	is.Equal(makers(t, p, 1), "a")
+}
+
+func TestLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		var log strings.Builder
+		a := member("north", fails(imagegen.ClassUnavailable), works)
+		p := build(t, router.Config{FailureThreshold: 1, OpenFor: time.Minute, Log: slog.New(slog.NewTextHandler(&log, nil))}, a, member("b", works))
+		makers(t, p, 1)
+		is.True(strings.Contains(log.String(), "passed a request on"))
+		is.True(strings.Contains(log.String(), "left alone for a while"))
+		is.True(strings.Contains(log.String(), "member=north"))
+		is.True(!strings.Contains(log.String(), request(1).Prompt))
+		time.Sleep(time.Minute)
+		makers(t, p, 1)
+		is.True(strings.Contains(log.String(), "works again"))
+	})
 }

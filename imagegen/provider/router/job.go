@@ -3,7 +3,6 @@ package router
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"sync"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -45,7 +44,7 @@ func (j *jobs) of(member string, r imagegen.ProviderRequest) func(context.Contex
 		j.standing = true
 		raw, err := json.Marshal(ticket{Member: member, Key: r.Key, N: r.N, Job: job})
 		if err != nil {
-			return fmt.Errorf("router: the job cannot be encoded: %w", err)
+			return err
 		}
 		return j.keep(ctx, raw)
 	}

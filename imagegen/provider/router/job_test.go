@@ -49,9 +49,21 @@ func TestResumedJobCoversPart(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(made, []string{"b", "b", "a"})
 	is.Equal(b.asked[0].N, 2)
+	is.Equal(b.asked[0].Key, "gen_1-1") // as when it was submitted
 	is.Equal(a.asked[0].N, 1)
 	is.Equal(a.asked[0].Job, nil) // a new submission
 	is.True(a.asked[0].Key != "gen_1" && a.asked[0].Key != b.asked[0].Key)
+}
+
+func TestStopsWithinResumedJob(t *testing.T) {
+	is := is.New(t)
+	r := interrupted(t, 3, member("a", makes(1, failure(imagegen.ClassUnavailable, 0))), member("b", cutShort("job 7")))
+	a := member("a", works)
+	for _, err := range build(t, router.Config{}, a, member("b", works)).Generate(t.Context(), r) {
+		is.NoErr(err)
+		break
+	}
+	is.Equal(a.calls(), 0)
 }
 
 func TestResumedJobFails(t *testing.T) {
@@ -110,5 +122,26 @@ func TestJobThatCannotBeSaved(t *testing.T) {
 		is.True(errors.Is(err, full)) // the work was submitted: nobody else is asked
 	}
 	is.Equal(a.calls(), 3) // which is no fault of the member's
+	is.Equal(b.calls(), 0)
+}
+
+// A job that is still kept would be resumed by the next attempt.
+func TestJobThatCannotBeForgotten(t *testing.T) {
+	is := is.New(t)
+	r := request(1)
+	r.SaveJob = func(_ context.Context, job []byte) error {
+		if job == nil {
+			return errors.New("the disk is full")
+		}
+		return nil
+	}
+	careless := func(ctx context.Context, r imagegen.ProviderRequest, _ func() bool) error {
+		_ = r.SaveJob(ctx, []byte("1"))
+		_ = r.SaveJob(ctx, nil)
+		return failure(imagegen.ClassUnavailable, 0)
+	}
+	b := member("b", works)
+	_, err := call(t.Context(), build(t, router.Config{}, member("a", careless), b), r)
+	is.Equal(classOf(err), int(imagegen.ClassUnavailable))
 	is.Equal(b.calls(), 0)
 }

@@ -13,11 +13,11 @@
 //
 // # The upstream
 //
-// From the web UI's source, at /docs of every instance: it must run with --api, and with --api-auth
-// takes a user name and a password. Edges are multiples of 8. The answer holds images in base64. An
-// exception is answered with its name in the field error: the call is over, and nothing was made.
-// /interrupt ends whatever is being drawn; /internal/progress, which an instance with --nowebui
-// has not, tells whether that is the task in question. Hires fix of Forge fails unless
+// From the web UI's source; every instance shows its API at /docs. It must run with --api, and with
+// --api-auth takes a user name and a password. Edges are multiples of 8. The answer holds images in
+// base64. An exception is answered with its name in the field error: the call is over, and nothing
+// was made. /interrupt ends whatever is being drawn; /internal/progress, which an instance with
+// --nowebui has not, tells whether that is the task in question. Hires fix of Forge fails unless
 // hr_additional_modules is a list (lllyasviel/stable-diffusion-webui-forge#2680); the others
 // ignore it. Nothing can be resumed.
 package sdwebui

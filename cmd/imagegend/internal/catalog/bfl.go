@@ -1,7 +1,7 @@
 package catalog
 
 import (
-	"math"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider/bfl"
@@ -17,7 +17,7 @@ func bflKind(s source) kind {
 		"max_references":   references(func(v int) { c.MaxReferences = orNone(v) }),
 		"max_prompt":       maxPrompt(&c.MaxPrompt),
 		"output_format":    text(&c.OutputFormat),
-		"safety_tolerance": limit(func(v int) { c.SafetyTolerance = &v }, 0, math.MaxInt32),
+		"safety_tolerance": func(n *yaml.Node) error { c.SafetyTolerance = new(int); return atLeast(0, c.SafetyTolerance)(n) },
 		"poll_interval":    duration(&c.PollInterval),
 		"image_hosts":      texts(&c.ImageHosts),
 		"private":          yes(&c.Private),

@@ -62,7 +62,8 @@ func TestMistakesAreNamed(t *testing.T) {
 		want       []string
 	}{
 		{"empty file", "", []string{"lists no model"}},
-		{"empty list", "models: []\n", []string{":1:", "lists no model"}},
+		{"empty list", "models: []\n", []string{":1:", "models: the list is empty"}},
+		{"no list of models", "{}\n", []string{":1:", "lists no model"}},
 		{"unknown key at the top", "model:\n  - id: m\n", []string{":1:", `"model"`, `"models"`}},
 		{"unknown key of a model", head + "    max_image: 2\n", []string{":5:", `model "m"`, `"max_image"`, `"max_images"`}},
 		{"unknown key of a provider", "models:\n  - id: m\n    provider: {type: fake, colour: red}\n", []string{":3:", `model "m"`, "provider", `"colour"`}},

@@ -71,6 +71,9 @@ func explain(n *yaml.Node, known keys, err error) error {
 	at := n
 	words := goName.ReplaceAllStringFunc(err.Error(), func(word string) string {
 		key := strings.ToLower(newWord.ReplaceAllString(word, "${1}_$2"))
+		if known[key+"_env"] != nil {
+			key += "_env"
+		}
 		if known[key] == nil {
 			return word
 		}

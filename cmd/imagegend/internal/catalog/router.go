@@ -11,7 +11,7 @@ func routerKind(s source) kind {
 	c := router.Config{Log: s.Log}
 	k := keys{
 		"name":              text(&c.Name),
-		"retries":           whole(&c.Retries),
+		"retries":           atLeast(0, &c.Retries),
 		"backoff":           duration(&c.Backoff),
 		"failure_threshold": count(&c.FailureThreshold),
 		"open_for":          duration(&c.OpenFor),
@@ -28,7 +28,7 @@ func (s source) member(n *yaml.Node) (router.Member, error) {
 	var m router.Member
 	err := fields(n, keys{
 		"name":           text(&m.Name),
-		"weight":         whole(&m.Weight),
+		"weight":         atLeast(0, &m.Weight),
 		"max_concurrent": count(&m.MaxConcurrent),
 		"provider":       func(n *yaml.Node) (err error) { m.Provider, err = s.provider(n); return err },
 	})

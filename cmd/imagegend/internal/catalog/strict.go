@@ -70,11 +70,14 @@ func scalar(n *yaml.Node, key string) string {
 	return ""
 }
 
-// each hands every element of a list to set.
+// each hands every element of a list to set. An empty list would count as one that is left out.
 func each(set setter) setter {
 	return func(n *yaml.Node) error {
 		if n.Kind != yaml.SequenceNode {
 			return errAt(n, "a list is wanted here")
+		}
+		if len(n.Content) == 0 {
+			return errAt(n, "the list is empty")
 		}
 		for _, element := range n.Content {
 			if err := set(element); err != nil {

@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"math"
 	"strconv"
 	"time"
 
@@ -32,8 +31,19 @@ func whole[T ~int | ~int64](to *T) setter {
 }
 
 // count reads a whole number from 1.
-func count(to *int) setter {
-	return limit(func(v int) { *to = v }, 1, math.MaxInt32)
+func count(to *int) setter { return atLeast(1, to) }
+
+// atLeast reads a whole number that has no upper bound here.
+func atLeast(least int, to *int) setter {
+	return func(n *yaml.Node) error {
+		if err := whole(to)(n); err != nil {
+			return err
+		}
+		if *to < least {
+			return errAt(n, "a whole number from %d is wanted; got %d", least, *to)
+		}
+		return nil
+	}
 }
 
 // number reads a number greater than 0: what is left out has its default.

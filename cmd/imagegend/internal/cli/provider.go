@@ -1,23 +1,15 @@
 package cli
 
 import (
-	"context"
 	"fmt"
-	"slices"
+	"io"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/catalog"
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/storage/memory"
-	"github.com/imagegend/imagegend/internal/nearest"
 )
-
-// probeTimeout is how long an upstream has to answer.
-const probeTimeout = 20 * time.Second
 
 func (a *app) provider() *cobra.Command {
 	c := &cobra.Command{Use: "provider", Short: "check the upstreams behind the models"}
@@ -30,10 +22,15 @@ func (a *app) providerCheck() *cobra.Command {
 		Use:   "check [MODEL]",
 		Short: "ask every upstream whether it answers and takes the key, and show what the models can do",
 		Long: "Reads the models and asks the upstream of each, or of one, whether it answers, takes the key and has the\n" +
-			"model. Nothing is generated and nothing costs. Exit status 1 says that a model would not work.",
+			"model. Nothing is generated and nothing costs. Exit status 1 says that a model is not ready.",
 		Example: "  imagegend provider check\n" +
 			"  imagegend provider check --models models.yaml gpt-image-2",
-		Args: cobra.MaximumNArgs(1),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return exactly("MODEL")(cmd, args)
+		},
 	}
 	a.settings.ModelsFlag(c.Flags())
 	asJSON := jsonFlag(c, "one JSON array")
@@ -51,7 +48,9 @@ func (a *app) providerCheck() *cobra.Command {
 				return err
 			}
 		}
-		probeAll(cmd.Context(), checks)
+		if err := probeAll(cmd.Context(), checks); err != nil {
+			return err
+		}
 		if err := a.showChecks(checks, *asJSON); err != nil {
 			return err
 		}
@@ -73,45 +72,7 @@ func (a *app) models() ([]imagegen.Model, error) {
 	return catalog.Load(file, o)
 }
 
-// check is what is known of a model and its upstream.
-type check struct {
-	Model         string                             `json:"model"`
-	Provider      string                             `json:"provider"`
-	OK            bool                               `json:"ok"`
-	Problem       string                             `json:"problem"` // "" if it is ok
-	Ratios        []imagegen.Ratio                   `json:"ratios"`
-	Credits       map[imagegen.Tier]imagegen.Credits `json:"credits"` // by tier
-	MaxReferences int                                `json:"max_references"`
-	MaxImages     int                                `json:"max_images"`
-	MaxPrompt     int                                `json:"max_prompt"`
-
-	tiers []imagegen.Tier
-	probe func(context.Context) error // nil: there is no upstream to ask
-}
-
-// newChecks has an engine say what the models offer: what it refuses, serve would refuse.
-func newChecks(ctx context.Context, models []imagegen.Model) ([]*check, error) {
-	db := memory.New(nil)
-	engine, err := imagegen.New(imagegen.Config{Store: db, Ledger: db, Models: models})
-	if err != nil {
-		return nil, err
-	}
-	infos, err := engine.Models(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var checks []*check
-	for i, info := range infos {
-		c := &check{Model: info.ID, Provider: info.Provider, Ratios: info.Ratios, Credits: info.Credits, MaxReferences: info.MaxReferences,
-			MaxImages: info.MaxImages, MaxPrompt: info.MaxPrompt, tiers: info.Tiers}
-		if p, ok := models[i].Provider.(interface{ Probe(context.Context) error }); ok {
-			c.probe = p.Probe
-		}
-		checks = append(checks, c)
-	}
-	return checks, nil
-}
-
+// only is the check of one model.
 func only(checks []*check, model string) ([]*check, error) {
 	var ids []string
 	for _, c := range checks {
@@ -120,36 +81,7 @@ func only(checks []*check, model string) ([]*check, error) {
 		}
 		ids = append(ids, c.Model)
 	}
-	return nil, fmt.Errorf("there is no model %q%s", model, nearest.Hint(model, ids))
-}
-
-// probeAll asks all upstreams at once.
-func probeAll(ctx context.Context, checks []*check) {
-	var probes sync.WaitGroup
-	for _, c := range checks {
-		probes.Go(func() { c.run(ctx) })
-	}
-	probes.Wait()
-}
-
-func (c *check) run(ctx context.Context) {
-	if c.probe != nil {
-		ctx, cancel := context.WithTimeoutCause(ctx, probeTimeout, fmt.Errorf("the upstream did not answer within %v", probeTimeout))
-		defer cancel()
-		if err := c.probe(ctx); err != nil {
-			c.Problem = problem(err)
-		}
-	}
-	c.OK = c.Problem == ""
-}
-
-// problem leaves out of an error how the engine would class it, which says nothing here.
-func problem(err error) string {
-	words := forPeople(err.Error())
-	for _, class := range []imagegen.Class{imagegen.ClassUnknown, imagegen.ClassInvalid, imagegen.ClassRefused, imagegen.ClassRateLimited, imagegen.ClassUnavailable} {
-		words = strings.ReplaceAll(words, "provider: "+class.String()+": ", "")
-	}
-	return words
+	return nil, fmt.Errorf("there is no model %q; there are: %s", model, strings.Join(ids, ", "))
 }
 
 func (a *app) showChecks(checks []*check, asJSON bool) error {
@@ -160,19 +92,19 @@ func (a *app) showChecks(checks []*check, asJSON bool) error {
 		if i > 0 {
 			fmt.Fprintln(a.stdout)
 		}
-		c.show(a)
+		c.show(a.stdout)
 	}
 	return nil
 }
 
-func (c *check) show(a *app) {
+func (c *check) show(w io.Writer) {
 	line := func(name, text string) {
-		fmt.Fprintf(a.stdout, "  %-11s %s\n", name, wrap(text, helpWidth-14, 14))
+		fmt.Fprintf(w, "  %-11s %s\n", name, wrap(text, helpWidth-14, 14))
 	}
-	fmt.Fprintf(a.stdout, "%s by %s\n", c.Model, c.Provider)
+	fmt.Fprintf(w, "%s by %s\n", c.Model, c.Provider)
 	line("upstream", c.state())
 	var prices []string
-	for _, t := range c.tiers {
+	for _, t := range c.Tiers {
 		prices = append(prices, fmt.Sprintf("%s for %s", t, plural(c.Credits[t], "credit")))
 	}
 	line("tiers", strings.Join(prices, ", "))
@@ -192,13 +124,19 @@ func (c *check) state() string {
 	case c.probe == nil:
 		return "none is needed"
 	}
-	return "answers, and takes the configuration"
+	return "ready: it answers and accepts what is configured"
 }
 
+// verdict is an error if a model is not ready.
 func verdict(checks []*check) error {
-	bad := slices.DeleteFunc(slices.Clone(checks), func(c *check) bool { return c.OK })
-	if len(bad) == 0 {
-		return nil
+	bad := 0
+	for _, c := range checks {
+		if !c.OK {
+			bad++
+		}
 	}
-	return fmt.Errorf("%d of %s would not work", len(bad), plural(len(checks), "model"))
+	if bad > 0 {
+		return fmt.Errorf("not ready: %d of %s", bad, plural(len(checks), "model"))
+	}
+	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
@@ -74,8 +75,14 @@ func (j *job) lose(ctx context.Context, i int) error { return j.set(ctx, i, stat
 // forget saves that a task can be started again.
 func (j *job) forget(ctx context.Context, i int) error { return j.set(ctx, i, state{}) }
 
-// set holds the lock while it saves: calls take effect in their order.
+// saveTime is how long saving may take.
+const saveTime = 30 * time.Second
+
+// set saves even though the context has ended: what it knows would be lost. It holds the lock
+// meanwhile, for calls take effect in their order.
 func (j *job) set(ctx context.Context, i int, s state) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+	defer cancel()
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.saved.Tasks[i] = s

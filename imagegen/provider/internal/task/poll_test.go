@@ -98,6 +98,24 @@ func TestUnansweredQuestions(t *testing.T) {
 	}
 }
 
+// Only failures in a row count: a long task may see many.
+func TestQuestionsThatFailNowAndThen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		q := &queue{poll: func(_ string, asked int) (task.Progress, error) {
+			switch {
+			case asked == 100:
+				return done("image"), nil
+			case asked%2 == 0:
+				return task.Progress{}, answered(502, 0)
+			}
+			return task.Progress{}, nil
+		}}
+		_, err := collect(t.Context(), runner(q), request(1, &journal{}))
+		is.NoErr(err)
+	})
+}
+
 func TestImagesThatCannotBeFetched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)

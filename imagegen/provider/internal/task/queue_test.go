@@ -2,6 +2,7 @@ package task_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +25,7 @@ type queue struct {
 
 	mu        sync.Mutex
 	submitted int
+	wanted    int // images, of all tasks
 	asked     map[string][]time.Time
 	fetched   map[string]int
 	cancelled []string
@@ -33,6 +35,7 @@ func (q *queue) Submit(ctx context.Context, r imagegen.ProviderRequest) (task.Ha
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.submitted++
+	q.wanted += r.N
 	if q.submit != nil {
 		if err := q.submit(q.submitted); err != nil {
 			return task.Handle{}, err
@@ -96,11 +99,11 @@ type journal struct {
 	err  error
 }
 
-func (j *journal) save(_ context.Context, job []byte) error {
+func (j *journal) save(ctx context.Context, job []byte) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.err != nil {
-		return j.err
+	if err := cmp.Or(j.err, ctx.Err()); err != nil {
+		return err
 	}
 	j.jobs = append(j.jobs, slices.Clone(job))
 	return nil

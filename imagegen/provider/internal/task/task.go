@@ -130,12 +130,12 @@ func (q *Runner) start(ctx context.Context, j *job, i int, r imagegen.ProviderRe
 	return h, nil
 }
 
-// cancelTime is how long a task may take to be cancelled, which happens after its time.
+// cancelTime is how long a task may take to be cancelled.
 const cancelTime = 3 * time.Second
 
 // cancel is an attempt: a task that does not end costs money, but harms nobody.
 func (q *Runner) cancel(ctx context.Context, h Handle) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
-	defer cancel()
+	ctx, end := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
+	defer end()
 	_ = q.Queue.Cancel(ctx, h)
 }

@@ -33,6 +33,7 @@ func TestImagesPerTask(t *testing.T) {
 		images, err := collect(t.Context(), r, request(3, &journal{}))
 		is.NoErr(err)
 		is.Equal(q.submitted, 2)
+		is.Equal(q.wanted, 3)
 		is.Equal(len(images), 4) // the surplus is the caller's to drop
 	})
 }
@@ -71,6 +72,22 @@ func TestResumedOnce(t *testing.T) {
 		is.NoErr(err)
 		is.Equal(images, []string{"image 1", "image 2"})
 		is.Equal(q.submitted, 2)
+	})
+}
+
+// A drain in the middle of a submission does not lose the task that comes of it.
+func TestDrainDuringTheSubmission(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		ctx, drain := context.WithCancel(t.Context())
+		q, j := &queue{submit: func(int) error { drain(); return nil }}, &journal{}
+		_, err := collect(ctx, runner(q), request(1, j))
+		is.True(errors.Is(err, context.Canceled))
+		is.Equal(len(q.cancelled), 0)
+		images, err := collect(t.Context(), runner(q), request(1, j))
+		is.NoErr(err)
+		is.Equal(images, []string{"image 1"})
+		is.Equal(q.submitted, 1)
 	})
 }
 

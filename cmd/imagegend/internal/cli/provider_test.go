@@ -1,0 +1,158 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/cli"
+)
+
+// upstream takes one key and has one model.
+func upstream(t *testing.T) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Header.Get("Authorization") != "Bearer good-key":
+			http.Error(w, "bad key "+r.Header.Get("Authorization"), http.StatusUnauthorized)
+		case r.Method != http.MethodGet || r.URL.Path != "/v1/models/gpt-image-2":
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s.URL + "/v1"
+}
+
+func modelsFile(t *testing.T, text string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("models.yaml", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func threeModels(url string) string {
+	return `
+models:
+  - id: good
+    provider: {type: openai, base_url: "` + url + `", private: true, key_env: GOOD_KEY, max_references: 0}
+    credits: {1K: 1, 4K: 3}
+    max_images: 2
+    ratios: [auto, "16:9"]
+  - id: stranger
+    provider: {type: openai, base_url: "` + url + `", private: true, key_env: BAD_KEY}
+    credits: {1K: 1}
+  - id: picture
+    provider: {type: fake}
+    credits: {1K: 1}
+`
+}
+
+var upstreamKeys = map[string]string{"GOOD_KEY": "good-key", "BAD_KEY": "bad-key"}
+
+func TestProviderCheck(t *testing.T) {
+	is := is.New(t)
+	modelsFile(t, threeModels(upstream(t)))
+
+	got := imagegend(t, upstreamKeys, "provider", "check", "good")
+	is.Equal(got.code, cli.ExitOK)
+	is.Equal(got.stderr, "")
+	is.Equal(got.stdout, `good by openai
+  upstream    ready: it answers and accepts what is configured
+  tiers       1K for 1 credit, 4K for 3 credits
+  ratios      auto 16:9
+  references  none
+  images      up to 2 in a request
+`)
+
+	got = imagegend(t, upstreamKeys, "provider", "check")
+	is.Equal(got.code, cli.ExitError)
+	is.Equal(got.stderr, "imagegend: not ready: 1 of 3 models\n")
+	for _, want := range []string{"good by openai\n", "upstream    ready", "NOT READY: openai: asking for model", "refused the API key", "401", "none is needed"} {
+		if !strings.Contains(got.stdout, want) {
+			t.Errorf("%q does not say %q", got.stdout, want)
+		}
+	}
+	is.True(!strings.Contains(got.stdout, "bad-key"))           // the upstream repeated it
+	is.True(!strings.Contains(got.stdout, "provider: unknown")) // the engine's words
+}
+
+func TestProviderCheckJSON(t *testing.T) {
+	is := is.New(t)
+	modelsFile(t, threeModels(upstream(t)))
+	got := imagegend(t, upstreamKeys, "provider", "check", "--json")
+	is.Equal(got.code, cli.ExitError)
+	var checks []struct {
+		Model, Provider, Problem string
+		OK                       bool
+		Ratios, Tiers            []string
+		Credits                  map[string]int
+		MaxReferences            int `json:"max_references"`
+		MaxImages                int `json:"max_images"`
+	}
+	is.NoErr(json.Unmarshal([]byte(got.stdout), &checks))
+	is.Equal(len(checks), 3)
+	good, stranger, picture := checks[0], checks[1], checks[2]
+	is.True(good.OK && !stranger.OK && picture.OK)
+	is.Equal(good.Problem, "")
+	is.True(strings.Contains(stranger.Problem, "refused the API key"))
+	is.Equal(good.Ratios, []string{"auto", "16:9"})
+	is.Equal(good.Tiers, []string{"1K", "4K"})
+	is.Equal(good.Credits["4K"], 3)
+	is.Equal(good.MaxImages, 2)
+	is.Equal(good.MaxReferences, 0)
+	is.Equal(picture.MaxReferences, 16)
+}
+
+func TestProviderCheckMistakes(t *testing.T) {
+	tests := []struct {
+		name, models, args string
+		code               int
+		want               string
+	}{
+		{"unknown model", threeModels("http://127.0.0.1:9"), "goood", cli.ExitError, `no model "goood"; there are: good, stranger, picture`},
+		{"two models", threeModels("http://127.0.0.1:9"), "good picture", cli.ExitUsage, "one argument too many"},
+		{"no key", strings.Replace(threeModels("http://127.0.0.1:9"), "BAD_KEY", "WORSE_KEY", 1), "good", cli.ExitError,
+			`models.yaml:9: models: model "stranger": provider: key_env: the environment variable WORSE_KEY is not set`},
+		{"a tier that is not there", "models:\n  - {id: m, provider: {type: gemini, private: true, tiers: [1K]}, credits: {2K: 1}}\n", "", cli.ExitError,
+			`model "m" has no price for any tier`},
+		{"no file", "", "--models nowhere.yaml", cli.ExitError, "nowhere.yaml"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			is := is.New(t)
+			modelsFile(t, test.models)
+			got := imagegend(t, upstreamKeys, append([]string{"provider", "check"}, strings.Fields(test.args)...)...)
+			is.Equal(got.code, test.code)
+			is.Equal(got.stdout, "")
+			if !strings.Contains(got.stderr, test.want) {
+				t.Errorf("%q does not say %q", got.stderr, test.want)
+			}
+		})
+	}
+}
+
+func TestProviderCheckWithoutModels(t *testing.T) {
+	is := is.New(t)
+	t.Chdir(t.TempDir())
+	got := imagegend(t, nil, "provider", "check")
+	is.Equal(got.code, cli.ExitOK)
+	is.True(strings.HasPrefix(got.stdout, "fake-1 by fake\n"))
+}
+
+// An upstream that is not there is told so, and all upstreams are asked.
+func TestProviderCheckUnreachable(t *testing.T) {
+	is := is.New(t)
+	s := httptest.NewServer(http.NotFoundHandler())
+	s.Close()
+	modelsFile(t, threeModels(s.URL))
+	got := imagegend(t, upstreamKeys, "provider", "check")
+	is.Equal(got.code, cli.ExitError)
+	is.Equal(strings.Count(got.stdout, "could not be reached"), 2)
+	is.Equal(got.stderr, "imagegend: not ready: 2 of 3 models\n")
+}

@@ -1,0 +1,95 @@
+package upstreams_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
+)
+
+// modelsFile writes models.yaml with a model for each provider, which stands in flow style. Files
+// that it names lie beside it.
+func modelsFile(t *testing.T, providers map[string]string, beside map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	var text strings.Builder
+	text.WriteString("models:\n")
+	for id, provider := range providers {
+		text.WriteString("  - id: " + id + "\n    provider: " + provider + "\n    credits: {1K: 1, 2K: 1, 4K: 1}\n")
+	}
+	write := func(name, content string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for name, content := range beside {
+		write(name, content)
+	}
+	return write("models.yaml", text.String())
+}
+
+// generation is what a client is told of one, as far as these tests look into it.
+type generation struct {
+	ID, Status string
+	Images     []struct {
+		URL           string
+		Width, Height int
+	}
+	Usage struct{ Credits int }
+}
+
+func (g generation) ended() bool { return g.Status == "succeeded" || g.Status == "failed" }
+
+// ask asks for images and is told of the generation, whatever became of it.
+func ask(t *testing.T, d *daemontest.Daemon, key string, fields map[string]any) generation {
+	t.Helper()
+	fields["prompt"] = "a fox"
+	answer := d.Call(daemontest.Generate(key, fields))
+	if location := answer.Header.Get("Location"); answer.Status >= 300 && location != "" {
+		answer = d.Call(daemontest.Request{Path: location, Key: key})
+	}
+	var g generation
+	answer.Into(t, &g)
+	if g.ID == "" {
+		t.Fatalf("status %d: %s", answer.Status, answer.Body)
+	}
+	return g
+}
+
+// await waits until a generation has ended.
+func await(t *testing.T, d *daemontest.Daemon, key, id string) (g generation) {
+	t.Helper()
+	eventually(t, "generation "+id+" has ended", func() bool {
+		d.Call(daemontest.Request{Path: "/api/v1/generations/" + id, Key: key}).Into(t, &g)
+		return g.ended()
+	})
+	return g
+}
+
+func balance(t *testing.T, d *daemontest.Daemon, key string) int {
+	t.Helper()
+	var body struct{ Balance struct{ Credits int } }
+	d.Call(daemontest.Request{Path: "/api/v1/credits", Key: key}).Into(t, &body)
+	return body.Balance.Credits
+}
+
+// eventually polls until the condition holds.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	const limit = 30 * time.Second
+	deadline := time.After(limit)
+	poll := time.NewTicker(5 * time.Millisecond)
+	defer poll.Stop()
+	for !holds() {
+		select {
+		case <-deadline:
+			t.Fatalf("after %s still not: %s", limit, what)
+		case <-poll.C:
+		}
+	}
+}
