@@ -23,7 +23,7 @@ import (
 const (
 	inFlight   = 32
 	perRequest = 4
-	edge       = 2048
+	edge       = 2880
 	mostMemory = 300 << 20
 	diskNeeded = 8 << 30
 )
@@ -48,9 +48,9 @@ func TestMemoryWithLargeImages(t *testing.T) {
 	var callers sync.WaitGroup
 	for range inFlight {
 		callers.Go(func() {
-			request := daemontest.Generate(key, map[string]any{"model": "large", "prompt": "noise", "n": perRequest, "quality": "medium"})
+			request := daemontest.Generate(key, map[string]any{"model": "large", "prompt": "noise", "n": perRequest, "quality": "high"})
 			answer, err := d.Do(t.Context(), request)
-			if n := bytes.Count(answer.Body, []byte(`"width":2048`)); err != nil || answer.Status != http.StatusOK || n != perRequest {
+			if n := bytes.Count(answer.Body, []byte(`"width":2880`)); err != nil || answer.Status != http.StatusOK || n != perRequest {
 				t.Errorf("status %d with %d images: %.300s: %v", answer.Status, n, answer.Body, err)
 			}
 		})
@@ -64,10 +64,10 @@ func TestMemoryWithLargeImages(t *testing.T) {
 // noise is a picture that cannot be compressed, of tier 4K.
 func noise(t *testing.T) []byte {
 	t.Helper()
-	picture := image.NewNRGBA64(image.Rect(0, 0, edge, edge))
+	picture := image.NewNRGBA(image.Rect(0, 0, edge, edge))
 	rand.NewChaCha8([32]byte{}).Read(picture.Pix)
-	for i := 6; i < len(picture.Pix); i += 8 {
-		picture.Pix[i], picture.Pix[i+1] = 0xff, 0xff
+	for i := 3; i < len(picture.Pix); i += 4 {
+		picture.Pix[i] = 0xff
 	}
 	var b bytes.Buffer
 	encoder := png.Encoder{CompressionLevel: png.NoCompression}
