@@ -23,7 +23,7 @@ type Engine struct {
 	ids      *idSource
 
 	slots    *slots
-	decoding *semaphore.Weighted // pixels that may be decoded at once
+	decoding *semaphore.Weighted // bytes of what is decoded
 	calls    *callsInFlight
 	leases   *leases
 	life     *lifecycle
@@ -35,8 +35,8 @@ type offer struct {
 	info ModelInfo
 }
 
-// decodeBudget bounds the memory of decoded images, at 4 bytes a pixel; a larger image is decoded alone.
-const decodeBudget = 16 << 20
+// decodeBudget bounds the bytes of decoded images; one that takes more is decoded alone.
+const decodeBudget = 64 << 20
 
 // New checks the configuration and returns an engine that does nothing yet. It names everything
 // that is wrong with the configuration at once.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"image/color"
 	"image/jpeg"
 	"image/png"
 	"io"
@@ -48,9 +49,36 @@ func sniff(head []byte) (format, error) {
 type shape struct {
 	format
 	width, height int
+	perPixel      int64 // bytes that decoding takes at most
 }
 
 func (s shape) pixels() int64 { return int64(s.width) * int64(s.height) }
+
+// memory is how many bytes it takes to decode the image, and to bring it to another size if that
+// is wanted.
+func (s shape) memory(to Size) int64 {
+	n := s.perPixel * s.pixels()
+	if s.is(to) {
+		return n
+	}
+	return n + rgba*(s.pixels()+int64(to.Area())) // what was cut out, and the result
+}
+
+// is reports whether the image has that size, or any will do.
+func (s shape) is(size Size) bool { return size.Auto() || size == Size{s.width, s.height} }
+
+const rgba = 4 // bytes of a pixel
+
+func perPixel(f format, m color.Model) int64 {
+	const coefficients = 16 // of a progressive JPEG's pixel, with four components
+	switch {
+	case f.mediaType == formatJPEG.mediaType:
+		return rgba + coefficients
+	case m == color.RGBA64Model || m == color.NRGBA64Model:
+		return 2 * rgba
+	}
+	return rgba
+}
 
 func decodeHeader(r io.Reader) (shape, error) {
 	b := bufio.NewReader(r)
@@ -66,5 +94,5 @@ func decodeHeader(r io.Reader) (shape, error) {
 	if c.Width <= 0 || c.Height <= 0 {
 		return shape{}, fmt.Errorf("its size is %d x %d", c.Width, c.Height)
 	}
-	return shape{f, c.Width, c.Height}, nil
+	return shape{f, c.Width, c.Height, perPixel(f, c.ColorModel)}, nil
 }

@@ -114,7 +114,7 @@ func (e *Engine) inspect(ctx context.Context, r Record, raw received) (checkedIm
 	if header.pixels() > MaxEdge*MaxEdge {
 		return checkedImage{}, &badImageError{fmt.Errorf("it claims %d x %d pixels", header.width, header.height)}
 	}
-	weight := min(header.pixels(), decodeBudget)
+	weight := min(header.memory(r.Size), decodeBudget)
 	if err := e.decoding.Acquire(ctx, weight); err != nil {
 		return checkedImage{}, context.Cause(ctx)
 	}
@@ -124,7 +124,7 @@ func (e *Engine) inspect(ctx context.Context, r Record, raw received) (checkedIm
 		release()
 		return checkedImage{}, err
 	}
-	if r.Size.Auto() || r.Size == (Size{header.width, header.height}) {
+	if header.is(r.Size) {
 		release()
 		return asReceived(header, raw), nil
 	}

@@ -123,7 +123,7 @@ func checkModelsFile(t *testing.T) {
 		"models:\n  - {id: a, provider: {type: fake}, credits: {1K: 1}, credits: {1K: 2}}\n": {"models.yaml:2", "credits"},
 		"models:\n  - {id: a, provider: {type: nonsense}, credits: {1K: 1}}\n":               {"models.yaml:2", "nonsense", "fake"},
 		"models: []\n": {"models.yaml:1", "models"},
-		"":             {"no model"},
+		"":             {"models.yaml"},
 	} {
 		file := write(t, content, t.TempDir(), "models.yaml")
 		program{}.run(t, "serve", "--addr", "127.0.0.1:0", "--data-dir", filepath.Join(t.TempDir(), "d"), "--models", file).fails(t, 1, mentions...)

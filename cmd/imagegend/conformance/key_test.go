@@ -67,7 +67,7 @@ func checkKeyIsNotStored(t *testing.T) {
 	a := serviceOf(d).account(t, 10)
 	other := strings.TrimSpace(d.Admin("key", "create", "--user", a.user, "--name", "other", "--expires-in", "720h"))
 	a.generated(t, nil)
-	is.Equal(d.Terminate(20*time.Second), 0) // when keys were used is written now at the latest
+	is.Equal(d.Terminate(exitLimit), 0) // when keys were used is written now at the latest
 
 	var stored, hashed bool
 	is.NoErr(filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {

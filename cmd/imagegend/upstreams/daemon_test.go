@@ -1,6 +1,7 @@
 package upstreams_test
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,28 +37,20 @@ func modelsFile(t *testing.T, providers map[string]string, beside map[string]str
 // generation is what a client is told of one, as far as these tests look into it.
 type generation struct {
 	ID, Status string
-	Images     []struct {
-		URL           string
-		Width, Height int
-	}
-	Usage struct{ Credits int }
+	Images     []struct{ URL string }
+	Usage      struct{ Credits int }
 }
 
 func (g generation) ended() bool { return g.Status == "succeeded" || g.Status == "failed" }
 
-// ask asks for images and is told of the generation, whatever became of it.
-func ask(t *testing.T, d *daemontest.Daemon, key string, fields map[string]any) generation {
+// queue asks for pictures of a fox, asynchronously.
+func queue(t *testing.T, d *daemontest.Daemon, key, model string, n int) (g generation) {
 	t.Helper()
-	fields["prompt"] = "a fox"
-	answer := d.Call(daemontest.Generate(key, fields))
-	if location := answer.Header.Get("Location"); answer.Status >= 300 && location != "" {
-		answer = d.Call(daemontest.Request{Path: location, Key: key})
-	}
-	var g generation
-	answer.Into(t, &g)
-	if g.ID == "" {
+	answer := d.Call(daemontest.Generate(key, object{"model": model, "prompt": "a fox", "n": n, "async": true}))
+	if answer.Status != http.StatusAccepted {
 		t.Fatalf("status %d: %s", answer.Status, answer.Body)
 	}
+	answer.Into(t, &g)
 	return g
 }
 

@@ -61,20 +61,20 @@ func (s source) provider(n *yaml.Node) (imagegen.Provider, error) {
 }
 
 var (
-	goName  = regexp.MustCompile(`\b[A-Z]\w*\b`)
+	goName  = regexp.MustCompile(`\b[A-Z]+[a-z]\w*\b`)
 	newWord = regexp.MustCompile(`([a-z])([A-Z])`)
 )
 
 // explain says what a provider's constructor says of a field, MaxPerCall, of the key, max_per_call,
 // and at its line.
 func explain(n *yaml.Node, known keys, err error) error {
-	at := n
+	at, rules := n, new(sizeRules).keys()
 	words := goName.ReplaceAllStringFunc(err.Error(), func(word string) string {
 		key := strings.ToLower(newWord.ReplaceAllString(word, "${1}_$2"))
 		if known[key+"_env"] != nil {
 			key += "_env"
 		}
-		if known[key] == nil {
+		if known[key] == nil && rules[key] == nil {
 			return word
 		}
 		if value := lookup(n, key); value != nil && at == n {

@@ -10,15 +10,19 @@ type sizeRules struct {
 	MaxAspect            float64
 }
 
-func (r *sizeRules) read(n *yaml.Node) error {
-	err := fields(n, keys{
+func (r *sizeRules) keys() keys {
+	return keys{
 		"step":       count(&r.Step),
 		"min_edge":   count(&r.MinEdge),
 		"max_edge":   count(&r.MaxEdge),
 		"min_pixels": count(&r.MinPixels),
 		"max_pixels": count(&r.MaxPixels),
 		"max_aspect": number(&r.MaxAspect),
-	})
+	}
+}
+
+func (r *sizeRules) read(n *yaml.Node) error {
+	err := fields(n, r.keys())
 	if err == nil && (r.Step == 0 || r.MaxEdge == 0 || r.MaxPixels == 0 || r.MaxAspect == 0) {
 		err = errAt(n, "step, max_edge, max_pixels and max_aspect are required")
 	}
