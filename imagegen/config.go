@@ -27,8 +27,8 @@ type Config struct {
 	// other error is answered with ErrInternal. nil: all are admitted.
 	Admit func(ctx context.Context, a Admission) error
 	// Observe is told of each generation that is accepted, settled or failed, once the fact is
-	// durable. It must be quick, safe for concurrent use, and must not call the engine. After a
-	// crash an event may be missing. nil: nobody is told.
+	// durable. It must be quick, safe for concurrent use, and must not call the engine; a panic of it
+	// is logged. After a crash an event may be missing. nil: nobody is told.
 	Observe func(ctx context.Context, e Event)
 
 	Concurrency    int           // attempts under way at once, of both kinds; 0: 16

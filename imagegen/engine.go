@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"golang.org/x/sync/semaphore"
 )
@@ -25,6 +26,7 @@ type Engine struct {
 	slots    *slots
 	decoding *semaphore.Weighted // bytes of what is decoded
 	calls    *callsInFlight
+	joining  atomic.Int64 // asynchronous generations on their way into the queue
 	leases   *leases
 	life     *lifecycle
 }
@@ -165,6 +167,11 @@ func (e *Engine) accountType(ctx context.Context, u UserID) (string, error) {
 }
 
 func (e *Engine) observe(ctx context.Context, kind EventKind, r Record) {
+	defer func() {
+		if p := recover(); p != nil { // what it watches has happened all the same
+			e.cfg.Log.ErrorContext(ctx, "Config.Observe panicked", "generation", r.ID, "event", kind, "panic", p)
+		}
+	}()
 	g := r.Generation()
 	g.Prompt = ""
 	e.cfg.Observe(ctx, Event{Kind: kind, User: r.User, Generation: g, Failure: r.Failure,

@@ -77,13 +77,11 @@ func (c *call) run(ctx context.Context) (Result, error) {
 // queue accepts asynchronous work.
 func (c *call) queue(ctx context.Context) (Result, error) {
 	e := c.engine
-	queued, err := e.store.Queued(ctx)
+	leave, err := e.joinQueue(ctx)
 	if err != nil {
-		return Result{}, public(err)
+		return Result{}, err
 	}
-	if queued >= e.cfg.MaxQueued {
-		return Result{}, overloaded(10*time.Second, fmt.Errorf("imagegen: %d generations are queued", queued))
-	}
+	defer leave()
 	if ids := c.referenceIDs(); len(ids) > 0 {
 		if err := e.spool.Keep(ctx, ids...); err != nil {
 			return Result{}, public(err)
@@ -96,11 +94,27 @@ func (c *call) queue(ctx context.Context) (Result, error) {
 	return Result{Generation: r.accepted().Generation(), BaseURL: r.BaseURL}, nil
 }
 
+// joinQueue takes a place in the queue until the record itself counts there. ErrOverloaded if
+// there is none.
+func (e *Engine) joinQueue(ctx context.Context) (leave func(), err error) {
+	joining := e.joining.Add(1)
+	leave = func() { e.joining.Add(-1) }
+	queued, err := e.store.Queued(ctx)
+	if err == nil && int64(queued)+joining > int64(e.cfg.MaxQueued) {
+		err = overloaded(10*time.Second, fmt.Errorf("imagegen: %d generations are queued", queued))
+	}
+	if err != nil {
+		leave()
+		return nil, public(err)
+	}
+	return leave, nil
+}
+
 // wait accepts synchronous work, has it done and waits for its end.
 func (c *call) wait(ctx context.Context) (Result, error) {
 	e := c.engine
 	began := e.cfg.Now()
-	if err := e.slots.acquire(ctx, c.record.User, e.cfg.SlotWait); err != nil {
+	if err := c.slot(ctx); err != nil {
 		return Result{}, err
 	}
 	c.record.Attempt = 1
@@ -127,6 +141,23 @@ func (c *call) wait(ctx context.Context) (Result, error) {
 		}
 		return answer(end.record)
 	}
+}
+
+// slot waits for a slot. Who still waits when a drain begins is told so, before any charge.
+func (c *call) slot(ctx context.Context) error {
+	e := c.engine
+	waiting, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(e.life.loop, cancel)()
+	err := e.slots.acquire(waiting, c.record.User, e.cfg.SlotWait)
+	stopping := e.life.taking()
+	switch {
+	case stopping == nil || ctx.Err() != nil:
+		return err
+	case err == nil:
+		e.slots.release()
+	}
+	return overloaded(5*time.Second, stopping)
 }
 
 // accept makes record and charge durable.

@@ -88,10 +88,13 @@ func (l *lifecycle) leave() {
 func (l *lifecycle) drain() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.draining && l.active == 0 {
-		close(l.idle)
+	if l.draining {
+		return
 	}
 	l.draining = true
+	if l.active == 0 {
+		close(l.idle)
+	}
 }
 
 // Start takes up what a former process left and begins to take work. It may be called again; after

@@ -48,7 +48,7 @@ func (e *Engine) concluded(ctx context.Context, r Record) {
 // tryAgain decides whether asynchronous work goes back to the queue. Draining is the service's
 // doing: it uses up no try, and the images so far are made again rather than sold short.
 func (e *Engine) tryAgain(r Record, images []StoredImage, err error) (Release, bool) {
-	if !r.Async || err == nil || e.tooOld(r) {
+	if !r.Async || err == nil || len(images) >= r.N || e.tooOld(r) {
 		return Release{}, false
 	}
 	if errors.Is(err, ErrStopping) {

@@ -108,8 +108,12 @@ func refusedByProvider(err error) error {
 // admit asks the embedder.
 func (e *Engine) admit(ctx context.Context, r Record, q GenerateRequest) error {
 	q.References = nil
-	return public(e.cfg.Admit(ctx, Admission{User: r.User, Request: q, Ratio: r.Ratio, Tier: r.Tier,
-		Credits: r.Charge().Credits, References: e.providerRequest(r).References}))
+	err := e.cfg.Admit(ctx, Admission{User: r.User, Request: q, Ratio: r.Ratio, Tier: r.Tier,
+		Credits: r.Charge().Credits, References: e.providerRequest(r).References})
+	if _, coded := errors.AsType[*Error](err); err != nil && !coded && ctx.Err() == nil {
+		return internal(err) // a time limit of the hook's own is not the caller's
+	}
+	return public(err)
 }
 
 // providerRequest is what the provider sees of a record.

@@ -40,6 +40,8 @@ func (e *Engine) chargeRefused(ctx context.Context, r Record, err error) error {
 func (e *Engine) acceptCharged(ctx context.Context, r Record) (Record, error) {
 	got, err := e.update(ctx, r.Fence(), Accept{})
 	switch {
+	case errors.Is(err, ErrNotApplied): // charged, but not accepted: the charge is undone before anybody is told
+		return got, e.chargeRefused(ctx, r, err)
 	case !errors.Is(err, ErrStale):
 		return got, err
 	case got.Visible() && got.Async: // accepted after all, and claimed meanwhile
