@@ -58,7 +58,7 @@ func (e *Engine) receive(ctx context.Context, body io.Reader) (received, error) 
 		return received{open, func() {}}, nil
 	}
 	id := ReferenceID(e.ids.next(referencePrefix, e.cfg.Now()))
-	in := &meter{r: io.MultiReader(bytes.NewReader(head), body), most: maxImageBytes, hash: sha256.New()}
+	in := &meter{r: io.MultiReader(bytes.NewReader(head), body), most: maxImageBytes}
 	if err := e.spool.Stage(ctx, id, in); err != nil {
 		if in.over || in.err != nil {
 			return received{}, &badImageError{err}

@@ -152,11 +152,11 @@ func (e *Engine) removeSpooled(ids ...ReferenceID) {
 
 var errTooLarge = errors.New("imagegen: too many bytes")
 
-// meter counts, limits and hashes what is read through it.
+// meter counts and limits what is read through it, and hashes it if that is wanted.
 type meter struct {
 	r    io.Reader
 	most int64
-	hash hash.Hash
+	hash hash.Hash // nil: not wanted
 	n    int64
 	over bool
 	err  error // of r
@@ -164,7 +164,9 @@ type meter struct {
 
 func (m *meter) Read(p []byte) (int, error) {
 	n, err := m.r.Read(p)
-	m.hash.Write(p[:n])
+	if m.hash != nil {
+		m.hash.Write(p[:n])
+	}
 	m.n += int64(n)
 	if m.n > m.most {
 		m.over = true
