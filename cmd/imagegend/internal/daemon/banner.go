@@ -3,6 +3,7 @@ package daemon
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"net"
 	"path/filepath"
 	"slices"
@@ -31,9 +32,10 @@ func (d *daemon) announce(welcome []string) {
 	d.log.Info("ready", attrs...)
 }
 
-// print is the announcement for people.
+// print is the announcement for people. It is written at once, so that no record of the log, and
+// no reader, comes in between.
 func (d *daemon) print(ready time.Duration, welcome []string) {
-	w := d.options.Output
+	w := new(strings.Builder)
 	line := func(name, text string) { fmt.Fprintf(w, "  %-9s %s\n", name, text) }
 	fmt.Fprintf(w, "imagegend %s\n", d.options.Version)
 	line("listening", d.listenURL())
@@ -53,6 +55,7 @@ func (d *daemon) print(ready time.Duration, welcome []string) {
 	for _, line := range welcome {
 		fmt.Fprintln(w, line)
 	}
+	io.WriteString(d.options.Output, w.String())
 }
 
 // url is where callers reach the service, as far as it knows.

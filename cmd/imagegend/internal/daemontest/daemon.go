@@ -98,17 +98,21 @@ func (d *Daemon) cleanup() {
 	}
 }
 
-var address = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
+var (
+	address   = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
+	announced = regexp.MustCompile(`(?m)^ready in |"msg":"ready"`)
+)
 
-// awaitReady waits until the daemon has told its address and answers that it is ready.
+// awaitReady waits until the daemon has announced itself, which it does last, and answers that it
+// is ready.
 func (d *Daemon) awaitReady() error {
 	limit := time.After(startLimit)
 	began := time.Now()
 	poll := time.NewTicker(2 * time.Millisecond)
 	defer poll.Stop()
 	for {
-		if d.URL == "" {
-			d.URL = address.FindString(d.Output())
+		if written := d.Output(); announced.MatchString(written) {
+			d.URL = address.FindString(written)
 		}
 		if d.URL != "" && d.ready() {
 			d.Startup += time.Since(began)
