@@ -3,7 +3,6 @@ package catalog
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -23,7 +22,7 @@ func comfyUIKind(s source) kind {
 		"steps":      (*steps)(&c.Steps).read,
 		"workflows": each(func(n *yaml.Node) error {
 			files = append(files, n.Value)
-			workflow, err := s.workflow(n)
+			workflow, err := s.content(n)
 			c.Workflows = append(c.Workflows, workflow)
 			return err
 		}),
@@ -33,18 +32,6 @@ func comfyUIKind(s source) kind {
 		p, err := comfyui.New(c)
 		return p, nameFiles(err, files)
 	}}
-}
-
-func (s source) workflow(n *yaml.Node) ([]byte, error) {
-	var name string
-	if err := text(&name)(n); err != nil {
-		return nil, err
-	}
-	content, err := os.ReadFile(s.path(name))
-	if err != nil {
-		return nil, errAt(n, "the workflow cannot be read: %v", err)
-	}
-	return content, nil
 }
 
 // nameFiles says the name of a workflow's file where err has its number.

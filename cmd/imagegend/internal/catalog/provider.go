@@ -85,6 +85,12 @@ func explain(n *yaml.Node, known keys, err error) error {
 	return errAt(at, "%s", words)
 }
 
+// fakeKind draws, or yields the same file for every image, to measure what surrounds the provider.
 func fakeKind(s source) kind {
-	return kind{keys{}, func() (imagegen.Provider, error) { return &provider.Fake{AllowCrash: s.AllowCrash}, nil }}
+	fake := &provider.Fake{AllowCrash: s.AllowCrash}
+	image := func(n *yaml.Node) (err error) {
+		fake.Image, err = s.content(n)
+		return err
+	}
+	return kind{keys{"image": image}, func() (imagegen.Provider, error) { return fake, nil }}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -72,14 +71,6 @@ func (s source) secretFile(path string) (string, error) {
 		return "", fmt.Errorf("the file %s is empty", f.Name())
 	}
 	return value, nil
-}
-
-// path is where a file lies that models.yaml names.
-func (s source) path(name string) string {
-	if filepath.IsAbs(name) {
-		return name
-	}
-	return filepath.Join(s.dir, name)
 }
 
 // refuseLiterals refuses a secret that is written into the file.

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/imagegend/imagegend/bench/load"
+)
+
+// half finds the peak in a closed loop and puts half of it on in an open one.
+func half(ctx context.Context, b *bench) (measured, error) {
+	p, l, err := (generation{edge: small, connections: 256, memory: true}).ours(b)
+	if err != nil {
+		return measured{}, err
+	}
+	defer p.stop()
+	peak, err := l.Closed(ctx, b.during)
+	if err != nil {
+		return measured{}, err
+	}
+	var r load.Result
+	if r, err = l.Open(ctx, peak.Rate()/2, b.during); err != nil {
+		return measured{}, err
+	}
+	return measured{
+		fmt.Sprintf("%v, %v, %v", round(r.Quantile(0.5)), round(r.Quantile(0.99)), round(r.Quantile(0.999))),
+		fmt.Sprintf("p50, p99, p99.9 at %.0f/s; peak %.0f/s", r.Rate(), peak.Rate()),
+	}, nil
+}
+
+// startup times the daemon from its start until it answers.
+func startup(_ context.Context, b *bench) (measured, error) {
+	var times []float64
+	for range max(5, b.rounds) {
+		began := time.Now()
+		p, err := b.serve("")
+		if err != nil {
+			return measured{}, err
+		}
+		p.stop()
+		times = append(times, float64(p.ready.Sub(began).Milliseconds()))
+	}
+	return measured{spread(times) + " ms", ""}, nil
+}
+
+// idle looks at the daemon's memory when it has had nothing to do.
+func idle(ctx context.Context, b *bench) (measured, error) {
+	p, err := b.serve("")
+	if err != nil {
+		return measured{}, err
+	}
+	defer p.stop()
+	select {
+	case <-ctx.Done():
+	case <-time.After(b.during):
+	}
+	n, err := p.resident()
+	return measured{fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)), fmt.Sprintf("after %v", b.during)}, err
+}
+
+// binary is the size of the daemon as it is built, without options.
+func binary(_ context.Context, b *bench) (measured, error) {
+	i, err := os.Stat(filepath.Join(b.bin, "imagegend"))
+	if err != nil {
+		return measured{}, err
+	}
+	return measured{fmt.Sprintf("%.1f MB", float64(i.Size())/1e6), "go build -trimpath"}, nil
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"errors"
+	"path/filepath"
+
+	"go.etcd.io/bbolt"
+)
+
+// database is a bbolt file with one committer: what waits is committed together.
+type database struct {
+	bolt  *bbolt.DB
+	queue chan write
+}
+
+// write puts a few values.
+type write struct {
+	values []value
+	done   chan error
+}
+
+type value struct{ bucket, key, value []byte }
+
+const mostWrites = 1024
+
+var buckets = [][]byte{[]byte("keys"), []byte("generations"), []byte("index"), []byte("journal"), []byte("accounts")}
+
+func openDatabase(dir string) (*database, error) {
+	bolt, err := bbolt.Open(filepath.Join(dir, "reference.db"), 0o600, &bbolt.Options{
+		FreelistType: bbolt.FreelistMapType, InitialMmapSize: 1 << 30,
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = bolt.Update(func(t *bbolt.Tx) error {
+		var errs []error
+		for _, b := range buckets {
+			_, err := t.CreateBucketIfNotExists(b)
+			errs = append(errs, err)
+		}
+		return errors.Join(errs...)
+	})
+	d := &database{bolt, make(chan write, mostWrites)}
+	go d.commit()
+	return d, err
+}
+
+// put returns when the values are durable.
+func (d *database) put(values ...value) error {
+	w := write{values, make(chan error, 1)}
+	d.queue <- w
+	return <-w.done
+}
+
+func (d *database) commit() {
+	for first := range d.queue {
+		batch := []write{first}
+		for len(batch) < mostWrites && len(d.queue) > 0 {
+			batch = append(batch, <-d.queue)
+		}
+		err := d.bolt.Update(func(t *bbolt.Tx) error { return putAll(t, batch) })
+		for _, w := range batch {
+			w.done <- err
+		}
+	}
+}
+
+func putAll(t *bbolt.Tx, batch []write) error {
+	for _, w := range batch {
+		for _, v := range w.values {
+			if err := t.Bucket(v.bucket).Put(v.key, v.value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// get calls f with a value that is valid until f returns.
+func (d *database) get(bucket, key []byte, f func(value []byte)) error {
+	return d.bolt.View(func(t *bbolt.Tx) error {
+		f(t.Bucket(bucket).Get(key))
+		return nil
+	})
+}

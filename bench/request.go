@@ -1,0 +1,69 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/imagegend/imagegend/bench/load"
+)
+
+const (
+	ourPost   = "/api/v1/images/generations"
+	theirPost = "/generations"
+)
+
+// generate is the load of generations of one small image.
+func (p *process) generate(path string, edge, connections int, async bool) load.Load {
+	status := http.StatusOK
+	if async {
+		status = http.StatusAccepted
+	}
+	body := fmt.Sprintf(`{"model":"fake-1","prompt":"a fox in the snow, seen from afar","size":"%dx%d","n":1,"async":%t}`, edge, edge, async)
+	request := fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+		path, p.address, p.key, len(body), body)
+	return load.Load{Address: p.address, Connections: connections, Status: status, Request: func(int) []byte { return request }}
+}
+
+// get is the load of reading one path.
+func (p *process) get(path string, connections int) load.Load {
+	request := fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", path, p.address, p.key)
+	return load.Load{Address: p.address, Connections: connections, Status: http.StatusOK, Request: func(int) []byte { return request }}
+}
+
+// makeOne has the service make a generation, for what reads one.
+func (p *process) makeOne(edge int) error {
+	body := fmt.Sprintf(`{"model":"fake-1","prompt":"a fox in the snow, seen from afar","size":"%dx%d"}`, edge, edge)
+	r, err := http.NewRequest(http.MethodPost, "http://"+p.address+ourPost, strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Authorization", "Bearer "+p.key)
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return err
+	}
+	var g struct {
+		ID     string
+		Images []struct{ URL string }
+	}
+	if err := json.Unmarshal(text, &g); err != nil || len(g.Images) == 0 {
+		return fmt.Errorf("status %d: %s", answer.StatusCode, text)
+	}
+	p.known = "/api/v1/generations/" + g.ID
+	u, err := url.Parse(g.Images[0].URL)
+	if err != nil {
+		return err
+	}
+	p.image = u.Path
+	return nil
+}

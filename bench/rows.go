@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/imagegend/imagegend/bench/load"
+)
+
+// row is one line of the table.
+type row struct {
+	name    string
+	target  string
+	measure func(ctx context.Context, b *bench) (measured, error)
+}
+
+// measured is what goes into the table.
+type measured struct{ figure, detail string }
+
+// The edges of the pictures that the provider has ready.
+const (
+	small = 17  // 1 KB
+	large = 590 // 1 MB
+	movie = 835 // 2 MB
+)
+
+var rows = []row{
+	{"generation, 1 KB in memory, 256 connections", "≥ 0.8", versus(generation{edge: small, connections: 256, memory: true}, rate)},
+	{"generation, 1 KB on disk, 256 connections", "≥ 0.8", versus(generation{edge: small, connections: 256}, rate)},
+	{"generation, 1 MB on disk, 256 connections", "≥ 0.8", versus(generation{edge: large, connections: 256}, rate)},
+	{"generation, 1 KB in memory, 1 connection", "≤ 1.6", versus(generation{edge: small, connections: 1, memory: true}, median)},
+	{"generation, 1 KB on disk, 1 connection", "≤ 1.6", versus(generation{edge: small, connections: 1}, median)},
+	{"generation, 1 MB on disk, 1 connection", "≤ 1.6", versus(generation{edge: large, connections: 1}, median)},
+	{"asynchronous intake, 256 connections", "≥ 0.8", versus(generation{edge: small, connections: 256, async: true}, rate)},
+	{"open loop at half of the peak, 1 KB in memory", "1, 5, 20 ms", half},
+	{"GET generation, 64 connections", "≥ 0.8", versus(reading{edge: small, what: known}, rate)},
+	{"GET models, 64 connections", "≥ 0.9", versus(reading{edge: small, what: models}, rate)},
+	{"GET image of 2 MB, 64 connections", "≥ 0.9", versus(reading{edge: movie, what: download}, rate)},
+	{"start to first answer, empty store", "< 100 ms", startup},
+	{"resident when idle", "< 30 MiB", idle},
+	{"binary", "< 30 MB", binary},
+}
+
+// contest is a load that ours and theirs are put under.
+type contest interface {
+	theirs(b *bench) (*process, load.Load, error)
+	ours(b *bench) (*process, load.Load, error)
+}
+
+// figure makes one number of a result; rate is higher when better, median is lower.
+type figure func(load.Result) float64
+
+func rate(r load.Result) float64   { return r.Rate() }
+func median(r load.Result) float64 { return r.Quantile(0.5).Seconds() }
+
+// versus runs both in turn and takes the ratio of each round.
+func versus(c contest, f figure) func(context.Context, *bench) (measured, error) {
+	return func(ctx context.Context, b *bench) (measured, error) {
+		var ratios []float64
+		var detail string
+		for range b.rounds {
+			theirs, err := b.under(ctx, c.theirs)
+			if err != nil {
+				return measured{}, fmt.Errorf("the reference: %w", err)
+			}
+			ours, err := b.under(ctx, c.ours)
+			if err != nil {
+				return measured{}, err
+			}
+			ratios = append(ratios, f(ours)/f(theirs))
+			detail = fmt.Sprintf("%.0f/s to %.0f/s, median %v to %v", ours.Rate(), theirs.Rate(), round(ours.Quantile(0.5)), round(theirs.Quantile(0.5)))
+		}
+		return measured{spread(ratios), detail}, nil
+	}
+}
+
+// under starts a server, warms it up, and puts it under load.
+func (b *bench) under(ctx context.Context, begin func(*bench) (*process, load.Load, error)) (load.Result, error) {
+	p, l, err := begin(b)
+	if err != nil {
+		return load.Result{}, err
+	}
+	defer p.stop()
+	if _, err := l.Closed(ctx, b.during/5); err != nil {
+		return load.Result{}, err
+	}
+	return l.Closed(ctx, b.during)
+}
+
+func spread(v []float64) string {
+	slices.Sort(v)
+	return fmt.Sprintf("%.2f (%.2f-%.2f)", v[len(v)/2], v[0], v[len(v)-1])
+}
+
+func round(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond) }
+
+// generation makes images.
+type generation struct {
+	edge, connections int
+	memory, async     bool
+}
+
+func (g generation) theirs(b *bench) (*process, load.Load, error) {
+	image, err := b.picture(g.edge)
+	if err != nil {
+		return nil, load.Load{}, err
+	}
+	if g.memory || g.async {
+		image = ""
+	}
+	p, err := b.reference(image)
+	if err != nil {
+		return nil, load.Load{}, err
+	}
+	return p, p.generate(theirPost, g.edge, g.connections, g.async), nil
+}
+
+func (g generation) ours(b *bench) (*process, load.Load, error) {
+	image, err := b.picture(g.edge)
+	if err != nil {
+		return nil, load.Load{}, err
+	}
+	begin := b.serve
+	if g.memory {
+		begin = b.embedded
+	}
+	p, err := begin(image)
+	if err != nil {
+		return nil, load.Load{}, err
+	}
+	return p, p.generate(ourPost, g.edge, g.connections, g.async), nil
+}
+
+// reading reads what is there.
+type reading struct {
+	edge int
+	what func(*process) (theirs, ours string)
+}
+
+func known(p *process) (string, string)    { return p.known, p.known }
+func download(p *process) (string, string) { return p.image, p.image }
+func models(*process) (string, string)     { return "/empty", "/api/v1/models" }
+
+const readers = 64
+
+func (r reading) theirs(b *bench) (*process, load.Load, error) {
+	picture, err := b.picture(r.edge)
+	if err != nil {
+		return nil, load.Load{}, err
+	}
+	p, err := b.reference("")
+	if err != nil {
+		return nil, load.Load{}, err
+	}
+	if err := os.Link(picture, filepath.Join(p.dir, "download")); err != nil {
+		p.stop()
+		return nil, load.Load{}, err
+	}
+	path, _ := r.what(p)
+	return p, p.get(path, readers), nil
+}
+
+func (r reading) ours(b *bench) (*process, load.Load, error) {
+	picture, err := b.picture(r.edge)
+	if err != nil {
+		return nil, load.Load{}, err
+	}
+	p, err := b.serve(picture)
+	if err != nil {
+		return nil, load.Load{}, err
+	}
+	if err := p.makeOne(r.edge); err != nil {
+		p.stop()
+		return nil, load.Load{}, err
+	}
+	_, path := r.what(p)
+	return p, p.get(path, readers), nil
+}
