@@ -23,12 +23,13 @@ type Engine struct {
 	accounts *Accounts
 	ids      *idSource
 
-	slots    *slots
-	decoding *semaphore.Weighted // bytes of what is decoded
-	calls    *callsInFlight
-	joining  atomic.Int64 // asynchronous generations on their way into the queue
-	leases   *leases
-	life     *lifecycle
+	slots     *slots
+	receiving *semaphore.Weighted // bytes of images that are held in memory as they came
+	decoding  *semaphore.Weighted // bytes of what is decoded
+	calls     *callsInFlight
+	joining   atomic.Int64 // asynchronous generations on their way into the queue
+	leases    *leases
+	life      *lifecycle
 }
 
 // offer is a model with what it offers.
@@ -50,14 +51,15 @@ func New(cfg Config) (*Engine, error) {
 	ids := newIDSource()
 	e := &Engine{
 		cfg: cfg, store: cfg.Store, ledger: cfg.Ledger, images: cfg.Images, spool: cfg.Spool,
-		models:   make(map[string]offer, len(cfg.Models)),
-		accounts: &Accounts{store: cfg.Store, now: cfg.Now, ids: ids, used: &keyUse{}},
-		ids:      ids,
-		slots:    newSlots(cfg.Concurrency),
-		decoding: semaphore.NewWeighted(decodeBudget),
-		calls:    newCallsInFlight(),
-		leases:   newLeases(),
-		life:     newLifecycle(),
+		models:    make(map[string]offer, len(cfg.Models)),
+		accounts:  &Accounts{store: cfg.Store, now: cfg.Now, ids: ids, used: &keyUse{}},
+		ids:       ids,
+		slots:     newSlots(cfg.Concurrency),
+		receiving: semaphore.NewWeighted(receiveBudget),
+		decoding:  semaphore.NewWeighted(decodeBudget),
+		calls:     newCallsInFlight(),
+		leases:    newLeases(),
+		life:      newLifecycle(),
 	}
 	if j, ok := cfg.Store.(JointStore); ok && j.Joins(cfg.Ledger) {
 		e.joint = j

@@ -13,8 +13,11 @@ import (
 const (
 	// maxImageBytes bounds what is read of one image of a provider.
 	maxImageBytes = 256 << 20
-	// inMemoryBytes is the largest image that is checked without going through the spool.
-	inMemoryBytes = 256 << 10
+	// Up to firstBytes of an image are held in memory while it is checked; up to inMemoryBytes, as
+	// long as all images together stay within receiveBudget. Others go through the spool.
+	firstBytes    = 64 << 10
+	inMemoryBytes = 4 << 20
+	receiveBudget = 64 << 20
 )
 
 // badImageError says that an image counts as not delivered; the provider may still yield others.
@@ -49,16 +52,35 @@ type received struct {
 // receive reads a provider's image to its end, so that what follows runs at the speed of this
 // machine whatever the upstream's is.
 func (e *Engine) receive(ctx context.Context, body io.Reader) (received, error) {
-	head, err := io.ReadAll(io.LimitReader(body, inMemoryBytes+1))
-	if err != nil {
-		return received{}, &badImageError{err}
+	var held int64
+	release := func() { e.receiving.Release(held) }
+	kept := false
+	defer func() { // also when body panics
+		if !kept {
+			release()
+		}
+	}()
+	var head bytes.Buffer
+	for most := int64(firstBytes); ; most *= 2 {
+		if _, err := io.Copy(&head, io.LimitReader(body, most+1-int64(head.Len()))); err != nil {
+			return received{}, &badImageError{err}
+		}
+		if int64(head.Len()) <= most {
+			kept = true
+			open := func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(head.Bytes())), nil }
+			return received{open, release}, nil
+		}
+		if most == inMemoryBytes || !e.receiving.TryAcquire(most) {
+			return e.receiveSpooled(ctx, io.MultiReader(&head, body))
+		}
+		held += most
 	}
-	if len(head) <= inMemoryBytes {
-		open := func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(head)), nil }
-		return received{open, func() {}}, nil
-	}
+}
+
+// receiveSpooled puts a provider's image into the spool.
+func (e *Engine) receiveSpooled(ctx context.Context, body io.Reader) (received, error) {
 	id := ReferenceID(e.ids.next(referencePrefix, e.cfg.Now()))
-	in := &meter{r: io.MultiReader(bytes.NewReader(head), body), most: maxImageBytes}
+	in := &meter{r: body, most: maxImageBytes}
 	if err := e.spool.Stage(ctx, id, in); err != nil {
 		if in.over || in.err != nil {
 			return received{}, &badImageError{err}
@@ -113,6 +135,12 @@ func (e *Engine) inspect(ctx context.Context, r Record, raw received) (checkedIm
 	}
 	if header.pixels() > MaxEdge*MaxEdge {
 		return checkedImage{}, &badImageError{fmt.Errorf("it claims %d x %d pixels", header.width, header.height)}
+	}
+	if header.mediaType == formatPNG.mediaType && header.is(r.Size) {
+		whole, err := readImage(ctx, raw, wholePNG)
+		if whole || err != nil {
+			return asReceived(header, raw), err
+		}
 	}
 	weight := min(header.memory(r.Size), decodeBudget)
 	if err := e.decoding.Acquire(ctx, weight); err != nil {
