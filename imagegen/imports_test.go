@@ -50,8 +50,8 @@ func goList(t *testing.T, dir string, args ...string) []goPackage {
 // Each library is imported only where docs/design.md says, and what an embedder imports stays small.
 func TestImportRules(t *testing.T) {
 	only := map[string][]string{ // import path prefix → packages that may import it
-		"go.etcd.io/bbolt":                    {module + "/imagegen/storage"},
-		"github.com/julienschmidt/httprouter": {module + "/imagegen/httpapi"},
+		"go.etcd.io/bbolt":                    {module + "/imagegen/storage", module + "/bench/reference"},
+		"github.com/julienschmidt/httprouter": {module + "/imagegen/httpapi", module + "/bench/reference"},
 		"github.com/spf13/":                   {module + "/cmd/imagegend"},
 		"github.com/failsafe-go/":             {module + "/imagegen/provider/router"},
 		"pgregory.net/rapid":                  {module + "/proof"},
