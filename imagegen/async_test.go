@@ -210,12 +210,12 @@ func TestRecovery(t *testing.T) {
 			}}, option)
 			// What a process leaves that dies in the middle of its attempts.
 			leave := func(async bool) imagegen.GenerationID {
-				id := imagegen.GenerationID("gen_00000000000000000000000001")
+				id, attempt := imagegen.GenerationID("gen_00000000000000000000000001"), 1
 				if async {
-					id = "gen_00000000000000000000000002"
+					id, attempt = "gen_00000000000000000000000002", 0
 				}
 				r := imagegen.Record{Intent: imagegen.Intent{ID: id, User: alice, Model: "m", Prompt: "a fox", N: 1, Ratio: "auto", Tier: "1K",
-					Quality: "auto", Effort: "auto", Price: 1, Async: async, CreatedAt: time.Now()}, Progress: imagegen.Progress{State: imagegen.StateCharging}}
+					Quality: "auto", Effort: "auto", Price: 1, Async: async, CreatedAt: time.Now()}, Progress: imagegen.Progress{State: imagegen.StateCharging, Attempt: attempt}}
 				_, err := h.db.CreateCharged(t.Context(), r, time.Minute)
 				h.is.NoErr(err)
 				return id
@@ -224,7 +224,9 @@ func TestRecovery(t *testing.T) {
 			async := leave(true)
 			g := h.ended(async)
 			h.is.Equal(g.Status, imagegen.StatusSucceeded)
-			g = h.ended(sync) // once its lease has ended
+			began := time.Now()
+			g = h.ended(sync)                            // once its lease has ended
+			h.is.True(time.Since(began) < 2*time.Minute) // and not only when it is too old
 			h.is.Equal(g.Status, imagegen.StatusFailed)
 			h.is.Equal(h.balance(), imagegen.Credits(99))
 			synctest.Wait()

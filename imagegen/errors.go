@@ -138,12 +138,13 @@ func overloaded(retry time.Duration, err error) error {
 // public turns an error of a Store or a Ledger into one that a user may see.
 func public(err error) error {
 	_, coded := errors.AsType[*Error](err)
+	_, broken := errors.AsType[Violation](err)
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), coded:
 		return err
-	case errors.Is(err, ErrNotApplied):
+	case errors.Is(err, ErrNotApplied) && !broken:
 		return overloaded(time.Second, err)
 	}
 	return internal(err)

@@ -147,3 +147,41 @@ func TestDrainKeepsWhatIsComplete(t *testing.T) {
 		close(hold)
 	})
 }
+
+// endless brings a byte every three seconds, or nothing at all, for ever.
+type endless struct{ bytes int }
+
+func (e endless) Read(p []byte) (int, error) {
+	if e.bytes > 0 {
+		time.Sleep(3 * time.Second)
+	}
+	return min(e.bytes, len(p)), nil
+}
+
+// An image that never ends holds its slot no longer than the attempt lasts; one that brings nothing
+// is given up at once.
+func TestBodyWithoutEnd(t *testing.T) {
+	for bytes, takes := range map[int]time.Duration{1: 801 * time.Second, 0: 0} {
+		t.Run(fmt.Sprintf("%d bytes at a time", bytes), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				first := true
+				h := start(t, &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+					image := picture(1024, 1024)
+					if first {
+						image.Body = endless{bytes}
+					}
+					first = false
+					yield(image, nil)
+				}}, func(c *imagegen.Config) { c.Concurrency = 1 })
+				began := time.Now()
+				_, err := h.generate(imagegen.GenerateRequest{})
+				h.is.True(isCode(err, imagegen.ErrGenerationFailed))
+				h.is.Equal(time.Since(began), takes)
+				_, err = h.generate(imagegen.GenerateRequest{})
+				h.is.NoErr(err)
+				h.is.Equal(time.Since(began), takes)
+				h.is.Equal(h.balance(), imagegen.Credits(99))
+			})
+		})
+	}
+}

@@ -31,7 +31,7 @@ func (a *attempt) keep(ctx context.Context, from ProviderImage) error {
 	if from.Body == nil {
 		return &badImageError{errors.New("it has no body")}
 	}
-	raw, err := a.engine.receive(ctx, from.Body)
+	raw, err := a.engine.receive(ctx, &body{ctx: ctx, r: from.Body})
 	if err != nil {
 		return err
 	}

@@ -37,11 +37,10 @@ func (e *Engine) outcome(ctx context.Context, r Record, images []StoredImage, er
 
 // concluded tells the observer of a generation that has ended.
 func (e *Engine) concluded(ctx context.Context, r Record) {
-	switch r.State {
-	case StateSucceeded:
-		e.observe(ctx, EventSettled, r)
-	case StateFailed:
+	if r.State == StateFailed {
 		e.observe(ctx, EventFailed, r)
+	} else {
+		e.observe(ctx, EventSettled, r)
 	}
 }
 

@@ -82,8 +82,13 @@ func (e *Engine) finish(ctx context.Context, r Record, o Outcome) (Record, error
 	return e.close(ctx, r)
 }
 
-// close settles a record whose outcome is recorded.
+// close settles a record whose outcome is recorded. What the ledger is told follows from the record
+// alone, and no later check can take it back: so a record that is not sound is not settled.
 func (e *Engine) close(ctx context.Context, r Record) (Record, error) {
+	if err := r.Check(); err != nil {
+		e.cfg.Log.ErrorContext(ctx, "a settlement was refused", "generation", r.ID, "error", err)
+		return r, err
+	}
 	if err := e.ledger.Settle(ctx, r.Charge().ID, r.Used()); err != nil {
 		return r, err // it stays settling; recovery repeats
 	}

@@ -103,7 +103,8 @@ const (
 // Apply is the only way in which a record changes; stores call it inside their transaction.
 // changed is false with a nil error when the record already is what the caller wants, and when it
 // has ended and the change came too late: then nothing is to be written.
-// ErrStale: the attempt was overtaken. ErrTransition: the state does not allow the change.
+// ErrStale: the attempt was overtaken. ErrTransition: the state does not allow the change. A
+// [Violation]: the record would no longer pass [Record.Check]. With an error nothing is to be written.
 //
 // The Intent differs afterwards only where the new state is StateErasing.
 func (r Record) Apply(attempt int, c Change) (next Record, didChange bool, err error) {
@@ -113,6 +114,9 @@ func (r Record) Apply(attempt int, c Change) (next Record, didChange bool, err e
 	next = r
 	switch c.apply(&next) {
 	case changed:
+		if err := next.Check(); err != nil {
+			return r, false, err
+		}
 		return next, true, nil
 	case unchanged:
 		return r, false, nil

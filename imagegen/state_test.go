@@ -15,15 +15,25 @@ var states = []imagegen.State{imagegen.StateCharging, imagegen.StateQueued, imag
 	imagegen.StateSucceeded, imagegen.StateFailed, imagegen.StateErasing, imagegen.StateErased, imagegen.StateGone}
 
 var (
-	oneImage = imagegen.Outcome{Images: []imagegen.StoredImage{{ID: "image_1"}}, At: time.Unix(9, 0)}
-	noImage  = imagegen.Outcome{Failure: &imagegen.Failure{Class: imagegen.ClassRefused}, At: time.Unix(9, 0)}
+	oneImage = imagegen.Outcome{At: time.Unix(9, 0), Images: []imagegen.StoredImage{{ID: "image_00000000000000000000000001" + "00000000000000000000000001",
+		Attempt: 4, MediaType: "image/png", Width: 1, Height: 1, Size: 1, CreatedAt: time.Unix(8, 0)}}}
+	noImage = imagegen.Outcome{Failure: &imagegen.Failure{Class: imagegen.ClassRefused}, At: time.Unix(9, 0)}
 )
 
+// recordIn is a sound record in its fourth attempt; from its outcome on it has an image, unless it failed.
 func recordIn(s imagegen.State, async bool) imagegen.Record {
-	r := imagegen.Record{Intent: imagegen.Intent{ID: "gen_1", Prompt: "a fox", Async: async, N: 2, Price: 3},
+	r := imagegen.Record{Intent: imagegen.Intent{ID: "gen_00000000000000000000000001", User: "alice", Prompt: "a fox", Async: async, N: 2, Price: 3},
 		Progress: imagegen.Progress{State: s, Attempt: 4}}
-	if s == imagegen.StateSettling || s == imagegen.StateSucceeded {
-		r.Images, r.Published = oneImage.Images, 1
+	switch s {
+	case imagegen.StateSettling, imagegen.StateSucceeded, imagegen.StateErasing:
+		r.Images, r.Published, r.CompletedAt = oneImage.Images, 1, oneImage.At
+	case imagegen.StateErased:
+		r.Published, r.CompletedAt = 1, oneImage.At
+	case imagegen.StateFailed:
+		r.Failure, r.CompletedAt = noImage.Failure, noImage.At
+	}
+	if s == imagegen.StateErasing || s == imagegen.StateErased {
+		r.Prompt = ""
 	}
 	return r
 }

@@ -20,6 +20,9 @@ import (
 // Audit implements [imagegen.Auditor]. It looks at one snapshot while work goes on, and then reads
 // every image. It needs room in the directory for a copy of the ledger. Values that do not match
 // their checksums are reported first and alone: nothing else can be said of a file that has any.
+//
+// In a database that has generations, charges and images with the identifiers of others are reported:
+// one that serves as the Ledger or the ImageStore of another Store should have no generations itself.
 func (db *DB) Audit(ctx context.Context) (imagegen.AuditReport, error) {
 	a, err := db.beginAudit(ctx)
 	if err != nil {
@@ -55,10 +58,13 @@ func (db *DB) beginAudit(ctx context.Context) (*audit, error) {
 	return a, nil
 }
 
-// finish reads the images.
+// finish reads the images, and looks for those that are nobody's.
 func (a *audit) finish() (imagegen.AuditReport, error) {
 	defer a.images.discard()
 	err := a.images.each(a.image)
+	if err == nil {
+		err = a.orphans()
+	}
 	return a.report, err
 }
 

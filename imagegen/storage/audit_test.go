@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/matryer/is"
@@ -101,6 +102,10 @@ func TestAuditFindsDamage(t *testing.T) {
 		}), "checksum"},
 		"image missing":   {file(os.Remove), "image bytes"},
 		"image cut short": {file(func(path string) error { return os.Truncate(path, 10) }), "image bytes"},
+		"image of nothing": {file(func(path string) error {
+			return copyFile(path, strings.NewReplacer("gen_0", "gen_9", "image_0", "image_9").Replace(path))
+		}), "orphaned image"},
+		"image of no attempt": {file(func(path string) error { return copyFile(path, strings.Replace(path, ".1.", ".2.", 1)) }), "orphaned image"},
 		"image of other hash": {file(func(path string) error {
 			b, err := os.ReadFile(path)
 			return errors.Join(err, os.WriteFile(path, lastByte(b), 0o600))
@@ -119,6 +124,29 @@ func TestAuditFindsDamage(t *testing.T) {
 			}
 		})
 	}
+}
+
+func copyFile(from, to string) error {
+	b, err := os.ReadFile(from)
+	return errors.Join(err, os.WriteFile(to, b, 0o600))
+}
+
+// What an attempt has stored and no record names yet is nobody's orphan, nor are files that are no images.
+func TestAuditBesideAnAttempt(t *testing.T) {
+	dir := usedDir(t)
+	w := work(t, openDir(t, dir, nil))
+	r := w.begin(3)
+	w.is.NoErr(w.PutImage(t.Context(), r.ImageKey(stored(r, pixels(3))), bytes.NewReader(pixels(3))))
+	w.is.NoErr(os.WriteFile(filepath.Join(dir, "images", ".DS_Store"), []byte("x"), 0o600))
+	w.is.NoErr(os.WriteFile(filepath.Join(filepath.Dir(imageFile(t, dir)), "Thumbs.db"), []byte("x"), 0o600))
+	w.clean()
+}
+
+// The images of another store, in a database without generations, are its own business.
+func TestAuditOfAnImageStore(t *testing.T) {
+	w, r := work(t, open(t, nil)), newRecord(1)
+	w.is.NoErr(w.PutImage(t.Context(), r.ImageKey(stored(r, pixels(1))), bytes.NewReader(pixels(1))))
+	w.clean()
 }
 
 // An image that is erased while the audit runs is none that is missing.

@@ -85,7 +85,7 @@ func BenchmarkGeneration(b *testing.B) {
 				if err != nil {
 					return err
 				}
-				o := imagegen.Outcome{Images: []imagegen.StoredImage{stored(r, nil)}, At: epoch}
+				o := imagegen.Outcome{Images: []imagegen.StoredImage{stored(r, pixels(1))}, At: epoch}
 				_, err = db.FinishSettled(b.Context(), r.Fence(), o)
 				return err
 			})

@@ -2,9 +2,12 @@ package storage
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"sync/atomic"
+
+	"go.etcd.io/bbolt"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
@@ -44,17 +47,17 @@ func (d *database) Update(ctx context.Context, run func(kv.Tx) error) error {
 	case <-d.ended:
 		return notApplied(errClosed)
 	}
+	var why error
 	select {
 	case err := <-o.done:
 		return err
 	case <-ctx.Done():
-		if o.state.CompareAndSwap(waiting, givenUp) {
-			return notBegun(ctx)
-		}
+		why = notBegun(ctx)
 	case <-d.ended:
-		if o.state.CompareAndSwap(waiting, givenUp) {
-			return notApplied(errClosed)
-		}
+		why = notApplied(errClosed)
+	}
+	if o.state.CompareAndSwap(waiting, givenUp) {
+		return why
 	}
 	return <-o.done // taken up: it is seen through
 }
@@ -128,11 +131,12 @@ func (d *database) transact(ops []*op) (answered int) {
 }
 
 // run runs one operation. A definite error before any write is its answer and disturbs nobody;
-// every other error rolls the transaction back.
+// every other error rolls the transaction back, and so does a violation: a bug is to be logged.
 func (t *tx) run(o *op) error {
 	written, callbacks := t.written, len(t.onCommit)
 	err := guard(func() error { return o.run(t) })
-	if err != nil && (t.written > written || !imagegen.Definite(err)) {
+	_, bug := errors.AsType[imagegen.Violation](err)
+	if err != nil && (bug || t.written > written || !imagegen.Definite(err)) {
 		return err
 	}
 	if o.refusal = err; err != nil {
@@ -160,7 +164,7 @@ func (d *database) conclude(t *tx, ops []*op) (answered int) {
 	}
 	_ = guard(t.bolt.Rollback) // bbolt has done so itself, unless it panicked
 	switch {
-	case !survivable(err):
+	case !survivable(err) || d.shows(id):
 		d.fail(err)
 		return answer(ops, fmt.Errorf("%w: %v", ErrOutcomeUnknown, err))
 	case d.makeRoom():
@@ -168,6 +172,20 @@ func (d *database) conclude(t *tx, ops []*op) (answered int) {
 		return d.transact(ops)
 	}
 	return answer(ops, notApplied(errNoSpace))
+}
+
+// shows reports whether readers see a transaction that could not be committed: there are filesystems,
+// such as FUSE, that keep in the map what they had no space to write. An operation that ran again
+// would then find that it stands already, and be acknowledged without ever being durable.
+func (d *database) shows(id int) bool {
+	shows := true
+	_ = guard(func() error {
+		return d.bolt.View(func(t *bbolt.Tx) error {
+			shows = t.ID() >= id
+			return nil
+		})
+	})
+	return shows
 }
 
 // acknowledge tells operations what they decided, now that it is durable.

@@ -2,9 +2,12 @@ package storage_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -146,6 +149,28 @@ func TestAFaultIsAlone(t *testing.T) {
 	}
 }
 
+// A violation is a bug, whether or not something was written by then: it leaves nothing, and the log
+// says what it is of.
+func TestAViolationIsLoggedAndAlone(t *testing.T) {
+	for name, write := range map[string]func(kv.Tx) error{"at once": func(kv.Tx) error { return nil }, "after a write": put("wrong", "v")} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				is := is.New(t)
+				var log bytes.Buffer
+				db := openDir(t, t.TempDir(), &storage.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+				errs, _ := together(t, db, faithful, put("a", "1"), func(tx kv.Tx) error {
+					return cmp.Or(write(tx), error(imagegen.Violation{Rule: "lot sum", Subject: "lot_7_0", Detail: "off by one"}))
+				}, put("b", "2"))
+				is.NoErr(errors.Join(errs[0], errs[2]))
+				_, ok := errors.AsType[imagegen.Violation](errs[1])
+				is.True(ok && imagegen.Definite(errs[1]))
+				is.Equal(get(t, db, "a")+get(t, db, "b")+get(t, db, "wrong"), "12")
+				is.True(strings.Contains(log.String(), "ERROR") && strings.Contains(log.String(), "lot sum of lot_7_0"))
+			})
+		})
+	}
+}
+
 func TestNothingPutIsNoCommit(t *testing.T) {
 	is, db := is.New(t), open(t, nil)
 	commits := 0
@@ -172,6 +197,55 @@ func TestABatchIsBounded(t *testing.T) {
 		is.NoErr(errors.Join(errs...))
 		is.Equal(commits, 3) // 4, 4 and 2 MiB
 	})
+}
+
+// One commit takes up 1024 operations, and as many wait for the next; who finds no place there can
+// still go.
+func TestTheQueueIsBounded(t *testing.T) {
+	bubble(t, t.TempDir(), func(t *testing.T, db *storage.DB) {
+		is := is.New(t)
+		g := closedGate(db, faithful)
+		const most, more = 1024, 10
+		var running sync.WaitGroup
+		errs := make([]error, 1+most+more)
+		write := func(i int) {
+			running.Go(func() { errs[i] = db.KV().Update(context.Background(), put(fmt.Sprint(i), "v")) })
+			synctest.Wait()
+		}
+		write(0)
+		<-g.entered
+		for i := range most + more {
+			write(1 + i)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		gone := make(chan error, 1)
+		go func() { gone <- db.KV().Update(ctx, put("gone", "v")) }()
+		synctest.Wait()
+		cancel()
+		is.True(errors.Is(<-gone, imagegen.ErrNotApplied))
+		close(g.pass)
+		running.Wait()
+		is.NoErr(errors.Join(errs...))
+		is.Equal(g.commits.Load(), int32(3))
+		is.Equal(get(t, db, "1034")+get(t, db, "gone"), "v")
+	})
+}
+
+// After Close every write is refused, whether or not it still found a place in the queue.
+func TestWritesAfterClose(t *testing.T) {
+	is, db := is.New(t), open(t, nil)
+	is.NoErr(db.Close())
+	for range 64 { // each finds a place, or does not, at random
+		err := db.KV().Update(t.Context(), put("late", "v"))
+		is.True(errors.Is(err, imagegen.ErrNotApplied) && errors.Is(err, storage.ErrStopped))
+	}
+}
+
+// Where no transaction can be begun, nothing was written.
+func TestNoTransactionCanBeBegun(t *testing.T) {
+	is, db := is.New(t), open(t, nil)
+	is.NoErr(db.CloseFile())
+	is.True(errors.Is(db.KV().Update(t.Context(), put("a", "1")), imagegen.ErrNotApplied))
 }
 
 func TestAContextIsHonouredUntilTakenUp(t *testing.T) {

@@ -18,6 +18,9 @@ func (db *DB) SetCommit(commit func(real func() error) error) {
 	db.file.commit = func(t *bbolt.Tx) error { return commit(t.Commit) }
 }
 
+// CloseFile closes the file beneath the database.
+func (db *DB) CloseFile() error { return db.file.bolt.Close() }
+
 // SetFree has the disk appear to have so many bytes free, at once.
 func (db *DB) SetFree(bytes int64) {
 	db.space.mu.Lock()

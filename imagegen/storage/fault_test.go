@@ -41,7 +41,8 @@ func TestADiskFaultStopsEverything(t *testing.T) {
 			bubble(t, dir, func(t *testing.T, db *storage.DB) {
 				failing := func(func() error) error { return fault() }
 				refuse := func(kv.Tx) error { return imagegen.ErrExists }
-				errs, _ := together(t, db, failing, put("a", "1"), refuse, put("b", "1"))
+				errs, commits := together(t, db, failing, put("a", "1"), refuse, put("b", "1"))
+				is.Equal(commits, 1)       // and never again
 				for _, err := range errs { // also what was refused: it may have read what is not durable
 					is.True(errors.Is(err, storage.ErrOutcomeUnknown))
 					is.True(!imagegen.Definite(err))
@@ -130,4 +131,18 @@ func TestAFullDiskIsSurvived(t *testing.T) {
 	full = false
 	is.NoErr(db.KV().Update(t.Context(), put("c", "1")))
 	is.Equal(get(t, db, "a")+get(t, db, "b")+get(t, db, "c"), "11")
+}
+
+// A transaction that had no space to be written but shows to readers is no longer certain to be gone.
+func TestAFullDiskThatShowsWhatItDidNotWrite(t *testing.T) {
+	is, dir := is.New(t), t.TempDir()
+	db := openDir(t, dir, nil)
+	db.SetCommit(func(commit func() error) error {
+		is.NoErr(commit())
+		return writeError(syscall.ENOSPC)
+	})
+	is.True(errors.Is(db.KV().Update(t.Context(), put("a", "1")), storage.ErrOutcomeUnknown))
+	is.True(errors.Is(db.Err(), storage.ErrStopped))
+	err := db.KV().View(t.Context(), func(kv.Tx) error { return nil })
+	is.True(errors.Is(err, storage.ErrStopped)) // rather than wait for what will never be durable
 }

@@ -23,7 +23,7 @@ func funded(b *testing.B) *memory.DB {
 func generate(b *testing.B, db *memory.DB, n int) {
 	r := imagegen.Record{
 		Intent: imagegen.Intent{ID: imagegen.GenerationID(fmt.Sprintf("gen_%026d", n)), User: user, Model: "fake-1",
-			Prompt: "a fox in the snow", N: 1, Price: 1, Ratio: "1:1", Tier: "1K", CreatedAt: time.Unix(int64(n), 0)},
+			Prompt: "a fox in the snow", N: 1, Price: 1, Ratio: "1:1", Tier: "1K", CreatedAt: time.Unix(int64(n)+1, 0)},
 		Progress: imagegen.Progress{State: imagegen.StateCharging, Attempt: 1},
 	}
 	r, err := db.CreateCharged(b.Context(), r, time.Minute)

@@ -46,7 +46,7 @@ func testFinishSettledTwice(j *joint) {
 	r := j.createCharged(1, synchronous, costs(3, 2))
 	o := imagesOf(r, 2)
 	done := j.finish(r, o)
-	j.createCharged(2, costs(1, 1)) // the balance told is that of the settlement, not of the repetition
+	j.createCharged(2, synchronous, costs(1, 1)) // the balance told is that of the settlement, not of the repetition
 	for _, again := range []imagegen.Outcome{o, imagesOf(r, 3), refused(r)} {
 		got, err := j.FinishSettled(j.t.Context(), r.Fence(), again)
 		j.is.NoErr(err)

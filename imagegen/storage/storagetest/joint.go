@@ -14,18 +14,19 @@ import (
 func Joint(t *testing.T, open func(t *testing.T) (imagegen.JointStore, imagegen.Bookkeeper)) {
 	t.Run("Joins", func(t *testing.T) { testJoins(t, open) })
 	for name, test := range map[string]func(*joint){
-		"Create":             testCreateCharged,
-		"CreateTwice":        testCreateChargedTwice,
-		"CreateReserved":     testCreateChargedReserved,
-		"CreateInsufficient": testCreateChargedInsufficient,
-		"CreateCharging":     testCreateChargedCharging,
-		"CreateRace":         testCreateChargedRace,
-		"Finish":             testFinishSettled,
-		"FinishTwice":        testFinishSettledTwice,
-		"FinishSettling":     testFinishSettling,
-		"FinishStale":        testFinishStale,
-		"FinishUncharged":    testFinishUncharged,
-		"FinishRace":         testFinishRace,
+		"Create":                testCreateCharged,
+		"CreateTwice":           testCreateChargedTwice,
+		"CreateReserved":        testCreateChargedReserved,
+		"CreateInsufficient":    testCreateChargedInsufficient,
+		"CreateCharging":        testCreateChargedCharging,
+		"CreateRace":            testCreateChargedRace,
+		"CreateReservationRace": testCreateChargedReservationRace,
+		"Finish":                testFinishSettled,
+		"FinishTwice":           testFinishSettledTwice,
+		"FinishSettling":        testFinishSettling,
+		"FinishStale":           testFinishStale,
+		"FinishUncharged":       testFinishUncharged,
+		"FinishRace":            testFinishRace,
 	} {
 		t.Run(name, func(t *testing.T) { test(openJoint(t, open)) })
 	}
@@ -136,9 +137,9 @@ func testCreateChargedReserved(j *joint) {
 
 func testCreateChargedInsufficient(j *joint) {
 	for _, r := range []imagegen.Record{
-		recordNo(1, withKey("k"), costs(1, 11)),
-		recordNo(1, withKey("k"), costs(1, 1), of(bob)),
-		recordNo(1, withKey("k"), costs(4, imagegen.MaxCredits/4)),
+		recordNo(1, synchronous, withKey("k"), costs(1, 11)),
+		recordNo(1, synchronous, withKey("k"), costs(1, 1), of(bob)),
+		recordNo(1, synchronous, withKey("k"), costs(4, imagegen.MaxCredits/4)),
 	} {
 		_, err := j.CreateCharged(j.t.Context(), r, aMinute)
 		j.is.True(errors.Is(err, imagegen.ErrInsufficientCredits))
@@ -147,7 +148,7 @@ func testCreateChargedInsufficient(j *joint) {
 		j.is.True(errors.Is(err, imagegen.ErrNotFound))
 		j.has(10)
 	}
-	j.createCharged(1, withKey("k"), costs(1, 10)) // no trace of the refusal
+	j.createCharged(1, synchronous, withKey("k"), costs(1, 10)) // no trace of the refusal
 }
 
 // An intent that stands, from a Create, is charged and accepted.
@@ -174,7 +175,7 @@ func testCreateChargedRace(j *joint) {
 	)
 	for n := range callers {
 		wg.Go(func() {
-			_, err := j.CreateCharged(j.t.Context(), recordNo(n+1, costs(1, 1)), aMinute)
+			_, err := j.CreateCharged(j.t.Context(), recordNo(n+1, synchronous, costs(1, 1)), aMinute)
 			switch {
 			case err == nil:
 				charged.Add(1)
@@ -187,4 +188,31 @@ func testCreateChargedRace(j *joint) {
 	j.is.Equal(charged.Load(), int32(10))
 	j.is.Equal(refused.Load(), int32(callers-10))
 	j.has(0)
+}
+
+// Of several that race for an idempotency key, one is charged, and the others are told which.
+func testCreateChargedReservationRace(j *joint) {
+	const callers = 32
+	var (
+		wg      sync.WaitGroup
+		charged atomic.Int32
+		holders [callers]imagegen.GenerationID
+	)
+	for n := range callers {
+		wg.Go(func() {
+			r, err := j.CreateCharged(j.t.Context(), recordNo(n+1, withKey("k"), async, costs(1, 1)), aMinute)
+			if held, ok := errors.AsType[*imagegen.ReservedError](err); ok {
+				r = held.Record
+			} else if err == nil {
+				charged.Add(1)
+			}
+			holders[n] = r.ID
+		})
+	}
+	wg.Wait()
+	j.is.Equal(charged.Load(), int32(1))
+	j.has(9)
+	for _, id := range holders {
+		j.is.Equal(id, holders[0])
+	}
 }

@@ -72,7 +72,7 @@ func testLeasesOfAllStates(s *store) {
 
 // What an attempt writes meanwhile does not shorten its lease.
 func testLeaseOutlastsUpdates(s *store) {
-	r, err := s.Create(s.t.Context(), recordNo(1), time.Hour)
+	r, err := s.Create(s.t.Context(), recordNo(1, synchronous), time.Hour)
 	s.is.NoErr(err)
 	r = s.update(r, imagegen.Accept{})
 	r = s.update(r, saveJob(r))

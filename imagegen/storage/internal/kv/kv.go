@@ -39,7 +39,8 @@ type DB interface {
 	// of the transaction: it may run more than once, together with others in one commit, and on
 	// another goroutine; it sets what it captures, and never appends to it. It decides before its
 	// first Put: an error for which imagegen.Definite holds must come before any write, is returned,
-	// and disturbs no other transaction. A context that ends before f is taken up gives
+	// and disturbs no other transaction; an imagegen.Violation may come later, and what f wrote is
+	// rolled back. A context that ends before f is taken up gives
 	// imagegen.ErrNotApplied, as does a full disk; after any other error the outcome is unknown.
 	Update(ctx context.Context, f func(Tx) error) error
 }

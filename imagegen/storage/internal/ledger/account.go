@@ -29,6 +29,15 @@ func (a account) balanced() bool {
 	return a.Granted == a.Available+a.Held+a.Spent+a.Expired+a.Revoked
 }
 
+// check returns an imagegen.Violation unless everything granted is somewhere. A total that ran over
+// would be negative.
+func (a account) check(u imagegen.UserID) error {
+	if !sums(a.Granted, a.Available, a.Held, a.Spent, a.Expired, a.Revoked) || a.Available > imagegen.MaxCredits-a.Held {
+		return broken("zero sum", u, "the account has %+v", a)
+	}
+	return nil
+}
+
 func (a *account) fields() []*imagegen.Credits {
 	return []*imagegen.Credits{&a.Available, &a.Held, &a.Granted, &a.Spent, &a.Expired, &a.Revoked}
 }

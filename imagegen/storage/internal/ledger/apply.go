@@ -5,8 +5,19 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// record puts an entry at the end of the journal and applies it.
+// record puts an entry at the end of the journal and applies it. An imagegen.Violation: it would
+// break an invariant, and the transaction has to be rolled back.
 func (b Books) record(e entry) (entry, error) {
+	e, stored := b.chain(e)
+	if err := e.check(); err != nil {
+		return e, err
+	}
+	b.tx.Put(journal, kv.Key(e.Seq), stored)
+	return e, apply(b.tx, e)
+}
+
+// chain gives an entry its place at the end of the journal, and returns what is to be stored there.
+func (b Books) chain(e entry) (chained entry, stored []byte) {
 	h := readHead(b.tx)
 	e.Seq, e.Time = h.seq+1, b.now
 	for i := range e.lots {
@@ -16,13 +27,12 @@ func (b Books) record(e entry) (entry, error) {
 		e.Balance = readAccount(b.tx, e.User).Available + e.Credits
 	}
 	encoded := e.encode()
-	e.hash = chained(h.hash, encoded)
-	b.tx.Put(journal, kv.Key(e.Seq), append(encoded, e.hash[:]...))
-	return e, apply(b.tx, e)
+	e.hash = hashBehind(h.hash, encoded)
+	return e, append(encoded, e.hash[:]...)
 }
 
 // apply makes the state that an entry leads to. It reads nothing but the entry and the state, so
-// that a replay does the same.
+// that a replay does the same. An imagegen.Violation: the state would break an invariant.
 func apply(tx kv.Tx, e entry) error {
 	head{e.Seq, e.hash, e.Time}.write(tx)
 	if e.Ref != "" {
@@ -30,21 +40,48 @@ func apply(tx kv.Tx, e entry) error {
 	}
 	if e.User != "" {
 		tx.Put(history, kv.Key(string(e.User), e.Seq), only)
-		a := readAccount(tx, e.User)
-		a.post(e)
-		a.write(tx, e.User)
+		if err := applyAccount(tx, e); err != nil {
+			return err
+		}
 	}
 	for _, l := range e.lines {
 		before, err := getLot(tx, l.lot)
 		if err != nil {
 			return err
 		}
-		putLot(tx, before, before.plus(l.moves(e.Kind)))
+		if err := applyLot(tx, e, before, before.plus(l.moves(e.Kind))); err != nil {
+			return err
+		}
 	}
 	for _, l := range e.lots {
-		putLot(tx, lot{}, l)
+		if err := applyLot(tx, e, lot{}, l); err != nil {
+			return err
+		}
 	}
-	applyCharge(tx, e)
+	return applyCharge(tx, e)
+}
+
+func applyAccount(tx kv.Tx, e entry) error {
+	a := readAccount(tx, e.User)
+	a.post(e)
+	if err := a.check(e.User); err != nil {
+		return err
+	}
+	if a.Available != e.Balance {
+		return broken("balance", e.subject(), "by the entries so far user %q has %d; it says %d", e.User, a.Available, e.Balance)
+	}
+	a.write(tx, e.User)
+	return nil
+}
+
+func applyLot(tx kv.Tx, e entry, before, after lot) error {
+	if after.User != e.User {
+		return broken("lot owner", after.ID, "%s of user %q changes it, and it is of user %q", e.subject(), e.User, after.User)
+	}
+	if err := after.check(); err != nil {
+		return err
+	}
+	putLot(tx, before, after)
 	return nil
 }
 
@@ -74,11 +111,19 @@ func (l line) moves(kind imagegen.EntryKind) (change imagegen.Lot) {
 	return change
 }
 
-func applyCharge(tx kv.Tx, e entry) {
+func applyCharge(tx kv.Tx, e entry) error {
+	var c chargeRow
 	switch e.Kind {
 	case imagegen.EntryCharge:
-		chargeRow{User: e.User, Credits: -e.Credits, lines: e.lines}.write(tx, e.Charge)
+		c = chargeRow{User: e.User, Credits: -e.Credits, lines: e.lines}
 	case imagegen.EntrySettle:
-		chargeRow{User: e.User, Credits: e.Credits + e.Used, Settled: true, Used: e.Used}.write(tx, e.Charge)
+		c = chargeRow{User: e.User, Credits: e.Credits + e.Used, Settled: true, Used: e.Used}
+	default:
+		return nil
 	}
+	if err := c.check(e.Charge); err != nil {
+		return err
+	}
+	c.write(tx, e.Charge)
+	return nil
 }

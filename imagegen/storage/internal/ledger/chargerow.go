@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -17,6 +18,10 @@ type chargeRow struct {
 }
 
 func chargeKey(id imagegen.ChargeID) []byte { return kv.Key(string(id)) }
+
+func chargeID(key []byte) imagegen.ChargeID {
+	return imagegen.ChargeID(bytes.TrimSuffix(key, []byte{0}))
+}
 
 func readCharge(tx kv.Tx, id imagegen.ChargeID) (c chargeRow, known bool, err error) {
 	b := tx.Get(charges, chargeKey(id))
@@ -53,12 +58,39 @@ func (c chargeRow) write(tx kv.Tx, id imagegen.ChargeID) {
 	tx.Put(charges, chargeKey(id), w)
 }
 
-// ChargeOf tells what became of a charge, for an audit of what was charged for. One that was
-// settled before it was ever made has no user.
-func ChargeOf(tx kv.Tx, id imagegen.ChargeID) (c imagegen.Charge, settled bool, used imagegen.Credits, known bool) {
-	row, known, err := readCharge(tx, id)
-	if err != nil { // Check reports it
-		return c, false, 0, false
+// check holds what a charge holds and used against what it took.
+func (c chargeRow) check(id imagegen.ChargeID) error {
+	var held, open imagegen.Credits
+	for _, l := range c.lines {
+		held += l.took
 	}
-	return imagegen.Charge{ID: id, User: row.User, Credits: row.Credits}, row.Settled, row.Used, known
+	if !c.Settled {
+		open = c.Credits
+	}
+	if held != open || c.Used < 0 || c.Used > c.Credits {
+		return broken("charge sum", id, "%d charged, %d used, %d held, settled: %t", c.Credits, c.Used, held, c.Settled)
+	}
+	return nil
+}
+
+// CheckCharge holds a record against its charge, see [imagegen.Record.CheckCharge]. known is false
+// if there is none.
+func CheckCharge(tx kv.Tx, r imagegen.Record) (known bool, err error) {
+	c, known, err := readCharge(tx, r.Charge().ID)
+	if err != nil || !known {
+		return known, err
+	}
+	return true, r.CheckCharge(imagegen.Charge{ID: r.Charge().ID, User: c.User, Credits: c.Credits}, c.Settled, c.Used)
+}
+
+// Unreturned calls f for each charge that is open or has used credits, until f returns false: what
+// was charged for has to be there. One that cannot be read is passed over; Check reports it.
+func Unreturned(tx kv.Tx, f func(imagegen.ChargeID) bool) {
+	tx.Ascend(charges, nil, func(key, value []byte) bool {
+		c, err := decodeCharge(value)
+		if err != nil || c.Settled && c.Used == 0 {
+			return true
+		}
+		return f(chargeID(key))
+	})
 }

@@ -3,6 +3,7 @@ package ledger
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -47,7 +48,19 @@ type checker struct {
 }
 
 func (c *checker) violation(rule, subject, format string, args ...any) {
-	c.report(imagegen.Violation{Rule: rule, Subject: subject, Detail: fmt.Sprintf(format, args...)})
+	c.report(broken(rule, subject, format, args...))
+}
+
+// broken is the error of what would break an invariant.
+func broken[Subject ~string](rule string, subject Subject, format string, args ...any) imagegen.Violation {
+	return imagegen.Violation{Rule: rule, Subject: string(subject), Detail: fmt.Sprintf(format, args...)}
+}
+
+// found reports what a check returns.
+func (c *checker) found(err error) {
+	if v, ok := errors.AsType[imagegen.Violation](err); ok {
+		c.report(v)
+	}
 }
 
 // stopped reports whether the check has to end, and notes why.

@@ -2,7 +2,7 @@ package ledger
 
 import (
 	"bytes"
-	"fmt"
+	"errors"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
@@ -35,54 +35,32 @@ func (c *checker) journal() (whole bool) {
 
 // link checks one entry, and that it follows the one before it.
 func (c *checker) link(last head, key, stored []byte) (entry, bool) {
-	subject := fmt.Sprintf("entry %d", last.seq+1)
+	subject := entry{Entry: imagegen.Entry{Seq: last.seq + 1}}.subject()
 	e, err := decodeEntry(stored)
 	switch {
 	case err != nil:
 		c.violation("journal entry", subject, "%v", err)
 	case e.Seq != last.seq+1 || !bytes.Equal(key, kv.Key(e.Seq)):
 		c.violation("journal sequence", subject, "entry %d follows", e.Seq)
-	case e.hash != chained(last.hash, stored[:len(stored)-len(e.hash)]):
+	case e.hash != hashBehind(last.hash, stored[:len(stored)-len(e.hash)]):
 		c.violation("journal chain", subject, "its hash does not follow from its content and the entry before it")
 	case e.Time.Before(last.time):
 		c.violation("journal time", subject, "it is older than the entry before it")
 	default:
-		c.postings(e)
+		c.found(e.check())
 		return e, true
 	}
 	return e, false
 }
 
-// postings checks that an entry moves the credits that it says, and makes none.
-func (c *checker) postings(e entry) {
-	var p account
-	p.post(e)
-	var granted, spent imagegen.Credits
-	switch e.Kind {
-	case imagegen.EntryGrant:
-		granted = e.Credits
-	case imagegen.EntrySettle:
-		spent = e.Used
-	}
-	if !p.balanced() || p.Available != e.Credits || p.Granted != granted || p.Spent != spent {
-		c.violation("postings", fmt.Sprintf("entry %d", e.Seq), "a %s of %d, %d used, posts %+v", e.Kind, e.Credits, e.Used, p)
-	}
-}
-
 // replay applies entries to the empty books; false if they do not fit.
 func (c *checker) replay(batch []entry) bool {
 	var wrong error
-	var broken []entry
+	var at entry
 	err := c.scratch.Update(c.ctx, func(tx kv.Tx) error {
-		wrong, broken = nil, nil
-		for _, e := range batch {
-			if wrong = apply(tx, e); wrong != nil {
-				wrong = fmt.Errorf("entry %d: %w", e.Seq, wrong)
+		for _, at = range batch {
+			if wrong = apply(tx, at); wrong != nil {
 				return nil
-			}
-			if a := readAccount(tx, e.User); e.User != "" && (a.Available != e.Balance || a.Available < 0 || a.Held < 0) {
-				e.Balance = a.Available
-				broken = append(broken, e)
 			}
 		}
 		return nil
@@ -91,11 +69,12 @@ func (c *checker) replay(batch []entry) bool {
 		c.err = err
 		return false
 	}
-	for _, e := range broken {
-		c.violation("balance", fmt.Sprintf("entry %d", e.Seq), "by the entries so far user %q has %d", e.User, e.Balance)
-	}
-	if wrong != nil {
-		c.violation("journal replay", "journal", "%v", wrong)
+	v, broken := errors.AsType[imagegen.Violation](wrong)
+	switch {
+	case broken:
+		c.violation(v.Rule, v.Subject, "%s leads to it: %s", at.subject(), v.Detail)
+	case wrong != nil:
+		c.violation("journal replay", at.subject(), "%v", wrong)
 	}
 	return wrong == nil
 }

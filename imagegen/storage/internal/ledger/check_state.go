@@ -13,23 +13,15 @@ import (
 func (c *checker) charges() {
 	c.each(c.tx, charges, func(key, value []byte) {
 		c.counts.Charges++
-		id := string(bytes.TrimSuffix(key, []byte{0}))
 		row, err := decodeCharge(value)
 		if err != nil {
-			c.violation("charge", id, "%v", err)
+			c.violation("charge", string(chargeID(key)), "%v", err)
 			return
 		}
-		var held, open imagegen.Credits
 		for _, l := range row.lines {
-			held += l.took
 			c.held[string(l.lot)] += l.took
 		}
-		if !row.Settled {
-			open = row.Credits
-		}
-		if held != open || row.Used < 0 || row.Used > row.Credits {
-			c.violation("charge sum", id, "%d charged, %d used, %d held, settled: %t", row.Credits, row.Used, held, row.Settled)
-		}
+		c.found(row.check(chargeID(key)))
 	})
 }
 
@@ -42,11 +34,7 @@ func (c *checker) lots(in kv.Bucket) {
 			c.violation("lot", fmt.Sprintf("%q", key), "%v", err)
 			return
 		}
-		if least := min(l.Remaining, l.Held, l.Spent, l.Expired, l.Revoked, l.Moved); least < 0 ||
-			l.Granted != l.Remaining+l.Held+l.Spent+l.Expired+l.Revoked+l.Moved {
-			c.violation("lot sum", l.ID, "granted %d is not remaining %d + held %d + spent %d + expired %d + revoked %d + moved %d",
-				l.Granted, l.Remaining, l.Held, l.Spent, l.Expired, l.Revoked, l.Moved)
-		}
+		c.found(l.check())
 		if !bytes.Equal(key, l.key()) || (l.Remaining > 0) != (in == live) {
 			c.violation("lot place", l.ID, "it does not lie where it belongs")
 		}
@@ -88,9 +76,7 @@ func (c *checker) accounts() {
 		c.counts.Accounts++
 		u := imagegen.UserID(bytes.TrimSuffix(key, []byte{0}))
 		a := decodeAccount(value)
-		if !a.balanced() {
-			c.violation("zero sum", string(u), "the account has %+v", a)
-		}
+		c.found(a.check(u))
 		if sum := cmp.Or(c.sums[u], &account{}); *sum != a {
 			c.violation("account", string(u), "it says %+v, its lots sum to %+v", a, *sum)
 		}

@@ -135,22 +135,59 @@ type full struct{ kv.DB }
 
 func (full) Update(context.Context, func(kv.Tx) error) error { return imagegen.ErrNotApplied }
 
-func TestChargeOf(t *testing.T) {
+// A record is held against what the books say of its charge, also where that was never made.
+func TestCheckCharge(t *testing.T) {
+	f := busy(t)
+	generation := func(id imagegen.GenerationID, s imagegen.State, n int) imagegen.Record {
+		return imagegen.Record{Intent: imagegen.Intent{ID: id, User: "alice", N: n, Price: 1}, Progress: imagegen.Progress{State: s, Published: 1}}
+	}
+	for name, test := range map[string]struct {
+		record imagegen.Record
+		known  bool
+		sound  bool
+	}{
+		"settled":                  {generation("c", imagegen.StateSucceeded, 4), true, true},
+		"settled, and under way":   {generation("c", imagegen.StateProcessing, 4), true, false},
+		"settled, another amount":  {generation("c", imagegen.StateSucceeded, 3), true, false},
+		"open":                     {generation("d", imagegen.StateProcessing, 2), true, true},
+		"open, and ended":          {generation("d", imagegen.StateSucceeded, 2), true, false},
+		"never charged, queued":    {generation("never charged", imagegen.StateQueued, 1), true, false},
+		"never charged, abandoned": {generation("never charged", imagegen.StateGone, 1), true, true},
+		"unknown":                  {generation("unknown", imagegen.StateQueued, 1), false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			is.NoErr(f.db.View(t.Context(), func(tx kv.Tx) error {
+				known, err := ledger.CheckCharge(tx, test.record)
+				is.Equal(known, test.known)
+				is.Equal(err == nil, test.sound)
+				return nil
+			}))
+		})
+	}
+	is := is.New(t)
+	is.NoErr(f.db.Update(t.Context(), func(tx kv.Tx) error {
+		tx.Put("ledger.charges", kv.Key("c"), []byte{0})
+		_, err := ledger.CheckCharge(tx, generation("c", imagegen.StateSucceeded, 4))
+		_, broken := errors.AsType[imagegen.Violation](err)
+		is.True(err != nil && !broken) // a damaged one says nothing of the record
+		return nil
+	}))
+}
+
+// What was charged for has to be there: open charges, and those that used credits.
+func TestUnreturned(t *testing.T) {
 	is, f := is.New(t), busy(t)
-	type charge struct {
-		Charge         imagegen.Charge
-		Settled, Known bool
-		Used           imagegen.Credits
-	}
-	of := func(id imagegen.ChargeID) (c charge) {
-		is.NoErr(f.db.View(t.Context(), func(tx kv.Tx) error {
-			c.Charge, c.Settled, c.Used, c.Known = ledger.ChargeOf(tx, id)
-			return nil
-		}))
-		return c
-	}
-	is.Equal(cmp.Diff(charge{imagegen.Charge{ID: "c", User: "alice", Credits: 4}, true, true, 1}, of("c")), "")
-	is.Equal(cmp.Diff(charge{imagegen.Charge{ID: "d", User: "alice", Credits: 2}, false, true, 0}, of("d")), "")
-	is.Equal(cmp.Diff(charge{imagegen.Charge{ID: "never charged"}, true, true, 0}, of("never charged")), "")
-	is.True(!of("unknown").Known)
+	f.charge("a returned", "alice", 1)
+	f.settle("a returned", 0)
+	is.NoErr(f.db.Update(t.Context(), func(tx kv.Tx) error {
+		tx.Put("ledger.charges", kv.Key("a damaged"), []byte{0})
+		var ids []imagegen.ChargeID
+		ledger.Unreturned(tx, func(id imagegen.ChargeID) bool {
+			ids = append(ids, id)
+			return len(ids) < 2
+		})
+		is.Equal(ids, []imagegen.ChargeID{"c", "d"})
+		return nil
+	}))
 }

@@ -1,11 +1,13 @@
 package ledger_test
 
 import (
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 )
 
 // wallClock is a clock that can be set.
@@ -125,5 +127,19 @@ func TestNewLedgerHasNoDoubt(t *testing.T) {
 		f.reopen(wall.now)
 		wall.ahead *= 2
 		f.is.True(!f.inDoubt())
+	})
+}
+
+// A confirmation that could not be written down is none.
+func TestConfirmationFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, wall := open(t), &wallClock{}
+		l, err := ledger.New(full{f.db}, wall.now)
+		f.is.NoErr(err)
+		l.Now()
+		wall.ahead = 48 * time.Hour
+		f.is.True(errors.Is(l.ConfirmClock(t.Context()), imagegen.ErrNotApplied))
+		_, doubt := l.ClockInDoubt()
+		f.is.True(doubt)
 	})
 }

@@ -3,6 +3,7 @@ package ledger
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -26,6 +27,30 @@ type line struct {
 	took  imagegen.Credits // charge, expire, revoke: out of Remaining; settle: out of Held
 	back  imagegen.Credits // settle: of that, to Remaining
 	moved imagegen.Credits // settle: of that, to a refund lot
+}
+
+func (e entry) subject() string { return fmt.Sprintf("entry %d", e.Seq) }
+
+// check returns an imagegen.Violation unless the entry moves the credits that it says, and makes none.
+func (e entry) check() error {
+	var p account
+	p.post(e)
+	var granted, spent imagegen.Credits
+	switch e.Kind {
+	case imagegen.EntryGrant:
+		granted = e.Credits
+	case imagegen.EntrySettle:
+		spent = e.Used
+	}
+	if !p.balanced() || p.Available != e.Credits || p.Granted != granted || p.Spent != spent || slices.ContainsFunc(e.lines, e.unsound) {
+		return broken("postings", e.subject(), "a %s of %d, %d used, posts %+v", e.Kind, e.Credits, e.Used, p)
+	}
+	return nil
+}
+
+// unsound reports whether a line moves nothing, puts back what was not taken, or more than was.
+func (e entry) unsound(l line) bool {
+	return l.moves(e.Kind) == imagegen.Lot{} || l.took < 0 || l.back < 0 || l.moved < 0 || l.back > l.took-l.moved
 }
 
 const entryVersion = 1
@@ -87,8 +112,8 @@ func decodeEntry(b []byte) (e entry, err error) {
 	return e, nil
 }
 
-// chained is the hash of an entry behind the one with the hash previous.
-func chained(previous [sha256.Size]byte, encoded []byte) [sha256.Size]byte {
+// hashBehind is the hash of an entry behind the one with the hash previous.
+func hashBehind(previous [sha256.Size]byte, encoded []byte) [sha256.Size]byte {
 	h := sha256.New()
 	h.Write(previous[:])
 	h.Write(encoded)

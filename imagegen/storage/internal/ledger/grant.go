@@ -19,7 +19,7 @@ func (b Books) grant(g imagegen.Grant) (imagegen.Lot, error) {
 		return imagegen.Lot{}, imagegen.ErrGrantConflict
 	case known:
 		l, err := getLot(b.tx, former.lots[0].key())
-		return l.Lot, err
+		return l.at(b.now).Lot, err
 	}
 	if err := b.checkGrant(g); err != nil {
 		return imagegen.Lot{}, err

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -50,7 +49,7 @@ func (l *Ledger) History(ctx context.Context, u imagegen.UserID, before uint64, 
 				return false
 			}
 			var e entry
-			if e, err = readEntry(b.tx, binary.BigEndian.Uint64(seq)); err == nil {
+			if e, err = readEntry(b.tx, seq); err == nil {
 				entries = append(entries, e.Entry)
 			}
 			return err == nil
@@ -69,7 +68,7 @@ func (b Books) byRef(ref string) (e entry, known bool, err error) {
 	if seq == nil {
 		return e, false, nil
 	}
-	if e, err = readEntry(b.tx, binary.BigEndian.Uint64(seq)); err != nil {
+	if e, err = readEntry(b.tx, seq); err != nil {
 		return e, true, err
 	}
 	if e.Kind == imagegen.EntryGrant && len(e.lots) != 1 {
@@ -78,10 +77,11 @@ func (b Books) byRef(ref string) (e entry, known bool, err error) {
 	return e, true, nil
 }
 
-func readEntry(tx kv.Tx, seq uint64) (entry, error) {
-	b := tx.Get(journal, kv.Key(seq))
+// readEntry returns the entry of a key of the journal.
+func readEntry(tx kv.Tx, key []byte) (entry, error) {
+	b := tx.Get(journal, key)
 	if b == nil {
-		return entry{}, fmt.Errorf("ledger: journal entry %d is missing; run an audit", seq)
+		return entry{}, fmt.Errorf("ledger: journal entry %x is missing; run an audit", key)
 	}
 	return decodeEntry(b)
 }

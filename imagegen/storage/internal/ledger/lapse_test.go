@@ -123,3 +123,19 @@ func TestOperationAfterManyLapsed(t *testing.T) {
 		f.sound()
 	})
 }
+
+// A grant that is repeated tells of the lot as it stands, though nothing has written off what lapsed.
+func TestGrantAgainAfterExpiry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := open(t)
+		g := imagegen.Grant{User: "alice", Credits: 10, Expires: time.Now().Add(time.Hour).UTC(), Ref: "r"}
+		f.grant(g)
+		f.charge("c", "alice", 4)
+		time.Sleep(time.Hour)
+		again := f.grant(g)
+		f.is.Equal(again.Remaining, imagegen.Credits(0))
+		f.is.Equal(again.Expired, imagegen.Credits(6))
+		f.is.Equal(again.Held, imagegen.Credits(4))
+		f.sound()
+	})
+}

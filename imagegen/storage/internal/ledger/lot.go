@@ -59,6 +59,27 @@ func (l lot) plus(change imagegen.Lot) lot {
 	return l
 }
 
+// check returns an imagegen.Violation unless all that was granted is somewhere.
+func (l lot) check() error {
+	if !l.Granted.Valid() || !sums(l.Granted, l.Remaining, l.Held, l.Spent, l.Expired, l.Revoked, l.Moved) {
+		return broken("lot sum", l.ID, "granted %d is not remaining %d + held %d + spent %d + expired %d + revoked %d + moved %d",
+			l.Granted, l.Remaining, l.Held, l.Spent, l.Expired, l.Revoked, l.Moved)
+	}
+	return nil
+}
+
+// sums reports whether parts, none of them negative, make the whole. They are taken off it, not
+// summed up: so nothing can run over.
+func sums(whole imagegen.Credits, parts ...imagegen.Credits) bool {
+	for _, part := range parts {
+		if part < 0 || part > whole {
+			return false
+		}
+		whole -= part
+	}
+	return whole == 0
+}
+
 const lotVersion = 1
 
 func (l lot) encode() []byte {

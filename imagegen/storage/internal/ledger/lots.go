@@ -25,7 +25,7 @@ func lotNamed(tx kv.Tx, u imagegen.UserID, id string) (l lot, known bool, err er
 	if _, err := fmt.Sscanf(id, "lot_%d_%d", &seq, &place); err != nil || lotID(seq, place) != id || tx.Get(journal, kv.Key(seq)) == nil {
 		return l, false, nil
 	}
-	e, err := readEntry(tx, seq)
+	e, err := readEntry(tx, kv.Key(seq))
 	if err != nil || e.User != u || place >= uint64(len(e.lots)) {
 		return l, false, err
 	}

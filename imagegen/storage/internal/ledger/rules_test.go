@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -11,59 +12,135 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/memkv"
 )
 
-// An entry that should never have been made is found, though the journal's chain and the state
-// agree on it.
-func TestCheckFindsUnsoundEntries(t *testing.T) {
+// An entry that would break an invariant is refused when it is to be made, and found by an audit
+// where it was made all the same: the books and the audit have the same rules.
+func TestUnsoundEntries(t *testing.T) {
 	now := time.Now().UTC().Round(0)
 	granted := lot{Lot: imagegen.Lot{User: "alice", Granted: 10, Remaining: 10, Effective: now}}
 	granted.number(1, 0)
 	take := func(n imagegen.Credits) []line { return []line{{lot: granted.key(), took: n}} }
+	grant := func(c imagegen.Credits, l imagegen.Lot) entry {
+		return entry{Entry: imagegen.Entry{Kind: imagegen.EntryGrant, User: "alice", Credits: c}, lots: []lot{{Lot: l}}}
+	}
+	settle := func(credits, used imagegen.Credits, lines ...line) entry {
+		return entry{Entry: imagegen.Entry{Kind: imagegen.EntrySettle, User: "alice", Charge: "c", Credits: credits, Used: used}, lines: lines}
+	}
+	charge := func(u imagegen.UserID, credits imagegen.Credits, lines []line) entry {
+		return entry{Entry: imagegen.Entry{Kind: imagegen.EntryCharge, User: u, Charge: "c", Credits: -credits}, lines: lines}
+	}
+	back := func(took, back, moved imagegen.Credits) line { return line{granted.key(), took, back, moved} }
 	for name, test := range map[string]struct {
 		e    entry
 		rule string
 	}{
-		"is older than the one before": {entry{Entry: imagegen.Entry{Kind: entryClock, Time: now.Add(-1)}}, "journal time"},
-		"grants a lot that holds some already": {entry{Entry: imagegen.Entry{Kind: imagegen.EntryGrant, User: "alice", Credits: 2},
-			lots: []lot{{Lot: imagegen.Lot{User: "alice", Granted: 2, Remaining: 2, Held: 1}}}}, "postings"},
-		"grants more than it says": {entry{Entry: imagegen.Entry{Kind: imagegen.EntryGrant, User: "alice", Credits: 1},
+		"grants a lot that holds some already": {grant(2, imagegen.Lot{User: "alice", Granted: 2, Remaining: 2, Held: 1}), "postings"},
+		"grants more than it says":             {grant(1, imagegen.Lot{User: "alice", Granted: 2, Remaining: 2}), "postings"},
+		"grants a lot that does not add up":    {grant(2, imagegen.Lot{User: "alice", Granted: 3, Remaining: 2}), "postings"},
+		"grants more than an account can have": {grant(imagegen.MaxCredits, imagegen.Lot{User: "alice", Granted: imagegen.MaxCredits, Remaining: imagegen.MaxCredits}), "zero sum"},
+		"grants by moving": {entry{Entry: imagegen.Entry{Kind: imagegen.EntryGrant, User: "alice", Credits: 2}, lines: take(2),
 			lots: []lot{{Lot: imagegen.Lot{User: "alice", Granted: 2, Remaining: 2}}}}, "postings"},
-		"grants a lot that does not add up": {entry{Entry: imagegen.Entry{Kind: imagegen.EntryGrant, User: "alice", Credits: 2},
-			lots: []lot{{Lot: imagegen.Lot{User: "alice", Granted: 3, Remaining: 2}}}}, "lot sum"},
-		"grants a lot to another": {entry{Entry: imagegen.Entry{Kind: imagegen.EntryGrant, User: "alice", Credits: 2},
-			lots: []lot{{Lot: imagegen.Lot{User: "bob", Granted: 2, Remaining: 2}}}}, "account"},
-		"charges more than it takes": {entry{Entry: imagegen.Entry{Kind: imagegen.EntryCharge, User: "alice", Charge: "c", Credits: -3},
-			lines: take(2)}, "postings"},
-		"charges more than there is": {entry{Entry: imagegen.Entry{Kind: imagegen.EntryCharge, User: "alice", Charge: "c", Credits: -11},
-			lines: take(11)}, "balance"},
-		"holds without a charge": {entry{Entry: imagegen.Entry{Kind: imagegen.EntrySettle, User: "alice", Charge: "c", Credits: -2},
-			lines: []line{{lot: granted.key(), took: -2, back: -2}}}, "held"},
+		"moves nothing":                 {charge("alice", 0, take(0)), "postings"},
+		"grants a lot to another":       {grant(2, imagegen.Lot{User: "bob", Granted: 2, Remaining: 2}), "lot owner"},
+		"charges more than it takes":    {charge("alice", 3, take(2)), "postings"},
+		"charges more than there is":    {charge("alice", 21, take(21)), "zero sum"},
+		"charges more than the lot has": {charge("alice", 11, take(11)), "lot sum"},
+		"charges another's lot":         {charge("bob", 2, take(2)), "zero sum"},
+		"takes and puts back":           {settle(-2, 0, back(-2, -2, 0)), "postings"},
+		"gives back more than it takes": {settle(3, -1, back(2, 3, 0)), "postings"},
+		"moves more than it takes":      {settle(0, -1, back(2, 0, 3)), "postings"},
+		"moves a debt":                  {settle(2, 1, back(2, 2, -1)), "postings"},
 		"refunds what was not there": {entry{Entry: imagegen.Entry{Kind: imagegen.EntrySettle, User: "alice", Charge: "c", Credits: 2},
 			lots: []lot{{Lot: imagegen.Lot{User: "alice", Granted: 2, Remaining: 2}}}}, "postings"},
-		"spends what it does not say": {entry{Entry: imagegen.Entry{Kind: imagegen.EntrySettle, User: "alice", Charge: "c"},
-			lines: take(1)}, "postings"},
-		"settles what is not held": {entry{Entry: imagegen.Entry{Kind: imagegen.EntrySettle, User: "alice", Charge: "c", Credits: 3},
-			lines: []line{{lot: granted.key(), took: 3, back: 3}}}, "balance"},
-		"uses more than was charged": {entry{Entry: imagegen.Entry{Kind: imagegen.EntrySettle, User: "alice", Charge: "c", Credits: -1, Used: -2}}, "charge sum"},
+		"spends what it does not say": {settle(0, 0, take(1)...), "postings"},
+		"spends what is not held":     {settle(0, 3, take(3)...), "zero sum"},
+		"settles what is not held":    {settle(3, 0, back(3, 3, 0)), "zero sum"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is, db := is.New(t), memkv.New()
-			is.NoErr(db.Update(t.Context(), func(tx kv.Tx) error {
-				b := Books{tx, now}
-				_, err := b.record(entry{Entry: imagegen.Entry{Kind: imagegen.EntryGrant, User: "alice", Credits: 10}, lots: []lot{granted}})
-				is.NoErr(err)
-				is.Equal(len(rules(t, tx)), 0)
-				if !test.e.Time.IsZero() {
-					b.now = test.e.Time
+			l, err := New(db, nil)
+			is.NoErr(err)
+			write := func(f func(b Books) error) error {
+				return db.Update(t.Context(), func(tx kv.Tx) error { return f(l.At(tx, now)) })
+			}
+			is.NoErr(write(func(b Books) error {
+				for range 2 {
+					e := entry{Entry: imagegen.Entry{Kind: imagegen.EntryGrant, User: "alice", Credits: 10}, lots: []lot{granted}}
+					if _, err := b.record(e); err != nil {
+						return err
+					}
 				}
-				_, err = b.record(test.e)
-				is.NoErr(err)
-				if found := rules(t, tx); !found[test.rule] || found["journal replay"] {
+				return nil
+			}))
+			err = write(func(b Books) error {
+				_, err := b.record(test.e)
+				return err
+			})
+			refused, _ := errors.AsType[imagegen.Violation](err)
+			is.Equal(refused.Rule, test.rule)
+			is.NoErr(write(func(b Books) error {
+				is.Equal(len(rules(t, b.tx)), 0) // nothing of it was written
+				e, stored := b.chain(test.e)
+				b.tx.Put(journal, kv.Key(e.Seq), stored)
+				if found := rules(t, b.tx); !found[test.rule] {
 					t.Errorf("found %v, want %s", found, test.rule)
 				}
 				return nil
 			}))
 		})
 	}
+}
+
+// The journal's order and what it says of balances are checked as well.
+func TestCheckFindsFalseEntries(t *testing.T) {
+	for name, test := range map[string]struct {
+		falsify func(*entry)
+		rule    string
+	}{
+		"older than the one before": {func(e *entry) { e.Time = e.Time.Add(-time.Hour) }, "journal time"},
+		"of another balance":        {func(e *entry) { e.Balance++ }, "balance"},
+		"of a lot that is not there": {func(e *entry) {
+			e.Kind, e.lots = imagegen.EntryExpire, nil
+			e.Credits, e.lines, e.Balance = -1, []line{{lot: []byte("none"), took: 1}}, 1
+		}, "journal replay"},
+		"of a charge of more": {func(e *entry) {
+			e.Kind, e.Charge, e.Credits, e.lots, e.Balance = imagegen.EntrySettle, "c", -1, nil, 2
+			e.Used = -2
+		}, "charge sum"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is, db := is.New(t), memkv.New()
+			is.NoErr(db.Update(t.Context(), func(tx kv.Tx) error {
+				b := Books{tx, time.Now().UTC().Round(0)}
+				grant := entry{Entry: imagegen.Entry{Kind: imagegen.EntryGrant, User: "alice", Credits: 2},
+					lots: []lot{{Lot: imagegen.Lot{User: "alice", Granted: 2, Remaining: 2, Effective: b.now}}}}
+				_, err := b.record(grant)
+				is.NoErr(err)
+				e, _ := b.chain(grant)
+				test.falsify(&e)
+				encoded := e.encode()
+				hash := hashBehind(readHead(tx).hash, encoded)
+				tx.Put(journal, kv.Key(e.Seq), append(encoded, hash[:]...))
+				if found := rules(t, tx); !found[test.rule] {
+					t.Errorf("found %v, want %s", found, test.rule)
+				}
+				return nil
+			}))
+		})
+	}
+}
+
+// A grant is repeated by way of its entry, and no other entry passes for it.
+func TestRepeatedGrantOfSeveralLots(t *testing.T) {
+	is, db := is.New(t), memkv.New()
+	l, err := New(db, nil)
+	is.NoErr(err)
+	one := lot{Lot: imagegen.Lot{User: "alice", Granted: 1, Remaining: 1, Effective: time.Now()}}
+	is.NoErr(l.update(t.Context(), func(b Books) error {
+		_, err := b.record(entry{Entry: imagegen.Entry{Kind: imagegen.EntryGrant, User: "alice", Credits: 2, Ref: "r"}, lots: []lot{one, one}})
+		return err
+	}))
+	_, err = l.Grant(t.Context(), imagegen.Grant{User: "alice", Credits: 2, Ref: "r"})
+	is.True(err != nil && !imagegen.Definite(err))
 }
 
 // Damage to the state is found by what is wrong with it, not only because no journal leads to it.

@@ -3,6 +3,7 @@ package tables
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -15,6 +16,9 @@ import (
 // and only if its charge is closed, it cost its price times the images published, what it says of
 // them is whole, and the indexes name what is there and nothing else. It returns how many
 // generations there are. An error means that the check could not be carried out.
+//
+// A charge with the identifier of a generation, open or spent, has to have that generation, unless
+// there is none at all: then the books serve another store. Other charges are the embedder's own.
 func Check(ctx context.Context, tx kv.Tx, report func(imagegen.Violation)) (generations int, err error) {
 	c := &checker{tx: tx, report: report}
 	tx.Ascend(intents, nil, func(id, _ []byte) bool {
@@ -25,6 +29,12 @@ func Check(ctx context.Context, tx kv.Tx, report func(imagegen.Violation)) (gene
 	for _, b := range []kv.Bucket{open, ended, erased, listed, due, delayed, reserved} {
 		tx.Ascend(b, nil, func(key, value []byte) bool {
 			c.named(b, key, value)
+			return ctx.Err() == nil
+		})
+	}
+	if generations > 0 {
+		ledger.Unreturned(tx, func(id imagegen.ChargeID) bool {
+			c.charged(imagegen.GenerationID(id))
 			return ctx.Err() == nil
 		})
 	}
@@ -46,56 +56,26 @@ func (c *checker) generation(id imagegen.GenerationID) {
 		c.violation("generation record", id, "%v", err)
 		return
 	}
-	c.charge(r)
-	c.outcome(r)
-	for _, i := range r.Images {
-		c.image(r, i)
-	}
+	c.broken(id, r.Check())
+	c.broken(id, checkCharge(c.tx, r))
 	c.entries(r)
 }
 
-// charge holds a generation against what was charged for it.
-func (c *checker) charge(r row) {
-	charge, closed, used, known := ledger.ChargeOf(c.tx, r.Charge().ID)
+// broken reports what a check has found.
+func (c *checker) broken(id imagegen.GenerationID, err error) {
+	v, ok := errors.AsType[imagegen.Violation](err)
 	switch {
-	case r.State == imagegen.StateCharging: // in doubt: recovery sees to it
-	case !known && r.joint:
-		c.violation("generation charge", r.ID, "it was charged here, and there is no such charge")
-	case !known: // charged elsewhere
-	case charge.User != r.User || charge.Credits != r.Charge().Credits:
-		c.violation("generation charge", r.ID, "it costs user %q %d credits; the charge says %d, user %q",
-			r.User, r.Charge().Credits, charge.Credits, charge.User)
-	case r.State == imagegen.StateSettling: // in doubt as well
-	case closed == (phase(r.State) == open && r.State != imagegen.StateErasing):
-		c.violation("generation charge", r.ID, "it is %s, and its charge is closed: %t", r.State, closed)
-	case closed && used != r.Used():
-		c.violation("credits spent", r.ID, "%d were spent on %d images at %d", used, r.Published, r.Price)
+	case ok:
+		c.report(v)
+	case err != nil:
+		c.violation("generation charge", id, "%v", err)
 	}
 }
 
-// outcome checks that images, failure and end fit the state.
-func (c *checker) outcome(r row) {
-	pending := phase(r.State) == open && r.State != imagegen.StateSettling && r.State != imagegen.StateErasing
-	images, failed := r.Published, r.Published == 0
-	if pending || r.State == imagegen.StateErased {
-		images, failed = 0, false
-	}
-	whole := len(r.Images) == images && (r.Failure != nil) == failed && r.CompletedAt.IsZero() == pending &&
-		r.Published >= 0 && r.Published <= r.N && (r.Published == 0 || !pending) &&
-		(!r.Terminal() || (r.State == imagegen.StateFailed) == (r.Published == 0))
-	if !whole {
-		c.violation("outcome", r.ID, "it is %s, completed %v, with %d of %d images published, names %d and has failed: %t",
-			r.State, r.CompletedAt, r.Published, r.N, len(r.Images), r.Failure != nil)
-	}
-}
-
-func (c *checker) image(r row, i imagegen.StoredImage) {
-	g, ok := i.ID.Generation()
-	whole := ok && g == r.ID && i.Attempt >= 1 && i.Attempt <= r.Attempt && i.MediaType != "" &&
-		i.Width > 0 && i.Height > 0 && i.Size > 0 && !i.CreatedAt.IsZero()
-	if !whole {
-		c.violation("image record", r.ID, "image %s of attempt %d, %d x %d, %d bytes of type %q, cannot be its own",
-			i.ID, i.Attempt, i.Width, i.Height, i.Size, i.MediaType)
+// charged checks that there is what credits were taken for.
+func (c *checker) charged(id imagegen.GenerationID) {
+	if id.Valid() && c.tx.Get(intents, []byte(id)) == nil {
+		c.violation("generation charge", id, "it was charged, and does not exist")
 	}
 }
 

@@ -90,7 +90,18 @@ func TestCheckFinds(t *testing.T) {
 			tx.Put("generations.reserved", kv.Key("bob", "k3"), []byte(succeeded.ID))
 		}, "index"},
 
-		"charge lost":             {forget("ledger.charges", succeeded), "generation charge"},
+		"charge lost": {forget("ledger.charges", succeeded), "generation charge"},
+		"charge of nothing, open": {func(t *testing.T, d *db, tx kv.Tx) {
+			is.New(t).NoErr(d.At(tx, time.Now()).Charge(recordNo(11, true).Charge()))
+		}, "generation charge"},
+		"charge of nothing, spent": {func(t *testing.T, d *db, tx kv.Tx) {
+			c := recordNo(11, true).Charge()
+			is.New(t).NoErr(d.At(tx, time.Now()).Charge(c))
+			is.New(t).NoErr(d.At(tx, time.Now()).Settle(c.ID, 3))
+		}, "generation charge"},
+		"charge damaged": {func(_ *testing.T, _ *db, tx kv.Tx) {
+			tx.Put("ledger.charges", kv.Key(string(succeeded.ID)), []byte{0})
+		}, "generation charge"},
 		"charge of an open one":   {settle(3, recordNo(2, false)), "generation charge"},
 		"another price":           {change("generations.intents", succeeded, "\x04\x00\x00", "\x02\x00\x00"), "generation charge"},
 		"an image was not paid":   {unsettled(0), "credits spent"},
@@ -114,6 +125,22 @@ func TestCheckFinds(t *testing.T) {
 			is.True(strings.Contains(rules, c.rule))
 		})
 	}
+}
+
+// Charges that are no generation's are none of the tables' business, nor are those of a ledger that
+// serves another store, nor what was voided.
+func TestCheckLeavesOtherCharges(t *testing.T) {
+	is := is.New(t)
+	d := open(t, memkv.New())
+	_, err := d.Grant(t.Context(), imagegen.Grant{User: "alice", Credits: 20})
+	is.NoErr(err)
+	generation := recordNo(1, true).Charge()
+	is.NoErr(d.Charge(t.Context(), generation))
+	is.Equal(len(d.check(t)), 0) // of another store: there are no generations here
+	is.NoErr(d.Settle(t.Context(), generation.ID, 0))
+	is.NoErr(d.Charge(t.Context(), imagegen.Charge{ID: "subscription", User: "alice", Credits: 2}))
+	d.accept(t, 2, true)
+	is.Equal(len(d.check(t)), 0)
 }
 
 // unsettled has the charge of the generation that succeeded settled to another amount.

@@ -11,7 +11,7 @@ import (
 )
 
 // Create implements [imagegen.GenerationStore]. imagegen.ErrInvalidRequest: the record names no
-// user or no generation.
+// user or no generation. An imagegen.Violation: it is not sound.
 func (t *Tables) Create(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
 	if err := checkNew(r); err != nil {
 		return imagegen.Record{}, err
@@ -87,7 +87,7 @@ func checkNew(r imagegen.Record) error {
 	case r.State != imagegen.StateCharging:
 		return imagegen.Invalid("generation %s is created in state %q; it must be %q", r.ID, r.State, imagegen.StateCharging)
 	}
-	return nil
+	return r.Check()
 }
 
 // checkReserved returns an *imagegen.ReservedError if another record holds the key of r.

@@ -73,3 +73,13 @@ func settle(b ledger.Books, r imagegen.Record, accountType string) (imagegen.Rec
 	closed, _, err := r.Apply(r.Attempt, imagegen.Close{Balance: balance})
 	return closed, err
 }
+
+// checkCharge holds a row against its charge in the books of this database. They need have none,
+// unless it was made in the commit that accepted the generation.
+func checkCharge(tx kv.Tx, r row) error {
+	known, err := ledger.CheckCharge(tx, r.Record)
+	if err == nil && !known && r.joint {
+		return imagegen.Violation{Rule: "generation charge", Subject: string(r.ID), Detail: "it was charged here, and there is no such charge"}
+	}
+	return err
+}

@@ -70,8 +70,14 @@ func indexed(tx kv.Tx, b kv.Bucket, id imagegen.GenerationID) (row, error) {
 }
 
 // replace writes a row in the place of another, with all that follows from it. Either may be zero.
-// It returns what a reader will find.
+// It returns what a reader will find. An imagegen.Violation: it does not fit the charge that was
+// made with it. A charge that was made apart may follow rules of its own: only an audit looks at it.
 func replace(tx kv.Tx, from, to row) (row, error) {
+	if to.joint {
+		if err := checkCharge(tx, to); err != nil {
+			return row{}, err
+		}
+	}
 	replaceEntries(tx, from.entries(), to.entries())
 	if to.State == imagegen.StateGone {
 		remove(tx, from)

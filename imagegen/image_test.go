@@ -1,0 +1,66 @@
+package imagegen_test
+
+import (
+	"context"
+	"io"
+	"testing"
+	"testing/synctest"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// An image whose generation is not settled yet is not shown: its charge may still be undone.
+func TestAnImageIsShownOnceItIsPaidFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := startFaulty(t, yieldImages(1, nil))
+		f.failBefore(first(1, "Close", imagegen.ErrNotApplied))
+		_, err := f.generate(imagegen.GenerateRequest{})
+		f.is.True(isCode(err, imagegen.ErrInternal))
+		f.is.True(f.has(f.put[0]))
+		_, err = f.engine.OpenImage(context.Background(), f.put[0].Image)
+		f.is.True(isCode(err, imagegen.ErrNotFound))
+		f.settled()
+		image, err := f.engine.OpenImage(context.Background(), f.put[0].Image)
+		f.is.NoErr(err)
+		f.is.NoErr(image.Close())
+	})
+}
+
+// An image of more pixels than any that can be asked for is not decoded, though it could be.
+func TestTooManyPixels(t *testing.T) {
+	h := start(t, &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+		yield(picture(imagegen.MaxEdge+8, imagegen.MaxEdge+8), nil)
+	}})
+	_, err := h.generate(imagegen.GenerateRequest{})
+	h.is.True(isCode(err, imagegen.ErrGenerationFailed))
+	h.is.Equal(h.balance(), imagegen.Credits(100))
+}
+
+// bottomless is a spool that keeps nothing.
+type bottomless struct{ imagegen.Spool }
+
+func (bottomless) Stage(_ context.Context, _ imagegen.ReferenceID, r io.Reader) error {
+	_, err := io.Copy(io.Discard, r)
+	return err
+}
+
+// zeros counts the bytes that are read of it.
+type zeros struct{ read int64 }
+
+func (z *zeros) Read(p []byte) (int, error) {
+	clear(p)
+	z.read += int64(len(p))
+	return len(p), nil
+}
+
+// Of an image of more than 256 MiB no more is read.
+func TestTooManyBytes(t *testing.T) {
+	const most, more = 256 << 20, 1 << 20
+	z := &zeros{}
+	h := start(t, &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+		yield(imagegen.ProviderImage{Body: io.LimitReader(z, most+8*more)}, nil)
+	}}, func(c *imagegen.Config) { c.Spool = bottomless{c.Store.(imagegen.Spool)} })
+	_, err := h.generate(imagegen.GenerateRequest{})
+	h.is.True(isCode(err, imagegen.ErrGenerationFailed))
+	h.is.True(z.read > most && z.read < most+more)
+}

@@ -1,0 +1,121 @@
+package imagegen
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Error makes a Violation the error of a write that would have broken an invariant. Such a write is
+// refused and changes nothing; it is always a bug, of this module or of what implements its interfaces.
+func (v Violation) Error() string {
+	return fmt.Sprintf("imagegen: %s of %s: %s; nothing was written, run an audit", v.Rule, v.Subject, v.Detail)
+}
+
+// Is reports that nothing was written: errors.Is(v, ErrNotApplied).
+func (v Violation) Is(target error) bool { return target == ErrNotApplied }
+
+func (r Record) violation(rule, format string, args ...any) error {
+	return Violation{Rule: rule, Subject: string(r.ID), Detail: fmt.Sprintf(format, args...)}
+}
+
+// Check returns the first invariant that the record breaks by itself, as a [Violation]; nil if its
+// price, attempts, images, failure and end fit its state and each other. A record in StateGone is
+// not kept, so nothing is asked of it.
+//
+// Apply yields no record that Check would not pass. It is pure and costs less than a microsecond.
+func (r Record) Check() error {
+	if r.State == StateGone {
+		return nil
+	}
+	if _, err := r.Price.Times(r.N); err != nil {
+		return r.violation("price", "%d images at %d credits are no amount", r.N, r.Price)
+	}
+	if !r.advances() {
+		return r.violation("progress", "it is %q, attempt %d, with %d failures, a delay of %v and %d bytes of a job",
+			r.State, r.Attempt, r.Failures, r.Delay, len(r.Job))
+	}
+	if !r.concludes() {
+		return r.violation("outcome", "it is %s, completed %v, with %d of %d images published, names %d, has failed: %t, tells a balance: %t",
+			r.State, r.CompletedAt, r.Published, r.N, len(r.Images), r.Failure != nil, r.Balance != nil)
+	}
+	if (r.State == StateErasing || r.State == StateErased) && (r.Prompt != "" || len(r.References) > 0) {
+		return r.violation("erasure", "it is %s, and its prompt or its references are there", r.State)
+	}
+	for n, i := range r.Images {
+		if !r.owns(i) || slices.ContainsFunc(r.Images[:n], func(o StoredImage) bool { return o.ID == i.ID }) {
+			return r.violation("image record", "image %s of attempt %d, %d x %d, %d bytes of type %q, cannot be its own",
+				i.ID, i.Attempt, i.Width, i.Height, i.Size, i.MediaType)
+		}
+	}
+	return nil
+}
+
+// advances reports whether attempts, tries, delay and job fit the state.
+func (r Record) advances() bool {
+	unclaimed := r.State == StateCharging || r.State == StateQueued // or again: a later attempt is queued too
+	open := r.State == StateProcessing || r.State == StateQueued
+	return r.Attempt >= 0 && (r.Attempt > 0 || unclaimed) && r.Failures >= 0 && r.Failures <= r.Attempt &&
+		(r.Delay == 0 || r.Delay > 0 && r.State == StateQueued) && (len(r.Job) == 0 || open)
+}
+
+// concludes reports whether images, failure, balance and end fit the state.
+func (r Record) concludes() bool {
+	if r.Published < 0 || r.Published > r.N {
+		return false
+	}
+	failed := r.Published == 0
+	empty := len(r.Images) == 0 && r.Failure == nil && r.Balance == nil
+	whole := len(r.Images) == r.Published && (r.Failure != nil) == failed
+	ended := !r.CompletedAt.IsZero()
+	switch r.State {
+	case StateCharging, StateQueued, StateProcessing:
+		return !ended && empty && failed
+	case StateSettling:
+		return ended && whole && r.Balance == nil
+	case StateSucceeded:
+		return ended && whole && !failed
+	case StateFailed:
+		return ended && whole && failed
+	case StateErasing:
+		return ended && whole
+	case StateErased:
+		return ended && empty
+	}
+	return false // there is no such state
+}
+
+// owns reports whether an image can be the record's.
+func (r Record) owns(i StoredImage) bool {
+	g, ok := i.ID.Generation()
+	return ok && g == r.ID && i.Attempt >= 1 && i.Attempt <= r.Attempt && i.MediaType != "" &&
+		i.Width > 0 && i.Height > 0 && i.Size > 0 && !i.CreatedAt.IsZero()
+}
+
+// CheckCharge returns the first invariant that the record and its charge break together, as a
+// [Violation]; nil if they fit. c, closed and used are what a ledger says of the charge r.Charge().ID:
+// whose it is, whether it has ended, and what was spent; the zero Charge stands for one that was
+// settled before it was made.
+//
+//   - It is of the record's user, and of price × N credits.
+//   - It is closed if and only if the generation has ended. While the record is charging it may be
+//     closed to 0, and while it is settling to what the images cost, but to nothing else.
+//   - What was spent is price × images published.
+//
+// It takes r.Check for granted, and is as cheap.
+func (r Record) CheckCharge(c Charge, closed bool, used Credits) error {
+	const rule = "generation charge"
+	want := r.Charge()
+	switch {
+	case (r.State == StateCharging || r.State == StateGone) && c.User == "" && closed && used == 0: // the mark against a late Charge
+		return nil
+	case c.User != want.User || c.Credits != want.Credits:
+		return r.violation(rule, "it costs user %q %d credits; the charge says %d, user %q", want.User, want.Credits, c.Credits, c.User)
+	case !closed && (r.State == StateCharging || r.State == StateSettling):
+		return nil
+	case closed != (r.State != StateQueued && r.State != StateProcessing):
+		return r.violation(rule, "it is %s, and its charge is closed: %t", r.State, closed)
+	case closed && used != r.Used():
+		return r.violation("credits spent", "%d were spent on %d images at %d", used, r.Published, r.Price)
+	}
+	return nil
+}

@@ -1,0 +1,239 @@
+package imagegen_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"math"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/matryer/is"
+)
+
+// ruleOf is the rule that an error says is broken.
+func ruleOf(err error) string {
+	v, _ := errors.AsType[imagegen.Violation](err)
+	return v.Rule
+}
+
+func TestSoundRecords(t *testing.T) {
+	for _, s := range states {
+		for _, async := range []bool{false, true} {
+			r := recordIn(s, async)
+			is.New(t).NoErr(r.Check())
+			if s == imagegen.StateCharging || s == imagegen.StateQueued {
+				r.Attempt = 0
+				is.New(t).NoErr(r.Check())
+			}
+		}
+	}
+}
+
+// Each part of a record that does not fit its state is found, in every state that it does not fit.
+func TestUnsoundRecords(t *testing.T) {
+	type in = []imagegen.State
+	all := states[:len(states)-1] // nothing is asked of a record that is gone
+	pending := in{imagegen.StateCharging, imagegen.StateQueued, imagegen.StateProcessing}
+	outcome := in{imagegen.StateSettling, imagegen.StateSucceeded, imagegen.StateErasing}
+	ended := append(in{imagegen.StateFailed, imagegen.StateErased}, outcome...)
+	set := func(f func(i *imagegen.StoredImage)) func(*imagegen.Record) {
+		return func(r *imagegen.Record) {
+			i := r.Images[0]
+			f(&i)
+			r.Images = []imagegen.StoredImage{i}
+		}
+	}
+	for name, test := range map[string]struct {
+		in   in
+		harm func(*imagegen.Record)
+		rule string
+	}{
+		"no state":             {all, func(r *imagegen.Record) { r.State = "paused" }, "outcome"},
+		"free":                 {all, func(r *imagegen.Record) { r.Price = 0 }, "price"},
+		"priceless":            {all, func(r *imagegen.Record) { r.Price = math.MaxInt64 / 2 }, "price"},
+		"of nothing":           {all, func(r *imagegen.Record) { r.N = 0 }, "price"},
+		"attempt":              {all, func(r *imagegen.Record) { r.Attempt = -1 }, "progress"},
+		"no attempt":           {append(in{imagegen.StateProcessing}, ended...), func(r *imagegen.Record) { r.Attempt = 0 }, "progress"},
+		"failures":             {all, func(r *imagegen.Record) { r.Failures = -1 }, "progress"},
+		"more failures":        {all, func(r *imagegen.Record) { r.Failures = 5 }, "progress"},
+		"negative delay":       {all, func(r *imagegen.Record) { r.Delay = -1 }, "progress"},
+		"delay":                {append(in{imagegen.StateCharging, imagegen.StateProcessing}, ended...), func(r *imagegen.Record) { r.Delay = 1 }, "progress"},
+		"job":                  {append(in{imagegen.StateCharging}, ended...), func(r *imagegen.Record) { r.Job = []byte("job") }, "progress"},
+		"ended early":          {pending, func(r *imagegen.Record) { r.CompletedAt = time.Unix(1, 0) }, "outcome"},
+		"not ended":            {ended, func(r *imagegen.Record) { r.CompletedAt = time.Time{} }, "outcome"},
+		"published early":      {pending, func(r *imagegen.Record) { r.Published = 1 }, "outcome"},
+		"images early":         {pending, func(r *imagegen.Record) { r.Images = oneImage.Images }, "outcome"},
+		"failed early":         {pending, func(r *imagegen.Record) { r.Failure = &imagegen.Failure{} }, "outcome"},
+		"told early":           {append(in{imagegen.StateSettling}, pending...), func(r *imagegen.Record) { r.Balance = &imagegen.Balance{} }, "outcome"},
+		"a debt of images":     {all, func(r *imagegen.Record) { r.Published = -1 }, "outcome"},
+		"too many":             {all, func(r *imagegen.Record) { r.Published = 3 }, "outcome"},
+		"unpaid image":         {outcome, func(r *imagegen.Record) { r.Published = 2 }, "outcome"},
+		"failed, paid":         {outcome, func(r *imagegen.Record) { r.Failure = &imagegen.Failure{} }, "outcome"},
+		"none, and no failure": {append(in{imagegen.StateFailed}, outcome...), func(r *imagegen.Record) { r.Images, r.Published, r.Failure = nil, 0, nil }, "outcome"},
+		"succeeded without images": {in{imagegen.StateSucceeded}, func(r *imagegen.Record) {
+			r.Images, r.Published, r.Failure = nil, 0, noImage.Failure
+		}, "outcome"},
+		"failed with images":  {in{imagegen.StateFailed}, func(r *imagegen.Record) { r.Images, r.Published, r.Failure = oneImage.Images, 1, nil }, "outcome"},
+		"erased with images":  {in{imagegen.StateErased}, func(r *imagegen.Record) { r.Images = oneImage.Images }, "outcome"},
+		"erased, prompt":      {in{imagegen.StateErasing, imagegen.StateErased}, func(r *imagegen.Record) { r.Prompt = "a fox" }, "erasure"},
+		"erased, references":  {in{imagegen.StateErasing, imagegen.StateErased}, func(r *imagegen.Record) { r.References = make([]imagegen.ReferenceFile, 1) }, "erasure"},
+		"another's image":     {outcome, set(func(i *imagegen.StoredImage) { i.ID = i.ID[:31] + "2" + i.ID[32:] }), "image record"},
+		"no image's name":     {outcome, set(func(i *imagegen.StoredImage) { i.ID = "image_1" }), "image record"},
+		"image of no attempt": {outcome, set(func(i *imagegen.StoredImage) { i.Attempt = 0 }), "image record"},
+		"image to come":       {outcome, set(func(i *imagegen.StoredImage) { i.Attempt = 5 }), "image record"},
+		"image of no type":    {outcome, set(func(i *imagegen.StoredImage) { i.MediaType = "" }), "image record"},
+		"image of no width":   {outcome, set(func(i *imagegen.StoredImage) { i.Width = 0 }), "image record"},
+		"image of no height":  {outcome, set(func(i *imagegen.StoredImage) { i.Height = 0 }), "image record"},
+		"image of no bytes":   {outcome, set(func(i *imagegen.StoredImage) { i.Size = 0 }), "image record"},
+		"image of no time":    {outcome, set(func(i *imagegen.StoredImage) { i.CreatedAt = time.Time{} }), "image record"},
+		"the same image twice": {outcome, func(r *imagegen.Record) {
+			r.Images, r.Published = []imagegen.StoredImage{r.Images[0], r.Images[0]}, 2
+		}, "image record"},
+	} {
+		for _, s := range test.in {
+			t.Run(name+"/"+string(s), func(t *testing.T) {
+				is := is.New(t)
+				r := recordIn(s, true)
+				test.harm(&r)
+				err := r.Check()
+				is.Equal(ruleOf(err), test.rule)
+				is.True(imagegen.Definite(err) && errors.Is(err, imagegen.ErrNotApplied))
+			})
+		}
+	}
+}
+
+// A change whose result would be unsound is refused, and the record stays as it is.
+func TestApplyRefusesWhatIsUnsound(t *testing.T) {
+	for name, o := range map[string]imagegen.Outcome{
+		"more images than asked for": {At: oneImage.At, Images: make([]imagegen.StoredImage, 3)},
+		"an image of another":        {At: oneImage.At, Images: []imagegen.StoredImage{{ID: "image_1"}}},
+		"no time":                    {Images: oneImage.Images},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			r := recordIn(imagegen.StateProcessing, true)
+			next, changed, err := r.Apply(r.Attempt, o)
+			is.True(ruleOf(err) != "" && !changed)
+			is.Equal(cmp.Diff(r, next), "")
+		})
+	}
+}
+
+// A generation is open exactly as long as its charge, and costs what its images do.
+func TestRecordAgainstCharge(t *testing.T) {
+	type books struct {
+		charge imagegen.Charge
+		closed bool
+		used   imagegen.Credits
+	}
+	mine := recordIn(imagegen.StateQueued, true).Charge()
+	const unfit, unpaid = "generation charge", "credits spent"
+	for name, test := range map[string]struct {
+		books books
+		want  map[imagegen.State]string // "": it fits; a state that is not named is unfit
+	}{
+		"open": {books{charge: mine}, map[imagegen.State]string{imagegen.StateCharging: "", imagegen.StateQueued: "", imagegen.StateProcessing: "",
+			imagegen.StateSettling: ""}},
+		"voided": {books{mine, true, 0}, map[imagegen.State]string{imagegen.StateCharging: "", imagegen.StateGone: "", imagegen.StateFailed: "",
+			imagegen.StateSettling: unpaid, imagegen.StateSucceeded: unpaid, imagegen.StateErasing: unpaid, imagegen.StateErased: unpaid}},
+		"one image paid": {books{mine, true, 3}, map[imagegen.State]string{imagegen.StateSettling: "", imagegen.StateSucceeded: "",
+			imagegen.StateErasing: "", imagegen.StateErased: "", imagegen.StateCharging: unpaid, imagegen.StateGone: unpaid, imagegen.StateFailed: unpaid}},
+		"two images paid": {books{mine, true, 6}, map[imagegen.State]string{imagegen.StateSettling: unpaid, imagegen.StateSucceeded: unpaid,
+			imagegen.StateErasing: unpaid, imagegen.StateErased: unpaid, imagegen.StateCharging: unpaid, imagegen.StateGone: unpaid, imagegen.StateFailed: unpaid}},
+		"never made":   {books{imagegen.Charge{ID: mine.ID}, true, 0}, map[imagegen.State]string{imagegen.StateCharging: "", imagegen.StateGone: ""}},
+		"another user": {books{imagegen.Charge{ID: mine.ID, User: "bob", Credits: mine.Credits}, false, 0}, nil},
+		"another sum":  {books{imagegen.Charge{ID: mine.ID, User: mine.User, Credits: 5}, false, 0}, nil},
+	} {
+		for _, s := range states {
+			t.Run(name+"/"+string(s), func(t *testing.T) {
+				is := is.New(t)
+				want, named := test.want[s]
+				if !named {
+					want = unfit
+				}
+				is.Equal(ruleOf(recordIn(s, true).CheckCharge(test.books.charge, test.books.closed, test.books.used)), want)
+			})
+		}
+	}
+}
+
+// tampered is a store that tells another record than it has.
+type tampered struct {
+	imagegen.Store
+	tell func(imagegen.Record) imagegen.Record
+}
+
+func (s tampered) Update(ctx context.Context, f imagegen.Fence, c imagegen.Change) (imagegen.Record, error) {
+	r, err := s.Store.Update(ctx, f, c)
+	return s.tell(r), err
+}
+
+// An outside ledger is not told to settle what cannot be right: credits stay held, and a later
+// recovery settles what is.
+func TestUnsoundRecordsAreNotSettled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var broken atomic.Bool
+		var log bytes.Buffer
+		broken.Store(true)
+		h := start(t, yieldImages(2, nil), withOutsideLedger, func(cfg *imagegen.Config) {
+			cfg.Log = slog.New(slog.NewTextHandler(&log, nil))
+			cfg.Images, cfg.Spool = cfg.Store.(imagegen.ImageStore), cfg.Store.(imagegen.Spool)
+			cfg.Store = tampered{cfg.Store, func(r imagegen.Record) imagegen.Record {
+				if r.State == imagegen.StateSettling && broken.Load() {
+					r.Images, r.Published = r.Images[:1], 2
+				}
+				return r
+			}}
+		})
+		_, err := h.generate(imagegen.GenerateRequest{N: 2})
+		is := is.New(t)
+		is.True(isCode(err, imagegen.ErrInternal))
+		is.True(strings.Contains(log.String(), "level=ERROR") && strings.Contains(log.String(), "outcome of gen_"))
+		is.Equal(h.balance(), imagegen.Credits(98)) // held
+		broken.Store(false)
+		e, _ := errors.AsType[*imagegen.Error](err)
+		is.Equal(h.ended(e.Generation).Status, imagegen.StatusSucceeded)
+		is.Equal(h.balance(), imagegen.Credits(98))
+		h.audit()
+	})
+}
+
+// refusing is a store in which every acceptance would break an invariant.
+type refusing struct{ imagegen.JointStore }
+
+func (refusing) CreateCharged(context.Context, imagegen.Record, time.Duration) (imagegen.Record, error) {
+	return imagegen.Record{}, imagegen.Violation{Rule: "lot sum", Subject: "lot_1_0"}
+}
+
+// What a violation refuses is this service's fault: no caller is told to try again, and none is
+// told more.
+func TestViolationsAreInternal(t *testing.T) {
+	is := is.New(t)
+	h := start(t, yieldImages(1, nil), func(cfg *imagegen.Config) {
+		cfg.Images, cfg.Spool = cfg.Store.(imagegen.ImageStore), cfg.Store.(imagegen.Spool)
+		cfg.Store = refusing{cfg.Store.(imagegen.JointStore)}
+	})
+	_, err := h.generate(imagegen.GenerateRequest{})
+	is.True(isCode(err, imagegen.ErrInternal))
+	e, _ := errors.AsType[*imagegen.Error](err)
+	is.Equal(e.Message, imagegen.ErrInternal.Message)
+	is.Equal(ruleOf(err), "lot sum") // for the log
+}
+
+func BenchmarkCheck(b *testing.B) {
+	r := recordIn(imagegen.StateSucceeded, true)
+	b.ReportAllocs()
+	for b.Loop() {
+		if r.Check() != nil || r.CheckCharge(r.Charge(), true, r.Used()) != nil {
+			b.Fatal("it is sound")
+		}
+	}
+}

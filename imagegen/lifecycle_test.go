@@ -1,0 +1,67 @@
+package imagegen_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/memory"
+	"github.com/matryer/is"
+)
+
+// An engine takes work from Start to Stop, and neither before nor after.
+func TestWorkIsTakenFromStartToStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		db := memory.New(nil)
+		engine, err := imagegen.New(imagegen.Config{Store: db, Ledger: db, Models: []imagegen.Model{{ID: "m", Provider: yieldImages(1, nil),
+			Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1}}}})
+		is.NoErr(err)
+		_, err = db.Grant(t.Context(), imagegen.Grant{User: alice, Credits: 3})
+		is.NoErr(err)
+		generate := func() error {
+			_, err := engine.As(alice).Generate(t.Context(), fox(imagegen.GenerateRequest{}))
+			return err
+		}
+		is.True(isCode(generate(), imagegen.ErrOverloaded))
+		is.NoErr(engine.Start(t.Context()))
+		is.NoErr(engine.Start(t.Context()))
+		is.NoErr(generate())
+		is.NoErr(engine.Stop(t.Context()))
+		is.NoErr(engine.Stop(t.Context()))
+		is.True(isCode(generate(), imagegen.ErrOverloaded))
+		is.True(errors.Is(engine.Start(t.Context()), imagegen.ErrStopping))
+		b, err := engine.As(alice).Balance(t.Context())
+		is.NoErr(err)
+		is.Equal(b.Credits, imagegen.Credits(2))
+	})
+}
+
+// Stop says so when work does not end though it was told to. That work is seen through all the same.
+func TestStopDoesNotWaitForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := startFaulty(t, yieldImages(1, nil), func(cfg *imagegen.Config) { cfg.Grace = time.Second })
+		writing := make(chan struct{})
+		f.failBefore(func(call string, _ int, _ imagegen.Fence) error {
+			if call == "Outcome" {
+				close(writing)
+				time.Sleep(20 * time.Second)
+			}
+			return nil
+		})
+		answered := make(chan error, 1)
+		go func() {
+			_, err := f.engine.As(alice).Generate(context.Background(), fox(imagegen.GenerateRequest{}))
+			answered <- err
+		}()
+		<-writing
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		f.is.True(f.engine.Stop(ctx) != nil)
+		f.is.NoErr(<-answered)
+		f.is.Equal(f.settled()[0].State, imagegen.StateSucceeded)
+	})
+}
