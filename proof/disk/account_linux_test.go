@@ -1,0 +1,139 @@
+package disk_test
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// account is what a user has.
+type account struct {
+	*inspection
+	user        imagegen.UserID
+	entries     []imagegen.Entry
+	generations []imagegen.Generation
+}
+
+func (i *inspection) account(u imagegen.UserID) account {
+	a := account{inspection: i, user: u, entries: i.history(u)}
+	for q := (imagegen.Query{Limit: imagegen.MaxPageSize}); ; {
+		page, err := i.engine.As(u).Generations(i.ctx, q)
+		i.check(err)
+		a.generations = append(a.generations, page.Generations...)
+		if q.After = page.Next; q.After == "" {
+			return a
+		}
+	}
+}
+
+// balance checks that the balance is the sum of the entries.
+func (a account) balance() {
+	var sum imagegen.Credits
+	for _, e := range a.entries {
+		sum += e.Credits
+	}
+	b, err := a.db.Balance(a.ctx, a.user)
+	a.check(err)
+	a.fact(b.Credits == sum && sum >= 0, "%s has %d credits, by the journal %d", a.user, b.Credits, sum)
+}
+
+// charges checks that each generation was charged once and each charge is a generation's, and where
+// all is settled that each was settled once.
+func (a account) charges(settled bool) {
+	charged, ended := map[imagegen.ChargeID]imagegen.Credits{}, map[imagegen.ChargeID]imagegen.Entry{}
+	for _, e := range a.entries {
+		switch e.Kind {
+		case imagegen.EntryCharge:
+			a.fact(charged[e.Charge] == 0, "%s was charged twice", e.Charge)
+			charged[e.Charge] = -e.Credits
+		case imagegen.EntrySettle:
+			a.fact(ended[e.Charge].Seq == 0, "%s was settled twice", e.Charge)
+			ended[e.Charge] = e
+		}
+	}
+	for _, g := range a.generations {
+		id := imagegen.ChargeID(g.ID)
+		a.fact(charged[id] == g.CreditsRequested, "%s was charged %d of %d", id, charged[id], g.CreditsRequested)
+		a.fact(g.Status.Terminal() || !settled, "%s is %s after recovery", id, g.Status)
+		a.fact(g.Status.Terminal() == (ended[id].Seq > 0), "%s is %s, its charge ended: %v", id, g.Status, ended[id].Seq > 0)
+		a.fact(ended[id].Used == g.Credits && g.Credits == price*imagegen.Credits(len(g.Images)), "%s has %d images and cost %d of %d", id, len(g.Images), ended[id].Used, g.Credits)
+	}
+	visible := func(id imagegen.ChargeID) bool {
+		return slices.ContainsFunc(a.generations, func(g imagegen.Generation) bool { return g.ID == imagegen.GenerationID(id) })
+	}
+	for id, credits := range charged {
+		a.fact(visible(id) || a.erased[imagegen.GenerationID(id)] != nil, "%d credits were charged for %s, which nobody sees", credits, id)
+		a.fact(ended[id].Seq > 0 || !settled, "the charge of %s is open after recovery", id)
+		a.fact(ended[id].Seq == 0 || ended[id].Credits+ended[id].Used == credits, "%s: %d came back and %d were used of %d", id, ended[id].Credits, ended[id].Used, credits)
+	}
+}
+
+// deed checks one thing that was asked for.
+func (a account) deed(d *deed, settled bool) {
+	switch d.asked.What {
+	case granting:
+		a.granted(d)
+	case generating:
+		a.generated(d, settled)
+	case erasing:
+		_, err := a.engine.As(a.user).Generation(a.ctx, d.asked.ID)
+		a.fact(err == nil || errors.Is(err, imagegen.ErrNotFound), "%s: %v", d.asked.Name, err)
+		a.fact(err != nil || !d.was(done), "%s: done, and it is there", d.asked.Name)
+	}
+}
+
+func (a account) granted(d *deed) {
+	n := 0
+	for _, e := range a.entries {
+		if e.Kind == imagegen.EntryGrant && e.Ref == d.asked.Name {
+			n++
+			a.fact(e.Credits == d.asked.Credits, "%s: %d credits instead of %d", e.Ref, e.Credits, d.asked.Credits)
+		}
+	}
+	a.fact(n <= 1, "%s: granted %d times", d.asked.Name, n)
+	a.fact(n == 1 || !d.was(done), "%s: done, and it is not there", d.asked.Name)
+	a.fact(n == 0 || d.was(done, unknown) || !d.was(refused), "%s: refused, and it is there", d.asked.Name)
+}
+
+func (a account) generated(d *deed, settled bool) {
+	var found []imagegen.Generation
+	for _, g := range a.generations {
+		if g.Prompt == d.asked.Name {
+			found = append(found, g)
+		}
+	}
+	a.fact(len(found) <= 1, "%q was generated %d times", d.asked.Name, len(found))
+	a.fact(len(found) == 0 || !d.denied(), "%q was denied, and it is there", d.asked.Name)
+	if settled && len(found) == 1 && d.was(accepted) && !d.was(failed) {
+		a.fact(len(found[0].Images) == d.asked.Request.Makes, "%q was accepted and came to %d images instead of %d", d.asked.Name, len(found[0].Images), d.asked.Request.Makes)
+	}
+	for _, w := range d.told {
+		if !slices.Contains([]told{accepted, done, failed}, w.Told) {
+			continue
+		}
+		if a.erased[w.ID] != nil {
+			continue
+		}
+		a.fact(len(found) == 1 && found[0].ID == w.ID, "%q was told %q as %s, and it is not there", w.Name, w.Told, w.ID)
+		if len(found) == 1 {
+			a.same(w, found[0])
+		}
+	}
+}
+
+// same checks that a generation is what was told.
+func (a account) same(w word, g imagegen.Generation) {
+	if w.Told == failed {
+		a.fact(g.Status == imagegen.StatusFailed && g.Credits == 0, "%q had failed and is %s", w.Name, g.Status)
+	}
+	if w.Generation == nil {
+		return
+	}
+	diff := cmp.Diff(*w.Generation, g)
+	a.fact(diff == "", "%q is another than was told: %s", w.Name, diff)
+	hashes, err := hashesOf(a.engine, g)
+	a.fact(err == nil && slices.Equal(hashes, w.Hashes), "%q has other images than were told: %v", w.Name, err)
+}

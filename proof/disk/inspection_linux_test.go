@@ -1,0 +1,171 @@
+package disk_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// inspection holds what lies in a directory against what was said.
+type inspection struct {
+	*protocol
+	*service
+	ctx    context.Context
+	images map[string]bool // of the generations that are there
+	wrong  []error
+	facts  int // that were told and are there
+}
+
+// errCorrupt: the books or the files contradict themselves.
+var errCorrupt = errors.New("corrupt")
+
+// inspect opens a directory as the next start does, and looks at it before anything is done, when
+// everything is settled, and when clients have asked again for what they were not told.
+func (p *protocol) inspect(dir string) (facts int, err error) {
+	s, err := open(dir, p.opened)
+	if err != nil {
+		return 0, fmt.Errorf("%w: %w", errCorrupt, err)
+	}
+	i := &inspection{protocol: p, service: s, ctx: context.Background()}
+	i.all()
+	i.check(errors.Join(i.close(), i.files(dir)))
+	return i.facts, errors.Join(i.wrong...)
+}
+
+func (i *inspection) all() {
+	i.audit()
+	i.compare(false)
+	facts := i.facts // each counts once
+	i.check(i.start())
+	i.rest()
+	i.compare(true)
+	i.askAgain()
+	i.rest()
+	i.compare(true)
+	i.audit()
+	i.facts = facts
+}
+
+func (i *inspection) check(err error) {
+	if err != nil {
+		i.wrong = append(i.wrong, err)
+	}
+}
+
+// fact is something that has to be so; the format says what is the case otherwise.
+func (i *inspection) fact(ok bool, format string, args ...any) {
+	if ok {
+		i.facts++
+		return
+	}
+	i.wrong = append(i.wrong, fmt.Errorf(format, args...))
+}
+
+func (i *inspection) audit() {
+	report, err := i.db.Audit(i.ctx)
+	i.check(err)
+	for _, v := range report.Violations {
+		i.check(fmt.Errorf("%w: %s: %s: %s", errCorrupt, v.Rule, v.Subject, v.Detail))
+	}
+}
+
+// rest waits until no generation is open any more, nor one being erased.
+func (i *inspection) rest() {
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	const patience = 20 * time.Second
+	for began := time.Now(); i.busy(); <-tick.C {
+		if time.Since(began) > patience {
+			i.check(fmt.Errorf("there is open work %v after the start", patience))
+			return
+		}
+	}
+}
+
+func (i *inspection) busy() bool {
+	for _, u := range i.users {
+		for _, e := range i.history(u) {
+			r, err := i.db.Generation(i.ctx, imagegen.GenerationID(e.Charge))
+			if err == nil && !r.Terminal() && r.State != imagegen.StateErased {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (i *inspection) history(u imagegen.UserID) []imagegen.Entry {
+	entries, err := i.db.History(i.ctx, u, 0, 1<<20)
+	i.check(err)
+	return entries
+}
+
+// compare holds every account against what was said; settled says that nothing is open.
+func (i *inspection) compare(settled bool) {
+	i.images = map[string]bool{}
+	for _, u := range i.users {
+		a := i.account(u)
+		a.balance()
+		a.charges(settled)
+		for _, g := range a.generations {
+			for _, image := range g.Images {
+				i.images[string(image.ID)] = true
+			}
+		}
+		for _, d := range i.deeds {
+			if d.asked.User == u {
+				a.deed(d, settled)
+			}
+		}
+	}
+}
+
+// askAgain repeats what was asked for with an idempotency key, twice: what was answered is answered
+// again, what was not is done once.
+func (i *inspection) askAgain() {
+	for _, d := range slices.Clone(i.deeds) {
+		if d.asked.Request.Key == "" || d.denied() || i.gone(d) {
+			continue
+		}
+		c := client{i.service, d.asked.User, i.hear}
+		for range 2 {
+			known := d.was(accepted, done, failed)
+			w := c.do(d.asked.Request)
+			i.fact(w.Replayed || !known, "%q was asked for again and told %q anew: %s", w.Name, w.Told, w.Detail)
+			i.fact(w.Told != unknown && w.Told != refused, "%q was asked for again and told %q: %s", w.Name, w.Told, w.Detail)
+		}
+	}
+}
+
+// denied reports whether nothing was done, as far as was told.
+func (d *deed) denied() bool {
+	return d.was(broke, busy, refused) && !d.was(accepted, done, failed, unknown)
+}
+
+// gone reports whether somebody wanted a generation erased.
+func (i *inspection) gone(d *deed) bool {
+	return slices.ContainsFunc(d.told, func(w word) bool { return i.erased[w.ID] != nil })
+}
+
+// files checks that nothing lies in the directory but what belongs there: the images of generations
+// that are visible, and no others.
+func (i *inspection) files(dir string) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		name := strings.TrimPrefix(path, dir+"/")
+		switch {
+		case err != nil || d.IsDir() || name == "imagegen.db" || name == "ballast":
+			return err
+		case strings.HasPrefix(name, "images/") && i.images[name[strings.LastIndexByte(name, '.')+1:]]:
+			return nil
+		}
+		i.wrong = append(i.wrong, fmt.Errorf("%s was left behind", name))
+		return nil
+	})
+}

@@ -1,0 +1,193 @@
+package disk_test
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/imagegend/imagegend/proof/internal/figures"
+)
+
+const (
+	cutsOfTape  = 10
+	askedOfTape = 25 // by each client
+)
+
+// However the power is cut, what clients were told before is so.
+func TestPowerCuts(t *testing.T) {
+	p := newPlace(t, "that what was acknowledged survives a power cut between any two writes",
+		"/dev/fuse", "/dev/loop-control", "losetup", "mkfs.ext4")
+	var f figures.Figures
+	left, seed := figures.Runs(20), figures.Seed()
+	for ; left > 0 && !t.Failed(); seed++ {
+		// The journal may promise more than the data that it speaks of.
+		options := [...]string{"data=ordered", "data=writeback"}[seed%2]
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			b := &bench{place: p.in(t), seed: seed, options: options, figures: &f}
+			b.cut(b.record(), min(cutsOfTape, left))
+			if t.Failed() {
+				t.Logf("again: PROOF_SEED=%d PROOF_RUNS=%d go test ./proof/disk -run TestPowerCuts -count=1", seed, cutsOfTape)
+			}
+		})
+		left -= cutsOfTape
+	}
+	requireOutcomes(t, &f)
+	f.Report(t, "power-cuts")
+}
+
+// bench makes one tape and cuts the power at moments of it.
+type bench struct {
+	*place
+	seed    uint64
+	options string // of the ext4
+	figures *figures.Figures
+}
+
+func (b *bench) path(name string) string {
+	return b.place.path(fmt.Sprintf("seed-%d-%s", b.seed, name))
+}
+
+func (b *bench) mkdir(name string) string {
+	b.must(os.Mkdir(b.path(name), 0o700))
+	return b.path(name)
+}
+
+// record has clients work on a disk that is on tape.
+func (b *bench) record() []entry {
+	b.must(format(b.path("image")))
+	served, mounted, tape := b.mkdir("served"), b.mkdir("mounted"), b.path("tape")
+	server, err := serve("device", served, b.path("image"), tape)
+	b.must(err)
+	defer server.dismiss()
+	b.must(attach(filepath.Join(served, deviceName), mounted, true, b.options))
+	load, err := spawn("load", filepath.Join(mounted, "data"), tape, strconv.FormatUint(b.seed, 10), strconv.Itoa(askedOfTape))
+	b.must(err)
+	_, err = load.wait()
+	b.must(err)
+	b.must(detach(mounted))
+	b.must(unix.Unmount(served, 0))
+	entries, err := readTape(tape)
+	b.must(errors.Join(err, os.Remove(tape)))
+	words, err := listen(entries)
+	b.must(err)
+	words.outcomes(b.figures)
+	for _, e := range entries {
+		b.figures.Add([...]string{"writes", "flushes", "words"}[e.kind], 1)
+	}
+	return entries
+}
+
+// cut is a moment at which the power is cut, and what the disk still did: each piece of what it had
+// not flushed is on it with this chance.
+type cut struct {
+	at    int // how many entries of the tape came before
+	kept  float64
+	piece int // bytes that the disk writes whole
+}
+
+// cuts are moments of a tape: of ten, one while the directory is being made, five when a client has
+// just said or been told something, and four at any time.
+func cuts(tape []entry, n int, random *rand.Rand) []cut {
+	var words []int
+	for i, e := range tape {
+		if e.kind == said {
+			words = append(words, i+1)
+		}
+	}
+	all := make([]cut, n)
+	for i := range all {
+		var at int
+		switch {
+		case i%10 == 0:
+			at = random.IntN(words[0] + 1)
+		case i%2 == 0:
+			at = random.IntN(len(tape) + 1)
+		default:
+			at = words[random.IntN(len(words))]
+		}
+		all[i] = cut{at, float64(random.IntN(5)) / 4, [...]int{4096, 512}[random.IntN(2)]}
+	}
+	slices.SortFunc(all, func(a, b cut) int { return cmp.Compare(a.at, b.at) })
+	return all
+}
+
+// cut makes disks of a tape and has a service start from each.
+func (b *bench) cut(tape []entry, n int) {
+	random := rand.New(rand.NewPCG(b.seed, 0))
+	durable, err := os.ReadFile(b.path("image"))
+	b.must(err)
+	p := platter{durable: durable}
+	mounted := b.mkdir("left")
+	for _, c := range cuts(tape, n, random) {
+		b.must(os.WriteFile(b.path("disk"), p.after(tape, c, random), 0o600))
+		b.must(attach(b.path("disk"), mounted, false, b.options))
+		b.judge(c, tape[:c.at], filepath.Join(mounted, "data"))
+		b.must(detach(mounted))
+		b.must(os.Remove(b.path("disk")))
+	}
+	b.must(os.Remove(b.path("image")))
+}
+
+func (b *bench) judge(c cut, tape []entry, data string) {
+	words, err := listen(tape)
+	b.must(err)
+	b.figures.Add(fmt.Sprintf("pieces_of_%d", c.piece), 1)
+	if err := words.judge(b.figures, data); err != nil {
+		b.t.Errorf("cut behind entry %d of the tape, %.0f %% of the pieces of %d bytes kept that were not flushed:\n%s",
+			c.at, 100*c.kept, c.piece, shortened(err))
+	}
+}
+
+// platter is what is on a disk for good, as a tape proceeds.
+type platter struct {
+	durable []byte
+	flushed int // entries of the tape that are
+}
+
+// after makes the disk that a cut leaves. Cuts come in their order.
+func (p *platter) after(tape []entry, c cut, random *rand.Rand) []byte {
+	last := p.flushed
+	for i := p.flushed; i < c.at; i++ {
+		if tape[i].kind == flushed {
+			last = i
+		}
+	}
+	for _, e := range tape[p.flushed:last] {
+		if e.kind == written {
+			copy(p.durable[e.offset:], e.data)
+		}
+	}
+	p.flushed = last
+	disk := slices.Clone(p.durable)
+	for _, e := range tape[last:c.at] {
+		if e.kind == written {
+			e.tear(disk, c, random)
+		}
+	}
+	return disk
+}
+
+// tear writes some of the pieces of an entry. The superblock is always whole: a torn one is none
+// that a filesystem starts from.
+func (e entry) tear(disk []byte, c cut, random *rand.Rand) {
+	const block = 4096
+	for from := 0; from < len(e.data); {
+		piece := c.piece
+		if e.offset+int64(from) < block {
+			piece = block
+		}
+		to := min(from+piece, len(e.data))
+		if random.Float64() < c.kept {
+			copy(disk[e.offset+int64(from):], e.data[from:to])
+		}
+		from = to
+	}
+}

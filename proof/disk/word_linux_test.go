@@ -1,0 +1,147 @@
+package disk_test
+
+import (
+	"bytes"
+	"context"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"slices"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// word is what a client asked of the service, or what it was told. A client says before each call
+// what it asks, and afterwards what came of it, so that a tape that ends between the two leaves open
+// what the service has to know.
+type word struct {
+	What matter
+	Name string // of what is asked for, unique
+	User imagegen.UserID
+	Told told // "": asked
+
+	Credits imagegen.Credits `json:",omitzero"` // of a grant
+	Request request          `json:",omitzero"` // of a generation
+
+	ID         imagegen.GenerationID `json:",omitzero"`
+	Generation *imagegen.Generation  `json:",omitempty"`
+	Hashes     []string              `json:",omitempty"` // of the images' bytes, as they were read
+	Replayed   bool                  `json:",omitzero"`
+	Detail     string                `json:",omitempty"` // of an error, for whoever looks into it
+}
+
+// matter is what a word is about.
+type matter string
+
+const (
+	opening    matter = "open"
+	granting   matter = "grant"
+	generating matter = "generate"
+	erasing    matter = "erase"
+)
+
+// told is what a client was told.
+type told string
+
+const (
+	done     told = "done"     // granted, generated, erased
+	accepted told = "accepted" // queued
+	failed   told = "failed"   // generationFailed: the credits are back
+	broke    told = "402"
+	busy     told = "503"
+	refused  told = "refused" // definitely nothing was changed
+	unknown  told = "unknown"
+)
+
+// request is how a generation is asked for, in such a way that it can be asked for again.
+type request struct {
+	Prompt    string
+	N         int
+	Async     bool   `json:",omitzero"`
+	Reference bool   `json:",omitzero"`
+	Key       string `json:",omitzero"`
+	Makes     int    // how many images come of it, where nothing fails but the provider
+}
+
+func (r request) generate() imagegen.GenerateRequest {
+	q := imagegen.GenerateRequest{Model: model, Prompt: r.Prompt, N: r.N, Size: pictureSize, Async: r.Async, IdempotencyKey: r.Key}
+	if r.Reference {
+		q.References = []imagegen.Reference{reference(r.Prompt)}
+	}
+	return q
+}
+
+var pictureSize = imagegen.Size{Width: 48, Height: 48}
+
+// reference is a reference image made of a text.
+type reference string
+
+func (r reference) Open(context.Context) (io.ReadCloser, error) {
+	text := []byte(r)
+	grey := image.NewGray(image.Rect(0, 0, 32, 32))
+	for i := range grey.Pix {
+		grey.SetGray(i%32, i/32, color.Gray{Y: text[i%len(text)]})
+	}
+	var b bytes.Buffer
+	err := png.Encode(&b, grey)
+	return io.NopCloser(&b), err
+}
+
+// deed is all that was said about one thing that was asked for.
+type deed struct {
+	asked word
+	told  []word
+}
+
+// was reports whether a client was told one of these.
+func (d *deed) was(outcomes ...told) bool {
+	return slices.ContainsFunc(d.told, func(w word) bool { return slices.Contains(outcomes, w.Told) })
+}
+
+// protocol is what was said until a moment, in its order.
+type protocol struct {
+	opened bool
+	deeds  []*deed
+	byName map[string]*deed // of grants and generations
+	erased map[imagegen.GenerationID]*deed
+	users  []imagegen.UserID
+}
+
+// listen takes down what was said. A word that repeats what was asked adds to what was told.
+func listen(entries []entry) (p protocol, err error) {
+	p = protocol{byName: map[string]*deed{}, erased: map[imagegen.GenerationID]*deed{}}
+	for _, e := range entries {
+		if e.kind != said {
+			continue
+		}
+		w, err := e.word()
+		if err != nil {
+			return p, err
+		}
+		p.hear(w)
+	}
+	return p, nil
+}
+
+func (p *protocol) hear(w word) {
+	if w.What == opening {
+		p.opened = true
+		return
+	}
+	d := p.byName[w.Name]
+	if d == nil {
+		d = &deed{asked: w}
+		p.deeds = append(p.deeds, d)
+		p.byName[w.Name] = d
+		if w.What == erasing {
+			p.erased[w.ID] = d
+		}
+		if !slices.Contains(p.users, w.User) {
+			p.users = append(p.users, w.User)
+		}
+	}
+	if w.Told != "" {
+		d.told = append(d.told, w)
+	}
+}
