@@ -39,8 +39,9 @@ func (w *world) generate(ctx context.Context, u imagegen.UserID, q imagegen.Gene
 	return t
 }
 
-// ask sends the request of t, once more if it was sent before.
-func (w *world) ask(ctx context.Context, t *told) {
+// ask sends the request of t, once more if it was sent before. It reports whether images were
+// promised or delivered: a refusal of the repetition takes nothing back.
+func (w *world) ask(ctx context.Context, t *told) (served bool) {
 	q := t.request
 	if w.references {
 		q.References = []imagegen.Reference{picture{}}
@@ -48,23 +49,28 @@ func (w *world) ask(ctx context.Context, t *told) {
 	result, err := w.engine.As(t.user).Generate(ctx, q)
 	if w.steps.gone() {
 		t.doubt = true
-		return // nobody was told
+		return false // nobody was told
 	}
 	e, _ := errors.AsType[*imagegen.Error](err)
 	switch {
 	case err == nil && q.Async:
 		t.outcome, t.result = accepted, result
+		return true
 	case err == nil:
 		t.outcome, t.result = succeeded, result
+		return true
 	case errors.Is(err, imagegen.ErrGenerationFailed):
 		t.outcome, t.failed = failed, e.Generation
 	case errors.Is(err, imagegen.ErrInsufficientCredits), errors.Is(err, imagegen.ErrOverloaded), errors.Is(err, imagegen.ErrInvalidRequest):
-		t.outcome = refused
+		if t.outcome == unheard {
+			t.outcome = refused
+		}
 	case e != nil && e.Code == imagegen.CodeInternal, errors.Is(err, imagegen.ErrIdempotencyKeyInUse), ctx.Err() != nil:
 		t.doubt = true
 	default:
 		w.Errorf("an error without a meaning: %v", err)
 	}
+	return false
 }
 
 // picture is a reference image.
@@ -81,7 +87,7 @@ func fox(prompt string, n int, async bool) imagegen.GenerateRequest {
 
 // keyed makes a repetition safe.
 func keyed(q imagegen.GenerateRequest) imagegen.GenerateRequest {
-	q.IdempotencyKey = "key of " + q.Prompt
+	q.IdempotencyKey = "key-of-" + q.Prompt
 	return q
 }
 

@@ -19,6 +19,7 @@ func TestEveryStep(t *testing.T) {
 	for _, s := range scenarios {
 		for ledger, joint := range map[string]bool{"joint": true, "outside": false} {
 			t.Run(s.name+"/"+ledger, func(t *testing.T) {
+				undisturbed(t, s, joint)
 				steps := 0
 				for at := 1; everyFault(t, &met, s, joint, at); at++ {
 					steps = at
@@ -32,6 +33,18 @@ func TestEveryStep(t *testing.T) {
 	}
 	met.Add("scenarios", 2*len(scenarios))
 	met.Report(t, "crash")
+}
+
+// undisturbed checks that the scenario is what its name says.
+func undisturbed(t *testing.T, s scenario, joint bool) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, s, joint)
+		w.live(newSteps(0, ""), s.play)
+		w.finish(w.steps.gone())
+		if got := w.told[0].outcome; got != s.want {
+			t.Errorf("undisturbed, the first request is told %q instead of %q", got, s.want)
+		}
+	})
 }
 
 // everyFault has one step go wrong in each way. It reports whether there is such a step.

@@ -17,42 +17,43 @@ type scenario struct {
 	references bool
 	play       func(*world)
 	again      func(*world) // of clients at the process that takes over; nil: those in doubt ask again
+	want       outcome      // of the first request when nothing goes wrong
 	twice      bool         // the process that takes over dies at each of its steps too
 }
 
 var scenarios = []scenario{
-	{name: "sync", order: order{images: 2, takes: time.Second}, twice: true,
+	{name: "sync", want: succeeded, order: order{images: 2, takes: time.Second}, twice: true,
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 2, false)) }},
-	{name: "async", order: order{images: 2, takes: time.Second}, twice: true,
+	{name: "async", want: accepted, order: order{images: 2, takes: time.Second}, twice: true,
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 2, true)) }},
-	{name: "partial", order: order{images: 2, takes: time.Second, err: errors.New("no more")},
+	{name: "partial", want: succeeded, order: order{images: 2, takes: time.Second, err: errors.New("no more")},
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 3, false)) }},
-	{name: "partial-async", order: order{images: 1, takes: time.Second, err: errors.New("no more")},
+	{name: "partial-async", want: accepted, order: order{images: 1, takes: time.Second, err: errors.New("no more")},
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 3, true)) }},
-	{name: "refused-by-provider", order: order{err: &imagegen.ProviderError{Class: imagegen.ClassRefused}},
+	{name: "refused-by-provider", want: failed, order: order{err: &imagegen.ProviderError{Class: imagegen.ClassRefused}},
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 2, false)) }},
-	{name: "failed-async", order: order{err: errors.New("broken")},
+	{name: "failed-async", want: accepted, order: order{err: errors.New("broken")},
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 2, true)) }},
-	{name: "retry", order: order{images: 1, transient: 2},
+	{name: "retry", want: accepted, order: order{images: 1, transient: 2},
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 1, true)) }},
-	{name: "tries-used-up", order: order{images: 1, transient: 10},
+	{name: "tries-used-up", want: accepted, order: order{images: 1, transient: 10},
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 1, true)) }},
-	{name: "idempotent", order: order{images: 1, takes: time.Second}, twice: true, play: playRepeated(false)},
-	{name: "idempotent-async", order: order{images: 1, takes: time.Second}, play: playRepeated(true)},
-	{name: "expiry-meanwhile", order: order{images: 1, takes: 2 * time.Minute, err: errors.New("no more")}, lapsing: time.Minute,
+	{name: "idempotent", want: succeeded, order: order{images: 1, takes: time.Second}, twice: true, play: playRepeated(false)},
+	{name: "idempotent-async", want: accepted, order: order{images: 1, takes: time.Second}, play: playRepeated(true)},
+	{name: "expiry-meanwhile", want: succeeded, order: order{images: 1, takes: 2 * time.Minute, err: errors.New("no more")}, lapsing: time.Minute,
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 3, false)) }},
-	{name: "hang-up", order: order{images: 2, takes: time.Second}, play: playHangUp},
-	{name: "drain", order: order{images: 2, takes: time.Minute}, play: playDrain(false)},
-	{name: "drain-async", order: order{images: 2, takes: time.Minute}, play: playDrain(true)},
-	{name: "job", order: order{images: 1, takes: time.Second, job: true},
+	{name: "hang-up", want: succeeded, order: order{images: 2, takes: time.Second}, play: playHangUp},
+	{name: "drain", want: succeeded, order: order{images: 2, takes: time.Minute}, play: playDrain(false)},
+	{name: "drain-async", want: accepted, order: order{images: 2, takes: time.Minute}, play: playDrain(true)},
+	{name: "job", want: accepted, order: order{images: 1, takes: time.Second, job: true},
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 1, true)) }},
-	{name: "references", order: order{images: 1, takes: time.Second}, references: true,
+	{name: "references", want: succeeded, order: order{images: 1, takes: time.Second}, references: true,
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 1, false)) }},
-	{name: "references-async", order: order{images: 1, takes: time.Second}, references: true,
+	{name: "references-async", want: accepted, order: order{images: 1, takes: time.Second}, references: true,
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 1, true)) }},
-	{name: "insufficient", order: order{images: 4}, play: playInsufficient},
-	{name: "two-users", order: order{images: 1, takes: time.Second}, play: playTwoUsers},
-	{name: "erase", order: order{images: 1}, play: playErase, again: playErase},
+	{name: "insufficient", want: succeeded, order: order{images: 4}, play: playInsufficient},
+	{name: "two-users", want: succeeded, order: order{images: 1, takes: time.Second}, play: playTwoUsers},
+	{name: "erase", want: succeeded, order: order{images: 1}, play: playErase, again: playErase},
 }
 
 // playRepeated has a client send its request twice.
@@ -63,8 +64,7 @@ func playRepeated(async bool) func(*world) {
 		if w.steps.gone() {
 			return
 		}
-		w.ask(w.Context(), t)
-		if first.outcome == succeeded && t.outcome == succeeded && (!t.result.Replayed || t.result.ID != first.result.ID) {
+		if w.ask(w.Context(), t) && first.outcome != unheard && first.outcome != refused && (!t.result.Replayed || t.result.ID != first.result.ID) {
 			w.Errorf("the repetition was answered with %s, the first with %s", t.result.ID, first.result.ID)
 		}
 	}
@@ -103,14 +103,9 @@ func playInsufficient(w *world) {
 func playTwoUsers(w *world) {
 	var asking sync.WaitGroup
 	defer asking.Wait()
-	var mu sync.Mutex
-	for _, t := range []*told{{user: alice, request: keyed(fox("a", 1, false))}, {user: bob, request: keyed(fox("b", 1, true))}} {
-		asking.Go(func() {
-			mu.Lock()
-			w.told = append(w.told, t)
-			mu.Unlock()
-			w.ask(w.Context(), t)
-		})
+	w.told = []*told{{user: alice, request: keyed(fox("a", 1, false))}, {user: bob, request: keyed(fox("b", 1, true))}}
+	for _, t := range w.told {
+		asking.Go(func() { w.ask(w.Context(), t) })
 	}
 }
 

@@ -66,9 +66,9 @@ func (p *provider) generate(ctx context.Context, r imagegen.ProviderRequest, yie
 		return &imagegen.ProviderError{Class: imagegen.ClassUnavailable}
 	}
 	if p.order.job && r.Job == nil {
-		p.mu.Lock()
+		p.upstream.mu.Lock()
 		p.submits[r.Key]++
-		p.mu.Unlock()
+		p.upstream.mu.Unlock()
 		if err := r.SaveJob(ctx, []byte("job of "+r.Key)); err != nil {
 			return err
 		}
