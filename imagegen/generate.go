@@ -199,6 +199,7 @@ func answer(r Record) (Result, error) {
 	return Result{Generation: g, Balance: r.Balance, BaseURL: r.BaseURL}, nil
 }
 
+// unknownOutcome hides what err wraps: a refusal of one step is none of the whole.
 func unknownOutcome(id GenerationID, err error) error {
-	return &Error{Code: CodeInternal, Message: messageUnknown, Generation: id, Err: err}
+	return &Error{Code: CodeInternal, Message: messageUnknown, Generation: id, Err: errors.New(err.Error())}
 }

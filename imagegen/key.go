@@ -125,8 +125,16 @@ func wellFormed(raw string) bool {
 	return checksum(body) == raw[len(body):]
 }
 
+// checksum is a CRC-32 in base62; every request computes it.
 func checksum(s string) string {
-	return inBase62(new(big.Int).SetUint64(uint64(crc32.ChecksumIEEE([]byte(s)))), keyCheckLength)
+	const digits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" // as those of big.Int
+	sum := crc32.ChecksumIEEE([]byte(s))
+	var b [keyCheckLength]byte
+	for i := range b {
+		b[len(b)-1-i] = digits[sum%uint32(len(digits))]
+		sum /= uint32(len(digits))
+	}
+	return string(b[:])
 }
 
 func inBase62(n *big.Int, length int) string {

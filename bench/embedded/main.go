@@ -12,6 +12,7 @@ import (
 	"net/http"
 	_ "net/http/pprof"
 	"os"
+	"runtime/debug"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -24,13 +25,21 @@ import (
 func main() {
 	dir := flag.String("dir", "", "where the database lies")
 	image := flag.String("image", "", "the file that is every image")
+	profile := flag.String("profile", "", "an address to serve profiles on, such as 127.0.0.1:6060")
 	flag.Parse()
+	if *profile != "" {
+		go http.ListenAndServe(*profile, nil)
+	}
 	if err := run(context.Background(), *dir, *image); err != nil {
 		log.Fatal(err)
 	}
 }
 
+// gcPercent is what the daemon sets.
+const gcPercent = 400
+
 func run(ctx context.Context, dir, image string) error {
+	debug.SetGCPercent(gcPercent)
 	ready, err := os.ReadFile(image)
 	if err != nil {
 		return err
@@ -58,7 +67,6 @@ func run(ctx context.Context, dir, image string) error {
 	if err != nil {
 		return err
 	}
-	go http.ListenAndServe("127.0.0.1:6061", nil)
 	fmt.Printf("http://%s\n%s\n", l.Addr(), key)
 	return httpapi.NewServer(httpapi.NewHandler(engine, httpapi.Options{Log: access})).Serve(l)
 }

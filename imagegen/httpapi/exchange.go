@@ -68,7 +68,7 @@ func (x *exchange) Write(p []byte) (int, error) {
 }
 
 // segment is how much of a file is sent under one deadline.
-const segment = 256 << 10
+const segment = 1 << 20
 
 // ReadFrom implements io.ReaderFrom, so that the system can copy a file to the connection by itself.
 func (x *exchange) ReadFrom(r io.Reader) (total int64, err error) {
@@ -143,8 +143,13 @@ func (x *exchange) json(status int, body any) error {
 	h := x.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Length", strconv.Itoa(e.Len()))
+	return x.send(status, e.Bytes())
+}
+
+// send answers with bytes that are ready.
+func (x *exchange) send(status int, body []byte) error {
+	x.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	x.WriteHeader(status)
-	x.Write(e.Bytes()) // a peer that has gone needs no answer
+	x.Write(body) // a peer that has gone needs no answer
 	return nil
 }

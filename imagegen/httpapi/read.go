@@ -41,8 +41,11 @@ func (a *api) models(x *exchange) error {
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-cache") // may be stored, but is asked for each time: cheap with ETag
 	h.Set("ETag", c.etag)
-	http.ServeContent(x, x.request, "", time.Time{}, bytes.NewReader(c.body))
-	return nil
+	if asked := x.request.Header; asked["If-None-Match"] != nil || asked["If-Match"] != nil || asked["Range"] != nil {
+		http.ServeContent(x, x.request, "", time.Time{}, bytes.NewReader(c.body))
+		return nil
+	}
+	return x.send(http.StatusOK, c.body)
 }
 
 func (a *api) balance(x *exchange) error {

@@ -81,8 +81,9 @@ func (a *audit) checksums(t *bbolt.Tx) error {
 		if err := a.ctx.Err(); err != nil {
 			return err
 		}
+		label := labelOf(kv.Bucket(name))
 		return b.ForEach(func(k, stored []byte) error {
-			if _, ok := intact(kv.Bucket(name), k, stored); !ok {
+			if _, ok := label.intact(k, stored); !ok {
 				a.violation(imagegen.Violation{Rule: "checksum", Subject: fmt.Sprintf("%s %q", name, k),
 					Detail: "the stored value does not match its checksum; restore a backup"})
 			}

@@ -14,7 +14,7 @@ import (
 // tx is a kv.Tx. bbolt checks only its meta pages, so each value carries a checksum of its own.
 type tx struct {
 	bolt     *bbolt.Tx
-	buckets  map[kv.Bucket]*bbolt.Bucket
+	buckets  map[kv.Bucket]*bucket
 	written  int // bytes of keys and values put or deleted
 	onCommit []func()
 }
@@ -24,23 +24,33 @@ var _ kv.Tx = (*tx)(nil)
 // fault is what the methods of tx panic with: they return no error. guard turns it into one.
 type fault struct{ error }
 
+// bucket is a bucket of bbolt's with the beginning of what its values are sealed with.
+type bucket struct {
+	*bbolt.Bucket
+	label label
+}
+
 // bucket returns nil if there is none.
-func (t *tx) bucket(name kv.Bucket) *bbolt.Bucket {
+func (t *tx) bucket(name kv.Bucket) *bucket {
 	if b := t.buckets[name]; b != nil {
 		return b
 	}
 	return t.known(name, t.bolt.Bucket([]byte(name)))
 }
 
-func (t *tx) known(name kv.Bucket, b *bbolt.Bucket) *bbolt.Bucket {
-	if t.buckets == nil {
-		t.buckets = make(map[kv.Bucket]*bbolt.Bucket, 8)
+func (t *tx) known(name kv.Bucket, b *bbolt.Bucket) *bucket {
+	if b == nil {
+		return nil
 	}
-	t.buckets[name] = b
-	return b
+	if t.buckets == nil {
+		t.buckets = make(map[kv.Bucket]*bucket, 8)
+	}
+	known := &bucket{b, labelOf(name)}
+	t.buckets[name] = known
+	return known
 }
 
-func (t *tx) writable(name kv.Bucket) *bbolt.Bucket {
+func (t *tx) writable(name kv.Bucket) *bucket {
 	if b := t.bucket(name); b != nil {
 		return b
 	}
@@ -58,12 +68,13 @@ func (t *tx) Get(name kv.Bucket, key []byte) []byte {
 	if stored == nil {
 		return nil
 	}
-	return verified(name, key, stored)
+	return b.label.verified(key, stored)
 }
 
 func (t *tx) Put(name kv.Bucket, key, value []byte) {
 	t.written += len(key) + len(value)
-	must(t.writable(name).Put(key, sealed(name, key, value)), name, key)
+	b := t.writable(name)
+	must(b.Put(key, b.label.sealed(key, value)), name, key)
 }
 
 func (t *tx) Delete(name kv.Bucket, key []byte) {
@@ -72,7 +83,7 @@ func (t *tx) Delete(name kv.Bucket, key []byte) {
 		return
 	}
 	t.written += len(key)
-	must(b.Delete(key), name, key)
+	must(b.Bucket.Delete(key), name, key)
 }
 
 func (t *tx) Ascend(name kv.Bucket, from []byte, f func(key, value []byte) bool) {
@@ -81,7 +92,7 @@ func (t *tx) Ascend(name kv.Bucket, from []byte, f func(key, value []byte) bool)
 		return
 	}
 	c := b.Cursor()
-	for k, v := c.Seek(from); k != nil && f(k, verified(name, k, v)); {
+	for k, v := c.Seek(from); k != nil && f(k, b.label.verified(k, v)); {
 		k, v = c.Next()
 	}
 }
@@ -92,7 +103,7 @@ func (t *tx) Descend(name kv.Bucket, before []byte, f func(key, value []byte) bo
 		return
 	}
 	c := b.Cursor()
-	for k, v := lastBefore(c, before); k != nil && f(k, verified(name, k, v)); {
+	for k, v := lastBefore(c, before); k != nil && f(k, b.label.verified(k, v)); {
 		k, v = c.Prev()
 	}
 }
@@ -113,31 +124,37 @@ const sealLength = crc32.Size
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// seal is over the place of a value too, so that one that lies elsewhere is noticed.
-func seal(name kv.Bucket, key, value []byte) uint32 {
-	sum := crc32.Checksum([]byte(name), castagnoli)
-	sum = crc32.Update(sum, castagnoli, key)
-	return crc32.Update(sum, castagnoli, value)
+// label stands for a bucket in the seals of its values: over the place of a value too, so that one
+// that lies elsewhere is noticed.
+type label struct {
+	name kv.Bucket
+	sum  uint32
 }
 
-func sealed(name kv.Bucket, key, value []byte) []byte {
+func labelOf(name kv.Bucket) label { return label{name, crc32.Checksum([]byte(name), castagnoli)} }
+
+func (l label) seal(key, value []byte) uint32 {
+	return crc32.Update(crc32.Update(l.sum, castagnoli, key), castagnoli, value)
+}
+
+func (l label) sealed(key, value []byte) []byte {
 	stored := make([]byte, 0, len(value)+sealLength)
-	return binary.BigEndian.AppendUint32(append(stored, value...), seal(name, key, value))
+	return binary.BigEndian.AppendUint32(append(stored, value...), l.seal(key, value))
 }
 
 // intact returns what was put; false if it is not what is stored.
-func intact(name kv.Bucket, key, stored []byte) (value []byte, ok bool) {
+func (l label) intact(key, stored []byte) (value []byte, ok bool) {
 	n := len(stored) - sealLength
-	if n < 0 || binary.BigEndian.Uint32(stored[n:]) != seal(name, key, stored[:n]) {
+	if n < 0 || binary.BigEndian.Uint32(stored[n:]) != l.seal(key, stored[:n]) {
 		return nil, false
 	}
 	return stored[:n:n], true
 }
 
-func verified(name kv.Bucket, key, stored []byte) []byte {
-	value, ok := intact(name, key, stored)
+func (l label) verified(key, stored []byte) []byte {
+	value, ok := l.intact(key, stored)
 	if !ok {
-		panic(fault{fmt.Errorf("%w: %s %q does not match its checksum; run an audit and restore a backup", ErrCorrupt, name, key)})
+		panic(fault{fmt.Errorf("%w: %s %q does not match its checksum; run an audit and restore a backup", ErrCorrupt, l.name, key)})
 	}
 	return value
 }

@@ -44,6 +44,7 @@ type daemon struct {
 // Run serves until ctx ends, then drains; a second signal ends it at once. admin.ErrDisk: the disk
 // failed under a commit, the process must exit and not go on.
 func Run(ctx context.Context, o Options) (err error) {
+	tuneMemory()
 	d := &daemon{options: o, began: time.Now(), log: newLog(o), ended: make(chan error, 2)}
 	if d.listener, err = listen(o); err != nil {
 		return err

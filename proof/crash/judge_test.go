@@ -1,0 +1,160 @@
+package crash_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"io"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/memory"
+)
+
+// judge looks at what is left when all is quiet.
+func (w *world) judge(crashed bool) {
+	records := w.records()
+	for _, r := range records {
+		w.judgeRecord(r)
+	}
+	for _, t := range w.told {
+		w.judgeTold(t, records)
+	}
+	w.judgeBooks(records)
+	w.judgeFiles(records, crashed)
+}
+
+func (w *world) judgeRecord(r imagegen.Record) {
+	if err := r.Check(); err != nil {
+		w.Error(err)
+	}
+	if !r.Terminal() && r.State != imagegen.StateErased {
+		w.Errorf("generation %s is still %s", r.ID, r.State)
+	}
+	for _, i := range r.Images {
+		if sum, err := w.sumOf(r.ImageKey(i)); err != nil || sum != i.SHA256 {
+			w.Errorf("image %s of %s: %v, or its bytes are others", i.ID, r.ID, err)
+		}
+	}
+}
+
+func (w *world) sumOf(k imagegen.ImageKey) (sum [32]byte, err error) {
+	f, err := w.db.OpenImage(context.Background(), k)
+	if err != nil {
+		return sum, err
+	}
+	defer f.Close()
+	hash := sha256.New()
+	_, err = io.Copy(hash, f)
+	return [32]byte(hash.Sum(nil)), err
+}
+
+// judgeTold holds what a client was told against what is recorded.
+func (w *world) judgeTold(t *told, records []imagegen.Record) {
+	var recorded []imagegen.Record
+	for _, r := range records {
+		if r.User == t.user && (r.Prompt == t.request.Prompt || r.ID == t.result.ID) {
+			recorded = append(recorded, r)
+		}
+	}
+	if len(recorded) > 1 {
+		w.Errorf("%q was made %d times", t.request.Prompt, len(recorded))
+		return
+	}
+	if len(recorded) == 0 {
+		if t.outcome != unheard && t.outcome != refused {
+			w.Errorf("%q was told %s, and is not recorded", t.request.Prompt, t.outcome)
+		}
+		return
+	}
+	r := recorded[0]
+	switch t.outcome {
+	case refused:
+		if !t.doubt {
+			w.Errorf("%q was refused, and is recorded as %s", t.request.Prompt, r.State)
+		}
+	case accepted:
+		if r.ID != t.result.ID {
+			w.Errorf("%q was accepted as %s, and is recorded as %s", t.request.Prompt, t.result.ID, r.ID)
+		}
+	case failed:
+		if r.State != imagegen.StateFailed || r.ID != t.failed {
+			w.Errorf("%q was told to have failed as %s, and %s is %s", t.request.Prompt, t.failed, r.ID, r.State)
+		}
+	case succeeded:
+		if diff := cmp.Diff(t.result.Generation, r.Generation()); diff != "" && !t.erased {
+			w.Errorf("%q was told otherwise than it is recorded (-told +recorded):\n%s", t.request.Prompt, diff)
+		}
+	}
+}
+
+// judgeBooks: each charge is closed, to what the images cost; nobody paid for anything else.
+func (w *world) judgeBooks(records []imagegen.Record) {
+	for _, db := range []*memory.DB{w.db, w.books} {
+		report, err := db.Audit(context.Background())
+		if err != nil {
+			w.Error(err)
+		}
+		for _, v := range report.Violations {
+			w.Errorf("audit: %s: %s: %s", v.Rule, v.Subject, v.Detail)
+		}
+	}
+	spent := map[imagegen.UserID]imagegen.Credits{}
+	for _, r := range records {
+		spent[r.User] += r.Used()
+	}
+	for _, u := range []imagegen.UserID{alice, bob} {
+		w.judgeAccount(u, spent[u])
+	}
+}
+
+func (w *world) judgeAccount(u imagegen.UserID, spent imagegen.Credits) {
+	lots, err := w.books.Lots(context.Background(), u)
+	if err != nil {
+		w.Error(err)
+	}
+	for _, l := range lots {
+		if l.Held != 0 {
+			w.Errorf("%d credits of %s are held for ever", l.Held, u)
+		}
+	}
+	entries, err := w.books.History(context.Background(), u, 0, 1000)
+	if err != nil {
+		w.Error(err)
+	}
+	var used imagegen.Credits
+	for _, e := range entries {
+		used += e.Used
+	}
+	if used != spent {
+		w.Errorf("%s paid %d credits for images of %d", u, used, spent)
+	}
+	b, err := w.books.Balance(context.Background(), u)
+	if err != nil {
+		w.Error(err)
+	}
+	if w.lapsing == 0 && b.Credits != granted-spent {
+		w.Errorf("%s has %d credits left; spent were %d of %d", u, b.Credits, spent, granted)
+	}
+}
+
+// judgeFiles: the images that records name are there, and nothing else. What a dead process had in
+// the spool, the next start of a real one removes.
+func (w *world) judgeFiles(records []imagegen.Record, crashed bool) {
+	named := map[imagegen.ImageKey]bool{}
+	for _, r := range records {
+		for _, i := range r.Images {
+			named[r.ImageKey(i)] = true
+		}
+	}
+	if diff := cmp.Diff(named, w.disk.images); diff != "" {
+		w.Errorf("images (-named +there):\n%s", diff)
+	}
+	doubtful := w.steps.name == "Remove" // what could not be removed stays until the next start as well
+	for _, t := range w.told {
+		doubtful = doubtful || t.doubt
+	}
+	if len(w.disk.spooled) > 0 && !crashed && !doubtful {
+		w.Errorf("left in the spool: %v", w.disk.spooled)
+	}
+}

@@ -1,0 +1,123 @@
+package crash_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// scenario is what clients do, and what the upstream does with it.
+type scenario struct {
+	name       string
+	order      order
+	lapsing    time.Duration // the credits lapse so soon
+	references bool
+	play       func(*world)
+	again      func(*world) // of clients at the process that takes over; nil: those in doubt ask again
+	want       outcome      // of the first request when nothing goes wrong
+	twice      bool         // the process that takes over dies at each of its steps too
+}
+
+var scenarios = []scenario{
+	{name: "sync", want: succeeded, order: order{images: 2, takes: time.Second}, twice: true,
+		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 2, false)) }},
+	{name: "async", want: accepted, order: order{images: 2, takes: time.Second}, twice: true,
+		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 2, true)) }},
+	{name: "partial", want: succeeded, order: order{images: 2, takes: time.Second, err: errors.New("no more")},
+		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 3, false)) }},
+	{name: "partial-async", want: accepted, order: order{images: 1, takes: time.Second, err: errors.New("no more")},
+		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 3, true)) }},
+	{name: "refused-by-provider", want: failed, order: order{err: &imagegen.ProviderError{Class: imagegen.ClassRefused}},
+		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 2, false)) }},
+	{name: "failed-async", want: accepted, order: order{err: errors.New("broken")},
+		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 2, true)) }},
+	{name: "retry", want: accepted, order: order{images: 1, transient: 2},
+		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 1, true)) }},
+	{name: "tries-used-up", want: accepted, order: order{images: 1, transient: 10},
+		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 1, true)) }},
+	{name: "idempotent", want: succeeded, order: order{images: 1, takes: time.Second}, twice: true, play: playRepeated(false)},
+	{name: "idempotent-async", want: accepted, order: order{images: 1, takes: time.Second}, play: playRepeated(true)},
+	{name: "expiry-meanwhile", want: succeeded, order: order{images: 1, takes: 2 * time.Minute, err: errors.New("no more")}, lapsing: time.Minute,
+		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 3, false)) }},
+	{name: "hang-up", want: succeeded, order: order{images: 2, takes: time.Second}, play: playHangUp},
+	{name: "drain", want: succeeded, order: order{images: 2, takes: time.Minute}, play: playDrain(false)},
+	{name: "drain-async", want: accepted, order: order{images: 2, takes: time.Minute}, play: playDrain(true)},
+	{name: "job", want: accepted, order: order{images: 1, takes: time.Second, job: true},
+		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 1, true)) }},
+	{name: "references", want: succeeded, order: order{images: 1, takes: time.Second}, references: true,
+		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 1, false)) }},
+	{name: "references-async", want: accepted, order: order{images: 1, takes: time.Second}, references: true,
+		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 1, true)) }},
+	{name: "insufficient", want: succeeded, order: order{images: 4}, play: playInsufficient},
+	{name: "two-users", want: succeeded, order: order{images: 1, takes: time.Second}, play: playTwoUsers},
+	{name: "erase", want: succeeded, order: order{images: 1}, play: playErase, again: playErase},
+}
+
+// playRepeated has a client send its request twice.
+func playRepeated(async bool) func(*world) {
+	return func(w *world) {
+		t := w.generate(w.Context(), alice, keyed(fox("a", 1, async)))
+		first := *t
+		if w.steps.gone() {
+			return
+		}
+		if w.ask(w.Context(), t) && first.outcome != unheard && first.outcome != refused && (!t.result.Replayed || t.result.ID != first.result.ID) {
+			w.Errorf("the repetition was answered with %s, the first with %s", t.result.ID, first.result.ID)
+		}
+	}
+}
+
+func playHangUp(w *world) {
+	ctx, cancel := context.WithTimeout(w.Context(), 1500*time.Millisecond)
+	defer cancel()
+	w.generate(ctx, alice, keyed(fox("a", 2, false)))
+	w.settle()
+	w.repeatDoubtful()
+}
+
+// playDrain stops the process while the work is under way; another takes over.
+func playDrain(async bool) func(*world) {
+	return func(w *world) {
+		var asking sync.WaitGroup
+		defer asking.Wait()
+		asking.Go(func() { w.generate(w.Context(), alice, keyed(fox("a", 2, async))) })
+		time.Sleep(90 * time.Second)
+		if !w.steps.gone() {
+			w.halt(time.Second)
+			w.steps.die() // with the exit of the process
+		}
+	}
+}
+
+func playInsufficient(w *world) {
+	for _, prompt := range []string{"a", "b"} {
+		if !w.steps.gone() {
+			w.generate(w.Context(), bob, fox(prompt, 4, false))
+		}
+	}
+}
+
+func playTwoUsers(w *world) {
+	var asking sync.WaitGroup
+	defer asking.Wait()
+	w.told = []*told{{user: alice, request: keyed(fox("a", 1, false))}, {user: bob, request: keyed(fox("b", 1, true))}}
+	for _, t := range w.told {
+		asking.Go(func() { w.ask(w.Context(), t) })
+	}
+}
+
+// playErase has a generation made, and erased by an operator.
+func playErase(w *world) {
+	t := w.told
+	if len(t) == 0 {
+		t = append(t, w.generate(w.Context(), alice, keyed(fox("a", 1, false))))
+	}
+	if t[0].outcome != succeeded || w.steps.gone() {
+		return
+	}
+	t[0].erased = true
+	_ = w.engine.Erase(w.Context(), t[0].result.ID) // whatever it says, it is there as a whole or goes as a whole
+}

@@ -1,0 +1,92 @@
+package crash_test
+
+import (
+	"context"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// store is the store of one process.
+type store struct {
+	imagegen.JointStore
+	*steps
+	joint bool // it commits together with the ledger
+}
+
+var _ imagegen.JointStore = store{}
+
+func (s store) Joins(imagegen.Ledger) bool { return s.joint }
+
+func (s store) Create(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
+	return step(s.steps, "Create", func() (imagegen.Record, error) { return s.JointStore.Create(ctx, r, lease) })
+}
+
+func (s store) Update(ctx context.Context, f imagegen.Fence, c imagegen.Change) (imagegen.Record, error) {
+	return step(s.steps, "Update", func() (imagegen.Record, error) { return s.JointStore.Update(ctx, f, c) })
+}
+
+func (s store) CreateCharged(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
+	return step(s.steps, "CreateCharged", func() (imagegen.Record, error) { return s.JointStore.CreateCharged(ctx, r, lease) })
+}
+
+func (s store) FinishSettled(ctx context.Context, f imagegen.Fence, o imagegen.Outcome) (imagegen.Record, error) {
+	return step(s.steps, "FinishSettled", func() (imagegen.Record, error) { return s.JointStore.FinishSettled(ctx, f, o) })
+}
+
+func (s store) Generation(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
+	return step(s.steps, "Generation", func() (imagegen.Record, error) { return s.JointStore.Generation(ctx, id) })
+}
+
+func (s store) Reserved(ctx context.Context, u imagegen.UserID, key string) (imagegen.Record, error) {
+	return step(s.steps, "Reserved", func() (imagegen.Record, error) { return s.JointStore.Reserved(ctx, u, key) })
+}
+
+func (s store) Claim(ctx context.Context, n int, lease time.Duration) (records []imagegen.Record, next time.Duration, err error) {
+	err = act(s.steps, "Claim", func() (err error) {
+		records, next, err = s.JointStore.Claim(ctx, n, lease)
+		return err
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	return records, next, nil
+}
+
+func (s store) Recover(ctx context.Context, n int, lease time.Duration) ([]imagegen.Record, error) {
+	return step(s.steps, "Recover", func() ([]imagegen.Record, error) { return s.JointStore.Recover(ctx, n, lease) })
+}
+
+func (s store) Extend(ctx context.Context, lease time.Duration, fences ...imagegen.Fence) ([]imagegen.Fence, error) {
+	return step(s.steps, "Extend", func() ([]imagegen.Fence, error) { return s.JointStore.Extend(ctx, lease, fences...) })
+}
+
+func (s store) Ended(ctx context.Context, before time.Time, n int) ([]imagegen.Record, error) {
+	return step(s.steps, "Ended", func() ([]imagegen.Record, error) { return s.JointStore.Ended(ctx, before, n) })
+}
+
+func (s store) Queued(ctx context.Context) (int, error) {
+	return step(s.steps, "Queued", func() (int, error) { return s.JointStore.Queued(ctx) })
+}
+
+func (s store) User(ctx context.Context, id imagegen.UserID) (imagegen.User, error) {
+	return step(s.steps, "User", func() (imagegen.User, error) { return s.JointStore.User(ctx, id) })
+}
+
+// ledger is the ledger of one process.
+type ledger struct {
+	imagegen.Ledger
+	*steps
+}
+
+func (l ledger) Charge(ctx context.Context, c imagegen.Charge) error {
+	return act(l.steps, "Charge", func() error { return l.Ledger.Charge(ctx, c) })
+}
+
+func (l ledger) Settle(ctx context.Context, id imagegen.ChargeID, used imagegen.Credits) error {
+	return act(l.steps, "Settle", func() error { return l.Ledger.Settle(ctx, id, used) })
+}
+
+func (l ledger) Balance(ctx context.Context, u imagegen.UserID) (imagegen.Balance, error) {
+	return step(l.steps, "Balance", func() (imagegen.Balance, error) { return l.Ledger.Balance(ctx, u) })
+}

@@ -1,0 +1,150 @@
+package crash_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/memory"
+)
+
+const (
+	alice, bob = imagegen.UserID("alice"), imagegen.UserID("bob")
+	granted    = 100 // to each
+)
+
+// world is what outlives a process: the databases, the files and the upstream. It runs one process
+// at a time.
+type world struct {
+	*testing.T
+	scenario
+	joint    bool
+	db       *memory.DB
+	books    *memory.DB // db itself, if joint
+	disk     *disk
+	upstream *upstream
+	told     []*told // to clients, by all processes
+
+	steps  *steps // of the process that runs
+	engine *imagegen.Engine
+}
+
+func newWorld(t *testing.T, s scenario, joint bool) *world {
+	w := &world{T: t, scenario: s, joint: joint, db: memory.New(nil), disk: newDisk(), upstream: newUpstream()}
+	if w.books = memory.New(nil); joint {
+		w.books = w.db
+	}
+	for _, u := range []imagegen.UserID{alice, bob} {
+		g := imagegen.Grant{User: u, Credits: granted}
+		if s.lapsing > 0 {
+			g.Expires = time.Now().Add(s.lapsing)
+		}
+		if _, err := w.books.Grant(t.Context(), g); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return w
+}
+
+// boot starts a process.
+func (w *world) boot(s *steps) {
+	w.steps = s
+	model := imagegen.Model{ID: "m", Provider: &provider{w.upstream, s, w.order}, Credits: map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: 1}}
+	var err error
+	w.engine, err = imagegen.New(imagegen.Config{
+		Store:  store{w.db, s, w.joint},
+		Ledger: ledger{w.books, s},
+		Images: images{w.db, s, w.disk},
+		Spool:  spool{w.db, s, w.disk},
+		Models: []imagegen.Model{model},
+	})
+	if err == nil {
+		err = w.engine.Start(w.Context())
+	}
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+// halt ends the process: at once if it has died, else when its work is done.
+func (w *world) halt(patience time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if w.steps.gone() {
+		cancel()
+	}
+	if err := w.engine.Stop(ctx); err != nil {
+		w.Error(err)
+	}
+}
+
+// live runs a process while clients play, until nothing is open any more or it has died. reached
+// reports whether it came to the step at which something happens.
+func (w *world) live(s *steps, play func(*world)) (reached bool) {
+	w.boot(s)
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		play(w)
+		w.settle()
+	}()
+	<-over
+	reached = s.seal()
+	if !s.gone() {
+		time.Sleep(10 * time.Minute) // what is left behind is seen to
+	}
+	w.halt(time.Hour)
+	return reached
+}
+
+// settle waits until no generation is open, or the process has died.
+func (w *world) settle() {
+	for range 3600 {
+		if w.steps.gone() || w.open() == 0 {
+			return
+		}
+		time.Sleep(time.Second)
+	}
+	w.Errorf("%d generations are still open after an hour", w.open())
+}
+
+// open is how many generations have not ended.
+func (w *world) open() (n int) {
+	for _, r := range w.records() {
+		if !r.Terminal() && r.State != imagegen.StateErased {
+			n++
+		}
+	}
+	return n
+}
+
+// records are all generations of which anybody has ever heard, or could have.
+func (w *world) records() (all []imagegen.Record) {
+	seen := map[imagegen.GenerationID]bool{}
+	add := func(r imagegen.Record) {
+		if !seen[r.ID] {
+			seen[r.ID] = true
+			all = append(all, r)
+		}
+	}
+	for _, u := range []imagegen.UserID{alice, bob} {
+		listed, more, err := w.db.Generations(context.Background(), u, imagegen.Query{Limit: imagegen.MaxPageSize})
+		if err != nil || more {
+			w.Fatal(err, more)
+		}
+		for _, r := range listed {
+			add(r)
+		}
+		entries, err := w.books.History(context.Background(), u, 0, 1000)
+		if err != nil {
+			w.Fatal(err)
+		}
+		for _, e := range entries {
+			if r, err := w.db.Generation(context.Background(), imagegen.GenerationID(e.Charge)); err == nil {
+				add(r)
+			}
+		}
+	}
+	return all
+}
