@@ -192,3 +192,21 @@ func (f *faulty) has(k imagegen.ImageKey) bool {
 	f.is.True(err == nil || errors.Is(err, imagegen.ErrNotFound))
 	return err == nil
 }
+
+// mute is an outside ledger that settles and then tells no balance.
+type mute struct{ imagegen.Ledger }
+
+func (mute) Balance(context.Context, imagegen.UserID) (imagegen.Balance, error) {
+	return imagegen.Balance{}, imagegen.ErrNotApplied
+}
+
+// A caller who was charged is never told what means that nothing was: not by a cause either.
+func TestAnUnknownOutcomeIsNoRefusal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := start(t, yieldImages(1, nil), func(c *imagegen.Config) { c.Ledger = mute{c.Ledger} })
+		_, err := h.generate(imagegen.GenerateRequest{})
+		h.is.True(isCode(err, imagegen.ErrInternal))
+		h.is.True(!errors.Is(err, imagegen.ErrOverloaded))
+		h.is.True(!imagegen.Definite(err))
+	})
+}
