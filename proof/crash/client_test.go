@@ -61,16 +61,31 @@ func (w *world) ask(ctx context.Context, t *told) (served bool) {
 		return true
 	case errors.Is(err, imagegen.ErrGenerationFailed):
 		t.outcome, t.failed = failed, e.Generation
-	case errors.Is(err, imagegen.ErrInsufficientCredits), errors.Is(err, imagegen.ErrOverloaded), errors.Is(err, imagegen.ErrInvalidRequest):
-		if t.outcome == unheard {
-			t.outcome = refused
-		}
+	case errors.Is(err, imagegen.ErrOverloaded), errors.Is(err, imagegen.ErrInsufficientCredits), errors.Is(err, imagegen.ErrInvalidRequest):
+		w.refused(t)
 	case e != nil && e.Code == imagegen.CodeInternal, errors.Is(err, imagegen.ErrIdempotencyKeyInUse), ctx.Err() != nil:
 		t.doubt = true
 	default:
 		w.Errorf("an error without a meaning: %v", err)
 	}
 	return false
+}
+
+// refused keeps a refusal. By then nothing is held for it.
+func (w *world) refused(t *told) {
+	if t.outcome != unheard {
+		return // of the repetition
+	}
+	t.outcome = refused
+	lots, err := w.books.Lots(context.Background(), t.user)
+	if err != nil {
+		w.Error(err)
+	}
+	for _, l := range lots {
+		if l.Held > 0 && !t.doubt && w.steps.name != "Settle" { // what could not be voided, recovery voids
+			w.Errorf("%q was refused, and %d credits are held", t.request.Prompt, l.Held)
+		}
+	}
 }
 
 // picture is a reference image.

@@ -9,7 +9,7 @@ import (
 	"github.com/imagegend/imagegend/proof/internal/figures"
 )
 
-var faults = []fault{refuses, fails, loses, dies, diesLate}
+var faults = []fault{refuses, fails, loses, dies, diesLate, halts, haltsLate}
 
 // TestEveryStep has each step of each scenario go wrong in each way.
 //

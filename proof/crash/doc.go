@@ -3,7 +3,8 @@
 //
 // The engine's calls on its store, ledger, images, spool and provider are numbered. In each scenario,
 // for each number, that call is refused, fails, is carried out with its answer lost, or is where the
-// process dies, before or after it; then a new process takes over. When all is quiet again, what
+// process dies, before or after it; then a new process takes over. Or the process stands still there
+// while another takes over its work, and then goes on as if nothing had been. When all is quiet again, what
 // clients were told must be true, the books must be right and nothing may be left over. For the
 // simplest scenarios the process that takes over dies as well, at each of its own steps.
 package crash

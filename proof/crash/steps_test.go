@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
@@ -12,12 +13,17 @@ import (
 type fault string
 
 const (
-	refuses  fault = "refused" // nothing is done, and the answer says so
-	fails    fault = "fails"   // nothing is done, and the answer leaves that open
-	loses    fault = "lost"    // it is done, and the answer leaves that open
-	dies     fault = "dies"    // the process dies before it
-	diesLate fault = "dies-after"
+	refuses   fault = "refused" // nothing is done, and the answer says so
+	fails     fault = "fails"   // nothing is done, and the answer leaves that open
+	loses     fault = "lost"    // it is done, and the answer leaves that open
+	dies      fault = "dies"    // the process dies before it
+	diesLate  fault = "dies-after"
+	halts     fault = "halts" // the process stands still before it, while another takes over, and then goes on
+	haltsLate fault = "halts-after"
 )
+
+// standstill is how long a process stands still: leases end meanwhile.
+const standstill = 5 * time.Minute
 
 var (
 	errFault = errors.New("the outcome is unknown")
@@ -33,11 +39,13 @@ type steps struct {
 	sealed bool
 	dead   bool
 	died   chan struct{}
-	name   string // of the step at which it happened
+	until  time.Time     // it stands still
+	halted chan struct{} // closed when it does
+	name   string        // of the step at which it happened
 }
 
 func newSteps(at int, kind fault) *steps {
-	return &steps{at: at, kind: kind, died: make(chan struct{})}
+	return &steps{at: at, kind: kind, died: make(chan struct{}), halted: make(chan struct{})}
 }
 
 // next counts a call and returns what happens at it; "" for nothing.
@@ -66,6 +74,31 @@ func (s *steps) die() {
 	}
 }
 
+func (s *steps) halt() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.until = time.Now().Add(standstill)
+	close(s.halted)
+}
+
+// stand waits while the process stands still.
+func (s *steps) stand() {
+	s.mu.Lock()
+	until := s.until
+	s.mu.Unlock()
+	time.Sleep(time.Until(until))
+}
+
+// stood reports whether the process has stood still.
+func (s *steps) stood() bool {
+	select {
+	case <-s.halted:
+		return true
+	default:
+		return false
+	}
+}
+
 // gone reports whether the process has died: then nobody hears what it says.
 func (s *steps) gone() bool {
 	s.mu.Lock()
@@ -84,6 +117,7 @@ func (s *steps) seal() (reached bool) {
 // step makes a call, or what is planned instead.
 func step[T any](s *steps, name string, do func() (T, error)) (T, error) {
 	var none T
+	s.stand()
 	kind, err := s.next(name)
 	if err != nil {
 		return none, err
@@ -96,9 +130,15 @@ func step[T any](s *steps, name string, do func() (T, error)) (T, error) {
 	case dies:
 		s.die()
 		return none, errDead
+	case halts:
+		s.halt()
+		s.stand()
 	}
 	v, err := do()
 	switch {
+	case kind == haltsLate:
+		s.halt()
+		s.stand()
 	case kind == diesLate:
 		s.die()
 		return none, errDead

@@ -48,11 +48,9 @@ func newWorld(t *testing.T, s scenario, joint bool) *world {
 }
 
 // boot starts a process.
-func (w *world) boot(s *steps) {
-	w.steps = s
+func (w *world) boot(s *steps) *imagegen.Engine {
 	model := imagegen.Model{ID: "m", Provider: &provider{w.upstream, s, w.order}, Credits: map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: 1}}
-	var err error
-	w.engine, err = imagegen.New(imagegen.Config{
+	engine, err := imagegen.New(imagegen.Config{
 		Store:  store{w.db, s, w.joint},
 		Ledger: ledger{w.books, s},
 		Images: images{w.db, s, w.disk},
@@ -60,10 +58,24 @@ func (w *world) boot(s *steps) {
 		Models: []imagegen.Model{model},
 	})
 	if err == nil {
-		err = w.engine.Start(w.Context())
+		err = engine.Start(w.Context())
 	}
 	if err != nil {
 		w.Fatal(err)
+	}
+	return engine
+}
+
+// standIn starts another process if the one that runs stands still.
+func (w *world) standIn(over <-chan struct{}) {
+	select {
+	case <-w.steps.halted:
+		other := w.boot(newSteps(0, ""))
+		<-over
+		if err := other.Stop(context.Background()); err != nil {
+			w.Error(err)
+		}
+	case <-over:
 	}
 }
 
@@ -74,7 +86,7 @@ func (w *world) halt(patience time.Duration) {
 	if w.steps.gone() {
 		cancel()
 	}
-	if err := w.engine.Stop(ctx); err != nil {
+	if err := w.engine.Stop(ctx); err != nil && !w.steps.stood() { // for its work stands still too
 		w.Error(err)
 	}
 }
@@ -82,8 +94,13 @@ func (w *world) halt(patience time.Duration) {
 // live runs a process while clients play, until nothing is open any more or it has died. reached
 // reports whether it came to the step at which something happens.
 func (w *world) live(s *steps, play func(*world)) (reached bool) {
-	w.boot(s)
+	w.steps, w.engine = s, w.boot(s)
 	over := make(chan struct{})
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		w.standIn(over)
+	}()
 	go func() {
 		defer close(over)
 		play(w)
@@ -95,6 +112,7 @@ func (w *world) live(s *steps, play func(*world)) (reached bool) {
 		time.Sleep(10 * time.Minute) // what is left behind is seen to
 	}
 	w.halt(time.Hour)
+	<-gone
 	return reached
 }
 

@@ -1,0 +1,118 @@
+package simulation_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// poll asks how an order stands until it has ended, or for a while.
+func (c *customer) poll(o *order) {
+	id := o.told()
+	if id == "" {
+		return
+	}
+	for range 10 {
+		began := c.witness.now()
+		var g imagegen.Generation
+		err := c.serve(o, func(ctx context.Context, s imagegen.Service) (err error) { g, err = s.Generation(ctx, id); return err })
+		if err != nil {
+			return
+		}
+		if c.witness.hear(o, began, g); g.Status.Terminal() {
+			return
+		}
+		time.Sleep(c.dice.between(time.Second, time.Minute))
+	}
+}
+
+// serve uses the service for what is not Generate. o is what it is about, if it is about one order.
+func (c *customer) serve(o *order, use func(context.Context, imagegen.Service) error) error {
+	err := c.reach(c.Context(), pick(c.dice, c.hosts), c.user, use)
+	if o != nil && errors.Is(err, imagegen.ErrNotFound) {
+		c.witness.missing(o)
+	}
+	return err
+}
+
+// look reads the images of an order, each of which stays as it was.
+func (c *customer) look(o *order) {
+	for _, i := range o.images() {
+		c.serve(o, func(ctx context.Context, s imagegen.Service) error {
+			f, err := s.OpenImage(ctx, i.ID)
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			h := sha256.New()
+			if _, err := io.Copy(h, f); err != nil {
+				return err
+			}
+			if f.ETag != fmt.Sprintf("%x", h.Sum(nil)) {
+				c.Errorf("image %s has another hash than its ETag says", i.ID)
+			}
+			c.witness.hearImage(i.ID, [32]byte(h.Sum(nil)))
+			return nil
+		})
+	}
+}
+
+// erase has the operator erase an order that has ended.
+func (c *customer) erase(o *order) {
+	p := pick(c.dice, c.hosts).running()
+	if o.images() == nil || p == nil {
+		return
+	}
+	o.toErase(erasing)
+	err := p.engine.Erase(c.Context(), o.told())
+	if err == nil && p.link.cut.Err() == nil {
+		o.toErase(erased)
+	}
+}
+
+// list reads all pages of the user's generations.
+func (c *customer) list() {
+	began := c.witness.now()
+	var listed []imagegen.Generation
+	for q := (imagegen.Query{Limit: 7}); ; {
+		var page imagegen.Page
+		err := c.serve(nil, func(ctx context.Context, s imagegen.Service) (err error) {
+			page, err = s.Generations(ctx, q)
+			return err
+		})
+		if err != nil {
+			return
+		}
+		listed = append(listed, page.Generations...)
+		if q.After = page.Next; q.After == "" {
+			break
+		}
+	}
+	c.witness.hearList(c.user, began, listed)
+}
+
+func (c *customer) balance() {
+	var b imagegen.Balance
+	err := c.serve(nil, func(ctx context.Context, s imagegen.Service) (err error) { b, err = s.Balance(ctx); return err })
+	if err == nil && b.Credits < 0 {
+		c.Errorf("user %s has %d credits", c.user, b.Credits)
+	}
+}
+
+// pry asks for what belongs to another user.
+func (c *customer) pry() {
+	o := pick(c.dice, c.witness.all())
+	id := o.told()
+	if o.user == c.user || id == "" {
+		return
+	}
+	err := c.serve(nil, func(ctx context.Context, s imagegen.Service) error { _, err := s.Generation(ctx, id); return err })
+	if err == nil {
+		c.Errorf("%s was shown generation %s, which is another's", c.user, id)
+	}
+}
