@@ -118,8 +118,10 @@ func (c *call) wait(ctx context.Context) (Result, error) {
 		return Result{}, err
 	}
 	c.record.Attempt = 1
+	e.leases.hold(c.record.Fence(), func(error) {}) // from before it begins: see Engine.abandoned
 	r, err := c.accept(ctx)
 	if err != nil {
+		e.leases.drop(c.record.Fence())
 		e.slots.release()
 		return c.refused(err)
 	}

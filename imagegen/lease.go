@@ -52,17 +52,18 @@ func (e *Engine) prolongLeases(ended <-chan struct{}) {
 	for {
 		select {
 		case <-t.C:
-			e.prolong()
+			_ = e.prolong() // the next tick tries again
 		case <-ended:
 			return
 		}
 	}
 }
 
-func (e *Engine) prolong() {
+// prolong prolongs the leases of this process, and ends the attempts that have lost theirs.
+func (e *Engine) prolong() error {
 	fences := e.leases.fences()
 	if len(fences) == 0 {
-		return
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), e.cfg.Lease/3)
 	defer cancel()
@@ -71,4 +72,5 @@ func (e *Engine) prolong() {
 		e.cfg.Log.Warn("leases could not be prolonged", "error", err)
 	}
 	e.leases.lose(lost)
+	return err
 }

@@ -13,7 +13,7 @@ const mostRecovered = 64
 func (e *Engine) recoverAbandoned(ctx context.Context) {
 	interval := max(e.cfg.Lease/2, time.Second)
 	for ctx.Err() == nil {
-		records, err := e.store.Recover(ctx, mostRecovered, e.cfg.Lease)
+		records, err := e.abandoned(ctx)
 		if err != nil && ctx.Err() == nil {
 			e.cfg.Log.Warn("abandoned work could not be looked for", "error", err)
 		}
@@ -26,6 +26,15 @@ func (e *Engine) recoverAbandoned(ctx context.Context) {
 			pause(ctx, interval, nil)
 		}
 	}
+}
+
+// abandoned leases what nobody works on. First come the leases of this process: it may have stood
+// still for longer than they last, and must not take its own work for abandoned.
+func (e *Engine) abandoned(ctx context.Context) ([]Record, error) {
+	if err := e.prolong(); err != nil {
+		return nil, err
+	}
+	return e.store.Recover(ctx, mostRecovered, e.cfg.Lease)
 }
 
 // recoverOne repeats the step that was not finished.

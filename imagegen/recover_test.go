@@ -74,3 +74,44 @@ func TestReleaseFails(t *testing.T) {
 		f.is.Equal(calls, 2)
 	})
 }
+
+// still is a store of a process that stands still for longer than a lease: no call of it returns.
+type still struct {
+	imagegen.JointStore
+	from, until time.Time
+}
+
+func (s still) stand() {
+	if now := time.Now(); !now.Before(s.from) {
+		time.Sleep(s.until.Sub(now))
+	}
+}
+
+func (s still) Extend(ctx context.Context, lease time.Duration, fences ...imagegen.Fence) ([]imagegen.Fence, error) {
+	s.stand()
+	return s.JointStore.Extend(ctx, lease, fences...)
+}
+
+func (s still) Recover(ctx context.Context, n int, lease time.Duration) ([]imagegen.Record, error) {
+	s.stand()
+	return s.JointStore.Recover(ctx, n, lease)
+}
+
+// A process that stood still for longer than a lease goes on with its own work, before it looks for
+// what others have left.
+func TestRecoveryAfterAStandstill(t *testing.T) {
+	for from := range 15 { // Recover is called every 15 seconds
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now().Add(30*time.Second + time.Duration(from)*time.Second)
+			h := start(t, &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+				time.Sleep(3 * time.Minute)
+				yield(picture(1024, 1024), nil)
+			}}, func(c *imagegen.Config) {
+				c.Images, c.Spool = c.Store.(imagegen.ImageStore), c.Store.(imagegen.Spool)
+				c.Store = still{c.Store.(imagegen.JointStore), began, began.Add(time.Minute)}
+			})
+			_, err := h.generate(imagegen.GenerateRequest{})
+			h.is.NoErr(err)
+		})
+	}
+}

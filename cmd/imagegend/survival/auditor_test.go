@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"sync"
+	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -26,6 +27,8 @@ type auditor struct {
 	refused  map[string]bool // prompts of requests that were refused: none of them may be recorded
 	outcomes map[string]int  // how often each kind of answer came
 	wrong    []string
+	diary    *diary
+	tb       testing.TB
 }
 
 // fact is the last that a client was told of a generation.
@@ -34,8 +37,8 @@ type fact struct {
 	generation
 }
 
-func newAuditor() *auditor {
-	return &auditor{facts: map[string]fact{}, refused: map[string]bool{}, outcomes: map[string]int{}}
+func newAuditor(t *testing.T) *auditor {
+	return &auditor{diary: newDiary(t), tb: t, facts: map[string]fact{}, refused: map[string]bool{}, outcomes: map[string]int{}}
 }
 
 // count counts an answer of a kind.
@@ -54,6 +57,7 @@ func (a *auditor) violated(format string, args ...any) {
 
 // refuse keeps that a request with this prompt was refused.
 func (a *auditor) refuse(prompt string) {
+	a.diary.note(a.tb, map[string]string{"refused": prompt})
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.refused[prompt] = true
@@ -61,6 +65,7 @@ func (a *auditor) refuse(prompt string) {
 
 // told keeps what a client was told of a generation, and compares it to what one was told before.
 func (a *auditor) told(key string, g generation) {
+	a.diary.note(a.tb, g)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	before, known := a.facts[g.ID]

@@ -98,10 +98,17 @@ func (c *client) generate(ctx context.Context, d *daemontest.Daemon) error {
 		c.auditor.count("in use")
 		return nil
 	}
+	if answer.Code() == "internalError" { // the outcome is unknown: who has a key asks again
+		c.auditor.count(unknown)
+		return nil
+	}
 	c.pending = nil
 	c.take(o, answer)
 	return nil
 }
+
+// unknown counts answers that leave open what became of a request.
+const unknown = "unknown"
 
 // take hands an answer to the auditor.
 func (c *client) take(o operation, answer daemontest.Answer) {

@@ -24,12 +24,10 @@ var fixedAddress = []string{"--base-url", "https://images.example.com"}
 // twice and keeps no credits of what came to nothing.
 func TestKillUnderLoad(t *testing.T) {
 	is := is.New(t)
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	s := newSiege(t, seed)
+	s := newSiege(t, seed(t))
 	defer s.report()
 	var slowest time.Duration
-	for round := range kills {
+	for round := range kills * times() {
 		d := s.start()
 		slowest = max(slowest, d.Startup)
 		s.auditor.compareFresh(t.Context(), d)
@@ -43,8 +41,11 @@ func TestKillUnderLoad(t *testing.T) {
 		}
 	}
 	s.aftermath()
-	t.Logf("slowest start %s; outcomes %v", slowest, s.auditor.outcomes)
+	t.Logf("slowest start %s", slowest)
+	s.auditor.outcomes["kills"] = kills * times()
+	report(t, "kill", s.auditor.outcomes)
 	is.True(slowest < longestBoot)
+	is.Equal(s.auditor.outcomes[unknown], 0) // a kill leaves nobody who could say so
 	for _, outcome := range []string{"succeeded", "partial", "failed", "accepted", "asynchronous, succeeded", "asynchronous, failed",
 		"insufficientCredits", "invalid_request", "replayed", "retried after a kill"} {
 		if s.auditor.outcomes[outcome] == 0 {

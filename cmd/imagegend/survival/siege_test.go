@@ -35,7 +35,7 @@ type account struct {
 }
 
 func newSiege(t *testing.T, seed uint64) *siege {
-	s := &siege{T: t, random: rand.New(rand.NewPCG(seed, 0)), auditor: newAuditor(),
+	s := &siege{T: t, random: rand.New(rand.NewPCG(seed, 0)), auditor: newAuditor(t),
 		options: daemontest.Options{DataDir: t.TempDir(), Args: fixedAddress}}
 	d := s.start()
 	for user, u := range []*account{{granted: 1_000_000, clients: 5}, {granted: 1_000_000, clients: 5}, {granted: 20, clients: 2}} {

@@ -66,6 +66,9 @@ func (d *Daemon) Do(ctx context.Context, r Request) (Answer, error) {
 	return Answer{response.StatusCode, response.Header, body}, err
 }
 
+// HangUp closes the connections on which nothing is asked.
+func (d *Daemon) HangUp() { d.client.CloseIdleConnections() }
+
 // Call is Do for a request that must be answered.
 func (d *Daemon) Call(r Request) Answer {
 	d.tb.Helper()

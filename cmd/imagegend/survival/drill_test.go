@@ -1,0 +1,98 @@
+package survival_test
+
+import (
+	"context"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
+)
+
+// Backups are taken while clients work. Each is restored elsewhere: its audit finds nothing, all that
+// had ended before it began is there as it was told, with its images, and the books are right.
+func TestBackupDrill(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	s := newSiege(t, seed(t))
+	defer s.report()
+	d := s.start()
+	var ending atomic.Bool
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	for _, c := range s.clients {
+		wg.Go(func() { c.work(ctx, d, &ending) })
+	}
+	var drills []drill
+	for range 3 * times() {
+		<-time.After(time.Second)
+		b := drill{archive: filepath.Join(t.TempDir(), "backup"), ended: s.ended(d)}
+		d.Admin("backup", b.archive)
+		drills = append(drills, b)
+	}
+	ending.Store(true)
+	d.Kill()
+	cancel()
+	wg.Wait()
+	met := map[string]int{"backups": len(drills)}
+	for _, b := range drills {
+		met["generations"] += len(b.ended)
+		s.restore(b)
+	}
+	is.True(met["generations"] > 0)
+	report(t, "backup", met)
+}
+
+// drill is a backup, and the generations that had ended before it began.
+type drill struct {
+	archive string
+	ended   map[string]fact
+}
+
+// ended are the generations that have ended, as the daemon tells them.
+func (s *siege) ended(d *daemontest.Daemon) map[string]fact {
+	s.Helper()
+	all := map[string]fact{}
+	for _, u := range s.users {
+		for _, g := range mustList(s.T, d, u.key, "") {
+			if g.ended() {
+				all[g.ID] = fact{u.key, g}
+			}
+		}
+	}
+	return all
+}
+
+// restore restores a backup into a directory of its own, and serves it.
+func (s *siege) restore(b drill) {
+	s.Helper()
+	dir := filepath.Join(s.TempDir(), "restored")
+	out, err := exec.Command(daemontest.Build(s), "restore", b.archive, "--data-dir", dir).CombinedOutput()
+	if err != nil {
+		s.Fatalf("restore: %v\n%s", err, out)
+	}
+	d := daemontest.Start(s, daemontest.Options{DataDir: dir, Args: fixedAddress})
+	defer d.Kill()
+	for _, u := range s.users {
+		allEnded(s.T, d, u.key, time.Minute)
+		settled(s.T, d, u.key, u.granted)
+	}
+	for id, was := range b.ended {
+		is := mustGeneration(s.T, d, was.key, id)
+		if diff := cmp.Diff(was.fields, is.fields); diff != "" {
+			s.Errorf("generation %s was backed up otherwise than it was told (-told +restored):\n%s", id, diff)
+		}
+		for _, i := range is.Images {
+			if err := checkImage(s.Context(), d, i.URL, i.Width, i.Height); err != nil {
+				s.Errorf("image %s: %v", i.URL, err)
+			}
+		}
+	}
+	clean(s.T, d)
+}

@@ -1,0 +1,49 @@
+package survival_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+)
+
+// A process that stands still for seconds, longer than its leases once, and then goes on, doubles
+// nothing and loses nothing. What stood still in the middle of a step may be taken for abandoned: its
+// client is told that the outcome is unknown, and no more.
+func TestStandstill(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	const longerThanALease = 33 * time.Second
+	s := newSiege(t, seed(t))
+	defer s.report()
+	d := s.start()
+	var ending atomic.Bool
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	for _, c := range s.clients {
+		wg.Go(func() { c.work(ctx, d, &ending) })
+	}
+	stops := []time.Duration{time.Second, 3 * time.Second, longerThanALease}
+	for range times() - 1 {
+		stops = append(stops, time.Duration(1+rand.IntN(60))*time.Second)
+	}
+	for _, stop := range stops {
+		<-time.After(time.Second)
+		is.NoErr(d.Signal(syscall.SIGSTOP))
+		<-time.After(stop)
+		is.NoErr(d.Signal(syscall.SIGCONT))
+	}
+	<-time.After(time.Second)
+	ending.Store(true)
+	d.Kill()
+	cancel()
+	wg.Wait()
+	s.aftermath()
+	s.auditor.outcomes["standstills"] = len(stops)
+	report(t, "standstill", s.auditor.outcomes)
+}
