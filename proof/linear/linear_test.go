@@ -1,0 +1,156 @@
+package linear_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen/storage"
+	"github.com/imagegend/imagegend/imagegen/storage/memory"
+	"github.com/imagegend/imagegend/proof/internal/figures"
+)
+
+const (
+	histories  = 20
+	operations = 2000
+	patience   = time.Minute // of the checker: more is a failure
+)
+
+func TestMemory(t *testing.T) {
+	prove(t, func(t *testing.T, u *run) {
+		db := memory.New(nil)
+		u.database = func() database { return db }
+	})
+}
+
+// On disk the directory is closed twice during a history, under load, and opened again.
+func TestDisk(t *testing.T) {
+	prove(t, func(t *testing.T, u *run) {
+		dir := t.TempDir()
+		var lock sync.RWMutex // held to write while nothing is open
+		db, err := storage.Open(dir, nil)
+		is.New(t).NoErr(err)
+		u.database = func() database {
+			lock.RLock()
+			defer lock.RUnlock()
+			return db
+		}
+		u.restart = func() error {
+			lock.Lock()
+			defer lock.Unlock()
+			if err := db.Close(); err != nil {
+				return err
+			}
+			reopened, err := storage.Open(dir, nil)
+			if err == nil {
+				db = reopened
+			}
+			return err
+		}
+		t.Cleanup(func() { is.New(t).NoErr(db.Close()) })
+	})
+}
+
+func prove(t *testing.T, open func(*testing.T, *run)) {
+	var met figures.Figures
+	first := figures.Seed()
+	for n := range uint64(figures.Runs(histories)) {
+		seed := first + n
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			u := &run{}
+			open(t, u)
+			u.make(t, seed)
+			u.count(&met)
+			if !u.linearizable(t) {
+				t.Errorf("PROOF_SEED=%d PROOF_RUNS=1 go test ./proof/linear -run %s -count=1 asks the same again; what meets what is up to the machine",
+					seed, t.Name()[:len(t.Name())-len(fmt.Sprint("/seed_", seed))])
+			}
+		})
+	}
+	met.Require(t, 0.05, "charged", "settled", "granted", "read", "insufficient", "refused", "lost", "not applied")
+	met.Report(t, "linear")
+}
+
+// make has 8 to 32 clients at once, at 4 to 8 accounts.
+func (u *run) make(t *testing.T, seed uint64) {
+	r := rand.New(rand.NewPCG(seed, 0))
+	n := 8 + r.IntN(25)
+	u.accounts = make([]ids, max(4, n/3))
+	u.left.Store(operations)
+	restarts := map[int64]bool{operations / 3: true, 2 * operations / 3: true}
+	var clients sync.WaitGroup
+	for c := range n {
+		clients.Go(func() { u.client(c, rand.New(rand.NewPCG(seed, uint64(c)+1)), restarts) })
+	}
+	clients.Wait()
+	u.late.Wait()
+	for a := range u.accounts { // by now every answer that was lost has been given, or never will be
+		u.do(n, input{kind: balance, account: a}, r)
+	}
+	is := is.New(t)
+	is.NoErr(u.err)
+	report, err := u.database().Audit(t.Context())
+	is.NoErr(err)
+	for _, v := range report.Violations {
+		if v.Rule != "image bytes" { // nobody has drawn any
+			t.Error(v)
+		}
+	}
+}
+
+// linearizable asks porcupine.
+func (u *run) linearizable(t *testing.T) bool {
+	u.history = slices.DeleteFunc(u.history, func(o porcupine.Operation) bool { return o.Output.(output).answer == notApplied })
+	verdict := porcupine.CheckOperationsTimeout(books, u.history, patience)
+	if verdict == porcupine.Ok {
+		return true
+	}
+	_, info := porcupine.CheckOperationsVerbose(books, u.history, patience)
+	f, err := os.CreateTemp("", "imagegend-linear-*.html")
+	if err == nil {
+		defer f.Close()
+		err = porcupine.Visualize(books, info, f)
+	}
+	t.Errorf("the checker says %s; see %s, %v", verdict, f.Name(), err)
+	return false
+}
+
+// count adds what the history met.
+func (u *run) count(met *figures.Figures) {
+	met.Add("histories", 1)
+	met.Add("operations", len(u.history))
+	for _, o := range u.history {
+		met.Add(class(o.Input.(input), o.Output.(output)), 1)
+	}
+	met.Add("overlapping", overlapping(u.history))
+}
+
+func class(in input, out output) string {
+	switch {
+	case out.answer == lost, out.answer == notApplied, out.answer == insufficient:
+		return string(out.answer)
+	case out.answer != done:
+		return "refused"
+	}
+	return map[kind]string{charge: "charged", create: "charged", settle: "settled", finish: "settled",
+		grant: "granted", revoke: "revoked", balance: "read"}[in.kind]
+}
+
+// overlapping counts the operations that began before the one before them had been answered.
+func overlapping(history []porcupine.Operation) (n int) {
+	var latest int64
+	for _, o := range history {
+		if o.Call < latest {
+			n++
+		}
+		latest = max(latest, o.Return)
+	}
+	return n
+}

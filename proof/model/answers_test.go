@@ -1,0 +1,201 @@
+package model_test
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// ask sends an order and goes on; the answer comes in the diary.
+func (w *service) ask(o *order) {
+	o.phase, o.asked, o.sent, o.created = open, time.Now(), w.clock(), w.at(time.Now())
+	w.foresee(o)
+	w.orders = append(w.orders, o)
+	ctx, hangUp := context.WithCancel(context.WithValue(context.Background(), asking{}, o))
+	o.hangUp = hangUp
+	client := w.As(o.user)
+	go func() {
+		defer hangUp()
+		result, err := client.Generate(ctx, o.request)
+		w.diary.write(happening{kind: answered, order: o, result: result, err: err})
+	}()
+}
+
+// foresee decides what is certain of an answer before the order is sent.
+func (w *service) foresee(o *order) {
+	switch former := w.holder(o); {
+	case o.request.N > imagegen.MaxImages:
+		o.known = imagegen.ErrInvalidRequest
+	case former != nil:
+		o.replay = former
+	case !o.request.Async && w.inFlight(o) != nil:
+		o.known = imagegen.ErrIdempotencyKeyInUse
+		if !w.inFlight(o).same(o) {
+			o.known = imagegen.ErrIdempotencyKeyReused
+		}
+	case !w.up:
+		o.known = imagegen.ErrOverloaded
+	case o.request.Async:
+		o.crowd = w.crowd()
+	}
+}
+
+// holder is the order that reserves the key of another.
+func (w *service) holder(o *order) *order {
+	h := w.holders[holder{o.user, o.request.IdempotencyKey}]
+	if h == nil || !h.holds(o.created) {
+		return nil
+	}
+	return h
+}
+
+// inFlight is a synchronous order with the same key that waits for its turn.
+func (w *service) inFlight(o *order) *order {
+	for _, p := range w.orders {
+		if p.user == o.user && p.request.IdempotencyKey != "" && p.request.IdempotencyKey == o.request.IdempotencyKey && !p.request.Async && p.waits() {
+			return p
+		}
+	}
+	return nil
+}
+
+// crowd tells whether another asynchronous order has a place in the queue.
+func (w *service) crowd() crowd {
+	waiting, away := 0, 0
+	for _, o := range w.orders {
+		switch {
+		case o.request.Async && o.phase == queued:
+			waiting++
+		case o.request.Async && o.phase == lost:
+			away++
+		}
+	}
+	switch {
+	case waiting >= maxQueued:
+		return crowded
+	case waiting+away >= maxQueued: // those that recovery has put back count
+		return perhaps
+	}
+	return room
+}
+
+// answered holds an answer against what it must be.
+func (w *service) answered(h happening) {
+	w.Helper()
+	o := h.order
+	w.adopt(h.result.Generation)
+	result, err := w.answer(o, h)
+	o.done = true
+	if !sameError(err, h.err) {
+		w.Fatalf("%#v: answered %v, want %v", o, h.err, err)
+	}
+	if err == nil && !reflect.DeepEqual(result, h.result) {
+		w.Fatalf("%#v: %s", o, cmp.Diff(result, h.result, cmpopts.EquateErrors()))
+	}
+	switch {
+	case errors.Is(err, imagegen.ErrInsufficientCredits):
+		w.met.Add("refused", 1)
+	case errors.Is(err, imagegen.ErrOverloaded):
+		w.met.Add("unavailable", 1)
+	case o.replay != nil:
+		w.met.Add("replayed", 1)
+	}
+}
+
+// sameError compares errors as a caller sees them.
+func sameError(want, got error) bool {
+	w, coded := errors.AsType[*imagegen.Error](want)
+	if !coded {
+		return errors.Is(got, want) && (want == nil) == (got == nil)
+	}
+	g, coded := errors.AsType[*imagegen.Error](got)
+	failed := w.Code == imagegen.CodeGenerationFailed
+	return coded && g.Code == w.Code && g.Generation == w.Generation && g.Replayed == w.Replayed && (!failed || g.Message == w.Message)
+}
+
+// answer is what an order must be answered with.
+func (w *service) answer(o *order, h happening) (imagegen.Result, error) {
+	switch {
+	case o.known != nil:
+		return imagegen.Result{}, o.known
+	case o.replay != nil:
+		return w.replay(o)
+	case o.hungUp:
+		return imagegen.Result{}, context.Canceled
+	case !o.accepted():
+		return w.refusal(o, h)
+	case o.request.Async:
+		return imagegen.Result{Generation: o.acceptedView()}, nil
+	case o.phase == ended:
+		return o.answer()
+	case o.phase == lost:
+		return imagegen.Result{}, &imagegen.Error{Code: imagegen.CodeInternal, Generation: o.id}
+	}
+	w.Fatalf("%#v: answered %v", o, h.err)
+	return imagegen.Result{}, nil
+}
+
+// refusal is why an order was not accepted, in the order in which it is checked.
+func (w *service) refusal(o *order, h happening) (imagegen.Result, error) {
+	switch {
+	case !w.up, o.crowd == crowded, !o.request.Async && h.at.Sub(o.asked) == slotWait,
+		o.crowd == perhaps && errors.Is(h.err, imagegen.ErrOverloaded), w.gate.full.Load():
+		return imagegen.Result{}, imagegen.ErrOverloaded
+	case w.holder(o) != nil: // it came while this one waited
+		o.replay = w.holder(o)
+		return w.replay(o)
+	}
+	w.books.look(h.at)
+	if w.books.balance(o.user).Credits < o.charge().Credits {
+		return imagegen.Result{}, imagegen.ErrInsufficientCredits
+	}
+	w.Fatalf("%#v: refused for no reason: %v", o, h.err)
+	return imagegen.Result{}, nil
+}
+
+// replay is the answer to an order whose key another holds.
+func (w *service) replay(o *order) (r imagegen.Result, err error) {
+	former := o.replay
+	switch {
+	case !former.same(o):
+		return r, imagegen.ErrIdempotencyKeyReused
+	case former.phase == erased:
+		return r, imagegen.ErrNotFound
+	case former.request.Async:
+		return imagegen.Result{Generation: former.acceptedView(), Replayed: true}, nil
+	case former.phase != ended:
+		return r, &imagegen.Error{Code: imagegen.CodeIdempotencyKeyInUse, Generation: former.id}
+	}
+	r, err = former.answer()
+	if failure, ok := errors.AsType[*imagegen.Error](err); ok {
+		failure.Replayed = true
+		return r, failure
+	}
+	r.Replayed = true
+	return r, nil
+}
+
+// adopt takes over the identifiers of images, which only the engine knows, when they are first told.
+func (w *service) adopt(told imagegen.Generation) {
+	w.Helper()
+	o := w.byID[told.ID]
+	if o == nil || len(o.pictures) != len(told.Images) {
+		return
+	}
+	for i := range o.pictures {
+		if o.pictures[i].ID != "" {
+			continue
+		}
+		o.pictures[i].ID = told.Images[i].ID
+		if slices.ContainsFunc(o.pictures[:i], func(p pictured) bool { return p.ID == told.Images[i].ID }) {
+			w.Fatalf("two images of %s are one: %v", o.id, told.Images)
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package model_test
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// finish brings everything to rest and looks for what is left over.
+func (w *service) finish() {
+	w.Helper()
+	if !w.up {
+		w.start(w.T)
+	}
+	time.Sleep(lease + recovered)
+	w.quiet()
+	w.verify(w.T)
+	w.stop(w.T, 0)
+	w.quiet()
+	w.verify(w.T)
+	w.met.Add("steps", -2)
+	published := map[imagegen.ImageID]bool{}
+	for _, o := range w.orders {
+		w.openImages(o)
+		if !o.done {
+			w.Fatalf("%s was never answered", o.request.Prompt)
+		}
+		for _, p := range o.pictures {
+			if o.phase == ended {
+				published[p.ID] = true
+			}
+		}
+	}
+	report := w.audit(w.T)
+	if report.Generations != len(w.byID) || report.Images != len(published) {
+		w.Fatalf("the audit went over %+v; there are %d generations with %d images", report, len(w.byID), len(published))
+	}
+	w.leftOver(published)
+}
+
+// leftOver looks for images and files that belong to nothing.
+func (w *service) leftOver(published map[imagegen.ImageID]bool) {
+	w.Helper()
+	if w.durable() {
+		if images, spooled, temporary := w.files(w.T, "images"), w.files(w.T, "spool"), w.files(w.T, "tmp"); images != len(published) || spooled+temporary != 0 {
+			w.Fatalf("%d images are published; there are %d files of images, %d in the spool and %d temporary ones",
+				len(published), images, spooled, temporary)
+		}
+		return
+	}
+	for k := range w.shelf.images {
+		if !published[k.Image] {
+			w.Fatalf("image %+v belongs to nothing", k)
+		}
+	}
+	if len(w.shelf.images) != len(published) {
+		w.Fatalf("%d images are published, %d are there", len(published), len(w.shelf.images))
+	}
+}
+
+// forgottenKey is a violation that the audit reports of a sound store: a key that was free again was
+// given to an order that the outside ledger refused, and with that order it went from the index.
+func (w *service) forgottenKey(v imagegen.Violation) bool {
+	o := w.byID[imagegen.GenerationID(v.Subject)]
+	forgotten := v.Rule == "index" && strings.HasPrefix(v.Detail, "its idempotency key is not in") &&
+		o != nil && !o.holds(w.clock()) &&
+		slices.ContainsFunc(w.orders, func(p *order) bool {
+			return p.id == "" && p.done && p.user == o.user && p.request.IdempotencyKey == o.request.IdempotencyKey && !o.holds(p.created)
+		})
+	if forgotten {
+		w.met.Add("forgotten-keys", 1)
+	}
+	return forgotten
+}

@@ -1,0 +1,103 @@
+package model_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage"
+	"github.com/imagegend/imagegend/imagegen/storage/memory"
+)
+
+// database is what both storages are.
+type database interface {
+	imagegen.JointStore
+	imagegen.Bookkeeper
+	imagegen.ImageStore
+	imagegen.Spool
+	imagegen.Auditor
+}
+
+// clerk is a ledger that can be told that the clock is right.
+type clerk interface {
+	ConfirmClock(ctx context.Context) error
+	ClockInDoubt() (jump time.Duration, doubt bool)
+}
+
+// house is one storage, opened, and opened again.
+type house struct {
+	database
+	dir string // empty: it lies in memory, and cannot be closed
+	now func() time.Time
+
+	excused func(imagegen.Violation) bool // nil: nothing is
+}
+
+// opener opens an empty storage with a clock.
+type opener func(*rapid.T, func() time.Time) *house
+
+// storages are those that the models are held against.
+var storages = map[string]opener{"memory": inMemory, "storage": onDisk}
+
+func inMemory(_ *rapid.T, now func() time.Time) *house {
+	return &house{database: memory.New(&memory.Options{Now: now}), now: now}
+}
+
+func onDisk(t *rapid.T, now func() time.Time) *house {
+	h := &house{dir: scratch(t), now: now}
+	t.Cleanup(func() { h.close(t) })
+	h.open(t)
+	return h
+}
+
+func (h *house) open(t *rapid.T) {
+	db, err := storage.Open(h.dir, &storage.Options{Now: h.now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.database = db
+}
+
+func (h *house) close(t *rapid.T) {
+	if db, ok := h.database.(*storage.DB); ok {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func (h *house) durable() bool { return h.dir != "" }
+
+// audit checks every invariant, a replay of the journal byte for byte among them.
+func (h *house) audit(t *rapid.T) imagegen.AuditReport {
+	t.Helper()
+	report, err := h.Audit(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range report.Violations {
+		if h.excused == nil || !h.excused(v) {
+			t.Errorf("audit: %v", v)
+		}
+	}
+	return report
+}
+
+// files counts the regular files under one of the directories of the storage.
+func (h *house) files(t *rapid.T, name string) (n int) {
+	t.Helper()
+	err := filepath.WalkDir(filepath.Join(h.dir, name), func(_ string, e os.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() && e.Name() != "" {
+			n++
+		}
+		return err
+	})
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return n
+}

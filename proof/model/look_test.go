@@ -1,0 +1,86 @@
+package model_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"reflect"
+	"slices"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// look polls, reads and lists as clients do.
+func (w *service) look(t *rapid.T) {
+	if len(w.byID) == 0 {
+		t.SkipNow()
+	}
+	known := slices.DeleteFunc(slices.Clone(w.orders), func(o *order) bool { return o.id == "" })
+	o := pick(t, "generation", known...)
+	g, err := w.As(o.user).Generation(w.Context(), o.id)
+	switch {
+	case o.phase == erased && errors.Is(err, imagegen.ErrNotFound):
+	case err != nil || !reflect.DeepEqual(o.view(), g):
+		w.Fatalf("%s: %v %s", o.request.Prompt, err, cmp.Diff(o.view(), g, cmpopts.EquateErrors()))
+	}
+	if _, err := w.As("bobby").Generation(w.Context(), o.id); !errors.Is(err, imagegen.ErrNotFound) {
+		w.Fatalf("another sees %s: %v", o.id, err)
+	}
+	w.openImages(o)
+	q := imagegen.Query{Limit: pick(t, "limit", 2, 1, 7), Status: pick(t, "status", append(imagegen.Statuses(), "")...)}
+	if pick(t, "after", false, true) {
+		q.After = pick(t, "behind", known...).id
+	}
+	w.sameList(o.user, q)
+}
+
+// openImages reads the images of a generation, byte by byte as they were delivered.
+func (w *service) openImages(o *order) {
+	w.Helper()
+	for _, p := range o.pictures {
+		if p.ID == "" {
+			continue // not told yet
+		}
+		f, err := w.Engine.OpenImage(w.Context(), p.ID)
+		if o.phase != ended {
+			if !errors.Is(err, imagegen.ErrNotFound) {
+				w.Fatalf("image %s of %s, which is %s: %v", p.ID, o.request.Prompt, o.phase, err)
+			}
+			continue
+		}
+		if err != nil {
+			w.Fatal(err)
+		}
+		b, err := io.ReadAll(f)
+		if err := errors.Join(err, f.Close()); err != nil || !bytes.Equal(b, p.bytes) {
+			w.Fatalf("image %s of %s is not what was delivered: %v", p.ID, o.request.Prompt, err)
+		}
+	}
+}
+
+// erase removes a generation, if it has ended.
+func (w *service) erase(t *rapid.T) {
+	known := slices.DeleteFunc(slices.Clone(w.orders), func(o *order) bool { return o.id == "" })
+	if len(known) == 0 || w.dead {
+		t.SkipNow()
+	}
+	o := pick(t, "generation", known...)
+	err := w.Erase(w.Context(), o.id)
+	var want error
+	switch o.phase {
+	case ended:
+		o.phase = erased
+		w.met.Add("erased", 1)
+	case erased:
+		want = imagegen.ErrNotFound
+	default:
+		want = imagegen.ErrInvalidRequest
+	}
+	if !errors.Is(err, want) || (err == nil) != (want == nil) {
+		w.Fatalf("erasing %s: got %v, want %v", o.request.Prompt, err, want)
+	}
+}

@@ -1,0 +1,101 @@
+package model_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/imagegend/imagegend/proof/internal/figures"
+)
+
+// runs is how often each model runs by default in each of its set-ups, and steps how many steps a
+// run has on average.
+const (
+	runs  = 200
+	steps = 100
+)
+
+// TestMain sets what rapid does by default; its flags on the command line win.
+func TestMain(m *testing.M) {
+	for name, value := range map[string]string{
+		"rapid.checks":     strconv.Itoa(figures.Runs(runs)),
+		"rapid.steps":      strconv.Itoa(steps),
+		"rapid.seed":       strconv.FormatUint(figures.Seed(), 10),
+		"rapid.nofailfile": "true",
+	} {
+		if err := flag.Set(name, value); err != nil {
+			panic(err)
+		}
+	}
+	before := openFiles()
+	code := m.Run()
+	if after := openFiles(); after > before {
+		fmt.Fprintf(os.Stderr, "%d files were open before, %d are now\n", before, after)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// openFiles counts the file descriptors of this process, where that can be known. Those with which
+// the runtime polls count from the start.
+func openFiles() int {
+	if r, w, err := os.Pipe(); err == nil {
+		_, _ = r.Close(), w.Close()
+	}
+	open, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return 0
+	}
+	return len(open)
+}
+
+// prove runs a model in one of its set-ups, and reports what it met.
+func prove(t *testing.T, name string, run func(*rapid.T, *figures.Figures)) {
+	t.Parallel()
+	var met figures.Figures
+	defer func() {
+		if t.Failed() {
+			t.Logf("again: PROOF_RUNS=1 go test ./proof/model -count=1 -run '^%s$' -rapid.seed=N, with the seed that rapid names above", t.Name())
+		}
+	}()
+	rapid.Check(t, func(t *rapid.T) {
+		met.Add("runs", 1)
+		rapid.SyncTest(t, func(t *rapid.T) { run(t, &met) })
+	})
+	met.Require(t, 0.05, "succeeded", "partial", "failed", "refused", "replayed", "unavailable")
+	met.Report(t, name)
+}
+
+// pick draws one of several values, the first ones a little more often.
+func pick[T any](t *rapid.T, what string, of ...T) T { return rapid.SampledFrom(of).Draw(t, what) }
+
+// weighted lists an action as often as it is to be likely. rapid sorts actions by name and prefers
+// the first ones, so that they are numbered.
+func weighted(actions map[string]func(*rapid.T), weight int, name string, do func(*rapid.T)) {
+	for range weight {
+		actions[fmt.Sprintf("%02d %s", len(actions), name)] = do
+	}
+}
+
+// scratch makes an empty directory, in memory where that can be: thousands of runs are not to wait
+// for a disk that is not what is proven here.
+func scratch(t *rapid.T) string {
+	base := "/dev/shm"
+	probe, err := os.MkdirTemp(base, "imagegen-model-")
+	if err != nil {
+		if probe, err = os.MkdirTemp("", "imagegen-model-"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(probe); err != nil {
+			t.Error(err)
+		}
+	})
+	return filepath.Join(probe, "data")
+}

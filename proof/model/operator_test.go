@@ -1,0 +1,95 @@
+package model_test
+
+import (
+	"fmt"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// grant gives somebody credits; with a ledger of the house, some of them lapse.
+func (w *service) grant(t *rapid.T) {
+	w.grants++
+	g := imagegen.Grant{User: w.somebody(t), Credits: pick[imagegen.Credits](t, "credits", 30, 12, 50, 4),
+		Priority: imagegen.DefaultPriority, Ref: fmt.Sprint("grant ", w.grants)}
+	w.books.look(time.Now())
+	if w.till != nil {
+		w.till.deposit(g.User, g.Credits)
+	} else {
+		g.Promo, g.Priority = pick(t, "promo", false, true), pick(t, "priority", imagegen.DefaultPriority, 1)
+		if lives := pick(t, "lives", 0, 5*time.Hour, time.Hour, 30*time.Hour); lives > 0 {
+			g.Expires = w.books.now.Truncate(time.Hour).Add(lives)
+		}
+		if g.Expires.Equal(w.books.now) {
+			g.Expires = g.Expires.Add(time.Hour)
+		}
+		if _, err := w.Grant(w.Context(), g); err != nil {
+			w.Fatal(err)
+		}
+	}
+	if _, err := w.books.grant(g); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *service) sleep(t *rapid.T) {
+	time.Sleep(pick(t, "sleep", time.Second, 7*time.Second, time.Minute, 31*time.Second, 3*time.Minute))
+}
+
+// jump moves the clock ahead, and gives leases that ended by it the time to be noticed.
+func (w *service) jump(t *rapid.T) {
+	w.books.look(time.Now())
+	w.books.clock.jump(pick(t, "jump", time.Hour, 5*time.Second, 3*time.Hour, 12*time.Hour))
+	w.unsettled = true
+	time.Sleep(recovered)
+	w.quiet()
+	w.attended()
+	w.unsettled = false
+}
+
+// recovered is how long it takes at most until a lease that has ended is noticed on both sides.
+const recovered = lease/2 + lease/3 + time.Second + time.Millisecond
+
+// fill leaves the store no space for new work.
+func (w *service) fill(*rapid.T) { w.gate.full.Store(true) }
+
+func (w *service) makeRoom(t *rapid.T) {
+	if !w.gate.full.Swap(false) {
+		t.SkipNow()
+	}
+}
+
+func (w *service) drain(t *rapid.T) {
+	if !w.up {
+		t.SkipNow()
+	}
+	w.stop(t, pick(t, "patience", 0, 5*time.Second))
+}
+
+func (w *service) die(t *rapid.T) {
+	if !w.up {
+		t.SkipNow()
+	}
+	w.crash(t)
+}
+
+// restart begins another process, over a directory that was closed and opened.
+func (w *service) restart(t *rapid.T) {
+	if w.up {
+		t.SkipNow()
+	}
+	w.start(t)
+}
+
+func (w *service) start(t *rapid.T) {
+	if w.durable() && w.process != nil {
+		w.house.close(t)
+		w.house.open(t)
+		w.books.opened()
+	}
+	full := w.process != nil && w.gate.full.Load()
+	w.process = newProcess(t, w.database, w.ledger(), w.shelf, w.clock, w.diary)
+	w.gate.full.Store(full)
+}

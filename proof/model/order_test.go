@@ -1,0 +1,217 @@
+package model_test
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// order is one call of Generate and the generation that comes of it: the model of the lifecycle.
+type order struct {
+	user    imagegen.UserID
+	request imagegen.GenerateRequest
+	asked   time.Time // real
+	sent    time.Time // the same by the clock of the service
+	created time.Time // as it writes that down
+
+	hangUp func()
+	hungUp bool
+	done   bool  // it was answered
+	known  error // the answer, where it was certain beforehand
+	replay *order
+	crowd  crowd
+
+	phase     phase
+	id        imagegen.GenerationID // "": it was not accepted
+	call      *upcall
+	began     time.Time // the attempt
+	limit     time.Duration
+	pictures  []pictured // of the attempt; of the generation, once it has ended
+	job       []byte
+	tries     int       // used up
+	notBefore time.Time // by the clock of the service
+	patience  time.Time // real; it is claimed by then, whatever the clock did
+	away      time.Time // when its attempt was lost
+	completed time.Time
+	failure   imagegen.Class
+	balance   *imagegen.Balance // told by a synchronous success
+}
+
+// phase is how far an order has come.
+type phase string
+
+const (
+	open       phase = "open"       // not accepted, and may never be
+	queued     phase = "queued"     // charged
+	running    phase = "running"    // the provider is at it
+	concluding phase = "concluding" // the provider is done, the end is due
+	lost       phase = "lost"       // its attempt was cut short, and nobody has taken it up yet
+	ended      phase = "ended"
+	erased     phase = "erased"
+)
+
+// pictured is one image as it was delivered.
+type pictured struct {
+	imagegen.Image
+	bytes []byte
+}
+
+// crowd tells whether the queue had a place.
+type crowd int
+
+const (
+	room crowd = iota
+	perhaps
+	crowded
+)
+
+// GoString is what is seen of an order in messages.
+func (o *order) GoString() string {
+	if o == nil {
+		return "no order"
+	}
+	return fmt.Sprintf("%s of %s (%d %s, async: %t, key %q), %s %s with %d images, %d tries, job %q, due %v",
+		o.request.Prompt, o.user, o.request.N, o.request.Model, o.request.Async, o.request.IdempotencyKey,
+		o.id, o.phase, len(o.pictures), o.tries, o.job, o.notBefore)
+}
+
+func (o *order) price() imagegen.Credits { return prices[o.request.Model] }
+
+func (o *order) charge() imagegen.Charge {
+	return imagegen.Charge{ID: imagegen.ChargeID(o.id), User: o.user, Credits: o.price() * imagegen.Credits(o.request.N)}
+}
+
+func (o *order) used() imagegen.Credits { return o.price() * imagegen.Credits(len(o.pictures)) }
+
+// waits reports whether a synchronous call waits for its turn.
+func (o *order) waits() bool { return !o.done && o.phase == open }
+
+func (o *order) accepted() bool { return o.phase != open }
+
+// same reports whether two orders ask for the same.
+func (o *order) same(p *order) bool {
+	a, b := o.request, p.request
+	return a.Model == b.Model && a.Prompt == b.Prompt && a.N == b.N && a.Size == b.Size && a.Async == b.Async
+}
+
+// holds reports whether the order reserves its idempotency key at a time.
+func (o *order) holds(now time.Time) bool {
+	return o.completed.IsZero() || now.Before(o.completed.Add(24*time.Hour))
+}
+
+// status is what the owner is to see; "" for what is not there.
+func (o *order) status() imagegen.Status {
+	switch o.phase {
+	case queued:
+		if o.request.Async && o.began.IsZero() {
+			return imagegen.StatusQueued
+		}
+		return imagegen.StatusProcessing
+	case running, concluding, lost:
+		return imagegen.StatusProcessing
+	case ended:
+		if len(o.pictures) == 0 {
+			return imagegen.StatusFailed
+		}
+		return imagegen.StatusSucceeded
+	}
+	return ""
+}
+
+// view is the generation as its owner is to see it.
+func (o *order) view() imagegen.Generation {
+	g := o.acceptedView()
+	g.Status = o.status()
+	if o.phase != ended {
+		return g
+	}
+	g.CompletedAt, g.Credits = o.completed, o.used()
+	for _, p := range o.pictures {
+		g.Images = append(g.Images, p.Image)
+	}
+	if len(o.pictures) == 0 {
+		g.Failure = o.failed()
+	}
+	return g
+}
+
+// acceptedView is the generation as it stands in the answer to an asynchronous call.
+func (o *order) acceptedView() imagegen.Generation {
+	g := imagegen.Generation{ID: o.id, Status: imagegen.StatusQueued, Model: o.request.Model, Prompt: o.request.Prompt, N: o.request.N,
+		Size: o.request.Size, Quality: imagegen.QualityAuto, Ratio: imagegen.RatioAuto, Tier: imagegen.Tier1K,
+		CreatedAt: o.created, CreditsRequested: o.charge().Credits}
+	if !o.request.Size.Auto() {
+		g.Ratio = "1:1"
+	}
+	return g
+}
+
+const refusedByPolicy = "the provider's policy refused this request; the credits were returned; change the prompt or the reference images"
+
+func (o *order) failed() *imagegen.Error {
+	e := &imagegen.Error{Code: imagegen.CodeGenerationFailed, Message: imagegen.ErrGenerationFailed.Message, Generation: o.id}
+	if o.failure == imagegen.ClassRefused {
+		e.Message = refusedByPolicy
+	}
+	return e
+}
+
+// answer is what a caller is to be told of a synchronous generation that has ended.
+func (o *order) answer() (imagegen.Result, error) {
+	if len(o.pictures) == 0 {
+		return imagegen.Result{}, o.failed()
+	}
+	return imagegen.Result{Generation: o.view(), Balance: o.balance}, nil
+}
+
+// conclude decides what becomes of an order whose provider has returned, at a time of the service.
+func (o *order) conclude(err error, now, real time.Time) {
+	failure, _ := errors.AsType[*imagegen.ProviderError](err)
+	again := o.request.Async && len(o.pictures) < o.request.N && !o.tooOld(now)
+	switch {
+	case errors.Is(err, imagegen.ErrStale):
+		o.lose()
+	case again && errors.Is(err, imagegen.ErrStopping): // costs no try
+		o.release(now, real)
+	case again && len(o.pictures) == 0 && failure != nil && failure.Class.Transient() && o.tries < len(backoff):
+		wait := max(backoff[o.tries], min(failure.RetryAfter, time.Minute))
+		o.tries++
+		o.release(now.Add(wait), real.Add(wait))
+	default:
+		o.phase = concluding
+		o.failure = imagegen.ClassUnknown
+		if failure != nil {
+			o.failure = failure.Class
+		}
+	}
+}
+
+func (o *order) release(due, real time.Time) {
+	o.phase, o.notBefore, o.patience, o.pictures = queued, due, real, nil
+}
+
+// lose is what a crash does to an attempt, or another that took over.
+func (o *order) lose() {
+	o.phase, o.call, o.pictures, o.away = lost, nil, nil, time.Now()
+}
+
+// triesIfLost is how many tries are used up if the attempt counts as lost: one whose job was saved
+// can be continued, and costs none.
+func (o *order) triesIfLost() int {
+	if o.job != nil {
+		return o.tries
+	}
+	return o.tries + 1
+}
+
+// hopeless reports whether a lost order is not tried again.
+func (o *order) hopeless(now time.Time) bool {
+	return !o.request.Async || o.triesIfLost() > len(backoff) || o.tooOld(now)
+}
+
+func (o *order) tooOld(now time.Time) bool { return now.Sub(o.created) >= maxAge }
+
+func byNewest(a, b *order) int { return cmp.Compare(b.id, a.id) }

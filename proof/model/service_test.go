@@ -1,0 +1,146 @@
+package model_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/proof/internal/figures"
+)
+
+// Whatever clients, the provider, the operator and the clock do, the service answers as the model
+// does, and no credit and no image is lost or doubled.
+func TestService(t *testing.T) {
+	for name, s := range map[string]setup{
+		"memory":  {open: inMemory},
+		"storage": {open: onDisk},
+		"outside": {open: inMemory, outside: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			prove(t, "model-service-"+name, func(t *rapid.T, met *figures.Figures) { newService(t, s, met).run() })
+		})
+	}
+}
+
+// setup is what the engine stands on.
+type setup struct {
+	open    opener
+	outside bool // the ledger shares no transaction with the store
+}
+
+// service is an engine, from process to process, with the model of all that it was asked.
+type service struct {
+	*rapid.T
+	*house
+	*process
+	books *books
+	till  *till // nil: the ledger is that of the house
+	shelf *shelf
+	diary *diary
+	met   *figures.Figures
+
+	orders    []*order
+	byID      map[imagegen.GenerationID]*order
+	holders   map[holder]*order // of idempotency keys
+	calls     []*upcall         // under way
+	grants    int
+	pictures  int
+	unsettled bool // leases may have ended under attempts that are under way
+}
+
+type holder struct {
+	user imagegen.UserID
+	key  string
+}
+
+func newService(t *rapid.T, s setup, met *figures.Figures) *service {
+	w := &service{T: t, books: newBooks(), shelf: &shelf{images: map[imagegen.ImageKey]bool{}}, diary: &diary{}, met: met,
+		byID: map[imagegen.GenerationID]*order{}, holders: map[holder]*order{}}
+	w.house = s.open(t, w.clock)
+	if s.outside {
+		w.till = newTill()
+		w.excused = w.forgottenKey
+	}
+	if w.durable() {
+		w.books.opened()
+	}
+	t.Cleanup(func() { // also of a run that failed
+		if w.process != nil {
+			w.crash(t)
+		}
+	})
+	w.start(t)
+	return w
+}
+
+// clock is that of the service.
+func (w *service) clock() time.Time { return time.Now().Add(w.books.clock.ahead()) }
+
+// at is a moment as the service writes it down.
+func (w *service) at(real time.Time) time.Time {
+	return real.Add(w.books.clock.ahead()).UTC().Truncate(time.Millisecond)
+}
+
+func (w *service) ledger() imagegen.Ledger {
+	if w.till != nil {
+		return w.till
+	}
+	return w.database
+}
+
+func (w *service) run() {
+	w.Repeat(w.actions())
+	w.met.Add("steps", -1) // verify ran once before the first
+	w.finish()
+}
+
+func (w *service) actions() map[string]func(*rapid.T) {
+	actions := map[string]func(*rapid.T){"": w.verify}
+	step := func(weight int, name string, do func(*rapid.T)) {
+		weighted(actions, weight, name, func(t *rapid.T) {
+			time.Sleep(time.Millisecond) // no two steps at one moment
+			w.quiet()
+			do(t)
+			w.quiet()
+		})
+	}
+	step(8, "generate", w.generate)
+	step(8, "end", w.end)
+	step(4, "grant", w.grant)
+	step(2, "deliver", w.deliver)
+	step(1, "again", w.repeat)
+	step(2, "sleep", w.sleep)
+	step(1, "save a job", w.saveJob)
+	step(1, "hang up", w.hangUp)
+	step(1, "look", w.look)
+	step(1, "erase", w.erase)
+	step(1, "jump", w.jump)
+	step(1, "fill", w.fill)
+	step(1, "drain", w.drain)
+	step(1, "crash", w.die)
+	step(1, "verify", func(t *rapid.T) { w.audit(t) })
+	step(12, "make room", w.makeRoom)
+	step(14, "restart", w.restart)
+	return actions
+}
+
+// quiet lets the engine do all that it can at this moment, and reads what it did.
+func (w *service) quiet() {
+	w.Helper()
+	synctest.Wait()
+	for _, h := range inOrder(w.diary.read()) {
+		w.read(h)
+	}
+	for _, o := range w.orders {
+		if o.phase != concluding {
+			continue
+		}
+		if !w.unsettled {
+			w.Fatalf("%s came to its end, and was not settled", o.request.Prompt)
+		}
+		o.lose()
+	}
+}

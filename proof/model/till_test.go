@@ -1,0 +1,84 @@
+package model_test
+
+import (
+	"context"
+	"maps"
+	"sync"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// till is the plainest ledger that an embedder could bring: it shares no transaction with any store.
+type till struct {
+	mu      sync.Mutex
+	credits map[imagegen.UserID]imagegen.Credits
+	slips   map[imagegen.ChargeID]slip
+}
+
+// slip is a charge; the zero Charge if it was settled before it was made.
+type slip struct {
+	imagegen.Charge
+	closed bool
+	used   imagegen.Credits
+}
+
+var _ imagegen.Ledger = (*till)(nil)
+
+func newTill() *till {
+	return &till{credits: map[imagegen.UserID]imagegen.Credits{}, slips: map[imagegen.ChargeID]slip{}}
+}
+
+func (l *till) Charge(_ context.Context, c imagegen.Charge) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s, known := l.slips[c.ID]
+	switch {
+	case s.closed:
+		return imagegen.ErrChargeClosed
+	case known && s.Charge != c:
+		return imagegen.ErrChargeConflict
+	case known:
+		return nil
+	case l.credits[c.User] < c.Credits:
+		return imagegen.ErrInsufficientCredits
+	}
+	l.credits[c.User] -= c.Credits
+	l.slips[c.ID] = slip{Charge: c}
+	return nil
+}
+
+func (l *till) Settle(_ context.Context, id imagegen.ChargeID, used imagegen.Credits) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s, known := l.slips[id]
+	switch {
+	case !known && used != 0:
+		return imagegen.ErrNotFound
+	case s.closed && s.used == used:
+		return nil
+	case s.closed || used < 0 || used > s.Credits:
+		return imagegen.ErrChargeConflict
+	}
+	l.credits[s.User] += s.Credits - used
+	l.slips[id] = slip{s.Charge, true, used}
+	return nil
+}
+
+func (l *till) Balance(_ context.Context, u imagegen.UserID) (imagegen.Balance, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return imagegen.Balance{Credits: l.credits[u]}, nil
+}
+
+func (l *till) deposit(u imagegen.UserID, c imagegen.Credits) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.credits[u] += c
+}
+
+// read returns all charges as they stand.
+func (l *till) read() map[imagegen.ChargeID]slip {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return maps.Clone(l.slips)
+}

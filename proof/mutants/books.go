@@ -1,0 +1,149 @@
+package main
+
+// No credit is lost or doubled.
+var ofBooks = []mutant{
+	{
+		name: "settle-not-idempotent", breaks: "a settlement can be repeated",
+		file: "imagegen/storage/internal/ledger/charge.go",
+		old: `	case c.Settled && c.Used == used:
+		return nil
+`,
+		new:     ``,
+		catcher: catcher{pkg: memory, run: "TestBookkeeper"},
+	},
+	{
+		name: "settle-applied-twice", breaks: "each charge ends exactly once",
+		file: "imagegen/storage/internal/ledger/charge.go",
+		old: `	case c.Settled && c.Used == used:
+		return nil
+	case c.Settled, used < 0, used > c.Credits:
+`,
+		new: `	case used < 0, used > c.Credits:
+`,
+		catcher: catcher{pkg: memory, run: "TestBookkeeper"},
+	},
+	{
+		name: "charge-not-idempotent", breaks: "a charge can be repeated",
+		file: "imagegen/storage/internal/ledger/charge.go",
+		old: `	case known:
+		return nil
+	}
+	lines, err := b.burn(`,
+		new: `	}
+	lines, err := b.burn(`,
+		catcher: catcher{pkg: memory, run: "TestBookkeeper"},
+	},
+	{
+		name: "no-tombstone", breaks: "a charge that comes after its settlement is refused",
+		file: "imagegen/storage/internal/ledger/charge.go",
+		old: `		_, err := b.record(entry{Entry: imagegen.Entry{Kind: imagegen.EntrySettle, Charge: id}})
+		return err
+`,
+		new: `		return nil
+`,
+		catcher: catcher{pkg: memory, run: "TestBookkeeper"},
+	},
+	{
+		name: "grant-not-idempotent", breaks: "a script that is run again does not double money",
+		file: "imagegen/storage/internal/ledger/grant.go",
+		old: `	case known:
+		l, err := getLot(b.tx, former.lots[0].key())
+		return l.at(b.now).Lot, err
+	}
+	if err := b.checkGrant`,
+		new: `	}
+	if err := b.checkGrant`,
+		catcher: catcher{pkg: memory, run: "TestBookkeeper"},
+	},
+	{
+		name: "lapsed-credits-return", breaks: "credits whose lot lapsed meanwhile come back in a lot that lives",
+		file:    "imagegen/storage/internal/ledger/charge.go",
+		old:     `if rest > 0 && l.lapsed(b.now) {`,
+		new:     `if rest < 0 && l.lapsed(b.now) {`,
+		catcher: catcher{pkg: books, run: "TestRefundAfterExpiry"},
+	},
+	{
+		name: "lapsed-credits-burn", breaks: "credits that lapsed cannot be spent",
+		file:    "imagegen/storage/internal/ledger/charge.go",
+		old:     `if !l.lapsed(b.now) {`,
+		new:     `if !l.lapsed(b.now) || missing > 0 {`,
+		catcher: catcher{pkg: books, run: "TestExpiry|TestAgainstModel"},
+	},
+	{
+		name: "refund-off-by-one", breaks: "credits spent are the price of the images published",
+		file:    "imagegen/record.go",
+		old:     `return r.Price * Credits(r.Published) }`,
+		new:     `return r.Price*Credits(r.Published) + Credits(min(1, r.Published*(r.N-r.Published))) }`,
+		catcher: catcher{pkg: core, run: "TestProviderOutcomes"},
+	},
+	{
+		name: "refund-to-the-wrong-lot", breaks: "returned credits go back in the reverse of the order in which they burnt",
+		file:    "imagegen/storage/internal/ledger/charge.go",
+		old:     `for _, held := range c.lines {`,
+		new:     `for n := range c.lines { held := c.lines[len(c.lines)-1-n]`,
+		catcher: catcher{pkg: books, run: "TestChargeAndSettleLaw"},
+	},
+	{
+		name: "journal-not-chained", breaks: "the journal cannot be altered unnoticed",
+		file:    "imagegen/storage/internal/ledger/apply.go",
+		old:     `e.hash = hashBehind(h.hash, encoded)`,
+		new:     `e.hash = hashBehind([32]byte{}, encoded)`,
+		catcher: catcher{pkg: books, run: "TestContract|TestCheckCounts"},
+	},
+	{
+		name: "clock-runs-back", breaks: "the ledger's time never runs backwards",
+		file:    "imagegen/storage/internal/ledger/clock.go",
+		old:     `case wall.After(c.last):`,
+		new:     `case !wall.Equal(c.last):`,
+		catcher: catcher{pkg: books, run: "TestClockNeverRunsBackwards"},
+	},
+	{
+		name: "jump-believed", breaks: "a clock that jumps ahead lapses no credits",
+		file:    "imagegen/storage/internal/ledger/clock.go",
+		old:     `case !c.last.IsZero() && jump > longestJump:`,
+		new:     `case c.last.IsZero() && jump > longestJump:`,
+		catcher: catcher{pkg: books, run: "TestClockInDoubt"},
+	},
+	{
+		name: "memory-not-isolated", breaks: "ErrNotApplied means that nothing was written, in memory too",
+		file: "imagegen/storage/internal/memkv/memkv.go",
+		old: `	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("%w: %w", imagegen.ErrNotApplied, err)
+	}
+	t := &tx{db: db, writable: true}
+	if err := t.run(f); err != nil {
+		t.rollBack()
+		return err
+	}
+`,
+		new: `	t := &tx{db: db, writable: true}
+	if err := t.run(f); err != nil {
+		t.rollBack()
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("%w: %w", imagegen.ErrNotApplied, err)
+	}
+`,
+		catcher: catcher{pkg: linear, run: "TestMemory", runs: 2},
+	},
+	{
+		name: "balance-before-settlement", breaks: "the balance in an answer is that of its own settlement",
+		file: "imagegen/storage/internal/tables/joint.go",
+		old: `	if err := b.Settle(r.Charge().ID, r.Used()); err != nil {
+		return r, err
+	}
+	var balance *imagegen.Balance
+	if r.WantsBalance() {
+		told := b.Balance(r.User)
+`,
+		new: `	told := b.Balance(r.User)
+	if err := b.Settle(r.Charge().ID, r.Used()); err != nil {
+		return r, err
+	}
+	var balance *imagegen.Balance
+	if r.WantsBalance() {
+`,
+		catcher: catcher{pkg: linear, run: "TestMemory", runs: 2},
+	},
+}

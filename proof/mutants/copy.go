@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// module is a copy of this module, in which defects are planted.
+type module struct {
+	dir   string
+	temp  string          // for what the tests leave
+	sound map[catcher]end // of the tests, before anything was planted
+}
+
+// copyModule copies the module around the working directory, without its history.
+func copyModule(ctx context.Context) (*module, error) {
+	gomod, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "imagegend-mutants-")
+	if err != nil {
+		return nil, err
+	}
+	c := &module{filepath.Join(dir, "module"), filepath.Join(dir, "tmp"), map[catcher]end{}}
+	err = errors.Join(os.Mkdir(c.temp, 0o700), c.fill(filepath.Dir(strings.TrimSpace(string(gomod)))))
+	if err != nil {
+		c.remove()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *module) fill(from string) error {
+	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		to := filepath.Join(c.dir, name)
+		switch {
+		case d.Name() == ".git" && d.IsDir():
+			return fs.SkipDir
+		case d.IsDir():
+			return os.MkdirAll(to, 0o700)
+		case !d.Type().IsRegular():
+			return nil
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(to, b, info.Mode().Perm())
+	})
+}
+
+func (c *module) remove() { _ = os.RemoveAll(filepath.Dir(c.dir)) }
+
+// plant changes the code, and returns how to change it back.
+func (c *module) plant(m mutant) (restore func() error, err error) {
+	path := filepath.Join(c.dir, m.file)
+	sound, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.fits(sound); err != nil {
+		return nil, err
+	}
+	changed := bytes.Replace(sound, []byte(m.old), []byte(m.new), 1)
+	return func() error { return os.WriteFile(path, sound, 0o600) }, os.WriteFile(path, changed, 0o600)
+}
+
+// fits returns an error unless the mutant can be planted in its file, in one place.
+func (m mutant) fits(file []byte) error {
+	if n := bytes.Count(file, []byte(m.old)); n != 1 {
+		return fmt.Errorf("%s has the text of the mutant %d times", m.file, n)
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+package main
+
+// What is acknowledged is there after a kill, a power cut and a failing disk.
+var ofDurability = []mutant{
+	{
+		name: "image-not-flushed", breaks: "a published image outlives a power cut",
+		file:    "imagegen/storage/files.go",
+		old:     `err = unwritten(file.Sync())`,
+		new:     `err = unwritten(nil)`,
+		catcher: catcher{pkg: disk, run: "TestAPowerCut"},
+	},
+	{
+		name: "directory-not-flushed", breaks: "the name of an image outlives a power cut",
+		file:    "imagegen/storage/files.go",
+		old:     `return f.syncDir(path.Dir(name))`,
+		new:     `return nil`,
+		catcher: catcher{pkg: disk, run: "TestAPowerCut"},
+	},
+	{
+		name: "removal-not-flushed", breaks: "an erased image stays erased",
+		file:    "imagegen/storage/images.go",
+		old:     `return i.files.syncDir(shard)`,
+		new:     `return nil`,
+		catcher: catcher{pkg: disk, run: "TestAPowerCut"},
+	},
+	{
+		name: "database-not-flushed", breaks: "a commit outlives a power cut",
+		file:    "imagegen/storage/bolt.go",
+		old:     `NoStatistics:    true,`,
+		new:     `NoStatistics:    true, NoSync: true,`,
+		catcher: catcher{pkg: disk, run: "TestAPowerCut"},
+	},
+	{
+		name: "answer-before-commit", breaks: "nothing is acknowledged before it is durable",
+		file: "imagegen/storage/committer.go",
+		old: `	err := guard(func() error { return d.commit(t.bolt) })
+	if err == nil {
+		d.horizon.reach(id)
+		return t.acknowledge(ops)
+	}
+`,
+		new: `	answered = t.acknowledge(ops)
+	err := guard(func() error { return d.commit(t.bolt) })
+	if err == nil {
+		d.horizon.reach(id)
+		return answered
+	}
+`,
+		catcher: catcher{pkg: disk, run: "TestADiskFaultStopsEverything"},
+	},
+	{
+		name: "read-before-flush", breaks: "nobody reads what a power cut may take back",
+		file:    "imagegen/storage/database.go",
+		old:     `moved := d.horizon.beyond(id)`,
+		new:     `moved := d.horizon.beyond(id * 0)`,
+		catcher: catcher{pkg: disk, run: "TestAReaderSeesOnlyWhatIsDurable"},
+	},
+	{
+		name: "writes-go-on", breaks: "after a failed commit nothing more is written",
+		file:    "imagegen/storage/committer.go",
+		old:     `if d.Err() != nil {`,
+		new:     `if d.Err() != nil && len(ops) > 1 {`,
+		catcher: catcher{pkg: disk, run: "TestADiskFaultStopsEverything"},
+	},
+	{
+		name: "commit-retried", breaks: "a commit whose outcome is unknown is not made again",
+		file:    "imagegen/storage/committer.go",
+		old:     `		d.fail(err)` + "\n",
+		new:     `		if d.makeRoom() { return d.transact(ops) }` + "\n" + `		d.fail(err)` + "\n",
+		catcher: catcher{pkg: disk, run: "TestADiskFaultStopsEverything"},
+	},
+	{
+		name: "eio-survivable", breaks: "a disk that fails under a write is no full disk",
+		file:    "imagegen/storage/errors.go",
+		old:     `return ok && p.Op == "write" && isFull(p)`,
+		new:     `return ok && p.Op == "write"`,
+		catcher: catcher{pkg: disk, run: "TestADiskFaultStopsEverything"},
+	},
+	{
+		name: "full-disk-fatal", breaks: "a full disk is survived",
+		file:    "imagegen/storage/errors.go",
+		old:     `return ok && p.Op == "write" && isFull(p)`,
+		new:     `return ok && p.Op == "never" && isFull(p)`,
+		catcher: catcher{pkg: disk, run: "TestAFullDiskIsSurvived"},
+	},
+	{
+		name: "checksum-ignored", breaks: "damage is noticed where it is read",
+		file:    "imagegen/storage/tx.go",
+		old:     `if n < 0 || binary.BigEndian.Uint32(stored[n:]) != `,
+		new:     `if n < 0 || n > 1<<40 && binary.BigEndian.Uint32(stored[n:]) != `,
+		catcher: catcher{pkg: disk, run: "TestADamagedValueIsAnErrorWhereItIsRead"},
+	},
+	{
+		name: "unclean-not-checked", breaks: "after a failed commit the next start checks the whole file",
+		file:    "imagegen/storage/bolt.go",
+		old:     `suspect := !errors.Is(err, fs.ErrNotExist)`,
+		new:     `suspect := err != nil && !errors.Is(err, fs.ErrNotExist)`,
+		catcher: catcher{pkg: disk, run: "TestADiskFaultStopsEverything|TestADamagedFileIsRefused"},
+	},
+	{
+		name: "audit-blind", breaks: "an audit holds every image against its hash",
+		file:    "imagegen/storage/audit.go",
+		old:     `case [32]byte(hash.Sum(nil)) != i.SHA256:`,
+		new:     `case [32]byte(hash.Sum(nil)) == [32]byte{}:`,
+		catcher: catcher{pkg: disk, run: "TestAuditFindsDamage"},
+	},
+	{
+		name: "spool-not-swept", breaks: "what a killed process has left goes at the next start",
+		file:    "imagegen/storage/upkeep.go",
+		old:     `return db.clear(spoolDir, "", kept)`,
+		new:     `return db.clear(spoolDir, "none", kept)`,
+		catcher: catcher{pkg: disk, run: "TestStartRemovesWhatIsLeftOver"},
+	},
+	{
+		name: "refusal-told-of-a-write", breaks: "ErrNotApplied means that nothing was written",
+		file: "imagegen/storage/committer.go",
+		old: `		why = notBegun(ctx)
+`,
+		new: `		return notBegun(ctx)
+`,
+		catcher: catcher{pkg: disk, run: "TestAContextIsHonouredUntilTakenUp"},
+	},
+	{
+		name: "backup-loses-images", breaks: "an image that is removed during a backup is in it",
+		file:    "imagegen/storage/images.go",
+		old:     `if i.backups == 0 {`,
+		new:     `if i.backups >= 0 {`,
+		catcher: catcher{pkg: disk, run: "TestBackupUnderLoad|TestBackupKeepsNothing"},
+	},
+}

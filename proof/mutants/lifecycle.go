@@ -1,0 +1,172 @@
+package main
+
+// No image is lost or doubled, and none that is paid for goes missing.
+var ofLifecycle = []mutant{
+	{
+		name: "no-fencing", breaks: "an attempt that was overtaken changes nothing",
+		file:    "imagegen/state.go",
+		old:     `if attempt != r.Attempt {`,
+		new:     `if attempt > r.Attempt {`,
+		catcher: catcher{pkg: core, run: "TestStateTable"},
+	},
+	{
+		name: "claim-keeps-the-attempt", breaks: "each claim shuts out the attempt before it",
+		file: "imagegen/state.go",
+		old: `	r.State, r.Delay = StateProcessing, 0
+	r.Attempt++
+`,
+		new: `	r.State, r.Delay = StateProcessing, 0
+	r.Attempt = max(r.Attempt, 1)
+`,
+		catcher: catcher{pkg: core, run: "TestStateTable|TestApplyKeepsWhatTheChangeSays"},
+	},
+	{
+		name: "provider-before-charge", breaks: "no provider is called before the charge is durable",
+		file: "imagegen/generate.go",
+		old: `	r, err := c.accept(ctx)
+	if err != nil {
+		e.leases.drop(c.record.Fence())
+`,
+		new: `	for range c.offer.Provider.Generate(ctx, e.providerRequest(c.record)) {
+		break
+	}
+	r, err := c.accept(ctx)
+	if err != nil {
+		e.leases.drop(c.record.Fence())
+`,
+		catcher: catcher{pkg: core, run: "TestTheChargeComesFirst"},
+	},
+	{
+		name: "work-after-doubtful-charge", breaks: "a charge whose outcome is unknown is undone, not used",
+		file:    "imagegen/settle.go",
+		old:     `if err := e.ledger.Charge(ctx, r.Charge()); err != nil {`,
+		new:     `if err := e.ledger.Charge(ctx, r.Charge()); err != nil && Definite(err) {`,
+		catcher: catcher{pkg: core, run: "TestEveryStepMayFail"},
+	},
+	{
+		name: "intent-forgotten-first", breaks: "an intent is forgotten only after its charge is void",
+		file: "imagegen/settle.go",
+		old: `	if err := e.ledger.Settle(ctx, r.Charge().ID, 0); err != nil {
+		return err
+	}
+	if _, err := e.update(ctx, r.Fence(), Abandon{}); err != nil && !errors.Is(err, ErrStale) {
+		return err
+	}
+	return nil
+`,
+		new: `	if _, err := e.update(ctx, r.Fence(), Abandon{}); err != nil && !errors.Is(err, ErrStale) {
+		return err
+	}
+	return e.ledger.Settle(ctx, r.Charge().ID, 0)
+`,
+		catcher: catcher{pkg: core, run: "TestEveryStepMayFail"},
+	},
+	{
+		name: "doubtful-charge-left-open", breaks: "every refused or doubtful charge is settled to 0",
+		file:    "imagegen/settle.go",
+		old:     `voided := e.void(ctx, r)`,
+		new:     `_, voided := e.update(ctx, r.Fence(), Abandon{})`,
+		catcher: catcher{pkg: core, run: "TestEveryStepMayFail"},
+	},
+	{
+		name: "repeated-until-refused", breaks: "what was in doubt is not told to be refused",
+		file: "imagegen/settle.go",
+		old: `		if failed == nil || errors.Is(failed, ErrStale) {
+			return again, failed
+		}
+`,
+		new: `		if failed == nil || Definite(failed) {
+			return again, failed
+		}
+`,
+		catcher: catcher{pkg: core, run: "TestADoubtfulAcceptanceIsNotRefused"},
+	},
+	{
+		name: "settled-without-the-ledger", breaks: "a generation ends if and only if its charge does",
+		file:    "imagegen/settle.go",
+		old:     `return r, err // it stays settling; recovery repeats`,
+		new:     `e.cfg.Log.ErrorContext(ctx, "not settled", "error", err)`,
+		catcher: catcher{pkg: core, run: "TestEveryStepMayFail"},
+	},
+	{
+		name: "image-counted-unstored", breaks: "no success is told before the images are durable",
+		file: "imagegen/keep.go",
+		old: `	if err == nil {
+		a.add(stored)
+	}
+	return err
+`,
+		new: `	a.add(stored)
+	return err
+`,
+		catcher: catcher{pkg: core, run: "TestAnImageCannotBeStored"},
+	},
+	{
+		name: "unsettled-image-shown", breaks: "an image is shown only once it is settled",
+		file:    "imagegen/engine.go",
+		old:     `	if r.State != StateSucceeded {` + "\n",
+		new:     `	if r.State == StateErasing {` + "\n",
+		catcher: catcher{pkg: core, run: "TestAnImageIsShownOnceItIsPaidFor"},
+	},
+	{
+		name: "stale-files-removed", breaks: "an image that the record names is not removed",
+		file:    "imagegen/outcome.go",
+		old:     `e.removeImages(ctx, r.ID, r.Attempt, named...)`,
+		new:     `e.removeImages(ctx, r.ID, r.Attempt, named[:0]...)`,
+		catcher: catcher{pkg: core, run: "TestARecordedImageStays"},
+	},
+	{
+		name: "recovery-requeues-all", breaks: "interrupted synchronous work is failed and refunded",
+		file:    "imagegen/recover.go",
+		old:     `if !r.Async || tries > len(e.cfg.Backoff) || e.tooOld(r) {`,
+		new:     `if tries > len(e.cfg.Backoff) || e.tooOld(r) {`,
+		catcher: catcher{pkg: core, run: "TestRecovery"},
+	},
+	{
+		name: "no-recovery", breaks: "what an attempt that died has left is brought to an end",
+		file:    "imagegen/storage/internal/tables/live.go",
+		old:     `if !now.Before(held.until) {`,
+		new:     `if held.until.IsZero() {`,
+		catcher: catcher{pkg: memory, run: "TestStore"},
+	},
+	{
+		name: "drain-loses-work", breaks: "a drain leaves asynchronous work for the next start",
+		file: "imagegen/outcome.go",
+		old: `	if errors.Is(err, ErrStopping) {
+		return Release{}, true
+	}
+`,
+		new:     ``,
+		catcher: catcher{pkg: core, run: "TestDrain"},
+	},
+	{
+		name: "drain-costs-a-try", breaks: "a drain uses up no try",
+		file: "imagegen/outcome.go",
+		old: `	if errors.Is(err, ErrStopping) {
+		return Release{}, true
+	}
+`,
+		new: `	if errors.Is(err, ErrStopping) {
+		return Release{Failed: true}, r.Failures < len(e.cfg.Backoff)
+	}
+`,
+		catcher: catcher{pkg: core, run: "TestDrain"},
+	},
+	{
+		name: "unknown-tried-again", breaks: "an upstream that may have been paid is not called again",
+		file:    "imagegen/provider.go",
+		old:     `return c == ClassRateLimited || c == ClassUnavailable }`,
+		new:     `return c != ClassInvalid && c != ClassRefused }`,
+		catcher: catcher{pkg: core, run: "TestUnknownIsNotTriedAgain"},
+	},
+	{
+		name: "surplus-published", breaks: "more images than asked for are dropped",
+		file: "imagegen/attempt.go",
+		old: `		if a.count() == a.record.N {
+			return nil
+		}
+`,
+		new:     ``,
+		catcher: catcher{pkg: core, run: "TestProviderOutcomes"},
+	},
+}

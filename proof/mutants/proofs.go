@@ -1,0 +1,43 @@
+package main
+
+import (
+	"path"
+	"slices"
+)
+
+// seenByProofs plants some mutants once more, for a proof to catch: one that catches nothing proves
+// nothing either.
+func seenByProofs() (ms []mutant) {
+	for _, p := range []struct {
+		by    catcher
+		names []string
+	}{
+		{catcher{pkg: linear, run: "TestMemory", runs: 3},
+			[]string{"settle-not-idempotent", "settle-applied-twice", "charge-not-idempotent", "no-tombstone"}},
+		{catcher{pkg: linear, run: "TestDisk", runs: 3},
+			[]string{"refusal-told-of-a-write"}},
+		{catcher{pkg: model, run: "TestLedger", runs: 50},
+			[]string{"lapsed-credits-return", "refund-to-the-wrong-lot", "clock-runs-back", "grant-not-idempotent"}},
+		{catcher{pkg: model, run: "TestService", runs: 50},
+			[]string{"refund-off-by-one", "no-fencing", "reservation-of-all-users"}},
+		{catcher{pkg: simulation, run: "TestSimulation", runs: 100},
+			[]string{"work-after-doubtful-charge", "intent-forgotten-first", "recovery-requeues-all", "image-counted-unstored", "stale-files-removed"}},
+		{catcher{pkg: platter, run: "TestPowerCuts"},
+			[]string{"image-not-flushed", "directory-not-flushed", "database-not-flushed", "answer-before-commit"}},
+		{catcher{pkg: platter, run: "TestEveryFault"},
+			[]string{"eio-survivable"}},
+	} {
+		for _, name := range p.names {
+			m := named(name)
+			m.name += "/" + path.Base(p.by.pkg)
+			m.catcher = p.by
+			ms = append(ms, m)
+		}
+	}
+	return ms
+}
+
+func named(name string) mutant {
+	all := ofAllParts()
+	return all[slices.IndexFunc(all, func(m mutant) bool { return m.name == name })]
+}

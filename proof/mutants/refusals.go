@@ -1,0 +1,122 @@
+package main
+
+// Nobody learns what is another's, nothing is charged twice, and nobody can exhaust the service.
+var ofRefusals = []mutant{
+	{
+		name: "generation-without-owner", breaks: "a generation is its owner's alone",
+		file:    "imagegen/session.go",
+		old:     `if err == nil && r.User != s.user {`,
+		new:     `if err == nil && r.User == "" {`,
+		catcher: catcher{pkg: "./imagegen/imagegentest", run: "."},
+	},
+	{
+		name: "list-without-owner", breaks: "a list holds its owner's generations alone",
+		file:    "imagegen/storage/internal/tables/list.go",
+		old:     `id, ok := strings.CutPrefix(string(key), string(first))`,
+		new:     `id, ok := strings.CutPrefix(string(key)[len(key)-len("gen_")-27:], string(first)[len(first)-1:])`,
+		catcher: catcher{pkg: memory, run: "TestStore"},
+	},
+	{
+		name: "revoked-key-works", breaks: "a revoked key is refused at once",
+		file:    "imagegen/key.go",
+		old:     `case !k.RevokedAt.IsZero(), !u.DisabledAt.IsZero():`,
+		new:     `case !u.DisabledAt.IsZero():`,
+		catcher: catcher{pkg: service, run: "TestAuthorization"},
+	},
+	{
+		name: "disabled-user-works", breaks: "a disabled user's keys count as revoked",
+		file:    "imagegen/key.go",
+		old:     `case !k.RevokedAt.IsZero(), !u.DisabledAt.IsZero():`,
+		new:     `case !k.RevokedAt.IsZero(), u.DisabledAt.Equal(now):`,
+		catcher: catcher{pkg: service, run: "TestAuthorization"},
+	},
+	{
+		name: "expired-key-works", breaks: "a key is refused once it has expired",
+		file:    "imagegen/key.go",
+		old:     `case !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt):`,
+		new:     `case !k.ExpiresAt.IsZero() && now.Before(k.CreatedAt):`,
+		catcher: catcher{pkg: service, run: "TestAuthorization"},
+	},
+	{
+		name: "reservation-apart", breaks: "two requests with one idempotency key are charged once",
+		file: "imagegen/storage/internal/tables/joint.go",
+		old: `	at := t.books.Now()
+	return t.write(ctx, func(tx kv.Tx, now time.Time) (row, error) {
+		stands, err := load(tx, r.ID)
+		to := stands
+		switch {
+		case errors.Is(err, imagegen.ErrNotFound):
+			to = row{Record: r, joint: true}
+			err = checkReserved(tx, r)
+`,
+		new: `	at := t.books.Now()
+	if err := t.db.View(ctx, func(tx kv.Tx) error { return checkReserved(tx, r) }); err != nil {
+		return imagegen.Record{}, err
+	}
+	return t.write(ctx, func(tx kv.Tx, now time.Time) (row, error) {
+		stands, err := load(tx, r.ID)
+		to := stands
+		switch {
+		case errors.Is(err, imagegen.ErrNotFound):
+			to = row{Record: r, joint: true}
+			err = nil
+`,
+		catcher: catcher{pkg: disk, run: "TestJoint/CreateReservationRace"},
+	},
+	{
+		name: "reservation-of-all-users", breaks: "an idempotency key is its user's alone",
+		file:    "imagegen/storage/internal/tables/buckets.go",
+		old:     `func reservedKey(u imagegen.UserID, key string) []byte { return kv.Key(string(u), key) }`,
+		new:     `func reservedKey(_ imagegen.UserID, key string) []byte { return kv.Key(key) }`,
+		catcher: catcher{pkg: core, run: "TestIdempotencyKeyBelongsToTheUser"},
+	},
+	{
+		name: "other-request-replayed", breaks: "a key with another request is refused",
+		file:    "imagegen/idempotency.go",
+		old:     `case former.Fingerprint != c.record.Fingerprint:`,
+		new:     `case former.Fingerprint == [32]byte{}:`,
+		catcher: catcher{pkg: core, run: "TestIdempotentReplay"},
+	},
+	{
+		name: "decode-without-limit", breaks: "a header that declares a huge image costs no memory",
+		file:    "imagegen/keep.go",
+		old:     `if header.pixels() > MaxEdge*MaxEdge {`,
+		new:     `if header.pixels() < 0 {`,
+		catcher: catcher{pkg: core, run: "TestTooManyPixels"},
+	},
+	{
+		name: "provider-body-without-limit", breaks: "a provider's image cannot fill the disk",
+		file:    "imagegen/keep.go",
+		old:     `in := &meter{r: body, most: maxImageBytes}`,
+		new:     `in := &meter{r: body, most: 1 << 62}`,
+		catcher: catcher{pkg: core, run: "TestTooManyBytes"},
+	},
+	{
+		name: "body-without-limit", breaks: "a body cannot be larger than the files that it may hold",
+		file:    "imagegen/httpapi/body.go",
+		old:     `limited := http.MaxBytesReader(x.ResponseWriter, x.request.Body, most)`,
+		new:     `limited := http.MaxBytesReader(x.ResponseWriter, x.request.Body, 1<<40)`,
+		catcher: catcher{pkg: service, run: "TestJSONBodyIsAtMostOneMiB|TestBodyLargerThanAllFiles"},
+	},
+	{
+		name: "upload-without-limit", breaks: "a reference image has at most 50 MiB",
+		file:    "imagegen/stage.go",
+		old:     `in := &meter{r: r, most: MaxReferenceBytes, hash: sha256.New()}`,
+		new:     `in := &meter{r: r, most: MaxReferenceBytes << 20, hash: sha256.New()}`,
+		catcher: catcher{pkg: service, run: "TestFileOfFiftyMiB"},
+	},
+	{
+		name: "upload-left-behind", breaks: "a request that is refused leaves nothing in the spool",
+		file:    "imagegen/generate.go",
+		old:     `	if !c.handed {` + "\n",
+		new:     `	if !c.handed && c.record.Async {` + "\n",
+		catcher: catcher{pkg: service, run: "TestNothingIsLeftInTheSpool"},
+	},
+	{
+		name: "full-disk-takes-work", breaks: "no work is begun that the disk could not hold",
+		file:    "imagegen/storage/space.go",
+		old:     `func (s *space) forWork() error { return s.demand(s.min) }`,
+		new:     `func (s *space) forWork() error { return s.demand(0) }`,
+		catcher: catcher{pkg: disk, run: "TestLowWater"},
+	},
+}
