@@ -50,28 +50,40 @@ func (e *Engine) takeSlots(ctx context.Context) int {
 
 // launch begins an attempt at a claimed generation, which holds a slot.
 func (e *Engine) launch(r Record) {
-	m, offered := e.models[r.Model]
-	if err := e.life.enter(); err != nil || !offered {
+	unfit := e.unfit(r)
+	if err := e.life.enter(); err != nil || unfit != "" {
 		e.slots.release()
-		e.putAside(r, offered)
+		e.putAside(r, unfit)
 		if err == nil {
 			e.life.leave()
 		}
 		return
 	}
-	a := &attempt{engine: e, record: r, offer: m, answer: func(Record, error) {}}
+	a := &attempt{engine: e, record: r, offer: e.models[r.Model], answer: func(Record, error) {}}
 	go a.run(context.Background(), e.cfg.AttemptTimeout)
 }
 
-// putAside ends a claim that cannot be worked on: the engine drains, or the model is gone.
-func (e *Engine) putAside(r Record, offered bool) {
+// unfit tells why no attempt at a claimed generation can begin, now or later; "" if one can.
+func (e *Engine) unfit(r Record) string {
+	_, offered := e.models[r.Model]
+	switch {
+	case !offered:
+		return "the model is no longer offered"
+	case e.tooOld(r):
+		return "it waited beyond its maximum age"
+	}
+	return ""
+}
+
+// putAside ends a claim that cannot be worked on: it is unfit, or the engine drains.
+func (e *Engine) putAside(r Record, unfit string) {
 	ctx, cancel := detach(context.Background())
 	defer cancel()
 	var err error
-	if offered {
+	if unfit == "" {
 		_, err = e.update(ctx, r.Fence(), Release{})
 	} else {
-		err = e.fail(ctx, r, "the model is no longer offered")
+		err = e.fail(ctx, r, unfit)
 	}
 	if err != nil {
 		e.cfg.Log.Warn("a claimed generation is left to recovery", "generation", r.ID, "error", err)

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -23,16 +24,22 @@ func target(f *testing.F) (h http.Handler, key string) {
 // ask sends a request and checks what holds of every answer.
 func ask(t *testing.T, h http.Handler, method, path, body string, header http.Header) *httptest.ResponseRecorder {
 	t.Helper()
-	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
-	r.Header = header
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, r)
+	w := request(t, h, method, path, strings.NewReader(body), header)
 	if !json.Valid(w.Body.Bytes()) {
 		t.Errorf("%d with a body that is no JSON: %q", w.Code, w.Body)
 	}
 	if w.Code >= 500 {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
+	return w
+}
+
+func request(t *testing.T, h http.Handler, method, path string, body io.Reader, header http.Header) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), method, path, body)
+	r.Header = header
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
 	return w
 }
 

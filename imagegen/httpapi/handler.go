@@ -69,6 +69,11 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := newExchange(w, r.WithContext(context.WithValue(r.Context(), requestIDKey{}, id)))
 	x.Header().Set("X-Request-Id", id)
 	x.Header().Set("X-Content-Type-Options", "nosniff")
+	if r.ProtoMajor == 1 && r.TransferEncoding != nil {
+		// A length may have stood beside the chunks, which net/http does not tell. Where a proxy went by
+		// the length, what follows on this connection is not what it took for a request.
+		x.Header().Set("Connection", "close")
+	}
 	defer a.finish(x)
 	a.allowOrigin(x)
 	a.router.ServeHTTP(x, x.request)

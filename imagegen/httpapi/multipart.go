@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"mime"
 	"mime/multipart"
 	"slices"
@@ -19,6 +20,9 @@ const (
 	referenceName = "reference_image"
 	maxParts      = 64
 	maxEpilogue   = 64 << 10
+	// maxPartHeader bounds what stands before the first part, and between one and the content of the
+	// next: multipart.Reader holds up to 10 MiB of it in memory.
+	maxPartHeader = 64 << 10
 )
 
 // isReference reports whether a part of this name is a file: the specification's name, and what
@@ -58,9 +62,15 @@ func (u *upload) discard() {
 }
 
 func (u *upload) read(ctx context.Context, body io.Reader, boundary string) error {
-	parts := multipart.NewReader(io.MultiReader(body, strings.NewReader("\r\n"), endsEarly{}), boundary)
+	in := &between{Reader: io.MultiReader(body, strings.NewReader("\r\n"), endsEarly{})}
+	parts := multipart.NewReader(in, boundary)
 	for n := 1; ; n++ {
+		in.left = maxPartHeader
 		part, err := parts.NextPart()
+		if err != nil && in.left <= 0 {
+			return imagegen.Invalid("the header of a part is longer than %d bytes", maxPartHeader)
+		}
+		in.left = math.MaxInt
 		if err == io.EOF {
 			return drain(body)
 		}
@@ -74,6 +84,21 @@ func (u *upload) read(ctx context.Context, body io.Reader, boundary string) erro
 			return err
 		}
 	}
+}
+
+// between is a body that ends early unless somebody allows for more of it.
+type between struct {
+	io.Reader
+	left int
+}
+
+func (b *between) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, io.ErrUnexpectedEOF
+	}
+	n, err := b.Reader.Read(p)
+	b.left -= n
+	return n, err
 }
 
 // endsEarly stands behind a body. Without it multipart.Reader takes a body that ends within the

@@ -88,6 +88,20 @@ func (l *line) hear() (status int, body string) {
 	return a.StatusCode, string(b)
 }
 
+// untouched checks that nothing was charged or recorded, and that no upload is left.
+func (l *line) untouched(spool *countedSpool) {
+	l.Helper()
+	b, err := l.As(imagegentest.Alice).Balance(l.Context())
+	l.is.NoErr(err)
+	l.is.Equal(b.Credits, imagegen.Credits(100))
+	p, err := l.As(imagegentest.Alice).Generations(l.Context(), imagegen.Query{})
+	l.is.NoErr(err)
+	l.is.Equal(len(p.Generations), 0)
+	spool.mu.Lock()
+	defer spool.mu.Unlock()
+	l.is.Equal(len(spool.held), 0)
+}
+
 // A call may last as long as the engine lets it, on a connection that was used before.
 func TestLongCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -111,7 +125,8 @@ func TestStalledBody(t *testing.T) {
 	for _, contentType := range []string{"application/json", "multipart/form-data; boundary=b"} {
 		t.Run(contentType, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l := connect(t)
+				var spool countedSpool
+				l := connect(t, counting(&spool))
 				began := time.Now()
 				l.ask(contentType, 1000)
 				l.say("--b\r\nContent-Disposition: form-data; name=\"image\"; filename=\"a\"\r\n\r\n%s", picture(30, 30))
@@ -119,6 +134,7 @@ func TestStalledBody(t *testing.T) {
 				l.is.Equal(status, http.StatusBadRequest)
 				l.is.True(strings.Contains(answer, "too slowly"))
 				l.is.Equal(time.Since(began).Round(time.Second), 30*time.Second)
+				l.untouched(&spool)
 			})
 		})
 	}
@@ -135,7 +151,8 @@ func TestSlowBody(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l := connect(t)
+				var spool countedSpool
+				l := connect(t, counting(&spool))
 				contentType, body := formOf(foxForm(part{name: "image", file: "a", value: picture(30, 30) + strings.Repeat("\x00", 2<<20)})...)
 				l.ask(contentType, len(body))
 				sent := make(chan struct{})
@@ -153,6 +170,9 @@ func TestSlowBody(t *testing.T) {
 				status, _ := l.hear()
 				l.is.Equal(status, c.want)
 				<-sent
+				if c.want != http.StatusOK {
+					l.untouched(&spool)
+				}
 			})
 		})
 	}
@@ -189,7 +209,8 @@ func TestHangUpInTheQueue(t *testing.T) {
 	for _, contentType := range []string{"application/json", "multipart/form-data"} {
 		t.Run(contentType, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l := connect(t, func(c *imagegen.Config) { c.Concurrency = 1 })
+				var spool countedSpool
+				l := connect(t, counting(&spool), func(c *imagegen.Config) { c.Concurrency = 1 })
 				busy, leave := context.WithCancel(t.Context())
 				defer leave()
 				go l.As(imagegentest.Bob).Generate(busy, imagegen.GenerateRequest{Model: imagegentest.Model, Prompt: "[fake:delay=10s] a fox",
@@ -204,12 +225,7 @@ func TestHangUpInTheQueue(t *testing.T) {
 				synctest.Wait()
 				l.is.NoErr(l.Conn.Close())
 				time.Sleep(time.Minute)
-				p, err := l.As(imagegentest.Alice).Generations(t.Context(), imagegen.Query{})
-				l.is.NoErr(err)
-				l.is.Equal(len(p.Generations), 0)
-				b, err := l.As(imagegentest.Alice).Balance(t.Context())
-				l.is.NoErr(err)
-				l.is.Equal(b.Credits, imagegen.Credits(100))
+				l.untouched(&spool)
 			})
 		})
 	}

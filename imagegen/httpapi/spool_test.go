@@ -41,13 +41,18 @@ func (s *countedSpool) Remove(ctx context.Context, ids ...imagegen.ReferenceID) 
 	return s.Spool.Remove(ctx, ids...)
 }
 
+// counting puts a countedSpool before the storage's own.
+func counting(s *countedSpool) func(*imagegen.Config) {
+	return func(c *imagegen.Config) {
+		s.Spool, s.held = c.Store.(imagegen.Spool), map[imagegen.ReferenceID]bool{}
+		c.Spool = s
+	}
+}
+
 // Whatever is wrong with a form, and whenever it shows, none of its files is left behind.
 func TestNothingIsLeftInTheSpool(t *testing.T) {
-	spool := &countedSpool{held: map[imagegen.ReferenceID]bool{}}
-	s := serve(t, httpapi.Options{}, func(c *imagegen.Config) {
-		spool.Spool = c.Store.(imagegen.Spool)
-		c.Spool = spool
-	})
+	var spool countedSpool
+	s := serve(t, httpapi.Options{}, counting(&spool))
 	good := part{name: "image", file: "a.png", value: picture(30, 30)}
 	contentType, whole := formOf(append([]part{good, good}, foxForm()...)...)
 	poor := "Bearer " + s.Key(t, "nobody")
