@@ -18,7 +18,6 @@ type told struct {
 	failed  imagegen.GenerationID // of failed
 	erased  bool                  // it was told that the generation is gone
 	doubt   bool                  // it was once told that the outcome is unknown, or nothing
-	read    map[imagegen.ImageID]bool
 }
 
 type outcome string
