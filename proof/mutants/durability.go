@@ -84,6 +84,13 @@ var ofDurability = []mutant{
 		catcher: catcher{pkg: disk, run: "TestAFullDiskIsSurvived"},
 	},
 	{
+		name: "shown-but-unwritten", breaks: "what readers see of a failed commit is never acknowledged",
+		file:    "imagegen/storage/committer.go",
+		old:     `case !survivable(err) || d.shows(id):`,
+		new:     `case !survivable(err):`,
+		catcher: catcher{pkg: disk, run: "TestAFullDiskThatShowsWhatItDidNotWrite"},
+	},
+	{
 		name: "checksum-ignored", breaks: "damage is noticed where it is read",
 		file:    "imagegen/storage/tx.go",
 		old:     `if n < 0 || binary.BigEndian.Uint32(stored[n:]) != `,
