@@ -38,8 +38,11 @@ type run struct {
 	err     error // an answer that no ledger may give
 }
 
-// ids hands out the charges and references of one account.
-type ids struct{ charges, refs atomic.Int64 }
+// ids hands out the charges and references of one account, and says how many calls are in doubt
+// there: each doubles the ways in which the account may stand, and so what the checker must consider.
+type ids struct{ charges, refs, doubts atomic.Int64 }
+
+const mostDoubts = 4
 
 // pick takes a new identifier, or one of the latest, so that clients meet over them.
 func pick(r *rand.Rand, next *atomic.Int64, most int64, again float64) uint8 {
@@ -49,7 +52,8 @@ func pick(r *rand.Rand, next *atomic.Int64, most int64, again float64) uint8 {
 	return uint8(min(next.Add(1), most) - 1)
 }
 
-// client does operations until none are left.
+// client does operations until none are left. What was lost it asks again, as the engine does; now and
+// then it forgets the matter.
 func (u *run) client(n int, r *rand.Rand, restarts map[int64]bool) {
 	var in input
 	doubtful := false // what in asks may have been done, or be done yet
@@ -60,15 +64,25 @@ func (u *run) client(n int, r *rand.Rand, restarts map[int64]bool) {
 		if !doubtful {
 			in = u.next(r)
 		}
-		switch u.do(n, in, r).answer {
+		own := &u.accounts[in.account]
+		switch u.do(n, in, r, doubtful || own.doubts.Load() < mostDoubts).answer {
 		case lost:
-			doubtful = r.IntN(40) > 0 // as the engine does, it asks again; or it forgets the matter
-		case insufficient:
-			if doubtful = doubtful && in.kind == charge; doubtful { // and it shuts out a charge that comes late
-				in.kind, in.amount = settle, 0
+			if !doubtful {
+				own.doubts.Add(1)
 			}
+			doubtful = r.IntN(40) > 0
 		case notApplied:
+		case insufficient, unknown:
+			switch {
+			case doubtful && (in.kind == charge || in.kind == settle): // what comes late is shut out
+				in.kind, in.amount = settle, 0
+			case doubtful: // until it can be done
+				doubtful = r.IntN(20) > 0
+			}
 		default:
+			if doubtful {
+				own.doubts.Add(-1)
+			}
 			doubtful = false
 		}
 	}
@@ -109,10 +123,11 @@ func (u *run) next(r *rand.Rand) input {
 	return in
 }
 
-// do carries out an operation and writes down what it looked like from outside.
-func (u *run) do(client int, in input, r *rand.Rand) output {
+// do carries out an operation and writes down what it looked like from outside. Its answer may be lost
+// if it is told so.
+func (u *run) do(client int, in input, r *rand.Rand, lossy bool) output {
 	db, called := u.database(), u.clock.Add(1)
-	out := u.call(db, in, r)
+	out := u.call(db, in, r, lossy)
 	o := porcupine.Operation{ClientId: client, Input: in, Output: out, Call: called, Return: u.clock.Add(1)}
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -122,23 +137,24 @@ func (u *run) do(client int, in input, r *rand.Rand) output {
 
 // call asks, and loses some answers: before, after and while the operation takes place. Some it
 // calls off while they are under way.
-func (u *run) call(db database, in input, r *rand.Rand) output {
+func (u *run) call(db database, in input, r *rand.Rand, lossy bool) output {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	disturbance := r.IntN(100)
 	switch {
 	case in.kind == balance, in.kind == create && disturbance%3 > 0:
+	case disturbance < 10 && !lossy:
 	case disturbance < 2:
 		return output{answer: lost}
-	case disturbance < 5:
+	case disturbance < 6:
 		u.ask(ctx, db, in)
 		return output{answer: lost}
-	case disturbance < 8:
+	case disturbance < 10:
 		u.late.Go(func() { u.ask(context.Background(), db, in) })
 		return output{answer: lost}
-	case disturbance < 17:
+	case disturbance < 19:
 		cancel()
-	case disturbance < 24:
+	case disturbance < 26:
 		defer time.AfterFunc(time.Duration(r.IntN(1000))*time.Microsecond, cancel).Stop()
 	}
 	runtime.Gosched() // others come in between

@@ -92,7 +92,7 @@ func (u *run) make(t *testing.T, seed uint64) {
 	clients.Wait()
 	u.late.Wait()
 	for a := range u.accounts { // by now every answer that was lost has been given, or never will be
-		u.do(n, input{kind: balance, account: a}, r)
+		u.do(n, input{kind: balance, account: a}, r, false)
 	}
 	is := is.New(t)
 	is.NoErr(u.err)
