@@ -109,7 +109,8 @@ func (d *database) transact(ops []*op) (answered int) {
 	if err != nil {
 		return answer(ops, notApplied(fmt.Errorf("storage: no transaction can be begun: %v", err)))
 	}
-	t := &tx{bolt: bolt}
+	d.values.reset()
+	t := &tx{bolt: bolt, values: &d.values}
 	n := 0
 	for ; n < len(ops) && t.written < mostBytes; n++ {
 		if err = t.run(ops[n]); err != nil {
@@ -125,7 +126,8 @@ func (d *database) transact(ops []*op) (answered int) {
 		return d.transact(ops[:n])
 	case t.written == 0: // refusals, and what stood already: no commit for those
 		_ = bolt.Rollback()
-		return t.acknowledge(ops[:n])
+		t.committed()
+		return acknowledge(ops[:n])
 	}
 	return d.conclude(t, ops[:n])
 }
@@ -159,8 +161,9 @@ func (d *database) conclude(t *tx, ops []*op) (answered int) {
 	id := t.bolt.ID()
 	err := guard(func() error { return d.commit(t.bolt) })
 	if err == nil {
+		t.committed()
 		d.horizon.reach(id)
-		return t.acknowledge(ops)
+		return acknowledge(ops)
 	}
 	_ = guard(t.bolt.Rollback) // bbolt has done so itself, unless it panicked
 	switch {
@@ -188,11 +191,16 @@ func (d *database) shows(id int) bool {
 	return shows
 }
 
-// acknowledge tells operations what they decided, now that it is durable.
-func (t *tx) acknowledge(ops []*op) (answered int) {
+// committed calls back before any reader is shown the transaction: what is kept in memory is never
+// older than what somebody has read.
+func (t *tx) committed() {
 	for _, f := range t.onCommit {
 		f()
 	}
+}
+
+// acknowledge tells operations what they decided, now that it is durable.
+func acknowledge(ops []*op) (answered int) {
 	for _, o := range ops {
 		o.done <- o.refusal
 	}

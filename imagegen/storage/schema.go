@@ -31,7 +31,7 @@ func migrate(bolt *bbolt.DB) error {
 	}
 	defer t.Rollback()
 	err = guard(func() error {
-		x := &tx{bolt: t}
+		x := &tx{bolt: t, values: new(arena)}
 		schema, err := schemaOf(x)
 		if err != nil || schema == uint64(len(migrations)) {
 			return err

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
@@ -15,7 +16,8 @@ import (
 type tx struct {
 	bolt     *bbolt.Tx
 	buckets  map[kv.Bucket]*bucket
-	written  int // bytes of keys and values put or deleted
+	values   *arena // of the one writer
+	written  int    // bytes of keys and values put or deleted
 	onCommit []func()
 }
 
@@ -24,10 +26,20 @@ var _ kv.Tx = (*tx)(nil)
 // fault is what the methods of tx panic with: they return no error. guard turns it into one.
 type fault struct{ error }
 
-// bucket is a bucket of bbolt's with the beginning of what its values are sealed with.
+// bucket is a bucket of bbolt's with the beginning of what its values are sealed with. Its own Get
+// would make a new cursor each time.
 type bucket struct {
 	*bbolt.Bucket
-	label label
+	cursor *bbolt.Cursor
+	label  label
+}
+
+func (b *bucket) get(key []byte) []byte {
+	k, v := b.cursor.Seek(key)
+	if !bytes.Equal(k, key) {
+		return nil
+	}
+	return v
 }
 
 // bucket returns nil if there is none.
@@ -45,7 +57,7 @@ func (t *tx) known(name kv.Bucket, b *bbolt.Bucket) *bucket {
 	if t.buckets == nil {
 		t.buckets = make(map[kv.Bucket]*bucket, 8)
 	}
-	known := &bucket{b, labelOf(name)}
+	known := &bucket{b, b.Cursor(), labelOf(name)}
 	t.buckets[name] = known
 	return known
 }
@@ -64,7 +76,7 @@ func (t *tx) Get(name kv.Bucket, key []byte) []byte {
 	if b == nil {
 		return nil
 	}
-	stored := b.Get(key)
+	stored := b.get(key)
 	if stored == nil {
 		return nil
 	}
@@ -74,7 +86,7 @@ func (t *tx) Get(name kv.Bucket, key []byte) []byte {
 func (t *tx) Put(name kv.Bucket, key, value []byte) {
 	t.written += len(key) + len(value)
 	b := t.writable(name)
-	must(b.Put(key, b.label.sealed(key, value)), name, key)
+	must(b.Put(key, b.label.sealed(t.values.next(len(value)+sealLength), key, value)), name, key)
 }
 
 func (t *tx) Delete(name kv.Bucket, key []byte) {
@@ -137,9 +149,28 @@ func (l label) seal(key, value []byte) uint32 {
 	return crc32.Update(crc32.Update(l.sum, castagnoli, key), castagnoli, value)
 }
 
-func (l label) sealed(key, value []byte) []byte {
-	stored := make([]byte, 0, len(value)+sealLength)
+// sealed appends to stored what is stored for a value.
+func (l label) sealed(stored, key, value []byte) []byte {
 	return binary.BigEndian.AppendUint32(append(stored, value...), l.seal(key, value))
+}
+
+// arena is memory for the values of one transaction, used again by the next: bbolt keeps none of
+// them when a transaction has ended.
+type arena struct{ chunk, rest []byte }
+
+const arenaChunk = 128 << 10
+
+func (a *arena) reset() { a.rest = a.chunk }
+
+// next returns an empty slice that has room for n bytes.
+func (a *arena) next(n int) []byte {
+	if n > len(a.rest) {
+		a.chunk = make([]byte, max(n, arenaChunk))
+		a.rest = a.chunk
+	}
+	free := a.rest[:0:n]
+	a.rest = a.rest[n:]
+	return free
 }
 
 // intact returns what was put; false if it is not what is stored.

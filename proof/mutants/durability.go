@@ -35,11 +35,13 @@ var ofDurability = []mutant{
 		file: "imagegen/storage/committer.go",
 		old: `	err := guard(func() error { return d.commit(t.bolt) })
 	if err == nil {
+		t.committed()
 		d.horizon.reach(id)
-		return t.acknowledge(ops)
+		return acknowledge(ops)
 	}
 `,
-		new: `	answered = t.acknowledge(ops)
+		new: `	t.committed()
+	answered = acknowledge(ops)
 	err := guard(func() error { return d.commit(t.bolt) })
 	if err == nil {
 		d.horizon.reach(id)

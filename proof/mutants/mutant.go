@@ -24,6 +24,7 @@ const (
 	disk    = "./imagegen/storage"
 	memory  = "./imagegen/storage/memory"
 	books   = "./imagegen/storage/internal/ledger"
+	tables  = "./imagegen/storage/internal/tables"
 	service = "./imagegen/httpapi"
 
 	linear     = "./proof/linear"

@@ -119,4 +119,11 @@ var ofRefusals = []mutant{
 		new:     `func (s *space) forWork() error { return s.demand(0) }`,
 		catcher: catcher{pkg: disk, run: "TestLowWater"},
 	},
+	{
+		name: "outdated-key-remembered", breaks: "a revoked key is refused from the moment at which its revocation was acknowledged",
+		file:    "imagegen/storage/internal/tables/remembered.go",
+		old:     `	if m.changes != asOf {` + "\n",
+		new:     `	if m.changes < asOf {` + "\n",
+		catcher: catcher{pkg: tables, run: "TestNothingOutdatedIsRemembered"},
+	},
 }

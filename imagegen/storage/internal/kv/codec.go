@@ -55,6 +55,7 @@ var errShort = errors.New("kv: a stored value is cut short or has an unknown for
 // after it is zero.
 type Reader struct {
 	rest []byte
+	text string // what was left when the first string was read: strings are cut out of one copy
 	err  error
 }
 
@@ -108,7 +109,15 @@ func (r *Reader) Bool() bool {
 }
 
 // String reads a string.
-func (r *Reader) String() string { return string(r.take(r.Uint())) }
+func (r *Reader) String() string {
+	n := r.Uint()
+	if r.text == "" {
+		r.text = string(r.rest)
+	}
+	s := r.take(n)
+	end := len(r.text) - len(r.rest)
+	return r.text[end-len(s) : end]
+}
 
 // Bytes reads a slice; nil if it is empty.
 func (r *Reader) Bytes() []byte { return append([]byte(nil), r.take(r.Uint())...) }

@@ -38,12 +38,14 @@ func (t *Tables) CreateKey(ctx context.Context, k imagegen.Key) error {
 }
 
 // KeyByHash implements [imagegen.KeyStore].
-func (t *Tables) KeyByHash(ctx context.Context, hash [32]byte) (k imagegen.Key, err error) {
-	err = t.db.View(ctx, func(tx kv.Tx) (err error) {
-		k, err = loadKey(tx, hash[:])
-		return err
+func (t *Tables) KeyByHash(ctx context.Context, hash [32]byte) (imagegen.Key, error) {
+	return t.keys.get(hash, func() (k imagegen.Key, err error) {
+		err = t.db.View(ctx, func(tx kv.Tx) (err error) {
+			k, err = loadKey(tx, hash[:])
+			return err
+		})
+		return k, err
 	})
-	return k, err
 }
 
 // Keys implements [imagegen.KeyStore]. Identifiers rise with time.
@@ -74,6 +76,7 @@ func (t *Tables) RevokeKey(ctx context.Context, id imagegen.KeyID, at time.Time)
 		}
 		k.RevokedAt = at
 		tx.Put(keys, k.Hash[:], encodeKey(k))
+		tx.OnCommit(func() { t.keys.forget(k.Hash) })
 		return nil
 	})
 	return k, err
@@ -84,12 +87,15 @@ func (t *Tables) TouchKeys(ctx context.Context, used map[imagegen.KeyID]time.Tim
 	return t.db.Update(ctx, func(tx kv.Tx) error {
 		for id, at := range used {
 			k := kv.Key(string(id))
-			if tx.Get(keyIDs, k) == nil {
+			hash := tx.Get(keyIDs, k)
+			if hash == nil {
 				continue
 			}
 			var w kv.Writer
 			w.Time(at)
 			tx.Put(keyUse, k, w)
+			touched := [32]byte(hash)
+			tx.OnCommit(func() { t.keys.forget(touched) })
 		}
 		return nil
 	})

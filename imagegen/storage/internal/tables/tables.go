@@ -21,6 +21,9 @@ type Tables struct {
 	books *ledger.Ledger
 	now   func() time.Time
 	live  *live
+
+	keys  remembered[[32]byte, imagegen.Key] // by hash
+	users remembered[imagegen.UserID, imagegen.User]
 }
 
 var _ imagegen.JointStore = (*Tables)(nil)

@@ -32,12 +32,14 @@ func (t *Tables) CreateUser(ctx context.Context, u imagegen.User) error {
 }
 
 // User implements [imagegen.UserStore].
-func (t *Tables) User(ctx context.Context, id imagegen.UserID) (u imagegen.User, err error) {
-	err = t.db.View(ctx, func(tx kv.Tx) (err error) {
-		u, err = loadUser(tx, id)
-		return err
+func (t *Tables) User(ctx context.Context, id imagegen.UserID) (imagegen.User, error) {
+	return t.users.get(id, func() (u imagegen.User, err error) {
+		err = t.db.View(ctx, func(tx kv.Tx) (err error) {
+			u, err = loadUser(tx, id)
+			return err
+		})
+		return u, err
 	})
-	return u, err
 }
 
 // UserByName implements [imagegen.UserStore].
@@ -86,6 +88,7 @@ func (t *Tables) changeUser(ctx context.Context, id imagegen.UserID, change func
 		}
 		change(&u)
 		tx.Put(users, kv.Key(string(id)), encodeUser(u))
+		tx.OnCommit(func() { t.users.forget(id) })
 		return nil
 	})
 }
