@@ -10,6 +10,7 @@ import (
 	"image/jpeg"
 	"image/png"
 	"io"
+	"sync"
 
 	"golang.org/x/image/webp"
 )
@@ -80,8 +81,15 @@ func perPixel(f format, m color.Model) int64 {
 	return rgba
 }
 
+var headers = sync.Pool{New: func() any { return new(bufio.Reader) }}
+
 func decodeHeader(r io.Reader) (shape, error) {
-	b := bufio.NewReader(r)
+	b := headers.Get().(*bufio.Reader)
+	b.Reset(r)
+	defer func() {
+		b.Reset(nil) // the pool holds on to no image
+		headers.Put(b)
+	}()
 	head, _ := b.Peek(sniffLength) // a short read is told apart by what it lacks
 	f, err := sniff(head)
 	if err != nil {

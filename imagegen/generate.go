@@ -148,10 +148,10 @@ func (c *call) wait(ctx context.Context) (Result, error) {
 // slot waits for a slot. Who still waits when a drain begins is told so, before any charge.
 func (c *call) slot(ctx context.Context) error {
 	e := c.engine
-	waiting, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(e.life.loop, cancel)()
-	err := e.slots.acquire(waiting, c.record.User, e.cfg.SlotWait)
+	var err error
+	if !e.slots.tryAcquire() {
+		err = c.turn(ctx)
+	}
 	stopping := e.life.taking()
 	switch {
 	case stopping == nil || ctx.Err() != nil:
@@ -160,6 +160,15 @@ func (c *call) slot(ctx context.Context) error {
 		e.slots.release()
 	}
 	return overloaded(5*time.Second, stopping)
+}
+
+// turn waits until it is the user's turn, or a drain begins.
+func (c *call) turn(ctx context.Context) error {
+	e := c.engine
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(e.life.loop, cancel)()
+	return e.slots.acquire(ctx, c.record.User, e.cfg.SlotWait)
 }
 
 // accept makes record and charge durable.

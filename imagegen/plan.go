@@ -34,7 +34,7 @@ func (e *Engine) plan(u UserID, q GenerateRequest) (Record, offer, error) {
 	}
 	r.Price, r.Effort = m.info.Credits[r.Tier], m.effort(r.Quality, r.Tier)
 	if c, ok := m.Provider.(Checker); ok {
-		request := e.providerRequest(r)
+		request := r.providerRequest()
 		request.References = make([]ProviderReference, len(q.References))
 		return r, m, refusedByProvider(c.Check(request))
 	}
@@ -109,21 +109,33 @@ func refusedByProvider(err error) error {
 func (e *Engine) admit(ctx context.Context, r Record, q GenerateRequest) error {
 	q.References = nil
 	err := e.cfg.Admit(ctx, Admission{User: r.User, Request: q, Ratio: r.Ratio, Tier: r.Tier,
-		Credits: r.Charge().Credits, References: e.providerRequest(r).References})
+		Credits: r.Charge().Credits, References: e.references(r)})
 	if _, coded := errors.AsType[*Error](err); err != nil && !coded && ctx.Err() == nil {
 		return internal(err) // a time limit of the hook's own is not the caller's
 	}
 	return public(err)
 }
 
-// providerRequest is what the provider sees of a record.
-func (e *Engine) providerRequest(r Record) ProviderRequest {
-	q := ProviderRequest{Key: string(r.ID), Prompt: r.Prompt, N: r.N, Size: r.Size, Ratio: r.Ratio, Tier: r.Tier,
+// providerRequest is what the provider sees of a record, to look at.
+func (r Record) providerRequest() ProviderRequest {
+	return ProviderRequest{Key: string(r.ID), Prompt: r.Prompt, N: r.N, Size: r.Size, Ratio: r.Ratio, Tier: r.Tier,
 		Quality: r.Effort, Job: slices.Clone(r.Job)}
+}
+
+// references is what the provider sees of a record's references.
+func (e *Engine) references(r Record) []ProviderReference {
+	var all []ProviderReference
 	for _, f := range r.References {
-		q.References = append(q.References, ProviderReference{Reference: spooled{e.spool, f.ID}, MediaType: f.MediaType,
+		all = append(all, ProviderReference{Reference: spooled{e.spool, f.ID}, MediaType: f.MediaType,
 			Size: f.Size, Width: f.Width, Height: f.Height})
 	}
+	return all
+}
+
+// providerRequest is what the provider is asked.
+func (e *Engine) providerRequest(r Record) ProviderRequest {
+	q := r.providerRequest()
+	q.References = e.references(r)
 	q.SaveJob = func(ctx context.Context, job []byte) error {
 		if !r.Async { // interrupted synchronous work is failed, not resumed: no commit for it
 			return nil

@@ -16,7 +16,10 @@ import (
 // interlacing) or finds wrong is for the decoder to judge.
 func wholePNG(r io.Reader) (bool, error) {
 	c := pngChecks.Get().(*pngCheck)
-	defer pngChecks.Put(c)
+	defer func() {
+		c.in.Reset(nil) // the pool holds on to no image
+		pngChecks.Put(c)
+	}()
 	return c.run(r) == nil, nil
 }
 

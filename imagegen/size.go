@@ -76,6 +76,9 @@ func Ratios() []Ratio {
 
 // Aspect is width divided by height; 0 for RatioAuto and for what is no ratio.
 func (r Ratio) Aspect() float64 {
+	if r == RatioAuto {
+		return 0
+	}
 	w, h, _ := strings.Cut(string(r), ":")
 	a, errA := strconv.Atoi(w)
 	b, errB := strconv.Atoi(h)
