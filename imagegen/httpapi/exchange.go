@@ -35,7 +35,9 @@ type exchange struct {
 
 func newExchange(w http.ResponseWriter, r *http.Request) *exchange {
 	x := &exchange{ResponseWriter: w, request: r, control: http.NewResponseController(w), began: time.Now()}
-	x.control.SetWriteDeadline(time.Time{}) // what an earlier answer on this connection left
+	if r.Header["Expect"] != nil { // its answer would meet the deadline that an earlier one has left
+		x.control.SetWriteDeadline(time.Time{})
+	}
 	return x
 }
 
