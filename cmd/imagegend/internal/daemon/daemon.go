@@ -45,7 +45,9 @@ type daemon struct {
 // failed under a commit, the process must exit and not go on.
 func Run(ctx context.Context, o Options) (err error) {
 	tuneMemory()
-	d := &daemon{options: o, began: time.Now(), log: newLog(o), ended: make(chan error, 2)}
+	log, flush := newLog(o)
+	defer flush()
+	d := &daemon{options: o, began: time.Now(), log: log, ended: make(chan error, 2)}
 	if d.listener, err = listen(o); err != nil {
 		return err
 	}

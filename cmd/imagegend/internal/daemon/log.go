@@ -4,6 +4,7 @@ import (
 	"io"
 	"log/slog"
 
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/batchlog"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
 )
 
@@ -12,12 +13,13 @@ func (o Options) text() bool {
 	return o.LogFormat == "text" || o.LogFormat == "auto" && (o.Human || o.Dev)
 }
 
-func newLog(o Options) *slog.Logger {
-	var h slog.Handler = slog.NewJSONHandler(o.Output, nil)
-	if o.text() {
-		h = textHandler(o.Output)
+// newLog returns the log, and what writes the last lines of it. People see each line at once.
+func newLog(o Options) (log *slog.Logger, flush func()) {
+	h, flush := textHandler(o.Output), func() {}
+	if !o.text() {
+		h, flush = batchlog.New(o.Output, func(w io.Writer) slog.Handler { return slog.NewJSONHandler(w, nil) })
 	}
-	return slog.New(httpapi.NewLogHandler(h))
+	return slog.New(httpapi.NewLogHandler(h)), flush
 }
 
 // textHandler writes the time of day only: who looks on knows the date.
