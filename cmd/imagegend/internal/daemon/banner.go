@@ -30,6 +30,7 @@ func (d *daemon) announce(welcome []string) {
 		attrs = append(attrs, "next", welcome)
 	}
 	d.log.Info("ready", attrs...)
+	d.flush()
 }
 
 // print is the announcement for people. It is written at once, so that no record of the log, and

@@ -31,6 +31,7 @@ type Options struct {
 type daemon struct {
 	options Options
 	log     *slog.Logger
+	flush   func() // writes what is left of the log
 	began   time.Time
 	*node
 	models   []imagegen.ModelInfo
@@ -47,7 +48,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	tuneMemory()
 	log, flush := newLog(o)
 	defer flush()
-	d := &daemon{options: o, began: time.Now(), log: log, ended: make(chan error, 2)}
+	d := &daemon{options: o, began: time.Now(), log: log, flush: flush, ended: make(chan error, 2)}
 	if d.listener, err = listen(o); err != nil {
 		return err
 	}
