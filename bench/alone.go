@@ -46,19 +46,40 @@ func startup(_ context.Context, b *bench) (measured, error) {
 	return measured{spread(times) + " ms", ""}, nil
 }
 
-// idle looks at the daemon's memory when it has had nothing to do.
+// idle looks at the daemon when it has had nothing to do: at its memory, and at how often it wakes.
 func idle(ctx context.Context, b *bench) (measured, error) {
 	p, err := b.serve("")
 	if err != nil {
 		return measured{}, err
 	}
 	defer p.stop()
+	if err := wait(ctx, b.during); err != nil {
+		return measured{}, err
+	}
+	before, err := p.wakeups()
+	if err != nil {
+		return measured{}, err
+	}
+	began := time.Now()
+	if err := wait(ctx, 4*b.during); err != nil {
+		return measured{}, err
+	}
+	after, err := p.wakeups()
+	if err != nil {
+		return measured{}, err
+	}
+	n, err := p.memory("VmRSS:")
+	return measured{fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)),
+		fmt.Sprintf("%.1f threads woken a second", float64(after-before)/time.Since(began).Seconds())}, err
+}
+
+func wait(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():
-	case <-time.After(b.during):
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
 	}
-	n, err := p.resident()
-	return measured{fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)), fmt.Sprintf("after %v", b.during)}, err
 }
 
 // binary is the size of the daemon as it is built, without options.

@@ -54,7 +54,7 @@ func (b *bench) run(ctx context.Context, only string) (err error) {
 		return err
 	}
 	fmt.Printf("%d cores, %s, %d rounds of %v each\n\n", runtime.NumCPU(), runtime.Version(), b.rounds, b.during)
-	fmt.Printf("%-44s %-12s %-24s %s\n", "what", "target", "measured (lowest-highest)", "detail")
+	fmt.Printf("%-48s %-12s %-24s %s\n", "what", "target", "measured (lowest-highest)", "detail")
 	for _, r := range rows {
 		if !strings.Contains(r.name, only) {
 			continue
@@ -63,7 +63,7 @@ func (b *bench) run(ctx context.Context, only string) (err error) {
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.name, err)
 		}
-		fmt.Printf("%-44s %-12s %-24s %s\n", r.name, r.target, m.figure, m.detail)
+		fmt.Printf("%-48s %-12s %-24s %s\n", r.name, r.target, m.figure, m.detail)
 	}
 	return nil
 }

@@ -44,15 +44,36 @@ func (p *process) stop() {
 	os.RemoveAll(p.dir)
 }
 
-// resident is the memory that the process holds, in bytes.
-func (p *process) resident() (int64, error) {
+// memory is a figure of the process's status, in bytes: VmRSS: is what it holds, VmHWM: the most that
+// it held.
+func (p *process) memory(name string) (int64, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
 		return 0, err
 	}
-	_, after, _ := strings.Cut(string(status), "VmRSS:")
+	_, after, _ := strings.Cut(string(status), name)
 	kib, err := strconv.ParseInt(strings.Fields(after)[0], 10, 64)
 	return kib << 10, err
+}
+
+// wakeups counts how often threads of the process began to run again after they had waited. The one
+// that did so most is left out: the runtime's monitor looks about dozens of times when another wakes.
+func (p *process) wakeups() (total int64, err error) {
+	var most int64
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", p.cmd.Process.Pid))
+	for _, thread := range threads {
+		status, err := os.ReadFile(thread)
+		if err != nil {
+			return 0, err
+		}
+		_, after, _ := strings.Cut(string(status), "\nvoluntary_ctxt_switches:")
+		n, err := strconv.ParseInt(strings.Fields(after)[0], 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		total, most = total+n, max(most, n)
+	}
+	return total - most, err
 }
 
 // start runs a program that prints its address on its first line, and further lines if more is
