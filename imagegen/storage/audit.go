@@ -139,17 +139,17 @@ func (i *images) compare(ctx context.Context, want listed) error {
 	return want.matches(f)
 }
 
-// matches reads an image to its end and returns how it differs from what it should be.
+// matches reads a file to its end and returns how it differs from what it should be.
 func (i listed) matches(r io.Reader) error {
 	hash := sha256.New()
 	n, err := io.Copy(hash, r)
 	switch {
 	case err != nil:
-		return fmt.Errorf("the file %s cannot be read: %w", imagePath(i.Key), err)
+		return fmt.Errorf("the file %s cannot be read: %w", i.path(), err)
 	case n != i.Size:
-		return fmt.Errorf("the file %s has %d bytes; its record says %d", imagePath(i.Key), n, i.Size)
+		return fmt.Errorf("the file %s has %d bytes; its record says %d", i.path(), n, i.Size)
 	case [32]byte(hash.Sum(nil)) != i.SHA256:
-		return fmt.Errorf("the file %s has another SHA-256 than its record says", imagePath(i.Key))
+		return fmt.Errorf("the file %s has another SHA-256 than its record says", i.path())
 	}
 	return nil
 }

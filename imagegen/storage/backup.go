@@ -12,8 +12,9 @@ import (
 	"time"
 )
 
-// An archive is a tar stream: the database, the images that it names, and the manifest, which
-// comes last and so shows that nothing is cut off. The hashes of the images stand in the database.
+// An archive is a tar stream: the database, the reference images and images that it names, and the
+// manifest, which comes last and so shows that nothing is cut off. The hashes of the files stand in
+// the database.
 const (
 	manifestName    = "manifest.json"
 	manifestVersion = 1
@@ -27,38 +28,47 @@ type manifest struct {
 		Size   int64  `json:"size"`
 		SHA256 string `json:"sha256"`
 	} `json:"database"`
-	Images struct {
-		Count int   `json:"count"`
-		Bytes int64 `json:"bytes"`
-	} `json:"images"`
+	Uploads tally `json:"uploads"`
+	Images  tally `json:"images"`
+}
+
+// tally is how many files there are, and how long they are together.
+type tally struct {
+	Count int   `json:"count"`
+	Bytes int64 `json:"bytes"`
+}
+
+func (t *tally) add(bytes int64) {
+	t.Count++
+	t.Bytes += bytes
 }
 
 // Backup writes everything to w as one archive, for Restore. It is of one moment, the beginning,
-// while work goes on; what is erased meanwhile keeps its files until the backup has ended. Uploads
-// are not in it: a generation that waits with reference images fails after a restoration, and is
-// refunded.
+// while work goes on; what is removed meanwhile keeps its files until the backup has ended. The
+// reference images of asynchronous work that has not ended are in it: after a restoration that work
+// is done. Synchronous work that was under way then fails, and is refunded.
 //
 // An image that is missing or damaged is an error that names it: erase its generation and begin
-// again. After an error what was written is worthless.
+// again. So is a reference image that is damaged; one that is missing, as where another Spool keeps
+// them, is left out. After an error what was written is worthless.
 func (db *DB) Backup(ctx context.Context, w io.Writer) error {
 	defer db.images.hold()()
-	images, err := db.newInventory()
+	files, err := db.newInventory()
 	if err != nil {
 		return err
 	}
-	defer images.discard()
-	b := &backup{ctx: ctx, db: db, tar: tar.NewWriter(w)}
+	defer files.discard()
+	uploads, err := db.spool.newUploads()
+	if err != nil {
+		return err
+	}
+	defer uploads.discard()
+	b := &backup{ctx: ctx, db: db, uploads: uploads, tar: tar.NewWriter(w)}
 	b.manifest.Version, b.manifest.CreatedAt = manifestVersion, db.now().UTC()
-	err = db.file.view(ctx, func(t *tx) error {
-		if err := b.database(t); err != nil {
-			return err
-		}
-		return images.take(t)
-	})
-	if err != nil {
+	if err := b.snapshot(files); err != nil {
 		return err
 	}
-	if err := images.each(b.image); err != nil {
+	if err := files.each(b.file); err != nil {
 		return err
 	}
 	return b.finish()
@@ -67,8 +77,26 @@ func (db *DB) Backup(ctx context.Context, w io.Writer) error {
 type backup struct {
 	ctx      context.Context
 	db       *DB
+	uploads  *uploads
 	tar      *tar.Writer
 	manifest manifest
+}
+
+// snapshot writes the database, and lists the files that it names. No reference image is removed
+// before it is held; thereafter nobody waits for w.
+func (b *backup) snapshot(files *inventory) error {
+	release := b.db.spool.hold()
+	defer release()
+	return b.db.file.view(b.ctx, func(t *tx) error {
+		if err := b.uploads.take(t, files); err != nil {
+			return err
+		}
+		release()
+		if err := b.database(t); err != nil {
+			return err
+		}
+		return files.take(t)
+	})
 }
 
 // database writes the snapshot; a slow w holds it up, and lets the database grow meanwhile.
@@ -86,22 +114,36 @@ func (b *backup) database(t *tx) error {
 	return nil
 }
 
-func (b *backup) image(i listed) error {
-	f, err := b.db.images.openHeld(b.ctx, i.Key)
+func (b *backup) file(i listed) error {
+	f, err := b.open(i)
 	if err != nil {
-		return fmt.Errorf("storage: backup: image %s of generation %s: %w", i.Key.Image, i.Key.Generation, err)
+		return fmt.Errorf("storage: backup: %s: %w", i, err)
 	}
 	defer f.Close()
-	if err := b.header(imagePath(i.Key), i.Size); err != nil {
+	if err := b.header(i.path(), i.Size); err != nil {
 		return err
 	}
 	to := contextWriter{b.ctx, b.tar}
 	if err := i.matches(io.TeeReader(f, to)); err != nil {
-		return fmt.Errorf("storage: backup: image %s of generation %s: %w", i.Key.Image, i.Key.Generation, err)
+		return fmt.Errorf("storage: backup: %s: %w", i, err)
 	}
-	b.manifest.Images.Count++
-	b.manifest.Images.Bytes += i.Size
+	b.manifest.of(i).add(i.Size)
 	return nil
+}
+
+func (b *backup) open(i listed) (io.ReadCloser, error) {
+	if i.Upload != "" {
+		return b.uploads.open(b.ctx, i.Upload)
+	}
+	return b.db.images.openHeld(b.ctx, i.Key)
+}
+
+// of is the tally that counts a file.
+func (m *manifest) of(i listed) *tally {
+	if i.Upload != "" {
+		return &m.Uploads
+	}
+	return &m.Images
 }
 
 func (b *backup) finish() error {

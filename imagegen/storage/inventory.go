@@ -3,7 +3,6 @@ package storage
 import (
 	"bufio"
 	"encoding/gob"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,20 +13,35 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 )
 
-// inventory lists the images that the records of one snapshot name. It lies in a file: there may
-// be millions, and the snapshot is not to be held while theirs are read, for until it is let go
-// the database can only grow.
+// inventory lists files that the records of one snapshot name. It lies in a file itself: there may
+// be millions, and the snapshot is not to be held while they are read, for until it is let go the
+// database can only grow.
 type inventory struct {
 	file *os.File
 	out  *bufio.Writer
 	enc  *gob.Encoder
 }
 
-// listed is one image of an inventory.
+// listed is one file of an inventory: an image, or a reference image of work that waits.
 type listed struct {
-	Key    imagegen.ImageKey
+	Key    imagegen.ImageKey    // of a reference image only the generation
+	Upload imagegen.ReferenceID // "" for an image
 	Size   int64
 	SHA256 [32]byte
+}
+
+func (i listed) path() string {
+	if i.Upload != "" {
+		return spoolPath(i.Upload)
+	}
+	return imagePath(i.Key)
+}
+
+func (i listed) String() string {
+	if i.Upload != "" {
+		return fmt.Sprintf("reference image %s of generation %s", i.Upload, i.Key.Generation)
+	}
+	return fmt.Sprintf("image %s of generation %s", i.Key.Image, i.Key.Generation)
 }
 
 func (db *DB) newInventory() (*inventory, error) {
@@ -39,19 +53,25 @@ func (db *DB) newInventory() (*inventory, error) {
 	return &inventory{f, out, gob.NewEncoder(out)}, nil
 }
 
-// take lists what a snapshot names.
+// take lists the images that a snapshot names.
 func (v *inventory) take(t kv.Tx) error {
-	err := tables.Images(t, func(k imagegen.ImageKey, i imagegen.StoredImage) error {
-		return v.enc.Encode(listed{k, i.Size, i.SHA256})
+	return tables.Images(t, func(k imagegen.ImageKey, i imagegen.StoredImage) error {
+		return v.add(listed{Key: k, Size: i.Size, SHA256: i.SHA256})
 	})
-	if err = errors.Join(err, v.out.Flush()); err != nil {
+}
+
+func (v *inventory) add(i listed) error {
+	if err := v.enc.Encode(i); err != nil {
 		return fmt.Errorf("storage: %w", err)
 	}
 	return nil
 }
 
-// each calls f for each image, until f returns an error, which it returns.
+// each calls f for each file, until f returns an error, which it returns. Nothing is added after it.
 func (v *inventory) each(f func(listed) error) error {
+	if err := v.out.Flush(); err != nil {
+		return fmt.Errorf("storage: %w", err)
+	}
 	if _, err := v.file.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("storage: %w", err)
 	}

@@ -13,6 +13,9 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
 // Restore makes a directory of what Backup wrote. dir is absent or empty. The archive is unpacked,
@@ -60,8 +63,8 @@ type unpacking struct {
 	root     *os.Root
 	database string // its SHA-256
 	size     int64
-	images   int
-	bytes    int64
+	uploads  tally
+	images   tally
 	manifest *manifest
 }
 
@@ -72,8 +75,10 @@ func unpackAll(ctx context.Context, r io.Reader, dir string) (*unpacking, error)
 	}
 	defer root.Close()
 	u := &unpacking{ctx: ctx, dir: dir, root: root}
-	if err := root.Mkdir(imagesDir, 0o700); err != nil {
-		return nil, fmt.Errorf("storage: restore: %w", err)
+	for _, name := range []string{imagesDir, spoolDir} {
+		if err := root.Mkdir(name, 0o700); err != nil {
+			return nil, fmt.Errorf("storage: restore: %w", err)
+		}
 	}
 	for in := tar.NewReader(r); ; {
 		h, err := in.Next()
@@ -98,13 +103,16 @@ func (u *unpacking) entry(h *tar.Header, r io.Reader) error {
 		n, err := u.unpack(h.Name, io.TeeReader(r, hash))
 		u.database, u.size = hex.EncodeToString(hash.Sum(nil)), n
 		return err
+	case u.database != "" && isSpoolPath(h.Name):
+		n, err := u.unpack(h.Name, r)
+		u.uploads.add(n)
+		return err
 	case u.database != "" && isImagePath(h.Name):
 		if err := u.root.Mkdir(path.Dir(h.Name), 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 			return fmt.Errorf("storage: restore: %w", err)
 		}
 		n, err := u.unpack(h.Name, r)
-		u.images++
-		u.bytes += n
+		u.images.add(n)
 		return err
 	case u.database != "" && h.Name == manifestName:
 		u.manifest = new(manifest)
@@ -114,6 +122,12 @@ func (u *unpacking) entry(h *tar.Header, r io.Reader) error {
 		return nil
 	}
 	return badArchive(fmt.Errorf("%q is out of place in it", h.Name))
+}
+
+// isSpoolPath reports whether a name is one that spoolPath makes.
+func isSpoolPath(name string) bool {
+	dir, file := path.Split(name)
+	return dir == spoolDir+"/" && isPlain(file)
 }
 
 // isImagePath reports whether a name is one that imagePath makes.
@@ -149,8 +163,10 @@ func (u *unpacking) complete(rest io.Reader) error {
 		return badArchive(fmt.Errorf("its version is %d, this one knows %d; use a newer version", m.Version, manifestVersion))
 	case m.Database.Size != u.size || m.Database.SHA256 != u.database:
 		return badArchive(errors.New("the database in it was altered"))
-	case m.Images.Count != u.images || m.Images.Bytes != u.bytes:
-		return badArchive(fmt.Errorf("it has %d images of %d bytes and should have %d of %d", u.images, u.bytes, m.Images.Count, m.Images.Bytes))
+	case m.Uploads != u.uploads:
+		return badArchive(fmt.Errorf("it has %d reference images of %d bytes and should have %d of %d", u.uploads.Count, u.uploads.Bytes, m.Uploads.Count, m.Uploads.Bytes))
+	case m.Images != u.images:
+		return badArchive(fmt.Errorf("it has %d images of %d bytes and should have %d of %d", u.images.Count, u.images.Bytes, m.Images.Count, m.Images.Bytes))
 	}
 	for buffer := make([]byte, bufferSize); ; {
 		n, err := rest.Read(buffer)
@@ -165,13 +181,16 @@ func (u *unpacking) complete(rest io.Reader) error {
 	}
 }
 
-// check audits what was unpacked: the books, and each image against its record.
+// check audits what was unpacked: the books, and each image and reference image against its record.
 func (u *unpacking) check(ctx context.Context) error {
 	db, err := Open(u.dir, &Options{MustExist: true})
 	if err != nil {
 		return err
 	}
 	report, err := db.Audit(ctx)
+	if err == nil && report.Clean() {
+		err = u.checkUploads(db)
+	}
 	if err = errors.Join(err, db.Close()); err != nil {
 		return err
 	}
@@ -179,10 +198,37 @@ func (u *unpacking) check(ctx context.Context) error {
 		v := report.Violations[0]
 		return badArchive(fmt.Errorf("%d violations, the first: %s: %s: %s", len(report.Violations)+report.More, v.Rule, v.Subject, v.Detail))
 	}
-	if report.Images != u.images {
-		return badArchive(fmt.Errorf("it has %d images and its database names %d", u.images, report.Images))
+	if report.Images != u.images.Count {
+		return badArchive(fmt.Errorf("it has %d images and its database names %d", u.images.Count, report.Images))
 	}
 	return nil
+}
+
+// checkUploads holds the reference images that are there against their records. Of the others Open
+// has left none.
+func (u *unpacking) checkUploads(db *DB) error {
+	there := 0
+	err := db.file.View(u.ctx, func(t kv.Tx) error {
+		return eachUpload(t, func(i listed) error {
+			f, err := db.spool.Open(u.ctx, i.Upload)
+			if errors.Is(err, imagegen.ErrNotFound) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			there++
+			if err := i.matches(f); err != nil {
+				return badArchive(err)
+			}
+			return nil
+		})
+	})
+	if err == nil && there != u.uploads.Count {
+		err = badArchive(fmt.Errorf("it has %d reference images and its database names %d of them", u.uploads.Count, there))
+	}
+	return err
 }
 
 // publish makes the directory one. The database comes last, by its own name: before, there is none.
@@ -196,10 +242,12 @@ func publish(from, dir string) error {
 			return fmt.Errorf("storage: restore: %w", err)
 		}
 	}
-	if err := syncDir(filepath.Join(from, imagesDir)); err != nil {
-		return fmt.Errorf("storage: restore: %w", err)
+	for _, name := range []string{imagesDir, spoolDir} {
+		if err := syncDir(filepath.Join(from, name)); err != nil {
+			return fmt.Errorf("storage: restore: %w", err)
+		}
 	}
-	for _, name := range []string{imagesDir, databaseName} {
+	for _, name := range []string{imagesDir, spoolDir, databaseName} {
 		if err := os.Rename(filepath.Join(from, name), filepath.Join(dir, name)); err != nil {
 			return fmt.Errorf("storage: restore: %w", err)
 		}

@@ -5,14 +5,16 @@ import (
 	"errors"
 	"io"
 	"path"
+	"sync"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
 
 // spool is an imagegen.Spool.
 type spool struct {
-	files *files
-	space *space
+	files    *files
+	space    *space
+	removing sync.RWMutex // held to write by a backup until it holds what it needs
 }
 
 var _ imagegen.Spool = (*spool)(nil)
@@ -63,6 +65,8 @@ func (s *spool) Remove(ctx context.Context, ids ...imagegen.ReferenceID) error {
 	if err := s.files.begin(ctx); err != nil {
 		return err
 	}
+	s.removing.RLock()
+	defer s.removing.RUnlock()
 	var errs []error
 	for _, id := range ids {
 		if isPlain(string(id)) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
@@ -18,6 +19,7 @@ type told struct {
 	failed  imagegen.GenerationID // of failed
 	erased  bool                  // it was told that the generation is gone
 	doubt   bool                  // it was once told that the outcome is unknown, or nothing
+	seen    imagegen.Generation   // as it had ended when a client looked
 }
 
 type outcome string
@@ -76,14 +78,55 @@ func (w *world) refused(t *told) {
 		return // of the repetition
 	}
 	t.outcome = refused
-	lots, err := w.books.Lots(context.Background(), t.user)
-	if err != nil {
-		w.Error(err)
+	if held := w.held(t.user); held > 0 && !t.doubt && w.steps.name != "Settle" { // what could not be voided, recovery voids
+		w.Errorf("%q was refused, and %d credits are held", t.request.Prompt, held)
 	}
-	for _, l := range lots {
-		if l.Held > 0 && !t.doubt && w.steps.name != "Settle" { // what could not be voided, recovery voids
-			w.Errorf("%q was refused, and %d credits are held", t.request.Prompt, l.Held)
+}
+
+// follow has a client ask for what was accepted until it has ended, and look at its images.
+func (w *world) follow(t *told) {
+	for range 100 {
+		g, err := w.engine.As(t.user).Generation(w.Context(), t.result.ID)
+		switch {
+		case w.steps.gone():
+			return
+		case errors.Is(err, imagegen.ErrNotFound):
+			w.Errorf("%q was accepted, and is not found", t.request.Prompt)
+			return
+		case err == nil && g.Status.Terminal():
+			t.seen = g
+			w.list(t)
+			w.look(g)
+			return
 		}
+		time.Sleep(5 * time.Second)
+	}
+	w.Errorf("%q has not ended", t.request.Prompt)
+}
+
+// list has a client look it up among all that it has.
+func (w *world) list(t *told) {
+	p, err := w.engine.As(t.user).Generations(w.Context(), imagegen.Query{Limit: imagegen.MaxPageSize})
+	if err == nil && (len(p.Generations) != 1 || p.Generations[0].ID != t.seen.ID) {
+		w.Errorf("%q is not the one that is listed: %v", t.request.Prompt, p.Generations)
+	}
+}
+
+// look has a client fetch the images.
+func (w *world) look(g imagegen.Generation) {
+	for _, i := range g.Images {
+		f, err := w.engine.OpenImage(w.Context(), i.ID)
+		if errors.Is(err, imagegen.ErrNotFound) {
+			w.Errorf("image %s was seen, and is not found", i.ID)
+		}
+		if err != nil {
+			continue
+		}
+		b, err := io.ReadAll(f)
+		if err != nil || !bytes.Equal(b, dot) {
+			w.Errorf("image %s has other bytes: %v", i.ID, err)
+		}
+		f.Close()
 	}
 }
 

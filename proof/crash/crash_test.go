@@ -2,6 +2,7 @@ package crash_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -9,65 +10,117 @@ import (
 	"github.com/imagegend/imagegend/proof/internal/figures"
 )
 
-var faults = []fault{refuses, fails, loses, dies, diesLate, halts, haltsLate}
-
 // TestEveryStep has each step of each scenario go wrong in each way.
 //
-//	go test ./proof/crash -run 'TestEveryStep/async/outside/17/lost'
+//	go test ./proof/crash -run 'TestEveryStep/async/outside/7/lost'
 func TestEveryStep(t *testing.T) {
 	var met figures.Figures
+	t.Cleanup(func() {
+		met.Report(t, "crash")
+		everyCall(t, &met)
+	})
+	everywhere(t, scenarios, func(t *testing.T, s scenario, p setup) {
+		n := undisturbed(t, s, p)
+		runs, missed := 0, 0
+		each(n, func(at int) int {
+			hits := everyFault(t, &met, s, p, at, at <= n)
+			runs += hits
+			if at <= n {
+				missed += len(p.faults()) - hits
+			}
+			return hits
+		})
+		t.Logf("%d steps, %d runs, %d missed", n, runs, missed)
+		met.Add("scenarios", 1)
+		met.Add("steps", n)
+		met.Add("runs", runs)
+		met.Add("missed", missed)
+	})
+}
+
+// everyCall checks that each kind of call has gone wrong somewhere, if all scenarios have run.
+func everyCall(t *testing.T, met *figures.Figures) {
+	if met.Get("scenarios") < len(scenarios)*len(setups) {
+		return
+	}
+	for _, name := range calls {
+		if met.Get(name) == 0 {
+			t.Errorf("no %s has gone wrong", name)
+		}
+	}
+	if missed, planned := met.Get("missed"), met.Get("missed")+met.Get("runs"); missed*50 > planned {
+		t.Errorf("%d of %d steps and faults were not met", missed, planned)
+	}
+}
+
+// everywhere runs scenarios in all setups.
+func everywhere(t *testing.T, scenarios []scenario, test func(*testing.T, scenario, setup)) {
 	for _, s := range scenarios {
-		for ledger, joint := range map[string]bool{"joint": true, "outside": false} {
-			t.Run(s.name+"/"+ledger, func(t *testing.T) {
-				undisturbed(t, s, joint)
-				steps := 0
-				for at := 1; everyFault(t, &met, s, joint, at); at++ {
-					steps = at
-				}
-				met.Add("steps", steps)
-				if steps == 0 {
-					t.Error("the scenario takes no step")
-				}
+		for _, p := range setups {
+			t.Run(s.name+"/"+string(p), func(t *testing.T) {
+				t.Parallel()
+				test(t, s, p)
 			})
 		}
 	}
-	met.Add("scenarios", 2*len(scenarios))
-	met.Report(t, "crash")
 }
 
-// undisturbed checks that the scenario is what its name says.
-func undisturbed(t *testing.T, s scenario, joint bool) {
+// each tries the steps from 1 to n, and further ones as long as there are any: something that goes
+// wrong may take steps of its own. try returns in how many runs the step was reached.
+func each(n int, try func(at int) int) {
+	for at := 1; try(at) > 0 || at < n; at++ {
+	}
+}
+
+// undisturbed checks that the scenario is what its name says, and counts its steps.
+func undisturbed(t *testing.T, s scenario, p setup) (steps int) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, s, joint)
+		w := newWorld(t, s, p)
 		w.live(newSteps(0, ""), s.play)
+		steps = w.steps.taken()
 		w.finish(w.steps.gone())
 		if got := w.told[0].outcome; got != s.want {
 			t.Errorf("undisturbed, the first request is told %q instead of %q", got, s.want)
 		}
 	})
+	if steps == 0 {
+		t.Error("the scenario takes no step")
+	}
+	return steps
 }
 
-// everyFault has one step go wrong in each way. It reports whether there is such a step.
-func everyFault(t *testing.T, met *figures.Figures, s scenario, joint bool, at int) (reached bool) {
-	for _, kind := range faults {
+// everyFault has one step go wrong in each way. It returns in how many ways it did. One that exists
+// is tried again when it was not reached: what happens at one instant happens in any order, and the
+// work sometimes takes a step less.
+func everyFault(t *testing.T, met *figures.Figures, s scenario, p setup, at int, exists bool) (hits int) {
+	for _, kind := range p.faults() {
 		t.Run(fmt.Sprintf("%d/%s", at, kind), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t, s, joint)
-				first := newSteps(at, kind)
-				if !w.live(first, s.play) {
-					w.finish(false)
+			for range 10 {
+				call := goWrong(t, s, p, at, kind)
+				if call != "" {
+					met.Add(call, 1)
+					hits++
+				}
+				if call != "" || !exists {
 					return
 				}
-				reached = true
-				met.Add("runs", 1)
-				w.finish(first.gone())
-				if t.Failed() {
-					t.Logf("step %d is %s, which %s", at, first.name, kind)
-				}
-			})
+			}
 		})
 	}
-	return reached
+	return hits
+}
+
+// goWrong has one step go wrong in one way, and returns which call it was; "" if there was none.
+func goWrong(t *testing.T, s scenario, p setup, at int, kind fault) (call string) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, s, p)
+		first := newSteps(at, kind)
+		if w.live(first, s.play) {
+			call = first.name
+			w.finish(first.gone())
+		}
+	})
+	return call
 }
 
 // finish has another process take over where one died, and judges.
@@ -75,6 +128,7 @@ func (w *world) finish(died bool) {
 	if w.steps.gone() {
 		w.live(newSteps(0, ""), (*world).takeOver)
 	}
+	w.remount()
 	w.judge(died)
 }
 
@@ -89,50 +143,69 @@ func (w *world) takeOver() {
 	w.repeatDoubtful()
 }
 
+// explain tells of a failure where it happened, and how to bring it back.
+func (w *world) explain() {
+	if w.Failed() && w.steps != nil {
+		w.Logf("the last step to go wrong was %q (%s); to see this alone:\n\tgo test ./proof/crash -count=1 -run '^%s$'",
+			w.steps.name, w.steps.kind, strings.ReplaceAll(w.Name(), "/", "$/^"))
+	}
+}
+
 // TestEveryStepOfRecovery has the process die at each step, and the one that takes over at each of
 // its own.
 func TestEveryStepOfRecovery(t *testing.T) {
 	var met figures.Figures
+	t.Cleanup(func() { met.Report(t, "crash-in-recovery") })
+	var simplest []scenario
 	for _, s := range scenarios {
-		for ledger, joint := range map[string]bool{"joint": true, "outside": false} {
-			if !s.twice {
-				continue
-			}
-			t.Run(s.name+"/"+ledger, func(t *testing.T) {
-				for at := 1; everySecondCrash(t, &met, s, joint, at); at++ {
-					met.Add("first", 1)
-				}
-			})
+		if s.twice {
+			simplest = append(simplest, s)
 		}
 	}
-	met.Report(t, "crash-in-recovery")
+	everywhere(t, simplest, func(t *testing.T, s scenario, p setup) {
+		pairs := 0
+		each(undisturbed(t, s, p), func(at int) (reached int) {
+			for _, first := range []fault{dies, diesLate} {
+				reached += everySecondCrash(t, s, p, at, first)
+			}
+			pairs += reached
+			return reached
+		})
+		t.Logf("%d pairs of crashes", pairs)
+		met.Add("scenarios", 1)
+		met.Add("runs", pairs)
+	})
 }
 
-// everySecondCrash has the process die at one step. It reports whether there is such a step.
-func everySecondCrash(t *testing.T, met *figures.Figures, s scenario, joint bool, at int) (reached bool) {
-	for _, first := range []fault{dies, diesLate} {
-		for then := 1; ; then++ {
-			again := false
-			for _, second := range []fault{dies, diesLate} {
-				t.Run(fmt.Sprintf("%d/%s/%d/%s", at, first, then, second), func(t *testing.T) {
-					synctest.Test(t, func(t *testing.T) {
-						w := newWorld(t, s, joint)
-						if !w.live(newSteps(at, first), s.play) {
-							return
-						}
-						reached = true
-						if w.live(newSteps(then, second), (*world).takeOver) {
-							again = true
-							met.Add("runs", 1)
-						}
+// everySecondCrash has the process die at one step, and the next one at each. It returns in how many
+// runs both did.
+func everySecondCrash(t *testing.T, s scenario, p setup, at int, first fault) (reached int) {
+	each(recovery(t, s, p, at, first), func(then int) (again int) {
+		for _, second := range []fault{dies, diesLate} {
+			t.Run(fmt.Sprintf("%d/%s/%d/%s", at, first, then, second), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					w := newWorld(t, s, p)
+					if w.live(newSteps(at, first), s.play) && w.live(newSteps(then, second), (*world).takeOver) {
+						again++
 						w.finish(true)
-					})
+					}
 				})
-			}
-			if !again {
-				break
-			}
+			})
 		}
-	}
+		reached += again
+		return again
+	})
 	return reached
+}
+
+// recovery counts the steps of the process that takes over from one that died.
+func recovery(t *testing.T, s scenario, p setup, at int, first fault) (steps int) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, s, p)
+		if w.live(newSteps(at, first), s.play) {
+			w.live(newSteps(0, ""), (*world).takeOver)
+			steps = w.steps.taken()
+		}
+	})
+	return steps
 }

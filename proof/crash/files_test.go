@@ -10,42 +10,42 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// disk knows which files there are, whoever made them.
-type disk struct {
+// shelf knows which files there are, whoever made them.
+type shelf struct {
 	mu      sync.Mutex
 	images  map[imagegen.ImageKey]bool
 	spooled map[imagegen.ReferenceID]bool
 }
 
-func newDisk() *disk {
-	return &disk{images: map[imagegen.ImageKey]bool{}, spooled: map[imagegen.ReferenceID]bool{}}
+func newShelf() *shelf {
+	return &shelf{images: map[imagegen.ImageKey]bool{}, spooled: map[imagegen.ReferenceID]bool{}}
 }
 
-func (d *disk) put(k imagegen.ImageKey) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.images[k] = true
+func (h *shelf) put(k imagegen.ImageKey) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.images[k] = true
 }
 
-func (d *disk) remove(g imagegen.GenerationID, attempt int, keep []imagegen.ImageID) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	maps.DeleteFunc(d.images, func(k imagegen.ImageKey, _ bool) bool {
+func (h *shelf) remove(g imagegen.GenerationID, attempt int, keep []imagegen.ImageID) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	maps.DeleteFunc(h.images, func(k imagegen.ImageKey, _ bool) bool {
 		return k.Generation == g && k.Attempt == attempt && !slices.Contains(keep, k.Image)
 	})
 }
 
-func (d *disk) stage(id imagegen.ReferenceID) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.spooled[id] = true
+func (h *shelf) stage(id imagegen.ReferenceID) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.spooled[id] = true
 }
 
-func (d *disk) forget(ids []imagegen.ReferenceID) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+func (h *shelf) forget(ids []imagegen.ReferenceID) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	for _, id := range ids {
-		delete(d.spooled, id)
+		delete(h.spooled, id)
 	}
 }
 
@@ -53,14 +53,14 @@ func (d *disk) forget(ids []imagegen.ReferenceID) {
 type images struct {
 	imagegen.ImageStore
 	*steps
-	disk *disk
+	shelf *shelf
 }
 
 func (i images) PutImage(ctx context.Context, k imagegen.ImageKey, r io.Reader) error {
 	return act(i.steps, "PutImage", func() error {
 		err := i.ImageStore.PutImage(ctx, k, r)
 		if err == nil {
-			i.disk.put(k)
+			i.shelf.put(k)
 		}
 		return err
 	})
@@ -74,7 +74,7 @@ func (i images) RemoveImages(ctx context.Context, g imagegen.GenerationID, attem
 	return act(i.steps, "RemoveImages", func() error {
 		err := i.ImageStore.RemoveImages(ctx, g, attempt, keep...)
 		if err == nil {
-			i.disk.remove(g, attempt, keep)
+			i.shelf.remove(g, attempt, keep)
 		}
 		return err
 	})
@@ -84,14 +84,14 @@ func (i images) RemoveImages(ctx context.Context, g imagegen.GenerationID, attem
 type spool struct {
 	imagegen.Spool
 	*steps
-	disk *disk
+	shelf *shelf
 }
 
 func (s spool) Stage(ctx context.Context, id imagegen.ReferenceID, r io.Reader) error {
 	return act(s.steps, "Stage", func() error {
 		err := s.Spool.Stage(ctx, id, r)
 		if err == nil {
-			s.disk.stage(id)
+			s.shelf.stage(id)
 		}
 		return err
 	})
@@ -109,7 +109,7 @@ func (s spool) Remove(ctx context.Context, ids ...imagegen.ReferenceID) error {
 	return act(s.steps, "Remove", func() error {
 		err := s.Spool.Remove(ctx, ids...)
 		if err == nil {
-			s.disk.forget(ids)
+			s.shelf.forget(ids)
 		}
 		return err
 	})

@@ -4,11 +4,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"io"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/storage/memory"
 )
 
 // judge looks at what is left when all is quiet.
@@ -21,6 +21,7 @@ func (w *world) judge(crashed bool) {
 		w.judgeTold(t, records)
 	}
 	w.judgeBooks(records)
+	w.judgeKeys()
 	w.judgeFiles(records, crashed)
 }
 
@@ -30,6 +31,9 @@ func (w *world) judgeRecord(r imagegen.Record) {
 	}
 	if !r.Terminal() && r.State != imagegen.StateErased {
 		w.Errorf("generation %s is still %s", r.ID, r.State)
+	}
+	if w.retain > 0 && r.Terminal() && w.now().Sub(r.CompletedAt) > w.retain+10*time.Minute {
+		w.Errorf("generation %s was to be erased", r.ID)
 	}
 	for _, i := range r.Images {
 		if sum, err := w.sumOf(r.ImageKey(i)); err != nil || sum != i.SHA256 {
@@ -53,7 +57,7 @@ func (w *world) sumOf(k imagegen.ImageKey) (sum [32]byte, err error) {
 func (w *world) judgeTold(t *told, records []imagegen.Record) {
 	var recorded []imagegen.Record
 	for _, r := range records {
-		if r.User == t.user && (r.Prompt == t.request.Prompt || r.ID == t.result.ID) {
+		if r.User == t.user && (r.Prompt == t.request.Prompt || r.ID == t.result.ID || r.ID == t.failed) {
 			recorded = append(recorded, r)
 		}
 	}
@@ -77,8 +81,14 @@ func (w *world) judgeTold(t *told, records []imagegen.Record) {
 		if r.ID != t.result.ID {
 			w.Errorf("%q was accepted as %s, and is recorded as %s", t.request.Prompt, t.result.ID, r.ID)
 		}
+		if diff := cmp.Diff(t.seen, r.Generation()); t.seen.ID != "" && diff != "" {
+			w.Errorf("%q was seen otherwise than it is recorded (-seen +recorded):\n%s", t.request.Prompt, diff)
+		}
+		if w.lasting && w.spared() && r.Published < r.N {
+			w.Errorf("%q was accepted, and a crash cost it %d of %d images", t.request.Prompt, r.N-r.Published, r.N)
+		}
 	case failed:
-		if r.State != imagegen.StateFailed || r.ID != t.failed {
+		if r.ID != t.failed || r.State != imagegen.StateFailed && !t.erased {
 			w.Errorf("%q was told to have failed as %s, and %s is %s", t.request.Prompt, t.failed, r.ID, r.State)
 		}
 	case succeeded:
@@ -88,9 +98,20 @@ func (w *world) judgeTold(t *told, records []imagegen.Record) {
 	}
 }
 
+// spared reports whether nothing went wrong but that processes died: then nothing told them, or the
+// provider, that the work cannot be done.
+func (w *world) spared() bool {
+	for _, kind := range w.faults {
+		if kind != dies && kind != diesLate {
+			return false
+		}
+	}
+	return true
+}
+
 // judgeBooks: each charge is closed, to what the images cost; nobody paid for anything else.
 func (w *world) judgeBooks(records []imagegen.Record) {
-	for _, db := range []*memory.DB{w.db, w.books} {
+	for _, db := range []database{w.db, w.books} {
 		report, err := db.Audit(context.Background())
 		if err != nil {
 			w.Error(err)
@@ -99,47 +120,13 @@ func (w *world) judgeBooks(records []imagegen.Record) {
 			w.Errorf("audit: %s: %s: %s", v.Rule, v.Subject, v.Detail)
 		}
 	}
-	spent := map[imagegen.UserID]imagegen.Credits{}
-	for _, r := range records {
-		spent[r.User] += r.Used()
-	}
 	for _, u := range []imagegen.UserID{alice, bob} {
-		w.judgeAccount(u, spent[u])
-	}
-}
-
-func (w *world) judgeAccount(u imagegen.UserID, spent imagegen.Credits) {
-	lots, err := w.books.Lots(context.Background(), u)
-	if err != nil {
-		w.Error(err)
-	}
-	for _, l := range lots {
-		if l.Held != 0 {
-			w.Errorf("%d credits of %s are held for ever", l.Held, u)
-		}
-	}
-	entries, err := w.books.History(context.Background(), u, 0, 1000)
-	if err != nil {
-		w.Error(err)
-	}
-	var used imagegen.Credits
-	for _, e := range entries {
-		used += e.Used
-	}
-	if used != spent {
-		w.Errorf("%s paid %d credits for images of %d", u, used, spent)
-	}
-	b, err := w.books.Balance(context.Background(), u)
-	if err != nil {
-		w.Error(err)
-	}
-	if w.lapsing == 0 && b.Credits != granted-spent {
-		w.Errorf("%s has %d credits left; spent were %d of %d", u, b.Credits, spent, granted)
+		w.judgeAccount(u, records)
 	}
 }
 
 // judgeFiles: the images that records name are there, and nothing else. What a dead process had in
-// the spool, the next start of a real one removes.
+// the spool, the next to open a directory removes.
 func (w *world) judgeFiles(records []imagegen.Record, crashed bool) {
 	named := map[imagegen.ImageKey]bool{}
 	for _, r := range records {
@@ -147,14 +134,20 @@ func (w *world) judgeFiles(records []imagegen.Record, crashed bool) {
 			named[r.ImageKey(i)] = true
 		}
 	}
-	if diff := cmp.Diff(named, w.disk.images); diff != "" {
+	if diff := cmp.Diff(named, w.shelf.images); diff != "" {
 		w.Errorf("images (-named +there):\n%s", diff)
 	}
 	doubtful := w.steps.name == "Remove" // what could not be removed stays until the next start as well
 	for _, t := range w.told {
 		doubtful = doubtful || t.doubt
 	}
-	if len(w.disk.spooled) > 0 && !crashed && !doubtful {
-		w.Errorf("left in the spool: %v", w.disk.spooled)
+	if w.reopens() {
+		if left := w.leftovers(); len(left) > 0 {
+			w.Errorf("left in the directory: %v", left)
+		}
+		return
+	}
+	if len(w.shelf.spooled) > 0 && !crashed && !doubtful {
+		w.Errorf("left in the spool: %v", w.shelf.spooled)
 	}
 }

@@ -14,17 +14,19 @@ type scenario struct {
 	name       string
 	order      order
 	lapsing    time.Duration // the credits lapse so soon
+	retain     time.Duration // so long generations are kept; 0: for good
 	references bool
 	play       func(*world)
 	again      func(*world) // of clients at the process that takes over; nil: those in doubt ask again
 	want       outcome      // of the first request when nothing goes wrong
 	twice      bool         // the process that takes over dies at each of its steps too
+	lasting    bool         // though processes die, all images come of what was accepted
 }
 
 var scenarios = []scenario{
 	{name: "sync", want: succeeded, order: order{images: 2, takes: time.Second}, twice: true,
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 2, false)) }},
-	{name: "async", want: accepted, order: order{images: 2, takes: time.Second}, twice: true,
+	{name: "async", want: accepted, order: order{images: 2, takes: time.Second}, twice: true, lasting: true,
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 2, true)) }},
 	{name: "partial", want: succeeded, order: order{images: 2, takes: time.Second, err: errors.New("no more")},
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 3, false)) }},
@@ -39,21 +41,24 @@ var scenarios = []scenario{
 	{name: "tries-used-up", want: accepted, order: order{images: 1, transient: 10},
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 1, true)) }},
 	{name: "idempotent", want: succeeded, order: order{images: 1, takes: time.Second}, twice: true, play: playRepeated(false)},
-	{name: "idempotent-async", want: accepted, order: order{images: 1, takes: time.Second}, play: playRepeated(true)},
+	{name: "idempotent-async", want: accepted, order: order{images: 1, takes: time.Second}, lasting: true, play: playRepeated(true)},
 	{name: "expiry-meanwhile", want: succeeded, order: order{images: 1, takes: 2 * time.Minute, err: errors.New("no more")}, lapsing: time.Minute,
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 3, false)) }},
 	{name: "hang-up", want: succeeded, order: order{images: 2, takes: time.Second}, play: playHangUp},
 	{name: "drain", want: succeeded, order: order{images: 2, takes: time.Minute}, play: playDrain(false)},
-	{name: "drain-async", want: accepted, order: order{images: 2, takes: time.Minute}, play: playDrain(true)},
-	{name: "job", want: accepted, order: order{images: 1, takes: time.Second, job: true},
+	{name: "drain-async", want: accepted, order: order{images: 2, takes: time.Minute}, lasting: true, play: playDrain(true)},
+	{name: "job", want: accepted, order: order{images: 1, takes: time.Second, job: true}, lasting: true,
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 1, true)) }},
 	{name: "references", want: succeeded, order: order{images: 1, takes: time.Second}, references: true,
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 1, false)) }},
-	{name: "references-async", want: accepted, order: order{images: 1, takes: time.Second}, references: true,
+	{name: "references-async", want: accepted, order: order{images: 1, takes: time.Second}, references: true, lasting: true,
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 1, true)) }},
 	{name: "insufficient", want: succeeded, order: order{images: 4}, play: playInsufficient},
 	{name: "two-users", want: succeeded, order: order{images: 1, takes: time.Second}, play: playTwoUsers},
+	{name: "followed", want: accepted, order: order{images: 2, takes: 4 * time.Second}, lasting: true, play: playFollowed, again: playFollowed},
+	{name: "keys", want: succeeded, order: order{images: 1}, play: playKeys, again: playKeys},
 	{name: "erase", want: succeeded, order: order{images: 1}, play: playErase, again: playErase},
+	{name: "retention", want: succeeded, order: order{images: 1}, retain: retention, play: playRetention, again: playRetention},
 }
 
 // playRepeated has a client send its request twice.
@@ -67,6 +72,17 @@ func playRepeated(async bool) func(*world) {
 		if w.ask(w.Context(), t) && first.outcome != unheard && first.outcome != refused && (!t.result.Replayed || t.result.ID != first.result.ID) {
 			w.Errorf("the repetition was answered with %s, the first with %s", t.result.ID, first.result.ID)
 		}
+	}
+}
+
+// playFollowed has a client ask until it is told what became of its images.
+func playFollowed(w *world) {
+	if len(w.told) == 0 {
+		w.generate(w.Context(), alice, keyed(fox("a", 2, true)))
+	}
+	w.repeatDoubtful()
+	if t := w.told[0]; t.outcome == accepted && !w.steps.gone() {
+		w.follow(t)
 	}
 }
 
@@ -120,4 +136,16 @@ func playErase(w *world) {
 	}
 	t[0].erased = true
 	_ = w.engine.Erase(w.Context(), t[0].result.ID) // whatever it says, it is there as a whole or goes as a whole
+}
+
+const retention = 24 * time.Hour
+
+// playRetention has a generation made, and a day go by until it is erased.
+func playRetention(w *world) {
+	if len(w.told) == 0 {
+		w.generate(w.Context(), alice, fox("a", 1, false))
+	}
+	w.told[0].erased = true
+	w.ahead.Store(int64(retention + time.Minute))
+	time.Sleep(3 * time.Minute)
 }

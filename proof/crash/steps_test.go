@@ -106,6 +106,13 @@ func (s *steps) gone() bool {
 	return s.dead
 }
 
+// taken is how many steps there were.
+func (s *steps) taken() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.n
+}
+
 // seal ends the numbering, and reports whether the number was reached.
 func (s *steps) seal() (reached bool) {
 	s.mu.Lock()

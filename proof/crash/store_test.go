@@ -16,6 +16,18 @@ type store struct {
 
 var _ imagegen.JointStore = store{}
 
+// calls are all that a process makes of what it is given, by their names as steps.
+var calls = []string{
+	"Create", "CreateCharged", "Update", "FinishSettled", "Generation", "Generations", "Reserved", "Ended",
+	"Claim", "Recover", "Extend", "Queued",
+	"CreateUser", "User", "UserByName", "SetAccountType", "DisableUser",
+	"CreateKey", "KeyByHash", "Keys", "RevokeKey", "TouchKeys",
+	"Charge", "Settle", "Balance",
+	"PutImage", "OpenImage", "RemoveImages",
+	"Stage", "Keep", "Open", "Remove",
+	"submit", "image",
+}
+
 func (s store) Joins(imagegen.Ledger) bool { return s.joint }
 
 func (s store) Create(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
@@ -36,6 +48,14 @@ func (s store) FinishSettled(ctx context.Context, f imagegen.Fence, o imagegen.O
 
 func (s store) Generation(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
 	return step(s.steps, "Generation", func() (imagegen.Record, error) { return s.JointStore.Generation(ctx, id) })
+}
+
+func (s store) Generations(ctx context.Context, u imagegen.UserID, q imagegen.Query) (records []imagegen.Record, more bool, err error) {
+	err = act(s.steps, "Generations", func() (err error) {
+		records, more, err = s.JointStore.Generations(ctx, u, q)
+		return err
+	})
+	return records, more, err
 }
 
 func (s store) Reserved(ctx context.Context, u imagegen.UserID, key string) (imagegen.Record, error) {
@@ -71,6 +91,42 @@ func (s store) Queued(ctx context.Context) (int, error) {
 
 func (s store) User(ctx context.Context, id imagegen.UserID) (imagegen.User, error) {
 	return step(s.steps, "User", func() (imagegen.User, error) { return s.JointStore.User(ctx, id) })
+}
+
+func (s store) UserByName(ctx context.Context, name string) (imagegen.User, error) {
+	return step(s.steps, "UserByName", func() (imagegen.User, error) { return s.JointStore.UserByName(ctx, name) })
+}
+
+func (s store) CreateUser(ctx context.Context, u imagegen.User) error {
+	return act(s.steps, "CreateUser", func() error { return s.JointStore.CreateUser(ctx, u) })
+}
+
+func (s store) SetAccountType(ctx context.Context, id imagegen.UserID, accountType string) error {
+	return act(s.steps, "SetAccountType", func() error { return s.JointStore.SetAccountType(ctx, id, accountType) })
+}
+
+func (s store) DisableUser(ctx context.Context, id imagegen.UserID, at time.Time) error {
+	return act(s.steps, "DisableUser", func() error { return s.JointStore.DisableUser(ctx, id, at) })
+}
+
+func (s store) Keys(ctx context.Context, u imagegen.UserID) ([]imagegen.Key, error) {
+	return step(s.steps, "Keys", func() ([]imagegen.Key, error) { return s.JointStore.Keys(ctx, u) })
+}
+
+func (s store) CreateKey(ctx context.Context, k imagegen.Key) error {
+	return act(s.steps, "CreateKey", func() error { return s.JointStore.CreateKey(ctx, k) })
+}
+
+func (s store) KeyByHash(ctx context.Context, hash [32]byte) (imagegen.Key, error) {
+	return step(s.steps, "KeyByHash", func() (imagegen.Key, error) { return s.JointStore.KeyByHash(ctx, hash) })
+}
+
+func (s store) RevokeKey(ctx context.Context, id imagegen.KeyID, at time.Time) (imagegen.Key, error) {
+	return step(s.steps, "RevokeKey", func() (imagegen.Key, error) { return s.JointStore.RevokeKey(ctx, id, at) })
+}
+
+func (s store) TouchKeys(ctx context.Context, used map[imagegen.KeyID]time.Time) error {
+	return act(s.steps, "TouchKeys", func() error { return s.JointStore.TouchKeys(ctx, used) })
 }
 
 // ledger is the ledger of one process.

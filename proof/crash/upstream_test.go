@@ -15,18 +15,30 @@ import (
 
 // upstream makes the images, for one process after the other.
 type upstream struct {
-	mu      sync.Mutex
-	calls   map[string]int // by ProviderRequest.Key
-	submits map[string]int // how often work was submitted afresh, likewise
+	mu    sync.Mutex
+	calls map[string]int  // by ProviderRequest.Key
+	saved map[string]bool // that a job was, likewise
 }
 
-func newUpstream() *upstream { return &upstream{calls: map[string]int{}, submits: map[string]int{}} }
+func newUpstream() *upstream { return &upstream{calls: map[string]int{}, saved: map[string]bool{}} }
 
 func (u *upstream) call(key string) int {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.calls[key]++
 	return u.calls[key]
+}
+
+func (u *upstream) isSaved(key string) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.saved[key]
+}
+
+func (u *upstream) save(key string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.saved[key] = true
 }
 
 // order is what the upstream does with a request.
@@ -42,7 +54,9 @@ type order struct {
 type provider struct {
 	*upstream
 	*steps
-	order order
+	order   order
+	charged func() bool
+	blame   func(format string, args ...any)
 }
 
 func (*provider) Name() string { return "upstream" }
@@ -62,16 +76,20 @@ func (p *provider) generate(ctx context.Context, r imagegen.ProviderRequest, yie
 	if err := act(p.steps, "submit", func() error { return nil }); err != nil {
 		return &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Err: err}
 	}
+	if !p.stood() && !p.charged() {
+		p.blame("%s is submitted without an open charge", r.Key)
+	}
 	if p.call(r.Key) <= p.order.transient {
 		return &imagegen.ProviderError{Class: imagegen.ClassUnavailable}
 	}
 	if p.order.job && r.Job == nil {
-		p.upstream.mu.Lock()
-		p.submits[r.Key]++
-		p.upstream.mu.Unlock()
+		if !p.stood() && p.isSaved(r.Key) { // one that has stood still does not know yet
+			p.blame("%s is submitted again, though its job was saved", r.Key)
+		}
 		if err := r.SaveJob(ctx, []byte("job of "+r.Key)); err != nil {
 			return err
 		}
+		p.save(r.Key)
 	}
 	for _, reference := range r.References {
 		f, err := reference.Open(ctx)

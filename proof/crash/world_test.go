@@ -2,11 +2,11 @@ package crash_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/storage/memory"
 )
 
 const (
@@ -19,26 +19,31 @@ const (
 type world struct {
 	*testing.T
 	scenario
-	joint    bool
-	db       *memory.DB
-	books    *memory.DB // db itself, if joint
-	disk     *disk
+	setup
+	dir      string // of the database, if it is in one
+	db       database
+	books    database // db itself, if they commit together
+	shelf    *shelf
 	upstream *upstream
 	told     []*told // to clients, by all processes
+	keys     keyring
+	faults   []fault   // that were met
+	lapse    time.Time // of the credits; zero: never
+	ahead    atomic.Int64
 
 	steps  *steps // of the process that runs
 	engine *imagegen.Engine
 }
 
-func newWorld(t *testing.T, s scenario, joint bool) *world {
-	w := &world{T: t, scenario: s, joint: joint, db: memory.New(nil), disk: newDisk(), upstream: newUpstream()}
-	if w.books = memory.New(nil); joint {
-		w.books = w.db
-	}
+func newWorld(t *testing.T, s scenario, p setup) *world {
+	w := &world{T: t, scenario: s, setup: p, shelf: newShelf(), upstream: newUpstream()}
+	w.Cleanup(w.explain)
+	w.mount()
 	for _, u := range []imagegen.UserID{alice, bob} {
 		g := imagegen.Grant{User: u, Credits: granted}
 		if s.lapsing > 0 {
 			g.Expires = time.Now().Add(s.lapsing)
+			w.lapse = g.Expires
 		}
 		if _, err := w.books.Grant(t.Context(), g); err != nil {
 			t.Fatal(err)
@@ -47,15 +52,20 @@ func newWorld(t *testing.T, s scenario, joint bool) *world {
 	return w
 }
 
+// now is the time of the processes, which may have gone ahead.
+func (w *world) now() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) }
+
 // boot starts a process.
 func (w *world) boot(s *steps) *imagegen.Engine {
-	model := imagegen.Model{ID: "m", Provider: &provider{w.upstream, s, w.order}, Credits: map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: 1}}
+	model := imagegen.Model{ID: "m", Provider: &provider{w.upstream, s, w.order, w.charged, w.Errorf}, Credits: map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: 1}}
 	engine, err := imagegen.New(imagegen.Config{
-		Store:  store{w.db, s, w.joint},
+		Store:  store{w.db, s, w.joins()},
 		Ledger: ledger{w.books, s},
-		Images: images{w.db, s, w.disk},
-		Spool:  spool{w.db, s, w.disk},
+		Images: images{w.db, s, w.shelf},
+		Spool:  spool{w.db, s, w.shelf},
 		Models: []imagegen.Model{model},
+		Retain: w.retain,
+		Now:    w.now,
 	})
 	if err == nil {
 		err = engine.Start(w.Context())
@@ -94,6 +104,9 @@ func (w *world) halt(patience time.Duration) {
 // live runs a process while clients play, until nothing is open any more or it has died. reached
 // reports whether it came to the step at which something happens.
 func (w *world) live(s *steps, play func(*world)) (reached bool) {
+	if w.steps != nil {
+		w.remount()
+	}
 	w.steps, w.engine = s, w.boot(s)
 	over := make(chan struct{})
 	gone := make(chan struct{})
@@ -107,7 +120,9 @@ func (w *world) live(s *steps, play func(*world)) (reached bool) {
 		w.settle()
 	}()
 	<-over
-	reached = s.seal()
+	if reached = s.seal(); reached {
+		w.faults = append(w.faults, s.kind)
+	}
 	if !s.gone() {
 		time.Sleep(10 * time.Minute) // what is left behind is seen to
 	}
@@ -119,16 +134,16 @@ func (w *world) live(s *steps, play func(*world)) (reached bool) {
 // settle waits until no generation is open, or the process has died.
 func (w *world) settle() {
 	for range 3600 {
-		if w.steps.gone() || w.open() == 0 {
+		if w.steps.gone() || w.unfinished() == 0 {
 			return
 		}
 		time.Sleep(time.Second)
 	}
-	w.Errorf("%d generations are still open after an hour", w.open())
+	w.Errorf("%d generations are still open after an hour", w.unfinished())
 }
 
-// open is how many generations have not ended.
-func (w *world) open() (n int) {
+// unfinished is how many generations have not ended.
+func (w *world) unfinished() (n int) {
 	for _, r := range w.records() {
 		if !r.Terminal() && r.State != imagegen.StateErased {
 			n++

@@ -136,4 +136,27 @@ var ofDurability = []mutant{
 		new:     `if i.backups >= 0 {`,
 		catcher: catcher{pkg: disk, run: "TestBackupUnderLoad|TestBackupKeepsNothing"},
 	},
+	{
+		name: "backup-loses-references", breaks: "a reference image that is removed during a backup is in it",
+		file:    "imagegen/storage/backup.go",
+		old:     `return b.uploads.open(b.ctx, i.Upload)`,
+		new:     `return b.db.spool.files.open(b.ctx, i.path())`,
+		catcher: catcher{pkg: disk, run: "TestWaitingWorkSurvivesABackup"},
+	},
+	{
+		name: "backup-without-references", breaks: "after a restoration waiting work is done",
+		file:    "imagegen/storage/uploads.go",
+		old:     `err := u.files.root.Link(i.path(), u.path(i.Upload))`,
+		new:     `err := error(fs.ErrNotExist)`,
+		catcher: catcher{pkg: disk, run: "TestWaitingWorkSurvivesABackup"},
+	},
+	{
+		name: "reference-restored-unchecked", breaks: "what was altered in an archive is not restored",
+		file: "imagegen/storage/restore.go",
+		old: `			if err := i.matches(f); err != nil {
+`,
+		new: `			if err := error(nil); err != nil {
+`,
+		catcher: catcher{pkg: disk, run: "TestAnAlteredReferenceIsRefused"},
+	},
 }

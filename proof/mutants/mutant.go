@@ -27,6 +27,7 @@ const (
 	tables  = "./imagegen/storage/internal/tables"
 	service = "./imagegen/httpapi"
 
+	crash      = "./proof/crash"
 	linear     = "./proof/linear"
 	model      = "./proof/model"
 	simulation = "./proof/simulation"

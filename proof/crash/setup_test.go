@@ -1,0 +1,95 @@
+package crash_test
+
+import (
+	"path/filepath"
+	"slices"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage"
+	"github.com/imagegend/imagegend/imagegen/storage/memory"
+)
+
+// setup is what the databases of a world are.
+type setup string
+
+const (
+	joint       setup = "joint"        // one that commits generations and charges together
+	outside     setup = "outside"      // two that share no transaction
+	onDisk      setup = "disk"         // one in a directory, which each process opens anew
+	diskOutside setup = "disk-outside" // the same with other books
+)
+
+var setups = []setup{joint, outside, onDisk, diskOutside}
+
+func (p setup) joins() bool   { return p == joint || p == onDisk }
+func (p setup) reopens() bool { return p == onDisk || p == diskOutside }
+
+// faults are those at which the setups differ. Only one process at a time can have a directory open;
+// and to one that lives on it is a database like the others.
+func (p setup) faults() []fault {
+	if p.reopens() {
+		return []fault{dies, diesLate}
+	}
+	return []fault{refuses, fails, loses, dies, diesLate, halts, haltsLate}
+}
+
+// database is all that a process keeps.
+type database interface {
+	imagegen.JointStore
+	imagegen.Bookkeeper
+	imagegen.ImageStore
+	imagegen.Spool
+	imagegen.Auditor
+}
+
+// mount makes the databases of a new world.
+func (w *world) mount() {
+	w.db = memory.New(nil)
+	if w.reopens() {
+		w.dir = newDirectory(w.T)
+		w.db = w.open()
+		w.Cleanup(w.close)
+	}
+	if w.books = w.db; !w.joins() {
+		w.books = memory.New(nil)
+	}
+}
+
+func (w *world) open() database {
+	db, err := storage.Open(w.dir, roomy)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return db
+}
+
+func (w *world) close() {
+	if err := w.db.(*storage.DB).Close(); err != nil {
+		w.Error(err)
+	}
+}
+
+// remount opens the database as a process does that finds what another has left.
+func (w *world) remount() {
+	if !w.reopens() {
+		return
+	}
+	w.close()
+	w.db = w.open()
+	if w.joins() {
+		w.books = w.db
+	}
+}
+
+// leftovers lists the files in the directory that a start should have removed.
+func (w *world) leftovers() []string {
+	spooled, err := filepath.Glob(filepath.Join(w.dir, "spool", "*"))
+	if err != nil {
+		w.Error(err)
+	}
+	unfinished, err := filepath.Glob(filepath.Join(w.dir, "tmp", "*"))
+	if err != nil {
+		w.Error(err)
+	}
+	return slices.Concat(spooled, unfinished)
+}
