@@ -27,6 +27,8 @@ const (
 	tables  = "./imagegen/storage/internal/tables"
 	service = "./imagegen/httpapi"
 
+	upstream = "./imagegen/provider/internal/upstream"
+
 	crash      = "./proof/crash"
 	linear     = "./proof/linear"
 	model      = "./proof/model"

@@ -126,4 +126,18 @@ var ofRefusals = []mutant{
 		new:     `	if m.changes < asOf {` + "\n",
 		catcher: catcher{pkg: tables, run: "TestNothingOutdatedIsRemembered"},
 	},
+	{
+		name: "switched-protocol-read", breaks: "no upstream holds a call beyond its time",
+		file:    "imagegen/provider/internal/upstream/client.go",
+		old:     `response.StatusCode == http.StatusSwitchingProtocols`,
+		new:     `response.StatusCode == 999`,
+		catcher: catcher{pkg: upstream, run: "TestUpstreamThatSwitchesProtocols"},
+	},
+	{
+		name: "all-links-fetched", breaks: "an upstream's answer costs no more than what was asked for",
+		file:    "imagegen/provider/openai/answer.go",
+		old:     `if len(a.links) == a.n {`,
+		new:     `if len(a.links) < 0 {`,
+		catcher: catcher{pkg: "./imagegen/provider/openai", run: "TestMoreLinksThanAskedFor"},
+	},
 }

@@ -1,6 +1,7 @@
 package fal_test
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -162,6 +163,22 @@ func TestQuestionsThatFail(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(len(sizes), 1)
 	is.Equal(len(d.submitted()), 1)
+}
+
+// An upstream that no longer says how a task stands is not asked until time runs out.
+func TestAnswersWithoutStatus(t *testing.T) {
+	is := is.New(t)
+	d := &double{before: func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodGet {
+			return false
+		}
+		io.WriteString(w, "{}")
+		return true
+	}}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	_, err := collect(ctx, serve(t, d, nil), request("a fox", 1))
+	is.Equal(classOf(t, err).Class, imagegen.ClassUnknown)
 }
 
 func hangUp(w http.ResponseWriter) {

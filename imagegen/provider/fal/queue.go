@@ -54,6 +54,9 @@ func (q queue) Poll(ctx context.Context, h task.Handle) (task.Progress, error) {
 	if err != nil {
 		return task.Progress{}, err
 	}
+	if now.Status == "" {
+		return task.Progress{}, upstream.Broken(ctx, errors.New("it names no status"))
+	}
 	if now.Status != "COMPLETED" {
 		return task.Progress{Wait: wait}, nil
 	}

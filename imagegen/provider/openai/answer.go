@@ -13,6 +13,7 @@ import (
 // answer is read while it arrives.
 type answer struct {
 	provider *Provider
+	n        int // images that were asked for; more are not looked at
 	yield    func(imagegen.ProviderImage, error) bool
 	inline   []int  // the elements of data that held their image
 	links    []link // those that named one, in order
@@ -47,6 +48,9 @@ func (a *answer) read(ctx context.Context, body io.Reader) error {
 func (a *answer) take(s upstream.String) (wanted bool, err error) {
 	switch s.Path {
 	case "data[].b64_json":
+		if len(a.inline) == a.n {
+			return true, nil
+		}
 		encoded := bufio.NewReader(s)
 		if _, err := encoded.Peek(1); err == io.EOF {
 			return true, nil // some services send "" beside a url
@@ -54,6 +58,9 @@ func (a *answer) take(s upstream.String) (wanted bool, err error) {
 		a.inline = append(a.inline, s.Index)
 		return a.yield(imagegen.ProviderImage{Body: upstream.Base64(encoded)}, nil), nil
 	case "data[].url":
+		if len(a.links) == a.n {
+			return true, nil
+		}
 		url, err := s.Text()
 		if url != "" {
 			a.links = append(a.links, link{s.Index, url})

@@ -68,7 +68,7 @@ func (p *Provider) exchange(ctx context.Context, r imagegen.ProviderRequest, yie
 		return err
 	}
 	defer response.Body.Close()
-	a := answer{provider: p, yield: yield}
+	a := answer{provider: p, n: r.N, yield: yield}
 	return a.read(ctx, response.Body)
 }
 

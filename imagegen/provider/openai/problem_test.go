@@ -216,3 +216,22 @@ func TestProbe(t *testing.T) {
 	err := serve(t, &openaitest.Server{}, func(c *openai.Config) { c.Model = "gpt-image-9" }).Probe(t.Context())
 	is.True(err != nil && strings.Contains(err.Error(), `"gpt-image-9"`))
 }
+
+// An answer that names more images than were asked for does not have them all kept, or fetched.
+func TestMoreLinksThanAskedFor(t *testing.T) {
+	is := is.New(t)
+	var fetched atomic.Int64
+	p := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			fetched.Add(1)
+			http.NotFound(w, r)
+			return
+		}
+		link := `{"url":"http://` + r.Host + `/a.png"}`
+		io.WriteString(w, `{"data":[`+link+strings.Repeat(","+link, 99)+`]}`)
+	}), nil)
+	images, err := collect(t.Context(), p, square("a fox", 2))
+	is.Equal(len(images), 0)
+	is.True(err != nil)
+	is.Equal(fetched.Load(), int64(2))
+}

@@ -53,6 +53,9 @@ func (q queue) Poll(ctx context.Context, h task.Handle) (task.Progress, error) {
 	if err := upstream.Decode(ctx, response.Body, &got); err != nil {
 		return task.Progress{}, err
 	}
+	if got.Status == "" {
+		return task.Progress{}, upstream.Broken(ctx, errors.New("it names no status"))
+	}
 	p := got.progress()
 	p.Wait = upstream.RetryAfter(response.Header)
 	return p, nil

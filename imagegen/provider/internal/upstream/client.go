@@ -130,8 +130,13 @@ func (c *Client) Do(ctx context.Context, method, path string, body *Body) (*http
 		return response, nil
 	}
 	defer response.Body.Close()
+	if response.StatusCode == http.StatusSwitchingProtocols {
+		return nil, Broken(ctx, errSwitched) // the body is the bare connection, which no context ends
+	}
 	return nil, c.failed(response)
 }
+
+var errSwitched = errors.New("the upstream switches to another protocol, unasked")
 
 func (c *Client) setHeader(r *http.Request) {
 	for name, values := range c.options.Header {

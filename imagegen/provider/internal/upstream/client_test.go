@@ -150,3 +150,26 @@ func TestExcerpt(t *testing.T) {
 	is.Equal(upstream.Excerpt([]byte("<html>\n\t<b>Bad\x00\x1b[31m gateway\xff</b>")), "<html> <b>Bad [31m gateway </b>")
 	is.Equal(len([]rune(upstream.Excerpt([]byte(strings.Repeat("ä ", 1000))))), 301)
 }
+
+// The body of a switch to another protocol is the bare connection, which no context ends.
+func TestUpstreamThatSwitchesProtocols(t *testing.T) {
+	is := is.New(t)
+	left := make(chan struct{})
+	c := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n")
+		conn.SetReadDeadline(time.Now().Add(10 * time.Second)) // instead of a test that hangs
+		if _, err := io.Copy(io.Discard, conn); err != nil {
+			t.Error("the connection stays open:", err)
+		}
+		conn.Close()
+		close(left)
+	}, nil)
+	_, err := c.Do(t.Context(), http.MethodPost, "/generations", nil)
+	is.Equal(classOf(err), imagegen.ClassUnknown)
+	<-left
+}

@@ -1,0 +1,144 @@
+package provider_test
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"time"
+)
+
+// hell is an upstream that works for some requests and does evil to all that follow.
+type hell struct {
+	net.Listener
+	good http.Handler
+	from int // requests that are answered well
+	evil func(*victim)
+
+	struck chan struct{} // closed when the first evil begins
+	enough chan struct{} // closed when a flood has sent much
+	busy   sync.WaitGroup
+
+	mu    sync.Mutex
+	asked []string          // methods and paths
+	conns map[net.Conn]bool // whether they wait for a request
+	over  bool
+}
+
+func startHell(good http.Handler, from int, evil func(*victim), stranger string) (*hell, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	h := &hell{Listener: l, good: good, from: from, evil: evil, struck: make(chan struct{}), enough: make(chan struct{}), conns: map[net.Conn]bool{}}
+	h.busy.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			h.busy.Go(func() { h.serve(c, stranger) })
+		}
+	})
+	return h, nil
+}
+
+func (h *hell) url() string { return "http://" + h.Addr().String() }
+
+func (h *hell) serve(c net.Conn, stranger string) {
+	defer c.Close()
+	for in := bufio.NewReader(c); ; {
+		h.rest(c, true)
+		r, err := http.ReadRequest(in)
+		if h.rest(c, false); err != nil {
+			return
+		}
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		w := httptest.NewRecorder()
+		h.good.ServeHTTP(w, r)
+		if h.count(r) {
+			h.evil(&victim{c, w.Body.Bytes(), stranger, h.flooded})
+			return
+		}
+		if _, err := fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s",
+			w.Header().Get("Content-Type"), w.Body.Len(), w.Body); err != nil {
+			return
+		}
+	}
+}
+
+// rest keeps which connections wait for a request; at the end there is none to wait for.
+func (h *hell) rest(c net.Conn, idle bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.conns[c] = idle; idle && h.over {
+		c.Close()
+	}
+}
+
+// flooded tells that much has been sent, once or again.
+func (h *hell) flooded() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	select {
+	case <-h.enough:
+	default:
+		close(h.enough)
+	}
+}
+
+// count counts a request and reports whether evil is to be done to it.
+func (h *hell) count(r *http.Request) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.asked = append(h.asked, r.Method+" "+r.URL.Path)
+	if len(h.asked) == h.from+1 {
+		close(h.struck)
+	}
+	return len(h.asked) > h.from
+}
+
+func (h *hell) requests() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.asked
+}
+
+// most is how long an adapter may take where nothing is left to wait for.
+const most = 60 * time.Second
+
+// within does what must end by itself. It returns an error if only the upstream's death ended it.
+func (h *hell) within(do func()) error {
+	death := time.AfterFunc(most, func() { h.cut(true) })
+	if do(); !death.Stop() {
+		return fmt.Errorf("it did not end within %v", most)
+	}
+	return nil
+}
+
+// end returns an error if the client still holds a connection whose request it no longer wants.
+func (h *hell) end() error {
+	h.Close()
+	h.cut(false)
+	return h.within(h.busy.Wait)
+}
+
+// cut ends the connections that wait for a request, or all.
+func (h *hell) cut(all bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.over = true
+	for c, idle := range h.conns {
+		if idle || all {
+			c.Close()
+		}
+	}
+}
