@@ -56,6 +56,8 @@ func TestAnswersOfAnotherService(t *testing.T) {
 		"bad gateway": func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<html>", http.StatusBadGateway) },
 		"other JSON":  func(w http.ResponseWriter, _ *http.Request) { http.Error(w, `{"error":"no"}`, http.StatusNotFound) },
 		"nothing":     func(http.ResponseWriter, *http.Request) {},
+		"null":        func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "null") },
+		"an object":   func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, `{"status":"ok","size":"auto"}`) },
 		"cut off": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "100")
 			io.WriteString(w, `{"a`)
@@ -84,6 +86,21 @@ func TestAnswersOfAnotherService(t *testing.T) {
 			_, err = c.OpenImage(t.Context(), "image_1")
 			is.True(isInternal(err))
 		})
+	}
+}
+
+// What a server says of when to ask again counts only if it can be a time.
+func TestRetryAfter(t *testing.T) {
+	for sent, want := range map[string]time.Duration{"30": 30 * time.Second, "": 0, "-1": 0, "soon": 0, "9999999999999": 0} {
+		is := is.New(t)
+		c := against(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", sent)
+			http.Error(w, `{"error":{"message":"later","code":"overloaded"}}`, http.StatusServiceUnavailable)
+		})
+		_, err := c.Balance(t.Context())
+		e, ok := errors.AsType[*imagegen.Error](err)
+		is.True(ok)
+		is.Equal(e.RetryAfter, want)
 	}
 }
 
@@ -280,7 +297,7 @@ func TestWait(t *testing.T) {
 			if a.retryAfter != "" {
 				h.Set("Retry-After", a.retryAfter)
 			}
-			body := fmt.Sprintf(`{"id":"gen_1","status":%q,"size":"auto"}`, a.status)
+			body := fmt.Sprintf(`{"object":"image_generation","id":"gen_1","status":%q,"size":"auto"}`, a.status)
 			return &http.Response{StatusCode: http.StatusOK, Header: h, Body: io.NopCloser(strings.NewReader(body)), Request: r}
 		})}})
 		is.NoErr(err)

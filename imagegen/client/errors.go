@@ -41,8 +41,8 @@ func redirection(answer *http.Response) string {
 }
 
 func retryAfter(h http.Header) time.Duration {
-	n, err := strconv.Atoi(h.Get("Retry-After"))
-	if err != nil || n < 0 {
+	n, err := strconv.ParseUint(h.Get("Retry-After"), 10, 31) // more would not fit a Duration
+	if err != nil {
 		return 0
 	}
 	return time.Duration(n) * time.Second

@@ -94,7 +94,7 @@ func (c *Client) poll(ctx context.Context, id imagegen.GenerationID) (g imagegen
 }
 
 // read gets a body and returns the header that came with it.
-func (c *Client) read(ctx context.Context, path string, body any) (http.Header, error) {
+func (c *Client) read(ctx context.Context, path string, body wire.Body) (http.Header, error) {
 	answer, err := c.get(ctx, path, nil)
 	if err != nil {
 		return nil, err
@@ -103,10 +103,13 @@ func (c *Client) read(ctx context.Context, path string, body any) (http.Header, 
 	return answer.Header, decode(ctx, answer, body)
 }
 
-func decode(ctx context.Context, answer *http.Response, body any) error {
+func decode(ctx context.Context, answer *http.Response, body wire.Body) error {
 	err := json.NewDecoder(io.LimitReader(answer.Body, maxBody)).Decode(body)
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
+	}
+	if err == nil {
+		err = body.Check()
 	}
 	return unreadable(err)
 }

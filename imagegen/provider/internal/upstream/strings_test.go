@@ -49,6 +49,7 @@ func TestStrings(t *testing.T) {
 		`["\"\\\/\b\f\n\r\t"]`:                {{"[]", 0, "\"\\/\b\f\n\r\t"}},
 		`["A\u002BB\u003d\u003D"]`:            {{"[]", 0, "A+B=="}},
 		`["\ud83e\udd8a \ud83e x"]`:           {{"[]", 0, "🦊 \ufffd x"}},
+		`["\ud83e\u00e9\ud83e\ud83e\udd8a"]`:  {{"[]", 0, "\ufffdé\ufffd🦊"}}, // half a pair costs nothing that follows
 		"{\n\t\"a\" : \"b\" ,\r\n \"c\":-1 }": {{"a", 0, "b"}},
 		`12`:                                  nil,
 	} {

@@ -77,7 +77,8 @@ func (u *unescaper) escape() {
 	u.rest = []byte(text)
 }
 
-// unicode reads four hexadecimal digits, and the second half of a pair if one follows.
+// unicode reads four hexadecimal digits, and the second half of a pair if it follows. A half alone
+// is no character; what follows it stands for itself.
 func (u *unescaper) unicode() rune {
 	first := u.hex()
 	if !utf16.IsSurrogate(first) {
@@ -86,8 +87,13 @@ func (u *unescaper) unicode() rune {
 	if next, _ := u.in.Peek(2); string(next) != `\u` {
 		return utf8.RuneError
 	}
-	u.in.Discard(2) // they are buffered
-	return utf16.DecodeRune(first, u.hex())
+	next, _ := u.in.Peek(len(`\u0000`)) // what is too short fails when it is read
+	second, _ := strconv.ParseUint(string(next[2:]), 16, 16)
+	pair := utf16.DecodeRune(first, rune(second))
+	if pair != utf8.RuneError {
+		u.in.Discard(len(next)) // they are buffered
+	}
+	return pair
 }
 
 func (u *unescaper) hex() rune {

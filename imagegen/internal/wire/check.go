@@ -1,0 +1,36 @@
+package wire
+
+import "fmt"
+
+// Body is the body of an answer that is no error.
+type Body interface {
+	// Check returns an error if the body is not what it is read as: any JSON object decodes, that of
+	// another service too.
+	Check() error
+}
+
+var (
+	_ Body = (*Models)(nil)
+	_ Body = (*BalanceBody)(nil)
+	_ Body = (*Generation)(nil)
+	_ Body = (*List)(nil)
+)
+
+// Check implements Body.
+func (w Models) Check() error { return is(w.Object, "list") }
+
+// Check implements Body.
+func (w BalanceBody) Check() error { return is(w.Object, "balance") }
+
+// Check implements Body.
+func (w Generation) Check() error { return is(w.Object, "image_generation") }
+
+// Check implements Body.
+func (w List) Check() error { return is(w.Object, "list") }
+
+func is(object, want string) error {
+	if object != want {
+		return fmt.Errorf("wire: it is the object %q instead of %q", object, want)
+	}
+	return nil
+}
