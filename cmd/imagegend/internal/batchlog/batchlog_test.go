@@ -31,7 +31,7 @@ func TestLinesWaitForEachOther(t *testing.T) {
 		}
 		time.Sleep(batchlog.Delay - 1)
 		is.Equal(lines(written), 0)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		is.Equal(lines(written), 3)
 		log.Info("request") // and once more
