@@ -26,7 +26,7 @@ func seenByProofs() (ms []mutant) {
 			[]string{"refund-off-by-one", "reservation-of-all-users"}},
 		{catcher{pkg: simulation, run: "TestSimulation", runs: 100},
 			[]string{"work-after-doubtful-charge", "intent-forgotten-first", "recovery-requeues-all", "image-not-stored"}},
-		{catcher{pkg: platter, run: "TestPowerCuts"},
+		{catcher{pkg: platter, run: "TestPowerCuts", runs: 8},
 			[]string{"image-not-flushed", "directory-not-flushed", "database-not-flushed", "answer-before-commit"}},
 		{catcher{pkg: platter, run: "TestEveryFault"},
 			[]string{"eio-survivable"}},
