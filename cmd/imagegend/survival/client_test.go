@@ -124,7 +124,8 @@ func (c *client) take(o operation, answer daemontest.Answer) {
 	case code == "generationFailed":
 		c.auditor.count("failed")
 		c.auditor.told(c.key, generation{ID: path.Base(answer.Header.Get("Location")), Status: "failed"})
-	case code == "insufficientCredits", code == "invalid_request" && o.wrong:
+	case code == "insufficientCredits", code == "invalid_request" && o.wrong,
+		code == "overloaded": // who waited for a slot while the process stood still has waited too long
 		c.auditor.count(code)
 		c.auditor.refuse(o.prompt)
 	default:
