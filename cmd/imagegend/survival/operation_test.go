@@ -28,7 +28,8 @@ type operation struct {
 var kinds = []func(*rand.Rand, *operation){
 	plain, plain, plain, plain,
 	queued, queued, queued, queued,
-	directed("[fake:images=1]"), directed("[fake:images=1] [fake:fail]"), directed("[fake:images=6]"),
+	partial, partial, partial, directed("[fake:images=1]"),
+	directed("[fake:images=1] [fake:fail]"), directed("[fake:images=6]"),
 	directed("[fake:fail]"), directed("[fake:refuse]"), directed("[fake:panic]"), directed("[fake:corrupt]"),
 	directed("[fake:transient=1]"), directed("[fake:delay=50ms]"), directed("[fake:delay=300ms]"),
 	func(r *rand.Rand, o *operation) { o.async, o.references = r.IntN(2) == 0, 1+r.IntN(3) },
@@ -37,6 +38,12 @@ var kinds = []func(*rand.Rand, *operation){
 
 func plain(*rand.Rand, *operation)      {}
 func queued(_ *rand.Rand, o *operation) { o.async = true }
+
+// partial is waited for, and lacks images at the end.
+func partial(r *rand.Rand, o *operation) {
+	o.prompt += " [fake:images=1]"
+	o.n = 2 + r.IntN(3)
+}
 
 // directed sends directives to the fake provider, synchronously or not.
 func directed(directives string) func(*rand.Rand, *operation) {
