@@ -49,7 +49,7 @@ var rows = []row{
 	{"growth: charge, 1 million generations", "≤ 2", grown{user: "rich"}.measure},
 	{"growth: page, 1 million generations", "≤ 2", grown{user: "rich", path: "/api/v1/generations?limit=20"}.measure},
 	{"growth: charge, 100,000 lots", "≤ 2", grown{user: "lots"}.measure},
-	{"growth: balance, 100,000 lots", "≤ 2", grown{user: "lots", path: "/api/v1/balance"}.measure},
+	{"growth: balance, 100,000 lots", "≤ 2", grown{user: "lots", path: "/api/v1/credits"}.measure},
 	{"start to first answer", "< 100 ms, 2 s", startup},
 	{"idle: resident", "< 30 MiB", idle},
 	{"binary", "< 30 MB", binary},
