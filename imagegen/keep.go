@@ -1,7 +1,6 @@
 package imagegen
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -10,15 +9,8 @@ import (
 	"io"
 )
 
-const (
-	// maxImageBytes bounds what is read of one image of a provider.
-	maxImageBytes = 256 << 20
-	// Up to firstBytes of an image are held in memory while it is checked; up to inMemoryBytes, as
-	// long as all images together stay within receiveBudget. Others go through the spool.
-	firstBytes    = 64 << 10
-	inMemoryBytes = 4 << 20
-	receiveBudget = 64 << 20
-)
+// maxImageBytes bounds what is read of one image of a provider.
+const maxImageBytes = 256 << 20
 
 // badImageError says that an image counts as not delivered; the provider may still yield others.
 type badImageError struct{ err error }
@@ -41,54 +33,6 @@ func (a *attempt) keep(ctx context.Context, from ProviderImage) error {
 		return err
 	}
 	return a.store(ctx, checked)
-}
-
-// received is an image as the provider sent it, complete, in memory or in the spool.
-type received struct {
-	open    func(context.Context) (io.ReadCloser, error)
-	discard func()
-}
-
-// receive reads a provider's image to its end, so that what follows runs at the speed of this
-// machine whatever the upstream's is.
-func (e *Engine) receive(ctx context.Context, body io.Reader) (received, error) {
-	var held int64
-	release := func() { e.receiving.Release(held) }
-	kept := false
-	defer func() { // also when body panics
-		if !kept {
-			release()
-		}
-	}()
-	var head bytes.Buffer
-	for most := int64(firstBytes); ; most *= 2 {
-		if _, err := io.Copy(&head, io.LimitReader(body, most+1-int64(head.Len()))); err != nil {
-			return received{}, &badImageError{err}
-		}
-		if int64(head.Len()) <= most {
-			kept = true
-			open := func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(head.Bytes())), nil }
-			return received{open, release}, nil
-		}
-		if most == inMemoryBytes || !e.receiving.TryAcquire(most) {
-			return e.receiveSpooled(ctx, io.MultiReader(&head, body))
-		}
-		held += most
-	}
-}
-
-// receiveSpooled puts a provider's image into the spool.
-func (e *Engine) receiveSpooled(ctx context.Context, body io.Reader) (received, error) {
-	id := ReferenceID(e.ids.next(referencePrefix, e.cfg.Now()))
-	in := &meter{r: body, most: maxImageBytes}
-	if err := e.spool.Stage(ctx, id, in); err != nil {
-		if in.over || in.err != nil {
-			return received{}, &badImageError{err}
-		}
-		return received{}, storing(err)
-	}
-	open := func(ctx context.Context) (io.ReadCloser, error) { return e.spool.Open(ctx, id) }
-	return received{open, func() { e.removeSpooled(id) }}, nil
 }
 
 // checkedImage is an image that is what was asked for. write yields its bytes.

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -39,33 +38,39 @@ func (f *files) write(ctx context.Context, name string, r io.Reader, durable boo
 		return err
 	}
 	temp := path.Join(tempDir, strconv.FormatUint(f.temp.Add(1), 10))
+	named := false
+	defer func() { // also when r panics
+		if !named {
+			_ = f.root.Remove(temp) // what stays is removed at the next start
+		}
+	}()
 	if err := f.writeTemp(ctx, temp, r, durable); err != nil {
-		_ = f.root.Remove(temp) // what stays is removed at the next start
 		return err
 	}
 	if err := f.root.Rename(temp, name); err != nil {
-		_ = f.root.Remove(temp)
 		return unwritten(err)
 	}
+	named = true
 	if durable {
 		return f.syncDir(path.Dir(name))
 	}
 	return nil
 }
 
-func (f *files) writeTemp(ctx context.Context, temp string, r io.Reader, durable bool) error {
+func (f *files) writeTemp(ctx context.Context, temp string, r io.Reader, durable bool) (err error) {
 	file, err := f.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return unwritten(err)
 	}
-	err = pour(ctx, file, r)
-	if err == nil && durable {
-		err = unwritten(file.Sync())
+	defer func() {
+		if closed := unwritten(file.Close()); err == nil {
+			err = closed
+		}
+	}()
+	if err := pour(ctx, file, r); err != nil || !durable {
+		return err
 	}
-	if closed := unwritten(file.Close()); err == nil {
-		err = closed
-	}
-	return err
+	return unwritten(file.Sync())
 }
 
 // unwritten is an error before a file got its name.
@@ -77,33 +82,6 @@ func unwritten(err error) error {
 		return notApplied(errNoSpace)
 	}
 	return notApplied(fmt.Errorf("storage: %w", err))
-}
-
-const bufferSize = 64 << 10
-
-var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
-
-// pour copies r to a file. It keeps the errors of the two apart.
-func pour(ctx context.Context, to io.Writer, r io.Reader) error {
-	buffer := buffers.Get().(*[bufferSize]byte)
-	defer buffers.Put(buffer)
-	for {
-		n, err := r.Read(buffer[:])
-		if n > 0 {
-			if _, err := to.Write(buffer[:n]); err != nil {
-				return unwritten(err)
-			}
-		}
-		switch {
-		case err == io.EOF:
-			return nil
-		case err != nil:
-			return err
-		}
-		if err := notBegun(ctx); err != nil {
-			return err
-		}
-	}
 }
 
 // open opens a file. imagegen.ErrNotFound.
