@@ -83,7 +83,7 @@ func (g grown) measure(ctx context.Context, b *bench) (measured, error) {
 
 func (g grown) load(p *process) load.Load {
 	if g.path == "" {
-		return p.generate(ourPost, small, 1, false)
+		return p.generate(ourPost, generation{edge: small, connections: 1})
 	}
 	return p.get(g.path, 1)
 }

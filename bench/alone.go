@@ -6,30 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"time"
-
-	"github.com/imagegend/imagegend/bench/load"
 )
-
-// half finds the peak in a closed loop and puts half of it on in an open one.
-func half(ctx context.Context, b *bench) (measured, error) {
-	p, l, err := (generation{edge: small, connections: 256, memory: true}).ours(b)
-	if err != nil {
-		return measured{}, err
-	}
-	defer p.stop()
-	peak, err := l.Closed(ctx, b.during)
-	if err != nil {
-		return measured{}, err
-	}
-	var r load.Result
-	if r, err = l.Open(ctx, peak.Rate()/2, b.during); err != nil {
-		return measured{}, err
-	}
-	return measured{
-		fmt.Sprintf("%v, %v, %v", round(r.Quantile(0.5)), round(r.Quantile(0.99)), round(r.Quantile(0.999))),
-		fmt.Sprintf("p50, p99, p99.9 at %.0f/s; peak %.0f/s", r.Rate(), peak.Rate()),
-	}, nil
-}
 
 // startup times the daemon from its start until it answers.
 func startup(_ context.Context, b *bench) (measured, error) {

@@ -17,15 +17,18 @@ const (
 )
 
 // generate is the load of generations of one small image.
-func (p *process) generate(path string, edge, connections int, async bool) load.Load {
-	status := http.StatusOK
-	if async {
+func (p *process) generate(path string, g generation) load.Load {
+	status, prompt := http.StatusOK, "a fox in the snow, seen from afar"
+	if g.async {
 		status = http.StatusAccepted
 	}
-	body := fmt.Sprintf(`{"model":"fake-1","prompt":"a fox in the snow, seen from afar","size":"%dx%d","n":1,"async":%t}`, edge, edge, async)
+	if g.slow {
+		prompt = "[fake:delay=5h] a fox in the snow"
+	}
+	body := fmt.Sprintf(`{"model":"fake-1","prompt":"%s","size":"%dx%d","n":1,"async":%t}`, prompt, g.edge, g.edge, g.async)
 	request := fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
 		path, p.address, p.key, len(body), body)
-	return load.Load{Address: p.address, Connections: connections, Status: status, Request: func(int) []byte { return request }}
+	return load.Load{Address: p.address, Connections: g.connections, Status: status, Request: func(int) []byte { return request }}
 }
 
 // get is the load of reading one path.
