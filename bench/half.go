@@ -25,7 +25,9 @@ func half(ctx context.Context, b *bench) (measured, error) {
 		return measured{}, err
 	}
 	added := func(q float64) time.Duration { return round(ours.Quantile(q) - theirs.Quantile(q)) }
-	took := func(q float64) string { return fmt.Sprintf("%v (%v)", round(ours.Quantile(q)), round(theirs.Quantile(q))) }
+	took := func(q float64) string {
+		return fmt.Sprintf("%v (%v)", round(ours.Quantile(q)), round(theirs.Quantile(q)))
+	}
 	return measured{
 		fmt.Sprintf("%v, %v, %v", added(0.5), added(0.99), added(0.999)),
 		fmt.Sprintf("p50 %s, p99 %s, p99.9 %s at %.0f/s", took(0.5), took(0.99), took(0.999), peak.Rate()/2),
