@@ -73,6 +73,54 @@ func (a *Accounts) Users(ctx context.Context) ([]User, error) {
 	return us, public(err)
 }
 
+// UserQuery selects from the users. The zero value is the first DefaultPageSize by name.
+type UserQuery struct {
+	Limit    int    // 1 to MaxPageSize; 0: DefaultPageSize
+	After    string // continue behind this name; "": from the first
+	Contains string // only names with this in them, whatever its case; "": all
+}
+
+// Matches reports whether q selects users of that name.
+func (q UserQuery) Matches(name string) bool {
+	return q.Contains == "" || strings.Contains(strings.ToLower(name), strings.ToLower(q.Contains))
+}
+
+// UserPage is one page of users, by name.
+type UserPage struct {
+	Users []User
+	Next  string // the After of the next page; "": this is the last
+}
+
+// UserPage lists users page by page. A page that others follow may hold fewer than q.Limit, even
+// none, where few of very many users match.
+func (a *Accounts) UserPage(ctx context.Context, q UserQuery) (UserPage, error) {
+	q.Limit = cmp.Or(q.Limit, DefaultPageSize)
+	if q.Limit < 1 || q.Limit > MaxPageSize {
+		return UserPage{}, invalid("limit must be from 1 to %d; got %d", MaxPageSize, q.Limit)
+	}
+	if i, ok := a.store.(Inspector); ok {
+		p, err := i.UserPage(ctx, q)
+		return p, public(err)
+	}
+	all, err := a.store.Users(ctx)
+	return pageOf(all, q), public(err)
+}
+
+// pageOf is a page of all users, by name.
+func pageOf(all []User, q UserQuery) (p UserPage) {
+	for _, u := range all {
+		switch {
+		case u.Name <= q.After || !q.Matches(u.Name):
+		case len(p.Users) == q.Limit:
+			p.Next = p.Users[q.Limit-1].Name
+			return p
+		default:
+			p.Users = append(p.Users, u)
+		}
+	}
+	return p
+}
+
 // SetAccountType changes a user's account type. ErrNotFound.
 func (a *Accounts) SetAccountType(ctx context.Context, id UserID, accountType string) error {
 	if err := checkAccountType(accountType); err != nil {

@@ -94,6 +94,7 @@ func (a *attempt) conclude(base context.Context, err error) bool {
 	if !first {
 		return false
 	}
+	a.engine.health.note(a.record.Model, len(images), err, a.engine.cfg.Now())
 	ctx, cancel := detach(base)
 	defer cancel()
 	r, err := a.engine.outcome(ctx, a.record, images, err)

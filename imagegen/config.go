@@ -40,6 +40,10 @@ type Config struct {
 	// Backoff is the pause before each further asynchronous attempt, so that there is one attempt
 	// more than pauses; nil: 1 s and 5 s. A provider's longer RetryAfter is honoured up to a minute.
 
+	// Thumbnails has a small copy made of each image, for Session.OpenThumbnail: behind the settlement
+	// and slowly, so that no generation is. They lie in Images, and go with their generation.
+	Thumbnails bool
+
 	MaxAge time.Duration // no attempt begins at an asynchronous generation older than this; 0: 24 h
 	Lease  time.Duration // after which an attempt that nobody prolongs is recovered; 0: 30 s
 	Retain time.Duration // ended generations are erased at this age, no less than ReservationTime; 0: never

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"golang.org/x/sync/semaphore"
@@ -30,6 +31,10 @@ type Engine struct {
 	joining   atomic.Int64 // asynchronous generations on their way into the queue
 	leases    *leases
 	life      *lifecycle
+
+	thumbnails *thumbnails
+	health     *health
+	audits     audits
 }
 
 // offer is a model with what it offers.
@@ -60,6 +65,9 @@ func New(cfg Config) (*Engine, error) {
 		calls:     newCallsInFlight(),
 		leases:    newLeases(),
 		life:      newLifecycle(),
+
+		thumbnails: newThumbnails(cfg.Thumbnails),
+		health:     newHealth(),
 	}
 	if j, ok := cfg.Store.(JointStore); ok && j.Joins(cfg.Ledger) {
 		e.joint = j
@@ -110,31 +118,42 @@ func (e *Engine) OpenImage(ctx context.Context, id ImageID) (*ImageFile, error) 
 	if err != nil {
 		return nil, public(err)
 	}
-	if r.State != StateSucceeded {
+	i, ok := r.image(id)
+	if !ok {
 		return nil, ErrNotFound
 	}
-	for _, i := range r.Images {
-		if i.ID == id {
-			return e.openStored(ctx, r, i)
-		}
+	return e.openStored(ctx, r, i)
+}
+
+// image is the published image of an identifier.
+func (r Record) image(id ImageID) (i StoredImage, ok bool) {
+	n := slices.IndexFunc(r.Images, func(i StoredImage) bool { return i.ID == id })
+	if n < 0 || r.State != StateSucceeded {
+		return StoredImage{}, false
 	}
-	return nil, ErrNotFound
+	return r.Images[n], true
 }
 
 func (e *Engine) openStored(ctx context.Context, r Record, i StoredImage) (*ImageFile, error) {
 	f, err := e.images.OpenImage(ctx, r.ImageKey(i))
-	if errors.Is(err, ErrNotFound) {
-		now, again := e.store.Generation(ctx, r.ID)
-		if again == nil && now.State == StateSucceeded {
-			return nil, internal(fmt.Errorf("imagegen: the file of image %s is missing", i.ID))
-		}
-		return nil, ErrNotFound // erased meanwhile
-	}
 	if err != nil {
-		return nil, public(err)
+		return nil, e.unopened(ctx, i, err)
 	}
 	return &ImageFile{ReadSeekCloser: f, ID: i.ID, MediaType: i.MediaType, Size: i.Size,
 		ETag: fmt.Sprintf("%x", i.SHA256), CreatedAt: i.CreatedAt}, nil
+}
+
+// unopened is what to say of an image that a record names and that could not be opened.
+func (e *Engine) unopened(ctx context.Context, i StoredImage, err error) error {
+	if !errors.Is(err, ErrNotFound) {
+		return public(err)
+	}
+	g, _ := i.ID.Generation()
+	now, again := e.store.Generation(ctx, g)
+	if again == nil && now.State == StateSucceeded {
+		return internal(fmt.Errorf("imagegen: the file of image %s is missing", i.ID))
+	}
+	return ErrNotFound // erased meanwhile
 }
 
 // Record returns all that is stored of a generation, whosever it is: for operators. ErrNotFound.
@@ -154,6 +173,10 @@ func (e *Engine) Ready(ctx context.Context) error {
 	if err := e.life.taking(); err != nil {
 		return err
 	}
+	return e.storeReady(ctx)
+}
+
+func (e *Engine) storeReady(ctx context.Context) error {
 	if r, ok := e.store.(Readier); ok {
 		return r.Ready(ctx)
 	}

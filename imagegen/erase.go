@@ -19,11 +19,20 @@ func (e *Engine) Erase(ctx context.Context, id GenerationID) error {
 	ctx, cancel := detach(ctx) // half an erasure is seen through
 	defer cancel()
 	references := r.References
-	if r, err = e.update(ctx, r.Fence(), Erase{}); err != nil {
+	if r, err = e.beginErasure(ctx, r.Fence()); err != nil {
 		return public(err)
 	}
 	e.removeReferences(references)
 	return public(e.purge(ctx, r))
+}
+
+// beginErasure comes before or after a thumbnail, never between the look at its record and its file.
+func (e *Engine) beginErasure(ctx context.Context, f Fence) (Record, error) {
+	if err := e.thumbnails.publishing.Acquire(ctx, 1); err != nil {
+		return Record{}, err
+	}
+	defer e.thumbnails.publishing.Release(1)
+	return e.update(ctx, f, Erase{})
 }
 
 // purge removes the images of an erased generation, then what the record says of them.

@@ -59,6 +59,18 @@ func (id ImageID) Generation() (g GenerationID, ok bool) {
 	return GenerationID(generationPrefix + s[:sortableLength]), true
 }
 
+// thumbnailSuffix makes the name of a thumbnail of an image's. It is no identifier that
+// [ImageID.Generation] knows: no thumbnail is an image of a record.
+const thumbnailSuffix = "-t"
+
+// Thumbnail names the small copy of an image in an [ImageStore].
+func (id ImageID) Thumbnail() ImageID { return id + thumbnailSuffix }
+
+// Original is the image of which id names the small copy; id itself if it names none.
+func (id ImageID) Original() ImageID {
+	return ImageID(strings.TrimSuffix(string(id), thumbnailSuffix))
+}
+
 // newImageID derives an identifier from the generation's, so that an image is found without an
 // index of its own.
 func newImageID(g GenerationID) ImageID {

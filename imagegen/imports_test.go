@@ -15,7 +15,10 @@ import (
 	"github.com/matryer/is"
 )
 
-const module = "github.com/imagegend/imagegend"
+const (
+	module  = "github.com/imagegend/imagegend"
+	console = module + "/imagegen/console"
+)
 
 type goPackage struct {
 	ImportPath string
@@ -54,6 +57,8 @@ func TestImportRules(t *testing.T) {
 		"github.com/julienschmidt/httprouter": {module + "/imagegen/httpapi", module + "/bench/reference"},
 		"github.com/spf13/":                   {module + "/cmd/imagegend"},
 		"github.com/failsafe-go/":             {module + "/imagegen/provider/router"},
+		"golang.org/x/crypto/":                {module + "/imagegen/console/internal/password"},
+		console:                               {console, module + "/cmd/imagegend", module + "/examples/console"},
 		"pgregory.net/rapid":                  {module + "/proof"},
 		"github.com/anishathalye/porcupine":   {module + "/proof"},
 		"github.com/hanwen/go-fuse/":          {module + "/proof"},
@@ -76,11 +81,21 @@ func TestImportRules(t *testing.T) {
 			if !isTestPackage(p.ImportPath) {
 				is.True(!slices.Contains(p.Deps, "testing")) // production code does not carry package testing
 			}
+			if !slices.ContainsFunc(only[console], func(a string) bool { return p.ImportPath == a || strings.HasPrefix(p.ImportPath, a+"/") }) {
+				is.True(!compilesConsole(p)) // who does not ask for it has none of it
+			}
 			if slices.Contains(embeddable, p.ImportPath) {
 				is.True(!slices.Contains(p.Deps, "net/http"))
 			}
 		})
 	}
+}
+
+// compilesConsole reports whether any of the console is part of what imports p.
+func compilesConsole(p goPackage) bool {
+	return slices.ContainsFunc(p.Deps, func(d string) bool {
+		return strings.HasPrefix(d, console) || strings.HasPrefix(d, "golang.org/x/crypto/")
+	})
 }
 
 func isTestPackage(path string) bool {

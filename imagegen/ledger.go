@@ -59,9 +59,27 @@ type Bookkeeper interface {
 	// order in which they burn.
 	Lots(ctx context.Context, u UserID) ([]Lot, error)
 
+	// Purse tells what the user has at hand, with at most n lots. Unlike that of Lots, its cost does
+	// not grow with how many there are.
+	Purse(ctx context.Context, u UserID, n int) (Purse, error)
+
 	// History lists the user's journal entries, newest first: at most limit of those before the
 	// given sequence number (0: from the newest).
 	History(ctx context.Context, u UserID, before uint64, limit int) ([]Entry, error)
+}
+
+// DayBook tells how much was spent on each day. It is optional for a Bookkeeper: the chart of the
+// console needs it.
+type DayBook interface {
+	// Days lists the days, in UTC, from the one of from until before to on which the user spent
+	// credits, in order. A charge counts on the day of its settlement.
+	Days(ctx context.Context, u UserID, from, to time.Time) ([]Day, error)
+}
+
+// Day is what was spent on one day.
+type Day struct {
+	Date  time.Time // its midnight, in UTC
+	Spent Credits
 }
 
 // DefaultPriority is the priority of a grant that names none.
@@ -102,6 +120,13 @@ type Lot struct {
 	Effective time.Time
 	Expires   time.Time // zero: never
 	Ref       string    // of the grant; a refund lot's is empty
+}
+
+// Purse is what a user has at hand.
+type Purse struct {
+	Lots []Lot   // with credits that can be spent, in the order in which they burn
+	More bool    // others follow
+	Held Credits // by open charges, out of whichever lots
 }
 
 // EntryKind says what a journal entry records.

@@ -114,6 +114,9 @@ func (e *Engine) Start(context.Context) error {
 	l.loops.Go(func() { e.recoverAbandoned(l.loop) })
 	l.loops.Go(func() { e.maintain(l.loop) })
 	l.loops.Go(func() { e.prolongLeases(l.ended) })
+	if e.cfg.Thumbnails {
+		l.loops.Go(func() { e.makeThumbnails(l.loop) })
+	}
 	return nil
 }
 

@@ -39,9 +39,10 @@ func (e *Engine) outcome(ctx context.Context, r Record, images []StoredImage, er
 func (e *Engine) concluded(ctx context.Context, r Record) {
 	if r.State == StateFailed {
 		e.observe(ctx, EventFailed, r)
-	} else {
-		e.observe(ctx, EventSettled, r)
+		return
 	}
+	e.observe(ctx, EventSettled, r)
+	e.thumbnails.want(r.ID)
 }
 
 // tryAgain decides whether asynchronous work goes back to the queue. Draining is the service's

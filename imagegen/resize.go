@@ -20,7 +20,7 @@ func encoderFor(s shape) (mediaType string, encode func(io.Writer, image.Image) 
 
 // coverCrop cuts the largest centred part of the shape of to out of an image that is at least as
 // large, and scales it down to that size.
-func coverCrop(from image.Image, to Size) image.Image {
+func coverCrop(from image.Image, to Size) *image.RGBA {
 	b := from.Bounds()
 	scale := min(float64(b.Dx())/float64(to.Width), float64(b.Dy())/float64(to.Height))
 	w, h := int(scale*float64(to.Width)+0.5), int(scale*float64(to.Height)+0.5)

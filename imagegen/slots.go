@@ -81,6 +81,13 @@ func (s *slots) release() {
 	s.hand()
 }
 
+// state tells how many slots are free, and how many callers wait.
+func (s *slots) state() (free, waiting int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.free, len(s.waiting)
+}
+
 // hand gives free slots to those whose turn it is.
 func (s *slots) hand() {
 	for s.free > 0 && len(s.waiting) > 0 {

@@ -29,6 +29,15 @@ func (r Record) Visible() bool { return r.Status() != "" }
 // Terminal reports whether the generation has ended and is there to be read.
 func (r Record) Terminal() bool { return r.State == StateSucceeded || r.State == StateFailed }
 
+// Unsettled reports whether the charge of the generation is open, or may be.
+func (r Record) Unsettled() bool {
+	switch r.State {
+	case StateCharging, StateQueued, StateProcessing, StateSettling:
+		return true
+	}
+	return false
+}
+
 // Running reports whether somebody holds, or held, a lease to bring the record further.
 func (r Record) Running() bool {
 	switch r.State {

@@ -84,7 +84,9 @@ type ImageKey struct {
 	Image      ImageID
 }
 
-// ImageStore keeps the bytes of images. No key is ever written twice. The contract of Store on
+// ImageStore keeps the bytes of images, and of their thumbnails ([ImageID.Thumbnail]), which no
+// record names. No key is written twice, unless two processes make the same
+// thumbnail at once. The contract of Store on
 // concurrency and contexts holds here too.
 type ImageStore interface {
 	// PutImage reads r to its end and keeps the bytes; durable on nil. If r fails, its error is
@@ -164,6 +166,18 @@ type JointStore interface {
 	// FinishSettled is Update(o), Settle(r.Charge().ID, r.Used()), where r.WantsBalance Balance with
 	// o.AccountType, and Update(Close) in one commit.
 	FinishSettled(ctx context.Context, f Fence, o Outcome) (Record, error)
+}
+
+// Inspector is implemented by a Store that an operator can look through, however much is in it: what
+// its methods cost does not grow with what they do not return. Optional.
+type Inspector interface {
+	// UserPage returns one page of the users by name. It may look at no more than 100,000 names that
+	// do not match and return a short page, even an empty one, that others follow.
+	UserPage(ctx context.Context, q UserQuery) (UserPage, error)
+
+	// Unsettled returns up to n records whose charge is open, or may be, oldest first, of those behind
+	// the given one ("": from the oldest). total is how many there are in all. Its cost grows with that.
+	Unsettled(ctx context.Context, after GenerationID, n int) (records []Record, total int, err error)
 }
 
 // Readier is implemented by a Store that can tell beforehand that it would refuse a generation:

@@ -8,13 +8,10 @@ import (
 	"os"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/internal/formdata"
 )
 
-const (
-	maxJSON      = 1 << 20
-	maxText      = 1 << 20 // of all text parts of a form together
-	maxMultipart = imagegen.MaxReferences*imagegen.MaxReferenceBytes + 1<<20
-)
+const maxJSON = 1 << 20
 
 // readRequest reads the fields of a request for images, in either encoding. What it returns may
 // hold uploads, which Generate takes over.
@@ -56,7 +53,8 @@ func (x *exchange) body(most int64) (io.Reader, error) {
 		return nil, tooLarge(most)
 	}
 	limited := http.MaxBytesReader(x.ResponseWriter, x.request.Body, most)
-	return &steady{exchange: x, body: limited}, nil
+	x.incoming = &formdata.Steady{Body: limited, Control: x.control, Began: x.began}
+	return x.incoming, nil
 }
 
 func tooLarge(most int64) error {
@@ -72,7 +70,7 @@ func bodyError(err error) error {
 		return tooLarge(e.Limit)
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return imagegen.Invalid("the request body came too slowly: it stalled for %v or fell below %d bytes a second", patience, minRate)
+		return imagegen.Invalid("the request body came too slowly: it stalled for %v or fell below %d bytes a second", formdata.Patience, formdata.MinRate)
 	}
 	return &imagegen.Error{Code: imagegen.CodeInvalidRequest, Message: "the request body is malformed or ended early", Err: err}
 }

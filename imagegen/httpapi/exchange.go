@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/internal/formdata"
 )
 
 // exchange is one request and its answer on the way through the handlers.
@@ -23,9 +24,9 @@ type exchange struct {
 	route   string            // its pattern; "" when none fits
 	id      string            // the :id of the route
 	session *imagegen.Session // of routes that need a key
-	read    bool              // the body, to its end or to what is wrong with it
 	base    string            // of the addresses in the answer; see api.findBase
 
+	incoming *formdata.Steady // the body, once it is asked for
 	began    time.Time
 	extended time.Time // when the write deadline was set last
 	status   int       // of the answer; 0: not begun
@@ -55,7 +56,7 @@ func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 func (x *exchange) WriteHeader(status int) {
 	x.status = status
 	x.extend(0)
-	if !x.read && x.request.Body != http.NoBody {
+	if (x.incoming == nil || !x.incoming.Ended) && x.request.Body != http.NoBody {
 		x.control.SetReadDeadline(time.Now().Add(lingering))
 	}
 	x.ResponseWriter.WriteHeader(status)
@@ -96,11 +97,11 @@ func (x *exchange) ReadFrom(r io.Reader) (total int64, err error) {
 // extend gives the peer time to take n more bytes.
 func (x *exchange) extend(n int64) {
 	now := time.Now()
-	if n > 0 && n < minRate && now.Sub(x.extended) < time.Second {
+	if n > 0 && n < formdata.MinRate && now.Sub(x.extended) < time.Second {
 		return
 	}
 	x.extended = now
-	x.control.SetWriteDeadline(now.Add(patience + transferTime(n))) // fails where a test or a wrapper has no deadlines
+	x.control.SetWriteDeadline(now.Add(formdata.Patience + formdata.TransferTime(n))) // fails where a test or a wrapper has no deadlines
 }
 
 // level is how loud the request is in the log.

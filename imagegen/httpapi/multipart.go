@@ -1,29 +1,18 @@
 package httpapi
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
-	"math"
-	"mime"
-	"mime/multipart"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/internal/formdata"
 )
 
-const (
-	// referenceName is the part that the specification names.
-	referenceName = "reference_image"
-	maxParts      = 64
-	maxEpilogue   = 64 << 10
-	// maxPartHeader bounds what stands before the first part, and between one and the content of the
-	// next: multipart.Reader holds up to 10 MiB of it in memory.
-	maxPartHeader = 64 << 10
-)
+// referenceName is the part that the specification names.
+const referenceName = "reference_image"
 
 // isReference reports whether a part of this name is a file: the specification's name, and what
 // other services and PHP call it.
@@ -40,12 +29,13 @@ type upload struct {
 }
 
 func (a *api) readMultipart(x *exchange, boundary string) (q imagegen.GenerateRequest, err error) {
-	body, err := x.body(maxMultipart)
+	body, err := x.body(formdata.MaxBytes)
 	if err != nil {
 		return q, err
 	}
-	u := &upload{engine: a.engine, text: maxText}
-	if err := u.read(x.request.Context(), body, boundary); err != nil {
+	u := &upload{engine: a.engine, text: formdata.MaxText}
+	take := func(part formdata.Part) error { return u.add(x.request.Context(), part) }
+	if err := formdata.Read(body, boundary, take); err != nil {
 		u.discard()
 		return q, bodyError(err)
 	}
@@ -61,82 +51,19 @@ func (u *upload) discard() {
 	}
 }
 
-func (u *upload) read(ctx context.Context, body io.Reader, boundary string) error {
-	in := &between{Reader: io.MultiReader(body, strings.NewReader("\r\n"), endsEarly{})}
-	parts := multipart.NewReader(in, boundary)
-	for n := 1; ; n++ {
-		in.left = maxPartHeader
-		part, err := parts.NextPart()
-		if err != nil && in.left <= 0 {
-			return imagegen.Invalid("the header of a part is longer than %d bytes", maxPartHeader)
-		}
-		in.left = math.MaxInt
-		if err == io.EOF {
-			return drain(body)
-		}
-		if err != nil {
-			return err
-		}
-		if n > maxParts {
-			return imagegen.Invalid("the form has more than %d parts", maxParts)
-		}
-		if err := u.add(ctx, part); err != nil {
-			return err
-		}
-	}
-}
-
-// between is a body that ends early unless somebody allows for more of it.
-type between struct {
-	io.Reader
-	left int
-}
-
-func (b *between) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		return 0, io.ErrUnexpectedEOF
-	}
-	n, err := b.Reader.Read(p)
-	b.left -= n
-	return n, err
-}
-
-// endsEarly stands behind a body. Without it multipart.Reader takes a body that ends within the
-// header of a part for a whole one, and the part would be dropped in silence. The line break before
-// it is for a closing boundary that has none.
-type endsEarly struct{}
-
-func (endsEarly) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
-
-// drain reads what stands behind the closing boundary: only from the end of the body on does
-// net/http notice a caller that hangs up.
-func drain(body io.Reader) error {
-	n, err := io.Copy(io.Discard, io.LimitReader(body, maxEpilogue+1))
-	if n > maxEpilogue {
-		return imagegen.Invalid("more than %d bytes follow the end of the form", maxEpilogue)
-	}
-	return err
-}
-
-func (u *upload) add(ctx context.Context, part *multipart.Part) error {
-	disposition, parameters, err := mime.ParseMediaType(part.Header.Get("Content-Disposition"))
-	name := parameters["name"]
-	if err != nil || disposition != "form-data" || name == "" {
-		return imagegen.Invalid("each part needs a header such as Content-Disposition: form-data; name=\"prompt\"")
-	}
-	_, isFile := parameters["filename"]
+func (u *upload) add(ctx context.Context, part formdata.Part) error {
 	switch {
-	case isReference(name) && isFile:
-		return u.addFile(ctx, name, part)
-	case isReference(name):
-		return imagegen.Invalid("%s must be a file: its part needs a filename", name)
-	case isFile:
-		if _, err := u.find(name, referenceName); err != nil {
+	case isReference(part.Name) && part.File:
+		return u.addFile(ctx, part)
+	case isReference(part.Name):
+		return imagegen.Invalid("%s must be a file: its part needs a filename", part.Name)
+	case part.File:
+		if _, err := u.find(part.Name, referenceName); err != nil {
 			return err
 		}
-		return imagegen.Invalid("%s must be text, but was sent as a file", name)
+		return imagegen.Invalid("%s must be text, but was sent as a file", part.Name)
 	}
-	return u.addText(name, part)
+	return u.addText(part.Name, part)
 }
 
 func (u *upload) addText(name string, part io.Reader) error {
@@ -145,7 +72,7 @@ func (u *upload) addText(name string, part io.Reader) error {
 		return err
 	}
 	if u.text -= int64(len(b)); u.text < 0 {
-		return imagegen.Invalid("the text parts of the form are larger than %d bytes", maxText)
+		return imagegen.Invalid("the text parts of the form are larger than %d bytes", formdata.MaxText)
 	}
 	if !utf8.Valid(b) {
 		return imagegen.Invalid("%s is not valid UTF-8", name)
@@ -153,22 +80,16 @@ func (u *upload) addText(name string, part io.Reader) error {
 	return u.setText(name, string(b))
 }
 
-// addFile spools one reference image. An HTML form sends a file that was not chosen as one without
-// name and bytes.
-func (u *upload) addFile(ctx context.Context, name string, part *multipart.Part) error {
-	var first [1]byte
-	n, err := io.ReadFull(part, first[:])
-	if err != nil && err != io.EOF {
+// addFile spools one reference image, unless none was chosen.
+func (u *upload) addFile(ctx context.Context, part formdata.Part) error {
+	if chosen, err := part.Chosen(); err != nil || !chosen {
 		return err
-	}
-	if n == 0 && part.FileName() == "" {
-		return nil
 	}
 	if len(u.files) == imagegen.MaxReferences {
 		return imagegen.Invalid("more than %d reference images were sent", imagegen.MaxReferences)
 	}
-	which := fmt.Sprintf("%s %d (%s)", name, len(u.files)+1, shown(part.FileName()))
-	f, err := u.engine.Stage(ctx, io.MultiReader(bytes.NewReader(first[:n]), part), which)
+	which := fmt.Sprintf("%s %d (%s)", part.Name, len(u.files)+1, shown(part.FileName))
+	f, err := u.engine.Stage(ctx, part, which)
 	if err != nil {
 		return err
 	}

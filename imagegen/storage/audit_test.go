@@ -106,6 +106,10 @@ func TestAuditFindsDamage(t *testing.T) {
 			return copyFile(path, strings.NewReplacer("gen_0", "gen_9", "image_0", "image_9").Replace(path))
 		}), "orphaned image"},
 		"image of no attempt": {file(func(path string) error { return copyFile(path, strings.Replace(path, ".1.", ".2.", 1)) }), "orphaned image"},
+		"thumbnail of nothing": {file(func(path string) error {
+			return copyFile(path, strings.NewReplacer("gen_0", "gen_9", "image_0", "image_9").Replace(path)+"-t")
+		}), "orphaned image"},
+		"thumbnail of no attempt": {file(func(path string) error { return copyFile(path, strings.Replace(path, ".1.", ".2.", 1)+"-t") }), "orphaned image"},
 		"image of other hash": {file(func(path string) error {
 			b, err := os.ReadFile(path)
 			return errors.Join(err, os.WriteFile(path, lastByte(b), 0o600))
@@ -139,6 +143,31 @@ func TestAuditBesideAnAttempt(t *testing.T) {
 	w.is.NoErr(w.PutImage(t.Context(), r.ImageKey(stored(r, pixels(3))), bytes.NewReader(pixels(3))))
 	w.is.NoErr(os.WriteFile(filepath.Join(dir, "images", ".DS_Store"), []byte("x"), 0o600))
 	w.is.NoErr(os.WriteFile(filepath.Join(filepath.Dir(imageFile(t, dir)), "Thumbs.db"), []byte("x"), 0o600))
+	w.clean()
+}
+
+// Thumbnails are in no record: an audit leaves them alone, a backup leaves them out, and they go with
+// their generation.
+func TestThumbnailsBesideTheirImages(t *testing.T) {
+	dir := usedDir(t)
+	w := work(t, openDir(t, dir, nil))
+	r, err := w.Generation(t.Context(), newRecord(1).ID)
+	w.is.NoErr(err)
+	k := r.ImageKey(r.Images[0])
+	k.Image = k.Image.Thumbnail()
+	w.is.NoErr(w.PutImage(t.Context(), k, bytes.NewReader(pixels(1))))
+	w.is.Equal(w.clean().Images, 2)
+
+	var archive bytes.Buffer
+	w.is.NoErr(w.Backup(t.Context(), &archive))
+	restored := filepath.Join(t.TempDir(), "restored")
+	w.is.NoErr(storage.Restore(t.Context(), &archive, restored))
+	_, err = openDir(t, restored, nil).OpenImage(t.Context(), k)
+	w.is.True(errors.Is(err, imagegen.ErrNotFound))
+
+	w.erase(r)
+	_, err = w.OpenImage(t.Context(), k)
+	w.is.True(errors.Is(err, imagegen.ErrNotFound))
 	w.clean()
 }
 

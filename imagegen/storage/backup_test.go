@@ -49,6 +49,27 @@ func TestBackupAndRestore(t *testing.T) {
 	w.finish(w.begin(3), pixels(3)) // and it goes on
 }
 
+// Whoever could sign in can do so after a restoration.
+func TestBackupOfLogins(t *testing.T) {
+	is, now := is.New(t), time.Now()
+	db := open(t, nil)
+	is.NoErr(db.SetLogin(t.Context(), imagegen.Login{User: "alice", Role: imagegen.RoleOperator, Password: "hash", ChangedAt: now}))
+	is.NoErr(db.CreateSignIn(t.Context(), imagegen.SignIn{Hash: [32]byte{1}, User: "alice", CreatedAt: now, SeenAt: now}))
+	is.NoErr(db.CreateInvitation(t.Context(), imagegen.Invitation{Hash: [32]byte{2}, User: "bob", Role: imagegen.RoleUser, ExpiresAt: now.Add(time.Hour)}))
+	var b bytes.Buffer
+	is.NoErr(db.Backup(t.Context(), &b))
+	dir := filepath.Join(t.TempDir(), "restored")
+	is.NoErr(storage.Restore(t.Context(), &b, dir))
+	db = openDir(t, dir, nil)
+	l, err := db.Login(t.Context(), "alice")
+	is.NoErr(err)
+	is.Equal(l.Password, "hash")
+	_, err = db.SignIn(t.Context(), [32]byte{1})
+	is.NoErr(err)
+	_, err = db.Invitation(t.Context(), [32]byte{2}, now)
+	is.NoErr(err)
+}
+
 // A backup is of one moment, whatever goes on: work that is done and work that is erased.
 func TestBackupUnderLoad(t *testing.T) {
 	w := work(t, open(t, nil))

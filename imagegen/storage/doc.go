@@ -9,8 +9,8 @@
 //
 // # The directory
 //
-//	imagegen.db   generations, the queue, users, keys and credits: a bbolt file
-//	images/       one file for each image, in up to 1024 directories
+//	imagegen.db   generations, the queue, users, keys, credits and sign-ins: a bbolt file
+//	images/       one file for each image and each thumbnail, in up to 1024 directories
 //	spool/        reference images, until their generation has ended
 //	tmp/          files that are being written; emptied at each start
 //	ballast       16 MiB set aside, to settle and refund when the disk is full

@@ -8,7 +8,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/matryer/is"
 	"go.etcd.io/bbolt"
 
@@ -132,6 +134,51 @@ func TestANewerSchemaIsRefused(t *testing.T) {
 		return tx.Bucket([]byte("storage")).Put([]byte("schema"), storage.Seal("storage", []byte("schema"), newer))
 	})
 	refused(t, dir, nil, storage.ErrNewerSchema)
+}
+
+// before makes a closed directory what the first version would have left.
+func before(t *testing.T, dir string) {
+	t.Helper()
+	tamper(t, dir, func(tx *bbolt.Tx) error {
+		first := binary.BigEndian.AppendUint64(nil, 1)
+		return errors.Join(tx.DeleteBucket([]byte("ledger.days")),
+			tx.Bucket([]byte("storage")).Put([]byte("schema"), storage.Seal("storage", []byte("schema"), first)))
+	})
+}
+
+func TestAnOlderSchemaIsBroughtUp(t *testing.T) {
+	is, dir := is.New(t), usedDir(t)
+	days := func() []imagegen.Day {
+		w := work(t, openDir(t, dir, nil))
+		defer w.Close()
+		w.clean()
+		days, err := w.Days(t.Context(), "alice", time.Now().Add(-time.Hour), time.Now().Add(time.Hour))
+		is.NoErr(err)
+		return days
+	}
+	kept := days()
+	is.True(len(kept) > 0)
+	before(t, dir)
+	is.Equal(cmp.Diff(kept, days()), "")
+	is.Equal(cmp.Diff(kept, days()), "") // counted once
+}
+
+func TestAnOlderSchemaThatIsDamagedStays(t *testing.T) {
+	is, dir := is.New(t), usedDir(t)
+	before(t, dir)
+	tamper(t, dir, func(tx *bbolt.Tx) error {
+		last, _ := tx.Bucket([]byte("ledger.journal")).Cursor().Last()
+		return tx.Bucket([]byte("ledger.journal")).Put(last, storage.Seal("ledger.journal", last, []byte{0}))
+	})
+	for range 2 {
+		db, err := storage.Open(dir, nil)
+		if err == nil {
+			_ = db.Close()
+			t.Fatal("it was opened")
+		}
+		is.True(strings.Contains(err.Error(), "could not be brought to schema 2"))
+		is.True(strings.Contains(err.Error(), dir))
+	}
 }
 
 func TestADamagedFileIsRefused(t *testing.T) {

@@ -64,6 +64,6 @@ func imageKeyOf(name string) (k imagegen.ImageKey, ok bool) {
 	}
 	attempt, err := strconv.Atoi(parts[1])
 	k = imagegen.ImageKey{Generation: imagegen.GenerationID(parts[0]), Attempt: attempt, Image: imagegen.ImageID(parts[2])}
-	g, own := k.Image.Generation()
+	g, own := k.Image.Original().Generation()
 	return k, err == nil && own && g == k.Generation
 }

@@ -13,13 +13,13 @@ import (
 // mapGrowsFile: here a map larger than its file takes up no space.
 const mapGrowsFile = false
 
-// freeBytes is what this process can still write to the disk of a directory.
-func freeBytes(dir string) (int64, error) {
+// diskBytes is what this process can still write to the disk of a directory, and the size of that.
+func diskBytes(dir string) (free, total int64, err error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {
-		return 0, &os.PathError{Op: "statfs", Path: dir, Err: err}
+		return 0, 0, &os.PathError{Op: "statfs", Path: dir, Err: err}
 	}
-	return int64(s.Bavail) * int64(s.Bsize), nil
+	return int64(s.Bavail) * int64(s.Bsize), int64(s.Blocks) * int64(s.Bsize), nil
 }
 
 // syncDir makes the names in a directory durable.

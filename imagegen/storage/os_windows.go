@@ -9,17 +9,17 @@ import (
 // mapGrowsFile: here a file is extended to the size of its map.
 const mapGrowsFile = true
 
-// freeBytes is what this process can still write to the disk of a directory.
-func freeBytes(dir string) (int64, error) {
+// diskBytes is what this process can still write to the disk of a directory, and the size of that.
+func diskBytes(dir string) (free, total int64, err error) {
 	name, err := windows.UTF16PtrFromString(dir)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	var free uint64
-	if err := windows.GetDiskFreeSpaceEx(name, &free, nil, nil); err != nil {
-		return 0, &os.PathError{Op: "statfs", Path: dir, Err: err}
+	var available, all uint64
+	if err := windows.GetDiskFreeSpaceEx(name, &available, &all, nil); err != nil {
+		return 0, 0, &os.PathError{Op: "statfs", Path: dir, Err: err}
 	}
-	return int64(free), nil
+	return int64(available), int64(all), nil
 }
 
 // Directories cannot be flushed here; NTFS keeps a journal of its names.

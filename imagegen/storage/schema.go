@@ -7,6 +7,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 )
 
 const meta kv.Bucket = "storage"
@@ -15,44 +16,76 @@ var (
 	formatKey = []byte("format")
 	format    = []byte("imagegen storage") // so that another program's bbolt file is not taken for ours
 	schemaKey = []byte("schema")
+	// progressKey holds where a migration that is not at its end goes on.
+	progressKey = []byte("progress")
 )
 
-// migrations bring a database from each schema to the next, in one transaction. The schema of a
-// database is how many of them it has been through.
-var migrations = []func(kv.Tx){
-	func(t kv.Tx) { t.Put(meta, formatKey, format) },
+// migrations bring a database from each schema to the next. The schema of a database is how many of
+// them it has been through. One that has much to do does a part in each transaction, beginning at
+// from, and returns where to go on; nil: it has done all.
+var migrations = []func(t kv.Tx, from []byte) (next []byte, err error){
+	func(t kv.Tx, _ []byte) ([]byte, error) { t.Put(meta, formatKey, format); return nil, nil },
+	ledger.CountDays,
 }
 
-// migrate brings a database to the schema of this version. ErrNewerSchema, ErrCorrupt.
+// migrate brings a database to the schema of this version. If it is broken off, it goes on where it
+// was, also when the version before has been at work meanwhile. ErrNewerSchema, ErrCorrupt.
 func migrate(bolt *bbolt.DB) error {
+	for {
+		done, err := migrateOn(bolt)
+		if err != nil {
+			return fmt.Errorf("%w (in %s)", err, bolt.Path())
+		}
+		if done {
+			return nil
+		}
+	}
+}
+
+// migrateOn is one transaction on the way.
+func migrateOn(bolt *bbolt.DB) (done bool, err error) {
 	t, err := bolt.Begin(true)
 	if err != nil {
-		return fmt.Errorf("storage: %v", err)
+		return false, fmt.Errorf("storage: %v", err)
 	}
 	defer t.Rollback()
 	err = guard(func() error {
 		x := &tx{bolt: t, values: new(arena)}
 		schema, err := schemaOf(x)
-		if err != nil || schema == uint64(len(migrations)) {
+		if done = schema == len(migrations); err != nil || done {
 			return err
 		}
-		for _, step := range migrations[schema:] {
-			step(x)
+		if done, err = x.migrate(schema); err == nil {
+			err = t.Commit()
 		}
-		x.Put(meta, schemaKey, binary.BigEndian.AppendUint64(nil, uint64(len(migrations))))
-		if err := t.Commit(); err != nil {
-			return fmt.Errorf("storage: the database could not be brought to schema %d: %v", len(migrations), err)
+		if err != nil {
+			return fmt.Errorf("storage: the database could not be brought to schema %d: %w", len(migrations), err)
 		}
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("%w (in %s)", err, bolt.Path())
+	return done, err
+}
+
+// migrate does what is left from a schema on, or as much as one transaction should hold.
+func (t *tx) migrate(schema int) (done bool, err error) {
+	var next []byte
+	for from := t.Get(meta, progressKey); next == nil && schema < len(migrations); from = nil {
+		if next, err = migrations[schema](t, from); err != nil {
+			return false, err
+		}
+		if next == nil {
+			schema++
+		}
 	}
-	return nil
+	if t.Delete(meta, progressKey); next != nil {
+		t.Put(meta, progressKey, next)
+	}
+	t.Put(meta, schemaKey, binary.BigEndian.AppendUint64(nil, uint64(schema)))
+	return next == nil, nil
 }
 
 // schemaOf is 0 for a file that nothing has been written to.
-func schemaOf(t *tx) (uint64, error) {
+func schemaOf(t *tx) (int, error) {
 	first, _ := t.bolt.Cursor().First()
 	if first == nil {
 		return 0, nil
@@ -65,5 +98,5 @@ func schemaOf(t *tx) (uint64, error) {
 	if n > uint64(len(migrations)) {
 		return 0, fmt.Errorf("%w: it has schema %d and this one knows %d; use a newer version", ErrNewerSchema, n, len(migrations))
 	}
-	return n, nil
+	return int(n), nil
 }

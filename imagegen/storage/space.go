@@ -30,6 +30,27 @@ type space struct {
 	err  error
 }
 
+// Space is the room on the disk of a directory, in bytes.
+type Space struct {
+	Free    int64 // that this process can write
+	Total   int64
+	Reserve int64 // below which new work is refused
+}
+
+// Space tells how much room there is. It is cheap.
+func (db *DB) Space() (Space, error) {
+	free, total, err := diskBytes(db.dir)
+	if err != nil {
+		return Space{}, fmt.Errorf("storage: the free space is not known: %w", err)
+	}
+	return Space{Free: free, Total: total, Reserve: db.space.min}, nil
+}
+
+func freeBytes(dir string) (int64, error) {
+	free, _, err := diskBytes(dir)
+	return free, err
+}
+
 // demand returns an error if fewer bytes are free.
 func (s *space) demand(bytes int64) error {
 	s.mu.Lock()

@@ -24,14 +24,17 @@ type Options struct {
 	Log       *slog.Logger     // nil: silent
 }
 
-// DB is an open directory: a Store and the Ledger that commits with it, an ImageStore, a Spool, an
+// DB is an open directory: a Store and the Ledger that commits with it, an ImageStore, a Spool, a LoginStore, an
 // Auditor and a Readier. It is safe for concurrent use.
 //
 // Once the outcome of a commit is unknown it writes no more, see Failed. Where a write comes back
 // with [imagegen.ErrNotApplied], it changed nothing.
 type DB struct {
 	store
+	inspector
+	logins
 	books
+	daybook
 	*images
 	*spool
 
@@ -50,13 +53,20 @@ type DB struct {
 
 // The embedded interfaces have lower-case names: what DB is made of is nobody else's business.
 type (
-	store = imagegen.JointStore
-	books = imagegen.Bookkeeper
+	store  = imagegen.JointStore
+	logins = imagegen.LoginStore
+	books  = imagegen.Bookkeeper
+
+	daybook   = imagegen.DayBook
+	inspector = imagegen.Inspector
 )
 
 var (
 	_ imagegen.JointStore = (*DB)(nil)
+	_ imagegen.Inspector  = (*DB)(nil)
+	_ imagegen.LoginStore = (*DB)(nil)
 	_ imagegen.Bookkeeper = (*DB)(nil)
+	_ imagegen.DayBook    = (*DB)(nil)
 	_ imagegen.ImageStore = (*DB)(nil)
 	_ imagegen.Spool      = (*DB)(nil)
 	_ imagegen.Auditor    = (*DB)(nil)
@@ -156,7 +166,7 @@ func (db *DB) openTables() (err error) {
 		return err
 	}
 	t := tables.New(db.file, db.clock, db.now)
-	db.store, db.books = t, db.clock
+	db.store, db.inspector, db.logins, db.books, db.daybook = t, t, t, db.clock, db.clock
 	return t.Load(context.Background())
 }
 

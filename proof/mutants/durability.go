@@ -5,8 +5,8 @@ var ofDurability = []mutant{
 	{
 		name: "image-not-flushed", breaks: "a published image outlives a power cut",
 		file:    "imagegen/storage/files.go",
-		old:     `err = unwritten(file.Sync())`,
-		new:     `err = unwritten(nil)`,
+		old:     `return unwritten(file.Sync())`,
+		new:     `return unwritten(nil)`,
 		catcher: catcher{pkg: disk, run: "TestAPowerCut"},
 	},
 	{

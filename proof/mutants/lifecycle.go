@@ -101,8 +101,8 @@ var ofLifecycle = []mutant{
 	{
 		name: "unsettled-image-shown", breaks: "an image is shown only once it is settled",
 		file:    "imagegen/engine.go",
-		old:     `	if r.State != StateSucceeded {` + "\n",
-		new:     `	if r.State == StateErasing {` + "\n",
+		old:     `if n < 0 || r.State != StateSucceeded {`,
+		new:     `if n < 0 || r.State == StateErasing {`,
 		catcher: catcher{pkg: core, run: "TestAnImageIsShownOnceItIsPaidFor"},
 	},
 	{

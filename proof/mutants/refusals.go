@@ -86,7 +86,7 @@ var ofRefusals = []mutant{
 	},
 	{
 		name: "provider-body-without-limit", breaks: "a provider's image cannot fill the disk",
-		file:    "imagegen/keep.go",
+		file:    "imagegen/receive.go",
 		old:     `in := &meter{r: body, most: maxImageBytes}`,
 		new:     `in := &meter{r: body, most: 1 << 62}`,
 		catcher: catcher{pkg: core, run: "TestTooManyBytes"},

@@ -25,6 +25,7 @@ func TestOutOfDescriptors(t *testing.T) {
 	d := daemontest.Start(t, daemontest.Options{DataDir: dir})
 	_, key := d.NewUser(10_000)
 	is.Equal(d.Call(operation{prompt: "warm up", n: 1, references: 1}.request(key)).Status, http.StatusOK)
+	eventually(t, 20*time.Second, "the thumbnail is made", func() bool { return thumbnails(t, dir) == 1 })
 	leftAlone, open := leftovers(t, dir), d.OpenFiles()
 
 	limit := uint64(open + 12)

@@ -31,6 +31,16 @@ func noLeftovers(t *testing.T, before []string, dirs ...string) {
 	}
 }
 
+// thumbnails tells how many there are.
+func thumbnails(t *testing.T, dir string) int {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "images", "*", "*-t"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(names)
+}
+
 // leftovers lists the files below directories, but the images that were generated.
 func leftovers(t *testing.T, dirs ...string) (all []string) {
 	t.Helper()

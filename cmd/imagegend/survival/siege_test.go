@@ -108,27 +108,36 @@ func (s *siege) aftermath() {
 		}
 		settled(s.T, d, u.key, u.granted)
 	}
-	s.checkFiles(images)
 	clean(s.T, d)
 	if status := d.Terminate(20 * time.Second); status != 0 {
 		s.Errorf("exit status %d at the end", status)
 	}
+	s.checkFiles(images)
 }
 
-// checkFiles looks for what attempts that were killed have left.
+// checkFiles looks for what attempts that were killed have left, once no thumbnail is being made any more.
 func (s *siege) checkFiles(images int) {
-	var files int
-	err := fs.WalkDir(os.DirFS(s.options.DataDir), "images", func(_ string, e fs.DirEntry, err error) error {
+	files := map[string]bool{}
+	err := fs.WalkDir(os.DirFS(s.options.DataDir), "images", func(path string, e fs.DirEntry, err error) error {
 		if err == nil && !e.IsDir() {
-			files++
+			files[path] = true
 		}
 		return err
 	})
 	if err != nil {
 		s.Error(err)
 	}
-	if files != images {
-		s.Errorf("there are %d image files for %d images", files, images)
+	for path := range files {
+		original, small := strings.CutSuffix(path, "-t")
+		if !small {
+			continue
+		}
+		if delete(files, path); !files[original] {
+			s.Errorf("%s is the thumbnail of nothing", path)
+		}
+	}
+	if len(files) != images {
+		s.Errorf("there are %d image files for %d images", len(files), images)
 	}
 	for _, path := range leftovers(s.T, s.options.DataDir) {
 		if dir := filepath.Base(filepath.Dir(path)); dir == "spool" || dir == "tmp" {

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -41,6 +42,29 @@ func TestBreaker(t *testing.T) {
 		is.Equal(a.calls(), 4) // one trial, which failed
 		time.Sleep(time.Minute)
 		is.Equal(makers(t, p, 3), "aaa")
+	})
+}
+
+// What Health says of a member is what requests meet.
+func TestHealth(t *testing.T) {
+	unavailable := fails(imagegen.ClassUnavailable)
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		limited := func() turn { return makes(0, failure(imagegen.ClassRateLimited, 20*time.Second)) }
+		p := build(t, router.Config{FailureThreshold: 1, OpenFor: time.Minute}, member("a", unavailable, works), member("b", limited(), works), member("c", works))
+		health := func(want ...imagegen.MemberHealth) {
+			t.Helper()
+			is.Equal(cmp.Diff(want, p.Health()), "")
+		}
+		a, b, c := imagegen.MemberHealth{Name: "a", Healthy: true}, imagegen.MemberHealth{Name: "b", Healthy: true}, imagegen.MemberHealth{Name: "c", Healthy: true}
+		health(a, b, c)
+		is.Equal(makers(t, p, 1), "c")
+		health(imagegen.MemberHealth{Name: "a", Detail: "it failed again and again and is left alone for a while; again in 1m0s"},
+			imagegen.MemberHealth{Name: "b", Detail: "it was rate-limited and has not recovered; again in 20s"}, c)
+		time.Sleep(time.Minute)
+		health(imagegen.MemberHealth{Name: "a", Detail: "it failed again and again; one request is to find out whether it works"}, b, c)
+		is.Equal(makers(t, p, 1), "a")
+		health(a, b, c)
 	})
 }
 

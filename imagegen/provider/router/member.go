@@ -49,18 +49,15 @@ var errFull = errors.New("all places are taken")
 
 // enter returns errFull, or a *imagegen.ProviderError if the member is ill.
 func (m *member) enter() (visit, error) {
-	if wait := max(m.breaker.RemainingDelay(), 0); wait > 0 {
-		return visit{}, m.ill(imagegen.ClassUnavailable, "it failed again and again and is left alone for a while", wait)
-	}
-	if wait := m.resting(); wait > 0 {
-		return visit{}, m.ill(imagegen.ClassRateLimited, "it was rate-limited and has not recovered", wait)
+	if ill := m.illness(); ill != nil {
+		return visit{}, m.passedOver(ill)
 	}
 	if m.places != nil && !m.places.TryAcquirePermit() {
 		return visit{}, errFull
 	}
 	if !m.breaker.TryAcquirePermit() {
 		m.vacate()
-		return visit{}, m.ill(imagegen.ClassUnavailable, "another request is finding out whether it works again", 0)
+		return visit{}, m.passedOver(&imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "another request is finding out whether it works again"})
 	}
 	return visit{member: m, trial: m.breaker.IsHalfOpen()}, nil
 }
@@ -97,8 +94,19 @@ func (m *member) vacate() {
 	m.freed.open()
 }
 
-func (m *member) ill(c imagegen.Class, message string, wait time.Duration) error {
-	return fmt.Errorf("router: member %q: %w", m.name, &imagegen.ProviderError{Class: c, Message: message, RetryAfter: wait})
+// illness is why the member is left alone, and for how long; nil if it is not.
+func (m *member) illness() *imagegen.ProviderError {
+	if wait := max(m.breaker.RemainingDelay(), 0); wait > 0 {
+		return &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "it failed again and again and is left alone for a while", RetryAfter: wait}
+	}
+	if wait := m.resting(); wait > 0 {
+		return &imagegen.ProviderError{Class: imagegen.ClassRateLimited, Message: "it was rate-limited and has not recovered", RetryAfter: wait}
+	}
+	return nil
+}
+
+func (m *member) passedOver(why *imagegen.ProviderError) error {
+	return fmt.Errorf("router: member %q: %w", m.name, why)
 }
 
 func (m *member) rest(d time.Duration) {

@@ -25,7 +25,10 @@ type Options struct {
 // safe for concurrent use and needs no closing.
 type DB struct {
 	store
+	inspector
+	logins
 	books
+	daybook
 	images
 	spool
 	kv *memkv.DB
@@ -33,13 +36,20 @@ type DB struct {
 
 // The embedded interfaces have lower-case names: what DB is made of is nobody else's business.
 type (
-	store = imagegen.JointStore
-	books = imagegen.Bookkeeper
+	store  = imagegen.JointStore
+	logins = imagegen.LoginStore
+	books  = imagegen.Bookkeeper
+
+	daybook   = imagegen.DayBook
+	inspector = imagegen.Inspector
 )
 
 var (
 	_ imagegen.JointStore = (*DB)(nil)
+	_ imagegen.Inspector  = (*DB)(nil)
+	_ imagegen.LoginStore = (*DB)(nil)
 	_ imagegen.Bookkeeper = (*DB)(nil)
+	_ imagegen.DayBook    = (*DB)(nil)
 	_ imagegen.ImageStore = (*DB)(nil)
 	_ imagegen.Spool      = (*DB)(nil)
 	_ imagegen.Auditor    = (*DB)(nil)
@@ -56,7 +66,8 @@ func New(opts *Options) *DB {
 	if err != nil {
 		panic(err) // it reads an empty map
 	}
-	return &DB{store: tables.New(db, l, now), books: l, kv: db}
+	t := tables.New(db, l, now)
+	return &DB{store: t, inspector: t, logins: t, books: l, daybook: l, kv: db}
 }
 
 // Joins implements [imagegen.JointStore]: only with this DB itself, not with a wrapper around it.

@@ -21,6 +21,10 @@ func TestSpool(t *testing.T) {
 	storagetest.Spool(t, func(*testing.T) imagegen.Spool { return memory.New(nil) })
 }
 
+func TestLogins(t *testing.T) {
+	storagetest.Logins(t, func(*testing.T) imagegen.LoginStore { return memory.New(nil) })
+}
+
 func TestJoint(t *testing.T) {
 	storagetest.Joint(t, func(*testing.T) (imagegen.JointStore, imagegen.Bookkeeper) {
 		db := memory.New(nil)

@@ -116,7 +116,28 @@ func (b *bookkeeper) lots() []imagegen.Lot {
 	b.t.Helper()
 	lots, err := b.Lots(b.t.Context(), alice)
 	b.is.NoErr(err)
+	b.hasPurse(lots)
 	return lots
+}
+
+// hasPurse checks what alice has at hand against all of her lots.
+func (b *bookkeeper) hasPurse(lots []imagegen.Lot) {
+	b.t.Helper()
+	var all imagegen.Purse
+	for _, l := range lots {
+		if all.Held += l.Held; l.Remaining > 0 {
+			all.Lots = append(all.Lots, l)
+		}
+	}
+	for _, n := range []int{0, 1, len(all.Lots), len(all.Lots) + 1} {
+		want := all
+		if want.More = n < len(all.Lots); want.More {
+			want.Lots = all.Lots[:n]
+		}
+		got, err := b.Purse(b.t.Context(), alice, n)
+		b.is.NoErr(err)
+		b.is.Equal(diff(want, got), "")
+	}
 }
 
 func (b *bookkeeper) history(before uint64, limit int) []imagegen.Entry {

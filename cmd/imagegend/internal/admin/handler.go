@@ -14,6 +14,7 @@ const (
 	users           = "users"
 	setAccountType  = "set-account-type"
 	disableUser     = "disable-user"
+	inviteUser      = "invite-user"
 	createKey       = "create-key"
 	keys            = "keys"
 	revokeKey       = "revoke-key"
@@ -47,6 +48,7 @@ func NewHandler(s Service) http.Handler {
 	handle(mux, users, func(ctx context.Context, _ none) ([]User, error) { return s.Users(ctx) })
 	handle(mux, setAccountType, s.SetAccountType)
 	handle(mux, disableUser, s.DisableUser)
+	handle(mux, inviteUser, s.InviteUser)
 	handle(mux, createKey, s.CreateKey)
 	handle(mux, keys, s.Keys)
 	handle(mux, revokeKey, s.RevokeKey)

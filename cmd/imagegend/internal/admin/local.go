@@ -15,6 +15,9 @@ import (
 type Local struct {
 	Engine *imagegen.Engine
 	DB     *storage.DB
+
+	Console   string // where browsers reach the console, with a slash at the end; "": not known here
+	NoConsole bool   // it is turned off
 }
 
 var _ Service = (*Local)(nil)
@@ -153,7 +156,7 @@ func generationWords(id string, err error) error {
 
 // Audit implements Service.
 func (l *Local) Audit(ctx context.Context) (imagegen.AuditReport, error) {
-	report, err := l.DB.Audit(ctx)
+	report, err := l.Engine.Audit(ctx)
 	return report, words(err)
 }
 

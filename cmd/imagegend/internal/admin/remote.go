@@ -89,6 +89,11 @@ func (r *Remote) DisableUser(ctx context.Context, name string) (User, error) {
 	return call[User](ctx, r, disableUser, name)
 }
 
+// InviteUser implements Service.
+func (r *Remote) InviteUser(ctx context.Context, i Invitation) (Link, error) {
+	return call[Link](ctx, r, inviteUser, i)
+}
+
 // CreateKey implements Service.
 func (r *Remote) CreateKey(ctx context.Context, k NewKey) (RawKey, error) {
 	return call[RawKey](ctx, r, createKey, k)

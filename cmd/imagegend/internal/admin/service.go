@@ -16,6 +16,8 @@ type Service interface {
 	Users(ctx context.Context) ([]User, error)
 	SetAccountType(ctx context.Context, t AccountType) (User, error)
 	DisableUser(ctx context.Context, name string) (User, error)
+	// InviteUser makes a link by which a user chooses a password, once. A former link is void.
+	InviteUser(ctx context.Context, i Invitation) (Link, error)
 
 	CreateKey(ctx context.Context, k NewKey) (RawKey, error)
 	Keys(ctx context.Context, user string) ([]Key, error)
@@ -49,6 +51,19 @@ type NewUser struct {
 type AccountType struct {
 	User string `json:"user"`
 	Type string `json:"account_type"`
+}
+
+// Invitation is a link to make. Without Operator the user keeps the role that they have.
+type Invitation struct {
+	User     string `json:"user"`
+	Operator bool   `json:"operator"`
+	Expires  Time   `json:"expires_at"`
+}
+
+// Link is where a user chooses a password: a whole address if the console is served, else its path.
+type Link struct {
+	Address string        `json:"address"`
+	Role    imagegen.Role `json:"role"`
 }
 
 // NewKey is a key to make; Expires zero: never.

@@ -10,8 +10,8 @@ import (
 )
 
 func (a *app) user() *cobra.Command {
-	c := &cobra.Command{Use: "user", Short: "create, list, change and disable users"}
-	c.AddCommand(a.userCreate(), a.userList(), a.userSet(), a.userDisable())
+	c := &cobra.Command{Use: "user", Short: "create, invite, list, change and disable users"}
+	c.AddCommand(a.userCreate(), a.userInvite(), a.userList(), a.userSet(), a.userDisable())
 	return parent(c)
 }
 

@@ -40,7 +40,7 @@ func Variable(f *pflag.Flag) string {
 
 // Groups lists the groups in the order in which help shows them.
 func Groups() []string {
-	return []string{groupData, groupNetwork, groupWork, groupImage, groupConnect, groupProcess}
+	return []string{groupData, groupNetwork, groupWork, groupConsole, groupImage, groupConnect, groupProcess}
 }
 
 // EnvName is the environment variable of a setting: data-dir is IMAGEGEND_DATA_DIR.

@@ -40,6 +40,10 @@ type Server struct {
 	AttemptTimeout time.Duration
 	Retain         time.Duration // 0: for ever
 
+	Console              bool
+	OperatorName         string
+	OperatorPasswordFile string
+
 	DrainTimeout time.Duration
 	LogFormat    string
 }
@@ -67,6 +71,7 @@ const (
 	groupProcess = "Process"
 	groupImage   = "Image"
 	groupConnect = "Connection"
+	groupConsole = "Console"
 )
 
 // ServeFlags declares the flags of serve.
@@ -74,7 +79,9 @@ func (s *Settings) ServeFlags(fs *pflag.FlagSet) {
 	s.DataDirFlag(fs)
 	declare(fs, groupNetwork, func(fs *pflag.FlagSet) {
 		fs.StringVar(&s.Addr, "addr", defaultAddr, "`address` to listen on; port 0 takes a free one")
-		fs.Var(newBaseURL(&s.BaseURL, ""), "base-url", "public address of the service, for the addresses in answers; without it, the Host of the request")
+	})
+	s.BaseURLFlag(fs)
+	declare(fs, groupNetwork, func(fs *pflag.FlagSet) {
 		fs.Var(&prefixes{&s.TrustedProxies}, "trusted-proxy", "`address` or network of a proxy whose forwarded headers count; repeatable")
 		fs.StringSliceVar(&s.CORSOrigins, "cors-origin", nil, "`origin` whose pages may call the service from a browser, or *; repeatable")
 	})
@@ -87,6 +94,7 @@ func (s *Settings) ServeFlags(fs *pflag.FlagSet) {
 		fs.Var(newDuration(&s.AttemptTimeout, 800*time.Second, positive), "attempt-timeout", "longest time of a synchronous call, and of each asynchronous attempt")
 		fs.Var(newDuration(&s.Retain, 0, retention), "retain", "age at which generations are erased, 24h or more; without it, never")
 	})
+	s.consoleFlags(fs)
 	s.DevFlag(fs, groupProcess, "temporary data, an account, 1,000 credits and a key; on this machine only")
 	declare(fs, groupProcess, func(fs *pflag.FlagSet) {
 		fs.Var(newDuration(&s.DrainTimeout, 15*time.Second, anyDuration), "drain-timeout", "how long work under way may go on after SIGTERM")
@@ -117,6 +125,21 @@ func (s *Settings) GenerateFlags(fs *pflag.FlagSet) {
 func (s *Settings) DataDirFlag(fs *pflag.FlagSet) {
 	declare(fs, groupData, func(fs *pflag.FlagSet) {
 		fs.StringVar(&s.DataDir, "data-dir", DefaultDataDir, "`directory` with database and images")
+	})
+}
+
+// BaseURLFlag declares --base-url.
+func (s *Settings) BaseURLFlag(fs *pflag.FlagSet) {
+	declare(fs, groupNetwork, func(fs *pflag.FlagSet) {
+		fs.Var(newBaseURL(&s.BaseURL, ""), "base-url", "public address of the service, for the addresses in answers; without it, the Host of the request")
+	})
+}
+
+func (s *Settings) consoleFlags(fs *pflag.FlagSet) {
+	declare(fs, groupConsole, func(fs *pflag.FlagSet) {
+		fs.BoolVar(&s.Console, "console", true, "serve the account area in the browser, under /console/")
+		fs.StringVar(&s.OperatorName, "operator-name", "operator", "`name` of the first operator, with --operator-password-file")
+		fs.StringVar(&s.OperatorPasswordFile, "operator-password-file", "", "`file` with the first operator's password, readable by nobody else; counts until there is an operator")
 	})
 }
 

@@ -25,7 +25,7 @@ func (d *daemon) announce(welcome []string) {
 		d.log.Warn(w)
 	}
 	attrs := []any{"version", d.options.Version, "listen", d.listenURL(), "url", d.url(), "data_dir", d.options.DataDir,
-		"models", d.modelLines(), "admin", d.socket.Addr().String(), "after", ready.String()}
+		"models", d.modelLines(), "console", d.options.Console, "admin", d.socket.Addr().String(), "after", ready.String()}
 	if len(welcome) > 0 {
 		attrs = append(attrs, "next", welcome)
 	}
@@ -47,6 +47,9 @@ func (d *daemon) print(ready time.Duration, welcome []string) {
 		line("data", d.options.DataDir+", removed at exit")
 	} else {
 		line("data", d.options.DataDir+", admin socket "+d.shortSocket())
+	}
+	if d.options.Console {
+		line("console", d.consoleURL())
 	}
 	line("models", strings.Join(d.modelLines(), "; "))
 	for _, warning := range d.warnings() {
@@ -100,7 +103,7 @@ func (d *daemon) warnings() []string {
 		warnings = append(warnings, "THE PROVIDER fake DRAWS TEST PICTURES, and charges for them; put real models into models.yaml")
 	}
 	if !loopback(d.listener) && !strings.HasPrefix(d.options.BaseURL, "https://") {
-		warnings = append(warnings, "other machines can reach "+d.listener.Addr().String()+" without TLS, and API keys cross the wire in the clear; put a TLS proxy in front and name it with --base-url https://…")
+		warnings = append(warnings, "other machines can reach "+d.listener.Addr().String()+" without TLS, and API keys and passwords cross the wire in the clear; put a TLS proxy in front and name it with --base-url https://…")
 	}
 	return warnings
 }

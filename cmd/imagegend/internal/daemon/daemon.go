@@ -101,21 +101,20 @@ func (d *daemon) start(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	handler, err := d.handler(ctx)
+	if err != nil {
+		return err
+	}
 	if d.socket, err = admin.Listen(d.options.DataDir); err != nil {
 		return err
 	}
 	if err := d.engine.Start(ctx); err != nil {
 		return errors.Join(err, d.socket.Close())
 	}
-	d.http = httpapi.NewServer(httpapi.NewHandler(d.engine, httpapi.Options{
-		BaseURL:        d.options.BaseURL,
-		TrustedProxies: d.options.TrustedProxies,
-		CORSOrigins:    d.options.CORSOrigins,
-		Log:            d.log,
-	}))
+	d.http = httpapi.NewServer(handler)
 	d.http.ErrorLog = slog.NewLogLogger(d.log.Handler(), slog.LevelWarn)
 	d.admin = &http.Server{
-		Handler:           admin.NewHandler(&admin.Local{Engine: d.engine, DB: d.db}),
+		Handler:           admin.NewHandler(&admin.Local{Engine: d.engine, DB: d.db, Console: d.consoleURL(), NoConsole: !d.options.Console}),
 		ReadHeaderTimeout: 10 * time.Second,
 	}
 	d.serve(d.http, d.listener)

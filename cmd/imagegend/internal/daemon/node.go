@@ -37,6 +37,7 @@ func openNode(dir string, models []imagegen.Model, s config.Server, log *slog.Lo
 		SlotWait:       s.SlotWait,
 		AttemptTimeout: s.AttemptTimeout,
 		Retain:         s.Retain,
+		Thumbnails:     s.Console,
 		Log:            log,
 	})
 	if err != nil {

@@ -8,17 +8,22 @@ import (
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/console"
 )
 
 // welcome is what a newcomer needs next: with --dev an account and a line to paste, for an empty
-// store how to make a user and a key.
+// store how to make an operator, a user and a key.
 func (d *daemon) welcome(ctx context.Context) ([]string, error) {
 	if d.options.Dev {
 		return d.welcomeDev(ctx)
 	}
-	users, err := d.engine.Accounts().Users(ctx)
-	if err != nil || len(users) > 0 {
+	lines, err := d.found(ctx)
+	if err != nil {
 		return nil, err
+	}
+	users, err := d.engine.Accounts().UserPage(ctx, imagegen.UserQuery{Limit: 1})
+	if err != nil || len(users.Users) > 0 {
+		return lines, err
 	}
 	var dir, url string
 	if d.options.DataDir != config.DefaultDataDir {
@@ -27,12 +32,12 @@ func (d *daemon) welcome(ctx context.Context) ([]string, error) {
 	if d.listenURL() != config.DefaultURL {
 		url = " --url " + d.listenURL()
 	}
-	return []string{
+	return append(lines,
 		"no user yet; in another terminal:",
-		"  imagegend user create alice --credits 1000" + dir,
-		"  export IMAGEGEND_API_KEY=$(imagegend key create --user alice" + dir + ")",
-		"  imagegend generate 'a fox in the snow'" + url,
-	}, nil
+		"  imagegend user create alice --credits 1000"+dir,
+		"  export IMAGEGEND_API_KEY=$(imagegend key create --user alice"+dir+")",
+		"  imagegend generate 'a fox in the snow'"+url,
+	), nil
 }
 
 func (d *daemon) welcomeDev(ctx context.Context) ([]string, error) {
@@ -44,11 +49,16 @@ func (d *daemon) welcomeDev(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []string{
+	lines := []string{
 		fmt.Sprintf("user %s has %d credits and the key %s", u.Name, devCredits, key.Reveal()),
 		"paste this for an image:",
 		curlLine(d.listenURL(), key, d.models[0].ID),
-	}, nil
+	}
+	if !d.options.Console {
+		return lines, nil
+	}
+	path, err := console.Enter(ctx, d.db, u.ID, imagegen.RoleOperator, time.Now().Add(entryTime))
+	return append(lines, "or open this in a browser: "+d.consoleURL()+path), err
 }
 
 // curlLine asks for an image and saves it, with no more than curl and what every shell has beside it.

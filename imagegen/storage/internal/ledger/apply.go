@@ -58,6 +58,7 @@ func apply(tx kv.Tx, e entry) error {
 			return err
 		}
 	}
+	applyDay(tx, e)
 	return applyCharge(tx, e)
 }
 

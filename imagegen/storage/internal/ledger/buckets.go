@@ -19,10 +19,11 @@ const (
 	due      kv.Bucket = "ledger.due"      // expiry, user, lot number → key of a live lot that expires
 	charges  kv.Bucket = "ledger.charges"  // charge → what it took, and how it was settled
 	refs     kv.Bucket = "ledger.refs"     // reference of a grant or revocation → its entry's sequence
+	days     kv.Bucket = "ledger.days"     // user, day → credits that were spent on it
 )
 
 // derived are the buckets that follow from the journal.
-var derived = []kv.Bucket{history, headIs, accounts, live, spent, lapseSum, due, charges, refs}
+var derived = []kv.Bucket{history, headIs, accounts, live, spent, lapseSum, due, charges, refs, days}
 
 var only = []byte{0} // the key in a bucket that has one
 

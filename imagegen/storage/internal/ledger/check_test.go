@@ -48,8 +48,7 @@ func TestCheckFindsDamage(t *testing.T) {
 			tx.Put(b, append(key, 1), value)
 		},
 	}
-	for _, b := range []kv.Bucket{"ledger.journal", "ledger.history", "ledger.head", "ledger.accounts", "ledger.live", "ledger.spent",
-		"ledger.sums", "ledger.due", "ledger.charges", "ledger.refs"} {
+	for _, b := range buckets {
 		for how, harm := range damage {
 			t.Run(string(b)+" "+how, func(t *testing.T) {
 				f := busy(t)

@@ -15,7 +15,7 @@ import (
 )
 
 var buckets = []kv.Bucket{"ledger.journal", "ledger.history", "ledger.head", "ledger.accounts", "ledger.live", "ledger.spent",
-	"ledger.sums", "ledger.due", "ledger.charges", "ledger.refs"}
+	"ledger.sums", "ledger.due", "ledger.charges", "ledger.refs", "ledger.days"}
 
 // content is everything that the ledger holds.
 func (f *fixture) content() map[string]string {
@@ -79,6 +79,7 @@ var operations = map[string]func(ctx context.Context, f *fixture) error{
 	},
 	"lapse":   func(ctx context.Context, f *fixture) error { _, err := f.Lapse(ctx); return err },
 	"lots":    func(ctx context.Context, f *fixture) error { _, err := f.Lots(ctx, "alice"); return err },
+	"purse":   func(ctx context.Context, f *fixture) error { _, err := f.Purse(ctx, "alice", 10); return err },
 	"history": func(ctx context.Context, f *fixture) error { _, err := f.History(ctx, "alice", 0, 10); return err },
 }
 

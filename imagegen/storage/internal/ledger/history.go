@@ -34,6 +34,27 @@ func (l *Ledger) Lots(ctx context.Context, u imagegen.UserID) (lots []imagegen.L
 	return lots, err
 }
 
+// Purse implements imagegen.Bookkeeper. It passes over what has lapsed since Lapse last ran.
+func (l *Ledger) Purse(ctx context.Context, u imagegen.UserID, n int) (p imagegen.Purse, err error) {
+	if !u.Valid() {
+		return p, nil
+	}
+	err = l.view(ctx, func(b Books) error {
+		p = imagegen.Purse{Held: readAccount(b.tx, u).Held}
+		return eachLot(b.tx, live, u, func(l lot) bool {
+			if l.lapsed(b.now) {
+				return true
+			}
+			if p.More = len(p.Lots) == n; p.More {
+				return false
+			}
+			p.Lots = append(p.Lots, l.Lot)
+			return true
+		})
+	})
+	return p, err
+}
+
 // History implements imagegen.Bookkeeper.
 func (l *Ledger) History(ctx context.Context, u imagegen.UserID, before uint64, limit int) (entries []imagegen.Entry, err error) {
 	if !u.Valid() {

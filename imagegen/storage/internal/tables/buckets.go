@@ -30,6 +30,12 @@ const (
 	keyIDs   kv.Bucket = "keys.ids"   // key → hash
 	userKeys kv.Bucket = "keys.users" // user, key → hash
 	keyUse   kv.Bucket = "keys.used"  // key → when it was last used
+
+	logins          kv.Bucket = "logins"                   // user → login
+	signIns         kv.Bucket = "logins.signins"           // hash → sign-in
+	userSignIns     kv.Bucket = "logins.signins.users"     // user, hash
+	invitations     kv.Bucket = "logins.invitations"       // hash → invitation
+	userInvitations kv.Bucket = "logins.invitations.users" // user → hash
 )
 
 var (

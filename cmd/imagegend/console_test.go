@@ -1,0 +1,275 @@
+package main_test
+
+import (
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
+)
+
+const password = "correct horse battery"
+
+var page = map[string]string{"Accept": "text/html,*/*;q=0.8"}
+
+// browser keeps cookies and follows redirects.
+type browser struct {
+	*testing.T
+	http.Client
+}
+
+func newBrowser(t *testing.T) *browser {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &browser{t, http.Client{Jar: jar}}
+	t.Cleanup(b.CloseIdleConnections)
+	return b
+}
+
+// see reads a page to its end; where is the path at which a redirect ended.
+func (b *browser) see(r *http.Response, err error) (status int, where, body string) {
+	b.Helper()
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer r.Body.Close()
+	var text strings.Builder
+	if err := r.Write(&text); err != nil {
+		b.Fatal(err)
+	}
+	return r.StatusCode, r.Request.URL.Path, text.String()
+}
+
+// choose sends the form behind a link by which a password is chosen.
+func (b *browser) choose(link string, further ...string) (status int, where, body string) {
+	b.Helper()
+	form := url.Values{"password": {password}, "again": {password}}
+	for i := 0; i < len(further); i += 2 {
+		form.Set(further[i], further[i+1])
+	}
+	return b.see(b.PostForm(link, form))
+}
+
+func (b *browser) signIn(base, name string) (where string) {
+	b.Helper()
+	_, where, _ = b.see(b.PostForm(base+"/console/signin", url.Values{"name": {name}, "password": {password}}))
+	return where
+}
+
+var setupLink = regexp.MustCompile(`http://\S*/console/setup/[\w-]+`)
+
+// Whoever starts an empty service is handed a link, once, and is the operator.
+func TestSetUpByLink(t *testing.T) {
+	is := is.New(t)
+	d := daemontest.Start(t, daemontest.Options{Args: []string{"--log-format", "text"}})
+	banner := d.Output()
+	says(t, banner, "console   "+d.URL+"/console/", "no operator yet; within 15 minutes open "+d.URL)
+	first := setupLink.FindString(banner)
+	is.Equal(d.Terminate(drainLimit), 0)
+
+	d = daemontest.Start(t, daemontest.Options{DataDir: d.DataDir})
+	second := setupLink.FindString(d.Output()) // in the record of a log, too
+	is.True(second != "" && second != first)
+	b := newBrowser(t)
+	status, _, _ := b.choose(d.URL+first[strings.Index(first, "/console"):], "name", "mallory")
+	is.Equal(status, http.StatusNotFound) // a newer one took its place
+	_, where, _ := b.choose(second, "name", "olivia")
+	is.Equal(where, "/console/playground")
+	status, _, body := b.see(b.Get(d.URL + "/console/system"))
+	is.Equal(status, http.StatusOK)
+	says(t, body, "olivia", "ready", "fake-1")
+	status, _, _ = b.choose(second, "name", "mallory")
+	is.Equal(status, http.StatusNotFound)
+	is.True(!strings.Contains(d.Output(), password))
+	is.Equal(d.Terminate(drainLimit), 0)
+
+	d = daemontest.Start(t, daemontest.Options{DataDir: d.DataDir})
+	is.Equal(setupLink.FindString(d.Output()), "") // there is an operator
+	status, _, _ = b.see(b.Get(d.URL + "/console/system"))
+	is.Equal(status, http.StatusOK) // who is still signed in
+	is.Equal(newBrowser(t).signIn(d.URL, "olivia"), "/console/playground")
+}
+
+func TestSetUpByFile(t *testing.T) {
+	is := is.New(t)
+	file := filepath.Join(t.TempDir(), "password")
+	is.NoErr(os.WriteFile(file, []byte(password+"\n"), 0o600))
+	o := daemontest.Options{DataDir: filepath.Join(t.TempDir(), "data"), Args: []string{"--operator-password-file", file, "--operator-name", "olivia"}}
+	d := daemontest.Start(t, o)
+	is.Equal(setupLink.FindString(d.Output()), "")
+	is.True(!strings.Contains(d.Output(), password))
+	is.Equal(newBrowser(t).signIn(d.URL, "olivia"), "/console/playground")
+	is.Equal(d.Terminate(drainLimit), 0)
+
+	is.NoErr(os.Remove(file)) // counts no more, not even that it is gone
+	d = daemontest.Start(t, o)
+	is.Equal(newBrowser(t).signIn(d.URL, "olivia"), "/console/playground")
+}
+
+func TestPasswordFileRefused(t *testing.T) {
+	tests := []struct {
+		name, text string
+		mode       os.FileMode
+		want       []string
+	}{
+		{"others can read it", password, 0o640, []string{"others can read the password file", "0640", "chmod 600"}},
+		{"too short", "hunter2\n" + password, 0o600, []string{`operator "operator"`, "at least 12 characters; this one has 7"}},
+		{"empty", "", 0o600, []string{"this one has 0"}},
+		{"missing", "-", 0, []string{"the password file cannot be read"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			is := is.New(t)
+			file := filepath.Join(t.TempDir(), "password")
+			if test.mode != 0 {
+				is.NoErr(os.WriteFile(file, []byte(test.text), test.mode))
+			}
+			d := daemontest.Launch(t, daemontest.Options{Args: []string{"--operator-password-file", file}})
+			is.Equal(d.Wait(drainLimit), 1)
+			says(t, d.Output(), test.want...)
+			is.True(!strings.Contains(d.Output(), "hunter2") && !strings.Contains(d.Output(), password))
+		})
+	}
+}
+
+// The link is printed alone, beside a server and without one, and leads to the server.
+func TestInvite(t *testing.T) {
+	is := is.New(t)
+	d := daemontest.Start(t, daemontest.Options{})
+	d.Admin("user", "create", "alice")
+	stdout, stderr, status := d.Command("user", "invite", "alice", "--expires-in", "2h")
+	is.Equal(status, 0)
+	is.True(strings.HasPrefix(stdout, d.URL+"/console/invitation/") && strings.Count(stdout, "\n") == 1)
+	says(t, stderr, "alice (user)", "works once")
+	b := newBrowser(t)
+	_, where, _ := b.choose(strings.TrimSpace(stdout))
+	is.Equal(where, "/console/playground")
+	status, _, _ = b.see(b.Get(d.URL + "/console/users"))
+	is.Equal(status, http.StatusNotFound) // alice is no operator
+
+	_, stderr, status = d.Command("user", "invite", "bob")
+	is.Equal(status, 1)
+	says(t, stderr, `no user "bob"`, "user list")
+	is.Equal(d.Terminate(drainLimit), 0)
+
+	link := strings.TrimSpace(d.Admin("user", "invite", "alice", "--operator", "--base-url", "https://images.example.com"))
+	path, ours := strings.CutPrefix(link, "https://images.example.com")
+	is.True(ours)
+	stdout, stderr, _ = d.Command("user", "invite", "alice")
+	says(t, stdout, "http://127.0.0.1:8080/console/invitation/")
+	says(t, stderr, "no server runs here", "--base-url")
+	link = strings.TrimSpace(d.Admin("user", "invite", "alice", "--operator"))
+	d = daemontest.Start(t, daemontest.Options{DataDir: d.DataDir})
+	status, _, _ = b.choose(d.URL + path)
+	is.Equal(status, http.StatusNotFound) // a former link
+	b.choose(strings.Replace(link, "http://127.0.0.1:8080", d.URL, 1))
+	status, _, _ = b.see(b.Get(d.URL + "/console/users"))
+	is.Equal(status, http.StatusOK)
+	says(t, d.Admin("user", "invite", "alice"), d.URL) // she stays an operator
+	d.Admin("user", "disable", "alice")
+	_, where, _ = b.see(b.Get(d.URL + "/console/users"))
+	is.Equal(where, "/console/signin") // at once
+	_, stderr, status = d.Command("user", "invite", "alice")
+	is.Equal(status, 1)
+	says(t, stderr, "disabled")
+}
+
+func TestConsoleOff(t *testing.T) {
+	is := is.New(t)
+	d := daemontest.Start(t, daemontest.Options{Args: []string{"--console=false", "--log-format", "text"}})
+	is.True(!strings.Contains(d.Output(), "/console"))
+	for _, path := range []string{"/", "/console", "/console/", "/console/signin"} {
+		a := d.Call(daemontest.Request{Path: path, Header: page})
+		is.Equal(a.Status, http.StatusNotFound)
+		is.Equal(a.Code(), "notFound")
+	}
+	d.Admin("user", "create", "alice")
+	_, stderr, status := d.Command("user", "invite", "alice")
+	is.Equal(status, 1)
+	says(t, stderr, "has no console", "--console")
+}
+
+// The console takes nothing from the API.
+func TestConsoleBesideTheAPI(t *testing.T) {
+	is := is.New(t)
+	d := daemontest.Start(t, daemontest.Options{})
+	for _, path := range []string{"/", "/console"} {
+		a := d.Call(daemontest.Request{Path: path, Header: page})
+		is.Equal(a.Status, http.StatusSeeOther)
+		is.Equal(a.Header.Get("Location"), "/console/")
+	}
+	for _, path := range []string{"/", "//console/signin", "/api/v1", "/api/../console/", "/consoles", "/console.txt"} {
+		a := d.Call(daemontest.Request{Path: path})
+		is.Equal(a.Status, http.StatusNotFound)
+		is.Equal(a.Code(), "notFound")
+	}
+	is.Equal(d.Call(daemontest.Request{Path: "/api/v1/models"}).Status, http.StatusOK)
+	a := d.Call(daemontest.Request{Path: "/console/"})
+	is.Equal(a.Status, http.StatusSeeOther)
+	is.Equal(a.Header.Get("Location"), "/console/signin?next=%2Fconsole%2F")
+	is.True(a.Header.Get("Content-Security-Policy") != "")
+	a = d.Call(daemontest.Request{Method: http.MethodPost, Path: "/console/signin", Header: map[string]string{
+		"Sec-Fetch-Site": "cross-site", "Content-Type": "application/x-www-form-urlencoded"}})
+	is.Equal(a.Status, http.StatusForbidden)
+}
+
+// Behind TLS cookies are sent no other way.
+func TestSecureCookies(t *testing.T) {
+	is := is.New(t)
+	d := daemontest.Start(t, daemontest.Options{Args: []string{"--base-url", "https://images.example.com"}})
+	d.Admin("user", "create", "alice")
+	link := strings.TrimSpace(d.Admin("user", "invite", "alice"))
+	path, ours := strings.CutPrefix(link, "https://images.example.com")
+	is.True(ours)
+	a := d.Call(daemontest.Request{Method: http.MethodPost, Path: path, Body: strings.NewReader("password=correct+horse+battery&again=correct+horse+battery"),
+		Header: map[string]string{"Content-Type": "application/x-www-form-urlencoded", "Sec-Fetch-Site": "same-origin"}})
+	is.Equal(a.Status, http.StatusSeeOther)
+	cookies := strings.Join(a.Header.Values("Set-Cookie"), "\n")
+	says(t, cookies, "__Host-imagegen=", "Secure", "HttpOnly", "SameSite=Lax", "Path=/;")
+}
+
+// The banner of --dev leads into the playground.
+func TestDevLink(t *testing.T) {
+	is := is.New(t)
+	d := daemontest.Start(t, daemontest.Options{Dev: true})
+	link := regexp.MustCompile(`http://\S*/console/entry/[\w-]+`).FindString(d.Output())
+	is.True(link != "")
+	b := newBrowser(t)
+	_, _, body := b.see(b.Get(link))
+	says(t, body, "Sign in as dev")
+	_, where, _ := b.see(b.PostForm(link, nil))
+	is.Equal(where, "/console/playground")
+	status, _, _ := b.see(b.Get(link))
+	is.Equal(status, http.StatusNotFound)
+}
+
+// An operator has the books checked from the browser; the command's audits are seen there, too.
+func TestAuditFromTheConsole(t *testing.T) {
+	is := is.New(t)
+	file := filepath.Join(t.TempDir(), "password")
+	is.NoErr(os.WriteFile(file, []byte(password), 0o600))
+	d := daemontest.Start(t, daemontest.Options{Args: []string{"--operator-password-file", file}})
+	b := newBrowser(t)
+	b.signIn(d.URL, "operator")
+	system := func() string {
+		_, _, body := b.see(b.Get(d.URL + "/console/system"))
+		return body
+	}
+	says(t, system(), "None is known yet.")
+	d.Admin("audit")
+	says(t, system(), `clean</span>`)
+	b.see(b.PostForm(d.URL+"/console/system/audit", nil))
+	until(t, "audited", func() bool { return !strings.Contains(system(), "under way</span>") })
+	says(t, system(), `clean</span>`)
+}

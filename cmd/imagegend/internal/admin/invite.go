@@ -1,0 +1,43 @@
+package admin
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/console"
+)
+
+// InviteUser implements Service.
+func (l *Local) InviteUser(ctx context.Context, i Invitation) (Link, error) {
+	if l.NoConsole {
+		return Link{}, errors.New("the running server has no console; restart it with --console=true")
+	}
+	u, err := l.user(ctx, i.User)
+	if err != nil {
+		return Link{}, err
+	}
+	if !u.DisabledAt.IsZero() {
+		return Link{}, fmt.Errorf("the user %q is disabled; a link would lead nowhere", i.User)
+	}
+	role, err := l.role(ctx, u.ID)
+	if i.Operator {
+		role = imagegen.RoleOperator
+	}
+	if err != nil {
+		return Link{}, err
+	}
+	path, err := console.Invite(ctx, l.DB, u.ID, role, i.Expires.Time)
+	return Link{cmp.Or(l.Console, console.DefaultPath) + path, role}, words(err)
+}
+
+// role is what a user is at present.
+func (l *Local) role(ctx context.Context, u imagegen.UserID) (imagegen.Role, error) {
+	login, err := l.DB.Login(ctx, u)
+	if errors.Is(err, imagegen.ErrNotFound) {
+		return imagegen.RoleUser, nil
+	}
+	return login.Role, words(err)
+}

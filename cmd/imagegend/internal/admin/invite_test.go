@@ -1,0 +1,52 @@
+package admin_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+func TestInviteUser(t *testing.T) {
+	bothRoads(t, func(t *testing.T, s admin.Service, _ *imagegen.Engine) {
+		is, ctx := is.New(t), t.Context()
+		soon := admin.Time{Time: time.Now().Add(time.Hour)}
+		_, err := s.CreateUser(ctx, admin.NewUser{Name: "alice"})
+		is.NoErr(err)
+		link, err := s.InviteUser(ctx, admin.Invitation{User: "alice", Expires: soon})
+		is.NoErr(err)
+		is.True(strings.HasPrefix(link.Address, "/console/invitation/"))
+		is.Equal(link.Role, imagegen.RoleUser)
+		link, err = s.InviteUser(ctx, admin.Invitation{User: "alice", Operator: true, Expires: soon})
+		is.NoErr(err)
+		is.Equal(link.Role, imagegen.RoleOperator)
+
+		_, err = s.InviteUser(ctx, admin.Invitation{User: "carol", Expires: soon})
+		refused(t, err, `no user "carol"`)
+		_, err = s.DisableUser(ctx, "alice")
+		is.NoErr(err)
+		_, err = s.InviteUser(ctx, admin.Invitation{User: "alice", Expires: soon})
+		refused(t, err, "disabled")
+	})
+}
+
+// Who is an operator stays one, unless somebody says otherwise in the console.
+func TestInviteOperatorAgain(t *testing.T) {
+	is, ctx := is.New(t), t.Context()
+	local := open(t, t.TempDir())
+	local.Console = "https://images.example.com/console/"
+	u, err := local.CreateUser(ctx, admin.NewUser{Name: "olivia"})
+	is.NoErr(err)
+	is.NoErr(local.DB.SetLogin(ctx, imagegen.Login{User: u.ID, Role: imagegen.RoleOperator, Password: "p"}))
+	link, err := local.InviteUser(ctx, admin.Invitation{User: "olivia", Expires: admin.Time{Time: time.Now().Add(time.Hour)}})
+	is.NoErr(err)
+	is.Equal(link.Role, imagegen.RoleOperator)
+	is.True(strings.HasPrefix(link.Address, "https://images.example.com/console/invitation/"))
+	local.NoConsole = true
+	_, err = local.InviteUser(ctx, admin.Invitation{User: "olivia"})
+	refused(t, err, "no console")
+}

@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
+)
+
+func (a *app) userInvite() *cobra.Command {
+	var i admin.Invitation
+	expiresIn := 72 * time.Hour
+	c := &cobra.Command{
+		Use:   "invite NAME",
+		Short: "make a link by which a user chooses a password for the console",
+		Long: "Makes a link by which a user chooses a password for the console, once: for a new user, or for one who\n" +
+			"has forgotten theirs. The link alone goes to standard output; it is stored nowhere and shown only now.",
+		Example: "  imagegend user create alice && imagegend user invite alice\n" +
+			"  imagegend user invite olivia --operator --expires-in 1h",
+		Args: exactly("NAME"),
+		RunE: a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
+			i.User, i.Expires = args[0], admin.Time{Time: time.Now().Add(expiresIn)}
+			link, err := s.InviteUser(cmd.Context(), i)
+			if err != nil {
+				return err
+			}
+			if strings.HasPrefix(link.Address, "/") { // no server runs that knows its address
+				base := cmp.Or(a.settings.BaseURL, config.DefaultURL)
+				link.Address = base + link.Address
+				fmt.Fprintf(a.stderr, "no server runs here, so the link leads to %s; --base-url names another address\n", base)
+			}
+			fmt.Fprintf(a.stderr, "link for %s (%s), shown only now; it works once, until %s UTC\n", i.User, link.Role, when(i.Expires))
+			fmt.Fprintln(a.stdout, link.Address)
+			return nil
+		}),
+	}
+	c.Flags().BoolVar(&i.Operator, "operator", false, "make the user an operator, who sees users and the state of the service")
+	c.Flags().Var(config.Duration(&expiresIn), "expires-in", "time after which the link leads nowhere")
+	a.settings.DataDirFlag(c.Flags())
+	a.settings.BaseURLFlag(c.Flags())
+	return c
+}

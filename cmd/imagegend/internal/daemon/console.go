@@ -1,0 +1,78 @@
+package daemon
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/console"
+	"github.com/imagegend/imagegend/imagegen/httpapi"
+)
+
+// handler serves the API and, unless it is turned off, the console beside it. ctx lasts as long as
+// the service takes work.
+func (d *daemon) handler(ctx context.Context) (http.Handler, error) {
+	api := httpapi.NewHandler(d.engine, httpapi.Options{
+		BaseURL:        d.options.BaseURL,
+		TrustedProxies: d.options.TrustedProxies,
+		CORSOrigins:    d.options.CORSOrigins,
+		Log:            d.log,
+	})
+	if !d.options.Console {
+		return api, nil
+	}
+	c, err := console.New(console.Config{
+		Engine:         d.engine,
+		Ledger:         d.db,
+		Logins:         d.db,
+		Operations:     d.operations(ctx),
+		Secure:         strings.HasPrefix(d.options.BaseURL, "https://"),
+		TrustedProxies: d.options.TrustedProxies,
+		Log:            d.log,
+	})
+	return beside(api, c), err
+}
+
+// beside gives the console what lies below its path, and the API all else. No router comes in between:
+// one would clean paths that the API refuses.
+func beside(api, c http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasPrefix(r.URL.Path, console.DefaultPath):
+			c.ServeHTTP(w, r)
+		case r.URL.Path == "/" && browses(r), r.URL.Path+"/" == console.DefaultPath:
+			http.Redirect(w, r, console.DefaultPath, http.StatusSeeOther)
+		default:
+			api.ServeHTTP(w, r)
+		}
+	})
+}
+
+// browses reports whether a person looks at a page, rather than a program at the API.
+func browses(r *http.Request) bool {
+	return r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html")
+}
+
+// operations are those of the engine; an audit ends early when the service does.
+type operations struct {
+	console.EngineOperations
+	ends context.Context
+}
+
+func (d *daemon) operations(ctx context.Context) operations {
+	return operations{console.EngineOperations{Engine: d.engine, Version: d.options.Version, Started: d.began, Disk: d.disk}, ctx}
+}
+
+// Audit implements [console.Operations].
+func (o operations) Audit(ctx context.Context) (imagegen.AuditReport, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(o.ends, cancel)()
+	return o.EngineOperations.Audit(ctx)
+}
+
+func (d *daemon) disk() (console.Disk, error) {
+	s, err := d.db.Space()
+	return console.Disk(s), err
+}

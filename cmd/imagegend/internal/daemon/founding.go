@@ -1,0 +1,99 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/console"
+)
+
+const (
+	// setupTime is how long the link works by which the first operator is made.
+	setupTime = 15 * time.Minute
+	// entryTime is how long the link works that signs the user of --dev in.
+	entryTime = 12 * time.Hour
+	// maxPasswordFile is far more bytes than any password has.
+	maxPasswordFile = 4 << 10
+)
+
+// found makes the first operator, or says how it is made: by the password file, else by a link. With
+// an operator there is nothing to do.
+func (d *daemon) found(ctx context.Context) ([]string, error) {
+	if d.options.OperatorPasswordFile != "" {
+		return nil, d.foundByFile(ctx)
+	}
+	if !d.options.Console {
+		return nil, nil
+	}
+	path, err := console.Setup(ctx, d.db, time.Now().Add(setupTime))
+	if err != nil || path == "" {
+		return nil, err
+	}
+	return []string{fmt.Sprintf("no operator yet; within %d minutes open %s", int(setupTime.Minutes()), d.consoleURL()+path)}, nil
+}
+
+// foundByFile makes the operator whose password stands in a file. Later the file counts no more: the
+// password is the operator's to change.
+func (d *daemon) foundByFile(ctx context.Context) error {
+	n, err := d.db.Operators(ctx)
+	if err != nil || n > 0 {
+		return err
+	}
+	secret, err := readPassword(d.options.OperatorPasswordFile)
+	if err != nil {
+		return err
+	}
+	u, err := d.operator(ctx)
+	if err == nil {
+		err = console.SetPassword(ctx, d.db, u.ID, imagegen.RoleOperator, secret)
+	}
+	if e, ok := errors.AsType[*imagegen.Error](err); ok && e.Code == imagegen.CodeInvalidRequest {
+		err = errors.New(e.Message) // the code is for programs
+	}
+	if err != nil {
+		return fmt.Errorf("the operator %q cannot be set up: %w", d.options.OperatorName, err)
+	}
+	d.log.Info("the operator is set up", "name", u.Name)
+	return nil
+}
+
+// operator is the user who becomes the operator; one who is there already becomes it too.
+func (d *daemon) operator(ctx context.Context) (imagegen.User, error) {
+	u, err := d.engine.Accounts().CreateUser(ctx, d.options.OperatorName, "")
+	if errors.Is(err, imagegen.ErrExists) {
+		u, err = d.engine.Accounts().UserByName(ctx, d.options.OperatorName)
+	}
+	if err == nil && !u.DisabledAt.IsZero() {
+		err = errors.New("this user is disabled; choose another name with --operator-name")
+	}
+	return u, err
+}
+
+// readPassword reads the first line of a file that nobody else can read.
+func readPassword(path string) (imagegen.Secret, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("the password file cannot be read: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && mode&0o077 != 0 {
+		return "", fmt.Errorf("others can read the password file %s (mode %04o); run chmod 600 %s", path, mode, shellQuote(path))
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxPasswordFile))
+	line, _, _ := strings.Cut(string(text), "\n")
+	return imagegen.Secret(strings.TrimSuffix(line, "\r")), err
+}
+
+// consoleURL is where browsers reach the console.
+func (d *daemon) consoleURL() string { return d.url() + console.DefaultPath }

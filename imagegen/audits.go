@@ -1,0 +1,51 @@
+package imagegen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Audit is an audit that has ended.
+type Audit struct {
+	At       time.Time // when it ended
+	Duration time.Duration
+	Report   AuditReport
+	Err      error // why it could not be carried out; nil: it was
+}
+
+// audits remembers the last one.
+type audits struct {
+	mu   sync.Mutex
+	last *Audit
+}
+
+// Audit has the Store check its own books, see [Auditor], and remembers what it found.
+// [errors.ErrUnsupported] if the Store is no Auditor.
+func (e *Engine) Audit(ctx context.Context) (AuditReport, error) {
+	a, ok := e.store.(Auditor)
+	if !ok {
+		return AuditReport{}, fmt.Errorf("imagegen: the Store is no Auditor: %w", errors.ErrUnsupported)
+	}
+	began := time.Now()
+	report, err := a.Audit(ctx)
+	if ctx.Err() == nil { // one that was broken off says nothing
+		e.audits.note(Audit{At: e.cfg.Now(), Duration: time.Since(began), Report: report, Err: err})
+	}
+	return report, err
+}
+
+// LastAudit returns the audit that ended last, of those that this engine has made; nil if there is none.
+func (e *Engine) LastAudit() *Audit {
+	e.audits.mu.Lock()
+	defer e.audits.mu.Unlock()
+	return e.audits.last
+}
+
+func (a *audits) note(ended Audit) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.last = &ended
+}

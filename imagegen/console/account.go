@@ -1,0 +1,125 @@
+package console
+
+import (
+	"encoding/hex"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// accountView is what account.html is given.
+type accountView struct {
+	Form    *form
+	Person  person
+	Balance imagegen.Balance
+	Login   imagegen.Login
+	SignIns []signInLine
+}
+
+// signInLine is one browser in the list.
+type signInLine struct {
+	ID        string
+	Browser   string
+	CreatedAt time.Time
+	SeenAt    time.Time
+	This      bool
+}
+
+func (c *Console) account(p *page) error { return c.showAccount(p, http.StatusOK, filled()) }
+
+func (c *Console) showAccount(p *page, status int, f *form) error {
+	ss, err := c.cfg.Logins.SignIns(p.context(), p.person.ID)
+	if err != nil {
+		return err
+	}
+	v := accountView{Form: f, Person: p.person}
+	for _, s := range slices.Backward(ss) {
+		if !ended(s, p.now) {
+			v.SignIns = append(v.SignIns, signInLine{hex.EncodeToString(s.Hash[:]), browser(s.Agent), s.CreatedAt, s.SeenAt, s.Hash == p.person.signIn.Hash})
+		}
+	}
+	if v.Login, err = c.login(p.context(), p.person.ID); err != nil {
+		return err
+	}
+	if v.Balance, err = p.service().Balance(p.context()); err != nil {
+		return err
+	}
+	return p.renderStatus(status, "account", v)
+}
+
+// changePassword asks for the present password: who finds a browser open cannot take the account over.
+func (c *Console) changePassword(p *page) error {
+	f, err := p.form()
+	if err != nil {
+		return err
+	}
+	chosen := f.newPassword()
+	if f.valid() {
+		if err := c.checkPresent(p, f); err != nil {
+			return err
+		}
+	}
+	if !f.valid() {
+		return c.showAccount(p, http.StatusUnprocessableEntity, f)
+	}
+	hash, err := c.passwords.Hash(p.context(), chosen)
+	if err != nil {
+		return err
+	}
+	login := imagegen.Login{User: p.person.ID, Role: p.person.Role, Password: hash, ChangedAt: p.now}
+	if err := c.cfg.Logins.SetLogin(p.context(), login); err != nil {
+		return err
+	}
+	if err := p.begin(p.person.ID); err != nil {
+		return err
+	}
+	return p.done("Your password is changed. You are signed out everywhere else.", "account")
+}
+
+// checkPresent blames the field present unless it holds the person's password.
+func (c *Console) checkPresent(p *page, f *form) error {
+	name, address := p.person.Name, c.address(p.r)
+	if wait := c.failures.Try(name, address, p.now); wait > 0 {
+		f.blame("present", "Too many attempts failed. Try again in %s.", inWords(wait))
+		return nil
+	}
+	_, ok, err := c.authenticate(p.context(), name, f.secret("present"))
+	switch {
+	case err != nil:
+		c.failures.Forget(name, address, p.now)
+		return err
+	case !ok:
+		f.blame("present", "This is not your present password.")
+	default:
+		c.failures.Succeeded(name, address, p.now)
+	}
+	return nil
+}
+
+// endSignIns signs the person out in one browser, or in all but this one.
+func (c *Console) endSignIns(p *page) error {
+	f, err := p.form()
+	if err != nil {
+		return err
+	}
+	ss, err := c.cfg.Logins.SignIns(p.context(), p.person.ID)
+	if err != nil {
+		return err
+	}
+	var end [][32]byte
+	for _, s := range ss {
+		one := f.Value("signin")
+		if one == hex.EncodeToString(s.Hash[:]) || one == "" && s.Hash != p.person.signIn.Hash {
+			end = append(end, s.Hash)
+		}
+	}
+	if len(end) == 0 { // to name none would end all
+		return p.done("You are signed in nowhere else.", "account")
+	}
+	if err := c.cfg.Logins.EndSignIns(p.context(), p.person.ID, end...); err != nil {
+		return err
+	}
+	return p.done("Signed out in "+count(len(end), "browser", "browsers")+".", "account")
+}

@@ -1,0 +1,98 @@
+package console
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"fmt"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+	"sync"
+)
+
+//go:embed static
+var static embed.FS
+
+// asset is a static file as it is sent.
+type asset struct {
+	contentType   string
+	plain, zipped []byte
+}
+
+type assets struct {
+	version string // of all of them together: it stands in their addresses, so that they never change
+	files   map[string]asset
+}
+
+// loadAssets reads and compresses the static files, once in a process.
+var loadAssets = sync.OnceValues(func() (assets, error) {
+	a := assets{files: map[string]asset{}}
+	sum := sha256.New()
+	err := fs.WalkDir(static, "static", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := static.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(sum, "%s %d\n%s", name, len(b), b)
+		a.files[strings.TrimPrefix(name, "static/")] = asset{contentType: contentType(name), plain: b, zipped: zipped(b)}
+		return nil
+	})
+	a.version = fmt.Sprintf("%x", sum.Sum(nil)[:8])
+	return a, err
+})
+
+// contentType does not ask the machine for what only some of them know.
+func contentType(name string) string {
+	switch path.Ext(name) {
+	case ".svg":
+		return "image/svg+xml"
+	case ".txt":
+		return "text/plain; charset=utf-8"
+	}
+	return mime.TypeByExtension(path.Ext(name))
+}
+
+func zipped(b []byte) []byte {
+	var out bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&out, gzip.BestCompression) // the level exists
+	z.Write(b)                                              // into memory
+	z.Close()
+	return out.Bytes()
+}
+
+// asset is the template function asset: the address of a static file.
+func (c *Console) asset(name string) (string, error) {
+	a, err := loadAssets()
+	if _, ok := a.files[name]; err == nil && !ok {
+		err = fmt.Errorf("console: there is no static file %q", name)
+	}
+	return c.path("static", a.version, name), err
+}
+
+// static serves a static file.
+func (c *Console) static(w http.ResponseWriter, r *http.Request) {
+	a, err := loadAssets()
+	f, ok := a.files[r.PathValue("file")]
+	if err != nil || !ok || r.PathValue("version") != a.version {
+		c.handler(route{}, (*Console).unknown).ServeHTTP(w, r)
+		return
+	}
+	body := f.plain
+	h := w.Header()
+	h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	h.Set("Content-Type", f.contentType)
+	h.Set("Vary", "Accept-Encoding")
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		h.Set("Content-Encoding", "gzip")
+		body = f.zipped
+	}
+	h.Set("Content-Length", fmt.Sprint(len(body)))
+	w.Write(body) // nobody is there to tell if the browser has gone
+}

@@ -1,0 +1,58 @@
+package browsertest_test
+
+import (
+	"testing"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// An operator grants credits, and the user has them at once.
+func TestGrant(t *testing.T) {
+	s := open(t)
+	alice := s.user("alice", imagegen.RoleUser)
+	user := s.signedIn(alice)
+	user.shows("Your account has no credits.")
+
+	operator := s.signedIn(s.user("olivia", imagegen.RoleOperator))
+	operator.press("Users", 200)
+	operator.press("alice", 200)
+	operator.fill("Credits", "0")
+	operator.press("Grant", 422)
+	operator.fill("Credits", "250")
+	operator.press("Grant", 200)
+	operator.shows("250 credits")
+
+	user.open("playground", 200)
+	user.lacks("Your account has no credits.")
+	user.shows("Balance 250, afterwards 249.")
+	b, err := s.As(alice.ID).Balance(t.Context())
+	s.is.NoErr(err)
+	s.is.Equal(b.Credits, imagegen.Credits(250))
+}
+
+// A user who is disabled is out at once, in the browser and with every key.
+func TestDisable(t *testing.T) {
+	s := open(t)
+	alice := s.user("alice", imagegen.RoleUser)
+	raw, _, err := s.Accounts().MintKey(t.Context(), alice.ID, "laptop", s.clock.Now().AddDate(1, 0, 0))
+	s.is.NoErr(err)
+	s.is.Equal(s.call(raw.Reveal()), 200)
+	user := s.signedIn(alice)
+	operator := s.signedIn(s.user("olivia", imagegen.RoleOperator))
+	operator.open("users/"+string(alice.ID), 200)
+	operator.press("Disable", 200)
+	operator.press("Disable alice", 200)
+	user.press("Generations", 200)
+	s.is.Equal(user.path(), "signin")
+	user.signIn("alice", secret, 422)
+	s.is.Equal(s.call(raw.Reveal()), 401)
+}
+
+// An audit that is asked for shows what it found without being asked again.
+func TestAudit(t *testing.T) {
+	s := open(t)
+	operator := s.signedIn(s.user("olivia", imagegen.RoleOperator))
+	operator.press("System", 200)
+	operator.press("Run an audit", 200)
+	operator.shows("clean", "Went over")
+}

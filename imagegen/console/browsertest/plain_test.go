@@ -1,0 +1,63 @@
+package browsertest_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// Whoever runs no script can do the same, with a button more here and there.
+func TestWithoutScripts(t *testing.T) {
+	s := open(t)
+	alice := s.user("alice", imagegen.RoleUser)
+	s.grant(alice, imagegen.Grant{Credits: 10})
+	tab := s.tab()
+	tab.withoutScripts()
+	tab.open("signin", 200)
+	tab.signIn("alice", "wrong horse battery", 422)
+	tab.signIn("alice", secret, 200)
+
+	tab.press("API keys", 200)
+	tab.fill("Name", "web shop")
+	tab.press("Create the key", 200)
+	s.is.Equal(s.call(evaluate[string](tab, `document.getElementById("raw").textContent`)), 200)
+	s.is.Equal(evaluate[int](tab, `[...document.querySelectorAll("[data-copy]")].filter((e) => e.checkVisibility()).length`), 0) // they would do nothing
+
+	tab.press("Playground", 200)
+	tab.press("Generate", 422)
+	tab.shows("Describe the image that you want.")
+	tab.fill("Prompt", "A red fox in fresh snow")
+	tab.attach("Reference images", s.reference())
+	tab.choose("16:9")
+	tab.choose("2K")
+	tab.choose("2")
+	tab.press("Update the cost", 200)
+	tab.shows("4 credits", "Balance 10, afterwards 6.", "Choose the images again")
+	tab.attach("Reference images", s.reference())
+	tab.press("Generate", 200)
+	page, id := tab.path(), evaluate[string](tab, `location.pathname.split("/").pop()`)
+	s.await(imagegen.GenerationID(id))
+	tab.open(page, 200)
+	tab.shows("succeeded", "A red fox in fresh snow", "Delivered 2 images", "16:9")
+	s.is.Equal(tab.pictures(), 2)
+	tab.press("Generations", 200)
+	s.is.Equal(tab.pictures(), 1)
+
+	tab.press("Credits", 200)
+	tab.shows("Charged", "The same as a table")
+	tab.press("Sign out", 200)
+	s.is.Equal(tab.path(), "signin")
+}
+
+// withoutScripts has the pages of the tab run none; the test itself still asks what they show.
+func (t *tab) withoutScripts() {
+	t.Helper()
+	t.do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+		return err
+	}))
+}

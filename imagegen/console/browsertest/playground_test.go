@@ -1,0 +1,84 @@
+package browsertest_test
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider"
+)
+
+// reference draws an image and returns the path of its file.
+func (s *site) reference() string {
+	s.Helper()
+	path := filepath.Join(s.TempDir(), "fox.png")
+	q := imagegen.ProviderRequest{Prompt: "a fox in autumn", N: 1, Size: imagegen.Size{Width: 240, Height: 240}}
+	for picture, err := range (&provider.Fake{}).Generate(s.Context(), q) {
+		s.is.NoErr(err)
+		png, err := io.ReadAll(picture.Body)
+		s.is.NoErr(err)
+		s.is.NoErr(os.WriteFile(path, png, 0o600))
+	}
+	return path
+}
+
+// An image is described, an example added, the price looked at; then it comes by itself.
+func TestPlayground(t *testing.T) {
+	s := open(t)
+	alice := s.user("alice", imagegen.RoleUser)
+	s.grant(alice, imagegen.Grant{Credits: 10})
+	tab := s.signedIn(alice)
+	tab.shows("Playground", "Balance 10, afterwards 9.")
+	tab.fill("Prompt", "A red fox in fresh snow")
+	tab.shows("23 of 32,000 characters")
+	tab.attach("Reference images", s.reference())
+	tab.shows("fox.png")
+	tab.choose("2K")
+	tab.choose("3")
+	tab.shows("6 credits", "Balance 10, afterwards 4.", `-F 'reference_image=@"fox.png"'`)
+	tab.press("Generate", 200)
+	tab.shows("succeeded", "A red fox in fresh snow", "Delivered 3 images")
+	s.is.Equal(tab.pictures(), 3)
+
+	tab.press("Use again", 200)
+	tab.shows("there are 4 credits", "It was made with 1 reference image, which is not kept")
+	s.is.Equal(evaluate[string](tab, `document.querySelector("[name=prompt]").value`), "A red fox in fresh snow")
+	s.is.Equal(evaluate[string](tab, `document.querySelector("[name=n]:checked").value`), "3")
+}
+
+// Who goes back to the page as it was left has the same made once more, and not the same generation shown.
+func TestBackInThePlayground(t *testing.T) {
+	s := open(t)
+	alice := s.user("alice", imagegen.RoleUser)
+	s.grant(alice, imagegen.Grant{Credits: 10})
+	tab := s.signedIn(alice)
+	tab.fill("Prompt", "A red fox in fresh snow")
+	token := evaluate[string](tab, `document.querySelector("#play").dataset.sending = "yes"; document.querySelector("[name=token]").value`)
+	again := evaluate[string](tab, `dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true })); document.querySelector("[name=token]").value`)
+	s.is.True(token != again && imagegen.ValidIdempotencyKey(again))
+	tab.press("Generate", 200)
+	tab.shows("Delivered 1 image")
+}
+
+// What the browser can check is said before anything is sent.
+func TestUnfitReference(t *testing.T) {
+	s := open(t)
+	tab := s.signedIn(s.user("alice", imagegen.RoleUser))
+	path := filepath.Join(t.TempDir(), "notes.txt")
+	s.is.NoErr(os.WriteFile(path, []byte("no image"), 0o600))
+	tab.attach("Reference images", path)
+	tab.shows("notes.txt is no PNG, JPEG or WebP.")
+	s.is.Equal(evaluate[int](tab, `document.querySelector("[type=file]").files.length`), 0)
+}
+
+// pictures is how many images the page shows in full; it waits until none is missing.
+func (t *tab) pictures() int {
+	t.Helper()
+	return evaluate[int](t, `(async () => {
+		const all = [...document.querySelectorAll("main img")];
+		for (const i of all) { i.loading = "eager"; await i.decode(); }
+		return all.length;
+	})()`)
+}

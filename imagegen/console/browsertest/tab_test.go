@@ -1,0 +1,188 @@
+package browsertest_test
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/console"
+)
+
+// patience is how long a test waits for what must come.
+const patience = time.Minute
+
+// tab is a browser with one page, and with cookies of its own. It is operated by what can be read on
+// the page: the labels of fields, the words on buttons and links.
+type tab struct {
+	*site
+	ctx  context.Context
+	eyes *eyes
+}
+
+// tab opens an empty one. When the test ends nothing must have gone wrong in it.
+func (s *site) tab() *tab {
+	s.Helper()
+	ctx, closeTab := chromedp.NewContext(chromium, chromedp.WithNewBrowserContext())
+	s.is.NoErr(chromedp.Do(ctx))
+	t := &tab{site: s, ctx: ctx, eyes: s.watch(ctx)}
+	s.Cleanup(func() {
+		t.is.True(evaluate[bool](t, `true`)) // what the tab has told until now is heard before
+		for _, complaint := range t.eyes.complaints() {
+			s.Error(complaint)
+		}
+		closeTab()
+	})
+	return t
+}
+
+// signedIn is a tab in which a user has signed in.
+func (s *site) signedIn(u imagegen.User) *tab {
+	s.Helper()
+	t := s.tab()
+	t.open("signin", 200)
+	t.signIn(u.Name, secret, 200)
+	return t
+}
+
+// signIn fills in the form that the tab shows.
+func (t *tab) signIn(name, password string, status int) {
+	t.Helper()
+	t.fill("Name", name)
+	t.fill("Password", password)
+	t.press("Sign in", status)
+}
+
+// do takes steps within patience.
+func (t *tab) do(steps ...chromedp.Action[chromedp.Void]) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.ctx, patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		t.Fatalf("%v; the page at %s says:\n%s", err, t.path(), t.text())
+	}
+}
+
+// leads takes steps that lead to another page, and checks the status of that.
+func (t *tab) leads(status int, steps ...chromedp.Action[chromedp.Void]) {
+	t.Helper()
+	if status >= 400 {
+		t.eyes.expect(status)
+	}
+	ctx, cancel := context.WithTimeout(t.ctx, patience)
+	defer cancel()
+	answer, err := chromedp.RunResponse(ctx, steps...)
+	if err != nil {
+		t.Fatalf("%v; the page at %s says:\n%s", err, t.path(), t.text())
+	}
+	if answer == nil || int(answer.Status) != status {
+		t.Fatalf("%s answered %+v, not %d:\n%s", t.path(), answer, status, t.text())
+	}
+}
+
+// open goes to a page of the console by its path, or by its whole address.
+func (t *tab) open(page string, status int) {
+	t.Helper()
+	if !strings.Contains(page, "://") {
+		page = t.address + console.DefaultPath + page
+	}
+	t.leads(status, chromedp.Navigate(page))
+}
+
+// fill writes into the field of a label, in place of what stands there.
+func (t *tab) fill(label, text string) {
+	t.Helper()
+	at := control(label)
+	t.do(chromedp.WaitVisible(at), chromedp.Evaluate[chromedp.Void](string(at)+`.select()`), chromedp.SendKeys(at, text))
+}
+
+// choose marks the radio button of a label.
+func (t *tab) choose(label string) {
+	t.Helper()
+	t.do(chromedp.Click(find(`"label"`, label, ``)))
+}
+
+// attach chooses a file for the field of a label.
+func (t *tab) attach(label, file string) {
+	t.Helper()
+	t.do(chromedp.SetUploadFiles(control(label), []string{file}))
+}
+
+// press presses the button or follows the link with these words on it, which leads to another page.
+func (t *tab) press(words string, status int) {
+	t.Helper()
+	t.leads(status, chromedp.Click(labelled(words)))
+}
+
+// click does the same where the page stays.
+func (t *tab) click(words string) {
+	t.Helper()
+	t.do(chromedp.Click(labelled(words)))
+}
+
+// shows waits until all of the texts stand on the page.
+func (t *tab) shows(texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		t.do(chromedp.WaitReady(chromedp.JSPath(fmt.Sprintf(`document.body?.innerText.includes(%s) ? document.body : null`, strconv.Quote(text)))))
+	}
+}
+
+// gone waits until a text stands on the page no more.
+func (t *tab) gone(text string) {
+	t.Helper()
+	t.do(chromedp.WaitReady(chromedp.JSPath(fmt.Sprintf(`document.body?.innerText.includes(%s) === false ? document.body : null`, strconv.Quote(text)))))
+}
+
+// lacks checks that none of the texts stands on the page.
+func (t *tab) lacks(texts ...string) {
+	t.Helper()
+	said := t.text()
+	for _, text := range texts {
+		if strings.Contains(said, text) {
+			t.Fatalf("the page at %s should not say %q, and says:\n%s", t.path(), text, said)
+		}
+	}
+}
+
+// text is what can be read on the page.
+func (t *tab) text() string { return evaluate[string](t, `document.body.innerText`) }
+
+// path is where the tab is, below the console's own path.
+func (t *tab) path() string {
+	at, err := url.Parse(evaluate[string](t, `location.href`))
+	t.is.NoErr(err)
+	return strings.TrimPrefix(at.Path, console.DefaultPath)
+}
+
+// evaluate returns the value of an expression in the page, of a promise when it is kept.
+func evaluate[T any](t *tab, expression string) T {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.ctx, patience)
+	defer cancel()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	t.is.NoErr(err)
+	return v
+}
+
+// control finds a field by its label, or by the beginning of that.
+func control(label string) chromedp.JSPath {
+	return find(`"label"`, label, `?.control`)
+}
+
+// labelled finds a button or a link by its words; what stands outside of the navigation comes first.
+func labelled(words string) chromedp.JSPath {
+	return find(`"main button", "main a", "main summary", "button", "a"`, words, ``)
+}
+
+func find(selectors, words, then string) chromedp.JSPath {
+	return chromedp.JSPath(fmt.Sprintf(`(() => {
+		const said = (e) => e.textContent.replace(/\s+/g, " ").trim(), words = %s;
+		const all = [%s].flatMap((s) => [...document.querySelectorAll(s)]).filter((e) => e.checkVisibility());
+		return (all.find((e) => said(e) === words) ?? all.find((e) => said(e).startsWith(words)))%s;
+	})()`, strconv.Quote(words), selectors, then))
+}

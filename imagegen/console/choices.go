@@ -1,0 +1,62 @@
+package console
+
+import (
+	"strconv"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// choice is one radio button of the playground.
+type choice struct {
+	Name, Value string
+	Label       string
+	Note        string // beneath the label
+	Chosen      bool
+	Shape       *shape // drawn above the label; nil: none
+}
+
+func (v playgroundView) choice(name, value, label, note string) choice {
+	return choice{Name: name, Value: value, Label: label, Note: note, Chosen: v.Form.Value(name) == value}
+}
+
+// Shapes are the ratios of the model, and a size of one's own.
+func (v playgroundView) Shapes() (all []choice) {
+	for _, r := range v.Model.Ratios {
+		c := v.choice("ratio", string(r), string(r), "")
+		if r == imagegen.RatioAuto {
+			c.Label = "Auto"
+		}
+		s := shapeOf(imagegen.Size{}, r)
+		c.Shape = &s
+		all = append(all, c)
+	}
+	own := v.choice("ratio", ownSize, "Own", "")
+	own.Shape = &shape{8, 8, 24, 24}
+	return append(all, own)
+}
+
+// Tiers are the resolutions of the model, each with its price.
+func (v playgroundView) Tiers() (all []choice) {
+	for _, t := range v.Model.Tiers {
+		all = append(all, v.choice("tier", string(t), string(t), inCredits(v.Model.Credits[t])))
+	}
+	return all
+}
+
+// Numbers are how many images can be asked for.
+func (v playgroundView) Numbers() (all []choice) {
+	for n := range v.Model.MaxImages {
+		s := strconv.Itoa(n + 1)
+		all = append(all, v.choice("n", s, s, ""))
+	}
+	return all
+}
+
+// Qualities are how much effort can be asked for.
+func (v playgroundView) Qualities() (all []choice) {
+	labels := map[imagegen.Quality]string{imagegen.QualityAuto: "Auto", imagegen.QualityLow: "Low", imagegen.QualityMedium: "Medium", imagegen.QualityHigh: "High"}
+	for _, q := range imagegen.Qualities() {
+		all = append(all, v.choice("quality", string(q), labels[q], ""))
+	}
+	return all
+}

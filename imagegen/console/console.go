@@ -1,0 +1,130 @@
+package console
+
+import (
+	"errors"
+	"fmt"
+	"html/template"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"path"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/console/internal/limiter"
+	"github.com/imagegend/imagegend/imagegen/console/internal/password"
+)
+
+// Config makes a [Console]. Engine, Ledger and Logins are required; every other zero value means the
+// default that its comment names.
+type Config struct {
+	Engine Engine              // with its Config.Thumbnails the gallery loads small copies, else whole images
+	Ledger Books               // the engine's; as an imagegen.DayBook it yields the chart of what was spent
+	Logins imagegen.LoginStore // where passwords and sign-ins are kept
+
+	// Operations tells operators how the service does. nil: there is no page for it.
+	Operations Operations
+
+	// Path is where the console is mounted: it begins and ends with a slash. "": /console/.
+	Path string
+	// Secure says that browsers reach the console by https only: its cookies are sent no other way.
+	Secure bool
+	// TrustedProxies are the peers whose X-Forwarded-For tells where a request comes from, for the
+	// limit on failed sign-ins. nil: nobody's does.
+	TrustedProxies []netip.Prefix
+
+	Now func() time.Time // nil: time.Now
+	Log *slog.Logger     // nil: silent. Neither passwords nor links are logged
+}
+
+// DefaultPath is where the console is mounted if Config.Path is empty.
+const DefaultPath = "/console/"
+
+// answerTime is how long a browser may take to fetch a page or a file.
+const answerTime = 5 * time.Minute
+
+// names is how many names and addresses the limit on failed sign-ins remembers.
+const names = 10_000
+
+// Console is the account area. It is safe for concurrent use and holds nothing that must be closed.
+type Console struct {
+	cfg       Config
+	mux       *http.ServeMux
+	guard     *http.CrossOriginProtection
+	templates map[string]*template.Template
+	passwords *password.Hasher
+	failures  *limiter.Limiter
+	swept     atomic.Int64 // when, in Unix seconds: see sweep
+	auditing  auditing
+	unseen    unseenKeys
+}
+
+var _ http.Handler = (*Console)(nil)
+
+// New checks the configuration and returns the console. An error names everything that is wrong with
+// the configuration at once.
+func New(cfg Config) (*Console, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	c := &Console{cfg: cfg, passwords: password.NewHasher(), failures: limiter.New(names)}
+	var err error
+	if c.templates, err = c.parseTemplates(); err != nil {
+		return nil, fmt.Errorf("console: %w", err)
+	}
+	c.guard = http.NewCrossOriginProtection()
+	c.guard.SetDenyHandler(c.handler(route{}, (*Console).crossOrigin))
+	c.mux = c.routes()
+	return c, nil
+}
+
+// ServeHTTP answers a request below Config.Path. The path must stand in the request's URL whole, so that
+// no [http.StripPrefix] belongs before it. It gives a browser five minutes to fetch a page or a file, and
+// a form without files 30 seconds to arrive; other deadlines are the server's.
+func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c.secure(w.Header())
+	control := http.NewResponseController(w)
+	control.SetWriteDeadline(time.Now().Add(answerTime)) // not every ResponseWriter has one
+	defer control.SetWriteDeadline(time.Time{})
+	c.guard.Handler(c.mux).ServeHTTP(w, r)
+}
+
+func (cfg Config) withDefaults() Config {
+	if cfg.Path == "" {
+		cfg.Path = DefaultPath
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	return cfg
+}
+
+func (cfg Config) check() error {
+	var errs []error
+	require := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf("console: "+format, args...))
+		}
+	}
+	require(cfg.Engine != nil, "Config.Engine is required")
+	require(cfg.Ledger != nil, "Config.Ledger is required")
+	require(cfg.Logins != nil, "Config.Logins is required")
+	require(mountable(cfg.Path), "Config.Path must begin and end with a slash and be plain, such as /console/; got %q", cfg.Path)
+	return errors.Join(errs...)
+}
+
+// mountable reports whether a path needs no escaping, neither in an address nor in a route.
+func mountable(p string) bool {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/-_.~", r)
+	}
+	foreign := func(r rune) bool { return !plain(r) }
+	return strings.HasPrefix(p, "/") && strings.HasSuffix(p, "/") && !strings.ContainsFunc(p, foreign) &&
+		(p == "/" || path.Clean(p)+"/" == p)
+}

@@ -1,0 +1,105 @@
+package console
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// lotsShown is how many lots the credits page lists: those that are spent first.
+const lotsShown = 50
+
+// creditsView is what credits.html is given.
+type creditsView struct {
+	Person  person
+	Balance imagegen.Balance
+	Held    imagegen.Credits // by generations that have not ended
+	Lots    []lotLine
+	More    bool // lots follow
+	Spent   *spending
+	Lines   []ledgerLine
+	Pager   pager
+}
+
+// lotLine is a lot as its owner sees it.
+type lotLine struct{ imagegen.Lot }
+
+// Reason is the reference of its grant.
+func (l lotLine) Reason() string { return reference(l.Ref) }
+
+func (c *Console) credits(p *page) (err error) {
+	v := creditsView{Person: p.person}
+	if v.Balance, err = p.service().Balance(p.context()); err != nil {
+		return err
+	}
+	if err := c.lots(p, &v); err != nil {
+		return err
+	}
+	if v.Spent, err = c.spending(p); err != nil {
+		return err
+	}
+	if err := c.ledger(p, &v); err != nil {
+		return err
+	}
+	return p.render("credits", v)
+}
+
+func (c *Console) lots(p *page, v *creditsView) error {
+	purse, err := c.cfg.Ledger.Purse(p.context(), p.person.ID, lotsShown)
+	for _, l := range purse.Lots {
+		v.Lots = append(v.Lots, lotLine{l})
+	}
+	v.Held, v.More = purse.Held, purse.More
+	return err
+}
+
+// ledger fills in the entries that the address asks for.
+func (c *Console) ledger(p *page, v *creditsView) error {
+	before, err := cursor(p.r.URL.Query().Get("before"))
+	if err != nil {
+		return err
+	}
+	entries, err := c.cfg.Ledger.History(p.context(), p.person.ID, before, ledgerPage+1)
+	if err != nil {
+		return err
+	}
+	next := ""
+	if len(entries) > ledgerPage {
+		entries = entries[:ledgerPage]
+		next = strconv.FormatUint(entries[ledgerPage-1].Seq, 10)
+	}
+	v.Lines, err = c.ledgerLines(p.context(), p.person.ID, entries)
+	v.Pager = p.pager("before", next).at("ledger")
+	return err
+}
+
+// cursor reads the number of an entry.
+func cursor(s string) (uint64, error) {
+	if s == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseUint(s, 10, 64)
+	if err != nil {
+		return 0, imagegen.Invalid("the address of this page of the ledger is wrong: before must be a number")
+	}
+	return n, nil
+}
+
+// at leads to a part of the page.
+func (l pager) at(id string) pager {
+	for _, address := range []*string{&l.First, &l.Next} {
+		if *address != "" {
+			*address += "#" + id
+		}
+	}
+	return l
+}
+
+// reference is the reference of a grant as its owner is shown it. One that the console made up says nothing.
+func reference(ref string) string {
+	if strings.HasPrefix(ref, oncePrefix) {
+		return ""
+	}
+	return ref
+}

@@ -1,0 +1,336 @@
+package console_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"html"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/console"
+)
+
+// generate asks for two images of a credit each.
+func (v *visitor) generate(prompt string) (imagegen.Result, error) {
+	return v.As(v.user.ID).Generate(v.Context(), imagegen.GenerateRequest{Model: "fake-1", Prompt: prompt, N: 2, Size: imagegen.Size{Width: 16, Height: 16}})
+}
+
+var spaces = regexp.MustCompile(`\s+`)
+
+// table is the text of a page's cells, a line for each row of the table that has the caption.
+func (a answer) table(caption string) (rows []string) {
+	_, body, _ := strings.Cut(a.body, caption)
+	body, _, _ = strings.Cut(body, "</table>")
+	_, body, _ = strings.Cut(body, "<tbody>")
+	for row := range strings.SplitSeq(body, "</tr>") {
+		row = html.UnescapeString(tag.ReplaceAllString(cell.ReplaceAllString(row, " | "), " "))
+		if row = strings.TrimSpace(spaces.ReplaceAllString(row, " ")); row != "" {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+var (
+	cell = regexp.MustCompile(`</t[hd]>\s*<td[^>]*>`)
+	tag  = regexp.MustCompile(`<[^>]*>`)
+)
+
+const (
+	lotsTable   = "in the order in which they are spent</caption>"
+	ledgerTable = "What happened to your credits, newest first</caption>"
+	daysTable   = "Credits spent per day, in UTC, newest first</caption>"
+)
+
+func TestCreditsOfANewUser(t *testing.T) {
+	s := open(t)
+	a := s.signedIn("alice").get("credits")
+	s.is.Equal(a.StatusCode, http.StatusOK)
+	s.is.True(a.has("<h2>No credits yet</h2>", "nothing lapses", "Nothing was spent in these 30 days.", "<strong>FREE</strong>"))
+	s.is.True(!a.has(`id="ledger"`) && !a.has("<svg class=\"plot\""))
+}
+
+func TestLots(t *testing.T) {
+	s := open(t)
+	v := s.signedIn("alice")
+	soon, late := time.Date(2100, 1, 2, 3, 4, 5, 0, time.UTC), time.Date(2101, 1, 2, 3, 4, 5, 0, time.UTC)
+	for _, g := range []imagegen.Grant{
+		{Credits: 1000, Ref: "invoice <7>"},
+		{Credits: 20, Expires: late, Ref: "console-ABC"},
+		{Credits: 3, Expires: soon, Promo: true},
+		{Credits: 4, Expires: soon},
+	} {
+		g.User = v.user.ID
+		_, err := s.DB.Grant(t.Context(), g)
+		s.is.NoErr(err)
+	}
+	s.is.NoErr(s.DB.Charge(t.Context(), imagegen.Charge{ID: "a", User: v.user.ID, Credits: 5}))
+	s.is.NoErr(s.DB.Settle(t.Context(), "a", 4))
+	s.is.NoErr(s.DB.Charge(t.Context(), imagegen.Charge{ID: "b", User: v.user.ID, Credits: 8}))
+	a := v.get("credits")
+	s.is.True(a.has("<strong>1,015</strong><small>credits to spend", "<strong>8</strong><small>held", "<strong>15</strong><small><time datetime=\"2101-01-02T03:04:05Z\""))
+	moment := regexp.MustCompile(`\d+ \w+ \d{4}(, \d\d:\d\d UTC)?`)
+	var lots []string
+	for _, row := range a.table(lotsTable) {
+		lots = append(lots, moment.ReplaceAllStringFunc(row, func(s string) string {
+			return map[bool]string{true: "then", false: "now"}[strings.Contains(s, "210")]
+		}))
+	}
+	s.is.Equal(lots, []string{
+		"now | 15 | 5 | 0 | 20 | then", // the others hold the rest, and cannot be spent
+		"now invoice <7> | 1,000 | 0 | 0 | 1,000 | never",
+	})
+	s.is.NoErr(s.DB.Settle(t.Context(), "b", 0))
+	lots = v.get("credits").table(lotsTable)
+	s.is.Equal(len(lots), 3)
+	s.is.True(strings.Contains(lots[0], "| 3 | 0 | 1 | 4 |") && !strings.Contains(lots[0], "gift"))
+	s.is.True(!v.get("credits").has("console-ABC")) // the console made that up
+}
+
+func TestGift(t *testing.T) {
+	s := open(t)
+	v := s.signedIn("alice")
+	_, err := s.DB.Grant(t.Context(), imagegen.Grant{User: v.user.ID, Credits: 1, Promo: true})
+	s.is.NoErr(err)
+	s.is.True(v.get("credits").has(`<span class="badge promo">gift</span>`, "<small>credit to spend"))
+}
+
+func TestManyLots(t *testing.T) {
+	s := open(t)
+	v := s.signedIn("alice")
+	for range 50 {
+		s.Grant(t, v.user.ID, 1)
+	}
+	a := v.get("credits")
+	s.is.Equal(len(a.table(lotsTable)), 50)
+	s.is.True(!a.has("More follow"))
+	s.Grant(t, v.user.ID, 1)
+	a = v.get("credits")
+	s.is.Equal(len(a.table(lotsTable)), 50)
+	s.is.True(a.has("More follow when these are spent.", "<strong>51</strong>"))
+}
+
+// While all that there is is under way, nobody is told to ask for more.
+func TestAllUnderWay(t *testing.T) {
+	s := open(t)
+	v := s.signedIn("alice")
+	s.Grant(t, v.user.ID, 4)
+	s.is.NoErr(s.DB.Charge(t.Context(), imagegen.Charge{ID: "a", User: v.user.ID, Credits: 4}))
+	s.is.True(!v.get("credits").has("No credits"))
+	s.is.NoErr(s.DB.Settle(t.Context(), "a", 4))
+	s.is.True(v.get("credits").has("<h2>No credits</h2>"))
+}
+
+// Each generation's trail: what it was charged, what came back, and why.
+func TestTrails(t *testing.T) {
+	s := open(t)
+	v := s.signedIn("alice")
+	s.Grant(t, v.user.ID, 100)
+	for _, prompt := range []string{"a <fox>", "a hare [fake:images=1]", "a pig [fake:fail]", "a secret [fake:refuse]"} {
+		_, err := v.generate(prompt)
+		s.is.Equal(err != nil, strings.Contains(prompt, "fail") || strings.Contains(prompt, "refuse"))
+	}
+	page, err := v.As(v.user.ID).Generations(t.Context(), imagegen.Query{Limit: 1})
+	s.is.NoErr(err)
+	a := v.get("credits")
+	s.is.True(a.has(`href="/console/generations/` + string(page.Generations[0].ID) + `"`))
+	s.is.NoErr(s.Erase(t.Context(), page.Generations[0].ID))
+
+	request := "2 images of fake-1 in 1K at 1 credit each. | −2 |"
+	erased := string(page.Generations[0].ID) + " erased"
+	rows := v.get("credits").table(ledgerTable)
+	s.is.Equal(len(rows), 9)
+	for i, want := range []string{
+		"Refunded | " + erased + " Charged 2, used 0, refunded 2. | +2 | 97 |",
+		"Charged | " + erased + " | −2 | 95 |",
+		"Refunded | a pig [fake:fail] Charged 2, used 0, refunded 2. The images could not be generated; the credits were returned; try again. | +2 | 97 |",
+		"Charged | a pig [fake:fail] " + request + " 95 |",
+		"Refunded | a hare [fake:images=1] Charged 2, used 1, refunded 1. The provider made 1 image fewer than was asked for. | +1 | 97 |",
+		"Charged | a hare [fake:images=1] " + request + " 96 |",
+		"Settled | a <fox> Charged 2, used 2, refunded 0. | 0 | 98 |",
+		"Charged | a <fox> " + request + " 98 |",
+		"Granted | | +100 | 100 |",
+	} {
+		if !strings.HasPrefix(rows[i], want) {
+			t.Errorf("row %d is\n%s\nwanted\n%s", i, rows[i], want)
+		}
+	}
+}
+
+// A long prompt stands there with its beginning, in one line.
+func TestLongPrompt(t *testing.T) {
+	s := open(t)
+	v := s.signedIn("alice")
+	s.Grant(t, v.user.ID, 100)
+	for _, prompt := range []string{" fox \n\t " + strings.Repeat("狐", 76), "fox " + strings.Repeat("狐", 77), strings.Repeat("word ", 16) + "more"} {
+		_, err := v.generate(prompt)
+		s.is.NoErr(err)
+	}
+	rows := v.get("credits").table(ledgerTable)
+	s.is.True(strings.Contains(rows[1], "| "+strings.Repeat("word ", 15)+"word… 2 images"))
+	s.is.True(strings.Contains(rows[3], "| fox "+strings.Repeat("狐", 76)+"… 2 images"))
+	s.is.True(strings.Contains(rows[5], "| fox "+strings.Repeat("狐", 76)+" 2 images"))
+}
+
+// What has not ended shows how far it is.
+func TestOpenCharge(t *testing.T) {
+	s := open(t)
+	v := s.signedIn("alice")
+	s.Grant(t, v.user.ID, 100)
+	_, err := v.As(v.user.ID).Generate(t.Context(), imagegen.GenerateRequest{Model: "fake-1", Prompt: "a fox [fake:delay=1h]", Async: true})
+	s.is.NoErr(err)
+	rows := v.get("credits").table(ledgerTable)
+	s.is.Equal(len(rows), 2)
+	s.is.True(strings.Contains(rows[0], "[fake:delay=1h] queued") || strings.Contains(rows[0], "[fake:delay=1h] processing"))
+}
+
+// book is a ledger in which some things were done by others.
+type book struct {
+	console.Books
+	entries []imagegen.Entry
+	days    []imagegen.Day
+	from    time.Time // what was asked for
+	to      time.Time
+	most    int    // entries that were asked for at once
+	read    func() // called before entries are
+	fails   int    // at the call of that number; 0: never
+	calls   int
+}
+
+func (b *book) History(ctx context.Context, _ imagegen.UserID, before uint64, limit int) ([]imagegen.Entry, error) {
+	if b.calls++; b.read != nil {
+		b.read()
+	}
+	b.most = max(b.most, limit)
+	if b.calls == b.fails {
+		return nil, errors.New("a fault in the ledger")
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	for i, e := range b.entries {
+		if before == 0 || e.Seq < before {
+			return b.entries[i:min(i+limit, len(b.entries))], nil
+		}
+	}
+	return nil, nil
+}
+
+func (b *book) Days(_ context.Context, _ imagegen.UserID, from, to time.Time) ([]imagegen.Day, error) {
+	b.from, b.to = from, to
+	return b.days, nil
+}
+
+// withBook is a site with such a ledger.
+func withBook(t *testing.T) (*site, *book) {
+	t.Helper()
+	b := new(book)
+	return open(t, func(c *console.Config) {
+		b.Books = c.Ledger
+		c.Ledger = b
+	}), b
+}
+
+// The other kinds of entries; and a charge that has the number of another's generation tells nothing of it.
+func TestOtherEntries(t *testing.T) {
+	s, b := withBook(t)
+	v, bob := s.signedIn("alice"), s.signedIn("bob")
+	s.Grant(t, bob.user.ID, 100)
+	g, err := bob.generate("a secret")
+	s.is.NoErr(err)
+	b.entries = []imagegen.Entry{
+		{Seq: 9, Kind: imagegen.EntryExpire, Credits: -12345, Balance: 5},
+		{Seq: 8, Kind: imagegen.EntryRevoke, Credits: -5, Ref: "chargeback 7", Balance: 10},
+		{Seq: 7, Kind: imagegen.EntryCharge, Charge: imagegen.ChargeID(g.ID), Credits: -8, Balance: 15},
+		{Seq: 6, Kind: imagegen.EntryCharge, Charge: "of another program", Credits: -1, Balance: 23},
+		{Seq: 5, Kind: imagegen.EntryGrant, Ref: "console-XYZ", Credits: 24, Balance: 24},
+	}
+	a := v.get("credits")
+	rows := a.table(ledgerTable)
+	s.is.Equal(len(rows), 5)
+	for i, want := range []string{
+		"Lapsed | | −12,345 | 5 |",
+		"Taken back | chargeback 7 | −5 | 10 |",
+		"Charged | " + string(g.ID) + " erased | −8 | 15 |",
+		"Charged | of another program erased | −1 | 23 |",
+		"Granted | | +24 | 24 |",
+	} {
+		s.is.True(strings.HasPrefix(rows[i], want))
+	}
+	s.is.True(!a.has("secret"))
+}
+
+func TestPagesOfTheLedger(t *testing.T) {
+	s := open(t)
+	v, bob := s.signedIn("alice"), s.signedIn("bob")
+	for i := range 120 {
+		s.Grant(t, v.user.ID, imagegen.Credits(1000+i))
+		s.Grant(t, bob.user.ID, 7)
+	}
+	next := regexp.MustCompile(`href="([^"]+)" rel="next"`)
+	address := "credits?days=90"
+	var rows []string
+	for page := range 3 {
+		a := v.get(address)
+		s.is.Equal(a.has(`href="/console/credits?days=90#ledger">Newest</a>`), page > 0)
+		s.is.True(a.has(`aria-current="true">90 days</a>`)) // what else was chosen stays
+		rows = append(rows, a.table(ledgerTable)...)
+		s.is.Equal(len(rows), min(120, 50*(page+1)))
+		m := next.FindStringSubmatch(a.body)
+		s.is.Equal(m == nil, page == 2)
+		if m != nil {
+			s.is.True(strings.HasSuffix(m[1], "#ledger"))
+			address = strings.ReplaceAll(strings.TrimSuffix(m[1], "#ledger"), "&amp;", "&")
+		}
+	}
+	for i, row := range rows {
+		s.is.True(strings.HasPrefix(row, fmt.Sprintf("Granted | | +1,%03d |", 119-i)))
+	}
+	s.is.True(v.get("credits?before=1").has("There are no older entries.", ">Newest</a>"))
+	for _, wrong := range []string{"x", "-1", "18446744073709551616"} {
+		a := v.get("credits?before=" + wrong)
+		s.is.Equal(a.StatusCode, http.StatusBadRequest)
+		s.is.True(a.has("before must be a number"))
+	}
+}
+
+func TestSpending(t *testing.T) {
+	s, b := withBook(t)
+	v := s.signedIn("alice")
+	today := s.clock.Now().Truncate(24 * time.Hour)
+	a := v.get("credits")
+	s.is.True(b.to.Equal(today.AddDate(0, 0, 1)) && b.from.Equal(today.AddDate(0, 0, -29)))
+	s.is.True(a.has("Nothing was spent in these 30 days.", `href="/console/credits?days=365"`))
+	s.is.True(!a.has("<details>"))
+
+	b.days = []imagegen.Day{{Date: today, Spent: 1}} // one
+	a = v.get("credits?days=nonsense")
+	s.is.True(a.has(`<span class="amount">1</span> credit in 30 days, most of them on ` + today.Format("2 Jan 2006") + ": 1."))
+	s.is.Equal(a.table(daysTable), []string{today.Format("2 Jan 2006") + " | 1"})
+	s.is.Equal(strings.Count(a.body, `<rect class="bar"`), 1)
+
+	first := today.AddDate(0, 0, -89)
+	b.days = []imagegen.Day{{Date: first, Spent: 1500}, {Date: first.AddDate(0, 0, 1), Spent: 20}, {Date: today, Spent: 1500}}
+	a = v.get("credits?days=90")
+	s.is.True(b.from.Equal(first))
+	s.is.True(a.has(`<span class="amount">3,020</span> credits in 90 days, most of them on `+today.Format("2 Jan 2006")+": 1,500.", `aria-current="true">90 days</a>`))
+	s.is.Equal(a.table(daysTable), []string{
+		today.Format("2 Jan 2006") + " | 1,500", first.AddDate(0, 0, 1).Format("2 Jan 2006") + " | 20", first.Format("2 Jan 2006") + " | 1,500",
+	})
+	s.is.True(a.has(`<title>` + first.Format("2 Jan 2006") + `: 1,500 credits</title>`))
+}
+
+// A ledger that does not count by days has no chart.
+func TestNoDays(t *testing.T) {
+	s := open(t, func(c *console.Config) { c.Ledger = struct{ console.Books }{c.Ledger} })
+	v := s.signedIn("alice")
+	s.Grant(t, v.user.ID, 7)
+	a := v.get("credits")
+	s.is.Equal(a.StatusCode, http.StatusOK)
+	s.is.True(!a.has("Spent per day"))
+}

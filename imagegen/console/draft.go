@@ -1,0 +1,176 @@
+package console
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider"
+)
+
+// examplePrompt stands where a price or a sample needs a prompt before there is one.
+const examplePrompt = "A red fox in fresh snow, early morning light"
+
+// ownSize is the value of the field ratio that makes width and height count.
+const ownSize = "own"
+
+// draft is what the playground's form asks for. With faults in the form it is incomplete.
+type draft struct {
+	form    *form
+	model   imagegen.ModelInfo
+	tier    imagegen.Tier // chosen; an own size has its own
+	request imagegen.GenerateRequest
+	quote   imagegen.Quote
+	price   bool // quote is there
+}
+
+// draft reads the form and asks the engine for the price. Faults stand beside their fields.
+func (p *page) draft(f *form, references int) (*draft, error) {
+	models, err := p.service().Models(p.context())
+	if err != nil {
+		return nil, err
+	}
+	d := &draft{form: f}
+	d.request = imagegen.GenerateRequest{Prompt: cmp.Or(f.prompt(), examplePrompt), Async: true,
+		References: make([]imagegen.Reference, references)}
+	if len(models) == 0 {
+		f.blameAll("No model is on offer.")
+		return d, nil
+	}
+	d.chooseModel(models)
+	d.chooseShape()
+	d.chooseNumber()
+	d.chooseQuality()
+	d.checkAmounts()
+	if f.valid() {
+		err = d.ask(p.service())
+	}
+	return d, err
+}
+
+// prompt is the prompt as a program would send it: a browser sends each line break as two characters.
+func (f *form) prompt() string { return strings.ReplaceAll(f.Value("prompt"), "\r\n", "\n") }
+
+// redraft is draft where what the model does not offer gives way to what it does.
+func (p *page) redraft(f *form, references int) (*draft, error) {
+	if d, err := p.draft(f, references); err != nil || f.valid() {
+		return d, err
+	}
+	for _, name := range []string{"model", "ratio", "tier", "n", "quality"} {
+		if f.Fault(name) != "" {
+			f.values.Del(name)
+		}
+	}
+	f.faults, f.fault = nil, ""
+	return p.draft(f, references)
+}
+
+func (d *draft) chooseModel(models []imagegen.ModelInfo) {
+	id := d.form.Value("model")
+	i := slices.IndexFunc(models, func(m imagegen.ModelInfo) bool { return m.ID == id })
+	if i < 0 {
+		i = 0
+		if id != "" {
+			d.form.blame("model", "%s is not on offer; choose another model.", id)
+		}
+	}
+	d.model = models[i]
+	d.request.Model = d.model.ID
+}
+
+// chooseShape makes a size of the ratio and the tier: the API knows neither.
+func (d *draft) chooseShape() {
+	d.tier = imagegen.Tier(d.form.Value("tier"))
+	if d.tier == "" {
+		d.tier = d.model.Tiers[0]
+	}
+	if !slices.Contains(d.model.Tiers, d.tier) {
+		d.form.blame("tier", "%s does not offer this resolution; choose another.", d.model.ID)
+	}
+	ratio := imagegen.Ratio(cmp.Or(d.form.Value("ratio"), string(firstRatio(d.model))))
+	switch {
+	case ratio == ownSize:
+		d.chooseSize()
+	case !slices.Contains(d.model.Ratios, ratio):
+		d.form.blame("ratio", "%s does not offer this shape; choose another.", d.model.ID)
+	case ratio != imagegen.RatioAuto:
+		d.request.Size = provider.SizeFor(ratio, d.tier)
+	}
+}
+
+// firstRatio is chosen where nobody has chosen. A model may offer none at all.
+func firstRatio(m imagegen.ModelInfo) imagegen.Ratio {
+	if len(m.Ratios) == 0 {
+		return imagegen.RatioAuto
+	}
+	return m.Ratios[0]
+}
+
+func (d *draft) chooseSize() {
+	z, err := imagegen.ParseSize(d.form.Value("width") + "x" + d.form.Value("height"))
+	if err != nil {
+		d.form.blame("size", "Give both edges in whole pixels, from %d to %d.", imagegen.MinEdge, imagegen.MaxEdge)
+	}
+	d.request.Size = z
+}
+
+func (d *draft) own() bool { return d.form.Value("ratio") == ownSize }
+
+func (d *draft) chooseNumber() {
+	n, err := strconv.Atoi(cmp.Or(d.form.Value("n"), "1"))
+	if err != nil || n < 1 || n > d.model.MaxImages {
+		d.form.blame("n", "Choose from 1 to %d images.", d.model.MaxImages)
+	}
+	d.request.N = n
+}
+
+func (d *draft) chooseQuality() {
+	d.request.Quality = imagegen.Quality(cmp.Or(d.form.Value("quality"), string(imagegen.QualityAuto)))
+	if !slices.Contains(imagegen.Qualities(), d.request.Quality) {
+		d.form.blame("quality", "Choose auto, low, medium or high.")
+	}
+}
+
+func (d *draft) checkAmounts() {
+	if n := len([]rune(d.request.Prompt)); n > d.model.MaxPrompt {
+		d.form.blame("prompt", "The prompt has %s; %s takes %d. Shorten it.", count(n, "character", "characters"), d.model.ID, d.model.MaxPrompt)
+	}
+	if n := len(d.request.References); n > d.model.MaxReferences {
+		d.form.blame(referenceField, "%s were chosen; %s takes %d at most.", count(n, "image", "images"), d.model.ID, d.model.MaxReferences)
+	}
+}
+
+// ask has the engine price the draft. What decides the tier is the service's affair, and may be the
+// quality: auto stands for the first quality that leads to the tier that was chosen.
+func (d *draft) ask(s *imagegen.Session) error {
+	asked, qualities := d.request.Quality, []imagegen.Quality{d.request.Quality}
+	if asked == imagegen.QualityAuto {
+		qualities = imagegen.Qualities()
+	}
+	var refusal error
+	var other imagegen.Tier
+	for _, d.request.Quality = range qualities {
+		quote, err := s.Quote(d.request)
+		switch {
+		case err != nil:
+			refusal = cmp.Or(refusal, err)
+		case d.own() || quote.Tier == d.tier:
+			d.quote, d.price = quote, true
+			return nil
+		default:
+			other = quote.Tier
+		}
+	}
+	d.request.Quality = asked
+	if other != "" {
+		d.form.blame("quality", "With this shape, quality %s is made and priced as %s. Choose auto, or %s.", asked, other, other)
+		return nil
+	}
+	field := ""
+	if d.own() {
+		field = "size"
+	}
+	return d.form.refuse(field, refusal)
+}

@@ -1,0 +1,51 @@
+package console
+
+import (
+	"strings"
+
+	"github.com/imagegend/imagegend/imagegen/console/internal/password"
+)
+
+// Hashes tells how many passwords were hashed.
+func (c *Console) Hashes() int64 { return c.passwords.Computed() }
+
+// Route is a line of the table of routes.
+type Route struct {
+	Method, Path       string // {name} stands for any segment
+	SignedIn, Operator bool   // who it asks for
+}
+
+// Routes lists every route there is.
+func Routes() (routes []Route) {
+	for _, r := range table {
+		method, path, _ := strings.Cut(r.pattern, " ")
+		path = strings.TrimPrefix(strings.TrimSuffix(path, "{$}"), "/")
+		routes = append(routes, Route{method, path, r.access >= signedIn, r.access >= operator})
+	}
+	return routes
+}
+
+// Bar is one day of a chart.
+type Bar = bar
+
+// NewChart draws a chart.
+var NewChart = newChart
+
+// Overburden makes the console refuse to hash passwords, as under a flood of them, until free is called.
+func (c *Console) Overburden() (free func()) {
+	before := c.passwords
+	c.passwords = new(password.Hasher)
+	return func() { c.passwords = before }
+}
+
+// Sample is a request in a language.
+type Sample = sample
+
+// Samples writes a request in each language.
+var Samples = samples
+
+// Shape is a drawn rectangle.
+type Shape = shape
+
+// ShapeOf draws a size or a ratio.
+var ShapeOf = shapeOf

@@ -1,0 +1,91 @@
+package console
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// maxForm is the most bytes of a form without files.
+const maxForm = 64 << 10
+
+// formTime is how long a form without files may take to arrive.
+const formTime = 30 * time.Second
+
+// form is what a browser's user entered, and what is wrong with it.
+type form struct {
+	values url.Values
+	faults map[string]string // by field
+	fault  string            // of the form as a whole
+}
+
+// form reads the form that was sent.
+func (p *page) form() (*form, error) {
+	control := http.NewResponseController(p.w)
+	control.SetReadDeadline(time.Now().Add(formTime))
+	defer control.SetReadDeadline(time.Time{})
+	p.r.Body = http.MaxBytesReader(p.w, p.r.Body, maxForm)
+	if err := p.r.ParseForm(); err != nil {
+		return nil, imagegen.Invalid("the form cannot be read: %v", err)
+	}
+	return &form{values: p.r.PostForm}, nil
+}
+
+// filled returns a form that shows names and values in turn, as if they had been entered.
+func filled(pairs ...string) *form {
+	f := &form{values: url.Values{}}
+	for i := 0; i < len(pairs); i += 2 {
+		f.values.Set(pairs[i], pairs[i+1])
+	}
+	return f
+}
+
+// Value is what was entered, without space around it.
+func (f *form) Value(name string) string { return strings.TrimSpace(f.values.Get(name)) }
+
+// secret is what was entered, with the space around it; no page shows it again.
+func (f *form) secret(name string) string { return f.values.Get(name) }
+
+// blame says what is wrong with a field and what to do, as a sentence.
+func (f *form) blame(name, format string, args ...any) {
+	if f.faults == nil {
+		f.faults = map[string]string{}
+	}
+	if f.faults[name] == "" {
+		f.faults[name] = fmt.Sprintf(format, args...)
+	}
+}
+
+// blameAll says what is wrong with the form as a whole.
+func (f *form) blameAll(format string, args ...any) { f.fault = fmt.Sprintf(format, args...) }
+
+// refuse puts an error that the user can mend beside a field; name "" means above the form. Any
+// other error is returned.
+func (f *form) refuse(name string, err error) error {
+	e, ok := errors.AsType[*imagegen.Error](err)
+	if !ok || e.Code != imagegen.CodeInvalidRequest && e.Code != imagegen.CodeInsufficientCredits {
+		return err
+	}
+	if name == "" {
+		f.blameAll("%s", sentence(e.Message))
+	} else {
+		f.blame(name, "%s", sentence(e.Message))
+	}
+	return nil
+}
+
+// valid reports whether nothing is wrong.
+func (f *form) valid() bool { return f.fault == "" && len(f.faults) == 0 }
+
+// Fault is what is wrong with a field; with "", with the form as a whole.
+func (f *form) Fault(name string) string {
+	if name == "" {
+		return f.fault
+	}
+	return f.faults[name]
+}

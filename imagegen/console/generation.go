@@ -1,0 +1,138 @@
+package console
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// generationView is what generation.html is given.
+type generationView struct {
+	imagegen.Generation
+	Shape    shape      // of the places where images will be
+	Places   []struct{} // one for each image that may still come
+	Pictures []picture
+	Trail    []step
+}
+
+// Ended reports whether nothing changes any more.
+func (v generationView) Ended() bool { return v.Status.Terminal() }
+
+// Refunded is what came back of the charge.
+func (v generationView) Refunded() imagegen.Credits {
+	if !v.Ended() {
+		return 0
+	}
+	return v.CreditsRequested - v.Credits
+}
+
+// Why is why there is no image; "" if it did not fail.
+func (v generationView) Why() string {
+	if v.Failure == nil {
+		return ""
+	}
+	return sentence(v.Failure.Message)
+}
+
+// Missing is how many images were asked for and did not come.
+func (v generationView) Missing() int { return v.N - len(v.Images) }
+
+// Said is how far it is, to whom listens to the page.
+func (v generationView) Said() string {
+	switch v.Status {
+	case imagegen.StatusQueued:
+		return "The generation is waiting for its turn."
+	case imagegen.StatusProcessing:
+		return "The images are being made."
+	case imagegen.StatusFailed:
+		return "The generation has failed. The credits were returned."
+	}
+	return count(len(v.Images), "image has", "images have") + " arrived."
+}
+
+func (c *Console) generation(p *page) error {
+	v, err := c.generationOf(p)
+	if err != nil {
+		return err
+	}
+	return p.render("generation", v)
+}
+
+// live answers with what has become of a generation since the page saw it, or with nothing.
+func (c *Console) live(p *page) error {
+	v, err := c.generationOf(p)
+	if err != nil {
+		return err
+	}
+	if string(v.Status) == p.r.URL.Query().Get("seen") {
+		return p.unchanged()
+	}
+	return p.fragment("generation", "progress", v)
+}
+
+// record returns the generation that the path names, if it is the person's own. ErrNotFound.
+func (c *Console) record(p *page) (imagegen.Record, error) {
+	id := imagegen.GenerationID(p.r.PathValue("generation"))
+	if !id.Valid() {
+		return imagegen.Record{}, imagegen.ErrNotFound
+	}
+	r, err := c.cfg.Engine.Record(p.context(), id)
+	if err == nil && r.User != p.person.ID {
+		err = imagegen.ErrNotFound
+	}
+	if err != nil {
+		return imagegen.Record{}, err
+	}
+	return r, nil
+}
+
+func (c *Console) generationOf(p *page) (generationView, error) {
+	r, err := c.record(p)
+	if err != nil {
+		return generationView{}, err
+	}
+	v := generationView{Generation: r.Generation(), Shape: shapeOf(r.Size, r.Ratio), Trail: trail(r)}
+	v.Pictures = pictures(v.Generation)
+	if !v.Ended() {
+		v.Places = make([]struct{}, v.N)
+	}
+	return v, nil
+}
+
+// picture is one image on the page.
+type picture struct {
+	imagegen.Image
+	Number   int // from 1
+	Alt      string
+	Format   string
+	FileName string // under which a browser saves it
+}
+
+// pictures are the images of a generation.
+func pictures(g imagegen.Generation) (all []picture) {
+	for n, i := range g.Images {
+		alt := fmt.Sprintf("Image %d of %d: %s", n+1, len(g.Images), excerpt(g.Prompt, 120))
+		format := strings.ToUpper(strings.TrimPrefix(i.MediaType, "image/"))
+		name := fmt.Sprintf("%s-%d.%s", g.ID, n+1, extension(i.MediaType))
+		all = append(all, picture{i, n + 1, alt, format, name})
+	}
+	return all
+}
+
+// excerpt is the beginning of a text, in one line. It reads little more of it: a prompt may be long.
+func excerpt(s string, most int) string {
+	var line []rune
+	for word := range strings.FieldsSeq(s) {
+		if len(line) > 0 {
+			line = append(line, ' ')
+		}
+		for _, r := range word {
+			if len(line) >= most {
+				return strings.TrimSpace(string(line)) + "…"
+			}
+			line = append(line, r)
+		}
+	}
+	return string(line)
+}

@@ -1,0 +1,86 @@
+package console
+
+import (
+	"cmp"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// oncePrefix marks a reference that nobody chose.
+const oncePrefix = "console-"
+
+// onceToken makes a grant that is sent twice, by a reload or a second press of the button, count once.
+func onceToken() string { return oncePrefix + rand.Text() }
+
+// grant gives a user credits.
+func (c *Console) grant(p *page) error {
+	u, err := c.userAt(p)
+	if err != nil {
+		return err
+	}
+	f, err := p.form()
+	if err != nil {
+		return err
+	}
+	if g := f.grant(u.ID, p.now); f.valid() {
+		_, err := c.cfg.Ledger.Grant(p.context(), g)
+		if errors.Is(err, imagegen.ErrGrantConflict) {
+			f.usedBefore()
+		} else if err = f.refuse("credits", err); err != nil {
+			return err
+		}
+	}
+	if !f.valid() {
+		return c.showUser(p, http.StatusUnprocessableEntity, u, userForms{Grant: f})
+	}
+	b, err := c.cfg.Ledger.Balance(p.context(), u.ID)
+	if err != nil {
+		return err
+	}
+	return p.done(fmt.Sprintf("Granted to %s: %s credits. The balance is %s.", u.Name, f.Value("credits"), credits(b.Credits)), "users", string(u.ID))
+}
+
+// grant reads the form of a grant.
+func (f *form) grant(u imagegen.UserID, now time.Time) imagegen.Grant {
+	n, err := strconv.ParseInt(strings.ReplaceAll(f.Value("credits"), ",", ""), 10, 64)
+	g := imagegen.Grant{User: u, Credits: imagegen.Credits(n), Promo: f.Value("promo") != "", Priority: imagegen.DefaultPriority,
+		Expires: f.lastDay("expires", now), Ref: cmp.Or(f.Value("ref"), f.Value("once"))}
+	if err != nil || !g.Credits.Valid() {
+		f.blame("credits", "Enter a whole number of credits, from 1 to %s.", credits(imagegen.MaxCredits))
+	}
+	if len(g.Ref) > 255 || strings.Contains(g.Ref, "\x00") {
+		f.blame("ref", "A reference is at most 255 bytes of text.")
+	}
+	return g
+}
+
+// lastDay reads a day that is not over, and returns its end; zero if none was entered.
+func (f *form) lastDay(name string, now time.Time) time.Time {
+	const never = 2200 // beyond it one may as well enter no day; the ledger cannot keep the year 2263
+	if f.Value(name) == "" {
+		return time.Time{}
+	}
+	day, err := time.Parse(time.DateOnly, f.Value(name))
+	end := day.AddDate(0, 0, 1)
+	if err != nil || !end.After(now) || end.Year() > never {
+		f.blame(name, "Enter a day that is not over, such as %d-12-31.", now.Year()+1)
+	}
+	return end
+}
+
+// usedBefore blames the reference, or the form itself that was sent before with another amount.
+func (f *form) usedBefore() {
+	if f.Value("ref") != "" {
+		f.blame("ref", "This reference was used before, for another user or amount. Nothing was granted.")
+		return
+	}
+	f.blameAll("This form was sent before, for another amount, and that grant stands. Send it again if you mean one more.")
+	f.values.Set("once", onceToken())
+}

@@ -1,0 +1,41 @@
+package console
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// image serves one of the person's images.
+func (c *Console) image(p *page) error {
+	id := imagegen.ImageID(p.r.PathValue("image"))
+	g, _ := id.Generation()
+	if _, err := p.service().Generation(p.context(), g); err != nil { // the API asks for no owner; here there is one
+		return err
+	}
+	f, err := c.cfg.Engine.OpenImage(p.context(), id)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	p.imageHeader(string(id), f)
+	http.ServeContent(p.w, p.r, "", f.CreatedAt, f)
+	return nil
+}
+
+// imageHeader sets the header of an image whose bytes never change. Whatever they are, they are no page.
+func (p *page) imageHeader(name string, f *imagegen.ImageFile) {
+	p.begun = true
+	h := p.w.Header()
+	h.Set("Content-Type", f.MediaType)
+	h.Set("Content-Disposition", `inline; filename="`+name+"."+extension(f.MediaType)+`"`)
+	h.Set("ETag", `"`+f.ETag+`"`)
+	h.Set("Cache-Control", "private, max-age=31536000, immutable")
+	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+}
+
+// extension is how the name of a file of that type ends.
+func extension(mediaType string) string {
+	return strings.TrimPrefix(strings.Replace(mediaType, "jpeg", "jpg", 1), "image/")
+}

@@ -1,0 +1,105 @@
+package console
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// Invite makes a link by which its holder chooses the password of a user, once, until it expires; an
+// earlier link of the user stops working. It returns the link's path below [Config.Path]. An error is
+// that of the LoginStore; the link of a user who is not there, or is disabled, leads nowhere.
+//
+// Until the link is used nothing changes: a former password works, with its role. When it is used, the
+// user has the new role and is signed out everywhere else.
+func Invite(ctx context.Context, logins imagegen.LoginStore, u imagegen.UserID, role imagegen.Role, expires time.Time) (path string, err error) {
+	return invite(ctx, logins, "invitation/", imagegen.Invitation{User: u, Role: role, ExpiresAt: expires})
+}
+
+func invite(ctx context.Context, logins imagegen.LoginStore, below string, i imagegen.Invitation) (path string, err error) {
+	var token string
+	token, i.Hash = newToken()
+	if err := logins.CreateInvitation(ctx, i); err != nil {
+		return "", err
+	}
+	return below + token, nil
+}
+
+// invitationView is what invitation.html is given.
+type invitationView struct {
+	Form *form
+	Name string
+}
+
+func (c *Console) invitationForm(p *page) error {
+	_, u, err := c.invited(p)
+	if err != nil {
+		return p.spent(err)
+	}
+	return p.render("invitation", invitationView{filled(), u.Name})
+}
+
+func (c *Console) acceptInvitation(p *page) error {
+	i, u, err := c.invited(p)
+	if err != nil {
+		return p.spent(err)
+	}
+	f, err := p.form()
+	if err != nil {
+		return err
+	}
+	chosen := f.newPassword()
+	if !f.valid() {
+		return p.renderStatus(http.StatusUnprocessableEntity, "invitation", invitationView{f, u.Name})
+	}
+	hash, err := c.passwords.Hash(p.context(), chosen)
+	if err != nil {
+		return err
+	}
+	if err := p.accept(i, u.ID, hash); err != nil {
+		return p.spent(err)
+	}
+	return p.done("Your password is set, and you are signed in.")
+}
+
+// invited returns the invitation that the address names, and the user who is invited.
+func (c *Console) invited(p *page) (imagegen.Invitation, imagegen.User, error) {
+	i, err := c.cfg.Logins.Invitation(p.context(), p.invitationHash(), p.now)
+	if err != nil {
+		return i, imagegen.User{}, err
+	}
+	u, err := c.cfg.Engine.Accounts().User(p.context(), i.User) // a set-up has none
+	if err == nil && !u.DisabledAt.IsZero() {
+		err = imagegen.ErrNotFound
+	}
+	return i, u, err
+}
+
+func (p *page) invitationHash() [32]byte { return sha256.Sum256([]byte(p.r.PathValue("token"))) }
+
+// accept uses an invitation up, sets the password that was hashed and signs the user in.
+func (p *page) accept(i imagegen.Invitation, u imagegen.UserID, hash string) error {
+	// What is begun is seen through: a link that is used up must have set a password.
+	p.r = p.r.WithContext(context.WithoutCancel(p.context()))
+	ctx := p.context()
+	if _, err := p.c.cfg.Logins.TakeInvitation(ctx, i.Hash, p.now); err != nil {
+		return err
+	}
+	login := imagegen.Login{User: u, Role: i.Role, Password: hash, ChangedAt: p.now}
+	if err := p.c.cfg.Logins.SetLogin(ctx, login); err != nil {
+		return err
+	}
+	return p.begin(u)
+}
+
+// spent answers for a link that leads nowhere. Other errors are returned.
+func (p *page) spent(err error) error {
+	if !errors.Is(err, imagegen.ErrNotFound) {
+		return err
+	}
+	return p.renderStatus(http.StatusNotFound, "spent", nil)
+}

@@ -1,0 +1,94 @@
+package console
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// keysPerPage is how many API keys a page lists.
+const keysPerPage = 50
+
+// keysView is what keys.html is given.
+type keysView struct {
+	Form  *form
+	Lives []option // how long a new key can work
+	Lines []keyOfUser
+	Pager pager
+}
+
+// How long a new key works, unless it is a number of days.
+const (
+	forever = "never"
+	ownDay  = "own"
+)
+
+var lives = []option{{forever, "never expires"}, {"30", "30 days"}, {"90", "90 days"}, {"365", "365 days"}, {ownDay, "until a day of your own"}}
+
+func (c *Console) keys(p *page) error { return c.showKeys(p, http.StatusOK, filled("life", forever)) }
+
+func (c *Console) showKeys(p *page, status int, f *form) error {
+	v := keysView{Form: f, Lives: lives}
+	var err error
+	if v.Lines, v.Pager, err = c.keysOf(p, p.person.ID); err != nil {
+		return err
+	}
+	return p.renderStatus(status, "keys", v)
+}
+
+// newestKeys is a page of keys, newest first, behind the given one; next is that of the next page.
+func newestKeys(all []imagegen.Key, after imagegen.KeyID) (shown []imagegen.Key, next imagegen.KeyID) {
+	shown = slices.Clone(all)
+	slices.Reverse(shown)
+	if i := slices.IndexFunc(shown, func(k imagegen.Key) bool { return k.ID == after }); i >= 0 {
+		shown = shown[i+1:]
+	}
+	if len(shown) > keysPerPage {
+		shown = shown[:keysPerPage]
+		next = shown[keysPerPage-1].ID
+	}
+	return shown, next
+}
+
+func (c *Console) createKey(p *page) error {
+	f, err := p.form()
+	if err != nil {
+		return err
+	}
+	name, expires := f.Value("name"), f.expiry(p.now)
+	if name == "" {
+		f.blame("name", "Give the key a name, such as that of the program that will use it.")
+	}
+	if !f.valid() {
+		return c.showKeys(p, http.StatusUnprocessableEntity, f)
+	}
+	raw, k, err := c.cfg.Engine.Accounts().MintKey(p.context(), p.person.ID, name, expires)
+	if err = f.refuse("name", err); err != nil {
+		return err
+	}
+	if !f.valid() {
+		return c.showKeys(p, http.StatusUnprocessableEntity, f)
+	}
+	c.unseen.keep(p.person.signIn.Hash, unseenKey{k.ID, raw, p.now})
+	return p.redirect("keys", string(k.ID), "created")
+}
+
+// expiry reads when a new key expires; zero: never.
+func (f *form) expiry(now time.Time) time.Time {
+	life := f.Value("life")
+	switch {
+	case life == forever:
+		return time.Time{}
+	case life == ownDay && f.Value("day") == "":
+		f.blame("day", "Enter the last day on which the key works.")
+	case life == ownDay:
+		return f.lastDay("day", now)
+	case !slices.ContainsFunc(lives, func(o option) bool { return o.Value == life }):
+		f.blame("life", "Choose how long the key works.")
+	}
+	days, _ := strconv.Atoi(life) // one of lives, or blamed
+	return now.AddDate(0, 0, days)
+}

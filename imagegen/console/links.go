@@ -1,0 +1,44 @@
+package console
+
+import (
+	"net/url"
+	"strings"
+)
+
+// path is the address of a page: Config.Path and the segments, each of them escaped.
+func (c *Console) path(segments ...string) string {
+	escaped := make([]string, len(segments))
+	for i, s := range segments {
+		parts := strings.Split(s, "/") // "account/password" is two segments; an identifier has no slash
+		for j := range parts {
+			parts[j] = url.PathEscape(parts[j])
+		}
+		escaped[i] = strings.Join(parts, "/")
+	}
+	return c.cfg.Path + strings.Join(escaped, "/")
+}
+
+// here is the address of this page with one parameter changed; value "" takes it out.
+func (p *page) here(name, value string) string {
+	q := p.r.URL.Query()
+	if q.Set(name, value); value == "" {
+		q.Del(name)
+	}
+	u := url.URL{Path: p.r.URL.Path, RawQuery: q.Encode()}
+	return u.String()
+}
+
+// pager leads through a list by cursor; the template "pager" draws it.
+type pager struct{ First, Next string }
+
+// pager makes the links of a page whose query parameter name holds the cursor. next "" means that
+// this is the last page.
+func (p *page) pager(name, next string) (links pager) {
+	if p.r.URL.Query().Get(name) != "" {
+		links.First = p.here(name, "")
+	}
+	if next != "" {
+		links.Next = p.here(name, next)
+	}
+	return links
+}

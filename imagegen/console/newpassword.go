@@ -1,0 +1,36 @@
+package console
+
+import (
+	"fmt"
+	"unicode/utf8"
+)
+
+// Limits on a password, in code points. What it is made of is the user's business.
+const (
+	minPassword = 12
+	maxPassword = 200
+)
+
+// unfit says why a password cannot be chosen; "" if it can.
+func unfit(password string) string {
+	switch n := utf8.RuneCountInString(password); {
+	case !utf8.ValidString(password):
+		return "a password is text that can be typed again"
+	case n < minPassword:
+		return fmt.Sprintf("a password has at least %d characters; this one has %d", minPassword, n)
+	case n > maxPassword:
+		return fmt.Sprintf("a password has at most %d characters; this one has %d", maxPassword, n)
+	}
+	return ""
+}
+
+// newPassword reads the fields password and again of a form in which a password is chosen.
+func (f *form) newPassword() string {
+	chosen := f.secret("password")
+	if wrong := unfit(chosen); wrong != "" {
+		f.blame("password", "%s", sentence(wrong))
+	} else if f.secret("again") != chosen {
+		f.blame("again", "This is not the same as the password above.")
+	}
+	return chosen
+}

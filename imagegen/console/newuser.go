@@ -1,0 +1,117 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// newUserView is what user-new.html is given.
+type newUserView struct {
+	Form  *form
+	Roles []option
+	Days  []option
+}
+
+var (
+	roles = []option{{string(imagegen.RoleUser), "User"}, {string(imagegen.RoleOperator), "Operator"}}
+	days  = []option{{"1", "1 day"}, {"3", "3 days"}, {"7", "7 days"}, {"30", "30 days"}}
+)
+
+// defaultDays is how long a link works unless the operator says otherwise.
+const defaultDays = "3"
+
+func (c *Console) newUser(p *page) error {
+	return p.render("user-new", newUserView{filled("days", defaultDays), roles, days})
+}
+
+// createUser adds a user and shows the link by which they choose a password.
+func (c *Console) createUser(p *page) error {
+	f, err := p.form()
+	if err != nil {
+		return err
+	}
+	if f.Value("name") == "" {
+		f.blame("name", "Give the user a name.")
+	}
+	role, expires := f.invited(p.now)
+	var u imagegen.User
+	if f.valid() {
+		u, err = c.cfg.Engine.Accounts().CreateUser(p.context(), f.Value("name"), "")
+		if errors.Is(err, imagegen.ErrExists) {
+			f.blame("name", "There is a user of this name already. Choose another.")
+		} else if err = f.refuse("name", err); err != nil {
+			return err
+		}
+	}
+	if !f.valid() {
+		return p.renderStatus(http.StatusUnprocessableEntity, "user-new", newUserView{f, roles, days})
+	}
+	return c.showLink(p, u, role, expires)
+}
+
+// inviteUser makes a new link for a user who is there already.
+func (c *Console) inviteUser(p *page) error {
+	u, err := c.userAt(p)
+	if err != nil {
+		return err
+	}
+	f, err := p.form()
+	if err != nil {
+		return err
+	}
+	if !u.DisabledAt.IsZero() {
+		f.blame("role", "%s is disabled: nobody can sign in by this name.", u.Name)
+	}
+	role, expires := f.invited(p.now)
+	if !f.valid() {
+		return c.showUser(p, http.StatusUnprocessableEntity, u, userForms{Invite: f})
+	}
+	return c.showLink(p, u, role, expires)
+}
+
+// invited reads the fields role and days: as what a user is invited, and until when.
+func (f *form) invited(now time.Time) (imagegen.Role, time.Time) {
+	role := imagegen.Role(f.Value("role"))
+	if role != imagegen.RoleUser && role != imagegen.RoleOperator {
+		f.blame("role", "Choose a role.")
+	}
+	n, err := strconv.Atoi(f.Value("days"))
+	if err != nil || n < 1 || n > 30 {
+		f.blame("days", "Choose how long the link works.")
+	}
+	return role, now.AddDate(0, 0, n)
+}
+
+// linkView is what user-link.html is given.
+type linkView struct {
+	User    imagegen.User
+	Role    imagegen.Role
+	Link    string
+	Expires time.Time
+}
+
+// showLink makes an invitation and shows its link, this once: only its hash is kept.
+func (c *Console) showLink(p *page, u imagegen.User, role imagegen.Role, expires time.Time) error {
+	path, err := Invite(p.context(), c.cfg.Logins, u.ID, role, expires)
+	if err != nil {
+		return err
+	}
+	return p.render("user-link", linkView{u, role, p.origin() + c.cfg.Path + path, expires})
+}
+
+// origin is where the browser reaches this host. A browser says so with each form; a proxy may have
+// changed the Host.
+func (p *page) origin() string {
+	if o := p.r.Header.Get("Origin"); strings.HasPrefix(o, "https://") || strings.HasPrefix(o, "http://") {
+		return o
+	}
+	if p.c.cfg.Secure {
+		return "https://" + p.r.Host
+	}
+	return "http://" + p.r.Host
+}

@@ -1,0 +1,175 @@
+package console
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider"
+)
+
+// playgroundView is what playground.html is given.
+type playgroundView struct {
+	Form    *form
+	Person  person
+	Model   imagegen.ModelInfo
+	Models  []option
+	Balance imagegen.Balance
+	Preview previewView
+	Again   imagegen.Generation // whose settings these are; the zero value: of none
+	Lost    bool                // files were sent, and no browser shows them again
+}
+
+// Limit is the length of the longest prompt, in characters.
+func (v playgroundView) Limit() string { return credits(imagegen.Credits(v.Model.MaxPrompt)) }
+
+func (c *Console) playground(p *page) error {
+	f := filled()
+	v := playgroundView{}
+	if id := p.r.URL.Query().Get("again"); id != "" {
+		var err error
+		if v.Again, err = p.service().Generation(p.context(), imagegen.GenerationID(id)); err != nil {
+			return err
+		}
+		f = settingsOf(v.Again)
+	}
+	return c.showPlayground(p, http.StatusOK, f, 0, v)
+}
+
+// settingsOf fills the form with what a generation was asked for.
+func settingsOf(g imagegen.Generation) *form {
+	pairs := []string{"model", g.Model, "prompt", g.Prompt, "n", strconv.Itoa(g.N), "quality", string(g.Quality), "tier", string(g.Tier)}
+	if g.Size.Auto() || g.Size == provider.SizeFor(g.Ratio, g.Tier) {
+		pairs = append(pairs, "ratio", string(g.Ratio))
+	} else {
+		pairs = append(pairs, "ratio", ownSize, "width", strconv.Itoa(g.Size.Width), "height", strconv.Itoa(g.Size.Height))
+	}
+	return filled(pairs...)
+}
+
+// showPlayground fills in what the form leaves open, and shows it.
+func (c *Console) showPlayground(p *page, status int, f *form, references int, v playgroundView) error {
+	d, err := p.draft(f, references)
+	if err != nil {
+		return err
+	}
+	return c.showDraft(p, status, d, v)
+}
+
+func (c *Console) showDraft(p *page, status int, d *draft, v playgroundView) (err error) {
+	v.Form, v.Person, v.Model = d.form, p.person, d.model
+	if v.Models, err = c.models(p.context()); err != nil {
+		return err
+	}
+	if v.Balance, err = p.service().Balance(p.context()); err != nil {
+		return err
+	}
+	v.Preview = p.previewOf(d, v.Balance, nil)
+	d.settle()
+	return p.renderStatus(status, "playground", v)
+}
+
+func (c *Console) models(ctx context.Context) (all []option, err error) {
+	infos, err := c.cfg.Engine.Models(ctx)
+	for _, m := range infos {
+		all = append(all, option{m.ID, m.ID})
+	}
+	return all, err
+}
+
+// settle writes down what the form leaves open, so that the page shows it chosen. Each form carries a
+// token: however often it is sent, one generation is made of it.
+func (d *draft) settle() {
+	if d.model.ID == "" {
+		return
+	}
+	for name, value := range map[string]string{"model": d.model.ID, "tier": string(d.model.Tiers[0]), "ratio": string(firstRatio(d.model)),
+		"n": "1", "quality": string(imagegen.QualityAuto), "token": "console-" + rand.Text()} {
+		d.form.values.Set(name, cmp.Or(d.form.Value(name), value))
+	}
+}
+
+// create has the images made. They are always made in the background: the generation's page shows how
+// far they are, and a browser that is closed loses nothing.
+func (c *Console) create(p *page) error {
+	u, err := p.upload()
+	if err != nil {
+		return err
+	}
+	defer u.discard()
+	v := playgroundView{Lost: u.sent > 0}
+	if u.Value("show") != "" {
+		return c.showAgain(p, u, v)
+	}
+	d, err := p.draft(u.form, len(u.files))
+	if err != nil {
+		return err
+	}
+	if u.Value("prompt") == "" {
+		u.blame("prompt", "Describe the image that you want.")
+	}
+	if !u.valid() {
+		return c.showDraft(p, http.StatusUnprocessableEntity, d, v)
+	}
+	d.request.References, d.request.IdempotencyKey = u.references(), u.Value("token")
+	result, err := p.service().Generate(p.context(), d.request)
+	if err != nil {
+		status, err := p.refused(d, err)
+		if err != nil {
+			return err
+		}
+		return c.showDraft(p, status, d, v)
+	}
+	return p.redirect("generations", string(result.ID))
+}
+
+// showAgain shows the form as it stands: what it costs, or what another model offers.
+func (c *Console) showAgain(p *page, u *upload, v playgroundView) error {
+	draft := p.draft
+	if u.Value("show") == "model" {
+		draft = p.redraft
+	}
+	d, err := draft(u.form, len(u.files))
+	if err != nil {
+		return err
+	}
+	return c.showDraft(p, http.StatusOK, d, v)
+}
+
+// refused puts what Generate answered above the form, with the status that fits. Other errors are
+// returned.
+func (p *page) refused(d *draft, err error) (int, error) {
+	switch {
+	case errors.Is(err, imagegen.ErrInsufficientCredits):
+		b, err := p.service().Balance(p.context())
+		d.form.blameAll("%s", tooFew(d.quote, b, p.person))
+		return http.StatusPaymentRequired, err
+	case errors.Is(err, imagegen.ErrIdempotencyKeyReused):
+		d.form.values.Del("token")
+		d.form.blameAll("This form was sent before, with other content. Send it again, and it is made as well.")
+		return http.StatusConflict, nil
+	case errors.Is(err, imagegen.ErrOverloaded):
+		d.form.blameAll("There is too much work at the moment. Nothing was charged; try again in a few seconds.")
+		return http.StatusServiceUnavailable, nil
+	}
+	return http.StatusUnprocessableEntity, d.form.refuse("", err)
+}
+
+// tooFew says what is missing, and what the person can do.
+func tooFew(q imagegen.Quote, b imagegen.Balance, who person) string {
+	s := "This costs " + inCredits(q.Credits) + ", and there " + plural(b.Credits, "is ", "are ") + inCredits(b.Credits) + ". "
+	fewer := q.Credits > q.Price && b.Credits >= q.Price
+	switch {
+	case fewer && who.Operator():
+		return s + "Ask for fewer images, or grant yourself credits."
+	case fewer:
+		return s + "Ask for fewer images, or the operator for credits."
+	case who.Operator():
+		return s + "Grant yourself credits."
+	}
+	return s + "Ask the operator for credits."
+}

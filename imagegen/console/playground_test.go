@@ -1,0 +1,339 @@
+package console_test
+
+import (
+	"context"
+	"html"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// fault is what stands beside a field; "" if nothing is wrong with it.
+func (a answer) fault(name string) string {
+	m := regexp.MustCompile(`<p class="fault" id="f-` + name + `-fault"[^>]*>([^<]*)</p>`).FindStringSubmatch(a.body)
+	if m == nil {
+		return ""
+	}
+	return html.UnescapeString(m[1])
+}
+
+// entered is what the playground's form holds, by field.
+func (a answer) entered() map[string]string {
+	values := map[string]string{}
+	for _, pattern := range []*regexp.Regexp{
+		regexp.MustCompile(`<input type="radio" id="[^"]*" name="(\w+)" value="([^"]*)" checked>`),
+		regexp.MustCompile(`<input id="f-(width|height)"[^>]* value="([^"]*)"`),
+		regexp.MustCompile(`<input type="hidden" name="(\w+)" value="([^"]*)">`),
+		regexp.MustCompile(`(?s)<textarea id="f-(prompt)"[^>]*>(.*?)</textarea>`),
+	} {
+		for _, m := range pattern.FindAllStringSubmatch(a.body, -1) {
+			values[m[1]] = html.UnescapeString(m[2])
+		}
+	}
+	if m := regexp.MustCompile(`<option value="([^"]*)" selected>`).FindStringSubmatch(a.body); m != nil {
+		values["model"] = m[1]
+	}
+	return values
+}
+
+// cost is what the page says of the price.
+func (a answer) cost() string {
+	_, after, _ := strings.Cut(a.body, `<div id="cost"`)
+	inside, _, _ := strings.Cut(after, "</div>")
+	_, inside, _ = strings.Cut(inside, ">")
+	return plainly(spaces.ReplaceAllString(inside, " "))
+}
+
+// small is a form that asks for an image which is quickly drawn, with other values for some fields.
+func small(pairs ...string) []string {
+	for i, defaults := 0, []string{"prompt", "a fox", "ratio", "own", "width", "64", "height", "48"}; i < len(defaults); i += 2 {
+		if n := slices.Index(pairs, defaults[i]); n < 0 || n%2 != 0 {
+			pairs = append(pairs, defaults[i:i+2]...)
+		}
+	}
+	return pairs
+}
+
+func TestPlayground(t *testing.T) {
+	s := open(t)
+	v := s.signedIn("alice")
+	v.grant(10)
+	a := v.get("playground")
+	s.is.Equal(a.StatusCode, http.StatusOK)
+	e := a.entered()
+	s.is.True(len(e["token"]) > 20)
+	s.is.True(e["token"] != v.get("playground").entered()["token"])
+	delete(e, "token")
+	s.is.Equal(cmp.Diff(map[string]string{"prompt": "", "model": "fake-1", "ratio": "auto", "tier": "1K", "n": "1", "quality": "auto",
+		"width": "", "height": ""}, e), "")
+	s.is.Equal(a.cost(), "1 credit 1 image at 1 · 1K Balance 10, afterwards 9. What does not come is refunded.")
+	s.is.True(a.has(`<span>2K</span><small>2 credits</small>`, `<span>4K</span><small>4 credits</small>`, "At most 32,000 characters.", "at most 16"))
+	s.is.Equal(strings.Count(a.body, `name="ratio"`), len(imagegen.Ratios())+1)
+}
+
+// The form works as browsers send it without a script, and the page of what it made follows.
+func TestCreate(t *testing.T) {
+	s := open(t)
+	v := s.signedIn("alice")
+	v.grant(10)
+	for name, post := range map[string]func(...string) answer{
+		"urlencoded": func(pairs ...string) answer { return v.post("playground", pairs...) },
+		"multipart":  func(pairs ...string) answer { return v.postFiles("playground", nil, pairs...) },
+	} {
+		before := v.balance()
+		a := post(small("prompt", "a fox ("+name+")", "n", "2", "quality", "low", "token", v.get("playground").entered()["token"])...)
+		s.is.Equal(a.redirected(), "/console/generations/"+string(v.made()[0].ID))
+		g := v.reaches(v.made()[0].ID, imagegen.StatusSucceeded)
+		s.is.Equal(cmp.Diff([]any{"a fox (" + name + ")", 2, imagegen.QualityLow, imagegen.Size{Width: 64, Height: 48}, 0},
+			[]any{g.Prompt, g.N, g.Quality, g.Size, g.ReferenceCount}), "")
+		s.is.Equal(v.balance(), before-2)
+		s.is.True(v.follow(a).has("Delivered 2 images"))
+	}
+}
+
+// What a ratio and a tier stand for is a size; the prompt's lines end as a program would end them.
+func TestCreateByRatio(t *testing.T) {
+	s := openOver(t, newGate().oneByOne)
+	v := s.signedIn("alice")
+	v.grant(100)
+	for _, c := range []struct {
+		ratio, tier, quality string
+		size                 imagegen.Size
+		cost                 imagegen.Credits
+		asked                imagegen.Quality
+	}{
+		{"1:1", "1K", "auto", imagegen.Size{Width: 1024, Height: 1024}, 1, "auto"},
+		{"1:1", "4K", "low", imagegen.Size{Width: 2880, Height: 2880}, 4, "low"},
+		{"auto", "1K", "auto", imagegen.Size{}, 1, "auto"},
+		{"auto", "2K", "auto", imagegen.Size{}, 2, "medium"}, // without a size it is the quality that makes the tier
+		{"auto", "4K", "high", imagegen.Size{}, 4, "high"},
+	} {
+		before := v.balance()
+		a := v.post("playground", "prompt", " a fox\r\nin snow ", "ratio", c.ratio, "tier", c.tier, "quality", c.quality)
+		s.is.Equal(a.StatusCode, http.StatusSeeOther)
+		g := v.made()[0]
+		s.is.Equal(g.Prompt, "a fox\nin snow")
+		s.is.Equal([]any{g.Size, g.Tier, g.Quality, before - v.balance()}, []any{c.size, imagegen.Tier(c.tier), c.asked, c.cost})
+	}
+}
+
+// What is wrong stands beside its field, all that was entered is kept, and nothing is charged.
+func TestCreateIsRefused(t *testing.T) {
+	s := open(t)
+	v := s.signedIn("alice")
+	v.grant(10)
+	long := strings.Repeat("狐", 32_001)
+	for name, c := range map[string]struct {
+		pairs       []string
+		field, says string
+	}{
+		"no prompt":         {[]string{"prompt", " \r\n "}, "prompt", "Describe the image that you want."},
+		"long prompt":       {[]string{"prompt", long}, "prompt", "The prompt has 32001 characters; fake-1 takes 32000. Shorten it."},
+		"unknown model":     {[]string{"model", "<b>"}, "model", "<b> is not on offer; choose another model."},
+		"unknown tier":      {[]string{"tier", "8K"}, "tier", "fake-1 does not offer this resolution; choose another."},
+		"unknown ratio":     {[]string{"ratio", "7:1"}, "ratio", "fake-1 does not offer this shape; choose another."},
+		"too many images":   {[]string{"n", "5"}, "n", "Choose from 1 to 4 images."},
+		"no images":         {[]string{"n", "0"}, "n", "Choose from 1 to 4 images."},
+		"no number":         {[]string{"n", "two"}, "n", "Choose from 1 to 4 images."},
+		"unknown quality":   {[]string{"quality", "best"}, "quality", "Choose auto, low, medium or high."},
+		"no size":           {[]string{"ratio", "own"}, "size", "Give both edges in whole pixels, from 16 to 8192."},
+		"small size":        {[]string{"ratio", "own", "width", "15", "height", "20"}, "size", "Give both edges in whole pixels, from 16 to 8192."},
+		"size out of shape": {[]string{"ratio", "own", "width", "8192", "height", "16"}, "size", "Size 8192x16 is too narrow for model"},
+		"other quality":     {[]string{"ratio", "auto", "tier", "2K", "quality", "high"}, "quality", "With this shape, quality high is made and priced as 4K. Choose auto, or 4K."},
+		"directive":         {[]string{"prompt", "[fake:nonsense]"}, "", "[fake:nonsense]"},
+		"token":             {[]string{"token", "two words"}, "", "An idempotency key is 1 to 255 visible ASCII characters."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sent := map[string]string{"prompt": "a fox", "model": "fake-1", "ratio": "1:1", "tier": "1K", "n": "2", "quality": "low", "token": "t-" + strings.ReplaceAll(name, " ", "-")}
+			for i := 0; i < len(c.pairs); i += 2 {
+				sent[c.pairs[i]] = c.pairs[i+1]
+			}
+			var pairs []string
+			for name, value := range sent {
+				pairs = append(pairs, name, value)
+			}
+			a := v.postFiles("playground", nil, pairs...)
+			if a.StatusCode != http.StatusUnprocessableEntity {
+				t.Errorf("%s", a.Status)
+			}
+			if c.field == "" && !strings.Contains(html.UnescapeString(a.body), c.says) || c.field != "" && !strings.HasPrefix(a.fault(c.field), c.says) {
+				t.Errorf("%q", a.fault(c.field))
+			}
+			if c.field != "" && c.field != "model" /* one is no choice */ && !a.has(`aria-invalid="true"`, `f-`+c.field+`-fault`) {
+				t.Error("the field is not marked")
+			}
+			for name, value := range a.entered() {
+				if want := strings.TrimSpace(sent[name]); value != want && name != c.field {
+					t.Errorf("%s: %.40q, and not %.40q as it was sent", name, value, want)
+				}
+			}
+		})
+	}
+	s.is.Equal(v.balance(), imagegen.Credits(10))
+	s.is.Equal(len(v.made()), 0)
+}
+
+// Too few credits: the cost and the balance are told before, and again if it is tried nevertheless.
+func TestTooFewCredits(t *testing.T) {
+	s := open(t)
+	v := s.signedIn("alice")
+	v.grant(3)
+	const says = "This costs 8 credits, and there are 3 credits. Ask the operator for credits."
+	s.is.True(v.get("playground").has("Balance 3, afterwards 2."))
+	ask := []string{"prompt", "a fox", "ratio", "1:1", "tier", "4K", "n", "2", "token", "t"}
+	s.is.Equal(v.post("playground", append(ask, "show", "cost")...).cost(), "8 credits 2 images at 4 · 4K · 2880 × 2880 "+says)
+	a := v.post("playground", ask...)
+	s.is.Equal(a.StatusCode, http.StatusPaymentRequired)
+	s.is.True(a.has(`role="alert">` + says))
+	s.is.Equal(a.entered()["tier"], "4K")
+	s.is.Equal(a.entered()["token"], "t")
+	s.is.Equal(v.balance(), imagegen.Credits(3))
+	s.is.Equal(len(v.made()), 0)
+	fewer := v.post("playground", "prompt", "a fox", "ratio", "1:1", "tier", "2K", "n", "2")
+	s.is.True(fewer.has("Ask for fewer images, or the operator for credits."))
+	s.is.Equal(v.post("playground", small("n", "3", "token", "t")...).StatusCode, http.StatusSeeOther) // nothing was kept under the token
+}
+
+// However often a form is sent, it is made once; another form under its token is not taken for it.
+func TestFormSentTwice(t *testing.T) {
+	s := open(t)
+	v := s.signedIn("alice")
+	v.grant(10)
+	token := v.get("playground").entered()["token"]
+	var answers [8]answer
+	var browsers sync.WaitGroup
+	for i := range answers {
+		again := s.as(v.user)
+		browsers.Go(func() { answers[i] = again.post("playground", small("token", token)...) })
+	}
+	browsers.Wait()
+	s.is.Equal(len(v.made()), 1)
+	for _, a := range answers {
+		s.is.Equal(a.redirected(), "/console/generations/"+string(v.made()[0].ID))
+	}
+	s.is.Equal(v.balance(), imagegen.Credits(9))
+
+	other := v.post("playground", small("token", token, "prompt", "a hare")...)
+	s.is.Equal(other.StatusCode, http.StatusConflict)
+	s.is.True(other.has("This form was sent before, with other content."))
+	e := other.entered()
+	s.is.Equal([]string{e["prompt"], e["width"]}, []string{"a hare", "64"})
+	s.is.True(e["token"] != token)
+}
+
+// twoModels offers a second model, that can do less.
+func twoModels(c *imagegen.Config) {
+	none := 0
+	c.Models = append(c.Models, imagegen.Model{ID: "tiny", Provider: c.Models[0].Provider, MaxImages: 1, MaxReferences: &none, MaxPrompt: 5,
+		Credits: map[imagegen.Tier]imagegen.Credits{"2K": 7}, Ratios: []imagegen.Ratio{"1:1", "3:2"}})
+}
+
+// Another model shows what it offers; what it does not gives way, and the rest is kept.
+func TestAnotherModel(t *testing.T) {
+	s := openOver(t, twoModels)
+	v := s.signedIn("alice")
+	v.grant(10)
+	a := v.post("playground", "prompt", "a fox", "model", "tiny", "ratio", "16:9", "tier", "4K", "n", "3", "quality", "low", "show", "model", "token", "t")
+	s.is.Equal(a.StatusCode, http.StatusOK)
+	s.is.Equal(cmp.Diff(map[string]string{"prompt": "a fox", "model": "tiny", "ratio": "1:1", "tier": "2K", "n": "1", "quality": "low",
+		"width": "", "height": "", "token": "t"}, a.entered()), "")
+	s.is.Equal(a.cost(), "7 credits 1 image at 7 · 2K · 2048 × 2048 Balance 10, afterwards 3. What does not come is refunded.")
+	s.is.True(!a.has(`type="file"`) && a.has("At most 5 characters."))
+	back := v.post("playground", "prompt", "a red fox", "model", "fake-1", "ratio", "3:2", "tier", "2K", "n", "1", "show", "model").entered()
+	s.is.Equal([]string{back["prompt"], back["ratio"], back["tier"]}, []string{"a red fox", "3:2", "2K"})
+	long := v.post("playground", "prompt", "a red fox", "model", "tiny", "tier", "1K", "show", "model")
+	s.is.Equal(long.fault("prompt"), "The prompt has 9 characters; tiny takes 5. Shorten it.")
+	s.is.Equal(len(v.made()), 0)
+	s.is.Equal(v.post("playground", "prompt", "fox", "model", "tiny").StatusCode, http.StatusSeeOther)
+	s.is.Equal(v.made()[0].Model, "tiny")
+}
+
+// The cost is shown without a script too, with what stands in its way; nothing is made.
+func TestUpdateTheCost(t *testing.T) {
+	s := open(t)
+	v := s.signedIn("alice")
+	v.grant(10)
+	a := v.post("playground", "prompt", "", "ratio", "own", "width", "1200", "height", "630", "n", "3", "show", "cost")
+	s.is.Equal(a.StatusCode, http.StatusOK)
+	s.is.Equal(a.cost(), "3 credits 3 images at 1 · 1K · 1200 × 630 Balance 10, afterwards 7. What does not come is refunded.")
+	s.is.Equal(a.fault("prompt"), "")
+	bad := v.post("playground", "prompt", "a fox", "ratio", "own", "width", "1200", "height", "six", "show", "cost")
+	s.is.Equal(bad.StatusCode, http.StatusOK)
+	s.is.Equal(bad.fault("size"), bad.cost())
+	s.is.Equal(bad.entered()["height"], "six")
+	s.is.Equal(v.balance(), imagegen.Credits(10))
+}
+
+// "Use again" fills the form with what was asked for, but for the references.
+func TestUseAgain(t *testing.T) {
+	s := openOver(t, func(c *imagegen.Config) { twoModels(c); newGate().oneByOne(c) })
+	v := s.signedIn("alice")
+	v.grant(100)
+	for _, sent := range []map[string]string{
+		{"prompt": "a fox\nin snow", "model": "fake-1", "ratio": "21:9", "tier": "2K", "n": "3", "quality": "low", "width": "", "height": ""},
+		{"prompt": "a fox", "model": "fake-1", "ratio": "own", "tier": "1K", "n": "1", "quality": "high", "width": "1200", "height": "630"},
+		{"prompt": "a fox", "model": "fake-1", "ratio": "auto", "tier": "4K", "n": "1", "quality": "high", "width": "", "height": ""},
+		{"prompt": "a fox", "model": "tiny", "ratio": "3:2", "tier": "2K", "n": "1", "quality": "auto", "width": "", "height": ""},
+	} {
+		var pairs []string
+		for name, value := range sent {
+			pairs = append(pairs, name, value)
+		}
+		s.is.Equal(v.post("playground", pairs...).StatusCode, http.StatusSeeOther)
+		former := v.made()[0]
+		a := v.get("playground?again=" + string(former.ID))
+		again := a.entered()
+		s.is.True(!a.has("not kept: choose"))
+		s.is.True(again["token"] != "")
+		delete(again, "token")
+		s.is.Equal(cmp.Diff(sent, again), "")
+	}
+	v.postFiles("playground", []file{{"a.png", picture(20, 20)}, {"b.png", picture(21, 20)}}, small("tier", "1K")...)
+	a := v.get("playground?again=" + string(v.made()[0].ID))
+	s.is.True(a.has("It was made with 2 reference images, which are not kept: choose them once more."))
+}
+
+// Where there is too much work, nothing is charged and nothing that was entered is lost.
+func TestTooMuchWork(t *testing.T) {
+	s := openOver(t, func(c *imagegen.Config) { newGate().oneByOne(c); c.MaxQueued = 1 })
+	v := s.signedIn("alice")
+	v.grant(10)
+	v.reaches(v.begin("a fox", 1).ID, imagegen.StatusProcessing)
+	v.begin("a hare", 1)
+	a := v.post("playground", small("token", "t")...)
+	s.is.Equal(a.StatusCode, http.StatusServiceUnavailable)
+	s.is.True(a.has("There is too much work at the moment. Nothing was charged; try again in a few seconds."))
+	s.is.Equal([]string{a.entered()["prompt"], a.entered()["token"]}, []string{"a fox", "t"})
+	s.is.Equal(v.balance(), imagegen.Credits(8))
+}
+
+// Without a model there is nothing to fill in; one without shapes has none to offer.
+func TestNoModel(t *testing.T) {
+	s := openOver(t, func(c *imagegen.Config) { c.Models = nil })
+	v := s.signedIn("alice")
+	a := v.get("playground")
+	s.is.True(a.StatusCode == http.StatusOK && a.has("No model is on offer", "/console/generations") && !a.has("<textarea"))
+	s.is.Equal(v.post("playground", small()...).StatusCode, http.StatusUnprocessableEntity)
+
+	s = openOver(t, func(c *imagegen.Config) { c.Models[0].Ratios = []imagegen.Ratio{} })
+	s.is.Equal(s.signedIn("alice").get("playground").StatusCode, http.StatusOK)
+}
+
+// Who has hung up before anything was charged has nothing made.
+func TestCreateForNobody(t *testing.T) {
+	s := open(t)
+	v := s.signedIn("alice")
+	v.grant(10)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r := v.request(http.MethodPost, "playground", strings.NewReader("prompt=a+fox"), "Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin").WithContext(ctx)
+	s.is.True(aborted(func() { s.ServeHTTP(nobody{}, r) }))
+	s.is.Equal(len(v.made()), 0)
+	s.is.Equal(v.balance(), imagegen.Credits(10))
+}

@@ -1,0 +1,91 @@
+package console
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"text/template"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/internal/wire"
+)
+
+//go:embed samples
+var sampleTexts embed.FS
+
+// sampleCode is one template for each language. Each quotes what was entered in its own way.
+var sampleCode = template.Must(template.New("").Funcs(template.FuncMap{
+	"shell": shellQuote, "curl": curlQuote, "json": literal,
+}).ParseFS(sampleTexts, "samples/*.txt"))
+
+// sample is a request written in a language.
+type sample struct {
+	ID       string
+	Language string
+	Code     string
+}
+
+// sampleRequest is what the templates of samples are given.
+type sampleRequest struct {
+	imagegen.GenerateRequest
+	Base  string
+	Files []string
+}
+
+// samples write a request to the service at base as a program would send it. Where an API key belongs
+// stands the name of a variable. The answer to a program is awaited, not polled for.
+func samples(base string, q imagegen.GenerateRequest, files []string) []sample {
+	q.Async = false
+	r := sampleRequest{q, base, files}
+	return []sample{
+		{"curl", "curl", r.in("curl.txt")},
+		{"go", "Go", r.in("go.txt")},
+		{"javascript", "JavaScript", r.in("javascript.txt")},
+	}
+}
+
+func (r sampleRequest) in(language string) string {
+	var b strings.Builder
+	if err := sampleCode.ExecuteTemplate(&b, language, r); err != nil {
+		panic(fmt.Errorf("console: the sample %s: %w", language, err))
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// Endpoint is where the request goes.
+func (r sampleRequest) Endpoint() string { return r.Base + "/api/v1/images/generations" }
+
+// sampleField is a field of a form with files.
+type sampleField struct{ Name, Value string }
+
+// Fields are the request's fields as text, in the order of the documentation.
+func (r sampleRequest) Fields() []sampleField {
+	return []sampleField{{"model", r.Model}, {"prompt", r.Prompt}, {"n", strconv.Itoa(r.N)},
+		{"size", r.Size.String()}, {"quality", string(r.Quality)}}
+}
+
+// JSON is the request as a body, over several lines within an indented one.
+func (r sampleRequest) JSON() string { return encoded(wire.NewRequest(r.GenerateRequest), "  ", "  ") }
+
+// shellQuote makes one word of a string, whatever stands in it.
+func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// curlQuote makes a file's name of a string, in an option of curl where commas and semicolons count.
+func curlQuote(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
+}
+
+// literal is a value in JSON, which JavaScript reads too.
+func literal(v any) string { return encoded(v, "", "") }
+
+func encoded(v any, prefix, indent string) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent(prefix, indent)
+	e.Encode(v) // strings and numbers, into memory
+	return strings.TrimSpace(b.String())
+}

@@ -1,0 +1,259 @@
+package console_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/format"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/console"
+	"github.com/imagegend/imagegend/imagegen/httpapi"
+	"github.com/imagegend/imagegend/imagegen/imagegentest"
+	"github.com/matryer/is"
+)
+
+// hostilePrompts hold what could end a string, or a word, in one of the languages.
+var hostilePrompts = []string{
+	"a red fox",
+	`it's "quoted" \ back\\slashed \' \" \n`,
+	"two\nlines\tand\r a third\n",
+	"$(touch owned) `touch owned` ${HOME} $HOME !! ; touch owned & | > owned",
+	"'; touch owned; '",
+	"'\\''\"$(touch owned)\"'",
+	"</script><script>alert(1)</script><!-- --> ]]> {{.}} {{json .}}",
+	"line\u2028separator\u2029paragraph \u0085 \ufeff 狐 🦊 \u202e",
+	"@owned", "-o owned", "%s %d %%", "`+process.exit(1)+`", "\x01\x7f",
+}
+
+// requestOf is a request with a prompt, for a small image.
+func requestOf(prompt string) imagegen.GenerateRequest {
+	return imagegen.GenerateRequest{Model: imagegentest.Model, Prompt: prompt, N: 1, Size: imagegen.Size{Width: 64, Height: 48},
+		Quality: imagegen.QualityLow, Async: true}
+}
+
+// in returns the sample of a language.
+func in(language string, samples []console.Sample) string {
+	for _, s := range samples {
+		if s.ID == language {
+			return s.Code
+		}
+	}
+	return ""
+}
+
+// words splits a command as a shell does that knows only quotes, backslashes and blanks; ok is false if
+// it holds anything that a shell would take for more, but for the variable of the key.
+func words(command string) (all []string, ok bool) {
+	command = strings.ReplaceAll(command, `"Authorization: Bearer $IMAGEGEND_API_KEY"`, "KEY")
+	var word strings.Builder
+	started := false
+	for command != "" {
+		switch c := command[0]; {
+		case c == '\'':
+			inside, after, closed := strings.Cut(command[1:], "'")
+			if !closed {
+				return nil, false
+			}
+			word.WriteString(inside)
+			command, started = after, true
+			continue
+		case strings.HasPrefix(command, "\\\n"), c == ' ':
+			if c == '\\' {
+				command = command[1:]
+			}
+			if started {
+				all = append(all, word.String())
+				word.Reset()
+				started = false
+			}
+		case strings.HasPrefix(command, `\'`):
+			word.WriteByte('\'')
+			command = command[1:]
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c == '-', c == '=', c == '@', c == '_':
+			word.WriteByte(c)
+			started = true
+		default:
+			return nil, false
+		}
+		command = command[1:]
+	}
+	if started {
+		all = append(all, word.String())
+	}
+	return all, true
+}
+
+// The command is one command, whose words are what was entered, to the byte.
+func TestCurlIsQuoted(t *testing.T) {
+	is := is.New(t)
+	for _, prompt := range hostilePrompts {
+		plain, ok := words(in("curl", console.Samples("http://x", requestOf(prompt), nil)))
+		is.True(ok)
+		is.Equal(plain[:6], []string{"curl", "http://x/api/v1/images/generations", "-H", "KEY", "-H", "Content-Type: application/json"})
+		is.Equal(plain[6], "-d")
+		var body map[string]any
+		is.NoErr(json.Unmarshal([]byte(plain[7]), &body))
+		is.Equal(cmp.Diff(map[string]any{"model": "fake-1", "prompt": prompt, "n": 1.0, "size": "64x48", "quality": "low"}, body), "")
+		is.Equal(len(plain), 8)
+
+		form, ok := words(in("curl", console.Samples("http://x", requestOf(prompt), []string{"fox.png", prompt})))
+		is.True(ok)
+		is.Equal(form[4:8], []string{"--form-string", "model=fake-1", "--form-string", "prompt=" + prompt})
+		is.Equal(form[14:16], []string{"-F", `reference_image=@"fox.png"`})
+		is.Equal(form[17], `reference_image=@"`+strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(prompt)+`"`)
+		is.Equal(len(form), 18)
+	}
+}
+
+// served is an engine behind the HTTP interface, and a directory that holds two images.
+type served struct {
+	imagegentest.Running
+	url, key, dir string
+	files         []string
+}
+
+func serve(t *testing.T) served {
+	t.Helper()
+	is := is.New(t)
+	s := served{Running: imagegentest.Start(t), dir: t.TempDir(), files: []string{"fox.png", `it's, a "hare"; $(touch owned) \.png`}}
+	server := httptest.NewServer(httpapi.NewHandler(s.Engine, httpapi.Options{}))
+	t.Cleanup(server.Close)
+	s.url, s.key = server.URL, s.Key(t, imagegentest.Alice)
+	for _, name := range s.files {
+		is.NoErr(os.WriteFile(filepath.Join(s.dir, name), picture(20, 20), 0o600))
+	}
+	return s
+}
+
+// runs has a program do what a sample says, if the machine has what it takes; then the service has made
+// what was asked for, and nothing else was done.
+func (s served) runs(t *testing.T, language string, prompts []string, needs, program string, args ...string) {
+	t.Helper()
+	is := is.New(t)
+	if _, err := exec.LookPath(needs); err != nil {
+		t.Logf("there is no %s here: its sample was only parsed", needs)
+		return
+	}
+	for _, prompt := range prompts {
+		for _, files := range [][]string{nil, s.files} {
+			q := requestOf(prompt)
+			c := exec.CommandContext(t.Context(), program, append(args[:len(args):len(args)], in(language, console.Samples(s.url, q, files)))...)
+			c.Dir, c.Env = s.dir, append(os.Environ(), "IMAGEGEND_API_KEY="+s.key)
+			out, err := c.CombinedOutput()
+			if err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			is.True(strings.Contains(string(out), "/images/image_"))
+			p, err := s.As(imagegentest.Alice).Generations(t.Context(), imagegen.Query{Limit: 1})
+			is.NoErr(err)
+			g := p.Generations[0]
+			if language == "javascript" { // a form of JavaScript ends each line with two characters
+				prompt, g.Prompt = lines.ReplaceAllString(prompt, "\n"), lines.ReplaceAllString(g.Prompt, "\n")
+			}
+			is.Equal(cmp.Diff([]any{prompt, q.N, q.Size, q.Quality, len(files)}, []any{g.Prompt, g.N, g.Size, g.Quality, g.ReferenceCount}), "")
+		}
+	}
+	entries, err := os.ReadDir(s.dir)
+	is.NoErr(err)
+	is.Equal(len(entries), len(s.files)) // nothing was "owned"
+}
+
+var lines = regexp.MustCompile(`\r\n|\r|\n`)
+
+// What stands in the page does what it says, in a shell.
+func TestCurlRuns(t *testing.T) {
+	serve(t).runs(t, "curl", hostilePrompts, "curl", "sh", "-c")
+}
+
+var jsonArgument = regexp.MustCompile(`(?s)JSON\.stringify\((.*?)\),\n}\);\n`)
+
+// The code in JavaScript holds what was entered as JSON, which it reads as its own.
+func TestJavaScript(t *testing.T) {
+	is := is.New(t)
+	for _, prompt := range hostilePrompts {
+		plain := in("javascript", console.Samples("http://x", requestOf(prompt), nil))
+		argument := jsonArgument.FindStringSubmatch(plain)
+		is.True(argument != nil)
+		var body map[string]any
+		is.NoErr(json.Unmarshal([]byte(argument[1]), &body))
+		is.Equal(cmp.Diff(map[string]any{"model": "fake-1", "prompt": prompt, "n": 1.0, "size": "64x48", "quality": "low"}, body), "")
+		is.True(!strings.ContainsAny(plain, "\u2028\u2029"))
+
+		form := in("javascript", console.Samples("http://x", requestOf(prompt), []string{prompt}))
+		quoted, err := json.Marshal(prompt)
+		is.NoErr(err)
+		unescaped := strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(quoted))
+		is.True(strings.Contains(form, `form.append("prompt", `+unescaped+");\n"))
+		is.True(strings.Contains(form, "for (const file of ["+unescaped+"]) {\n"))
+	}
+	serve(t).runs(t, "javascript", hostilePrompts[1:3], "node", "node", "--input-type=module", "-e")
+}
+
+// The Go program compiles, is formatted, and holds what was entered.
+func TestGoCompiles(t *testing.T) {
+	is := is.New(t)
+	fset := token.NewFileSet()
+	compiled := importer.ForCompiler(fset, "gc", compiledFor(t, "github.com/imagegend/imagegend/imagegen/client"))
+	for i, prompt := range hostilePrompts {
+		for _, files := range [][]string{nil, {"fox.png", prompt}} {
+			for _, size := range []imagegen.Size{{}, {Width: 1200, Height: 630}} {
+				q := requestOf(prompt)
+				q.Size = size
+				code := in("go", console.Samples("http://x", q, files))
+				formatted, err := format.Source([]byte(code))
+				is.NoErr(err)
+				is.Equal(cmp.Diff(string(bytes.TrimSpace(formatted)), code), "")
+				f, err := parser.ParseFile(fset, fmt.Sprintf("sample%d.go", i), code, parser.SkipObjectResolution)
+				is.NoErr(err)
+				_, err = (&types.Config{Importer: compiled}).Check("main", fset, []*ast.File{f}, nil)
+				is.NoErr(err)
+				is.Equal(stringsOf(f)["Prompt"], prompt)
+			}
+		}
+	}
+}
+
+// compiledFor finds what the compiler says that a package and all that it imports export.
+func compiledFor(t *testing.T, path string) importer.Lookup {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", path).Output()
+	is.New(t).NoErr(err)
+	files := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		path, file, _ := strings.Cut(strings.TrimSpace(line), " ")
+		files[path] = file
+	}
+	return func(path string) (io.ReadCloser, error) { return os.Open(files[path]) }
+}
+
+// stringsOf are the fields of a program's composite literals that hold a string.
+func stringsOf(f *ast.File) map[string]string {
+	fields := map[string]string{}
+	ast.Inspect(f, func(n ast.Node) bool {
+		pair, ok := n.(*ast.KeyValueExpr)
+		if !ok {
+			return true
+		}
+		if value, ok := pair.Value.(*ast.BasicLit); ok && value.Kind == token.STRING {
+			fields[pair.Key.(*ast.Ident).Name], _ = strconv.Unquote(value.Value)
+		}
+		return true
+	})
+	return fields
+}

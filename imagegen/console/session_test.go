@@ -1,0 +1,119 @@
+package console_test
+
+import (
+	"crypto/sha256"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/console"
+)
+
+func TestCookies(t *testing.T) {
+	for name, secure := range map[string]bool{"imagegen": false, "__Host-imagegen": true} {
+		t.Run(name, func(t *testing.T) {
+			s := open(t, func(c *console.Config) { c.Secure = secure })
+			s.user("alice", imagegen.RoleUser)
+			a := s.visitor().post("signin", "name", "alice", "password", secret)
+			cs := a.Cookies()
+			s.is.Equal(len(cs), 1)
+			c := cs[0]
+			s.is.Equal(c.Name, name)
+			s.is.True(c.HttpOnly && c.Secure == secure && c.SameSite == http.SameSiteLaxMode && c.Domain == "" && c.MaxAge == 0)
+			s.is.Equal(c.Path, map[bool]string{false: "/console/", true: "/"}[secure])
+			s.is.Equal(len(c.Value), 43) // 256 bits
+			in, err := s.config.Logins.SignIn(t.Context(), sha256.Sum256([]byte(c.Value)))
+			s.is.NoErr(err) // only the hash is kept
+			s.is.Equal(in.CreatedAt, s.clock.Now())
+		})
+	}
+}
+
+// The cookie is another after each sign-in, and the one before it is worth nothing.
+func TestRotation(t *testing.T) {
+	s := open(t)
+	s.user("alice", imagegen.RoleUser)
+	v := s.visitor()
+	v.cookies["imagegen"] = "placed there by somebody"
+	v.post("signin", "name", "alice", "password", secret)
+	first := v.cookies["imagegen"]
+	s.is.True(first != "" && first != "placed there by somebody")
+	v.post("signin", "name", "alice", "password", secret)
+	s.is.True(v.cookies["imagegen"] != first)
+	s.is.Equal(v.get("account").StatusCode, http.StatusOK)
+	v.cookies["imagegen"] = first
+	s.is.True(v.get("account").redirected() != "")
+}
+
+func TestIdle(t *testing.T) {
+	s := open(t)
+	v := s.signedIn("alice")
+	for range 5 {
+		s.clock.Advance(28 * time.Minute)
+		s.is.Equal(v.get("account").StatusCode, http.StatusOK) // use keeps it alive
+	}
+	s.clock.Advance(30 * time.Minute)
+	a := v.get("account")
+	s.is.True(strings.HasPrefix(a.redirected(), "/console/signin"))
+	s.is.Equal(len(v.cookies), 0)
+}
+
+func TestAbsolute(t *testing.T) {
+	s := open(t)
+	v := s.signedIn("alice")
+	for range 12*3 - 1 {
+		s.clock.Advance(20 * time.Minute)
+		s.is.Equal(v.get("account").StatusCode, http.StatusOK)
+	}
+	s.clock.Advance(20 * time.Minute)
+	s.is.True(v.get("account").redirected() != "")
+}
+
+// What has ended is not kept for ever.
+func TestEndedSignInsAreRemoved(t *testing.T) {
+	s := open(t)
+	alice := s.signedIn("alice")
+	s.clock.Advance(31 * time.Minute)
+	s.user("bob", imagegen.RoleUser)
+	s.is.True(s.visitor().post("signin", "name", "bob", "password", secret).redirected() != "")
+	left, err := s.config.Logins.SignIns(t.Context(), alice.user.ID)
+	s.is.NoErr(err)
+	s.is.Equal(len(left), 0)
+}
+
+// A user who is disabled is out at once.
+func TestDisabledUser(t *testing.T) {
+	s := open(t)
+	v := s.signedIn("alice")
+	s.is.NoErr(s.Accounts().DisableUser(t.Context(), v.user.ID))
+	s.is.True(v.get("account").redirected() != "")
+}
+
+// A script that fetches a part of a page loads the sign-in page as a whole when the session has ended,
+// and comes back to the page that it stood in.
+func TestEndUnderAScript(t *testing.T) {
+	s := open(t)
+	a := s.visitor().get("account", "HX-Request", "true", "HX-Current-URL", "http://console.test/console/generations?status=failed")
+	s.is.Equal(a.StatusCode, http.StatusNoContent)
+	s.is.Equal(a.Header.Get("HX-Redirect"), "/console/signin?next=%2Fconsole%2Fgenerations%3Fstatus%3Dfailed")
+}
+
+// Whoever signs in again and again does not fill the store: the first of many makes room.
+func TestSignInsAreBounded(t *testing.T) {
+	s := open(t)
+	u := s.user("alice", imagegen.RoleUser)
+	browsers := make([]*visitor, 52)
+	for i := range browsers {
+		browsers[i] = s.visitor()
+		s.is.True(browsers[i].post("signin", "name", "alice", "password", secret).redirected() != "")
+		s.clock.Advance(time.Second)
+	}
+	all, err := s.config.Logins.SignIns(t.Context(), u.ID)
+	s.is.NoErr(err)
+	s.is.Equal(len(all), 50)
+	for i, v := range browsers {
+		s.is.Equal(v.get("account").StatusCode == http.StatusOK, i >= 2)
+	}
+}

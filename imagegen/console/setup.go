@@ -1,0 +1,108 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/console/internal/password"
+)
+
+// Setup makes the link by which the first operator chooses a name and a password, once, until it
+// expires. It returns the link's path below [Config.Path]; "" if there is an operator with a password
+// already. An earlier link of Setup stops working. An error is that of the LoginStore.
+func Setup(ctx context.Context, logins imagegen.LoginStore, expires time.Time) (path string, err error) {
+	n, err := logins.Operators(ctx)
+	if err != nil || n > 0 {
+		return "", err
+	}
+	return invite(ctx, logins, "setup/", imagegen.Invitation{Role: imagegen.RoleOperator, ExpiresAt: expires})
+}
+
+// SetPassword gives a user a role and a password without a link, for set-ups that nobody attends. All
+// sign-ins of the user end. That there is such a user is not checked. ErrInvalidRequest: the password is
+// not valid UTF-8, or has less than 12 or more than 200 characters. Other errors are those of the
+// LoginStore and of the context.
+func SetPassword(ctx context.Context, logins imagegen.LoginStore, u imagegen.UserID, role imagegen.Role, secret imagegen.Secret) error {
+	if wrong := unfit(secret.Reveal()); wrong != "" {
+		return imagegen.Invalid("%s", wrong)
+	}
+	hash, err := password.NewHasher().Hash(ctx, secret.Reveal())
+	if err != nil {
+		return err
+	}
+	return logins.SetLogin(ctx, imagegen.Login{User: u, Role: role, Password: hash, ChangedAt: time.Now()})
+}
+
+// setupView is what setup.html is given.
+type setupView struct{ Form *form }
+
+func (c *Console) setupForm(p *page) error {
+	if _, err := c.founding(p); err != nil {
+		return p.spent(err)
+	}
+	return p.render("setup", setupView{filled()})
+}
+
+// setup makes the first operator. The user is created before the link is used up: a name that is
+// taken leaves the link as it was.
+func (c *Console) setup(p *page) error {
+	i, err := c.founding(p)
+	if err != nil {
+		return p.spent(err)
+	}
+	f, err := p.form()
+	if err != nil {
+		return err
+	}
+	u, hash, err := c.founder(p, f)
+	if err != nil {
+		return err
+	}
+	if !f.valid() {
+		return p.renderStatus(http.StatusUnprocessableEntity, "setup", setupView{f})
+	}
+	if err := p.accept(i, u.ID, hash); err != nil {
+		return p.spent(err)
+	}
+	return p.done("Welcome. You are the operator of this service.")
+}
+
+// founding returns the invitation of a set-up that is still to be done.
+func (c *Console) founding(p *page) (imagegen.Invitation, error) {
+	i, err := c.cfg.Logins.Invitation(p.context(), p.invitationHash(), p.now)
+	if err != nil {
+		return i, err
+	}
+	n, err := c.cfg.Logins.Operators(p.context())
+	if err == nil && (i.User != "" || n > 0) {
+		err = imagegen.ErrNotFound
+	}
+	return i, err
+}
+
+// founder creates the user that the form names, if nothing else is wrong with the form. The password
+// is hashed before: while that cannot be done, the name stays free.
+func (c *Console) founder(p *page, f *form) (u imagegen.User, hash string, err error) {
+	chosen := f.newPassword()
+	if f.Value("name") == "" {
+		f.blame("name", "Choose a name to sign in with.")
+	}
+	if !f.valid() {
+		return u, "", nil
+	}
+	if hash, err = c.passwords.Hash(p.context(), chosen); err != nil {
+		return u, "", err
+	}
+	u, err = c.cfg.Engine.Accounts().CreateUser(p.context(), f.Value("name"), "")
+	if errors.Is(err, imagegen.ErrExists) {
+		f.blame("name", "There is a user of this name already. Choose another.")
+		return u, "", nil
+	}
+	if err != nil {
+		err = f.refuse("name", err)
+	}
+	return u, hash, err
+}

@@ -1,0 +1,35 @@
+package console
+
+import (
+	"math"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// shape is a rectangle in the proportion of a picture, drawn in the middle of a square.
+type shape struct {
+	X, Y, Width, Height float64
+}
+
+const (
+	canvas = 40.0 // the edge of the square
+	ink    = 32.0 // the longer edge of the rectangle within
+)
+
+// shapeOf draws a size or, if it is auto, a ratio. What has no proportion is a square.
+func shapeOf(z imagegen.Size, r imagegen.Ratio) shape {
+	aspect := r.Aspect()
+	if !z.Auto() {
+		aspect = float64(z.Width) / float64(z.Height)
+	}
+	w, h := ink, ink
+	switch {
+	case aspect > 1:
+		h = w / aspect
+	case aspect > 0:
+		w = h * aspect
+	}
+	tenth := func(v float64) float64 { return math.Round(v*10) / 10 }
+	w, h = tenth(w), tenth(h)
+	return shape{tenth((canvas - w) / 2), tenth((canvas - h) / 2), w, h}
+}

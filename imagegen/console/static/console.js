@@ -1,0 +1,52 @@
+"use strict";
+
+// Pages work without this file; it makes them more comfortable.
+
+// Moments are written in UTC by the server, and in the reader's own zone here.
+const moment = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
+
+function localTimes(root) {
+  for (const time of root.querySelectorAll("time[datetime]:not([data-local])")) {
+    const at = new Date(time.dateTime), short = time.classList.contains("day");
+    time.dataset.local = "";
+    time.title = short ? moment.format(at) : time.textContent;
+    time.textContent = (short ? day : moment).format(at);
+  }
+}
+
+// A button with data-copy copies the text of the element that it names.
+async function copy(button) {
+  const source = document.getElementById(button.dataset.copy);
+  const said = button.textContent;
+  try {
+    await navigator.clipboard.writeText(source.value ?? source.textContent);
+    button.textContent = "Copied";
+  } catch {
+    getSelection().selectAllChildren(source);
+    button.textContent = "Press Ctrl+C";
+  }
+  setTimeout(() => { button.textContent = said; }, 2000);
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("button[data-copy]");
+  if (button) copy(button);
+});
+
+// A form is sent once, however often its button is pressed.
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (form.dataset.sent) event.preventDefault();
+  form.dataset.sent = "yes";
+  setTimeout(() => { delete form.dataset.sent; }, 5000);
+});
+
+document.addEventListener("DOMContentLoaded", () => {
+  for (const button of document.querySelectorAll("button[data-copy][hidden]")) button.hidden = false;
+  localTimes(document);
+  // What is wrong is read first.
+  document.querySelector("[aria-invalid=true]")?.focus();
+});
+
+document.addEventListener("htmx:load", (event) => localTimes(event.detail.elt));

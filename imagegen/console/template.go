@@ -1,0 +1,91 @@
+package console
+
+import (
+	"embed"
+	"html/template"
+	"io/fs"
+	"path"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+//go:embed templates
+var sources embed.FS
+
+// shared are the templates that every page is made with.
+var shared = []string{"templates/layout.html", "templates/parts.html"}
+
+// parseTemplates makes a set of templates for each page: what all share, and the page's own file.
+func (c *Console) parseTemplates() (map[string]*template.Template, error) {
+	base, err := template.New("").Funcs(c.functions()).ParseFS(sources, shared...)
+	if err != nil {
+		return nil, err
+	}
+	files, err := fs.Glob(sources, "templates/*.html")
+	if err != nil {
+		return nil, err
+	}
+	sets := map[string]*template.Template{}
+	for _, file := range files {
+		t, err := template.Must(base.Clone()).ParseFS(sources, file) // a set that was never executed can be cloned
+		if err != nil {
+			return nil, err
+		}
+		sets[strings.TrimSuffix(path.Base(file), ".html")] = t
+	}
+	return sets, nil
+}
+
+// functions are what templates can call beyond what html/template has.
+func (c *Console) functions() template.FuncMap {
+	return template.FuncMap{
+		"path":      c.path,
+		"asset":     c.asset,
+		"system":    func() bool { return c.cfg.Operations != nil },
+		"field":     newField,
+		"credits":   credits,
+		"initial":   initial,
+		"plural":    plural,
+		"reference": reference,
+		"space":     space,
+		"iso":       func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"moment":    func(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04 UTC") },
+		"day":       func(t time.Time) string { return t.UTC().Format("2 Jan 2006") },
+		"list":      func(items ...any) []any { return items },
+	}
+}
+
+// credits writes an amount with its thousands set apart: 12,345.
+func credits(n imagegen.Credits) string {
+	digits, sign := strconv.FormatInt(int64(n), 10), ""
+	if n < 0 {
+		digits, sign = digits[1:], "\u2212"
+	}
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return sign + digits
+}
+
+// plural chooses the word that fits a number: 1 image, 2 images. It takes any integer.
+func plural(n any, one, many string) string {
+	if v := reflect.ValueOf(n); v.CanInt() && v.Int() == 1 {
+		return one
+	}
+	return many
+}
+
+// count writes a number with the word that fits it.
+func count(n int, one, many string) string { return strconv.Itoa(n) + " " + plural(n, one, many) }
+
+// initial is the first letter of a name.
+func initial(name string) string {
+	r, _ := utf8.DecodeRuneInString(name)
+	return string(unicode.ToUpper(r))
+}

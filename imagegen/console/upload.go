@@ -1,0 +1,137 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/internal/formdata"
+)
+
+// referenceField is the name of the files in the playground's form, as in the API.
+const referenceField = "reference_image"
+
+// upload is a form with files, which go straight to the engine's spool.
+type upload struct {
+	*form
+	engine Engine
+	files  []*imagegen.Upload
+	sent   int // files, whether they were taken or not
+	text   int64
+}
+
+// upload reads the form that was sent, with its files or, as a form without any can be, urlencoded.
+// What is wrong with a file stands beside its field. The caller discards the files.
+func (p *page) upload() (*upload, error) {
+	mediaType, parameters, _ := mime.ParseMediaType(p.r.Header.Get("Content-Type"))
+	if mediaType != "multipart/form-data" {
+		f, err := p.form()
+		return &upload{form: f}, err
+	}
+	if p.r.ContentLength > formdata.MaxBytes {
+		return nil, tooLarge()
+	}
+	control := http.NewResponseController(p.w)
+	body := &formdata.Steady{Body: http.MaxBytesReader(p.w, p.r.Body, formdata.MaxBytes), Control: control, Began: time.Now()}
+	u := &upload{form: &form{values: url.Values{}}, engine: p.c.cfg.Engine, text: formdata.MaxText}
+	err := formdata.Read(body, parameters["boundary"], func(part formdata.Part) error { return u.take(p.context(), part) })
+	control.SetWriteDeadline(time.Now().Add(answerTime)) // it may have taken longer to arrive
+	if err != nil {
+		u.discard()
+		return nil, unreadable(err)
+	}
+	return u, nil
+}
+
+func tooLarge() error {
+	return imagegen.Invalid("the images are too large together; send fewer, or smaller ones")
+}
+
+// unreadable says what was wrong with a form that could not be read.
+func unreadable(err error) error {
+	if _, coded := errors.AsType[*imagegen.Error](err); coded {
+		return err
+	}
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return tooLarge()
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return imagegen.Invalid("the images came too slowly; send them again, or smaller ones")
+	}
+	return &imagegen.Error{Code: imagegen.CodeInvalidRequest, Message: "the form is malformed or ended early; send it again", Err: err}
+}
+
+// discard removes the files, unless a Generate has taken them over.
+func (u *upload) discard() {
+	for _, f := range u.files {
+		f.Discard()
+	}
+}
+
+// references are the files for a Generate.
+func (u *upload) references() []imagegen.Reference {
+	all := make([]imagegen.Reference, len(u.files))
+	for i, f := range u.files {
+		all[i] = f
+	}
+	return all
+}
+
+func (u *upload) take(ctx context.Context, part formdata.Part) error {
+	if part.Name == referenceField && part.File {
+		return u.takeFile(ctx, part)
+	}
+	b, err := io.ReadAll(io.LimitReader(part, u.text+1))
+	if err != nil {
+		return err
+	}
+	if u.text -= int64(len(b)); u.text < 0 {
+		return imagegen.Invalid("the text of the form is larger than %d bytes", formdata.MaxText)
+	}
+	if !utf8.Valid(b) {
+		return imagegen.Invalid("%s is not valid UTF-8", strconv.Quote(part.Name))
+	}
+	u.values.Add(part.Name, string(b))
+	return nil
+}
+
+// takeFile spools one file. One that is refused does not end the form: what else was entered is shown
+// again, and so it is read.
+func (u *upload) takeFile(ctx context.Context, part formdata.Part) error {
+	if chosen, err := part.Chosen(); err != nil || !chosen {
+		return err
+	}
+	if u.sent++; u.sent > imagegen.MaxReferences {
+		u.blame(referenceField, "More than %d images were chosen; send fewer.", imagegen.MaxReferences)
+		return nil
+	}
+	name := part.FileName
+	if name == "" {
+		name = fmt.Sprintf("image %d", u.sent)
+	}
+	f, err := u.engine.Stage(ctx, part, name)
+	if err != nil {
+		return u.refuseFile(err)
+	}
+	u.files = append(u.files, f)
+	return nil
+}
+
+// refuseFile is form.refuse without a capital letter for a file's name.
+func (u *upload) refuseFile(err error) error {
+	e, ok := errors.AsType[*imagegen.Error](err)
+	if !ok || e.Code != imagegen.CodeInvalidRequest {
+		return err
+	}
+	u.blame(referenceField, "%s.", e.Message)
+	return nil
+}

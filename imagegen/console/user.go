@@ -1,0 +1,124 @@
+package console
+
+import (
+	"net/http"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// userView is what user.html is given.
+type userView struct {
+	User    imagegen.User
+	Login   imagegen.Login
+	Self    bool // the operator looks at themselves
+	Balance imagegen.Balance
+	Purse   imagegen.Purse
+	Keys    []keyOfUser
+	Pager   pager // of the keys
+	Roles   []option
+	Days    []option
+	userForms
+}
+
+// userForms are the forms on a user's page; nil: one that was not sent.
+type userForms struct{ Grant, Type, Invite *form }
+
+// userAt is the user that the address names.
+func (c *Console) userAt(p *page) (imagegen.User, error) {
+	return c.cfg.Engine.Accounts().User(p.context(), imagegen.UserID(p.r.PathValue("user")))
+}
+
+func (c *Console) user(p *page) error {
+	u, err := c.userAt(p)
+	if err != nil {
+		return err
+	}
+	return c.showUser(p, http.StatusOK, u, userForms{})
+}
+
+// showUser shows all of a user's page, with the form that is to be mended.
+func (c *Console) showUser(p *page, status int, u imagegen.User, forms userForms) error {
+	ctx := p.context()
+	v := userView{User: u, Self: u.ID == p.person.ID, Roles: roles, Days: days, userForms: forms}
+	var err error
+	if v.Login, err = c.login(ctx, u.ID); err != nil {
+		return err
+	}
+	if v.Balance, err = c.cfg.Engine.As(u.ID).Balance(ctx); err != nil {
+		return err
+	}
+	if v.Purse, err = c.cfg.Ledger.Purse(ctx, u.ID, lotsShown); err != nil {
+		return err
+	}
+	if v.Keys, v.Pager, err = c.keysOf(p, u.ID); err != nil {
+		return err
+	}
+	if p.r.Method == http.MethodPost { // of a form, whose address has no further pages
+		v.Pager = pager{}
+	}
+	v.complete()
+	return p.renderStatus(status, "user", v)
+}
+
+// complete fills the forms that were not sent with what stands.
+func (v *userView) complete() {
+	if v.Grant == nil {
+		v.Grant = filled("once", onceToken())
+	}
+	if v.Type == nil {
+		v.Type = filled("type", v.User.AccountType)
+	}
+	if v.Invite == nil {
+		v.Invite = filled("role", string(v.Login.Role), "days", defaultDays)
+	}
+}
+
+func (c *Console) setAccountType(p *page) error {
+	u, err := c.userAt(p)
+	if err != nil {
+		return err
+	}
+	f, err := p.form()
+	if err != nil {
+		return err
+	}
+	err = c.cfg.Engine.Accounts().SetAccountType(p.context(), u.ID, f.Value("type"))
+	if err = f.refuse("type", err); err != nil {
+		return err
+	}
+	if !f.valid() {
+		return c.showUser(p, http.StatusUnprocessableEntity, u, userForms{Type: f})
+	}
+	return p.done("The account type of "+u.Name+" is "+f.Value("type")+".", "users", string(u.ID))
+}
+
+func (c *Console) confirmDisable(p *page) error {
+	u, err := c.userAt(p)
+	if err != nil {
+		return err
+	}
+	if u.ID == p.person.ID {
+		return errDisableSelf
+	}
+	return p.render("user-disable", u)
+}
+
+var errDisableSelf = imagegen.Invalid("you cannot disable yourself; another operator can")
+
+// disableUser ends all that a user could do: their keys and their sign-ins.
+func (c *Console) disableUser(p *page) error {
+	u, err := c.userAt(p)
+	if err != nil {
+		return err
+	}
+	if u.ID == p.person.ID {
+		return errDisableSelf
+	}
+	if err := c.cfg.Engine.Accounts().DisableUser(p.context(), u.ID); err != nil {
+		return err
+	}
+	if err := c.cfg.Logins.EndSignIns(p.context(), u.ID); err != nil {
+		return err
+	}
+	return p.done(u.Name+" is disabled.", "users", string(u.ID))
+}

@@ -1,0 +1,73 @@
+package console
+
+import (
+	"context"
+	"slices"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// userGenerationsView is what user-generations.html is given.
+type userGenerationsView struct {
+	User     imagegen.User
+	Status   imagegen.Status // "": all
+	Statuses []imagegen.Status
+	Lines    []generationLine
+	Pager    pager
+}
+
+// generationLine is a generation as an operator sees it: what became of it and what it cost, neither
+// its prompt nor its images.
+type generationLine struct {
+	imagegen.Generation
+	Delivered int    // images
+	Failure   string // what the provider said
+}
+
+// userGenerations lists a user's generations, newest first.
+func (c *Console) userGenerations(p *page) error {
+	u, err := c.userAt(p)
+	if err != nil {
+		return err
+	}
+	q := p.r.URL.Query()
+	v := userGenerationsView{User: u, Status: imagegen.Status(q.Get("status")), Statuses: imagegen.Statuses()}
+	if !slices.Contains(v.Statuses, v.Status) {
+		v.Status = ""
+	}
+	list, err := c.cfg.Engine.As(u.ID).Generations(p.context(), imagegen.Query{Status: v.Status, After: imagegen.GenerationID(q.Get("after"))})
+	if err != nil {
+		return err
+	}
+	for _, g := range list.Generations {
+		l, err := c.generationLine(p.context(), g)
+		if err != nil {
+			return err
+		}
+		v.Lines = append(v.Lines, l)
+	}
+	v.Pager = p.pager("after", string(list.Next))
+	return p.render("user-generations", v)
+}
+
+// generationLine reads the whole record of a failed generation only: what the provider said stands there.
+func (c *Console) generationLine(ctx context.Context, g imagegen.Generation) (generationLine, error) {
+	l := generationLine{Generation: g, Delivered: len(g.Images)}
+	l.Prompt, l.Images = "", nil
+	if g.Status != imagegen.StatusFailed {
+		return l, nil
+	}
+	r, err := c.cfg.Engine.Record(ctx, g.ID)
+	if err == nil && r.Failure != nil {
+		l.Failure = r.Failure.Detail
+	}
+	return l, err
+}
+
+// Took is how long the generation took in all; "" if it has not ended.
+func (l generationLine) Took() string {
+	if l.CompletedAt.IsZero() {
+		return ""
+	}
+	return span(l.CompletedAt.Sub(l.CreatedAt))
+}

@@ -1,0 +1,77 @@
+package imagegen
+
+import (
+	"errors"
+	"sync"
+	"time"
+)
+
+// ProviderHealth is how the provider of a model did when it was last asked for images, by this engine.
+type ProviderHealth struct {
+	Model    string
+	Provider string
+	At       time.Time      // when that attempt ended; zero: there was none yet
+	Healthy  bool           // it went well, or failed through the request
+	Detail   string         // why not, in words for an operator
+	Members  []MemberHealth // of a provider that is a [HealthReporter]
+}
+
+// MemberHealth is how one of several providers behind a model does now.
+type MemberHealth struct {
+	Name    string
+	Healthy bool
+	Detail  string // why it is left alone, in words for an operator
+}
+
+// HealthReporter is implemented by a Provider that shares requests among several and knows how they do.
+type HealthReporter interface {
+	// Health is cheap and asks no upstream.
+	Health() []MemberHealth
+}
+
+// Health tells how the provider of each model does, in the order of the configuration. It is cheap and
+// asks no upstream.
+func (e *Engine) Health() []ProviderHealth {
+	all := make([]ProviderHealth, len(e.catalog))
+	for i, info := range e.catalog {
+		all[i] = e.health.of(info.ID)
+		all[i].Model, all[i].Provider = info.ID, info.Provider
+		if r, ok := e.models[info.ID].Provider.(HealthReporter); ok {
+			all[i].Members = r.Health()
+		}
+	}
+	return all
+}
+
+// health remembers the last attempt with each model.
+type health struct {
+	mu   sync.Mutex
+	last map[string]ProviderHealth
+}
+
+func newHealth() *health { return &health{last: make(map[string]ProviderHealth)} }
+
+func (h *health) of(model string) ProviderHealth {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.last[model]
+}
+
+// note remembers how an attempt ended, unless that says nothing of the provider.
+func (h *health) note(model string, delivered int, err error, at time.Time) {
+	if errors.Is(err, ErrStopping) || errors.Is(err, ErrStale) {
+		return
+	}
+	now := ProviderHealth{At: at, Healthy: err == nil && delivered > 0}
+	switch p, ok := errors.AsType[*ProviderError](err); {
+	case ok && (p.Class == ClassInvalid || p.Class == ClassRefused):
+		now.Healthy = true
+	case err != nil:
+		now.Detail = err.Error()
+	case delivered == 0:
+		now.Detail = "it delivered no image"
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.last[model] = now
+}

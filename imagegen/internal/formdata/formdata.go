@@ -1,0 +1,127 @@
+// Package formdata reads multipart/form-data as it comes: no file is held in memory, and who sends
+// too much, too slowly, or an end too early is told so.
+package formdata
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"math"
+	"mime"
+	"mime/multipart"
+	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+const (
+	// MaxBytes bounds a body: all the reference images that there can be, and MaxText with what
+	// stands around the parts.
+	MaxBytes = imagegen.MaxReferences*imagegen.MaxReferenceBytes + 1<<20
+	// MaxText bounds all text parts of a form together.
+	MaxText = 1 << 20
+
+	maxParts    = 64
+	maxEpilogue = 64 << 10
+	// maxPartHeader bounds what stands before the first part, and between one and the content of the
+	// next: multipart.Reader holds up to 10 MiB of it in memory.
+	maxPartHeader = 64 << 10
+	// readSize is how much is read at once: multipart.Reader asks for 4 KiB, and each time that would
+	// be a system call and a new deadline.
+	readSize = 64 << 10
+)
+
+// Part is one part of a form; it can be read until the next one is asked for.
+type Part struct {
+	io.Reader
+	Name     string
+	File     bool   // it was sent as a file
+	FileName string // without directories; "" if it has none
+}
+
+// Read hands the parts of a body to take, in turn, up to the first error of take. An ErrInvalidRequest
+// tells that a limit is exceeded or a part has no name; any other error, that the body cannot be read
+// or ended early.
+func Read(r io.Reader, boundary string, take func(Part) error) error {
+	body := bufio.NewReaderSize(r, readSize)
+	in := &between{Reader: io.MultiReader(body, strings.NewReader("\r\n"), endsEarly{})}
+	parts := multipart.NewReader(in, boundary)
+	for n := 1; ; n++ {
+		in.left = maxPartHeader
+		next, err := parts.NextPart()
+		if err != nil && in.left <= 0 {
+			return imagegen.Invalid("the header of a part is longer than %d bytes", maxPartHeader)
+		}
+		in.left = math.MaxInt
+		if err == io.EOF {
+			return drain(body)
+		}
+		if err != nil {
+			return err
+		}
+		if n > maxParts {
+			return imagegen.Invalid("the form has more than %d parts", maxParts)
+		}
+		part, err := named(next)
+		if err != nil {
+			return err
+		}
+		if err := take(part); err != nil {
+			return err
+		}
+	}
+}
+
+// between is a body that ends early unless somebody allows for more of it.
+type between struct {
+	io.Reader
+	left int
+}
+
+func (b *between) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, io.ErrUnexpectedEOF
+	}
+	n, err := b.Reader.Read(p)
+	b.left -= n
+	return n, err
+}
+
+// endsEarly stands behind a body. Without it multipart.Reader takes a body that ends within the
+// header of a part for a whole one, and the part would be dropped in silence. The line break before
+// it is for a closing boundary that has none.
+type endsEarly struct{}
+
+func (endsEarly) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+// drain reads what stands behind the closing boundary: only from the end of the body on does
+// net/http notice a caller that hangs up.
+func drain(body io.Reader) error {
+	n, err := io.Copy(io.Discard, io.LimitReader(body, maxEpilogue+1))
+	if n > maxEpilogue {
+		return imagegen.Invalid("more than %d bytes follow the end of the form", maxEpilogue)
+	}
+	return err
+}
+
+func named(p *multipart.Part) (Part, error) {
+	disposition, parameters, err := mime.ParseMediaType(p.Header.Get("Content-Disposition"))
+	name := parameters["name"]
+	if err != nil || disposition != "form-data" || name == "" {
+		return Part{}, imagegen.Invalid("each part needs a header such as Content-Disposition: form-data; name=\"prompt\"")
+	}
+	_, file := parameters["filename"]
+	return Part{Reader: p, Name: name, File: file, FileName: p.FileName()}, nil
+}
+
+// Chosen reports whether somebody chose the file: of a field that was left empty, an HTML form sends
+// a file without name and bytes.
+func (p *Part) Chosen() (bool, error) {
+	var first [1]byte
+	n, err := io.ReadFull(p, first[:])
+	if err != nil && err != io.EOF {
+		return false, err
+	}
+	p.Reader = io.MultiReader(bytes.NewReader(first[:n]), p.Reader)
+	return n > 0 || p.FileName != "", nil
+}

@@ -1,0 +1,37 @@
+package imagegen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Load is how busy an engine is at one moment.
+type Load struct {
+	Queued  int // asynchronous generations that wait, of all engines that share the Store
+	Running int // attempts under way
+	Slots   int // how many can be under way at once
+	Waiting int // synchronous callers who wait for a slot
+}
+
+// Load tells how busy the engine is. It is cheap.
+func (e *Engine) Load(ctx context.Context) (Load, error) {
+	queued, err := e.store.Queued(ctx)
+	if err != nil {
+		return Load{}, public(err)
+	}
+	free, waiting := e.slots.state()
+	return Load{Queued: queued, Running: e.cfg.Concurrency - free, Slots: e.cfg.Concurrency, Waiting: waiting}, nil
+}
+
+// Unsettled lists the generations whose charge is open, whosever they are, oldest first: up to limit of
+// those behind after ("": from the oldest). total is how many there are in all. For operators.
+// [errors.ErrUnsupported] if the Store is no [Inspector].
+func (e *Engine) Unsettled(ctx context.Context, after GenerationID, limit int) (records []Record, total int, err error) {
+	i, ok := e.store.(Inspector)
+	if !ok {
+		return nil, 0, fmt.Errorf("imagegen: the Store is no Inspector: %w", errors.ErrUnsupported)
+	}
+	records, total, err = i.Unsettled(ctx, after, limit)
+	return records, total, public(err)
+}

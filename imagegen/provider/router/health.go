@@ -1,0 +1,30 @@
+package router
+
+import (
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+var _ imagegen.HealthReporter = (*Provider)(nil)
+
+// Health tells of each member, in the order of the configuration, whether requests are given to it
+// now. It asks no upstream.
+func (p *Provider) Health() []imagegen.MemberHealth {
+	all := make([]imagegen.MemberHealth, len(p.members))
+	for i, m := range p.members {
+		all[i] = m.health()
+	}
+	return all
+}
+
+func (m *member) health() imagegen.MemberHealth {
+	ill := m.illness()
+	switch {
+	case ill != nil:
+		return imagegen.MemberHealth{Name: m.name, Detail: ill.Message + "; again in " + max(ill.RetryAfter, time.Second).Round(time.Second).String()}
+	case !m.breaker.IsClosed():
+		return imagegen.MemberHealth{Name: m.name, Detail: "it failed again and again; one request is to find out whether it works"}
+	}
+	return imagegen.MemberHealth{Name: m.name, Healthy: true}
+}

@@ -1,0 +1,117 @@
+package ledger_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
+)
+
+func TestDays(t *testing.T) {
+	is := is.New(t)
+	now := time.Date(2026, 1, 1, 23, 59, 0, 0, time.UTC)
+	l := open(t)
+	l.reopen(func() time.Time { return now })
+	for _, u := range []imagegen.UserID{"alice", "alicea"} {
+		l.grant(imagegen.Grant{User: u, Credits: 1000})
+	}
+	spend := func(id imagegen.ChargeID, u imagegen.UserID, charged, used imagegen.Credits) {
+		is.NoErr(l.Charge(t.Context(), imagegen.Charge{ID: id, User: u, Credits: charged}))
+		is.NoErr(l.Settle(t.Context(), id, used))
+		is.NoErr(l.Settle(t.Context(), id, used)) // counts once
+	}
+	spend("a", "alice", 10, 7)
+	spend("b", "alice", 5, 5)
+	spend("c", "alicea", 1, 1)
+	spend("d", "alice", 5, 0)
+	now = now.Add(time.Minute) // midnight
+	spend("e", "alice", 3, 3)
+	now = now.Add(23 * time.Hour) // a jump further ahead would not be believed
+	spend("f", "alice", 4, 0)
+	now = now.Add(23 * time.Hour)
+	spend("g", "alice", 4, 2)
+
+	first := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		from, to time.Time
+		want     []imagegen.Day
+	}{
+		{first, first.Add(48 * time.Hour), []imagegen.Day{{Date: first, Spent: 12}, {Date: first.Add(24 * time.Hour), Spent: 3}}},
+		{first.Add(23 * time.Hour), first.Add(25 * time.Hour), []imagegen.Day{{Date: first, Spent: 12}, {Date: first.Add(24 * time.Hour), Spent: 3}}},
+		{first.Add(24 * time.Hour), now.Add(1), []imagegen.Day{{Date: first.Add(24 * time.Hour), Spent: 3}, {Date: first.Add(48 * time.Hour), Spent: 2}}},
+		{now.Add(24 * time.Hour), now.Add(48 * time.Hour), nil},
+		{time.Time{}, first, nil},
+	} {
+		got, err := l.Days(t.Context(), "alice", c.from, c.to)
+		is.NoErr(err)
+		is.Equal(cmp.Diff(c.want, got), "")
+	}
+	l.sound()
+	none, err := l.Days(t.Context(), "", first, now)
+	is.NoErr(err)
+	is.Equal(len(none), 0)
+}
+
+// A ledger that was written before days were kept is brought up to date.
+func TestCountDays(t *testing.T) {
+	l := open(t)
+	l.grant(imagegen.Grant{User: "alice", Credits: 10})
+	l.charge("a", "alice", 10)
+	l.is.NoErr(l.Settle(t.Context(), "a", 4))
+	l.charge("b", "alice", 2)
+	l.is.NoErr(l.Settle(t.Context(), "b", 1))
+	l.is.NoErr(l.db.Update(t.Context(), func(tx kv.Tx) error {
+		var key []byte
+		tx.Ascend("ledger.days", nil, func(k, _ []byte) bool {
+			key = slices.Clone(k)
+			return false
+		})
+		tx.Delete("ledger.days", key)
+		return nil
+	}))
+	l.is.True(len(l.violations()) > 0)
+	l.is.NoErr(countDays(l.db))
+	l.sound()
+	days, err := l.Days(t.Context(), "alice", time.Now().Add(-time.Hour), time.Now().Add(time.Hour))
+	l.is.NoErr(err)
+	l.is.Equal(len(days), 1)
+	l.is.Equal(days[0].Spent, imagegen.Credits(5))
+}
+
+// countDays counts a few entries in each transaction.
+func countDays(db kv.DB) error {
+	for from := []byte(nil); ; {
+		err := db.Update(context.Background(), func(tx kv.Tx) (err error) {
+			from, err = ledger.CountSome(tx, from, 2)
+			return err
+		})
+		if err != nil || from == nil {
+			return err
+		}
+	}
+}
+
+// Days that cannot be counted are not kept in part.
+func TestCountDaysOverDamage(t *testing.T) {
+	l := used(t)
+	last := l.size("ledger.journal") - 1
+	l.is.NoErr(l.db.Update(t.Context(), func(tx kv.Tx) error {
+		key, _ := pair(tx, "ledger.journal", last)
+		tx.Put("ledger.journal", key, []byte{0})
+		return nil
+	}))
+	before := l.content()
+	err := l.db.Update(t.Context(), func(tx kv.Tx) error {
+		_, err := ledger.CountDays(tx, nil)
+		return err
+	})
+	l.is.True(err != nil)
+	l.is.Equal(cmp.Diff(before, l.content()), "")
+}

@@ -1,0 +1,144 @@
+package tables
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+)
+
+var _ imagegen.LoginStore = (*Tables)(nil)
+
+const loginVersion = 1
+
+// Login implements [imagegen.LoginStore].
+func (t *Tables) Login(ctx context.Context, u imagegen.UserID) (l imagegen.Login, err error) {
+	err = t.db.View(ctx, func(tx kv.Tx) (err error) {
+		l, err = loadLogin(tx, u)
+		return err
+	})
+	return l, err
+}
+
+// SetLogin implements [imagegen.LoginStore]. imagegen.ErrInvalidRequest: the user's identifier is not valid.
+func (t *Tables) SetLogin(ctx context.Context, l imagegen.Login) error {
+	if !l.User.Valid() {
+		return imagegen.Invalid("a user's identifier is 1 to 255 bytes without NUL; got %q", l.User)
+	}
+	return t.db.Update(ctx, func(tx kv.Tx) error {
+		former, err := loadLogin(tx, l.User)
+		if err != nil || former.Password != l.Password {
+			endSignIns(tx, signInsOf(tx, l.User)...)
+		}
+		tx.Put(logins, kv.Key(string(l.User)), encodeLogin(l))
+		return nil
+	})
+}
+
+// Operators implements [imagegen.LoginStore].
+func (t *Tables) Operators(ctx context.Context) (n int, err error) {
+	err = t.db.View(ctx, func(tx kv.Tx) (err error) {
+		n = 0
+		tx.Ascend(logins, nil, func(key, _ []byte) bool {
+			var l imagegen.Login
+			l, err = loadLogin(tx, userOfKey(key))
+			if l.Role == imagegen.RoleOperator && l.Password != "" {
+				n++
+			}
+			return err == nil
+		})
+		return err
+	})
+	return n, err
+}
+
+func encodeLogin(l imagegen.Login) []byte {
+	w := form(loginVersion)
+	w.String(string(l.Role))
+	w.String(l.Password)
+	w.Time(l.ChangedAt)
+	return w
+}
+
+// loadLogin reads a login. imagegen.ErrNotFound.
+func loadLogin(tx kv.Tx, u imagegen.UserID) (imagegen.Login, error) {
+	b := tx.Get(logins, kv.Key(string(u)))
+	if b == nil {
+		return imagegen.Login{}, imagegen.ErrNotFound
+	}
+	in := versioned(b, loginVersion)
+	l := imagegen.Login{User: u, Role: imagegen.Role(in.String()), Password: in.String(), ChangedAt: in.Time()}
+	if err := in.Err(); err != nil {
+		return imagegen.Login{}, fmt.Errorf("tables: login of user %s: %w", u, err)
+	}
+	return l, nil
+}
+
+func userOfKey(key []byte) imagegen.UserID {
+	return imagegen.UserID(bytes.TrimSuffix(key, []byte{0}))
+}
+
+const invitationVersion = 1
+
+// CreateInvitation implements [imagegen.LoginStore].
+func (t *Tables) CreateInvitation(ctx context.Context, i imagegen.Invitation) error {
+	return t.db.Update(ctx, func(tx kv.Tx) error {
+		user := kv.Key(string(i.User))
+		if former := tx.Get(userInvitations, user); former != nil {
+			tx.Delete(invitations, former)
+		}
+		tx.Put(invitations, i.Hash[:], encodeInvitation(i))
+		tx.Put(userInvitations, user, i.Hash[:])
+		return nil
+	})
+}
+
+// Invitation implements [imagegen.LoginStore].
+func (t *Tables) Invitation(ctx context.Context, hash [32]byte, now time.Time) (i imagegen.Invitation, err error) {
+	err = t.db.View(ctx, func(tx kv.Tx) (err error) {
+		i, err = loadInvitation(tx, hash, now)
+		return err
+	})
+	return i, err
+}
+
+// TakeInvitation implements [imagegen.LoginStore].
+func (t *Tables) TakeInvitation(ctx context.Context, hash [32]byte, now time.Time) (i imagegen.Invitation, err error) {
+	err = t.db.Update(ctx, func(tx kv.Tx) (err error) {
+		if i, err = loadInvitation(tx, hash, now); err != nil {
+			return err
+		}
+		tx.Delete(invitations, hash[:])
+		tx.Delete(userInvitations, kv.Key(string(i.User)))
+		return nil
+	})
+	return i, err
+}
+
+func encodeInvitation(i imagegen.Invitation) []byte {
+	w := form(invitationVersion)
+	w.String(string(i.User))
+	w.String(string(i.Role))
+	w.Time(i.ExpiresAt)
+	return w
+}
+
+// loadInvitation reads an invitation. imagegen.ErrNotFound, also when it has expired.
+func loadInvitation(tx kv.Tx, hash [32]byte, now time.Time) (imagegen.Invitation, error) {
+	b := tx.Get(invitations, hash[:])
+	if b == nil {
+		return imagegen.Invitation{}, imagegen.ErrNotFound
+	}
+	in := versioned(b, invitationVersion)
+	i := imagegen.Invitation{Hash: hash, User: imagegen.UserID(in.String()), Role: imagegen.Role(in.String()), ExpiresAt: in.Time()}
+	if err := in.Err(); err != nil {
+		return imagegen.Invitation{}, fmt.Errorf("tables: invitation %x: %w", hash, err)
+	}
+	if !now.Before(i.ExpiresAt) {
+		return imagegen.Invitation{}, imagegen.ErrNotFound
+	}
+	return i, nil
+}

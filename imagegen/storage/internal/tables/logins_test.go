@@ -1,0 +1,58 @@
+package tables
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/memkv"
+)
+
+// A login, a sign-in or an invitation that is damaged lets nobody in, and is not taken for one that is
+// not there: who has no login may be given one.
+func TestDamagedLoginsAreErrors(t *testing.T) {
+	is, ctx := is.New(t), t.Context()
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	hash := [32]byte{1}
+	db := memkv.New()
+	d := New(db, nil, time.Now)
+	for _, kind := range []struct {
+		bucket kv.Bucket
+		key    []byte
+		value  []byte
+		read   map[string]func(context.Context) error
+	}{
+		{logins, kv.Key("alice"), encodeLogin(imagegen.Login{User: "alice", Role: imagegen.RoleOperator, Password: "$argon2id$", ChangedAt: at}), map[string]func(context.Context) error{
+			"login":     func(ctx context.Context) error { _, err := d.Login(ctx, "alice"); return err },
+			"operators": func(ctx context.Context) error { _, err := d.Operators(ctx); return err },
+		}},
+		{signIns, hash[:], encodeSignIn(imagegen.SignIn{User: "alice", CreatedAt: at, SeenAt: at, Agent: "Firefox"}), map[string]func(context.Context) error{
+			"sign-in": func(ctx context.Context) error { _, err := d.SignIn(ctx, hash); return err },
+		}},
+		{invitations, hash[:], encodeInvitation(imagegen.Invitation{User: "alice", Role: imagegen.RoleUser, ExpiresAt: at}), map[string]func(context.Context) error{
+			"look": func(ctx context.Context) error { _, err := d.Invitation(ctx, hash, at.Add(-1)); return err },
+			"take": func(ctx context.Context) error { _, err := d.TakeInvitation(ctx, hash, at.Add(-1)); return err },
+		}},
+	} {
+		store := func(value []byte) {
+			is.NoErr(db.Update(ctx, func(tx kv.Tx) error { tx.Put(kind.bucket, kind.key, value); return nil }))
+		}
+		for name, read := range kind.read {
+			for n := range kind.value {
+				store(kind.value[:n])
+				if err := read(ctx); err == nil || errors.Is(err, imagegen.ErrNotFound) {
+					t.Errorf("%s: cut to %d bytes: %v", name, n, err)
+				}
+			}
+			store(append([]byte{kind.value[0] + 1}, kind.value[1:]...))
+			is.True(read(ctx) != nil) // a form of the future
+			store(kind.value)
+			is.NoErr(read(ctx))
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package tables
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+)
+
+const signInVersion = 1
+
+// CreateSignIn implements [imagegen.LoginStore]. imagegen.ErrInvalidRequest: the user's identifier is not valid.
+func (t *Tables) CreateSignIn(ctx context.Context, s imagegen.SignIn) error {
+	if !s.User.Valid() {
+		return imagegen.Invalid("a user's identifier is 1 to 255 bytes without NUL; got %q", s.User)
+	}
+	return t.db.Update(ctx, func(tx kv.Tx) error {
+		tx.Put(signIns, s.Hash[:], encodeSignIn(s))
+		tx.Put(userSignIns, userSignInKey(s), present)
+		return nil
+	})
+}
+
+// SignIn implements [imagegen.LoginStore].
+func (t *Tables) SignIn(ctx context.Context, hash [32]byte) (s imagegen.SignIn, err error) {
+	err = t.db.View(ctx, func(tx kv.Tx) (err error) {
+		s, err = loadSignIn(tx, hash[:])
+		return err
+	})
+	return s, err
+}
+
+// SignIns implements [imagegen.LoginStore].
+func (t *Tables) SignIns(ctx context.Context, u imagegen.UserID) (all []imagegen.SignIn, err error) {
+	err = t.db.View(ctx, func(tx kv.Tx) error {
+		all = signInsOf(tx, u)
+		return nil
+	})
+	slices.SortStableFunc(all, func(a, b imagegen.SignIn) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	return all, err
+}
+
+// TouchSignIn implements [imagegen.LoginStore].
+func (t *Tables) TouchSignIn(ctx context.Context, hash [32]byte, at time.Time) error {
+	return t.db.Update(ctx, func(tx kv.Tx) error {
+		s, err := loadSignIn(tx, hash[:])
+		if err != nil || !at.After(s.SeenAt) {
+			return nil
+		}
+		s.SeenAt = at
+		tx.Put(signIns, hash[:], encodeSignIn(s))
+		return nil
+	})
+}
+
+// EndSignIns implements [imagegen.LoginStore].
+func (t *Tables) EndSignIns(ctx context.Context, u imagegen.UserID, hashes ...[32]byte) error {
+	return t.db.Update(ctx, func(tx kv.Tx) error {
+		endSignIns(tx, slices.DeleteFunc(signInsOf(tx, u), func(s imagegen.SignIn) bool {
+			return len(hashes) > 0 && !slices.Contains(hashes, s.Hash)
+		})...)
+		return nil
+	})
+}
+
+// mostEnded is the most sign-ins that one write ends.
+const mostEnded = 1000
+
+// EndSignInsBefore implements [imagegen.LoginStore].
+func (t *Tables) EndSignInsBefore(ctx context.Context, seen, created time.Time) error {
+	for {
+		n := 0
+		err := t.db.Update(ctx, func(tx kv.Tx) error {
+			var over []imagegen.SignIn
+			tx.Ascend(signIns, nil, func(hash, _ []byte) bool {
+				s, err := loadSignIn(tx, hash)
+				if err == nil && (s.SeenAt.Before(seen) || s.CreatedAt.Before(created)) {
+					over = append(over, s)
+				}
+				return len(over) < mostEnded
+			})
+			n = len(over)
+			endSignIns(tx, over...)
+			return nil
+		})
+		if err != nil || n < mostEnded {
+			return err
+		}
+	}
+}
+
+// signInsOf lists a user's sign-ins. One that cannot be read is no sign-in.
+func signInsOf(tx kv.Tx, u imagegen.UserID) (all []imagegen.SignIn) {
+	first := kv.Key(string(u))
+	tx.Ascend(userSignIns, first, func(key, _ []byte) bool {
+		hash, mine := bytes.CutPrefix(key, first)
+		if !mine {
+			return false
+		}
+		if s, err := loadSignIn(tx, hash); err == nil {
+			all = append(all, s)
+		}
+		return true
+	})
+	return all
+}
+
+func endSignIns(tx kv.Tx, all ...imagegen.SignIn) {
+	for _, s := range all {
+		tx.Delete(signIns, s.Hash[:])
+		tx.Delete(userSignIns, userSignInKey(s))
+	}
+}
+
+func userSignInKey(s imagegen.SignIn) []byte { return kv.Key(string(s.User), s.Hash[:]) }
+
+func encodeSignIn(s imagegen.SignIn) []byte {
+	w := form(signInVersion)
+	w.String(string(s.User))
+	w.Time(s.CreatedAt)
+	w.Time(s.SeenAt)
+	w.String(s.Agent)
+	return w
+}
+
+// loadSignIn reads a sign-in. imagegen.ErrNotFound.
+func loadSignIn(tx kv.Tx, hash []byte) (imagegen.SignIn, error) {
+	b := tx.Get(signIns, hash)
+	if b == nil {
+		return imagegen.SignIn{}, imagegen.ErrNotFound
+	}
+	in := versioned(b, signInVersion)
+	s := imagegen.SignIn{User: imagegen.UserID(in.String()), CreatedAt: in.Time(), SeenAt: in.Time(), Agent: in.String()}
+	if err := in.Err(); err != nil {
+		return imagegen.SignIn{}, fmt.Errorf("tables: sign-in %x: %w", hash, err)
+	}
+	copy(s.Hash[:], hash)
+	return s, nil
+}
