@@ -38,6 +38,9 @@ func aged(c contest, f figure) func(context.Context, *bench) (measured, error) {
 
 var needsData = measured{"-", "needs -data, a directory of bench/populate"}
 
+// page is how many generations the measured page has.
+const page = 20
+
 // grown is one thing that a user does who has much, next to one who has nothing.
 type grown struct {
 	user string // of bench/populate
@@ -57,6 +60,11 @@ func (g grown) measure(ctx context.Context, b *bench) (measured, error) {
 		return measured{}, err
 	}
 	defer p.stop()
+	for range page { // as many as a page lists
+		if err := p.makeOne(small); err != nil {
+			return measured{}, err
+		}
+	}
 	mine := p.key
 	theirs, err := b.key(g.user)
 	if err != nil {
