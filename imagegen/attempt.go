@@ -156,9 +156,9 @@ func (a *attempt) count() int {
 func (a *attempt) names() []ImageID {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	ids := make([]ImageID, len(a.images))
-	for i, image := range a.images {
-		ids[i] = image.ID
+	var ids []ImageID
+	for _, image := range a.images {
+		ids = append(ids, image.ID, image.ID.Thumbnail()) // which may have been made meanwhile
 	}
 	return ids
 }

@@ -47,7 +47,8 @@ type LoginStore interface {
 	Login(ctx context.Context, u UserID) (Login, error)
 	// SetLogin adds or replaces a login. When the password changes, all sign-ins of the user end.
 	SetLogin(ctx context.Context, l Login) error
-	// Operators tells how many logins with RoleOperator have a password.
+	// Operators tells how many logins with RoleOperator have a password. Those of users whom the same
+	// store knows to be disabled do not count.
 	Operators(ctx context.Context) (int, error)
 
 	// CreateSignIn adds a sign-in.

@@ -56,8 +56,9 @@ func (c *Console) changePassword(p *page) error {
 		return err
 	}
 	chosen := f.newPassword()
+	var present imagegen.Login
 	if f.valid() {
-		if err := c.checkPresent(p, f); err != nil {
+		if present, err = c.checkPresent(p, f); err != nil {
 			return err
 		}
 	}
@@ -68,34 +69,48 @@ func (c *Console) changePassword(p *page) error {
 	if err != nil {
 		return err
 	}
-	login := imagegen.Login{User: p.person.ID, Role: p.person.Role, Password: hash, ChangedAt: p.now}
-	if err := c.cfg.Logins.SetLogin(p.context(), login); err != nil {
+	if err := c.replacePassword(p, present, hash); err != nil {
 		return err
 	}
-	if err := p.begin(p.person.ID); err != nil {
+	if err := p.begin(p.person.ID, hash); err != nil {
 		return err
 	}
 	return p.done("Your password is changed. You are signed out everywhere else.", "account")
 }
 
-// checkPresent blames the field present unless it holds the person's password.
-func (c *Console) checkPresent(p *page, f *form) error {
+// replacePassword sets a password that was asked for with the present one, unless that is no longer the
+// present one: a link that was used meanwhile counts.
+func (c *Console) replacePassword(p *page, present imagegen.Login, hash string) error {
+	c.changing.Lock()
+	defer c.changing.Unlock()
+	now, err := c.login(p.context(), p.person.ID)
+	if err != nil {
+		return err
+	}
+	if now.Password != present.Password {
+		return errPasswordChanged
+	}
+	now.Password, now.ChangedAt = hash, p.now
+	return c.cfg.Logins.SetLogin(p.context(), now)
+}
+
+// checkPresent blames the field present unless it holds the person's password, and returns their login.
+func (c *Console) checkPresent(p *page, f *form) (imagegen.Login, error) {
 	name, address := p.person.Name, c.address(p.r)
 	if wait := c.failures.Try(name, address, p.now); wait > 0 {
 		f.blame("present", "Too many attempts failed. Try again in %s.", inWords(wait))
-		return nil
+		return imagegen.Login{}, nil
 	}
-	_, ok, err := c.authenticate(p.context(), name, f.secret("present"))
+	login, ok, err := c.authenticate(p.context(), name, f.secret("present"))
 	switch {
 	case err != nil:
 		c.failures.Forget(name, address, p.now)
-		return err
 	case !ok:
 		f.blame("present", "This is not your present password.")
 	default:
 		c.failures.Succeeded(name, address, p.now)
 	}
-	return nil
+	return login, err
 }
 
 // endSignIns signs the person out in one browser, or in all but this one.

@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"path"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -57,6 +58,7 @@ type Console struct {
 	passwords *password.Hasher
 	failures  *limiter.Limiter
 	swept     atomic.Int64 // when, in Unix seconds: see sweep
+	changing  sync.Mutex   // held while a password is set that was checked against the present login
 	auditing  auditing
 	unseen    unseenKeys
 }
@@ -89,6 +91,9 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	control := http.NewResponseController(w)
 	control.SetWriteDeadline(time.Now().Add(answerTime)) // not every ResponseWriter has one
 	defer control.SetWriteDeadline(time.Time{})
+	if r.Body != http.NoBody { // net/http reads what is left of a body before it answers
+		control.SetReadDeadline(time.Now().Add(formTime))
+	}
 	c.guard.Handler(c.mux).ServeHTTP(w, r)
 }
 

@@ -48,10 +48,15 @@ func (c *Console) enter(p *page) error {
 	if err != nil {
 		return p.spent(err)
 	}
+	p.r = p.r.WithContext(context.WithoutCancel(p.context())) // a link that is used up has signed in
+	login, err := c.login(p.context(), u.ID)
+	if err != nil {
+		return err
+	}
 	if _, err := c.cfg.Logins.TakeInvitation(p.context(), i.Hash, p.now); err != nil {
 		return p.spent(err)
 	}
-	if err := p.begin(u.ID); err != nil {
+	if err := p.begin(u.ID, login.Password); err != nil {
 		return err
 	}
 	return p.redirect()

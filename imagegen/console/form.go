@@ -3,6 +3,7 @@ package console
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -26,13 +27,15 @@ type form struct {
 
 // form reads the form that was sent.
 func (p *page) form() (*form, error) {
-	control := http.NewResponseController(p.w)
-	control.SetReadDeadline(time.Now().Add(formTime))
-	defer control.SetReadDeadline(time.Time{})
 	p.r.Body = http.MaxBytesReader(p.w, p.r.Body, maxForm)
-	if err := p.r.ParseForm(); err != nil {
+	err := p.r.ParseForm()
+	if err == nil {
+		_, err = io.Copy(io.Discard, p.r.Body) // of a body that is no form
+	}
+	if err != nil {
 		return nil, imagegen.Invalid("the form cannot be read: %v", err)
 	}
+	http.NewResponseController(p.w).SetReadDeadline(time.Time{}) // it is there; see ServeHTTP
 	return &form{values: p.r.PostForm}, nil
 }
 

@@ -30,8 +30,9 @@ func (c *Console) grant(p *page) error {
 		return err
 	}
 	if g := f.grant(u.ID, p.now); f.valid() {
-		_, err := c.cfg.Ledger.Grant(p.context(), g)
-		if errors.Is(err, imagegen.ErrGrantConflict) {
+		lot, err := c.cfg.Ledger.Grant(p.context(), g)
+		other := err == nil && (!lot.Expires.Equal(g.Expires) || lot.Promo != g.Promo) // of the grant that stands
+		if other || errors.Is(err, imagegen.ErrGrantConflict) {
 			f.usedBefore()
 		} else if err = f.refuse("credits", err); err != nil {
 			return err
@@ -78,9 +79,9 @@ func (f *form) lastDay(name string, now time.Time) time.Time {
 // usedBefore blames the reference, or the form itself that was sent before with another amount.
 func (f *form) usedBefore() {
 	if f.Value("ref") != "" {
-		f.blame("ref", "This reference was used before, for another user or amount. Nothing was granted.")
+		f.blame("ref", "This reference was used before, for another grant. Nothing was granted now.")
 		return
 	}
-	f.blameAll("This form was sent before, for another amount, and that grant stands. Send it again if you mean one more.")
+	f.blameAll("This form was sent before, for another grant, and that one stands. Send it again if you mean one more.")
 	f.values.Set("once", onceToken())
 }

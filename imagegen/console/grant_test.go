@@ -36,7 +36,7 @@ func TestGrant(t *testing.T) {
 	balance(1000)
 	form[1] = "5"
 	a = v.post(page+"/grants", form...)
-	s.is.True(a.has("This form was sent before, for another amount"))
+	s.is.True(a.has("This form was sent before, for another grant"))
 	balance(1000)
 	form[len(form)-1] = onceField.FindStringSubmatch(a.body)[1]
 	v.post(page+"/grants", form...)
@@ -48,6 +48,10 @@ func TestGrant(t *testing.T) {
 	a = v.post(page+"/grants", "credits", "8", "ref", "invoice-1")
 	s.is.Equal(a.StatusCode, http.StatusUnprocessableEntity)
 	s.is.True(a.has(`id="f-ref-fault">This reference was used before`, `value="8"`, `value="invoice-1"`))
+	balance(1012)
+	a = v.post(page+"/grants", "credits", "7", "ref", "invoice-1", "expires", day.Format("2006-01-02")) // the lot that stands never lapses
+	s.is.Equal(a.StatusCode, http.StatusUnprocessableEntity)
+	s.is.True(a.has(`id="f-ref-fault">This reference was used before`))
 	balance(1012)
 }
 

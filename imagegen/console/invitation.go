@@ -89,11 +89,16 @@ func (p *page) accept(i imagegen.Invitation, u imagegen.UserID, hash string) err
 	if _, err := p.c.cfg.Logins.TakeInvitation(ctx, i.Hash, p.now); err != nil {
 		return err
 	}
-	login := imagegen.Login{User: u, Role: i.Role, Password: hash, ChangedAt: p.now}
-	if err := p.c.cfg.Logins.SetLogin(ctx, login); err != nil {
+	if err := p.c.setLogin(ctx, imagegen.Login{User: u, Role: i.Role, Password: hash, ChangedAt: p.now}); err != nil {
 		return err
 	}
-	return p.begin(u)
+	return p.begin(u, hash)
+}
+
+func (c *Console) setLogin(ctx context.Context, l imagegen.Login) error {
+	c.changing.Lock()
+	defer c.changing.Unlock()
+	return c.cfg.Logins.SetLogin(ctx, l)
 }
 
 // spent answers for a link that leads nowhere. Other errors are returned.

@@ -9,6 +9,10 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
+// mostKeys is how many API keys a user can make here, those that were revoked included: all of them
+// are read for a page.
+const mostKeys = 1000
+
 // keysPerPage is how many API keys a page lists.
 const keysPerPage = 50
 
@@ -63,6 +67,14 @@ func (c *Console) createKey(p *page) error {
 		f.blame("name", "Give the key a name, such as that of the program that will use it.")
 	}
 	if !f.valid() {
+		return c.showKeys(p, http.StatusUnprocessableEntity, f)
+	}
+	all, err := c.cfg.Engine.Accounts().Keys(p.context(), p.person.ID)
+	if err != nil {
+		return err
+	}
+	if len(all) >= mostKeys {
+		f.blame("name", "You have made %d keys, and there can be no more. Ask the operator for another user.", len(all))
 		return c.showKeys(p, http.StatusUnprocessableEntity, f)
 	}
 	raw, k, err := c.cfg.Engine.Accounts().MintKey(p.context(), p.person.ID, name, expires)

@@ -67,7 +67,8 @@ func (p *page) identify() error {
 	if err != nil {
 		return nil
 	}
-	who, err := p.c.identify(p.context(), sha256.Sum256([]byte(cookie.Value)), p.now)
+	polls := p.scripted() && p.r.Method == http.MethodGet // a page that is left open is no use of it
+	who, err := p.c.identify(p.context(), sha256.Sum256([]byte(cookie.Value)), p.now, !polls)
 	if errors.Is(err, imagegen.ErrNotFound) {
 		http.SetCookie(p.w, p.c.cookie("", "", -1))
 		return nil
@@ -77,8 +78,8 @@ func (p *page) identify() error {
 }
 
 // identify returns the person of a sign-in. ErrNotFound if there is none, it has ended, or its user
-// is disabled.
-func (c *Console) identify(ctx context.Context, hash [32]byte, now time.Time) (person, error) {
+// is disabled. used says that somebody does something with it.
+func (c *Console) identify(ctx context.Context, hash [32]byte, now time.Time, used bool) (person, error) {
 	s, err := c.cfg.Logins.SignIn(ctx, hash)
 	if err != nil {
 		return person{}, err
@@ -97,7 +98,7 @@ func (c *Console) identify(ctx context.Context, hash [32]byte, now time.Time) (p
 	if !u.DisabledAt.IsZero() {
 		return person{}, imagegen.ErrNotFound
 	}
-	if now.Sub(s.SeenAt) >= seenEvery {
+	if used && now.Sub(s.SeenAt) >= seenEvery {
 		if err := c.cfg.Logins.TouchSignIn(ctx, hash, now); err != nil {
 			c.cfg.Log.WarnContext(ctx, "a sign-in may end early", "user", u.ID, "error", err)
 		}
@@ -109,9 +110,12 @@ func ended(s imagegen.SignIn, now time.Time) bool {
 	return now.Sub(s.SeenAt) >= idle || now.Sub(s.CreatedAt) >= absolute
 }
 
-// begin signs a user in. The browser gets a new cookie whatever it had before, so that nobody who
-// placed one there is signed in with it.
-func (p *page) begin(u imagegen.UserID) error {
+var errPasswordChanged = imagegen.Invalid("the password was changed meanwhile; sign in with the new one")
+
+// begin signs a user in whose password has that hash: one who was checked against a former password
+// is not. The browser gets a new cookie whatever it had before, so that nobody who placed one there is
+// signed in with it.
+func (p *page) begin(u imagegen.UserID, password string) error {
 	ctx, logins := p.context(), p.c.cfg.Logins
 	if err := p.c.sweep(ctx, p.now); err != nil {
 		return err
@@ -130,6 +134,16 @@ func (p *page) begin(u imagegen.UserID) error {
 	s := imagegen.SignIn{Hash: hash, User: u, CreatedAt: p.now, SeenAt: p.now, Agent: agent}
 	if err := logins.CreateSignIn(ctx, s); err != nil {
 		return err
+	}
+	// A change of the password ends the sign-ins that are there; one that came before is seen here.
+	switch login, err := p.c.login(ctx, u); {
+	case err != nil:
+		return err
+	case login.Password != password:
+		if err := logins.EndSignIns(ctx, u, hash); err != nil {
+			return err
+		}
+		return errPasswordChanged
 	}
 	http.SetCookie(p.w, p.c.cookie("", token, 0))
 	return nil

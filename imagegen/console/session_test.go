@@ -117,3 +117,15 @@ func TestSignInsAreBounded(t *testing.T) {
 		s.is.Equal(v.get("account").StatusCode == http.StatusOK, i >= 2)
 	}
 }
+
+// A page that is left open and asks for news is no use of a sign-in.
+func TestPollingKeepsNobodySignedIn(t *testing.T) {
+	s := open(t)
+	v := s.signedIn("alice")
+	for range 2 {
+		s.clock.Advance(14 * time.Minute)
+		s.is.Equal(v.get("generations/changes", "HX-Request", "true").Header.Get("HX-Redirect"), "")
+	}
+	s.clock.Advance(2 * time.Minute)
+	s.is.True(v.get("generations/changes", "HX-Request", "true").Header.Get("HX-Redirect") != "")
+}

@@ -36,7 +36,7 @@ func (c *Console) signIn(p *page) error {
 		f.blameAll("Too many attempts failed. Try again in %s.", inWords(wait))
 		return p.renderStatus(http.StatusTooManyRequests, "signin", v)
 	}
-	u, ok, err := c.authenticate(p.context(), name, f.secret("password"))
+	login, ok, err := c.authenticate(p.context(), name, f.secret("password"))
 	if err != nil {
 		c.failures.Forget(name, address, p.now)
 		return err
@@ -46,25 +46,27 @@ func (c *Console) signIn(p *page) error {
 		return p.renderStatus(http.StatusUnprocessableEntity, "signin", v)
 	}
 	c.failures.Succeeded(name, address, p.now)
-	if err := p.begin(u.ID); err != nil {
+	if err := f.refuse("", p.begin(login.User, login.Password)); err != nil {
 		return err
+	}
+	if !f.valid() {
+		return p.renderStatus(http.StatusUnprocessableEntity, "signin", v)
 	}
 	return p.send(v.Next)
 }
 
-// authenticate returns the user of a name if the password is theirs and they are not disabled. It
+// authenticate returns the login of a name if the password is theirs and they are not disabled. It
 // computes one hash, also when there is no such user or they have no password.
-func (c *Console) authenticate(ctx context.Context, name, secret string) (u imagegen.User, ok bool, err error) {
-	var login imagegen.Login
-	u, err = c.cfg.Engine.Accounts().UserByName(ctx, name)
+func (c *Console) authenticate(ctx context.Context, name, secret string) (login imagegen.Login, ok bool, err error) {
+	u, err := c.cfg.Engine.Accounts().UserByName(ctx, name)
 	if err == nil {
 		login, err = c.cfg.Logins.Login(ctx, u.ID)
 	}
 	if err != nil && !errors.Is(err, imagegen.ErrNotFound) {
-		return imagegen.User{}, false, err
+		return login, false, err
 	}
 	ok, err = c.passwords.Verify(ctx, login.Password, secret)
-	return u, ok && u.DisabledAt.IsZero(), err
+	return login, ok && u.DisabledAt.IsZero(), err
 }
 
 func (c *Console) signOut(p *page) error {

@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -58,6 +59,9 @@ func (c *Console) generationLine(ctx context.Context, g imagegen.Generation) (ge
 		return l, nil
 	}
 	r, err := c.cfg.Engine.Record(ctx, g.ID)
+	if errors.Is(err, imagegen.ErrNotFound) { // erased since it was listed
+		return l, nil
+	}
 	if err == nil && r.Failure != nil {
 		l.Failure = r.Failure.Detail
 	}

@@ -3,6 +3,7 @@ package tables
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -45,8 +46,11 @@ func (t *Tables) Operators(ctx context.Context) (n int, err error) {
 		tx.Ascend(logins, nil, func(key, _ []byte) bool {
 			var l imagegen.Login
 			l, err = loadLogin(tx, userOfKey(key))
-			if l.Role == imagegen.RoleOperator && l.Password != "" {
-				n++
+			if err == nil && l.Role == imagegen.RoleOperator && l.Password != "" {
+				var u imagegen.User
+				if u, err = loadUser(tx, l.User); err == nil && u.DisabledAt.IsZero() || errors.Is(err, imagegen.ErrNotFound) {
+					n, err = n+1, nil // who is none of this store's users is the embedder's
+				}
 			}
 			return err == nil
 		})

@@ -1,0 +1,125 @@
+package console_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/console"
+)
+
+// hasty is a LoginStore in which something happens just before a sign-in is created.
+type hasty struct {
+	imagegen.LoginStore
+	before func()
+}
+
+func (h *hasty) CreateSignIn(ctx context.Context, s imagegen.SignIn) error {
+	if h.before != nil {
+		h.before()
+	}
+	return h.LoginStore.CreateSignIn(ctx, s)
+}
+
+// Who was checked against a password that is changed meanwhile is not signed in.
+func TestPasswordChangedMeanwhile(t *testing.T) {
+	logins := &hasty{}
+	s := open(t, func(c *console.Config) { logins.LoginStore, c.Logins = c.Logins, logins })
+	alice := s.user("alice", imagegen.RoleUser)
+	logins.before = func() {
+		s.is.NoErr(logins.SetLogin(t.Context(), imagegen.Login{User: alice.ID, Role: imagegen.RoleUser, Password: "another"}))
+	}
+	v := s.visitor()
+	a := v.post("signin", "name", "alice", "password", secret)
+	s.is.Equal(a.StatusCode, http.StatusUnprocessableEntity)
+	s.is.True(a.has("The password was changed meanwhile"))
+	s.is.Equal(len(v.cookies), 0)
+	left, err := logins.SignIns(t.Context(), alice.ID)
+	s.is.NoErr(err)
+	s.is.Equal(len(left), 0)
+}
+
+// The only operator who is disabled is none.
+func TestSetUpAfterTheOperatorIsDisabled(t *testing.T) {
+	s := open(t)
+	olivia := s.user("olivia", imagegen.RoleOperator)
+	link := func() string {
+		path, err := console.Setup(t.Context(), s.DB, s.clock.Now().Add(time.Hour))
+		s.is.NoErr(err)
+		return path
+	}
+	s.is.Equal(link(), "")
+	s.is.NoErr(s.Accounts().DisableUser(t.Context(), olivia.ID))
+	s.is.True(link() != "")
+}
+
+// A user's keys are all read for a page: there is an end to them.
+func TestKeysAreBounded(t *testing.T) {
+	s := open(t)
+	v := s.signedIn("alice")
+	for n := range 1000 {
+		_, _, err := s.Accounts().MintKey(t.Context(), v.user.ID, fmt.Sprint("key ", n), time.Time{})
+		s.is.NoErr(err)
+	}
+	a := v.post("keys", "name", "one more", "life", "never")
+	s.is.Equal(a.StatusCode, http.StatusUnprocessableEntity)
+	s.is.True(a.has("You have made 1000 keys"))
+}
+
+// A caller that announces a body and sends none holds no connection for long, whatever it asks for.
+func TestBodyThatDoesNotCome(t *testing.T) {
+	s := open(t)
+	for _, begin := range []string{"POST /console/signout", "POST /console/signin", "GET /console/signin", "POST /console/nothing"} {
+		synctest.Test(t, func(t *testing.T) {
+			is := is.New(t)
+			browser, server := net.Pipe()
+			listener := &once{conn: make(chan net.Conn, 1), closed: make(chan struct{})}
+			listener.conn <- server
+			serving := &http.Server{Handler: s.Console}
+			go serving.Serve(listener)
+			defer serving.Close()
+			began := time.Now()
+			_, err := fmt.Fprintf(browser, "%s HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 9\r\n\r\n", begin)
+			is.NoErr(err)
+			r := bufio.NewReader(browser)
+			for err == nil {
+				_, err = r.ReadByte()
+			}
+			is.True(time.Since(began) <= time.Minute)
+		})
+	}
+}
+
+// once is a listener with one connection.
+type once struct {
+	conn   chan net.Conn
+	closed chan struct{}
+}
+
+func (l *once) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conn:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *once) Close() error {
+	select {
+	case <-l.closed:
+	default:
+		close(l.closed)
+	}
+	return nil
+}
+
+func (l *once) Addr() net.Addr { return &net.UnixAddr{} }
