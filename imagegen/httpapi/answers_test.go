@@ -63,8 +63,8 @@ func TestSynchronousSuccess(t *testing.T) {
 }
 
 func TestAsynchronous(t *testing.T) {
-	release := make(chan struct{})
-	s := serve(t, httpapi.Options{}, withProvider(&heldProvider{release}))
+	held := hold()
+	s := serve(t, httpapi.Options{}, withProvider(held))
 	a := s.post(`{"model":"fake-1","prompt":"<fox> & 狐","n":3,"async":true,"quality":"low"}`)
 	s.bodyIs(a, `{"object":"image_generation","id":"GEN","status":"queued","model":"fake-1","prompt":"<fox> & 狐","n":3,`+
 		`"size":"auto","requested_quality":"low","reference_count":0,"aspect_ratio":"auto","quality":"1K","created_at":TIME,"completed_at":null,`+
@@ -80,7 +80,7 @@ func TestAsynchronous(t *testing.T) {
 	s.is.Equal(pending.Header.Get("Cache-Control"), "no-store")
 	s.is.True(strings.Contains(pending.body, `"completed_at":null`))
 
-	close(release)
+	close(held.release)
 	s.bodyIs(s.ended(s.path(g.PollURL)), `{"object":"image_generation","id":"GEN","status":"failed","model":"fake-1","prompt":"<fox> & 狐","n":3,`+
 		`"size":"auto","requested_quality":"low","reference_count":0,"aspect_ratio":"auto","quality":"1K","created_at":TIME,"completed_at":TIME,`+
 		`"images":[],"usage":{"credits":0,"credits_requested":3},"poll_url":"URL/api/v1/generations/GEN",`+

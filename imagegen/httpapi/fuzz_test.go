@@ -16,7 +16,7 @@ import (
 // target is a handler that can be asked again and again: it refuses whatever gets as far as the charge.
 func target(f *testing.F) (h http.Handler, key string) {
 	e := imagegentest.Start(f, func(c *imagegen.Config) {
-		c.Models[0].Provider = &heldProvider{make(chan struct{})}
+		c.Models[0].Provider = hold()
 	})
 	return httpapi.NewHandler(e.Engine, httpapi.Options{}), e.Key(f, "nobody") // who has no credits
 }

@@ -60,7 +60,7 @@ func TestReplayKeepsAddresses(t *testing.T) {
 }
 
 func TestKeyInUseOverHTTP(t *testing.T) {
-	held := &heldProvider{make(chan struct{})}
+	held := hold()
 	s := serve(t, httpapi.Options{}, withProvider(held))
 	first := make(chan answer, 1)
 	go func() {

@@ -9,7 +9,14 @@ import (
 )
 
 // heldProvider fails once it is released.
-type heldProvider struct{ release chan struct{} }
+type heldProvider struct {
+	called  chan struct{} // told of the first call
+	release chan struct{}
+}
+
+func hold() *heldProvider {
+	return &heldProvider{make(chan struct{}, 1), make(chan struct{})}
+}
 
 func (p *heldProvider) Name() string { return "held" }
 func (p *heldProvider) Capabilities() imagegen.Capabilities {
@@ -17,6 +24,10 @@ func (p *heldProvider) Capabilities() imagegen.Capabilities {
 }
 func (p *heldProvider) Generate(ctx context.Context, _ imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
 	return func(yield func(imagegen.ProviderImage, error) bool) {
+		select {
+		case p.called <- struct{}{}:
+		default:
+		}
 		select {
 		case <-p.release:
 			yield(imagegen.ProviderImage{}, errors.New("secret trouble upstream"))
