@@ -108,21 +108,13 @@ func (a *attempt) conclude(base context.Context, err error) bool {
 
 // sweep removes what was stored but is not in the outcome.
 func (a *attempt) sweep(base context.Context) {
-	ctx, cancel := detach(base)
-	defer cancel()
-	a.engine.removeImages(ctx, a.record.ID, a.record.Attempt, a.names()...)
+	a.engine.removeImages(base, a.record.ID, a.record.Attempt, a.names()...)
 }
 
 // removeFormer removes what attempts that were cut short have left: nothing of it is published.
 func (a *attempt) removeFormer(ctx context.Context) {
 	for n := 1; n < a.record.Attempt; n++ {
 		a.engine.removeImages(ctx, a.record.ID, n)
-	}
-}
-
-func (e *Engine) removeImages(ctx context.Context, g GenerationID, attempt int, keep ...ImageID) {
-	if err := e.images.RemoveImages(ctx, g, attempt, keep...); err != nil {
-		e.cfg.Log.WarnContext(ctx, "images were left behind", "generation", g, "attempt", attempt, "error", err)
 	}
 }
 

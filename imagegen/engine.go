@@ -31,6 +31,7 @@ type Engine struct {
 	joining   atomic.Int64 // asynchronous generations on their way into the queue
 	leases    *leases
 	life      *lifecycle
+	leftovers leftovers
 
 	thumbnails *thumbnails
 	health     *health

@@ -49,11 +49,13 @@ func (e *Engine) purge(ctx context.Context, r Record) error {
 // maintenance is how often the engine looks after what is in no hurry.
 const maintenance = time.Minute
 
-// maintain writes down when keys were used, and erases what has reached its age.
+// maintain writes down when keys were used, removes what could not be removed before, and erases
+// what has reached its age.
 func (e *Engine) maintain(ctx context.Context) {
 	for ctx.Err() == nil {
 		pause(ctx, maintenance, nil)
 		e.flushKeyUse()
+		e.removeLeftovers(ctx)
 		if e.cfg.Retain > 0 {
 			e.eraseAged(ctx)
 		}

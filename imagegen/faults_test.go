@@ -68,7 +68,7 @@ func (x *faults) around(call string, f imagegen.Fence, do func() error) error {
 
 // use puts the faults between an engine and its parts.
 func (x *faults) use(cfg *imagegen.Config) {
-	cfg.Images, cfg.Spool = faultyImages{cfg.Store.(imagegen.ImageStore), x}, cfg.Store.(imagegen.Spool)
+	cfg.Images, cfg.Spool = faultyImages{cfg.Store.(imagegen.ImageStore), x}, faultySpool{cfg.Store.(imagegen.Spool), x}
 	cfg.Store, cfg.Ledger = faultyStore{cfg.Store, x}, faultyLedger{cfg.Ledger, x}
 }
 
@@ -141,6 +141,15 @@ func (s faultyImages) PutImage(ctx context.Context, k imagegen.ImageKey, r io.Re
 
 func (s faultyImages) RemoveImages(ctx context.Context, g imagegen.GenerationID, attempt int, keep ...imagegen.ImageID) error {
 	return s.x.around("RemoveImages", imagegen.Fence{ID: g, Attempt: attempt}, func() error { return s.ImageStore.RemoveImages(ctx, g, attempt, keep...) })
+}
+
+type faultySpool struct {
+	imagegen.Spool
+	x *faults
+}
+
+func (s faultySpool) Remove(ctx context.Context, ids ...imagegen.ReferenceID) error {
+	return s.x.around("Remove", imagegen.Fence{}, func() error { return s.Spool.Remove(ctx, ids...) })
 }
 
 type faultyLedger struct {

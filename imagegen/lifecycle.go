@@ -129,6 +129,7 @@ func (e *Engine) Stop(ctx context.Context) error {
 	l.drain()
 	l.stopLoops()
 	defer e.flushKeyUse()
+	defer e.removeLeftovers(context.Background())
 	defer l.loops.Wait()
 	defer l.end.Do(func() { close(l.ended) })
 	select {

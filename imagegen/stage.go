@@ -8,7 +8,6 @@ import (
 	"hash"
 	"io"
 	"sync/atomic"
-	"time"
 )
 
 // Upload is a reference image in the spool, checked. Generate takes it over, whatever it answers.
@@ -127,26 +126,6 @@ func discard(references []Reference) {
 		if u, ok := r.(*Upload); ok {
 			u.Discard()
 		}
-	}
-}
-
-func (e *Engine) removeReferences(files []ReferenceFile) {
-	if len(files) == 0 {
-		return
-	}
-	ids := make([]ReferenceID, len(files))
-	for i, f := range files {
-		ids[i] = f.ID
-	}
-	e.removeSpooled(ids...)
-}
-
-// removeSpooled is told of no caller's context: what is left behind stays until the next start.
-func (e *Engine) removeSpooled(ids ...ReferenceID) {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	if err := e.spool.Remove(ctx, ids...); err != nil {
-		e.cfg.Log.Warn("spooled files were left behind", "error", err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +19,8 @@ import (
 
 // files keeps bytes under names below the directory; no name leads out of it.
 type files struct {
-	root    *os.Root
+	dir     string
+	root    *os.Root     // of dir
 	stopped func() error // why nothing more is to be written; nil if there is no reason
 	temp    atomic.Uint64
 }
@@ -41,7 +43,7 @@ func (f *files) write(ctx context.Context, name string, r io.Reader, durable boo
 	named := false
 	defer func() { // also when r panics
 		if !named {
-			_ = f.root.Remove(temp) // what stays is removed at the next start
+			_ = f.remove(temp) // what stays is removed at the next start
 		}
 	}()
 	if err := f.writeTemp(ctx, temp, r, durable); err != nil {
@@ -119,9 +121,10 @@ func (f *files) syncDir(name string) error {
 	return nil
 }
 
-// remove removes a file; that there is none is fine.
+// remove removes a file; that there is none is fine. It goes by the whole path, for that takes no
+// descriptor, and there may be none left.
 func (f *files) remove(name string) error {
-	if err := f.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(filepath.Join(f.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("storage: %w", err)
 	}
 	return nil

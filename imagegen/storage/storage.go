@@ -155,7 +155,7 @@ func (db *DB) openFiles() (err error) {
 	if err := syncDir(db.dir); err != nil {
 		return fmt.Errorf("storage: %w", err)
 	}
-	f := &files{root: db.root, stopped: db.file.Err}
+	f := &files{dir: db.dir, root: db.root, stopped: db.file.Err}
 	db.spool = &spool{files: f, space: db.space}
 	db.images, err = newImages(f)
 	return err
