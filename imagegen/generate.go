@@ -187,10 +187,26 @@ func (c *call) refused(err error) (Result, error) {
 	if r, ok := errors.AsType[*ReservedError](err); ok {
 		return c.replay(r.Record)
 	}
+	if errors.Is(err, ErrInsufficientCredits) {
+		return Result{}, c.tooFewCredits(err)
+	}
 	if Definite(err) {
 		return Result{}, public(err)
 	}
 	return Result{}, unknownOutcome(c.record.ID, err)
+}
+
+// tooFewCredits tells what the request costs and, unless that has changed meanwhile, what is there.
+func (c *call) tooFewCredits(err error) error {
+	ctx, cancel := detach(context.Background())
+	defer cancel()
+	cost := c.record.Charge().Credits
+	b, failed := c.engine.ledger.Balance(ctx, c.record.User)
+	if failed != nil || b.Credits >= cost {
+		return public(err)
+	}
+	return &Error{Code: CodeInsufficientCredits,
+		Message: fmt.Sprintf("the account has too few credits for this request, which costs %d; it has %d", cost, b.Credits)}
 }
 
 func (c *call) referenceIDs() []ReferenceID {

@@ -277,6 +277,7 @@ func TestInsufficientCredits(t *testing.T) {
 			for _, async := range []bool{false, true} {
 				_, err := h.engine.As(bob).Generate(t.Context(), fox(imagegen.GenerateRequest{N: 4, Async: async, IdempotencyKey: "k"}))
 				h.is.True(isCode(err, imagegen.ErrInsufficientCredits))
+				h.is.True(strings.Contains(err.Error(), "costs 4; it has 0"))
 			}
 			page, err := h.engine.As(bob).Generations(t.Context(), imagegen.Query{})
 			h.is.NoErr(err)

@@ -29,7 +29,7 @@ func (e *Engine) plan(u UserID, q GenerateRequest) (Record, offer, error) {
 	if r.Ratio, r.Tier, err = e.cfg.Policy(r.Size, r.Quality, m.info); err != nil {
 		return r, m, public(err)
 	}
-	if err := checkOffered(r, m.info); err != nil {
+	if err := e.checkOffered(r, m.info); err != nil {
 		return r, m, err
 	}
 	r.Price, r.Effort = m.info.Credits[r.Tier], m.effort(r.Quality, r.Tier)
@@ -84,14 +84,26 @@ func ValidIdempotencyKey(s string) bool {
 	return s != "" && len(s) <= 255 && !strings.ContainsFunc(s, invisible)
 }
 
-func checkOffered(r Record, info ModelInfo) error {
+func (e *Engine) checkOffered(r Record, info ModelInfo) error {
 	if !slices.Contains(info.Tiers, r.Tier) {
-		return invalid("size %v with quality %s is of tier %s; model %s offers %v", r.Size, r.Quality, r.Tier, quote(info.ID), info.Tiers)
+		return e.tierNotOffered(r, info)
 	}
 	if r.Ratio != RatioAuto && !slices.Contains(info.Ratios, r.Ratio) {
 		return invalid("ratio %s is not offered by model %s; it offers %v", r.Ratio, quote(info.ID), info.Ratios)
 	}
 	return nil
+}
+
+// tierNotOffered names the nearest size that can be had, if another size helps.
+func (e *Engine) tierNotOffered(r Record, info ModelInfo) error {
+	if r.Size.Auto() {
+		return invalid("quality %s is of tier %s; model %s offers %v", r.Quality, r.Tier, quote(info.ID), info.Tiers)
+	}
+	nearest := nearestSize(r.Size, info.Tiers)
+	if _, tier, err := e.cfg.Policy(nearest, r.Quality, info); err != nil || !slices.Contains(info.Tiers, tier) {
+		return invalid("size %v with quality %s is of tier %s; model %s offers %v", r.Size, r.Quality, r.Tier, quote(info.ID), info.Tiers)
+	}
+	return invalid("size %v is of tier %s; model %s offers %v; the nearest size is %v", r.Size, r.Tier, quote(info.ID), info.Tiers, nearest)
 }
 
 func refusedByProvider(err error) error {

@@ -1,6 +1,9 @@
 package imagegen
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Policy decides which ratio and tier a request means. It is a pure function; info is the model's.
 // An *Error that it returns is the answer to the caller. The engine checks that the model has both.
@@ -41,14 +44,7 @@ func tierByQuality(q Quality) Tier {
 	return Tier1K
 }
 
-func rank(t Tier) int {
-	for i, tier := range Tiers() {
-		if t == tier {
-			return i
-		}
-	}
-	return -1
-}
+func rank(t Tier) int { return slices.Index(Tiers(), t) }
 
 // widestSlack is how far beyond the widest listed ratio a size may lie.
 const widestSlack = 1.01
@@ -66,17 +62,8 @@ func ratioBySize(s Size, info ModelInfo) (Ratio, error) {
 	}
 	if a := s.aspect(); a > most*widestSlack || a < least/widestSlack {
 		nearest := NearestRatio(s, info.Ratios)
-		return "", invalid("size %v is too narrow for model %s; the nearest ratio is %s, such as %v", s, quote(info.ID), nearest, fit(s, nearest))
+		return "", invalid("size %v is too narrow for model %s; the nearest ratio is %s, such as %v", s, quote(info.ID), nearest,
+			nearestSize(s.inRatio(nearest), info.Tiers))
 	}
 	return NearestRatio(s, info.Ratios), nil
-}
-
-// fit returns a size of the ratio within the longer edge of s.
-func fit(s Size, r Ratio) Size {
-	long := max(s.Width, s.Height)
-	if a := r.Aspect(); a >= 1 {
-		return Size{long, max(MinEdge, int(math.Round(float64(long)/a)))}
-	} else {
-		return Size{max(MinEdge, int(math.Round(float64(long)*a))), long}
-	}
 }

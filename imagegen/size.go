@@ -119,13 +119,19 @@ const (
 // Tiers lists every tier, lowest first.
 func Tiers() []Tier { return []Tier{Tier1K, Tier2K, Tier4K} }
 
+// The most pixels of a tier.
+const (
+	mostOf1K = 1_700_000
+	mostOf2K = 4_400_000
+)
+
 // TierOf returns the tier that a picture of this many pixels belongs to: 1K up to 1.7 million,
 // 2K up to 4.4 million, 4K beyond.
 func TierOf(pixels int) Tier {
 	switch {
-	case pixels <= 1_700_000:
+	case pixels <= mostOf1K:
 		return Tier1K
-	case pixels <= 4_400_000:
+	case pixels <= mostOf2K:
 		return Tier2K
 	}
 	return Tier4K

@@ -103,10 +103,3 @@ func TestPolicies(t *testing.T) {
 		})
 	}
 }
-
-func TestRefusedSizeNamesTheNearest(t *testing.T) {
-	is := is.New(t)
-	_, _, err := imagegen.SizeFirst(imagegen.Size{Width: 8000, Height: 100}, "auto", imagegen.ModelInfo{ID: "m", Ratios: imagegen.Ratios()})
-	is.True(strings.Contains(err.Error(), "3:1"))
-	is.True(strings.Contains(err.Error(), "8000x2667"))
-}

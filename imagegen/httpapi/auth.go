@@ -27,10 +27,17 @@ func bearer(h http.Header) (string, error) {
 	if len(sent) == 0 || len(sent) == 1 && strings.TrimSpace(sent[0]) == "" {
 		return "", imagegen.ErrMissingKey
 	}
+	if len(sent) > 1 {
+		return "", unreadableKey("the Authorization header was sent twice; send one")
+	}
 	scheme, key, _ := strings.Cut(strings.TrimSpace(sent[0]), " ")
 	key = strings.TrimLeft(key, " ")
-	if len(sent) > 1 || key == "" || !strings.EqualFold(scheme, "Bearer") {
-		return "", imagegen.ErrInvalidKey
+	if key == "" || !strings.EqualFold(scheme, "Bearer") {
+		return "", unreadableKey("the Authorization header holds no API key that can be read; send Authorization: Bearer <API_KEY>")
 	}
 	return key, nil
+}
+
+func unreadableKey(message string) error {
+	return &imagegen.Error{Code: imagegen.CodeInvalidKey, Message: message}
 }

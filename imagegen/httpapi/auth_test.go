@@ -80,7 +80,20 @@ func TestTwoAuthorizations(t *testing.T) {
 	r, err := http.NewRequestWithContext(t.Context(), "GET", s.server.URL+"/api/v1/credits", nil)
 	s.is.NoErr(err)
 	r.Header["Authorization"] = []string{"Bearer " + s.key, "Bearer " + s.key}
-	s.refused(s.send(r), http.StatusUnauthorized, imagegen.CodeInvalidKey)
+	a := s.send(r)
+	s.refused(a, http.StatusUnauthorized, imagegen.CodeInvalidKey)
+	s.is.True(strings.Contains(a.body, "sent twice"))
+}
+
+// Who sends a key in the wrong way is not told that it does not exist.
+func TestUnreadableAuthorization(t *testing.T) {
+	s := serve(t, httpapi.Options{})
+	for _, header := range []string{s.key, "Basic " + s.key, "Bearer"} {
+		a := s.do("GET", "/api/v1/credits", "", "Authorization", header)
+		s.refused(a, http.StatusUnauthorized, imagegen.CodeInvalidKey)
+		s.is.True(strings.Contains(a.body, "Bearer "))
+		s.is.True(!strings.Contains(a.body, s.key))
+	}
 }
 
 func TestWithoutKey(t *testing.T) {

@@ -38,6 +38,9 @@ func (x *exchange) fail(err error) {
 	if !ok {
 		status = http.StatusInternalServerError
 	}
+	if e == abandoned && x.request.Context().Err() != nil {
+		status = statusGone
+	}
 	h := x.Header()
 	switch e.Code {
 	case imagegen.CodeOverloaded, imagegen.CodeIdempotencyKeyInUse:
@@ -54,6 +57,10 @@ func (x *exchange) fail(err error) {
 	}
 	x.json(status, wire.ErrorBody{Error: wire.Failure{Message: e.Message, Code: e.Code}}) // two strings always encode
 }
+
+// statusGone stands in the log where the caller has hung up: nobody reads the answer, and nothing has
+// failed. It is the number that proxies write there.
+const statusGone = 499
 
 // coded returns what may be shown of an error.
 func coded(err error) *imagegen.Error {

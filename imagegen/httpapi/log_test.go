@@ -72,6 +72,29 @@ func TestAccessLog(t *testing.T) {
 	s.is.Equal(cmp.Diff(want, log.lines(t)), "")
 }
 
+// A caller who hangs up is no failure of the service.
+func TestLogOfCallerGone(t *testing.T) {
+	var log journal
+	held := hold()
+	s := serve(t, httpapi.Options{Log: log.logger()}, withProvider(held))
+	defer close(held.release)
+	ctx, hangUp := context.WithCancel(t.Context())
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.server.URL+generations, strings.NewReader(fox("")))
+	s.is.NoErr(err)
+	r.Header.Set("Authorization", "Bearer "+s.key)
+	r.Header.Set("Content-Type", "application/json")
+	go func() {
+		<-held.called
+		hangUp()
+	}()
+	_, err = http.DefaultTransport.RoundTrip(r)
+	s.is.True(err != nil)
+	s.until(func() bool { return log.String() != "" })
+	line := log.lines(t)[0]
+	s.is.Equal(line["level"], "INFO")
+	s.is.Equal(line["status"], 499.0)
+}
+
 // Whatever happens, neither keys nor prompts nor capabilities come into the log.
 func TestLogKeepsSecrets(t *testing.T) {
 	var log journal

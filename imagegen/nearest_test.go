@@ -1,0 +1,68 @@
+package imagegen_test
+
+import (
+	"fmt"
+	"regexp"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+var anySize = regexp.MustCompile(`(\d+x\d+)$`)
+
+// Whoever asks for a size that a model does not offer is told the nearest one that it does.
+func TestRefusedSizeNamesTheNearest(t *testing.T) {
+	for _, c := range []struct {
+		offered       []imagegen.Tier
+		asked, nearby string
+	}{
+		{imagegen.Tiers(), "8000x100", "8000x2667"},
+		{[]imagegen.Tier{"1K"}, "3000x3000", "1303x1303"},
+		{[]imagegen.Tier{"1K", "2K"}, "3840x2160", "2796x1573"},
+		{[]imagegen.Tier{"2K", "4K"}, "1024x768", "1506x1130"},
+		{[]imagegen.Tier{"1K", "4K"}, "1500x1500", "1303x1303"},
+		{[]imagegen.Tier{"4K"}, "16x16", "2098x2098"},
+		{[]imagegen.Tier{"1K"}, "4000x1000", "2258x752"}, // neither the ratio nor the tier
+		{[]imagegen.Tier{"1K"}, "16x8192", "752x2258"},
+	} {
+		t.Run(fmt.Sprintf("%s of %v", c.asked, c.offered), func(t *testing.T) {
+			is := is.New(t)
+			h := start(t, yieldImages(1, nil), func(cfg *imagegen.Config) {
+				prices := map[imagegen.Tier]imagegen.Credits{}
+				for _, tier := range c.offered {
+					prices[tier] = 1
+				}
+				cfg.Models[0].Credits = prices
+			})
+			_, err := h.generate(imagegen.GenerateRequest{Size: parse(t, c.asked)})
+			is.True(isCode(err, imagegen.ErrInvalidRequest))
+			is.Equal(anySize.FindString(err.Error()), c.nearby)
+			_, err = h.generate(imagegen.GenerateRequest{Size: parse(t, c.nearby)})
+			is.True(!isCode(err, imagegen.ErrInvalidRequest)) // it can be had
+		})
+	}
+}
+
+// Where the quality decides the tier, no other size would help, and none is named.
+func TestRefusedTierNamesNoSize(t *testing.T) {
+	is := is.New(t)
+	h := start(t, yieldImages(1, nil), func(cfg *imagegen.Config) {
+		cfg.Policy, cfg.Models[0].Credits = imagegen.QualityFirst, map[imagegen.Tier]imagegen.Credits{"1K": 1}
+	})
+	for _, size := range []string{"auto", "512x512"} {
+		_, err := h.generate(imagegen.GenerateRequest{Size: parse(t, size), Quality: imagegen.QualityHigh})
+		is.True(isCode(err, imagegen.ErrInvalidRequest))
+		is.Equal(anySize.FindString(err.Error()), "")
+	}
+}
+
+func parse(t *testing.T, size string) imagegen.Size {
+	t.Helper()
+	s, err := imagegen.ParseSize(size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
