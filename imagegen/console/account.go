@@ -27,6 +27,12 @@ type signInLine struct {
 	This      bool
 }
 
+// Idle is how long a browser stays signed in without use.
+func (accountView) Idle() string { return count(int(idle/time.Minute), "minute", "minutes") }
+
+// Absolute is how long it does in any case.
+func (accountView) Absolute() string { return count(int(absolute/time.Hour), "hour", "hours") }
+
 func (c *Console) account(p *page) error { return c.showAccount(p, http.StatusOK, filled()) }
 
 func (c *Console) showAccount(p *page, status int, f *form) error {
@@ -123,18 +129,27 @@ func (c *Console) endSignIns(p *page) error {
 	if err != nil {
 		return err
 	}
-	var end [][32]byte
-	for _, s := range ss {
-		one := f.Value("signin")
-		if one == hex.EncodeToString(s.Hash[:]) || one == "" && s.Hash != p.person.signIn.Hash {
-			end = append(end, s.Hash)
-		}
-	}
-	if len(end) == 0 { // to name none would end all
+	one := f.Value("signin")
+	end := p.among(ss, one)
+	switch { // to name none would end all
+	case len(end) == 0 && one != "":
+		return p.done("It is signed out already.", "account")
+	case len(end) == 0:
 		return p.done("You are signed in nowhere else.", "account")
 	}
 	if err := c.cfg.Logins.EndSignIns(p.context(), p.person.ID, end...); err != nil {
 		return err
 	}
 	return p.done("Signed out in "+count(len(end), "browser", "browsers")+".", "account")
+}
+
+// among finds one of the sign-ins that have not ended; with "", all of those but this browser's.
+func (p *page) among(ss []imagegen.SignIn, one string) (found [][32]byte) {
+	for _, s := range ss {
+		named := one == hex.EncodeToString(s.Hash[:]) || one == "" && s.Hash != p.person.signIn.Hash
+		if named && !ended(s, p.now) {
+			found = append(found, s.Hash)
+		}
+	}
+	return found
 }

@@ -34,6 +34,8 @@ func TestSignOutElsewhere(t *testing.T) {
 	a := here.get("account")
 	s.is.True(a.has("Sign out everywhere else"))
 	s.is.Equal(strings.Count(a.body, `name="signin"`), 3)
+	s.is.True(a.has(`Sign out<span class="unseen"> of Unknown browser</span></button>`)) // which one, to whom sees no table
+	s.is.True(a.has("A browser is signed out after 30 minutes without use, and after 12 hours in any case."))
 
 	_, id, _ := strings.Cut(a.body, `name="signin" value="`)
 	a = here.post("account/signins/end", "signin", id[:64])
@@ -48,7 +50,7 @@ func TestSignOutElsewhere(t *testing.T) {
 
 	// Another user's sign-in is none of one's own.
 	a = bob.post("account/signins/end", "signin", id[:64])
-	s.is.True(bob.follow(a).has("You are signed in nowhere else."))
+	s.is.True(bob.follow(a).has("It is signed out already."))
 
 	a = here.post("account/signins/end")
 	s.is.True(here.follow(a).has("Signed out in 2 browsers."))
@@ -59,6 +61,20 @@ func TestSignOutElsewhere(t *testing.T) {
 	s.is.True(here.follow(a).has("You are signed in nowhere else."))
 	s.is.Equal(here.get("account").StatusCode, http.StatusOK)
 	s.is.Equal(bob.get("account").StatusCode, http.StatusOK)
+}
+
+// A sign-in that has ended by itself is neither listed nor counted.
+func TestSignOutOfWhatHasEnded(t *testing.T) {
+	s := open(t)
+	alice := s.user("alice", imagegen.RoleUser)
+	early := s.visitor()
+	early.post("signin", "name", "alice", "password", secret)
+	s.clock.Advance(20 * time.Minute)
+	late := s.as(alice)
+	_, id, _ := strings.Cut(late.get("account").body, `name="signin" value="`)
+	s.clock.Advance(15 * time.Minute)
+	s.is.True(late.follow(late.post("account/signins/end")).has("You are signed in nowhere else."))
+	s.is.True(late.follow(late.post("account/signins/end", "signin", id[:64])).has("It is signed out already."))
 }
 
 func TestChangePassword(t *testing.T) {

@@ -15,18 +15,19 @@ type auditing struct {
 	since time.Time // zero: none is
 }
 
-// start runs f in the background unless one runs already.
-func (a *auditing) start(now time.Time, f func()) {
+// start runs f in the background, and reports whether it does: one may run already.
+func (a *auditing) start(now time.Time, f func()) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !a.since.IsZero() {
-		return
+		return false
 	}
 	a.since = now
 	go func() {
 		defer a.end()
 		f()
 	}()
+	return true
 }
 
 func (a *auditing) end() {
@@ -48,11 +49,14 @@ func (c *Console) startAudit(p *page) error {
 		return imagegen.ErrNotFound
 	}
 	ctx := context.WithoutCancel(p.context())
-	c.auditing.start(p.now, func() {
+	begun := c.auditing.start(p.now, func() {
 		if err := c.audit(ctx); err != nil {
 			c.cfg.Log.ErrorContext(ctx, "the audit could not be carried out", "user", p.person.ID, "error", err)
 		}
 	})
+	if !begun {
+		return p.done("An audit is under way already.", "system")
+	}
 	return p.done("An audit has begun.", "system")
 }
 

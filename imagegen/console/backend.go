@@ -23,11 +23,6 @@ type Engine interface {
 
 var _ Engine = (*imagegen.Engine)(nil)
 
-// Books is the ledger with its lots and its journal, as package storage and package memory have it.
-type Books interface {
-	imagegen.Bookkeeper
-}
-
 // Operations is how the service does, for operators. It is safe for concurrent use.
 type Operations interface {
 	// Status looks at the service; it is quick. After an error the page says that something went wrong,

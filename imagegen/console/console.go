@@ -22,7 +22,7 @@ import (
 // default that its comment names.
 type Config struct {
 	Engine Engine              // with its Config.Thumbnails the gallery loads small copies, else whole images
-	Ledger Books               // the engine's; as an imagegen.DayBook it yields the chart of what was spent
+	Ledger imagegen.Bookkeeper // the engine's; as an imagegen.DayBook it yields the chart of what was spent
 	Logins imagegen.LoginStore // where passwords and sign-ins are kept
 
 	// Operations tells operators how the service does. nil: there is no page for it.
@@ -46,8 +46,8 @@ const DefaultPath = "/console/"
 // answerTime is how long a browser may take to fetch a page or a file.
 const answerTime = 5 * time.Minute
 
-// names is how many names and addresses the limit on failed sign-ins remembers.
-const names = 10_000
+// limiterSize is how many names and addresses the limit on failed sign-ins remembers.
+const limiterSize = 10_000
 
 // Console is the account area. It is safe for concurrent use and holds nothing that must be closed.
 type Console struct {
@@ -72,7 +72,7 @@ func New(cfg Config) (*Console, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	c := &Console{cfg: cfg, passwords: password.NewHasher(), failures: limiter.New(names)}
+	c := &Console{cfg: cfg, passwords: password.NewHasher(), failures: limiter.New(limiterSize)}
 	var err error
 	if c.templates, err = c.parseTemplates(); err != nil {
 		return nil, fmt.Errorf("console: %w", err)
@@ -89,9 +89,8 @@ func New(cfg Config) (*Console, error) {
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.secure(w.Header())
 	control := http.NewResponseController(w)
-	control.SetWriteDeadline(time.Now().Add(answerTime)) // not every ResponseWriter has one
-	defer control.SetWriteDeadline(time.Time{})
-	if r.Body != http.NoBody { // net/http reads what is left of a body before it answers
+	control.SetWriteDeadline(time.Now().Add(answerTime)) // not every ResponseWriter has one; net/http lifts it behind the answer
+	if r.Body != http.NoBody {                           // net/http reads what is left of a body before it answers
 		control.SetReadDeadline(time.Now().Add(formTime))
 	}
 	c.guard.Handler(c.mux).ServeHTTP(w, r)

@@ -191,7 +191,7 @@ func TestOpenCharge(t *testing.T) {
 
 // book is a ledger in which some things were done by others.
 type book struct {
-	console.Books
+	imagegen.Bookkeeper
 	entries []imagegen.Entry
 	days    []imagegen.Day
 	from    time.Time // what was asked for
@@ -231,7 +231,7 @@ func withBook(t *testing.T) (*site, *book) {
 	t.Helper()
 	b := new(book)
 	return open(t, func(c *console.Config) {
-		b.Books = c.Ledger
+		b.Bookkeeper = c.Ledger
 		c.Ledger = b
 	}), b
 }
@@ -327,7 +327,7 @@ func TestSpending(t *testing.T) {
 
 // A ledger that does not count by days has no chart.
 func TestNoDays(t *testing.T) {
-	s := open(t, func(c *console.Config) { c.Ledger = struct{ console.Books }{c.Ledger} })
+	s := open(t, func(c *console.Config) { c.Ledger = struct{ imagegen.Bookkeeper }{c.Ledger} })
 	v := s.signedIn("alice")
 	s.Grant(t, v.user.ID, 7)
 	a := v.get("credits")

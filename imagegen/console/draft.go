@@ -20,10 +20,10 @@ const ownSize = "own"
 type draft struct {
 	form    *form
 	model   imagegen.ModelInfo
-	tier    imagegen.Tier // chosen; an own size has its own
+	tier    imagegen.Tier // chosen; a custom size has its own
 	request imagegen.GenerateRequest
 	quote   imagegen.Quote
-	price   bool // quote is there
+	priced  bool // quote is there
 }
 
 // draft reads the form and asks the engine for the price. Faults stand beside their fields.
@@ -157,7 +157,7 @@ func (d *draft) ask(s *imagegen.Session) error {
 		case err != nil:
 			refusal = cmp.Or(refusal, err)
 		case d.own() || quote.Tier == d.tier:
-			d.quote, d.price = quote, true
+			d.quote, d.priced = quote, true
 			return nil
 		default:
 			other = quote.Tier

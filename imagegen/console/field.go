@@ -5,14 +5,18 @@ import "fmt"
 // field is one control of a form, for the templates "field" and "select".
 type field struct {
 	Name, Label, Hint, Type, Value, Fault string
-	Autocomplete, Placeholder, InputMode  string
+	Autocomplete, InputMode               string
+	MinLength, MaxLength                  string
 	Required, Autofocus                   bool
-	Min, Max, MinLength, MaxLength, Rows  string
+	Conditional                           bool // required for some of what another field can say
 	Options                               []option
 }
 
 // option is one choice of a select.
 type option struct{ Value, Label string }
+
+// Optional reports whether the label says that the field may stay empty. Of a password nobody thinks so.
+func (d field) Optional() bool { return !d.Required && !d.Conditional && d.Type != "password" }
 
 // newField is the template function field: the form, the field's name, and then what else there is
 // to say of it by name and value in turn.
@@ -34,9 +38,8 @@ func newField(f *form, name string, more ...any) (field, error) {
 
 func (d *field) set(what, value any) error {
 	texts := map[any]*string{"label": &d.Label, "hint": &d.Hint, "type": &d.Type, "autocomplete": &d.Autocomplete,
-		"placeholder": &d.Placeholder, "inputmode": &d.InputMode, "min": &d.Min, "max": &d.Max,
-		"minlength": &d.MinLength, "maxlength": &d.MaxLength, "rows": &d.Rows}
-	flags := map[any]*bool{"required": &d.Required, "autofocus": &d.Autofocus}
+		"inputmode": &d.InputMode, "minlength": &d.MinLength, "maxlength": &d.MaxLength}
+	flags := map[any]*bool{"required": &d.Required, "conditional": &d.Conditional, "autofocus": &d.Autofocus}
 	switch v := value.(type) {
 	case bool:
 		if to, ok := flags[what]; ok {

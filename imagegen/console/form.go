@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
@@ -33,10 +34,22 @@ func (p *page) form() (*form, error) {
 		_, err = io.Copy(io.Discard, p.r.Body) // of a body that is no form
 	}
 	if err != nil {
-		return nil, imagegen.Invalid("the form cannot be read: %v", err)
+		return nil, unreadable(err)
 	}
 	http.NewResponseController(p.w).SetReadDeadline(time.Time{}) // it is there; see ServeHTTP
 	return &form{values: p.r.PostForm}, nil
+}
+
+// unreadable says what was wrong with a form that could not be read, and what to do: how the network
+// puts it helps nobody who looks at a page.
+func unreadable(err error) error {
+	message := "the form is malformed or ended early; send it again"
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		message = "the form is too large; shorten what you entered"
+	} else if errors.Is(err, os.ErrDeadlineExceeded) {
+		message = "the form came too slowly; send it again"
+	}
+	return &imagegen.Error{Code: imagegen.CodeInvalidRequest, Message: message, Err: err}
 }
 
 // filled returns a form that shows names and values in turn, as if they had been entered.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -29,7 +30,8 @@ func (c *Console) grant(p *page) error {
 	if err != nil {
 		return err
 	}
-	if g := f.grant(u.ID, p.now); f.valid() {
+	g := f.grant(u.ID, p.now)
+	if f.valid() {
 		lot, err := c.cfg.Ledger.Grant(p.context(), g)
 		other := err == nil && (!lot.Expires.Equal(g.Expires) || lot.Promo != g.Promo) // of the grant that stands
 		if other || errors.Is(err, imagegen.ErrGrantConflict) {
@@ -45,21 +47,30 @@ func (c *Console) grant(p *page) error {
 	if err != nil {
 		return err
 	}
-	return p.done(fmt.Sprintf("Granted to %s: %s credits. The balance is %s.", u.Name, f.Value("credits"), credits(b.Credits)), "users", string(u.ID))
+	return p.done(fmt.Sprintf("Granted to %s: %s. The balance is %s.", u.Name, inCredits(g.Credits), credits(b.Credits)), "users", string(u.ID))
 }
 
 // grant reads the form of a grant.
 func (f *form) grant(u imagegen.UserID, now time.Time) imagegen.Grant {
-	n, err := strconv.ParseInt(strings.ReplaceAll(f.Value("credits"), ",", ""), 10, 64)
-	g := imagegen.Grant{User: u, Credits: imagegen.Credits(n), Promo: f.Value("promo") != "", Priority: imagegen.DefaultPriority,
+	g := imagegen.Grant{User: u, Credits: f.amount("credits"), Promo: f.Value("promo") != "", Priority: imagegen.DefaultPriority,
 		Expires: f.lastDay("expires", now), Ref: cmp.Or(f.Value("ref"), f.Value("once"))}
-	if err != nil || !g.Credits.Valid() {
-		f.blame("credits", "Enter a whole number of credits, from 1 to %s.", credits(imagegen.MaxCredits))
-	}
 	if len(g.Ref) > 255 || strings.Contains(g.Ref, "\x00") {
 		f.blame("ref", "A reference is at most 255 bytes of text.")
 	}
 	return g
+}
+
+// wholeNumber is digits, and commas only where they set thousands apart: 1,5 is not meant as fifteen.
+var wholeNumber = regexp.MustCompile(`^(\d+|\d{1,3}(,\d{3})+)$`)
+
+// amount reads a number of credits.
+func (f *form) amount(name string) imagegen.Credits {
+	written := f.Value(name)
+	n, err := strconv.ParseInt(strings.ReplaceAll(written, ",", ""), 10, 64)
+	if err != nil || !wholeNumber.MatchString(written) || !imagegen.Credits(n).Valid() {
+		f.blame(name, "Enter a whole number of credits, from 1 to %s.", credits(imagegen.MaxCredits))
+	}
+	return imagegen.Credits(n)
 }
 
 // lastDay reads a day that is not over, and returns its end; zero if none was entered.
@@ -76,7 +87,7 @@ func (f *form) lastDay(name string, now time.Time) time.Time {
 	return end
 }
 
-// usedBefore blames the reference, or the form itself that was sent before with another amount.
+// usedBefore blames the reference, or the form itself that was sent before with other content.
 func (f *form) usedBefore() {
 	if f.Value("ref") != "" {
 		f.blame("ref", "This reference was used before, for another grant. Nothing was granted now.")

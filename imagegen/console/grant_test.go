@@ -55,6 +55,22 @@ func TestGrant(t *testing.T) {
 	balance(1012)
 }
 
+// Whatever way an amount is written in, the message says what was granted.
+func TestGrantSaysHowMuch(t *testing.T) {
+	s := open(t)
+	v := s.operator()
+	alice := s.newcomer("alice")
+	for _, c := range [][2]string{
+		{"1", "1 credit. The balance is 1."},
+		{"0002", "2 credits. The balance is 3."},
+		{"1234567", "1,234,567 credits. The balance is 1,234,570."},
+		{"1,000,000", "1,000,000 credits. The balance is 2,234,570."},
+	} {
+		a := v.post("users/"+string(alice.ID)+"/grants", "credits", c[0], "once", "console-"+c[0])
+		s.is.True(v.follow(a).has("Granted to alice: " + c[1]))
+	}
+}
+
 func TestGrantRefuses(t *testing.T) {
 	s := open(t)
 	v := s.operator()
@@ -66,8 +82,13 @@ func TestGrantRefuses(t *testing.T) {
 		long[i] = 'a'
 	}
 	for want, form := range map[string][]string{
-		`id="f-credits-fault">Enter a whole number of credits, from 1 to`:     {"credits", "0"},
-		`aria-describedby="f-credits-fault"`:                                  {"credits", "ten"},
+		`id="f-credits-fault">Enter a whole number of credits, from 1 to`: {"credits", "0"},
+		`aria-describedby="f-credits-fault"`:                              {"credits", "ten"},
+		`value="1,5"`:                                                     {"credits", "1,5"},
+		`value="1,00"`:                                                    {"credits", "1,00"},
+		`value="1000,000"`:                                                {"credits", "1000,000"},
+		`value=",100"`:                                                    {"credits", ",100"},
+		`value="-1"`:                                                      {"credits", "-1"},
 		`id="f-credits-fault">With 9007199254740991 more credits the account`: {"credits", "9007199254740991"},
 		`id="f-expires-fault">Enter a day that is not over, such as`:          {"credits", "1", "expires", "2020-01-01"},
 		`aria-describedby="f-expires-fault f-expires-hint"`:                   {"credits", "1", "expires", "tomorrow"},

@@ -29,7 +29,7 @@ func TestInvitation(t *testing.T) {
 	s := open(t)
 	link := s.invite(s.newcomer("alice"), imagegen.RoleUser)
 	v := s.visitor()
-	s.is.True(v.get(link).has("Welcome, alice"))
+	s.is.True(v.get(link).has("Welcome, alice", `minlength="12" maxlength="200"`, "At least 12 characters."))
 	a := v.post(link, "password", secret, "again", "")
 	s.is.Equal(a.StatusCode, http.StatusUnprocessableEntity)
 	s.is.True(a.has("This is not the same as the password above."))

@@ -14,9 +14,9 @@ type newKeyView struct {
 	Curl string // a command that shows that the key works, and costs nothing
 }
 
-// ownKey is the key that the address names, if it is the person's.
-func (c *Console) ownKey(p *page) (imagegen.Key, error) {
-	all, err := c.cfg.Engine.Accounts().Keys(p.context(), p.person.ID)
+// keyAt is the key that the address names, if it is the user's.
+func (c *Console) keyAt(p *page, u imagegen.UserID) (imagegen.Key, error) {
+	all, err := c.cfg.Engine.Accounts().Keys(p.context(), u)
 	if err != nil {
 		return imagegen.Key{}, err
 	}
@@ -29,7 +29,7 @@ func (c *Console) ownKey(p *page) (imagegen.Key, error) {
 
 // newKey shows a raw key, once: whoever loads the page again, or goes back to it, sees it no more.
 func (c *Console) newKey(p *page) error {
-	k, err := c.ownKey(p)
+	k, err := c.keyAt(p, p.person.ID)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func curlBalance(origin string, key imagegen.Secret) string {
 
 // confirmRevokeKey asks first: programs that use the key stop working.
 func (c *Console) confirmRevokeKey(p *page) error {
-	k, err := c.ownKey(p)
+	k, err := c.keyAt(p, p.person.ID)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (c *Console) confirmRevokeKey(p *page) error {
 }
 
 func (c *Console) revokeKey(p *page) error {
-	k, err := c.ownKey(p)
+	k, err := c.keyAt(p, p.person.ID)
 	if err != nil {
 		return err
 	}

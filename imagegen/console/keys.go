@@ -43,6 +43,33 @@ func (c *Console) showKeys(p *page, status int, f *form) error {
 	return p.renderStatus(status, "keys", v)
 }
 
+// keyOfUser is a key in a list.
+type keyOfUser struct {
+	imagegen.Key
+	Status string
+}
+
+// keysOf is the page of a user's keys that the address asks for, newest first.
+func (c *Console) keysOf(p *page, u imagegen.UserID) (lines []keyOfUser, links pager, err error) {
+	all, err := c.cfg.Engine.Accounts().Keys(p.context(), u)
+	shown, next := newestKeys(all, imagegen.KeyID(p.r.URL.Query().Get("after")))
+	for _, k := range shown {
+		lines = append(lines, keyOfUser{k, stateOfKey(k, p.now)})
+	}
+	return lines, p.pager("after", string(next)), err
+}
+
+// stateOfKey says in a word whether a key works.
+func stateOfKey(k imagegen.Key, now time.Time) string {
+	switch {
+	case !k.RevokedAt.IsZero():
+		return "revoked"
+	case !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt):
+		return "expired"
+	}
+	return "active"
+}
+
 // newestKeys is a page of keys, newest first, behind the given one; next is that of the next page.
 func newestKeys(all []imagegen.Key, after imagegen.KeyID) (shown []imagegen.Key, next imagegen.KeyID) {
 	shown = slices.Clone(all)

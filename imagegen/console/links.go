@@ -42,3 +42,15 @@ func (p *page) pager(name, next string) (links pager) {
 	}
 	return links
 }
+
+// origin is where the browser reaches this host. A browser says so with each form; a proxy may have
+// changed the Host.
+func (p *page) origin() string {
+	if o := p.r.Header.Get("Origin"); strings.HasPrefix(o, "https://") || strings.HasPrefix(o, "http://") {
+		return o
+	}
+	if p.c.cfg.Secure {
+		return "https://" + p.r.Host
+	}
+	return "http://" + p.r.Host
+}

@@ -98,6 +98,29 @@ func TestBodyThatDoesNotCome(t *testing.T) {
 	}
 }
 
+// A caller that asks and reads no answer holds no connection for long either, however small the answer is.
+func TestAnswerThatNobodyReads(t *testing.T) {
+	s := open(t)
+	for _, path := range []string{"/console/", "/console/signin"} {
+		synctest.Test(t, func(t *testing.T) {
+			is := is.New(t)
+			browser, server := net.Pipe()
+			listener := &once{conn: make(chan net.Conn, 1), closed: make(chan struct{})}
+			listener.conn <- server
+			serving := &http.Server{Handler: s.Console}
+			go serving.Serve(listener)
+			defer serving.Close()
+			began := time.Now()
+			browser.SetWriteDeadline(began.Add(time.Hour)) // else a connection that is never closed hangs the test
+			var err error
+			for err == nil {
+				_, err = fmt.Fprintf(browser, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", path)
+			}
+			is.True(time.Since(began) <= 6*time.Minute)
+		})
+	}
+}
+
 // once is a listener with one connection.
 type once struct {
 	conn   chan net.Conn

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -102,16 +101,4 @@ func (c *Console) showLink(p *page, u imagegen.User, role imagegen.Role, expires
 		return err
 	}
 	return p.render("user-link", linkView{u, role, p.origin() + c.cfg.Path + path, expires})
-}
-
-// origin is where the browser reaches this host. A browser says so with each form; a proxy may have
-// changed the Host.
-func (p *page) origin() string {
-	if o := p.r.Header.Get("Origin"); strings.HasPrefix(o, "https://") || strings.HasPrefix(o, "http://") {
-		return o
-	}
-	if p.c.cfg.Secure {
-		return "https://" + p.r.Host
-	}
-	return "http://" + p.r.Host
 }

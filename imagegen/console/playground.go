@@ -27,6 +27,18 @@ type playgroundView struct {
 // Limit is the length of the longest prompt, in characters.
 func (v playgroundView) Limit() string { return credits(imagegen.Credits(v.Model.MaxPrompt)) }
 
+// Example is a prompt for whoever has none yet.
+func (playgroundView) Example() string { return examplePrompt }
+
+// FileLimit is how large a reference image can be.
+func (v playgroundView) FileLimit() string {
+	return strconv.FormatInt(v.Model.MaxReferenceBytes>>20, 10) + " MiB"
+}
+
+// MinEdge and MaxEdge are what the width and the height of a custom size can be.
+func (playgroundView) MinEdge() int { return imagegen.MinEdge }
+func (playgroundView) MaxEdge() int { return imagegen.MaxEdge }
+
 func (c *Console) playground(p *page) error {
 	f := filled()
 	v := playgroundView{}

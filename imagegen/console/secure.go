@@ -37,13 +37,22 @@ func (c *Console) address(r *http.Request) netip.Addr {
 		if !c.trusts(at) {
 			break
 		}
-		before, err := netip.ParseAddr(strings.TrimSpace(hop))
-		if err != nil {
+		before, ok := hopAddress(strings.TrimSpace(hop))
+		if !ok {
 			break
 		}
 		at = before
 	}
 	return at
+}
+
+// hopAddress reads what a proxy was told: an address or, as some proxies write it, one with its port.
+func hopAddress(hop string) (netip.Addr, bool) {
+	if a, err := netip.ParseAddr(hop); err == nil {
+		return a, true
+	}
+	a, err := netip.ParseAddrPort(hop)
+	return a.Addr(), err == nil
 }
 
 func (c *Console) trusts(a netip.Addr) bool {

@@ -136,6 +136,24 @@ func TestSignInLimitBehindAProxy(t *testing.T) {
 	s.is.Equal(try("@", "203.0.113.9", 102), http.StatusUnprocessableEntity) // a unix socket
 }
 
+// Some proxies write the port too.
+func TestSignInLimitBehindAProxyThatTellsPorts(t *testing.T) {
+	s := open(t, func(c *console.Config) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")} })
+	for address, other := range map[string]string{"203.0.113.9:%d": "203.0.113.10:1", "[2001:db8::1]:%d": "[2001:db9::1]:1"} {
+		try := func(forwarded string, n int) (status int) {
+			v := s.visitor()
+			v.address = "10.0.0.1:1"
+			return v.do(http.MethodPost, "signin", strings.NewReader(fmt.Sprintf("name=user%d-%d&password=guess", len(address), n)),
+				"Content-Type", "application/x-www-form-urlencoded", "X-Forwarded-For", forwarded).StatusCode
+		}
+		for n := range 20 {
+			s.is.Equal(try(fmt.Sprintf(address, 1000+n), n), http.StatusUnprocessableEntity)
+		}
+		s.is.Equal(try(fmt.Sprintf(address, 2000), 100), http.StatusTooManyRequests)
+		s.is.Equal(try(other, 100), http.StatusUnprocessableEntity)
+	}
+}
+
 func TestSignOut(t *testing.T) {
 	s := open(t)
 	v := s.signedIn("alice")

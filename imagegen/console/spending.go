@@ -8,17 +8,17 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// spans are how many days the chart can show, the first unless another is asked for.
-var spans = []int{30, 90, 365}
+// periods are how many days the chart can show, the first unless another is asked for.
+var periods = []int{30, 90, 365}
 
 // spending is what was spent on the latest days.
 type spending struct {
-	Count int // of days
-	Spans []filter
-	Total imagegen.Credits
-	Most  imagegen.Day   // of all, the latest
-	Days  []imagegen.Day // on which anything was, the newest first
-	Chart chart
+	Count   int // of days
+	Periods []filter
+	Total   imagegen.Credits
+	Most    imagegen.Day   // of all, the latest
+	Days    []imagegen.Day // on which anything was, the newest first
+	Chart   chart
 }
 
 // spending is nil if the ledger does not know.
@@ -28,8 +28,8 @@ func (c *Console) spending(p *page) (*spending, error) {
 		return nil, nil
 	}
 	n, _ := strconv.Atoi(p.r.URL.Query().Get("days"))
-	if !slices.Contains(spans, n) {
-		n = spans[0]
+	if !slices.Contains(periods, n) {
+		n = periods[0]
 	}
 	to := p.now.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1)
 	from := to.AddDate(0, 0, -n)
@@ -37,7 +37,7 @@ func (c *Console) spending(p *page) (*spending, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &spending{Count: n, Spans: p.spans(n), Chart: newChart(from, n, days)}
+	s := &spending{Count: n, Periods: p.periods(n), Chart: newChart(from, n, days)}
 	for _, d := range days {
 		if s.Total += d.Spent; d.Spent >= s.Most.Spent {
 			s.Most = d
@@ -48,9 +48,9 @@ func (c *Console) spending(p *page) (*spending, error) {
 	return s, nil
 }
 
-// spans lead to the same page with another number of days.
-func (p *page) spans(now int) (all []filter) {
-	for _, n := range spans {
+// periods lead to the same page with another number of days.
+func (p *page) periods(now int) (all []filter) {
+	for _, n := range periods {
 		all = append(all, filter{strconv.Itoa(n) + " days", p.here("days", strconv.Itoa(n)), n == now})
 	}
 	return all

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,6 +34,9 @@ func (c *Console) parseTemplates() (map[string]*template.Template, error) {
 	}
 	sets := map[string]*template.Template{}
 	for _, file := range files {
+		if slices.Contains(shared, file) {
+			continue
+		}
 		t, err := template.Must(base.Clone()).ParseFS(sources, file) // a set that was never executed can be cloned
 		if err != nil {
 			return nil, err
@@ -45,19 +49,21 @@ func (c *Console) parseTemplates() (map[string]*template.Template, error) {
 // functions are what templates can call beyond what html/template has.
 func (c *Console) functions() template.FuncMap {
 	return template.FuncMap{
-		"path":      c.path,
-		"asset":     c.asset,
-		"system":    func() bool { return c.cfg.Operations != nil },
-		"field":     newField,
-		"credits":   credits,
-		"initial":   initial,
-		"plural":    plural,
-		"reference": reference,
-		"space":     space,
-		"iso":       func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-		"moment":    func(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04 UTC") },
-		"day":       func(t time.Time) string { return t.UTC().Format("2 Jan 2006") },
-		"list":      func(items ...any) []any { return items },
+		"path":        c.path,
+		"asset":       c.asset,
+		"system":      func() bool { return c.cfg.Operations != nil },
+		"field":       newField,
+		"credits":     credits,
+		"initial":     initial,
+		"plural":      plural,
+		"reference":   reference,
+		"space":       space,
+		"iso":         func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"moment":      func(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04 UTC") },
+		"day":         func(t time.Time) string { return t.UTC().Format("2 Jan 2006") },
+		"minPassword": func() int { return minPassword },
+		"maxPassword": func() int { return maxPassword },
+		"list":        func(items ...any) []any { return items },
 	}
 }
 

@@ -43,11 +43,12 @@ func (p *page) upload() (*upload, error) {
 	control := http.NewResponseController(p.w)
 	body := &formdata.Steady{Body: http.MaxBytesReader(p.w, p.r.Body, formdata.MaxBytes), Control: control, Began: time.Now()}
 	u := &upload{form: &form{values: url.Values{}}, engine: p.c.cfg.Engine, text: formdata.MaxText}
+	control.SetWriteDeadline(time.Time{}) // over HTTP/2 that of the answer would end the form as well
 	err := formdata.Read(body, parameters["boundary"], func(part formdata.Part) error { return u.take(p.context(), part) })
 	control.SetWriteDeadline(time.Now().Add(answerTime)) // it may have taken longer to arrive
 	if err != nil {
 		u.discard()
-		return nil, unreadable(err)
+		return nil, unreadableFiles(err)
 	}
 	return u, nil
 }
@@ -56,8 +57,8 @@ func tooLarge() error {
 	return imagegen.Invalid("the images are too large together; send fewer, or smaller ones")
 }
 
-// unreadable says what was wrong with a form that could not be read.
-func unreadable(err error) error {
+// unreadableFiles is unreadable of a form that may have files, which are the most of it.
+func unreadableFiles(err error) error {
 	if _, coded := errors.AsType[*imagegen.Error](err); coded {
 		return err
 	}
@@ -67,7 +68,7 @@ func unreadable(err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return imagegen.Invalid("the images came too slowly; send them again, or smaller ones")
 	}
-	return &imagegen.Error{Code: imagegen.CodeInvalidRequest, Message: "the form is malformed or ended early; send it again", Err: err}
+	return unreadable(err)
 }
 
 // discard removes the files, unless a Generate has taken them over.

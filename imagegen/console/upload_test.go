@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
@@ -309,3 +310,43 @@ func TestHangUpInMidUpload(t *testing.T) {
 	s.is.Equal(v.balance(), imagegen.Credits(10))
 	s.is.Equal(len(v.made()), 0)
 }
+
+// patient is a ResponseWriter that knows until when an answer may be written.
+type patient struct {
+	*httptest.ResponseRecorder
+	until time.Time
+}
+
+func (w *patient) SetWriteDeadline(t time.Time) error {
+	w.until = t
+	return nil
+}
+
+func (w *patient) SetReadDeadline(time.Time) error { return nil }
+
+// Files may take longer to arrive than an answer may to be fetched: over HTTP/2 the deadline of the
+// answer would cut them off.
+func TestFilesHaveNoAnswersDeadline(t *testing.T) {
+	s := open(t)
+	v := s.signedIn("alice")
+	v.grant(1)
+	contentType, form := formOf([]file{{"fox.png", picture(20, 20)}}, small()...)
+	w := &patient{ResponseRecorder: httptest.NewRecorder()}
+	meanwhile := time.Now()
+	body := readFunc(func(p []byte) (int, error) {
+		meanwhile = w.until
+		n := copy(p, form)
+		if form = form[n:]; n == 0 {
+			return 0, io.EOF
+		}
+		return n, nil
+	})
+	s.ServeHTTP(w, v.request(http.MethodPost, "playground", body, "Content-Type", contentType, "Sec-Fetch-Site", "same-origin"))
+	s.is.Equal(w.Code, http.StatusSeeOther)
+	s.is.True(meanwhile.IsZero())
+	s.is.True(!w.until.IsZero())
+}
+
+type readFunc func([]byte) (int, error)
+
+func (f readFunc) Read(p []byte) (int, error) { return f(p) }

@@ -84,6 +84,19 @@ func TestRevokeUserKey(t *testing.T) {
 	_, err = s.Authenticate(t.Context(), raw.Reveal())
 	s.is.Equal(err, error(imagegen.ErrInvalidKey))
 	s.is.True(!v.get(page).has(confirm))
+	s.is.True(v.follow(v.get(confirm)).has("The key “lap&lt;top” of alice is revoked already."))
+}
+
+// A key that another program made may have no name.
+func TestRevokeUserKeyWithoutAName(t *testing.T) {
+	s := open(t)
+	v := s.operator()
+	alice := s.newcomer("alice")
+	_, k, err := s.Accounts().MintKey(t.Context(), alice.ID, "", time.Time{})
+	s.is.NoErr(err)
+	confirm := "users/" + string(alice.ID) + "/keys/" + string(k.ID) + "/revoke"
+	s.is.True(v.get(confirm).has("Revoke "+k.Prefix+"… of alice?", "Revoke the key</button>"))
+	s.is.True(v.follow(v.post(confirm)).has("The key " + k.Prefix + "… of alice is revoked."))
 }
 
 // An operator sees what became of a generation and why, and neither prompt nor image.

@@ -23,7 +23,7 @@ func watching(gs []imagegen.Generation) (w watch) {
 	return w
 }
 
-// Query is what the page asks with: see seen.
+// Query is what the page asks with: see changes.
 func (w watch) Query() string {
 	q := url.Values{}
 	for _, g := range w {

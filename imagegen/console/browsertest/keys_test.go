@@ -20,6 +20,10 @@ func TestKeys(t *testing.T) {
 	s.is.Equal(s.call(raw), 200)
 	tab.click("Copy the key")
 	tab.shows("Copied")
+	tab.click("Copied") // a second press
+	tab.gone("Copied")
+	tab.shows("Copy")
+	s.is.Equal(evaluate[string](tab, `document.querySelector("[data-copy=raw] .unseen").textContent`), " the key")
 
 	tab.leads(200, chromedp.Reload())
 	tab.unsaid(raw)

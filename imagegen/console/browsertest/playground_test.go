@@ -62,6 +62,18 @@ func TestBackInThePlayground(t *testing.T) {
 	tab.shows("Delivered 1 image")
 }
 
+// An answer that is no form leaves the one that was sent as it stands.
+func TestPlaygroundKeepsWhatWasTyped(t *testing.T) {
+	s := open(t)
+	tab := s.signedIn(s.user("alice", imagegen.RoleUser))
+	long := evaluate[int](tab, `(document.querySelector("[name=prompt]").value = "fox ".repeat(300000)).length`)
+	tab.eyes.expect(400)
+	tab.click("Generate") // the script stays on the page
+	tab.shows("That cannot be done: The text of the form is larger than")
+	s.is.Equal(evaluate[int](tab, `document.querySelector("[name=prompt]").value.length`), long)
+	s.is.Equal(evaluate[string](tab, `document.querySelector("#play").dataset.sending ?? ""`), "") // it can be sent
+}
+
 // What the browser can check is said before anything is sent.
 func TestUnfitReference(t *testing.T) {
 	s := open(t)

@@ -17,8 +17,10 @@ function localTimes(root) {
 
 // A button with data-copy copies the text of the element that it names.
 async function copy(button) {
+  if (button.dataset.copied) return; // what it says is no label now
+  button.dataset.copied = "yes";
   const source = document.getElementById(button.dataset.copy);
-  const said = button.textContent;
+  const label = [...button.childNodes];
   try {
     await navigator.clipboard.writeText(source.value ?? source.textContent);
     button.textContent = "Copied";
@@ -26,7 +28,10 @@ async function copy(button) {
     getSelection().selectAllChildren(source);
     button.textContent = "Press Ctrl+C";
   }
-  setTimeout(() => { button.textContent = said; }, 2000);
+  setTimeout(() => {
+    button.replaceChildren(...label);
+    delete button.dataset.copied;
+  }, 2000);
 }
 
 document.addEventListener("click", (event) => {

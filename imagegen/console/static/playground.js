@@ -148,6 +148,10 @@ function answered(request, form) {
     failed(form, "The server did not answer as expected. Send it again: it is made once, however often it is sent.");
     return;
   }
+  if (!page.getElementById("play")) { // in its place the form, and what was typed into it, would be lost
+    failed(form, said(main));
+    return;
+  }
   const focus = document.activeElement?.id;
   document.getElementById("main").replaceChildren(...main.childNodes);
   htmx.process(document.getElementById("main"));
@@ -155,6 +159,12 @@ function answered(request, form) {
   begin();
   (document.querySelector("#play [aria-invalid=true]:not(fieldset), #play [aria-invalid=true] input:checked, #play > .flash.error")
     ?? document.getElementById(focus))?.focus();
+}
+
+// said is what a page without a form says: its title and its sentences, not its links.
+function said(main) {
+  const [title, ...sentences] = [...main.querySelectorAll("h1, p:not(:has(a))")].map((e) => e.textContent.trim());
+  return `${title}: ${sentences.join(" ")}`;
 }
 
 // rest makes a form that was being sent one that can be sent.
