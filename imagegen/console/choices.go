@@ -19,7 +19,7 @@ func (v playgroundView) choice(name, value, label, note string) choice {
 	return choice{Name: name, Value: value, Label: label, Note: note, Chosen: v.Form.Value(name) == value}
 }
 
-// Shapes are the ratios of the model, and a custom size.
+// Shapes are the ratios of the model, and an exact size.
 func (v playgroundView) Shapes() (all []choice) {
 	for _, r := range v.Model.Ratios {
 		c := v.choice("ratio", string(r), string(r), "")
@@ -30,7 +30,7 @@ func (v playgroundView) Shapes() (all []choice) {
 		c.Shape = &s
 		all = append(all, c)
 	}
-	own := v.choice("ratio", ownSize, "Custom", "")
+	own := v.choice("ratio", ownSize, "Exact", "")
 	own.Shape = &shape{8, 8, 24, 24}
 	return append(all, own)
 }

@@ -20,7 +20,7 @@ const ownSize = "own"
 type draft struct {
 	form    *form
 	model   imagegen.ModelInfo
-	tier    imagegen.Tier // chosen; a custom size has its own
+	tier    imagegen.Tier // chosen; an exact size has its own
 	request imagegen.GenerateRequest
 	quote   imagegen.Quote
 	priced  bool // quote is there

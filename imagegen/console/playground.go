@@ -35,7 +35,7 @@ func (v playgroundView) FileLimit() string {
 	return strconv.FormatInt(v.Model.MaxReferenceBytes>>20, 10) + " MiB"
 }
 
-// MinEdge and MaxEdge are what the width and the height of a custom size can be.
+// MinEdge and MaxEdge are what the width and the height of an exact size can be.
 func (playgroundView) MinEdge() int { return imagegen.MinEdge }
 func (playgroundView) MaxEdge() int { return imagegen.MaxEdge }
 

@@ -75,7 +75,7 @@ func TestPlayground(t *testing.T) {
 	s.is.Equal(a.cost(), "1 credit 1 image at 1 · 1K Balance 10, afterwards 9. What does not come is refunded.")
 	s.is.True(a.has(`<span>2K</span><small>2 credits</small>`, `<span>4K</span><small>4 credits</small>`, "At most 32,000 characters.", "at most 16"))
 	s.is.True(a.has(`placeholder="A red fox in fresh snow, early morning light"`, "PNG, JPEG or WebP up to 50 MiB each",
-		"<span>Custom</span>", "In pixels, from 16 to 8192. A custom size has its own price."))
+		"<span>Exact</span>", "In pixels, from 16 to 8192. An exact size has its own price."))
 	s.is.Equal(strings.Count(a.body, `name="ratio"`), len(imagegen.Ratios())+1)
 }
 

@@ -81,7 +81,7 @@ func (f *furnished) hers() []view {
 			t.shows("Balance", "2 credits", `-F 'reference_image=@"fox.png"'`)
 		}},
 		{"playground-refused", "playground", 200, func(t *tab) {
-			t.choose("Custom")
+			t.choose("Exact")
 			t.fill("Width", "10")
 			t.eyes.expect(422)
 			t.click("Generate") // the script stays on the page
