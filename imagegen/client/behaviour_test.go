@@ -217,6 +217,36 @@ func TestReferencesStream(t *testing.T) {
 	<-closed
 }
 
+// file is a reference image with a name.
+type file struct {
+	blob
+	name string
+}
+
+func (f file) Name() string { return f.name }
+
+// A reference goes by the name of its file, so that a message about it says which.
+func TestReferenceNames(t *testing.T) {
+	is := is.New(t)
+	var names []string
+	c := against(t, func(w http.ResponseWriter, r *http.Request) {
+		if err := r.ParseMultipartForm(1 << 20); err != nil {
+			t.Error(err)
+			return
+		}
+		for _, f := range r.MultipartForm.File["reference_image"] {
+			names = append(names, f.Filename)
+		}
+		http.Error(w, `{"error":{"message":"enough","code":"overloaded"}}`, http.StatusServiceUnavailable)
+	})
+	x := blob("x")
+	_, err := c.Generate(t.Context(), imagegen.GenerateRequest{Model: "m", Prompt: "p", References: []imagegen.Reference{
+		file{x, "secret/place/fox.png"}, x, file{x, ""}, file{x, `a "狐".png`}, file{x, "\xff.png"},
+	}})
+	is.True(errors.Is(err, imagegen.ErrOverloaded))
+	is.Equal(names, []string{"fox.png", "reference-2", "reference-3", `a "狐".png`, "?.png"})
+}
+
 type noted struct {
 	io.Reader
 	closed chan struct{}

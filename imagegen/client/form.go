@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"mime/multipart"
+	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/internal/wire"
@@ -59,7 +61,7 @@ func writeReference(ctx context.Context, form *multipart.Writer, reference image
 		return imagegen.Invalid("reference image %d cannot be opened: %v", number, err)
 	}
 	defer f.Close()
-	part, err := form.CreateFormFile("reference_image", fmt.Sprintf("reference-%d", number))
+	part, err := form.CreateFormFile("reference_image", fileName(reference, number))
 	if err != nil {
 		return err
 	}
@@ -69,6 +71,16 @@ func writeReference(ctx context.Context, form *multipart.Writer, reference image
 		return imagegen.Invalid("reference image %d cannot be read: %v", number, in.err)
 	}
 	return err
+}
+
+// fileName is what the service calls a reference in its messages: the name of the file, if the
+// reference has one as an *os.File has, without the directories, which are nobody else's business.
+func fileName(reference imagegen.Reference, number int) string {
+	file, ok := reference.(interface{ Name() string })
+	if !ok || file.Name() == "" {
+		return fmt.Sprintf("reference-%d", number)
+	}
+	return strings.ToValidUTF8(filepath.Base(file.Name()), "?")
 }
 
 // noted keeps the error of a reader apart from that of the writer it is copied to.

@@ -14,7 +14,9 @@ import (
 )
 
 // Generate implements [imagegen.Service]. References are sent as they are read, none is held in
-// memory. The service chooses the BaseURL of the result; that of the request does not count.
+// memory; one with a method Name() string, such as an *os.File has, is sent under the base of that
+// name, which stands in messages about it. The service chooses the BaseURL of the result; that of the
+// request does not count.
 func (c *Client) Generate(ctx context.Context, q imagegen.GenerateRequest) (imagegen.Result, error) {
 	if err := sendable(q); err != nil {
 		return imagegen.Result{}, err

@@ -7,9 +7,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
 )
 
 // An archive is a tar stream: the database, the reference images and images that it names, and the
@@ -116,6 +119,9 @@ func (b *backup) database(t *tx) error {
 
 func (b *backup) file(i listed) error {
 	f, err := b.open(i)
+	if errors.Is(err, imagegen.ErrNotFound) { // said in words: it would read as if the backup was not found
+		return fmt.Errorf("storage: backup: %s: its file %s is missing; imagegend audit names all such files: put them back, or erase their generations, and begin again", i, i.path())
+	}
 	if err != nil {
 		return fmt.Errorf("storage: backup: %s: %w", i, err)
 	}

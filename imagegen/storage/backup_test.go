@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -132,6 +133,21 @@ func TestBackupNamesADamagedImage(t *testing.T) {
 	err := db.Backup(t.Context(), io.Discard)
 	is.True(err != nil)
 	is.True(bytes.Contains([]byte(err.Error()), []byte("of generation gen_")))
+}
+
+func TestBackupNamesAMissingImage(t *testing.T) {
+	is, dir := is.New(t), usedDir(t)
+	db := openDir(t, dir, nil)
+	file := imageFile(t, dir)
+	is.NoErr(os.Remove(file))
+	err := db.Backup(t.Context(), io.Discard)
+	is.True(err != nil)
+	is.True(!errors.Is(err, imagegen.ErrNotFound)) // which would be told as an answer of the API
+	for _, want := range []string{"of generation gen_", filepath.Base(file), "is missing", "imagegend audit"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q does not say %q", err, want)
+		}
+	}
 }
 
 func TestBackupCanBeGivenUp(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 func createDatabase(dir string) error {
 	f, err := os.CreateTemp(dir, scratchPrefix)
 	if err != nil {
-		return fmt.Errorf("storage: %w", err)
+		return unreachable(dir, err)
 	}
 	defer os.Remove(f.Name())
 	if err := f.Close(); err != nil {
@@ -43,7 +43,7 @@ func openFile(dir string) (*bbolt.DB, error) {
 	path := filepath.Join(dir, databaseName)
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, fmt.Errorf("storage: %w", err)
+		return nil, unreachable(dir, err)
 	}
 	if info.Size() == 0 { // bbolt would begin a new one
 		return nil, damaged(path, errors.New("it is empty"))
@@ -88,7 +88,7 @@ func openBolt(path string, size int64) (bolt *bbolt.DB, err error) {
 		return nil, fmt.Errorf("%w: %s", ErrLocked, filepath.Dir(path))
 	}
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		return nil, fmt.Errorf("storage: %w", p)
+		return nil, unreachable(filepath.Dir(path), p)
 	}
 	return nil, damaged(path, err)
 }

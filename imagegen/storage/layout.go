@@ -31,7 +31,7 @@ func prepare(dir string, mustExist bool) error {
 	case err == nil:
 		return nil
 	case !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("storage: %w", err)
+		return unreachable(dir, err)
 	case mustExist:
 		return fmt.Errorf("%w: %s holds no %s; name the directory that the server uses", ErrNoDatabase, dir, databaseName)
 	}
@@ -62,11 +62,11 @@ func begin(dir string) error {
 // does. Hidden files do not count.
 func claim(dir string) (occupant string, err error) {
 	if err := makeDir(dir); err != nil {
-		return "", fmt.Errorf("storage: %w", err)
+		return "", unmakeable(dir, err)
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return "", fmt.Errorf("storage: %w", err)
+		return "", unreachable(dir, err)
 	}
 	for _, e := range entries {
 		if !strings.HasPrefix(e.Name(), ".") && e.Name() != "lost+found" {

@@ -5,6 +5,7 @@ package storage
 import (
 	"errors"
 	"os"
+	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -20,6 +21,16 @@ func diskBytes(dir string) (free, total int64, err error) {
 		return 0, 0, &os.PathError{Op: "statfs", Path: dir, Err: err}
 	}
 	return int64(s.Bavail) * int64(s.Bsize), int64(s.Blocks) * int64(s.Bsize), nil
+}
+
+// otherOwner is the number of the user whom a path belongs to; "" if that is the user of this process,
+// or cannot be told. The name would take os/user, and with it a C library.
+func otherOwner(path string) string {
+	var s unix.Stat_t
+	if unix.Lstat(path, &s) != nil || int(s.Uid) == os.Geteuid() {
+		return ""
+	}
+	return strconv.FormatUint(uint64(s.Uid), 10)
 }
 
 // syncDir makes the names in a directory durable.

@@ -38,7 +38,7 @@ func Restore(ctx context.Context, r io.Reader, dir string) (err error) {
 	}
 	scratch, err := os.MkdirTemp(dir, scratchPrefix)
 	if err != nil {
-		return fmt.Errorf("storage: restore: %w", err)
+		return unreachable(dir, err)
 	}
 	defer func() {
 		_ = os.RemoveAll(scratch) // what stays is removed at the next start

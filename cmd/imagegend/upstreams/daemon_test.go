@@ -11,15 +11,19 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
 )
 
-// modelsFile writes models.yaml with a model for each provider, which stands in flow style. Files
-// that it names lie beside it.
+// modelsFile writes models.yaml with a model for each provider, which stands in flow style and may be
+// followed by prices; without them, one for 1K, which every provider can do. Files that it names lie
+// beside it.
 func modelsFile(t *testing.T, providers map[string]string, beside map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	var text strings.Builder
 	text.WriteString("models:\n")
 	for id, provider := range providers {
-		text.WriteString("  - id: " + id + "\n    provider: " + provider + "\n    credits: {1K: 1, 2K: 1, 4K: 1}\n")
+		if !strings.Contains(provider, "credits:") {
+			provider += "\n    credits: {1K: 1}"
+		}
+		text.WriteString("  - id: " + id + "\n    provider: " + provider + "\n")
 	}
 	write := func(name, content string) string {
 		path := filepath.Join(dir, name)

@@ -49,7 +49,7 @@ func TestMemoryWithLargeImages(t *testing.T) {
 			needDisk(t, dir)
 			upstream := httptest.NewServer(&gathering{wanted: c.inFlight, n: c.n, picture: base64.StdEncoding.EncodeToString(c.file), all: make(chan struct{})})
 			defer upstream.Close()
-			models := modelsFile(t, map[string]string{"large": fmt.Sprintf("{type: openai, base_url: %s/v1, private: true}", upstream.URL)}, nil)
+			models := modelsFile(t, map[string]string{"large": fmt.Sprintf("{type: openai, base_url: %s/v1, private: true}\n    credits: {1K: 1, 2K: 1, 4K: 1}", upstream.URL)}, nil)
 			d := daemontest.Start(t, daemontest.Options{DataDir: dir, Args: []string{"--models", models, "--concurrency", strconv.Itoa(c.inFlight)}})
 			_, key := d.NewUser(c.inFlight * c.n)
 			atRest := d.RSS()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
@@ -17,29 +18,68 @@ func (l *Local) Grant(ctx context.Context, g Grant) (Granted, error) {
 	if err != nil {
 		return Granted{}, err
 	}
+	last, err := l.lastEntry(ctx, u.ID)
+	if err != nil {
+		return Granted{}, err
+	}
+	now := time.Now()
 	lot, err := l.DB.Grant(ctx, imagegen.Grant{User: u.ID, Credits: g.Credits, Promo: g.Promo, Priority: g.Priority,
 		Expires: g.Expires.Time, Ref: g.Ref})
 	if err != nil {
 		return Granted{}, refWords(g.Ref, err)
 	}
+	repeated, err := l.repeats(ctx, u.ID, g.Ref, last)
+	if err == nil && repeated {
+		err = sameTerms(g, lot, now)
+	}
+	if err != nil {
+		return Granted{}, err
+	}
 	b, err := l.DB.Balance(ctx, u.ID)
-	return Granted{viewLot(lot), b.Credits}, words(err)
+	return Granted{viewLot(lot), b.Credits, repeated}, words(err)
 }
 
 // Revoke implements Service.
-func (l *Local) Revoke(ctx context.Context, r Revocation) (Entry, error) {
+func (l *Local) Revoke(ctx context.Context, r Revocation) (Revoked, error) {
 	if !r.Credits.Valid() {
-		return Entry{}, errAmount(r.Credits)
+		return Revoked{}, errAmount(r.Credits)
 	}
 	u, err := l.user(ctx, r.User)
 	if err != nil {
-		return Entry{}, err
+		return Revoked{}, err
+	}
+	last, err := l.lastEntry(ctx, u.ID)
+	if err != nil {
+		return Revoked{}, err
 	}
 	e, err := l.DB.Revoke(ctx, imagegen.Revocation{User: u.ID, Credits: r.Credits, Lot: r.Lot, Ref: r.Ref})
 	if errors.Is(err, imagegen.ErrInsufficientCredits) {
-		return Entry{}, fmt.Errorf("%d unspent credits are not there; nothing was changed; imagegend credit lots --user %q shows what is", r.Credits, r.User)
+		return Revoked{}, l.tooFew(ctx, u.ID, r)
 	}
-	return viewEntry(e), refWords(r.Ref, err)
+	if err != nil {
+		return Revoked{}, refWords(r.Ref, err)
+	}
+	b, err := l.DB.Balance(ctx, u.ID)
+	v := viewEntry(e)
+	v.Balance = b.Credits // of a repetition the journal has what it was then
+	return Revoked{v, e.Seq <= last}, words(err)
+}
+
+// tooFew says what a revocation did not find.
+func (l *Local) tooFew(ctx context.Context, u imagegen.UserID, r Revocation) error {
+	if r.Lot == "" {
+		return fmt.Errorf("%d unspent credits are not there; nothing was changed; imagegend credit lots --user %q shows what is", r.Credits, r.User)
+	}
+	lots, err := l.DB.Lots(ctx, u)
+	if err != nil {
+		return words(err)
+	}
+	for _, lot := range lots {
+		if lot.ID == r.Lot {
+			return fmt.Errorf("lot %s has %d unspent credits, not %d; nothing was changed", r.Lot, lot.Remaining, r.Credits)
+		}
+	}
+	return fmt.Errorf("%q has no lot %q with credits in it; nothing was changed; imagegend credit lots --user %[1]q shows those there are", r.User, r.Lot)
 }
 
 // Lots implements Service.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -120,8 +121,14 @@ func (l *Local) Keys(ctx context.Context, user string) ([]Key, error) {
 	return each(keys, viewKey), words(err)
 }
 
+// rawPrefix begins every key. What begins so is a secret and not to be repeated.
+const rawPrefix = "img_"
+
 // RevokeKey implements Service.
 func (l *Local) RevokeKey(ctx context.Context, id string) (Key, error) {
+	if strings.HasPrefix(id, rawPrefix) {
+		return Key{}, errors.New("this is a key itself, not its KEY_ID, which begins with key_; imagegend key list --user NAME shows it beside the key's first characters")
+	}
 	k, err := l.Engine.Accounts().RevokeKey(ctx, imagegen.KeyID(id))
 	if errors.Is(err, imagegen.ErrNotFound) {
 		return Key{}, fmt.Errorf("there is no key %q; imagegend key list --user NAME shows a user's", id)

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -32,13 +33,13 @@ const (
 
 // Open reaches a data directory: through the socket of the server that has it open, or else by
 // opening the database. It never makes a directory.
-func Open(dir string) (*Session, error) {
+func Open(ctx context.Context, dir string) (*Session, error) {
 	place, err := socketPath(dir)
 	if err != nil {
 		return nil, err
 	}
-	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
-		s, err := connect(dir, place)
+	for began := time.Now(); ctx.Err() == nil; pause(ctx) {
+		s, err := connect(ctx, dir, place)
 		waited := time.Since(began)
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && waited > untilMade:
@@ -52,13 +53,22 @@ func Open(dir string) (*Session, error) {
 		}
 		return s, err
 	}
+	return nil, ctx.Err()
 }
 
-func connect(dir, place string) (*Session, error) {
-	if answers(place) {
+// pause lets a server get on, unless ctx ends.
+func pause(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(20 * time.Millisecond):
+	}
+}
+
+func connect(ctx context.Context, dir, place string) (*Session, error) {
+	if answers(ctx, place) {
 		return ask(place), nil
 	}
-	if _, err := os.Stat(dir); err != nil {
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	return openLocal(dir)

@@ -115,8 +115,8 @@ func (r *Remote) Grant(ctx context.Context, g Grant) (Granted, error) {
 }
 
 // Revoke implements Service.
-func (r *Remote) Revoke(ctx context.Context, v Revocation) (Entry, error) {
-	return call[Entry](ctx, r, revoke, v)
+func (r *Remote) Revoke(ctx context.Context, v Revocation) (Revoked, error) {
+	return call[Revoked](ctx, r, revoke, v)
 }
 
 // Lots implements Service.

@@ -25,7 +25,7 @@ type Service interface {
 
 	// Grant and Revoke are idempotent by Ref.
 	Grant(ctx context.Context, g Grant) (Granted, error)
-	Revoke(ctx context.Context, r Revocation) (Entry, error)
+	Revoke(ctx context.Context, r Revocation) (Revoked, error)
 	Lots(ctx context.Context, user string) ([]Lot, error)
 	History(ctx context.Context, p HistoryPage) ([]Entry, error)
 
@@ -84,10 +84,11 @@ type Grant struct {
 }
 
 // Granted is the lot that a grant made, or that stood under its reference already, and the
-// balance afterwards.
+// balance at present.
 type Granted struct {
-	Lot     Lot              `json:"lot"`
-	Balance imagegen.Credits `json:"balance"`
+	Lot      Lot              `json:"lot"`
+	Balance  imagegen.Credits `json:"balance"`
+	Repeated bool             `json:"repeated"` // the reference was used before: nothing was changed
 }
 
 // Revocation takes unspent credits back; Lot "" takes them as they would burn.
@@ -96,6 +97,13 @@ type Revocation struct {
 	Credits imagegen.Credits `json:"credits"`
 	Lot     string           `json:"lot"`
 	Ref     string           `json:"ref"`
+}
+
+// Revoked is the entry that a revocation made, or that stood under its reference already, with the
+// balance at present.
+type Revoked struct {
+	Entry
+	Repeated bool `json:"repeated"` // the reference was used before: nothing was changed
 }
 
 // HistoryPage asks for up to Limit entries before a sequence number; 0: the newest.

@@ -57,7 +57,7 @@ func bothRoads(t *testing.T, test func(t *testing.T, s admin.Service, engine *im
 		dir := t.TempDir()
 		local := open(t, dir)
 		serve(t, dir, local)
-		s, err := admin.Open(dir) // the lock is taken: only the socket is left
+		s, err := admin.Open(t.Context(), dir) // the lock is taken: only the socket is left
 		is.NoErr(err)
 		t.Cleanup(func() { s.Close() })
 		test(t, s, local.Engine)
@@ -144,6 +144,9 @@ func TestKeys(t *testing.T) {
 
 		_, err = s.RevokeKey(ctx, "key_unknown")
 		refused(t, err, `no key "key_unknown"`)
+		_, err = s.RevokeKey(ctx, made.Raw)
+		refused(t, err, "key_")
+		is.True(!strings.Contains(err.Error(), made.Raw))
 		revoked, err := s.RevokeKey(ctx, string(made.ID))
 		is.NoErr(err)
 		is.True(!revoked.RevokedAt.IsZero())
@@ -164,6 +167,7 @@ func TestCredits(t *testing.T) {
 		is.NoErr(err)
 		is.Equal(again.Lot.ID, first.Lot.ID)
 		is.Equal(again.Balance, imagegen.Credits(100))
+		is.True(!first.Repeated && again.Repeated)
 		grant.Credits = 200
 		_, err = s.Grant(ctx, grant)
 		refused(t, err, `"invoice-1"`, "nothing was changed")
@@ -182,11 +186,14 @@ func TestCredits(t *testing.T) {
 		is.True(lots[0].Promo)
 
 		_, err = s.Revoke(ctx, admin.Revocation{User: "alice", Credits: 11, Lot: gift.Lot.ID})
-		refused(t, err, "nothing was changed")
+		refused(t, err, gift.Lot.ID, "10 unspent", "nothing was changed")
+		_, err = s.Revoke(ctx, admin.Revocation{User: "alice", Credits: 11, Lot: "lot_nowhere"})
+		refused(t, err, `no lot "lot_nowhere"`, "credit lots", "nothing was changed")
 		e, err := s.Revoke(ctx, admin.Revocation{User: "alice", Credits: 40, Lot: first.Lot.ID, Ref: "r-1"})
 		is.NoErr(err)
 		is.Equal(e.Credits, imagegen.Credits(-40))
 		is.Equal(e.Balance, imagegen.Credits(70))
+		is.True(!e.Repeated)
 
 		history, err := s.History(ctx, admin.HistoryPage{User: "alice", Limit: 10})
 		is.NoErr(err)
@@ -237,7 +244,7 @@ func TestBackupAndClock(t *testing.T) {
 		is.NoErr(s.Backup(ctx, &archive))
 		dir := t.TempDir() + "/restored"
 		is.NoErr(storage.Restore(ctx, &archive, dir))
-		restored, err := admin.Open(dir)
+		restored, err := admin.Open(t.Context(), dir)
 		is.NoErr(err)
 		users, err := restored.Users(ctx)
 		is.NoErr(err)

@@ -25,7 +25,7 @@ func Listen(dir string) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	if answers(place) {
+	if answers(context.Background(), place) {
 		return nil, fmt.Errorf("another process answers on the admin socket %s", place)
 	}
 	if err := removeStale(place); err != nil {
@@ -120,8 +120,8 @@ func resolve(place string) string {
 }
 
 // answers reports whether somebody listens there.
-func answers(place string) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+func answers(ctx context.Context, place string) bool {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "unix", resolve(place))

@@ -66,7 +66,7 @@ func TestLongPath(t *testing.T) {
 	server.Listener = l
 	server.Start()
 
-	s, err := admin.Open(dir)
+	s, err := admin.Open(t.Context(), dir)
 	is.NoErr(err)
 	_, err = s.Users(t.Context())
 	is.NoErr(err)
@@ -82,12 +82,22 @@ func TestLongPath(t *testing.T) {
 func TestOpenMakesNoDirectory(t *testing.T) {
 	is := is.New(t)
 	dir := filepath.Join(t.TempDir(), "wrong")
-	_, err := admin.Open(dir)
+	_, err := admin.Open(t.Context(), dir)
 	refused(t, err, dir, "imagegend serve", "--data-dir")
 	_, err = os.Stat(dir)
 	is.True(errors.Is(err, os.ErrNotExist))
-	_, err = admin.Open(t.TempDir()) // there, but no data directory
+	_, err = admin.Open(t.Context(), t.TempDir()) // there, but no data directory
 	is.True(err != nil)
+}
+
+// Whoever gives up waiting for a server that starts need not wait for it.
+func TestOpenIsGivenUp(t *testing.T) {
+	is, dir := is.New(t), t.TempDir()
+	open(t, dir) // locked, and nobody answers
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := admin.Open(ctx, dir)
+	is.True(errors.Is(err, context.Canceled))
 }
 
 // failing is a Service whose backup breaks off.
@@ -102,7 +112,7 @@ func TestBackupThatBreaksOff(t *testing.T) {
 	is := is.New(t)
 	dir := t.TempDir()
 	serve(t, dir, failing{})
-	s, err := admin.Open(dir)
+	s, err := admin.Open(t.Context(), dir)
 	is.NoErr(err)
 	defer s.Close()
 	refused(t, s.Backup(t.Context(), io.Discard), "an image could", "not be read")
@@ -118,7 +128,7 @@ func TestServerOfAnotherVersion(t *testing.T) {
 	server.Listener = l
 	server.Start()
 	defer server.Close()
-	s, err := admin.Open(dir)
+	s, err := admin.Open(t.Context(), dir)
 	is.NoErr(err)
 	defer s.Close()
 	_, err = s.Users(t.Context())

@@ -26,6 +26,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider"
 )
@@ -75,15 +76,19 @@ type source struct {
 func (s source) models(content []byte) ([]imagegen.Model, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(content, &doc); err != nil {
-		return nil, err
+		return nil, config.NoYAML(err)
 	}
 	if len(doc.Content) == 0 {
 		return nil, errors.New("the file lists no model")
 	}
 	var models []imagegen.Model
-	root := doc.Content[0]
+	root, lines := doc.Content[0], map[string]int{}
 	err := fields(root, keys{"models": each(func(n *yaml.Node) error {
 		m, err := s.model(n)
+		if line, taken := lines[m.ID]; taken && err == nil {
+			err = errAt(lookup(n, "id"), "model %q stands at line %d already; give this one another id", m.ID, line)
+		}
+		lines[m.ID] = n.Line
 		models = append(models, m)
 		return err
 	})})

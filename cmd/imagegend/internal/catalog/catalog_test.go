@@ -57,6 +57,7 @@ models:
 
 func TestMistakesAreNamed(t *testing.T) {
 	const head = "models:\n  - id: m\n    provider: {type: fake}\n    credits: {1K: 1}\n"
+	const small = "{type: gemini, private: true, base_url: 'http://127.0.0.1:1', sizes: gemini-2.5-flash, tiers: [1K], max_references: 0}"
 	tests := []struct {
 		name, text string
 		want       []string
@@ -83,7 +84,17 @@ func TestMistakesAreNamed(t *testing.T) {
 		{"too many references", head + "    max_references: 17\n", []string{":5:", "between 0 and 16", "17"}},
 		{"no images", head + "    max_images: 0\n", []string{":5:", "between 1 and 4"}},
 		{"a text for a model", "models: [m]\n", []string{":1:", "keys are wanted"}},
-		{"no YAML", "models: [\n", []string{"yaml"}},
+		{"id twice", head + "  - id: n\n    provider: {type: fake}\n    credits: {1K: 1}\n  - provider: {type: fake}\n    credits: {1K: 1}\n    id: m\n",
+			[]string{":10:", `model "m"`, "line 2", "another id"}},
+		{"price beyond all accounts", "models:\n  - id: m\n    provider: {type: fake}\n    credits: {1K: 9007199254740991}\n", []string{":4:", "credits: 1K", "more than an account"}},
+		{"price for an impossible tier", "models:\n  - id: m\n    provider: " + small + "\n    credits:\n      1K: 1\n      4K: 4\n",
+			[]string{":6:", `model "m"`, "credits", "cannot do tier 4K, only [1K]"}},
+		{"no price for a possible tier", "models:\n  - id: m\n    provider: " + small + "\n    credits: {4K: 4}\n",
+			[]string{":4:", `model "m" has no price for any tier`, "[1K]"}},
+		{"impossible ratio", "models:\n  - id: m\n    provider: " + small + "\n    credits: {1K: 1}\n    ratios:\n      - auto\n      - 21:9\n",
+			[]string{":7:", `model "m"`, "ratios", "cannot do ratio 21:9"}},
+		{"no YAML", "models: [\n", []string{"models.yaml: this is no YAML near line 1: did not find"}},
+		{"no YAML in a line", "models:\n  - id: m\n  credits: {1K: 1}\n", []string{"models.yaml: this is no YAML near line 1: did not find"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

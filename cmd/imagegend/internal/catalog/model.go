@@ -29,6 +29,10 @@ func (s source) model(n *yaml.Node) (imagegen.Model, error) {
 		err = errAt(n, "a model needs a provider, such as provider: {type: fake}")
 	case len(m.Credits) == 0:
 		err = errAt(n, "a model needs prices, such as credits: {1K: 1, 2K: 2, 4K: 4}")
+	case !priced(m):
+		return m, errAt(lookup(n, "credits"), "model %q has no price for any tier of its provider, which can do %v", m.ID, m.Provider.Capabilities().Tiers)
+	default:
+		err = suits(n, m.Provider.Capabilities())
 	}
 	if err != nil && m.ID != "" {
 		return m, fmt.Errorf("model %q: %w", m.ID, err)
@@ -56,6 +60,9 @@ func price(n *yaml.Node) (imagegen.Credits, error) {
 	err := whole(&c)(n)
 	if err == nil && !c.Valid() {
 		err = errAt(n, "a price is a whole number of credits, from 1; got %d", c)
+	}
+	if _, over := c.Times(imagegen.MaxImages); err == nil && over != nil {
+		err = errAt(n, "%d images at %d credits are more than an account can hold", imagegen.MaxImages, c)
 	}
 	return c, err
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -14,7 +16,12 @@ import (
 
 // exactly wants one argument for each name.
 func exactly(names ...string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > len(names) {
+			if err := misplacedUser(cmd, args); err != nil {
+				return err
+			}
+		}
 		switch {
 		case len(args) < len(names):
 			return fmt.Errorf("%s is missing", strings.Join(names[len(args):], " "))
@@ -38,6 +45,20 @@ func userFlag(c *cobra.Command, to *string) {
 	required(c, "user")
 }
 
+// misplacedUser points at --user when it is wanted and a name stands among the arguments instead.
+func misplacedUser(cmd *cobra.Command, args []string) error {
+	f := cmd.Flags().Lookup("user")
+	if f == nil || f.Changed {
+		return nil
+	}
+	for _, arg := range args {
+		if first, _ := utf8.DecodeRuneInString(arg); unicode.IsLetter(first) { // an amount is no name
+			return fmt.Errorf(`%s is missing; did you mean "--user %s"?`, withValue(f), arg)
+		}
+	}
+	return nil
+}
+
 // amount is a number of credits on the command line.
 type amount struct{ value *imagegen.Credits }
 
@@ -59,11 +80,23 @@ func amountArg(to *imagegen.Credits) cobra.PositionalArgs {
 		if err := exactly("N")(cmd, args); err != nil {
 			return err
 		}
-		if err := (&amount{to}).Set(args[0]); err != nil {
-			return fmt.Errorf("%w; got %q", err, args[0])
+		err := (&amount{to}).Set(args[0])
+		if err == nil {
+			return nil
 		}
-		return nil
+		if misplaced := misplacedUser(cmd, args); misplaced != nil {
+			return misplaced
+		}
+		return fmt.Errorf("%w; got %q%s", err, args[0], direction(args[0]))
 	}
+}
+
+// direction tells who wrote a negative amount which command does what.
+func direction(amount string) string {
+	if !strings.HasPrefix(amount, "-") {
+		return ""
+	}
+	return "; credit grant gives credits, credit revoke takes them back"
 }
 
 // instant is a point in time on the command line.

@@ -44,13 +44,20 @@ func (a *app) backup() *cobra.Command {
 // writeNew makes a file that is durable and whole, or none. It overwrites nothing.
 func writeNew(path string, write func(io.Writer) error) error {
 	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("%s exists already; choose another name", path)
+		return existsAlready(path)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	dir := filepath.Dir(path)
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return fmt.Errorf("there is no directory %s to write %s in", dir, filepath.Base(path))
+	}
+	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
+	if p, ok := errors.AsType[*fs.PathError](err); ok { // its path is a name that nobody typed
+		return fmt.Errorf("%s cannot be written: %w", path, p.Err)
+	}
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // after the link: only the temporary name
+	defer os.Remove(f.Name()) // after the link: only the temporary name; after a rename: nothing
 	err = write(f)
 	if err == nil {
 		err = f.Sync()
@@ -58,10 +65,27 @@ func writeNew(path string, write func(io.Writer) error) error {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	if err := os.Link(f.Name(), path); err != nil { // unlike a rename, it replaces nothing
+	if err := nameNew(f.Name(), path, os.Link); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(path))
+	return syncDir(dir)
+}
+
+// nameNew gives a file its name. A link, unlike a rename, replaces nothing, but some filesystems have
+// none; there one looks first, for what was written is too much to throw away.
+func nameNew(temp, path string, link func(from, to string) error) error {
+	err := link(temp, path)
+	if err == nil {
+		return nil
+	}
+	if _, there := os.Lstat(path); there == nil || errors.Is(err, fs.ErrExist) {
+		return existsAlready(path)
+	}
+	return os.Rename(temp, path)
+}
+
+func existsAlready(path string) error {
+	return fmt.Errorf("%s exists already; choose another name", path)
 }
 
 func syncDir(path string) error {

@@ -26,7 +26,7 @@ func (a *app) creditGrant() *cobra.Command {
 		Use:   "grant --user NAME N",
 		Short: "give a user credits",
 		Long: "Gives a user N credits, as one lot. Lots burn by priority, then by expiry, promotional ones first.\n" +
-			"The same --ref again changes nothing; with another amount it is an error.",
+			"The same --ref again changes nothing; with another amount or on other terms it is an error.",
 		Example: "  imagegend credit grant --user alice 1000 --ref invoice-2041\n" +
 			"  imagegend credit grant --user alice 50 --promo --expires-in 720h",
 		Args: amountArg(&g.Credits),
@@ -35,6 +35,10 @@ func (a *app) creditGrant() *cobra.Command {
 			granted, err := s.Grant(cmd.Context(), g)
 			if err != nil {
 				return err
+			}
+			if granted.Repeated {
+				a.usedAlready(g.Ref, granted.Lot.CreatedAt, granted.Balance)
+				return nil
 			}
 			fmt.Fprintf(a.stdout, "granted %s to %s in lot %s; the balance is %d\n", plural(granted.Lot.Granted, "credit"), g.User, granted.Lot.ID, granted.Balance)
 			return nil
@@ -80,6 +84,10 @@ func (a *app) creditRevoke() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if e.Repeated {
+				a.usedAlready(r.Ref, e.Time, e.Balance)
+				return nil
+			}
 			fmt.Fprintf(a.stdout, "took %s back from %s; the balance is %d\n", plural(-e.Credits, "credit"), r.User, e.Balance)
 			return nil
 		}),
@@ -89,6 +97,11 @@ func (a *app) creditRevoke() *cobra.Command {
 	c.Flags().StringVar(&r.Ref, "ref", "", refUsage)
 	a.settings.DataDirFlag(c.Flags())
 	return c
+}
+
+// usedAlready says of a command that was repeated what it did not do again.
+func (a *app) usedAlready(ref string, at admin.Time, balance imagegen.Credits) {
+	fmt.Fprintf(a.stdout, "the reference %s was used already, at %s UTC: nothing was changed; the balance is %d\n", ref, when(at), balance)
 }
 
 func (a *app) creditLots() *cobra.Command {

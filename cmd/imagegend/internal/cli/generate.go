@@ -87,6 +87,8 @@ func (a *app) request(cmd *cobra.Command, prompt string) (imagegen.GenerateReque
 		return r, usage(cmd, "--quality is auto, low, medium or high; got %q", s.Quality)
 	case s.Dev && s.NoWait:
 		return r, usage(cmd, "--no-wait has no place beside --dev, which keeps nothing")
+	case s.NoWait && s.Output != "":
+		return r, usage(cmd, "--no-wait leaves before there are images, so -o has no place beside it")
 	}
 	r.Size = size
 	for _, path := range s.References {
@@ -105,28 +107,39 @@ func (a *app) run(ctx context.Context, s waiter, r imagegen.GenerateRequest, out
 		return a.unreachable(err)
 	}
 	stop := a.progress("generating")
-	result, err := persist(ctx, func() (imagegen.Result, error) { return s.Generate(ctx, r) })
-	if err == nil && a.settings.NoWait {
-		stop()
+	result, err := a.ask(ctx, s, r)
+	stop()
+	switch {
+	case err != nil:
+		return err
+	case a.settings.NoWait:
 		_, err = fmt.Fprintln(a.stdout, result.ID)
 		return err
+	case result.Failure != nil:
+		return explain(result.Failure)
 	}
-	g := result.Generation
-	if err == nil && r.Async {
-		g, err = persist(ctx, func() (imagegen.Generation, error) { return s.Wait(ctx, result.ID) })
+	if err := a.save(ctx, s, result.Generation, out); err != nil {
+		return err
 	}
-	if err == nil && g.Failure != nil {
-		err = g.Failure
-	}
-	stop()
-	if err != nil {
-		return explain(err)
-	}
-	if err := a.save(ctx, s, g, out); err != nil {
-		return fmt.Errorf("generation %s was charged, but its images could not be saved: %w", g.ID, explain(err))
-	}
-	a.account(g, result.Balance)
+	a.account(result.Generation, result.Balance)
 	return nil
+}
+
+// ask sends the request, and sees asynchronous work to its end.
+func (a *app) ask(ctx context.Context, s waiter, r imagegen.GenerateRequest) (imagegen.Result, error) {
+	result, err := persist(ctx, func() (imagegen.Result, error) { return s.Generate(ctx, r) })
+	if err != nil {
+		return result, a.unanswered(err)
+	}
+	if !r.Async || a.settings.NoWait {
+		return result, nil
+	}
+	g, err := persist(ctx, func() (imagegen.Generation, error) { return s.Wait(ctx, result.ID) })
+	if err != nil {
+		return result, a.unwatched(result.ID, err)
+	}
+	result.Generation = g
+	return result, nil
 }
 
 // account tells on standard error what came and what it cost.
@@ -156,6 +169,8 @@ func chooseModel(ctx context.Context, s imagegen.Service, r *imagegen.GenerateRe
 		ids = append(ids, m.ID)
 	}
 	switch {
+	case len(ids) == 0:
+		return errors.New("the service has no models; its operator names them in models.yaml")
 	case r.Model == "" && len(ids) == 1:
 		r.Model = ids[0]
 	case r.Model == "":
@@ -164,19 +179,4 @@ func chooseModel(ctx context.Context, s imagegen.Service, r *imagegen.GenerateRe
 		return fmt.Errorf("the service has no model %q; there are: %s", r.Model, strings.Join(ids, ", "))
 	}
 	return nil
-}
-
-// explain leaves out the code of an error, which is for programs.
-func explain(err error) error {
-	if e, ok := errors.AsType[*imagegen.Error](err); ok {
-		return errors.New(e.Message)
-	}
-	return err
-}
-
-func (a *app) unreachable(err error) error {
-	if e, ok := errors.AsType[*imagegen.Error](err); ok && e.Err != nil {
-		return fmt.Errorf("no service answers at %s: %w; start one with imagegend serve, or name another with --url", a.settings.URL, e.Err)
-	}
-	return explain(err)
 }

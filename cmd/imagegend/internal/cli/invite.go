@@ -3,7 +3,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
-	"strings"
+	"net/url"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,10 +29,8 @@ func (a *app) userInvite() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if strings.HasPrefix(link.Address, "/") { // no server runs that knows its address
-				base := cmp.Or(a.settings.BaseURL, config.DefaultURL)
-				link.Address = base + link.Address
-				fmt.Fprintf(a.stderr, "no server runs here, so the link leads to %s; --base-url names another address\n", base)
+			if link.Address, err = a.leadTo(link.Address); err != nil {
+				return err
 			}
 			fmt.Fprintf(a.stderr, "link for %s (%s), shown only now; it works once, until %s UTC\n", i.User, link.Role, when(i.Expires))
 			fmt.Fprintln(a.stdout, link.Address)
@@ -42,6 +40,21 @@ func (a *app) userInvite() *cobra.Command {
 	c.Flags().BoolVar(&i.Operator, "operator", false, "make the user an operator, who sees users and the state of the service")
 	c.Flags().Var(config.Duration(&expiresIn), "expires-in", "time after which the link leads nowhere")
 	a.settings.DataDirFlag(c.Flags())
-	a.settings.BaseURLFlag(c.Flags())
+	a.settings.BaseURLFlag(c.Flags(), "address that the link begins with; without it, that of the running server")
 	return c
+}
+
+// leadTo completes the address of a link. A server knows its own, but who typed another one knows
+// better how it is reached.
+func (a *app) leadTo(address string) (string, error) {
+	u, err := url.Parse(address)
+	switch {
+	case err != nil:
+		return "", err
+	case u.Host != "" && !a.sources.Given("base-url"):
+		return address, nil
+	case u.Host == "" && a.settings.BaseURL == "":
+		fmt.Fprintf(a.stderr, "no server runs here, so the link leads to %s; --base-url names another address\n", config.DefaultURL)
+	}
+	return config.Root(cmp.Or(a.settings.BaseURL, config.DefaultURL)) + u.Path, nil
 }

@@ -2,14 +2,10 @@ package cli
 
 import (
 	"errors"
-	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
-	"github.com/imagegend/imagegend/internal/nearest"
 )
 
 // The groups of commands, as the help shows them.
@@ -31,14 +27,23 @@ func (a *app) root() *cobra.Command {
   imagegend generate "a fox in the snow"       ask for an image`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
+		Version:       thisVersion().String(),
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			var err error
+			err := errors.Join(missingFlag(cmd.Flags()), exclusiveFlags(cmd.Flags()))
+			if err != nil {
+				return err
+			}
 			if a.sources, err = config.Load(cmd.Flags(), a.getenv); err != nil {
 				return &exit{ExitError, err}
 			}
 			return nil
 		},
 	}
+	root.SetIn(a.stdin)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.Flags().BoolP("version", "v", false, "show the version")
 	root.AddGroup(&cobra.Group{ID: groupUse, Title: "Service:"}, &cobra.Group{ID: groupUsers, Title: "Users and credits:"},
 		&cobra.Group{ID: groupData, Title: "Data:"})
 	config.DeclareFile(root.PersistentFlags())
@@ -49,8 +54,8 @@ func (a *app) root() *cobra.Command {
 	add(root, groupUsers, a.user(), a.key(), a.credit())
 	add(root, groupData, a.generation(), a.audit(), a.backup(), a.restore(), a.clock())
 	add(root, "", a.config(), a.version())
-	parent(root)
-	return root
+	strictDefaults(root)
+	return parent(root)
 }
 
 func add(to *cobra.Command, group string, commands ...*cobra.Command) {
@@ -66,38 +71,4 @@ func (a *app) action(f func(cmd *cobra.Command, args []string) error) func(*cobr
 		a.running = true
 		return f(cmd, args)
 	}
-}
-
-// parent makes a command that only has others refuse what it does not have; cobra would show its
-// help and report success.
-func parent(c *cobra.Command) *cobra.Command {
-	c.Args = cobra.ArbitraryArgs
-	c.RunE = func(c *cobra.Command, args []string) error {
-		var names []string
-		for _, sub := range c.Commands() {
-			if sub.IsAvailableCommand() {
-				names = append(names, sub.Name())
-			}
-		}
-		if len(args) == 0 && !c.HasParent() {
-			return c.Help()
-		}
-		if len(args) == 0 {
-			return fmt.Errorf("%s what? there are %s", c.CommandPath(), strings.Join(names, ", "))
-		}
-		return fmt.Errorf("unknown command %q for %s%s", args[0], c.CommandPath(), nearest.Hint(args[0], names))
-	}
-	return c
-}
-
-// flagError names the nearest flag that there is.
-func flagError(cmd *cobra.Command, err error) error {
-	unknown, ok := errors.AsType[*pflag.NotExistError](err)
-	if !ok {
-		return err
-	}
-	var names []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	hint := nearest.Hint(unknown.GetSpecifiedName(), names)
-	return fmt.Errorf("%w%s", err, strings.Replace(hint, `"`, `"--`, 1))
 }

@@ -34,22 +34,45 @@ func TestWrongUsage(t *testing.T) {
 		{"serv", []string{`unknown command "serv"`, `did you mean "serve"`, "imagegend --help"}},
 		{"user", []string{"imagegend user what?", "create", "disable"}},
 		{"user bogus", []string{`unknown command "bogus"`, "imagegend user --help"}},
+		{"sevre --dev", []string{`unknown command "sevre" for imagegend; did you mean "serve"?; see imagegend --help`}},
+		{"user lsit --json", []string{`unknown command "lsit" for imagegend user; did you mean "list"?`}},
+		{"user delete alice --data-dir ./data", []string{`unknown command "delete" for imagegend user;`}},
+		{"credit balance --user alice", []string{`unknown command "balance" for imagegend credit;`}},
+		{"user --json", []string{"unknown flag: --json"}},
 		{"serve --data_dir x", []string{"--data_dir", `did you mean "--data-dir"`, "imagegend serve --help"}},
+		{"serve --addr :99999", []string{"--addr", `":99999"`}},
 		{"serve now", []string{`"now"`, "no argument is wanted"}},
 		{"serve --drain-timeout 15", []string{"--drain-timeout", "such as 15s"}},
+		{"serve --addr nonsense", []string{"--addr", "127.0.0.1:8080"}},
 		{"serve --dev --data-dir x", []string{"--dev keeps no data"}},
 		{"user create", []string{"NAME is missing"}},
 		{"user create a b", []string{`"b"`, "quotes"}},
 		{"user create a --credits 0", []string{"--credits", "from 1"}},
-		{"user set a", []string{"account-type"}},
-		{"key create", []string{"user"}},
+		{"user set a", []string{"--account-type TYPE is missing"}},
+		{"key create", []string{"--user NAME is missing"}},
 		{"key create --user a --expires-in 0", []string{"--expires-in", "more than 0"}},
 		{"credit grant --user a", []string{"N is missing"}},
 		{"credit grant --user a 1.5", []string{`"1.5"`, "whole number"}},
 		{"credit grant --user a 1000000000000000000000", []string{"from 1 to 9007199254740991"}},
-		{"credit grant --user a 5 --expires-in 1h --expires-at 2030-01-01T00:00:00Z", []string{"expires-at", "expires-in"}},
+		{"credit grant --user a 5 --expires-in 1h --expires-at 2030-01-01T00:00:00Z", []string{"--expires-at and --expires-in exclude each other"}},
 		{"credit grant --user a 5 --expires-at tomorrow", []string{`"tomorrow"`, "2030-12-31T23:59:59Z"}},
 		{"credit history --user a --limit -1", []string{"--limit"}},
+		{"credit grant --user a -5", []string{`"-5"`, "whole number", "credit revoke takes them back"}},
+		{"credit revoke -5 --user a", []string{`"-5"`, "whole number"}},
+		{"credit grant 5", []string{"--user NAME is missing"}},
+		{"credit grant alice 5", []string{"--user NAME is missing", `did you mean "--user alice"?`}},
+		{"credit grant alice", []string{`did you mean "--user alice"?`}},
+		{"key create alice", []string{`did you mean "--user alice"?`}},
+		{"user list -5", []string{`"-5"`, "no argument is wanted"}},
+		{"user list -data-dir x", []string{"unknown flag: -data-dir", `did you mean "--data-dir"?`}},
+		{"user list --data-dir", []string{"the value of --data-dir DIRECTORY is missing"}},
+		{"user list -v", []string{"unknown flag: -v;"}},
+		{"serve -dev", []string{`did you mean "--dev"?`}},
+		{"serve --console=maybe", []string{`--console "maybe": write true or false;`}},
+		{"help bogus", []string{`unknown command "bogus" for imagegend;`}},
+		{"help user lsit", []string{`unknown command "lsit" for imagegend user; did you mean "list"?`}},
+		{"completion", []string{"imagegend completion what?", "zsh"}},
+		{"completion tcsh", []string{`unknown command "tcsh"`}},
 		{"generate", []string{"PROMPT is missing"}},
 		{"generate a fox", []string{`"fox"`, "quotes"}},
 		{"generate fox --size 10", []string{"--size"}},
@@ -57,6 +80,7 @@ func TestWrongUsage(t *testing.T) {
 		{"generate fox --quality best", []string{"--quality", `"best"`}},
 		{"generate fox --n 2 -o -", []string{"only one image"}},
 		{"generate fox --dev --no-wait", []string{"--no-wait"}},
+		{"generate fox --no-wait -o y.png", []string{"--no-wait", "-o"}},
 	}
 	for _, test := range tests {
 		t.Run(test.args, func(t *testing.T) {
@@ -93,7 +117,6 @@ func TestWrongConfiguration(t *testing.T) {
 		{"no data directory", nil, "user list", "imagegend-data"},
 		{"no data directory to back up", nil, "backup x.tar --data-dir nowhere", "nowhere"},
 		{"no archive", nil, "restore nowhere.tar", "nowhere.tar"},
-		{"no address", nil, "serve --addr nonsense", "--addr"},
 		{"dev for all to reach", nil, "serve --dev --addr 0.0.0.0:0", "this machine only"},
 	}
 	for _, test := range tests {
@@ -118,6 +141,7 @@ func TestHelp(t *testing.T) {
 		is.True(strings.Contains(got.stdout, "\n  "+command+" "))
 	}
 	got = imagegend(t, nil, "serve", "--help")
+	is.Equal(imagegend(t, nil, "help", "serve"), got)
 	is.Equal(got.code, cli.ExitOK)
 	is.Equal(got.stderr, "")
 	for _, want := range []string{"Network:", "--data-dir directory", "[$IMAGEGEND_DATA_DIR]", "(default ./imagegend-data)", "Examples:"} {
@@ -165,7 +189,10 @@ func TestConfig(t *testing.T) {
 func TestVersion(t *testing.T) {
 	is := is.New(t)
 	t.Chdir(t.TempDir())
-	is.True(strings.HasPrefix(imagegend(t, nil, "version").stdout, "imagegend "))
+	text := imagegend(t, nil, "version")
+	is.True(strings.HasPrefix(text.stdout, "imagegend "))
+	is.Equal(imagegend(t, nil, "--version"), text)
+	is.Equal(imagegend(t, nil, "-v"), text)
 	var v map[string]string
 	is.NoErr(json.Unmarshal([]byte(imagegend(t, nil, "version", "--json").stdout), &v))
 	is.True(v["version"] != "" && v["go"] != "" && v["platform"] != "")

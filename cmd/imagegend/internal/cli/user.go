@@ -86,8 +86,8 @@ func (a *app) userSet() *cobra.Command {
 func (a *app) userDisable() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "disable NAME",
-		Short:   "make all keys of a user invalid, for good",
-		Long:    "Makes all keys of a user invalid, at once and for good. Its images, generations and credits stay.",
+		Short:   "shut a user out of API and console, for good",
+		Long:    "Makes all keys and sign-ins of a user invalid, at once and for good: no more API, no more console. Its\nimages, generations and credits stay.",
 		Example: "  imagegend user disable alice",
 		Args:    exactly("NAME"),
 		RunE: a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {

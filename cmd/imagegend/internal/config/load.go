@@ -95,22 +95,35 @@ func readFile(v *viper.Viper, path string) error {
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return fmt.Errorf("%s: %w", path, NoYAML(err))
 	}
-	known := names()
 	for _, root := range doc.Content {
-		if root.Kind != yaml.MappingNode {
-			return fmt.Errorf("%s:%d: write settings such as addr: 127.0.0.1:8080", path, root.Line)
-		}
-		for i := 0; i < len(root.Content); i += 2 {
-			if key := root.Content[i]; !slices.Contains(known, key.Value) {
-				return fmt.Errorf("%s:%d: unknown key %q%s", path, key.Line, key.Value, nearest.Hint(key.Value, known))
-			}
+		if err := checkKeys(path, root); err != nil {
+			return err
 		}
 	}
 	v.SetConfigType("yaml")
 	if err := v.ReadConfig(bytes.NewReader(text)); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return fmt.Errorf("%s: %w", path, NoYAML(err))
+	}
+	return nil
+}
+
+// checkKeys refuses a key that is not known or comes twice.
+func checkKeys(path string, root *yaml.Node) error {
+	if root.Kind != yaml.MappingNode {
+		return fmt.Errorf("%s:%d: write settings such as addr: 127.0.0.1:8080", path, root.Line)
+	}
+	known, lines := names(), map[string]int{}
+	for i := 0; i < len(root.Content); i += 2 {
+		key := root.Content[i]
+		if !slices.Contains(known, key.Value) {
+			return fmt.Errorf("%s:%d: unknown key %q%s", path, key.Line, key.Value, nearest.Hint(key.Value, known))
+		}
+		if line, twice := lines[key.Value]; twice {
+			return fmt.Errorf("%s:%d: key %q stands at line %d already", path, key.Line, key.Value, line)
+		}
+		lines[key.Value] = key.Line
 	}
 	return nil
 }

@@ -78,12 +78,12 @@ const (
 func (s *Settings) ServeFlags(fs *pflag.FlagSet) {
 	s.DataDirFlag(fs)
 	declare(fs, groupNetwork, func(fs *pflag.FlagSet) {
-		fs.StringVar(&s.Addr, "addr", defaultAddr, "`address` to listen on; port 0 takes a free one")
+		fs.Var(newListenAddress(&s.Addr, defaultAddr), "addr", "`address` to listen on; port 0 takes a free one")
 	})
-	s.BaseURLFlag(fs)
+	s.BaseURLFlag(fs, "public address of the service, for the addresses in answers; without it, the Host of the request")
 	declare(fs, groupNetwork, func(fs *pflag.FlagSet) {
 		fs.Var(&prefixes{&s.TrustedProxies}, "trusted-proxy", "`address` or network of a proxy whose forwarded headers count; repeatable")
-		fs.StringSliceVar(&s.CORSOrigins, "cors-origin", nil, "`origin` whose pages may call the service from a browser, or *; repeatable")
+		fs.Var(&origins{&s.CORSOrigins}, "cors-origin", "`origin` whose pages may call the service from a browser, or *; repeatable")
 	})
 	s.ModelsFlag(fs)
 	declare(fs, groupWork, func(fs *pflag.FlagSet) {
@@ -128,10 +128,10 @@ func (s *Settings) DataDirFlag(fs *pflag.FlagSet) {
 	})
 }
 
-// BaseURLFlag declares --base-url.
-func (s *Settings) BaseURLFlag(fs *pflag.FlagSet) {
+// BaseURLFlag declares --base-url, which serves each command that has it for something else.
+func (s *Settings) BaseURLFlag(fs *pflag.FlagSet, usage string) {
 	declare(fs, groupNetwork, func(fs *pflag.FlagSet) {
-		fs.Var(newBaseURL(&s.BaseURL, ""), "base-url", "public address of the service, for the addresses in answers; without it, the Host of the request")
+		fs.Var(newBaseURL(&s.BaseURL, ""), "base-url", usage)
 	})
 }
 

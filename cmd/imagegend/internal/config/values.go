@@ -3,7 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
-	"net/netip"
+	"net"
 	"net/url"
 	"slices"
 	"strconv"
@@ -155,48 +155,35 @@ func (b *baseURL) Set(s string) error {
 func (b *baseURL) String() string { return *b.value }
 func (b *baseURL) Type() string   { return "URL" }
 
-// prefixes are networks; a single address is a network of its own.
-type prefixes struct{ value *[]netip.Prefix }
-
-func (p *prefixes) Set(s string) error {
-	for part := range strings.SplitSeq(s, ",") {
-		if err := p.Append(part); err != nil {
-			return err
-		}
+// Root is an address without its path: the console lies at the root of a host, also where a proxy
+// serves the API below a path.
+func Root(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return address
 	}
-	return nil
+	return u.Scheme + "://" + u.Host
 }
 
-func (p *prefixes) Append(s string) error {
-	prefix, err := netip.ParsePrefix(s)
+// listenAddress is where a server listens.
+type listenAddress struct{ value *string }
+
+func newListenAddress(p *string, otherwise string) *listenAddress {
+	*p = otherwise
+	return &listenAddress{p}
+}
+
+func (a *listenAddress) Set(s string) error {
+	_, port, err := net.SplitHostPort(s)
 	if err != nil {
-		addr, err := netip.ParseAddr(s)
-		if err != nil {
-			return errors.New("write an address such as 10.0.0.7 or a network such as 10.0.0.0/8")
-		}
-		prefix = netip.PrefixFrom(addr, addr.BitLen())
+		return errors.New("write an address such as 127.0.0.1:8080, or :8080 for every address of this machine")
 	}
-	*p.value = append(*p.value, prefix.Masked())
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || strconv.FormatUint(n, 10) != port {
+		return fmt.Errorf("a port is a number from 0 to 65535; got %q", port)
+	}
+	*a.value = s
 	return nil
 }
 
-func (p *prefixes) Replace(list []string) error {
-	*p.value = nil
-	for _, s := range list {
-		if err := p.Append(s); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (p *prefixes) GetSlice() []string {
-	list := make([]string, len(*p.value))
-	for i, prefix := range *p.value {
-		list[i] = prefix.String()
-	}
-	return list
-}
-
-func (p *prefixes) String() string { return strings.Join(p.GetSlice(), ",") }
-func (p *prefixes) Type() string   { return "strings" }
+func (a *listenAddress) String() string { return *a.value }
+func (a *listenAddress) Type() string   { return "address" }

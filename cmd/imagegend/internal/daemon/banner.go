@@ -24,7 +24,7 @@ func (d *daemon) announce(welcome []string) {
 	for _, w := range d.warnings() {
 		d.log.Warn(w)
 	}
-	attrs := []any{"version", d.options.Version, "listen", d.listenURL(), "url", d.url(), "data_dir", d.options.DataDir,
+	attrs := []any{"version", d.options.Version, "listen", d.boundURL(), "url", d.url(), "data_dir", d.options.DataDir,
 		"models", d.modelLines(), "console", d.options.Console, "admin", d.socket.Addr().String(), "after", ready.String()}
 	if len(welcome) > 0 {
 		attrs = append(attrs, "next", welcome)
@@ -39,7 +39,11 @@ func (d *daemon) print(ready time.Duration, welcome []string) {
 	w := new(strings.Builder)
 	line := func(name, text string) { fmt.Fprintf(w, "  %-9s %s\n", name, text) }
 	fmt.Fprintf(w, "imagegend %s\n", d.options.Version)
-	line("listening", d.listenURL())
+	listening := d.boundURL()
+	if here := d.listenURL(); here != listening {
+		listening += ", on this machine " + here
+	}
+	line("listening", listening)
 	if d.options.BaseURL != "" {
 		line("public", d.options.BaseURL)
 	}
@@ -64,6 +68,9 @@ func (d *daemon) print(ready time.Duration, welcome []string) {
 
 // url is where callers reach the service, as far as it knows.
 func (d *daemon) url() string { return cmp.Or(d.options.BaseURL, d.listenURL()) }
+
+// boundURL is where the service listens; without an address of its own that is every address.
+func (d *daemon) boundURL() string { return "http://" + d.listener.Addr().String() }
 
 // listenURL is where this machine reaches the service.
 func (d *daemon) listenURL() string {
@@ -103,7 +110,7 @@ func (d *daemon) warnings() []string {
 		warnings = append(warnings, "THE PROVIDER fake DRAWS TEST PICTURES, and charges for them; put real models into models.yaml")
 	}
 	if !loopback(d.listener) && !strings.HasPrefix(d.options.BaseURL, "https://") {
-		warnings = append(warnings, "other machines can reach "+d.listener.Addr().String()+" without TLS, and API keys and passwords cross the wire in the clear; put a TLS proxy in front and name it with --base-url https://…")
+		warnings = append(warnings, "other machines can reach "+d.listener.Addr().String()+" without TLS, and API keys and passwords cross the wire in the clear; behind a TLS proxy that is fine: name it with --base-url https://…")
 	}
 	return warnings
 }

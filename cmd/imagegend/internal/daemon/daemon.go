@@ -1,3 +1,5 @@
+// Package daemon runs the service: an engine over a data directory, served over HTTP and, for
+// operators, on a socket; from the first line that it prints to the drain at its end.
 package daemon
 
 import (
@@ -111,9 +113,11 @@ func (d *daemon) start(ctx context.Context) (err error) {
 	if err := d.engine.Start(ctx); err != nil {
 		return errors.Join(err, d.socket.Close())
 	}
+	troubles := slog.NewLogLogger(d.log.Handler(), slog.LevelWarn)
 	d.http = httpapi.NewServer(handler)
-	d.http.ErrorLog = slog.NewLogLogger(d.log.Handler(), slog.LevelWarn)
+	d.http.ErrorLog = troubles
 	d.admin = &http.Server{
+		ErrorLog:          troubles,
 		Handler:           admin.NewHandler(&admin.Local{Engine: d.engine, DB: d.db, Console: d.consoleURL(), NoConsole: !d.options.Console}),
 		ReadHeaderTimeout: 10 * time.Second,
 	}

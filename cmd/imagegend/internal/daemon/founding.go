@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/console"
 )
@@ -50,18 +51,34 @@ func (d *daemon) foundByFile(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	u, err := d.operator(ctx)
-	if err == nil {
-		err = console.SetPassword(ctx, d.db, u.ID, imagegen.RoleOperator, secret)
-	}
+	err = console.SetPassword(ctx, founder{d.db, d.operator}, "", imagegen.RoleOperator, secret)
 	if e, ok := errors.AsType[*imagegen.Error](err); ok && e.Code == imagegen.CodeInvalidRequest {
-		err = errors.New(e.Message) // the code is for programs
+		err = fmt.Errorf("the first line of %s does not do: %s", d.options.OperatorPasswordFile, e.Message)
 	}
 	if err != nil {
 		return fmt.Errorf("the operator %q cannot be set up: %w", d.options.OperatorName, err)
 	}
-	d.log.Info("the operator is set up", "name", u.Name)
+	d.log.Info("the operator is set up", "name", d.options.OperatorName)
 	return nil
+}
+
+// founder makes the user of a login as it is stored: so a password that does not do leaves no user.
+type founder struct {
+	imagegen.LoginStore
+	user func(context.Context) (imagegen.User, error)
+}
+
+// SetLogin implements [imagegen.LoginStore].
+func (f founder) SetLogin(ctx context.Context, l imagegen.Login) error {
+	u, err := f.user(ctx)
+	if e, ok := errors.AsType[*imagegen.Error](err); ok && e.Code == imagegen.CodeInvalidRequest {
+		return errors.New(e.Message) // of the name; the code is for programs
+	}
+	if err != nil {
+		return err
+	}
+	l.User = u.ID
+	return f.LoginStore.SetLogin(ctx, l)
 }
 
 // operator is the user who becomes the operator; one who is there already becomes it too.
@@ -96,4 +113,4 @@ func readPassword(path string) (imagegen.Secret, error) {
 }
 
 // consoleURL is where browsers reach the console.
-func (d *daemon) consoleURL() string { return d.url() + console.DefaultPath }
+func (d *daemon) consoleURL() string { return config.Root(d.url()) + console.DefaultPath }

@@ -17,9 +17,19 @@ func (o Options) text() bool {
 func newLog(o Options) (log *slog.Logger, flush func()) {
 	h, flush := textHandler(o.Output), func() {}
 	if !o.text() {
-		h, flush = batchlog.New(o.Output, func(w io.Writer) slog.Handler { return slog.NewJSONHandler(w, nil) })
+		h, flush = batchlog.New(o.Output, jsonHandler)
 	}
 	return slog.New(httpapi.NewLogHandler(h)), flush
+}
+
+// jsonHandler writes durations with their unit, which slog leaves out.
+func jsonHandler(w io.Writer) slog.Handler {
+	return slog.NewJSONHandler(w, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Value.Kind() == slog.KindDuration {
+			return slog.String(a.Key, a.Value.Duration().String())
+		}
+		return a
+	}})
 }
 
 // textHandler writes the time of day only: who looks on knows the date.

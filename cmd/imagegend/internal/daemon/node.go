@@ -1,5 +1,3 @@
-// Package daemon runs the service: an engine over a data directory, served over HTTP and, for
-// operators, on a socket; from the first line that it prints to the drain at its end.
 package daemon
 
 import (

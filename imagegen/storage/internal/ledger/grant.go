@@ -38,7 +38,7 @@ func (b Books) checkGrant(g imagegen.Grant) error {
 	expires := g.Expires.UTC().Format(time.RFC3339)
 	switch {
 	case g.Priority < 0 || g.Priority > 100:
-		return imagegen.Invalid("the priority of a grant is from 1 to 100, or 0 for %d; got %d", imagegen.DefaultPriority, g.Priority)
+		return imagegen.Invalid("the priority of a grant is from 1 to 100; got %d", g.Priority)
 	case !g.Expires.IsZero() && !g.Expires.After(b.now):
 		return imagegen.Invalid("credits that expire at %s would have lapsed already; name a later time", expires)
 	case !g.Expires.IsZero() && !g.Expires.Equal(time.Unix(0, g.Expires.UnixNano())):

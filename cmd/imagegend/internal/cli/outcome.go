@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// unreachable tells of the first call that it failed. A wrong address shows here.
+func (a *app) unreachable(err error) error {
+	e, ok := errors.AsType[*imagegen.Error](err)
+	switch {
+	case ok && e.Err != nil:
+		return fmt.Errorf("no service answers at %s: %w; start one with imagegend serve, or name another with --url", a.settings.URL, e.Err)
+	case ok && e.Code == imagegen.CodeNotFound:
+		return fmt.Errorf("there is no service at %s; --url is its address without /api/v1", a.settings.URL)
+	}
+	return explain(err)
+}
+
+// unanswered tells of a request for images that it failed. Where no answer came, the work may go on.
+func (a *app) unanswered(err error) error {
+	why, gone := a.gone(err)
+	if !gone {
+		return explain(err)
+	}
+	return &exit{ExitError, fmt.Errorf("%w; the work may go on and be charged: GET %s lists what was asked for", why, a.generations())}
+}
+
+// unwatched tells why nobody sees a generation to its end, and where it is found.
+func (a *app) unwatched(id imagegen.GenerationID, err error) error {
+	why, gone := a.gone(err)
+	if !gone {
+		return explain(err)
+	}
+	return &exit{ExitError, fmt.Errorf("%w; generation %s goes on and may be charged: GET %s/%s shows it", why, id, a.generations(), id)}
+}
+
+// gone reports whether err ended the watching and not the work, and says why in plain words. In
+// process the work ends with the command.
+func (a *app) gone(err error) (why error, gone bool) {
+	e, ok := errors.AsType[*imagegen.Error](err)
+	switch {
+	case a.settings.Dev:
+		return nil, false
+	case errors.Is(err, context.Canceled):
+		return errors.New("interrupted"), true
+	case ok && e.Code == imagegen.CodeInternal && e.Err != nil:
+		return fmt.Errorf("no answer came from %s: %w", a.settings.URL, e.Err), true
+	}
+	return nil, false
+}
+
+func (a *app) generations() string { return a.settings.URL + "/api/v1/generations" }
+
+// unsaved tells where images are that were paid for and not saved.
+func (a *app) unsaved(g imagegen.Generation, images []imagegen.Image, err error) error {
+	if a.settings.Dev {
+		return fmt.Errorf("the images could not be saved: %w", explain(err))
+	}
+	var addresses []string
+	for _, image := range images {
+		addresses = append(addresses, image.URL)
+	}
+	why := explain(err)
+	if errors.Is(err, context.Canceled) {
+		why = errors.New("interrupted")
+	}
+	return &exit{ExitError, fmt.Errorf("generation %s was charged, but not all could be saved: %w; get the rest at %s", g.ID, why, strings.Join(addresses, " "))}
+}
+
+// explain leaves out the code of an error, which is for programs.
+func explain(err error) error {
+	e, ok := errors.AsType[*imagegen.Error](err)
+	switch {
+	case !ok:
+		return err
+	case e.Code == imagegen.CodeInvalidKey || e.Code == imagegen.CodeExpiredKey:
+		return errors.New(e.Message + "; imagegend key create --user NAME makes another")
+	}
+	return errors.New(e.Message)
+}

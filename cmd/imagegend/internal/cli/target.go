@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode"
+
+	"github.com/spf13/cobra"
+)
+
+// target is where images go.
+type target struct {
+	stdout bool
+	base   string // path without number and extension
+	ext    string // as asked for; "": by the type of the image
+	chosen bool   // the operator named it: what lies there is overwritten
+}
+
+// newTarget decides where images go, and refuses what could not work before it is paid for.
+func newTarget(cmd *cobra.Command, a *app, prompt string) (target, error) {
+	o := a.settings.Output
+	switch {
+	case o == "-" && a.settings.N > 1:
+		return target{}, usage(cmd, "only one image fits on standard output; name a file with -o")
+	case o == "-" && isTerminal(a.stdout):
+		return target{}, usage(cmd, "an image does not belong on a terminal; name a file or pipe the output on")
+	case o == "-":
+		return target{stdout: true}, nil
+	case o == "":
+		return target{base: slug(prompt)}, tryDirectory(".")
+	}
+	if info, err := os.Stat(filepath.Dir(o)); err != nil || !info.IsDir() {
+		return target{}, fmt.Errorf("there is no directory %s to save %s in", filepath.Dir(o), filepath.Base(o))
+	}
+	if info, err := os.Stat(o); err == nil && info.IsDir() {
+		return target{}, fmt.Errorf("%s is a directory; name a file in it", o)
+	}
+	ext := filepath.Ext(o)
+	t := target{base: strings.TrimSuffix(o, ext), ext: ext, chosen: true}
+	if ext == "" { // the image will give it
+		return t, tryDirectory(filepath.Dir(o))
+	}
+	return t, t.try(a.settings.N)
+}
+
+// try makes sure that n images can be written.
+func (t target) try(n int) error {
+	for i := range n {
+		if err := tryFile(t.name(i+1, n, t.ext)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func tryFile(name string) error {
+	info, err := os.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return tryDirectory(filepath.Dir(name))
+	case err == nil && info.IsDir():
+		err = errors.New("it is a directory")
+	case err == nil && info.Mode().IsRegular(): // a pipe would take the opening for the image
+		err = tryOpen(name)
+	}
+	if err != nil {
+		return fmt.Errorf("%s cannot be written: %w; name another file with -o", name, reason(err))
+	}
+	return nil
+}
+
+func tryOpen(name string) error {
+	f, err := os.OpenFile(name, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+func tryDirectory(dir string) error {
+	f, err := os.CreateTemp(dir, ".imagegend-")
+	if err != nil {
+		return fmt.Errorf("nothing can be written in the directory %s: %w; name a file elsewhere with -o", dir, reason(err))
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// reason leaves out the file that an error names.
+func reason(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	return err
+}
+
+// slug makes a file name of a prompt.
+func slug(prompt string) string {
+	const longest = 40
+	var b strings.Builder
+	for _, r := range strings.ToLower(prompt) {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			r = '-'
+		}
+		if r != '-' || b.Len() > 0 && !strings.HasSuffix(b.String(), "-") {
+			b.WriteRune(r)
+		}
+		if b.Len() >= longest {
+			break
+		}
+	}
+	if name := strings.Trim(b.String(), "-"); name != "" {
+		return name
+	}
+	return "image"
+}
+
+// name is the file of image number i of n where the operator chose it.
+func (t target) name(i, n int, ext string) string {
+	if n == 1 {
+		return t.base + ext
+	}
+	return fmt.Sprintf("%s-%d%s", t.base, i, ext)
+}
+
+// create makes the file of image number i of n.
+func (t target) create(i, n int, mediaType string) (*os.File, error) {
+	ext := t.ext
+	if ext == "" {
+		ext = extension(mediaType)
+	}
+	if t.chosen {
+		return os.Create(t.name(i, n, ext))
+	}
+	if n == 1 {
+		if f, err := createNew(t.base + ext); !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+		i++ // fox.png is there: fox-2.png
+	}
+	for ; ; i++ {
+		if f, err := createNew(fmt.Sprintf("%s-%d%s", t.base, i, ext)); !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+	}
+}
+
+func createNew(name string) (*os.File, error) {
+	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+}
+
+func extension(mediaType string) string {
+	if mediaType == "image/jpeg" {
+		return ".jpg"
+	}
+	return "." + strings.TrimPrefix(mediaType, "image/")
+}

@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// version describes the program.
+type version struct {
+	Version  string `json:"version"`
+	Revision string `json:"revision"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+func (v version) String() string {
+	return fmt.Sprintf("imagegend %s %s %s", v.Version, v.Go, v.Platform)
+}
+
+func thisVersion() version {
+	v := version{Version: "devel", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	if info.Main.Version != "(devel)" {
+		v.Version = cmp.Or(info.Main.Version, v.Version)
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			v.Revision = s.Value
+		}
+	}
+	return v
+}
+
+func (a *app) version() *cobra.Command {
+	c := &cobra.Command{Use: "version", Short: "show the version", Example: "  imagegend version --json", Args: exactly()}
+	asJSON := jsonFlag(c, "one JSON object")
+	c.RunE = a.action(func(*cobra.Command, []string) error {
+		v := thisVersion()
+		if *asJSON {
+			return printJSON(a.stdout, v)
+		}
+		_, err := fmt.Fprintln(a.stdout, v)
+		return err
+	})
+	return c
+}

@@ -1,0 +1,45 @@
+package config_test
+
+import (
+	"testing"
+
+	"github.com/matryer/is"
+)
+
+func TestOrigins(t *testing.T) {
+	for origin, ok := range map[string]bool{
+		"*":                                true,
+		"https://app.example.com":          true,
+		"http://localhost:3000":            true,
+		"http://[::1]:3000":                true,
+		"chrome-extension://abcdef":        true,
+		"https://app.example.com:8443":     true,
+		"http://app.example.com:443":       true,
+		"https://xn--bcher-kva.example":    true,
+		"https://b\u00fccher.example":      false,
+		"https://app.example.com:443":      false,
+		"http://app.example.com:80":        false,
+		"https://app.example.com/":         false,
+		"https://app.example.com/a":        false,
+		"https://app.example.com?a":        false,
+		"https://me@app.example.com":       false,
+		"https://app.example.com:":         false,
+		"https://app.example.com:x":        false,
+		"https://*.example.com":            false,
+		"https://APP.example.com":          false,
+		"app.example.com":                  false,
+		"https://":                         false,
+		"null":                             false,
+		"https://a.example https://b.test": false,
+	} {
+		t.Run(origin, func(t *testing.T) {
+			is := is.New(t)
+			t.Chdir(t.TempDir())
+			s, _, _, err := load(t, []string{"--cors-origin", origin, "--cors-origin", "https://other.example"}, nil, "")
+			is.Equal(err == nil, ok)
+			if ok {
+				is.Equal(s.CORSOrigins, []string{origin, "https://other.example"})
+			}
+		})
+	}
+}

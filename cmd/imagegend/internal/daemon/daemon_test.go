@@ -1,0 +1,145 @@
+package daemon_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemon"
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage"
+)
+
+// untilReady collects what a server says, and ends it once it has said that it is ready.
+type untilReady struct {
+	mu   sync.Mutex
+	said bytes.Buffer
+	end  context.CancelFunc
+}
+
+func (u *untilReady) Write(p []byte) (int, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if bytes.Contains(p, []byte("ready")) {
+		u.end()
+	}
+	return u.said.Write(p)
+}
+
+// run runs a server until it is ready, in a directory of its own unless change names one.
+func run(t *testing.T, change func(*config.Settings)) (said string, err error) {
+	t.Helper()
+	s := config.Settings{DataDir: filepath.Join(t.TempDir(), "data")}
+	s.Addr, s.LogFormat, s.Console, s.OperatorName = "127.0.0.1:0", "text", true, "operator"
+	s.DrainTimeout = time.Second
+	change(&s)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	out := &untilReady{end: cancel}
+	err = daemon.Run(ctx, daemon.Options{Settings: s, Output: out})
+	return out.said.String(), err
+}
+
+// says checks that a text has all of these in it.
+func says(t *testing.T, text string, want ...string) {
+	t.Helper()
+	for _, w := range want {
+		if !strings.Contains(text, w) {
+			t.Errorf("%q does not say %q", text, w)
+		}
+	}
+}
+
+// A password that does not do leaves nothing behind: the store counts as empty at the next start.
+func TestPasswordThatDoesNotDo(t *testing.T) {
+	for name, text := range map[string]string{"too short": "hunter2\n", "empty": ""} {
+		t.Run(name, func(t *testing.T) {
+			is, dir := is.New(t), t.TempDir()
+			file, data := filepath.Join(dir, "password"), filepath.Join(dir, "data")
+			is.NoErr(os.WriteFile(file, []byte(text), 0o600))
+			_, err := run(t, func(s *config.Settings) { s.DataDir, s.OperatorPasswordFile = data, file })
+			is.True(err != nil)
+			says(t, err.Error(), file, `operator "operator"`, "at least 12 characters")
+			is.True(!strings.Contains(err.Error(), "hunter2"))
+
+			db, err := storage.Open(data, nil)
+			is.NoErr(err)
+			users, err := db.Users(t.Context())
+			is.NoErr(err)
+			is.Equal(len(users), 0)
+			is.NoErr(db.Close())
+		})
+	}
+}
+
+func TestOperatorNameThatDoesNotDo(t *testing.T) {
+	is, file := is.New(t), filepath.Join(t.TempDir(), "password")
+	is.NoErr(os.WriteFile(file, []byte("correct horse battery\n"), 0o600))
+	_, err := run(t, func(s *config.Settings) { s.OperatorPasswordFile, s.OperatorName = file, " " })
+	is.True(err != nil)
+	says(t, err.Error(), "printable")
+	is.True(!strings.Contains(err.Error(), file)) // which is not to blame
+}
+
+func TestOperatorByFile(t *testing.T) {
+	is, dir := is.New(t), t.TempDir()
+	file, data := filepath.Join(dir, "password"), filepath.Join(dir, "data")
+	is.NoErr(os.WriteFile(file, []byte("correct horse battery\n"), 0o600))
+	_, err := run(t, func(s *config.Settings) { s.DataDir, s.OperatorPasswordFile = data, file })
+	is.NoErr(err)
+	db, err := storage.Open(data, nil)
+	is.NoErr(err)
+	defer db.Close()
+	u, err := db.UserByName(t.Context(), "operator")
+	is.NoErr(err)
+	login, err := db.Login(t.Context(), u.ID)
+	is.NoErr(err)
+	is.Equal(login.Role, imagegen.RoleOperator)
+}
+
+// The banner tells where the service listens, not only how this machine reaches it.
+func TestListeningOnEveryAddress(t *testing.T) {
+	for _, addr := range []string{"0.0.0.0:0", ":0"} {
+		t.Run(addr, func(t *testing.T) {
+			is := is.New(t)
+			said, err := run(t, func(s *config.Settings) { s.Addr = addr })
+			is.NoErr(err)
+			is.True(strings.Contains(said, "http://0.0.0.0:") || strings.Contains(said, "http://[::]:"))
+			says(t, said, ", on this machine http://localhost:", "without TLS", "behind a TLS proxy that is fine")
+		})
+	}
+	is := is.New(t)
+	said, err := run(t, func(*config.Settings) {})
+	is.NoErr(err)
+	is.True(!strings.Contains(said, "on this machine"))
+}
+
+// The console is under /console/ of the host, wherever a proxy has the API.
+func TestConsoleLinksBelowABaseURLWithAPath(t *testing.T) {
+	is := is.New(t)
+	said, err := run(t, func(s *config.Settings) { s.BaseURL = "https://x.example.com:8443/sub" })
+	is.NoErr(err)
+	says(t, said, "public    https://x.example.com:8443/sub\n", "open https://x.example.com:8443/console/setup/")
+	is.True(!strings.Contains(said, "/sub/console"))
+}
+
+// In the log for programs every duration has its unit.
+func TestDurationsInTheLog(t *testing.T) {
+	is := is.New(t)
+	var out bytes.Buffer
+	log, flush := daemon.NewLog(daemon.Options{Settings: config.Settings{Server: config.Server{LogFormat: "json"}}, Output: &out})
+	log.Info("request", "duration", 1500*time.Microsecond)
+	flush()
+	var line map[string]any
+	is.NoErr(json.Unmarshal(out.Bytes(), &line))
+	is.Equal(line["duration"], "1.5ms")
+}

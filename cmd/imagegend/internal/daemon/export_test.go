@@ -1,0 +1,4 @@
+package daemon
+
+// NewLog is what tests look at without a server.
+var NewLog = newLog
