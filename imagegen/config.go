@@ -36,9 +36,10 @@ type Config struct {
 	SlotWait       time.Duration // longest wait of a synchronous call for its turn, then ErrOverloaded; 0: 30 s
 	AttemptTimeout time.Duration // of a synchronous call with its wait, and of each asynchronous attempt; 0: 800 s
 	Grace          time.Duration // that a provider has to return after its context ended; 0: 10 s
-	Backoff        []time.Duration
+
 	// Backoff is the pause before each further asynchronous attempt, so that there is one attempt
 	// more than pauses; nil: 1 s and 5 s. A provider's longer RetryAfter is honoured up to a minute.
+	Backoff []time.Duration
 
 	// Thumbnails has a small copy made of each image, for Session.OpenThumbnail: behind the settlement
 	// and slowly, so that no generation is. They lie in Images, and go with their generation.

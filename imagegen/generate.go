@@ -89,7 +89,7 @@ func (c *call) queue(ctx context.Context) (Result, error) {
 	}
 	r, err := c.accept(ctx)
 	if err != nil {
-		return c.refused(err)
+		return c.refused(ctx, err)
 	}
 	return Result{Generation: r.accepted().Generation(), BaseURL: r.BaseURL}, nil
 }
@@ -123,7 +123,7 @@ func (c *call) wait(ctx context.Context) (Result, error) {
 	if err != nil {
 		e.leases.drop(c.record.Fence())
 		e.slots.release()
-		return c.refused(err)
+		return c.refused(ctx, err)
 	}
 	type end struct {
 		record Record
@@ -183,12 +183,12 @@ func (c *call) accept(ctx context.Context) (Record, error) {
 }
 
 // refused turns an error of accept into the answer.
-func (c *call) refused(err error) (Result, error) {
+func (c *call) refused(ctx context.Context, err error) (Result, error) {
 	if r, ok := errors.AsType[*ReservedError](err); ok {
 		return c.replay(r.Record)
 	}
 	if errors.Is(err, ErrInsufficientCredits) {
-		return Result{}, c.tooFewCredits(err)
+		return Result{}, c.tooFewCredits(ctx, err)
 	}
 	if Definite(err) {
 		return Result{}, public(err)
@@ -197,9 +197,7 @@ func (c *call) refused(err error) (Result, error) {
 }
 
 // tooFewCredits tells what the request costs and, unless that has changed meanwhile, what is there.
-func (c *call) tooFewCredits(err error) error {
-	ctx, cancel := detach(context.Background())
-	defer cancel()
+func (c *call) tooFewCredits(ctx context.Context, err error) error {
 	cost := c.record.Charge().Credits
 	b, failed := c.engine.ledger.Balance(ctx, c.record.User)
 	if failed != nil || b.Credits >= cost {

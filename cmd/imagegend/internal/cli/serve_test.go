@@ -5,29 +5,13 @@ import (
 	"context"
 	"os"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/cli"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
 )
-
-// untilReady collects what a server says, and ends it once it has said that it is ready.
-type untilReady struct {
-	mu   sync.Mutex
-	said bytes.Buffer
-	end  context.CancelFunc
-}
-
-func (u *untilReady) Write(p []byte) (int, error) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if bytes.Contains(p, []byte("ready")) {
-		u.end()
-	}
-	return u.said.Write(p)
-}
 
 // serve runs a server in process until it is ready, in an empty directory with these files.
 func serve(t *testing.T, files map[string]string, args ...string) outcome {
@@ -41,10 +25,10 @@ func serve(t *testing.T, files map[string]string, args ...string) outcome {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var stdout bytes.Buffer
-	stderr := &untilReady{end: cancel}
+	stderr := &daemontest.UntilReady{End: cancel}
 	args = append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)
 	code := cli.Run(ctx, args, strings.NewReader(""), &stdout, stderr, func(string) string { return "" })
-	return outcome{code, stdout.String(), stderr.said.String()}
+	return outcome{code, stdout.String(), stderr.Said()}
 }
 
 func TestServeWarns(t *testing.T) {

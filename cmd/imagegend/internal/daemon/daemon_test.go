@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -15,25 +14,10 @@ import (
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemon"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage"
 )
-
-// untilReady collects what a server says, and ends it once it has said that it is ready.
-type untilReady struct {
-	mu   sync.Mutex
-	said bytes.Buffer
-	end  context.CancelFunc
-}
-
-func (u *untilReady) Write(p []byte) (int, error) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if bytes.Contains(p, []byte("ready")) {
-		u.end()
-	}
-	return u.said.Write(p)
-}
 
 // run runs a server until it is ready, in a directory of its own unless change names one.
 func run(t *testing.T, change func(*config.Settings)) (said string, err error) {
@@ -44,9 +28,9 @@ func run(t *testing.T, change func(*config.Settings)) (said string, err error) {
 	change(&s)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	out := &untilReady{end: cancel}
+	out := &daemontest.UntilReady{End: cancel}
 	err = daemon.Run(ctx, daemon.Options{Settings: s, Output: out})
-	return out.said.String(), err
+	return out.Said(), err
 }
 
 // says checks that a text has all of these in it.
