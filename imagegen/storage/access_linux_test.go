@@ -5,28 +5,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 
 	"github.com/matryer/is"
-	"golang.org/x/sys/unix"
 
 	"github.com/imagegend/imagegend/imagegen/storage"
+	"github.com/imagegend/imagegend/internal/nobodytest"
 )
-
-// withoutPrivileges takes from this test what root may do with everybody's files.
-func withoutPrivileges(t *testing.T) {
-	t.Helper()
-	const nobody = 65534
-	runtime.LockOSThread()
-	if _, err := unix.SetfsuidRetUid(nobody); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		unix.Setfsuid(os.Geteuid())
-		runtime.UnlockOSThread()
-	})
-}
 
 func TestADirectoryThatMayNotBeUsed(t *testing.T) {
 	is, parent := is.New(t), t.TempDir()
@@ -35,7 +20,7 @@ func TestADirectoryThatMayNotBeUsed(t *testing.T) {
 	is.NoErr(os.Mkdir(dir, 0))
 	is.NoErr(os.Chmod(parent, 0o555))
 	t.Cleanup(func() { os.Chmod(parent, 0o755); os.Chmod(dir, 0o755) })
-	withoutPrivileges(t)
+	nobodytest.Become(t)
 	for _, o := range []*storage.Options{nil, {MustExist: true}} {
 		_, err := storage.Open(dir, o)
 		says(t, err, "may not use the data directory "+dir)

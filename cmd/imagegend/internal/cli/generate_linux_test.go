@@ -4,29 +4,14 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/matryer/is"
-	"golang.org/x/sys/unix"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/cli"
+	"github.com/imagegend/imagegend/internal/nobodytest"
 )
-
-// asNobody takes from this test what root may do with everybody's files.
-func asNobody(t *testing.T) {
-	t.Helper()
-	const nobody = 65534
-	runtime.LockOSThread()
-	if _, err := unix.SetfsuidRetUid(nobody); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		unix.Setfsuid(os.Geteuid())
-		runtime.UnlockOSThread()
-	})
-}
 
 // A target that this user may not write is refused before anything is paid for.
 func TestGenerateTriesWhatItMay(t *testing.T) {
@@ -40,7 +25,7 @@ func TestGenerateTriesWhatItMay(t *testing.T) {
 	here, err := os.Getwd()
 	is.NoErr(err)
 	is.NoErr(os.Chmod(filepath.Dir(here), 0o755)) // which testing keeps from other users
-	asNobody(t)
+	nobodytest.Become(t)
 	got := imagegend(t, env, "generate", "fox", "-o", filepath.Join("closed", "fox.png"))
 	is.Equal(got.code, cli.ExitError)
 	says(t, got.stderr, "nothing can be written in the directory closed: permission denied")
