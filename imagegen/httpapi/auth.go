@@ -14,7 +14,7 @@ func (a *api) withKey(h handle) handle {
 		if err != nil {
 			return err
 		}
-		if x.session, err = a.engine.Authenticate(x.request.Context(), key); err != nil {
+		if x.session, err = a.engine.Authenticate(x.ctx, key); err != nil {
 			return err
 		}
 		return h(x)

@@ -59,6 +59,9 @@ func isHost(s string) bool {
 	if s == "" || len(s) > 255 || strings.Trim(s, hostCharacters) != "" {
 		return false
 	}
+	if name, port, _ := strings.Cut(s, ":"); name != "" && !strings.ContainsAny(name, "[]") && strings.Trim(port, "0123456789") == "" {
+		return true
+	}
 	u, err := url.Parse("//" + s)
 	return err == nil && u.Host == s && u.Hostname() != ""
 }

@@ -2,9 +2,11 @@ package httpapi_test
 
 import (
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
@@ -13,13 +15,13 @@ import (
 	"github.com/matryer/is"
 )
 
-// BenchmarkHandler measures the handler with engine and memory storage, without the network.
+// BenchmarkHandler measures the handler with engine, memory storage and log, without the network.
 func BenchmarkHandler(b *testing.B) {
 	is := is.New(b)
 	e := imagegentest.Start(b, func(c *imagegen.Config) {
 		c.Models[0].Provider = &provider.Fake{Image: []byte(picture(1024, 1024))}
 	})
-	h := httpapi.NewHandler(e.Engine, httpapi.Options{})
+	h := httpapi.NewHandler(e.Engine, httpapi.Options{Log: slog.New(slog.NewJSONHandler(io.Discard, nil))})
 	e.Grant(b, imagegentest.Alice, 1<<40)
 	key := "Bearer " + e.Key(b, imagegentest.Alice)
 	const body = `{"model":"fake-1","prompt":"a fox in the snow"}`
@@ -64,6 +66,8 @@ type discarding struct {
 	status int
 }
 
-func (d *discarding) Header() http.Header         { return d.header }
-func (d *discarding) WriteHeader(status int)      { d.status = status }
-func (d *discarding) Write(p []byte) (int, error) { return io.Discard.Write(p) }
+func (d *discarding) Header() http.Header              { return d.header }
+func (d *discarding) WriteHeader(status int)           { d.status = status }
+func (d *discarding) SetReadDeadline(time.Time) error  { return nil }
+func (d *discarding) SetWriteDeadline(time.Time) error { return nil }
+func (d *discarding) Write(p []byte) (int, error)      { return io.Discard.Write(p) }

@@ -53,7 +53,7 @@ func (x *exchange) body(most int64) (io.Reader, error) {
 		return nil, tooLarge(most)
 	}
 	limited := http.MaxBytesReader(x.ResponseWriter, x.request.Body, most)
-	x.incoming = &formdata.Steady{Body: limited, Control: x.control, Began: x.began}
+	x.incoming = &formdata.Steady{Body: limited, Control: &x.control, Began: x.began}
 	return x.incoming, nil
 }
 

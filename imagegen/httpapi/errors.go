@@ -38,7 +38,7 @@ func (x *exchange) fail(err error) {
 	if !ok {
 		status = http.StatusInternalServerError
 	}
-	if e == abandoned && x.request.Context().Err() != nil {
+	if e == abandoned && x.ctx.Err() != nil {
 		status = statusGone
 	}
 	h := x.Header()

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -19,7 +20,10 @@ import (
 type exchange struct {
 	http.ResponseWriter
 	request *http.Request
-	control *http.ResponseController
+	ctx     context.Context // of the request, with requestID
+	control http.ResponseController
+
+	requestID string
 
 	route   string            // its pattern; "" when none fits
 	id      string            // the :id of the route
@@ -32,10 +36,15 @@ type exchange struct {
 	status   int       // of the answer; 0: not begun
 	bytes    int64     // of its body
 	err      error     // that was answered
+
+	values [8]string // of the header, as far as set has put them there
+	used   int
 }
 
 func newExchange(w http.ResponseWriter, r *http.Request) *exchange {
-	x := &exchange{ResponseWriter: w, request: r, control: http.NewResponseController(w), began: time.Now()}
+	id := requestID(r.Header)
+	x := &exchange{ResponseWriter: w, request: r, ctx: identified{r.Context(), id}, requestID: id,
+		control: *http.NewResponseController(w), began: time.Now()}
 	if r.Header["Expect"] != nil { // its answer would meet the deadline that an earlier one has left
 		x.control.SetWriteDeadline(time.Time{})
 	}
@@ -51,6 +60,18 @@ func (x *exchange) answer(h handle) {
 
 // Unwrap serves http.ResponseController.
 func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
+
+// set sets a field of the header that most answers have. The name is in its canonical form, and there is
+// room for the value already: Header.Set would bring the one into its form and make the other, each time.
+func (x *exchange) set(name, value string) {
+	if x.used == len(x.values) {
+		x.Header()[name] = []string{value}
+		return
+	}
+	x.values[x.used] = value
+	x.Header()[name] = x.values[x.used : x.used+1 : x.used+1]
+	x.used++
+}
 
 // WriteHeader implements http.ResponseWriter.
 func (x *exchange) WriteHeader(status int) {
@@ -143,15 +164,14 @@ func (x *exchange) json(status int, body any) error {
 	if err := e.json.Encode(body); err != nil {
 		return err
 	}
-	h := x.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("Cache-Control", "no-store")
+	x.set("Content-Type", "application/json")
+	x.set("Cache-Control", "no-store")
 	return x.send(status, e.Bytes())
 }
 
 // send answers with bytes that are ready.
 func (x *exchange) send(status int, body []byte) error {
-	x.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	x.set("Content-Length", strconv.Itoa(len(body)))
 	x.WriteHeader(status)
 	x.Write(body) // a peer that has gone needs no answer
 	return nil

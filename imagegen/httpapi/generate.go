@@ -25,7 +25,7 @@ func (a *api) generate(x *exchange) error {
 		return err
 	}
 	q.IdempotencyKey, q.BaseURL = key, x.base
-	result, err := x.session.Generate(x.request.Context(), q)
+	result, err := x.session.Generate(x.ctx, q)
 	if key == "" && costly(err) {
 		// OpenAI's clients repeat a 500 of their own accord, and would be charged again.
 		x.Header().Set("X-Should-Retry", "false")
@@ -41,7 +41,7 @@ func (x *exchange) result(r imagegen.Result) error {
 	if r.Status == imagegen.StatusQueued {
 		status = http.StatusAccepted
 	}
-	x.Header().Set("Location", body.PollURL)
+	x.set("Location", body.PollURL)
 	if r.Replayed {
 		x.Header().Set("Idempotent-Replayed", "true")
 	}

@@ -9,7 +9,6 @@
 package httpapi
 
 import (
-	"context"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -48,7 +47,8 @@ func NewHandler(engine *imagegen.Engine, o Options) http.Handler {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	a := &api{engine: engine, options: o, log: slog.New(NewLogHandler(o.Log.Handler()))}
+	log := NewLogHandler(o.Log.Handler())
+	a := &api{engine: engine, options: o, log: slog.New(log), access: slog.New(log.(logHandler).Handler)}
 	a.catalog = sync.OnceValues(a.encodeCatalog)
 	a.router = a.routes()
 	return a
@@ -59,16 +59,16 @@ type api struct {
 	engine  *imagegen.Engine
 	options Options
 	log     *slog.Logger
+	access  *slog.Logger // for the lines that say whose request they are of their own
 	router  *httprouter.Router
 	catalog func() (catalog, error)
 }
 
 // ServeHTTP does what every request needs, whatever its route.
 func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	id := requestID(r.Header)
-	x := newExchange(w, r.WithContext(context.WithValue(r.Context(), requestIDKey{}, id)))
-	x.Header().Set("X-Request-Id", id)
-	x.Header().Set("X-Content-Type-Options", "nosniff")
+	x := newExchange(w, r)
+	x.set("X-Request-Id", x.requestID)
+	x.set("X-Content-Type-Options", "nosniff")
 	if r.ProtoMajor == 1 && r.TransferEncoding != nil {
 		// A length may have stood beside the chunks, which net/http does not tell. Where a proxy went by
 		// the length, what follows on this connection is not what it took for a request.
@@ -84,7 +84,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (a *api) finish(x *exchange) {
 	p := recover()
 	if p != nil && p != http.ErrAbortHandler {
-		a.log.ErrorContext(x.request.Context(), "a handler panicked", "panic", p, "stack", string(debug.Stack()))
+		a.log.ErrorContext(x.ctx, "a handler panicked", "panic", p, "stack", string(debug.Stack()))
 		if x.status == 0 {
 			x.fail(imagegen.ErrInternal)
 			p = nil
@@ -100,17 +100,19 @@ func (a *api) finish(x *exchange) {
 
 // logRequest writes the line of the request.
 func (a *api) logRequest(x *exchange) {
-	ctx, level := x.request.Context(), x.level()
-	if !a.log.Enabled(ctx, level) {
+	level := x.level()
+	if !a.access.Enabled(x.ctx, level) {
 		return
 	}
-	attrs := []slog.Attr{slog.String("method", x.request.Method), slog.String("route", x.route), slog.Int("status", x.status),
-		slog.Int64("bytes", x.bytes), slog.Duration("duration", time.Since(x.began))}
+	attrs := make([]slog.Attr, 0, 8)
+	attrs = append(attrs, slog.String("method", x.request.Method), slog.String("route", x.route), slog.Int("status", x.status),
+		slog.Int64("bytes", x.bytes), slog.Duration("duration", time.Since(x.began)))
 	if x.session != nil {
 		attrs = append(attrs, slog.String("user", string(x.session.User())))
 	}
 	if x.err != nil {
 		attrs = append(attrs, slog.Any("error", x.err))
 	}
-	a.log.LogAttrs(ctx, level, "request", attrs...)
+	attrs = append(attrs, slog.String("request_id", x.requestID))
+	a.access.LogAttrs(x.ctx, level, "request", attrs...)
 }

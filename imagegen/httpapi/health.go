@@ -18,7 +18,7 @@ func (a *api) healthy(x *exchange) error { return x.json(http.StatusOK, status{"
 
 // ready keeps the reason, which is meant for operators, to the log.
 func (a *api) ready(x *exchange) error {
-	if err := a.engine.Ready(x.request.Context()); err != nil {
+	if err := a.engine.Ready(x.ctx); err != nil {
 		return &imagegen.Error{Code: imagegen.CodeOverloaded, Message: "the service takes no work at the moment", RetryAfter: readyAfter, Err: err}
 	}
 	return x.json(http.StatusOK, status{"ready"})

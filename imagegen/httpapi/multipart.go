@@ -34,7 +34,7 @@ func (a *api) readMultipart(x *exchange, boundary string) (q imagegen.GenerateRe
 		return q, err
 	}
 	u := &upload{engine: a.engine, text: formdata.MaxText}
-	take := func(part formdata.Part) error { return u.add(x.request.Context(), part) }
+	take := func(part formdata.Part) error { return u.add(x.ctx, part) }
 	if err := formdata.Read(body, boundary, take); err != nil {
 		u.discard()
 		return q, bodyError(err)

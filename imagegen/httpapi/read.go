@@ -37,10 +37,9 @@ func (a *api) models(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	h := x.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("Cache-Control", "no-cache") // may be stored, but is asked for each time: cheap with ETag
-	h.Set("ETag", c.etag)
+	x.set("Content-Type", "application/json")
+	x.set("Cache-Control", "no-cache") // may be stored, but is asked for each time: cheap with ETag
+	x.set("Etag", c.etag)
 	if asked := x.request.Header; asked["If-None-Match"] != nil || asked["If-Match"] != nil || asked["Range"] != nil {
 		http.ServeContent(x, x.request, "", time.Time{}, bytes.NewReader(c.body))
 		return nil
@@ -49,7 +48,7 @@ func (a *api) models(x *exchange) error {
 }
 
 func (a *api) balance(x *exchange) error {
-	b, err := x.session.Balance(x.request.Context())
+	b, err := x.session.Balance(x.ctx)
 	if err != nil {
 		return err
 	}
@@ -57,7 +56,7 @@ func (a *api) balance(x *exchange) error {
 }
 
 func (a *api) generation(x *exchange) error {
-	g, err := x.session.Generation(x.request.Context(), imagegen.GenerationID(x.id))
+	g, err := x.session.Generation(x.ctx, imagegen.GenerationID(x.id))
 	if err != nil {
 		return err
 	}
@@ -78,7 +77,7 @@ func (a *api) generations(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	p, err := x.session.Generations(x.request.Context(), q)
+	p, err := x.session.Generations(x.ctx, q)
 	if err != nil {
 		return err
 	}

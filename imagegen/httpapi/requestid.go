@@ -10,6 +10,20 @@ import (
 
 type requestIDKey struct{}
 
+// identified is a context with the identifier of its request.
+type identified struct {
+	context.Context
+	id string
+}
+
+// Value implements context.Context.
+func (c identified) Value(key any) any {
+	if key == (requestIDKey{}) {
+		return c.id
+	}
+	return c.Context.Value(key)
+}
+
 // RequestID returns the X-Request-Id of the request that ctx belongs to, also in the work that
 // goes on after its answer. "": it belongs to none.
 func RequestID(ctx context.Context) string {

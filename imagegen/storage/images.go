@@ -21,7 +21,7 @@ type images struct {
 	files *files
 
 	mu     sync.Mutex
-	shards map[string]bool // those whose name in the directory above is durable
+	shards [shardCount]bool // those whose name in the directory above is durable
 
 	removing sync.RWMutex // held to write by a backup that begins or ends
 	backups  int          // under way: what is removed is set aside for them
@@ -34,21 +34,30 @@ var _ imagegen.ImageStore = (*images)(nil)
 // newImages takes the directory up as it is.
 func newImages(f *files) (*images, error) {
 	known, err := f.list(imagesDir, "")
+	slices.Sort(known)
 	if err == nil {
 		err = f.syncDir(imagesDir)
 	}
-	i := &images{files: f, shards: make(map[string]bool, len(known))}
-	for _, name := range known {
-		i.shards[name] = true
+	i := &images{files: f}
+	for n := range i.shards {
+		_, i.shards[n] = slices.BinarySearch(known, path.Base(shardPath(n)))
 	}
 	return i, err
 }
 
-// shardOf spreads generations over 1024 directories, so that each stays small.
-func shardOf(g imagegen.GenerationID) string {
-	sum := crc32.Checksum([]byte(g), castagnoli) % 1024
-	return path.Join(imagesDir, fmt.Sprintf("%03x", sum))
+const (
+	// Generations are spread over so many directories, so that each stays small. A directory is made
+	// with its neighbours when an image first needs it: to make a few takes no longer than to flush
+	// the directory above for one, for which all others wait.
+	shardCount = 1024
+	neighbours = 64
+)
+
+func shardOf(g imagegen.GenerationID) int {
+	return int(crc32.Checksum([]byte(g), castagnoli) % shardCount)
 }
+
+func shardPath(shard int) string { return path.Join(imagesDir, fmt.Sprintf("%03x", shard)) }
 
 func attemptPrefix(g imagegen.GenerationID, attempt int) string {
 	return fmt.Sprintf("%s.%d.", g, attempt)
@@ -58,7 +67,9 @@ func fileOf(k imagegen.ImageKey) string {
 	return attemptPrefix(k.Generation, k.Attempt) + string(k.Image)
 }
 
-func imagePath(k imagegen.ImageKey) string { return path.Join(shardOf(k.Generation), fileOf(k)) }
+func imagePath(k imagegen.ImageKey) string {
+	return path.Join(shardPath(shardOf(k.Generation)), fileOf(k))
+}
 
 func isImageKey(k imagegen.ImageKey) bool {
 	return isPlain(string(k.Generation)) && isPlain(string(k.Image))
@@ -78,20 +89,25 @@ func (i *images) PutImage(ctx context.Context, k imagegen.ImageKey, r io.Reader)
 	return i.files.write(ctx, imagePath(k), r, true)
 }
 
-// makeShard makes a directory, durably, unless there is one.
-func (i *images) makeShard(shard string) error {
+// makeShard makes a directory and its neighbours, durably, unless there is one.
+func (i *images) makeShard(shard int) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.shards[path.Base(shard)] {
+	if i.shards[shard] {
 		return nil
 	}
-	if err := i.files.root.Mkdir(shard, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return unwritten(err)
+	first := shard - shard%neighbours
+	for n := first; n < first+neighbours; n++ {
+		if err := i.files.root.Mkdir(shardPath(n), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return unwritten(err)
+		}
 	}
 	if err := i.files.syncDir(imagesDir); err != nil {
 		return notApplied(err)
 	}
-	i.shards[path.Base(shard)] = true
+	for n := first; n < first+neighbours; n++ {
+		i.shards[n] = true
+	}
 	return nil
 }
 
@@ -112,7 +128,7 @@ func (i *images) RemoveImages(ctx context.Context, g imagegen.GenerationID, atte
 	if err := i.files.begin(ctx); err != nil || !isPlain(string(g)) {
 		return err
 	}
-	shard, prefix := shardOf(g), attemptPrefix(g, attempt)
+	shard, prefix := shardPath(shardOf(g)), attemptPrefix(g, attempt)
 	names, err := i.files.list(shard, prefix)
 	if err != nil {
 		return err

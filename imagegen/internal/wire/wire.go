@@ -32,7 +32,7 @@ func (t Time) MarshalJSON() ([]byte, error) {
 	if time.Time(t).IsZero() {
 		return []byte("null"), nil
 	}
-	b := make([]byte, 0, len(timeLayout)+2)
+	b := make([]byte, 0, 64)
 	b = append(b, '"')
 	b = time.Time(t).UTC().AppendFormat(b, timeLayout)
 	return append(b, '"'), nil
