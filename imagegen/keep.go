@@ -2,7 +2,6 @@ package imagegen
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"image"
@@ -48,12 +47,13 @@ func (a *attempt) store(ctx context.Context, i checkedImage) error {
 	stored := StoredImage{ID: newImageID(a.record.ID), Attempt: a.record.Attempt, MediaType: i.mediaType,
 		Width: i.width, Height: i.height, CreatedAt: e.now()}
 	err := i.write(ctx, func(r io.Reader) error {
-		in := &meter{r: r, most: maxImageBytes, hash: sha256.New()}
+		in := &meter{r: r, most: maxImageBytes, hash: newDigest()}
+		defer in.hash.sum()
 		if err := e.images.PutImage(ctx, a.record.ImageKey(stored), in); err != nil {
 			a.litter = true
 			return storing(err)
 		}
-		stored.Size, stored.SHA256 = in.n, in.sum()
+		stored.Size, stored.SHA256 = in.n, in.hash.sum()
 		return nil
 	})
 	if err == nil {

@@ -2,10 +2,8 @@ package imagegen
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"sync/atomic"
 )
@@ -36,7 +34,8 @@ func (u *Upload) Discard() {
 func (e *Engine) Stage(ctx context.Context, r io.Reader, name string) (*Upload, error) {
 	u := &Upload{engine: e}
 	u.file.ID = ReferenceID(e.ids.next(referencePrefix, e.cfg.Now()))
-	in := &meter{r: r, most: MaxReferenceBytes, hash: sha256.New()}
+	in := &meter{r: r, most: MaxReferenceBytes, hash: newDigest()}
+	defer in.hash.sum()
 	if err := e.spool.Stage(ctx, u.file.ID, in); err != nil {
 		switch {
 		case in.over:
@@ -58,7 +57,7 @@ func (e *Engine) checkReference(ctx context.Context, u *Upload, in *meter, name 
 		return invalid("%s is empty; send a PNG, JPEG or WebP image", name)
 	}
 	u.file.Size = in.n
-	u.file.SHA256 = in.sum()
+	u.file.SHA256 = in.hash.sum()
 	f, err := u.Open(ctx)
 	if err != nil {
 		return public(err)
@@ -135,7 +134,7 @@ var errTooLarge = errors.New("imagegen: too many bytes")
 type meter struct {
 	r    io.Reader
 	most int64
-	hash hash.Hash // nil: not wanted
+	hash *digest // nil: not wanted
 	n    int64
 	over bool
 	err  error // of r
@@ -144,7 +143,7 @@ type meter struct {
 func (m *meter) Read(p []byte) (int, error) {
 	n, err := m.r.Read(p)
 	if m.hash != nil {
-		m.hash.Write(p[:n])
+		m.hash.write(p[:n])
 	}
 	m.n += int64(n)
 	if m.n > m.most {
@@ -155,9 +154,4 @@ func (m *meter) Read(p []byte) (int, error) {
 		m.err = err
 	}
 	return n, err
-}
-
-func (m *meter) sum() (s [32]byte) {
-	m.hash.Sum(s[:0])
-	return s
 }

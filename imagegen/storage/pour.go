@@ -46,7 +46,7 @@ func pour(ctx context.Context, to io.Writer, r io.Reader) error {
 
 // pourOn writes a full buffer, and the rest of r behind it.
 func pourOn(ctx context.Context, to io.Writer, b *buffer, r io.Reader) (err error) {
-	w := &behind{to: to, full: make(chan *buffer, 1), failed: make(chan struct{}), ended: make(chan struct{})}
+	w := &behind{to: to, full: make(chan *buffer, 2), failed: make(chan struct{}), ended: make(chan struct{})}
 	go w.run()
 	defer func() { // also when r panics
 		close(w.full)
