@@ -1,6 +1,7 @@
 package imagegen
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +28,16 @@ func (a *attempt) keep(ctx context.Context, from ProviderImage) error {
 		return err
 	}
 	defer raw.discard()
-	checked, err := a.engine.inspect(ctx, a.record, raw)
+	header, err := a.header(ctx, raw)
+	if err != nil {
+		return err
+	}
+	if plain, _ := readImage(ctx, raw, plainPNG); plain && header.is(a.record.Size) {
+		if err := a.store(ctx, checkedMeanwhile(header, raw)); !errors.Is(err, errNotPlain) {
+			return err
+		}
+	}
+	checked, err := a.engine.inspect(ctx, a.record, raw, header)
 	if err != nil {
 		return err
 	}
@@ -50,8 +60,8 @@ func (a *attempt) store(ctx context.Context, i checkedImage) error {
 		in := &meter{r: r, most: maxImageBytes, hash: newDigest()}
 		defer in.hash.sum()
 		if err := e.images.PutImage(ctx, a.record.ImageKey(stored), in); err != nil {
-			a.litter = true
-			return storing(err)
+			a.litter = a.litter || in.err == nil
+			return storing(cmp.Or(in.err, err))
 		}
 		stored.Size, stored.SHA256 = in.n, in.hash.sum()
 		return nil
@@ -67,25 +77,23 @@ func storing(err error) error {
 	return &ProviderError{Class: ClassUnavailable, Message: "an image could not be stored", Err: err}
 }
 
-// inspect decodes an image, checks it against what was asked for, and crops or scales it down to
-// an explicit size.
-func (e *Engine) inspect(ctx context.Context, r Record, raw received) (checkedImage, error) {
+// header reads what an image claims to be, and holds it against what was asked for.
+func (a *attempt) header(ctx context.Context, raw received) (shape, error) {
 	header, err := readImage(ctx, raw, decodeHeader)
 	if err != nil {
-		return checkedImage{}, err
+		return shape{}, err
 	}
-	if err := r.fits(header.width, header.height); err != nil {
-		return checkedImage{}, &badImageError{err}
+	if err := a.record.fits(header.width, header.height); err != nil {
+		return shape{}, &badImageError{err}
 	}
 	if header.pixels() > MaxEdge*MaxEdge {
-		return checkedImage{}, &badImageError{fmt.Errorf("it claims %d x %d pixels", header.width, header.height)}
+		return shape{}, &badImageError{fmt.Errorf("it claims %d x %d pixels", header.width, header.height)}
 	}
-	if header.mediaType == formatPNG.mediaType && header.is(r.Size) {
-		whole, err := readImage(ctx, raw, wholePNG)
-		if whole || err != nil {
-			return asReceived(header, raw), err
-		}
-	}
+	return header, nil
+}
+
+// inspect decodes an image, and crops or scales it down to an explicit size.
+func (e *Engine) inspect(ctx context.Context, r Record, raw received, header shape) (checkedImage, error) {
 	weight := min(header.memory(r.Size), decodeBudget)
 	if err := e.decoding.Acquire(ctx, weight); err != nil {
 		return checkedImage{}, context.Cause(ctx)

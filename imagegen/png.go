@@ -16,14 +16,23 @@ import (
 // interlacing) or finds wrong is for the decoder to judge.
 func wholePNG(r io.Reader) (bool, error) {
 	c := pngChecks.Get().(*pngCheck)
-	defer func() {
-		c.in.Reset(nil) // the pool holds on to no image
-		pngChecks.Put(c)
-	}()
-	return c.run(r) == nil, nil
+	defer c.put()
+	return c.begin(r) == nil && c.rest() == nil, nil
+}
+
+// plainPNG reports whether r begins as a PNG that wholePNG knows.
+func plainPNG(r io.Reader) (bool, error) {
+	c := pngChecks.Get().(*pngCheck)
+	defer c.put()
+	return c.begin(r) == nil, nil
 }
 
 var pngChecks = sync.Pool{New: func() any { return new(pngCheck) }}
+
+func (c *pngCheck) put() {
+	c.in.Reset(nil) // the pool holds on to no image
+	pngChecks.Put(c)
+}
 
 var errNotPlain = errors.New("no plain PNG")
 
@@ -33,6 +42,8 @@ type pngCheck struct {
 	zlib     io.ReadCloser
 	row      [32 << 10]byte
 
+	rows, length int64 // what the pixels inflate to: so many rows of so many bytes
+
 	kind [4]byte // of the current chunk
 	left uint32  // bytes of it that were not read yet
 	crc  uint32  // of what was
@@ -40,18 +51,23 @@ type pngCheck struct {
 
 const pngSignature = "\x89PNG\r\n\x1a\n"
 
-func (c *pngCheck) run(r io.Reader) error {
+// begin reads the signature and IHDR.
+func (c *pngCheck) begin(r io.Reader) error {
 	c.in.Reset(r)
 	var signature [len(pngSignature)]byte
 	if _, err := io.ReadFull(&c.in, signature[:]); err != nil || string(signature[:]) != pngSignature {
 		return errNotPlain
 	}
-	rows, length, err := c.header()
+	return c.header()
+}
+
+// rest reads what follows.
+func (c *pngCheck) rest() (err error) {
 	for err == nil && string(c.kind[:]) != "IDAT" {
 		err = c.skip()
 	}
 	if err == nil {
-		err = c.pixels(rows, length)
+		err = c.pixels()
 	}
 	for err == nil && string(c.kind[:]) != "IEND" {
 		err = c.skip()
@@ -62,14 +78,14 @@ func (c *pngCheck) run(r io.Reader) error {
 	return c.close()
 }
 
-// header reads IHDR, begins the next chunk, and returns how many rows there are of how many bytes.
-func (c *pngCheck) header() (rows int64, length int64, err error) {
+// header reads IHDR and begins the next chunk.
+func (c *pngCheck) header() error {
 	var b [13]byte
 	if err := c.next(); err != nil || string(c.kind[:]) != "IHDR" || int(c.left) != len(b) {
-		return 0, 0, errNotPlain
+		return errNotPlain
 	}
 	if _, err := io.ReadFull(c.chunk(), b[:]); err != nil {
-		return 0, 0, err
+		return err
 	}
 	width, height := binary.BigEndian.Uint32(b[0:]), binary.BigEndian.Uint32(b[4:])
 	samples := map[byte]int64{0: 1, 2: 3, 4: 2, 6: 4}[b[9]] // by colour type
@@ -77,20 +93,21 @@ func (c *pngCheck) header() (rows int64, length int64, err error) {
 	interlaced := b[12] != 0
 	if samples == 0 || depth != 8 && depth != 16 || b[10] != 0 || b[11] != 0 || interlaced ||
 		width == 0 || height == 0 || width > 1<<20 || height > 1<<20 {
-		return 0, 0, errNotPlain
+		return errNotPlain
 	}
-	return int64(height), 1 + int64(width)*samples*depth/8, c.following()
+	c.rows, c.length = int64(height), 1+int64(width)*samples*depth/8
+	return c.following()
 }
 
 // pixels inflates the rows and looks at nothing but the filter that each begins with.
-func (c *pngCheck) pixels(rows, length int64) error {
+func (c *pngCheck) pixels() error {
 	c.data.Reset(idat{c})
 	if err := c.inflate(); err != nil {
 		return err
 	}
-	for range rows {
-		for at := int64(0); at < length; {
-			part := c.row[:min(int64(len(c.row)), length-at)]
+	for range c.rows {
+		for at := int64(0); at < c.length; {
+			part := c.row[:min(int64(len(c.row)), c.length-at)]
 			if _, err := io.ReadFull(c.zlib, part); err != nil {
 				return err
 			}

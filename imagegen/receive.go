@@ -16,6 +16,7 @@ const (
 type received struct {
 	open    func(context.Context) (io.ReadCloser, error)
 	discard func()
+	long    bool // so that it is worth another goroutine
 }
 
 // receive reads a provider's image to its end, so that what follows runs at the speed of this
@@ -41,7 +42,7 @@ func (e *Engine) receive(ctx context.Context, body io.Reader) (received, error) 
 		if !more {
 			kept = true
 			open := func(context.Context) (io.ReadCloser, error) { return io.NopCloser(image.reader()), nil }
-			return received{open, discard}, nil
+			return received{open, discard, len(image) > 1}, nil
 		}
 		if len(image) == inMemoryBytes/chunkSize || !e.receiving.TryAcquire(chunkSize) {
 			return e.receiveSpooled(ctx, io.MultiReader(image.reader(), body))
@@ -61,5 +62,5 @@ func (e *Engine) receiveSpooled(ctx context.Context, body io.Reader) (received, 
 		return received{}, storing(err)
 	}
 	open := func(ctx context.Context) (io.ReadCloser, error) { return e.spool.Open(ctx, id) }
-	return received{open, func() { e.removeSpooled(id) }}, nil
+	return received{open, func() { e.removeSpooled(id) }, true}, nil
 }

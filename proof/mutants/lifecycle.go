@@ -91,12 +91,19 @@ var ofLifecycle = []mutant{
 	{
 		name: "image-not-stored", breaks: "no success is told before the images are durable",
 		file: "imagegen/keep.go",
-		old: `			a.litter = true
-			return storing(err)
+		old: `			a.litter = a.litter || in.err == nil
+			return storing(cmp.Or(in.err, err))
 `,
-		new: `			a.litter = true
+		new: `			a.litter = a.litter || in.err == nil
 `,
 		catcher: catcher{pkg: core, run: "TestAnImageCannotBeStored"},
+	},
+	{
+		name: "broken-image-stored", breaks: "an image is delivered only once it was found whole",
+		file:    "imagegen/meanwhile.go",
+		old:     `if err == io.EOF && !e.want() {`,
+		new:     `if e.want() && err == io.ErrUnexpectedEOF {`,
+		catcher: catcher{pkg: core, run: "TestAPNGThatIsNotWhole"},
 	},
 	{
 		name: "unsettled-image-shown", breaks: "an image is shown only once it is settled",
