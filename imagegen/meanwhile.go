@@ -3,7 +3,6 @@ package imagegen
 import (
 	"context"
 	"io"
-	"sync"
 )
 
 // checkedMeanwhile is a PNG that is checked while it is written, as the provider sent it: whoever reads
@@ -15,14 +14,22 @@ func checkedMeanwhile(s shape, raw received) checkedImage {
 			return storing(err)
 		}
 		defer f.Close()
-		isWhole := sync.OnceValue(func() bool {
-			whole, err := readImage(ctx, raw, wholePNG)
-			return err == nil && whole
-		})
-		if raw.long {
-			go isWhole()
+		whole, checked := false, make(chan struct{})
+		check := func() {
+			defer close(checked)
+			found, err := readImage(ctx, raw, wholePNG)
+			whole = found && err == nil
 		}
-		defer isWhole() // behind this, raw is discarded
+		isWhole := func() bool {
+			<-checked
+			return whole
+		}
+		if raw.long {
+			go check()
+			defer isWhole() // behind this, raw is discarded
+		} else {
+			check()
+		}
 		return put(&endsIf{f, isWhole})
 	}}
 }

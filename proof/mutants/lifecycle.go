@@ -94,7 +94,7 @@ var ofLifecycle = []mutant{
 		old: `			a.litter = a.litter || in.err == nil
 			return storing(cmp.Or(in.err, err))
 `,
-		new: `			a.litter = a.litter || in.err == nil
+		new: `			a.litter = cmp.Or(in.err, err) != nil
 `,
 		catcher: catcher{pkg: core, run: "TestAnImageCannotBeStored"},
 	},
