@@ -15,7 +15,7 @@ import (
 // tx is a kv.Tx. bbolt checks only its meta pages, so each value carries a checksum of its own.
 type tx struct {
 	bolt     *bbolt.Tx
-	buckets  map[kv.Bucket]*bucket
+	buckets  []*bucket // that were asked for; few, so that they need no map
 	values   *arena // of the one writer
 	written  int    // bytes of keys and values put or deleted
 	onCommit []func()
@@ -30,7 +30,7 @@ type fault struct{ error }
 // would make a new cursor each time.
 type bucket struct {
 	*bbolt.Bucket
-	cursor *bbolt.Cursor
+	cursor bbolt.Cursor
 	label  label
 }
 
@@ -44,8 +44,10 @@ func (b *bucket) get(key []byte) []byte {
 
 // bucket returns nil if there is none.
 func (t *tx) bucket(name kv.Bucket) *bucket {
-	if b := t.buckets[name]; b != nil {
-		return b
+	for _, b := range t.buckets {
+		if b.label.name == name {
+			return b
+		}
 	}
 	return t.known(name, t.bolt.Bucket([]byte(name)))
 }
@@ -54,11 +56,8 @@ func (t *tx) known(name kv.Bucket, b *bbolt.Bucket) *bucket {
 	if b == nil {
 		return nil
 	}
-	if t.buckets == nil {
-		t.buckets = make(map[kv.Bucket]*bucket, 8)
-	}
-	known := &bucket{b, b.Cursor(), labelOf(name)}
-	t.buckets[name] = known
+	known := &bucket{b, *b.Cursor(), labelOf(name)}
+	t.buckets = append(t.buckets, known)
 	return known
 }
 

@@ -45,7 +45,8 @@ func (r row) entries() []entry {
 // load reads a row. imagegen.ErrNotFound.
 func load(tx kv.Tx, id imagegen.GenerationID) (row, error) {
 	r := row{Record: imagegen.Record{Intent: imagegen.Intent{ID: id}}}
-	intent := tx.Get(intents, []byte(id))
+	key := []byte(id)
+	intent := tx.Get(intents, key)
 	if intent == nil {
 		return row{}, imagegen.ErrNotFound
 	}
@@ -53,7 +54,7 @@ func load(tx kv.Tx, id imagegen.GenerationID) (row, error) {
 		return row{}, err
 	}
 	for _, b := range []kv.Bucket{open, ended, erased} {
-		if progress := tx.Get(b, []byte(id)); progress != nil {
+		if progress := tx.Get(b, key); progress != nil {
 			return r, r.decodeProgress(progress)
 		}
 	}
