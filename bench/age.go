@@ -18,21 +18,7 @@ func aged(c contest, f figure) func(context.Context, *bench) (measured, error) {
 		}
 		young := *b
 		young.data = ""
-		var ratios []float64
-		var detail string
-		for range b.rounds {
-			before, err := young.under(ctx, c.ours)
-			if err != nil {
-				return measured{}, err
-			}
-			after, err := b.under(ctx, c.ours)
-			if err != nil {
-				return measured{}, err
-			}
-			ratios = append(ratios, f(after)/f(before))
-			detail = fmt.Sprintf("%.0f/s to %.0f/s, median %v to %v", after.Rate(), before.Rate(), round(after.Quantile(0.5)), round(before.Quantile(0.5)))
-		}
-		return measured{spread(ratios), detail}, nil
+		return b.compare(ctx, f, c.goesOn(), func() (*process, load.Load, error) { return c.ours(&young) }, func() (*process, load.Load, error) { return c.ours(b) })
 	}
 }
 

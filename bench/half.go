@@ -12,15 +12,17 @@ import (
 // tells by how much the service takes longer.
 func half(ctx context.Context, b *bench) (measured, error) {
 	g := generation{edge: small, connections: 256, memory: true}
-	peak, err := b.under(ctx, g.ours)
+	theirServer := func() (*process, load.Load, error) { return g.theirs(b) }
+	ourServer := func() (*process, load.Load, error) { return g.ours(b) }
+	peak, err := b.under(ctx, ourServer)
 	if err != nil {
 		return measured{}, err
 	}
-	theirs, err := b.open(ctx, g.theirs, peak.Rate()/2)
+	theirs, err := b.open(ctx, theirServer, peak.Rate()/2)
 	if err != nil {
 		return measured{}, err
 	}
-	ours, err := b.open(ctx, g.ours, peak.Rate()/2)
+	ours, err := b.open(ctx, ourServer, peak.Rate()/2)
 	if err != nil {
 		return measured{}, err
 	}
@@ -35,8 +37,8 @@ func half(ctx context.Context, b *bench) (measured, error) {
 }
 
 // open starts a server, warms it up, and puts requests on it at a fixed rate.
-func (b *bench) open(ctx context.Context, begin func(*bench) (*process, load.Load, error), rate float64) (load.Result, error) {
-	p, l, err := begin(b)
+func (b *bench) open(ctx context.Context, start starter, rate float64) (load.Result, error) {
+	p, l, err := start()
 	if err != nil {
 		return load.Result{}, err
 	}

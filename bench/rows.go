@@ -2,11 +2,8 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
-	"time"
 
 	"github.com/imagegend/imagegend/bench/load"
 )
@@ -61,6 +58,7 @@ var rows = []row{
 type contest interface {
 	theirs(b *bench) (*process, load.Load, error)
 	ours(b *bench) (*process, load.Load, error)
+	goesOn() bool // when its load has ended, the server works on
 }
 
 // figure makes one number of a result; rate is higher when better, median is lower.
@@ -69,46 +67,12 @@ type figure func(load.Result) float64
 func rate(r load.Result) float64   { return r.Rate() }
 func median(r load.Result) float64 { return r.Quantile(0.5).Seconds() }
 
-// versus runs both in turn and takes the ratio of each round.
+// versus holds ours against theirs, and takes the ratio of each round.
 func versus(c contest, f figure) func(context.Context, *bench) (measured, error) {
 	return func(ctx context.Context, b *bench) (measured, error) {
-		var ratios []float64
-		var detail string
-		for range b.rounds {
-			theirs, err := b.under(ctx, c.theirs)
-			if err != nil {
-				return measured{}, fmt.Errorf("the reference: %w", err)
-			}
-			ours, err := b.under(ctx, c.ours)
-			if err != nil {
-				return measured{}, err
-			}
-			ratios = append(ratios, f(ours)/f(theirs))
-			detail = fmt.Sprintf("%.0f/s to %.0f/s, median %v to %v", ours.Rate(), theirs.Rate(), round(ours.Quantile(0.5)), round(theirs.Quantile(0.5)))
-		}
-		return measured{spread(ratios), detail}, nil
+		return b.compare(ctx, f, c.goesOn(), func() (*process, load.Load, error) { return c.theirs(b) }, func() (*process, load.Load, error) { return c.ours(b) })
 	}
 }
-
-// under starts a server, warms it up, and puts it under load.
-func (b *bench) under(ctx context.Context, begin func(*bench) (*process, load.Load, error)) (load.Result, error) {
-	p, l, err := begin(b)
-	if err != nil {
-		return load.Result{}, err
-	}
-	defer p.stop()
-	if _, err := l.Closed(ctx, b.during/5); err != nil {
-		return load.Result{}, err
-	}
-	return l.Closed(ctx, b.during)
-}
-
-func spread(v []float64) string {
-	slices.Sort(v)
-	return fmt.Sprintf("%.2f (%.2f-%.2f)", v[len(v)/2], v[0], v[len(v)-1])
-}
-
-func round(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond) }
 
 // generation makes images.
 type generation struct {
@@ -116,6 +80,8 @@ type generation struct {
 	memory, async     bool
 	slow              bool // the provider is: what is taken in waits
 }
+
+func (g generation) goesOn() bool { return g.async }
 
 func (g generation) theirs(b *bench) (*process, load.Load, error) {
 	image, err := b.picture(g.edge)
@@ -153,6 +119,8 @@ type reading struct {
 	edge int
 	what func(*process) (theirs, ours string)
 }
+
+func (reading) goesOn() bool { return false }
 
 func known(p *process) (string, string)    { return p.known, p.known }
 func download(p *process) (string, string) { return p.image, p.image }
