@@ -106,7 +106,7 @@ func (a *api) logRequest(x *exchange) {
 	}
 	attrs := make([]slog.Attr, 0, 8)
 	attrs = append(attrs, slog.String("method", x.request.Method), slog.String("route", x.route), slog.Int("status", x.status),
-		slog.Int64("bytes", x.bytes), slog.Duration("duration", time.Since(x.began)))
+		slog.Int64("bytes", x.bytes), slog.String("duration", time.Since(x.began).String())) // slog's JSON leaves out the unit
 	if x.session != nil {
 		attrs = append(attrs, slog.String("user", string(x.session.User())))
 	}

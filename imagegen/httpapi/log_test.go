@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/imagegend/imagegend/imagegen"
@@ -45,6 +46,10 @@ func (j *journal) lines(t *testing.T) (lines []map[string]any) {
 		var m map[string]any
 		is.New(t).NoErr(json.Unmarshal([]byte(line), &m))
 		delete(m, "time")
+		if took, ok := m["duration"]; ok {
+			_, err := time.ParseDuration(took.(string)) // with its unit
+			is.New(t).NoErr(err)
+		}
 		delete(m, "duration")
 		lines = append(lines, m)
 	}

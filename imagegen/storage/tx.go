@@ -16,8 +16,8 @@ import (
 type tx struct {
 	bolt     *bbolt.Tx
 	buckets  []*bucket // that were asked for; few, so that they need no map
-	values   *arena // of the one writer
-	written  int    // bytes of keys and values put or deleted
+	values   *arena    // of the one writer
+	written  int       // bytes of keys and values put or deleted
 	onCommit []func()
 }
 

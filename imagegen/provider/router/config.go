@@ -125,7 +125,7 @@ func (c Config) breaker(name string) circuitbreaker.CircuitBreaker[any] {
 		WithSuccessThreshold(1).
 		WithDelay(c.OpenFor).
 		OnOpen(func(circuitbreaker.StateChangedEvent) {
-			c.Log.Warn("an upstream fails again and again, and is left alone for a while", "member", name, "for", c.OpenFor)
+			c.Log.Warn("an upstream fails again and again, and is left alone for a while", "member", name, "for", c.OpenFor.String())
 		}).
 		OnClose(func(circuitbreaker.StateChangedEvent) {
 			c.Log.Info("an upstream works again", "member", name)

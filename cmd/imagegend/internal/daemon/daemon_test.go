@@ -1,9 +1,7 @@
 package daemon_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -114,16 +112,4 @@ func TestConsoleLinksBelowABaseURLWithAPath(t *testing.T) {
 	is.NoErr(err)
 	says(t, said, "public    https://x.example.com:8443/sub\n", "open https://x.example.com:8443/console/setup/")
 	is.True(!strings.Contains(said, "/sub/console"))
-}
-
-// In the log for programs every duration has its unit.
-func TestDurationsInTheLog(t *testing.T) {
-	is := is.New(t)
-	var out bytes.Buffer
-	log, flush := daemon.NewLog(daemon.Options{Settings: config.Settings{Server: config.Server{LogFormat: "json"}}, Output: &out})
-	log.Info("request", "duration", 1500*time.Microsecond)
-	flush()
-	var line map[string]any
-	is.NoErr(json.Unmarshal(out.Bytes(), &line))
-	is.Equal(line["duration"], "1.5ms")
 }

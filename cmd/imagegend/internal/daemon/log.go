@@ -22,15 +22,7 @@ func newLog(o Options) (log *slog.Logger, flush func()) {
 	return slog.New(httpapi.NewLogHandler(h)), flush
 }
 
-// jsonHandler writes durations with their unit, which slog leaves out.
-func jsonHandler(w io.Writer) slog.Handler {
-	return slog.NewJSONHandler(w, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-		if a.Value.Kind() == slog.KindDuration {
-			return slog.String(a.Key, a.Value.Duration().String())
-		}
-		return a
-	}})
-}
+func jsonHandler(w io.Writer) slog.Handler { return slog.NewJSONHandler(w, nil) }
 
 // textHandler writes the time of day only: who looks on knows the date.
 func textHandler(w io.Writer) slog.Handler {
