@@ -13,7 +13,7 @@ import (
 type starter func() (*process, load.Load, error)
 
 // slice is how long two servers are under load by turns: whatever else the machine does then meets both.
-const slice = 500 * time.Millisecond
+const slice = time.Second
 
 // compare takes the ratio of a figure, that of the second server to that of the first, in each round.
 // apart has each round start the second when the first has ended: what goes on behind the answers of
@@ -41,7 +41,7 @@ func (b *bench) byTurns(ctx context.Context, starters ...starter) ([]load.Result
 	for i, start := range starters {
 		p, l, err := b.warm(ctx, start)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("server %d: %w", i+1, err)
 		}
 		defer p.stop()
 		loads[i] = l
@@ -50,7 +50,7 @@ func (b *bench) byTurns(ctx context.Context, starters ...starter) ([]load.Result
 		for i, l := range loads {
 			r, err := l.Closed(ctx, min(slice, left))
 			if err != nil {
-				return nil, err
+				return nil, fmt.Errorf("server %d: %w", i+1, err)
 			}
 			results[i] = results[i].And(r)
 		}
@@ -59,10 +59,10 @@ func (b *bench) byTurns(ctx context.Context, starters ...starter) ([]load.Result
 }
 
 func (b *bench) apart(ctx context.Context, starters ...starter) (results []load.Result, err error) {
-	for _, start := range starters {
+	for i, start := range starters {
 		r, err := b.under(ctx, start)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("server %d: %w", i+1, err)
 		}
 		results = append(results, r)
 	}

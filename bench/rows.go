@@ -81,7 +81,8 @@ type generation struct {
 	slow              bool // the provider is: what is taken in waits
 }
 
-func (g generation) goesOn() bool { return g.async }
+// goesOn is true of images on disk because of their thumbnails.
+func (g generation) goesOn() bool { return g.async || !g.memory }
 
 func (g generation) theirs(b *bench) (*process, load.Load, error) {
 	image, err := b.picture(g.edge)

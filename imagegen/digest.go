@@ -6,8 +6,8 @@ import (
 )
 
 // digest is the SHA-256 of what is written to it. Another goroutine hashes, so that whoever reads a
-// long body goes on reading meanwhile; what fits into one chunk is hashed at the end. Sum must be
-// called, also when something failed.
+// long body goes on reading meanwhile; what fits into one chunk is hashed at the end. It ends with
+// sum, which must be called, also when something failed; nothing may be written behind that.
 type digest struct {
 	hash  hash.Hash
 	part  *chunk // that is being filled; nil: none is

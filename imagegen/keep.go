@@ -32,9 +32,11 @@ func (a *attempt) keep(ctx context.Context, from ProviderImage) error {
 	if err != nil {
 		return err
 	}
-	if plain, _ := readImage(ctx, raw, plainPNG); plain && header.is(a.record.Size) {
-		if err := a.store(ctx, checkedMeanwhile(header, raw)); !errors.Is(err, errNotPlain) {
-			return err
+	if header.mediaType == formatPNG.mediaType && header.is(a.record.Size) {
+		if plain, _ := readImage(ctx, raw, plainPNG); plain {
+			if err := a.store(ctx, checkedMeanwhile(header, raw)); !errors.Is(err, errNotPlain) {
+				return err
+			}
 		}
 	}
 	checked, err := a.engine.inspect(ctx, a.record, raw, header)
@@ -44,14 +46,15 @@ func (a *attempt) keep(ctx context.Context, from ProviderImage) error {
 	return a.store(ctx, checked)
 }
 
-// checkedImage is an image that is what was asked for. write yields its bytes.
+// checkedImage is an image that is what was asked for. write yields its bytes, to their end only if they
+// are an image, and else returns an error.
 type checkedImage struct {
 	mediaType     string
 	width, height int
 	write         func(ctx context.Context, put func(io.Reader) error) error
 }
 
-// store writes a checked image and counts it.
+// store writes an image and counts it.
 func (a *attempt) store(ctx context.Context, i checkedImage) error {
 	e := a.engine
 	stored := StoredImage{ID: newImageID(a.record.ID), Attempt: a.record.Attempt, MediaType: i.mediaType,
@@ -60,16 +63,17 @@ func (a *attempt) store(ctx context.Context, i checkedImage) error {
 		in := &meter{r: r, most: maxImageBytes, hash: newDigest()}
 		defer in.hash.sum()
 		if err := e.images.PutImage(ctx, a.record.ImageKey(stored), in); err != nil {
-			a.litter = a.litter || in.err == nil
 			return storing(cmp.Or(in.err, err))
 		}
 		stored.Size, stored.SHA256 = in.n, in.hash.sum()
 		return nil
 	})
-	if err == nil {
-		a.add(stored)
+	if err != nil {
+		a.litter = true // whatever an ImageStore makes of a reader that fails
+		return err
 	}
-	return err
+	a.add(stored)
+	return nil
 }
 
 // storing is an error of this service's own storage: nothing was delivered, another attempt may work.

@@ -14,24 +14,39 @@ func checkedMeanwhile(s shape, raw received) checkedImage {
 			return storing(err)
 		}
 		defer f.Close()
-		whole, checked := false, make(chan struct{})
-		check := func() {
-			defer close(checked)
-			found, err := readImage(ctx, raw, wholePNG)
-			whole = found && err == nil
+		if !raw.long { // not worth another goroutine
+			if whole, err := readImage(ctx, raw, wholePNG); err != nil || !whole {
+				return errNotPlain
+			}
+			return put(f)
 		}
-		isWhole := func() bool {
-			<-checked
-			return whole
+		isWhole := checkBehind(ctx, raw)
+		defer isWhole() // then raw is discarded
+		if err := put(&endsIf{f, isWhole}); err != nil {
+			return err
 		}
-		if raw.long {
-			go check()
-			defer isWhole() // behind this, raw is discarded
-		} else {
-			check()
+		if !isWhole() { // and put has not read it to its end
+			return errNotPlain
 		}
-		return put(&endsIf{f, isWhole})
+		return nil
 	}}
+}
+
+// checkBehind checks a PNG on another goroutine; isWhole waits for what it finds.
+func checkBehind(ctx context.Context, raw received) (isWhole func() bool) {
+	whole, checked := false, make(chan struct{})
+	go func() {
+		defer func() {
+			_ = recover() // of the spool; it panics again where the decoder reads it
+			close(checked)
+		}()
+		found, err := readImage(ctx, raw, wholePNG)
+		whole = found && err == nil
+	}()
+	return func() bool {
+		<-checked
+		return whole
+	}
 }
 
 // endsIf reads r, whose end counts only if want says so.

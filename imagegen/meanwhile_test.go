@@ -3,10 +3,13 @@ package imagegen_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"image"
 	"image/png"
 	"io"
 	"math/rand/v2"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -14,44 +17,118 @@ import (
 	"github.com/matryer/is"
 )
 
+var noises sync.Map // edge → bytes: the race detector makes encoding slow
+
 // noise is a plain PNG of that many pixels each way.
-func noise(t *testing.T, edge int) []byte {
-	t.Helper()
+func noise(edge int) []byte {
+	if b, ok := noises.Load(edge); ok {
+		return b.([]byte)
+	}
 	m := image.NewNRGBA(image.Rect(0, 0, edge, edge))
 	rand.NewChaCha8([32]byte{}).Read(m.Pix)
 	var b bytes.Buffer
-	if err := png.Encode(&b, m); err != nil {
-		t.Fatal(err)
+	if err := (&png.Encoder{CompressionLevel: png.NoCompression}).Encode(&b, m); err != nil {
+		panic(err)
 	}
+	noises.Store(edge, b.Bytes())
 	return b.Bytes()
 }
 
-// A plain PNG is written before it is known to be whole. One that is not, is not delivered, and
-// nothing of it stays.
+// yieldBytes yields images of these bytes.
+func yieldBytes(images ...[]byte) *scripted {
+	return &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+		for _, b := range images {
+			if !yield(imagegen.ProviderImage{Body: bytes.NewReader(b)}, nil) {
+				return
+			}
+		}
+	}}
+}
+
+// sloppyImages is an ImageStore that does not keep to its contract.
+type sloppyImages struct {
+	imagegen.ImageStore
+	read func(io.Reader) []byte
+}
+
+func (s sloppyImages) PutImage(ctx context.Context, k imagegen.ImageKey, r io.Reader) error {
+	return s.ImageStore.PutImage(ctx, k, bytes.NewReader(s.read(r)))
+}
+
+// startOver is startFaulty with something over what it puts in.
+func startOver(t *testing.T, p imagegen.Provider, change func(*imagegen.Config)) *faulty {
+	f := &faulty{}
+	f.harness = start(t, p, f.use, change)
+	return f
+}
+
+// A plain PNG is written before it is known to be whole. One that is not, is not delivered, and nothing
+// of it stays, whatever the ImageStore makes of a reader that fails.
 func TestAPNGThatIsNotWhole(t *testing.T) {
-	for _, edge := range []int{16, 500} { // in one chunk, in many
-		whole := noise(t, edge)
-		broken := bytes.Clone(whole)
-		broken[len(broken)-len("\x00\x00\x00\x00IEND\xae\x42\x60\x82")-5] ^= 1 // in the last bytes of the pixels
+	for name, read := range map[string]func(r io.Reader) []byte{
+		"as it should": nil,
+		"passes over an error": func(r io.Reader) []byte {
+			b, _ := io.ReadAll(r)
+			return b
+		},
+		"knows the length": func(r io.Reader) []byte {
+			b := make([]byte, len(noise(500)))
+			n, _ := io.ReadFull(r, b)
+			return b[:n]
+		},
+	} {
+		for _, edge := range []int{16, 500, 1200} { // in one chunk, in many, in the spool
+			t.Run(fmt.Sprint(name, " ", edge), func(t *testing.T) { testBroken(t, edge, read) })
+		}
+	}
+}
+
+func testBroken(t *testing.T, edge int, read func(io.Reader) []byte) {
+	whole := noise(edge)
+	broken := bytes.Clone(whole)
+	broken[len(broken)-len("\x00\x00\x00\x00IEND\xae\x42\x60\x82")-5] ^= 1 // in the last bytes of the pixels
+	synctest.Test(t, func(t *testing.T) {
+		f := startOver(t, yieldBytes(broken, whole), func(c *imagegen.Config) {
+			if read != nil {
+				c.Images = sloppyImages{c.Images, read}
+			}
+		})
+		g, err := f.generate(imagegen.GenerateRequest{N: 2, Size: imagegen.Size{Width: edge, Height: edge}})
+		f.is.NoErr(err)
+		f.is.Equal(len(g.Images), 1)
+		synctest.Wait()
+		last := len(f.put) - 1
+		for _, k := range f.put[:last] {
+			f.is.True(!f.has(k))
+		}
+		f.is.True(f.has(f.put[last]))
+		f.settled()
+	})
+}
+
+// panickySpool panics when a provider's image is opened for the n-th time.
+type panickySpool struct {
+	imagegen.Spool
+	left *atomic.Int32
+}
+
+func (s panickySpool) Open(ctx context.Context, id imagegen.ReferenceID) (io.ReadCloser, error) {
+	if s.left.Add(-1) == 0 {
+		panic("spool")
+	}
+	return s.Spool.Open(ctx, id)
+}
+
+// A panic while an image is checked ends the attempt at most.
+func TestASpoolThatPanics(t *testing.T) {
+	image := noise(1200)
+	for n := range int32(6) {
 		synctest.Test(t, func(t *testing.T) {
-			f := startFaulty(t, &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-				for _, b := range [][]byte{broken, whole} {
-					if !yield(imagegen.ProviderImage{Body: bytes.NewReader(b)}, nil) {
-						return
-					}
-				}
-			}})
-			g, err := f.generate(imagegen.GenerateRequest{N: 2, Size: imagegen.Size{Width: edge, Height: edge}})
-			f.is.NoErr(err)
-			f.is.Equal(len(g.Images), 1)
-			f.is.Equal(len(f.put), 2)
-			f.is.True(!f.has(f.put[0]))
-			stored, err := f.db.OpenImage(t.Context(), f.put[1])
-			f.is.NoErr(err)
-			defer stored.Close()
-			b, err := io.ReadAll(stored)
-			f.is.NoErr(err)
-			f.is.True(bytes.Equal(b, whole))
+			left := new(atomic.Int32)
+			left.Store(n + 1)
+			f := startOver(t, yieldBytes(image), func(c *imagegen.Config) { c.Spool = panickySpool{c.Spool, left} })
+			_, err := f.generate(imagegen.GenerateRequest{Size: imagegen.Size{Width: 1200, Height: 1200}})
+			f.is.True(err == nil || isCode(err, imagegen.ErrGenerationFailed))
 			f.settled()
 		})
 	}

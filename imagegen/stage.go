@@ -27,8 +27,8 @@ func (u *Upload) Discard() {
 	}
 }
 
-// Stage copies one reference image to the spool and checks it on the way; nothing of it is held in
-// memory. name says in messages which one it is. ErrInvalidRequest if it is empty, larger than
+// Stage copies one reference image to the spool and checks it on the way; a few hundred KiB of
+// it are held in memory at a time. name says in messages which one it is. ErrInvalidRequest if it is empty, larger than
 // MaxReferenceBytes, has more than MaxReferencePixels or is no PNG, JPEG or WebP whose header
 // decodes; ErrOverloaded if there is no space. When r fails, its error is returned.
 func (e *Engine) Stage(ctx context.Context, r io.Reader, name string) (*Upload, error) {

@@ -90,7 +90,8 @@ type ImageKey struct {
 // concurrency and contexts holds here too.
 type ImageStore interface {
 	// PutImage reads r to its end and keeps the bytes; durable on nil. If r fails, its error is
-	// returned and nothing is left behind. ErrNotApplied: there is no space.
+	// returned and nothing is left behind: that of an image which was found broken comes at its end. r
+	// is not read any more once PutImage has returned. ErrNotApplied: there is no space.
 	PutImage(ctx context.Context, k ImageKey, r io.Reader) error
 
 	// OpenImage opens an image; the caller closes it. ErrNotFound.
@@ -104,8 +105,9 @@ type ImageStore interface {
 // generation, and a provider's image until it is checked. What was not kept when a process ended
 // is removed by the next.
 type Spool interface {
-	// Stage reads r to its end. The bytes can be opened on nil; they need not survive a crash. If r
-	// fails, its error is returned and nothing is left behind. ErrNotApplied: there is no space.
+	// Stage reads r to its end, and not any more once it has returned. The bytes can be opened on nil;
+	// they need not survive a crash. If r fails, its error is returned and nothing is left behind.
+	// ErrNotApplied: there is no space.
 	Stage(ctx context.Context, id ReferenceID, r io.Reader) error
 
 	// Keep makes staged bytes durable. Bytes that belong to no open generation may be removed when

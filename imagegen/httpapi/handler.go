@@ -59,7 +59,7 @@ type api struct {
 	engine  *imagegen.Engine
 	options Options
 	log     *slog.Logger
-	access  *slog.Logger // for the lines that say whose request they are of their own
+	access  *slog.Logger // without request_id: its lines carry their own
 	router  *httprouter.Router
 	catalog func() (catalog, error)
 }

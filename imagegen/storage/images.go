@@ -47,8 +47,8 @@ func newImages(f *files) (*images, error) {
 
 const (
 	// Generations are spread over so many directories, so that each stays small. A directory is made
-	// with its neighbours when an image first needs it: to make a few takes no longer than to flush
-	// the directory above for one, for which all others wait.
+	// with its neighbours when an image first needs it: making them all takes about as long as the one
+	// flush of the directory above, during which every other image waits.
 	shardCount = 1024
 	neighbours = 64
 )
@@ -89,26 +89,36 @@ func (i *images) PutImage(ctx context.Context, k imagegen.ImageKey, r io.Reader)
 	return i.files.write(ctx, imagePath(k), r, true)
 }
 
-// makeShard makes a directory and its neighbours, durably, unless there is one.
+// makeShard makes a directory, durably, unless there is one; and those of its neighbours for which there is room.
 func (i *images) makeShard(shard int) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.shards[shard] {
 		return nil
 	}
+	if err := i.mkdir(shard); err != nil {
+		return unwritten(err)
+	}
+	made := []int{shard}
 	first := shard - shard%neighbours
-	for n := first; n < first+neighbours; n++ {
-		if err := i.files.root.Mkdir(shardPath(n), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-			return unwritten(err)
-		}
+	for n := first; n < first+neighbours && i.mkdir(n) == nil; n++ {
+		made = append(made, n)
 	}
 	if err := i.files.syncDir(imagesDir); err != nil {
 		return notApplied(err)
 	}
-	for n := first; n < first+neighbours; n++ {
+	for _, n := range made {
 		i.shards[n] = true
 	}
 	return nil
+}
+
+func (i *images) mkdir(shard int) error {
+	err := i.files.root.Mkdir(shardPath(shard), 0o700)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
 }
 
 // OpenImage implements [imagegen.ImageStore].

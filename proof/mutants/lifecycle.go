@@ -90,19 +90,16 @@ var ofLifecycle = []mutant{
 	},
 	{
 		name: "image-not-stored", breaks: "no success is told before the images are durable",
-		file: "imagegen/keep.go",
-		old: `			a.litter = a.litter || in.err == nil
-			return storing(cmp.Or(in.err, err))
-`,
-		new: `			a.litter = cmp.Or(in.err, err) != nil
-`,
+		file:    "imagegen/keep.go",
+		old:     `return storing(cmp.Or(in.err, err))`,
+		new:     `a.litter = cmp.Or(in.err, err) != nil`,
 		catcher: catcher{pkg: core, run: "TestAnImageCannotBeStored"},
 	},
 	{
 		name: "broken-image-stored", breaks: "an image is delivered only once it was found whole",
 		file:    "imagegen/meanwhile.go",
-		old:     `if err == io.EOF && !e.want() {`,
-		new:     `if e.want() && err == io.ErrUnexpectedEOF {`,
+		old:     `whole = found && err == nil`,
+		new:     `whole = found || err == nil`,
 		catcher: catcher{pkg: core, run: "TestAPNGThatIsNotWhole"},
 	},
 	{

@@ -1,0 +1,43 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/httpapi"
+	"github.com/imagegend/imagegend/imagegen/imagegentest"
+	"github.com/matryer/is"
+)
+
+// Names in any other form would be sent, but not be found by what looks at the header on its way.
+func TestHeaderNamesAreCanonical(t *testing.T) {
+	is := is.New(t)
+	e := imagegentest.Start(t)
+	key := e.Key(t, imagegentest.Alice)
+	e.Grant(t, imagegentest.Alice, 100)
+	g, err := e.As(imagegentest.Alice).Generate(t.Context(), imagegen.GenerateRequest{Model: imagegentest.Model, Prompt: "a fox"})
+	is.NoErr(err)
+	h := httpapi.NewHandler(e.Engine, httpapi.Options{CORSOrigins: []string{"*"}})
+	for path, status := range map[string]int{
+		"/api/v1/models":                        http.StatusOK,
+		"/api/v1/credits":                       http.StatusOK,
+		"/api/v1/generations/" + string(g.ID):   http.StatusOK,
+		"/images/" + string(g.Images[0].ID):     http.StatusOK,
+		"/nowhere":                              http.StatusNotFound,
+		"/api/v1/images/generations":            http.StatusMethodNotAllowed,
+		"/api/v1/generations/gen_of_nobody_yet": http.StatusNotFound,
+	} {
+		r := httptest.NewRequest(http.MethodGet, path, nil)
+		r.Header.Set("Authorization", "Bearer "+key)
+		r.Header.Set("Origin", "https://app.example.com")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		is.Equal(w.Code, status)
+		for name, values := range w.Header() {
+			is.Equal(name, http.CanonicalHeaderKey(name))
+			is.Equal(len(values), 1) // said once
+		}
+	}
+}
