@@ -18,7 +18,7 @@ func aged(c contest, f figure) func(context.Context, *bench) (measured, error) {
 		}
 		young := *b
 		young.data = ""
-		return b.compare(ctx, f, c.goesOn(), func() (*process, load.Load, error) { return c.ours(&young) }, func() (*process, load.Load, error) { return c.ours(b) })
+		return b.compare(ctx, f, c.goesOn(), with(&young, c.ours), with(b, c.ours))
 	}
 }
 

@@ -12,6 +12,11 @@ import (
 // starter starts a server and tells what load to put on it.
 type starter func() (*process, load.Load, error)
 
+// with binds what starts a server to a bench.
+func with(b *bench, start func(*bench) (*process, load.Load, error)) starter {
+	return func() (*process, load.Load, error) { return start(b) }
+}
+
 // slice is how long two servers are under load by turns: whatever else the machine does then meets both.
 const slice = time.Second
 

@@ -12,17 +12,15 @@ import (
 // tells by how much the service takes longer.
 func half(ctx context.Context, b *bench) (measured, error) {
 	g := generation{edge: small, connections: 256, memory: true}
-	theirServer := func() (*process, load.Load, error) { return g.theirs(b) }
-	ourServer := func() (*process, load.Load, error) { return g.ours(b) }
-	peak, err := b.under(ctx, ourServer)
+	peak, err := b.under(ctx, with(b, g.ours))
 	if err != nil {
 		return measured{}, err
 	}
-	theirs, err := b.open(ctx, theirServer, peak.Rate()/2)
+	theirs, err := b.open(ctx, with(b, g.theirs), peak.Rate()/2)
 	if err != nil {
 		return measured{}, err
 	}
-	ours, err := b.open(ctx, ourServer, peak.Rate()/2)
+	ours, err := b.open(ctx, with(b, g.ours), peak.Rate()/2)
 	if err != nil {
 		return measured{}, err
 	}

@@ -70,7 +70,7 @@ func median(r load.Result) float64 { return r.Quantile(0.5).Seconds() }
 // versus holds ours against theirs, and takes the ratio of each round.
 func versus(c contest, f figure) func(context.Context, *bench) (measured, error) {
 	return func(ctx context.Context, b *bench) (measured, error) {
-		return b.compare(ctx, f, c.goesOn(), func() (*process, load.Load, error) { return c.theirs(b) }, func() (*process, load.Load, error) { return c.ours(b) })
+		return b.compare(ctx, f, c.goesOn(), with(b, c.theirs), with(b, c.ours))
 	}
 }
 

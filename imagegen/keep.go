@@ -33,13 +33,11 @@ func (a *attempt) keep(ctx context.Context, from ProviderImage) error {
 		return err
 	}
 	if header.mediaType == formatPNG.mediaType && header.is(a.record.Size) {
-		if plain, _ := readImage(ctx, raw, plainPNG); plain {
-			if err := a.store(ctx, checkedMeanwhile(header, raw)); !errors.Is(err, errNotPlain) {
-				return err
-			}
+		if err := a.store(ctx, checkedMeanwhile(header, raw)); !errors.Is(err, errNotPlain) {
+			return err
 		}
 	}
-	checked, err := a.engine.inspect(ctx, a.record, raw, header)
+	checked, err := a.inspect(ctx, raw, header)
 	if err != nil {
 		return err
 	}
@@ -59,17 +57,19 @@ func (a *attempt) store(ctx context.Context, i checkedImage) error {
 	e := a.engine
 	stored := StoredImage{ID: newImageID(a.record.ID), Attempt: a.record.Attempt, MediaType: i.mediaType,
 		Width: i.width, Height: i.height, CreatedAt: e.now()}
+	begun := false
 	err := i.write(ctx, func(r io.Reader) error {
+		begun = true
 		in := &meter{r: r, most: maxImageBytes, hash: newDigest()}
 		defer in.hash.sum()
 		if err := e.images.PutImage(ctx, a.record.ImageKey(stored), in); err != nil {
-			return storing(cmp.Or(in.err, err))
+			return storing(cmp.Or(in.err, err)) // also where an ImageStore has an error of its own for it
 		}
 		stored.Size, stored.SHA256 = in.n, in.hash.sum()
 		return nil
 	})
 	if err != nil {
-		a.litter = true // whatever an ImageStore makes of a reader that fails
+		a.litter = a.litter || begun // whatever an ImageStore makes of a reader that fails
 		return err
 	}
 	a.add(stored)
@@ -97,8 +97,9 @@ func (a *attempt) header(ctx context.Context, raw received) (shape, error) {
 }
 
 // inspect decodes an image, and crops or scales it down to an explicit size.
-func (e *Engine) inspect(ctx context.Context, r Record, raw received, header shape) (checkedImage, error) {
-	weight := min(header.memory(r.Size), decodeBudget)
+func (a *attempt) inspect(ctx context.Context, raw received, header shape) (checkedImage, error) {
+	e, size := a.engine, a.record.Size
+	weight := min(header.memory(size), decodeBudget)
 	if err := e.decoding.Acquire(ctx, weight); err != nil {
 		return checkedImage{}, context.Cause(ctx)
 	}
@@ -108,11 +109,11 @@ func (e *Engine) inspect(ctx context.Context, r Record, raw received, header sha
 		release()
 		return checkedImage{}, err
 	}
-	if header.is(r.Size) {
+	if header.is(size) {
 		release()
 		return asReceived(header, raw), nil
 	}
-	return resized(header, r.Size, picture, release), nil
+	return resized(header, size, picture, release), nil
 }
 
 // readImage opens what was received and reads something from it. What cannot be read is the

@@ -8,28 +8,28 @@ import (
 // checkedMeanwhile is a PNG that is checked while it is written, as the provider sent it: whoever reads
 // it comes to its end only if it is whole. errNotPlain: that is for the decoder to judge.
 func checkedMeanwhile(s shape, raw received) checkedImage {
-	return checkedImage{s.mediaType, s.width, s.height, func(ctx context.Context, put func(io.Reader) error) error {
-		f, err := raw.open(ctx)
-		if err != nil {
-			return storing(err)
+	i := asReceived(s, raw)
+	write := i.write
+	i.write = func(ctx context.Context, put func(io.Reader) error) error {
+		check := wholePNG
+		if raw.long { // worth another goroutine, unless it is known at once that the decoder has to judge
+			check = plainPNG
 		}
-		defer f.Close()
-		if !raw.long { // not worth another goroutine
-			if whole, err := readImage(ctx, raw, wholePNG); err != nil || !whole {
-				return errNotPlain
-			}
-			return put(f)
+		if ok, err := readImage(ctx, raw, check); err != nil || !ok {
+			return errNotPlain
+		}
+		if !raw.long {
+			return write(ctx, put)
 		}
 		isWhole := checkBehind(ctx, raw)
 		defer isWhole() // then raw is discarded
-		if err := put(&endsIf{f, isWhole}); err != nil {
-			return err
-		}
-		if !isWhole() { // and put has not read it to its end
+		err := write(ctx, func(r io.Reader) error { return put(&endsIf{r, isWhole}) })
+		if err == nil && !isWhole() { // put has not read it to its end
 			return errNotPlain
 		}
-		return nil
-	}}
+		return err
+	}
+	return i
 }
 
 // checkBehind checks a PNG on another goroutine; isWhole waits for what it finds.

@@ -2,9 +2,12 @@ package imagegen_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"image"
+	"image/color/palette"
 	"image/png"
 	"io"
 	"math/rand/v2"
@@ -48,11 +51,12 @@ func yieldBytes(images ...[]byte) *scripted {
 // sloppyImages is an ImageStore that does not keep to its contract.
 type sloppyImages struct {
 	imagegen.ImageStore
-	read func(io.Reader) []byte
+	read func(io.Reader) ([]byte, error)
 }
 
 func (s sloppyImages) PutImage(ctx context.Context, k imagegen.ImageKey, r io.Reader) error {
-	return s.ImageStore.PutImage(ctx, k, bytes.NewReader(s.read(r)))
+	b, err := s.read(r)
+	return cmp.Or(s.ImageStore.PutImage(ctx, k, bytes.NewReader(b)), err)
 }
 
 // startOver is startFaulty with something over what it puts in.
@@ -65,16 +69,23 @@ func startOver(t *testing.T, p imagegen.Provider, change func(*imagegen.Config))
 // A plain PNG is written before it is known to be whole. One that is not, is not delivered, and nothing
 // of it stays, whatever the ImageStore makes of a reader that fails.
 func TestAPNGThatIsNotWhole(t *testing.T) {
-	for name, read := range map[string]func(r io.Reader) []byte{
+	for name, read := range map[string]func(r io.Reader) ([]byte, error){
 		"as it should": nil,
-		"passes over an error": func(r io.Reader) []byte {
+		"passes over an error": func(r io.Reader) ([]byte, error) {
 			b, _ := io.ReadAll(r)
-			return b
+			return b, nil
 		},
-		"knows the length": func(r io.Reader) []byte {
+		"has an error of its own": func(r io.Reader) ([]byte, error) {
+			b, err := io.ReadAll(r)
+			if err != nil {
+				err = errors.New("the upload was broken off")
+			}
+			return b, err
+		},
+		"knows the length": func(r io.Reader) ([]byte, error) {
 			b := make([]byte, len(noise(500)))
 			n, _ := io.ReadFull(r, b)
-			return b[:n]
+			return b[:n], nil
 		},
 	} {
 		for _, edge := range []int{16, 500, 1200} { // in one chunk, in many, in the spool
@@ -83,7 +94,7 @@ func TestAPNGThatIsNotWhole(t *testing.T) {
 	}
 }
 
-func testBroken(t *testing.T, edge int, read func(io.Reader) []byte) {
+func testBroken(t *testing.T, edge int, read func(io.Reader) ([]byte, error)) {
 	whole := noise(edge)
 	broken := bytes.Clone(whole)
 	broken[len(broken)-len("\x00\x00\x00\x00IEND\xae\x42\x60\x82")-5] ^= 1 // in the last bytes of the pixels
@@ -137,9 +148,13 @@ func TestASpoolThatPanics(t *testing.T) {
 // What a plain PNG is not is known before anything of it is written.
 func TestAPNGForTheDecoderIsWrittenOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := startFaulty(t, yieldImages(1, nil))
-		_, err := f.generate(imagegen.GenerateRequest{})
+		m := image.NewPaletted(image.Rect(0, 0, 500, 500), palette.Plan9)
+		rand.NewChaCha8([32]byte{}).Read(m.Pix)
+		var b bytes.Buffer
 		is := is.New(t)
+		is.NoErr((&png.Encoder{CompressionLevel: png.NoCompression}).Encode(&b, m))
+		f := startFaulty(t, yieldBytes(b.Bytes()))
+		_, err := f.generate(imagegen.GenerateRequest{Size: imagegen.Size{Width: 500, Height: 500}})
 		is.NoErr(err)
 		is.Equal(len(f.put), 1)
 	})

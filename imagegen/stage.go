@@ -27,10 +27,10 @@ func (u *Upload) Discard() {
 	}
 }
 
-// Stage copies one reference image to the spool and checks it on the way; a few hundred KiB of
-// it are held in memory at a time. name says in messages which one it is. ErrInvalidRequest if it is empty, larger than
-// MaxReferenceBytes, has more than MaxReferencePixels or is no PNG, JPEG or WebP whose header
-// decodes; ErrOverloaded if there is no space. When r fails, its error is returned.
+// Stage copies one reference image to the spool and checks it on the way; a few hundred KiB of it are
+// held in memory at a time. name says in messages which one it is. ErrInvalidRequest if it is empty,
+// larger than MaxReferenceBytes, has more than MaxReferencePixels or is no PNG, JPEG or WebP whose
+// header decodes; ErrOverloaded if there is no space. When r fails, its error is returned.
 func (e *Engine) Stage(ctx context.Context, r io.Reader, name string) (*Upload, error) {
 	u := &Upload{engine: e}
 	u.file.ID = ReferenceID(e.ids.next(referencePrefix, e.cfg.Now()))

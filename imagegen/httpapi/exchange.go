@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -20,10 +19,8 @@ import (
 type exchange struct {
 	http.ResponseWriter
 	request *http.Request
-	ctx     context.Context // of the request, with requestID
+	ctx     *identified // of the request
 	control http.ResponseController
-
-	requestID string
 
 	route   string            // its pattern; "" when none fits
 	id      string            // the :id of the route
@@ -42,8 +39,7 @@ type exchange struct {
 }
 
 func newExchange(w http.ResponseWriter, r *http.Request) *exchange {
-	id := requestID(r.Header)
-	x := &exchange{ResponseWriter: w, request: r, ctx: identified{r.Context(), id}, requestID: id,
+	x := &exchange{ResponseWriter: w, request: r, ctx: &identified{r.Context(), requestID(r.Header)},
 		control: *http.NewResponseController(w), began: time.Now()}
 	if r.Header["Expect"] != nil { // its answer would meet the deadline that an earlier one has left
 		x.control.SetWriteDeadline(time.Time{})

@@ -67,7 +67,7 @@ type api struct {
 // ServeHTTP does what every request needs, whatever its route.
 func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := newExchange(w, r)
-	x.set("X-Request-Id", x.requestID)
+	x.set("X-Request-Id", x.ctx.id)
 	x.set("X-Content-Type-Options", "nosniff")
 	if r.ProtoMajor == 1 && r.TransferEncoding != nil {
 		// A length may have stood beside the chunks, which net/http does not tell. Where a proxy went by
@@ -113,6 +113,6 @@ func (a *api) logRequest(x *exchange) {
 	if x.err != nil {
 		attrs = append(attrs, slog.Any("error", x.err))
 	}
-	attrs = append(attrs, slog.String("request_id", x.requestID))
+	attrs = append(attrs, slog.String("request_id", x.ctx.id))
 	a.access.LogAttrs(x.ctx, level, "request", attrs...)
 }

@@ -17,7 +17,7 @@ type identified struct {
 }
 
 // Value implements context.Context.
-func (c identified) Value(key any) any {
+func (c *identified) Value(key any) any {
 	if key == (requestIDKey{}) {
 		return c.id
 	}

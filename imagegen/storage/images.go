@@ -89,7 +89,8 @@ func (i *images) PutImage(ctx context.Context, k imagegen.ImageKey, r io.Reader)
 	return i.files.write(ctx, imagePath(k), r, true)
 }
 
-// makeShard makes a directory, durably, unless there is one; and those of its neighbours for which there is room.
+// makeShard makes a directory, durably, unless there is one; and those of its neighbours for which
+// there is room.
 func (i *images) makeShard(shard int) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -37,7 +37,7 @@ type teller struct {
 
 func newTeller(t *rapid.T, open opener, met *figures.Figures) *teller {
 	b := newBooks()
-	w := &teller{T: t, books: b, met: met, again: func() { t.Skip("nothing was done yet") }}
+	w := &teller{T: t, books: b, met: met, again: func() {}}
 	w.house = open(t, func() time.Time { return time.Now().Add(b.clock.ahead()) })
 	if w.durable() {
 		b.opened()

@@ -32,7 +32,8 @@ func (t Time) MarshalJSON() ([]byte, error) {
 	if time.Time(t).IsZero() {
 		return []byte("null"), nil
 	}
-	b := make([]byte, 0, 64)
+	const nanoseconds = 9 // that AppendFormat writes before it cuts off what the layout has not
+	b := make([]byte, 0, len(timeLayout)+len(`""`)+nanoseconds)
 	b = append(b, '"')
 	b = time.Time(t).UTC().AppendFormat(b, timeLayout)
 	return append(b, '"'), nil
