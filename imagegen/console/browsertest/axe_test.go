@@ -13,9 +13,11 @@ import (
 //go:embed axe/axe.min.js
 var axe string
 
-// judge has axe look for violations of the Web Content Accessibility Guidelines, levels A and AA.
+// judge has axe look for violations of the Web Content Accessibility Guidelines, levels A and AA. The
+// page then gets round to telling what axe itself did to it.
 const judge = `axe.run({ resultTypes: ["violations"], runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] }).then((found) =>
-	found.violations.flatMap((v) => v.nodes.map((n) => v.id + " (" + v.impact + "): " + n.html.slice(0, 200) + " " + n.failureSummary)))`
+	found.violations.flatMap((v) => v.nodes.map((n) => v.id + " (" + v.impact + "): " + n.html.slice(0, 200) + " " + n.failureSummary))).then((found) =>
+	new Promise((told) => setTimeout(() => told(found))))`
 
 // barriers are what axe finds on the page as it is shown. It is no business of the page's what axe
 // itself does there, such as to put styles into it, which the policy forbids.

@@ -28,13 +28,12 @@ func TestEyes(t *testing.T) {
 			w.Header().Set("Content-Security-Policy", "default-src 'self' http://127.0.0.2:9; script-src 'self' 'unsafe-inline'")
 			fmt.Fprintf(w, `<!doctype html><link rel="icon" href="data:,"><title>x</title>%s`, c.body)
 		}))
-		tab := s.tab()
+		tab := s.anyTab()
 		tab.eyes.allow(page.URL)
 		tab.open(page.URL, 200)
 		if !tab.eyes.comes(c.want) {
 			t.Errorf("%s: seen: %q; want: %s", name, tab.eyes.complaints(), c.want)
 		}
-		tab.eyes.forget()
 		page.Close()
 	}
 }
@@ -42,9 +41,9 @@ func TestEyes(t *testing.T) {
 // A failure that was expected and did not come is told, too.
 func TestEyesExpect(t *testing.T) {
 	s := open(t)
-	tab := s.tab()
+	tab := s.anyTab()
 	tab.eyes.patience = 0
 	tab.eyes.expect(404)
 	tab.open("signin", 200)
-	s.is.Equal(tab.eyes.forget(), []string{"no failure with status 404 was reported"})
+	s.is.Equal(tab.eyes.complaints(), []string{"no failure with status 404 was reported"})
 }

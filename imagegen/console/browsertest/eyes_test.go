@@ -122,13 +122,11 @@ func (e *eyes) comes(text string) bool {
 	})
 }
 
-// forget returns the complaints and begins anew.
-func (e *eyes) forget() []string {
-	all := e.complaints()
+// forget begins anew.
+func (e *eyes) forget() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.seen, e.expected = nil, nil
-	return all
 }
 
 // expect says that a request will fail with a status.

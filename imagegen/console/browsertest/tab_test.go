@@ -27,17 +27,23 @@ type tab struct {
 // tab opens an empty one. When the test ends nothing must have gone wrong in it.
 func (s *site) tab() *tab {
 	s.Helper()
-	ctx, closeTab := chromedp.NewContext(chromium, chromedp.WithNewBrowserContext())
-	s.is.NoErr(chromedp.Do(ctx))
-	t := &tab{site: s, ctx: ctx, eyes: s.watch(ctx)}
+	t := s.anyTab()
 	s.Cleanup(func() {
 		t.is.True(evaluate[bool](t, `true`)) // what the tab has told until now is heard before
 		for _, complaint := range t.eyes.complaints() {
 			s.Error(complaint)
 		}
-		closeTab()
 	})
 	return t
+}
+
+// anyTab opens one in which things may go wrong.
+func (s *site) anyTab() *tab {
+	s.Helper()
+	ctx, closeTab := chromedp.NewContext(chromium, chromedp.WithNewBrowserContext())
+	s.Cleanup(closeTab)
+	s.is.NoErr(chromedp.Do(ctx))
+	return &tab{site: s, ctx: ctx, eyes: s.watch(ctx)}
 }
 
 // signedIn is a tab in which a user has signed in.
