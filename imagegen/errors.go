@@ -95,8 +95,8 @@ var (
 	ErrChargeConflict = errors.New("imagegen: the charge stands with another user or amount")
 	// ErrChargeClosed: the charge was settled before.
 	ErrChargeClosed = errors.New("imagegen: the charge was settled before")
-	// ErrGrantConflict: the reference stands with another user or amount.
-	ErrGrantConflict = errors.New("imagegen: the reference stands with another user or amount")
+	// ErrGrantConflict: the reference stands with another user, amount or lot.
+	ErrGrantConflict = errors.New("imagegen: the reference stands with another user, amount or lot")
 )
 
 // ReservedError says that another generation holds the idempotency key; nothing was written.

@@ -51,8 +51,10 @@ type Bookkeeper interface {
 	// is out of range, the account would exceed MaxCredits, or the expiry is not ahead.
 	Grant(ctx context.Context, g Grant) (Lot, error)
 
-	// Revoke takes unspent credits back, all or nothing, idempotent by Ref as Grant is.
-	// ErrInsufficientCredits: so many are not there (what open charges hold does not count).
+	// Revoke takes unspent credits back, all or nothing, idempotent by Ref: a repetition returns the
+	// entry that stands. ErrGrantConflict: the Ref stands with another user or amount, or the lot that
+	// is named is not the one that the credits were taken from. ErrInsufficientCredits: so many are
+	// not there (what open charges hold does not count).
 	Revoke(ctx context.Context, r Revocation) (Entry, error)
 
 	// Lots lists the user's lots that still have credits or hold some for open charges, in the

@@ -177,6 +177,7 @@ func TestInvite(t *testing.T) {
 	status, _, _ = b.see(b.Get(d.URL + "/console/users"))
 	is.Equal(status, http.StatusOK)
 	says(t, d.Admin("user", "invite", "alice"), d.URL) // she stays an operator
+	says(t, d.Admin("user", "list"), "ROLE", "operator")
 	d.Admin("user", "disable", "alice")
 	_, where, _ = b.see(b.Get(d.URL + "/console/users"))
 	is.Equal(where, "/console/signin") // at once

@@ -34,10 +34,11 @@ type part struct {
 	took imagegen.Credits
 }
 
-// reference is what a Ref stands for: a lot if it was a grant.
+// reference is what a Ref stands for: a lot if it was a grant, else what was taken from which.
 type reference struct {
 	entry imagegen.Entry
 	lot   *imagegen.Lot
+	parts []part
 }
 
 func newBooks() *books {

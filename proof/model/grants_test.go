@@ -25,7 +25,7 @@ func (b *books) grant(g imagegen.Grant) (*imagegen.Lot, error) {
 		Effective: b.now, Expires: g.Expires, Ref: g.Ref}
 	b.lots = append(b.lots, l)
 	e := b.enter(imagegen.Entry{Kind: imagegen.EntryGrant, User: g.User, Ref: g.Ref, Credits: g.Credits})
-	b.remember(g.Ref, reference{e, l})
+	b.remember(g.Ref, reference{entry: e, lot: l})
 	return l, nil
 }
 
@@ -45,6 +45,8 @@ func (b *books) revoke(r imagegen.Revocation) (imagegen.Entry, error) {
 		return imagegen.Entry{}, imagegen.ErrInvalidRequest
 	case known && (former.lot != nil || former.entry.User != r.User || former.entry.Credits != -r.Credits):
 		return imagegen.Entry{}, imagegen.ErrGrantConflict
+	case known && r.Lot != "" && (len(former.parts) > 1 || former.parts[0].lot.ID != r.Lot):
+		return imagegen.Entry{}, imagegen.ErrGrantConflict
 	case known:
 		return former.entry, nil
 	}
@@ -58,7 +60,7 @@ func (b *books) revoke(r imagegen.Revocation) (imagegen.Entry, error) {
 		p.lot.Revoked += p.took
 	}
 	e := b.enter(imagegen.Entry{Kind: imagegen.EntryRevoke, User: r.User, Ref: r.Ref, Credits: -r.Credits})
-	b.remember(r.Ref, reference{entry: e})
+	b.remember(r.Ref, reference{entry: e, parts: parts})
 	return e, nil
 }
 

@@ -26,7 +26,7 @@ func testGrantTwice(b *bookkeeper) {
 }
 
 func testRevokeTwice(b *bookkeeper) {
-	b.grant(imagegen.Grant{Credits: 10, Ref: "granted"})
+	granted := b.grant(imagegen.Grant{Credits: 10, Ref: "granted"})
 	first, err := b.revoke(4, "", "r")
 	b.is.NoErr(err)
 	b.is.Equal(first.Credits, imagegen.Credits(-4))
@@ -40,10 +40,17 @@ func testRevokeTwice(b *bookkeeper) {
 	b.refused(err, imagegen.ErrGrantConflict)
 	_, err = b.revoke(10, "", "granted") // one reference, one thing
 	b.refused(err, imagegen.ErrGrantConflict)
+	again, err = b.revoke(4, granted.ID, "r") // that is where they were taken from
+	b.is.NoErr(err)
+	b.is.Equal(diff(first, again), "")
+	for _, other := range []string{b.grant(imagegen.Grant{Credits: 4}).ID, "unknown"} {
+		_, err = b.revoke(4, other, "r")
+		b.refused(err, imagegen.ErrGrantConflict)
+	}
 	_, err = b.Grant(b.t.Context(), imagegen.Grant{User: alice, Credits: 4, Ref: "r"})
 	b.refused(err, imagegen.ErrGrantConflict)
 	b.settle("c", 0)
-	b.has(alice, 6)
+	b.has(alice, 10)
 }
 
 func testReferenceRace(b *bookkeeper) {

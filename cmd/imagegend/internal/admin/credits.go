@@ -108,7 +108,7 @@ func errAmount(c imagegen.Credits) error {
 
 func refWords(ref string, err error) error {
 	if errors.Is(err, imagegen.ErrGrantConflict) {
-		return fmt.Errorf("the reference %q was used before, for another user or amount; nothing was changed", ref)
+		return fmt.Errorf("the reference %q was used before, for another user, amount or lot; nothing was changed", ref)
 	}
 	return words(err)
 }

@@ -60,8 +60,12 @@ func (l *Local) Users(ctx context.Context) ([]User, error) {
 
 func (l *Local) view(ctx context.Context, u imagegen.User) (User, error) {
 	b, err := l.DB.Balance(ctx, u.ID)
-	return User{ID: u.ID, Name: u.Name, AccountType: u.AccountType, Credits: b.Credits,
-		CreatedAt: Time{u.CreatedAt}, DisabledAt: Time{u.DisabledAt}}, words(err)
+	if err != nil {
+		return User{}, words(err)
+	}
+	role, err := l.role(ctx, u.ID)
+	return User{ID: u.ID, Name: u.Name, AccountType: u.AccountType, Role: role, Credits: b.Credits,
+		CreatedAt: Time{u.CreatedAt}, DisabledAt: Time{u.DisabledAt}}, err
 }
 
 // SetAccountType implements Service.

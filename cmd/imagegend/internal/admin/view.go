@@ -19,11 +19,12 @@ func (t Time) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + t.UTC().Format(timeFormat) + `"`), nil
 }
 
-// User is a user with its balance.
+// User is a user with its balance, and its role in the console.
 type User struct {
 	ID          imagegen.UserID  `json:"id"`
 	Name        string           `json:"name"`
 	AccountType string           `json:"account_type"`
+	Role        imagegen.Role    `json:"role"`
 	Credits     imagegen.Credits `json:"credits"`
 	CreatedAt   Time             `json:"created_at"`
 	DisabledAt  Time             `json:"disabled_at"`

@@ -42,7 +42,7 @@ func (a *app) userCreate() *cobra.Command {
 func (a *app) userList() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "list",
-		Short:   "list all users with their credits",
+		Short:   "list all users with their roles and credits",
 		Example: "  imagegend user list --json",
 		Args:    exactly(),
 	}
@@ -53,8 +53,8 @@ func (a *app) userList() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return list(a, *asJSON, users, []string{"NAME", "ID", "ACCOUNT TYPE", "CREDITS", "CREATED", "DISABLED"}, func(u admin.User) []any {
-			return []any{u.Name, u.ID, u.AccountType, u.Credits, when(u.CreatedAt), when(u.DisabledAt)}
+		return list(a, *asJSON, users, []string{"NAME", "ID", "ACCOUNT TYPE", "ROLE", "CREDITS", "CREATED", "DISABLED"}, func(u admin.User) []any {
+			return []any{u.Name, u.ID, u.AccountType, u.Role, u.Credits, when(u.CreatedAt), when(u.DisabledAt)}
 		})
 	})
 	return c

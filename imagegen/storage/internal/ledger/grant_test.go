@@ -29,6 +29,9 @@ func TestReferenceConflicts(t *testing.T) {
 	f.grant(imagegen.Grant{User: "bob", Credits: 10})
 	_, err := f.Revoke(t.Context(), imagegen.Revocation{User: "alice", Credits: 3, Ref: "a revocation"})
 	f.is.NoErr(err)
+	later := f.grant(imagegen.Grant{User: "alice", Credits: 2})
+	_, err = f.Revoke(t.Context(), imagegen.Revocation{User: "alice", Credits: 8, Ref: "of two lots"})
+	f.is.NoErr(err)
 	for name, try := range map[string]func() error{
 		"another amount": func() error {
 			_, err := f.Grant(t.Context(), imagegen.Grant{User: "alice", Credits: 11, Ref: "a grant"})
@@ -50,6 +53,14 @@ func TestReferenceConflicts(t *testing.T) {
 			_, err := f.Revoke(t.Context(), imagegen.Revocation{User: "bob", Credits: 3, Ref: "a revocation"})
 			return err
 		},
+		"another lot to revoke from": func() error {
+			_, err := f.Revoke(t.Context(), imagegen.Revocation{User: "alice", Credits: 3, Lot: later.ID, Ref: "a revocation"})
+			return err
+		},
+		"one lot of several": func() error {
+			_, err := f.Revoke(t.Context(), imagegen.Revocation{User: "alice", Credits: 8, Lot: later.ID, Ref: "of two lots"})
+			return err
+		},
 		"a grant's": func() error {
 			_, err := f.Revoke(t.Context(), imagegen.Revocation{User: "alice", Credits: 10, Ref: "a grant"})
 			return err
@@ -59,7 +70,7 @@ func TestReferenceConflicts(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	f.is.Equal(f.credits("alice"), imagegen.Credits(7))
+	f.is.Equal(f.credits("alice"), imagegen.Credits(1))
 	f.is.Equal(f.credits("bob"), imagegen.Credits(10))
 	f.sound()
 }

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"cmp"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -11,13 +12,11 @@ func (b Books) revoke(r imagegen.Revocation) (imagegen.Entry, error) {
 		return imagegen.Entry{}, err
 	}
 	former, known, err := b.byRef(r.Ref)
-	switch {
-	case err != nil:
+	if err != nil {
 		return imagegen.Entry{}, err
-	case known && (former.User != r.User || former.Credits != -r.Credits): // those of a grant are positive
-		return imagegen.Entry{}, imagegen.ErrGrantConflict
-	case known:
-		return former.Entry, nil
+	}
+	if known {
+		return b.repeated(r, former)
 	}
 	lines, err := b.revocable(r)
 	if err != nil {
@@ -25,6 +24,22 @@ func (b Books) revoke(r imagegen.Revocation) (imagegen.Entry, error) {
 	}
 	e, err := b.enter(entry{Entry: imagegen.Entry{Kind: imagegen.EntryRevoke, User: r.User, Ref: r.Ref, Credits: -r.Credits}, lines: lines})
 	return e.Entry, err
+}
+
+// repeated returns the entry that stands under the reference of a revocation, if that is what it made.
+func (b Books) repeated(r imagegen.Revocation, former entry) (imagegen.Entry, error) {
+	same := former.User == r.User && former.Credits == -r.Credits // those of a grant are positive
+	if same && r.Lot != "" {
+		l, known, err := lotNamed(b.tx, r.User, r.Lot)
+		if err != nil {
+			return imagegen.Entry{}, err
+		}
+		same = known && len(former.lines) == 1 && bytes.Equal(former.lines[0].lot, l.key())
+	}
+	if !same {
+		return imagegen.Entry{}, imagegen.ErrGrantConflict
+	}
+	return former.Entry, nil
 }
 
 // revocable finds what a revocation takes: from one lot if it names one, else from those that
