@@ -85,10 +85,10 @@ func (a *answer) fetch(ctx context.Context) error {
 			continue
 		}
 		image, err := a.provider.client.Fetch(ctx, l.url)
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
 		if err != nil {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
 			failed = err
 			continue
 		}

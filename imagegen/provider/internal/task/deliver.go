@@ -17,10 +17,10 @@ func (q *Runner) deliver(ctx context.Context, p Progress, yield func(imagegen.Pr
 	failed := p.Err
 	for _, address := range p.Images {
 		image, err := q.fetch(ctx, address)
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
 		if err != nil {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
 			failed = err
 			continue
 		}

@@ -43,10 +43,10 @@ func (c *Client) Fetch(ctx context.Context, address string) (io.ReadCloser, erro
 	request.Header.Set("User-Agent", userAgent)
 	request.Header.Set("Accept", "image/png, image/jpeg, image/webp, */*;q=0.1")
 	response, err := c.images.Do(request)
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
 	if err != nil {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		if wrapped, ok := errors.AsType[*url.Error](err); ok {
 			err = wrapped.Err
 		}

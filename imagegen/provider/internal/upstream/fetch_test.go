@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 
@@ -83,6 +84,27 @@ func TestFetchRefuses(t *testing.T) {
 }
 
 // A public upstream can neither name a private address nor redirect to one.
+// Nobody goes on to send what was refused.
+func TestFetchLetsGoOfWhatItRefuses(t *testing.T) {
+	is := is.New(t)
+	gone := make(chan struct{})
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusGone)
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+		close(gone)
+	}))
+	defer s.Close()
+	_, err := serve(t, nil, nil).Fetch(t.Context(), s.URL)
+	is.True(err != nil)
+	select {
+	case <-gone:
+	case <-time.After(time.Minute):
+		s.CloseClientConnections()
+		t.Fatal("the connection is still held")
+	}
+}
+
 func TestFetchForAPublicUpstream(t *testing.T) {
 	is := is.New(t)
 	s := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it was asked") }))
