@@ -51,9 +51,10 @@ func (b *bench) byTurns(ctx context.Context, starters ...starter) ([]load.Result
 		defer p.stop()
 		loads[i] = l
 	}
-	for left := b.during; left > 0; left -= slice {
-		for i, l := range loads {
-			r, err := l.Closed(ctx, min(slice, left))
+	for turn, left := 0, b.during; left > 0; turn, left = turn+1, left-slice {
+		for k := range loads {
+			i := (turn + k) % len(loads) // none is always the one that comes after the other
+			r, err := loads[i].Closed(ctx, min(slice, left))
 			if err != nil {
 				return nil, fmt.Errorf("server %d: %w", i+1, err)
 			}
