@@ -37,7 +37,7 @@ type Key struct {
 }
 
 // Accounts manages users and their keys. It is safe for concurrent use. Its errors are those of a
-// [Service], and [ErrExists].
+// [Service].
 type Accounts struct {
 	store Store
 	now   func() time.Time
@@ -45,14 +45,18 @@ type Accounts struct {
 	used  *keyUse
 }
 
-// CreateUser adds a user; accountType "" means DefaultAccountType. ErrExists if the name is taken.
+// CreateUser adds a user; accountType "" means DefaultAccountType. ErrInvalidRequest;
+// it is an ErrExists as well if the name is taken.
 func (a *Accounts) CreateUser(ctx context.Context, name, accountType string) (User, error) {
 	now := a.now()
 	u := User{ID: UserID(a.ids.next(userPrefix, now)), Name: name, AccountType: cmp.Or(accountType, DefaultAccountType), CreatedAt: now}
 	if err := errors.Join(checkName("user", name), checkAccountType(u.AccountType)); err != nil {
 		return User{}, err
 	}
-	return u, public(a.store.CreateUser(ctx, u))
+	if err := a.store.CreateUser(ctx, u); err != nil {
+		return User{}, public(err)
+	}
+	return u, nil
 }
 
 // User returns a user by its identifier. ErrNotFound.

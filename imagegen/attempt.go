@@ -19,7 +19,7 @@ type attempt struct {
 	mu     sync.Mutex
 	ended  bool
 	images []StoredImage
-	litter bool // a write failed: something may lie there all the same
+	litter bool // files may be stored that are not among images: a write failed
 }
 
 // run sees the attempt through. base lives as long as the process; limit is the attempt's time.

@@ -41,8 +41,9 @@ type Config struct {
 	// more than pauses; nil: 1 s and 5 s. A provider's longer RetryAfter is honoured up to a minute.
 	Backoff []time.Duration
 
-	// Thumbnails has a small copy made of each image, for Session.OpenThumbnail: behind the settlement
-	// and slowly, so that no generation is. They lie in Images, and go with their generation.
+	// Thumbnails has a small copy made of each image, for Session.OpenThumbnail. That is done after the
+	// settlement and at leisure, so that it delays no generation. They lie in Images, and go with their
+	// generation.
 	Thumbnails bool
 
 	MaxAge time.Duration // no attempt begins at an asynchronous generation older than this; 0: 24 h

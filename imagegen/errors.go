@@ -74,7 +74,8 @@ var (
 	ErrInternal             = &Error{Code: CodeInternal, Message: "the service failed; try again later"}
 )
 
-// The two messages that a failed generation shows. What the provider said goes to the log.
+// What callers are told of a generation that failed, or of which nobody knows. What the provider said
+// goes to the log.
 const (
 	messageRefused = "the provider's policy refused this request; the credits were returned; change the prompt or the reference images"
 	messageFailed  = "the images could not be generated; the credits were returned; try again"
@@ -89,8 +90,8 @@ var (
 	ErrTransition = errors.New("imagegen: the change is not possible in this state")
 	// ErrNotApplied: nothing was written: the queue or the disk is full, or the context ended first.
 	ErrNotApplied = errors.New("imagegen: nothing was written")
-	// ErrExists: a user of that name exists.
-	ErrExists = errors.New("imagegen: the name is taken")
+	// ErrExists: the identifier or the name is taken.
+	ErrExists = errors.New("imagegen: the identifier or the name is taken")
 	// ErrChargeConflict: the charge stands with another user or amount.
 	ErrChargeConflict = errors.New("imagegen: the charge stands with another user or amount")
 	// ErrChargeClosed: the charge was settled before.
@@ -144,6 +145,8 @@ func public(err error) error {
 		return nil
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), coded:
 		return err
+	case errors.Is(err, ErrExists):
+		return &Error{Code: CodeInvalidRequest, Message: "the name is taken; choose another", Err: err}
 	case errors.Is(err, ErrNotApplied) && !broken:
 		return overloaded(time.Second, err)
 	}

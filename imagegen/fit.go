@@ -8,8 +8,8 @@ import (
 // shapeTolerance is how far an image's shape may be off the one asked for.
 const shapeTolerance = 0.02
 
-// fits reports whether an image of w × h pixels is what was asked for, as it is or after cropping
-// and scaling down.
+// fits returns why an image of w × h pixels is not what was asked for, as it is or after cropping
+// and scaling down; nil if it is.
 func (r Record) fits(w, h int) error {
 	got := Size{w, h}
 	if r.Size.Auto() {
@@ -34,7 +34,7 @@ func (r Record) fitsTier(got Size) error {
 	return nil
 }
 
-// near tolerates a rounded pixel's worth less than shapeTolerance. An aspect of 0 is near nothing.
+// near reports whether two aspects differ by at most shapeTolerance. An aspect of 0 is near nothing.
 func near(a, b float64) bool {
 	return a > 0 && b > 0 && shapeDistance(a, b) <= math.Log(1+shapeTolerance)
 }

@@ -90,7 +90,7 @@ func decodeHeader(r io.Reader) (shape, error) {
 		b.Reset(nil) // the pool holds on to no image
 		headers.Put(b)
 	}()
-	head, _ := b.Peek(sniffLength) // a short read is told apart by what it lacks
+	head, _ := b.Peek(sniffLength) // sniff refuses a head that is too short
 	f, err := sniff(head)
 	if err != nil {
 		return shape{}, err

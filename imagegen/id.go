@@ -10,7 +10,8 @@ import (
 )
 
 // Identifiers are opaque strings of distinct types, so that none can be passed for another.
-// Those that the engine makes rise strictly within a process, whatever the clock does.
+// Those that the engine makes, all but an ImageID, rise strictly within a process, whatever the clock
+// does.
 type (
 	// UserID names the owner of keys, credits and generations. An embedder may use identifiers
 	// of its own; see [UserID.Valid].
@@ -47,13 +48,13 @@ func (u UserID) Valid() bool {
 // the generation exists.
 func (id GenerationID) Valid() bool {
 	s, ok := strings.CutPrefix(string(id), generationPrefix)
-	return ok && isBase32(s, sortableLength)
+	return ok && isUpperAlphanumeric(s, sortableLength)
 }
 
 // Generation returns the generation that an image belongs to; ok is false if id is no image's.
 func (id ImageID) Generation() (g GenerationID, ok bool) {
 	s, ok := strings.CutPrefix(string(id), imagePrefix)
-	if !ok || len(s) != sortableLength+secretLength || !isBase32(s, len(s)) {
+	if !ok || len(s) != sortableLength+secretLength || !isUpperAlphanumeric(s, len(s)) {
 		return "", false
 	}
 	return GenerationID(generationPrefix + s[:sortableLength]), true
@@ -77,7 +78,7 @@ func newImageID(g GenerationID) ImageID {
 	return ImageID(imagePrefix + strings.TrimPrefix(string(g), generationPrefix) + rand.Text())
 }
 
-func isBase32(s string, length int) bool {
+func isUpperAlphanumeric(s string, length int) bool {
 	if len(s) != length {
 		return false
 	}

@@ -46,15 +46,17 @@ type Ledger interface {
 type Bookkeeper interface {
 	Ledger
 
-	// Grant adds a lot. It is idempotent by Ref: a repetition returns the lot that stands.
-	// ErrGrantConflict: the Ref stands with another user or amount. ErrInvalidRequest: the amount
+	// Grant adds a lot. It is idempotent by Ref: a repetition returns the lot that stands, whatever its
+	// Promo, Priority and Expires say. ErrGrantConflict: the Ref stands with another user or amount, or
+	// is a revocation's. ErrInvalidRequest: the user is not Valid, the amount, the priority or the Ref
 	// is out of range, the account would exceed MaxCredits, or the expiry is not ahead.
 	Grant(ctx context.Context, g Grant) (Lot, error)
 
 	// Revoke takes unspent credits back, all or nothing, idempotent by Ref: a repetition returns the
 	// entry that stands. ErrGrantConflict: the Ref stands with another user or amount, or the lot that
-	// is named is not the one that the credits were taken from. ErrInsufficientCredits: so many are
-	// not there (what open charges hold does not count).
+	// is named is not the one that the credits were taken from, or it is a grant's. ErrInvalidRequest:
+	// as in Grant. ErrInsufficientCredits: so many are not there (what open charges hold does not
+	// count), or not in the lot that is named.
 	Revoke(ctx context.Context, r Revocation) (Entry, error)
 
 	// Lots lists the user's lots that still have credits or hold some for open charges, in the
@@ -94,7 +96,7 @@ type Grant struct {
 	Promo    bool      // a gift: burns before what was paid for, all else being equal
 	Priority int       // 1 to 100, lower burns first; 0: DefaultPriority
 	Expires  time.Time // zero: never
-	Ref      string    // unique over all grants and revocations; "": no protection against repetition
+	Ref      string    // unique over all grants and revocations, at most 255 bytes without NUL; "": no protection against repetition
 }
 
 // Revocation takes credits back from an account.

@@ -29,7 +29,7 @@ type lifecycle struct {
 	loop      context.Context // of the loops that take work
 	stopLoops context.CancelFunc
 
-	hard     context.Context // ends when the patience of Stop does
+	hard     context.Context // ends when the context of Stop does
 	hardStop context.CancelCauseFunc
 
 	ended chan struct{} // closed when Stop is through

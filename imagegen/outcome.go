@@ -35,7 +35,7 @@ func (e *Engine) outcome(ctx context.Context, r Record, images []StoredImage, er
 	return got, nil
 }
 
-// concluded tells the observer of a generation that has ended.
+// concluded tells the observer of a generation that has ended, and has its thumbnails made.
 func (e *Engine) concluded(ctx context.Context, r Record) {
 	if r.State == StateFailed {
 		e.observe(ctx, EventFailed, r)

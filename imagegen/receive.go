@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	// A chunk of an image is held in memory while it is checked; up to inMemoryBytes are, as long as
-	// all images together stay within receiveBudget. Others go through the spool.
+	// An image is held in memory while it is checked if it has at most inMemoryBytes and all images
+	// together stay within receiveBudget; else it goes through the spool.
 	inMemoryBytes = 4 << 20
 	receiveBudget = 64 << 20
 )

@@ -25,9 +25,9 @@ type Service interface {
 	// [ErrGenerationFailed] and costs nothing.
 	//
 	// Before any charge it can fail with ErrInvalidRequest, ErrInsufficientCredits, ErrOverloaded
-	// and, where an idempotency key is given, ErrIdempotencyKeyReused and ErrIdempotencyKeyInUse.
-	// ErrInternal means that the outcome is unknown: the same call with the same idempotency key
-	// tells. When ctx ends before the charge nothing happens; after it, the work goes on and the
+	// and, where an idempotency key is given, ErrIdempotencyKeyReused, ErrIdempotencyKeyInUse and, if
+	// the generation under the key has been erased, ErrNotFound. After ErrInternal the outcome may be
+	// unknown: the same call with the same idempotency key tells. When ctx ends before the charge nothing happens; after it, the work goes on and the
 	// answer can be had by the idempotency key, or from Generations.
 	Generate(ctx context.Context, r GenerateRequest) (Result, error)
 
@@ -70,9 +70,11 @@ type Reference interface {
 	Open(ctx context.Context) (io.ReadCloser, error)
 }
 
-// Limits on a reference image, from section 8 of the specification.
+// Limits on a request, from section 8 of the specification.
 const (
-	MaxReferenceBytes  = 50 << 20
+	// MaxReferenceBytes is the largest file of a reference image.
+	MaxReferenceBytes = 50 << 20
+	// MaxReferencePixels is the most pixels of a reference image.
 	MaxReferencePixels = 100_000_000
 	// MaxPromptRunes is the longest prompt, in code points, that any model takes.
 	MaxPromptRunes = 32_000

@@ -70,33 +70,33 @@ func (r Record) Status() Status {
 type Change interface{ apply(r *Record) step }
 
 type (
-	// Accept: charging → processing, or queued when asynchronous.
+	// Accept takes in what has been charged: charging → processing, or queued when asynchronous.
 	Accept struct{}
-	// Abandon: charging → gone.
+	// Abandon drops what was not charged: charging → gone.
 	Abandon struct{}
-	// Claim: queued → processing, as a fresh attempt.
+	// Claim begins a fresh attempt at what waits: queued → processing.
 	Claim struct{}
-	// Recover: a running record stays in its state, as a fresh attempt that shuts out the former.
+	// Recover begins a fresh attempt that shuts out the former; a running record stays in its state.
 	Recover struct{}
-	// SaveJob: processing, with the provider's handle of upstream work.
+	// SaveJob keeps the provider's handle of upstream work, while processing.
 	SaveJob struct{ Job []byte }
-	// Release: processing → queued, asynchronous only, due after Delay. Failed uses up a try.
+	// Release puts asynchronous work back, due after Delay: processing → queued. Failed uses up a try.
 	Release struct {
 		Delay  time.Duration
 		Failed bool
 	}
-	// Outcome: processing → settling.
+	// Outcome records what came of the attempt: processing → settling.
 	Outcome struct {
 		Images      []StoredImage
 		Failure     *Failure // when there is no image
 		At          time.Time
 		AccountType string // for the Balance of a synchronous answer
 	}
-	// Close: settling → succeeded or failed.
+	// Close ends what has been settled: settling → succeeded or failed.
 	Close struct{ Balance *Balance }
-	// Erase: succeeded or failed → erasing. Prompt and references go at once.
+	// Erase begins to erase, prompt and references at once: succeeded or failed → erasing.
 	Erase struct{}
-	// Purge: erasing → erased.
+	// Purge tells that the files are gone: erasing → erased.
 	Purge struct{}
 )
 
@@ -110,7 +110,7 @@ const (
 )
 
 // Apply is the only way in which a record changes; stores call it inside their transaction.
-// changed is false with a nil error when the record already is what the caller wants, and when it
+// didChange is false with a nil error when the record already is what the caller wants, and when it
 // has ended and the change came too late: then nothing is to be written.
 // ErrStale: the attempt was overtaken. ErrTransition: the state does not allow the change. A
 // [Violation]: the record would no longer pass [Record.Check]. With an error nothing is to be written.

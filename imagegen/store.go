@@ -85,9 +85,8 @@ type ImageKey struct {
 }
 
 // ImageStore keeps the bytes of images, and of their thumbnails ([ImageID.Thumbnail]), which no
-// record names. No key is written twice, unless two processes make the same
-// thumbnail at once. The contract of Store on
-// concurrency and contexts holds here too.
+// record names. No key is written twice, unless two processes make the same thumbnail at once. The
+// contract of Store on concurrency and contexts holds here too.
 type ImageStore interface {
 	// PutImage reads r to its end and keeps the bytes; durable on nil. If r fails, its error is
 	// returned and nothing is left behind: that of an image which was found broken comes at its end. r
@@ -140,7 +139,7 @@ type UserStore interface {
 
 // KeyStore keeps API keys: never the key, only its hash.
 type KeyStore interface {
-	// CreateKey adds a key.
+	// CreateKey adds a key. ErrExists: its identifier or its hash is another's.
 	CreateKey(ctx context.Context, k Key) error
 	// KeyByHash finds a key by the SHA-256 of the raw key. ErrNotFound.
 	KeyByHash(ctx context.Context, hash [32]byte) (Key, error)

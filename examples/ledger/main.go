@@ -104,13 +104,16 @@ func run(ctx context.Context, out io.Writer) error {
 	defer engine.Stop(ctx)
 	for _, prompt := range []string{"a fox [fake:images=2]", "a fox [fake:fail]", "four foxes"} {
 		_, err := engine.As("alice").Generate(ctx, imagegen.GenerateRequest{Model: "fake-1", Prompt: prompt, N: 4})
-		code, _ := errors.AsType[*imagegen.Error](err)
+		failure, failed := errors.AsType[*imagegen.Error](err)
+		if err != nil && !failed {
+			return err
+		}
 		balance, err := engine.As("alice").Balance(ctx)
 		if err != nil {
 			return err
 		}
-		if code != nil {
-			fmt.Fprintf(out, "%s: %s, balance %d\n", prompt, code.Code, balance.Credits)
+		if failed {
+			fmt.Fprintf(out, "%s: %s, balance %d\n", prompt, failure.Code, balance.Credits)
 			continue
 		}
 		fmt.Fprintf(out, "%s: balance %d\n", prompt, balance.Credits)

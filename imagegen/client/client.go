@@ -27,10 +27,9 @@ import (
 // Client is the Service of the user that an API key belongs to. It is safe for concurrent use.
 //
 // Where no answer came, the error is an ErrInternal that wraps the cause: for Generate the outcome is
-// then unknown, and the same call with the same IdempotencyKey tells. Nothing that could cost twice is
-// repeated by itself: net/http repeats what can be, on a connection that proves to be closed, and
-// counts a Generate with IdempotencyKey among it. Redirects are not followed, so that the key goes
-// nowhere else.
+// then unknown, and the same call with the same IdempotencyKey tells. The client repeats nothing.
+// net/http does where it is safe, on a connection that proves to be closed: what only reads, and a
+// Generate with an IdempotencyKey and no references. Redirects are not followed, so that the key goes nowhere else.
 type Client struct {
 	base string
 	key  string

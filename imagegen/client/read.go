@@ -64,7 +64,8 @@ const (
 )
 
 // Wait returns a generation when it has ended, well or badly, asking as often as the service wants
-// to be asked. Its errors are those of Generation; when ctx ends first, ctx's error.
+// to be asked. Its errors are those of Generation; when ctx ends first, ctx's error. That a generation
+// failed is no error here: see its Failure.
 func (c *Client) Wait(ctx context.Context, id imagegen.GenerationID) (imagegen.Generation, error) {
 	for {
 		g, again, err := c.poll(ctx, id)

@@ -14,12 +14,12 @@ const (
 	opening    = "[fake:"
 	mostImages = 16
 	known      = "[fake:fail], [fake:refuse], [fake:hang], [fake:panic], [fake:corrupt], [fake:crash], " +
-		"[fake:transient=N], [fake:images=N] with N from 1 to 16, and [fake:delay=3s]"
+		"[fake:transient=N], [fake:images=M] with M from 1 to 16, and [fake:delay=3s]"
 )
 
 // ParseDirectives reads the directives in a prompt and returns the prompt without them. They are
 // [fake:fail], [fake:refuse], [fake:hang], [fake:panic], [fake:corrupt], [fake:crash],
-// [fake:transient=N], [fake:images=N] with N from 1 to 16, and [fake:delay=D] with a duration such
+// [fake:transient=N], [fake:images=M] with M from 1 to 16, and [fake:delay=D] with a duration such
 // as 3s. Each sets the field of [Faults] of its name.
 //
 // Anything else that begins with "[fake:" is an *imagegen.ProviderError of ClassInvalid whose

@@ -24,8 +24,10 @@ type Options struct {
 	Log       *slog.Logger     // nil: silent
 }
 
-// DB is an open directory: a Store and the Ledger that commits with it, an ImageStore, a Spool, a LoginStore, an
-// Auditor and a Readier. It is safe for concurrent use.
+// DB is an open directory. It is an [imagegen.JointStore], which holds users and keys too, and the
+// [imagegen.Bookkeeper] that commits with it: Charge, Settle, Grant, Revoke, Lots, History. It is an
+// [imagegen.ImageStore], [imagegen.Spool], [imagegen.LoginStore], [imagegen.DayBook], [imagegen.Inspector],
+// [imagegen.Auditor] and [imagegen.Readier] as well. It is safe for concurrent use.
 //
 // Once the outcome of a commit is unknown it writes no more, see Failed. Where a write comes back
 // with [imagegen.ErrNotApplied], it changed nothing.

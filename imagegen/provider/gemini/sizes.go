@@ -13,8 +13,8 @@ import (
 )
 
 // Sizes tell what a model makes of each ratio in tier 1K. In 2K the edges are twice as long, in 4K
-// four times. A ratio that its size is off by more than 2 % is not offered, but explicit sizes may
-// be made of it.
+// four times. A ratio whose size is off by more than 2 % is not offered, but explicit sizes may be
+// made of it.
 type Sizes map[imagegen.Ratio]imagegen.Size
 
 // Gemini3 returns the sizes of the models of generation 3.

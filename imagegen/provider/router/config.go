@@ -24,8 +24,9 @@ type Config struct {
 	// 0: none.
 	Retries int
 
-	// Backoff is the pause before the first retry; it doubles with each further one. A pause is as
-	// long as the members ask for. If it would be longer than 30 seconds, the call ends. 0: 1 s.
+	// Backoff is the pause before the first retry. It doubles with each further one, up to 30 seconds,
+	// and is never shorter than the shortest time that the members ask for; if that is more than 30
+	// seconds, the call ends. 0: 1 s.
 	Backoff time.Duration
 
 	// FailureThreshold is how many consecutive failures open a member's circuit breaker: errors of

@@ -1,5 +1,5 @@
 // Package router puts several providers behind one model: it shares the work among them, keeps away
-// from those that are ill, and falls over to the next one where nothing can be made or paid twice.
+// from those that are ill, and fails over to the next one where nothing can be made or paid twice.
 //
 //	p, err := router.New(router.Config{
 //		Members: []router.Member{
@@ -24,15 +24,15 @@
 //
 // A member is passed by while it is ill: its circuit breaker is open after a number of consecutive
 // failures, and lets a single request through when its time is over; or it has said that it is
-// rate-limited, and for how long. What the user did wrong is never a failure of the member's. If all
+// rate-limited, and for how long. What the user did wrong never counts as a failure of the member. If all
 // members that are well have as much work as they may have, the request waits for the first place.
 //
 // # When the next one is asked
 //
 // Only after an error of imagegen.ClassRateLimited or ClassUnavailable, which say that nothing more
 // was made. Images that came before it count, and the next member is asked for the rest. After any
-// other error the call ends: the work may have been done and cost money, or the request would be
-// hawked around after a refusal. Fewer images without an error are no reason either.
+// other error the call ends: the work may have been done and cost money, and a request that was
+// refused must not be offered to one upstream after another. Fewer images without an error are no reason either.
 //
 // A member that has saved a job keeps the generation until it forgets the job: its upstream may be
 // at work, whatever the error says. The job is kept with the member's name, and goes back to the same

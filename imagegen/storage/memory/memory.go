@@ -1,5 +1,5 @@
-// Package memory keeps everything in memory: generations, credits, keys and images. Nothing of it
-// survives the process. It is meant for tests and for trying things out.
+// Package memory keeps everything in memory: generations, credits, users, keys, sign-ins and images.
+// Nothing of it survives the process. It is meant for tests and for trying things out.
 //
 // It is no imitation: the tables and the ledger are those of the default storage, over maps in the
 // place of a file. Images and references are held whole.
@@ -21,8 +21,10 @@ type Options struct {
 	Now func() time.Time // nil: time.Now
 }
 
-// DB is a Store and the Ledger that commits with it, an ImageStore, a Spool and an Auditor. It is
-// safe for concurrent use and needs no closing.
+// DB is an [imagegen.JointStore], which holds users and keys too, and the [imagegen.Bookkeeper] that
+// commits with it: Charge, Settle, Grant, Revoke, Lots, History. It is an [imagegen.ImageStore],
+// [imagegen.Spool], [imagegen.LoginStore], [imagegen.DayBook], [imagegen.Inspector] and
+// [imagegen.Auditor] as well. It is safe for concurrent use and needs no closing.
 type DB struct {
 	store
 	inspector

@@ -87,7 +87,7 @@ func (a *app) userDisable() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "disable NAME",
 		Short:   "shut a user out of API and console, for good",
-		Long:    "Makes all keys and sign-ins of a user invalid, at once and for good: no more API, no more console. Its\nimages, generations and credits stay.",
+		Long:    "Makes all keys and sign-ins of a user invalid, at once and for good: no more API, no more console. Their\nimages, generations and credits stay.",
 		Example: "  imagegend user disable alice",
 		Args:    exactly("NAME"),
 		RunE: a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {

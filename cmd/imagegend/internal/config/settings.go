@@ -98,7 +98,7 @@ func (s *Settings) ServeFlags(fs *pflag.FlagSet) {
 	s.DevFlag(fs, groupProcess, "temporary data, an account, 1,000 credits and a key; on this machine only")
 	declare(fs, groupProcess, func(fs *pflag.FlagSet) {
 		fs.Var(newDuration(&s.DrainTimeout, 15*time.Second, anyDuration), "drain-timeout", "how long work under way may go on after SIGTERM")
-		fs.Var(newChoice(&s.LogFormat, "auto", "text", "json"), "log-format", "auto, text or json; auto is text on a terminal, else json")
+		fs.Var(newChoice(&s.LogFormat, "auto", "text", "json"), "log-format", "auto, text or json; auto is text on a terminal or with --dev, else json")
 	})
 }
 

@@ -62,7 +62,7 @@ type Reader struct {
 // NewReader reads b, which it does not change. What it returns does not alias b.
 func NewReader(b []byte) *Reader { return &Reader{rest: b} }
 
-// Err tells whether everything fitted and nothing is left.
+// Err returns an error unless everything fitted and nothing is left.
 func (r *Reader) Err() error {
 	if r.err == nil && len(r.rest) > 0 {
 		return errShort

@@ -1,5 +1,5 @@
-// Package tables keeps generations, the queue of those that wait, users and keys in an ordered
-// key-value database. It is written once, for whatever package kv is implemented over.
+// Package tables keeps generations, the queue of those that wait, users, keys, passwords, sign-ins and
+// invitations in an ordered key-value database. It is written once, for whatever package kv is implemented over.
 package tables
 
 import (
