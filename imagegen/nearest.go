@@ -1,49 +1,75 @@
 package imagegen
 
-import "math"
+import (
+	"errors"
+	"math"
+	"sort"
+)
 
-// inRatio returns a size of the ratio that has the longer edge of s.
-func (s Size) inRatio(r Ratio) Size {
-	long := max(s.Width, s.Height)
-	if a := r.Aspect(); a >= 1 {
-		return Size{long, max(MinEdge, int(math.Round(float64(long)/a)))}
-	} else {
-		return Size{max(MinEdge, int(math.Round(float64(long)*a))), long}
+// withNearest adds to the refusal of an explicit size the nearest one that can be had, if there is any.
+func (m offer) withNearest(policy Policy, r Record, references int, refusal error) error {
+	e, ok := errors.AsType[*Error](refusal)
+	if r.Size.Auto() || !ok || e.Code != CodeInvalidRequest {
+		return refusal
 	}
+	nearest, ok := nearestSize(r.Size, m.info.Ratios, func(s Size) bool {
+		r.Size = s
+		return s.Valid() && m.decide(policy, &r) == nil && m.check(r, references) == nil
+	})
+	if !ok {
+		return refusal
+	}
+	return invalid("%s; the nearest size is %v", e.Message, nearest)
 }
 
-// nearestSize returns the size nearest to s, of its shape, that is of one of the tiers.
-func nearestSize(s Size, tiers []Tier) Size {
-	nearest, least := s, math.Inf(1)
-	for _, t := range tiers {
-		of := s.of(t)
-		if d := math.Abs(math.Log(float64(of.Area()) / float64(s.Area()))); d < least {
-			nearest, least = of, d
+// nearestSize returns the size that is least unlike s, of those that can be had: the shape counts most.
+// It asks can about forty times for each ratio.
+func nearestSize(s Size, ratios []Ratio, can func(Size) bool) (nearest Size, ok bool) {
+	aspects, least := []float64{s.aspect()}, math.Inf(1)
+	for _, r := range ratios {
+		if a := r.Aspect(); a > 0 {
+			aspects = append(aspects, a)
 		}
 	}
-	return nearest
+	for _, a := range aspects {
+		for _, t := range Tiers() {
+			had, found := largestOf(t, a, max(s.Width, s.Height), can)
+			if d := s.unlike(had); found && d < least {
+				nearest, least, ok = had, d, true
+			}
+		}
+	}
+	return nearest, ok
 }
 
-// of returns the size nearest to s, of its shape, that is of a tier.
-func (s Size) of(t Tier) Size {
-	least, most := 1, mostOf1K
-	switch t {
-	case Tier2K:
-		least, most = mostOf1K+1, mostOf2K
-	case Tier4K:
-		least, most = mostOf2K+1, MaxEdge*MaxEdge
-	}
-	switch area := s.Area(); {
-	case area < least:
-		return s.scaled(float64(least)/float64(area), math.Ceil)
-	case area > most:
-		return s.scaled(float64(most)/float64(area), math.Floor)
-	}
-	return s
+// unlike tells how far two sizes are apart: a tenth more area weighs as much as a hundredth of the shape.
+func (s Size) unlike(o Size) float64 {
+	return 10*shapeDistance(s.aspect(), o.aspect()) + math.Abs(math.Log(float64(s.Area())/float64(o.Area())))
 }
 
-// scaled returns a size of so many times the area.
-func (s Size) scaled(times float64, round func(float64) float64) Size {
-	edges := math.Sqrt(times)
-	return Size{int(round(edges * float64(s.Width))), int(round(edges * float64(s.Height)))}
+// largestOf finds the largest size of a tier and an aspect that can be had; if the tier has one with a
+// longer edge up to long, no larger than that.
+func largestOf(t Tier, aspect float64, long int, can func(Size) bool) (Size, bool) {
+	least, most := t.pixels()
+	smallest := sort.Search(MaxEdge, func(l int) bool {
+		s := sizeWith(l, aspect)
+		return s.Area() >= least && min(s.Width, s.Height) >= MinEdge
+	})
+	largest := sort.Search(MaxEdge+1, func(l int) bool { return sizeWith(l, aspect).Area() > most }) - 1
+	largest = max(smallest, min(largest, long))
+	smaller := sort.Search(largest-smallest+1, func(n int) bool { return can(sizeWith(largest-n, aspect)) })
+	return sizeWith(largest-smaller, aspect), smaller <= largest-smallest
+}
+
+// sizeWith returns a size with that longer edge, of that aspect but for what widestSlack allows.
+func sizeWith(long int, aspect float64) Size {
+	elongation := max(aspect, 1/aspect)
+	short := int(math.Round(float64(long) / elongation))
+	if float64(long) > elongation*widestSlack*float64(short) {
+		short++
+	}
+	if aspect < 1 {
+		return Size{short, long}
+	}
+	return Size{long, short}
 }

@@ -18,14 +18,17 @@ func TestRefusedSizeNamesTheNearest(t *testing.T) {
 		offered       []imagegen.Tier
 		asked, nearby string
 	}{
-		{imagegen.Tiers(), "8000x100", "8000x2667"},
+		{imagegen.Tiers(), "8000x100", "2257x752"},
+		{imagegen.Tiers(), "304x100", "304x101"},
+		{imagegen.Tiers(), "49x16", "48x16"},
+		{imagegen.Tiers(), "16x64", "22x64"},
 		{[]imagegen.Tier{"1K"}, "3000x3000", "1303x1303"},
-		{[]imagegen.Tier{"1K", "2K"}, "3840x2160", "2796x1573"},
+		{[]imagegen.Tier{"1K", "2K"}, "3840x2160", "2797x1573"},
 		{[]imagegen.Tier{"2K", "4K"}, "1024x768", "1506x1130"},
 		{[]imagegen.Tier{"1K", "4K"}, "1500x1500", "1303x1303"},
 		{[]imagegen.Tier{"4K"}, "16x16", "2098x2098"},
-		{[]imagegen.Tier{"1K"}, "4000x1000", "2258x752"}, // neither the ratio nor the tier
-		{[]imagegen.Tier{"1K"}, "16x8192", "752x2258"},
+		{[]imagegen.Tier{"1K"}, "4000x1000", "2257x752"}, // neither the ratio nor the tier
+		{[]imagegen.Tier{"1K"}, "16x8192", "752x2257"},
 	} {
 		t.Run(fmt.Sprintf("%s of %v", c.asked, c.offered), func(t *testing.T) {
 			is := is.New(t)
@@ -41,6 +44,52 @@ func TestRefusedSizeNamesTheNearest(t *testing.T) {
 			is.Equal(anySize.FindString(err.Error()), c.nearby)
 			_, err = h.generate(imagegen.GenerateRequest{Size: parse(t, c.nearby)})
 			is.True(!isCode(err, imagegen.ErrInvalidRequest)) // it can be had
+		})
+	}
+}
+
+// upTo is a provider that makes nothing with an edge longer than this.
+type upTo struct {
+	imagegen.Provider
+	edge int
+}
+
+func (p upTo) Check(r imagegen.ProviderRequest) error {
+	if max(r.Size.Width, r.Size.Height) > p.edge {
+		return &imagegen.ProviderError{Class: imagegen.ClassInvalid, Message: "too large"}
+	}
+	return nil
+}
+
+// The size that is named can be had of the provider, and under the policy.
+func TestNearestSizeCanBeHad(t *testing.T) {
+	for _, c := range []struct {
+		policy        imagegen.Policy
+		offered       imagegen.Tier
+		asked, nearby string
+		quality       imagegen.Quality
+	}{
+		{imagegen.SizeFirst, "1K", "2048x2048", "1024x1024", "auto"},
+		{imagegen.SizeFirst, "1K", "3000x1000", "1024x341", "auto"},
+		{imagegen.SizeFirst, "4K", "2048x2048", "", "auto"}, // none is so large
+		{imagegen.QualityFirst, "1K", "2048x2048", "1024x1024", "auto"},
+		{imagegen.QualityFirst, "2K", "1000x300", "1000x333", "medium"},
+	} {
+		t.Run(fmt.Sprintf("%s of %s", c.asked, c.offered), func(t *testing.T) {
+			is := is.New(t)
+			h := start(t, upTo{yieldImages(1, nil), 1024}, func(cfg *imagegen.Config) {
+				cfg.Policy, cfg.Models[0].Credits = c.policy, map[imagegen.Tier]imagegen.Credits{c.offered: 1}
+			})
+			quote := func(size string) error {
+				_, err := h.engine.As(alice).Quote(imagegen.GenerateRequest{Model: "m", Prompt: "p", Size: parse(t, size), Quality: c.quality})
+				return err
+			}
+			err := quote(c.asked)
+			is.True(isCode(err, imagegen.ErrInvalidRequest))
+			is.Equal(anySize.FindString(err.Error()), c.nearby)
+			if c.nearby != "" {
+				is.NoErr(quote(c.nearby))
+			}
 		})
 	}
 }

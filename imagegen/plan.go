@@ -26,19 +26,30 @@ func (e *Engine) plan(u UserID, q GenerateRequest) (Record, offer, error) {
 	if err := checkFields(r, m.info, len(q.References)); err != nil {
 		return r, m, err
 	}
-	if r.Ratio, r.Tier, err = e.cfg.Policy(r.Size, r.Quality, m.info); err != nil {
-		return r, m, public(err)
+	if err := m.decide(e.cfg.Policy, &r); err != nil {
+		return r, m, m.withNearest(e.cfg.Policy, r, len(q.References), err)
 	}
-	if err := e.checkOffered(r, m.info); err != nil {
-		return r, m, err
+	return r, m, m.check(r, len(q.References))
+}
+
+// decide sets what a request means, and costs.
+func (m offer) decide(policy Policy, r *Record) (err error) {
+	if r.Ratio, r.Tier, err = policy(r.Size, r.Quality, m.info); err != nil {
+		return public(err)
 	}
 	r.Price, r.Effort = m.info.Credits[r.Tier], m.effort(r.Quality, r.Tier)
-	if c, ok := m.Provider.(Checker); ok {
-		request := r.providerRequest()
-		request.References = make([]ProviderReference, len(q.References))
-		return r, m, refusedByProvider(c.Check(request))
+	return checkOffered(*r, m.info)
+}
+
+// check asks the provider whether it can honour a request. Its refusals name a size themselves.
+func (m offer) check(r Record, references int) error {
+	c, ok := m.Provider.(Checker)
+	if !ok {
+		return nil
 	}
-	return r, m, nil
+	request := r.providerRequest()
+	request.References = make([]ProviderReference, references)
+	return refusedByProvider(c.Check(request))
 }
 
 func (e *Engine) offered(id string) (offer, error) {
@@ -84,26 +95,16 @@ func ValidIdempotencyKey(s string) bool {
 	return s != "" && len(s) <= 255 && !strings.ContainsFunc(s, invisible)
 }
 
-func (e *Engine) checkOffered(r Record, info ModelInfo) error {
-	if !slices.Contains(info.Tiers, r.Tier) {
-		return e.tierNotOffered(r, info)
-	}
-	if r.Ratio != RatioAuto && !slices.Contains(info.Ratios, r.Ratio) {
+func checkOffered(r Record, info ModelInfo) error {
+	switch {
+	case !slices.Contains(info.Tiers, r.Tier) && r.Size.Auto():
+		return invalid("quality %s is of tier %s; model %s offers %v", r.Quality, r.Tier, quote(info.ID), info.Tiers)
+	case !slices.Contains(info.Tiers, r.Tier):
+		return invalid("size %v with quality %s is of tier %s; model %s offers %v", r.Size, r.Quality, r.Tier, quote(info.ID), info.Tiers)
+	case r.Ratio != RatioAuto && !slices.Contains(info.Ratios, r.Ratio):
 		return invalid("ratio %s is not offered by model %s; it offers %v", r.Ratio, quote(info.ID), info.Ratios)
 	}
 	return nil
-}
-
-// tierNotOffered names the nearest size that can be had, if another size helps.
-func (e *Engine) tierNotOffered(r Record, info ModelInfo) error {
-	if r.Size.Auto() {
-		return invalid("quality %s is of tier %s; model %s offers %v", r.Quality, r.Tier, quote(info.ID), info.Tiers)
-	}
-	nearest := nearestSize(r.Size, info.Tiers)
-	if _, tier, err := e.cfg.Policy(nearest, r.Quality, info); err != nil || !slices.Contains(info.Tiers, tier) {
-		return invalid("size %v with quality %s is of tier %s; model %s offers %v", r.Size, r.Quality, r.Tier, quote(info.ID), info.Tiers)
-	}
-	return invalid("size %v is of tier %s; model %s offers %v; the nearest size is %v", r.Size, r.Tier, quote(info.ID), info.Tiers, nearest)
 }
 
 func refusedByProvider(err error) error {

@@ -61,9 +61,7 @@ func ratioBySize(s Size, info ModelInfo) (Ratio, error) {
 		return "", invalid("model %s takes no explicit size; leave size out", quote(info.ID))
 	}
 	if a := s.aspect(); a > most*widestSlack || a < least/widestSlack {
-		nearest := NearestRatio(s, info.Ratios)
-		return "", invalid("size %v is too narrow for model %s; the nearest ratio is %s, such as %v", s, quote(info.ID), nearest,
-			nearestSize(s.inRatio(nearest), info.Tiers))
+		return "", invalid("size %v is too narrow for model %s; the nearest ratio is %s", s, quote(info.ID), NearestRatio(s, info.Ratios))
 	}
 	return NearestRatio(s, info.Ratios), nil
 }

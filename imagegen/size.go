@@ -137,6 +137,17 @@ func TierOf(pixels int) Tier {
 	return Tier4K
 }
 
+// pixels are the least and the most that a picture of the tier has.
+func (t Tier) pixels() (least, most int) {
+	switch t {
+	case Tier2K:
+		return mostOf1K + 1, mostOf2K
+	case Tier4K:
+		return mostOf2K + 1, MaxEdge * MaxEdge
+	}
+	return 1, mostOf1K
+}
+
 // Quality is the effort that a request asks for. It is not the tier, though it may choose it.
 type Quality string
 

@@ -202,14 +202,28 @@ func (db *DB) Ready(context.Context) error {
 	if err := db.Err(); err != nil {
 		return err
 	}
-	if jump, doubt := db.ClockInDoubt(); doubt {
-		return fmt.Errorf("storage: the clock jumped ahead by %v; confirm that it is right, then credits lapse again", jump.Round(time.Second))
+	return db.forWork()
+}
+
+// forWork is asked before anything is charged.
+func (db *DB) forWork() error {
+	if err := db.clockTrusted(); err != nil {
+		return err
 	}
 	return db.space.forWork()
 }
 
+func (db *DB) clockTrusted() error {
+	if jump, doubt := db.ClockInDoubt(); doubt {
+		return fmt.Errorf("storage: the clock jumped ahead by %v; until it is confirmed (imagegend clock confirm) no work is taken, "+
+			"and nothing lapses or is erased by its age", jump.Round(time.Second))
+	}
+	return nil
+}
+
 // ClockInDoubt reports whether the clock has jumped ahead by more than 24 hours that nobody has
-// confirmed, and by how much. Until then no credits lapse and the storage is not ready.
+// confirmed, and by how much. Until then no credits lapse, no work is taken and nothing is erased by
+// its age.
 func (db *DB) ClockInDoubt() (jump time.Duration, doubt bool) { return db.clock.ClockInDoubt() }
 
 // ConfirmClock says that the clock is right.
@@ -218,18 +232,29 @@ func (db *DB) ConfirmClock(ctx context.Context) error { return db.clock.ConfirmC
 // Joins implements [imagegen.JointStore]: only with this DB itself, not with a wrapper around it.
 func (db *DB) Joins(l imagegen.Ledger) bool { return l == imagegen.Ledger(db) }
 
-// Create implements [imagegen.GenerationStore]. imagegen.ErrNotApplied also when the disk is nearly full.
+// Create implements [imagegen.GenerationStore]. imagegen.ErrNotApplied also when the disk is nearly full
+// or the clock in doubt.
 func (db *DB) Create(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
-	if err := db.space.forWork(); err != nil {
+	if err := db.forWork(); err != nil {
 		return imagegen.Record{}, notApplied(err)
 	}
 	return db.store.Create(ctx, r, lease)
 }
 
-// CreateCharged implements [imagegen.JointStore]. imagegen.ErrNotApplied also when the disk is nearly full.
+// CreateCharged implements [imagegen.JointStore]. imagegen.ErrNotApplied also when the disk is nearly full
+// or the clock in doubt.
 func (db *DB) CreateCharged(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
-	if err := db.space.forWork(); err != nil {
+	if err := db.forWork(); err != nil {
 		return imagegen.Record{}, notApplied(err)
 	}
 	return db.store.CreateCharged(ctx, r, lease)
+}
+
+// Ended implements [imagegen.GenerationStore]. It fails while the clock is in doubt: what has reached
+// its age is erased for good.
+func (db *DB) Ended(ctx context.Context, before time.Time, limit int) ([]imagegen.Record, error) {
+	if err := db.clockTrusted(); err != nil {
+		return nil, err
+	}
+	return db.store.Ended(ctx, before, limit)
 }

@@ -15,11 +15,18 @@ import (
 // upkeepEvery is how often what is in no hurry is looked after.
 const upkeepEvery = time.Minute
 
-// upkeep writes off lapsed credits and sets space aside again after the disk was full.
+// upkeep writes off lapsed credits, sets space aside again after the disk was full, and tells when
+// the clock is in doubt.
 func (db *DB) upkeep(ctx context.Context) {
 	tick := time.NewTicker(upkeepEvery)
 	defer tick.Stop()
-	for {
+	for doubtful := false; ; {
+		if err := db.clockTrusted(); err == nil {
+			doubtful = false
+		} else if !doubtful {
+			doubtful = true
+			db.log.Warn("the clock is in doubt", "error", err)
+		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():

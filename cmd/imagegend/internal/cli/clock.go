@@ -13,7 +13,8 @@ func (a *app) clock() *cobra.Command {
 		Use:   "clock",
 		Short: "show or confirm the time after a leap of the clock",
 		Long: "Credits lapse by the clock. When it leaps ahead by more than 24 hours between two operations, nothing\n" +
-			"lapses and no work is taken until an operator confirms that the new time is right.",
+			"lapses, no work is taken and nothing is erased by its age, until an operator confirms that the new\n" +
+			"time is right.",
 	}
 	show := &cobra.Command{
 		Use: "show", Short: "tell whether the clock is in doubt", Example: "  imagegend clock show", Args: exactly(),

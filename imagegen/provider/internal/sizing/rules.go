@@ -36,9 +36,21 @@ func (s Rules) above(z imagegen.Size) imagegen.Size {
 	return imagegen.Size{Width: up(z.Width), Height: up(z.Height)}
 }
 
+// around is the size in steps nearest to z, scaled down to the limits.
+func (s Rules) around(z imagegen.Size) imagegen.Size {
+	scale := s.scale(z)
+	nearest := func(edge int) int { return int(math.Round(float64(edge)*scale/float64(s.Step))) * s.Step }
+	return imagegen.Size{Width: nearest(z.Width), Height: nearest(z.Height)}
+}
+
 // within is the largest size in steps of about z's shape that is no larger than z and the limits.
 func (s Rules) within(z imagegen.Size) imagegen.Size {
-	scale := min(1, float64(s.MaxEdge)/float64(max(z.Width, z.Height)), math.Sqrt(float64(s.MaxPixels)/float64(z.Area())))
+	scale := s.scale(z)
 	down := func(edge int) int { return int(float64(edge)*scale+1e-6) / s.Step * s.Step } // what the division lost is no pixel
 	return imagegen.Size{Width: down(z.Width), Height: down(z.Height)}
+}
+
+// scale is what both edges of z are multiplied by to come within the limits.
+func (s Rules) scale(z imagegen.Size) float64 {
+	return min(1, float64(s.MaxEdge)/float64(max(z.Width, z.Height)), math.Sqrt(float64(s.MaxPixels)/float64(z.Area())))
 }

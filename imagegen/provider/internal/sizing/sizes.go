@@ -118,12 +118,14 @@ func (s Sizes) ratiosOf(t imagegen.Tier) []imagegen.Ratio {
 	})
 }
 
-// nearest is the allowed size most like r's that is not larger, if there is one; else the largest of
-// the nearest ratio.
+// nearest is the allowed size most like r's, if there is one of its shape; else the largest of the
+// nearest ratio.
 func (s Sizes) nearest(r imagegen.ProviderRequest) imagegen.Size {
 	if s.List == nil {
-		if z := s.Rules.within(r.Size); s.allow(z) {
-			return z
+		for _, z := range []imagegen.Size{s.Rules.around(r.Size), s.Rules.within(r.Size)} {
+			if s.allow(z) {
+				return z
+			}
 		}
 	}
 	ratios, tiers := s.Offer()
