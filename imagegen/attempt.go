@@ -54,7 +54,7 @@ func (a *attempt) run(base context.Context, limit time.Duration) {
 		}
 		e.slots.release()
 	}()
-	a.removeFormer(ctx)
+	e.removeFormerImages(ctx, a.record)
 	err = a.collect(ctx)
 	if ended := context.Cause(ctx); ended != nil && a.count() < a.record.N {
 		err = ended
@@ -109,13 +109,6 @@ func (a *attempt) conclude(base context.Context, err error) bool {
 // sweep removes what was stored but is not in the outcome.
 func (a *attempt) sweep(base context.Context) {
 	a.engine.removeImages(base, a.record.ID, a.record.Attempt, a.names()...)
-}
-
-// removeFormer removes what attempts that were cut short have left: nothing of it is published.
-func (a *attempt) removeFormer(ctx context.Context) {
-	for n := 1; n < a.record.Attempt; n++ {
-		a.engine.removeImages(ctx, a.record.ID, n)
-	}
 }
 
 func (a *attempt) end() (images []StoredImage, first bool) {

@@ -2,26 +2,31 @@ package imagegen
 
 import (
 	"context"
+	"errors"
 	"io"
 )
 
-// mostEmptyReads is how often in a row a provider's body may bring neither bytes nor an error.
+// mostEmptyReads is how often in a row a body may bring neither bytes nor an error.
 const mostEmptyReads = 100
 
-// body is what a provider sends of one image, for as long as the attempt lasts: one that comes byte
-// by byte, or without end, would otherwise hold the attempt's slot long after its caller was told.
+// body is what a provider or a caller sends of one image, for as long as there is somebody to wait for
+// it: one that comes byte by byte, or without end, would otherwise hold a slot long after its caller
+// was told. It keeps the rules of io.Reader, whatever it reads from does.
 type body struct {
-	ctx   context.Context // of the attempt; io.Reader has no place for one
+	ctx   context.Context // of the attempt or the call; io.Reader has no place for one
 	r     io.Reader
 	empty int
 }
 
-// Read implements io.Reader. It cannot end a Read of the provider's that is under way.
+// Read implements io.Reader. It cannot end a Read that is under way.
 func (b *body) Read(p []byte) (int, error) {
 	if b.ctx.Err() != nil {
 		return 0, context.Cause(b.ctx)
 	}
 	n, err := b.r.Read(p)
+	if n < 0 || n > len(p) {
+		return 0, errRead
+	}
 	if n > 0 || err != nil || len(p) == 0 {
 		b.empty = 0
 		return n, err
@@ -31,3 +36,5 @@ func (b *body) Read(p []byte) (int, error) {
 	}
 	return 0, nil
 }
+
+var errRead = errors.New("it claims to have read more than there was room for")

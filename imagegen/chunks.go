@@ -1,7 +1,6 @@
 package imagegen
 
 import (
-	"errors"
 	"io"
 	"sync"
 )
@@ -25,11 +24,7 @@ func (c *chunks) fill(r io.Reader) (more bool, err error) {
 	next.n = 0
 	*c = append(*c, next)
 	for next.n < chunkSize {
-		room := next.bytes[next.n:]
-		n, err := r.Read(room)
-		if n < 0 || n > len(room) {
-			return false, errRead
-		}
+		n, err := r.Read(next.bytes[next.n:])
 		next.n += n
 		if err == io.EOF {
 			return false, nil
@@ -40,8 +35,6 @@ func (c *chunks) fill(r io.Reader) (more bool, err error) {
 	}
 	return true, nil
 }
-
-var errRead = errors.New("its body claims to have read more than there was room for")
 
 // reader reads the bytes from their beginning.
 func (c chunks) reader() io.Reader { return &chunkReader{left: c} }

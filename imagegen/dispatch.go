@@ -29,7 +29,7 @@ func (e *Engine) dispatch(ctx context.Context) {
 		if err != nil && ctx.Err() == nil {
 			e.cfg.Log.Warn("queued work could not be claimed", "error", err)
 		}
-		if err != nil || next <= 0 {
+		if err != nil || next <= 0 || next > e.cfg.Lease { // by then the clock may have been set
 			next = e.cfg.Lease
 		}
 		pause(ctx, next, wake)
@@ -83,6 +83,7 @@ func (e *Engine) putAside(r Record, unfit string) {
 	if unfit == "" {
 		_, err = e.update(ctx, r.Fence(), Release{})
 	} else {
+		e.removeFormerImages(ctx, r)
 		err = e.fail(ctx, r, unfit)
 	}
 	if err != nil {

@@ -103,16 +103,21 @@ func (a *attempt) inspect(ctx context.Context, raw received, header shape) (chec
 	if err := e.decoding.Acquire(ctx, weight); err != nil {
 		return checkedImage{}, context.Cause(ctx)
 	}
+	held := true
 	release := func() { e.decoding.Release(weight) }
+	defer func() { // also when a Spool panics
+		if held {
+			release()
+		}
+	}()
 	picture, err := readImage(ctx, raw, header.decode)
 	if err != nil {
-		release()
 		return checkedImage{}, err
 	}
 	if header.is(size) {
-		release()
 		return asReceived(header, raw), nil
 	}
+	held = false
 	return resized(header, size, picture, release), nil
 }
 
@@ -157,9 +162,10 @@ func resized(s shape, to Size, picture image.Image, release func()) checkedImage
 			defer close(done)
 			w.CloseWithError(encode(w, coverCrop(picture, to)))
 		}()
-		err := put(r)
-		r.Close() // frees the encoder if put gave up
-		<-done
-		return err
+		defer func() { // frees the encoder if put gave up, also by a panic
+			r.Close()
+			<-done
+		}()
+		return put(r)
 	}}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"hash/crc32"
 	"log/slog"
+	"math"
 	"math/big"
 	"strings"
 	"sync"
@@ -45,11 +46,11 @@ func (Secret) LogValue() slog.Value { return slog.StringValue(redacted) }
 func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
 // MintKey makes a key for a user and returns the raw key, which is stored nowhere. expires zero
-// means never. ErrInvalidRequest if the expiry is past or the name unfit.
+// means never. ErrInvalidRequest if the expiry is past, or beyond the year 2262, or the name unfit.
 func (a *Accounts) MintKey(ctx context.Context, u UserID, name string, expires time.Time) (Secret, Key, error) {
 	now := a.now()
-	if !expires.IsZero() && !expires.After(now) {
-		return "", Key{}, invalid("the key would have expired at %s already", expires.UTC().Format(time.RFC3339))
+	if err := checkExpiry("key", expires, now); err != nil {
+		return "", Key{}, err
 	}
 	if name != "" {
 		if err := checkName("key", name); err != nil {
@@ -66,6 +67,21 @@ func (a *Accounts) MintKey(ctx context.Context, u UserID, name string, expires t
 		return "", Key{}, public(err)
 	}
 	return Secret(raw), k, nil
+}
+
+// latest is the last time that fits into nanoseconds since 1970, which is how stores may keep times.
+var latest = time.Unix(0, math.MaxInt64).UTC()
+
+func checkExpiry(what string, expires, now time.Time) error {
+	switch {
+	case expires.IsZero():
+		return nil
+	case !expires.After(now):
+		return invalid("the %s would have expired at %s already", what, expires.UTC().Format(time.RFC3339))
+	case expires.After(latest):
+		return invalid("an expiry at %s is too late to be kept; name none, and the %s never expires", expires.UTC().Format(time.RFC3339), what)
+	}
+	return nil
 }
 
 // Keys lists a user's keys, oldest first.

@@ -11,15 +11,17 @@ import (
 // leases are the attempts under way in this process; they are prolonged together.
 type leases struct {
 	mu   sync.Mutex
-	held map[Fence]context.CancelCauseFunc
+	held map[Fence]*lease
 }
 
-func newLeases() *leases { return &leases{held: make(map[Fence]context.CancelCauseFunc)} }
+type lease struct{ cancel context.CancelCauseFunc }
+
+func newLeases() *leases { return &leases{held: make(map[Fence]*lease)} }
 
 func (l *leases) hold(f Fence, cancel context.CancelCauseFunc) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.held[f] = cancel
+	l.held[f] = &lease{cancel}
 }
 
 func (l *leases) drop(f Fence) {
@@ -28,19 +30,20 @@ func (l *leases) drop(f Fence) {
 	delete(l.held, f)
 }
 
-func (l *leases) fences() []Fence {
+func (l *leases) all() map[Fence]*lease {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.Collect(maps.Keys(l.held))
+	return maps.Clone(l.held)
 }
 
-// lose tells attempts that somebody else has taken over.
-func (l *leases) lose(lost []Fence) {
+// lose tells attempts that somebody else has taken over. Which are held may have changed since the
+// store was asked about those that were: an attempt that had yet to be recorded has begun meanwhile.
+func (l *leases) lose(lost []Fence, asked map[Fence]*lease) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, f := range lost {
-		if cancel := l.held[f]; cancel != nil {
-			cancel(ErrStale)
+		if held := l.held[f]; held != nil && held == asked[f] {
+			held.cancel(ErrStale)
 		}
 	}
 }
@@ -61,16 +64,16 @@ func (e *Engine) prolongLeases(ended <-chan struct{}) {
 
 // prolong prolongs the leases of this process, and ends the attempts that have lost theirs.
 func (e *Engine) prolong() error {
-	fences := e.leases.fences()
-	if len(fences) == 0 {
+	held := e.leases.all()
+	if len(held) == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), e.cfg.Lease/3)
 	defer cancel()
-	lost, err := e.store.Extend(ctx, e.cfg.Lease, fences...)
+	lost, err := e.store.Extend(ctx, e.cfg.Lease, slices.Collect(maps.Keys(held))...)
 	if err != nil {
 		e.cfg.Log.Warn("leases could not be prolonged", "error", err)
 	}
-	e.leases.lose(lost)
+	e.leases.lose(lost, held)
 	return err
 }

@@ -60,6 +60,13 @@ func (e *Engine) removeImages(ctx context.Context, g GenerationID, attempt int, 
 	}
 }
 
+// removeFormerImages removes what attempts that were cut short have left: nothing of it is published.
+func (e *Engine) removeFormerImages(ctx context.Context, r Record) {
+	for n := 1; n < r.Attempt; n++ {
+		e.removeImages(ctx, r.ID, n)
+	}
+}
+
 func (e *Engine) removeReferences(files []ReferenceFile) {
 	if len(files) == 0 {
 		return

@@ -1,7 +1,9 @@
 package imagegen_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -63,5 +65,19 @@ func TestRemovalIsTriedAgainAtTheEnd(t *testing.T) {
 		synctest.Wait()
 		is.NoErr(h.engine.Stop(t.Context()))
 		is.Equal(f.count("Remove"), 2)
+	})
+}
+
+// A reference that was staged at another engine is copied, and does not stay there.
+func TestUploadOfAnotherEngine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := start(t, yieldImages(1, nil))
+		u, err := h.engine.Stage(t.Context(), bytes.NewReader(pngOf(30, 30)), "fox.png")
+		h.is.NoErr(err)
+		h.restart()
+		_, err = h.generate(imagegen.GenerateRequest{References: []imagegen.Reference{u}})
+		h.is.NoErr(err)
+		_, err = u.Open(t.Context())
+		h.is.True(errors.Is(err, imagegen.ErrNotFound))
 	})
 }

@@ -122,8 +122,8 @@ func (e *Engine) Start(context.Context) error {
 
 // Stop takes no new work and waits for what is under way. When ctx ends first, synchronous work is
 // settled with the images that are durable, asynchronous work goes back to the queue for the next
-// start, and providers get Config.Grace to return; an error tells of those that do not. It may be
-// called again, also concurrently.
+// start, and providers get Config.Grace to return. A provider that does not is left behind, without its
+// generation; an error says that something else did not end. It may be called again, also concurrently.
 func (e *Engine) Stop(ctx context.Context) error {
 	l := e.life
 	l.drain()

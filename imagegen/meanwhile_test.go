@@ -66,6 +66,27 @@ func startOver(t *testing.T, p imagegen.Provider, change func(*imagegen.Config))
 	return f
 }
 
+// A Spool that panics takes nothing of the memory for decoding with it.
+func TestSpoolThatPanicsWhileAnImageIsDecoded(t *testing.T) {
+	m := image.NewPaletted(image.Rect(0, 0, 2200, 2200), palette.Plan9)
+	rand.NewChaCha8([32]byte{}).Read(m.Pix)
+	var b bytes.Buffer
+	if err := (&png.Encoder{CompressionLevel: png.NoCompression}).Encode(&b, m); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		left := new(atomic.Int32)
+		f := startOver(t, yieldBytes(b.Bytes()), func(c *imagegen.Config) { c.Spool = panickySpool{c.Spool, left} })
+		for range 10 {
+			left.Store(3) // for its header, to be told that it is not plain, to be decoded
+			_, err := f.generate(imagegen.GenerateRequest{})
+			f.is.True(err != nil)
+		}
+		_, err := f.generate(imagegen.GenerateRequest{})
+		f.is.NoErr(err)
+	})
+}
+
 // A plain PNG is written before it is known to be whole. One that is not, is not delivered, and nothing
 // of it stays, whatever the ImageStore makes of a reader that fails.
 func TestAPNGThatIsNotWhole(t *testing.T) {

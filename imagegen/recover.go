@@ -62,9 +62,7 @@ func (e *Engine) recoverOne(r Record) error {
 }
 
 func (e *Engine) recoverProcessing(ctx context.Context, r Record) error {
-	for n := 1; n < r.Attempt; n++ {
-		e.removeImages(ctx, r.ID, n)
-	}
+	e.removeFormerImages(ctx, r)
 	lost := r.Job == nil // an upstream job that is resumed costs no try
 	tries := r.Failures
 	if lost {

@@ -7,16 +7,28 @@ import (
 	"time"
 )
 
+// errTakenOver leaves the outcome to recovery. A repeated write may find what that has made of the
+// first one, and must not go on under a fence that is not its own.
+var errTakenOver = errors.New("imagegen: recovery has taken the generation over")
+
 // charge makes record and charge durable, in one commit where store and ledger share it; else as
 // intent, charge, acceptance, each of which recovery can repeat or undo.
 func (e *Engine) charge(ctx context.Context, r Record) (Record, error) {
 	if e.joint != nil {
-		return repeat(ctx, func(ctx context.Context) (Record, error) { return e.joint.CreateCharged(ctx, r, e.cfg.Lease) })
+		got, err := repeat(ctx, func(ctx context.Context) (Record, error) { return e.joint.CreateCharged(ctx, r, e.cfg.Lease) })
+		if err == nil && !r.Async && (got.Fence() != r.Fence() || got.State != StateProcessing) {
+			err = errTakenOver
+		}
+		return got, err
 	}
-	r, err := repeat(ctx, func(ctx context.Context) (Record, error) { return e.store.Create(ctx, r, e.cfg.Lease) })
+	got, err := repeat(ctx, func(ctx context.Context) (Record, error) { return e.store.Create(ctx, r, e.cfg.Lease) })
+	if err == nil && got.Fence() != r.Fence() {
+		err = errTakenOver
+	}
 	if err != nil {
-		return r, err
+		return got, err
 	}
+	r = got
 	ctx, cancel := detach(ctx) // the intent stands: it is seen through though the caller hang up
 	defer cancel()
 	if err := e.ledger.Charge(ctx, r.Charge()); err != nil {
@@ -47,7 +59,7 @@ func (e *Engine) acceptCharged(ctx context.Context, r Record) (Record, error) {
 	case got.Visible() && got.Async: // accepted after all, and claimed meanwhile
 		return got, nil
 	case got.Visible():
-		return got, errors.New("imagegen: recovery has taken the generation over")
+		return got, errTakenOver
 	}
 	return got, fmt.Errorf("%w: recovery has voided the charge", ErrNotApplied)
 }

@@ -34,7 +34,7 @@ func (u *Upload) Discard() {
 func (e *Engine) Stage(ctx context.Context, r io.Reader, name string) (*Upload, error) {
 	u := &Upload{engine: e}
 	u.file.ID = ReferenceID(e.ids.next(referencePrefix, e.cfg.Now()))
-	in := &meter{r: r, most: MaxReferenceBytes, hash: newDigest()}
+	in := &meter{r: &body{ctx: ctx, r: r}, most: MaxReferenceBytes, hash: newDigest()}
 	defer in.hash.sum()
 	if err := e.spool.Stage(ctx, u.file.ID, in); err != nil {
 		switch {
@@ -85,7 +85,10 @@ func (e *Engine) take(ctx context.Context, references []Reference) (files []Refe
 	}()
 	for i, r := range references {
 		u, ok := r.(*Upload)
-		if !ok || u.engine != e {
+		if !ok || u.engine != e { // the Upload of another engine is discarded there
+			if ok {
+				defer u.Discard()
+			}
 			if u, err = e.copyIn(ctx, r, fmt.Sprintf("reference image %d", i+1)); err != nil {
 				return files, err
 			}

@@ -173,11 +173,21 @@ func (e *Engine) publish(ctx context.Context, k ImageKey, b []byte) error {
 	err = e.storeReady(ctx)
 	if err == nil {
 		err = e.images.PutImage(ctx, k, bytes.NewReader(b))
+		e.removeIfErased(ctx, k)
 	}
 	if err != nil && ctx.Err() == nil { // it can be looked at all the same
 		e.cfg.Log.WarnContext(ctx, "a thumbnail was not stored", "image", k.Image, "error", err)
 	}
 	return nil
+}
+
+// removeIfErased removes what was put behind the back of an erasure: one in this process waits for
+// publish, another process does not.
+func (e *Engine) removeIfErased(ctx context.Context, k ImageKey) {
+	r, err := e.store.Generation(ctx, k.Generation)
+	if errors.Is(err, ErrNotFound) || err == nil && r.State != StateSucceeded {
+		e.removeImages(ctx, k.Generation, k.Attempt)
+	}
 }
 
 var errNoMemory = errors.New("imagegen: the memory for decoding is in use")

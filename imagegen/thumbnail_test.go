@@ -257,6 +257,20 @@ func TestThumbnailMeetsErasure(t *testing.T) {
 	}
 }
 
+// Nor where the erasure is another process's.
+func TestThumbnailMeetsErasureElsewhere(t *testing.T) {
+	h, i, s := study(t)
+	former := h.engine
+	h.restart() // over the same storage
+	g, _ := i.ID.Generation()
+	s.put = func(imagegen.ImageKey) { h.is.NoErr(h.engine.Erase(context.Background(), g)) }
+	if f, err := former.As(alice).OpenThumbnail(t.Context(), i.ID); err == nil {
+		h.is.NoErr(f.Close())
+	}
+	h.is.True(!h.kept(i))
+	h.audit()
+}
+
 // Many who look at once have it made once.
 func TestThumbnailIsMadeOnce(t *testing.T) {
 	h, i, s := study(t)

@@ -70,6 +70,16 @@ func (d *database) stop() (err error) {
 	return err
 }
 
+// stopped returns why nothing more is to be written; nil if there is no reason.
+func (d *database) stopped() error {
+	select {
+	case <-d.quit:
+		return errClosed
+	default:
+		return d.Err()
+	}
+}
+
 // View implements kv.DB.
 func (d *database) View(ctx context.Context, f func(kv.Tx) error) error {
 	return d.view(ctx, func(t *tx) error { return f(t) })

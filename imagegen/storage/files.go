@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -22,7 +23,17 @@ type files struct {
 	dir     string
 	root    *os.Root     // of dir
 	stopped func() error // why nothing more is to be written; nil if there is no reason
-	temp    atomic.Uint64
+	run     string       // no other time that the directory is open has it: a write may outlive a Close
+	temps   atomic.Uint64
+}
+
+func newFiles(dir string, root *os.Root, stopped func() error) *files {
+	return &files{dir: dir, root: root, stopped: stopped, run: rand.Text()}
+}
+
+// newTemp returns a name below tempDir that nothing else has.
+func (f *files) newTemp() string {
+	return path.Join(tempDir, f.run+"-"+strconv.FormatUint(f.temps.Add(1), 10))
 }
 
 // begin is asked before anything is changed.
@@ -39,7 +50,7 @@ func (f *files) write(ctx context.Context, name string, r io.Reader, durable boo
 	if err := f.begin(ctx); err != nil {
 		return err
 	}
-	temp := path.Join(tempDir, strconv.FormatUint(f.temp.Add(1), 10))
+	temp := f.newTemp()
 	named := false
 	defer func() { // also when r panics
 		if !named {

@@ -157,7 +157,7 @@ func (db *DB) openFiles() (err error) {
 	if err := syncDir(db.dir); err != nil {
 		return fmt.Errorf("storage: %w", err)
 	}
-	f := &files{dir: db.dir, root: db.root, stopped: db.file.Err}
+	f := newFiles(db.dir, db.root, db.file.stopped)
 	db.spool = &spool{files: f, space: db.space}
 	db.images, err = newImages(f)
 	return err

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"strconv"
 	"sync"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -39,7 +38,7 @@ type uploads struct {
 }
 
 func (s *spool) newUploads() (*uploads, error) {
-	u := &uploads{s.files, path.Join(tempDir, strconv.FormatUint(s.files.temp.Add(1), 10))}
+	u := &uploads{s.files, s.files.newTemp()}
 	if err := s.files.root.Mkdir(u.dir, 0o700); err != nil {
 		return nil, fmt.Errorf("storage: %w", err)
 	}

@@ -124,7 +124,7 @@ func (a *attempt) collect(ctx context.Context, failed error) error {
 				return err
 			}
 		}
-		wanted, err := a.deliver(ctx, end.pictures)
+		wanted, err := a.deliver(ctx, end.pictures[:min(a.request.N, len(end.pictures))])
 		if ctx.Err() != nil {
 			return a.cancelled(ctx, prompts[i+1:])
 		}

@@ -2,6 +2,7 @@ package router
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/failsafe-go/failsafe-go"
@@ -20,17 +21,29 @@ func (s *setback) Error() string { return errors.Join(s.reasons...).Error() }
 
 // wait is the shortest time after which a member may be asked again; 0 if one has not said.
 func (s *setback) wait() time.Duration {
-	var shortest time.Duration
+	if len(s.reasons) == 0 {
+		return 0
+	}
+	return slices.Min(s.waits())
+}
+
+// recovery is the shortest time that a member has said; 0 if none has.
+func (s *setback) recovery() time.Duration {
+	said := slices.DeleteFunc(s.waits(), func(d time.Duration) bool { return d <= 0 })
+	if len(said) == 0 {
+		return 0
+	}
+	return slices.Min(said)
+}
+
+func (s *setback) waits() []time.Duration {
+	all := make([]time.Duration, len(s.reasons))
 	for i, err := range s.reasons {
-		var after time.Duration
 		if p, ok := errors.AsType[*imagegen.ProviderError](err); ok {
-			after = p.RetryAfter
-		}
-		if i == 0 || after < shortest {
-			shortest = after
+			all[i] = p.RetryAfter
 		}
 	}
-	return shortest
+	return all
 }
 
 // providerError is what the caller is told: of ClassRateLimited if nothing else stands in the way.

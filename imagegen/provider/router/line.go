@@ -53,7 +53,7 @@ func (p *Provider) enter(ctx context.Context, line []*member) (visit, error) {
 		if len(ill.reasons) == len(line) {
 			return visit{}, ill
 		}
-		pause(ctx, freed, ill.wait())
+		pause(ctx, freed, ill.recovery())
 	}
 }
 

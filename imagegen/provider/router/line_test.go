@@ -93,6 +93,49 @@ func TestWaitingEndsWithContext(t *testing.T) {
 	})
 }
 
+// Who waits for a place while another finds out whether a member works again does not keep asking.
+func TestWaitsBesideATrial(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		a := member("a", fails(imagegen.ClassUnknown), lasts(time.Hour, works))
+		b := member("b", lasts(time.Minute, works))
+		p, err := router.New(router.Config{FailureThreshold: 1, OpenFor: time.Second,
+			Members: []router.Member{{Provider: a}, {Provider: b, MaxConcurrent: 1}}})
+		is.NoErr(err)
+		_, err = call(t.Context(), p, request(1))
+		is.True(err != nil)
+		first := busy(t, t.Context(), p, request(1)) // at b
+		time.Sleep(2 * time.Second)
+		trial := busy(t, t.Context(), p, request(1)) // at a
+		second := busy(t, t.Context(), p, request(1))
+		synctest.Wait() // never, if the second did not rest
+		is.Equal(<-first, []string{"b"})
+		is.Equal(<-second, []string{"b"})
+		is.Equal(<-trial, []string{"a"})
+	})
+}
+
+// While one member is full and another is being tried, it is enough that a third is ready.
+func TestWaitsForRecoveryBesideATrial(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		a := member("a", fails(imagegen.ClassUnavailable), lasts(time.Hour, works))
+		b := member("b", makes(0, failure(imagegen.ClassRateLimited, 50*time.Second)), works)
+		c := member("c", lasts(time.Hour, works))
+		p, err := router.New(router.Config{FailureThreshold: 1, OpenFor: time.Second,
+			Members: []router.Member{{Provider: a}, {Provider: b}, {Provider: c, MaxConcurrent: 1}}})
+		is.NoErr(err)
+		busy(t, t.Context(), p, request(1)) // at c, for a fails and b is rate-limited
+		time.Sleep(2 * time.Second)
+		busy(t, t.Context(), p, request(1)) // the trial of a
+		start := time.Now()
+		made, err := call(t.Context(), p, request(1))
+		is.NoErr(err)
+		is.Equal(made, []string{"b"})
+		is.Equal(time.Since(start), 48*time.Second)
+	})
+}
+
 // While one member is full and the other ill, whichever is first to be ready takes the request.
 func TestWaitsForRecoveryToo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

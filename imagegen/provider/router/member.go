@@ -56,7 +56,7 @@ func (m *member) enter() (visit, error) {
 		return visit{}, errFull
 	}
 	if !m.breaker.TryAcquirePermit() {
-		m.vacate()
+		m.release() // no place was freed: the gate stays shut, or who waits would ask again without pause
 		return visit{}, m.passedOver(&imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "another request is finding out whether it works again"})
 	}
 	return visit{member: m, trial: m.breaker.IsHalfOpen()}, nil
@@ -88,10 +88,14 @@ func (v visit) leave(ctx context.Context, err error, unsaved bool) {
 }
 
 func (m *member) vacate() {
+	m.release()
+	m.freed.open()
+}
+
+func (m *member) release() {
 	if m.places != nil {
 		m.places.ReleasePermit()
 	}
-	m.freed.open()
 }
 
 // illness is why the member is left alone, and for how long; nil if it is not.

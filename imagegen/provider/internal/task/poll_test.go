@@ -128,7 +128,9 @@ func TestImagesThatCannotBeFetched(t *testing.T) {
 				return nil
 			},
 		}
-		images, err := collect(t.Context(), runner(q), request(1, &journal{}))
+		r := runner(q)
+		r.PerTask = 3
+		images, err := collect(t.Context(), r, request(3, &journal{}))
 		is.Equal(images, []string{"late", "there"}) // without the one that is gone
 		is.Equal(classOf(t, err), imagegen.ClassUnknown)
 		is.Equal(q.fetched, map[string]int{"late": 3, "gone": 3, "there": 1})

@@ -81,6 +81,7 @@ func (q *Runner) run(ctx context.Context, j *job, i int, r imagegen.ProviderRequ
 	return func(yield func(imagegen.ProviderImage, error) bool) {
 		p, err := q.finish(ctx, j, i, r)
 		if err == nil {
+			p.Images = p.Images[:min(r.N, len(p.Images))] // each takes its time, also one that cannot be had
 			err = q.deliver(ctx, p, yield)
 		}
 		if err != nil && !errors.Is(err, errUnwanted) {

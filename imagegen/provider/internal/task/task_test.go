@@ -27,14 +27,14 @@ func TestImagesOfAllTasks(t *testing.T) {
 func TestImagesPerTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		q := &queue{poll: func(h string, _ int) (task.Progress, error) { return done(h+"a", h+"b"), nil }}
+		q := &queue{poll: func(h string, _ int) (task.Progress, error) { return done(h+"a", h+"b", h+"c"), nil }}
 		r := runner(q)
 		r.PerTask = 2
 		images, err := collect(t.Context(), r, request(3, &journal{}))
 		is.NoErr(err)
 		is.Equal(q.submitted, 2)
 		is.Equal(q.wanted, 3)
-		is.Equal(len(images), 4) // the surplus is the caller's to drop
+		is.Equal(len(images), 3) // the surplus is not even fetched
 	})
 }
 

@@ -3,6 +3,7 @@ package kv
 import (
 	"encoding/binary"
 	"errors"
+	"math"
 	"time"
 )
 
@@ -40,14 +41,19 @@ func (w *Writer) Bytes(v []byte) {
 // Fixed appends bytes without their length.
 func (w *Writer) Fixed(v []byte) { *w = append(*w, v...) }
 
-// Time appends a time.
+// Time appends a time; of one beyond the year 2262 the last that can be kept.
 func (w *Writer) Time(t time.Time) {
-	if t.IsZero() {
+	switch {
+	case t.IsZero():
 		w.Int(0)
-		return
+	case t.After(latest):
+		w.Int(math.MaxInt64)
+	default:
+		w.Int(t.UnixNano())
 	}
-	w.Int(t.UnixNano())
 }
+
+var latest = time.Unix(0, math.MaxInt64)
 
 var errShort = errors.New("kv: a stored value is cut short or has an unknown form")
 

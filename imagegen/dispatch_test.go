@@ -1,0 +1,72 @@
+package imagegen_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/memory"
+)
+
+// What is due by a clock that was slow is begun soon after the clock is set right.
+func TestClockThatIsSetRight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var slow atomic.Int64
+		now := func() time.Time { return time.Now().Add(-time.Duration(slow.Load())) }
+		calls := 0
+		h := start(t, &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+			if calls++; calls == 1 {
+				yield(imagegen.ProviderImage{}, transient(1))
+				return
+			}
+			yield(picture(1024, 1024), nil)
+		}}, func(c *imagegen.Config) {
+			db := memory.New(&memory.Options{Now: now})
+			if _, err := db.Grant(t.Context(), imagegen.Grant{User: alice, Credits: 100}); err != nil {
+				t.Fatal(err)
+			}
+			c.Store, c.Ledger, c.Images, c.Spool, c.Now = db, db, db, db, now
+		})
+		g, err := h.generate(imagegen.GenerateRequest{Async: true})
+		h.is.NoErr(err)
+		synctest.Wait() // it has failed once, and is due in a second
+		h.is.NoErr(h.engine.Stop(t.Context()))
+		slow.Store(int64(6 * time.Hour)) // as of a machine that comes up
+		h.restart()
+		time.Sleep(10 * time.Second)
+		slow.Store(0)
+		time.Sleep(time.Minute)
+		got, err := h.engine.As(alice).Generation(t.Context(), g.ID)
+		h.is.NoErr(err)
+		h.is.Equal(got.Status, imagegen.StatusSucceeded)
+	})
+}
+
+// What an attempt has stored that was cut short goes when the generation is given up.
+func TestFormerImagesOfWorkThatIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &faults{}
+		h := start(t, &scripted{caps: anything, do: func(ctx context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+			yield(picture(1024, 1024), nil)
+			<-ctx.Done()
+		}}, f.use, func(c *imagegen.Config) { c.MaxAge = time.Hour })
+		f.failBefore(failing(first(1000, "RemoveImages", errDoubt)))
+		g, err := h.generate(imagegen.GenerateRequest{Async: true, N: 2})
+		h.is.NoErr(err)
+		synctest.Wait()
+		now, cancel := context.WithCancel(t.Context())
+		cancel()
+		h.is.NoErr(h.engine.Stop(now))
+		f.failBefore(nil)
+		h.is.Equal(len(f.put), 1)
+		time.Sleep(2 * time.Hour)
+		h.restart()
+		h.is.Equal(h.ended(g.ID).Status, imagegen.StatusFailed)
+		_, err = h.db.OpenImage(t.Context(), f.put[0])
+		h.is.True(err != nil)
+		h.audit()
+	})
+}
