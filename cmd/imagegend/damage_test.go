@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -25,8 +26,7 @@ func TestDiskFailsUnderACommit(t *testing.T) {
 	d := daemontest.Start(t, daemontest.Options{})
 	_, key := d.NewUser(10)
 	request := daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox", "size": "64x64"}).With("Idempotency-Key", "fox-1")
-	nothing := unix.Rlimit{Cur: 1, Max: unix.RLIM_INFINITY} // every further byte of a file is refused
-	is.NoErr(unix.Prlimit(d.Pid, unix.RLIMIT_FSIZE, &nothing, nil))
+	failDisk(t, d)
 	answer := d.Call(request)
 	is.Equal(answer.Status, 500)
 	is.Equal(answer.Code(), "internalError")
@@ -37,6 +37,29 @@ func TestDiskFailsUnderACommit(t *testing.T) {
 	again := daemontest.Start(t, daemontest.Options{DataDir: d.DataDir})
 	is.Equal(again.Call(request).Status, 200)
 	says(t, again.Admin("audit"), "clean")
+}
+
+// A command beside the server ends with the same status as the server.
+func TestDiskFailsUnderACommandOfTheServer(t *testing.T) {
+	is := is.New(t)
+	d := daemontest.Start(t, daemontest.Options{})
+	user, _ := d.NewUser(10)
+	failDisk(t, d)
+	stdout, stderr, status := d.Command("credit", "grant", "--user", user, "5")
+	is.Equal(status, 74)
+	is.Equal(stdout, "")
+	is.Equal(strings.Count(stderr, "\n"), 1)
+	says(t, stderr, "the disk failed under a commit", "imagegend audit")
+	is.Equal(d.Wait(drainLimit), 74)
+}
+
+// failDisk has every further byte of a file refused to a server.
+func failDisk(t *testing.T, d *daemontest.Daemon) {
+	t.Helper()
+	nothing := unix.Rlimit{Cur: 1, Max: unix.RLIM_INFINITY}
+	if err := unix.Prlimit(d.Pid, unix.RLIMIT_FSIZE, &nothing, nil); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // A command on the database, without a server, ends with the same status.

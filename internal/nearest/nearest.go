@@ -1,6 +1,8 @@
 // Package nearest finds the word that somebody probably meant.
 package nearest
 
+import "strings"
+
 // Name returns the known word that a word comes closest to; "" if none is known.
 func Name(word string, known []string) string {
 	best, least := "", -1
@@ -20,6 +22,14 @@ func Hint(word string, known []string) string {
 		return ""
 	}
 	return `; did you mean "` + best + `"?`
+}
+
+// HintOrAll is Hint, or a list of all known words, as they come, when none is near enough.
+func HintOrAll(word string, known []string) string {
+	if hint := Hint(word, known); hint != "" {
+		return hint
+	}
+	return "; there are: " + strings.Join(known, ", ")
 }
 
 // distance counts the single-letter changes between two words (Levenshtein).

@@ -23,3 +23,10 @@ func TestHint(t *testing.T) {
 		})
 	}
 }
+
+func TestHintOrAll(t *testing.T) {
+	is := is.New(t)
+	known := []string{"addr", "data-dir"}
+	is.Equal(nearest.HintOrAll("adr", known), `; did you mean "addr"?`)
+	is.Equal(nearest.HintOrAll("colour", known), "; there are: addr, data-dir")
+}

@@ -3,9 +3,11 @@ package admin
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage"
 )
 
 // The calls, as they stand in the path.
@@ -34,6 +36,7 @@ type (
 	none    struct{}
 	failure struct {
 		Error string `json:"error"`
+		Disk  bool   `json:"disk,omitempty"` // it failed under a commit: a status of its own, which no text carries
 	}
 )
 
@@ -71,12 +74,12 @@ func handle[In, Out any](mux *http.ServeMux, name string, f func(context.Context
 		d := json.NewDecoder(r.Body)
 		d.DisallowUnknownFields() // from a newer command: better refused than done in part
 		if err := d.Decode(&in); err != nil {
-			answer(w, http.StatusBadRequest, failure{"the running server does not understand the command: " + err.Error()})
+			answer(w, http.StatusBadRequest, failure{Error: "the running server does not understand the command: " + err.Error()})
 			return
 		}
 		out, err := f(r.Context(), in)
 		if err != nil {
-			answer(w, http.StatusUnprocessableEntity, failure{err.Error()})
+			answer(w, http.StatusUnprocessableEntity, failure{err.Error(), errors.Is(err, storage.ErrOutcomeUnknown)})
 			return
 		}
 		answer(w, http.StatusOK, out)

@@ -54,6 +54,9 @@ func (r *Remote) post(ctx context.Context, method string, in any) (*http.Respons
 	if err := json.NewDecoder(resp.Body).Decode(&f); err != nil || f.Error == "" {
 		return nil, fmt.Errorf("the running server does not know %q: it is of another version than this command", method)
 	}
+	if f.Disk {
+		return nil, ErrDisk // in the same words as without a server
+	}
 	return nil, errors.New(f.Error)
 }
 

@@ -3,6 +3,7 @@ package admin_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http/httptest"
@@ -14,6 +15,7 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/imagegen/storage"
 )
 
 func TestOnlyTheOwnerReachesTheSocket(t *testing.T) {
@@ -100,8 +102,12 @@ func TestOpenIsGivenUp(t *testing.T) {
 	is.True(errors.Is(err, context.Canceled))
 }
 
-// failing is a Service whose backup breaks off.
+// failing is a Service whose backup breaks off, and whose disk fails under a grant.
 type failing struct{ admin.Service }
+
+func (failing) Grant(context.Context, admin.Grant) (admin.Granted, error) {
+	return admin.Granted{}, fmt.Errorf("%w: input/output error", storage.ErrOutcomeUnknown)
+}
 
 func (failing) Backup(_ context.Context, w io.Writer) error {
 	w.Write(make([]byte, 1<<20))
@@ -116,6 +122,18 @@ func TestBackupThatBreaksOff(t *testing.T) {
 	is.NoErr(err)
 	defer s.Close()
 	refused(t, s.Backup(t.Context(), io.Discard), "an image could", "not be read")
+}
+
+// Of the server's errors only this one has a status of its own.
+func TestDiskThatFailsUnderACommit(t *testing.T) {
+	is, dir := is.New(t), t.TempDir()
+	serve(t, dir, failing{})
+	s, err := admin.Open(t.Context(), dir)
+	is.NoErr(err)
+	defer s.Close()
+	_, err = s.Grant(t.Context(), admin.Grant{User: "alice", Credits: 5})
+	is.True(errors.Is(err, admin.ErrDisk))
+	is.True(!errors.Is(s.Backup(t.Context(), io.Discard), admin.ErrDisk))
 }
 
 func TestServerOfAnotherVersion(t *testing.T) {

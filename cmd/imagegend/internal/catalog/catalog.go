@@ -14,7 +14,7 @@
 // own; the paths of files are relative to models.yaml.
 //
 // The file is strict: an unknown or repeated key, a value of another type and a model that its
-// provider cannot serve are errors that name line, model and key.
+// provider cannot serve are errors that name line, model and key; a second document is one, too.
 package catalog
 
 import (
@@ -57,7 +57,11 @@ func Load(path string, o Options) ([]imagegen.Model, error) {
 	if o.Getenv == nil {
 		o.Getenv = os.Getenv
 	}
-	models, err := source{o, filepath.Dir(path)}.models(content)
+	root, err := config.Document(path, content)
+	if err != nil {
+		return nil, err
+	}
+	models, err := source{o, filepath.Dir(path)}.models(root)
 	if at, ok := errors.AsType[*lineError](err); ok {
 		return nil, fmt.Errorf("%s:%d: %w", path, at.line, err)
 	}
@@ -73,16 +77,12 @@ type source struct {
 	dir string // where relative paths start
 }
 
-func (s source) models(content []byte) ([]imagegen.Model, error) {
-	var doc yaml.Node
-	if err := yaml.Unmarshal(content, &doc); err != nil {
-		return nil, config.NoYAML(err)
-	}
-	if len(doc.Content) == 0 {
+func (s source) models(root *yaml.Node) ([]imagegen.Model, error) {
+	if root == nil {
 		return nil, errors.New("the file lists no model")
 	}
 	var models []imagegen.Model
-	root, lines := doc.Content[0], map[string]int{}
+	lines := map[string]int{}
 	err := fields(root, keys{"models": each(func(n *yaml.Node) error {
 		m, err := s.model(n)
 		if line, taken := lines[m.ID]; taken && err == nil {

@@ -67,7 +67,8 @@ func TestMistakesAreNamed(t *testing.T) {
 		{"no list of models", "{}\n", []string{":1:", "lists no model"}},
 		{"unknown key at the top", "model:\n  - id: m\n", []string{":1:", `"model"`, `"models"`}},
 		{"unknown key of a model", head + "    max_image: 2\n", []string{":5:", `model "m"`, `"max_image"`, `"max_images"`}},
-		{"unknown key of a provider", "models:\n  - id: m\n    provider: {type: fake, colour: red}\n", []string{":3:", `model "m"`, "provider", `"colour"`}},
+		{"unknown key of a provider", "models:\n  - id: m\n    provider: {type: fake, colour: red}\n", []string{":3:", `model "m"`, "provider", `"colour"; there are: image, type`}},
+		{"unknown key near to none", head + "    colour: red\n", []string{":5:", `"colour"; there are: credits, id, max_effort, `}},
 		{"key twice", head + "    max_images: 2\n    max_images: 3\n", []string{":6:", "max_images", "twice"}},
 		{"no id", "models:\n  - provider: {type: fake}\n    credits: {1K: 1}\n", []string{":2:", "needs an id"}},
 		{"no provider", "models:\n  - id: m\n    credits: {1K: 1}\n", []string{`model "m"`, "needs a provider"}},
@@ -93,6 +94,7 @@ func TestMistakesAreNamed(t *testing.T) {
 			[]string{":4:", `model "m" has no price for any tier`, "[1K]"}},
 		{"impossible ratio", "models:\n  - id: m\n    provider: " + small + "\n    credits: {1K: 1}\n    ratios:\n      - auto\n      - 21:9\n",
 			[]string{":7:", `model "m"`, "ratios", "cannot do ratio 21:9"}},
+		{"second document", head + "---\nmodel: red\n", []string{"models.yaml:5: a second YAML document"}},
 		{"no YAML", "models: [\n", []string{"models.yaml: this is no YAML near line 1: did not find"}},
 		{"no YAML in a line", "models:\n  - id: m\n  credits: {1K: 1}\n", []string{"models.yaml: this is no YAML near line 1: did not find"}},
 	}

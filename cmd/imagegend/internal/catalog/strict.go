@@ -40,7 +40,7 @@ func fields(n *yaml.Node, known keys) error {
 		set, ok := known[key.Value]
 		switch {
 		case !ok:
-			return errAt(key, "unknown key %q%s", key.Value, nearest.Hint(key.Value, slices.Sorted(maps.Keys(known))))
+			return errAt(key, "unknown key %q%s", key.Value, nearest.HintOrAll(key.Value, slices.Sorted(maps.Keys(known))))
 		case seen[key.Value]:
 			return errAt(key, "key %q comes twice", key.Value)
 		}

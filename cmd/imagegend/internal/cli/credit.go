@@ -47,7 +47,7 @@ func (a *app) creditGrant() *cobra.Command {
 	userFlag(c, &g.User)
 	expiry.flags(c)
 	c.Flags().BoolVar(&g.Promo, "promo", false, "a gift: burns before what was paid for, all else being equal")
-	c.Flags().Var(config.Count(&g.Priority), "priority", "from 1 to 100; lower burns first")
+	c.Flags().Var(&priority{&g.Priority}, "priority", "from 1 to 100; lower burns first")
 	c.Flags().StringVar(&g.Ref, "ref", "", refUsage)
 	a.settings.DataDirFlag(c.Flags())
 	return c

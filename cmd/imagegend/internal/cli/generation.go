@@ -48,7 +48,7 @@ func (a *app) printGeneration(g admin.Generation) error {
 	line("asked for", fmt.Sprintf("%d × %s, quality %s, %d references", g.N, g.Size, g.RequestedQuality, g.ReferenceCount))
 	line("tier", fmt.Sprintf("%s, ratio %s", g.Quality, g.AspectRatio))
 	line("credits", fmt.Sprintf("%d of %d", g.Credits, g.CreditsRequested))
-	line("attempts", fmt.Sprintf("%d, %d failed", g.Attempt, g.Failures))
+	line("retries", g.Failures) // not the attempt, which is a fence: a restart raises it too
 	line("created", when(g.CreatedAt))
 	line("completed", when(g.CompletedAt))
 	if g.Failure != "" {

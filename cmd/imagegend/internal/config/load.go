@@ -1,7 +1,6 @@
 package config
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -86,27 +85,37 @@ func (s *Sources) findFile(fs *pflag.FlagSet, getenv Getenv) error {
 	return nil
 }
 
-// readFile lets viper read a file whose keys are known and written as they should be: viper itself
-// takes any, and merges those that differ in case.
+// readFile hands viper the values of a file whose keys are known and written as they should be: viper
+// itself takes any, and merges those that differ in case.
 func readFile(v *viper.Viper, path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("the configuration file cannot be read: %w", err)
 	}
-	var doc yaml.Node
-	if err := yaml.Unmarshal(text, &doc); err != nil {
-		return fmt.Errorf("%s: %w", path, NoYAML(err))
+	root, err := Document(path, text)
+	if root == nil || err != nil {
+		return err
 	}
-	for _, root := range doc.Content {
-		if err := checkKeys(path, root); err != nil {
-			return err
-		}
+	if err := checkKeys(path, root); err != nil {
+		return err
 	}
-	v.SetConfigType("yaml")
-	if err := v.ReadConfig(bytes.NewReader(text)); err != nil {
-		return fmt.Errorf("%s: %w", path, NoYAML(err))
+	asWritten(root)
+	var values map[string]any
+	if err := root.Decode(&values); err != nil {
+		return fmt.Errorf("%s: %w", path, noYAML(err))
 	}
-	return nil
+	return v.MergeConfigMap(values)
+}
+
+// asWritten makes a text of every value: to YAML a directory named 2026-11-21 is a time, and 010 an 8.
+// What is left empty stays nothing.
+func asWritten(n *yaml.Node) {
+	if n.Kind == yaml.ScalarNode && n.ShortTag() != "!!null" {
+		n.Tag = "!!str"
+	}
+	for _, part := range n.Content {
+		asWritten(part)
+	}
 }
 
 // checkKeys refuses a key that is not known or comes twice.
@@ -118,7 +127,7 @@ func checkKeys(path string, root *yaml.Node) error {
 	for i := 0; i < len(root.Content); i += 2 {
 		key := root.Content[i]
 		if !slices.Contains(known, key.Value) {
-			return fmt.Errorf("%s:%d: unknown key %q%s", path, key.Line, key.Value, nearest.Hint(key.Value, known))
+			return fmt.Errorf("%s:%d: unknown key %q%s", path, key.Line, key.Value, nearest.HintOrAll(key.Value, known))
 		}
 		if line, twice := lines[key.Value]; twice {
 			return fmt.Errorf("%s:%d: key %q stands at line %d already", path, key.Line, key.Value, line)

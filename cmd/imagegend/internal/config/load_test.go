@@ -144,8 +144,12 @@ func TestWrongValues(t *testing.T) {
 		{"unit missing in the file", nil, nil, "attempt-timeout: 800\n", []string{"settings.yaml: attempt-timeout", "such as 800s"}},
 		{"negative duration", nil, nil, "retain: -1h\n", []string{"retain", "negative"}},
 		{"too short a memory", nil, nil, "retain: 1h\n", []string{"retain", "at least 24h"}},
-		{"no time at all", nil, nil, "slot-wait: 0\n", []string{"slot-wait", "more than 0"}},
+		{"no time at all", nil, nil, "slot-wait: 0s\n", []string{"slot-wait", "more than 0"}},
+		{"nothing without a unit in a flag", []string{"--drain-timeout", "0"}, nil, "", []string{"--drain-timeout", "such as 0s"}},
+		{"nothing without a unit in a variable", nil, map[string]string{"IMAGEGEND_DRAIN_TIMEOUT": "0"}, "", []string{"IMAGEGEND_DRAIN_TIMEOUT", "such as 0s"}},
+		{"nothing without a unit in the file", nil, nil, "retain: 0\n", []string{"settings.yaml: retain", "such as 0s"}},
 		{"unknown key", nil, nil, "addr: ':1'\ndata_dir: x\n", []string{"settings.yaml:2", `"data_dir"`, `"data-dir"`}},
+		{"unknown key near to none", nil, nil, "port: 8080\n", []string{`settings.yaml:1: unknown key "port"; there are: addr, api-key, async, attempt-timeout, base-url, `, ", url"}},
 		{"key in capitals", nil, nil, "Addr: ':1'\n", []string{`unknown key "Addr"`, `"addr"`}},
 		{"key twice", nil, nil, "addr: a\naddr: b\n", []string{`settings.yaml:2: key "addr" stands at line 1 already`}},
 		{"nested", nil, nil, "addr: {host: x}\n", []string{"addr", "plain value"}},
@@ -153,6 +157,9 @@ func TestWrongValues(t *testing.T) {
 		{"no settings", nil, nil, "hello\n", []string{"settings.yaml:1", "write settings such as"}},
 		{"no YAML", nil, nil, "a: b: c\n", []string{"settings.yaml: this is no YAML: mapping values are not allowed"}},
 		{"no YAML below a key", nil, nil, "addr:\n  a: 1\n  a: 2\n", []string{"settings.yaml: this is no YAML near line 3: mapping key \"a\" already defined at line 2"}},
+		{"second document", nil, nil, "addr: ':1'\n\n---\nport: 8080\n", []string{"settings.yaml:3: a second YAML document"}},
+		{"second document that is no YAML", nil, nil, "addr: ':1'\n---\nport: [\n", []string{"settings.yaml: this is no YAML near line 3"}},
+		{"octal number", nil, nil, "concurrency: 0o10\n", []string{`settings.yaml: concurrency: "0o10"`, "whole number"}},
 		{"address of nothing", []string{"--addr", "foo"}, nil, "", []string{"--addr", "127.0.0.1:8080"}},
 		{"port that there is not", []string{"--addr", ":99999"}, nil, "", []string{"--addr", "65535"}},
 		{"port with a slip", nil, nil, "addr: 127.0.0.1:80x\n", []string{"settings.yaml: addr", "65535"}},
@@ -184,13 +191,44 @@ func TestWrongValues(t *testing.T) {
 	}
 }
 
-func TestZeroNeedsNoUnit(t *testing.T) {
+// What config shows of a setting can be written into the file.
+func TestNoTimeAtAll(t *testing.T) {
 	is := is.New(t)
 	t.Chdir(t.TempDir())
-	s, _, _, err := load(t, []string{"--drain-timeout", "0"}, nil, "retain: 0\n")
+	s, sources, fs, err := load(t, []string{"--drain-timeout", "0s"}, nil, "retain: 0s\n")
 	is.NoErr(err)
 	is.Equal(s.Retain, time.Duration(0))
 	is.Equal(s.DrainTimeout, time.Duration(0))
+	for _, e := range sources.Effective(fs) {
+		if e.Key == "retain" {
+			is.Equal(e.Value, "0s")
+		}
+	}
+}
+
+// YAML would make a time, numbers, a truth and nothing of these.
+func TestValuesAreReadAsTheyAreWritten(t *testing.T) {
+	is := is.New(t)
+	t.Chdir(t.TempDir())
+	s, _, _, err := load(t, nil, nil, `---
+data-dir: 2026-11-21
+operator-name: 0x10
+model: 1e3
+output: True
+size: "null"
+ref: [010, 1.50, &day 2026-11-21, *day]
+concurrency: 010
+operator-password-file: ~
+`)
+	is.NoErr(err)
+	is.Equal(s.DataDir, "2026-11-21")
+	is.Equal(s.OperatorName, "0x10")
+	is.Equal(s.Model, "1e3")
+	is.Equal(s.Output, "True")
+	is.Equal(s.Size, "null")
+	is.Equal(s.References, []string{"010", "1.50", "2026-11-21", "2026-11-21"})
+	is.Equal(s.Concurrency, 10)
+	is.Equal(s.OperatorPasswordFile, "") // a key without a value is none
 }
 
 func TestDefaultFiles(t *testing.T) {

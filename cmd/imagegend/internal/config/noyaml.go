@@ -6,12 +6,11 @@ import (
 	"regexp"
 )
 
-// yamlWords take apart what the parser says, also where viper passes it on. Its line can be one too
-// low.
+// yamlWords take apart what the parser says. Its line can be one too low.
 var yamlWords = regexp.MustCompile(`(?s)yaml: (?:unmarshal errors:\s+)?(?:line (\d+): )?(.*)`)
 
-// NoYAML says in plain words why a text is no YAML.
-func NoYAML(err error) error {
+// noYAML says in plain words why a text is no YAML.
+func noYAML(err error) error {
 	said := yamlWords.FindStringSubmatch(err.Error())
 	switch {
 	case said == nil:

@@ -69,7 +69,7 @@ func anyDuration(time.Duration) error { return nil }
 
 func positive(d time.Duration) error {
 	if d == 0 {
-		return errors.New("it must be more than 0")
+		return errors.New("it must be more than 0s")
 	}
 	return nil
 }
@@ -77,17 +77,18 @@ func positive(d time.Duration) error {
 // retention is for ever, or long enough for idempotency keys to be kept as promised.
 func retention(d time.Duration) error {
 	if d != 0 && d < imagegen.ReservationTime {
-		return fmt.Errorf("it is at least %s, or 0 to keep generations for ever", shortDuration(imagegen.ReservationTime))
+		return fmt.Errorf("it is at least %s, or 0s to keep generations for ever", shortDuration(imagegen.ReservationTime))
 	}
 	return nil
 }
 
-// parseDuration reads a duration that is not negative. All but 0 need a unit.
+// parseDuration reads a duration that is not negative. Go takes a 0 without a unit; here it needs one,
+// as every number does.
 func parseDuration(s string) (time.Duration, error) {
-	d, err := time.ParseDuration(s)
-	if _, number := strconv.ParseFloat(s, 64); err != nil && number == nil {
+	if _, err := strconv.ParseFloat(s, 64); err == nil {
 		return 0, fmt.Errorf("a duration needs a unit, such as %ss or %sh", s, s)
 	}
+	d, err := time.ParseDuration(s)
 	if err != nil {
 		return 0, errors.New("write a duration such as 90s, 15m or 720h")
 	}
@@ -99,9 +100,6 @@ func parseDuration(s string) (time.Duration, error) {
 
 // shortDuration leaves out what is zero: 24h, not 24h0m0s.
 func shortDuration(d time.Duration) string {
-	if d == 0 {
-		return "0"
-	}
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
 		s = strings.TrimSuffix(s, "0s")
