@@ -206,9 +206,14 @@ func TestConsoleBesideTheAPI(t *testing.T) {
 	is := is.New(t)
 	d := daemontest.Start(t, daemontest.Options{})
 	for _, path := range []string{"/", "/console"} {
-		a := d.Call(daemontest.Request{Path: path, Header: page})
-		is.Equal(a.Status, http.StatusSeeOther)
-		is.Equal(a.Header.Get("Location"), "/console/")
+		for _, method := range []string{http.MethodGet, http.MethodHead} {
+			a := d.Call(daemontest.Request{Method: method, Path: path, Header: page})
+			is.Equal(a.Status, http.StatusSeeOther)
+			is.Equal(a.Header.Get("Location"), "/console/")
+		}
+		a := d.Call(daemontest.Request{Method: http.MethodPost, Path: path, Header: page})
+		is.Equal(a.Status, http.StatusNotFound)
+		is.Equal(a.Code(), "notFound")
 	}
 	for _, path := range []string{"/", "//console/signin", "/api/v1", "/api/../console/", "/consoles", "/console.txt"} {
 		a := d.Call(daemontest.Request{Path: path})
@@ -223,6 +228,17 @@ func TestConsoleBesideTheAPI(t *testing.T) {
 	a = d.Call(daemontest.Request{Method: http.MethodPost, Path: "/console/signin", Header: map[string]string{
 		"Sec-Fetch-Site": "cross-site", "Content-Type": "application/x-www-form-urlencoded"}})
 	is.Equal(a.Status, http.StatusForbidden)
+}
+
+// Every answer has an X-Request-Id, whoever gives it.
+func TestRequestIDsOfTheConsole(t *testing.T) {
+	is := is.New(t)
+	d := daemontest.Start(t, daemontest.Options{})
+	for _, path := range []string{"/", "/console", "/console/", "/console/signin", "/console/nowhere", "/nowhere"} {
+		r := daemontest.Request{Path: path, Header: page}
+		is.True(len(d.Call(r).Header.Get("X-Request-Id")) >= 20)
+		is.Equal(d.Call(r.With("X-Request-Id", "mine")).Header.Get("X-Request-Id"), "mine")
+	}
 }
 
 // Behind TLS cookies are sent no other way.

@@ -124,11 +124,46 @@ func TestModels(t *testing.T) {
 		`"default_options":{"aspect_ratio":"auto","quality":"1K"},"supported_qualities":["1K","2K","4K"],`+
 		`"supported_ratios":["auto","1:1","4:3","3:4","3:2","2:3","16:9","9:16","5:4","4:5","21:9","9:21","2:1","1:2","3:1","1:3"],`+
 		`"limits":{"reference_image_limit":16,"max_images":4,"max_prompt_length":32000,"max_reference_image_bytes":52428800}}]}`)
-	again := s.do("GET", "/api/v1/models", "", "If-None-Match", a.Header.Get("ETag"))
-	s.is.Equal(again.StatusCode, http.StatusNotModified)
-
 	none := serve(t, httpapi.Options{}, func(c *imagegen.Config) { c.Models = nil })
 	none.bodyIs(none.do("GET", "/api/v1/models", ""), `{"object":"list","data":[]}`)
+}
+
+// The list of models is sent whole or not at all.
+func TestModelsOnCondition(t *testing.T) {
+	s := serve(t, httpapi.Options{})
+	whole := s.do("GET", "/api/v1/models", "")
+	etag := whole.Header.Get("ETag")
+	for _, c := range []struct {
+		header, value string
+		status        int
+	}{
+		{"If-None-Match", etag, http.StatusNotModified},
+		{"If-None-Match", "W/" + etag, http.StatusNotModified},
+		{"If-None-Match", `"other" , ` + etag, http.StatusNotModified},
+		{"If-None-Match", "*", http.StatusNotModified},
+		{"If-None-Match", `"other"`, http.StatusOK},
+		{"If-Match", etag, http.StatusOK},
+		{"If-Match", "*", http.StatusOK},
+		{"If-Match", `"other"`, http.StatusPreconditionFailed},
+		{"If-Match", "W/" + etag, http.StatusPreconditionFailed},
+		{"Range", "bytes=0-9", http.StatusOK},
+		{"Range", "bytes=99999-", http.StatusOK},
+		{"Range", "junk", http.StatusOK},
+	} {
+		a := s.do("GET", "/api/v1/models", "", c.header, c.value)
+		s.is.Equal(a.StatusCode, c.status)
+		s.is.Equal(a.Header.Get("Accept-Ranges"), "")
+		switch c.status {
+		case http.StatusOK:
+			s.is.Equal(a.body, whole.body)
+		case http.StatusNotModified:
+			s.is.Equal(a.Header.Get("ETag"), etag)
+			s.is.Equal(a.Header.Get("Content-Type"), "")
+		default:
+			s.refused(a, c.status, "preconditionFailed")
+			s.is.Equal(a.Header.Get("ETag"), "")
+		}
+	}
 }
 
 func TestBalance(t *testing.T) {

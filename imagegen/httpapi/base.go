@@ -15,15 +15,23 @@ func (a *api) findBase(x *exchange) error {
 	if x.base = a.options.BaseURL; x.base != "" {
 		return nil
 	}
-	scheme, host := "http", x.request.Host
+	scheme, host, named := "http", x.request.Host, "Host"
 	if x.request.TLS != nil {
 		scheme = "https"
 	}
 	if a.trusts(x.request.RemoteAddr) {
-		scheme, host = forwarded(x.request.Header, scheme, host)
+		if s := lastValue(x.request.Header, "X-Forwarded-Proto"); s != "" {
+			scheme = strings.ToLower(s)
+		}
+		if s := lastValue(x.request.Header, "X-Forwarded-Host"); s != "" {
+			host, named = s, "X-Forwarded-Host"
+		}
 	}
-	if scheme != "http" && scheme != "https" || !isHost(host) {
-		return imagegen.Invalid("the Host header is no host name with an optional port; got %s", shown(host))
+	if scheme != "http" && scheme != "https" {
+		return imagegen.Invalid("the X-Forwarded-Proto header must be http or https; got %s", shown(scheme))
+	}
+	if !isHost(host) {
+		return imagegen.Invalid("the %s header is no host name with an optional port; got %s", named, shown(host))
 	}
 	x.base = scheme + "://" + host
 	return nil
@@ -38,17 +46,7 @@ func (a *api) trusts(peer string) bool {
 	return err == nil && slices.ContainsFunc(a.options.TrustedProxies, func(n netip.Prefix) bool { return n.Contains(addr) })
 }
 
-// forwarded reads what a trusted proxy says. Of several values the last is the proxy's own.
-func forwarded(h http.Header, scheme, host string) (string, string) {
-	if s := lastValue(h, "X-Forwarded-Proto"); s != "" {
-		scheme = strings.ToLower(s)
-	}
-	if s := lastValue(h, "X-Forwarded-Host"); s != "" {
-		host = s
-	}
-	return scheme, host
-}
-
+// lastValue is what the proxy itself says: its value stands behind those that it was sent.
 func lastValue(h http.Header, name string) string {
 	all := strings.Join(h.Values(name), ",")
 	return strings.TrimSpace(all[strings.LastIndexByte(all, ',')+1:])

@@ -10,6 +10,21 @@ import (
 	"github.com/imagegend/imagegend/imagegen/httpapi"
 )
 
+// Whoever sends, or forwards, a bad header is told which.
+func TestBadHostHeaders(t *testing.T) {
+	s := serve(t, httpapi.Options{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	for name, value := range map[string]string{"X-Forwarded-Proto": "ftp", "X-Forwarded-Host": "b/c"} {
+		message := s.refused(s.post(fox(""), name, value), http.StatusBadRequest, imagegen.CodeInvalidRequest)
+		s.is.True(strings.HasPrefix(message, "the "+name+" header") && strings.HasSuffix(message, `got "`+value+`"`))
+	}
+	r, err := http.NewRequestWithContext(t.Context(), "GET", s.server.URL+"/api/v1/generations", nil)
+	s.is.NoErr(err)
+	r.Host = "a:b"
+	r.Header.Set("Authorization", "Bearer "+s.key)
+	s.is.True(strings.HasPrefix(s.refused(s.send(r), http.StatusBadRequest, imagegen.CodeInvalidRequest), "the Host header"))
+	s.untouched()
+}
+
 // What the addresses in answers begin with.
 func TestBaseURL(t *testing.T) {
 	loopback := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}

@@ -12,8 +12,12 @@ import (
 	"github.com/imagegend/imagegend/imagegen/internal/wire"
 )
 
-// codeMethodNotAllowed is the one code that only HTTP knows.
-const codeMethodNotAllowed imagegen.Code = "methodNotAllowed"
+// The codes that only HTTP knows.
+const (
+	codeMethodNotAllowed    imagegen.Code = "methodNotAllowed"
+	codePreconditionFailed  imagegen.Code = "preconditionFailed"
+	codeRangeNotSatisfiable imagegen.Code = "rangeNotSatisfiable"
+)
 
 var statuses = map[imagegen.Code]int{
 	imagegen.CodeInvalidRequest:       http.StatusBadRequest,
@@ -24,11 +28,16 @@ var statuses = map[imagegen.Code]int{
 	imagegen.CodeNotFound:             http.StatusNotFound,
 	codeMethodNotAllowed:              http.StatusMethodNotAllowed,
 	imagegen.CodeIdempotencyKeyInUse:  http.StatusConflict,
+	codePreconditionFailed:            http.StatusPreconditionFailed,
+	codeRangeNotSatisfiable:           http.StatusRequestedRangeNotSatisfiable,
 	imagegen.CodeIdempotencyKeyReused: http.StatusUnprocessableEntity,
 	imagegen.CodeGenerationFailed:     http.StatusInternalServerError,
 	imagegen.CodeInternal:             http.StatusInternalServerError,
 	imagegen.CodeOverloaded:           http.StatusServiceUnavailable,
 }
+
+var errPreconditionFailed = &imagegen.Error{Code: codePreconditionFailed,
+	Message: "what is here is not what If-Match or If-Unmodified-Since asks for; leave the header out to read it"}
 
 // fail answers with an error. It is the only place that does.
 func (x *exchange) fail(err error) {

@@ -86,17 +86,30 @@ type form struct {
 	seen    []string
 }
 
-// find returns the field of a name that has not been seen before. others are names that this
-// encoding knows beyond the fields.
+// find returns the field of a name that has not been seen before. others are those of known.
 func (f *form) find(name string, others ...string) (field, error) {
+	k, err := known(name, others...)
+	if err != nil {
+		return field{}, err
+	}
+	return k, f.once(name)
+}
+
+// once refuses a name that has been seen before.
+func (f *form) once(name string) error {
+	if slices.Contains(f.seen, name) {
+		return imagegen.Invalid("%s was sent twice", name)
+	}
+	f.seen = append(f.seen, name)
+	return nil
+}
+
+// known returns the field of a name. others are names that this encoding knows beyond the fields.
+func known(name string, others ...string) (field, error) {
 	i := slices.IndexFunc(fields, func(k field) bool { return k.name == name })
 	if i < 0 {
 		return field{}, unknownField(name, others)
 	}
-	if slices.Contains(f.seen, name) {
-		return field{}, imagegen.Invalid("%s was sent twice", name)
-	}
-	f.seen = append(f.seen, name)
 	return fields[i], nil
 }
 
@@ -112,6 +125,9 @@ func unknownField(name string, others []string) error {
 // setJSON sets a field from JSON, where types are strict and null means absent.
 func (f *form) setJSON(name string, v value) error {
 	if isReference(name) {
+		if v.kind == null {
+			return f.once(name)
+		}
 		return imagegen.Invalid("%s is a file: send the request as multipart/form-data", name)
 	}
 	k, err := f.find(name)

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 
@@ -20,6 +21,51 @@ func (a *api) image(x *exchange) error {
 	x.set("Cache-Control", "public, max-age=31536000, immutable")
 	x.set("Content-Security-Policy", "default-src 'none'; sandbox")
 	x.set("Referrer-Policy", "no-referrer")
-	http.ServeContent(x, x.request, "", f.CreatedAt, f.ReadSeekCloser) // the bare file: see exchange.ReadFrom
+	http.ServeContent(content{x}, x.inBytes(), "", f.CreatedAt, f.ReadSeekCloser) // the bare file: see exchange.ReadFrom
 	return nil
+}
+
+// inBytes is the request without a Range in another unit, which counts for nothing.
+func (x *exchange) inBytes() *http.Request {
+	asked := x.request.Header.Get("Range")
+	if asked == "" || strings.HasPrefix(asked, "bytes=") {
+		return x.request
+	}
+	r := x.request.Clone(x.ctx)
+	r.Header.Del("Range")
+	return r
+}
+
+// content is what http.ServeContent writes an image to. What that refuses is an error like any other.
+type content struct{ *exchange }
+
+// WriteHeader implements http.ResponseWriter.
+func (c content) WriteHeader(status int) {
+	switch status {
+	case http.StatusPreconditionFailed:
+		c.refuse(errPreconditionFailed)
+	case http.StatusRequestedRangeNotSatisfiable:
+		c.refuse(&imagegen.Error{Code: codeRangeNotSatisfiable,
+			Message: "the image has no such part: Range must be such as bytes=0-99, within its length; got " + shown(c.request.Header.Get("Range"))})
+	case http.StatusInternalServerError:
+		c.refuse(errors.New("the storage's file cannot be sought in"))
+	default:
+		c.exchange.WriteHeader(status)
+	}
+}
+
+// Write implements http.ResponseWriter. The text in which http.ServeContent refuses is left out.
+func (c content) Write(p []byte) (int, error) {
+	if c.err != nil {
+		return len(p), nil
+	}
+	return c.exchange.Write(p)
+}
+
+// refuse answers with an error, without what is said of an image.
+func (c content) refuse(err error) {
+	for _, name := range []string{"Content-Disposition", "Content-Security-Policy", "Etag", "Last-Modified", "Referrer-Policy"} {
+		delete(c.Header(), name)
+	}
+	c.fail(err)
 }

@@ -1,8 +1,11 @@
 package httpapi_test
 
 import (
+	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -39,8 +42,60 @@ func TestImage(t *testing.T) {
 	part := s.do("GET", path, "", "Range", "bytes=1-3")
 	s.is.Equal(part.StatusCode, http.StatusPartialContent)
 	s.is.Equal(part.body, "PNG")
-	s.is.Equal(s.do("GET", path, "", "Range", "bytes=999999-").StatusCode, http.StatusRequestedRangeNotSatisfiable)
 	s.is.Equal(s.do("GET", path, "", "Range", "bytes=1-3", "If-Range", `"other"`).StatusCode, http.StatusOK)
+	s.is.Equal(s.do("GET", path, "", "Range", "lines=1-3").body, a.body) // a unit that counts for nothing
+}
+
+// What net/http refuses of an image is an error like any other, with nothing left of the image.
+func TestImageRefused(t *testing.T) {
+	var log journal
+	s := serve(t, httpapi.Options{Log: log.logger()})
+	g := s.accepted(s.post(fox("")), http.StatusOK)
+	path := s.path(g.Images[0].URL)
+	size := len(s.do("GET", path, "").body)
+	for _, c := range []struct {
+		header, value string
+		status        int
+		code          imagegen.Code
+		contentRange  string
+	}{
+		{"Range", "bytes=999999-", http.StatusRequestedRangeNotSatisfiable, "rangeNotSatisfiable", fmt.Sprintf("bytes */%d", size)},
+		{"Range", "bytes=3-1", http.StatusRequestedRangeNotSatisfiable, "rangeNotSatisfiable", ""},
+		{"If-Match", `"other"`, http.StatusPreconditionFailed, "preconditionFailed", ""},
+		{"If-Unmodified-Since", "Mon, 02 Jan 2006 15:04:05 GMT", http.StatusPreconditionFailed, "preconditionFailed", ""},
+	} {
+		a := s.do("GET", path, "", c.header, c.value)
+		message := s.refused(a, c.status, c.code)
+		s.is.True(strings.Contains(message, c.header))
+		s.is.Equal(a.Header.Get("Content-Length"), fmt.Sprint(len(a.body)))
+		s.is.Equal(a.Header.Get("Content-Range"), c.contentRange)
+		for _, name := range []string{"ETag", "Last-Modified", "Accept-Ranges", "Content-Disposition", "Content-Security-Policy", "Referrer-Policy"} {
+			s.is.Equal(a.Header.Get(name), "")
+		}
+		head := s.do("HEAD", path, "", c.header, c.value)
+		s.is.Equal(head.StatusCode, c.status)
+		s.is.Equal(head.ContentLength, int64(len(a.body)))
+	}
+	s.server.Close()
+	s.is.True(strings.Contains(log.String(), `"error":"rangeNotSatisfiable: `))
+}
+
+// unseekable is a storage whose images can be read, but not from anywhere.
+type unseekable struct{ imagegen.ImageStore }
+
+func (u unseekable) OpenImage(ctx context.Context, k imagegen.ImageKey) (io.ReadSeekCloser, error) {
+	f, err := u.ImageStore.OpenImage(ctx, k)
+	return fixed{f}, err
+}
+
+type fixed struct{ io.ReadSeekCloser }
+
+func (fixed) Seek(int64, int) (int64, error) { return 0, errors.ErrUnsupported }
+
+func TestImageThatCannotBeServed(t *testing.T) {
+	s := serve(t, httpapi.Options{}, func(c *imagegen.Config) { c.Images = unseekable{c.Store.(imagegen.ImageStore)} })
+	g := s.accepted(s.post(fox("")), http.StatusOK)
+	s.refused(s.do("GET", s.path(g.Images[0].URL), ""), http.StatusInternalServerError, imagegen.CodeInternal)
 }
 
 func TestUnknownImage(t *testing.T) {

@@ -62,6 +62,7 @@ func TestJSONRefusals(t *testing.T) {
 		"references":                {fox(`,"image[]":["x"]`), "multipart/form-data"},
 		"a name twice":              {fox(`,"prompt":"a wolf"`), "prompt was sent twice"},
 		"a name twice, null":        {fox(`,"n":null,"n":2`), "n was sent twice"},
+		"a reference twice, null":   {fox(`,"image":null,"image":null`), "image was sent twice"},
 		"a name twice, escaped":     {fox(`,"\u006eo":1`), `unknown field "no"`},
 		"empty":                     {" ", "malformed at byte 1"},
 		"an array":                  {`[]`, "expected an object"},
@@ -112,7 +113,8 @@ func TestJSONAccepted(t *testing.T) {
 		body string
 		want generation
 	}{
-		"null is absent": {`{"model":"fake-1","prompt":"[fake:images=1] a fox","size":"32x32","quality":null,"n":null,"async":null,"user":null,"response_format":null}`,
+		"null is absent": {`{"model":"fake-1","prompt":"[fake:images=1] a fox","size":"32x32","quality":null,"n":null,"async":null,"user":null,"response_format":null,` +
+			`"reference_image":null,"reference_image[]":null,"image":null,"image[]":null}`,
 			generation{N: 1, Prompt: "[fake:images=1] a fox", RequestedQuality: "auto"}},
 		"without effect":   {`{"model":"fake-1","prompt":"a fox","size":"32x32","user":"u1","response_format":"url"}`, generation{N: 1, Prompt: "a fox", RequestedQuality: "auto"}},
 		"all of it":        {`{"model":"fake-1","prompt":"a fox","size":"32x32","quality":"high","n":2,"async":false}`, generation{N: 2, Prompt: "a fox", RequestedQuality: "high"}},

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -133,6 +134,23 @@ func TestRequestID(t *testing.T) {
 		got := s.do("GET", "/nowhere", "", "X-Request-Id", sent).Header.Get("X-Request-Id")
 		s.is.True(len(got) >= 20 && got != sent && !seen[got])
 		seen[got] = true
+	}
+}
+
+// A handler beside that of the API has identifiers of the same kind, in its answers and in its log.
+func TestWithRequestID(t *testing.T) {
+	is := is.New(t)
+	var log journal
+	l := slog.New(httpapi.NewLogHandler(log.logger().Handler()))
+	h := httpapi.WithRequestID(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { l.InfoContext(r.Context(), "beside") }))
+	for sent, want := range map[string]bool{"mine": true, "a b": false} {
+		w, r := httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil)
+		r.Header.Set("X-Request-Id", sent)
+		h.ServeHTTP(w, r)
+		got := w.Header().Get("X-Request-Id")
+		is.True(got != "")
+		is.Equal(got == sent, want)
+		is.True(strings.Contains(log.String(), `"request_id":"`+got+`"`))
 	}
 }
 

@@ -58,12 +58,20 @@ func (u *upload) add(ctx context.Context, part formdata.Part) error {
 	case isReference(part.Name):
 		return imagegen.Invalid("%s must be a file: its part needs a filename", part.Name)
 	case part.File:
-		if _, err := u.find(part.Name, referenceName); err != nil {
-			return err
-		}
-		return imagegen.Invalid("%s must be text, but was sent as a file", part.Name)
+		return noText(part)
 	}
 	return u.addText(part.Name, part)
+}
+
+// noText refuses a file where a text belongs, unless none was chosen.
+func noText(part formdata.Part) error {
+	if _, err := known(part.Name, referenceName); err != nil {
+		return err
+	}
+	if chosen, err := part.Chosen(); err != nil || !chosen {
+		return err
+	}
+	return imagegen.Invalid("%s must be text, but was sent as a file", part.Name)
 }
 
 func (u *upload) addText(name string, part io.Reader) error {
@@ -85,10 +93,10 @@ func (u *upload) addFile(ctx context.Context, part formdata.Part) error {
 	if chosen, err := part.Chosen(); err != nil || !chosen {
 		return err
 	}
-	if len(u.files) == imagegen.MaxReferences {
-		return imagegen.Invalid("more than %d reference images were sent", imagegen.MaxReferences)
-	}
 	which := fmt.Sprintf("%s %d (%s)", part.Name, len(u.files)+1, shown(part.FileName))
+	if len(u.files) == imagegen.MaxReferences {
+		return imagegen.Invalid("%s is one too many: send at most %d reference images", which, imagegen.MaxReferences)
+	}
 	f, err := u.engine.Stage(ctx, part, which)
 	if err != nil {
 		return err

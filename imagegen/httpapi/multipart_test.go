@@ -44,6 +44,20 @@ func TestFormWithFiles(t *testing.T) {
 	s.is.Equal(g.ReferenceCount, 6)
 }
 
+// Of a field that was left empty, an HTML form sends a file without name and bytes, whatever the field.
+func TestFormWithUnchosenFiles(t *testing.T) {
+	s := serve(t, httpapi.Options{})
+	var parts []part
+	for _, name := range []string{"model", "prompt", "size", "quality", "n", "async", "user", "response_format", "reference_image", "image[]"} {
+		parts = append(parts, part{name: name, file: noName})
+	}
+	g := s.accepted(s.postForm(append(parts, foxForm()...)...), http.StatusOK) // a text may come yet
+	s.is.Equal(g.Size, "64x48")
+	s.is.Equal(g.ReferenceCount, 0)
+	message := s.refused(s.postForm(parts...), http.StatusBadRequest, imagegen.CodeInvalidRequest)
+	s.is.True(strings.Contains(message, "model is required"))
+}
+
 func TestFormRefusals(t *testing.T) {
 	s := serve(t, httpapi.Options{})
 	file := func(value string) part { return part{name: "reference_image", file: "fox.png", value: value} }
@@ -79,6 +93,8 @@ func TestFormRefusals(t *testing.T) {
 		"no disposition":              {foxForm(part{header: textproto.MIMEHeader{"X": {"y"}}}), "Content-Disposition"},
 		"an attachment":               {foxForm(part{header: textproto.MIMEHeader{"Content-Disposition": {`attachment; name="n"`}}}), "Content-Disposition"},
 		"text as a file":              {foxForm(part{name: "quality", file: "q.txt", value: "low"}), "quality must be text"},
+		"text as an unnamed file":     {foxForm(part{name: "quality", file: noName, value: "low"}), "quality must be text"},
+		"text in base64":              {foxForm(part{value: "bG93", header: textproto.MIMEHeader{"Content-Disposition": {`form-data; name="quality"`}, "Content-Transfer-Encoding": {"base64"}}}), `"quality" has the Content-Transfer-Encoding "base64"`},
 		"a file as text":              {foxForm(part{name: "reference_image", value: picture(30, 30)}), "reference_image must be a file"},
 		"another name as text":        {foxForm(part{name: "image[]", value: "x"}), "image[] must be a file"},
 		"prompt no UTF-8":             {[]part{{name: "model", value: "fake-1"}, {name: "prompt", value: "a fo\xff"}}, "prompt is not valid UTF-8"},
@@ -88,7 +104,7 @@ func TestFormRefusals(t *testing.T) {
 		"a file without a name":       {foxForm(part{name: "image", file: noName, value: "x"}), `image 1 ("")`},
 		"a GIF":                       {foxForm(file("GIF89a\x01\x00\x01\x00\x00\x00\x00;")), "is no PNG"},
 		"a header cut short":          {foxForm(file(picture(30, 30)[:25])), "is no PNG"},
-		"17 files":                    {foxForm(many(17)...), "more than 16 reference images"},
+		"17 files":                    {foxForm(many(17)...), `reference_image 17 ("fox.png") is one too many: send at most 16`},
 		"65 parts":                    {foxForm(func() []part { p := make([]part, 62); return fill(p) }()...), "more than 64 parts"},
 		"a name with a long argument": {foxForm(part{name: strings.Repeat("x", 5000), value: ""}), "unknown field"},
 	} {

@@ -1,12 +1,13 @@
 package httpapi
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -37,14 +38,28 @@ func (a *api) models(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	x.set("Content-Type", "application/json")
+	asked := x.request.Header
+	if asked["If-Match"] != nil && !lists(asked["If-Match"], c.etag) {
+		return errPreconditionFailed
+	}
 	x.set("Cache-Control", "no-cache") // may be stored, but is asked for each time: cheap with ETag
 	x.set("Etag", c.etag)
-	if asked := x.request.Header; asked["If-None-Match"] != nil || asked["If-Match"] != nil || asked["Range"] != nil {
-		http.ServeContent(x, x.request, "", time.Time{}, bytes.NewReader(c.body))
+	if asked["If-None-Match"] != nil && lists(asked["If-None-Match"], c.etag, "W/"+c.etag) {
+		x.WriteHeader(http.StatusNotModified)
 		return nil
 	}
+	x.set("Content-Type", "application/json")
 	return x.send(http.StatusOK, c.body)
+}
+
+// lists reports whether a header names one of these entity tags, or any.
+func lists(header []string, tags ...string) bool {
+	for _, tag := range strings.Split(strings.Join(header, ","), ",") {
+		if tag = strings.TrimSpace(tag); tag == "*" || slices.Contains(tags, tag) {
+			return true
+		}
+	}
+	return false
 }
 
 func (a *api) balance(x *exchange) error {

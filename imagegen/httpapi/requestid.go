@@ -41,6 +41,16 @@ func requestID(h http.Header) string {
 
 const requestIDCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
 
+// WithRequestID gives the requests of another handler what those of NewHandler have: X-Request-Id in the
+// answer, and a context of which RequestID and NewLogHandler know it.
+func WithRequestID(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx := &identified{r.Context(), requestID(r.Header)}
+		w.Header().Set("X-Request-Id", ctx.id)
+		h.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
 // NewLogHandler returns a handler that adds request_id to each record whose context has one. Give
 // it to the engine's logger too, and a request's lines can be found together. A handler that does
 // so already is returned as it is.

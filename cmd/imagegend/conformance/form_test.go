@@ -127,7 +127,7 @@ func checkFormWithoutFiles(t *testing.T, s *service) {
 	for async, status := range map[string]int{"true": http.StatusAccepted, "1": http.StatusAccepted, "0": http.StatusOK} {
 		a.form(t, part{name: "async", value: async}).is(t, status)
 	}
-	none := a.form(t, part{name: "reference_image", file: unchosen}).is(t, http.StatusOK).object(t)
+	none := a.form(t, part{name: "reference_image", file: unchosen}, part{name: "quality", file: unchosen}).is(t, http.StatusOK).object(t)
 	same(t, none["reference_count"], 0)
 }
 
@@ -156,6 +156,7 @@ func checkRefusedForms(t *testing.T, s *service) {
 		{part{name: "size", value: "big"}, nil},
 		{part{name: "quality", value: "best"}, nil},
 		{part{name: "prompt", value: "a fox", file: "prompt.txt"}, nil},
+		{part{name: "prompt", value: "a fox", contentType: "text/plain; charset=utf-7"}, []string{"UTF-8", "utf-7"}},
 	} {
 		a.form(t, c.part).refused(t, http.StatusBadRequest, "invalid_request", append(c.mentions, c.name)...)
 	}

@@ -67,7 +67,7 @@ func checkRanges(t *testing.T, s *service) {
 	} {
 		part := s.call(t, request{address: address, header: []string{"Range", ask}})
 		if want.from < 0 {
-			part.is(t, http.StatusRequestedRangeNotSatisfiable)
+			part.refused(t, http.StatusRequestedRangeNotSatisfiable, "rangeNotSatisfiable", ask)
 			continue
 		}
 		part.is(t, http.StatusPartialContent).has(t, "Content-Range", fmt.Sprintf("bytes %d-%d/%d", want.from, want.to-1, len(whole)))
@@ -75,7 +75,10 @@ func checkRanges(t *testing.T, s *service) {
 			t.Errorf("%s: %d other bytes", ask, len(part.body))
 		}
 	}
-	s.call(t, request{address: address, header: []string{"Range", fmt.Sprintf("bytes=%d-", len(whole))}}).is(t, http.StatusRequestedRangeNotSatisfiable)
+	s.call(t, request{address: address, header: []string{"Range", fmt.Sprintf("bytes=%d-", len(whole))}}).
+		refused(t, http.StatusRequestedRangeNotSatisfiable, "rangeNotSatisfiable").
+		has(t, "Content-Range", fmt.Sprintf("bytes */%d", len(whole)), "ETag", "", "Content-Disposition", "")
+	s.call(t, request{address: address, header: []string{"If-Match", `"other"`}}).refused(t, http.StatusPreconditionFailed, "preconditionFailed")
 }
 
 // What differs between addresses, also of the same generation, is at least 128 bits.

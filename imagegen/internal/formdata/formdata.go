@@ -9,6 +9,8 @@ import (
 	"math"
 	"mime"
 	"mime/multipart"
+	"net/textproto"
+	"slices"
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -111,8 +113,31 @@ func named(p *multipart.Part) (Part, error) {
 		return Part{}, imagegen.Invalid("each part needs a header such as Content-Disposition: form-data; name=\"prompt\"")
 	}
 	_, file := parameters["filename"]
-	return Part{Reader: p, Name: name, File: file, FileName: p.FileName()}, nil
+	part := Part{Reader: p, Name: name, File: file, FileName: p.FileName()}
+	return part, part.plain(p.Header)
 }
+
+// plain refuses a part that would have to be decoded, and would be taken for something else as it stands.
+func (p *Part) plain(h textproto.MIMEHeader) error {
+	switch encoding := h.Get("Content-Transfer-Encoding"); strings.ToLower(encoding) {
+	case "", "7bit", "8bit", "binary": // multipart.Reader decodes quoted-printable, and hides that it was
+	default:
+		return imagegen.Invalid("the part %.40q has the Content-Transfer-Encoding %.40q; send its bytes as they are", p.Name, encoding)
+	}
+	contentType := h.Get("Content-Type")
+	if p.File || contentType == "" {
+		return nil
+	}
+	_, parameters, err := mime.ParseMediaType(contentType)
+	if err != nil || !slices.Contains(charsets, strings.ToLower(parameters["charset"])) {
+		return imagegen.Invalid("the part %.40q must be UTF-8, with a Content-Type that says so or none; got %.80q", p.Name, contentType)
+	}
+	return nil
+}
+
+// charsets are those whose texts are UTF-8 as they stand. Some clients declare ISO-8859-1 of everything:
+// what is not ASCII in it is no UTF-8, and refused as such.
+var charsets = []string{"", "utf-8", "us-ascii", "iso-8859-1"}
 
 // Chosen reports whether somebody chose the file: of a field that was left empty, an HTML form sends
 // a file without name and bytes.

@@ -144,6 +144,42 @@ func TestLimits(t *testing.T) {
 	is.New(t).NoErr(err)
 }
 
+// Whatever would have to be decoded is refused by name; a type that a file says it has counts for nothing.
+func TestEncodings(t *testing.T) {
+	text, file := `form-data; name="prompt"`, `form-data; name="image"; filename="a"`
+	for _, c := range []struct{ header, says string }{ // says "": it is taken
+		{text + "\r\nContent-Transfer-Encoding: base64", `"prompt" has the Content-Transfer-Encoding "base64"`},
+		{text + "\r\nContent-Transfer-Encoding: x-other", `"prompt" has the Content-Transfer-Encoding "x-other"`},
+		{file + "\r\nContent-Transfer-Encoding: Base64", `"image" has the Content-Transfer-Encoding "Base64"`},
+		{text + "\r\nContent-Transfer-Encoding: 7bit", ""},
+		{text + "\r\nContent-Transfer-Encoding: 8BIT", ""},
+		{file + "\r\nContent-Transfer-Encoding: binary", ""},
+		{text + "\r\nContent-Transfer-Encoding: quoted-printable", ""}, // it is decoded
+		{text + "\r\nContent-Type: text/plain; charset=utf-7", `"prompt" must be UTF-8`},
+		{text + "\r\nContent-Type: text/plain; charset=utf-16", `"prompt" must be UTF-8`},
+		{text + "\r\nContent-Type: text/plain; charset=ISO-8859-1", ""}, // some clients say so of all
+		{text + "\r\nContent-Type: text/plain; charset", `"prompt" must be UTF-8`},
+		{text + "\r\nContent-Type: text/plain; charset=\"UTF-8\"", ""},
+		{text + "\r\nContent-Type: text/plain; charset=us-ascii", ""},
+		{text + "\r\nContent-Type: application/json", ""},
+		{file + "\r\nContent-Type: text/plain; charset=utf-7", ""},
+	} {
+		t.Run(c.header, func(t *testing.T) {
+			is := is.New(t)
+			all, err := read(strings.NewReader(part(c.header, "a=20fox=") + end))
+			if c.says != "" {
+				is.True(errors.Is(err, imagegen.ErrInvalidRequest))
+				is.True(strings.Contains(err.Error(), c.says))
+				return
+			}
+			is.NoErr(err)
+			is.Equal(len(all), 1)
+		})
+	}
+	_, err := read(strings.NewReader(part(`form-data; name="`+strings.Repeat("x", 5000)+`"`+"\r\nContent-Transfer-Encoding: "+strings.Repeat("y", 5000), "") + end))
+	is.New(t).True(len(err.Error()) < 300) // what was sent is not repeated at length
+}
+
 // A large file passes through without being held, and the limits do not count its bytes.
 func TestLargeFile(t *testing.T) {
 	is := is.New(t)

@@ -37,21 +37,27 @@ func (d *daemon) handler(ctx context.Context) (http.Handler, error) {
 // beside gives the console what lies below its path, and the API all else. No router comes in between:
 // one would clean paths that the API refuses.
 func beside(api, c http.Handler) http.Handler {
+	c = httpapi.WithRequestID(c)
+	lead := httpapi.WithRequestID(http.RedirectHandler(console.DefaultPath, http.StatusSeeOther))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.HasPrefix(r.URL.Path, console.DefaultPath):
 			c.ServeHTTP(w, r)
-		case r.URL.Path == "/" && browses(r), r.URL.Path+"/" == console.DefaultPath:
-			http.Redirect(w, r, console.DefaultPath, http.StatusSeeOther)
+		case leads(r):
+			lead.ServeHTTP(w, r)
 		default:
 			api.ServeHTTP(w, r)
 		}
 	})
 }
 
-// browses reports whether a person looks at a page, rather than a program at the API.
-func browses(r *http.Request) bool {
-	return r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html")
+// leads reports whether a request is sent on to the console: one for its path without the slash, or of
+// a person who looks at the root, rather than of a program that looks for the API.
+func leads(r *http.Request) bool {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return false
+	}
+	return r.URL.Path+"/" == console.DefaultPath || r.URL.Path == "/" && strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
 // operations are those of the engine; an audit ends early when the service does.
