@@ -15,8 +15,7 @@ func (s *Session) Generate(ctx context.Context, q GenerateRequest) (Result, erro
 	e := s.engine
 	r, m, err := e.plan(s.user, q)
 	if err != nil {
-		discard(q.References)
-		return Result{}, err
+		return e.refuse(ctx, r, q.References, err)
 	}
 	if r.References, err = e.take(ctx, q.References); err != nil {
 		return Result{}, err

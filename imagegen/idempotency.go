@@ -13,8 +13,8 @@ const inUseRetry = 2 * time.Second
 // reserved answers from the record that holds the idempotency key, if one does: without a commit
 // and without a slot.
 func (c *call) reserved(ctx context.Context) (Result, bool, error) {
-	former, err := c.engine.store.Reserved(ctx, c.record.User, c.record.IdempotencyKey)
-	if errors.Is(err, ErrNotFound) || err == nil && !former.Reserves(c.record.CreatedAt) {
+	former, err := c.engine.formerCall(ctx, c.record)
+	if errors.Is(err, ErrNotFound) {
 		return Result{}, false, nil
 	}
 	if err != nil {
@@ -24,11 +24,47 @@ func (c *call) reserved(ctx context.Context) (Result, bool, error) {
 	return result, true, err
 }
 
-// replay gives the answer that the first call was given, or would have been.
+// refuse answers a request that cannot be had. One that could be had when it came first is answered as
+// it was then: what is offered may have changed meanwhile, and what was charged must be found.
+func (e *Engine) refuse(ctx context.Context, r Record, references []Reference, refusal error) (Result, error) {
+	former, err := e.formerCall(ctx, r)
+	if err != nil {
+		discard(references)
+		return Result{}, refusal
+	}
+	if r.References, err = e.take(ctx, references); err != nil {
+		return Result{}, refusal
+	}
+	defer e.removeReferences(r.References)
+	if former.Fingerprint != r.fingerprint() {
+		return Result{}, refusal
+	}
+	return replay(former)
+}
+
+// formerCall finds the record that reserves the idempotency key of a request. ErrNotFound.
+func (e *Engine) formerCall(ctx context.Context, r Record) (Record, error) {
+	if r.IdempotencyKey == "" {
+		return Record{}, ErrNotFound
+	}
+	former, err := e.store.Reserved(ctx, r.User, r.IdempotencyKey)
+	if err == nil && !former.Reserves(e.now()) {
+		err = ErrNotFound
+	}
+	return former, err
+}
+
+// replay gives the answer of the call that holds the idempotency key, if that was for the same.
 func (c *call) replay(former Record) (Result, error) {
-	switch {
-	case former.Fingerprint != c.record.Fingerprint:
+	if former.Fingerprint != c.record.Fingerprint {
 		return Result{}, ErrIdempotencyKeyReused
+	}
+	return replay(former)
+}
+
+// replay gives the answer that the first call was given, or would have been.
+func replay(former Record) (Result, error) {
+	switch {
 	case former.State == StateCharging:
 		return Result{}, inUse("")
 	case !former.Visible(): // erased

@@ -3,6 +3,7 @@ package imagegen_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -137,6 +138,42 @@ func TestConcurrentCallersWithOneKey(t *testing.T) {
 					h.is.Equal(<-ids, first)
 				}
 				h.ended(first)
+				h.is.Equal(h.balance(), imagegen.Credits(99))
+				h.audit()
+			})
+		})
+	}
+}
+
+// What was charged is found by its key also when the model is no longer offered, or offers less.
+func TestReplayOfWhatIsNoLongerOffered(t *testing.T) {
+	for name, change := range map[string]func(*imagegen.Config){
+		"another model": func(c *imagegen.Config) { c.Models[0].ID = "other" },
+		"another tier":  func(c *imagegen.Config) { c.Models[0].Credits = map[imagegen.Tier]imagegen.Credits{"4K": 1} },
+		"shorter":       func(c *imagegen.Config) { c.Models[0].MaxPrompt = 1 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := start(t, yieldImages(1, nil))
+				q := imagegen.GenerateRequest{Model: "m", Prompt: "a fox", IdempotencyKey: "k",
+					References: []imagegen.Reference{bytesReference(pngOf(32, 32))}}
+				first, err := h.engine.As(alice).Generate(t.Context(), q)
+				h.is.NoErr(err)
+				h.is.NoErr(h.engine.Stop(t.Context()))
+				h.cfg.Models = slices.Clone(h.cfg.Models)
+				change(&h.cfg)
+				h.restart()
+				second, err := h.engine.As(alice).Generate(t.Context(), q)
+				h.is.NoErr(err)
+				h.is.True(second.Replayed)
+				h.is.Equal(second.ID, first.ID)
+				q.Prompt = "another fox" // with the same key
+				_, err = h.engine.As(alice).Generate(t.Context(), q)
+				h.is.True(isCode(err, imagegen.ErrInvalidRequest))
+				time.Sleep(25 * time.Hour)
+				q.Prompt = "a fox"
+				_, err = h.engine.As(alice).Generate(t.Context(), q)
+				h.is.True(isCode(err, imagegen.ErrInvalidRequest))
 				h.is.Equal(h.balance(), imagegen.Credits(99))
 				h.audit()
 			})

@@ -11,18 +11,18 @@ import (
 )
 
 // plan validates and prices a request: a pure function of it. References are checked when they
-// are staged; here they only count.
+// are staged; here they only count. Of a request that is refused the record says what was asked.
 func (e *Engine) plan(u UserID, q GenerateRequest) (Record, offer, error) {
 	if !u.Valid() {
 		return Record{}, offer{}, errNoUser
 	}
-	m, err := e.offered(q.Model)
-	if err != nil {
-		return Record{}, offer{}, err
-	}
 	r := Record{Intent: Intent{User: u, Model: q.Model, Prompt: q.Prompt, N: cmp.Or(q.N, 1), Size: q.Size,
 		Quality: cmp.Or(q.Quality, QualityAuto), Async: q.Async, IdempotencyKey: q.IdempotencyKey, BaseURL: q.BaseURL},
 		Progress: Progress{State: StateCharging}}
+	m, err := e.offered(q.Model)
+	if err != nil {
+		return r, m, err
+	}
 	if err := checkFields(r, m.info, len(q.References)); err != nil {
 		return r, m, err
 	}

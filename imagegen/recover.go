@@ -64,13 +64,13 @@ func (e *Engine) recoverOne(r Record) error {
 func (e *Engine) recoverProcessing(ctx context.Context, r Record) error {
 	e.removeFormerImages(ctx, r)
 	lost := r.Job == nil // an upstream job that is resumed costs no try
-	tries := r.Failures
-	if lost {
-		tries++
-	}
-	if !r.Async || tries > len(e.cfg.Backoff) || e.tooOld(r) {
+	if !r.Async || lost && r.Failures >= len(e.cfg.Backoff) || e.tooOld(r) {
 		return e.fail(ctx, r, "the attempt was interrupted")
 	}
-	_, err := e.update(ctx, r.Fence(), Release{Failed: lost})
+	var again Release
+	if lost {
+		again = Release{Delay: e.cfg.Backoff[r.Failures], Failed: true}
+	}
+	_, err := e.update(ctx, r.Fence(), again)
 	return err
 }
