@@ -53,7 +53,7 @@ func (t *tally) add(bytes int64) {
 //
 // An image that is missing or damaged is an error that names it: erase its generation and begin
 // again. So is a reference image that is damaged; one that is missing, as where another Spool keeps
-// them, is left out. After an error what was written is worthless.
+// them, is left out. What was erased before is not in it. After an error what was written is worthless.
 func (db *DB) Backup(ctx context.Context, w io.Writer) error {
 	defer db.images.hold()()
 	files, err := db.newInventory()
@@ -108,8 +108,14 @@ func (b *backup) database(t *tx) error {
 	if err := b.header(databaseName, size); err != nil {
 		return err
 	}
+	file, err := b.db.root.Open(databaseName)
+	if err != nil {
+		return fmt.Errorf("storage: backup: the database: %w", err)
+	}
+	defer file.Close()
 	hash := sha256.New()
-	if _, err := t.bolt.WriteTo(io.MultiWriter(contextWriter{b.ctx, b.tar}, hash)); err != nil {
+	to := io.MultiWriter(contextWriter{b.ctx, b.tar}, hash)
+	if _, err := t.bolt.WriteTo(&blanked{w: to, file: file, pageSize: int64(t.bolt.DB().Info().PageSize)}); err != nil {
 		return fmt.Errorf("storage: backup: the database: %w", cmp.Or(b.ctx.Err(), err)) // bbolt does not wrap what it met
 	}
 	b.manifest.Database.Size = size

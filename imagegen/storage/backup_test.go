@@ -16,9 +16,11 @@ import (
 	"time"
 
 	"github.com/matryer/is"
+	"go.etcd.io/bbolt"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
 // archive is a backup of two generations.
@@ -260,4 +262,45 @@ func TestRestoreOnlyIntoAnEmptyDirectory(t *testing.T) {
 	b, err := db.Balance(t.Context(), "alice")
 	is.NoErr(err)
 	is.Equal(b.Credits, imagegen.Credits(10))
+}
+
+// What was erased lies in free pages of the file until they are used again. It is not in a backup.
+func TestBackupWithoutWhatWasErased(t *testing.T) {
+	is, dir := is.New(t), t.TempDir()
+	db := openDir(t, dir, nil)
+	const secret, kept = "a secret fox", "a fox to keep"
+	for i := range 40 { // short ones, and longer than a page
+		is.NoErr(db.KV().Update(t.Context(), put(fmt.Sprint("secret ", i), strings.Repeat(secret, 1+i*50))))
+		is.NoErr(db.KV().Update(t.Context(), put(fmt.Sprint("kept ", i), strings.Repeat(kept, 1+i*50))))
+	}
+	for i := range 40 {
+		is.NoErr(db.KV().Update(t.Context(), func(tx kv.Tx) error {
+			tx.Delete(shelf, []byte(fmt.Sprint("secret ", i)))
+			return nil
+		}))
+	}
+	file, err := os.ReadFile(filepath.Join(dir, "imagegen.db"))
+	is.NoErr(err)
+	is.True(bytes.Contains(file, []byte(secret)))
+	var b bytes.Buffer
+	is.NoErr(db.Backup(t.Context(), &b))
+	is.True(!bytes.Contains(b.Bytes(), []byte(secret)))
+
+	restored := filepath.Join(t.TempDir(), "restored")
+	is.NoErr(storage.Restore(t.Context(), &b, restored))
+	again := openDir(t, restored, &storage.Options{MustExist: true})
+	for i := range 40 {
+		is.Equal(get(t, again, fmt.Sprint("kept ", i)), strings.Repeat(kept, 1+i*50))
+		is.NoErr(again.KV().Update(t.Context(), put(fmt.Sprint("more ", i), strings.Repeat("m", 1000*i)))) // into the free pages
+	}
+	is.NoErr(again.Close())
+	bolt, err := bbolt.Open(filepath.Join(restored, "imagegen.db"), 0o600, nil)
+	is.NoErr(err)
+	is.NoErr(bolt.View(func(tx *bbolt.Tx) error {
+		for err := range tx.Check() {
+			return err
+		}
+		return nil
+	}))
+	is.NoErr(bolt.Close())
 }
