@@ -40,7 +40,8 @@ func (m Model) info() ModelInfo {
 		}
 	}
 	for _, r := range Ratios() {
-		if slices.Contains(c.Ratios, r) && (m.Ratios == nil || slices.Contains(m.Ratios, r)) {
+		offered := slices.Contains(c.Ratios, r) && (m.Ratios == nil || slices.Contains(m.Ratios, r))
+		if offered || r == RatioAuto { // a request may always leave the size out
 			i.Ratios = append(i.Ratios, r)
 		}
 	}

@@ -94,6 +94,15 @@ func TestNearestSizeCanBeHad(t *testing.T) {
 	}
 }
 
+// Whoever leaves the size out is answered with ratio auto, which is always on the list.
+func TestRatioAutoIsOffered(t *testing.T) {
+	is := is.New(t)
+	h := start(t, yieldImages(1, nil), func(cfg *imagegen.Config) { cfg.Models[0].Ratios = []imagegen.Ratio{"1:1"} })
+	models, err := h.engine.Models(t.Context())
+	is.NoErr(err)
+	is.Equal(models[0].Ratios, []imagegen.Ratio{imagegen.RatioAuto, "1:1"})
+}
+
 // Where the quality decides the tier, no other size would help, and none is named.
 func TestRefusedTierNamesNoSize(t *testing.T) {
 	is := is.New(t)
