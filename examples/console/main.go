@@ -60,7 +60,7 @@ func run(ctx context.Context, dir string, l net.Listener, out io.Writer) error {
 		return err
 	}
 	defer engine.Stop(context.WithoutCancel(ctx))
-	link, err := console.Setup(ctx, db, time.Now().Add(15*time.Minute)) // "" once there is an operator
+	link, err := console.SetupLink(ctx, db, time.Now().Add(15*time.Minute)) // "" once there is an operator
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ import (
 // Config makes a [Console]. Engine, Ledger and Logins are required; every other zero value means the
 // default that its comment names.
 type Config struct {
-	Engine Engine              // with its Config.Thumbnails the gallery loads small copies, else whole images
+	Engine *imagegen.Engine    // with its Config.Thumbnails the gallery loads small copies, else whole images
 	Ledger imagegen.Bookkeeper // the engine's; as an imagegen.DayBook it yields the chart of what was spent
 	Logins imagegen.LoginStore // where passwords and sign-ins are kept
 

@@ -4,8 +4,8 @@
 //	c, err := console.New(console.Config{Engine: engine, Ledger: db, Logins: db})
 //	mux.Handle("/console/", c)
 //
-// Nobody has a password to begin with. [Setup] makes the one-time link by which the first operator
-// chooses a name and a password, [Invite] the one by which a user does. Passwords are kept as argon2id
+// Nobody has a password to begin with. [SetupLink] makes the one-time link by which the first operator
+// chooses a name and a password, [InvitationLink] the one by which a user does. Passwords are kept as argon2id
 // hashes, links and sign-ins as SHA-256 hashes of 256 random bits. A sign-in ends after 30 minutes
 // without use, and after 12 hours in any case.
 //

@@ -55,16 +55,26 @@ func (f *form) prompt() string { return strings.ReplaceAll(f.Value("prompt"), "\
 
 // redraft is draft where what the model does not offer gives way to what it does.
 func (p *page) redraft(f *form, references int) (*draft, error) {
-	if d, err := p.draft(f, references); err != nil || f.valid() {
-		return d, err
-	}
-	for _, name := range []string{"model", "ratio", "tier", "n", "quality"} {
-		if f.Fault(name) != "" {
-			f.values.Del(name)
+	for {
+		d, err := p.draft(f, references)
+		if err != nil || f.valid() || !f.giveWay("model", "ratio", "tier", "n", "quality") {
+			return d, err
 		}
 	}
-	f.faults, f.fault = nil, ""
-	return p.draft(f, references)
+}
+
+// giveWay empties those of the fields that have a fault, and reports whether there was one.
+func (f *form) giveWay(names ...string) (any bool) {
+	for _, name := range names {
+		if f.Fault(name) != "" && f.Value(name) != "" {
+			f.values.Del(name)
+			any = true
+		}
+	}
+	if any {
+		f.faults, f.fault = nil, ""
+	}
+	return any
 }
 
 func (d *draft) chooseModel(models []imagegen.ModelInfo) {
@@ -89,7 +99,7 @@ func (d *draft) chooseShape() {
 	if !slices.Contains(d.model.Tiers, d.tier) {
 		d.form.blame("tier", "%s does not offer this resolution; choose another.", d.model.ID)
 	}
-	ratio := imagegen.Ratio(cmp.Or(d.form.Value("ratio"), string(firstRatio(d.model))))
+	ratio := imagegen.Ratio(cmp.Or(d.form.Value("ratio"), string(imagegen.RatioAuto)))
 	switch {
 	case ratio == ownSize:
 		d.chooseSize()
@@ -98,14 +108,6 @@ func (d *draft) chooseShape() {
 	case ratio != imagegen.RatioAuto:
 		d.request.Size = provider.SizeFor(ratio, d.tier)
 	}
-}
-
-// firstRatio is chosen where nobody has chosen. A model may offer none at all.
-func firstRatio(m imagegen.ModelInfo) imagegen.Ratio {
-	if len(m.Ratios) == 0 {
-		return imagegen.RatioAuto
-	}
-	return m.Ratios[0]
 }
 
 func (d *draft) chooseSize() {
@@ -169,8 +171,11 @@ func (d *draft) ask(s *imagegen.Session) error {
 		return nil
 	}
 	field := ""
-	if d.own() {
+	switch {
+	case d.own():
 		field = "size"
+	case asked != imagegen.QualityAuto && d.request.Size.Auto(): // it decides the tier
+		field = "quality"
 	}
 	return d.form.refuse(field, refusal)
 }

@@ -10,13 +10,13 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Invite makes a link by which its holder chooses the password of a user, once, until it expires; an
+// InvitationLink makes a link by which its holder chooses the password of a user, once, until it expires; an
 // earlier link of the user stops working. It returns the link's path below [Config.Path]. An error is
 // that of the LoginStore; the link of a user who is not there, or is disabled, leads nowhere.
 //
 // Until the link is used nothing changes: a former password works, with its role. When it is used, the
 // user has the new role and is signed out everywhere else.
-func Invite(ctx context.Context, logins imagegen.LoginStore, u imagegen.UserID, role imagegen.Role, expires time.Time) (path string, err error) {
+func InvitationLink(ctx context.Context, logins imagegen.LoginStore, u imagegen.UserID, role imagegen.Role, expires time.Time) (path string, err error) {
 	return invite(ctx, logins, "invitation/", imagegen.Invitation{User: u, Role: role, ExpiresAt: expires})
 }
 

@@ -13,7 +13,7 @@ import (
 
 func (s *site) invite(u imagegen.User, role imagegen.Role) string {
 	s.Helper()
-	path, err := console.Invite(s.Context(), s.config.Logins, u.ID, role, s.clock.Now().Add(time.Hour))
+	path, err := console.InvitationLink(s.Context(), s.config.Logins, u.ID, role, s.clock.Now().Add(time.Hour))
 	s.is.NoErr(err)
 	return path
 }

@@ -52,7 +52,7 @@ func TestSetUpAfterTheOperatorIsDisabled(t *testing.T) {
 	s := open(t)
 	olivia := s.user("olivia", imagegen.RoleOperator)
 	link := func() string {
-		path, err := console.Setup(t.Context(), s.DB, s.clock.Now().Add(time.Hour))
+		path, err := console.SetupLink(t.Context(), s.DB, s.clock.Now().Add(time.Hour))
 		s.is.NoErr(err)
 		return path
 	}

@@ -96,7 +96,7 @@ type linkView struct {
 
 // showLink makes an invitation and shows its link, this once: only its hash is kept.
 func (c *Console) showLink(p *page, u imagegen.User, role imagegen.Role, expires time.Time) error {
-	path, err := Invite(p.context(), c.cfg.Logins, u.ID, role, expires)
+	path, err := InvitationLink(p.context(), c.cfg.Logins, u.ID, role, expires)
 	if err != nil {
 		return err
 	}

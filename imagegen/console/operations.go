@@ -2,8 +2,6 @@ package console
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -27,7 +25,7 @@ var _ Operations = EngineOperations{}
 
 // Status implements [Operations].
 func (o EngineOperations) Status(ctx context.Context) (Status, error) {
-	s := Status{Version: o.Version, Started: o.Started, Providers: o.providers(), LastAudit: o.lastAudit()}
+	s := Status{Version: o.Version, Started: o.Started, Providers: o.Engine.Health(), LastAudit: o.Engine.LastAudit()}
 	load, err := o.Engine.Load(ctx)
 	if err != nil {
 		return s, err
@@ -53,38 +51,4 @@ func (o EngineOperations) Status(ctx context.Context) (Status, error) {
 // Audit implements [Operations].
 func (o EngineOperations) Audit(ctx context.Context) (imagegen.AuditReport, error) {
 	return o.Engine.Audit(ctx)
-}
-
-func (o EngineOperations) lastAudit() *Audit {
-	last := o.Engine.LastAudit()
-	if last == nil {
-		return nil
-	}
-	a := &Audit{At: last.At, Duration: last.Duration, Report: last.Report}
-	if last.Err != nil {
-		a.Failure = last.Err.Error()
-	}
-	return a
-}
-
-func (o EngineOperations) providers() []ProviderHealth {
-	var all []ProviderHealth
-	for _, h := range o.Engine.Health() {
-		all = append(all, ProviderHealth{Model: h.Model, Name: h.Provider, At: h.At, Healthy: h.Healthy, Detail: detail(h)})
-	}
-	return all
-}
-
-// detail says what is wrong with a provider, and with each of those behind it.
-func detail(h imagegen.ProviderHealth) string {
-	var parts []string
-	if h.Detail != "" {
-		parts = append(parts, h.Detail)
-	}
-	for _, m := range h.Members {
-		if !m.Healthy {
-			parts = append(parts, fmt.Sprintf("%s: %s", m.Name, m.Detail))
-		}
-	}
-	return strings.Join(parts, "; ")
 }

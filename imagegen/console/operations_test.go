@@ -22,7 +22,7 @@ func TestEngineOperations(t *testing.T) {
 		s.is.NoErr(err)
 		return got
 	}
-	want := console.Status{Version: "v1", Started: s.clock.Now(), Slots: 16, Disk: disk, Providers: []console.ProviderHealth{{Model: "fake-1", Name: "fake"}}}
+	want := console.Status{Version: "v1", Started: s.clock.Now(), Slots: 16, Disk: disk, Providers: []imagegen.ProviderHealth{{Model: "fake-1", Provider: "fake"}}}
 	s.is.Equal(cmp.Diff(want, status(), cmpopts.EquateEmpty()), "")
 
 	_, err := s.As(imagegen.UserID("alice")).Generate(t.Context(), imagegen.GenerateRequest{Model: "fake-1", Prompt: "[fake:fail]"})
@@ -42,7 +42,7 @@ func TestEngineOperations(t *testing.T) {
 	s.is.NoErr(err)
 	s.is.True(report.Clean())
 	last := status().LastAudit
-	s.is.True(last != nil && last.Failure == "" && last.At.Equal(s.clock.Now()))
+	s.is.True(last != nil && last.Err == nil && last.At.Equal(s.clock.Now()))
 	s.is.Equal(cmp.Diff(report, last.Report), "")
 }
 

@@ -99,7 +99,7 @@ func (d *draft) settle() {
 	if d.model.ID == "" {
 		return
 	}
-	for name, value := range map[string]string{"model": d.model.ID, "tier": string(d.model.Tiers[0]), "ratio": string(firstRatio(d.model)),
+	for name, value := range map[string]string{"model": d.model.ID, "tier": string(d.model.Tiers[0]), "ratio": string(imagegen.RatioAuto),
 		"n": "1", "quality": string(imagegen.QualityAuto), "token": "console-" + rand.Text()} {
 		d.form.values.Set(name, cmp.Or(d.form.Value(name), value))
 	}

@@ -243,9 +243,9 @@ func TestAnotherModel(t *testing.T) {
 	v.grant(10)
 	a := v.post("playground", "prompt", "a fox", "model", "tiny", "ratio", "16:9", "tier", "4K", "n", "3", "quality", "low", "show", "model", "token", "t")
 	s.is.Equal(a.StatusCode, http.StatusOK)
-	s.is.Equal(cmp.Diff(map[string]string{"prompt": "a fox", "model": "tiny", "ratio": "1:1", "tier": "2K", "n": "1", "quality": "low",
+	s.is.Equal(cmp.Diff(map[string]string{"prompt": "a fox", "model": "tiny", "ratio": "auto", "tier": "2K", "n": "1", "quality": "auto",
 		"width": "", "height": "", "token": "t"}, a.entered()), "")
-	s.is.Equal(a.cost(), "7 credits 1 image at 7 · 2K · 2048 × 2048 Balance 10, afterwards 3. What does not come is refunded.")
+	s.is.Equal(a.cost(), "7 credits 1 image at 7 · 2K Balance 10, afterwards 3. What does not come is refunded.")
 	s.is.True(!a.has(`type="file"`) && a.has("At most 5 characters."))
 	back := v.post("playground", "prompt", "a red fox", "model", "fake-1", "ratio", "3:2", "tier", "2K", "n", "1", "show", "model").entered()
 	s.is.Equal([]string{back["prompt"], back["ratio"], back["tier"]}, []string{"a red fox", "3:2", "2K"})

@@ -10,10 +10,10 @@ import (
 	"github.com/imagegend/imagegend/imagegen/console/internal/password"
 )
 
-// Setup makes the link by which the first operator chooses a name and a password, once, until it
+// SetupLink makes the link by which the first operator chooses a name and a password, once, until it
 // expires. It returns the link's path below [Config.Path]; "" if there is an operator with a password
-// already. An earlier link of Setup stops working. An error is that of the LoginStore.
-func Setup(ctx context.Context, logins imagegen.LoginStore, expires time.Time) (path string, err error) {
+// already. An earlier one stops working. An error is that of the LoginStore.
+func SetupLink(ctx context.Context, logins imagegen.LoginStore, expires time.Time) (path string, err error) {
 	n, err := logins.Operators(ctx)
 	if err != nil || n > 0 {
 		return "", err

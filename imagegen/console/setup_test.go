@@ -14,7 +14,7 @@ const gone = "This link leads nowhere"
 
 func (s *site) setup() string {
 	s.Helper()
-	path, err := console.Setup(s.Context(), s.config.Logins, s.clock.Now().Add(15*time.Minute))
+	path, err := console.SetupLink(s.Context(), s.config.Logins, s.clock.Now().Add(15*time.Minute))
 	s.is.NoErr(err)
 	return path
 }

@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -10,9 +11,11 @@ import (
 // systemView is what system.html is given.
 type systemView struct {
 	Status
-	Now      time.Time
-	Auditing time.Time // since when an audit is under way; zero: none is
-	Charges  []chargeLine
+	Now       time.Time
+	Auditing  time.Time // since when an audit is under way; zero: none is
+	Charges   []chargeLine
+	Providers []providerLine
+	LastAudit *endedAudit
 }
 
 // chargeLine is an open charge with its user's name.
@@ -22,20 +25,38 @@ type chargeLine struct {
 	Age  string
 }
 
+// providerLine is how the provider of a model answers.
+type providerLine struct{ imagegen.ProviderHealth }
+
+// endedAudit is an audit as it is shown.
+type endedAudit struct{ *imagegen.Audit }
+
 func (c *Console) system(p *page) error {
-	s, err := c.status(p)
+	v, err := c.systemView(p)
 	if err != nil {
 		return err
 	}
-	v := systemView{Status: s, Now: p.now, Auditing: c.auditing.Since()}
-	for _, o := range s.Charges {
+	for _, o := range v.Status.Charges {
 		l := chargeLine{o, string(o.User), span(p.now.Sub(o.Since))}
 		if u, err := c.cfg.Engine.Accounts().User(p.context(), o.User); err == nil {
 			l.Name = u.Name // who is not known here belongs to the embedder
 		}
 		v.Charges = append(v.Charges, l)
 	}
+	for _, h := range v.Status.Providers {
+		v.Providers = append(v.Providers, providerLine{h})
+	}
 	return p.render("system", v)
+}
+
+// systemView is what both the page and its part need.
+func (c *Console) systemView(p *page) (systemView, error) {
+	s, err := c.status(p)
+	v := systemView{Status: s, Now: p.now, Auditing: c.auditing.Since()}
+	if s.LastAudit != nil {
+		v.LastAudit = &endedAudit{s.LastAudit}
+	}
+	return v, err
 }
 
 // status asks how the service does, if there is somebody to ask.
@@ -48,11 +69,11 @@ func (c *Console) status(p *page) (Status, error) {
 
 // auditState is the part of the page that changes while an audit is under way.
 func (c *Console) auditState(p *page) error {
-	s, err := c.status(p)
+	v, err := c.systemView(p)
 	if err != nil {
 		return err
 	}
-	return p.fragment("system", "audit", systemView{Status: s, Auditing: c.auditing.Since()})
+	return p.fragment("system", "audit", v)
 }
 
 // Uptime is how long the service has run.
@@ -62,20 +83,34 @@ func (v systemView) Uptime() string { return span(v.Now.Sub(v.Started)) }
 func (d Disk) Low() bool { return d.Free < d.Reserve }
 
 // State says in a word that has a colour how the provider answers.
-func (h ProviderHealth) State() string {
-	if h.Healthy {
+func (l providerLine) State() string {
+	if l.Healthy {
 		return "healthy"
 	}
 	return "unhealthy"
 }
 
+// Faults says what is wrong with a provider, and with each of those behind it.
+func (l providerLine) Faults() string {
+	var parts []string
+	if l.Detail != "" {
+		parts = append(parts, l.Detail)
+	}
+	for _, m := range l.Members {
+		if !m.Healthy {
+			parts = append(parts, fmt.Sprintf("%s: %s", m.Name, m.Detail))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
 // Took is how long the audit took.
-func (a Audit) Took() string { return span(a.Duration) }
+func (a endedAudit) Took() string { return span(a.Duration) }
 
 // Outcome is the result of the audit in a word that has a colour.
-func (a Audit) Outcome() string {
+func (a endedAudit) Outcome() string {
 	switch {
-	case a.Failure != "":
+	case a.Err != nil:
 		return "failed"
 	case a.Report.Clean():
 		return "clean"
@@ -84,7 +119,7 @@ func (a Audit) Outcome() string {
 }
 
 // Found is how many violations there are in all.
-func (a Audit) Found() int { return len(a.Report.Violations) + a.Report.More }
+func (a endedAudit) Found() int { return len(a.Report.Violations) + a.Report.More }
 
 // span writes a duration as one would say it: its two largest units.
 func span(d time.Duration) string {

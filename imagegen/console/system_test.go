@@ -48,22 +48,24 @@ func TestSystem(t *testing.T) {
 		Charges: []console.OpenCharge{{Generation: "gen_1", User: alice.ID, Credits: 4, Since: s.clock.Now().Add(-90 * time.Second)},
 			{Generation: "gen_2", User: "a customer", Credits: 1, Since: s.clock.Now()}},
 		Disk: console.Disk{Free: 3 << 29, Total: 10 << 30, Reserve: 64 << 20},
-		Providers: []console.ProviderHealth{{Model: "m-1", Name: "fake", At: s.clock.Now(), Healthy: true},
-			{Model: "m-2", Name: "openai", At: s.clock.Now(), Detail: "unavailable: 503"}, {Model: "m-3", Name: "fal"}}}
+		Providers: []imagegen.ProviderHealth{{Model: "m-1", Provider: "fake", At: s.clock.Now(), Healthy: true},
+			{Model: "m-2", Provider: "router", At: s.clock.Now(), Detail: "unavailable: 503",
+				Members: []imagegen.MemberHealth{{Name: "openai", Detail: "it was rate-limited"}, {Name: "bfl", Healthy: true}}},
+			{Model: "m-3", Provider: "fal"}}}
 	a := v.get("system")
 	s.is.Equal(a.StatusCode, http.StatusOK)
 	s.is.True(a.has("v1.2.3", "1 day 1 h", "<strong>7</strong>", "of 16 at once", "oldest 1 min 30 s", "1.5 GiB", "of 10.0 GiB", ">alice</a>", "a customer",
-		"The 2 oldest of 30.", "healthy", "unavailable: 503", "not used yet", "None is known yet.", ">ready<"))
+		"The 2 oldest of 30.", "healthy", "unavailable: 503; openai: it was rate-limited<", "not used yet", "None is known yet.", ">ready<"))
 	s.is.True(!a.has("below", "hx-get"))
 
 	w.status.NotReady, w.status.Disk.Free, w.status.Charges, w.status.OpenCharges = "the disk is full", 1<<20, nil, 0
 	s.is.True(v.get("system").has("No work is taken: the disk is full", "below 64.0 MiB", "None: whatever was charged is settled.", "takes no work"))
 
-	w.status.LastAudit = &console.Audit{At: s.clock.Now(), Duration: time.Second, Report: imagegen.AuditReport{Entries: 1, Images: 2}}
+	w.status.LastAudit = &imagegen.Audit{At: s.clock.Now(), Duration: time.Second, Report: imagegen.AuditReport{Entries: 1, Images: 2}}
 	s.is.True(v.get("system").has("clean</span>", "in 1 s", "1 entry of the journal", "2 images"))
 	w.status.LastAudit.Report = imagegen.AuditReport{Violations: []imagegen.Violation{{Rule: "journal chain", Subject: "<7>", Detail: "broken"}}, More: 9}
 	s.is.True(v.get("system").has("10 violations", "journal chain", "&lt;7&gt;"))
-	w.status.LastAudit = &console.Audit{Failure: "no space"}
+	w.status.LastAudit = &imagegen.Audit{Err: errors.New("no space")}
 	s.is.True(v.get("system").has("It could not be carried out: no space"))
 
 	w.status.Version, w.status.Started, w.status.Disk = "", time.Time{}, console.Disk{}

@@ -23,7 +23,7 @@ const referenceField = "reference_image"
 // upload is a form with files, which go straight to the engine's spool.
 type upload struct {
 	*form
-	engine Engine
+	engine *imagegen.Engine
 	files  []*imagegen.Upload
 	sent   int // files, whether they were taken or not
 	text   int64

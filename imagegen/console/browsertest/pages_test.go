@@ -59,7 +59,7 @@ func (t *tab) inspect(p view) {
 
 // outside is what is seen by people who are not signed in.
 func (f *furnished) outside() []view {
-	entry, err := console.Enter(f.Context(), f.db, f.bob.ID, "user", f.clock.Now().Add(time.Hour))
+	entry, err := console.SignInLink(f.Context(), f.db, f.bob.ID, "user", f.clock.Now().Add(time.Hour))
 	f.is.NoErr(err)
 	return []view{
 		{"signin", "signin", 200, nil},
@@ -139,7 +139,7 @@ func (f *furnished) operators() []view {
 // The first page of all is seen before there is anybody.
 func TestSetupPages(t *testing.T) {
 	s := open(t)
-	link, err := console.Setup(t.Context(), s.db, s.clock.Now().Add(time.Hour))
+	link, err := console.SetupLink(t.Context(), s.db, s.clock.Now().Add(time.Hour))
 	s.is.NoErr(err)
 	visitor := s.tab()
 	visitor.inspect(view{"setup", link, 200, nil})

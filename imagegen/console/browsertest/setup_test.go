@@ -10,7 +10,7 @@ import (
 // The first operator comes by a link that works once.
 func TestSetup(t *testing.T) {
 	s := open(t)
-	link, err := console.Setup(t.Context(), s.db, s.clock.Now().Add(15*time.Minute))
+	link, err := console.SetupLink(t.Context(), s.db, s.clock.Now().Add(15*time.Minute))
 	s.is.NoErr(err)
 	tab := s.tab()
 	tab.open(link, 200)

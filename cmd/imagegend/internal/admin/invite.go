@@ -29,7 +29,7 @@ func (l *Local) InviteUser(ctx context.Context, i Invitation) (Link, error) {
 	if err != nil {
 		return Link{}, err
 	}
-	path, err := console.Invite(ctx, l.DB, u.ID, role, i.Expires.Time)
+	path, err := console.InvitationLink(ctx, l.DB, u.ID, role, i.Expires.Time)
 	return Link{cmp.Or(l.Console, console.DefaultPath) + path, role}, words(err)
 }
 

@@ -33,7 +33,7 @@ func (d *daemon) found(ctx context.Context) ([]string, error) {
 	if !d.options.Console {
 		return nil, nil
 	}
-	path, err := console.Setup(ctx, d.db, time.Now().Add(setupTime))
+	path, err := console.SetupLink(ctx, d.db, time.Now().Add(setupTime))
 	if err != nil || path == "" {
 		return nil, err
 	}

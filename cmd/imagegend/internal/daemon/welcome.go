@@ -57,7 +57,7 @@ func (d *daemon) welcomeDev(ctx context.Context) ([]string, error) {
 	if !d.options.Console {
 		return lines, nil
 	}
-	path, err := console.Enter(ctx, d.db, u.ID, imagegen.RoleOperator, time.Now().Add(entryTime))
+	path, err := console.SignInLink(ctx, d.db, u.ID, imagegen.RoleOperator, time.Now().Add(entryTime))
 	return append(lines, "or open this in a browser: "+d.consoleURL()+path), err
 }
 

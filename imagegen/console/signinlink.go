@@ -9,12 +9,12 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Enter makes a link that signs a user in, once, until it expires, without a password: for a service
+// SignInLink makes a link that signs a user in, once, until it expires, without a password: for a service
 // that only its own user can reach, or for a user whom your program knows already. One who has no login
 // yet gets one with that role, at once; who has one keeps theirs. It returns the link's path below
-// [Config.Path]; an earlier link of the user, be it one of [Invite], stops working. An error is that of
+// [Config.Path]; an earlier link of the user, be it one of [InvitationLink], stops working. An error is that of
 // the LoginStore; the link of a user who is not there, or is disabled, leads nowhere.
-func Enter(ctx context.Context, logins imagegen.LoginStore, u imagegen.UserID, role imagegen.Role, expires time.Time) (path string, err error) {
+func SignInLink(ctx context.Context, logins imagegen.LoginStore, u imagegen.UserID, role imagegen.Role, expires time.Time) (path string, err error) {
 	login, err := logins.Login(ctx, u)
 	if errors.Is(err, imagegen.ErrNotFound) {
 		login = imagegen.Login{User: u, Role: role}

@@ -11,7 +11,7 @@ import (
 
 func (s *site) entry(u imagegen.User) string {
 	s.Helper()
-	path, err := console.Enter(s.Context(), s.config.Logins, u.ID, imagegen.RoleUser, s.clock.Now().Add(time.Hour))
+	path, err := console.SignInLink(s.Context(), s.config.Logins, u.ID, imagegen.RoleUser, s.clock.Now().Add(time.Hour))
 	s.is.NoErr(err)
 	return path
 }
