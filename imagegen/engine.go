@@ -99,7 +99,8 @@ func (e *Engine) Authenticate(ctx context.Context, rawKey string) (*Session, err
 // Accounts manages users and keys.
 func (e *Engine) Accounts() *Accounts { return e.accounts }
 
-// Models lists the models on offer; it needs no user.
+// Models lists the models on offer; it needs no user. The error is always nil: the signature is that
+// of [Service].
 func (e *Engine) Models(context.Context) ([]ModelInfo, error) {
 	infos := make([]ModelInfo, len(e.catalog))
 	for i, info := range e.catalog {

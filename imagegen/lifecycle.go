@@ -97,8 +97,8 @@ func (l *lifecycle) drain() {
 	}
 }
 
-// Start takes up what a former process left and begins to take work. It may be called again; after
-// Stop it is an error.
+// Start takes up what a former process left and begins to take work. It may be called again. The
+// context is not used. ErrStopping after Stop; there is no other error.
 func (e *Engine) Start(context.Context) error {
 	l := e.life
 	l.mu.Lock()

@@ -43,7 +43,7 @@ type (
 // errorTrailer tells of a stream that failed on its way.
 const errorTrailer = "Imagegend-Error"
 
-// NewHandler answers what Remote asks. Who reaches it may do all: it belongs on a socket that only
+// NewHandler answers what a remote asks. Who reaches it may do all: it belongs on a socket that only
 // the operator can open.
 func NewHandler(s Service) http.Handler {
 	mux := http.NewServeMux()

@@ -75,7 +75,7 @@ func connect(ctx context.Context, dir, place string) (*Session, error) {
 }
 
 func ask(place string) *Session {
-	r := NewRemote(resolve(place))
+	r := newRemote(resolve(place))
 	return &Session{r, r.Close}
 }
 

@@ -13,27 +13,27 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Remote is the Service of a running server, reached through its socket.
-type Remote struct{ http http.Client }
+// remote is the Service of a running server, reached through its socket.
+type remote struct{ http http.Client }
 
-var _ Service = (*Remote)(nil)
+var _ Service = (*remote)(nil)
 
-// NewRemote returns a Remote. Nothing is sent yet. Close lets its connections go.
-func NewRemote(socket string) *Remote {
+// newRemote returns a remote. Nothing is sent yet. Close lets its connections go.
+func newRemote(socket string) *remote {
 	var d net.Dialer
-	return &Remote{http.Client{Transport: &http.Transport{
+	return &remote{http.Client{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return d.DialContext(ctx, "unix", socket) },
 	}}}
 }
 
 // Close lets idle connections go.
-func (r *Remote) Close() error {
+func (r *remote) Close() error {
 	r.http.CloseIdleConnections()
 	return nil
 }
 
 // post sends a call and returns the body of a good answer, and what trails it.
-func (r *Remote) post(ctx context.Context, method string, in any) (*http.Response, error) {
+func (r *remote) post(ctx context.Context, method string, in any) (*http.Response, error) {
 	body, err := json.Marshal(in)
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (r *Remote) post(ctx context.Context, method string, in any) (*http.Respons
 	return nil, errors.New(f.Error)
 }
 
-func call[Out any](ctx context.Context, r *Remote, method string, in any) (out Out, err error) {
+func call[Out any](ctx context.Context, r *remote, method string, in any) (out Out, err error) {
 	resp, err := r.post(ctx, method, in)
 	if err != nil {
 		return out, err
@@ -73,83 +73,83 @@ func call[Out any](ctx context.Context, r *Remote, method string, in any) (out O
 }
 
 // CreateUser implements Service.
-func (r *Remote) CreateUser(ctx context.Context, u NewUser) (User, error) {
+func (r *remote) CreateUser(ctx context.Context, u NewUser) (User, error) {
 	return call[User](ctx, r, createUser, u)
 }
 
 // Users implements Service.
-func (r *Remote) Users(ctx context.Context) ([]User, error) {
+func (r *remote) Users(ctx context.Context) ([]User, error) {
 	return call[[]User](ctx, r, users, none{})
 }
 
 // SetAccountType implements Service.
-func (r *Remote) SetAccountType(ctx context.Context, t AccountType) (User, error) {
+func (r *remote) SetAccountType(ctx context.Context, t AccountType) (User, error) {
 	return call[User](ctx, r, setAccountType, t)
 }
 
 // DisableUser implements Service.
-func (r *Remote) DisableUser(ctx context.Context, name string) (User, error) {
+func (r *remote) DisableUser(ctx context.Context, name string) (User, error) {
 	return call[User](ctx, r, disableUser, name)
 }
 
 // InviteUser implements Service.
-func (r *Remote) InviteUser(ctx context.Context, i Invitation) (Link, error) {
+func (r *remote) InviteUser(ctx context.Context, i Invitation) (Link, error) {
 	return call[Link](ctx, r, inviteUser, i)
 }
 
 // CreateKey implements Service.
-func (r *Remote) CreateKey(ctx context.Context, k NewKey) (RawKey, error) {
+func (r *remote) CreateKey(ctx context.Context, k NewKey) (RawKey, error) {
 	return call[RawKey](ctx, r, createKey, k)
 }
 
 // Keys implements Service.
-func (r *Remote) Keys(ctx context.Context, user string) ([]Key, error) {
+func (r *remote) Keys(ctx context.Context, user string) ([]Key, error) {
 	return call[[]Key](ctx, r, keys, user)
 }
 
 // RevokeKey implements Service.
-func (r *Remote) RevokeKey(ctx context.Context, id string) (Key, error) {
+func (r *remote) RevokeKey(ctx context.Context, id string) (Key, error) {
 	return call[Key](ctx, r, revokeKey, id)
 }
 
 // Grant implements Service.
-func (r *Remote) Grant(ctx context.Context, g Grant) (Granted, error) {
+func (r *remote) Grant(ctx context.Context, g Grant) (Granted, error) {
 	return call[Granted](ctx, r, grant, g)
 }
 
 // Revoke implements Service.
-func (r *Remote) Revoke(ctx context.Context, v Revocation) (Revoked, error) {
+func (r *remote) Revoke(ctx context.Context, v Revocation) (Revoked, error) {
 	return call[Revoked](ctx, r, revoke, v)
 }
 
 // Lots implements Service.
-func (r *Remote) Lots(ctx context.Context, user string) ([]Lot, error) {
+func (r *remote) Lots(ctx context.Context, user string) ([]Lot, error) {
 	return call[[]Lot](ctx, r, lots, user)
 }
 
 // History implements Service.
-func (r *Remote) History(ctx context.Context, p HistoryPage) ([]Entry, error) {
+func (r *remote) History(ctx context.Context, p HistoryPage) ([]Entry, error) {
 	return call[[]Entry](ctx, r, history, p)
 }
 
 // Generation implements Service.
-func (r *Remote) Generation(ctx context.Context, id string) (Generation, error) {
+func (r *remote) Generation(ctx context.Context, id string) (Generation, error) {
 	return call[Generation](ctx, r, generation, id)
 }
 
 // EraseGeneration implements Service.
-func (r *Remote) EraseGeneration(ctx context.Context, id string) error {
+func (r *remote) EraseGeneration(ctx context.Context, id string) error {
 	_, err := call[none](ctx, r, eraseGeneration, id)
 	return err
 }
 
 // Audit implements Service.
-func (r *Remote) Audit(ctx context.Context) (imagegen.AuditReport, error) {
+func (r *remote) Audit(ctx context.Context) (imagegen.AuditReport, error) {
 	return call[imagegen.AuditReport](ctx, r, audit, none{})
 }
 
 // Backup implements Service.
-func (r *Remote) Backup(ctx context.Context, w io.Writer) error {
+func (r *remote) Backup(ctx context.Context, w io.Writer) error {
 	resp, err := r.post(ctx, backup, none{})
 	if err != nil {
 		return err
@@ -165,12 +165,12 @@ func (r *Remote) Backup(ctx context.Context, w io.Writer) error {
 }
 
 // Clock implements Service.
-func (r *Remote) Clock(ctx context.Context) (Clock, error) {
+func (r *remote) Clock(ctx context.Context) (Clock, error) {
 	return call[Clock](ctx, r, clock, none{})
 }
 
 // ConfirmClock implements Service.
-func (r *Remote) ConfirmClock(ctx context.Context) error {
+func (r *remote) ConfirmClock(ctx context.Context) error {
 	_, err := call[none](ctx, r, confirmClock, none{})
 	return err
 }

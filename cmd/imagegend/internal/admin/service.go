@@ -1,5 +1,5 @@
-// Package admin is what an operator can do to a data directory. [Local] does it on an opened
-// database, [Remote] asks the server that has it open, through a unix socket.
+// Package admin is what an operator can do to a data directory. [Open] asks the server that has it open,
+// through a unix socket, or opens the database itself; [Local] does the work.
 package admin
 
 import (

@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	// farewell is how long answers may take to leave once all work has ended.
-	farewell = 5 * time.Second
-	// lastWords is how long answers may take to leave when the disk has failed.
-	lastWords = 2 * time.Second
+	// answersGrace is how long answers may take to leave once all work has ended.
+	answersGrace = 5 * time.Second
+	// failureGrace is how long answers may take to leave when the disk has failed.
+	failureGrace = 2 * time.Second
 )
 
 // drain ends the service in order. The engine takes no new work at once, while what is there can
@@ -27,7 +27,7 @@ func (d *daemon) drain() error {
 	d.log.Info("draining: no new work; a second signal ends it at once", "limit", d.options.DrainTimeout.String())
 
 	drained := make(chan error, 1)
-	go func() { drained <- d.wind() }()
+	go func() { drained <- d.stopAll() }()
 	select {
 	case err := <-drained:
 		d.log.Info("stopped")
@@ -40,11 +40,11 @@ func (d *daemon) drain() error {
 	}
 }
 
-func (d *daemon) wind() error {
+func (d *daemon) stopAll() error {
 	work, cancel := context.WithTimeout(context.Background(), d.options.DrainTimeout)
 	defer cancel()
 	err := d.engine.Stop(work)
-	d.shutDown(farewell)
+	d.shutDown(answersGrace)
 	return errors.Join(err, d.db.Close())
 }
 
@@ -67,6 +67,6 @@ func (d *daemon) abandon() error {
 	now, cancel := context.WithCancel(context.Background())
 	cancel()
 	go d.engine.Stop(now)
-	d.shutDown(lastWords)
+	d.shutDown(failureGrace)
 	return admin.ErrDisk
 }

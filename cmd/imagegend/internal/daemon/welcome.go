@@ -17,7 +17,7 @@ func (d *daemon) welcome(ctx context.Context) ([]string, error) {
 	if d.options.Dev {
 		return d.welcomeDev(ctx)
 	}
-	lines, err := d.found(ctx)
+	lines, err := d.setUpOperator(ctx)
 	if err != nil {
 		return nil, err
 	}

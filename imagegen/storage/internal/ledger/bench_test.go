@@ -12,7 +12,7 @@ import (
 
 // withLots is a ledger in which alice has many lots.
 func withLots(b *testing.B, lots int) *ledger.Ledger {
-	l, err := ledger.New(memkv.New(), nil)
+	l, err := ledger.New(memkv.New(), time.Now)
 	if err != nil {
 		b.Fatal(err)
 	}

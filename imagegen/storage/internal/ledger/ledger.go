@@ -21,11 +21,8 @@ type Ledger struct {
 
 var _ imagegen.Bookkeeper = (*Ledger)(nil)
 
-// New returns the ledger in db. now tells the time; nil means time.Now.
+// New returns the ledger in db. now tells the time.
 func New(db kv.DB, now func() time.Time) (*Ledger, error) {
-	if now == nil {
-		now = time.Now
-	}
 	l := &Ledger{db: db, clock: &clock{wall: now}}
 	err := db.View(context.Background(), func(tx kv.Tx) error {
 		l.clock.trust(readHead(tx).time)

@@ -74,7 +74,7 @@ type fixture struct {
 func open(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{T: t, is: is.New(t), db: memkv.New()}
-	f.reopen(nil)
+	f.reopen(time.Now)
 	return f
 }
 

@@ -234,7 +234,7 @@ func (w *walk) step(ctx context.Context, u imagegen.UserID) string {
 		if _, err := w.Lapse(ctx); err != nil {
 			w.Fatal(err)
 		}
-		w.reopen(nil)
+		w.reopen(time.Now)
 		return "reopen"
 	}
 }

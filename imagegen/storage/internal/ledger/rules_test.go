@@ -57,7 +57,7 @@ func TestUnsoundEntries(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			is, db := is.New(t), memkv.New()
-			l, err := New(db, nil)
+			l, err := New(db, time.Now)
 			is.NoErr(err)
 			write := func(f func(b Books) error) error {
 				return db.Update(t.Context(), func(tx kv.Tx) error { return f(l.At(tx, now)) })
@@ -132,7 +132,7 @@ func TestCheckFindsFalseEntries(t *testing.T) {
 // A grant is repeated by way of its entry, and no other entry passes for it.
 func TestRepeatedGrantOfSeveralLots(t *testing.T) {
 	is, db := is.New(t), memkv.New()
-	l, err := New(db, nil)
+	l, err := New(db, time.Now)
 	is.NoErr(err)
 	one := lot{Lot: imagegen.Lot{User: "alice", Granted: 1, Remaining: 1, Effective: time.Now()}}
 	is.NoErr(l.update(t.Context(), func(b Books) error {
@@ -182,7 +182,7 @@ func TestCheckNamesWhatIsBroken(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			is, db := is.New(t), memkv.New()
-			l, err := New(db, nil)
+			l, err := New(db, time.Now)
 			is.NoErr(err)
 			_, err = l.Grant(t.Context(), imagegen.Grant{User: "alice", Credits: 10, Expires: time.Now().Add(time.Hour)})
 			is.NoErr(err)

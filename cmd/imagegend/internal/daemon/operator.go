@@ -24,11 +24,11 @@ const (
 	maxPasswordFile = 4 << 10
 )
 
-// found makes the first operator, or says how it is made: by the password file, else by a link. With
+// setUpOperator makes the first operator, or says how it is made: by the password file, else by a link. With
 // an operator there is nothing to do.
-func (d *daemon) found(ctx context.Context) ([]string, error) {
+func (d *daemon) setUpOperator(ctx context.Context) ([]string, error) {
 	if d.options.OperatorPasswordFile != "" {
-		return nil, d.foundByFile(ctx)
+		return nil, d.setUpOperatorByFile(ctx)
 	}
 	if !d.options.Console {
 		return nil, nil
@@ -40,9 +40,9 @@ func (d *daemon) found(ctx context.Context) ([]string, error) {
 	return []string{fmt.Sprintf("no operator yet; within %d minutes open %s", int(setupTime.Minutes()), d.consoleURL()+path)}, nil
 }
 
-// foundByFile makes the operator whose password stands in a file. Later the file counts no more: the
+// setUpOperatorByFile makes the operator whose password stands in a file. Later the file counts no more: the
 // password is the operator's to change.
-func (d *daemon) foundByFile(ctx context.Context) error {
+func (d *daemon) setUpOperatorByFile(ctx context.Context) error {
 	n, err := d.db.Operators(ctx)
 	if err != nil || n > 0 {
 		return err
@@ -51,7 +51,7 @@ func (d *daemon) foundByFile(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = console.SetPassword(ctx, founder{d.db, d.operator}, "", imagegen.RoleOperator, secret)
+	err = console.SetPassword(ctx, operatorLogins{d.db, d.operator}, "", imagegen.RoleOperator, secret)
 	if e, ok := errors.AsType[*imagegen.Error](err); ok && e.Code == imagegen.CodeInvalidRequest {
 		err = fmt.Errorf("the first line of %s does not do: %s", d.options.OperatorPasswordFile, e.Message)
 	}
@@ -62,15 +62,15 @@ func (d *daemon) foundByFile(ctx context.Context) error {
 	return nil
 }
 
-// founder makes the user of a login as it is stored: so a password that does not do leaves no user.
-type founder struct {
+// operatorLogins makes the user of a login as it is stored: so a password that does not do leaves no user.
+type operatorLogins struct {
 	imagegen.LoginStore
 	user func(context.Context) (imagegen.User, error)
 }
 
 // SetLogin implements [imagegen.LoginStore].
-func (f founder) SetLogin(ctx context.Context, l imagegen.Login) error {
-	u, err := f.user(ctx)
+func (o operatorLogins) SetLogin(ctx context.Context, l imagegen.Login) error {
+	u, err := o.user(ctx)
 	if e, ok := errors.AsType[*imagegen.Error](err); ok && e.Code == imagegen.CodeInvalidRequest {
 		return errors.New(e.Message) // of the name; the code is for programs
 	}
@@ -78,7 +78,7 @@ func (f founder) SetLogin(ctx context.Context, l imagegen.Login) error {
 		return err
 	}
 	l.User = u.ID
-	return f.LoginStore.SetLogin(ctx, l)
+	return o.LoginStore.SetLogin(ctx, l)
 }
 
 // operator is the user who becomes the operator; one who is there already becomes it too.
