@@ -3,8 +3,6 @@ package imagegen
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"sync/atomic"
 
 	"golang.org/x/sync/semaphore"
@@ -109,55 +107,6 @@ func (e *Engine) Models(context.Context) ([]ModelInfo, error) {
 	return infos, nil
 }
 
-// OpenImage opens an image; it needs no user, the identifier is the capability. The caller closes
-// it. ErrNotFound.
-func (e *Engine) OpenImage(ctx context.Context, id ImageID) (*ImageFile, error) {
-	g, ok := id.Generation()
-	if !ok {
-		return nil, ErrNotFound
-	}
-	r, err := e.store.Generation(ctx, g)
-	if err != nil {
-		return nil, public(err)
-	}
-	i, ok := r.image(id)
-	if !ok {
-		return nil, ErrNotFound
-	}
-	return e.openStored(ctx, r, i)
-}
-
-// image is the published image of an identifier.
-func (r Record) image(id ImageID) (i StoredImage, ok bool) {
-	n := slices.IndexFunc(r.Images, func(i StoredImage) bool { return i.ID == id })
-	if n < 0 || r.State != StateSucceeded {
-		return StoredImage{}, false
-	}
-	return r.Images[n], true
-}
-
-func (e *Engine) openStored(ctx context.Context, r Record, i StoredImage) (*ImageFile, error) {
-	f, err := e.images.OpenImage(ctx, r.ImageKey(i))
-	if err != nil {
-		return nil, e.unopened(ctx, i, err)
-	}
-	return &ImageFile{ReadSeekCloser: f, ID: i.ID, MediaType: i.MediaType, Size: i.Size,
-		ETag: fmt.Sprintf("%x", i.SHA256), CreatedAt: i.CreatedAt}, nil
-}
-
-// unopened is what to say of an image that a record names and that could not be opened.
-func (e *Engine) unopened(ctx context.Context, i StoredImage, err error) error {
-	if !errors.Is(err, ErrNotFound) {
-		return public(err)
-	}
-	g, _ := i.ID.Generation()
-	now, again := e.store.Generation(ctx, g)
-	if again == nil && now.State == StateSucceeded {
-		return internal(fmt.Errorf("imagegen: the file of image %s is missing", i.ID))
-	}
-	return ErrNotFound // erased meanwhile
-}
-
 // Record returns all that is stored of a generation, whosever it is: for operators. ErrNotFound.
 func (e *Engine) Record(ctx context.Context, id GenerationID) (Record, error) {
 	r, err := e.store.Generation(ctx, id)
@@ -191,16 +140,4 @@ func (e *Engine) accountType(ctx context.Context, u UserID) (string, error) {
 		return DefaultAccountType, nil
 	}
 	return user.AccountType, err
-}
-
-func (e *Engine) observe(ctx context.Context, kind EventKind, r Record) {
-	defer func() {
-		if p := recover(); p != nil { // what it watches has happened all the same
-			e.cfg.Log.ErrorContext(ctx, "Config.Observe panicked", "generation", r.ID, "event", kind, "panic", p)
-		}
-	}()
-	g := r.Generation()
-	g.Prompt = ""
-	e.cfg.Observe(ctx, Event{Kind: kind, User: r.User, Generation: g, Failure: r.Failure,
-		Provider: e.models[r.Model].info.Provider, Duration: e.cfg.Now().Sub(r.CreatedAt)})
 }

@@ -1,9 +1,6 @@
 package imagegen
 
-import (
-	"context"
-	"time"
-)
+import "context"
 
 // Erase removes a generation that has ended: prompt, references and images go, for good; what it
 // cost stays in the books. To its owner it exists no longer. ErrNotFound; ErrInvalidRequest if it
@@ -46,22 +43,6 @@ func (e *Engine) purge(ctx context.Context, r Record) error {
 	return err
 }
 
-// maintenance is how often the engine looks after what is in no hurry.
-const maintenance = time.Minute
-
-// maintain writes down when keys were used, removes what could not be removed before, and erases
-// what has reached its age.
-func (e *Engine) maintain(ctx context.Context) {
-	for ctx.Err() == nil {
-		pause(ctx, maintenance, nil)
-		e.flushKeyUse()
-		e.removeLeftovers(ctx)
-		if e.cfg.Retain > 0 {
-			e.eraseAged(ctx)
-		}
-	}
-}
-
 // eraseAged erases what ended longer ago than Retain. It looks at the oldest first, and stops
 // where nothing of a batch is due.
 func (e *Engine) eraseAged(ctx context.Context) {
@@ -84,17 +65,5 @@ func (e *Engine) eraseAged(ctx context.Context) {
 			}
 			erased++
 		}
-	}
-}
-
-func (e *Engine) flushKeyUse() {
-	used := e.accounts.used.take()
-	if len(used) == 0 {
-		return
-	}
-	ctx, cancel := detach(context.Background())
-	defer cancel()
-	if err := e.store.TouchKeys(ctx, used); err != nil {
-		e.cfg.Log.Warn("it was not recorded when keys were last used", "error", err)
 	}
 }

@@ -81,7 +81,7 @@ func (c *call) queue(ctx context.Context) (Result, error) {
 		return Result{}, err
 	}
 	defer leave()
-	if ids := c.referenceIDs(); len(ids) > 0 {
+	if ids := referenceIDs(c.record.References); len(ids) > 0 {
 		if err := e.spool.Keep(ctx, ids...); err != nil {
 			return Result{}, public(err)
 		}
@@ -204,14 +204,6 @@ func (c *call) tooFewCredits(ctx context.Context, err error) error {
 	}
 	return &Error{Code: CodeInsufficientCredits,
 		Message: fmt.Sprintf("the account has too few credits for this request, which costs %d; it has %d", cost, b.Credits)}
-}
-
-func (c *call) referenceIDs() []ReferenceID {
-	ids := make([]ReferenceID, len(c.record.References))
-	for i, f := range c.record.References {
-		ids[i] = f.ID
-	}
-	return ids
 }
 
 // answer is what the caller is told of a generation that has ended.

@@ -44,6 +44,14 @@ func (u UserID) Valid() bool {
 	return u != "" && len(u) <= 255 && !strings.Contains(string(u), "\x00")
 }
 
+// Check returns nil if u is valid, else an ErrInvalidRequest that says what a user's identifier is.
+func (u UserID) Check() error {
+	if u.Valid() {
+		return nil
+	}
+	return invalid("a user's identifier is 1 to 255 bytes without NUL; got %s", quote(string(u)))
+}
+
 // Valid reports whether id has the form of a generation's identifier. It says nothing of whether
 // the generation exists.
 func (id GenerationID) Valid() bool {

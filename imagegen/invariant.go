@@ -5,6 +5,13 @@ import (
 	"slices"
 )
 
+// Violation is one broken invariant.
+type Violation struct {
+	Rule    string // such as "journal chain" or "image bytes"
+	Subject string // what it is about: a sequence number, a lot, a generation, an image
+	Detail  string
+}
+
 // Error makes a Violation the error of a write that would have broken an invariant. Such a write is
 // refused and changes nothing; it is always a bug, of this module or of what implements its interfaces.
 func (v Violation) Error() string {

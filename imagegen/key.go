@@ -57,8 +57,8 @@ func (a *Accounts) MintKey(ctx context.Context, u UserID, name string, expires t
 			return "", Key{}, err
 		}
 	}
-	if !u.Valid() {
-		return "", Key{}, invalid("a user's identifier is 1 to 255 bytes without NUL; got %s", quote(string(u)))
+	if err := u.Check(); err != nil {
+		return "", Key{}, err
 	}
 	raw := newRawKey()
 	k := Key{ID: KeyID(a.ids.next(keyPrefix, now)), User: u, Name: name, Prefix: raw[:keyDisplayLength],

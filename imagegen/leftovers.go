@@ -68,14 +68,9 @@ func (e *Engine) removeFormerImages(ctx context.Context, r Record) {
 }
 
 func (e *Engine) removeReferences(files []ReferenceFile) {
-	if len(files) == 0 {
-		return
+	if len(files) > 0 {
+		e.removeSpooled(referenceIDs(files)...)
 	}
-	ids := make([]ReferenceID, len(files))
-	for i, f := range files {
-		ids[i] = f.ID
-	}
-	e.removeSpooled(ids...)
 }
 
 func (e *Engine) removeSpooled(ids ...ReferenceID) {

@@ -13,8 +13,8 @@ import (
 // plan validates and prices a request: a pure function of it. References are checked when they
 // are staged; here they only count. Of a request that is refused the record says what was asked.
 func (e *Engine) plan(u UserID, q GenerateRequest) (Record, offer, error) {
-	if !u.Valid() {
-		return Record{}, offer{}, errNoUser
+	if err := u.Check(); err != nil {
+		return Record{}, offer{}, err
 	}
 	r := Record{Intent: Intent{User: u, Model: q.Model, Prompt: q.Prompt, N: cmp.Or(q.N, 1), Size: q.Size,
 		Quality: cmp.Or(q.Quality, QualityAuto), Async: q.Async, IdempotencyKey: q.IdempotencyKey, BaseURL: q.BaseURL},

@@ -43,6 +43,14 @@ type ReferenceFile struct {
 	SHA256        [32]byte
 }
 
+func referenceIDs(files []ReferenceFile) []ReferenceID {
+	ids := make([]ReferenceID, len(files))
+	for i, f := range files {
+		ids[i] = f.ID
+	}
+	return ids
+}
+
 // Progress is how far a generation has come.
 type Progress struct {
 	State    State

@@ -20,15 +20,10 @@ func (s *Session) User() UserID { return s.user }
 // Models implements [Service].
 func (s *Session) Models(ctx context.Context) ([]ModelInfo, error) { return s.engine.Models(ctx) }
 
-// OpenImage implements [Service].
-func (s *Session) OpenImage(ctx context.Context, id ImageID) (*ImageFile, error) {
-	return s.engine.OpenImage(ctx, id)
-}
-
 // Balance implements [Service].
 func (s *Session) Balance(ctx context.Context) (Balance, error) {
-	if !s.user.Valid() {
-		return Balance{}, errNoUser
+	if err := s.user.Check(); err != nil {
+		return Balance{}, err
 	}
 	b, err := s.engine.ledger.Balance(ctx, s.user)
 	if err != nil {
@@ -58,7 +53,7 @@ func (s *Session) Generations(ctx context.Context, q Query) (Page, error) {
 	q.Limit = cmp.Or(q.Limit, DefaultPageSize)
 	switch {
 	case !s.user.Valid():
-		return Page{}, errNoUser
+		return Page{}, s.user.Check()
 	case q.Limit < 1 || q.Limit > MaxPageSize:
 		return Page{}, invalid("limit must be from 1 to %d; got %d", MaxPageSize, q.Limit)
 	case q.After != "" && !q.After.Valid():
@@ -79,5 +74,3 @@ func (s *Session) Generations(ctx context.Context, q Query) (Page, error) {
 	}
 	return p, nil
 }
-
-var errNoUser = Invalid("a user's identifier is 1 to 255 bytes without NUL")

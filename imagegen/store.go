@@ -187,35 +187,3 @@ type Readier interface {
 	// Ready returns nil, or why not, in words for an operator. It is cheap.
 	Ready(ctx context.Context) error
 }
-
-// Auditor is implemented by a Store that can check its own books.
-type Auditor interface {
-	// Audit replays the journal and checks every invariant, and every image's bytes against its
-	// record. An error means that it could not be carried out.
-	Audit(ctx context.Context) (AuditReport, error)
-}
-
-// AuditReport is what an audit went over and what it found.
-type AuditReport struct {
-	Entries     int // of the journal
-	Accounts    int
-	Lots        int
-	Charges     int
-	Generations int
-	Images      int
-	Violations  []Violation // the first MaxViolations
-	More        int         // violations beyond those
-}
-
-// MaxViolations is the most violations that a report lists.
-const MaxViolations = 100
-
-// Clean reports whether nothing was found.
-func (r AuditReport) Clean() bool { return len(r.Violations) == 0 }
-
-// Violation is one broken invariant.
-type Violation struct {
-	Rule    string // such as "journal chain" or "image bytes"
-	Subject string // what it is about: a sequence number, a lot, a generation, an image
-	Detail  string
-}

@@ -65,7 +65,7 @@ func (c *Client) sendJSON(ctx context.Context, q imagegen.GenerateRequest) (*htt
 
 // post sends a request for images.
 func (c *Client) post(ctx context.Context, idempotencyKey, contentType string, body io.Reader) (*http.Response, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+"/api/v1/images/generations", body)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+wire.GeneratePath, body)
 	if err != nil {
 		return nil, unreachable(err)
 	}

@@ -19,14 +19,14 @@ const maxBody = 64 << 20
 // Models implements [imagegen.Service].
 func (c *Client) Models(ctx context.Context) ([]imagegen.ModelInfo, error) {
 	var body wire.Models
-	_, err := c.read(ctx, "/api/v1/models", &body)
+	_, err := c.read(ctx, wire.ModelsPath, &body)
 	return body.Value(), err
 }
 
 // Balance implements [imagegen.Service].
 func (c *Client) Balance(ctx context.Context) (imagegen.Balance, error) {
 	var body wire.BalanceBody
-	_, err := c.read(ctx, "/api/v1/credits", &body)
+	_, err := c.read(ctx, wire.CreditsPath, &body)
 	return body.Balance.Value(), err
 }
 
@@ -49,7 +49,7 @@ func (c *Client) Generations(ctx context.Context, q imagegen.Query) (imagegen.Pa
 		query.Set("status", string(q.Status))
 	}
 	var body wire.List
-	if _, err := c.read(ctx, "/api/v1/generations?"+query.Encode(), &body); err != nil {
+	if _, err := c.read(ctx, wire.GenerationsPath+"?"+query.Encode(), &body); err != nil {
 		return imagegen.Page{}, err
 	}
 	p, err := body.Value()

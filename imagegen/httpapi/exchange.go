@@ -1,14 +1,11 @@
 package httpapi
 
 import (
-	"bytes"
-	"encoding/json"
 	"io"
 	"log/slog"
 	"math"
 	"net/http"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -68,6 +65,18 @@ func (x *exchange) set(name, value string) {
 	x.Header()[name] = x.values[x.used : x.used+1 : x.used+1]
 	x.used++
 }
+
+// send answers with bytes that are ready.
+func (x *exchange) send(status int, body []byte) error {
+	x.set("Content-Length", strconv.Itoa(len(body)))
+	x.WriteHeader(status)
+	x.Write(body) // a peer that has gone needs no answer
+	return nil
+}
+
+// lingering is how long an answer that came before the end of the body waits for the rest, which
+// net/http reads to leave the connection fit for use.
+const lingering = 2 * time.Second
 
 // WriteHeader implements http.ResponseWriter.
 func (x *exchange) WriteHeader(status int) {
@@ -130,45 +139,4 @@ func (x *exchange) level() slog.Level {
 		return slog.LevelDebug
 	}
 	return slog.LevelInfo
-}
-
-// encoder is a buffer with an encoder that writes to it, for use again and again.
-type encoder struct {
-	bytes.Buffer
-	json *json.Encoder
-}
-
-var encoders = sync.Pool{New: func() any {
-	e := &encoder{}
-	e.json = json.NewEncoder(&e.Buffer)
-	e.json.SetEscapeHTML(false)
-	return e
-}}
-
-// largestKept bounds what the pool holds on to.
-const largestKept = 64 << 10
-
-// json answers with a body. Unless the header says otherwise it is not to be stored.
-func (x *exchange) json(status int, body any) error {
-	e := encoders.Get().(*encoder)
-	defer func() {
-		if e.Cap() <= largestKept {
-			e.Reset()
-			encoders.Put(e)
-		}
-	}()
-	if err := e.json.Encode(body); err != nil {
-		return err
-	}
-	x.set("Content-Type", "application/json")
-	x.set("Cache-Control", "no-store")
-	return x.send(status, e.Bytes())
-}
-
-// send answers with bytes that are ready.
-func (x *exchange) send(status int, body []byte) error {
-	x.set("Content-Length", strconv.Itoa(len(body)))
-	x.WriteHeader(status)
-	x.Write(body) // a peer that has gone needs no answer
-	return nil
 }

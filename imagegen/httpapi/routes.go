@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/internal/wire"
 	"github.com/julienschmidt/httprouter"
 )
 
@@ -24,12 +25,12 @@ func (a *api) routes() *httprouter.Router {
 	r.MethodNotAllowed = answer(methodNotAllowed)
 	r.GlobalOPTIONS = answer(a.preflight)
 
-	get(r, "/api/v1/models", a.models)
-	get(r, "/api/v1/credits", a.withKey(a.balance))
-	post(r, "/api/v1/images/generations", a.withKey(a.generate))
-	get(r, "/api/v1/generations", a.withKey(a.generations))
-	get(r, "/api/v1/generations/:id", a.withKey(a.generation))
-	get(r, "/images/:id", a.image)
+	get(r, wire.ModelsPath, a.models)
+	get(r, wire.CreditsPath, a.withKey(a.balance))
+	post(r, wire.GeneratePath, a.withKey(a.generate))
+	get(r, wire.GenerationsPath, a.withKey(a.generations))
+	get(r, wire.GenerationPath(":id"), a.withKey(a.generation))
+	get(r, wire.ImagePath(":id"), a.image)
 	get(r, pathHealthy, a.healthy)
 	get(r, pathReady, a.ready)
 	return r

@@ -68,14 +68,6 @@ func (a *audit) finish() (imagegen.AuditReport, error) {
 	return a.report, err
 }
 
-func (a *audit) violation(v imagegen.Violation) {
-	if len(a.report.Violations) == imagegen.MaxViolations {
-		a.report.More++
-		return
-	}
-	a.report.Violations = append(a.report.Violations, v)
-}
-
 func (a *audit) checksums(t *bbolt.Tx) error {
 	return t.ForEach(func(name []byte, b *bbolt.Bucket) error {
 		if err := a.ctx.Err(); err != nil {
@@ -84,7 +76,7 @@ func (a *audit) checksums(t *bbolt.Tx) error {
 		label := labelOf(kv.Bucket(name))
 		return b.ForEach(func(k, stored []byte) error {
 			if _, ok := label.intact(k, stored); !ok {
-				a.violation(imagegen.Violation{Rule: "checksum", Subject: fmt.Sprintf("%s %q", name, k),
+				a.report.Add(imagegen.Violation{Rule: "checksum", Subject: fmt.Sprintf("%s %q", name, k),
 					Detail: "the stored value does not match its checksum; restore a backup"})
 			}
 			return nil
@@ -98,13 +90,13 @@ func (a *audit) books(t kv.Tx) error {
 	if err != nil {
 		return err
 	}
-	counts, err := ledger.Check(a.ctx, t, scratch, a.violation)
+	counts, err := ledger.Check(a.ctx, t, scratch, a.report.Add)
 	if err = errors.Join(err, scratch.discard()); err != nil {
 		return err
 	}
 	r := &a.report
 	r.Entries, r.Accounts, r.Lots, r.Charges = counts.Entries, counts.Accounts, counts.Lots, counts.Charges
-	r.Generations, err = tables.Check(a.ctx, t, a.violation)
+	r.Generations, err = tables.Check(a.ctx, t, a.report.Add)
 	return err
 }
 
@@ -121,7 +113,7 @@ func (a *audit) image(i listed) error {
 	}
 	named, err := a.db.names(a.ctx, i.Key)
 	if named {
-		a.violation(imagegen.Violation{Rule: "image bytes", Subject: string(i.Key.Image), Detail: wrong.Error()})
+		a.report.Add(imagegen.Violation{Rule: "image bytes", Subject: string(i.Key.Image), Detail: wrong.Error()})
 	}
 	return err
 }

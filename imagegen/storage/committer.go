@@ -36,14 +36,14 @@ const (
 
 // Update implements kv.DB.
 func (d *database) Update(ctx context.Context, run func(kv.Tx) error) error {
-	if err := notBegun(ctx); err != nil {
+	if err := kv.NotBegun(ctx); err != nil {
 		return err
 	}
 	o := &op{run: run, done: make(chan error, 1)}
 	select {
 	case d.queue <- o:
 	case <-ctx.Done():
-		return notBegun(ctx)
+		return kv.NotBegun(ctx)
 	case <-d.ended:
 		return notApplied(errClosed)
 	}
@@ -52,7 +52,7 @@ func (d *database) Update(ctx context.Context, run func(kv.Tx) error) error {
 	case err := <-o.done:
 		return err
 	case <-ctx.Done():
-		why = notBegun(ctx)
+		why = kv.NotBegun(ctx)
 	case <-d.ended:
 		why = notApplied(errClosed)
 	}

@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -41,14 +40,6 @@ var (
 // notApplied says of a write that it changed nothing, and why.
 func notApplied(why error) error {
 	return fmt.Errorf("%w: %w", imagegen.ErrNotApplied, why)
-}
-
-// notBegun is the error of a write whose context ended before it began; nil if it has not ended.
-func notBegun(ctx context.Context) error {
-	if ctx.Err() == nil {
-		return nil
-	}
-	return notApplied(context.Cause(ctx))
 }
 
 // isFull reports whether an error says that the disk, or the quota, is full.

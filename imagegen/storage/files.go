@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
 // files keeps bytes under names below the directory; no name leads out of it.
@@ -41,7 +42,7 @@ func (f *files) begin(ctx context.Context) error {
 	if err := f.stopped(); err != nil {
 		return notApplied(err)
 	}
-	return notBegun(ctx)
+	return kv.NotBegun(ctx)
 }
 
 // write makes a file of what r yields: the whole of it under its name, or nothing. durable tells

@@ -52,7 +52,7 @@ func (a *audit) orphan(file string) error {
 	default:
 		return nil
 	}
-	a.violation(v)
+	a.report.Add(v)
 	return nil
 }
 

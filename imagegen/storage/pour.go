@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 	"sync"
+
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
 const bufferSize = 64 << 10
@@ -56,7 +58,7 @@ func pourOn(ctx context.Context, to io.Writer, b *buffer, r io.Reader) (err erro
 	}()
 	for !w.hasFailed() {
 		w.full <- b
-		if err := notBegun(ctx); err != nil {
+		if err := kv.NotBegun(ctx); err != nil {
 			return err
 		}
 		b = buffers.Get().(*buffer)

@@ -2,10 +2,6 @@ package storage
 
 import (
 	"bytes"
-	"encoding/binary"
-	"fmt"
-	"hash/crc32"
-	"runtime/debug"
 
 	"go.etcd.io/bbolt"
 
@@ -22,9 +18,6 @@ type tx struct {
 }
 
 var _ kv.Tx = (*tx)(nil)
-
-// fault is what the methods of tx panic with: they return no error. guard turns it into one.
-type fault struct{ error }
 
 // bucket is a bucket of bbolt's with the beginning of what its values are sealed with. Its own Get
 // would make a new cursor each time.
@@ -130,95 +123,3 @@ func lastBefore(c *bbolt.Cursor, before []byte) (key, value []byte) {
 }
 
 func (t *tx) OnCommit(f func()) { t.onCommit = append(t.onCommit, f) }
-
-const sealLength = crc32.Size
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-// label stands for a bucket in the seals of its values: over the place of a value too, so that one
-// that lies elsewhere is noticed.
-type label struct {
-	name kv.Bucket
-	sum  uint32
-}
-
-func labelOf(name kv.Bucket) label { return label{name, crc32.Checksum([]byte(name), castagnoli)} }
-
-func (l label) seal(key, value []byte) uint32 {
-	return crc32.Update(crc32.Update(l.sum, castagnoli, key), castagnoli, value)
-}
-
-// sealed appends to stored what is stored for a value.
-func (l label) sealed(stored, key, value []byte) []byte {
-	return binary.BigEndian.AppendUint32(append(stored, value...), l.seal(key, value))
-}
-
-// arena is memory for the values of one transaction, used again by the next: bbolt keeps none of
-// them when a transaction has ended.
-type arena struct{ chunk, rest []byte }
-
-const arenaChunk = 128 << 10
-
-func (a *arena) reset() { a.rest = a.chunk }
-
-// next returns an empty slice that has room for n bytes.
-func (a *arena) next(n int) []byte {
-	if n > len(a.rest) {
-		a.chunk = make([]byte, max(n, arenaChunk))
-		a.rest = a.chunk
-	}
-	free := a.rest[:0:n]
-	a.rest = a.rest[n:]
-	return free
-}
-
-// intact returns what was put; false if it is not what is stored.
-func (l label) intact(key, stored []byte) (value []byte, ok bool) {
-	n := len(stored) - sealLength
-	if n < 0 || binary.BigEndian.Uint32(stored[n:]) != l.seal(key, stored[:n]) {
-		return nil, false
-	}
-	return stored[:n:n], true
-}
-
-func (l label) verified(key, stored []byte) []byte {
-	value, ok := l.intact(key, stored)
-	if !ok {
-		panic(fault{fmt.Errorf("%w: %s %q does not match its checksum; run an audit and restore a backup", ErrCorrupt, l.name, key)})
-	}
-	return value
-}
-
-func must(err error, name kv.Bucket, key []byte) {
-	if err != nil {
-		panic(fault{fmt.Errorf("storage: %s %q cannot be written: %v", name, key, err)})
-	}
-}
-
-// panicError is a bug, of an operation or in bbolt. The stack is for the log.
-type panicError struct {
-	value any
-	stack []byte
-}
-
-func (e *panicError) Error() string {
-	return fmt.Sprintf("storage: panic in a transaction: %v", e.value)
-}
-
-// guard turns a panic of f into an error, also one from a page of the mapped file that the disk
-// does not give back.
-func guard(f func() error) (err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		switch p := recover().(type) {
-		case nil:
-		case fault:
-			err = p.error
-		case interface{ Addr() uintptr }:
-			err = fmt.Errorf("%w: a page of the file cannot be read: %v", ErrCorrupt, p)
-		default:
-			err = &panicError{p, debug.Stack()}
-		}
-	}()
-	return f()
-}

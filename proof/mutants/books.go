@@ -107,8 +107,8 @@ var ofBooks = []mutant{
 	{
 		name: "memory-not-isolated", breaks: "ErrNotApplied means that nothing was written, in memory too",
 		file: "imagegen/storage/internal/memkv/memkv.go",
-		old: `	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("%w: %w", imagegen.ErrNotApplied, err)
+		old: `	if err := kv.NotBegun(ctx); err != nil {
+		return err
 	}
 	t := &tx{db: db, writable: true}
 	if err := t.run(f); err != nil {
@@ -121,8 +121,8 @@ var ofBooks = []mutant{
 		t.rollBack()
 		return err
 	}
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("%w: %w", imagegen.ErrNotApplied, err)
+	if err := kv.NotBegun(ctx); err != nil {
+		return err
 	}
 `,
 		catcher: catcher{pkg: linear, run: "TestMemory", runs: 2},

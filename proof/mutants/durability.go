@@ -94,7 +94,7 @@ var ofDurability = []mutant{
 	},
 	{
 		name: "checksum-ignored", breaks: "damage is noticed where it is read",
-		file:    "imagegen/storage/tx.go",
+		file:    "imagegen/storage/seal.go",
 		old:     `if n < 0 || binary.BigEndian.Uint32(stored[n:]) != `,
 		new:     `if n < 0 || n > 1<<40 && binary.BigEndian.Uint32(stored[n:]) != `,
 		catcher: catcher{pkg: disk, run: "TestADamagedValueIsAnErrorWhereItIsRead"},
@@ -123,9 +123,9 @@ var ofDurability = []mutant{
 	{
 		name: "refusal-told-of-a-write", breaks: "ErrNotApplied means that nothing was written",
 		file: "imagegen/storage/committer.go",
-		old: `		why = notBegun(ctx)
+		old: `		why = kv.NotBegun(ctx)
 `,
-		new: `		return notBegun(ctx)
+		new: `		return kv.NotBegun(ctx)
 `,
 		catcher: catcher{pkg: disk, run: "TestAContextIsHonouredUntilTakenUp"},
 	},

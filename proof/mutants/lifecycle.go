@@ -104,7 +104,7 @@ var ofLifecycle = []mutant{
 	},
 	{
 		name: "unsettled-image-shown", breaks: "an image is shown only once it is settled",
-		file:    "imagegen/engine.go",
+		file:    "imagegen/image.go",
 		old:     `if n < 0 || r.State != StateSucceeded {`,
 		new:     `if n < 0 || r.State == StateErasing {`,
 		catcher: catcher{pkg: core, run: "TestAnImageIsShownOnceItIsPaidFor"},
@@ -119,8 +119,8 @@ var ofLifecycle = []mutant{
 	{
 		name: "recovery-requeues-all", breaks: "interrupted synchronous work is failed and refunded",
 		file:    "imagegen/recover.go",
-		old:     `if !r.Async || tries > len(e.cfg.Backoff) || e.tooOld(r) {`,
-		new:     `if tries > len(e.cfg.Backoff) || e.tooOld(r) {`,
+		old:     `if !r.Async || lost && r.Failures`,
+		new:     `if lost && r.Failures`,
 		catcher: catcher{pkg: core, run: "TestRecovery"},
 	},
 	{

@@ -73,8 +73,8 @@ var ofRefusals = []mutant{
 	{
 		name: "other-request-replayed", breaks: "a key with another request is refused",
 		file:    "imagegen/idempotency.go",
-		old:     `case former.Fingerprint != c.record.Fingerprint:`,
-		new:     `case former.Fingerprint == [32]byte{}:`,
+		old:     `if former.Fingerprint != c.record.Fingerprint {`,
+		new:     `if former.Fingerprint == [32]byte{} {`,
 		catcher: catcher{pkg: core, run: "TestIdempotentReplay"},
 	},
 	{

@@ -9,8 +9,16 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
+// Where each request goes, below the base URL.
+const (
+	ModelsPath      = "/api/v1/models"
+	CreditsPath     = "/api/v1/credits"
+	GeneratePath    = "/api/v1/images/generations"
+	GenerationsPath = "/api/v1/generations"
+)
+
 // GenerationPath is where a generation is read, below the base URL.
-func GenerationPath(id imagegen.GenerationID) string { return "/api/v1/generations/" + string(id) }
+func GenerationPath(id imagegen.GenerationID) string { return GenerationsPath + "/" + string(id) }
 
 // ImagePath is where an image is read, below the base URL.
 func ImagePath(id imagegen.ImageID) string { return "/images/" + string(id) }

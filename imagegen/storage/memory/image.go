@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
 // images implements imagegen.ImageStore.
@@ -58,7 +59,7 @@ func (s *images) OpenImage(_ context.Context, k imagegen.ImageKey) (io.ReadSeekC
 
 // RemoveImages implements [imagegen.ImageStore].
 func (s *images) RemoveImages(ctx context.Context, g imagegen.GenerationID, number int, keep ...imagegen.ImageID) error {
-	if err := notBegun(ctx); err != nil {
+	if err := kv.NotBegun(ctx); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -101,16 +102,8 @@ func (s *images) check(k imagegen.ImageKey, i imagegen.StoredImage, report func(
 
 // receive reads to the end what is to be kept.
 func receive(ctx context.Context, r io.Reader) ([]byte, error) {
-	if err := notBegun(ctx); err != nil {
+	if err := kv.NotBegun(ctx); err != nil {
 		return nil, err
 	}
 	return io.ReadAll(r)
-}
-
-// notBegun is the error of a write whose context ended before it began.
-func notBegun(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("%w: %w", imagegen.ErrNotApplied, err)
-	}
-	return nil
 }

@@ -77,25 +77,18 @@ func (db *DB) Joins(l imagegen.Ledger) bool { return l == imagegen.Ledger(db) }
 
 // Audit implements [imagegen.Auditor]. Nothing is written while it runs.
 func (db *DB) Audit(ctx context.Context) (r imagegen.AuditReport, err error) {
-	report := func(v imagegen.Violation) {
-		if len(r.Violations) == imagegen.MaxViolations {
-			r.More++
-			return
-		}
-		r.Violations = append(r.Violations, v)
-	}
 	err = db.kv.View(ctx, func(tx kv.Tx) error {
-		counts, err := ledger.Check(ctx, tx, memkv.New(), report)
+		counts, err := ledger.Check(ctx, tx, memkv.New(), r.Add)
 		if err != nil {
 			return err
 		}
 		r.Entries, r.Accounts, r.Lots, r.Charges = counts.Entries, counts.Accounts, counts.Lots, counts.Charges
-		if r.Generations, err = tables.Check(ctx, tx, report); err != nil {
+		if r.Generations, err = tables.Check(ctx, tx, r.Add); err != nil {
 			return err
 		}
 		return tables.Images(tx, func(k imagegen.ImageKey, i imagegen.StoredImage) error {
 			r.Images++
-			db.images.check(k, i, report)
+			db.images.check(k, i, r.Add)
 			return ctx.Err()
 		})
 	})

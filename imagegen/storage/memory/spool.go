@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
 // spool implements imagegen.Spool. What it keeps is as durable as everything else here.
@@ -32,7 +33,7 @@ func (s *spool) Stage(ctx context.Context, id imagegen.ReferenceID, r io.Reader)
 
 // Keep implements [imagegen.Spool]. imagegen.ErrNotFound: one of them is not there.
 func (s *spool) Keep(ctx context.Context, ids ...imagegen.ReferenceID) error {
-	if err := notBegun(ctx); err != nil {
+	if err := kv.NotBegun(ctx); err != nil {
 		return err
 	}
 	for _, id := range ids {

@@ -2,7 +2,12 @@
 // transactions. Package storage implements it over a bbolt file, package memory over maps.
 package kv
 
-import "context"
+import (
+	"context"
+	"fmt"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
 
 // Bucket names an ordered set of keys.
 type Bucket string
@@ -43,4 +48,12 @@ type DB interface {
 	// rolled back. A context that ends before f is taken up gives
 	// imagegen.ErrNotApplied, as does a full disk; after any other error the outcome is unknown.
 	Update(ctx context.Context, f func(Tx) error) error
+}
+
+// NotBegun is the error of a write whose context ended before it began; nil if it has not ended.
+func NotBegun(ctx context.Context) error {
+	if err := context.Cause(ctx); err != nil {
+		return fmt.Errorf("%w: %w", imagegen.ErrNotApplied, err)
+	}
+	return nil
 }

@@ -10,7 +10,7 @@ import (
 
 // Charge is imagegen.Ledger's Charge within a transaction. A refusal comes before any write.
 func (b Books) Charge(c imagegen.Charge) error {
-	if err := cmp.Or(checkCharge(c.ID), checkUser(c.User), checkAmount(c.Credits)); err != nil {
+	if err := cmp.Or(checkCharge(c.ID), c.User.Check(), checkAmount(c.Credits)); err != nil {
 		return err
 	}
 	former, known, err := readCharge(b.tx, c.ID)

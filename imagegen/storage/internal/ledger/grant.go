@@ -8,7 +8,7 @@ import (
 )
 
 func (b Books) grant(g imagegen.Grant) (imagegen.Lot, error) {
-	if err := cmp.Or(checkUser(g.User), checkAmount(g.Credits), checkRef(g.Ref)); err != nil {
+	if err := cmp.Or(g.User.Check(), checkAmount(g.Credits), checkRef(g.Ref)); err != nil {
 		return imagegen.Lot{}, err
 	}
 	former, known, err := b.byRef(g.Ref)

@@ -8,7 +8,7 @@ import (
 )
 
 func (b Books) revoke(r imagegen.Revocation) (imagegen.Entry, error) {
-	if err := cmp.Or(checkUser(r.User), checkAmount(r.Credits), checkRef(r.Ref)); err != nil {
+	if err := cmp.Or(r.User.Check(), checkAmount(r.Credits), checkRef(r.Ref)); err != nil {
 		return imagegen.Entry{}, err
 	}
 	former, known, err := b.byRef(r.Ref)

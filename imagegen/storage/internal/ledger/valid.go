@@ -6,13 +6,6 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-func checkUser(u imagegen.UserID) error {
-	if u.Valid() {
-		return nil
-	}
-	return imagegen.Invalid("a user's identifier is 1 to 255 bytes without NUL; got %q", u)
-}
-
 func checkAmount(c imagegen.Credits) error {
 	if c.Valid() {
 		return nil

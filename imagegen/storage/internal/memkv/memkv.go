@@ -3,10 +3,8 @@ package memkv
 
 import (
 	"context"
-	"fmt"
 	"sync"
 
-	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
@@ -37,8 +35,8 @@ func (db *DB) View(ctx context.Context, f func(kv.Tx) error) error {
 func (db *DB) Update(ctx context.Context, f func(kv.Tx) error) error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("%w: %w", imagegen.ErrNotApplied, err)
+	if err := kv.NotBegun(ctx); err != nil {
+		return err
 	}
 	t := &tx{db: db, writable: true}
 	if err := t.run(f); err != nil {

@@ -41,12 +41,14 @@ func (t *Tables) Update(ctx context.Context, f imagegen.Fence, c imagegen.Change
 
 // Generation implements [imagegen.GenerationStore].
 func (t *Tables) Generation(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
-	return t.view(ctx, func(tx kv.Tx) (row, error) { return load(tx, id) })
+	r, err := view(ctx, t.db, func(tx kv.Tx) (row, error) { return load(tx, id) })
+	return r.Record, err
 }
 
 // Reserved implements [imagegen.GenerationStore].
 func (t *Tables) Reserved(ctx context.Context, u imagegen.UserID, key string) (imagegen.Record, error) {
-	return t.view(ctx, func(tx kv.Tx) (row, error) { return loadReserved(tx, u, key) })
+	r, err := view(ctx, t.db, func(tx kv.Tx) (row, error) { return loadReserved(tx, u, key) })
+	return r.Record, err
 }
 
 // apply is the change to a row in this transaction. imagegen.ErrStale if there is none, or another
@@ -81,7 +83,7 @@ func (t *Tables) replace(tx kv.Tx, from, to row, now, until time.Time) (row, err
 func checkNew(r imagegen.Record) error {
 	switch {
 	case !r.User.Valid():
-		return imagegen.Invalid("a user's identifier is 1 to 255 bytes without NUL; got %q", r.User)
+		return r.User.Check()
 	case r.ID == "" || strings.Contains(string(r.ID), "\x00"):
 		return imagegen.Invalid("a generation's identifier is not empty and holds no NUL; got %q", r.ID)
 	case r.State != imagegen.StateCharging:

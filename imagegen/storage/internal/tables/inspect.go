@@ -15,18 +15,17 @@ var _ imagegen.Inspector = (*Tables)(nil)
 const mostNames = 100_000
 
 // UserPage implements [imagegen.Inspector].
-func (t *Tables) UserPage(ctx context.Context, q imagegen.UserQuery) (p imagegen.UserPage, err error) {
-	err = t.db.View(ctx, func(tx kv.Tx) error {
+func (t *Tables) UserPage(ctx context.Context, q imagegen.UserQuery) (imagegen.UserPage, error) {
+	return view(ctx, t.db, func(tx kv.Tx) (p imagegen.UserPage, err error) {
 		ids, next := namesPage(tx, q, cmp.Or(q.Limit, imagegen.DefaultPageSize))
 		p = imagegen.UserPage{Users: make([]imagegen.User, len(ids)), Next: next}
 		for i, id := range ids {
 			if p.Users[i], err = loadUser(tx, id); err != nil {
-				return err
+				return p, err
 			}
 		}
-		return nil
+		return p, nil
 	})
-	return p, err
 }
 
 // namesPage finds up to n users of a query, and the name behind which others may follow.

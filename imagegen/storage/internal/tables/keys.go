@@ -18,8 +18,8 @@ const keyVersion = 1
 // CreateKey implements [imagegen.KeyStore]. imagegen.ErrExists: the identifier or the hash is
 // another key's. imagegen.ErrInvalidRequest: the user's identifier is not valid.
 func (t *Tables) CreateKey(ctx context.Context, k imagegen.Key) error {
-	if !k.User.Valid() {
-		return imagegen.Invalid("a user's identifier is 1 to 255 bytes without NUL; got %q", k.User)
+	if err := k.User.Check(); err != nil {
+		return err
 	}
 	return t.db.Update(ctx, func(tx kv.Tx) error {
 		id, hash := kv.Key(string(k.ID)), k.Hash[:]
@@ -39,19 +39,14 @@ func (t *Tables) CreateKey(ctx context.Context, k imagegen.Key) error {
 
 // KeyByHash implements [imagegen.KeyStore].
 func (t *Tables) KeyByHash(ctx context.Context, hash [32]byte) (imagegen.Key, error) {
-	return t.keys.get(hash, func() (k imagegen.Key, err error) {
-		err = t.db.View(ctx, func(tx kv.Tx) (err error) {
-			k, err = loadKey(tx, hash[:])
-			return err
-		})
-		return k, err
+	return t.keys.get(hash, func() (imagegen.Key, error) {
+		return view(ctx, t.db, func(tx kv.Tx) (imagegen.Key, error) { return loadKey(tx, hash[:]) })
 	})
 }
 
 // Keys implements [imagegen.KeyStore]. Identifiers rise with time.
-func (t *Tables) Keys(ctx context.Context, u imagegen.UserID) (ks []imagegen.Key, err error) {
-	err = t.db.View(ctx, func(tx kv.Tx) (err error) {
-		ks = nil
+func (t *Tables) Keys(ctx context.Context, u imagegen.UserID) ([]imagegen.Key, error) {
+	return view(ctx, t.db, func(tx kv.Tx) (ks []imagegen.Key, err error) {
 		first := kv.Key(string(u))
 		tx.Ascend(userKeys, first, func(key, hash []byte) bool {
 			if !bytes.HasPrefix(key, first) {
@@ -62,9 +57,8 @@ func (t *Tables) Keys(ctx context.Context, u imagegen.UserID) (ks []imagegen.Key
 			ks = append(ks, k)
 			return err == nil
 		})
-		return err
+		return ks, err
 	})
-	return ks, err
 }
 
 // RevokeKey implements [imagegen.KeyStore].

@@ -24,9 +24,8 @@ func (t *Tables) Generations(ctx context.Context, u imagegen.UserID, q imagegen.
 }
 
 // Ended implements [imagegen.GenerationStore]. Identifiers rise with time.
-func (t *Tables) Ended(ctx context.Context, before time.Time, n int) (records []imagegen.Record, err error) {
-	err = t.db.View(ctx, func(tx kv.Tx) (err error) {
-		records = nil
+func (t *Tables) Ended(ctx context.Context, before time.Time, n int) ([]imagegen.Record, error) {
+	return view(ctx, t.db, func(tx kv.Tx) (records []imagegen.Record, err error) {
 		tx.Ascend(ended, nil, func(id, _ []byte) bool {
 			var r row
 			if len(records) >= n {
@@ -38,9 +37,8 @@ func (t *Tables) Ended(ctx context.Context, before time.Time, n int) (records []
 			records = append(records, r.Record)
 			return true
 		})
-		return err
+		return records, err
 	})
-	return records, err
 }
 
 // newest returns the identifiers of the user's n newest visible records, by falling identifier.

@@ -16,18 +16,14 @@ var _ imagegen.LoginStore = (*Tables)(nil)
 const loginVersion = 1
 
 // Login implements [imagegen.LoginStore].
-func (t *Tables) Login(ctx context.Context, u imagegen.UserID) (l imagegen.Login, err error) {
-	err = t.db.View(ctx, func(tx kv.Tx) (err error) {
-		l, err = loadLogin(tx, u)
-		return err
-	})
-	return l, err
+func (t *Tables) Login(ctx context.Context, u imagegen.UserID) (imagegen.Login, error) {
+	return view(ctx, t.db, func(tx kv.Tx) (imagegen.Login, error) { return loadLogin(tx, u) })
 }
 
 // SetLogin implements [imagegen.LoginStore]. imagegen.ErrInvalidRequest: the user's identifier is not valid.
 func (t *Tables) SetLogin(ctx context.Context, l imagegen.Login) error {
-	if !l.User.Valid() {
-		return imagegen.Invalid("a user's identifier is 1 to 255 bytes without NUL; got %q", l.User)
+	if err := l.User.Check(); err != nil {
+		return err
 	}
 	return t.db.Update(ctx, func(tx kv.Tx) error {
 		former, err := loadLogin(tx, l.User)
@@ -40,9 +36,8 @@ func (t *Tables) SetLogin(ctx context.Context, l imagegen.Login) error {
 }
 
 // Operators implements [imagegen.LoginStore].
-func (t *Tables) Operators(ctx context.Context) (n int, err error) {
-	err = t.db.View(ctx, func(tx kv.Tx) (err error) {
-		n = 0
+func (t *Tables) Operators(ctx context.Context) (int, error) {
+	return view(ctx, t.db, func(tx kv.Tx) (n int, err error) {
 		tx.Ascend(logins, nil, func(key, _ []byte) bool {
 			var l imagegen.Login
 			l, err = loadLogin(tx, userOfKey(key))
@@ -54,9 +49,8 @@ func (t *Tables) Operators(ctx context.Context) (n int, err error) {
 			}
 			return err == nil
 		})
-		return err
+		return n, err
 	})
-	return n, err
 }
 
 func encodeLogin(l imagegen.Login) []byte {
@@ -101,12 +95,8 @@ func (t *Tables) CreateInvitation(ctx context.Context, i imagegen.Invitation) er
 }
 
 // Invitation implements [imagegen.LoginStore].
-func (t *Tables) Invitation(ctx context.Context, hash [32]byte, now time.Time) (i imagegen.Invitation, err error) {
-	err = t.db.View(ctx, func(tx kv.Tx) (err error) {
-		i, err = loadInvitation(tx, hash, now)
-		return err
-	})
-	return i, err
+func (t *Tables) Invitation(ctx context.Context, hash [32]byte, now time.Time) (imagegen.Invitation, error) {
+	return view(ctx, t.db, func(tx kv.Tx) (imagegen.Invitation, error) { return loadInvitation(tx, hash, now) })
 }
 
 // TakeInvitation implements [imagegen.LoginStore].

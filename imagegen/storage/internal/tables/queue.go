@@ -12,7 +12,7 @@ import (
 // Claim implements [imagegen.Queue].
 func (t *Tables) Claim(ctx context.Context, n int, lease time.Duration) ([]imagegen.Record, time.Duration, error) {
 	if n <= 0 || t.live.waiting() == 0 {
-		return nil, 0, notBegun(ctx)
+		return nil, 0, kv.NotBegun(ctx)
 	}
 	now := t.now()
 	var (
@@ -99,7 +99,7 @@ func (t *Tables) Recover(ctx context.Context, n int, lease time.Duration) ([]ima
 	now := t.now()
 	abandoned := t.live.abandoned(n, now)
 	if len(abandoned) == 0 {
-		return nil, notBegun(ctx)
+		return nil, kv.NotBegun(ctx)
 	}
 	var records []imagegen.Record
 	err := t.db.Update(ctx, func(tx kv.Tx) (err error) {
@@ -128,7 +128,7 @@ func (t *Tables) recover(tx kv.Tx, abandoned []imagegen.Fence, now, until time.T
 
 // Extend implements [imagegen.Queue].
 func (t *Tables) Extend(ctx context.Context, lease time.Duration, fences ...imagegen.Fence) ([]imagegen.Fence, error) {
-	if err := notBegun(ctx); err != nil {
+	if err := kv.NotBegun(ctx); err != nil {
 		return nil, err
 	}
 	return t.live.extend(t.now().Add(lease), fences), nil

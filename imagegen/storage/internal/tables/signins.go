@@ -15,8 +15,8 @@ const signInVersion = 1
 
 // CreateSignIn implements [imagegen.LoginStore]. imagegen.ErrInvalidRequest: the user's identifier is not valid.
 func (t *Tables) CreateSignIn(ctx context.Context, s imagegen.SignIn) error {
-	if !s.User.Valid() {
-		return imagegen.Invalid("a user's identifier is 1 to 255 bytes without NUL; got %q", s.User)
+	if err := s.User.Check(); err != nil {
+		return err
 	}
 	return t.db.Update(ctx, func(tx kv.Tx) error {
 		tx.Put(signIns, s.Hash[:], encodeSignIn(s))
@@ -26,20 +26,13 @@ func (t *Tables) CreateSignIn(ctx context.Context, s imagegen.SignIn) error {
 }
 
 // SignIn implements [imagegen.LoginStore].
-func (t *Tables) SignIn(ctx context.Context, hash [32]byte) (s imagegen.SignIn, err error) {
-	err = t.db.View(ctx, func(tx kv.Tx) (err error) {
-		s, err = loadSignIn(tx, hash[:])
-		return err
-	})
-	return s, err
+func (t *Tables) SignIn(ctx context.Context, hash [32]byte) (imagegen.SignIn, error) {
+	return view(ctx, t.db, func(tx kv.Tx) (imagegen.SignIn, error) { return loadSignIn(tx, hash[:]) })
 }
 
 // SignIns implements [imagegen.LoginStore].
-func (t *Tables) SignIns(ctx context.Context, u imagegen.UserID) (all []imagegen.SignIn, err error) {
-	err = t.db.View(ctx, func(tx kv.Tx) error {
-		all = signInsOf(tx, u)
-		return nil
-	})
+func (t *Tables) SignIns(ctx context.Context, u imagegen.UserID) ([]imagegen.SignIn, error) {
+	all, err := view(ctx, t.db, func(tx kv.Tx) ([]imagegen.SignIn, error) { return signInsOf(tx, u), nil })
 	slices.SortStableFunc(all, func(a, b imagegen.SignIn) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	return all, err
 }

@@ -4,7 +4,6 @@ package tables
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -56,20 +55,11 @@ func (t *Tables) write(ctx context.Context, f func(tx kv.Tx, now time.Time) (row
 	return r.Record, err
 }
 
-// view runs f over a snapshot.
-func (t *Tables) view(ctx context.Context, f func(tx kv.Tx) (row, error)) (imagegen.Record, error) {
-	var r row
-	err := t.db.View(ctx, func(tx kv.Tx) (err error) {
-		r, err = f(tx)
+// view returns what f reads in a snapshot.
+func view[T any](ctx context.Context, db kv.DB, f func(tx kv.Tx) (T, error)) (v T, err error) {
+	err = db.View(ctx, func(tx kv.Tx) (err error) {
+		v, err = f(tx)
 		return err
 	})
-	return r.Record, err
-}
-
-// notBegun is the error of a write whose context ended before it began.
-func notBegun(ctx context.Context) error {
-	if err := context.Cause(ctx); err != nil {
-		return fmt.Errorf("%w: %w", imagegen.ErrNotApplied, err)
-	}
-	return nil
+	return v, err
 }

@@ -13,8 +13,8 @@ const userVersion = 1
 
 // CreateUser implements [imagegen.UserStore]. imagegen.ErrInvalidRequest: the identifier is not valid.
 func (t *Tables) CreateUser(ctx context.Context, u imagegen.User) error {
-	if !u.ID.Valid() {
-		return imagegen.Invalid("a user's identifier is 1 to 255 bytes without NUL; got %q", u.ID)
+	if err := u.ID.Check(); err != nil {
+		return err
 	}
 	return t.db.Update(ctx, func(tx kv.Tx) error {
 		name, id := kv.Key(u.Name), kv.Key(string(u.ID))
@@ -33,37 +33,29 @@ func (t *Tables) CreateUser(ctx context.Context, u imagegen.User) error {
 
 // User implements [imagegen.UserStore].
 func (t *Tables) User(ctx context.Context, id imagegen.UserID) (imagegen.User, error) {
-	return t.users.get(id, func() (u imagegen.User, err error) {
-		err = t.db.View(ctx, func(tx kv.Tx) (err error) {
-			u, err = loadUser(tx, id)
-			return err
-		})
-		return u, err
+	return t.users.get(id, func() (imagegen.User, error) {
+		return view(ctx, t.db, func(tx kv.Tx) (imagegen.User, error) { return loadUser(tx, id) })
 	})
 }
 
 // UserByName implements [imagegen.UserStore].
-func (t *Tables) UserByName(ctx context.Context, name string) (u imagegen.User, err error) {
-	err = t.db.View(ctx, func(tx kv.Tx) (err error) {
-		u, err = loadUser(tx, imagegen.UserID(tx.Get(userNames, kv.Key(name))))
-		return err
+func (t *Tables) UserByName(ctx context.Context, name string) (imagegen.User, error) {
+	return view(ctx, t.db, func(tx kv.Tx) (imagegen.User, error) {
+		return loadUser(tx, imagegen.UserID(tx.Get(userNames, kv.Key(name))))
 	})
-	return u, err
 }
 
 // Users implements [imagegen.UserStore].
-func (t *Tables) Users(ctx context.Context) (us []imagegen.User, err error) {
-	err = t.db.View(ctx, func(tx kv.Tx) (err error) {
-		us = nil
+func (t *Tables) Users(ctx context.Context) ([]imagegen.User, error) {
+	return view(ctx, t.db, func(tx kv.Tx) (us []imagegen.User, err error) {
 		tx.Ascend(userNames, nil, func(_, id []byte) bool {
 			var u imagegen.User
 			u, err = loadUser(tx, imagegen.UserID(id))
 			us = append(us, u)
 			return err == nil
 		})
-		return err
+		return us, err
 	})
-	return us, err
 }
 
 // SetAccountType implements [imagegen.UserStore].

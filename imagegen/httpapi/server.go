@@ -5,10 +5,6 @@ import (
 	"time"
 )
 
-// lingering is how long an answer that came before the end of the body waits for the rest, which
-// net/http reads to leave the connection fit for use.
-const lingering = 2 * time.Second
-
 // NewServer returns a server with limits that suit the handler: 10 seconds for a header of at most
 // 32 KiB, two minutes between requests. It sets no ReadTimeout and no WriteTimeout: either would cut
 // off generations and uploads, and the handler sets deadlines of its own. Set Addr before you listen.

@@ -1,0 +1,34 @@
+package imagegen
+
+import (
+	"context"
+	"time"
+)
+
+// maintenance is how often the engine looks after what is in no hurry.
+const maintenance = time.Minute
+
+// maintain writes down when keys were used, removes what could not be removed before, and erases
+// what has reached its age.
+func (e *Engine) maintain(ctx context.Context) {
+	for ctx.Err() == nil {
+		pause(ctx, maintenance, nil)
+		e.flushKeyUse()
+		e.removeLeftovers(ctx)
+		if e.cfg.Retain > 0 {
+			e.eraseAged(ctx)
+		}
+	}
+}
+
+func (e *Engine) flushKeyUse() {
+	used := e.accounts.used.take()
+	if len(used) == 0 {
+		return
+	}
+	ctx, cancel := detach(context.Background())
+	defer cancel()
+	if err := e.store.TouchKeys(ctx, used); err != nil {
+		e.cfg.Log.Warn("it was not recorded when keys were last used", "error", err)
+	}
+}
