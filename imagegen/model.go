@@ -5,19 +5,7 @@ import (
 	"slices"
 )
 
-// capabilities are the provider's, with the defaults filled in.
-func (m Model) capabilities() Capabilities {
-	c := m.Provider.Capabilities()
-	if c.Ratios == nil {
-		c.Ratios = Ratios()
-	}
-	if c.Tiers == nil {
-		c.Tiers = Tiers()
-	}
-	orDefault(&c.MaxImages, MaxImages)
-	orDefault(&c.MaxPrompt, MaxPromptRunes)
-	return c
-}
+func (m Model) capabilities() Capabilities { return m.Provider.Capabilities().WithDefaults() }
 
 // info is what the model offers: the provider's capabilities, narrowed by the configuration.
 func (m Model) info() ModelInfo {

@@ -1,6 +1,7 @@
 package imagegen
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"iter"
@@ -46,6 +47,19 @@ type Capabilities struct {
 	MaxReferences int     // 0: none; at most MaxReferences
 	MaxImages     int     // per request, whatever number of upstream calls that takes; 0: MaxImages
 	MaxPrompt     int     // code points; 0: MaxPromptRunes
+}
+
+// WithDefaults returns c with what its zero values stand for.
+func (c Capabilities) WithDefaults() Capabilities {
+	if c.Ratios == nil {
+		c.Ratios = Ratios()
+	}
+	if c.Tiers == nil {
+		c.Tiers = Tiers()
+	}
+	c.MaxImages = cmp.Or(c.MaxImages, MaxImages)
+	c.MaxPrompt = cmp.Or(c.MaxPrompt, MaxPromptRunes)
+	return c
 }
 
 // ProviderRequest is one attempt at a generation.

@@ -17,15 +17,10 @@ const (
 		"[fake:transient=N], [fake:images=M] with M from 1 to 16, and [fake:delay=3s]"
 )
 
-// ParseDirectives reads the directives in a prompt and returns the prompt without them. They are
-// [fake:fail], [fake:refuse], [fake:hang], [fake:panic], [fake:corrupt], [fake:crash],
-// [fake:transient=N], [fake:images=M] with M from 1 to 16, and [fake:delay=D] with a duration such
-// as 3s. Each sets the field of [Faults] of its name.
-//
-// Anything else that begins with "[fake:" is an *imagegen.ProviderError of ClassInvalid whose
-// Message says what to change; so is a directive that stands twice, and a second one that ends the
-// call, unless the other is transient: the call that follows the transient failures ends with it.
-func ParseDirectives(prompt string) (f Faults, rest string, err error) {
+// parseDirectives reads the directives in a prompt, which the comment of Fake lists, and returns the
+// prompt without them. What it refuses is an *imagegen.ProviderError whose Message says what to
+// change.
+func parseDirectives(prompt string) (f Faults, rest string, err error) {
 	text, after, found := strings.Cut(prompt, opening)
 	if !found {
 		return Faults{}, prompt, nil

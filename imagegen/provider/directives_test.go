@@ -1,4 +1,4 @@
-package provider_test
+package provider
 
 import (
 	"errors"
@@ -10,33 +10,32 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/provider"
 )
 
 func TestParseDirectives(t *testing.T) {
 	type parsed struct {
-		Faults provider.Faults
+		Faults Faults
 		Rest   string
 	}
 	for prompt, want := range map[string]parsed{
-		"a fox":                               {provider.Faults{}, "a fox"},
-		"  a fox\n":                           {provider.Faults{}, "  a fox\n"},
-		"a [fake fox] or [two":                {provider.Faults{}, "a [fake fox] or [two"},
-		"[fake:fail]":                         {provider.Faults{Fail: true}, ""},
-		"a fox [fake:refuse]":                 {provider.Faults{Refuse: true}, "a fox"},
-		"[fake:hang] a fox":                   {provider.Faults{Hang: true}, "a fox"},
-		"a[fake:panic]fox":                    {provider.Faults{Panic: true}, "a fox"},
-		"[fake:corrupt]":                      {provider.Faults{Corrupt: true}, ""},
-		"[fake:crash]":                        {provider.Faults{Crash: true}, ""},
-		"[fake:transient=2]":                  {provider.Faults{Transient: 2}, ""},
-		"[fake:images=16]":                    {provider.Faults{Images: 16}, ""},
-		"[fake:delay=1m30s]":                  {provider.Faults{Delay: 90 * time.Second}, ""},
-		"[fake:images=2][fake:fail]":          {provider.Faults{Images: 2, Fail: true}, ""},
-		"[fake:transient=1] fox [fake:crash]": {provider.Faults{Transient: 1, Crash: true}, "fox"},
-		"[fa[fake:fail]ke:hang]":              {provider.Faults{Fail: true}, "[fa ke:hang]"},
+		"a fox":                               {Faults{}, "a fox"},
+		"  a fox\n":                           {Faults{}, "  a fox\n"},
+		"a [fake fox] or [two":                {Faults{}, "a [fake fox] or [two"},
+		"[fake:fail]":                         {Faults{Fail: true}, ""},
+		"a fox [fake:refuse]":                 {Faults{Refuse: true}, "a fox"},
+		"[fake:hang] a fox":                   {Faults{Hang: true}, "a fox"},
+		"a[fake:panic]fox":                    {Faults{Panic: true}, "a fox"},
+		"[fake:corrupt]":                      {Faults{Corrupt: true}, ""},
+		"[fake:crash]":                        {Faults{Crash: true}, ""},
+		"[fake:transient=2]":                  {Faults{Transient: 2}, ""},
+		"[fake:images=16]":                    {Faults{Images: 16}, ""},
+		"[fake:delay=1m30s]":                  {Faults{Delay: 90 * time.Second}, ""},
+		"[fake:images=2][fake:fail]":          {Faults{Images: 2, Fail: true}, ""},
+		"[fake:transient=1] fox [fake:crash]": {Faults{Transient: 1, Crash: true}, "fox"},
+		"[fa[fake:fail]ke:hang]":              {Faults{Fail: true}, "[fa ke:hang]"},
 	} {
 		t.Run(prompt, func(t *testing.T) {
-			faults, rest, err := provider.ParseDirectives(prompt)
+			faults, rest, err := parseDirectives(prompt)
 			is.New(t).NoErr(err)
 			if diff := cmp.Diff(want, parsed{faults, rest}); diff != "" {
 				t.Error(diff)
@@ -72,7 +71,7 @@ func TestParseDirectivesRefuses(t *testing.T) {
 	} {
 		t.Run(prompt, func(t *testing.T) {
 			is := is.New(t)
-			_, _, err := provider.ParseDirectives(prompt)
+			_, _, err := parseDirectives(prompt)
 			refusal, ok := errors.AsType[*imagegen.ProviderError](err)
 			is.True(ok)
 			is.Equal(refusal.Class, imagegen.ClassInvalid)
@@ -84,7 +83,7 @@ func TestParseDirectivesRefuses(t *testing.T) {
 func FuzzParseDirectives(f *testing.F) {
 	f.Add("a fox [fake:transient=2][fake:delay=3s]")
 	f.Fuzz(func(t *testing.T, prompt string) {
-		faults, rest, err := provider.ParseDirectives(prompt)
+		faults, rest, err := parseDirectives(prompt)
 		if err != nil {
 			refusal, ok := errors.AsType[*imagegen.ProviderError](err)
 			if !ok || refusal.Class != imagegen.ClassInvalid || refusal.Message == "" {
@@ -92,10 +91,10 @@ func FuzzParseDirectives(f *testing.F) {
 			}
 			return
 		}
-		if faults == (provider.Faults{}) && rest != prompt {
+		if faults == (Faults{}) && rest != prompt {
 			t.Errorf("%q has no directive and became %q", prompt, rest)
 		}
-		if more, again, err := provider.ParseDirectives(rest); err != nil || more != (provider.Faults{}) || again != rest {
+		if more, again, err := parseDirectives(rest); err != nil || more != (Faults{}) || again != rest {
 			t.Errorf("%q of %q still holds a directive: %+v, %v", rest, prompt, more, err)
 		}
 	})

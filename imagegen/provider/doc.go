@@ -1,6 +1,7 @@
 // Package provider holds the fake provider and what helps to write a real one.
 //
 // [Fake] draws a picture of its own for each prompt and fails in every way that a real upstream
-// fails, on demand. A provider of one's own implements imagegen.Provider, uses [SizeFor] where its
-// upstream takes pixels instead of ratios, and joins the suite of package providertest.
+// fails, on demand. A provider of one's own implements imagegen.Provider, and [Prober] if it can. It
+// uses [RatioFor] and [SizeFor] where its upstream takes pixels instead of ratios, and joins the
+// suite of package providertest.
 package provider

@@ -16,8 +16,14 @@ import (
 // average colour of the first reference image tints the picture, if it has up to 4 million pixels;
 // the quality changes nothing.
 //
-// A prompt may tell it to fail in the ways that [ParseDirectives] lists; a directive that it cannot
-// honour is refused by Check.
+// A prompt may tell it to fail: with [fake:fail], [fake:refuse], [fake:hang], [fake:panic],
+// [fake:corrupt], [fake:crash], [fake:transient=N], [fake:images=M] with M from 1 to 16, and
+// [fake:delay=D] with a duration such as 3s. Each of these directives sets the field of [Faults] of
+// its name.
+//
+// Check refuses whatever else begins with "[fake:", a directive that stands twice, and a second one
+// that ends the call, unless the other is transient: the call that follows the transient failures
+// ends with it.
 //
 // The zero value is ready for use. Fields must not be changed once it is in use.
 type Fake struct {
@@ -53,7 +59,7 @@ func (f *Fake) Check(r imagegen.ProviderRequest) error {
 	if f.Script != nil {
 		return nil
 	}
-	faults, _, err := ParseDirectives(r.Prompt)
+	faults, _, err := parseDirectives(r.Prompt)
 	if err != nil {
 		return err
 	}
@@ -108,7 +114,7 @@ func (f *Fake) generate(ctx context.Context, r imagegen.ProviderRequest, yield f
 func (f *Fake) faults(r imagegen.ProviderRequest) (faults Faults, prompt string, err error) {
 	if f.Script != nil {
 		faults, prompt = f.Script(r), r.Prompt
-	} else if faults, prompt, err = ParseDirectives(r.Prompt); err != nil {
+	} else if faults, prompt, err = parseDirectives(r.Prompt); err != nil {
 		return Faults{}, "", err
 	}
 	return faults, prompt, f.permit(faults)
@@ -116,12 +122,10 @@ func (f *Fake) faults(r imagegen.ProviderRequest) (faults Faults, prompt string,
 
 // wait returns early, with an error, when ctx ends.
 func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-timer.C:
+	case <-time.After(d):
 		return nil
 	}
 }

@@ -50,16 +50,24 @@ func terms(r imagegen.Ratio) (w, h int) {
 	return w / a, h / a
 }
 
-// sizeOf is the size to make for a request: the explicit one to the pixel, else that of its ratio,
-// which is the first reference's nearest where the choice is the provider's.
+// RatioFor returns the ratio to make for a request: the one asked for or, where the choice is the
+// provider's, the one of those given that is nearest to the first reference, else to a square;
+// RatioAuto if none of them has a shape.
+func RatioFor(r imagegen.ProviderRequest, of []imagegen.Ratio) imagegen.Ratio {
+	if r.Ratio != imagegen.RatioAuto {
+		return r.Ratio
+	}
+	shape := imagegen.Size{Width: 1, Height: 1}
+	if len(r.References) > 0 && r.References[0].Width > 0 && r.References[0].Height > 0 {
+		shape = imagegen.Size{Width: r.References[0].Width, Height: r.References[0].Height}
+	}
+	return imagegen.NearestRatio(shape, of)
+}
+
+// sizeOf is the size to make for a request: the explicit one to the pixel, else that of its ratio.
 func sizeOf(r imagegen.ProviderRequest) imagegen.Size {
 	if !r.Size.Auto() {
 		return r.Size
 	}
-	ratio := r.Ratio
-	if ratio == imagegen.RatioAuto && len(r.References) > 0 {
-		first := imagegen.Size{Width: r.References[0].Width, Height: r.References[0].Height}
-		ratio = imagegen.NearestRatio(first, imagegen.Ratios())
-	}
-	return SizeFor(ratio, r.Tier)
+	return SizeFor(RatioFor(r, imagegen.Ratios()), r.Tier)
 }

@@ -43,3 +43,26 @@ func TestSizeForKeepsRatioAndTier(t *testing.T) {
 		}
 	}
 }
+
+func TestRatioFor(t *testing.T) {
+	reference := func(w, h int) []imagegen.ProviderReference {
+		return []imagegen.ProviderReference{{Width: w, Height: h}, {Width: 1, Height: 3}}
+	}
+	for name, c := range map[string]struct {
+		asked      imagegen.Ratio
+		references []imagegen.ProviderReference
+		of         []imagegen.Ratio
+		want       imagegen.Ratio
+	}{
+		"the one asked for":           {"4:3", reference(1600, 900), imagegen.Ratios(), "4:3"},
+		"of the first reference":      {"auto", reference(1600, 900), imagegen.Ratios(), "16:9"},
+		"the nearest that can be had": {"auto", reference(1600, 900), []imagegen.Ratio{"auto", "1:1", "3:2"}, "3:2"},
+		"without a reference":         {"auto", nil, []imagegen.Ratio{"auto", "16:9", "4:5"}, "4:5"},
+		"a reference without a size":  {"auto", reference(0, 0), imagegen.Ratios(), "1:1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := imagegen.ProviderRequest{Ratio: c.asked, References: c.references}
+			is.New(t).Equal(provider.RatioFor(r, c.of), c.want)
+		})
+	}
+}

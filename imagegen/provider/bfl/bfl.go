@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/sizing"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/task"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
@@ -25,6 +27,7 @@ type Provider struct {
 var (
 	_ imagegen.Provider = (*Provider)(nil)
 	_ imagegen.Checker  = (*Provider)(nil)
+	_ provider.Prober   = (*Provider)(nil)
 )
 
 // Name is the configured one.
@@ -40,7 +43,7 @@ func (p *Provider) Check(r imagegen.ProviderRequest) error {
 }
 
 // Generate submits a task for each image, or takes up those of r.Job.
-func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) upstream.Images {
+func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
 	return p.runner.Generate(ctx, r)
 }
 

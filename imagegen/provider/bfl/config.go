@@ -2,7 +2,6 @@ package bfl
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -105,8 +104,6 @@ func New(c Config) (*Provider, error) {
 
 func (c Config) check() error {
 	switch {
-	case c.APIKey == "" && !c.Private:
-		return errors.New("an API key is required")
 	case c.MaxReferences > mostReferences:
 		return fmt.Errorf("the option MaxReferences is %d; it can be up to %d", c.MaxReferences, mostReferences)
 	case c.MaxPrompt < 0 || c.MaxPrompt > imagegen.MaxPromptRunes:

@@ -26,7 +26,7 @@ func (p *Provider) await(ctx context.Context, id string) (ending, error) {
 	failures, missing := 0, 0
 	var told time.Duration // when to come again
 	for wait := firstPoll; ; wait = min(wait*3/2, slowPoll) {
-		if err := pause(ctx, max(wait, told)); err != nil {
+		if err := upstream.Sleep(ctx, max(wait, told)); err != nil {
 			return ending{}, err
 		}
 		told = 0
@@ -56,17 +56,6 @@ func (p *Provider) await(ctx context.Context, id string) (ending, error) {
 
 var errForgotten = &imagegen.ProviderError{Class: imagegen.ClassUnknown,
 	Message: "ComfyUI does not know the workflow any more; was it restarted, or its queue cleared?"}
-
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
 
 type state int
 

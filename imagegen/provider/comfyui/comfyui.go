@@ -3,6 +3,7 @@ package comfyui
 import (
 	"context"
 	"fmt"
+	"iter"
 	"maps"
 	"net/http"
 	"net/url"
@@ -11,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
@@ -26,6 +28,7 @@ type Provider struct {
 var (
 	_ imagegen.Provider = (*Provider)(nil)
 	_ imagegen.Checker  = (*Provider)(nil)
+	_ provider.Prober   = (*Provider)(nil)
 )
 
 // Name is the configured one.
@@ -51,7 +54,7 @@ func (p *Provider) Check(r imagegen.ProviderRequest) error {
 }
 
 // Generate submits a workflow, or continues with what r.Job names.
-func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) upstream.Images {
+func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
 	return func(yield func(imagegen.ProviderImage, error) bool) {
 		a := &attempt{Provider: p, request: r, yield: yield}
 		if err := a.run(ctx); err != nil {

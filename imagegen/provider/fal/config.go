@@ -2,7 +2,6 @@ package fal
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -134,8 +133,6 @@ var modelPath = regexp.MustCompile(`^[\w.-]+(/[\w.-]+)+$`)
 
 func (c Config) check() error {
 	switch {
-	case c.APIKey == "" && !c.Private:
-		return errors.New("an API key is required")
 	case !modelPath.MatchString(c.Model):
 		return fmt.Errorf("the option Model is %q; want one such as fal-ai/flux-2-pro", c.Model)
 	case !modelPath.MatchString(c.EditModel):

@@ -71,8 +71,6 @@ func New(c Config) (*Provider, error) {
 
 func (c Config) check() error {
 	switch {
-	case c.APIKey == "" && !c.Private:
-		return errors.New("an API key is required")
 	case c.MaxReferences > maxReferences:
 		return fmt.Errorf("the option MaxReferences is %d; it can be up to %d", c.MaxReferences, maxReferences)
 	case len(c.ratios()) == 1:

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
 // Sizes tell what a model makes of each ratio in tier 1K. In 2K the edges are twice as long, in 4K
@@ -77,7 +76,7 @@ func (c Config) choose(r imagegen.ProviderRequest) (_ choice, ok bool) {
 		return choice{ratio: imagegen.RatioAuto, tier: r.Tier}, slices.Contains(c.Tiers, r.Tier)
 	}
 	for _, o := range c.choices() {
-		if upstream.Fits(o.size, r) && (o.ratio == r.Ratio || !r.Size.Auto()) {
+		if r.Fits(o.size) == nil && (o.ratio == r.Ratio || !r.Size.Auto()) {
 			return o, true
 		}
 	}
@@ -88,7 +87,7 @@ func (c Config) choose(r imagegen.ProviderRequest) (_ choice, ok bool) {
 func (c Config) ratios() []imagegen.Ratio {
 	return slices.DeleteFunc(imagegen.Ratios(), func(ratio imagegen.Ratio) bool {
 		z, ok := c.Sizes[ratio]
-		return ratio != imagegen.RatioAuto && (!ok || !upstream.Fits(z, imagegen.ProviderRequest{Ratio: ratio, Tier: imagegen.Tier1K}))
+		return ratio != imagegen.RatioAuto && (!ok || imagegen.ProviderRequest{Ratio: ratio, Tier: imagegen.Tier1K}.Fits(z) != nil)
 	})
 }
 

@@ -2,7 +2,6 @@ package openai
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -106,8 +105,6 @@ func New(c Config) (*Provider, error) {
 
 func (c Config) check() error {
 	switch {
-	case c.APIKey == "" && !c.Private:
-		return errors.New("an API key is required")
 	case c.MaxReferences < 0 || c.MaxReferences > imagegen.MaxReferences:
 		return fmt.Errorf("the option MaxReferences is %d; it can be up to %d", c.MaxReferences, imagegen.MaxReferences)
 	case c.MaxPerCall < 1 || c.MaxPerCall > maxPerCall:

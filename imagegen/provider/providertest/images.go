@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"sync"
 	"testing"
@@ -56,8 +55,7 @@ func ratiosAndTiers(t *testing.T, c Config) {
 				is.NoErr(err)
 				is.NoErr(ended)
 				is.Equal(len(sizes), 1)
-				is.True(ratio == imagegen.RatioAuto || near(aspect(sizes[0]), ratio.Aspect())) // the ratio is met
-				is.True(rank(imagegen.TierOf(sizes[0].Area())) >= rank(tier))                  // and so is the tier
+				is.NoErr(r.Fits(sizes[0])) // ratio and tier are met
 			})
 		}
 	}
@@ -72,13 +70,6 @@ func (c Config) ratios(p imagegen.Provider) []imagegen.Ratio {
 	byAspect := func(a, b imagegen.Ratio) int { return cmp.Compare(a.Aspect(), b.Aspect()) }
 	return []imagegen.Ratio{all[0], slices.MaxFunc(all, byAspect), slices.MinFunc(all, byAspect)}
 }
-
-func rank(t imagegen.Tier) int { return slices.Index(imagegen.Tiers(), t) }
-
-func aspect(s imagegen.Size) float64 { return float64(s.Width) / float64(s.Height) }
-
-// near allows what the engine allows: 2 %.
-func near(a, b float64) bool { return math.Abs(math.Log(a/b)) <= math.Log(1.02) }
 
 func explicitSizes(t *testing.T, c Config) {
 	p := c.New(t)
@@ -100,8 +91,7 @@ func explicitSizes(t *testing.T, c Config) {
 			is.NoErr(err)
 			is.NoErr(ended)
 			is.Equal(len(sizes), 1)
-			is.True(sizes[0].Width >= size.Width && sizes[0].Height >= size.Height)                   // never scaled up
-			is.True(near(aspect(sizes[0]), aspect(size)) || near(aspect(sizes[0]), r.Ratio.Aspect())) // never bent
+			is.NoErr(r.Fits(sizes[0])) // never scaled up, never bent
 		})
 	}
 }

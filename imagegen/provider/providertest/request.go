@@ -43,10 +43,7 @@ func check(p imagegen.Provider, r imagegen.ProviderRequest) error {
 
 // ratios are those declared, without RatioAuto unless there is no other.
 func ratios(p imagegen.Provider) []imagegen.Ratio {
-	declared := p.Capabilities().Ratios
-	if declared == nil {
-		declared = imagegen.Ratios()
-	}
+	declared := p.Capabilities().WithDefaults().Ratios
 	shaped := slices.DeleteFunc(slices.Clone(declared), func(r imagegen.Ratio) bool { return r.Aspect() == 0 })
 	if len(shaped) == 0 {
 		return []imagegen.Ratio{imagegen.RatioAuto}
@@ -54,18 +51,10 @@ func ratios(p imagegen.Provider) []imagegen.Ratio {
 	return shaped
 }
 
-func tiers(p imagegen.Provider) []imagegen.Tier {
-	if declared := p.Capabilities().Tiers; declared != nil {
-		return declared
-	}
-	return imagegen.Tiers()
-}
+func tiers(p imagegen.Provider) []imagegen.Tier { return p.Capabilities().WithDefaults().Tiers }
 
 func maxImages(p imagegen.Provider) int {
-	if n := p.Capabilities().MaxImages; n > 0 {
-		return min(n, imagegen.MaxImages)
-	}
-	return imagegen.MaxImages
+	return min(p.Capabilities().WithDefaults().MaxImages, imagegen.MaxImages)
 }
 
 // collect ranges over a call to its end and returns the sizes of the images, each of which has been

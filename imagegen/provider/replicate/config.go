@@ -109,8 +109,6 @@ func New(c Config) (*Provider, error) {
 
 func (c Config) check() error {
 	switch {
-	case c.APIKey == "" && !c.Private:
-		return errors.New("an API key is required")
 	case c.MaxPrompt < 0 || c.MaxPrompt > imagegen.MaxPromptRunes:
 		return fmt.Errorf("the option MaxPrompt is %d; it can be up to %d", c.MaxPrompt, imagegen.MaxPromptRunes)
 	case c.PollInterval < 0:

@@ -3,9 +3,11 @@ package replicate
 import (
 	"context"
 	"fmt"
+	"iter"
 	"net/http"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/task"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/template"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
@@ -25,6 +27,7 @@ type Provider struct {
 var (
 	_ imagegen.Provider = (*Provider)(nil)
 	_ imagegen.Checker  = (*Provider)(nil)
+	_ provider.Prober   = (*Provider)(nil)
 )
 
 // Name is the configured one.
@@ -37,7 +40,7 @@ func (p *Provider) Capabilities() imagegen.Capabilities { return p.capabilities 
 func (p *Provider) Check(r imagegen.ProviderRequest) error { return p.filler.Check(r) }
 
 // Generate creates as many predictions as the images take, or takes up those of r.Job.
-func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) upstream.Images {
+func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
 	return p.runner.Generate(ctx, r)
 }
 

@@ -1,26 +1,11 @@
 package router
 
 import (
-	"cmp"
 	"slices"
 	"unicode/utf8"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
-
-// capabilities are a provider's, with the defaults filled in.
-func capabilities(p imagegen.Provider) imagegen.Capabilities {
-	c := p.Capabilities()
-	if c.Ratios == nil {
-		c.Ratios = imagegen.Ratios()
-	}
-	if c.Tiers == nil {
-		c.Tiers = imagegen.Tiers()
-	}
-	c.MaxImages = cmp.Or(c.MaxImages, imagegen.MaxImages)
-	c.MaxPrompt = cmp.Or(c.MaxPrompt, imagegen.MaxPromptRunes)
-	return c
-}
 
 // union is what at least one member can do.
 func union(members []*member) imagegen.Capabilities {

@@ -31,7 +31,7 @@ type member struct {
 }
 
 func newMember(m Member, b circuitbreaker.CircuitBreaker[any], freed *gate) *member {
-	n := &member{name: m.Name, weight: m.Weight, provider: m.Provider, can: capabilities(m.Provider), breaker: b, freed: freed}
+	n := &member{name: m.Name, weight: m.Weight, provider: m.Provider, can: m.Provider.Capabilities().WithDefaults(), breaker: b, freed: freed}
 	if m.MaxConcurrent > 0 {
 		n.places = bulkhead.New[any](uint(m.MaxConcurrent))
 	}

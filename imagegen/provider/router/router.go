@@ -12,6 +12,7 @@ import (
 	"github.com/failsafe-go/failsafe-go/retrypolicy"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider"
 )
 
 // Provider shares requests among its members. It is safe for concurrent use.
@@ -27,6 +28,7 @@ type Provider struct {
 var (
 	_ imagegen.Provider = (*Provider)(nil)
 	_ imagegen.Checker  = (*Provider)(nil)
+	_ provider.Prober   = (*Provider)(nil)
 )
 
 // Name is the configured one.
@@ -46,13 +48,13 @@ func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) ite
 	}
 }
 
-// Probe asks every member that has a method Probe whether its upstream answers and takes the key,
+// Probe asks every member that is a [provider.Prober] whether its upstream answers and takes the key,
 // all at once. It costs nothing. The error names each member that is not fine.
 func (p *Provider) Probe(ctx context.Context) error {
 	errs := make([]error, len(p.members))
 	var probes sync.WaitGroup
 	for i, m := range p.members {
-		prober, ok := m.provider.(interface{ Probe(context.Context) error })
+		prober, ok := m.provider.(provider.Prober)
 		if !ok {
 			continue
 		}

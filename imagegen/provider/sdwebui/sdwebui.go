@@ -4,11 +4,13 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"iter"
 	"net/http"
 	"slices"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
@@ -24,6 +26,7 @@ type Provider struct {
 var (
 	_ imagegen.Provider = (*Provider)(nil)
 	_ imagegen.Checker  = (*Provider)(nil)
+	_ provider.Prober   = (*Provider)(nil)
 )
 
 // Name is the configured one.
@@ -41,7 +44,7 @@ func (p *Provider) Check(r imagegen.ProviderRequest) error {
 }
 
 // Generate asks for all images with one call.
-func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) upstream.Images {
+func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
 	return func(yield func(imagegen.ProviderImage, error) bool) {
 		if err := p.exchange(ctx, r, yield); err != nil {
 			yield(imagegen.ProviderImage{}, err)

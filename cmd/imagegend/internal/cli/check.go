@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
 )
 
@@ -45,7 +46,7 @@ func newChecks(ctx context.Context, models []imagegen.Model) ([]*check, error) {
 	for i, info := range infos {
 		c := &check{Model: info.ID, Provider: info.Provider, Ratios: info.Ratios, Credits: info.Credits, MaxReferences: info.MaxReferences,
 			MaxImages: info.MaxImages, MaxPrompt: info.MaxPrompt, Tiers: info.Tiers}
-		if p, ok := models[i].Provider.(interface{ Probe(context.Context) error }); ok {
+		if p, ok := models[i].Provider.(provider.Prober); ok {
 			c.probe = p.Probe
 		}
 		checks = append(checks, c)

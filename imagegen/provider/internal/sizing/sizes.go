@@ -8,7 +8,6 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider"
-	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
 // Sizes are those that a model takes: the listed ones, or without a list all that the rules allow.
@@ -68,10 +67,10 @@ func (s Sizes) Choose(r imagegen.ProviderRequest) (imagegen.Size, error) {
 
 func (s Sizes) choose(r imagegen.ProviderRequest) (z imagegen.Size, ok bool) {
 	if r.Size.Auto() && r.Ratio == imagegen.RatioAuto {
-		r.Ratio = imagegen.NearestRatio(shapeOf(r), s.ratiosOf(r.Tier))
+		r.Ratio = provider.RatioFor(r, s.ratiosOf(r.Tier))
 	}
 	for _, z := range s.candidates(r) {
-		if s.allow(z) && upstream.Fits(z, r) {
+		if s.allow(z) && r.Fits(z) == nil {
 			return z, true
 		}
 	}
@@ -100,14 +99,6 @@ func (s Sizes) candidates(r imagegen.ProviderRequest) []imagegen.Size {
 		sizes = append(sizes, s.Rules.within(provider.SizeFor(r.Ratio, t)))
 	}
 	return sizes
-}
-
-// shapeOf is the first reference's size; without one, a square's.
-func shapeOf(r imagegen.ProviderRequest) imagegen.Size {
-	if len(r.References) > 0 && r.References[0].Width > 0 && r.References[0].Height > 0 {
-		return imagegen.Size{Width: r.References[0].Width, Height: r.References[0].Height}
-	}
-	return imagegen.Size{Width: 1, Height: 1}
 }
 
 // ratiosOf are the ratios that can be had in a tier.

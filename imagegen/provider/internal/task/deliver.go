@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
 // errUnwanted says that yield wants no more.
@@ -41,7 +42,7 @@ const (
 // fetch tries more than once: the image is paid for.
 func (q *Runner) fetch(ctx context.Context, address string) (image io.ReadCloser, err error) {
 	for try := range fetchTries {
-		if err := sleep(ctx, time.Duration(try)*fetchPause); err != nil {
+		if err := upstream.Sleep(ctx, time.Duration(try)*fetchPause); err != nil {
 			return nil, err
 		}
 		if image, err = q.Queue.Fetch(ctx, address); err == nil {

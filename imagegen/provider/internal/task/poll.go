@@ -23,7 +23,7 @@ const (
 func (q *Runner) await(ctx context.Context, h Handle) (Progress, error) {
 	pause, hint, failed := q.Interval, time.Duration(0), 0
 	for {
-		if err := sleep(ctx, max(pause, min(hint, maxWait))); err != nil {
+		if err := upstream.Sleep(ctx, max(pause, min(hint, maxWait))); err != nil {
 			return Progress{}, err
 		}
 		p, err := q.Queue.Poll(ctx, h)
@@ -61,16 +61,4 @@ func lost(err error) error {
 		message = "the upstream no longer knows a task that it took in"
 	}
 	return &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: message, Err: err}
-}
-
-// sleep returns the context's cause if it ends first.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

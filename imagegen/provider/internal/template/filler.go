@@ -20,7 +20,7 @@ type Model struct {
 // Filler fills a model's input. It is safe for concurrent use.
 type Filler struct {
 	Model
-	template *Template
+	template *template
 }
 
 // New returns an error that says which option is wrong.
@@ -34,18 +34,18 @@ func New(m Model) (*Filler, error) {
 	if err := m.Sizes.Check(); err != nil {
 		return nil, err
 	}
-	t, err := Parse(m.Input)
+	t, err := parse(m.Input)
 	if err != nil {
 		return nil, err
 	}
 	f := &Filler{m, t}
-	return f, cmp.Or(t.Check(m.MaxReferences, m.MaxPerCall), f.checkSizes())
+	return f, cmp.Or(t.check(m.MaxReferences, m.MaxPerCall), f.checkSizes())
 }
 
 // checkSizes makes sure that the input says which size is wanted.
 func (f *Filler) checkSizes() error {
 	switch {
-	case f.template.UsesPixels():
+	case f.template.usesPixels():
 		return nil
 	case f.Sizes.List == nil:
 		return fmt.Errorf("the option Input has neither %s with %s nor %s; list in Sizes what the model makes", Width, Height, Size)
@@ -53,10 +53,10 @@ func (f *Filler) checkSizes() error {
 	said := map[[2]string]imagegen.Size{}
 	for _, z := range f.Sizes.List {
 		var key [2]string
-		if f.template.Uses(Ratio) {
+		if f.template.uses[Ratio] {
 			key[0] = ratioOf(z)
 		}
-		if f.template.Uses(Tier) {
+		if f.template.uses[Tier] {
 			key[1] = f.tierOf(z)
 		}
 		if other, ok := said[key]; ok {
@@ -86,23 +86,23 @@ func (f *Filler) Fill(r imagegen.ProviderRequest, url func(imagegen.ProviderRefe
 	if err != nil {
 		return nil, err
 	}
-	v := Values{
+	v := values{
 		Prompt: r.Prompt, N: r.N, Quality: string(r.Quality),
 		Width: size.Width, Height: size.Height, Size: size.String(),
 		Ratio: ratioOf(size), Tier: f.tierOf(size),
 	}
 	if len(r.References) == 0 {
-		return f.template.Fill(v), nil
+		return f.template.fill(v), nil
 	}
-	if f.template.Uses(References) {
+	if f.template.uses[References] {
 		urls := make([]string, len(r.References))
 		for i, reference := range r.References {
 			urls[i] = url(reference)
 		}
 		v[References] = urls
 	}
-	if f.template.Uses(Reference) {
+	if f.template.uses[Reference] {
 		v[Reference] = url(r.References[0])
 	}
-	return f.template.Fill(v), nil
+	return f.template.fill(v), nil
 }

@@ -30,33 +30,30 @@ var known = []string{Prompt, N, Width, Height, Size, Ratio, Tier, Quality, Refer
 
 var placeholder = regexp.MustCompile(`\{\{[^{}]*\}\}`)
 
-// Template is a model's input with placeholders. It is never changed.
-type Template struct {
+// template is a model's input with placeholders. It is never changed.
+type template struct {
 	input map[string]any
-	uses  map[string]bool
+	uses  map[string]bool // the placeholders that occur
 }
 
-// Values are what the placeholders stand for: a string, an int, or a list of strings. A field whose
+// values are what the placeholders stand for: a string, an int, or a list of strings. A field whose
 // whole value is a placeholder without a value is left out.
-type Values map[string]any
+type values map[string]any
 
-// Parse checks an input: nothing but strings, numbers, truth values, lists and maps, with known
+// parse checks an input: nothing but strings, numbers, truth values, lists and maps, with known
 // placeholders. A reference is a whole value, never within a text.
-func Parse(input map[string]any) (*Template, error) {
-	t := &Template{input: input, uses: map[string]bool{}}
+func parse(input map[string]any) (*template, error) {
+	t := &template{input: input, uses: map[string]bool{}}
 	if err := t.scan(input); err != nil {
 		return nil, err
 	}
-	if !t.Uses(Prompt) {
+	if !t.uses[Prompt] {
 		return nil, fmt.Errorf("the option Input has no %s", Prompt)
 	}
 	return t, nil
 }
 
-// Uses reports whether a placeholder occurs.
-func (t *Template) Uses(name string) bool { return t.uses[name] }
-
-func (t *Template) scan(v any) error {
+func (t *template) scan(v any) error {
 	switch v := v.(type) {
 	case string:
 		return t.scanText(v)
@@ -79,7 +76,7 @@ func (t *Template) scan(v any) error {
 	return nil
 }
 
-func (t *Template) scanText(s string) error {
+func (t *template) scanText(s string) error {
 	for _, name := range placeholder.FindAllString(s, -1) {
 		switch {
 		case !slices.Contains(known, name):
@@ -92,15 +89,15 @@ func (t *Template) scanText(s string) error {
 	return nil
 }
 
-// Fill returns the input with the placeholders replaced. What a value says is not looked at again:
+// fill returns the input with the placeholders replaced. What a value says is not looked at again:
 // a prompt may hold a placeholder's name.
-func (t *Template) Fill(v Values) map[string]any {
+func (t *template) fill(v values) map[string]any {
 	filled, _ := v.fill(t.input)
 	return filled.(map[string]any)
 }
 
 // fill reports whether there is a value at all.
-func (v Values) fill(from any) (any, bool) {
+func (v values) fill(from any) (any, bool) {
 	switch from := from.(type) {
 	case string:
 		return v.fillText(from)
@@ -124,7 +121,7 @@ func (v Values) fill(from any) (any, bool) {
 	return from, true
 }
 
-func (v Values) fillText(s string) (any, bool) {
+func (v values) fillText(s string) (any, bool) {
 	if slices.Contains(known, s) {
 		value, ok := v[s]
 		return value, ok
@@ -142,22 +139,22 @@ func text(v any) string {
 	return ""
 }
 
-// UsesPixels reports whether the input tells a size to the pixel.
-func (t *Template) UsesPixels() bool { return t.Uses(Size) || t.Uses(Width) && t.Uses(Height) }
+// usesPixels reports whether the input tells a size to the pixel.
+func (t *template) usesPixels() bool { return t.uses[Size] || t.uses[Width] && t.uses[Height] }
 
-// Check compares the placeholders with what the model is said to do, so that nothing that is asked
+// check compares the placeholders with what the model is said to do, so that nothing that is asked
 // for is dropped.
-func (t *Template) Check(references, perCall int) error {
+func (t *template) check(references, perCall int) error {
 	switch {
-	case t.Uses(Width) != t.Uses(Height):
+	case t.uses[Width] != t.uses[Height]:
 		return fmt.Errorf("the option Input has one of %s and %s; it needs both", Width, Height)
-	case references > 0 && !t.Uses(References) && !t.Uses(Reference):
+	case references > 0 && !t.uses[References] && !t.uses[Reference]:
 		return fmt.Errorf("the option MaxReferences is %d, but Input has neither %s nor %s", references, References, Reference)
-	case references > 1 && !t.Uses(References):
+	case references > 1 && !t.uses[References]:
 		return fmt.Errorf("the option MaxReferences is %d, but Input has %s for the first one only; use %s", references, Reference, References)
-	case references == 0 && (t.Uses(References) || t.Uses(Reference)):
+	case references == 0 && (t.uses[References] || t.uses[Reference]):
 		return errors.New("the option Input has a place for references, but MaxReferences is 0")
-	case perCall > 1 && !t.Uses(N):
+	case perCall > 1 && !t.uses[N]:
 		return fmt.Errorf("the option MaxPerCall is %d, but Input has no %s", perCall, N)
 	}
 	return nil

@@ -27,14 +27,14 @@ type Canvas struct {
 // names the nearest one.
 func (c Canvas) Size(r imagegen.ProviderRequest) (imagegen.Size, error) {
 	if r.Size.Auto() {
-		return provider.SizeFor(ratioOf(r), r.Tier), nil
+		return provider.SizeFor(provider.RatioFor(r, imagegen.Ratios()), r.Tier), nil
 	}
 	candidates := []imagegen.Size{c.inSteps(r.Size, 1, math.Ceil), c.Like(r.Size)}
 	if 2*r.Size.Area() < c.best() {
 		candidates = candidates[1:]
 	}
 	for _, z := range candidates {
-		if max(z.Width, z.Height) <= maxCanvasEdge && z.Area() <= maxCanvasPixels && Fits(z, r) {
+		if max(z.Width, z.Height) <= maxCanvasEdge && z.Area() <= maxCanvasPixels && r.Fits(z) == nil {
 			return z, nil
 		}
 	}
@@ -59,13 +59,4 @@ func (c Canvas) inSteps(z imagegen.Size, scale float64, round func(float64) floa
 		return int(round(steps)) * c.Step
 	}
 	return imagegen.Size{Width: edge(z.Width), Height: edge(z.Height)}
-}
-
-// ratioOf is the ratio asked for; where the choice is the provider's, the first reference's nearest.
-func ratioOf(r imagegen.ProviderRequest) imagegen.Ratio {
-	if r.Ratio != imagegen.RatioAuto || len(r.References) == 0 || r.References[0].Width <= 0 || r.References[0].Height <= 0 {
-		return r.Ratio
-	}
-	first := imagegen.Size{Width: r.References[0].Width, Height: r.References[0].Height}
-	return imagegen.NearestRatio(first, imagegen.Ratios())
 }

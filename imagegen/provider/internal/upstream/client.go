@@ -29,7 +29,7 @@ type Options struct {
 	BaseURL string
 
 	// Key is sent as KeyHeader: KeyPrefix + Key, to BaseURL's host and to KeyHosts, nowhere else.
-	// "": no key is sent.
+	// "": no key is sent, which takes Private.
 	Key                  imagegen.Secret
 	KeyHeader, KeyPrefix string // "Authorization" and "Bearer " if both are empty
 
@@ -70,6 +70,9 @@ func New(o Options) (*Client, error) {
 	}
 	if o.KeyHeader == "" && o.KeyPrefix == "" {
 		o.KeyHeader, o.KeyPrefix = "Authorization", "Bearer "
+	}
+	if o.Key == "" && !o.Private {
+		return nil, errors.New("an API key is required")
 	}
 	if strings.ContainsFunc(o.Key.Reveal(), func(r rune) bool { return r < ' ' || r > '~' }) {
 		return nil, errors.New("the API key holds a line break or another character that no key has; was it read from a file with more in it?")

@@ -33,6 +33,7 @@ func TestNewRefuses(t *testing.T) {
 		"another scheme":     {BaseURL: "ftp://api.example.com", Private: true},
 		"a password":         {BaseURL: "https://user:hunter2@api.example.com"},
 		"a broken address":   {BaseURL: "https://user:hunter2@api.example.com:x/"},
+		"no key":             {BaseURL: "https://api.example.com"},
 		"a key with a break": {BaseURL: "https://api.example.com", Key: "hunter2\n"},
 	} {
 		t.Run(name, func(t *testing.T) {

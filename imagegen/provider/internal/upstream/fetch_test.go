@@ -109,7 +109,7 @@ func TestFetchForAPublicUpstream(t *testing.T) {
 	is := is.New(t)
 	s := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it was asked") }))
 	defer s.Close()
-	c, err := upstream.New(upstream.Options{BaseURL: "https://api.example.com"})
+	c, err := upstream.New(upstream.Options{BaseURL: "https://api.example.com", Key: "secret-key"})
 	is.NoErr(err)
 	_, err = c.Fetch(t.Context(), s.URL)
 	is.True(err != nil && strings.Contains(err.Error(), "no public address"))
