@@ -28,12 +28,15 @@ func (c *call) reserved(ctx context.Context) (Result, bool, error) {
 // it was then: what is offered may have changed meanwhile, and what was charged must be found.
 func (e *Engine) refuse(ctx context.Context, r Record, references []Reference, refusal error) (Result, error) {
 	former, err := e.formerCall(ctx, r)
-	if err != nil {
+	if err != nil || len(references) != len(former.References) {
 		discard(references)
-		return Result{}, refusal
+		if err == nil || errors.Is(err, ErrNotFound) {
+			err = refusal
+		}
+		return Result{}, public(err)
 	}
 	if r.References, err = e.take(ctx, references); err != nil {
-		return Result{}, refusal
+		return Result{}, err
 	}
 	defer e.removeReferences(r.References)
 	if former.Fingerprint != r.fingerprint() {

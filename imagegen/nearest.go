@@ -22,8 +22,10 @@ func (m offer) withNearest(policy Policy, r Record, references int, refusal erro
 	return invalid("%s; the nearest size is %v", e.Message, nearest)
 }
 
-// nearestSize returns the size that is least unlike s, of those that can be had: the shape counts most.
-// It asks can about forty times for each ratio.
+// nearestSize returns the size that is least unlike s, the shape counting most, of the largest that can
+// be had in each shape and tier with no longer edge than s, if there are any. It takes for granted that
+// within a tier a smaller one can be had where a larger can, and asks can forty times for each ratio
+// that may come nearer.
 func nearestSize(s Size, ratios []Ratio, can func(Size) bool) (nearest Size, ok bool) {
 	aspects, least := []float64{s.aspect()}, math.Inf(1)
 	for _, r := range ratios {
@@ -32,6 +34,9 @@ func nearestSize(s Size, ratios []Ratio, can func(Size) bool) (nearest Size, ok 
 		}
 	}
 	for _, a := range aspects {
+		if shapeWeight*shapeDistance(s.aspect(), a) >= least {
+			continue
+		}
 		for _, t := range Tiers() {
 			had, found := largestOf(t, a, max(s.Width, s.Height), can)
 			if d := s.unlike(had); found && d < least {
@@ -42,9 +47,12 @@ func nearestSize(s Size, ratios []Ratio, can func(Size) bool) (nearest Size, ok 
 	return nearest, ok
 }
 
-// unlike tells how far two sizes are apart: a tenth more area weighs as much as a hundredth of the shape.
+// shapeWeight is how much more the shape counts than the area.
+const shapeWeight = 10
+
+// unlike tells how far two sizes are apart.
 func (s Size) unlike(o Size) float64 {
-	return 10*shapeDistance(s.aspect(), o.aspect()) + math.Abs(math.Log(float64(s.Area())/float64(o.Area())))
+	return shapeWeight*shapeDistance(s.aspect(), o.aspect()) + math.Abs(math.Log(float64(s.Area())/float64(o.Area())))
 }
 
 // largestOf finds the largest size of a tier and an aspect that can be had; if the tier has one with a

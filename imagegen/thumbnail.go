@@ -184,6 +184,8 @@ func (e *Engine) publish(ctx context.Context, k ImageKey, b []byte) error {
 // removeIfErased removes what was put behind the back of an erasure: one in this process waits for
 // publish, another process does not.
 func (e *Engine) removeIfErased(ctx context.Context, k ImageKey) {
+	ctx, cancel := detach(ctx)
+	defer cancel()
 	r, err := e.store.Generation(ctx, k.Generation)
 	if errors.Is(err, ErrNotFound) || err == nil && r.State != StateSucceeded {
 		e.removeImages(ctx, k.Generation, k.Attempt)

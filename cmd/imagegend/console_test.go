@@ -241,6 +241,21 @@ func TestRequestIDsOfTheConsole(t *testing.T) {
 	}
 }
 
+// OPTIONS of the server as a whole has what that of a path has.
+func TestOptionsOfTheServer(t *testing.T) {
+	is := is.New(t)
+	d := daemontest.Start(t, daemontest.Options{})
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodOptions, d.URL, nil)
+	is.NoErr(err)
+	r.URL.Opaque = "*"
+	a, err := http.DefaultClient.Do(r)
+	is.NoErr(err)
+	is.NoErr(a.Body.Close())
+	is.Equal(a.StatusCode, http.StatusNoContent)
+	is.Equal(a.Header.Get("Allow"), "GET, HEAD, OPTIONS, POST")
+	is.True(a.Header.Get("X-Request-Id") != "")
+}
+
 // Behind TLS cookies are sent no other way.
 func TestSecureCookies(t *testing.T) {
 	is := is.New(t)

@@ -58,17 +58,6 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// OPTIONS of the service as a whole has Allow, too.
-func TestOptionsOfTheWhole(t *testing.T) {
-	l := connect(t)
-	l.say("OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n")
-	a, err := http.ReadResponse(l.r, nil)
-	l.is.NoErr(err)
-	l.is.Equal(a.StatusCode, http.StatusNoContent)
-	l.is.Equal(a.Header.Get("Allow"), "GET, HEAD, OPTIONS, POST")
-	l.is.True(a.Header.Get("X-Request-Id") != "")
-}
-
 func TestHeadIsGet(t *testing.T) {
 	s := serve(t, httpapi.Options{})
 	g := s.accepted(s.post(fox("")), http.StatusOK)

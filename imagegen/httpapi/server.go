@@ -14,7 +14,5 @@ func NewServer(h http.Handler) *http.Server {
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    32 << 10,
-
-		DisableGeneralOptionsHandler: true, // it answers OPTIONS * without Allow
 	}
 }

@@ -68,6 +68,7 @@ func (s *space) demand(bytes int64) error {
 	return nil
 }
 
+// forWork is asked before anything is charged.
 func (s *space) forWork() error { return s.demand(s.min) }
 
 // forUpload lies lower: a provider's image passes through the spool too, and is paid for.

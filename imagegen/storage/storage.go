@@ -202,11 +202,6 @@ func (db *DB) Ready(context.Context) error {
 	if err := db.Err(); err != nil {
 		return err
 	}
-	return db.forWork()
-}
-
-// forWork is asked before anything is charged.
-func (db *DB) forWork() error {
 	if err := db.clockTrusted(); err != nil {
 		return err
 	}
@@ -215,15 +210,15 @@ func (db *DB) forWork() error {
 
 func (db *DB) clockTrusted() error {
 	if jump, doubt := db.ClockInDoubt(); doubt {
-		return fmt.Errorf("storage: the clock jumped ahead by %v; until it is confirmed (imagegend clock confirm) no work is taken, "+
-			"and nothing lapses or is erased by its age", jump.Round(time.Second))
+		return fmt.Errorf("storage: the clock jumped ahead by %v; until that is confirmed (ConfirmClock, or imagegend clock confirm) "+
+			"no credits lapse and nothing is erased by its age", jump.Round(time.Second))
 	}
 	return nil
 }
 
 // ClockInDoubt reports whether the clock has jumped ahead by more than 24 hours that nobody has
-// confirmed, and by how much. Until then no credits lapse, no work is taken and nothing is erased by
-// its age.
+// confirmed, and by how much. A directory that nobody had open for so long is such a jump too. Until
+// then no credits lapse, nothing is erased by its age, and the storage is not ready.
 func (db *DB) ClockInDoubt() (jump time.Duration, doubt bool) { return db.clock.ClockInDoubt() }
 
 // ConfirmClock says that the clock is right.
@@ -232,29 +227,27 @@ func (db *DB) ConfirmClock(ctx context.Context) error { return db.clock.ConfirmC
 // Joins implements [imagegen.JointStore]: only with this DB itself, not with a wrapper around it.
 func (db *DB) Joins(l imagegen.Ledger) bool { return l == imagegen.Ledger(db) }
 
-// Create implements [imagegen.GenerationStore]. imagegen.ErrNotApplied also when the disk is nearly full
-// or the clock in doubt.
+// Create implements [imagegen.GenerationStore]. imagegen.ErrNotApplied also when the disk is nearly full.
 func (db *DB) Create(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
-	if err := db.forWork(); err != nil {
+	if err := db.space.forWork(); err != nil {
 		return imagegen.Record{}, notApplied(err)
 	}
 	return db.store.Create(ctx, r, lease)
 }
 
-// CreateCharged implements [imagegen.JointStore]. imagegen.ErrNotApplied also when the disk is nearly full
-// or the clock in doubt.
+// CreateCharged implements [imagegen.JointStore]. imagegen.ErrNotApplied also when the disk is nearly full.
 func (db *DB) CreateCharged(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
-	if err := db.forWork(); err != nil {
+	if err := db.space.forWork(); err != nil {
 		return imagegen.Record{}, notApplied(err)
 	}
 	return db.store.CreateCharged(ctx, r, lease)
 }
 
-// Ended implements [imagegen.GenerationStore]. It fails while the clock is in doubt: what has reached
-// its age is erased for good.
+// Ended implements [imagegen.GenerationStore]. While the clock is in doubt it lists none: what has
+// reached its age is erased for good.
 func (db *DB) Ended(ctx context.Context, before time.Time, limit int) ([]imagegen.Record, error) {
-	if err := db.clockTrusted(); err != nil {
-		return nil, err
+	if db.clockTrusted() != nil {
+		return nil, nil
 	}
 	return db.store.Ended(ctx, before, limit)
 }

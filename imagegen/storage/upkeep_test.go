@@ -1,13 +1,12 @@
 package storage_test
 
 import (
-	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/matryer/is"
@@ -32,37 +31,36 @@ func TestUpkeep(t *testing.T) {
 	})
 }
 
-// While the clock is in doubt no work is taken and nothing that is old by it is erased; the log says so.
+// While the clock is in doubt nothing that is old by it is erased, and the storage is not ready; the log
+// says so.
 func TestAClockThatJumps(t *testing.T) {
-	is := is.New(t)
-	var log strings.Builder
-	var ahead atomic.Int64
-	options := &storage.Options{Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) },
-		Log: slog.New(slog.NewTextHandler(&log, nil))}
 	dir := t.TempDir()
-	db := openDir(t, dir, options)
-	_, err := db.Grant(t.Context(), imagegen.Grant{User: "alice", Credits: 5})
-	is.NoErr(err)
-	is.NoErr(db.Ready(t.Context()))
-	is.NoErr(db.Close())
-	is.Equal(log.String(), "")
+	synctest.Test(t, func(t *testing.T) {
+		is, w := is.New(t), work(t, openDir(t, dir, nil))
+		w.fund(10)
+		w.finish(w.begin(1), pixels(1))
+		is.NoErr(w.Ready(t.Context()))
+		is.NoErr(w.Close())
+	})
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		time.Sleep(48 * time.Hour)
+		var log strings.Builder
+		db := openDir(t, dir, &storage.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+		synctest.Wait()
+		is.Equal(strings.Count(log.String(), "the clock is in doubt"), 1)
+		err := db.Ready(t.Context())
+		is.True(err != nil && strings.Contains(err.Error(), "48h"))
+		old, err := db.Ended(t.Context(), epoch.Add(time.Hour), 10)
+		is.NoErr(err)
+		is.Equal(len(old), 0)
+		time.Sleep(time.Hour)
+		is.Equal(strings.Count(log.String(), "the clock is in doubt"), 1)
 
-	ahead.Store(int64(48 * time.Hour))
-	db = openDir(t, dir, options)
-	err = db.Ready(t.Context())
-	is.True(err != nil && strings.Contains(err.Error(), "48h"))
-	_, err = db.CreateCharged(t.Context(), newRecord(1), time.Hour)
-	is.True(errors.Is(err, imagegen.ErrNotApplied))
-	_, err = db.Create(t.Context(), newRecord(1), time.Hour)
-	is.True(errors.Is(err, imagegen.ErrNotApplied))
-	_, err = db.Ended(t.Context(), time.Now(), 1)
-	is.True(err != nil)
-	is.NoErr(db.ConfirmClock(t.Context()))
-	is.NoErr(db.Ready(t.Context()))
-	_, err = db.CreateCharged(t.Context(), newRecord(1), time.Hour)
-	is.NoErr(err)
-	_, err = db.Ended(t.Context(), time.Now(), 1)
-	is.NoErr(err)
-	is.NoErr(db.Close())
-	is.True(strings.Contains(log.String(), "the clock is in doubt"))
+		is.NoErr(db.ConfirmClock(t.Context()))
+		is.NoErr(db.Ready(t.Context()))
+		old, err = db.Ended(t.Context(), epoch.Add(time.Hour), 10)
+		is.NoErr(err)
+		is.Equal(len(old), 1)
+	})
 }

@@ -135,9 +135,9 @@ func (p *Part) plain(h textproto.MIMEHeader) error {
 	return nil
 }
 
-// charsets are those whose texts are UTF-8 as they stand. Some clients declare ISO-8859-1 of everything:
-// what is not ASCII in it is no UTF-8, and refused as such.
-var charsets = []string{"", "utf-8", "us-ascii", "iso-8859-1"}
+// charsets are those whose texts are UTF-8 as they stand. Some clients declare ISO-8859-1 or Windows-1252
+// of everything: what is not ASCII in those is no UTF-8, and refused as such.
+var charsets = []string{"", "utf-8", "utf8", "us-ascii", "ascii", "iso-8859-1", "iso-8859-15", "windows-1252"}
 
 // Chosen reports whether somebody chose the file: of a field that was left empty, an HTML form sends
 // a file without name and bytes.

@@ -26,6 +26,8 @@ type member struct {
 	places   bulkhead.Bulkhead[any] // nil: no limit
 	freed    *gate
 
+	entering sync.Mutex // nobody sees the place of one who may not enter
+
 	mu    sync.Mutex
 	rests time.Time // rate-limited until then
 }
@@ -52,6 +54,8 @@ func (m *member) enter() (visit, error) {
 	if ill := m.illness(); ill != nil {
 		return visit{}, m.passedOver(ill)
 	}
+	m.entering.Lock()
+	defer m.entering.Unlock()
 	if m.places != nil && !m.places.TryAcquirePermit() {
 		return visit{}, errFull
 	}

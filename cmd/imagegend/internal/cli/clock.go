@@ -12,9 +12,9 @@ func (a *app) clock() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "clock",
 		Short: "show or confirm the time after a leap of the clock",
-		Long: "Credits lapse by the clock. When it leaps ahead by more than 24 hours between two operations, nothing\n" +
-			"lapses, no work is taken and nothing is erased by its age, until an operator confirms that the new\n" +
-			"time is right.",
+		Long: "Credits lapse by the clock. When it leaps ahead by more than 24 hours between two operations, or the\n" +
+			"server was off for so long, nothing lapses and nothing is erased by its age, and the server tells that\n" +
+			"it is not ready, until an operator confirms that the new time is right.",
 	}
 	show := &cobra.Command{
 		Use: "show", Short: "tell whether the clock is in doubt", Example: "  imagegend clock show", Args: exactly(),

@@ -115,6 +115,7 @@ func (d *daemon) start(ctx context.Context) (err error) {
 	}
 	troubles := slog.NewLogLogger(d.log.Handler(), slog.LevelWarn)
 	d.http = httpapi.NewServer(handler)
+	d.http.DisableGeneralOptionsHandler = true // it answers OPTIONS * without Allow, the API with it
 	d.http.ErrorLog = troubles
 	d.admin = &http.Server{
 		ErrorLog:          troubles,

@@ -83,7 +83,6 @@ func TestFetchRefuses(t *testing.T) {
 	}
 }
 
-// A public upstream can neither name a private address nor redirect to one.
 // Nobody goes on to send what was refused.
 func TestFetchLetsGoOfWhatItRefuses(t *testing.T) {
 	is := is.New(t)
@@ -105,6 +104,7 @@ func TestFetchLetsGoOfWhatItRefuses(t *testing.T) {
 	}
 }
 
+// A public upstream can neither name a private address nor redirect to one.
 func TestFetchForAPublicUpstream(t *testing.T) {
 	is := is.New(t)
 	s := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it was asked") }))
