@@ -2,9 +2,11 @@ package imagegen_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
@@ -48,4 +50,17 @@ func TestReferenceThatLies(t *testing.T) {
 			h.is.Equal(h.balance(), imagegen.Credits(100))
 		})
 	}
+}
+
+// A caller who hangs up while a reference is read is told that, whatever the reason was, and is known
+// not to have been charged.
+func TestReferenceOfACallerWhoHangsUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := start(t, yieldImages(1, nil))
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Second, func() { cancel(errors.New("the tab was closed")) })
+		_, err := h.engine.As(alice).Generate(ctx, fox(imagegen.GenerateRequest{References: []imagegen.Reference{endless{1}}}))
+		h.is.True(errors.Is(err, context.Canceled) && imagegen.Definite(err))
+		h.is.Equal(h.balance(), imagegen.Credits(100))
+	})
 }

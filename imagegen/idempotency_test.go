@@ -180,3 +180,22 @@ func TestReplayOfWhatIsNoLongerOffered(t *testing.T) {
 		})
 	}
 }
+
+// blind is a store in which no idempotency key can be looked up.
+type blind struct{ imagegen.JointStore }
+
+func (blind) Reserved(context.Context, imagegen.UserID, string) (imagegen.Record, error) {
+	return imagegen.Record{}, errDoubt
+}
+
+// Where nobody can tell whether it was made before, a request is not refused for good.
+func TestRefusalThatCouldBeAReplay(t *testing.T) {
+	h := start(t, yieldImages(1, nil), func(c *imagegen.Config) {
+		c.Images, c.Spool = c.Store.(imagegen.ImageStore), c.Store.(imagegen.Spool)
+		c.Store = blind{c.Store.(imagegen.JointStore)}
+	})
+	_, err := h.engine.As(alice).Generate(t.Context(), imagegen.GenerateRequest{Model: "gone", Prompt: "a fox", IdempotencyKey: "k"})
+	h.is.True(isCode(err, imagegen.ErrInternal) && !imagegen.Definite(err))
+	_, err = h.engine.As(alice).Generate(t.Context(), imagegen.GenerateRequest{Model: "gone", Prompt: "a fox"})
+	h.is.True(isCode(err, imagegen.ErrInvalidRequest))
+}

@@ -257,14 +257,18 @@ func TestThumbnailMeetsErasure(t *testing.T) {
 	}
 }
 
-// Nor where the erasure is another process's.
+// Nor where the erasure is another process's, and whoever looks hangs up.
 func TestThumbnailMeetsErasureElsewhere(t *testing.T) {
 	h, i, s := study(t)
 	former := h.engine
 	h.restart() // over the same storage
 	g, _ := i.ID.Generation()
-	s.put = func(imagegen.ImageKey) { h.is.NoErr(h.engine.Erase(context.Background(), g)) }
-	if f, err := former.As(alice).OpenThumbnail(t.Context(), i.ID); err == nil {
+	ctx, hangUp := context.WithCancel(t.Context())
+	s.put = func(imagegen.ImageKey) {
+		h.is.NoErr(h.engine.Erase(context.Background(), g))
+		hangUp()
+	}
+	if f, err := former.As(alice).OpenThumbnail(ctx, i.ID); err == nil {
 		h.is.NoErr(f.Close())
 	}
 	h.is.True(!h.kept(i))
