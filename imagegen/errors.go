@@ -79,7 +79,7 @@ var (
 const (
 	messageRefused = "the provider's policy refused this request; the credits were returned; change the prompt or the reference images"
 	messageFailed  = "the images could not be generated; the credits were returned; try again"
-	messageUnknown = "the outcome is unknown; ask again with the same Idempotency-Key"
+	messageUnknown = "outcome unknown; ask again with the same Idempotency-Key"
 )
 
 // Errors between the engine and what implements its interfaces.

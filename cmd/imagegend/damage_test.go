@@ -30,7 +30,7 @@ func TestDiskFailsUnderACommit(t *testing.T) {
 	answer := d.Call(request)
 	is.Equal(answer.Status, 500)
 	is.Equal(answer.Code(), "internalError")
-	says(t, string(answer.Body), "outcome is unknown", "same Idempotency-Key")
+	says(t, string(answer.Body), "outcome unknown", "same Idempotency-Key")
 	is.Equal(d.Wait(drainLimit), 74)
 	says(t, d.Output(), "the disk failed under a commit", "imagegend audit")
 

@@ -66,7 +66,7 @@ func useUntilBroken(t *testing.T, d *daemontest.Daemon, key string) (told []answ
 	var unknown int
 	for _, b := range broken {
 		inDoubt = append(inDoubt, b.operation)
-		if b.Code() == "internalError" && strings.Contains(string(b.Body), "outcome is unknown") {
+		if b.Code() == "internalError" && strings.Contains(string(b.Body), "outcome unknown") {
 			unknown++
 		}
 	}
