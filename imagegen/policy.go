@@ -21,7 +21,8 @@ func SizeFirst(size Size, quality Quality, info ModelInfo) (Ratio, Tier, error) 
 }
 
 // QualityFirst lets the quality always pick the tier, and an explicit size the ratio.
-// A size of a higher tier than was paid for is refused.
+// A size of a higher tier than was paid for is refused; one of a lower tier is delivered as asked, at the
+// price of the quality.
 func QualityFirst(size Size, quality Quality, info ModelInfo) (Ratio, Tier, error) {
 	tier := tierByQuality(quality)
 	if size.Auto() {
