@@ -96,7 +96,7 @@ type Grant struct {
 	Promo    bool      // a gift: burns before what was paid for, all else being equal
 	Priority int       // 1 to 100, lower burns first; 0: DefaultPriority
 	Expires  time.Time // zero: never
-	Ref      string    // unique over all grants and revocations, at most 255 bytes without NUL; "": no protection against repetition
+	Ref      string    // unique over all grants and revocations, at most 255 bytes of UTF-8 without NUL; "": no protection against repetition
 }
 
 // Revocation takes credits back from an account.

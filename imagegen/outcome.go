@@ -13,6 +13,10 @@ const longestHint = time.Minute
 // outcome decides what the end of an attempt means, and makes it durable.
 func (e *Engine) outcome(ctx context.Context, r Record, images []StoredImage, err error) (Record, error) {
 	if release, again := e.tryAgain(r, images, err); again {
+		if release.Failed {
+			e.cfg.Log.WarnContext(ctx, "an attempt failed and will be made again", "generation", r.ID, "attempt", r.Attempt,
+				"provider", e.models[r.Model].info.Provider, "after", release.Delay.String(), "error", err)
+		}
 		return e.release(ctx, r, release)
 	}
 	o := Outcome{Images: images, At: e.now()}
@@ -20,8 +24,7 @@ func (e *Engine) outcome(ctx context.Context, r Record, images []StoredImage, er
 		o.Failure = failure(err)
 	}
 	if len(images) < r.N {
-		e.cfg.Log.WarnContext(ctx, "images were not delivered", "generation", r.ID, "attempt", r.Attempt,
-			"asked", r.N, "delivered", len(images), "provider", e.models[r.Model].info.Provider, "error", err)
+		e.warnUndelivered(ctx, r, len(images), err)
 	}
 	got, err := e.finish(ctx, r, o)
 	if errors.Is(err, ErrStale) {
@@ -33,6 +36,11 @@ func (e *Engine) outcome(ctx context.Context, r Record, images []StoredImage, er
 	}
 	e.concluded(ctx, got)
 	return got, nil
+}
+
+func (e *Engine) warnUndelivered(ctx context.Context, r Record, delivered int, why error) {
+	e.cfg.Log.WarnContext(ctx, "images were not delivered", "generation", r.ID, "attempt", r.Attempt,
+		"asked", r.N, "delivered", delivered, "provider", e.models[r.Model].info.Provider, "error", why)
 }
 
 // concluded tells the observer of a generation that has ended, and has its thumbnails made.

@@ -88,6 +88,9 @@ func New(cfg Config) (*Console, error) {
 // a form without files 30 seconds to arrive; other deadlines are the server's.
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.secure(w.Header())
+	if r.ProtoMajor == 1 && r.TransferEncoding != nil { // see httpapi: a length may have stood beside the chunks
+		w.Header().Set("Connection", "close")
+	}
 	control := http.NewResponseController(w)
 	control.SetWriteDeadline(time.Now().Add(answerTime)) // not every ResponseWriter has one; net/http lifts it behind the answer
 	if r.Body != http.NoBody {                           // net/http reads what is left of a body before it answers

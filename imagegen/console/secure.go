@@ -48,7 +48,7 @@ func (c *Console) address(r *http.Request) netip.Addr {
 
 // hopAddress reads what a proxy was told: an address or, as some proxies write it, one with its port.
 func hopAddress(hop string) (netip.Addr, bool) {
-	if a, err := netip.ParseAddr(hop); err == nil {
+	if a, err := netip.ParseAddr(strings.Trim(hop, "[]")); err == nil {
 		return a, true
 	}
 	a, err := netip.ParseAddrPort(hop)

@@ -132,6 +132,9 @@ func TestSignInLimitBehindAProxy(t *testing.T) {
 	s.is.Equal(try("10.0.0.1:1", "203.0.113.9", 100), http.StatusTooManyRequests)
 	s.is.Equal(try("10.0.0.1:1", "203.0.113.10", 100), http.StatusUnprocessableEntity)
 	s.is.Equal(try("203.0.113.9:1", "203.0.113.11", 100), http.StatusTooManyRequests) // itself, whatever it says
+	for n := range 20 {
+		s.is.Equal(try("10.0.0.1:1", fmt.Sprintf("[2001:db8:%x::1]", n), 200+n), http.StatusUnprocessableEntity) // some write it so
+	}
 	s.is.Equal(try("10.0.0.1:1", "nonsense", 101), http.StatusUnprocessableEntity)
 	s.is.Equal(try("@", "203.0.113.9", 102), http.StatusUnprocessableEntity) // a unix socket
 }

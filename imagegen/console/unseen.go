@@ -38,6 +38,11 @@ func (u *unseenKeys) keep(signIn [32]byte, k unseenKey) {
 	}
 	waiting := append(u.keys[signIn], k)
 	u.keys[signIn] = slices.Delete(waiting, 0, max(0, len(waiting)-mostUnseen))
+	time.AfterFunc(unseenFor, func() { // also where nobody asks for another
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		u.forget(k.since.Add(unseenFor))
+	})
 }
 
 // take returns a raw key, the first time that it is asked for.

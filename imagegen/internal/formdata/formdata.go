@@ -71,6 +71,9 @@ func Read(r io.Reader, boundary string, take func(Part) error) error {
 		if err := take(part); err != nil {
 			return err
 		}
+		if _, err := io.Copy(io.Discard, next); err != nil { // what was not wanted of it is no header of the next
+			return err
+		}
 	}
 }
 

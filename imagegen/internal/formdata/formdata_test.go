@@ -180,6 +180,17 @@ func TestEncodings(t *testing.T) {
 	is.New(t).True(len(err.Error()) < 300) // what was sent is not repeated at length
 }
 
+// What nobody read of a part does not count as the header of the next.
+func TestPartThatIsNotRead(t *testing.T) {
+	is, names := is.New(t), ""
+	body := part(`form-data; name="a"; filename="a"`, strings.Repeat("x", 1<<20)) + part(`form-data; name="b"`, "b") + end
+	is.NoErr(formdata.Read(strings.NewReader(body), "b", func(p formdata.Part) error {
+		names += p.Name
+		return nil
+	}))
+	is.Equal(names, "ab")
+}
+
 // A large file passes through without being held, and the limits do not count its bytes.
 func TestLargeFile(t *testing.T) {
 	is := is.New(t)

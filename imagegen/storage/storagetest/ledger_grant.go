@@ -102,13 +102,14 @@ func testRefusedGrants(b *bookkeeper) {
 	for _, g := range []imagegen.Grant{
 		{User: alice}, {User: alice, Credits: -1}, {User: alice, Credits: imagegen.MaxCredits + 1},
 		{Credits: 1}, {User: "a\x00b", Credits: 1},
+		{User: alice, Credits: 1, Ref: "a\x00b"}, {User: alice, Credits: 1, Ref: "\xff"},
 		{User: alice, Credits: 1, Priority: -1}, {User: alice, Credits: 1, Priority: 101},
 		{User: alice, Credits: 1, Expires: epoch}, {User: alice, Credits: 1, Expires: epoch.Add(-time.Hour)},
 	} {
 		_, err := b.Grant(b.t.Context(), g)
 		b.refused(err, imagegen.ErrInvalidRequest)
 	}
-	for _, r := range []imagegen.Revocation{{User: alice}, {User: alice, Credits: -1}, {Credits: 1}} {
+	for _, r := range []imagegen.Revocation{{User: alice}, {User: alice, Credits: -1}, {Credits: 1}, {User: alice, Credits: 1, Ref: "\xff"}} {
 		_, err := b.Revoke(b.t.Context(), r)
 		b.refused(err, imagegen.ErrInvalidRequest)
 	}

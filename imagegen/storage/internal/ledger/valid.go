@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
@@ -21,10 +22,10 @@ func checkCharge(id imagegen.ChargeID) error {
 }
 
 func checkRef(ref string) error {
-	if ref == "" || validID(ref) {
+	if ref == "" || validID(ref) && utf8.ValidString(ref) {
 		return nil
 	}
-	return imagegen.Invalid("a reference is at most 255 bytes without NUL; got %q", ref)
+	return imagegen.Invalid("a reference is at most 255 bytes of UTF-8 without NUL; got %q", ref)
 }
 
 // validID reports whether an identifier can stand in a key.

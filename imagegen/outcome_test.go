@@ -1,0 +1,39 @@
+package imagegen_test
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// Whatever keeps images from being delivered is in the log: an attempt that is made again, and work
+// that is given up without one.
+func TestLogOfWhatWasNotDelivered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		h := start(t, &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+			yield(imagegen.ProviderImage{}, transient(1))
+		}}, func(c *imagegen.Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+		g, err := h.generate(imagegen.GenerateRequest{Async: true})
+		h.is.NoErr(err)
+		h.is.Equal(h.ended(g.ID).Status, imagegen.StatusFailed)
+		h.is.Equal(strings.Count(log.String(), "an attempt failed and will be made again"), 2)
+		h.is.Equal(strings.Count(log.String(), "images were not delivered"), 1)
+
+		g, err = h.generate(imagegen.GenerateRequest{Async: true})
+		h.is.NoErr(err)
+		synctest.Wait() // until it is due again
+		h.is.NoErr(h.engine.Stop(t.Context()))
+		log.Reset()
+		h.cfg.Models[0].ID = "other"
+		h.restart()
+		time.Sleep(time.Minute)
+		h.is.True(strings.Contains(log.String(), "images were not delivered") && strings.Contains(log.String(), "no longer offered") &&
+			strings.Contains(log.String(), string(g.ID)))
+	})
+}
