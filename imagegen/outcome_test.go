@@ -22,6 +22,7 @@ func TestLogOfWhatWasNotDelivered(t *testing.T) {
 		g, err := h.generate(imagegen.GenerateRequest{Async: true})
 		h.is.NoErr(err)
 		h.is.Equal(h.ended(g.ID).Status, imagegen.StatusFailed)
+		synctest.Wait()
 		h.is.Equal(strings.Count(log.String(), "an attempt failed and will be made again"), 2)
 		h.is.Equal(strings.Count(log.String(), "images were not delivered"), 1)
 
@@ -33,6 +34,7 @@ func TestLogOfWhatWasNotDelivered(t *testing.T) {
 		h.cfg.Models[0].ID = "other"
 		h.restart()
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		h.is.True(strings.Contains(log.String(), "images were not delivered") && strings.Contains(log.String(), "no longer offered") &&
 			strings.Contains(log.String(), string(g.ID)))
 	})
