@@ -88,13 +88,13 @@ func limited(t *testing.T, args ...string) (stdout, stderr string, status int) {
 
 // An audit finds what was changed behind the back of the service: while it runs and without it.
 func TestAuditFindsDamage(t *testing.T) {
-	found := func(t *testing.T, d *daemontest.Daemon) {
+	found := func(t *testing.T, d *daemontest.Daemon, remedy string) {
 		t.Helper()
 		is := is.New(t)
 		stdout, stderr, status := d.Command("audit")
 		is.Equal(status, 3)
 		says(t, stdout, "RULE")
-		says(t, stderr, "violation", "restore the last good backup")
+		says(t, stderr, "violation", remedy)
 		stdout, _, status = d.Command("audit", "--json")
 		is.Equal(status, 3)
 		says(t, stdout, `"rule":`, `"subject":`, `"detail":`)
@@ -105,9 +105,9 @@ func TestAuditFindsDamage(t *testing.T) {
 		_, key := d.NewUser(10)
 		is.Equal(d.Call(daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox", "size": "64x64"})).Status, 200)
 		damageImage(t, filepath.Join(d.DataDir, "images"))
-		found(t, d)
+		found(t, d, "put them back from a backup, or erase their generations")
 		is.Equal(d.Terminate(drainLimit), 0)
-		found(t, d)
+		found(t, d, "put them back from a backup, or erase their generations")
 	})
 	t.Run("ledger", func(t *testing.T) {
 		is := is.New(t)
@@ -115,7 +115,7 @@ func TestAuditFindsDamage(t *testing.T) {
 		d.NewUser(10)
 		is.Equal(d.Terminate(drainLimit), 0)
 		damageLedger(t, filepath.Join(d.DataDir, "imagegen.db"))
-		found(t, d)
+		found(t, d, "restore the last good backup")
 	})
 }
 

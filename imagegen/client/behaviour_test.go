@@ -22,7 +22,7 @@ import (
 
 func TestNewRefuses(t *testing.T) {
 	is := is.New(t)
-	for _, base := range []string{"", "images.example.com", "ftp://x", "http://", "https://user:pass@x", "https://x?a=b", "https://x#y", "http://[::1", ":"} {
+	for _, base := range []string{"", "images.example.com", "ftp://x", "http://", "https://user:pass@x", "https://x?a=b", "https://x#y", "https://x?", "https://x#", "http://[::1", ":"} {
 		_, err := client.New(base, "", nil)
 		is.True(err != nil)
 	}

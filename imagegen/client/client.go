@@ -49,7 +49,7 @@ type Options struct {
 // be empty: Models and OpenImage need none. New does not connect.
 func New(baseURL, key string, o *Options) (*Client, error) {
 	u, err := url.Parse(baseURL)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || strings.ContainsAny(baseURL, "?#") {
 		return nil, fmt.Errorf("client: the base URL must be such as https://images.example.com; got %q", baseURL)
 	}
 	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {

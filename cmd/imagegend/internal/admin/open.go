@@ -34,11 +34,11 @@ const (
 // Open reaches a data directory: through the socket of the server that has it open, or else by
 // opening the database. It never makes a directory.
 func Open(ctx context.Context, dir string) (*Session, error) {
-	place, err := socketPath(dir)
-	if err != nil {
-		return nil, err
-	}
 	for began := time.Now(); ctx.Err() == nil; pause(ctx) {
+		place, err := socketPath(dir) // again, since the directory may be made meanwhile
+		if err != nil {
+			return nil, err
+		}
 		s, err := connect(ctx, dir, place)
 		waited := time.Since(began)
 		switch {
@@ -81,6 +81,9 @@ func ask(place string) *Session {
 
 func openLocal(dir string) (*Session, error) {
 	db, err := storage.Open(dir, &storage.Options{MustExist: true})
+	if errors.Is(err, storage.ErrOutcomeUnknown) {
+		return nil, ErrDisk
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -101,12 +101,15 @@ func runtimeDir() string {
 	return os.TempDir()
 }
 
-// socketPath is where the socket, or the link to it, lies. It is absolute, so that server and
-// commands agree on its length wherever they run.
+// socketPath is where the socket, or the link to it, lies. It is absolute and free of symbolic links,
+// so that server and commands agree on its length wherever they run, and however they name the directory.
 func socketPath(dir string) (string, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return "", err
+	}
+	if real, err := filepath.EvalSymlinks(abs); err == nil { // or it is not there yet
+		abs = real
 	}
 	return filepath.Join(abs, socketName), nil
 }

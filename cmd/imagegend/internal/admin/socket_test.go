@@ -81,6 +81,30 @@ func TestLongPath(t *testing.T) {
 	is.True(errors.Is(err, os.ErrNotExist))
 }
 
+// Server and commands meet, whether they name a directory by its long path or by a short link to it.
+func TestLongPathBehindAShortLink(t *testing.T) {
+	is := is.New(t)
+	t.Setenv("RUNTIME_DIRECTORY", t.TempDir())
+	long, link := filepath.Join(t.TempDir(), strings.Repeat("long/", 30)), filepath.Join(t.TempDir(), "data")
+	is.NoErr(os.MkdirAll(long, 0o700))
+	is.NoErr(os.Symlink(long, link))
+	local := open(t, long)
+	for server, command := range map[string]string{long: link, link: long} {
+		l, err := admin.Listen(server)
+		is.NoErr(err)
+		h := httptest.NewUnstartedServer(admin.NewHandler(local))
+		h.Listener.Close()
+		h.Listener = l
+		h.Start()
+		s, err := admin.Open(t.Context(), command)
+		is.NoErr(err)
+		_, err = s.Users(t.Context())
+		is.NoErr(err)
+		is.NoErr(s.Close())
+		h.Close()
+	}
+}
+
 func TestOpenMakesNoDirectory(t *testing.T) {
 	is := is.New(t)
 	dir := filepath.Join(t.TempDir(), "wrong")

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"regexp"
 	"slices"
@@ -56,8 +57,12 @@ func (s source) variable(name string) (string, error) {
 // maxSecret is more than any secret has.
 const maxSecret = 64 << 10
 
+// secretFile reads a file. A path that leads nowhere may be the secret itself, and is not repeated.
 func (s source) secretFile(path string) (string, error) {
 	f, err := os.Open(s.path(path))
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return "", fmt.Errorf("the file cannot be opened: %w; the path of a file is wanted, never the secret itself", e.Err)
+	}
 	if err != nil {
 		return "", err
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -53,6 +54,15 @@ func (a *app) reportViolations(r imagegen.AuditReport, asJSON bool) error {
 	if r.Clean() {
 		return nil
 	}
-	return &exit{ExitViolations, fmt.Errorf("the audit found %s; stop the server, keep a copy of the data directory and restore the last good backup",
-		plural(len(r.Violations)+r.More, "violation"))}
+	return &exit{ExitViolations, fmt.Errorf("the audit found %s; %s", plural(len(r.Violations)+r.More, "violation"), remedy(r))}
+}
+
+// remedy is what to do after an audit that found something. Where only image files are wrong the books
+// are sound, and to restore a backup would lose what came after it.
+func remedy(r imagegen.AuditReport) string {
+	other := func(v imagegen.Violation) bool { return v.Rule != "image bytes" }
+	if r.More > 0 || slices.ContainsFunc(r.Violations, other) {
+		return "stop the server, keep a copy of the data directory and restore the last good backup"
+	}
+	return "only image files are wrong: put them back from a backup, or erase their generations with imagegend generation delete"
 }

@@ -43,4 +43,7 @@ func TestGenerateDevCannotSave(t *testing.T) {
 	is.Equal(got.code, cli.ExitError)
 	says(t, got.stderr, "the images could not be saved", "no space left")
 	is.True(!strings.Contains(got.stderr, "charged"))
+	to, err := os.Readlink("fox.png") // a device is nothing to clean up
+	is.NoErr(err)
+	is.Equal(to, "/dev/full")
 }

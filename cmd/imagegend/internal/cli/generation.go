@@ -39,7 +39,7 @@ func (a *app) generationShow() *cobra.Command {
 
 func (a *app) printGeneration(g admin.Generation) error {
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-	line := func(name string, v any) { fmt.Fprintf(w, "%s\t%v\n", name, v) }
+	line := func(name string, v any) { fmt.Fprintf(w, "%s\t%s\n", name, plain(v)) }
 	line("id", g.ID)
 	line("user", g.User)
 	line("status", g.Status)

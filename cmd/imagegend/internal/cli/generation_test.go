@@ -19,3 +19,18 @@ func TestGenerationTellsRetries(t *testing.T) {
 	is.True(regexp.MustCompile(`(?m)^retries +1$`).MatchString(out.String()))
 	is.True(!strings.Contains(out.String(), "attempt"))
 }
+
+// What users wrote cannot speak to the operator's terminal, nor pass for a line of its own.
+func TestTextOfUsersIsQuotedWhereItMust(t *testing.T) {
+	is := is.New(t)
+	var out bytes.Buffer
+	a := &app{stdout: &out}
+	is.NoErr(a.printGeneration(admin.Generation{Prompt: "a fox\nstatus  succeeded", Failure: "\x1b[2J"}))
+	is.True(regexp.MustCompile(`(?m)^prompt +"a fox\\nstatus  succeeded"$`).MatchString(out.String()))
+	is.True(regexp.MustCompile(`(?m)^failure +"\\x1b\[2J"$`).MatchString(out.String()))
+
+	out.Reset()
+	names := []string{`a "red" fox — ü 狐`, "\x1b]0;title\a", "\x9b2J", ""}
+	is.NoErr(list(a, false, names, []string{"NAME"}, func(s string) []any { return []any{s} }))
+	is.Equal(out.String(), "NAME\na \"red\" fox — ü 狐\n"+`"\x1b]0;title\a"`+"\n"+`"\x9b2J"`+"\n\n")
+}

@@ -85,7 +85,7 @@ func (a *app) keyRevoke() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.stdout, "key %s (%s) is revoked\n", k.ID, k.Name)
+			fmt.Fprintf(a.stdout, "key %s (%s) is revoked\n", k.ID, plain(k.Name))
 			return nil
 		}),
 	}

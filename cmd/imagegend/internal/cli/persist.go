@@ -9,8 +9,11 @@ import (
 )
 
 const (
-	// tries is how often a call is made in all before it is given up.
+	// tries is how often a call is made in a row before it is given up.
 	tries = 5
+	// lasting is how long a call takes that something came of: longer than any pause, and than the
+	// attempt to reach nobody. When it breaks off after all, the tries are counted anew.
+	lasting = time.Minute
 	// patience is how long a call is repeated that is being answered elsewhere: longer than the 800
 	// seconds of a synchronous generation.
 	patience = 15 * time.Minute
@@ -21,6 +24,7 @@ const (
 func persist[T any](ctx context.Context, call func() (T, error)) (T, error) {
 	began := time.Now()
 	for failed := 0; ; {
+		tried := time.Now()
 		t, err := call()
 		e, ok := errors.AsType[*imagegen.Error](err)
 		switch {
@@ -28,6 +32,9 @@ func persist[T any](ctx context.Context, call func() (T, error)) (T, error) {
 			return t, err
 		case e.Code == imagegen.CodeIdempotencyKeyInUse && time.Since(began) < patience:
 		case e.Code == imagegen.CodeOverloaded || e.Code == imagegen.CodeInternal:
+			if time.Since(tried) > lasting {
+				failed = 0
+			}
 			if failed++; failed == tries {
 				return t, err
 			}

@@ -4,9 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -34,7 +37,7 @@ func list[T any](a *app, asJSON bool, elements []T, header []string, line func(T
 			if i > 0 {
 				fmt.Fprint(w, "\t")
 			}
-			fmt.Fprint(w, cell)
+			fmt.Fprint(w, plain(cell))
 		}
 		fmt.Fprintln(w)
 	}
@@ -46,6 +49,17 @@ func printJSON(w io.Writer, v any) error {
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
 	return e.Encode(v)
+}
+
+// plain shows a value on a line of a terminal. What users wrote can hold line breaks, and escapes that
+// the terminal would obey: it is quoted then.
+func plain(v any) string {
+	s := fmt.Sprint(v)
+	odd := func(r rune) bool { return !unicode.IsPrint(r) }
+	if strings.ContainsFunc(s, odd) || !utf8.ValidString(s) {
+		return strconv.Quote(s)
+	}
+	return s
 }
 
 // plural counts things: "1 credit", "2 credits".

@@ -2,10 +2,8 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
@@ -39,13 +37,12 @@ func (a *app) write(image *imagegen.ImageFile, t target, i, n int) error {
 		return err
 	}
 	_, err = io.Copy(f, image)
-	if err = errors.Join(err, f.Close()); err != nil {
-		os.Remove(f.Name())
+	if err = f.finish(err); err != nil {
 		return err
 	}
 	if ext := extension(image.MediaType); t.ext != "" && t.ext != ext && !(t.ext == ".jpeg" && ext == ".jpg") {
-		fmt.Fprintf(a.stderr, "note: %s holds %s\n", f.Name(), image.MediaType)
+		fmt.Fprintf(a.stderr, "note: %s holds %s\n", f.name, image.MediaType)
 	}
-	_, err = fmt.Fprintln(a.stdout, f.Name())
+	_, err = fmt.Fprintln(a.stdout, f.name)
 	return err
 }

@@ -61,7 +61,7 @@ func tryFile(name string) error {
 	info, err := os.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return tryDirectory(filepath.Dir(name))
+		return tryDirectory(filepath.Dir(linkEnd(name)))
 	case err == nil && info.IsDir():
 		err = errors.New("it is a directory")
 	case err == nil && info.Mode().IsRegular(): // a pipe would take the opening for the image
@@ -69,6 +69,9 @@ func tryFile(name string) error {
 	}
 	if err != nil {
 		return fmt.Errorf("%s cannot be written: %w; name another file with -o", name, reason(err))
+	}
+	if info.Mode().IsRegular() { // the image is written beside it first
+		return tryDirectory(filepath.Dir(linkEnd(name)))
 	}
 	return nil
 }
@@ -92,6 +95,9 @@ func tryDirectory(dir string) error {
 // reason leaves out the file that an error names.
 func reason(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	if e, ok := errors.AsType[*os.LinkError](err); ok {
 		return e.Err
 	}
 	return err
@@ -127,14 +133,23 @@ func (t target) name(i, n int, ext string) string {
 }
 
 // create makes the file of image number i of n.
-func (t target) create(i, n int, mediaType string) (*os.File, error) {
+func (t target) create(i, n int, mediaType string) (place, error) {
 	ext := t.ext
 	if ext == "" {
 		ext = extension(mediaType)
 	}
 	if t.chosen {
-		return os.Create(t.name(i, n, ext))
+		return replacing(t.name(i, n, ext))
 	}
+	f, err := t.createFree(i, n, ext)
+	if err != nil {
+		return place{}, err
+	}
+	return place{File: f, name: f.Name(), ours: true}, nil
+}
+
+// createFree makes a file under the first name that is free.
+func (t target) createFree(i, n int, ext string) (*os.File, error) {
 	if n == 1 {
 		if f, err := createNew(t.base + ext); !errors.Is(err, fs.ErrExist) {
 			return f, err

@@ -69,8 +69,18 @@ func (p *prefixes) Append(s string) error {
 		}
 		prefix = netip.PrefixFrom(addr, addr.BitLen())
 	}
-	*p.value = append(*p.value, prefix.Masked())
+	*p.value = append(*p.value, unmapped(prefix).Masked())
 	return nil
+}
+
+// unmapped writes an IPv4 network as such where it was written as part of IPv6, such as
+// ::ffff:10.0.0.0/104: the address of a peer is so written when it is compared.
+func unmapped(p netip.Prefix) netip.Prefix {
+	const mapped = 128 - 32 // bits before those of IPv4
+	if !p.Addr().Is4In6() || p.Bits() < mapped {
+		return p
+	}
+	return netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-mapped)
 }
 
 func (p *prefixes) Replace(list []string) error {

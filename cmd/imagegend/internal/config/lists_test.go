@@ -43,3 +43,26 @@ func TestOrigins(t *testing.T) {
 		})
 	}
 }
+
+// A proxy is known by its IPv4 address however its network is written.
+func TestTrustedProxies(t *testing.T) {
+	for written, want := range map[string]string{
+		"10.0.0.7":            "10.0.0.7/32",
+		"10.1.2.3/8":          "10.0.0.0/8",
+		"::ffff:10.1.2.3/104": "10.0.0.0/8",
+		"::ffff:10.0.0.7":     "10.0.0.7/32",
+		"::ffff:0:0/96":       "0.0.0.0/0",
+		"2001:db8::1/32":      "2001:db8::/32",
+		"::1":                 "::1/128",
+		"::/0":                "::/0",
+	} {
+		t.Run(written, func(t *testing.T) {
+			is := is.New(t)
+			t.Chdir(t.TempDir())
+			s, _, _, err := load(t, []string{"--trusted-proxy", written}, nil, "")
+			is.NoErr(err)
+			is.Equal(len(s.TrustedProxies), 1)
+			is.Equal(s.TrustedProxies[0].String(), want)
+		})
+	}
+}

@@ -146,6 +146,9 @@ func assign(f *pflag.Flag, v *viper.Viper, origin Origin) error {
 		if origin.Kind == FromFile {
 			where += ": " + f.Name
 		}
+		if isSecret(f) {
+			return fmt.Errorf("%s: its value does not do: %w", where, err)
+		}
 		return fmt.Errorf("%s: %q does not do: %w", where, fmt.Sprint(value), err)
 	}
 	return nil

@@ -172,6 +172,8 @@ func TestWrongValues(t *testing.T) {
 		{"no truth", nil, map[string]string{"IMAGEGEND_DEV": "maybe"}, "", []string{"IMAGEGEND_DEV", "true or false"}},
 		{"no choice", nil, nil, "policy: cheap\n", []string{"policy", "size-first, quality-first"}},
 		{"no address", []string{"--base-url", "images.example.com"}, nil, "", []string{"--base-url", "https://images.example.com"}},
+		{"empty query", []string{"--base-url", "https://x?"}, nil, "", []string{"--base-url", "https://images.example.com"}},
+		{"empty fragment", nil, nil, "url: 'https://x#'\n", []string{"settings.yaml: url", "https://images.example.com"}},
 		{"no network", nil, nil, "trusted-proxy: [proxy]\n", []string{"trusted-proxy", "10.0.0.0/8"}},
 		{"named file missing", []string{"--config", "nowhere.yaml"}, nil, "", []string{"nowhere.yaml", "no such file"}},
 		{"several at once", nil, nil, "policy: cheap\nretain: 5\n", []string{"policy", "retain"}},
@@ -189,6 +191,25 @@ func TestWrongValues(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The scheme tells whether the console is served over TLS.
+func TestSchemeInCapitals(t *testing.T) {
+	is := is.New(t)
+	t.Chdir(t.TempDir())
+	s, _, _, err := load(t, []string{"--base-url", "HTTPS://Images.example.com/Sub/"}, nil, "")
+	is.NoErr(err)
+	is.Equal(s.BaseURL, "https://Images.example.com/Sub")
+}
+
+// A key that stands where it does not do is not repeated.
+func TestWrongAPIKeyIsNotShown(t *testing.T) {
+	is := is.New(t)
+	t.Chdir(t.TempDir())
+	_, _, _, err := load(t, nil, nil, "api-key: [img_live_secret]\n")
+	is.True(err != nil)
+	is.True(strings.Contains(err.Error(), "settings.yaml: api-key: its value does not do: one value is wanted"))
+	is.True(!strings.Contains(err.Error(), "img_live_secret"))
 }
 
 // What config shows of a setting can be written into the file.

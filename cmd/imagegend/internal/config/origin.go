@@ -38,6 +38,9 @@ type Effective struct {
 // redacted stands for a secret that is set.
 const redacted = "[redacted]"
 
+// isSecret reports whether the value of a setting is shown to nobody.
+func isSecret(f *pflag.Flag) bool { return f.Name == "api-key" }
+
 // Effective lists the settings among fs by name. Secrets are redacted.
 func (s *Sources) Effective(fs *pflag.FlagSet) []Effective {
 	var list []Effective
@@ -46,7 +49,7 @@ func (s *Sources) Effective(fs *pflag.FlagSet) []Effective {
 		if list, ok := f.Value.(pflag.SliceValue); ok {
 			e.Value = strings.Join(list.GetSlice(), ",")
 		}
-		if f.Name == "api-key" && e.Value != "" {
+		if isSecret(f) && e.Value != "" {
 			e.Value = redacted
 		}
 		list = append(list, e)

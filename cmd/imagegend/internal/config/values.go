@@ -133,7 +133,8 @@ func (c *count) Set(s string) error {
 func (c *count) String() string { return strconv.Itoa(*c.value) }
 func (c *count) Type() string   { return "number" }
 
-// baseURL is the address of a service, kept without a slash at its end; "" is none.
+// baseURL is the address of a service, kept with its scheme in lower case, by which others tell whether
+// it is TLS, and without a slash at its end; "" is none.
 type baseURL struct{ value *string }
 
 func newBaseURL(p *string, otherwise string) *baseURL {
@@ -143,10 +144,10 @@ func newBaseURL(p *string, otherwise string) *baseURL {
 
 func (b *baseURL) Set(s string) error {
 	u, err := url.Parse(s)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || strings.ContainsAny(s, "?#") {
 		return errors.New("write an address such as https://images.example.com")
 	}
-	*b.value = strings.TrimRight(s, "/")
+	*b.value = strings.TrimRight(u.Scheme+s[len(u.Scheme):], "/")
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -84,7 +85,9 @@ func (d *daemon) listenURL() string {
 
 func (d *daemon) shortSocket() string {
 	place := d.socket.Addr().String()
-	if dir, err := filepath.Abs(d.options.DataDir); err == nil && filepath.Dir(place) == dir {
+	data, err := os.Stat(d.options.DataDir)
+	dir, dirErr := os.Stat(filepath.Dir(place))
+	if err == nil && dirErr == nil && os.SameFile(data, dir) {
 		return filepath.Base(place)
 	}
 	return place

@@ -11,6 +11,8 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
@@ -48,6 +50,9 @@ type daemon struct {
 // failed under a commit, the process must exit and not go on.
 func Run(ctx context.Context, o Options) (err error) {
 	tuneMemory()
+	// Who reads the log may go away: that fails a write, and does not end the service, nor hide the
+	// status with which it ends.
+	signal.Ignore(syscall.SIGPIPE)
 	log, flush := newLog(o)
 	defer flush()
 	d := &daemon{options: o, began: time.Now(), log: log, flush: flush, ended: make(chan error, 2)}
@@ -65,7 +70,7 @@ func Run(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	if err := d.start(ctx); err != nil {
-		return errors.Join(err, d.db.Close())
+		return d.unstarted(err)
 	}
 	select {
 	case <-ctx.Done():
@@ -75,6 +80,17 @@ func Run(ctx context.Context, o Options) (err error) {
 	case err := <-d.ended:
 		return errors.Join(err, d.drain())
 	}
+}
+
+// unstarted ends a service that could not start.
+func (d *daemon) unstarted(err error) error {
+	failed := d.db.Err()
+	closed := d.db.Close()
+	if failed == nil {
+		return errors.Join(err, closed)
+	}
+	d.log.Error("the disk failed under a commit: the service does not start", "error", failed)
+	return admin.ErrDisk
 }
 
 func (d *daemon) open(ctx context.Context) (err error) {

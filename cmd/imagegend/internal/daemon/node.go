@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage"
@@ -21,6 +22,10 @@ func openNode(dir string, models []imagegen.Model, s config.Server, log *slog.Lo
 	db, err := storage.Open(dir, &storage.Options{Log: log})
 	if errors.Is(err, storage.ErrLocked) {
 		return nil, fmt.Errorf("the data directory %s is in use by another process: a server, or a command at work on it; end it, or name another directory with --data-dir", dir)
+	}
+	if errors.Is(err, storage.ErrOutcomeUnknown) {
+		log.Error("the disk failed under a commit: the service does not start", "error", err)
+		return nil, admin.ErrDisk
 	}
 	if err != nil {
 		return nil, err
