@@ -1,7 +1,6 @@
 package imagegen_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -30,7 +29,7 @@ func untilTold(cause chan<- error) *scripted {
 // if that fails at first. Its outcome changes nothing, and its files go, even if that fails at first.
 func TestOvertaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var log bytes.Buffer
+		var log logbook
 		cause := make(chan error, 1)
 		f := startFaulty(t, untilTold(cause), func(cfg *imagegen.Config) { cfg.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 		f.failBefore(failing(first(1, "Extend", errDoubt), first(1, "RemoveImages", errDoubt)))

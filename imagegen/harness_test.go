@@ -10,6 +10,7 @@ import (
 	"image/png"
 	"io"
 	"iter"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -186,4 +187,28 @@ func transient(n int) error {
 func isCode(err error, want *imagegen.Error) bool {
 	_, plain := errors.AsType[*imagegen.Error](err)
 	return plain && errors.Is(err, want)
+}
+
+// logbook is a log that can be read while it is written.
+type logbook struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *logbook) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logbook) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+func (l *logbook) Reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text.Reset()
 }

@@ -1,7 +1,6 @@
 package imagegen_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -181,7 +180,7 @@ func (s tampered) Update(ctx context.Context, f imagegen.Fence, c imagegen.Chang
 func TestUnsoundRecordsAreNotSettled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var broken atomic.Bool
-		var log bytes.Buffer
+		var log logbook
 		broken.Store(true)
 		h := start(t, yieldImages(2, nil), withOutsideLedger, func(cfg *imagegen.Config) {
 			cfg.Log = slog.New(slog.NewTextHandler(&log, nil))

@@ -15,7 +15,7 @@ import (
 // that is given up without one.
 func TestLogOfWhatWasNotDelivered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var log strings.Builder
+		var log logbook
 		h := start(t, &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
 			yield(imagegen.ProviderImage{}, transient(1))
 		}}, func(c *imagegen.Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
