@@ -94,11 +94,11 @@ func (e *Engine) putAside(r Record, unfit string) {
 
 // fail ends a generation without images.
 func (e *Engine) fail(ctx context.Context, r Record, detail string) error {
-	e.warnUndelivered(ctx, r, 0, errors.New(detail))
 	got, err := e.finish(ctx, r, Outcome{Failure: &Failure{Class: ClassUnknown, Detail: detail}, At: e.now()})
 	if err != nil {
 		return err
 	}
+	e.warnUndelivered(ctx, got, 0, errors.New(detail))
 	e.concluded(ctx, got)
 	e.removeReferences(r.References)
 	return nil

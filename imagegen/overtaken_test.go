@@ -53,16 +53,21 @@ func (l lateSettle) Settle(ctx context.Context, id imagegen.ChargeID, used image
 	return l.Ledger.Settle(ctx, id, used)
 }
 
+// counting is a provider that counts its calls.
+func counting(calls *int) *scripted {
+	return &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+		*calls++
+		yield(picture(1024, 1024), nil)
+	}}
+}
+
 // A repeated Create finds a record that recovery has taken over, and leaves it alone: with recovery's
 // fence the work would be done on a charge that is closed.
 func TestRepeatedCreateIsOvertaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const away = 40 * time.Second
 		calls := 0
-		h := start(t, &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-			calls++
-			yield(picture(1024, 1024), nil)
-		}}, func(c *imagegen.Config) {
+		h := start(t, counting(&calls), func(c *imagegen.Config) {
 			c.Images, c.Spool = c.Store.(imagegen.ImageStore), c.Store.(imagegen.Spool)
 			c.Ledger = lateSettle{c.Ledger, time.Now().Add(away + 51*time.Millisecond)}
 			c.Store = hung{c.Store.(imagegen.JointStore), away, new(bool)}
@@ -81,10 +86,7 @@ func TestRepeatedCreateIsOvertaken(t *testing.T) {
 func TestRepeatedCreateChargedIsOvertaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calls := 0
-		h := start(t, &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-			calls++
-			yield(picture(1024, 1024), nil)
-		}}, func(c *imagegen.Config) {
+		h := start(t, counting(&calls), func(c *imagegen.Config) {
 			c.Images, c.Spool = c.Store.(imagegen.ImageStore), c.Store.(imagegen.Spool)
 		})
 		h.cfg.Store = cutOff{hung{h.cfg.Store.(imagegen.JointStore), time.Minute, new(bool)}, time.Now().Add(time.Minute)}

@@ -40,7 +40,7 @@ func (e *Engine) Stage(ctx context.Context, r io.Reader, name string) (*Upload, 
 		switch {
 		case in.over:
 			return nil, invalid("%s is larger than %d bytes (50 MiB)", name, MaxReferenceBytes)
-		case in.err != nil && in.err != context.Cause(ctx):
+		case in.err != nil && !errors.Is(in.err, context.Cause(ctx)):
 			return nil, in.err
 		case ctx.Err() != nil:
 			return nil, fmt.Errorf("%w: %w", ErrNotApplied, ctx.Err())
