@@ -35,3 +35,22 @@ func TestKeyThatExpiresLate(t *testing.T) {
 		h.is.True(isCode(err, imagegen.ErrInvalidRequest))
 	}
 }
+
+// The record names the key that asked; who asks in process or through the console has none.
+func TestRecordNamesItsKey(t *testing.T) {
+	h := start(t, yieldImages(1, nil))
+	raw, k, err := h.engine.Accounts().MintKey(t.Context(), alice, "laptop", time.Time{})
+	h.is.NoErr(err)
+	asked, err := h.engine.Authenticate(t.Context(), raw.Reveal())
+	h.is.NoErr(err)
+	h.is.Equal(asked.KeyID(), k.ID)
+	for session, want := range map[*imagegen.Session]imagegen.KeyID{asked: k.ID, h.engine.As(alice): ""} {
+		for _, async := range []bool{false, true} {
+			made, err := session.Generate(t.Context(), fox(imagegen.GenerateRequest{Async: async}))
+			h.is.NoErr(err)
+			r, err := h.engine.Record(t.Context(), made.ID)
+			h.is.NoErr(err)
+			h.is.Equal(r.KeyID, want)
+		}
+	}
+}

@@ -87,11 +87,11 @@ func (e *Engine) As(u UserID) *Session { return &Session{engine: e, user: u} }
 // it is empty; ErrInvalidKey if it is malformed, unknown, revoked or its user disabled;
 // ErrExpiredKey.
 func (e *Engine) Authenticate(ctx context.Context, rawKey string) (*Session, error) {
-	u, err := e.accounts.authenticate(ctx, rawKey)
+	k, err := e.accounts.authenticate(ctx, rawKey)
 	if err != nil {
 		return nil, err
 	}
-	return e.As(u), nil
+	return &Session{engine: e, user: k.User, key: k.ID}, nil
 }
 
 // Accounts manages users and keys.

@@ -20,7 +20,7 @@ func (s *Session) Generate(ctx context.Context, q GenerateRequest) (Result, erro
 	if r.References, err = e.take(ctx, q.References); err != nil {
 		return Result{}, err
 	}
-	r.CreatedAt = e.now()
+	r.KeyID, r.CreatedAt = s.key, e.now()
 	r.ID = GenerationID(e.ids.next(generationPrefix, r.CreatedAt))
 	r.Fingerprint = r.fingerprint()
 	c := &call{engine: e, request: q, record: r, offer: m}

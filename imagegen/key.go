@@ -96,34 +96,34 @@ func (a *Accounts) RevokeKey(ctx context.Context, id KeyID) (Key, error) {
 	return k, public(err)
 }
 
-// authenticate finds the user of a raw key. Revoked wins over expired.
-func (a *Accounts) authenticate(ctx context.Context, raw string) (UserID, error) {
+// authenticate finds the key that a raw one is. Revoked wins over expired.
+func (a *Accounts) authenticate(ctx context.Context, raw string) (Key, error) {
 	if raw == "" {
-		return "", ErrMissingKey
+		return Key{}, ErrMissingKey
 	}
 	if !wellFormed(raw) {
-		return "", ErrInvalidKey
+		return Key{}, ErrInvalidKey
 	}
 	k, err := a.store.KeyByHash(ctx, sha256.Sum256([]byte(raw)))
 	if errors.Is(err, ErrNotFound) {
-		return "", ErrInvalidKey
+		return Key{}, ErrInvalidKey
 	}
 	if err != nil {
-		return "", public(err)
+		return Key{}, public(err)
 	}
 	u, err := a.store.User(ctx, k.User)
 	if err != nil && !errors.Is(err, ErrNotFound) {
-		return "", public(err)
+		return Key{}, public(err)
 	}
 	now := a.now()
 	switch {
 	case !k.RevokedAt.IsZero(), !u.DisabledAt.IsZero():
-		return "", ErrInvalidKey
+		return Key{}, ErrInvalidKey
 	case !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt):
-		return "", ErrExpiredKey
+		return Key{}, ErrExpiredKey
 	}
 	a.used.touch(k.ID, now)
-	return k.User, nil
+	return k, nil
 }
 
 func newRawKey() string {

@@ -17,6 +17,7 @@ type Record struct {
 type Intent struct {
 	ID             GenerationID
 	User           UserID
+	KeyID          KeyID // the API key that asked; "": in process, or the console
 	Model          string
 	Prompt         string
 	N              int

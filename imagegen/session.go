@@ -10,12 +10,16 @@ import (
 type Session struct {
 	engine *Engine
 	user   UserID
+	key    KeyID
 }
 
 var _ Service = (*Session)(nil)
 
 // User is whose Service this is.
 func (s *Session) User() UserID { return s.user }
+
+// KeyID is the API key that the session was authenticated with; "" for one of Engine.As.
+func (s *Session) KeyID() KeyID { return s.key }
 
 // Models implements [Service].
 func (s *Session) Models(ctx context.Context) ([]ModelInfo, error) { return s.engine.Models(ctx) }

@@ -16,7 +16,7 @@ func full() row {
 	return row{
 		Record: imagegen.Record{
 			Intent: imagegen.Intent{
-				ID: "gen_1", User: "alice", Model: "m", Prompt: "狐\x00\xff", N: 4, Size: imagegen.Size{Width: 16, Height: 8192},
+				ID: "gen_1", User: "alice", KeyID: "key_1", Model: "m", Prompt: "狐\x00\xff", N: 4, Size: imagegen.Size{Width: 16, Height: 8192},
 				Quality: "high", Effort: "low", Ratio: "1:2", Tier: "4K", Price: imagegen.MaxCredits, Async: true,
 				References: []imagegen.ReferenceFile{
 					{ID: "ref_1", MediaType: "image/png", Size: 1 << 40, Width: 3, Height: 4, SHA256: [32]byte{31: 1}},
