@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"go.etcd.io/bbolt"
 
@@ -17,9 +18,11 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 )
 
-// Audit implements [imagegen.Auditor]. It looks at one snapshot while work goes on, and then reads
-// every image. It needs room in the directory for a copy of the ledger. Values that do not match
-// their checksums are reported first and alone: nothing else can be said of a file that has any.
+// Audit implements [imagegen.Auditor]. It copies the database aside while work goes on, goes over the
+// copy, and then reads every file that it names: images, and reference images of work that waits, where
+// they are here. It needs room in the directory for the copy, and another of the ledger. Pages that do
+// not fit together are reported first and alone, and then values that do not match their checksums:
+// nothing else can be said of a file that has any.
 //
 // In a database that has generations, charges and images with the identifiers of others are reported:
 // one that serves as the Ledger or the ImageStore of another Store should have no generations itself.
@@ -35,33 +38,61 @@ type audit struct {
 	db     *DB
 	ctx    context.Context
 	report imagegen.AuditReport
-	images *inventory
+	files  *inventory
 }
 
-// beginAudit goes over one snapshot and lists the images that it names.
+// beginAudit goes over one moment, and lists the files that it names.
 func (db *DB) beginAudit(ctx context.Context) (*audit, error) {
-	images, err := db.newInventory()
+	return db.audit(ctx, func(look func(*bbolt.Tx) error) error { return db.viewCopy(ctx, look) })
+}
+
+// auditAlone is an audit while nobody else is at work: of the database itself.
+func (db *DB) auditAlone(ctx context.Context) (imagegen.AuditReport, error) {
+	a, err := db.audit(ctx, func(look func(*bbolt.Tx) error) error {
+		return db.file.view(ctx, func(t *tx) error { return look(t.bolt) })
+	})
+	if err != nil {
+		return imagegen.AuditReport{}, err
+	}
+	return a.finish()
+}
+
+func (db *DB) audit(ctx context.Context, view func(look func(*bbolt.Tx) error) error) (*audit, error) {
+	files, err := db.newInventory()
 	if err != nil {
 		return nil, err
 	}
-	a := &audit{db: db, ctx: ctx, images: images}
-	err = db.file.view(ctx, func(t *tx) error {
-		if err := a.checksums(t.bolt); err != nil || !a.report.Clean() {
-			return err
-		}
-		return errors.Join(a.books(t), images.take(t))
-	})
-	if err != nil {
-		images.discard()
-		return nil, err
+	a := &audit{db: db, ctx: ctx, files: files}
+	if err := view(a.look); err != nil {
+		files.discard()
+		return nil, fmt.Errorf("storage: audit: %w", err)
 	}
 	return a, nil
 }
 
-// finish reads the images, and looks for those that are nobody's.
+// look goes over the database, from what the rest stands on upwards.
+func (a *audit) look(t *bbolt.Tx) error {
+	return guard(func() error {
+		if err := checkPages(t, a.page); err != nil || !a.report.Clean() {
+			return err
+		}
+		if err := a.checksums(t); err != nil || !a.report.Clean() {
+			return err
+		}
+		x := &tx{bolt: t}
+		return errors.Join(a.books(x), a.files.take(x), eachUpload(x, a.files.add))
+	})
+}
+
+func (a *audit) page(wrong error) {
+	a.report.Add(imagegen.Violation{Rule: "pages", Subject: databaseName,
+		Detail: wrong.Error() + "; stop the service, before a write destroys more, and restore a backup"})
+}
+
+// finish reads the files, and looks for images that are nobody's.
 func (a *audit) finish() (imagegen.AuditReport, error) {
-	defer a.images.discard()
-	err := a.images.each(a.image)
+	defer a.files.discard()
+	err := a.files.each(a.file)
 	if err == nil {
 		err = a.orphans()
 	}
@@ -100,35 +131,49 @@ func (a *audit) books(t kv.Tx) error {
 	return err
 }
 
-// image holds a file against its record. An image that was erased since the snapshot is none that
-// is missing.
-func (a *audit) image(i listed) error {
+// file holds one against its record. One that its record has let go since is none that is missing.
+func (a *audit) file(i listed) error {
 	if err := a.ctx.Err(); err != nil {
 		return err
 	}
-	a.report.Images++
-	wrong := a.db.images.compare(a.ctx, i)
+	rule, subject := "image bytes", string(i.Key.Image)
+	if i.Upload != "" {
+		rule, subject = "reference bytes", string(i.Upload)
+	} else {
+		a.report.Images++
+	}
+	wrong := a.db.compare(a.ctx, i)
 	if wrong == nil {
 		return nil
 	}
-	named, err := a.db.names(a.ctx, i.Key)
+	named, err := a.db.names(a.ctx, i)
 	if named {
-		a.report.Add(imagegen.Violation{Rule: "image bytes", Subject: string(i.Key.Image), Detail: wrong.Error()})
+		a.report.Add(imagegen.Violation{Rule: rule, Subject: subject, Detail: wrong.Error()})
 	}
 	return err
 }
 
-// compare reads an image and returns what is wrong with it.
-func (i *images) compare(ctx context.Context, want listed) error {
-	f, err := i.OpenImage(ctx, want.Key)
-	if errors.Is(err, imagegen.ErrNotFound) {
-		return fmt.Errorf("the file %s is missing", imagePath(want.Key))
-	}
-	if err != nil {
+// compare reads a file and returns what is wrong with it. A reference image that is missing may be
+// kept by another Spool.
+func (db *DB) compare(ctx context.Context, want listed) error {
+	f, err := db.openListed(ctx, want)
+	switch {
+	case errors.Is(err, imagegen.ErrNotFound) && want.Upload != "":
+		return nil
+	case errors.Is(err, imagegen.ErrNotFound):
+		return fmt.Errorf("the file %s is missing", want.path())
+	case err != nil:
 		return err
 	}
 	defer f.Close()
 	return want.matches(f)
+}
+
+func (db *DB) openListed(ctx context.Context, i listed) (io.ReadCloser, error) {
+	if i.Upload != "" {
+		return db.spool.Open(ctx, i.Upload)
+	}
+	return db.images.OpenImage(ctx, i.Key)
 }
 
 // matches reads a file to its end and returns how it differs from what it should be.
@@ -146,14 +191,17 @@ func (i listed) matches(r io.Reader) error {
 	return nil
 }
 
-// names reports whether a record names an image now.
-func (db *DB) names(ctx context.Context, k imagegen.ImageKey) (bool, error) {
-	r, err := db.Generation(ctx, k.Generation)
+// names reports whether a record names a file now.
+func (db *DB) names(ctx context.Context, i listed) (bool, error) {
+	r, err := db.Generation(ctx, i.Key.Generation)
 	if errors.Is(err, imagegen.ErrNotFound) {
 		return false, nil
 	}
-	for _, i := range r.Images {
-		if r.ImageKey(i) == k {
+	if i.Upload != "" {
+		return waits(r) && slices.ContainsFunc(r.References, func(f imagegen.ReferenceFile) bool { return f.ID == i.Upload }), err
+	}
+	for _, image := range r.Images {
+		if r.ImageKey(image) == i.Key {
 			return r.State != imagegen.StateErasing, nil
 		}
 	}

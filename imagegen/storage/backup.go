@@ -2,7 +2,6 @@ package storage
 
 import (
 	"archive/tar"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -48,7 +47,8 @@ func (t *tally) add(bytes int64) {
 
 // Backup writes everything to w as one archive, for Restore. It is of one moment, the beginning,
 // while work goes on; what is removed meanwhile keeps its files until the backup has ended. The
-// reference images of asynchronous work that has not ended are in it: after a restoration that work
+// database is copied aside first, which takes as much room in the directory: however slow w is, nobody
+// waits for it. The reference images of asynchronous work that has not ended are in it: after a restoration that work
 // is done. Synchronous work that was under way then fails, and is refunded.
 //
 // An image that is missing or damaged is an error that names it: erase its generation and begin
@@ -68,7 +68,7 @@ func (db *DB) Backup(ctx context.Context, w io.Writer) error {
 	defer uploads.discard()
 	b := &backup{ctx: ctx, db: db, uploads: uploads, tar: tar.NewWriter(w)}
 	b.manifest.Version, b.manifest.CreatedAt = manifestVersion, db.now().UTC()
-	if err := b.snapshot(files); err != nil {
+	if err := b.whole(files); err != nil {
 		return err
 	}
 	if err := files.each(b.file); err != nil {
@@ -85,40 +85,40 @@ type backup struct {
 	manifest manifest
 }
 
-// snapshot writes the database, and lists the files that it names. No reference image is removed
-// before it is held; thereafter nobody waits for w.
-func (b *backup) snapshot(files *inventory) error {
+// whole writes the database, of which nothing is kept thereafter.
+func (b *backup) whole(files *inventory) error {
+	s, err := b.copyAside(files)
+	if err != nil {
+		return fmt.Errorf("storage: backup: %w", err)
+	}
+	defer s.discard()
+	return b.database(s)
+}
+
+// copyAside copies the database, and lists the files that it names. No reference image is removed
+// before it is held; thereafter nobody waits for the backup.
+func (b *backup) copyAside(files *inventory) (*snapshot, error) {
 	release := b.db.spool.hold()
 	defer release()
-	return b.db.file.view(b.ctx, func(t *tx) error {
+	return b.db.copyAside(b.ctx, func(t *tx) error {
 		if err := b.uploads.take(t, files); err != nil {
 			return err
 		}
 		release()
-		if err := b.database(t); err != nil {
-			return err
-		}
 		return files.take(t)
 	})
 }
 
-// database writes the snapshot; a slow w holds it up, and lets the database grow meanwhile.
-func (b *backup) database(t *tx) error {
-	size := t.bolt.Size()
-	if err := b.header(databaseName, size); err != nil {
+func (b *backup) database(s *snapshot) error {
+	if err := b.header(databaseName, s.size); err != nil {
 		return err
 	}
-	file, err := b.db.root.Open(databaseName)
-	if err != nil {
-		return fmt.Errorf("storage: backup: the database: %w", err)
-	}
-	defer file.Close()
 	hash := sha256.New()
 	to := io.MultiWriter(contextWriter{b.ctx, b.tar}, hash)
-	if _, err := t.bolt.WriteTo(&blanked{w: to, file: file, pageSize: int64(t.bolt.DB().Info().PageSize)}); err != nil {
-		return fmt.Errorf("storage: backup: the database: %w", cmp.Or(b.ctx.Err(), err)) // bbolt does not wrap what it met
+	if _, err := io.Copy(to, io.NewSectionReader(s.file, 0, s.size)); err != nil {
+		return fmt.Errorf("storage: backup: the database: %w", err)
 	}
-	b.manifest.Database.Size = size
+	b.manifest.Database.Size = s.size
 	b.manifest.Database.SHA256 = hex.EncodeToString(hash.Sum(nil))
 	return nil
 }

@@ -1,12 +1,15 @@
 package storage
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/bits"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -62,52 +65,63 @@ func openFile(dir string) (*bbolt.DB, error) {
 	return bolt, nil
 }
 
+// openBolt opens a database file, with addresses reserved for it to grow into.
 func openBolt(path string, size int64) (bolt *bbolt.DB, err error) {
-	var file *os.File
-	options := &bbolt.Options{
-		Timeout:         time.Second,
-		FreelistType:    bbolt.FreelistMapType,
-		InitialMmapSize: initialMap(size),
-		NoStatistics:    true,
-		OpenFile: func(name string, flag int, perm os.FileMode) (_ *os.File, err error) {
-			file, err = os.OpenFile(name, flag&^os.O_CREATE, perm)
-			return file, err
-		},
+	for reserve := initialMap(size); ; reserve /= 4 {
+		bolt, err = openMapped(path, &bbolt.Options{Timeout: time.Second, FreelistType: bbolt.FreelistMapType, InitialMmapSize: reserve, NoStatistics: true})
+		if !errors.Is(err, syscall.ENOMEM) || int64(reserve) <= size {
+			return bolt, openError(path, err)
+		}
 	}
-	err = guard(func() (err error) {
-		bolt, err = bbolt.Open(path, 0o600, options)
-		return err
-	})
-	if err == nil {
-		return bolt, nil
-	}
-	if file != nil {
-		_ = file.Close() // after a panic it is open still
-	}
-	if errors.Is(err, bbolterrors.ErrTimeout) {
-		return nil, fmt.Errorf("%w: %s", ErrLocked, filepath.Dir(path))
-	}
-	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		return nil, unreachable(filepath.Dir(path), p)
-	}
-	return nil, damaged(path, err)
 }
 
-// initialMap reserves addresses, not memory: when the map has to grow, writers wait until nobody
-// reads, a backup among them.
+// openMapped opens a database file that exists.
+func openMapped(path string, o *bbolt.Options) (bolt *bbolt.DB, err error) {
+	var file *os.File
+	o.OpenFile = func(name string, flag int, perm os.FileMode) (_ *os.File, err error) {
+		file, err = os.OpenFile(name, flag&^os.O_CREATE, perm)
+		return file, err
+	}
+	err = guard(func() (err error) {
+		bolt, err = bbolt.Open(path, 0o600, o)
+		return err
+	})
+	if err != nil && file != nil {
+		_ = file.Close() // after a panic it is open still
+	}
+	return bolt, err
+}
+
+func openError(path string, err error) error {
+	switch p, ok := errors.AsType[*fs.PathError](err); {
+	case err == nil:
+		return nil
+	case errors.Is(err, bbolterrors.ErrTimeout):
+		return fmt.Errorf("%w: %s", ErrLocked, filepath.Dir(path))
+	case ok:
+		return unreachable(filepath.Dir(path), p)
+	}
+	return damaged(path, err)
+}
+
+// initialMap reserves addresses, not memory: when the map has to grow, every writer waits until nobody
+// reads, and every new reader behind them. Where a process may not have so many, openBolt takes fewer.
 func initialMap(size int64) int {
 	if bits.UintSize == 32 || mapGrowsFile {
 		return 0
 	}
-	return int(max(1<<30, 2*size))
+	return int(mapReserve + 2*size)
 }
+
+// mapReserve is how far a file can grow before it is opened again without anybody waiting for it.
+var mapReserve int64 = 256 << 30
 
 func damaged(path string, why error) error {
 	return fmt.Errorf("%w: %s: %v; restore a backup", ErrCorrupt, path, why)
 }
 
-// checkFile checks what costs nothing: that the file is as long as it says. If a commit failed in
-// the process before, the whole file is checked.
+// checkFile checks what costs little: that the file is as long as it says and, if it is small, its
+// pages. If a commit failed in the process before, they are checked however many there are.
 func checkFile(bolt *bbolt.DB, dir string, size int64) error {
 	unclean := filepath.Join(dir, uncleanName)
 	_, err := os.Stat(unclean)
@@ -116,14 +130,12 @@ func checkFile(bolt *bbolt.DB, dir string, size int64) error {
 		if t.Size() > size {
 			return fmt.Errorf("it is %d bytes long and should be %d", size, t.Size())
 		}
-		if !suspect {
+		if !suspect && size > smallFile {
 			return nil
 		}
-		var first error
-		for err := range t.Check() { // to its end, else it never ends
-			first = errors.Join(first, err)
-		}
-		return first
+		var found error
+		err := checkPages(t, func(wrong error) { found = cmp.Or(found, wrong) })
+		return cmp.Or(err, found)
 	})
 	if err != nil {
 		return damaged(bolt.Path(), err)
@@ -135,6 +147,32 @@ func checkFile(bolt *bbolt.DB, dir string, size int64) error {
 		return fmt.Errorf("storage: %w", err)
 	}
 	return nil
+}
+
+// smallFile is how long a file may be for its pages to be checked whenever it is opened.
+const smallFile = 64 << 20
+
+// checkPages has bbolt check every page, and that none is both in use and free. The file is read
+// through before: bbolt checks on a goroutine of its own, where a page that the disk does not give
+// back would end the process.
+func checkPages(t *bbolt.Tx, report func(wrong error)) error {
+	if err := readThrough(t.DB().Path()); err != nil {
+		return err
+	}
+	for wrong := range t.Check() { // to its end, else it never ends
+		report(wrong)
+	}
+	return nil
+}
+
+func readThrough(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.Copy(io.Discard, f)
+	return err
 }
 
 // markUnclean has the next process check the whole file. On a disk that fails it may not succeed.

@@ -21,6 +21,9 @@ func (db *DB) SetCommit(commit func(real func() error) error) {
 // CloseFile closes the file beneath the database.
 func (db *DB) CloseFile() error { return db.file.bolt.Close() }
 
+// Bolt is the file beneath the database.
+func (db *DB) Bolt() *bbolt.DB { return db.file.bolt }
+
 // SetFree has the disk appear to have so many bytes free, at once.
 func (db *DB) SetFree(bytes int64) {
 	db.space.mu.Lock()
@@ -42,4 +45,17 @@ func (db *DB) BeginAudit(ctx context.Context) (finish func() (imagegen.AuditRepo
 		return nil, err
 	}
 	return a.finish, nil
+}
+
+// ViewCopy calls look while a copy of the database is looked at, as an audit does.
+func (db *DB) ViewCopy(ctx context.Context, look func()) error {
+	return db.viewCopy(ctx, func(*bbolt.Tx) error { look(); return nil })
+}
+
+// ReserveAddresses has databases that are opened from now on reserve so many bytes to grow into, and
+// undoes it.
+func ReserveAddresses(bytes int64) (undo func()) {
+	former := mapReserve
+	mapReserve = bytes
+	return func() { mapReserve = former }
 }

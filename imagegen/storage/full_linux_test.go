@@ -97,7 +97,7 @@ func TestAFullDisk(t *testing.T) {
 	w.clean()
 	w.is.NoErr(w.Close())
 	w.is.NoErr(os.WriteFile(filepath.Join(data, "unclean"), nil, 0o600)) // have every page checked
-	w = work(t, openDir(t, data, nil))
+	w = work(t, openDir(t, data, &storage.Options{MinFree: 1 << 20}))
 	w.clean()
 }
 

@@ -144,3 +144,24 @@ func TestAPowerCut(t *testing.T) {
 		})
 	}
 }
+
+// What a process that dies has written and not flushed may show to the next. Once that has been opened
+// it is durable: what somebody was told of it cannot go again.
+func TestWhatShowsAtAStartOutlivesAPowerCut(t *testing.T) {
+	m := boot(t)
+	data := filepath.Join(m.dir, "data")
+	w := work(t, openDir(t, data, nil))
+	w.fund(10)
+	w.Bolt().NoSync = true
+	r := w.begin(1)
+	w.is.NoErr(w.Close())
+
+	db := openDir(t, data, nil)
+	_, err := db.Generation(t.Context(), r.ID)
+	w.is.NoErr(err)
+	w = work(t, openDir(t, m.cut(data, db), &storage.Options{MustExist: true}))
+	got, err := w.Generation(t.Context(), r.ID)
+	w.is.NoErr(err)
+	w.is.Equal(got, r)
+	w.is.NoErr(w.Close()) // before the disk is let go
+}

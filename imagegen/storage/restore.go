@@ -187,7 +187,7 @@ func (u *unpacking) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	report, err := db.Audit(ctx)
+	report, err := db.auditAlone(ctx)
 	if err == nil && report.Clean() {
 		err = u.checkUploads(db)
 	}

@@ -30,6 +30,10 @@ var migrations = []func(t kv.Tx, from []byte) (next []byte, err error){
 
 // migrate brings a database to the schema of this version. If it is broken off, it goes on where it
 // was, also when the version before has been at work meanwhile. ErrNewerSchema, ErrCorrupt.
+//
+// It commits also where nothing is to be done. What the process before has written last shows, though
+// it may not be on the disk: what it did not flush, and what failed to be, which the kernel does not
+// write again. Before anybody reads it, it is made durable by a commit that follows.
 func migrate(bolt *bbolt.DB) error {
 	for {
 		done, err := migrateOn(bolt)
@@ -52,8 +56,11 @@ func migrateOn(bolt *bbolt.DB) (done bool, err error) {
 	err = guard(func() error {
 		x := &tx{bolt: t, values: new(arena)}
 		schema, err := schemaOf(x)
-		if done = schema == len(migrations); err != nil || done {
+		if err != nil {
 			return err
+		}
+		if done = schema == len(migrations); done {
+			return settle(t)
 		}
 		if done, err = x.migrate(schema); err == nil {
 			err = t.Commit()
@@ -64,6 +71,18 @@ func migrateOn(bolt *bbolt.DB) (done bool, err error) {
 		return nil
 	})
 	return done, err
+}
+
+// settle makes durable what a transaction begins with. On a full disk it flushes: nobody writes then.
+func settle(t *bbolt.Tx) error {
+	err := t.Commit()
+	if survivable(err) {
+		err = syncPath(t.DB().Path())
+	}
+	if err != nil {
+		return fmt.Errorf("storage: the database cannot be flushed: %w", err)
+	}
+	return nil
 }
 
 // migrate does what is left from a schema on, or as much as one transaction should hold.

@@ -74,6 +74,22 @@ func (s *space) forWork() error { return s.demand(s.min) }
 // forUpload lies lower: a provider's image passes through the spool too, and is paid for.
 func (s *space) forUpload() error { return s.demand(s.min / 2) }
 
+// forCopy is asked before the database is copied aside. What is set apart for work stays.
+func (s *space) forCopy(size int64) error {
+	free, err := s.free(s.dir)
+	if err != nil {
+		return fmt.Errorf("storage: the free space is not known: %w", err)
+	}
+	if free-s.min < size {
+		return fmt.Errorf("%w: a copy of the database takes %d MiB for a while, and %s has %d MiB free, of which %d MiB are kept for work; make room and begin again",
+			errNoSpace, mib(size), s.dir, free>>20, s.min>>20)
+	}
+	return nil
+}
+
+// mib rounds up.
+func mib(bytes int64) int64 { return (bytes + 1<<20 - 1) >> 20 }
+
 func (s *space) ballast() string { return filepath.Join(s.dir, ballastName) }
 
 // dropBallast frees what was set aside; false: nothing was.

@@ -18,7 +18,7 @@ import (
 // error, which it returns. Synchronous work has no attempt to come: nobody waits for it any more.
 func eachUpload(t kv.Tx, f func(listed) error) error {
 	return tables.Open(t, func(r imagegen.Record) error {
-		if !r.Async || r.State != imagegen.StateQueued && r.State != imagegen.StateProcessing {
+		if !waits(r) {
 			return nil
 		}
 		for _, u := range r.References {
@@ -28,6 +28,10 @@ func eachUpload(t kv.Tx, f func(listed) error) error {
 		}
 		return nil
 	})
+}
+
+func waits(r imagegen.Record) bool {
+	return r.Async && (r.State == imagegen.StateQueued || r.State == imagegen.StateProcessing)
 }
 
 // uploads holds reference images for a backup. Each is linked to a name of its own, so that it goes

@@ -26,8 +26,8 @@ var ofDurability = []mutant{
 	{
 		name: "database-not-flushed", breaks: "a commit outlives a power cut",
 		file:    "imagegen/storage/bolt.go",
-		old:     `NoStatistics:    true,`,
-		new:     `NoStatistics:    true, NoSync: true,`,
+		old:     `InitialMmapSize: reserve, NoStatistics: true}`,
+		new:     `InitialMmapSize: reserve, NoStatistics: true, NoSync: true}`,
 		catcher: catcher{pkg: disk, run: "TestAPowerCut"},
 	},
 	{
@@ -158,5 +158,33 @@ var ofDurability = []mutant{
 		new: `			if err := error(nil); err != nil {
 `,
 		catcher: catcher{pkg: disk, run: "TestAnAlteredReferenceIsRefused"},
+	},
+	{
+		name: "audit-holds-the-database", breaks: "nobody waits for an audit",
+		file:    "imagegen/storage/snapshot.go",
+		old:     `	s, err := db.copyAside(ctx, func(*tx) error { return nil })`,
+		new:     `	if db != nil { return db.file.view(ctx, func(t *tx) error { return look(t.bolt) }) }` + "\n" + `	s, err := db.copyAside(ctx, func(*tx) error { return nil })`,
+		catcher: catcher{pkg: disk, run: "TestNobodyWaitsForABackupOrAnAudit"},
+	},
+	{
+		name: "no-addresses-reserved", breaks: "a file grows while somebody reads",
+		file:    "imagegen/storage/bolt.go",
+		old:     `return int(mapReserve + 2*size)`,
+		new:     `return int(size)`,
+		catcher: catcher{pkg: disk, run: "TestNobodyWaitsForAReader"},
+	},
+	{
+		name: "start-does-not-settle", breaks: "what is read after a start outlives a power cut",
+		file:    "imagegen/storage/schema.go",
+		old:     `return settle(t)`,
+		new:     `return nil`,
+		catcher: catcher{pkg: disk, run: "TestWhatShowsAtAStartOutlivesAPowerCut"},
+	},
+	{
+		name: "pages-not-checked", breaks: "a page that is in use and free is found",
+		file:    "imagegen/storage/bolt.go",
+		old:     `		report(wrong)`,
+		new:     `		_ = wrong`,
+		catcher: catcher{pkg: disk, run: "TestALivePageThatIsFree"},
 	},
 }

@@ -60,9 +60,9 @@ func (a *app) reportViolations(r imagegen.AuditReport, asJSON bool) error {
 // remedy is what to do after an audit that found something. Where only image files are wrong the books
 // are sound, and to restore a backup would lose what came after it.
 func remedy(r imagegen.AuditReport) string {
-	other := func(v imagegen.Violation) bool { return v.Rule != "image bytes" }
+	other := func(v imagegen.Violation) bool { return v.Rule != "image bytes" && v.Rule != "reference bytes" }
 	if r.More > 0 || slices.ContainsFunc(r.Violations, other) {
 		return "stop the server, keep a copy of the data directory and restore the last good backup"
 	}
-	return "only image files are wrong: put them back from a backup, or erase their generations with imagegend generation delete"
+	return "only image files are wrong: put them back from a backup, or erase their generations with imagegend generation delete; work whose reference images are wrong fails by itself and is refunded"
 }

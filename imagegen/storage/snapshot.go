@@ -1,0 +1,104 @@
+package storage
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"go.etcd.io/bbolt"
+)
+
+// snapshot is the database as it was at one moment, in a file of its own: it may be looked at for
+// hours. In the database itself no page would be used again meanwhile.
+type snapshot struct {
+	file *os.File
+	size int64
+}
+
+// copyAside makes a snapshot. look sees the same moment, while it is held. What a process that was
+// killed has left of it goes at the next start.
+func (db *DB) copyAside(ctx context.Context, look func(*tx) error) (_ *snapshot, err error) {
+	file, err := os.CreateTemp(filepath.Join(db.dir, tempDir), "snapshot-")
+	if err != nil {
+		return nil, fmt.Errorf("storage: %w", err)
+	}
+	s := &snapshot{file: file}
+	defer func() {
+		if err != nil {
+			s.discard()
+		}
+	}()
+	return s, db.file.view(ctx, func(t *tx) error {
+		if err := look(t); err != nil {
+			return err
+		}
+		if err := db.space.forCopy(t.bolt.Size()); err != nil {
+			return err
+		}
+		return s.take(ctx, t.bolt)
+	})
+}
+
+// viewCopy copies the database aside and looks at the copy.
+func (db *DB) viewCopy(ctx context.Context, look func(*bbolt.Tx) error) error {
+	s, err := db.copyAside(ctx, func(*tx) error { return nil })
+	if err != nil {
+		return err
+	}
+	defer s.discard()
+	bolt, err := s.open()
+	if err != nil {
+		return err
+	}
+	return errors.Join(bolt.View(look), bolt.Close())
+}
+
+// take writes the database, with zeros in the place of free pages.
+func (s *snapshot) take(ctx context.Context, t *bbolt.Tx) error {
+	live, err := os.Open(t.DB().Path())
+	if err != nil {
+		return fmt.Errorf("storage: %w", err)
+	}
+	defer live.Close()
+	to := &blanked{w: contextWriter{ctx, &unhurried{file: s.file}}, file: live, pageSize: int64(t.DB().Info().PageSize)}
+	s.size, err = t.WriteTo(to)
+	if isFull(err) {
+		err = errNoSpace
+	}
+	if err != nil {
+		return fmt.Errorf("storage: the database cannot be copied: %w", cmp.Or(ctx.Err(), err)) // bbolt does not wrap what it met
+	}
+	return nil
+}
+
+// open opens a snapshot as the database that it is.
+func (s *snapshot) open() (*bbolt.DB, error) {
+	path := s.file.Name()
+	bolt, err := openMapped(path, &bbolt.Options{Timeout: time.Second, ReadOnly: true, PreLoadFreelist: true, FreelistType: bbolt.FreelistMapType, NoStatistics: true})
+	return bolt, openError(path, err)
+}
+
+func (s *snapshot) discard() { _ = errors.Join(s.file.Close(), os.Remove(s.file.Name())) }
+
+// unhurried flushes a file as it is written: a commit beside it would else wait until the disk has
+// taken up gigabytes.
+type unhurried struct {
+	file    *os.File
+	pending int
+}
+
+const mostPending = 8 << 20
+
+// Write implements io.Writer.
+func (u *unhurried) Write(p []byte) (n int, err error) {
+	n, err = u.file.Write(p)
+	if u.pending += n; err == nil && u.pending >= mostPending {
+		u.pending = 0
+		err = u.file.Sync()
+	}
+	return n, err
+}
