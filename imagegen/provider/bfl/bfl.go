@@ -44,7 +44,7 @@ func (p *Provider) Check(r imagegen.ProviderRequest) error {
 
 // Generate submits a task for each image, or takes up those of r.Job.
 func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
-	return p.runner.Generate(ctx, r)
+	return p.client.Redacted(p.runner.Generate(ctx, r))
 }
 
 // Probe reports whether the upstream answers, takes the key, and has credits left. It costs nothing.

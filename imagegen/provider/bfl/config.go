@@ -60,7 +60,7 @@ type Config struct {
 	PollInterval time.Duration
 
 	// ImageHosts are the only hosts that images are fetched from; "*.example.com" stands for every
-	// host below example.com. nil: any.
+	// host below example.com, "example.com:8443" for a port. nil: any; if Private, BaseURL's alone.
 	ImageHosts []string
 
 	// Private permits http, and loopback and private addresses: for a gateway of one's own.

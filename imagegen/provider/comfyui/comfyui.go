@@ -55,12 +55,12 @@ func (p *Provider) Check(r imagegen.ProviderRequest) error {
 
 // Generate submits a workflow, or continues with what r.Job names.
 func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
-	return func(yield func(imagegen.ProviderImage, error) bool) {
+	return p.client.Redacted(func(yield func(imagegen.ProviderImage, error) bool) {
 		a := &attempt{Provider: p, request: r, yield: yield}
 		if err := a.run(ctx); err != nil {
 			yield(imagegen.ProviderImage{}, err)
 		}
-	}
+	})
 }
 
 // Probe reports whether ComfyUI answers and has every kind of node that the workflows use.

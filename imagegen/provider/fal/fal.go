@@ -41,7 +41,7 @@ func (p *Provider) Check(r imagegen.ProviderRequest) error { return p.filler.Che
 
 // Generate submits as many requests as the images take, or takes up those of r.Job.
 func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
-	return p.runner.Generate(ctx, r)
+	return p.client.Redacted(p.runner.Generate(ctx, r))
 }
 
 // Probe reports whether the platform answers, takes the key and has a price for the model. It costs

@@ -38,13 +38,13 @@ func (p *Provider) Capabilities() imagegen.Capabilities {
 // Generate asks for each image with a call of its own, all at once. The request's quality has no
 // counterpart and changes nothing.
 func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
-	return upstream.Gather(ctx, r.N, func(ctx context.Context, _ int) upstream.Images {
+	return p.client.Redacted(upstream.Gather(ctx, r.N, func(ctx context.Context, _ int) upstream.Images {
 		return func(yield func(imagegen.ProviderImage, error) bool) {
 			if err := p.call(ctx, r, yield); err != nil {
 				yield(imagegen.ProviderImage{}, err)
 			}
 		}
-	})
+	}))
 }
 
 // call makes one request for one image. It returns nil if yield wants no more.

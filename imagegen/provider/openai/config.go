@@ -72,7 +72,8 @@ type Config struct {
 	Moderation string
 
 	// ImageHosts are the only hosts that images are fetched from, if the upstream answers with URLs;
-	// "*.example.com" stands for every host below example.com. nil: any.
+	// "*.example.com" stands for every host below example.com, "example.com:8443" for a port. nil: any; if
+	// Private, BaseURL's alone.
 	ImageHosts []string
 
 	// Private permits http, and loopback and private addresses: for an upstream of one's own.

@@ -41,7 +41,7 @@ func (p *Provider) Check(r imagegen.ProviderRequest) error { return p.filler.Che
 
 // Generate creates as many predictions as the images take, or takes up those of r.Job.
 func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
-	return p.runner.Generate(ctx, r)
+	return p.client.Redacted(p.runner.Generate(ctx, r))
 }
 
 // Probe reports whether the upstream answers, takes the key and knows the model. It costs nothing.

@@ -45,11 +45,11 @@ func (p *Provider) Check(r imagegen.ProviderRequest) error {
 
 // Generate asks for all images with one call.
 func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
-	return func(yield func(imagegen.ProviderImage, error) bool) {
+	return p.client.Redacted(func(yield func(imagegen.ProviderImage, error) bool) {
 		if err := p.exchange(ctx, r, yield); err != nil {
 			yield(imagegen.ProviderImage{}, err)
 		}
-	}
+	})
 }
 
 // exchange returns nil if yield wants no more.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/private"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage"
 )
@@ -80,6 +81,9 @@ func ask(place string) *Session {
 }
 
 func openLocal(dir string) (*Session, error) {
+	if err := private.CheckDir(dir); err != nil {
+		return nil, err
+	}
 	db, err := storage.Open(dir, &storage.Options{MustExist: true})
 	if errors.Is(err, storage.ErrOutcomeUnknown) {
 		return nil, ErrDisk

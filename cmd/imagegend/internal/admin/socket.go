@@ -51,7 +51,7 @@ func removeStale(place string) error {
 }
 
 func listen(path string) (net.Listener, error) {
-	l, err := net.Listen("unix", path)
+	l, err := bind(path)
 	if err != nil {
 		return nil, fmt.Errorf("the admin socket cannot be opened: %w", err)
 	}

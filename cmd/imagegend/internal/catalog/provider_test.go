@@ -200,7 +200,7 @@ func TestMistakesOfProvidersAreNamed(t *testing.T) {
 		{"no key for fal", " {type: fal, model: a/b}", []string{"needs an API key"}},
 		{"variable not set", " {type: openai, key_env: OTHER_KEY}", []string{":3:", "key_env", "OTHER_KEY is not set"}},
 		{"two keys", " {type: openai, key_env: KEY, key_file: key}", []string{"key_env and key_file", "leave one"}},
-		{"key file is not there", " {type: openai, key_file: nowhere}", []string{":3:", "key_file", "cannot be opened", "no such file"}},
+		{"key file is not there", " {type: openai, key_file: nowhere}", []string{":3:", "key_file", "cannot be read", "no such file"}},
 		{"key for a file", " {type: openai, key_file: " + secret + "}", []string{":3:", "key_file", "the path of a file", "never the secret"}},
 		{"key file is empty", " {type: openai, key_file: empty}", []string{"key_file", "empty"}},
 		{"field of the constructor", "\ntype: openai\nkey_env: KEY\nmax_per_call: 11", []string{":6:", "option max_per_call is 11", "from 1 to 10"}},
@@ -253,4 +253,18 @@ func TestKeyFileWithMore(t *testing.T) {
 	_, err := loadProvider(t, " {type: openai, key_file: models.yaml}")
 	is.True(err != nil && strings.Contains(err.Error(), "line break"))
 	is.True(!strings.Contains(err.Error(), "credits"))
+}
+
+func TestKeyFileThatOthersCanChange(t *testing.T) {
+	is := is.New(t)
+	path := filepath.Join(t.TempDir(), "key")
+	is.NoErr(os.WriteFile(path, []byte(secret), 0o600))
+	for mode, ok := range map[os.FileMode]bool{0o666: false, 0o644: false, 0o620: false, 0o640: true, 0o400: true} {
+		is.NoErr(os.Chmod(path, mode))
+		_, err := loadProvider(t, " {type: openai, key_file: "+path+"}")
+		is.Equal(err == nil, ok)
+		if !ok {
+			is.True(strings.Contains(err.Error(), "others can read or change") && strings.Contains(err.Error(), "chmod 600 "+path))
+		}
+	}
 }

@@ -3,15 +3,14 @@ package catalog
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/private"
 	"github.com/imagegend/imagegend/imagegen"
 )
 
@@ -59,21 +58,16 @@ const maxSecret = 64 << 10
 
 // secretFile reads a file. A path that leads nowhere may be the secret itself, and is not repeated.
 func (s source) secretFile(path string) (string, error) {
-	f, err := os.Open(s.path(path))
+	text, err := private.ReadFile(s.path(path), maxSecret)
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return "", fmt.Errorf("the file cannot be opened: %w; the path of a file is wanted, never the secret itself", e.Err)
+		return "", fmt.Errorf("the file cannot be read: %w; the path of a file is wanted, never the secret itself", e.Err)
 	}
 	if err != nil {
 		return "", err
 	}
-	defer f.Close()
-	content, err := io.ReadAll(io.LimitReader(f, maxSecret))
-	if err != nil {
-		return "", err
-	}
-	value := strings.TrimSpace(string(content))
+	value := strings.TrimSpace(text)
 	if value == "" {
-		return "", fmt.Errorf("the file %s is empty", f.Name())
+		return "", fmt.Errorf("the file %s is empty", s.path(path))
 	}
 	return value, nil
 }

@@ -59,7 +59,10 @@ func Load(fs *pflag.FlagSet, getenv Getenv) (*Sources, error) {
 			origin = Origin{FromFile, s.File}
 		}
 		s.given[f.Name] = origin
-		if origin.Kind == FromEnv || origin.Kind == FromFile {
+		switch {
+		case origin.Kind == FromFile && s.found && namedOnly[f.Name]:
+			errs = append(errs, unnamed(s.File, f.Name))
+		case origin.Kind == FromEnv || origin.Kind == FromFile:
 			errs = append(errs, assign(f, v, origin))
 		}
 	})
@@ -76,13 +79,15 @@ func (s *Sources) findFile(fs *pflag.FlagSet, getenv Getenv) error {
 		s.File = named
 		return nil
 	}
-	_, err := os.Stat(defaultFile)
-	if err == nil {
-		s.File = defaultFile
-	} else if !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("the configuration file cannot be read: %w", err)
+	err := findOwn(defaultFile, FileFlag)
+	switch {
+	case err == nil:
+		s.File, s.found = defaultFile, true
+		return nil
+	case errors.Is(err, os.ErrNotExist):
+		return nil
 	}
-	return nil
+	return fmt.Errorf("the configuration file cannot be read: %w", err)
 }
 
 // readFile hands viper the values of a file whose keys are known and written as they should be: viper
@@ -184,6 +189,9 @@ func (s *Sources) ModelsFile(named string) (string, error) {
 	}
 	beside := filepath.Join(filepath.Dir(s.File), defaultModels)
 	_, err := os.Stat(beside)
+	if s.File == "" || s.found {
+		err = findOwn(beside, "models")
+	}
 	switch {
 	case err == nil:
 		return beside, nil

@@ -275,6 +275,48 @@ func TestDefaultFiles(t *testing.T) {
 	is.Equal(models, "elsewhere.yaml")
 }
 
+// A file that lies in the directory where somebody happens to work neither gets the key nor names one, nor
+// the files that are read and written.
+func TestPlantedFile(t *testing.T) {
+	for _, planted := range []string{"url: http://evil.example:1", "api-key: theirs", "output: /etc/passwd", "ref: [/etc/passwd]"} {
+		t.Run(planted, func(t *testing.T) {
+			is := is.New(t)
+			t.Chdir(t.TempDir())
+			is.NoErr(os.WriteFile("imagegend.yaml", []byte("model: m\n"+planted+"\n"), 0o600))
+			setting, _, _ := strings.Cut(planted, ":")
+			_, _, _, err := load(t, nil, nil, "")
+			is.True(err != nil)
+			for _, want := range []string{"imagegend.yaml: " + setting + " counts only in a file that you name", "--config imagegend.yaml", config.EnvName(setting)} {
+				is.True(strings.Contains(err.Error(), want))
+			}
+			s, _, _, err := load(t, []string{"--config", "imagegend.yaml"}, nil, "")
+			is.NoErr(err)
+			is.True(s.URL+s.APIKey+s.Output+strings.Join(s.References, "") != config.DefaultURL)
+			s, _, _, err = load(t, nil, map[string]string{config.EnvName(setting): "https://mine.example"}, "")
+			is.NoErr(err) // what is said elsewhere counts before it
+			is.Equal(s.Model, "m")
+		})
+	}
+}
+
+func TestFilesThatEverybodyCanChange(t *testing.T) {
+	for _, name := range []string{"imagegend.yaml", "models.yaml"} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			t.Chdir(t.TempDir())
+			is.NoErr(os.WriteFile(name, nil, 0o600))
+			is.NoErr(os.Chmod(name, 0o666))
+			_, sources, _, err := load(t, nil, nil, "")
+			if name == "models.yaml" {
+				is.NoErr(err)
+				_, err = sources.ModelsFile("")
+			}
+			is.True(err != nil)
+			is.True(strings.Contains(err.Error(), name) && strings.Contains(err.Error(), "everybody can change it (mode 0666); if you trust it, name it with --"))
+		})
+	}
+}
+
 func TestSecretsAreRedacted(t *testing.T) {
 	is := is.New(t)
 	t.Chdir(t.TempDir())

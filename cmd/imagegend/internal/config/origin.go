@@ -21,6 +21,7 @@ type Origin struct{ Kind, Name string }
 // Sources tells where the settings come from.
 type Sources struct {
 	File  string // the configuration file; "": none
+	found bool   // it lay in the working directory, and nobody named it
 	given map[string]Origin
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/private"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage"
 )
@@ -19,6 +20,9 @@ type node struct {
 }
 
 func openNode(dir string, models []imagegen.Model, s config.Server, log *slog.Logger) (*node, error) {
+	if err := private.CheckDir(dir); err != nil {
+		return nil, err
+	}
 	db, err := storage.Open(dir, &storage.Options{Log: log})
 	if errors.Is(err, storage.ErrLocked) {
 		return nil, fmt.Errorf("the data directory %s is in use by another process: a server, or a command at work on it; end it, or name another directory with --data-dir", dir)

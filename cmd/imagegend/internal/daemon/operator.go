@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"runtime"
 	"strings"
 	"time"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/private"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/console"
 )
@@ -95,21 +93,12 @@ func (d *daemon) operator(ctx context.Context) (imagegen.User, error) {
 
 // readPassword reads the first line of a file that nobody else can read.
 func readPassword(path string) (imagegen.Secret, error) {
-	f, err := os.Open(path)
+	text, err := private.ReadFile(path, maxPasswordFile)
 	if err != nil {
-		return "", fmt.Errorf("the password file cannot be read: %w", err)
+		return "", fmt.Errorf("the password file does not do: %w", err)
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return "", err
-	}
-	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && mode&0o077 != 0 {
-		return "", fmt.Errorf("others can read the password file %s (mode %04o); run chmod 600 %s", path, mode, shellQuote(path))
-	}
-	text, err := io.ReadAll(io.LimitReader(f, maxPasswordFile))
-	line, _, _ := strings.Cut(string(text), "\n")
-	return imagegen.Secret(strings.TrimSuffix(line, "\r")), err
+	line, _, _ := strings.Cut(text, "\n")
+	return imagegen.Secret(strings.TrimSuffix(line, "\r")), nil
 }
 
 // consoleURL is where browsers reach the console.

@@ -3,10 +3,10 @@ package daemon
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/shell"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/console"
 )
@@ -27,7 +27,7 @@ func (d *daemon) welcome(ctx context.Context) ([]string, error) {
 	}
 	var dir, url string
 	if d.options.DataDir != config.DefaultDataDir {
-		dir = " --data-dir " + shellQuote(d.options.DataDir)
+		dir = " --data-dir " + shell.Quote(d.options.DataDir)
 	}
 	if d.listenURL() != config.DefaultURL {
 		url = " --url " + d.listenURL()
@@ -66,11 +66,4 @@ func curlLine(url string, key imagegen.Secret, model string) string {
 	return fmt.Sprintf(`curl -s %s/api/v1/images/generations -H 'Authorization: Bearer %s' -H 'Content-Type: application/json'`+
 		` -d '{"model": "%s", "prompt": "a fox in the snow"}' | grep -o 'http[^"]*/images/[^"]*' | head -n 1 | xargs curl -so fox.png`,
 		url, key.Reveal(), model)
-}
-
-func shellQuote(s string) string {
-	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./") == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -1,11 +1,13 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
@@ -34,13 +36,15 @@ type Options struct {
 	KeyHeader, KeyPrefix string // "Authorization" and "Bearer " if both are empty
 
 	// KeyHosts are further hosts that requests go to with the key, where the upstream answers with
-	// absolute URLs. "*.example.com" stands for every host below example.com.
+	// absolute URLs. "*.example.com" stands for every host below example.com. Another port than that
+	// of the scheme must be named: "example.com:8443".
 	KeyHosts []string
 
 	// Header is sent like the key, besides it.
 	Header http.Header
 
-	// ImageHosts are the only hosts that images are fetched from, written as in KeyHosts. nil: any.
+	// ImageHosts are the only hosts that images are fetched from, written as in KeyHosts. nil: any
+	// public host; if Private, BaseURL's alone, at its port.
 	ImageHosts []string
 
 	// Private permits http, and loopback and private addresses: for an upstream of one's own.
@@ -199,7 +203,7 @@ func (c *Client) resolve(path string) (*url.URL, error) {
 	if err := checkScheme(u, c.options.Private); err != nil {
 		return nil, &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: "the upstream names an address that cannot be used", Err: err}
 	}
-	if u.Host != c.base.Host && !matches(u.Hostname(), c.options.KeyHosts) {
+	if hostPort(u) != hostPort(c.base) && !matches(u, c.options.KeyHosts) {
 		return nil, &imagegen.ProviderError{Class: imagegen.ClassUnknown,
 			Message: fmt.Sprintf("the upstream names host %q, which is not one that gets the API key", u.Host)}
 	}
@@ -212,11 +216,27 @@ func OnHost(baseURL, host string) bool {
 	return err == nil && strings.EqualFold(u.Hostname(), host)
 }
 
-// matches reports whether host is one of the patterns.
-func matches(host string, patterns []string) bool {
+// hostPort is where a URL leads: host and port, the scheme's if none is named.
+func hostPort(u *url.URL) string {
+	return net.JoinHostPort(strings.ToLower(u.Hostname()), cmp.Or(u.Port(), defaultPort(u)))
+}
+
+func defaultPort(u *url.URL) string {
+	if u.Scheme == "http" {
+		return "80"
+	}
+	return "443"
+}
+
+// matches reports whether a URL leads to one of the patterns.
+func matches(u *url.URL, patterns []string) bool {
+	at := hostPort(u)
 	for _, p := range patterns {
-		if suffix, wild := strings.CutPrefix(p, "*"); strings.EqualFold(host, p) ||
-			wild && len(host) > len(suffix) && strings.EqualFold(host[len(host)-len(suffix):], suffix) {
+		if _, _, err := net.SplitHostPort(p); err != nil {
+			p = net.JoinHostPort(strings.Trim(p, "[]"), defaultPort(u))
+		}
+		p = strings.ToLower(p)
+		if suffix, wild := strings.CutPrefix(p, "*"); p == at || wild && len(at) > len(suffix) && strings.HasSuffix(at, suffix) {
 			return true
 		}
 	}

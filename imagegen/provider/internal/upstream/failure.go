@@ -20,6 +20,8 @@ const (
 	maxFailure = 64 << 10
 	// maxExcerpt is how many characters of it get into the log.
 	maxExcerpt = 300
+	// cutOff stands for the rest.
+	cutOff = "…"
 )
 
 // Failure is an answer that is no success.
@@ -72,15 +74,6 @@ func (c *Client) failed(r *http.Response) error {
 		}
 	}
 	return f.Error()
-}
-
-// redact removes the key from what an upstream says.
-func (c *Client) redact(s string) string {
-	key := c.options.Key.Reveal()
-	if key == "" {
-		return s
-	}
-	return strings.ReplaceAll(s, key, c.options.Key.String())
 }
 
 // broken is the error of a request that got no answer.
@@ -136,7 +129,7 @@ func Excerpt(body []byte) string {
 	}
 	words := strings.Join(strings.Fields(strings.Map(visible, strings.ToValidUTF8(string(body), " "))), " ")
 	if runes := []rune(words); len(runes) > maxExcerpt {
-		return string(runes[:maxExcerpt]) + "…"
+		return string(runes[:maxExcerpt]) + cutOff
 	}
 	return words
 }

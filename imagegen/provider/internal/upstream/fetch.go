@@ -19,9 +19,10 @@ const (
 )
 
 // Fetch opens the image at an address that the upstream named; who calls closes it. The key is not
-// sent. It must be https unless the upstream is private, on one of ImageHosts, at a public address
-// (or private one, likewise); so must each of at most 3 redirects. The body must be declared an
-// image, or bytes of no declared kind, and ends with an error after 256 MiB. A data: URL is decoded.
+// sent. It must be https unless the upstream is private, on a host that Options.ImageHosts permits, at
+// a public address (or private one, likewise); so must each of at most 3 redirects. The body must be
+// declared an image, or bytes of no declared kind, and ends with an error after 256 MiB. A data: URL
+// is decoded.
 //
 // Errors are of ClassUnknown, for the image was made, or the context's cause. None names the whole
 // address, which may be a capability.
@@ -67,10 +68,22 @@ func (c *Client) checkImageURL(u *url.URL) error {
 	if u.User != nil || u.Hostname() == "" {
 		return errors.New("the address has no host, or a password")
 	}
-	if c.options.ImageHosts != nil && !matches(u.Hostname(), c.options.ImageHosts) {
-		return fmt.Errorf("images may come from %v only", c.options.ImageHosts)
+	if err := c.checkImageHost(u); err != nil {
+		return err
 	}
 	return checkScheme(u, c.options.Private)
+}
+
+// checkImageHost lets an upstream of one's own name no other host: that could be any service which only
+// this machine can reach.
+func (c *Client) checkImageHost(u *url.URL) error {
+	switch hosts := c.options.ImageHosts; {
+	case hosts != nil && !matches(u, hosts):
+		return fmt.Errorf("images may come from %v only", hosts)
+	case hosts == nil && c.options.Private && hostPort(u) != hostPort(c.base):
+		return fmt.Errorf("images of a private upstream may come from its own address %s only, unless image hosts are configured", c.base.Host)
+	}
+	return nil
 }
 
 func (c *Client) checkRedirect(r *http.Request, via []*http.Request) error {

@@ -2,9 +2,12 @@ package upstream_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -24,7 +27,7 @@ func TestFetch(t *testing.T) {
 		io.WriteString(w, "bytes")
 	}))
 	defer s.Close()
-	c := serve(t, nil, nil)
+	c := of(t, s.URL)
 	body, err := c.Fetch(t.Context(), s.URL+"/a.webp?signature=x")
 	is.NoErr(err)
 	raw, err := io.ReadAll(body)
@@ -74,7 +77,7 @@ func TestFetchRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
-			_, err := serve(t, nil, nil).Fetch(t.Context(), address)
+			_, err := of(t, s.URL).Fetch(t.Context(), address)
 			e, ok := errors.AsType[*imagegen.ProviderError](err)
 			is.True(ok)
 			is.Equal(e.Class, imagegen.ClassUnknown)
@@ -94,7 +97,7 @@ func TestFetchLetsGoOfWhatItRefuses(t *testing.T) {
 		close(gone)
 	}))
 	defer s.Close()
-	_, err := serve(t, nil, nil).Fetch(t.Context(), s.URL)
+	_, err := of(t, s.URL).Fetch(t.Context(), s.URL)
 	is.True(err != nil)
 	select {
 	case <-gone:
@@ -117,17 +120,69 @@ func TestFetchForAPublicUpstream(t *testing.T) {
 	is.True(err != nil && strings.Contains(err.Error(), "use https"))
 }
 
+// of is a client of a private upstream that a test has started.
+func of(t *testing.T, base string, hosts ...string) *upstream.Client {
+	t.Helper()
+	c, err := upstream.New(upstream.Options{BaseURL: base, Key: "secret-key", Private: true, ImageHosts: hosts})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// An upstream of one's own cannot have this machine ask its other services, neither by the address of an
+// image nor by a redirect.
+func TestFetchForAPrivateUpstream(t *testing.T) {
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it was asked") }))
+	defer other.Close()
+	own := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, other.URL, http.StatusFound)
+	}))
+	defer own.Close()
+	port := own.Listener.Addr().(*net.TCPAddr).Port
+	for name, test := range map[string]struct {
+		address string
+		hosts   []string
+	}{
+		"another port":                      {other.URL, nil},
+		"a redirect to it":                  {own.URL, nil},
+		"another name":                      {fmt.Sprintf("http://localhost:%d/", port), nil},
+		"the host is named, its port isn't": {other.URL, []string{"127.0.0.1"}},
+		"another port is named":             {other.URL, []string{fmt.Sprintf("127.0.0.1:%d", port)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			_, err := of(t, own.URL, test.hosts...).Fetch(t.Context(), test.address)
+			is.True(err != nil && strings.Contains(err.Error(), "may come from"))
+		})
+	}
+}
+
 func TestImageHosts(t *testing.T) {
 	is := is.New(t)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "http://localhost/", http.StatusFound)
 	}))
 	defer s.Close()
-	c := serve(t, nil, func(o *upstream.Options) { o.ImageHosts = []string{"127.0.0.1", "*.Example.com"} })
+	c := of(t, "http://127.0.0.1:1", s.Listener.Addr().String(), "*.Example.com", "*.example.net:8443", "::1")
 	_, err := c.Fetch(t.Context(), s.URL)
 	is.True(err != nil && strings.Contains(err.Error(), "may come from")) // the redirect is checked, too
-	for _, address := range []string{"http://example.com/", "http://evilexample.com/", "http://a.example.com.evil/"} {
-		_, err := c.Fetch(t.Context(), address)
-		is.True(err != nil && strings.Contains(err.Error(), "may come from"))
+	for address, want := range map[string]bool{
+		"http://example.com/":                  false,
+		"http://evilexample.com/":              false,
+		"http://a.example.com.evil/":           false,
+		"http://a.example.com:8080/":           false,
+		"https://a.example.net/":               false,
+		"file://a.example.com/":                false,
+		"https://a.EXAMPLE.com/":               true,
+		"https://a.example.com:443/":           true,
+		"http://a.b.example.com:80/":           true,
+		"https://a.example.net:8443/":          true,
+		"http://[::1]/":                        true,
+		"http://" + s.Listener.Addr().String(): true,
+	} {
+		u, err := url.Parse(address)
+		is.NoErr(err)
+		is.Equal(c.CheckImageURL(u) == nil, want) // address
 	}
 }

@@ -30,6 +30,10 @@ func newTransport(private bool) *http.Transport {
 	}
 }
 
+// secrets are the addresses at which clouds tell a machine their credentials, and which would pass for
+// somebody's own network or for a public host: those of AWS, Google, Oracle, Scaleway, Alibaba and Azure.
+var secrets = prefixes("fd00:ec2::/32", "fd20:ce::/32", "fd00:c1::a9fe:a9fe/128", "fd00:42::42/128", "100.100.100.200/32", "168.63.129.16/32")
+
 // own are the networks that only a private upstream may be in.
 var own = prefixes("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "::1/128", "fc00::/7")
 
@@ -54,7 +58,7 @@ func prefixes(texts ...string) []netip.Prefix {
 type addressError struct{ addr netip.Addr }
 
 func (e *addressError) Error() string {
-	return fmt.Sprintf("%v is no public address; a private upstream must be configured as such", e.addr)
+	return fmt.Sprintf("%v is no public address; of others only those of private networks are permitted, for an upstream that is configured as private", e.addr)
 }
 
 func checkAddress(address string, private bool) error {
@@ -71,7 +75,7 @@ func checkAddress(address string, private bool) error {
 func permitted(a netip.Addr, private bool) bool {
 	within := func(p netip.Prefix) bool { return p.Contains(a) }
 	switch {
-	case a.Zone() != "":
+	case a.Zone() != "", slices.ContainsFunc(secrets, within):
 		return false
 	case slices.ContainsFunc(own, within):
 		return private

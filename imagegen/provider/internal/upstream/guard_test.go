@@ -24,6 +24,14 @@ func TestPermitted(t *testing.T) {
 		"0.1.2.3":            "never",
 		"169.254.169.254":    "never", // a cloud's metadata
 		"::ffff:169.254.1.1": "never",
+		"fd00:ec2::254":      "never", // AWS
+		"fd00:ec2::23":       "never",
+		"fd20:ce::254":       "never", // Google
+		"fd00:c1::a9fe:a9fe": "never", // Oracle
+		"fd00:42::42":        "never", // Scaleway
+		"100.100.100.200":    "never", // Alibaba
+		"::ffff:6464:64c8":   "never",
+		"168.63.129.16":      "never", // Azure
 		"224.0.0.1":          "never", // multicast
 		"255.255.255.255":    "never",
 		"192.0.0.8":          "never",

@@ -1,0 +1,62 @@
+package upstream
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// Redacted yields what images do. Should the upstream repeat the key anywhere in what it says, be it in
+// an answer that is no failure, the errors do not.
+func (c *Client) Redacted(images Images) Images {
+	return func(yield func(imagegen.ProviderImage, error) bool) {
+		for image, err := range images {
+			if !yield(image, c.redactError(err)) {
+				return
+			}
+		}
+	}
+}
+
+// redactError copies a provider's error if the key stands in it. What it wraps can still be asked for,
+// and says what it does without the key.
+func (c *Client) redactError(err error) error {
+	e, ok := errors.AsType[*imagegen.ProviderError](err)
+	if !ok || c.redact(err.Error()) == err.Error() {
+		return err
+	}
+	clean, cause := *e, e.Err
+	if err != error(e) {
+		cause = err // which says more than e
+	}
+	if clean.Message = c.redact(e.Message); cause != nil {
+		clean.Err = &redacted{cause, c.redact(cause.Error())}
+	}
+	return &clean
+}
+
+// redacted is an error in other words.
+type redacted struct {
+	err  error
+	said string
+}
+
+func (e *redacted) Error() string { return e.said }
+func (e *redacted) Unwrap() error { return e.err }
+
+// recognisable is how many characters of a key could tell it from other text.
+const recognisable = 4
+
+// redact removes the key from what an upstream says, also the beginning of one that [Excerpt] cut off.
+func (c *Client) redact(s string) string {
+	key, stead := c.options.Key.Reveal(), c.options.Key.String()
+	if key == "" {
+		return s
+	}
+	s = strings.ReplaceAll(s, key, stead)
+	for n := len(key) - 1; n >= recognisable; n-- {
+		s = strings.ReplaceAll(s, key[:n]+cutOff, stead+cutOff)
+	}
+	return s
+}

@@ -1,0 +1,53 @@
+package upstream_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
+)
+
+// failing is a provider's answer that is an error.
+func failing(err error) upstream.Images {
+	return func(yield func(imagegen.ProviderImage, error) bool) { yield(imagegen.ProviderImage{}, err) }
+}
+
+func TestRedacted(t *testing.T) {
+	const key = "sk-proj-0123456789"
+	c, err := upstream.New(upstream.Options{BaseURL: "https://api.example.com", Key: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cause := &upstream.StatusError{Status: 400, Excerpt: "your key is " + key}
+	long := strings.Repeat("x", 290) + " " + key // the excerpt cuts it off
+	inner := &imagegen.ProviderError{Class: imagegen.ClassRefused, Message: key, Err: errors.New(key)}
+	for name, err := range map[string]error{
+		"in the message":          &imagegen.ProviderError{Class: imagegen.ClassRefused, Message: "not with " + key},
+		"in the cause":            &imagegen.ProviderError{Class: imagegen.ClassRefused, Message: "no", Err: cause},
+		"cut off":                 &imagegen.ProviderError{Class: imagegen.ClassRefused, Err: errors.New(upstream.Excerpt([]byte(long)))},
+		"cut off, and in quotes":  &imagegen.ProviderError{Class: imagegen.ClassRefused, Err: fmt.Errorf("the status is %q", upstream.Excerpt([]byte(long)))},
+		"below another":           fmt.Errorf("%s: %w", key, inner),
+		"beside another":          errors.Join(inner, errors.New("the job cannot be kept")),
+		"nothing to be concealed": &imagegen.ProviderError{Class: imagegen.ClassRefused, Message: "no", Err: errors.New("no")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			for _, got := range c.Redacted(failing(err)) {
+				is.True(!strings.Contains(got.Error(), key[:4]))
+				e, ok := errors.AsType[*imagegen.ProviderError](got)
+				is.True(ok)
+				is.Equal(e.Class, imagegen.ClassRefused)
+				is.True(!strings.Contains(e.Message, key))
+				if status, ok := errors.AsType[*upstream.StatusError](err); ok {
+					same, _ := errors.AsType[*upstream.StatusError](got)
+					is.Equal(same, status) // what decides by the status still can
+				}
+			}
+		})
+	}
+}
