@@ -17,7 +17,7 @@ func (e *Engine) dispatch(ctx context.Context) {
 		if free == 0 {
 			return
 		}
-		records, next, err := e.store.Claim(ctx, free, e.cfg.Lease)
+		records, next, err := e.store.Claim(ctx, Demand{Most: free, Lease: e.cfg.Lease})
 		for range free - len(records) {
 			e.slots.release()
 		}

@@ -70,3 +70,48 @@ func TestFormerImagesOfWorkThatIsGivenUp(t *testing.T) {
 		h.audit()
 	})
 }
+
+// backlog is a provider that takes a minute for an image; the first call for a prompt "twice" fails, that for
+// "saved" saves a job and goes on until it is stopped.
+func backlog() *scripted {
+	calls := map[string]int{}
+	return &scripted{caps: anything, do: func(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+		calls[r.Prompt]++
+		switch {
+		case r.Prompt == "twice" && calls[r.Prompt] == 1:
+			yield(imagegen.ProviderImage{}, transient(1))
+			return
+		case r.Prompt == "saved" && r.Job == nil:
+			_ = r.SaveJob(ctx, []byte("job"))
+			<-ctx.Done()
+			return
+		}
+		time.Sleep(time.Minute)
+		yield(picture(1024, 1024), nil)
+	}}
+}
+
+// Work that was begun goes on before the same user's fresh work: a retry, and a job that was paid for.
+func TestBegunWorkGoesAhead(t *testing.T) {
+	for _, prompt := range []string{"twice", "saved"} {
+		t.Run(prompt, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := start(t, backlog(), func(c *imagegen.Config) { c.Concurrency = 1 })
+				began := time.Now()
+				id := h.queued(imagegen.GenerateRequest{Prompt: prompt}).ID
+				synctest.Wait()
+				for range 60 {
+					h.queued(imagegen.GenerateRequest{})
+				}
+				if prompt == "saved" {
+					now, cancel := context.WithCancel(t.Context())
+					cancel()
+					h.is.NoErr(h.engine.Stop(now))
+					h.restart()
+				}
+				h.is.Equal(h.ended(id).Status, imagegen.StatusSucceeded)
+				h.is.True(time.Since(began) < 3*time.Minute)
+			})
+		})
+	}
+}

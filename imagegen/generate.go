@@ -98,9 +98,9 @@ func (c *call) queue(ctx context.Context) (Result, error) {
 func (e *Engine) joinQueue(ctx context.Context) (leave func(), err error) {
 	joining := e.joining.Add(1)
 	leave = func() { e.joining.Add(-1) }
-	queued, err := e.store.Queued(ctx)
-	if err == nil && int64(queued)+joining > int64(e.cfg.MaxQueued) {
-		err = overloaded(10*time.Second, fmt.Errorf("imagegen: %d generations are queued", queued))
+	queued, err := e.store.Queued(ctx, "")
+	if err == nil && int64(queued.All)+joining > int64(e.cfg.MaxQueued) {
+		err = overloaded(10*time.Second, fmt.Errorf("imagegen: %d generations are queued", queued.All))
 	}
 	if err != nil {
 		leave()

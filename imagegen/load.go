@@ -16,12 +16,12 @@ type Load struct {
 
 // Load tells how busy the engine is. It is cheap.
 func (e *Engine) Load(ctx context.Context) (Load, error) {
-	queued, err := e.store.Queued(ctx)
+	queued, err := e.store.Queued(ctx, "")
 	if err != nil {
 		return Load{}, public(err)
 	}
 	free, waiting := e.slots.state()
-	return Load{Queued: queued, Running: e.cfg.Concurrency - free, Slots: e.cfg.Concurrency, Waiting: waiting}, nil
+	return Load{Queued: queued.All, Running: e.cfg.Concurrency - free, Slots: e.cfg.Concurrency, Waiting: waiting}, nil
 }
 
 // Unsettled lists the generations whose charge is open, whosever they are, oldest first: up to limit of

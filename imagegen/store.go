@@ -56,10 +56,16 @@ type GenerationStore interface {
 
 // Queue hands out work. Leases and delays are durations on the store's own clock.
 type Queue interface {
-	// Claim applies Claim to up to n queued records that are due and leases them. Users are served
-	// in turn: a record's turn is one more than the later of the turn served last and its user's
-	// latest. next is the time until another becomes due; 0: none is known.
-	Claim(ctx context.Context, n int, lease time.Duration) (records []Record, next time.Duration, err error)
+	// Claim applies Claim to up to d.Most queued records that are due, and leases them for d.Lease.
+	//
+	// Each goes to the user who holds the fewest slots by then: those of d.Held, and what this call has
+	// handed to them. Of users who hold as many it goes to the one who has waited longest: since one of
+	// their records was claimed last, or since they came to the queue with none there. Of a user's own,
+	// work that was begun before goes ahead of fresh work, and each by identifier. Work whose delay is
+	// over is due like any other, also when much else is. The cost grows with d, not with how many wait.
+	//
+	// next is the time until another becomes due; 0: none is known.
+	Claim(ctx context.Context, d Demand) (records []Record, next time.Duration, err error)
 
 	// Recover applies Recover to up to n running records ([Record.Running]) whose lease has ended
 	// and leases them anew. A store that only one process can open ends all leases when it opens.
@@ -69,12 +75,29 @@ type Queue interface {
 	// it runs no longer. Leases need not survive a crash.
 	Extend(ctx context.Context, lease time.Duration, fences ...Fence) (lost []Fence, err error)
 
-	// Queued tells how many records wait in the queue. It is cheap and may lag behind.
-	Queued(ctx context.Context) (int, error)
+	// Queued tells how many records wait in the queue, and how many of them are the user's. It is cheap
+	// and may lag behind.
+	Queued(ctx context.Context, u UserID) (QueueLength, error)
 
 	// Wake returns a channel that is closed when a record may have become claimable after this
 	// call. Waking for nothing is allowed.
 	Wake() <-chan struct{}
+}
+
+// QueueLength is how many records wait in the queue.
+type QueueLength struct {
+	All int
+	Own int // those of the user who was asked for
+}
+
+// Demand is how much queued work can begin, and whose.
+type Demand struct {
+	Most  int           // records
+	Lease time.Duration // of each
+	// Held is how many slots users hold already; who is not named holds none.
+	Held map[UserID]int
+	// Below: only users who hold fewer slots than this get any; 0: all.
+	Below int
 }
 
 // ImageKey names one stored image and the attempt that made it.

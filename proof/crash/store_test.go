@@ -62,9 +62,9 @@ func (s store) Reserved(ctx context.Context, u imagegen.UserID, key string) (ima
 	return step(s.steps, "Reserved", func() (imagegen.Record, error) { return s.JointStore.Reserved(ctx, u, key) })
 }
 
-func (s store) Claim(ctx context.Context, n int, lease time.Duration) (records []imagegen.Record, next time.Duration, err error) {
+func (s store) Claim(ctx context.Context, d imagegen.Demand) (records []imagegen.Record, next time.Duration, err error) {
 	err = act(s.steps, "Claim", func() (err error) {
-		records, next, err = s.JointStore.Claim(ctx, n, lease)
+		records, next, err = s.JointStore.Claim(ctx, d)
 		return err
 	})
 	if err != nil {
@@ -85,8 +85,8 @@ func (s store) Ended(ctx context.Context, before time.Time, n int) ([]imagegen.R
 	return step(s.steps, "Ended", func() ([]imagegen.Record, error) { return s.JointStore.Ended(ctx, before, n) })
 }
 
-func (s store) Queued(ctx context.Context) (int, error) {
-	return step(s.steps, "Queued", func() (int, error) { return s.JointStore.Queued(ctx) })
+func (s store) Queued(ctx context.Context, u imagegen.UserID) (imagegen.QueueLength, error) {
+	return step(s.steps, "Queued", func() (imagegen.QueueLength, error) { return s.JointStore.Queued(ctx, u) })
 }
 
 func (s store) User(ctx context.Context, id imagegen.UserID) (imagegen.User, error) {

@@ -139,11 +139,11 @@ func (g *gate) FinishSettled(ctx context.Context, f imagegen.Fence, o imagegen.O
 	return g.database.FinishSettled(ctx, f, o)
 }
 
-func (g *gate) Claim(ctx context.Context, n int, lease time.Duration) ([]imagegen.Record, time.Duration, error) {
+func (g *gate) Claim(ctx context.Context, d imagegen.Demand) ([]imagegen.Record, time.Duration, error) {
 	if err := g.shut(false); err != nil {
 		return nil, 0, err
 	}
-	return g.database.Claim(ctx, n, lease)
+	return g.database.Claim(ctx, d)
 }
 
 func (g *gate) Recover(ctx context.Context, n int, lease time.Duration) ([]imagegen.Record, error) {

@@ -189,12 +189,12 @@ func (w *world) readAccount(u imagegen.UserID) account {
 // judgeQueue checks that nothing is under way.
 func (w *world) judgeQueue() {
 	const all = 1 << 20
-	queued, err := w.db.Queued(w.Context())
+	queued, err := w.db.Queued(w.Context(), "")
 	w.is.NoErr(err)
 	running, err := w.db.Recover(w.Context(), all, 1)
 	w.is.NoErr(err)
-	if queued > 0 || len(running) > 0 {
-		w.Errorf("%d generations are queued, and %d are under way: %v", queued, len(running), running)
+	if queued.All > 0 || len(running) > 0 {
+		w.Errorf("%d generations are queued, and %d are under way: %v", queued.All, len(running), running)
 	}
 }
 

@@ -65,9 +65,9 @@ type claimed struct {
 	next    time.Duration
 }
 
-func (s farStore) Claim(ctx context.Context, n int, lease time.Duration) ([]imagegen.Record, time.Duration, error) {
+func (s farStore) Claim(ctx context.Context, d imagegen.Demand) ([]imagegen.Record, time.Duration, error) {
 	got, err := over(ctx, s.l, losable, func(ctx context.Context) (claimed, error) {
-		records, next, err := s.Store.Claim(ctx, n, lease)
+		records, next, err := s.Store.Claim(ctx, d)
 		return claimed{records, next}, err
 	})
 	return got.records, got.next, err
@@ -81,8 +81,8 @@ func (s farStore) Extend(ctx context.Context, lease time.Duration, fences ...ima
 	return over(ctx, s.l, losable, func(ctx context.Context) ([]imagegen.Fence, error) { return s.Store.Extend(ctx, lease, fences...) })
 }
 
-func (s farStore) Queued(ctx context.Context) (int, error) {
-	return over(ctx, s.l, reads, func(ctx context.Context) (int, error) { return s.Store.Queued(ctx) })
+func (s farStore) Queued(ctx context.Context, u imagegen.UserID) (imagegen.QueueLength, error) {
+	return over(ctx, s.l, reads, func(ctx context.Context) (imagegen.QueueLength, error) { return s.Store.Queued(ctx, u) })
 }
 
 // jointStore is one that commits with its ledger.

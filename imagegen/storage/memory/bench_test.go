@@ -66,3 +66,44 @@ func BenchmarkPage(b *testing.B) {
 		}
 	}
 }
+
+// A claim costs the same however many users wait.
+func BenchmarkClaim(b *testing.B) {
+	for _, users := range []int{10, 10_000} {
+		b.Run(fmt.Sprint("users=", users), func(b *testing.B) {
+			db := memory.New(nil)
+			for n := range users {
+				queue(b, db, n)
+			}
+			held := map[imagegen.UserID]int{}
+			for n := range 15 {
+				held[imagegen.UserID(fmt.Sprint("user", n))] = 1
+			}
+			for b.Loop() {
+				rs, _, err := db.Claim(b.Context(), imagegen.Demand{Most: 1, Lease: time.Minute, Held: held})
+				if err != nil || len(rs) != 1 {
+					b.Fatal(len(rs), err)
+				}
+				if _, err := db.Update(b.Context(), rs[0].Fence(), imagegen.Release{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// queue queues work of a user of its own.
+func queue(b *testing.B, db *memory.DB, n int) {
+	r := imagegen.Record{
+		Intent: imagegen.Intent{ID: imagegen.GenerationID(fmt.Sprintf("gen_%026d", n)), User: imagegen.UserID(fmt.Sprint("user", n)), Model: "fake-1",
+			Prompt: "a fox in the snow", N: 1, Price: 1, Ratio: "1:1", Tier: "1K", Async: true, CreatedAt: time.Unix(int64(n)+1, 0)},
+		Progress: imagegen.Progress{State: imagegen.StateCharging},
+	}
+	r, err := db.Create(b.Context(), r, time.Minute)
+	if err == nil {
+		_, err = db.Update(b.Context(), r.Fence(), imagegen.Accept{})
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+}

@@ -11,7 +11,7 @@ import (
 func testEndedContext(s *store) {
 	ctx, cancel := context.WithCancel(s.t.Context())
 	cancel()
-	_, _, err := s.Claim(ctx, 10, aMinute) // of nothing
+	_, _, err := s.Claim(ctx, imagegen.Demand{Most: 10, Lease: aMinute}) // of nothing
 	s.is.True(err != nil)
 	r := s.create(1, async)
 	queued := s.queue(2)
@@ -22,7 +22,7 @@ func testEndedContext(s *store) {
 	for name, write := range map[string]func() error{
 		"Create":         func() error { _, err := s.Create(ctx, recordNo(3), aMinute); return err },
 		"Update":         func() error { _, err := s.Update(ctx, r.Fence(), imagegen.Accept{}); return err },
-		"Claim":          func() error { _, _, err := s.Claim(ctx, 10, aMinute); return err },
+		"Claim":          func() error { _, _, err := s.Claim(ctx, imagegen.Demand{Most: 10, Lease: aMinute}); return err },
 		"Recover":        func() error { _, err := s.Recover(ctx, 10, aMinute); return err },
 		"Extend":         func() error { _, err := s.Extend(ctx, aMinute, r.Fence()); return err },
 		"CreateUser":     func() error { return s.CreateUser(ctx, imagegen.User{ID: "usr_2", Name: "b"}) },

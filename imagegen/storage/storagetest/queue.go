@@ -79,21 +79,116 @@ func count(users []imagegen.UserID, u imagegen.UserID) (n int) {
 	return n
 }
 
-// Work that goes back takes its user's next turn.
+// Work that goes back goes ahead of its user's fresh work, and of nobody else's.
 func testClaimRequeued(s *store) {
-	s.queue(1, of(alice))
-	first := s.claim(1)[0]
-	s.queue(2, of(alice))
-	s.queue(3, of(alice))
-	s.queue(4, of(bob))
-	back := s.update(first, imagegen.Release{})
+	s.queue(201, of(alice)) // of a clock that has been set back since
+	s.queue(202, of(alice))
+	begun := s.claim(2)
+	s.queue(1, of(bob))
+	for n := range 100 {
+		s.queue(2+n, of(alice))
+	}
+	back := s.update(begun[1], imagegen.Release{})
 	s.is.Equal(back.Status(), imagegen.StatusProcessing)
-	ids := idsOf(s.claim(100))
-	s.is.Equal(len(ids), 4)
-	s.is.Equal(ids[3], first.ID)
-	got, err := s.Generation(s.t.Context(), first.ID)
+	s.update(begun[0], imagegen.Release{})
+	ids := idsOf(s.claim(5))
+	s.is.Equal(diff([]imagegen.GenerationID{generationNo(1), generationNo(201), generationNo(202), generationNo(2), generationNo(3)}, ids), "")
+	got, err := s.Generation(s.t.Context(), begun[0].ID)
 	s.is.NoErr(err)
 	s.is.Equal(got.Attempt, 2)
+}
+
+// Whose delay is over waits no longer for it, however much else is due.
+func testClaimDelayed(s *store) {
+	s.queue(1, of(alice))
+	s.queue(2, of(bob))
+	for _, r := range s.claim(2) {
+		s.update(r, imagegen.Release{Delay: time.Second})
+	}
+	for n := range 100 {
+		s.queue(3+n, of(alice))
+	}
+	s.is.Equal(s.claim(1)[0].ID, generationNo(3)) // they are not due
+	time.Sleep(time.Second)
+	ids := idsOf(s.claim(2))
+	slices.Sort(ids)
+	s.is.Equal(diff([]imagegen.GenerationID{generationNo(1), generationNo(2)}, ids), "")
+}
+
+// Of very many that become due at once none is forgotten, and nobody waits for all of another's.
+func testClaimManyDelayed(s *store) {
+	const many = 600
+	for n := range many {
+		s.queue(n+1, of(alice))
+	}
+	s.queue(many+1, of(bob))
+	for _, r := range s.claim(many + 1) {
+		delay := time.Second
+		if r.User == bob {
+			delay++ // behind all the others
+		}
+		s.update(r, imagegen.Release{Delay: delay})
+	}
+	time.Sleep(time.Minute)
+	users := s.claimAll()
+	s.is.Equal(len(users), many+1)
+	s.is.True(slices.Contains(users[:10], bob))
+}
+
+// Who holds fewer slots comes first; of those who hold as many, who has waited longest.
+func testClaimFewest(s *store) {
+	type users = []imagegen.UserID
+	type slots = map[imagegen.UserID]int
+	claimed := func(want users, d imagegen.Demand) {
+		s.t.Helper()
+		d.Lease = aMinute
+		rs, _, err := s.Claim(s.t.Context(), d)
+		s.is.NoErr(err)
+		var got users
+		for _, r := range rs {
+			got = append(got, r.User)
+		}
+		s.is.Equal(diff(want, got), "")
+	}
+	for n, u := range (users{alice, bob, carol}) {
+		for m := range 6 {
+			s.queue(10*n+m, of(u))
+		}
+	}
+	claimed(users{carol, bob, carol, alice, bob, carol}, imagegen.Demand{Most: 6, Held: slots{alice: 2, bob: 1}})
+	claimed(users{alice}, imagegen.Demand{Most: 1}) // who was served last is last
+	claimed(users{bob, carol}, imagegen.Demand{Most: 9, Below: 1, Held: slots{alice: 1}})
+	claimed(nil, imagegen.Demand{Most: 9, Below: 3, Held: slots{alice: 3, bob: 4, carol: 3}})
+	claimed(users{alice, alice}, imagegen.Demand{Most: 9, Below: 3, Held: slots{alice: 1, bob: 4, carol: 3}})
+	claimed(users{bob, carol, bob}, imagegen.Demand{Most: 3, Held: slots{alice: 9}})
+}
+
+// Many at once are handed out as one by one.
+func testClaimMany(s *store) {
+	queue := func(first int) {
+		for n := range 40 {
+			s.queue(first+n, of([]imagegen.UserID{alice, bob, carol, alice, bob, alice}[n%6]))
+		}
+	}
+	claim := func(each int) (users []imagegen.UserID) {
+		held := map[imagegen.UserID]int{alice: 1, bob: 3}
+		for len(users) < 40 {
+			rs, _, err := s.Claim(s.t.Context(), imagegen.Demand{Most: min(each, 40-len(users)), Lease: aMinute, Held: held})
+			s.is.NoErr(err)
+			s.is.True(len(rs) > 0)
+			for _, r := range rs {
+				users = append(users, r.User)
+				held[r.User]++
+			}
+		}
+		return users
+	}
+	queue(1)
+	want := claim(1)
+	for i, each := range []int{2, 3, 7, 40} {
+		queue(100 * (i + 1))
+		s.is.Equal(diff(want, claim(each)), "")
+	}
 }
 
 // Of many that claim at once, each gets records of its own.
@@ -111,7 +206,7 @@ func testClaimRace(s *store) {
 	for range callers {
 		wg.Go(func() {
 			for {
-				rs, _, err := s.Claim(s.t.Context(), 3, aMinute)
+				rs, _, err := s.Claim(s.t.Context(), imagegen.Demand{Most: 3, Lease: aMinute})
 				mu.Lock()
 				if err != nil {
 					errs = append(errs, err)
@@ -138,7 +233,7 @@ func testClaimRace(s *store) {
 func testDelays(s *store) {
 	claim := func(want ...imagegen.GenerationID) time.Duration {
 		s.t.Helper()
-		rs, next, err := s.Claim(s.t.Context(), 10, aMinute)
+		rs, next, err := s.Claim(s.t.Context(), imagegen.Demand{Most: 10, Lease: aMinute})
 		s.is.NoErr(err)
 		s.is.Equal(diff(want, idsOf(rs)), "")
 		return next
@@ -164,19 +259,21 @@ func testDelays(s *store) {
 
 // Queued counts what waits, also what is delayed. It may lag behind, but not for ever.
 func testQueued(s *store) {
-	queued := func(want int) {
+	queued := func(all int) {
 		s.t.Helper()
-		var got int
-		for range 60 {
-			var err error
-			got, err = s.Queued(s.t.Context())
-			s.is.NoErr(err)
-			if got == want {
-				return
+		for u, want := range map[imagegen.UserID]imagegen.QueueLength{alice: {All: all, Own: all}, bob: {All: all}} {
+			var got imagegen.QueueLength
+			for range 60 {
+				var err error
+				got, err = s.Queued(s.t.Context(), u)
+				s.is.NoErr(err)
+				if got == want {
+					break
+				}
+				time.Sleep(time.Second)
 			}
-			time.Sleep(time.Second)
+			s.is.Equal(got, want)
 		}
-		s.t.Fatalf("%d records are queued; Queued says %d", want, got)
 	}
 	queued(0)
 	s.create(1, async) // charging is not queued yet
@@ -191,6 +288,10 @@ func testQueued(s *store) {
 	queued(2)
 	s.update(rs[1], imagesOf(rs[1], 1))
 	queued(2)
+	s.queue(5, of(bob))
+	got, err := s.Queued(s.t.Context(), bob)
+	s.is.NoErr(err)
+	s.is.Equal(got, imagegen.QueueLength{All: 3, Own: 1})
 }
 
 // Whoever asks for the channel first and claims then misses nothing.

@@ -54,7 +54,11 @@ func Store(t *testing.T, open func(t *testing.T) imagegen.Store) {
 	run("ClaimInTurn", testClaimInTurn)
 	run("ClaimBacklog", testClaimBacklog)
 	run("ClaimRequeued", testClaimRequeued)
+	run("ClaimFewest", testClaimFewest)
+	run("ClaimMany", testClaimMany)
 	run("ClaimRace", testClaimRace)
+	virtual("ClaimDelayed", testClaimDelayed)
+	virtual("ClaimManyDelayed", testClaimManyDelayed)
 	virtual("Delays", testDelays)
 	virtual("Queued", testQueued)
 	virtual("Wake", testWake)
@@ -146,7 +150,7 @@ func (s *store) queue(n int, change ...func(*imagegen.Record)) imagegen.Record {
 // claim claims up to n records.
 func (s *store) claim(n int) []imagegen.Record {
 	s.t.Helper()
-	rs, _, err := s.Claim(s.t.Context(), n, aMinute)
+	rs, _, err := s.Claim(s.t.Context(), imagegen.Demand{Most: n, Lease: aMinute})
 	s.is.NoErr(err)
 	return rs
 }

@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"bytes"
 	"encoding/binary"
 	"time"
 
@@ -18,10 +19,10 @@ const (
 	listed   kv.Bucket = "generations.listed"   // user, status, generation
 	reserved kv.Bucket = "generations.reserved" // user, idempotency key → generation
 
-	due     kv.Bucket = "queue.due"     // turn, generation
+	due     kv.Bucket = "queue.due"     // user, whether it is fresh, generation
 	delayed kv.Bucket = "queue.delayed" // time, generation
-	turns   kv.Bucket = "queue.turns"   // user → the user's latest turn, if it is not yet served
-	served  kv.Bucket = "queue.served"  // lastServed → turn
+	turns   kv.Bucket = "queue.turns"   // user with work that is due → turn
+	ring    kv.Bucket = "queue.ring"    // turn → user
 
 	users     kv.Bucket = "users"       // user → user
 	userNames kv.Bucket = "users.names" // name → user
@@ -38,10 +39,7 @@ const (
 	userInvitations kv.Bucket = "logins.invitations.users" // user → hash
 )
 
-var (
-	present    = []byte{1} // the value where the key says everything
-	lastServed = []byte("last")
-)
+var present = []byte{1} // the value where the key says everything
 
 // phase is where the progress of a generation in this state lies.
 func phase(s imagegen.State) kv.Bucket {
@@ -77,27 +75,27 @@ func listKey(u imagegen.UserID, s imagegen.Status, id imagegen.GenerationID) []b
 
 func reservedKey(u imagegen.UserID, key string) []byte { return kv.Key(string(u), key) }
 
-func dueKey(turn uint64, id imagegen.GenerationID) []byte { return kv.Key(turn, []byte(id)) }
+// dueKey has work that was begun before ahead of fresh work of the same user.
+func dueKey(r row) []byte {
+	fresh := byte(0)
+	if r.Attempt == 0 {
+		fresh = 1
+	}
+	return kv.Key(string(r.User), fresh, []byte(r.ID))
+}
 
 func delayedKey(at time.Time, id imagegen.GenerationID) []byte {
 	return kv.Key(kv.TimeKey(at), []byte(id))
 }
 
-const seatLength = 8 // of what precedes the generation in the keys of due and delayed
+const timeLength = 8 // of what precedes the generation in the keys of delayed
 
-func seatOf(key []byte) (uint64, imagegen.GenerationID) {
-	return binary.BigEndian.Uint64(key), imagegen.GenerationID(key[seatLength:])
+func delayOf(key []byte) (at uint64, id imagegen.GenerationID) {
+	return binary.BigEndian.Uint64(key), imagegen.GenerationID(key[timeLength:])
 }
 
-func putUint(tx kv.Tx, b kv.Bucket, key []byte, v uint64) {
-	tx.Put(b, key, binary.BigEndian.AppendUint64(nil, v))
-}
-
-// getUint returns 0 if there is none.
-func getUint(tx kv.Tx, b kv.Bucket, key []byte) uint64 {
-	v := tx.Get(b, key)
-	if len(v) != 8 {
-		return 0
-	}
-	return binary.BigEndian.Uint64(v)
+// afterUser is what follows the user in a key that begins with one, and a byte more.
+func afterUser(key []byte) imagegen.GenerationID {
+	_, rest, _ := bytes.Cut(key, []byte{0})
+	return imagegen.GenerationID(rest[min(1, len(rest)):])
 }

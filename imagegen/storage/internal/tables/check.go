@@ -32,6 +32,7 @@ func Check(ctx context.Context, tx kv.Tx, report func(imagegen.Violation)) (gene
 			return ctx.Err() == nil
 		})
 	}
+	c.turns()
 	if generations > 0 {
 		ledger.Unreturned(tx, func(id imagegen.ChargeID) bool {
 			c.charged(imagegen.GenerationID(id))
@@ -94,10 +95,25 @@ func (c *checker) entries(r row) {
 	if r.IdempotencyKey != "" && c.tx.Get(reserved, reservedKey(r.User, r.IdempotencyKey)) == nil {
 		c.violation("index", r.ID, "its idempotency key is not in %s", reserved)
 	}
-	latest := max(getUint(c.tx, served, lastServed), getUint(c.tx, turns, kv.Key(string(r.User))))
-	if r.turn > latest {
-		c.violation("queue", r.ID, "it has turn %d, and the latest of user %q is %d", r.turn, r.User, latest)
+	if r.waits() && c.tx.Get(turns, userKey(r.User)) == nil {
+		c.violation("queue", r.ID, "it is due, and user %q never has a turn", r.User)
 	}
+}
+
+// turns checks that who has a turn has one, and work for it.
+func (c *checker) turns() {
+	c.tx.Ascend(turns, nil, func(user, turn []byte) bool {
+		if !bytes.Equal(c.tx.Get(ring, turn), user) {
+			c.report(imagegen.Violation{Rule: "queue", Subject: string(user), Detail: "the user's turn never comes"})
+		}
+		return true
+	})
+	c.tx.Ascend(ring, nil, func(turn, user []byte) bool {
+		if !bytes.Equal(c.tx.Get(turns, user), turn) || len(dueOf(c.tx, user, 1)) == 0 {
+			c.report(imagegen.Violation{Rule: "queue", Subject: string(user), Detail: "a turn is the user's, who has another, or nothing that is due"})
+		}
+		return true
+	})
 }
 
 // named checks that what an index names has that place.
@@ -126,11 +142,10 @@ func (c *checker) named(b kv.Bucket, key, value []byte) {
 // namedBy is the generation that a line of an index names.
 func namedBy(b kv.Bucket, key, value []byte) imagegen.GenerationID {
 	switch b {
-	case listed: // user, NUL, status, generation
-		_, rest, _ := bytes.Cut(key, []byte{0})
-		return imagegen.GenerationID(rest[min(1, len(rest)):])
-	case due, delayed:
-		_, id := seatOf(key)
+	case listed, due:
+		return afterUser(key)
+	case delayed:
+		_, id := delayOf(key)
 		return id
 	case reserved:
 		return imagegen.GenerationID(value)

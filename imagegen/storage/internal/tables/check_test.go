@@ -81,11 +81,21 @@ func TestCheckFinds(t *testing.T) {
 		"list entry malformed": {func(_ *testing.T, _ *db, tx kv.Tx) { tx.Put("generations.listed", []byte("x"), []byte{1}) }, "index"},
 		"queue entry lost":     {forget("queue.due", recordNo(9, true)), "index"},
 		"queue entry twice": {func(_ *testing.T, _ *db, tx kv.Tx) {
-			tx.Put("queue.due", kv.Key(uint64(77), []byte(recordNo(9, true).ID)), []byte{1})
+			tx.Put("queue.due", kv.Key("alice", byte(7), []byte(recordNo(9, true).ID)), []byte{1})
 		}, "index"},
 		"delayed entry lost": {forget("queue.delayed", recordNo(8, true)), "index"},
 		"turn lost":          {func(_ *testing.T, _ *db, tx kv.Tx) { tx.Delete("queue.turns", kv.Key("alice")) }, "queue"},
-		"reservation lost":   {func(_ *testing.T, _ *db, tx kv.Tx) { tx.Delete("generations.reserved", kv.Key("alice", "k3")) }, "index"},
+		"turn that never comes": {func(_ *testing.T, _ *db, tx kv.Tx) {
+			tx.Delete("queue.ring", tx.Get("queue.turns", kv.Key("alice")))
+		}, "queue"},
+		"turn of another's": {func(_ *testing.T, _ *db, tx kv.Tx) {
+			tx.Put("queue.ring", tx.Get("queue.turns", kv.Key("alice")), kv.Key("bob"))
+		}, "queue"},
+		"turn for nothing": {func(_ *testing.T, _ *db, tx kv.Tx) {
+			tx.Put("queue.ring", kv.Key(uint64(77)), kv.Key("bob"))
+			tx.Put("queue.turns", kv.Key("bob"), kv.Key(uint64(77)))
+		}, "queue"},
+		"reservation lost": {func(_ *testing.T, _ *db, tx kv.Tx) { tx.Delete("generations.reserved", kv.Key("alice", "k3")) }, "index"},
 		"reservation of another's": {func(_ *testing.T, _ *db, tx kv.Tx) {
 			tx.Put("generations.reserved", kv.Key("bob", "k3"), []byte(succeeded.ID))
 		}, "index"},

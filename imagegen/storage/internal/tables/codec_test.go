@@ -32,7 +32,7 @@ func full() row {
 				Balance: &imagegen.Balance{Credits: 9, AccountType: "PRO", NextExpiration: &imagegen.Expiration{Credits: 4, At: at}},
 			},
 		},
-		joint: true, turn: 1 << 63, due: at,
+		joint: true, due: at,
 	}
 }
 

@@ -70,7 +70,7 @@ func apply(tx kv.Tx, f imagegen.Fence, c imagegen.Change) (from, to row, changed
 // live.moved.
 func (t *Tables) replace(tx kv.Tx, from, to row, now, until time.Time) (row, error) {
 	if to.State == imagegen.StateQueued {
-		to = seat(tx, to, now)
+		to = delay(to, now)
 	}
 	to, err := replace(tx, from, to)
 	if err != nil {

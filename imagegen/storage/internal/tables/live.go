@@ -18,7 +18,8 @@ const grace = 30 * time.Second
 type live struct {
 	mu     sync.Mutex
 	leases map[imagegen.GenerationID]lease // of every running record
-	queued int
+	queued map[imagegen.UserID]int         // of users who have any
+	all    int                             // that are queued
 	wake   chan struct{}
 }
 
@@ -29,7 +30,7 @@ type lease struct {
 }
 
 func newLive() *live {
-	return &live{leases: make(map[imagegen.GenerationID]lease), wake: make(chan struct{})}
+	return &live{leases: make(map[imagegen.GenerationID]lease), queued: make(map[imagegen.UserID]int), wake: make(chan struct{})}
 }
 
 // found counts a row that a former process left.
@@ -39,7 +40,15 @@ func (l *live) found(r row) {
 	if r.Running() {
 		l.leases[r.ID] = lease{attempt: r.Attempt}
 	} else {
-		l.queued++
+		l.count(r.User, 1)
+	}
+}
+
+// count follows the length of the queue.
+func (l *live) count(u imagegen.UserID, change int) {
+	l.all += change
+	if l.queued[u] += change; l.queued[u] == 0 {
+		delete(l.queued, u)
 	}
 }
 
@@ -49,10 +58,10 @@ func (l *live) moved(from, to row, now, until time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if from.State == imagegen.StateQueued {
-		l.queued--
+		l.count(from.User, -1)
 	}
 	if to.State == imagegen.StateQueued {
-		l.queued++
+		l.count(to.User, 1)
 		close(l.wake)
 		l.wake = make(chan struct{})
 	}
@@ -97,10 +106,10 @@ func (l *live) extend(until time.Time, fences []imagegen.Fence) (lost []imagegen
 	return lost
 }
 
-func (l *live) waiting() int {
+func (l *live) length(u imagegen.UserID) imagegen.QueueLength {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.queued
+	return imagegen.QueueLength{All: l.all, Own: l.queued[u]}
 }
 
 func (l *live) woken() <-chan struct{} {

@@ -26,9 +26,9 @@ func TestLoad(t *testing.T) {
 		is.Equal(len(rs), 0)
 
 		d := open(t, in)
-		n, err := d.Queued(t.Context())
+		n, err := d.Queued(t.Context(), "alice")
 		is.NoErr(err)
-		is.Equal(n, 3)
+		is.Equal(n, imagegen.QueueLength{All: 3, Own: 3})
 		rs, err = d.Recover(t.Context(), 10, time.Hour)
 		is.NoErr(err)
 		var states []imagegen.State
@@ -36,12 +36,12 @@ func TestLoad(t *testing.T) {
 			states = append(states, r.State)
 		}
 		is.Equal(cmp.Diff([]imagegen.State{imagegen.StateCharging, imagegen.StateProcessing, imagegen.StateErasing, imagegen.StateSettling}, states), "")
-		rs, next, err := d.Claim(t.Context(), 10, time.Hour)
+		rs, next, err := d.Claim(t.Context(), imagegen.Demand{Most: 10, Lease: time.Hour})
 		is.NoErr(err)
 		is.Equal(len(rs), 2)
 		is.Equal(next, time.Hour)
 		time.Sleep(next)
-		rs, _, err = d.Claim(t.Context(), 10, time.Hour)
+		rs, _, err = d.Claim(t.Context(), imagegen.Demand{Most: 10, Lease: time.Hour})
 		is.NoErr(err)
 		is.Equal(len(rs), 1)
 	})

@@ -10,8 +10,8 @@ import (
 )
 
 // Claim implements [imagegen.Queue].
-func (t *Tables) Claim(ctx context.Context, n int, lease time.Duration) ([]imagegen.Record, time.Duration, error) {
-	if n <= 0 || t.live.waiting() == 0 {
+func (t *Tables) Claim(ctx context.Context, d imagegen.Demand) ([]imagegen.Record, time.Duration, error) {
+	if d.Most <= 0 || t.live.length("").All == 0 {
 		return nil, 0, kv.NotBegun(ctx)
 	}
 	now := t.now()
@@ -20,10 +20,10 @@ func (t *Tables) Claim(ctx context.Context, n int, lease time.Duration) ([]image
 		next    time.Duration
 	)
 	err := t.db.Update(ctx, func(tx kv.Tx) (err error) {
-		if err := t.admit(tx, n, now); err != nil {
+		if err := admit(tx, now); err != nil {
 			return err
 		}
-		records, err = t.take(tx, n, now, now.Add(lease))
+		records, err = t.take(tx, pick(tx, d), now, now.Add(d.Lease))
 		next = untilDue(tx, now)
 		return err
 	})
@@ -33,12 +33,15 @@ func (t *Tables) Claim(ctx context.Context, n int, lease time.Duration) ([]image
 	return records, next, nil
 }
 
-// admit gives up to n delayed records that are due a place in the queue.
-func (t *Tables) admit(tx kv.Tx, n int, now time.Time) error {
+// mostAdmitted bounds a commit: more that become due at once are admitted by the claims that follow.
+const mostAdmitted = 256
+
+// admit has delayed records that are due wait for nothing but their turn.
+func admit(tx kv.Tx, now time.Time) error {
 	var ids []imagegen.GenerationID
 	tx.Ascend(delayed, nil, func(key, _ []byte) bool {
-		at, id := seatOf(key)
-		if at > kv.TimeKey(now) || len(ids) == n {
+		at, id := delayOf(key)
+		if at > kv.TimeKey(now) || len(ids) == mostAdmitted {
 			return false
 		}
 		ids = append(ids, id)
@@ -49,23 +52,17 @@ func (t *Tables) admit(tx kv.Tx, n int, now time.Time) error {
 		if err != nil {
 			return err
 		}
-		seated := r
-		seated.turn, seated.due = nextTurn(tx, r.User), time.Time{}
-		if _, err := replace(tx, r, seated); err != nil {
+		admitted := r
+		admitted.due = time.Time{}
+		if _, err := replace(tx, r, admitted); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// take claims the first n of the queue.
-func (t *Tables) take(tx kv.Tx, n int, now, until time.Time) (records []imagegen.Record, err error) {
-	var ids []imagegen.GenerationID
-	tx.Ascend(due, nil, func(key, _ []byte) bool {
-		_, id := seatOf(key)
-		ids = append(ids, id)
-		return len(ids) < n
-	})
+// take claims records that are due.
+func (t *Tables) take(tx kv.Tx, ids []imagegen.GenerationID, now, until time.Time) (records []imagegen.Record, err error) {
 	for _, id := range ids {
 		r, err := indexed(tx, due, id)
 		if err != nil {
@@ -75,7 +72,6 @@ func (t *Tables) take(tx kv.Tx, n int, now, until time.Time) (records []imagegen
 		if claimed.Record, _, err = r.Apply(r.Attempt, imagegen.Claim{}); err != nil {
 			return nil, err
 		}
-		serve(tx, r)
 		if claimed, err = t.replace(tx, r, claimed, now, until); err != nil {
 			return nil, err
 		}
@@ -87,7 +83,7 @@ func (t *Tables) take(tx kv.Tx, n int, now, until time.Time) (records []imagegen
 // untilDue is the time until the first delayed record is due; 0 if there is none.
 func untilDue(tx kv.Tx, now time.Time) (d time.Duration) {
 	tx.Ascend(delayed, nil, func(key, _ []byte) bool {
-		at, _ := seatOf(key)
+		at, _ := delayOf(key)
 		d = time.Duration(max(int64(at-kv.TimeKey(now)), 1))
 		return false
 	})
@@ -135,7 +131,9 @@ func (t *Tables) Extend(ctx context.Context, lease time.Duration, fences ...imag
 }
 
 // Queued implements [imagegen.Queue].
-func (t *Tables) Queued(context.Context) (int, error) { return t.live.waiting(), nil }
+func (t *Tables) Queued(_ context.Context, u imagegen.UserID) (imagegen.QueueLength, error) {
+	return t.live.length(u), nil
+}
 
 // Wake implements [imagegen.Queue].
 func (t *Tables) Wake() <-chan struct{} { return t.live.woken() }

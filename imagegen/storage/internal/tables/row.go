@@ -14,8 +14,7 @@ import (
 type row struct {
 	imagegen.Record
 	joint bool      // charged by the books of this database, in the commit that accepted it
-	turn  uint64    // of a queued record that is due: its place in the queue
-	due   time.Time // of a queued record that is not
+	due   time.Time // of a queued record that is delayed
 }
 
 // entry is one line of an index.
@@ -33,14 +32,16 @@ func (r row) entries() []entry {
 		es = append(es, entry{listed, listKey(r.User, s, r.ID)})
 	}
 	switch {
-	case r.State != imagegen.StateQueued:
-	case r.turn > 0:
-		es = append(es, entry{due, dueKey(r.turn, r.ID)})
-	default:
+	case r.waits():
+		es = append(es, entry{due, dueKey(r)})
+	case r.State == imagegen.StateQueued:
 		es = append(es, entry{delayed, delayedKey(r.due, r.ID)})
 	}
 	return es
 }
+
+// waits reports whether the record waits for nothing but a slot.
+func (r row) waits() bool { return r.State == imagegen.StateQueued && r.due.IsZero() }
 
 // load reads a row. imagegen.ErrNotFound.
 func load(tx kv.Tx, id imagegen.GenerationID) (row, error) {
@@ -80,6 +81,7 @@ func replace(tx kv.Tx, from, to row) (row, error) {
 		}
 	}
 	replaceEntries(tx, from.entries(), to.entries())
+	takeTurn(tx, from, to)
 	if to.State == imagegen.StateGone {
 		remove(tx, from)
 		return row{}, nil

@@ -1,40 +1,125 @@
 package tables
 
 import (
+	"bytes"
+	"encoding/binary"
+	"slices"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// Users are served in turn: a record's turn is one more than the later of the turn served last and
-// its user's latest. So a backlog takes one turn after the other, and whoever comes new is served
-// in the next one.
+// Users with work that is due stand in a ring, each once, and are served from its front. Whoever was
+// served goes to its end, or leaves it when nothing of theirs is due any more. So each waits for one
+// record of every other, at most, however long another's backlog is.
 
-// seat gives a queued row its place: in the queue, or among the delayed until it is due.
-func seat(tx kv.Tx, r row, now time.Time) row {
-	r.turn, r.due = 0, time.Time{}
+// delay gives a queued row the time at which it becomes due; zero: now.
+func delay(r row, now time.Time) row {
+	r.due = time.Time{}
 	if r.Delay > 0 {
 		r.due = now.Add(r.Delay)
-	} else {
-		r.turn = nextTurn(tx, r.User)
 	}
 	return r
 }
 
-// nextTurn takes a turn for the user.
-func nextTurn(tx kv.Tx, u imagegen.UserID) uint64 {
-	turn := max(getUint(tx, served, lastServed), getUint(tx, turns, kv.Key(string(u)))) + 1
-	putUint(tx, turns, kv.Key(string(u)), turn)
-	return turn
+// takeTurn follows a row that was replaced: its user comes to the end of the ring, was served, or
+// stays as they are.
+func takeTurn(tx kv.Tx, from, to row) {
+	switch {
+	case to.waits() && !from.waits():
+		if user := userKey(to.User); tx.Get(turns, user) == nil {
+			toTheEnd(tx, user)
+		}
+	case from.waits() && !to.waits():
+		user := userKey(from.User)
+		tx.Delete(ring, tx.Get(turns, user))
+		tx.Delete(turns, user)
+		if len(dueOf(tx, user, 1)) > 0 {
+			toTheEnd(tx, user)
+		}
+	}
 }
 
-// serve notes that a row's turn has come. A user's latest turn is forgotten with it: from then on
-// it makes no difference.
-func serve(tx kv.Tx, r row) {
-	last := max(r.turn, getUint(tx, served, lastServed))
-	putUint(tx, served, lastServed, last)
-	if getUint(tx, turns, kv.Key(string(r.User))) <= last {
-		tx.Delete(turns, kv.Key(string(r.User)))
+func toTheEnd(tx kv.Tx, user []byte) {
+	last := uint64(0)
+	tx.Descend(ring, nil, func(turn, _ []byte) bool {
+		last = binary.BigEndian.Uint64(turn)
+		return false
+	})
+	turn := kv.Key(last + 1)
+	tx.Put(ring, turn, user)
+	tx.Put(turns, user, turn)
+}
+
+func userKey(u imagegen.UserID) []byte { return kv.Key(string(u)) }
+
+// dueOf returns up to n records of a user that are due, the first first.
+func dueOf(tx kv.Tx, user []byte, n int) (ids []imagegen.GenerationID) {
+	tx.Ascend(due, user, func(key, _ []byte) bool {
+		if !bytes.HasPrefix(key, user) || len(ids) == n {
+			return false
+		}
+		ids = append(ids, afterUser(key))
+		return true
+	})
+	return ids
+}
+
+// candidate is a user whose work may be claimed.
+type candidate struct {
+	user []byte
+	held int
+	due  []imagegen.GenerationID // nil: not looked up
+}
+
+// pick chooses the records to claim, in their order.
+func pick(tx kv.Tx, d imagegen.Demand) (ids []imagegen.GenerationID) {
+	waiting := candidates(tx, d)
+	for len(ids) < d.Most && len(waiting) > 0 {
+		i := fewest(waiting)
+		c := waiting[i]
+		waiting = slices.Delete(waiting, i, i+1)
+		if c.due == nil {
+			c.due = dueOf(tx, c.user, d.Most-len(ids))
+		}
+		if len(c.due) == 0 { // which an audit finds
+			continue
+		}
+		ids = append(ids, c.due[0])
+		c.due, c.held = c.due[1:], c.held+1
+		if len(c.due) > 0 && allows(d, c.held) {
+			waiting = append(waiting, c)
+		}
 	}
+	return ids
+}
+
+func allows(d imagegen.Demand, held int) bool { return d.Below == 0 || held < d.Below }
+
+// candidates are the users from the front of the ring who may get something. Once there are enough who
+// hold nothing, nobody behind them can.
+func candidates(tx kv.Tx, d imagegen.Demand) (waiting []candidate) {
+	idle := 0
+	tx.Ascend(ring, nil, func(_, user []byte) bool {
+		held := d.Held[imagegen.UserID(bytes.TrimSuffix(user, []byte{0}))]
+		if allows(d, held) {
+			waiting = append(waiting, candidate{user: user, held: held})
+		}
+		if held == 0 {
+			idle++
+		}
+		return idle < d.Most
+	})
+	return waiting
+}
+
+// fewest finds the first of those who hold the fewest slots.
+func fewest(waiting []candidate) (first int) {
+	for i, c := range waiting {
+		if c.held < waiting[first].held {
+			first = i
+		}
+	}
+	return first
 }
