@@ -113,13 +113,18 @@ const (
 	ClassRefused                  // moderation: not tried again, and the caller is told so
 	ClassRateLimited              // transient: nothing was made; again after RetryAfter
 	ClassUnavailable              // transient: nothing was made; again with backoff
+	ClassUnusable                 // nothing was made, nor will be until an operator acts: a bad key, an empty account, a retired model. Not tried again
 )
 
 // Transient reports whether another attempt makes sense and is safe.
 func (c Class) Transient() bool { return c == ClassRateLimited || c == ClassUnavailable }
 
+// Elsewhere reports whether another upstream may be asked: this one certainly made nothing, and
+// through no fault of the request.
+func (c Class) Elsewhere() bool { return c.Transient() || c == ClassUnusable }
+
 func (c Class) String() string {
-	names := [...]string{"unknown", "invalid", "refused", "rate limited", "unavailable"}
+	names := [...]string{"unknown", "invalid", "refused", "rate limited", "unavailable", "unusable"}
 	if int(c) < len(names) {
 		return names[c]
 	}

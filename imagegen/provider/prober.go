@@ -1,6 +1,13 @@
 package provider
 
-import "context"
+import (
+	"context"
+	"errors"
+)
+
+// ErrUnconfirmed is the error of a probe whose upstream answers and takes the key, but does not tell
+// whether it has what is configured.
+var ErrUnconfirmed = errors.New("it answers, but does not tell whether it has the model")
 
 // Prober is implemented by a provider that can ask its upstream whether it is ready. The engine
 // never asks; imagegend provider check does.
@@ -10,6 +17,6 @@ type Prober interface {
 	//
 	// An error names the provider and tells the operator what is not as it should be. It wraps the
 	// *imagegen.ProviderError if the upstream did not answer or refused, and the cause of ctx if
-	// that ended first.
+	// that ended first. One that is ErrUnconfirmed is no fault, only a doubt.
 	Probe(ctx context.Context) error
 }

@@ -140,4 +140,18 @@ var ofRefusals = []mutant{
 		new:     `if len(a.links) < 0 {`,
 		catcher: catcher{pkg: "./imagegen/provider/openai", run: "TestMoreLinksThanAskedFor"},
 	},
+	{
+		name: "fetch-sent-again", breaks: "nothing that may have run is sent to another upstream",
+		file:    "imagegen/provider/internal/upstream/failure.go",
+		old:     `unsettled.Class = imagegen.ClassUnknown`,
+		new:     `unsettled.Class = imagegen.ClassUnusable`,
+		catcher: catcher{pkg: "./imagegen/provider/comfyui", run: "TestProblems"},
+	},
+	{
+		name: "operator-waited-for", breaks: "an upstream that an operator must see to costs nobody an image while there is another",
+		file:    "imagegen/provider.go",
+		old:     `return c.Transient() || c == ClassUnusable }`,
+		new:     `return c.Transient() }`,
+		catcher: catcher{pkg: "./imagegen/provider/router", run: "TestWaitsForAnOperator"},
+	},
 }

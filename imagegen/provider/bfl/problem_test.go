@@ -39,8 +39,9 @@ func TestSubmissionsThatFail(t *testing.T) {
 	}{
 		"rate limited":     {429, "7", `{"detail":"Rate limit exceeded"}`, imagegen.ClassRateLimited, 7 * time.Second},
 		"too many tasks":   {429, "", `{"detail":"You have 24 active tasks"}`, imagegen.ClassRateLimited, 0},
-		"no credits":       {402, "", `{"detail":"Insufficient credits"}`, imagegen.ClassUnknown, 0},
-		"bad key":          {403, "", `{"detail":"Not authenticated"}`, imagegen.ClassUnknown, 0},
+		"no credits":       {402, "", `{"detail":"Insufficient credits"}`, imagegen.ClassUnusable, 0},
+		"bad key":          {403, "", `{"detail":"Not authenticated"}`, imagegen.ClassUnusable, 0},
+		"retired model":    {404, "", `{"detail":"Not Found"}`, imagegen.ClassUnusable, 0},
 		"bad input":        {422, "", `{"detail":[{"loc":["body","width"],"msg":"no","type":"value_error"}]}`, imagegen.ClassInvalid, 0},
 		"bad gateway":      {502, "", page, imagegen.ClassUnknown, 0},
 		"unavailable":      {503, "", page, imagegen.ClassUnknown, 0},

@@ -33,7 +33,7 @@ func (p *Provider) await(ctx context.Context, id string) (ending, error) {
 		end, state, err := p.look(ctx, id)
 		if err != nil {
 			if failures++; failures == mostFailures || ctx.Err() != nil {
-				return ending{}, err
+				return ending{}, upstream.Unsettled(err)
 			}
 			if e, ok := errors.AsType[*imagegen.ProviderError](err); ok {
 				told = min(e.RetryAfter, time.Minute)

@@ -87,7 +87,7 @@ func (p *Provider) open(ctx context.Context, f picture) (io.ReadCloser, error) {
 	query := url.Values{"filename": {f.Filename}, "subfolder": {f.Subfolder}, "type": {f.Type}}
 	response, err := p.client.Do(ctx, http.MethodGet, "/view?"+query.Encode(), nil)
 	if err != nil {
-		return nil, err
+		return nil, upstream.Unsettled(err)
 	}
 	return response.Body, nil
 }

@@ -49,10 +49,11 @@ func TestProblems(t *testing.T) {
 		"a node fails":            {nil, comfyuitest.Failing, 0, imagegen.ClassUnknown, 0, `node "KSampler" of the workflow failed: ZeroDivisionError: division by zero`},
 		"out of memory":           {nil, comfyuitest.Memory, 0, imagegen.ClassUnavailable, 0, "Allocation on device"},
 		"nothing saved":           {nil, comfyuitest.Unsaved, 0, imagegen.ClassUnknown, 0, "needs a SaveImage node"},
-		"a file that is gone":     {nil, comfyuitest.Vanished, 1, imagegen.ClassInvalid, 0, "404"},
+		"a file that is gone":     {nil, comfyuitest.Vanished, 1, imagegen.ClassUnknown, 0, "404"},
 		"a proxy's limit":         {at("/prompt", 429, "<html>slow down</html>"), "", 0, imagegen.ClassRateLimited, 7 * time.Second, "slow down"},
 		"a proxy's page":          {at("/prompt", 502, "<html>Bad Gateway</html>"), "", 0, imagegen.ClassUnknown, 0, "Bad Gateway"},
-		"a bad key":               {at("/prompt", 401, "unauthorized"), "", 0, imagegen.ClassUnknown, 0, "refused the API key"},
+		"a bad key":               {at("/prompt", 401, "unauthorized"), "", 0, imagegen.ClassUnusable, 0, "refused the API key"},
+		"a key that went bad":     {at("/history", 401, "unauthorized"), "", 0, imagegen.ClassUnknown, 0, "refused the API key"}, // the work was taken in
 		"no JSON":                 {at("/prompt", 200, "<html>welcome</html>"), "", 0, imagegen.ClassUnknown, 0, "could not be read"},
 		"no id":                   {at("/prompt", 200, "{}"), "", 0, imagegen.ClassUnknown, 0, "under which id"},
 		"hangs up at submission":  {hangUp("/prompt"), "", 0, imagegen.ClassUnknown, 0, "lost before it answered"},

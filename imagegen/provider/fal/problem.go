@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
@@ -28,10 +29,19 @@ var unstarted = []string{"runner_scheduling_failure", "runner_connection_refused
 // refusals are the models' errors for what they will not draw.
 var refusals = []string{"content_policy_violation"}
 
+// locked begins what fal says to an account without a balance, or one that it has blocked: 403,
+// "User is locked. Reason: Exhausted balance. …" (fal-ai/fal, issues 1112 and 1162).
+const locked = "User is locked"
+
 // classify reads the errors that fal documents. The rest is what its status says; 429 is for whoever
 // asks, not for what is asked about.
 func classify(f upstream.Failure) *imagegen.ProviderError {
 	kind := kindOf(f)
+	if f.Status == http.StatusForbidden && strings.Contains(string(f.Body), locked) {
+		e := f.Error()
+		e.Message = "the upstream has locked the account; is its balance exhausted?"
+		return e
+	}
 	if kind == "" || f.Status == http.StatusTooManyRequests {
 		return nil
 	}

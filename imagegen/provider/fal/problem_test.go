@@ -38,9 +38,9 @@ func TestSubmissionsThatFail(t *testing.T) {
 		after  time.Duration
 	}{
 		"rate limited": {429, "30", `{"detail":"Too many requests"}`, imagegen.ClassRateLimited, 30 * time.Second},
-		"no balance":   {403, "", `{"detail":"User is locked. Reason: Exhausted balance."}`, imagegen.ClassUnknown, 0},
-		"bad key":      {401, "", `{"detail":"Authentication is required"}`, imagegen.ClassUnknown, 0},
-		"no model":     {404, "", `{"detail":"Application not found"}`, imagegen.ClassInvalid, 0},
+		"no balance":   {403, "", `{"detail":"User is locked. Reason: Exhausted balance."}`, imagegen.ClassUnusable, 0},
+		"bad key":      {401, "", `{"detail":"Authentication is required"}`, imagegen.ClassUnusable, 0},
+		"no model":     {404, "", `{"detail":"Application not found"}`, imagegen.ClassUnusable, 0},
 		"bad input":    {422, "", `{"detail":[{"loc":["body","seed"],"msg":"no","type":"int_parsing"}]}`, imagegen.ClassInvalid, 0},
 		"malformed":    {400, "", `{"detail":"bad header","error_type":"bad_request"}`, imagegen.ClassInvalid, 0},
 		"bad gateway":  {502, "", page, imagegen.ClassUnknown, 0},
@@ -94,6 +94,7 @@ func TestRequestsThatFail(t *testing.T) {
 		"bad input":        {422, `{"detail":[{"loc":["body","seed"],"msg":"no","type":"int_parsing"}]}`, imagegen.ClassInvalid, "int_parsing"},
 		"no runner":        {503, `{"detail":"none","error_type":"runner_scheduling_failure"}`, imagegen.ClassUnavailable, "no runner"},
 		"took too long":    {504, `{"detail":"Request timed out","error_type":"request_timeout"}`, imagegen.ClassUnknown, "request_timeout"},
+		"key withdrawn":    {403, `{"detail":"no","error_type":"forbidden"}`, imagegen.ClassUnknown, "forbidden"}, // the request was taken in
 		"cancelled":        {499, `{"detail":"cancelled","error_type":"client_cancelled"}`, imagegen.ClassUnknown, "client_cancelled"},
 		"the model broke":  {500, `{"detail":[{"type":"internal_server_error","msg":"oops"}]}`, imagegen.ClassUnknown, "internal_server_error"},
 		"kept no longer":   {404, `{"detail":"Request not found"}`, imagegen.ClassUnknown, "no longer knows"},

@@ -63,7 +63,7 @@ func (q queue) Poll(ctx context.Context, h task.Handle) (task.Progress, error) {
 	var o output
 	_, err = q.ask(ctx, h.Result, &o)
 	if _, ended := errors.AsType[*problem](err); ended {
-		return task.Progress{Done: true, Err: err}, nil
+		return task.Progress{Done: true, Err: upstream.Unsettled(err)}, nil
 	}
 	if err != nil {
 		return task.Progress{}, err

@@ -14,6 +14,10 @@ import (
 var stopped = []string{"SAFETY", "IMAGE_SAFETY", "PROHIBITED_CONTENT", "IMAGE_PROHIBITED_CONTENT", "BLOCKLIST", "SPII",
 	"RECITATION", "IMAGE_RECITATION"}
 
+// imageless are the finish reasons of a model that came to its end without an image. What the prompt
+// was has led there, so it speaks neither against the upstream nor for another try.
+var imageless = []string{"NO_IMAGE", "IMAGE_OTHER", "OTHER", "LANGUAGE"}
+
 // answer is read while it arrives.
 type answer struct {
 	yield   func(imagegen.ProviderImage, error) bool
@@ -65,5 +69,9 @@ func (a *answer) refusal() error {
 	if a.blocked != "" || slices.Contains(stopped, a.finish) {
 		return &imagegen.ProviderError{Class: imagegen.ClassRefused, Message: "the upstream's moderation refused the request", Err: said}
 	}
-	return &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: "the upstream answered without an image", Err: said}
+	e := &imagegen.ProviderError{Message: "the upstream answered without an image", Err: said}
+	if slices.Contains(imageless, a.finish) {
+		e.Class = imagegen.ClassInvalid
+	}
+	return e
 }

@@ -2,10 +2,8 @@ package openai
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"net/http"
-	"net/url"
 	"slices"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -72,13 +70,4 @@ func (p *Provider) exchange(ctx context.Context, r imagegen.ProviderRequest, yie
 	defer response.Body.Close()
 	a := answer{provider: p, n: r.N, yield: yield}
 	return a.read(ctx, response.Body)
-}
-
-// Probe reports whether the upstream answers, takes the key and knows the model. It costs nothing.
-func (p *Provider) Probe(ctx context.Context) error {
-	err := p.client.JSON(ctx, http.MethodGet, "/models/"+url.PathEscape(p.config.Model), nil, nil)
-	if err != nil {
-		return fmt.Errorf("%s: asking for model %q: %w", p.config.Name, p.config.Model, err)
-	}
-	return nil
 }

@@ -18,8 +18,29 @@ type problem struct{ Message, Type, Code string }
 // not looked at: an account that was blocked is told of policy, too.
 var moderation = []string{"moderation_blocked", "content_policy_violation", "content_filter", "contentFilter"}
 
-// unpaid are the codes for an account that has used up what it paid for.
-var unpaid = []string{"insufficient_quota", "billing_hard_limit_reached"}
+// unusable are the codes of what an operator must see to, whatever the status: of the key, of the
+// model, and of the account. New codes of the account have insufficient_quota as their type.
+var unusable = map[string]string{
+	"invalid_api_key":            badKey,
+	"model_not_found":            noModel,
+	"DeploymentNotFound":         noModel,
+	"insufficient_quota":         noMoney,
+	"billing_hard_limit_reached": noMoney,
+	"billing_not_active":         noMoney,
+}
+
+const (
+	badKey  = "the upstream refused the API key"
+	noModel = "the upstream does not know the model, or not for this account; was it retired?"
+	noMoney = "the upstream account has used up its quota, or reached its limit"
+)
+
+func (p problem) unusable() (message string, ok bool) {
+	if message, ok = unusable[p.Code]; !ok {
+		message, ok = unusable[p.Type]
+	}
+	return message, ok
+}
 
 // asError is what an error means, whatever the status it came with.
 func (p problem) asError() *imagegen.ProviderError {
@@ -28,8 +49,10 @@ func (p problem) asError() *imagegen.ProviderError {
 	switch {
 	case slices.Contains(moderation, p.Code):
 		e.Class, e.Message = imagegen.ClassRefused, "the upstream's moderation refused the request"
-	case slices.Contains(unpaid, p.Code):
-		e.Message = "the upstream account has used up its quota"
+	default:
+		if message, ok := p.unusable(); ok {
+			e.Class, e.Message = imagegen.ClassUnusable, message
+		}
 	}
 	return e
 }
@@ -41,10 +64,10 @@ func (c Config) classify() func(upstream.Failure) *imagegen.ProviderError {
 		if !ok {
 			return nil
 		}
-		if slices.Contains(moderation, p.Code) || slices.Contains(unpaid, p.Code) {
-			return p.asError()
-		}
 		e := f.Error()
+		if own := p.asError(); own.Class != imagegen.ClassUnknown {
+			return own
+		}
 		if official && f.Status == http.StatusServiceUnavailable {
 			e.Class = imagegen.ClassUnavailable
 			e.RetryAfter = upstream.RetryAfter(f.Header)

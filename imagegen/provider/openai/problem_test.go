@@ -34,15 +34,20 @@ func TestErrorsHaveAClass(t *testing.T) {
 	}{
 		"rate limited":            {429, "7", wrap(`"rate_limit_exceeded"`, "tokens"), imagegen.ClassRateLimited, 7 * time.Second},
 		"rate limited, no body":   {429, "", "", imagegen.ClassRateLimited, 0},
-		"no quota left":           {429, "", wrap(`"insufficient_quota"`, "insufficient_quota"), imagegen.ClassUnknown, 0},
-		"billing limit":           {400, "", wrap(`"billing_hard_limit_reached"`, "image_generation_user_error"), imagegen.ClassUnknown, 0},
+		"no quota left":           {429, "", wrap(`"insufficient_quota"`, "insufficient_quota"), imagegen.ClassUnusable, 0},
+		"no credits left":         {429, "", wrap(`"credit_balance_exhausted"`, "insufficient_quota"), imagegen.ClassUnusable, 0},
+		"not verified":            {403, "", `{"error":{"message":"Your organization must be verified to use the model.","type":"invalid_request_error","param":null,"code":null}}`, imagegen.ClassUnusable, 0},
+		"no such deployment":      {404, "", `{"error":{"code":"DeploymentNotFound","message":"The API deployment for this resource does not exist."}}`, imagegen.ClassUnusable, 0},
+		"model of others":         {403, "", wrap(`"model_not_found"`, "invalid_request_error"), imagegen.ClassUnusable, 0},
+		"no such path":            {404, "", page, imagegen.ClassUnusable, 0},
+		"billing limit":           {400, "", wrap(`"billing_hard_limit_reached"`, "image_generation_user_error"), imagegen.ClassUnusable, 0},
 		"moderation":              {400, "", wrap(`"moderation_blocked"`, "image_generation_user_error"), imagegen.ClassRefused, 0},
 		"moderation of Azure":     {400, "", wrap(`"contentFilter"`, ""), imagegen.ClassRefused, 0},
-		"account blocked":         {403, "", `{"error":{"code":"Forbidden","message":"blocked: content policy"}}`, imagegen.ClassUnknown, 0},
-		"bad key":                 {401, "", wrap(`"invalid_api_key"`, "invalid_request_error"), imagegen.ClassUnknown, 0},
+		"account blocked":         {403, "", `{"error":{"code":"Forbidden","message":"blocked: content policy"}}`, imagegen.ClassUnusable, 0},
+		"bad key":                 {401, "", wrap(`"invalid_api_key"`, "invalid_request_error"), imagegen.ClassUnusable, 0},
 		"bad image":               {400, "", wrap(`"invalid_image_file"`, "image_generation_user_error"), imagegen.ClassInvalid, 0},
 		"a code that is a number": {400, "", wrap(`400`, "bad"), imagegen.ClassInvalid, 0},
-		"unknown model":           {404, "", wrap(`"model_not_found"`, "invalid_request_error"), imagegen.ClassInvalid, 0},
+		"unknown model":           {404, "", wrap(`"model_not_found"`, "invalid_request_error"), imagegen.ClassUnusable, 0},
 		"server error":            {500, "", wrap(`null`, "server_error"), imagegen.ClassUnknown, 0},
 		"bad gateway":             {502, "", page, imagegen.ClassUnknown, 0},
 		"unavailable by a proxy":  {503, "", page, imagegen.ClassUnknown, 0},
@@ -208,13 +213,6 @@ func TestLinkBesideBytes(t *testing.T) {
 	e, ok := errors.AsType[*imagegen.ProviderError](err) // of the one that could not be fetched
 	is.True(ok)
 	is.Equal(e.Class, imagegen.ClassUnknown)
-}
-
-func TestProbe(t *testing.T) {
-	is := is.New(t)
-	is.NoErr(serve(t, &openaitest.Server{}, nil).Probe(t.Context()))
-	err := serve(t, &openaitest.Server{}, func(c *openai.Config) { c.Model = "gpt-image-9" }).Probe(t.Context())
-	is.True(err != nil && strings.Contains(err.Error(), `"gpt-image-9"`))
 }
 
 // An answer that names more images than were asked for does not have them all kept, or fetched.

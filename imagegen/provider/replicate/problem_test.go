@@ -38,8 +38,9 @@ func TestCreationsThatFail(t *testing.T) {
 		after  time.Duration
 	}{
 		"rate limited": {429, "30", `{"detail":"Request was throttled. Your rate limit resets in ~30s."}`, imagegen.ClassRateLimited, 30 * time.Second},
-		"no credit":    {402, "", `{"title":"Insufficient credit","detail":"Go to billing"}`, imagegen.ClassUnknown, 0},
-		"bad key":      {401, "", `{"title":"Unauthenticated"}`, imagegen.ClassUnknown, 0},
+		"no credit":    {402, "", `{"title":"Insufficient credit","detail":"Go to billing"}`, imagegen.ClassUnusable, 0},
+		"bad key":      {401, "", `{"title":"Unauthenticated"}`, imagegen.ClassUnusable, 0},
+		"no model":     {404, "", `{"detail":"The requested resource could not be found.","status":404}`, imagegen.ClassUnusable, 0},
 		"bad input":    {422, "", `{"title":"Input validation failed","invalid_fields":[]}`, imagegen.ClassInvalid, 0},
 		"bad gateway":  {502, "", page, imagegen.ClassUnknown, 0},
 		"page instead": {201, "", page, imagegen.ClassUnknown, 0},

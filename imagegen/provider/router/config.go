@@ -30,7 +30,8 @@ type Config struct {
 	Backoff time.Duration
 
 	// FailureThreshold is how many consecutive failures open a member's circuit breaker: errors of
-	// imagegen.ClassUnavailable and ClassUnknown, and calls that outlast their deadline. 0: 5.
+	// imagegen.ClassUnavailable and ClassUnknown, and calls that outlast their deadline. A single one
+	// of ClassUnusable opens it. 0: 5.
 	FailureThreshold int
 
 	// OpenFor is how long a breaker stays open before one request may try the member again. 0: 30 s.
@@ -90,7 +91,7 @@ func New(c Config) (*Provider, error) {
 		if p.member(m.Name) != nil {
 			return nil, fmt.Errorf("router: two members are named %q; give each a Name of its own", m.Name)
 		}
-		p.members = append(p.members, newMember(m, c.breaker(m.Name), p.freed))
+		p.members = append(p.members, newMember(m, c, p.freed))
 	}
 	p.capabilities = union(p.members)
 	return p, nil
@@ -119,17 +120,21 @@ func (m Member) check() error {
 }
 
 // breaker is a member's. One success is enough to close it again.
-func (c Config) breaker(name string) circuitbreaker.CircuitBreaker[any] {
+func (c Config) breaker(m *member) circuitbreaker.CircuitBreaker[any] {
 	return circuitbreaker.NewBuilder[any]().
 		HandleIf(func(_ any, err error) bool { return faulty(err) }).
 		WithFailureThreshold(uint(c.FailureThreshold)).
 		WithSuccessThreshold(1).
 		WithDelay(c.OpenFor).
 		OnOpen(func(circuitbreaker.StateChangedEvent) {
-			c.Log.Warn("an upstream fails again and again, and is left alone for a while", "member", name, "for", c.OpenFor.String())
+			if cause := m.cause(); classOf(cause) == imagegen.ClassUnusable {
+				m.log.Error("an upstream cannot be used until an operator acts", "error", cause)
+			} else {
+				m.log.Warn("an upstream fails again and again, and is left alone for a while", "for", c.OpenFor.String(), "error", cause)
+			}
 		}).
 		OnClose(func(circuitbreaker.StateChangedEvent) {
-			c.Log.Info("an upstream works again", "member", name)
+			m.log.Info("an upstream works again")
 		}).
 		Build()
 }

@@ -23,14 +23,14 @@
 // generation begins at the same member, which may know the key already.
 //
 // A member is passed by while it is ill: its circuit breaker is open after a number of consecutive
-// failures, and lets a single request through when its time is over; or it has said that it is
-// rate-limited, and for how long. What the user did wrong never counts as a failure of the member. If all
+// failures, or a single one that an operator must see to, and lets a single request through when its
+// time is over; or it has said that it is rate-limited, and for how long. What the user did wrong never counts as a failure of the member. If all
 // members that are well have as much work as they may have, the request waits for the first place.
 //
 // # When the next one is asked
 //
-// Only after an error of imagegen.ClassRateLimited or ClassUnavailable, which say that nothing more
-// was made. Images that came before it count, and the next member is asked for the rest. After any
+// Only after an error of imagegen.ClassRateLimited, ClassUnavailable or ClassUnusable, which say that
+// nothing more was made. Images that came before it count, and the next member is asked for the rest. After any
 // other error the call ends: the work may have been done and cost money, and a request that was
 // refused must not be offered to one upstream after another. Fewer images without an error are no reason either.
 //

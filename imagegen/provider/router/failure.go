@@ -3,6 +3,7 @@ package router
 import (
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/failsafe-go/failsafe-go"
@@ -19,26 +20,28 @@ type setback struct{ reasons []error }
 
 func (s *setback) Error() string { return errors.Join(s.reasons...).Error() }
 
-// wait is the shortest time after which a member may be asked again; 0 if one has not said.
-func (s *setback) wait() time.Duration {
-	if len(s.reasons) == 0 {
-		return 0
+// wait is the shortest time after which a member may be asked again; 0 if one has not said. ok is
+// false if all wait for an operator.
+func (s *setback) wait() (shortest time.Duration, ok bool) {
+	waits := waits(slices.DeleteFunc(slices.Clone(s.reasons), func(err error) bool { return classOf(err) == imagegen.ClassUnusable }))
+	if len(waits) == 0 {
+		return 0, false
 	}
-	return slices.Min(s.waits())
+	return slices.Min(waits), true
 }
 
 // recovery is the shortest time that a member has said; 0 if none has.
 func (s *setback) recovery() time.Duration {
-	said := slices.DeleteFunc(s.waits(), func(d time.Duration) bool { return d <= 0 })
+	said := slices.DeleteFunc(waits(s.reasons), func(d time.Duration) bool { return d <= 0 })
 	if len(said) == 0 {
 		return 0
 	}
 	return slices.Min(said)
 }
 
-func (s *setback) waits() []time.Duration {
-	all := make([]time.Duration, len(s.reasons))
-	for i, err := range s.reasons {
+func waits(reasons []error) []time.Duration {
+	all := make([]time.Duration, len(reasons))
+	for i, err := range reasons {
 		if p, ok := errors.AsType[*imagegen.ProviderError](err); ok {
 			all[i] = p.RetryAfter
 		}
@@ -46,13 +49,14 @@ func (s *setback) waits() []time.Duration {
 	return all
 }
 
-// providerError is what the caller is told: of ClassRateLimited if nothing else stands in the way.
+// providerError is what the caller is told: of ClassRateLimited or ClassUnusable if nothing else stands
+// in the way.
 func (s *setback) providerError() *imagegen.ProviderError {
-	e := &imagegen.ProviderError{Class: imagegen.ClassRateLimited, Message: "no upstream could take the request",
-		RetryAfter: s.wait(), Err: errors.Join(s.reasons...)}
-	for _, err := range s.reasons {
-		if classOf(err) != imagegen.ClassRateLimited {
-			e.Class = imagegen.ClassUnavailable
+	e := &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "no upstream could take the request", Err: errors.Join(s.reasons...)}
+	e.RetryAfter, _ = s.wait()
+	for _, c := range []imagegen.Class{imagegen.ClassRateLimited, imagegen.ClassUnusable} {
+		if !slices.ContainsFunc(s.reasons, func(err error) bool { return classOf(err) != c }) {
+			e.Class = c
 		}
 	}
 	return e
@@ -63,7 +67,11 @@ func (c Config) retryPolicy() retrypolicy.RetryPolicy[any] {
 	return retrypolicy.NewBuilder[any]().
 		HandleIf(func(_ any, err error) bool {
 			all, ok := errors.AsType[*setback](err)
-			return ok && all.wait() <= longestPause
+			if !ok {
+				return false
+			}
+			wait, ok := all.wait()
+			return ok && wait <= longestPause
 		}).
 		WithMaxRetries(c.Retries).
 		WithDelayFunc(func(e failsafe.ExecutionAttempt[any]) time.Duration {
@@ -72,7 +80,8 @@ func (c Config) retryPolicy() retrypolicy.RetryPolicy[any] {
 				pause = min(2*pause, longestPause)
 			}
 			if all, ok := errors.AsType[*setback](e.LastError()); ok {
-				pause = max(pause, all.wait())
+				wait, _ := all.wait()
+				pause = max(pause, wait)
 			}
 			return pause
 		}).
@@ -91,5 +100,8 @@ func classOf(err error) imagegen.Class {
 // faulty reports whether an error speaks against the member. Being rate-limited does not: it works.
 func faulty(err error) bool {
 	c := classOf(err)
-	return err != nil && (c == imagegen.ClassUnavailable || c == imagegen.ClassUnknown)
+	return err != nil && (c == imagegen.ClassUnavailable || c == imagegen.ClassUnknown || c == imagegen.ClassUnusable)
 }
+
+// words are what an operator reads of an error of a member.
+func words(err error) string { return strings.TrimPrefix(err.Error(), "provider: ") }

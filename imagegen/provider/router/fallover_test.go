@@ -25,6 +25,9 @@ func TestFallsOverWhereItIsSafe(t *testing.T) {
 		"fewer images are an ordinary outcome":  {makes(2, nil), "aa", -1},
 		"more are dropped":                      {makes(9, nil), "aaa", -1},
 		"unavailable":                           {fails(imagegen.ClassUnavailable), "bbb", -1},
+		"it waits for an operator":              {fails(imagegen.ClassUnusable), "bbb", -1},
+		"one image, then out of credit":         {makes(1, failure(imagegen.ClassUnusable, 0)), "abb", -1},
+		"a job is under way, then a bad key":    {saves(fails(imagegen.ClassUnusable), []byte("1")), "", int(imagegen.ClassUnusable)},
 		"rate-limited":                          {fails(imagegen.ClassRateLimited), "bbb", -1},
 		"unknown":                               {fails(imagegen.ClassUnknown), "", int(imagegen.ClassUnknown)},
 		"an error without a class":              {makes(0, errors.New("what?")), "", int(imagegen.ClassUnknown)},
@@ -71,6 +74,8 @@ func TestAllPassItOn(t *testing.T) {
 	}{
 		"all are unavailable":  {fails(imagegen.ClassUnavailable), fails(imagegen.ClassUnavailable), imagegen.ClassUnavailable, 0},
 		"one is rate-limited":  {limited(20 * time.Second), fails(imagegen.ClassUnavailable), imagegen.ClassUnavailable, 0},
+		"all are unusable":     {fails(imagegen.ClassUnusable), fails(imagegen.ClassUnusable), imagegen.ClassUnusable, 0},
+		"one is unusable":      {fails(imagegen.ClassUnusable), limited(7 * time.Second), imagegen.ClassUnavailable, 7 * time.Second},
 		"all are rate-limited": {limited(20 * time.Second), limited(7 * time.Second), imagegen.ClassRateLimited, 7 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -101,6 +106,7 @@ func TestRetries(t *testing.T) {
 		"never sooner than the backoff":        {[]turn{limited(time.Millisecond), works}, 2, time.Second, -1},
 		"not if the member asks for too long":  {[]turn{limited(31 * time.Second), works}, 1, 0, int(imagegen.ClassRateLimited)},
 		"not after what cannot be passed on":   {[]turn{unavailable, invalid}, 2, time.Second, int(imagegen.ClassInvalid)},
+		"not for an operator":                  {[]turn{fails(imagegen.ClassUnusable)}, 1, 0, int(imagegen.ClassUnusable)},
 		"not while a job is under way":         {[]turn{saves(unavailable, []byte("1"))}, 1, 0, int(imagegen.ClassUnavailable)},
 		"for the rest if some images are made": {[]turn{makes(1, failure(imagegen.ClassUnavailable, 0)), works}, 2, time.Second, -1},
 	} {

@@ -70,7 +70,7 @@ func (g *generation) pass(ctx context.Context) error {
 
 // passOn decides whether another member may be asked after a member's error.
 func (g *generation) passOn(ctx context.Context, err error) bool {
-	if !classOf(err).Transient() || g.jobs.isStanding() {
+	if !classOf(err).Elsewhere() || g.jobs.isStanding() {
 		return false
 	}
 	g.router.log.WarnContext(ctx, "an upstream has passed a request on", "key", g.rest.Key, "images", g.rest.N, "error", err)

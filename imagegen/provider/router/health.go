@@ -24,7 +24,7 @@ func (m *member) health() imagegen.MemberHealth {
 	case ill != nil:
 		return imagegen.MemberHealth{Name: m.name, Detail: ill.Message + "; again in " + max(ill.RetryAfter, time.Second).Round(time.Second).String()}
 	case !m.breaker.IsClosed():
-		return imagegen.MemberHealth{Name: m.name, Detail: "it failed again and again; one request is to find out whether it works"}
+		return imagegen.MemberHealth{Name: m.name, Detail: "one request is to find out whether it works after " + words(m.cause())}
 	}
 	return imagegen.MemberHealth{Name: m.name, Healthy: true}
 }

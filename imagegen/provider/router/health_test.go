@@ -59,12 +59,33 @@ func TestHealth(t *testing.T) {
 		a, b, c := imagegen.MemberHealth{Name: "a", Healthy: true}, imagegen.MemberHealth{Name: "b", Healthy: true}, imagegen.MemberHealth{Name: "c", Healthy: true}
 		health(a, b, c)
 		is.Equal(makers(t, p, 1), "c")
-		health(imagegen.MemberHealth{Name: "a", Detail: "it failed again and again and is left alone for a while; again in 1m0s"},
+		health(imagegen.MemberHealth{Name: "a", Detail: "it is left alone for a while after unavailable: as scripted; again in 1m0s"},
 			imagegen.MemberHealth{Name: "b", Detail: "it was rate-limited and has not recovered; again in 20s"}, c)
 		time.Sleep(time.Minute)
-		health(imagegen.MemberHealth{Name: "a", Detail: "it failed again and again; one request is to find out whether it works"}, b, c)
+		health(imagegen.MemberHealth{Name: "a", Detail: "one request is to find out whether it works after unavailable: as scripted"}, b, c)
 		is.Equal(makers(t, p, 1), "a")
 		health(a, b, c)
+	})
+}
+
+// What waits for an operator opens the breaker with the first request, and is named by its cause in the
+// log and in Health until a request proves that somebody saw to it.
+func TestWaitsForAnOperator(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		var log strings.Builder
+		a := member("a", fails(imagegen.ClassUnusable), fails(imagegen.ClassUnusable), works)
+		p := build(t, router.Config{OpenFor: time.Minute, Log: slog.New(slog.NewTextHandler(&log, nil))}, a, member("b", works))
+		is.Equal(makers(t, p, 3), "bbb")
+		is.Equal(a.calls(), 1)
+		is.Equal(p.Health()[0], imagegen.MemberHealth{Name: "a", Detail: "it is left alone for a while after unusable: as scripted; again in 1m0s"})
+		is.Equal(strings.Count(log.String(), `level=ERROR msg="an upstream cannot be used until an operator acts" router=router member=a error="provider: unusable: as scripted"`), 1)
+		time.Sleep(time.Minute)
+		is.Equal(makers(t, p, 2), "bb") // a trial, which nobody noticed
+		is.Equal(a.calls(), 2)
+		time.Sleep(time.Minute)
+		is.Equal(makers(t, p, 2), "aa")
+		is.True(p.Health()[0].Healthy)
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -25,15 +26,19 @@ type member struct {
 	breaker  circuitbreaker.CircuitBreaker[any]
 	places   bulkhead.Bulkhead[any] // nil: no limit
 	freed    *gate
+	log      *slog.Logger
 
 	entering sync.Mutex // nobody sees the place of one who may not enter
 
 	mu    sync.Mutex
 	rests time.Time // rate-limited until then
+	why   error     // what it failed with last
 }
 
-func newMember(m Member, b circuitbreaker.CircuitBreaker[any], freed *gate) *member {
-	n := &member{name: m.Name, weight: m.Weight, provider: m.Provider, can: m.Provider.Capabilities().WithDefaults(), breaker: b, freed: freed}
+func newMember(m Member, c Config, freed *gate) *member {
+	n := &member{name: m.Name, weight: m.Weight, provider: m.Provider, can: m.Provider.Capabilities().WithDefaults(), freed: freed,
+		log: c.Log.With("member", m.Name)}
+	n.breaker = c.breaker(n)
 	if m.MaxConcurrent > 0 {
 		n.places = bulkhead.New[any](uint(m.MaxConcurrent))
 	}
@@ -84,11 +89,31 @@ func (v visit) leave(ctx context.Context, err error, unsaved bool) {
 	switch {
 	case v.resumed:
 	case !unproven:
-		v.breaker.RecordError(err)
+		v.judge(err)
 	case v.trial: // still unproven: the breaker opens again, or no other trial would ever be let in
 		v.breaker.RecordFailure()
 	}
 	v.vacate()
+}
+
+// judge tells the breaker how a visit ended. What waits for an operator will not pass: it opens at once.
+func (m *member) judge(err error) {
+	if faulty(err) {
+		m.mu.Lock()
+		m.why = err
+		m.mu.Unlock()
+	}
+	m.breaker.RecordError(err)
+	if classOf(err) == imagegen.ClassUnusable {
+		m.breaker.Open()
+	}
+}
+
+// cause is what it failed with last.
+func (m *member) cause() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.why
 }
 
 func (m *member) vacate() {
@@ -105,7 +130,11 @@ func (m *member) release() {
 // illness is why the member is left alone, and for how long; nil if it is not.
 func (m *member) illness() *imagegen.ProviderError {
 	if wait := max(m.breaker.RemainingDelay(), 0); wait > 0 {
-		return &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "it failed again and again and is left alone for a while", RetryAfter: wait}
+		e := &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "it is left alone for a while after " + words(m.cause()), RetryAfter: wait}
+		if classOf(m.cause()) == imagegen.ClassUnusable {
+			e.Class = imagegen.ClassUnusable
+		}
+		return e
 	}
 	if wait := m.resting(); wait > 0 {
 		return &imagegen.ProviderError{Class: imagegen.ClassRateLimited, Message: "it was rate-limited and has not recovered", RetryAfter: wait}

@@ -1,6 +1,7 @@
 package router
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,7 +50,8 @@ func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) ite
 }
 
 // Probe asks every member that is a [provider.Prober] whether its upstream answers and takes the key,
-// all at once. It costs nothing. The error names each member that is not fine.
+// all at once. It costs nothing. The error names each member that is not fine; it is of doubts only if
+// there is nothing worse.
 func (p *Provider) Probe(ctx context.Context) error {
 	errs := make([]error, len(p.members))
 	var probes sync.WaitGroup
@@ -65,7 +67,8 @@ func (p *Provider) Probe(ctx context.Context) error {
 		})
 	}
 	probes.Wait()
-	return errors.Join(errs...)
+	faults := slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return errors.Is(err, provider.ErrUnconfirmed) })
+	return cmp.Or(errors.Join(faults...), errors.Join(errs...))
 }
 
 // member is nil if there is none of that name.

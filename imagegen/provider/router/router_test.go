@@ -83,6 +83,18 @@ func TestProbe(t *testing.T) {
 	is.True(strings.Contains(err.Error(), `"ill"`) && !strings.Contains(err.Error(), `"well"`))
 }
 
+// A doubt is no fault, and stands behind what is one.
+func TestProbeOfDoubts(t *testing.T) {
+	is := is.New(t)
+	well, vague := member("well", works), member("vague", works)
+	p := build(t, router.Config{}, well, vague)
+	vague.probe = provider.ErrUnconfirmed
+	is.True(errors.Is(p.Probe(t.Context()), provider.ErrUnconfirmed))
+	well.probe = errors.New("the key is not accepted")
+	err := p.Probe(t.Context())
+	is.True(errors.Is(err, well.probe) && !errors.Is(err, provider.ErrUnconfirmed))
+}
+
 func TestCapabilitiesAreTheUnion(t *testing.T) {
 	is := is.New(t)
 	a, b := member("a", works), member("b", works)

@@ -17,7 +17,7 @@ func classify(f upstream.Failure) *imagegen.ProviderError {
 	case f.Status == http.StatusUnauthorized:
 		e.Message = "the web UI refused the user name or the password"
 	case f.Status == http.StatusNotFound && said.Detail == "Not Found":
-		e.Class, e.Message = imagegen.ClassUnknown, "the web UI has no API; start it with --api"
+		e.Message = "the web UI has no API; start it with --api"
 	case f.Status == http.StatusInternalServerError && exception != "":
 		e.Class, e.Message = imagegen.ClassUnavailable, "the web UI failed to draw"
 	}

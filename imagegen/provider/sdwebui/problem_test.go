@@ -30,10 +30,10 @@ func TestProblems(t *testing.T) {
 		says     string
 	}{
 		"out of memory":   {answers(500, `{"error":"OutOfMemoryError","detail":"","body":"","errors":"CUDA out of memory."}`), imagegen.ClassUnavailable, 0, "CUDA out of memory"},
-		"unknown sampler": {answers(404, `{"error":"HTTPException","detail":"Sampler not found","body":"","errors":""}`), imagegen.ClassInvalid, 0, "Sampler not found"},
+		"unknown sampler": {answers(404, `{"error":"HTTPException","detail":"Sampler not found","body":"","errors":""}`), imagegen.ClassUnusable, 0, "Sampler not found"},
 		"bad value":       {answers(422, `{"detail":[{"loc":["body","width"],"msg":"value is not a valid integer","type":"type_error.integer"}]}`), imagegen.ClassInvalid, 0, "not a valid integer"},
-		"without --api":   {answers(404, `{"detail":"Not Found"}`), imagegen.ClassUnknown, 0, "start it with --api"},
-		"bad password":    {answers(401, `{"detail":"Incorrect username or password"}`), imagegen.ClassUnknown, 0, "refused the user name or the password"},
+		"without --api":   {answers(404, `{"detail":"Not Found"}`), imagegen.ClassUnusable, 0, "start it with --api"},
+		"bad password":    {answers(401, `{"detail":"Incorrect username or password"}`), imagegen.ClassUnusable, 0, "refused the user name or the password"},
 		"a proxy's limit": {answers(429, `<html>slow down</html>`), imagegen.ClassRateLimited, 7 * time.Second, "slow down"},
 		"a proxy's page":  {answers(502, `<html><body>Bad Gateway</body></html>`), imagegen.ClassUnknown, 0, "Bad Gateway"},
 		"a proxy's 500":   {answers(500, `<html>`), imagegen.ClassUnknown, 0, "500"},

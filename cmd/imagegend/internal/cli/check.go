@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -21,6 +22,7 @@ type check struct {
 	Provider      string                             `json:"provider"`
 	OK            bool                               `json:"ok"`
 	Problem       string                             `json:"problem"` // "" if it is ok
+	Doubt         string                             `json:"doubt"`   // what the upstream does not tell; "" if nothing
 	Ratios        []imagegen.Ratio                   `json:"ratios"`
 	Credits       map[imagegen.Tier]imagegen.Credits `json:"credits"` // of an image, by tier
 	Tiers         []imagegen.Tier                    `json:"tiers"`
@@ -68,7 +70,10 @@ func (c *check) run(ctx context.Context) {
 	if c.probe != nil {
 		ctx, cancel := context.WithTimeoutCause(ctx, probeTimeout, fmt.Errorf("the upstream did not answer within %v", probeTimeout))
 		defer cancel()
-		if err := c.probe(ctx); err != nil {
+		switch err := c.probe(ctx); {
+		case errors.Is(err, provider.ErrUnconfirmed):
+			c.Doubt = problem(err)
+		case err != nil:
 			c.Problem = problem(err)
 		}
 	}
@@ -78,7 +83,8 @@ func (c *check) run(ctx context.Context) {
 // problem leaves out of an error its class, which is the engine's matter.
 func problem(err error) string {
 	words := forPeople(err.Error())
-	for _, class := range []imagegen.Class{imagegen.ClassUnknown, imagegen.ClassInvalid, imagegen.ClassRefused, imagegen.ClassRateLimited, imagegen.ClassUnavailable} {
+	for _, class := range []imagegen.Class{imagegen.ClassUnknown, imagegen.ClassInvalid, imagegen.ClassRefused, imagegen.ClassRateLimited, imagegen.ClassUnavailable,
+		imagegen.ClassUnusable} {
 		words = strings.ReplaceAll(words, "provider: "+class.String()+": ", "")
 	}
 	return words

@@ -121,6 +121,8 @@ func (c *check) state() string {
 	switch {
 	case !c.OK:
 		return "NOT READY: " + c.Problem
+	case c.Doubt != "":
+		return "answers; model not confirmable: " + c.Doubt
 	case c.probe == nil:
 		return "none is needed"
 	}

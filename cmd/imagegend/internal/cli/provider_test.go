@@ -109,6 +109,25 @@ func TestProviderCheckJSON(t *testing.T) {
 	is.Equal(picture.MaxReferences, 16)
 }
 
+// A server that answers and cannot be asked for one model is not called out of order.
+func TestProviderCheckOfAList(t *testing.T) {
+	is := is.New(t)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/v1/models" {
+			http.NotFound(w, r)
+			return
+		}
+		w.Write([]byte(`{"data":[{"id":"sd-cpp-local","object":"model","owned_by":"local"}]}`))
+	}))
+	t.Cleanup(s.Close)
+	modelsFile(t, strings.Split(threeModels(s.URL+"/v1"), "  - id: stranger")[0])
+	got := imagegend(t, upstreamKeys, "provider", "check")
+	is.Equal(got.code, cli.ExitOK)
+	is.True(strings.Contains(strings.Join(strings.Fields(got.stdout), " "), `upstream answers; model not confirmable: openai: asking for model "gpt-image-2": it answers, but does not tell whether it has the model; it lists ["sd-cpp-local"]`))
+	got = imagegend(t, upstreamKeys, "provider", "check", "--json")
+	is.True(strings.Contains(got.stdout, `"ok":true,"problem":"","doubt":"openai: asking for model`) || strings.Contains(got.stdout, `"doubt": "openai: asking for model`))
+}
+
 func TestProviderCheckMistakes(t *testing.T) {
 	tests := []struct {
 		name, models, args string

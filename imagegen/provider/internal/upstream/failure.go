@@ -31,26 +31,40 @@ type Failure struct {
 	Body   []byte // the first 64 KiB, without the key should the upstream repeat it
 }
 
-// Error is what the status alone says. 429 is rate-limited; 400, 404, 405, 409, 410, 413, 415 and
-// 422 are invalid; all else is unknown, 5xx too: no upstream can promise for the proxies before it
-// that nothing was made.
+// Error is what the status alone says. 429 is rate-limited; 401, 402 and 403, and 404, 405 and 410, for
+// no request chooses the path, are an operator's matter; 400, 409, 413, 415 and 422 are invalid; all
+// else is unknown, 5xx too: no upstream can promise for the proxies before it that nothing was made.
 func (f Failure) Error() *imagegen.ProviderError {
 	e := &imagegen.ProviderError{Err: &StatusError{f.Status, RetryAfter(f.Header), Excerpt(f.Body)}}
 	switch f.Status {
 	case http.StatusTooManyRequests:
 		e.Class, e.RetryAfter = imagegen.ClassRateLimited, RetryAfter(f.Header)
 	case http.StatusUnauthorized, http.StatusForbidden:
-		e.Message = "the upstream refused the API key"
+		e.Class, e.Message = imagegen.ClassUnusable, "the upstream refused the API key"
 	case http.StatusPaymentRequired:
-		e.Message = "the upstream wants to be paid"
-	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusConflict, http.StatusGone,
-		http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity:
+		e.Class, e.Message = imagegen.ClassUnusable, "the upstream wants to be paid"
+	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone:
+		e.Class, e.Message = imagegen.ClassUnusable, "the upstream does not know the model or the address; was the model retired?"
+	case http.StatusBadRequest, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
+		http.StatusUnprocessableEntity:
 		e.Class = imagegen.ClassInvalid
 	}
 	if f.Status/100 == 3 {
 		e.Message = "the upstream redirects, which is not followed; correct the base URL"
 	}
 	return e
+}
+
+// Unsettled is the error of a question about work that the upstream took in: it may have been done,
+// whatever became of the question.
+func Unsettled(err error) error {
+	e, ok := errors.AsType[*imagegen.ProviderError](err)
+	if !ok || e.Class != imagegen.ClassUnusable {
+		return err
+	}
+	unsettled := *e
+	unsettled.Class = imagegen.ClassUnknown
+	return &unsettled
 }
 
 // StatusError is the cause in the errors of Failure: what the upstream answered, short enough for

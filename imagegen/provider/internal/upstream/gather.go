@@ -120,17 +120,19 @@ func Worse(a, b error) error {
 func caution(err error) int {
 	p, ok := errors.AsType[*imagegen.ProviderError](err)
 	if !ok {
-		return 5
+		return 6
 	}
 	switch p.Class {
 	case imagegen.ClassUnavailable:
 		return 1
 	case imagegen.ClassRateLimited:
 		return 2
-	case imagegen.ClassInvalid:
+	case imagegen.ClassUnusable:
 		return 3
-	case imagegen.ClassRefused:
+	case imagegen.ClassInvalid:
 		return 4
+	case imagegen.ClassRefused:
+		return 5
 	}
-	return 5
+	return 6
 }

@@ -73,6 +73,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.generate(w, r, parseJSON)
 	case "POST /images/edits":
 		s.generate(w, r, parseForm)
+	case "GET /models":
+		answer(w, map[string]any{"object": "list", "data": []any{map[string]any{"id": "gpt-image-2", "object": "model"}}})
 	default:
 		fail(w, http.StatusNotFound, "invalid_request_error", "model_not_found", "model", "The model does not exist.")
 	}

@@ -1,0 +1,48 @@
+package openai
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
+)
+
+// Probe reports whether the upstream answers, takes the key and knows the model. It costs nothing. Of a
+// server that only lists its models, and not this one, it returns an error that is
+// provider.ErrUnconfirmed: Azure lists no deployments, others no aliases.
+func (p *Provider) Probe(ctx context.Context) error {
+	err := p.client.JSON(ctx, http.MethodGet, "/models/"+url.PathEscape(p.config.Model), nil, nil)
+	if answered, ok := errors.AsType[*upstream.StatusError](err); ok && answered.Status == http.StatusNotFound {
+		err = p.look(ctx, err)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: asking for model %q: %w", p.config.Name, p.config.Model, err)
+	}
+	return nil
+}
+
+// look looks for the model in the list, unless missing says that there is no such model. LocalAI and stable-diffusion.cpp have nothing else to ask
+// (mudler/LocalAI, core/http/routes/openai.go; leejet/stable-diffusion.cpp, examples/server/routes_openai.cpp).
+func (p *Provider) look(ctx context.Context, missing error) error {
+	if e, ok := errors.AsType[*imagegen.ProviderError](missing); ok && e.Message == noModel {
+		return missing
+	}
+	var list struct{ Data []struct{ ID string } }
+	if err := p.client.JSON(ctx, http.MethodGet, "/models", nil, &list); err != nil {
+		return err
+	}
+	var ids []string
+	for _, m := range list.Data {
+		ids = append(ids, m.ID)
+	}
+	if !slices.Contains(ids, p.config.Model) {
+		return fmt.Errorf("%w; it lists %.300q", provider.ErrUnconfirmed, ids)
+	}
+	return nil
+}
