@@ -72,7 +72,7 @@ func (r Record) concludes() bool {
 	}
 	failed := r.Published == 0
 	empty := len(r.Images) == 0 && r.Failure == nil && r.Balance == nil
-	whole := len(r.Images) == r.Published && (r.Failure != nil) == failed
+	whole := len(r.Images) == r.Published && (r.Failure != nil) == failed && (r.Failure == nil || len(r.Failure.Detail) <= MaxDetail)
 	ended := !r.CompletedAt.IsZero()
 	switch r.State {
 	case StateCharging, StateQueued, StateProcessing:

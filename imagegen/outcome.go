@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"time"
+	"unicode/utf8"
 )
 
 // longestHint is how much of a provider's RetryAfter is honoured.
@@ -15,7 +16,7 @@ func (e *Engine) outcome(ctx context.Context, r Record, images []StoredImage, er
 	if release, again := e.tryAgain(r, images, err); again {
 		if release.Failed {
 			e.cfg.Log.WarnContext(ctx, "an attempt failed and will be made again", "generation", r.ID, "attempt", r.Attempt,
-				"provider", e.models[r.Model].info.Provider, "after", release.Delay.String(), "error", err)
+				"provider", e.models[r.Model].info.Provider, "after", release.Delay.String(), "error", brief(err))
 		}
 		return e.release(ctx, r, release)
 	}
@@ -40,7 +41,7 @@ func (e *Engine) outcome(ctx context.Context, r Record, images []StoredImage, er
 
 func (e *Engine) warnUndelivered(ctx context.Context, r Record, delivered int, why error) {
 	e.cfg.Log.WarnContext(ctx, "images were not delivered", "generation", r.ID, "attempt", r.Attempt,
-		"asked", r.N, "delivered", delivered, "provider", e.models[r.Model].info.Provider, "error", why)
+		"asked", r.N, "delivered", delivered, "provider", e.models[r.Model].info.Provider, "error", brief(why))
 }
 
 // concluded tells the observer of a generation that has ended, and has its thumbnails made.
@@ -91,6 +92,22 @@ func (e *Engine) overtaken(ctx context.Context, r, now Record) (Record, error) {
 		return now, nil
 	}
 	return now, ErrStale
+}
+
+// brief is what a log tells of an error of a provider, who may say as much as it likes.
+func brief(err error) string { return shortened(fmt.Sprint(err)) }
+
+// shortened is at most MaxDetail bytes of a text, whole characters.
+func shortened(s string) string {
+	const more = "…"
+	if len(s) <= MaxDetail {
+		return s
+	}
+	n := MaxDetail - len(more)
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + more
 }
 
 func failure(err error) *Failure {

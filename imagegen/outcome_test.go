@@ -2,11 +2,15 @@ package imagegen_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
+
+	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
@@ -37,5 +41,22 @@ func TestLogOfWhatWasNotDelivered(t *testing.T) {
 		synctest.Wait()
 		h.is.True(strings.Contains(log.String(), "images were not delivered") && strings.Contains(log.String(), "no longer offered") &&
 			strings.Contains(log.String(), string(g.ID)))
+	})
+}
+
+// A provider may say as much as it likes: what is kept and logged of it is bounded, and still text.
+func TestFailureDetailIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		var log logbook
+		much := errors.New(strings.Repeat("狐", 10<<20))
+		h := start(t, yieldImages(0, much), func(c *imagegen.Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+		_, err := h.generate(imagegen.GenerateRequest{})
+		failed, _ := errors.AsType[*imagegen.Error](err)
+		r, err := h.engine.Record(t.Context(), failed.Generation)
+		is.NoErr(err)
+		is.True(len(r.Failure.Detail) <= imagegen.MaxDetail)
+		is.True(utf8.ValidString(r.Failure.Detail) && strings.HasSuffix(r.Failure.Detail, "狐…"))
+		is.True(len(log.String()) < 2*imagegen.MaxDetail)
 	})
 }

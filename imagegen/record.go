@@ -78,7 +78,10 @@ type StoredImage struct {
 	CreatedAt     time.Time
 }
 
-// Failure says why there is no image. Detail is for operators only.
+// MaxDetail is the most bytes that are kept of what a provider or a ledger said.
+const MaxDetail = 4 << 10
+
+// Failure says why there is no image. Detail is for operators only; [Outcome] keeps MaxDetail of it.
 type Failure struct {
 	Class  Class
 	Detail string

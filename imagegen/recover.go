@@ -34,7 +34,11 @@ func (e *Engine) abandoned(ctx context.Context) ([]Record, error) {
 	if err := e.prolong(); err != nil {
 		return nil, err
 	}
-	return e.store.Recover(ctx, mostRecovered, e.cfg.Lease)
+	records, err := e.store.Recover(ctx, mostRecovered, e.cfg.Lease)
+	if err != nil { // whoever's these are, they are not ours
+		return nil, err
+	}
+	return records, nil
 }
 
 // recoverOne repeats the step that was not finished.

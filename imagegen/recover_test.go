@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 )
 
@@ -114,4 +116,36 @@ func TestRecoveryAfterAStandstill(t *testing.T) {
 			h.is.NoErr(err)
 		})
 	}
+}
+
+// muddled is a store that hands out records of others with an error, once.
+type muddled struct {
+	imagegen.JointStore
+	others []imagegen.Record
+	told   *bool
+}
+
+func (s muddled) Recover(ctx context.Context, n int, lease time.Duration) ([]imagegen.Record, error) {
+	if !*s.told {
+		*s.told = true
+		return s.others, errDoubt
+	}
+	return s.JointStore.Recover(ctx, n, lease)
+}
+
+// Nobody works on what came with an error: it was not taken.
+func TestRecoveryThatFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := abandoned(1)
+		h := start(t, yieldImages(1, nil), func(c *imagegen.Config) {
+			c.Images, c.Spool = c.Store.(imagegen.ImageStore), c.Store.(imagegen.Spool)
+			_, err := c.Store.Create(t.Context(), r, time.Hour) // somebody is about to charge it
+			is.New(t).NoErr(err)
+			c.Store = muddled{c.Store.(imagegen.JointStore), []imagegen.Record{r}, new(bool)}
+		})
+		time.Sleep(time.Minute)
+		got, err := h.db.Generation(t.Context(), r.ID)
+		h.is.NoErr(err)
+		h.is.Equal(got.State, imagegen.StateCharging)
+	})
 }

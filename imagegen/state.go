@@ -205,7 +205,8 @@ func (c Outcome) apply(r *Record) step {
 		r.State, r.Job, r.CompletedAt = StateSettling, nil, c.At
 		r.Images, r.Published = slices.Clone(c.Images), len(c.Images)
 		if len(c.Images) == 0 {
-			r.Failure = cmp.Or(c.Failure, &Failure{Class: ClassUnknown, Detail: "no reason given"})
+			why := cmp.Or(c.Failure, &Failure{Class: ClassUnknown, Detail: "no reason given"})
+			r.Failure = &Failure{Class: why.Class, Detail: shortened(why.Detail)}
 		}
 		return changed
 	}

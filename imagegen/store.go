@@ -46,8 +46,8 @@ type GenerationStore interface {
 	// does not grow with the number of records that it does not return.
 	Generations(ctx context.Context, u UserID, q Query) (records []Record, more bool, err error)
 
-	// Reserved returns the record that was last created with the user's idempotency key, also when
-	// it is invisible or reserves the key no longer. ErrNotFound.
+	// Reserved returns the record that was last created with the user's idempotency key, of those that
+	// were not abandoned, also when it is invisible or reserves the key no longer. ErrNotFound.
 	Reserved(ctx context.Context, u UserID, key string) (Record, error)
 
 	// Ended returns up to n records in a terminal state that were created before the given time, oldest first.
@@ -68,7 +68,8 @@ type Queue interface {
 	Claim(ctx context.Context, d Demand) (records []Record, next time.Duration, err error)
 
 	// Recover applies Recover to up to n running records ([Record.Running]) whose lease has ended
-	// and leases them anew. A store that only one process can open ends all leases when it opens.
+	// and leases them anew; with an error it returns none. A store that only one process can open ends
+	// all leases when it opens.
 	Recover(ctx context.Context, n int, lease time.Duration) ([]Record, error)
 
 	// Extend prolongs leases and returns those that are lost: another attempt owns the record, or

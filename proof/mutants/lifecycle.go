@@ -161,6 +161,25 @@ var ofLifecycle = []mutant{
 		catcher: catcher{pkg: core, run: "TestUnknownIsNotTriedAgain"},
 	},
 	{
+		name: "erasure-of-the-last-attempts", breaks: "an erasure removes what every attempt has left",
+		file:    "imagegen/erase.go",
+		old:     `for n := 1; n <= r.Attempt; n++ {`,
+		new:     `for n := max(1, r.Attempt-1); n <= r.Attempt; n++ {`,
+		catcher: catcher{pkg: core, run: "TestErasureCoversEveryAttempt"},
+	},
+	{
+		name: "others-work-recovered", breaks: "what Recover could not take is left to whom it belongs",
+		file: "imagegen/recover.go",
+		old: `	if err != nil { // whoever's these are, they are not ours
+		return nil, err
+	}
+	return records, nil
+`,
+		new: `	return records, err
+`,
+		catcher: catcher{pkg: core, run: "TestRecoveryThatFailed"},
+	},
+	{
 		name: "surplus-published", breaks: "more images than asked for are dropped",
 		file: "imagegen/attempt.go",
 		old: `		if a.count() == a.record.N {

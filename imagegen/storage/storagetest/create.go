@@ -90,9 +90,32 @@ func testReservation(s *store) {
 
 	_, err = s.Update(ctx, second.Fence(), imagegen.Abandon{})
 	s.is.NoErr(err)
-	_, err = s.Reserved(ctx, alice, "k")
-	s.is.True(errors.Is(err, imagegen.ErrNotFound))
+	held, err = s.Reserved(ctx, alice, "k")
+	s.is.NoErr(err)
+	s.is.Equal(diff(first, held), "") // as if the second had never been
 	s.stands(s.create(9, withKey("k"), at(end)))
+}
+
+// A charge that is refused leaves the idempotency key as it was: free, or with the record that had it
+// last, though that reserves it no longer.
+func testReservationAbandoned(s *store) {
+	abandon := func(n int, change ...func(*imagegen.Record)) {
+		s.t.Helper()
+		_, err := s.Update(s.t.Context(), s.create(n, change...).Fence(), imagegen.Abandon{})
+		s.is.NoErr(err)
+	}
+	abandon(1, withKey("k"))
+	_, err := s.Reserved(s.t.Context(), alice, "k")
+	s.is.True(errors.Is(err, imagegen.ErrNotFound))
+
+	first := s.bring(2, imagegen.StateSucceeded, withKey("k"))
+	later := func(r *imagegen.Record) { r.CreatedAt = first.CompletedAt.Add(imagegen.ReservationTime) }
+	for n := range 2 {
+		abandon(3+n, withKey("k"), later)
+		held, err := s.Reserved(s.t.Context(), alice, "k")
+		s.is.NoErr(err)
+		s.is.Equal(diff(first, held), "")
+	}
 }
 
 // Of several that race for a key, one gets it, and the others are told which.

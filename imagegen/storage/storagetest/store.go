@@ -42,6 +42,7 @@ func Store(t *testing.T, open func(t *testing.T) imagegen.Store) {
 	run("CreateRefuses", testCreateRefuses)
 	run("Reservation", testReservation)
 	run("ReservationRace", testReservationRace)
+	run("ReservationAbandoned", testReservationAbandoned)
 	run("Isolation", testIsolation)
 	t.Run("Transitions", func(t *testing.T) { testTransitions(t, open) })
 	run("Gone", testGone)

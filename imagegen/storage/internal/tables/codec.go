@@ -41,6 +41,7 @@ func encodeIntent(r row) []byte {
 	}
 	w.String(r.IdempotencyKey)
 	w.Fixed(r.Fingerprint[:])
+	w.String(string(r.holder))
 	w.String(r.BaseURL)
 	w.Time(r.CreatedAt)
 	return w
@@ -64,6 +65,7 @@ func (r *row) decodeIntent(b []byte) error {
 	r.References = list(in, decodeReference)
 	r.IdempotencyKey = in.String()
 	in.Fixed(r.Fingerprint[:])
+	r.holder = imagegen.GenerationID(in.String())
 	r.BaseURL = in.String()
 	r.CreatedAt = in.Time()
 	if err := in.Err(); err != nil {

@@ -32,7 +32,7 @@ func full() row {
 				Balance: &imagegen.Balance{Credits: 9, AccountType: "PRO", NextExpiration: &imagegen.Expiration{Credits: 4, At: at}},
 			},
 		},
-		joint: true, due: at,
+		joint: true, holder: "gen_0", due: at,
 	}
 }
 

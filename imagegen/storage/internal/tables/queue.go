@@ -102,7 +102,10 @@ func (t *Tables) Recover(ctx context.Context, n int, lease time.Duration) ([]ima
 		records, err = t.recover(tx, abandoned, now, now.Add(lease))
 		return err
 	})
-	return records, err
+	if err != nil {
+		return nil, err
+	}
+	return records, nil
 }
 
 func (t *Tables) recover(tx kv.Tx, abandoned []imagegen.Fence, now, until time.Time) (records []imagegen.Record, err error) {

@@ -13,8 +13,9 @@ import (
 // row is a record as it is stored. Its zero value is a record that does not exist.
 type row struct {
 	imagegen.Record
-	joint bool      // charged by the books of this database, in the commit that accepted it
-	due   time.Time // of a queued record that is delayed
+	joint  bool                  // charged by the books of this database, in the commit that accepted it
+	holder imagegen.GenerationID // which held the idempotency key when this one took it; "": none did
+	due    time.Time             // of a queued record that is delayed
 }
 
 // entry is one line of an index.
@@ -87,10 +88,10 @@ func replace(tx kv.Tx, from, to row) (row, error) {
 		return row{}, nil
 	}
 	if from.State == imagegen.StateGone && to.IdempotencyKey != "" {
-		tx.Put(reserved, reservedKey(to.User, to.IdempotencyKey), []byte(to.ID))
+		to.holder = reserve(tx, to)
 	}
 	id := []byte(to.ID)
-	found := row{Record: imagegen.Record{Intent: to.Intent}, joint: to.joint}
+	found := row{Record: imagegen.Record{Intent: to.Intent}, joint: to.joint, holder: to.holder}
 	if from.State == imagegen.StateGone || to.State == imagegen.StateErasing && from.State != to.State {
 		intent := encodeIntent(to)
 		tx.Put(intents, id, intent)
@@ -124,6 +125,24 @@ func remove(tx kv.Tx, r row) {
 	tx.Delete(intents, []byte(r.ID))
 	tx.Delete(phase(r.State), []byte(r.ID))
 	if r.IdempotencyKey != "" {
-		tx.Delete(reserved, reservedKey(r.User, r.IdempotencyKey))
+		handBack(tx, r)
 	}
+}
+
+// reserve gives a row its idempotency key and returns whose it was.
+func reserve(tx kv.Tx, r row) (holder imagegen.GenerationID) {
+	key := reservedKey(r.User, r.IdempotencyKey)
+	holder = imagegen.GenerationID(tx.Get(reserved, key))
+	tx.Put(reserved, key, []byte(r.ID))
+	return holder
+}
+
+// handBack returns the idempotency key of a row to whom it had it from.
+func handBack(tx kv.Tx, r row) {
+	key := reservedKey(r.User, r.IdempotencyKey)
+	if r.holder == "" {
+		tx.Delete(reserved, key)
+		return
+	}
+	tx.Put(reserved, key, []byte(r.holder))
 }

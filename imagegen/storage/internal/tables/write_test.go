@@ -111,3 +111,22 @@ func TestKeysAreNotOverwritten(t *testing.T) {
 	is.True(errors.Is(d.CreateKey(t.Context(), imagegen.Key{ID: "key_3", User: "a\x00b"}), imagegen.ErrInvalidRequest))
 	is.True(errors.Is(d.CreateUser(t.Context(), imagegen.User{ID: "a\x00b"}), imagegen.ErrInvalidRequest))
 }
+
+// unwritable runs every write and commits none.
+type unwritable struct{ kv.DB }
+
+func (d unwritable) Update(ctx context.Context, f func(kv.Tx) error) error {
+	return d.DB.Update(ctx, func(tx kv.Tx) error { return errors.Join(f(tx), imagegen.ErrNotApplied) })
+}
+
+// What was not taken is not handed out: another may work on it.
+func TestRecoverThatIsNotCommitted(t *testing.T) {
+	is := is.New(t)
+	in := memkv.New()
+	_, err := open(t, in).Create(t.Context(), recordNo(1, true), 0)
+	is.NoErr(err)
+	d := open(t, unwritable{in})
+	rs, err := d.Recover(t.Context(), 10, time.Hour)
+	is.True(errors.Is(err, imagegen.ErrNotApplied))
+	is.Equal(len(rs), 0)
+}
