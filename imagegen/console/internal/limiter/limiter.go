@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/imagegend/imagegend/internal/clientaddr"
 )
 
 // A name may fail five times, then once a minute; an address twenty times, then once in ten seconds.
@@ -39,7 +41,7 @@ type place struct {
 const maxName = 256
 
 func newPlace(name string, address netip.Addr) place {
-	return place{strings.Clone(name[:min(len(name), maxName)]), network(address)}
+	return place{strings.Clone(name[:min(len(name), maxName)]), clientaddr.Network(address)}
 }
 
 // New returns a Limiter that knows at most size names and size addresses.
@@ -100,13 +102,4 @@ func (l *Limiter) count(at place, n float64, now time.Time) {
 	if at.address.IsValid() {
 		l.addresses.add(at.address, n, now)
 	}
-}
-
-// network is what one customer of a provider has: an IPv4 address or a /64.
-func network(a netip.Addr) netip.Addr {
-	a = a.Unmap().WithZone("")
-	if a.Is6() {
-		return netip.PrefixFrom(a, 64).Masked().Addr()
-	}
-	return a
 }
