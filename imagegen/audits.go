@@ -23,6 +23,7 @@ type AuditReport struct {
 	Charges     int
 	Generations int
 	Images      int
+	TrailRows   int         // of the audit trail
 	Violations  []Violation // the first MaxViolations
 	More        int         // violations beyond those
 }

@@ -6,6 +6,10 @@ import "context"
 // cost stays in the books. To its owner it exists no longer. ErrNotFound; ErrInvalidRequest if it
 // has not ended.
 func (e *Engine) Erase(ctx context.Context, id GenerationID) error {
+	return e.erase(ctx, id, Erase{})
+}
+
+func (e *Engine) erase(ctx context.Context, id GenerationID, c Erase) error {
 	r, err := e.Record(ctx, id)
 	if err != nil {
 		return err
@@ -16,7 +20,7 @@ func (e *Engine) Erase(ctx context.Context, id GenerationID) error {
 	ctx, cancel := detach(ctx) // half an erasure is seen through
 	defer cancel()
 	references := r.References
-	if r, err = e.beginErasure(ctx, r.Fence()); err != nil {
+	if r, err = e.beginErasure(ctx, r.Fence(), c); err != nil {
 		return public(err)
 	}
 	e.removeReferences(references)
@@ -24,12 +28,12 @@ func (e *Engine) Erase(ctx context.Context, id GenerationID) error {
 }
 
 // beginErasure comes before or after a thumbnail, never between the look at its record and its file.
-func (e *Engine) beginErasure(ctx context.Context, f Fence) (Record, error) {
+func (e *Engine) beginErasure(ctx context.Context, f Fence, c Erase) (Record, error) {
 	if err := e.thumbnails.publishing.Acquire(ctx, 1); err != nil {
 		return Record{}, err
 	}
 	defer e.thumbnails.publishing.Release(1)
-	return e.update(ctx, f, Erase{})
+	return e.update(ctx, f, c)
 }
 
 // purge removes the images of an erased generation, then what the record says of them.
@@ -59,7 +63,7 @@ func (e *Engine) eraseAged(ctx context.Context) {
 			if r.CompletedAt.After(due) {
 				continue
 			}
-			if err := e.Erase(ctx, r.ID); err != nil {
+			if err := e.erase(ctx, r.ID, Erase{Aged: true}); err != nil {
 				e.cfg.Log.WarnContext(ctx, "a generation past its age could not be erased", "generation", r.ID, "error", err)
 				return
 			}

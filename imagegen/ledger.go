@@ -50,14 +50,14 @@ type Bookkeeper interface {
 	// Promo, Priority and Expires say. ErrGrantConflict: the Ref stands with another user or amount, or
 	// is a revocation's. ErrInvalidRequest: the user is not Valid, the amount, the priority or the Ref
 	// is out of range, the account would exceed MaxCredits, or the expiry is not ahead.
-	Grant(ctx context.Context, g Grant) (Lot, error)
+	Grant(ctx context.Context, g Grant) (Granted, error)
 
 	// Revoke takes unspent credits back, all or nothing, idempotent by Ref: a repetition returns the
 	// entry that stands. ErrGrantConflict: the Ref stands with another user or amount, or the lot that
 	// is named is not the one that the credits were taken from, or it is a grant's. ErrInvalidRequest:
 	// as in Grant. ErrInsufficientCredits: so many are not there (what open charges hold does not
 	// count), or not in the lot that is named.
-	Revoke(ctx context.Context, r Revocation) (Entry, error)
+	Revoke(ctx context.Context, r Revocation) (Revoked, error)
 
 	// Lots lists the user's lots that still have credits or hold some for open charges, in the
 	// order in which they burn.
@@ -99,12 +99,24 @@ type Grant struct {
 	Ref      string    // unique over all grants and revocations, at most 255 bytes of UTF-8 without NUL; "": no protection against repetition
 }
 
+// Granted is the lot that a grant made, or that stood under its Ref already.
+type Granted struct {
+	Lot
+	Repeated bool // the Ref was used before: nothing was changed
+}
+
 // Revocation takes credits back from an account.
 type Revocation struct {
 	User    UserID
 	Credits Credits
 	Lot     string // only from this lot; "": in the order in which they burn
 	Ref     string // as in Grant
+}
+
+// Revoked is the entry that a revocation made, or that stood under its Ref already.
+type Revoked struct {
+	Entry
+	Repeated bool // the Ref was used before: nothing was changed
 }
 
 // Lot is credits that were granted together. At all times
@@ -154,6 +166,7 @@ type Entry struct {
 	User    UserID
 	Charge  ChargeID // of a charge and its settlement
 	Ref     string   // of a grant or revocation
+	Actor   string   // of a grant or revocation: who made it, as Actor.String has it
 	Credits Credits  // what this did to the balance: negative when credits were taken
 	Used    Credits  // settle: what was spent for good
 	Balance Credits  // afterwards

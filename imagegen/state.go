@@ -94,8 +94,9 @@ type (
 	}
 	// Close ends what has been settled: settling → succeeded or failed.
 	Close struct{ Balance *Balance }
-	// Erase begins to erase, prompt and references at once: succeeded or failed → erasing.
-	Erase struct{}
+	// Erase begins to erase, prompt and references at once: succeeded or failed → erasing. Unless the
+	// generation is Aged, somebody does it: it is an act for the audit trail.
+	Erase struct{ Aged bool }
 	// Purge tells that the files are gone: erasing → erased.
 	Purge struct{}
 )

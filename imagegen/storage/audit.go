@@ -16,6 +16,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
 // Audit implements [imagegen.Auditor]. It copies the database aside while work goes on, goes over the
@@ -127,7 +128,10 @@ func (a *audit) books(t kv.Tx) error {
 	}
 	r := &a.report
 	r.Entries, r.Accounts, r.Lots, r.Charges = counts.Entries, counts.Accounts, counts.Lots, counts.Charges
-	r.Generations, err = tables.Check(a.ctx, t, a.report.Add)
+	if r.Generations, err = tables.Check(a.ctx, t, a.report.Add); err != nil {
+		return err
+	}
+	r.TrailRows, err = trail.Check(a.ctx, t, a.report.Add)
 	return err
 }
 

@@ -53,6 +53,12 @@ func TestLogins(t *testing.T) {
 	storagetest.Logins(t, func(t *testing.T) imagegen.LoginStore { return open(t, nil) })
 }
 
+func TestTrail(t *testing.T) {
+	storagetest.Trail(t, func(t *testing.T, now func() time.Time) storagetest.Trailed {
+		return open(t, &storage.Options{Now: now})
+	})
+}
+
 func TestJoint(t *testing.T) {
 	storagetest.Joint(t, func(t *testing.T) (imagegen.JointStore, imagegen.Bookkeeper) {
 		db := open(t, nil)

@@ -14,6 +14,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
 // Options change how a directory is opened. The zero value is good.
@@ -27,7 +28,7 @@ type Options struct {
 // DB is an open directory. It is an [imagegen.JointStore], which holds users and keys too, and the
 // [imagegen.Bookkeeper] that commits with it: Charge, Settle, Grant, Revoke, Lots, History. It is an
 // [imagegen.ImageStore], [imagegen.Spool], [imagegen.LoginStore], [imagegen.DayBook], [imagegen.Inspector],
-// [imagegen.Auditor] and [imagegen.Readier] as well. It is safe for concurrent use.
+// [imagegen.TrailStore], [imagegen.Auditor] and [imagegen.Readier] as well. It is safe for concurrent use.
 //
 // Once the outcome of a commit is unknown it writes no more, see Failed. Where a write comes back
 // with [imagegen.ErrNotApplied], it changed nothing.
@@ -37,6 +38,7 @@ type DB struct {
 	logins
 	books
 	daybook
+	trails
 	*images
 	*spool
 
@@ -61,6 +63,7 @@ type (
 
 	daybook   = imagegen.DayBook
 	inspector = imagegen.Inspector
+	trails    = imagegen.TrailStore
 )
 
 var (
@@ -69,6 +72,7 @@ var (
 	_ imagegen.LoginStore = (*DB)(nil)
 	_ imagegen.Bookkeeper = (*DB)(nil)
 	_ imagegen.DayBook    = (*DB)(nil)
+	_ imagegen.TrailStore = (*DB)(nil)
 	_ imagegen.ImageStore = (*DB)(nil)
 	_ imagegen.Spool      = (*DB)(nil)
 	_ imagegen.Auditor    = (*DB)(nil)
@@ -169,6 +173,7 @@ func (db *DB) openTables() (err error) {
 	}
 	t := tables.New(db.file, db.clock, db.now)
 	db.store, db.inspector, db.logins, db.books, db.daybook = t, t, t, db.clock, db.clock
+	db.trails = trail.New(db.file, db.now)
 	return t.Load(context.Background())
 }
 
@@ -241,6 +246,14 @@ func (db *DB) CreateCharged(ctx context.Context, r imagegen.Record, lease time.D
 		return imagegen.Record{}, notApplied(err)
 	}
 	return db.store.CreateCharged(ctx, r, lease)
+}
+
+// TidyTrail implements [imagegen.TrailStore]. While the clock is in doubt it removes nothing.
+func (db *DB) TidyTrail(ctx context.Context, before time.Time) error {
+	if db.clockTrusted() != nil {
+		before = time.Time{}
+	}
+	return db.trails.TidyTrail(ctx, before)
 }
 
 // Ended implements [imagegen.GenerationStore]. While the clock is in doubt it lists none: what has

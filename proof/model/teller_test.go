@@ -26,8 +26,9 @@ func (w *teller) grant(t *rapid.T) {
 		g.Expires = w.books.now.Truncate(time.Hour).Add(lives) // so that some lapse together
 	}
 	var told imagegen.Lot
-	w.do(fmt.Sprintf("%+v", g), func() (_ any, err error) {
-		told, err = w.Grant(w.Context(), g)
+	w.do(fmt.Sprintf("%+v", g), func() (any, error) {
+		granted, err := w.Grant(w.Context(), g)
+		told = granted.Lot
 		return told, err
 	}, func() (any, error) {
 		l, err := w.books.grant(g)

@@ -48,7 +48,7 @@ var ofBooks = []mutant{
 		file: "imagegen/storage/internal/ledger/grant.go",
 		old: `	case known:
 		l, err := getLot(b.tx, former.lots[0].key())
-		return l.at(b.now).Lot, err
+		return imagegen.Granted{Lot: l.at(b.now).Lot, Repeated: true}, err
 	}
 	if err := b.checkGrant`,
 		new: `	}
@@ -86,8 +86,8 @@ var ofBooks = []mutant{
 	{
 		name: "journal-not-chained", breaks: "the journal cannot be altered unnoticed",
 		file:    "imagegen/storage/internal/ledger/apply.go",
-		old:     `e.hash = hashBehind(h.hash, encoded)`,
-		new:     `e.hash = hashBehind([32]byte{}, encoded)`,
+		old:     `e.hash = kv.Chained(h.hash, encoded)`,
+		new:     `e.hash = kv.Chained([32]byte{}, encoded)`,
 		catcher: catcher{pkg: books, run: "TestContract|TestCheckCounts"},
 	},
 	{

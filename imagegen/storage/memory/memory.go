@@ -14,6 +14,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/memkv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
 // Options configure a DB. The zero value is good.
@@ -23,14 +24,15 @@ type Options struct {
 
 // DB is an [imagegen.JointStore], which holds users and keys too, and the [imagegen.Bookkeeper] that
 // commits with it: Charge, Settle, Grant, Revoke, Lots, History. It is an [imagegen.ImageStore],
-// [imagegen.Spool], [imagegen.LoginStore], [imagegen.DayBook], [imagegen.Inspector] and
-// [imagegen.Auditor] as well. It is safe for concurrent use and needs no closing.
+// [imagegen.Spool], [imagegen.LoginStore], [imagegen.DayBook], [imagegen.Inspector],
+// [imagegen.TrailStore] and [imagegen.Auditor] as well. It is safe for concurrent use and needs no closing.
 type DB struct {
 	store
 	inspector
 	logins
 	books
 	daybook
+	trails
 	images
 	spool
 	kv *memkv.DB
@@ -44,6 +46,7 @@ type (
 
 	daybook   = imagegen.DayBook
 	inspector = imagegen.Inspector
+	trails    = imagegen.TrailStore
 )
 
 var (
@@ -52,6 +55,7 @@ var (
 	_ imagegen.LoginStore = (*DB)(nil)
 	_ imagegen.Bookkeeper = (*DB)(nil)
 	_ imagegen.DayBook    = (*DB)(nil)
+	_ imagegen.TrailStore = (*DB)(nil)
 	_ imagegen.ImageStore = (*DB)(nil)
 	_ imagegen.Spool      = (*DB)(nil)
 	_ imagegen.Auditor    = (*DB)(nil)
@@ -69,7 +73,7 @@ func New(opts *Options) *DB {
 		panic(err) // it reads an empty map
 	}
 	t := tables.New(db, l, now)
-	return &DB{store: t, inspector: t, logins: t, books: l, daybook: l, kv: db}
+	return &DB{store: t, inspector: t, logins: t, books: l, daybook: l, trails: trail.New(db, now), kv: db}
 }
 
 // Joins implements [imagegen.JointStore]: only with this DB itself, not with a wrapper around it.
@@ -84,6 +88,9 @@ func (db *DB) Audit(ctx context.Context) (r imagegen.AuditReport, err error) {
 		}
 		r.Entries, r.Accounts, r.Lots, r.Charges = counts.Entries, counts.Accounts, counts.Lots, counts.Charges
 		if r.Generations, err = tables.Check(ctx, tx, r.Add); err != nil {
+			return err
+		}
+		if r.TrailRows, err = trail.Check(ctx, tx, r.Add); err != nil {
 			return err
 		}
 		return tables.Images(tx, func(k imagegen.ImageKey, i imagegen.StoredImage) error {

@@ -25,6 +25,12 @@ func TestLogins(t *testing.T) {
 	storagetest.Logins(t, func(*testing.T) imagegen.LoginStore { return memory.New(nil) })
 }
 
+func TestTrail(t *testing.T) {
+	storagetest.Trail(t, func(_ *testing.T, now func() time.Time) storagetest.Trailed {
+		return memory.New(&memory.Options{Now: now})
+	})
+}
+
 func TestJoint(t *testing.T) {
 	storagetest.Joint(t, func(*testing.T) (imagegen.JointStore, imagegen.Bookkeeper) {
 		db := memory.New(nil)

@@ -94,12 +94,13 @@ func (b *bookkeeper) grant(g imagegen.Grant) imagegen.Lot {
 	g.User = alice
 	l, err := b.Grant(b.t.Context(), g)
 	b.is.NoErr(err)
-	return l
+	return l.Lot
 }
 
 // revoke takes from alice.
 func (b *bookkeeper) revoke(c imagegen.Credits, lot, ref string) (imagegen.Entry, error) {
-	return b.Revoke(b.t.Context(), imagegen.Revocation{User: alice, Credits: c, Lot: lot, Ref: ref})
+	r, err := b.Revoke(b.t.Context(), imagegen.Revocation{User: alice, Credits: c, Lot: lot, Ref: ref})
+	return r.Entry, err
 }
 
 func (b *bookkeeper) charge(id imagegen.ChargeID, c imagegen.Credits) {

@@ -11,6 +11,7 @@ import (
 func testGrantTwice(b *bookkeeper) {
 	l := b.grant(imagegen.Grant{Credits: 10, Ref: "r", Expires: epoch.Add(time.Hour)})
 	b.is.Equal(diff(l, b.grant(imagegen.Grant{Credits: 10, Ref: "r", Expires: epoch.Add(time.Hour)})), "")
+	b.repeats("r", true)
 	b.charge("c", 4)
 	b.pass(2 * time.Hour)
 	b.is.Equal(b.grant(imagegen.Grant{Credits: 10, Ref: "r", Expires: epoch.Add(time.Hour)}).ID, l.ID)
@@ -20,27 +21,37 @@ func testGrantTwice(b *bookkeeper) {
 	b.refused(err, imagegen.ErrGrantConflict)
 	b.has(alice, 0)
 	b.has(bob, 0)
-	b.grant(imagegen.Grant{Credits: 10})
-	b.grant(imagegen.Grant{Credits: 10}) // without a reference each is another
+	b.repeats("", false)
+	b.repeats("", false) // without a reference each is another
 	b.has(alice, 20)
+}
+
+// repeats grants alice ten credits and checks whether that is told to be a repetition.
+func (b *bookkeeper) repeats(ref string, want bool) {
+	b.t.Helper()
+	g, err := b.Grant(b.t.Context(), imagegen.Grant{User: alice, Credits: 10, Ref: ref})
+	b.is.NoErr(err)
+	b.is.Equal(g.Repeated, want)
 }
 
 func testRevokeTwice(b *bookkeeper) {
 	granted := b.grant(imagegen.Grant{Credits: 10, Ref: "granted"})
-	first, err := b.revoke(4, "", "r")
+	taken, err := b.Revoke(b.t.Context(), imagegen.Revocation{User: alice, Credits: 4, Ref: "r"})
 	b.is.NoErr(err)
+	first := taken.Entry
 	b.is.Equal(first.Credits, imagegen.Credits(-4))
 	b.charge("c", 6)
-	again, err := b.revoke(4, "", "r")
+	repeated, err := b.Revoke(b.t.Context(), imagegen.Revocation{User: alice, Credits: 4, Ref: "r"})
 	b.is.NoErr(err)
-	b.is.Equal(diff(first, again), "")
+	b.is.Equal(diff(first, repeated.Entry), "")
+	b.is.True(!taken.Repeated && repeated.Repeated)
 	_, err = b.revoke(5, "", "r")
 	b.refused(err, imagegen.ErrGrantConflict)
 	_, err = b.Revoke(b.t.Context(), imagegen.Revocation{User: bob, Credits: 4, Ref: "r"})
 	b.refused(err, imagegen.ErrGrantConflict)
 	_, err = b.revoke(10, "", "granted") // one reference, one thing
 	b.refused(err, imagegen.ErrGrantConflict)
-	again, err = b.revoke(4, granted.ID, "r") // that is where they were taken from
+	again, err := b.revoke(4, granted.ID, "r") // that is where they were taken from
 	b.is.NoErr(err)
 	b.is.Equal(diff(first, again), "")
 	for _, other := range []string{b.grant(imagegen.Grant{Credits: 4}).ID, "unknown"} {

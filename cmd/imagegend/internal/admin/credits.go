@@ -18,25 +18,19 @@ func (l *Local) Grant(ctx context.Context, g Grant) (Granted, error) {
 	if err != nil {
 		return Granted{}, err
 	}
-	last, err := l.lastEntry(ctx, u.ID)
-	if err != nil {
-		return Granted{}, err
-	}
 	now := time.Now()
-	lot, err := l.DB.Grant(ctx, imagegen.Grant{User: u.ID, Credits: g.Credits, Promo: g.Promo, Priority: g.Priority,
+	granted, err := l.DB.Grant(ctx, imagegen.Grant{User: u.ID, Credits: g.Credits, Promo: g.Promo, Priority: g.Priority,
 		Expires: g.Expires.Time, Ref: g.Ref})
 	if err != nil {
 		return Granted{}, refWords(g.Ref, err)
 	}
-	repeated, err := l.repeats(ctx, u.ID, g.Ref, last)
-	if err == nil && repeated {
-		err = sameTerms(g, lot, now)
-	}
-	if err != nil {
-		return Granted{}, err
+	if granted.Repeated {
+		if err := sameTerms(g, granted.Lot, now); err != nil {
+			return Granted{}, err
+		}
 	}
 	b, err := l.DB.Balance(ctx, u.ID)
-	return Granted{viewLot(lot), b.Credits, repeated}, words(err)
+	return Granted{viewLot(granted.Lot), b.Credits, granted.Repeated}, words(err)
 }
 
 // Revoke implements Service.
@@ -48,11 +42,7 @@ func (l *Local) Revoke(ctx context.Context, r Revocation) (Revoked, error) {
 	if err != nil {
 		return Revoked{}, err
 	}
-	last, err := l.lastEntry(ctx, u.ID)
-	if err != nil {
-		return Revoked{}, err
-	}
-	e, err := l.DB.Revoke(ctx, imagegen.Revocation{User: u.ID, Credits: r.Credits, Lot: r.Lot, Ref: r.Ref})
+	revoked, err := l.DB.Revoke(ctx, imagegen.Revocation{User: u.ID, Credits: r.Credits, Lot: r.Lot, Ref: r.Ref})
 	if errors.Is(err, imagegen.ErrInsufficientCredits) {
 		return Revoked{}, l.tooFew(ctx, u.ID, r)
 	}
@@ -60,9 +50,9 @@ func (l *Local) Revoke(ctx context.Context, r Revocation) (Revoked, error) {
 		return Revoked{}, refWords(r.Ref, err)
 	}
 	b, err := l.DB.Balance(ctx, u.ID)
-	v := viewEntry(e)
+	v := viewEntry(revoked.Entry)
 	v.Balance = b.Credits // of a repetition the journal has what it was then
-	return Revoked{v, e.Seq <= last}, words(err)
+	return Revoked{v, revoked.Repeated}, words(err)
 }
 
 // tooFew says what a revocation did not find.

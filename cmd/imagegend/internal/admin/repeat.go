@@ -2,48 +2,11 @@ package admin
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
-
-// lastEntry is the number of a user's newest journal entry: what is recorded now gets a higher one.
-func (l *Local) lastEntry(ctx context.Context, u imagegen.UserID) (uint64, error) {
-	newest, err := l.DB.History(ctx, u, 0, 1)
-	if err != nil || len(newest) == 0 {
-		return 0, words(err)
-	}
-	return newest[0].Seq, nil
-}
-
-// repeats reports whether a grant that succeeded recorded nothing after an entry: its reference was
-// used before. The times of the entries do not tell, for the ledger's clock is its own.
-func (l *Local) repeats(ctx context.Context, u imagegen.UserID, ref string, last uint64) (bool, error) {
-	const page = 100
-	if ref == "" {
-		return false, nil
-	}
-	for before := uint64(0); ; {
-		entries, err := l.DB.History(ctx, u, before, page)
-		if err != nil {
-			return false, words(err)
-		}
-		for _, e := range entries {
-			switch {
-			case e.Seq <= last:
-				return true, nil
-			case e.Kind == imagegen.EntryGrant && e.Ref == ref:
-				return false, nil
-			}
-		}
-		if len(entries) < page {
-			return true, nil
-		}
-		before = entries[page-1].Seq
-	}
-}
 
 // sameTerms is an error if a reference stands for a grant on other terms than the one that repeats it.
 func sameTerms(g Grant, lot imagegen.Lot, now time.Time) error {

@@ -27,7 +27,7 @@ func (b Books) chain(e entry) (chained entry, stored []byte) {
 		e.Balance = readAccount(b.tx, e.User).Available + e.Credits
 	}
 	encoded := e.encode()
-	e.hash = hashBehind(h.hash, encoded)
+	e.hash = kv.Chained(h.hash, encoded)
 	return e, append(encoded, e.hash[:]...)
 }
 

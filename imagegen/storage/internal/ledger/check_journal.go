@@ -42,7 +42,7 @@ func (c *checker) link(last head, key, stored []byte) (entry, bool) {
 		c.violation("journal entry", subject, "%v", err)
 	case e.Seq != last.seq+1 || !bytes.Equal(key, kv.Key(e.Seq)):
 		c.violation("journal sequence", subject, "entry %d follows", e.Seq)
-	case e.hash != hashBehind(last.hash, stored[:len(stored)-len(e.hash)]):
+	case e.hash != kv.Chained(last.hash, stored[:len(stored)-len(e.hash)]):
 		c.violation("journal chain", subject, "its hash does not follow from its content and the entry before it")
 	case e.Time.Before(last.time):
 		c.violation("journal time", subject, "it is older than the entry before it")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
 // longestJump is how far the wall clock may run ahead of the time that has really passed.
@@ -72,9 +73,10 @@ func (l *Ledger) ConfirmClock(ctx context.Context) error {
 		return nil
 	}
 	wall := l.clock.readWall()
-	err := l.db.Update(ctx, func(tx kv.Tx) error {
+	confirmed := trail.Change{Target: "clock", After: trail.Fields("now", wall)}
+	err := trail.Act(ctx, l.db, wall, imagegen.ActClockConfirm, func(tx kv.Tx) (trail.Change, error) {
 		_, err := l.At(tx, wall).record(entry{Entry: imagegen.Entry{Kind: entryClock}})
-		return err
+		return confirmed, err
 	})
 	if err == nil {
 		l.clock.trust(wall)

@@ -65,6 +65,7 @@ func (e entry) encode() []byte {
 	w.String(string(e.User))
 	w.String(string(e.Charge))
 	w.String(e.Ref)
+	w.String(e.Actor)
 	w.Int(int64(e.Credits))
 	w.Int(int64(e.Used))
 	w.Int(int64(e.Balance))
@@ -95,6 +96,7 @@ func decodeEntry(b []byte) (e entry, err error) {
 	}
 	e.Seq, e.Time = r.Uint(), r.Time()
 	e.Kind, e.User, e.Charge, e.Ref = imagegen.EntryKind(r.String()), imagegen.UserID(r.String()), imagegen.ChargeID(r.String()), r.String()
+	e.Actor = r.String()
 	e.Credits, e.Used, e.Balance = imagegen.Credits(r.Int()), imagegen.Credits(r.Int()), imagegen.Credits(r.Int())
 	for range r.Count() {
 		e.lines = append(e.lines, line{r.Bytes(), imagegen.Credits(r.Int()), imagegen.Credits(r.Int()), imagegen.Credits(r.Int())})
@@ -110,14 +112,6 @@ func decodeEntry(b []byte) (e entry, err error) {
 		return e, fmt.Errorf("ledger: a journal entry cannot be read: %w", err)
 	}
 	return e, nil
-}
-
-// hashBehind is the hash of an entry behind the one with the hash previous.
-func hashBehind(previous [sha256.Size]byte, encoded []byte) [sha256.Size]byte {
-	h := sha256.New()
-	h.Write(previous[:])
-	h.Write(encoded)
-	return [sha256.Size]byte(h.Sum(nil))
 }
 
 // head is the end of the journal.

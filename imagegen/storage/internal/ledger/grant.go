@@ -7,30 +7,30 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-func (b Books) grant(g imagegen.Grant) (imagegen.Lot, error) {
+func (b Books) grant(g imagegen.Grant, by imagegen.Actor) (granted imagegen.Granted, err error) {
 	if err := cmp.Or(g.User.Check(), checkAmount(g.Credits), checkRef(g.Ref)); err != nil {
-		return imagegen.Lot{}, err
+		return granted, err
 	}
 	former, known, err := b.byRef(g.Ref)
 	switch {
 	case err != nil:
-		return imagegen.Lot{}, err
+		return granted, err
 	case known && (former.User != g.User || former.Credits != g.Credits): // those of a revocation are negative
-		return imagegen.Lot{}, imagegen.ErrGrantConflict
+		return granted, imagegen.ErrGrantConflict
 	case known:
 		l, err := getLot(b.tx, former.lots[0].key())
-		return l.at(b.now).Lot, err
+		return imagegen.Granted{Lot: l.at(b.now).Lot, Repeated: true}, err
 	}
 	if err := b.checkGrant(g); err != nil {
-		return imagegen.Lot{}, err
+		return granted, err
 	}
-	e, err := b.enter(entry{Entry: imagegen.Entry{Kind: imagegen.EntryGrant, User: g.User, Ref: g.Ref, Credits: g.Credits},
+	e, err := b.enter(entry{Entry: imagegen.Entry{Kind: imagegen.EntryGrant, User: g.User, Ref: g.Ref, Actor: by.String(), Credits: g.Credits},
 		lots: []lot{{Lot: imagegen.Lot{User: g.User, Granted: g.Credits, Remaining: g.Credits, Promo: g.Promo,
 			Priority: cmp.Or(g.Priority, imagegen.DefaultPriority), Effective: b.now, Expires: g.Expires.UTC(), Ref: g.Ref}}}})
 	if err != nil {
-		return imagegen.Lot{}, err
+		return granted, err
 	}
-	return e.lots[0].Lot, nil
+	return imagegen.Granted{Lot: e.lots[0].Lot}, nil
 }
 
 // checkGrant refuses a grant that is not a repetition.

@@ -6,11 +6,13 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
 // Ledger implements imagegen.Bookkeeper over a key-value database. It is safe for concurrent use.
@@ -79,19 +81,39 @@ func (l *Ledger) Balance(ctx context.Context, u imagegen.UserID) (balance imageg
 }
 
 // Grant implements imagegen.Bookkeeper.
-func (l *Ledger) Grant(ctx context.Context, g imagegen.Grant) (lot imagegen.Lot, err error) {
-	err = l.update(ctx, func(b Books) error {
-		lot, err = b.grant(g)
-		return err
+func (l *Ledger) Grant(ctx context.Context, g imagegen.Grant) (granted imagegen.Granted, err error) {
+	terms := trail.Fields("credits", g.Credits, "ref", g.Ref, "promo", g.Promo, "priority", cmp.Or(g.Priority, imagegen.DefaultPriority), "expires_at", g.Expires)
+	err = l.act(ctx, imagegen.ActCreditGrant, func(b Books) (trail.Change, error) {
+		before := b.Balance(g.User)
+		if granted, err = b.grant(g, imagegen.ActorOf(ctx)); granted.Repeated {
+			return trail.Change{}, err
+		}
+		return b.changed(g.User, before, terms), err
 	})
-	return lot, err
+	return granted, err
 }
 
 // Revoke implements imagegen.Bookkeeper.
-func (l *Ledger) Revoke(ctx context.Context, r imagegen.Revocation) (entry imagegen.Entry, err error) {
-	err = l.update(ctx, func(b Books) error {
-		entry, err = b.revoke(r)
-		return err
+func (l *Ledger) Revoke(ctx context.Context, r imagegen.Revocation) (revoked imagegen.Revoked, err error) {
+	terms := trail.Fields("credits", -r.Credits, "ref", r.Ref, "lot", r.Lot)
+	err = l.act(ctx, imagegen.ActCreditRevoke, func(b Books) (trail.Change, error) {
+		before := b.Balance(r.User)
+		if revoked, err = b.revoke(r, imagegen.ActorOf(ctx)); revoked.Repeated {
+			return trail.Change{}, err
+		}
+		return b.changed(r.User, before, terms), err
 	})
-	return entry, err
+	return revoked, err
+}
+
+// changed tells of a user's balance before and now.
+func (b Books) changed(u imagegen.UserID, before imagegen.Balance, terms string) trail.Change {
+	return trail.Change{Target: string(u), User: u, Before: trail.Fields("balance", before.Credits),
+		After: trail.Fields("balance", b.Balance(u).Credits) + " " + terms}
+}
+
+// act is update for what an operator does, with its row in the audit trail.
+func (l *Ledger) act(ctx context.Context, act imagegen.Act, f func(Books) (trail.Change, error)) error {
+	now := l.Now()
+	return trail.Act(ctx, l.db, now, act, func(tx kv.Tx) (trail.Change, error) { return f(l.At(tx, now)) })
 }

@@ -110,7 +110,7 @@ func (f *fixture) grant(g imagegen.Grant) imagegen.Lot {
 	f.Helper()
 	l, err := f.Grant(f.Context(), g)
 	f.is.NoErr(err)
-	return l
+	return l.Lot
 }
 
 func (f *fixture) charge(id string, u imagegen.UserID, c imagegen.Credits) {

@@ -118,7 +118,7 @@ func TestCheckFindsFalseEntries(t *testing.T) {
 				e, _ := b.chain(grant)
 				test.falsify(&e)
 				encoded := e.encode()
-				hash := hashBehind(readHead(tx).hash, encoded)
+				hash := kv.Chained(readHead(tx).hash, encoded)
 				tx.Put(journal, kv.Key(e.Seq), append(encoded, hash[:]...))
 				if found := rules(t, tx); !found[test.rule] {
 					t.Errorf("found %v, want %s", found, test.rule)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
 // Create implements [imagegen.GenerationStore]. imagegen.ErrInvalidRequest: the record names no
@@ -30,13 +31,25 @@ func (t *Tables) Create(ctx context.Context, r imagegen.Record, lease time.Durat
 
 // Update implements [imagegen.GenerationStore].
 func (t *Tables) Update(ctx context.Context, f imagegen.Fence, c imagegen.Change) (imagegen.Record, error) {
+	actor := imagegen.ActorOf(ctx)
 	return t.write(ctx, func(tx kv.Tx, now time.Time) (row, error) {
 		from, to, changed, err := apply(tx, f, c)
 		if err != nil || !changed {
 			return from, err
 		}
+		if e, erases := c.(imagegen.Erase); erases && !e.Aged {
+			if err := trail.Append(tx, deleted(actor, from, now)); err != nil {
+				return from, err
+			}
+		}
 		return t.replace(tx, from, to, now, time.Time{})
 	})
+}
+
+// deleted is the row of the trail for a generation that somebody erases.
+func deleted(by imagegen.Actor, r row, now time.Time) imagegen.TrailRow {
+	return imagegen.TrailRow{Time: now, Actor: by, Act: imagegen.ActGenerationDelete, Target: string(r.ID), User: r.User,
+		Before: trail.Fields("status", r.Status(), "images", r.Published), Outcome: imagegen.TrailDone}
 }
 
 // Generation implements [imagegen.GenerationStore].

@@ -8,6 +8,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
 // A key lies under its hash, because that is how every request looks for it. When it was last used
@@ -21,19 +22,20 @@ func (t *Tables) CreateKey(ctx context.Context, k imagegen.Key) error {
 	if err := k.User.Check(); err != nil {
 		return err
 	}
-	return t.db.Update(ctx, func(tx kv.Tx) error {
+	return t.act(ctx, imagegen.ActKeyCreate, func(tx kv.Tx) (trail.Change, error) {
 		id, hash := kv.Key(string(k.ID)), k.Hash[:]
+		made := trail.Change{Target: string(k.ID), User: k.User, After: trail.Fields("name", k.Name, "prefix", k.Prefix, "expires_at", k.ExpiresAt)}
 		former := tx.Get(keyIDs, id)
 		switch {
 		case bytes.Equal(former, hash):
-			return nil
+			return trail.Change{}, nil
 		case former != nil || tx.Get(keys, hash) != nil:
-			return imagegen.ErrExists
+			return made, imagegen.ErrExists
 		}
 		tx.Put(keys, hash, encodeKey(k))
 		tx.Put(keyIDs, id, hash)
 		tx.Put(userKeys, kv.Key(string(k.User), string(k.ID)), hash)
-		return nil
+		return made, nil
 	})
 }
 
@@ -63,15 +65,18 @@ func (t *Tables) Keys(ctx context.Context, u imagegen.UserID) ([]imagegen.Key, e
 
 // RevokeKey implements [imagegen.KeyStore].
 func (t *Tables) RevokeKey(ctx context.Context, id imagegen.KeyID, at time.Time) (k imagegen.Key, err error) {
-	err = t.db.Update(ctx, func(tx kv.Tx) (err error) {
+	err = t.act(ctx, imagegen.ActKeyRevoke, func(tx kv.Tx) (c trail.Change, err error) {
 		k, err = loadKey(tx, tx.Get(keyIDs, kv.Key(string(id))))
-		if err != nil || !k.RevokedAt.IsZero() {
-			return err
+		if err != nil {
+			return trail.Change{Target: string(id)}, err
+		}
+		if !k.RevokedAt.IsZero() {
+			return c, nil
 		}
 		k.RevokedAt = at
 		tx.Put(keys, k.Hash[:], encodeKey(k))
 		tx.OnCommit(func() { t.keys.forget(k.Hash) })
-		return nil
+		return trail.Change{Target: string(id), User: k.User, After: trail.Fields("name", k.Name, "prefix", k.Prefix, "revoked_at", at)}, nil
 	})
 	return k, err
 }

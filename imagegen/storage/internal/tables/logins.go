@@ -9,6 +9,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
 var _ imagegen.LoginStore = (*Tables)(nil)
@@ -25,14 +26,30 @@ func (t *Tables) SetLogin(ctx context.Context, l imagegen.Login) error {
 	if err := l.User.Check(); err != nil {
 		return err
 	}
-	return t.db.Update(ctx, func(tx kv.Tx) error {
+	return t.act(ctx, imagegen.ActUserPassword, func(tx kv.Tx) (trail.Change, error) {
 		former, err := loadLogin(tx, l.User)
 		if err != nil || former.Password != l.Password {
 			endSignIns(tx, signInsOf(tx, l.User)...)
 		}
 		tx.Put(logins, kv.Key(string(l.User)), encodeLogin(l))
-		return nil
+		if err == nil && former.Role == l.Role && former.Password == l.Password {
+			return trail.Change{}, nil
+		}
+		return trail.Change{Target: string(l.User), User: l.User, Before: loginFields(former, former), After: loginFields(former, l)}, nil
 	})
+}
+
+// loginFields tells of a login, and whether the password is another than before: nothing of the password itself.
+func loginFields(former, l imagegen.Login) string {
+	password := "set"
+	switch l.Password {
+	case "":
+		password = "none"
+	case former.Password:
+	default:
+		password = "new"
+	}
+	return trail.Fields("role", l.Role, "password", password)
 }
 
 // Operators implements [imagegen.LoginStore].
@@ -83,14 +100,18 @@ const invitationVersion = 1
 
 // CreateInvitation implements [imagegen.LoginStore].
 func (t *Tables) CreateInvitation(ctx context.Context, i imagegen.Invitation) error {
-	return t.db.Update(ctx, func(tx kv.Tx) error {
+	return t.act(ctx, imagegen.ActUserInvite, func(tx kv.Tx) (trail.Change, error) {
 		user := kv.Key(string(i.User))
-		if former := tx.Get(userInvitations, user); former != nil {
+		former := tx.Get(userInvitations, user)
+		if bytes.Equal(former, i.Hash[:]) {
+			return trail.Change{}, nil
+		}
+		if former != nil {
 			tx.Delete(invitations, former)
 		}
 		tx.Put(invitations, i.Hash[:], encodeInvitation(i))
 		tx.Put(userInvitations, user, i.Hash[:])
-		return nil
+		return trail.Change{Target: string(i.User), User: i.User, After: invitationFields(i)}, nil
 	})
 }
 
@@ -101,15 +122,19 @@ func (t *Tables) Invitation(ctx context.Context, hash [32]byte, now time.Time) (
 
 // TakeInvitation implements [imagegen.LoginStore].
 func (t *Tables) TakeInvitation(ctx context.Context, hash [32]byte, now time.Time) (i imagegen.Invitation, err error) {
-	err = t.db.Update(ctx, func(tx kv.Tx) (err error) {
+	err = t.act(ctx, imagegen.ActUserAccept, func(tx kv.Tx) (c trail.Change, err error) {
 		if i, err = loadInvitation(tx, hash, now); err != nil {
-			return err
+			return c, err
 		}
 		tx.Delete(invitations, hash[:])
 		tx.Delete(userInvitations, kv.Key(string(i.User)))
-		return nil
+		return trail.Change{Target: string(i.User), User: i.User, Before: invitationFields(i)}, nil
 	})
 	return i, err
+}
+
+func invitationFields(i imagegen.Invitation) string {
+	return trail.Fields("role", i.Role, "expires_at", i.ExpiresAt)
 }
 
 func encodeInvitation(i imagegen.Invitation) []byte {

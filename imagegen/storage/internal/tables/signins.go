@@ -9,6 +9,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
 const signInVersion = 1
@@ -18,10 +19,14 @@ func (t *Tables) CreateSignIn(ctx context.Context, s imagegen.SignIn) error {
 	if err := s.User.Check(); err != nil {
 		return err
 	}
-	return t.db.Update(ctx, func(tx kv.Tx) error {
+	return t.act(ctx, imagegen.ActSignIn, func(tx kv.Tx) (trail.Change, error) {
+		known := tx.Get(signIns, s.Hash[:]) != nil
 		tx.Put(signIns, s.Hash[:], encodeSignIn(s))
 		tx.Put(userSignIns, userSignInKey(s), present)
-		return nil
+		if known {
+			return trail.Change{}, nil
+		}
+		return trail.Change{Target: string(s.User), User: s.User, After: trail.Fields("agent", s.Agent)}, nil
 	})
 }
 
@@ -52,11 +57,15 @@ func (t *Tables) TouchSignIn(ctx context.Context, hash [32]byte, at time.Time) e
 
 // EndSignIns implements [imagegen.LoginStore].
 func (t *Tables) EndSignIns(ctx context.Context, u imagegen.UserID, hashes ...[32]byte) error {
-	return t.db.Update(ctx, func(tx kv.Tx) error {
-		endSignIns(tx, slices.DeleteFunc(signInsOf(tx, u), func(s imagegen.SignIn) bool {
+	return t.act(ctx, imagegen.ActSignOut, func(tx kv.Tx) (trail.Change, error) {
+		end := slices.DeleteFunc(signInsOf(tx, u), func(s imagegen.SignIn) bool {
 			return len(hashes) > 0 && !slices.Contains(hashes, s.Hash)
-		})...)
-		return nil
+		})
+		if len(end) == 0 {
+			return trail.Change{}, nil
+		}
+		endSignIns(tx, end...)
+		return trail.Change{Target: string(u), User: u, Before: trail.Fields("browsers", len(end))}, nil
 	})
 }
 

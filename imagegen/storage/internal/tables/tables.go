@@ -9,6 +9,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
 // Tables implements [imagegen.JointStore] over a key-value database and the ledger in it.
@@ -53,6 +54,11 @@ func (t *Tables) write(ctx context.Context, f func(tx kv.Tx, now time.Time) (row
 		return err
 	})
 	return r.Record, err
+}
+
+// act is trail.Act in this database.
+func (t *Tables) act(ctx context.Context, act imagegen.Act, f func(kv.Tx) (trail.Change, error)) error {
+	return trail.Act(ctx, t.db, t.now(), act, f)
 }
 
 // view returns what f reads in a snapshot.

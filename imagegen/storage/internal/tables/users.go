@@ -7,6 +7,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
 const userVersion = 1
@@ -16,18 +17,19 @@ func (t *Tables) CreateUser(ctx context.Context, u imagegen.User) error {
 	if err := u.ID.Check(); err != nil {
 		return err
 	}
-	return t.db.Update(ctx, func(tx kv.Tx) error {
+	return t.act(ctx, imagegen.ActUserCreate, func(tx kv.Tx) (trail.Change, error) {
 		name, id := kv.Key(u.Name), kv.Key(string(u.ID))
+		made := trail.Change{Target: string(u.ID), User: u.ID, After: trail.Fields("name", u.Name, "account_type", u.AccountType)}
 		owner := tx.Get(userNames, name)
 		switch {
 		case string(owner) == string(u.ID):
-			return nil
+			return trail.Change{}, nil
 		case owner != nil || tx.Get(users, id) != nil:
-			return imagegen.ErrExists
+			return made, imagegen.ErrExists
 		}
 		tx.Put(users, id, encodeUser(u))
 		tx.Put(userNames, name, []byte(u.ID))
-		return nil
+		return made, nil
 	})
 }
 
@@ -60,29 +62,37 @@ func (t *Tables) Users(ctx context.Context) ([]imagegen.User, error) {
 
 // SetAccountType implements [imagegen.UserStore].
 func (t *Tables) SetAccountType(ctx context.Context, id imagegen.UserID, accountType string) error {
-	return t.changeUser(ctx, id, func(u *imagegen.User) { u.AccountType = accountType })
+	return t.changeUser(ctx, imagegen.ActUserSet, id, func(u *imagegen.User) { u.AccountType = accountType })
 }
 
 // DisableUser implements [imagegen.UserStore].
 func (t *Tables) DisableUser(ctx context.Context, id imagegen.UserID, at time.Time) error {
-	return t.changeUser(ctx, id, func(u *imagegen.User) {
+	return t.changeUser(ctx, imagegen.ActUserDisable, id, func(u *imagegen.User) {
 		if u.DisabledAt.IsZero() {
 			u.DisabledAt = at
 		}
 	})
 }
 
-func (t *Tables) changeUser(ctx context.Context, id imagegen.UserID, change func(*imagegen.User)) error {
-	return t.db.Update(ctx, func(tx kv.Tx) error {
+func (t *Tables) changeUser(ctx context.Context, act imagegen.Act, id imagegen.UserID, change func(*imagegen.User)) error {
+	return t.act(ctx, act, func(tx kv.Tx) (trail.Change, error) {
 		u, err := loadUser(tx, id)
 		if err != nil {
-			return err
+			return trail.Change{Target: string(id), User: id}, err
 		}
-		change(&u)
+		former := u
+		if change(&u); u == former {
+			return trail.Change{}, nil
+		}
 		tx.Put(users, kv.Key(string(id)), encodeUser(u))
 		tx.OnCommit(func() { t.users.forget(id) })
-		return nil
+		return trail.Change{Target: string(id), User: id, Before: standing(former), After: standing(u)}, nil
 	})
+}
+
+// standing is what of a user can change.
+func standing(u imagegen.User) string {
+	return trail.Fields("account_type", u.AccountType, "disabled_at", u.DisabledAt)
 }
 
 func encodeUser(u imagegen.User) []byte {

@@ -1,0 +1,48 @@
+package trail
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+)
+
+// Check goes over the whole trail and reports a row that was changed, removed from between others or
+// from the newest end, or put in. It returns how many rows there are. An error means that the check could
+// not be carried out.
+func Check(ctx context.Context, tx kv.Tx, report func(imagegen.Violation)) (n int, err error) {
+	broken := func(seq uint64, format string, args ...any) {
+		report(imagegen.Violation{Rule: "trail chain", Subject: fmt.Sprintf("row %d", seq), Detail: fmt.Sprintf(format, args...)})
+	}
+	last, err := readEnd(tx, removed)
+	if err != nil {
+		broken(last.seq, "%v", err)
+		return 0, nil
+	}
+	whole := true
+	tx.Ascend(rows, nil, func(key, stored []byte) bool {
+		n++
+		r, hash, err := decode(stored)
+		switch {
+		case err != nil:
+			broken(last.seq+1, "%v", err)
+		case r.Seq != last.seq+1 || !bytes.Equal(key, kv.Key(r.Seq)):
+			broken(last.seq+1, "row %d follows", r.Seq)
+		case hash != kv.Chained(last.hash, stored[:len(stored)-len(hash)]):
+			broken(r.Seq, "its hash does not follow from its content and the row before it")
+		default:
+			last = end{r.Seq, hash}
+			return ctx.Err() == nil
+		}
+		whole = false
+		return false
+	})
+	if whole && ctx.Err() == nil {
+		if head, err := readEnd(tx, newest); err != nil || head != last {
+			broken(last.seq, "the trail should end with row %d (%v)", head.seq, err)
+		}
+	}
+	return n, ctx.Err()
+}

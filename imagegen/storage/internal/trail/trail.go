@@ -1,0 +1,115 @@
+// Package trail keeps the audit trail in an ordered key-value database: rows in the order in which they
+// were written, each with the hash of the one before it.
+package trail
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+)
+
+const (
+	rows kv.Bucket = "trail"      // sequence → row, with its hash behind it
+	ends kv.Bucket = "trail.ends" // newest, removed → sequence and hash
+)
+
+var (
+	newest  = []byte("newest")  // the last row
+	removed = []byte("removed") // the last of those that were removed
+)
+
+// Trail implements [imagegen.TrailStore] over a key-value database. It is safe for concurrent use.
+type Trail struct {
+	db  kv.DB
+	now func() time.Time
+
+	mu     sync.Mutex
+	minute time.Time         // that counts is about
+	counts map[origin]*count // of sign-ins that failed in it
+}
+
+var _ imagegen.TrailStore = (*Trail)(nil)
+
+// New returns the trail in db. now tells the time.
+func New(db kv.DB, now func() time.Time) *Trail { return &Trail{db: db, now: now} }
+
+// Change is what an act did, or would have done had it not been refused. The zero Change: nothing.
+type Change struct {
+	Target        string
+	User          imagegen.UserID // whose the target is
+	Before, After string          // see Fields
+}
+
+// Act runs f, which changes something, and puts its row into the same transaction: neither stands
+// without the other. f is as [kv.DB] wants it, and returns with a refusal what was to be changed.
+func Act(ctx context.Context, db kv.DB, now time.Time, act imagegen.Act, f func(kv.Tx) (Change, error)) error {
+	var c Change
+	row := func(o imagegen.TrailOutcome) imagegen.TrailRow {
+		return imagegen.TrailRow{Time: now, Actor: imagegen.ActorOf(ctx), Act: act, Target: c.Target, User: c.User, Before: c.Before, After: c.After, Outcome: o}
+	}
+	err := db.Update(ctx, func(tx kv.Tx) (err error) {
+		if c, err = f(tx); err != nil || c == (Change{}) {
+			return err
+		}
+		return Append(tx, row(imagegen.TrailDone))
+	})
+	if imagegen.Definite(err) && !errors.Is(err, imagegen.ErrNotApplied) && c != (Change{}) {
+		// Nothing was changed, so that there is nothing to take back if this cannot be written.
+		_ = db.Update(ctx, func(tx kv.Tx) error { return Append(tx, row(imagegen.TrailRefused)) })
+	}
+	return err
+}
+
+// Note implements [imagegen.TrailStore].
+func (t *Trail) Note(ctx context.Context, r imagegen.TrailRow) error {
+	r.Time, r.Actor = t.now(), imagegen.ActorOf(ctx)
+	return t.db.Update(ctx, func(tx kv.Tx) error { return Append(tx, r) })
+}
+
+// Append puts a row at the end of the trail; its Seq is given to it.
+func Append(tx kv.Tx, r imagegen.TrailRow) error {
+	last, err := readEnd(tx, newest)
+	if err != nil {
+		return err
+	}
+	r.Seq = last.seq + 1
+	encoded := encode(r)
+	hash := kv.Chained(last.hash, encoded)
+	tx.Put(rows, kv.Key(r.Seq), append(encoded, hash[:]...))
+	end{r.Seq, hash}.write(tx, newest)
+	return nil
+}
+
+// end is one end of the chain.
+type end struct {
+	seq  uint64
+	hash [sha256.Size]byte
+}
+
+// readEnd returns the zero end of a trail that has none yet.
+func readEnd(tx kv.Tx, which []byte) (e end, err error) {
+	b := tx.Get(ends, which)
+	if b == nil {
+		return e, nil
+	}
+	r := kv.NewReader(b)
+	e.seq = r.Uint()
+	r.Fixed(e.hash[:])
+	if err := r.Err(); err != nil {
+		return e, fmt.Errorf("trail: the %s end cannot be read; run an audit: %w", which, err)
+	}
+	return e, nil
+}
+
+func (e end) write(tx kv.Tx, which []byte) {
+	var w kv.Writer
+	w.Uint(e.seq)
+	w.Fixed(e.hash[:])
+	tx.Put(ends, which, w)
+}

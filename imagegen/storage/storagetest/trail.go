@@ -1,0 +1,363 @@
+package storagetest
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// Trailed is a store with an audit trail, and everything whose acts stand there.
+type Trailed interface {
+	imagegen.Store
+	imagegen.LoginStore
+	imagegen.Bookkeeper
+	imagegen.TrailStore
+}
+
+// Trail holds an [imagegen.TrailStore] to its contract. open returns an empty one whose clock is now,
+// which is safe for concurrent use. One that is an [imagegen.Auditor] audits its trail too.
+func Trail(t *testing.T, open func(t *testing.T, now func() time.Time) Trailed) {
+	run := func(name string, test func(r *trail)) {
+		t.Run(name, func(t *testing.T) {
+			r := &trail{t: t, is: is.New(t), time: epoch}
+			r.Trailed = open(t, r.now)
+			t.Cleanup(func() { audit(t, r.Trailed) })
+			test(r)
+		})
+	}
+	run("EveryAct", testEveryAct)
+	run("NothingForgotten", testNothingForgotten)
+	run("RefusedActs", testRefusedActs)
+	run("DeletedGenerations", testDeletedGenerations)
+	run("NoSecrets", testTrailNoSecrets)
+	run("Entries", testActorOfEntries)
+	run("Note", testNote)
+	run("TrailQuery", testTrailQuery)
+	run("TrailPages", testTrailPages)
+	run("TrailRace", testTrailRace)
+	run("FailedSignIns", testFailedSignIns)
+	run("ManyFailedSignIns", testManyFailedSignIns)
+	run("TidyTrail", testTidyTrail)
+	run("TrailEndedContext", testTrailEndedContext)
+}
+
+// trail is a store under test, with a clock that the test moves.
+type trail struct {
+	Trailed
+	t  *testing.T
+	is *is.I
+
+	mu   sync.Mutex
+	time time.Time
+}
+
+func (r *trail) now() time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.time
+}
+
+func (r *trail) pass(d time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.time = r.time.Add(d)
+}
+
+var olivia = imagegen.Actor{Via: imagegen.ViaConsole, Name: "olivia", User: "usr_o", Address: "192.0.2.1"}
+
+// by is a context in which somebody acts.
+func (r *trail) by(a imagegen.Actor) context.Context { return imagegen.WithActor(r.t.Context(), a) }
+
+// rows are all rows that a query selects, newest first.
+func (r *trail) rows(q imagegen.TrailQuery) []imagegen.TrailRow {
+	r.t.Helper()
+	q.Limit = imagegen.MaxTrailPage
+	var all []imagegen.TrailRow
+	for {
+		p, err := r.Trail(r.t.Context(), q)
+		r.is.NoErr(err)
+		all = append(all, p.Rows...)
+		if p.Next == 0 {
+			return all
+		}
+		q.Before = p.Next
+	}
+}
+
+// news returns the rows that f adds, newest first.
+func (r *trail) news(f func()) []imagegen.TrailRow {
+	r.t.Helper()
+	before := len(r.rows(imagegen.TrailQuery{}))
+	f()
+	all := r.rows(imagegen.TrailQuery{})
+	return all[:len(all)-before]
+}
+
+func testRefusedActs(r *trail) {
+	r.is.NoErr(r.CreateUser(r.by(olivia), imagegen.User{ID: "usr_1", Name: "alice"}))
+	_, err := r.Grant(r.by(olivia), imagegen.Grant{User: "usr_1", Credits: 5, Ref: "r"})
+	r.is.NoErr(err)
+	for act, refused := range map[imagegen.Act]func(ctx context.Context) error{
+		imagegen.ActUserCreate: func(ctx context.Context) error {
+			return r.CreateUser(ctx, imagegen.User{ID: "usr_2", Name: "alice"})
+		},
+		imagegen.ActCreditGrant: func(ctx context.Context) error {
+			_, err := r.Grant(ctx, imagegen.Grant{User: "usr_1", Credits: 6, Ref: "r"})
+			return err
+		},
+		imagegen.ActCreditRevoke: func(ctx context.Context) error {
+			_, err := r.Revoke(ctx, imagegen.Revocation{User: "usr_1", Credits: 6})
+			return err
+		},
+		imagegen.ActKeyRevoke: func(ctx context.Context) error {
+			_, err := r.RevokeKey(ctx, "key_none", epoch)
+			return err
+		},
+	} {
+		news := r.news(func() { r.is.True(refused(r.by(olivia)) != nil) })
+		r.is.Equal(len(news), 1)
+		r.is.Equal(news[0].Act, act)
+		r.is.Equal(news[0].Outcome, imagegen.TrailRefused)
+		r.is.Equal(diff(olivia, news[0].Actor), "")
+	}
+}
+
+// Somebody erases a generation: that is an act. Its age does: that is none.
+func testDeletedGenerations(r *trail) {
+	s := &store{t: r.t, is: r.is, Store: r.Trailed}
+	one, two := s.bring(1, imagegen.StateSucceeded), s.bring(2, imagegen.StateFailed)
+	news := r.news(func() {
+		for range 2 {
+			_, err := r.Update(r.by(olivia), one.Fence(), imagegen.Erase{})
+			r.is.NoErr(err)
+		}
+		_, err := r.Update(r.t.Context(), two.Fence(), imagegen.Erase{Aged: true})
+		r.is.NoErr(err)
+	})
+	r.is.Equal(len(news), 1)
+	r.is.Equal(news[0].Act, imagegen.ActGenerationDelete)
+	r.is.Equal(news[0].Target, string(one.ID))
+	r.is.Equal(news[0].User, alice)
+	r.is.Equal(diff(olivia, news[0].Actor), "")
+}
+
+// Neither prompts nor secrets, nor what they could be guessed from, come into the trail.
+func testTrailNoSecrets(r *trail) {
+	testEveryAct(r)
+	testDeletedGenerations(r)
+	for _, row := range r.rows(imagegen.TrailQuery{}) {
+		text := fmt.Sprintf("%+v", row)
+		for _, secret := range []string{"argon2", "fox", "\x01", "01000000", "[1 0 0"} {
+			if strings.Contains(text, secret) {
+				r.t.Errorf("%q stands in %s", secret, text)
+			}
+		}
+	}
+}
+
+// The journal names who granted and who revoked.
+func testActorOfEntries(r *trail) {
+	for range 2 { // a repetition is not its first
+		_, err := r.Grant(r.by(olivia), imagegen.Grant{User: alice, Credits: 5, Ref: "g"})
+		r.is.NoErr(err)
+	}
+	_, err := r.Revoke(r.by(imagegen.Actor{Via: imagegen.ViaCommand, Name: "root"}), imagegen.Revocation{User: alice, Credits: 1})
+	r.is.NoErr(err)
+	_, err = r.Grant(r.t.Context(), imagegen.Grant{User: alice, Credits: 5})
+	r.is.NoErr(err)
+	entries, err := r.History(r.t.Context(), alice, 0, 10)
+	r.is.NoErr(err)
+	var actors []string
+	for _, e := range entries {
+		actors = append(actors, e.Actor)
+	}
+	r.is.Equal(diff([]string{"", "command:root", "console:olivia"}, actors), "")
+}
+
+func testNote(r *trail) {
+	want := imagegen.TrailRow{Act: imagegen.ActGenerationView, Target: "gen_1", User: alice, Before: "a=1", After: "b=2", Outcome: imagegen.TrailFailed}
+	r.is.NoErr(r.Note(r.by(olivia), want))
+	want.Seq, want.Time, want.Actor, want.Count = 1, epoch, olivia, 1
+	r.is.Equal(diff([]imagegen.TrailRow{want}, r.rows(imagegen.TrailQuery{})), "")
+	r.is.NoErr(r.Note(r.t.Context(), imagegen.TrailRow{Act: "plugin.install", After: strings.Repeat("ü", 1<<20)}))
+	row := r.rows(imagegen.TrailQuery{})[0]
+	r.is.Equal(row.Actor, imagegen.Actor{}) // a program need not say who
+	r.is.True(strings.HasPrefix(row.After, "üü") && len(row.After) < 1<<12)
+}
+
+func testTrailQuery(r *trail) {
+	root := imagegen.Actor{Via: imagegen.ViaCommand, Name: "root"}
+	note := func(a imagegen.Actor, act imagegen.Act, target string, user imagegen.UserID) {
+		r.is.NoErr(r.Note(r.by(a), imagegen.TrailRow{Act: act, Target: target, User: user, Outcome: imagegen.TrailDone}))
+		r.pass(time.Hour)
+	}
+	note(olivia, "user.create", "usr_1", "usr_1")
+	note(root, "key.create", "key_1", "usr_1")
+	note(root, "user.set", "usr_2", "usr_2")
+	note(root, "users.count", "", "")
+	for name, test := range map[string]struct {
+		q    imagegen.TrailQuery
+		want []uint64
+	}{
+		"all":               {imagegen.TrailQuery{}, []uint64{4, 3, 2, 1}},
+		"by name":           {imagegen.TrailQuery{Actor: "olivia"}, []uint64{1}},
+		"by identifier":     {imagegen.TrailQuery{Actor: "usr_o"}, []uint64{1}},
+		"by way and name":   {imagegen.TrailQuery{Actor: "command:root"}, []uint64{4, 3, 2}},
+		"of another way":    {imagegen.TrailQuery{Actor: "console:root"}, nil},
+		"one act":           {imagegen.TrailQuery{Act: "user.set"}, []uint64{3}},
+		"acts on a kind":    {imagegen.TrailQuery{Act: "user"}, []uint64{3, 1}},
+		"a target":          {imagegen.TrailQuery{Target: "key_1"}, []uint64{2}},
+		"what is somebodys": {imagegen.TrailQuery{Target: "usr_1"}, []uint64{2, 1}},
+		"since":             {imagegen.TrailQuery{Since: epoch.Add(2 * time.Hour)}, []uint64{4, 3}},
+		"before":            {imagegen.TrailQuery{Before: 3}, []uint64{2, 1}},
+		"all together":      {imagegen.TrailQuery{Actor: "root", Act: "user", Target: "usr_2", Since: epoch, Before: 4}, []uint64{3}},
+	} {
+		r.t.Run(name, func(t *testing.T) {
+			var got []uint64
+			for _, row := range r.rows(test.q) {
+				got = append(got, row.Seq)
+			}
+			is.New(t).Equal(diff(test.want, got), "")
+		})
+	}
+}
+
+func testTrailPages(r *trail) {
+	for range 5 {
+		r.is.NoErr(r.Note(r.t.Context(), imagegen.TrailRow{Act: "a.b"}))
+	}
+	var got [][]uint64
+	for q := (imagegen.TrailQuery{Limit: 2}); ; {
+		p, err := r.Trail(r.t.Context(), q)
+		r.is.NoErr(err)
+		var page []uint64
+		for _, row := range p.Rows {
+			page = append(page, row.Seq)
+		}
+		if got = append(got, page); p.Next == 0 {
+			break
+		}
+		q.Before = p.Next
+	}
+	r.is.Equal(diff([][]uint64{{5, 4}, {3, 2}, {1}}, got), "")
+	p, err := r.Trail(r.t.Context(), imagegen.TrailQuery{Limit: 5})
+	r.is.NoErr(err)
+	r.is.Equal(p.Next, uint64(0)) // nothing follows
+	for _, limit := range []int{-1, 0, imagegen.MaxTrailPage + 1} {
+		_, err := r.Trail(r.t.Context(), imagegen.TrailQuery{Limit: limit})
+		r.is.True(err != nil)
+	}
+}
+
+func testTrailRace(r *trail) {
+	for _, err := range together(racers, func(i int) error {
+		return r.CreateUser(r.by(olivia), imagegen.User{ID: imagegen.UserID(fmt.Sprint("usr_", i)), Name: fmt.Sprint(i)})
+	}) {
+		r.is.NoErr(err)
+	}
+	rows := r.rows(imagegen.TrailQuery{})
+	r.is.Equal(len(rows), racers)
+	for i, row := range rows {
+		r.is.Equal(row.Seq, uint64(racers-i))
+	}
+}
+
+func testFailedSignIns(r *trail) {
+	home, away := netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("2001:db8::/64")
+	ctx := r.by(imagegen.Actor{Via: imagegen.ViaConsole, Address: "192.0.2.1"})
+	fail := func(u imagegen.UserID, from netip.Prefix, n int) {
+		for range n {
+			r.is.NoErr(r.SignInFailed(ctx, u, from))
+		}
+	}
+	counted := func() (counts []string) {
+		for _, row := range r.rows(imagegen.TrailQuery{Act: "user.signin_failed"}) {
+			r.is.Equal(row.Outcome, imagegen.TrailRefused)
+			r.is.Equal(row.Actor.Via, imagegen.ViaConsole)
+			counts = append(counts, fmt.Sprintf("%s %s %d", row.Target, row.Actor.Address, row.Count))
+		}
+		return counts
+	}
+	fail(alice, home, 3)
+	fail(alice, away, 1)
+	fail("", home, 1) // a name that is nobody's
+	want := []string{" 192.0.2.1/32 1", "alice 2001:db8::/64 1", "alice 192.0.2.1/32 1"}
+	r.is.Equal(diff(want, counted()), "") // the first of each is there at once
+	r.pass(time.Minute)
+	want = append([]string{"alice 192.0.2.1/32 2"}, want...)
+	r.is.Equal(diff(want, counted()), "") // further ones when their minute is over
+	r.is.Equal(diff(want, counted()), "")
+	fail(alice, home, 4) // in a minute that has its row
+	r.is.Equal(diff(want, counted()), "")
+	r.pass(time.Minute)
+	r.is.NoErr(r.TidyTrail(r.t.Context(), time.Time{}))
+	want = append([]string{"alice 192.0.2.1/32 4"}, want...)
+	r.is.Equal(diff(want, counted()), "")
+	r.pass(time.Minute)
+	r.is.Equal(diff(want, counted()), "") // nothing to tell
+	fail(alice, home, 1)
+	r.is.Equal(diff(append([]string{"alice 192.0.2.1/32 1"}, want...), counted()), "")
+}
+
+// Whoever guesses from many places fills no disk.
+func testManyFailedSignIns(r *trail) {
+	fail := func(from, to int) {
+		for i := from; i < to; i++ {
+			r.is.NoErr(r.SignInFailed(r.t.Context(), alice, netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), 32)))
+		}
+	}
+	fail(0, 1500)
+	r.is.Equal(len(r.rows(imagegen.TrailQuery{})), 1001)
+	r.pass(time.Minute)
+	rows := r.rows(imagegen.TrailQuery{})
+	r.is.Equal(len(rows), 1002)
+	r.is.Equal(rows[0].Actor, imagegen.Actor{}) // of the others together
+	r.is.Equal(rows[0].Count, 499)
+	fail(0, 2000)
+	r.pass(time.Minute)
+	sum := 0
+	for _, row := range r.rows(imagegen.TrailQuery{}) {
+		sum += row.Count
+	}
+	r.is.Equal(sum, 3500)
+	r.is.True(len(r.rows(imagegen.TrailQuery{})) <= 2*1002)
+}
+
+func testTidyTrail(r *trail) {
+	for i := range 2500 {
+		r.is.NoErr(r.Note(r.t.Context(), imagegen.TrailRow{Act: "a.b", After: fmt.Sprint(i)}))
+		if i == 1200 {
+			r.pass(time.Hour)
+		}
+	}
+	first := func() uint64 { rows := r.rows(imagegen.TrailQuery{}); return rows[len(rows)-1].Seq }
+	r.is.NoErr(r.TidyTrail(r.t.Context(), epoch))
+	r.is.Equal(first(), uint64(1))
+	for range 2 {
+		r.is.NoErr(r.TidyTrail(r.t.Context(), epoch.Add(time.Minute)))
+		r.is.Equal(first(), uint64(1202))
+	}
+	r.is.NoErr(r.TidyTrail(r.t.Context(), epoch.Add(2*time.Hour)))
+	r.is.Equal(len(r.rows(imagegen.TrailQuery{})), 0)
+	r.is.NoErr(r.Note(r.t.Context(), imagegen.TrailRow{Act: "a.b"}))
+	r.is.Equal(first(), uint64(2501)) // it goes on where it was
+}
+
+// What its context has abandoned leaves neither an act nor a row.
+func testTrailEndedContext(r *trail) {
+	ctx, cancel := context.WithCancel(r.t.Context())
+	cancel()
+	r.is.True(r.Note(ctx, imagegen.TrailRow{Act: "a.b"}) != nil)
+	r.is.True(r.CreateUser(ctx, imagegen.User{ID: "usr_1", Name: "alice"}) != nil)
+	_, err := r.Trail(ctx, imagegen.TrailQuery{Limit: 1})
+	r.is.True(err != nil)
+	r.is.Equal(len(r.rows(imagegen.TrailQuery{})), 0)
+}

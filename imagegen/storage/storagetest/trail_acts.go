@@ -1,0 +1,118 @@
+package storagetest
+
+import (
+	"context"
+	"reflect"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// act is a call of a method that an operator or a user brings about, and the row that it leaves.
+type act struct {
+	method string
+	row    imagegen.TrailRow
+	do     func(ctx context.Context) error
+}
+
+// acts go one after the other. Each time, what a method changes is something.
+func (r *trail) acts() []act {
+	hash := [32]byte{1}
+	invitation := imagegen.Invitation{Hash: hash, User: "usr_1", Role: imagegen.RoleOperator, ExpiresAt: epoch.Add(time.Hour)}
+	row := func(a imagegen.Act, target string, before, after string) imagegen.TrailRow {
+		return imagegen.TrailRow{Act: a, Target: target, User: "usr_1", Before: before, After: after}
+	}
+	return []act{
+		{"CreateUser", row(imagegen.ActUserCreate, "usr_1", "", `name="Alice A" account_type=FREE`), func(ctx context.Context) error {
+			return r.CreateUser(ctx, imagegen.User{ID: "usr_1", Name: "Alice A", AccountType: "FREE"})
+		}},
+		{"SetAccountType", row(imagegen.ActUserSet, "usr_1", "account_type=FREE", "account_type=PRO"), func(ctx context.Context) error {
+			return r.SetAccountType(ctx, "usr_1", "PRO")
+		}},
+		{"CreateKey", row(imagegen.ActKeyCreate, "key_1", "", "name=laptop prefix=img_live_abc expires_at=2026-01-03T00:00:00Z"), func(ctx context.Context) error {
+			return r.CreateKey(ctx, imagegen.Key{ID: "key_1", User: "usr_1", Name: "laptop", Prefix: "img_live_abc", Hash: hash,
+				ExpiresAt: time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC)})
+		}},
+		{"RevokeKey", row(imagegen.ActKeyRevoke, "key_1", "", "name=laptop prefix=img_live_abc revoked_at="+epoch.Format(time.RFC3339)), func(ctx context.Context) error {
+			_, err := r.RevokeKey(ctx, "key_1", epoch)
+			return err
+		}},
+		{"Grant", row(imagegen.ActCreditGrant, "usr_1", "balance=0", "balance=10 credits=10 ref=g promo=false priority=50"), func(ctx context.Context) error {
+			_, err := r.Grant(ctx, imagegen.Grant{User: "usr_1", Credits: 10, Ref: "g"})
+			return err
+		}},
+		{"Revoke", row(imagegen.ActCreditRevoke, "usr_1", "balance=10", "balance=7 credits=-3 ref=r"), func(ctx context.Context) error {
+			_, err := r.Revoke(ctx, imagegen.Revocation{User: "usr_1", Credits: 3, Ref: "r"})
+			return err
+		}},
+		{"CreateInvitation", row(imagegen.ActUserInvite, "usr_1", "", "role=operator expires_at="+invitation.ExpiresAt.Format(time.RFC3339)), func(ctx context.Context) error {
+			return r.CreateInvitation(ctx, invitation)
+		}},
+		{"TakeInvitation", row(imagegen.ActUserAccept, "usr_1", "role=operator expires_at="+invitation.ExpiresAt.Format(time.RFC3339), ""), func(ctx context.Context) error {
+			_, err := r.TakeInvitation(ctx, hash, epoch)
+			if err == imagegen.ErrNotFound { // a repetition finds it gone
+				return nil
+			}
+			return err
+		}},
+		{"SetLogin", row(imagegen.ActUserPassword, "usr_1", "password=none", "role=operator password=new"), func(ctx context.Context) error {
+			return r.SetLogin(ctx, imagegen.Login{User: "usr_1", Role: imagegen.RoleOperator, Password: "$argon2id$hash"})
+		}},
+		{"SetLogin", row(imagegen.ActUserPassword, "usr_1", "role=operator password=set", "role=user password=set"), func(ctx context.Context) error {
+			return r.SetLogin(ctx, imagegen.Login{User: "usr_1", Role: imagegen.RoleUser, Password: "$argon2id$hash"})
+		}},
+		{"CreateSignIn", row(imagegen.ActSignIn, "usr_1", "", `agent="a browser"`), func(ctx context.Context) error {
+			return r.CreateSignIn(ctx, signIn(1, "usr_1", epoch))
+		}},
+		{"EndSignIns", row(imagegen.ActSignOut, "usr_1", "browsers=1", ""), func(ctx context.Context) error {
+			return r.EndSignIns(ctx, "usr_1")
+		}},
+		{"DisableUser", row(imagegen.ActUserDisable, "usr_1", "account_type=PRO", "account_type=PRO disabled_at="+epoch.Format(time.RFC3339)), func(ctx context.Context) error {
+			return r.DisableUser(ctx, "usr_1", epoch)
+		}},
+	}
+}
+
+// Each act leaves one row, that says who did what; a repetition changes nothing, and leaves none.
+func testEveryAct(r *trail) {
+	for _, a := range r.acts() {
+		r.pass(time.Second)
+		news := r.news(func() {
+			for range 2 {
+				r.is.NoErr(a.do(r.by(olivia)))
+			}
+		})
+		want := a.row
+		want.Seq, want.Time, want.Actor, want.Outcome, want.Count = uint64(len(r.rows(imagegen.TrailQuery{}))), r.now(), olivia, imagegen.TrailDone, 1
+		if d := diff([]imagegen.TrailRow{want}, news); d != "" {
+			r.t.Errorf("%s: %s", a.method, d)
+		}
+	}
+}
+
+// noActs are methods that only read, or that nobody brings about: what work does, and what time does.
+var noActs = []string{
+	"User", "UserByName", "Users",
+	"KeyByHash", "Keys", "TouchKeys",
+	"Login", "Operators", "SignIn", "SignIns", "TouchSignIn", "EndSignInsBefore", "Invitation",
+	"Charge", "Settle", "Balance", "Lots", "Purse", "History",
+}
+
+// A method that is new to an interface of administration is an act that is recorded, or is known to be none.
+func testNothingForgotten(r *trail) {
+	known := map[string]bool{}
+	for _, name := range noActs {
+		known[name] = true
+	}
+	for _, a := range r.acts() {
+		known[a.method] = true
+	}
+	for _, i := range []reflect.Type{reflect.TypeFor[imagegen.UserStore](), reflect.TypeFor[imagegen.KeyStore](),
+		reflect.TypeFor[imagegen.LoginStore](), reflect.TypeFor[imagegen.Bookkeeper]()} {
+		for m := range i.NumMethod() {
+			if name := i.Method(m).Name; !known[name] {
+				r.t.Errorf("%s.%s is neither tested as an act nor known to be none", i.Name(), name)
+			}
+		}
+	}
+}

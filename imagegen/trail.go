@@ -1,0 +1,121 @@
+package imagegen
+
+import (
+	"context"
+	"net/netip"
+	"strings"
+	"time"
+)
+
+// Act names what was done: the kind of thing, a point, and the verb.
+type Act string
+
+// The acts. Those marked with * a [TrailStore] records of its own accord, in the transaction of the
+// write; the others by Note.
+const (
+	ActUserCreate   Act = "user.create"        // *
+	ActUserSet      Act = "user.set"           // * its account type
+	ActUserDisable  Act = "user.disable"       // *
+	ActUserInvite   Act = "user.invite"        // * a link by which a password is chosen, or that signs in
+	ActUserAccept   Act = "user.accept"        // * such a link was used
+	ActUserPassword Act = "user.password"      // * or the role
+	ActSignIn       Act = "user.signin"        // *
+	ActSignInFailed Act = "user.signin_failed" // by SignInFailed
+	ActSignOut      Act = "user.signout"       // * in how many browsers
+	ActUserView     Act = "user.view"          // an operator looked at a user's generations
+
+	ActKeyCreate Act = "key.create" // *
+	ActKeyRevoke Act = "key.revoke" // *
+
+	ActCreditGrant  Act = "credit.grant"  // * by the Bookkeeper
+	ActCreditRevoke Act = "credit.revoke" // * by the Bookkeeper
+
+	ActGenerationView   Act = "generation.view"   // an operator read a prompt
+	ActGenerationDelete Act = "generation.delete" // *
+
+	ActClockConfirm Act = "clock.confirm" // *
+
+	ActDataAudit   Act = "data.audit"
+	ActDataBackup  Act = "data.backup"
+	ActDataRestore Act = "data.restore"
+	ActServeStart  Act = "serve.start"
+	ActServeStop   Act = "serve.stop"
+)
+
+// TrailOutcome is what became of an act.
+type TrailOutcome string
+
+// The outcomes.
+const (
+	TrailDone    TrailOutcome = "done"
+	TrailBegun   TrailOutcome = "begun"   // of what takes long; another row tells how it ended
+	TrailRefused TrailOutcome = "refused" // by a rule; nothing was changed
+	TrailFailed  TrailOutcome = "failed"
+)
+
+// TrailRow is one row of the audit trail. Rows are never changed, and removed only from the oldest end;
+// each carries the hash of the one before it. They hold neither prompts nor secrets.
+type TrailRow struct {
+	Seq     uint64 // from 1, without gaps
+	Time    time.Time
+	Actor   Actor
+	Act     Act
+	Target  string // the identifier of what the act was about
+	User    UserID // whose it is; "": nobody's
+	Before  string // what the act changed, as name=value
+	After   string
+	Outcome TrailOutcome
+	Count   int // how often: failed sign-ins are counted, 1 elsewhere
+}
+
+// TrailQuery selects rows, newest first. Empty fields select all.
+type TrailQuery struct {
+	Actor  string // a name, a user's identifier, or both as Actor.String shows them
+	Act    string // an act, or the kind of thing before the point
+	Target string // an identifier: of the target, or of the user whose it is
+	Since  time.Time
+	Before uint64 // only rows before this one; 0: from the newest
+	Limit  int    // 1 to MaxTrailPage
+}
+
+// MaxTrailPage is the most rows of one page.
+const MaxTrailPage = 1000
+
+// Matches reports whether q selects a row, whatever its place.
+func (q TrailQuery) Matches(r TrailRow) bool {
+	a := r.Actor
+	return (q.Actor == "" || q.Actor == a.Name || q.Actor == string(a.User) || q.Actor == a.String()) &&
+		(q.Act == "" || q.Act == string(r.Act) || strings.HasPrefix(string(r.Act), q.Act+".")) &&
+		(q.Target == "" || q.Target == r.Target || q.Target == string(r.User)) &&
+		!r.Time.Before(q.Since)
+}
+
+// TrailPage is one page of the trail.
+type TrailPage struct {
+	Rows []TrailRow
+	Next uint64 // the Before of the next page; 0: this is the last
+}
+
+// TrailStore is implemented by a Store that keeps an audit trail. Its writes that are marked in the
+// list of acts put a row into their own transaction, with the actor of their context ([ActorOf]): if
+// the row cannot be written, neither is the act. A write that changes nothing leaves no row; one that is
+// refused leaves TrailRefused, if that can be written. The [Bookkeeper] that commits with it does
+// the same. Optional.
+type TrailStore interface {
+	// Note appends a row for an act that changes nothing in the store. Seq, Time, Actor, and a Count of 0
+	// are filled in.
+	Note(ctx context.Context, r TrailRow) error
+
+	// SignInFailed counts a sign-in that failed: for each target and network one row a minute, at most
+	// 1,000 of them, the others in one. The first of a minute is written at once, further ones when the
+	// minute is over: at the next failure, with Trail or with TidyTrail. A crash may lose those.
+	SignInFailed(ctx context.Context, target UserID, from netip.Prefix) error
+
+	// Trail returns a page, newest first. It may look at no more than 100,000 rows that do not match and
+	// return a short page, even an empty one, that others follow. ErrInvalidRequest: the limit is out of range.
+	Trail(ctx context.Context, q TrailQuery) (TrailPage, error)
+
+	// TidyTrail writes the counts that are due and removes the rows from before a time, from the oldest
+	// on; zero: none. The hash of the last of them stays, so that the chain still verifies.
+	TidyTrail(ctx context.Context, before time.Time) error
+}
