@@ -9,8 +9,13 @@ import (
 const shapeTolerance = 0.02
 
 // Fits returns why an image of that size is not what r asks for, neither as it is nor after the
-// engine has cropped and scaled it down; nil if it is. The shape may be off by 2 %.
+// engine has cropped and scaled it down; nil if it is. The shape may be off by 2 %. An image may have four
+// times the pixels that were asked for, or four times as many as its tier has if that is more: a larger one
+// costs memory and is not looked at. A size of 4K is held against 2K for that, which allows 4096 x 4096.
 func (r ProviderRequest) Fits(got Size) error {
+	if most := r.mostPixels(); int64(got.Width)*int64(got.Height) > int64(most) {
+		return &misfit{"it is %v, and %d pixels are the most for what was asked", []any{got, most}}
+	}
 	if r.Size.Auto() {
 		return r.fitsTier(got)
 	}
@@ -35,6 +40,18 @@ func (r ProviderRequest) fitsTier(got Size) error {
 
 // fits holds an image of w × h pixels against what was asked for.
 func (r Record) fits(w, h int) error { return r.providerRequest().Fits(Size{w, h}) }
+
+// surplus is how many times the pixels that were asked for a provider may deliver: one that can make but a
+// few sizes makes the next larger one.
+const surplus = 4
+
+func (r ProviderRequest) mostPixels() int {
+	_, most := r.Tier.pixels()
+	if r.Tier == Tier4K && !r.Size.Auto() { // 4K holds whatever can be asked for
+		most = mostOf2K
+	}
+	return min(MaxEdge*MaxEdge, surplus*max(most, r.Size.Area()))
+}
 
 // misfit is put into words only where they are read: a provider that looks for a size tries many.
 type misfit struct {

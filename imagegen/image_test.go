@@ -5,6 +5,7 @@ import (
 	"compress/zlib"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"hash/crc32"
 	"io"
 	"testing"
@@ -54,6 +55,32 @@ func TestTooManyPixels(t *testing.T) {
 	_, err := h.generate(imagegen.GenerateRequest{})
 	h.is.True(isCode(err, imagegen.ErrGenerationFailed))
 	h.is.Equal(h.balance(), imagegen.Credits(100))
+}
+
+// An image that is far larger than what was asked for is not decoded, whatever it would be scaled down to;
+// one of a provider that makes but a few sizes is.
+func TestPixelsAreBoundedByWhatWasAsked(t *testing.T) {
+	for _, c := range []struct {
+		asked imagegen.Size
+		edge  uint32
+		ok    bool
+	}{
+		{imagegen.Size{Width: 1024, Height: 1024}, imagegen.MaxEdge, false},
+		{imagegen.Size{Width: 1024, Height: 1024}, 4096, false},
+		{imagegen.Size{Width: 1024, Height: 1024}, 2048, true},
+		{imagegen.Size{Width: 64, Height: 64}, 2048, true},
+		{imagegen.Size{Width: 2048, Height: 2048}, 4096, true},
+		{imagegen.Size{Width: 2160, Height: 2160}, imagegen.MaxEdge, false},
+		{imagegen.Size{}, imagegen.MaxEdge, false},
+	} {
+		t.Run(fmt.Sprintf("%v by %d", c.asked, c.edge), func(t *testing.T) {
+			h := start(t, &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+				yield(imagegen.ProviderImage{Body: readerOf(blank(c.edge))}, nil)
+			}})
+			_, err := h.generate(imagegen.GenerateRequest{Size: c.asked})
+			h.is.Equal(err == nil, c.ok)
+		})
+	}
 }
 
 // bottomless is a spool that keeps nothing.

@@ -13,7 +13,6 @@ package client
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -50,7 +49,7 @@ type Options struct {
 func New(baseURL, key string, o *Options) (*Client, error) {
 	u, err := url.Parse(baseURL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || strings.ContainsAny(baseURL, "?#") {
-		return nil, fmt.Errorf("client: the base URL must be such as https://images.example.com; got %q", baseURL)
+		return nil, errors.New("client: the base URL must be such as https://images.example.com, without user, query and fragment")
 	}
 	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, errors.New("client: the API key has a space, a line break or another character that no key has")

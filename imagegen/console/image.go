@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/internal/byterange"
 )
 
 // image serves one of the person's images.
@@ -20,7 +21,7 @@ func (c *Console) image(p *page) error {
 	}
 	defer f.Close()
 	p.imageHeader(string(id), f)
-	http.ServeContent(p.w, p.r, "", f.CreatedAt, f)
+	http.ServeContent(p.w, byterange.Honoured(p.r), "", f.CreatedAt, f)
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/internal/byterange"
 )
 
 // thumbnail serves a small copy of one of the person's images; the image itself where the engine
@@ -20,6 +21,6 @@ func (c *Console) thumbnail(p *page) error {
 	}
 	defer f.Close()
 	p.imageHeader("thumbnail-"+string(id), f)
-	http.ServeContent(p.w, p.r, "", f.CreatedAt, f)
+	http.ServeContent(p.w, byterange.Honoured(p.r), "", f.CreatedAt, f)
 	return nil
 }

@@ -57,9 +57,9 @@ func isHost(s string) bool {
 	if s == "" || len(s) > 255 || strings.Trim(s, hostCharacters) != "" {
 		return false
 	}
-	// Nearly every host is a name with perhaps a port: that needs no parser, which would allocate.
-	if name, port, _ := strings.Cut(s, ":"); name != "" && !strings.ContainsAny(name, "[]") && strings.Trim(port, "0123456789") == "" {
-		return true
+	if s[0] != '[' { // nearly every host is a name with perhaps a port: that needs no parser, which would allocate
+		name, port, _ := strings.Cut(s, ":")
+		return name != "" && !strings.ContainsAny(name, "[]") && strings.Trim(port, "0123456789") == ""
 	}
 	u, err := url.Parse("//" + s)
 	return err == nil && u.Host == s && u.Hostname() != ""

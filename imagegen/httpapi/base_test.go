@@ -49,6 +49,8 @@ func TestBaseURL(t *testing.T) {
 		"a user in the Host":      {httpapi.Options{}, "u:p@a", nil, ""},
 		"a path in the Host":      {httpapi.Options{}, "a/b", nil, ""},
 		"a port that is none":     {httpapi.Options{}, "a:b", nil, ""},
+		"two ports":               {httpapi.Options{}, "a:80:90", nil, ""},
+		"brackets and two ports":  {httpapi.Options{}, "[::1]:80:90", nil, ""},
 		"brackets without sense":  {httpapi.Options{}, "[a", nil, ""},
 		"only a port":             {httpapi.Options{}, ":80", nil, ""},
 		"too long":                {httpapi.Options{}, strings.Repeat("a", 256), nil, ""},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/internal/byterange"
 )
 
 // image serves a stored image: its bytes never change, and its identifier is the permission.
@@ -21,19 +22,8 @@ func (a *api) image(x *exchange) error {
 	x.set("Cache-Control", "public, max-age=31536000, immutable")
 	x.set("Content-Security-Policy", "default-src 'none'; sandbox")
 	x.set("Referrer-Policy", "no-referrer")
-	http.ServeContent(content{x}, x.inBytes(), "", f.CreatedAt, f.ReadSeekCloser) // the bare file: see exchange.ReadFrom
+	http.ServeContent(content{x}, byterange.Honoured(x.request), "", f.CreatedAt, f.ReadSeekCloser) // the bare file: see exchange.ReadFrom
 	return nil
-}
-
-// inBytes is the request without a Range in another unit, which counts for nothing.
-func (x *exchange) inBytes() *http.Request {
-	asked := x.request.Header.Get("Range")
-	if asked == "" || strings.HasPrefix(asked, "bytes=") {
-		return x.request
-	}
-	r := x.request.Clone(x.ctx)
-	r.Header.Del("Range")
-	return r
 }
 
 // content is what http.ServeContent writes an image to. What that refuses is an error like any other.

@@ -44,6 +44,10 @@ func TestImage(t *testing.T) {
 	s.is.Equal(part.body, "PNG")
 	s.is.Equal(s.do("GET", path, "", "Range", "bytes=1-3", "If-Range", `"other"`).StatusCode, http.StatusOK)
 	s.is.Equal(s.do("GET", path, "", "Range", "lines=1-3").body, a.body) // a unit that counts for nothing
+	few, many := s.do("GET", path, "", "Range", "bytes=0-0"+strings.Repeat(",1-1", 15)), s.do("GET", path, "", "Range", "bytes=0-0"+strings.Repeat(",1-1", 16))
+	s.is.Equal(few.StatusCode, http.StatusPartialContent)
+	s.is.Equal(many.StatusCode, http.StatusOK) // as much work as the whole, and more
+	s.is.Equal(many.body, a.body)
 }
 
 // What net/http refuses of an image is an error like any other, with nothing left of the image.

@@ -67,10 +67,10 @@ type Client struct {
 func New(o Options) (*Client, error) {
 	base, err := url.Parse(o.BaseURL)
 	if err != nil || base.Host == "" || base.User != nil || base.Fragment != "" {
-		return nil, fmt.Errorf("base URL %q: want one such as https://api.example.com/v1", redactUser(base, o.BaseURL))
+		return nil, fmt.Errorf("base URL %q: want one such as https://api.example.com/v1", shown(base))
 	}
 	if err := checkScheme(base, o.Private); err != nil {
-		return nil, fmt.Errorf("base URL %q: %w", o.BaseURL, err)
+		return nil, fmt.Errorf("base URL %q: %w", shown(base), err)
 	}
 	if o.KeyHeader == "" && o.KeyPrefix == "" {
 		o.KeyHeader, o.KeyPrefix = "Authorization", "Bearer "
@@ -88,12 +88,13 @@ func New(o Options) (*Client, error) {
 	return c, nil
 }
 
-// redactUser keeps a password in a URL out of the message.
-func redactUser(u *url.URL, raw string) string {
+// shown is what a message tells of a URL: neither a password nor a query, which may be a key.
+func shown(u *url.URL) string {
 	if u == nil {
-		return raw[:min(len(raw), len("https://"))] + "…"
+		return "…"
 	}
-	return u.Redacted()
+	shown := &url.URL{Scheme: u.Scheme, Opaque: u.Opaque, Host: u.Host, Path: u.Path}
+	return shown.String()
 }
 
 func checkScheme(u *url.URL, private bool) error {

@@ -33,6 +33,8 @@ func TestNewRefuses(t *testing.T) {
 		"another scheme":     {BaseURL: "ftp://api.example.com", Private: true},
 		"a password":         {BaseURL: "https://user:hunter2@api.example.com"},
 		"a broken address":   {BaseURL: "https://user:hunter2@api.example.com:x/"},
+		"a query, http":      {BaseURL: "http://api.example.com?key=hunter2"},
+		"a query, scheme":    {BaseURL: "ftp://api.example.com?key=hunter2"},
 		"no key":             {BaseURL: "https://api.example.com"},
 		"a key with a break": {BaseURL: "https://api.example.com", Key: "hunter2\n"},
 	} {

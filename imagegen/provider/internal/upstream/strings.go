@@ -12,12 +12,13 @@ import (
 const (
 	maxDepth = 64
 	maxText  = 64 << 10
-	maxName  = 1 << 10
+	maxPath  = 1 << 10
 )
 
 // String is a string value within a JSON document, unescaped while it is read.
 type String struct {
-	// Path tells where it stands: names joined by dots, and [] for each array, as in data[].b64_json.
+	// Path tells where it stands: names joined by dots, and [] for each array, as in data[].b64_json. It
+	// has at most 1 KiB; a document with a longer one is refused.
 	Path string
 	// Index is the place in the outermost array that it stands in, from 0.
 	Index int
@@ -35,8 +36,8 @@ func (s String) Text() (string, error) {
 // error; numbers and literals are not looked at closely.
 func Strings(r io.Reader) iter.Seq2[String, error] {
 	return func(yield func(String, error) bool) {
-		w := &walker{in: bufio.NewReaderSize(r, 32<<10), yield: yield}
-		err := w.value("", 0)
+		w := &walker{in: bufio.NewReaderSize(r, 32<<10), yield: yield, path: make([]byte, 0, maxPath)}
+		err := w.value(0)
 		if err == nil {
 			err = w.end()
 		}
@@ -46,16 +47,20 @@ func Strings(r io.Reader) iter.Seq2[String, error] {
 	}
 }
 
-var errStop = errors.New("no more is wanted")
+var (
+	errStop     = errors.New("no more is wanted")
+	errLongPath = fmt.Errorf("the JSON has a path of more than %d bytes", maxPath)
+)
 
 type walker struct {
 	in     *bufio.Reader
 	yield  func(String, error) bool
-	arrays int // that are open
-	index  int // in the outermost of them
+	path   []byte // of the value that is read; a string is made of it only where somebody sees it
+	arrays int    // that are open
+	index  int    // in the outermost of them
 }
 
-func (w *walker) value(path string, depth int) error {
+func (w *walker) value(depth int) error {
 	if depth > maxDepth {
 		return fmt.Errorf("the JSON is nested more than %d deep", maxDepth)
 	}
@@ -65,11 +70,11 @@ func (w *walker) value(path string, depth int) error {
 	}
 	switch c {
 	case '"':
-		return w.text(path)
+		return w.text()
 	case '{':
-		return w.list('}', func() error { return w.member(path, depth) })
+		return w.list('}', func() error { return w.member(depth) })
 	case '[':
-		return w.array(path, depth)
+		return w.array(depth)
 	}
 	if strings.IndexByte("-0123456789tfn", c) < 0 {
 		return unexpected(c)
@@ -77,26 +82,33 @@ func (w *walker) value(path string, depth int) error {
 	return w.literal()
 }
 
-func (w *walker) text(path string) error {
+func (w *walker) text() error {
 	s := &unescaper{in: w.in}
-	if !w.yield(String{path, w.index, s}, nil) {
+	if !w.yield(String{string(w.path), w.index, s}, nil) {
 		return errStop
 	}
 	_, err := io.Copy(io.Discard, s)
 	return err
 }
 
-func (w *walker) array(path string, depth int) error {
+func (w *walker) array(depth int) error {
 	if w.arrays == 0 {
 		w.index = -1
 	}
 	w.arrays++
-	defer func() { w.arrays-- }()
+	outer := len(w.path)
+	defer func() {
+		w.arrays--
+		w.path = w.path[:outer]
+	}()
+	if err := w.enter("[]"); err != nil {
+		return err
+	}
 	return w.list(']', func() error {
 		if w.arrays == 1 {
 			w.index++
 		}
-		return w.value(path+"[]", depth+1)
+		return w.value(depth + 1)
 	})
 }
 
@@ -121,21 +133,49 @@ func (w *walker) list(closing byte, element func() error) error {
 	}
 }
 
-func (w *walker) member(path string, depth int) error {
+func (w *walker) member(depth int) error {
 	if err := w.expect('"'); err != nil {
 		return err
 	}
-	name, err := io.ReadAll(&limited{r: &unescaper{in: w.in}, left: maxName})
-	if err != nil {
+	outer := len(w.path)
+	defer func() { w.path = w.path[:outer] }()
+	if outer > 0 {
+		if err := w.enter("."); err != nil {
+			return err
+		}
+	}
+	if err := w.name(); err != nil {
 		return err
 	}
 	if err := w.expect(':'); err != nil {
 		return err
 	}
-	if path != "" {
-		path += "."
+	return w.value(depth + 1)
+}
+
+// name appends a member's name to the path.
+func (w *walker) name() error {
+	name := &unescaper{in: w.in}
+	for len(w.path) < maxPath {
+		n, err := name.Read(w.path[len(w.path):maxPath])
+		w.path = w.path[:len(w.path)+n]
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return w.value(path+string(name), depth+1)
+	return errLongPath
+}
+
+// enter appends what is no name.
+func (w *walker) enter(s string) error {
+	if len(w.path)+len(s) > maxPath {
+		return errLongPath
+	}
+	w.path = append(w.path, s...)
+	return nil
 }
 
 // literal skips the rest of a number, true, false or null.

@@ -83,6 +83,22 @@ func TestStringsRefuses(t *testing.T) {
 	}
 }
 
+// deep is a document whose values lie at a path of depth names, each of so many bytes.
+func deep(depth, name, values int) string {
+	return strings.Repeat(`{"`+strings.Repeat("n", name)+`":`, depth) + "{" + strings.Repeat(`"":"",`, values) + `"end":"x"` + "}" + strings.Repeat("}", depth)
+}
+
+// A path is copied for each value below it: of a long one, a document of a few megabytes took minutes.
+func TestStringsBoundsPaths(t *testing.T) {
+	is := is.New(t)
+	_, err := walk(strings.NewReader(deep(60, 1000, 100_000)))
+	is.True(err != nil && strings.Contains(err.Error(), "a path of more than 1024 bytes"))
+	all, err := walk(strings.NewReader(deep(60, 15, 3)))
+	is.NoErr(err)
+	is.Equal(len(all), 4)
+	is.True(strings.HasSuffix(all[3].Path, ".nnnnnnnnnnnnnnn.end") && len(all[3].Path) == 60*16+3)
+}
+
 // What was not read of one string does not spill into the next.
 func TestStringsSkipsWhatIsNotRead(t *testing.T) {
 	is := is.New(t)
