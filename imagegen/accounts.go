@@ -133,7 +133,8 @@ func (a *Accounts) SetAccountType(ctx context.Context, id UserID, accountType st
 	return public(a.store.SetAccountType(ctx, id, accountType))
 }
 
-// DisableUser makes all keys of a user invalid, for good. What it owns stays. ErrNotFound.
+// DisableUser makes all keys of a user invalid, for good, and nothing is generated for it any more, whatever
+// way it is asked for. What it owns stays. ErrNotFound.
 func (a *Accounts) DisableUser(ctx context.Context, id UserID) error {
 	return public(a.store.DisableUser(ctx, id, a.now()))
 }

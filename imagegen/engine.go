@@ -91,7 +91,7 @@ func (e *Engine) Authenticate(ctx context.Context, rawKey string) (*Session, err
 	if err != nil {
 		return nil, err
 	}
-	return &Session{engine: e, user: k.User, key: k.ID}, nil
+	return &Session{engine: e, user: k.User, key: k.ID, hash: k.Hash}, nil
 }
 
 // Accounts manages users and keys.

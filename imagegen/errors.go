@@ -111,7 +111,7 @@ func (e *ReservedError) Error() string {
 // any other error the outcome of that write is unknown.
 func Definite(err error) bool {
 	for _, definite := range []error{ErrStale, ErrTransition, ErrNotApplied, ErrExists, ErrNotFound, ErrInvalidRequest,
-		ErrInsufficientCredits, ErrChargeConflict, ErrChargeClosed, ErrGrantConflict} {
+		ErrInvalidKey, ErrExpiredKey, ErrInsufficientCredits, ErrChargeConflict, ErrChargeClosed, ErrGrantConflict} {
 		if errors.Is(err, definite) {
 			return true
 		}

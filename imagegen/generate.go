@@ -15,7 +15,7 @@ func (s *Session) Generate(ctx context.Context, q GenerateRequest) (Result, erro
 	e := s.engine
 	r, m, err := e.plan(s.user, q)
 	if err != nil {
-		return e.refuse(ctx, r, q.References, err)
+		return s.refuse(ctx, r, q.References, err)
 	}
 	if r.References, err = e.take(ctx, q.References); err != nil {
 		return Result{}, err
@@ -23,7 +23,7 @@ func (s *Session) Generate(ctx context.Context, q GenerateRequest) (Result, erro
 	r.KeyID, r.CreatedAt = s.key, e.now()
 	r.ID = GenerationID(e.ids.next(generationPrefix, r.CreatedAt))
 	r.Fingerprint = r.fingerprint()
-	c := &call{engine: e, request: q, record: r, offer: m}
+	c := &call{engine: e, session: s, request: q, record: r, offer: m}
 	defer c.discard()
 	return c.run(ctx)
 }
@@ -31,6 +31,7 @@ func (s *Session) Generate(ctx context.Context, q GenerateRequest) (Result, erro
 // call is one Generate on its way to acceptance.
 type call struct {
 	engine  *Engine
+	session *Session
 	request GenerateRequest
 	record  Record
 	offer   offer
@@ -44,9 +45,13 @@ func (c *call) discard() {
 	}
 }
 
-// run is the order of checks behind validation: idempotency, draining, admission, capacity, credits.
+// run is the order of checks behind validation: the key again, idempotency, draining, admission, capacity,
+// credits.
 func (c *call) run(ctx context.Context) (Result, error) {
 	e := c.engine
+	if err := c.session.usable(ctx); err != nil {
+		return Result{}, err
+	}
 	if c.record.IdempotencyKey != "" {
 		result, found, err := c.reserved(ctx)
 		if found || err != nil {

@@ -26,7 +26,8 @@ func (c *call) reserved(ctx context.Context) (Result, bool, error) {
 
 // refuse answers a request that cannot be had. One that could be had when it came first is answered as
 // it was then: what is offered may have changed meanwhile, and what was charged must be found.
-func (e *Engine) refuse(ctx context.Context, r Record, references []Reference, refusal error) (Result, error) {
+func (s *Session) refuse(ctx context.Context, r Record, references []Reference, refusal error) (Result, error) {
+	e := s.engine
 	former, err := e.formerCall(ctx, r)
 	if err != nil || len(references) != len(former.References) {
 		discard(references)
@@ -41,6 +42,9 @@ func (e *Engine) refuse(ctx context.Context, r Record, references []Reference, r
 	defer e.removeReferences(r.References)
 	if former.Fingerprint != r.fingerprint() {
 		return Result{}, refusal
+	}
+	if err := s.usable(ctx); err != nil {
+		return Result{}, err
 	}
 	return replay(former)
 }

@@ -96,7 +96,19 @@ func (a *Accounts) RevokeKey(ctx context.Context, id KeyID) (Key, error) {
 	return k, public(err)
 }
 
-// authenticate finds the key that a raw one is. Revoked wins over expired.
+// Refuses returns why the key of a user cannot be used at that time: ErrInvalidKey if it is revoked or the
+// user disabled, which wins over ErrExpiredKey; nil if it can.
+func (k Key) Refuses(u User, at time.Time) error {
+	switch {
+	case !k.RevokedAt.IsZero(), !u.DisabledAt.IsZero():
+		return ErrInvalidKey
+	case !k.ExpiresAt.IsZero() && !at.Before(k.ExpiresAt):
+		return ErrExpiredKey
+	}
+	return nil
+}
+
+// authenticate finds the key that a raw one is.
 func (a *Accounts) authenticate(ctx context.Context, raw string) (Key, error) {
 	if raw == "" {
 		return Key{}, ErrMissingKey
@@ -104,7 +116,16 @@ func (a *Accounts) authenticate(ctx context.Context, raw string) (Key, error) {
 	if !wellFormed(raw) {
 		return Key{}, ErrInvalidKey
 	}
-	k, err := a.store.KeyByHash(ctx, sha256.Sum256([]byte(raw)))
+	k, err := a.usable(ctx, sha256.Sum256([]byte(raw)))
+	if err == nil {
+		a.used.touch(k.ID, a.now())
+	}
+	return k, err
+}
+
+// usable finds the key of a hash, if it can be used now.
+func (a *Accounts) usable(ctx context.Context, hash [32]byte) (Key, error) {
+	k, err := a.store.KeyByHash(ctx, hash)
 	if errors.Is(err, ErrNotFound) {
 		return Key{}, ErrInvalidKey
 	}
@@ -115,15 +136,7 @@ func (a *Accounts) authenticate(ctx context.Context, raw string) (Key, error) {
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return Key{}, public(err)
 	}
-	now := a.now()
-	switch {
-	case !k.RevokedAt.IsZero(), !u.DisabledAt.IsZero():
-		return Key{}, ErrInvalidKey
-	case !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt):
-		return Key{}, ErrExpiredKey
-	}
-	a.used.touch(k.ID, now)
-	return k, nil
+	return k, k.Refuses(u, a.now())
 }
 
 func newRawKey() string {

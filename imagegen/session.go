@@ -11,6 +11,7 @@ type Session struct {
 	engine *Engine
 	user   UserID
 	key    KeyID
+	hash   [32]byte // of the key
 }
 
 var _ Service = (*Session)(nil)
@@ -20,6 +21,17 @@ func (s *Session) User() UserID { return s.user }
 
 // KeyID is the API key that the session was authenticated with; "" for one of Engine.As.
 func (s *Session) KeyID() KeyID { return s.key }
+
+// usable returns why the session's key cannot be used any more. It is asked again before a replayed answer:
+// the body of a request may have taken an hour to come. What charges asks in its own commit, see
+// [GenerationStore].
+func (s *Session) usable(ctx context.Context) error {
+	if s.key == "" {
+		return nil
+	}
+	_, err := s.engine.accounts.usable(ctx, s.hash)
+	return err
+}
 
 // Models implements [Service].
 func (s *Session) Models(ctx context.Context) ([]ModelInfo, error) { return s.engine.Models(ctx) }

@@ -30,6 +30,11 @@ type GenerationStore interface {
 	// in the same commit. A key is free when no record holds it or the one that does no longer
 	// reserves it ([Record.Reserves], at the new record's CreatedAt).
 	// *ReservedError: the key is taken. A record of that ID that stands is success and is returned.
+	//
+	// The API key that asked (r.KeyID, unless it is empty) and the user are looked at in the same commit,
+	// before anything else: a request whose key is revoked while it is on its way charges nobody.
+	// ErrInvalidKey: there is no such key of the user, or it is revoked, or the user is disabled, in which
+	// case no key need be named. ErrExpiredKey: it has expired at the record's CreatedAt.
 	Create(ctx context.Context, r Record, lease time.Duration) (Record, error)
 
 	// Update applies a change to the attempt that f names and returns the record as it then stands.
@@ -156,8 +161,8 @@ type UserStore interface {
 	Users(ctx context.Context) ([]User, error)
 	// SetAccountType changes the account type. ErrNotFound.
 	SetAccountType(ctx context.Context, id UserID, accountType string) error
-	// DisableUser makes all keys of the user count as revoked, from now on and for good; the first
-	// time stands. ErrNotFound.
+	// DisableUser makes all keys of the user count as revoked, and refuses all that is yet to be created
+	// for it, from now on and for good; the first time stands. ErrNotFound.
 	DisableUser(ctx context.Context, id UserID, at time.Time) error
 }
 
@@ -185,7 +190,7 @@ type JointStore interface {
 	Joins(l Ledger) bool
 
 	// CreateCharged is Create, Charge(r.Charge()) and Update(Accept) in one commit.
-	// *ReservedError, ErrInsufficientCredits: nothing was written.
+	// *ReservedError, ErrInvalidKey, ErrExpiredKey, ErrInsufficientCredits: nothing was written.
 	CreateCharged(ctx context.Context, r Record, lease time.Duration) (Record, error)
 
 	// FinishSettled is Update(o), Settle(r.Charge().ID, r.Used()), where r.WantsBalance Balance with

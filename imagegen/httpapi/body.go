@@ -70,7 +70,8 @@ func bodyError(err error) error {
 		return tooLarge(e.Limit)
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return imagegen.Invalid("the request body came too slowly: it stalled for %v or fell below %d bytes a second", formdata.Patience, formdata.MinRate)
+		return imagegen.Invalid("the request body came too slowly: it stalled for %v, fell below %d bytes a second or took more than %v",
+			formdata.Patience, formdata.MinRate, formdata.MaxTime)
 	}
 	return &imagegen.Error{Code: imagegen.CodeInvalidRequest, Message: "the request body is malformed or ended early", Err: err}
 }

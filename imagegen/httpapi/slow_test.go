@@ -43,8 +43,9 @@ type line struct {
 	is *is.I
 	imagegentest.Running
 	net.Conn
-	r   *bufio.Reader
-	key string
+	r      *bufio.Reader
+	key    string
+	header string // that each request has more
 }
 
 func connect(t *testing.T, change ...func(*imagegen.Config)) *line {
@@ -76,7 +77,7 @@ func (l *line) say(format string, args ...any) {
 // ask begins a request for images with a body of n bytes.
 func (l *line) ask(contentType string, n int) {
 	l.Helper()
-	l.say("POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n", generations, l.key, contentType, n)
+	l.say("POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n%sContent-Type: %s\r\nContent-Length: %d\r\n\r\n", generations, l.key, l.header, contentType, n)
 }
 
 func (l *line) hear() (status int, body string) {

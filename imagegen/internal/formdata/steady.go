@@ -9,8 +9,11 @@ import (
 const (
 	// Patience is how long a peer may keep a body or an answer waiting.
 	Patience = 30 * time.Second
-	// MinRate is the least bytes a second that a body must come at, on average, beyond Patience.
+	// MinRate is the least bytes a second that a body must come at: of each Patience, not on average, so
+	// that nobody earns hours of silence by a quick beginning.
 	MinRate = 8 << 10
+	// MaxTime is how long a body may take in all.
+	MaxTime = time.Hour
 )
 
 // TransferTime is how long that many bytes may take.
@@ -22,19 +25,21 @@ type Steady struct {
 	Body    io.Reader
 	Control *http.ResponseController
 	Began   time.Time
-	Ended   bool // it was read to its end, or to what is wrong with it
-	n       int64
+	Ended   bool          // it was read to its end, or to what is wrong with it
+	waited  time.Duration // for the peer, beyond what the bytes of the last Patience allow for
 }
 
-// Read implements io.Reader. os.ErrDeadlineExceeded: it came too slowly.
+// Read implements io.Reader. os.ErrDeadlineExceeded: it came too slowly. The time between two reads is
+// the reader's own and does not count but for MaxTime.
 func (s *Steady) Read(p []byte) (int, error) {
-	deadline := time.Now().Add(Patience)
-	if total := s.Began.Add(Patience + TransferTime(s.n)); total.Before(deadline) {
-		deadline = total
+	began := time.Now()
+	deadline := began.Add(Patience - s.waited)
+	if last := s.Began.Add(MaxTime); last.Before(deadline) {
+		deadline = last
 	}
 	s.Control.SetReadDeadline(deadline)
 	n, err := s.Body.Read(p)
-	s.n += int64(n)
+	s.waited = max(0, s.waited+time.Since(began)-TransferTime(int64(n)))
 	s.Ended = err != nil
 	if err == io.EOF {
 		// From here on net/http waits on the connection for a caller that hangs up; a deadline would

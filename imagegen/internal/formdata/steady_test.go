@@ -15,14 +15,15 @@ import (
 	"github.com/matryer/is"
 )
 
-// slow has a peer send pieces of so many bytes, with a pause before each, and tells what a Steady made
-// of them and when.
-func slow(t *testing.T, pieces, size int, pause time.Duration) (n int64, took time.Duration, s *formdata.Steady, err error) {
+// slow has a peer send so many bytes at once, and then pieces with a pause before each, and tells what a
+// Steady made of them and when.
+func slow(t *testing.T, first, pieces, size int, pause time.Duration) (n int64, took time.Duration, s *formdata.Steady, err error) {
 	near, far := net.Pipe()
 	sent := make(chan struct{})
 	go func() {
 		defer close(sent)
 		defer far.Close()
+		far.Write(make([]byte, first))
 		for range pieces {
 			time.Sleep(pause)
 			if _, err := far.Write(make([]byte, size)); err != nil {
@@ -50,6 +51,7 @@ func (d deadlines) SetReadDeadline(t time.Time) error { return d.conn.SetReadDea
 // A body that keeps coming may take its time; one that stalls, or drips, is given up.
 func TestSteady(t *testing.T) {
 	for name, c := range map[string]struct {
+		first        int // bytes at once
 		pieces, size int
 		pause, took  time.Duration
 		slow         bool
@@ -59,11 +61,15 @@ func TestSteady(t *testing.T) {
 		"stalls": {pieces: 3, size: 1000, pause: time.Minute, took: formdata.Patience, slow: true},
 		// Its bytes allow for next to nothing beyond the patience.
 		"drips": {pieces: 1000, size: 1, pause: time.Second, took: formdata.Patience, slow: true},
+		// What came before earns no silence.
+		"drips after a quick beginning":  {first: 40 << 20, pieces: 1000, size: 1, pause: 25 * time.Second, took: formdata.Patience, slow: true},
+		"stalls after a quick beginning": {first: 40 << 20, pieces: 1, size: 1, pause: time.Minute, took: formdata.Patience, slow: true},
+		"steady without end":             {pieces: 1000, size: 10 * formdata.MinRate, pause: 9 * time.Second, took: formdata.MaxTime, slow: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				is := is.New(t)
-				n, took, s, err := slow(t, c.pieces, c.size, c.pause)
+				n, took, s, err := slow(t, c.first, c.pieces, c.size, c.pause)
 				is.Equal(errors.Is(err, os.ErrDeadlineExceeded), c.slow)
 				is.Equal(took.Round(time.Second), c.took)
 				is.True(s.Ended)

@@ -14,11 +14,11 @@ func generationNo(n int) imagegen.GenerationID {
 	return imagegen.GenerationID(fmt.Sprintf("gen_%026d", n))
 }
 
-// recordNo is a record in StateCharging with something in every field. It is alice's.
+// recordNo is a record in StateCharging with something in every field but KeyID, since there is no such key. It is alice's.
 func recordNo(n int, change ...func(*imagegen.Record)) imagegen.Record {
 	r := imagegen.Record{
 		Intent: imagegen.Intent{
-			ID: generationNo(n), User: alice, KeyID: "key_1", Model: "fake-1", Prompt: "a fox, ein Füchslein, 狐", N: 3,
+			ID: generationNo(n), User: alice, Model: "fake-1", Prompt: "a fox, ein Füchslein, 狐", N: 3,
 			Size: imagegen.Size{Width: 1024, Height: 768}, Quality: imagegen.QualityHigh, Effort: imagegen.QualityLow,
 			Ratio: "4:3", Tier: imagegen.Tier1K, Price: 2,
 			References: []imagegen.ReferenceFile{

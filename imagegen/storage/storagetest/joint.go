@@ -19,6 +19,8 @@ func Joint(t *testing.T, open func(t *testing.T) (imagegen.JointStore, imagegen.
 		"CreateReserved":        testCreateChargedReserved,
 		"CreateInsufficient":    testCreateChargedInsufficient,
 		"CreateCharging":        testCreateChargedCharging,
+		"CreateForKey":          testCreateChargedForKey,
+		"CreateRevokedRace":     testCreateRevokedRace,
 		"CreateRace":            testCreateChargedRace,
 		"CreateReservationRace": testCreateChargedReservationRace,
 		"Finish":                testFinishSettled,

@@ -40,6 +40,7 @@ func Store(t *testing.T, open func(t *testing.T) imagegen.Store) {
 	run("Create", testCreate)
 	run("CreateTwice", testCreateTwice)
 	run("CreateRefuses", testCreateRefuses)
+	run("CreateForKey", testCreateForKey)
 	run("Reservation", testReservation)
 	run("ReservationRace", testReservationRace)
 	run("ReservationAbandoned", testReservationAbandoned)

@@ -22,7 +22,7 @@ func (t *Tables) Create(ctx context.Context, r imagegen.Record, lease time.Durat
 		if !errors.Is(err, imagegen.ErrNotFound) {
 			return stands, err
 		}
-		if err := checkReserved(tx, r); err != nil {
+		if err := checkAsked(tx, r); err != nil {
 			return row{}, err
 		}
 		return t.replace(tx, row{}, row{Record: r}, now, now.Add(lease))
@@ -103,6 +103,28 @@ func checkNew(r imagegen.Record) error {
 		return imagegen.Invalid("generation %s is created in state %q; it must be %q", r.ID, r.State, imagegen.StateCharging)
 	}
 	return r.Check()
+}
+
+// checkAsked returns why a new record cannot be had: its API key, its user, its idempotency key.
+func checkAsked(tx kv.Tx, r imagegen.Record) error {
+	u, err := loadUser(tx, r.User)
+	if err != nil && !errors.Is(err, imagegen.ErrNotFound) { // an embedder's users are its own
+		return err
+	}
+	var k imagegen.Key // of who asks without: it refuses a disabled user
+	if r.KeyID != "" {
+		k, err = loadKey(tx, tx.Get(keyIDs, kv.Key(string(r.KeyID))))
+		if errors.Is(err, imagegen.ErrNotFound) || err == nil && k.User != r.User {
+			return imagegen.ErrInvalidKey
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := k.Refuses(u, r.CreatedAt); err != nil {
+		return err
+	}
+	return checkReserved(tx, r)
 }
 
 // checkReserved returns an *imagegen.ReservedError if another record holds the key of r.

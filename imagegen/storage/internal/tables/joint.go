@@ -27,7 +27,7 @@ func (t *Tables) CreateCharged(ctx context.Context, r imagegen.Record, lease tim
 		switch {
 		case errors.Is(err, imagegen.ErrNotFound):
 			to = row{Record: r, joint: true}
-			err = checkReserved(tx, r)
+			err = checkAsked(tx, r)
 		case stands.State != imagegen.StateCharging:
 			return stands, err
 		}
