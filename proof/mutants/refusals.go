@@ -68,10 +68,10 @@ var ofRefusals = []mutant{
 		switch {
 		case errors.Is(err, imagegen.ErrNotFound):
 			to = row{Record: r, joint: true}
-			err = checkReserved(tx, r)
+			err = checkAsked(tx, r)
 `,
 		new: `	at := t.books.Now()
-	if err := t.db.View(ctx, func(tx kv.Tx) error { return checkReserved(tx, r) }); err != nil {
+	if err := t.db.View(ctx, func(tx kv.Tx) error { return checkAsked(tx, r) }); err != nil {
 		return imagegen.Record{}, err
 	}
 	return t.write(ctx, func(tx kv.Tx, now time.Time) (row, error) {
