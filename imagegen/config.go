@@ -50,6 +50,10 @@ type Config struct {
 	Lease  time.Duration // after which an attempt that nobody prolongs is recovered; 0: 30 s
 	Retain time.Duration // ended generations are erased at this age, no less than ReservationTime; 0: never
 
+	// TrailRetain is the age at which rows are removed from the audit trail of a Store that keeps one
+	// ([TrailStore]); 0: never.
+	TrailRetain time.Duration
+
 	Now func() time.Time // nil: time.Now
 	Log *slog.Logger     // nil: silent. Neither prompts nor keys are logged
 }
@@ -145,7 +149,7 @@ func (c Config) check() error {
 	require(c.Store == nil || c.Images != nil, "Config.Images is required: Store keeps no images")
 	require(c.Store == nil || c.Spool != nil, "Config.Spool is required: Store has no spool")
 	require(c.Concurrency > 0 && c.MaxQueued > 0, "Config.Concurrency and Config.MaxQueued cannot be negative")
-	require(c.SlotWait > 0 && c.AttemptTimeout > 0 && c.Grace > 0 && c.MaxAge > 0 && c.Lease > 0 && c.Retain >= 0,
+	require(c.SlotWait > 0 && c.AttemptTimeout > 0 && c.Grace > 0 && c.MaxAge > 0 && c.Lease > 0 && c.Retain >= 0 && c.TrailRetain >= 0,
 		"no duration in Config can be negative")
 	require(c.Retain == 0 || c.Retain >= ReservationTime, "Config.Retain is at least %v: idempotency keys are kept that long", ReservationTime)
 	seen := map[string]bool{}

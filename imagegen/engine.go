@@ -94,6 +94,20 @@ func (e *Engine) Authenticate(ctx context.Context, rawKey string) (*Session, err
 	return &Session{engine: e, user: k.User, key: k.ID, hash: k.Hash}, nil
 }
 
+// Trail is the audit trail of the Store; nil if it keeps none.
+func (e *Engine) Trail() TrailStore {
+	t, _ := e.store.(TrailStore)
+	return t
+}
+
+// note puts a row into the audit trail, where there is one.
+func (e *Engine) note(ctx context.Context, r TrailRow) error {
+	if t := e.Trail(); t != nil {
+		return t.Note(ctx, r)
+	}
+	return nil
+}
+
 // Accounts manages users and keys.
 func (e *Engine) Accounts() *Accounts { return e.accounts }
 

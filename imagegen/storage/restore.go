@@ -181,7 +181,8 @@ func (u *unpacking) complete(rest io.Reader) error {
 	}
 }
 
-// check audits what was unpacked: the books, and each image and reference image against its record.
+// check audits what was unpacked: the books, and each image and reference image against its record. The
+// audit trail goes on with who restored it.
 func (u *unpacking) check(ctx context.Context) error {
 	db, err := Open(u.dir, &Options{MustExist: true})
 	if err != nil {
@@ -190,6 +191,9 @@ func (u *unpacking) check(ctx context.Context) error {
 	report, err := db.auditAlone(ctx)
 	if err == nil && report.Clean() {
 		err = u.checkUploads(db)
+	}
+	if err == nil && report.Clean() {
+		err = db.Note(ctx, imagegen.TrailRow{Act: imagegen.ActDataRestore, Outcome: imagegen.TrailDone})
 	}
 	if err = errors.Join(err, db.Close()); err != nil {
 		return err

@@ -183,7 +183,10 @@ func (db *DB) Close() (err error) {
 	db.close.Do(func() {
 		db.quit()
 		db.background.Wait()
-		err = db.file.stop()
+		if t, open := db.trails.(*trail.Trail); open {
+			err = t.WriteCounts(context.Background())
+		}
+		err = errors.Join(err, db.file.stop())
 		if db.root != nil {
 			err = errors.Join(err, db.root.Close())
 		}

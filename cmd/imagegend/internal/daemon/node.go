@@ -44,6 +44,7 @@ func openNode(dir string, models []imagegen.Model, s config.Server, log *slog.Lo
 		SlotWait:       s.SlotWait,
 		AttemptTimeout: s.AttemptTimeout,
 		Retain:         s.Retain,
+		TrailRetain:    s.TrailRetain,
 		Thumbnails:     s.Console,
 		Log:            log,
 	})
