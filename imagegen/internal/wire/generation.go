@@ -112,18 +112,6 @@ func (w Generation) Result() (imagegen.Result, error) {
 	return r, err
 }
 
-// NewList converts; addresses begin with base.
-func NewList(p imagegen.Page, base string) List {
-	w := List{Object: "list", Data: make([]Generation, len(p.Generations))}
-	for i, g := range p.Generations {
-		w.Data[i] = NewGeneration(g, base)
-	}
-	if p.Next != "" {
-		w.HasMore, w.NextCursor = true, &p.Next
-	}
-	return w
-}
-
 // Value converts back. An error means that the body is not one of this interface.
 func (w List) Value() (imagegen.Page, error) {
 	p := imagegen.Page{Generations: make([]imagegen.Generation, len(w.Data))}

@@ -49,7 +49,11 @@ func TestListRoundTrip(t *testing.T) {
 		{ID: "gen_1", Status: imagegen.StatusFailed, CreatedAt: created, CompletedAt: created,
 			Failure: &imagegen.Error{Code: imagegen.CodeGenerationFailed, Message: "no", Generation: "gen_1"}},
 	}}
-	got, err := through(t, wire.NewList(want, base)).Value()
+	sent := wire.List{HasMore: true, NextCursor: &want.Next}
+	for _, g := range want.Generations {
+		sent.Data = append(sent.Data, wire.NewGeneration(g, base))
+	}
+	got, err := through(t, sent).Value()
 	is.NoErr(err)
 	is.Equal(cmp.Diff(want, got), "")
 
