@@ -187,4 +187,44 @@ var ofDurability = []mutant{
 		new:     `		_ = wrong`,
 		catcher: catcher{pkg: disk, run: "TestALivePageThatIsFree"},
 	},
+	{
+		name: "refusal-moves-the-horizon", breaks: "behind a refusal nobody reads what is not flushed",
+		file:    "imagegen/storage/committer.go",
+		old:     `	case t.written == 0: // refusals, and what stood already: no commit for those` + "\n",
+		new:     `	case t.written == 0:` + "\n" + `		d.horizon.reach(bolt.ID())` + "\n",
+		catcher: catcher{pkg: disk, run: "TestAReaderBehindARefusal"},
+	},
+	{
+		name: "directory-believed-durable", breaks: "the directory of an image is durable before the image is told of",
+		file: "imagegen/storage/images.go",
+		old: `	if err := i.files.syncDir(imagesDir); err != nil {
+		return notApplied(err)
+	}
+	for _, n := range made {
+		i.shards[n] = true
+	}
+`,
+		new: `	for _, n := range made {
+		i.shards[n] = true
+	}
+	if err := i.files.syncDir(imagesDir); err != nil {
+		return notApplied(err)
+	}
+`,
+		catcher: catcher{pkg: disk, run: "TestADirectoryWhoseNameIsNotFlushed"},
+	},
+	{
+		name: "restored-not-flushed", breaks: "what was restored outlives a power cut",
+		file:    "imagegen/storage/restore.go",
+		old:     `return n, errors.Join(err, f.Sync(), f.Close())`,
+		new:     `return n, errors.Join(err, f.Close())`,
+		catcher: catcher{pkg: disk, run: "TestARestorationOutlivesAPowerCut"},
+	},
+	{
+		name: "spool-not-flushed", breaks: "the name of a reference image that is kept is durable",
+		file:    "imagegen/storage/spool.go",
+		old:     `return s.files.syncDir(spoolDir)`,
+		new:     `return nil`,
+		catcher: catcher{pkg: disk, run: "TestKeepFlushesNames"},
+	},
 }
