@@ -139,7 +139,7 @@ func (r Record) providerRequest() ProviderRequest {
 func (e *Engine) references(r Record) []ProviderReference {
 	var all []ProviderReference
 	for _, f := range r.References {
-		all = append(all, ProviderReference{Reference: spooled{e.spool, f.ID}, MediaType: f.MediaType,
+		all = append(all, ProviderReference{Reference: spooled{e.spool, f}, MediaType: f.MediaType,
 			Size: f.Size, Width: f.Width, Height: f.Height})
 	}
 	return all

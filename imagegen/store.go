@@ -55,8 +55,9 @@ type GenerationStore interface {
 	// were not abandoned, also when it is invisible or reserves the key no longer. ErrNotFound.
 	Reserved(ctx context.Context, u UserID, key string) (Record, error)
 
-	// Ended returns up to n records in a terminal state that were created before the given time, oldest first.
-	Ended(ctx context.Context, before time.Time, n int) ([]Record, error)
+	// Ended returns up to n records that had ended by the given time, in the order in which they were
+	// created. Those that had not hold up none that had.
+	Ended(ctx context.Context, by time.Time, n int) ([]Record, error)
 }
 
 // Queue hands out work. Leases and delays are durations on the store's own clock.

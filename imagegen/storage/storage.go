@@ -172,6 +172,7 @@ func (db *DB) openTables() (err error) {
 		return err
 	}
 	t := tables.New(db.file, db.clock, db.now)
+	t.OnDamage = func(err error) { db.log.Error("the database is damaged; run an audit", "error", err) }
 	db.store, db.inspector, db.logins, db.books, db.daybook = t, t, t, db.clock, db.clock
 	db.trails = trail.New(db.file, db.now)
 	return t.Load(context.Background())
@@ -261,9 +262,9 @@ func (db *DB) TidyTrail(ctx context.Context, before time.Time) error {
 
 // Ended implements [imagegen.GenerationStore]. While the clock is in doubt it lists none: what has
 // reached its age is erased for good.
-func (db *DB) Ended(ctx context.Context, before time.Time, limit int) ([]imagegen.Record, error) {
+func (db *DB) Ended(ctx context.Context, by time.Time, limit int) ([]imagegen.Record, error) {
 	if db.clockTrusted() != nil {
 		return nil, nil
 	}
-	return db.store.Ended(ctx, before, limit)
+	return db.store.Ended(ctx, by, limit)
 }

@@ -227,4 +227,25 @@ var ofDurability = []mutant{
 		new:     `return nil`,
 		catcher: catcher{pkg: disk, run: "TestKeepFlushesNames"},
 	},
+	{
+		name: "sparse-restored", breaks: "a few KiB that are restored fill no disk",
+		file:    "imagegen/storage/restore.go",
+		old:     `if strings.HasPrefix(key, "GNU.sparse.") {`,
+		new:     `if strings.HasPrefix(key, "GNU.sparse.") && h.Size < 0 {`,
+		catcher: catcher{pkg: disk, run: "TestASparseArchiveIsRefused"},
+	},
+	{
+		name: "damaged-stops-all", breaks: "one damaged generation stops nobody else",
+		file:    "imagegen/storage/internal/tables/aside.go",
+		old:     `	err = kv.Spare(func() (err error) {`,
+		new:     `	err = func(f func() error) error { return f() }(func() (err error) {`,
+		catcher: catcher{pkg: disk, run: "TestADamagedGenerationIsPutAside"},
+	},
+	{
+		name: "references-of-the-damaged-swept", breaks: "while a record cannot be read, references are nobody's leftovers",
+		file:    "imagegen/storage/upkeep.go",
+		old:     `if len(damaged) > 0 {`,
+		new:     `if len(damaged) > 1 {`,
+		catcher: catcher{pkg: disk, run: "TestADamagedGenerationIsPutAside"},
+	},
 }

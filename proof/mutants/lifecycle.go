@@ -189,4 +189,18 @@ var ofLifecycle = []mutant{
 		new:     ``,
 		catcher: catcher{pkg: core, run: "TestProviderOutcomes"},
 	},
+	{
+		name: "reference-not-verified", breaks: "a provider gets the references that were accepted",
+		file:    "imagegen/spooled.go",
+		old:     `if n != s.file.Size || `,
+		new:     `if n != s.file.Size && `,
+		catcher: catcher{pkg: core, run: "TestAReferenceThatIsDamaged"},
+	},
+	{
+		name: "retention-stops-early", breaks: "what is old is erased whatever came before it",
+		file:    "imagegen/storage/internal/tables/list.go",
+		old:     `			if err == nil && !r.CompletedAt.After(by) {` + "\n",
+		new:     `			if err == nil && r.CompletedAt.After(by) { return false }` + "\n" + `			if err == nil {` + "\n",
+		catcher: catcher{pkg: memory, run: "TestStore/EndedBehindOthers"},
+	},
 }

@@ -81,7 +81,7 @@ func (s *store) isListed(r imagegen.Record) {
 			s.is.Equal(diff(r, rs[0]), "")
 		}
 	}
-	old, err := s.Ended(s.t.Context(), r.CreatedAt.Add(time.Second), 10)
+	old, err := s.Ended(s.t.Context(), r.CreatedAt.Add(time.Hour), 10)
 	s.is.NoErr(err)
 	s.is.Equal(len(old) == 1, r.Terminal())
 	held, err := s.Reserved(s.t.Context(), r.User, r.IdempotencyKey)
