@@ -54,6 +54,12 @@ type Config struct {
 	// ([TrailStore]); 0: never.
 	TrailRetain time.Duration
 
+	// These are for a Ledger that shares no transaction with the Store. LedgerTimeout bounds one call
+	// of it; 0: 5 s. LedgerTries is how often a call is made that fails in passing, at once but for short
+	// pauses, before that counts; 0: 5. What is in doubt then is left to recovery.
+	LedgerTimeout time.Duration
+	LedgerTries   int
+
 	Now func() time.Time // nil: time.Now
 	Log *slog.Logger     // nil: silent. Neither prompts nor keys are logged
 }
@@ -93,6 +99,8 @@ const (
 	defaultGrace          = 10 * time.Second
 	defaultMaxAge         = 24 * time.Hour
 	defaultLease          = 30 * time.Second
+	defaultLedgerTimeout  = 5 * time.Second
+	defaultLedgerTries    = 5
 )
 
 func (c Config) withDefaults() Config {
@@ -103,6 +111,8 @@ func (c Config) withDefaults() Config {
 	orDefault(&c.Grace, defaultGrace)
 	orDefault(&c.MaxAge, defaultMaxAge)
 	orDefault(&c.Lease, defaultLease)
+	orDefault(&c.LedgerTimeout, defaultLedgerTimeout)
+	orDefault(&c.LedgerTries, defaultLedgerTries)
 	if c.Backoff == nil {
 		c.Backoff = []time.Duration{time.Second, 5 * time.Second}
 	}
@@ -149,6 +159,7 @@ func (c Config) check() error {
 	require(c.Store == nil || c.Images != nil, "Config.Images is required: Store keeps no images")
 	require(c.Store == nil || c.Spool != nil, "Config.Spool is required: Store has no spool")
 	require(c.Concurrency > 0 && c.MaxQueued > 0, "Config.Concurrency and Config.MaxQueued cannot be negative")
+	require(c.LedgerTries > 0 && c.LedgerTimeout > 0, "Config.LedgerTries and Config.LedgerTimeout cannot be negative")
 	require(c.SlotWait > 0 && c.AttemptTimeout > 0 && c.Grace > 0 && c.MaxAge > 0 && c.Lease > 0 && c.Retain >= 0 && c.TrailRetain >= 0,
 		"no duration in Config can be negative")
 	require(c.Retain == 0 || c.Retain >= ReservationTime, "Config.Retain is at least %v: idempotency keys are kept that long", ReservationTime)

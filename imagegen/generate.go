@@ -91,7 +91,9 @@ func (c *call) queue(ctx context.Context) (Result, error) {
 			return Result{}, public(err)
 		}
 	}
+	e.leases.hold(c.record.Fence(), func(error) {}) // a charge may take longer than a lease lasts
 	r, err := c.accept(ctx)
+	e.leases.drop(c.record.Fence())
 	if err != nil {
 		return c.refused(ctx, err)
 	}
@@ -203,7 +205,7 @@ func (c *call) refused(ctx context.Context, err error) (Result, error) {
 // tooFewCredits tells what the request costs and, unless that has changed meanwhile, what is there.
 func (c *call) tooFewCredits(ctx context.Context, err error) error {
 	cost := c.record.Charge().Credits
-	b, failed := c.engine.ledger.Balance(ctx, c.record.User)
+	b, failed := c.engine.balance(ctx, c.record.User)
 	if failed != nil || b.Credits >= cost {
 		return public(err)
 	}

@@ -106,7 +106,7 @@ func (r Record) Fence() Fence { return Fence{r.ID, r.Attempt} }
 
 // Charge is what the generation costs if all images come.
 func (r Record) Charge() Charge {
-	return Charge{ID: ChargeID(r.ID), User: r.User, Credits: r.Price * Credits(r.N)}
+	return Charge{ID: ChargeID(r.ID), User: r.User, Credits: r.Price * Credits(r.N), Model: r.Model, Tier: r.Tier, N: r.N}
 }
 
 // Used is what the images that came cost.
