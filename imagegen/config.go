@@ -59,6 +59,13 @@ type Config struct {
 	// pauses, before that counts; 0: 5. What is in doubt then is left to recovery.
 	LedgerTimeout time.Duration
 	LedgerTries   int
+	// MaxWaiting is how many calls of one API key, or of one user without any, may wait at once for the answer of
+	// an equal call that is under way; 0: 8. Beyond it, and with a negative one always, a call with its
+	// idempotency key gets ErrIdempotencyKeyInUse.
+	MaxWaiting int
+	// JoinWindow is how long after its end a generation whose answer nobody received is given to an equal
+	// call, see Joining; 0: 10 minutes, negative: no call joins another.
+	JoinWindow time.Duration
 
 	Now func() time.Time // nil: time.Now
 	Log *slog.Logger     // nil: silent. Neither prompts nor keys are logged
@@ -101,6 +108,8 @@ const (
 	defaultLease          = 30 * time.Second
 	defaultLedgerTimeout  = 5 * time.Second
 	defaultLedgerTries    = 5
+	defaultMaxWaiting     = 8
+	defaultJoinWindow     = 10 * time.Minute
 )
 
 func (c Config) withDefaults() Config {
@@ -113,6 +122,8 @@ func (c Config) withDefaults() Config {
 	orDefault(&c.Lease, defaultLease)
 	orDefault(&c.LedgerTimeout, defaultLedgerTimeout)
 	orDefault(&c.LedgerTries, defaultLedgerTries)
+	orDefault(&c.MaxWaiting, defaultMaxWaiting)
+	orDefault(&c.JoinWindow, defaultJoinWindow)
 	if c.Backoff == nil {
 		c.Backoff = []time.Duration{time.Second, 5 * time.Second}
 	}

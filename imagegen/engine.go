@@ -26,6 +26,8 @@ type Engine struct {
 	receiving *semaphore.Weighted // bytes of images that are held in memory as they came
 	decoding  *semaphore.Weighted // bytes of what is decoded
 	calls     *callsInFlight
+	open      *openCalls
+	awaiting  *awaiting
 	joining   atomic.Int64 // asynchronous generations on their way into the queue
 	leases    *leases
 	life      *lifecycle
@@ -62,6 +64,8 @@ func New(cfg Config) (*Engine, error) {
 		receiving: semaphore.NewWeighted(receiveBudget),
 		decoding:  semaphore.NewWeighted(decodeBudget),
 		calls:     newCallsInFlight(),
+		open:      newOpenCalls(),
+		awaiting:  newAwaiting(cfg.MaxWaiting),
 		leases:    newLeases(),
 		life:      newLifecycle(),
 

@@ -58,6 +58,10 @@ type GenerationStore interface {
 	// Ended returns up to n records that had ended by the given time, in the order in which they were
 	// created. Those that had not hold up none that had.
 	Ended(ctx context.Context, by time.Time, n int) ([]Record, error)
+
+	// Undelivered returns the user's records with that JoinKey whose answer nobody has received
+	// (Progress.Undelivered), oldest first, at most 100.
+	Undelivered(ctx context.Context, u UserID, joinKey [32]byte) ([]Record, error)
 }
 
 // Queue hands out work. Leases and delays are durations on the store's own clock.

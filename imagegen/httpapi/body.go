@@ -44,7 +44,7 @@ func (a *api) readJSON(x *exchange) (imagegen.GenerateRequest, error) {
 	if err != nil {
 		return imagegen.GenerateRequest{}, bodyError(err)
 	}
-	var f form
+	f := newForm()
 	err = scanObject(b, f.setJSON)
 	return f.request, err
 }

@@ -34,7 +34,7 @@ func (a *api) readMultipart(x *exchange, boundary string) (q imagegen.GenerateRe
 	if err != nil {
 		return q, err
 	}
-	u := &upload{engine: a.engine, text: formdata.MaxText, held: a.intake.hold(x.session.KeyID())}
+	u := &upload{form: newForm(), engine: a.engine, text: formdata.MaxText, held: a.intake.hold(x.session.KeyID())}
 	defer u.held.release()
 	take := func(part formdata.Part) error { return u.add(x.ctx, part) }
 	if err := formdata.Read(body, boundary, take); err != nil {

@@ -42,13 +42,14 @@ type DB struct {
 	*images
 	*spool
 
-	dir   string
-	log   *slog.Logger
-	now   func() time.Time
-	root  *os.Root
-	file  *database
-	clock *ledger.Ledger
-	space *space
+	dir    string
+	log    *slog.Logger
+	now    func() time.Time
+	root   *os.Root
+	file   *database
+	clock  *ledger.Ledger
+	tables *tables.Tables
+	space  *space
 
 	background sync.WaitGroup
 	quit       context.CancelFunc
@@ -137,6 +138,7 @@ func (db *DB) start() error {
 	if err := db.openTables(); err != nil {
 		return err
 	}
+	db.takeUpAnswers(context.Background())
 	if err := db.sweep(context.Background()); err != nil {
 		return err
 	}
@@ -173,6 +175,7 @@ func (db *DB) openTables() (err error) {
 	}
 	t := tables.New(db.file, db.clock, db.now)
 	t.OnDamage = func(err error) { db.log.Error("the database is damaged; run an audit", "error", err) }
+	db.tables = t
 	db.store, db.inspector, db.logins, db.books, db.daybook = t, t, t, db.clock, db.clock
 	db.trails = trail.New(db.file, db.now)
 	return t.Load(context.Background())
@@ -189,7 +192,7 @@ func (db *DB) Close() (err error) {
 		}
 		err = errors.Join(err, db.file.stop())
 		if db.root != nil {
-			err = errors.Join(err, db.root.Close())
+			err = errors.Join(err, db.noteStopped(), db.root.Close())
 		}
 	})
 	if err != nil {

@@ -104,7 +104,6 @@ func (w Generation) Value() (imagegen.Generation, error) {
 func (w Generation) Result() (imagegen.Result, error) {
 	g, err := w.Value()
 	r := imagegen.Result{Generation: g}
-	r.BaseURL, _ = GenerationAt(w.PollURL)
 	if w.Balance != nil {
 		b := w.Balance.Value()
 		r.Balance = &b

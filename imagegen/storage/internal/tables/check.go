@@ -14,8 +14,8 @@ import (
 
 // Check goes over the generations and reports every broken invariant: a generation has ended if
 // and only if its charge is closed, it cost its price times the images published, what it says of
-// them is whole, and the indexes name what is there and nothing else. It reports as well what was lost
-// of users, keys and sign-ins. It returns how many generations there are. An error means that the check could not be carried out.
+// them is whole, and the indexes name what is there and nothing else. It returns how many
+// generations there are. An error means that the check could not be carried out.
 //
 // A charge with the identifier of a generation, open or spent, has to have that generation, unless
 // there is none at all: then the books serve another store. Other charges are the embedder's own.
@@ -26,14 +26,13 @@ func Check(ctx context.Context, tx kv.Tx, report func(imagegen.Violation)) (gene
 		c.generation(imagegen.GenerationID(id))
 		return ctx.Err() == nil
 	})
-	for _, b := range []kv.Bucket{open, ended, erased, listed, due, delayed, reserved} {
+	for _, b := range []kv.Bucket{open, ended, erased, listed, due, delayed, reserved, undelivered} {
 		tx.Ascend(b, nil, func(key, value []byte) bool {
 			c.named(b, key, value)
 			return ctx.Err() == nil
 		})
 	}
 	c.turns()
-	c.people()
 	if generations > 0 {
 		ledger.Unreturned(tx, func(id imagegen.ChargeID) bool {
 			c.charged(imagegen.GenerationID(id))
@@ -129,7 +128,7 @@ func (c *checker) named(b kv.Bucket, key, value []byte) {
 		return
 	}
 	switch b {
-	case listed, due, delayed:
+	case listed, due, delayed, undelivered:
 		if !slices.ContainsFunc(r.entries(), entry{b, key}.equal) {
 			c.violation("index", id, "%s has it where it does not belong", b)
 		}
@@ -148,6 +147,9 @@ func namedBy(b kv.Bucket, key, value []byte) imagegen.GenerationID {
 	case delayed:
 		_, id := delayOf(key)
 		return id
+	case undelivered: // user, NUL, JoinKey, generation
+		_, rest, _ := bytes.Cut(key, []byte{0})
+		return imagegen.GenerationID(rest[min(len(imagegen.Record{}.JoinKey), len(rest)):])
 	case reserved:
 		return imagegen.GenerationID(value)
 	}
