@@ -52,7 +52,7 @@ func (a *attempt) run(base context.Context, limit time.Duration) {
 		if !a.conclude(base, err) || a.litter {
 			a.sweep(base)
 		}
-		e.slots.release()
+		e.slots.release(a.record.User)
 	}()
 	e.removeFormerImages(ctx, a.record)
 	err = a.collect(ctx)

@@ -13,14 +13,13 @@ const mostClaims = 16
 func (e *Engine) dispatch(ctx context.Context) {
 	for ctx.Err() == nil {
 		wake := e.store.Wake() // before Claim, so that nothing is missed
-		free := e.takeSlots(ctx)
-		if free == 0 {
+		offered, err := e.slots.forQueue(ctx)
+		if err != nil {
 			return
 		}
-		records, next, err := e.store.Claim(ctx, Demand{Most: free, Lease: e.cfg.Lease})
-		for range free - len(records) {
-			e.slots.release()
-		}
+		offered.Lease = e.cfg.Lease
+		records, next, err := e.store.Claim(ctx, offered)
+		better := e.slots.claimed(offered, records)
 		for _, r := range records {
 			e.launch(r)
 		}
@@ -33,27 +32,16 @@ func (e *Engine) dispatch(ctx context.Context) {
 		if err != nil || next <= 0 || next > e.cfg.Lease { // by then the clock may have been set
 			next = e.cfg.Lease
 		}
-		pause(ctx, next, wake)
+		pause(ctx, next, wake, better)
 	}
-}
-
-// takeSlots waits for one slot and takes more if they are free.
-func (e *Engine) takeSlots(ctx context.Context) int {
-	if e.slots.acquire(ctx, queueUser, 0) != nil {
-		return 0
-	}
-	n := 1
-	for n < mostClaims && e.slots.tryAcquire() {
-		n++
-	}
-	return n
 }
 
 // launch begins an attempt at a claimed generation, which holds a slot.
 func (e *Engine) launch(r Record) {
+	e.meet(context.Background(), r.User)
 	unfit := e.unfit(r)
 	if err := e.life.enter(); err != nil || unfit != "" {
-		e.slots.release()
+		e.slots.release(r.User)
 		e.putAside(r, unfit)
 		if err == nil {
 			e.life.leave()
@@ -104,12 +92,15 @@ func (e *Engine) fail(ctx context.Context, r Record, detail string) error {
 	return nil
 }
 
-// pause waits for a time, or until woken or told to end.
-func pause(ctx context.Context, d time.Duration, wake <-chan struct{}) {
+// pause waits for a time, or until woken, by up to two, or told to end.
+func pause(ctx context.Context, d time.Duration, wakes ...<-chan struct{}) {
+	var wake [2]<-chan struct{}
+	copy(wake[:], wakes)
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
-	case <-wake:
+	case <-wake[0]:
+	case <-wake[1]:
 	case <-t.C:
 	case <-ctx.Done():
 	}

@@ -3,7 +3,6 @@ package imagegen
 import (
 	"context"
 	"errors"
-	"sync/atomic"
 
 	"golang.org/x/sync/semaphore"
 )
@@ -23,12 +22,10 @@ type Engine struct {
 	ids      *idSource
 
 	slots     *slots
+	shares    *shares
 	receiving *semaphore.Weighted // bytes of images that are held in memory as they came
 	decoding  *semaphore.Weighted // bytes of what is decoded
 	calls     *callsInFlight
-	open      *openCalls
-	awaiting  *awaiting
-	joining   atomic.Int64 // asynchronous generations on their way into the queue
 	leases    *leases
 	life      *lifecycle
 	leftovers leftovers
@@ -61,11 +58,10 @@ func New(cfg Config) (*Engine, error) {
 		accounts:  &Accounts{store: cfg.Store, now: cfg.Now, ids: ids, used: &keyUse{}},
 		ids:       ids,
 		slots:     newSlots(cfg.Concurrency),
+		shares:    newShares(),
 		receiving: semaphore.NewWeighted(receiveBudget),
 		decoding:  semaphore.NewWeighted(decodeBudget),
 		calls:     newCallsInFlight(),
-		open:      newOpenCalls(),
-		awaiting:  newAwaiting(cfg.MaxWaiting),
 		leases:    newLeases(),
 		life:      newLifecycle(),
 
@@ -96,20 +92,6 @@ func (e *Engine) Authenticate(ctx context.Context, rawKey string) (*Session, err
 		return nil, err
 	}
 	return &Session{engine: e, user: k.User, key: k.ID, hash: k.Hash}, nil
-}
-
-// Trail is the audit trail of the Store; nil if it keeps none.
-func (e *Engine) Trail() TrailStore {
-	t, _ := e.store.(TrailStore)
-	return t
-}
-
-// note puts a row into the audit trail, where there is one.
-func (e *Engine) note(ctx context.Context, r TrailRow) error {
-	if t := e.Trail(); t != nil {
-		return t.Note(ctx, r)
-	}
-	return nil
 }
 
 // Accounts manages users and keys.

@@ -18,15 +18,12 @@ func (e *Engine) recoverAbandoned(ctx context.Context) {
 			e.cfg.Log.Warn("abandoned work could not be looked for", "error", err)
 		}
 		for _, r := range records {
-			if ctx.Err() != nil { // what is left is taken up when its leases have ended
-				return
-			}
 			if err := e.recoverOne(r); err != nil {
 				e.cfg.Log.Warn("a generation is left for a later recovery", "generation", r.ID, "state", r.State, "error", err)
 			}
 		}
 		if err != nil || len(records) < mostRecovered {
-			pause(ctx, interval, nil)
+			pause(ctx, interval)
 		}
 	}
 }
@@ -46,9 +43,8 @@ func (e *Engine) abandoned(ctx context.Context) ([]Record, error) {
 
 // recoverOne repeats the step that was not finished.
 func (e *Engine) recoverOne(r Record) error {
-	ctx := context.Background()
-	e.leases.hold(r.Fence(), func(error) {}) // the ledger may take longer than a lease lasts
-	defer e.leases.drop(r.Fence())
+	ctx, cancel := detach(context.Background())
+	defer cancel()
 	switch r.State {
 	case StateCharging:
 		err := e.void(ctx, r)

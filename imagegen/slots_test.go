@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/matryer/is"
 )
 
@@ -24,7 +25,7 @@ func TestSlotsServeUsersInTurn(t *testing.T) {
 				go func() {
 					if s.acquire(context.Background(), u, 0) == nil {
 						order = append(order, u)
-						s.release()
+						s.release(u)
 					}
 				}()
 				synctest.Wait()
@@ -33,13 +34,12 @@ func TestSlotsServeUsersInTurn(t *testing.T) {
 		want("greedy", 5)
 		want("modest", 2)
 		want("late", 1)
-		s.release()
+		s.release("first")
 		synctest.Wait()
 		if diff := cmp.Diff([]UserID{"greedy", "modest", "late", "greedy", "modest", "greedy", "greedy", "greedy"}, order); diff != "" {
 			t.Error(diff)
 		}
-		is.Equal(s.free, 1)
-		is.Equal(len(s.users), 0)
+		idle(t, s, 1)
 	})
 }
 
@@ -58,11 +58,10 @@ func TestSlotsGiveUp(t *testing.T) {
 		defer cancel()
 		is.Equal(s.acquire(ctx, "b", 0), context.DeadlineExceeded)
 
-		s.release()
+		s.release("a")
 		is.NoErr(s.acquire(t.Context(), "c", 0)) // nobody in the way
-		s.release()
-		is.Equal(s.free, 1)
-		is.Equal(len(s.users), 0)
+		s.release("c")
+		idle(t, s, 1)
 	})
 }
 
@@ -77,14 +76,15 @@ func TestSlotsUnderChurn(t *testing.T) {
 			ok := true
 			for j := range 50 {
 				ctx, cancel := context.WithTimeout(context.Background(), time.Duration(i*j%7)*time.Microsecond)
-				if s.acquire(ctx, UserID(fmt.Sprint(i%5)), 0) == nil {
+				u := UserID(fmt.Sprint(i % 5))
+				if s.acquire(ctx, u, 0) == nil {
 					select {
 					case out <- struct{}{}:
 						<-out
 					default:
 						ok = false
 					}
-					s.release()
+					s.release(u)
 				}
 				cancel()
 			}
@@ -94,6 +94,213 @@ func TestSlotsUnderChurn(t *testing.T) {
 	for range 64 {
 		is.True(<-done) // never more than three at once
 	}
-	is.Equal(s.free, 3)
-	is.Equal(len(s.waiting), 0)
+	idle(t, s, 3)
+}
+
+// idle checks that nothing is held, and nobody remembered.
+func idle(t *testing.T, s *slots, free int) {
+	t.Helper()
+	is := is.New(t)
+	is.Equal(s.free, free)
+	is.Equal(len(s.held)+s.lines.callers+len(s.lines.of)+len(s.lines.order), 0)
+}
+
+// A slot that comes to somebody who has just given up goes to the next.
+func TestSlotGivenUp(t *testing.T) {
+	is := is.New(t)
+	s := newSlots(1)
+	is.True(s.tryAcquire("a"))
+	late, next := s.join("b"), s.join("c")
+	s.release("a")
+	<-late.ready
+	is.Equal(s.giveUp(late, context.Canceled), context.Canceled)
+	select {
+	case <-next.ready:
+	default:
+		t.Fatal("the slot is free, and nobody was woken")
+	}
+	s.release("c")
+	idle(t, s, 1)
+}
+
+// handed tells who has a slot by now.
+func handed(waiting map[UserID]*waiter) (users []UserID) {
+	for u, w := range waiting {
+		select {
+		case <-w.ready:
+			users = append(users, u)
+			delete(waiting, u)
+		default:
+		}
+	}
+	return users
+}
+
+// A slot that gets free goes to who holds fewest, however long others have waited.
+func TestSlotsGoToWhoHoldsFewest(t *testing.T) {
+	is := is.New(t)
+	s := newSlots(6)
+	for range 3 {
+		is.True(s.tryAcquire("three"))
+	}
+	for range 2 {
+		is.True(s.tryAcquire("two"))
+	}
+	is.True(s.tryAcquire("one"))
+	waiting := map[UserID]*waiter{}
+	for _, u := range []UserID{"three", "two", "one", "none"} {
+		waiting[u] = s.join(u)
+	}
+	var order []UserID
+	for _, done := range []UserID{"three", "none", "two", "three"} {
+		s.release(done)
+		order = append(order, handed(waiting)...)
+	}
+	is.Equal(order, []UserID{"none", "one", "two", "three"})
+}
+
+// Kept slots go to users who hold none, and to nobody else.
+func TestKeptSlots(t *testing.T) {
+	is := is.New(t)
+	is.Equal([]int{keptSlots(1), keptSlots(2), keptSlots(15), keptSlots(16), keptSlots(40)}, []int{0, 1, 1, 2, 5})
+	s := newSlots(4)
+	s.keep(1)
+	for range 3 {
+		is.True(s.tryAcquire("greedy"))
+	}
+	is.True(!s.tryAcquire("greedy"))
+	more := s.join("greedy")
+	is.True(s.tryAcquire("modest") || s.join("modest").place == nil) // past a line that has to wait
+	s.release("modest")
+	is.Equal(len(handed(map[UserID]*waiter{"greedy": more})), 0)
+	s.release("greedy")
+	is.Equal(len(handed(map[UserID]*waiter{"greedy": more})), 1)
+	s.keep(0) // of which none is taken back
+	is.True(s.tryAcquire("greedy"))
+}
+
+// What the queue is offered follows from who waits, and who holds what.
+func TestOffers(t *testing.T) {
+	for name, test := range map[string]struct {
+		all, kept     int
+		held, waiting []UserID
+		late          []UserID // who wait since after the queue asked
+		want          Demand
+	}{
+		"all that is free":              {all: 5, held: []UserID{"a"}, want: Demand{Most: 4, Held: map[UserID]int{"a": 1}}},
+		"no more than one claim takes":  {all: 50, want: Demand{Most: mostClaims}},
+		"all but what is kept":          {all: 5, kept: 2, want: Demand{Most: 3}},
+		"what is kept, to who has none": {all: 3, kept: 2, held: []UserID{"a"}, want: Demand{Most: 2, Below: 1, Held: map[UserID]int{"a": 1}}},
+		"to who holds fewer than who waits longer": {all: 3, held: []UserID{"a", "a", "b"}, waiting: []UserID{"a"},
+			want: Demand{Most: 1, Below: 1, Held: map[UserID]int{"a": 1, "b": 1}}},
+		"to who holds no more than who came later": {all: 3, held: []UserID{"a", "a", "b"}, late: []UserID{"a"},
+			want: Demand{Most: 1, Below: 2, Held: map[UserID]int{"a": 1, "b": 1}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				is := is.New(t)
+				s := newSlots(test.all)
+				for _, u := range test.held {
+					is.True(s.tryAcquire(u))
+				}
+				s.keep(test.kept)
+				for _, u := range test.waiting {
+					s.join(u)
+				}
+				got := make(chan Demand, 1)
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				go func() {
+					d, _ := s.forQueue(ctx)
+					got <- d
+				}()
+				synctest.Wait()
+				for _, u := range test.late {
+					s.join(u)
+				}
+				if len(test.waiting)+len(test.late) > 0 {
+					is.Equal(len(got), 0)
+					s.release("a")
+				}
+				if diff := cmp.Diff(test.want, <-got, cmpopts.EquateEmpty()); diff != "" {
+					t.Error(diff)
+				}
+			})
+		})
+	}
+}
+
+// Callers and the queue take turns where both would have the same.
+func TestQueueAndCallersTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		s := newSlots(1)
+		is.True(s.tryAcquire("first"))
+		var order []UserID
+		for range 3 {
+			go func() {
+				if s.acquire(t.Context(), "caller", 0) == nil {
+					order = append(order, "caller")
+					time.Sleep(time.Second)
+					s.release("caller")
+				}
+			}()
+		}
+		synctest.Wait()
+		go func() {
+			for range 3 {
+				d, err := s.forQueue(t.Context())
+				if err != nil {
+					return
+				}
+				order = append(order, "queued")
+				s.claimed(d, []Record{{Intent: Intent{User: "queued"}}})
+				go func() {
+					time.Sleep(time.Second)
+					s.release("queued")
+				}()
+			}
+		}()
+		synctest.Wait()
+		s.release("first")
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		is.Equal(order, []UserID{"caller", "queued", "caller", "queued", "caller", "queued"})
+		idle(t, s, 1)
+	})
+}
+
+// Who could not use an offer is told when there is a better one, and not before.
+func TestBetterOffers(t *testing.T) {
+	is := is.New(t)
+	ready := func(c <-chan struct{}) bool {
+		select {
+		case <-c:
+			return true
+		default:
+			return false
+		}
+	}
+	s := newSlots(3)
+	s.keep(1)
+	is.True(s.tryAcquire("a") && s.tryAcquire("b"))
+	d, err := s.forQueue(t.Context())
+	is.NoErr(err)
+	is.Equal(d.Below, 1)
+	better := s.claimed(d, nil)
+	is.True(!ready(better))
+	s.release("a")
+	is.True(ready(better))
+
+	d, err = s.forQueue(t.Context())
+	is.NoErr(err)
+	is.Equal(d.Below, 0)
+	is.True(s.claimed(d, nil) == nil) // that was for all
+
+	is.True(s.tryAcquire("a"))
+	d, err = s.forQueue(t.Context())
+	is.NoErr(err)
+	is.Equal(d.Below, 1)
+	s.release("a")
+	is.True(ready(s.claimed(d, nil))) // it has become better meanwhile
 }

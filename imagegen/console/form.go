@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -85,8 +84,7 @@ func (f *form) blameAll(format string, args ...any) { f.fault = fmt.Sprintf(form
 // other error is returned.
 func (f *form) refuse(name string, err error) error {
 	e, ok := errors.AsType[*imagegen.Error](err)
-	mendable := []imagegen.Code{imagegen.CodeInvalidRequest, imagegen.CodeInsufficientCredits, imagegen.CodeChargeRefused}
-	if !ok || !slices.Contains(mendable, e.Code) {
+	if !ok || e.Code != imagegen.CodeInvalidRequest && e.Code != imagegen.CodeInsufficientCredits {
 		return err
 	}
 	if name == "" {

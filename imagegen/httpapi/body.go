@@ -22,7 +22,7 @@ func (a *api) readRequest(x *exchange) (imagegen.GenerateRequest, error) {
 	}
 	switch mediaType {
 	case "application/json":
-		return a.readJSON(x)
+		return readJSON(x)
 	case "multipart/form-data":
 		if boundary := parameters["boundary"]; err == nil && boundary != "" {
 			return a.readMultipart(x, boundary)
@@ -33,18 +33,16 @@ func (a *api) readRequest(x *exchange) (imagegen.GenerateRequest, error) {
 		shown(x.request.Header.Get("Content-Type")))
 }
 
-func (a *api) readJSON(x *exchange) (imagegen.GenerateRequest, error) {
+func readJSON(x *exchange) (imagegen.GenerateRequest, error) {
 	body, err := x.body(maxJSON)
 	if err != nil {
 		return imagegen.GenerateRequest{}, err
 	}
-	held := a.intake.hold(x.session.KeyID())
-	defer held.release()
-	b, err := held.readAll(body)
+	b, err := io.ReadAll(body)
 	if err != nil {
 		return imagegen.GenerateRequest{}, bodyError(err)
 	}
-	f := newForm()
+	var f form
 	err = scanObject(b, f.setJSON)
 	return f.request, err
 }

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"errors"
 	"net/http"
-	"strconv"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/internal/wire"
@@ -25,8 +24,7 @@ func (a *api) generate(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	q.IdempotencyKey = key
-	q.Joining.Retry = repeats(x.request.Header)
+	q.IdempotencyKey, q.BaseURL = key, x.base
 	result, err := x.session.Generate(x.ctx, q)
 	if key == "" && costly(err) {
 		// OpenAI's clients repeat a 500 of their own accord, and would be charged again.
@@ -35,18 +33,11 @@ func (a *api) generate(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	defer func() { x.session.Answered(result.ID, x.received()) }() // also when the answer panics
 	return x.result(result)
 }
 
-// repeats reports whether the client says that it makes the request once more, as OpenAI's clients do.
-func repeats(h http.Header) bool {
-	n, err := strconv.Atoi(h.Get("X-Stainless-Retry-Count"))
-	return err == nil && n > 0
-}
-
 func (x *exchange) result(r imagegen.Result) error {
-	status, body := http.StatusOK, wire.NewResult(r, x.base)
+	status, body := http.StatusOK, wire.NewResult(r, r.BaseURL)
 	if r.Status == imagegen.StatusQueued {
 		status = http.StatusAccepted
 	}

@@ -59,9 +59,8 @@ func (db *DB) sweep(ctx context.Context) error {
 	}
 	kept := make(map[string]bool)
 	var cutShort []imagegen.Record
-	var damaged []error
-	err := db.file.View(ctx, func(tx kv.Tx) (err error) {
-		damaged, err = tables.Open(tx, func(r imagegen.Record) error {
+	err := db.file.View(ctx, func(tx kv.Tx) error {
+		return tables.Open(tx, func(r imagegen.Record) error {
 			for _, f := range r.References {
 				kept[string(f.ID)] = true
 			}
@@ -70,7 +69,6 @@ func (db *DB) sweep(ctx context.Context) error {
 			}
 			return nil
 		})
-		return err
 	})
 	if err != nil {
 		return err
@@ -81,9 +79,6 @@ func (db *DB) sweep(ctx context.Context) error {
 				return err
 			}
 		}
-	}
-	if len(damaged) > 0 { // whose uploads are those that nobody names
-		return nil
 	}
 	return db.clear(spoolDir, "", kept)
 }

@@ -65,9 +65,7 @@ func (w *world) boot(s *steps) *imagegen.Engine {
 		Spool:  spool{w.db, s, w.shelf},
 		Models: []imagegen.Model{model},
 		Retain: w.retain,
-
-		LedgerTries: 1, // so that each step that fails counts
-		Now:         w.now,
+		Now:    w.now,
 	})
 	if err == nil {
 		err = engine.Start(w.Context())

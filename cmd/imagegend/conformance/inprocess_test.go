@@ -33,7 +33,7 @@ func startEngine(t *testing.T, s settings, change func(*imagegen.Config)) *servi
 	logged := &logged{}
 	log := slog.New(httpapi.NewLogHandler(slog.NewJSONHandler(logged, nil)))
 	db := memory.New(nil)
-	cfg := imagegen.Config{Store: db, Ledger: db, Models: s.catalog(t), Concurrency: s.concurrency, MaxQueued: s.maxQueued,
+	cfg := imagegen.Config{Store: db, Ledger: db, Models: s.catalog(t), Concurrency: s.concurrency, MaxQueued: s.maxQueued, FairShares: true,
 		SlotWait: s.slotWait, AttemptTimeout: s.attemptTimeout, Log: log}
 	if s.policy == "quality-first" {
 		cfg.Policy = imagegen.QualityFirst

@@ -20,6 +20,11 @@ var overloadChecks = []check{
 		},
 		run: checkOverload,
 	},
+	{
+		name:  "fair shares",
+		lines: []string{"contract: | overload or shutdown |"},
+		run:   checkFairShares,
+	},
 }
 
 var requestIDChecks = []check{
@@ -49,6 +54,23 @@ func checkOverload(t *testing.T, s *service) {
 	same(t, a.credits(t), 7)
 	same(t, len(a.list(t, "")["data"].([]any)), 3)
 	s.call(t, request{address: "/api/v1/models"}).is(t, http.StatusOK)
+}
+
+// One user asks for all there is: others are served at once.
+func checkFairShares(t *testing.T, s *service) {
+	s = s.start(t, settings{concurrency: 4, slotWait: 200 * time.Millisecond, maxQueued: 4})
+	greedy, modest := s.account(t, 100), s.account(t, 10)
+	for range 3 {
+		greedy.reaches(t, greedy.queued(t, object{"prompt": "[fake:hang]"})["id"], "processing")
+	}
+	greedy.queued(t, nil)
+	greedy.queued(t, nil)
+	for _, async := range []bool{false, true} {
+		greedy.post(t, fox(object{"async": async})).refused(t, http.StatusServiceUnavailable, "overloaded").has(t, "Retry-After", seconds)
+	}
+	modest.generated(t, nil)
+	modest.ended(t, modest.queued(t, nil)["id"])
+	same(t, greedy.credits(t), 95)
 }
 
 func checkRequestID(t *testing.T, s *service) {

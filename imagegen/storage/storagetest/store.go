@@ -53,8 +53,6 @@ func Store(t *testing.T, open func(t *testing.T) imagegen.Store) {
 	run("PagesByStatus", testPagesByStatus)
 	run("OthersAreInvisible", testOthersAreInvisible)
 	run("Ended", testEnded)
-	run("EndedBehindOthers", testEndedBehindOthers)
-	run("Undelivered", testUndelivered)
 	run("ClaimInTurn", testClaimInTurn)
 	run("ClaimBacklog", testClaimBacklog)
 	run("ClaimRequeued", testClaimRequeued)

@@ -45,7 +45,6 @@ func (d *daemon) stopAll() error {
 	defer cancel()
 	err := d.engine.Stop(work)
 	d.shutDown(answersGrace)
-	d.noteStop()
 	return errors.Join(err, d.db.Close())
 }
 
