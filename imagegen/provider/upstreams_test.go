@@ -19,6 +19,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/replicate"
 	"github.com/imagegend/imagegend/imagegen/provider/router"
 	"github.com/imagegend/imagegend/imagegen/provider/sdwebui"
+	"github.com/imagegend/imagegend/imagegen/provider/webapi"
 )
 
 // upstreams are all adapters, each with the number of pairs of ratio and tier that its upstream
@@ -53,6 +54,12 @@ var upstreams = map[string]struct {
 	"fal": {func(a string) (imagegen.Provider, error) {
 		return fal.New(fal.Config{BaseURL: a, Private: true, PollInterval: poll, Model: "acme/fox",
 			SizeRules: fal.SizeRules{Step: 8, MinEdge: 512, MaxEdge: 4096, MaxPixels: 4096 * 4096, MaxAspect: 3}})
+	}, 0},
+	"webapi": {func(a string) (imagegen.Provider, error) {
+		return webapi.New(webapi.Config{BaseURL: a + "/v1", Private: true, Path: "/images/generations", MaxPerCall: 4,
+			Input:     map[string]any{"model": "gpt-image-2", "prompt": "{{prompt}}", "n": "{{n}}", "size": "{{size}}", "quality": "{{quality}}"},
+			SizeRules: webapi.SizeRules(openai.GPTImage2()), Images: []string{"data[].b64_json", "data[].url"},
+			Errors: []string{"error.message", "error.code"}, Refusals: []string{"moderation"}})
 	}, 0},
 	"router": {func(a string) (imagegen.Provider, error) {
 		first, err := bfl.New(bflAt(a))

@@ -28,6 +28,7 @@ func kinds() map[string]func(source) kind {
 		"fake":      fakeKind,
 		"fal":       falKind,
 		"gemini":    geminiKind,
+		"http":      httpKind,
 		"openai":    openAIKind,
 		"replicate": replicateKind,
 		"router":    routerKind,

@@ -18,6 +18,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/replicate"
 	"github.com/imagegend/imagegend/imagegen/provider/router"
 	"github.com/imagegend/imagegend/imagegen/provider/sdwebui"
+	"github.com/imagegend/imagegend/imagegen/provider/webapi"
 )
 
 const secret = "s3cret-value"
@@ -79,6 +80,10 @@ max_references: 3
 max_per_call: 2
 max_prompt: 100
 output_format: webp
+output_compression: 0
+background: transparent
+input_fidelity: high
+quality_names: {high: max}
 moderation: low
 image_hosts: ["*.example.com"]`, as[*openai.Provider], 3, 2},
 		{"openai with sizes", " {type: openai, private: true, base_url: 'http://127.0.0.1:1', sizes: [1024x1024, 1344x768], max_references: 0}", as[*openai.Provider], 0, 1},
@@ -149,6 +154,34 @@ max_prompt: 10
 poll_interval: 2s
 image_hosts: [fal.media]`, as[*fal.Provider], 8, 2},
 		{"fal with input", " {type: fal, private: true, model: a/b, input: {p: '{{prompt}}', t: '{{tier}}'}, tier_names: {1K: low}, sizes: [1024x1024, 2048x2048]}", as[*fal.Provider], 0, 2},
+		{"http", `
+type: http
+name: any
+base_url: https://example.com/v1?v=1
+key_env: KEY
+key_header: X-Key
+key_prefix: "Key "
+headers: {X-Title: us}
+path: /draw
+edit_path: /edit
+input: {p: "{{prompt}}", s: "{{size}}", n: "{{n}}"}
+edit_input: {p: "{{prompt}}", s: "{{size}}", n: "{{n}}", r: [{u: "{{each_reference}}"}]}
+form: edits
+encoding: base64
+` + rules + `
+tier_names: {1K: low}
+ratio_names: {16:9: 16x9}
+max_references: 5
+max_per_call: 2
+max_prompt: 10
+images: [a.b, c]
+errors: [e]
+refusals: [no]
+statuses: {403: refused, 503: rate_limited}
+imageless: invalid
+probe: /ping
+image_hosts: [example.com]`, as[*webapi.Provider], 5, 2},
+		{"http of one's own", " {type: http, private: true, base_url: 'http://127.0.0.1:1', path: /x, input: {p: '{{prompt}}'}, sizes: [1024x1024], images: [a]}", as[*webapi.Provider], 0, 1},
 		{"router", `
 type: router
 name: both
@@ -227,6 +260,17 @@ func TestMistakesOfProvidersAreNamed(t *testing.T) {
 		{"workflow is not there", " {type: comfyui, workflows: [nowhere.json]}", []string{"workflows", "nowhere.json", "no such file"}},
 		{"broken workflow", " {type: comfyui, workflows: [w.json, broken.json]}", []string{":3:", "workflow broken.json", "{{"}},
 		{"no workflow", " {type: comfyui}", []string{"workflow is required"}},
+		{"class", "\ntype: http\nkey_env: KEY\nstatuses: {403: forbidden}", []string{":6:", "statuses", "unusable", `"forbidden"`}},
+		{"status", "\ntype: http\nkey_env: KEY\nstatuses: {no: refused}", []string{":6:", "statuses", "a status such as 403", `"no"`}},
+		{"status twice", " {type: http, key_env: KEY, statuses: {403: refused, 403: invalid}}", []string{"statuses", "twice"}},
+		{"status of success", " {type: http, key_env: KEY, base_url: 'https://a.b', path: /x, images: [a], statuses: {200: refused}}", []string{"option statuses holds 200"}},
+		{"no path", " {type: http, key_env: KEY, base_url: 'https://a.b', images: [a]}", []string{"option path"}},
+		{"nowhere to look", " {type: http, key_env: KEY, base_url: 'https://a.b', path: /x}", []string{"option images is empty", "data[].b64_json"}},
+		{"a secret header", " {type: http, key_env: KEY, base_url: 'https://a.b', path: /x, images: [a], headers: {authorization: x}}", []string{"headers holds Authorization"}},
+		{"edits without references", " {type: http, key_env: KEY, base_url: 'https://a.b', path: /x, images: [a], edit_input: {p: '{{prompt}}'}}", []string{"edit_input is set", "max_references is 0"}},
+		{"edits that drop them", " {type: http, key_env: KEY, base_url: 'https://a.b', path: /x, images: [a], sizes: [1024x1024], max_references: 1, input: {p: '{{prompt}}'}, edit_input: {p: '{{prompt}}'}}", []string{"option edit_input", "{{reference}}"}},
+		{"name of a quality", " {type: openai, key_env: KEY, quality_names: {best: max}}", []string{"quality_names", `"best"`}},
+		{"compression", " {type: openai, key_env: KEY, output_compression: 101}", []string{"output_compression", "between 0 and 100"}},
 		{"member without provider", " {type: router, members: [{name: a}]}", []string{"members", "needs a provider"}},
 		{"members of one name", " {type: router, members: [{provider: {type: fake}}, {provider: {type: fake}}]}", []string{`"fake"`, "a name of its own"}},
 		{"no members", " {type: router}", []string{"members is empty"}},

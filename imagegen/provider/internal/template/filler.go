@@ -13,6 +13,7 @@ type Model struct {
 	Input         map[string]any
 	Sizes         sizing.Sizes
 	TierNames     map[imagegen.Tier]string // what {{tier}} stands for, if not itself
+	RatioNames    map[imagegen.Ratio]string
 	MaxReferences int
 	MaxPerCall    int
 }
@@ -54,7 +55,7 @@ func (f *Filler) checkSizes() error {
 	for _, z := range f.Sizes.List {
 		var key [2]string
 		if f.template.uses[Ratio] {
-			key[0] = ratioOf(z)
+			key[0] = f.ratioOf(z)
 		}
 		if f.template.uses[Tier] {
 			key[1] = f.tierOf(z)
@@ -67,7 +68,10 @@ func (f *Filler) checkSizes() error {
 	return nil
 }
 
-func ratioOf(z imagegen.Size) string { return string(imagegen.NearestRatio(z, imagegen.Ratios())) }
+func (f *Filler) ratioOf(z imagegen.Size) string {
+	ratio := imagegen.NearestRatio(z, imagegen.Ratios())
+	return cmp.Or(f.RatioNames[ratio], string(ratio))
+}
 
 func (f *Filler) tierOf(z imagegen.Size) string {
 	tier := imagegen.TierOf(z.Area())
@@ -89,17 +93,20 @@ func (f *Filler) Fill(r imagegen.ProviderRequest, url func(imagegen.ProviderRefe
 	v := values{
 		Prompt: r.Prompt, N: r.N, Quality: string(r.Quality),
 		Width: size.Width, Height: size.Height, Size: size.String(),
-		Ratio: ratioOf(size), Tier: f.tierOf(size),
+		Ratio: f.ratioOf(size), Tier: f.tierOf(size),
 	}
 	if len(r.References) == 0 {
 		return f.template.fill(v), nil
 	}
-	if f.template.uses[References] {
+	for _, list := range []string{References, Each} {
+		if !f.template.uses[list] {
+			continue
+		}
 		urls := make([]string, len(r.References))
 		for i, reference := range r.References {
 			urls[i] = url(reference)
 		}
-		v[References] = urls
+		v[list] = urls
 	}
 	if f.template.uses[Reference] {
 		v[Reference] = url(r.References[0])

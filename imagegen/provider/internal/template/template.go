@@ -18,15 +18,16 @@ const (
 	N          = "{{n}}" // images of one call
 	Width      = "{{width}}"
 	Height     = "{{height}}"
-	Size       = "{{size}}"       // 1024x768
-	Ratio      = "{{ratio}}"      // 4:3
-	Tier       = "{{tier}}"       // 1K
-	Quality    = "{{quality}}"    // auto, low, medium or high
-	Reference  = "{{reference}}"  // the first reference image, as a data: URL
-	References = "{{references}}" // the list of them
+	Size       = "{{size}}"           // 1024x768
+	Ratio      = "{{ratio}}"          // 4:3
+	Tier       = "{{tier}}"           // 1K
+	Quality    = "{{quality}}"        // auto, low, medium or high
+	Reference  = "{{reference}}"      // the first reference image, as a data: URL
+	References = "{{references}}"     // the list of them
+	Each       = "{{each_reference}}" // within an element of a list, which stands there once for each of them
 )
 
-var known = []string{Prompt, N, Width, Height, Size, Ratio, Tier, Quality, Reference, References}
+var known = []string{Prompt, N, Width, Height, Size, Ratio, Tier, Quality, Reference, References, Each}
 
 var placeholder = regexp.MustCompile(`\{\{[^{}]*\}\}`)
 
@@ -44,7 +45,7 @@ type values map[string]any
 // placeholders. A reference is a whole value, never within a text.
 func parse(input map[string]any) (*template, error) {
 	t := &template{input: input, uses: map[string]bool{}}
-	if err := t.scan(input); err != nil {
+	if err := t.scan(input, false); err != nil {
 		return nil, err
 	}
 	if !t.uses[Prompt] {
@@ -53,19 +54,23 @@ func parse(input map[string]any) (*template, error) {
 	return t, nil
 }
 
-func (t *template) scan(v any) error {
+// scan looks at a value; listed says that it is an element of a list, or within one.
+func (t *template) scan(v any, listed bool) error {
 	switch v := v.(type) {
 	case string:
+		if v == Each && !listed {
+			return fmt.Errorf("the option Input has %s outside a list; it stands in an element of one", Each)
+		}
 		return t.scanText(v)
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			if err := t.scan(v[name]); err != nil {
+			if err := t.scan(v[name], listed); err != nil {
 				return fmt.Errorf("%w, at %q", err, name)
 			}
 		}
 	case []any:
 		for _, element := range v {
-			if err := t.scan(element); err != nil {
+			if err := t.scan(element, true); err != nil {
 				return err
 			}
 		}
@@ -81,7 +86,7 @@ func (t *template) scanText(s string) error {
 		switch {
 		case !slices.Contains(known, name):
 			return fmt.Errorf("the option Input has the placeholder %s; there are %s", name, strings.Join(known, " "))
-		case (name == Reference || name == References) && s != name:
+		case (name == Reference || name == References || name == Each) && s != name:
 			return fmt.Errorf("the option Input has %s within a text; it must stand alone", name)
 		}
 		t.uses[name] = true
@@ -110,15 +115,44 @@ func (v values) fill(from any) (any, bool) {
 		}
 		return filled, true
 	case []any:
-		filled := make([]any, 0, len(from))
-		for _, element := range from {
+		return v.fillList(from)
+	}
+	return from, true
+}
+
+// fillList repeats an element for each reference if it holds the placeholder for that. A list of nothing
+// but such elements is left out without references.
+func (v values) fillList(from []any) (any, bool) {
+	filled, repeated := make([]any, 0, len(from)), false
+	for _, element := range from {
+		if !holds(element, Each) {
 			if value, ok := v.fill(element); ok {
 				filled = append(filled, value)
 			}
+			continue
 		}
-		return filled, true
+		repeated = true
+		each, _ := v[Each].([]string)
+		for _, reference := range each {
+			one := maps.Clone(v)
+			one[Each] = reference
+			value, _ := one.fill(element)
+			filled = append(filled, value)
+		}
 	}
-	return from, true
+	return filled, !repeated || len(filled) > 0
+}
+
+func holds(v any, name string) bool {
+	switch v := v.(type) {
+	case string:
+		return v == name
+	case map[string]any:
+		return slices.ContainsFunc(slices.Collect(maps.Values(v)), func(member any) bool { return holds(member, name) })
+	case []any:
+		return slices.ContainsFunc(v, func(element any) bool { return holds(element, name) })
+	}
+	return false
 }
 
 func (v values) fillText(s string) (any, bool) {
@@ -145,14 +179,15 @@ func (t *template) usesPixels() bool { return t.uses[Size] || t.uses[Width] && t
 // check compares the placeholders with what the model is said to do, so that nothing that is asked
 // for is dropped.
 func (t *template) check(references, perCall int) error {
+	all := t.uses[References] || t.uses[Each]
 	switch {
 	case t.uses[Width] != t.uses[Height]:
 		return fmt.Errorf("the option Input has one of %s and %s; it needs both", Width, Height)
-	case references > 0 && !t.uses[References] && !t.uses[Reference]:
+	case references > 0 && !all && !t.uses[Reference]:
 		return fmt.Errorf("the option MaxReferences is %d, but Input has neither %s nor %s", references, References, Reference)
-	case references > 1 && !t.uses[References]:
+	case references > 1 && !all:
 		return fmt.Errorf("the option MaxReferences is %d, but Input has %s for the first one only; use %s", references, Reference, References)
-	case references == 0 && (t.uses[References] || t.uses[Reference]):
+	case references == 0 && (all || t.uses[Reference]):
 		return errors.New("the option Input has a place for references, but MaxReferences is 0")
 	case perCall > 1 && !t.uses[N]:
 		return fmt.Errorf("the option MaxPerCall is %d, but Input has no %s", perCall, N)

@@ -1,0 +1,115 @@
+package webapi
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
+)
+
+// answer is read while it arrives.
+type answer struct {
+	*Provider
+	n       int // images that were asked for; more are not looked at
+	yield   func(imagegen.ProviderImage, error) bool
+	inline  []int  // the places, in the outermost list, of what held its image
+	yielded int    // images
+	links   []link // of what named one, in order
+	said    []string
+}
+
+type link struct {
+	index int
+	url   string
+}
+
+// read yields the images that the answer holds, then those that it names. It returns nil if yield wants
+// no more.
+func (a *answer) read(ctx context.Context, body io.Reader) error {
+	for s, err := range upstream.Strings(body) {
+		if err != nil || ctx.Err() != nil {
+			return upstream.Broken(ctx, err)
+		}
+		if wanted, err := a.take(s); err != nil {
+			return upstream.Broken(ctx, err)
+		} else if !wanted {
+			return nil
+		}
+	}
+	if len(a.links) > 0 {
+		return a.fetch(ctx)
+	}
+	if a.yielded > 0 {
+		return nil
+	}
+	return a.config.nothing(a.said)
+}
+
+// take looks at one string of the answer.
+func (a *answer) take(s upstream.String) (wanted bool, err error) {
+	switch {
+	case slices.Contains(a.config.Images, s.Path):
+		return a.image(s)
+	case slices.Contains(a.config.Errors, s.Path):
+		text, err := s.Text()
+		a.said = append(a.said, text)
+		return true, err
+	}
+	return true, nil
+}
+
+// image tells an address from an image by how it begins.
+func (a *answer) image(s upstream.String) (wanted bool, err error) {
+	if a.yielded == a.n {
+		return true, nil
+	}
+	value := bufio.NewReader(s)
+	begin, err := value.Peek(len("https://"))
+	if len(begin) == 0 {
+		return true, nil // some send "" beside the other way; a broken answer is found broken by the next step
+	}
+	if strings.HasPrefix(string(begin), "http:") || strings.HasPrefix(string(begin), "https:") {
+		if len(a.links) == a.n {
+			return true, nil
+		}
+		text, err := upstream.String{Reader: value}.Text()
+		a.links = append(a.links, link{s.Index, text})
+		return true, err
+	}
+	a.yielded++
+	a.inline = append(a.inline, s.Index)
+	return a.yield(imagegen.ProviderImage{Body: upstream.Base64(value)}, nil), nil
+}
+
+// fetch yields the images that came as an address only. One that cannot be fetched does not cost the
+// others.
+func (a *answer) fetch(ctx context.Context) error {
+	var failed error
+	for _, l := range a.links {
+		if slices.Contains(a.inline, l.index) {
+			continue
+		}
+		if a.yielded == a.n {
+			break
+		}
+		image, err := a.client.Fetch(ctx, l.url)
+		if err != nil {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			failed = err
+			continue
+		}
+		a.yielded++
+		wanted := a.yield(imagegen.ProviderImage{Body: image}, nil)
+		image.Close()
+		if !wanted {
+			return nil
+		}
+	}
+	return failed
+}

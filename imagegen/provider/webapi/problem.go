@@ -1,0 +1,68 @@
+package webapi
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
+)
+
+// classify is what an answer other than 2xx means.
+func (c Config) classify(f upstream.Failure) *imagegen.ProviderError {
+	e := f.Error()
+	if class, ok := c.Statuses[f.Status]; ok {
+		e.Class, e.Message = class, "" // which spoke of another meaning
+		if class.Transient() {
+			e.RetryAfter = upstream.RetryAfter(f.Header)
+		}
+	}
+	if c.refused(c.told(f.Body)) {
+		e.Class, e.RetryAfter = imagegen.ClassRefused, 0
+	}
+	if e.Class == imagegen.ClassRefused {
+		e.Message = "the upstream's moderation refused the request"
+	}
+	return e
+}
+
+// told are the texts of an error; what follows a break counts no more.
+func (c Config) told(body []byte) (said []string) {
+	for s, err := range upstream.Strings(bytes.NewReader(body)) {
+		if err != nil {
+			break
+		}
+		if !slices.Contains(c.Errors, s.Path) {
+			continue
+		}
+		text, err := s.Text()
+		if err != nil {
+			break
+		}
+		said = append(said, text)
+	}
+	return said
+}
+
+func (c Config) refused(said []string) bool {
+	text := strings.ToLower(strings.Join(said, "\n"))
+	return slices.ContainsFunc(c.Refusals, func(word string) bool { return strings.Contains(text, strings.ToLower(word)) })
+}
+
+// nothing is the error of an answer without an image.
+func (c Config) nothing(said []string) error {
+	e := &imagegen.ProviderError{Class: c.Imageless, Message: "the upstream answered without an image",
+		Err: errors.New(upstream.Excerpt([]byte("it said: " + strings.Join(said, "; "))))}
+	switch {
+	case c.refused(said):
+		e.Class = imagegen.ClassRefused
+	case len(strings.TrimSpace(strings.Join(said, ""))) > 0:
+		e.Class, e.Message = imagegen.ClassUnknown, "the upstream answered with an error"
+	}
+	if e.Class == imagegen.ClassRefused {
+		e.Message = "the upstream's moderation refused the request"
+	}
+	return e
+}

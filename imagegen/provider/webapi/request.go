@@ -1,0 +1,97 @@
+package webapi
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
+)
+
+// request is where a request goes, and what is sent.
+func (p *Provider) request(r imagegen.ProviderRequest) (path string, body *upstream.Body, err error) {
+	path, filler, form := p.config.Path, p.plain, p.config.Form == FormAlways
+	if len(r.References) > 0 {
+		path, filler, form = p.config.EditPath, p.edit, p.config.Form != FormNever
+	}
+	if form {
+		var files files
+		input, err := filler.Fill(r, files.mark)
+		if err != nil {
+			return "", nil, err
+		}
+		body, err = files.form(input)
+		return path, body, err
+	}
+	var d upstream.Document
+	encode := d.DataURL
+	if p.config.Encoding == Base64 {
+		encode = d.Base64
+	}
+	input, err := filler.Fill(r, encode)
+	if err != nil {
+		return "", nil, err
+	}
+	body, err = d.Body(input)
+	return path, body, err
+}
+
+// files are the references of a form, by the mark that stands for each: random, so that no prompt holds it.
+type files map[string]imagegen.ProviderReference
+
+func (f *files) mark(r imagegen.ProviderReference) string {
+	if *f == nil {
+		*f = files{}
+	}
+	mark := rand.Text()
+	(*f)[mark] = r
+	return mark
+}
+
+// form makes each name a field; of a list each element is one.
+func (f files) form(input map[string]any) (*upstream.Body, error) {
+	var form upstream.Form
+	for _, name := range slices.Sorted(maps.Keys(input)) {
+		for _, value := range elements(input[name]) {
+			if err := f.add(&form, name, value); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return form.Body(), nil
+}
+
+func elements(v any) []any {
+	switch v := v.(type) {
+	case []any:
+		return v
+	case []string:
+		all := make([]any, len(v))
+		for i, s := range v {
+			all[i] = s
+		}
+		return all
+	}
+	return []any{v}
+}
+
+// add writes text as it is, and all else as JSON, which is how numbers and truth values are written in forms.
+func (f files) add(form *upstream.Form, name string, value any) error {
+	text, ok := value.(string)
+	if file, isFile := f[text]; ok && isFile {
+		form.File(name, file)
+		return nil
+	}
+	if !ok {
+		raw, err := json.Marshal(value)
+		if err != nil {
+			return &imagegen.ProviderError{Class: imagegen.ClassInvalid, Message: fmt.Sprintf("field %s could not be encoded", name), Err: err}
+		}
+		text = string(raw)
+	}
+	form.Field(name, text)
+	return nil
+}

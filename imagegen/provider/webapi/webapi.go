@@ -1,0 +1,89 @@
+package webapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/template"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
+)
+
+// Provider makes images with a web API. It is safe for concurrent use and keeps no state but idle
+// connections.
+type Provider struct {
+	config       Config
+	plain, edit  *template.Filler // without references, and with them
+	capabilities imagegen.Capabilities
+	client       *upstream.Client
+}
+
+var (
+	_ imagegen.Provider = (*Provider)(nil)
+	_ imagegen.Checker  = (*Provider)(nil)
+	_ provider.Prober   = (*Provider)(nil)
+)
+
+// Name is the configured one.
+func (p *Provider) Name() string { return p.config.Name }
+
+// Capabilities are what the configured sizes allow.
+func (p *Provider) Capabilities() imagegen.Capabilities { return p.capabilities }
+
+// Check refuses a size, or a ratio in a tier, that the model cannot make.
+func (p *Provider) Check(r imagegen.ProviderRequest) error { return p.plain.Check(r) }
+
+// Generate makes as many calls as the images take, all at once.
+func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
+	most := p.config.MaxPerCall
+	return upstream.Gather(ctx, (r.N+most-1)/most, func(ctx context.Context, i int) upstream.Images {
+		part := r
+		part.N = min(most, r.N-i*most)
+		return func(yield func(imagegen.ProviderImage, error) bool) {
+			if err := p.call(ctx, part, yield); err != nil {
+				yield(imagegen.ProviderImage{}, err)
+			}
+		}
+	})
+}
+
+// call makes one request. It returns nil if yield wants no more.
+func (p *Provider) call(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	path, body, err := p.request(r)
+	if err != nil {
+		return err
+	}
+	response, err := p.client.Do(ctx, http.MethodPost, path, body)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	a := answer{Provider: p, n: r.N, yield: yield}
+	return a.read(ctx, response.Body)
+}
+
+// Probe asks for the configured path, and reports whether the API answers and takes the key. Without one it
+// returns an error that is provider.ErrUnconfirmed if anybody answers.
+func (p *Provider) Probe(ctx context.Context) error {
+	if p.config.Probe != "" {
+		if err := p.client.JSON(ctx, http.MethodGet, p.config.Probe, nil, nil); err != nil {
+			return fmt.Errorf("%s: asking for %s: %w", p.config.Name, p.config.Probe, err)
+		}
+		return nil
+	}
+	response, err := p.client.Do(ctx, http.MethodGet, "/", nil)
+	if err == nil {
+		response.Body.Close()
+	}
+	if e, answered := errors.AsType[*upstream.StatusError](err); err == nil || answered && e.Status != http.StatusUnauthorized {
+		return fmt.Errorf("%s: %w; nothing to ask for is configured", p.config.Name, provider.ErrUnconfirmed)
+	}
+	return fmt.Errorf("%s: %w", p.config.Name, err)
+}

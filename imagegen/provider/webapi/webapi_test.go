@@ -1,0 +1,277 @@
+package webapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider"
+	"github.com/imagegend/imagegend/imagegen/provider/webapi"
+)
+
+const key = "web-key-0123456789"
+
+// config is what every test starts from.
+func config(address string) webapi.Config {
+	return webapi.Config{APIKey: key, BaseURL: address, Private: true, Path: "/draw", MaxReferences: 3, MaxPerCall: 2,
+		Input:  map[string]any{"prompt": "{{prompt}}", "n": "{{n}}", "ratio": "{{ratio}}", "pictures": []any{map[string]any{"kind": "image", "url": "{{each_reference}}"}}},
+		Sizes:  []imagegen.Size{{Width: 1024, Height: 1024}, {Width: 1280, Height: 720}},
+		Images: []string{"data[].b64", "data[].url", "picture"}, Errors: []string{"error.message", "error.code", "data[].reason"}, Refusals: []string{"Moderation", "unsafe"}}
+}
+
+// serve starts an API and returns a provider for it.
+func serve(t *testing.T, h http.HandlerFunc, change func(*webapi.Config)) *webapi.Provider {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	c := config(s.URL)
+	if change != nil {
+		change(&c)
+	}
+	p, err := webapi.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func says(status int, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Retry-After", "7")
+		w.WriteHeader(status)
+		io.WriteString(w, strings.ReplaceAll(body, "HOST", r.Host))
+	}
+}
+
+type stored string
+
+func (s stored) Open(context.Context) (io.ReadCloser, error) {
+	return io.NopCloser(strings.NewReader(string(s))), nil
+}
+
+func reference(text, mediaType string) imagegen.ProviderReference {
+	return imagegen.ProviderReference{Reference: stored(text), MediaType: mediaType, Size: int64(len(text)), Width: 10, Height: 10}
+}
+
+func request(n int, references ...imagegen.ProviderReference) imagegen.ProviderRequest {
+	return imagegen.ProviderRequest{Key: "gen_1", Prompt: `a "fox" {{n}}`, N: n, Ratio: "16:9", Tier: "1K", Quality: "high", References: references}
+}
+
+// collect returns the images and the error that the call ended with.
+func collect(ctx context.Context, p imagegen.Provider, r imagegen.ProviderRequest) (images []string, ended error) {
+	for i, err := range p.Generate(ctx, r) {
+		if err != nil {
+			return images, err
+		}
+		if raw, err := io.ReadAll(i.Body); err == nil {
+			images = append(images, string(raw))
+		}
+	}
+	return images, nil
+}
+
+func TestJSONIsSent(t *testing.T) {
+	is := is.New(t)
+	var got map[string]any
+	var header http.Header
+	p := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		header = r.Header
+		is.Equal(r.Method+" "+r.URL.Path, "POST /draw")
+		is.NoErr(json.NewDecoder(r.Body).Decode(&got))
+		io.WriteString(w, `{"picture":"Zm94"}`)
+	}, func(c *webapi.Config) {
+		c.Headers, c.KeyHeader, c.KeyPrefix = map[string]string{"X-Title": "us"}, "X-Key", "Key "
+		c.RatioNames = map[imagegen.Ratio]string{"16:9": "16x9"}
+	})
+	images, err := collect(t.Context(), p, request(1, reference("fox", "image/png"), reference("owl", "image/webp")))
+	is.NoErr(err)
+	is.Equal(images, []string{"fox"})
+	want := map[string]any{"prompt": `a "fox" {{n}}`, "n": 1.0, "ratio": "16x9", "pictures": []any{
+		map[string]any{"kind": "image", "url": "data:image/png;base64,Zm94"}, map[string]any{"kind": "image", "url": "data:image/webp;base64,b3ds"}}}
+	is.Equal(cmp.Diff(want, got), "")
+	is.Equal([]string{header.Get("X-Key"), header.Get("Authorization"), header.Get("X-Title")}, []string{"Key " + key, "", "us"})
+
+	got = nil
+	_, err = collect(t.Context(), p, request(1))
+	is.NoErr(err)
+	delete(want, "pictures") // not an empty list
+	is.Equal(cmp.Diff(want, got), "")
+}
+
+func TestFormIsSent(t *testing.T) {
+	is := is.New(t)
+	p := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		is.Equal(r.URL.Path, "/edit")
+		is.True(r.ContentLength > 0) // it is known before
+		is.NoErr(r.ParseMultipartForm(1 << 20))
+		is.Equal(cmp.Diff(map[string][]string{"prompt": {`a "fox" {{n}}`}, "n": {"1"}, "ratio": {"16:9"}, "raw": {"true"}, "tags": {"a", "2"}}, map[string][]string(r.MultipartForm.Value)), "")
+		var files []string
+		for _, f := range r.MultipartForm.File["image"] {
+			opened, err := f.Open()
+			is.NoErr(err)
+			raw, err := io.ReadAll(opened)
+			is.NoErr(err)
+			kind, _, err := mime.ParseMediaType(f.Header.Get("Content-Type"))
+			is.NoErr(err)
+			files = append(files, fmt.Sprintf("%s %s %s", f.Filename, kind, raw))
+		}
+		is.Equal(files, []string{"reference-1.png image/png fox", "reference-2.webp image/webp owl"})
+		io.WriteString(w, `{"picture":"Zm94"}`)
+	}, func(c *webapi.Config) {
+		c.Form, c.EditPath = webapi.FormEdits, "/edit"
+		c.EditInput = map[string]any{"prompt": "{{prompt}}", "n": "{{n}}", "ratio": "{{ratio}}", "raw": true, "tags": []any{"a", 2}, "image": "{{references}}"}
+		delete(c.Input, "pictures")
+	})
+	_, err := collect(t.Context(), p, request(1, reference("fox", "image/png"), reference("owl", "image/webp")))
+	is.NoErr(err)
+}
+
+func TestAnswers(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer string
+		images []string
+		class  int // -1: no error
+		says   string
+	}{
+		"bytes":               {`{"data":[{"b64":"Zm94"},{"b64":"b3ds"}]}`, []string{"fox", "owl"}, -1, ""},
+		"data URLs":           {`{"picture":"data:image/png;base64,Zm94"}`, []string{"fox"}, -1, ""},
+		"addresses":           {`{"data":[{"url":"http://HOST/files/fox"},{"url":"http://HOST/files/owl"}]}`, []string{"fox", "owl"}, -1, ""},
+		"both ways":           {`{"data":[{"url":"http://HOST/gone","b64":"Zm94"},{"url":"http://HOST/files/owl","b64":""}]}`, []string{"fox", "owl"}, -1, ""},
+		"more than asked for": {`{"data":[{"b64":"Zm94"},{"b64":"b3ds"},{"b64":"bWljZQ=="}]}`, []string{"fox", "owl"}, -1, ""},
+		"one cannot be had":   {`{"data":[{"url":"http://HOST/gone"},{"url":"http://HOST/files/owl"}]}`, []string{"owl"}, int(imagegen.ClassUnknown), "could not be fetched"},
+		"an unsafe one":       {`{"data":[{"b64":null,"reason":"Unsafe content"}]}`, nil, int(imagegen.ClassRefused), "moderation"},
+		"an error with 200":   {`{"error":{"message":"out of tune"}}`, nil, int(imagegen.ClassUnknown), "out of tune"},
+		"nothing":             {`{"data":[]}`, nil, int(imagegen.ClassInvalid), "without an image"},
+		"cut short":           {`{"data":[{"b64":"Zm94"},{"b6`, []string{"fox"}, int(imagegen.ClassUnknown), "could not be read"},
+		"a page":              {`<html>`, nil, int(imagegen.ClassUnknown), "could not be read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			p := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				switch {
+				case r.URL.Path == "/draw":
+					io.WriteString(w, strings.ReplaceAll(c.answer, "HOST", r.Host))
+				case strings.HasPrefix(r.URL.Path, "/files/"):
+					is.Equal(r.Header.Get("Authorization"), "") // the key is not for the image's host
+					w.Header().Set("Content-Type", "image/png")
+					io.WriteString(w, strings.TrimPrefix(r.URL.Path, "/files/"))
+				default:
+					http.NotFound(w, r)
+				}
+			}, func(c *webapi.Config) { c.Imageless = imagegen.ClassInvalid })
+			images, err := collect(t.Context(), p, request(2))
+			is.Equal(images, c.images)
+			is.Equal(classOf(err), c.class)
+			is.True(err == nil || strings.Contains(err.Error(), c.says))
+		})
+	}
+}
+
+// classOf tells no error, -1, from one of ClassUnknown.
+func classOf(err error) int {
+	if err == nil {
+		return -1
+	}
+	if e, ok := errors.AsType[*imagegen.ProviderError](err); ok {
+		return int(e.Class)
+	}
+	return int(imagegen.ClassUnknown)
+}
+
+func TestFailures(t *testing.T) {
+	for name, c := range map[string]struct {
+		status int
+		body   string
+		class  imagegen.Class
+		wait   bool
+	}{
+		"as everywhere":            {402, `{}`, imagegen.ClassUnusable, false},
+		"rate limited":             {429, `{}`, imagegen.ClassRateLimited, true},
+		"refused by its status":    {403, `{}`, imagegen.ClassRefused, false},
+		"refused by its words":     {400, `{"error":{"code":"moderation_blocked"}}`, imagegen.ClassRefused, false},
+		"words elsewhere":          {400, `{"prompt":"a moderation fox"}`, imagegen.ClassInvalid, false},
+		"refused, though limited":  {429, `{"error":{"message":"unsafe prompt"}}`, imagegen.ClassRefused, false},
+		"unavailable, it says":     {503, `{}`, imagegen.ClassUnavailable, true},
+		"unknown, a proxy's words": {502, `<html>moderation`, imagegen.ClassUnknown, false},
+		"a lie about 404":          {404, `{}`, imagegen.ClassUnknown, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			p := serve(t, says(c.status, c.body), func(c *webapi.Config) {
+				c.Statuses = map[int]imagegen.Class{403: imagegen.ClassRefused, 503: imagegen.ClassUnavailable, 404: imagegen.ClassUnknown}
+			})
+			_, err := collect(t.Context(), p, request(1))
+			e, ok := errors.AsType[*imagegen.ProviderError](err)
+			is.True(ok)
+			is.Equal(e.Class, c.class)
+			is.Equal(e.RetryAfter > 0, c.wait)
+			is.True(!strings.Contains(err.Error(), key))
+		})
+	}
+}
+
+func TestProbe(t *testing.T) {
+	for name, c := range map[string]struct {
+		status      int
+		probe       string
+		unconfirmed bool
+		fine        bool
+	}{
+		"asked for":        {200, "/ping", false, true},
+		"missing":          {404, "/ping", false, false},
+		"nothing to ask":   {404, "", true, false},
+		"not even refused": {200, "", true, false},
+		"a bad key":        {401, "", false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			err := serve(t, says(c.status, `{}`), func(o *webapi.Config) { o.Probe = c.probe }).Probe(t.Context())
+			is.Equal(errors.Is(err, provider.ErrUnconfirmed), c.unconfirmed)
+			is.Equal(err == nil, c.fine)
+		})
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	for says, change := range map[string]func(*webapi.Config){
+		"an API key is required":     func(c *webapi.Config) { c.APIKey, c.Private, c.BaseURL = "", false, "https://example.com" },
+		"the option Path":            func(c *webapi.Config) { c.Path = "draw" },
+		"EditPath":                   func(c *webapi.Config) { c.EditPath = "edit" },
+		"the option Probe":           func(c *webapi.Config) { c.Probe = "ping" },
+		"the option Images is empty": func(c *webapi.Config) { c.Images = nil },
+		"where to look for them":     func(c *webapi.Config) { c.Errors = nil },
+		"which every error has":      func(c *webapi.Config) { c.Refusals = []string{""} },
+		"Statuses holds 200":         func(c *webapi.Config) { c.Statuses = map[int]imagegen.Class{200: imagegen.ClassRefused} },
+		"no name of a header":        func(c *webapi.Config) { c.Headers = map[string]string{"X Title": "us"} },
+		"that no header can have":    func(c *webapi.Config) { c.Headers = map[string]string{"X-Title": "u\ns"} },
+		"Headers holds Host":         func(c *webapi.Config) { c.Headers = map[string]string{"host": "example.com"} },
+		"Headers holds X-Key":        func(c *webapi.Config) { c.KeyHeader, c.Headers = "x-key", map[string]string{"X-Key": "k"} },
+		"outside a list":             func(c *webapi.Config) { c.Input["pictures"] = "{{each_reference}}" },
+		"has neither":                func(c *webapi.Config) { delete(c.Input, "pictures") },
+		"the option EditInput": func(c *webapi.Config) {
+			c.EditInput = map[string]any{"prompt": "{{prompt}}"}
+			delete(c.Input, "pictures")
+		},
+		"Input has no {{prompt}}": func(c *webapi.Config) { delete(c.Input, "prompt") },
+	} {
+		t.Run(says, func(t *testing.T) {
+			c := config("http://127.0.0.1:1")
+			change(&c)
+			_, err := webapi.New(c)
+			if err == nil || !strings.Contains(err.Error(), says) {
+				t.Errorf("%v does not say %q", err, says)
+			}
+		})
+	}
+}
