@@ -52,6 +52,11 @@ type Config struct {
 
 	// ReferenceDenoising is how far a picture may depart from its reference, up to 1. 0: 0.75.
 	ReferenceDenoising float64
+
+	// Input is sent besides, over what is sent under the same names: styles, seed, alwayson_scripts such as
+	// ControlNet's, a prompt with a LoRA around {{prompt}}. Its placeholders are those of package
+	// replicate; a reference is in base64. What decides on size and number cannot be set.
+	Input map[string]any
 }
 
 // Steps are the sampling steps for each quality; auto is medium.
@@ -75,12 +80,16 @@ func New(c Config) (*Provider, error) {
 	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("sdwebui: %w", err)
 	}
+	extra, err := c.extra()
+	if err != nil {
+		return nil, fmt.Errorf("sdwebui: %w", err)
+	}
 	client, err := upstream.New(upstream.Options{BaseURL: c.BaseURL, Key: c.credentials(), KeyHeader: "Authorization", KeyPrefix: "Basic ",
 		Private: true, Classify: classify})
 	if err != nil {
 		return nil, fmt.Errorf("sdwebui: %w", err)
 	}
-	return &Provider{config: c, client: client, canvas: upstream.Canvas{Step: step, BestEdge: c.BestEdge}, turn: make(chan struct{}, 1)}, nil
+	return &Provider{config: c, client: client, extra: extra, canvas: upstream.Canvas{Step: step, BestEdge: c.BestEdge}, turn: make(chan struct{}, 1)}, nil
 }
 
 func (c Config) withDefaults() Config {

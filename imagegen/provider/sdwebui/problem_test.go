@@ -112,6 +112,9 @@ func TestNew(t *testing.T) {
 		"HiresDenoising":     {HiresDenoising: 2},
 		"ReferenceDenoising": {ReferenceDenoising: -1},
 		"belong together":    {User: "operator"},
+		"Input sets width":   {Input: map[string]any{"width": 64}},
+		"without {{prompt}}": {Input: map[string]any{"prompt": "a dog"}},
+		"{{seed}}":           {Input: map[string]any{"seed": "{{seed}}"}},
 		"colon":              {User: "a:b", Password: "c"},
 	} {
 		t.Run(says, func(t *testing.T) {

@@ -69,7 +69,13 @@ func (p *Provider) request(r imagegen.ProviderRequest, taskID string) (path stri
 	} else if p.canvas.Exceeds(size) {
 		q.enlarge(c, size, p.canvas.Like(size))
 	}
-	body, err = d.Body(q)
+	var all any = q
+	if len(c.Input) > 0 {
+		if all, err = q.with(p.extra, r, size, &d); err != nil {
+			return "", nil, err
+		}
+	}
+	body, err = d.Body(all)
 	return path, body, err
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/template"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
@@ -19,6 +20,7 @@ import (
 type Provider struct {
 	config Config
 	client *upstream.Client
+	extra  *template.Part // of Config.Input
 	canvas upstream.Canvas
 	turn   chan struct{} // full while a call draws
 }

@@ -116,6 +116,18 @@ func TestWhatIsSent(t *testing.T) {
 			want: map[string]any{"width": 512.0, "height": 512.0, "enable_hr": true, "hr_resize_x": 1024.0, "hr_resize_y": 1024.0,
 				"hr_upscaler": "R-ESRGAN 4x+", "denoising_strength": 0.4, "hr_additional_modules": []any{"Use same choices"}},
 		},
+		"with more": {
+			change: func(c *sdwebui.Config) {
+				c.Input = map[string]any{"prompt": "{{prompt}} <lora:detail:0.8>", "styles": []any{"film"}, "seed": 7, "alwayson_scripts": map[string]any{
+					"controlnet": map[string]any{"args": []any{map[string]any{"image": "{{each_reference}}", "module": "canny", "resize_mode": "{{size}}"}}}}}
+			},
+			request: func(r *imagegen.ProviderRequest) { r.Ratio, r.References = "1:1", reference("RIFF", 1600, 900) },
+			path:    "/sdapi/v1/img2img",
+			want: map[string]any{"prompt": `a "fox" <lora:x:1> <lora:detail:0.8>`, "styles": []any{"film"}, "seed": 7.0, "width": 1024.0, "height": 1024.0,
+				"init_images": []any{base64.StdEncoding.EncodeToString([]byte("RIFF"))}, "denoising_strength": 0.75, "resize_mode": 1.0,
+				"alwayson_scripts": map[string]any{"controlnet": map[string]any{"args": []any{map[string]any{
+					"image": base64.StdEncoding.EncodeToString([]byte("RIFF")), "module": "canny", "resize_mode": "1024x1024"}}}}},
+		},
 		"after a reference": {
 			request: func(r *imagegen.ProviderRequest) {
 				r.N, r.Tier, r.Ratio, r.References = 2, "2K", "auto", reference("RIFF", 1600, 900)

@@ -106,6 +106,7 @@ scheduler: Karras
 negative_prompt: blurry
 upscaler: Lanczos
 hires_denoising: 0.5
+input: {styles: [film], prompt: "{{prompt}} <lora:x:1>"}
 reference_denoising: 1`, as[*sdwebui.Provider], 1, 0},
 		{"comfyui", " {type: comfyui, name: c, base_url: 'http://127.0.0.1:1', workflows: [w.json, ref.json], key_env: KEY, key_header: x, best_edge: 768, steps: {low: 1}}",
 			as[*comfyui.Provider], 1, 0},

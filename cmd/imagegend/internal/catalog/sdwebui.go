@@ -20,6 +20,7 @@ func sdWebUIKind(s source) kind {
 		"negative_prompt":     text(&c.NegativePrompt),
 		"upscaler":            text(&c.Upscaler),
 		"hires_denoising":     number(&c.HiresDenoising),
+		"input":               input(&c.Input),
 		"reference_denoising": number(&c.ReferenceDenoising),
 	}
 	s.secret(k, "password", &c.Password)

@@ -90,16 +90,23 @@ func (f *Filler) Fill(r imagegen.ProviderRequest, url func(imagegen.ProviderRefe
 	if err != nil {
 		return nil, err
 	}
+	v := f.template.values(r, size, url)
+	v[Ratio], v[Tier] = f.ratioOf(size), f.tierOf(size)
+	return f.template.fill(v), nil
+}
+
+// values are what the placeholders stand for in a request, but for names that a model has for them.
+func (t *template) values(r imagegen.ProviderRequest, size imagegen.Size, url func(imagegen.ProviderReference) string) values {
 	v := values{
 		Prompt: r.Prompt, N: r.N, Quality: string(r.Quality),
 		Width: size.Width, Height: size.Height, Size: size.String(),
-		Ratio: f.ratioOf(size), Tier: f.tierOf(size),
+		Ratio: string(imagegen.NearestRatio(size, imagegen.Ratios())), Tier: string(imagegen.TierOf(size.Area())),
 	}
 	if len(r.References) == 0 {
-		return f.template.fill(v), nil
+		return v
 	}
 	for _, list := range []string{References, Each} {
-		if !f.template.uses[list] {
+		if !t.uses[list] {
 			continue
 		}
 		urls := make([]string, len(r.References))
@@ -108,8 +115,8 @@ func (f *Filler) Fill(r imagegen.ProviderRequest, url func(imagegen.ProviderRefe
 		}
 		v[list] = urls
 	}
-	if f.template.uses[Reference] {
+	if t.uses[Reference] {
 		v[Reference] = url(r.References[0])
 	}
-	return f.template.fill(v), nil
+	return v
 }

@@ -152,8 +152,20 @@ func (s *Server) interrupt() {
 	}
 }
 
+// known are the names of modules/api/models.py and modules/processing.py of AUTOMATIC1111/stable-diffusion-webui that are of
+// use here. The web UI itself drops others without a word.
+var known = []string{"prompt", "negative_prompt", "styles", "seed", "subseed", "subseed_strength", "sampler_name", "scheduler", "batch_size", "n_iter",
+	"steps", "cfg_scale", "width", "height", "restore_faces", "tiling", "denoising_strength", "eta", "override_settings", "refiner_checkpoint",
+	"refiner_switch_at", "enable_hr", "hr_resize_x", "hr_resize_y", "hr_upscaler", "hr_second_pass_steps", "hr_prompt", "hr_additional_modules",
+	"init_images", "resize_mode", "image_cfg_scale", "mask", "script_name", "script_args", "alwayson_scripts", "force_task_id", "clip_skip"}
+
 // check is what would not come out of the web UI as it was asked for.
 func check(q Request) error {
+	for name := range q.Params {
+		if !slices.Contains(known, name) {
+			return fmt.Errorf("%s is not known", name)
+		}
+	}
 	for _, name := range []string{"width", "height", "batch_size", "n_iter", "steps"} {
 		if number(q.Params[name]) < 1 {
 			return fmt.Errorf("%s is %v", name, q.Params[name])

@@ -1,0 +1,45 @@
+package sdwebui
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/template"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
+)
+
+// kept are the names that an Input cannot set: what was asked for would come out otherwise.
+var kept = []string{"width", "height", "batch_size", "n_iter", "force_task_id", "init_images", "resize_mode", "enable_hr", "hr_resize_x",
+	"hr_resize_y", "hr_scale", "hr_additional_modules", "send_images", "do_not_save_samples", "firstphase_width", "firstphase_height"}
+
+// extra reads Input. A prompt of its own holds the one that was asked for.
+func (c Config) extra() (*template.Part, error) {
+	for name, value := range c.Input {
+		if slices.Contains(kept, name) {
+			return nil, fmt.Errorf("the option Input sets %s, which depends on what is asked for", name)
+		}
+		if text, _ := value.(string); name == "prompt" && !strings.Contains(text, template.Prompt) {
+			return nil, fmt.Errorf("the option Input sets prompt to a text without %s", template.Prompt)
+		}
+	}
+	return template.NewPart(c.Input)
+}
+
+// with adds the configured Input to the parameters, over those of the same name.
+func (q parameters) with(extra *template.Part, r imagegen.ProviderRequest, size imagegen.Size, d *upstream.Document) (any, error) {
+	raw, err := json.Marshal(q)
+	if err != nil {
+		return nil, err
+	}
+	var all map[string]any
+	if err := json.Unmarshal(raw, &all); err != nil {
+		return nil, err
+	}
+	for name, value := range extra.Fill(r, size, d.Base64) {
+		all[name] = value
+	}
+	return all, nil
+}
