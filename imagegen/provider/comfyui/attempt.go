@@ -19,9 +19,10 @@ type attempt struct {
 	request imagegen.ProviderRequest
 	yield   func(imagegen.ProviderImage, error) bool
 	job     job
+	doubts  map[string]error // of prompts: why nobody knows whether ComfyUI took them
 }
 
-// job names what was submitted and has not failed.
+// job names what was submitted, or was about to be, and has not failed.
 type job struct {
 	Prompts []string `json:"prompts"`
 }
@@ -61,27 +62,24 @@ func (a *attempt) submit(ctx context.Context) error {
 		return err
 	}
 	for len(a.job.Prompts) < submissions {
-		id, err := a.enqueue(ctx, w, values)
-		if err != nil {
-			return err
-		}
-		a.job.Prompts = append(a.job.Prompts, id)
-		if err := a.save(ctx); err != nil {
-			a.giveUp(ctx, errors.Is(err, imagegen.ErrStale))
+		if err := a.enqueue(ctx, w, values); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// giveUp cancels what was submitted. Once another attempt owns the job, that is only the prompt
-// which the job does not name yet.
-func (a *attempt) giveUp(ctx context.Context, overtaken bool) {
-	prompts := a.job.Prompts
-	if overtaken {
-		prompts = prompts[len(prompts)-1:]
+// giveUp cancels what was submitted when the job cannot be saved. What it names already is left to the
+// other attempt, if one owns the job; the last prompt it does not name yet.
+func (a *attempt) giveUp(ctx context.Context, why error, submitted bool) {
+	named, last := a.job.Prompts[:len(a.job.Prompts)-1], a.job.Prompts[len(a.job.Prompts)-1:]
+	if errors.Is(why, imagegen.ErrStale) {
+		named = nil
 	}
-	a.abandon(ctx, prompts)
+	if !submitted {
+		last = nil
+	}
+	a.abandon(ctx, slices.Concat(named, last))
 	a.job.Prompts = nil
 }
 
@@ -116,6 +114,9 @@ func (a *attempt) collect(ctx context.Context, failed error) error {
 		end, err := a.await(ctx, id)
 		if ctx.Err() != nil {
 			return a.cancelled(ctx, prompts[i:])
+		}
+		if doubt := a.doubts[id]; doubt != nil && end.err == error(errForgotten) {
+			end.err = doubt // it says more
 		}
 		failed = upstream.Worse(upstream.Worse(failed, err), end.err)
 		if end.err != nil {

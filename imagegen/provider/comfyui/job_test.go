@@ -54,8 +54,8 @@ func TestCancelled(t *testing.T) {
 	d := &comfyuitest.Server{}
 	begin(t, d, serve(t, d, nil), edit(comfyuitest.Endless, 3), errors.New("no longer wanted"))
 	is.Equal(len(d.Workflows()), 3)
-	is.Equal(d.Unfinished(), nil)                   // two were taken out of the queue
-	is.Equal(d.Interrupted(), []string{"prompt-1"}) // and the one at work was interrupted
+	is.Equal(d.Unfinished(), nil)          // two were taken out of the queue
+	is.Equal(d.Interrupted(), d.IDs()[:1]) // and the one at work was interrupted
 }
 
 // What another user has queued before stays.
@@ -65,7 +65,7 @@ func TestCancellingSparesOthers(t *testing.T) {
 	p := serve(t, d, nil)
 	begin(t, d, p, square(comfyuitest.Endless, 1), imagegen.ErrStopping)
 	begin(t, d, p, square(comfyuitest.Endless, 1), errors.New("no longer wanted"))
-	is.Equal(d.Unfinished(), []string{"prompt-1"})
+	is.Equal(d.Unfinished(), d.IDs()[:1])
 	is.Equal(len(d.Interrupted()), 0)
 }
 
@@ -78,7 +78,7 @@ func TestContinuedAfterARestart(t *testing.T) {
 		r := edit(comfyuitest.Endless, 2)
 		job := keeping(&r)
 		begin(t, d, p, r, cause)
-		is.Equal(d.Unfinished(), []string{"prompt-1", "prompt-2"})
+		is.Equal(d.Unfinished(), d.IDs()[:2])
 		d.Finish()
 		r.Job = *job
 		sizes, err := collect(t.Context(), serve(t, d, nil), r) // prompt ids mean the same to another provider
@@ -139,8 +139,7 @@ func TestUnsavedJobIsCancelled(t *testing.T) {
 	r.SaveJob = func(context.Context, []byte) error { return unsaved }
 	_, err := collect(t.Context(), serve(t, d, nil), r)
 	is.True(errors.Is(err, unsaved))
-	is.Equal(len(d.Workflows()), 1)
-	is.Equal(d.Unfinished(), nil)
+	is.Equal(len(d.Workflows()), 0) // it is saved before
 }
 
 // What a job that another attempt owns names is left to that one.
@@ -157,11 +156,68 @@ func TestOvertaken(t *testing.T) {
 	}
 	_, err := collect(t.Context(), serve(t, d, nil), r)
 	is.True(errors.Is(err, imagegen.ErrStale))
-	is.Equal(len(d.Workflows()), 2)
-	is.Equal(d.Unfinished(), []string{"prompt-1"})
+	is.Equal(len(d.Workflows()), 1)
+	is.Equal(d.Unfinished(), d.IDs()[:1])
 }
 
-// A service that stops between a submission and its job saves the job all the same.
+// A prompt whose submission was not answered is found by its id: nothing is lost, nothing is made twice.
+func TestSubmissionWithoutAnAnswer(t *testing.T) {
+	is := is.New(t)
+	d := &comfyuitest.Server{Lose: true}
+	r := edit("a fox", 2)
+	job := keeping(&r)
+	sizes, err := collect(t.Context(), serve(t, d, nil), r)
+	is.NoErr(err)
+	is.Equal(len(sizes), 2)
+	is.Equal(len(d.IDs()), 2)
+	is.Equal(string(*job), `{"prompts":["`+d.IDs()[0]+`","`+d.IDs()[1]+`"]}`)
+}
+
+// A service that dies after a submission finds the prompt, whether it was answered or not.
+func TestSavedBeforeItIsSubmitted(t *testing.T) {
+	is := is.New(t)
+	d := &comfyuitest.Server{}
+	p := serve(t, d, nil)
+	r := edit("a fox", 1)
+	job := keeping(&r)
+	d.Before = func(_ http.ResponseWriter, q *http.Request) bool {
+		if q.URL.Path == "/prompt" {
+			is.True(len(*job) > 0) // it is durable by now
+		}
+		return false
+	}
+	_, err := collect(t.Context(), p, r)
+	is.NoErr(err)
+	r.Job = *job
+	sizes, err := collect(t.Context(), serve(t, d, nil), r)
+	is.NoErr(err)
+	is.Equal(len(sizes), 1)
+	is.Equal(len(d.IDs()), 1) // and was not submitted again
+}
+
+// A ComfyUI that has ids of its own is asked by those.
+func TestIDsOfTheServer(t *testing.T) {
+	is := is.New(t)
+	d := &comfyuitest.Server{OwnIDs: true}
+	r := edit("a fox", 2)
+	job := keeping(&r)
+	sizes, err := collect(t.Context(), serve(t, d, nil), r)
+	is.NoErr(err)
+	is.Equal(len(sizes), 2)
+	is.Equal(string(*job), `{"prompts":["`+d.IDs()[0]+`","`+d.IDs()[1]+`"]}`)
+
+	r.SaveJob = func(_ context.Context, saved []byte) error { // the second time under the server's id
+		if strings.Contains(string(saved), "00000003-") {
+			return errors.New("the disk is full")
+		}
+		return nil
+	}
+	_, err = collect(t.Context(), serve(t, d, nil), r)
+	is.True(err != nil)
+	is.Equal(d.Unfinished(), nil) // nobody would find it
+}
+
+// A service that stops before a submission does not submit, and leaves nothing to look for.
 func TestStoppedBeforeTheJobIsSaved(t *testing.T) {
 	is := is.New(t)
 	d := &comfyuitest.Server{}
@@ -176,8 +232,8 @@ func TestStoppedBeforeTheJobIsSaved(t *testing.T) {
 	}
 	_, err := collect(ctx, p, r)
 	is.True(errors.Is(err, imagegen.ErrStopping))
-	is.Equal(d.Unfinished(), []string{"prompt-1"})
-	is.Equal(string(job), `{"prompts":["prompt-1"]}`)
+	is.Equal(len(d.IDs()), 0) // there was no time to submit it, and the job does not name it
+	is.Equal(job, nil)
 }
 
 // A submission that failed is not waited for again.
@@ -208,5 +264,5 @@ func TestNoMoreWanted(t *testing.T) {
 		break
 	}
 	is.Equal(d.Unfinished(), nil)
-	is.Equal(string(*job), `{"prompts":["prompt-1"]}`)
+	is.Equal(string(*job), `{"prompts":["`+d.IDs()[0]+`"]}`)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"path"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -17,14 +18,14 @@ import (
 )
 
 // at answers requests for a path, and leaves the others to the server.
-func at(path string, status int, body string) func(http.ResponseWriter, *http.Request) bool {
+func at(prefix string, status int, body string) func(http.ResponseWriter, *http.Request) bool {
 	return func(w http.ResponseWriter, r *http.Request) bool {
-		if !strings.HasPrefix(r.URL.Path, path) {
+		if !strings.HasPrefix(r.URL.Path, prefix) {
 			return false
 		}
 		w.Header().Set("Retry-After", "7")
 		w.WriteHeader(status)
-		io.WriteString(w, body)
+		io.WriteString(w, strings.ReplaceAll(body, "ID", path.Base(r.URL.Path)))
 		return true
 	}
 }
@@ -59,9 +60,9 @@ func TestProblems(t *testing.T) {
 		"hangs up at submission":  {hangUp("/prompt"), "", 0, imagegen.ClassUnknown, 0, "lost before it answered"},
 		"hangs up at the picture": {hangUp("/view"), "", 0, imagegen.ClassUnknown, 0, "lost before it answered"},
 		"no history":              {func(w http.ResponseWriter, r *http.Request) bool { return failedPoll(w, r, "0") }, "", 0, imagegen.ClassUnknown, 0, "500 Internal Server Error"},
-		"an interruption": {at("/history", 200, `{"prompt-1":{"outputs":{},"status":{"status_str":"error","messages":[["execution_start",{}],["execution_interrupted",{}]]}}}`),
+		"an interruption": {at("/history", 200, `{"ID":{"outputs":{},"status":{"status_str":"error","messages":[["execution_start",{}],["execution_interrupted",{}]]}}}`),
 			"", 0, imagegen.ClassUnavailable, 0, "interrupted in ComfyUI"},
-		"a failure without a reason": {at("/history", 200, `{"prompt-1":{"outputs":{},"status":{"status_str":"error"}}}`), "", 0, imagegen.ClassUnknown, 0, "does not say why"},
+		"a failure without a reason": {at("/history", 200, `{"ID":{"outputs":{},"status":{"status_str":"error"}}}`), "", 0, imagegen.ClassUnknown, 0, "does not say why"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

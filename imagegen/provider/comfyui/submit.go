@@ -1,11 +1,14 @@
 package comfyui
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"maps"
-	"math/rand/v2"
+	mathrand "math/rand/v2"
 	"net/http"
 	"path"
 
@@ -57,18 +60,61 @@ func (a *attempt) folder() string {
 	return fmt.Sprintf("imagegend/%x", key[:16])
 }
 
-// enqueue submits the workflow once, with a seed of its own, and returns the prompt's id.
-func (a *attempt) enqueue(ctx context.Context, w workflow, values map[string]any) (string, error) {
+// enqueue submits the workflow once, with a seed of its own. The id is ours, and saved before: should the
+// answer be lost, or the service die, the prompt is found by it (Comfy-Org/ComfyUI, server.py, post_prompt).
+func (a *attempt) enqueue(ctx context.Context, w workflow, values map[string]any) error {
+	id := newID()
+	a.job.Prompts = append(a.job.Prompts, id)
+	if err := a.save(ctx); err != nil {
+		a.giveUp(ctx, err, false)
+		return err
+	}
+	if ctx.Err() != nil {
+		return errors.Join(context.Cause(ctx), a.forget(ctx, id))
+	}
 	values = maps.Clone(values)
-	values["seed"] = rand.Uint32() // what every sampler takes
+	values["seed"] = mathrand.Uint32() // what every sampler takes
 	var queued struct {
 		ID string `json:"prompt_id"`
 	}
-	if err := a.client.JSON(ctx, http.MethodPost, "/prompt", map[string]any{"prompt": w.fill(values)}, &queued); err != nil {
-		return "", err
+	err := a.client.JSON(ctx, http.MethodPost, "/prompt", map[string]any{"prompt": w.fill(values), "prompt_id": id}, &queued)
+	switch {
+	case err != nil:
+		return a.unanswered(ctx, id, err)
+	case queued.ID == id:
+		return nil
+	case queued.ID == "":
+		return a.unanswered(ctx, id, &imagegen.ProviderError{Class: imagegen.ClassUnknown,
+			Message: "ComfyUI took the workflow and did not say under which id"})
 	}
-	if queued.ID == "" {
-		return "", &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: "ComfyUI took the workflow and did not say under which id"}
+	a.job.Prompts[len(a.job.Prompts)-1] = queued.ID // an older ComfyUI has ids of its own
+	if err := a.save(ctx); err != nil {
+		a.giveUp(ctx, err, true)
+		return err
 	}
-	return queued.ID, nil
+	return nil
+}
+
+// unanswered forgets a prompt that was not taken for certain. The others are looked for.
+func (a *attempt) unanswered(ctx context.Context, id string, err error) error {
+	e, ok := errors.AsType[*imagegen.ProviderError](err)
+	switch {
+	case !ok: // the context has ended
+		return err
+	case e.Class != imagegen.ClassUnknown:
+		return cmp.Or(a.forget(ctx, id), err)
+	}
+	if a.doubts == nil {
+		a.doubts = map[string]error{}
+	}
+	a.doubts[id] = err
+	return nil
+}
+
+// newID is a random UUID, which is what ComfyUI takes for an id.
+func newID() string {
+	var b [16]byte
+	rand.Read(b[:]) // never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -27,12 +28,30 @@ const (
 type Server struct {
 	// Before is called first, if it is set; true means that it has answered.
 	Before func(w http.ResponseWriter, r *http.Request) bool
+	// OwnIDs has prompts get ids of the server's, as it was before it took the client's.
+	OwnIDs bool
+	// Lose has the server take a prompt and hang up.
+	Lose bool
 
 	mu          sync.Mutex
 	tasks       []*task
 	files       map[string][]byte // by subfolder/name
 	interrupted []string
 	failures    int // for lack of memory
+}
+
+// canonical is a UUID as post_prompt of Comfy-Org/ComfyUI, server.py, takes it.
+var canonical = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+
+// IDs returns those of all prompts so far.
+func (s *Server) IDs() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var ids []string
+	for _, t := range s.tasks {
+		ids = append(ids, t.id)
+	}
+	return ids
 }
 
 // Workflows returns what was submitted so far.
@@ -144,9 +163,20 @@ func (s *Server) upload(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) submit(w http.ResponseWriter, r *http.Request) {
-	var q struct{ Prompt Workflow }
+	var q struct {
+		Prompt Workflow
+		ID     string `json:"prompt_id"`
+	}
 	if err := json.NewDecoder(r.Body).Decode(&q); err != nil {
 		http.Error(w, "500 Internal Server Error", http.StatusInternalServerError)
+		return
+	}
+	if s.OwnIDs {
+		q.ID = fmt.Sprintf("%08x-0000-4000-8000-000000000000", len(s.tasks)+1)
+	}
+	if !canonical.MatchString(q.ID) {
+		answer(w, http.StatusBadRequest, map[string]any{"node_errors": map[string]any{}, "error": map[string]any{"type": "invalid_prompt_id",
+			"message": "prompt_id must be a valid UUID", "details": "", "extra_info": map[string]any{}}})
 		return
 	}
 	if node, err := q.Prompt.check(s.files); err != nil {
@@ -156,8 +186,11 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) {
 		})
 		return
 	}
-	t := &task{id: fmt.Sprintf("prompt-%d", len(s.tasks)+1), workflow: q.Prompt}
+	t := &task{id: q.ID, workflow: q.Prompt}
 	s.tasks = append(s.tasks, t)
+	if s.Lose {
+		panic(http.ErrAbortHandler)
+	}
 	answer(w, http.StatusOK, map[string]any{"prompt_id": t.id, "number": len(s.tasks), "node_errors": map[string]any{}})
 }
 
