@@ -29,7 +29,7 @@ func TestKeysStay(t *testing.T) {
 	pictures := serve(t, elsewhere.record(http.RedirectHandler(behind+"/files/1.png", http.StatusFound)))
 	s := &tasks{finished: true, images: otherHost(pictures)}
 	address := serve(t, upstream.record(talkative(handler(s.openai(), s.gemini(), s.sdwebui(), s.comfyui(), s.bfl(), s.replicate(), s.fal()))))
-	d := daemontest.Start(t, daemontest.Options{Args: []string{"--models", providersAt(t, address)}, Env: []string{keyName + "=" + theKey}})
+	d := daemontest.Start(t, daemontest.Options{Args: []string{"--models", providersAt(t, address, otherHost(pictures), behind)}, Env: []string{keyName + "=" + theKey}})
 	_, key := d.NewUser(100)
 
 	statuses := []int{301, 400, 401, 403, 404, 429, 500, 503}

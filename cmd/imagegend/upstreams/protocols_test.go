@@ -3,6 +3,7 @@ package upstreams_test
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 )
 
 // routes are the answers of a stand-in, by pattern.
@@ -73,7 +74,8 @@ func (s *tasks) comfyui() routes {
 		"POST /prompt": func(w http.ResponseWriter, _ *http.Request) { answer(w, object{"prompt_id": s.submit()}) },
 		"GET /history/{id}": func(w http.ResponseWriter, r *http.Request) {
 			id := r.PathValue("id")
-			if !s.poll(id) {
+			submitted, _ := s.count()
+			if n, err := strconv.Atoi(id); err != nil || n > submitted || !s.poll(id) { // it has ids of its own
 				answer(w, object{})
 				return
 			}

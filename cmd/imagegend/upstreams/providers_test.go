@@ -2,6 +2,7 @@ package upstreams_test
 
 import (
 	"encoding/base64"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -28,21 +29,26 @@ func carries(text string) bool {
 
 // allProviders are blocks for each adapter, for an upstream at ADDRESS that wants the key.
 var allProviders = map[string]string{
-	"openai":    `{type: openai, base_url: ADDRESS/v1, private: true, key_env: UPSTREAM_KEY}`,
+	"openai":    `{type: openai, image_hosts: [IMAGES], base_url: ADDRESS/v1, private: true, key_env: UPSTREAM_KEY}`,
 	"gemini":    `{type: gemini, base_url: ADDRESS/v1beta, private: true, key_env: UPSTREAM_KEY}`,
 	"sdwebui":   `{type: sdwebui, base_url: ADDRESS, user: operator, password_env: UPSTREAM_KEY}`,
 	"comfyui":   `{type: comfyui, base_url: ADDRESS, key_env: UPSTREAM_KEY, workflows: [fox.json]}`,
-	"bfl":       `{type: bfl, base_url: ADDRESS/v1, private: true, key_env: UPSTREAM_KEY, poll_interval: 10ms}`,
-	"replicate": `{type: replicate, base_url: ADDRESS/v1, private: true, key_env: UPSTREAM_KEY, poll_interval: 10ms, model: acme/fox, input: {prompt: "{{prompt}}"}, sizes: [1024x1024]}`,
-	"fal":       `{type: fal, base_url: ADDRESS, platform_url: ADDRESS/platform, private: true, key_env: UPSTREAM_KEY, poll_interval: 10ms, model: acme/fox, sizes: [1024x1024]}`,
+	"bfl":       `{type: bfl, image_hosts: [IMAGES], base_url: ADDRESS/v1, private: true, key_env: UPSTREAM_KEY, poll_interval: 10ms}`,
+	"replicate": `{type: replicate, image_hosts: [IMAGES], base_url: ADDRESS/v1, private: true, key_env: UPSTREAM_KEY, poll_interval: 10ms, model: acme/fox, input: {prompt: "{{prompt}}"}, sizes: [1024x1024]}`,
+	"fal":       `{type: fal, image_hosts: [IMAGES], base_url: ADDRESS, platform_url: ADDRESS/platform, private: true, key_env: UPSTREAM_KEY, poll_interval: 10ms, model: acme/fox, sizes: [1024x1024]}`,
 }
 
-// providersAt writes models.yaml with a model of each adapter's name.
-func providersAt(t *testing.T, address string) (models string) {
+// providersAt writes models.yaml with a model of each adapter's name. Images may come from the address, or from
+// those that are given.
+func providersAt(t *testing.T, address string, images ...string) (models string) {
 	t.Helper()
+	var hosts []string
+	for _, a := range append(images, address) {
+		hosts = append(hosts, strconv.Quote(strings.TrimPrefix(a, "http://")))
+	}
 	blocks := map[string]string{}
 	for name, block := range allProviders {
-		blocks[name] = strings.ReplaceAll(block, "ADDRESS", address)
+		blocks[name] = strings.NewReplacer("ADDRESS", address, "IMAGES", strings.Join(hosts, ", ")).Replace(block)
 	}
 	return modelsFile(t, blocks, map[string]string{"fox.json": workflow})
 }
