@@ -68,8 +68,17 @@ func (e *Engine) Audit(ctx context.Context) (AuditReport, error) {
 	report, err := a.Audit(ctx)
 	if ctx.Err() == nil { // one that was broken off says nothing
 		e.audits.note(Audit{At: e.cfg.Now(), Duration: time.Since(began), Report: report, Err: err})
+		err = errors.Join(err, e.note(ctx, report.trailRow(err)))
 	}
 	return report, err
+}
+
+// trailRow is what the audit trail says of an audit.
+func (r AuditReport) trailRow(err error) TrailRow {
+	if err != nil {
+		return TrailRow{Act: ActDataAudit, After: err.Error(), Outcome: TrailFailed}
+	}
+	return TrailRow{Act: ActDataAudit, After: fmt.Sprintf("violations=%d", len(r.Violations)+r.More), Outcome: TrailDone}
 }
 
 // LastAudit returns the audit that ended last, of those that this engine has made; nil if there is none.

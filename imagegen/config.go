@@ -56,6 +56,23 @@ type Config struct {
 	Lease  time.Duration // after which an attempt that nobody prolongs is recovered; 0: 30 s
 	Retain time.Duration // ended generations are erased at this age, no less than ReservationTime; 0: never
 
+	// TrailRetain is the age at which rows are removed from the audit trail of a Store that keeps one
+	// ([TrailStore]); 0: never.
+	TrailRetain time.Duration
+
+	// These are for a Ledger that shares no transaction with the Store. LedgerTimeout bounds one call
+	// of it; 0: 5 s. LedgerTries is how often a call is made that fails in passing, at once but for short
+	// pauses, before that counts; 0: 5. What is in doubt then is left to recovery.
+	LedgerTimeout time.Duration
+	LedgerTries   int
+	// MaxWaiting is how many calls of one API key, or of one user without any, may wait at once for the answer of
+	// an equal call that is under way; 0: 8. Beyond it, and with a negative one always, a call with its
+	// idempotency key gets ErrIdempotencyKeyInUse.
+	MaxWaiting int
+	// JoinWindow is how long after its end a generation whose answer nobody received is given to an equal
+	// call, see Joining; 0: 10 minutes, negative: no call joins another.
+	JoinWindow time.Duration
+
 	Now func() time.Time // nil: time.Now
 	Log *slog.Logger     // nil: silent. Neither prompts nor keys are logged
 }
@@ -95,6 +112,10 @@ const (
 	defaultGrace          = 10 * time.Second
 	defaultMaxAge         = 24 * time.Hour
 	defaultLease          = 30 * time.Second
+	defaultLedgerTimeout  = 5 * time.Second
+	defaultLedgerTries    = 5
+	defaultMaxWaiting     = 8
+	defaultJoinWindow     = 10 * time.Minute
 )
 
 func (c Config) withDefaults() Config {
@@ -105,6 +126,10 @@ func (c Config) withDefaults() Config {
 	orDefault(&c.Grace, defaultGrace)
 	orDefault(&c.MaxAge, defaultMaxAge)
 	orDefault(&c.Lease, defaultLease)
+	orDefault(&c.LedgerTimeout, defaultLedgerTimeout)
+	orDefault(&c.LedgerTries, defaultLedgerTries)
+	orDefault(&c.MaxWaiting, defaultMaxWaiting)
+	orDefault(&c.JoinWindow, defaultJoinWindow)
 	if c.Backoff == nil {
 		c.Backoff = []time.Duration{time.Second, 5 * time.Second}
 	}
@@ -151,7 +176,8 @@ func (c Config) check() error {
 	require(c.Store == nil || c.Images != nil, "Config.Images is required: Store keeps no images")
 	require(c.Store == nil || c.Spool != nil, "Config.Spool is required: Store has no spool")
 	require(c.Concurrency > 0 && c.MaxQueued > 0, "Config.Concurrency and Config.MaxQueued cannot be negative")
-	require(c.SlotWait > 0 && c.AttemptTimeout > 0 && c.Grace > 0 && c.MaxAge > 0 && c.Lease > 0 && c.Retain >= 0,
+	require(c.LedgerTries > 0 && c.LedgerTimeout > 0, "Config.LedgerTries and Config.LedgerTimeout cannot be negative")
+	require(c.SlotWait > 0 && c.AttemptTimeout > 0 && c.Grace > 0 && c.MaxAge > 0 && c.Lease > 0 && c.Retain >= 0 && c.TrailRetain >= 0,
 		"no duration in Config can be negative")
 	require(c.Retain == 0 || c.Retain >= ReservationTime, "Config.Retain is at least %v: idempotency keys are kept that long", ReservationTime)
 	seen := map[string]bool{}

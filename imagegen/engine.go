@@ -26,6 +26,8 @@ type Engine struct {
 	receiving *semaphore.Weighted // bytes of images that are held in memory as they came
 	decoding  *semaphore.Weighted // bytes of what is decoded
 	calls     *callsInFlight
+	open      *openCalls
+	awaiting  *awaiting
 	leases    *leases
 	life      *lifecycle
 	leftovers leftovers
@@ -62,6 +64,8 @@ func New(cfg Config) (*Engine, error) {
 		receiving: semaphore.NewWeighted(receiveBudget),
 		decoding:  semaphore.NewWeighted(decodeBudget),
 		calls:     newCallsInFlight(),
+		open:      newOpenCalls(),
+		awaiting:  newAwaiting(cfg.MaxWaiting),
 		leases:    newLeases(),
 		life:      newLifecycle(),
 
@@ -92,6 +96,20 @@ func (e *Engine) Authenticate(ctx context.Context, rawKey string) (*Session, err
 		return nil, err
 	}
 	return &Session{engine: e, user: k.User, key: k.ID, hash: k.Hash}, nil
+}
+
+// Trail is the audit trail of the Store; nil if it keeps none.
+func (e *Engine) Trail() TrailStore {
+	t, _ := e.store.(TrailStore)
+	return t
+}
+
+// note puts a row into the audit trail, where there is one.
+func (e *Engine) note(ctx context.Context, r TrailRow) error {
+	if t := e.Trail(); t != nil {
+		return t.Note(ctx, r)
+	}
+	return nil
 }
 
 // Accounts manages users and keys.

@@ -47,8 +47,7 @@ func (e *Engine) purge(ctx context.Context, r Record) error {
 	return err
 }
 
-// eraseAged erases what ended longer ago than Retain. It looks at the oldest first, and stops
-// where nothing of a batch is due.
+// eraseAged erases what ended longer ago than Retain, the oldest first.
 func (e *Engine) eraseAged(ctx context.Context) {
 	const batch = 100
 	for erased := batch; erased > 0 && ctx.Err() == nil; {
@@ -60,12 +59,9 @@ func (e *Engine) eraseAged(ctx context.Context) {
 		}
 		erased = 0
 		for _, r := range records {
-			if r.CompletedAt.After(due) {
-				continue
-			}
 			if err := e.erase(ctx, r.ID, Erase{Aged: true}); err != nil {
 				e.cfg.Log.WarnContext(ctx, "a generation past its age could not be erased", "generation", r.ID, "error", err)
-				return
+				continue
 			}
 			erased++
 		}

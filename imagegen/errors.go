@@ -22,6 +22,7 @@ const (
 	CodeNotFound            Code = "notFound"
 	CodeGenerationFailed    Code = "generationFailed"
 
+	CodeChargeRefused        Code = "chargeRefused"
 	CodeIdempotencyKeyReused Code = "idempotencyKeyReused"
 	CodeIdempotencyKeyInUse  Code = "idempotencyKeyInUse"
 	CodeOverloaded           Code = "overloaded"
@@ -68,6 +69,7 @@ var (
 	ErrInsufficientCredits  = &Error{Code: CodeInsufficientCredits, Message: "the account has too few credits for this request"}
 	ErrNotFound             = &Error{Code: CodeNotFound, Message: "the requested resource was not found"}
 	ErrGenerationFailed     = &Error{Code: CodeGenerationFailed, Message: messageFailed}
+	ErrChargeRefused        = &Error{Code: CodeChargeRefused, Message: "the account cannot be charged; nothing was"}
 	ErrIdempotencyKeyReused = &Error{Code: CodeIdempotencyKeyReused, Message: "this Idempotency-Key was used with another request; use a new key"}
 	ErrIdempotencyKeyInUse  = &Error{Code: CodeIdempotencyKeyInUse, Message: "a request with this Idempotency-Key is still running; ask again later"}
 	ErrOverloaded           = &Error{Code: CodeOverloaded, Message: "the service cannot take more work at the moment; try again later"}
@@ -111,7 +113,7 @@ func (e *ReservedError) Error() string {
 // any other error the outcome of that write is unknown.
 func Definite(err error) bool {
 	for _, definite := range []error{ErrStale, ErrTransition, ErrNotApplied, ErrExists, ErrNotFound, ErrInvalidRequest,
-		ErrInvalidKey, ErrExpiredKey, ErrInsufficientCredits, ErrChargeConflict, ErrChargeClosed, ErrGrantConflict} {
+		ErrInvalidKey, ErrExpiredKey, ErrInsufficientCredits, ErrChargeRefused, ErrChargeConflict, ErrChargeClosed, ErrGrantConflict} {
 		if errors.Is(err, definite) {
 			return true
 		}
@@ -124,6 +126,12 @@ func Definite(err error) bool {
 // hook, a policy or an adapter uses it to say what is wrong and what to do.
 func Invalid(format string, args ...any) *Error {
 	return &Error{Code: CodeInvalidRequest, Message: fmt.Sprintf(format, args...)}
+}
+
+// RefuseCharge returns an ErrChargeRefused with a message that is shown to the caller. A [Ledger] uses it for
+// what it will not do however often it is asked: the account is suspended, say.
+func RefuseCharge(format string, args ...any) *Error {
+	return &Error{Code: CodeChargeRefused, Message: fmt.Sprintf(format, args...)}
 }
 
 func invalid(format string, args ...any) error { return Invalid(format, args...) }

@@ -23,6 +23,7 @@ func (s *Session) Generate(ctx context.Context, q GenerateRequest) (Result, erro
 	r.KeyID, r.CreatedAt = s.key, e.now()
 	r.ID = GenerationID(e.ids.next(generationPrefix, r.CreatedAt))
 	r.Fingerprint = r.fingerprint()
+	r.JoinKey = r.joinKey(q.Joining)
 	c := &call{engine: e, session: s, request: q, record: r, offer: m}
 	defer c.discard()
 	return c.run(ctx)
@@ -52,18 +53,10 @@ func (c *call) run(ctx context.Context) (Result, error) {
 	if err := c.session.usable(ctx); err != nil {
 		return Result{}, err
 	}
-	if c.record.IdempotencyKey != "" {
-		result, found, err := c.reserved(ctx)
-		if found || err != nil {
-			return result, err
-		}
-		if !c.record.Async {
-			release, err := e.calls.begin(c.record)
-			if err != nil {
-				return Result{}, err
-			}
-			defer release()
-		}
+	result, found, release, err := c.former(ctx)
+	defer release()
+	if found || err != nil {
+		return result, err
 	}
 	if err := e.life.enter(); err != nil {
 		return Result{}, overloaded(5*time.Second, err)
@@ -79,6 +72,15 @@ func (c *call) run(ctx context.Context) (Result, error) {
 	return c.wait(ctx)
 }
 
+// former answers a call that repeats another one: under its idempotency key, or by joining it.
+func (c *call) former(ctx context.Context) (result Result, found bool, release func(), err error) {
+	if c.record.IdempotencyKey != "" {
+		return c.repetition(ctx)
+	}
+	result, found, err = c.join(ctx)
+	return result, found, func() {}, err
+}
+
 // queue accepts asynchronous work.
 func (c *call) queue(ctx context.Context) (Result, error) {
 	e := c.engine
@@ -92,11 +94,13 @@ func (c *call) queue(ctx context.Context) (Result, error) {
 			return Result{}, public(err)
 		}
 	}
+	e.leases.hold(c.record.Fence(), func(error) {}) // a charge may take longer than a lease lasts
 	r, err := c.accept(ctx)
+	e.leases.drop(c.record.Fence())
 	if err != nil {
 		return c.refused(ctx, err)
 	}
-	return Result{Generation: r.accepted().Generation(), BaseURL: r.BaseURL}, nil
+	return Result{Generation: r.accepted().Generation()}, nil
 }
 
 // wait accepts synchronous work, has it done and waits for its end.
@@ -121,10 +125,12 @@ func (c *call) wait(ctx context.Context) (Result, error) {
 	ended := make(chan end, 1)
 	a := &attempt{engine: e, record: r, offer: c.offer, answer: func(r Record, err error) { ended <- end{r, err} }}
 	e.life.enterMore()
+	e.open.begin(r)
 	// Whether the caller stays or goes, the work and its refund go on.
 	go a.run(context.WithoutCancel(ctx), e.cfg.AttemptTimeout-e.cfg.Now().Sub(began))
 	select {
 	case <-ctx.Done():
+		e.hangUp(r.ID)
 		return Result{}, ctx.Err()
 	case end := <-ended:
 		if end.err != nil {
@@ -188,7 +194,7 @@ func (c *call) refused(ctx context.Context, err error) (Result, error) {
 // tooFewCredits tells what the request costs and, unless that has changed meanwhile, what is there.
 func (c *call) tooFewCredits(ctx context.Context, err error) error {
 	cost := c.record.Charge().Credits
-	b, failed := c.engine.ledger.Balance(ctx, c.record.User)
+	b, failed := c.engine.balance(ctx, c.record.User)
 	if failed != nil || b.Credits >= cost {
 		return public(err)
 	}
@@ -202,7 +208,7 @@ func answer(r Record) (Result, error) {
 	if g.Failure != nil {
 		return Result{}, g.Failure
 	}
-	return Result{Generation: g, Balance: r.Balance, BaseURL: r.BaseURL}, nil
+	return Result{Generation: g, Balance: r.Balance}, nil
 }
 
 // unknownOutcome hides what err wraps: a refusal of one step is none of the whole.

@@ -10,10 +10,33 @@ import (
 // inUseRetry is when to ask again for a call that is still running.
 const inUseRetry = 2 * time.Second
 
-// reserved answers from the record that holds the idempotency key, if one does: without a commit
-// and without a slot.
+// repetition answers a call whose idempotency key another one holds: without a commit and without a slot,
+// once that has its answer. With found false the key is this call's, until release.
+func (c *call) repetition(ctx context.Context) (result Result, found bool, release func(), err error) {
+	for {
+		result, found, err = c.reserved(ctx)
+		if found || err != nil {
+			return result, found, func() {}, err
+		}
+		if c.record.Async {
+			return result, false, func() {}, nil
+		}
+		release, running, err := c.engine.calls.begin(c.record)
+		if err != nil || running == nil {
+			return result, false, release, err
+		}
+		if err := c.awaitCall(ctx, running); err != nil {
+			return result, false, release, err
+		}
+	}
+}
+
+// reserved answers from the record that holds the idempotency key, if one does.
 func (c *call) reserved(ctx context.Context) (Result, bool, error) {
 	former, err := c.engine.formerCall(ctx, c.record)
+	if err == nil && former.Fingerprint == c.record.Fingerprint && !former.answerable() {
+		former, err = c.awaitFormer(ctx, former)
+	}
 	if errors.Is(err, ErrNotFound) {
 		return Result{}, false, nil
 	}
@@ -22,6 +45,49 @@ func (c *call) reserved(ctx context.Context) (Result, bool, error) {
 	}
 	result, err := c.replay(former)
 	return result, true, err
+}
+
+// awaitFormer waits for the answer of the call that holds the idempotency key. ErrIdempotencyKeyInUse if
+// too many do, or it does not come; ErrNotFound if that call was not accepted after all.
+func (c *call) awaitFormer(ctx context.Context, former Record) (Record, error) {
+	leave, ok := c.engine.awaiting.enter(c.record)
+	if !ok {
+		return former, nil // which is in use
+	}
+	defer leave()
+	r, err := c.engine.awaitAnswer(ctx, former.ID)
+	if errors.Is(err, errWaitedTooLong) {
+		return former, nil
+	}
+	return r, c.stillUsable(ctx, err)
+}
+
+// stillUsable is err or, where there is none, why the key of a call that has waited cannot be used any more.
+func (c *call) stillUsable(ctx context.Context, err error) error {
+	if err != nil {
+		return err
+	}
+	return c.session.usable(ctx)
+}
+
+// awaitCall waits for the end of a call with the same idempotency key that no record reserves yet.
+func (c *call) awaitCall(ctx context.Context, running <-chan struct{}) error {
+	leave, ok := c.engine.awaiting.enter(c.record)
+	if !ok {
+		return inUse("")
+	}
+	defer leave()
+	ctx, cancel := c.engine.whileWaiting(ctx)
+	defer cancel()
+	select {
+	case <-running:
+		return nil
+	case <-ctx.Done():
+	}
+	if err := c.engine.waitEnded(ctx); !errors.Is(err, errWaitedTooLong) {
+		return err
+	}
+	return inUse("")
 }
 
 // refuse answers a request that cannot be had. One that could be had when it came first is answered as
@@ -77,7 +143,7 @@ func replay(former Record) (Result, error) {
 	case !former.Visible(): // erased
 		return Result{}, ErrNotFound
 	case former.Async:
-		return Result{Generation: former.accepted().Generation(), Replayed: true, BaseURL: former.BaseURL}, nil
+		return Result{Generation: former.accepted().Generation(), Replayed: true}, nil
 	case !former.Terminal():
 		return Result{}, inUse(former.ID)
 	}
@@ -96,10 +162,10 @@ func inUse(id GenerationID) error {
 }
 
 // callsInFlight knows the synchronous calls with an idempotency key that no record reserves yet,
-// so that a second one need not wait for a slot to be told.
+// so that a second one waits for the first and not for a slot.
 type callsInFlight struct {
-	mu     sync.Mutex
-	prints map[userKey][32]byte
+	mu    sync.Mutex
+	calls map[userKey]*callInFlight
 }
 
 type userKey struct {
@@ -107,24 +173,31 @@ type userKey struct {
 	key  string
 }
 
-func newCallsInFlight() *callsInFlight { return &callsInFlight{prints: make(map[userKey][32]byte)} }
+type callInFlight struct {
+	fingerprint [32]byte
+	ended       chan struct{}
+}
 
-// begin notes a call until release. ErrIdempotencyKeyReused or ErrIdempotencyKeyInUse if there is
-// one with the key.
-func (c *callsInFlight) begin(r Record) (release func(), err error) {
+func newCallsInFlight() *callsInFlight { return &callsInFlight{calls: make(map[userKey]*callInFlight)} }
+
+// begin notes a call until release. If there is one with the key, running is closed when that ends.
+// ErrIdempotencyKeyReused: it asks for something else.
+func (c *callsInFlight) begin(r Record) (release func(), running <-chan struct{}, err error) {
 	k := userKey{r.User, r.IdempotencyKey}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if print, ok := c.prints[k]; ok {
-		if print != r.Fingerprint {
-			return nil, ErrIdempotencyKeyReused
+	if other, ok := c.calls[k]; ok {
+		if other.fingerprint != r.Fingerprint {
+			return func() {}, nil, ErrIdempotencyKeyReused
 		}
-		return nil, inUse("")
+		return func() {}, other.ended, nil
 	}
-	c.prints[k] = r.Fingerprint
+	call := &callInFlight{r.Fingerprint, make(chan struct{})}
+	c.calls[k] = call
 	return func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		delete(c.prints, k)
-	}, nil
+		delete(c.calls, k)
+		close(call.ended)
+	}, nil, nil
 }

@@ -45,6 +45,9 @@ func (r Record) Check() error {
 		return r.violation("outcome", "it is %s, completed %v, with %d of %d images published, names %d, has failed: %t, tells a balance: %t",
 			r.State, r.CompletedAt, r.Published, r.N, len(r.Images), r.Failure != nil, r.Balance != nil)
 	}
+	if r.Undelivered && (r.JoinKey == [32]byte{} || r.State != StateSettling && r.State != StateSucceeded) {
+		return r.violation("delivery", "it is %s, and an equal call may join it: %t", r.State, r.JoinKey != [32]byte{})
+	}
 	if (r.State == StateErasing || r.State == StateErased) && (r.Prompt != "" || len(r.References) > 0) {
 		return r.violation("erasure", "it is %s, and its prompt or its references are there", r.State)
 	}

@@ -5,11 +5,21 @@ import (
 	"time"
 )
 
-// Charge takes credits for one generation.
+// Charge takes credits for one generation: N images of a tier of a model.
 type Charge struct {
 	ID      ChargeID
 	User    UserID
 	Credits Credits // valid by Credits.Valid
+
+	// For a bill, and for nothing else: charges of one ID, user and amount are the same.
+	Model string
+	Tier  Tier
+	N     int
+}
+
+// Same reports whether o is a repetition of c, and no conflict.
+func (c Charge) Same(o Charge) bool {
+	return c.ID == o.ID && c.User == o.User && c.Credits == o.Credits
 }
 
 // Ledger takes and returns credits. A billing system already in place can stand behind it.
@@ -17,14 +27,17 @@ type Charge struct {
 // It is safe for concurrent use by any number of processes that share it. Every method is
 // idempotent by the charge's ID: repeating a call that succeeded, or whose outcome is unknown,
 // changes nothing more. An error that [Definite] reports means that nothing was changed by this
-// call; after any other error its outcome is unknown, and the engine repeats it. A context that
-// ends may abandon a call only before it takes effect, or leave its outcome unknown.
+// call; after any other error its outcome is unknown. A context that ends may abandon a call only
+// before it takes effect, or leave its outcome unknown.
 //
-// The engine answers every refused or doubtful Charge with Settle 0.
+// The engine repeats a call at once whose outcome is unknown, or that fails with [ErrNotApplied], as
+// Config.LedgerTries says, and gives each Config.LedgerTimeout. Any other definite error is a refusal for
+// good. It answers every refused or doubtful Charge with Settle 0.
 type Ledger interface {
 	// Charge takes the credits and keeps the charge open. On nil it is durable.
 	// ErrInsufficientCredits: the account holds less. ErrChargeConflict: the ID stands with another
 	// user or amount. ErrChargeClosed: the ID was settled before; also when it was settled while unknown.
+	// ErrChargeRefused, see [RefuseCharge]: the ledger will not, and its message says to the caller why.
 	Charge(ctx context.Context, c Charge) error
 
 	// Settle closes a charge: used is spent, the rest goes back. On nil it is durable. Settling an

@@ -26,6 +26,7 @@ type lifecycle struct {
 	idle     chan struct{} // closed when draining and nothing is under way
 
 	loops     sync.WaitGroup
+	leasing   sync.WaitGroup  // of the loop that prolongs leases, to the end
 	loop      context.Context // of the loops that take work
 	stopLoops context.CancelFunc
 
@@ -113,7 +114,7 @@ func (e *Engine) Start(context.Context) error {
 	l.loops.Go(func() { e.dispatch(l.loop) })
 	l.loops.Go(func() { e.recoverAbandoned(l.loop) })
 	l.loops.Go(func() { e.maintain(l.loop) })
-	l.loops.Go(func() { e.prolongLeases(l.ended) })
+	l.leasing.Go(func() { e.prolongLeases(l.ended) })
 	if e.cfg.Thumbnails {
 		l.loops.Go(func() { e.makeThumbnails(l.loop) })
 	}
@@ -130,19 +131,31 @@ func (e *Engine) Stop(ctx context.Context) error {
 	l.stopLoops()
 	defer e.flushKeyUse()
 	defer e.removeLeftovers(context.Background())
-	defer l.loops.Wait()
+	defer l.leasing.Wait()
 	defer l.end.Do(func() { close(l.ended) })
+	through := l.through()
 	select {
-	case <-l.idle:
+	case <-through:
 		return nil
 	case <-ctx.Done():
 	}
 	l.hardStop(ErrStopping)
 	const settling = 5 * time.Second
 	select {
-	case <-l.idle:
+	case <-through:
 		return nil
 	case <-time.After(e.cfg.Grace + settling):
 		return fmt.Errorf("imagegen: work did not end within %v after it was told to stop", e.cfg.Grace+settling)
 	}
+}
+
+// through is closed when nothing is under way and no loop runs.
+func (l *lifecycle) through() <-chan struct{} {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		<-l.idle
+		l.loops.Wait()
+	}()
+	return done
 }

@@ -19,6 +19,22 @@ func (e *Engine) maintain(ctx context.Context) {
 		if e.cfg.Retain > 0 {
 			e.eraseAged(ctx)
 		}
+		e.tidyTrail(ctx)
+	}
+}
+
+// tidyTrail removes from the audit trail what has reached its age, and has counts written that are due.
+func (e *Engine) tidyTrail(ctx context.Context) {
+	var before time.Time
+	if e.cfg.TrailRetain > 0 {
+		before = e.cfg.Now().Add(-e.cfg.TrailRetain)
+	}
+	t := e.Trail()
+	if t == nil {
+		return
+	}
+	if err := t.TidyTrail(ctx, before); err != nil && ctx.Err() == nil {
+		e.cfg.Log.WarnContext(ctx, "the audit trail could not be tidied", "error", err)
 	}
 }
 

@@ -20,7 +20,7 @@ func (e *Engine) outcome(ctx context.Context, r Record, images []StoredImage, er
 		}
 		return e.release(ctx, r, release)
 	}
-	o := Outcome{Images: images, At: e.now()}
+	o := Outcome{Images: images, At: e.now(), Undelivered: e.open.abandoned(r.ID)}
 	if len(images) == 0 {
 		o.Failure = failure(err)
 	}
@@ -44,8 +44,12 @@ func (e *Engine) warnUndelivered(ctx context.Context, r Record, delivered int, w
 		"asked", r.N, "delivered", delivered, "provider", e.models[r.Model].info.Provider, "error", brief(why))
 }
 
-// concluded tells the observer of a generation that has ended, and has its thumbnails made.
+// concluded tells those who wait, and the observer, of a generation that has ended, and has its thumbnails made.
 func (e *Engine) concluded(ctx context.Context, r Record) {
+	e.awaiting.tell(r.ID)
+	if mark := e.open.end(r); mark {
+		e.markUndelivered(r)
+	}
 	if r.State == StateFailed {
 		e.observe(ctx, EventFailed, r)
 		return
@@ -83,6 +87,7 @@ func (e *Engine) release(ctx context.Context, r Record, c Release) (Record, erro
 // overtaken ends an attempt whose generation somebody else has taken over: only files that the
 // record, as it now stands, does not name are removed.
 func (e *Engine) overtaken(ctx context.Context, r, now Record) (Record, error) {
+	e.open.forget(r.ID)
 	var named []ImageID
 	for _, i := range now.Images {
 		named = append(named, i.ID)

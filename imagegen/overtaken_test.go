@@ -70,8 +70,9 @@ func TestRepeatedCreateIsOvertaken(t *testing.T) {
 		h := start(t, counting(&calls), func(c *imagegen.Config) {
 			c.Images, c.Spool = c.Store.(imagegen.ImageStore), c.Store.(imagegen.Spool)
 			c.Ledger = lateSettle{c.Ledger, time.Now().Add(away + 51*time.Millisecond)}
-			c.Store = hung{c.Store.(imagegen.JointStore), away, new(bool)}
 		})
+		h.cfg.Store = cutOff{hung{h.cfg.Store.(imagegen.JointStore), away, new(bool)}, time.Now().Add(away)}
+		h.restart() // another host
 		_, err := h.generate(imagegen.GenerateRequest{Async: true})
 		h.is.True(isCode(err, imagegen.ErrInternal)) // the outcome is unknown
 		time.Sleep(time.Hour)

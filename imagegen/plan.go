@@ -17,7 +17,7 @@ func (e *Engine) plan(u UserID, q GenerateRequest) (Record, offer, error) {
 		return Record{}, offer{}, err
 	}
 	r := Record{Intent: Intent{User: u, Model: q.Model, Prompt: q.Prompt, N: cmp.Or(q.N, 1), Size: q.Size,
-		Quality: cmp.Or(q.Quality, QualityAuto), Async: q.Async, IdempotencyKey: q.IdempotencyKey, BaseURL: q.BaseURL},
+		Quality: cmp.Or(q.Quality, QualityAuto), Async: q.Async, IdempotencyKey: q.IdempotencyKey},
 		Progress: Progress{State: StateCharging}}
 	m, err := e.offered(q.Model)
 	if err != nil {
@@ -139,7 +139,7 @@ func (r Record) providerRequest() ProviderRequest {
 func (e *Engine) references(r Record) []ProviderReference {
 	var all []ProviderReference
 	for _, f := range r.References {
-		all = append(all, ProviderReference{Reference: spooled{e.spool, f.ID}, MediaType: f.MediaType,
+		all = append(all, ProviderReference{Reference: spooled{e.spool, f}, MediaType: f.MediaType,
 			Size: f.Size, Width: f.Width, Height: f.Height})
 	}
 	return all

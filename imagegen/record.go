@@ -31,7 +31,7 @@ type Intent struct {
 	References     []ReferenceFile
 	IdempotencyKey string
 	Fingerprint    [32]byte // of the request, see Record.Reserves
-	BaseURL        string
+	JoinKey        [32]byte // equal for calls that may join each other, see Joining; zero: it is joined by none
 	CreatedAt      time.Time
 }
 
@@ -65,6 +65,7 @@ type Progress struct {
 	Failure     *Failure      // from StateSettling on, when there is no image
 	CompletedAt time.Time     // from StateSettling on
 	Balance     *Balance      // as told in the synchronous answer
+	Undelivered bool          // nobody has received the synchronous answer: an equal call may join
 }
 
 // StoredImage is one image in the ImageStore.
@@ -106,7 +107,7 @@ func (r Record) Fence() Fence { return Fence{r.ID, r.Attempt} }
 
 // Charge is what the generation costs if all images come.
 func (r Record) Charge() Charge {
-	return Charge{ID: ChargeID(r.ID), User: r.User, Credits: r.Price * Credits(r.N)}
+	return Charge{ID: ChargeID(r.ID), User: r.User, Credits: r.Price * Credits(r.N), Model: r.Model, Tier: r.Tier, N: r.N}
 }
 
 // Used is what the images that came cost.

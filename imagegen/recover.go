@@ -18,6 +18,9 @@ func (e *Engine) recoverAbandoned(ctx context.Context) {
 			e.cfg.Log.Warn("abandoned work could not be looked for", "error", err)
 		}
 		for _, r := range records {
+			if ctx.Err() != nil { // what is left is taken up when its leases have ended
+				return
+			}
 			if err := e.recoverOne(r); err != nil {
 				e.cfg.Log.Warn("a generation is left for a later recovery", "generation", r.ID, "state", r.State, "error", err)
 			}
@@ -43,8 +46,9 @@ func (e *Engine) abandoned(ctx context.Context) ([]Record, error) {
 
 // recoverOne repeats the step that was not finished.
 func (e *Engine) recoverOne(r Record) error {
-	ctx, cancel := detach(context.Background())
-	defer cancel()
+	ctx := context.Background()
+	e.leases.hold(r.Fence(), func(error) {}) // the ledger may take longer than a lease lasts
+	defer e.leases.drop(r.Fence())
 	switch r.State {
 	case StateCharging:
 		err := e.void(ctx, r)

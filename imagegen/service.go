@@ -58,9 +58,9 @@ type GenerateRequest struct {
 	// was and charged no second time. "": none.
 	IdempotencyKey string
 
-	// BaseURL is where the caller reached the service. It is kept, so that a replayed answer names
-	// the same addresses as the first. "": the caller does not need any.
-	BaseURL string
+	// Joining lets an equal call join this one if its caller hangs up; nil: none may. Of no effect with Async or
+	// an IdempotencyKey, and in package client: a server decides by itself which calls join.
+	Joining *Joining
 }
 
 // Reference is an image that a caller hands in: PNG, JPEG or WebP, at most MaxReferenceBytes, at
@@ -88,8 +88,7 @@ const (
 type Result struct {
 	Generation
 	Balance  *Balance // as of this generation's own settlement; nil unless Status is StatusSucceeded
-	Replayed bool     // answered from what was kept under the idempotency key
-	BaseURL  string   // the BaseURL of the request that was answered first
+	Replayed bool     // answered from what was kept under the idempotency key, or of a call that was joined
 }
 
 // Status is how far a generation has come, as a user sees it.

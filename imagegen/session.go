@@ -41,7 +41,7 @@ func (s *Session) Balance(ctx context.Context) (Balance, error) {
 	if err := s.user.Check(); err != nil {
 		return Balance{}, err
 	}
-	b, err := s.engine.ledger.Balance(ctx, s.user)
+	b, err := s.engine.balance(ctx, s.user)
 	if err != nil {
 		return Balance{}, public(err)
 	}

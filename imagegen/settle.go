@@ -28,10 +28,8 @@ func (e *Engine) charge(ctx context.Context, r Record) (Record, error) {
 	if err != nil {
 		return got, err
 	}
-	r = got
-	ctx, cancel := detach(ctx) // the intent stands: it is seen through though the caller hang up
-	defer cancel()
-	if err := e.ledger.Charge(ctx, r.Charge()); err != nil {
+	r = got // the intent stands: what follows is seen through
+	if err := e.takeCredits(ctx, r); err != nil {
 		return r, e.chargeRefused(ctx, r, err)
 	}
 	return e.acceptCharged(ctx, r)
@@ -40,7 +38,7 @@ func (e *Engine) charge(ctx context.Context, r Record) (Record, error) {
 // chargeRefused closes what the charge may have left, so that a late duplicate finds it closed.
 func (e *Engine) chargeRefused(ctx context.Context, r Record, err error) error {
 	voided := e.void(ctx, r)
-	if errors.Is(err, ErrInsufficientCredits) {
+	if errors.Is(err, ErrInsufficientCredits) || errors.Is(err, ErrChargeRefused) {
 		return err // certain for the user; if the void failed, recovery repeats it
 	}
 	if voided == nil {
@@ -66,7 +64,7 @@ func (e *Engine) acceptCharged(ctx context.Context, r Record) (Record, error) {
 
 // void closes a charge that may or may not exist, then forgets the intent. In this order.
 func (e *Engine) void(ctx context.Context, r Record) error {
-	if err := e.ledger.Settle(ctx, r.Charge().ID, 0); err != nil {
+	if err := e.settle(ctx, r, 0); err != nil {
 		return err
 	}
 	if _, err := e.update(ctx, r.Fence(), Abandon{}); err != nil && !errors.Is(err, ErrStale) {
@@ -101,12 +99,12 @@ func (e *Engine) close(ctx context.Context, r Record) (Record, error) {
 		e.cfg.Log.ErrorContext(ctx, "a settlement was refused", "generation", r.ID, "error", err)
 		return r, err
 	}
-	if err := e.ledger.Settle(ctx, r.Charge().ID, r.Used()); err != nil {
+	if err := e.settle(ctx, r, r.Used()); err != nil {
 		return r, err // it stays settling; recovery repeats
 	}
 	var balance *Balance
 	if r.WantsBalance() {
-		b, err := e.As(r.User).Balance(ctx)
+		b, err := e.As(r.User).Balance(context.WithoutCancel(ctx))
 		if err != nil {
 			return r, err
 		}
@@ -115,7 +113,10 @@ func (e *Engine) close(ctx context.Context, r Record) (Record, error) {
 	return e.update(ctx, r.Fence(), Close{Balance: balance})
 }
 
+// update sees a change through, whatever became of the caller and however long the ledger took before it.
 func (e *Engine) update(ctx context.Context, f Fence, c Change) (Record, error) {
+	ctx, cancel := detach(ctx)
+	defer cancel()
 	return repeat(ctx, func(ctx context.Context) (Record, error) { return e.store.Update(ctx, f, c) })
 }
 

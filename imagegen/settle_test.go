@@ -17,9 +17,10 @@ type faulty struct {
 	faults
 }
 
+// Each failure counts, unless a test wants it otherwise: that most do not is what TestLedgerIsAskedAgain says.
 func startFaulty(t *testing.T, p imagegen.Provider, change ...func(*imagegen.Config)) *faulty {
 	f := &faulty{}
-	f.harness = start(t, p, append(change, f.use)...)
+	f.harness = start(t, p, append([]func(*imagegen.Config){withTries(1)}, append(change, f.use)...)...)
 	return f
 }
 

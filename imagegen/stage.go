@@ -116,14 +116,6 @@ func (e *Engine) copyIn(ctx context.Context, r Reference, name string) (*Upload,
 	return u, err
 }
 
-// spooled is a reference image in the spool, as a provider sees it.
-type spooled struct {
-	spool Spool
-	id    ReferenceID
-}
-
-func (s spooled) Open(ctx context.Context) (io.ReadCloser, error) { return s.spool.Open(ctx, s.id) }
-
 // discard removes what was staged for a Generate that does not take it.
 func discard(references []Reference) {
 	for _, r := range references {

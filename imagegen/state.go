@@ -91,7 +91,10 @@ type (
 		Failure     *Failure // when there is no image
 		At          time.Time
 		AccountType string // for the Balance of a synchronous answer
+		Undelivered bool   // the caller has hung up
 	}
+	// Delivery notes whether the synchronous answer has yet to be received; succeeded stays succeeded.
+	Delivery struct{ Undelivered bool }
 	// Close ends what has been settled: settling → succeeded or failed.
 	Close struct{ Balance *Balance }
 	// Erase begins to erase, prompt and references at once: succeeded or failed → erasing. Unless the
@@ -205,6 +208,7 @@ func (c Outcome) apply(r *Record) step {
 	case StateProcessing:
 		r.State, r.Job, r.CompletedAt = StateSettling, nil, c.At
 		r.Images, r.Published = slices.Clone(c.Images), len(c.Images)
+		r.Undelivered = c.Undelivered && len(c.Images) > 0
 		if len(c.Images) == 0 {
 			why := cmp.Or(c.Failure, &Failure{Class: ClassUnknown, Detail: "no reason given"})
 			r.Failure = &Failure{Class: why.Class, Detail: shortened(why.Detail)}
@@ -225,6 +229,17 @@ func (c Close) apply(r *Record) step {
 	return changed
 }
 
+func (c Delivery) apply(r *Record) step {
+	switch {
+	case r.State != StateSucceeded || r.JoinKey == [32]byte{}:
+		return impossible
+	case r.Undelivered == c.Undelivered:
+		return unchanged
+	}
+	r.Undelivered = c.Undelivered
+	return changed
+}
+
 func (Erase) apply(r *Record) step {
 	switch {
 	case r.State == StateErasing, r.State == StateErased:
@@ -233,6 +248,7 @@ func (Erase) apply(r *Record) step {
 		return impossible
 	}
 	r.State, r.Prompt, r.References = StateErasing, "", nil
+	r.JoinKey, r.Undelivered = [32]byte{}, false // neither tells what was asked for
 	return changed
 }
 

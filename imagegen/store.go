@@ -55,8 +55,13 @@ type GenerationStore interface {
 	// were not abandoned, also when it is invisible or reserves the key no longer. ErrNotFound.
 	Reserved(ctx context.Context, u UserID, key string) (Record, error)
 
-	// Ended returns up to n records in a terminal state that were created before the given time, oldest first.
-	Ended(ctx context.Context, before time.Time, n int) ([]Record, error)
+	// Ended returns up to n records that had ended by the given time, in the order in which they were
+	// created. Those that had not hold up none that had.
+	Ended(ctx context.Context, by time.Time, n int) ([]Record, error)
+
+	// Undelivered returns the user's records with that JoinKey whose answer nobody has received
+	// (Progress.Undelivered), oldest first, at most 100.
+	Undelivered(ctx context.Context, u UserID, joinKey [32]byte) ([]Record, error)
 }
 
 // Queue hands out work. Leases and delays are durations on the store's own clock.

@@ -39,7 +39,7 @@ func (b *billing) Charge(_ context.Context, c imagegen.Charge) error {
 	switch former := b.charges[c.ID]; {
 	case former != nil && former.settled:
 		return imagegen.ErrChargeClosed
-	case former != nil && former.Charge != c:
+	case former != nil && !former.Charge.Same(c):
 		return imagegen.ErrChargeConflict
 	case former != nil:
 		return nil

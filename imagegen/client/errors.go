@@ -23,7 +23,7 @@ func errorOf(answer *http.Response) error {
 		return &imagegen.Error{Code: imagegen.CodeInternal, Message: "the answer is not one of this service: is the base URL right?",
 			Err: fmt.Errorf("%s %s: %s%s", answer.Request.Method, answer.Request.URL.Redacted(), answer.Status, redirection(answer))}
 	}
-	_, generation := wire.GenerationAt(answer.Header.Get("Location"))
+	generation := wire.GenerationAt(answer.Header.Get("Location"))
 	return &imagegen.Error{
 		Code:       body.Error.Code,
 		Message:    body.Error.Message,

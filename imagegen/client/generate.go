@@ -15,8 +15,8 @@ import (
 
 // Generate implements [imagegen.Service]. References are sent as they are read, none is held in
 // memory; one with a method Name() string, such as an *os.File has, is sent under the base of that
-// name, which stands in messages about it. The service chooses the BaseURL of the result; that of the
-// request does not count.
+// name, which stands in messages about it. Joining does not count: the service joins a call without an
+// IdempotencyKey to an equal one of the same API key that hung up less than ten minutes ago.
 func (c *Client) Generate(ctx context.Context, q imagegen.GenerateRequest) (imagegen.Result, error) {
 	if err := sendable(q); err != nil {
 		return imagegen.Result{}, err

@@ -104,6 +104,7 @@ func (c *Console) replacePassword(p *page, present imagegen.Login, hash string) 
 func (c *Console) checkPresent(p *page, f *form) (imagegen.Login, error) {
 	name, address := p.person.Name, c.address(p.r)
 	if wait := c.failures.Try(name, address, p.now); wait > 0 {
+		p.signInFailed(name)
 		f.blame("present", "Too many attempts failed. Try again in %s.", inWords(wait))
 		return imagegen.Login{}, nil
 	}
@@ -112,6 +113,7 @@ func (c *Console) checkPresent(p *page, f *form) (imagegen.Login, error) {
 	case err != nil:
 		c.failures.Forget(name, address, p.now)
 	case !ok:
+		p.signInFailed(name)
 		f.blame("present", "This is not your present password.")
 	default:
 		c.failures.Succeeded(name, address, p.now)

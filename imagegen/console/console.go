@@ -33,7 +33,7 @@ type Config struct {
 	// Secure says that browsers reach the console by https only: its cookies are sent no other way.
 	Secure bool
 	// TrustedProxies are the peers whose X-Forwarded-For tells where a request comes from, for the
-	// limit on failed sign-ins. nil: nobody's does.
+	// limit on failed sign-ins and for the audit trail. nil: nobody's does.
 	TrustedProxies []netip.Prefix
 
 	Now func() time.Time // nil: time.Now

@@ -74,14 +74,14 @@ func (c *Console) ledger(p *page, v *creditsView) error {
 	return err
 }
 
-// cursor reads the number of an entry.
+// cursor reads the number of an entry, or of a row.
 func cursor(s string) (uint64, error) {
 	if s == "" {
 		return 0, nil
 	}
 	n, err := strconv.ParseUint(s, 10, 64)
 	if err != nil {
-		return 0, imagegen.Invalid("the address of this page of the ledger is wrong: before must be a number")
+		return 0, imagegen.Invalid("the address of this page is wrong: before must be a number")
 	}
 	return n, nil
 }

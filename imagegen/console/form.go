@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -84,7 +85,8 @@ func (f *form) blameAll(format string, args ...any) { f.fault = fmt.Sprintf(form
 // other error is returned.
 func (f *form) refuse(name string, err error) error {
 	e, ok := errors.AsType[*imagegen.Error](err)
-	if !ok || e.Code != imagegen.CodeInvalidRequest && e.Code != imagegen.CodeInsufficientCredits {
+	mendable := []imagegen.Code{imagegen.CodeInvalidRequest, imagegen.CodeInsufficientCredits, imagegen.CodeChargeRefused}
+	if !ok || !slices.Contains(mendable, e.Code) {
 		return err
 	}
 	if name == "" {

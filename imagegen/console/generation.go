@@ -13,7 +13,7 @@ type generationView struct {
 	Shape    shape      // of the places where images will be
 	Places   []struct{} // one for each image that may still come
 	Pictures []picture
-	Trail    []step
+	Steps    []step
 }
 
 // Ended reports whether nothing changes any more.
@@ -92,7 +92,7 @@ func (c *Console) generationOf(p *page) (generationView, error) {
 	if err != nil {
 		return generationView{}, err
 	}
-	v := generationView{Generation: r.Generation(), Shape: shapeOf(r.Size, r.Ratio), Trail: trail(r)}
+	v := generationView{Generation: r.Generation(), Shape: shapeOf(r.Size, r.Ratio), Steps: steps(r)}
 	v.Pictures = pictures(v.Generation)
 	if !v.Ended() {
 		v.Places = make([]struct{}, v.N)

@@ -31,10 +31,10 @@ func (c *Console) grant(p *page) error {
 		return err
 	}
 	g := f.grant(u.ID, p.now)
+	var granted imagegen.Granted
 	if f.valid() {
-		lot, err := c.cfg.Ledger.Grant(p.context(), g)
-		other := err == nil && (!lot.Expires.Equal(g.Expires) || lot.Promo != g.Promo) // of the grant that stands
-		if other || errors.Is(err, imagegen.ErrGrantConflict) {
+		granted, err = c.cfg.Ledger.Grant(p.context(), g)
+		if err == nil && !stands(granted, g) || errors.Is(err, imagegen.ErrGrantConflict) {
 			f.usedBefore()
 		} else if err = f.refuse("credits", err); err != nil {
 			return err
@@ -47,8 +47,20 @@ func (c *Console) grant(p *page) error {
 	if err != nil {
 		return err
 	}
-	return p.done(fmt.Sprintf("Granted to %s: %s. The balance is %s.", u.Name, inCredits(g.Credits), credits(b.Credits)), "users", string(u.ID))
+	done := fmt.Sprintf("Granted to %s: %s.", u.Name, inCredits(g.Credits))
+	if granted.Repeated {
+		done = fmt.Sprintf("%s granted to %s already, at %s. Nothing was granted now.", wereCredits(g.Credits), u.Name, moment(granted.Effective))
+	}
+	return p.done(done+" The balance is "+credits(b.Credits)+".", "users", string(u.ID))
 }
+
+// stands reports whether what stands is the grant that was asked for: its reference may be another's.
+func stands(granted imagegen.Granted, g imagegen.Grant) bool {
+	return granted.Expires.Equal(g.Expires) && granted.Promo == g.Promo && granted.Priority == g.Priority
+}
+
+// wereCredits begins a sentence about credits in the past.
+func wereCredits(n imagegen.Credits) string { return inCredits(n) + " " + plural(n, "was", "were") }
 
 // grant reads the form of a grant.
 func (f *form) grant(u imagegen.UserID, now time.Time) imagegen.Grant {

@@ -32,7 +32,10 @@ func TestGrant(t *testing.T) {
 	s.is.True(lots[0].Promo)
 	s.is.Equal(lots[0].Expires.Format("2006-01-02T15:04:05"), day.AddDate(0, 0, 1).Format("2006-01-02")+"T00:00:00") // all of that day counts
 
-	v.post(page+"/grants", form...) // a reload
+	a = v.follow(v.post(page+"/grants", form...)) // a reload
+	already := "granted to alice already, at " + lots[0].Effective.Format("2 Jan 2006, 15:04 UTC") + ". Nothing was granted now. The balance is "
+	s.is.True(a.has("1,000 credits were " + already + "1,000."))
+	s.is.True(!a.has("Granted to alice"))
 	balance(1000)
 	form[1] = "5"
 	a = v.post(page+"/grants", form...)
@@ -43,7 +46,8 @@ func TestGrant(t *testing.T) {
 	balance(1005)
 
 	s.is.True(v.follow(v.post(page+"/grants", "credits", "7", "ref", "invoice-1", "once", "x")).has("invoice-1"))
-	v.post(page+"/grants", "credits", "7", "ref", "invoice-1", "once", "y")
+	a = v.follow(v.post(page+"/grants", "credits", "7", "ref", "invoice-1", "once", "y"))
+	s.is.True(a.has("7 credits were granted to alice already", "Nothing was granted now. The balance is 1,012."))
 	balance(1012)
 	a = v.post(page+"/grants", "credits", "8", "ref", "invoice-1")
 	s.is.Equal(a.StatusCode, http.StatusUnprocessableEntity)

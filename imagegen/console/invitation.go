@@ -60,7 +60,7 @@ func (c *Console) acceptInvitation(p *page) error {
 	if err != nil {
 		return err
 	}
-	if err := p.accept(i, u.ID, hash); err != nil {
+	if err := p.accept(i, u, hash); err != nil {
 		return p.spent(err)
 	}
 	return p.done("Your password is set, and you are signed in.")
@@ -82,17 +82,18 @@ func (c *Console) invited(p *page) (imagegen.Invitation, imagegen.User, error) {
 func (p *page) invitationHash() [32]byte { return sha256.Sum256([]byte(p.r.PathValue("token"))) }
 
 // accept uses an invitation up, sets the password that was hashed and signs the user in.
-func (p *page) accept(i imagegen.Invitation, u imagegen.UserID, hash string) error {
+func (p *page) accept(i imagegen.Invitation, u imagegen.User, hash string) error {
 	// What is begun is seen through: a link that is used up must have set a password.
 	p.r = p.r.WithContext(context.WithoutCancel(p.context()))
+	p.act(u)
 	ctx := p.context()
 	if _, err := p.c.cfg.Logins.TakeInvitation(ctx, i.Hash, p.now); err != nil {
 		return err
 	}
-	if err := p.c.setLogin(ctx, imagegen.Login{User: u, Role: i.Role, Password: hash, ChangedAt: p.now}); err != nil {
+	if err := p.c.setLogin(ctx, imagegen.Login{User: u.ID, Role: i.Role, Password: hash, ChangedAt: p.now}); err != nil {
 		return err
 	}
-	return p.begin(u, hash)
+	return p.begin(u.ID, hash)
 }
 
 func (c *Console) setLogin(ctx context.Context, l imagegen.Login) error {

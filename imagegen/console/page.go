@@ -52,6 +52,7 @@ func (p *page) serve(h handle) error {
 	if err := p.identify(); err != nil {
 		return err
 	}
+	p.act(p.person.User)
 	if !p.route.access.allows(p.person) {
 		if p.person.known() {
 			return imagegen.ErrNotFound

@@ -160,6 +160,8 @@ func (p *page) refused(d *draft, err error) (int, error) {
 		b, err := p.service().Balance(p.context())
 		d.form.blameAll("%s", tooFew(d.quote, b, p.person))
 		return http.StatusPaymentRequired, err
+	case errors.Is(err, imagegen.ErrChargeRefused):
+		return http.StatusForbidden, d.form.refuse("", err)
 	case errors.Is(err, imagegen.ErrIdempotencyKeyReused):
 		d.form.values.Del("token")
 		d.form.blameAll("This form was sent before, with other content. Send it again, and it is made as well.")

@@ -56,6 +56,8 @@ var table = []route{
 	{"POST users/{user}/keys/{key}/revoke", operator, "users", (*Console).revokeUserKey},
 	{"GET users/{user}/generations", operator, "users", (*Console).userGenerations},
 
+	{"GET trail", operator, "trail", (*Console).trail},
+
 	{"GET system", operator, "system", (*Console).system},
 	{"GET system/audit", operator, "system", (*Console).auditState},
 	{"POST system/audit", operator, "system", (*Console).startAudit},

@@ -116,6 +116,11 @@ var errPasswordChanged = imagegen.Invalid("the password was changed meanwhile; s
 // is not. The browser gets a new cookie whatever it had before, so that nobody who placed one there is
 // signed in with it.
 func (p *page) begin(u imagegen.UserID, password string) error {
+	who, err := p.c.cfg.Engine.Accounts().User(p.context(), u)
+	if err != nil {
+		return err
+	}
+	p.act(who)
 	ctx, logins := p.context(), p.c.cfg.Logins
 	if err := p.c.sweep(ctx, p.now); err != nil {
 		return err

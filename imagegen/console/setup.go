@@ -64,7 +64,7 @@ func (c *Console) setup(p *page) error {
 	if !f.valid() {
 		return p.renderStatus(http.StatusUnprocessableEntity, "setup", setupView{f})
 	}
-	if err := p.accept(i, u.ID, hash); err != nil {
+	if err := p.accept(i, u, hash); err != nil {
 		return p.spent(err)
 	}
 	return p.done("Welcome. You are the operator of this service.")

@@ -32,6 +32,7 @@ func (c *Console) signIn(p *page) error {
 	v := signInView{f, c.local(f.Value("next"))}
 	name, address := f.Value("name"), c.address(p.r)
 	if wait := c.failures.Try(name, address, p.now); wait > 0 {
+		p.signInFailed(name)
 		p.retryAfter(wait)
 		f.blameAll("Too many attempts failed. Try again in %s.", inWords(wait))
 		return p.renderStatus(http.StatusTooManyRequests, "signin", v)
@@ -42,6 +43,7 @@ func (c *Console) signIn(p *page) error {
 		return err
 	}
 	if !ok {
+		p.signInFailed(name)
 		f.blameAll("The name or the password is wrong.")
 		return p.renderStatus(http.StatusUnprocessableEntity, "signin", v)
 	}

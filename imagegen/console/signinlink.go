@@ -49,6 +49,7 @@ func (c *Console) enter(p *page) error {
 		return p.spent(err)
 	}
 	p.r = p.r.WithContext(context.WithoutCancel(p.context())) // a link that is used up has signed in
+	p.act(u)
 	login, err := c.login(p.context(), u.ID)
 	if err != nil {
 		return err

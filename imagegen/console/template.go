@@ -52,6 +52,7 @@ func (c *Console) functions() template.FuncMap {
 		"path":        c.path,
 		"asset":       c.asset,
 		"system":      func() bool { return c.cfg.Operations != nil },
+		"trail":       func() bool { return c.cfg.Engine.Trail() != nil },
 		"field":       newField,
 		"credits":     credits,
 		"initial":     initial,
@@ -59,13 +60,16 @@ func (c *Console) functions() template.FuncMap {
 		"reference":   reference,
 		"space":       space,
 		"iso":         func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-		"moment":      func(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04 UTC") },
+		"moment":      moment,
 		"day":         func(t time.Time) string { return t.UTC().Format("2 Jan 2006") },
 		"minPassword": func() int { return minPassword },
 		"maxPassword": func() int { return maxPassword },
 		"list":        func(items ...any) []any { return items },
 	}
 }
+
+// moment writes a time as a page does that no script has changed.
+func moment(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04 UTC") }
 
 // credits writes an amount with its thousands set apart: 12,345.
 func credits(n imagegen.Credits) string {

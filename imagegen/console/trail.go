@@ -1,53 +1,102 @@
 package console
 
 import (
+	"context"
+	"strconv"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// step is one thing that happened to a generation.
-type step struct {
-	Kind  string    // for its looks: done, refund, failed, open
-	Title string    // what
-	Why   string    // and why, in a sentence; may be empty
-	At    time.Time // zero: nobody knows when, or it is going on
+// trailPage is how many rows of the audit trail a page lists.
+const trailPage = 50
+
+// trailView is what trail.html is given.
+type trailView struct {
+	Form   *form // what to show
+	Kinds  []option
+	Narrow bool // not all is shown
+	Lines  []trailLine
+	Pager  pager
 }
 
-// trail is what happened to a generation and its credits, in order.
-func trail(r imagegen.Record) []step {
-	charge := r.Charge().Credits
-	steps := []step{
-		{"done", "Accepted", count(r.N, "image", "images") + " of " + r.Model + " in " + string(r.Tier) + ".", r.CreatedAt},
-		{"done", "Charged " + inCredits(charge), count(r.N, "image", "images") + " at " + inCredits(r.Price) + " each.", r.CreatedAt},
-	}
-	if r.Failures > 0 {
-		steps = append(steps, step{"done", "Tried again", "The provider failed for the moment, " + count(r.Failures, "time.", "times."), time.Time{}})
-	}
-	switch r.Status() {
-	case imagegen.StatusQueued:
-		return append(steps, step{"open", "Waiting", "It begins when its turn comes.", time.Time{}})
-	case imagegen.StatusProcessing:
-		return append(steps, step{"open", "In the making", "The images appear here by themselves.", time.Time{}})
-	}
-	return append(steps, ending(r)...)
+// trailLine is a row of the audit trail.
+type trailLine struct {
+	imagegen.TrailRow
+	Owner string // the name of the user whose the target is
 }
 
-// ending is how the trail of a generation ends.
-func ending(r imagegen.Record) []step {
-	back := r.Charge().Credits - r.Used()
-	refund := step{"refund", "Refunded " + inCredits(back), "", r.CompletedAt}
-	if r.Failure != nil {
-		refund.Why = "Nothing was delivered, and nothing is charged."
-		return []step{{"failed", "Failed", sentence(r.Failure.Message()), r.CompletedAt}, refund}
+var kinds = []option{{"", "All"}, {"user", "Users and sign-ins"}, {string(imagegen.ActSignInFailed), "Failed sign-ins"}, {"key", "API keys"}, {"credit", "Credits"},
+	{"generation", "Generations"}, {"data", "Audits and backups"}, {"serve", "Starts and stops"}, {"clock", "Clock"}}
+
+// trail lists who did what, newest first.
+func (c *Console) trail(p *page) error {
+	trail := c.cfg.Engine.Trail()
+	if trail == nil {
+		return imagegen.ErrNotFound
 	}
-	steps := []step{{"done", "Delivered " + count(r.Published, "image", "images"), "They cost " + inCredits(r.Used()) + ".", r.CompletedAt}}
-	if back == 0 {
-		return steps
+	q := p.r.URL.Query()
+	v := trailView{Form: filled("actor", q.Get("actor"), "act", q.Get("act"), "target", q.Get("target"), "since", q.Get("since")), Kinds: kinds}
+	query, err := c.trailQuery(p, v.Form)
+	if err != nil {
+		return err
 	}
-	refund.Why = "The provider made " + count(r.N-r.Published, "image", "images") + " fewer than was asked for."
-	return append(steps, refund)
+	v.Narrow = query.Actor != "" || query.Act != "" || query.Target != "" || !query.Since.IsZero()
+	rows, next, err := findRows(p.context(), trail, query)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		v.Lines = append(v.Lines, trailLine{r, c.nameOf(p.context(), r.User)})
+	}
+	v.Pager = p.pager("before", next)
+	return p.render("trail", v)
 }
 
-// inCredits is an amount with its word.
-func inCredits(n imagegen.Credits) string { return credits(n) + " " + plural(n, "credit", "credits") }
+// trailQuery reads what the form asks for. A target can be a user's name.
+func (c *Console) trailQuery(p *page, f *form) (imagegen.TrailQuery, error) {
+	before, err := cursor(p.r.URL.Query().Get("before"))
+	q := imagegen.TrailQuery{Actor: f.Value("actor"), Act: f.Value("act"), Target: f.Value("target"), Before: before, Limit: trailPage}
+	if u, err := c.cfg.Engine.Accounts().UserByName(p.context(), q.Target); err == nil {
+		q.Target = string(u.ID)
+	}
+	if since, err := time.Parse(time.DateOnly, f.Value("since")); err == nil {
+		q.Since = since
+	}
+	return q, err
+}
+
+// findRows is a page that has rows, unless there are no more: a store may look through many rows that do
+// not match, and then answer with none.
+func findRows(ctx context.Context, trail imagegen.TrailStore, q imagegen.TrailQuery) (rows []imagegen.TrailRow, next string, err error) {
+	for {
+		found, err := trail.Trail(ctx, q)
+		if err != nil {
+			return nil, "", err
+		}
+		if found.Next != 0 {
+			next = strconv.FormatUint(found.Next, 10)
+		}
+		if len(found.Rows) > 0 || found.Next == 0 {
+			return found.Rows, next, nil
+		}
+		q.Before = found.Next
+	}
+}
+
+// nameOf is a user's name; "" if there is none.
+func (c *Console) nameOf(ctx context.Context, u imagegen.UserID) string {
+	if u == "" {
+		return ""
+	}
+	found, _ := c.cfg.Engine.Accounts().User(ctx, u)
+	return found.Name
+}
+
+// Thing is what the act was about, where that is not the user.
+func (l trailLine) Thing() string {
+	if l.Target == string(l.User) {
+		return ""
+	}
+	return l.Target
+}

@@ -31,6 +31,9 @@ func (c *Console) userGenerations(p *page) error {
 	if err != nil {
 		return err
 	}
+	if err := p.viewed(u); err != nil {
+		return err
+	}
 	q := p.r.URL.Query()
 	v := userGenerationsView{User: u, Status: imagegen.Status(q.Get("status")), Statuses: imagegen.Statuses()}
 	if !slices.Contains(v.Statuses, v.Status) {

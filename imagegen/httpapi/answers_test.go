@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -224,4 +225,22 @@ func between(s, from, to string) string {
 	_, s, _ = strings.Cut(s, from)
 	s, _, _ = strings.Cut(s, to)
 	return s
+}
+
+// suspended is a ledger that refuses one account for good.
+type suspended struct{ imagegen.Ledger }
+
+func (suspended) Charge(context.Context, imagegen.Charge) error {
+	return imagegen.RefuseCharge("this account is suspended; write to billing@example.org")
+}
+
+// What a ledger will not do reaches the caller in its words, and no client takes it for what passes.
+func TestChargeRefused(t *testing.T) {
+	s := serve(t, httpapi.Options{}, func(c *imagegen.Config) { c.Ledger = suspended{c.Ledger} })
+	for _, q := range []string{fox(``), fox(`,"async":true`)} {
+		a := s.post(q)
+		s.is.Equal(a.StatusCode, http.StatusForbidden)
+		s.bodyIs(a, `{"error":{"message":"this account is suspended; write to billing@example.org","code":"chargeRefused"}}`)
+		s.is.Equal(a.Header.Get("Retry-After"), "")
+	}
 }

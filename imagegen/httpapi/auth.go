@@ -17,6 +17,11 @@ func (a *api) withKey(h handle) handle {
 		if x.session, err = a.engine.Authenticate(x.ctx, key); err != nil {
 			return err
 		}
+		leave, err := a.intake.admit(x.session.KeyID())
+		if err != nil {
+			return err
+		}
+		defer leave()
 		return h(x)
 	}
 }

@@ -22,7 +22,7 @@ func (a *api) readRequest(x *exchange) (imagegen.GenerateRequest, error) {
 	}
 	switch mediaType {
 	case "application/json":
-		return readJSON(x)
+		return a.readJSON(x)
 	case "multipart/form-data":
 		if boundary := parameters["boundary"]; err == nil && boundary != "" {
 			return a.readMultipart(x, boundary)
@@ -33,16 +33,18 @@ func (a *api) readRequest(x *exchange) (imagegen.GenerateRequest, error) {
 		shown(x.request.Header.Get("Content-Type")))
 }
 
-func readJSON(x *exchange) (imagegen.GenerateRequest, error) {
+func (a *api) readJSON(x *exchange) (imagegen.GenerateRequest, error) {
 	body, err := x.body(maxJSON)
 	if err != nil {
 		return imagegen.GenerateRequest{}, err
 	}
-	b, err := io.ReadAll(body)
+	held := a.intake.hold(x.session.KeyID())
+	defer held.release()
+	b, err := held.readAll(body)
 	if err != nil {
 		return imagegen.GenerateRequest{}, bodyError(err)
 	}
-	var f form
+	f := newForm()
 	err = scanObject(b, f.setJSON)
 	return f.request, err
 }

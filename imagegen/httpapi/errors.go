@@ -25,6 +25,7 @@ var statuses = map[imagegen.Code]int{
 	imagegen.CodeInvalidKey:           http.StatusUnauthorized,
 	imagegen.CodeExpiredKey:           http.StatusUnauthorized,
 	imagegen.CodeInsufficientCredits:  http.StatusPaymentRequired,
+	imagegen.CodeChargeRefused:        http.StatusForbidden,
 	imagegen.CodeNotFound:             http.StatusNotFound,
 	codeMethodNotAllowed:              http.StatusMethodNotAllowed,
 	imagegen.CodeIdempotencyKeyInUse:  http.StatusConflict,

@@ -30,6 +30,7 @@ type exchange struct {
 	status   int       // of the answer; 0: not begun
 	bytes    int64     // of its body
 	err      error     // that was answered
+	cut      error     // with which writing the answer failed
 
 	values [8]string // of the header, as far as set has put them there
 	used   int
@@ -93,7 +94,13 @@ func (x *exchange) Write(p []byte) (int, error) {
 	x.extend(int64(len(p)))
 	n, err := x.ResponseWriter.Write(p)
 	x.bytes += int64(n)
+	x.cut = err
 	return n, err
+}
+
+// received reports whether the whole answer has been sent to a peer that was still there.
+func (x *exchange) received() bool {
+	return x.status != 0 && x.cut == nil && x.control.Flush() == nil && x.request.Context().Err() == nil
 }
 
 // segment is how much of a file is sent under one deadline.

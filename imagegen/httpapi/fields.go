@@ -39,8 +39,14 @@ var fields = []field{
 	{"quality", text, setQuality},
 	{"n", number, setN},
 	{"async", boolean, func(q *imagegen.GenerateRequest, v string) error { q.Async = v == "true"; return nil }},
-	{"user", text, func(*imagegen.GenerateRequest, string) error { return nil }}, // OpenAI's clients send it; it asks for nothing
+	{"user", text, setUser},
 	{"response_format", text, checkResponseFormat},
+}
+
+// setUser takes what OpenAI's clients send. It asks for nothing, but a call of another user is no repetition.
+func setUser(q *imagegen.GenerateRequest, v string) error {
+	q.Joining.Also = append(q.Joining.Also, v)
+	return nil
 }
 
 func setSize(q *imagegen.GenerateRequest, v string) (err error) {
@@ -84,6 +90,11 @@ func checkResponseFormat(_ *imagegen.GenerateRequest, v string) error {
 type form struct {
 	request imagegen.GenerateRequest
 	seen    []string
+}
+
+// newForm is a form without fields.
+func newForm() form {
+	return form{request: imagegen.GenerateRequest{Joining: &imagegen.Joining{}}}
 }
 
 // find returns the field of a name that has not been seen before. others are those of known.

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"errors"
 	"net/http"
+	"strconv"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/internal/wire"
@@ -24,7 +25,8 @@ func (a *api) generate(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	q.IdempotencyKey, q.BaseURL = key, x.base
+	q.IdempotencyKey = key
+	q.Joining.Retry = repeats(x.request.Header)
 	result, err := x.session.Generate(x.ctx, q)
 	if key == "" && costly(err) {
 		// OpenAI's clients repeat a 500 of their own accord, and would be charged again.
@@ -33,11 +35,18 @@ func (a *api) generate(x *exchange) error {
 	if err != nil {
 		return err
 	}
+	defer func() { x.session.Answered(result.ID, x.received()) }() // also when the answer panics
 	return x.result(result)
 }
 
+// repeats reports whether the client says that it makes the request once more, as OpenAI's clients do.
+func repeats(h http.Header) bool {
+	n, err := strconv.Atoi(h.Get("X-Stainless-Retry-Count"))
+	return err == nil && n > 0
+}
+
 func (x *exchange) result(r imagegen.Result) error {
-	status, body := http.StatusOK, wire.NewResult(r, r.BaseURL)
+	status, body := http.StatusOK, wire.NewResult(r, x.base)
 	if r.Status == imagegen.StatusQueued {
 		status = http.StatusAccepted
 	}

@@ -35,6 +35,10 @@ type Options struct {
 	// https://app.example.com; "*" is any. nil: none.
 	CORSOrigins []string
 
+	// RequestsAtOnce is how many requests of one API key can be under way, beyond it ErrOverloaded: each
+	// takes memory until its answer is read. 0: 256.
+	RequestsAtOnce int
+
 	// Log is told of each request, with the route instead of the path: the identifier of an image is
 	// a capability. Neither keys nor prompts are logged. nil: silent.
 	Log *slog.Logger
@@ -48,7 +52,7 @@ func NewHandler(engine *imagegen.Engine, o Options) http.Handler {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	log := NewLogHandler(o.Log.Handler())
-	a := &api{engine: engine, options: o, log: slog.New(log), access: slog.New(log.(logHandler).Handler)}
+	a := &api{engine: engine, options: o, log: slog.New(log), access: slog.New(log.(logHandler).Handler), intake: newIntake(o)}
 	a.catalog = sync.OnceValues(a.encodeCatalog)
 	a.router = a.routes()
 	return a
@@ -62,6 +66,7 @@ type api struct {
 	access  *slog.Logger // without request_id: its lines carry their own
 	router  *httprouter.Router
 	catalog func() (catalog, error)
+	intake  intake
 }
 
 // ServeHTTP does what every request needs, whatever its route.

@@ -26,6 +26,7 @@ type upload struct {
 	engine *imagegen.Engine
 	files  []*imagegen.Upload
 	text   int64 // bytes of text that may still come
+	held   *holding
 }
 
 func (a *api) readMultipart(x *exchange, boundary string) (q imagegen.GenerateRequest, err error) {
@@ -33,7 +34,8 @@ func (a *api) readMultipart(x *exchange, boundary string) (q imagegen.GenerateRe
 	if err != nil {
 		return q, err
 	}
-	u := &upload{engine: a.engine, text: formdata.MaxText}
+	u := &upload{form: newForm(), engine: a.engine, text: formdata.MaxText, held: a.intake.hold(x.session.KeyID())}
+	defer u.held.release()
 	take := func(part formdata.Part) error { return u.add(x.ctx, part) }
 	if err := formdata.Read(body, boundary, take); err != nil {
 		u.discard()
@@ -75,7 +77,7 @@ func noText(part formdata.Part) error {
 }
 
 func (u *upload) addText(name string, part io.Reader) error {
-	b, err := io.ReadAll(io.LimitReader(part, u.text+1))
+	b, err := u.held.readAll(io.LimitReader(part, u.text+1))
 	if err != nil {
 		return err
 	}

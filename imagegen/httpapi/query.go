@@ -32,7 +32,7 @@ func setQuery(q *imagegen.Query, name, v string) (err error) {
 	}
 	switch name {
 	case "limit":
-		if q.Limit, err = strconv.Atoi(v); err != nil || !isInteger(v) || q.Limit == 0 {
+		if q.Limit, err = strconv.Atoi(v); err != nil || !isInteger(v) || q.Limit < 1 || q.Limit > imagegen.MaxPageSize {
 			return imagegen.Invalid("limit must be from 1 to %d; got %s", imagegen.MaxPageSize, shown(v))
 		}
 	case "after":

@@ -83,18 +83,3 @@ func (a *api) generation(x *exchange) error {
 	}
 	return x.json(http.StatusOK, wire.NewGeneration(g, x.base))
 }
-
-func (a *api) generations(x *exchange) error {
-	if err := a.findBase(x); err != nil {
-		return err
-	}
-	q, err := parseQuery(x.request.URL.RawQuery)
-	if err != nil {
-		return err
-	}
-	p, err := x.session.Generations(x.ctx, q)
-	if err != nil {
-		return err
-	}
-	return x.json(http.StatusOK, wire.NewList(p, x.base))
-}

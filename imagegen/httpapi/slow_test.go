@@ -46,6 +46,7 @@ type line struct {
 	r      *bufio.Reader
 	key    string
 	header string // that each request has more
+	pipes  *pipes
 }
 
 func connect(t *testing.T, change ...func(*imagegen.Config)) *line {
@@ -56,16 +57,29 @@ func connect(t *testing.T, change ...func(*imagegen.Config)) *line {
 	p := &pipes{make(chan net.Conn), make(chan struct{})}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(p) }()
-	var far net.Conn
-	l.Conn, far = net.Pipe()
-	p.incoming <- far
-	l.r = bufio.NewReader(l.Conn)
+	l.pipes = p
+	l.dial()
 	t.Cleanup(func() {
 		l.Conn.Close()
 		l.is.NoErr(server.Shutdown(context.Background()))
 		l.is.True(errors.Is(<-served, http.ErrServerClosed))
 	})
 	return l
+}
+
+func (l *line) dial() {
+	var far net.Conn
+	l.Conn, far = net.Pipe()
+	l.pipes.incoming <- far
+	l.r = bufio.NewReader(l.Conn)
+}
+
+// another is one more connection to the service.
+func (l *line) another() *line {
+	more := *l
+	more.dial()
+	l.Cleanup(func() { more.Conn.Close() })
+	return &more
 }
 
 func (l *line) say(format string, args ...any) {

@@ -74,22 +74,35 @@ func (s *suite) keyReused() {
 }
 
 func (s *suite) keyInUse() {
-	q := imagegen.GenerateRequest{Prompt: "[fake:delay=1500ms] a fox", IdempotencyKey: "k"}
+	q := imagegen.GenerateRequest{Prompt: "[fake:delay=500ms] a fox", IdempotencyKey: "k"}
 	first := make(chan error, 1)
 	go func() {
 		_, err := s.Alice.Generate(s.Context(), fox(q))
 		first <- err
 	}()
 	s.eventually(func() bool { return len(s.recorded(s.Alice)) == 1 })
-	_, err := s.generate(q)
-	e := s.fails(err, imagegen.ErrIdempotencyKeyInUse)
-	s.is.True(e.RetryAfter > 0)
-	s.is.Equal(e.Generation, s.recorded(s.Alice)[0].ID)
-	_, err = s.generate(imagegen.GenerateRequest{Prompt: "a wolf", IdempotencyKey: "k"})
+	_, err := s.generate(imagegen.GenerateRequest{Prompt: "a wolf", IdempotencyKey: "k"})
 	s.fails(err, imagegen.ErrIdempotencyKeyReused)
+	s.is.True(s.generated(q).Replayed) // which waits for the first
 	s.is.NoErr(<-first)
-	s.is.True(s.generated(q).Replayed)
 	s.hasBalance(s.Alice, 99)
+}
+
+// keyInUseByMany: more than eight calls do not wait.
+func (s *suite) keyInUseByMany() {
+	ctx, hangUp := context.WithCancel(s.Context())
+	defer hangUp()
+	q := imagegen.GenerateRequest{Prompt: "[fake:delay=5s] a fox", IdempotencyKey: "k"}
+	refused := make(chan error)
+	for range 10 {
+		go func() {
+			if _, err := s.Alice.Generate(ctx, fox(q)); ctx.Err() == nil {
+				refused <- err
+			}
+		}()
+	}
+	e := s.fails(<-refused, imagegen.ErrIdempotencyKeyInUse)
+	s.is.True(e.RetryAfter > 0)
 }
 
 // concurrentCallers: one charge, one answer, whoever comes first.

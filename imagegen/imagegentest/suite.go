@@ -47,6 +47,7 @@ func Service(t *testing.T, start func(t *testing.T) Fixture) {
 		"replay of queued work":     (*suite).replayQueued,
 		"key used otherwise":        (*suite).keyReused,
 		"key in use":                (*suite).keyInUse,
+		"key in use by many":        (*suite).keyInUseByMany,
 		"32 callers with one key":   (*suite).concurrentCallers,
 		"images":                    (*suite).images,
 		"unknown images":            (*suite).unknownImages,

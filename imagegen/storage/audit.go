@@ -202,7 +202,7 @@ func (db *DB) names(ctx context.Context, i listed) (bool, error) {
 		return false, nil
 	}
 	if i.Upload != "" {
-		return waits(r) && slices.ContainsFunc(r.References, func(f imagegen.ReferenceFile) bool { return f.ID == i.Upload }), err
+		return tables.Waits(r) && slices.ContainsFunc(r.References, func(f imagegen.ReferenceFile) bool { return f.ID == i.Upload }), err
 	}
 	for _, image := range r.Images {
 		if r.ImageKey(image) == i.Key {

@@ -171,6 +171,24 @@ func TestThumbnailsBesideTheirImages(t *testing.T) {
 	w.clean()
 }
 
+// Reference images of work that waits are held against their records; one that is missing may be kept by
+// another Spool.
+func TestAuditOfReferences(t *testing.T) {
+	w, dir := waiting(t)
+	w.clean()
+	file := filepath.Join(dir, "spool", "reference_1")
+	b, err := os.ReadFile(file)
+	w.is.NoErr(err)
+	w.is.NoErr(os.WriteFile(file, lastByte(b), 0o600))
+	report, err := w.Audit(t.Context())
+	w.is.NoErr(err)
+	w.is.Equal(len(report.Violations), 1)
+	w.is.Equal(report.Violations[0].Rule, "reference bytes")
+	w.is.Equal(report.Violations[0].Subject, "reference_1")
+	w.is.NoErr(os.Remove(file))
+	w.clean()
+}
+
 // The images of another store, in a database without generations, are its own business.
 func TestAuditOfAnImageStore(t *testing.T) {
 	w, r := work(t, open(t, nil)), newRecord(1)

@@ -14,6 +14,7 @@
 //	spool/        reference images, until their generation has ended
 //	tmp/          files that are being written; emptied at each start
 //	ballast       16 MiB set aside, to settle and refund when the disk is full
+//	running       there while a process has the directory open, and after one was killed
 //	unclean       there after a disk fault: the next start checks the whole file
 //
 // It must lie on a local disk, not on a network filesystem. Do not copy it while it is in use:

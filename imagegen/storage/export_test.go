@@ -2,6 +2,8 @@ package storage
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -23,6 +25,13 @@ func (db *DB) CloseFile() error { return db.file.bolt.Close() }
 
 // Bolt is the file beneath the database.
 func (db *DB) Bolt() *bbolt.DB { return db.file.bolt }
+
+// SetFlush has flush stand in for the flush of directories; real is the true one.
+func (db *DB) SetFlush(flush func(dir string, real func() error) error) {
+	db.spool.files.flush = func(dir *os.File) error {
+		return flush(filepath.Base(dir.Name()), func() error { return syncOpenDir(dir) })
+	}
+}
 
 // SetFree has the disk appear to have so many bytes free, at once.
 func (db *DB) SetFree(bytes int64) {

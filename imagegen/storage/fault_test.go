@@ -1,10 +1,12 @@
 package storage_test
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -145,4 +147,56 @@ func TestAFullDiskThatShowsWhatItDidNotWrite(t *testing.T) {
 	is.True(errors.Is(db.Err(), storage.ErrStopped))
 	err := db.KV().View(t.Context(), func(kv.Tx) error { return nil })
 	is.True(errors.Is(err, storage.ErrStopped)) // rather than wait for what will never be durable
+}
+
+// A refusal is told without a commit. The commit that follows bears the number that it had, and shows
+// no sooner than any other.
+func TestAReaderBehindARefusal(t *testing.T) {
+	bubble(t, t.TempDir(), func(t *testing.T, db *storage.DB) {
+		is := is.New(t)
+		flush := make(chan struct{})
+		db.SetCommit(func(commit func() error) error {
+			err := commit()
+			<-flush
+			return err
+		})
+		is.Equal(db.KV().Update(t.Context(), func(kv.Tx) error { return imagegen.ErrExists }), imagegen.ErrExists)
+		wrote, read := make(chan error, 1), make(chan error, 1)
+		go func() { wrote <- db.KV().Update(t.Context(), put("a", "1")) }()
+		synctest.Wait() // written, and not flushed
+		go func() { read <- db.KV().View(t.Context(), func(kv.Tx) error { return nil }) }()
+		synctest.Wait()
+		is.Equal(len(read), 0)
+		close(flush)
+		is.NoErr(errors.Join(<-wrote, <-read))
+	})
+}
+
+// A directory for images counts as made once its name is flushed: where that fails, it is flushed again.
+func TestADirectoryWhoseNameIsNotFlushed(t *testing.T) {
+	w := work(t, open(t, nil))
+	r := newRecord(1)
+	key := r.ImageKey(stored(r, pixels(1)))
+	w.SetFlush(func(string, func() error) error { return syscall.EIO })
+	w.is.True(imagegen.Definite(w.PutImage(t.Context(), key, bytes.NewReader(pixels(1)))))
+	var flushed []string
+	w.SetFlush(func(dir string, real func() error) error { flushed = append(flushed, dir); return real() })
+	w.is.NoErr(w.PutImage(t.Context(), key, bytes.NewReader(pixels(1))))
+	w.is.True(slices.Contains(flushed, "images"))
+	flushed = nil
+	w.is.NoErr(w.PutImage(t.Context(), key, bytes.NewReader(pixels(1))))
+	w.is.True(!slices.Contains(flushed, "images")) // it is durable now
+}
+
+// What is kept has a name that is durable: on some filesystems the flush of a file does not flush that.
+func TestKeepFlushesNames(t *testing.T) {
+	w := work(t, open(t, nil))
+	var flushed []string
+	w.SetFlush(func(dir string, real func() error) error { flushed = append(flushed, dir); return real() })
+	w.is.NoErr(w.Stage(t.Context(), "ref_1", bytes.NewReader(pixels(1))))
+	w.is.Equal(len(flushed), 0) // there is no hurry
+	w.is.NoErr(w.Keep(t.Context(), "ref_1"))
+	w.is.Equal(flushed, []string{"spool"})
+	w.SetFlush(func(string, func() error) error { return syscall.EIO })
+	w.is.True(errors.Is(w.Keep(t.Context(), "ref_1"), syscall.EIO))
 }

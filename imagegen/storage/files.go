@@ -22,14 +22,15 @@ import (
 // files keeps bytes under names below the directory; no name leads out of it.
 type files struct {
 	dir     string
-	root    *os.Root     // of dir
-	stopped func() error // why nothing more is to be written; nil if there is no reason
-	run     string       // no other time that the directory is open has it: a write may outlive a Close
+	root    *os.Root                 // of dir
+	stopped func() error             // why nothing more is to be written; nil if there is no reason
+	flush   func(dir *os.File) error // makes the names in a directory durable; tests make it fail
+	run     string                   // no other time that the directory is open has it: a write may outlive a Close
 	temps   atomic.Uint64
 }
 
 func newFiles(dir string, root *os.Root, stopped func() error) *files {
-	return &files{dir: dir, root: root, stopped: stopped, run: rand.Text()}
+	return &files{dir: dir, root: root, stopped: stopped, flush: syncOpenDir, run: rand.Text()}
 }
 
 // newTemp returns a name below tempDir that nothing else has.
@@ -127,7 +128,7 @@ func (f *files) syncDir(name string) error {
 	if err != nil {
 		return fmt.Errorf("storage: %w", err)
 	}
-	if err := errors.Join(syncOpenDir(d), d.Close()); err != nil {
+	if err := errors.Join(f.flush(d), d.Close()); err != nil {
 		return fmt.Errorf("storage: %w", err)
 	}
 	return nil

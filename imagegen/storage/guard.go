@@ -35,6 +35,8 @@ func guard(f func() error) (err error) {
 		case nil:
 		case fault:
 			err = p.error
+		case kv.Damage:
+			err = p.Err
 		case interface{ Addr() uintptr }:
 			err = fmt.Errorf("%w: a page of the file cannot be read: %v", ErrCorrupt, p)
 		default:

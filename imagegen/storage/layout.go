@@ -17,6 +17,7 @@ const (
 	tempDir      = "tmp"
 	ballastName  = "ballast"
 	uncleanName  = "unclean"
+	runningName  = "running"
 
 	// scratchPrefix begins the name of what is made before the directory is one: a database, or
 	// what is being restored.

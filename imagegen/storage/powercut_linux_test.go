@@ -2,6 +2,7 @@ package storage_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"io"
 	"os"
@@ -53,7 +54,7 @@ func (m *machine) must(err error) {
 
 // cut cuts the power while db is open in a directory, and starts the machine again. What then lies
 // in after is all there is.
-func (m *machine) cut(data string, db *storage.DB) (after string) {
+func (m *machine) cut(data string, db io.Closer) (after string) {
 	m.t.Helper()
 	defer db.Close()
 	if m.img == "" {
@@ -163,5 +164,34 @@ func TestWhatShowsAtAStartOutlivesAPowerCut(t *testing.T) {
 	got, err := w.Generation(t.Context(), r.ID)
 	w.is.NoErr(err)
 	w.is.Equal(got, r)
+	w.is.NoErr(w.Close()) // before the disk is let go
+}
+
+// What was restored is there after a power cut: database, images and reference images.
+func TestARestorationOutlivesAPowerCut(t *testing.T) {
+	w := work(t, openDir(t, usedDir(t), nil))
+	r := newRecord(3)
+	r.Async, r.Attempt = true, 0
+	r.References = []imagegen.ReferenceFile{{ID: "ref_1", Size: int64(len(pixels(3))), SHA256: sha256.Sum256(pixels(3))}}
+	w.is.NoErr(w.Stage(t.Context(), "ref_1", bytes.NewReader(pixels(3))))
+	w.is.NoErr(w.Keep(t.Context(), "ref_1"))
+	r, err := w.CreateCharged(t.Context(), r, time.Minute)
+	w.is.NoErr(err)
+	var archive bytes.Buffer
+	w.is.NoErr(w.Backup(t.Context(), &archive))
+
+	m := boot(t)
+	data := filepath.Join(m.dir, "data")
+	w.is.NoErr(storage.Restore(t.Context(), &archive, data))
+	w = work(t, openDir(t, m.cut(data, io.NopCloser(nil)), &storage.Options{MustExist: true}))
+	w.is.Equal(w.clean().Images, 2)
+	got, err := w.Generation(t.Context(), r.ID)
+	w.is.NoErr(err)
+	w.is.Equal(got, r)
+	f, err := w.Open(t.Context(), "ref_1")
+	w.is.NoErr(err)
+	reference, err := io.ReadAll(f)
+	w.is.NoErr(errors.Join(err, f.Close()))
+	w.is.True(bytes.Equal(reference, pixels(3)))
 	w.is.NoErr(w.Close()) // before the disk is let go
 }

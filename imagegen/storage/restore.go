@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -60,6 +61,7 @@ func Restore(ctx context.Context, r io.Reader, dir string) (err error) {
 type unpacking struct {
 	ctx      context.Context
 	dir      string
+	free     func(dir string) (int64, error) // bytes that the disk has room for
 	root     *os.Root
 	database string // its SHA-256
 	size     int64
@@ -74,7 +76,7 @@ func unpackAll(ctx context.Context, r io.Reader, dir string) (*unpacking, error)
 		return nil, fmt.Errorf("storage: restore: %w", err)
 	}
 	defer root.Close()
-	u := &unpacking{ctx: ctx, dir: dir, root: root}
+	u := &unpacking{ctx: ctx, dir: dir, free: freeBytes, root: root}
 	for _, name := range []string{imagesDir, spoolDir} {
 		if err := root.Mkdir(name, 0o700); err != nil {
 			return nil, fmt.Errorf("storage: restore: %w", err)
@@ -96,6 +98,9 @@ func unpackAll(ctx context.Context, r io.Reader, dir string) (*unpacking, error)
 
 // entry takes the parts in the order in which Backup writes them.
 func (u *unpacking) entry(h *tar.Header, r io.Reader) error {
+	if err := u.fits(h); err != nil {
+		return err
+	}
 	switch {
 	case h.Typeflag != tar.TypeReg || u.manifest != nil:
 	case h.Name == databaseName && u.database == "":
@@ -122,6 +127,42 @@ func (u *unpacking) entry(h *tar.Header, r io.Reader) error {
 		return nil
 	}
 	return badArchive(fmt.Errorf("%q is out of place in it", h.Name))
+}
+
+// The most that a part of an archive can hold; the database is bounded by the disk alone.
+const (
+	mostOfImage    = 1 << 30
+	mostOfManifest = 64 << 10
+)
+
+// fits refuses a part before anything of it is written or held: one that is longer than any of its kind,
+// or than the disk has room for, and one that is sparse, for a few bytes would fill a disk.
+func (u *unpacking) fits(h *tar.Header) error {
+	for key := range h.PAXRecords {
+		if strings.HasPrefix(key, "GNU.sparse.") {
+			return badArchive(fmt.Errorf("%q is sparse in it", h.Name))
+		}
+	}
+	most := int64(math.MaxInt64)
+	switch {
+	case h.Name == manifestName:
+		most = mostOfManifest
+	case isSpoolPath(h.Name):
+		most = imagegen.MaxReferenceBytes
+	case isImagePath(h.Name):
+		most = mostOfImage
+	}
+	if h.Size > most {
+		return badArchive(fmt.Errorf("%q has %d bytes in it, more than any can have", h.Name, h.Size))
+	}
+	free, err := u.free(u.dir)
+	if err == nil && free < h.Size {
+		err = fmt.Errorf("%w: %q takes %d MiB and there are %d MiB free; make room and begin again", errNoSpace, h.Name, mib(h.Size), free>>20)
+	}
+	if err != nil {
+		return fmt.Errorf("storage: restore: %w", err)
+	}
+	return nil
 }
 
 // isSpoolPath reports whether a name is one that spoolPath makes.
@@ -181,7 +222,8 @@ func (u *unpacking) complete(rest io.Reader) error {
 	}
 }
 
-// check audits what was unpacked: the books, and each image and reference image against its record.
+// check audits what was unpacked: the books, and each image and reference image against its record. The
+// audit trail goes on with who restored it.
 func (u *unpacking) check(ctx context.Context) error {
 	db, err := Open(u.dir, &Options{MustExist: true})
 	if err != nil {
@@ -190,6 +232,9 @@ func (u *unpacking) check(ctx context.Context) error {
 	report, err := db.auditAlone(ctx)
 	if err == nil && report.Clean() {
 		err = u.checkUploads(db)
+	}
+	if err == nil && report.Clean() {
+		err = db.Note(ctx, imagegen.TrailRow{Act: imagegen.ActDataRestore, Outcome: imagegen.TrailDone})
 	}
 	if err = errors.Join(err, db.Close()); err != nil {
 		return err

@@ -42,7 +42,7 @@ func (l label) intact(key, stored []byte) (value []byte, ok bool) {
 func (l label) verified(key, stored []byte) []byte {
 	value, ok := l.intact(key, stored)
 	if !ok {
-		panic(fault{fmt.Errorf("%w: %s %q does not match its checksum; run an audit and restore a backup", ErrCorrupt, l.name, key)})
+		panic(kv.Damage{Err: fmt.Errorf("%w: %s %q does not match its checksum; run an audit and restore a backup", ErrCorrupt, l.name, key)})
 	}
 	return value
 }

@@ -42,13 +42,14 @@ type DB struct {
 	*images
 	*spool
 
-	dir   string
-	log   *slog.Logger
-	now   func() time.Time
-	root  *os.Root
-	file  *database
-	clock *ledger.Ledger
-	space *space
+	dir    string
+	log    *slog.Logger
+	now    func() time.Time
+	root   *os.Root
+	file   *database
+	clock  *ledger.Ledger
+	tables *tables.Tables
+	space  *space
 
 	background sync.WaitGroup
 	quit       context.CancelFunc
@@ -137,6 +138,7 @@ func (db *DB) start() error {
 	if err := db.openTables(); err != nil {
 		return err
 	}
+	db.takeUpAnswers(context.Background())
 	if err := db.sweep(context.Background()); err != nil {
 		return err
 	}
@@ -172,6 +174,8 @@ func (db *DB) openTables() (err error) {
 		return err
 	}
 	t := tables.New(db.file, db.clock, db.now)
+	t.OnDamage = func(err error) { db.log.Error("the database is damaged; run an audit", "error", err) }
+	db.tables = t
 	db.store, db.inspector, db.logins, db.books, db.daybook = t, t, t, db.clock, db.clock
 	db.trails = trail.New(db.file, db.now)
 	return t.Load(context.Background())
@@ -183,9 +187,12 @@ func (db *DB) Close() (err error) {
 	db.close.Do(func() {
 		db.quit()
 		db.background.Wait()
-		err = db.file.stop()
+		if t, open := db.trails.(*trail.Trail); open {
+			err = t.WriteCounts(context.Background())
+		}
+		err = errors.Join(err, db.file.stop())
 		if db.root != nil {
-			err = errors.Join(err, db.root.Close())
+			err = errors.Join(err, db.noteStopped(), db.root.Close())
 		}
 	})
 	if err != nil {
@@ -258,9 +265,9 @@ func (db *DB) TidyTrail(ctx context.Context, before time.Time) error {
 
 // Ended implements [imagegen.GenerationStore]. While the clock is in doubt it lists none: what has
 // reached its age is erased for good.
-func (db *DB) Ended(ctx context.Context, before time.Time, limit int) ([]imagegen.Record, error) {
+func (db *DB) Ended(ctx context.Context, by time.Time, limit int) ([]imagegen.Record, error) {
 	if db.clockTrusted() != nil {
 		return nil, nil
 	}
-	return db.store.Ended(ctx, before, limit)
+	return db.store.Ended(ctx, by, limit)
 }

@@ -101,6 +101,17 @@ func (t *tx) Ascend(name kv.Bucket, from []byte, f func(key, value []byte) bool)
 	}
 }
 
+func (t *tx) Keys(name kv.Bucket, from []byte, f func(key []byte) bool) {
+	b := t.bucket(name)
+	if b == nil {
+		return
+	}
+	c := b.Cursor()
+	for k, _ := c.Seek(from); k != nil && f(k); {
+		k, _ = c.Next()
+	}
+}
+
 func (t *tx) Descend(name kv.Bucket, before []byte, f func(key, value []byte) bool) {
 	b := t.bucket(name)
 	if b == nil {

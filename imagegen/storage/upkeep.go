@@ -59,8 +59,9 @@ func (db *DB) sweep(ctx context.Context) error {
 	}
 	kept := make(map[string]bool)
 	var cutShort []imagegen.Record
-	err := db.file.View(ctx, func(tx kv.Tx) error {
-		return tables.Open(tx, func(r imagegen.Record) error {
+	var damaged []error
+	err := db.file.View(ctx, func(tx kv.Tx) (err error) {
+		damaged, err = tables.Open(tx, func(r imagegen.Record) error {
 			for _, f := range r.References {
 				kept[string(f.ID)] = true
 			}
@@ -69,6 +70,7 @@ func (db *DB) sweep(ctx context.Context) error {
 			}
 			return nil
 		})
+		return err
 	})
 	if err != nil {
 		return err
@@ -79,6 +81,9 @@ func (db *DB) sweep(ctx context.Context) error {
 				return err
 			}
 		}
+	}
+	if len(damaged) > 0 { // whose uploads are those that nobody names
+		return nil
 	}
 	return db.clear(spoolDir, "", kept)
 }

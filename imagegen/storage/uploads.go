@@ -14,24 +14,11 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 )
 
-// eachUpload calls f for each reference image that an attempt to come needs, until f returns an
-// error, which it returns. Synchronous work has no attempt to come: nobody waits for it any more.
+// eachUpload lists the reference images that attempts to come need.
 func eachUpload(t kv.Tx, f func(listed) error) error {
-	return tables.Open(t, func(r imagegen.Record) error {
-		if !waits(r) {
-			return nil
-		}
-		for _, u := range r.References {
-			if err := f(listed{Key: imagegen.ImageKey{Generation: r.ID}, Upload: u.ID, Size: u.Size, SHA256: u.SHA256}); err != nil {
-				return err
-			}
-		}
-		return nil
+	return tables.Uploads(t, func(g imagegen.GenerationID, u imagegen.ReferenceFile) error {
+		return f(listed{Key: imagegen.ImageKey{Generation: g}, Upload: u.ID, Size: u.Size, SHA256: u.SHA256})
 	})
-}
-
-func waits(r imagegen.Record) bool {
-	return r.Async && (r.State == imagegen.StateQueued || r.State == imagegen.StateProcessing)
 }
 
 // uploads holds reference images for a backup. Each is linked to a name of its own, so that it goes

@@ -65,7 +65,9 @@ func (w *world) boot(s *steps) *imagegen.Engine {
 		Spool:  spool{w.db, s, w.shelf},
 		Models: []imagegen.Model{model},
 		Retain: w.retain,
-		Now:    w.now,
+
+		LedgerTries: 1, // so that each step that fails counts
+		Now:         w.now,
 	})
 	if err == nil {
 		err = engine.Start(w.Context())

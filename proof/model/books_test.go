@@ -143,7 +143,7 @@ func (b *books) charge(c imagegen.Charge) error {
 		return imagegen.ErrInvalidRequest
 	case former != nil && former.settled:
 		return imagegen.ErrChargeClosed
-	case former != nil && former.Charge != c:
+	case former != nil && !former.Charge.Same(c):
 		return imagegen.ErrChargeConflict
 	case former != nil:
 		return nil

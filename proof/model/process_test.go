@@ -41,7 +41,8 @@ type asking struct{} // key of the order in a context
 
 func newProcess(t *rapid.T, db database, ledger imagegen.Ledger, shelf *shelf, now func() time.Time, d *diary) *process {
 	g := &gate{database: db, shelf: shelf}
-	cfg := imagegen.Config{Store: g, Ledger: ledger, Images: g, Spool: db, Now: now,
+	cfg := imagegen.Config{Store: g, Ledger: ledger, Images: g, Spool: db, Now: now, MaxWaiting: -1, // a repetition is told at once what it repeats
+
 		Concurrency: concurrency, MaxQueued: maxQueued, SlotWait: slotWait, AttemptTimeout: attemptTimeout, Backoff: backoff,
 		Lease: lease, MaxAge: maxAge}
 	for _, name := range []string{"plain", "dear"} {

@@ -35,7 +35,7 @@ func (l *till) Charge(_ context.Context, c imagegen.Charge) error {
 	switch {
 	case s.closed:
 		return imagegen.ErrChargeClosed
-	case known && s.Charge != c:
+	case known && !s.Charge.Same(c):
 		return imagegen.ErrChargeConflict
 	case known:
 		return nil

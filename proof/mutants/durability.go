@@ -187,4 +187,65 @@ var ofDurability = []mutant{
 		new:     `		_ = wrong`,
 		catcher: catcher{pkg: disk, run: "TestALivePageThatIsFree"},
 	},
+	{
+		name: "refusal-moves-the-horizon", breaks: "behind a refusal nobody reads what is not flushed",
+		file:    "imagegen/storage/committer.go",
+		old:     `	case t.written == 0: // refusals, and what stood already: no commit for those` + "\n",
+		new:     `	case t.written == 0:` + "\n" + `		d.horizon.reach(bolt.ID())` + "\n",
+		catcher: catcher{pkg: disk, run: "TestAReaderBehindARefusal"},
+	},
+	{
+		name: "directory-believed-durable", breaks: "the directory of an image is durable before the image is told of",
+		file: "imagegen/storage/images.go",
+		old: `	if err := i.files.syncDir(imagesDir); err != nil {
+		return notApplied(err)
+	}
+	for _, n := range made {
+		i.shards[n] = true
+	}
+`,
+		new: `	for _, n := range made {
+		i.shards[n] = true
+	}
+	if err := i.files.syncDir(imagesDir); err != nil {
+		return notApplied(err)
+	}
+`,
+		catcher: catcher{pkg: disk, run: "TestADirectoryWhoseNameIsNotFlushed"},
+	},
+	{
+		name: "restored-not-flushed", breaks: "what was restored outlives a power cut",
+		file:    "imagegen/storage/restore.go",
+		old:     `return n, errors.Join(err, f.Sync(), f.Close())`,
+		new:     `return n, errors.Join(err, f.Close())`,
+		catcher: catcher{pkg: disk, run: "TestARestorationOutlivesAPowerCut"},
+	},
+	{
+		name: "spool-not-flushed", breaks: "the name of a reference image that is kept is durable",
+		file:    "imagegen/storage/spool.go",
+		old:     `return s.files.syncDir(spoolDir)`,
+		new:     `return nil`,
+		catcher: catcher{pkg: disk, run: "TestKeepFlushesNames"},
+	},
+	{
+		name: "sparse-restored", breaks: "a few KiB that are restored fill no disk",
+		file:    "imagegen/storage/restore.go",
+		old:     `if strings.HasPrefix(key, "GNU.sparse.") {`,
+		new:     `if strings.HasPrefix(key, "GNU.sparse.") && h.Size < 0 {`,
+		catcher: catcher{pkg: disk, run: "TestASparseArchiveIsRefused"},
+	},
+	{
+		name: "damaged-stops-all", breaks: "one damaged generation stops nobody else",
+		file:    "imagegen/storage/internal/tables/aside.go",
+		old:     `	err = kv.Spare(func() (err error) {`,
+		new:     `	err = func(f func() error) error { return f() }(func() (err error) {`,
+		catcher: catcher{pkg: disk, run: "TestADamagedGenerationIsPutAside"},
+	},
+	{
+		name: "references-of-the-damaged-swept", breaks: "while a record cannot be read, references are nobody's leftovers",
+		file:    "imagegen/storage/upkeep.go",
+		old:     `if len(damaged) > 0 {`,
+		new:     `if len(damaged) > 1 {`,
+		catcher: catcher{pkg: disk, run: "TestADamagedGenerationIsPutAside"},
+	},
 }

@@ -39,14 +39,14 @@ var ofLifecycle = []mutant{
 	{
 		name: "work-after-doubtful-charge", breaks: "a charge whose outcome is unknown is undone, not used",
 		file:    "imagegen/settle.go",
-		old:     `if err := e.ledger.Charge(ctx, r.Charge()); err != nil {`,
-		new:     `if err := e.ledger.Charge(ctx, r.Charge()); err != nil && Definite(err) {`,
+		old:     `if err := e.takeCredits(ctx, r); err != nil {`,
+		new:     `if err := e.takeCredits(ctx, r); err != nil && Definite(err) {`,
 		catcher: catcher{pkg: core, run: "TestEveryStepMayFail"},
 	},
 	{
 		name: "intent-forgotten-first", breaks: "an intent is forgotten only after its charge is void",
 		file: "imagegen/settle.go",
-		old: `	if err := e.ledger.Settle(ctx, r.Charge().ID, 0); err != nil {
+		old: `	if err := e.settle(ctx, r, 0); err != nil {
 		return err
 	}
 	if _, err := e.update(ctx, r.Fence(), Abandon{}); err != nil && !errors.Is(err, ErrStale) {
@@ -57,7 +57,7 @@ var ofLifecycle = []mutant{
 		new: `	if _, err := e.update(ctx, r.Fence(), Abandon{}); err != nil && !errors.Is(err, ErrStale) {
 		return err
 	}
-	return e.ledger.Settle(ctx, r.Charge().ID, 0)
+	return e.settle(ctx, r, 0)
 `,
 		catcher: catcher{pkg: core, run: "TestEveryStepMayFail"},
 	},
@@ -180,6 +180,27 @@ var ofLifecycle = []mutant{
 		catcher: catcher{pkg: core, run: "TestRecoveryThatFailed"},
 	},
 	{
+		name: "ledger-asked-once", breaks: "callers notice little of a ledger that fails in passing",
+		file:    "imagegen/askledger.go",
+		old:     `n == e.cfg.LedgerTries`,
+		new:     `n == 1`,
+		catcher: catcher{pkg: core, run: "TestLedgerThatFailsAFifth|TestLedgerIsAskedAgain"},
+	},
+	{
+		name: "no-lease-while-charging", breaks: "work that is being charged is not taken for abandoned",
+		file:    "imagegen/generate.go",
+		old:     `	e.leases.hold(c.record.Fence(), func(error) {}) // a charge may take longer than a lease lasts` + "\n",
+		new:     ``,
+		catcher: catcher{pkg: core, run: "TestLeaseWhileCharging"},
+	},
+	{
+		name: "recovery-goes-on", breaks: "Stop returns in its time though a ledger hangs",
+		file:    "imagegen/recover.go",
+		old:     `if ctx.Err() != nil { // what is left`,
+		new:     `if ctx == nil { // what is left`,
+		catcher: catcher{pkg: core, run: "TestStopBesideALedgerThatHangs"},
+	},
+	{
 		name: "surplus-published", breaks: "more images than asked for are dropped",
 		file: "imagegen/attempt.go",
 		old: `		if a.count() == a.record.N {
@@ -188,5 +209,19 @@ var ofLifecycle = []mutant{
 `,
 		new:     ``,
 		catcher: catcher{pkg: core, run: "TestProviderOutcomes"},
+	},
+	{
+		name: "reference-not-verified", breaks: "a provider gets the references that were accepted",
+		file:    "imagegen/spooled.go",
+		old:     `if n != s.file.Size || `,
+		new:     `if n != s.file.Size && `,
+		catcher: catcher{pkg: core, run: "TestAReferenceThatIsDamaged"},
+	},
+	{
+		name: "retention-stops-early", breaks: "what is old is erased whatever came before it",
+		file:    "imagegen/storage/internal/tables/list.go",
+		old:     `			if err == nil && !r.CompletedAt.After(by) {` + "\n",
+		new:     `			if err == nil && r.CompletedAt.After(by) { return false }` + "\n" + `			if err == nil {` + "\n",
+		catcher: catcher{pkg: memory, run: "TestStore/EndedBehindOthers"},
 	},
 }

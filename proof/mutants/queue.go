@@ -5,15 +5,15 @@ var ofQueue = []mutant{
 	{
 		name: "delayed-only-when-idle", breaks: "work whose delay is over is due like any other",
 		file:    "imagegen/storage/internal/tables/queue.go",
-		old:     `		if err := admit(tx, now); err != nil {`,
-		new:     `		if len(candidates(tx, d)) > 0 {` + "\n" + `		} else if err := admit(tx, now); err != nil {`,
+		old:     `		if err := t.admit(tx, now); err != nil {`,
+		new:     `		if len(candidates(tx, d)) > 0 {` + "\n" + `		} else if err := t.admit(tx, now); err != nil {`,
 		catcher: catcher{pkg: memory, run: "TestStore/ClaimDelayed"},
 	},
 	{
 		name: "turn-never-forgotten", breaks: "the queue does not grow with the users that it once had",
 		file:    "imagegen/storage/internal/tables/turns.go",
-		old:     `		if len(dueOf(tx, user, 1)) > 0 {`,
-		new:     `		if len(user) > 0 {`,
+		old:     `	if len(dueOf(tx, user, 1)) > 0 {`,
+		new:     `	if len(user) > 0 {`,
 		catcher: catcher{pkg: memory, run: "TestStore/ClaimInTurn"},
 	},
 	{

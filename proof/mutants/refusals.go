@@ -45,6 +45,20 @@ var ofRefusals = []mutant{
 		catcher: catcher{pkg: service, run: "TestKeyThatIsRevokedMeanwhile"},
 	},
 	{
+		name: "bodies-without-limit", breaks: "the bodies in memory are bounded",
+		file:    "imagegen/httpapi/intake.go",
+		old:     `if taken := growth * int64(n); h.shares.Take(h.key, taken) {`,
+		new:     `if taken := int64(0); h.shares.Take(h.key, taken) {`,
+		catcher: catcher{pkg: service, run: "TestBodiesInMemory"},
+	},
+	{
+		name: "page-held-whole", breaks: "a page that nobody reads is not held in memory",
+		file:    "imagegen/httpapi/list.go",
+		old:     `q.Limit = min(left, l.piece())`,
+		new:     `q.Limit = left`,
+		catcher: catcher{pkg: service, run: "TestLongPage"},
+	},
+	{
 		name: "silence-earned", breaks: "a body must come at its least rate all the time",
 		file:    "imagegen/internal/formdata/steady.go",
 		old:     `s.waited = max(0, s.waited+time.Since(began)-TransferTime(int64(n)))`,

@@ -28,7 +28,7 @@ func checks() []check {
 	return slices.Concat(
 		modelChecks, creditChecks, authChecks, keyChecks, routingChecks, orderChecks,
 		synchronousChecks, asynchronousChecks, fieldChecks, jsonChecks, sizeChecks, formChecks, referenceChecks,
-		failureChecks, hangUpChecks, idempotencyChecks, listChecks, ownershipChecks, imageChecks, addressChecks,
+		failureChecks, hangUpChecks, idempotencyChecks, joinChecks, listChecks, ownershipChecks, imageChecks, addressChecks,
 		overloadChecks, requestIDChecks, limitChecks, fakeChecks, restartChecks,
 		serveChecks, devChecks, generateChecks, userCommandChecks, creditCommandChecks, eraseChecks, auditChecks,
 		backupChecks, configurationChecks, usageChecks,

@@ -68,7 +68,7 @@ func checkPrecedence(t *testing.T) {
 	dir := t.TempDir()
 	plain := program{dir: dir}
 	same(t, setting(t, plain, "concurrency"), object{"key": "concurrency", "value": "16", "origin": "default"})
-	write(t, "concurrency: 3\ndrain-timeout: 20s\napi-key: img_live_secret\n", dir, "imagegend.yaml")
+	write(t, "concurrency: 3\ndrain-timeout: 20s\n", dir, "imagegend.yaml")
 	same(t, setting(t, plain, "concurrency"), object{"key": "concurrency", "value": "3", "origin": "file", "name": pattern(".*imagegend.yaml")})
 	env := program{dir: dir, env: []string{"IMAGEGEND_CONCURRENCY=5"}}
 	same(t, setting(t, env, "concurrency"), object{"key": "concurrency", "value": "5", "origin": "env", "name": "IMAGEGEND_CONCURRENCY"})
@@ -77,6 +77,9 @@ func checkPrecedence(t *testing.T) {
 
 	shown := env.run(t, "config").succeeds(t).stdout
 	says(t, shown, "concurrency", "5", "IMAGEGEND_CONCURRENCY", "drain-timeout", "20s", "imagegend.yaml")
+	write(t, "api-key: img_live_secret\n", dir, "client.yaml") // a key counts only in a file that is named
+	shown = plain.run(t, "config", "--config", "client.yaml").succeeds(t).stdout
+	says(t, shown, "api-key", "client.yaml")
 	is.True(!strings.Contains(shown, "img_live_secret"))
 	is.True(!strings.Contains(env.run(t, "config", "--json").stdout, "img_live_secret"))
 	elsewhere := write(t, "concurrency: 9\n", t.TempDir(), "other.yaml")

@@ -104,24 +104,11 @@ func (w Generation) Value() (imagegen.Generation, error) {
 func (w Generation) Result() (imagegen.Result, error) {
 	g, err := w.Value()
 	r := imagegen.Result{Generation: g}
-	r.BaseURL, _ = GenerationAt(w.PollURL)
 	if w.Balance != nil {
 		b := w.Balance.Value()
 		r.Balance = &b
 	}
 	return r, err
-}
-
-// NewList converts; addresses begin with base.
-func NewList(p imagegen.Page, base string) List {
-	w := List{Object: "list", Data: make([]Generation, len(p.Generations))}
-	for i, g := range p.Generations {
-		w.Data[i] = NewGeneration(g, base)
-	}
-	if p.Next != "" {
-		w.HasMore, w.NextCursor = true, &p.Next
-	}
-	return w
 }
 
 // Value converts back. An error means that the body is not one of this interface.

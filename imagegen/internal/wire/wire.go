@@ -23,11 +23,11 @@ func GenerationPath(id imagegen.GenerationID) string { return GenerationsPath + 
 // ImagePath is where an image is read, below the base URL.
 func ImagePath(id imagegen.ImageID) string { return "/images/" + string(id) }
 
-// GenerationAt returns the generation that an address names, such as a Location or a poll_url, and
-// the base URL before it.
-func GenerationAt(address string) (base string, id imagegen.GenerationID) {
-	base, last, _ := strings.Cut(address, GenerationPath(""))
-	return base, imagegen.GenerationID(last)
+// GenerationAt returns the generation that an address names, such as a Location or a poll_url; "" if it
+// names none.
+func GenerationAt(address string) imagegen.GenerationID {
+	_, last, _ := strings.Cut(address, GenerationPath(""))
+	return imagegen.GenerationID(last)
 }
 
 // Time is a time as the interface writes it: UTC, always three decimals. The zero time is null.

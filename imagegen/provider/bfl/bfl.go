@@ -9,7 +9,6 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider"
-	"github.com/imagegend/imagegend/imagegen/provider/internal/sizing"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/task"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
@@ -18,7 +17,7 @@ import (
 // idle connections.
 type Provider struct {
 	config       Config
-	sizes        sizing.Sizes
+	family       family
 	capabilities imagegen.Capabilities
 	client       *upstream.Client
 	runner       *task.Runner
@@ -38,7 +37,7 @@ func (p *Provider) Capabilities() imagegen.Capabilities { return p.capabilities 
 
 // Check refuses a size, or a ratio in a tier, that the model cannot make.
 func (p *Provider) Check(r imagegen.ProviderRequest) error {
-	_, err := p.sizes.Choose(r)
+	_, err := p.family.sizes.Choose(r)
 	return err
 }
 

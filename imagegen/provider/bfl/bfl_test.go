@@ -191,7 +191,7 @@ func TestProbe(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	tolerance := 7
+	tolerance := 6
 	for name, c := range map[string]bfl.Config{
 		"no key":              {},
 		"http":                {APIKey: "k", BaseURL: "http://api.example.com"},

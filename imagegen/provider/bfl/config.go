@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/provider/internal/sizing"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/task"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
@@ -19,10 +18,6 @@ const (
 	defaultModel    = "flux-2-pro"
 	defaultName     = "bfl"
 	defaultInterval = 500 * time.Millisecond
-	// mostReferences is how many fields for reference images there are.
-	mostReferences = 8
-	// mostTolerance is the most permissive moderation.
-	mostTolerance = 6
 )
 
 // Config describes the upstream and a model. Only APIKey is required.
@@ -38,22 +33,26 @@ type Config struct {
 	// in Europe. "": https://api.bfl.ai/v1.
 	BaseURL string
 
-	// Model is the last part of the model's path. "": flux-2-pro.
+	// Model is the last part of the model's path, whose beginning tells what it takes: flux-3-, flux-2-,
+	// flux-kontext- and so on. "": flux-2-pro.
 	Model string
 
-	// SizeRules say which sizes the model takes. The zero value: Flux2.
+	// SizeRules say which sizes the model takes. The zero value: those of its kind. Models of FLUX.3 and
+	// Kontext, and FLUX1.1 ultra, have none: they take a ratio.
 	SizeRules SizeRules
 
-	// MaxReferences is the most reference images, up to 8; negative: none. 0: 8.
+	// MaxReferences is the most reference images; negative: none. 0: what the model takes, which is 10
+	// for FLUX.3, 8 for FLUX.2, 4 for its klein models and for Kontext, none for FLUX.1.
 	MaxReferences int
 
 	// MaxPrompt is the most characters of a prompt. 0: 32,000.
 	MaxPrompt int
 
-	// OutputFormat is png, jpeg or webp. "": the upstream's choice.
+	// OutputFormat is png, jpeg or webp; FLUX.3 does not let it be chosen. "": the upstream's choice.
 	OutputFormat string
 
-	// SafetyTolerance is from 0, the strictest moderation, to 6. nil: the upstream's choice.
+	// SafetyTolerance is from 0, the strictest moderation, to 4 for FLUX.3, 5 for FLUX.2, 6 for the
+	// others. nil: the upstream's choice.
 	SafetyTolerance *int
 
 	// PollInterval is the time to the first question about a task; it grows up to tenfold. 0: 500 ms.
@@ -81,37 +80,51 @@ func Flux2() SizeRules {
 	return SizeRules{Step: 16, MinEdge: 256, MaxEdge: imagegen.MaxEdge, MaxPixels: 2048 * 2048, MaxAspect: 4}
 }
 
+// Flux1 returns the rules of FLUX1.1 [pro] and FLUX.1 [dev]: edges in multiples of 32 from 256 to 1440, of
+// which the lowest tier is made; the little that lies beyond it is square.
+func Flux1() SizeRules {
+	return SizeRules{Step: 32, MinEdge: 256, MaxEdge: 1440, MaxPixels: 1_600_000, MaxAspect: 4}
+}
+
 // New returns an error that says what is wrong with c. It makes no request.
 func New(c Config) (*Provider, error) {
 	c.Name = cmp.Or(c.Name, defaultName)
 	c.BaseURL = cmp.Or(c.BaseURL, defaultBaseURL)
 	c.Model = cmp.Or(c.Model, defaultModel)
-	c.SizeRules = cmp.Or(c.SizeRules, Flux2())
-	c.MaxReferences = max(0, cmp.Or(c.MaxReferences, mostReferences))
+	f := familyOf(c.Model)
+	c.MaxReferences = max(0, cmp.Or(c.MaxReferences, f.most))
 	c.PollInterval = cmp.Or(c.PollInterval, defaultInterval)
-	p := &Provider{config: c, sizes: sizing.Sizes{Rules: sizing.Rules(c.SizeRules)}}
+	wrong := c.check(f)
+	if c.SizeRules != (SizeRules{}) {
+		f.sizes = rules(c.SizeRules)
+	}
+	p := &Provider{config: c, family: f}
 	client, err := upstream.New(upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, KeyHeader: "x-key", KeyHosts: c.keyHosts(),
-		ImageHosts: c.ImageHosts, Private: c.Private})
-	if err = cmp.Or(err, c.check(), p.sizes.Check()); err != nil {
+		ImageHosts: c.ImageHosts, Private: c.Private, Classify: classify})
+	if err = cmp.Or(wrong, err, f.sizes.Check()); err != nil {
 		return nil, fmt.Errorf("bfl: %w", err)
 	}
 	p.client = client
 	p.runner = &task.Runner{Queue: queue{p}, Name: c.Name, PerTask: 1, Interval: c.PollInterval}
 	p.capabilities = imagegen.Capabilities{MaxReferences: c.MaxReferences, MaxPrompt: c.MaxPrompt}
-	p.capabilities.Ratios, p.capabilities.Tiers = p.sizes.Offer()
+	p.capabilities.Ratios, p.capabilities.Tiers = f.sizes.Offer()
 	return p, nil
 }
 
-func (c Config) check() error {
+func (c Config) check(f family) error {
 	switch {
-	case c.MaxReferences > mostReferences:
-		return fmt.Errorf("the option MaxReferences is %d; it can be up to %d", c.MaxReferences, mostReferences)
+	case c.SizeRules != (SizeRules{}) && !f.byPixels():
+		return fmt.Errorf("the option SizeRules is set, but model %s takes a ratio and no size", c.Model)
+	case c.OutputFormat != "" && !f.formats:
+		return fmt.Errorf("the option OutputFormat is %q, but model %s does not let it be chosen", c.OutputFormat, c.Model)
+	case c.MaxReferences > f.most:
+		return fmt.Errorf("the option MaxReferences is %d; for model %s it can be up to %d", c.MaxReferences, c.Model, f.most)
 	case c.MaxPrompt < 0 || c.MaxPrompt > imagegen.MaxPromptRunes:
 		return fmt.Errorf("the option MaxPrompt is %d; it can be up to %d", c.MaxPrompt, imagegen.MaxPromptRunes)
 	case !slices.Contains([]string{"", "png", "jpeg", "webp"}, c.OutputFormat):
 		return fmt.Errorf("the option OutputFormat is %q; it can be png, jpeg or webp", c.OutputFormat)
-	case c.SafetyTolerance != nil && (*c.SafetyTolerance < 0 || *c.SafetyTolerance > mostTolerance):
-		return fmt.Errorf("the option SafetyTolerance is %d; it can be from 0 to %d", *c.SafetyTolerance, mostTolerance)
+	case c.SafetyTolerance != nil && (*c.SafetyTolerance < 0 || *c.SafetyTolerance > f.tolerance):
+		return fmt.Errorf("the option SafetyTolerance is %d; for model %s it can be from 0 to %d", *c.SafetyTolerance, c.Model, f.tolerance)
 	case c.PollInterval < 0:
 		return fmt.Errorf("the option PollInterval is %v; it cannot be negative", c.PollInterval)
 	}

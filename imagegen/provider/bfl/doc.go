@@ -16,6 +16,11 @@
 // An account has 24 active tasks at most; more are answered with 429. There is nothing to cancel a
 // task with.
 //
+// The kinds of models differ in their fields, and refuse or drop those of others. FLUX.3 takes images,
+// aspect_ratio and a class of resolution. Kontext and FLUX1.1 ultra take an aspect_ratio, of which they make
+// what they like; a ratio that they miss by more than 2 % is not offered. The rest take width and height.
+// An answer about a task that moderation has ended may come with a status of 503.
+//
 // FLUX.2 takes edges in multiples of 16 from 256, up to 4 megapixels (2048×2048) in any shape:
 // tiers 1K and 2K. Reference images go into input_image to input_image_8, in base64; the API takes
 // up to 20 MB and 20 megapixels of each. A task makes one image, and there is no effort to choose.

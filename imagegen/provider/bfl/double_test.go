@@ -17,7 +17,7 @@ const (
 	forbidden = "draw something forbidden"
 )
 
-// double answers as the API does for flux-2-pro.
+// double answers as the API does: with the fields of each model and no others.
 type double struct {
 	before func(w http.ResponseWriter, r *http.Request) bool // true: it has answered
 
@@ -50,25 +50,26 @@ func (d *double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusForbidden, map[string]any{"detail": "Not authenticated - invalid key " + r.Header.Get("X-Key")})
 		return
 	}
-	switch r.Method + " " + r.URL.Path {
-	case "GET /v1/credits":
+	model, _ := strings.CutPrefix(r.URL.Path, "/v1/")
+	switch route := r.Method + " " + r.URL.Path; {
+	case route == "GET /v1/credits":
 		answer(w, http.StatusOK, map[string]any{"credits": 12.5})
-	case "POST /v1/flux-2-pro":
-		d.submit(w, r)
-	case "GET /v1/get_result":
+	case route == "GET /v1/get_result":
 		d.result(w, r)
+	case r.Method == http.MethodPost && inputs[model].fields != nil:
+		d.submit(w, r, inputs[model])
 	default:
 		answer(w, http.StatusNotFound, map[string]any{"detail": "Not Found"})
 	}
 }
 
-func (d *double) submit(w http.ResponseWriter, r *http.Request) {
+func (d *double) submit(w http.ResponseWriter, r *http.Request, in schema) {
 	var fields map[string]any
 	if err := json.NewDecoder(r.Body).Decode(&fields); err != nil {
 		answer(w, http.StatusBadRequest, map[string]any{"detail": err.Error()})
 		return
 	}
-	if problem := check(fields); problem != "" {
+	if problem := in.check(fields); problem != "" {
 		answer(w, http.StatusUnprocessableEntity, map[string]any{"detail": []any{map[string]any{"msg": problem, "type": "value_error"}}})
 		return
 	}
@@ -80,29 +81,17 @@ func (d *double) submit(w http.ResponseWriter, r *http.Request) {
 		"polling_url": fmt.Sprintf("http://%s/v1/get_result?id=%d", r.Host, id)})
 }
 
-func check(fields map[string]any) string {
-	known := []string{"prompt", "width", "height", "seed", "output_format", "safety_tolerance"}
-	for name := range fields {
-		if !slices.Contains(known, name) && !strings.HasPrefix(name, "input_image") {
-			return "unknown field " + name
-		}
-	}
-	width, _ := fields["width"].(float64)
-	height, _ := fields["height"].(float64)
-	w, h := int(width), int(height)
-	if w%16 != 0 || h%16 != 0 || min(w, h) < 256 || w*h > 2048*2048 {
-		return fmt.Sprintf("%d x %d is no size", w, h)
-	}
-	return ""
-}
-
 func (d *double) result(w http.ResponseWriter, r *http.Request) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	id := r.URL.Query().Get("id")
 	for i, fields := range d.tasks {
 		if fmt.Sprint(i) == id {
-			answer(w, http.StatusOK, d.state(r, id, fields))
+			status := http.StatusOK
+			if fields["prompt"] == forbidden {
+				status = http.StatusServiceUnavailable // what was moderated comes so (vercel/ai, packages/black-forest-labs)
+			}
+			answer(w, status, d.state(r, id, fields))
 			return
 		}
 	}
@@ -117,7 +106,7 @@ func (d *double) state(r *http.Request, id string, fields map[string]any) map[st
 		return map[string]any{"id": id, "status": "Request Moderated", "result": nil, "details": map[string]any{"Moderation Reasons": []string{"Derivative Works Filter"}}}
 	}
 	return map[string]any{"id": id, "status": "Ready", "result": map[string]any{"seed": 42, "prompt": fields["prompt"],
-		"sample": fmt.Sprintf("http://%s/files/%vx%v", r.Host, fields["width"], fields["height"])}}
+		"sample": "http://" + r.Host + "/files/" + size(fields)}}
 }
 
 func answer(w http.ResponseWriter, status int, v any) {

@@ -83,6 +83,8 @@ func TestTasksThatFail(t *testing.T) {
 	}{
 		"the prompt is refused":  {200, `{"status":"Request Moderated"}`, imagegen.ClassRefused, "moderation"},
 		"the picture is refused": {200, `{"status":"Content Moderated"}`, imagegen.ClassRefused, "moderation"},
+		"refused with a 503":     {503, `{"id":"1","status":"Request Moderated","result":null,"details":{"Moderation Reasons":["x"]}}`, imagegen.ClassRefused, "moderation"},
+		"an error with a 500":    {500, `{"id":"1","status":"Error","result":null}`, imagegen.ClassUnknown, "failed"},
 		"an error":               {200, `{"status":"Error","result":null}`, imagegen.ClassUnknown, "failed"},
 		"gone":                   {200, `{"status":"Task not found"}`, imagegen.ClassUnknown, "no longer knows"},
 		"gone with 404":          {404, `{"status":"Task not found"}`, imagegen.ClassUnknown, "no longer knows"},

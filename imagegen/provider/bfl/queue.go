@@ -2,6 +2,7 @@ package bfl
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -38,31 +39,59 @@ func (q queue) Submit(ctx context.Context, r imagegen.ProviderRequest) (task.Han
 }
 
 func (q queue) body(r imagegen.ProviderRequest) (*upstream.Body, error) {
-	size, err := q.sizes.Choose(r)
+	size, err := q.family.sizes.Choose(r)
 	if err != nil {
 		return nil, err
 	}
 	var d upstream.Document
-	fields := map[string]any{"prompt": r.Prompt, "width": size.Width, "height": size.Height}
+	fields := map[string]any{"prompt": r.Prompt}
+	q.family.ask(fields, r, size)
 	if q.config.OutputFormat != "" {
 		fields["output_format"] = q.config.OutputFormat
 	}
 	if q.config.SafetyTolerance != nil {
 		fields["safety_tolerance"] = *q.config.SafetyTolerance
 	}
-	for i, reference := range r.References {
-		name := "input_image"
-		if i > 0 {
-			name = fmt.Sprintf("input_image_%d", i+1)
-		}
-		fields[name] = d.Base64(reference)
+	var images []string
+	for _, reference := range r.References {
+		images = append(images, d.Base64(reference))
 	}
+	q.family.attach(fields, images)
 	return d.Body(fields)
+}
+
+// ask puts the size into the fields, as the model wants to be told of it.
+func (f family) ask(fields map[string]any, r imagegen.ProviderRequest, size imagegen.Size) {
+	if f.byPixels() {
+		fields["width"], fields["height"] = size.Width, size.Height
+		return
+	}
+	fields["aspect_ratio"] = imagegen.NearestRatio(size, imagegen.Ratios())
+	if f.resolution != nil {
+		fields["resolution"] = f.resolution[imagegen.TierOf(size.Area())]
+	}
+}
+
+func (f family) attach(fields map[string]any, images []string) {
+	if f.list && len(images) > 0 {
+		fields[f.references] = images
+		return
+	}
+	for i, image := range images {
+		name := f.references
+		if i > 0 {
+			name = fmt.Sprintf("%s_%d", f.references, i+1)
+		}
+		fields[name] = image
+	}
 }
 
 // Poll asks how a task stands.
 func (q queue) Poll(ctx context.Context, h task.Handle) (task.Progress, error) {
 	response, err := q.client.Do(ctx, http.MethodGet, h.Status, nil)
+	if told, ok := errors.AsType[*state](err); ok {
+		return told.progress(), nil
+	}
 	if err != nil {
 		return task.Progress{}, err
 	}
@@ -88,6 +117,27 @@ func (q queue) Fetch(ctx context.Context, address string) (io.ReadCloser, error)
 type answer struct {
 	Status string
 	Result struct{ Sample string }
+}
+
+// state is what a failed answer says of a task all the same: one that was moderated comes with a 503
+// (vercel/ai, packages/black-forest-labs).
+type state struct {
+	answer
+	cause error
+}
+
+func (s *state) Error() string { return s.cause.Error() }
+
+func (s *state) Unwrap() error { return s.cause }
+
+func classify(f upstream.Failure) *imagegen.ProviderError {
+	var a answer
+	if err := json.Unmarshal(f.Body, &a); err != nil || a.Status == "" {
+		return nil
+	}
+	e := f.Error()
+	e.Err = &state{a, e.Err}
+	return e
 }
 
 // progress takes a status that it does not know for another name of work in progress, of which the

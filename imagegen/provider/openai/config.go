@@ -2,6 +2,7 @@ package openai
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -68,8 +69,20 @@ type Config struct {
 	// OutputFormat is png, jpeg or webp. "": the upstream's choice.
 	OutputFormat string
 
-	// Moderation is auto or low; it holds for requests without references. "": the upstream's choice.
+	// OutputCompression is from 0 to 100, for jpeg and webp. nil: the upstream's choice.
+	OutputCompression *int
+
+	// Background is auto, opaque or transparent, which takes png or webp. "": the upstream's choice.
+	Background string
+
+	// Moderation is auto or low. "": the upstream's choice.
 	Moderation string
+
+	// InputFidelity, low or high, is how closely references are kept to. "": the upstream's choice.
+	InputFidelity string
+
+	// QualityNames are what qualities are called by a model with names of its own, such as max for high.
+	QualityNames map[imagegen.Quality]string
 
 	// ImageHosts are the only hosts that images are fetched from, if the upstream answers with URLs;
 	// "*.example.com" stands for every host below example.com, "example.com:8443" for a port. nil: any; if
@@ -114,6 +127,16 @@ func (c Config) check() error {
 		return fmt.Errorf("the option MaxPrompt is %d; it can be up to %d", c.MaxPrompt, imagegen.MaxPromptRunes)
 	case !slices.Contains([]string{"", "png", "jpeg", "webp"}, c.OutputFormat):
 		return fmt.Errorf("the option OutputFormat is %q; it can be png, jpeg or webp", c.OutputFormat)
+	case c.OutputCompression != nil && (*c.OutputCompression < 0 || *c.OutputCompression > 100):
+		return fmt.Errorf("the option OutputCompression is %d; it can be from 0 to 100", *c.OutputCompression)
+	case c.OutputCompression != nil && c.OutputFormat != "jpeg" && c.OutputFormat != "webp":
+		return errors.New("the option OutputCompression takes an OutputFormat of jpeg or webp")
+	case !slices.Contains([]string{"", "auto", "opaque", "transparent"}, c.Background):
+		return fmt.Errorf("the option Background is %q; it can be auto, opaque or transparent", c.Background)
+	case c.Background == "transparent" && c.OutputFormat == "jpeg":
+		return errors.New("the option Background is transparent, which OutputFormat jpeg cannot be")
+	case !slices.Contains([]string{"", "low", "high"}, c.InputFidelity):
+		return fmt.Errorf("the option InputFidelity is %q; it can be low or high", c.InputFidelity)
 	case !slices.Contains([]string{"", "auto", "low"}, c.Moderation):
 		return fmt.Errorf("the option Moderation is %q; it can be auto or low", c.Moderation)
 	}

@@ -117,7 +117,10 @@ func TestGenerationIsSent(t *testing.T) {
 func TestEditIsSent(t *testing.T) {
 	is := is.New(t)
 	d := &openaitest.Server{}
-	p := serve(t, d, func(c *openai.Config) { c.Moderation = "low" })
+	compression := 80
+	p := serve(t, d, func(c *openai.Config) {
+		c.Moderation, c.Background, c.InputFidelity, c.OutputFormat, c.OutputCompression = "low", "opaque", "high", "jpeg", &compression
+	})
 	r := square("as a comic", 2)
 	r.References = []imagegen.ProviderReference{
 		reference("image/png", "\x89PNG\r\n\x1a\n", 40, 40),
@@ -127,14 +130,30 @@ func TestEditIsSent(t *testing.T) {
 	images, err := collect(t.Context(), p, r)
 	is.NoErr(err)
 	is.Equal(len(images), 2)
-	want := []openaitest.Request{{Path: "/v1/images/edits", // which knows no moderation
-		Params: map[string]any{"model": "gpt-image-2", "prompt": "as a comic", "n": 2.0, "size": "1024x1024", "quality": "auto"},
+	want := []openaitest.Request{{Path: "/v1/images/edits",
+		Params: map[string]any{"model": "gpt-image-2", "prompt": "as a comic", "n": 2.0, "size": "1024x1024", "quality": "auto",
+			"moderation": "low", "background": "opaque", "input_fidelity": "high", "output_format": "jpeg", "output_compression": 80.0},
 		Files: []openaitest.File{{Field: "image[]", Name: "reference-1.png", MediaType: "image/png", Size: 5008},
 			{Field: "image[]", Name: "reference-2.jpeg", MediaType: "image/jpeg", Size: 5003},
 			{Field: "image[]", Name: "reference-3.webp", MediaType: "image/webp", Size: 5014}}}}
 	if diff := cmp.Diff(want, d.Requests()); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// What holds for edits only is not sent with the rest, and a model's own names of qualities are.
+func TestGenerationWithoutFidelity(t *testing.T) {
+	is := is.New(t)
+	d := &openaitest.Server{}
+	p := serve(t, d, func(c *openai.Config) {
+		c.InputFidelity, c.Background, c.QualityNames = "high", "transparent", map[imagegen.Quality]string{"high": "medium"}
+	})
+	r := square("a fox", 1)
+	r.Quality = "high"
+	_, err := collect(t.Context(), p, r)
+	is.NoErr(err)
+	is.Equal(d.Requests()[0].Params, map[string]any{"model": "gpt-image-2", "prompt": "a fox", "n": 1.0, "size": "1024x1024",
+		"quality": "medium", "background": "transparent"})
 }
 
 func TestCallsAreSplit(t *testing.T) {
@@ -166,8 +185,14 @@ func TestHeaders(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
+	tooMuch, some := 101, 80
 	for name, c := range map[string]openai.Config{
 		"no key":               {},
+		"too little quality":   {APIKey: "k", OutputFormat: "jpeg", OutputCompression: &tooMuch},
+		"a compressed PNG":     {APIKey: "k", OutputFormat: "png", OutputCompression: &some},
+		"unknown background":   {APIKey: "k", Background: "blue"},
+		"a clear JPEG":         {APIKey: "k", Background: "transparent", OutputFormat: "jpeg"},
+		"unknown fidelity":     {APIKey: "k", InputFidelity: "auto"},
 		"http":                 {APIKey: "k", BaseURL: "http://api.example.com"},
 		"no host":              {APIKey: "k", BaseURL: "api.example.com/v1"},
 		"key with a line":      {APIKey: "k\n"},

@@ -72,6 +72,9 @@ func (c Config) classify() func(upstream.Failure) *imagegen.ProviderError {
 			e.Class = imagegen.ClassUnavailable
 			e.RetryAfter = upstream.RetryAfter(f.Header)
 		}
+		if f.Header.Get("X-Should-Retry") == "false" && e.Class.Transient() {
+			e.Class, e.Message, e.RetryAfter = imagegen.ClassUnusable, "the upstream says that asking again is of no use", 0
+		}
 		return e
 	}
 }

@@ -27,11 +27,13 @@ func TestErrorsHaveAClass(t *testing.T) {
 	page := "<!DOCTYPE html>\n<html>" + strings.Repeat("<p>Bad gateway</p>\n", 10_000)
 	for name, c := range map[string]struct {
 		status int
-		header string
+		header string // Retry-After, or another with its name
 		body   string
 		class  imagegen.Class
 		retry  time.Duration
 	}{
+		"rate limited, to the ms": {429, "Retry-After-Ms: 1500", wrap(`"rate_limit_exceeded"`, "requests"), imagegen.ClassRateLimited, 1500 * time.Millisecond},
+		"of no use":               {429, "X-Should-Retry: false", wrap(`null`, "requests"), imagegen.ClassUnusable, 0},
 		"rate limited":            {429, "7", wrap(`"rate_limit_exceeded"`, "tokens"), imagegen.ClassRateLimited, 7 * time.Second},
 		"rate limited, no body":   {429, "", "", imagegen.ClassRateLimited, 0},
 		"no quota left":           {429, "", wrap(`"insufficient_quota"`, "insufficient_quota"), imagegen.ClassUnusable, 0},
@@ -61,7 +63,9 @@ func TestErrorsHaveAClass(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
 			p := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if c.header != "" {
+				if name, value, other := strings.Cut(c.header, ": "); other {
+					w.Header().Set(name, value)
+				} else if c.header != "" {
 					w.Header().Set("Retry-After", c.header)
 				}
 				w.Header().Set("Location", "http://192.0.2.1/")

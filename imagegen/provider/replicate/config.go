@@ -97,7 +97,7 @@ func New(c Config) (*Provider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("replicate: %w", err)
 	}
-	p.client, err = upstream.New(upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, ImageHosts: c.ImageHosts, Private: c.Private})
+	p.client, err = upstream.New(upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, ImageHosts: c.ImageHosts, Private: c.Private, Classify: classify})
 	if err != nil {
 		return nil, fmt.Errorf("replicate: %w", err)
 	}

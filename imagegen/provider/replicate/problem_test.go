@@ -38,6 +38,7 @@ func TestCreationsThatFail(t *testing.T) {
 		after  time.Duration
 	}{
 		"rate limited": {429, "30", `{"detail":"Request was throttled. Your rate limit resets in ~30s."}`, imagegen.ClassRateLimited, 30 * time.Second},
+		"slow down":    {429, "", `{"detail":"Request was throttled.","status":429,"retry_after":9}`, imagegen.ClassRateLimited, 9 * time.Second},
 		"no credit":    {402, "", `{"title":"Insufficient credit","detail":"Go to billing"}`, imagegen.ClassUnusable, 0},
 		"bad key":      {401, "", `{"title":"Unauthenticated"}`, imagegen.ClassUnusable, 0},
 		"no model":     {404, "", `{"detail":"The requested resource could not be found.","status":404}`, imagegen.ClassUnusable, 0},

@@ -93,6 +93,9 @@ func (db *DB) Audit(ctx context.Context) (r imagegen.AuditReport, err error) {
 		if r.TrailRows, err = trail.Check(ctx, tx, r.Add); err != nil {
 			return err
 		}
+		if err := db.spool.check(tx, r.Add); err != nil {
+			return err
+		}
 		return tables.Images(tx, func(k imagegen.ImageKey, i imagegen.StoredImage) error {
 			r.Images++
 			db.images.check(k, i, r.Add)

@@ -25,7 +25,7 @@ func recordNo(n int, change ...func(*imagegen.Record)) imagegen.Record {
 				{ID: "ref_1", MediaType: "image/png", Size: 70, Width: 1, Height: 2, SHA256: [32]byte{1, 2}},
 				{ID: "ref_2", MediaType: "image/webp", Size: 1 << 40, Width: 8192, Height: 16, SHA256: [32]byte{31: 9}},
 			},
-			Fingerprint: [32]byte{5, 4}, BaseURL: "https://images.example.org", CreatedAt: epoch.Add(time.Duration(n) * time.Second),
+			Fingerprint: [32]byte{5, 4}, CreatedAt: epoch.Add(time.Duration(n) * time.Second),
 		},
 		Progress: imagegen.Progress{State: imagegen.StateCharging},
 	}
@@ -91,8 +91,9 @@ func noImage(r imagegen.Record) imagegen.Change     { return refused(r) }
 func closed(imagegen.Record) imagegen.Change {
 	return imagegen.Close{Balance: &imagegen.Balance{Credits: 7, AccountType: "PRO", NextExpiration: &imagegen.Expiration{Credits: 3, At: epoch}}}
 }
-func erase(imagegen.Record) imagegen.Change { return imagegen.Erase{} }
-func purge(imagegen.Record) imagegen.Change { return imagegen.Purge{} }
+func unread(imagegen.Record) imagegen.Change { return imagegen.Delivery{Undelivered: true} }
+func erase(imagegen.Record) imagegen.Change  { return imagegen.Erase{} }
+func purge(imagegen.Record) imagegen.Change  { return imagegen.Purge{} }
 
 // bring creates record n, asynchronous, and brings it to a state.
 func (s *store) bring(n int, to imagegen.State, change ...func(*imagegen.Record)) imagegen.Record {

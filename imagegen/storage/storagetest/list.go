@@ -92,9 +92,9 @@ func testEnded(s *store) {
 	of := s.many(35)
 	want := append(slices.Clone(of[imagegen.StatusSucceeded]), of[imagegen.StatusFailed]...)
 	slices.Sort(want) // oldest first
-	list := func(before time.Time, n int) []imagegen.GenerationID {
+	list := func(by time.Time, n int) []imagegen.GenerationID {
 		s.t.Helper()
-		rs, err := s.Ended(s.t.Context(), before, n)
+		rs, err := s.Ended(s.t.Context(), by, n)
 		s.is.NoErr(err)
 		return idsOf(rs)
 	}
@@ -105,6 +105,21 @@ func testEnded(s *store) {
 	s.is.Equal(len(list(epoch, 100)), 0)
 	fourth, err := s.Generation(s.t.Context(), want[3])
 	s.is.NoErr(err)
-	s.is.Equal(diff(want[:3], list(fourth.CreatedAt, 100)), "") // before, not at
-	s.is.Equal(diff(want[:4], list(fourth.CreatedAt.Add(1), 100)), "")
+	s.is.Equal(diff(want[:3], list(fourth.CompletedAt.Add(-1), 100)), "")
+	s.is.Equal(diff(want[:4], list(fourth.CompletedAt, 100)), "")
+}
+
+// Work that took long holds up none that came later and ended sooner.
+func testEndedBehindOthers(s *store) {
+	const late = 150
+	for n := range late {
+		r := s.bring(n, imagegen.StateProcessing)
+		o := refused(r)
+		o.At = epoch.Add(24 * time.Hour)
+		s.update(s.update(r, o), closed(r))
+	}
+	soon := s.bring(late, imagegen.StateFailed)
+	rs, err := s.Ended(s.t.Context(), epoch.Add(time.Hour), 1)
+	s.is.NoErr(err)
+	s.is.Equal(diff([]imagegen.GenerationID{soon.ID}, idsOf(rs)), "")
 }

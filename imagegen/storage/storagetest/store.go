@@ -53,6 +53,8 @@ func Store(t *testing.T, open func(t *testing.T) imagegen.Store) {
 	run("PagesByStatus", testPagesByStatus)
 	run("OthersAreInvisible", testOthersAreInvisible)
 	run("Ended", testEnded)
+	run("EndedBehindOthers", testEndedBehindOthers)
+	run("Undelivered", testUndelivered)
 	run("ClaimInTurn", testClaimInTurn)
 	run("ClaimBacklog", testClaimBacklog)
 	run("ClaimRequeued", testClaimRequeued)

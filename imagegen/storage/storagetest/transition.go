@@ -12,7 +12,7 @@ import (
 
 var changes = map[string]func(imagegen.Record) imagegen.Change{
 	"Accept": accept, "Abandon": abandon, "Claim": claim, "Recover": recovery, "SaveJob": saveJob, "Release": release, "ReleaseAtOnce": requeue,
-	"Outcome": threeImages, "OutcomeWithoutImages": noImage, "Close": closed, "Erase": erase, "Purge": purge,
+	"Outcome": threeImages, "OutcomeWithoutImages": noImage, "Close": closed, "Undelivered": undelivered, "Delivery": unread, "Erase": erase, "Purge": purge,
 }
 
 // testTransitions meets every state with every change. What comes out is what [imagegen.Record.Apply]
@@ -22,7 +22,7 @@ func testTransitions(t *testing.T, open func(*testing.T) imagegen.Store) {
 		for name, change := range changes {
 			t.Run(fmt.Sprintf("%s/%s", state, name), func(t *testing.T) {
 				s := openStore(t, open)
-				r := s.bring(1, state, withKey("k"))
+				r := s.bring(1, state, withKey("k"), joinedBy(1))
 				s.meets(r, change(r))
 			})
 		}
@@ -81,7 +81,7 @@ func (s *store) isListed(r imagegen.Record) {
 			s.is.Equal(diff(r, rs[0]), "")
 		}
 	}
-	old, err := s.Ended(s.t.Context(), r.CreatedAt.Add(time.Second), 10)
+	old, err := s.Ended(s.t.Context(), r.CreatedAt.Add(time.Hour), 10)
 	s.is.NoErr(err)
 	s.is.Equal(len(old) == 1, r.Terminal())
 	held, err := s.Reserved(s.t.Context(), r.User, r.IdempotencyKey)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage"
@@ -26,6 +27,7 @@ const (
 	history         = "history"
 	generation      = "generation"
 	eraseGeneration = "erase-generation"
+	trail           = "trail"
 	audit           = "audit"
 	backup          = "backup"
 	clock           = "clock"
@@ -43,9 +45,13 @@ type (
 // errorTrailer tells of a stream that failed on its way.
 const errorTrailer = "Imagegend-Error"
 
-// NewHandler answers what a remote asks. Who reaches it may do all: it belongs on a socket that only
-// the operator can open.
-func NewHandler(s Service) http.Handler {
+// NewServer answers what a remote asks, and knows whose process it is. Who reaches it may do all: it belongs
+// on a socket that only the operator can open.
+func NewServer(s Service) *http.Server {
+	return &http.Server{Handler: newHandler(s), ConnContext: asPeer, ReadHeaderTimeout: 10 * time.Second}
+}
+
+func newHandler(s Service) http.Handler {
 	mux := http.NewServeMux()
 	handle(mux, createUser, s.CreateUser)
 	handle(mux, users, func(ctx context.Context, _ none) ([]User, error) { return s.Users(ctx) })
@@ -61,6 +67,7 @@ func NewHandler(s Service) http.Handler {
 	handle(mux, history, s.History)
 	handle(mux, generation, s.Generation)
 	handle(mux, eraseGeneration, func(ctx context.Context, id string) (none, error) { return none{}, s.EraseGeneration(ctx, id) })
+	handle(mux, trail, s.Trail)
 	handle(mux, audit, func(ctx context.Context, _ none) (imagegen.AuditReport, error) { return s.Audit(ctx) })
 	handle(mux, clock, func(ctx context.Context, _ none) (Clock, error) { return s.Clock(ctx) })
 	handle(mux, confirmClock, func(ctx context.Context, _ none) (none, error) { return none{}, s.ConfirmClock(ctx) })

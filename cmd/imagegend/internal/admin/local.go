@@ -146,6 +146,10 @@ func (l *Local) Generation(ctx context.Context, id string) (Generation, error) {
 	if err != nil {
 		return Generation{}, generationWords(id, err)
 	}
+	seen := imagegen.TrailRow{Act: imagegen.ActGenerationView, Target: id, User: r.User, Outcome: imagegen.TrailDone}
+	if err := l.note(ctx, seen); err != nil {
+		return Generation{}, err
+	}
 	owner := string(r.User)
 	if u, err := l.Engine.Accounts().User(ctx, r.User); err == nil {
 		owner = u.Name
@@ -171,8 +175,20 @@ func (l *Local) Audit(ctx context.Context) (imagegen.AuditReport, error) {
 	return report, words(err)
 }
 
-// Backup implements Service.
-func (l *Local) Backup(ctx context.Context, w io.Writer) error { return words(l.DB.Backup(ctx, w)) }
+// Backup implements Service. A second row of the trail tells how it ended, if that can be written: the one
+// of its beginning stands.
+func (l *Local) Backup(ctx context.Context, w io.Writer) error {
+	r := imagegen.TrailRow{Act: imagegen.ActDataBackup, Outcome: imagegen.TrailBegun}
+	if err := l.note(ctx, r); err != nil {
+		return err
+	}
+	err := l.DB.Backup(ctx, w)
+	if r.Outcome = imagegen.TrailDone; err != nil {
+		r.Outcome, r.After = imagegen.TrailFailed, err.Error()
+	}
+	_ = l.DB.Note(context.WithoutCancel(ctx), r)
+	return words(err)
+}
 
 // Clock implements Service.
 func (l *Local) Clock(context.Context) (Clock, error) {

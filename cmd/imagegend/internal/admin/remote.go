@@ -143,6 +143,11 @@ func (r *remote) EraseGeneration(ctx context.Context, id string) error {
 	return err
 }
 
+// Trail implements Service.
+func (r *remote) Trail(ctx context.Context, q TrailQuery) (TrailPage, error) {
+	return call[TrailPage](ctx, r, trail, q)
+}
+
 // Audit implements Service.
 func (r *remote) Audit(ctx context.Context) (imagegen.AuditReport, error) {
 	return call[imagegen.AuditReport](ctx, r, audit, none{})

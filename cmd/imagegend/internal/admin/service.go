@@ -32,6 +32,9 @@ type Service interface {
 	Generation(ctx context.Context, id string) (Generation, error)
 	EraseGeneration(ctx context.Context, id string) error
 
+	// Trail lists the audit trail. What the other methods do or let see stands in it.
+	Trail(ctx context.Context, q TrailQuery) (TrailPage, error)
+
 	Audit(ctx context.Context) (imagegen.AuditReport, error)
 	// Backup writes one archive of all that there is. After an error what was written is worthless.
 	Backup(ctx context.Context, w io.Writer) error

@@ -3,7 +3,6 @@ package admin_test
 import (
 	"bytes"
 	"context"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -40,7 +39,7 @@ func serve(t *testing.T, dir string, s admin.Service) {
 	is := is.New(t)
 	l, err := admin.Listen(dir)
 	is.NoErr(err)
-	server := &http.Server{Handler: admin.NewHandler(s)}
+	server := admin.NewServer(s)
 	ended := make(chan struct{})
 	go func() { server.Serve(l); close(ended) }()
 	t.Cleanup(func() { server.Close(); <-ended })

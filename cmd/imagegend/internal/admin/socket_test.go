@@ -63,7 +63,7 @@ func TestLongPath(t *testing.T) {
 	local := open(t, dir)
 	l, err := admin.Listen(dir)
 	is.NoErr(err)
-	server := httptest.NewUnstartedServer(admin.NewHandler(local))
+	server := httptest.NewUnstartedServer(admin.NewServer(local).Handler)
 	server.Listener.Close()
 	server.Listener = l
 	server.Start()
@@ -92,7 +92,7 @@ func TestLongPathBehindAShortLink(t *testing.T) {
 	for server, command := range map[string]string{long: link, link: long} {
 		l, err := admin.Listen(server)
 		is.NoErr(err)
-		h := httptest.NewUnstartedServer(admin.NewHandler(local))
+		h := httptest.NewUnstartedServer(admin.NewServer(local).Handler)
 		h.Listener.Close()
 		h.Listener = l
 		h.Start()

@@ -2,6 +2,8 @@ package catalog
 
 import (
 	"go.yaml.in/yaml/v3"
+
+	"github.com/imagegend/imagegend/imagegen"
 )
 
 // input reads what a model is sent, with placeholders.
@@ -18,4 +20,21 @@ func tierName(n *yaml.Node) (string, error) {
 	var name string
 	err := text(&name)(n)
 	return name, err
+}
+
+// qualityNames reads what each quality is called upstream.
+func qualityNames(to *map[imagegen.Quality]string) setter {
+	return func(n *yaml.Node) error {
+		*to = map[imagegen.Quality]string{}
+		known := keys{}
+		for _, q := range imagegen.Qualities() {
+			known[string(q)] = func(n *yaml.Node) error {
+				var name string
+				err := text(&name)(n)
+				(*to)[q] = name
+				return err
+			}
+		}
+		return fields(n, known)
+	}
 }

@@ -117,7 +117,7 @@ func (a *app) restore() *cobra.Command {
 				defer f.Close()
 				r = f
 			}
-			if err := storage.Restore(cmd.Context(), r, a.settings.DataDir); err != nil {
+			if err := storage.Restore(admin.AsCommand(cmd.Context()), r, a.settings.DataDir); err != nil {
 				return fmt.Errorf("nothing was restored: %w", err)
 			}
 			fmt.Fprintf(a.stderr, "restored %s; imagegend serve --data-dir %[1]s runs on it\n", a.settings.DataDir)

@@ -11,6 +11,7 @@ import (
 // administer makes f what the command does, with a session on the data directory.
 func (a *app) administer(f func(cmd *cobra.Command, s admin.Service, args []string) error) func(*cobra.Command, []string) error {
 	return a.action(func(cmd *cobra.Command, args []string) error {
+		cmd.SetContext(admin.AsCommand(cmd.Context()))
 		s, err := admin.Open(cmd.Context(), a.settings.DataDir)
 		if err != nil {
 			return err

@@ -52,7 +52,7 @@ func (a *app) root() *cobra.Command {
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveDefault)
 	add(root, groupUse, a.serve(), a.generate(), a.provider())
 	add(root, groupUsers, a.user(), a.key(), a.credit())
-	add(root, groupData, a.generation(), a.audit(), a.backup(), a.restore(), a.clock())
+	add(root, groupData, a.generation(), a.trail(), a.audit(), a.backup(), a.restore(), a.clock())
 	add(root, "", a.config(), a.version())
 	strictDefaults(root)
 	return parent(root)

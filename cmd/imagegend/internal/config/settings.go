@@ -39,6 +39,8 @@ type Server struct {
 	SlotWait       time.Duration
 	AttemptTimeout time.Duration
 	Retain         time.Duration // 0: for ever
+	TrailRetain    time.Duration // 0: for ever
+	JoinWindow     time.Duration // 0: no call joins another
 
 	Console              bool
 	OperatorName         string
@@ -92,7 +94,9 @@ func (s *Settings) ServeFlags(fs *pflag.FlagSet) {
 		fs.Var(newCount(&s.MaxQueued, 10_000), "max-queued", "asynchronous generations that may wait; beyond it 503")
 		fs.Var(newDuration(&s.SlotWait, 30*time.Second, positive), "slot-wait", "longest wait of a synchronous call for its turn; then 503")
 		fs.Var(newDuration(&s.AttemptTimeout, 800*time.Second, positive), "attempt-timeout", "longest time of a synchronous call, and of each asynchronous attempt")
+		fs.Var(newDuration(&s.JoinWindow, 10*time.Minute, anyDuration), "join-window", "how long an answer that nobody received is kept for a client that repeats its call; 0: never")
 		fs.Var(newDuration(&s.Retain, 0, retention), "retain", "age at which generations are erased, 24h or more; without it, never")
+		fs.Var(newDuration(&s.TrailRetain, 400*24*time.Hour, anyDuration), "trail-retain", "age at which rows of the audit trail are removed; 0s keeps them for ever")
 	})
 	s.consoleFlags(fs)
 	s.DevFlag(fs, groupProcess, "temporary data, an account, 1,000 credits and a key; on this machine only")

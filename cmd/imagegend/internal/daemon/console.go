@@ -15,6 +15,7 @@ import (
 func (d *daemon) handler(ctx context.Context) (http.Handler, error) {
 	api := httpapi.NewHandler(d.engine, httpapi.Options{
 		BaseURL:        d.options.BaseURL,
+		RequestsAtOnce: max(256, 2*d.options.Concurrency), // one key may keep every slot busy, and poll
 		TrustedProxies: d.options.TrustedProxies,
 		CORSOrigins:    d.options.CORSOrigins,
 		Log:            d.log,

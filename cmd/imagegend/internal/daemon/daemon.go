@@ -66,6 +66,7 @@ func Run(ctx context.Context, o Options) (err error) {
 		}
 		defer os.RemoveAll(d.options.DataDir)
 	}
+	ctx = imagegen.WithActor(ctx, itself)
 	if err := d.open(ctx); err != nil {
 		return err
 	}
@@ -133,15 +134,32 @@ func (d *daemon) start(ctx context.Context) (err error) {
 	d.http = httpapi.NewServer(handler)
 	d.http.DisableGeneralOptionsHandler = true // it answers OPTIONS * without Allow, the API with it
 	d.http.ErrorLog = troubles
-	d.admin = &http.Server{
-		ErrorLog:          troubles,
-		Handler:           admin.NewHandler(&admin.Local{Engine: d.engine, DB: d.db, Console: d.consoleURL(), NoConsole: !d.options.Console}),
-		ReadHeaderTimeout: 10 * time.Second,
-	}
+	d.admin = admin.NewServer(&admin.Local{Engine: d.engine, DB: d.db, Console: d.consoleURL(), NoConsole: !d.options.Console})
+	d.admin.ErrorLog = troubles
 	d.serve(d.http, d.listener)
 	d.serve(d.admin, d.socket)
+	d.noteStart(ctx)
 	d.announce(welcome)
 	return nil
+}
+
+// itself acts where nobody asked the service to.
+var itself = imagegen.Actor{Via: imagegen.ViaService}
+
+// noteStart and noteStop tell the audit trail when the service ran, and with what. That they cannot be
+// written is no reason not to serve, nor to go on.
+func (d *daemon) noteStart(ctx context.Context) {
+	d.note(ctx, imagegen.ActServeStart, fmt.Sprintf("version=%q models=%q", d.options.Version, d.modelLines()))
+}
+
+func (d *daemon) noteStop() {
+	d.note(imagegen.WithActor(context.Background(), itself), imagegen.ActServeStop, "")
+}
+
+func (d *daemon) note(ctx context.Context, act imagegen.Act, after string) {
+	if err := d.db.Note(ctx, imagegen.TrailRow{Act: act, After: after, Outcome: imagegen.TrailDone}); err != nil {
+		d.log.Warn("the audit trail could not be written", "act", act, "error", err)
+	}
 }
 
 func (d *daemon) serve(s *http.Server, l net.Listener) {

@@ -45,6 +45,7 @@ func (d *daemon) stopAll() error {
 	defer cancel()
 	err := d.engine.Stop(work)
 	d.shutDown(answersGrace)
+	d.noteStop()
 	return errors.Join(err, d.db.Close())
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
@@ -45,6 +46,8 @@ func openNode(dir string, models []imagegen.Model, s config.Server, log *slog.Lo
 		FairShares:     true,
 		AttemptTimeout: s.AttemptTimeout,
 		Retain:         s.Retain,
+		TrailRetain:    s.TrailRetain,
+		JoinWindow:     joinWindow(s.JoinWindow),
 		Thumbnails:     s.Console,
 		Log:            log,
 	})
@@ -70,4 +73,12 @@ func (n *node) openAccount(ctx context.Context) (imagegen.User, error) {
 	}
 	_, err = n.db.Grant(ctx, imagegen.Grant{User: u.ID, Credits: devCredits, Priority: imagegen.DefaultPriority})
 	return u, err
+}
+
+// joinWindow is as the engine wants it, to which 0 means the default.
+func joinWindow(d time.Duration) time.Duration {
+	if d == 0 {
+		return -1
+	}
+	return d
 }

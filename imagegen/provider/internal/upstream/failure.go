@@ -120,9 +120,12 @@ func Broken(ctx context.Context, err error) error {
 	return &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: "the upstream's answer could not be read", Err: err}
 }
 
-// RetryAfter reads the header of that name, seconds or an HTTP date; 0 if there is none, it cannot
-// be read, or it is past.
+// RetryAfter reads the header of that name, seconds or an HTTP date, or OpenAI's Retry-After-Ms, which is
+// finer; 0 if there is none, it cannot be read, or it is past.
 func RetryAfter(h http.Header) time.Duration {
+	if ms, err := strconv.ParseUint(strings.TrimSpace(h.Get("Retry-After-Ms")), 10, 31); err == nil {
+		return time.Duration(ms) * time.Millisecond
+	}
 	value := strings.TrimSpace(h.Get("Retry-After"))
 	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
 		return time.Duration(seconds) * time.Second

@@ -16,7 +16,7 @@ type Bucket string
 // to Put belong to the transaction until it ends.
 //
 // A value that is damaged, or a write that the database cannot take, ends the transaction with an
-// error: no method returns one.
+// error: no method returns one. Who can go on without the value reads it within Spare.
 type Tx interface {
 	// Get returns the value of a key; nil if there is none.
 	Get(b Bucket, key []byte) []byte
@@ -27,12 +27,37 @@ type Tx interface {
 	// Ascend calls f for keys from the first ≥ from, in order, while f returns true. f must not
 	// change the bucket.
 	Ascend(b Bucket, from []byte, f func(key, value []byte) bool)
+	// Keys calls f as Ascend does, and looks at no value: a damaged one stops nobody.
+	Keys(b Bucket, from []byte, f func(key []byte) bool)
 	// Descend calls f for keys from the last < before, in falling order, while f returns true; before
 	// nil means from the end. f must not change the bucket.
 	Descend(b Bucket, before []byte, f func(key, value []byte) bool)
 	// OnCommit has f called once the transaction is durable, before Update returns, in the order of
 	// the commits. What a transaction that is rolled back or run again registered is forgotten.
 	OnCommit(f func())
+}
+
+// Damage is what a Tx panics with where it meets a value that is damaged.
+type Damage struct{ Err error }
+
+func (d Damage) Error() string { return d.Err.Error() }
+
+// Unwrap returns what the database says of it.
+func (d Damage) Unwrap() error { return d.Err }
+
+// Spare runs f, which only reads, and returns a Damage that it meets as an error, so that the
+// transaction goes on.
+func Spare(f func() error) (err error) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case Damage:
+			err = p
+		default:
+			panic(p)
+		}
+	}()
+	return f()
 }
 
 // DB runs transactions.

@@ -118,7 +118,7 @@ func (m *model) charge(c imagegen.Charge) error {
 	switch former := m.charges[c.ID]; {
 	case former != nil && former.settled:
 		return imagegen.ErrChargeClosed
-	case former != nil && former.Charge != c:
+	case former != nil && !former.Charge.Same(c):
 		return imagegen.ErrChargeConflict
 	case former != nil:
 		return nil

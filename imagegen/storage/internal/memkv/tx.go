@@ -80,6 +80,10 @@ func (t *tx) Ascend(name kv.Bucket, from []byte, f func(key, value []byte) bool)
 	t.bucket(name).ascend(from, f)
 }
 
+func (t *tx) Keys(name kv.Bucket, from []byte, f func(key []byte) bool) {
+	t.bucket(name).ascend(from, func(key, _ []byte) bool { return f(key) })
+}
+
 func (t *tx) Descend(name kv.Bucket, before []byte, f func(key, value []byte) bool) {
 	t.bucket(name).descend(before, f)
 }

@@ -19,6 +19,8 @@ const (
 	listed   kv.Bucket = "generations.listed"   // user, status, generation
 	reserved kv.Bucket = "generations.reserved" // user, idempotency key → generation
 
+	undelivered kv.Bucket = "generations.undelivered" // user, JoinKey, generation
+
 	due     kv.Bucket = "queue.due"     // user, whether it is fresh, generation
 	delayed kv.Bucket = "queue.delayed" // time, generation
 	turns   kv.Bucket = "queue.turns"   // user with work that is due → turn
@@ -82,6 +84,9 @@ func dueKey(r row) []byte {
 		fresh = 1
 	}
 	return kv.Key(string(r.User), fresh, []byte(r.ID))
+}
+func undeliveredKey(u imagegen.UserID, joinKey [32]byte, id imagegen.GenerationID) []byte {
+	return kv.Key(string(u), joinKey[:], []byte(id))
 }
 
 func delayedKey(at time.Time, id imagegen.GenerationID) []byte {

@@ -42,7 +42,9 @@ func encodeIntent(r row) []byte {
 	w.String(r.IdempotencyKey)
 	w.Fixed(r.Fingerprint[:])
 	w.String(string(r.holder))
-	w.String(r.BaseURL)
+	if w.Bool(r.JoinKey != [32]byte{}); r.JoinKey != [32]byte{} {
+		w.Fixed(r.JoinKey[:])
+	}
 	w.Time(r.CreatedAt)
 	return w
 }
@@ -66,7 +68,9 @@ func (r *row) decodeIntent(b []byte) error {
 	r.IdempotencyKey = in.String()
 	in.Fixed(r.Fingerprint[:])
 	r.holder = imagegen.GenerationID(in.String())
-	r.BaseURL = in.String()
+	if in.Bool() {
+		in.Fixed(r.JoinKey[:])
+	}
 	r.CreatedAt = in.Time()
 	if err := in.Err(); err != nil {
 		return fmt.Errorf("tables: intent of generation %s: %w", r.ID, err)
@@ -110,6 +114,7 @@ func encodeProgress(r row) []byte {
 	}
 	w.Time(r.CompletedAt)
 	encodeBalance(&w, r.Balance)
+	w.Bool(r.Undelivered)
 	return w
 }
 
@@ -142,6 +147,7 @@ func (r *row) decodeProgress(b []byte) error {
 	})
 	r.CompletedAt = in.Time()
 	r.Balance = optional(in, func() imagegen.Balance { return decodeBalance(in) })
+	r.Undelivered = in.Bool()
 	if err := in.Err(); err != nil {
 		return fmt.Errorf("tables: progress of generation %s: %w", r.ID, err)
 	}

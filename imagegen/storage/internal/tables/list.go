@@ -23,21 +23,21 @@ func (t *Tables) Generations(ctx context.Context, u imagegen.UserID, q imagegen.
 	return records, more, err
 }
 
-// Ended implements [imagegen.GenerationStore]. Identifiers rise with time.
-func (t *Tables) Ended(ctx context.Context, before time.Time, n int) ([]imagegen.Record, error) {
+// Ended implements [imagegen.GenerationStore]. Identifiers rise with time. One that cannot be read
+// holds up nobody: an audit finds it.
+func (t *Tables) Ended(ctx context.Context, by time.Time, n int) ([]imagegen.Record, error) {
 	return view(ctx, t.db, func(tx kv.Tx) (records []imagegen.Record, err error) {
-		tx.Ascend(ended, nil, func(id, _ []byte) bool {
-			var r row
+		tx.Keys(ended, nil, func(id []byte) bool {
 			if len(records) >= n {
 				return false
 			}
-			if r, err = indexed(tx, ended, imagegen.GenerationID(id)); err != nil || !r.CreatedAt.Before(before) {
-				return false
+			r, err := spared(tx, ended, imagegen.GenerationID(id))
+			if err == nil && !r.CompletedAt.After(by) {
+				records = append(records, r.Record)
 			}
-			records = append(records, r.Record)
-			return true
+			return err != nil || !r.CreatedAt.After(by)
 		})
-		return records, err
+		return records, nil
 	})
 }
 

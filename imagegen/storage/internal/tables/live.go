@@ -78,6 +78,22 @@ func (l *live) moved(from, to row, now, until time.Time) {
 	l.leases[to.ID] = lease{to.Attempt, until}
 }
 
+// lost counts a row that has left the queue; u is "" if it could not be told whose it was.
+func (l *live) lost(u imagegen.UserID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.all--; l.queued[u] > 0 {
+		l.queued[u]--
+	}
+}
+
+// forget ends a lease.
+func (l *live) forget(id imagegen.GenerationID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.leases, id)
+}
+
 // abandoned returns up to n attempts whose lease has ended.
 func (l *live) abandoned(n int, now time.Time) []imagegen.Fence {
 	l.mu.Lock()

@@ -53,19 +53,21 @@ func TestOpen(t *testing.T) {
 	d.all(t)
 	var references []imagegen.ReferenceID
 	is.NoErr(d.kv.View(t.Context(), func(tx kv.Tx) error {
-		return tables.Open(tx, func(r imagegen.Record) error {
+		_, err := tables.Open(tx, func(r imagegen.Record) error {
 			for _, f := range r.References {
 				references = append(references, f.ID)
 			}
 			return nil
 		})
+		return err
 	}))
 	is.Equal(references, []imagegen.ReferenceID{"ref_1", "ref_2", "ref_7", "ref_8", "ref_9", "ref_10"})
 
 	stop := errors.New("stop")
 	calls := 0
 	err := d.kv.View(t.Context(), func(tx kv.Tx) error {
-		return tables.Open(tx, func(imagegen.Record) error { calls++; return stop })
+		_, err := tables.Open(tx, func(imagegen.Record) error { calls++; return stop })
+		return err
 	})
 	is.True(errors.Is(err, stop))
 	is.Equal(calls, 1)

@@ -20,7 +20,7 @@ func (t *Tables) Claim(ctx context.Context, d imagegen.Demand) ([]imagegen.Recor
 		next    time.Duration
 	)
 	err := t.db.Update(ctx, func(tx kv.Tx) (err error) {
-		if err := admit(tx, now); err != nil {
+		if err := t.admit(tx, now); err != nil {
 			return err
 		}
 		records, err = t.take(tx, pick(tx, d), now, now.Add(d.Lease))
@@ -37,9 +37,9 @@ func (t *Tables) Claim(ctx context.Context, d imagegen.Demand) ([]imagegen.Recor
 const mostAdmitted = 256
 
 // admit has delayed records that are due wait for nothing but their turn.
-func admit(tx kv.Tx, now time.Time) error {
+func (t *Tables) admit(tx kv.Tx, now time.Time) error {
 	var ids []imagegen.GenerationID
-	tx.Ascend(delayed, nil, func(key, _ []byte) bool {
+	tx.Keys(delayed, nil, func(key []byte) bool {
 		at, id := delayOf(key)
 		if at > kv.TimeKey(now) || len(ids) == mostAdmitted {
 			return false
@@ -48,9 +48,10 @@ func admit(tx kv.Tx, now time.Time) error {
 		return true
 	})
 	for _, id := range ids {
-		r, err := indexed(tx, delayed, id)
+		r, err := spared(tx, delayed, id)
 		if err != nil {
-			return err
+			t.putAside(tx, delayed, id, err)
+			continue
 		}
 		admitted := r
 		admitted.due = time.Time{}
@@ -64,9 +65,10 @@ func admit(tx kv.Tx, now time.Time) error {
 // take claims records that are due.
 func (t *Tables) take(tx kv.Tx, ids []imagegen.GenerationID, now, until time.Time) (records []imagegen.Record, err error) {
 	for _, id := range ids {
-		r, err := indexed(tx, due, id)
+		r, err := spared(tx, due, id)
 		if err != nil {
-			return nil, err
+			t.putAside(tx, due, id, err)
+			continue
 		}
 		claimed := r
 		if claimed.Record, _, err = r.Apply(r.Attempt, imagegen.Claim{}); err != nil {
@@ -82,7 +84,7 @@ func (t *Tables) take(tx kv.Tx, ids []imagegen.GenerationID, now, until time.Tim
 
 // untilDue is the time until the first delayed record is due; 0 if there is none.
 func untilDue(tx kv.Tx, now time.Time) (d time.Duration) {
-	tx.Ascend(delayed, nil, func(key, _ []byte) bool {
+	tx.Keys(delayed, nil, func(key []byte) bool {
 		at, _ := delayOf(key)
 		d = time.Duration(max(int64(at-kv.TimeKey(now)), 1))
 		return false
@@ -110,6 +112,10 @@ func (t *Tables) Recover(ctx context.Context, n int, lease time.Duration) ([]ima
 
 func (t *Tables) recover(tx kv.Tx, abandoned []imagegen.Fence, now, until time.Time) (records []imagegen.Record, err error) {
 	for _, f := range abandoned {
+		if err := damage(tx, f.ID); err != nil {
+			t.letGo(tx, f.ID, err)
+			continue
+		}
 		from, to, changed, err := apply(tx, f, imagegen.Recover{})
 		if errors.Is(err, imagegen.ErrStale) || errors.Is(err, imagegen.ErrTransition) || err == nil && !changed {
 			continue // somebody has brought it further meanwhile

@@ -32,6 +32,9 @@ func (r row) entries() []entry {
 	if s := r.Status(); s != "" {
 		es = append(es, entry{listed, listKey(r.User, s, r.ID)})
 	}
+	if r.Undelivered {
+		es = append(es, entry{undelivered, undeliveredKey(r.User, r.JoinKey, r.ID)})
+	}
 	switch {
 	case r.waits():
 		es = append(es, entry{due, dueKey(r)})

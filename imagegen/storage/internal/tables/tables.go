@@ -22,6 +22,9 @@ type Tables struct {
 	now   func() time.Time
 	live  *live
 
+	// OnDamage is told of each generation that was found damaged and put aside. Set it before Load.
+	OnDamage func(error)
+
 	keys  remembered[[32]byte, imagegen.Key] // by hash
 	users remembered[imagegen.UserID, imagegen.User]
 }
@@ -38,10 +41,14 @@ func New(db kv.DB, books *ledger.Ledger, now func() time.Time) *Tables {
 // not those of the past.
 func (t *Tables) Load(ctx context.Context) error {
 	return t.db.View(ctx, func(tx kv.Tx) error {
-		return eachOpen(tx, func(r row) error {
+		damaged, err := eachOpen(tx, func(r row) error {
 			t.live.found(r)
 			return nil
 		})
+		for _, why := range damaged {
+			t.tell(why)
+		}
+		return err
 	})
 }
 

@@ -32,12 +32,16 @@ func takeTurn(tx kv.Tx, from, to row) {
 			toTheEnd(tx, user)
 		}
 	case from.waits() && !to.waits():
-		user := userKey(from.User)
-		tx.Delete(ring, tx.Get(turns, user))
-		tx.Delete(turns, user)
-		if len(dueOf(tx, user, 1)) > 0 {
-			toTheEnd(tx, user)
-		}
+		endTurn(tx, userKey(from.User))
+	}
+}
+
+// endTurn has a user go to the end of the ring, or leave it.
+func endTurn(tx kv.Tx, user []byte) {
+	tx.Delete(ring, tx.Get(turns, user))
+	tx.Delete(turns, user)
+	if len(dueOf(tx, user, 1)) > 0 {
+		toTheEnd(tx, user)
 	}
 }
 
@@ -56,7 +60,7 @@ func userKey(u imagegen.UserID) []byte { return kv.Key(string(u)) }
 
 // dueOf returns up to n records of a user that are due, the first first.
 func dueOf(tx kv.Tx, user []byte, n int) (ids []imagegen.GenerationID) {
-	tx.Ascend(due, user, func(key, _ []byte) bool {
+	tx.Keys(due, user, func(key []byte) bool {
 		if !bytes.HasPrefix(key, user) || len(ids) == n {
 			return false
 		}

@@ -65,7 +65,16 @@ func (t *Trail) first(o *origin) bool {
 // writeCounts writes what was counted in a minute that is over. Its rows are those of the minute that has
 // begun: so each origin has one in every minute.
 func (t *Trail) writeCounts(ctx context.Context) error {
-	due := t.turn(t.now().Truncate(time.Minute))
+	return t.writeOf(ctx, t.now().Truncate(time.Minute))
+}
+
+// WriteCounts writes what was counted and is in no row yet, also of the minute under way: it is the last
+// of this Trail.
+func (t *Trail) WriteCounts(ctx context.Context) error { return t.writeOf(ctx, time.Time{}) }
+
+// writeOf begins a minute, and writes what was counted in the one before.
+func (t *Trail) writeOf(ctx context.Context, minute time.Time) error {
+	due := t.turn(minute)
 	if len(due) == 0 {
 		return nil
 	}

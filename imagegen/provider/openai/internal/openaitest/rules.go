@@ -9,16 +9,31 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstreamtest"
 )
 
+// allowed are the fields of gpt-image-2 without streaming: openai/openai-go, image.go, and EditImageBodyJsonParam of
+// openai/openai-openapi.
 var allowed = map[string][]string{
 	"/v1/images/generations": {"model", "prompt", "n", "size", "quality", "background", "output_format", "output_compression", "moderation", "user"},
-	"/v1/images/edits":       {"model", "prompt", "n", "size", "quality", "background", "output_format", "output_compression", "user"},
+	"/v1/images/edits": {"model", "prompt", "n", "size", "quality", "background", "output_format", "output_compression", "moderation", "input_fidelity",
+		"user"},
+}
+
+// choices are what fields can be.
+var choices = map[string][]string{
+	"quality":        {"auto", "low", "medium", "high"},
+	"background":     {"auto", "opaque", "transparent"},
+	"output_format":  {"png", "jpeg", "webp"},
+	"moderation":     {"auto", "low"},
+	"input_fidelity": {"low", "high"},
 }
 
 // check is what the API refuses, and which parameter it blames.
 func check(q Request) (param string, err error) {
-	for name := range q.Params {
+	for name, value := range q.Params {
 		if !slices.Contains(allowed[q.Path], name) {
 			return name, fmt.Errorf("unknown parameter: %q", name)
+		}
+		if known, closed := choices[name]; closed && !slices.Contains(known, text(value, "")) {
+			return name, fmt.Errorf("%s is %v", name, value)
 		}
 	}
 	prompt := text(q.Params["prompt"], "")
@@ -29,8 +44,8 @@ func check(q Request) (param string, err error) {
 		return "prompt", errors.New("the prompt is empty or too long")
 	case n < 1 || n > 10:
 		return "n", fmt.Errorf("n is %d", n)
-	case !slices.Contains([]string{"auto", "low", "medium", "high"}, text(q.Params["quality"], "auto")):
-		return "quality", fmt.Errorf("quality is %v", q.Params["quality"])
+	case q.Params["output_compression"] != nil && text(q.Params["output_format"], "png") == "png":
+		return "output_compression", errors.New("output_compression is for jpeg and webp")
 	}
 	if err := checkSize(text(q.Params["size"], "auto")); err != nil {
 		return "size", err

@@ -153,12 +153,12 @@ func parseForm(r *http.Request) (q Request, err error) {
 		switch {
 		case part.FileName() != "":
 			q.Files = append(q.Files, File{part.FormName(), part.FileName(), http.DetectContentType(raw), len(raw)})
-		case part.FormName() == "n":
+		case slices.Contains([]string{"n", "output_compression"}, part.FormName()):
 			n, err := strconv.ParseFloat(string(raw), 64)
 			if err != nil {
 				return q, err
 			}
-			q.Params["n"] = n
+			q.Params[part.FormName()] = n
 		default:
 			q.Params[part.FormName()] = string(raw)
 		}

@@ -1,0 +1,174 @@
+package conformance_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+)
+
+const (
+	whatJoinsLine = "contract: | what joins |"
+	howLine       = "contract: | how | while the work runs"
+	nodesLine     = "contract: | several nodes | the mark stands in the store"
+)
+
+var joinChecks = []check{
+	{
+		name:      "an equal call joins one whose caller hung up",
+		lines:     []string{"contract: OpenAI's clients repeat a call that timed out", whatJoinsLine, howLine, "contract: | addresses | are built from the joining"},
+		run:       checkJoin,
+		elsewhere: []string{"imagegen.TestARepetitionJoinsWorkUnderWay", "imagegen.TestNothingIsJoinedAfterTheWindow", "imagegen/httpapi.TestAnAnswerThatCannotBeWrittenIsJoined"},
+	},
+	{name: "what failed is made anew", lines: []string{whatJoinsLine}, run: checkJoinOfAFailure, elsewhere: []string{"imagegen.TestKeysOfOneUserDoNotJoin"}},
+	{
+		name:      "a call that says it is a repetition",
+		lines:     []string{"contract: | `x-stainless-retry-count` ≥ 1 |"},
+		run:       checkRetry,
+		elsewhere: []string{"imagegen.TestARetryWaitsForTheFirstCallerToHangUp", "imagegen.TestARetryOfOneOfTwoOpenCallsIsACallOfItsOwn"},
+	},
+	{name: "two callers who wait", lines: []string{"contract: | two equal requests at once, both connected |"}, run: checkTwoAtOnce},
+	{
+		name:      "calls that never join",
+		lines:     []string{"contract: | never joined | a request with an Idempotency-Key"},
+		run:       checkNeverJoined,
+		elsewhere: []string{"imagegen.TestOtherCallsDoNotJoin"},
+	},
+	{
+		name:      "who joined takes no slot",
+		lines:     []string{"contract: | while waiting | takes no slot"},
+		run:       checkJoinTakesNoSlot,
+		elsewhere: []string{"imagegen.TestAtMostEightCallsOfAKeyWait", "imagegen.TestADrainEndsTheWaitOfWhoJoined", "imagegen.TestARevokedKeyJoinsNothing"},
+	},
+	{name: "an answer that nobody received, after a restart", lines: []string{nodesLine}, daemon: checkJoinAfterRestart},
+	{
+		name:      "an answer of the last moments before a kill",
+		lines:     []string{nodesLine},
+		daemon:    checkJoinAfterKill,
+		elsewhere: []string{"imagegen/storage.TestAnswersOfAProcessThatWasKilled"},
+	},
+}
+
+const slow = "[fake:delay=1s] a fox"
+
+// hangsUp makes a call whose caller hangs up once it is charged.
+func (a *account) hangsUp(t *testing.T, fields object) (id any) {
+	t.Helper()
+	before := a.credits(t)
+	hangUp := a.abandon(a.ask(t, fields))
+	eventually(t, "the call was charged", func() bool { return a.credits(t) != before })
+	hangUp()
+	return ids(a.list(t, ""))[0]
+}
+
+func (s *service) repeated(t *testing.T, got answer) bool {
+	t.Helper()
+	return got.header.Get("Idempotent-Replayed") == "true"
+}
+
+func checkJoin(t *testing.T, s *service) {
+	is := is.New(t)
+	a := s.account(t, 10)
+	fields := object{"prompt": slow, "n": 2}
+	id := a.hangsUp(t, fields)
+	got := a.post(t, fox(fields), "Host", "joined.example.com").is(t, http.StatusOK).has(t, "Idempotent-Replayed", "true",
+		"Location", pattern(`http://joined\.example\.com/.*`))
+	same(t, []any{got.object(t)["id"], len(images(got.object(t))), a.credits(t)}, []any{id, 2, 8})
+	is.True(!s.repeated(t, a.post(t, fox(fields)).is(t, http.StatusOK))) // the answer was received
+	same(t, a.credits(t), 6)
+
+	id = a.hangsUp(t, fields)
+	a.ended(t, id)
+	same(t, a.post(t, fox(fields)).is(t, http.StatusOK).has(t, "Idempotent-Replayed", "true").object(t)["id"], id)
+	same(t, a.credits(t), 4)
+}
+
+func checkJoinOfAFailure(t *testing.T, s *service) {
+	a := s.account(t, 10)
+	fields := object{"prompt": "[fake:delay=1s] [fake:fail]"}
+	a.hangsUp(t, fields)
+	a.post(t, fox(fields)).refused(t, http.StatusInternalServerError, "generationFailed").has(t, "Idempotent-Replayed", "")
+	same(t, []any{len(ids(a.list(t, ""))), a.credits(t)}, []any{2, 10})
+}
+
+func checkRetry(t *testing.T, s *service) {
+	a := s.account(t, 10)
+	fields := object{"prompt": "[fake:delay=4s] a fox"}
+	first := make(chan answer, 1)
+	q := a.ask(t, fields)
+	go func() {
+		got, _ := s.send(q) // a proxy may keep the connection of a caller who has gone
+		first <- got
+	}()
+	eventually(t, "the call was charged", func() bool { return a.credits(t) == 9 })
+	got := a.post(t, fox(fields), "X-Stainless-Retry-Count", "1").is(t, http.StatusOK).has(t, "Idempotent-Replayed", "true")
+	same(t, got.object(t)["id"], (<-first).is(t, http.StatusOK).object(t)["id"])
+	same(t, a.credits(t), 9)
+}
+
+func checkTwoAtOnce(t *testing.T, s *service) {
+	is := is.New(t)
+	a := s.account(t, 10)
+	answers := make(chan answer, 2)
+	for range 2 {
+		q := a.ask(t, object{"prompt": slow})
+		go func() {
+			got, _ := s.send(q)
+			answers <- got
+		}()
+	}
+	one, other := (<-answers).is(t, http.StatusOK), (<-answers).is(t, http.StatusOK)
+	is.True(one.object(t)["id"] != other.object(t)["id"])
+	same(t, a.credits(t), 8)
+}
+
+func checkNeverJoined(t *testing.T, s *service) {
+	is := is.New(t)
+	a := s.account(t, 10)
+	fields := object{"prompt": slow}
+	a.hangsUp(t, fields)
+	is.True(!s.repeated(t, a.post(t, fox(fields), "Idempotency-Key", "one").is(t, http.StatusOK)))
+	is.True(!s.repeated(t, a.post(t, fox(object{"prompt": slow, "user": "another"})).is(t, http.StatusOK)))
+	same(t, a.credits(t), 7)
+	is.True(s.repeated(t, a.post(t, fox(fields)).is(t, http.StatusOK)))
+}
+
+func checkJoinTakesNoSlot(t *testing.T, s *service) {
+	s = s.start(t, settings{concurrency: 1, slotWait: 100 * time.Millisecond})
+	a := s.account(t, 10)
+	fields := object{"prompt": slow}
+	a.hangsUp(t, fields)
+	a.post(t, fox(nil)).refused(t, http.StatusServiceUnavailable, "overloaded")
+	a.post(t, fox(fields)).is(t, http.StatusOK).has(t, "Idempotent-Replayed", "true")
+}
+
+func checkJoinAfterRestart(t *testing.T) {
+	l := live(t)
+	a := serviceOf(l.Daemon).account(t, 10)
+	fields := object{"prompt": slow}
+	id := a.hangsUp(t, fields)
+	a.ended(t, id)
+	l.Terminate(time.Minute)
+	l.again(t, a)
+	same(t, a.post(t, fox(fields)).is(t, http.StatusOK).has(t, "Idempotent-Replayed", "true").object(t)["id"], id)
+	same(t, a.credits(t), 9)
+
+	fields = object{"prompt": "[fake:delay=2s] a wolf"}
+	a.hangsUp(t, fields) // this one is under way when the daemon dies: it is refunded, and made anew
+	l.Kill()
+	l.again(t, a)
+	eventually(t, "it was refunded", func() bool { return a.credits(t) == 9 })
+	a.post(t, fox(fields)).is(t, http.StatusOK).has(t, "Idempotent-Replayed", "")
+	same(t, a.credits(t), 8)
+}
+
+func checkJoinAfterKill(t *testing.T) {
+	l := live(t)
+	a := serviceOf(l.Daemon).account(t, 10)
+	first := a.post(t, fox(nil)).is(t, http.StatusOK) // nobody knows whether it was received
+	l.Kill()
+	l.again(t, a)
+	same(t, a.post(t, fox(nil)).is(t, http.StatusOK).has(t, "Idempotent-Replayed", "true").object(t)["id"], first.object(t)["id"])
+	same(t, a.credits(t), 9)
+}

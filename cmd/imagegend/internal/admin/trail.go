@@ -1,0 +1,78 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// TrailQuery selects rows of the audit trail, as [imagegen.TrailQuery] does. A target may be a user's name.
+type TrailQuery struct {
+	Actor  string `json:"actor"`
+	Act    string `json:"act"`
+	Target string `json:"target"`
+	Since  Time   `json:"since"`
+	Before uint64 `json:"before"`
+	Limit  int    `json:"limit"`
+}
+
+// TrailPage is one page of the audit trail, newest first.
+type TrailPage struct {
+	Rows []TrailRow `json:"rows"`
+	Next uint64     `json:"next"` // the Before of the next page; 0: this is the last
+}
+
+// TrailRow is one row of the audit trail.
+type TrailRow struct {
+	Seq     uint64                `json:"seq"`
+	Time    Time                  `json:"time"`
+	Via     string                `json:"via"`
+	Actor   string                `json:"actor"`
+	ActorID imagegen.UserID       `json:"actor_id"`
+	Address string                `json:"address"`
+	Act     imagegen.Act          `json:"act"`
+	Target  string                `json:"target"`
+	User    string                `json:"user"` // the name of whose the target is
+	UserID  imagegen.UserID       `json:"user_id"`
+	Before  string                `json:"before"`
+	After   string                `json:"after"`
+	Outcome imagegen.TrailOutcome `json:"outcome"`
+	Count   int                   `json:"count"`
+}
+
+// Trail implements Service.
+func (l *Local) Trail(ctx context.Context, q TrailQuery) (TrailPage, error) {
+	if u, err := l.Engine.Accounts().UserByName(ctx, q.Target); err == nil {
+		q.Target = string(u.ID)
+	}
+	p, err := l.DB.Trail(ctx, imagegen.TrailQuery{Actor: q.Actor, Act: q.Act, Target: q.Target, Since: q.Since.Time, Before: q.Before, Limit: q.Limit})
+	names := make(map[imagegen.UserID]string)
+	view := func(r imagegen.TrailRow) TrailRow { return viewTrailRow(r, l.name(ctx, r.User, names)) }
+	return TrailPage{each(p.Rows, view), p.Next}, words(err)
+}
+
+// name is a user's name; "" if there is no such user. It keeps what it found.
+func (l *Local) name(ctx context.Context, id imagegen.UserID, found map[imagegen.UserID]string) string {
+	name, known := found[id]
+	if !known && id != "" {
+		if u, err := l.Engine.Accounts().User(ctx, id); err == nil {
+			name = u.Name
+		}
+		found[id] = name
+	}
+	return name
+}
+
+func viewTrailRow(r imagegen.TrailRow, user string) TrailRow {
+	return TrailRow{Seq: r.Seq, Time: Time{r.Time}, Via: r.Actor.Via, Actor: r.Actor.Name, ActorID: r.Actor.User, Address: r.Actor.Address,
+		Act: r.Act, Target: r.Target, User: user, UserID: r.User, Before: r.Before, After: r.After, Outcome: r.Outcome, Count: r.Count}
+}
+
+// note puts a row into the audit trail for what changes nothing: without it, it is not done.
+func (l *Local) note(ctx context.Context, r imagegen.TrailRow) error {
+	if err := l.DB.Note(ctx, r); err != nil {
+		return fmt.Errorf("nothing was done, since the audit trail cannot be written: %w", words(err))
+	}
+	return nil
+}

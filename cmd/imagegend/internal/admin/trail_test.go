@@ -1,0 +1,165 @@
+package admin_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os/user"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// reads are the methods that change nothing and show nobody's prompts.
+var reads = []string{"Users", "Keys", "Lots", "History", "Trail", "Clock"}
+
+// operation is a call of a method that an operator is to answer for, and the acts that it leaves.
+type operation struct {
+	method string
+	acts   []imagegen.Act
+	do     func(ctx context.Context, s admin.Service) error
+}
+
+func operations(engine *imagegen.Engine) []operation {
+	var key admin.RawKey
+	var made imagegen.Result
+	return []operation{
+		{"CreateUser", []imagegen.Act{imagegen.ActUserCreate, imagegen.ActCreditGrant}, func(ctx context.Context, s admin.Service) error {
+			u, err := s.CreateUser(ctx, admin.NewUser{Name: "alice", Credits: 5})
+			if err == nil {
+				made, err = engine.As(u.ID).Generate(ctx, imagegen.GenerateRequest{Model: "fake-1", Prompt: "a canary"})
+			}
+			return err
+		}},
+		{"SetAccountType", []imagegen.Act{imagegen.ActUserSet}, func(ctx context.Context, s admin.Service) error {
+			_, err := s.SetAccountType(ctx, admin.AccountType{User: "alice", Type: "PRO"})
+			return err
+		}},
+		{"InviteUser", []imagegen.Act{imagegen.ActUserInvite}, func(ctx context.Context, s admin.Service) error {
+			_, err := s.InviteUser(ctx, admin.Invitation{User: "alice", Expires: admin.Time{Time: time.Now().Add(time.Hour)}})
+			return err
+		}},
+		{"CreateKey", []imagegen.Act{imagegen.ActKeyCreate}, func(ctx context.Context, s admin.Service) (err error) {
+			key, err = s.CreateKey(ctx, admin.NewKey{User: "alice", Name: "laptop"})
+			return err
+		}},
+		{"RevokeKey", []imagegen.Act{imagegen.ActKeyRevoke}, func(ctx context.Context, s admin.Service) error {
+			_, err := s.RevokeKey(ctx, string(key.ID))
+			return err
+		}},
+		{"Grant", []imagegen.Act{imagegen.ActCreditGrant}, func(ctx context.Context, s admin.Service) error {
+			_, err := s.Grant(ctx, admin.Grant{User: "alice", Credits: 7})
+			return err
+		}},
+		{"Revoke", []imagegen.Act{imagegen.ActCreditRevoke}, func(ctx context.Context, s admin.Service) error {
+			_, err := s.Revoke(ctx, admin.Revocation{User: "alice", Credits: 2})
+			return err
+		}},
+		{"Generation", []imagegen.Act{imagegen.ActGenerationView}, func(ctx context.Context, s admin.Service) error {
+			_, err := s.Generation(ctx, string(made.Generation.ID))
+			return err
+		}},
+		{"EraseGeneration", []imagegen.Act{imagegen.ActGenerationDelete}, func(ctx context.Context, s admin.Service) error {
+			return s.EraseGeneration(ctx, string(made.Generation.ID))
+		}},
+		{"Audit", []imagegen.Act{imagegen.ActDataAudit}, func(ctx context.Context, s admin.Service) error {
+			_, err := s.Audit(ctx)
+			return err
+		}},
+		{"Backup", []imagegen.Act{imagegen.ActDataBackup, imagegen.ActDataBackup}, func(ctx context.Context, s admin.Service) error {
+			return s.Backup(ctx, io.Discard)
+		}},
+		{"ConfirmClock", nil, func(ctx context.Context, s admin.Service) error { return s.ConfirmClock(ctx) }}, // nothing is in doubt
+		{"DisableUser", []imagegen.Act{imagegen.ActUserDisable}, func(ctx context.Context, s admin.Service) error {
+			_, err := s.DisableUser(ctx, "alice")
+			return err
+		}},
+	}
+}
+
+// Whatever an operator does stands in the trail, with who did it, by either road; a method that is new does
+// too, or is known to be none of that kind.
+func TestEveryOperationLeavesItsRow(t *testing.T) {
+	self, err := user.Current()
+	is.New(t).NoErr(err)
+	bothRoads(t, func(t *testing.T, s admin.Service, engine *imagegen.Engine) {
+		is, ctx := is.New(t), admin.AsCommand(t.Context())
+		via := imagegen.ViaSocket
+		if _, local := s.(*admin.Local); local {
+			via = imagegen.ViaCommand
+		}
+		known := slices.Clone(reads)
+		for _, o := range operations(engine) {
+			known = append(known, o.method)
+			before := rows(t, s)
+			if err := o.do(ctx, s); err != nil {
+				t.Fatalf("%s: %v", o.method, err)
+			}
+			news := rows(t, s)[len(before):]
+			var acts []imagegen.Act
+			for _, r := range news {
+				acts = append(acts, r.Act)
+				is.Equal(r.Via, via)
+				is.Equal(r.Actor, self.Username)
+				is.True(!strings.Contains(fmt.Sprint(r), "canary")) // no prompts
+			}
+			if d := cmp.Diff(o.acts, acts); d != "" {
+				t.Errorf("%s: %s", o.method, d)
+			}
+		}
+		for m := range reflect.TypeFor[admin.Service]().Methods() {
+			if !slices.Contains(known, m.Name) {
+				t.Errorf("Service.%s is neither tested as an act nor known to be none", m.Name)
+			}
+		}
+	})
+}
+
+// rows are those of the trail, oldest first.
+func rows(t *testing.T, s admin.Service) []admin.TrailRow {
+	t.Helper()
+	p, err := s.Trail(t.Context(), admin.TrailQuery{Limit: imagegen.MaxTrailPage})
+	is.New(t).NoErr(err)
+	slices.Reverse(p.Rows)
+	return p.Rows
+}
+
+// The target can be named as operators name it.
+func TestTrailOfAUser(t *testing.T) {
+	bothRoads(t, func(t *testing.T, s admin.Service, _ *imagegen.Engine) {
+		is, ctx := is.New(t), t.Context()
+		alice, err := s.CreateUser(ctx, admin.NewUser{Name: "alice"})
+		is.NoErr(err)
+		_, err = s.CreateUser(ctx, admin.NewUser{Name: "bob"})
+		is.NoErr(err)
+		key, err := s.CreateKey(ctx, admin.NewKey{User: "alice", Name: "k"})
+		is.NoErr(err)
+		p, err := s.Trail(ctx, admin.TrailQuery{Target: "alice", Limit: 10})
+		is.NoErr(err)
+		is.Equal(len(p.Rows), 2)
+		is.Equal(p.Rows[0].Target, string(key.ID))
+		is.Equal(p.Rows[0].User, "alice")
+		is.Equal(p.Rows[1].UserID, alice.ID)
+		_, err = s.Trail(ctx, admin.TrailQuery{})
+		refused(t, err, "from 1 to 1000 rows")
+	})
+}
+
+// While the trail cannot be written nothing leaves.
+func TestNoBackupWithoutItsRow(t *testing.T) {
+	is := is.New(t)
+	local := open(t, t.TempDir())
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	var archive strings.Builder
+	refused(t, local.Backup(ended, &archive), "nothing was done", "audit trail")
+	is.Equal(archive.Len(), 0)
+}

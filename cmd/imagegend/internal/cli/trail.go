@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+func (a *app) trail() *cobra.Command {
+	var q admin.TrailQuery
+	var limit int
+	c := &cobra.Command{
+		Use:   "trail",
+		Short: "list who did what, newest first",
+		Long: "Lists the audit trail: administrative acts and sign-ins, by whatever way they came, newest first. A row says\n" +
+			"when, who and from where, what was done to what, what it changed and what became of it. Rows are never\n" +
+			"changed; imagegend audit verifies their chain. Sign-ins that failed are counted by the minute.",
+		Example: "  imagegend trail --act credit --since 24h\n" +
+			"  imagegend trail --target alice --limit 20\n" +
+			"  imagegend trail --json > trail.jsonl",
+		Args: exactly(),
+	}
+	c.Flags().StringVar(&q.Actor, "actor", "", "only acts of this `name`, identifier, or way and name such as console:olivia")
+	c.Flags().StringVar(&q.Act, "act", "", "only this `act`, such as key.revoke, or all of a kind, such as key")
+	c.Flags().StringVar(&q.Target, "target", "", "only acts about this `name` of a user, or identifier")
+	c.Flags().Var(&since{&q.Since.Time}, "since", "only acts from this `time` on, such as 2030-12-31T00:00:00Z, or from so long ago, such as 24h")
+	c.Flags().Var(config.Count(&limit), "limit", "how many of the newest rows to list; without it, all")
+	asJSON := jsonFlag(c, "JSON lines: one object for each row")
+	a.settings.DataDirFlag(c.Flags())
+	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
+		show, flush := a.trailTable()
+		if *asJSON {
+			show, flush = a.trailLines()
+		}
+		if err := eachTrailRow(cmd, s, q, limit, show); err != nil {
+			return err
+		}
+		return flush()
+	})
+	return c
+}
+
+// eachTrailRow reads rows page by page, since there may be very many; limit 0: all.
+func eachTrailRow(cmd *cobra.Command, s admin.Service, q admin.TrailQuery, limit int, show func(admin.TrailRow) error) error {
+	for shown := 0; ; {
+		q.Limit = imagegen.MaxTrailPage
+		if limit > 0 {
+			q.Limit = min(q.Limit, limit-shown)
+		}
+		p, err := s.Trail(cmd.Context(), q)
+		if err != nil {
+			return err
+		}
+		for _, r := range p.Rows {
+			if err := show(r); err != nil {
+				return err
+			}
+		}
+		if shown += len(p.Rows); p.Next == 0 || shown == limit {
+			return nil
+		}
+		q.Before = p.Next
+	}
+}
+
+func (a *app) trailLines() (show func(admin.TrailRow) error, flush func() error) {
+	e := json.NewEncoder(a.stdout)
+	e.SetEscapeHTML(false)
+	return func(r admin.TrailRow) error { return e.Encode(r) }, func() error { return nil }
+}
+
+func (a *app) trailTable() (show func(admin.TrailRow) error, flush func() error) {
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "SEQ\tTIME\tACTOR\tADDRESS\tACT\tTARGET\tOF\tBEFORE\tAFTER\tOUTCOME")
+	return func(r admin.TrailRow) error {
+		cells := []any{r.Seq, when(r.Time), orDash(actor(r)), orDash(r.Address), r.Act, orDash(r.Target), orDash(r.User), orDash(r.Before), orDash(r.After), outcome(r)}
+		for i, c := range cells {
+			cells[i] = plain(c)
+		}
+		_, err := fmt.Fprintf(w, strings.Repeat("%s\t", len(cells)-1)+"%s\n", cells...)
+		return err
+	}, w.Flush
+}
+
+func actor(r admin.TrailRow) string { return imagegen.Actor{Via: r.Via, Name: r.Actor}.String() }
+
+func outcome(r admin.TrailRow) string {
+	if r.Count > 1 {
+		return fmt.Sprintf("%s, %d times", r.Outcome, r.Count)
+	}
+	return string(r.Outcome)
+}
+
+// since is a point in time on the command line, or how long ago it was.
+type since struct{ value *time.Time }
+
+func (s *since) Set(text string) error {
+	if d, err := time.ParseDuration(text); err == nil && d > 0 {
+		*s.value = time.Now().Add(-d)
+		return nil
+	}
+	if err := (&instant{s.value}).Set(text); err != nil {
+		return fmt.Errorf("%w, or how long ago, such as 24h", err)
+	}
+	return nil
+}
+
+func (s *since) String() string { return (&instant{s.value}).String() }
+func (s *since) Type() string   { return "time" }

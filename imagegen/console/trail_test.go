@@ -1,0 +1,212 @@
+package console_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/console"
+)
+
+// rows are those of the audit trail that a query selects, oldest first.
+func (s *site) rows(q imagegen.TrailQuery) []imagegen.TrailRow {
+	s.Helper()
+	q.Limit = imagegen.MaxTrailPage
+	p, err := s.DB.Trail(s.Context(), q)
+	s.is.NoErr(err)
+	slices.Reverse(p.Rows)
+	return p.Rows
+}
+
+// news returns the rows that f adds.
+func (s *site) news(f func()) []imagegen.TrailRow {
+	s.Helper()
+	before := len(s.rows(imagegen.TrailQuery{}))
+	f()
+	return s.rows(imagegen.TrailQuery{})[before:]
+}
+
+// eventually waits for what goes on behind an answer.
+func (s *site) eventually(ok func() bool) {
+	s.Helper()
+	for range 1000 {
+		if ok() {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	s.Fatal("it did not come about")
+}
+
+// deed is what somebody does with a route, and the acts that it leaves.
+type deed struct {
+	route string
+	acts  []imagegen.Act
+	do    func() answer
+}
+
+// seen are the routes of operators that change nothing and show nothing that is another's.
+var seen = []string{"GET users", "GET users/new", "GET users/{user}", "GET users/{user}/disable", "GET users/{user}/keys/{key}/revoke",
+	"GET system", "GET system/audit", "GET trail"}
+
+// deeds go one after the other; olivia does all of them.
+func deeds(s *site, v *visitor) []deed {
+	alice := s.newcomer("alice")
+	at := "users/" + string(alice.ID)
+	_, key, err := s.Accounts().MintKey(s.Context(), alice.ID, "laptop", time.Time{})
+	s.is.NoErr(err)
+	_, own, err := s.Accounts().MintKey(s.Context(), v.user.ID, "mine", time.Time{})
+	s.is.NoErr(err)
+	post := func(path string, pairs ...string) func() answer {
+		return func() answer { return v.post(path, pairs...) }
+	}
+	s.Running.Grant(s.T, v.user.ID, 5)
+	g, err := s.As(v.user.ID).Generate(s.Context(), imagegen.GenerateRequest{Model: "fake-1", Prompt: "a canary"})
+	s.is.NoErr(err)
+	return []deed{
+		{"POST users", []imagegen.Act{imagegen.ActUserCreate, imagegen.ActUserInvite}, post("users", "name", "bob", "role", "user", "days", "3")},
+		{"POST users/{user}/type", []imagegen.Act{imagegen.ActUserSet}, post(at+"/type", "type", "PRO")},
+		{"POST users/{user}/invitation", []imagegen.Act{imagegen.ActUserInvite}, post(at+"/invitation", "role", "operator", "days", "3")},
+		{"POST users/{user}/grants", []imagegen.Act{imagegen.ActCreditGrant}, post(at+"/grants", "credits", "5", "once", "x")},
+		{"GET users/{user}/generations", []imagegen.Act{imagegen.ActUserView}, func() answer { return v.get(at + "/generations") }},
+		{"POST users/{user}/keys/{key}/revoke", []imagegen.Act{imagegen.ActKeyRevoke}, post(at + "/keys/" + string(key.ID) + "/revoke")},
+		{"POST users/{user}/disable", []imagegen.Act{imagegen.ActUserDisable}, post(at + "/disable")},
+		{"POST system/audit", []imagegen.Act{imagegen.ActDataAudit}, post("system/audit")},
+		{"POST keys", []imagegen.Act{imagegen.ActKeyCreate}, post("keys", "name", "script", "life", "never")},
+		{"POST keys/{key}/revoke", []imagegen.Act{imagegen.ActKeyRevoke}, post("keys/" + string(own.ID) + "/revoke")},
+		{"POST generations/{generation}/erase", []imagegen.Act{imagegen.ActGenerationDelete}, post("generations/" + string(g.ID) + "/erase")},
+		{"POST account/password", []imagegen.Act{imagegen.ActUserPassword, imagegen.ActSignIn}, post("account/password", "present", secret, "password", "battery horse correct", "again", "battery horse correct")},
+		{"POST signout", []imagegen.Act{imagegen.ActSignOut}, post("signout")},
+	}
+}
+
+// Whatever an operator does or looks at in the console stands in the trail, with who did it and from where;
+// a route that is new does too, or is known to be none of that kind.
+func TestEveryDeedLeavesItsRow(t *testing.T) {
+	var s *site
+	s = open(t, func(c *console.Config) { c.Operations = console.EngineOperations{Engine: c.Engine} })
+	v := s.operator()
+	known := slices.Clone(seen)
+	for _, d := range deeds(s, v) {
+		known = append(known, d.route)
+		news := s.news(func() {
+			before := len(s.rows(imagegen.TrailQuery{}))
+			if a := d.do(); a.StatusCode >= 400 {
+				t.Fatalf("%s: %s", d.route, a.Status)
+			}
+			s.eventually(func() bool { return len(s.rows(imagegen.TrailQuery{})) >= before+len(d.acts) }) // an audit goes on behind the answer
+		})
+		var acts []imagegen.Act
+		for _, r := range news {
+			acts = append(acts, r.Act)
+			s.is.Equal(cmp.Diff(imagegen.Actor{Via: imagegen.ViaConsole, Name: "olivia", User: v.user.ID, Address: "192.0.2.1"}, r.Actor), "")
+			s.is.True(!strings.Contains(fmt.Sprint(r), "canary"))
+		}
+		if d := cmp.Diff(d.acts, acts); d != "" {
+			t.Error(d)
+		}
+	}
+	for _, r := range console.Routes() {
+		if name := r.Method + " " + r.Path; r.Operator && !slices.Contains(known, name) {
+			t.Errorf("%s is neither tested as an act nor known to be none", name)
+		}
+	}
+}
+
+// An entry of the ledger names the operator.
+func TestLedgerNamesTheOperator(t *testing.T) {
+	s := open(t)
+	v, alice := s.operator(), s.newcomer("alice")
+	v.post("users/"+string(alice.ID)+"/grants", "credits", "5", "once", "x")
+	entries, err := s.DB.History(t.Context(), alice.ID, 0, 1)
+	s.is.NoErr(err)
+	s.is.Equal(entries[0].Actor, "console:olivia")
+}
+
+// Every way of signing in and out leaves a row, of whom it is about.
+func TestSignInsInTheTrail(t *testing.T) {
+	s := open(t)
+	alice := s.user("alice", imagegen.RoleUser)
+	v := s.visitor()
+	acts := func(f func()) (all []string) {
+		t.Helper()
+		for _, r := range s.news(f) {
+			s.is.Equal(r.Actor.Address, "192.0.2.1")
+			all = append(all, string(r.Act)+" "+r.Actor.String()+" "+r.Target)
+		}
+		return all
+	}
+	row := func(act imagegen.Act) string { return string(act) + " console:alice " + string(alice.ID) }
+	s.is.Equal(cmp.Diff([]string{row(imagegen.ActSignIn)}, acts(func() { v.post("signin", "name", "alice", "password", secret) })), "")
+	s.is.Equal(cmp.Diff([]string{row(imagegen.ActSignOut)}, acts(func() { v.post("signout") })), "")
+	link := s.invite(alice, imagegen.RoleUser)
+	s.is.Equal(cmp.Diff([]string{row(imagegen.ActUserAccept), row(imagegen.ActUserPassword), row(imagegen.ActSignIn)},
+		acts(func() { s.visitor().post(link, "password", secret, "again", secret) })), "")
+	entry := s.entry(alice)
+	s.is.Equal(cmp.Diff([]string{row(imagegen.ActUserAccept), row(imagegen.ActSignIn)}, acts(func() { s.visitor().post(entry) })), "")
+}
+
+// Sign-ins that fail are counted, with whom they aimed at. What somebody typed who is no user may be a
+// password, and is told nowhere.
+func TestFailedSignInsInTheTrail(t *testing.T) {
+	s := open(t)
+	alice := s.user("alice", imagegen.RoleUser)
+	v := s.visitor()
+	for range 7 { // the last are refused unseen
+		v.post("signin", "name", "alice", "password", "a guess")
+	}
+	v.post("signin", "name", "my secret password", "password", "")
+	failed := func() []imagegen.TrailRow { return s.rows(imagegen.TrailQuery{Act: string(imagegen.ActSignInFailed)}) }
+	s.eventually(func() bool { return len(failed()) == 2 })
+	targets := map[string]bool{}
+	for _, r := range failed() {
+		targets[r.Target] = true
+		s.is.Equal(r.Actor.Address, "192.0.2.1/32")
+		s.is.True(!strings.Contains(fmt.Sprint(r), "secret"))
+	}
+	s.is.Equal(cmp.Diff(map[string]bool{"": true, string(alice.ID): true}, targets), "")
+}
+
+func TestTrailPage(t *testing.T) {
+	s := open(t)
+	v := s.operator()
+	alice := s.newcomer("alice <b>")
+	v.post("users/"+string(alice.ID)+"/type", "type", "PRO")
+	s.is.NoErr(s.DB.Note(imagegen.WithActor(t.Context(), imagegen.Actor{Via: imagegen.ViaCommand, Name: "<i>root</i>"}),
+		imagegen.TrailRow{Act: "data.backup", Outcome: imagegen.TrailFailed, After: "<script>"}))
+	a := v.get("trail")
+	s.is.Equal(a.StatusCode, http.StatusOK)
+	s.is.True(a.has("user.set", `href="/console/users/`+string(v.user.ID)+`">olivia</a>`, "192.0.2.1", `>alice &lt;b&gt;</a>`, "<del>account_type=FREE</del>",
+		"<ins>account_type=PRO</ins>", "&lt;i&gt;root&lt;/i&gt;", "&lt;script&gt;", "failed</span>", "user.signin", `aria-current="page">Audit trail`))
+	for query, test := range map[string]struct{ has, lacks string }{
+		"actor=olivia":                                {"user.set", "data.backup"},
+		"act=data":                                    {"data.backup", "user.set"},
+		"target=" + url.QueryEscape("alice <b>"):      {"user.set", "data.backup"},
+		"target=" + string(alice.ID):                  {"user.set", "data.backup"},
+		"since=2999-01-01":                            {"No row matches.", "user.set"},
+		"actor=olivia&act=key&since=yesterday&page=0": {"No row matches.", "user.set"},
+	} {
+		a := v.get("trail?" + query)
+		if !a.has(test.has, "Show all") || a.has("<code>"+test.lacks) || strings.Contains(a.body, `<th scope="row">`+test.lacks) {
+			t.Errorf("%s: %s", query, a.body)
+		}
+	}
+	for range 60 {
+		s.is.NoErr(s.DB.Note(t.Context(), imagegen.TrailRow{Act: "plugin.act"}))
+	}
+	a = v.get("trail?act=plugin")
+	s.is.Equal(strings.Count(a.body, `<th scope="row">plugin.act`), 50)
+	_, link, _ := strings.Cut(a.body, `class="outline" href="`)
+	link, _, _ = strings.Cut(link, `"`)
+	a = v.get(strings.ReplaceAll(link, "&amp;", "&"))
+	s.is.Equal(strings.Count(a.body, `<th scope="row">plugin.act`), 10)
+	s.is.True(a.has("Newest"))
+	s.is.Equal(v.get("trail?before=x").StatusCode, http.StatusBadRequest)
+}

@@ -1,0 +1,136 @@
+package httpapi
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/internal/wire"
+)
+
+// A page is read and sent in pieces: a hundred prompts can be 18 MiB, and who reads slowly would have
+// them held in memory for half an hour.
+const (
+	firstPiece = 4         // generations that are read before it is known how long they are
+	pieceBytes = 256 << 10 // and then, of JSON
+	wholeBytes = 64 << 10  // a page up to this is sent at once, with its length
+)
+
+// generations lists what the user has, newest first.
+func (a *api) generations(x *exchange) error {
+	if err := a.findBase(x); err != nil {
+		return err
+	}
+	q, err := parseQuery(x.request.URL.RawQuery)
+	if err != nil {
+		return err
+	}
+	left := cmp.Or(q.Limit, imagegen.DefaultPageSize)
+	l := &list{exchange: x, out: encoders.Get().(*encoder)}
+	defer l.free()
+	l.out.WriteString(`{"object":"list","data":[`)
+	for {
+		q.Limit = min(left, l.piece())
+		p, err := x.session.Generations(x.ctx, q)
+		if err != nil {
+			return l.broken(err)
+		}
+		for _, g := range p.Generations {
+			if err := l.add(g); err != nil {
+				return l.broken(err)
+			}
+		}
+		q.After = p.Next
+		if left -= len(p.Generations); left == 0 || p.Next == "" {
+			return l.end(p.Next)
+		}
+	}
+}
+
+// list is a page on its way out.
+type list struct {
+	*exchange
+	out   *encoder // what is yet to be sent
+	n     int      // generations in it
+	size  int      // of them, in bytes
+	begun bool     // the answer has
+}
+
+// piece is how many generations to read next.
+func (l *list) piece() int {
+	if l.n == 0 {
+		return firstPiece
+	}
+	return max(1, pieceBytes*l.n/l.size)
+}
+
+func (l *list) add(g imagegen.Generation) error {
+	before := l.out.Len()
+	if l.n++; l.n > 1 {
+		l.out.WriteByte(',')
+	}
+	if err := l.out.json.Encode(wire.NewGeneration(g, l.base)); err != nil {
+		return err
+	}
+	l.out.Truncate(l.out.Len() - 1) // the line break that Encode adds
+	l.size += l.out.Len() - before
+	if l.out.Len() <= wholeBytes {
+		return nil
+	}
+	return l.flush()
+}
+
+// flush sends what there is. An error: the peer takes no more.
+func (l *list) flush() error {
+	if !l.begun {
+		l.begun = true
+		l.header()
+		l.WriteHeader(http.StatusOK)
+	}
+	_, err := l.exchange.Write(l.out.Bytes())
+	l.out.Reset()
+	return err
+}
+
+func (l *list) header() {
+	l.set("Content-Type", "application/json")
+	l.set("Cache-Control", "no-store")
+}
+
+func (l *list) end(next imagegen.GenerationID) error {
+	more := struct {
+		HasMore    bool                   `json:"has_more"`
+		NextCursor *imagegen.GenerationID `json:"next_cursor"`
+	}{HasMore: next != ""}
+	if next != "" {
+		more.NextCursor = &next
+	}
+	b, err := json.Marshal(more)
+	if err != nil {
+		return l.broken(err)
+	}
+	l.out.WriteString("],")
+	l.out.Write(append(b[1:], '\n'))
+	if l.begun {
+		return l.broken(l.flush())
+	}
+	l.header()
+	return l.send(http.StatusOK, l.out.Bytes())
+}
+
+// broken ends a page that fails: one that has begun is cut off, so that nobody takes it for a whole one.
+func (l *list) broken(err error) error {
+	if err == nil || !l.begun {
+		return err
+	}
+	l.err = err
+	panic(http.ErrAbortHandler)
+}
+
+func (l *list) free() {
+	if l.out.Cap() <= largestKept {
+		l.out.Reset()
+		encoders.Put(l.out)
+	}
+}

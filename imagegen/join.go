@@ -1,0 +1,169 @@
+package imagegen
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"time"
+)
+
+// Joining lets a synchronous call without an idempotency key join an equal one of the same API key whose
+// caller hung up before it had the answer: while the work goes on it waits for it, later it is given the
+// answer, and nothing is charged. For clients that repeat a call of their own accord. Who sets it reports
+// each answer with [Session.Answered].
+type Joining struct {
+	// Also holds what equal calls agree in beyond what is generated, such as the caller's name for a user.
+	Also []string
+	// Retry says that the call is a repetition. Then it waits a moment for the first caller to hang up, and
+	// joins the call of one who seems to be there still, if there is just one such call.
+	Retry bool
+}
+
+// patienceForHangUp is how long a repetition waits for the first caller to hang up: a proxy may
+// tell of it late.
+const patienceForHangUp = 2 * time.Second
+
+// joinKey is equal for the calls that may join each other; zero for what joins nothing.
+func (r Record) joinKey(j *Joining) [32]byte {
+	if j == nil || r.Async || r.IdempotencyKey != "" {
+		return [32]byte{}
+	}
+	h := sha256.New()
+	for _, s := range append([]string{string(r.User), string(r.KeyID), string(r.Fingerprint[:])}, j.Also...) {
+		h.Write(binary.AppendUvarint(nil, uint64(len(s)))) // lengths keep neighbours apart
+		h.Write([]byte(s))
+	}
+	return [32]byte(h.Sum(nil))
+}
+
+// join answers a call that is equal to one whose caller hung up, if there is one.
+func (c *call) join(ctx context.Context) (Result, bool, error) {
+	e := c.engine
+	if c.record.JoinKey == ([32]byte{}) || e.cfg.JoinWindow < 0 {
+		return Result{}, false, nil
+	}
+	id, err := c.joined(ctx)
+	if err != nil || id == "" {
+		return Result{}, false, public(err)
+	}
+	r, err := c.awaitJoined(ctx, id)
+	switch {
+	case errors.Is(err, ErrNotFound) || err == nil && r.State != StateSucceeded: // it was refunded: the work is done anew
+		e.open.forget(id)
+		return Result{}, false, nil
+	case err != nil:
+		e.hangUp(id)
+		return Result{}, false, public(err)
+	}
+	result, err := answer(r)
+	result.Replayed = true
+	return result, true, err
+}
+
+// joined takes the place of a caller who hung up. "": there is none.
+func (c *call) joined(ctx context.Context) (GenerationID, error) {
+	e := c.engine
+	id, left := e.open.join(c.record.JoinKey)
+	if id != "" {
+		return id, nil
+	}
+	id, err := e.joinUndelivered(ctx, c.record)
+	if id != "" || err != nil || !c.request.Joining.Retry {
+		return id, err
+	}
+	return c.joinLate(ctx, left)
+}
+
+// joinUndelivered joins a call that has ended, maybe in a former process.
+func (e *Engine) joinUndelivered(ctx context.Context, r Record) (GenerationID, error) {
+	records, err := e.store.Undelivered(ctx, r.User, r.JoinKey)
+	if err != nil {
+		return "", err
+	}
+	for _, former := range records {
+		if e.now().Sub(former.CompletedAt) < e.cfg.JoinWindow && e.open.adopt(former) {
+			return former.ID, nil
+		}
+	}
+	return "", nil
+}
+
+// joinLate waits a moment for the first caller to hang up.
+func (c *call) joinLate(ctx context.Context, left <-chan struct{}) (id GenerationID, err error) {
+	e := c.engine
+	leave, ok := e.awaiting.enter(c.record)
+	if !ok {
+		return "", tooManyWaiting()
+	}
+	defer leave()
+	ctx, cancel := e.whileWaiting(ctx)
+	defer cancel()
+	late := time.NewTimer(patienceForHangUp)
+	defer late.Stop()
+	for id == "" {
+		select {
+		case <-left:
+			id, left = e.open.join(c.record.JoinKey)
+		case <-late.C:
+			return e.open.joinOnly(c.record.JoinKey), nil
+		case <-ctx.Done():
+			return "", e.waitEnded(ctx)
+		}
+	}
+	return id, nil
+}
+
+// awaitJoined waits for the end of a generation whose call was joined.
+func (c *call) awaitJoined(ctx context.Context, id GenerationID) (Record, error) {
+	leave, ok := c.engine.awaiting.enter(c.record)
+	if !ok {
+		return Record{}, tooManyWaiting()
+	}
+	defer leave()
+	r, err := c.engine.awaitAnswer(ctx, id)
+	if errors.Is(err, errWaitedTooLong) {
+		return r, overloaded(inUseRetry, err)
+	}
+	return r, c.stillUsable(ctx, err)
+}
+
+func tooManyWaiting() error {
+	return overloaded(inUseRetry, errors.New("imagegen: too many calls of this API key wait for the answer of another one"))
+}
+
+// Answered reports whether the answer to a call with Joining has reached its caller, to the last byte.
+// If not, an equal call may join it. The identifier is that of the Result; of other generations, and of
+// a call that has been reported, nothing is noted.
+func (s *Session) Answered(id GenerationID, received bool) {
+	e := s.engine
+	if !received {
+		e.hangUp(id)
+		return
+	}
+	if r, unmark := e.open.received(id); unmark {
+		e.markDelivery(r, Delivery{})
+		e.open.forget(id)
+	}
+}
+
+// hangUp notes that a caller has gone without the answer.
+func (e *Engine) hangUp(id GenerationID) {
+	if r, mark := e.open.leave(id); mark {
+		e.markUndelivered(r)
+	}
+}
+
+func (e *Engine) markUndelivered(r Record) {
+	e.markDelivery(r, Delivery{Undelivered: true})
+	e.open.known(r.ID)
+}
+
+// markDelivery tells the store. A mark that is lost costs the caller another generation, and nothing else.
+func (e *Engine) markDelivery(r Record, d Delivery) {
+	ctx, cancel := detach(context.Background())
+	defer cancel()
+	if _, err := e.update(ctx, r.Fence(), d); err != nil && !errors.Is(err, ErrStale) && !errors.Is(err, ErrTransition) {
+		e.cfg.Log.Warn("whether an answer was received could not be recorded", "generation", r.ID, "error", err)
+	}
+}

@@ -1,0 +1,80 @@
+package bfl
+
+import (
+	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/sizing"
+)
+
+// family is what models have in common whose names begin alike. Fields, ranges and numbers are those of the
+// API's specification (tryAGI/BlackForestLabs, openapi.json), and of docs.comfy.org for FLUX.3, whose endpoint
+// refuses every field that it does not know.
+type family struct {
+	prefix     string
+	references string // the field for them: numbered from the second on, or a list; "" for none
+	list       bool
+	most       int // references
+	tolerance  int // the most permissive moderation
+	formats    bool
+	sizes      sizing.Sizes             // of a list only the ratio can be told, and of several tiers the resolution
+	resolution map[imagegen.Tier]string // how the tiers are called
+}
+
+// families are searched in their order. A name that is none of theirs is taken for one of FLUX.2.
+var families = []family{
+	{prefix: "flux-3-", references: "images", list: true, most: 10, tolerance: 4, sizes: sizing.Sizes{List: flux3Sizes()},
+		resolution: map[imagegen.Tier]string{imagegen.Tier1K: "1k", imagegen.Tier2K: "2k", imagegen.Tier4K: "4k"}},
+	{prefix: "flux-2-klein", references: "input_image", most: 4, tolerance: 5, formats: true, sizes: rules(Flux2())},
+	{prefix: "flux-kontext", references: "input_image", most: 4, tolerance: 6, formats: true, sizes: sizing.Sizes{List: kontextSizes}},
+	{prefix: "flux-pro-1.1-ultra", tolerance: 6, formats: true, sizes: sizing.Sizes{List: ultraSizes}},
+	{prefix: "flux-pro-1.1", tolerance: 6, formats: true, sizes: rules(Flux1())},
+	{prefix: "flux-dev", tolerance: 6, formats: true, sizes: rules(Flux1())},
+	{references: "input_image", most: 8, tolerance: 5, formats: true, sizes: rules(Flux2())},
+}
+
+func familyOf(model string) family {
+	for _, f := range families {
+		if strings.HasPrefix(model, f.prefix) {
+			return f
+		}
+	}
+	return families[len(families)-1]
+}
+
+func rules(r SizeRules) sizing.Sizes { return sizing.Sizes{Rules: sizing.Rules(r)} }
+
+// byPixels reports whether a model is told the size to the pixel.
+func (f family) byPixels() bool { return f.sizes.List == nil }
+
+// flux3Sizes are those of the ratios that FLUX.3 knows. Its classes of resolution are documented, their pixels are
+// not: they are taken to be no less than the usual ones.
+func flux3Sizes() (all []imagegen.Size) {
+	for _, t := range imagegen.Tiers() {
+		for _, ratio := range []imagegen.Ratio{"1:1", "4:3", "3:4", "3:2", "2:3", "16:9", "9:16", "5:4", "4:5", "21:9", "9:21", "2:1", "1:2"} {
+			all = append(all, provider.SizeFor(ratio, t))
+		}
+	}
+	return all
+}
+
+// kontextSizes are what the Kontext models make of a ratio (black-forest-labs/flux, src/flux/util.py).
+var kontextSizes = withTurned(imagegen.Size{Width: 1024, Height: 1024}, imagegen.Size{Width: 1184, Height: 880},
+	imagegen.Size{Width: 1248, Height: 832}, imagegen.Size{Width: 1392, Height: 752}, imagegen.Size{Width: 1456, Height: 720},
+	imagegen.Size{Width: 1568, Height: 672})
+
+// ultraSizes are what FLUX1.1 ultra makes of a ratio (runware.ai/docs/models/bfl-flux-1-1-pro-ultra).
+var ultraSizes = withTurned(imagegen.Size{Width: 2048, Height: 2048}, imagegen.Size{Width: 2368, Height: 1792},
+	imagegen.Size{Width: 2496, Height: 1664}, imagegen.Size{Width: 2752, Height: 1536}, imagegen.Size{Width: 3136, Height: 1344})
+
+// withTurned adds the portrait of each landscape.
+func withTurned(landscape ...imagegen.Size) (all []imagegen.Size) {
+	for _, z := range landscape {
+		all = append(all, z)
+		if z.Width != z.Height {
+			all = append(all, imagegen.Size{Width: z.Height, Height: z.Width})
+		}
+	}
+	return all
+}
