@@ -2,7 +2,6 @@ package imagegen
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 )
@@ -25,7 +24,7 @@ func (e *Engine) askLedger(ctx context.Context, call func(context.Context) error
 	}
 	for n, rest := 1, ledgerPause; ; n, rest = n+1, 2*rest {
 		err := e.askOnce(ctx, call)
-		if err == nil || refusedForGood(err) || n == e.cfg.LedgerTries || ctx.Err() != nil || e.life.hard.Err() != nil {
+		if err == nil || RefusedForGood(err) || n == e.cfg.LedgerTries || ctx.Err() != nil || e.life.hard.Err() != nil {
 			return err
 		}
 		pause(ctx, rest, e.life.hard.Done())
@@ -43,9 +42,6 @@ func (e *Engine) askOnce(ctx context.Context, call func(context.Context) error) 
 	}
 	return err
 }
-
-// refusedForGood reports whether a call of the ledger changed nothing, and would not if it were repeated.
-func refusedForGood(err error) bool { return Definite(err) && !errors.Is(err, ErrNotApplied) }
 
 // takeCredits takes what a generation may cost. It is seen through though the caller hang up.
 func (e *Engine) takeCredits(ctx context.Context, r Record) error {

@@ -122,6 +122,10 @@ func Definite(err error) bool {
 	return reserved
 }
 
+// RefusedForGood reports whether err says that a Ledger changed nothing and would not if it were asked again: it
+// is definite, and no ErrNotApplied.
+func RefusedForGood(err error) bool { return Definite(err) && !errors.Is(err, ErrNotApplied) }
+
 // Invalid returns an ErrInvalidRequest with a message that is shown to the caller. An admission
 // hook, a policy or an adapter uses it to say what is wrong and what to do.
 func Invalid(format string, args ...any) *Error {

@@ -48,6 +48,9 @@ func (r Record) Check() error {
 	if r.Undelivered && (r.JoinKey == [32]byte{} || r.State != StateSettling && r.State != StateSucceeded) {
 		return r.violation("delivery", "it is %s, and an equal call may join it: %t", r.State, r.JoinKey != [32]byte{})
 	}
+	if !r.resolves() {
+		return r.violation("dispute", "it is %s with %d images published, disputed in %d bytes, refunded: %t", r.State, r.Published, len(r.Dispute), r.Refunded)
+	}
 	if (r.State == StateErasing || r.State == StateErased) && (r.Prompt != "" || len(r.References) > 0) {
 		return r.violation("erasure", "it is %s, and its prompt or its references are there", r.State)
 	}
@@ -94,6 +97,14 @@ func (r Record) concludes() bool {
 	return false // there is no such state
 }
 
+// resolves reports whether a dispute, or what an operator made of it, fits the state.
+func (r Record) resolves() bool {
+	if r.Dispute == "" && !r.Refunded {
+		return true
+	}
+	return !r.Unsettled() && len(r.Dispute) <= MaxDetail && (r.Dispute == "" || !r.Refunded) && (!r.Refunded || r.Published > 0)
+}
+
 // owns reports whether an image can be the record's.
 func (r Record) owns(i StoredImage) bool {
 	g, ok := i.ID.Generation()
@@ -109,14 +120,18 @@ func (r Record) owns(i StoredImage) bool {
 //   - It is of the record's user, and of price × N credits.
 //   - It is closed if and only if the generation has ended. While the record is charging it may be
 //     closed to 0, and while it is settling to what the images cost, but to nothing else.
-//   - What was spent is price × images published.
+//   - What was spent is price × images published, or nothing where an operator refunded it.
+//
+// Of a charge in dispute nothing is asked: it is an operator's.
 //
 // It takes r.Check for granted, and is as cheap.
 func (r Record) CheckCharge(c Charge, closed bool, used Credits) error {
 	const rule = "generation charge"
 	want := r.Charge()
 	switch {
-	case (r.State == StateCharging || r.State == StateGone) && c.User == "" && closed && used == 0: // the mark against a late Charge
+	case r.Dispute != "":
+		return nil
+	case c.User == "" && closed && used == 0 && r.mayBeVoid(): // the mark against a late Charge
 		return nil
 	case c.User != want.User || c.Credits != want.Credits:
 		return r.violation(rule, "it costs user %q %d credits; the charge says %d, user %q", want.User, want.Credits, c.Credits, c.User)
@@ -128,4 +143,16 @@ func (r Record) CheckCharge(c Charge, closed bool, used Credits) error {
 		return r.violation("credits spent", "%d were spent on %d images at %d", used, r.Published, r.Price)
 	}
 	return nil
+}
+
+// mayBeVoid reports whether the charge may have been settled to nothing before it was ever made. What
+// came to nothing in another ledger leaves such a mark too.
+func (r Record) mayBeVoid() bool {
+	switch r.State {
+	case StateCharging, StateGone:
+		return true
+	case StateQueued, StateProcessing:
+		return false
+	}
+	return r.Used() == 0
 }

@@ -82,19 +82,24 @@ func TestUnsoundRecords(t *testing.T) {
 		"succeeded without images": {in{imagegen.StateSucceeded}, func(r *imagegen.Record) {
 			r.Images, r.Published, r.Failure = nil, 0, noImage.Failure
 		}, "outcome"},
-		"failed with images":  {in{imagegen.StateFailed}, func(r *imagegen.Record) { r.Images, r.Published, r.Failure = oneImage.Images, 1, nil }, "outcome"},
-		"erased with images":  {in{imagegen.StateErased}, func(r *imagegen.Record) { r.Images = oneImage.Images }, "outcome"},
-		"erased, prompt":      {in{imagegen.StateErasing, imagegen.StateErased}, func(r *imagegen.Record) { r.Prompt = "a fox" }, "erasure"},
-		"erased, references":  {in{imagegen.StateErasing, imagegen.StateErased}, func(r *imagegen.Record) { r.References = make([]imagegen.ReferenceFile, 1) }, "erasure"},
-		"another's image":     {outcome, set(func(i *imagegen.StoredImage) { i.ID = i.ID[:31] + "2" + i.ID[32:] }), "image record"},
-		"no image's name":     {outcome, set(func(i *imagegen.StoredImage) { i.ID = "image_1" }), "image record"},
-		"image of no attempt": {outcome, set(func(i *imagegen.StoredImage) { i.Attempt = 0 }), "image record"},
-		"image to come":       {outcome, set(func(i *imagegen.StoredImage) { i.Attempt = 5 }), "image record"},
-		"image of no type":    {outcome, set(func(i *imagegen.StoredImage) { i.MediaType = "" }), "image record"},
-		"image of no width":   {outcome, set(func(i *imagegen.StoredImage) { i.Width = 0 }), "image record"},
-		"image of no height":  {outcome, set(func(i *imagegen.StoredImage) { i.Height = 0 }), "image record"},
-		"image of no bytes":   {outcome, set(func(i *imagegen.StoredImage) { i.Size = 0 }), "image record"},
-		"image of no time":    {outcome, set(func(i *imagegen.StoredImage) { i.CreatedAt = time.Time{} }), "image record"},
+		"failed with images":   {in{imagegen.StateFailed}, func(r *imagegen.Record) { r.Images, r.Published, r.Failure = oneImage.Images, 1, nil }, "outcome"},
+		"disputed early":       {append(in{imagegen.StateSettling}, pending...), func(r *imagegen.Record) { r.Dispute = "no" }, "dispute"},
+		"refunded early":       {append(in{imagegen.StateSettling}, pending...), func(r *imagegen.Record) { r.Refunded = true }, "dispute"},
+		"disputed at length":   {ended[:2], func(r *imagegen.Record) { r.Dispute = strings.Repeat("x", imagegen.MaxDetail+1) }, "dispute"},
+		"disputed, refunded":   {in{imagegen.StateSucceeded, imagegen.StateErased}, func(r *imagegen.Record) { r.Dispute, r.Refunded = "no", true }, "dispute"},
+		"refunded, of nothing": {in{imagegen.StateFailed}, func(r *imagegen.Record) { r.Refunded = true }, "dispute"},
+		"erased with images":   {in{imagegen.StateErased}, func(r *imagegen.Record) { r.Images = oneImage.Images }, "outcome"},
+		"erased, prompt":       {in{imagegen.StateErasing, imagegen.StateErased}, func(r *imagegen.Record) { r.Prompt = "a fox" }, "erasure"},
+		"erased, references":   {in{imagegen.StateErasing, imagegen.StateErased}, func(r *imagegen.Record) { r.References = make([]imagegen.ReferenceFile, 1) }, "erasure"},
+		"another's image":      {outcome, set(func(i *imagegen.StoredImage) { i.ID = i.ID[:31] + "2" + i.ID[32:] }), "image record"},
+		"no image's name":      {outcome, set(func(i *imagegen.StoredImage) { i.ID = "image_1" }), "image record"},
+		"image of no attempt":  {outcome, set(func(i *imagegen.StoredImage) { i.Attempt = 0 }), "image record"},
+		"image to come":        {outcome, set(func(i *imagegen.StoredImage) { i.Attempt = 5 }), "image record"},
+		"image of no type":     {outcome, set(func(i *imagegen.StoredImage) { i.MediaType = "" }), "image record"},
+		"image of no width":    {outcome, set(func(i *imagegen.StoredImage) { i.Width = 0 }), "image record"},
+		"image of no height":   {outcome, set(func(i *imagegen.StoredImage) { i.Height = 0 }), "image record"},
+		"image of no bytes":    {outcome, set(func(i *imagegen.StoredImage) { i.Size = 0 }), "image record"},
+		"image of no time":     {outcome, set(func(i *imagegen.StoredImage) { i.CreatedAt = time.Time{} }), "image record"},
 		"the same image twice": {outcome, func(r *imagegen.Record) {
 			r.Images, r.Published = []imagegen.StoredImage{r.Images[0], r.Images[0]}, 2
 		}, "image record"},
@@ -150,7 +155,7 @@ func TestRecordAgainstCharge(t *testing.T) {
 			imagegen.StateErasing: "", imagegen.StateErased: "", imagegen.StateCharging: unpaid, imagegen.StateGone: unpaid, imagegen.StateFailed: unpaid}},
 		"two images paid": {books{mine, true, 6}, map[imagegen.State]string{imagegen.StateSettling: unpaid, imagegen.StateSucceeded: unpaid,
 			imagegen.StateErasing: unpaid, imagegen.StateErased: unpaid, imagegen.StateCharging: unpaid, imagegen.StateGone: unpaid, imagegen.StateFailed: unpaid}},
-		"never made":   {books{imagegen.Charge{ID: mine.ID}, true, 0}, map[imagegen.State]string{imagegen.StateCharging: "", imagegen.StateGone: ""}},
+		"never made":   {books{imagegen.Charge{ID: mine.ID}, true, 0}, map[imagegen.State]string{imagegen.StateCharging: "", imagegen.StateGone: "", imagegen.StateFailed: ""}},
 		"another user": {books{imagegen.Charge{ID: mine.ID, User: "bob", Credits: mine.Credits}, false, 0}, nil},
 		"another sum":  {books{imagegen.Charge{ID: mine.ID, User: mine.User, Credits: 5}, false, 0}, nil},
 	} {
@@ -165,6 +170,23 @@ func TestRecordAgainstCharge(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A charge in dispute is an operator's, whatever the books say of it; once that is resolved, it fits again.
+func TestRecordInDispute(t *testing.T) {
+	is := is.New(t)
+	r := recordIn(imagegen.StateSucceeded, true)
+	mine := r.Charge()
+	r.Dispute = "settled before"
+	is.NoErr(r.CheckCharge(mine, false, 0))
+	is.NoErr(r.CheckCharge(mine, true, 6))
+	is.NoErr(r.CheckCharge(imagegen.Charge{ID: mine.ID}, true, 0))
+	r.Dispute = ""
+	is.Equal(ruleOf(r.CheckCharge(mine, true, 0)), "credits spent")
+	r.Refunded = true
+	is.NoErr(r.CheckCharge(mine, true, 0))
+	is.NoErr(r.CheckCharge(imagegen.Charge{ID: mine.ID}, true, 0))
+	is.Equal(ruleOf(r.CheckCharge(mine, true, 3)), "credits spent")
 }
 
 // tampered is a store that tells another record than it has.

@@ -66,6 +66,11 @@ type Progress struct {
 	CompletedAt time.Time     // from StateSettling on
 	Balance     *Balance      // as told in the synchronous answer
 	Undelivered bool          // nobody has received the synchronous answer: an equal call may join
+
+	// Dispute says why the ledger refused the settlement for good; "": it did not, or that was resolved. The
+	// generation has ended all the same: the open charge is an operator's, see [Engine.Resolve].
+	Dispute  string
+	Refunded bool // an operator gave back what the images cost
 }
 
 // StoredImage is one image in the ImageStore.
@@ -111,7 +116,12 @@ func (r Record) Charge() Charge {
 }
 
 // Used is what the images that came cost.
-func (r Record) Used() Credits { return r.Price * Credits(r.Published) }
+func (r Record) Used() Credits {
+	if r.Refunded {
+		return 0
+	}
+	return r.Price * Credits(r.Published)
+}
 
 // WantsBalance reports whether the answer tells the balance, which Close then keeps.
 func (r Record) WantsBalance() bool { return !r.Async && r.Published > 0 }

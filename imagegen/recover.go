@@ -51,11 +51,7 @@ func (e *Engine) recoverOne(r Record) error {
 	defer e.leases.drop(r.Fence())
 	switch r.State {
 	case StateCharging:
-		err := e.void(ctx, r)
-		if err == nil {
-			e.removeReferences(r.References)
-		}
-		return err
+		return e.recoverCharging(ctx, r)
 	case StateSettling:
 		got, err := e.close(ctx, r)
 		if err == nil {
@@ -67,6 +63,22 @@ func (e *Engine) recoverOne(r Record) error {
 		return e.purge(ctx, r)
 	}
 	return e.recoverProcessing(ctx, r)
+}
+
+// recoverCharging undoes a charge that may or may not exist. One that the ledger does not let go of, the
+// owner sees as failed.
+func (e *Engine) recoverCharging(ctx context.Context, r Record) error {
+	err := e.void(ctx, r)
+	if RefusedForGood(err) {
+		var got Record
+		if got, err = e.dispute(ctx, r, err, nil); err == nil {
+			e.concluded(ctx, got)
+		}
+	}
+	if err == nil {
+		e.removeReferences(r.References)
+	}
+	return err
 }
 
 func (e *Engine) recoverProcessing(ctx context.Context, r Record) error {

@@ -38,6 +38,9 @@ func (e *Engine) charge(ctx context.Context, r Record) (Record, error) {
 // chargeRefused closes what the charge may have left, so that a late duplicate finds it closed.
 func (e *Engine) chargeRefused(ctx context.Context, r Record, err error) error {
 	voided := e.void(ctx, r)
+	if RefusedForGood(voided) && RefusedForGood(err) { // there is no charge to be in dispute about
+		voided = e.abandon(ctx, r)
+	}
 	if errors.Is(err, ErrInsufficientCredits) || errors.Is(err, ErrChargeRefused) {
 		return err // certain for the user; if the void failed, recovery repeats it
 	}
@@ -67,6 +70,10 @@ func (e *Engine) void(ctx context.Context, r Record) error {
 	if err := e.settle(ctx, r, 0); err != nil {
 		return err
 	}
+	return e.abandon(ctx, r)
+}
+
+func (e *Engine) abandon(ctx context.Context, r Record) error {
 	if _, err := e.update(ctx, r.Fence(), Abandon{}); err != nil && !errors.Is(err, ErrStale) {
 		return err
 	}
@@ -99,18 +106,34 @@ func (e *Engine) close(ctx context.Context, r Record) (Record, error) {
 		e.cfg.Log.ErrorContext(ctx, "a settlement was refused", "generation", r.ID, "error", err)
 		return r, err
 	}
-	if err := e.settle(ctx, r, r.Used()); err != nil {
-		return r, err // it stays settling; recovery repeats
+	refusal := e.settle(ctx, r, r.Used())
+	if refusal != nil && !RefusedForGood(refusal) {
+		return r, refusal // it stays settling; recovery repeats
 	}
-	var balance *Balance
-	if r.WantsBalance() {
-		b, err := e.As(r.User).Balance(context.WithoutCancel(ctx))
-		if err != nil {
-			return r, err
-		}
-		balance = &b
+	balance, err := e.balanceToTell(ctx, r)
+	if err != nil {
+		return r, err
 	}
-	return e.update(ctx, r.Fence(), Close{Balance: balance})
+	if refusal != nil {
+		return e.dispute(ctx, r, refusal, balance)
+	}
+	got, err := e.update(ctx, r.Fence(), Close{Balance: balance})
+	if v, broken := errors.AsType[Violation](err); broken { // the store knows of another charge than the ledger
+		return e.dispute(ctx, r, v, balance)
+	}
+	return got, err
+}
+
+// balanceToTell is the balance that the answer tells; nil if it tells none, or the ledger never will.
+func (e *Engine) balanceToTell(ctx context.Context, r Record) (*Balance, error) {
+	if !r.WantsBalance() {
+		return nil, nil
+	}
+	b, err := e.As(r.User).Balance(context.WithoutCancel(ctx))
+	if RefusedForGood(err) {
+		return nil, nil
+	}
+	return &b, err
 }
 
 // update sees a change through, whatever became of the caller and however long the ledger took before it.

@@ -97,6 +97,15 @@ type (
 	Delivery struct{ Undelivered bool }
 	// Close ends what has been settled: settling → succeeded or failed.
 	Close struct{ Balance *Balance }
+	// Dispute is Close where the ledger refuses the settlement for good. What has no outcome yet fails
+	// at At: charging → failed.
+	Dispute struct {
+		Detail  string // what the ledger said; MaxDetail of it are kept
+		At      time.Time
+		Balance *Balance
+	}
+	// Resolve ends a dispute, once the charge is closed: as decided, or with everything given back.
+	Resolve struct{ Refund bool }
 	// Erase begins to erase, prompt and references at once: succeeded or failed → erasing. Unless the
 	// generation is Aged, somebody does it: it is an act for the audit trail.
 	Erase struct{ Aged bool }
@@ -237,6 +246,30 @@ func (c Delivery) apply(r *Record) step {
 		return unchanged
 	}
 	r.Undelivered = c.Undelivered
+	return changed
+}
+
+func (c Dispute) apply(r *Record) step {
+	switch r.State {
+	case StateCharging:
+		r.State, r.CompletedAt = StateSettling, c.At
+		r.Failure = &Failure{Class: ClassUnknown, Detail: "the charge is in doubt, and the ledger does not void it"}
+	case StateSettling:
+	default:
+		return impossible
+	}
+	r.Dispute = cmp.Or(shortened(c.Detail), "no reason given")
+	return Close{Balance: c.Balance}.apply(r)
+}
+
+func (c Resolve) apply(r *Record) step {
+	switch {
+	case r.Unsettled() || r.State == StateGone:
+		return impossible
+	case r.Dispute == "":
+		return unchanged
+	}
+	r.Dispute, r.Refunded = "", c.Refund && r.Published > 0
 	return changed
 }
 

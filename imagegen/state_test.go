@@ -3,6 +3,7 @@ package imagegen_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -58,6 +59,8 @@ func TestStateTable(t *testing.T) {
 		{imagegen.StateProcessing, "Outcome"}:                imagegen.StateSettling,
 		{imagegen.StateSettling, "Recover"}:                  imagegen.StateSettling,
 		{imagegen.StateSettling, "Close"}:                    imagegen.StateSucceeded,
+		{imagegen.StateCharging, "Dispute"}:                  imagegen.StateFailed,
+		{imagegen.StateSettling, "Dispute"}:                  imagegen.StateSucceeded,
 		{imagegen.StateSucceeded, "Erase"}:                   imagegen.StateErasing,
 		{imagegen.StateFailed, "Erase"}:                      imagegen.StateErasing,
 		{imagegen.StateErasing, "Recover"}:                   imagegen.StateErasing,
@@ -67,11 +70,13 @@ func TestStateTable(t *testing.T) {
 		{imagegen.StateQueued, "Accept"}: true, {imagegen.StateProcessing, "Accept"}: true,
 		{imagegen.StateQueued, "Release"}: true, {imagegen.StateSettling, "Outcome"}: true,
 		{imagegen.StateErasing, "Erase"}: true, {imagegen.StateErased, "Erase"}: true, {imagegen.StateErased, "Purge"}: true,
+		{imagegen.StateErasing, "Resolve"}: true, {imagegen.StateErased, "Resolve"}: true,
 	}
 	changes := map[string]imagegen.Change{
 		"Accept": imagegen.Accept{}, "Abandon": imagegen.Abandon{}, "Claim": imagegen.Claim{}, "Recover": imagegen.Recover{},
 		"SaveJob": imagegen.SaveJob{Job: []byte("job")}, "Release": imagegen.Release{Delay: time.Second, Failed: true},
 		"Outcome": oneImage, "Close": imagegen.Close{}, "Erase": imagegen.Erase{}, "Purge": imagegen.Purge{},
+		"Dispute": imagegen.Dispute{Detail: "no", At: time.Unix(9, 0)}, "Resolve": imagegen.Resolve{},
 	}
 	for _, s := range states {
 		for name, c := range changes {
@@ -145,6 +150,38 @@ func TestApplyKeepsWhatTheChangeSays(t *testing.T) {
 	is.Equal(len(erased.Images), 0)
 	is.Equal(erased.Used(), imagegen.Credits(3)) // the books still add up
 	is.True(!erased.Visible())
+}
+
+// A dispute changes nothing of what the owner sees, outlasts an erasure, and ends in one of two ways.
+func TestDispute(t *testing.T) {
+	apply := func(r imagegen.Record, c imagegen.Change) imagegen.Record {
+		t.Helper()
+		next, changed, err := r.Apply(r.Attempt, c)
+		is.New(t).NoErr(err)
+		is.New(t).True(changed)
+		return next
+	}
+	is := is.New(t)
+	settling := recordIn(imagegen.StateSettling, true)
+	r := apply(settling, imagegen.Dispute{Detail: strings.Repeat("x", 2*imagegen.MaxDetail)})
+	is.Equal(len(r.Dispute), imagegen.MaxDetail)
+	is.Equal(cmp.Diff(apply(settling, imagegen.Close{}).Generation(), r.Generation()), "")
+	is.True(apply(settling, imagegen.Dispute{}).Dispute != "")
+
+	failed := apply(recordIn(imagegen.StateCharging, true), imagegen.Dispute{At: time.Unix(7, 0)})
+	is.Equal(failed.CompletedAt, time.Unix(7, 0))
+	is.Equal(failed.Generation().Credits, imagegen.Credits(0))
+	is.True(!apply(failed, imagegen.Resolve{Refund: true}).Refunded) // there was nothing to give back
+
+	for _, r := range []imagegen.Record{r, apply(r, imagegen.Erase{}), apply(apply(r, imagegen.Erase{}), imagegen.Purge{})} {
+		is.Equal(r.Used(), imagegen.Credits(3))
+		kept := apply(r, imagegen.Resolve{})
+		is.Equal(kept.Dispute, "")
+		is.Equal(kept.Used(), imagegen.Credits(3))
+		back := apply(r, imagegen.Resolve{Refund: true})
+		is.Equal(back.Dispute, "")
+		is.Equal(back.Used(), imagegen.Credits(0))
+	}
 }
 
 func TestReserves(t *testing.T) {

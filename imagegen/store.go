@@ -199,7 +199,8 @@ type JointStore interface {
 	CreateCharged(ctx context.Context, r Record, lease time.Duration) (Record, error)
 
 	// FinishSettled is Update(o), Settle(r.Charge().ID, r.Used()), where r.WantsBalance Balance with
-	// o.AccountType, and Update(Close) in one commit.
+	// o.AccountType, and Update(Close) in one commit. Where Settle is [RefusedForGood], Update(Dispute)
+	// takes the place of Close.
 	FinishSettled(ctx context.Context, f Fence, o Outcome) (Record, error)
 }
 
@@ -209,6 +210,10 @@ type Inspector interface {
 	// UserPage returns one page of the users by name. It may look at no more than 100,000 names that
 	// do not match and return a short page, even an empty one, that others follow.
 	UserPage(ctx context.Context, q UserQuery) (UserPage, error)
+
+	// Disputed returns up to n records whose charge is in dispute ([Record.Dispute]), oldest first, of
+	// those behind the given one ("": from the oldest). total is how many there are in all.
+	Disputed(ctx context.Context, after GenerationID, n int) (records []Record, total int, err error)
 
 	// Unsettled returns up to n records whose charge is open, or may be, oldest first, of those behind
 	// the given one ("": from the oldest). total is how many there are in all. Its cost grows with that.

@@ -30,8 +30,9 @@ const (
 	ActCreditGrant  Act = "credit.grant"  // * by the Bookkeeper
 	ActCreditRevoke Act = "credit.revoke" // * by the Bookkeeper
 
-	ActGenerationView   Act = "generation.view"   // an operator read a prompt
-	ActGenerationDelete Act = "generation.delete" // *
+	ActGenerationView    Act = "generation.view"    // an operator read a prompt
+	ActGenerationDelete  Act = "generation.delete"  // *
+	ActGenerationResolve Act = "generation.resolve" // * a charge that the ledger refused to settle
 
 	ActClockConfirm Act = "clock.confirm" // *
 

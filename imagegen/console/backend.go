@@ -28,6 +28,8 @@ type Status struct {
 	Slots       int          // how many can be under way at once
 	OpenCharges int          // how many there are in all
 	Charges     []OpenCharge // the oldest of them, oldest first
+	Disputes    int          // how many charges the ledger refuses to close
+	Disputed    []Disputed   // the oldest of them, oldest first
 	Disk        Disk
 	Providers   []imagegen.ProviderHealth // one for each model
 	LastAudit   *imagegen.Audit           // nil: none is known
@@ -39,6 +41,12 @@ type OpenCharge struct {
 	User       imagegen.UserID
 	Credits    imagegen.Credits
 	Since      time.Time
+}
+
+// Disputed is a generation whose charge the ledger refuses to close.
+type Disputed struct {
+	OpenCharge
+	Reason string // what the ledger said
 }
 
 // Disk is the space where the data lie, in bytes. The zero value is not shown.

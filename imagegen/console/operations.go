@@ -39,6 +39,12 @@ func (o EngineOperations) Status(ctx context.Context) (Status, error) {
 	for _, r := range records {
 		s.Charges = append(s.Charges, OpenCharge{Generation: r.ID, User: r.User, Credits: r.Charge().Credits, Since: r.CreatedAt})
 	}
+	if records, s.Disputes, err = o.Engine.Disputed(ctx, "", chargesShown); err != nil {
+		return s, err
+	}
+	for _, r := range records {
+		s.Disputed = append(s.Disputed, Disputed{OpenCharge{Generation: r.ID, User: r.User, Credits: r.Charge().Credits, Since: r.CreatedAt}, r.Dispute})
+	}
 	if err := o.Engine.Ready(ctx); err != nil {
 		s.NotReady = err.Error()
 	}

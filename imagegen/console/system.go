@@ -14,6 +14,7 @@ type systemView struct {
 	Now       time.Time
 	Auditing  time.Time // since when an audit is under way; zero: none is
 	Charges   []chargeLine
+	Disputed  []disputeLine
 	Providers []providerLine
 	LastAudit *endedAudit
 }
@@ -23,6 +24,12 @@ type chargeLine struct {
 	OpenCharge
 	Name string
 	Age  string
+}
+
+// disputeLine is a charge in dispute with its user's name.
+type disputeLine struct {
+	chargeLine
+	Reason string
 }
 
 // providerLine is how the provider of a model answers.
@@ -37,16 +44,23 @@ func (c *Console) system(p *page) error {
 		return err
 	}
 	for _, o := range v.Status.Charges {
-		l := chargeLine{o, string(o.User), span(p.now.Sub(o.Since))}
-		if u, err := c.cfg.Engine.Accounts().User(p.context(), o.User); err == nil {
-			l.Name = u.Name // who is not known here belongs to the embedder
-		}
-		v.Charges = append(v.Charges, l)
+		v.Charges = append(v.Charges, c.chargeLine(p, o))
+	}
+	for _, d := range v.Status.Disputed {
+		v.Disputed = append(v.Disputed, disputeLine{c.chargeLine(p, d.OpenCharge), d.Reason})
 	}
 	for _, h := range v.Status.Providers {
 		v.Providers = append(v.Providers, providerLine{h})
 	}
 	return p.render("system", v)
+}
+
+func (c *Console) chargeLine(p *page, o OpenCharge) chargeLine {
+	l := chargeLine{o, string(o.User), span(p.now.Sub(o.Since))}
+	if u, err := c.cfg.Engine.Accounts().User(p.context(), o.User); err == nil {
+		l.Name = u.Name // who is not known here belongs to the embedder
+	}
+	return l
 }
 
 // systemView is what both the page and its part need.

@@ -61,6 +61,12 @@ func TestSystem(t *testing.T) {
 	w.status.NotReady, w.status.Disk.Free, w.status.Charges, w.status.OpenCharges = "the disk is full", 1<<20, nil, 0
 	s.is.True(v.get("system").has("No work is taken: the disk is full", "below 64.0 MiB", "None: whatever was charged is settled.", "takes no work"))
 
+	s.is.True(!v.get("system").has("dispute"))
+	w.status.Disputes, w.status.Disputed = 3, []console.Disputed{{OpenCharge: console.OpenCharge{Generation: "gen_9", User: alice.ID, Credits: 4,
+		Since: s.clock.Now()}, Reason: "<settled before>"}}
+	s.is.True(v.get("system").has("Charges in dispute", "gen_9", "&lt;settled before&gt;", ">alice</a>", "The 1 oldest of 3.", "generation resolve"))
+	w.status.Disputes, w.status.Disputed = 0, nil
+
 	w.status.LastAudit = &imagegen.Audit{At: s.clock.Now(), Duration: time.Second, Report: imagegen.AuditReport{Entries: 1, Images: 2}}
 	s.is.True(v.get("system").has("clean</span>", "in 1 s", "1 entry of the journal", "2 images"))
 	w.status.LastAudit.Report = imagegen.AuditReport{Violations: []imagegen.Violation{{Rule: "journal chain", Subject: "<7>", Detail: "broken"}}, More: 9}

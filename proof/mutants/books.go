@@ -72,8 +72,8 @@ var ofBooks = []mutant{
 	{
 		name: "refund-off-by-one", breaks: "credits spent are the price of the images published",
 		file:    "imagegen/record.go",
-		old:     `return r.Price * Credits(r.Published) }`,
-		new:     `return r.Price*Credits(r.Published) + Credits(min(1, r.Published*(r.N-r.Published))) }`,
+		old:     `return r.Price * Credits(r.Published)` + "\n",
+		new:     `return r.Price*Credits(r.Published) + Credits(min(1, r.Published*(r.N-r.Published)))` + "\n",
 		catcher: catcher{pkg: core, run: "TestProviderOutcomes"},
 	},
 	{
@@ -130,16 +130,18 @@ var ofBooks = []mutant{
 	{
 		name: "balance-before-settlement", breaks: "the balance in an answer is that of its own settlement",
 		file: "imagegen/storage/internal/tables/joint.go",
-		old: `	if err := b.Settle(r.Charge().ID, r.Used()); err != nil {
-		return r, err
+		old: `	refusal := b.Settle(r.Charge().ID, r.Used())
+	if refusal != nil && !imagegen.RefusedForGood(refusal) {
+		return r, refusal
 	}
 	var balance *imagegen.Balance
 	if r.WantsBalance() {
 		told := b.Balance(r.User)
 `,
 		new: `	told := b.Balance(r.User)
-	if err := b.Settle(r.Charge().ID, r.Used()); err != nil {
-		return r, err
+	refusal := b.Settle(r.Charge().ID, r.Used())
+	if refusal != nil && !imagegen.RefusedForGood(refusal) {
+		return r, refusal
 	}
 	var balance *imagegen.Balance
 	if r.WantsBalance() {

@@ -49,16 +49,17 @@ var ofLifecycle = []mutant{
 		old: `	if err := e.settle(ctx, r, 0); err != nil {
 		return err
 	}
-	if _, err := e.update(ctx, r.Fence(), Abandon{}); err != nil && !errors.Is(err, ErrStale) {
-		return err
-	}
-	return nil
-`,
-		new: `	if _, err := e.update(ctx, r.Fence(), Abandon{}); err != nil && !errors.Is(err, ErrStale) {
+	return e.abandon(ctx, r)
+}
+
+func (e *Engine) abandon(`,
+		new: `	if err := e.abandon(ctx, r); err != nil {
 		return err
 	}
 	return e.settle(ctx, r, 0)
-`,
+}
+
+func (e *Engine) abandon(`,
 		catcher: catcher{pkg: core, run: "TestEveryStepMayFail"},
 	},
 	{
@@ -84,7 +85,7 @@ var ofLifecycle = []mutant{
 	{
 		name: "settled-without-the-ledger", breaks: "a generation ends if and only if its charge does",
 		file:    "imagegen/settle.go",
-		old:     `return r, err // it stays settling; recovery repeats`,
+		old:     `return r, refusal // it stays settling; recovery repeats`,
 		new:     `e.cfg.Log.ErrorContext(ctx, "not settled", "error", err)`,
 		catcher: catcher{pkg: core, run: "TestEveryStepMayFail"},
 	},
@@ -199,6 +200,20 @@ var ofLifecycle = []mutant{
 		old:     `if ctx.Err() != nil { // what is left`,
 		new:     `if ctx == nil { // what is left`,
 		catcher: catcher{pkg: core, run: "TestStopBesideALedgerThatHangs"},
+	},
+	{
+		name: "refused-for-ever", breaks: "a settlement that is refused for good ends in dispute",
+		file:    "imagegen/settle.go",
+		old:     `if refusal != nil && !RefusedForGood(refusal) {`,
+		new:     `if refusal != nil {`,
+		catcher: catcher{pkg: core, run: "TestSettlementRefusedForGood"},
+	},
+	{
+		name: "dispute-forgotten", breaks: "a dispute outlasts the erasure of its generation",
+		file:    "imagegen/state.go",
+		old:     `r.State, r.Images, r.Failure, r.Balance = StateErased, nil, nil, nil`,
+		new:     `r.State, r.Images, r.Failure, r.Balance, r.Dispute = StateErased, nil, nil, nil, ""`,
+		catcher: catcher{pkg: core, run: "TestDisputeOfWhatWasErased"},
 	},
 	{
 		name: "surplus-published", breaks: "more images than asked for are dropped",

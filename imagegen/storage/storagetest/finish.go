@@ -87,13 +87,31 @@ func testFinishStale(j *joint) {
 	j.has(3)
 }
 
-// What was charged elsewhere cannot be settled here, and nothing is written.
+// What was charged elsewhere cannot be settled here: it ends in dispute, and costs nothing here. What
+// failed costs nothing anywhere.
 func testFinishUncharged(j *joint) {
 	r := j.update(j.create(1, synchronous), imagegen.Accept{})
-	_, err := j.FinishSettled(j.t.Context(), r.Fence(), imagesOf(r, 3))
-	j.is.True(errors.Is(err, imagegen.ErrNotFound))
-	j.stands(r)
+	done := j.finish(r, imagesOf(r, 3))
+	j.is.Equal(done.State, imagegen.StateSucceeded)
+	j.is.Equal(done.Published, 3)
+	j.is.True(done.Dispute != "")
+	j.stands(done)
+
+	r = j.update(j.create(2, synchronous), imagegen.Accept{})
+	failed := j.finish(r, refused(r))
+	j.is.Equal(failed.State, imagegen.StateFailed)
+	j.is.Equal(failed.Dispute, "")
 	j.has(10)
+}
+
+// A charge that was settled to another amount behind the generation's back is in dispute.
+func testFinishSettledElsewhere(j *joint) {
+	r := j.createCharged(1, synchronous, costs(3, 2))
+	j.is.NoErr(j.books.Settle(j.t.Context(), r.Charge().ID, 4))
+	done := j.finish(r, imagesOf(r, 3))
+	j.is.Equal(done.State, imagegen.StateSucceeded)
+	j.is.True(done.Dispute != "")
+	j.has(6)
 }
 
 func testFinishRace(j *joint) {

@@ -14,21 +14,22 @@ import (
 func Joint(t *testing.T, open func(t *testing.T) (imagegen.JointStore, imagegen.Bookkeeper)) {
 	t.Run("Joins", func(t *testing.T) { testJoins(t, open) })
 	for name, test := range map[string]func(*joint){
-		"Create":                testCreateCharged,
-		"CreateTwice":           testCreateChargedTwice,
-		"CreateReserved":        testCreateChargedReserved,
-		"CreateInsufficient":    testCreateChargedInsufficient,
-		"CreateCharging":        testCreateChargedCharging,
-		"CreateForKey":          testCreateChargedForKey,
-		"CreateRevokedRace":     testCreateRevokedRace,
-		"CreateRace":            testCreateChargedRace,
-		"CreateReservationRace": testCreateChargedReservationRace,
-		"Finish":                testFinishSettled,
-		"FinishTwice":           testFinishSettledTwice,
-		"FinishSettling":        testFinishSettling,
-		"FinishStale":           testFinishStale,
-		"FinishUncharged":       testFinishUncharged,
-		"FinishRace":            testFinishRace,
+		"Create":                 testCreateCharged,
+		"CreateTwice":            testCreateChargedTwice,
+		"CreateReserved":         testCreateChargedReserved,
+		"CreateInsufficient":     testCreateChargedInsufficient,
+		"CreateCharging":         testCreateChargedCharging,
+		"CreateForKey":           testCreateChargedForKey,
+		"CreateRevokedRace":      testCreateRevokedRace,
+		"CreateRace":             testCreateChargedRace,
+		"CreateReservationRace":  testCreateChargedReservationRace,
+		"Finish":                 testFinishSettled,
+		"FinishTwice":            testFinishSettledTwice,
+		"FinishSettling":         testFinishSettling,
+		"FinishStale":            testFinishStale,
+		"FinishUncharged":        testFinishUncharged,
+		"FinishSettledElsewhere": testFinishSettledElsewhere,
+		"FinishRace":             testFinishRace,
 	} {
 		t.Run(name, func(t *testing.T) { test(openJoint(t, open)) })
 	}

@@ -27,6 +27,8 @@ const (
 	history         = "history"
 	generation      = "generation"
 	eraseGeneration = "erase-generation"
+	disputes        = "disputes"
+	resolveDispute  = "resolve-dispute"
 	trail           = "trail"
 	audit           = "audit"
 	backup          = "backup"
@@ -67,6 +69,8 @@ func newHandler(s Service) http.Handler {
 	handle(mux, history, s.History)
 	handle(mux, generation, s.Generation)
 	handle(mux, eraseGeneration, func(ctx context.Context, id string) (none, error) { return none{}, s.EraseGeneration(ctx, id) })
+	handle(mux, disputes, func(ctx context.Context, _ none) ([]Dispute, error) { return s.Disputes(ctx) })
+	handle(mux, resolveDispute, s.Resolve)
 	handle(mux, trail, s.Trail)
 	handle(mux, audit, func(ctx context.Context, _ none) (imagegen.AuditReport, error) { return s.Audit(ctx) })
 	handle(mux, clock, func(ctx context.Context, _ none) (Clock, error) { return s.Clock(ctx) })

@@ -150,11 +150,7 @@ func (l *Local) Generation(ctx context.Context, id string) (Generation, error) {
 	if err := l.note(ctx, seen); err != nil {
 		return Generation{}, err
 	}
-	owner := string(r.User)
-	if u, err := l.Engine.Accounts().User(ctx, r.User); err == nil {
-		owner = u.Name
-	}
-	return viewGeneration(r, owner), nil
+	return viewGeneration(r, l.ownerOf(ctx, r)), nil
 }
 
 // EraseGeneration implements Service.

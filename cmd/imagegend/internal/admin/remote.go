@@ -143,6 +143,16 @@ func (r *remote) EraseGeneration(ctx context.Context, id string) error {
 	return err
 }
 
+// Disputes implements Service.
+func (r *remote) Disputes(ctx context.Context) ([]Dispute, error) {
+	return call[[]Dispute](ctx, r, disputes, none{})
+}
+
+// Resolve implements Service.
+func (r *remote) Resolve(ctx context.Context, how Resolution) (Dispute, error) {
+	return call[Dispute](ctx, r, resolveDispute, how)
+}
+
 // Trail implements Service.
 func (r *remote) Trail(ctx context.Context, q TrailQuery) (TrailPage, error) {
 	return call[TrailPage](ctx, r, trail, q)

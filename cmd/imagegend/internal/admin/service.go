@@ -32,6 +32,11 @@ type Service interface {
 	Generation(ctx context.Context, id string) (Generation, error)
 	EraseGeneration(ctx context.Context, id string) error
 
+	// Disputes lists the generations whose charge the ledger refuses to close, oldest first; Resolve
+	// ends the dispute about one.
+	Disputes(ctx context.Context) ([]Dispute, error)
+	Resolve(ctx context.Context, how Resolution) (Dispute, error)
+
 	// Trail lists the audit trail. What the other methods do or let see stands in it.
 	Trail(ctx context.Context, q TrailQuery) (TrailPage, error)
 

@@ -2,6 +2,7 @@ package admin_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os/user"
@@ -19,7 +20,7 @@ import (
 )
 
 // reads are the methods that change nothing and show nobody's prompts.
-var reads = []string{"Users", "Keys", "Lots", "History", "Trail", "Clock"}
+var reads = []string{"Disputes", "Users", "Keys", "Lots", "History", "Trail", "Clock"}
 
 // operation is a call of a method that an operator is to answer for, and the acts that it leaves.
 type operation struct {
@@ -69,6 +70,12 @@ func operations(engine *imagegen.Engine) []operation {
 		}},
 		{"EraseGeneration", []imagegen.Act{imagegen.ActGenerationDelete}, func(ctx context.Context, s admin.Service) error {
 			return s.EraseGeneration(ctx, string(made.Generation.ID))
+		}},
+		{"Resolve", nil, func(ctx context.Context, s admin.Service) error { // see TestResolve
+			if _, err := s.Resolve(ctx, admin.Resolution{Generation: string(made.Generation.ID)}); err == nil {
+				return errors.New("nothing was in dispute")
+			}
+			return nil
 		}},
 		{"Audit", []imagegen.Act{imagegen.ActDataAudit}, func(ctx context.Context, s admin.Service) error {
 			_, err := s.Audit(ctx)

@@ -106,7 +106,9 @@ type Generation struct {
 	CreditsRequested imagegen.Credits      `json:"credits_requested"`
 	Attempt          int                   `json:"attempt"`
 	Failures         int                   `json:"failures"`
-	Failure          string                `json:"failure"` // what the provider said; empty unless it failed
+	Failure          string                `json:"failure"`  // what the provider said; empty unless it failed
+	Dispute          string                `json:"dispute"`  // why the ledger refuses to close the charge; empty unless it does
+	Refunded         bool                  `json:"refunded"` // an operator gave back what the images cost
 	CreatedAt        Time                  `json:"created_at"`
 	CompletedAt      Time                  `json:"completed_at"`
 	Images           []Image               `json:"images"`
@@ -124,7 +126,7 @@ type Image struct {
 func viewGeneration(r imagegen.Record, user string) Generation {
 	g := Generation{ID: r.ID, User: user, Status: r.Status(), State: r.State, Model: r.Model, Prompt: r.Prompt, N: r.N,
 		Size: r.Size.String(), RequestedQuality: r.Intent.Quality, AspectRatio: r.Ratio, Quality: r.Tier, Async: r.Async,
-		ReferenceCount: len(r.References), CreditsRequested: r.Charge().Credits, Attempt: r.Attempt, Failures: r.Failures,
+		ReferenceCount: len(r.References), CreditsRequested: r.Charge().Credits, Attempt: r.Attempt, Failures: r.Failures, Dispute: r.Dispute, Refunded: r.Refunded,
 		CreatedAt: Time{r.CreatedAt}, CompletedAt: Time{r.CompletedAt}, Images: []Image{}}
 	if r.Terminal() {
 		g.Credits = r.Used()

@@ -10,8 +10,8 @@ import (
 )
 
 func (a *app) generation() *cobra.Command {
-	c := &cobra.Command{Use: "generation", Short: "show and delete generations"}
-	c.AddCommand(a.generationShow(), a.generationDelete())
+	c := &cobra.Command{Use: "generation", Short: "show and delete generations, resolve disputes about their charge"}
+	c.AddCommand(a.generationShow(), a.generationDelete(), a.generationDisputes(), a.generationResolve())
 	return parent(c)
 }
 
@@ -53,6 +53,12 @@ func (a *app) printGeneration(g admin.Generation) error {
 	line("completed", when(g.CompletedAt))
 	if g.Failure != "" {
 		line("failure", g.Failure)
+	}
+	if g.Dispute != "" {
+		line("dispute", g.Dispute)
+	}
+	if g.Refunded {
+		line("refunded", "by an operator")
 	}
 	for _, i := range g.Images {
 		line("image", fmt.Sprintf("%s, %d×%d, %s, %d bytes", i.ID, i.Width, i.Height, i.ContentType, i.Bytes))

@@ -16,6 +16,7 @@ const (
 	open     kv.Bucket = "generations.open"     // generation → progress
 	ended    kv.Bucket = "generations.ended"    // generation → progress, there to be read
 	erased   kv.Bucket = "generations.erased"   // generation → progress, a skeleton for the books
+	disputed kv.Bucket = "generations.disputed" // generation
 	listed   kv.Bucket = "generations.listed"   // user, status, generation
 	reserved kv.Bucket = "generations.reserved" // user, idempotency key → generation
 

@@ -26,7 +26,7 @@ func Check(ctx context.Context, tx kv.Tx, report func(imagegen.Violation)) (gene
 		c.generation(imagegen.GenerationID(id))
 		return ctx.Err() == nil
 	})
-	for _, b := range []kv.Bucket{open, ended, erased, listed, due, delayed, reserved, undelivered} {
+	for _, b := range []kv.Bucket{open, ended, erased, listed, disputed, due, delayed, reserved, undelivered} {
 		tx.Ascend(b, nil, func(key, value []byte) bool {
 			c.named(b, key, value)
 			return ctx.Err() == nil
@@ -128,7 +128,7 @@ func (c *checker) named(b kv.Bucket, key, value []byte) {
 		return
 	}
 	switch b {
-	case listed, due, delayed, undelivered:
+	case listed, disputed, due, delayed, undelivered:
 		if !slices.ContainsFunc(r.entries(), entry{b, key}.equal) {
 			c.violation("index", id, "%s has it where it does not belong", b)
 		}

@@ -115,6 +115,8 @@ func encodeProgress(r row) []byte {
 	w.Time(r.CompletedAt)
 	encodeBalance(&w, r.Balance)
 	w.Bool(r.Undelivered)
+	w.String(r.Dispute)
+	w.Bool(r.Refunded)
 	return w
 }
 
@@ -148,6 +150,8 @@ func (r *row) decodeProgress(b []byte) error {
 	r.CompletedAt = in.Time()
 	r.Balance = optional(in, func() imagegen.Balance { return decodeBalance(in) })
 	r.Undelivered = in.Bool()
+	r.Dispute = in.String()
+	r.Refunded = in.Bool()
 	if err := in.Err(); err != nil {
 		return fmt.Errorf("tables: progress of generation %s: %w", r.ID, err)
 	}

@@ -30,7 +30,7 @@ func full() row {
 					Size: 7, SHA256: [32]byte{8}, CreatedAt: at}},
 				Published: 1, Failure: &imagegen.Failure{Class: imagegen.ClassRefused, Detail: "policy"}, CompletedAt: at,
 				Balance:     &imagegen.Balance{Credits: 9, AccountType: "PRO", NextExpiration: &imagegen.Expiration{Credits: 4, At: at}},
-				Undelivered: true,
+				Undelivered: true, Dispute: "settled before", Refunded: true,
 			},
 		},
 		joint: true, holder: "gen_0", due: at,

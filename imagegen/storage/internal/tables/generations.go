@@ -37,8 +37,9 @@ func (t *Tables) Update(ctx context.Context, f imagegen.Fence, c imagegen.Change
 		if err != nil || !changed {
 			return from, err
 		}
-		if e, erases := c.(imagegen.Erase); erases && !e.Aged {
-			if err := trail.Append(tx, deleted(actor, from, now)); err != nil {
+		if done, act := administrative(c, from, to); act {
+			done.Time, done.Actor = now, actor
+			if err := trail.Append(tx, done); err != nil {
 				return from, err
 			}
 		}
@@ -46,10 +47,18 @@ func (t *Tables) Update(ctx context.Context, f imagegen.Fence, c imagegen.Change
 	})
 }
 
-// deleted is the row of the trail for a generation that somebody erases.
-func deleted(by imagegen.Actor, r row, now time.Time) imagegen.TrailRow {
-	return imagegen.TrailRow{Time: now, Actor: by, Act: imagegen.ActGenerationDelete, Target: string(r.ID), User: r.User,
-		Before: trail.Fields("status", r.Status(), "images", r.Published), Outcome: imagegen.TrailDone}
+// administrative is the row of the trail for a change that somebody makes to a generation.
+func administrative(c imagegen.Change, from, to row) (imagegen.TrailRow, bool) {
+	r := imagegen.TrailRow{Target: string(from.ID), User: from.User, Outcome: imagegen.TrailDone}
+	switch c := c.(type) {
+	case imagegen.Erase:
+		r.Act, r.Before = imagegen.ActGenerationDelete, trail.Fields("status", from.Status(), "images", from.Published)
+		return r, !c.Aged
+	case imagegen.Resolve:
+		r.Act, r.Before, r.After = imagegen.ActGenerationResolve, trail.Fields("disputed", from.Used()), trail.Fields("spent", to.Used())
+		return r, true
+	}
+	return r, false
 }
 
 // Generation implements [imagegen.GenerationStore].

@@ -51,6 +51,27 @@ func namesPage(tx kv.Tx, q imagegen.UserQuery, n int) (ids []imagegen.UserID, ne
 	return ids, next
 }
 
+// Disputed implements [imagegen.Inspector].
+func (t *Tables) Disputed(ctx context.Context, after imagegen.GenerationID, n int) (records []imagegen.Record, total int, err error) {
+	err = t.db.View(ctx, func(tx kv.Tx) error {
+		records, total = nil, 0
+		tx.Keys(disputed, nil, func(key []byte) bool {
+			total++
+			id := imagegen.GenerationID(key)
+			if id <= after || len(records) >= n {
+				return true
+			}
+			var r row
+			if r, err = indexed(tx, disputed, id); err == nil {
+				records = append(records, r.Record)
+			}
+			return err == nil
+		})
+		return err
+	})
+	return records, total, err
+}
+
 // Unsettled implements [imagegen.Inspector]. Identifiers rise with time.
 func (t *Tables) Unsettled(ctx context.Context, after imagegen.GenerationID, n int) (records []imagegen.Record, total int, err error) {
 	err = t.db.View(ctx, func(tx kv.Tx) error {

@@ -44,7 +44,7 @@ func (t *Tables) CreateCharged(ctx context.Context, r imagegen.Record, lease tim
 	})
 }
 
-// FinishSettled implements [imagegen.JointStore]. imagegen.ErrNotFound: the charge was not made here.
+// FinishSettled implements [imagegen.JointStore].
 func (t *Tables) FinishSettled(ctx context.Context, f imagegen.Fence, o imagegen.Outcome) (imagegen.Record, error) {
 	at := t.books.Now()
 	return t.write(ctx, func(tx kv.Tx, now time.Time) (row, error) {
@@ -61,8 +61,9 @@ func (t *Tables) FinishSettled(ctx context.Context, f imagegen.Fence, o imagegen
 
 // settle closes the charge of a record whose outcome is recorded, and the record.
 func settle(b ledger.Books, r imagegen.Record, accountType string) (imagegen.Record, error) {
-	if err := b.Settle(r.Charge().ID, r.Used()); err != nil {
-		return r, err
+	refusal := b.Settle(r.Charge().ID, r.Used())
+	if refusal != nil && !imagegen.RefusedForGood(refusal) {
+		return r, refusal
 	}
 	var balance *imagegen.Balance
 	if r.WantsBalance() {
@@ -70,8 +71,12 @@ func settle(b ledger.Books, r imagegen.Record, accountType string) (imagegen.Rec
 		told.AccountType = accountType
 		balance = &told
 	}
-	closed, _, err := r.Apply(r.Attempt, imagegen.Close{Balance: balance})
-	return closed, err
+	var end imagegen.Change = imagegen.Close{Balance: balance}
+	if refusal != nil {
+		end = imagegen.Dispute{Detail: refusal.Error(), Balance: balance}
+	}
+	ended, _, err := r.Apply(r.Attempt, end)
+	return ended, err
 }
 
 // checkCharge holds a row against its charge in the books of this database. They need have none,

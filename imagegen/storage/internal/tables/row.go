@@ -35,6 +35,9 @@ func (r row) entries() []entry {
 	if r.Undelivered {
 		es = append(es, entry{undelivered, undeliveredKey(r.User, r.JoinKey, r.ID)})
 	}
+	if r.Dispute != "" {
+		es = append(es, entry{disputed, []byte(r.ID)})
+	}
 	switch {
 	case r.waits():
 		es = append(es, entry{due, dueKey(r)})

@@ -1,0 +1,74 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// Dispute is a generation whose charge the ledger refuses to close.
+type Dispute struct {
+	ID          imagegen.GenerationID `json:"id"`
+	User        string                `json:"user"` // its name, or its identifier if there is no such user
+	Charged     imagegen.Credits      `json:"charged"`
+	Used        imagegen.Credits      `json:"used"` // what the images cost
+	CompletedAt Time                  `json:"completed_at"`
+	Dispute     string                `json:"dispute"` // what the ledger said; empty once it is resolved
+}
+
+// Resolution is how a dispute ends.
+type Resolution struct {
+	Generation string `json:"generation"`
+	Refund     bool   `json:"refund"`  // everything goes back; else what the images cost is spent
+	ByHand     bool   `json:"by_hand"` // the ledger was put right already, and is not asked
+}
+
+// disputesPage is how many disputes are read at a time.
+const disputesPage = 100
+
+// Disputes implements Service.
+func (l *Local) Disputes(ctx context.Context) ([]Dispute, error) {
+	all := []Dispute{}
+	var after imagegen.GenerationID
+	for {
+		records, _, err := l.Engine.Disputed(ctx, after, disputesPage)
+		if err != nil {
+			return nil, words(err)
+		}
+		for _, r := range records {
+			all = append(all, l.viewDispute(ctx, r))
+		}
+		if len(records) < disputesPage {
+			return all, nil
+		}
+		after = records[len(records)-1].ID
+	}
+}
+
+// Resolve implements Service.
+func (l *Local) Resolve(ctx context.Context, how Resolution) (Dispute, error) {
+	r, err := l.Engine.Resolve(ctx, imagegen.GenerationID(how.Generation), imagegen.Resolution{Refund: how.Refund, ByHand: how.ByHand})
+	switch {
+	case errors.Is(err, imagegen.ErrNotFound) && r.ID == "":
+		return Dispute{}, fmt.Errorf("there is no generation %q", how.Generation)
+	case err != nil && r.Dispute != "" && !how.ByHand:
+		return Dispute{}, fmt.Errorf("%w; nothing was changed; put the ledger right, then resolve with --by-hand", words(err))
+	case err != nil:
+		return Dispute{}, words(err)
+	}
+	return l.viewDispute(ctx, r), nil
+}
+
+func (l *Local) viewDispute(ctx context.Context, r imagegen.Record) Dispute {
+	return Dispute{ID: r.ID, User: l.ownerOf(ctx, r), Charged: r.Charge().Credits, Used: r.Used(), CompletedAt: Time{r.CompletedAt}, Dispute: r.Dispute}
+}
+
+// ownerOf is the name of whose generation it is, or the identifier of who is not known here.
+func (l *Local) ownerOf(ctx context.Context, r imagegen.Record) string {
+	if u, err := l.Engine.Accounts().User(ctx, r.User); err == nil {
+		return u.Name
+	}
+	return string(r.User)
+}
