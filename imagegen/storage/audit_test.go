@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 	"go.etcd.io/bbolt"
@@ -169,6 +170,47 @@ func TestThumbnailsBesideTheirImages(t *testing.T) {
 	_, err = w.OpenImage(t.Context(), k)
 	w.is.True(errors.Is(err, imagegen.ErrNotFound))
 	w.clean()
+}
+
+// Of users, keys and sign-ins nothing can be lost or put in unnoticed, not even with its lines in every
+// index.
+func TestAuditMissesWhatIsDeleted(t *testing.T) {
+	for _, b := range []string{"users", "users.names", "keys", "keys.ids", "keys.users", "logins", "logins.signins",
+		"logins.signins.users", "logins.invitations", "logins.invitations.users"} {
+		first := func(tx *bbolt.Tx) (k, v []byte) {
+			k, v = tx.Bucket([]byte(b)).Cursor().First()
+			return slices.Clone(k), slices.Clone(v)
+		}
+		for name, change := range map[string]func(tx *bbolt.Tx) error{
+			"deleted":   func(tx *bbolt.Tx) error { k, _ := first(tx); return tx.Bucket([]byte(b)).Delete(k) },
+			"all of it": func(tx *bbolt.Tx) error { return tx.DeleteBucket([]byte(b)) },
+			"altered":   change(kv.Bucket(b), lastByte),
+		} {
+			t.Run(b+" "+name, func(t *testing.T) {
+				is, dir, now := is.New(t), t.TempDir(), time.Now()
+				db := openDir(t, dir, nil)
+				for n, u := range []imagegen.UserID{"alice", "bob"} {
+					hash := [32]byte{byte(n)}
+					is.NoErr(db.CreateUser(t.Context(), imagegen.User{ID: u, Name: string(u), CreatedAt: now}))
+					is.NoErr(db.CreateKey(t.Context(), imagegen.Key{ID: imagegen.KeyID("key_" + u), User: u, Hash: hash, CreatedAt: now}))
+					is.NoErr(db.SetLogin(t.Context(), imagegen.Login{User: u, Password: "hash", ChangedAt: now}))
+					is.NoErr(db.CreateSignIn(t.Context(), imagegen.SignIn{Hash: hash, User: u, CreatedAt: now, SeenAt: now}))
+					is.NoErr(db.CreateInvitation(t.Context(), imagegen.Invitation{Hash: hash, User: u, ExpiresAt: now.Add(time.Hour)}))
+				}
+				_, err := db.RevokeKey(t.Context(), "key_bob", now)
+				is.NoErr(err)
+				report, err := db.Audit(t.Context())
+				is.NoErr(err)
+				is.True(report.Clean())
+				is.NoErr(db.Close())
+
+				tamper(t, dir, change)
+				report, err = openDir(t, dir, nil).Audit(t.Context())
+				is.NoErr(err)
+				is.True(slices.ContainsFunc(report.Violations, func(v imagegen.Violation) bool { return v.Rule == "digest" && v.Subject == b }))
+			})
+		}
+	}
 }
 
 // Reference images of work that waits are held against their records; one that is missing may be kept by

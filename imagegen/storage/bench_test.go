@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -159,4 +161,85 @@ func byHand(dir, name string, content []byte) error {
 	}
 	defer d.Close()
 	return d.Sync()
+}
+
+// A write beside a backup that nobody reads, an audit after the other, and a file that grows by 3 GiB. The
+// longest is what counts: go test -run xxx -bench BesideReaders -benchtime 1x ./imagegen/storage
+func BenchmarkWriteBesideReaders(b *testing.B) {
+	const before, growth, value = 256 << 20, 3 << 30, 1 << 20
+	for b.Loop() {
+		db, err := storage.Open(b.TempDir(), nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		grown := growBy(b, db, 0, before, value)
+		quiet := writes(b, db, time.After(3*time.Second))
+		read, stop := make(chan struct{}), make(chan time.Time)
+		var readers sync.WaitGroup
+		readers.Go(func() { // its first byte is taken when all is over
+			if err := db.Backup(b.Context(), writer(func(p []byte) (int, error) { <-read; return len(p), nil })); err != nil {
+				b.Error(err)
+			}
+		})
+		audits := 0
+		readers.Go(func() {
+			for open := true; open; {
+				if _, err := db.Audit(b.Context()); err != nil {
+					b.Error(err)
+				}
+				audits++
+				select {
+				case <-stop:
+					open = false
+				default:
+				}
+			}
+		})
+		go func() {
+			growBy(b, db, grown, growth, value)
+			close(stop)
+		}()
+		busy := writes(b, db, stop)
+		close(read)
+		readers.Wait()
+		b.ReportMetric(float64(quiet.Milliseconds()), "ms-longest-alone")
+		b.ReportMetric(float64(busy.Milliseconds()), "ms-longest-write")
+		b.ReportMetric(float64(audits), "audits")
+		if err := db.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// growBy puts large values, four at a time, and returns how many there are then.
+func growBy(b *testing.B, db *storage.DB, first, bytes, value int) (next int) {
+	large := strings.Repeat("x", value)
+	var running sync.WaitGroup
+	for w := range 4 {
+		running.Go(func() {
+			for i := w; i < bytes/value; i += 4 {
+				if err := db.KV().Update(b.Context(), put(fmt.Sprint("large ", first+i), large)); err != nil {
+					b.Error(err)
+				}
+			}
+		})
+	}
+	running.Wait()
+	return first + bytes/value
+}
+
+// writes writes a little, again and again, and returns how long the longest write took.
+func writes(b *testing.B, db *storage.DB, end <-chan time.Time) (longest time.Duration) {
+	for n := 0; ; n++ {
+		select {
+		case <-end:
+			return longest
+		default:
+		}
+		began := time.Now()
+		if err := db.KV().Update(b.Context(), put(fmt.Sprint("small ", n%1000), "v")); err != nil {
+			b.Error(err)
+		}
+		longest = max(longest, time.Since(began))
+	}
 }

@@ -3,6 +3,7 @@ package storage_test
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -176,7 +177,7 @@ func TestAnOlderSchemaThatIsDamagedStays(t *testing.T) {
 			_ = db.Close()
 			t.Fatal("it was opened")
 		}
-		is.True(strings.Contains(err.Error(), "could not be brought to schema 2"))
+		is.True(strings.Contains(err.Error(), fmt.Sprintf("could not be brought to schema %d", storage.Schema())))
 		is.True(strings.Contains(err.Error(), dir))
 	}
 }

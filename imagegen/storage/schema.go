@@ -8,6 +8,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 )
 
 const meta kv.Bucket = "storage"
@@ -26,6 +27,7 @@ var (
 var migrations = []func(t kv.Tx, from []byte) (next []byte, err error){
 	func(t kv.Tx, _ []byte) ([]byte, error) { t.Put(meta, formatKey, format); return nil, nil },
 	ledger.CountDays,
+	tables.Digest,
 }
 
 // migrate brings a database to the schema of this version. If it is broken off, it goes on where it

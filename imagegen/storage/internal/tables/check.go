@@ -14,8 +14,8 @@ import (
 
 // Check goes over the generations and reports every broken invariant: a generation has ended if
 // and only if its charge is closed, it cost its price times the images published, what it says of
-// them is whole, and the indexes name what is there and nothing else. It returns how many
-// generations there are. An error means that the check could not be carried out.
+// them is whole, and the indexes name what is there and nothing else. It reports as well what was lost
+// of users, keys and sign-ins. It returns how many generations there are. An error means that the check could not be carried out.
 //
 // A charge with the identifier of a generation, open or spent, has to have that generation, unless
 // there is none at all: then the books serve another store. Other charges are the embedder's own.
@@ -33,6 +33,7 @@ func Check(ctx context.Context, tx kv.Tx, report func(imagegen.Violation)) (gene
 		})
 	}
 	c.turns()
+	c.people()
 	if generations > 0 {
 		ledger.Unreturned(tx, func(id imagegen.ChargeID) bool {
 			c.charged(imagegen.GenerationID(id))

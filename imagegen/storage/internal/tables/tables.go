@@ -34,7 +34,7 @@ var _ imagegen.JointStore = (*Tables)(nil)
 // New returns the tables of a database. Unless it is empty, call Load next, once. now is the clock
 // of leases and delays.
 func New(db kv.DB, books *ledger.Ledger, now func() time.Time) *Tables {
-	return &Tables{db: db, books: books, now: now, live: newLive()}
+	return &Tables{db: watched{db}, books: books, now: now, live: newLive()}
 }
 
 // Load takes up what a former process left. All leases are over. It reads the open generations,
