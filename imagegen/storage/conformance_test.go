@@ -72,3 +72,33 @@ func TestBookkeeper(t *testing.T) {
 		return open(t, &storage.Options{Now: now})
 	})
 }
+
+// One process has a directory at a time: both handles are the DB.
+func TestSharedStore(t *testing.T) {
+	storagetest.SharedStore(t, func(t *testing.T) (one, other imagegen.Store) {
+		db := open(t, nil)
+		return db, db
+	})
+}
+
+func TestSharedBookkeeper(t *testing.T) {
+	storagetest.SharedBookkeeper(t, func(t *testing.T, now func() time.Time) (one, other imagegen.Bookkeeper) {
+		db := open(t, &storage.Options{Now: now})
+		return db, db
+	})
+}
+
+func TestSharedFiles(t *testing.T) {
+	storagetest.SharedImages(t, func(t *testing.T) (one, other imagegen.ImageStore) {
+		db := open(t, nil)
+		other, _, err := db.OtherFiles()
+		is.New(t).NoErr(err)
+		return db, other
+	})
+	storagetest.SharedSpool(t, func(t *testing.T) (one, other imagegen.Spool) {
+		db := open(t, nil)
+		_, other, err := db.OtherFiles()
+		is.New(t).NoErr(err)
+		return db, other
+	})
+}

@@ -26,6 +26,13 @@ func (db *DB) CloseFile() error { return db.file.bolt.Close() }
 // Bolt is the file beneath the database.
 func (db *DB) Bolt() *bbolt.DB { return db.file.bolt }
 
+// OtherFiles is another handle to the images and the spool of a directory.
+func (db *DB) OtherFiles() (imagegen.ImageStore, imagegen.Spool, error) {
+	f := newFiles(db.dir, db.root, db.file.stopped)
+	images, err := newImages(f)
+	return images, &spool{files: f, space: db.space}, err
+}
+
 // SetFlush has flush stand in for the flush of directories; real is the true one.
 func (db *DB) SetFlush(flush func(dir string, real func() error) error) {
 	db.spool.files.flush = func(dir *os.File) error {

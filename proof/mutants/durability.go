@@ -255,4 +255,11 @@ var ofDurability = []mutant{
 		new:     `case is.count > should.count:`,
 		catcher: catcher{pkg: disk, run: "TestAuditMissesWhatIsDeleted"},
 	},
+	{
+		name: "two-processes-for-one", breaks: "what is right only because one process remembers it passes no suite with two handles",
+		file:    "imagegen/storage/internal/tables/write_test.go",
+		old:     `		return one, one` + "\n",
+		new:     `		return one, open(t, db)` + "\n",
+		catcher: catcher{pkg: tables, run: "TestShared"},
+	},
 }

@@ -43,3 +43,19 @@ func TestBookkeeper(t *testing.T) {
 		return memory.New(&memory.Options{Now: now})
 	})
 }
+
+// What is in memory is one process's: both handles are the DB.
+func TestShared(t *testing.T) {
+	storagetest.SharedStore(t, func(*testing.T) (one, other imagegen.Store) {
+		db := memory.New(nil)
+		return db, db
+	})
+	storagetest.SharedImages(t, func(*testing.T) (one, other imagegen.ImageStore) {
+		db := memory.New(nil)
+		return db, db
+	})
+	storagetest.SharedSpool(t, func(*testing.T) (one, other imagegen.Spool) {
+		db := memory.New(nil)
+		return db, db
+	})
+}

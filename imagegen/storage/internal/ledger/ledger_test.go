@@ -140,3 +140,15 @@ func (f *fixture) size(b kv.Bucket) (n int) {
 	}))
 	return n
 }
+
+// Whoever has the database has the ledger: it remembers nothing that another handle would not know.
+func TestSharedLedger(t *testing.T) {
+	storagetest.SharedBookkeeper(t, func(t *testing.T, now func() time.Time) (one, other imagegen.Bookkeeper) {
+		is, db := is.New(t), memkv.New()
+		one, err := ledger.New(db, now)
+		is.NoErr(err)
+		other, err = ledger.New(db, now)
+		is.NoErr(err)
+		return one, other
+	})
+}

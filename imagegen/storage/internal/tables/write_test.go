@@ -130,3 +130,13 @@ func TestRecoverThatIsNotCommitted(t *testing.T) {
 	is.True(errors.Is(err, imagegen.ErrNotApplied))
 	is.Equal(len(rs), 0)
 }
+
+// A database belongs to one Tables at a time, so that the handles that share it share that; what two would
+// remember apart, leases above all, is noticed.
+func TestShared(t *testing.T) {
+	storagetest.SharedStore(t, func(t *testing.T) (one, other imagegen.Store) {
+		db := memkv.New()
+		one = open(t, db)
+		return one, one
+	})
+}

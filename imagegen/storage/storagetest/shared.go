@@ -1,0 +1,219 @@
+package storagetest
+
+import (
+	"context"
+	"io"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// SharedStore runs the suite of the Store over two handles to one storage, as two processes have them that
+// share it: each call goes to the other one than the call before. What is right only because one process
+// remembers it does not pass. open returns handles to a storage that is new and empty; where one process
+// at a time has a storage, they are one and the same.
+func SharedStore(t *testing.T, open func(t *testing.T) (one, other imagegen.Store)) {
+	Store(t, func(t *testing.T) imagegen.Store {
+		one, other := open(t)
+		s := sharedStore{one, between(one, other)}
+		a, audits := one.(imagegen.Auditor)
+		i, keeps := one.(imagegen.ImageStore)
+		if audits && keeps {
+			return struct {
+				sharedStore
+				imagegen.Auditor
+				imagegen.ImageStore
+			}{s, a, i}
+		}
+		return s
+	})
+}
+
+// SharedBookkeeper does so with the suite of the Bookkeeper. now is the clock of both.
+func SharedBookkeeper(t *testing.T, open func(t *testing.T, now func() time.Time) (one, other imagegen.Bookkeeper)) {
+	Bookkeeper(t, func(t *testing.T, now func() time.Time) imagegen.Bookkeeper {
+		one, other := open(t, now)
+		return sharedBooks{one, between(one, other)}
+	})
+}
+
+// SharedImages does so with the suite of the ImageStore.
+func SharedImages(t *testing.T, open func(t *testing.T) (one, other imagegen.ImageStore)) {
+	Images(t, func(t *testing.T) imagegen.ImageStore { return sharedImages{between(open(t))} })
+}
+
+// SharedSpool does so with the suite of the Spool.
+func SharedSpool(t *testing.T, open func(t *testing.T) (one, other imagegen.Spool)) {
+	Spool(t, func(t *testing.T) imagegen.Spool { return sharedSpool{between(open(t))} })
+}
+
+// handles takes turns between two.
+type handles[T any] struct {
+	both  [2]T
+	calls atomic.Uint64
+}
+
+func between[T any](one, other T) *handles[T] { return &handles[T]{both: [2]T{one, other}} }
+
+func (h *handles[T]) next() T { return h.both[h.calls.Add(1)%2] }
+
+// Embedded is what an interface has that no test asks in turns.
+type sharedStore struct {
+	imagegen.Store
+	*handles[imagegen.Store]
+}
+
+func (s sharedStore) Create(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
+	return s.next().Create(ctx, r, lease)
+}
+
+func (s sharedStore) Update(ctx context.Context, f imagegen.Fence, c imagegen.Change) (imagegen.Record, error) {
+	return s.next().Update(ctx, f, c)
+}
+
+func (s sharedStore) Generation(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
+	return s.next().Generation(ctx, id)
+}
+
+func (s sharedStore) Generations(ctx context.Context, u imagegen.UserID, q imagegen.Query) ([]imagegen.Record, bool, error) {
+	return s.next().Generations(ctx, u, q)
+}
+
+func (s sharedStore) Reserved(ctx context.Context, u imagegen.UserID, key string) (imagegen.Record, error) {
+	return s.next().Reserved(ctx, u, key)
+}
+
+func (s sharedStore) Ended(ctx context.Context, by time.Time, n int) ([]imagegen.Record, error) {
+	return s.next().Ended(ctx, by, n)
+}
+
+func (s sharedStore) Claim(ctx context.Context, d imagegen.Demand) ([]imagegen.Record, time.Duration, error) {
+	return s.next().Claim(ctx, d)
+}
+
+func (s sharedStore) Recover(ctx context.Context, n int, lease time.Duration) ([]imagegen.Record, error) {
+	return s.next().Recover(ctx, n, lease)
+}
+
+func (s sharedStore) Extend(ctx context.Context, lease time.Duration, fences ...imagegen.Fence) ([]imagegen.Fence, error) {
+	return s.next().Extend(ctx, lease, fences...)
+}
+
+func (s sharedStore) Queued(ctx context.Context, u imagegen.UserID) (imagegen.QueueLength, error) {
+	return s.next().Queued(ctx, u)
+}
+
+func (s sharedStore) Wake() <-chan struct{} { return s.next().Wake() }
+
+func (s sharedStore) CreateUser(ctx context.Context, u imagegen.User) error {
+	return s.next().CreateUser(ctx, u)
+}
+
+func (s sharedStore) User(ctx context.Context, id imagegen.UserID) (imagegen.User, error) {
+	return s.next().User(ctx, id)
+}
+
+func (s sharedStore) UserByName(ctx context.Context, name string) (imagegen.User, error) {
+	return s.next().UserByName(ctx, name)
+}
+
+func (s sharedStore) Users(ctx context.Context) ([]imagegen.User, error) { return s.next().Users(ctx) }
+
+func (s sharedStore) SetAccountType(ctx context.Context, id imagegen.UserID, accountType string) error {
+	return s.next().SetAccountType(ctx, id, accountType)
+}
+
+func (s sharedStore) DisableUser(ctx context.Context, id imagegen.UserID, at time.Time) error {
+	return s.next().DisableUser(ctx, id, at)
+}
+
+func (s sharedStore) CreateKey(ctx context.Context, k imagegen.Key) error {
+	return s.next().CreateKey(ctx, k)
+}
+
+func (s sharedStore) KeyByHash(ctx context.Context, hash [32]byte) (imagegen.Key, error) {
+	return s.next().KeyByHash(ctx, hash)
+}
+
+func (s sharedStore) Keys(ctx context.Context, u imagegen.UserID) ([]imagegen.Key, error) {
+	return s.next().Keys(ctx, u)
+}
+
+func (s sharedStore) RevokeKey(ctx context.Context, id imagegen.KeyID, at time.Time) (imagegen.Key, error) {
+	return s.next().RevokeKey(ctx, id, at)
+}
+
+func (s sharedStore) TouchKeys(ctx context.Context, used map[imagegen.KeyID]time.Time) error {
+	return s.next().TouchKeys(ctx, used)
+}
+
+type sharedBooks struct {
+	imagegen.Bookkeeper
+	*handles[imagegen.Bookkeeper]
+}
+
+func (s sharedBooks) Charge(ctx context.Context, c imagegen.Charge) error {
+	return s.next().Charge(ctx, c)
+}
+
+func (s sharedBooks) Settle(ctx context.Context, id imagegen.ChargeID, used imagegen.Credits) error {
+	return s.next().Settle(ctx, id, used)
+}
+
+func (s sharedBooks) Balance(ctx context.Context, u imagegen.UserID) (imagegen.Balance, error) {
+	return s.next().Balance(ctx, u)
+}
+
+func (s sharedBooks) Grant(ctx context.Context, g imagegen.Grant) (imagegen.Granted, error) {
+	return s.next().Grant(ctx, g)
+}
+
+func (s sharedBooks) Revoke(ctx context.Context, r imagegen.Revocation) (imagegen.Revoked, error) {
+	return s.next().Revoke(ctx, r)
+}
+
+func (s sharedBooks) Lots(ctx context.Context, u imagegen.UserID) ([]imagegen.Lot, error) {
+	return s.next().Lots(ctx, u)
+}
+
+func (s sharedBooks) Purse(ctx context.Context, u imagegen.UserID, n int) (imagegen.Purse, error) {
+	return s.next().Purse(ctx, u, n)
+}
+
+func (s sharedBooks) History(ctx context.Context, u imagegen.UserID, before uint64, limit int) ([]imagegen.Entry, error) {
+	return s.next().History(ctx, u, before, limit)
+}
+
+type sharedImages struct{ *handles[imagegen.ImageStore] }
+
+func (s sharedImages) PutImage(ctx context.Context, k imagegen.ImageKey, r io.Reader) error {
+	return s.next().PutImage(ctx, k, r)
+}
+
+func (s sharedImages) OpenImage(ctx context.Context, k imagegen.ImageKey) (io.ReadSeekCloser, error) {
+	return s.next().OpenImage(ctx, k)
+}
+
+func (s sharedImages) RemoveImages(ctx context.Context, g imagegen.GenerationID, attempt int, keep ...imagegen.ImageID) error {
+	return s.next().RemoveImages(ctx, g, attempt, keep...)
+}
+
+type sharedSpool struct{ *handles[imagegen.Spool] }
+
+func (s sharedSpool) Stage(ctx context.Context, id imagegen.ReferenceID, r io.Reader) error {
+	return s.next().Stage(ctx, id, r)
+}
+
+func (s sharedSpool) Keep(ctx context.Context, ids ...imagegen.ReferenceID) error {
+	return s.next().Keep(ctx, ids...)
+}
+
+func (s sharedSpool) Open(ctx context.Context, id imagegen.ReferenceID) (io.ReadCloser, error) {
+	return s.next().Open(ctx, id)
+}
+
+func (s sharedSpool) Remove(ctx context.Context, ids ...imagegen.ReferenceID) error {
+	return s.next().Remove(ctx, ids...)
+}
