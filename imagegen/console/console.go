@@ -96,7 +96,9 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Body != http.NoBody {                           // net/http reads what is left of a body before it answers
 		control.SetReadDeadline(time.Now().Add(formTime))
 	}
-	c.guard.Handler(c.mux).ServeHTTP(w, r)
+	x := &exchange{ResponseWriter: w, began: time.Now()}
+	defer c.logRequest(x, r)
+	c.guard.Handler(c.mux).ServeHTTP(x, r)
 }
 
 func (cfg Config) withDefaults() Config {

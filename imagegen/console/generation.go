@@ -84,6 +84,7 @@ func (c *Console) record(p *page) (imagegen.Record, error) {
 	if err != nil {
 		return imagegen.Record{}, err
 	}
+	p.about = r.ID
 	return r, nil
 }
 

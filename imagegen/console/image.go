@@ -28,6 +28,7 @@ func (c *Console) image(p *page) error {
 // imageHeader sets the header of an image whose bytes never change. Whatever they are, they are no page.
 func (p *page) imageHeader(name string, f *imagegen.ImageFile) {
 	p.begun = true
+	p.about, _ = f.ID.Generation()
 	h := p.w.Header()
 	h.Set("Content-Type", f.MediaType)
 	h.Set("Content-Disposition", `inline; filename="`+name+"."+extension(f.MediaType)+`"`)

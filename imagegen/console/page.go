@@ -19,9 +19,10 @@ type page struct {
 	w      http.ResponseWriter
 	r      *http.Request
 	route  route
-	now    time.Time // of the whole request
-	person person    // nobody, on pages that anyone may open
-	begun  bool      // the answer has
+	now    time.Time             // of the whole request
+	person person                // nobody, on pages that anyone may open
+	begun  bool                  // the answer has
+	about  imagegen.GenerationID // that it is about, if any
 }
 
 // person is who is signed in; the zero value is nobody.
@@ -40,6 +41,7 @@ func (p person) Operator() bool { return p.Role == imagegen.RoleOperator }
 func (c *Console) handler(rt route, h handle) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p := &page{c: c, w: w, r: r, route: rt, now: c.cfg.Now()}
+		w.(*exchange).page = p // see ServeHTTP
 		w.Header().Set("Cache-Control", "no-store")
 		defer p.recovered()
 		if err := p.serve(h); err != nil {

@@ -136,6 +136,7 @@ func (c *Console) create(p *page) error {
 		}
 		return c.showDraft(p, status, d, v)
 	}
+	p.about = result.ID
 	return p.redirect("generations", string(result.ID))
 }
 

@@ -24,13 +24,14 @@ type exchange struct {
 	session *imagegen.Session // of routes that need a key
 	base    string            // of the addresses in the answer; see api.findBase
 
-	incoming *formdata.Steady // the body, once it is asked for
-	began    time.Time
-	extended time.Time // when the write deadline was set last
-	status   int       // of the answer; 0: not begun
-	bytes    int64     // of its body
-	err      error     // that was answered
-	cut      error     // with which writing the answer failed
+	incoming   *formdata.Steady // the body, once it is asked for
+	began      time.Time
+	extended   time.Time             // when the write deadline was set last
+	status     int                   // of the answer; 0: not begun
+	generation imagegen.GenerationID // that it is about, if any
+	bytes      int64                 // of its body
+	err        error                 // that was answered
+	cut        error                 // with which writing the answer failed
 
 	values [8]string // of the header, as far as set has put them there
 	used   int

@@ -46,6 +46,7 @@ func repeats(h http.Header) bool {
 }
 
 func (x *exchange) result(r imagegen.Result) error {
+	x.generation = r.ID
 	status, body := http.StatusOK, wire.NewResult(r, x.base)
 	if r.Status == imagegen.StatusQueued {
 		status = http.StatusAccepted

@@ -15,7 +15,6 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/julienschmidt/httprouter"
@@ -28,7 +27,8 @@ type Options struct {
 	BaseURL string
 
 	// TrustedProxies are the peers whose X-Forwarded-Proto and X-Forwarded-Host count when BaseURL
-	// is empty. They must set both, not pass them on. nil: nobody's do.
+	// is empty, and whose X-Forwarded-For tells the log where a request comes from. They must set the first
+	// two, not pass them on. nil: nobody's do.
 	TrustedProxies []netip.Prefix
 
 	// CORSOrigins are the origins whose scripts may call the service, such as
@@ -101,23 +101,4 @@ func (a *api) finish(x *exchange) {
 	if p != nil {
 		panic(p)
 	}
-}
-
-// logRequest writes the line of the request.
-func (a *api) logRequest(x *exchange) {
-	level := x.level()
-	if !a.access.Enabled(x.ctx, level) {
-		return
-	}
-	attrs := make([]slog.Attr, 0, 8)
-	attrs = append(attrs, slog.String("method", x.request.Method), slog.String("route", x.route), slog.Int("status", x.status),
-		slog.Int64("bytes", x.bytes), slog.String("duration", time.Since(x.began).String())) // slog's JSON leaves out the unit
-	if x.session != nil {
-		attrs = append(attrs, slog.String("user", string(x.session.User())))
-	}
-	if x.err != nil {
-		attrs = append(attrs, slog.Any("error", x.err))
-	}
-	attrs = append(attrs, slog.String("request_id", x.ctx.id))
-	a.access.LogAttrs(x.ctx, level, "request", attrs...)
 }

@@ -16,6 +16,7 @@ func (a *api) image(x *exchange) error {
 		return err
 	}
 	defer f.Close()
+	x.generation, _ = f.ID.Generation()
 	x.set("Content-Type", f.MediaType)
 	x.set("Content-Disposition", `inline; filename="`+x.id+"."+strings.TrimPrefix(f.MediaType, "image/")+`"`)
 	x.set("Etag", `"`+f.ETag+`"`)

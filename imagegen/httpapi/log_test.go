@@ -7,14 +7,16 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
+	"path"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
+	"github.com/imagegend/imagegend/imagegen/imagegentest"
 	"github.com/matryer/is"
 )
 
@@ -47,11 +49,10 @@ func (j *journal) lines(t *testing.T) (lines []map[string]any) {
 		var m map[string]any
 		is.New(t).NoErr(json.Unmarshal([]byte(line), &m))
 		delete(m, "time")
-		if took, ok := m["duration"]; ok {
-			_, err := time.ParseDuration(took.(string)) // with its unit
-			is.New(t).NoErr(err)
+		if took, ok := m["duration_ms"]; ok {
+			is.New(t).True(took.(float64) > 0 && took.(float64) < 1e6) // in milliseconds
 		}
-		delete(m, "duration")
+		delete(m, "duration_ms")
 		lines = append(lines, m)
 	}
 	return lines
@@ -66,16 +67,42 @@ func TestAccessLog(t *testing.T) {
 	s.is.Equal(s.do("GET", "/healthz", "", "X-Request-Id", "r4").StatusCode, 200)
 	s.is.Equal(s.post(fox(`,"n":0`), "X-Request-Id", "r5").StatusCode, 400)
 	s.server.Close() // waits for the handlers
-	request := func(id string, m map[string]any) map[string]any { m["msg"], m["request_id"] = "request", id; return m }
+	alices, err := s.Engine.Accounts().Keys(t.Context(), imagegentest.Alice)
+	s.is.NoErr(err)
+	request := func(id string, m map[string]any) map[string]any {
+		m["msg"], m["request_id"], m["address"] = "request", id, "127.0.0.1"
+		return m
+	}
 	want := []map[string]any{
-		request("r1", map[string]any{"level": "INFO", "method": "GET", "route": "/api/v1/credits", "status": 200.0, "bytes": 92.0, "user": "alice"}),
+		request("r1", map[string]any{"level": "INFO", "method": "GET", "route": "/api/v1/credits", "status": 200.0, "bytes": 92.0, "key_id": string(alices[0].ID), "user_id": "alice"}),
 		request("r2", map[string]any{"level": "INFO", "method": "GET", "route": "/images/:id", "status": 404.0, "bytes": 79.0, "error": "notFound: the requested resource was not found"}),
 		request("r3", map[string]any{"level": "INFO", "method": "GET", "route": "", "status": 404.0, "bytes": 79.0, "error": "notFound: the requested resource was not found"}),
 		request("r4", map[string]any{"level": "DEBUG", "method": "GET", "route": "/healthz", "status": 200.0, "bytes": 16.0}),
-		request("r5", map[string]any{"level": "INFO", "method": "POST", "route": "/api/v1/images/generations", "status": 400.0, "bytes": 78.0, "user": "alice",
+		request("r5", map[string]any{"level": "INFO", "method": "POST", "route": "/api/v1/images/generations", "status": 400.0, "bytes": 78.0, "key_id": string(alices[0].ID), "user_id": "alice",
 			"error": "invalid_request: n must be from 1 to 4; got 0"}),
 	}
 	s.is.Equal(cmp.Diff(want, log.lines(t)), "")
+}
+
+// The line of a request leads to what it was about, also of one that failed; and to where it came from, by
+// those who are trusted to know.
+func TestAccessLogOfGenerations(t *testing.T) {
+	var log journal
+	s := serve(t, httpapi.Options{Log: log.logger(), TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	g := s.accepted(s.post(fox("")), http.StatusOK)
+	s.do("GET", "/api/v1/generations/"+g.ID, "", "X-Forwarded-For", "198.51.100.7, 203.0.113.9")
+	s.do("GET", s.path(g.Images[0].URL), "")
+	failed := s.post(`{"model":"fake-1","prompt":"[fake:fail]"}`)
+	s.do("GET", "/api/v1/generations/gen_00000000000000000000000000", "") // nobody's
+	s.server.Close()
+	var about, from []any
+	for _, line := range log.lines(t) {
+		if line["msg"] == "request" {
+			about, from = append(about, line["generation_id"]), append(from, line["address"])
+		}
+	}
+	s.is.Equal(cmp.Diff([]any{g.ID, g.ID, g.ID, path.Base(failed.Header.Get("Location")), nil}, about), "")
+	s.is.Equal(cmp.Diff([]any{"127.0.0.1", "203.0.113.9", "127.0.0.1", "127.0.0.1", "127.0.0.1"}, from), "")
 }
 
 // A caller who hangs up is no failure of the service.

@@ -78,6 +78,7 @@ func (a *api) generation(x *exchange) error {
 	if err := a.findBase(x); err != nil {
 		return err
 	}
+	x.generation = g.ID
 	if !g.Status.Terminal() {
 		x.Header().Set("Retry-After", seconds(pollAfter))
 	}
