@@ -54,22 +54,18 @@ func (c *Console) lots(p *page, v *creditsView) error {
 	return err
 }
 
-// ledger fills in the entries that the address asks for.
+// ledger fills in the rows that the address asks for.
 func (c *Console) ledger(p *page, v *creditsView) error {
 	before, err := cursor(p.r.URL.Query().Get("before"))
 	if err != nil {
 		return err
 	}
-	entries, err := c.cfg.Ledger.History(p.context(), p.person.ID, before, ledgerPage+1)
-	if err != nil {
-		return err
-	}
+	lines, after, err := c.ledgerLines(p.context(), p.person.ID, before)
 	next := ""
-	if len(entries) > ledgerPage {
-		entries = entries[:ledgerPage]
-		next = strconv.FormatUint(entries[ledgerPage-1].Seq, 10)
+	if after != 0 {
+		next = strconv.FormatUint(after, 10)
 	}
-	v.Lines, err = c.ledgerLines(p.context(), p.person.ID, entries)
+	v.Lines = lines
 	v.Pager = p.pager("before", next).at("ledger")
 	return err
 }

@@ -7,44 +7,83 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// ledgerPage is how many entries the credits page shows at once.
-const ledgerPage = 50
+// ledgerPage is how many rows of the ledger the credits page shows at once.
+const ledgerPage = 20
 
-// ledgerLine is an entry of the ledger as it is shown.
+// ledgerBatch is how many entries are read at once: most generations have two.
+const ledgerBatch = 2*ledgerPage + 1
+
+// ledgerLine is a row of the ledger: a generation, which stands where it was settled, or another entry.
 type ledgerLine struct {
 	imagegen.Entry
 	Generation *imagegen.Record // that was charged for; nil: none, or it is erased
+	whole      bool             // the row tells of the charge and of its settlement
 }
 
-// ledgerLines adds to entries what is known of the generations that they are about.
-func (c *Console) ledgerLines(ctx context.Context, u imagegen.UserID, entries []imagegen.Entry) ([]ledgerLine, error) {
-	lines := make([]ledgerLine, len(entries))
-	known := map[imagegen.ChargeID]*imagegen.Record{} // a charge and its settlement often stand on one page
-	for i, e := range entries {
-		r, ok := known[e.Charge]
-		if !ok && e.Charge != "" {
-			var err error
-			if r, err = c.charged(ctx, u, e.Charge); err != nil {
-				return nil, err
-			}
-			known[e.Charge] = r
+// ledgerLines are the rows of a page, and the number of the entry before which the next begins; 0: there is none.
+func (c *Console) ledgerLines(ctx context.Context, u imagegen.UserID, before uint64) (lines []ledgerLine, next uint64, err error) {
+	settled := map[imagegen.ChargeID]bool{}
+	for at := before; ; {
+		entries, err := c.cfg.Ledger.History(ctx, u, at, ledgerBatch)
+		if err != nil {
+			return nil, 0, err
 		}
-		lines[i] = ledgerLine{e, r}
+		for _, e := range entries {
+			l, shown, err := c.ledgerLine(ctx, u, e, before > 0, settled)
+			if err != nil {
+				return nil, 0, err
+			}
+			if !shown {
+				continue
+			}
+			if len(lines) == ledgerPage {
+				return lines, lines[ledgerPage-1].Seq, nil
+			}
+			lines = append(lines, l)
+		}
+		if len(entries) < ledgerBatch {
+			return lines, 0, nil
+		}
+		at = entries[ledgerBatch-1].Seq
 	}
-	return lines, nil
 }
 
-// charged is the user's generation that a charge is for; nil if there is none, or it is erased.
-func (c *Console) charged(ctx context.Context, u imagegen.UserID, id imagegen.ChargeID) (*imagegen.Record, error) {
+// ledgerLine is the row of an entry, unless that is told elsewhere: the charge of a generation is where its
+// settlement stands. later: newer entries may be on pages before. settled are those seen.
+func (c *Console) ledgerLine(ctx context.Context, u imagegen.UserID, e imagegen.Entry, later bool, settled map[imagegen.ChargeID]bool) (l ledgerLine, shown bool, err error) {
+	l = ledgerLine{Entry: e}
+	if e.Charge == "" || e.Kind == imagegen.EntryCharge && settled[e.Charge] {
+		return l, e.Charge == "", nil
+	}
+	var ended bool
+	if l.Generation, ended, err = c.charged(ctx, u, e.Charge); err != nil {
+		return l, false, err
+	}
+	switch {
+	case e.Kind == imagegen.EntryCharge:
+		return l, !later || !ended, nil
+	case l.Generation == nil && !ended: // of no generation of this user
+		return l, e.Credits != 0, nil
+	}
+	l.whole, settled[e.Charge] = true, true
+	return l, true, nil
+}
+
+// charged is the user's generation that a charge is for; nil if there is none, or it is erased. ended: there
+// is one that has ended.
+func (c *Console) charged(ctx context.Context, u imagegen.UserID, id imagegen.ChargeID) (r *imagegen.Record, ended bool, err error) {
 	g := imagegen.GenerationID(id)
 	if !g.Valid() {
-		return nil, nil
+		return nil, false, nil
 	}
-	r, err := c.cfg.Engine.Record(ctx, g)
-	if errors.Is(err, imagegen.ErrNotFound) || err == nil && r.User != u {
-		return nil, nil
+	found, err := c.cfg.Engine.Record(ctx, g)
+	switch {
+	case errors.Is(err, imagegen.ErrNotFound):
+		return nil, true, nil
+	case err != nil || found.User != u:
+		return nil, false, err
 	}
-	return &r, err
+	return &found, found.Terminal(), nil
 }
 
 // Title says in a word what happened.
@@ -59,13 +98,16 @@ func (l ledgerLine) Title() string {
 	case imagegen.EntryRevoke:
 		return "Taken back"
 	}
-	if l.Refunded() > 0 {
+	switch {
+	case l.Refunded() == 0:
+		return "Spent"
+	case l.Used == 0:
 		return "Refunded"
 	}
-	return "Settled"
+	return "Partly refunded"
 }
 
-// Settled reports whether the entry says what became of a charge.
+// Settled reports whether the row says what became of a charge.
 func (l ledgerLine) Settled() bool { return l.Kind == imagegen.EntrySettle }
 
 // Charged is what a settled charge took at first.
@@ -99,12 +141,20 @@ func (l ledgerLine) Why() string {
 	return ""
 }
 
-// Amount is what the entry did to the balance, with its sign.
-func (l ledgerLine) Amount() string {
-	if l.Credits > 0 {
-		return "+" + credits(l.Credits)
+// Change is what all that the row tells of did to the balance.
+func (l ledgerLine) Change() imagegen.Credits {
+	if l.whole {
+		return -l.Used
 	}
-	return credits(l.Credits)
+	return l.Credits
+}
+
+// Amount is Change with its sign.
+func (l ledgerLine) Amount() string {
+	if l.Change() > 0 {
+		return "+" + credits(l.Change())
+	}
+	return credits(l.Change())
 }
 
 // Reason is the reference of a grant, or of what was taken back.

@@ -31,7 +31,7 @@ func TestErase(t *testing.T) {
 	_, err := s.Engine.OpenImage(t.Context(), g.Images[1].ID)
 	s.is.True(errors.Is(err, imagegen.ErrNotFound))
 	s.is.Equal(v.balance(), imagegen.Credits(8))
-	s.is.True(v.get("credits").has("Charged"))
+	s.is.True(v.get("credits").has("Spent"))
 }
 
 // What goes on is not erased, and says so.

@@ -80,11 +80,12 @@ type Entry struct {
 	Balance    imagegen.Credits   `json:"balance"` // afterwards
 	Generation imagegen.ChargeID  `json:"generation"`
 	Ref        string             `json:"ref"`
+	Actor      string             `json:"actor"` // who granted or revoked
 }
 
 func viewEntry(e imagegen.Entry) Entry {
 	return Entry{Seq: e.Seq, Time: Time{e.Time}, Kind: e.Kind, Credits: e.Credits, Used: e.Used, Balance: e.Balance,
-		Generation: e.Charge, Ref: e.Ref}
+		Generation: e.Charge, Ref: e.Ref, Actor: e.Actor}
 }
 
 // Generation is all that an operator may want to know of one.

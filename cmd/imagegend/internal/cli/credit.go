@@ -145,8 +145,8 @@ func (a *app) creditHistory() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return list(a, *asJSON, entries, []string{"SEQ", "TIME", "KIND", "CREDITS", "USED", "BALANCE", "GENERATION", "REF"}, func(e admin.Entry) []any {
-			return []any{e.Seq, when(e.Time), e.Kind, fmt.Sprintf("%+d", e.Credits), e.Used, e.Balance, orDash(string(e.Generation)), orDash(e.Ref)}
+		return list(a, *asJSON, entries, []string{"SEQ", "TIME", "KIND", "CREDITS", "USED", "BALANCE", "GENERATION", "REF", "ACTOR"}, func(e admin.Entry) []any {
+			return []any{e.Seq, when(e.Time), e.Kind, fmt.Sprintf("%+d", e.Credits), e.Used, e.Balance, orDash(string(e.Generation)), orDash(e.Ref), orDash(e.Actor)}
 		})
 	})
 	return c
