@@ -312,7 +312,7 @@ func TestReferencesReachTheProviderAndGo(t *testing.T) {
 			}
 			yield(picture(1024, 1024), nil)
 		}})
-		upload, err := h.engine.Stage(t.Context(), readerOf(pngOf(32, 64)), "fox.png")
+		upload, err := h.engine.As(alice).Stage(t.Context(), readerOf(pngOf(32, 64)), "fox.png")
 		h.is.NoErr(err)
 		references := func() []imagegen.Reference {
 			return []imagegen.Reference{bytesReference(pngOf(16, 16)), bytesReference(pngOf(48, 16))}

@@ -52,6 +52,10 @@ type Config struct {
 	// generation.
 	Thumbnails bool
 
+	// MaxSpooled bounds the bytes of reference images that are kept for one user, while they come and until
+	// their generations have ended: beyond it ErrOverloaded. 0: 2 GiB.
+	MaxSpooled int64
+
 	MaxAge time.Duration // no attempt begins at an asynchronous generation older than this; 0: 24 h
 	Lease  time.Duration // after which an attempt that nobody prolongs is recovered; 0: 30 s
 	Retain time.Duration // ended generations are erased at this age, no less than ReservationTime; 0: never
@@ -116,6 +120,7 @@ const (
 	defaultLedgerTries    = 5
 	defaultMaxWaiting     = 8
 	defaultJoinWindow     = 10 * time.Minute
+	defaultMaxSpooled     = 2 << 30
 )
 
 func (c Config) withDefaults() Config {
@@ -130,6 +135,7 @@ func (c Config) withDefaults() Config {
 	orDefault(&c.LedgerTries, defaultLedgerTries)
 	orDefault(&c.MaxWaiting, defaultMaxWaiting)
 	orDefault(&c.JoinWindow, defaultJoinWindow)
+	orDefault(&c.MaxSpooled, defaultMaxSpooled)
 	if c.Backoff == nil {
 		c.Backoff = []time.Duration{time.Second, 5 * time.Second}
 	}
@@ -157,7 +163,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-func orDefault[T int | time.Duration](v *T, otherwise T) {
+func orDefault[T int | int64 | time.Duration](v *T, otherwise T) {
 	if *v == 0 {
 		*v = otherwise
 	}

@@ -28,6 +28,7 @@ type Engine struct {
 	calls     *callsInFlight
 	open      *openCalls
 	awaiting  *awaiting
+	uploads   *uploads
 	leases    *leases
 	life      *lifecycle
 	leftovers leftovers
@@ -66,6 +67,7 @@ func New(cfg Config) (*Engine, error) {
 		calls:     newCallsInFlight(),
 		open:      newOpenCalls(),
 		awaiting:  newAwaiting(cfg.MaxWaiting),
+		uploads:   newUploads(cfg.MaxSpooled),
 		leases:    newLeases(),
 		life:      newLifecycle(),
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -17,7 +18,7 @@ func (s *Session) Generate(ctx context.Context, q GenerateRequest) (Result, erro
 	if err != nil {
 		return s.refuse(ctx, r, q.References, err)
 	}
-	if r.References, err = e.take(ctx, q.References); err != nil {
+	if r.References, err = s.take(ctx, q.References); err != nil {
 		return Result{}, err
 	}
 	r.KeyID, r.CreatedAt = s.key, e.now()
@@ -46,6 +47,11 @@ func (c *call) discard() {
 	}
 }
 
+// kept reports whether there are all references that came: see Session.Stage.
+func (c *call) kept() bool {
+	return !slices.ContainsFunc(c.record.References, func(f ReferenceFile) bool { return f.ID == "" })
+}
+
 // run is the order of checks behind validation: the key again, idempotency, draining, admission, capacity,
 // credits.
 func (c *call) run(ctx context.Context) (Result, error) {
@@ -62,6 +68,9 @@ func (c *call) run(ctx context.Context) (Result, error) {
 		return Result{}, overloaded(5*time.Second, err)
 	}
 	defer e.life.leave()
+	if !c.kept() {
+		return Result{}, c.tooFewCredits(ctx, ErrInsufficientCredits)
+	}
 	if err := e.admit(ctx, c.record, c.request); err != nil {
 		return Result{}, err
 	}

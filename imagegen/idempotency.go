@@ -102,7 +102,7 @@ func (s *Session) refuse(ctx context.Context, r Record, references []Reference, 
 		}
 		return Result{}, public(err)
 	}
-	if r.References, err = e.take(ctx, references); err != nil {
+	if r.References, err = s.take(ctx, references); err != nil {
 		return Result{}, err
 	}
 	defer e.removeReferences(r.References)

@@ -2,6 +2,7 @@ package imagegen
 
 import (
 	"context"
+	"slices"
 	"sync"
 )
 
@@ -68,9 +69,12 @@ func (e *Engine) removeFormerImages(ctx context.Context, r Record) {
 }
 
 func (e *Engine) removeReferences(files []ReferenceFile) {
-	if len(files) > 0 {
-		e.removeSpooled(referenceIDs(files)...)
+	ids := slices.DeleteFunc(referenceIDs(files), func(id ReferenceID) bool { return id == "" }) // it was not kept
+	if len(ids) == 0 {
+		return
 	}
+	e.uploads.forget(ids)
+	e.removeSpooled(ids...)
 }
 
 func (e *Engine) removeSpooled(ids ...ReferenceID) {

@@ -72,7 +72,7 @@ func TestRemovalIsTriedAgainAtTheEnd(t *testing.T) {
 func TestUploadOfAnotherEngine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := start(t, yieldImages(1, nil))
-		u, err := h.engine.Stage(t.Context(), bytes.NewReader(pngOf(30, 30)), "fox.png")
+		u, err := h.engine.As(alice).Stage(t.Context(), bytes.NewReader(pngOf(30, 30)), "fox.png")
 		h.is.NoErr(err)
 		h.restart()
 		_, err = h.generate(imagegen.GenerateRequest{References: []imagegen.Reference{u}})

@@ -72,7 +72,7 @@ func TestQuoteIsRefused(t *testing.T) {
 // A reference that is quoted for is still its owner's: neither opened nor taken over.
 func TestQuoteLeavesReferences(t *testing.T) {
 	h := start(t, yieldImages(1, nil))
-	u, err := h.engine.Stage(t.Context(), strings.NewReader(string(pngOf(20, 20))), "fox.png")
+	u, err := h.engine.As(alice).Stage(t.Context(), strings.NewReader(string(pngOf(20, 20))), "fox.png")
 	h.is.NoErr(err)
 	q := imagegen.GenerateRequest{Model: "m", Prompt: "a fox", References: []imagegen.Reference{u}}
 	for range 2 {

@@ -27,26 +27,47 @@ func (u *Upload) Discard() {
 	}
 }
 
-// Stage copies one reference image to the spool and checks it on the way; a few hundred KiB of it are
-// held in memory at a time. name says in messages which one it is. ErrInvalidRequest if it is empty,
+// Stage copies one reference image of the user to the spool and checks it on the way; a few hundred KiB of
+// it are held in memory at a time. name says in messages which one it is. ErrInvalidRequest if it is empty,
 // larger than MaxReferenceBytes, has more than MaxReferencePixels or is no PNG, JPEG or WebP whose
-// header decodes; ErrOverloaded if there is no space. When r fails, its error is returned.
-func (e *Engine) Stage(ctx context.Context, r io.Reader, name string) (*Upload, error) {
-	u := &Upload{engine: e}
-	u.file.ID = ReferenceID(e.ids.next(referencePrefix, e.cfg.Now()))
+// header decodes; ErrOverloaded if there is no space, sixteen of the user's come already, or those that are
+// kept for the user would exceed Config.MaxSpooled. When r fails, its error is returned.
+//
+// Of a user who cannot pay for the cheapest image it is checked and hashed, but not kept: Generate
+// then knows a repeated request by its idempotency key, and answers ErrInsufficientCredits to any other.
+func (s *Session) Stage(ctx context.Context, r io.Reader, name string) (*Upload, error) {
+	e := s.engine
+	end, err := e.uploads.begin(s.user)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	in := &meter{r: &body{ctx: ctx, r: r}, most: MaxReferenceBytes, hash: newDigest()}
 	defer in.hash.sum()
-	if err := e.spool.Stage(ctx, u.file.ID, in); err != nil {
-		switch {
-		case in.over:
-			return nil, invalid("%s is larger than %d bytes (50 MiB)", name, MaxReferenceBytes)
-		case in.err != nil && !errors.Is(in.err, context.Cause(ctx)):
-			return nil, in.err
-		case ctx.Err() != nil:
-			return nil, fmt.Errorf("%w: %w", ErrNotApplied, ctx.Err())
-		}
-		return nil, public(err)
+	if e.tooPoor(ctx, s.user) {
+		return e.examine(ctx, in, name)
 	}
+	return s.keep(ctx, in, name)
+}
+
+// keep stages what in yields.
+func (s *Session) keep(ctx context.Context, in *meter, name string) (*Upload, error) {
+	e := s.engine
+	u := &Upload{engine: e}
+	u.file.ID = ReferenceID(e.ids.next(referencePrefix, e.cfg.Now()))
+	coming := &arrival{Reader: in.r, engine: e, user: s.user}
+	in.r = coming
+	kept := false
+	defer func() { // also when r panics
+		if !kept {
+			coming.giveUp()
+		}
+	}()
+	if err := e.spool.Stage(ctx, u.file.ID, in); err != nil {
+		return nil, in.failed(ctx, err, name)
+	}
+	kept = true
+	e.uploads.keep(s.user, ReferenceFile{ID: u.file.ID, Size: coming.taken})
 	if err := e.checkReference(ctx, u, in, name); err != nil {
 		u.Discard()
 		return nil, err
@@ -54,31 +75,61 @@ func (e *Engine) Stage(ctx context.Context, r io.Reader, name string) (*Upload, 
 	return u, nil
 }
 
-func (e *Engine) checkReference(ctx context.Context, u *Upload, in *meter, name string) error {
-	if in.n == 0 {
-		return invalid("%s is empty; send a PNG, JPEG or WebP image", name)
+// examine is keep without a copy. The Upload has no identifier.
+func (e *Engine) examine(ctx context.Context, in *meter, name string) (*Upload, error) {
+	u := &Upload{engine: e}
+	shape, unread := decodeHeader(in)
+	if _, err := io.Copy(io.Discard, in); err != nil {
+		return nil, in.failed(ctx, err, name)
 	}
-	u.file.Size = in.n
-	u.file.SHA256 = in.hash.sum()
+	if err := u.describe(in, shape, unread, name); err != nil {
+		return nil, err
+	}
+	return u, nil
+}
+
+// failed is what to say of an image that did not come to its end.
+func (m *meter) failed(ctx context.Context, err error, name string) error {
+	switch {
+	case m.over:
+		return invalid("%s is larger than %d bytes (50 MiB)", name, MaxReferenceBytes)
+	case m.err != nil && !errors.Is(m.err, context.Cause(ctx)):
+		return m.err
+	case ctx.Err() != nil:
+		return fmt.Errorf("%w: %w", ErrNotApplied, ctx.Err())
+	}
+	return public(err)
+}
+
+func (e *Engine) checkReference(ctx context.Context, u *Upload, in *meter, name string) error {
 	f, err := u.Open(ctx)
 	if err != nil {
 		return public(err)
 	}
 	defer f.Close()
-	shape, err := decodeHeader(f)
-	if err != nil {
-		return invalid("%s is no PNG, JPEG or WebP image that can be read: %v", name, err)
+	shape, unread := decodeHeader(f)
+	return u.describe(in, shape, unread, name)
+}
+
+// describe notes what is known of an image that was read to its end.
+func (u *Upload) describe(in *meter, s shape, unread error, name string) error {
+	u.file.Size, u.file.SHA256 = in.n, in.hash.sum()
+	switch {
+	case in.n == 0:
+		return invalid("%s is empty; send a PNG, JPEG or WebP image", name)
+	case unread != nil:
+		return invalid("%s is no PNG, JPEG or WebP image that can be read: %v", name, unread)
+	case s.pixels() > MaxReferencePixels:
+		return invalid("%s has %d x %d pixels; the limit is %d million", name, s.width, s.height, MaxReferencePixels/1_000_000)
 	}
-	if shape.pixels() > MaxReferencePixels {
-		return invalid("%s has %d x %d pixels; the limit is %d million", name, shape.width, shape.height, MaxReferencePixels/1_000_000)
-	}
-	u.file.MediaType, u.file.Width, u.file.Height = shape.mediaType, shape.width, shape.height
+	u.file.MediaType, u.file.Width, u.file.Height = s.mediaType, s.width, s.height
 	return nil
 }
 
 // take stages what is not staged yet and makes all of it the engine's. On an error everything is
 // removed.
-func (e *Engine) take(ctx context.Context, references []Reference) (files []ReferenceFile, err error) {
+func (s *Session) take(ctx context.Context, references []Reference) (files []ReferenceFile, err error) {
+	e := s.engine
 	defer func() {
 		if err != nil {
 			e.removeReferences(files)
@@ -91,7 +142,7 @@ func (e *Engine) take(ctx context.Context, references []Reference) (files []Refe
 			if ok {
 				defer u.Discard()
 			}
-			if u, err = e.copyIn(ctx, r, fmt.Sprintf("reference image %d", i+1)); err != nil {
+			if u, err = s.copyIn(ctx, r, fmt.Sprintf("reference image %d", i+1)); err != nil {
 				return files, err
 			}
 		}
@@ -103,13 +154,13 @@ func (e *Engine) take(ctx context.Context, references []Reference) (files []Refe
 	return files, nil
 }
 
-func (e *Engine) copyIn(ctx context.Context, r Reference, name string) (*Upload, error) {
+func (s *Session) copyIn(ctx context.Context, r Reference, name string) (*Upload, error) {
 	f, err := r.Open(ctx)
 	if err != nil {
 		return nil, invalid("%s cannot be opened: %v", name, err)
 	}
 	defer f.Close()
-	u, err := e.Stage(ctx, f, name)
+	u, err := s.Stage(ctx, f, name)
 	if _, coded := errors.AsType[*Error](err); err != nil && !coded && ctx.Err() == nil {
 		err = invalid("%s cannot be read: %v", name, err)
 	}

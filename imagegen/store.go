@@ -154,6 +154,14 @@ type Spool interface {
 	Remove(ctx context.Context, ids ...ReferenceID) error
 }
 
+// SpaceKeeper is implemented by a Spool that keeps room on its disk for what matters more than callers'
+// uploads: small requests, and images that were paid for. Optional.
+type SpaceKeeper interface {
+	// TakeSpace is asked for each n bytes of an upload, before they are written. ErrNotApplied: there is no
+	// room. It is cheap.
+	TakeSpace(n int64) error
+}
+
 // UserStore keeps users. An embedder that has users of its own need not create any: one that the
 // store does not know has DefaultAccountType and is not disabled.
 type UserStore interface {

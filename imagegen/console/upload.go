@@ -23,10 +23,10 @@ const referenceField = "reference_image"
 // upload is a form with files, which go straight to the engine's spool.
 type upload struct {
 	*form
-	engine *imagegen.Engine
-	files  []*imagegen.Upload
-	sent   int // files, whether they were taken or not
-	text   int64
+	session *imagegen.Session
+	files   []*imagegen.Upload
+	sent    int // files, whether they were taken or not
+	text    int64
 }
 
 // upload reads the form that was sent, with its files or, as a form without any can be, urlencoded.
@@ -42,7 +42,7 @@ func (p *page) upload() (*upload, error) {
 	}
 	control := http.NewResponseController(p.w)
 	body := &formdata.Steady{Body: http.MaxBytesReader(p.w, p.r.Body, formdata.MaxBytes), Control: control, Began: time.Now()}
-	u := &upload{form: &form{values: url.Values{}}, engine: p.c.cfg.Engine, text: formdata.MaxText}
+	u := &upload{form: &form{values: url.Values{}}, session: p.service(), text: formdata.MaxText}
 	control.SetWriteDeadline(time.Time{}) // over HTTP/2 that of the answer would end the form as well
 	err := formdata.Read(body, parameters["boundary"], func(part formdata.Part) error { return u.take(p.context(), part) })
 	control.SetWriteDeadline(time.Now().Add(answerTime)) // it may have taken longer to arrive
@@ -119,7 +119,7 @@ func (u *upload) takeFile(ctx context.Context, part formdata.Part) error {
 	if name == "" {
 		name = fmt.Sprintf("image %d", u.sent)
 	}
-	f, err := u.engine.Stage(ctx, part, name)
+	f, err := u.session.Stage(ctx, part, name)
 	if err != nil {
 		return u.refuseFile(err)
 	}

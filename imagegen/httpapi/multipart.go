@@ -23,10 +23,10 @@ func isReference(name string) bool {
 // upload collects the parts of a form. Files go straight to the engine's spool.
 type upload struct {
 	form
-	engine *imagegen.Engine
-	files  []*imagegen.Upload
-	text   int64 // bytes of text that may still come
-	held   *holding
+	session *imagegen.Session
+	files   []*imagegen.Upload
+	text    int64 // bytes of text that may still come
+	held    *holding
 }
 
 func (a *api) readMultipart(x *exchange, boundary string) (q imagegen.GenerateRequest, err error) {
@@ -34,7 +34,7 @@ func (a *api) readMultipart(x *exchange, boundary string) (q imagegen.GenerateRe
 	if err != nil {
 		return q, err
 	}
-	u := &upload{form: newForm(), engine: a.engine, text: formdata.MaxText, held: a.intake.hold(x.session.KeyID())}
+	u := &upload{form: newForm(), session: x.session, text: formdata.MaxText, held: a.intake.hold(x.session.KeyID())}
 	defer u.held.release()
 	take := func(part formdata.Part) error { return u.add(x.ctx, part) }
 	if err := formdata.Read(body, boundary, take); err != nil {
@@ -99,7 +99,7 @@ func (u *upload) addFile(ctx context.Context, part formdata.Part) error {
 	if len(u.files) == imagegen.MaxReferences {
 		return imagegen.Invalid("%s is one too many: send at most %d reference images", which, imagegen.MaxReferences)
 	}
-	f, err := u.engine.Stage(ctx, part, which)
+	f, err := u.session.Stage(ctx, part, which)
 	if err != nil {
 		return err
 	}

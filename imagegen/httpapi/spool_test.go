@@ -71,7 +71,7 @@ func TestNothingIsLeftInTheSpool(t *testing.T) {
 			is.True(ask().StatusCode >= http.StatusBadRequest)
 			spool.mu.Lock()
 			defer spool.mu.Unlock()
-			is.True(spool.most >= 2)
+			is.True(spool.most >= 2 || name == "too poor" && spool.most == 0)
 			is.Equal(len(spool.held), 0)
 		})
 	}

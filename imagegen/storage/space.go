@@ -24,10 +24,11 @@ type space struct {
 	min  int64
 	free func(dir string) (int64, error) // tests fill the disk
 
-	mu   sync.Mutex
-	at   time.Time
-	last int64
-	err  error
+	mu    sync.Mutex
+	at    time.Time
+	last  int64
+	taken int64 // by uploads since then
+	err   error
 }
 
 // Space is the room on the disk of a directory, in bytes.
@@ -55,24 +56,41 @@ func freeBytes(dir string) (int64, error) {
 func (s *space) demand(bytes int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.left(bytes)
+}
+
+// left is demand under the lock.
+func (s *space) left(bytes int64) error {
 	if s.at.IsZero() || time.Since(s.at) >= spaceAge {
 		s.last, s.err = s.free(s.dir)
-		s.at = time.Now()
+		s.at, s.taken = time.Now(), 0
 	}
 	if s.err != nil {
 		return fmt.Errorf("storage: the free space is not known: %w", s.err)
 	}
-	if s.last < bytes {
-		return fmt.Errorf("%w: %s has %d MiB free, new work is refused below %d MiB; make room", errNoSpace, s.dir, s.last>>20, bytes>>20)
+	if free := s.last - s.taken; free < bytes {
+		return fmt.Errorf("%w: %s has %d MiB free, new work is refused below %d MiB; make room", errNoSpace, s.dir, free>>20, bytes>>20)
 	}
+	return nil
+}
+
+// take is asked for each n bytes of a caller's upload. Those are refused earlier than anything else, and what
+// they take counts at once: within the time for which the free space is believed, a disk can be filled.
+func (s *space) take(n int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.left(2*s.min + n); err != nil {
+		return err
+	}
+	s.taken += n
 	return nil
 }
 
 // forWork is asked before anything is charged.
 func (s *space) forWork() error { return s.demand(s.min) }
 
-// forUpload lies lower: a provider's image passes through the spool too, and is paid for.
-func (s *space) forUpload() error { return s.demand(s.min / 2) }
+// forImage lies lower: a provider's image that passes through the spool is paid for.
+func (s *space) forImage() error { return s.demand(s.min / 2) }
 
 // forCopy is asked before the database is copied aside. What is set apart for work stays.
 func (s *space) forCopy(size int64) error {

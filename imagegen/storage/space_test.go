@@ -1,10 +1,13 @@
 package storage_test
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/matryer/is"
 
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage"
 )
 
@@ -14,4 +17,26 @@ func TestSpace(t *testing.T) {
 	is.NoErr(err)
 	is.True(s.Free > 0 && s.Total >= s.Free)
 	is.Equal(s.Reserve, int64(12345))
+}
+
+// Uploads of callers are refused while there is room for all else, and what they take counts at once, not
+// only when the disk is looked at again.
+func TestUploadsLeaveRoom(t *testing.T) {
+	is := is.New(t)
+	const mib = 1 << 20
+	db := open(t, &storage.Options{MinFree: 64 * mib})
+	db.SetFree(140 * mib)
+	taken := 0
+	for ; taken < 100; taken++ {
+		if err := db.TakeSpace(mib); err != nil {
+			is.True(errors.Is(err, imagegen.ErrNotApplied))
+			break
+		}
+	}
+	is.Equal(taken, 12)
+	is.NoErr(db.Ready(t.Context())) // small requests are taken
+	is.NoErr(db.Stage(t.Context(), "ref_1", strings.NewReader("an image that was paid for")))
+	db.SetFree(60 * mib)
+	is.True(db.Ready(t.Context()) != nil)
+	is.NoErr(db.Stage(t.Context(), "ref_2", strings.NewReader("an image that was paid for")))
 }

@@ -17,7 +17,10 @@ type spool struct {
 	removing sync.RWMutex // held to write by a backup until it holds what it needs
 }
 
-var _ imagegen.Spool = (*spool)(nil)
+var (
+	_ imagegen.Spool       = (*spool)(nil)
+	_ imagegen.SpaceKeeper = (*spool)(nil)
+)
 
 func spoolPath(id imagegen.ReferenceID) string { return path.Join(spoolDir, string(id)) }
 
@@ -26,10 +29,18 @@ func (s *spool) Stage(ctx context.Context, id imagegen.ReferenceID, r io.Reader)
 	if !isPlain(string(id)) {
 		return imagegen.Invalid("%q cannot name a file", id)
 	}
-	if err := s.space.forUpload(); err != nil {
+	if err := s.space.forImage(); err != nil {
 		return notApplied(err)
 	}
 	return s.files.write(ctx, spoolPath(id), r, false)
+}
+
+// TakeSpace implements [imagegen.SpaceKeeper].
+func (s *spool) TakeSpace(n int64) error {
+	if err := s.space.take(n); err != nil {
+		return notApplied(err)
+	}
+	return nil
 }
 
 // Keep implements [imagegen.Spool]. imagegen.ErrNotFound.

@@ -59,6 +59,27 @@ var ofRefusals = []mutant{
 		catcher: catcher{pkg: service, run: "TestLongPage"},
 	},
 	{
+		name: "uploads-of-the-poor-kept", breaks: "who cannot pay takes no space on the disk",
+		file:    "imagegen/stage.go",
+		old:     `if e.tooPoor(ctx, s.user) {`,
+		new:     `if e.tooPoor(ctx, s.user) && name == "" {`,
+		catcher: catcher{pkg: core, run: "TestUploadsOfWhoCannotPay"},
+	},
+	{
+		name: "uploads-fill-the-disk", breaks: "uploads are refused while there is room for small requests",
+		file:    "imagegen/storage/space.go",
+		old:     `s.left(2*s.min + n)`,
+		new:     `s.left(n)`,
+		catcher: catcher{pkg: disk, run: "TestUploadsLeaveRoom"},
+	},
+	{
+		name: "uploads-without-limit", breaks: "one user cannot fill the spool",
+		file:    "imagegen/uploads.go",
+		old:     `delete(u.kept, id)`,
+		new:     `continue`,
+		catcher: catcher{pkg: core, run: "TestUploadsKept"},
+	},
+	{
 		name: "silence-earned", breaks: "a body must come at its least rate all the time",
 		file:    "imagegen/internal/formdata/steady.go",
 		old:     `s.waited = max(0, s.waited+time.Since(began)-TransferTime(int64(n)))`,
