@@ -57,6 +57,7 @@ func TestImportRules(t *testing.T) {
 		"github.com/julienschmidt/httprouter": {module + "/imagegen/httpapi", module + "/bench/reference"},
 		"github.com/spf13/":                   {module + "/cmd/imagegend"},
 		"github.com/failsafe-go/":             {module + "/imagegen/provider/router"},
+		"golang.org/x/oauth2":                 {module + "/imagegen/provider/gemini/vertex"},
 		"golang.org/x/crypto/":                {module + "/imagegen/console/internal/password"},
 		console:                               {console, module + "/cmd/imagegend", module + "/examples/console"},
 		"pgregory.net/rapid":                  {module + "/proof"},

@@ -2,6 +2,7 @@ package gemini
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -22,6 +23,10 @@ const (
 type Config struct {
 	// APIKey is sent to BaseURL's host and nowhere else. Required unless Private.
 	APIKey imagegen.Secret
+
+	// Token returns an access token, which is sent as such in place of APIKey: for Vertex AI, to which
+	// package vertex has the way. Its error should be a *imagegen.ProviderError; nothing was asked for.
+	Token func(context.Context) (imagegen.Secret, error)
 
 	// Name is the upstream's name, shown to callers. "": "gemini".
 	Name string
@@ -61,8 +66,11 @@ func New(c Config) (*Provider, error) {
 	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("gemini: %w", err)
 	}
-	client, err := upstream.New(upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, KeyHeader: "x-goog-api-key",
-		Private: c.Private, Classify: c.classify()})
+	o := upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, KeyHeader: "x-goog-api-key", Private: c.Private, Classify: c.classify()}
+	if c.Token != nil {
+		o.Key, o.Token, o.KeyHeader, o.KeyPrefix = "", c.Token, "Authorization", "Bearer "
+	}
+	client, err := upstream.New(o)
 	if err != nil {
 		return nil, fmt.Errorf("gemini: %w", err)
 	}

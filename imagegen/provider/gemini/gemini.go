@@ -71,9 +71,16 @@ func (p *Provider) call(ctx context.Context, r imagegen.ProviderRequest, yield f
 
 func (p *Provider) path() string { return "/models/" + url.PathEscape(p.config.Model) }
 
-// Probe reports whether the upstream answers, takes the key and knows the model. It costs nothing.
+// Probe reports whether the upstream answers, takes the key and knows the model. It costs nothing, nor does
+// counting tokens, which is what a project of Vertex AI can be asked for.
 func (p *Provider) Probe(ctx context.Context) error {
-	if err := p.client.JSON(ctx, http.MethodGet, p.path(), nil, nil); err != nil {
+	var err error
+	if p.config.Token == nil {
+		err = p.client.JSON(ctx, http.MethodGet, p.path(), nil, nil)
+	} else {
+		err = p.client.JSON(ctx, http.MethodPost, p.path()+":countTokens", map[string]any{"contents": []content{{"user", []part{{Text: "a"}}}}}, nil)
+	}
+	if err != nil {
 		return fmt.Errorf("%s: asking for model %q: %w", p.config.Name, p.config.Model, err)
 	}
 	return nil

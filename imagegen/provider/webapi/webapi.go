@@ -40,7 +40,7 @@ func (p *Provider) Check(r imagegen.ProviderRequest) error { return p.plain.Chec
 // Generate makes as many calls as the images take, all at once.
 func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
 	most := p.config.MaxPerCall
-	return upstream.Gather(ctx, (r.N+most-1)/most, func(ctx context.Context, i int) upstream.Images {
+	return p.client.Redacted(upstream.Gather(ctx, (r.N+most-1)/most, func(ctx context.Context, i int) upstream.Images {
 		part := r
 		part.N = min(most, r.N-i*most)
 		return func(yield func(imagegen.ProviderImage, error) bool) {
@@ -48,7 +48,7 @@ func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) ite
 				yield(imagegen.ProviderImage{}, err)
 			}
 		}
-	})
+	}))
 }
 
 // call makes one request. It returns nil if yield wants no more.

@@ -1,14 +1,18 @@
 package catalog
 
 import (
+	"errors"
+
 	"go.yaml.in/yaml/v3"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider/gemini"
+	"github.com/imagegend/imagegend/imagegen/provider/gemini/vertex"
 )
 
 func geminiKind(s source) kind {
 	var c gemini.Config
+	var cloud vertex.Config
 	k := keys{
 		"name":           text(&c.Name),
 		"base_url":       text(&c.BaseURL),
@@ -17,9 +21,22 @@ func geminiKind(s source) kind {
 		"tiers":          each(func(n *yaml.Node) error { c.Tiers = append(c.Tiers, imagegen.Tier(n.Value)); return nil }),
 		"max_references": references(func(v int) { c.MaxReferences = orNone(v) }),
 		"private":        yes(&c.Private),
+		"project":        text(&cloud.Project),
+		"location":       text(&cloud.Location),
 	}
 	s.secret(k, "key", &c.APIKey)
+	s.secret(k, "service_account", &cloud.ServiceAccount)
 	return kind{k, func() (imagegen.Provider, error) {
+		if cloud.ServiceAccount != "" {
+			if c.APIKey != "" {
+				return nil, errors.New("it has an API key and a service account; leave one of them")
+			}
+			cloud.Config = c
+			return vertex.New(cloud)
+		}
+		if cloud.Project != "" || cloud.Location != "" {
+			return nil, errors.New("project and location are for Vertex AI, which takes a service account: write service_account_file: PATH")
+		}
 		if err := needKey(c.APIKey, c.Private); err != nil {
 			return nil, err
 		}

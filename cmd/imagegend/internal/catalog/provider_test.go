@@ -25,12 +25,13 @@ const secret = "s3cret-value"
 
 // files that lie beside models.yaml.
 var files = map[string]string{
-	"models.yaml": "",
-	"key":         secret + "\n",
-	"empty":       "\n",
-	"w.json":      `{"1": {"class_type": "X", "inputs": {"a": "{{prompt}} {{width}} {{height}} {{seed}}"}}}`,
-	"ref.json":    `{"1": {"class_type": "X", "inputs": {"a": "{{prompt}} {{width}} {{height}} {{seed}} {{ref1}}"}}}`,
-	"broken.json": `{"1": {"class_type": "X", "inputs": {"a": "{{promt}}"}}}`,
+	"models.yaml":  "",
+	"key":          secret + "\n",
+	"empty":        "\n",
+	"account.json": serviceAccount,
+	"w.json":       `{"1": {"class_type": "X", "inputs": {"a": "{{prompt}} {{width}} {{height}} {{seed}}"}}}`,
+	"ref.json":     `{"1": {"class_type": "X", "inputs": {"a": "{{prompt}} {{width}} {{height}} {{seed}} {{ref1}}"}}}`,
+	"broken.json":  `{"1": {"class_type": "X", "inputs": {"a": "{{promt}}"}}}`,
 }
 
 // loadProvider reads one model whose provider begins at line 3.

@@ -35,6 +35,10 @@ type Options struct {
 	Key                  imagegen.Secret
 	KeyHeader, KeyPrefix string // "Authorization" and "Bearer " if both are empty
 
+	// Token returns what is sent in place of Key, for upstreams whose keys last a while only. Its error is
+	// that of the request, which is not made: a *imagegen.ProviderError, or the context's cause. nil: Key.
+	Token func(context.Context) (imagegen.Secret, error)
+
 	// KeyHosts are further hosts that requests go to with the key, where the upstream answers with
 	// absolute URLs. "*.example.com" stands for every host below example.com. Another port than that
 	// of the scheme must be named: "example.com:8443".
@@ -61,6 +65,7 @@ type Client struct {
 	base    *url.URL
 	api     *http.Client
 	images  *http.Client
+	token   atomic.Pointer[imagegen.Secret] // that was sent last
 }
 
 // New returns an error that says which option is wrong. It opens no connection.
@@ -75,7 +80,7 @@ func New(o Options) (*Client, error) {
 	if o.KeyHeader == "" && o.KeyPrefix == "" {
 		o.KeyHeader, o.KeyPrefix = "Authorization", "Bearer "
 	}
-	if o.Key == "" && !o.Private {
+	if o.Key == "" && o.Token == nil && !o.Private {
 		return nil, errors.New("an API key is required")
 	}
 	if strings.ContainsFunc(o.Key.Reveal(), func(r rune) bool { return r < ' ' || r > '~' }) {
@@ -126,7 +131,9 @@ func (c *Client) Do(ctx context.Context, method, path string, body *Body) (*http
 	if err != nil {
 		return nil, &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: "the request could not be built", Err: err}
 	}
-	c.setHeader(request)
+	if err := c.setHeader(ctx, request); err != nil {
+		return nil, err
+	}
 	sent := body.attach(ctx, request)
 	response, err := c.api.Do(request)
 	if err != nil {
@@ -146,14 +153,23 @@ func (c *Client) Do(ctx context.Context, method, path string, body *Body) (*http
 
 var errSwitched = errors.New("the upstream switches to another protocol, unasked")
 
-func (c *Client) setHeader(r *http.Request) {
+func (c *Client) setHeader(ctx context.Context, r *http.Request) error {
 	for name, values := range c.options.Header {
 		r.Header[http.CanonicalHeaderKey(name)] = values
 	}
 	r.Header.Set("User-Agent", userAgent)
-	if key := c.options.Key.Reveal(); key != "" {
-		r.Header.Set(c.options.KeyHeader, c.options.KeyPrefix+key)
+	key := c.options.Key
+	if c.options.Token != nil {
+		var err error
+		if key, err = c.options.Token(ctx); err != nil {
+			return err
+		}
+		c.token.Store(&key)
 	}
+	if key != "" {
+		r.Header.Set(c.options.KeyHeader, c.options.KeyPrefix+key.Reveal())
+	}
+	return nil
 }
 
 const userAgent = "imagegend"

@@ -50,7 +50,15 @@ const recognisable = 4
 
 // redact removes the key from what an upstream says, also the beginning of one that [Excerpt] cut off.
 func (c *Client) redact(s string) string {
-	key, stead := c.options.Key.Reveal(), c.options.Key.String()
+	s = redact(s, c.options.Key)
+	if token := c.token.Load(); token != nil {
+		s = redact(s, *token)
+	}
+	return s
+}
+
+func redact(s string, secret imagegen.Secret) string {
+	key, stead := secret.Reveal(), secret.String()
 	if key == "" {
 		return s
 	}

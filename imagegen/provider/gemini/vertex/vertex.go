@@ -1,0 +1,88 @@
+// Package vertex makes images with Gemini's models on Vertex AI, as a service account of Google Cloud. It is package
+// gemini behind another door: the same requests, at an address of the project's, with tokens that last an hour instead of
+// a key.
+//
+//	p, err := vertex.New(vertex.Config{ServiceAccount: keyFile})
+//	...
+//	imagegen.Model{ID: "gemini-3-pro-image", Provider: p, Credits: prices}
+//
+// Who uses gemini alone compiles nothing of golang.org/x/oauth2, which fetches the tokens.
+//
+// # The upstream
+//
+// From Google Cloud's documentation, and golang.org/x/oauth2/google: a token is got with a JWT that the account's key has
+// signed, at the key file's token_uri. Models are at
+// /v1/projects/PROJECT/locations/LOCATION/publishers/google/models/MODEL. There is nothing to ask for a model but
+// countTokens, which costs nothing.
+package vertex
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+
+	"golang.org/x/oauth2/google"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/gemini"
+)
+
+const (
+	defaultName     = "vertex"
+	defaultLocation = "global"
+	scope           = "https://www.googleapis.com/auth/cloud-platform"
+)
+
+// Config describes an account and a model. Only ServiceAccount is required.
+type Config struct {
+	// Config is what models on Vertex AI have in common with those of the Gemini API. Its APIKey and Token are not
+	// used. Name "" is "vertex", and BaseURL "" is made of Project and Location.
+	gemini.Config
+
+	// ServiceAccount is the account's key file, in JSON. The account needs the role roles/aiplatform.user.
+	ServiceAccount imagegen.Secret
+
+	// Project is the project that pays. "": the account's own.
+	Project string
+
+	// Location is where the work is done, such as europe-west4. "": global.
+	Location string
+}
+
+var name = regexp.MustCompile(`^[a-z0-9][a-z0-9:.-]*$`)
+
+// New returns an error that says what is wrong with c, and nothing of the key. It makes no request.
+func New(c Config) (*gemini.Provider, error) {
+	account, err := google.JWTConfigFromJSON([]byte(c.ServiceAccount.Reveal()), scope)
+	if err != nil {
+		return nil, errors.New("vertex: the option ServiceAccount is no key file of a service account, which has the type service_account")
+	}
+	if u, err := url.Parse(account.TokenURL); err != nil || u.Scheme != "https" && !(u.Scheme == "http" && c.Private) {
+		return nil, errors.New("vertex: the option ServiceAccount has a token_uri that is no https address")
+	}
+	var file struct {
+		Project string `json:"project_id"`
+	}
+	if err := json.Unmarshal([]byte(c.ServiceAccount.Reveal()), &file); err != nil {
+		return nil, errors.New("vertex: the option ServiceAccount is no JSON")
+	}
+	c.Project, c.Location = cmp.Or(c.Project, file.Project), cmp.Or(c.Location, defaultLocation)
+	if !name.MatchString(c.Project) || !name.MatchString(c.Location) {
+		return nil, fmt.Errorf("vertex: the option Project is %q and Location %q; want such as my-project and europe-west4", c.Project, c.Location)
+	}
+	c.Name = cmp.Or(c.Name, defaultName)
+	c.BaseURL = cmp.Or(c.BaseURL, address(c.Project, c.Location))
+	c.APIKey, c.Token = "", newTokens(account).get
+	return gemini.New(c.Config)
+}
+
+func address(project, location string) string {
+	host := location + "-aiplatform.googleapis.com"
+	if location == defaultLocation {
+		host = "aiplatform.googleapis.com"
+	}
+	return fmt.Sprintf("https://%s/v1/projects/%s/locations/%s/publishers/google", host, project, location)
+}
