@@ -102,23 +102,18 @@ func (c *Console) replacePassword(p *page, present imagegen.Login, hash string) 
 
 // checkPresent blames the field present unless it holds the person's password, and returns their login.
 func (c *Console) checkPresent(p *page, f *form) (imagegen.Login, error) {
-	name, address := p.person.Name, c.address(p.r)
-	if wait := c.failures.Try(name, address, p.now); wait > 0 {
-		p.signInFailed(name)
-		f.blame("present", "Too many attempts failed. Try again in %s.", inWords(wait))
-		return imagegen.Login{}, nil
+	a, err := c.claim(p, p.person.Name)
+	if err != nil {
+		return a.login, err
 	}
-	login, ok, err := c.authenticate(p.context(), name, f.secret("present"))
+	ok, wait, err := c.authenticate(p, a, f.secret("present"))
 	switch {
-	case err != nil:
-		c.failures.Forget(name, address, p.now)
-	case !ok:
-		p.signInFailed(name)
+	case wait > 0:
+		f.blame("present", "Too many attempts. Try again in %s.", inWords(wait))
+	case err == nil && !ok:
 		f.blame("present", "This is not your present password.")
-	default:
-		c.failures.Succeeded(name, address, p.now)
 	}
-	return login, err
+	return a.login, err
 }
 
 // endSignIns signs the person out in one browser, or in all but this one.

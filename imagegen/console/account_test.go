@@ -122,7 +122,7 @@ func TestChangePasswordLimit(t *testing.T) {
 	for range 5 {
 		s.is.True(try("guess").has("This is not your present password."))
 	}
-	s.is.True(try(secret).has("Too many attempts failed. Try again in 60 seconds."))
+	s.is.True(try(secret).has("Too many attempts. Try again in 60 seconds."))
 	s.clock.Advance(time.Minute)
 	s.is.Equal(try(secret).redirected(), "/console/account")
 }

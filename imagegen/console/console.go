@@ -30,7 +30,11 @@ type Config struct {
 
 	// Path is where the console is mounted: it begins and ends with a slash. "": /console/.
 	Path string
-	// Secure says that browsers reach the console by https only: its cookies are sent no other way.
+	// BaseURL is where browsers reach this host, such as https://images.example.com: links begin with its
+	// scheme and host. "": what the browser says.
+	BaseURL string
+	// Secure says that browsers reach the console by https only: its cookies are sent no other way, and
+	// browsers are told to use no other for a year.
 	Secure bool
 	// TrustedProxies are the peers whose X-Forwarded-For tells where a request comes from, for the
 	// limit on failed sign-ins and for the audit trail. nil: nobody's does.
@@ -56,7 +60,8 @@ type Console struct {
 	guard     *http.CrossOriginProtection
 	templates map[string]*template.Template
 	passwords *password.Hasher
-	failures  *limiter.Limiter
+	attempts  *limiter.Limiter
+	turns     *limiter.Turns
 	swept     atomic.Int64 // when, in Unix seconds: see sweep
 	changing  sync.Mutex   // held while a password is set that was checked against the present login
 	auditing  auditing
@@ -72,7 +77,7 @@ func New(cfg Config) (*Console, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	c := &Console{cfg: cfg, passwords: password.NewHasher(), failures: limiter.New(limiterSize)}
+	c := &Console{cfg: cfg, passwords: password.NewHasher(), attempts: limiter.New(limiterSize), turns: limiter.NewTurns()}
 	var err error
 	if c.templates, err = c.parseTemplates(); err != nil {
 		return nil, fmt.Errorf("console: %w", err)
@@ -124,6 +129,7 @@ func (cfg Config) check() error {
 	require(cfg.Engine != nil, "Config.Engine is required")
 	require(cfg.Ledger != nil, "Config.Ledger is required")
 	require(cfg.Logins != nil, "Config.Logins is required")
+	require(cfg.BaseURL == "" || origin(cfg.BaseURL) != "", "Config.BaseURL must be such as https://images.example.com; got %q", cfg.BaseURL)
 	require(mountable(cfg.Path), "Config.Path must begin and end with a slash and be plain, such as /console/; got %q", cfg.Path)
 	return errors.Join(errs...)
 }

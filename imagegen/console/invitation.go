@@ -60,10 +60,18 @@ func (c *Console) acceptInvitation(p *page) error {
 	if err != nil {
 		return err
 	}
+	former, err := c.login(p.context(), u.ID)
+	if err != nil {
+		return err
+	}
 	if err := p.accept(i, u, hash); err != nil {
 		return p.spent(err)
 	}
-	return p.done("Your password is set, and you are signed in.")
+	said := "Your password is set, and you are signed in."
+	if former.Password != "" {
+		said += " The one before was set on " + inFull(former.ChangedAt) + "; if that was not you, tell the operator."
+	}
+	return p.done(said)
 }
 
 // invited returns the invitation that the address names, and the user who is invited.

@@ -43,9 +43,21 @@ func (p *page) pager(name, next string) (links pager) {
 	return links
 }
 
-// origin is where the browser reaches this host. A browser says so with each form; a proxy may have
-// changed the Host.
+// origin is scheme and host of an address; "" if it has none.
+func origin(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+// origin is where the browser reaches this host, as configured; otherwise a browser says so with each
+// form, and a proxy may have changed the Host.
 func (p *page) origin() string {
+	if p.c.cfg.BaseURL != "" {
+		return origin(p.c.cfg.BaseURL)
+	}
 	if o := p.r.Header.Get("Origin"); strings.HasPrefix(o, "https://") || strings.HasPrefix(o, "http://") {
 		return o
 	}

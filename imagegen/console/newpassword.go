@@ -9,6 +9,8 @@ import (
 const (
 	minPassword = 12
 	maxPassword = 200
+	// fewest is how many different ones a password has: length alone is no strength.
+	fewest = 5
 )
 
 // unfit says why a password cannot be chosen; "" if it can.
@@ -20,8 +22,19 @@ func unfit(password string) string {
 		return fmt.Sprintf("a password has at least %d characters; this one has %d", minPassword, n)
 	case n > maxPassword:
 		return fmt.Sprintf("a password has at most %d characters; this one has %d", maxPassword, n)
+	case different(password) < fewest:
+		return fmt.Sprintf("a password has at least %d different characters; this one has %d", fewest, different(password))
 	}
 	return ""
+}
+
+// different counts the characters of a text, each of them once.
+func different(text string) int {
+	seen := map[rune]bool{}
+	for _, r := range text {
+		seen[r] = true
+	}
+	return len(seen)
 }
 
 // newPassword reads the fields password and again of a form in which a password is chosen.

@@ -20,6 +20,7 @@ func (c *Console) secure(h http.Header) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	if c.cfg.Secure { // elsewhere browsers complain that they ignore it
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Strict-Transport-Security", "max-age=31536000")
 	}
 	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
 }

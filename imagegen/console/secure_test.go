@@ -18,6 +18,7 @@ func TestHeaders(t *testing.T) {
 		s.is.Equal(h.Get("X-Content-Type-Options"), "nosniff")
 		s.is.Equal(h.Get("Referrer-Policy"), "same-origin")
 		s.is.Equal(h.Get("Cross-Origin-Opener-Policy"), "same-origin")
+		s.is.Equal(h.Get("Strict-Transport-Security"), "max-age=31536000")
 		s.is.Equal(h.Get("Cache-Control"), "no-store")
 	}
 }

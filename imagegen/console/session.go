@@ -141,7 +141,8 @@ func (p *page) begin(u imagegen.UserID, password string) error {
 		return err
 	}
 	// A change of the password ends the sign-ins that are there; one that came before is seen here.
-	switch login, err := p.c.login(ctx, u); {
+	login, err := p.c.login(ctx, u)
+	switch {
 	case err != nil:
 		return err
 	case login.Password != password:
@@ -151,6 +152,7 @@ func (p *page) begin(u imagegen.UserID, password string) error {
 		return errPasswordChanged
 	}
 	http.SetCookie(p.w, p.c.cookie("", token, 0))
+	p.rememberDevice(login)
 	return nil
 }
 

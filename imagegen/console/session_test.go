@@ -17,10 +17,13 @@ func TestCookies(t *testing.T) {
 			s := open(t, func(c *console.Config) { c.Secure = secure })
 			s.user("alice", imagegen.RoleUser)
 			a := s.visitor().post("signin", "name", "alice", "password", secret)
-			cs := a.Cookies()
-			s.is.Equal(len(cs), 1)
-			c := cs[0]
-			s.is.Equal(c.Name, name)
+			var c *http.Cookie
+			for _, k := range a.Cookies() {
+				if k.Name == name {
+					c = k
+				}
+			}
+			s.is.True(c != nil)
 			s.is.True(c.HttpOnly && c.Secure == secure && c.SameSite == http.SameSiteLaxMode && c.Domain == "" && c.MaxAge == 0)
 			s.is.Equal(c.Path, map[bool]string{false: "/console/", true: "/"}[secure])
 			s.is.Equal(len(c.Value), 43) // 256 bits
@@ -108,7 +111,7 @@ func TestSignInsAreBounded(t *testing.T) {
 	for i := range browsers {
 		browsers[i] = s.visitor()
 		s.is.True(browsers[i].post("signin", "name", "alice", "password", secret).redirected() != "")
-		s.clock.Advance(time.Second)
+		s.clock.Advance(10 * time.Second)
 	}
 	all, err := s.config.Logins.SignIns(t.Context(), u.ID)
 	s.is.NoErr(err)

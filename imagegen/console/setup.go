@@ -23,7 +23,7 @@ func SetupLink(ctx context.Context, logins imagegen.LoginStore, expires time.Tim
 
 // SetPassword gives a user a role and a password without a link, for set-ups that nobody attends. All
 // sign-ins of the user end. That there is such a user is not checked. ErrInvalidRequest: the password is
-// not valid UTF-8, or has less than 12 or more than 200 characters. Other errors are those of the
+// not valid UTF-8, has less than 12 or more than 200 characters, or less than 5 different ones. Other errors are those of the
 // LoginStore and of the context.
 func SetPassword(ctx context.Context, logins imagegen.LoginStore, u imagegen.UserID, role imagegen.Role, secret imagegen.Secret) error {
 	if wrong := unfit(secret.Reveal()); wrong != "" {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/console/internal/limiter"
 )
 
 // signInView is what signin.html is given.
@@ -30,45 +31,86 @@ func (c *Console) signIn(p *page) error {
 		return err
 	}
 	v := signInView{f, c.local(f.Value("next"))}
-	name, address := f.Value("name"), c.address(p.r)
-	if wait := c.failures.Try(name, address, p.now); wait > 0 {
-		p.signInFailed(name)
-		p.retryAfter(wait)
-		f.blameAll("Too many attempts failed. Try again in %s.", inWords(wait))
-		return p.renderStatus(http.StatusTooManyRequests, "signin", v)
-	}
-	login, ok, err := c.authenticate(p.context(), name, f.secret("password"))
+	a, err := c.claim(p, f.Value("name"))
 	if err != nil {
-		c.failures.Forget(name, address, p.now)
 		return err
 	}
-	if !ok {
-		p.signInFailed(name)
+	ok, wait, err := c.authenticate(p, a, f.secret("password"))
+	switch {
+	case err != nil:
+		return err
+	case wait > 0:
+		p.retryAfter(wait)
+		f.blameAll("Too many attempts. Try again in %s.", inWords(wait))
+		return p.renderStatus(http.StatusTooManyRequests, "signin", v)
+	case !ok:
 		f.blameAll("The name or the password is wrong.")
 		return p.renderStatus(http.StatusUnprocessableEntity, "signin", v)
 	}
-	c.failures.Succeeded(name, address, p.now)
-	if err := f.refuse("", p.begin(login.User, login.Password)); err != nil {
+	if err := f.refuse("", p.begin(a.login.User, a.login.Password)); err != nil {
 		return err
 	}
 	if !f.valid() {
 		return p.renderStatus(http.StatusUnprocessableEntity, "signin", v)
 	}
+	if a.Browser == "" {
+		p.setFlash("This is the first sign-in in this browser with the password that was set on " + inFull(a.login.ChangedAt) +
+			". If you did not set it then, ask the operator for a link and choose another.")
+	}
 	return p.send(v.Next)
 }
 
-// authenticate returns the login of a name if the password is theirs and they are not disabled. It
-// computes one hash, also when there is no such user or they have no password.
-func (c *Console) authenticate(ctx context.Context, name, secret string) (login imagegen.Login, ok bool, err error) {
-	u, err := c.cfg.Engine.Accounts().UserByName(ctx, name)
+// claim is what somebody who signs in says, before it is known whether it is true.
+type claim struct {
+	limiter.Attempt
+	user  imagegen.User
+	login imagegen.Login // without a password, if there is no such user or they have none
+}
+
+// claim looks up whom a name means.
+func (c *Console) claim(p *page, name string) (a claim, err error) {
+	a.Attempt = limiter.Attempt{Name: name, Address: c.address(p.r)}
+	a.user, err = c.cfg.Engine.Accounts().UserByName(p.context(), name)
 	if err == nil {
-		login, err = c.cfg.Logins.Login(ctx, u.ID)
+		a.login, err = c.cfg.Logins.Login(p.context(), a.user.ID)
 	}
 	if err != nil && !errors.Is(err, imagegen.ErrNotFound) {
-		return login, false, err
+		return a, err
 	}
-	ok, err = c.passwords.Verify(ctx, login.Password, secret)
-	return login, ok && u.DisabledAt.IsZero(), err
+	a.Browser = p.device(a.login)
+	return a, nil
+}
+
+// authenticate reports whether the password belongs to a claim whose user is not disabled. It computes one
+// hash, also when there is no such user or they have no password; one at a time for the name and for the
+// address. wait > 0: there were too many attempts, and it was not looked at.
+func (c *Console) authenticate(p *page, a claim, secret string) (ok bool, wait time.Duration, err error) {
+	if wait := c.attempts.Try(a.Attempt, p.now); wait > 0 {
+		p.signInFailed(a.Name)
+		return false, wait, nil
+	}
+	if ok, err = c.verify(p.context(), a, secret); err != nil {
+		c.attempts.Forget(a.Attempt, p.now)
+		return false, 0, err
+	}
+	if ok = ok && a.user.DisabledAt.IsZero(); ok {
+		c.attempts.Succeeded(a.Attempt, p.now)
+	} else {
+		p.signInFailed(a.Name)
+	}
+	return ok, 0, nil
+}
+
+func (c *Console) verify(ctx context.Context, a claim, secret string) (bool, error) {
+	done, err := c.turns.Take(ctx, a.Attempt)
+	if err != nil {
+		return false, err
+	}
+	defer done()
+	if a.Browser != "" {
+		return c.passwords.VerifyPatiently(ctx, a.login.Password, secret)
+	}
+	return c.passwords.Verify(ctx, a.login.Password, secret)
 }
 
 func (c *Console) signOut(p *page) error {
@@ -78,8 +120,12 @@ func (c *Console) signOut(p *page) error {
 		}
 	}
 	http.SetCookie(p.w, c.cookie("", "", -1))
+	p.w.Header().Set("Clear-Site-Data", `"cache", "storage"`) // not the cookies: the browser stays known
 	return p.done("You are signed out.", "signin")
 }
+
+// inFull is a time as a sentence has it.
+func inFull(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04 UTC") }
 
 // inWords rounds a pause up to whole seconds: no failure has to wait longer than a minute.
 func inWords(d time.Duration) string { return count(int(math.Ceil(d.Seconds())), "second", "seconds") }

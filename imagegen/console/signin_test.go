@@ -107,7 +107,7 @@ func TestSignInLimit(t *testing.T) {
 	a := stranger.post("signin", "name", "olivia", "password", secret) // the right one does not help
 	s.is.Equal(a.StatusCode, http.StatusTooManyRequests)
 	s.is.Equal(a.Header.Get("Retry-After"), "60")
-	s.is.True(a.has("Too many attempts failed. Try again in 60 seconds."))
+	s.is.True(a.has("Too many attempts. Try again in 60 seconds."))
 	s.is.Equal(s.Hashes(), before) // and costs nothing
 
 	home.cookies = map[string]string{}
@@ -165,6 +165,7 @@ func TestSignOut(t *testing.T) {
 	s.is.Equal(v.get("signout").StatusCode, http.StatusNotFound) // a link cannot do it
 	a := v.post("signout")
 	s.is.Equal(a.redirected(), "/console/signin")
+	s.is.Equal(a.Header.Get("Clear-Site-Data"), `"cache", "storage"`)
 	s.is.True(v.follow(a).has("You are signed out."))
 	s.is.Equal(len(v.cookies), 0) // the message is gone, too
 	v.cookies["imagegen"] = old

@@ -28,6 +28,7 @@ func (d *daemon) handler(ctx context.Context) (http.Handler, error) {
 		Ledger:         d.db,
 		Logins:         d.db,
 		Operations:     d.operations(ctx),
+		BaseURL:        d.options.BaseURL,
 		Secure:         strings.HasPrefix(d.options.BaseURL, "https://"),
 		TrustedProxies: d.options.TrustedProxies,
 		Log:            d.log,

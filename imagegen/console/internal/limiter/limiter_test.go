@@ -20,7 +20,7 @@ var (
 // tries counts how often in a row a name can be tried from an address.
 func tries(l *limiter.Limiter, name string, from netip.Addr, now time.Time) int {
 	for n := range 1000 {
-		if l.Try(name, from, now) > 0 {
+		if l.Try(limiter.Attempt{Name: name, Address: from}, now) > 0 {
 			return n
 		}
 	}
@@ -34,11 +34,11 @@ func TestName(t *testing.T) {
 	is := is.New(t)
 	l := limiter.New(100)
 	for i := range 5 {
-		is.Equal(l.Try("alice", address(i), noon), time.Duration(0)) // from wherever
+		is.Equal(l.Try(limiter.Attempt{Name: "alice", Address: address(i)}, noon), time.Duration(0)) // from wherever
 	}
-	is.Equal(l.Try("alice", address(5), noon), time.Minute)
-	is.Equal(l.Try("alice", address(6), noon.Add(20*time.Second)), 40*time.Second) // waiting is not made longer by trying
-	is.Equal(l.Try("bob", address(6), noon), time.Duration(0))
+	is.Equal(l.Try(limiter.Attempt{Name: "alice", Address: address(5)}, noon), time.Minute)
+	is.Equal(l.Try(limiter.Attempt{Name: "alice", Address: address(6)}, noon.Add(20*time.Second)), 40*time.Second) // waiting is not made longer by trying
+	is.Equal(l.Try(limiter.Attempt{Name: "bob", Address: address(6)}, noon), time.Duration(0))
 
 	is.Equal(tries(l, "alice", address(7), noon.Add(time.Minute)), 1)
 	is.Equal(tries(l, "alice", address(7), noon.Add(time.Hour)), 5) // no more than at first
@@ -48,11 +48,11 @@ func TestAddress(t *testing.T) {
 	is := is.New(t)
 	l := limiter.New(100)
 	for i := range 20 {
-		is.Equal(l.Try(fmt.Sprint("user", i), foreign, noon), time.Duration(0))
+		is.Equal(l.Try(limiter.Attempt{Name: fmt.Sprint("user", i), Address: foreign}, noon), time.Duration(0))
 	}
-	is.Equal(l.Try("another", foreign, noon), 10*time.Second)
-	is.Equal(l.Try("another", home, noon), time.Duration(0))
-	is.Equal(l.Try("another", foreign, noon.Add(10*time.Second)), time.Duration(0))
+	is.Equal(l.Try(limiter.Attempt{Name: "another", Address: foreign}, noon), 10*time.Second)
+	is.Equal(l.Try(limiter.Attempt{Name: "another", Address: home}, noon), time.Duration(0))
+	is.Equal(l.Try(limiter.Attempt{Name: "another", Address: foreign}, noon.Add(10*time.Second)), time.Duration(0))
 }
 
 func TestNetwork(t *testing.T) {
@@ -66,9 +66,9 @@ func TestNetwork(t *testing.T) {
 			is := is.New(t)
 			l := limiter.New(100)
 			for i := range 20 {
-				is.Equal(l.Try(fmt.Sprint("user", i), netip.MustParseAddr(pair[i%2]), noon), time.Duration(0))
+				is.Equal(l.Try(limiter.Attempt{Name: fmt.Sprint("user", i), Address: netip.MustParseAddr(pair[i%2])}, noon), time.Duration(0))
 			}
-			is.True(l.Try("another", netip.MustParseAddr(pair[0]), noon) > 0)
+			is.True(l.Try(limiter.Attempt{Name: "another", Address: netip.MustParseAddr(pair[0])}, noon) > 0)
 		})
 	}
 }
@@ -77,11 +77,11 @@ func TestNobodysAddress(t *testing.T) {
 	is := is.New(t)
 	l := limiter.New(1000)
 	for i := range 100 {
-		is.Equal(l.Try(fmt.Sprint("user", i), netip.Addr{}, noon), time.Duration(0))
+		is.Equal(l.Try(limiter.Attempt{Name: fmt.Sprint("user", i), Address: netip.Addr{}}, noon), time.Duration(0))
 	}
 	is.Equal(tries(l, "alice", netip.Addr{}, noon), 5)
 	l = limiter.New(1000)
-	l.Succeeded("alice", netip.Addr{}, noon)
+	l.Succeeded(limiter.Attempt{Name: "alice", Address: netip.Addr{}}, noon)
 	is.Equal(tries(l, "alice", home, noon), 5)
 	is.Equal(tries(l, "alice", netip.Addr{}, noon), 0) // nobody's address is familiar to nobody
 }
@@ -90,45 +90,91 @@ func TestNobodysAddress(t *testing.T) {
 func TestOwnerComesIn(t *testing.T) {
 	is := is.New(t)
 	l := limiter.New(100)
-	is.Equal(l.Try("olivia", home, noon), time.Duration(0))
-	l.Succeeded("olivia", home, noon)
+	is.Equal(l.Try(limiter.Attempt{Name: "olivia", Address: home}, noon), time.Duration(0))
+	l.Succeeded(limiter.Attempt{Name: "olivia", Address: home}, noon)
 	now := noon
 	for i := range 200 {
 		now = now.Add(time.Minute)
 		tries(l, "olivia", address(i), now)
-		is.True(l.Try("olivia", address(1000), now) > 0)
-		is.Equal(l.Try("olivia", home, now), time.Duration(0))
-		l.Succeeded("olivia", home, now)
+		is.True(l.Try(limiter.Attempt{Name: "olivia", Address: address(1000)}, now) > 0)
+		is.Equal(l.Try(limiter.Attempt{Name: "olivia", Address: home}, now), time.Duration(0))
+		l.Succeeded(limiter.Attempt{Name: "olivia", Address: home}, now)
 	}
 	// Nor can who shares the owner's address guess without limit.
 	is.Equal(tries(l, "olivia", home, now), 5)
 }
 
+// A success forgives failures, but is not for nothing: each has cost a hash.
 func TestSuccess(t *testing.T) {
 	is := is.New(t)
-	l := limiter.New(100)
-	for range 100 { // who signs in again and again is not slowed down
-		is.Equal(l.Try("alice", home, noon), time.Duration(0))
-		l.Succeeded("alice", home, noon)
-	}
+	l := limiter.New(1000)
+	alice := limiter.Attempt{Name: "alice", Address: home}
 	for range 4 {
-		is.Equal(l.Try("alice", home, noon), time.Duration(0))
+		is.Equal(l.Try(alice, noon), time.Duration(0))
 	}
-	l.Succeeded("alice", home, noon)
-	is.Equal(tries(l, "alice", home, noon), 5)
+	for range 20 {
+		is.Equal(l.Try(alice, noon), time.Duration(0))
+		l.Succeeded(alice, noon)
+	}
+	is.Equal(l.Try(alice, noon), 10*time.Second)
+	for name, a := range map[string]limiter.Attempt{
+		"from elsewhere":    {Name: "alice", Address: foreign},
+		"in a browser":      {Name: "alice", Address: home, Browser: "one"},
+		"at nobody's place": {Name: "alice"},
+	} {
+		t.Log(name)
+		is.Equal(l.Try(a, noon), 10*time.Second)
+	}
+	is.Equal(tries(l, "alice", home, noon.Add(10*time.Second)), 5) // of which none had failed
+
+	for i := range 80 { // others at the same address
+		a := limiter.Attempt{Name: fmt.Sprint("user", i), Address: home}
+		is.Equal(l.Try(a, noon), time.Duration(0))
+		l.Succeeded(a, noon)
+	}
+	bob := limiter.Attempt{Name: "bob", Address: home}
+	is.Equal(l.Try(bob, noon), time.Second)
+	bob.Browser = "one" // which is no way around
+	is.Equal(l.Try(bob, noon), time.Second)
+	bob.Address = foreign
+	is.Equal(l.Try(bob, noon), time.Duration(0))
+}
+
+// A browser that has proved itself comes in though strangers try the name, wherever it is, and also behind
+// an address from which too much failed; it cannot guess without limit either.
+func TestKnownBrowser(t *testing.T) {
+	is := is.New(t)
+	l := limiter.New(100)
+	for i := range 30 {
+		tries(l, "olivia", address(i), noon)
+		l.Try(limiter.Attempt{Name: fmt.Sprint("user", i), Address: foreign}, noon)
+	}
+	is.True(l.Try(limiter.Attempt{Name: "olivia", Address: foreign}, noon) > 0)
+	for i := range 5 {
+		known := limiter.Attempt{Name: "olivia", Address: address(100 + i), Browser: "one"}
+		is.Equal(l.Try(known, noon), time.Duration(0))
+	}
+	is.Equal(l.Try(limiter.Attempt{Name: "olivia", Address: address(200), Browser: "one"}, noon), time.Minute)
+	is.Equal(l.Try(limiter.Attempt{Name: "olivia", Address: foreign, Browser: "two"}, noon), time.Duration(0))
+	other := limiter.Attempt{Name: "olivia", Address: foreign, Browser: "two"}
+	l.Succeeded(other, noon)
+	for range 5 {
+		is.Equal(l.Try(other, noon), time.Duration(0))
+	}
+	is.Equal(l.Try(other, noon), time.Minute)
 }
 
 func TestForget(t *testing.T) {
 	is := is.New(t)
 	l := limiter.New(100)
 	for range 100 {
-		is.Equal(l.Try("alice", home, noon), time.Duration(0))
-		l.Forget("alice", home, noon)
+		is.Equal(l.Try(limiter.Attempt{Name: "alice", Address: home}, noon), time.Duration(0))
+		l.Forget(limiter.Attempt{Name: "alice", Address: home}, noon)
 	}
 	is.Equal(tries(l, "alice", home, noon), 5)
-	l.Forget("alice", home, noon)
+	l.Forget(limiter.Attempt{Name: "alice", Address: home}, noon)
 	is.Equal(tries(l, "alice", home, noon), 1)
-	l.Forget("bob", home, noon) // never tried: nothing is won
+	l.Forget(limiter.Attempt{Name: "bob", Address: home}, noon) // never tried: nothing is won
 	is.Equal(tries(l, "bob", foreign, noon), 5)
 }
 
@@ -136,7 +182,7 @@ func TestClockSetBack(t *testing.T) {
 	is := is.New(t)
 	l := limiter.New(100)
 	is.Equal(tries(l, "alice", home, noon), 5)
-	is.Equal(l.Try("alice", home, noon.Add(-time.Hour)), time.Minute) // nobody waits an hour for it
+	is.Equal(l.Try(limiter.Attempt{Name: "alice", Address: home}, noon.Add(-time.Hour)), time.Minute) // nobody waits an hour for it
 }
 
 // What is remembered is bounded; who was tried last is.
@@ -145,13 +191,13 @@ func TestBounded(t *testing.T) {
 	l := limiter.New(10)
 	is.Equal(tries(l, "alice", address(0), noon), 5)
 	for i := range 9 {
-		l.Try(fmt.Sprint("user", i), address(i+1), noon)
+		l.Try(limiter.Attempt{Name: fmt.Sprint("user", i), Address: address(i + 1)}, noon)
 	}
-	is.True(l.Try("alice", address(100), noon) > 0)
+	is.True(l.Try(limiter.Attempt{Name: "alice", Address: address(100)}, noon) > 0)
 	for i := range 10 {
-		l.Try(fmt.Sprint("user", 100+i), address(i+100), noon)
+		l.Try(limiter.Attempt{Name: fmt.Sprint("user", 100+i), Address: address(i + 100)}, noon)
 	}
-	is.Equal(l.Try("alice", address(200), noon), time.Duration(0))
+	is.Equal(l.Try(limiter.Attempt{Name: "alice", Address: address(200)}, noon), time.Duration(0))
 	is.Equal(l.Len(), 10)
 }
 
@@ -161,7 +207,7 @@ func TestLongName(t *testing.T) {
 	l := limiter.New(100)
 	long := strings.Repeat("a", 1000)
 	for i := range 5 {
-		is.Equal(l.Try(long[:300+i], address(i), noon), time.Duration(0))
+		is.Equal(l.Try(limiter.Attempt{Name: long[:300+i], Address: address(i)}, noon), time.Duration(0))
 	}
-	is.True(l.Try(long, home, noon) > 0)
+	is.True(l.Try(limiter.Attempt{Name: long, Address: home}, noon) > 0)
 }

@@ -38,10 +38,10 @@ type Hasher struct {
 	computed atomic.Int64
 }
 
-// NewHasher returns a Hasher that computes at most as many hashes at once as there are processors,
-// and no more than four.
+// NewHasher returns a Hasher that computes at most one hash at once for every four processors, and no
+// more than four: the others are for the work.
 func NewHasher() *Hasher {
-	n := min(4, runtime.GOMAXPROCS(0))
+	n := max(1, min(4, runtime.GOMAXPROCS(0)/4))
 	return &Hasher{places: make(chan struct{}, n*(1+waiting)), slots: make(chan struct{}, n)}
 }
 
@@ -51,7 +51,7 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	p := phc{memory: memory, passes: passes, lanes: lanes, salt: make([]byte, saltLen)}
 	rand.Read(p.salt) // never fails
 	var err error
-	p.key, err = h.compute(ctx, p, password, keyLen)
+	p.key, err = h.queue(ctx, p, password, keyLen)
 	if err != nil {
 		return "", err
 	}
@@ -62,12 +62,22 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 // hash at all, which no password belongs to: so nobody learns by the clock whether a name has a
 // password. It fails as Hash does.
 func (h *Hasher) Verify(ctx context.Context, hash, password string) (bool, error) {
+	return verify(ctx, hash, password, h.queue)
+}
+
+// VerifyPatiently is Verify for somebody who is not turned away though too many wait: it never fails with
+// ErrBusy.
+func (h *Hasher) VerifyPatiently(ctx context.Context, hash, password string) (bool, error) {
+	return verify(ctx, hash, password, h.compute)
+}
+
+func verify(ctx context.Context, hash, password string, compute func(context.Context, phc, string, uint32) ([]byte, error)) (bool, error) {
 	p, err := parse(hash)
 	known := err == nil
 	if !known {
 		p = phc{memory: memory, passes: passes, lanes: lanes, salt: make([]byte, saltLen), key: make([]byte, keyLen)}
 	}
-	key, err := h.compute(ctx, p, password, uint32(len(p.key)))
+	key, err := compute(ctx, p, password, uint32(len(p.key)))
 	if err != nil {
 		return false, err
 	}
@@ -77,15 +87,20 @@ func (h *Hasher) Verify(ctx context.Context, hash, password string) (bool, error
 // Computed tells how many hashes were computed.
 func (h *Hasher) Computed() int64 { return h.computed.Load() }
 
-func (h *Hasher) compute(ctx context.Context, p phc, password string, length uint32) ([]byte, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
+// queue is compute, unless too many wait.
+func (h *Hasher) queue(ctx context.Context, p phc, password string, length uint32) ([]byte, error) {
 	select {
 	case h.places <- struct{}{}:
 		defer func() { <-h.places }()
 	default:
 		return nil, ErrBusy
+	}
+	return h.compute(ctx, p, password, length)
+}
+
+func (h *Hasher) compute(ctx context.Context, p phc, password string, length uint32) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
 	select {
 	case h.slots <- struct{}{}:

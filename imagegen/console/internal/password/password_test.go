@@ -107,6 +107,21 @@ func TestWaiting(t *testing.T) {
 		_, err = h.Verify(t.Context(), "", "correct horse battery")
 		is.NoErr(err)
 	})
+	t.Run("patiently behind too many", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			is := is.New(t)
+			h := password.NewHasher()
+			free := h.Occupy(true)
+			var err error
+			var wg sync.WaitGroup
+			wg.Go(func() { _, err = h.VerifyPatiently(t.Context(), "", "correct horse battery") })
+			synctest.Wait()
+			is.Equal(h.Computed(), int64(0)) // it waits
+			free()
+			wg.Wait()
+			is.NoErr(err)
+		})
+	})
 	t.Run("not for who has gone", func(t *testing.T) {
 		is := is.New(t)
 		h := password.NewHasher()
