@@ -77,8 +77,9 @@ type Config struct {
 	// call, see Joining; 0: 10 minutes, negative: no call joins another.
 	JoinWindow time.Duration
 
-	Now func() time.Time // nil: time.Now
-	Log *slog.Logger     // nil: silent. Neither prompts nor keys are logged
+	// Now is believed as it is. nil: that of Store if it is a [Timekeeper], else time.Now.
+	Now func() time.Time
+	Log *slog.Logger // nil: silent. Neither prompts nor keys are logged
 }
 
 // Model is a model on offer.
@@ -147,6 +148,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Observe == nil {
 		c.Observe = func(context.Context, Event) {}
+	}
+	if k, ok := c.Store.(Timekeeper); ok && c.Now == nil {
+		c.Now = k.Now
 	}
 	if c.Now == nil {
 		c.Now = time.Now

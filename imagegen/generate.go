@@ -115,7 +115,7 @@ func (c *call) queue(ctx context.Context) (Result, error) {
 // wait accepts synchronous work, has it done and waits for its end.
 func (c *call) wait(ctx context.Context) (Result, error) {
 	e := c.engine
-	began := e.cfg.Now()
+	began := time.Now() // what passes, whatever becomes of the clock
 	if err := c.slot(ctx); err != nil {
 		return Result{}, err
 	}
@@ -136,7 +136,7 @@ func (c *call) wait(ctx context.Context) (Result, error) {
 	e.life.enterMore()
 	e.open.begin(r)
 	// Whether the caller stays or goes, the work and its refund go on.
-	go a.run(context.WithoutCancel(ctx), e.cfg.AttemptTimeout-e.cfg.Now().Sub(began))
+	go a.run(context.WithoutCancel(ctx), e.cfg.AttemptTimeout-time.Since(began))
 	select {
 	case <-ctx.Done():
 		e.hangUp(r.ID)

@@ -137,7 +137,7 @@ func (r Record) Reserves(now time.Time) bool {
 	switch {
 	case r.IdempotencyKey == "" || r.State == StateGone:
 		return false
-	case r.CompletedAt.IsZero():
+	case r.Unsettled(): // what came of it may be known, and its end is yet to come
 		return true
 	}
 	return now.Before(r.CompletedAt.Add(ReservationTime))

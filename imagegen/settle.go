@@ -117,7 +117,7 @@ func (e *Engine) close(ctx context.Context, r Record) (Record, error) {
 	if refusal != nil {
 		return e.dispute(ctx, r, refusal, balance)
 	}
-	got, err := e.update(ctx, r.Fence(), Close{Balance: balance})
+	got, err := e.update(ctx, r.Fence(), Close{Balance: balance, At: e.now()})
 	if v, broken := errors.AsType[Violation](err); broken { // the store knows of another charge than the ledger
 		return e.dispute(ctx, r, v, balance)
 	}

@@ -95,8 +95,12 @@ type (
 	}
 	// Delivery notes whether the synchronous answer has yet to be received; succeeded stays succeeded.
 	Delivery struct{ Undelivered bool }
-	// Close ends what has been settled: settling → succeeded or failed.
-	Close struct{ Balance *Balance }
+	// Close ends what has been settled: settling → succeeded or failed. At is when: its settlement may
+	// have taken longer than its outcome.
+	Close struct {
+		Balance *Balance
+		At      time.Time
+	}
 	// Dispute is Close where the ledger refuses the settlement for good. What has no outcome yet fails
 	// at At: charging → failed.
 	Dispute struct {
@@ -232,6 +236,9 @@ func (c Close) apply(r *Record) step {
 		return impossible
 	}
 	r.State, r.Balance = StateSucceeded, c.Balance
+	if c.At.After(r.CompletedAt) {
+		r.CompletedAt = c.At
+	}
 	if r.Published == 0 {
 		r.State = StateFailed
 	}
@@ -259,7 +266,7 @@ func (c Dispute) apply(r *Record) step {
 		return impossible
 	}
 	r.Dispute = cmp.Or(shortened(c.Detail), "no reason given")
-	return Close{Balance: c.Balance}.apply(r)
+	return Close{Balance: c.Balance, At: c.At}.apply(r)
 }
 
 func (c Resolve) apply(r *Record) step {

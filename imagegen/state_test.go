@@ -190,7 +190,9 @@ func TestReserves(t *testing.T) {
 	is.True(!r.Reserves(time.Unix(0, 0))) // no key
 	r.IdempotencyKey = "k"
 	is.True(r.Reserves(time.Unix(1e9, 0))) // as long as it runs
-	r.CompletedAt = time.Unix(1000, 0)
+	r.State, r.CompletedAt = imagegen.StateSettling, time.Unix(1000, 0)
+	is.True(r.Reserves(time.Unix(1e9, 0))) // what came of it is known, and it has not ended
+	r.State = imagegen.StateSucceeded
 	is.True(r.Reserves(time.Unix(1000+24*3600-1, 0)))
 	is.True(!r.Reserves(time.Unix(1000+24*3600, 0)))
 }

@@ -228,6 +228,27 @@ type Inspector interface {
 	Unsettled(ctx context.Context, after GenerationID, n int) (records []Record, total int, err error)
 }
 
+// Timekeeper is implemented by a Store that judges the time: a leap of its wall clock is not believed
+// until somebody confirms it. Optional: without it the time is that of Config.Now.
+//
+// In doubt is a clock that ran ahead of the time that passed by more than an hour while the Store was
+// open, or that is behind what was told or written by more than five minutes. That the process was
+// not running, or the machine slept, is none. A doubt lasts until the clock is put right or confirmed,
+// also over a restart of a Store that survives one.
+type Timekeeper interface {
+	// Now is the time by which credits, keys, idempotency keys, waiting work and what is retained come
+	// to their end. In doubt it is the last undoubted time and what has passed since. It falls only by
+	// a confirmation.
+	Now() time.Time
+
+	// ClockInDoubt tells how far the wall clock is ahead; below 0 it is behind.
+	ClockInDoubt() (leap time.Duration, doubt bool)
+
+	// ConfirmClock believes the wall clock as it is, and writes that down. What has lapsed stays lapsed.
+	// Without a doubt it does nothing.
+	ConfirmClock(ctx context.Context) error
+}
+
 // Readier is implemented by a Store that can tell beforehand that it would refuse a generation:
 // the disk is full, a fault has stopped it, its clock is in doubt. Optional.
 type Readier interface {

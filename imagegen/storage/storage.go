@@ -21,14 +21,15 @@ import (
 type Options struct {
 	MustExist bool             // refuse to begin anew where there is no database
 	MinFree   int64            // bytes of the disk below which new work is refused; 0: 64 MiB
-	Now       func() time.Time // nil: time.Now
+	Now       func() time.Time // the wall clock, which is judged; nil: time.Now
 	Log       *slog.Logger     // nil: silent
 }
 
 // DB is an open directory. It is an [imagegen.JointStore], which holds users and keys too, and the
 // [imagegen.Bookkeeper] that commits with it: Charge, Settle, Grant, Revoke, Lots, History. It is an
 // [imagegen.ImageStore], [imagegen.Spool], [imagegen.LoginStore], [imagegen.DayBook], [imagegen.Inspector],
-// [imagegen.TrailStore], [imagegen.Auditor] and [imagegen.Readier] as well. It is safe for concurrent use.
+// [imagegen.TrailStore], [imagegen.Auditor], [imagegen.Readier] and [imagegen.Timekeeper] as well. It is safe for
+// concurrent use.
 //
 // Once the outcome of a commit is unknown it writes no more, see Failed. Where a write comes back
 // with [imagegen.ErrNotApplied], it changed nothing.
@@ -78,6 +79,7 @@ var (
 	_ imagegen.Spool      = (*DB)(nil)
 	_ imagegen.Auditor    = (*DB)(nil)
 	_ imagegen.Readier    = (*DB)(nil)
+	_ imagegen.Timekeeper = (*DB)(nil)
 )
 
 // Open opens a directory, or begins anew in one that is absent or empty. o may be nil. Whoever
@@ -169,11 +171,17 @@ func (db *DB) openFiles() (err error) {
 	return err
 }
 
+// loggedGap is the shortest pause that is told of.
+const loggedGap = time.Hour
+
 func (db *DB) openTables() (err error) {
 	if db.clock, err = ledger.New(db.file, db.now); err != nil {
 		return err
 	}
-	t := tables.New(db.file, db.clock, db.now)
+	if gap := db.clock.Gap(); gap >= loggedGap {
+		db.log.Info("time went on while nobody had the directory open", "gap", gap.Round(time.Second).String())
+	}
+	t := tables.New(db.file, db.clock)
 	t.OnDamage = func(err error) { db.log.Error("the database is damaged; run an audit", "error", err) }
 	db.tables = t
 	db.store, db.inspector, db.logins, db.books, db.daybook = t, t, t, db.clock, db.clock
@@ -214,26 +222,16 @@ func (db *DB) Ready(context.Context) error {
 	if err := db.Err(); err != nil {
 		return err
 	}
-	if err := db.clockTrusted(); err != nil {
-		return err
-	}
 	return db.space.forWork()
 }
 
-func (db *DB) clockTrusted() error {
-	if jump, doubt := db.ClockInDoubt(); doubt {
-		return fmt.Errorf("storage: the clock jumped ahead by %v; until that is confirmed (ConfirmClock, or imagegend clock confirm) "+
-			"no credits lapse and nothing is erased by its age", jump.Round(time.Second))
-	}
-	return nil
-}
+// Now implements [imagegen.Timekeeper].
+func (db *DB) Now() time.Time { return db.clock.Now() }
 
-// ClockInDoubt reports whether the clock has jumped ahead by more than 24 hours that nobody has
-// confirmed, and by how much. A directory that nobody had open for so long is such a jump too. Until
-// then no credits lapse, nothing is erased by its age, and the storage is not ready.
-func (db *DB) ClockInDoubt() (jump time.Duration, doubt bool) { return db.clock.ClockInDoubt() }
+// ClockInDoubt implements [imagegen.Timekeeper].
+func (db *DB) ClockInDoubt() (leap time.Duration, doubt bool) { return db.clock.ClockInDoubt() }
 
-// ConfirmClock says that the clock is right.
+// ConfirmClock implements [imagegen.Timekeeper].
 func (db *DB) ConfirmClock(ctx context.Context) error { return db.clock.ConfirmClock(ctx) }
 
 // Joins implements [imagegen.JointStore]: only with this DB itself, not with a wrapper around it.
@@ -253,21 +251,4 @@ func (db *DB) CreateCharged(ctx context.Context, r imagegen.Record, lease time.D
 		return imagegen.Record{}, notApplied(err)
 	}
 	return db.store.CreateCharged(ctx, r, lease)
-}
-
-// TidyTrail implements [imagegen.TrailStore]. While the clock is in doubt it removes nothing.
-func (db *DB) TidyTrail(ctx context.Context, before time.Time) error {
-	if db.clockTrusted() != nil {
-		before = time.Time{}
-	}
-	return db.trails.TidyTrail(ctx, before)
-}
-
-// Ended implements [imagegen.GenerationStore]. While the clock is in doubt it lists none: what has
-// reached its age is erased for good.
-func (db *DB) Ended(ctx context.Context, by time.Time, limit int) ([]imagegen.Record, error) {
-	if db.clockTrusted() != nil {
-		return nil, nil
-	}
-	return db.store.Ended(ctx, by, limit)
 }

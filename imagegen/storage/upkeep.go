@@ -15,37 +15,21 @@ import (
 // upkeepEvery is how often what is in no hurry is looked after.
 const upkeepEvery = time.Minute
 
-// upkeep writes off lapsed credits, sets space aside again after the disk was full, and tells when
-// the clock is in doubt.
+// upkeep writes off lapsed credits, and sets space aside again after the disk was full.
 func (db *DB) upkeep(ctx context.Context) {
 	tick := time.NewTicker(upkeepEvery)
 	defer tick.Stop()
-	for doubtful := false; ; {
-		if err := db.clockTrusted(); err == nil {
-			doubtful = false
-		} else if !doubtful {
-			doubtful = true
-			db.log.Warn("the clock is in doubt", "error", err)
-		}
+	for {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
 			return
 		}
-		if err := db.lapse(ctx); err != nil && ctx.Err() == nil {
+		if err := db.clock.LapseAll(ctx); err != nil && ctx.Err() == nil {
 			db.log.Warn("lapsed credits were not written off", "error", err)
 		}
 		if err := db.space.layBallast(); err != nil {
 			db.log.Warn("no space could be set aside for a full disk", "error", err)
-		}
-	}
-}
-
-func (db *DB) lapse(ctx context.Context) error {
-	for {
-		more, err := db.clock.Lapse(ctx)
-		if err != nil || !more {
-			return err
 		}
 	}
 }

@@ -31,36 +31,54 @@ func TestUpkeep(t *testing.T) {
 	})
 }
 
-// While the clock is in doubt nothing that is old by it is erased, and the storage is not ready; the log
-// says so.
-func TestAClockThatJumps(t *testing.T) {
+// A directory that nobody had open for a weekend is no leap of the clock: the log tells of it, and
+// nothing else.
+func TestPause(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		is, w := is.New(t), work(t, openDir(t, dir, nil))
 		w.fund(10)
 		w.finish(w.begin(1), pixels(1))
-		is.NoErr(w.Ready(t.Context()))
 		is.NoErr(w.Close())
 	})
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		time.Sleep(48 * time.Hour)
+		time.Sleep(60 * time.Hour)
 		var log strings.Builder
 		db := openDir(t, dir, &storage.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
-		synctest.Wait()
-		is.Equal(strings.Count(log.String(), "the clock is in doubt"), 1)
-		err := db.Ready(t.Context())
-		is.True(err != nil && strings.Contains(err.Error(), "48h"))
-		old, err := db.Ended(t.Context(), epoch.Add(time.Hour), 10)
-		is.NoErr(err)
-		is.Equal(len(old), 0)
-		time.Sleep(time.Hour)
-		is.Equal(strings.Count(log.String(), "the clock is in doubt"), 1)
-
-		is.NoErr(db.ConfirmClock(t.Context()))
+		is.Equal(strings.Count(log.String(), "gap=60h0m0s"), 1)
+		_, doubt := db.ClockInDoubt()
+		is.True(!doubt)
 		is.NoErr(db.Ready(t.Context()))
-		old, err = db.Ended(t.Context(), epoch.Add(time.Hour), 10)
+		is.Equal(db.Now(), time.Now().UTC().Round(0))
+		_, err := db.Grant(t.Context(), imagegen.Grant{User: "alice", Credits: 1})
 		is.NoErr(err)
-		is.Equal(len(old), 1)
+		entries, err := db.History(t.Context(), "alice", 0, 1)
+		is.NoErr(err)
+		is.Equal(entries[0].Time, time.Now().UTC().Round(0))
+	})
+}
+
+// A clock that was set back while nobody had the directory open is in doubt, and the storage takes
+// work all the same.
+func TestClockThatIsBehind(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		is, w := is.New(t), work(t, openDir(t, dir, nil))
+		time.Sleep(time.Hour)
+		w.fund(10)
+		is.NoErr(w.Close())
+	})
+	synctest.Test(t, func(t *testing.T) { // whose clock begins anew
+		is, db, start := is.New(t), openDir(t, dir, nil), time.Now().UTC().Round(0)
+		leap, doubt := db.ClockInDoubt()
+		is.True(doubt)
+		is.Equal(leap, -time.Hour)
+		is.NoErr(db.Ready(t.Context()))
+		is.Equal(db.Now(), start.Add(time.Hour))
+		is.NoErr(db.ConfirmClock(t.Context()))
+		_, doubt = db.ClockInDoubt()
+		is.True(!doubt)
+		is.Equal(db.Now(), start)
 	})
 }

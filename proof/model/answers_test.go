@@ -15,7 +15,7 @@ import (
 
 // ask sends an order and goes on; the answer comes in the diary.
 func (w *service) ask(o *order) {
-	o.phase, o.asked, o.sent, o.created = open, time.Now(), w.clock(), w.at(time.Now())
+	o.phase, o.asked, o.created = open, time.Now(), w.at(time.Now())
 	w.foresee(o)
 	w.orders = append(w.orders, o)
 	ctx, hangUp := context.WithCancel(context.WithValue(context.Background(), asking{}, o))

@@ -13,12 +13,18 @@ import (
 // shares no code with the ledger.
 type books struct {
 	clock   clock
-	now     time.Time       // the ledger's, of the operation under way
+	now     time.Time       // of the operation under way: by it lots lapse
+	wall    time.Time       // the wall clock then
+	doubt   bool            // whether it was believed
 	lots    []*imagegen.Lot // as they were granted
+	refunds map[*imagegen.Lot]bool
 	charges map[imagegen.ChargeID]*charged
 	refs    map[string]reference
 	journal []imagegen.Entry
 	upkeep  upkeep
+
+	dates     map[imagegen.UserID]time.Time // of each user's last entry, since the clock was corrected
+	corrected int                           // how many entries were there before that
 }
 
 type charged struct {
@@ -42,13 +48,19 @@ type reference struct {
 }
 
 func newBooks() *books {
-	return &books{charges: map[imagegen.ChargeID]*charged{}, refs: map[string]reference{}}
+	return &books{charges: map[imagegen.ChargeID]*charged{}, refs: map[string]reference{},
+		refunds: map[*imagegen.Lot]bool{}, dates: map[imagegen.UserID]time.Time{}}
 }
 
 // look reads the clock for an operation at a moment, once the upkeep until then is done.
 func (b *books) look(at time.Time) {
 	b.catchUp(at)
-	b.now = b.clock.now(at)
+	b.read(at)
+}
+
+func (b *books) read(at time.Time) {
+	b.doubt = b.clock.doubtful(at)
+	b.now, b.wall = b.clock.now(at), b.clock.wall(at)
 }
 
 func (b *books) lapsed(l *imagegen.Lot) bool { return !l.Expires.IsZero() && !b.now.Before(l.Expires) }
@@ -191,14 +203,17 @@ func (b *books) settle(id imagegen.ChargeID, used imagegen.Credits) error {
 	return nil
 }
 
-// giveBack returns credits to their lot, or in a new one that lives a day if it has lapsed.
+// giveBack returns credits to their lot or, within a day of its end, in a new one that lives until then.
+// What came back so once does not do so again.
 func (b *books) giveBack(l *imagegen.Lot, c imagegen.Credits) {
+	end := l.Expires.Add(24 * time.Hour)
 	switch {
 	case c == 0:
-	case b.lapsed(l):
+	case b.lapsed(l) && !b.refunds[l] && b.now.Before(end):
 		l.Moved += c
-		b.lots = append(b.lots, &imagegen.Lot{User: l.User, Granted: c, Remaining: c, Promo: l.Promo, Priority: l.Priority,
-			Effective: b.now, Expires: b.now.Add(24 * time.Hour)})
+		refund := &imagegen.Lot{User: l.User, Granted: c, Remaining: c, Promo: l.Promo, Priority: l.Priority,
+			Effective: b.date(l.User), Expires: end}
+		b.lots, b.refunds[refund] = append(b.lots, refund), true
 	default:
 		l.Remaining += c
 	}

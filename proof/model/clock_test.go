@@ -5,36 +5,86 @@ import (
 	"time"
 )
 
-// clock is what the ledger promises of its time: it never runs backwards, and it does not believe a
-// wall clock that is more than a day ahead of the time that has passed since it last looked.
+// clock is what the service promises of its time: what ends by age ends by the time that passes, and
+// no leap of the wall clock is believed that nobody confirmed.
 type clock struct {
-	skew atomic.Int64 // of the wall clock, in nanoseconds
-	told time.Time    // the latest time; zero: there is nothing to compare with
-	at   time.Time    // when that was, by the time that really passes
+	skew    atomic.Int64 // of the wall clock, in nanoseconds
+	told    time.Time    // the time at a moment; zero: there is nothing to compare with
+	at      time.Time    // that moment, by the time that really passes
+	written time.Time    // the latest time in the journal since the last correction
+	steady  time.Time    // what delays were measured from at the moment opened: they know no leap
+	opened  time.Time
 }
 
-const believed = 24 * time.Hour
+const (
+	tooFarAhead  = time.Hour
+	tooFarBehind = 5 * time.Minute
+)
 
-// now is the ledger's time at a moment of real time.
+// now is the time at a moment that really passes.
 func (c *clock) now(real time.Time) time.Time {
-	switch wall := c.wall(real); {
-	case c.doubtful(real):
-		c.set(c.told.Add(real.Sub(c.at)), real)
-	case wall.After(c.told):
-		c.set(wall, real)
+	now, _ := c.judge(real)
+	c.set(now, real)
+	return now
+}
+
+func (c *clock) doubtful(real time.Time) bool {
+	_, doubt := c.judge(real)
+	return doubt
+}
+
+func (c *clock) judge(real time.Time) (now time.Time, doubt bool) {
+	wall := c.wall(real)
+	if c.told.IsZero() {
+		return wall, false
 	}
-	return c.told
+	passed := real.Sub(c.at)
+	expected := c.told.Add(passed)
+	switch behind := expected.Sub(wall); {
+	case -behind > tooFarAhead, behind > tooFarBehind, c.written.Sub(wall) > tooFarBehind:
+		return expected, true
+	case behind <= 0:
+		return wall, false
+	case behind >= time.Second: // it slows down until the wall clock has caught up
+		return later(wall, c.told.Add(passed/2)), false
+	}
+	return later(wall, c.told), false
 }
 
 func (c *clock) wall(real time.Time) time.Time { return real.Add(c.ahead()).UTC().Round(0) }
 
-func (c *clock) doubtful(real time.Time) bool {
-	passed := real.Sub(c.at)
-	return !c.told.IsZero() && c.wall(real).Sub(c.told.Add(passed)) > believed
+func (c *clock) set(told, real time.Time) {
+	if c.told.IsZero() {
+		c.steady, c.opened = told, real
+	}
+	c.told, c.at = told, real
 }
 
-func (c *clock) set(told, real time.Time) { c.told, c.at = told, real }
+// delaysBy is the time that delays are measured by.
+func (c *clock) delaysBy(real time.Time) time.Time {
+	c.now(real)
+	return c.steady.Add(real.Sub(c.opened))
+}
 
 func (c *clock) ahead() time.Duration { return time.Duration(c.skew.Load()) }
 
 func (c *clock) jump(by time.Duration) { c.skew.Add(int64(by)) }
+
+// note is what survives a process of its clock.
+type note struct {
+	at    time.Time
+	doubt bool
+	skew  time.Duration
+}
+
+// resume goes on after a pause, which is no leap.
+func (c *clock) resume(n note, written, real time.Time) {
+	from, now := n.at, c.wall(real).Add(-n.skew)
+	if !n.doubt {
+		from = later(n.at, written)
+	}
+	c.told, c.written = time.Time{}, written
+	if !from.IsZero() {
+		c.set(later(from, now), real)
+	}
+}

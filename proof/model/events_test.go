@@ -52,12 +52,12 @@ func (w *service) accepted(h happening) {
 func (w *service) begun(h happening) {
 	w.Helper()
 	o := w.byID[imagegen.GenerationID(h.call.Key)]
-	now := h.at.Add(w.books.clock.ahead())
+	now := w.books.clock.now(h.at)
 	switch {
 	case o == nil || w.dead:
 		w.Fatalf("the provider was called for %s", h.call.Key)
-	case o.phase == queued && !now.Before(o.notBefore) && !(o.request.Async && o.tooOld(now)):
-	case o.phase == lost && !o.hopeless(now), o.phase == running && w.unsettled && !o.hopeless(now):
+	case o.phase == queued && !h.at.Before(o.notBefore) && !(o.request.Async && o.tooOld(now)):
+	case o.phase == lost && !o.hopeless(now):
 		o.tries = o.triesIfLost()
 	default:
 		w.Fatalf("%#v: an attempt began", o)
@@ -67,7 +67,7 @@ func (w *service) begun(h happening) {
 	}
 	o.phase, o.call, o.pictures, o.began, o.limit = running, h.call, nil, h.at, attemptTimeout
 	if !o.request.Async {
-		o.limit -= now.Sub(o.sent) // it waited for a slot
+		o.limit -= h.at.Sub(o.asked) // it waited for a slot
 	}
 	w.calls = append(w.calls, h.call)
 	slices.SortFunc(w.calls, func(a, b *upcall) int { return bytes.Compare([]byte(a.Key), []byte(b.Key)) })
@@ -84,13 +84,13 @@ func (w *service) left(h happening) {
 	case w.dead:
 		o.lose()
 		return
-	case errors.Is(h.err, imagegen.ErrStale) && !w.unsettled, errors.Is(h.err, imagegen.ErrStopping) && w.up:
+	case errors.Is(h.err, imagegen.ErrStale), errors.Is(h.err, imagegen.ErrStopping) && w.up:
 		w.Fatalf("%#v: its attempt was ended: %v", o, h.err)
 	case h.err != nil && h.err.Error() == timeLimit && h.at.Sub(o.began) != max(o.limit, 0)+h.call.stagger:
 		w.Fatalf("%#v: reached its limit of %v after %v", o, o.limit, h.at.Sub(o.began))
 	}
 	o.call = nil
-	o.conclude(h.err, h.at.Add(w.books.clock.ahead()), h.at)
+	o.conclude(h.err, w.books.clock.now(h.at), h.at)
 }
 
 const timeLimit = "imagegen: the attempt reached its time limit"
@@ -99,12 +99,12 @@ const timeLimit = "imagegen: the attempt reached its time limit"
 func (w *service) settled(h happening) {
 	w.Helper()
 	o := w.byID[h.id]
-	now := h.at.Add(w.books.clock.ahead())
+	now := w.books.clock.now(h.at)
 	switch {
 	case o != nil && o.phase == concluding:
 	case o != nil && h.failed && o.phase == queued && o.request.Async && o.tooOld(now): // it waited too long
 		o.failure = imagegen.ClassUnknown
-	case o != nil && h.failed && (o.phase == lost || o.phase == running && w.unsettled) && o.hopeless(now):
+	case o != nil && h.failed && o.phase == lost && o.hopeless(now):
 		o.lose()
 		o.failure = imagegen.ClassUnknown
 	default:
@@ -134,15 +134,5 @@ func (w *service) count(o *order) {
 		w.met.Add("failed", 1)
 	default:
 		w.met.Add("partial", 1)
-	}
-}
-
-// attended checks that every order that runs has its call.
-func (w *service) attended() {
-	w.Helper()
-	for _, o := range w.orders {
-		if o.phase == running && !slices.Contains(w.calls, o.call) {
-			w.Fatalf("%#v: its provider has returned", o)
-		}
 	}
 }

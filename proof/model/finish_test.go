@@ -65,7 +65,7 @@ func (w *service) leftOver(published map[imagegen.ImageID]bool) {
 func (w *service) forgottenKey(v imagegen.Violation) bool {
 	o := w.byID[imagegen.GenerationID(v.Subject)]
 	forgotten := v.Rule == "index" && strings.HasPrefix(v.Detail, "its idempotency key is not in") &&
-		o != nil && !o.holds(w.clock()) &&
+		o != nil && !o.holds(w.books.clock.now(time.Now())) &&
 		slices.ContainsFunc(w.orders, func(p *order) bool {
 			return p.id == "" && p.done && p.user == o.user && p.request.IdempotencyKey == o.request.IdempotencyKey && !o.holds(p.created)
 		})

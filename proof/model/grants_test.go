@@ -22,7 +22,7 @@ func (b *books) grant(g imagegen.Grant) (*imagegen.Lot, error) {
 	}
 	b.writeOff(g.User)
 	l := &imagegen.Lot{User: g.User, Granted: g.Credits, Remaining: g.Credits, Promo: g.Promo, Priority: g.Priority,
-		Effective: b.now, Expires: g.Expires, Ref: g.Ref}
+		Effective: b.date(g.User), Expires: g.Expires, Ref: g.Ref}
 	b.lots = append(b.lots, l)
 	e := b.enter(imagegen.Entry{Kind: imagegen.EntryGrant, User: g.User, Ref: g.Ref, Credits: g.Credits})
 	b.remember(g.Ref, reference{entry: e, lot: l})

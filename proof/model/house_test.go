@@ -20,12 +20,7 @@ type database interface {
 	imagegen.ImageStore
 	imagegen.Spool
 	imagegen.Auditor
-}
-
-// clerk is a ledger that can be told that the clock is right.
-type clerk interface {
-	ConfirmClock(ctx context.Context) error
-	ClockInDoubt() (jump time.Duration, doubt bool)
+	imagegen.Timekeeper
 }
 
 // house is one storage, opened, and opened again.

@@ -9,15 +9,26 @@ import (
 
 // enter writes a line of the journal. Call it when the lots are as they are to be.
 func (b *books) enter(e imagegen.Entry) imagegen.Entry {
-	e.Seq, e.Time = uint64(len(b.journal)+1), b.now
+	e.Seq, e.Time = uint64(len(b.journal)+1), b.date(e.User)
+	if e.User != "" {
+		b.dates[e.User] = e.Time
+	}
 	for _, l := range b.lots {
 		if e.User != "" && l.User == e.User {
 			e.Balance += l.Remaining
 		}
 	}
 	b.journal = append(b.journal, e)
+	if b.doubt { // both outlast the process
+		b.clock.written = later(b.clock.written, e.Time)
+		b.note()
+	}
 	return e
 }
+
+// date is the time of a user's next entry: the wall clock's, though never before the user's last since
+// the clock was corrected.
+func (b *books) date(u imagegen.UserID) time.Time { return later(b.wall, b.dates[u]) }
 
 // writeOff enters what a user has lost by now; it counts no more either way.
 func (b *books) writeOff(u imagegen.UserID) {
@@ -46,7 +57,7 @@ func (b *books) history(u imagegen.UserID, before uint64, limit int) (page []ima
 // upkeep is what the default storage does by itself each minute.
 type upkeep struct {
 	next time.Time // zero: it does none
-	seen time.Time // the ledger's time that was written down last
+	seen note      // the time that was written down last
 }
 
 const (
@@ -58,13 +69,11 @@ const (
 func (b *books) opened() {
 	now := time.Now()
 	b.upkeep.next = now.Add(upkeepEvery)
-	b.clock.told = time.Time{}
-	if n := len(b.journal); n > 0 {
-		b.clock.set(b.journal[n-1].Time, now)
+	var written time.Time
+	for _, e := range b.journal[b.corrected:] {
+		written = later(written, e.Time)
 	}
-	if b.upkeep.seen.After(b.clock.told) {
-		b.clock.set(b.upkeep.seen, now)
-	}
+	b.clock.resume(b.upkeep.seen, written, now)
 }
 
 // catchUp does the upkeep that was due until a moment.
@@ -73,13 +82,22 @@ func (b *books) catchUp(until time.Time) {
 		return
 	}
 	for ; !b.upkeep.next.After(until); b.upkeep.next = b.upkeep.next.Add(upkeepEvery) {
-		b.now = b.clock.now(b.upkeep.next)
+		b.read(b.upkeep.next)
 		for _, u := range b.users() {
 			b.writeOff(u)
 		}
-		if b.now.Sub(b.upkeep.seen) >= rememberEvery {
-			b.upkeep.seen = b.now
-		}
+		b.note()
+	}
+}
+
+// note writes the time down now and then, and where a doubt has begun or ended.
+func (b *books) note() {
+	if former := b.upkeep.seen; former.doubt == b.doubt && b.now.Sub(former.at) < rememberEvery {
+		return
+	}
+	b.upkeep.seen = note{at: b.now}
+	if b.doubt {
+		b.upkeep.seen = note{b.now, true, b.wall.Sub(b.now)}
 	}
 }
 
@@ -91,14 +109,18 @@ func (b *books) users() (users []imagegen.UserID) {
 	return slices.Compact(users)
 }
 
-// confirmClock believes the wall clock.
+// confirmClock believes the wall clock. What has lapsed stays lapsed.
 func (b *books) confirmClock() {
-	b.look(time.Now())
 	now := time.Now()
-	if !b.clock.doubtful(now) {
+	b.look(now)
+	if !b.doubt {
 		return
 	}
-	b.clock.set(b.clock.wall(now), now)
-	b.now = b.clock.told
+	for _, u := range b.users() {
+		b.writeOff(u)
+	}
+	b.now, b.doubt, b.upkeep.seen = b.wall, false, note{at: b.wall}
+	b.clock.set(b.wall, now)
+	b.clock.written, b.corrected, b.dates = b.wall, len(b.journal), map[imagegen.UserID]time.Time{}
 	b.enter(imagegen.Entry{Kind: "clock"})
 }

@@ -38,15 +38,20 @@ func (w *service) sleep(t *rapid.T) {
 	time.Sleep(pick(t, "sleep", time.Second, 7*time.Second, time.Minute, 31*time.Second, 3*time.Minute))
 }
 
-// jump moves the clock ahead, and gives leases that ended by it the time to be noticed.
+// jump moves the wall clock. No lease ends by it, and nothing waits longer or shorter.
 func (w *service) jump(t *rapid.T) {
 	w.books.look(time.Now())
-	w.books.clock.jump(pick(t, "jump", time.Hour, 5*time.Second, 3*time.Hour, 12*time.Hour))
-	w.unsettled = true
-	time.Sleep(recovered)
-	w.quiet()
-	w.attended()
-	w.unsettled = false
+	w.books.clock.jump(pick(t, "jump", time.Hour, 5*time.Second, 3*time.Hour, 25*time.Hour, -25*time.Hour, -2*time.Hour, 12*time.Hour))
+	w.Now() // the next leap counts from here
+	w.books.look(time.Now())
+}
+
+// confirm says that the wall clock is right.
+func (w *service) confirm(*rapid.T) {
+	if err := w.ConfirmClock(w.Context()); err != nil {
+		w.Fatal(err)
+	}
+	w.books.confirmClock()
 }
 
 // recovered is how long it takes at most until a lease that has ended is noticed on both sides.
@@ -86,10 +91,29 @@ func (w *service) restart(t *rapid.T) {
 func (w *service) start(t *rapid.T) {
 	if w.durable() && w.process != nil {
 		w.house.close(t)
+		by := w.books.clock.delaysBy(time.Now())
 		w.house.open(t)
 		w.books.opened()
+		w.delayAnew(!w.books.clock.delaysBy(time.Now()).Equal(by))
 	}
 	full := w.process != nil && w.gate.full.Load()
-	w.process = newProcess(t, w.database, w.ledger(), w.shelf, w.clock, w.diary)
+	w.process = newProcess(t, w.database, w.ledger(), w.shelf, w.diary)
 	w.gate.full.Store(full)
 }
+
+// delayAnew is what a start makes of delays that were written by a clock that has leapt since: none
+// takes longer from then on than it was to take.
+func (w *service) delayAnew(leapt bool) {
+	for _, o := range w.orders {
+		if o.phase != queued || !leapt && !o.misdated {
+			continue
+		}
+		o.misdated = true
+		if o.patience = time.Now().Add(longestWait); time.Now().Before(o.notBefore) {
+			o.notBefore = time.Now()
+		}
+	}
+}
+
+// longestWait is how long a provider may ask to wait at most.
+const longestWait = time.Minute

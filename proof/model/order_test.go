@@ -14,7 +14,6 @@ type order struct {
 	user    imagegen.UserID
 	request imagegen.GenerateRequest
 	asked   time.Time // real
-	sent    time.Time // the same by the clock of the service
 	created time.Time // as it writes that down
 
 	hangUp func()
@@ -32,8 +31,9 @@ type order struct {
 	pictures  []pictured // of the attempt; of the generation, once it has ended
 	job       []byte
 	tries     int       // used up
-	notBefore time.Time // by the clock of the service
-	patience  time.Time // real; it is claimed by then, whatever the clock did
+	notBefore time.Time // real: no leap of the clock makes it wait longer or shorter
+	patience  time.Time // real; it is claimed by then
+	misdated  bool      // its delay was written by a clock that has leapt since
 	away      time.Time // when its attempt was lost
 	completed time.Time
 	failure   imagegen.Class
@@ -175,11 +175,11 @@ func (o *order) conclude(err error, now, real time.Time) {
 	case errors.Is(err, imagegen.ErrStale):
 		o.lose()
 	case again && errors.Is(err, imagegen.ErrStopping): // costs no try
-		o.release(now, real)
+		o.release(real)
 	case again && len(o.pictures) == 0 && failure != nil && failure.Class.Transient() && o.tries < len(backoff):
 		wait := max(backoff[o.tries], min(failure.RetryAfter, time.Minute))
 		o.tries++
-		o.release(now.Add(wait), real.Add(wait))
+		o.release(real.Add(wait))
 	default:
 		o.phase = concluding
 		o.failure = imagegen.ClassUnknown
@@ -189,8 +189,8 @@ func (o *order) conclude(err error, now, real time.Time) {
 	}
 }
 
-func (o *order) release(due, real time.Time) {
-	o.phase, o.notBefore, o.patience, o.pictures = queued, due, real, nil
+func (o *order) release(due time.Time) {
+	o.phase, o.notBefore, o.patience, o.misdated, o.pictures = queued, due, due, false, nil
 }
 
 // lose is what a crash does to an attempt, or another that took over.

@@ -39,10 +39,9 @@ var prices = map[string]imagegen.Credits{"plain": 1, "dear": 3}
 
 type asking struct{} // key of the order in a context
 
-func newProcess(t *rapid.T, db database, ledger imagegen.Ledger, shelf *shelf, now func() time.Time, d *diary) *process {
+func newProcess(t *rapid.T, db database, ledger imagegen.Ledger, shelf *shelf, d *diary) *process {
 	g := &gate{database: db, shelf: shelf}
-	cfg := imagegen.Config{Store: g, Ledger: ledger, Images: g, Spool: db, Now: now, MaxWaiting: -1, // a repetition is told at once what it repeats
-
+	cfg := imagegen.Config{Store: g, Ledger: ledger, Images: g, Spool: db, MaxWaiting: -1, // a repetition is told at once what it repeats
 		Concurrency: concurrency, MaxQueued: maxQueued, SlotWait: slotWait, AttemptTimeout: attemptTimeout, Backoff: backoff,
 		Lease: lease, MaxAge: maxAge}
 	for _, name := range []string{"plain", "dear"} {

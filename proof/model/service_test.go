@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -42,13 +43,12 @@ type service struct {
 	diary *diary
 	met   *figures.Figures
 
-	orders    []*order
-	byID      map[imagegen.GenerationID]*order
-	holders   map[holder]*order // of idempotency keys
-	calls     []*upcall         // under way
-	grants    int
-	pictures  int
-	unsettled bool // leases may have ended under attempts that are under way
+	orders   []*order
+	byID     map[imagegen.GenerationID]*order
+	holders  map[holder]*order // of idempotency keys
+	calls    []*upcall         // under way
+	grants   int
+	pictures int
 }
 
 type holder struct {
@@ -59,7 +59,7 @@ type holder struct {
 func newService(t *rapid.T, s setup, met *figures.Figures) *service {
 	w := &service{T: t, books: newBooks(), shelf: &shelf{images: map[imagegen.ImageKey]bool{}}, diary: &diary{}, met: met,
 		byID: map[imagegen.GenerationID]*order{}, holders: map[holder]*order{}}
-	w.house = s.open(t, w.clock)
+	w.house = s.open(t, w.wall)
 	if s.outside {
 		w.till = newTill()
 		w.excused = w.forgottenKey
@@ -76,12 +76,12 @@ func newService(t *rapid.T, s setup, met *figures.Figures) *service {
 	return w
 }
 
-// clock is that of the service.
-func (w *service) clock() time.Time { return time.Now().Add(w.books.clock.ahead()) }
+// wall is the wall clock of the service.
+func (w *service) wall() time.Time { return time.Now().Add(w.books.clock.ahead()) }
 
 // at is a moment as the service writes it down.
 func (w *service) at(real time.Time) time.Time {
-	return real.Add(w.books.clock.ahead()).UTC().Truncate(time.Millisecond)
+	return w.books.clock.now(real).Truncate(time.Millisecond)
 }
 
 func (w *service) ledger() imagegen.Ledger {
@@ -118,6 +118,7 @@ func (w *service) actions() map[string]func(*rapid.T) {
 	step(1, "look", w.look)
 	step(1, "erase", w.erase)
 	step(1, "jump", w.jump)
+	step(1, "confirm", w.confirm)
 	step(1, "fill", w.fill)
 	step(1, "drain", w.drain)
 	step(1, "crash", w.die)
@@ -131,16 +132,42 @@ func (w *service) actions() map[string]func(*rapid.T) {
 func (w *service) quiet() {
 	w.Helper()
 	synctest.Wait()
-	for _, h := range inOrder(w.diary.read()) {
-		w.read(h)
+	lines := inOrder(w.diary.read())
+	for i := range lines {
+		w.read(w.refundedFirst(lines[i:]))
 	}
 	for _, o := range w.orders {
 		if o.phase != concluding {
 			continue
 		}
-		if !w.unsettled {
-			w.Fatalf("%s came to its end, and was not settled", o.request.Prompt)
-		}
-		o.lose()
+		w.Fatalf("%s came to its end, and was not settled", o.request.Prompt)
 	}
 }
+
+// refundedFirst takes a refund of the same moment before an order that was accepted after it. Who
+// settles work that waited too long tells of it once that is done, and others go on meanwhile: which
+// was first, the journal knows.
+func (w *service) refundedFirst(lines []happening) happening {
+	first := lines[0]
+	if first.kind != accepted || first.order == nil || w.till != nil {
+		return first
+	}
+	journal, err := w.History(w.Context(), first.order.user, 0, len(lines)+mostLapsed) // newest first
+	if err != nil {
+		w.Fatal(err)
+	}
+	place := func(k imagegen.EntryKind, id imagegen.GenerationID) int {
+		return slices.IndexFunc(journal, func(e imagegen.Entry) bool { return e.Kind == k && e.Charge == imagegen.ChargeID(id) })
+	}
+	charged := place(imagegen.EntryCharge, first.id)
+	for i, h := range lines {
+		if charged >= 0 && h.kind == settled && h.at.Equal(first.at) && place(imagegen.EntrySettle, h.id) > charged {
+			copy(lines[1:i+1], lines[:i])
+			return h
+		}
+	}
+	return first
+}
+
+// mostLapsed is more than what can have been written off beside the entries of one moment.
+const mostLapsed = 50

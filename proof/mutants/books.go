@@ -58,8 +58,8 @@ var ofBooks = []mutant{
 	{
 		name: "lapsed-credits-return", breaks: "credits whose lot lapsed meanwhile come back in a lot that lives",
 		file:    "imagegen/storage/internal/ledger/charge.go",
-		old:     `if rest > 0 && l.lapsed(b.now) {`,
-		new:     `if rest < 0 && l.lapsed(b.now) {`,
+		old:     `rest > 0 && l.lapsed(b.now) && b.now.Before(until) {`,
+		new:     `rest < 0 && l.lapsed(b.now) && b.now.Before(until) {`,
 		catcher: catcher{pkg: books, run: "TestRefundAfterExpiry"},
 	},
 	{
@@ -91,18 +91,48 @@ var ofBooks = []mutant{
 		catcher: catcher{pkg: books, run: "TestContract|TestCheckCounts"},
 	},
 	{
-		name: "clock-runs-back", breaks: "the ledger's time never runs backwards",
-		file:    "imagegen/storage/internal/ledger/clock.go",
-		old:     `case wall.After(c.last):`,
-		new:     `case !wall.Equal(c.last):`,
-		catcher: catcher{pkg: books, run: "TestClockNeverRunsBackwards"},
+		name: "refund-renews-itself", breaks: "a refund does not outlive the first expiry of its credits by more than a day",
+		file:    "imagegen/storage/internal/ledger/lot.go",
+		old:     `if l.refund {`,
+		new:     `if l.refund && l.Promo && !l.Promo {`,
+		catcher: catcher{pkg: books, run: "TestRefundsDoNotRenewThemselves"},
+	},
+	{
+		name: "clock-runs-back", breaks: "a clock that is set back is in doubt",
+		file:    "imagegen/storage/internal/clock/clock.go",
+		old:     `case ahead > longestLeap, ahead < -longestLag:`,
+		new:     `case ahead > longestLeap:`,
+		catcher: catcher{pkg: books, run: "TestClockIsSetBack"},
+	},
+	{
+		name: "account-time-falls", breaks: "an account's time falls only where the clock was corrected",
+		file:    "imagegen/storage/internal/ledger/account.go",
+		old:     `if a.epoch == e.epoch && e.Time.Before(a.last) {`,
+		new:     `if a.epoch == e.epoch && e.Time.Equal(a.last) {`,
+		catcher: catcher{pkg: books, run: "TestClockIsPutRight"},
+	},
+	{
+		name: "restart-ends-doubt", breaks: "a doubt about the clock outlasts a restart",
+		file: "imagegen/storage/internal/ledger/clock.go",
+		old: `	return b.rememberTime()
+}`,
+		new: `	return nil
+}`,
+		catcher: catcher{pkg: books, run: "TestClockLeapsAhead"},
+	},
+	{
+		name: "key-freed-by-outcome", breaks: "a generation keeps its idempotency key until it has ended",
+		file:    "imagegen/record.go",
+		old:     `case r.Unsettled(): //`,
+		new:     `case r.CompletedAt.IsZero(): //`,
+		catcher: catcher{pkg: core, run: "TestReserves"},
 	},
 	{
 		name: "jump-believed", breaks: "a clock that jumps ahead lapses no credits",
-		file:    "imagegen/storage/internal/ledger/clock.go",
-		old:     `case !c.last.IsZero() && jump > longestJump:`,
-		new:     `case c.last.IsZero() && jump > longestJump:`,
-		catcher: catcher{pkg: books, run: "TestClockInDoubt"},
+		file:    "imagegen/storage/internal/clock/clock.go",
+		old:     `case ahead > longestLeap, ahead < -longestLag:`,
+		new:     `case ahead < -longestLag:`,
+		catcher: catcher{pkg: books, run: "TestClockLeapsAhead"},
 	},
 	{
 		name: "memory-not-isolated", breaks: "ErrNotApplied means that nothing was written, in memory too",

@@ -96,7 +96,7 @@ var ofRefusals = []mutant{
 	{
 		name: "reservation-apart", breaks: "two requests with one idempotency key are charged once",
 		file: "imagegen/storage/internal/tables/joint.go",
-		old: `	at := t.books.Now()
+		old: `	at := t.books.Read()
 	return t.write(ctx, func(tx kv.Tx, now time.Time) (row, error) {
 		stands, err := load(tx, r.ID)
 		to := stands
@@ -105,7 +105,7 @@ var ofRefusals = []mutant{
 			to = row{Record: r, joint: true}
 			err = checkAsked(tx, r)
 `,
-		new: `	at := t.books.Now()
+		new: `	at := t.books.Read()
 	if err := t.db.View(ctx, func(tx kv.Tx) error { return checkAsked(tx, r) }); err != nil {
 		return imagegen.Record{}, err
 	}

@@ -47,7 +47,7 @@ func (h *host) boot() *process {
 	store := farStore{w.db, l}
 	ledger := farLedger{w.books, l}
 	cfg := imagegen.Config{Store: store, Ledger: ledger, Images: farShelf{w.shelf, l}, Spool: farShelf{w.shelf, l},
-		Policy: imagegen.QualityFirst, Concurrency: w.plan.concurrency, MaxQueued: w.plan.maxQueued, SlotWait: 15 * time.Second, Now: w.now,
+		Policy: imagegen.QualityFirst, Concurrency: w.plan.concurrency, MaxQueued: w.plan.maxQueued, SlotWait: 15 * time.Second,
 		LedgerTries: 2, // few, so that many fail for good
 		Models:      []imagegen.Model{{ID: model, Provider: hell{w.upstream.provide}, Credits: prices}}}
 	if w.plan.joint {

@@ -15,6 +15,15 @@ type farStore struct {
 	l *link
 }
 
+// The time of a store is told from near.
+var _ imagegen.Timekeeper = farStore{}
+
+func (s farStore) Now() time.Time { return s.l.w.db.Now() }
+
+func (s farStore) ClockInDoubt() (time.Duration, bool) { return s.l.w.db.ClockInDoubt() }
+
+func (s farStore) ConfirmClock(ctx context.Context) error { return s.l.w.db.ConfirmClock(ctx) }
+
 func (s farStore) Create(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
 	return s.creating(ctx, r, func(ctx context.Context) (imagegen.Record, error) { return s.Store.Create(ctx, r, lease) })
 }

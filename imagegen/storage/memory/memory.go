@@ -19,13 +19,14 @@ import (
 
 // Options configure a DB. The zero value is good.
 type Options struct {
-	Now func() time.Time // nil: time.Now
+	Now func() time.Time // the wall clock, which is judged; nil: time.Now
 }
 
 // DB is an [imagegen.JointStore], which holds users and keys too, and the [imagegen.Bookkeeper] that
 // commits with it: Charge, Settle, Grant, Revoke, Lots, History. It is an [imagegen.ImageStore],
 // [imagegen.Spool], [imagegen.LoginStore], [imagegen.DayBook], [imagegen.Inspector],
-// [imagegen.TrailStore] and [imagegen.Auditor] as well. It is safe for concurrent use and needs no closing.
+// [imagegen.Timekeeper], [imagegen.TrailStore] and [imagegen.Auditor] as well. It is safe for concurrent use and needs
+// no closing.
 type DB struct {
 	store
 	inspector
@@ -33,6 +34,7 @@ type DB struct {
 	books
 	daybook
 	trails
+	timekeeper
 	images
 	spool
 	kv *memkv.DB
@@ -44,9 +46,10 @@ type (
 	logins = imagegen.LoginStore
 	books  = imagegen.Bookkeeper
 
-	daybook   = imagegen.DayBook
-	inspector = imagegen.Inspector
-	trails    = imagegen.TrailStore
+	daybook    = imagegen.DayBook
+	inspector  = imagegen.Inspector
+	timekeeper = imagegen.Timekeeper
+	trails     = imagegen.TrailStore
 )
 
 var (
@@ -59,6 +62,7 @@ var (
 	_ imagegen.ImageStore = (*DB)(nil)
 	_ imagegen.Spool      = (*DB)(nil)
 	_ imagegen.Auditor    = (*DB)(nil)
+	_ imagegen.Timekeeper = (*DB)(nil)
 )
 
 // New returns an empty DB. opts may be nil.
@@ -72,8 +76,8 @@ func New(opts *Options) *DB {
 	if err != nil {
 		panic(err) // it reads an empty map
 	}
-	t := tables.New(db, l, now)
-	return &DB{store: t, inspector: t, logins: t, books: l, daybook: l, trails: trail.New(db, now), kv: db}
+	t := tables.New(db, l)
+	return &DB{store: t, inspector: t, logins: t, books: l, daybook: l, timekeeper: l, trails: trail.New(db, now), kv: db}
 }
 
 // Joins implements [imagegen.JointStore]: only with this DB itself, not with a wrapper around it.

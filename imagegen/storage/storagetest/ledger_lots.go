@@ -99,15 +99,17 @@ func testRefundLots(b *bookkeeper) {
 	b.has(alice, 0)
 	b.settle("c", 1)
 	b.has(alice, 5)
-	b.next(5, epoch.Add(26*time.Hour))
+	b.next(5, epoch.Add(25*time.Hour)) // a day after they lapsed
 	lots := b.lots()
 	b.is.Equal(len(lots), 1)
 	b.is.Equal(diff(imagegen.Lot{ID: lots[0].ID, User: alice, Granted: 5, Remaining: 5, Promo: true, Priority: 3,
-		Effective: epoch.Add(2 * time.Hour), Expires: epoch.Add(26 * time.Hour)}, lots[0]), "")
+		Effective: epoch.Add(2 * time.Hour), Expires: epoch.Add(25 * time.Hour)}, lots[0]), "")
 	b.charge("d", 5)
-	b.pass(25 * time.Hour)
-	b.settle("d", 0) // lapsed again, and lives another day
-	b.has(alice, 5)
-	b.pass(24 * time.Hour)
+	b.pass(23*time.Hour - time.Minute)
+	b.settle("d", 2)
+	b.has(alice, 3)
+	b.charge("e", 3)
+	b.pass(time.Minute)
+	b.settle("e", 0) // lapsed again, and for good
 	b.has(alice, 0)
 }

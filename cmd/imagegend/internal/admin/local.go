@@ -188,8 +188,14 @@ func (l *Local) Backup(ctx context.Context, w io.Writer) error {
 
 // Clock implements Service.
 func (l *Local) Clock(context.Context) (Clock, error) {
-	jump, doubt := l.DB.ClockInDoubt()
-	return Clock{InDoubt: doubt, Jump: jump.Round(time.Second).String()}, nil
+	leap, doubt := l.DB.ClockInDoubt()
+	switch leap = leap.Round(time.Second); {
+	case !doubt:
+		return Clock{}, nil
+	case leap < 0:
+		return Clock{InDoubt: true, Leap: fmt.Sprintf("is %v behind what was written or told", -leap)}, nil
+	}
+	return Clock{InDoubt: true, Leap: fmt.Sprintf("leapt ahead by %v", leap)}, nil
 }
 
 // ConfirmClock implements Service.

@@ -141,8 +141,8 @@ func viewGeneration(r imagegen.Record, user string) Generation {
 	return g
 }
 
-// Clock tells whether the ledger trusts the time.
+// Clock tells whether the time is trusted.
 type Clock struct {
 	InDoubt bool   `json:"in_doubt"`
-	Jump    string `json:"jump"` // how far the clock leapt, as a duration
+	Leap    string `json:"leap"` // in doubt: what the clock did, in words
 }

@@ -12,9 +12,10 @@ func (a *app) clock() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "clock",
 		Short: "show or confirm the time after a leap of the clock",
-		Long: "Credits lapse by the clock. When it leaps ahead by more than 24 hours between two operations, or the\n" +
-			"server was off for so long, nothing lapses and nothing is erased by its age, and the server tells that\n" +
-			"it is not ready, until an operator confirms that the new time is right.",
+		Long: "Credits and keys end by the clock. When it leaps ahead by more than an hour while the server runs, or is\n" +
+			"behind what was written, it is in doubt: what ends by its age goes by the time that has passed, and work\n" +
+			"goes on. The doubt ends when the clock is put right, or when an operator confirms that the new time is\n" +
+			"right. That the server was off is no leap.",
 	}
 	show := &cobra.Command{
 		Use: "show", Short: "tell whether the clock is in doubt", Example: "  imagegend clock show", Args: exactly(),
@@ -24,7 +25,7 @@ func (a *app) clock() *cobra.Command {
 				return err
 			}
 			if clock.InDoubt {
-				fmt.Fprintf(a.stdout, "in doubt: the clock leapt ahead by %s; if the time is right now, run imagegend clock confirm\n", clock.Jump)
+				fmt.Fprintf(a.stdout, "in doubt: the clock %s; set it right, and if it is right now, run imagegend clock confirm\n", clock.Leap)
 			} else {
 				fmt.Fprintln(a.stdout, "trusted")
 			}

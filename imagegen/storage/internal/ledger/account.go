@@ -13,6 +13,21 @@ type account struct {
 	Available, Held, Granted, Spent, Expired, Revoked imagegen.Credits
 }
 
+// accountRow is an account as it is stored.
+type accountRow struct {
+	account
+	last  time.Time // of its last entry
+	epoch uint64    // of that
+}
+
+// dated is the time of an entry that comes next: an account's time falls only where its epoch rises.
+func (a accountRow) dated(e entry) time.Time {
+	if a.epoch == e.epoch && e.Time.Before(a.last) {
+		return a.last
+	}
+	return e.Time
+}
+
 // add adds a lot, or a change of one. What went to a refund lot counts there.
 func (a *account) add(l imagegen.Lot) {
 	a.Available += l.Remaining
@@ -42,7 +57,7 @@ func (a *account) fields() []*imagegen.Credits {
 	return []*imagegen.Credits{&a.Available, &a.Held, &a.Granted, &a.Spent, &a.Expired, &a.Revoked}
 }
 
-func readAccount(tx kv.Tx, u imagegen.UserID) (a account) {
+func readAccount(tx kv.Tx, u imagegen.UserID) (a accountRow) {
 	b := tx.Get(accounts, userKey(u))
 	if b == nil {
 		return a
@@ -50,19 +65,22 @@ func readAccount(tx kv.Tx, u imagegen.UserID) (a account) {
 	return decodeAccount(b)
 }
 
-func decodeAccount(b []byte) (a account) {
+func decodeAccount(b []byte) (a accountRow) {
 	r := kv.NewReader(b)
 	for _, f := range a.fields() {
 		*f = imagegen.Credits(r.Int())
 	}
+	a.last, a.epoch = r.Time(), r.Uint()
 	return a
 }
 
-func (a account) write(tx kv.Tx, u imagegen.UserID) {
-	w := make(kv.Writer, 0, 32)
+func (a accountRow) write(tx kv.Tx, u imagegen.UserID) {
+	w := make(kv.Writer, 0, 40)
 	for _, f := range a.fields() {
 		w.Int(int64(*f))
 	}
+	w.Time(a.last)
+	w.Uint(a.epoch)
 	tx.Put(accounts, userKey(u), w)
 }
 

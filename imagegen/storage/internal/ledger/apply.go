@@ -13,18 +13,27 @@ func (b Books) record(e entry) (entry, error) {
 		return e, err
 	}
 	b.tx.Put(journal, kv.Key(e.Seq), stored)
+	if err := b.wrote(e); err != nil {
+		return e, err
+	}
 	return e, apply(b.tx, e)
 }
 
 // chain gives an entry its place at the end of the journal, and returns what is to be stored there.
 func (b Books) chain(e entry) (chained entry, stored []byte) {
 	h := readHead(b.tx)
-	e.Seq, e.Time = h.seq+1, b.now
-	for i := range e.lots {
-		e.lots[i].number(e.Seq, uint64(i))
+	e.Seq, e.Time, e.epoch = h.seq+1, b.at.Wall, h.epoch
+	if e.Kind == entryClock {
+		e.epoch++
 	}
 	if e.User != "" {
-		e.Balance = readAccount(b.tx, e.User).Available + e.Credits
+		a := readAccount(b.tx, e.User)
+		e.Balance = a.Available + e.Credits
+		e.Time = a.dated(e)
+	}
+	for i := range e.lots {
+		e.lots[i].number(e.Seq, uint64(i))
+		e.lots[i].Effective = e.Time
 	}
 	encoded := e.encode()
 	e.hash = kv.Chained(h.hash, encoded)
@@ -34,7 +43,11 @@ func (b Books) chain(e entry) (chained entry, stored []byte) {
 // apply makes the state that an entry leads to. It reads nothing but the entry and the state, so
 // that a replay does the same. An imagegen.Violation: the state would break an invariant.
 func apply(tx kv.Tx, e entry) error {
-	head{e.Seq, e.hash, e.Time}.write(tx)
+	h, err := readHead(tx).then(e)
+	if err != nil {
+		return err
+	}
+	h.write(tx)
 	if e.Ref != "" {
 		tx.Put(refs, kv.Key(e.Ref), kv.Key(e.Seq))
 	}
@@ -64,6 +77,10 @@ func apply(tx kv.Tx, e entry) error {
 
 func applyAccount(tx kv.Tx, e entry) error {
 	a := readAccount(tx, e.User)
+	if !a.dated(e).Equal(e.Time) {
+		return broken("journal time", e.subject(), "it is of %s, and an earlier one of user %q is later", e.Time, e.User)
+	}
+	a.last, a.epoch = e.Time, e.epoch
 	a.post(e)
 	if err := a.check(e.User); err != nil {
 		return err

@@ -3,7 +3,6 @@ package ledger
 import (
 	"cmp"
 	"fmt"
-	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
@@ -80,11 +79,9 @@ func (b Books) Settle(id imagegen.ChargeID, used imagegen.Credits) error {
 	return err
 }
 
-// refundLife is how long credits live at least that come back after their lot lapsed.
-const refundLife = 24 * time.Hour
-
 // giveBack divides what a charge holds: the first of it is spent, the rest goes back to where it
-// came from, in the reverse of the order in which it burnt; where the lot has lapsed, to a refund lot.
+// came from, in the reverse of the order in which it burnt; where the lot has lapsed, to a refund lot,
+// unless that would have lapsed as well.
 func (b Books) giveBack(c chargeRow, used imagegen.Credits) (lines []line, refunds []lot, err error) {
 	for _, held := range c.lines {
 		l, err := getLot(b.tx, held.lot)
@@ -95,10 +92,10 @@ func (b Books) giveBack(c chargeRow, used imagegen.Credits) (lines []line, refun
 		used -= gone
 		rest := held.took - gone
 		settled := line{lot: held.lot, took: held.took, back: rest}
-		if rest > 0 && l.lapsed(b.now) {
+		if until := l.refundExpires(); rest > 0 && l.lapsed(b.now) && b.now.Before(until) {
 			settled.back, settled.moved = 0, rest
-			refunds = append(refunds, lot{Lot: imagegen.Lot{User: c.User, Granted: rest, Remaining: rest, Promo: l.Promo,
-				Priority: l.Priority, Effective: b.now, Expires: b.now.Add(refundLife)}})
+			refunds = append(refunds, lot{refund: true, Lot: imagegen.Lot{User: c.User, Granted: rest, Remaining: rest, Promo: l.Promo,
+				Priority: l.Priority, Expires: until}})
 		}
 		lines = append(lines, settled)
 	}

@@ -77,8 +77,8 @@ func (c *checker) accounts() {
 		u := imagegen.UserID(bytes.TrimSuffix(key, []byte{0}))
 		a := decodeAccount(value)
 		c.found(a.check(u))
-		if sum := cmp.Or(c.sums[u], &account{}); *sum != a {
-			c.violation("account", string(u), "it says %+v, its lots sum to %+v", a, *sum)
+		if sum := cmp.Or(c.sums[u], &account{}); *sum != a.account {
+			c.violation("account", string(u), "it says %+v, its lots sum to %+v", a.account, *sum)
 		}
 		delete(c.sums, u)
 	})

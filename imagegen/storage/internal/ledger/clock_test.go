@@ -13,58 +13,89 @@ import (
 // wallClock is a clock that can be set.
 type wallClock struct{ ahead time.Duration }
 
-func (c *wallClock) now() time.Time { return time.Now().Add(c.ahead) }
+func (c *wallClock) now() time.Time { return time.Now().Add(c.ahead).UTC().Round(0) }
 
 func (f *fixture) inDoubt() bool {
 	_, doubt := f.ClockInDoubt()
 	return doubt
 }
 
-// A jump of more than a day is not believed: nothing lapses but by the time that has passed.
-func TestClockInDoubt(t *testing.T) {
+// last is alice's last entry.
+func (f *fixture) last() imagegen.Entry {
+	f.Helper()
+	entries, err := f.History(f.Context(), "alice", 0, 1)
+	f.is.NoErr(err)
+	f.is.Equal(len(entries), 1)
+	return entries[0]
+}
+
+// A leap of the clock lapses nothing: things end by the time that has passed. Entries carry the wall
+// clock all the same.
+func TestClockLeapsAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, wall := open(t), &wallClock{}
 		f.reopen(wall.now)
-		f.grant(imagegen.Grant{User: "alice", Credits: 10, Expires: time.Now().Add(72 * time.Hour)})
-		time.Sleep(30 * time.Hour) // idle, which is no jump
-		f.is.True(!f.inDoubt())
-		wall.ahead = 24 * time.Hour
-		f.is.True(!f.inDoubt())
-
-		wall.ahead += 24*time.Hour + 1
-		jump, doubt := f.ClockInDoubt()
+		f.grant(imagegen.Grant{User: "alice", Credits: 10, Expires: time.Now().Add(20 * time.Hour)})
+		wall.ahead = 25 * time.Hour
+		leap, doubt := f.ClockInDoubt()
 		f.is.True(doubt)
-		f.is.Equal(jump, 24*time.Hour+1)
-		f.is.Equal(f.credits("alice"), imagegen.Credits(10)) // 54 hours have passed, as far as we know
+		f.is.Equal(leap, 25*time.Hour)
+		f.is.Equal(f.credits("alice"), imagegen.Credits(10))
 		_, err := f.Lapse(t.Context())
 		f.is.NoErr(err)
 		f.charge("c", "alice", 1)
+		f.is.Equal(f.last().Time, wall.now())
 		f.settle("c", 0)
-		f.sound()
-
-		time.Sleep(6 * time.Hour)
-		told := f.Now()
-		wall.ahead = 23 * time.Hour // put right, and a bit too far
-		f.is.Equal(f.Now(), told)
-		wall.ahead = 24 * time.Hour // put right
-		f.is.True(!f.inDoubt())
+		f.reopen(wall.now)
+		f.is.True(f.inDoubt()) // a restart does not end it
 		f.is.Equal(f.credits("alice"), imagegen.Credits(10))
-		time.Sleep(12 * time.Hour)
+
+		time.Sleep(20 * time.Hour)
 		f.is.Equal(f.credits("alice"), imagegen.Credits(0))
+		f.sound()
+	})
+}
+
+// Put right in time, a leap leaves nothing behind; once it dated an entry, it takes a correction.
+func TestClockIsPutRight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, wall := open(t), &wallClock{}
+		f.reopen(wall.now)
+		f.grant(imagegen.Grant{User: "alice", Credits: 10})
+		wall.ahead = 25 * time.Hour
+		f.is.True(f.inDoubt())
+		wall.ahead = 0
+		f.is.True(!f.inDoubt())
+
+		wall.ahead = 25 * time.Hour
+		f.charge("c", "alice", 1)
+		dated := f.last().Time
+		wall.ahead = 0
+		f.is.True(f.inDoubt())
+		f.is.Equal(f.Now(), wall.now()) // which is known all the same
+		f.settle("c", 1)
+		f.is.Equal(f.last().Time, dated) // an account's time does not fall
+		f.grant(imagegen.Grant{User: "bob", Credits: 1})
+		f.is.Equal(f.lots("bob")[0].Effective, wall.now())
+
+		f.is.NoErr(f.ConfirmClock(t.Context()))
+		f.is.True(!f.inDoubt())
+		f.charge("d", "alice", 1)
+		f.is.Equal(f.last().Time, wall.now()) // but where the clock was corrected
+		f.sound()
 	})
 }
 
 func TestClockIsConfirmed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, wall := open(t), &wallClock{}
-		f.grant(imagegen.Grant{User: "alice", Credits: 10, Expires: time.Now().Add(48 * time.Hour)})
+		f.reopen(wall.now)
+		f.grant(imagegen.Grant{User: "alice", Credits: 10, Expires: time.Now().Add(20 * time.Hour)})
 		f.is.NoErr(f.ConfirmClock(t.Context()))
 		f.is.Equal(f.size("ledger.journal"), 1) // nothing was in doubt
 
-		wall.ahead = 30 * 24 * time.Hour
-		f.reopen(wall.now)
-		f.is.True(f.inDoubt()) // against the last entry
-		f.is.Equal(f.credits("alice"), imagegen.Credits(10))
+		wall.ahead = 25 * time.Hour
+		f.is.True(f.inDoubt())
 		f.is.NoErr(f.ConfirmClock(t.Context()))
 		f.is.True(!f.inDoubt())
 		f.is.Equal(f.credits("alice"), imagegen.Credits(0))
@@ -74,59 +105,110 @@ func TestClockIsConfirmed(t *testing.T) {
 	})
 }
 
-// Time that was told once is never taken back, in the same process or in the next.
-func TestClockNeverRunsBackwards(t *testing.T) {
+// A clock that is set back is in doubt, and time goes on; what had lapsed stays lapsed, also over the
+// correction.
+func TestClockIsSetBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, wall := open(t), &wallClock{}
 		f.reopen(wall.now)
 		f.grant(imagegen.Grant{User: "alice", Credits: 10, Expires: time.Now().Add(time.Hour)})
-		wall.ahead = time.Hour
-		f.is.Equal(f.credits("alice"), imagegen.Credits(0))
-		told := f.Now()
+		f.grant(imagegen.Grant{User: "alice", Credits: 5, Expires: time.Now().Add(10 * time.Hour)})
+		wall.ahead = -25 * time.Hour
+		f.is.True(f.inDoubt())
+		f.is.Equal(f.credits("alice"), imagegen.Credits(15))
+		time.Sleep(time.Hour)
+		f.is.Equal(f.credits("alice"), imagegen.Credits(5))
 		_, err := f.Lapse(t.Context())
 		f.is.NoErr(err)
-		wall.ahead = -1000 * time.Hour
-		f.is.Equal(f.credits("alice"), imagegen.Credits(0))
-		f.is.Equal(f.Now(), told)
+		f.grant(imagegen.Grant{User: "alice", Credits: 2, Expires: time.Now().Add(time.Hour)})
 		f.reopen(wall.now)
-		f.is.Equal(f.Now(), told)
-		l := f.grant(imagegen.Grant{User: "alice", Credits: 1})
-		f.is.Equal(l.Effective, told)
+		f.is.Equal(f.credits("alice"), imagegen.Credits(7))
+		time.Sleep(time.Hour)
+		f.is.Equal(f.credits("alice"), imagegen.Credits(5)) // though nothing has written it off
 
-		time.Sleep(100 * time.Hour)
-		wall.ahead = 0 // put right again: no jump, so much time has passed
+		f.is.NoErr(f.ConfirmClock(t.Context()))
 		f.is.True(!f.inDoubt())
-		f.is.Equal(f.Now(), wall.now().UTC())
+		f.is.Equal(f.Now(), wall.now())
+		f.is.Equal(f.credits("alice"), imagegen.Credits(5))
+		f.charge("c", "alice", 1)
+		f.is.Equal(f.last().Time, wall.now())
 		f.sound()
 	})
 }
 
-// The time that a service was up counts, though nothing was entered.
-func TestClockIsRemembered(t *testing.T) {
+// A first start with a clock that is years fast can be repaired.
+func TestFirstStartYearsFast(t *testing.T) {
+	const years = 5 * 365 * 24 * time.Hour
+	synctest.Test(t, func(t *testing.T) {
+		f, wall := open(t), &wallClock{ahead: years}
+		f.reopen(wall.now)
+		f.grant(imagegen.Grant{User: "alice", Credits: 10})
+		f.is.True(!f.inDoubt())
+		for _, restart := range []bool{false, true} {
+			wall.ahead = 0
+			if restart {
+				f.reopen(wall.now)
+			}
+			leap, doubt := f.ClockInDoubt()
+			f.is.True(doubt)
+			f.is.Equal(leap, -years)
+			f.is.Equal(f.Now(), wall.now().Add(years))
+		}
+		f.is.NoErr(f.ConfirmClock(t.Context()))
+		f.is.Equal(f.Now(), wall.now())
+		f.charge("c", "alice", 1)
+		f.is.Equal(f.last().Time, wall.now())
+		f.reopen(wall.now)
+		f.is.True(!f.inDoubt())
+		f.charge("d", "alice", 1)
+		f.is.Equal(f.last().Time, wall.now())
+		f.sound()
+	})
+}
+
+// A ledger that nobody had open is not in doubt, however long.
+func TestGapIsNoDoubt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := open(t)
-		f.grant(imagegen.Grant{User: "alice", Credits: 10})
-		for range 5 {
-			time.Sleep(23 * time.Hour)
-			_, err := f.Lapse(t.Context())
-			f.is.NoErr(err)
-		}
-		time.Sleep(23 * time.Hour)
+		f.grant(imagegen.Grant{User: "alice", Credits: 10, Expires: time.Now().Add(50 * time.Hour)})
+		time.Sleep(60 * time.Hour)
 		f.reopen(time.Now)
+		f.is.Equal(f.Gap(), 60*time.Hour)
 		f.is.True(!f.inDoubt())
-		time.Sleep(2 * time.Hour)
-		f.reopen(time.Now)
-		f.is.True(f.inDoubt()) // too long a pause to tell from a jump
+		f.is.Equal(f.credits("alice"), imagegen.Credits(0))
+		f.grant(imagegen.Grant{User: "alice", Credits: 1})
+		f.is.Equal(f.last().Time, time.Now().UTC().Round(0))
 		f.sound()
 	})
 }
 
-func TestNewLedgerHasNoDoubt(t *testing.T) {
+// The time that a ledger was seen running counts, though nothing was entered.
+func TestClockIsRemembered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f, wall := open(t), &wallClock{ahead: 1000 * time.Hour}
+		f, wall := open(t), &wallClock{}
 		f.reopen(wall.now)
-		wall.ahead *= 2
+		f.grant(imagegen.Grant{User: "alice", Credits: 10})
+		time.Sleep(23 * time.Hour)
+		_, err := f.Lapse(t.Context())
+		f.is.NoErr(err)
+		wall.ahead = -time.Hour
+		f.reopen(wall.now)
+		f.is.True(f.inDoubt())
+
+		wall.ahead = 0
 		f.is.True(!f.inDoubt())
+		wall.ahead = 30 * time.Hour // a doubt is noted, though nothing is entered in it
+		_, err = f.Lapse(t.Context())
+		f.is.NoErr(err)
+		f.reopen(wall.now)
+		f.is.True(f.inDoubt())
+		wall.ahead = 0
+		_, err = f.Lapse(t.Context())
+		f.is.NoErr(err)
+		time.Sleep(30 * time.Hour)
+		f.reopen(wall.now)
+		f.is.True(!f.inDoubt()) // and so is its end
+		f.sound()
 	})
 }
 

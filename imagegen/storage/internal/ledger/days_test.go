@@ -33,7 +33,7 @@ func TestDays(t *testing.T) {
 	spend("d", "alice", 5, 0)
 	now = now.Add(time.Minute) // midnight
 	spend("e", "alice", 3, 3)
-	now = now.Add(23 * time.Hour) // a jump further ahead would not be believed
+	now = now.Add(23 * time.Hour) // a leap, and entries carry the wall clock all the same
 	spend("f", "alice", 4, 0)
 	now = now.Add(23 * time.Hour)
 	spend("g", "alice", 4, 2)

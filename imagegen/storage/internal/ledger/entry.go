@@ -10,12 +10,14 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// entryClock records that an operator confirmed the time after a jump.
+// entryClock is a correction of the clock, which an operator confirmed. It is of the system's account,
+// whose name is empty.
 const entryClock imagegen.EntryKind = "clock"
 
 // entry is one line of the journal: all that apply needs to know.
 type entry struct {
 	imagegen.Entry
+	epoch uint64 // how often the clock had been corrected
 	lines []line // the lots that it changes
 	lots  []lot  // the lots that it makes
 	hash  [sha256.Size]byte
@@ -61,6 +63,7 @@ func (e entry) encode() []byte {
 	w.Uint(entryVersion)
 	w.Uint(e.Seq)
 	w.Time(e.Time)
+	w.Uint(e.epoch)
 	w.String(string(e.Kind))
 	w.String(string(e.User))
 	w.String(string(e.Charge))
@@ -94,7 +97,7 @@ func decodeEntry(b []byte) (e entry, err error) {
 	if v := r.Uint(); v != entryVersion {
 		return e, fmt.Errorf("ledger: a journal entry has the unknown version %d", v)
 	}
-	e.Seq, e.Time = r.Uint(), r.Time()
+	e.Seq, e.Time, e.epoch = r.Uint(), r.Time(), r.Uint()
 	e.Kind, e.User, e.Charge, e.Ref = imagegen.EntryKind(r.String()), imagegen.UserID(r.String()), imagegen.ChargeID(r.String()), r.String()
 	e.Actor = r.String()
 	e.Credits, e.Used, e.Balance = imagegen.Credits(r.Int()), imagegen.Credits(r.Int()), imagegen.Credits(r.Int())
@@ -116,9 +119,24 @@ func decodeEntry(b []byte) (e entry, err error) {
 
 // head is the end of the journal.
 type head struct {
-	seq  uint64
-	hash [sha256.Size]byte
-	time time.Time
+	seq   uint64
+	hash  [sha256.Size]byte
+	epoch uint64
+	time  time.Time // the latest of this epoch
+}
+
+// then is the head behind one more entry. An imagegen.Violation: its epoch does not follow.
+func (h head) then(e entry) (head, error) {
+	next := head{e.Seq, e.hash, h.epoch, e.Time}
+	if e.Kind == entryClock {
+		next.epoch++
+	} else if h.time.After(e.Time) {
+		next.time = h.time
+	}
+	if e.epoch != next.epoch {
+		return h, broken("journal epoch", e.subject(), "it is of epoch %d, and belongs to %d", e.epoch, next.epoch)
+	}
+	return next, nil
 }
 
 func readHead(tx kv.Tx) (h head) {
@@ -129,6 +147,7 @@ func readHead(tx kv.Tx) (h head) {
 	r := kv.NewReader(b)
 	h.seq = r.Uint()
 	r.Fixed(h.hash[:])
+	h.epoch = r.Uint()
 	h.time = r.Time()
 	return h
 }
@@ -137,6 +156,7 @@ func (h head) write(tx kv.Tx) {
 	w := make(kv.Writer, 0, 56)
 	w.Uint(h.seq)
 	w.Fixed(h.hash[:])
+	w.Uint(h.epoch)
 	w.Time(h.time)
 	tx.Put(headIs, only, w)
 }

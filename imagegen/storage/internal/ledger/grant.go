@@ -26,7 +26,7 @@ func (b Books) grant(g imagegen.Grant, by imagegen.Actor) (granted imagegen.Gran
 	}
 	e, err := b.enter(entry{Entry: imagegen.Entry{Kind: imagegen.EntryGrant, User: g.User, Ref: g.Ref, Actor: by.String(), Credits: g.Credits},
 		lots: []lot{{Lot: imagegen.Lot{User: g.User, Granted: g.Credits, Remaining: g.Credits, Promo: g.Promo,
-			Priority: cmp.Or(g.Priority, imagegen.DefaultPriority), Effective: b.now, Expires: g.Expires.UTC(), Ref: g.Ref}}}})
+			Priority: cmp.Or(g.Priority, imagegen.DefaultPriority), Expires: g.Expires.UTC(), Ref: g.Ref}}}})
 	if err != nil {
 		return granted, err
 	}

@@ -29,10 +29,19 @@ func (l *Ledger) Lapse(ctx context.Context) (more bool, err error) {
 				return err
 			}
 		}
-		b.rememberTime()
-		return nil
+		return b.rememberTime()
 	})
 	return more && err == nil, err
+}
+
+// LapseAll writes off all lots whose time has come.
+func (l *Ledger) LapseAll(ctx context.Context) error {
+	for {
+		more, err := l.Lapse(ctx)
+		if err != nil || !more {
+			return err
+		}
+	}
 }
 
 // allDue finds up to n lots that are due, of all users, those due first first.

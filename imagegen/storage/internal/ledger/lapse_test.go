@@ -46,7 +46,8 @@ func (f *fixture) refusesToSpend(u imagegen.UserID, c imagegen.Credits) {
 	f.is.Equal(f.size("ledger.journal"), before)
 }
 
-// What comes back after its lot has lapsed lives a day more, one new lot for each old one.
+// What comes back after its lot has lapsed can be spent until a day after it lapsed, one new lot for
+// each old one.
 func TestRefundAfterExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := open(t)
@@ -60,17 +61,49 @@ func TestRefundAfterExpiry(t *testing.T) {
 		f.settle("c", 2)
 		later := time.Now().UTC()
 		lot := func(l imagegen.Lot) imagegen.Lot {
-			l.User, l.Granted, l.Effective, l.Expires = "alice", l.Remaining, later, later.Add(24*time.Hour)
+			l.User, l.Granted, l.Effective, l.Expires = "alice", l.Remaining, later, l.Expires.Add(24*time.Hour)
 			return l
 		}
 		f.is.Equal(cmp.Diff([]imagegen.Lot{
-			lot(imagegen.Lot{ID: "lot_5_0", Remaining: 1, Priority: 7, Promo: true}),
-			lot(imagegen.Lot{ID: "lot_5_1", Remaining: 3, Priority: 8}),
+			lot(imagegen.Lot{ID: "lot_5_0", Remaining: 1, Priority: 7, Promo: true, Expires: now.Add(time.Hour)}),
+			lot(imagegen.Lot{ID: "lot_5_1", Remaining: 3, Priority: 8, Expires: now.Add(2 * time.Hour)}),
 			{ID: "lot_3_0", User: "alice", Granted: 3, Remaining: 3, Priority: 9, Effective: now, Expires: now.Add(4 * time.Hour)},
 		}, f.lots("alice")), "")
 		f.sound()
-		time.Sleep(24 * time.Hour)
+		time.Sleep(22*time.Hour - 1)
+		f.is.Equal(f.credits("alice"), imagegen.Credits(4))
+		time.Sleep(1)
+		f.is.Equal(f.credits("alice"), imagegen.Credits(3))
+		time.Sleep(time.Hour)
 		f.is.Equal(f.credits("alice"), imagegen.Credits(0))
+	})
+}
+
+// However often work fails after its credits lapsed, they do not outlive their first expiry by more
+// than a day.
+func TestRefundsDoNotRenewThemselves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := open(t)
+		now := time.Now().UTC()
+		f.grant(imagegen.Grant{User: "alice", Credits: 10, Promo: true, Expires: now.Add(time.Hour)})
+		f.charge("before", "alice", 10)
+		time.Sleep(2 * time.Hour)
+		f.settle("before", 0)
+		f.charge("again", "alice", 4)
+		f.charge("still", "alice", 6)
+		time.Sleep(22 * time.Hour) // a day after the grant, an hour before the end
+		f.settle("again", 0)
+		b, err := f.Balance(t.Context(), "alice")
+		f.is.NoErr(err)
+		f.is.Equal(cmp.Diff(&imagegen.Expiration{Credits: 4, At: now.Add(25 * time.Hour)}, b.NextExpiration), "")
+		time.Sleep(time.Hour)
+		f.settle("still", 1)
+		f.is.Equal(f.credits("alice"), imagegen.Credits(0))
+		f.is.True(errors.Is(f.Charge(t.Context(), imagegen.Charge{ID: "more", User: "alice", Credits: 1}), imagegen.ErrInsufficientCredits))
+		_, err = f.Lapse(t.Context())
+		f.is.NoErr(err)
+		f.is.Equal(len(f.lots("alice")), 0)
+		f.sound()
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
@@ -18,47 +19,48 @@ import (
 // Ledger implements imagegen.Bookkeeper over a key-value database. It is safe for concurrent use.
 type Ledger struct {
 	db    kv.DB
-	clock *clock
+	clock *clock.Clock
+	gap   time.Duration // that nobody had it open
 }
 
 var _ imagegen.Bookkeeper = (*Ledger)(nil)
 
-// New returns the ledger in db. now tells the time.
-func New(db kv.DB, now func() time.Time) (*Ledger, error) {
-	l := &Ledger{db: db, clock: &clock{wall: now}}
+// New returns the ledger in db. wall is the wall clock, which the ledger judges.
+func New(db kv.DB, wall func() time.Time) (*Ledger, error) {
+	l := &Ledger{db: db, clock: clock.New(wall)}
 	err := db.View(context.Background(), func(tx kv.Tx) error {
-		l.clock.trust(readHead(tx).time)
-		l.clock.trust(readSeen(tx))
-		return nil
+		mark, err := readMark(tx)
+		h := readHead(tx)
+		l.gap = l.clock.Resume(mark, h.time, h.epoch)
+		return err
 	})
 	return l, err
 }
 
-// Now is the ledger's time, to be read once for each operation, outside its transaction.
-func (l *Ledger) Now() time.Time { return l.clock.now() }
+// Read reads the clock, once for each operation, outside its transaction.
+func (l *Ledger) Read() clock.Reading { return l.clock.Read() }
 
-// At opens the books in a transaction, at a time that Now has told.
-func (l *Ledger) At(tx kv.Tx, now time.Time) Books {
-	if head := readHead(tx).time; now.Before(head) {
-		now = head // the ledger's time never runs backwards
-	}
-	return Books{tx: tx, now: now}
+// At opens the books in a transaction, at a time that Read has told.
+func (l *Ledger) At(tx kv.Tx, at clock.Reading) Books {
+	return Books{tx: tx, now: at.Now, at: at, clock: l.clock}
 }
 
 // Books are the books in one transaction.
 type Books struct {
-	tx  kv.Tx
-	now time.Time
+	tx    kv.Tx
+	now   time.Time // by which lots lapse
+	at    clock.Reading
+	clock *clock.Clock
 }
 
 func (l *Ledger) update(ctx context.Context, f func(Books) error) error {
-	now := l.Now()
-	return l.db.Update(ctx, func(tx kv.Tx) error { return f(l.At(tx, now)) })
+	at := l.Read()
+	return l.db.Update(ctx, func(tx kv.Tx) error { return f(l.At(tx, at)) })
 }
 
 func (l *Ledger) view(ctx context.Context, f func(Books) error) error {
-	now := l.Now()
-	return l.db.View(ctx, func(tx kv.Tx) error { return f(l.At(tx, now)) })
+	at := l.Read()
+	return l.db.View(ctx, func(tx kv.Tx) error { return f(l.At(tx, at)) })
 }
 
 // Charge implements imagegen.Ledger.
@@ -114,6 +116,6 @@ func (b Books) changed(u imagegen.UserID, before imagegen.Balance, terms string)
 
 // act is update for what an operator does, with its row in the audit trail.
 func (l *Ledger) act(ctx context.Context, act imagegen.Act, f func(Books) (trail.Change, error)) error {
-	now := l.Now()
-	return trail.Act(ctx, l.db, now, act, func(tx kv.Tx) (trail.Change, error) { return f(l.At(tx, now)) })
+	at := l.Read()
+	return trail.Act(ctx, l.db, at.Wall, act, func(tx kv.Tx) (trail.Change, error) { return f(l.At(tx, at)) })
 }

@@ -13,8 +13,9 @@ import (
 // of that entry tell it from all others, and put lots in the order in which they were made.
 type lot struct {
 	imagegen.Lot
-	seq   uint64
-	place uint64
+	seq    uint64
+	place  uint64
+	refund bool // of credits whose lot had lapsed
 }
 
 func (l *lot) number(seq, place uint64) { l.seq, l.place, l.ID = seq, place, lotID(seq, place) }
@@ -36,6 +37,18 @@ func (l lot) key() []byte {
 // dueKey finds the lot when its time has come; sumKey, what lapses together with it.
 func (l lot) dueKey() []byte { return kv.Key(kv.TimeKey(l.Expires), string(l.User), l.seq, l.place) }
 func (l lot) sumKey() []byte { return kv.Key(string(l.User), kv.TimeKey(l.Expires)) }
+
+// refundLife is how long after their first expiry credits that come back can be spent.
+const refundLife = 24 * time.Hour
+
+// refundExpires is when credits of this lot lapse that come back after it has lapsed itself. It is
+// counted from the first expiry: else work that fails, again and again, would keep them for ever.
+func (l lot) refundExpires() time.Time {
+	if l.refund {
+		return l.Expires
+	}
+	return l.Expires.Add(refundLife)
+}
 
 // lapsed reports whether the lot can no longer be spent at the given time.
 func (l lot) lapsed(now time.Time) bool { return !l.Expires.IsZero() && !now.Before(l.Expires) }
@@ -96,6 +109,7 @@ func (l lot) encode() []byte {
 	w.Time(l.Effective)
 	w.Time(l.Expires)
 	w.String(l.Ref)
+	w.Bool(l.refund)
 	return w
 }
 
@@ -110,6 +124,7 @@ func decodeLot(b []byte) (l lot, err error) {
 		*c = imagegen.Credits(r.Int())
 	}
 	l.Promo, l.Priority, l.Effective, l.Expires, l.Ref = r.Bool(), int(r.Uint()), r.Time(), r.Time(), r.String()
+	l.refund = r.Bool()
 	if err := r.Err(); err != nil {
 		return l, fmt.Errorf("ledger: a lot cannot be read: %w", err)
 	}

@@ -21,6 +21,7 @@ import (
 // shares no code with the ledger.
 type model struct {
 	lots    []*imagegen.Lot
+	refunds []*imagegen.Lot // those of them that came of credits whose lot had lapsed
 	charges map[imagegen.ChargeID]*modelCharge
 }
 
@@ -155,16 +156,21 @@ func (m *model) settle(id imagegen.ChargeID, used imagegen.Credits) error {
 		back -= returned
 		p.lot.Held -= p.took
 		p.lot.Spent += p.took - returned
-		if returned > 0 && m.lapsed(p.lot) {
+		until := p.lot.Expires.Add(24 * time.Hour)
+		if slices.Contains(m.refunds, p.lot) {
+			until = p.lot.Expires
+		}
+		if returned > 0 && m.lapsed(p.lot) && time.Now().Before(until) {
 			p.lot.Moved += returned
 			refunds = append(refunds, &imagegen.Lot{User: c.User, Granted: returned, Remaining: returned, Promo: p.lot.Promo, Priority: p.lot.Priority,
-				Effective: present(), Expires: present().Add(24 * time.Hour)})
+				Effective: present(), Expires: until})
 		} else {
 			p.lot.Remaining += returned
 		}
 	}
 	slices.Reverse(refunds)
 	m.lots = append(m.lots, refunds...)
+	m.refunds = append(m.refunds, refunds...)
 	return nil
 }
 

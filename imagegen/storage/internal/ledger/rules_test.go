@@ -8,6 +8,7 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/memkv"
 )
@@ -60,7 +61,7 @@ func TestUnsoundEntries(t *testing.T) {
 			l, err := New(db, time.Now)
 			is.NoErr(err)
 			write := func(f func(b Books) error) error {
-				return db.Update(t.Context(), func(tx kv.Tx) error { return f(l.At(tx, now)) })
+				return db.Update(t.Context(), func(tx kv.Tx) error { return f(l.At(tx, clock.Reading{Now: now, Wall: now})) })
 			}
 			is.NoErr(write(func(b Books) error {
 				for range 2 {
@@ -98,6 +99,7 @@ func TestCheckFindsFalseEntries(t *testing.T) {
 	}{
 		"older than the one before": {func(e *entry) { e.Time = e.Time.Add(-time.Hour) }, "journal time"},
 		"of another balance":        {func(e *entry) { e.Balance++ }, "balance"},
+		"of an epoch to come":       {func(e *entry) { e.epoch++ }, "journal epoch"},
 		"of a lot that is not there": {func(e *entry) {
 			e.Kind, e.lots = imagegen.EntryExpire, nil
 			e.Credits, e.lines, e.Balance = -1, []line{{lot: []byte("none"), took: 1}}, 1
@@ -110,7 +112,8 @@ func TestCheckFindsFalseEntries(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			is, db := is.New(t), memkv.New()
 			is.NoErr(db.Update(t.Context(), func(tx kv.Tx) error {
-				b := Books{tx, time.Now().UTC().Round(0)}
+				now := time.Now().UTC().Round(0)
+				b := Books{tx: tx, now: now, at: clock.Reading{Now: now, Wall: now}}
 				grant := entry{Entry: imagegen.Entry{Kind: imagegen.EntryGrant, User: "alice", Credits: 2},
 					lots: []lot{{Lot: imagegen.Lot{User: "alice", Granted: 2, Remaining: 2, Effective: b.now}}}}
 				_, err := b.record(grant)
@@ -170,9 +173,13 @@ func TestCheckNamesWhatIsBroken(t *testing.T) {
 		"an entry that is gone":      {func(tx kv.Tx, _ lot) { tx.Delete(journal, kv.Key(uint64(1))) }, "journal sequence"},
 		"no sum":                     {func(tx kv.Tx, l lot) { tx.Delete(lapseSum, l.sumKey()) }, "expiry index"},
 		"an account that is gone":    {func(tx kv.Tx, l lot) { tx.Delete(accounts, userKey(l.User)) }, "account"},
-		"an account with more":       {func(tx kv.Tx, l lot) { account{Available: 7, Held: 4, Granted: 11}.write(tx, l.User) }, "account"},
-		"an account out of thin air": {func(tx kv.Tx, l lot) { account{Available: 7, Held: 4, Granted: 10}.write(tx, l.User) }, "zero sum"},
-		"a charge that holds less":   {func(tx kv.Tx, l lot) { chargeRow{User: l.User, Credits: 4}.write(tx, "c") }, "charge sum"},
+		"an account with more": {func(tx kv.Tx, l lot) {
+			accountRow{account: account{Available: 7, Held: 4, Granted: 11}}.write(tx, l.User)
+		}, "account"},
+		"an account out of thin air": {func(tx kv.Tx, l lot) {
+			accountRow{account: account{Available: 7, Held: 4, Granted: 10}}.write(tx, l.User)
+		}, "zero sum"},
+		"a charge that holds less": {func(tx kv.Tx, l lot) { chargeRow{User: l.User, Credits: 4}.write(tx, "c") }, "charge sum"},
 		"a settled charge that holds": {func(tx kv.Tx, l lot) {
 			chargeRow{User: l.User, Credits: 4, Settled: true, lines: []line{{lot: l.key(), took: 4}}}.write(tx, "c")
 		}, "charge sum"},

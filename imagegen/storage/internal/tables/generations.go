@@ -31,14 +31,14 @@ func (t *Tables) Create(ctx context.Context, r imagegen.Record, lease time.Durat
 
 // Update implements [imagegen.GenerationStore].
 func (t *Tables) Update(ctx context.Context, f imagegen.Fence, c imagegen.Change) (imagegen.Record, error) {
-	actor := imagegen.ActorOf(ctx)
+	actor, at := imagegen.ActorOf(ctx), t.books.Read().Wall
 	return t.write(ctx, func(tx kv.Tx, now time.Time) (row, error) {
 		from, to, changed, err := apply(tx, f, c)
 		if err != nil || !changed {
 			return from, err
 		}
 		if done, act := administrative(c, from, to); act {
-			done.Time, done.Actor = now, actor
+			done.Time, done.Actor = at, actor
 			if err := trail.Append(tx, done); err != nil {
 				return from, err
 			}

@@ -25,7 +25,7 @@ func open(t *testing.T, in kv.DB) *db {
 	is := is.New(t)
 	books, err := ledger.New(in, time.Now)
 	is.NoErr(err)
-	opened := &db{tables.New(in, books, time.Now), books, in}
+	opened := &db{tables.New(in, books), books, in}
 	is.NoErr(opened.Load(t.Context()))
 	return opened
 }

@@ -20,7 +20,7 @@ func (t *Tables) CreateCharged(ctx context.Context, r imagegen.Record, lease tim
 	if err := checkNew(r); err != nil {
 		return imagegen.Record{}, err
 	}
-	at := t.books.Now()
+	at := t.books.Read()
 	return t.write(ctx, func(tx kv.Tx, now time.Time) (row, error) {
 		stands, err := load(tx, r.ID)
 		to := stands
@@ -46,7 +46,7 @@ func (t *Tables) CreateCharged(ctx context.Context, r imagegen.Record, lease tim
 
 // FinishSettled implements [imagegen.JointStore].
 func (t *Tables) FinishSettled(ctx context.Context, f imagegen.Fence, o imagegen.Outcome) (imagegen.Record, error) {
-	at := t.books.Now()
+	at := t.books.Read()
 	return t.write(ctx, func(tx kv.Tx, now time.Time) (row, error) {
 		from, to, _, err := apply(tx, f, o)
 		if err != nil || to.Terminal() {

@@ -57,7 +57,7 @@ func TestWritesThatDoNotFitTheirCharge(t *testing.T) {
 		rule  string
 	}{
 		"settled by another": {func(t *testing.T, d *db, tx kv.Tx, r imagegen.Record) {
-			is.New(t).NoErr(d.At(tx, time.Now()).Settle(r.Charge().ID, 3))
+			is.New(t).NoErr(d.At(tx, d.Read()).Settle(r.Charge().ID, 3))
 		}, release, "generation charge"},
 		"the charge is lost": {func(_ *testing.T, _ *db, tx kv.Tx, r imagegen.Record) {
 			tx.Delete("ledger.charges", kv.Key(string(r.ID)))

@@ -19,8 +19,8 @@ import (
 type Tables struct {
 	db    kv.DB
 	books *ledger.Ledger
-	now   func() time.Time
 	live  *live
+	ahead time.Duration // of the clock by which delays were written, see Load
 
 	// OnDamage is told of each generation that was found damaged and put aside. Set it before Load.
 	OnDamage func(error)
@@ -31,18 +31,26 @@ type Tables struct {
 
 var _ imagegen.JointStore = (*Tables)(nil)
 
-// New returns the tables of a database. Unless it is empty, call Load next, once. now is the clock
-// of leases and delays.
-func New(db kv.DB, books *ledger.Ledger, now func() time.Time) *Tables {
-	return &Tables{db: watched{db}, books: books, now: now, live: newLive()}
+// New returns the tables of a database. Unless it is empty, call Load next, once. The time is that of
+// the books.
+func New(db kv.DB, books *ledger.Ledger) *Tables {
+	return &Tables{db: watched{db}, books: books, live: newLive()}
 }
 
-// Load takes up what a former process left. All leases are over. It reads the open generations,
-// not those of the past.
+// now is the clock of leases and delays. It goes on steadily, whatever becomes of the wall clock.
+func (t *Tables) now() time.Time { return t.books.Read().Steady.Add(t.ahead) }
+
+// Load takes up what a former process left. All leases are over, and nothing waits for longer than its
+// delay: it may have been written by a clock that was ahead. It reads the open generations, not those
+// of the past.
 func (t *Tables) Load(ctx context.Context) error {
+	now := t.now()
 	return t.db.View(ctx, func(tx kv.Tx) error {
 		damaged, err := eachOpen(tx, func(r row) error {
 			t.live.found(r)
+			if !r.due.IsZero() {
+				t.ahead = max(t.ahead, r.due.Sub(now)-r.Delay)
+			}
 			return nil
 		})
 		for _, why := range damaged {
@@ -65,7 +73,7 @@ func (t *Tables) write(ctx context.Context, f func(tx kv.Tx, now time.Time) (row
 
 // act is trail.Act in this database.
 func (t *Tables) act(ctx context.Context, act imagegen.Act, f func(kv.Tx) (trail.Change, error)) error {
-	return trail.Act(ctx, t.db, t.now(), act, f)
+	return trail.Act(ctx, t.db, t.books.Read().Wall, act, f)
 }
 
 // view returns what f reads in a snapshot.

@@ -107,7 +107,7 @@ func TestNoActWithoutItsRow(t *testing.T) {
 	db := memkv.New()
 	books, err := ledger.New(db, time.Now)
 	is.NoErr(err)
-	s := tables.New(db, books, time.Now)
+	s := tables.New(db, books)
 	change(t, db, func(tx kv.Tx) { tx.Put(ends, []byte("newest"), []byte{1}) })
 	ctx := context.Background()
 	is.True(s.CreateUser(ctx, imagegen.User{ID: "usr_1", Name: "alice"}) != nil)

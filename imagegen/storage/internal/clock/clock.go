@@ -1,0 +1,133 @@
+// Package clock judges the time. A wall clock may be wrong, and what ends by age, credits above all,
+// ends for good: so a leap of the wall clock is not believed until an operator confirms it.
+//
+// Time that the process was not running, or the machine slept, is no leap.
+package clock
+
+import (
+	"sync"
+	"time"
+)
+
+const (
+	// longestLeap is how far the wall clock may run ahead of the time that has passed.
+	longestLeap = time.Hour
+	// longestLag is how far it may be behind what was told or written.
+	longestLag = 5 * time.Minute
+	// unnoticed is how far it may be behind before the judged time is slowed down for it.
+	unnoticed = time.Second
+)
+
+// Clock judges a wall clock by the time that passes. It is safe for concurrent use.
+type Clock struct {
+	wall   func() time.Time
+	asleep func() time.Duration // how long the machine slept so far, which its monotonic clock leaves out
+
+	mu      sync.Mutex
+	last    time.Time // the judged time when it was last read; zero: there is nothing to compare with
+	at      time.Time // when that was, with a monotonic reading
+	slept   time.Duration
+	steady  time.Time
+	written time.Time // the latest time that was written down in this epoch
+	epoch   uint64
+}
+
+// Reading is the time of one operation.
+type Reading struct {
+	Now    time.Time // by which things end: the wall clock's, or, in doubt, the last undoubted time and what has passed since
+	Wall   time.Time // as the wall clock has it
+	Steady time.Time // goes on by what passes and by nothing else: for delays and leases
+	Doubt  bool
+	Leap   time.Duration // in doubt: how far the wall clock is ahead; below 0 it is behind
+	Epoch  uint64        // how often the clock was corrected
+}
+
+// New returns a clock that has nothing to compare the wall clock with.
+func New(wall func() time.Time) *Clock { return &Clock{wall: wall, asleep: asleep} }
+
+// Now is the judged time. It falls only when a correction is confirmed.
+func (c *Clock) Now() time.Time { return c.Read().Now }
+
+// Read reads the wall clock and judges it.
+func (c *Clock) Read() Reading {
+	wall, slept := c.readWall(), c.asleep()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.last.IsZero() {
+		c.begin(wall, slept)
+	}
+	passed := time.Since(c.at) + max(0, slept-c.slept)
+	now, leap := c.judge(wall, passed)
+	c.steady = c.steady.Add(passed)
+	c.set(now, slept)
+	return Reading{Now: now, Wall: wall, Steady: c.steady, Doubt: leap != 0, Leap: leap, Epoch: c.epoch}
+}
+
+// judge returns the time, and the leap that is not believed; 0 if there is none.
+func (c *Clock) judge(wall time.Time, passed time.Duration) (now time.Time, leap time.Duration) {
+	expected := c.last.Add(passed)
+	switch ahead, written := wall.Sub(expected), wall.Sub(c.written); {
+	case ahead > longestLeap, ahead < -longestLag:
+		return expected, ahead
+	case written < -longestLag:
+		return expected, written
+	case ahead >= 0:
+		return wall, 0
+	case ahead > -unnoticed:
+		passed = 0
+	}
+	// A little behind: it is waited for, at half the pace, so that nothing that is due stands still.
+	return later(wall, c.last.Add(passed/2)), 0
+}
+
+// Wrote notes a time that was written down.
+func (c *Clock) Wrote(at time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.written = later(c.written, at)
+}
+
+// Confirm believes the wall clock from now on, in a new epoch.
+func (c *Clock) Confirm(epoch uint64) {
+	wall, slept := c.readWall(), c.asleep()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.set(wall, slept)
+	c.written, c.epoch = wall, epoch
+}
+
+// Resume goes on from what a former process wrote down: a mark, and the latest time that was written
+// in the last epoch. It returns the gap that lies between.
+func (c *Clock) Resume(m Mark, written time.Time, epoch uint64) (gap time.Duration) {
+	wall, slept := c.readWall(), c.asleep()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.written, c.epoch = written, epoch
+	from, now := m.At, wall.Add(-m.Skew) // a doubt outlasts the process
+	if !m.Doubt {
+		from = later(m.At, written)
+	}
+	if from.IsZero() {
+		return 0
+	}
+	c.begin(later(from, now), slept)
+	return max(0, now.Sub(from))
+}
+
+func (c *Clock) begin(now time.Time, slept time.Duration) {
+	c.steady = now
+	c.set(now, slept)
+}
+
+func (c *Clock) set(now time.Time, slept time.Duration) {
+	c.last, c.at, c.slept = now, time.Now(), max(c.slept, slept)
+}
+
+func (c *Clock) readWall() time.Time { return c.wall().UTC().Round(0) }
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
