@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 	"unsafe"
@@ -108,6 +109,17 @@ func TestAPowerCut(t *testing.T) {
 				w.is.Equal(len(report.Violations), 1) // the image whose file was removed
 			},
 		},
+		"work that waits with its reference": {
+			func(w worker) { w.wait(3, true) },
+			func(w worker) {
+				f, err := w.Open(w.t.Context(), "reference_3")
+				w.is.NoErr(err)
+				got, err := io.ReadAll(f)
+				w.is.NoErr(errors.Join(err, f.Close()))
+				w.is.True(bytes.Equal(got, pixels(3)))
+				w.clean()
+			},
+		},
 		"reference": {
 			func(w worker) {
 				r := newRecord(3)
@@ -164,6 +176,32 @@ func TestWhatShowsAtAStartOutlivesAPowerCut(t *testing.T) {
 	got, err := w.Generation(t.Context(), r.ID)
 	w.is.NoErr(err)
 	w.is.Equal(got, r)
+	w.is.NoErr(w.Close()) // before the disk is let go
+}
+
+// A flush fails, the process ends, and another one tells somebody what it finds: then that is so after a
+// power cut too, though the kernel may never have written it.
+func TestAFaultAndThenAPowerCut(t *testing.T) {
+	m := boot(t)
+	data := filepath.Join(m.dir, "data")
+	w := work(t, openDir(t, data, nil))
+	w.fund(10)
+	w.Bolt().NoSync = true
+	w.SetCommit(func(commit func() error) error { return errors.Join(commit(), syscall.EIO) })
+	_, err := w.CreateCharged(t.Context(), newRecord(1), time.Minute)
+	w.is.True(errors.Is(err, storage.ErrOutcomeUnknown))
+	_, err = w.Generation(t.Context(), newRecord(1).ID)
+	w.is.True(errors.Is(err, storage.ErrStopped)) // it tells nobody
+	w.is.NoErr(w.Close())
+
+	w = work(t, openDir(t, data, &storage.Options{MustExist: true}))
+	told, err := w.Generation(t.Context(), newRecord(1).ID)
+	w.is.NoErr(err)
+	w = work(t, openDir(t, m.cut(data, w.DB), &storage.Options{MustExist: true}))
+	got, err := w.Generation(t.Context(), told.ID)
+	w.is.NoErr(err)
+	w.is.Equal(got, told)
+	w.clean()
 	w.is.NoErr(w.Close()) // before the disk is let go
 }
 

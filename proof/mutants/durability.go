@@ -262,4 +262,18 @@ var ofDurability = []mutant{
 		new:     `		return one, open(t, db)` + "\n",
 		catcher: catcher{pkg: tables, run: "TestShared"},
 	},
+	{
+		name: "reference-not-flushed", breaks: "the reference images of work that was accepted outlive a power cut",
+		file:    "imagegen/storage/spool.go",
+		old:     `if err := s.files.sync(ctx, spoolPath(id)); err != nil {`,
+		new:     `if f, err := s.files.open(ctx, spoolPath(id)); err != nil || f.Close() != nil {`,
+		catcher: catcher{pkg: disk, run: "TestAPowerCut$"},
+	},
+	{
+		name: "start-does-not-settle-a-fault", breaks: "what a start tells of after a fault outlives a power cut",
+		file:    "imagegen/storage/schema.go",
+		old:     `	err := t.Commit()` + "\n",
+		new:     `	err := t.Rollback()` + "\n",
+		catcher: catcher{pkg: disk, run: "TestAFaultAndThenAPowerCut"},
+	},
 }
