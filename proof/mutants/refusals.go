@@ -210,4 +210,27 @@ var ofRefusals = []mutant{
 		new:     `return c.Transient() }`,
 		catcher: catcher{pkg: "./imagegen/provider/router", run: "TestWaitsForAnOperator"},
 	},
+	{
+		name: "sketch-delivered", breaks: "nobody pays for a picture that was not asked for",
+		file:    "imagegen/provider/gemini/answer.go",
+		old:     `if a.thought = part; s.True && part == a.part {`,
+		new:     `if a.thought = part; s.True && part != a.part {`,
+		catcher: catcher{pkg: "./imagegen/provider/gemini", run: "TestPartsOfAnAnswer"},
+	},
+	{
+		name: "prompt-saved-late", breaks: "no upstream work is begun that a restart would not find",
+		file: "imagegen/provider/comfyui/submit.go",
+		old: `	a.job.Prompts = append(a.job.Prompts, id)
+	if err := a.save(ctx); err != nil {`,
+		new: `	a.job.Prompts = append(a.job.Prompts, id)
+	if err := ctx.Err(); err != nil {`,
+		catcher: catcher{pkg: "./imagegen/provider/comfyui", run: "TestSavedBeforeItIsSubmitted"},
+	},
+	{
+		name: "words-of-prompts-refuse", breaks: "an API's refusal is known by its own words, not by those of a prompt",
+		file:    "imagegen/provider/webapi/problem.go",
+		old:     `if !slices.Contains(c.Errors, s.Path) {`,
+		new:     `if slices.Contains(c.Images, s.Path) {`,
+		catcher: catcher{pkg: "./imagegen/provider/webapi", run: "TestFailures"},
+	},
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
@@ -21,15 +22,22 @@ var imageless = []string{"NO_IMAGE", "IMAGE_OTHER", "OTHER", "LANGUAGE"}
 // answer is read while it arrives.
 type answer struct {
 	yield   func(imagegen.ProviderImage, error) bool
-	yielded bool   // the image
+	yielded bool // the image
+	held    *upstream.Held
+	part    [2]int // the candidate and the part that held is of
+	thought [2]int // the last that is known to be one; from 1
 	blocked string // why the prompt was
 	finish  string // why the model stopped
 	text    string // what it said instead
 }
 
 // read yields the image that the answer holds, or tells why there is none.
+//
+// A thinking model sends sketches as well, in parts that say so behind the picture (googleapis/go-genai, types.go,
+// Part.Thought): a picture is held until its part has ended.
 func (a *answer) read(ctx context.Context, body io.Reader) error {
-	for s, err := range upstream.Strings(body) {
+	defer a.drop()
+	for s, err := range upstream.StringsAndFlags(body) {
 		if err != nil || ctx.Err() != nil {
 			return upstream.Broken(ctx, err)
 		}
@@ -39,20 +47,44 @@ func (a *answer) read(ctx context.Context, body io.Reader) error {
 			return nil
 		}
 	}
-	if a.yielded {
+	if !a.deliver() || a.yielded {
 		return nil
 	}
 	return a.refusal()
 }
 
+// deliver yields the picture that is held, if there is one. It reports whether more is wanted.
+func (a *answer) deliver() bool {
+	if a.held == nil || a.yielded {
+		return true
+	}
+	a.yielded = true
+	return a.yield(imagegen.ProviderImage{Body: a.held}, nil)
+}
+
+func (a *answer) drop() {
+	if a.held != nil {
+		a.held.Close()
+		a.held = nil
+	}
+}
+
 func (a *answer) take(s upstream.String) (wanted bool, err error) {
+	part := [2]int{s.Index + 1, s.Inner + 1}
+	if a.held != nil && (part != a.part || !strings.HasPrefix(s.Path, "candidates[].content.parts[].")) && !a.deliver() {
+		return false, nil
+	}
 	switch s.Path {
+	case "candidates[].content.parts[].thought":
+		if a.thought = part; s.True && part == a.part {
+			a.drop()
+		}
 	case "candidates[].content.parts[].inlineData.data":
-		if a.yielded { // the model may make more than the one that was asked for
+		if a.yielded || part == a.thought { // the model may make more than the one that was asked for
 			return true, nil
 		}
-		a.yielded = true
-		return a.yield(imagegen.ProviderImage{Body: upstream.Base64(s)}, nil), nil
+		a.held, err = upstream.Hold(upstream.Base64(s))
+		a.part = part
 	case "candidates[].content.parts[].text":
 		a.text, err = s.Text()
 	case "candidates[].finishReason":

@@ -20,8 +20,10 @@ type String struct {
 	// Path tells where it stands: names joined by dots, and [] for each array, as in data[].b64_json. It
 	// has at most 1 KiB; a document with a longer one is refused.
 	Path string
-	// Index is the place in the outermost array that it stands in, from 0.
-	Index int
+	// Index is the place in the outermost array that it stands in, from 0; Inner is it in the innermost.
+	Index, Inner int
+	// True says that it is no string but the literal true, of which nothing can be read.
+	True bool
 	io.Reader
 }
 
@@ -34,9 +36,14 @@ func (s String) Text() (string, error) {
 // Strings yields every string value of a JSON document in order, while the document arrives. What
 // is not read of one is skipped. A document that is not well formed, or ends early, ends with an
 // error; numbers and literals are not looked at closely.
-func Strings(r io.Reader) iter.Seq2[String, error] {
+func Strings(r io.Reader) iter.Seq2[String, error] { return walk(r, false) }
+
+// StringsAndFlags is Strings, and yields every true as well.
+func StringsAndFlags(r io.Reader) iter.Seq2[String, error] { return walk(r, true) }
+
+func walk(r io.Reader, flags bool) iter.Seq2[String, error] {
 	return func(yield func(String, error) bool) {
-		w := &walker{in: bufio.NewReaderSize(r, 32<<10), yield: yield, path: make([]byte, 0, maxPath)}
+		w := &walker{in: bufio.NewReaderSize(r, 32<<10), yield: yield, path: make([]byte, 0, maxPath), flags: flags}
 		err := w.value(0)
 		if err == nil {
 			err = w.end()
@@ -58,6 +65,8 @@ type walker struct {
 	path   []byte // of the value that is read; a string is made of it only where somebody sees it
 	arrays int    // that are open
 	index  int    // in the outermost of them
+	inner  int    // in the innermost
+	flags  bool   // true is yielded, too
 }
 
 func (w *walker) value(depth int) error {
@@ -79,12 +88,20 @@ func (w *walker) value(depth int) error {
 	if strings.IndexByte("-0123456789tfn", c) < 0 {
 		return unexpected(c)
 	}
+	if c == 't' && w.flags && !w.yield(String{string(w.path), w.index, w.inner, true, eof{}}, nil) {
+		return errStop
+	}
 	return w.literal()
 }
 
+// eof is at its end.
+type eof struct{}
+
+func (eof) Read([]byte) (int, error) { return 0, io.EOF }
+
 func (w *walker) text() error {
 	s := &unescaper{in: w.in}
-	if !w.yield(String{string(w.path), w.index, s}, nil) {
+	if !w.yield(String{string(w.path), w.index, w.inner, false, s}, nil) {
 		return errStop
 	}
 	_, err := io.Copy(io.Discard, s)
@@ -96,10 +113,11 @@ func (w *walker) array(depth int) error {
 		w.index = -1
 	}
 	w.arrays++
-	outer := len(w.path)
+	outer, place := len(w.path), w.inner
+	w.inner = -1
 	defer func() {
 		w.arrays--
-		w.path = w.path[:outer]
+		w.path, w.inner = w.path[:outer], place
 	}()
 	if err := w.enter("[]"); err != nil {
 		return err
@@ -108,6 +126,7 @@ func (w *walker) array(depth int) error {
 		if w.arrays == 1 {
 			w.index++
 		}
+		w.inner++
 		return w.value(depth + 1)
 	})
 }

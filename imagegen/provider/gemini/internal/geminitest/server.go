@@ -21,6 +21,7 @@ const (
 	Forbidden = "a forbidden prompt"
 	Unsafe    = "an image that turns out unsafe"
 	Chatty    = "an answer in words"
+	Pensive   = "an answer with sketches" // thoughts, as Part of googleapis/go-genai, types.go, has them
 )
 
 // Request is the body of a generateContent call.
@@ -105,6 +106,11 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request) {
 		answer(w, map[string]any{"candidates": []any{map[string]any{"finishReason": "IMAGE_SAFETY", "index": 0}}, "usageMetadata": usage})
 	case Chatty:
 		answer(w, candidate("STOP", map[string]any{"text": "What a lovely idea!"}))
+	case Pensive:
+		sketch := map[string]any{"mimeType": "image/png", "data": upstreamtest.PNG(64, 64)}
+		answer(w, candidate("STOP", map[string]any{"text": "Let me think.", "thought": true}, map[string]any{"inlineData": sketch, "thought": true},
+			map[string]any{"thought": true, "inlineData": sketch, "thoughtSignature": "c2ln"},
+			map[string]any{"inlineData": map[string]any{"mimeType": "image/png", "data": upstreamtest.PNG(size[0], size[1])}, "thoughtSignature": "c2ln"}))
 	default:
 		answer(w, candidate("STOP", map[string]any{"text": "Here it is."},
 			map[string]any{"inlineData": map[string]any{"mimeType": "image/png", "data": upstreamtest.PNG(size[0], size[1])}}))

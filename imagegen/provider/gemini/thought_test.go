@@ -1,0 +1,60 @@
+package gemini_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/gemini/internal/geminitest"
+)
+
+// What a model sketches while it thinks is no picture that anybody asked for.
+func TestThoughtsAreNoPictures(t *testing.T) {
+	is := is.New(t)
+	sizes, err := collect(t.Context(), serve(t, &geminitest.Server{}, nil), square(geminitest.Pensive, 1))
+	is.NoErr(err)
+	is.Equal(sizes, []imagegen.Size{{Width: 1024, Height: 1024}})
+}
+
+func TestPartsOfAnAnswer(t *testing.T) {
+	picture := func(text string) string { return `"inlineData":{"mimeType":"image/png","data":"` + text + `"}` }
+	for name, c := range map[string]struct {
+		parts string
+		want  string // "": none
+	}{
+		"a picture":                {`{` + picture("Zm94") + `}`, "fox"},
+		"the first of two":         {`{` + picture("Zm94") + `},{` + picture("b3ds") + `}`, "fox"},
+		"a sketch before":          {`{` + picture("b3ds") + `,"thought":true},{` + picture("Zm94") + `}`, "fox"},
+		"a sketch that says first": {`{"thought":true,` + picture("b3ds") + `},{` + picture("Zm94") + `}`, "fox"},
+		"a sketch behind":          {`{` + picture("Zm94") + `},{` + picture("b3ds") + `,"thought":true}`, "fox"},
+		"no thought":               {`{` + picture("Zm94") + `,"thought":false}`, "fox"},
+		"words that are thought":   {`{"text":"hm","thought":true},{` + picture("Zm94") + `}`, "fox"},
+		"a sketch and nothing":     {`{` + picture("b3ds") + `,"thought":true}`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			p := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				io.WriteString(w, `{"candidates":[{"content":{"parts":[`+c.parts+`]},"finishReason":"STOP"}]}`)
+			}), nil)
+			var got []string
+			var ended error
+			for i, err := range p.Generate(t.Context(), square("a fox", 1)) {
+				if err != nil {
+					ended = err
+					continue
+				}
+				raw, err := io.ReadAll(i.Body)
+				is.NoErr(err)
+				got = append(got, string(raw))
+			}
+			is.Equal(strings.Join(got, " "), c.want)
+			_, failed := errors.AsType[*imagegen.ProviderError](ended)
+			is.Equal(failed, c.want == "")
+		})
+	}
+}

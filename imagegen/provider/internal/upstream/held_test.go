@@ -1,0 +1,35 @@
+package upstream_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"testing"
+	"testing/iotest"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
+)
+
+func TestHold(t *testing.T) {
+	for _, size := range []int{0, 1, 4 << 20, 4<<20 + 1, 9 << 20} {
+		is := is.New(t)
+		want := bytes.Repeat([]byte("fox"), size/3+1)[:size]
+		t.Setenv("TMPDIR", t.TempDir())
+		h, err := upstream.Hold(bytes.NewReader(want))
+		is.NoErr(err)
+		got, err := io.ReadAll(h)
+		is.NoErr(err)
+		is.True(bytes.Equal(got, want))
+		h.Close()
+	}
+}
+
+func TestHoldOfWhatBreaks(t *testing.T) {
+	broken := errors.New("cut")
+	for _, size := range []int{10, 5 << 20} {
+		_, err := upstream.Hold(io.MultiReader(bytes.NewReader(make([]byte, size)), iotest.ErrReader(broken)))
+		is.New(t).True(errors.Is(err, broken))
+	}
+}
