@@ -40,5 +40,5 @@ const (
 func mutants() []mutant { return append(ofAllParts(), seenByProofs()...) }
 
 func ofAllParts() []mutant {
-	return slices.Concat(ofDurability, ofBooks, ofLifecycle, ofQueue, ofRefusals)
+	return slices.Concat(ofDurability, ofBooks, ofLifecycle, ofQueue, ofRefusals, ofTrail)
 }
