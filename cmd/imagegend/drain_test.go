@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"os"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -30,8 +31,8 @@ type generationBody struct {
 	PollURL string `json:"poll_url"`
 }
 
-// Under load: what runs is finished and answered, new work is refused, what is there can be read,
-// and what is queued is there after the next start.
+// Under load: what runs is finished and answered, new work is refused, what is there can be read, also
+// by whoever was answered last, and what is queued is there after the next start.
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -70,9 +71,13 @@ func TestDrain(t *testing.T) {
 
 	callers.Wait()
 	close(answers)
+	until(t, "all work has ended", func() bool { return strings.Contains(d.Output(), "all work has ended") })
 	n := 0
 	for a := range answers {
 		is.Equal(a.Status, 200)
+		var made struct{ Images []struct{ URL string } }
+		a.Into(t, &made)
+		is.Equal(d.Call(daemontest.Request{Path: made.Images[0].URL}).Status, 200)
 		n++
 	}
 	is.Equal(n, 2)

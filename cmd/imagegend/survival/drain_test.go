@@ -43,7 +43,7 @@ func TestDrainUnderLoad(t *testing.T) {
 	c.draining()
 	c.refuses(late)
 	mustGeneration(t, d, key, c.async[0]) // reading goes on
-	is.Equal(d.Wait(drainLimit+5*time.Second), 0)
+	is.Equal(d.Wait(drainLimit+10*time.Second), 0)
 	told := c.told()
 
 	c.d = daemontest.Start(t, o)

@@ -20,8 +20,9 @@ func (d *daemon) handler(ctx context.Context) (http.Handler, error) {
 		CORSOrigins:    d.options.CORSOrigins,
 		Log:            d.log,
 	})
+	crowd := newCrowd(d.listener.perAddress, d.options.TrustedProxies, d.options.exempt)
 	if !d.options.Console {
-		return api, nil
+		return crowd.watch(api), nil
 	}
 	c, err := console.New(console.Config{
 		Engine:         d.engine,
@@ -33,7 +34,7 @@ func (d *daemon) handler(ctx context.Context) (http.Handler, error) {
 		TrustedProxies: d.options.TrustedProxies,
 		Log:            d.log,
 	})
-	return beside(api, c), err
+	return crowd.watch(beside(api, c)), err
 }
 
 // beside gives the console what lies below its path, and the API all else. No router comes in between:

@@ -39,7 +39,8 @@ type daemon struct {
 	began   time.Time
 	*node
 	models   []imagegen.ModelInfo
-	listener net.Listener
+	listener *connections
+	answers  *answers
 	http     *http.Server
 	socket   net.Listener
 	admin    *http.Server
@@ -55,8 +56,10 @@ func Run(ctx context.Context, o Options) (err error) {
 	signal.Ignore(syscall.SIGPIPE)
 	log, flush := newLog(o)
 	defer flush()
-	d := &daemon{options: o, began: time.Now(), log: log, flush: flush, ended: make(chan error, 2)}
-	if d.listener, err = listen(o); err != nil {
+	hangUps, stop := o.hangUps()
+	defer stop()
+	d := &daemon{options: o, began: time.Now(), log: log, flush: flush, answers: newAnswers(), ended: make(chan error, 2)}
+	if d.listener, err = listen(o, log); err != nil {
 		return err
 	}
 	defer d.listener.Close()
@@ -73,13 +76,25 @@ func Run(ctx context.Context, o Options) (err error) {
 	if err := d.start(ctx); err != nil {
 		return d.unstarted(err)
 	}
-	select {
-	case <-ctx.Done():
-		return d.drain()
-	case <-d.db.Failed():
-		return d.abandon()
-	case err := <-d.ended:
-		return errors.Join(err, d.drain())
+	return d.run(ctx, hangUps)
+}
+
+// run serves until something ends the service.
+func (d *daemon) run(ctx context.Context, hangUps <-chan os.Signal) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return d.drain()
+		case <-hangUps:
+			if d.options.Dev { // its terminal was closed, and nobody would end it
+				return d.drain()
+			}
+			d.reload()
+		case <-d.db.Failed():
+			return d.abandon()
+		case err := <-d.ended:
+			return errors.Join(err, d.drain())
+		}
 	}
 }
 
@@ -131,7 +146,8 @@ func (d *daemon) start(ctx context.Context) (err error) {
 		return errors.Join(err, d.socket.Close())
 	}
 	troubles := slog.NewLogLogger(d.log.Handler(), slog.LevelWarn)
-	d.http = httpapi.NewServer(handler)
+	d.http = httpapi.NewServer(d.answers.watch(handler))
+	d.http.ConnState = d.listener.state
 	d.http.DisableGeneralOptionsHandler = true // it answers OPTIONS * without Allow, the API with it
 	d.http.ErrorLog = troubles
 	d.admin = admin.NewServer(&admin.Local{Engine: d.engine, DB: d.db, Console: d.consoleURL(), NoConsole: !d.options.Console})

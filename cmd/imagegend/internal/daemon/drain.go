@@ -19,11 +19,13 @@ const (
 )
 
 // drain ends the service in order. The engine takes no new work at once, while what is there can
-// still be read; then the servers end, then the database is closed.
+// still be read, also for a moment after the last answer; then the servers end, then the database is
+// closed.
 func (d *daemon) drain() error {
 	again := make(chan os.Signal, 1)
 	signal.Notify(again, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(again)
+	d.answers.close()
 	d.log.Info("draining: no new work; a second signal ends it at once", "limit", d.options.DrainTimeout.String())
 
 	drained := make(chan error, 1)
@@ -44,9 +46,22 @@ func (d *daemon) stopAll() error {
 	work, cancel := context.WithTimeout(context.Background(), d.options.DrainTimeout)
 	defer cancel()
 	err := d.engine.Stop(work)
+	d.linger()
 	d.shutDown(answersGrace)
 	d.noteStop()
 	return errors.Join(err, d.db.Close())
+}
+
+// linger goes on serving reads for a moment, if somebody was answered who may want to read: what a
+// sandbox holds is for whoever ends it.
+func (d *daemon) linger() {
+	if d.options.Dev {
+		return
+	}
+	if more := d.answers.remains(answersGrace); more > 0 {
+		d.log.Info("all work has ended; reads are served for a moment longer", "seconds", more.Seconds())
+		time.Sleep(more)
+	}
 }
 
 // shutDown lets answers leave, but not for ever.

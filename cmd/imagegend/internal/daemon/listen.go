@@ -3,12 +3,37 @@ package daemon
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
+	"net/netip"
 	"syscall"
+
+	"github.com/imagegend/imagegend/internal/clientaddr"
 )
 
-// listen opens the address ahead of all else, so that nothing is made when it is taken.
-func listen(o Options) (net.Listener, error) {
+// listen opens the address ahead of all else, so that nothing is made when it is taken. It takes as many
+// connections as leave files for the work.
+func listen(o Options, log *slog.Logger) (*connections, error) {
+	l, err := open(o)
+	if err != nil {
+		return nil, err
+	}
+	files := openFiles()
+	most, ofOne, tight := places(files, o.Concurrency)
+	if tight {
+		log.Warn("the limit on open files is low: work may fail for want of them; raise it (ulimit -n, LimitNOFILE= of systemd) or lower --concurrency",
+			"limit", files, "concurrency", o.Concurrency, "connections", most)
+	}
+	return newConnections(l, most, ofOne, o.exempt), nil
+}
+
+// exempt reports whether an address is not counted: it is this machine's, or that of a trusted proxy,
+// whose clients are counted instead.
+func (o Options) exempt(a netip.Addr) bool {
+	return !a.IsValid() || a.Unmap().IsLoopback() || clientaddr.Among(a, o.TrustedProxies)
+}
+
+func open(o Options) (net.Listener, error) {
 	l, err := net.Listen("tcp", o.Addr)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,6 +24,7 @@ type Options struct {
 	Env     []string // further variables, as KEY=value; those named IMAGEGEND_… are not inherited
 	DataDir string   // "": a new one that is removed with the test
 	Dev     bool     // run with --dev; then DataDir is not used, and there is nothing for Admin to work on
+	Files   int      // how many it may have open; 0: as many as the test
 }
 
 // Daemon is one process that serves.
@@ -62,7 +64,11 @@ func Launch(tb testing.TB, o Options) *Daemon {
 		d.DataDir = cmp.Or(o.DataDir, tb.TempDir())
 		args = append(args, "--data-dir", d.DataDir)
 	}
-	d.cmd = exec.Command(Build(tb), append(args, o.Args...)...)
+	command := append([]string{Build(tb)}, append(args, o.Args...)...)
+	if o.Files > 0 {
+		command = append([]string{"sh", "-c", `ulimit -n "$0" && exec "$@"`, strconv.Itoa(o.Files)}, command...)
+	}
+	d.cmd = exec.Command(command[0], command[1:]...)
 	d.cmd.Env, d.cmd.Stdout, d.cmd.Stderr = d.env, d.output, d.output
 	began := time.Now()
 	if err := d.cmd.Start(); err != nil {

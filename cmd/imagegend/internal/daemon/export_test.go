@@ -1,0 +1,47 @@
+package daemon
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"time"
+)
+
+// Places tells the bounds on connections.
+func Places(files, attempts int) (most, ofOne int, tight bool) { return places(files, attempts) }
+
+// Serve serves on a bounded listener of this machine, on which all addresses count, until it is closed. idle
+// is called after a connection has fallen silent.
+func Serve(h http.Handler, most, perAddress int, pressed time.Duration, idle func()) (s *http.Server, addr string, err error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, "", err
+	}
+	c := newConnections(l, most, perAddress, func(netip.Addr) bool { return false })
+	c.pressedIdle = pressed
+	s = &http.Server{Handler: h, ConnState: func(conn net.Conn, state http.ConnState) {
+		c.state(conn, state)
+		if state == http.StateIdle {
+			idle()
+		}
+	}}
+	go s.Serve(c)
+	return s, l.Addr().String(), nil
+}
+
+// Answers is what a drain knows of answers.
+type Answers struct{ *answers }
+
+// NewAnswers knows of none.
+func NewAnswers() Answers { return Answers{newAnswers()} }
+
+// Watch tells it of those of a handler.
+func (a Answers) Watch(h http.Handler) http.Handler { return a.watch(h) }
+
+// Drain begins a drain, and returns how long it lingers.
+func (a Answers) Drain() time.Duration {
+	a.close()
+	began := time.Now()
+	time.Sleep(a.remains(answersGrace))
+	return time.Since(began)
+}
