@@ -10,16 +10,17 @@ import (
 	"time"
 )
 
-// Ten thousand connections that were of use once and are idle now cost little memory, and others
-// are served as if they were not there.
+// Of ten thousand connections that were of use once and are idle now, thousands are kept and cost little
+// memory, the others make room, and whoever else comes is served as if they were not there.
 func TestTenThousandIdleConnections(t *testing.T) {
-	const connections, most = 10_000, 32 << 10
+	const connections, fewest, places, most = 10_000, 6_000, 8_192, 32 << 10
 	h := open(t)
 	before := h.RSS()
 	idle := h.keepIdle(t, connections)
-	each := (h.RSS() - before) / connections
-	if open := h.OpenFiles(); open < connections {
-		t.Errorf("%d descriptors are open: the connections are not idle, but closed", open)
+	kept := h.OpenFiles()
+	each := (h.RSS() - before) / fewest
+	if kept < fewest || kept > places+100 {
+		t.Errorf("%d descriptors are open", kept)
 	}
 	if each > most {
 		t.Errorf("a connection costs %d bytes of memory", each)
@@ -32,7 +33,7 @@ func TestTenThousandIdleConnections(t *testing.T) {
 	if meanwhile > 2*time.Second {
 		t.Errorf("an image took %v meanwhile", meanwhile)
 	}
-	t.Logf("proof hostile: idle=%d bytes_each=%d image_meanwhile=%v", connections, each, meanwhile.Round(time.Millisecond))
+	t.Logf("proof hostile: idle=%d kept=%d bytes_each=%d image_meanwhile=%v", connections, kept, each, meanwhile.Round(time.Millisecond))
 	for _, c := range idle {
 		c.Close()
 	}
