@@ -43,6 +43,11 @@ type Config struct {
 	// Without it too, a slot that gets free goes to a user who holds fewer.
 	FairShares bool
 
+	// MaxRefusals is how many generations of a user a provider's policy may refuse in an hour, beyond as
+	// many as succeed; then ErrRateLimited, until time gives them back. 0: 30; negative: any number. It
+	// counts in memory: a restart forgets, and each engine counts for itself.
+	MaxRefusals int
+
 	// Backoff is the pause before each further asynchronous attempt, so that there is one attempt
 	// more than pauses; nil: 1 s and 5 s. A provider's longer RetryAfter is honoured up to a minute.
 	Backoff []time.Duration
@@ -112,6 +117,7 @@ type Admission struct {
 const (
 	defaultConcurrency    = 16
 	defaultMaxQueued      = 10_000
+	defaultMaxRefusals    = 30
 	defaultSlotWait       = 30 * time.Second
 	defaultAttemptTimeout = 800 * time.Second // section 8 of the specification
 	defaultGrace          = 10 * time.Second
@@ -127,6 +133,7 @@ const (
 func (c Config) withDefaults() Config {
 	orDefault(&c.Concurrency, defaultConcurrency)
 	orDefault(&c.MaxQueued, defaultMaxQueued)
+	orDefault(&c.MaxRefusals, defaultMaxRefusals)
 	orDefault(&c.SlotWait, defaultSlotWait)
 	orDefault(&c.AttemptTimeout, defaultAttemptTimeout)
 	orDefault(&c.Grace, defaultGrace)

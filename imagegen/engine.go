@@ -23,6 +23,7 @@ type Engine struct {
 
 	slots     *slots
 	shares    *shares
+	refusals  *refusals
 	receiving *semaphore.Weighted // bytes of images that are held in memory as they came
 	decoding  *semaphore.Weighted // bytes of what is decoded
 	calls     *callsInFlight
@@ -62,6 +63,7 @@ func New(cfg Config) (*Engine, error) {
 		ids:       ids,
 		slots:     newSlots(cfg.Concurrency),
 		shares:    newShares(),
+		refusals:  newRefusals(cfg.MaxRefusals),
 		receiving: semaphore.NewWeighted(receiveBudget),
 		decoding:  semaphore.NewWeighted(decodeBudget),
 		calls:     newCallsInFlight(),

@@ -25,6 +25,7 @@ const (
 	CodeChargeRefused        Code = "chargeRefused"
 	CodeIdempotencyKeyReused Code = "idempotencyKeyReused"
 	CodeIdempotencyKeyInUse  Code = "idempotencyKeyInUse"
+	CodeRateLimited          Code = "rateLimited"
 	CodeOverloaded           Code = "overloaded"
 	CodeInternal             Code = "internalError"
 )
@@ -35,7 +36,7 @@ type Error struct {
 	Code       Code
 	Message    string        // safe to show
 	Generation GenerationID  // of generationFailed, and of idempotencyKeyInUse once accepted: which
-	RetryAfter time.Duration // of overloaded and idempotencyKeyInUse: when to ask again
+	RetryAfter time.Duration // of overloaded, rateLimited and idempotencyKeyInUse: when to ask again
 	Replayed   bool          // answered from what was kept under the idempotency key
 	Err        error         // the cause, for the log; never shown
 }
@@ -72,6 +73,7 @@ var (
 	ErrChargeRefused        = &Error{Code: CodeChargeRefused, Message: "the account cannot be charged; nothing was"}
 	ErrIdempotencyKeyReused = &Error{Code: CodeIdempotencyKeyReused, Message: "this Idempotency-Key was used with another request; use a new key"}
 	ErrIdempotencyKeyInUse  = &Error{Code: CodeIdempotencyKeyInUse, Message: "a request with this Idempotency-Key is still running; ask again later"}
+	ErrRateLimited          = &Error{Code: CodeRateLimited, Message: "too many requests; try again later"}
 	ErrOverloaded           = &Error{Code: CodeOverloaded, Message: "the service cannot take more work at the moment; try again later"}
 	ErrInternal             = &Error{Code: CodeInternal, Message: "the service failed; try again later"}
 )

@@ -52,7 +52,7 @@ func (c *call) kept() bool {
 	return !slices.ContainsFunc(c.record.References, func(f ReferenceFile) bool { return f.ID == "" })
 }
 
-// run is the order of checks behind validation: the key again, idempotency, draining, admission, capacity,
+// run is the order of checks behind validation: the key again, idempotency, refusals, draining, admission, capacity,
 // credits.
 func (c *call) run(ctx context.Context) (Result, error) {
 	e := c.engine
@@ -63,6 +63,9 @@ func (c *call) run(ctx context.Context) (Result, error) {
 	defer release()
 	if found || err != nil {
 		return result, err
+	}
+	if err := e.refusals.check(c.record.User, e.cfg.Now()); err != nil {
+		return Result{}, err
 	}
 	if err := e.life.enter(); err != nil {
 		return Result{}, overloaded(5*time.Second, err)

@@ -44,8 +44,9 @@ func (e *Engine) warnUndelivered(ctx context.Context, r Record, delivered int, w
 		"asked", r.N, "delivered", delivered, "provider", e.models[r.Model].info.Provider, "error", brief(why))
 }
 
-// concluded tells those who wait, and the observer, of a generation that has ended, and has its thumbnails made.
+// concluded counts a refusal, tells those who wait, and the observer, of a generation that has ended, and has its thumbnails made.
 func (e *Engine) concluded(ctx context.Context, r Record) {
+	e.refusals.note(r, e.cfg.Now())
 	e.awaiting.tell(r.ID)
 	if mark := e.open.end(r); mark {
 		e.markUndelivered(r)

@@ -24,7 +24,7 @@ type Service interface {
 	// images than asked for is a success that costs only what came; none at all is
 	// [ErrGenerationFailed] and costs nothing.
 	//
-	// Before any charge it can fail with ErrInvalidRequest, ErrInsufficientCredits, ErrOverloaded
+	// Before any charge it can fail with ErrInvalidRequest, ErrInsufficientCredits, ErrRateLimited, ErrOverloaded
 	// and, where an idempotency key is given, ErrIdempotencyKeyReused, ErrIdempotencyKeyInUse and, if
 	// the generation under the key has been erased, ErrNotFound. After ErrInternal the outcome may be
 	// unknown: the same call with the same idempotency key tells. When ctx ends before the charge nothing happens; after it, the work goes on and the

@@ -167,6 +167,8 @@ func (p *page) refused(d *draft, err error) (int, error) {
 		d.form.values.Del("token")
 		d.form.blameAll("This form was sent before, with other content. Send it again, and it is made as well.")
 		return http.StatusConflict, nil
+	case errors.Is(err, imagegen.ErrRateLimited):
+		return http.StatusTooManyRequests, d.form.refuse("", err)
 	case errors.Is(err, imagegen.ErrOverloaded):
 		d.form.blameAll("There is too much work at the moment. Nothing was charged; try again in a few seconds.")
 		return http.StatusServiceUnavailable, nil

@@ -32,6 +32,7 @@ var statuses = map[imagegen.Code]int{
 	codePreconditionFailed:            http.StatusPreconditionFailed,
 	codeRangeNotSatisfiable:           http.StatusRequestedRangeNotSatisfiable,
 	imagegen.CodeIdempotencyKeyReused: http.StatusUnprocessableEntity,
+	imagegen.CodeRateLimited:          http.StatusTooManyRequests,
 	imagegen.CodeGenerationFailed:     http.StatusInternalServerError,
 	imagegen.CodeInternal:             http.StatusInternalServerError,
 	imagegen.CodeOverloaded:           http.StatusServiceUnavailable,
@@ -53,7 +54,7 @@ func (x *exchange) fail(err error) {
 	}
 	h := x.Header()
 	switch e.Code {
-	case imagegen.CodeOverloaded, imagegen.CodeIdempotencyKeyInUse:
+	case imagegen.CodeOverloaded, imagegen.CodeRateLimited, imagegen.CodeIdempotencyKeyInUse:
 		h.Set("Retry-After", seconds(e.RetryAfter))
 	}
 	if status == http.StatusUnauthorized {

@@ -233,4 +233,18 @@ var ofRefusals = []mutant{
 		new:     `if slices.Contains(c.Images, s.Path) {`,
 		catcher: catcher{pkg: "./imagegen/provider/webapi", run: "TestFailures"},
 	},
+	{
+		name: "refused-prompts-without-end", breaks: "a user's prompts can be refused so often, and no more",
+		file:    "imagegen/generate.go",
+		old:     `if err := e.refusals.check(c.record.User, e.cfg.Now()); err != nil {`,
+		new:     `if err := e.refusals.check(c.record.User, e.cfg.Now()); err != nil && c.record.User == "" {`,
+		catcher: catcher{pkg: core, run: "TestRefusedPromptsAreBounded"},
+	},
+	{
+		name: "outage-counts-as-refusal", breaks: "an upstream's outage limits nobody",
+		file:    "imagegen/refusals.go",
+		old:     `g.Failure.Class == ClassRefused`,
+		new:     `g.Failure.Class >= ClassRefused`,
+		catcher: catcher{pkg: core, run: "TestRefusedPromptsAreBounded"},
+	},
 }

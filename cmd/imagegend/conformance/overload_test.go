@@ -32,6 +32,7 @@ var requestIDChecks = []check{
 }
 
 var limitChecks = []check{
+	{name: "refusals are bounded", lines: []string{"spec: | Separate API rate limit |"}, run: checkRefusals},
 	{name: "no rate limit", lines: []string{"spec: | Separate API rate limit |"}, run: checkNoRateLimit},
 	{
 		name:      "the users' documentation says the same",
@@ -71,6 +72,23 @@ func checkFairShares(t *testing.T, s *service) {
 	modest.generated(t, nil)
 	modest.ended(t, modest.queued(t, nil)["id"])
 	same(t, greedy.credits(t), 95)
+}
+
+// Prompts that are refused cost nothing: there is an end to them, for their user alone.
+func checkRefusals(t *testing.T, s *service) {
+	wicked, other := s.account(t, 1), s.account(t, 1)
+	refused := func(header ...string) answer {
+		return wicked.post(t, fox(object{"prompt": "[fake:refuse]"}), header...)
+	}
+	refused("Idempotency-Key", "first").refused(t, http.StatusInternalServerError, "generationFailed")
+	for range 29 {
+		refused().refused(t, http.StatusInternalServerError, "generationFailed")
+	}
+	wicked.post(t, fox(nil)).refused(t, http.StatusTooManyRequests, "rateLimited").has(t, "Retry-After", seconds, "Location", "")
+	wicked.post(t, fox(object{"n": 9})).refused(t, http.StatusBadRequest, "invalid_request")           // not 429
+	refused("Idempotency-Key", "first").refused(t, http.StatusInternalServerError, "generationFailed") // not 429
+	same(t, wicked.credits(t), 1)
+	other.generated(t, nil)
 }
 
 func checkRequestID(t *testing.T, s *service) {
