@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"io"
-	"slices"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
@@ -15,14 +14,9 @@ type answer struct {
 	provider *Provider
 	n        int // images that were asked for; more are not looked at
 	yield    func(imagegen.ProviderImage, error) bool
-	inline   []int  // the elements of data that held their image
-	links    []link // those that named one, in order
+	inline   []int // the elements of data that held their image
+	links    upstream.Named
 	problem  problem
-}
-
-type link struct {
-	index int
-	url   string
 }
 
 // read yields the images that the answer holds, then those that it names. It returns nil if yield
@@ -41,7 +35,7 @@ func (a *answer) read(ctx context.Context, body io.Reader) error {
 	if a.problem != (problem{}) {
 		return a.problem.asError()
 	}
-	return a.fetch(ctx)
+	return a.links.Fetch(ctx, a.provider.client, a.inline, a.n-len(a.inline), a.yield)
 }
 
 // take looks at one string of the answer.
@@ -63,7 +57,7 @@ func (a *answer) take(s upstream.String) (wanted bool, err error) {
 		}
 		url, err := s.Text()
 		if url != "" {
-			a.links = append(a.links, link{s.Index, url})
+			a.links.Add(s.Index, url)
 		}
 		return true, err
 	case "error.message":
@@ -74,29 +68,4 @@ func (a *answer) take(s upstream.String) (wanted bool, err error) {
 		a.problem.Type, err = s.Text()
 	}
 	return true, err
-}
-
-// fetch yields the images that came as a URL only. One that cannot be fetched does not cost the
-// others.
-func (a *answer) fetch(ctx context.Context) error {
-	var failed error
-	for _, l := range a.links {
-		if slices.Contains(a.inline, l.index) {
-			continue
-		}
-		image, err := a.provider.client.Fetch(ctx, l.url)
-		if err != nil {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			failed = err
-			continue
-		}
-		wanted := a.yield(imagegen.ProviderImage{Body: image}, nil)
-		image.Close()
-		if !wanted {
-			return nil
-		}
-	}
-	return failed
 }

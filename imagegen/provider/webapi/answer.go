@@ -16,15 +16,10 @@ type answer struct {
 	*Provider
 	n       int // images that were asked for; more are not looked at
 	yield   func(imagegen.ProviderImage, error) bool
-	inline  []int  // the places, in the outermost list, of what held its image
-	yielded int    // images
-	links   []link // of what named one, in order
+	inline  []int // the places, in the outermost list, of what held its image
+	yielded int   // images
+	links   upstream.Named
 	said    []string
-}
-
-type link struct {
-	index int
-	url   string
 }
 
 // read yields the images that the answer holds, then those that it names. It returns nil if yield wants
@@ -41,7 +36,7 @@ func (a *answer) read(ctx context.Context, body io.Reader) error {
 		}
 	}
 	if len(a.links) > 0 {
-		return a.fetch(ctx)
+		return a.links.Fetch(ctx, a.client, a.inline, a.n-a.yielded, a.yield)
 	}
 	if a.yielded > 0 {
 		return nil
@@ -77,39 +72,10 @@ func (a *answer) image(s upstream.String) (wanted bool, err error) {
 			return true, nil
 		}
 		text, err := upstream.String{Reader: value}.Text()
-		a.links = append(a.links, link{s.Index, text})
+		a.links.Add(s.Index, text)
 		return true, err
 	}
 	a.yielded++
 	a.inline = append(a.inline, s.Index)
 	return a.yield(imagegen.ProviderImage{Body: upstream.Base64(value)}, nil), nil
-}
-
-// fetch yields the images that came as an address only. One that cannot be fetched does not cost the
-// others.
-func (a *answer) fetch(ctx context.Context) error {
-	var failed error
-	for _, l := range a.links {
-		if slices.Contains(a.inline, l.index) {
-			continue
-		}
-		if a.yielded == a.n {
-			break
-		}
-		image, err := a.client.Fetch(ctx, l.url)
-		if err != nil {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			failed = err
-			continue
-		}
-		a.yielded++
-		wanted := a.yield(imagegen.ProviderImage{Body: image}, nil)
-		image.Close()
-		if !wanted {
-			return nil
-		}
-	}
-	return failed
 }

@@ -1,0 +1,47 @@
+package upstream
+
+import (
+	"context"
+	"slices"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// Named are the images of an answer that came as addresses, in their order. The zero value is empty.
+type Named []namedImage
+
+type namedImage struct {
+	index   int
+	address string
+}
+
+// Add notes the address of the image at a place in the outermost list.
+func (n *Named) Add(index int, address string) { *n = append(*n, namedImage{index, address}) }
+
+// Fetch yields the images, up to most, but for those at places that had theirs already. One that cannot be
+// fetched does not cost the others; its error comes back. It is nil if yield wants no more.
+func (n Named) Fetch(ctx context.Context, c *Client, had []int, most int, yield func(imagegen.ProviderImage, error) bool) (failed error) {
+	for _, i := range n {
+		if most == 0 {
+			break
+		}
+		if slices.Contains(had, i.index) {
+			continue
+		}
+		image, err := c.Fetch(ctx, i.address)
+		if err != nil {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			failed = err
+			continue
+		}
+		most--
+		wanted := yield(imagegen.ProviderImage{Body: image}, nil)
+		image.Close()
+		if !wanted {
+			return nil
+		}
+	}
+	return failed
+}
