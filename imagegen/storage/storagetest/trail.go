@@ -3,7 +3,6 @@ package storagetest
 import (
 	"context"
 	"fmt"
-	"net/netip"
 	"strings"
 	"sync"
 	"testing"
@@ -193,70 +192,6 @@ func testNote(r *trail) {
 	r.is.True(strings.HasPrefix(row.After, "üü") && len(row.After) < 1<<12)
 }
 
-func testTrailQuery(r *trail) {
-	root := imagegen.Actor{Via: imagegen.ViaCommand, Name: "root"}
-	note := func(a imagegen.Actor, act imagegen.Act, target string, user imagegen.UserID) {
-		r.is.NoErr(r.Note(r.by(a), imagegen.TrailRow{Act: act, Target: target, User: user, Outcome: imagegen.TrailDone}))
-		r.pass(time.Hour)
-	}
-	note(olivia, "user.create", "usr_1", "usr_1")
-	note(root, "key.create", "key_1", "usr_1")
-	note(root, "user.set", "usr_2", "usr_2")
-	note(root, "users.count", "", "")
-	for name, test := range map[string]struct {
-		q    imagegen.TrailQuery
-		want []uint64
-	}{
-		"all":               {imagegen.TrailQuery{}, []uint64{4, 3, 2, 1}},
-		"by name":           {imagegen.TrailQuery{Actor: "olivia"}, []uint64{1}},
-		"by identifier":     {imagegen.TrailQuery{Actor: "usr_o"}, []uint64{1}},
-		"by way and name":   {imagegen.TrailQuery{Actor: "command:root"}, []uint64{4, 3, 2}},
-		"of another way":    {imagegen.TrailQuery{Actor: "console:root"}, nil},
-		"one act":           {imagegen.TrailQuery{Act: "user.set"}, []uint64{3}},
-		"acts on a kind":    {imagegen.TrailQuery{Act: "user"}, []uint64{3, 1}},
-		"a target":          {imagegen.TrailQuery{Target: "key_1"}, []uint64{2}},
-		"what is somebodys": {imagegen.TrailQuery{Target: "usr_1"}, []uint64{2, 1}},
-		"since":             {imagegen.TrailQuery{Since: epoch.Add(2 * time.Hour)}, []uint64{4, 3}},
-		"before":            {imagegen.TrailQuery{Before: 3}, []uint64{2, 1}},
-		"all together":      {imagegen.TrailQuery{Actor: "root", Act: "user", Target: "usr_2", Since: epoch, Before: 4}, []uint64{3}},
-	} {
-		r.t.Run(name, func(t *testing.T) {
-			var got []uint64
-			for _, row := range r.rows(test.q) {
-				got = append(got, row.Seq)
-			}
-			is.New(t).Equal(diff(test.want, got), "")
-		})
-	}
-}
-
-func testTrailPages(r *trail) {
-	for range 5 {
-		r.is.NoErr(r.Note(r.t.Context(), imagegen.TrailRow{Act: "a.b"}))
-	}
-	var got [][]uint64
-	for q := (imagegen.TrailQuery{Limit: 2}); ; {
-		p, err := r.Trail(r.t.Context(), q)
-		r.is.NoErr(err)
-		var page []uint64
-		for _, row := range p.Rows {
-			page = append(page, row.Seq)
-		}
-		if got = append(got, page); p.Next == 0 {
-			break
-		}
-		q.Before = p.Next
-	}
-	r.is.Equal(diff([][]uint64{{5, 4}, {3, 2}, {1}}, got), "")
-	p, err := r.Trail(r.t.Context(), imagegen.TrailQuery{Limit: 5})
-	r.is.NoErr(err)
-	r.is.Equal(p.Next, uint64(0)) // nothing follows
-	for _, limit := range []int{-1, 0, imagegen.MaxTrailPage + 1} {
-		_, err := r.Trail(r.t.Context(), imagegen.TrailQuery{Limit: limit})
-		r.is.True(err != nil)
-	}
-}
-
 func testTrailRace(r *trail) {
 	for _, err := range together(racers, func(i int) error {
 		return r.CreateUser(r.by(olivia), imagegen.User{ID: imagegen.UserID(fmt.Sprint("usr_", i)), Name: fmt.Sprint(i)})
@@ -268,96 +203,4 @@ func testTrailRace(r *trail) {
 	for i, row := range rows {
 		r.is.Equal(row.Seq, uint64(racers-i))
 	}
-}
-
-func testFailedSignIns(r *trail) {
-	home, away := netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("2001:db8::/64")
-	ctx := r.by(imagegen.Actor{Via: imagegen.ViaConsole, Address: "192.0.2.1"})
-	fail := func(u imagegen.UserID, from netip.Prefix, n int) {
-		for range n {
-			r.is.NoErr(r.SignInFailed(ctx, u, from))
-		}
-	}
-	counted := func() (counts []string) {
-		for _, row := range r.rows(imagegen.TrailQuery{Act: "user.signin_failed"}) {
-			r.is.Equal(row.Outcome, imagegen.TrailRefused)
-			r.is.Equal(row.Actor.Via, imagegen.ViaConsole)
-			counts = append(counts, fmt.Sprintf("%s %s %d", row.Target, row.Actor.Address, row.Count))
-		}
-		return counts
-	}
-	fail(alice, home, 3)
-	fail(alice, away, 1)
-	fail("", home, 1) // a name that is nobody's
-	want := []string{" 192.0.2.1/32 1", "alice 2001:db8::/64 1", "alice 192.0.2.1/32 1"}
-	r.is.Equal(diff(want, counted()), "") // the first of each is there at once
-	r.pass(time.Minute)
-	want = append([]string{"alice 192.0.2.1/32 2"}, want...)
-	r.is.Equal(diff(want, counted()), "") // further ones when their minute is over
-	r.is.Equal(diff(want, counted()), "")
-	fail(alice, home, 4) // in a minute that has its row
-	r.is.Equal(diff(want, counted()), "")
-	r.pass(time.Minute)
-	r.is.NoErr(r.TidyTrail(r.t.Context(), time.Time{}))
-	want = append([]string{"alice 192.0.2.1/32 4"}, want...)
-	r.is.Equal(diff(want, counted()), "")
-	r.pass(time.Minute)
-	r.is.Equal(diff(want, counted()), "") // nothing to tell
-	fail(alice, home, 1)
-	r.is.Equal(diff(append([]string{"alice 192.0.2.1/32 1"}, want...), counted()), "")
-}
-
-// Whoever guesses from many places fills no disk.
-func testManyFailedSignIns(r *trail) {
-	fail := func(from, to int) {
-		for i := from; i < to; i++ {
-			r.is.NoErr(r.SignInFailed(r.t.Context(), alice, netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), 32)))
-		}
-	}
-	fail(0, 1500)
-	r.is.Equal(len(r.rows(imagegen.TrailQuery{})), 1001)
-	r.pass(time.Minute)
-	rows := r.rows(imagegen.TrailQuery{})
-	r.is.Equal(len(rows), 1002)
-	r.is.Equal(rows[0].Actor, imagegen.Actor{}) // of the others together
-	r.is.Equal(rows[0].Count, 499)
-	fail(0, 2000)
-	r.pass(time.Minute)
-	sum := 0
-	for _, row := range r.rows(imagegen.TrailQuery{}) {
-		sum += row.Count
-	}
-	r.is.Equal(sum, 3500)
-	r.is.True(len(r.rows(imagegen.TrailQuery{})) <= 2*1002)
-}
-
-func testTidyTrail(r *trail) {
-	for i := range 2500 {
-		r.is.NoErr(r.Note(r.t.Context(), imagegen.TrailRow{Act: "a.b", After: fmt.Sprint(i)}))
-		if i == 1200 {
-			r.pass(time.Hour)
-		}
-	}
-	first := func() uint64 { rows := r.rows(imagegen.TrailQuery{}); return rows[len(rows)-1].Seq }
-	r.is.NoErr(r.TidyTrail(r.t.Context(), epoch))
-	r.is.Equal(first(), uint64(1))
-	for range 2 {
-		r.is.NoErr(r.TidyTrail(r.t.Context(), epoch.Add(time.Minute)))
-		r.is.Equal(first(), uint64(1202))
-	}
-	r.is.NoErr(r.TidyTrail(r.t.Context(), epoch.Add(2*time.Hour)))
-	r.is.Equal(len(r.rows(imagegen.TrailQuery{})), 0)
-	r.is.NoErr(r.Note(r.t.Context(), imagegen.TrailRow{Act: "a.b"}))
-	r.is.Equal(first(), uint64(2501)) // it goes on where it was
-}
-
-// What its context has abandoned leaves neither an act nor a row.
-func testTrailEndedContext(r *trail) {
-	ctx, cancel := context.WithCancel(r.t.Context())
-	cancel()
-	r.is.True(r.Note(ctx, imagegen.TrailRow{Act: "a.b"}) != nil)
-	r.is.True(r.CreateUser(ctx, imagegen.User{ID: "usr_1", Name: "alice"}) != nil)
-	_, err := r.Trail(ctx, imagegen.TrailQuery{Limit: 1})
-	r.is.True(err != nil)
-	r.is.Equal(len(r.rows(imagegen.TrailQuery{})), 0)
 }
