@@ -12,9 +12,9 @@ import (
 // A page is read and sent in pieces: a hundred prompts can be 18 MiB, and who reads slowly would have
 // them held in memory for half an hour.
 const (
-	firstPiece = 4         // generations that are read before it is known how long they are
-	pieceBytes = 256 << 10 // and then, of JSON
-	wholeBytes = 64 << 10  // a page up to this is sent at once, with its length
+	firstPiece = 2        // generations that are read before it is known how long they are
+	pieceBytes = 64 << 10 // and then, of JSON
+	wholeBytes = 64 << 10 // a page up to this is sent at once, with its length
 )
 
 // generations lists what the user has, newest first.
