@@ -1,9 +1,11 @@
 package imagegen_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/matryer/is"
 
@@ -38,5 +40,50 @@ func TestErasureCoversEveryAttempt(t *testing.T) {
 			is.True(!f.has(k))
 		}
 		f.audit()
+	})
+}
+
+// Nothing that stays of an erased generation confirms a guess of what it was, and its idempotency key
+// answers any guess alike, for as long as it is reserved.
+func TestErasedRequestsAreNotConfirmed(t *testing.T) {
+	eachLedger(t, func(t *testing.T, option func(*imagegen.Config)) {
+		synctest.Test(t, func(t *testing.T) {
+			h := start(t, yieldImages(1, nil), option)
+			const key = "order-1"
+			result, err := h.generate(imagegen.GenerateRequest{Prompt: "a secret", IdempotencyKey: key})
+			h.is.NoErr(err)
+			h.is.NoErr(h.engine.Erase(t.Context(), result.Generation.ID))
+			r, err := h.db.Generation(t.Context(), result.Generation.ID)
+			h.is.NoErr(err)
+			h.is.Equal(r.Fingerprint, [32]byte{})
+			h.is.True(r.IdempotencyKey != "" && !strings.Contains(r.IdempotencyKey, key))
+			for _, guess := range []string{"a secret", "another"} {
+				for _, async := range []bool{false, true} {
+					_, err = h.generate(imagegen.GenerateRequest{Prompt: guess, IdempotencyKey: key, Async: async})
+					h.is.True(isCode(err, imagegen.ErrNotFound))
+				}
+			}
+			time.Sleep(imagegen.ReservationTime)
+			_, err = h.generate(imagegen.GenerateRequest{Prompt: "another", IdempotencyKey: key})
+			h.is.NoErr(err)
+			h.audit()
+		})
+	})
+}
+
+// What is erased for its age keeps nothing of its key: the time in which that is reserved is over.
+func TestAgedRequestsKeepNoKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := start(t, yieldImages(1, nil), func(c *imagegen.Config) { c.Retain = 48 * time.Hour })
+		result, err := h.generate(imagegen.GenerateRequest{IdempotencyKey: "k"})
+		h.is.NoErr(err)
+		time.Sleep(49 * time.Hour)
+		r, err := h.db.Generation(t.Context(), result.Generation.ID)
+		h.is.NoErr(err)
+		h.is.Equal(r.State, imagegen.StateErased)
+		h.is.Equal(r.IdempotencyKey, "")
+		_, err = h.db.Reserved(t.Context(), alice, "k")
+		h.is.True(errors.Is(err, imagegen.ErrNotFound))
+		h.audit()
 	})
 }

@@ -129,7 +129,8 @@ func (e *Engine) formerCall(ctx context.Context, r Record) (Record, error) {
 
 // replay gives the answer of the call that holds the idempotency key, if that was for the same.
 func (c *call) replay(former Record) (Result, error) {
-	if former.Fingerprint != c.record.Fingerprint {
+	erased := former.State == StateErasing || former.State == StateErased // which knows not for what it was
+	if !erased && former.Fingerprint != c.record.Fingerprint {
 		return Result{}, ErrIdempotencyKeyReused
 	}
 	return replay(former)

@@ -3,6 +3,7 @@ package imagegen
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Violation is one broken invariant.
@@ -51,8 +52,8 @@ func (r Record) Check() error {
 	if !r.resolves() {
 		return r.violation("dispute", "it is %s with %d images published, disputed in %d bytes, refunded: %t", r.State, r.Published, len(r.Dispute), r.Refunded)
 	}
-	if (r.State == StateErasing || r.State == StateErased) && (r.Prompt != "" || len(r.References) > 0) {
-		return r.violation("erasure", "it is %s, and its prompt or its references are there", r.State)
+	if (r.State == StateErasing || r.State == StateErased) && !r.forgotten() {
+		return r.violation("erasure", "it is %s, and its prompt, its references or what confirms a guess of them are there", r.State)
 	}
 	for n, i := range r.Images {
 		if !r.owns(i) || slices.ContainsFunc(r.Images[:n], func(o StoredImage) bool { return o.ID == i.ID }) {
@@ -68,6 +69,7 @@ func (r Record) advances() bool {
 	unclaimed := r.State == StateCharging || r.State == StateQueued // or again: a later attempt is queued too
 	open := r.State == StateProcessing || r.State == StateQueued
 	return r.Attempt >= 0 && (r.Attempt > 0 || unclaimed) && r.Failures >= 0 && r.Failures <= r.Attempt &&
+		r.Resumptions >= 0 && r.Resumptions <= r.Attempt &&
 		(r.Delay == 0 || r.Delay > 0 && r.State == StateQueued) && (len(r.Job) == 0 || open)
 }
 
@@ -103,6 +105,12 @@ func (r Record) resolves() bool {
 		return true
 	}
 	return !r.Unsettled() && len(r.Dispute) <= MaxDetail && (r.Dispute == "" || !r.Refunded) && (!r.Refunded || r.Published > 0)
+}
+
+// forgotten reports whether nothing tells, or confirms, what was asked for.
+func (r Record) forgotten() bool {
+	return r.Prompt == "" && len(r.References) == 0 && r.Fingerprint == [32]byte{} &&
+		(r.IdempotencyKey == "" || strings.HasPrefix(r.IdempotencyKey, erasedKey))
 }
 
 // owns reports whether an image can be the record's.

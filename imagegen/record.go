@@ -3,6 +3,7 @@ package imagegen
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"strings"
 	"time"
 )
 
@@ -54,11 +55,12 @@ func referenceIDs(files []ReferenceFile) []ReferenceID {
 
 // Progress is how far a generation has come.
 type Progress struct {
-	State    State
-	Attempt  int           // the fence: rises at each claim and each recovery
-	Failures int           // tries used up; resumed and drained work uses none
-	Delay    time.Duration // of a queued record: not due before the store's now + Delay
-	Job      []byte        // the provider's handle of upstream work
+	State       State
+	Attempt     int           // the fence: rises at each claim and each recovery
+	Failures    int           // tries used up; resumed and drained work uses none
+	Resumptions int           // of a saved job, by processes that took it up from one that died
+	Delay       time.Duration // of a queued record: not due before the store's now + Delay
+	Job         []byte        // the provider's handle of upstream work
 
 	Images      []StoredImage // from StateSettling on
 	Published   int           // how many images were paid for; stays when they are erased
@@ -141,6 +143,31 @@ func (r Record) Reserves(now time.Time) bool {
 		return true
 	}
 	return now.Before(r.CompletedAt.Add(ReservationTime))
+}
+
+// erasedKey begins what an erasure leaves of an idempotency key: its hash. No key that is sent begins so.
+const erasedKey = "\x00"
+
+// IdempotencyHash is the hash of an idempotency key, also of one of which an erasure left only that: a
+// Store that finds records by it finds them before and after.
+func IdempotencyHash(key string) [sha256.Size]byte {
+	if hash, erased := strings.CutPrefix(key, erasedKey); erased && len(hash) == sha256.Size {
+		return [sha256.Size]byte([]byte(hash))
+	}
+	return sha256.Sum256([]byte(key))
+}
+
+// forget takes out of an intent what would confirm a guess of what was asked for. Of an idempotency key
+// its hash stays, so that it answers as long as it is reserved.
+func (i *Intent) forget(reserved bool) {
+	i.Prompt, i.References, i.Fingerprint, i.JoinKey = "", nil, [32]byte{}, [32]byte{}
+	switch {
+	case !reserved:
+		i.IdempotencyKey = ""
+	case i.IdempotencyKey != "":
+		hash := IdempotencyHash(i.IdempotencyKey)
+		i.IdempotencyKey = erasedKey + string(hash[:])
+	}
 }
 
 // fingerprint identifies what was asked for: equal for requests with equal fields after defaults

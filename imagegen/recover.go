@@ -8,6 +8,10 @@ import (
 // mostRecovered is how many records are recovered in one commit.
 const mostRecovered = 64
 
+// mostResumptions is how often a saved job is taken up from a process that died with it: it may be what
+// kills them. It is counted before the job is resumed.
+const mostResumptions = 5
+
 // recoverAbandoned brings to an end what attempts that died have left: of a former process, or of
 // this one when a write failed. It calls no provider and needs no slot.
 func (e *Engine) recoverAbandoned(ctx context.Context) {
@@ -84,10 +88,11 @@ func (e *Engine) recoverCharging(ctx context.Context, r Record) error {
 func (e *Engine) recoverProcessing(ctx context.Context, r Record) error {
 	e.removeFormerImages(ctx, r)
 	lost := r.Job == nil // an upstream job that is resumed costs no try
-	if !r.Async || lost && r.Failures >= len(e.cfg.Backoff) || e.tooOld(r) {
+	hopeless := r.Resumptions >= mostResumptions
+	if !r.Async || lost && r.Failures >= len(e.cfg.Backoff) || hopeless || e.tooOld(r) {
 		return e.fail(ctx, r, "the attempt was interrupted")
 	}
-	var again Release
+	again := Release{Resumed: true}
 	if lost {
 		again = Release{Delay: e.cfg.Backoff[r.Failures], Failed: true}
 	}

@@ -149,3 +149,29 @@ func TestRecoveryThatFailed(t *testing.T) {
 		h.is.Equal(got.State, imagegen.StateCharging)
 	})
 }
+
+// A saved job that kills whoever resumes it is given up after a few times, and refunded.
+func TestAJobThatKills(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := startFaulty(t, yieldImages(1, nil))
+		f.is.NoErr(f.engine.Stop(t.Context()))
+		r, err := f.db.CreateCharged(t.Context(), abandoned(1), time.Minute)
+		f.is.NoErr(err)
+		f.update(r.Fence(), imagegen.Claim{})
+		f.update(imagegen.Fence{ID: r.ID, Attempt: 1}, imagegen.SaveJob{Job: []byte("job 7")})
+		f.cfg.Models = nil // who recovers here resumes nothing: it dies
+		deaths := 0
+		for ; deaths < 20; deaths++ {
+			f.restart()
+			time.Sleep(2 * time.Minute) // recovery has its time
+			f.is.NoErr(f.engine.Stop(t.Context()))
+			if r, err = f.db.Generation(t.Context(), r.ID); r.Terminal() {
+				break
+			}
+			f.is.NoErr(err)
+		}
+		f.is.Equal(r.State, imagegen.StateFailed)
+		f.is.Equal(f.balance(), imagegen.Credits(100))
+		f.audit()
+	})
+}

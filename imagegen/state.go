@@ -80,10 +80,12 @@ type (
 	Recover struct{}
 	// SaveJob keeps the provider's handle of upstream work, while processing.
 	SaveJob struct{ Job []byte }
-	// Release puts asynchronous work back, due after Delay: processing → queued. Failed uses up a try.
+	// Release puts asynchronous work back, due after Delay: processing → queued. Failed uses up a try,
+	// Resumed counts one more resumption of its job.
 	Release struct {
-		Delay  time.Duration
-		Failed bool
+		Delay   time.Duration
+		Failed  bool
+		Resumed bool
 	}
 	// Outcome records what came of the attempt: processing → settling.
 	Outcome struct {
@@ -110,8 +112,9 @@ type (
 	}
 	// Resolve ends a dispute, once the charge is closed: as decided, or with everything given back.
 	Resolve struct{ Refund bool }
-	// Erase begins to erase, prompt and references at once: succeeded or failed → erasing. Unless the
-	// generation is Aged, somebody does it: it is an act for the audit trail.
+	// Erase begins to erase, prompt and references at once: succeeded or failed → erasing. Of the
+	// idempotency key a hash stays, unless the generation is Aged: it reserves none any more then, and
+	// nobody does it, so that it is no act for the audit trail.
 	Erase struct{ Aged bool }
 	// Purge tells that the files are gone: erasing → erased.
 	Purge struct{}
@@ -211,6 +214,9 @@ func (c Release) apply(r *Record) step {
 	if c.Failed {
 		r.Failures++
 	}
+	if c.Resumed {
+		r.Resumptions++
+	}
 	return changed
 }
 
@@ -280,15 +286,15 @@ func (c Resolve) apply(r *Record) step {
 	return changed
 }
 
-func (Erase) apply(r *Record) step {
+func (c Erase) apply(r *Record) step {
 	switch {
 	case r.State == StateErasing, r.State == StateErased:
 		return unchanged
 	case !r.Terminal():
 		return impossible
 	}
-	r.State, r.Prompt, r.References = StateErasing, "", nil
-	r.JoinKey, r.Undelivered = [32]byte{}, false // neither tells what was asked for
+	r.State, r.Undelivered = StateErasing, false
+	r.forget(!c.Aged)
 	return changed
 }
 

@@ -1,5 +1,6 @@
-// Command ledger puts a billing system that is there already behind the service: here a table of
-// accounts in the program's own memory. Three methods are all it takes.
+// Command ledger puts a billing system that is there already behind the service. It speaks HTTP, and a
+// fifth of its answers are errors: the engine asks again, so that hardly a caller notices, and nobody pays for
+// what did not come.
 package main
 
 import (
@@ -8,76 +9,14 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"math/rand/v2"
+	"net/http/httptest"
 	"os"
-	"sync"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
 )
-
-// billing keeps one balance a user. A real one would run each method in a transaction of its
-// database, with the charge's ID as the primary key.
-type billing struct {
-	mu       sync.Mutex
-	balances map[imagegen.UserID]imagegen.Credits
-	charges  map[imagegen.ChargeID]*charge
-}
-
-type charge struct {
-	imagegen.Charge
-	settled bool
-	used    imagegen.Credits
-}
-
-var _ imagegen.Ledger = (*billing)(nil)
-
-// Charge takes the credits, once for each ID.
-func (b *billing) Charge(_ context.Context, c imagegen.Charge) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	switch former := b.charges[c.ID]; {
-	case former != nil && former.settled:
-		return imagegen.ErrChargeClosed
-	case former != nil && !former.Charge.Same(c):
-		return imagegen.ErrChargeConflict
-	case former != nil:
-		return nil
-	case b.balances[c.User] < c.Credits:
-		return imagegen.ErrInsufficientCredits
-	}
-	b.balances[c.User] -= c.Credits
-	b.charges[c.ID] = &charge{Charge: c}
-	return nil
-}
-
-// Settle keeps what was used and gives the rest back, once for each ID.
-func (b *billing) Settle(_ context.Context, id imagegen.ChargeID, used imagegen.Credits) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	c := b.charges[id]
-	switch {
-	case c == nil && used == 0: // a mark that refuses a charge which comes late
-		b.charges[id] = &charge{Charge: imagegen.Charge{ID: id}, settled: true}
-		return nil
-	case c == nil:
-		return imagegen.ErrNotFound
-	case used < 0 || used > c.Credits, c.settled && c.used != used:
-		return imagegen.ErrChargeConflict
-	case c.settled:
-		return nil
-	}
-	c.settled, c.used = true, used
-	b.balances[c.User] += c.Credits - used
-	return nil
-}
-
-// Balance tells what a user can spend.
-func (b *billing) Balance(_ context.Context, u imagegen.UserID) (imagegen.Balance, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return imagegen.Balance{Credits: b.balances[u]}, nil
-}
 
 func main() {
 	if err := run(context.Background(), os.Stdout); err != nil {
@@ -86,13 +25,14 @@ func main() {
 }
 
 func run(ctx context.Context, out io.Writer) error {
-	accounts := &billing{
-		balances: map[imagegen.UserID]imagegen.Credits{"alice": 10},
-		charges:  map[imagegen.ChargeID]*charge{},
-	}
+	accounts := newBilling()
+	accounts.balances["alice"], accounts.balances["mallory"] = 100, 100
+	accounts.suspended["mallory"] = true
+	server := httptest.NewServer(unreliable(accounts.handler(), rand.New(rand.NewPCG(1, 2))))
+	defer server.Close()
 	engine, err := imagegen.New(imagegen.Config{
 		Store:  memory.New(nil),
-		Ledger: accounts,
+		Ledger: ledger{server.URL, server.Client()},
 		Models: []imagegen.Model{{ID: "fake-1", Provider: &provider.Fake{}, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1}}},
 	})
 	if err != nil {
@@ -102,21 +42,37 @@ func run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer engine.Stop(ctx)
-	for _, prompt := range []string{"a fox [fake:images=2]", "a fox [fake:fail]", "four foxes"} {
-		_, err := engine.As("alice").Generate(ctx, imagegen.GenerateRequest{Model: "fake-1", Prompt: prompt, N: 4})
-		failure, failed := errors.AsType[*imagegen.Error](err)
-		if err != nil && !failed {
-			return err
-		}
-		balance, err := engine.As("alice").Balance(ctx)
-		if err != nil {
-			return err
-		}
-		if failed {
-			fmt.Fprintf(out, "%s: %s, balance %d\n", prompt, failure.Code, balance.Credits)
-			continue
-		}
-		fmt.Fprintf(out, "%s: balance %d\n", prompt, balance.Credits)
+	if err := work(ctx, out, engine.As("alice")); err != nil {
+		return err
 	}
-	return nil
+	_, err = engine.As("mallory").Generate(ctx, fox("a fox"))
+	fmt.Fprintln(out, "mallory:", err)
+	strays, err := engine.Reconcile(ctx)
+	fmt.Fprintln(out, "charges that nobody accounts for:", len(strays))
+	return err
+}
+
+// work asks for images again and again, and tells what came of it.
+func work(ctx context.Context, out io.Writer, alice *imagegen.Session) error {
+	const calls = 40
+	var failed, noticed int
+	for n := range calls {
+		prompt := "a fox [fake:images=2]" // of the three that are asked for
+		if n%4 == 0 {
+			prompt = "a fox [fake:fail]"
+		}
+		switch _, err := alice.Generate(ctx, fox(prompt)); {
+		case errors.Is(err, imagegen.ErrGenerationFailed):
+			failed++
+		case err != nil:
+			noticed++
+		}
+	}
+	balance, err := alice.Balance(ctx)
+	fmt.Fprintf(out, "%d calls: %d failed as asked, %d noticed the billing system; balance %d\n", calls, failed, noticed, balance.Credits)
+	return err
+}
+
+func fox(prompt string) imagegen.GenerateRequest {
+	return imagegen.GenerateRequest{Model: "fake-1", Prompt: prompt, N: 3, Size: imagegen.Size{Width: 64, Height: 64}}
 }

@@ -164,10 +164,10 @@ func (w *service) refusal(o *order, h happening) (imagegen.Result, error) {
 func (w *service) replay(o *order) (r imagegen.Result, err error) {
 	former := o.replay
 	switch {
+	case former.phase == erased: // for what it was is forgotten
+		return r, imagegen.ErrNotFound
 	case !former.same(o):
 		return r, imagegen.ErrIdempotencyKeyReused
-	case former.phase == erased:
-		return r, imagegen.ErrNotFound
 	case former.request.Async:
 		return imagegen.Result{Generation: former.acceptedView(), Replayed: true}, nil
 	case former.phase != ended:

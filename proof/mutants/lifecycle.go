@@ -216,6 +216,20 @@ func (e *Engine) abandon(`,
 		catcher: catcher{pkg: core, run: "TestDisputeOfWhatWasErased"},
 	},
 	{
+		name: "resumed-for-ever", breaks: "a job that kills whoever resumes it is given up",
+		file:    "imagegen/recover.go",
+		old:     `hopeless := r.Resumptions >= mostResumptions`,
+		new:     `hopeless := r.Resumptions < 0`,
+		catcher: catcher{pkg: core, run: "TestAJobThatKills"},
+	},
+	{
+		name: "guess-confirmed", breaks: "nothing of an erased generation confirms a guess of its prompt",
+		file:    "imagegen/idempotency.go",
+		old:     `if !erased && former.Fingerprint`,
+		new:     `if former.Fingerprint`,
+		catcher: catcher{pkg: core, run: "TestErasedRequestsAreNotConfirmed"},
+	},
+	{
 		name: "surplus-published", breaks: "more images than asked for are dropped",
 		file: "imagegen/attempt.go",
 		old: `		if a.count() == a.record.N {

@@ -35,6 +35,8 @@ func Ledger(t *testing.T, open func(t *testing.T) imagegen.Ledger,
 	}
 	run("ChargeAndSettle", testChargeAndSettle)
 	run("Repetition", testRepetition)
+	run("ForWhat", testForWhat)
+	run("OpenCharges", testOpenCharges)
 	run("Insufficient", testInsufficient)
 	run("ChargeConflict", testChargeConflict)
 	run("SettleConflict", testSettleConflict)
@@ -105,6 +107,50 @@ func testRepetition(l *ledger) {
 	}
 	l.refused(l.charge("c", alice, 6), imagegen.ErrChargeClosed)
 	l.has(alice, 8)
+}
+
+// What a charge is for makes no difference to whether it is the same.
+func testForWhat(l *ledger) {
+	l.fund(alice, 10)
+	c := imagegen.Charge{ID: "c", User: alice, Credits: 6, Model: "m", Tier: imagegen.Tier2K, N: 3}
+	l.is.NoErr(l.Charge(l.t.Context(), c))
+	c.Model, c.Tier, c.N = "another", imagegen.Tier1K, 1
+	l.is.NoErr(l.Charge(l.t.Context(), c))
+	l.is.NoErr(l.charge("c", alice, 6))
+	l.has(alice, 4)
+}
+
+// A ledger that lists its open charges lists each once, however long its pages are, and no other.
+func testOpenCharges(l *ledger) {
+	lister, ok := l.Ledger.(imagegen.ChargeLister)
+	if !ok {
+		l.t.Skip("it lists no open charges")
+	}
+	l.fund(alice, 100)
+	var want []imagegen.ChargeID
+	for n := range 10 {
+		id := imagegen.ChargeID(fmt.Sprint("c", n))
+		l.is.NoErr(l.charge(id, alice, 2))
+		if n%3 == 0 {
+			l.is.NoErr(l.settle(id, 1))
+			continue
+		}
+		want = append(want, id)
+	}
+	l.is.NoErr(l.settle("never made", 0))
+	for _, page := range []int{1, 4, 100} {
+		var got []imagegen.ChargeID
+		for after, more := imagegen.ChargeID(""), true; more; {
+			open, err := lister.OpenCharges(l.t.Context(), after, page)
+			l.is.NoErr(err)
+			for _, c := range open {
+				l.is.True(c.Same(imagegen.Charge{ID: c.ID, User: alice, Credits: 2}))
+				got, after = append(got, c.ID), c.ID
+			}
+			more = len(open) == page
+		}
+		l.is.Equal(got, want)
+	}
 }
 
 func testInsufficient(l *ledger) {

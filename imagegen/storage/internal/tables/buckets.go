@@ -18,7 +18,7 @@ const (
 	erased   kv.Bucket = "generations.erased"   // generation → progress, a skeleton for the books
 	disputed kv.Bucket = "generations.disputed" // generation
 	listed   kv.Bucket = "generations.listed"   // user, status, generation
-	reserved kv.Bucket = "generations.reserved" // user, idempotency key → generation
+	reserved kv.Bucket = "generations.reserved" // user, hash of the idempotency key → generation
 
 	undelivered kv.Bucket = "generations.undelivered" // user, JoinKey, generation
 
@@ -76,7 +76,11 @@ func listKey(u imagegen.UserID, s imagegen.Status, id imagegen.GenerationID) []b
 	return kv.Key(string(u), statusByte(s), []byte(id))
 }
 
-func reservedKey(u imagegen.UserID, key string) []byte { return kv.Key(string(u), key) }
+// reservedKey has the key's hash: more is not left after an erasure.
+func reservedKey(u imagegen.UserID, key string) []byte {
+	hash := imagegen.IdempotencyHash(key)
+	return kv.Key(string(u), hash[:])
+}
 
 // dueKey has work that was begun before ahead of fresh work of the same user.
 func dueKey(r row) []byte {

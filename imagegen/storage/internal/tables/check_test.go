@@ -94,9 +94,9 @@ func TestCheckFinds(t *testing.T) {
 			tx.Put("queue.ring", kv.Key(uint64(77)), kv.Key("bob"))
 			tx.Put("queue.turns", kv.Key("bob"), kv.Key(uint64(77)))
 		}, "queue"},
-		"reservation lost": {func(_ *testing.T, _ *db, tx kv.Tx) { tx.Delete("generations.reserved", kv.Key("alice", "k3")) }, "index"},
+		"reservation lost": {func(_ *testing.T, _ *db, tx kv.Tx) { tx.Delete("generations.reserved", reservedKey("alice", "k3")) }, "index"},
 		"reservation of another's": {func(_ *testing.T, _ *db, tx kv.Tx) {
-			tx.Put("generations.reserved", kv.Key("bob", "k3"), []byte(succeeded.ID))
+			tx.Put("generations.reserved", reservedKey("bob", "k3"), []byte(succeeded.ID))
 		}, "index"},
 
 		"charge lost": {forget("ledger.charges", succeeded), "generation charge"},
@@ -180,4 +180,10 @@ func findKey(t *testing.T, tx kv.Tx, b kv.Bucket, text string) (found []byte) {
 	})
 	is.New(t).True(found != nil)
 	return found
+}
+
+// reservedKey is where the index has an idempotency key.
+func reservedKey(user, key string) []byte {
+	hash := imagegen.IdempotencyHash(key)
+	return kv.Key(user, hash[:])
 }

@@ -96,6 +96,9 @@ func replace(tx kv.Tx, from, to row) (row, error) {
 	if from.State == imagegen.StateGone && to.IdempotencyKey != "" {
 		to.holder = reserve(tx, to)
 	}
+	if from.IdempotencyKey != "" && to.IdempotencyKey == "" {
+		release(tx, from)
+	}
 	id := []byte(to.ID)
 	found := row{Record: imagegen.Record{Intent: to.Intent}, joint: to.joint, holder: to.holder}
 	if from.State == imagegen.StateGone || to.State == imagegen.StateErasing && from.State != to.State {
@@ -143,12 +146,19 @@ func reserve(tx kv.Tx, r row) (holder imagegen.GenerationID) {
 	return holder
 }
 
-// handBack returns the idempotency key of a row to whom it had it from.
+// handBack returns the idempotency key of a row to whom it had it from, if that has it still.
 func handBack(tx kv.Tx, r row) {
 	key := reservedKey(r.User, r.IdempotencyKey)
-	if r.holder == "" {
+	if former, err := load(tx, r.holder); err != nil || former.IdempotencyKey == "" {
 		tx.Delete(reserved, key)
 		return
 	}
 	tx.Put(reserved, key, []byte(r.holder))
+}
+
+// release lets go of an idempotency key that a row has lost, unless another has it by now.
+func release(tx kv.Tx, r row) {
+	if key := reservedKey(r.User, r.IdempotencyKey); string(tx.Get(reserved, key)) == string(r.ID) {
+		tx.Delete(reserved, key)
+	}
 }

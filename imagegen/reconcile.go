@@ -1,0 +1,63 @@
+package imagegen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// ChargeLister is implemented by a Ledger that can list its open charges. Optional: [Engine.Reconcile] needs it.
+type ChargeLister interface {
+	// OpenCharges returns up to n charges that are open, by rising ID, of those behind the given one
+	// ("": from the first).
+	OpenCharges(ctx context.Context, after ChargeID, n int) ([]Charge, error)
+}
+
+// Reconcile returns the open charges of the ledger that no generation accounts for: it is not there, or has
+// ended without a dispute. The charges of a generation that was abandoned at that moment may be among them. What
+// else the ledger is charged for, by identifiers that are no generation's, is passed over. Nothing is changed: a
+// charge of a generation that has ended is to be settled to [Record.Used], any other to 0. For operators.
+// [errors.ErrUnsupported] if the Ledger is no [ChargeLister].
+func (e *Engine) Reconcile(ctx context.Context) (strays []Charge, err error) {
+	lister, ok := e.ledger.(ChargeLister)
+	if !ok {
+		return nil, fmt.Errorf("imagegen: the Ledger is no ChargeLister: %w", errors.ErrUnsupported)
+	}
+	const page = 100
+	for after := ChargeID(""); ; {
+		var open []Charge
+		err := e.askLedger(ctx, func(ctx context.Context) (err error) {
+			open, err = lister.OpenCharges(ctx, after, page)
+			return err
+		})
+		if err != nil {
+			return strays, public(err)
+		}
+		for _, c := range open {
+			stray, err := e.stray(ctx, c)
+			if err != nil {
+				return strays, public(err)
+			}
+			if stray {
+				strays = append(strays, c)
+			}
+		}
+		if len(open) < page {
+			return strays, nil
+		}
+		after = open[len(open)-1].ID
+	}
+}
+
+// stray reports whether no generation accounts for an open charge.
+func (e *Engine) stray(ctx context.Context, c Charge) (bool, error) {
+	id := GenerationID(c.ID)
+	if !id.Valid() {
+		return false, nil
+	}
+	r, err := e.store.Generation(ctx, id)
+	if errors.Is(err, ErrNotFound) {
+		return true, nil
+	}
+	return err == nil && !r.Unsettled() && r.Dispute == "", err
+}
