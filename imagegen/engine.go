@@ -36,6 +36,7 @@ type Engine struct {
 
 	thumbnails *thumbnails
 	health     *health
+	readiness  noted
 	audits     audits
 }
 
@@ -143,10 +144,11 @@ func (e *Engine) Record(ctx context.Context, id GenerationID) (Record, error) {
 
 // Ready returns nil when the engine can take work, or why not, in words for an operator.
 func (e *Engine) Ready(ctx context.Context) error {
-	if err := e.life.taking(); err != nil {
-		return err
+	var errs []error
+	for _, n := range e.Readiness(ctx).Reasons {
+		errs = append(errs, errors.New(n.Detail))
 	}
-	return e.storeReady(ctx)
+	return errors.Join(errs...)
 }
 
 func (e *Engine) storeReady(ctx context.Context) error {

@@ -12,6 +12,7 @@ const maintenance = time.Minute
 // what has reached its age.
 func (e *Engine) maintain(ctx context.Context) {
 	for ctx.Err() == nil {
+		e.Readiness(ctx) // so that its changes are logged though nobody asks
 		pause(ctx, maintenance)
 		e.flushKeyUse()
 		e.removeLeftovers(ctx)

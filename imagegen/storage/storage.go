@@ -80,6 +80,7 @@ var (
 	_ imagegen.Auditor    = (*DB)(nil)
 	_ imagegen.Readier    = (*DB)(nil)
 	_ imagegen.Timekeeper = (*DB)(nil)
+	_ imagegen.Warner     = (*DB)(nil)
 )
 
 // Open opens a directory, or begins anew in one that is absent or empty. o may be nil. Whoever
@@ -222,7 +223,23 @@ func (db *DB) Ready(context.Context) error {
 	if err := db.Err(); err != nil {
 		return err
 	}
-	return db.space.forWork()
+	if err := db.space.forWork(); err != nil {
+		return &imagegen.NotReady{Code: "disk", Err: err}
+	}
+	return nil
+}
+
+// nearlyFull is how many times the space below which no work is taken is worth a warning.
+const nearlyFull = 16
+
+// Warnings implements [imagegen.Warner]: the disk is nearly full.
+func (db *DB) Warnings(context.Context) []imagegen.Notice {
+	s, err := db.Space()
+	if err != nil || s.Free >= nearlyFull*s.Reserve {
+		return nil
+	}
+	return []imagegen.Notice{{Code: "disk", Detail: fmt.Sprintf("%s has %d MiB free; below %d MiB no new work is taken; make room",
+		db.dir, s.Free>>20, s.Reserve>>20)}}
 }
 
 // Now implements [imagegen.Timekeeper].

@@ -48,7 +48,7 @@ func (w *service) jump(t *rapid.T) {
 
 // confirm says that the wall clock is right.
 func (w *service) confirm(*rapid.T) {
-	if err := w.ConfirmClock(w.Context()); err != nil {
+	if err := w.house.ConfirmClock(w.Context()); err != nil {
 		w.Fatal(err)
 	}
 	w.books.confirmClock()

@@ -33,6 +33,7 @@ const (
 	audit           = "audit"
 	backup          = "backup"
 	clock           = "clock"
+	readiness       = "readiness"
 	confirmClock    = "confirm-clock"
 )
 
@@ -73,6 +74,8 @@ func newHandler(s Service) http.Handler {
 	handle(mux, resolveDispute, s.Resolve)
 	handle(mux, trail, s.Trail)
 	handle(mux, audit, func(ctx context.Context, _ none) (imagegen.AuditReport, error) { return s.Audit(ctx) })
+	handle(mux, readiness, func(ctx context.Context, _ none) (Readiness, error) { return s.Readiness(ctx) })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) { ready(w, r, s) })
 	handle(mux, clock, func(ctx context.Context, _ none) (Clock, error) { return s.Clock(ctx) })
 	handle(mux, confirmClock, func(ctx context.Context, _ none) (none, error) { return none{}, s.ConfirmClock(ctx) })
 	mux.HandleFunc("POST /"+backup, func(w http.ResponseWriter, r *http.Request) { streamBackup(w, r, s) })
@@ -108,5 +111,18 @@ func streamBackup(w http.ResponseWriter, r *http.Request, s Service) {
 	w.Header().Set("Trailer", errorTrailer)
 	if err := s.Backup(r.Context(), w); err != nil {
 		w.Header().Set(errorTrailer, err.Error())
+	}
+}
+
+// ready tells who watches the service, and may know why, whether it takes work.
+func ready(w http.ResponseWriter, r *http.Request, s Service) {
+	found, err := s.Readiness(r.Context())
+	switch {
+	case err != nil:
+		answer(w, http.StatusInternalServerError, failure{Error: err.Error()})
+	case found.Ready:
+		answer(w, http.StatusOK, found)
+	default:
+		answer(w, http.StatusServiceUnavailable, found)
 	}
 }

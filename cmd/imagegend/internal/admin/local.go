@@ -186,6 +186,11 @@ func (l *Local) Backup(ctx context.Context, w io.Writer) error {
 	return words(err)
 }
 
+// Readiness implements Service.
+func (l *Local) Readiness(ctx context.Context) (Readiness, error) {
+	return viewReadiness(l.Engine.Readiness(ctx)), nil
+}
+
 // Clock implements Service.
 func (l *Local) Clock(context.Context) (Clock, error) {
 	leap, doubt := l.DB.ClockInDoubt()

@@ -179,6 +179,11 @@ func (r *remote) Backup(ctx context.Context, w io.Writer) error {
 	return nil
 }
 
+// Readiness implements Service.
+func (r *remote) Readiness(ctx context.Context) (Readiness, error) {
+	return call[Readiness](ctx, r, readiness, none{})
+}
+
 // Clock implements Service.
 func (r *remote) Clock(ctx context.Context) (Clock, error) {
 	return call[Clock](ctx, r, clock, none{})

@@ -44,6 +44,8 @@ type Service interface {
 	// Backup writes one archive of all that there is. After an error what was written is worthless.
 	Backup(ctx context.Context, w io.Writer) error
 
+	// Readiness tells whether the server takes work. Without a server none is taken.
+	Readiness(ctx context.Context) (Readiness, error)
 	Clock(ctx context.Context) (Clock, error)
 	ConfirmClock(ctx context.Context) error
 }

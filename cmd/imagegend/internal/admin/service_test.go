@@ -250,6 +250,10 @@ func TestBackupAndClock(t *testing.T) {
 		is.Equal(len(users), 1)
 		is.NoErr(restored.Close())
 
+		r, err := s.Readiness(ctx)
+		is.NoErr(err)
+		is.True(r.Ready)
+		is.Equal(r.Reasons, []string{})
 		c, err := s.Clock(ctx)
 		is.NoErr(err)
 		is.True(!c.InDoubt)

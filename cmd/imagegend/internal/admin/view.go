@@ -141,6 +141,18 @@ func viewGeneration(r imagegen.Record, user string) Generation {
 	return g
 }
 
+// Readiness tells whether work is taken; warnings change nothing about that.
+type Readiness struct {
+	Ready    bool     `json:"ready"`
+	Reasons  []string `json:"reasons"` // why not, such as "disk" and "draining"
+	Warnings []string `json:"warnings"`
+}
+
+func viewReadiness(r imagegen.Readiness) Readiness {
+	code := func(n imagegen.Notice) string { return n.Code }
+	return Readiness{Ready: r.Ready(), Reasons: each(r.Reasons, code), Warnings: each(r.Warnings, code)}
+}
+
 // Clock tells whether the time is trusted.
 type Clock struct {
 	InDoubt bool   `json:"in_doubt"`

@@ -1,0 +1,118 @@
+package imagegen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Notice is a reason why no work is taken, or a warning.
+type Notice struct {
+	Code   string // a word for programs, such as "disk", "draining" or "clock"
+	Detail string // for an operator: what is, and what to do
+}
+
+// Readiness tells whether an engine takes work. Warnings change nothing about that.
+type Readiness struct {
+	Reasons  []Notice // why it takes none; empty: it does
+	Warnings []Notice
+}
+
+// Ready reports whether work is taken.
+func (r Readiness) Ready() bool { return len(r.Reasons) == 0 }
+
+// NotReady is an error of a [Readier] with the code of its [Notice].
+type NotReady struct {
+	Code string
+	Err  error
+}
+
+func (e *NotReady) Error() string { return e.Err.Error() }
+func (e *NotReady) Unwrap() error { return e.Err }
+
+// Warner is implemented by a Store that can tell beforehand of what will stop it. Optional. It is cheap.
+type Warner interface {
+	Warnings(ctx context.Context) []Notice
+}
+
+// Readiness tells whether the engine takes work, and what an operator should see to. It is cheap. Each
+// change of it is logged once.
+func (e *Engine) Readiness(ctx context.Context) Readiness {
+	var r Readiness
+	if err := e.life.taking(); err != nil {
+		r.Reasons = append(r.Reasons, Notice{reasonOf(err), err.Error()})
+	}
+	if err := e.storeReady(ctx); err != nil {
+		r.Reasons = append(r.Reasons, Notice{reasonOf(err), err.Error()})
+	}
+	if k, ok := e.store.(Timekeeper); ok {
+		if leap, doubt := k.ClockInDoubt(); doubt {
+			r.Warnings = append(r.Warnings, Notice{"clock", leapt(leap)})
+		}
+	}
+	if w, ok := e.store.(Warner); ok {
+		r.Warnings = append(r.Warnings, w.Warnings(ctx)...)
+	}
+	e.readiness.note(ctx, e, r)
+	return r
+}
+
+func reasonOf(err error) string {
+	if n, ok := errors.AsType[*NotReady](err); ok {
+		return n.Code
+	}
+	switch {
+	case errors.Is(err, ErrStopping):
+		return "draining"
+	case errors.Is(err, errNotStarted):
+		return "starting"
+	}
+	return "storage"
+}
+
+// leapt says what a clock in doubt did.
+func leapt(leap time.Duration) string {
+	did := fmt.Sprintf("leapt ahead by %v", leap.Round(time.Second))
+	if leap < 0 {
+		did = fmt.Sprintf("is %v behind what was written or told", -leap.Round(time.Second))
+	}
+	return "the clock " + did + "; what ends by its age goes by the time that has passed; set the clock right or, if it is, confirm it (imagegend clock confirm)"
+}
+
+// ConfirmClock has the Store believe the wall clock. It does nothing for one that is no [Timekeeper].
+func (e *Engine) ConfirmClock(ctx context.Context) error {
+	if k, ok := e.store.(Timekeeper); ok {
+		return k.ConfirmClock(ctx)
+	}
+	return nil
+}
+
+// noted is the readiness that was logged last.
+type noted struct {
+	mu    sync.Mutex
+	codes string
+}
+
+func (n *noted) note(ctx context.Context, e *Engine, r Readiness) {
+	var codes, details []string
+	for _, reason := range r.Reasons {
+		codes, details = append(codes, "not ready: "+reason.Code), append(details, reason.Detail)
+	}
+	for _, warning := range r.Warnings {
+		codes, details = append(codes, "warning: "+warning.Code), append(details, warning.Detail)
+	}
+	now := strings.Join(codes, ", ")
+	n.mu.Lock()
+	changed := now != n.codes
+	n.codes = now
+	n.mu.Unlock()
+	switch {
+	case changed && now == "":
+		e.cfg.Log.InfoContext(ctx, "readiness: ready, and no warnings")
+	case changed:
+		e.cfg.Log.WarnContext(ctx, "readiness: "+now, "detail", strings.Join(details, "; "))
+	}
+}
