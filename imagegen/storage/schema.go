@@ -82,7 +82,7 @@ func settle(t *bbolt.Tx) error {
 		err = syncPath(t.DB().Path())
 	}
 	if err != nil {
-		return fmt.Errorf("storage: the database cannot be flushed: %w", err)
+		return fmt.Errorf("%w: %v", ErrOutcomeUnknown, err)
 	}
 	return nil
 }
