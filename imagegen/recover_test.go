@@ -2,7 +2,9 @@ package imagegen_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -153,24 +155,30 @@ func TestRecoveryThatFailed(t *testing.T) {
 // A saved job that kills whoever resumes it is given up after a few times, and refunded.
 func TestAJobThatKills(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := startFaulty(t, yieldImages(1, nil))
-		f.is.NoErr(f.engine.Stop(t.Context()))
-		r, err := f.db.CreateCharged(t.Context(), abandoned(1), time.Minute)
-		f.is.NoErr(err)
-		f.update(r.Fence(), imagegen.Claim{})
-		f.update(imagegen.Fence{ID: r.ID, Attempt: 1}, imagegen.SaveJob{Job: []byte("job 7")})
-		f.cfg.Models = nil // who recovers here resumes nothing: it dies
-		deaths := 0
-		for ; deaths < 20; deaths++ {
-			f.restart()
-			time.Sleep(2 * time.Minute) // recovery has its time
-			f.is.NoErr(f.engine.Stop(t.Context()))
-			if r, err = f.db.Generation(t.Context(), r.ID); r.Terminal() {
-				break
+		var dead atomic.Bool // nothing that the attempt writes arrives
+		calls := 0
+		f := startFaulty(t, &scripted{caps: anything, do: func(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+			if calls++; calls == 1 {
+				_ = r.SaveJob(ctx, []byte("job 7"))
 			}
-			f.is.NoErr(err)
-		}
-		f.is.Equal(r.State, imagegen.StateFailed)
+			dead.Store(true)
+			time.AfterFunc(20*time.Second, func() { dead.Store(false) }) // before its lease has ended
+			yield(imagegen.ProviderImage{}, errors.New("killed"))
+		}})
+		f.failBefore(func(call string, _ int, _ imagegen.Fence) error {
+			if call == "Outcome" && dead.Load() {
+				return errDoubt
+			}
+			return nil
+		})
+		r, err := f.generate(imagegen.GenerateRequest{Async: true})
+		f.is.NoErr(err)
+		time.Sleep(6 * time.Hour)
+		f.is.Equal(calls, 6) // the first, and five that resumed
+		got, err := f.engine.Record(t.Context(), r.Generation.ID)
+		f.is.NoErr(err)
+		f.is.Equal(got.State, imagegen.StateFailed)
+		f.is.Equal(got.Resumptions, 5)
 		f.is.Equal(f.balance(), imagegen.Credits(100))
 		f.audit()
 	})
