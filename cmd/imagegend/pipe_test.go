@@ -19,7 +19,7 @@ import (
 func TestNobodyReadsTheLog(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	c := exec.Command(daemontest.Build(t), "serve", "--addr", "127.0.0.1:0", "--data-dir", t.TempDir(), "--log-format", "text")
+	c := exec.Command(daemontest.Build(t), "serve", "--addr", "127.0.0.1:0", "--data-dir", t.TempDir(), "--models", "fake", "--log-format", "text")
 	log, err := c.StderrPipe()
 	is.NoErr(err)
 	is.NoErr(c.Start())

@@ -17,7 +17,7 @@ func TestDiskThatFailsAtTheStart(t *testing.T) {
 	is.Equal(d.Terminate(drainLimit), 0)
 	// What lies behind the first pages of any file cannot be written.
 	c := exec.Command("sh", "-c", `ulimit -f 16 && exec "$@"`, "sh",
-		daemontest.Build(t), "serve", "--addr", "127.0.0.1:0", "--data-dir", d.DataDir)
+		daemontest.Build(t), "serve", "--addr", "127.0.0.1:0", "--data-dir", d.DataDir, "--models", "fake")
 	wrote, err := c.CombinedOutput()
 	is.True(err != nil)
 	is.Equal(c.ProcessState.ExitCode(), 74)

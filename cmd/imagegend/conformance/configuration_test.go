@@ -117,7 +117,7 @@ func checkModelsFile(t *testing.T) {
 	dir := t.TempDir()
 	write(t, "addr: 127.0.0.1:0\n", dir, "imagegend.yaml")
 	write(t, twoModels, dir, "models.yaml") // beside the configuration
-	d := daemontest.Start(t, daemontest.Options{Args: []string{"--config", filepath.Join(dir, "imagegend.yaml")}})
+	d := daemontest.Start(t, daemontest.Options{Models: true, Args: []string{"--config", filepath.Join(dir, "imagegend.yaml")}})
 	same(t, serviceOf(d).call(t, request{address: "/api/v1/models"}).object(t)["data"].([]any)[1], listed("dear", object{"1K": 7, "2K": 8, "4K": 9}))
 	for content, mentions := range map[string][]string{
 		"models:\n  - {id: a, provider: {type: fake}, credits: {1k: 1}}\n":                   {"models.yaml:2", `"a"`, "1k", "1K"},

@@ -38,7 +38,10 @@ type Options struct {
 	Log        *slog.Logger        // of what providers notice; nil: silent
 }
 
-// Default lists the one model that is offered when there is no file.
+// Fake stands in place of a file and asks for the model that draws test pictures.
+const Fake = "fake"
+
+// Default lists the model that Fake asks for.
 func Default(o Options) []imagegen.Model {
 	return []imagegen.Model{{
 		ID:       "fake-1",
@@ -48,8 +51,11 @@ func Default(o Options) []imagegen.Model {
 }
 
 // Load reads the models of a file, and the files and environment variables that it names. It makes no
-// request.
+// request. For Fake it reads nothing.
 func Load(path string, o Options) ([]imagegen.Model, error) {
+	if path == Fake {
+		return Default(o), nil
+	}
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("the models file cannot be read: %w", err)

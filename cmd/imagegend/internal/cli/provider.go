@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -59,17 +60,28 @@ func (a *app) providerCheck() *cobra.Command {
 	return c
 }
 
+// modelsFile is what serve takes its models from, or an error that shows the ways on: nobody is charged
+// for test pictures because a file was not found.
+func (a *app) modelsFile() (string, error) {
+	file, err := a.sources.ModelsFile(a.settings.Models)
+	switch {
+	case file != "" || err != nil:
+	case a.settings.Dev:
+		file = catalog.Fake
+	default:
+		err = errors.New("there are no models: no models.yaml was found, and none was named. " +
+			"To try the service, imagegend serve --dev; to run it on your models, --models FILE; to run it on test pictures, which are charged for, --models fake")
+	}
+	return file, err
+}
+
 // models are those that serve would offer.
 func (a *app) models() ([]imagegen.Model, error) {
-	file, err := a.sources.ModelsFile(a.settings.Models)
+	file, err := a.modelsFile()
 	if err != nil {
 		return nil, err
 	}
-	o := catalog.Options{Getenv: a.getenv}
-	if file == "" {
-		return catalog.Default(o), nil
-	}
-	return catalog.Load(file, o)
+	return catalog.Load(file, catalog.Options{Getenv: a.getenv})
 }
 
 // only is the check of one model.

@@ -156,10 +156,10 @@ func TestProviderCheckMistakes(t *testing.T) {
 	}
 }
 
-func TestProviderCheckWithoutModels(t *testing.T) {
+func TestProviderCheckOfTestPictures(t *testing.T) {
 	is := is.New(t)
 	t.Chdir(t.TempDir())
-	got := imagegend(t, nil, "provider", "check")
+	got := imagegend(t, nil, "provider", "check", "--models", "fake")
 	is.Equal(got.code, cli.ExitOK)
 	is.True(strings.HasPrefix(got.stdout, "fake-1 by fake\n"))
 }

@@ -21,7 +21,7 @@ func (a *app) root() *cobra.Command {
 		Short: "an image generation service metered in credits",
 		Long:  "imagegend is an image generation service metered in credits.",
 		Example: `  imagegend serve --dev                        try it: nothing to set up, nothing kept
-  imagegend serve                              run it, with data in ` + config.DefaultDataDir + `
+  imagegend serve --models models.yaml         run it, with data in ` + config.DefaultDataDir + `
   imagegend user create alice --credits 1000   add a user, beside the running server
   imagegend key create --user alice            make an API key
   imagegend generate "a fox in the snow"       ask for an image`,

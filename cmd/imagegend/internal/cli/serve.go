@@ -15,7 +15,7 @@ func (a *app) serve() *cobra.Command {
 			"SIGTERM drains: no new work is taken, work under way ends. A second signal ends it at once. Exit status 74\n" +
 			"says that the disk failed under a commit: look at the disk before you start it again.",
 		Example: "  imagegend serve --dev\n" +
-			"  imagegend serve --data-dir /var/lib/imagegend --base-url https://images.example.com",
+			"  imagegend serve --data-dir /var/lib/imagegend --models models.yaml --base-url https://images.example.com",
 		Args: exactly(),
 	}
 	a.settings.ServeFlags(c.Flags())
@@ -23,7 +23,7 @@ func (a *app) serve() *cobra.Command {
 		if a.settings.Dev && a.sources.Given("data-dir") {
 			return usage(cmd, "--dev keeps no data, so --data-dir has no place beside it")
 		}
-		models, err := a.sources.ModelsFile(a.settings.Models)
+		models, err := a.modelsFile()
 		if err != nil {
 			return err
 		}

@@ -66,10 +66,29 @@ func TestServeReadsItsFiles(t *testing.T) {
 	_, err := os.Stat("elsewhere")
 	is.True(os.IsNotExist(err))
 
-	got = serve(t, map[string]string{"imagegend.yaml": "data-dir: elsewhere\nlog-format: text\n"})
+	got = serve(t, map[string]string{"imagegend.yaml": "data-dir: elsewhere\nlog-format: text\nmodels: fake\n"})
+	is.True(strings.Contains(got.stderr, "fake-1 by fake (credits 1K 1, 2K 2, 4K 4)"))
 	is.Equal(got.code, cli.ExitOK)
 	is.True(strings.Contains(got.stderr, "elsewhere, admin socket admin.sock"))
 	info, err := os.Stat("elsewhere")
 	is.NoErr(err)
 	is.Equal(info.Mode().Perm(), os.FileMode(0o700))
+}
+
+func TestServeWithoutModels(t *testing.T) {
+	is := is.New(t)
+	got := serve(t, nil)
+	is.Equal(got.code, cli.ExitError)
+	for _, way := range []string{"models.yaml", "imagegend serve --dev", "--models FILE", "--models fake"} {
+		is.True(strings.Contains(got.stderr, way))
+	}
+	left, err := os.ReadDir(".")
+	is.NoErr(err)
+	is.Equal(len(left), 0) // above all no data directory
+
+	is.Equal(imagegend(t, nil, "provider", "check").stderr, got.stderr)
+
+	got = serve(t, nil, "--dev")
+	is.Equal(got.code, cli.ExitOK)
+	is.True(strings.Contains(got.stderr, "fake-1 by fake"))
 }

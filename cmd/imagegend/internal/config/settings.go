@@ -32,7 +32,7 @@ type Server struct {
 	TrustedProxies []netip.Prefix
 	CORSOrigins    []string
 
-	Models         string // "": models.yaml beside the configuration file, if there is one
+	Models         string // "": models.yaml beside the configuration file, if there is one; or catalog.Fake
 	Policy         string
 	Concurrency    int
 	MaxQueued      int
@@ -150,7 +150,7 @@ func (s *Settings) consoleFlags(fs *pflag.FlagSet) {
 // ModelsFlag declares --models.
 func (s *Settings) ModelsFlag(fs *pflag.FlagSet) {
 	declare(fs, groupWork, func(fs *pflag.FlagSet) {
-		fs.StringVar(&s.Models, "models", "", "`file` with models and prices; without it, models.yaml beside the configuration file")
+		fs.StringVar(&s.Models, "models", "", "`file` with models and prices, or fake for test pictures; without it, models.yaml beside the configuration file")
 	})
 }
 

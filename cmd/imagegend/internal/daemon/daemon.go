@@ -25,7 +25,7 @@ import (
 // Options are what serve was told.
 type Options struct {
 	config.Settings
-	ModelsFile string // "": the default model
+	ModelsFile string // or catalog.Fake
 	Version    string
 	Human      bool      // somebody is looking: text rather than JSON, unless the settings say otherwise
 	Output     io.Writer // what is said at the start, and the log
@@ -122,11 +122,7 @@ func (d *daemon) open(ctx context.Context) (err error) {
 }
 
 func (d *daemon) loadModels() ([]imagegen.Model, error) {
-	o := catalog.Options{AllowCrash: d.options.Dev, Log: d.log}
-	if d.options.ModelsFile == "" {
-		return catalog.Default(o), nil
-	}
-	return catalog.Load(d.options.ModelsFile, o)
+	return catalog.Load(d.options.ModelsFile, catalog.Options{AllowCrash: d.options.Dev, Log: d.log})
 }
 
 // start begins to take work, and only then says that it is ready.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/catalog"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemon"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
@@ -27,7 +28,7 @@ func run(t *testing.T, change func(*config.Settings)) (said string, err error) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	out := &daemontest.UntilReady{End: cancel}
-	err = daemon.Run(ctx, daemon.Options{Settings: s, Output: out})
+	err = daemon.Run(ctx, daemon.Options{Settings: s, ModelsFile: catalog.Fake, Output: out})
 	return out.Said(), err
 }
 

@@ -24,6 +24,7 @@ type Options struct {
 	Env     []string // further variables, as KEY=value; those named IMAGEGEND_… are not inherited
 	DataDir string   // "": a new one that is removed with the test
 	Dev     bool     // run with --dev; then DataDir is not used, and there is nothing for Admin to work on
+	Models  bool     // the models stand in Args, or where serve looks for them; else they are those of --models fake
 	Files   int      // how many it may have open; 0: as many as the test
 }
 
@@ -63,6 +64,9 @@ func Launch(tb testing.TB, o Options) *Daemon {
 	} else {
 		d.DataDir = cmp.Or(o.DataDir, tb.TempDir())
 		args = append(args, "--data-dir", d.DataDir)
+	}
+	if !o.Dev && !o.Models {
+		args = append(args, "--models", "fake")
 	}
 	command := append([]string{Build(tb)}, append(args, o.Args...)...)
 	if o.Files > 0 {
