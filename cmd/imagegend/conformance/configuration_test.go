@@ -89,7 +89,7 @@ func checkPrecedence(t *testing.T) {
 	d := daemontest.Start(t, daemontest.Options{})
 	a := serviceOf(d).account(t, 10)
 	write(t, "url: "+a.url+"\napi-key: "+a.key+"\nsize: 64x48\n", dir, "imagegend.yaml")
-	plain.run(t, "generate", "a fox").succeeds(t)
+	plain.run(t, "generate", "a fox", "--config", "imagegend.yaml").succeeds(t)
 	same(t, a.list(t, "")["data"].([]any)[0].(object)["size"], "64x48")
 }
 

@@ -134,7 +134,7 @@ func checkCreditCommands(t *testing.T) {
 
 		history := listOf(t, command(t, d, "credit", "history", "--user", "alice", "--json").succeeds(t).stdout)
 		for _, e := range history {
-			same(t, slices.Sorted(maps.Keys(e)), []string{"balance", "credits", "generation", "kind", "ref", "seq", "time", "used"})
+			same(t, slices.Sorted(maps.Keys(e)), []string{"actor", "balance", "credits", "generation", "kind", "ref", "seq", "time", "used"})
 		}
 		var did []any
 		for _, e := range history {
