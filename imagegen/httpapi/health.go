@@ -3,8 +3,6 @@ package httpapi
 import (
 	"net/http"
 	"time"
-
-	"github.com/imagegend/imagegend/imagegen"
 )
 
 // readyAfter is when to ask again whether the service is ready.
@@ -16,10 +14,15 @@ type status struct {
 
 func (a *api) healthy(x *exchange) error { return x.json(http.StatusOK, status{"ok"}) }
 
-// ready keeps the reason, which is meant for operators, to the log.
+type readiness struct {
+	Ready bool `json:"ready"`
+}
+
+// ready tells no more: the reasons are the operator's, and warnings change nothing.
 func (a *api) ready(x *exchange) error {
-	if err := a.engine.Ready(x.ctx); err != nil {
-		return &imagegen.Error{Code: imagegen.CodeOverloaded, Message: "the service takes no work at the moment", RetryAfter: readyAfter, Err: err}
+	if a.engine.Ready(x.ctx) == nil {
+		return x.json(http.StatusOK, readiness{true})
 	}
-	return x.json(http.StatusOK, status{"ready"})
+	x.set("Retry-After", seconds(readyAfter))
+	return x.json(http.StatusServiceUnavailable, readiness{})
 }

@@ -11,7 +11,7 @@ import (
 
 func TestHealth(t *testing.T) {
 	s := serve(t, httpapi.Options{})
-	for path, body := range map[string]string{"/healthz": `{"status":"ok"}`, "/readyz": `{"status":"ready"}`} {
+	for path, body := range map[string]string{"/healthz": `{"status":"ok"}`, "/readyz": `{"ready":true}`} {
 		a := s.do("GET", path, "", "Authorization", "-")
 		s.bodyIs(a, body)
 		s.is.Equal(a.StatusCode, http.StatusOK)
@@ -29,7 +29,8 @@ func TestDraining(t *testing.T) {
 	go func() { stopped <- s.Stop(context.Background()) }()
 	s.until(func() bool { return s.do("GET", "/readyz", "").StatusCode != http.StatusOK })
 	a := s.do("GET", "/readyz", "")
-	s.refused(a, http.StatusServiceUnavailable, imagegen.CodeOverloaded)
+	s.is.Equal(a.StatusCode, http.StatusServiceUnavailable)
+	s.bodyIs(a, `{"ready":false}`)
 	s.is.True(a.Header.Get("Retry-After") != "")
 	s.is.Equal(s.do("GET", "/healthz", "").StatusCode, http.StatusOK)
 	for _, more := range []string{"", `,"async":true`} {

@@ -196,10 +196,7 @@ func (db *DB) Close() (err error) {
 	db.close.Do(func() {
 		db.quit()
 		db.background.Wait()
-		if t, open := db.trails.(*trail.Trail); open {
-			err = t.WriteCounts(context.Background())
-		}
-		err = errors.Join(err, db.file.stop())
+		err = errors.Join(db.writeLast(context.Background()), db.file.stop())
 		if db.root != nil {
 			err = errors.Join(err, db.noteStopped(), db.root.Close())
 		}
@@ -208,6 +205,20 @@ func (db *DB) Close() (err error) {
 		return fmt.Errorf("storage: closing %s: %w", db.dir, err)
 	}
 	return nil
+}
+
+// writeLast writes down what is known in memory alone.
+func (db *DB) writeLast(ctx context.Context) (err error) {
+	if t, open := db.trails.(*trail.Trail); open {
+		err = t.WriteCounts(ctx)
+	}
+	if db.clock == nil || db.Err() != nil { // it was never open, or stopped for a reason that is known
+		return err
+	}
+	if err := db.clock.Remember(ctx); err != nil {
+		db.log.Warn("whether the clock is in doubt could not be written down", "error", err)
+	}
+	return err
 }
 
 // Failed returns a channel that is closed when the disk fails under a commit. From then on every

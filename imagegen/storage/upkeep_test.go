@@ -82,3 +82,24 @@ func TestClockThatIsBehind(t *testing.T) {
 		is.Equal(db.Now(), start)
 	})
 }
+
+// A doubt that began within the last minute, or ended in it, outlasts a clean stop too.
+func TestDoubtAtTheEnd(t *testing.T) {
+	dir := t.TempDir()
+	var ahead time.Duration
+	options := &storage.Options{Now: func() time.Time { return time.Now().Add(ahead) }}
+	reopen := func(t *testing.T, then time.Duration) (doubted bool) {
+		synctest.Test(t, func(t *testing.T) {
+			is, db := is.New(t), openDir(t, dir, options)
+			_, doubted = db.ClockInDoubt()
+			time.Sleep(time.Second)
+			ahead = then
+			is.NoErr(db.Close())
+		})
+		return doubted
+	}
+	is := is.New(t)
+	is.True(!reopen(t, 25*time.Hour))
+	is.True(reopen(t, 0))
+	is.True(!reopen(t, 0))
+}

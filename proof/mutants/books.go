@@ -121,6 +121,13 @@ var ofBooks = []mutant{
 		catcher: catcher{pkg: books, run: "TestClockLeapsAhead"},
 	},
 	{
+		name: "stop-ends-doubt", breaks: "a doubt about the clock that has just begun outlasts a clean stop",
+		file:    "imagegen/storage/storage.go",
+		old:     `db.clock.Remember(ctx)`,
+		new:     `error(nil)`,
+		catcher: catcher{pkg: disk, run: "TestDoubtAtTheEnd"},
+	},
+	{
 		name: "key-freed-by-outcome", breaks: "a generation keeps its idempotency key until it has ended",
 		file:    "imagegen/record.go",
 		old:     `case r.Unsettled(): //`,

@@ -142,4 +142,13 @@ func checkHealth(t *testing.T, s *service) {
 	for _, path := range []string{"/healthz", "/readyz"} {
 		s.call(t, request{address: path}).is(t, http.StatusOK).has(t, "Content-Type", "application/json", "Cache-Control", "no-store")
 	}
+	s.readiness(t, http.StatusOK, true)
+}
+
+// readiness checks what strangers are told of it: nothing but whether work is taken.
+func (s *service) readiness(t *testing.T, status int, ready bool) answer {
+	t.Helper()
+	a := s.call(t, request{address: "/readyz"}).is(t, status)
+	same(t, a.object(t), object{"ready": ready})
+	return a
 }

@@ -104,7 +104,7 @@ func checkDrain(t *testing.T) {
 	is.NoErr(d.Signal(syscall.SIGTERM))
 	eventually(t, "it drains", func() bool { return s.call(t, request{address: "/readyz"}).status == http.StatusServiceUnavailable })
 
-	s.call(t, request{address: "/readyz"}).refused(t, http.StatusServiceUnavailable, "overloaded").has(t, "Retry-After", seconds)
+	s.readiness(t, http.StatusServiceUnavailable, false).has(t, "Retry-After", seconds)
 	s.call(t, request{address: "/healthz"}).is(t, http.StatusOK)
 	a.post(t, fox(nil)).refused(t, http.StatusServiceUnavailable, "overloaded").has(t, "Retry-After", seconds, "X-Should-Retry", "")
 	a.post(t, fox(object{"async": true})).refused(t, http.StatusServiceUnavailable, "overloaded")

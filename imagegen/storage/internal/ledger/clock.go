@@ -62,6 +62,10 @@ func readMark(tx kv.Tx) (clock.Mark, error) { return clock.DecodeMark(tx.Get(see
 // rememberEvery is how often the time is written down, so that a restart of an idle ledger knows it.
 const rememberEvery = time.Hour
 
+// Remember writes a doubt down that has begun or ended since the last call of Lapse. It is meant for the
+// end of a process.
+func (l *Ledger) Remember(ctx context.Context) error { return l.update(ctx, Books.rememberTime) }
+
 // rememberTime writes the time down now and then, and where a doubt has begun or ended.
 func (b Books) rememberTime() error {
 	former, err := readMark(b.tx)
