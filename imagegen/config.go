@@ -95,6 +95,8 @@ type Model struct {
 	Credits map[Tier]Credits
 	// MaxEffort caps, for a tier, the quality that is handed to the provider. No entry: no cap.
 	MaxEffort map[Tier]Quality
+	// Verify is how its images are found whole; "": as the provider's Capabilities say.
+	Verify Verification
 
 	// These narrow what the provider can do. Zero: all of it.
 	Ratios        []Ratio
@@ -223,6 +225,9 @@ func (m Model) check() error {
 		if !slices.Contains(Tiers(), tier) || !slices.Contains(Qualities(), effort) {
 			return fmt.Errorf("imagegen: model %q: max effort %q for tier %q: no such quality or tier", m.ID, effort, tier)
 		}
+	}
+	if m.Verify != "" && !slices.Contains(Verifications(), m.Verify) {
+		return fmt.Errorf("imagegen: model %q: there is no verification %q; there are %v", m.ID, m.Verify, Verifications())
 	}
 	for _, r := range m.Ratios {
 		if !slices.Contains(m.capabilities().Ratios, r) {

@@ -13,20 +13,23 @@ import (
 	"sync"
 
 	"golang.org/x/image/webp"
+
+	"github.com/imagegend/imagegend/imagegen/internal/picture"
 )
 
 // format is one of the three image formats; others that a program registers with package image
 // are not taken.
 type format struct {
 	mediaType    string
+	structure    picture.Format
 	decode       func(io.Reader) (image.Image, error)
 	decodeConfig func(io.Reader) (image.Config, error)
 }
 
 var (
-	formatPNG  = format{"image/png", png.Decode, png.DecodeConfig}
-	formatJPEG = format{"image/jpeg", jpeg.Decode, jpeg.DecodeConfig}
-	formatWebP = format{"image/webp", webp.Decode, webp.DecodeConfig}
+	formatPNG  = format{"image/png", picture.PNG, png.Decode, png.DecodeConfig}
+	formatJPEG = format{"image/jpeg", picture.JPEG, jpeg.Decode, jpeg.DecodeConfig}
+	formatWebP = format{"image/webp", picture.WebP, webp.Decode, webp.DecodeConfig}
 )
 
 var errFormat = errors.New("the bytes are of another format")
@@ -79,6 +82,21 @@ func perPixel(f format, m color.Model) int64 {
 		return 2 * rgba
 	}
 	return rgba
+}
+
+// mostHeader bounds what is read of an image to find its size. A JPEG may have profiles and previews before it.
+const mostHeader = 1 << 20
+
+// peekHeader reads what an image claims to be, and returns its bytes from the beginning.
+func peekHeader(r io.Reader) (s shape, image io.Reader, err error) {
+	defer func() {
+		if p := recover(); p != nil { // a decoder that panics on hostile bytes
+			err = fmt.Errorf("decoding: %v", p)
+		}
+	}()
+	var head bytes.Buffer
+	s, err = decodeHeader(io.TeeReader(io.LimitReader(r, mostHeader), &head))
+	return s, io.MultiReader(&head, r), err
 }
 
 var headers = sync.Pool{New: func() any { return new(bufio.Reader) }}

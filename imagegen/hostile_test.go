@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -168,7 +169,7 @@ func TestBodyWithoutEnd(t *testing.T) {
 				h := start(t, &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
 					image := picture(1024, 1024)
 					if first {
-						image.Body = endless{bytes}
+						image.Body = io.MultiReader(readerOf(noise(64)[:100]), endless{bytes})
 					}
 					first = false
 					yield(image, nil)

@@ -105,7 +105,7 @@ func TestTooManyBytes(t *testing.T) {
 	const most, more = 256 << 20, 1 << 20
 	z := &zeros{}
 	h := start(t, &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-		yield(imagegen.ProviderImage{Body: io.LimitReader(z, most+8*more)}, nil)
+		yield(imagegen.ProviderImage{Body: io.MultiReader(readerOf(noise(64)[:100]), io.LimitReader(z, most+8*more))}, nil)
 	}}, func(c *imagegen.Config) { c.Spool = bottomless{c.Store.(imagegen.Spool)} })
 	_, err := h.generate(imagegen.GenerateRequest{})
 	h.is.True(isCode(err, imagegen.ErrGenerationFailed))

@@ -3,10 +3,13 @@ package imagegen
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"image"
 	"io"
+
+	"github.com/imagegend/imagegend/imagegen/internal/picture"
 )
 
 // maxImageBytes bounds what is read of one image of a provider.
@@ -18,25 +21,24 @@ type badImageError struct{ err error }
 func (e *badImageError) Error() string { return "imagegen: an image was not usable: " + e.err.Error() }
 func (e *badImageError) Unwrap() error { return e.err }
 
-// keep checks one image of the provider and stores it.
+// keep checks one image of the provider and stores it. One that can be delivered as it comes is checked while
+// it goes into the store, in one pass; any other is received first, and decoded.
 func (a *attempt) keep(ctx context.Context, from ProviderImage) error {
 	if from.Body == nil {
 		return &badImageError{errors.New("it has no body")}
 	}
-	raw, err := a.engine.receive(ctx, &body{ctx: ctx, r: from.Body})
+	header, image, err := a.header(&body{ctx: ctx, r: from.Body})
+	if err != nil {
+		return err
+	}
+	if header.is(a.record.Size) && a.offer.verification() == VerifyStructure {
+		return a.store(ctx, asItComes(header, image))
+	}
+	raw, err := a.engine.receive(ctx, image)
 	if err != nil {
 		return err
 	}
 	defer raw.discard()
-	header, err := a.header(ctx, raw)
-	if err != nil {
-		return err
-	}
-	if header.mediaType == formatPNG.mediaType && header.is(a.record.Size) {
-		if err := a.store(ctx, checkedMeanwhile(header, raw)); !errors.Is(err, errNotPlain) {
-			return err
-		}
-	}
 	checked, err := a.inspect(ctx, raw, header)
 	if err != nil {
 		return err
@@ -60,12 +62,12 @@ func (a *attempt) store(ctx context.Context, i checkedImage) error {
 	begun := false
 	err := i.write(ctx, func(r io.Reader) error {
 		begun = true
-		in := &meter{r: r, most: maxImageBytes, hash: newDigest()}
-		defer in.hash.sum()
-		if err := e.images.PutImage(ctx, a.record.ImageKey(stored), in); err != nil {
-			return storing(cmp.Or(in.err, err)) // also where an ImageStore has an error of its own for it
+		in := &meter{r: r, most: maxImageBytes, hash: sha256.New()}
+		err := e.images.PutImage(ctx, a.record.ImageKey(stored), in)
+		if err := in.verdict(err); err != nil {
+			return err
 		}
-		stored.Size, stored.SHA256 = in.n, in.hash.sum()
+		stored.Size, stored.SHA256 = in.n, in.sum()
 		return nil
 	})
 	if err != nil {
@@ -76,21 +78,40 @@ func (a *attempt) store(ctx context.Context, i checkedImage) error {
 	return nil
 }
 
+// verdict is what storing an image came to: an image that was not found whole is at fault, whatever an ImageStore
+// makes of that.
+func (m *meter) verdict(err error) error {
+	bad, broken := errors.AsType[*badImageError](m.err)
+	switch {
+	case broken:
+		return bad
+	case m.over:
+		return &badImageError{errTooLarge}
+	case err != nil || m.err != nil:
+		return storing(cmp.Or(m.err, err))
+	}
+	return nil
+}
+
 // storing is an error of this service's own storage: nothing was delivered, another attempt may work.
 func storing(err error) error {
 	return &ProviderError{Class: ClassUnavailable, Message: "an image could not be stored", Err: err}
 }
 
-// header reads what an image claims to be, and holds it against what was asked for.
-func (a *attempt) header(ctx context.Context, raw received) (shape, error) {
-	header, err := readImage(ctx, raw, decodeHeader)
+// header reads what an image claims to be, holds it against what was asked for, and returns its bytes from the
+// beginning.
+func (a *attempt) header(r io.Reader) (shape, io.Reader, error) {
+	header, image, err := peekHeader(r)
 	if err != nil {
-		return shape{}, err
+		return shape{}, nil, &badImageError{err}
 	}
 	if err := a.record.fits(header.width, header.height); err != nil {
-		return shape{}, &badImageError{err}
+		return shape{}, nil, &badImageError{err}
 	}
-	return header, nil
+	if header.pixels() > MaxEdge*MaxEdge {
+		return shape{}, nil, &badImageError{fmt.Errorf("it claims %d x %d pixels", header.width, header.height)}
+	}
+	return header, image, nil
 }
 
 // inspect decodes an image, and crops or scales it down to an explicit size.
@@ -135,6 +156,38 @@ func readImage[T any](ctx context.Context, raw received, read func(io.Reader) (T
 		return v, &badImageError{err}
 	}
 	return v, nil
+}
+
+// asItComes is an image that is checked while it is written.
+func asItComes(s shape, r io.Reader) checkedImage {
+	return checkedImage{s.mediaType, s.width, s.height, func(_ context.Context, put func(io.Reader) error) error {
+		bytes := &imageBytes{Reader: picture.Whole(r, s.structure)}
+		err := put(bytes)
+		if err == nil && !bytes.ended {
+			return storing(errors.New("the ImageStore did not read it to its end"))
+		}
+		return err
+	}}
+}
+
+// imageBytes are the bytes of an image whose fault it is if they cannot be read.
+type imageBytes struct {
+	io.Reader
+	ended bool // and so the image is whole
+}
+
+func (f *imageBytes) Read(p []byte) (n int, err error) {
+	defer func() {
+		if v := recover(); v != nil { // of a provider's reader, which no ImageStore is to meet
+			n, err = 0, &badImageError{fmt.Errorf("reading: panic: %v", v)}
+		}
+	}()
+	n, err = f.Reader.Read(p)
+	f.ended = err == io.EOF
+	if err != nil && !f.ended {
+		err = &badImageError{err}
+	}
+	return n, err
 }
 
 func asReceived(s shape, raw received) checkedImage {

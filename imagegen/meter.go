@@ -1,7 +1,9 @@
 package imagegen
 
 import (
+	"crypto/sha256"
 	"errors"
+	"hash"
 	"io"
 )
 
@@ -11,7 +13,7 @@ var errTooLarge = errors.New("imagegen: too many bytes")
 type meter struct {
 	r    io.Reader
 	most int64
-	hash *digest // nil: not wanted
+	hash hash.Hash // nil: not wanted
 	n    int64
 	over bool
 	err  error // of r
@@ -20,7 +22,7 @@ type meter struct {
 func (m *meter) Read(p []byte) (int, error) {
 	n, err := m.r.Read(p)
 	if m.hash != nil {
-		m.hash.write(p[:n])
+		m.hash.Write(p[:n])
 	}
 	m.n += int64(n)
 	if m.n > m.most {
@@ -32,3 +34,6 @@ func (m *meter) Read(p []byte) (int, error) {
 	}
 	return n, err
 }
+
+// sum is the SHA-256 of what was read.
+func (m *meter) sum() [sha256.Size]byte { return [sha256.Size]byte(m.hash.Sum(nil)) }

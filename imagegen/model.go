@@ -1,11 +1,15 @@
 package imagegen
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 )
 
 func (m Model) capabilities() Capabilities { return m.Provider.Capabilities().WithDefaults() }
+
+// verification is how an image of the model is found whole.
+func (m Model) verification() Verification { return cmp.Or(m.Verify, m.capabilities().Verify) }
 
 // info is what the model offers: the provider's capabilities, narrowed by the configuration.
 func (m Model) info() ModelInfo {

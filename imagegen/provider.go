@@ -47,7 +47,25 @@ type Capabilities struct {
 	MaxReferences int     // 0: none; at most MaxReferences
 	MaxImages     int     // per request, whatever number of upstream calls that takes; 0: MaxImages
 	MaxPrompt     int     // code points; 0: MaxPromptRunes
+
+	Verify Verification // what it takes to trust that its images are whole; "": VerifyDecode
 }
+
+// Verification is how an image of a provider is found whole.
+type Verification string
+
+// The verifications. An image that has to be cropped or scaled is decoded in any case.
+const (
+	// VerifyStructure: its structure runs to its end, and every checksum outside the compressed data is right.
+	// It is done while the image goes into the store.
+	VerifyStructure Verification = "structure"
+	// VerifyDecode: every pixel is decoded as well, which takes some 45 ms of a processor for a megapixel:
+	// for upstreams that are not trusted.
+	VerifyDecode Verification = "decode"
+)
+
+// Verifications lists every verification.
+func Verifications() []Verification { return []Verification{VerifyStructure, VerifyDecode} }
 
 // WithDefaults returns c with what its zero values stand for.
 func (c Capabilities) WithDefaults() Capabilities {
@@ -59,6 +77,7 @@ func (c Capabilities) WithDefaults() Capabilities {
 	}
 	c.MaxImages = cmp.Or(c.MaxImages, MaxImages)
 	c.MaxPrompt = cmp.Or(c.MaxPrompt, MaxPromptRunes)
+	c.Verify = cmp.Or(c.Verify, VerifyDecode)
 	return c
 }
 

@@ -1,6 +1,7 @@
 package imagegen
 
 import (
+	"bytes"
 	"context"
 	"io"
 )
@@ -10,24 +11,21 @@ const (
 	// together stay within receiveBudget; else it goes through the spool.
 	inMemoryBytes = 4 << 20
 	receiveBudget = 64 << 20
+	receiveStep   = 64 << 10
 )
 
 // received is an image as the provider sent it, complete, in memory or in the spool.
 type received struct {
 	open    func(context.Context) (io.ReadCloser, error)
 	discard func()
-	long    bool // so that it is worth another goroutine
 }
 
 // receive reads a provider's image to its end, so that what follows runs at the speed of this
 // machine whatever the upstream's is.
 func (e *Engine) receive(ctx context.Context, body io.Reader) (received, error) {
-	var image chunks
+	var image bytes.Buffer
 	var held int64
-	discard := func() {
-		image.free()
-		e.receiving.Release(held)
-	}
+	discard := func() { e.receiving.Release(held) }
 	kept := false
 	defer func() { // also when body panics
 		if !kept {
@@ -35,19 +33,19 @@ func (e *Engine) receive(ctx context.Context, body io.Reader) (received, error) 
 		}
 	}()
 	for {
-		more, err := image.fill(body)
+		_, err := io.CopyN(&image, body, receiveStep)
+		if err == io.EOF {
+			kept = true
+			open := func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(image.Bytes())), nil }
+			return received{open, discard}, nil
+		}
 		if err != nil {
 			return received{}, &badImageError{err}
 		}
-		if !more {
-			kept = true
-			open := func(context.Context) (io.ReadCloser, error) { return io.NopCloser(image.reader()), nil }
-			return received{open, discard, len(image) > 1}, nil
+		if image.Len() >= inMemoryBytes || !e.receiving.TryAcquire(receiveStep) {
+			return e.receiveSpooled(ctx, io.MultiReader(&image, body))
 		}
-		if len(image) == inMemoryBytes/chunkSize || !e.receiving.TryAcquire(chunkSize) {
-			return e.receiveSpooled(ctx, io.MultiReader(image.reader(), body))
-		}
-		held += chunkSize
+		held += receiveStep
 	}
 }
 
@@ -62,5 +60,5 @@ func (e *Engine) receiveSpooled(ctx context.Context, body io.Reader) (received, 
 		return received{}, storing(err)
 	}
 	open := func(ctx context.Context) (io.ReadCloser, error) { return e.spool.Open(ctx, id) }
-	return received{open, func() { e.removeSpooled(id) }, true}, nil
+	return received{open, func() { e.removeSpooled(id) }}, nil
 }

@@ -2,6 +2,7 @@ package imagegen
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -42,8 +43,7 @@ func (s *Session) Stage(ctx context.Context, r io.Reader, name string) (*Upload,
 		return nil, err
 	}
 	defer end()
-	in := &meter{r: &body{ctx: ctx, r: r}, most: MaxReferenceBytes, hash: newDigest()}
-	defer in.hash.sum()
+	in := &meter{r: &body{ctx: ctx, r: r}, most: MaxReferenceBytes, hash: sha256.New()}
 	if e.tooPoor(ctx, s.user) {
 		return e.examine(ctx, in, name)
 	}
@@ -113,7 +113,7 @@ func (e *Engine) checkReference(ctx context.Context, u *Upload, in *meter, name 
 
 // describe notes what is known of an image that was read to its end.
 func (u *Upload) describe(in *meter, s shape, unread error, name string) error {
-	u.file.Size, u.file.SHA256 = in.n, in.hash.sum()
+	u.file.Size, u.file.SHA256 = in.n, in.sum()
 	switch {
 	case in.n == 0:
 		return invalid("%s is empty; send a PNG, JPEG or WebP image", name)

@@ -3,8 +3,10 @@ package httpapi_test
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"net/http"
 	"strings"
@@ -116,7 +118,13 @@ func TestUnknownImage(t *testing.T) {
 
 // Images larger than what is sent at a time arrive whole, as do parts of them.
 func TestLargeImage(t *testing.T) {
-	large := picture(1024, 1024) + strings.Repeat("0123456789abcdef", 1<<16)
+	large := picture(1024, 1024)
+	end := len(large) - len("\x00\x00\x00\x00IEND\xae\x42\x60\x82")
+	for range 4 { // chunks that no reader has to know
+		chunk := "teXt" + strings.Repeat("0123456789abcdef", 1<<14)
+		large = large[:end] + string(binary.BigEndian.AppendUint32(nil, uint32(len(chunk)-4))) + chunk +
+			string(binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE([]byte(chunk)))) + large[end:]
+	}
 	var log journal
 	s := serve(t, httpapi.Options{Log: log.logger()}, withProvider(&provider.Fake{Image: []byte(large)}))
 	path := s.path(s.accepted(s.post(`{"model":"fake-1","prompt":"a fox"}`), http.StatusOK).Images[0].URL)

@@ -51,7 +51,7 @@ func (f *Fake) Name() string { return "fake" }
 
 // Capabilities are all that there are.
 func (f *Fake) Capabilities() imagegen.Capabilities {
-	return imagegen.Capabilities{MaxReferences: imagegen.MaxReferences}
+	return imagegen.Capabilities{MaxReferences: imagegen.MaxReferences, Verify: imagegen.VerifyStructure}
 }
 
 // Check refuses a prompt whose directives are wrong or not permitted.

@@ -157,8 +157,8 @@ var ofRefusals = []mutant{
 	{
 		name: "upload-without-limit", breaks: "a reference image has at most 50 MiB",
 		file:    "imagegen/stage.go",
-		old:     `in := &meter{r: &body{ctx: ctx, r: r}, most: MaxReferenceBytes, hash: newDigest()}`,
-		new:     `in := &meter{r: &body{ctx: ctx, r: r}, most: MaxReferenceBytes << 20, hash: newDigest()}`,
+		old:     `in := &meter{r: &body{ctx: ctx, r: r}, most: MaxReferenceBytes, hash: sha256.New()}`,
+		new:     `in := &meter{r: &body{ctx: ctx, r: r}, most: MaxReferenceBytes << 20, hash: sha256.New()}`,
 		catcher: catcher{pkg: service, run: "TestFileOfFiftyMiB"},
 	},
 	{

@@ -106,7 +106,7 @@ func New(c Config) (*Provider, error) {
 	}
 	p.client = client
 	p.runner = &task.Runner{Queue: queue{p}, Name: c.Name, PerTask: 1, Interval: c.PollInterval}
-	p.capabilities = imagegen.Capabilities{MaxReferences: c.MaxReferences, MaxPrompt: c.MaxPrompt}
+	p.capabilities = imagegen.Capabilities{MaxReferences: c.MaxReferences, MaxPrompt: c.MaxPrompt, Verify: imagegen.VerifyStructure}
 	p.capabilities.Ratios, p.capabilities.Tiers = f.sizes.Offer()
 	return p, nil
 }

@@ -113,7 +113,7 @@ func New(c Config) (*Provider, error) {
 		return nil, fmt.Errorf("fal: %w", err)
 	}
 	p.runner = &task.Runner{Queue: queue{p}, Name: c.Name, PerTask: c.MaxPerCall, Interval: c.PollInterval}
-	p.capabilities = imagegen.Capabilities{MaxReferences: c.MaxReferences, MaxPrompt: c.MaxPrompt}
+	p.capabilities = imagegen.Capabilities{MaxReferences: c.MaxReferences, MaxPrompt: c.MaxPrompt, Verify: imagegen.VerifyStructure}
 	p.capabilities.Ratios, p.capabilities.Tiers = p.filler.Sizes.Offer()
 	return p, nil
 }

@@ -32,7 +32,8 @@ func (p *Provider) Name() string { return p.config.Name }
 
 // Capabilities are what the configured sizes and tiers allow.
 func (p *Provider) Capabilities() imagegen.Capabilities {
-	return imagegen.Capabilities{Ratios: slices.Clone(p.ratios), Tiers: slices.Clone(p.config.Tiers), MaxReferences: p.config.MaxReferences}
+	return imagegen.Capabilities{Ratios: slices.Clone(p.ratios), Tiers: slices.Clone(p.config.Tiers), MaxReferences: p.config.MaxReferences,
+		Verify: imagegen.VerifyStructure}
 }
 
 // Generate asks for each image with a call of its own, all at once. The request's quality has no

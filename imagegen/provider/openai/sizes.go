@@ -25,7 +25,7 @@ func (c Config) sizes() sizing.Sizes {
 
 func (c Config) capabilities() imagegen.Capabilities {
 	ratios, tiers := c.sizes().Offer()
-	return imagegen.Capabilities{Ratios: ratios, Tiers: tiers, MaxReferences: c.MaxReferences, MaxPrompt: c.MaxPrompt}
+	return imagegen.Capabilities{Ratios: ratios, Tiers: tiers, MaxReferences: c.MaxReferences, MaxPrompt: c.MaxPrompt, Verify: imagegen.VerifyStructure}
 }
 
 // Check refuses a size, or a ratio in a tier, that the model cannot make.

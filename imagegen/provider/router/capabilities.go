@@ -7,10 +7,13 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// union is what at least one member can do.
+// union is what at least one member can do. Their images are verified as the least trusted member's are.
 func union(members []*member) imagegen.Capabilities {
-	var u imagegen.Capabilities
+	u := imagegen.Capabilities{Verify: imagegen.VerifyStructure}
 	for _, m := range members {
+		if m.can.Verify != imagegen.VerifyStructure {
+			u.Verify = m.can.Verify
+		}
 		u.MaxReferences = max(u.MaxReferences, m.can.MaxReferences)
 		u.MaxImages = max(u.MaxImages, m.can.MaxImages)
 		u.MaxPrompt = max(u.MaxPrompt, m.can.MaxPrompt)

@@ -103,9 +103,10 @@ func TestCapabilitiesAreTheUnion(t *testing.T) {
 	is.Equal(cmp.Diff(imagegen.Capabilities{
 		Ratios:        []imagegen.Ratio{imagegen.RatioAuto, "1:1", "16:9"},
 		Tiers:         []imagegen.Tier{imagegen.Tier1K, imagegen.Tier4K},
-		MaxReferences: 2, MaxImages: 3, MaxPrompt: 500,
+		MaxReferences: 2, MaxImages: 3, MaxPrompt: 500, Verify: imagegen.VerifyDecode,
 	}, build(t, router.Config{}, a, b).Capabilities()), "")
+	a.can.Verify = imagegen.VerifyStructure // and b is not to be trusted so far
 	b.can = imagegen.Capabilities{}
 	is.Equal(cmp.Diff(imagegen.Capabilities{Ratios: imagegen.Ratios(), Tiers: imagegen.Tiers(), MaxReferences: 2,
-		MaxImages: imagegen.MaxImages, MaxPrompt: imagegen.MaxPromptRunes}, build(t, router.Config{}, a, b).Capabilities()), "")
+		MaxImages: imagegen.MaxImages, MaxPrompt: imagegen.MaxPromptRunes, Verify: imagegen.VerifyDecode}, build(t, router.Config{}, a, b).Capabilities()), "")
 }

@@ -19,6 +19,7 @@ func (s source) model(n *yaml.Node) (imagegen.Model, error) {
 		"ratios":         each(func(n *yaml.Node) error { return appendRatio(&m.Ratios, n) }),
 		"max_references": limit(func(v int) { m.MaxReferences = &v }, 0, imagegen.MaxReferences),
 		"max_images":     limit(func(v int) { m.MaxImages = v }, 1, imagegen.MaxImages),
+		"verify":         func(n *yaml.Node) (err error) { m.Verify, err = verification(n); return err },
 		"max_prompt":     limit(func(v int) { m.MaxPrompt = v }, 1, imagegen.MaxPromptRunes),
 	})
 	switch {
@@ -73,6 +74,14 @@ func effort(n *yaml.Node) (imagegen.Quality, error) {
 		return "", errAt(n, "an effort is one of %v; got %q", imagegen.Qualities(), n.Value)
 	}
 	return q, nil
+}
+
+func verification(n *yaml.Node) (imagegen.Verification, error) {
+	v := imagegen.Verification(n.Value)
+	if !slices.Contains(imagegen.Verifications(), v) {
+		return "", errAt(n, "a verification is one of %v; got %q", imagegen.Verifications(), n.Value)
+	}
+	return v, nil
 }
 
 func appendRatio(to *[]imagegen.Ratio, n *yaml.Node) error {

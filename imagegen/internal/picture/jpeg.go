@@ -1,0 +1,159 @@
+package picture
+
+import "bytes"
+
+// jpegSegments follows a JPEG (ITU-T T.81, annex B): markers, most of which begin a segment with its length, and
+// behind each start of a scan the coded pixels, up to the next marker.
+type jpegSegments struct {
+	at     jpegPart
+	field  field
+	marker byte
+	left   int // bytes of the segment that are yet to come
+	frame  bool
+	scan   bool
+}
+
+// jpegPart is where in a JPEG the next byte belongs.
+type jpegPart int
+
+const (
+	jpegBegin  jpegPart = iota
+	jpegPrefix          // 0xff before a marker
+	jpegMarker          // behind 0xff
+	jpegLength
+	jpegSegment
+	jpegCoded       // pixels
+	jpegCodedPrefix // behind 0xff among pixels
+)
+
+// Markers.
+const (
+	jpegSOI = 0xd8
+	jpegEOI = 0xd9
+	jpegSOS = 0xda
+	jpegTEM = 0x01
+)
+
+func (s *jpegSegments) add(p []byte) (n int, ended bool, err error) {
+	rest := p
+	for len(rest) > 0 && err == nil && !ended {
+		rest, ended, err = s.step(rest)
+	}
+	return len(p) - len(rest), ended, err
+}
+
+func (s *jpegSegments) step(p []byte) (rest []byte, ended bool, err error) {
+	switch s.at {
+	case jpegBegin:
+		return s.begin(p)
+	case jpegPrefix:
+		if p[0] != 0xff {
+			return p, false, broken("there is no marker where one is due")
+		}
+		s.at = jpegMarker
+	case jpegMarker:
+		ended, err = s.mark(p[0])
+	case jpegLength:
+		return s.length(p)
+	case jpegSegment:
+		return s.segment(p), false, nil
+	case jpegCoded:
+		return s.coded(p), false, nil
+	case jpegCodedPrefix:
+		ended, err = s.codedPrefix(p[0])
+	}
+	return p[1:], ended, err
+}
+
+func (s *jpegSegments) begin(p []byte) ([]byte, bool, error) {
+	rest, done := s.field.fill(p, 2)
+	if !done {
+		return rest, false, nil
+	}
+	if s.field.bytes[0] != 0xff || s.field.bytes[1] != jpegSOI {
+		return rest, false, broken("it has not the beginning of a JPEG")
+	}
+	s.at = jpegPrefix
+	return rest, false, nil
+}
+
+// mark takes a marker.
+func (s *jpegSegments) mark(m byte) (ended bool, err error) {
+	switch {
+	case m == 0xff: // a fill byte
+	case m == jpegEOI:
+		if !s.frame || !s.scan {
+			return false, broken("it has an end, and no pixels")
+		}
+		return true, nil
+	case m == 0 || m == jpegSOI || isRestart(m):
+		return false, broken("the marker %#x stands where it cannot", m)
+	case m == jpegTEM:
+		s.at = jpegPrefix
+	default:
+		s.marker, s.at = m, jpegLength
+	}
+	return false, nil
+}
+
+func isRestart(m byte) bool { return m >= 0xd0 && m <= 0xd7 }
+
+// isFrame reports whether a marker begins a frame: SOF0 to SOF15, without DHT, JPG and DAC.
+func isFrame(m byte) bool { return m >= 0xc0 && m <= 0xcf && m != 0xc4 && m != 0xc8 && m != 0xcc }
+
+func (s *jpegSegments) length(p []byte) ([]byte, bool, error) {
+	rest, done := s.field.fill(p, 2)
+	if !done {
+		return rest, false, nil
+	}
+	s.left = int(s.field.bytes[0])<<8 + int(s.field.bytes[1]) - 2 // it counts itself
+	switch {
+	case s.left < 0:
+		return rest, false, broken("a segment claims to be shorter than its length")
+	case s.marker == jpegSOS && !s.frame:
+		return rest, false, broken("its pixels come before its size")
+	}
+	s.frame = s.frame || isFrame(s.marker)
+	s.scan = s.scan || s.marker == jpegSOS
+	s.at = jpegSegment
+	if s.left == 0 {
+		s.at = s.behindSegment()
+	}
+	return rest, false, nil
+}
+
+func (s *jpegSegments) segment(p []byte) (rest []byte) {
+	n := min(len(p), s.left)
+	if s.left -= n; s.left == 0 {
+		s.at = s.behindSegment()
+	}
+	return p[n:]
+}
+
+func (s *jpegSegments) behindSegment() jpegPart {
+	if s.marker == jpegSOS {
+		return jpegCoded
+	}
+	return jpegPrefix
+}
+
+func (s *jpegSegments) coded(p []byte) (rest []byte) {
+	i := bytes.IndexByte(p, 0xff)
+	if i < 0 {
+		return nil
+	}
+	s.at = jpegCodedPrefix
+	return p[i+1:]
+}
+
+// codedPrefix takes what follows 0xff among pixels: 0 says that it was one of them.
+func (s *jpegSegments) codedPrefix(m byte) (ended bool, err error) {
+	switch {
+	case m == 0xff:
+		return false, nil
+	case m == 0 || isRestart(m):
+		s.at = jpegCoded
+		return false, nil
+	}
+	return s.mark(m)
+}
