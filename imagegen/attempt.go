@@ -69,7 +69,7 @@ func (a *attempt) collect(ctx context.Context) (err error) {
 		}
 	}()
 	var broken error
-	for image, err := range a.offer.Provider.Generate(ctx, a.engine.providerRequest(a.record)) {
+	for image, err := range a.offer.Provider.Generate(ctx, a.engine.providerRequest(a.record, a.offer)) {
 		if err != nil {
 			return err
 		}

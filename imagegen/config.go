@@ -17,7 +17,8 @@ type Config struct {
 	Images ImageStore // nil: Store must be one
 	Spool  Spool      // nil: Store must be one
 
-	// Models are those on offer. Without any, an engine serves what is stored and takes no work.
+	// Models are those on offer, until [Engine.SetModels] sets others. Without any, an engine serves what is
+	// stored and takes no work.
 	Models []Model
 
 	// Policy decides ratio and tier of a request. nil: SizeFirst.
@@ -103,6 +104,16 @@ type Model struct {
 	MaxReferences *int
 	MaxImages     int
 	MaxPrompt     int
+
+	// Retired keeps the model for accepted work and hides it from callers: it is not listed, and requests
+	// for it are refused as for a model that does not exist.
+	Retired bool
+
+	// Upstreams tell what Provider asks from what another one asks: for each upstream its type, address and
+	// account. They hold no secret, for they are stored with each upstream job that is saved, and only a
+	// provider that shares one of them resumes it. Several are those of a router, which tells them apart
+	// itself. nil: the provider's name.
+	Upstreams []string
 }
 
 // Admission is a request that is about to be charged.
@@ -182,8 +193,9 @@ func orDefault[T int | int64 | time.Duration](v *T, otherwise T) {
 	}
 }
 
-// check names everything that is wrong at once.
-func (c Config) check() error {
+// check returns the models. It names everything that is wrong at once.
+func (c Config) check() (*catalog, error) {
+	models, err := newCatalog(c.Models)
 	var errs []error
 	require := func(ok bool, format string, args ...any) {
 		if !ok {
@@ -199,13 +211,7 @@ func (c Config) check() error {
 	require(c.SlotWait > 0 && c.AttemptTimeout > 0 && c.Grace > 0 && c.MaxAge > 0 && c.Lease > 0 && c.Retain >= 0 && c.TrailRetain >= 0,
 		"no duration in Config can be negative")
 	require(c.Retain == 0 || c.Retain >= ReservationTime, "Config.Retain is at least %v: idempotency keys are kept that long", ReservationTime)
-	seen := map[string]bool{}
-	for _, m := range c.Models {
-		require(m.ID != "" && !seen[m.ID], "model identifiers must be present and differ; got %q", m.ID)
-		seen[m.ID] = true
-		errs = append(errs, m.check())
-	}
-	return errors.Join(errs...)
+	return models, errors.Join(append(errs, err)...)
 }
 
 func (m Model) check() error {

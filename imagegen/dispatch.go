@@ -3,6 +3,7 @@ package imagegen
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -39,7 +40,8 @@ func (e *Engine) dispatch(ctx context.Context) {
 // launch begins an attempt at a claimed generation, which holds a slot.
 func (e *Engine) launch(r Record) {
 	e.meet(context.Background(), r.User)
-	unfit := e.unfit(r)
+	m, offered := e.offers.now.Load().offers[r.Model]
+	unfit := e.unfit(r, m, offered)
 	if err := e.life.enter(); err != nil || unfit != "" {
 		e.slots.release(r.User)
 		e.putAside(r, unfit)
@@ -48,18 +50,19 @@ func (e *Engine) launch(r Record) {
 		}
 		return
 	}
-	a := &attempt{engine: e, record: r, offer: e.models[r.Model], answer: func(Record, error) {}}
+	a := &attempt{engine: e, record: r, offer: m, answer: func(Record, error) {}}
 	go a.run(context.Background(), e.cfg.AttemptTimeout)
 }
 
 // unfit tells why no attempt at a claimed generation can begin, now or later; "" if one can.
-func (e *Engine) unfit(r Record) string {
-	_, offered := e.models[r.Model]
+func (e *Engine) unfit(r Record, m offer, offered bool) string {
 	switch {
 	case !offered:
 		return "the model is no longer offered"
 	case e.tooOld(r):
 		return "it waited beyond its maximum age"
+	case !m.resumes(r): // which may have made it, and would make it again
+		return fmt.Sprintf("its upstream job was saved by %q, and the model is made by %q now", r.JobUpstreams, m.upstreams())
 	}
 	return ""
 }

@@ -16,8 +16,7 @@ type Engine struct {
 	joint    JointStore // nil: the ledger shares no transaction with the store
 	images   ImageStore
 	spool    Spool
-	models   map[string]offer
-	catalog  []ModelInfo
+	offers   *offers
 	accounts *Accounts
 	ids      *idSource
 
@@ -40,12 +39,6 @@ type Engine struct {
 	audits     audits
 }
 
-// offer is a model with what it offers.
-type offer struct {
-	Model
-	info ModelInfo
-}
-
 // decodeBudget bounds the bytes of decoded images; one that takes more is decoded alone.
 const decodeBudget = 64 << 20
 
@@ -53,13 +46,14 @@ const decodeBudget = 64 << 20
 // that is wrong with the configuration at once.
 func New(cfg Config) (*Engine, error) {
 	cfg = cfg.withDefaults()
-	if err := cfg.check(); err != nil {
+	models, err := cfg.check()
+	if err != nil {
 		return nil, err
 	}
 	ids := newIDSource()
 	e := &Engine{
 		cfg: cfg, store: cfg.Store, ledger: cfg.Ledger, images: cfg.Images, spool: cfg.Spool,
-		models:    make(map[string]offer, len(cfg.Models)),
+		offers:    newOffers(models),
 		accounts:  &Accounts{store: cfg.Store, now: cfg.Now, ids: ids, used: &keyUse{}},
 		ids:       ids,
 		slots:     newSlots(cfg.Concurrency),
@@ -79,11 +73,6 @@ func New(cfg Config) (*Engine, error) {
 	}
 	if j, ok := cfg.Store.(JointStore); ok && j.Joins(cfg.Ledger) {
 		e.joint = j
-	}
-	for _, m := range cfg.Models {
-		info := m.info()
-		e.models[m.ID] = offer{m, info}
-		e.catalog = append(e.catalog, info)
 	}
 	return e, nil
 }
@@ -119,16 +108,6 @@ func (e *Engine) note(ctx context.Context, r TrailRow) error {
 
 // Accounts manages users and keys.
 func (e *Engine) Accounts() *Accounts { return e.accounts }
-
-// Models lists the models on offer; it needs no user. The error is always nil: the signature is that
-// of [Service].
-func (e *Engine) Models(context.Context) ([]ModelInfo, error) {
-	infos := make([]ModelInfo, len(e.catalog))
-	for i, info := range e.catalog {
-		infos[i] = info.clone()
-	}
-	return infos, nil
-}
 
 // Record returns all that is stored of a generation, whosever it is: for operators. ErrNotFound.
 func (e *Engine) Record(ctx context.Context, id GenerationID) (Record, error) {

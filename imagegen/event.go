@@ -34,5 +34,5 @@ func (e *Engine) observe(ctx context.Context, kind EventKind, r Record) {
 	g := r.Generation()
 	g.Prompt = ""
 	e.cfg.Observe(ctx, Event{Kind: kind, User: r.User, Generation: g, Failure: r.Failure,
-		Provider: e.models[r.Model].info.Provider, Duration: e.cfg.Now().Sub(r.CreatedAt)})
+		Provider: e.offers.now.Load().makers[r.Model], Duration: e.cfg.Now().Sub(r.CreatedAt)})
 }

@@ -14,6 +14,9 @@ func (e *Engine) now() time.Time { return e.cfg.Now().UTC().Truncate(time.Millis
 // Generate implements [Service].
 func (s *Session) Generate(ctx context.Context, q GenerateRequest) (Result, error) {
 	e := s.engine
+	if q.Async { // synchronous work holds its provider
+		defer e.offers.enter(q.Model)()
+	}
 	r, m, err := e.plan(s.user, q)
 	if err != nil {
 		return s.refuse(ctx, r, q.References, err)

@@ -29,14 +29,15 @@ type HealthReporter interface {
 	Health() []MemberHealth
 }
 
-// Health tells how the provider of each model does, in the order of the configuration. It is cheap and
+// Health tells how the provider of each model does, also of retired ones, in the order of the configuration. It is cheap and
 // asks no upstream.
 func (e *Engine) Health() []ProviderHealth {
-	all := make([]ProviderHealth, len(e.catalog))
-	for i, info := range e.catalog {
+	models := e.offers.now.Load()
+	all := make([]ProviderHealth, len(models.all))
+	for i, info := range models.all {
 		all[i] = e.health.of(info.ID)
 		all[i].Model, all[i].Provider = info.ID, info.Provider
-		if r, ok := e.models[info.ID].Provider.(HealthReporter); ok {
+		if r, ok := models.offers[info.ID].Provider.(HealthReporter); ok {
 			all[i].Members = r.Health()
 		}
 	}

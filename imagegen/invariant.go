@@ -70,7 +70,8 @@ func (r Record) advances() bool {
 	open := r.State == StateProcessing || r.State == StateQueued
 	return r.Attempt >= 0 && (r.Attempt > 0 || unclaimed) && r.Failures >= 0 && r.Failures <= r.Attempt &&
 		r.Resumptions >= 0 && r.Resumptions <= r.Attempt &&
-		(r.Delay == 0 || r.Delay > 0 && r.State == StateQueued) && (len(r.Job) == 0 || open)
+		(r.Delay == 0 || r.Delay > 0 && r.State == StateQueued) && (len(r.Job) == 0 || open) &&
+		(len(r.JobUpstreams) == 0 || len(r.Job) > 0)
 }
 
 // concludes reports whether images, failure, balance and end fit the state.

@@ -16,7 +16,7 @@ func (e *Engine) outcome(ctx context.Context, r Record, images []StoredImage, er
 	if release, again := e.tryAgain(r, images, err); again {
 		if release.Failed {
 			e.cfg.Log.WarnContext(ctx, "an attempt failed and will be made again", "generation", r.ID, "attempt", r.Attempt,
-				"provider", e.models[r.Model].info.Provider, "after", release.Delay.String(), "error", brief(err))
+				"provider", e.offers.now.Load().makers[r.Model], "after", release.Delay.String(), "error", brief(err))
 		}
 		return e.release(ctx, r, release)
 	}
@@ -41,7 +41,7 @@ func (e *Engine) outcome(ctx context.Context, r Record, images []StoredImage, er
 
 func (e *Engine) warnUndelivered(ctx context.Context, r Record, delivered int, why error) {
 	e.cfg.Log.WarnContext(ctx, "images were not delivered", "generation", r.ID, "attempt", r.Attempt,
-		"asked", r.N, "delivered", delivered, "provider", e.models[r.Model].info.Provider, "error", brief(why))
+		"asked", r.N, "delivered", delivered, "provider", e.offers.now.Load().makers[r.Model], "error", brief(why))
 }
 
 // concluded counts a refusal, tells those who wait, and the observer, of a generation that has ended, and has its thumbnails made.

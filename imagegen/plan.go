@@ -53,12 +53,12 @@ func (m offer) check(r Record, references int) error {
 }
 
 func (e *Engine) offered(id string) (offer, error) {
-	m, ok := e.models[id]
-	if ok {
+	models := e.offers.now.Load()
+	if m, ok := models.offers[id]; ok && !m.Retired {
 		return m, nil
 	}
-	ids := make([]string, len(e.catalog))
-	for i, info := range e.catalog {
+	ids := make([]string, len(models.listed))
+	for i, info := range models.listed {
 		ids[i] = info.ID
 	}
 	if id == "" {
@@ -145,15 +145,15 @@ func (e *Engine) references(r Record) []ProviderReference {
 	return all
 }
 
-// providerRequest is what the provider is asked.
-func (e *Engine) providerRequest(r Record) ProviderRequest {
+// providerRequest is what the provider of m is asked.
+func (e *Engine) providerRequest(r Record, m offer) ProviderRequest {
 	q := r.providerRequest()
 	q.References = e.references(r)
 	q.SaveJob = func(ctx context.Context, job []byte) error {
 		if !r.Async { // interrupted synchronous work is failed, not resumed: no commit for it
 			return nil
 		}
-		if _, err := e.update(ctx, r.Fence(), SaveJob{Job: job}); err != nil {
+		if _, err := e.update(ctx, r.Fence(), SaveJob{Job: job, Upstreams: m.upstreams()}); err != nil {
 			return fmt.Errorf("imagegen: the upstream job could not be saved: %w", err)
 		}
 		return nil

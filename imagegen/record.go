@@ -62,6 +62,9 @@ type Progress struct {
 	Delay       time.Duration // of a queued record: not due before the store's now + Delay
 	Job         []byte        // the provider's handle of upstream work
 
+	// JobUpstreams are the Model.Upstreams of the provider that saved Job: no other resumes it.
+	JobUpstreams []string
+
 	Images      []StoredImage // from StateSettling on
 	Published   int           // how many images were paid for; stays when they are erased
 	Failure     *Failure      // from StateSettling on, when there is no image

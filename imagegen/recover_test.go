@@ -51,7 +51,7 @@ func TestRecoveryOfAJob(t *testing.T) {
 		f.is.NoErr(err)
 		f.failBefore(first(1, "Release", imagegen.ErrNotApplied)) // it is left for the next recovery
 		f.update(r.Fence(), imagegen.Claim{})
-		f.update(imagegen.Fence{ID: r.ID, Attempt: 1}, imagegen.SaveJob{Job: []byte("job 7")})
+		f.update(imagegen.Fence{ID: r.ID, Attempt: 1}, imagegen.SaveJob{Job: []byte("job 7"), Upstreams: []string{"scripted"}})
 		f.restart()
 		f.is.Equal(<-jobs, "job 7")
 		r = f.settled()[0]

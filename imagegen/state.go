@@ -79,7 +79,10 @@ type (
 	// Recover begins a fresh attempt that shuts out the former; a running record stays in its state.
 	Recover struct{}
 	// SaveJob keeps the provider's handle of upstream work, while processing.
-	SaveJob struct{ Job []byte }
+	SaveJob struct {
+		Job       []byte
+		Upstreams []string // of the provider; kept with a job only
+	}
 	// Release puts asynchronous work back, due after Delay: processing → queued. Failed uses up a try,
 	// Resumed counts one more resumption of its job.
 	Release struct {
@@ -199,7 +202,10 @@ func (c SaveJob) apply(r *Record) step {
 	if r.State != StateProcessing {
 		return impossible
 	}
-	r.Job = slices.Clone(c.Job)
+	r.Job, r.JobUpstreams = slices.Clone(c.Job), nil
+	if len(c.Job) > 0 {
+		r.JobUpstreams = slices.Clone(c.Upstreams)
+	}
 	return changed
 }
 
@@ -225,7 +231,7 @@ func (c Outcome) apply(r *Record) step {
 	case StateSettling:
 		return unchanged
 	case StateProcessing:
-		r.State, r.Job, r.CompletedAt = StateSettling, nil, c.At
+		r.State, r.Job, r.JobUpstreams, r.CompletedAt = StateSettling, nil, nil, c.At
 		r.Images, r.Published = slices.Clone(c.Images), len(c.Images)
 		r.Undelivered = c.Undelivered && len(c.Images) > 0
 		if len(c.Images) == 0 {

@@ -102,7 +102,7 @@ func (e *Engine) tooPoor(ctx context.Context, u UserID) bool {
 
 // cheapest is the lowest price of an image; 0 if nothing is on offer.
 func (e *Engine) cheapest() (least Credits) {
-	for _, m := range e.catalog {
+	for _, m := range e.offers.now.Load().listed {
 		for _, price := range m.Credits {
 			if least == 0 || price < least {
 				least = price

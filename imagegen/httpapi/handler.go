@@ -14,7 +14,7 @@ import (
 	"net/netip"
 	"runtime/debug"
 	"strings"
-	"sync"
+	"sync/atomic"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/julienschmidt/httprouter"
@@ -53,7 +53,6 @@ func NewHandler(engine *imagegen.Engine, o Options) http.Handler {
 	}
 	log := NewLogHandler(o.Log.Handler())
 	a := &api{engine: engine, options: o, log: slog.New(log), access: slog.New(log.(logHandler).Handler), intake: newIntake(o)}
-	a.catalog = sync.OnceValues(a.encodeCatalog)
 	a.router = a.routes()
 	return a
 }
@@ -65,7 +64,7 @@ type api struct {
 	log     *slog.Logger
 	access  *slog.Logger // without request_id: its lines carry their own
 	router  *httprouter.Router
-	catalog func() (catalog, error)
+	catalog atomic.Pointer[catalog] // as it was last sent
 	intake  intake
 }
 

@@ -17,24 +17,33 @@ import (
 // pollAfter is when to look at a pending generation again.
 const pollAfter = 2 * time.Second
 
-// catalog is the list of models as it is sent.
+// catalog is the list of models as it is sent, until the models are set anew.
 type catalog struct {
-	body []byte
-	etag string
+	revision uint64
+	body     []byte
+	etag     string
 }
 
-func (a *api) encodeCatalog() (catalog, error) {
+func (a *api) encodeCatalog() (*catalog, error) {
+	revision := a.engine.ModelsRevision() // ahead of the models: what is older than it says is encoded again
+	if c := a.catalog.Load(); c != nil && c.revision == revision {
+		return c, nil
+	}
 	infos, err := a.engine.Models(context.Background())
 	if err != nil {
-		return catalog{}, err
+		return nil, err
 	}
 	body, err := json.Marshal(wire.NewModels(infos))
-	return catalog{append(body, '\n'), fmt.Sprintf(`"%x"`, sha256.Sum256(body))}, err
+	if err != nil {
+		return nil, err
+	}
+	c := &catalog{revision, append(body, '\n'), fmt.Sprintf(`"%x"`, sha256.Sum256(body))}
+	a.catalog.Store(c)
+	return c, nil
 }
 
-// models answers with what does not change while the process lives.
 func (a *api) models(x *exchange) error {
-	c, err := a.catalog()
+	c, err := a.encodeCatalog()
 	if err != nil {
 		return err
 	}

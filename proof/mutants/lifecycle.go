@@ -27,7 +27,7 @@ var ofLifecycle = []mutant{
 	if err != nil {
 		e.leases.drop(c.record.Fence())
 `,
-		new: `	for range c.offer.Provider.Generate(ctx, e.providerRequest(c.record)) {
+		new: `	for range c.offer.Provider.Generate(ctx, e.providerRequest(c.record, c.offer)) {
 		break
 	}
 	r, err := c.accept(ctx)
@@ -273,5 +273,26 @@ func (e *Engine) abandon(`,
 		old:     `			if err == nil && !r.CompletedAt.After(by) {` + "\n",
 		new:     `			if err == nil && r.CompletedAt.After(by) { return false }` + "\n" + `			if err == nil {` + "\n",
 		catcher: catcher{pkg: memory, run: "TestStore/EndedBehindOthers"},
+	},
+	{
+		name: "job-of-another-upstream", breaks: "an upstream job is resumed only by the upstream that has it",
+		file:    "imagegen/offers.go",
+		old:     `return len(r.Job) == 0 || `,
+		new:     `return true || `,
+		catcher: catcher{pkg: core, run: "TestJobOfAnotherUpstream"},
+	},
+	{
+		name: "provider-replaced-under-work", breaks: "work keeps the provider that it was accepted for, whatever models are set",
+		file:    "imagegen/generate.go",
+		old:     `offer: c.offer, answer:`,
+		new:     `offer: e.offers.now.Load().offers[r.Model], answer:`,
+		catcher: catcher{pkg: core, run: "TestAttemptsKeepTheirProvider"},
+	},
+	{
+		name: "model-dropped-under-a-call", breaks: "no model is dropped while a call for it is on its way to acceptance",
+		file:    "imagegen/offers.go",
+		old:     `needs[l.Model] + e.offers.calls[l.Model]; l.Count > 0`,
+		new:     `needs[l.Model]; l.Count > 0`,
+		catcher: catcher{pkg: core, run: "TestModelsComeAndGo|TestModelsThatACallNeeds"},
 	},
 }

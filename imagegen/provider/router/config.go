@@ -50,6 +50,11 @@ type Member struct {
 	// Provider is required.
 	Provider imagegen.Provider
 
+	// Upstream tells what Provider asks from what another one asks: type, address and account, see
+	// imagegen.Model.Upstreams, which names those of all members. A member whose upstream is another one
+	// than before does not resume its jobs.
+	Upstream string
+
 	// Weight is the member's share of the requests, in proportion to the other weights. 0: the
 	// member is a reserve, asked when those with a weight cannot.
 	Weight int

@@ -83,10 +83,9 @@ func (g *generation) resume(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m := g.router.member(t.Member)
-	if m == nil {
-		return &imagegen.ProviderError{Class: imagegen.ClassUnknown,
-			Message: fmt.Sprintf("the upstream job belongs to member %q, which the router no longer has; configure it again", t.Member)}
+	m, err := g.router.owner(t)
+	if err != nil {
+		return err
 	}
 	v, err := m.reenter(ctx)
 	if err != nil {
@@ -121,7 +120,7 @@ var errUnfinished = errors.New("the provider did not return")
 func (g *generation) collect(ctx context.Context, v visit, part imagegen.ProviderRequest) (made int, err error) {
 	err = errUnfinished
 	defer func() { v.leave(ctx, err, g.jobs.isUnsaved()) }()
-	part.SaveJob = g.jobs.of(v.name, part)
+	part.SaveJob = g.jobs.of(v.member, part)
 	for image, broken := range v.provider.Generate(ctx, part) {
 		if broken != nil {
 			return made, broken

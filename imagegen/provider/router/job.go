@@ -3,6 +3,7 @@ package router
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"sync"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -10,10 +11,11 @@ import (
 
 // ticket is what is saved as the router's job: a member's job, and what the member was asked for.
 type ticket struct {
-	Member string `json:"member"`
-	Key    string `json:"key"`
-	N      int    `json:"n"`
-	Job    []byte `json:"job"`
+	Member   string `json:"member"`
+	Upstream string `json:"upstream,omitempty"`
+	Key      string `json:"key"`
+	N        int    `json:"n"`
+	Job      []byte `json:"job"`
 }
 
 func parseTicket(job []byte) (t ticket, err error) {
@@ -22,6 +24,20 @@ func parseTicket(job []byte) (t ticket, err error) {
 			Message: "the upstream job was not saved by a router; offer the model as it was when the generation began", Err: err}
 	}
 	return t, nil
+}
+
+// owner finds the member that has the job of a ticket: no other may go on with it.
+func (p *Provider) owner(t ticket) (*member, error) {
+	m := p.member(t.Member)
+	switch {
+	case m == nil:
+		return nil, &imagegen.ProviderError{Class: imagegen.ClassUnknown,
+			Message: fmt.Sprintf("the upstream job belongs to member %q, which the router no longer has; configure it again", t.Member)}
+	case m.upstream != t.Upstream:
+		return nil, &imagegen.ProviderError{Class: imagegen.ClassUnknown,
+			Message: fmt.Sprintf("the upstream job belongs to member %q when it was %q, but it is %q now", t.Member, t.Upstream, m.upstream)}
+	}
+	return m, nil
 }
 
 // jobs saves the members' jobs. It is safe for concurrent use.
@@ -34,7 +50,7 @@ type jobs struct {
 }
 
 // of is the SaveJob of a member that is asked for r.
-func (j *jobs) of(member string, r imagegen.ProviderRequest) func(context.Context, []byte) error {
+func (j *jobs) of(m *member, r imagegen.ProviderRequest) func(context.Context, []byte) error {
 	return func(ctx context.Context, job []byte) error {
 		j.mu.Lock() // until it is saved, so that calls take effect in their order
 		defer j.mu.Unlock()
@@ -42,7 +58,7 @@ func (j *jobs) of(member string, r imagegen.ProviderRequest) func(context.Contex
 			return j.forget(ctx)
 		}
 		j.standing = true
-		raw, err := json.Marshal(ticket{Member: member, Key: r.Key, N: r.N, Job: job})
+		raw, err := json.Marshal(ticket{Member: m.name, Upstream: m.upstream, Key: r.Key, N: r.N, Job: job})
 		if err != nil {
 			return err
 		}

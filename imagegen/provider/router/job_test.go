@@ -109,6 +109,39 @@ func TestJobThatCannotBeResumed(t *testing.T) {
 	}
 }
 
+// A member of the same name whose account is another one has no such job.
+func TestJobOfAnotherUpstream(t *testing.T) {
+	for name, test := range map[string]struct {
+		now   string
+		class int
+	}{
+		"the same": {"bfl, key A", -1},
+		"another":  {"bfl, key B", int(imagegen.ClassUnknown)},
+		"unknown":  {"", int(imagegen.ClassUnknown)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			alone := func(upstream string, turns ...turn) (*router.Provider, *scripted) {
+				m := member("a", turns...)
+				p, err := router.New(router.Config{Members: []router.Member{{Provider: m, Upstream: upstream}}})
+				is.NoErr(err)
+				return p, m
+			}
+			r := request(1)
+			var kept []byte
+			r.SaveJob = func(_ context.Context, job []byte) error { kept = job; return nil }
+			before, _ := alone("bfl, key A", cutShort("job 7"))
+			_, err := call(t.Context(), before, r)
+			is.Equal(classOf(err), int(imagegen.ClassUnknown))
+			now, m := alone(test.now, works)
+			r.Job = kept
+			_, err = call(t.Context(), now, r)
+			is.Equal(classOf(err), test.class)
+			is.Equal(m.calls() == 1, test.class == -1)
+		})
+	}
+}
+
 func TestJobThatCannotBeSaved(t *testing.T) {
 	is := is.New(t)
 	full := &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "the disk is full"}

@@ -20,6 +20,7 @@ const longestRest = time.Minute
 // member is a provider with what is known of its health.
 type member struct {
 	name     string
+	upstream string
 	weight   int
 	provider imagegen.Provider
 	can      imagegen.Capabilities
@@ -36,7 +37,7 @@ type member struct {
 }
 
 func newMember(m Member, c Config, freed *gate) *member {
-	n := &member{name: m.Name, weight: m.Weight, provider: m.Provider, can: m.Provider.Capabilities().WithDefaults(), freed: freed,
+	n := &member{name: m.Name, upstream: m.Upstream, weight: m.Weight, provider: m.Provider, can: m.Provider.Capabilities().WithDefaults(), freed: freed,
 		log: c.Log.With("member", m.Name)}
 	n.breaker = c.breaker(n)
 	if m.MaxConcurrent > 0 {

@@ -156,6 +156,7 @@ func testIsolation(s *store) {
 		for i := range r.Job {
 			r.Job[i] = 'x'
 		}
+		clear(r.JobUpstreams)
 		if r.Failure != nil {
 			r.Failure.Detail = "scribble"
 		}
@@ -193,6 +194,7 @@ func scribbleChange(c imagegen.Change) {
 	switch c := c.(type) {
 	case imagegen.SaveJob:
 		clear(c.Job)
+		clear(c.Upstreams)
 	case imagegen.Outcome:
 		clear(c.Images)
 	case imagegen.Close:

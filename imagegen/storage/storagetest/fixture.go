@@ -81,7 +81,9 @@ func accept(imagegen.Record) imagegen.Change   { return imagegen.Accept{} }
 func abandon(imagegen.Record) imagegen.Change  { return imagegen.Abandon{} }
 func claim(imagegen.Record) imagegen.Change    { return imagegen.Claim{} }
 func recovery(imagegen.Record) imagegen.Change { return imagegen.Recover{} }
-func saveJob(imagegen.Record) imagegen.Change  { return imagegen.SaveJob{Job: []byte("job 7")} }
+func saveJob(imagegen.Record) imagegen.Change {
+	return imagegen.SaveJob{Job: []byte("job 7"), Upstreams: []string{"upstream 7"}}
+}
 func release(imagegen.Record) imagegen.Change {
 	return imagegen.Release{Delay: time.Second, Failed: true}
 }

@@ -96,6 +96,10 @@ func encodeProgress(r row) []byte {
 	w.Int(int64(r.Delay))
 	w.Time(r.due)
 	w.Bytes(r.Job)
+	w.Uint(uint64(len(r.JobUpstreams)))
+	for _, u := range r.JobUpstreams {
+		w.String(u)
+	}
 	w.Uint(uint64(len(r.Images)))
 	for _, i := range r.Images {
 		w.String(string(i.ID))
@@ -144,6 +148,7 @@ func (r *row) decodeProgress(b []byte) error {
 	r.Delay = time.Duration(in.Int())
 	r.due = in.Time()
 	r.Job = in.Bytes()
+	r.JobUpstreams = list(in, (*kv.Reader).String)
 	r.Images = list(in, decodeImage)
 	r.Published = int(in.Int())
 	r.Failure = optional(in, func() imagegen.Failure {

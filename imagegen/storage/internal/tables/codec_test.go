@@ -25,7 +25,7 @@ func full() row {
 				IdempotencyKey: "k", Fingerprint: [32]byte{7}, JoinKey: [32]byte{8}, CreatedAt: at,
 			},
 			Progress: imagegen.Progress{
-				State: imagegen.StateSettling, Attempt: 3, Failures: 2, Resumptions: 1, Delay: time.Second, Job: []byte{0, 1},
+				State: imagegen.StateSettling, Attempt: 3, Failures: 2, Resumptions: 1, Delay: time.Second, Job: []byte{0, 1}, JobUpstreams: []string{"u"},
 				Images: []imagegen.StoredImage{{ID: "image_1", Attempt: 2, MediaType: "image/jpeg", Width: 5, Height: 6,
 					Size: 7, SHA256: [32]byte{8}, CreatedAt: at}},
 				Published: 1, Failure: &imagegen.Failure{Class: imagegen.ClassRefused, Detail: "policy"}, CompletedAt: at,
