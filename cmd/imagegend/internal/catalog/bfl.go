@@ -23,7 +23,7 @@ func bflKind(s source) kind {
 		"private":          yes(&c.Private),
 	}
 	s.secret(k, "key", &c.APIKey)
-	return kind{k, func() (imagegen.Provider, error) {
+	return kind{keys: k, make: func() (imagegen.Provider, error) {
 		if err := needKey(c.APIKey, c.Private); err != nil {
 			return nil, err
 		}

@@ -35,6 +35,7 @@ models:
     max_references: 0
     max_images: 2
     max_prompt: 4000
+    retired: true
   - id: fake-2
     provider:
       type: fake
@@ -48,7 +49,7 @@ models:
 	want := imagegen.Model{
 		ID: "GPT-Image.1", Credits: map[imagegen.Tier]imagegen.Credits{"1K": 5, "4K": 20},
 		MaxEffort: map[imagegen.Tier]imagegen.Quality{"4K": "medium"}, Ratios: []imagegen.Ratio{"auto", "1:1", "16:9"},
-		MaxReferences: &zero, MaxImages: 2, MaxPrompt: 4000,
+		MaxReferences: &zero, MaxImages: 2, MaxPrompt: 4000, Retired: true, Upstreams: []string{"fake"},
 	}
 	models[0].Provider = nil
 	is.Equal(cmp.Diff(want, models[0]), "")
@@ -83,6 +84,7 @@ func TestMistakesAreNamed(t *testing.T) {
 		{"unknown ratio", head + "    ratios: [7:5]\n", []string{":5:", `"7:5"`, "16:9"}},
 		{"no list", head + "    ratios: auto\n", []string{":5:", "ratios", "list"}},
 		{"too many references", head + "    max_references: 17\n", []string{":5:", "between 0 and 16", "17"}},
+		{"no yes or no", head + "    retired: soon\n", []string{":5:", "retired", "true or false"}},
 		{"no images", head + "    max_images: 0\n", []string{":5:", "between 1 and 4"}},
 		{"a text for a model", "models: [m]\n", []string{":1:", "keys are wanted"}},
 		{"id twice", head + "  - id: n\n    provider: {type: fake}\n    credits: {1K: 1}\n  - provider: {type: fake}\n    credits: {1K: 1}\n    id: m\n",

@@ -28,7 +28,7 @@ func comfyUIKind(s source) kind {
 		}),
 	}
 	s.secret(k, "key", &c.APIKey)
-	return kind{k, func() (imagegen.Provider, error) {
+	return kind{keys: k, make: func() (imagegen.Provider, error) {
 		p, err := comfyui.New(c)
 		return p, nameFiles(err, files)
 	}}

@@ -26,7 +26,7 @@ func geminiKind(s source) kind {
 	}
 	s.secret(k, "key", &c.APIKey)
 	s.secret(k, "service_account", &cloud.ServiceAccount)
-	return kind{k, func() (imagegen.Provider, error) {
+	return kind{keys: k, make: func() (imagegen.Provider, error) {
 		if cloud.ServiceAccount != "" {
 			if c.APIKey != "" {
 				return nil, errors.New("it has an API key and a service account; leave one of them")

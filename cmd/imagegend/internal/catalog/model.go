@@ -13,7 +13,7 @@ func (s source) model(n *yaml.Node) (imagegen.Model, error) {
 	m := imagegen.Model{ID: scalar(n, "id")} // ahead of all else, so that every message can name it
 	err := fields(n, keys{
 		"id":             text(&m.ID),
-		"provider":       func(n *yaml.Node) (err error) { m.Provider, err = s.provider(n); return err },
+		"provider":       func(n *yaml.Node) (err error) { m.Provider, m.Upstreams, err = s.provider(n); return err },
 		"credits":        tiers(&m.Credits, price),
 		"max_effort":     tiers(&m.MaxEffort, effort),
 		"ratios":         each(func(n *yaml.Node) error { return appendRatio(&m.Ratios, n) }),
@@ -21,6 +21,7 @@ func (s source) model(n *yaml.Node) (imagegen.Model, error) {
 		"max_images":     limit(func(v int) { m.MaxImages = v }, 1, imagegen.MaxImages),
 		"verify":         func(n *yaml.Node) (err error) { m.Verify, err = verification(n); return err },
 		"max_prompt":     limit(func(v int) { m.MaxPrompt = v }, 1, imagegen.MaxPromptRunes),
+		"retired":        yes(&m.Retired),
 	})
 	switch {
 	case err != nil:

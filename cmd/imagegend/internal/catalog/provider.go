@@ -18,6 +18,8 @@ import (
 type kind struct {
 	keys keys
 	make func() (imagegen.Provider, error)
+
+	members func() []string // the upstreams of a router; nil: the block itself is one
 }
 
 // kinds lists the types of providers. (A variable would depend on itself: a router has providers.)
@@ -36,29 +38,32 @@ func kinds() map[string]func(source) kind {
 	}
 }
 
-func (s source) provider(n *yaml.Node) (imagegen.Provider, error) {
+// provider makes a provider, and tells what upstreams it asks.
+func (s source) provider(n *yaml.Node) (p imagegen.Provider, upstreams []string, err error) {
 	name := scalar(n, "type")
 	begin, ok := kinds()[name]
 	types := slices.Sorted(maps.Keys(kinds()))
 	switch {
 	case name == "":
-		return nil, errAt(n, "provider needs a type, one of: %s; such as provider: {type: fake}", strings.Join(types, ", "))
+		return nil, nil, errAt(n, "provider needs a type, one of: %s; such as provider: {type: fake}", strings.Join(types, ", "))
 	case !ok:
-		return nil, errAt(n, "unknown type of provider %q%s; there are: %s", name, nearest.Hint(name, types), strings.Join(types, ", "))
+		return nil, nil, errAt(n, "unknown type of provider %q%s; there are: %s", name, nearest.Hint(name, types), strings.Join(types, ", "))
 	}
 	k := begin(s)
 	k.keys["type"] = text(&name)
 	if err := refuseLiterals(n, k.keys); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := fields(n, k.keys); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	p, err := k.make()
-	if err != nil {
-		return nil, explain(n, k.keys, err)
+	if p, err = k.make(); err != nil {
+		return nil, nil, explain(n, k.keys, err)
 	}
-	return p, nil
+	if k.members != nil {
+		return p, k.members(), nil
+	}
+	return p, []string{upstream(n)}, nil
 }
 
 var (
@@ -93,5 +98,5 @@ func fakeKind(s source) kind {
 		fake.Image, err = s.content(n)
 		return err
 	}
-	return kind{keys{"image": image}, func() (imagegen.Provider, error) { return fake, nil }}
+	return kind{keys: keys{"image": image}, make: func() (imagegen.Provider, error) { return fake, nil }}
 }

@@ -24,5 +24,5 @@ func sdWebUIKind(s source) kind {
 		"reference_denoising": number(&c.ReferenceDenoising),
 	}
 	s.secret(k, "password", &c.Password)
-	return kind{k, func() (imagegen.Provider, error) { return sdwebui.New(c) }}
+	return kind{keys: k, make: func() (imagegen.Provider, error) { return sdwebui.New(c) }}
 }
