@@ -38,6 +38,23 @@ func (v generationView) Why() string {
 // Missing is how many images were asked for and did not come.
 func (v generationView) Missing() int { return v.N - len(v.Images) }
 
+// Title says in the title of a tab how far it is, and what it is.
+func (v generationView) Title() string { return v.state() + ": " + excerpt(v.Prompt, 60) }
+
+func (v generationView) state() string {
+	switch {
+	case v.Status == imagegen.StatusQueued:
+		return "Queued"
+	case v.Status == imagegen.StatusProcessing:
+		return "In the making"
+	case v.Status == imagegen.StatusFailed:
+		return "Failed"
+	case v.Missing() > 0:
+		return fmt.Sprintf("%d of %d came", len(v.Images), v.N)
+	}
+	return "Ready"
+}
+
 // Said is how far it is, to whom listens to the page.
 func (v generationView) Said() string {
 	switch v.Status {

@@ -48,6 +48,7 @@ func TestGeneration(t *testing.T) {
 	g := v.finish("a fox\nin snow", 2, imagegen.StatusSucceeded)
 	a := v.get("generations/" + string(g.ID))
 	s.is.Equal(a.StatusCode, http.StatusOK)
+	s.is.True(a.has("<title>Ready: a fox in snow · imagegend</title>"))
 	s.is.Equal(cmp.Diff(map[string]string{"Status": "succeeded", "Model": "fake-1", "Images": "2 of 2", "Size": "64 × 48", "Ratio": "4:3",
 		"Resolution": "1K", "Quality": "auto", "References": "none", "Cost": "2 credits",
 		"Created": "2 Jan 2026, 03:04 UTC", "Completed": "2 Jan 2026, 03:04 UTC"}, a.facts()), "")

@@ -49,22 +49,24 @@ func TestGallery(t *testing.T) {
 	several := v.finish("a fox", 2, imagegen.StatusSucceeded)
 	failed := v.finish("[fake:fail] a hare", 1, imagegen.StatusFailed)
 	one := v.finish("an owl", 1, imagegen.StatusSucceeded)
+	partial := v.finish("[fake:images=1] a heron", 3, imagegen.StatusSucceeded)
 
 	a := v.get("generations")
-	s.is.Equal(a.tiles(), []string{string(one.ID), string(failed.ID), string(several.ID)})
+	s.is.Equal(a.tiles(), []string{string(partial.ID), string(one.ID), string(failed.ID), string(several.ID)})
 	s.is.True(a.has(`<li><a href="/console/generations" aria-current="true">All</a></li>`))
 	s.is.True(strings.Contains(a.tile(several.ID), "/console/thumbnails/"+string(several.Images[0].ID)))
 	s.is.True(strings.Contains(a.tile(several.ID), `<span class="unseen">Images: </span>2</span>`))
 	s.is.True(!strings.Contains(a.tile(one.ID), "Images: "))
 	s.is.True(!strings.Contains(a.tile(one.ID), "badge"))
+	s.is.True(strings.Contains(a.tile(partial.ID), `<span class="badge partial">1 of 3 came</span>`))
 	s.is.True(strings.Contains(a.tile(failed.ID), `<span class="badge failed">failed</span>`))
 	s.is.True(!strings.Contains(a.tile(failed.ID), "<img"))
 	s.is.True(!a.has("hx-get")) // all have ended
 	s.is.True(!a.has(`class="pager"`))
 
 	s.is.Equal(v.get("generations?status=failed").tiles(), []string{string(failed.ID)})
-	s.is.Equal(v.get("generations?status=succeeded").tiles(), []string{string(one.ID), string(several.ID)})
-	s.is.Equal(len(v.get("generations?status=nonsense").tiles()), 3)
+	s.is.Equal(v.get("generations?status=succeeded").tiles(), []string{string(partial.ID), string(one.ID), string(several.ID)})
+	s.is.Equal(len(v.get("generations?status=nonsense").tiles()), 4)
 	s.is.Equal(v.get("generations?after=nonsense").StatusCode, http.StatusBadRequest)
 }
 

@@ -201,7 +201,7 @@ func TestPagesOfKeys(t *testing.T) {
 		_, _, err := s.Accounts().MintKey(t.Context(), v.user.ID, fmt.Sprintf("key <%d>", i), time.Time{})
 		s.is.NoErr(err)
 	}
-	name := regexp.MustCompile(`key &lt;(\d+)&gt;</th>`)
+	name := regexp.MustCompile(`key &lt;(\d+)&gt; <code`)
 	next := regexp.MustCompile(`href="([^"]+)" rel="next"`)
 	var names []string
 	address := "keys"

@@ -145,6 +145,7 @@ func TestCreateIsRefused(t *testing.T) {
 		"no number":         {[]string{"n", "two"}, "n", "Choose from 1 to 4 images."},
 		"unknown quality":   {[]string{"quality", "best"}, "quality", "Choose auto, low, medium or high."},
 		"no size":           {[]string{"ratio", "own"}, "size", "Give both edges in whole pixels, from 16 to 8192."},
+		"large size":        {[]string{"ratio", "own", "width", "99999", "height", "20"}, "size", "Give both edges in whole pixels, from 16 to 8192."},
 		"small size":        {[]string{"ratio", "own", "width", "15", "height", "20"}, "size", "Give both edges in whole pixels, from 16 to 8192."},
 		"size out of shape": {[]string{"ratio", "own", "width", "8192", "height", "16"}, "size", "Size 8192x16 is too narrow for model"},
 		"other quality":     {[]string{"ratio", "auto", "tier", "2K", "quality", "high"}, "quality", "With this shape, quality high is made and priced as 4K. Choose auto, or 4K."},

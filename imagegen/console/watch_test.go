@@ -99,6 +99,7 @@ func TestGenerationUpdatesItself(t *testing.T) {
 	v.reaches(second.ID, imagegen.StatusFailed)
 	done := v.get(a.polls())
 	s.is.Equal(done.polls(), "")
+	s.is.True(moved.has("<title>In the making: ") && done.has("<title>Ready: "))
 	s.is.True(done.has("2 images have arrived.", "Delivered 2 images") && !done.has("<html"))
 	failed := v.get(waiting.polls())
 	s.is.Equal(failed.polls(), "")

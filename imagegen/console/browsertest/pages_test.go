@@ -82,10 +82,11 @@ func (f *furnished) hers() []view {
 		}},
 		{"playground-refused", "playground", 200, func(t *tab) {
 			t.choose("Exact")
-			t.fill("Width", "10")
+			t.fill("Width", "99999")
 			t.eyes.expect(422)
 			t.click("Generate") // the script stays on the page
 			t.shows("Give both edges in whole pixels")
+			t.is.Equal(evaluate[string](t, `document.getElementById("f-width").value`), "99999") // whole, as it was typed
 		}},
 		{"generations", "generations", 200, nil},
 		{"generations-none", "generations?status=queued", 200, nil},

@@ -40,6 +40,7 @@ func TestPlayground(t *testing.T) {
 	tab.shows("6 credits", "Balance 10, afterwards 4.", `-F 'reference_image=@"fox.png"'`)
 	tab.press("Generate", 200)
 	tab.shows("succeeded", "A red fox in fresh snow", "Delivered 3 images")
+	s.is.Equal(evaluate[string](tab, `document.title`), "Ready: A red fox in fresh snow · imagegend")
 	s.is.Equal(tab.pictures(), 3)
 
 	tab.press("Use again", 200)

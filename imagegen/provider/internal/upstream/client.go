@@ -109,7 +109,7 @@ func checkScheme(u *url.URL, private bool) error {
 	case u.Scheme == "http" && private:
 		return nil
 	case u.Scheme == "http":
-		return errors.New("http is permitted for private upstreams only; use https")
+		return errors.New("http is permitted for private upstreams only; use https or, if it is private, say private: true")
 	}
 	return fmt.Errorf("scheme %q: use https", u.Scheme)
 }
