@@ -66,6 +66,11 @@ type Config struct {
 	Lease  time.Duration // after which an attempt that nobody prolongs is recovered; 0: 30 s
 	Retain time.Duration // ended generations are erased at this age, no less than ReservationTime; 0: never
 
+	// KeepFailedPrompts is how long after its end the prompt of a failed generation is forgotten, and all
+	// else that tells what was asked for; the record stays. No less than ReservationTime; 0: 72 h,
+	// negative: never.
+	KeepFailedPrompts time.Duration
+
 	// TrailRetain is the age at which rows are removed from the audit trail of a Store that keeps one
 	// ([TrailStore]); 0: never.
 	TrailRetain time.Duration
@@ -141,6 +146,8 @@ const (
 	defaultMaxWaiting     = 8
 	defaultJoinWindow     = 10 * time.Minute
 	defaultMaxSpooled     = 2 << 30
+
+	defaultKeepFailedPrompts = 72 * time.Hour
 )
 
 func (c Config) withDefaults() Config {
@@ -157,6 +164,7 @@ func (c Config) withDefaults() Config {
 	orDefault(&c.MaxWaiting, defaultMaxWaiting)
 	orDefault(&c.JoinWindow, defaultJoinWindow)
 	orDefault(&c.MaxSpooled, defaultMaxSpooled)
+	orDefault(&c.KeepFailedPrompts, defaultKeepFailedPrompts)
 	if c.Backoff == nil {
 		c.Backoff = []time.Duration{time.Second, 5 * time.Second}
 	}
@@ -211,6 +219,7 @@ func (c Config) check() (*catalog, error) {
 	require(c.SlotWait > 0 && c.AttemptTimeout > 0 && c.Grace > 0 && c.MaxAge > 0 && c.Lease > 0 && c.Retain >= 0 && c.TrailRetain >= 0,
 		"no duration in Config can be negative")
 	require(c.Retain == 0 || c.Retain >= ReservationTime, "Config.Retain is at least %v: idempotency keys are kept that long", ReservationTime)
+	require(c.KeepFailedPrompts < 0 || c.KeepFailedPrompts >= ReservationTime, "Config.KeepFailedPrompts is at least %v, or negative: idempotency keys are kept that long", ReservationTime)
 	return models, errors.Join(append(errs, err)...)
 }
 

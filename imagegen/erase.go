@@ -49,21 +49,50 @@ func (e *Engine) purge(ctx context.Context, r Record) error {
 
 // eraseAged erases what ended longer ago than Retain, the oldest first.
 func (e *Engine) eraseAged(ctx context.Context) {
-	const batch = 100
-	for erased := batch; erased > 0 && ctx.Err() == nil; {
-		due := e.cfg.Now().Add(-e.cfg.Retain)
-		records, err := e.store.Ended(ctx, due, batch)
+	due := e.cfg.Now().Add(-e.cfg.Retain)
+	list := func(n int) ([]Record, error) { return e.store.Ended(ctx, due, n) }
+	err := inBatches(ctx, list, func(r Record) bool {
+		err := e.erase(ctx, r.ID, Erase{Aged: true})
 		if err != nil {
-			e.cfg.Log.WarnContext(ctx, "generations past their age could not be listed", "error", err)
-			return
+			e.cfg.Log.WarnContext(ctx, "a generation past its age could not be erased", "generation", r.ID, "error", err)
 		}
-		erased = 0
-		for _, r := range records {
-			if err := e.erase(ctx, r.ID, Erase{Aged: true}); err != nil {
-				e.cfg.Log.WarnContext(ctx, "a generation past its age could not be erased", "generation", r.ID, "error", err)
-				continue
+		return err == nil
+	})
+	if err != nil {
+		e.cfg.Log.WarnContext(ctx, "generations past their age could not be listed", "error", err)
+	}
+}
+
+// forgetFailed takes the prompts out of what failed longer ago than KeepFailedPrompts, the first first.
+func (e *Engine) forgetFailed(ctx context.Context) {
+	due := e.cfg.Now().Add(-e.cfg.KeepFailedPrompts)
+	list := func(n int) ([]Fence, error) { return e.store.Forgettable(ctx, due, n) }
+	err := inBatches(ctx, list, func(f Fence) bool {
+		_, err := e.update(ctx, f, Forget{})
+		if err != nil {
+			e.cfg.Log.WarnContext(ctx, "the prompt of a failed generation could not be forgotten", "generation", f.ID, "error", err)
+		}
+		return err == nil
+	})
+	if err != nil {
+		e.cfg.Log.WarnContext(ctx, "failed generations could not be listed", "error", err)
+	}
+}
+
+// inBatches does something to all that a list has, until it is empty or none of its first can be done.
+func inBatches[T any](ctx context.Context, list func(n int) ([]T, error), do func(T) bool) error {
+	const batch = 100
+	for done := batch; done > 0 && ctx.Err() == nil; {
+		all, err := list(batch)
+		if err != nil {
+			return err
+		}
+		done = 0
+		for _, v := range all {
+			if do(v) {
+				done++
 			}
-			erased++
 		}
 	}
+	return nil
 }

@@ -52,7 +52,7 @@ func (r Record) Check() error {
 	if !r.resolves() {
 		return r.violation("dispute", "it is %s with %d images published, disputed in %d bytes, refunded: %t", r.State, r.Published, len(r.Dispute), r.Refunded)
 	}
-	if (r.State == StateErasing || r.State == StateErased) && !r.forgotten() {
+	if (r.State == StateErasing || r.State == StateErased || r.State == StateFailed && r.Prompt == "") && !r.forgotten() {
 		return r.violation("erasure", "it is %s, and its prompt, its references or what confirms a guess of them are there", r.State)
 	}
 	for n, i := range r.Images {
@@ -110,7 +110,8 @@ func (r Record) resolves() bool {
 
 // forgotten reports whether nothing tells, or confirms, what was asked for.
 func (r Record) forgotten() bool {
-	return r.Prompt == "" && len(r.References) == 0 && r.Fingerprint == [32]byte{} &&
+	tells := func(f ReferenceFile) bool { return r.State != StateFailed || f != ReferenceFile{ID: f.ID} }
+	return r.Prompt == "" && !slices.ContainsFunc(r.References, tells) && r.Fingerprint == [32]byte{} &&
 		(r.IdempotencyKey == "" || strings.HasPrefix(r.IdempotencyKey, erasedKey))
 }
 

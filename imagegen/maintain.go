@@ -8,8 +8,8 @@ import (
 // maintenance is how often the engine looks after what is in no hurry.
 const maintenance = time.Minute
 
-// maintain writes down when keys were used, removes what could not be removed before, and erases
-// what has reached its age.
+// maintain writes down when keys were used, removes what could not be removed before, and erases or
+// forgets what has reached its age.
 func (e *Engine) maintain(ctx context.Context) {
 	for ctx.Err() == nil {
 		e.Readiness(ctx) // so that its changes are logged though nobody asks
@@ -19,6 +19,9 @@ func (e *Engine) maintain(ctx context.Context) {
 		e.meetStored(ctx)
 		if e.cfg.Retain > 0 {
 			e.eraseAged(ctx)
+		}
+		if e.cfg.KeepFailedPrompts > 0 {
+			e.forgetFailed(ctx)
 		}
 		e.tidyTrail(ctx)
 	}

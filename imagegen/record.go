@@ -13,8 +13,8 @@ type Record struct {
 	Progress
 }
 
-// Intent is what was asked for and what it costs. It never changes, except that Erase takes the
-// prompt and the references out.
+// Intent is what was asked for and what it costs. It never changes, except that Erase and Forget take
+// the prompt and the references out.
 type Intent struct {
 	ID             GenerationID
 	User           UserID

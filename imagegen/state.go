@@ -121,6 +121,10 @@ type (
 	Erase struct{ Aged bool }
 	// Purge tells that the files are gone: erasing → erased.
 	Purge struct{}
+	// Forget takes the prompt out of what failed, and all else that tells what was asked for; failed stays
+	// failed. Its idempotency key goes too, so that it comes when that is reserved no longer. Of the
+	// references their names stay.
+	Forget struct{}
 )
 
 // step is what a change makes of a record.
@@ -138,7 +142,7 @@ const (
 // ErrStale: the attempt was overtaken. ErrTransition: the state does not allow the change. A
 // [Violation]: the record would no longer pass [Record.Check]. With an error nothing is to be written.
 //
-// The Intent differs afterwards only where the new state is StateErasing.
+// The Intent differs afterwards only where the new state is StateErasing, or the change is Forget.
 func (r Record) Apply(attempt int, c Change) (next Record, didChange bool, err error) {
 	if attempt != r.Attempt {
 		return r, false, ErrStale
@@ -301,6 +305,22 @@ func (c Erase) apply(r *Record) step {
 	}
 	r.State, r.Undelivered = StateErasing, false
 	r.forget(!c.Aged)
+	return changed
+}
+
+func (Forget) apply(r *Record) step {
+	switch {
+	case r.State == StateErasing, r.State == StateErased, r.State == StateFailed && r.Prompt == "":
+		return unchanged
+	case r.State != StateFailed:
+		return impossible
+	}
+	names := make([]ReferenceFile, len(r.References))
+	for n, f := range r.References {
+		names[n].ID = f.ID
+	}
+	r.forget(false)
+	r.References = names
 	return changed
 }
 

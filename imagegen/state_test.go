@@ -63,6 +63,7 @@ func TestStateTable(t *testing.T) {
 		{imagegen.StateSettling, "Dispute"}:                  imagegen.StateSucceeded,
 		{imagegen.StateSucceeded, "Erase"}:                   imagegen.StateErasing,
 		{imagegen.StateFailed, "Erase"}:                      imagegen.StateErasing,
+		{imagegen.StateFailed, "Forget"}:                     imagegen.StateFailed,
 		{imagegen.StateErasing, "Recover"}:                   imagegen.StateErasing,
 		{imagegen.StateErasing, "Purge"}:                     imagegen.StateErased,
 	}
@@ -70,12 +71,13 @@ func TestStateTable(t *testing.T) {
 		{imagegen.StateQueued, "Accept"}: true, {imagegen.StateProcessing, "Accept"}: true,
 		{imagegen.StateQueued, "Release"}: true, {imagegen.StateSettling, "Outcome"}: true,
 		{imagegen.StateErasing, "Erase"}: true, {imagegen.StateErased, "Erase"}: true, {imagegen.StateErased, "Purge"}: true,
+		{imagegen.StateErasing, "Forget"}: true, {imagegen.StateErased, "Forget"}: true,
 		{imagegen.StateErasing, "Resolve"}: true, {imagegen.StateErased, "Resolve"}: true,
 	}
 	changes := map[string]imagegen.Change{
 		"Accept": imagegen.Accept{}, "Abandon": imagegen.Abandon{}, "Claim": imagegen.Claim{}, "Recover": imagegen.Recover{},
 		"SaveJob": imagegen.SaveJob{Job: []byte("job")}, "Release": imagegen.Release{Delay: time.Second, Failed: true},
-		"Outcome": oneImage, "Close": imagegen.Close{}, "Erase": imagegen.Erase{}, "Purge": imagegen.Purge{},
+		"Outcome": oneImage, "Close": imagegen.Close{}, "Erase": imagegen.Erase{}, "Purge": imagegen.Purge{}, "Forget": imagegen.Forget{},
 		"Dispute": imagegen.Dispute{Detail: "no", At: time.Unix(9, 0)}, "Resolve": imagegen.Resolve{},
 	}
 	for _, s := range states {
@@ -182,6 +184,29 @@ func TestDispute(t *testing.T) {
 		is.Equal(back.Dispute, "")
 		is.Equal(back.Used(), imagegen.Credits(0))
 	}
+}
+
+// What is forgotten of a failed generation is what was asked for, and nothing that its owner is told
+// otherwise.
+func TestForget(t *testing.T) {
+	is := is.New(t)
+	r := recordIn(imagegen.StateFailed, false)
+	r.Fingerprint, r.JoinKey, r.IdempotencyKey = [32]byte{1}, [32]byte{2}, "k"
+	r.References = []imagegen.ReferenceFile{{ID: "ref_1", MediaType: "image/png", Size: 70, SHA256: [32]byte{3}}, {ID: "ref_2", Width: 9}}
+	next, changed, err := r.Apply(4, imagegen.Forget{})
+	is.NoErr(err)
+	is.True(changed)
+	want := r
+	want.Prompt, want.Fingerprint, want.JoinKey, want.IdempotencyKey = "", [32]byte{}, [32]byte{}, ""
+	want.References = []imagegen.ReferenceFile{{ID: "ref_1"}, {ID: "ref_2"}}
+	is.Equal(cmp.Diff(want, next), "")
+	is.Equal(next.Generation().ReferenceCount, 2)
+	_, changed, err = next.Apply(4, imagegen.Forget{})
+	is.NoErr(err)
+	is.True(!changed)
+	next, _, err = next.Apply(4, imagegen.Erase{})
+	is.NoErr(err)
+	is.Equal(len(next.References), 0)
 }
 
 func TestReserves(t *testing.T) {

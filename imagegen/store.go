@@ -59,6 +59,10 @@ type GenerationStore interface {
 	// created. Those that had not hold up none that had.
 	Ended(ctx context.Context, by time.Time, n int) ([]Record, error)
 
+	// Forgettable returns up to n failed records that had ended by the given time and whose prompt is there,
+	// in the order in which they ended. Its cost does not grow with the records that it does not return.
+	Forgettable(ctx context.Context, by time.Time, n int) ([]Fence, error)
+
 	// Undelivered returns the user's records with that JoinKey whose answer nobody has received
 	// (Progress.Undelivered), oldest first, at most 100.
 	Undelivered(ctx context.Context, u UserID, joinKey [32]byte) ([]Record, error)

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -116,8 +117,10 @@ func (l ledgerLine) Charged() imagegen.Credits { return l.Used + l.Credits }
 // Refunded is what came back of it.
 func (l ledgerLine) Refunded() imagegen.Credits { return l.Credits }
 
-// Prompt is the beginning of what was asked for.
-func (l ledgerLine) Prompt() string { return excerpt(l.Generation.Prompt, 80) }
+// Prompt is the beginning of what was asked for, as long as that is kept.
+func (l ledgerLine) Prompt() string {
+	return cmp.Or(excerpt(l.Generation.Prompt, 80), "(prompt no longer kept)")
+}
 
 // Request says what was asked for, and at which price.
 func (l ledgerLine) Request() string {

@@ -49,3 +49,21 @@ func TestEraseWhatGoesOn(t *testing.T) {
 	v.reaches(id, imagegen.StatusSucceeded)
 	s.is.Equal(v.post("generations/"+string(id)+"/erase").redirected(), "/console/generations")
 }
+
+// What failed is shown after its prompt was forgotten, and every link to it has words.
+func TestForgottenPrompt(t *testing.T) {
+	s := open(t)
+	v := s.signedIn("alice")
+	v.grant(10)
+	g := v.finish("a secret [fake:fail]", 1, imagegen.StatusFailed)
+	r, err := s.Record(t.Context(), g.ID)
+	s.is.NoErr(err)
+	_, err = s.DB.Update(t.Context(), r.Fence(), imagegen.Forget{})
+	s.is.NoErr(err)
+	for _, path := range []string{"generations", "generations/" + string(g.ID), "generations/" + string(g.ID) + "/erase", "credits"} {
+		a := v.get(path)
+		s.is.Equal(a.StatusCode, http.StatusOK)
+		s.is.True(a.has(">(prompt no longer kept)<") && !a.has("a secret"))
+	}
+	s.is.Equal(v.get("playground?again="+string(g.ID)).StatusCode, http.StatusOK)
+}

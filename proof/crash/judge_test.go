@@ -35,6 +35,12 @@ func (w *world) judgeRecord(r imagegen.Record) {
 	if w.retain > 0 && r.Terminal() && w.now().Sub(r.CompletedAt) > w.retain+10*time.Minute {
 		w.Errorf("generation %s was to be erased", r.ID)
 	}
+	if w.forget > 0 && r.State == imagegen.StateFailed && r.Prompt != "" && w.now().Sub(r.CompletedAt) > w.forget+10*time.Minute {
+		w.Errorf("the prompt of %s was to be forgotten", r.ID)
+	}
+	if asked := len(r.References) > 0; r.State == imagegen.StateFailed && asked != w.references {
+		w.Errorf("generation %s has references: %t", r.ID, asked)
+	}
 	for _, i := range r.Images {
 		if sum, err := w.sumOf(r.ImageKey(i)); err != nil || sum != i.SHA256 {
 			w.Errorf("image %s of %s: %v, or its bytes are others", i.ID, r.ID, err)

@@ -15,6 +15,7 @@ type scenario struct {
 	order      order
 	lapsing    time.Duration // the credits lapse so soon
 	retain     time.Duration // so long generations are kept; 0: for good
+	forget     time.Duration // so long prompts of failed ones are kept; 0: longer than anything takes
 	references bool
 	play       func(*world)
 	again      func(*world) // of clients at the process that takes over; nil: those in doubt ask again
@@ -59,6 +60,8 @@ var scenarios = []scenario{
 	{name: "keys", want: succeeded, order: order{images: 1}, play: playKeys, again: playKeys},
 	{name: "erase", want: succeeded, order: order{images: 1}, play: playErase, again: playErase},
 	{name: "retention", want: succeeded, order: order{images: 1}, retain: retention, play: playRetention, again: playRetention},
+	{name: "forgotten", want: failed, order: order{err: &imagegen.ProviderError{Class: imagegen.ClassRefused}}, forget: retention, references: true,
+		play: playForgotten, again: playForgotten},
 }
 
 // playRepeated has a client send its request twice.
@@ -146,6 +149,15 @@ func playRetention(w *world) {
 		w.generate(w.Context(), alice, fox("a", 1, false))
 	}
 	w.told[0].erased = true
+	w.ahead.Store(int64(retention + time.Minute))
+	time.Sleep(3 * time.Minute)
+}
+
+// playForgotten has a generation fail, and a day go by until its prompt is forgotten.
+func playForgotten(w *world) {
+	if len(w.told) == 0 {
+		w.generate(w.Context(), alice, fox("a", 1, false))
+	}
 	w.ahead.Store(int64(retention + time.Minute))
 	time.Sleep(3 * time.Minute)
 }

@@ -18,7 +18,7 @@ var _ imagegen.JointStore = store{}
 
 // calls are all that a process makes of what it is given, by their names as steps.
 var calls = []string{
-	"Create", "CreateCharged", "Update", "FinishSettled", "Generation", "Generations", "Reserved", "Ended",
+	"Create", "CreateCharged", "Update", "FinishSettled", "Generation", "Generations", "Reserved", "Ended", "Forgettable",
 	"Claim", "Recover", "Extend", "Queued",
 	"CreateUser", "User", "UserByName", "SetAccountType", "DisableUser",
 	"CreateKey", "KeyByHash", "Keys", "RevokeKey", "TouchKeys",
@@ -83,6 +83,10 @@ func (s store) Extend(ctx context.Context, lease time.Duration, fences ...imageg
 
 func (s store) Ended(ctx context.Context, before time.Time, n int) ([]imagegen.Record, error) {
 	return step(s.steps, "Ended", func() ([]imagegen.Record, error) { return s.JointStore.Ended(ctx, before, n) })
+}
+
+func (s store) Forgettable(ctx context.Context, by time.Time, n int) ([]imagegen.Fence, error) {
+	return step(s.steps, "Forgettable", func() ([]imagegen.Fence, error) { return s.JointStore.Forgettable(ctx, by, n) })
 }
 
 func (s store) Queued(ctx context.Context, u imagegen.UserID) (imagegen.QueueLength, error) {

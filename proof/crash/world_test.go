@@ -66,6 +66,8 @@ func (w *world) boot(s *steps) *imagegen.Engine {
 		Models: []imagegen.Model{model},
 		Retain: w.retain,
 
+		KeepFailedPrompts: w.forget,
+
 		LedgerTries: 1, // so that each step that fails counts
 		Now:         w.now,
 	})

@@ -37,6 +37,8 @@ type order struct {
 	away      time.Time // when its attempt was lost
 	completed time.Time
 	failure   imagegen.Class
+	forgotten bool              // its prompt, as that of one that failed
+	old       time.Time         // real; since then it is old enough for that, and a process is there to do it
 	balance   *imagegen.Balance // told by a synchronous success
 }
 
@@ -99,7 +101,7 @@ func (o *order) same(p *order) bool {
 
 // holds reports whether the order reserves its idempotency key at a time.
 func (o *order) holds(now time.Time) bool {
-	return o.completed.IsZero() || now.Before(o.completed.Add(24*time.Hour))
+	return !o.forgotten && (o.completed.IsZero() || now.Before(o.completed.Add(24*time.Hour)))
 }
 
 // status is what the owner is to see; "" for what is not there.
@@ -127,6 +129,9 @@ func (o *order) view() imagegen.Generation {
 	g.Status = o.status()
 	if o.phase != ended {
 		return g
+	}
+	if o.forgotten {
+		g.Prompt = ""
 	}
 	g.CompletedAt, g.Credits = o.completed, o.used()
 	for _, p := range o.pictures {

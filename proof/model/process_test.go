@@ -30,6 +30,7 @@ const (
 	attemptTimeout = 2 * time.Minute
 	lease          = 30 * time.Second
 	maxAge         = 24 * time.Hour
+	keepFailed     = imagegen.ReservationTime
 )
 
 var backoff = []time.Duration{time.Second, 5 * time.Second}
@@ -43,7 +44,7 @@ func newProcess(t *rapid.T, db database, ledger imagegen.Ledger, shelf *shelf, d
 	g := &gate{database: db, shelf: shelf}
 	cfg := imagegen.Config{Store: g, Ledger: ledger, Images: g, Spool: db, MaxWaiting: -1, // a repetition is told at once what it repeats
 		Concurrency: concurrency, MaxQueued: maxQueued, SlotWait: slotWait, AttemptTimeout: attemptTimeout, Backoff: backoff,
-		Lease: lease, MaxAge: maxAge}
+		Lease: lease, MaxAge: maxAge, KeepFailedPrompts: keepFailed}
 	for _, name := range []string{"plain", "dear"} {
 		cfg.Models = append(cfg.Models, imagegen.Model{ID: name, Provider: upstream{d},
 			Credits: map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: prices[name]}})

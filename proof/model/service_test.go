@@ -47,6 +47,7 @@ type service struct {
 	byID     map[imagegen.GenerationID]*order
 	holders  map[holder]*order // of idempotency keys
 	calls    []*upcall         // under way
+	latest   time.Time         // of the service's time; it falls when the clock is confirmed
 	grants   int
 	pictures int
 }

@@ -17,6 +17,7 @@ import (
 func (w *service) verify(t *rapid.T) {
 	t.Helper()
 	w.met.Add("steps", 1)
+	w.forget()
 	for _, u := range users[:2] {
 		w.sameList(u, imagegen.Query{Limit: imagegen.MaxPageSize})
 		w.sameBalance(u)

@@ -96,6 +96,7 @@ func closed(imagegen.Record) imagegen.Change {
 func unread(imagegen.Record) imagegen.Change { return imagegen.Delivery{Undelivered: true} }
 func erase(imagegen.Record) imagegen.Change  { return imagegen.Erase{} }
 func purge(imagegen.Record) imagegen.Change  { return imagegen.Purge{} }
+func forget(imagegen.Record) imagegen.Change { return imagegen.Forget{} }
 
 // bring creates record n, asynchronous, and brings it to a state.
 func (s *store) bring(n int, to imagegen.State, change ...func(*imagegen.Record)) imagegen.Record {

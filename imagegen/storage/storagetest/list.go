@@ -123,3 +123,40 @@ func testEndedBehindOthers(s *store) {
 	s.is.NoErr(err)
 	s.is.Equal(diff([]imagegen.GenerationID{soon.ID}, idsOf(rs)), "")
 }
+
+// testForgettable: what failed is listed by its end, from the first on, until its prompt is forgotten.
+func testForgettable(s *store) {
+	const failed = 5
+	var fences []imagegen.Fence
+	for n := range failed { // whatever came last, ended first
+		r := s.bring(n, imagegen.StateProcessing)
+		o := refused(r)
+		o.At = epoch.Add(time.Hour - time.Duration(n)*time.Minute)
+		r = s.update(s.update(r, o), closed(r))
+		fences = append([]imagegen.Fence{r.Fence()}, fences...)
+	}
+	s.bring(failed, imagegen.StateSucceeded)
+	first := epoch.Add(time.Hour - (failed-1)*time.Minute)
+	s.forgettable(first.Add(-1), 100)
+	s.forgettable(first, 100, fences[0])
+	s.forgettable(epoch.Add(2*time.Hour), 0)
+	s.forgettable(epoch.Add(2*time.Hour), 3, fences[:3]...)
+	s.forgettable(epoch.Add(2*time.Hour), 100, fences...)
+
+	for range 2 { // the second time it is a repetition
+		r, err := s.Update(s.t.Context(), fences[0], imagegen.Forget{})
+		s.is.NoErr(err)
+		s.is.Equal(r.Prompt, "")
+		s.stands(r)
+	}
+	_, err := s.Update(s.t.Context(), fences[1], imagegen.Erase{})
+	s.is.NoErr(err)
+	s.forgettable(epoch.Add(2*time.Hour), 100, fences[2:]...)
+}
+
+func (s *store) forgettable(by time.Time, n int, want ...imagegen.Fence) {
+	s.t.Helper()
+	got, err := s.Forgettable(s.t.Context(), by, n)
+	s.is.NoErr(err)
+	s.is.Equal(diff(want, got), "")
+}

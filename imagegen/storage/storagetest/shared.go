@@ -89,6 +89,10 @@ func (s sharedStore) Ended(ctx context.Context, by time.Time, n int) ([]imagegen
 	return s.next().Ended(ctx, by, n)
 }
 
+func (s sharedStore) Forgettable(ctx context.Context, by time.Time, n int) ([]imagegen.Fence, error) {
+	return s.next().Forgettable(ctx, by, n)
+}
+
 func (s sharedStore) Claim(ctx context.Context, d imagegen.Demand) ([]imagegen.Record, time.Duration, error) {
 	return s.next().Claim(ctx, d)
 }

@@ -54,6 +54,7 @@ func Store(t *testing.T, open func(t *testing.T) imagegen.Store) {
 	run("OthersAreInvisible", testOthersAreInvisible)
 	run("Ended", testEnded)
 	run("EndedBehindOthers", testEndedBehindOthers)
+	run("Forgettable", testForgettable)
 	run("Undelivered", testUndelivered)
 	run("ClaimInTurn", testClaimInTurn)
 	run("ClaimBacklog", testClaimBacklog)

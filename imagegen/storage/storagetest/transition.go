@@ -12,7 +12,7 @@ import (
 
 var changes = map[string]func(imagegen.Record) imagegen.Change{
 	"Accept": accept, "Abandon": abandon, "Claim": claim, "Recover": recovery, "SaveJob": saveJob, "Release": release, "ReleaseAtOnce": requeue,
-	"Outcome": threeImages, "OutcomeWithoutImages": noImage, "Close": closed, "Undelivered": undelivered, "Delivery": unread, "Erase": erase, "Purge": purge,
+	"Outcome": threeImages, "OutcomeWithoutImages": noImage, "Close": closed, "Undelivered": undelivered, "Delivery": unread, "Erase": erase, "Purge": purge, "Forget": forget,
 }
 
 // testTransitions meets every state with every change. What comes out is what [imagegen.Record.Apply]
@@ -84,7 +84,14 @@ func (s *store) isListed(r imagegen.Record) {
 	old, err := s.Ended(s.t.Context(), r.CreatedAt.Add(time.Hour), 10)
 	s.is.NoErr(err)
 	s.is.Equal(len(old) == 1, r.Terminal())
-	held, err := s.Reserved(s.t.Context(), r.User, r.IdempotencyKey)
+	told, err := s.Forgettable(s.t.Context(), r.CreatedAt.Add(time.Hour), 10)
+	s.is.NoErr(err)
+	s.is.Equal(len(told) == 1, r.State == imagegen.StateFailed && r.Prompt != "")
+	held, err := s.Reserved(s.t.Context(), r.User, "k")
+	if r.IdempotencyKey == "" { // it was forgotten
+		s.is.True(errors.Is(err, imagegen.ErrNotFound))
+		return
+	}
 	s.is.NoErr(err)
 	s.is.Equal(diff(r, held), "")
 }

@@ -77,7 +77,7 @@ func TestEverySourceReadsEverySetting(t *testing.T) {
 		s.DataDir, s.Dev, s.Addr, s.BaseURL = "/srv/images", true, ":80", "https://images.example.com"
 		s.CORSOrigins, s.Models, s.Policy = []string{"https://a.example", "https://b.example"}, "m.yaml", "quality-first"
 		s.Concurrency, s.MaxQueued, s.SlotWait, s.AttemptTimeout = 4, 50, 5*time.Second, time.Minute
-		s.Retain, s.TrailRetain, s.JoinWindow = 720*time.Hour, 480*time.Hour, 5*time.Minute
+		s.Retain, s.KeepFailed, s.TrailRetain, s.JoinWindow = 720*time.Hour, 48*time.Hour, 480*time.Hour, 5*time.Minute
 		s.DrainTimeout, s.LogFormat = time.Minute, "json"
 		s.Console, s.OperatorName, s.OperatorPasswordFile = false, "olivia", "password"
 		s.URL, s.APIKey, s.Model, s.Output, s.N = "http://localhost:1", "k", "m", "fox.png", 3
@@ -87,7 +87,7 @@ func TestEverySourceReadsEverySetting(t *testing.T) {
 	values := map[string]string{
 		"data-dir": "/srv/images", "dev": "true", "addr": ":80", "base-url": "https://images.example.com/",
 		"cors-origin": "https://a.example,https://b.example", "models": "m.yaml", "policy": "quality-first",
-		"concurrency": "4", "max-queued": "50", "slot-wait": "5s", "attempt-timeout": "1m", "retain": "720h", "trail-retain": "480h", "join-window": "5m",
+		"concurrency": "4", "max-queued": "50", "slot-wait": "5s", "attempt-timeout": "1m", "retain": "720h", "keep-failed-prompts": "48h", "trail-retain": "480h", "join-window": "5m",
 		"console": "false", "operator-name": "olivia", "operator-password-file": "password",
 		"drain-timeout": "1m", "log-format": "json", "url": "http://localhost:1", "api-key": "k", "model": "m",
 		"output": "fox.png", "n": "3", "size": "64x64", "quality": "high", "async": "true", "no-wait": "true",
@@ -145,6 +145,7 @@ func TestWrongValues(t *testing.T) {
 		{"unit missing in the file", nil, nil, "attempt-timeout: 800\n", []string{"settings.yaml: attempt-timeout", "such as 800s"}},
 		{"negative duration", nil, nil, "retain: -1h\n", []string{"retain", "negative"}},
 		{"too short a memory", nil, nil, "retain: 1h\n", []string{"retain", "at least 24h"}},
+		{"too short a memory of failures", []string{"--keep-failed-prompts", "23h"}, nil, "", []string{"--keep-failed-prompts", "at least 24h"}},
 		{"no time at all", nil, nil, "slot-wait: 0s\n", []string{"slot-wait", "more than 0"}},
 		{"nothing without a unit in a flag", []string{"--drain-timeout", "0"}, nil, "", []string{"--drain-timeout", "such as 0s"}},
 		{"nothing without a unit in a variable", nil, map[string]string{"IMAGEGEND_DRAIN_TIMEOUT": "0"}, "", []string{"IMAGEGEND_DRAIN_TIMEOUT", "such as 0s"}},

@@ -39,6 +39,7 @@ type Server struct {
 	SlotWait       time.Duration
 	AttemptTimeout time.Duration
 	Retain         time.Duration // 0: for ever
+	KeepFailed     time.Duration // prompts of failed generations; 0: for ever
 	TrailRetain    time.Duration // 0: for ever
 	JoinWindow     time.Duration // 0: no call joins another
 
@@ -96,6 +97,7 @@ func (s *Settings) ServeFlags(fs *pflag.FlagSet) {
 		fs.Var(newDuration(&s.AttemptTimeout, 800*time.Second, positive), "attempt-timeout", "longest time of a synchronous call, and of each asynchronous attempt")
 		fs.Var(newDuration(&s.JoinWindow, 10*time.Minute, anyDuration), "join-window", "how long an answer that nobody received is kept for a client that repeats its call; 0: never")
 		fs.Var(newDuration(&s.Retain, 0, retention), "retain", "age at which generations are erased, 24h or more; without it, never")
+		fs.Var(newDuration(&s.KeepFailed, 72*time.Hour, retention), "keep-failed-prompts", "how long after its end the prompt of a failed generation is forgotten, 24h or more; 0s keeps them for ever")
 		fs.Var(newDuration(&s.TrailRetain, 400*24*time.Hour, anyDuration), "trail-retain", "age at which rows of the audit trail are removed; 0s keeps them for ever")
 	})
 	s.consoleFlags(fs)

@@ -77,7 +77,7 @@ func positive(d time.Duration) error {
 // retention is for ever, or long enough for idempotency keys to be kept as promised.
 func retention(d time.Duration) error {
 	if d != 0 && d < imagegen.ReservationTime {
-		return fmt.Errorf("it is at least %s, or 0s to keep generations for ever", shortDuration(imagegen.ReservationTime))
+		return fmt.Errorf("it is at least %s, or 0s to keep them for ever", shortDuration(imagegen.ReservationTime))
 	}
 	return nil
 }

@@ -47,9 +47,11 @@ func openNode(dir string, models []imagegen.Model, s config.Server, log *slog.Lo
 		AttemptTimeout: s.AttemptTimeout,
 		Retain:         s.Retain,
 		TrailRetain:    s.TrailRetain,
-		JoinWindow:     joinWindow(s.JoinWindow),
+		JoinWindow:     orNever(s.JoinWindow),
 		Thumbnails:     s.Console,
 		Log:            log,
+
+		KeepFailedPrompts: orNever(s.KeepFailed),
 	})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -75,8 +77,8 @@ func (n *node) openAccount(ctx context.Context) (imagegen.User, error) {
 	return u, err
 }
 
-// joinWindow is as the engine wants it, to which 0 means the default.
-func joinWindow(d time.Duration) time.Duration {
+// orNever is a duration as the engine wants it, to which 0 means the default.
+func orNever(d time.Duration) time.Duration {
 	if d == 0 {
 		return -1
 	}

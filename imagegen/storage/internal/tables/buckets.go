@@ -20,6 +20,8 @@ const (
 	listed   kv.Bucket = "generations.listed"   // user, status, generation
 	reserved kv.Bucket = "generations.reserved" // user, hash of the idempotency key → generation
 
+	prompts kv.Bucket = "generations.prompts" // end, generation that failed and whose prompt is there
+
 	undelivered kv.Bucket = "generations.undelivered" // user, JoinKey, generation
 
 	due     kv.Bucket = "queue.due"     // user, whether it is fresh, generation
@@ -94,13 +96,14 @@ func undeliveredKey(u imagegen.UserID, joinKey [32]byte, id imagegen.GenerationI
 	return kv.Key(string(u), joinKey[:], []byte(id))
 }
 
-func delayedKey(at time.Time, id imagegen.GenerationID) []byte {
+// timedKey is that of delayed and prompts.
+func timedKey(at time.Time, id imagegen.GenerationID) []byte {
 	return kv.Key(kv.TimeKey(at), []byte(id))
 }
 
-const timeLength = 8 // of what precedes the generation in the keys of delayed
+const timeLength = 8 // of what precedes the generation in such a key
 
-func delayOf(key []byte) (at uint64, id imagegen.GenerationID) {
+func timeOf(key []byte) (at uint64, id imagegen.GenerationID) {
 	return binary.BigEndian.Uint64(key), imagegen.GenerationID(key[timeLength:])
 }
 

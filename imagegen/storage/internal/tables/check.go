@@ -26,7 +26,7 @@ func Check(ctx context.Context, tx kv.Tx, report func(imagegen.Violation)) (gene
 		c.generation(imagegen.GenerationID(id))
 		return ctx.Err() == nil
 	})
-	for _, b := range []kv.Bucket{open, ended, erased, listed, disputed, due, delayed, reserved, undelivered} {
+	for _, b := range []kv.Bucket{open, ended, erased, listed, disputed, due, delayed, reserved, undelivered, prompts} {
 		tx.Ascend(b, nil, func(key, value []byte) bool {
 			c.named(b, key, value)
 			return ctx.Err() == nil
@@ -129,7 +129,7 @@ func (c *checker) named(b kv.Bucket, key, value []byte) {
 		return
 	}
 	switch b {
-	case listed, disputed, due, delayed, undelivered:
+	case listed, disputed, due, delayed, undelivered, prompts:
 		if !slices.ContainsFunc(r.entries(), entry{b, key}.equal) {
 			c.violation("index", id, "%s has it where it does not belong", b)
 		}
@@ -145,8 +145,8 @@ func namedBy(b kv.Bucket, key, value []byte) imagegen.GenerationID {
 	switch b {
 	case listed, due:
 		return afterUser(key)
-	case delayed:
-		_, id := delayOf(key)
+	case delayed, prompts:
+		_, id := timeOf(key)
 		return id
 	case undelivered: // user, NUL, JoinKey, generation
 		_, rest, _ := bytes.Cut(key, []byte{0})

@@ -78,7 +78,11 @@ func TestCheckFinds(t *testing.T) {
 		"list entry too many":  {func(_ *testing.T, _ *db, tx kv.Tx) { tx.Put("generations.listed", listKey(succeeded.ID), []byte{1}) }, "index"},
 		"list entry of none":   {func(_ *testing.T, _ *db, tx kv.Tx) { tx.Put("generations.listed", listKey("gen_none"), []byte{1}) }, "index"},
 		"list entry malformed": {func(_ *testing.T, _ *db, tx kv.Tx) { tx.Put("generations.listed", []byte("x"), []byte{1}) }, "index"},
-		"queue entry lost":     {forget("queue.due", recordNo(9, true)), "index"},
+		"prompt entry lost":    {forget("generations.prompts", recordNo(4, false)), "index"},
+		"prompt entry too many": {func(_ *testing.T, _ *db, tx kv.Tx) {
+			tx.Put("generations.prompts", kv.Key(uint64(7), []byte(succeeded.ID)), []byte{1})
+		}, "index"},
+		"queue entry lost": {forget("queue.due", recordNo(9, true)), "index"},
 		"queue entry twice": {func(_ *testing.T, _ *db, tx kv.Tx) {
 			tx.Put("queue.due", kv.Key("alice", byte(7), []byte(recordNo(9, true).ID)), []byte{1})
 		}, "index"},

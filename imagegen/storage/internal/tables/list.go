@@ -41,6 +41,23 @@ func (t *Tables) Ended(ctx context.Context, by time.Time, n int) ([]imagegen.Rec
 	})
 }
 
+// Forgettable implements [imagegen.GenerationStore]. One that cannot be read holds up nobody.
+func (t *Tables) Forgettable(ctx context.Context, by time.Time, n int) ([]imagegen.Fence, error) {
+	return view(ctx, t.db, func(tx kv.Tx) (fences []imagegen.Fence, err error) {
+		tx.Keys(prompts, nil, func(key []byte) bool {
+			at, id := timeOf(key)
+			if at > kv.TimeKey(by) || len(fences) >= n {
+				return false
+			}
+			if r, err := spared(tx, prompts, id); err == nil {
+				fences = append(fences, r.Fence())
+			}
+			return true
+		})
+		return fences, nil
+	})
+}
+
 // newest returns the identifiers of the user's n newest visible records, by falling identifier.
 // Without a status those of each are merged, and what follows them may come as well.
 func newest(tx kv.Tx, u imagegen.UserID, q imagegen.Query, n int) []imagegen.GenerationID {

@@ -40,7 +40,7 @@ const mostAdmitted = 256
 func (t *Tables) admit(tx kv.Tx, now time.Time) error {
 	var ids []imagegen.GenerationID
 	tx.Keys(delayed, nil, func(key []byte) bool {
-		at, id := delayOf(key)
+		at, id := timeOf(key)
 		if at > kv.TimeKey(now) || len(ids) == mostAdmitted {
 			return false
 		}
@@ -85,7 +85,7 @@ func (t *Tables) take(tx kv.Tx, ids []imagegen.GenerationID, now, until time.Tim
 // untilDue is the time until the first delayed record is due; 0 if there is none.
 func untilDue(tx kv.Tx, now time.Time) (d time.Duration) {
 	tx.Keys(delayed, nil, func(key []byte) bool {
-		at, _ := delayOf(key)
+		at, _ := timeOf(key)
 		d = time.Duration(max(int64(at-kv.TimeKey(now)), 1))
 		return false
 	})

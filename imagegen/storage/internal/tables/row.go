@@ -35,6 +35,9 @@ func (r row) entries() []entry {
 	if r.Undelivered {
 		es = append(es, entry{undelivered, undeliveredKey(r.User, r.JoinKey, r.ID)})
 	}
+	if r.State == imagegen.StateFailed && r.Prompt != "" {
+		es = append(es, entry{prompts, timedKey(r.CompletedAt, r.ID)})
+	}
 	if r.Dispute != "" {
 		es = append(es, entry{disputed, []byte(r.ID)})
 	}
@@ -42,7 +45,7 @@ func (r row) entries() []entry {
 	case r.waits():
 		es = append(es, entry{due, dueKey(r)})
 	case r.State == imagegen.StateQueued:
-		es = append(es, entry{delayed, delayedKey(r.due, r.ID)})
+		es = append(es, entry{delayed, timedKey(r.due, r.ID)})
 	}
 	return es
 }
@@ -101,7 +104,7 @@ func replace(tx kv.Tx, from, to row) (row, error) {
 	}
 	id := []byte(to.ID)
 	found := row{Record: imagegen.Record{Intent: to.Intent}, joint: to.joint, holder: to.holder}
-	if from.State == imagegen.StateGone || to.State == imagegen.StateErasing && from.State != to.State {
+	if from.State == imagegen.StateGone || forgets(from, to) {
 		intent := encodeIntent(to)
 		tx.Put(intents, id, intent)
 		if err := found.decodeIntent(intent); err != nil {
@@ -114,6 +117,11 @@ func replace(tx kv.Tx, from, to row) (row, error) {
 	progress := encodeProgress(to)
 	tx.Put(phase(to.State), id, progress)
 	return found, found.decodeProgress(progress)
+}
+
+// forgets reports whether the intent of a row has changed.
+func forgets(from, to row) bool {
+	return to.State == imagegen.StateErasing && from.State != to.State || from.Prompt != to.Prompt
 }
 
 func replaceEntries(tx kv.Tx, from, to []entry) {
