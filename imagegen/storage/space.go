@@ -38,13 +38,27 @@ type Space struct {
 	Reserve int64 // below which new work is refused
 }
 
+// nearlyFull is how many times the space below which no work is taken is worth a warning.
+const nearlyFull = 16
+
+// Low reports whether no work is taken.
+func (s Space) Low() bool { return s.Free < s.Reserve }
+
+// NearlyFull reports whether an operator should make room.
+func (s Space) NearlyFull() bool { return s.Free < nearlyFull*s.Reserve }
+
 // Space tells how much room there is. It is cheap.
-func (db *DB) Space() (Space, error) {
-	free, total, err := diskBytes(db.dir)
+func (db *DB) Space() (Space, error) { return spaceOf(db.dir, db.space.min) }
+
+// SpaceOf is Space of a directory that need not be open; o may be nil.
+func SpaceOf(dir string, o *Options) (Space, error) { return spaceOf(dir, o.withDefaults().MinFree) }
+
+func spaceOf(dir string, reserve int64) (Space, error) {
+	free, total, err := diskBytes(dir)
 	if err != nil {
 		return Space{}, fmt.Errorf("storage: the free space is not known: %w", err)
 	}
-	return Space{Free: free, Total: total, Reserve: db.space.min}, nil
+	return Space{Free: free, Total: total, Reserve: reserve}, nil
 }
 
 func freeBytes(dir string) (int64, error) {

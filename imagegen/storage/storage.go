@@ -240,13 +240,10 @@ func (db *DB) Ready(context.Context) error {
 	return nil
 }
 
-// nearlyFull is how many times the space below which no work is taken is worth a warning.
-const nearlyFull = 16
-
 // Warnings implements [imagegen.Warner]: the disk is nearly full.
 func (db *DB) Warnings(context.Context) []imagegen.Notice {
 	s, err := db.Space()
-	if err != nil || s.Free >= nearlyFull*s.Reserve {
+	if err != nil || !s.NearlyFull() {
 		return nil
 	}
 	return []imagegen.Notice{{Code: "disk", Detail: fmt.Sprintf("%s has %d MiB free; below %d MiB no new work is taken; make room",

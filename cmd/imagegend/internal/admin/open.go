@@ -19,7 +19,8 @@ var ErrDisk = errors.New("the disk failed under a commit; the outcome of the las
 // Session is a Service until it is closed.
 type Session struct {
 	Service
-	close func() error
+	Server bool // a server answers, and has the directory open
+	close  func() error
 }
 
 // Close ends the session. ErrDisk if the disk failed meanwhile.
@@ -77,7 +78,7 @@ func connect(ctx context.Context, dir, place string) (*Session, error) {
 
 func ask(place string) *Session {
 	r := newRemote(resolve(place))
-	return &Session{r, r.Close}
+	return &Session{r, true, r.Close}
 }
 
 func openLocal(dir string) (*Session, error) {
@@ -95,7 +96,7 @@ func openLocal(dir string) (*Session, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &Session{&Local{Engine: engine, DB: db}, func() error {
+	return &Session{&Local{Engine: engine, DB: db}, false, func() error {
 		failed := db.Err()
 		if err := db.Close(); failed == nil {
 			return err

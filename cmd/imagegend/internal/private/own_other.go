@@ -4,7 +4,7 @@ package private
 
 import "io/fs"
 
-// hasModes reports whether permissions mean anything here.
-const hasModes = false
+// HasModes reports whether permissions mean anything on this system.
+const HasModes = false
 
 func own(fs.FileInfo) bool { return true }

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// hasModes reports whether permissions mean anything here.
-const hasModes = true
+// HasModes reports whether permissions mean anything on this system.
+const HasModes = true
 
 // own reports whether a file belongs to this user or to root.
 func own(info fs.FileInfo) bool {

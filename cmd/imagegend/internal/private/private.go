@@ -30,7 +30,7 @@ func ReadFile(path string, most int64) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if mode := info.Mode().Perm(); hasModes && mode&othersRead != 0 {
+	if mode := info.Mode().Perm(); HasModes && mode&othersRead != 0 {
 		return "", fmt.Errorf("others can read or change %s (mode %04o); run chmod 600 %s", path, mode, shell.Quote(path))
 	}
 	text, err := io.ReadAll(io.LimitReader(f, most))
@@ -44,7 +44,7 @@ func CheckDir(dir string) error {
 	if err != nil {
 		return nil // whoever opens it finds better words
 	}
-	if mode := info.Mode().Perm(); hasModes && info.IsDir() && mode&othersWrite != 0 {
+	if mode := info.Mode().Perm(); HasModes && info.IsDir() && mode&othersWrite != 0 {
 		return fmt.Errorf("everybody can change the data directory %s (mode %04o); run chmod 700 %s", dir, mode, shell.Quote(dir))
 	}
 	return nil
@@ -56,7 +56,7 @@ func CheckOwn(path string) error {
 	if err != nil {
 		return err
 	}
-	if mode := info.Mode().Perm(); hasModes && mode&othersWrite != 0 {
+	if mode := info.Mode().Perm(); HasModes && mode&othersWrite != 0 {
 		return fmt.Errorf("everybody can change it (mode %04o)", mode)
 	}
 	if !own(info) {

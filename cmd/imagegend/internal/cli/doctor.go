@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/doctor"
+)
+
+func (a *app) doctor() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "doctor",
+		Short: "look at all that the service needs, and say what to do",
+		Long: "Looks at the configuration, the data directory, the disk, the clock, the database, the images, the models\n" +
+			"with their upstreams, and the network. It takes the settings of serve. It works beside a running server and\n" +
+			"without one, and generates nothing. Each line is ok, warn or fail; exit status 1 says that one is fail.",
+		Example: "  imagegend doctor\n" +
+			"  imagegend doctor --config /etc/imagegend/imagegend.yaml --json",
+		Args: exactly(),
+	}
+	a.settings.ServeFlags(c.Flags())
+	asJSON := jsonFlag(c, "one JSON array")
+	var misconfigured error
+	c.PersistentPreRunE = func(cmd *cobra.Command, args []string) error { // the settings are its patient
+		err := cmd.Root().PersistentPreRunE(cmd, args)
+		if e, ok := errors.AsType[*exit](err); ok {
+			misconfigured, err = e.err, nil
+		}
+		return err
+	}
+	c.RunE = a.action(func(cmd *cobra.Command, _ []string) error {
+		findings := []doctor.Finding{a.configuration(misconfigured)}
+		if misconfigured == nil {
+			findings = append(findings, a.examine(admin.AsCommand(cmd.Context()))...)
+		}
+		if err := cmd.Context().Err(); err != nil {
+			return err
+		}
+		if err := a.showFindings(findings, *asJSON); err != nil {
+			return err
+		}
+		if n := doctor.Failed(findings); n > 0 {
+			return fmt.Errorf("something is wrong: %d of %s failed", n, plural(len(findings), "check"))
+		}
+		return nil
+	})
+	return c
+}
+
+// configuration tells where the settings come from, or why they do not do. Then nothing else is looked at.
+func (a *app) configuration(err error) doctor.Finding {
+	f := doctor.Finding{Check: "configuration", State: doctor.OK}
+	if err != nil {
+		f.State, f.Detail, f.Remedy = doctor.Fail, forPeople(err.Error()), "put it right, and begin again: all else depends on it"
+		return f
+	}
+	f.Detail = cmp.Or(a.sources.File, "no file: flags, environment and defaults")
+	return f
+}
+
+func (a *app) examine(ctx context.Context) []doctor.Finding {
+	findings := a.examineData(ctx, a.settings.DataDir)
+	findings = append(findings, a.upstreams(ctx)...)
+	findings = append(findings, doctor.Network(a.settings.Server)...)
+	return append(findings, doctor.TimeOfDay(time.Now()))
+}
+
+// examineData looks at what lies in the data directory, if there is one.
+func (a *app) examineData(ctx context.Context, dir string) []doctor.Finding {
+	directory, there := doctor.Directory(dir)
+	findings := []doctor.Finding{directory}
+	if !there || directory.State == doctor.Fail { // no command would open it
+		return findings
+	}
+	database, session := doctor.Database(ctx, dir)
+	findings = append(findings, doctor.Disk(dir), database)
+	if session == nil {
+		return append(findings, doctor.Clock(ctx, dir, time.Now(), nil))
+	}
+	defer session.Close()
+	return append(findings, doctor.Clock(ctx, dir, time.Now(), session), doctor.Images(dir))
+}
+
+// upstreams asks the upstream of each model, as provider check does.
+func (a *app) upstreams(ctx context.Context) []doctor.Finding {
+	models, err := a.models()
+	if err != nil {
+		return []doctor.Finding{{Check: "models", State: doctor.Fail, Detail: forPeople(err.Error()), Remedy: "put the models file right; docs/operating.md tells how"}}
+	}
+	checks, err := newChecks(ctx, models)
+	if err != nil {
+		return []doctor.Finding{{Check: "models", State: doctor.Fail, Detail: forPeople(err.Error()), Remedy: "put the models file right; serve would refuse it"}}
+	}
+	if probeAll(ctx, checks) != nil {
+		return nil
+	}
+	var findings []doctor.Finding
+	for _, c := range checks {
+		findings = append(findings, c.finding())
+	}
+	return findings
+}
+
+// finding is a check of a model as the doctor tells it.
+func (c *check) finding() doctor.Finding {
+	f := doctor.Finding{Check: "model " + c.Model, State: doctor.OK, Detail: c.Provider + ": " + c.state()}
+	switch {
+	case !c.OK:
+		f.State, f.Remedy = doctor.Fail, "see to its key, address and account, then run imagegend provider check "+c.Model
+	case c.Doubt != "":
+		f.State, f.Remedy = doctor.Warn, "make sure that the upstream has this model"
+	}
+	return f
+}
+
+func (a *app) showFindings(findings []doctor.Finding, asJSON bool) error {
+	if asJSON {
+		return printJSON(a.stdout, findings)
+	}
+	width := 0
+	for _, f := range findings {
+		width = max(width, len(f.Check))
+	}
+	const state = 6
+	indent := state + width + 2
+	for _, f := range findings {
+		fmt.Fprintf(a.stdout, "%-*s%-*s  %s\n", state, f.State, width, f.Check, wrap(f.Detail, helpWidth-indent, indent))
+		if f.Remedy != "" {
+			fmt.Fprintf(a.stdout, "%s%s\n", strings.Repeat(" ", indent), wrap("-> "+f.Remedy, helpWidth-indent, indent))
+		}
+	}
+	return nil
+}

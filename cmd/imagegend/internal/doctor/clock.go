@@ -1,0 +1,64 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+)
+
+// apart is how far two clocks may differ.
+const apart = 5 * time.Minute
+
+const setClock = "set the clock right, and have it kept right by a service such as chrony or systemd-timesyncd"
+
+// Clock holds the clock against what the service knows of it, the last entry included, and against the time
+// that the file system gives a file; s is nil where there is nobody to ask.
+func Clock(ctx context.Context, dir string, now time.Time, s admin.Service) Finding {
+	f := ok("clock", "%s UTC", now.UTC().Format(time.DateTime))
+	if s != nil {
+		switch c, err := s.Clock(ctx); {
+		case err != nil:
+			f.Detail = err.Error()
+			return f.fails("run imagegend clock show")
+		case c.InDoubt:
+			f.Detail = "in doubt: the clock " + c.Leap
+			return f.but("set it right; if it is right now, run imagegend clock confirm")
+		}
+	}
+	if d := fileTime(dir, now).Sub(now).Round(time.Second); d.Abs() > apart {
+		f.Detail = fmt.Sprintf("it is %s the file system of %s", against(d), dir)
+		return f.but(setClock + ", here and where the disk is")
+	}
+	if info, err := os.Stat(filepath.Join(dir, databaseFile)); err == nil && info.ModTime().Sub(now) > apart {
+		f.Detail = fmt.Sprintf("it is %v behind the time at which the database was written", info.ModTime().Sub(now).Round(time.Second))
+		return f.but(setClock)
+	}
+	return f
+}
+
+// fileTime is the time that a new file gets; otherwise, if there can be none: another check tells why. A file
+// that stays is removed at the next start, by its name.
+func fileTime(dir string, otherwise time.Time) time.Time {
+	f, err := os.CreateTemp(dir, ".new-doctor-")
+	if err != nil {
+		return otherwise
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	if info, err := f.Stat(); err == nil {
+		return info.ModTime()
+	}
+	return otherwise
+}
+
+// against says how the clock stands against one that is d ahead of it.
+func against(d time.Duration) string {
+	if d < 0 {
+		return fmt.Sprintf("%v ahead of", -d)
+	}
+	return fmt.Sprintf("%v behind", d)
+}

@@ -1,0 +1,51 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/imagegen/storage"
+)
+
+// Database opens the database, or asks the server that has it open. The session is to be closed; nil if
+// there is none.
+func Database(ctx context.Context, dir string) (Finding, *admin.Session) {
+	s, err := admin.Open(ctx, dir)
+	if entries, unread := os.ReadDir(dir); errors.Is(err, storage.ErrNoDatabase) && unread == nil && len(entries) == 0 {
+		return ok("database", "there is none yet").but("imagegend serve makes it; if there should be one, name its directory with --data-dir"), nil
+	}
+	if err != nil {
+		return ok("database", "%v", err).fails(remedy(err)), nil
+	}
+	if !s.Server {
+		return ok("database", "it opens, and has the schema of this version; no server runs"), s
+	}
+	f := ok("database", "the server that runs has it open")
+	switch r, err := s.Readiness(ctx); {
+	case err != nil:
+		f.Detail = err.Error()
+		return f.fails("look at the log of the server, and whether it is of this version"), s
+	case !r.Ready:
+		f.Detail += ", and takes no work: " + strings.Join(r.Reasons, ", ")
+		return f.but("look at the log of the server"), s
+	}
+	return f, s
+}
+
+// remedy is what to do about a database that does not open.
+func remedy(err error) string {
+	switch {
+	case errors.Is(err, storage.ErrCorrupt):
+		return "stop the service, keep a copy of the directory, and restore a backup"
+	case errors.Is(err, storage.ErrNewerSchema):
+		return "run the version of imagegend that wrote it, or a newer one"
+	case errors.Is(err, storage.ErrNoDatabase):
+		return "name the directory that the server uses with --data-dir, or an empty one"
+	case errors.Is(err, admin.ErrDisk):
+		return "look at the disk and the log of the system"
+	}
+	return "see to it that this user may read and write the directory, and that no other process holds it"
+}

@@ -1,0 +1,58 @@
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/private"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/shell"
+)
+
+// others are the permissions of everybody but the owner.
+const others = 0o077
+
+// Directory looks at a data directory and who may do what to it. there tells whether there is one.
+func Directory(dir string) (f Finding, there bool) {
+	f = ok("directory", "%s", dir)
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		f.Detail = fmt.Sprintf("there is no %s yet", dir)
+		return f.but("imagegend serve makes it; if there should be one, name it with --data-dir"), false
+	case err != nil:
+		f.Detail = err.Error()
+		return f.fails("let the user of the service enter the directories above it"), false
+	case !info.IsDir():
+		f.Detail = fmt.Sprintf("%s is no directory", dir)
+		return f.fails("name a directory with --data-dir"), false
+	}
+	if err := private.CheckDir(dir); err != nil {
+		f.Detail = fmt.Sprintf("everybody can change %s", dir)
+		return f.fails("run chmod 700 " + shell.Quote(dir)), true
+	}
+	return modes(f, dir, info), true
+}
+
+// modes looks at who else may enter, and read the database.
+func modes(f Finding, dir string, info fs.FileInfo) Finding {
+	if !private.HasModes {
+		return f
+	}
+	file := filepath.Join(dir, databaseFile)
+	if db, err := os.Stat(file); err == nil && db.Mode().Perm()&others != 0 {
+		f.Detail = fmt.Sprintf("others can read %s (mode %04o)", file, db.Mode().Perm())
+		return f.but("run chmod 600 " + shell.Quote(file))
+	}
+	if mode := info.Mode().Perm(); mode&others != 0 {
+		f.Detail = fmt.Sprintf("others can enter %s (mode %04o)", dir, mode)
+		return f.but("run chmod 700 " + shell.Quote(dir))
+	}
+	if err := private.CheckOwn(dir); err != nil {
+		f.Detail = fmt.Sprintf("%s: %v", dir, err)
+		return f.but("run the service and its commands as the user whose it is")
+	}
+	return f
+}
