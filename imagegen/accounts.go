@@ -45,12 +45,13 @@ type Accounts struct {
 	used  *keyUse
 }
 
-// CreateUser adds a user; accountType "" means DefaultAccountType. ErrInvalidRequest;
+// CreateUser adds a user; accountType "" means DefaultAccountType, and lower-case letters mean upper-case ones. ErrInvalidRequest;
 // it is an ErrExists as well if the name is taken.
 func (a *Accounts) CreateUser(ctx context.Context, name, accountType string) (User, error) {
 	now := a.now()
-	u := User{ID: UserID(a.ids.next(userPrefix, now)), Name: name, AccountType: cmp.Or(accountType, DefaultAccountType), CreatedAt: now}
-	if err := errors.Join(checkName("user", name), checkAccountType(u.AccountType)); err != nil {
+	accountType, err := parseAccountType(cmp.Or(accountType, DefaultAccountType))
+	u := User{ID: UserID(a.ids.next(userPrefix, now)), Name: name, AccountType: accountType, CreatedAt: now}
+	if err := errors.Join(checkName("user", name), err); err != nil {
 		return User{}, err
 	}
 	if err := a.store.CreateUser(ctx, u); err != nil {
@@ -125,9 +126,11 @@ func pageOf(all []User, q UserQuery) (p UserPage) {
 	return p
 }
 
-// SetAccountType changes a user's account type. ErrNotFound.
+// SetAccountType changes a user's account type, in which lower-case letters mean upper-case ones.
+// ErrInvalidRequest, ErrNotFound.
 func (a *Accounts) SetAccountType(ctx context.Context, id UserID, accountType string) error {
-	if err := checkAccountType(accountType); err != nil {
+	accountType, err := parseAccountType(accountType)
+	if err != nil {
 		return err
 	}
 	return public(a.store.SetAccountType(ctx, id, accountType))
@@ -139,13 +142,13 @@ func (a *Accounts) DisableUser(ctx context.Context, id UserID) error {
 	return public(a.store.DisableUser(ctx, id, a.now()))
 }
 
-var accountTypeForm = regexp.MustCompile(`^[A-Z0-9_]{1,64}$`)
+var accountTypeForm = regexp.MustCompile(`^[A-Za-z0-9_]{1,64}$`)
 
-func checkAccountType(s string) error {
+func parseAccountType(s string) (string, error) {
 	if !accountTypeForm.MatchString(s) {
-		return invalid("an account type is 1 to 64 of A-Z, 0-9 and _, such as PRO; got %s", quote(s))
+		return "", invalid("an account type is 1 to 64 of A-Z, 0-9 and _, such as PRO; got %s", quote(s))
 	}
-	return nil
+	return strings.ToUpper(s), nil
 }
 
 func checkName(what, name string) error {

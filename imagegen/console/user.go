@@ -2,6 +2,7 @@ package console
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
@@ -89,7 +90,7 @@ func (c *Console) setAccountType(p *page) error {
 	if !f.valid() {
 		return c.showUser(p, http.StatusUnprocessableEntity, u, userForms{Type: f})
 	}
-	return p.done("The account type of "+u.Name+" is "+f.Value("type")+".", "users", string(u.ID))
+	return p.done("The account type of "+u.Name+" is "+strings.ToUpper(f.Value("type"))+".", "users", string(u.ID))
 }
 
 func (c *Console) confirmDisable(p *page) error {

@@ -35,11 +35,11 @@ func TestSetAccountType(t *testing.T) {
 	v := s.operator()
 	alice := s.newcomer("alice")
 	page := "users/" + string(alice.ID)
-	a := v.post(page+"/type", "type", "PRO")
+	a := v.post(page+"/type", "type", "pro")
 	s.is.True(v.follow(a).has("The account type of alice is PRO.", `value="PRO"`))
-	a = v.post(page+"/type", "type", "pro")
+	a = v.post(page+"/type", "type", "p-r-o")
 	s.is.Equal(a.StatusCode, http.StatusUnprocessableEntity)
-	s.is.True(a.has(`id="f-type-fault">An account type is 1 to 64 of A-Z`, `value="pro"`))
+	s.is.True(a.has(`id="f-type-fault">An account type is 1 to 64 of A-Z`, `value="p-r-o"`))
 	u, err := s.Accounts().User(t.Context(), alice.ID)
 	s.is.NoErr(err)
 	s.is.Equal(u.AccountType, "PRO")
@@ -143,7 +143,7 @@ func TestPagesOfUserKeys(t *testing.T) {
 	a = v.get(page + "?after=" + older)
 	s.is.Equal(strings.Count(a.body, "/revoke"), 1)
 	s.is.True(a.has(`href="/console/` + page + `">Newest</a>`))
-	a = v.post(page+"/type", "type", "pro") // what is to be mended stands at an address of its own
+	a = v.post(page+"/type", "type", "p-r-o") // what is to be mended stands at an address of its own
 	s.is.Equal(strings.Count(a.body, "/revoke"), 50)
 	s.is.True(!a.has("?after="))
 }

@@ -68,13 +68,13 @@ func checkUserCommands(t *testing.T) {
 		same(t, list(), []object{alice, bob})
 
 		command(t, d, "user", "create", "alice", "--credits", "5").fails(t, 1, "alice")
-		command(t, d, "user", "create", "carol", "--account-type", "pro").fails(t, 1, "pro", "A-Z")
+		command(t, d, "user", "create", "carol", "--account-type", "p-r-o").fails(t, 1, "p-r-o", "A-Z")
 		command(t, d, "user", "set", "alice", "--account-type", "not so").fails(t, 1, "not so")
 		command(t, d, "user", "set", "nobody", "--account-type", "PRO").fails(t, 1, "nobody")
 		command(t, d, "user", "disable", "nobody").fails(t, 1, "nobody")
 		same(t, list(), []object{alice, bob})
 
-		command(t, d, "user", "set", "alice", "--account-type", "TEAM_1").succeeds(t)
+		command(t, d, "user", "set", "alice", "--account-type", "team_1").succeeds(t)
 		command(t, d, "user", "disable", "bob").succeeds(t)
 		same(t, list(), []object{with(alice, object{"account_type": "TEAM_1"}), with(bob, object{"disabled_at": timestamp})})
 		says(t, command(t, d, "user", "list").succeeds(t).stdout, "alice", "TEAM_1", "1000", "bob")

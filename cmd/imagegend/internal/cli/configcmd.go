@@ -9,13 +9,13 @@ import (
 func (a *app) config() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "config",
-		Short: "show the effective configuration and where each value comes from",
-		Long: "Shows every setting as it counts: a flag before its environment variable, that before the configuration\n" +
-			"file, that before the default. Secrets are redacted.",
+		Short: "show the effective configuration of serve and where each value comes from",
+		Long: "Shows every setting of serve as it counts: a flag before its environment variable, that before the\n" +
+			"configuration file, that before the default.",
 		Example: "  imagegend config --config /etc/imagegend/imagegend.yaml",
 		Args:    exactly(),
 	}
-	a.settings.AllFlags(c.Flags())
+	a.settings.ServeFlags(c.Flags())
 	asJSON := jsonFlag(c, "one JSON array")
 	c.RunE = a.action(func(cmd *cobra.Command, _ []string) error {
 		models, err := a.sources.ModelsFile(a.settings.Models)

@@ -88,7 +88,7 @@ func TestGenerateInterrupted(t *testing.T) {
 			})
 			var stdout, stderr bytes.Buffer
 			args := append([]string{"generate", "fox", "--size", "64x64"}, test.args...)
-			code := cli.Run(ctx, args, strings.NewReader(""), &stdout, &stderr, func(name string) string { return env[name] })
+			code := cli.Run(ctx, args, strings.NewReader(""), &stdout, &stderr, environ(env))
 			is.Equal(code, cli.ExitError)
 			is.Equal(stdout.String(), "")
 			is.Equal(strings.Count(stderr.String(), "\n"), 1)

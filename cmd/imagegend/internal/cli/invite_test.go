@@ -58,7 +58,7 @@ func TestInviteUsage(t *testing.T) {
 	t.Chdir(t.TempDir())
 	run := func(args ...string) (code int, said string) {
 		var out bytes.Buffer
-		code = Run(t.Context(), args, strings.NewReader(""), &out, &out, func(string) string { return "" })
+		code = Run(t.Context(), args, strings.NewReader(""), &out, &out, nil)
 		return code, out.String()
 	}
 	_, help := run("user", "invite", "--help")

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -35,6 +36,12 @@ func (a *app) root() *cobra.Command {
 			}
 			if a.sources, err = config.Load(cmd.Flags(), a.getenv); err != nil {
 				return &exit{ExitError, err}
+			}
+			a.warnings = config.Misspelt(a.environ)
+			if cmd.Name() != "serve" { // which has a log
+				for _, w := range a.warnings {
+					fmt.Fprintln(a.stderr, "imagegend: "+w)
+				}
 			}
 			return nil
 		},

@@ -3,6 +3,7 @@ package cli_test
 import (
 	"bytes"
 	"encoding/json"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -22,7 +23,7 @@ type outcome struct {
 func imagegend(t *testing.T, env map[string]string, args ...string) outcome {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	code := cli.Run(t.Context(), args, strings.NewReader(""), &stdout, &stderr, func(name string) string { return env[name] })
+	code := cli.Run(t.Context(), args, strings.NewReader(""), &stdout, &stderr, environ(env))
 	return outcome{code, stdout.String(), stderr.String()}
 }
 
@@ -182,11 +183,14 @@ func TestConfig(t *testing.T) {
 	is.Equal(values["addr"], ":9 flag --addr")
 	is.Equal(values["retain"], "48h env IMAGEGEND_RETAIN")
 	is.Equal(values["slot-wait"], "30s default ")
+	is.Equal(values["trail-retain"], "9600h default ")
+	_, ofAClient := values["api-key"]
+	is.True(!ofAClient)
 	is.True(!strings.Contains(got.stdout, "secret"))
 
-	got = imagegend(t, env, "config")
+	got = imagegend(t, nil, "config")
 	is.Equal(got.code, cli.ExitOK)
-	is.True(strings.Contains(got.stdout, "[redacted]"))
+	is.True(regexp.MustCompile(`retain +never +default`).MatchString(got.stdout))
 }
 
 func TestVersion(t *testing.T) {
@@ -207,4 +211,20 @@ func TestCompletion(t *testing.T) {
 	got := imagegend(t, map[string]string{"IMAGEGEND_CONFIG": "broken.yaml"}, "completion", "bash")
 	is.Equal(got.code, cli.ExitOK) // whatever the configuration
 	is.True(strings.Contains(got.stdout, "imagegend"))
+}
+
+// environ are variables as a process has them.
+func environ(variables map[string]string) (list []string) {
+	for name, value := range variables {
+		list = append(list, name+"="+value)
+	}
+	return list
+}
+
+func TestMisspeltVariables(t *testing.T) {
+	is := is.New(t)
+	got := imagegend(t, map[string]string{"IMAGEGEND_DATADIR": "/var/lib/imagegend", "IMAGEGEND_CONFIG": "", "IMAGEGEND_API_KEY": "x",
+		"IMAGEGEND_SERVICE_HOST": "10.0.0.1", "IMAGEGEND_PORT": "tcp://10.0.0.1:80", "DATA_DIR": "x"}, "version")
+	is.Equal(got.code, cli.ExitOK)
+	is.Equal(got.stderr, "imagegend: the environment variable IMAGEGEND_DATADIR is no setting and changes nothing; did you mean IMAGEGEND_DATA_DIR?\n")
 }

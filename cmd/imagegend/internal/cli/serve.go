@@ -30,6 +30,7 @@ func (a *app) serve() *cobra.Command {
 		return daemon.Run(cmd.Context(), daemon.Options{
 			Settings:   a.settings,
 			ModelsFile: models,
+			Warnings:   a.warnings,
 			Version:    thisVersion().Version,
 			Human:      isTerminal(a.stderr),
 			Output:     a.stderr,

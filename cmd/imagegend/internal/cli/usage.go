@@ -80,7 +80,7 @@ func describe(f *pflag.Flag) (name, text string) {
 	if kind != "" {
 		name += " " + kind
 	}
-	if d := f.DefValue; d != "" && d != "false" && d != "0" && d != "0s" && d != "[]" {
+	if d := f.DefValue; d != "" && d != "false" && d != "0" && d != "0s" && d != "[]" && d != "never" {
 		text += " (default " + d + ")"
 	}
 	if env := config.Variable(f); env != "" {

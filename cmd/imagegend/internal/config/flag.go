@@ -6,6 +6,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
+// envPrefix begins the environment variable of every setting.
+const envPrefix = "IMAGEGEND_"
+
 // annotation marks a flag as a setting and holds its group.
 const annotation = "imagegend-setting"
 
@@ -45,7 +48,7 @@ func Groups() []string {
 
 // EnvName is the environment variable of a setting: data-dir is IMAGEGEND_DATA_DIR.
 func EnvName(setting string) string {
-	return "IMAGEGEND_" + strings.ToUpper(strings.ReplaceAll(setting, "-", "_"))
+	return envPrefix + strings.ToUpper(strings.ReplaceAll(setting, "-", "_"))
 }
 
 // settings visits the settings among flags, by name.

@@ -224,7 +224,7 @@ func TestNoTimeAtAll(t *testing.T) {
 	is.Equal(s.DrainTimeout, time.Duration(0))
 	for _, e := range sources.Effective(fs) {
 		if e.Key == "retain" {
-			is.Equal(e.Value, "0s")
+			is.Equal(e.Value, "never")
 		}
 	}
 }
@@ -337,5 +337,32 @@ func TestEverySettingHasAVariable(t *testing.T) {
 	config.DeclareFile(fs)
 	fs.VisitAll(func(f *pflag.Flag) {
 		is.Equal(config.Variable(f), config.EnvName(f.Name))
+	})
+}
+
+func TestDurations(t *testing.T) {
+	for given, want := range map[string]string{"30d": "720h", "1d12h": "36h", "90m": "1h30m", "2d0s": "48h"} {
+		t.Run(given, func(t *testing.T) {
+			is := is.New(t)
+			s, _, _, err := load(t, []string{"--join-window", given}, nil, "")
+			is.NoErr(err)
+			d, err := time.ParseDuration(want)
+			is.NoErr(err)
+			is.Equal(s.JoinWindow, d)
+		})
+	}
+	for _, given := range []string{"d", "1.5d", "-1d", "1d-1h", "1d24h", "12h1d", "1dd", "106752d", "99999999999999999999d", "1 d"} {
+		t.Run(given, func(t *testing.T) {
+			_, _, _, err := load(t, nil, map[string]string{"IMAGEGEND_JOIN_WINDOW": given}, "")
+			is.New(t).True(err != nil && strings.Contains(err.Error(), "30d"))
+		})
+	}
+	t.Run("never", func(t *testing.T) {
+		is := is.New(t)
+		s, _, _, err := load(t, []string{"--join-window", "never"}, nil, "retain: never\ntrail-retain: never\n")
+		is.NoErr(err)
+		is.True(s.JoinWindow == 0 && s.Retain == 0 && s.TrailRetain == 0)
+		_, _, _, err = load(t, []string{"--slot-wait", "never"}, nil, "")
+		is.True(err != nil) // of which 0 is none
 	})
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"net/url"
 	"slices"
@@ -41,17 +42,28 @@ func (c *choice) Type() string   { return "word" }
 type duration struct {
 	value *time.Duration
 	check func(time.Duration) error
+	zero  string // the word for 0; "": none
 }
 
 // Duration is the value of a flag: more than 0, with a unit.
-func Duration(p *time.Duration) pflag.Value { return &duration{p, positive} }
+func Duration(p *time.Duration) pflag.Value { return &duration{value: p, check: positive} }
 
 func newDuration(p *time.Duration, otherwise time.Duration, check func(time.Duration) error) pflag.Value {
 	*p = otherwise
-	return &duration{p, check}
+	return &duration{value: p, check: check}
+}
+
+// newPeriod is newDuration for one of which 0 means never.
+func newPeriod(p *time.Duration, otherwise time.Duration, check func(time.Duration) error) pflag.Value {
+	*p = otherwise
+	return &duration{p, check, "never"}
 }
 
 func (d *duration) Set(s string) error {
+	if s == d.zero && s != "" {
+		*d.value = 0
+		return nil
+	}
 	v, err := parseDuration(s)
 	if err == nil {
 		err = d.check(v)
@@ -62,8 +74,14 @@ func (d *duration) Set(s string) error {
 	return err
 }
 
-func (d *duration) String() string { return shortDuration(*d.value) }
-func (d *duration) Type() string   { return "duration" }
+func (d *duration) String() string {
+	if *d.value == 0 && d.zero != "" {
+		return d.zero
+	}
+	return shortDuration(*d.value)
+}
+
+func (d *duration) Type() string { return "duration" }
 
 func anyDuration(time.Duration) error { return nil }
 
@@ -77,7 +95,7 @@ func positive(d time.Duration) error {
 // retention is for ever, or long enough for idempotency keys to be kept as promised.
 func retention(d time.Duration) error {
 	if d != 0 && d < imagegen.ReservationTime {
-		return fmt.Errorf("it is at least %s, or 0s to keep them for ever", shortDuration(imagegen.ReservationTime))
+		return fmt.Errorf("it is at least %s, or never, to keep them for ever", shortDuration(imagegen.ReservationTime))
 	}
 	return nil
 }
@@ -88,14 +106,35 @@ func parseDuration(s string) (time.Duration, error) {
 	if _, err := strconv.ParseFloat(s, 64); err == nil {
 		return 0, fmt.Errorf("a duration needs a unit, such as %ss or %sh", s, s)
 	}
-	d, err := time.ParseDuration(s)
+	d, err := parseDays(s)
 	if err != nil {
-		return 0, errors.New("write a duration such as 90s, 15m or 720h")
+		return 0, errors.New("write a duration such as 90s, 15m, 12h or 30d")
 	}
 	if d < 0 {
 		return 0, errors.New("a duration cannot be negative")
 	}
 	return d, nil
+}
+
+// parseDays is time.ParseDuration with whole days, which come first: 30d, 1d12h.
+func parseDays(s string) (time.Duration, error) {
+	const day = 24 * time.Hour
+	days, rest, ok := strings.Cut(s, "d")
+	if !ok {
+		return time.ParseDuration(s)
+	}
+	n, err := strconv.ParseUint(days, 10, 32)
+	if err != nil || n >= uint64(math.MaxInt64/day) {
+		return 0, errors.New("no number of days")
+	}
+	if rest == "" {
+		return time.Duration(n) * day, nil
+	}
+	further, err := time.ParseDuration(rest)
+	if further < 0 || further >= day {
+		return 0, errors.New("no part of a day")
+	}
+	return time.Duration(n)*day + further, err
 }
 
 // shortDuration leaves out what is zero: 24h, not 24h0m0s.

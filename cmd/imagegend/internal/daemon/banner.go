@@ -107,7 +107,7 @@ func (d *daemon) modelLines() []string {
 }
 
 func (d *daemon) warnings() []string {
-	var warnings []string
+	warnings := slices.Clone(d.options.Warnings)
 	fake := slices.ContainsFunc(d.models, func(m imagegen.ModelInfo) bool { return m.Provider == "fake" })
 	if fake && !d.options.Dev {
 		warnings = append(warnings, "THE PROVIDER fake DRAWS TEST PICTURES, and charges for them; put real models into models.yaml")

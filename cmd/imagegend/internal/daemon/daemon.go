@@ -25,7 +25,8 @@ import (
 // Options are what serve was told.
 type Options struct {
 	config.Settings
-	ModelsFile string // or catalog.Fake
+	ModelsFile string   // or catalog.Fake
+	Warnings   []string // to be said at the start
 	Version    string
 	Human      bool      // somebody is looking: text rather than JSON, unless the settings say otherwise
 	Output     io.Writer // what is said at the start, and the log
