@@ -1,4 +1,5 @@
-// Command mount serves the image API beside the other routes of a server that is there already.
+// Command mount serves the image API beside the other routes of a server that is there already, until it
+// is interrupted. It prints a command to try it with.
 package main
 
 import (
@@ -6,10 +7,10 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
-	"strings"
+	"os/signal"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -19,12 +20,18 @@ import (
 )
 
 func main() {
-	if err := run(context.Background(), os.Stdout); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	listener, err := net.Listen("tcp", "127.0.0.1:8080")
+	if err == nil {
+		err = run(ctx, listener, os.Stdout)
+	}
+	if err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, out io.Writer) error {
+func run(ctx context.Context, l net.Listener, out io.Writer) error {
 	db := memory.New(nil)
 	engine, err := imagegen.New(imagegen.Config{
 		Store:  db,
@@ -41,7 +48,11 @@ func run(ctx context.Context, out io.Writer) error {
 	if err := engine.Start(ctx); err != nil {
 		return err
 	}
-	defer engine.Stop(ctx)
+	defer engine.Stop(context.WithoutCancel(ctx))
+	key, err := customer(ctx, engine, db)
+	if err != nil {
+		return err
+	}
 
 	// The API takes /api/v1/ and /images/; everything else stays the server's own.
 	api := httpapi.NewHandler(engine, httpapi.Options{})
@@ -49,44 +60,28 @@ func run(ctx context.Context, out io.Writer) error {
 	mux.Handle("/api/v1/", api)
 	mux.Handle("/images/", api)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "the shop") })
-	server := httptest.NewServer(mux) // a real program: http.ListenAndServe
-	defer server.Close()
 
-	user, err := engine.Accounts().CreateUser(ctx, "alice", "PRO")
-	if err != nil {
+	fmt.Fprintf(out, "curl http://%s/api/v1/images/generations -H 'Authorization: Bearer %s' --json '{\"model\":\"fake-1\",\"prompt\":\"a fox in the snow\"}'\n",
+		l.Addr(), key.Reveal())
+	server, ended := httpapi.NewServer(mux), make(chan error, 1)
+	go func() { ended <- server.Serve(l) }()
+	select {
+	case err := <-ended:
 		return err
+	case <-ctx.Done():
+		return server.Shutdown(context.WithoutCancel(ctx))
 	}
-	if _, err := db.Grant(ctx, imagegen.Grant{User: user.ID, Credits: 10}); err != nil {
-		return err
-	}
-	key, _, err := engine.Accounts().MintKey(ctx, user.ID, "shop", time.Time{})
-	if err != nil {
-		return err
-	}
-	for _, call := range []struct{ method, path, body string }{
-		{"GET", "/", ""},
-		{"GET", "/api/v1/credits", ""},
-		{"POST", "/api/v1/images/generations", `{"model":"fake-1","prompt":"a fox in the snow"}`},
-	} {
-		if err := show(ctx, out, server.URL, key, call.method, call.path, call.body); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
-func show(ctx context.Context, out io.Writer, base string, key imagegen.Secret, method, path, body string) error {
-	request, err := http.NewRequestWithContext(ctx, method, base+path, strings.NewReader(body))
+// customer makes a user with credits, and a key.
+func customer(ctx context.Context, engine *imagegen.Engine, db *memory.DB) (key imagegen.Secret, err error) {
+	user, err := engine.Accounts().CreateUser(ctx, "alice", "PRO")
 	if err != nil {
-		return err
+		return key, err
 	}
-	request.Header.Set("Authorization", "Bearer "+key.Reveal())
-	request.Header.Set("Content-Type", "application/json")
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
+	if _, err := db.Grant(ctx, imagegen.Grant{User: user.ID, Credits: 10}); err != nil {
+		return key, err
 	}
-	defer response.Body.Close()
-	_, err = fmt.Fprintf(out, "%s %s: %s, %s\n", method, path, response.Status, response.Header.Get("Content-Type"))
-	return err
+	key, _, err = engine.Accounts().MintKey(ctx, user.ID, "shop", time.Time{})
+	return key, err
 }
