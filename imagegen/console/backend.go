@@ -16,20 +16,24 @@ type Operations interface {
 	// console asks for one at a time, and for longer than the request lasts. What it finds is shown
 	// once Status tells of it as LastAudit; an error is logged.
 	Audit(ctx context.Context) (imagegen.AuditReport, error)
+	// ConfirmClock has the service believe its wall clock, which a warning of Status with the code "clock"
+	// doubts. Where nothing is in doubt it does nothing.
+	ConfirmClock(ctx context.Context) error
 }
 
 // Status is the state of the service at one moment. An operator sees it as it is, reasons and all.
 type Status struct {
-	Version     string       // of the program; "": it is not shown
-	Started     time.Time    // when the process was; zero: it is not shown
-	NotReady    string       // why no work is taken; "": it is
-	Queued      int          // generations that wait
-	Running     int          // generations under way
-	Slots       int          // how many can be under way at once
-	OpenCharges int          // how many there are in all
-	Charges     []OpenCharge // the oldest of them, oldest first
-	Disputes    int          // how many charges the ledger refuses to close
-	Disputed    []Disputed   // the oldest of them, oldest first
+	Version     string            // of the program; "": it is not shown
+	Started     time.Time         // when the process was; zero: it is not shown
+	NotReady    string            // why no work is taken; "": it is
+	Warnings    []imagegen.Notice // what an operator should see to, though work is taken
+	Queued      int               // generations that wait
+	Running     int               // generations under way
+	Slots       int               // how many can be under way at once
+	OpenCharges int               // how many there are in all
+	Charges     []OpenCharge      // the oldest of them, oldest first
+	Disputes    int               // how many charges the ledger refuses to close
+	Disputed    []Disputed        // the oldest of them, oldest first
 	Disk        Disk
 	Providers   []imagegen.ProviderHealth // one for each model
 	LastAudit   *imagegen.Audit           // nil: none is known

@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -45,14 +46,25 @@ func (o EngineOperations) Status(ctx context.Context) (Status, error) {
 	for _, r := range records {
 		s.Disputed = append(s.Disputed, Disputed{OpenCharge{Generation: r.ID, User: r.User, Credits: r.Charge().Credits, Since: r.CreatedAt}, r.Dispute})
 	}
-	if err := o.Engine.Ready(ctx); err != nil {
-		s.NotReady = err.Error()
-	}
+	r := o.Engine.Readiness(ctx)
+	s.NotReady, s.Warnings = details(r.Reasons), r.Warnings
 	if o.Disk != nil {
 		s.Disk, err = o.Disk()
 	}
 	return s, err
 }
+
+// details says all that notices say.
+func details(notices []imagegen.Notice) string {
+	var all []string
+	for _, n := range notices {
+		all = append(all, n.Detail)
+	}
+	return strings.Join(all, "; ")
+}
+
+// ConfirmClock implements [Operations].
+func (o EngineOperations) ConfirmClock(ctx context.Context) error { return o.Engine.ConfirmClock(ctx) }
 
 // Audit implements [Operations].
 func (o EngineOperations) Audit(ctx context.Context) (imagegen.AuditReport, error) {

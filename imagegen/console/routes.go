@@ -61,6 +61,8 @@ var table = []route{
 	{"GET system", operator, "system", (*Console).system},
 	{"GET system/audit", operator, "system", (*Console).auditState},
 	{"POST system/audit", operator, "system", (*Console).startAudit},
+	{"GET system/clock", operator, "system", (*Console).clock},
+	{"POST system/clock", operator, "system", (*Console).confirmClock},
 
 	{"GET playground", signedIn, "playground", (*Console).playground},
 	{"POST playground", signedIn, "playground", (*Console).create},

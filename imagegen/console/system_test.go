@@ -37,6 +37,8 @@ func (w *works) Audit(ctx context.Context) (imagegen.AuditReport, error) {
 	return imagegen.AuditReport{}, errors.Join(err, ctx.Err())
 }
 
+func (w *works) ConfirmClock(context.Context) error { return nil }
+
 var errPanic = errors.New("a panic")
 
 func TestSystem(t *testing.T) {
@@ -104,5 +106,7 @@ func TestNoOperations(t *testing.T) {
 	v := s.operator()
 	s.is.Equal(v.get("system").StatusCode, http.StatusNotFound)
 	s.is.Equal(v.post("system/audit").StatusCode, http.StatusNotFound)
+	s.is.Equal(v.get("system/clock").StatusCode, http.StatusNotFound)
+	s.is.Equal(v.post("system/clock").StatusCode, http.StatusNotFound)
 	s.is.True(!v.get("users").has("/console/system"))
 }

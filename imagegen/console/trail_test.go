@@ -54,7 +54,7 @@ type deed struct {
 
 // seen are the routes of operators that change nothing and show nothing that is another's.
 var seen = []string{"GET users", "GET users/new", "GET users/{user}", "GET users/{user}/disable", "GET users/{user}/keys/{key}/revoke",
-	"GET system", "GET system/audit", "GET trail"}
+	"GET system", "GET system/audit", "GET system/clock", "GET trail"}
 
 // deeds go one after the other; olivia does all of them.
 func deeds(s *site, v *visitor) []deed {
@@ -79,6 +79,7 @@ func deeds(s *site, v *visitor) []deed {
 		{"POST users/{user}/keys/{key}/revoke", []imagegen.Act{imagegen.ActKeyRevoke}, post(at + "/keys/" + string(key.ID) + "/revoke")},
 		{"POST users/{user}/disable", []imagegen.Act{imagegen.ActUserDisable}, post(at + "/disable")},
 		{"POST system/audit", []imagegen.Act{imagegen.ActDataAudit}, post("system/audit")},
+		{"POST system/clock", nil, post("system/clock")}, // nothing is in doubt
 		{"POST keys", []imagegen.Act{imagegen.ActKeyCreate}, post("keys", "name", "script", "life", "never")},
 		{"POST keys/{key}/revoke", []imagegen.Act{imagegen.ActKeyRevoke}, post("keys/" + string(own.ID) + "/revoke")},
 		{"POST generations/{generation}/erase", []imagegen.Act{imagegen.ActGenerationDelete}, post("generations/" + string(g.ID) + "/erase")},

@@ -184,6 +184,7 @@ func (db *DB) openTables() (err error) {
 	}
 	t := tables.New(db.file, db.clock)
 	t.OnDamage = func(err error) { db.log.Error("the database is damaged; run an audit", "error", err) }
+	t.OnMended = func(why error) { db.log.Warn("the order of the queue was damaged, and was made anew", "error", why) }
 	db.tables = t
 	db.store, db.inspector, db.logins, db.books, db.daybook = t, t, t, db.clock, db.clock
 	db.trails = trail.New(db.file, db.now)

@@ -121,6 +121,17 @@ var ofBooks = []mutant{
 		catcher: catcher{pkg: books, run: "TestClockLeapsAhead"},
 	},
 	{
+		name: "turns-stay-damaged", breaks: "a damaged value does not stop the queue",
+		file: "imagegen/storage/internal/tables/mendturns.go",
+		old: `	if err != nil || why == nil {
+		return err
+	}`,
+		new: `	if err != nil || why != nil {
+		return err
+	}`,
+		catcher: catcher{pkg: disk, run: "TestDamagedTurns"},
+	},
+	{
 		name: "stop-ends-doubt", breaks: "a doubt about the clock that has just begun outlasts a clean stop",
 		file:    "imagegen/storage/storage.go",
 		old:     `db.clock.Remember(ctx)`,

@@ -24,6 +24,8 @@ type Tables struct {
 
 	// OnDamage is told of each generation that was found damaged and put aside. Set it before Load.
 	OnDamage func(error)
+	// OnMended is told why the turns of the queue were made anew. Set it before Load.
+	OnMended func(error)
 
 	keys  remembered[[32]byte, imagegen.Key] // by hash
 	users remembered[imagegen.UserID, imagegen.User]
@@ -44,6 +46,9 @@ func (t *Tables) now() time.Time { return t.books.Read().Steady.Add(t.ahead) }
 // delay: it may have been written by a clock that was ahead. It reads the open generations, not those
 // of the past.
 func (t *Tables) Load(ctx context.Context) error {
+	if err := t.mendTurns(ctx); err != nil {
+		return err
+	}
 	now := t.now()
 	return t.db.View(ctx, func(tx kv.Tx) error {
 		damaged, err := eachOpen(tx, func(r row) error {
