@@ -40,6 +40,7 @@ const (
 	ActDataBackup  Act = "data.backup"
 	ActDataRestore Act = "data.restore"
 	ActServeStart  Act = "serve.start"
+	ActServeReload Act = "serve.reload" // of the models
 	ActServeStop   Act = "serve.stop"
 )
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -29,14 +30,19 @@ type check struct {
 	MaxReferences int                                `json:"max_references"`
 	MaxImages     int                                `json:"max_images"`
 	MaxPrompt     int                                `json:"max_prompt"`
+	Retired       bool                               `json:"retired"`
 
 	probe func(context.Context) error // nil: there is no upstream to ask
 }
 
-// newChecks has an engine say what the models offer: what it refuses, serve would refuse.
+// newChecks has an engine say what the models offer, the retired ones too: what it refuses, serve would refuse.
 func newChecks(ctx context.Context, models []imagegen.Model) ([]*check, error) {
 	db := memory.New(nil)
-	engine, err := imagegen.New(imagegen.Config{Store: db, Ledger: db, Models: models})
+	listed := slices.Clone(models)
+	for i := range listed {
+		listed[i].Retired = false
+	}
+	engine, err := imagegen.New(imagegen.Config{Store: db, Ledger: db, Models: listed})
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +53,7 @@ func newChecks(ctx context.Context, models []imagegen.Model) ([]*check, error) {
 	var checks []*check
 	for i, info := range infos {
 		c := &check{Model: info.ID, Provider: info.Provider, Ratios: info.Ratios, Credits: info.Credits, MaxReferences: info.MaxReferences,
-			MaxImages: info.MaxImages, MaxPrompt: info.MaxPrompt, Tiers: info.Tiers}
+			MaxImages: info.MaxImages, MaxPrompt: info.MaxPrompt, Tiers: info.Tiers, Retired: models[i].Retired}
 		if p, ok := models[i].Provider.(provider.Prober); ok {
 			c.probe = p.Probe
 		}

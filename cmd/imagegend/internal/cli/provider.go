@@ -113,7 +113,11 @@ func (c *check) show(w io.Writer) {
 	line := func(name, text string) {
 		fmt.Fprintf(w, "  %-11s %s\n", name, wrap(text, helpWidth-14, 14))
 	}
-	fmt.Fprintf(w, "%s by %s\n", c.Model, c.Provider)
+	hidden := ""
+	if c.Retired {
+		hidden = ", retired"
+	}
+	fmt.Fprintf(w, "%s by %s%s\n", c.Model, c.Provider, hidden)
 	line("upstream", c.state())
 	var prices []string
 	for _, t := range c.Tiers {

@@ -23,13 +23,9 @@ func (a *app) serve() *cobra.Command {
 		if a.settings.Dev && a.sources.Given("data-dir") {
 			return usage(cmd, "--dev keeps no data, so --data-dir has no place beside it")
 		}
-		models, err := a.modelsFile()
-		if err != nil {
-			return err
-		}
 		return daemon.Run(cmd.Context(), daemon.Options{
 			Settings:   a.settings,
-			ModelsFile: models,
+			ModelsFile: a.modelsFile,
 			Warnings:   a.warnings,
 			Version:    thisVersion().Version,
 			Human:      isTerminal(a.stderr),

@@ -97,11 +97,7 @@ func (d *daemon) shortSocket() string {
 func (d *daemon) modelLines() []string {
 	var lines []string
 	for _, m := range d.models {
-		var prices []string
-		for _, t := range m.Tiers {
-			prices = append(prices, fmt.Sprintf("%s %d", t, m.Credits[t]))
-		}
-		lines = append(lines, fmt.Sprintf("%s by %s (credits %s)", m.ID, m.Provider, strings.Join(prices, ", ")))
+		lines = append(lines, fmt.Sprintf("%s by %s (%s)", m.ID, m.Provider, prices(m.Credits)))
 	}
 	return lines
 }

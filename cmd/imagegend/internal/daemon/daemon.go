@@ -25,7 +25,8 @@ import (
 // Options are what serve was told.
 type Options struct {
 	config.Settings
-	ModelsFile string   // or catalog.Fake
+	// ModelsFile is asked for the file with models, or catalog.Fake, at the start and at each reload.
+	ModelsFile func() (string, error)
 	Warnings   []string // to be said at the start
 	Version    string
 	Human      bool      // somebody is looking: text rather than JSON, unless the settings say otherwise
@@ -39,6 +40,7 @@ type daemon struct {
 	flush   func() // writes what is left of the log
 	began   time.Time
 	*node
+	offered  []imagegen.Model // as they were read
 	models   []imagegen.ModelInfo
 	listener *connections
 	answers  *answers
@@ -90,7 +92,7 @@ func (d *daemon) run(ctx context.Context, hangUps <-chan os.Signal) error {
 			if d.options.Dev { // its terminal was closed, and nobody would end it
 				return d.drain()
 			}
-			d.reload()
+			d.reload(ctx)
 		case <-d.db.Failed():
 			return d.abandon()
 		case err := <-d.ended:
@@ -111,19 +113,22 @@ func (d *daemon) unstarted(err error) error {
 }
 
 func (d *daemon) open(ctx context.Context) (err error) {
-	models, err := d.loadModels()
-	if err != nil {
+	if _, d.offered, err = d.loadModels(); err != nil {
 		return err
 	}
-	if d.node, err = openNode(d.options.DataDir, models, d.options.Server, d.log); err != nil {
+	if d.node, err = openNode(d.options.DataDir, d.offered, d.options.Server, d.log); err != nil {
 		return err
 	}
 	d.models, err = d.engine.Models(ctx)
 	return err
 }
 
-func (d *daemon) loadModels() ([]imagegen.Model, error) {
-	return catalog.Load(d.options.ModelsFile, catalog.Options{AllowCrash: d.options.Dev, Log: d.log})
+func (d *daemon) loadModels() (file string, models []imagegen.Model, err error) {
+	if file, err = d.options.ModelsFile(); err != nil {
+		return "", nil, err
+	}
+	models, err = catalog.Load(file, catalog.Options{AllowCrash: d.options.Dev, Log: d.log})
+	return file, models, err
 }
 
 // start begins to take work, and only then says that it is ready.
@@ -162,15 +167,15 @@ var itself = imagegen.Actor{Via: imagegen.ViaService}
 // noteStart and noteStop tell the audit trail when the service ran, and with what. That they cannot be
 // written is no reason not to serve, nor to go on.
 func (d *daemon) noteStart(ctx context.Context) {
-	d.note(ctx, imagegen.ActServeStart, fmt.Sprintf("version=%q models=%q", d.options.Version, d.modelLines()))
+	d.note(ctx, imagegen.ActServeStart, imagegen.TrailDone, fmt.Sprintf("version=%q models=%q", d.options.Version, d.modelLines()))
 }
 
 func (d *daemon) noteStop() {
-	d.note(imagegen.WithActor(context.Background(), itself), imagegen.ActServeStop, "")
+	d.note(imagegen.WithActor(context.Background(), itself), imagegen.ActServeStop, imagegen.TrailDone, "")
 }
 
-func (d *daemon) note(ctx context.Context, act imagegen.Act, after string) {
-	if err := d.db.Note(ctx, imagegen.TrailRow{Act: act, After: after, Outcome: imagegen.TrailDone}); err != nil {
+func (d *daemon) note(ctx context.Context, act imagegen.Act, outcome imagegen.TrailOutcome, after string) {
+	if err := d.db.Note(ctx, imagegen.TrailRow{Act: act, After: after, Outcome: outcome}); err != nil {
 		d.log.Warn("the audit trail could not be written", "act", act, "error", err)
 	}
 }

@@ -45,3 +45,6 @@ func (a Answers) Drain() time.Duration {
 	time.Sleep(a.remains(answersGrace))
 	return time.Since(began)
 }
+
+// Changes tells what differs between two sets of models.
+var Changes = changes

@@ -16,8 +16,3 @@ func (o Options) hangUps() (hangUps <-chan os.Signal, stop func()) {
 	signal.Notify(c, syscall.SIGHUP)
 	return c, func() { signal.Stop(c) }
 }
-
-// reload is what a service does at SIGHUP.
-func (d *daemon) reload() {
-	d.log.Warn("SIGHUP changes nothing: models.yaml and the configuration are read at the start; to have them read again, restart; SIGTERM drains")
-}

@@ -1,0 +1,70 @@
+package daemon
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// changes tells what differs between two sets of models, in the order of the new one.
+func changes(before, after []imagegen.Model) (lines []string) {
+	former := make(map[string]imagegen.Model, len(before))
+	for _, m := range before {
+		former[m.ID] = m
+	}
+	for _, m := range after {
+		was, known := former[m.ID]
+		if what := changed(was, m, known); len(what) > 0 {
+			lines = append(lines, m.ID+": "+strings.Join(what, ", "))
+		}
+		delete(former, m.ID)
+	}
+	for _, id := range slices.Sorted(maps.Keys(former)) {
+		lines = append(lines, id+": removed")
+	}
+	return lines
+}
+
+// changed tells what is new of one model.
+func changed(was, is imagegen.Model, known bool) (what []string) {
+	switch {
+	case !known && is.Retired:
+		return []string{"added, retired"}
+	case !known:
+		return []string{"added, " + prices(is.Credits)}
+	case is.Retired && !was.Retired:
+		what = append(what, "retired")
+	case was.Retired && !is.Retired:
+		what = append(what, "offered again")
+	}
+	if !maps.Equal(was.Credits, is.Credits) {
+		what = append(what, prices(is.Credits)+" instead of "+prices(was.Credits))
+	}
+	if !slices.Equal(was.Upstreams, is.Upstreams) {
+		what = append(what, fmt.Sprintf("made by %s instead of %s", strings.Join(is.Upstreams, "; "), strings.Join(was.Upstreams, "; ")))
+	}
+	if !reflect.DeepEqual(limits(was), limits(is)) {
+		what = append(what, "other limits")
+	}
+	return what
+}
+
+// prices are "credits 1K 1, 2K 2".
+func prices(credits map[imagegen.Tier]imagegen.Credits) string {
+	var all []string
+	for _, t := range imagegen.Tiers() {
+		if price, ok := credits[t]; ok {
+			all = append(all, fmt.Sprintf("%s %d", t, price))
+		}
+	}
+	return "credits " + strings.Join(all, ", ")
+}
+
+// limits are what else a model's block says of what it takes.
+func limits(m imagegen.Model) imagegen.Model {
+	return imagegen.Model{MaxEffort: m.MaxEffort, Ratios: m.Ratios, MaxReferences: m.MaxReferences, MaxImages: m.MaxImages, MaxPrompt: m.MaxPrompt}
+}
