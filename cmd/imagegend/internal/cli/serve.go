@@ -12,7 +12,8 @@ func (a *app) serve() *cobra.Command {
 		Short: "run the service",
 		Long: "Runs the service. The data directory is made if there is none. Every flag can also be given as the\n" +
 			"environment variable that stands beside it, or as a key of imagegend.yaml.\n\n" +
-			"SIGTERM drains: no new work is taken, work under way ends. A second signal ends it at once. Exit status 74\n" +
+			"SIGHUP reads the models anew; models that will not do are refused, and the old ones stay. SIGTERM drains: no\n" +
+			"new work is taken, work under way ends. A second signal ends it at once. Exit status 74\n" +
 			"says that the disk failed under a commit: look at the disk before you start it again.",
 		Example: "  imagegend serve --dev\n" +
 			"  imagegend serve --data-dir /var/lib/imagegend --models models.yaml --base-url https://images.example.com",

@@ -64,7 +64,8 @@ func prices(credits map[imagegen.Tier]imagegen.Credits) string {
 	return "credits " + strings.Join(all, ", ")
 }
 
-// limits are what else a model's block says of what it takes.
+// limits is what else a model's block says.
 func limits(m imagegen.Model) imagegen.Model {
-	return imagegen.Model{MaxEffort: m.MaxEffort, Ratios: m.Ratios, MaxReferences: m.MaxReferences, MaxImages: m.MaxImages, MaxPrompt: m.MaxPrompt}
+	m.Provider, m.Upstreams, m.Credits, m.Retired = nil, nil, nil, false
+	return m
 }
