@@ -31,7 +31,7 @@ func checks() []check {
 		failureChecks, hangUpChecks, idempotencyChecks, joinChecks, listChecks, ownershipChecks, imageChecks, addressChecks,
 		overloadChecks, requestIDChecks, limitChecks, fakeChecks, restartChecks,
 		serveChecks, devChecks, generateChecks, userCommandChecks, creditCommandChecks, eraseChecks, auditChecks,
-		backupChecks, configurationChecks, usageChecks,
+		backupChecks, configurationChecks, usageChecks, operatorChecks,
 	)
 }
 

@@ -23,7 +23,7 @@ var configurationChecks = []check{
 	{name: "configurations that are refused", lines: []string{configurationLine}, daemon: checkRefusedConfiguration},
 	{
 		name:      "the models file",
-		lines:     []string{configurationLine, "contract: The default configuration lists one model"},
+		lines:     []string{configurationLine, "contract: `--dev` and `--models fake` list one model"},
 		daemon:    checkModelsFile,
 		elsewhere: []string{"cmd/imagegend/internal/catalog.TestMistakesAreNamed"},
 	},

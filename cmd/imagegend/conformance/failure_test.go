@@ -20,10 +20,10 @@ var failureChecks = []check{
 			"spec: | 500 | generationFailed |",
 			"contract: | synchronous failure (provider error",
 			"contract: | `Location` |",
-			"contract: | an image that does not decode",
+			"contract: | an image that is not whole",
 		},
 		run:       checkSynchronousFailure,
-		elsewhere: []string{"imagegen.TestProviderOutcomes"},
+		elsewhere: []string{"imagegen.TestProviderOutcomes", "imagegen.TestPixelsThatCannotBeInflated", "imagegen/internal/picture.TestTruncated"},
 	},
 	{
 		name: "asynchronous failure",

@@ -22,7 +22,7 @@ var overloadChecks = []check{
 	},
 	{
 		name:  "fair shares",
-		lines: []string{"contract: | overload or shutdown |"},
+		lines: []string{"contract: | overload or shutdown |", "contract: | fair share | one user holds at most half"},
 		run:   checkFairShares,
 	},
 }
@@ -32,7 +32,7 @@ var requestIDChecks = []check{
 }
 
 var limitChecks = []check{
-	{name: "refusals are bounded", lines: []string{"spec: | Separate API rate limit |"}, run: checkRefusals},
+	{name: "refusals are bounded", lines: []string{"spec: | Separate API rate limit |", "contract: | prompts that providers refuse |"}, run: checkRefusals},
 	{name: "no rate limit", lines: []string{"spec: | Separate API rate limit |"}, run: checkNoRateLimit},
 	{
 		name:      "the users' documentation says the same",

@@ -26,7 +26,7 @@ const (
 var serveChecks = []check{
 	{
 		name:   "what serve prints",
-		lines:  []string{serveLine, "contract: The default configuration lists one model"},
+		lines:  []string{serveLine, "contract: `--dev` and `--models fake` list one model"},
 		daemon: checkBanner,
 	},
 	{name: "the flags of serve", lines: []string{serveLine, "contract: | time | 800 s cover"}, daemon: checkServeFlags},
