@@ -99,9 +99,9 @@ func (x *exchange) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// received reports whether the whole answer has been sent to a peer that was still there.
-func (x *exchange) received() bool {
-	return x.status != 0 && x.cut == nil && x.control.Flush() == nil && x.request.Context().Err() == nil
+// sent reports whether the whole answer has been written. A peer that closes the connection after that has it.
+func (x *exchange) sent() bool {
+	return x.status != 0 && x.cut == nil && x.control.Flush() == nil
 }
 
 // segment is how much of a file is sent under one deadline.

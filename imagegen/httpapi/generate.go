@@ -35,7 +35,8 @@ func (a *api) generate(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	defer func() { x.session.Answered(result.ID, x.received()) }() // also when the answer panics
+	gone := x.request.Context().Err() != nil
+	defer func() { x.session.Answered(result.ID, !gone && x.sent()) }() // also when the answer panics
 	return x.result(result)
 }
 

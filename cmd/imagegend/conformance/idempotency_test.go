@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/matryer/is"
 )
@@ -150,9 +149,8 @@ func checkReusedKey(t *testing.T, s *service) {
 
 func checkKeyInUse(t *testing.T, s *service) {
 	is := is.New(t)
-	s = s.start(t, settings{attemptTimeout: 3 * time.Second})
 	a := s.account(t, 10)
-	fields := object{"prompt": "[fake:images=1] [fake:hang]", "n": 2}
+	fields := object{"prompt": "[fake:images=1] [fake:delay=3s]", "n": 2}
 	post := func() answer { t.Helper(); return a.post(t, fox(fields), "Idempotency-Key", "slow") }
 	hangUp := a.abandon(a.ask(t, fields, "Idempotency-Key", "slow"))
 	eventually(t, "the call was charged", func() bool { return a.credits(t) == 8 })

@@ -5,7 +5,7 @@ var operatorChecks = []check{
 	{
 		name:      "the models are chosen",
 		lines:     []string{"contract: | `serve` without a models file |"},
-		elsewhere: []string{"cmd/imagegend.TestServeWithoutModels"},
+		elsewhere: []string{"cmd/imagegend/internal/cli.TestServeWithoutModels"},
 	},
 	{
 		name:  "the clock",
