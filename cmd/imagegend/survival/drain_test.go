@@ -28,7 +28,7 @@ const (
 func TestDrainUnderLoad(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	limits := []string{"--drain-timeout", drainLimit.String(), "--concurrency", "6", "--attempt-timeout", "20s"}
+	limits := []string{"--drain-timeout", drainLimit.String(), "--concurrency", "7", "--attempt-timeout", "20s"} // one slot is kept for another user
 	o := daemontest.Options{DataDir: t.TempDir(), Args: slices.Concat(fixedAddress, limits)}
 	d := daemontest.Start(t, o)
 	_, key := d.NewUser(1000)

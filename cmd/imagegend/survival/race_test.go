@@ -202,7 +202,7 @@ func atOnce(t *testing.T, d *daemontest.Daemon, o operation, key string, callers
 	return answers
 }
 
-// insist repeats a request while the first one with its key still runs.
+// insist repeats a request while more wait for the first one with its key than may, or more upload at once.
 func insist(ctx context.Context, d *daemontest.Daemon, o operation, key string) (daemontest.Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
@@ -210,7 +210,7 @@ func insist(ctx context.Context, d *daemontest.Daemon, o operation, key string) 
 	defer poll.Stop()
 	for {
 		answer, err := d.Do(ctx, o.request(key))
-		if err != nil || answer.Status != http.StatusConflict {
+		if err != nil || answer.Status != http.StatusConflict && answer.Status != http.StatusServiceUnavailable {
 			return answer, err
 		}
 		select {

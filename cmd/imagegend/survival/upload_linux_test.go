@@ -34,13 +34,14 @@ func TestUploadsLargerThanMemory(t *testing.T) {
 	needDisk(t, dir)
 	temporary := t.TempDir()
 	d := daemontest.Start(t, daemontest.Options{DataDir: dir, Env: []string{"TMPDIR=" + temporary}})
-	_, key := d.NewUser(100)
+	_, first := d.NewUser(100)
 	leftAlone := leftovers(t, dir, temporary)
-	is.Equal(d.Call(operation{prompt: "warm up", n: 1, references: 1}.request(key)).Status, http.StatusOK)
+	is.Equal(d.Call(operation{prompt: "warm up", n: 1, references: 1}.request(first)).Status, http.StatusOK)
 	before := d.RSS()
 
 	var wg sync.WaitGroup
-	for range uploaders {
+	for range uploaders { // one user may have no more than 2 GiB in the spool
+		_, key := d.NewUser(1)
 		wg.Go(func() {
 			answer, err := d.Do(t.Context(), upload(key, files, nil))
 			if err != nil || answer.Status != http.StatusOK {
@@ -53,7 +54,7 @@ func TestUploadsLargerThanMemory(t *testing.T) {
 	t.Logf("%d MiB resident before, %d MiB more at most", before>>20, grown>>20)
 	is.True(grown < memory)
 	noLeftovers(t, leftAlone, dir, temporary)
-	settled(t, d, key, 100)
+	settled(t, d, first, 100)
 }
 
 var errHungUp = errors.New("the client hangs up")
