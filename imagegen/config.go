@@ -44,8 +44,8 @@ type Config struct {
 	// Without it too, a slot that gets free goes to a user who holds fewer.
 	FairShares bool
 
-	// MaxRefusals is how many generations of a user a provider's policy may refuse in an hour, beyond as
-	// many as succeed; then ErrRateLimited, until time gives them back. 0: 30; negative: any number. It
+	// MaxRefusals is how many generations of a user providers may refuse in an hour (ClassRefused,
+	// ClassInvalid), beyond as many as succeed; then ErrRateLimited, until time gives them back. 0: 30; negative: any number. It
 	// counts in memory: a restart forgets, and each engine counts for itself.
 	MaxRefusals int
 

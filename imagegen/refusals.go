@@ -6,9 +6,10 @@ import (
 	"time"
 )
 
-// refusals bound how many of a user's generations a provider's policy may refuse: each costs nothing, is
-// kept, and calls the upstream. A user has so many in an hour; time gives them back one by one, and so
-// does each generation that succeeds. An upstream's outage is nobody's fault and does not count.
+// refusals bound how many of a user's generations a provider may refuse, by its policy or since it cannot
+// take such a request: each costs nothing, is kept, and calls the upstream. A user has so many in an hour;
+// time gives them back one by one, and so does each generation that succeeds. An upstream's outage is
+// nobody's fault and does not count.
 type refusals struct {
 	most  float64
 	mu    sync.Mutex
@@ -38,7 +39,7 @@ func (r *refusals) check(u UserID, now time.Time) error {
 	}
 	wait := time.Duration(over / r.most * float64(time.Hour))
 	return &Error{Code: CodeRateLimited, RetryAfter: wait,
-		Message: fmt.Sprintf("the provider's policy refused too many of your requests; change what you ask for, and try again in %v", max(wait.Round(time.Second), time.Second))}
+		Message: fmt.Sprintf("the provider refused too many of your requests; change what you ask for, and try again in %v", max(wait.Round(time.Second), time.Second))}
 }
 
 // note counts what became of a generation.
@@ -47,7 +48,7 @@ func (r *refusals) note(g Record, now time.Time) {
 	switch {
 	case g.Published > 0:
 		change = -1
-	case g.Failure != nil && g.Failure.Class == ClassRefused:
+	case g.Failure != nil && g.Failure.Class.asked():
 		change = 1
 	}
 	r.mu.Lock()

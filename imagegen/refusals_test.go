@@ -10,8 +10,9 @@ import (
 )
 
 var (
-	refusedOf = func(u UserID) Record {
-		return Record{Intent: Intent{User: u}, Progress: Progress{Failure: &Failure{Class: ClassRefused}}}
+	refusedOf = func(u UserID) Record { return failedOf(u, ClassRefused) }
+	failedOf  = func(u UserID, c Class) Record {
+		return Record{Intent: Intent{User: u}, Progress: Progress{Failure: &Failure{Class: c}}}
 	}
 	succeededOf = func(u UserID) Record { return Record{Intent: Intent{User: u}, Progress: Progress{Published: 1}} }
 )
@@ -33,11 +34,11 @@ func TestRefusalsCount(t *testing.T) {
 		r.note(refusedOf("a"), now)
 		is.Equal(wait("a"), time.Duration(0))
 	}
-	for _, class := range []Class{ClassUnknown, ClassInvalid, ClassRateLimited, ClassUnavailable, ClassUnusable} {
-		r.note(Record{Intent: Intent{User: "a"}, Progress: Progress{Failure: &Failure{Class: class}}}, now)
+	for _, class := range []Class{ClassUnknown, ClassRateLimited, ClassUnavailable, ClassUnusable} {
+		r.note(failedOf("a", class), now)
 	}
 	is.Equal(wait("a"), time.Duration(0))
-	r.note(refusedOf("a"), now)
+	r.note(failedOf("a", ClassInvalid), now)
 	is.Equal(wait("a"), 15*time.Minute)
 	is.Equal(wait("b"), time.Duration(0))
 	r.note(succeededOf("a"), now)

@@ -37,7 +37,7 @@ func (l *line) list(path string) {
 func TestLongPage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const generations, readers, most = 60, 20, 2 << 20
-		l := connect(t)
+		l := connect(t, func(c *imagegen.Config) { c.MaxRefusals = -1 })
 		l.longPrompts(generations)
 		l.list(page)
 		status, body := l.hear()

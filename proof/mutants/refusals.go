@@ -243,8 +243,15 @@ var ofRefusals = []mutant{
 	{
 		name: "outage-counts-as-refusal", breaks: "an upstream's outage limits nobody",
 		file:    "imagegen/refusals.go",
-		old:     `g.Failure.Class == ClassRefused`,
-		new:     `g.Failure.Class >= ClassRefused`,
-		catcher: catcher{pkg: core, run: "TestRefusedPromptsAreBounded"},
+		old:     `g.Failure.Class.asked()`,
+		new:     `g.Failure.Class >= ClassInvalid`,
+		catcher: catcher{pkg: core, run: "TestRefusedPromptsAreBounded|TestRefusalsCount"},
+	},
+	{
+		name: "invalid-requests-without-end", breaks: "what an upstream cannot take is bounded, as what its policy refuses",
+		file:    "imagegen/provider.go",
+		old:     `return c == ClassInvalid || c == ClassRefused }`,
+		new:     `return c == ClassRefused }`,
+		catcher: catcher{pkg: core, run: "TestRefusalsCount"},
 	},
 }

@@ -77,6 +77,7 @@ func TestEverySourceReadsEverySetting(t *testing.T) {
 		s.DataDir, s.Dev, s.Addr, s.BaseURL = "/srv/images", true, ":80", "https://images.example.com"
 		s.CORSOrigins, s.Models, s.Policy = []string{"https://a.example", "https://b.example"}, "m.yaml", "quality-first"
 		s.Concurrency, s.MaxQueued, s.SlotWait, s.AttemptTimeout = 4, 50, 5*time.Second, time.Minute
+		s.FairShares, s.MaxRefusals = false, 7
 		s.Retain, s.KeepFailed, s.TrailRetain, s.JoinWindow = 720*time.Hour, 48*time.Hour, 480*time.Hour, 5*time.Minute
 		s.DrainTimeout, s.LogFormat = time.Minute, "json"
 		s.Console, s.OperatorName, s.OperatorPasswordFile = false, "olivia", "password"
@@ -87,7 +88,7 @@ func TestEverySourceReadsEverySetting(t *testing.T) {
 	values := map[string]string{
 		"data-dir": "/srv/images", "dev": "true", "addr": ":80", "base-url": "https://images.example.com/",
 		"cors-origin": "https://a.example,https://b.example", "models": "m.yaml", "policy": "quality-first",
-		"concurrency": "4", "max-queued": "50", "slot-wait": "5s", "attempt-timeout": "1m", "retain": "720h", "keep-failed-prompts": "48h", "trail-retain": "480h", "join-window": "5m",
+		"concurrency": "4", "max-queued": "50", "fair-shares": "false", "max-refusals": "7", "slot-wait": "5s", "attempt-timeout": "1m", "retain": "720h", "keep-failed-prompts": "48h", "trail-retain": "480h", "join-window": "5m",
 		"console": "false", "operator-name": "olivia", "operator-password-file": "password",
 		"drain-timeout": "1m", "log-format": "json", "url": "http://localhost:1", "api-key": "k", "model": "m",
 		"output": "fox.png", "n": "3", "size": "64x64", "quality": "high", "async": "true", "no-wait": "true",

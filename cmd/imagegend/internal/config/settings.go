@@ -36,6 +36,8 @@ type Server struct {
 	Policy         string
 	Concurrency    int
 	MaxQueued      int
+	FairShares     bool
+	MaxRefusals    int // 0: any number
 	SlotWait       time.Duration
 	AttemptTimeout time.Duration
 	Retain         time.Duration // 0: for ever
@@ -93,6 +95,8 @@ func (s *Settings) ServeFlags(fs *pflag.FlagSet) {
 		fs.Var(newChoice(&s.Policy, "size-first", "quality-first"), "policy", "what decides ratio and tier: size-first or quality-first")
 		fs.Var(newCount(&s.Concurrency, 16), "concurrency", "generations under way at once")
 		fs.Var(newCount(&s.MaxQueued, 10_000), "max-queued", "asynchronous generations that may wait; beyond it 503")
+		fs.BoolVar(&s.FairShares, "fair-shares", true, "keep half of the queue and one slot in eight from any one user of several")
+		fs.Var(newCountFrom(0, &s.MaxRefusals, 30), "max-refusals", "generations of a user that providers may refuse in an hour, beyond as many as succeed; then 429; 0: any number")
 		fs.Var(newDuration(&s.SlotWait, 30*time.Second, positive), "slot-wait", "longest wait of a synchronous call for its turn; then 503")
 		fs.Var(newDuration(&s.AttemptTimeout, 800*time.Second, positive), "attempt-timeout", "longest time of a synchronous call, and of each asynchronous attempt")
 		fs.Var(newPeriod(&s.JoinWindow, 10*time.Minute, anyDuration), "join-window", "how long an answer that nobody received is kept for a client that repeats its call, or never")

@@ -149,21 +149,26 @@ func shortDuration(d time.Duration) string {
 	return s
 }
 
-// count is a whole number from 1.
-type count struct{ value *int }
+// count is a whole number from least on.
+type count struct {
+	value *int
+	least int
+}
 
 // Count is the value of a flag: a whole number from 1.
-func Count(p *int) pflag.Value { return &count{p} }
+func Count(p *int) pflag.Value { return &count{p, 1} }
 
-func newCount(p *int, otherwise int) *count {
+func newCount(p *int, otherwise int) *count { return newCountFrom(1, p, otherwise) }
+
+func newCountFrom(least int, p *int, otherwise int) *count {
 	*p = otherwise
-	return &count{p}
+	return &count{p, least}
 }
 
 func (c *count) Set(s string) error {
 	n, err := strconv.Atoi(s)
-	if err != nil || n < 1 {
-		return errors.New("write a whole number from 1")
+	if err != nil || n < c.least {
+		return fmt.Errorf("write a whole number from %d", c.least)
 	}
 	*c.value = n
 	return nil

@@ -43,7 +43,8 @@ func openNode(dir string, models []imagegen.Model, s config.Server, log *slog.Lo
 		Concurrency:    s.Concurrency,
 		MaxQueued:      s.MaxQueued,
 		SlotWait:       s.SlotWait,
-		FairShares:     true,
+		FairShares:     s.FairShares,
+		MaxRefusals:    orNever(s.MaxRefusals),
 		AttemptTimeout: s.AttemptTimeout,
 		Retain:         s.Retain,
 		TrailRetain:    s.TrailRetain,
@@ -77,10 +78,10 @@ func (n *node) openAccount(ctx context.Context) (imagegen.User, error) {
 	return u, err
 }
 
-// orNever is a duration as the engine wants it, to which 0 means the default.
-func orNever(d time.Duration) time.Duration {
-	if d == 0 {
+// orNever is a setting as the engine wants it, to which 0 means the default.
+func orNever[T int | time.Duration](v T) T {
+	if v == 0 {
 		return -1
 	}
-	return d
+	return v
 }
