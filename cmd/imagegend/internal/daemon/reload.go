@@ -44,7 +44,7 @@ func (d *daemon) reloaded(ctx context.Context, models []imagegen.Model) {
 	if len(news) == 0 {
 		news = []string{"nothing that callers see"}
 	}
-	d.log.Info("the models were reloaded", "changed", news, "models", d.modelLines())
+	d.log.Info("the models were reloaded", "changed", strings.Join(news, "; "), "models", strings.Join(d.modelLines(), "; "))
 	for _, w := range d.warnings() {
 		if !slices.Contains(warned, w) {
 			d.log.Warn(w)
