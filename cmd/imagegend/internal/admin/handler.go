@@ -25,6 +25,7 @@ const (
 	revoke          = "revoke"
 	lots            = "lots"
 	history         = "history"
+	generations     = "generations"
 	generation      = "generation"
 	eraseGeneration = "erase-generation"
 	disputes        = "disputes"
@@ -68,6 +69,7 @@ func newHandler(s Service) http.Handler {
 	handle(mux, revoke, s.Revoke)
 	handle(mux, lots, s.Lots)
 	handle(mux, history, s.History)
+	handle(mux, generations, s.Generations)
 	handle(mux, generation, s.Generation)
 	handle(mux, eraseGeneration, func(ctx context.Context, id string) (none, error) { return none{}, s.EraseGeneration(ctx, id) })
 	handle(mux, disputes, func(ctx context.Context, _ none) ([]Dispute, error) { return s.Disputes(ctx) })

@@ -132,6 +132,11 @@ func (r *remote) History(ctx context.Context, p HistoryPage) ([]Entry, error) {
 	return call[[]Entry](ctx, r, history, p)
 }
 
+// Generations implements Service.
+func (r *remote) Generations(ctx context.Context, q GenerationQuery) ([]GenerationLine, error) {
+	return call[[]GenerationLine](ctx, r, generations, q)
+}
+
 // Generation implements Service.
 func (r *remote) Generation(ctx context.Context, id string) (Generation, error) {
 	return call[Generation](ctx, r, generation, id)

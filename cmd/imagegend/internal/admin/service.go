@@ -29,6 +29,8 @@ type Service interface {
 	Lots(ctx context.Context, user string) ([]Lot, error)
 	History(ctx context.Context, p HistoryPage) ([]Entry, error)
 
+	// Generations lists the newest first.
+	Generations(ctx context.Context, q GenerationQuery) ([]GenerationLine, error)
 	Generation(ctx context.Context, id string) (Generation, error)
 	EraseGeneration(ctx context.Context, id string) error
 

@@ -96,10 +96,10 @@ func TestUsers(t *testing.T) {
 		is.NoErr(err)
 		is.Equal(bob.AccountType, "FREE")
 
-		bob, err = s.SetAccountType(ctx, admin.AccountType{User: "bob", Type: "TEAM_9"})
+		bob, err = s.SetAccountType(ctx, admin.AccountType{User: "bob", Type: "team_9"})
 		is.NoErr(err)
 		is.Equal(bob.AccountType, "TEAM_9")
-		_, err = s.SetAccountType(ctx, admin.AccountType{User: "bob", Type: "team"})
+		_, err = s.SetAccountType(ctx, admin.AccountType{User: "bob", Type: "te am"})
 		refused(t, err, "account type")
 		_, err = s.SetAccountType(ctx, admin.AccountType{User: "carol", Type: "PRO"})
 		refused(t, err, `no user "carol"`, "user list")

@@ -20,7 +20,7 @@ import (
 )
 
 // reads are the methods that change nothing and show nobody's prompts.
-var reads = []string{"Disputes", "Users", "Keys", "Lots", "History", "Trail", "Clock", "Readiness"}
+var reads = []string{"Disputes", "Users", "Keys", "Generations", "Lots", "History", "Trail", "Clock", "Readiness"}
 
 // operation is a call of a method that an operator is to answer for, and the acts that it leaves.
 type operation struct {

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -132,3 +133,25 @@ func (i *instant) String() string {
 }
 
 func (i *instant) Type() string { return "time" }
+
+// status is how far a generation is, on the command line.
+type status struct{ value *imagegen.Status }
+
+func (s *status) Set(text string) error {
+	if !slices.Contains(imagegen.Statuses(), imagegen.Status(text)) {
+		return fmt.Errorf("choose from %s", strings.Join(s.Words(), ", "))
+	}
+	*s.value = imagegen.Status(text)
+	return nil
+}
+
+// Words are what can be chosen, for completion.
+func (s *status) Words() (words []string) {
+	for _, status := range imagegen.Statuses() {
+		words = append(words, string(status))
+	}
+	return words
+}
+
+func (s *status) String() string { return string(*s.value) }
+func (s *status) Type() string   { return "word" }

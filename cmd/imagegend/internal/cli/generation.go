@@ -10,8 +10,8 @@ import (
 )
 
 func (a *app) generation() *cobra.Command {
-	c := &cobra.Command{Use: "generation", Short: "show and delete generations, resolve disputes about their charge"}
-	c.AddCommand(a.generationShow(), a.generationDelete(), a.generationDisputes(), a.generationResolve())
+	c := &cobra.Command{Use: "generation", Short: "list, show and delete generations, resolve disputes about their charge"}
+	c.AddCommand(a.generationList(), a.generationShow(), a.generationDelete(), a.generationDisputes(), a.generationResolve())
 	return parent(c)
 }
 

@@ -62,6 +62,7 @@ func (a *app) root() *cobra.Command {
 	add(root, groupData, a.generation(), a.trail(), a.audit(), a.backup(), a.restore(), a.clock())
 	add(root, "", a.config(), a.version())
 	strictDefaults(root)
+	a.complete(root)
 	return parent(root)
 }
 

@@ -35,6 +35,9 @@ func (c *choice) Set(s string) error {
 	return nil
 }
 
+// Words are what can be chosen, for completion.
+func (c *choice) Words() []string { return c.words }
+
 func (c *choice) String() string { return *c.value }
 func (c *choice) Type() string   { return "word" }
 

@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/catalog"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// complete has shells complete the values of flags and arguments, of a command and of those below it.
+func (a *app) complete(c *cobra.Command) {
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if values := a.values(f); values != nil {
+			if err := c.RegisterFlagCompletionFunc(f.Name, values); err != nil {
+				panic(err) // it was registered before
+			}
+		}
+	})
+	switch c.CommandPath() {
+	case "imagegend user set", "imagegend user disable", "imagegend user invite":
+		c.ValidArgsFunction = a.userNames
+	}
+	for _, sub := range c.Commands() {
+		a.complete(sub)
+	}
+}
+
+// values completes a flag; nil: the shell offers files.
+func (a *app) values(f *pflag.Flag) cobra.CompletionFunc {
+	if choice, ok := f.Value.(interface{ Words() []string }); ok {
+		return cobra.FixedCompletions(choice.Words(), cobra.ShellCompDirectiveNoFileComp)
+	}
+	switch f.Name {
+	case "user":
+		return a.userNames
+	case "quality":
+		var words []string
+		for _, q := range imagegen.Qualities() {
+			words = append(words, string(q))
+		}
+		return cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
+	case "models":
+		return cobra.FixedCompletions([]string{catalog.Fake}, cobra.ShellCompDirectiveDefault)
+	}
+	return nil
+}
+
+// userNames completes the name of a user. Where none can be read, it offers none: a shell shows no error.
+func (a *app) userNames(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	if _, err := config.Load(c.Flags(), a.getenv); err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	s, err := admin.Open(c.Context(), a.settings.DataDir)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	defer s.Close()
+	users, _ := s.Users(c.Context())
+	var names []string
+	for _, u := range users {
+		names = append(names, u.Name)
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+func (a *app) generationList() *cobra.Command {
+	q := admin.GenerationQuery{Limit: imagegen.DefaultPageSize}
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "list the newest generations",
+		Long:  "Lists the newest generations, of one user or of all, without their prompts: generation show tells one.",
+		Example: "  imagegend generation list --status failed\n" +
+			"  imagegend generation list --user alice --limit 100",
+		Args: exactly(),
+	}
+	c.Flags().StringVar(&q.User, "user", "", "only those of this `name`")
+	c.Flags().Var(&status{&q.Status}, "status", "only those that are queued, processing, succeeded or failed")
+	c.Flags().Var(config.Count(&q.Limit), "limit", "how many to list")
+	asJSON := jsonFlag(c, "one JSON array")
+	a.settings.DataDirFlag(c.Flags())
+	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
+		lines, err := s.Generations(cmd.Context(), q)
+		if err != nil {
+			return err
+		}
+		return list(a, *asJSON, lines, []string{"ID", "USER", "STATUS", "MODEL", "IMAGES", "CREDITS", "CREATED", "COMPLETED"}, func(g admin.GenerationLine) []any {
+			return []any{g.ID, g.User, g.Status, g.Model, fmt.Sprintf("%d of %d", g.Images, g.N),
+				fmt.Sprintf("%d of %d", g.Credits, g.CreditsRequested), when(g.CreatedAt), when(g.CompletedAt)}
+		})
+	})
+	return c
+}
