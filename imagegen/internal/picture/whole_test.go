@@ -34,8 +34,8 @@ func noise(w, h int) image.Image {
 
 func samples() []sample {
 	var small, large, photo bytes.Buffer
-	for _, err := range []error{png.Encode(&small, image.NewGray(image.Rect(0, 0, 1, 1))), png.Encode(&large, noise(70, 50)),
-		jpeg.Encode(&photo, noise(70, 50), nil)} {
+	for _, err := range []error{png.Encode(&small, image.NewGray(image.Rect(0, 0, 1, 1))), png.Encode(&large, noise(24, 18)),
+		jpeg.Encode(&photo, noise(24, 18), nil)} {
 		if err != nil {
 			panic(err)
 		}
