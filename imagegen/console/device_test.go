@@ -134,7 +134,7 @@ func TestTheUserIsToldOfAReset(t *testing.T) {
 
 	s.clock.Advance(time.Hour)
 	thief := s.visitor()
-	a = thief.post(s.invite(u, imagegen.RoleUser), "password", "what the operator chose", "again", "what the operator chose")
+	thief.post(s.invite(u, imagegen.RoleUser), "password", "what the operator chose", "again", "what the operator chose")
 	s.is.True(thief.get("account").has("The one before was set on " + at.Format("2 January 2006, 15:04 UTC")))
 	a = v.post("signin", "name", "alice", "password", "what the operator chose", "next", "/console/account")
 	s.is.True(v.follow(a).has(first + s.clock.Now().Format("2 January 2006, 15:04 UTC")))

@@ -91,8 +91,7 @@ func deeds(s *site, v *visitor) []deed {
 // Whatever an operator does or looks at in the console stands in the trail, with who did it and from where;
 // a route that is new does too, or is known to be none of that kind.
 func TestEveryDeedLeavesItsRow(t *testing.T) {
-	var s *site
-	s = open(t, func(c *console.Config) { c.Operations = console.EngineOperations{Engine: c.Engine} })
+	s := open(t, func(c *console.Config) { c.Operations = console.EngineOperations{Engine: c.Engine} })
 	v := s.operator()
 	known := slices.Clone(seen)
 	for _, d := range deeds(s, v) {

@@ -63,7 +63,7 @@ func (a *answer) image(s upstream.String) (wanted bool, err error) {
 		return true, nil
 	}
 	value := bufio.NewReader(s)
-	begin, err := value.Peek(len("https://"))
+	begin, _ := value.Peek(len("https://"))
 	if len(begin) == 0 {
 		return true, nil // some send "" beside the other way; a broken answer is found broken by the next step
 	}
