@@ -314,3 +314,11 @@ func TestKeyFileThatOthersCanChange(t *testing.T) {
 		}
 	}
 }
+
+// Who names a local server without TLS is told the key that permits it.
+func TestLocalUpstreamNeedsToBePrivate(t *testing.T) {
+	_, err := loadProvider(t, " {type: openai, key_env: KEY, base_url: 'http://127.0.0.1:1'}")
+	if err == nil || !strings.Contains(err.Error(), "private: true") {
+		t.Errorf("%v does not name the key", err)
+	}
+}
