@@ -1,6 +1,7 @@
 package imagegen_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -117,6 +118,31 @@ func TestLedgerThatHangs(t *testing.T) {
 		h.is.True(isCode(err, imagegen.ErrOverloaded))
 		took := time.Since(began)
 		h.is.True(took > 14*time.Second && took < 15*time.Second)
+	})
+}
+
+// silent is a ledger that tells no balance.
+type silent struct{ imagegen.Ledger }
+
+func (silent) Balance(ctx context.Context, _ imagegen.UserID) (imagegen.Balance, error) {
+	<-ctx.Done()
+	return imagegen.Balance{}, ctx.Err()
+}
+
+// A ledger that does not say what an account has holds up no upload for longer than one call may take.
+func TestUploadBesideALedgerThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := start(t, yieldImages(1, nil), func(c *imagegen.Config) {
+			c.LedgerTimeout = 7 * time.Second
+			c.Ledger = silent{c.Ledger}
+		})
+		began := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		u, err := h.engine.As(alice).Stage(ctx, bytes.NewReader(pngOf(1, 1)), "it")
+		h.is.NoErr(err)
+		h.is.Equal(time.Since(began), 7*time.Second)
+		u.Discard()
 	})
 }
 

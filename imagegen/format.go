@@ -122,3 +122,13 @@ func decodeHeader(r io.Reader) (shape, error) {
 	}
 	return shape{f, c.Width, c.Height, perPixel(f, c.ColorModel)}, nil
 }
+
+// decodeWhole decodes an image that is whole, from its beginning to its end.
+func (s shape) decodeWhole(r io.Reader) (image.Image, error) {
+	whole := picture.Whole(r, s.structure)
+	m, err := s.decode(whole)
+	if err == nil {
+		_, err = io.Copy(io.Discard, whole) // a decoder reads no further than the last pixel
+	}
+	return m, err
+}

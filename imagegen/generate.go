@@ -149,6 +149,7 @@ func (c *call) wait(ctx context.Context) (Result, error) {
 		return Result{}, ctx.Err()
 	case end := <-ended:
 		if end.err != nil {
+			e.hangUp(r.ID) // what recovery makes of it is its caller's, who asks again
 			return Result{}, unknownOutcome(r.ID, end.err)
 		}
 		return answer(end.record)

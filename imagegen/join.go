@@ -156,7 +156,9 @@ func (e *Engine) hangUp(id GenerationID) {
 
 func (e *Engine) markUndelivered(r Record) {
 	e.markDelivery(r, Delivery{Undelivered: true})
-	e.open.known(r.ID)
+	if e.open.known(r.ID) {
+		e.markDelivery(r, Delivery{})
+	}
 }
 
 // markDelivery tells the store. A mark that is lost costs the caller another generation, and nothing else.

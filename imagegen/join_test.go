@@ -340,3 +340,45 @@ func TestARevokedKeyJoinsNothing(t *testing.T) {
 		h.is.True(isCode(<-failed, imagegen.ErrInvalidKey))
 	})
 }
+
+// Who was told that the outcome is unknown, and asks again, gets what recovery made of it, and pays once.
+func TestACallOfUnknownOutcomeIsJoined(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := startFaulty(t, yieldImages(1, nil), withTries(1))
+		f.failBefore(first(1, "Settle", errDoubt))
+		h := &joiner{f.harness}
+		_, err := h.call(time.Hour)
+		h.is.True(isCode(err, imagegen.ErrInternal))
+		h.is.True(h.answers().Replayed)
+		h.is.Equal(h.balance(), imagegen.Credits(99))
+		h.is.True(!h.answers(retry).Replayed)
+	})
+}
+
+// slowMarks is a store that takes a second to note that nobody received an answer.
+type slowMarks struct{ imagegen.JointStore }
+
+func (s slowMarks) Update(ctx context.Context, f imagegen.Fence, c imagegen.Change) (imagegen.Record, error) {
+	if d, ok := c.(imagegen.Delivery); ok && d.Undelivered {
+		time.Sleep(time.Second)
+	}
+	return s.JointStore.Update(ctx, f, c)
+}
+
+// An answer that was received is given to nobody else, also if that came before it was noted that the caller
+// before had gone.
+func TestAnAnswerThatIsReceivedWhileTheHangUpIsNoted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &joiner{start(t, fourSeconds(), func(c *imagegen.Config) {
+			c.Images, c.Spool = c.Store.(imagegen.ImageStore), c.Store.(imagegen.Spool)
+			c.Store = slowMarks{c.Store.(imagegen.JointStore)}
+		})}
+		former, err := h.call(time.Hour)
+		h.is.NoErr(err)
+		go h.engine.As(alice).Answered(former.ID, false)
+		synctest.Wait()
+		h.is.True(h.answers().Replayed)
+		time.Sleep(2 * time.Second)
+		h.is.True(!h.answers().Replayed)
+	})
+}

@@ -128,7 +128,7 @@ func (a *attempt) inspect(ctx context.Context, raw received, header shape) (chec
 			release()
 		}
 	}()
-	picture, err := readImage(ctx, raw, header.decode)
+	picture, err := readImage(ctx, raw, header.decodeWhole)
 	if err != nil {
 		return checkedImage{}, err
 	}
@@ -197,7 +197,7 @@ func asReceived(s shape, raw received) checkedImage {
 			return storing(err)
 		}
 		defer f.Close()
-		return put(f)
+		return put(picture.Whole(f, s.structure)) // which it was found to be: what is behind it is cut off
 	}}
 }
 

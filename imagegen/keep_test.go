@@ -13,10 +13,14 @@ import (
 	"image/png"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+
+	"github.com/matryer/is"
+	"golang.org/x/image/webp"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
@@ -235,19 +239,41 @@ func TestAStoreThatStopsEarly(t *testing.T) {
 	})
 }
 
-// Bytes behind the end of an image are cut off.
+// Bytes behind the end of an image are cut off in both modes.
 func TestBytesBehindAnImage(t *testing.T) {
 	whole := noise(64)
-	synctest.Test(t, func(t *testing.T) {
-		h := start(t, yieldBytes(append(bytes.Clone(whole), "and more"...)).verified(imagegen.VerifyStructure))
-		g, err := h.generate(imagegen.GenerateRequest{Size: imagegen.Size{Width: 64, Height: 64}})
-		h.is.NoErr(err)
-		f, err := h.engine.OpenImage(t.Context(), g.Images[0].ID)
-		h.is.NoErr(err)
-		defer f.Close()
-		h.is.Equal(f.Size, int64(len(whole)))
-		h.audit()
-	})
+	for _, v := range imagegen.Verifications() {
+		synctest.Test(t, func(t *testing.T) {
+			h := start(t, yieldBytes(append(bytes.Clone(whole), "and more"...)).verified(v))
+			g, err := h.generate(imagegen.GenerateRequest{Size: imagegen.Size{Width: 64, Height: 64}})
+			h.is.NoErr(err)
+			f, err := h.engine.OpenImage(t.Context(), g.Images[0].ID)
+			h.is.NoErr(err)
+			defer f.Close()
+			h.is.Equal(f.Size, int64(len(whole)))
+			h.audit()
+		})
+	}
+}
+
+// An image whose pixels can all be decoded is not whole if something is missing behind them.
+func TestAnImageThatEndsBehindItsPixels(t *testing.T) {
+	const edge = 64
+	pixels := append([]byte{0x2f}, binary.LittleEndian.AppendUint32(nil, (edge-1)|(edge-1)<<14)...)
+	pixels = append(pixels, 0x88, 0x88, 0x08) // five codes of one symbol each: none takes a bit
+	torn := slices.Concat([]byte("RIFF\x80\x00\x00\x00WEBPVP8L"), binary.LittleEndian.AppendUint32(nil, uint32(len(pixels))), pixels)
+	_, err := webp.Decode(bytes.NewReader(torn))
+	is.New(t).NoErr(err)
+	for _, v := range imagegen.Verifications() {
+		for _, asked := range []int{edge, edge / 2} {
+			synctest.Test(t, func(t *testing.T) {
+				h := start(t, yieldBytes(torn).verified(v))
+				_, err := h.generate(imagegen.GenerateRequest{Size: imagegen.Size{Width: asked, Height: asked}})
+				h.is.True(isCode(err, imagegen.ErrGenerationFailed))
+				h.is.Equal(h.balance(), imagegen.Credits(100))
+			})
+		}
+	}
 }
 
 // A PNG that is cut off at any byte, or whose checksums are wrong, is refunded in both modes.

@@ -124,14 +124,17 @@ func (o *openCalls) toMark(c *openCall) bool {
 	return !c.marked
 }
 
-// known notes that the store was told.
-func (o *openCalls) known(id GenerationID) {
+// known notes that the store was told. received: it is no longer so, for an equal call got the answer meanwhile.
+func (o *openCalls) known(id GenerationID) (received bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if c := o.byID[id]; c != nil {
-		c.marked = true
-		o.toMark(c)
+	c := o.byID[id]
+	if c == nil {
+		return true
 	}
+	c.marked = true
+	o.toMark(c)
+	return false
 }
 
 // received forgets a call whose answer has arrived. unmark is set if the store has to be told.

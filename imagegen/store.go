@@ -64,7 +64,7 @@ type GenerationStore interface {
 	Forgettable(ctx context.Context, by time.Time, n int) ([]Fence, error)
 
 	// Undelivered returns the user's records with that JoinKey whose answer nobody has received
-	// (Progress.Undelivered), oldest first, at most 100.
+	// (Progress.Undelivered), oldest first: the newest 100, if there are more.
 	Undelivered(ctx context.Context, u UserID, joinKey [32]byte) ([]Record, error)
 }
 

@@ -96,7 +96,11 @@ func tooManyUploads(message string) error {
 // tooPoor reports whether a user cannot pay for the cheapest image. What such a user sends is looked at, so
 // that a repeated request is known, but not kept.
 func (e *Engine) tooPoor(ctx context.Context, u UserID) bool {
-	b, err := e.ledger.Balance(ctx, u)
+	var b Balance
+	err := e.askOnce(ctx, func(ctx context.Context) (err error) {
+		b, err = e.ledger.Balance(ctx, u)
+		return err
+	})
 	return err == nil && b.Credits < e.cheapest() // in doubt the charge will tell
 }
 

@@ -74,7 +74,7 @@ func findRows(ctx context.Context, trail imagegen.TrailStore, q imagegen.TrailQu
 		if err != nil {
 			return nil, "", err
 		}
-		if found.Next != 0 {
+		if next = ""; found.Next != 0 {
 			next = strconv.FormatUint(found.Next, 10)
 		}
 		if len(found.Rows) > 0 || found.Next == 0 {

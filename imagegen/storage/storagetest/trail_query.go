@@ -46,6 +46,19 @@ func testTrailQuery(r *trail) {
 	}
 }
 
+// testTrailSince: the clock may have been set back meanwhile.
+func testTrailSince(r *trail) {
+	for _, then := range []time.Duration{3 * time.Hour, -5 * time.Hour, 0} {
+		r.is.NoErr(r.Note(r.t.Context(), imagegen.TrailRow{Act: "a.b"}))
+		r.pass(then)
+	}
+	var got []uint64
+	for _, row := range r.rows(imagegen.TrailQuery{Since: epoch}) {
+		got = append(got, row.Seq)
+	}
+	r.is.Equal(diff([]uint64{2, 1}, got), "")
+}
+
 func testTrailPages(r *trail) {
 	for range 5 {
 		r.is.NoErr(r.Note(r.t.Context(), imagegen.TrailRow{Act: "a.b"}))

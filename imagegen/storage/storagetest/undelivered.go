@@ -37,6 +37,12 @@ func testUndelivered(s *store) {
 	s.update(s.update(second, imagegen.Erase{}), imagegen.Purge{})
 	s.finds(1)
 	s.finds(9)
+
+	var newest []imagegen.GenerationID
+	for n := range 101 { // the oldest, which nobody will ask for any more, hide none of the others
+		newest = append(newest, end(10+n, undelivered, joinedBy(3)).ID)
+	}
+	s.finds(3, newest[1:]...)
 }
 
 // finds checks which of alice's records an equal call finds.

@@ -3,6 +3,7 @@ package tables
 import (
 	"bytes"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -17,13 +18,14 @@ func (t *Tables) Undelivered(ctx context.Context, u imagegen.UserID, joinKey [32
 	return view(ctx, t.db, func(tx kv.Tx) ([]imagegen.Record, error) {
 		var ids []imagegen.GenerationID
 		prefix := undeliveredKey(u, joinKey, "")
-		tx.Ascend(undelivered, prefix, func(key, _ []byte) bool {
+		tx.Descend(undelivered, append(bytes.Clone(prefix), 0xff), func(key, _ []byte) bool {
 			id, ok := bytes.CutPrefix(key, prefix)
 			if ok {
 				ids = append(ids, imagegen.GenerationID(id))
 			}
 			return ok && len(ids) < mostUndelivered
 		})
+		slices.Reverse(ids)
 		return loadAll(tx, undelivered, ids)
 	})
 }
@@ -59,20 +61,19 @@ func (t *Tables) Killed(ctx context.Context) error {
 // for an audit.
 func endedLast(tx kv.Tx) (rows []row) {
 	var newest time.Time
-	var all []row
+	seen := 0
+	early := func(r row) bool { return newest.Sub(r.CompletedAt) > lastMoments }
 	tx.Descend(ended, []byte{0xff}, func(id, _ []byte) bool {
 		if r, err := load(tx, imagegen.GenerationID(id)); err == nil {
-			all = append(all, r)
 			newest = later(newest, r.CompletedAt)
+			if !early(r) { // by what is known yet: thousands of prompts are not held at once
+				rows = append(rows, r)
+			}
 		}
-		return len(all) < mostAtDeath
+		seen++
+		return seen < mostAtDeath
 	})
-	for _, r := range all {
-		if newest.Sub(r.CompletedAt) <= lastMoments {
-			rows = append(rows, r)
-		}
-	}
-	return rows
+	return slices.DeleteFunc(rows, early)
 }
 
 func later(a, b time.Time) time.Time {

@@ -38,7 +38,7 @@ func page(tx kv.Tx, q imagegen.TrailQuery) (p imagegen.TrailPage, err error) {
 			return false
 		}
 		var r imagegen.TrailRow
-		if r, _, err = decode(stored); err != nil || r.Time.Before(q.Since) { // those before it are older still
+		if r, _, err = decode(stored); err != nil {
 			return false
 		}
 		if q.Matches(r) {
