@@ -355,6 +355,22 @@ func TestACallOfUnknownOutcomeIsJoined(t *testing.T) {
 	})
 }
 
+// What was not settled when its process ended had not been answered either.
+func TestACallThatANextProcessSettlesIsJoined(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := startFaulty(t, yieldImages(1, nil), withTries(1))
+		f.failBefore(first(1, "Settle", errDoubt))
+		h := &joiner{f.harness}
+		_, err := h.call(time.Hour)
+		h.is.True(isCode(err, imagegen.ErrInternal))
+		h.is.NoErr(h.engine.Stop(t.Context()))
+		h.restart()
+		time.Sleep(2 * time.Minute)
+		h.is.True(h.answers().Replayed)
+		h.is.Equal(h.balance(), imagegen.Credits(99))
+	})
+}
+
 // slowMarks is a store that takes a second to note that nobody received an answer.
 type slowMarks struct{ imagegen.JointStore }
 

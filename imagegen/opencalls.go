@@ -74,6 +74,12 @@ func (o *openCalls) joinOnly(key [32]byte) GenerationID {
 	return c.record.ID
 }
 
+func (o *openCalls) knows(id GenerationID) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.byID[id] != nil
+}
+
 // abandoned reports whether all callers have hung up.
 func (o *openCalls) abandoned(id GenerationID) bool {
 	o.mu.Lock()

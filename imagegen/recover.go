@@ -57,16 +57,25 @@ func (e *Engine) recoverOne(r Record) error {
 	case StateCharging:
 		return e.recoverCharging(ctx, r)
 	case StateSettling:
-		got, err := e.close(ctx, r)
-		if err == nil {
-			e.concluded(ctx, got)
-			e.removeReferences(got.References)
-		}
-		return err
+		return e.recoverSettling(ctx, r)
 	case StateErasing:
 		return e.purge(ctx, r)
 	}
 	return e.recoverProcessing(ctx, r)
+}
+
+func (e *Engine) recoverSettling(ctx context.Context, r Record) error {
+	former := !e.open.knows(r.ID) // its caller went with a former process
+	got, err := e.close(ctx, r)
+	if err != nil {
+		return err
+	}
+	e.concluded(ctx, got)
+	e.removeReferences(got.References)
+	if former && got.State == StateSucceeded && got.JoinKey != [32]byte{} {
+		e.markDelivery(got, Delivery{Undelivered: true})
+	}
+	return nil
 }
 
 // recoverCharging undoes a charge that may or may not exist. One that the ledger does not let go of, the
