@@ -121,6 +121,38 @@ func TestLedgerThatHangs(t *testing.T) {
 	})
 }
 
+// brittle is a ledger whose first charge panics.
+type brittle struct {
+	imagegen.Ledger
+	charges *atomic.Int64
+}
+
+func (l brittle) Charge(ctx context.Context, c imagegen.Charge) error {
+	if l.charges.Add(1) == 1 {
+		panic("brittle")
+	}
+	return l.Ledger.Charge(ctx, c)
+}
+
+// A server recovers from a panic in a call; the slot of that call is there for the next.
+func TestASlotSurvivesAPanicOfTheLedger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := start(t, yieldImages(1, nil), func(c *imagegen.Config) {
+			c.Concurrency = 1
+			c.Ledger = brittle{c.Ledger, new(atomic.Int64)}
+		})
+		func() {
+			defer func() { h.is.Equal(recover(), "brittle") }()
+			h.generate(imagegen.GenerateRequest{})
+		}()
+		_, err := h.generate(imagegen.GenerateRequest{})
+		h.is.NoErr(err)
+		time.Sleep(10 * time.Minute)
+		h.is.Equal(h.balance(), imagegen.Credits(99)) // recovery has voided the other
+		h.audit()
+	})
+}
+
 // silent is a ledger that tells no balance.
 type silent struct{ imagegen.Ledger }
 

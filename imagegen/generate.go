@@ -27,7 +27,9 @@ func (s *Session) Generate(ctx context.Context, q GenerateRequest) (Result, erro
 	r.KeyID, r.CreatedAt = s.key, e.now()
 	r.ID = GenerationID(e.ids.next(generationPrefix, r.CreatedAt))
 	r.Fingerprint = r.fingerprint()
-	r.JoinKey = r.joinKey(q.Joining)
+	if e.cfg.JoinWindow >= 0 {
+		r.JoinKey = r.joinKey(q.Joining)
+	}
 	c := &call{engine: e, session: s, request: q, record: r, offer: m}
 	defer c.discard()
 	return c.run(ctx)
@@ -126,11 +128,8 @@ func (c *call) wait(ctx context.Context) (Result, error) {
 		return Result{}, err
 	}
 	c.record.Attempt = 1
-	e.leases.hold(c.record.Fence(), func(error) {}) // from before it begins: see Engine.abandoned
-	r, err := c.accept(ctx)
+	r, err := c.acceptWithSlot(ctx)
 	if err != nil {
-		e.leases.drop(c.record.Fence())
-		e.slots.release(c.record.User)
 		return c.refused(ctx, err)
 	}
 	type end struct {
@@ -154,6 +153,22 @@ func (c *call) wait(ctx context.Context) (Result, error) {
 		}
 		return answer(end.record)
 	}
+}
+
+// acceptWithSlot is accept of synchronous work. The slot is free again unless it is accepted, also when the
+// ledger panics.
+func (c *call) acceptWithSlot(ctx context.Context) (r Record, err error) {
+	e, accepted := c.engine, false
+	e.leases.hold(c.record.Fence(), func(error) {}) // from before it begins: see Engine.abandoned
+	defer func() {
+		if !accepted {
+			e.leases.drop(c.record.Fence())
+			e.slots.release(c.record.User)
+		}
+	}()
+	r, err = c.accept(ctx)
+	accepted = err == nil
+	return r, err
 }
 
 // slot waits for a slot. Who still waits when a drain begins is told so, before any charge.

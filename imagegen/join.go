@@ -40,7 +40,7 @@ func (r Record) joinKey(j *Joining) [32]byte {
 // join answers a call that is equal to one whose caller hung up, if there is one.
 func (c *call) join(ctx context.Context) (Result, bool, error) {
 	e := c.engine
-	if c.record.JoinKey == ([32]byte{}) || e.cfg.JoinWindow < 0 {
+	if c.record.JoinKey == ([32]byte{}) {
 		return Result{}, false, nil
 	}
 	id, err := c.joined(ctx)

@@ -309,7 +309,11 @@ func TestJoiningIsOffWithoutAWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &joiner{start(t, fourSeconds(), func(c *imagegen.Config) { c.JoinWindow = -1 })}
 		h.hangsUp()
-		h.is.True(!h.answers().Replayed)
+		former := h.answers()
+		h.is.True(!former.Replayed)
+		r, err := h.engine.Record(t.Context(), former.ID)
+		h.is.NoErr(err)
+		h.is.Equal(r.JoinKey, [32]byte{}) // nothing is noted of it
 	})
 }
 

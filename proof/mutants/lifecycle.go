@@ -23,16 +23,12 @@ var ofLifecycle = []mutant{
 	{
 		name: "provider-before-charge", breaks: "no provider is called before the charge is durable",
 		file: "imagegen/generate.go",
-		old: `	r, err := c.accept(ctx)
-	if err != nil {
-		e.leases.drop(c.record.Fence())
+		old: `	r, err := c.acceptWithSlot(ctx)
 `,
 		new: `	for range c.offer.Provider.Generate(ctx, e.providerRequest(c.record, c.offer)) {
 		break
 	}
-	r, err := c.accept(ctx)
-	if err != nil {
-		e.leases.drop(c.record.Fence())
+	r, err := c.acceptWithSlot(ctx)
 `,
 		catcher: catcher{pkg: core, run: "TestTheChargeComesFirst"},
 	},
