@@ -33,12 +33,11 @@ func (db *DB) noteRunning() (killed bool, err error) {
 }
 
 // noteStopped ends that. After a fault nobody knows what was written down.
-func (db *DB) noteStopped() error {
+func (db *DB) noteStopped() {
 	if db.Err() != nil {
-		return nil
+		return
 	}
-	if err := db.root.Remove(runningName); !errors.Is(err, fs.ErrNotExist) {
-		return err
+	if err := db.root.Remove(runningName); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		db.log.Warn("the next start will take this process for one that was killed", "error", err)
 	}
-	return nil
 }

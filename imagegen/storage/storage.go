@@ -199,7 +199,8 @@ func (db *DB) Close() (err error) {
 		db.background.Wait()
 		err = errors.Join(db.writeLast(context.Background()), db.file.stop())
 		if db.root != nil {
-			err = errors.Join(err, db.noteStopped(), db.root.Close())
+			db.noteStopped()
+			err = errors.Join(err, db.root.Close())
 		}
 	})
 	if err != nil {

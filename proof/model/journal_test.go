@@ -65,6 +65,12 @@ const (
 	rememberEvery = time.Hour
 )
 
+// closed writes down that a doubt has begun or ended, and what time it is.
+func (b *books) closed() {
+	b.look(time.Now())
+	b.note()
+}
+
 // opened begins the upkeep, and forgets what was not written down.
 func (b *books) opened() {
 	now := time.Now()

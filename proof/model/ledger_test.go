@@ -135,6 +135,7 @@ func (w *teller) jump(t *rapid.T) {
 }
 
 func (w *teller) reopen(t *rapid.T) {
+	w.books.closed()
 	w.close(t)
 	w.open(t)
 	w.books.opened()

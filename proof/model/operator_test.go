@@ -90,6 +90,7 @@ func (w *service) restart(t *rapid.T) {
 
 func (w *service) start(t *rapid.T) {
 	if w.durable() && w.process != nil {
+		w.books.closed()
 		w.house.close(t)
 		by := w.books.clock.delaysBy(time.Now())
 		w.house.open(t)

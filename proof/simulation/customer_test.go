@@ -159,6 +159,7 @@ func (c *customer) useKeyOtherwise(used *order) {
 	if c.hasKey(used) {
 		o := c.newOrder()
 		o.request.IdempotencyKey = used.request.IdempotencyKey
+		o.share(used)
 		c.ask(o)
 	}
 }

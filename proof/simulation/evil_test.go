@@ -3,6 +3,7 @@ package simulation_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"runtime"
 	"testing"
@@ -29,11 +30,13 @@ func TestEvils(t *testing.T) {
 	var f figures.Figures
 	for name, e := range evils {
 		for _, async := range []bool{false, true} {
-			mode := map[bool]string{false: "synchronous", true: "asynchronous"}[async]
-			t.Run(name+"/"+mode, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) { newTrial(t, e).run(async) })
-			})
-			f.Add("calls", 1)
+			for _, v := range imagegen.Verifications() {
+				mode := map[bool]string{false: "synchronous", true: "asynchronous"}[async]
+				t.Run(fmt.Sprintf("%s/%s/%s", name, mode, v), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) { newTrial(t, e.verified(v), v).run(async) })
+				})
+				f.Add("calls", 1)
+			}
 		}
 	}
 	f.Add("evils", len(evils))
@@ -50,7 +53,7 @@ type trial struct {
 	engine *imagegen.Engine
 }
 
-func newTrial(t *testing.T, e evil) *trial {
+func newTrial(t *testing.T, e evil, v imagegen.Verification) *trial {
 	is := is.New(t)
 	db := memory.New(nil)
 	r := &trial{T: t, is: is, evil: e, db: db, shelf: newShelf(db)}
@@ -66,7 +69,7 @@ func newTrial(t *testing.T, e evil) *trial {
 	var err error
 	r.engine, err = imagegen.New(imagegen.Config{Store: db, Ledger: db, Images: r.shelf, Spool: r.shelf, Concurrency: 1,
 		AttemptTimeout: limit, Grace: grace,
-		Models: []imagegen.Model{{ID: "m", Provider: provider, Credits: map[imagegen.Tier]imagegen.Credits{"1K": price}}}})
+		Models: []imagegen.Model{{ID: "m", Provider: provider, Verify: v, Credits: map[imagegen.Tier]imagegen.Credits{"1K": price}}}})
 	is.NoErr(err)
 	is.NoErr(r.engine.Start(t.Context()))
 	t.Cleanup(func() { // of a trial that failed; the others have stopped

@@ -77,6 +77,9 @@ type slow struct {
 	pause time.Duration
 }
 
+// beginning is how much of an image says what it is, and begins its pixels.
+const beginning = 60
+
 // slowly brings the first twenty bytes so.
 func slowly(b []byte, pause time.Duration) io.Reader {
 	return io.MultiReader(slow{bytes.NewReader(b[:20]), pause}, bytes.NewReader(b[20:]))
@@ -108,6 +111,23 @@ type evil struct {
 	takes  time.Duration // until the caller is told
 	frees  time.Duration // until the slot is free, if that is later
 	lavish bool          // takes the machine's time, not the virtual one
+
+	// undecoded is how that differs where the structure of an image is looked at and not its pixels; nil: not at all.
+	undecoded *outcome
+}
+
+// outcome is what comes of a misdeed.
+type outcome struct {
+	images int
+	takes  time.Duration
+}
+
+// verified is the misdeed as it ends under a verification.
+func (e evil) verified(v imagegen.Verification) evil {
+	if v == imagegen.VerifyStructure && e.undecoded != nil {
+		e.images, e.takes = e.undecoded.images, e.undecoded.takes
+	}
+	return e
 }
 
 const (
@@ -118,19 +138,21 @@ const (
 
 // evils are the misdeeds, by what they are.
 var evils = map[string]evil{
-	"hangs for ever":                     {do: func(call) { time.Sleep(stuck) }, takes: limit + grace, frees: stuck},
-	"hangs until its context ends":       {do: func(c call) { <-c.Done() }, takes: limit},
-	"hangs for ever behind an image":     {do: func(c call) { c.good(1); time.Sleep(stuck) }, images: 1, takes: limit + grace, frees: stuck},
-	"yields when its context has ended":  {do: func(c call) { time.Sleep(limit + grace/2); c.good(c.N) }, takes: limit + grace/2},
-	"yields when nobody waits any more":  {do: func(c call) { time.Sleep(limit + 2*grace); c.good(c.N) }, takes: limit + grace, frees: limit + 2*grace},
-	"a byte a second":                    {do: func(c call) { c.each(func() io.Reader { return slowly(c.image(), time.Second) }) }, images: 3, takes: 63 * time.Second},
-	"a byte a minute":                    {do: func(c call) { c.each(func() io.Reader { return slowly(c.image(), time.Minute) }) }, takes: limit + grace, frees: 14 * time.Minute},
-	"a byte in three seconds, for ever":  {do: func(c call) { c.send(slow{zeros{}, 3 * time.Second}) }, takes: limit + time.Second},
+	"hangs for ever":                    {do: func(call) { time.Sleep(stuck) }, takes: limit + grace, frees: stuck},
+	"hangs until its context ends":      {do: func(c call) { <-c.Done() }, takes: limit},
+	"hangs for ever behind an image":    {do: func(c call) { c.good(1); time.Sleep(stuck) }, images: 1, takes: limit + grace, frees: stuck},
+	"yields when its context has ended": {do: func(c call) { time.Sleep(limit + grace/2); c.good(c.N) }, takes: limit + grace/2},
+	"yields when nobody waits any more": {do: func(c call) { time.Sleep(limit + 2*grace); c.good(c.N) }, takes: limit + grace, frees: limit + 2*grace},
+	"a byte a second":                   {do: func(c call) { c.each(func() io.Reader { return slowly(c.image(), time.Second) }) }, images: 3, takes: 63 * time.Second},
+	"a byte a minute":                   {do: func(c call) { c.each(func() io.Reader { return slowly(c.image(), time.Minute) }) }, takes: limit + grace, frees: 14 * time.Minute},
+	"a byte in three seconds, for ever": {do: func(c call) {
+		c.send(io.MultiReader(bytes.NewReader(c.image()[:beginning]), slow{zeros{}, 3 * time.Second}))
+	}, takes: limit + time.Second, undecoded: &outcome{takes: 81 * time.Second}}, // then a checksum is found wrong
 	"says nothing, without end":          {do: func(c call) { c.send(silent{}); c.good(2) }, images: 2},
 	"panics":                             {do: func(call) { panic("hell") }},
 	"panics between images":              {do: func(c call) { c.good(1); panic("hell") }, images: 1},
 	"panics behind the last image":       {do: func(c call) { c.good(c.N); panic("hell") }, images: 3},
-	"panics while it is read":            {do: func(c call) { c.good(1); c.send(explosive{}); c.good(2) }, images: 1},
+	"panics while it is read":            {do: func(c call) { c.good(1); c.send(explosive{}); c.good(2) }, images: 3},
 	"ends its goroutine":                 {do: func(call) { runtime.Goexit() }},
 	"ends its goroutine between images":  {do: func(c call) { c.good(1); runtime.Goexit() }, images: 1},
 	"ends its goroutine behind the last": {do: func(c call) { c.good(c.N); runtime.Goexit() }, images: 3},
@@ -167,8 +189,8 @@ var evils = map[string]evil{
 
 	"declares 100,000 x 100,000":   {do: func(c call) { c.bytes(declaring(c.image(), 100_000, 100_000)) }},
 	"a gigabyte":                   {do: func(c call) { c.send(io.LimitReader(zeros{}, 1<<30)); c.good(2) }, images: 2, lavish: true},
-	"never ends":                   {do: func(c call) { c.send(io.MultiReader(bytes.NewReader(c.image()), zeros{})); c.good(2) }, images: 2, lavish: true},
-	"pixels that inflate":          {do: func(c call) { c.bytes(bomb(c.Size)) }, lavish: true},
+	"never ends":                   {do: func(c call) { c.send(io.MultiReader(bytes.NewReader(c.image()), zeros{})); c.good(2) }, images: 2, lavish: true, undecoded: &outcome{images: 3}},
+	"pixels that inflate":          {do: func(c call) { c.bytes(bomb(c.Size)) }, lavish: true, undecoded: &outcome{images: 3}},
 	"a profile that inflates":      {do: func(c call) { c.bytes(withChunk(c.image(), "iCCP", append([]byte("x\x00\x00"), deflated()...))) }, images: 3, lavish: true},
 	"a chunk that is not there":    {do: func(c call) { c.bytes(append(c.image()[:headerSize], 0xff, 0xff, 0xff, 0xff, 'I', 'D', 'A', 'T')) }},
 	"more behind the last of them": {do: func(c call) { c.bytes(append(c.image(), fmt.Sprint(time.Now())...)) }, images: 3},

@@ -20,6 +20,17 @@ type order struct {
 	final  *imagegen.Generation // told
 	doubt  bool                 // an answer did not come, or said that it does not know
 	erase  erasure
+
+	shared bool // its idempotency key is another order's too, which may be erased
+}
+
+// share notes that two orders have the same idempotency key.
+func (o *order) share(other *order) {
+	for _, one := range []*order{o, other} {
+		one.mu.Lock()
+		one.shared = true
+		one.mu.Unlock()
+	}
 }
 
 // moment orders what is heard; 0 is never.

@@ -170,7 +170,7 @@ func (t *witness) hearError(o *order, began moment, err error) (again bool) {
 	case imagegen.CodeIdempotencyKeyReused:
 		t.w.met.Add("key reused", 1)
 	case imagegen.CodeNotFound:
-		known = o.erase == standing
+		known = o.erase == standing && !o.shared
 	default:
 		t.complain(o, "it was answered with %v", err)
 	}
