@@ -25,9 +25,10 @@ var operatorChecks = []check{
 		elsewhere: []string{"imagegen.TestLeapOfTheClock", "imagegen/httpapi.TestDraining"},
 	},
 	{
-		name:      "signals",
-		lines:     []string{"contract: | signals | SIGTERM and SIGINT drain"},
-		elsewhere: []string{"cmd/imagegend.TestDrain", "cmd/imagegend.TestQuitDumpsGoroutines", "cmd/imagegend/internal/daemon.TestLinger"},
+		name:  "signals",
+		lines: []string{"contract: | signals | SIGTERM and SIGINT drain"},
+		elsewhere: []string{"cmd/imagegend.TestDrain", "cmd/imagegend.TestQuitDumpsGoroutines", "cmd/imagegend/internal/daemon.TestLinger", "cmd/imagegend/upstreams.TestReload",
+			"imagegen.TestJobOfAnotherUpstream"},
 	},
 	{name: "doctor", lines: []string{"contract: | `doctor` |"}, elsewhere: []string{"cmd/imagegend.TestDoctorOfAHealthyService",
 		"cmd/imagegend.TestDoctorOfTheConfiguration", "cmd/imagegend.TestDoctorOfTheDirectory", "cmd/imagegend.TestDoctorOfTheDisk",
