@@ -3,7 +3,9 @@ package hostile_test
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"net"
 	"net/http"
@@ -147,8 +149,7 @@ func openWithImage(t *testing.T, size int64) (h *house, image string) {
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		io.WriteString(w, `{"images":["`)
 		e := base64.NewEncoder(base64.StdEncoding, w)
-		e.Write(reference)
-		io.CopyN(e, zeros{}, size-int64(len(reference)))
+		writeLarge(e, size)
 		e.Close()
 		io.WriteString(w, `"]}`)
 	}))
@@ -168,6 +169,20 @@ func openWithImage(t *testing.T, size int64) (h *house, image string) {
 		t.Fatal(err)
 	}
 	return h, u.Path
+}
+
+// writeLarge writes the reference with a chunk of zeros before its end, so that it has that many bytes.
+func writeLarge(w io.Writer, size int64) {
+	const overhead = 12 // of a chunk; of IEND, which holds nothing, all
+	end := len(reference) - overhead
+	zeroes := size - int64(len(reference)) - overhead
+	sum := crc32.NewIEEE()
+	w.Write(reference[:end])
+	w.Write(binary.BigEndian.AppendUint32(nil, uint32(zeroes)))
+	io.WriteString(io.MultiWriter(w, sum), "zeRo")
+	io.CopyN(io.MultiWriter(w, sum), zeros{}, zeroes)
+	w.Write(sum.Sum(nil))
+	w.Write(reference[end:])
 }
 
 // download returns how many bytes an address has.
