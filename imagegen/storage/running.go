@@ -14,6 +14,7 @@ func (db *DB) takeUpAnswers(ctx context.Context) {
 	if err == nil && killed {
 		err = db.tables.Killed(ctx)
 	}
+	db.running = err == nil
 	if err != nil {
 		db.log.Warn("answers that a process could not give before it was killed are not found by a repeated call", "error", err)
 	}
@@ -32,9 +33,10 @@ func (db *DB) noteRunning() (killed bool, err error) {
 	return false, f.Close()
 }
 
-// noteStopped ends that. After a fault nobody knows what was written down.
+// noteStopped ends that. After a fault nobody knows what was written down, and an opening that failed has
+// taken up nothing.
 func (db *DB) noteStopped() {
-	if db.Err() != nil {
+	if db.Err() != nil || !db.running {
 		return
 	}
 	if err := db.root.Remove(runningName); err != nil && !errors.Is(err, fs.ErrNotExist) {

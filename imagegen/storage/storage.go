@@ -54,6 +54,7 @@ type DB struct {
 
 	background sync.WaitGroup
 	quit       context.CancelFunc
+	running    bool // the file says so
 	close      sync.Once
 }
 
