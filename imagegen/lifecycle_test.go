@@ -1,8 +1,10 @@
 package imagegen_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -63,5 +65,18 @@ func TestStopDoesNotWaitForEver(t *testing.T) {
 		f.is.True(f.engine.Stop(ctx) != nil)
 		f.is.NoErr(<-answered)
 		f.is.Equal(f.settled()[0].State, imagegen.StateSucceeded)
+	})
+}
+
+// Stop ends what the engine does in no hurry, which is no failure of it.
+func TestStopIsNoWarning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		h := start(t, yieldImages(1, nil), func(c *imagegen.Config) {
+			c.FairShares, c.Log = true, slog.New(slog.NewTextHandler(&log, nil))
+		})
+		synctest.Wait()
+		h.is.NoErr(h.engine.Stop(t.Context()))
+		h.is.Equal(log.String(), "")
 	})
 }

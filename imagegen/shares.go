@@ -61,7 +61,7 @@ func (e *Engine) meetStored(ctx context.Context) {
 		return
 	}
 	p, err := e.accounts.UserPage(ctx, UserQuery{Limit: 2})
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		e.cfg.Log.WarnContext(ctx, "users could not be listed", "error", err)
 	}
 	for _, u := range p.Users {

@@ -3,11 +3,12 @@ package nearest
 
 import "strings"
 
-// Name returns the known word that a word comes closest to; "" if none is known.
+// Name returns the known word that a word comes closest to; "" if none is known. Of several it is the
+// first as long as the word, since swapped letters change no length, or else the first.
 func Name(word string, known []string) string {
 	best, least := "", -1
 	for _, k := range known {
-		if d := distance(word, k); least < 0 || d < least {
+		if d := distance(word, k); least < 0 || d < least || d == least && len(k) == len(word) && len(best) != len(word) {
 			best, least = k, d
 		}
 	}

@@ -9,11 +9,12 @@ import (
 )
 
 func TestHint(t *testing.T) {
-	known := []string{"addr", "data-dir", "base-url", "retain"}
+	known := []string{"addr", "data-dir", "base-url", "retain", "model", "models"}
 	for word, want := range map[string]string{
 		"data_dir":  `; did you mean "data-dir"?`,
 		"adr":       `; did you mean "addr"?`,
 		"retention": `; did you mean "retain"?`,
+		"modles":    `; did you mean "models"?`,
 		"colour":    "",
 		"":          "",
 	} {

@@ -53,13 +53,13 @@ func (c Config) refused(said []string) bool {
 
 // nothing is the error of an answer without an image.
 func (c Config) nothing(said []string) error {
-	e := &imagegen.ProviderError{Class: c.Imageless, Message: "the upstream answered without an image",
-		Err: errors.New(upstream.Excerpt([]byte("it said: " + strings.Join(said, "; "))))}
-	switch {
-	case c.refused(said):
-		e.Class = imagegen.ClassRefused
-	case len(strings.TrimSpace(strings.Join(said, ""))) > 0:
+	e := &imagegen.ProviderError{Class: c.Imageless, Message: "the upstream answered without an image"}
+	if strings.TrimSpace(strings.Join(said, "")) != "" {
 		e.Class, e.Message = imagegen.ClassUnknown, "the upstream answered with an error"
+		e.Err = errors.New(upstream.Excerpt([]byte("it said: " + strings.Join(said, "; "))))
+	}
+	if c.refused(said) {
+		e.Class = imagegen.ClassRefused
 	}
 	if e.Class == imagegen.ClassRefused {
 		e.Message = "the upstream's moderation refused the request"
