@@ -156,9 +156,9 @@ func TestRecoveryThatFailed(t *testing.T) {
 func TestAJobThatKills(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var dead atomic.Bool // nothing that the attempt writes arrives
-		calls := 0
+		var calls atomic.Int32
 		f := startFaulty(t, &scripted{caps: anything, do: func(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-			if calls++; calls == 1 {
+			if calls.Add(1) == 1 {
 				_ = r.SaveJob(ctx, []byte("job 7"))
 			}
 			dead.Store(true)
@@ -174,7 +174,7 @@ func TestAJobThatKills(t *testing.T) {
 		r, err := f.generate(imagegen.GenerateRequest{Async: true})
 		f.is.NoErr(err)
 		time.Sleep(6 * time.Hour)
-		f.is.Equal(calls, 6) // the first, and five that resumed
+		f.is.Equal(calls.Load(), int32(6)) // the first, and five that resumed
 		got, err := f.engine.Record(t.Context(), r.Generation.ID)
 		f.is.NoErr(err)
 		f.is.Equal(got.State, imagegen.StateFailed)

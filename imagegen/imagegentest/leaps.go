@@ -3,6 +3,7 @@ package imagegentest
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -47,14 +48,14 @@ type leap struct {
 	*testing.T
 	is     *is.I
 	open   func() TimedStore
-	ahead  time.Duration // of the wall clock
+	ahead  atomic.Int64 // of the wall clock, in nanoseconds
 	db     TimedStore
 	engine *imagegen.Engine
 	key    imagegen.Secret
 	first  imagegen.Result
 }
 
-func (l *leap) wall() time.Time { return time.Now().Add(l.ahead).UTC().Round(0) }
+func (l *leap) wall() time.Time { return time.Now().Add(time.Duration(l.ahead.Load())).UTC().Round(0) }
 
 // start begins a process.
 func (l *leap) start() {
@@ -155,7 +156,7 @@ func (l *leap) dated() {
 func (l *leap) leapt(by time.Duration) {
 	l.start()
 	l.furnish()
-	l.ahead = by
+	l.ahead.Store(int64(by))
 	time.Sleep(10 * time.Minute) // of maintenance
 	l.doubts(true)
 	l.stands(true, true, true)
@@ -199,11 +200,11 @@ func (l *leap) pause() {
 
 // yearsFast: a first start with a clock five years fast can be repaired, and nothing is lost by it.
 func (l *leap) yearsFast() {
-	l.ahead = 5 * 365 * 24 * time.Hour
+	l.ahead.Store(int64(5 * 365 * 24 * time.Hour))
 	l.start()
 	l.furnish()
 	l.doubts(false) // there is nothing to compare it with
-	l.ahead = 0
+	l.ahead.Store(0)
 	l.doubts(true)
 	l.stop()
 	l.start()
