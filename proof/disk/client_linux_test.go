@@ -31,9 +31,10 @@ func open(dir string, mustExist bool) (*service, error) {
 	}
 	engine, err := imagegen.New(imagegen.Config{
 		Store: db, Ledger: db, Concurrency: 3, Lease: 2 * time.Second,
-		Backoff: []time.Duration{time.Millisecond, time.Millisecond, time.Millisecond},
-		Models:  []imagegen.Model{{ID: model, Provider: &provider.Fake{}, Credits: map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: price}}},
-		Admit:   admit,
+		MaxWaiting: -1, // on a disk that stays full the first call may have no answer for long
+		Backoff:    []time.Duration{time.Millisecond, time.Millisecond, time.Millisecond},
+		Models:     []imagegen.Model{{ID: model, Provider: &provider.Fake{}, Credits: map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: price}}},
+		Admit:      admit,
 	})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())

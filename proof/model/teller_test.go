@@ -102,7 +102,7 @@ func (w *teller) revoke(t *rapid.T) {
 	} else if pick(t, "no lot", false, false, true) {
 		r.Lot = "lot_7_9"
 	}
-	w.do(fmt.Sprintf("%+v", r), func() (any, error) { return w.Revoke(w.Context(), r) },
+	w.do(fmt.Sprintf("%+v", r), func() (any, error) { got, err := w.Revoke(w.Context(), r); return got.Entry, err },
 		func() (any, error) { return w.books.revoke(r) })
 }
 

@@ -118,6 +118,21 @@ func testReservationAbandoned(s *store) {
 	}
 }
 
+// A key that is lost with what was forgotten goes back to the last of those who had it before and have it still.
+func testReservationForgotten(s *store) {
+	first := s.bring(1, imagegen.StateSucceeded, withKey("k"))
+	after := func(former imagegen.Record) func(*imagegen.Record) {
+		return func(r *imagegen.Record) { r.CreatedAt = former.CompletedAt.Add(imagegen.ReservationTime) }
+	}
+	second := s.bring(2, imagegen.StateFailed, withKey("k"), after(first))
+	third := s.bring(3, imagegen.StateFailed, withKey("k"), after(second))
+	s.update(second, imagegen.Forget{})
+	s.update(third, imagegen.Forget{})
+	held, err := s.Reserved(s.t.Context(), alice, "k")
+	s.is.NoErr(err)
+	s.is.Equal(diff(first, held), "")
+}
+
 // Of several that race for a key, one gets it, and the others are told which.
 func testReservationRace(s *store) {
 	const callers = 32

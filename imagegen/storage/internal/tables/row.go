@@ -154,19 +154,26 @@ func reserve(tx kv.Tx, r row) (holder imagegen.GenerationID) {
 	return holder
 }
 
-// handBack returns the idempotency key of a row to whom it had it from, if that has it still.
+// handBack returns the idempotency key of a row to the last of those who had it before and have not lost it.
 func handBack(tx kv.Tx, r row) {
 	key := reservedKey(r.User, r.IdempotencyKey)
-	if former, err := load(tx, r.holder); err != nil || former.IdempotencyKey == "" {
-		tx.Delete(reserved, key)
-		return
+	for id := r.holder; id != ""; {
+		former, err := load(tx, id)
+		if err != nil {
+			break
+		}
+		if former.IdempotencyKey == r.IdempotencyKey {
+			tx.Put(reserved, key, []byte(id))
+			return
+		}
+		id = former.holder
 	}
-	tx.Put(reserved, key, []byte(r.holder))
+	tx.Delete(reserved, key)
 }
 
 // release lets go of an idempotency key that a row has lost, unless another has it by now.
 func release(tx kv.Tx, r row) {
-	if key := reservedKey(r.User, r.IdempotencyKey); string(tx.Get(reserved, key)) == string(r.ID) {
-		tx.Delete(reserved, key)
+	if string(tx.Get(reserved, reservedKey(r.User, r.IdempotencyKey))) == string(r.ID) {
+		handBack(tx, r)
 	}
 }
