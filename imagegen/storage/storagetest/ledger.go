@@ -124,7 +124,7 @@ func testForWhat(l *ledger) {
 func testOpenCharges(l *ledger) {
 	lister, ok := l.Ledger.(imagegen.ChargeLister)
 	if !ok {
-		l.t.Skip("it lists no open charges")
+		return // the interface is optional
 	}
 	l.fund(alice, 100)
 	var want []imagegen.ChargeID
