@@ -19,18 +19,12 @@ func (s *Session) Generate(ctx context.Context, q GenerateRequest) (Result, erro
 	}
 	r, m, err := e.plan(s.user, q)
 	if err != nil {
-		return s.refuse(ctx, r, q.References, err)
+		return s.refuse(ctx, r, q, err)
 	}
-	if r.References, err = s.take(ctx, q.References); err != nil {
+	c, err := s.call(ctx, r, m, q)
+	if err != nil {
 		return Result{}, err
 	}
-	r.KeyID, r.CreatedAt = s.key, e.now()
-	r.ID = GenerationID(e.ids.next(generationPrefix, r.CreatedAt))
-	r.Fingerprint = r.fingerprint()
-	if e.cfg.JoinWindow >= 0 {
-		r.JoinKey = r.joinKey(q.Joining)
-	}
-	c := &call{engine: e, session: s, request: q, record: r, offer: m}
 	defer c.discard()
 	return c.run(ctx)
 }
@@ -43,6 +37,21 @@ type call struct {
 	record  Record
 	offer   offer
 	handed  bool // the references belong to the record
+}
+
+// call takes over the references of a request.
+func (s *Session) call(ctx context.Context, r Record, m offer, q GenerateRequest) (_ *call, err error) {
+	e := s.engine
+	if r.References, err = s.take(ctx, q.References); err != nil {
+		return nil, err
+	}
+	r.KeyID, r.CreatedAt = s.key, e.now()
+	r.ID = GenerationID(e.ids.next(generationPrefix, r.CreatedAt))
+	r.Fingerprint = r.fingerprint()
+	if e.cfg.JoinWindow >= 0 {
+		r.JoinKey = r.joinKey(q.Joining)
+	}
+	return &call{engine: e, session: s, request: q, record: r, offer: m}, nil
 }
 
 // discard removes the references of a call that was not accepted.

@@ -40,7 +40,7 @@ func (c *call) reserved(ctx context.Context) (Result, bool, error) {
 	if errors.Is(err, ErrNotFound) {
 		return Result{}, false, nil
 	}
-	if err != nil {
+	if err := c.stillUsable(ctx, err); err != nil {
 		return Result{}, false, public(err)
 	}
 	result, err := c.replay(former)
@@ -59,10 +59,10 @@ func (c *call) awaitFormer(ctx context.Context, former Record) (Record, error) {
 	if errors.Is(err, errWaitedTooLong) {
 		return former, nil
 	}
-	return r, c.stillUsable(ctx, err)
+	return r, err
 }
 
-// stillUsable is err or, where there is none, why the key of a call that has waited cannot be used any more.
+// stillUsable is err or, where there is none, why the key of a call that is about to be answered cannot be used any more.
 func (c *call) stillUsable(ctx context.Context, err error) error {
 	if err != nil {
 		return err
@@ -92,27 +92,22 @@ func (c *call) awaitCall(ctx context.Context, running <-chan struct{}) error {
 
 // refuse answers a request that cannot be had. One that could be had when it came first is answered as
 // it was then: what is offered may have changed meanwhile, and what was charged must be found.
-func (s *Session) refuse(ctx context.Context, r Record, references []Reference, refusal error) (Result, error) {
-	e := s.engine
-	former, err := e.formerCall(ctx, r)
-	if err != nil || len(references) != len(former.References) {
-		discard(references)
-		if err == nil || errors.Is(err, ErrNotFound) {
-			err = refusal
-		}
-		return Result{}, public(err)
+func (s *Session) refuse(ctx context.Context, r Record, q GenerateRequest, refusal error) (Result, error) {
+	if q.IdempotencyKey == "" && q.Joining == nil {
+		discard(q.References)
+		return Result{}, public(refusal)
 	}
-	if r.References, err = s.take(ctx, references); err != nil {
-		return Result{}, err
+	c, err := s.call(ctx, r, offer{}, q)
+	if err != nil {
+		return Result{}, public(refusal)
 	}
-	defer e.removeReferences(r.References)
-	if former.Fingerprint != r.fingerprint() {
-		return Result{}, refusal
+	defer c.discard()
+	result, found, release, err := c.former(ctx)
+	release()
+	if !found && err == nil || errors.Is(err, ErrIdempotencyKeyReused) {
+		err = public(refusal)
 	}
-	if err := s.usable(ctx); err != nil {
-		return Result{}, err
-	}
-	return replay(former)
+	return result, err
 }
 
 // formerCall finds the record that reserves the idempotency key of a request. ErrNotFound.

@@ -179,6 +179,33 @@ func TestReplayOfWhatIsNoLongerOffered(t *testing.T) {
 	}
 }
 
+// A repetition waits for work under way also when its model is no longer offered.
+func TestRepetitionOfWorkWhoseModelIsRetired(t *testing.T) {
+	eachLedger(t, func(t *testing.T, option func(*imagegen.Config)) {
+		synctest.Test(t, func(t *testing.T) {
+			h := start(t, fourSeconds(), option)
+			q := imagegen.GenerateRequest{IdempotencyKey: "k"}
+			answers := make(chan imagegen.Result, 2)
+			ask := func() {
+				got, err := h.generate(q)
+				if err != nil {
+					t.Error(err)
+				}
+				answers <- got
+			}
+			go ask()
+			synctest.Wait()
+			h.is.NoErr(h.setModels(retired(offered("m", yieldImages(1, nil), 1))))
+			go ask()
+			first, second := <-answers, <-answers
+			h.is.Equal(first.ID, second.ID)
+			h.is.True(first.Replayed != second.Replayed)
+			h.is.Equal(h.balance(), imagegen.Credits(99))
+			h.audit()
+		})
+	})
+}
+
 // blind is a store in which no idempotency key can be looked up.
 type blind struct{ imagegen.JointStore }
 

@@ -123,6 +123,33 @@ func TestAnAnswerThatWasNotReceivedIsJoined(t *testing.T) {
 	})
 }
 
+// Who repeats a call did not choose when the operator changes the models.
+func TestARepetitionJoinsWhatIsNoLongerOffered(t *testing.T) {
+	for name, models := range map[string][]imagegen.Model{
+		"retired":      {retired(offered("m", yieldImages(1, nil), 1))},
+		"dropped":      {offered("other", yieldImages(1, nil), 1)},
+		"other tiers":  {{ID: "m", Provider: yieldImages(1, nil), Credits: map[imagegen.Tier]imagegen.Credits{"4K": 1}}},
+		"less of them": {{ID: "m", Provider: &scripted{}, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1}}},
+	} {
+		for moment, after := range map[string]time.Duration{"under way": 0, "ended": time.Minute} {
+			t.Run(name+", "+moment, func(t *testing.T) {
+				joining(t, fourSeconds, func(h *joiner) {
+					reference := func(q *imagegen.GenerateRequest) {
+						q.References = []imagegen.Reference{bytesReference(pngOf(32, 32))}
+					}
+					h.hangsUp(reference)
+					h.is.NoErr(h.setModels(models...))
+					time.Sleep(after)
+					h.is.True(h.answers(reference).Replayed)
+					_, err := h.call(time.Hour, reference) // the answer was received
+					h.is.True(isCode(err, imagegen.ErrInvalidRequest))
+					h.is.Equal(h.balance(), imagegen.Credits(99))
+				})
+			})
+		}
+	}
+}
+
 func TestNothingIsJoinedAfterTheWindow(t *testing.T) {
 	joining(t, fourSeconds, func(h *joiner) {
 		h.hangsUp()

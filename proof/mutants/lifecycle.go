@@ -247,6 +247,13 @@ func (e *Engine) abandon(`,
 		catcher: catcher{pkg: core, run: "TestErasedRequestsAreNotConfirmed"},
 	},
 	{
+		name: "retired-not-joined", breaks: "a repeated call gets what was charged, also if its model was retired meanwhile",
+		file:    "imagegen/idempotency.go",
+		old:     `if q.IdempotencyKey == "" && q.Joining == nil {`,
+		new:     `if q.IdempotencyKey == "" {`,
+		catcher: catcher{pkg: core, run: "TestARepetitionJoinsWhatIsNoLongerOffered"},
+	},
+	{
 		name: "surplus-published", breaks: "more images than asked for are dropped",
 		file: "imagegen/attempt.go",
 		old: `		if a.count() == a.record.N {

@@ -21,7 +21,7 @@ var joinChecks = []check{
 		run:       checkJoin,
 		elsewhere: []string{"imagegen.TestARepetitionJoinsWorkUnderWay", "imagegen.TestNothingIsJoinedAfterTheWindow", "imagegen/httpapi.TestAnAnswerThatCannotBeWrittenIsJoined"},
 	},
-	{name: "what failed is made anew", lines: []string{whatJoinsLine}, run: checkJoinOfAFailure, elsewhere: []string{"imagegen.TestKeysOfOneUserDoNotJoin"}},
+	{name: "what failed is made anew", lines: []string{whatJoinsLine}, run: checkJoinOfAFailure, elsewhere: []string{"imagegen.TestKeysOfOneUserDoNotJoin", "imagegen.TestARepetitionJoinsWhatIsNoLongerOffered"}},
 	{
 		name:      "a call that says it is a repetition",
 		lines:     []string{"contract: | `x-stainless-retry-count` ≥ 1 |"},

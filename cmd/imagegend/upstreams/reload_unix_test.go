@@ -3,6 +3,7 @@
 package upstreams_test
 
 import (
+	"context"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -167,6 +168,32 @@ func TestReload(t *testing.T) {
 	is.Equal(strings.Count(acts, "done"), 3)
 	is.True(!strings.Contains(r.Output()+acts, "key one"))
 	r.Admin("audit")
+}
+
+// Who repeats a call gets what was charged, also if its model was retired meanwhile.
+func TestRepeatedCallOfARetiredModel(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	upstream := &tasks{}
+	r := startReloading(t, handler(upstream.bfl()), foxes)
+	_, key := r.NewUser(10)
+	ask := daemontest.Generate(key, object{"model": "fox", "prompt": "a fox"})
+	ctx, hangUp := context.WithCancel(t.Context())
+	gone := make(chan error, 1)
+	go func() {
+		_, err := r.Do(ctx, ask)
+		gone <- err
+	}()
+	eventually(t, "the upstream is asked about the task", func() bool { return upstream.unasked(1) == 0 })
+	hangUp()
+	is.True(<-gone != nil)
+	is.True(strings.Contains(r.reload(strings.Replace(foxes, "{id: fox", "{id: fox, retired: true", 1)+owl), "fox: retired"))
+	upstream.finish()
+	got := r.Call(ask.With("X-Stainless-Retry-Count", "1"))
+	is.Equal(got.Status, http.StatusOK)
+	is.Equal(got.Header.Get("Idempotent-Replayed"), "true")
+	is.Equal(r.Call(ask).Status, http.StatusBadRequest) // the answer was received
+	is.Equal(balance(t, r.Daemon, key), 9)
 }
 
 // A task at one account is not taken up, nor given to another one, with the key of that.
