@@ -51,12 +51,12 @@ type Ledger interface {
 	Balance(ctx context.Context, u UserID) (Balance, error)
 }
 
-// Bookkeeper is a Ledger that also keeps lots and a journal, as those of packages storage and
+// CreditAdmin is a Ledger that also keeps lots and a journal, as those of packages storage and
 // memory do. The engine does not need it; operators do.
 //
 // Credits are kept in lots and burn in this order: lowest priority, earliest expiry (none last),
 // promotional before paid, earliest effective, then as they were granted.
-type Bookkeeper interface {
+type CreditAdmin interface {
 	Ledger
 
 	// Grant adds a lot. It is idempotent by Ref: a repetition returns the lot that stands, whatever its
@@ -76,18 +76,18 @@ type Bookkeeper interface {
 	// order in which they burn.
 	Lots(ctx context.Context, u UserID) ([]Lot, error)
 
-	// Purse tells what the user has at hand, with at most n lots. Unlike that of Lots, its cost does
+	// Holdings tells what the user has at hand, with at most n lots. Unlike that of Lots, its cost does
 	// not grow with how many there are.
-	Purse(ctx context.Context, u UserID, n int) (Purse, error)
+	Holdings(ctx context.Context, u UserID, n int) (Holdings, error)
 
 	// History lists the user's journal entries, newest first: at most limit of those before the
 	// given sequence number (0: from the newest).
 	History(ctx context.Context, u UserID, before uint64, limit int) ([]Entry, error)
 }
 
-// DayBook tells how much was spent on each day. It is optional for a Bookkeeper: the chart of the
+// DailyUsage tells how much was spent on each day. It is optional for a CreditAdmin: the chart of the
 // console needs it.
-type DayBook interface {
+type DailyUsage interface {
 	// Days lists the days, in UTC, from the one of from until before to on which the user spent
 	// credits, in order. A charge counts on the day of its settlement.
 	Days(ctx context.Context, u UserID, from, to time.Time) ([]Day, error)
@@ -151,8 +151,8 @@ type Lot struct {
 	Ref       string    // of the grant; a refund lot's is empty
 }
 
-// Purse is what a user has at hand.
-type Purse struct {
+// Holdings is what a user has at hand.
+type Holdings struct {
 	Lots []Lot   // with credits that can be spent, in the order in which they burn
 	More bool    // others follow
 	Held Credits // by open charges, out of whichever lots

@@ -27,8 +27,8 @@ const (
 	ActKeyCreate Act = "key.create" // *
 	ActKeyRevoke Act = "key.revoke" // *
 
-	ActCreditGrant  Act = "credit.grant"  // * by the Bookkeeper
-	ActCreditRevoke Act = "credit.revoke" // * by the Bookkeeper
+	ActCreditGrant  Act = "credit.grant"  // * by the CreditAdmin
+	ActCreditRevoke Act = "credit.revoke" // * by the CreditAdmin
 
 	ActGenerationView    Act = "generation.view"    // an operator read a prompt
 	ActGenerationDelete  Act = "generation.delete"  // *
@@ -101,7 +101,7 @@ type TrailPage struct {
 // TrailStore is implemented by a Store that keeps an audit trail. Its writes that are marked in the
 // list of acts put a row into their own transaction, with the actor of their context ([ActorOf]): if
 // the row cannot be written, neither is the act. A write that changes nothing leaves no row; one that is
-// refused leaves TrailRefused, if that can be written. The [Bookkeeper] that commits with it does
+// refused leaves TrailRefused, if that can be written. The [CreditAdmin] that commits with it does
 // the same. Optional.
 type TrailStore interface {
 	// Note appends a row for an act that changes nothing in the store. Seq, Time, Actor, and a Count of 0

@@ -21,9 +21,9 @@ import (
 // Config makes a [Console]. Engine, Ledger and Logins are required; every other zero value means the
 // default that its comment names.
 type Config struct {
-	Engine *imagegen.Engine    // with its Config.Thumbnails the gallery loads small copies, else whole images
-	Ledger imagegen.Bookkeeper // the engine's; as an imagegen.DayBook it yields the chart of what was spent
-	Logins imagegen.LoginStore // where passwords and sign-ins are kept
+	Engine *imagegen.Engine     // with its Config.Thumbnails the gallery loads small copies, else whole images
+	Ledger imagegen.CreditAdmin // the engine's; as an imagegen.DailyUsage it yields the chart of what was spent
+	Logins imagegen.LoginStore  // where passwords and sign-ins are kept
 
 	// Operations tells operators how the service does. nil: there is no page for it.
 	Operations Operations

@@ -46,11 +46,11 @@ func (c *Console) credits(p *page) (err error) {
 }
 
 func (c *Console) lots(p *page, v *creditsView) error {
-	purse, err := c.cfg.Ledger.Purse(p.context(), p.person.ID, lotsShown)
-	for _, l := range purse.Lots {
+	holdings, err := c.cfg.Ledger.Holdings(p.context(), p.person.ID, lotsShown)
+	for _, l := range holdings.Lots {
 		v.Lots = append(v.Lots, lotLine{l})
 	}
-	v.Held, v.More = purse.Held, purse.More
+	v.Held, v.More = holdings.Held, holdings.More
 	return err
 }
 

@@ -186,7 +186,7 @@ func TestOpenCharge(t *testing.T) {
 
 // book is a ledger in which some things were done by others.
 type book struct {
-	imagegen.Bookkeeper
+	imagegen.CreditAdmin
 	entries []imagegen.Entry
 	days    []imagegen.Day
 	from    time.Time // what was asked for
@@ -226,7 +226,7 @@ func withBook(t *testing.T) (*site, *book) {
 	t.Helper()
 	b := new(book)
 	return open(t, func(c *console.Config) {
-		b.Bookkeeper = c.Ledger
+		b.CreditAdmin = c.Ledger
 		c.Ledger = b
 	}), b
 }
@@ -361,7 +361,7 @@ func TestSpending(t *testing.T) {
 
 // A ledger that does not count by days has no chart.
 func TestNoDays(t *testing.T) {
-	s := open(t, func(c *console.Config) { c.Ledger = struct{ imagegen.Bookkeeper }{c.Ledger} })
+	s := open(t, func(c *console.Config) { c.Ledger = struct{ imagegen.CreditAdmin }{c.Ledger} })
 	v := s.signedIn("alice")
 	s.Grant(t, v.user.ID, 7)
 	a := v.get("credits")

@@ -23,7 +23,7 @@ type spending struct {
 
 // spending is nil if the ledger does not know.
 func (c *Console) spending(p *page) (*spending, error) {
-	book, ok := c.cfg.Ledger.(imagegen.DayBook)
+	book, ok := c.cfg.Ledger.(imagegen.DailyUsage)
 	if !ok {
 		return nil, nil
 	}

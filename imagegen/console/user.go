@@ -9,15 +9,15 @@ import (
 
 // userView is what user.html is given.
 type userView struct {
-	User    imagegen.User
-	Login   imagegen.Login
-	Self    bool // the operator looks at themselves
-	Balance imagegen.Balance
-	Purse   imagegen.Purse
-	Keys    []keyOfUser
-	Pager   pager // of the keys
-	Roles   []option
-	Days    []option
+	User     imagegen.User
+	Login    imagegen.Login
+	Self     bool // the operator looks at themselves
+	Balance  imagegen.Balance
+	Holdings imagegen.Holdings
+	Keys     []keyOfUser
+	Pager    pager // of the keys
+	Roles    []option
+	Days     []option
 	userForms
 }
 
@@ -48,7 +48,7 @@ func (c *Console) showUser(p *page, status int, u imagegen.User, forms userForms
 	if v.Balance, err = c.cfg.Engine.As(u.ID).Balance(ctx); err != nil {
 		return err
 	}
-	if v.Purse, err = c.cfg.Ledger.Purse(ctx, u.ID, lotsShown); err != nil {
+	if v.Holdings, err = c.cfg.Ledger.Holdings(ctx, u.ID, lotsShown); err != nil {
 		return err
 	}
 	if v.Keys, v.Pager, err = c.keysOf(p, u.ID); err != nil {

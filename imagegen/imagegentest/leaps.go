@@ -16,7 +16,7 @@ import (
 // TimedStore is a storage that judges the time.
 type TimedStore interface {
 	imagegen.JointStore
-	imagegen.Bookkeeper
+	imagegen.CreditAdmin
 	imagegen.ImageStore
 	imagegen.Spool
 	imagegen.Timekeeper

@@ -60,15 +60,15 @@ func TestTrail(t *testing.T) {
 }
 
 func TestJoint(t *testing.T) {
-	storagetest.Joint(t, func(t *testing.T) (imagegen.JointStore, imagegen.Bookkeeper) {
+	storagetest.Joint(t, func(t *testing.T) (imagegen.JointStore, imagegen.CreditAdmin) {
 		db := open(t, nil)
 		return db, db
 	})
 }
 
-// The suite of the Bookkeeper includes that of the Ledger.
-func TestBookkeeper(t *testing.T) {
-	storagetest.Bookkeeper(t, func(t *testing.T, now func() time.Time) imagegen.Bookkeeper {
+// The suite of the CreditAdmin includes that of the Ledger.
+func TestCreditAdmin(t *testing.T) {
+	storagetest.CreditAdmin(t, func(t *testing.T, now func() time.Time) imagegen.CreditAdmin {
 		return open(t, &storage.Options{Now: now})
 	})
 }
@@ -81,8 +81,8 @@ func TestSharedStore(t *testing.T) {
 	})
 }
 
-func TestSharedBookkeeper(t *testing.T) {
-	storagetest.SharedBookkeeper(t, func(t *testing.T, now func() time.Time) (one, other imagegen.Bookkeeper) {
+func TestSharedCreditAdmin(t *testing.T) {
+	storagetest.SharedCreditAdmin(t, func(t *testing.T, now func() time.Time) (one, other imagegen.CreditAdmin) {
 		db := open(t, &storage.Options{Now: now})
 		return db, db
 	})

@@ -26,8 +26,8 @@ type Options struct {
 }
 
 // DB is an open directory. It is an [imagegen.JointStore], which holds users and keys too, and the
-// [imagegen.Bookkeeper] that commits with it: Charge, Settle, Grant, Revoke, Lots, History. It is an
-// [imagegen.ImageStore], [imagegen.Spool], [imagegen.LoginStore], [imagegen.DayBook], [imagegen.Inspector],
+// [imagegen.CreditAdmin] that commits with it: Charge, Settle, Grant, Revoke, Lots, History. It is an
+// [imagegen.ImageStore], [imagegen.Spool], [imagegen.LoginStore], [imagegen.DailyUsage], [imagegen.Inspector],
 // [imagegen.TrailStore], [imagegen.Auditor], [imagegen.Readier] and [imagegen.Timekeeper] as well. It is safe for
 // concurrent use.
 //
@@ -38,7 +38,7 @@ type DB struct {
 	inspector
 	logins
 	books
-	daybook
+	dailyUsage
 	trails
 	*images
 	*spool
@@ -62,26 +62,26 @@ type DB struct {
 type (
 	store  = imagegen.JointStore
 	logins = imagegen.LoginStore
-	books  = imagegen.Bookkeeper
+	books  = imagegen.CreditAdmin
 
-	daybook   = imagegen.DayBook
-	inspector = imagegen.Inspector
-	trails    = imagegen.TrailStore
+	dailyUsage = imagegen.DailyUsage
+	inspector  = imagegen.Inspector
+	trails     = imagegen.TrailStore
 )
 
 var (
-	_ imagegen.JointStore = (*DB)(nil)
-	_ imagegen.Inspector  = (*DB)(nil)
-	_ imagegen.LoginStore = (*DB)(nil)
-	_ imagegen.Bookkeeper = (*DB)(nil)
-	_ imagegen.DayBook    = (*DB)(nil)
-	_ imagegen.TrailStore = (*DB)(nil)
-	_ imagegen.ImageStore = (*DB)(nil)
-	_ imagegen.Spool      = (*DB)(nil)
-	_ imagegen.Auditor    = (*DB)(nil)
-	_ imagegen.Readier    = (*DB)(nil)
-	_ imagegen.Timekeeper = (*DB)(nil)
-	_ imagegen.Warner     = (*DB)(nil)
+	_ imagegen.JointStore  = (*DB)(nil)
+	_ imagegen.Inspector   = (*DB)(nil)
+	_ imagegen.LoginStore  = (*DB)(nil)
+	_ imagegen.CreditAdmin = (*DB)(nil)
+	_ imagegen.DailyUsage  = (*DB)(nil)
+	_ imagegen.TrailStore  = (*DB)(nil)
+	_ imagegen.ImageStore  = (*DB)(nil)
+	_ imagegen.Spool       = (*DB)(nil)
+	_ imagegen.Auditor     = (*DB)(nil)
+	_ imagegen.Readier     = (*DB)(nil)
+	_ imagegen.Timekeeper  = (*DB)(nil)
+	_ imagegen.Warner      = (*DB)(nil)
 )
 
 // Open opens a directory, or begins anew in one that is absent or empty. o may be nil. Whoever
@@ -187,7 +187,7 @@ func (db *DB) openTables() (err error) {
 	t.OnDamage = func(err error) { db.log.Error("the database is damaged; run an audit", "error", err) }
 	t.OnMended = func(why error) { db.log.Warn("the order of the queue was damaged, and was made anew", "error", why) }
 	db.tables = t
-	db.store, db.inspector, db.logins, db.books, db.daybook = t, t, t, db.clock, db.clock
+	db.store, db.inspector, db.logins, db.books, db.dailyUsage = t, t, t, db.clock, db.clock
 	db.trails = trail.New(db.file, db.now)
 	return t.Load(context.Background())
 }

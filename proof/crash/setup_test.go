@@ -36,7 +36,7 @@ func (p setup) faults() []fault {
 // database is all that a process keeps.
 type database interface {
 	imagegen.JointStore
-	imagegen.Bookkeeper
+	imagegen.CreditAdmin
 	imagegen.ImageStore
 	imagegen.Spool
 	imagegen.Auditor

@@ -20,7 +20,7 @@ import (
 // database is what the clients use: the ledger, and the store that commits with it.
 type database interface {
 	imagegen.JointStore
-	imagegen.Bookkeeper
+	imagegen.CreditAdmin
 	imagegen.Auditor
 }
 

@@ -16,7 +16,7 @@ import (
 // database is what both storages are.
 type database interface {
 	imagegen.JointStore
-	imagegen.Bookkeeper
+	imagegen.CreditAdmin
 	imagegen.ImageStore
 	imagegen.Spool
 	imagegen.Auditor

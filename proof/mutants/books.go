@@ -9,7 +9,7 @@ var ofBooks = []mutant{
 		return nil
 `,
 		new:     ``,
-		catcher: catcher{pkg: memory, run: "TestBookkeeper"},
+		catcher: catcher{pkg: memory, run: "TestCreditAdmin"},
 	},
 	{
 		name: "settle-applied-twice", breaks: "each charge ends exactly once",
@@ -20,7 +20,7 @@ var ofBooks = []mutant{
 `,
 		new: `	case used < 0, used > c.Credits:
 `,
-		catcher: catcher{pkg: memory, run: "TestBookkeeper"},
+		catcher: catcher{pkg: memory, run: "TestCreditAdmin"},
 	},
 	{
 		name: "charge-not-idempotent", breaks: "a charge can be repeated",
@@ -31,7 +31,7 @@ var ofBooks = []mutant{
 	lines, err := b.burn(`,
 		new: `	}
 	lines, err := b.burn(`,
-		catcher: catcher{pkg: memory, run: "TestBookkeeper"},
+		catcher: catcher{pkg: memory, run: "TestCreditAdmin"},
 	},
 	{
 		name: "no-tombstone", breaks: "a charge that comes after its settlement is refused",
@@ -41,7 +41,7 @@ var ofBooks = []mutant{
 `,
 		new: `		return nil
 `,
-		catcher: catcher{pkg: memory, run: "TestBookkeeper"},
+		catcher: catcher{pkg: memory, run: "TestCreditAdmin"},
 	},
 	{
 		name: "grant-not-idempotent", breaks: "a script that is run again does not double money",
@@ -53,7 +53,7 @@ var ofBooks = []mutant{
 	if err := b.checkGrant`,
 		new: `	}
 	if err := b.checkGrant`,
-		catcher: catcher{pkg: memory, run: "TestBookkeeper"},
+		catcher: catcher{pkg: memory, run: "TestCreditAdmin"},
 	},
 	{
 		name: "lapsed-credits-return", breaks: "credits whose lot lapsed meanwhile come back in a lot that lives",

@@ -94,7 +94,7 @@ func (s settings) options(t *testing.T, log *slog.Logger) httpapi.Options {
 // inProcess is the operator of a service in this process.
 type inProcess struct {
 	*imagegen.Accounts
-	books imagegen.Bookkeeper
+	books imagegen.CreditAdmin
 }
 
 func (o inProcess) user(t *testing.T, name string) imagegen.UserID {

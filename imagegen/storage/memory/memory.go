@@ -22,9 +22,9 @@ type Options struct {
 	Now func() time.Time // the wall clock, which is judged; nil: time.Now
 }
 
-// DB is an [imagegen.JointStore], which holds users and keys too, and the [imagegen.Bookkeeper] that
+// DB is an [imagegen.JointStore], which holds users and keys too, and the [imagegen.CreditAdmin] that
 // commits with it: Charge, Settle, Grant, Revoke, Lots, History. It is an [imagegen.ImageStore],
-// [imagegen.Spool], [imagegen.LoginStore], [imagegen.DayBook], [imagegen.Inspector],
+// [imagegen.Spool], [imagegen.LoginStore], [imagegen.DailyUsage], [imagegen.Inspector],
 // [imagegen.Timekeeper], [imagegen.TrailStore] and [imagegen.Auditor] as well. It is safe for concurrent use and needs
 // no closing.
 type DB struct {
@@ -32,7 +32,7 @@ type DB struct {
 	inspector
 	logins
 	books
-	daybook
+	dailyUsage
 	trails
 	timekeeper
 	images
@@ -44,25 +44,25 @@ type DB struct {
 type (
 	store  = imagegen.JointStore
 	logins = imagegen.LoginStore
-	books  = imagegen.Bookkeeper
+	books  = imagegen.CreditAdmin
 
-	daybook    = imagegen.DayBook
+	dailyUsage = imagegen.DailyUsage
 	inspector  = imagegen.Inspector
 	timekeeper = imagegen.Timekeeper
 	trails     = imagegen.TrailStore
 )
 
 var (
-	_ imagegen.JointStore = (*DB)(nil)
-	_ imagegen.Inspector  = (*DB)(nil)
-	_ imagegen.LoginStore = (*DB)(nil)
-	_ imagegen.Bookkeeper = (*DB)(nil)
-	_ imagegen.DayBook    = (*DB)(nil)
-	_ imagegen.TrailStore = (*DB)(nil)
-	_ imagegen.ImageStore = (*DB)(nil)
-	_ imagegen.Spool      = (*DB)(nil)
-	_ imagegen.Auditor    = (*DB)(nil)
-	_ imagegen.Timekeeper = (*DB)(nil)
+	_ imagegen.JointStore  = (*DB)(nil)
+	_ imagegen.Inspector   = (*DB)(nil)
+	_ imagegen.LoginStore  = (*DB)(nil)
+	_ imagegen.CreditAdmin = (*DB)(nil)
+	_ imagegen.DailyUsage  = (*DB)(nil)
+	_ imagegen.TrailStore  = (*DB)(nil)
+	_ imagegen.ImageStore  = (*DB)(nil)
+	_ imagegen.Spool       = (*DB)(nil)
+	_ imagegen.Auditor     = (*DB)(nil)
+	_ imagegen.Timekeeper  = (*DB)(nil)
 )
 
 // New returns an empty DB. opts may be nil.
@@ -77,7 +77,7 @@ func New(opts *Options) *DB {
 		panic(err) // it reads an empty map
 	}
 	t := tables.New(db, l)
-	return &DB{store: t, inspector: t, logins: t, books: l, daybook: l, timekeeper: l, trails: trail.New(db, now), kv: db}
+	return &DB{store: t, inspector: t, logins: t, books: l, dailyUsage: l, timekeeper: l, trails: trail.New(db, now), kv: db}
 }
 
 // Joins implements [imagegen.JointStore]: only with this DB itself, not with a wrapper around it.

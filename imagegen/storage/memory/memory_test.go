@@ -32,14 +32,14 @@ func TestTrail(t *testing.T) {
 }
 
 func TestJoint(t *testing.T) {
-	storagetest.Joint(t, func(*testing.T) (imagegen.JointStore, imagegen.Bookkeeper) {
+	storagetest.Joint(t, func(*testing.T) (imagegen.JointStore, imagegen.CreditAdmin) {
 		db := memory.New(nil)
 		return db, db
 	})
 }
 
-func TestBookkeeper(t *testing.T) {
-	storagetest.Bookkeeper(t, func(_ *testing.T, now func() time.Time) imagegen.Bookkeeper {
+func TestCreditAdmin(t *testing.T) {
+	storagetest.CreditAdmin(t, func(_ *testing.T, now func() time.Time) imagegen.CreditAdmin {
 		return memory.New(&memory.Options{Now: now})
 	})
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Joint tests an [imagegen.JointStore] and the books that it joins.
-func Joint(t *testing.T, open func(t *testing.T) (imagegen.JointStore, imagegen.Bookkeeper)) {
+func Joint(t *testing.T, open func(t *testing.T) (imagegen.JointStore, imagegen.CreditAdmin)) {
 	t.Run("Joins", func(t *testing.T) { testJoins(t, open) })
 	for name, test := range map[string]func(*joint){
 		"Create":                 testCreateCharged,
@@ -39,10 +39,10 @@ func Joint(t *testing.T, open func(t *testing.T) (imagegen.JointStore, imagegen.
 type joint struct {
 	store
 	imagegen.JointStore
-	books imagegen.Bookkeeper
+	books imagegen.CreditAdmin
 }
 
-func openJoint(t *testing.T, open func(*testing.T) (imagegen.JointStore, imagegen.Bookkeeper)) *joint {
+func openJoint(t *testing.T, open func(*testing.T) (imagegen.JointStore, imagegen.CreditAdmin)) *joint {
 	s, books := open(t)
 	j := &joint{store{t: t, is: is.New(t), Store: s}, s, books}
 	_, err := books.Grant(t.Context(), imagegen.Grant{User: alice, Credits: 10})
@@ -87,9 +87,9 @@ func (j *joint) unwritten(id imagegen.GenerationID, err error) {
 }
 
 // metered is a ledger that must be asked: what it wraps is not charged behind its back.
-type metered struct{ imagegen.Bookkeeper }
+type metered struct{ imagegen.CreditAdmin }
 
-func testJoins(t *testing.T, open func(*testing.T) (imagegen.JointStore, imagegen.Bookkeeper)) {
+func testJoins(t *testing.T, open func(*testing.T) (imagegen.JointStore, imagegen.CreditAdmin)) {
 	is := is.New(t)
 	s, books := open(t)
 	is.True(s.Joins(books))

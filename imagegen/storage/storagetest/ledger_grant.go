@@ -8,7 +8,7 @@ import (
 )
 
 // A grant that is repeated returns the lot that stands.
-func testGrantTwice(b *bookkeeper) {
+func testGrantTwice(b *creditAdmin) {
 	l := b.grant(imagegen.Grant{Credits: 10, Ref: "r", Expires: epoch.Add(time.Hour)})
 	b.is.Equal(diff(l, b.grant(imagegen.Grant{Credits: 10, Ref: "r", Expires: epoch.Add(time.Hour)})), "")
 	b.repeats("r", true)
@@ -27,14 +27,14 @@ func testGrantTwice(b *bookkeeper) {
 }
 
 // repeats grants alice ten credits and checks whether that is told to be a repetition.
-func (b *bookkeeper) repeats(ref string, want bool) {
+func (b *creditAdmin) repeats(ref string, want bool) {
 	b.t.Helper()
 	g, err := b.Grant(b.t.Context(), imagegen.Grant{User: alice, Credits: 10, Ref: ref})
 	b.is.NoErr(err)
 	b.is.Equal(g.Repeated, want)
 }
 
-func testRevokeTwice(b *bookkeeper) {
+func testRevokeTwice(b *creditAdmin) {
 	granted := b.grant(imagegen.Grant{Credits: 10, Ref: "granted"})
 	taken, err := b.Revoke(b.t.Context(), imagegen.Revocation{User: alice, Credits: 4, Ref: "r"})
 	b.is.NoErr(err)
@@ -64,7 +64,7 @@ func testRevokeTwice(b *bookkeeper) {
 	b.has(alice, 10)
 }
 
-func testReferenceRace(b *bookkeeper) {
+func testReferenceRace(b *creditAdmin) {
 	b.grant(imagegen.Grant{Credits: 10})
 	for _, err := range together(racers, func(i int) error {
 		if i%2 == 0 {
@@ -79,7 +79,7 @@ func testReferenceRace(b *bookkeeper) {
 	b.has(alice, 9)
 }
 
-func testRevoke(b *bookkeeper) {
+func testRevoke(b *creditAdmin) {
 	first := b.grant(imagegen.Grant{Credits: 10, Expires: epoch.Add(time.Hour)})
 	second := b.grant(imagegen.Grant{Credits: 10})
 	others, err := b.Grant(b.t.Context(), imagegen.Grant{User: bob, Credits: 10})
@@ -109,7 +109,7 @@ func testRevoke(b *bookkeeper) {
 	b.has(bob, 10)
 }
 
-func testRefusedGrants(b *bookkeeper) {
+func testRefusedGrants(b *creditAdmin) {
 	for _, g := range []imagegen.Grant{
 		{User: alice}, {User: alice, Credits: -1}, {User: alice, Credits: imagegen.MaxCredits + 1},
 		{Credits: 1}, {User: "a\x00b", Credits: 1},
@@ -128,7 +128,7 @@ func testRefusedGrants(b *bookkeeper) {
 	b.is.Equal(len(b.history(0, 10)), 0)
 }
 
-func testFullAccount(b *bookkeeper) {
+func testFullAccount(b *creditAdmin) {
 	more := func() error {
 		_, err := b.Grant(b.t.Context(), imagegen.Grant{User: alice, Credits: 1})
 		return err
@@ -146,13 +146,13 @@ func testFullAccount(b *bookkeeper) {
 }
 
 // A call whose context has ended does all or nothing, and does not lie about it.
-func testBooksEndedContext(b *bookkeeper) {
+func testBooksEndedContext(b *creditAdmin) {
 	ctx, cancel := context.WithCancel(b.t.Context())
 	cancel()
-	_, err := b.Bookkeeper.Grant(ctx, imagegen.Grant{User: alice, Credits: 10, Ref: "g"})
+	_, err := b.CreditAdmin.Grant(ctx, imagegen.Grant{User: alice, Credits: 10, Ref: "g"})
 	b.told(err, 0, 10)
 	b.grant(imagegen.Grant{Credits: 10, Ref: "g"})
-	_, err = b.Bookkeeper.Revoke(ctx, imagegen.Revocation{User: alice, Credits: 4, Ref: "r"})
+	_, err = b.CreditAdmin.Revoke(ctx, imagegen.Revocation{User: alice, Credits: 4, Ref: "r"})
 	b.told(err, 10, 6)
 	_, err = b.revoke(4, "", "r")
 	b.is.NoErr(err)
@@ -160,7 +160,7 @@ func testBooksEndedContext(b *bookkeeper) {
 }
 
 // told checks that a call changed alice's balance as its error says.
-func (b *bookkeeper) told(err error, before, after imagegen.Credits) {
+func (b *creditAdmin) told(err error, before, after imagegen.Credits) {
 	b.t.Helper()
 	balance, balanceErr := b.Balance(b.t.Context(), alice)
 	b.is.NoErr(balanceErr)

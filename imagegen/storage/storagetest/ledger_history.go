@@ -7,7 +7,7 @@ import (
 )
 
 // Every change of a balance is in the history, and is explained by it.
-func testHistory(b *bookkeeper) {
+func testHistory(b *creditAdmin) {
 	b.grant(imagegen.Grant{Credits: 10, Ref: "g", Expires: epoch.Add(time.Hour)})
 	b.pass(time.Minute)
 	_, err := b.Grant(b.t.Context(), imagegen.Grant{User: bob, Credits: 3})
@@ -41,16 +41,16 @@ func testHistory(b *bookkeeper) {
 	b.is.Equal(diff(all[3:5], b.history(all[2].Seq, 2)), "")
 }
 
-func testNobodysBooks(b *bookkeeper) {
+func testNobodysBooks(b *creditAdmin) {
 	b.grant(imagegen.Grant{Credits: 10})
 	for _, u := range []imagegen.UserID{bob, "", "alice\x00", "alic", "alice "} {
 		b.has(u, 0)
 		lots, err := b.Lots(b.t.Context(), u)
 		b.is.NoErr(err)
 		b.is.Equal(len(lots), 0)
-		purse, err := b.Purse(b.t.Context(), u, 10)
+		holdings, err := b.Holdings(b.t.Context(), u, 10)
 		b.is.NoErr(err)
-		b.is.Equal(diff(imagegen.Purse{}, purse), "")
+		b.is.Equal(diff(imagegen.Holdings{}, holdings), "")
 		entries, err := b.History(b.t.Context(), u, 0, 10)
 		b.is.NoErr(err)
 		b.is.Equal(len(entries), 0)

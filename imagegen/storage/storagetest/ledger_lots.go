@@ -14,7 +14,7 @@ func lotRefs(lots []imagegen.Lot) (refs []string) {
 	return refs
 }
 
-func testBurningOrder(b *bookkeeper) {
+func testBurningOrder(b *creditAdmin) {
 	soon, late := epoch.Add(10*time.Hour), epoch.Add(20*time.Hour)
 	for _, g := range []imagegen.Grant{
 		{Ref: "6", Priority: 50, Expires: late},
@@ -45,7 +45,7 @@ func testBurningOrder(b *bookkeeper) {
 }
 
 // Whatever happens to a lot, its credits are somewhere.
-func testLotSums(b *bookkeeper) {
+func testLotSums(b *creditAdmin) {
 	l := b.grant(imagegen.Grant{Credits: 100, Ref: "r", Promo: true, Priority: 7, Expires: epoch.Add(10 * time.Hour)})
 	b.is.Equal(diff(imagegen.Lot{ID: l.ID, User: alice, Granted: 100, Remaining: 100, Promo: true, Priority: 7,
 		Effective: epoch, Expires: epoch.Add(10 * time.Hour), Ref: "r"}, l), "")
@@ -65,7 +65,7 @@ func testLotSums(b *bookkeeper) {
 	b.has(alice, 0)
 }
 
-func testExpiry(b *bookkeeper) {
+func testExpiry(b *creditAdmin) {
 	soon, late := epoch.Add(10*time.Hour), epoch.Add(30*time.Hour)
 	b.grant(imagegen.Grant{Credits: 7})
 	balance, err := b.Balance(b.t.Context(), alice)
@@ -92,7 +92,7 @@ func testExpiry(b *bookkeeper) {
 }
 
 // What comes back after its lot has lapsed lives a day at least.
-func testRefundLots(b *bookkeeper) {
+func testRefundLots(b *creditAdmin) {
 	b.grant(imagegen.Grant{Credits: 10, Priority: 3, Promo: true, Expires: epoch.Add(time.Hour)})
 	b.charge("c", 6)
 	b.pass(2 * time.Hour)

@@ -31,9 +31,9 @@ func SharedStore(t *testing.T, open func(t *testing.T) (one, other imagegen.Stor
 	})
 }
 
-// SharedBookkeeper does so with the suite of the Bookkeeper. now is the clock of both.
-func SharedBookkeeper(t *testing.T, open func(t *testing.T, now func() time.Time) (one, other imagegen.Bookkeeper)) {
-	Bookkeeper(t, func(t *testing.T, now func() time.Time) imagegen.Bookkeeper {
+// SharedCreditAdmin does so with the suite of the CreditAdmin. now is the clock of both.
+func SharedCreditAdmin(t *testing.T, open func(t *testing.T, now func() time.Time) (one, other imagegen.CreditAdmin)) {
+	CreditAdmin(t, func(t *testing.T, now func() time.Time) imagegen.CreditAdmin {
 		one, other := open(t, now)
 		return sharedBooks{one, between(one, other)}
 	})
@@ -154,8 +154,8 @@ func (s sharedStore) TouchKeys(ctx context.Context, used map[imagegen.KeyID]time
 }
 
 type sharedBooks struct {
-	imagegen.Bookkeeper
-	*handles[imagegen.Bookkeeper]
+	imagegen.CreditAdmin
+	*handles[imagegen.CreditAdmin]
 }
 
 func (s sharedBooks) Charge(ctx context.Context, c imagegen.Charge) error {
@@ -182,8 +182,8 @@ func (s sharedBooks) Lots(ctx context.Context, u imagegen.UserID) ([]imagegen.Lo
 	return s.next().Lots(ctx, u)
 }
 
-func (s sharedBooks) Purse(ctx context.Context, u imagegen.UserID, n int) (imagegen.Purse, error) {
-	return s.next().Purse(ctx, u, n)
+func (s sharedBooks) Holdings(ctx context.Context, u imagegen.UserID, n int) (imagegen.Holdings, error) {
+	return s.next().Holdings(ctx, u, n)
 }
 
 func (s sharedBooks) History(ctx context.Context, u imagegen.UserID, before uint64, limit int) ([]imagegen.Entry, error) {

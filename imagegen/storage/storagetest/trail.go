@@ -17,7 +17,7 @@ import (
 type Trailed interface {
 	imagegen.Store
 	imagegen.LoginStore
-	imagegen.Bookkeeper
+	imagegen.CreditAdmin
 	imagegen.TrailStore
 }
 

@@ -55,13 +55,13 @@ func BenchmarkBalance(b *testing.B) {
 	}
 }
 
-func BenchmarkPurse(b *testing.B) {
+func BenchmarkHoldings(b *testing.B) {
 	for _, lots := range []int{1, 100_000} {
 		b.Run(fmt.Sprint(lots, " lots"), func(b *testing.B) {
 			l := withLots(b, lots)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := l.Purse(b.Context(), "alice", 50); err != nil {
+				if _, err := l.Holdings(b.Context(), "alice", 50); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -81,10 +81,10 @@ var operations = map[string]func(ctx context.Context, f *fixture) error{
 		_, err := f.Revoke(ctx, imagegen.Revocation{User: "alice", Credits: 1, Lot: "lot_2_0", Ref: "revocation"})
 		return err
 	},
-	"lapse":   func(ctx context.Context, f *fixture) error { _, err := f.Lapse(ctx); return err },
-	"lots":    func(ctx context.Context, f *fixture) error { _, err := f.Lots(ctx, "alice"); return err },
-	"purse":   func(ctx context.Context, f *fixture) error { _, err := f.Purse(ctx, "alice", 10); return err },
-	"history": func(ctx context.Context, f *fixture) error { _, err := f.History(ctx, "alice", 0, 10); return err },
+	"lapse":    func(ctx context.Context, f *fixture) error { _, err := f.Lapse(ctx); return err },
+	"lots":     func(ctx context.Context, f *fixture) error { _, err := f.Lots(ctx, "alice"); return err },
+	"holdings": func(ctx context.Context, f *fixture) error { _, err := f.Holdings(ctx, "alice", 10); return err },
+	"history":  func(ctx context.Context, f *fixture) error { _, err := f.History(ctx, "alice", 0, 10); return err },
 }
 
 // Over damaged books an operation is refused and writes nothing, or it is carried out and an audit

@@ -11,7 +11,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-var _ imagegen.DayBook = (*Ledger)(nil)
+var _ imagegen.DailyUsage = (*Ledger)(nil)
 
 // applyDay adds what a settlement used to its day.
 func applyDay(tx kv.Tx, e entry) {
@@ -34,7 +34,7 @@ func dayKey(u imagegen.UserID, at time.Time) []byte {
 	return kv.Key(string(u), uint64(max(0, at.UTC().Truncate(day).Unix())))
 }
 
-// Days implements imagegen.DayBook.
+// Days implements imagegen.DailyUsage.
 func (l *Ledger) Days(ctx context.Context, u imagegen.UserID, from, to time.Time) (spent []imagegen.Day, err error) {
 	if !u.Valid() {
 		return nil, nil

@@ -11,7 +11,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// Lots implements imagegen.Bookkeeper.
+// Lots implements imagegen.CreditAdmin.
 func (l *Ledger) Lots(ctx context.Context, u imagegen.UserID) (lots []imagegen.Lot, err error) {
 	err = l.view(ctx, func(b Books) error {
 		var found []lot
@@ -34,28 +34,28 @@ func (l *Ledger) Lots(ctx context.Context, u imagegen.UserID) (lots []imagegen.L
 	return lots, err
 }
 
-// Purse implements imagegen.Bookkeeper. It passes over what has lapsed since Lapse last ran.
-func (l *Ledger) Purse(ctx context.Context, u imagegen.UserID, n int) (p imagegen.Purse, err error) {
+// Holdings implements imagegen.CreditAdmin. It passes over what has lapsed since Lapse last ran.
+func (l *Ledger) Holdings(ctx context.Context, u imagegen.UserID, n int) (h imagegen.Holdings, err error) {
 	if !u.Valid() {
-		return p, nil
+		return h, nil
 	}
 	err = l.view(ctx, func(b Books) error {
-		p = imagegen.Purse{Held: readAccount(b.tx, u).Held}
+		h = imagegen.Holdings{Held: readAccount(b.tx, u).Held}
 		return eachLot(b.tx, live, u, func(l lot) bool {
 			if l.lapsed(b.now) {
 				return true
 			}
-			if p.More = len(p.Lots) == n; p.More {
+			if h.More = len(h.Lots) == n; h.More {
 				return false
 			}
-			p.Lots = append(p.Lots, l.Lot)
+			h.Lots = append(h.Lots, l.Lot)
 			return true
 		})
 	})
-	return p, err
+	return h, err
 }
 
-// History implements imagegen.Bookkeeper.
+// History implements imagegen.CreditAdmin.
 func (l *Ledger) History(ctx context.Context, u imagegen.UserID, before uint64, limit int) (entries []imagegen.Entry, err error) {
 	if !u.Valid() {
 		return nil, nil // its key could begin as another's

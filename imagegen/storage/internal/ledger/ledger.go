@@ -16,14 +16,14 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-// Ledger implements imagegen.Bookkeeper over a key-value database. It is safe for concurrent use.
+// Ledger implements imagegen.CreditAdmin over a key-value database. It is safe for concurrent use.
 type Ledger struct {
 	db    kv.DB
 	clock *clock.Clock
 	gap   time.Duration // that nobody had it open
 }
 
-var _ imagegen.Bookkeeper = (*Ledger)(nil)
+var _ imagegen.CreditAdmin = (*Ledger)(nil)
 
 // New returns the ledger in db. wall is the wall clock, which the ledger judges.
 func New(db kv.DB, wall func() time.Time) (*Ledger, error) {
@@ -82,7 +82,7 @@ func (l *Ledger) Balance(ctx context.Context, u imagegen.UserID) (balance imageg
 	return balance, err
 }
 
-// Grant implements imagegen.Bookkeeper.
+// Grant implements imagegen.CreditAdmin.
 func (l *Ledger) Grant(ctx context.Context, g imagegen.Grant) (granted imagegen.Granted, err error) {
 	terms := trail.Fields("credits", g.Credits, "ref", g.Ref, "promo", g.Promo, "priority", cmp.Or(g.Priority, imagegen.DefaultPriority), "expires_at", g.Expires)
 	err = l.act(ctx, imagegen.ActCreditGrant, func(b Books) (trail.Change, error) {
@@ -95,7 +95,7 @@ func (l *Ledger) Grant(ctx context.Context, g imagegen.Grant) (granted imagegen.
 	return granted, err
 }
 
-// Revoke implements imagegen.Bookkeeper.
+// Revoke implements imagegen.CreditAdmin.
 func (l *Ledger) Revoke(ctx context.Context, r imagegen.Revocation) (revoked imagegen.Revoked, err error) {
 	terms := trail.Fields("credits", -r.Credits, "ref", r.Ref, "lot", r.Lot)
 	err = l.act(ctx, imagegen.ActCreditRevoke, func(b Books) (trail.Change, error) {

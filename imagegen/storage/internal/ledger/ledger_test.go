@@ -17,7 +17,7 @@ import (
 )
 
 func TestContract(t *testing.T) {
-	storagetest.Bookkeeper(t, func(t *testing.T, now func() time.Time) imagegen.Bookkeeper {
+	storagetest.CreditAdmin(t, func(t *testing.T, now func() time.Time) imagegen.CreditAdmin {
 		db := memkv.New()
 		l, err := ledger.New(db, now)
 		is.New(t).NoErr(err)
@@ -27,7 +27,7 @@ func TestContract(t *testing.T) {
 
 // Operations are pure functions of the transaction: one that is run again gives the same.
 func TestContractWhenRunAgain(t *testing.T) {
-	storagetest.Bookkeeper(t, func(t *testing.T, now func() time.Time) imagegen.Bookkeeper {
+	storagetest.CreditAdmin(t, func(t *testing.T, now func() time.Time) imagegen.CreditAdmin {
 		db := memkv.New()
 		l, err := ledger.New(again{db}, now)
 		is.New(t).NoErr(err)
@@ -143,7 +143,7 @@ func (f *fixture) size(b kv.Bucket) (n int) {
 
 // Whoever has the database has the ledger: it remembers nothing that another handle would not know.
 func TestSharedLedger(t *testing.T) {
-	storagetest.SharedBookkeeper(t, func(t *testing.T, now func() time.Time) (one, other imagegen.Bookkeeper) {
+	storagetest.SharedCreditAdmin(t, func(t *testing.T, now func() time.Time) (one, other imagegen.CreditAdmin) {
 		is, db := is.New(t), memkv.New()
 		one, err := ledger.New(db, now)
 		is.NoErr(err)

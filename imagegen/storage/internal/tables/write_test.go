@@ -36,7 +36,7 @@ func TestWritesMayRunAgain(t *testing.T) {
 		storagetest.Store(t, func(t *testing.T) imagegen.Store { return open(t, twice{memkv.New()}) })
 	})
 	t.Run("joint", func(t *testing.T) {
-		storagetest.Joint(t, func(t *testing.T) (imagegen.JointStore, imagegen.Bookkeeper) {
+		storagetest.Joint(t, func(t *testing.T) (imagegen.JointStore, imagegen.CreditAdmin) {
 			d := open(t, twice{memkv.New()})
 			return d, d.Ledger
 		})

@@ -12,21 +12,21 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Bookkeeper tests an [imagegen.Bookkeeper], and with it an [imagegen.Ledger]. open returns an
+// CreditAdmin tests an [imagegen.CreditAdmin], and with it an [imagegen.Ledger]. open returns an
 // empty one whose clock is now, which is safe for concurrent use.
-func Bookkeeper(t *testing.T, open func(t *testing.T, now func() time.Time) imagegen.Bookkeeper) {
+func CreditAdmin(t *testing.T, open func(t *testing.T, now func() time.Time) imagegen.CreditAdmin) {
 	t.Run("Ledger", func(t *testing.T) {
 		Ledger(t, func(t *testing.T) imagegen.Ledger { return open(t, time.Now) },
 			func(ctx context.Context, l imagegen.Ledger, u imagegen.UserID, c imagegen.Credits) error {
-				_, err := l.(imagegen.Bookkeeper).Grant(ctx, imagegen.Grant{User: u, Credits: c})
+				_, err := l.(imagegen.CreditAdmin).Grant(ctx, imagegen.Grant{User: u, Credits: c})
 				return err
 			})
 	})
-	run := func(name string, test func(b *bookkeeper)) {
+	run := func(name string, test func(b *creditAdmin)) {
 		t.Run(name, func(t *testing.T) {
-			b := &bookkeeper{t: t, is: is.New(t), time: epoch}
-			b.Bookkeeper = open(t, b.now)
-			t.Cleanup(func() { audit(t, b.Bookkeeper) })
+			b := &creditAdmin{t: t, is: is.New(t), time: epoch}
+			b.CreditAdmin = open(t, b.now)
+			t.Cleanup(func() { audit(t, b.CreditAdmin) })
 			test(b)
 		})
 	}
@@ -45,9 +45,9 @@ func Bookkeeper(t *testing.T, open func(t *testing.T, now func() time.Time) imag
 	run("BooksEndedContext", testBooksEndedContext)
 }
 
-// bookkeeper is a Bookkeeper under test, with a clock that the test moves.
-type bookkeeper struct {
-	imagegen.Bookkeeper
+// creditAdmin is a CreditAdmin under test, with a clock that the test moves.
+type creditAdmin struct {
+	imagegen.CreditAdmin
 	t  *testing.T
 	is *is.I
 
@@ -55,27 +55,27 @@ type bookkeeper struct {
 	time time.Time
 }
 
-func (b *bookkeeper) now() time.Time {
+func (b *creditAdmin) now() time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.time
 }
 
 // pass lets time go on, and is seen to do so: no more than an hour passes unseen.
-func (b *bookkeeper) pass(d time.Duration) {
+func (b *creditAdmin) pass(d time.Duration) {
 	b.t.Helper()
 	for d > 0 {
 		b.mu.Lock()
 		b.time = b.time.Add(min(d, time.Hour))
 		b.mu.Unlock()
 		d -= time.Hour
-		for range 2 { // by each of two that take turns, see SharedBookkeeper
+		for range 2 { // by each of two that take turns, see SharedCreditAdmin
 			b.has("a passer-by", 0)
 		}
 	}
 }
 
-func (b *bookkeeper) has(u imagegen.UserID, want imagegen.Credits) {
+func (b *creditAdmin) has(u imagegen.UserID, want imagegen.Credits) {
 	b.t.Helper()
 	balance, err := b.Balance(b.t.Context(), u)
 	b.is.NoErr(err)
@@ -83,7 +83,7 @@ func (b *bookkeeper) has(u imagegen.UserID, want imagegen.Credits) {
 }
 
 // next checks when how many of alice's credits lapse first.
-func (b *bookkeeper) next(c imagegen.Credits, at time.Time) {
+func (b *creditAdmin) next(c imagegen.Credits, at time.Time) {
 	b.t.Helper()
 	balance, err := b.Balance(b.t.Context(), alice)
 	b.is.NoErr(err)
@@ -91,7 +91,7 @@ func (b *bookkeeper) next(c imagegen.Credits, at time.Time) {
 }
 
 // grant adds a lot to alice's.
-func (b *bookkeeper) grant(g imagegen.Grant) imagegen.Lot {
+func (b *creditAdmin) grant(g imagegen.Grant) imagegen.Lot {
 	b.t.Helper()
 	g.User = alice
 	l, err := b.Grant(b.t.Context(), g)
@@ -100,33 +100,33 @@ func (b *bookkeeper) grant(g imagegen.Grant) imagegen.Lot {
 }
 
 // revoke takes from alice.
-func (b *bookkeeper) revoke(c imagegen.Credits, lot, ref string) (imagegen.Entry, error) {
+func (b *creditAdmin) revoke(c imagegen.Credits, lot, ref string) (imagegen.Entry, error) {
 	r, err := b.Revoke(b.t.Context(), imagegen.Revocation{User: alice, Credits: c, Lot: lot, Ref: ref})
 	return r.Entry, err
 }
 
-func (b *bookkeeper) charge(id imagegen.ChargeID, c imagegen.Credits) {
+func (b *creditAdmin) charge(id imagegen.ChargeID, c imagegen.Credits) {
 	b.t.Helper()
 	b.is.NoErr(b.Charge(b.t.Context(), imagegen.Charge{ID: id, User: alice, Credits: c}))
 }
 
-func (b *bookkeeper) settle(id imagegen.ChargeID, used imagegen.Credits) {
+func (b *creditAdmin) settle(id imagegen.ChargeID, used imagegen.Credits) {
 	b.t.Helper()
 	b.is.NoErr(b.Settle(b.t.Context(), id, used))
 }
 
-func (b *bookkeeper) lots() []imagegen.Lot {
+func (b *creditAdmin) lots() []imagegen.Lot {
 	b.t.Helper()
 	lots, err := b.Lots(b.t.Context(), alice)
 	b.is.NoErr(err)
-	b.hasPurse(lots)
+	b.hasHoldings(lots)
 	return lots
 }
 
-// hasPurse checks what alice has at hand against all of her lots.
-func (b *bookkeeper) hasPurse(lots []imagegen.Lot) {
+// hasHoldings checks what alice has at hand against all of her lots.
+func (b *creditAdmin) hasHoldings(lots []imagegen.Lot) {
 	b.t.Helper()
-	var all imagegen.Purse
+	var all imagegen.Holdings
 	for _, l := range lots {
 		if all.Held += l.Held; l.Remaining > 0 {
 			all.Lots = append(all.Lots, l)
@@ -137,13 +137,13 @@ func (b *bookkeeper) hasPurse(lots []imagegen.Lot) {
 		if want.More = n < len(all.Lots); want.More {
 			want.Lots = all.Lots[:n]
 		}
-		got, err := b.Purse(b.t.Context(), alice, n)
+		got, err := b.Holdings(b.t.Context(), alice, n)
 		b.is.NoErr(err)
 		b.is.Equal(diff(want, got), "")
 	}
 }
 
-func (b *bookkeeper) history(before uint64, limit int) []imagegen.Entry {
+func (b *creditAdmin) history(before uint64, limit int) []imagegen.Entry {
 	b.t.Helper()
 	entries, err := b.History(b.t.Context(), alice, before, limit)
 	b.is.NoErr(err)
@@ -151,7 +151,7 @@ func (b *bookkeeper) history(before uint64, limit int) []imagegen.Entry {
 }
 
 // refused checks that an error is the one wanted, and that it promises that nothing was changed.
-func (b *bookkeeper) refused(err, want error) {
+func (b *creditAdmin) refused(err, want error) {
 	b.t.Helper()
 	if !errors.Is(err, want) || !imagegen.Definite(err) {
 		b.t.Fatalf("got %v, want %v", err, want)
