@@ -11,38 +11,18 @@ import (
 	"unicode/utf8"
 )
 
-// DefaultAccountType is the account type of a user for whom no other was set.
-const DefaultAccountType = "FREE"
-
-// User owns keys, credits and generations.
-type User struct {
-	ID          UserID
-	Name        string // unique
-	AccountType string // matches [A-Z0-9_]+
-	CreatedAt   time.Time
-	DisabledAt  time.Time // zero: not disabled
-}
-
-// Key is an API key as it is stored. The raw key is not: it is shown once, by MintKey.
-type Key struct {
-	ID         KeyID
-	User       UserID
-	Name       string
-	Prefix     string   // the first characters of the raw key, for display
-	Hash       [32]byte // SHA-256 of the raw key
-	CreatedAt  time.Time
-	ExpiresAt  time.Time // zero: never
-	RevokedAt  time.Time // zero: not revoked
-	LastUsedAt time.Time // zero: never; may lag behind by a minute
-}
-
 // Accounts manages users and their keys. It is safe for concurrent use. Its errors are those of a
 // [Service].
 type Accounts struct {
 	store Store
 	now   func() time.Time
-	ids   *idSource
+	ids   *IDs
 	used  *keyUse
+}
+
+// NewAccounts returns the accounts of a store; ids makes their identifiers, now tells the time.
+func NewAccounts(store Store, ids *IDs, now func() time.Time) *Accounts {
+	return &Accounts{store: store, now: now, ids: ids, used: &keyUse{}}
 }
 
 // CreateUser adds a user; accountType "" means DefaultAccountType, and lower-case letters mean upper-case ones. ErrInvalidRequest;
@@ -50,12 +30,12 @@ type Accounts struct {
 func (a *Accounts) CreateUser(ctx context.Context, name, accountType string) (User, error) {
 	now := a.now()
 	accountType, err := parseAccountType(cmp.Or(accountType, DefaultAccountType))
-	u := User{ID: UserID(a.ids.next(userPrefix, now)), Name: name, AccountType: accountType, CreatedAt: now}
+	u := User{ID: a.ids.User(now), Name: name, AccountType: accountType, CreatedAt: now}
 	if err := errors.Join(checkName("user", name), err); err != nil {
 		return User{}, err
 	}
 	if err := a.store.CreateUser(ctx, u); err != nil {
-		return User{}, public(err)
+		return User{}, ToUserError(err)
 	}
 	return u, nil
 }
@@ -63,37 +43,19 @@ func (a *Accounts) CreateUser(ctx context.Context, name, accountType string) (Us
 // User returns a user by its identifier. ErrNotFound.
 func (a *Accounts) User(ctx context.Context, id UserID) (User, error) {
 	u, err := a.store.User(ctx, id)
-	return u, public(err)
+	return u, ToUserError(err)
 }
 
 // UserByName returns a user by its name. ErrNotFound.
 func (a *Accounts) UserByName(ctx context.Context, name string) (User, error) {
 	u, err := a.store.UserByName(ctx, name)
-	return u, public(err)
+	return u, ToUserError(err)
 }
 
 // Users lists all users by name.
 func (a *Accounts) Users(ctx context.Context) ([]User, error) {
 	us, err := a.store.Users(ctx)
-	return us, public(err)
-}
-
-// UserQuery selects from the users. The zero value is the first DefaultPageSize by name.
-type UserQuery struct {
-	Limit    int    // 1 to MaxPageSize; 0: DefaultPageSize
-	After    string // continue behind this name; "": from the first
-	Contains string // only names with this in them, whatever its case; "": all
-}
-
-// Matches reports whether q selects users of that name.
-func (q UserQuery) Matches(name string) bool {
-	return q.Contains == "" || strings.Contains(strings.ToLower(name), strings.ToLower(q.Contains))
-}
-
-// UserPage is one page of users, by name.
-type UserPage struct {
-	Users []User
-	Next  string // the After of the next page; "": this is the last
+	return us, ToUserError(err)
 }
 
 // UserPage lists users page by page. A page that others follow may hold fewer than q.Limit, even
@@ -101,14 +63,14 @@ type UserPage struct {
 func (a *Accounts) UserPage(ctx context.Context, q UserQuery) (UserPage, error) {
 	q.Limit = cmp.Or(q.Limit, DefaultPageSize)
 	if q.Limit < 1 || q.Limit > MaxPageSize {
-		return UserPage{}, invalid("limit must be from 1 to %d; got %d", MaxPageSize, q.Limit)
+		return UserPage{}, Invalid("limit must be from 1 to %d; got %d", MaxPageSize, q.Limit)
 	}
 	if i, ok := a.store.(Inspector); ok {
 		p, err := i.UserPage(ctx, q)
-		return p, public(err)
+		return p, ToUserError(err)
 	}
 	all, err := a.store.Users(ctx)
-	return pageOf(all, q), public(err)
+	return pageOf(all, q), ToUserError(err)
 }
 
 // pageOf is a page of all users, by name.
@@ -133,20 +95,20 @@ func (a *Accounts) SetAccountType(ctx context.Context, id UserID, accountType st
 	if err != nil {
 		return err
 	}
-	return public(a.store.SetAccountType(ctx, id, accountType))
+	return ToUserError(a.store.SetAccountType(ctx, id, accountType))
 }
 
 // DisableUser makes all keys of a user invalid, for good, and nothing is generated for it any more, whatever
 // way it is asked for. What it owns stays. ErrNotFound.
 func (a *Accounts) DisableUser(ctx context.Context, id UserID) error {
-	return public(a.store.DisableUser(ctx, id, a.now()))
+	return ToUserError(a.store.DisableUser(ctx, id, a.now()))
 }
 
 var accountTypeForm = regexp.MustCompile(`^[A-Za-z0-9_]{1,64}$`)
 
 func parseAccountType(s string) (string, error) {
 	if !accountTypeForm.MatchString(s) {
-		return "", invalid("an account type is 1 to 64 of A-Z, 0-9 and _, such as PRO; got %s", quote(s))
+		return "", Invalid("an account type is 1 to 64 of A-Z, 0-9 and _, such as PRO; got %.40q", s)
 	}
 	return strings.ToUpper(s), nil
 }
@@ -154,7 +116,7 @@ func parseAccountType(s string) (string, error) {
 func checkName(what, name string) error {
 	unprintable := func(r rune) bool { return !unicode.IsPrint(r) }
 	if name == "" || len(name) > 255 || !utf8.ValidString(name) || strings.TrimSpace(name) != name || strings.ContainsFunc(name, unprintable) {
-		return invalid("the name of a %s is 1 to 255 bytes of printable text without space around it; got %s", what, quote(name))
+		return Invalid("the name of a %s is 1 to 255 bytes of printable text without space around it; got %.40q", what, name)
 	}
 	return nil
 }

@@ -124,7 +124,7 @@ func (e *Engine) whileWaiting(ctx context.Context) (context.Context, context.Can
 func (e *Engine) waitEnded(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	if errors.Is(cause, ErrStopping) {
-		return overloaded(5*time.Second, cause)
+		return Overloaded(5*time.Second, cause)
 	}
 	return cause
 }

@@ -36,9 +36,9 @@ func (e *Engine) Resolve(ctx context.Context, id GenerationID, how Resolution) (
 	r, err := e.store.Generation(ctx, id)
 	switch {
 	case err != nil:
-		return Record{}, public(err)
+		return Record{}, ToUserError(err)
 	case r.Dispute == "":
-		return r, invalid("the charge of generation %s is not in dispute; there is nothing to resolve", id)
+		return r, Invalid("the charge of generation %s is not in dispute; there is nothing to resolve", id)
 	}
 	if !how.ByHand {
 		if err := e.closeDisputed(ctx, r, how.Refund); err != nil {
@@ -46,7 +46,7 @@ func (e *Engine) Resolve(ctx context.Context, id GenerationID, how Resolution) (
 		}
 	}
 	got, err := e.update(ctx, r.Fence(), Resolve{Refund: how.Refund})
-	return got, public(err)
+	return got, ToUserError(err)
 }
 
 // closeDisputed has the ledger close a charge as an operator decided.
@@ -74,5 +74,5 @@ func (e *Engine) Disputed(ctx context.Context, after GenerationID, limit int) (r
 		return nil, 0, fmt.Errorf("imagegen: the Store is no Inspector: %w", errors.ErrUnsupported)
 	}
 	records, total, err = i.Disputed(ctx, after, limit)
-	return records, total, public(err)
+	return records, total, ToUserError(err)
 }

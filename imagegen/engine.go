@@ -18,7 +18,7 @@ type Engine struct {
 	spool    Spool
 	offers   *offers
 	accounts *Accounts
-	ids      *idSource
+	ids      *IDs
 
 	slots     *slots
 	shares    *shares
@@ -50,11 +50,11 @@ func New(cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	ids := newIDSource()
+	ids := NewIDs()
 	e := &Engine{
 		cfg: cfg, store: cfg.Store, ledger: cfg.Ledger, images: cfg.Images, spool: cfg.Spool,
 		offers:    newOffers(models),
-		accounts:  &Accounts{store: cfg.Store, now: cfg.Now, ids: ids, used: &keyUse{}},
+		accounts:  NewAccounts(cfg.Store, ids, cfg.Now),
 		ids:       ids,
 		slots:     newSlots(cfg.Concurrency),
 		shares:    newShares(),
@@ -85,7 +85,7 @@ func (e *Engine) As(u UserID) *Session { return &Session{engine: e, user: u} }
 // it is empty; ErrInvalidKey if it is malformed, unknown, revoked or its user disabled;
 // ErrExpiredKey.
 func (e *Engine) Authenticate(ctx context.Context, rawKey string) (*Session, error) {
-	k, err := e.accounts.authenticate(ctx, rawKey)
+	k, err := e.accounts.Authenticate(ctx, rawKey)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (e *Engine) Record(ctx context.Context, id GenerationID) (Record, error) {
 		err = ErrNotFound
 	}
 	if err != nil {
-		return Record{}, public(err)
+		return Record{}, ToUserError(err)
 	}
 	return r, nil
 }

@@ -15,16 +15,16 @@ func (e *Engine) erase(ctx context.Context, id GenerationID, c Erase) error {
 		return err
 	}
 	if !r.Terminal() {
-		return invalid("generation %s is %s; only one that has ended can be erased", id, r.Status())
+		return Invalid("generation %s is %s; only one that has ended can be erased", id, r.Status())
 	}
 	ctx, cancel := detach(ctx) // half an erasure is seen through
 	defer cancel()
 	references := r.References
 	if r, err = e.beginErasure(ctx, r.Fence(), c); err != nil {
-		return public(err)
+		return ToUserError(err)
 	}
 	e.removeReferences(references)
-	return public(e.purge(ctx, r))
+	return ToUserError(e.purge(ctx, r))
 }
 
 // beginErasure comes before or after a thumbnail, never between the look at its record and its file.

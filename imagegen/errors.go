@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
-	"unicode/utf8"
 )
 
 // Code names a kind of failure. The values stand in the JSON error object.
@@ -140,18 +138,18 @@ func RefuseCharge(format string, args ...any) *Error {
 	return &Error{Code: CodeChargeRefused, Message: fmt.Sprintf(format, args...)}
 }
 
-func invalid(format string, args ...any) error { return Invalid(format, args...) }
-
-func internal(err error) error {
+// Internal returns an ErrInternal with a cause that only the log shows.
+func Internal(err error) *Error {
 	return &Error{Code: CodeInternal, Message: ErrInternal.Message, Err: err}
 }
 
-func overloaded(retry time.Duration, err error) error {
+// Overloaded returns an ErrOverloaded: nothing was charged, and the caller may ask again after that time.
+func Overloaded(retry time.Duration, err error) *Error {
 	return &Error{Code: CodeOverloaded, Message: ErrOverloaded.Message, RetryAfter: retry, Err: err}
 }
 
-// public turns an error of a Store or a Ledger into one that a user may see.
-func public(err error) error {
+// ToUserError turns an error of a Store or a Ledger into one that a user may see.
+func ToUserError(err error) error {
 	_, coded := errors.AsType[*Error](err)
 	_, broken := errors.AsType[Violation](err)
 	switch {
@@ -162,16 +160,7 @@ func public(err error) error {
 	case errors.Is(err, ErrExists):
 		return &Error{Code: CodeInvalidRequest, Message: "the name is taken; choose another", Err: err}
 	case errors.Is(err, ErrNotApplied) && !broken:
-		return overloaded(time.Second, err)
+		return Overloaded(time.Second, err)
 	}
-	return internal(err)
-}
-
-// quote shows what a caller sent, shortened.
-func quote(s string) string {
-	const most = 40
-	if utf8.RuneCountInString(s) > most {
-		s = string([]rune(s)[:most]) + "…"
-	}
-	return strconv.Quote(s)
+	return Internal(err)
 }

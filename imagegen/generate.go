@@ -46,7 +46,7 @@ func (s *Session) call(ctx context.Context, r Record, m offer, q GenerateRequest
 		return nil, err
 	}
 	r.KeyID, r.CreatedAt = s.key, e.now()
-	r.ID = GenerationID(e.ids.next(generationPrefix, r.CreatedAt))
+	r.ID = e.ids.Generation(r.CreatedAt)
 	r.Fingerprint = r.fingerprint()
 	if e.cfg.JoinWindow >= 0 {
 		r.JoinKey = r.joinKey(q.Joining)
@@ -82,7 +82,7 @@ func (c *call) run(ctx context.Context) (Result, error) {
 		return Result{}, err
 	}
 	if err := e.life.enter(); err != nil {
-		return Result{}, overloaded(5*time.Second, err)
+		return Result{}, Overloaded(5*time.Second, err)
 	}
 	defer e.life.leave()
 	if !c.kept() {
@@ -117,7 +117,7 @@ func (c *call) queue(ctx context.Context) (Result, error) {
 	defer leave()
 	if ids := referenceIDs(c.record.References); len(ids) > 0 {
 		if err := e.spool.Keep(ctx, ids...); err != nil {
-			return Result{}, public(err)
+			return Result{}, ToUserError(err)
 		}
 	}
 	e.leases.hold(c.record.Fence(), func(error) {}) // a charge may take longer than a lease lasts
@@ -194,7 +194,7 @@ func (c *call) slot(ctx context.Context) error {
 	case err == nil:
 		e.slots.release(c.record.User)
 	}
-	return overloaded(5*time.Second, stopping)
+	return Overloaded(5*time.Second, stopping)
 }
 
 // turn waits until it is the user's turn, or a drain begins.
@@ -226,7 +226,7 @@ func (c *call) refused(ctx context.Context, err error) (Result, error) {
 		return Result{}, c.tooFewCredits(ctx, err)
 	}
 	if Definite(err) {
-		return Result{}, public(err)
+		return Result{}, ToUserError(err)
 	}
 	return Result{}, unknownOutcome(c.record.ID, err)
 }
@@ -236,7 +236,7 @@ func (c *call) tooFewCredits(ctx context.Context, err error) error {
 	cost := c.record.Charge().Credits
 	b, failed := c.engine.balance(ctx, c.record.User)
 	if failed != nil || b.Credits >= cost {
-		return public(err)
+		return ToUserError(err)
 	}
 	return &Error{Code: CodeInsufficientCredits,
 		Message: fmt.Sprintf("the account has too few credits for this request, which costs %d; it has %d", cost, b.Credits)}

@@ -10,7 +10,7 @@ import (
 )
 
 // Identifiers are opaque strings of distinct types, so that none can be passed for another.
-// Those that the engine makes, all but an ImageID, rise strictly within a process, whatever the clock
+// Those that [IDs] makes rise strictly within a process, whatever the clock
 // does.
 type (
 	// UserID names the owner of keys, credits and generations. An embedder may use identifiers
@@ -49,7 +49,7 @@ func (u UserID) Check() error {
 	if u.Valid() {
 		return nil
 	}
-	return invalid("a user's identifier is 1 to 255 bytes without NUL; got %s", quote(string(u)))
+	return Invalid("a user's identifier is 1 to 255 bytes without NUL; got %.40q", u)
 }
 
 // Valid reports whether id has the form of a generation's identifier. It says nothing of whether
@@ -80,9 +80,9 @@ func (id ImageID) Original() ImageID {
 	return ImageID(strings.TrimSuffix(string(id), thumbnailSuffix))
 }
 
-// newImageID derives an identifier from the generation's, so that an image is found without an
+// NewImageID derives an identifier from the generation's, so that an image is found without an
 // index of its own.
-func newImageID(g GenerationID) ImageID {
+func NewImageID(g GenerationID) ImageID {
 	return ImageID(imagePrefix + strings.TrimPrefix(string(g), generationPrefix) + rand.Text())
 }
 
@@ -98,17 +98,32 @@ func isUpperAlphanumeric(s string, length int) bool {
 	return true
 }
 
-// idSource makes sortable identifiers: within a process each is greater than the one before, which
-// paging by identifier relies on, even when the clock steps back.
-type idSource struct {
+// IDs makes sortable identifiers: within a process each is greater than the one before, which
+// paging by identifier relies on, even when the clock steps back. It is safe for concurrent use.
+type IDs struct {
 	mu      sync.Mutex
 	last    uint64
 	entropy *ulid.MonotonicEntropy
 }
 
-func newIDSource() *idSource { return &idSource{entropy: ulid.Monotonic(rand.Reader, 0)} }
+// NewIDs returns a source of identifiers; a process needs one.
+func NewIDs() *IDs { return &IDs{entropy: ulid.Monotonic(rand.Reader, 0)} }
 
-func (s *idSource) next(prefix string, now time.Time) string {
+// User makes the identifier of a user.
+func (s *IDs) User(now time.Time) UserID { return UserID(s.next(userPrefix, now)) }
+
+// Key makes the identifier of an API key.
+func (s *IDs) Key(now time.Time) KeyID { return KeyID(s.next(keyPrefix, now)) }
+
+// Generation makes the identifier of a generation.
+func (s *IDs) Generation(now time.Time) GenerationID {
+	return GenerationID(s.next(generationPrefix, now))
+}
+
+// Reference makes the identifier of bytes in a [Spool].
+func (s *IDs) Reference(now time.Time) ReferenceID { return ReferenceID(s.next(referencePrefix, now)) }
+
+func (s *IDs) next(prefix string, now time.Time) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last = max(s.last, ulid.Timestamp(now))

@@ -41,7 +41,7 @@ func (c *call) reserved(ctx context.Context) (Result, bool, error) {
 		return Result{}, false, nil
 	}
 	if err := c.stillUsable(ctx, err); err != nil {
-		return Result{}, false, public(err)
+		return Result{}, false, ToUserError(err)
 	}
 	result, err := c.replay(former)
 	return result, true, err
@@ -95,17 +95,17 @@ func (c *call) awaitCall(ctx context.Context, running <-chan struct{}) error {
 func (s *Session) refuse(ctx context.Context, r Record, q GenerateRequest, refusal error) (Result, error) {
 	if q.IdempotencyKey == "" && q.Joining == nil {
 		discard(q.References)
-		return Result{}, public(refusal)
+		return Result{}, ToUserError(refusal)
 	}
 	c, err := s.call(ctx, r, offer{}, q)
 	if err != nil {
-		return Result{}, public(refusal)
+		return Result{}, ToUserError(refusal)
 	}
 	defer c.discard()
 	result, found, release, err := c.former(ctx)
 	release()
 	if !found && err == nil || errors.Is(err, ErrIdempotencyKeyReused) {
-		err = public(refusal)
+		err = ToUserError(refusal)
 	}
 	return result, err
 }

@@ -21,7 +21,7 @@ func (e *Engine) OpenImage(ctx context.Context, id ImageID) (*ImageFile, error) 
 	}
 	r, err := e.store.Generation(ctx, g)
 	if err != nil {
-		return nil, public(err)
+		return nil, ToUserError(err)
 	}
 	i, ok := r.image(id)
 	if !ok {
@@ -51,12 +51,12 @@ func (e *Engine) openStored(ctx context.Context, r Record, i StoredImage) (*Imag
 // unopened is what to say of an image that a record names and that could not be opened.
 func (e *Engine) unopened(ctx context.Context, i StoredImage, err error) error {
 	if !errors.Is(err, ErrNotFound) {
-		return public(err)
+		return ToUserError(err)
 	}
 	g, _ := i.ID.Generation()
 	now, again := e.store.Generation(ctx, g)
 	if again == nil && now.State == StateSucceeded {
-		return internal(fmt.Errorf("imagegen: the file of image %s is missing", i.ID))
+		return Internal(fmt.Errorf("imagegen: the file of image %s is missing", i.ID))
 	}
 	return ErrNotFound // erased meanwhile
 }

@@ -45,7 +45,7 @@ func (c *call) join(ctx context.Context) (Result, bool, error) {
 	}
 	id, err := c.joined(ctx)
 	if err != nil || id == "" {
-		return Result{}, false, public(err)
+		return Result{}, false, ToUserError(err)
 	}
 	r, err := c.awaitJoined(ctx, id)
 	switch {
@@ -54,7 +54,7 @@ func (c *call) join(ctx context.Context) (Result, bool, error) {
 		return Result{}, false, nil
 	case err != nil:
 		e.hangUp(id)
-		return Result{}, false, public(err)
+		return Result{}, false, ToUserError(err)
 	}
 	result, err := answer(r)
 	result.Replayed = true
@@ -123,13 +123,13 @@ func (c *call) awaitJoined(ctx context.Context, id GenerationID) (Record, error)
 	defer leave()
 	r, err := c.engine.awaitAnswer(ctx, id)
 	if errors.Is(err, errWaitedTooLong) {
-		return r, overloaded(inUseRetry, err)
+		return r, Overloaded(inUseRetry, err)
 	}
 	return r, c.stillUsable(ctx, err)
 }
 
 func tooManyWaiting() error {
-	return overloaded(inUseRetry, errors.New("imagegen: too many calls of this API key wait for the answer of another one"))
+	return Overloaded(inUseRetry, errors.New("imagegen: too many calls of this API key wait for the answer of another one"))
 }
 
 // Answered reports whether the answer to a call with Joining has reached its caller, to the last byte.

@@ -57,7 +57,7 @@ type checkedImage struct {
 // store writes an image and counts it.
 func (a *attempt) store(ctx context.Context, i checkedImage) error {
 	e := a.engine
-	stored := StoredImage{ID: newImageID(a.record.ID), Attempt: a.record.Attempt, MediaType: i.mediaType,
+	stored := StoredImage{ID: NewImageID(a.record.ID), Attempt: a.record.Attempt, MediaType: i.mediaType,
 		Width: i.width, Height: i.height, CreatedAt: e.now()}
 	begun := false
 	err := i.write(ctx, func(r io.Reader) error {

@@ -18,7 +18,7 @@ type Load struct {
 func (e *Engine) Load(ctx context.Context) (Load, error) {
 	queued, err := e.store.Queued(ctx, "")
 	if err != nil {
-		return Load{}, public(err)
+		return Load{}, ToUserError(err)
 	}
 	free, waiting := e.slots.state()
 	return Load{Queued: queued.All, Running: e.cfg.Concurrency - free, Slots: e.cfg.Concurrency, Waiting: waiting}, nil
@@ -33,5 +33,5 @@ func (e *Engine) Unsettled(ctx context.Context, after GenerationID, limit int) (
 		return nil, 0, fmt.Errorf("imagegen: the Store is no Inspector: %w", errors.ErrUnsupported)
 	}
 	records, total, err = i.Unsettled(ctx, after, limit)
-	return records, total, public(err)
+	return records, total, ToUserError(err)
 }

@@ -43,7 +43,7 @@ func (e *Engine) tidyTrail(ctx context.Context) {
 }
 
 func (e *Engine) flushKeyUse() {
-	used := e.accounts.used.take()
+	used := e.accounts.KeysUsed()
 	if len(used) == 0 {
 		return
 	}

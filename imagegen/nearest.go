@@ -19,7 +19,7 @@ func (m offer) withNearest(policy Policy, r Record, references int, refusal erro
 	if !ok {
 		return refusal
 	}
-	return invalid("%s; the nearest size is %v", e.Message, nearest)
+	return Invalid("%s; the nearest size is %v", e.Message, nearest)
 }
 
 // nearestSize returns the size that is least unlike s, the shape counting most, of the largest that can

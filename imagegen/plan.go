@@ -35,7 +35,7 @@ func (e *Engine) plan(u UserID, q GenerateRequest) (Record, offer, error) {
 // decide sets what a request means, and costs.
 func (m offer) decide(policy Policy, r *Record) (err error) {
 	if r.Ratio, r.Tier, err = policy(r.Size, r.Quality, m.info); err != nil {
-		return public(err)
+		return ToUserError(err)
 	}
 	r.Price, r.Effort = m.info.Credits[r.Tier], m.effort(r.Quality, r.Tier)
 	return checkOffered(*r, m.info)
@@ -62,29 +62,29 @@ func (e *Engine) offered(id string) (offer, error) {
 		ids[i] = info.ID
 	}
 	if id == "" {
-		return offer{}, invalid("model is required; offered: %s", strings.Join(ids, ", "))
+		return offer{}, Invalid("model is required; offered: %s", strings.Join(ids, ", "))
 	}
-	return offer{}, invalid("unknown model %s; offered: %s", quote(id), strings.Join(ids, ", "))
+	return offer{}, Invalid("unknown model %.40q; offered: %s", id, strings.Join(ids, ", "))
 }
 
 func checkFields(r Record, info ModelInfo, references int) error {
 	switch {
 	case !utf8.ValidString(r.Prompt):
-		return invalid("prompt is not valid UTF-8")
+		return Invalid("prompt is not valid UTF-8")
 	case strings.TrimSpace(r.Prompt) == "":
-		return invalid("prompt is required and cannot be blank")
+		return Invalid("prompt is required and cannot be blank")
 	case utf8.RuneCountInString(r.Prompt) > info.MaxPrompt:
-		return invalid("prompt has %d characters; the limit is %d", utf8.RuneCountInString(r.Prompt), info.MaxPrompt)
+		return Invalid("prompt has %d characters; the limit is %d", utf8.RuneCountInString(r.Prompt), info.MaxPrompt)
 	case r.N < 1 || r.N > info.MaxImages:
-		return invalid("n must be from 1 to %d; got %d", info.MaxImages, r.N)
+		return Invalid("n must be from 1 to %d; got %d", info.MaxImages, r.N)
 	case !r.Size.Valid():
-		return invalid("size must be auto or have edges from %d to %d; got %v", MinEdge, MaxEdge, r.Size)
+		return Invalid("size must be auto or have edges from %d to %d; got %v", MinEdge, MaxEdge, r.Size)
 	case !slices.Contains(Qualities(), r.Quality):
-		return invalid("quality must be one of auto, low, medium, high; got %s", quote(string(r.Quality)))
+		return Invalid("quality must be one of auto, low, medium, high; got %.40q", r.Quality)
 	case references > info.MaxReferences:
-		return invalid("%d reference images were sent; model %s takes at most %d", references, quote(r.Model), info.MaxReferences)
+		return Invalid("%d reference images were sent; model %.40q takes at most %d", references, r.Model, info.MaxReferences)
 	case r.IdempotencyKey != "" && !ValidIdempotencyKey(r.IdempotencyKey):
-		return invalid("an idempotency key is 1 to 255 visible ASCII characters")
+		return Invalid("an idempotency key is 1 to 255 visible ASCII characters")
 	}
 	return nil
 }
@@ -98,11 +98,11 @@ func ValidIdempotencyKey(s string) bool {
 func checkOffered(r Record, info ModelInfo) error {
 	switch {
 	case !slices.Contains(info.Tiers, r.Tier) && r.Size.Auto():
-		return invalid("quality %s is of tier %s; model %s offers %v", r.Quality, r.Tier, quote(info.ID), info.Tiers)
+		return Invalid("quality %s is of tier %s; model %.40q offers %v", r.Quality, r.Tier, info.ID, info.Tiers)
 	case !slices.Contains(info.Tiers, r.Tier):
-		return invalid("size %v with quality %s is of tier %s; model %s offers %v", r.Size, r.Quality, r.Tier, quote(info.ID), info.Tiers)
+		return Invalid("size %v with quality %s is of tier %s; model %.40q offers %v", r.Size, r.Quality, r.Tier, info.ID, info.Tiers)
 	case r.Ratio != RatioAuto && !slices.Contains(info.Ratios, r.Ratio):
-		return invalid("ratio %s is not offered by model %s; it offers %v", r.Ratio, quote(info.ID), info.Ratios)
+		return Invalid("ratio %s is not offered by model %.40q; it offers %v", r.Ratio, info.ID, info.Ratios)
 	}
 	return nil
 }
@@ -124,9 +124,9 @@ func (e *Engine) admit(ctx context.Context, r Record, q GenerateRequest) error {
 	err := e.cfg.Admit(ctx, Admission{User: r.User, Request: q, Ratio: r.Ratio, Tier: r.Tier,
 		Credits: r.Charge().Credits, References: e.references(r)})
 	if _, coded := errors.AsType[*Error](err); err != nil && !coded && ctx.Err() == nil {
-		return internal(err) // a time limit of the hook's own is not the caller's
+		return Internal(err) // a time limit of the hook's own is not the caller's
 	}
-	return public(err)
+	return ToUserError(err)
 }
 
 // providerRequest is what the provider sees of a record, to look at.

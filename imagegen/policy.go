@@ -29,7 +29,7 @@ func QualityFirst(size Size, quality Quality, info ModelInfo) (Ratio, Tier, erro
 		return RatioAuto, tier, nil
 	}
 	if least := TierOf(size.Area()); rank(least) > rank(tier) {
-		return "", "", invalid("size %v is of tier %s, but quality %s buys tier %s; ask for a higher quality or a smaller size", size, least, quality, tier)
+		return "", "", Invalid("size %v is of tier %s, but quality %s buys tier %s; ask for a higher quality or a smaller size", size, least, quality, tier)
 	}
 	ratio, err := ratioBySize(size, info)
 	return ratio, tier, err
@@ -59,10 +59,10 @@ func ratioBySize(s Size, info ModelInfo) (Ratio, error) {
 		}
 	}
 	if most == 0 {
-		return "", invalid("model %s takes no explicit size; leave size out", quote(info.ID))
+		return "", Invalid("model %.40q takes no explicit size; leave size out", info.ID)
 	}
 	if a := s.aspect(); a > most*widestSlack || a < least/widestSlack {
-		return "", invalid("size %v is too narrow for model %s; the nearest ratio is %s", s, quote(info.ID), NearestRatio(s, info.Ratios))
+		return "", Invalid("size %v is too narrow for model %.40q; the nearest ratio is %s", s, info.ID, NearestRatio(s, info.Ratios))
 	}
 	return NearestRatio(s, info.Ratios), nil
 }

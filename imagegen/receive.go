@@ -51,7 +51,7 @@ func (e *Engine) receive(ctx context.Context, body io.Reader) (received, error) 
 
 // receiveSpooled puts a provider's image into the spool.
 func (e *Engine) receiveSpooled(ctx context.Context, body io.Reader) (received, error) {
-	id := ReferenceID(e.ids.next(referencePrefix, e.cfg.Now()))
+	id := e.ids.Reference(e.cfg.Now())
 	in := &meter{r: body, most: maxImageBytes}
 	if err := e.spool.Stage(ctx, id, in); err != nil {
 		if in.over || in.err != nil {

@@ -31,12 +31,12 @@ func (e *Engine) Reconcile(ctx context.Context) (strays []Charge, err error) {
 			return err
 		})
 		if err != nil {
-			return strays, public(err)
+			return strays, ToUserError(err)
 		}
 		for _, c := range open {
 			stray, err := e.stray(ctx, c)
 			if err != nil {
-				return strays, public(err)
+				return strays, ToUserError(err)
 			}
 			if stray {
 				strays = append(strays, c)

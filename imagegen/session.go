@@ -29,7 +29,7 @@ func (s *Session) usable(ctx context.Context) error {
 	if s.key == "" {
 		return nil
 	}
-	_, err := s.engine.accounts.usable(ctx, s.hash)
+	_, err := s.engine.accounts.KeyByHash(ctx, s.hash)
 	return err
 }
 
@@ -43,10 +43,10 @@ func (s *Session) Balance(ctx context.Context) (Balance, error) {
 	}
 	b, err := s.engine.balance(ctx, s.user)
 	if err != nil {
-		return Balance{}, public(err)
+		return Balance{}, ToUserError(err)
 	}
 	b.AccountType, err = s.engine.accountType(ctx, s.user)
-	return b, public(err)
+	return b, ToUserError(err)
 }
 
 // Generation implements [Service].
@@ -71,15 +71,15 @@ func (s *Session) Generations(ctx context.Context, q Query) (Page, error) {
 	case !s.user.Valid():
 		return Page{}, s.user.Check()
 	case q.Limit < 1 || q.Limit > MaxPageSize:
-		return Page{}, invalid("limit must be from 1 to %d; got %d", MaxPageSize, q.Limit)
+		return Page{}, Invalid("limit must be from 1 to %d; got %d", MaxPageSize, q.Limit)
 	case q.After != "" && !q.After.Valid():
-		return Page{}, invalid("after must be a generation's id, such as the next_cursor of a page before; got %s", quote(string(q.After)))
+		return Page{}, Invalid("after must be a generation's id, such as the next_cursor of a page before; got %.40q", q.After)
 	case q.Status != "" && !slices.Contains(Statuses(), q.Status):
-		return Page{}, invalid("status must be one of %v; got %s", Statuses(), quote(string(q.Status)))
+		return Page{}, Invalid("status must be one of %v; got %.40q", Statuses(), q.Status)
 	}
 	records, more, err := s.engine.store.Generations(ctx, s.user, q)
 	if err != nil {
-		return Page{}, public(err)
+		return Page{}, ToUserError(err)
 	}
 	p := Page{Generations: make([]Generation, len(records))}
 	for i, r := range records {

@@ -86,7 +86,7 @@ func (e *Engine) joinQueue(ctx context.Context, u UserID) (leave func(), err err
 	}
 	if err != nil {
 		leave()
-		return nil, public(err)
+		return nil, ToUserError(err)
 	}
 	return leave, nil
 }
@@ -95,7 +95,7 @@ func (e *Engine) joinQueue(ctx context.Context, u UserID) (leave func(), err err
 func (e *Engine) refuseQueue(ctx context.Context, u UserID, l QueueLength) error {
 	const retry = 10 * time.Second
 	if l.All > e.cfg.MaxQueued {
-		return overloaded(retry, fmt.Errorf("imagegen: %d generations are queued", l.All-1))
+		return Overloaded(retry, fmt.Errorf("imagegen: %d generations are queued", l.All-1))
 	}
 	share := max(1, e.cfg.MaxQueued/2)
 	if l.Own <= share {

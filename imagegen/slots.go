@@ -57,7 +57,7 @@ func (s *slots) acquire(ctx context.Context, u UserID, wait time.Duration) error
 	case <-ctx.Done():
 		return s.giveUp(w, ctx.Err())
 	case <-expired:
-		return s.giveUp(w, overloaded(2*time.Second, nil))
+		return s.giveUp(w, Overloaded(2*time.Second, nil))
 	}
 }
 

@@ -54,7 +54,7 @@ func (s *Session) Stage(ctx context.Context, r io.Reader, name string) (*Upload,
 func (s *Session) keep(ctx context.Context, in *meter, name string) (*Upload, error) {
 	e := s.engine
 	u := &Upload{engine: e}
-	u.file.ID = ReferenceID(e.ids.next(referencePrefix, e.cfg.Now()))
+	u.file.ID = e.ids.Reference(e.cfg.Now())
 	coming := &arrival{Reader: in.r, engine: e, user: s.user}
 	in.r = coming
 	kept := false
@@ -92,19 +92,19 @@ func (e *Engine) examine(ctx context.Context, in *meter, name string) (*Upload, 
 func (m *meter) failed(ctx context.Context, err error, name string) error {
 	switch {
 	case m.over:
-		return invalid("%s is larger than %d bytes (50 MiB)", name, MaxReferenceBytes)
+		return Invalid("%s is larger than %d bytes (50 MiB)", name, MaxReferenceBytes)
 	case m.err != nil && !errors.Is(m.err, context.Cause(ctx)):
 		return m.err
 	case ctx.Err() != nil:
 		return fmt.Errorf("%w: %w", ErrNotApplied, ctx.Err())
 	}
-	return public(err)
+	return ToUserError(err)
 }
 
 func (e *Engine) checkReference(ctx context.Context, u *Upload, in *meter, name string) error {
 	f, err := u.Open(ctx)
 	if err != nil {
-		return public(err)
+		return ToUserError(err)
 	}
 	defer f.Close()
 	shape, unread := decodeHeader(f)
@@ -116,11 +116,11 @@ func (u *Upload) describe(in *meter, s shape, unread error, name string) error {
 	u.file.Size, u.file.SHA256 = in.n, in.sum()
 	switch {
 	case in.n == 0:
-		return invalid("%s is empty; send a PNG, JPEG or WebP image", name)
+		return Invalid("%s is empty; send a PNG, JPEG or WebP image", name)
 	case unread != nil:
-		return invalid("%s is no PNG, JPEG or WebP image that can be read: %v", name, unread)
+		return Invalid("%s is no PNG, JPEG or WebP image that can be read: %v", name, unread)
 	case s.pixels() > MaxReferencePixels:
-		return invalid("%s has %d x %d pixels; the limit is %d million", name, s.width, s.height, MaxReferencePixels/1_000_000)
+		return Invalid("%s has %d x %d pixels; the limit is %d million", name, s.width, s.height, MaxReferencePixels/1_000_000)
 	}
 	u.file.MediaType, u.file.Width, u.file.Height = s.mediaType, s.width, s.height
 	return nil
@@ -147,7 +147,7 @@ func (s *Session) take(ctx context.Context, references []Reference) (files []Ref
 			}
 		}
 		if !u.taken.CompareAndSwap(false, true) {
-			return files, invalid("reference image %d was used before", i+1)
+			return files, Invalid("reference image %d was used before", i+1)
 		}
 		files = append(files, u.file)
 	}
@@ -157,12 +157,12 @@ func (s *Session) take(ctx context.Context, references []Reference) (files []Ref
 func (s *Session) copyIn(ctx context.Context, r Reference, name string) (*Upload, error) {
 	f, err := r.Open(ctx)
 	if err != nil {
-		return nil, invalid("%s cannot be opened: %v", name, err)
+		return nil, Invalid("%s cannot be opened: %v", name, err)
 	}
 	defer f.Close()
 	u, err := s.Stage(ctx, f, name)
 	if _, coded := errors.AsType[*Error](err); err != nil && !coded && ctx.Err() == nil {
-		err = invalid("%s cannot be read: %v", name, err)
+		err = Invalid("%s cannot be read: %v", name, err)
 	}
 	return u, err
 }

@@ -63,7 +63,7 @@ func (s *Session) OpenThumbnail(ctx context.Context, id ImageID) (*ImageFile, er
 	}
 	r, err := e.store.Generation(ctx, g)
 	if err != nil {
-		return nil, public(err)
+		return nil, ToUserError(err)
 	}
 	i, ok := r.image(id)
 	if !ok || r.User != s.user {
@@ -75,7 +75,7 @@ func (s *Session) OpenThumbnail(ctx context.Context, id ImageID) (*ImageFile, er
 	}
 	f, err := sniff(b)
 	if err != nil {
-		return nil, internal(fmt.Errorf("imagegen: the thumbnail of image %s: %w", id, err))
+		return nil, Internal(fmt.Errorf("imagegen: the thumbnail of image %s: %w", id, err))
 	}
 	return &ImageFile{ReadSeekCloser: closable{bytes.NewReader(b)}, ID: id, MediaType: f.mediaType, Size: int64(len(b)),
 		ETag: fmt.Sprintf("%x", sha256.Sum256(b)), CreatedAt: i.CreatedAt}, nil

@@ -80,7 +80,7 @@ func (a *arrival) Read(p []byte) (int, error) {
 	a.taken += int64(n)
 	if s, ok := a.engine.spool.(SpaceKeeper); ok {
 		if err := s.TakeSpace(int64(n)); err != nil {
-			return 0, public(err)
+			return 0, ToUserError(err)
 		}
 	}
 	return n, err

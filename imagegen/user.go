@@ -1,0 +1,36 @@
+package imagegen
+
+import (
+	"strings"
+	"time"
+)
+
+// DefaultAccountType is the account type of a user for whom no other was set.
+const DefaultAccountType = "FREE"
+
+// User owns keys, credits and generations.
+type User struct {
+	ID          UserID
+	Name        string // unique
+	AccountType string // matches [A-Z0-9_]+
+	CreatedAt   time.Time
+	DisabledAt  time.Time // zero: not disabled
+}
+
+// UserQuery selects from the users. The zero value is the first DefaultPageSize by name.
+type UserQuery struct {
+	Limit    int    // 1 to MaxPageSize; 0: DefaultPageSize
+	After    string // continue behind this name; "": from the first
+	Contains string // only names with this in them, whatever its case; "": all
+}
+
+// Matches reports whether q selects users of that name.
+func (q UserQuery) Matches(name string) bool {
+	return q.Contains == "" || strings.Contains(strings.ToLower(name), strings.ToLower(q.Contains))
+}
+
+// UserPage is one page of users, by name.
+type UserPage struct {
+	Users []User
+	Next  string // the After of the next page; "": this is the last
+}
