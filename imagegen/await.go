@@ -94,7 +94,7 @@ func (e *Engine) awaitAnswer(ctx context.Context, id GenerationID) (Record, erro
 		switch {
 		case ctx.Err() != nil:
 			return Record{}, e.waitEnded(ctx)
-		case err != nil || r.answerable():
+		case err != nil || answerable(r):
 			return r, err
 		}
 	}
@@ -105,7 +105,7 @@ func (e *Engine) lookOrWait(ctx context.Context, id GenerationID) (Record, error
 	told, leave := e.awaiting.end(id) // before the look, so that nothing is missed
 	defer leave()
 	r, err := e.store.Generation(ctx, id)
-	if err == nil && !r.answerable() {
+	if err == nil && !answerable(r) {
 		pause(ctx, awaitPoll, told)
 	}
 	return r, err
@@ -130,7 +130,7 @@ func (e *Engine) waitEnded(ctx context.Context) error {
 }
 
 // answerable reports whether the first call of the record can be answered.
-func (r Record) answerable() bool {
+func answerable(r Record) bool {
 	switch {
 	case r.State == StateCharging:
 		return false

@@ -76,12 +76,11 @@ var (
 	ErrInternal             = &Error{Code: CodeInternal, Message: "the service failed; try again later"}
 )
 
-// What callers are told of a generation that failed, or of which nobody knows. What the provider said
+// What callers are told of a generation that failed. What the provider said
 // goes to the log.
 const (
 	messageRefused = "the provider's policy refused this request; the credits were returned; change the prompt or the reference images"
 	messageFailed  = "the images could not be generated; the credits were returned; try again"
-	messageUnknown = "outcome unknown; ask again with the same Idempotency-Key"
 )
 
 // Errors between the engine and what implements its interfaces.

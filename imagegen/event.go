@@ -1,9 +1,6 @@
 package imagegen
 
-import (
-	"context"
-	"time"
-)
+import "time"
 
 // EventKind says what happened to a generation.
 type EventKind string
@@ -23,16 +20,4 @@ type Event struct {
 	Failure    *Failure   // of EventFailed, for operators
 	Provider   string
 	Duration   time.Duration // since the generation was created
-}
-
-func (e *Engine) observe(ctx context.Context, kind EventKind, r Record) {
-	defer func() {
-		if p := recover(); p != nil { // what it watches has happened all the same
-			e.cfg.Log.ErrorContext(ctx, "Config.Observe panicked", "generation", r.ID, "event", kind, "panic", p)
-		}
-	}()
-	g := r.Generation()
-	g.Prompt = ""
-	e.cfg.Observe(ctx, Event{Kind: kind, User: r.User, Generation: g, Failure: r.Failure,
-		Provider: e.offers.now.Load().makers[r.Model], Duration: e.cfg.Now().Sub(r.CreatedAt)})
 }

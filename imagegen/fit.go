@@ -38,9 +38,6 @@ func (r ProviderRequest) fitsTier(got Size) error {
 	return nil
 }
 
-// fits holds an image of w × h pixels against what was asked for.
-func (r Record) fits(w, h int) error { return r.providerRequest().Fits(Size{w, h}) }
-
 // surplus is how many times the pixels that were asked for a provider may deliver: one that can make but a
 // few sizes makes the next larger one.
 const surplus = 4

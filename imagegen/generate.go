@@ -47,9 +47,9 @@ func (s *Session) call(ctx context.Context, r Record, m offer, q GenerateRequest
 	}
 	r.KeyID, r.CreatedAt = s.key, e.now()
 	r.ID = e.ids.Generation(r.CreatedAt)
-	r.Fingerprint = r.fingerprint()
+	r.Fingerprint = fingerprint(r)
 	if e.cfg.JoinWindow >= 0 {
-		r.JoinKey = r.joinKey(q.Joining)
+		r.JoinKey = joinKey(r, q.Joining)
 	}
 	return &call{engine: e, session: s, request: q, record: r, offer: m}, nil
 }
@@ -126,7 +126,7 @@ func (c *call) queue(ctx context.Context) (Result, error) {
 	if err != nil {
 		return c.refused(ctx, err)
 	}
-	return Result{Generation: r.accepted().Generation()}, nil
+	return Result{Generation: accepted(r).Generation()}, nil
 }
 
 // wait accepts synchronous work, has it done and waits for its end.
@@ -253,5 +253,5 @@ func answer(r Record) (Result, error) {
 
 // unknownOutcome hides what err wraps: a refusal of one step is none of the whole.
 func unknownOutcome(id GenerationID, err error) error {
-	return &Error{Code: CodeInternal, Message: messageUnknown, Generation: id, Err: errors.New(err.Error())}
+	return &Error{Code: CodeInternal, Message: "outcome unknown; ask again with the same Idempotency-Key", Generation: id, Err: errors.New(err.Error())}
 }

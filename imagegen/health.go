@@ -65,7 +65,7 @@ func (h *health) note(model string, delivered int, err error, at time.Time) {
 	}
 	now := ProviderHealth{At: at, Healthy: err == nil && delivered > 0}
 	switch p, ok := errors.AsType[*ProviderError](err); {
-	case ok && (p.Class.asked()):
+	case ok && (p.Class.Asked()):
 		now.Healthy = true
 	case err != nil:
 		now.Detail = err.Error()

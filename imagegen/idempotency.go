@@ -2,6 +2,8 @@ package imagegen
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"sync"
 	"time"
@@ -34,7 +36,7 @@ func (c *call) repetition(ctx context.Context) (result Result, found bool, relea
 // reserved answers from the record that holds the idempotency key, if one does.
 func (c *call) reserved(ctx context.Context) (Result, bool, error) {
 	former, err := c.engine.formerCall(ctx, c.record)
-	if err == nil && former.Fingerprint == c.record.Fingerprint && !former.answerable() {
+	if err == nil && former.Fingerprint == c.record.Fingerprint && !answerable(former) {
 		former, err = c.awaitFormer(ctx, former)
 	}
 	if errors.Is(err, ErrNotFound) {
@@ -139,7 +141,7 @@ func replay(former Record) (Result, error) {
 	case !former.Visible(): // erased
 		return Result{}, ErrNotFound
 	case former.Async:
-		return Result{Generation: former.accepted().Generation(), Replayed: true}, nil
+		return Result{Generation: accepted(former).Generation(), Replayed: true}, nil
 	case !former.Terminal():
 		return Result{}, inUse(former.ID)
 	}
@@ -196,4 +198,34 @@ func (c *callsInFlight) begin(r Record) (release func(), running <-chan struct{}
 		delete(c.calls, k)
 		close(call.ended)
 	}, nil, nil
+}
+
+// fingerprint identifies what was asked for: equal for requests with equal fields after defaults
+// and the same reference bytes in the same order.
+func fingerprint(r Record) [32]byte {
+	h := sha256.New()
+	field := func(b []byte) {
+		h.Write(binary.AppendUvarint(nil, uint64(len(b)))) // lengths keep neighbours apart
+		h.Write(b)
+	}
+	async := []byte{0}
+	if r.Async {
+		async[0] = 1
+	}
+	field([]byte(r.Model))
+	field([]byte(r.Prompt))
+	field(binary.AppendUvarint(nil, uint64(r.N)))
+	field([]byte(r.Size.String()))
+	field([]byte(r.Quality))
+	field(async)
+	for _, f := range r.References {
+		field(f.SHA256[:])
+	}
+	return [32]byte(h.Sum(nil))
+}
+
+// accepted is the record as it stood in the answer to an asynchronous call.
+func accepted(r Record) Record {
+	r.Progress = Progress{State: StateQueued}
+	return r
 }

@@ -23,15 +23,15 @@ func (e *Engine) OpenImage(ctx context.Context, id ImageID) (*ImageFile, error) 
 	if err != nil {
 		return nil, ToUserError(err)
 	}
-	i, ok := r.image(id)
+	i, ok := published(r, id)
 	if !ok {
 		return nil, ErrNotFound
 	}
 	return e.openStored(ctx, r, i)
 }
 
-// image is the published image of an identifier.
-func (r Record) image(id ImageID) (i StoredImage, ok bool) {
+// published is the image of an identifier.
+func published(r Record, id ImageID) (i StoredImage, ok bool) {
 	n := slices.IndexFunc(r.Images, func(i StoredImage) bool { return i.ID == id })
 	if n < 0 || r.State != StateSucceeded {
 		return StoredImage{}, false

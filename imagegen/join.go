@@ -8,24 +8,12 @@ import (
 	"time"
 )
 
-// Joining lets a synchronous call without an idempotency key join an equal one of the same API key whose
-// caller hung up before it had the answer: while the work goes on it waits for it, later it is given the
-// answer, and nothing is charged. For clients that repeat a call of their own accord. Who sets it reports
-// each answer with [Session.Answered].
-type Joining struct {
-	// Also holds what equal calls agree in beyond what is generated, such as the caller's name for a user.
-	Also []string
-	// Retry says that the call is a repetition. Then it waits a moment for the first caller to hang up, and
-	// joins the call of one who seems to be there still, if there is just one such call.
-	Retry bool
-}
-
 // patienceForHangUp is how long a repetition waits for the first caller to hang up: a proxy may
 // tell of it late.
 const patienceForHangUp = 2 * time.Second
 
 // joinKey is equal for the calls that may join each other; zero for what joins nothing.
-func (r Record) joinKey(j *Joining) [32]byte {
+func joinKey(r Record, j *Joining) [32]byte {
 	if j == nil || r.Async || r.IdempotencyKey != "" {
 		return [32]byte{}
 	}

@@ -105,7 +105,7 @@ func (a *attempt) header(r io.Reader) (shape, io.Reader, error) {
 	if err != nil {
 		return shape{}, nil, &badImageError{err}
 	}
-	if err := a.record.fits(header.width, header.height); err != nil {
+	if err := providerRequest(a.record).Fits(Size{header.width, header.height}); err != nil {
 		return shape{}, nil, &badImageError{err}
 	}
 	if header.pixels() > MaxEdge*MaxEdge {

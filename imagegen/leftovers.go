@@ -83,3 +83,12 @@ func (e *Engine) removeSpooled(ids ...ReferenceID) {
 		e.cfg.Log.Warn("spooled files were left behind", "error", err)
 	}
 }
+
+// referenceIDs names the references of a record.
+func referenceIDs(files []ReferenceFile) []ReferenceID {
+	ids := make([]ReferenceID, len(files))
+	for i, f := range files {
+		ids[i] = f.ID
+	}
+	return ids
+}

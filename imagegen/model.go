@@ -48,7 +48,7 @@ func narrow(most, to int) int {
 }
 
 // clone keeps a caller's changes away from what the engine works with.
-func (i ModelInfo) clone() ModelInfo {
+func clone(i ModelInfo) ModelInfo {
 	i.Credits, i.Tiers, i.Ratios = maps.Clone(i.Credits), slices.Clone(i.Tiers), slices.Clone(i.Ratios)
 	return i
 }

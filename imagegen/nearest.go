@@ -39,7 +39,7 @@ func nearestSize(s Size, ratios []Ratio, can func(Size) bool) (nearest Size, ok 
 		}
 		for _, t := range Tiers() {
 			had, found := largestOf(t, a, max(s.Width, s.Height), can)
-			if d := s.unlike(had); found && d < least {
+			if d := unlike(s, had); found && d < least {
 				nearest, least, ok = had, d, true
 			}
 		}
@@ -51,7 +51,7 @@ func nearestSize(s Size, ratios []Ratio, can func(Size) bool) (nearest Size, ok 
 const shapeWeight = 10
 
 // unlike tells how far two sizes are apart.
-func (s Size) unlike(o Size) float64 {
+func unlike(s, o Size) float64 {
 	return shapeWeight*shapeDistance(s.aspect(), o.aspect()) + math.Abs(math.Log(float64(s.Area())/float64(o.Area())))
 }
 

@@ -100,7 +100,7 @@ func (e *Engine) Models(context.Context) ([]ModelInfo, error) {
 	listed := e.offers.now.Load().listed
 	infos := make([]ModelInfo, len(listed))
 	for i, info := range listed {
-		infos[i] = info.clone()
+		infos[i] = clone(info)
 	}
 	return infos, nil
 }

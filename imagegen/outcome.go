@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-	"unicode/utf8"
 )
 
 // longestHint is how much of a provider's RetryAfter is honoured.
@@ -102,19 +101,6 @@ func (e *Engine) overtaken(ctx context.Context, r, now Record) (Record, error) {
 
 // brief is what a log tells of an error of a provider, who may say as much as it likes.
 func brief(err error) string { return shortened(fmt.Sprint(err)) }
-
-// shortened is at most MaxDetail bytes of a text, whole characters.
-func shortened(s string) string {
-	const more = "…"
-	if len(s) <= MaxDetail {
-		return s
-	}
-	n := MaxDetail - len(more)
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + more
-}
 
 func failure(err error) *Failure {
 	f := &Failure{Class: ClassUnknown, Detail: "the provider delivered no image"}

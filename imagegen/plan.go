@@ -47,7 +47,7 @@ func (m offer) check(r Record, references int) error {
 	if !ok {
 		return nil
 	}
-	request := r.providerRequest()
+	request := providerRequest(r)
 	request.References = make([]ProviderReference, references)
 	return refusedByProvider(c.Check(request))
 }
@@ -130,7 +130,7 @@ func (e *Engine) admit(ctx context.Context, r Record, q GenerateRequest) error {
 }
 
 // providerRequest is what the provider sees of a record, to look at.
-func (r Record) providerRequest() ProviderRequest {
+func providerRequest(r Record) ProviderRequest {
 	return ProviderRequest{Key: string(r.ID), Prompt: r.Prompt, N: r.N, Size: r.Size, Ratio: r.Ratio, Tier: r.Tier,
 		Quality: r.Effort, Job: slices.Clone(r.Job)}
 }
@@ -147,7 +147,7 @@ func (e *Engine) references(r Record) []ProviderReference {
 
 // providerRequest is what the provider of m is asked.
 func (e *Engine) providerRequest(r Record, m offer) ProviderRequest {
-	q := r.providerRequest()
+	q := providerRequest(r)
 	q.References = e.references(r)
 	q.SaveJob = func(ctx context.Context, job []byte) error {
 		if !r.Async { // interrupted synchronous work is failed, not resumed: no commit for it

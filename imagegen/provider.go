@@ -135,8 +135,8 @@ const (
 	ClassUnusable                 // nothing was made, nor will be until an operator acts: a bad key, an empty account, a retired model. Not tried again
 )
 
-// asked reports whether the fault is in what was asked for, and not in the upstream.
-func (c Class) asked() bool { return c == ClassInvalid || c == ClassRefused }
+// Asked reports whether the fault is in what was asked for, and not in the upstream.
+func (c Class) Asked() bool { return c == ClassInvalid || c == ClassRefused }
 
 // Transient reports whether another attempt makes sense and is safe.
 func (c Class) Transient() bool { return c == ClassRateLimited || c == ClassUnavailable }

@@ -2,7 +2,6 @@ package imagegen
 
 import (
 	"crypto/sha256"
-	"encoding/binary"
 	"strings"
 	"time"
 )
@@ -43,14 +42,6 @@ type ReferenceFile struct {
 	Size          int64
 	Width, Height int
 	SHA256        [32]byte
-}
-
-func referenceIDs(files []ReferenceFile) []ReferenceID {
-	ids := make([]ReferenceID, len(files))
-	for i, f := range files {
-		ids[i] = f.ID
-	}
-	return ids
 }
 
 // Progress is how far a generation has come.
@@ -173,30 +164,6 @@ func (i *Intent) forget(reserved bool) {
 	}
 }
 
-// fingerprint identifies what was asked for: equal for requests with equal fields after defaults
-// and the same reference bytes in the same order.
-func (r Record) fingerprint() [32]byte {
-	h := sha256.New()
-	field := func(b []byte) {
-		h.Write(binary.AppendUvarint(nil, uint64(len(b)))) // lengths keep neighbours apart
-		h.Write(b)
-	}
-	async := []byte{0}
-	if r.Async {
-		async[0] = 1
-	}
-	field([]byte(r.Model))
-	field([]byte(r.Prompt))
-	field(binary.AppendUvarint(nil, uint64(r.N)))
-	field([]byte(r.Size.String()))
-	field([]byte(r.Quality))
-	field(async)
-	for _, f := range r.References {
-		field(f.SHA256[:])
-	}
-	return [32]byte(h.Sum(nil))
-}
-
 // Generation is what the owner sees of the record.
 func (r Record) Generation() Generation {
 	g := Generation{
@@ -215,10 +182,4 @@ func (r Record) Generation() Generation {
 		g.Failure = &Error{Code: CodeGenerationFailed, Message: r.Failure.Message(), Generation: r.ID}
 	}
 	return g
-}
-
-// accepted is the record as it stood in the answer to an asynchronous call.
-func (r Record) accepted() Record {
-	r.Progress = Progress{State: StateQueued}
-	return r
 }

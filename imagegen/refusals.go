@@ -48,7 +48,7 @@ func (r *refusals) note(g Record, now time.Time) {
 	switch {
 	case g.Published > 0:
 		change = -1
-	case g.Failure != nil && g.Failure.Class.asked():
+	case g.Failure != nil && g.Failure.Class.Asked():
 		change = 1
 	}
 	r.mu.Lock()

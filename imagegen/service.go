@@ -63,6 +63,18 @@ type GenerateRequest struct {
 	Joining *Joining
 }
 
+// Joining lets a synchronous call without an idempotency key join an equal one of the same API key whose
+// caller hung up before it had the answer: while the work goes on it waits for it, later it is given the
+// answer, and nothing is charged. For clients that repeat a call of their own accord. Who sets it reports
+// each answer with [Session.Answered].
+type Joining struct {
+	// Also holds what equal calls agree in beyond what is generated, such as the caller's name for a user.
+	Also []string
+	// Retry says that the call is a repetition. Then it waits a moment for the first caller to hang up, and
+	// joins the call of one who seems to be there still, if there is just one such call.
+	Retry bool
+}
+
 // Reference is an image that a caller hands in: PNG, JPEG or WebP, at most MaxReferenceBytes, at
 // most MaxReferencePixels.
 type Reference interface {

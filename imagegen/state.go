@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"time"
+	"unicode/utf8"
 )
 
 // State is the stored state of a generation; [Record.Status] is what its owner sees of it.
@@ -333,4 +334,17 @@ func (Purge) apply(r *Record) step {
 		return changed
 	}
 	return impossible
+}
+
+// shortened is at most MaxDetail bytes of a text, whole characters.
+func shortened(s string) string {
+	const more = "…"
+	if len(s) <= MaxDetail {
+		return s
+	}
+	n := MaxDetail - len(more)
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + more
 }

@@ -65,7 +65,7 @@ func (s *Session) OpenThumbnail(ctx context.Context, id ImageID) (*ImageFile, er
 	if err != nil {
 		return nil, ToUserError(err)
 	}
-	i, ok := r.image(id)
+	i, ok := published(r, id)
 	if !ok || r.User != s.user {
 		return nil, ErrNotFound
 	}
