@@ -243,7 +243,7 @@ var ofRefusals = []mutant{
 	{
 		name: "outage-counts-as-refusal", breaks: "an upstream's outage limits nobody",
 		file:    "imagegen/refusals.go",
-		old:     `g.Failure.Class.asked()`,
+		old:     `g.Failure.Class.Asked()`,
 		new:     `g.Failure.Class >= ClassInvalid`,
 		catcher: catcher{pkg: core, run: "TestRefusedPromptsAreBounded|TestRefusalsCount"},
 	},
