@@ -33,7 +33,8 @@ func openRouter() *vendor {
 	return v
 }
 
-// xAI answers as vercel/ai, packages/xai/src/xai-image-model.ts, and docs.x.ai have it.
+// xAI answers as vercel/ai, packages/xai/src/xai-image-model.ts, and docs.x.ai have it; what version 2.0 takes besides,
+// docs.x.ai/developers/migration/imagine-image-quality-nov-2.
 func xAI() *vendor {
 	v := &vendor{keyHeader: "Authorization", probe: "/v1/models", bytes: "b64_json", list: "data", count: "n"}
 	v.refuse = func(_ int, why string) any {
@@ -44,8 +45,9 @@ func xAI() *vendor {
 	}
 	v.size = func(f object) string { return usual(f["aspect_ratio"], f["resolution"]) }
 	common := func(f object) error {
-		return errors.Join(among(f, "model", "grok-imagine-image"), among(f, "resolution", "1k", "2k"), between(f, "n", 1, 10),
-			among(f, "response_format", "b64_json"), among(f, "aspect_ratio", "auto", "1:1", "4:3", "3:4", "3:2", "2:3", "16:9", "9:16", "2:1", "1:2"))
+		return errors.Join(among(f, "model", "grok-imagine-image-2.0"), among(f, "resolution", "1k", "2k"), between(f, "n", 1, 10),
+			among(f, "response_format", "b64_json"), among(f, "quality", "low", "medium"),
+			among(f, "aspect_ratio", "auto", "1:1", "4:3", "3:4", "3:2", "2:3", "16:9", "9:16", "2:1", "1:2", "21:9", "5:2"))
 	}
 	fields := []string{"model", "prompt", "n", "response_format", "aspect_ratio", "resolution", "quality", "user", "output_format"}
 	v.endpoints = map[string]endpoint{
@@ -54,7 +56,7 @@ func xAI() *vendor {
 			if f["images"] == nil {
 				return errors.New("an image is required")
 			}
-			return errors.Join(common(f), referenceObjects(f["images"], 3, ""))
+			return errors.Join(common(f), referenceObjects(f["images"], 5, ""))
 		}},
 	}
 	return v

@@ -19,13 +19,7 @@
 // billed, and is tried again; the time to wait after 429 stands in the body. There is no
 // idempotency key and no job to resume.
 //
-// The older gemini-2.5-flash-image makes the lowest tier only, and takes no image size:
+// Such as gemini-3.1-flash-lite-image make the lowest tier only:
 //
-//	gemini.Config{
-//		APIKey:        key,
-//		Model:         "gemini-2.5-flash-image",
-//		Sizes:         gemini.Gemini25Flash(),
-//		Tiers:         []imagegen.Tier{imagegen.Tier1K},
-//		MaxReferences: 3,
-//	}
+//	gemini.Config{APIKey: key, Model: "gemini-3.1-flash-lite-image", Tiers: []imagegen.Tier{imagegen.Tier1K}}
 package gemini

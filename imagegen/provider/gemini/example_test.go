@@ -9,11 +9,9 @@ import (
 
 func ExampleNew() {
 	p, err := gemini.New(gemini.Config{
-		APIKey:        "AIza-0123",
-		Model:         "gemini-2.5-flash-image",
-		Sizes:         gemini.Gemini25Flash(),
-		Tiers:         []imagegen.Tier{imagegen.Tier1K},
-		MaxReferences: 3,
+		APIKey: "AIza-0123",
+		Model:  "gemini-3.1-flash-lite-image",
+		Tiers:  []imagegen.Tier{imagegen.Tier1K},
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -21,5 +19,5 @@ func ExampleNew() {
 	}
 	can := p.Capabilities()
 	fmt.Println(can.Ratios, can.Tiers, can.MaxReferences)
-	// Output: [auto 1:1 3:2 2:3 16:9 9:16] [1K] 3
+	// Output: [auto 1:1 4:3 3:4 3:2 2:3 16:9 9:16 5:4 4:5 21:9] [1K] 14
 }

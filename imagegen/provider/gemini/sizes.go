@@ -3,10 +3,8 @@ package gemini
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
@@ -18,30 +16,9 @@ type Sizes map[imagegen.Ratio]imagegen.Size
 
 // Gemini3 returns the sizes of the models of generation 3.
 func Gemini3() Sizes {
-	return withTurned(Sizes{"1:1": {Width: 1024, Height: 1024}, "3:2": {Width: 1264, Height: 848}, "4:3": {Width: 1200, Height: 896},
-		"5:4": {Width: 1152, Height: 928}, "16:9": {Width: 1376, Height: 768}, "21:9": {Width: 1584, Height: 672}}, "21:9")
-}
-
-// Gemini25Flash returns the sizes of gemini-2.5-flash-image.
-func Gemini25Flash() Sizes {
-	return withTurned(Sizes{"1:1": {Width: 1024, Height: 1024}, "3:2": {Width: 1248, Height: 832}, "4:3": {Width: 1184, Height: 864},
-		"5:4": {Width: 1152, Height: 896}, "16:9": {Width: 1344, Height: 768}, "21:9": {Width: 1536, Height: 672}}, "21:9")
-}
-
-// withTurned adds the portrait of each landscape, but of one.
-func withTurned(landscape Sizes, except imagegen.Ratio) Sizes {
-	all := maps.Clone(landscape)
-	for ratio, z := range landscape {
-		if ratio != except {
-			all[turned(ratio)] = imagegen.Size{Width: z.Height, Height: z.Width}
-		}
-	}
-	return all
-}
-
-func turned(r imagegen.Ratio) imagegen.Ratio {
-	w, h, _ := strings.Cut(string(r), ":")
-	return imagegen.Ratio(h + ":" + w)
+	return Sizes{"1:1": {Width: 1024, Height: 1024}, "21:9": {Width: 1584, Height: 672},
+		"3:2": {Width: 1264, Height: 848}, "2:3": {Width: 848, Height: 1264}, "4:3": {Width: 1200, Height: 896}, "3:4": {Width: 896, Height: 1200},
+		"5:4": {Width: 1152, Height: 928}, "4:5": {Width: 928, Height: 1152}, "16:9": {Width: 1376, Height: 768}, "9:16": {Width: 768, Height: 1376}}
 }
 
 var scale = map[imagegen.Tier]int{imagegen.Tier1K: 1, imagegen.Tier2K: 2, imagegen.Tier4K: 4}

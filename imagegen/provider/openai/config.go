@@ -38,10 +38,12 @@ type Config struct {
 	// Organization and Project are sent along if they are set.
 	Organization, Project string
 
-	// Model is the upstream's name for the model. "": gpt-image-2.
+	// Model is the upstream's name for the model. Of OpenAI's own models it tells what they take: gpt-image-2.6-flare
+	// and the like. "": gpt-image-2.
 	Model string
 
-	// Sizes lists all that the model takes, where they are few. nil: every size that SizeRules allow.
+	// Sizes lists all that the model takes, where they are few. nil: every size that SizeRules allow, or, without
+	// rules, the three that gpt-image-1, gpt-image-1.5 and their like make.
 	Sizes []imagegen.Size
 
 	// SizeRules say which sizes the model takes. The zero value: GPTImage2.
@@ -78,10 +80,15 @@ type Config struct {
 	// Moderation is auto or low. "": the upstream's choice.
 	Moderation string
 
-	// InputFidelity, low or high, is how closely references are kept to. "": the upstream's choice.
+	// InputFidelity, low or high, is how closely references are kept to; gpt-image-2 takes none. "": the upstream's
+	// choice.
 	InputFidelity string
 
-	// QualityNames are what qualities are called by a model with names of its own, such as max for high.
+	// Complexity, low, medium or high, is how much gpt-image-2.6 plans before it draws. "": the upstream's choice.
+	Complexity string
+
+	// QualityNames are what qualities are called by a model with names of its own, such as max for high from
+	// gpt-image-2.5 on.
 	QualityNames map[imagegen.Quality]string
 
 	// ImageHosts are the only hosts that images are fetched from, if the upstream answers with URLs;
@@ -103,10 +110,14 @@ func New(c Config) (*Provider, error) {
 	if c.NoEdits {
 		c.MaxReferences = 0
 	}
+	f := familyOf(c.Model)
 	if c.SizeRules == (SizeRules{}) {
 		c.SizeRules = GPTImage2()
+		if c.Sizes == nil {
+			c.Sizes = f.sizes
+		}
 	}
-	if err := c.check(); err != nil {
+	if err := cmp.Or(c.check(), f.check(c)); err != nil {
 		return nil, fmt.Errorf("openai: %w", err)
 	}
 	client, err := upstream.New(upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, KeyHeader: c.KeyHeader, Header: c.header(),
@@ -137,6 +148,8 @@ func (c Config) check() error {
 		return errors.New("the option Background is transparent, which OutputFormat jpeg cannot be")
 	case !slices.Contains([]string{"", "low", "high"}, c.InputFidelity):
 		return fmt.Errorf("the option InputFidelity is %q; it can be low or high", c.InputFidelity)
+	case !slices.Contains([]string{"", "low", "medium", "high"}, c.Complexity):
+		return fmt.Errorf("the option Complexity is %q; it can be low, medium or high", c.Complexity)
 	case !slices.Contains([]string{"", "auto", "low"}, c.Moderation):
 		return fmt.Errorf("the option Moderation is %q; it can be auto or low", c.Moderation)
 	}

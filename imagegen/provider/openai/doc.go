@@ -14,8 +14,9 @@
 // From OpenAI's API reference for images and its Go client: a prompt has up to 32,000 characters,
 // n is 1 to 10, an edit takes up to 16 PNG, JPEG or WebP files under 50 MB in the field image[].
 // The models named gpt-image always answer with base64 and refuse response_format, which is
-// therefore never sent. gpt-image-2 takes every size that [GPTImage2] allows. An error is an object
-// with message, type, param and code; what moderation refuses has the code moderation_blocked.
+// therefore never sent. gpt-image-2, 2.5 and 2.6 take every size that [GPTImage2] allows, older ones
+// 1024×1024, 1536×1024 and 1024×1536. From 2.5 on there are the qualities xhigh and max, with 2.6 a
+// complexity. An error is an object with message, type, param and code; what moderation refuses has the code moderation_blocked.
 // There is no idempotency key and no job to resume: an attempt whose answer was lost is not
 // repeated. Of 503, "overloaded", OpenAI says that the request was not processed; of a 503 from
 // anyone else nothing is known.

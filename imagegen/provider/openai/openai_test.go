@@ -119,6 +119,7 @@ func TestEditIsSent(t *testing.T) {
 	d := &openaitest.Server{}
 	compression := 80
 	p := serve(t, d, func(c *openai.Config) {
+		c.Model, c.Complexity = "gpt-image-2.6-sunburst", "medium"
 		c.Moderation, c.Background, c.InputFidelity, c.OutputFormat, c.OutputCompression = "low", "opaque", "high", "jpeg", &compression
 	})
 	r := square("as a comic", 2)
@@ -131,8 +132,9 @@ func TestEditIsSent(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(len(images), 2)
 	want := []openaitest.Request{{Path: "/v1/images/edits",
-		Params: map[string]any{"model": "gpt-image-2", "prompt": "as a comic", "n": 2.0, "size": "1024x1024", "quality": "auto",
-			"moderation": "low", "background": "opaque", "input_fidelity": "high", "output_format": "jpeg", "output_compression": 80.0},
+		Params: map[string]any{"model": "gpt-image-2.6-sunburst", "prompt": "as a comic", "n": 2.0, "size": "1024x1024", "quality": "auto",
+			"moderation": "low", "background": "opaque", "complexity": "medium", "input_fidelity": "high", "output_format": "jpeg",
+			"output_compression": 80.0},
 		Files: []openaitest.File{{Field: "image[]", Name: "reference-1.png", MediaType: "image/png", Size: 5008},
 			{Field: "image[]", Name: "reference-2.jpeg", MediaType: "image/jpeg", Size: 5003},
 			{Field: "image[]", Name: "reference-3.webp", MediaType: "image/webp", Size: 5014}}}}
@@ -146,14 +148,15 @@ func TestGenerationWithoutFidelity(t *testing.T) {
 	is := is.New(t)
 	d := &openaitest.Server{}
 	p := serve(t, d, func(c *openai.Config) {
-		c.InputFidelity, c.Background, c.QualityNames = "high", "transparent", map[imagegen.Quality]string{"high": "medium"}
+		c.Model, c.InputFidelity, c.Background = "gpt-image-2.5-flare", "high", "transparent"
+		c.QualityNames = map[imagegen.Quality]string{"high": "max"}
 	})
 	r := square("a fox", 1)
 	r.Quality = "high"
 	_, err := collect(t.Context(), p, r)
 	is.NoErr(err)
-	is.Equal(d.Requests()[0].Params, map[string]any{"model": "gpt-image-2", "prompt": "a fox", "n": 1.0, "size": "1024x1024",
-		"quality": "medium", "background": "transparent"})
+	is.Equal(d.Requests()[0].Params, map[string]any{"model": "gpt-image-2.5-flare", "prompt": "a fox", "n": 1.0, "size": "1024x1024",
+		"quality": "max", "background": "transparent"})
 }
 
 func TestCallsAreSplit(t *testing.T) {
@@ -201,6 +204,10 @@ func TestNewRefuses(t *testing.T) {
 		"prompt too long":      {APIKey: "k", MaxPrompt: 32_001},
 		"unknown format":       {APIKey: "k", OutputFormat: "gif"},
 		"unknown moderation":   {APIKey: "k", Moderation: "none"},
+		"unknown complexity":   {APIKey: "k", Model: "gpt-image-2.6-flare", Complexity: "max"},
+		"no complexity":        {APIKey: "k", Model: "gpt-image-2.5-flare", Complexity: "low"},
+		"no fidelity":          {APIKey: "k", Model: "gpt-image-2-2026-04-21", InputFidelity: "high"},
+		"no such quality":      {APIKey: "k", QualityNames: map[imagegen.Quality]string{"high": "max"}},
 		"a size of zero":       {APIKey: "k", Sizes: []imagegen.Size{{}}},
 		"sizes without a tier": {APIKey: "k", Sizes: []imagegen.Size{{Width: 100, Height: 1000}}},
 		"rules without a size": {APIKey: "k", SizeRules: openai.SizeRules{Step: 16}},

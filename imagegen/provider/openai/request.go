@@ -19,6 +19,7 @@ type parameters struct {
 	OutputFormat      string `json:"output_format,omitempty"`
 	OutputCompression *int   `json:"output_compression,omitempty"`
 	Moderation        string `json:"moderation,omitempty"`
+	Complexity        string `json:"complexity,omitempty"`
 }
 
 func (p *Provider) request(r imagegen.ProviderRequest) (path string, body *upstream.Body, err error) {
@@ -28,7 +29,7 @@ func (p *Provider) request(r imagegen.ProviderRequest) (path string, body *upstr
 	}
 	c := p.config
 	q := parameters{Model: c.Model, Prompt: r.Prompt, N: r.N, Size: size.String(), Quality: cmp.Or(c.QualityNames[r.Quality], string(r.Quality)),
-		Background: c.Background, OutputFormat: c.OutputFormat, OutputCompression: c.OutputCompression, Moderation: c.Moderation}
+		Background: c.Background, OutputFormat: c.OutputFormat, OutputCompression: c.OutputCompression, Moderation: c.Moderation, Complexity: c.Complexity}
 	if c.NoQuality {
 		q.Quality = ""
 	}
@@ -47,7 +48,7 @@ func (q parameters) form(references []imagegen.ProviderReference, fidelity strin
 	var f upstream.Form
 	for _, field := range [][2]string{{"model", q.Model}, {"prompt", q.Prompt}, {"n", strconv.Itoa(q.N)}, {"size", q.Size},
 		{"quality", q.Quality}, {"background", q.Background}, {"output_format", q.OutputFormat}, {"output_compression", compression},
-		{"moderation", q.Moderation}, {"input_fidelity", fidelity}} {
+		{"moderation", q.Moderation}, {"complexity", q.Complexity}, {"input_fidelity", fidelity}} {
 		if field[1] != "" {
 			f.Field(field[0], field[1])
 		}

@@ -13,7 +13,7 @@ type SizeRules struct {
 	MaxAspect            float64 // the longer edge divided by the shorter
 }
 
-// GPTImage2 returns the rules of gpt-image-2: edges in multiples of 16 up to 3840, from 655,360 to
+// GPTImage2 returns the rules of gpt-image-2, 2.5 and 2.6: edges in multiples of 16 up to 3840, from 655,360 to
 // 8,294,400 pixels, no more than 3:1.
 func GPTImage2() SizeRules {
 	return SizeRules{Step: 16, MaxEdge: 3840, MinPixels: 655_360, MaxPixels: 8_294_400, MaxAspect: 3}

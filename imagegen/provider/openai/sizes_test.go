@@ -163,6 +163,32 @@ func TestListedSizes(t *testing.T) {
 	is.True(!sent)
 }
 
+// What the name of one of OpenAI's models tells is what the model takes: each size that is offered, and no other.
+func TestSizesOfEachModel(t *testing.T) {
+	all, three := imagegen.Ratios(), []imagegen.Ratio{"auto", "1:1", "3:2", "2:3"}
+	for model, ratios := range map[string][]imagegen.Ratio{"gpt-image-2": all, "gpt-image-2.5-flare": all, "gpt-image-2.6-sunburst": all,
+		"gpt-image-1.5": three} {
+		t.Run(model, func(t *testing.T) {
+			is := is.New(t)
+			p := serve(t, &openaitest.Server{}, func(c *openai.Config) { c.Model = model })
+			is.NoErr(p.Probe(t.Context()))
+			can := p.Capabilities()
+			is.Equal(can.Ratios, ratios)
+			for _, ratio := range can.Ratios {
+				for _, tier := range can.Tiers {
+					r := square("a fox", 1)
+					r.Ratio, r.Tier = ratio, tier
+					images, err := collect(t.Context(), p, r)
+					is.NoErr(err)
+					is.True(r.Fits(sizeOf(images[0])) == nil)
+				}
+			}
+		})
+	}
+	unknown := serve(t, &openaitest.Server{}, func(c *openai.Config) { c.Model, c.Complexity, c.InputFidelity = "my-deployment", "low", "low" })
+	is.New(t).Equal(unknown.Capabilities().Ratios, all)
+}
+
 func TestSizeRulesOfAnotherModel(t *testing.T) {
 	is := is.New(t)
 	p := serve(t, &openaitest.Server{}, func(c *openai.Config) {

@@ -58,7 +58,7 @@ models:
 
 func TestMistakesAreNamed(t *testing.T) {
 	const head = "models:\n  - id: m\n    provider: {type: fake}\n    credits: {1K: 1}\n"
-	const small = "{type: gemini, private: true, base_url: 'http://127.0.0.1:1', sizes: gemini-2.5-flash, tiers: [1K], max_references: 0}"
+	const small = "{type: gemini, private: true, base_url: 'http://127.0.0.1:1', sizes: {1:1: 1024x1024}, tiers: [1K], max_references: 0}"
 	tests := []struct {
 		name, text string
 		want       []string

@@ -25,7 +25,7 @@ func TestNoKeyInTheLog(t *testing.T) {
 		"1": {"status": {"status_str": "error", "completed": false, "messages": [["execution_error", {"exception_message": "%[1]s"}]]}}}`
 	for kind, more := range map[string]string{
 		"openai":    "",
-		"gemini":    "\nsizes: gemini-2.5-flash\ntiers: [1K]\nmax_references: 0",
+		"gemini":    "\ntiers: [1K]\nmax_references: 0",
 		"bfl":       "",
 		"fal":       "\nmodel: a/b\nplatform_url: BASE\nsizes: [64x64]",
 		"replicate": "\nmodel: a/b\nsizes: [64x64]\ninput: {prompt: '{{prompt}}', size: '{{width}}x{{height}}'}",

@@ -47,13 +47,10 @@ func geminiKind(s source) kind {
 // geminiSizes reads the name of a family of models, or a size for each ratio.
 func geminiSizes(n *yaml.Node) (gemini.Sizes, error) {
 	if n.Kind == yaml.ScalarNode {
-		switch n.Value {
-		case "gemini-3":
+		if n.Value == "gemini-3" {
 			return gemini.Gemini3(), nil
-		case "gemini-2.5-flash":
-			return gemini.Gemini25Flash(), nil
 		}
-		return nil, errAt(n, "gemini-3, gemini-2.5-flash, or a size of tier 1K for each ratio is wanted; got %q", n.Value)
+		return nil, errAt(n, "gemini-3, or a size of tier 1K for each ratio is wanted; got %q", n.Value)
 	}
 	all, known := gemini.Sizes{}, keys{}
 	for _, r := range imagegen.Ratios()[1:] {

@@ -25,6 +25,7 @@ func openAIKind(s source) kind {
 		"moderation":         text(&c.Moderation),
 		"background":         text(&c.Background),
 		"input_fidelity":     text(&c.InputFidelity),
+		"complexity":         text(&c.Complexity),
 		"output_compression": limit(func(v int) { c.OutputCompression = &v }, 0, 100),
 		"quality_names":      qualityNames(&c.QualityNames),
 		"image_hosts":        texts(&c.ImageHosts),

@@ -84,12 +84,13 @@ output_format: webp
 output_compression: 0
 background: transparent
 input_fidelity: high
+complexity: low
 quality_names: {high: max}
 moderation: low
 image_hosts: ["*.example.com"]`, as[*openai.Provider], 3, 2},
 		{"openai with sizes", " {type: openai, private: true, base_url: 'http://127.0.0.1:1', sizes: [1024x1024, 1344x768], max_references: 0}", as[*openai.Provider], 0, 1},
 		{"gemini", " {type: gemini, key_env: KEY}", as[*gemini.Provider], 14, 3},
-		{"gemini 2.5", " {type: gemini, key_env: KEY, name: g, model: x, sizes: gemini-2.5-flash, tiers: [1K], max_references: 0}", as[*gemini.Provider], 0, 1},
+		{"gemini of one tier", " {type: gemini, key_env: KEY, name: g, model: x, sizes: gemini-3, tiers: [1K], max_references: 0}", as[*gemini.Provider], 0, 1},
 		{"gemini with sizes", " {type: gemini, private: true, base_url: 'http://127.0.0.1:1', sizes: {1:1: 1024x1024}, max_references: 2}", as[*gemini.Provider], 2, 3},
 		{"sdwebui", " {type: sdwebui}", as[*sdwebui.Provider], 1, 0},
 		{"sdwebui with everything", `
@@ -244,7 +245,7 @@ func TestMistakesOfProvidersAreNamed(t *testing.T) {
 		{"key of another type", " {type: gemini, key_env: KEY, no_quality: true}", []string{`unknown key "no_quality"`}},
 		{"http", " {type: openai, key_env: KEY, base_url: 'http://example.com'}", []string{"http", "private"}},
 		{"unknown tier", " {type: gemini, key_env: KEY, tiers: [1k]}", []string{"option tiers", `"1k"`}},
-		{"family of sizes", " {type: gemini, key_env: KEY, sizes: gemini-4}", []string{"sizes", "gemini-2.5-flash", `"gemini-4"`}},
+		{"family of sizes", " {type: gemini, key_env: KEY, sizes: gemini-4}", []string{"sizes", "gemini-3", `"gemini-4"`}},
 		{"size", " {type: openai, key_env: KEY, sizes: [1024]}", []string{"sizes", "WIDTHxHEIGHT", `"1024"`}},
 		{"size auto", " {type: openai, key_env: KEY, sizes: [auto]}", []string{"sizes", `"auto"`}},
 		{"no sizes", " {type: openai, key_env: KEY, sizes: []}", []string{"sizes", "empty"}},

@@ -9,8 +9,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstreamtest"
 )
 
-// allowed are the fields of gpt-image-2 without streaming: openai/openai-go, image.go, and EditImageBodyJsonParam of
-// openai/openai-openapi.
+// allowed are the fields of every model without streaming:
+// developers.openai.com/api/reference/resources/images/methods/generate, and .../edit for the second.
 var allowed = map[string][]string{
 	"/v1/images/generations": {"model", "prompt", "n", "size", "quality", "background", "output_format", "output_compression", "moderation", "user"},
 	"/v1/images/edits": {"model", "prompt", "n", "size", "quality", "background", "output_format", "output_compression", "moderation", "input_fidelity",
@@ -19,27 +19,45 @@ var allowed = map[string][]string{
 
 // choices are what fields can be.
 var choices = map[string][]string{
-	"quality":        {"auto", "low", "medium", "high"},
 	"background":     {"auto", "opaque", "transparent"},
 	"output_format":  {"png", "jpeg", "webp"},
 	"moderation":     {"auto", "low"},
 	"input_fidelity": {"low", "high"},
+	"complexity":     {"low", "medium", "high"},
+}
+
+// model is what one takes.
+type model struct {
+	sizes     []string // nil: by the rules of gpt-image-2
+	qualities []string
+	more      []string // fields that the rest do not have
+	without   []string // fields that the rest have
+}
+
+var (
+	upToHigh = []string{"auto", "low", "medium", "high"}
+	upToMax  = append(slices.Clone(upToHigh), "xhigh", "max")
+)
+
+// models are some of those in the reference. Of input_fidelity: pydantic/pydantic-ai, issue 5413.
+var models = map[string]model{
+	"gpt-image-2.6-sunburst": {qualities: upToMax, more: []string{"complexity"}},
+	"gpt-image-2.5-flare":    {qualities: upToMax},
+	"gpt-image-2":            {qualities: upToHigh, without: []string{"input_fidelity"}},
+	"gpt-image-1.5":          {qualities: upToHigh, sizes: []string{"auto", "1024x1024", "1536x1024", "1024x1536"}},
 }
 
 // check is what the API refuses, and which parameter it blames.
 func check(q Request) (param string, err error) {
-	for name, value := range q.Params {
-		if !slices.Contains(allowed[q.Path], name) {
-			return name, fmt.Errorf("unknown parameter: %q", name)
-		}
-		if known, closed := choices[name]; closed && !slices.Contains(known, text(value, "")) {
-			return name, fmt.Errorf("%s is %v", name, value)
-		}
+	m, ok := models[text(q.Params["model"], "")]
+	if !ok {
+		return "model", errors.New("the model does not exist")
+	}
+	if param, err := m.checkFields(q); err != nil {
+		return param, err
 	}
 	prompt := text(q.Params["prompt"], "")
 	switch n := number(q.Params["n"], 1); {
-	case q.Params["model"] != "gpt-image-2":
-		return "model", errors.New("the model does not exist")
 	case prompt == "" || utf8.RuneCountInString(prompt) > 32_000:
 		return "prompt", errors.New("the prompt is empty or too long")
 	case n < 1 || n > 10:
@@ -47,15 +65,32 @@ func check(q Request) (param string, err error) {
 	case q.Params["output_compression"] != nil && text(q.Params["output_format"], "png") == "png":
 		return "output_compression", errors.New("output_compression is for jpeg and webp")
 	}
-	if err := checkSize(text(q.Params["size"], "auto")); err != nil {
+	if err := m.checkSize(text(q.Params["size"], "auto")); err != nil {
 		return "size", err
 	}
 	return "image", checkFiles(q)
 }
 
-func checkSize(s string) error {
-	if s == "auto" {
+func (m model) checkFields(q Request) (param string, err error) {
+	for name, value := range q.Params {
+		switch known, closed := choices[name]; {
+		case slices.Contains(m.without, name):
+			return name, fmt.Errorf("the model does not support the %q parameter", name)
+		case !slices.Contains(allowed[q.Path], name) && !slices.Contains(m.more, name):
+			return name, fmt.Errorf("unknown parameter: %q", name)
+		case closed && !slices.Contains(known, text(value, "")), name == "quality" && !slices.Contains(m.qualities, text(value, "")):
+			return name, fmt.Errorf("%s is %v", name, value)
+		}
+	}
+	return "", nil
+}
+
+func (m model) checkSize(s string) error {
+	if s == "auto" || slices.Contains(m.sizes, s) {
 		return nil
+	}
+	if m.sizes != nil {
+		return fmt.Errorf("size %s: supported values are %v", s, m.sizes)
 	}
 	var w, h int
 	if _, err := fmt.Sscanf(s, "%dx%d", &w, &h); err != nil || s != fmt.Sprintf("%dx%d", w, h) {

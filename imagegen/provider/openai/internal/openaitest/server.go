@@ -35,7 +35,7 @@ type File struct {
 	Size                   int
 }
 
-// Server answers as the API does for gpt-image-2. The zero value is ready for use.
+// Server answers as the API does for some models, gpt-image-2 among them. The zero value is ready for use.
 type Server struct {
 	// Before is called first, if it is set; true means that it has answered.
 	Before func(w http.ResponseWriter, r *http.Request) bool
@@ -66,9 +66,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusUnauthorized, "invalid_request_error", "invalid_api_key", "", "Incorrect API key provided.")
 		return
 	}
-	switch r.Method + " " + strings.TrimPrefix(r.URL.Path, "/v1") {
-	case "GET /models/gpt-image-2":
-		answer(w, map[string]any{"id": "gpt-image-2", "object": "model", "created": 1776729600, "owned_by": "system"})
+	route := r.Method + " " + strings.TrimPrefix(r.URL.Path, "/v1")
+	if id, ok := strings.CutPrefix(route, "GET /models/"); ok && models[id].qualities != nil {
+		answer(w, map[string]any{"id": id, "object": "model", "created": 1776729600, "owned_by": "system"})
+		return
+	}
+	switch route {
 	case "POST /images/generations":
 		s.generate(w, r, parseJSON)
 	case "POST /images/edits":

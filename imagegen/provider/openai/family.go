@@ -1,0 +1,66 @@
+package openai
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// family is what models of OpenAI's have in common whose names begin alike. Of a model that is of none, a deployment
+// on Azure or another maker's, nothing is known, and nothing is refused.
+//
+// From developers.openai.com/api/reference/resources/images/methods/generate (sizes, qualities) and
+// docs.comfy.org/built-in-nodes/OpenAIGPTImageNodeV3 (pixels, complexity). That gpt-image-2 refuses input_fidelity:
+// pydantic/pydantic-ai, issue 5413; gpt-image-1-mini: lobehub/lobehub, pull request 9920.
+type family struct {
+	name         string
+	sizes        []imagegen.Size // all that it makes; nil: what GPTImage2 allows
+	qualities    []string        // nil: not known
+	noFidelity   bool
+	noComplexity bool
+}
+
+var (
+	threeSizes = []imagegen.Size{{Width: 1024, Height: 1024}, {Width: 1536, Height: 1024}, {Width: 1024, Height: 1536}}
+	upToHigh   = []string{"auto", "low", "medium", "high"}
+	upToMax    = append(slices.Clone(upToHigh), "xhigh", "max")
+)
+
+// families are searched in their order.
+var families = []family{
+	{name: "gpt-image-2.6", qualities: upToMax},
+	{name: "gpt-image-2.5", qualities: upToMax, noComplexity: true},
+	{name: "gpt-image-2", qualities: upToHigh, noFidelity: true, noComplexity: true},
+	{name: "gpt-image-1-mini", sizes: threeSizes, qualities: upToHigh, noFidelity: true, noComplexity: true},
+	{name: "gpt-image-1.5", sizes: threeSizes, qualities: upToHigh, noComplexity: true},
+	{name: "gpt-image-1", sizes: threeSizes, qualities: upToHigh, noComplexity: true},
+	{name: "chatgpt-image", sizes: threeSizes, qualities: upToHigh, noComplexity: true},
+}
+
+// familyOf knows a model by its name, or by that and what follows a hyphen: a variant or a date.
+func familyOf(model string) family {
+	for _, f := range families {
+		if model == f.name || strings.HasPrefix(model, f.name+"-") {
+			return f
+		}
+	}
+	return family{}
+}
+
+// check refuses what the model does not take.
+func (f family) check(c Config) error {
+	switch {
+	case c.InputFidelity != "" && f.noFidelity:
+		return fmt.Errorf("the option InputFidelity is %q, but model %s takes none", c.InputFidelity, c.Model)
+	case c.Complexity != "" && f.noComplexity:
+		return fmt.Errorf("the option Complexity is %q, but model %s takes none", c.Complexity, c.Model)
+	}
+	for _, q := range imagegen.Qualities() {
+		if name, named := c.QualityNames[q]; named && f.qualities != nil && !slices.Contains(f.qualities, name) {
+			return fmt.Errorf("the option QualityNames has %q for %s; model %s knows %s", name, q, c.Model, strings.Join(f.qualities, ", "))
+		}
+	}
+	return nil
+}
