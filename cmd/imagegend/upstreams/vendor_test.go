@@ -37,9 +37,12 @@ type vendor struct {
 	bytes     string                           // that of its bytes
 	list      string                           // the field of the images
 	count     string                           // the field of their number; "": there is one
+	uploads   string                           // where references are stored; "": nowhere
+	answer    func(addresses []string) any     // the answer, if it is no list of objects
 
-	mu   sync.Mutex
-	sent []object
+	mu     sync.Mutex
+	sent   []object
+	stored []string
 }
 
 // endpoint is where images are asked for. Its check says what is wrong with the values.
@@ -69,6 +72,8 @@ func (v *vendor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method == http.MethodGet && r.URL.Path == v.probe:
 		answer(w, object{"data": []any{}})
+	case r.Method == http.MethodPost && r.URL.Path == v.uploads:
+		v.store(w, r)
 	case r.Method != http.MethodPost || !ok:
 		v.fail(w, http.StatusNotFound, "there is no such path")
 	default:
@@ -94,8 +99,32 @@ func (v *vendor) generate(w http.ResponseWriter, r *http.Request, e endpoint) {
 	case forbidden:
 		v.moderated(w)
 	default:
+		if v.answer != nil {
+			answer(w, v.answer([]string{"http://" + r.Host + "/files/" + v.size(fields)}))
+			return
+		}
 		answer(w, object{"created": 1776729600, v.list: v.images(r, fields)})
 	}
+}
+
+// store answers with the address of a file, once it is there.
+func (v *vendor) store(w http.ResponseWriter, r *http.Request) {
+	fields, err := readForm(r)
+	if err != nil || len(fields) != 1 || !isImage(fields["file"]) {
+		v.fail(w, http.StatusBadRequest, "a file is wanted")
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.stored = append(v.stored, fmt.Sprintf("https://files.example.com/%d.png", len(v.stored)))
+	answer(w, object{"code": 200, "message": "success", "data": object{"type": "image", "download_url": v.stored[len(v.stored)-1], "size": 1}})
+}
+
+// has reports whether an address is that of a file that was stored.
+func (v *vendor) has(address any) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return slices.Contains(v.stored, fmt.Sprint(address))
 }
 
 func (v *vendor) images(r *http.Request, fields object) []object {

@@ -14,7 +14,7 @@ import (
 // vendors are the APIs of which docs/providers.md has an example, by its name there.
 func vendors() map[string]*vendor {
 	return map[string]*vendor{"openrouter": openRouter(), "xai": xAI(), "byteplus": bytePlus(), "siliconflow": siliconFlow(),
-		"together": together(), "ideogram": ideogram()}
+		"together": together(), "ideogram": ideogram(), "wavespeed": waveSpeed()}
 }
 
 // openRouter answers as realmorrisliu/openrouter-rs, src/api/images.rs, and openrouter.ai/docs on errors have it.
@@ -144,6 +144,39 @@ func ideogram() *vendor {
 		"/v1/ideogram-v3/remix": {fields: append(slices.Clone(fields), "image", "image_weight"), form: true, check: func(f object) error {
 			if !isImage(f["image"]) {
 				return errors.New("image is none")
+			}
+			return common(f)
+		}},
+	}
+	return v
+}
+
+// waveSpeed answers as wavespeed.ai/docs, sync-mode and upload-files-api, and wavespeed.ai/models/bytedance/seedream-v4/sequential
+// have it.
+func waveSpeed() *vendor {
+	v := &vendor{keyHeader: "Authorization", list: "data", uploads: "/api/v3/media/upload/binary"}
+	v.refuse = func(status int, why string) any { return object{"code": status, "message": why} }
+	v.moderated = func(w http.ResponseWriter) {
+		answer(w, object{"code": 200, "message": "success", "data": object{"status": "failed", "outputs": []any{}, "error": "the content may be sensitive"}})
+	}
+	v.size = func(f object) string { return strings.ReplaceAll(fmt.Sprint(f["size"]), "*", "x") }
+	v.answer = func(addresses []string) any {
+		return object{"code": 200, "message": "success", "data": object{"id": "1", "status": "completed", "outputs": addresses, "error": ""}}
+	}
+	common := func(f object) error {
+		z, err := imagegen.ParseSize(v.size(f))
+		if err != nil || z.Area() < 2560*1440 || z.Area() > 4096*4096 {
+			return fmt.Errorf("size %v", f["size"])
+		}
+		return among(f, "enable_sync_mode", "true")
+	}
+	fields := []string{"prompt", "size", "enable_base64_output", "enable_sync_mode"}
+	v.endpoints = map[string]endpoint{
+		"/api/v3/bytedance/seedream-v4.5": {fields: fields, check: common},
+		"/api/v3/bytedance/seedream-v4.5/edit": {fields: append(slices.Clone(fields), "images"), check: func(f object) error {
+			images, _ := f["images"].([]any)
+			if len(images) < 1 || len(images) > 10 || slices.ContainsFunc(images, func(i any) bool { return !v.has(i) }) {
+				return fmt.Errorf("%v is no list of 1 to 10 addresses", f["images"])
 			}
 			return common(f)
 		}},

@@ -17,7 +17,7 @@ const (
 	forbidden = "draw something forbidden"
 )
 
-// double answers as the API does: with the fields of each model and no others.
+// double answers as the API does (docs.bfl.ai, help.bfl.ai): with the fields of each model and no others.
 type double struct {
 	before func(w http.ResponseWriter, r *http.Request) bool // true: it has answered
 

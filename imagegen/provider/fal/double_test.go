@@ -23,7 +23,9 @@ type submitted struct {
 	Input map[string]any
 }
 
-// double answers as the queue does for a model with fal's usual fields, and as the platform's API.
+// double answers as the queue does for a model with fal's usual fields, and as the platform's API: statuses and bodies
+// are those of fal.ai/docs, documentation/model-apis/inference/queue, inference-api/queue/cancel and
+// documentation/model-apis/errors.
 type double struct {
 	before func(w http.ResponseWriter, r *http.Request) bool // true: it has answered
 
@@ -100,6 +102,14 @@ func (d *double) submit(w http.ResponseWriter, r *http.Request) {
 }
 
 func (d *double) cancel(w http.ResponseWriter, id string) {
+	s := d.find(w, id)
+	switch {
+	case s == nil:
+		return
+	case s.Input["prompt"] != endless:
+		answer(w, http.StatusBadRequest, map[string]any{"status": "ALREADY_COMPLETED"})
+		return
+	}
 	d.mu.Lock()
 	d.cancelled = append(d.cancelled, id)
 	d.mu.Unlock()
@@ -134,26 +144,29 @@ func (d *double) response(w http.ResponseWriter, r *http.Request, id string) {
 	if s == nil {
 		return
 	}
-	size, ok := s.Input["image_size"].(map[string]any)
+	field, kind := check(*s)
 	switch {
-	case !ok:
-		modelError(w, http.StatusUnprocessableEntity, "missing", "field required")
+	case s.Input["prompt"] == endless:
+		answer(w, http.StatusBadRequest, map[string]any{"detail": "Request is still in progress"})
+		return
+	case kind != "":
+		modelError(w, http.StatusUnprocessableEntity, kind, "the field does not serve", field)
 		return
 	case s.Input["prompt"] == forbidden:
-		modelError(w, http.StatusUnprocessableEntity, "content_policy_violation", "The content could not be processed.")
+		modelError(w, http.StatusUnprocessableEntity, "content_policy_violation", "The content could not be processed.", "prompt")
 		return
 	}
 	n, many := s.Input["num_images"].(float64)
 	if !many {
 		n = 1
 	}
-	image := map[string]any{"url": fmt.Sprintf("http://%s/files/%vx%v", r.Host, size["width"], size["height"]), "content_type": "image/png"}
+	image := map[string]any{"url": fmt.Sprintf("http://%s/files/%v", r.Host, sizeOf(s.Input)), "content_type": "image/png"}
 	answer(w, http.StatusOK, map[string]any{"images": slices.Repeat([]any{image}, int(n)), "seed": 42,
 		"has_nsfw_concepts": make([]bool, int(n)), "timings": map[string]any{}})
 }
 
-func modelError(w http.ResponseWriter, status int, kind, message string) {
-	answer(w, status, map[string]any{"detail": []any{map[string]any{"loc": []string{"body", "prompt"}, "msg": message, "type": kind}}})
+func modelError(w http.ResponseWriter, status int, kind, message, field string) {
+	answer(w, status, map[string]any{"detail": []any{map[string]any{"loc": []string{"body", field}, "msg": message, "type": kind}}})
 }
 
 func answer(w http.ResponseWriter, status int, v any) {

@@ -156,7 +156,9 @@ func TestNamedSizes(t *testing.T) {
 		r := request("a fox", 1)
 		r.Ratio, r.Tier = imagegen.Ratio(want[0]), imagegen.Tier(want[1])
 		is.NoErr(p.Check(r))
-		_, _ = collect(t.Context(), p, r) // the double does not know these names
+		sizes, err := collect(t.Context(), p, r)
+		is.NoErr(err)
+		is.NoErr(r.Fits(sizes[0]))
 		sent := d.submitted()
 		is.Equal(sent[len(sent)-1].Input, map[string]any{"prompt": "a fox", "aspect_ratio": want[0], "resolution": want[2]})
 	}

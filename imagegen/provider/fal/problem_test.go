@@ -29,6 +29,17 @@ func classOf(t *testing.T, err error) *imagegen.ProviderError {
 
 var page = "<!DOCTYPE html>\n<html>" + strings.Repeat("<p>Bad gateway</p>\n", 10_000)
 
+// What the model has no input for is refused, not dropped: once a runner looks at it.
+func TestInputOfAnotherModel(t *testing.T) {
+	is := is.New(t)
+	p := serve(t, &double{}, func(c *fal.Config) {
+		c.MaxReferences, c.Input = 0, map[string]any{"prompt": "{{prompt}}", "size": "{{size}}"}
+	})
+	sizes, err := collect(t.Context(), p, request("a fox", 1))
+	is.Equal(len(sizes), 0)
+	is.True(strings.Contains(classOf(t, err).Err.Error(), "extra_forbidden"))
+}
+
 func TestSubmissionsThatFail(t *testing.T) {
 	for name, c := range map[string]struct {
 		status int

@@ -19,12 +19,13 @@ const (
 
 // created is one prediction that was asked for.
 type created struct {
-	Path    string
+	Path    string         `json:"-"`
 	Version string         `json:"version"`
 	Input   map[string]any `json:"input"`
 }
 
-// double answers as the API does for a model that takes width, height and num_outputs.
+// double answers as the API does: statuses and bodies are those of replicate.com/docs/reference/http, and of
+// replicate/replicate-javascript, issue 249.
 type double struct {
 	before func(w http.ResponseWriter, r *http.Request) bool // true: it has answered
 
@@ -86,8 +87,12 @@ func serveFile(w http.ResponseWriter, r *http.Request) {
 
 func (d *double) create(w http.ResponseWriter, r *http.Request, path string) {
 	c := created{Path: path}
-	if err := json.NewDecoder(r.Body).Decode(&c); err != nil || c.Input["prompt"] == nil {
-		problem(w, http.StatusUnprocessableEntity, "Input validation failed", "prompt is required")
+	err := upstreamtest.Decode(r, &c)
+	if err == nil {
+		err = check(c)
+	}
+	if err != nil {
+		problem(w, http.StatusUnprocessableEntity, "Input validation failed", err.Error())
 		return
 	}
 	d.mu.Lock()
@@ -131,7 +136,7 @@ func state(r *http.Request, input map[string]any) map[string]any {
 	case forbidden:
 		return map[string]any{"status": "failed", "output": nil, "error": "The input or output was flagged as sensitive. Please try again with different inputs. (E005)"}
 	}
-	address := fmt.Sprintf("http://%s/files/%vx%v", r.Host, input["width"], input["height"])
+	address := fmt.Sprintf("http://%s/files/%s", r.Host, sizeOf(input))
 	n, many := input["num_outputs"].(float64)
 	if !many {
 		return map[string]any{"status": "succeeded", "output": address, "error": nil}

@@ -29,6 +29,15 @@ func classOf(t *testing.T, err error) *imagegen.ProviderError {
 
 var page = "<!DOCTYPE html>\n<html>" + strings.Repeat("<p>Bad gateway</p>\n", 10_000)
 
+// What the model has no input for is refused, not dropped.
+func TestInputOfAnotherModel(t *testing.T) {
+	is := is.New(t)
+	d := &double{}
+	_, err := collect(t.Context(), serve(t, d, func(c *replicate.Config) { c.Input["steps"] = 28 }), request("a fox", 1))
+	is.Equal(classOf(t, err).Class, imagegen.ClassInvalid)
+	is.Equal(len(d.created()), 0)
+}
+
 func TestCreationsThatFail(t *testing.T) {
 	for name, c := range map[string]struct {
 		status int

@@ -47,6 +47,9 @@ type Config struct {
 	// Encoding is what references become within JSON.
 	Encoding Encoding
 
+	// Upload, if it has a path, is where references are stored first, for an API that takes their addresses only.
+	Upload Upload
+
 	// Sizes lists what the model makes, where it does not take any size that is asked for. Input must say
 	// which one is wanted if there are several.
 	Sizes []imagegen.Size
@@ -128,6 +131,9 @@ func New(c Config) (*Provider, error) {
 	c.Name = cmp.Or(c.Name, defaultName)
 	c.MaxPerCall = cmp.Or(c.MaxPerCall, 1)
 	c.EditPath = cmp.Or(c.EditPath, c.Path)
+	if c.Upload.Path != "" {
+		c.Upload.Field = cmp.Or(c.Upload.Field, "file")
+	}
 	if c.KeyHeader == "" && c.KeyPrefix != "" {
 		c.KeyHeader = "Authorization"
 	}
@@ -194,7 +200,7 @@ func (c Config) check() error {
 			return fmt.Errorf("the option Statuses holds %d; it can be from 300 to 599", status)
 		}
 	}
-	return c.checkHeaders()
+	return cmp.Or(c.Upload.check(), c.checkHeaders())
 }
 
 // own are the headers that are not the configuration's to set.

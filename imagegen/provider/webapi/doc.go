@@ -26,7 +26,8 @@
 //
 // A call is one request, sent once: nobody knows what an API makes of a second one. For more images than
 // MaxPerCall several calls are made at once. References stream from disk, as data: URLs, as base64, or as files of a
-// form. Their addresses cannot be sent: they have none.
+// form. They have no address of their own, and get none, since that would show to others what is their owner's. An API
+// that takes nothing but addresses mostly has a place to store files: with Upload they are sent there first.
 //
 // # Answers
 //

@@ -17,25 +17,25 @@ func (p *Provider) request(r imagegen.ProviderRequest) (path string, body *upstr
 	if len(r.References) > 0 {
 		path, filler, form = p.config.EditPath, p.edit, p.config.Form != FormNever
 	}
-	if form {
-		var files files
-		input, err := filler.Fill(r, files.mark)
-		if err != nil {
-			return "", nil, err
-		}
-		body, err = files.form(input)
-		return path, body, err
-	}
 	var d upstream.Document
+	var files files
 	encode := d.DataURL
-	if p.config.Encoding == Base64 {
+	switch {
+	case p.config.Upload.Path != "":
+		encode = address
+	case form:
+		encode = files.mark
+	case p.config.Encoding == Base64:
 		encode = d.Base64
 	}
 	input, err := filler.Fill(r, encode)
-	if err != nil {
-		return "", nil, err
+	switch {
+	case err != nil:
+	case form:
+		body, err = files.form(input)
+	default:
+		body, err = d.Body(input)
 	}
-	body, err = d.Body(input)
 	return path, body, err
 }
 

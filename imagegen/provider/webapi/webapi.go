@@ -39,8 +39,21 @@ func (p *Provider) Check(r imagegen.ProviderRequest) error { return p.plain.Chec
 
 // Generate makes as many calls as the images take, all at once.
 func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
+	return p.client.Redacted(func(yield func(imagegen.ProviderImage, error) bool) {
+		if p.config.Upload.Path != "" {
+			var err error
+			if r.References, err = p.upload(ctx, r.References); err != nil {
+				yield(imagegen.ProviderImage{}, err)
+				return
+			}
+		}
+		p.calls(ctx, r)(yield)
+	})
+}
+
+func (p *Provider) calls(ctx context.Context, r imagegen.ProviderRequest) upstream.Images {
 	most := p.config.MaxPerCall
-	return p.client.Redacted(upstream.Gather(ctx, (r.N+most-1)/most, func(ctx context.Context, i int) upstream.Images {
+	return upstream.Gather(ctx, (r.N+most-1)/most, func(ctx context.Context, i int) upstream.Images {
 		part := r
 		part.N = min(most, r.N-i*most)
 		return func(yield func(imagegen.ProviderImage, error) bool) {
@@ -48,7 +61,7 @@ func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) ite
 				yield(imagegen.ProviderImage{}, err)
 			}
 		}
-	}))
+	})
 }
 
 // call makes one request. It returns nil if yield wants no more.

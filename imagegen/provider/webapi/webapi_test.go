@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -135,6 +136,45 @@ func TestFormIsSent(t *testing.T) {
 	})
 	_, err := collect(t.Context(), p, request(1, reference("fox", "image/png"), reference("owl", "image/webp")))
 	is.NoErr(err)
+}
+
+// A reference is stored once for all calls, and what cannot be stored costs nothing.
+func TestReferencesAreStoredFirst(t *testing.T) {
+	is := is.New(t)
+	var mu sync.Mutex
+	var stored []string
+	var drawn []any
+	status := http.StatusOK
+	p := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		if r.URL.Path == "/files" {
+			file, header, err := r.FormFile("upload")
+			is.NoErr(err)
+			raw, err := io.ReadAll(file)
+			is.NoErr(err)
+			stored = append(stored, header.Header.Get("Content-Type")+" "+string(raw))
+			w.WriteHeader(status)
+			fmt.Fprintf(w, `{"code":"done","data":{"url":"store://%d"}}`, len(stored))
+			return
+		}
+		var got map[string]any
+		is.NoErr(json.NewDecoder(r.Body).Decode(&got))
+		drawn = append(drawn, got["pictures"])
+		io.WriteString(w, `{"data":[{"b64":"Zm94"},{"b64":"Zm94"}]}`)
+	}, func(c *webapi.Config) { c.Upload = webapi.Upload{Path: "/files", Field: "upload", Address: "data.url"} })
+	references := []imagegen.ProviderReference{reference("fox", "image/png"), reference("owl", "image/webp")}
+	images, err := collect(t.Context(), p, request(4, references...))
+	is.NoErr(err)
+	is.Equal(len(images), 4)
+	is.Equal(stored, []string{"image/png fox", "image/webp owl"})
+	sent := []any{map[string]any{"kind": "image", "url": "store://1"}, map[string]any{"kind": "image", "url": "store://2"}}
+	is.Equal(cmp.Diff([]any{sent, sent}, drawn), "")
+
+	status = http.StatusBadGateway
+	_, err = collect(t.Context(), p, request(1, references...))
+	is.Equal(classOf(err), int(imagegen.ClassUnavailable)) // another may be asked
+	is.Equal(len(drawn), 2)
 }
 
 func TestAnswers(t *testing.T) {
@@ -264,6 +304,8 @@ func TestNewRefuses(t *testing.T) {
 			c.EditInput = map[string]any{"prompt": "{{prompt}}"}
 			delete(c.Input, "pictures")
 		},
+		"needs a Path":            func(c *webapi.Config) { c.Upload.Address = "url" },
+		"such as /files":          func(c *webapi.Config) { c.Upload = webapi.Upload{Path: "files", Address: "url"} },
 		"Input has no {{prompt}}": func(c *webapi.Config) { delete(c.Input, "prompt") },
 	} {
 		t.Run(says, func(t *testing.T) {

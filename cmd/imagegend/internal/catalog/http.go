@@ -26,6 +26,7 @@ func httpKind(s source) kind {
 		"edit_input":     input(&c.EditInput),
 		"form":           oneOf(&c.Form, map[string]webapi.Form{"never": webapi.FormNever, "edits": webapi.FormEdits, "always": webapi.FormAlways}),
 		"encoding":       oneOf(&c.Encoding, map[string]webapi.Encoding{"data_url": webapi.DataURL, "base64": webapi.Base64}),
+		"upload":         upload(&c.Upload),
 		"sizes":          sizes(&c.Sizes),
 		"size_rules":     (*sizeRules)(&c.SizeRules).read,
 		"tier_names":     tiers(&c.TierNames, tierName),
@@ -64,6 +65,13 @@ func oneOf[V any](to *V, named map[string]V) setter {
 		}
 		*to = v
 		return nil
+	}
+}
+
+// upload reads where references are stored first.
+func upload(to *webapi.Upload) setter {
+	return func(n *yaml.Node) error {
+		return fields(n, keys{"path": text(&to.Path), "field": text(&to.Field), "address": text(&to.Address)})
 	}
 }
 

@@ -1,4 +1,5 @@
-// Package comfyuitest is a stand-in for ComfyUI that behaves as its server does.
+// Package comfyuitest is a stand-in for ComfyUI that behaves as its server does: Comfy-Org/ComfyUI, server.py and
+// execution.py.
 package comfyuitest
 
 import (
@@ -124,7 +125,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case route == "GET /queue":
 		s.showQueue(w)
 	case route == "POST /queue":
-		s.deleteQueued(r)
+		s.deleteQueued(w, r)
 	case route == "POST /interrupt":
 		s.interrupt()
 	case route == "GET /view":
@@ -167,7 +168,7 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) {
 		Prompt Workflow
 		ID     string `json:"prompt_id"`
 	}
-	if err := json.NewDecoder(r.Body).Decode(&q); err != nil {
+	if err := upstreamtest.Decode(r, &q); err != nil {
 		http.Error(w, "500 Internal Server Error", http.StatusInternalServerError)
 		return
 	}

@@ -1,10 +1,11 @@
 package comfyuitest
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
+
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstreamtest"
 )
 
 // task is a workflow in the queue or the history.
@@ -96,9 +97,12 @@ func (s *Server) showQueue(w http.ResponseWriter) {
 }
 
 // deleteQueued leaves alone what is running.
-func (s *Server) deleteQueued(r *http.Request) {
+func (s *Server) deleteQueued(w http.ResponseWriter, r *http.Request) {
 	var q struct{ Delete []string }
-	json.NewDecoder(r.Body).Decode(&q)
+	if err := upstreamtest.Decode(r, &q); err != nil {
+		http.Error(w, "500 Internal Server Error", http.StatusInternalServerError)
+		return
+	}
 	for i, t := range s.queue() {
 		if i > 0 && slices.Contains(q.Delete, t.id) {
 			t.deleted = true

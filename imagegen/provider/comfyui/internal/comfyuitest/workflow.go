@@ -12,6 +12,7 @@ var classes = []string{"CLIPTextEncode", "CheckpointLoaderSimple", "EmptyLatentI
 type Workflow map[string]struct {
 	Class  string         `json:"class_type"`
 	Inputs map[string]any `json:"inputs"`
+	Meta   map[string]any `json:"_meta"` // what the editor writes down, such as titles
 }
 
 // check returns which node is at fault.

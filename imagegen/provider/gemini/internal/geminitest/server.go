@@ -1,4 +1,6 @@
-// Package geminitest is a stand-in for the Gemini API that behaves as its documentation says.
+// Package geminitest is a stand-in for the Gemini API: what it takes and answers stands in googleapis/go-genai, types.go
+// and models.go, the sizes in ai.google.dev/gemini-api/docs/image-generation, errors in
+// googleapis/googleapis, google/rpc/error_details.proto. It refuses fields that it does not know, as the API does.
 package geminitest
 
 import (
@@ -82,9 +84,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) generate(w http.ResponseWriter, r *http.Request) {
 	var q Request
-	d := json.NewDecoder(r.Body)
-	d.DisallowUnknownFields()
-	if err := d.Decode(&q); err != nil {
+	if err := upstreamtest.Decode(r, &q); err != nil {
 		fail(w, http.StatusBadRequest, "INVALID_ARGUMENT", err.Error())
 		return
 	}

@@ -1,4 +1,5 @@
-// Package openaitest is a stand-in for the OpenAI images API that behaves as its documentation says.
+// Package openaitest is a stand-in for the OpenAI images API: developers.openai.com/api/reference/resources/images, and
+// openai/openai-openapi for the form of errors.
 package openaitest
 
 import (

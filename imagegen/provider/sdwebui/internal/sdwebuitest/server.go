@@ -1,4 +1,5 @@
-// Package sdwebuitest is a stand-in for the web UI that behaves as its API says.
+// Package sdwebuitest is a stand-in for the web UI: AUTOMATIC1111/stable-diffusion-webui, modules/api/api.py and
+// modules/progress.py.
 package sdwebuitest
 
 import (
@@ -133,9 +134,13 @@ func (s *Server) begin(q Request) (interrupted <-chan struct{}, done func()) {
 
 func (s *Server) progress(w http.ResponseWriter, r *http.Request) {
 	var q struct {
-		Task string `json:"id_task"`
+		Task    string `json:"id_task"`
+		Preview bool   `json:"live_preview"`
 	}
-	json.NewDecoder(r.Body).Decode(&q)
+	if err := upstreamtest.Decode(r, &q); err != nil {
+		answer(w, http.StatusUnprocessableEntity, map[string]any{"detail": err.Error()})
+		return
+	}
 	s.mu.Lock()
 	_, active := s.drawing[q.Task]
 	s.mu.Unlock()

@@ -1,0 +1,55 @@
+package replicate_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider"
+)
+
+// known are the inputs of black-forest-labs/flux-2-pro (replicate.com/black-forest-labs/flux-2-pro/api/schema), and
+// num_outputs of flux-schnell. Of the request's own fields Replicate refuses those that it does not know
+// (replicate.com/changelog/2024-05-01-improved-validation-for-api-prediction-payloads), of a model's inputs it drops them
+// (replicate/cog, pull request 2943); here these are refused as well, so that nothing is asked for in vain.
+var known = []string{"prompt", "aspect_ratio", "resolution", "width", "height", "input_images", "num_outputs", "seed", "output_format",
+	"output_quality", "safety_tolerance"}
+
+func check(c created) error {
+	for name := range c.Input {
+		if !slices.Contains(known, name) {
+			return fmt.Errorf("Additional property %s is not allowed", name)
+		}
+	}
+	images, listed := c.Input["input_images"].([]any)
+	n, several := c.Input["num_outputs"].(float64)
+	switch {
+	case c.Input["prompt"] == nil || c.Input["prompt"] == "":
+		return fmt.Errorf("prompt is required")
+	case (c.Path == "/predictions") != (c.Version != ""):
+		return fmt.Errorf("version is %q", c.Version)
+	case listed && (len(images) < 1 || len(images) > 8) || slices.ContainsFunc(images, func(v any) bool { return !strings.HasPrefix(fmt.Sprint(v), "data:image/") }):
+		return fmt.Errorf("input_images: Does not match format 'uri'")
+	case several && (n < 1 || n > 4 || n != float64(int(n))):
+		return fmt.Errorf("num_outputs is %v", n)
+	}
+	z, err := imagegen.ParseSize(sizeOf(c.Input))
+	if err != nil || z.Width%16 != 0 || z.Height%16 != 0 || min(z.Width, z.Height) < 256 || z.Area() > 2048*2048 {
+		return fmt.Errorf("width and height: Must be from 256 to 2048")
+	}
+	return nil
+}
+
+// sizeOf is what comes out, written WxH: to the pixel, or the usual size of a ratio and a resolution.
+func sizeOf(input map[string]any) string {
+	ratio, _ := input["aspect_ratio"].(string)
+	if ratio == "custom" {
+		return fmt.Sprintf("%vx%v", input["width"], input["height"])
+	}
+	tier, known := map[any]imagegen.Tier{"1 MP": imagegen.Tier1K, "4 MP": imagegen.Tier2K}[input["resolution"]]
+	if !known || !slices.Contains(imagegen.Ratios()[1:], imagegen.Ratio(ratio)) {
+		return ""
+	}
+	return provider.SizeFor(imagegen.Ratio(ratio), tier).String()
+}

@@ -1,0 +1,81 @@
+package webapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
+)
+
+// Upload says how a reference is stored at the API, which answers with the address that stands for it in the request
+// from then on. How long the API keeps it is the API's affair.
+type Upload struct {
+	// Path is where a form with the file is sent, by POST.
+	Path string
+	// Field is the name of the file in the form. "": file.
+	Field string
+	// Address is the path of the address in the answer, such as data.url.
+	Address string
+}
+
+func (u Upload) check() error {
+	switch {
+	case (u.Path == "") != (u.Address == ""), u.Path == "" && u.Field != "":
+		return errors.New("the option Upload needs a Path and an Address")
+	case u.Path != "" && u.Path[0] != '/':
+		return fmt.Errorf("the option Upload has the Path %q; want such as /files", u.Path)
+	}
+	return nil
+}
+
+// link is a reference that is stored at the API.
+type link string
+
+// Open is never called: only the address is sent.
+func (link) Open(context.Context) (io.ReadCloser, error) { return nil, errors.ErrUnsupported }
+
+func address(r imagegen.ProviderReference) string { return string(r.Reference.(link)) }
+
+// upload puts links in the place of references, one after the other. Nothing was made yet: its failures do not leave in
+// doubt whether that was paid for.
+func (p *Provider) upload(ctx context.Context, references []imagegen.ProviderReference) ([]imagegen.ProviderReference, error) {
+	links := make([]imagegen.ProviderReference, len(references))
+	for i, r := range references {
+		at, err := p.uploadOne(ctx, r)
+		if e, ok := errors.AsType[*imagegen.ProviderError](err); ok && e.Class == imagegen.ClassUnknown {
+			return nil, &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "a reference image could not be stored at the upstream", Err: err}
+		}
+		if err != nil {
+			return nil, err
+		}
+		links[i] = r
+		links[i].Reference = at
+	}
+	return links, nil
+}
+
+func (p *Provider) uploadOne(ctx context.Context, r imagegen.ProviderReference) (link, error) {
+	var f upstream.Form
+	f.File(p.config.Upload.Field, r)
+	response, err := p.client.Do(ctx, http.MethodPost, p.config.Upload.Path, f.Body())
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	for s, err := range upstream.Strings(response.Body) {
+		if err != nil {
+			return "", upstream.Broken(ctx, err)
+		}
+		if s.Path != p.config.Upload.Address {
+			continue
+		}
+		if text, err := s.Text(); err != nil || text != "" {
+			return link(text), err
+		}
+	}
+	return "", upstream.Broken(ctx, errors.New("it names no address"))
+}
