@@ -190,6 +190,20 @@ var ofRefusals = []mutant{
 		catcher: catcher{pkg: upstream, run: "TestUpstreamThatSwitchesProtocols"},
 	},
 	{
+		name: "base64-of-anything", breaks: "what an upstream sends in place of base64 is no image",
+		file:    "imagegen/provider/internal/upstream/base64.go",
+		old:     `if (first|second)&foreign != 0 {`,
+		new:     `if first&second&foreign != 0 {`,
+		catcher: catcher{pkg: upstream, run: "FuzzBase64"},
+	},
+	{
+		name: "base64-behind-its-end", breaks: "what an upstream sends in place of base64 is no image",
+		file:    "imagegen/provider/internal/upstream/base64.go",
+		old:     `case d.padded:`,
+		new:     `case d.padded && n > 4:`,
+		catcher: catcher{pkg: upstream, run: "FuzzBase64"},
+	},
+	{
 		name: "all-links-fetched", breaks: "an upstream's answer costs no more than what was asked for",
 		file:    "imagegen/provider/openai/answer.go",
 		old:     `if len(a.links) == a.n {`,

@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"bufio"
 	"context"
 	"io"
 
@@ -45,12 +44,11 @@ func (a *answer) take(s upstream.String) (wanted bool, err error) {
 		if len(a.inline) == a.n {
 			return true, nil
 		}
-		encoded := bufio.NewReader(s)
-		if _, err := encoded.Peek(1); err == io.EOF {
+		if s.Begin(1) == "" {
 			return true, nil // some services send "" beside a url
 		}
 		a.inline = append(a.inline, s.Index)
-		return a.yield(imagegen.ProviderImage{Body: upstream.Base64(encoded)}, nil), nil
+		return a.yield(imagegen.ProviderImage{Body: upstream.Base64(s)}, nil), nil
 	case "data[].url":
 		if len(a.links) == a.n {
 			return true, nil

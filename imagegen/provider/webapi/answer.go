@@ -1,7 +1,6 @@
 package webapi
 
 import (
-	"bufio"
 	"context"
 	"io"
 	"slices"
@@ -62,20 +61,19 @@ func (a *answer) image(s upstream.String) (wanted bool, err error) {
 	if a.yielded == a.n {
 		return true, nil
 	}
-	value := bufio.NewReader(s)
-	begin, _ := value.Peek(len("https://"))
-	if len(begin) == 0 {
+	begin := s.Begin(len("https:"))
+	if begin == "" {
 		return true, nil // some send "" beside the other way; a broken answer is found broken by the next step
 	}
-	if strings.HasPrefix(string(begin), "http:") || strings.HasPrefix(string(begin), "https:") {
+	if strings.HasPrefix(begin, "http:") || strings.HasPrefix(begin, "https:") {
 		if len(a.links) == a.n {
 			return true, nil
 		}
-		text, err := upstream.String{Reader: value}.Text()
+		text, err := s.Text()
 		a.links.Add(s.Index, text)
 		return true, err
 	}
 	a.yielded++
 	a.inline = append(a.inline, s.Index)
-	return a.yield(imagegen.ProviderImage{Body: upstream.Base64(value)}, nil), nil
+	return a.yield(imagegen.ProviderImage{Body: upstream.Base64(s)}, nil), nil
 }

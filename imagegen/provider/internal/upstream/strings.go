@@ -13,6 +13,8 @@ const (
 	maxDepth = 64
 	maxText  = 64 << 10
 	maxPath  = 1 << 10
+	// bufferSize is how much of an answer is in memory: enough for a few records of TLS.
+	bufferSize = 64 << 10
 )
 
 // String is a string value within a JSON document, unescaped while it is read.
@@ -33,6 +35,16 @@ func (s String) Text() (string, error) {
 	return string(raw), err
 }
 
+// Begin returns what the string begins with, up to n bytes; Read yields them again.
+func (s String) Begin(n int) string {
+	begin, ok := s.Reader.(interface{ Peek(n int) ([]byte, error) })
+	if !ok {
+		return ""
+	}
+	bytes, _ := begin.Peek(n) // whoever reads on meets the error
+	return string(bytes)
+}
+
 // Strings yields every string value of a JSON document in order, while the document arrives. What
 // is not read of one is skipped. A document that is not well formed, or ends early, ends with an
 // error; numbers and literals are not looked at closely.
@@ -43,7 +55,7 @@ func StringsAndFlags(r io.Reader) iter.Seq2[String, error] { return walk(r, true
 
 func walk(r io.Reader, flags bool) iter.Seq2[String, error] {
 	return func(yield func(String, error) bool) {
-		w := &walker{in: bufio.NewReaderSize(r, 32<<10), yield: yield, path: make([]byte, 0, maxPath), flags: flags}
+		w := &walker{in: bufio.NewReaderSize(r, bufferSize), yield: yield, path: make([]byte, 0, maxPath), flags: flags}
 		err := w.value(0)
 		if err == nil {
 			err = w.end()
@@ -225,9 +237,7 @@ func (w *walker) expect(want byte) error {
 func (w *walker) next() (byte, error) {
 	for {
 		c, err := w.in.ReadByte()
-		if err == io.EOF {
-			err = io.ErrUnexpectedEOF
-		}
+		err = unexpectedEnd(err)
 		if err != nil || strings.IndexByte(" \t\r\n", c) < 0 {
 			return c, err
 		}

@@ -1,10 +1,12 @@
 package upstream_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"runtime"
 	"sort"
 	"strings"
@@ -145,19 +147,31 @@ func (letters) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// BenchmarkImageInJSON reads images of noise as a store does: 64 KiB at a time.
 func BenchmarkImageInJSON(b *testing.B) {
-	const length = 8 << 20
-	b.SetBytes(length)
-	for b.Loop() {
-		document := io.MultiReader(strings.NewReader(`{"data":[{"b64_json":"`), io.LimitReader(letters{}, length), strings.NewReader(`"}]}`))
-		for s, err := range upstream.Strings(document) {
-			if err != nil {
-				b.Fatal(err)
+	image := make([]byte, 1_460_000)
+	rand.NewChaCha8([32]byte{}).Read(image)
+	encoded := base64.StdEncoding.EncodeToString(image)
+	for name, text := range map[string]string{
+		"plain":              encoded,
+		"of escaped slashes": strings.ReplaceAll(encoded, "/", `\/`),
+	} {
+		b.Run(name, func(b *testing.B) {
+			document := `{"data":[{"b64_json":"` + text + `"}]}`
+			b.SetBytes(int64(len(image)))
+			b.ReportAllocs()
+			buffer := make([]byte, 64<<10)
+			for b.Loop() {
+				for s, err := range upstream.Strings(strings.NewReader(document)) {
+					if err != nil {
+						b.Fatal(err)
+					}
+					if n, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, upstream.Base64(s), buffer); err != nil || int(n) != len(image) {
+						b.Fatal(n, err)
+					}
+				}
 			}
-			if _, err := io.Copy(io.Discard, upstream.Base64(s)); err != nil {
-				b.Fatal(err)
-			}
-		}
+		})
 	}
 }
 

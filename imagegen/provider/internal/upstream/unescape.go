@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -12,20 +13,22 @@ import (
 
 // unescaper reads a JSON string whose opening quote has been read, to its closing quote.
 type unescaper struct {
-	in   *bufio.Reader
-	rest []byte // of an escape
-	err  error
+	in    *bufio.Reader
+	space [utf8.UTFMax]byte
+	rest  []byte // unescaped already
+	err   error  // behind rest
 }
 
+// Read implements io.Reader.
 func (u *unescaper) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	for len(u.rest) == 0 && u.err == nil {
-		if n := u.plain(p); n > 0 || u.err != nil {
-			return n, u.err
+	if len(u.rest) == 0 && u.err == nil {
+		if n := u.plain(p); n > 0 {
+			return n, nil
 		}
-		u.escape()
+		u.unescape()
 	}
 	n := copy(p, u.rest)
 	if u.rest = u.rest[n:]; n > 0 {
@@ -34,47 +37,96 @@ func (u *unescaper) Read(p []byte) (int, error) {
 	return 0, u.err
 }
 
-// plain copies what stands before the next quote or escape, and ends at the quote.
+// ReadByte implements io.ByteReader.
+func (u *unescaper) ReadByte() (byte, error) {
+	if len(u.rest) == 0 && u.err == nil {
+		u.unescape()
+	}
+	if len(u.rest) == 0 {
+		return 0, u.err
+	}
+	c := u.rest[0]
+	u.rest = u.rest[1:]
+	return c, nil
+}
+
+// Peek returns up to n bytes that Read is yet to yield.
+func (u *unescaper) Peek(n int) ([]byte, error) {
+	begin := slices.Clone(u.rest)
+	for len(begin) < n && u.err == nil {
+		u.rest = nil
+		u.unescape()
+		begin = append(begin, u.rest...)
+	}
+	u.rest = begin
+	return begin[:min(n, len(begin))], u.err
+}
+
+// ready implements characters: neither quotes nor escapes are of the base64 alphabet.
+func (u *unescaper) ready() []byte {
+	if len(u.rest) > 0 || u.err != nil {
+		return u.rest
+	}
+	return buffered{u.in}.ready()
+}
+
+// Discard skips bytes that ready has returned.
+func (u *unescaper) Discard(n int) (int, error) {
+	if len(u.rest) > 0 {
+		u.rest = u.rest[n:]
+		return n, nil
+	}
+	return u.in.Discard(n)
+}
+
+// plain copies what is in memory before the next quote or escape.
 func (u *unescaper) plain(p []byte) int {
-	if _, err := u.in.Peek(1); err != nil {
-		u.fail(err)
-		return 0
-	}
-	ready, _ := u.in.Peek(min(len(p), u.in.Buffered())) // no more than is there
-	n := len(ready)
+	ready := u.ready()
+	ready = ready[:min(len(p), len(ready))]
 	if i := bytes.IndexByte(ready, '"'); i >= 0 {
-		n = i
+		ready = ready[:i]
 	}
-	if i := bytes.IndexByte(ready[:n], '\\'); i >= 0 {
-		n = i
+	if i := bytes.IndexByte(ready, '\\'); i >= 0 {
+		ready = ready[:i]
 	}
-	if n == 0 && ready[0] == '"' {
-		u.in.Discard(1) // it is buffered
-		u.err = io.EOF
-		return 0
-	}
-	copy(p, ready[:n])
-	u.in.Discard(n)
-	return n
+	copy(p, ready)
+	_, _ = u.in.Discard(len(ready)) // they are there
+	return len(ready)
 }
 
 var escapes = map[byte]string{'"': `"`, '\\': `\`, '/': "/", 'b': "\b", 'f': "\f", 'n': "\n", 'r': "\r", 't': "\t"}
 
+// unescape reads the next character to rest, or finds the end.
+func (u *unescaper) unescape() {
+	c, err := u.in.ReadByte()
+	switch {
+	case err != nil:
+		u.err = unexpectedEnd(err)
+	case c == '"':
+		u.err = io.EOF
+	case c == '\\':
+		u.escape()
+	default:
+		u.rest = append(u.space[:0], c)
+	}
+}
+
+// escape reads what stands behind a backslash.
 func (u *unescaper) escape() {
-	var head [2]byte
-	if _, err := io.ReadFull(u.in, head[:]); err != nil {
-		u.fail(err)
+	c, err := u.in.ReadByte()
+	if err != nil {
+		u.err = unexpectedEnd(err)
 		return
 	}
-	if head[1] == 'u' {
-		u.rest = utf8.AppendRune(nil, u.unicode())
+	if c == 'u' {
+		u.rest = utf8.AppendRune(u.space[:0], u.unicode())
 		return
 	}
-	text, ok := escapes[head[1]]
+	text, ok := escapes[c]
 	if !ok {
-		u.err = fmt.Errorf("the answer is no JSON: escape %q", head)
+		u.err = fmt.Errorf("the answer is no JSON: escape %q", []byte{'\\', c})
 	}
-	u.rest = []byte(text)
+	u.rest = append(u.space[:0], text...)
 }
 
 // unicode reads four hexadecimal digits, and the second half of a pair if it follows. A half alone
@@ -99,7 +151,7 @@ func (u *unescaper) unicode() rune {
 func (u *unescaper) hex() rune {
 	var digits [4]byte
 	if _, err := io.ReadFull(u.in, digits[:]); err != nil {
-		u.fail(err)
+		u.err = unexpectedEnd(err)
 		return utf8.RuneError
 	}
 	code, err := strconv.ParseUint(string(digits[:]), 16, 16)
@@ -109,9 +161,10 @@ func (u *unescaper) hex() rune {
 	return rune(code)
 }
 
-func (u *unescaper) fail(err error) {
+// unexpectedEnd is the error of a reader that was not to come to its end.
+func unexpectedEnd(err error) error {
 	if err == io.EOF {
-		err = io.ErrUnexpectedEOF
+		return io.ErrUnexpectedEOF
 	}
-	u.err = err
+	return err
 }
