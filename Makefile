@@ -8,5 +8,5 @@ test: ## what the README promises
 proof: ## all proofs, as long as told: make proof MINUTES=600
 	proof/run $(MINUTES)
 
-bench: ## the service against the least that one can do
-	go run ./bench
+bench: ## the service against the least that one can do, into docs/performance.md
+	go run ./bench -into docs/performance.md

@@ -10,19 +10,21 @@ import (
 	"github.com/imagegend/imagegend/bench/load"
 )
 
-// aged holds the daemon on the directory of -data against itself on an empty one.
-func aged(c contest, f figure) func(context.Context, *bench) (measured, error) {
-	return func(ctx context.Context, b *bench) (measured, error) {
-		if b.data == "" {
-			return needsData, nil
-		}
-		young := *b
-		young.data = ""
-		return b.compare(ctx, f, c.goesOn(), with(&young, c.ours), with(b, c.ours))
+// aged is the row that holds the daemon on the directory of -data against itself on an empty one.
+func aged(name string, start starter) row {
+	young := func(b *bench) (side, error) {
+		return start(&bench{rounds: b.rounds, turn: b.turn, dir: b.dir, bin: b.bin})
 	}
+	r := contest("age: "+name, targets{reference: atLeast(0.8)}, start, young)
+	measure := r.measure
+	r.measure = func(ctx context.Context, b *bench) ([]string, error) {
+		if b.data == "" {
+			return nil, errNeedsData
+		}
+		return measure(ctx, b)
+	}
+	return r
 }
-
-var needsData = measured{"-", "needs -data, a directory of bench/populate"}
 
 // page is how many generations the measured page has.
 const page = 20
@@ -35,19 +37,15 @@ type grown struct {
 
 func (g grown) measure(ctx context.Context, b *bench) (measured, error) {
 	if b.data == "" {
-		return needsData, nil
+		return measured{}, errNeedsData
 	}
-	image, err := b.picture(small)
-	if err != nil {
-		return measured{}, err
-	}
-	p, err := b.serve(image)
+	p, err := b.service(ready.of(least))
 	if err != nil {
 		return measured{}, err
 	}
 	defer p.stop()
 	for range page { // as many as a page lists
-		if err := p.makeOne(small); err != nil {
+		if err := p.makeOne(least.edge); err != nil {
 			return measured{}, err
 		}
 	}
@@ -56,28 +54,28 @@ func (g grown) measure(ctx context.Context, b *bench) (measured, error) {
 	if err != nil {
 		return measured{}, err
 	}
-	var ratios []float64
+	var v []float64
 	var detail string
 	for range b.rounds {
 		p.key = mine
-		few, err := g.load(p).Closed(ctx, b.during)
+		few, err := g.load(p).Closed(ctx, b.turn)
 		if err != nil {
 			return measured{}, err
 		}
 		p.key = theirs
-		much, err := g.load(p).Closed(ctx, b.during)
+		much, err := g.load(p).Closed(ctx, b.turn)
 		if err != nil {
 			return measured{}, err
 		}
-		ratios = append(ratios, median(much)/median(few))
+		v = append(v, float64(much.Quantile(0.5))/float64(few.Quantile(0.5)))
 		detail = fmt.Sprintf("median %v to %v", round(much.Quantile(0.5)), round(few.Quantile(0.5)))
 	}
-	return measured{spread(ratios), detail}, nil
+	return measured{spread(v), detail}, nil
 }
 
 func (g grown) load(p *process) load.Load {
 	if g.path == "" {
-		return p.generate(ourPost, generation{edge: small, connections: 1})
+		return p.generate(ourPost, generation{work: ready.of(least), connections: 1})
 	}
 	return p.get(g.path, 1)
 }

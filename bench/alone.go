@@ -11,9 +11,9 @@ import (
 // startup times the daemon from its start until it answers.
 func startup(_ context.Context, b *bench) (measured, error) {
 	var times []float64
-	for range max(5, b.rounds) {
+	for range b.rounds {
 		began := time.Now()
-		p, err := b.serve("")
+		p, err := b.service(ready.of(least))
 		if err != nil {
 			return measured{}, err
 		}
@@ -23,14 +23,29 @@ func startup(_ context.Context, b *bench) (measured, error) {
 	return measured{spread(times) + " ms", ""}, nil
 }
 
+// peak is the most memory that the daemon holds under load.
+func peak(ctx context.Context, b *bench) (measured, error) {
+	s, err := generation{work: openAI.of(photo), connections: 64}.ours(b)
+	if err != nil {
+		return measured{}, err
+	}
+	defer s.stop()
+	r, err := s.load.Closed(ctx, 5*b.turn)
+	if err != nil {
+		return measured{}, err
+	}
+	n, err := s.memory("VmHWM:")
+	return measured{fmt.Sprintf("%d MiB", n>>20), fmt.Sprintf("%.0f a second", r.Rate())}, err
+}
+
 // idle looks at the daemon when it has had nothing to do: at its memory, and at how often it wakes.
 func idle(ctx context.Context, b *bench) (measured, error) {
-	p, err := b.serve("")
+	p, err := b.service(ready.of(least))
 	if err != nil {
 		return measured{}, err
 	}
 	defer p.stop()
-	if err := wait(ctx, b.during); err != nil {
+	if err := wait(ctx, b.turn); err != nil {
 		return measured{}, err
 	}
 	before, err := p.wakeups()
@@ -38,7 +53,7 @@ func idle(ctx context.Context, b *bench) (measured, error) {
 		return measured{}, err
 	}
 	began := time.Now()
-	if err := wait(ctx, 4*b.during); err != nil {
+	if err := wait(ctx, 10*b.turn); err != nil {
 		return measured{}, err
 	}
 	after, err := p.wakeups()
@@ -59,8 +74,8 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// binary is the size of the daemon as it is built, without options.
-func binary(_ context.Context, b *bench) (measured, error) {
+// size is that of the daemon as it is built, without options.
+func size(_ context.Context, b *bench) (measured, error) {
 	i, err := os.Stat(filepath.Join(b.bin, "imagegend"))
 	if err != nil {
 		return measured{}, err

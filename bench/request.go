@@ -12,20 +12,24 @@ import (
 )
 
 const (
-	ourPost   = "/api/v1/images/generations"
-	theirPost = "/generations"
+	ourPost     = "/api/v1/images/generations"
+	theirPost   = "/generations"
+	standinPost = "/v1/images/generations"
+
+	model  = "bench"
+	prompt = "a fox in the snow, seen from afar"
 )
 
-// generate is the load of generations of one small image.
+// generate is the load of generations of one image.
 func (p *process) generate(path string, g generation) load.Load {
-	status, prompt := http.StatusOK, "a fox in the snow, seen from afar"
+	status, text := http.StatusOK, prompt
 	if g.async {
 		status = http.StatusAccepted
 	}
 	if g.slow {
-		prompt = "[fake:delay=5h] a fox in the snow"
+		text = "[fake:delay=5h] " + prompt
 	}
-	body := fmt.Sprintf(`{"model":"fake-1","prompt":"%s","size":"%dx%d","n":1,"async":%t}`, prompt, g.edge, g.edge, g.async)
+	body := fmt.Sprintf(`{"model":"%s","prompt":"%s","size":"%[3]dx%[3]d","n":1,"async":%t}`, model, text, g.picture.edge, g.async)
 	request := fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
 		path, p.address, p.key, len(body), body)
 	return load.Load{Address: p.address, Connections: g.connections, Status: status, Request: func(int) []byte { return request }}
@@ -39,7 +43,7 @@ func (p *process) get(path string, connections int) load.Load {
 
 // makeOne has the service make a generation, for what reads one.
 func (p *process) makeOne(edge int) error {
-	body := fmt.Sprintf(`{"model":"fake-1","prompt":"a fox in the snow, seen from afar","size":"%dx%d"}`, edge, edge)
+	body := fmt.Sprintf(`{"model":"%s","prompt":"%s","size":"%[3]dx%[3]d"}`, model, prompt, edge)
 	r, err := http.NewRequest(http.MethodPost, "http://"+p.address+ourPost, strings.NewReader(body))
 	if err != nil {
 		return err

@@ -15,24 +15,17 @@ import (
 	"time"
 )
 
-// The most that one request can bring: as many references as there may be, each about as large.
-const (
-	uploads    = 16
-	uploadEdge = 4150 // 50 MiB
-)
+// uploads is as many references as one request can bring.
+const uploads = 16
 
-// upload sends one request with 800 MiB of references, and holds the time to its answer against the
+// upload sends one request with references of 350 MB, and holds the time to its answer against the
 // time that it takes to copy the same bytes durably.
 func upload(_ context.Context, b *bench) (measured, error) {
-	reference, err := b.picture(uploadEdge)
+	reference, err := b.picture(poster)
 	if err != nil {
 		return measured{}, err
 	}
-	image, err := b.picture(small)
-	if err != nil {
-		return measured{}, err
-	}
-	p, err := b.serve(image)
+	p, err := b.service(ready.of(least))
 	if err != nil {
 		return measured{}, err
 	}
@@ -41,7 +34,7 @@ func upload(_ context.Context, b *bench) (measured, error) {
 	if err != nil {
 		return measured{}, err
 	}
-	var ratios []float64
+	var v []float64
 	var copied, sent time.Duration
 	for range b.rounds {
 		if copied, err = timed(func() error { return copyDurably(p.dir, reference) }); err != nil {
@@ -50,11 +43,11 @@ func upload(_ context.Context, b *bench) (measured, error) {
 		if sent, err = timed(func() error { return p.upload(reference) }); err != nil {
 			return measured{}, err
 		}
-		ratios = append(ratios, copied.Seconds()/sent.Seconds())
+		v = append(v, copied.Seconds()/sent.Seconds())
 	}
 	after, err := p.memory("VmHWM:")
 	detail := fmt.Sprintf("%.1f s to %.1f s; peak memory %d MiB before, %d MiB after", sent.Seconds(), copied.Seconds(), before>>20, after>>20)
-	return measured{spread(ratios), detail}, err
+	return measured{spread(v), detail}, err
 }
 
 func timed(f func() error) (time.Duration, error) {
@@ -94,7 +87,7 @@ func (p *process) upload(file string) error {
 	var parts [][]byte // what stands before each file, and behind the last
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
-	for name, value := range map[string]string{"model": "fake-1", "prompt": "a fox in the snow", "size": fmt.Sprintf("%dx%d", small, small)} {
+	for name, value := range map[string]string{"model": model, "prompt": prompt, "size": fmt.Sprintf("%[1]dx%[1]d", least.edge)} {
 		if err := w.WriteField(name, value); err != nil {
 			return err
 		}

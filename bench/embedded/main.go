@@ -1,5 +1,4 @@
-// Embedded is a program that embeds the service with a provider that has its image ready, and keeps
-// the images in memory: what is left is the service itself and its database.
+// Embedded is a program that embeds the service, with everything in memory or, to profile it, on disk.
 package main
 
 import (
@@ -18,19 +17,21 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
 	"github.com/imagegend/imagegend/imagegen/provider"
+	"github.com/imagegend/imagegend/imagegen/provider/openai"
 	"github.com/imagegend/imagegend/imagegen/storage"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
 )
 
 func main() {
-	dir := flag.String("dir", "", "where the database lies")
+	dir := flag.String("dir", "", "where database and images lie; in memory if empty")
 	image := flag.String("image", "", "the file that is every image")
+	upstream := flag.String("upstream", "", "where the API begins that makes the images, instead of -image")
 	profile := flag.String("profile", "", "an address to serve profiles on, such as 127.0.0.1:6060")
 	flag.Parse()
 	if *profile != "" {
 		go http.ListenAndServe(*profile, nil)
 	}
-	if err := run(context.Background(), *dir, *image); err != nil {
+	if err := run(context.Background(), *dir, *image, *upstream); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -38,20 +39,20 @@ func main() {
 // gcPercent is what the daemon sets.
 const gcPercent = 400
 
-func run(ctx context.Context, dir, image string) error {
+func run(ctx context.Context, dir, image, upstream string) error {
 	debug.SetGCPercent(gcPercent)
-	ready, err := os.ReadFile(image)
+	maker, err := newProvider(image, upstream)
 	if err != nil {
 		return err
 	}
-	db, err := storage.Open(dir, nil)
+	db, err := open(dir)
 	if err != nil {
 		return err
 	}
 	access := slog.New(slog.NewJSONHandler(os.Stderr, nil))
 	engine, err := imagegen.New(imagegen.Config{
-		Store: db, Ledger: db, Images: memory.New(nil), Log: access, Concurrency: 256,
-		Models: []imagegen.Model{{ID: "fake-1", Provider: &provider.Fake{Image: ready}, Credits: map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: 1}}},
+		Store: db, Ledger: db, Log: access, Concurrency: 256,
+		Models: []imagegen.Model{{ID: "bench", Provider: maker, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1, "2K": 2, "4K": 4}}},
 	})
 	if err != nil {
 		return err
@@ -71,8 +72,30 @@ func run(ctx context.Context, dir, image string) error {
 	return httpapi.NewServer(httpapi.NewHandler(engine, httpapi.Options{Log: access})).Serve(l)
 }
 
+func newProvider(image, upstream string) (imagegen.Provider, error) {
+	if upstream != "" {
+		return openai.New(openai.Config{BaseURL: upstream, Private: true, Sizes: []imagegen.Size{{Width: 1024, Height: 1024}, {Width: 4096, Height: 4096}}})
+	}
+	b, err := os.ReadFile(image)
+	return &provider.Fake{Image: b}, err
+}
+
+// database is both of what the service needs.
+type database interface {
+	imagegen.Store
+	imagegen.Ledger
+	Grant(context.Context, imagegen.Grant) (imagegen.Granted, error)
+}
+
+func open(dir string) (database, error) {
+	if dir == "" {
+		return memory.New(nil), nil
+	}
+	return storage.Open(dir, nil)
+}
+
 // account makes a user who can pay for everything, and a key.
-func account(ctx context.Context, engine *imagegen.Engine, db *storage.DB) (string, error) {
+func account(ctx context.Context, engine *imagegen.Engine, db database) (string, error) {
 	user, err := engine.Accounts().CreateUser(ctx, "bench", "PRO")
 	if err != nil {
 		return "", err

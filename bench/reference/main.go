@@ -1,6 +1,6 @@
-// Reference is the least that a metered image service can do, to hold the real one against: hash the
-// key, parse the body, commit durably, store an image, answer. There is no validation, no provider,
-// no credit and no log.
+// Reference is the least that a metered image service can do, to hold the real one against: hash the key, parse
+// the body, commit durably, ask the upstream, find the image in its answer, verify and hash it, store it, commit
+// again, answer. There is no validation, no credit and no log, and an image lies whole in memory.
 package main
 
 import (
@@ -10,27 +10,31 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime/debug"
 )
 
 func main() {
-	dir := flag.String("dir", "", "where database and images lie")
-	image := flag.String("image", "", "store the bytes of this file as an image of each generation; none if empty")
+	dir := flag.String("dir", "", "where database and images lie; in memory if empty")
+	image := flag.String("image", "", "the file that is every image")
+	upstream := flag.String("upstream", "", "where the API begins that makes the images, instead of -image")
 	flag.Parse()
-	if err := run(*dir, *image); err != nil {
+	if err := run(*dir, *image, *upstream); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(dir, image string) error {
-	s := &server{dir: dir}
-	if image != "" {
-		var err error
-		if s.image, err = os.ReadFile(image); err != nil {
+// gcPercent is what the daemon sets.
+const gcPercent = 400
+
+func run(dir, image, upstream string) (err error) {
+	debug.SetGCPercent(gcPercent)
+	s := &server{dir: dir, make: newClient(upstream).image}
+	if upstream == "" {
+		if s.make, err = fromFile(image); err != nil {
 			return err
 		}
 	}
-	var err error
-	if s.db, err = openDatabase(dir); err != nil {
+	if s.store, err = open(dir); err != nil {
 		return err
 	}
 	if err := s.prepare(); err != nil {
@@ -42,4 +46,17 @@ func run(dir, image string) error {
 	}
 	fmt.Printf("http://%s\n", l.Addr())
 	return http.Serve(l, s.routes())
+}
+
+func open(dir string) (store, error) {
+	if dir == "" {
+		return newMemory(), nil
+	}
+	return openDisk(dir)
+}
+
+// fromFile yields the same image always.
+func fromFile(name string) (func(request, func([]byte) error) error, error) {
+	b, err := os.ReadFile(name)
+	return func(_ request, use func([]byte) error) error { return use(b) }, err
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -17,9 +16,9 @@ import (
 const rowSize = 200
 
 type server struct {
-	db    *database
+	store store
 	dir   string
-	image []byte // nil: none is stored
+	make  func(in request, use func(image []byte) error) error
 	last  atomic.Int64
 }
 
@@ -46,14 +45,11 @@ type answer struct {
 
 // prepare makes what GET reads.
 func (s *server) prepare() error {
-	if err := os.MkdirAll(filepath.Join(s.dir, "images"), 0o700); err != nil {
-		return err
-	}
 	stored, err := json.Marshal(answer{Object: "image_generation", ID: "known", Status: "succeeded", Images: []string{"/image"}})
 	if err != nil {
 		return err
 	}
-	return s.db.put(value{buckets[1], []byte("known"), stored})
+	return s.store.put(value{buckets[1], []byte("known"), stored})
 }
 
 func (s *server) routes() http.Handler {
@@ -76,10 +72,10 @@ func (s *server) generate(w http.ResponseWriter, r *http.Request, _ httprouter.P
 	}
 	id := fmt.Sprintf("gen_%026d", s.last.Add(1)) // rising, so that rows are written at the right edge of the tree
 	if err == nil {
-		err = s.db.put(rows(id, "charge")...)
+		err = s.store.put(rows(id, "charge")...)
 	}
 	if err == nil && !in.Async {
-		err = s.finish(id)
+		err = s.finish(id, in)
 	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -93,19 +89,26 @@ func (s *server) generate(w http.ResponseWriter, r *http.Request, _ httprouter.P
 		Usage: map[string]int{"credits": 1, "credits_requested": 1}, Created: "2006-01-02T15:04:05.000Z", Poll: "/generations/" + id})
 }
 
-func (s *server) finish(id string) error {
-	if s.image != nil {
-		if err := storeImage(filepath.Join(s.dir, "images"), id, s.image); err != nil {
+// finish has the image made, and stores it and its hash.
+func (s *server) finish(id string, in request) error {
+	var hash [sha256.Size]byte
+	err := s.make(in, func(image []byte) error {
+		if err := whole(image); err != nil {
 			return err
 		}
+		hash = sha256.Sum256(image)
+		return s.store.putImage(id, image)
+	})
+	if err != nil {
+		return err
 	}
-	return s.db.put(rows(id, "settle")...)
+	return s.store.put(append(rows(id, "settle"), value{buckets[5], []byte(id), hash[:]})...)
 }
 
 // authenticate hashes the key and looks it up.
 func (s *server) authenticate(r *http.Request) error {
 	hash := sha256.Sum256([]byte(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")))
-	return s.db.get(buckets[0], hash[:], func([]byte) {})
+	return s.store.get(buckets[0], hash[:], func([]byte) {})
 }
 
 // rows are four values, as many as the real service writes at least.
@@ -119,39 +122,13 @@ func rows(id, step string) []value {
 	}
 }
 
-// storeImage stores an image as durably as the real service does.
-func storeImage(dir, id string, b []byte) error {
-	f, err := os.CreateTemp(dir, "temp-")
-	if err != nil {
-		return err
-	}
-	if _, err := f.Write(b); err != nil {
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), filepath.Join(dir, id)); err != nil {
-		return err
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
-}
-
 func (s *server) generation(w http.ResponseWriter, r *http.Request, p httprouter.Params) {
 	if err := s.authenticate(r); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
 	var stored answer
-	err := s.db.get(buckets[1], []byte(p.ByName("id")), func(v []byte) {
+	err := s.store.get(buckets[1], []byte(p.ByName("id")), func(v []byte) {
 		if v != nil {
 			_ = json.Unmarshal(v, &stored)
 		}

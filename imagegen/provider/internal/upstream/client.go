@@ -58,7 +58,7 @@ type Options struct {
 	Classify func(Failure) *imagegen.ProviderError
 }
 
-// Client speaks to one upstream. It is safe for concurrent use and keeps a few idle connections for
+// Client speaks to one upstream. It is safe for concurrent use and keeps up to 64 idle connections for
 // half a minute. It follows no redirect with a key and uses no proxy.
 type Client struct {
 	options Options

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -64,6 +65,33 @@ func TestPathsAndHeaders(t *testing.T) {
 	is.Equal(got.Header.Get("Authorization"), "Bearer secret-key")
 	is.Equal(got.Header.Get("X-Team"), "blue")
 	is.Equal(got.Header.Get("User-Agent"), "imagegend")
+}
+
+// Calls that are made at once, again and again, find the connections of the last time.
+func TestConnectionsAreKept(t *testing.T) {
+	is := is.New(t)
+	const calls = 32
+	var addresses sync.Map
+	var together sync.WaitGroup
+	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		addresses.Store(r.RemoteAddr, true)
+		together.Done()
+		together.Wait()
+		io.WriteString(w, `{}`)
+	}, nil)
+	for range 3 {
+		together.Add(calls)
+		var ended sync.WaitGroup
+		errs := make([]error, calls)
+		for i := range calls {
+			ended.Go(func() { errs[i] = c.JSON(t.Context(), http.MethodGet, "/x", nil, nil) })
+		}
+		ended.Wait()
+		is.NoErr(errors.Join(errs...))
+	}
+	opened := 0
+	addresses.Range(func(any, any) bool { opened++; return true })
+	is.Equal(opened, calls)
 }
 
 // The key goes to no host but the upstream's own and those that were named.

@@ -14,6 +14,9 @@ import (
 // server is just closing has an unknown outcome.
 const idleTimeout = 30 * time.Second
 
+// maxIdle is as many calls as one upstream is usually asked at once: each finds a connection that an earlier one left.
+const maxIdle = 64
+
 // newTransport dials no address that the guard forbids, whatever name led to it. How long an
 // answer takes is left to the context: images take minutes.
 func newTransport(private bool) *http.Transport {
@@ -24,7 +27,7 @@ func newTransport(private bool) *http.Transport {
 		DialContext:            dialer.DialContext,
 		ForceAttemptHTTP2:      true,
 		TLSHandshakeTimeout:    10 * time.Second,
-		MaxIdleConnsPerHost:    2,
+		MaxIdleConnsPerHost:    maxIdle,
 		IdleConnTimeout:        idleTimeout,
 		MaxResponseHeaderBytes: 64 << 10,
 	}
