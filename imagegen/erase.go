@@ -1,6 +1,9 @@
 package imagegen
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Erase removes a generation that has ended: prompt, references and images go, for good; what it
 // cost stays in the books. To its owner it exists no longer. ErrNotFound; ErrInvalidRequest if it
@@ -63,19 +66,20 @@ func (e *Engine) eraseAged(ctx context.Context) {
 	}
 }
 
-// forgetFailed takes the prompts out of what failed longer ago than KeepFailedPrompts, the first first.
-func (e *Engine) forgetFailed(ctx context.Context) {
-	due := e.cfg.Now().Add(-e.cfg.KeepFailedPrompts)
-	list := func(n int) ([]Fence, error) { return e.store.Forgettable(ctx, due, n) }
+// forgetAged takes out of what ended longer ago than this what is then to be forgotten: of what failed the
+// prompt, of what was erased the hash of its idempotency key.
+func (e *Engine) forgetAged(ctx context.Context, s State, age time.Duration) {
+	due := e.cfg.Now().Add(-age)
+	list := func(n int) ([]Fence, error) { return e.store.Forgettable(ctx, s, due, n) }
 	err := inBatches(ctx, list, func(f Fence) bool {
 		_, err := e.update(ctx, f, Forget{})
 		if err != nil {
-			e.cfg.Log.WarnContext(ctx, "the prompt of a failed generation could not be forgotten", "generation", f.ID, "error", err)
+			e.cfg.Log.WarnContext(ctx, "what a generation has left could not be forgotten", "generation", f.ID, "state", s, "error", err)
 		}
 		return err == nil
 	})
 	if err != nil {
-		e.cfg.Log.WarnContext(ctx, "failed generations could not be listed", "error", err)
+		e.cfg.Log.WarnContext(ctx, "generations with something to forget could not be listed", "state", s, "error", err)
 	}
 }
 

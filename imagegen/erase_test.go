@@ -67,6 +67,11 @@ func TestErasedRequestsAreNotConfirmed(t *testing.T) {
 			_, err = h.generate(imagegen.GenerateRequest{Prompt: "another", IdempotencyKey: key})
 			h.is.NoErr(err)
 			h.audit()
+			time.Sleep(2 * time.Minute)
+			r, err = h.db.Generation(t.Context(), r.ID)
+			h.is.NoErr(err)
+			h.is.Equal(r.IdempotencyKey, "")
+			h.audit()
 		})
 	})
 }

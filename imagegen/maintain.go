@@ -21,8 +21,9 @@ func (e *Engine) maintain(ctx context.Context) {
 			e.eraseAged(ctx)
 		}
 		if e.cfg.KeepFailedPrompts > 0 {
-			e.forgetFailed(ctx)
+			e.forgetAged(ctx, StateFailed, e.cfg.KeepFailedPrompts)
 		}
+		e.forgetAged(ctx, StateErased, ReservationTime)
 		e.tidyTrail(ctx)
 	}
 }

@@ -122,9 +122,9 @@ type (
 	Erase struct{ Aged bool }
 	// Purge tells that the files are gone: erasing → erased.
 	Purge struct{}
-	// Forget takes the prompt out of what failed, and all else that tells what was asked for; failed stays
-	// failed. Its idempotency key goes too, so that it comes when that is reserved no longer. Of the
-	// references their names stay.
+	// Forget takes the prompt out of what failed, and all else that tells what was asked for, but for the
+	// names of the references; of what was erased it takes the hash of the idempotency key. The state stays.
+	// It comes when the key is reserved no longer.
 	Forget struct{}
 )
 
@@ -311,14 +311,14 @@ func (c Erase) apply(r *Record) step {
 
 func (Forget) apply(r *Record) step {
 	switch {
-	case r.State == StateErasing, r.State == StateErased, r.State == StateFailed && r.Prompt == "":
+	case r.State == StateErasing, r.State == StateErased && r.IdempotencyKey == "", r.State == StateFailed && r.Prompt == "":
 		return unchanged
-	case r.State != StateFailed:
+	case r.State != StateFailed && r.State != StateErased:
 		return impossible
 	}
-	names := make([]ReferenceFile, len(r.References))
-	for n, f := range r.References {
-		names[n].ID = f.ID
+	var names []ReferenceFile
+	for _, f := range r.References {
+		names = append(names, ReferenceFile{ID: f.ID})
 	}
 	r.forget(false)
 	r.References = names

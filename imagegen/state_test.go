@@ -209,6 +209,27 @@ func TestForget(t *testing.T) {
 	is.Equal(len(next.References), 0)
 }
 
+// Of what was erased the hash of its idempotency key is all that is left to forget.
+func TestForgetWhatWasErased(t *testing.T) {
+	is := is.New(t)
+	r := recordIn(imagegen.StateSucceeded, false)
+	r.IdempotencyKey = "k"
+	erasing, _, err := r.Apply(4, imagegen.Erase{})
+	is.NoErr(err)
+	is.True(erasing.IdempotencyKey != "")
+	_, changed, err := erasing.Apply(4, imagegen.Forget{}) // it may be reserved yet
+	is.NoErr(err)
+	is.True(!changed)
+	erased, _, err := erasing.Apply(4, imagegen.Purge{})
+	is.NoErr(err)
+	next, changed, err := erased.Apply(4, imagegen.Forget{})
+	is.NoErr(err)
+	is.True(changed)
+	want := erased
+	want.IdempotencyKey = ""
+	is.Equal(cmp.Diff(want, next), "")
+}
+
 func TestReserves(t *testing.T) {
 	is := is.New(t)
 	r := recordIn(imagegen.StateProcessing, false)

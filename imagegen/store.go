@@ -59,9 +59,11 @@ type GenerationStore interface {
 	// created. Those that had not hold up none that had.
 	Ended(ctx context.Context, by time.Time, n int) ([]Record, error)
 
-	// Forgettable returns up to n failed records that had ended by the given time and whose prompt is there,
-	// in the order in which they ended. Its cost does not grow with the records that it does not return.
-	Forgettable(ctx context.Context, by time.Time, n int) ([]Fence, error)
+	// Forgettable returns up to n records that had ended by the given time and of which something is yet to
+	// be forgotten, in the order in which they ended: with StateFailed those that failed and whose prompt is
+	// there, with StateErased those that were erased and of whose idempotency key the hash is there. Its
+	// cost does not grow with the records that it does not return.
+	Forgettable(ctx context.Context, s State, by time.Time, n int) ([]Fence, error)
 
 	// Undelivered returns the user's records with that JoinKey whose answer nobody has received
 	// (Progress.Undelivered), oldest first: the newest 100, if there are more.

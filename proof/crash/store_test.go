@@ -85,8 +85,8 @@ func (s store) Ended(ctx context.Context, before time.Time, n int) ([]imagegen.R
 	return step(s.steps, "Ended", func() ([]imagegen.Record, error) { return s.JointStore.Ended(ctx, before, n) })
 }
 
-func (s store) Forgettable(ctx context.Context, by time.Time, n int) ([]imagegen.Fence, error) {
-	return step(s.steps, "Forgettable", func() ([]imagegen.Fence, error) { return s.JointStore.Forgettable(ctx, by, n) })
+func (s store) Forgettable(ctx context.Context, state imagegen.State, by time.Time, n int) ([]imagegen.Fence, error) {
+	return step(s.steps, "Forgettable", func() ([]imagegen.Fence, error) { return s.JointStore.Forgettable(ctx, state, by, n) })
 }
 
 func (s store) Queued(ctx context.Context, u imagegen.UserID) (imagegen.QueueLength, error) {

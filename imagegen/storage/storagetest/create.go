@@ -133,6 +133,38 @@ func testReservationForgotten(s *store) {
 	s.is.Equal(diff(first, held), "")
 }
 
+// What was erased has its key as long as its hash is there, and goes before others that had it as if it had the key itself.
+func testReservationErased(s *store) {
+	last := func(want imagegen.Record) {
+		s.t.Helper()
+		held, err := s.Reserved(s.t.Context(), alice, "k")
+		s.is.NoErr(err)
+		s.is.Equal(diff(want, held), "")
+	}
+	after := func(former imagegen.Record) func(*imagegen.Record) {
+		return func(r *imagegen.Record) { r.CreatedAt = former.CompletedAt.Add(imagegen.ReservationTime) }
+	}
+	first := s.bring(1, imagegen.StateSucceeded, withKey("k"))
+	second := s.bring(2, imagegen.StateErased, withKey("k"), after(first))
+	last(second)
+	third := s.bring(3, imagegen.StateFailed, withKey("k"), after(second))
+	s.update(third, imagegen.Forget{})
+	last(second)
+	s.forgettable(imagegen.StateErased, second.CompletedAt.Add(-1), 1)
+	s.forgettable(imagegen.StateErased, second.CompletedAt, 1, second.Fence())
+	for range 2 { // the second time it is a repetition
+		r, err := s.Update(s.t.Context(), second.Fence(), imagegen.Forget{})
+		s.is.NoErr(err)
+		s.is.Equal(r.IdempotencyKey, "")
+		s.stands(r)
+	}
+	s.forgettable(imagegen.StateErased, second.CompletedAt, 1)
+	last(first)
+	s.update(first, imagegen.Erase{Aged: true})
+	_, err := s.Reserved(s.t.Context(), alice, "k")
+	s.is.True(errors.Is(err, imagegen.ErrNotFound))
+}
+
 // Of several that race for a key, one gets it, and the others are told which.
 func testReservationRace(s *store) {
 	const callers = 32

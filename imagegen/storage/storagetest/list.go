@@ -137,11 +137,11 @@ func testForgettable(s *store) {
 	}
 	s.bring(failed, imagegen.StateSucceeded)
 	first := epoch.Add(time.Hour - (failed-1)*time.Minute)
-	s.forgettable(first.Add(-1), 100)
-	s.forgettable(first, 100, fences[0])
-	s.forgettable(epoch.Add(2*time.Hour), 0)
-	s.forgettable(epoch.Add(2*time.Hour), 3, fences[:3]...)
-	s.forgettable(epoch.Add(2*time.Hour), 100, fences...)
+	s.forgettable(imagegen.StateFailed, first.Add(-1), 100)
+	s.forgettable(imagegen.StateFailed, first, 100, fences[0])
+	s.forgettable(imagegen.StateFailed, epoch.Add(2*time.Hour), 0)
+	s.forgettable(imagegen.StateFailed, epoch.Add(2*time.Hour), 3, fences[:3]...)
+	s.forgettable(imagegen.StateFailed, epoch.Add(2*time.Hour), 100, fences...)
 
 	for range 2 { // the second time it is a repetition
 		r, err := s.Update(s.t.Context(), fences[0], imagegen.Forget{})
@@ -151,12 +151,12 @@ func testForgettable(s *store) {
 	}
 	_, err := s.Update(s.t.Context(), fences[1], imagegen.Erase{})
 	s.is.NoErr(err)
-	s.forgettable(epoch.Add(2*time.Hour), 100, fences[2:]...)
+	s.forgettable(imagegen.StateFailed, epoch.Add(2*time.Hour), 100, fences[2:]...)
 }
 
-func (s *store) forgettable(by time.Time, n int, want ...imagegen.Fence) {
+func (s *store) forgettable(state imagegen.State, by time.Time, n int, want ...imagegen.Fence) {
 	s.t.Helper()
-	got, err := s.Forgettable(s.t.Context(), by, n)
+	got, err := s.Forgettable(s.t.Context(), state, by, n)
 	s.is.NoErr(err)
 	s.is.Equal(diff(want, got), "")
 }

@@ -89,8 +89,8 @@ func (s sharedStore) Ended(ctx context.Context, by time.Time, n int) ([]imagegen
 	return s.next().Ended(ctx, by, n)
 }
 
-func (s sharedStore) Forgettable(ctx context.Context, by time.Time, n int) ([]imagegen.Fence, error) {
-	return s.next().Forgettable(ctx, by, n)
+func (s sharedStore) Forgettable(ctx context.Context, state imagegen.State, by time.Time, n int) ([]imagegen.Fence, error) {
+	return s.next().Forgettable(ctx, state, by, n)
 }
 
 func (s sharedStore) Claim(ctx context.Context, d imagegen.Demand) ([]imagegen.Record, time.Duration, error) {

@@ -45,6 +45,7 @@ func Store(t *testing.T, open func(t *testing.T) imagegen.Store) {
 	run("ReservationRace", testReservationRace)
 	run("ReservationAbandoned", testReservationAbandoned)
 	run("ReservationForgotten", testReservationForgotten)
+	run("ReservationErased", testReservationErased)
 	run("Isolation", testIsolation)
 	t.Run("Transitions", func(t *testing.T) { testTransitions(t, open) })
 	run("Gone", testGone)

@@ -84,9 +84,11 @@ func (s *store) isListed(r imagegen.Record) {
 	old, err := s.Ended(s.t.Context(), r.CreatedAt.Add(time.Hour), 10)
 	s.is.NoErr(err)
 	s.is.Equal(len(old) == 1, r.Terminal())
-	told, err := s.Forgettable(s.t.Context(), r.CreatedAt.Add(time.Hour), 10)
-	s.is.NoErr(err)
-	s.is.Equal(len(told) == 1, r.State == imagegen.StateFailed && r.Prompt != "")
+	for state, tells := range map[imagegen.State]bool{imagegen.StateFailed: r.Prompt != "", imagegen.StateErased: r.IdempotencyKey != ""} {
+		told, err := s.Forgettable(s.t.Context(), state, r.CreatedAt.Add(time.Hour), 10)
+		s.is.NoErr(err)
+		s.is.Equal(len(told) == 1, r.State == state && tells)
+	}
 	held, err := s.Reserved(s.t.Context(), r.User, "k")
 	if r.IdempotencyKey == "" { // it was forgotten
 		s.is.True(errors.Is(err, imagegen.ErrNotFound))

@@ -21,6 +21,7 @@ const (
 	reserved kv.Bucket = "generations.reserved" // user, hash of the idempotency key → generation
 
 	prompts kv.Bucket = "generations.prompts" // end, generation that failed and whose prompt is there
+	hashes  kv.Bucket = "generations.hashes"  // end, generation that was erased and whose idempotency key's hash is there
 
 	undelivered kv.Bucket = "generations.undelivered" // user, JoinKey, generation
 
@@ -96,7 +97,7 @@ func undeliveredKey(u imagegen.UserID, joinKey [32]byte, id imagegen.GenerationI
 	return kv.Key(string(u), joinKey[:], []byte(id))
 }
 
-// timedKey is that of delayed and prompts.
+// timedKey is that of delayed, prompts and hashes.
 func timedKey(at time.Time, id imagegen.GenerationID) []byte {
 	return kv.Key(kv.TimeKey(at), []byte(id))
 }

@@ -26,7 +26,7 @@ func Check(ctx context.Context, tx kv.Tx, report func(imagegen.Violation)) (gene
 		c.generation(imagegen.GenerationID(id))
 		return ctx.Err() == nil
 	})
-	for _, b := range []kv.Bucket{open, ended, erased, listed, disputed, due, delayed, reserved, undelivered, prompts} {
+	for _, b := range []kv.Bucket{open, ended, erased, listed, disputed, due, delayed, reserved, undelivered, prompts, hashes} {
 		tx.Ascend(b, nil, func(key, value []byte) bool {
 			c.named(b, key, value)
 			return ctx.Err() == nil
@@ -129,7 +129,7 @@ func (c *checker) named(b kv.Bucket, key, value []byte) {
 		return
 	}
 	switch b {
-	case listed, disputed, due, delayed, undelivered, prompts:
+	case listed, disputed, due, delayed, undelivered, prompts, hashes:
 		if !slices.ContainsFunc(r.entries(), entry{b, key}.equal) {
 			c.violation("index", id, "%s has it where it does not belong", b)
 		}
@@ -145,7 +145,7 @@ func namedBy(b kv.Bucket, key, value []byte) imagegen.GenerationID {
 	switch b {
 	case listed, due:
 		return afterUser(key)
-	case delayed, prompts:
+	case delayed, prompts, hashes:
 		_, id := timeOf(key)
 		return id
 	case undelivered: // user, NUL, JoinKey, generation

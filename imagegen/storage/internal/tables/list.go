@@ -42,14 +42,18 @@ func (t *Tables) Ended(ctx context.Context, by time.Time, n int) ([]imagegen.Rec
 }
 
 // Forgettable implements [imagegen.GenerationStore]. One that cannot be read holds up nobody.
-func (t *Tables) Forgettable(ctx context.Context, by time.Time, n int) ([]imagegen.Fence, error) {
+func (t *Tables) Forgettable(ctx context.Context, s imagegen.State, by time.Time, n int) ([]imagegen.Fence, error) {
+	b := prompts
+	if s == imagegen.StateErased {
+		b = hashes
+	}
 	return view(ctx, t.db, func(tx kv.Tx) (fences []imagegen.Fence, err error) {
-		tx.Keys(prompts, nil, func(key []byte) bool {
+		tx.Keys(b, nil, func(key []byte) bool {
 			at, id := timeOf(key)
 			if at > kv.TimeKey(by) || len(fences) >= n {
 				return false
 			}
-			if r, err := spared(tx, prompts, id); err == nil {
+			if r, err := spared(tx, b, id); err == nil {
 				fences = append(fences, r.Fence())
 			}
 			return true

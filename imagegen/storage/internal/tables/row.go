@@ -38,6 +38,9 @@ func (r row) entries() []entry {
 	if r.State == imagegen.StateFailed && r.Prompt != "" {
 		es = append(es, entry{prompts, timedKey(r.CompletedAt, r.ID)})
 	}
+	if r.State == imagegen.StateErased && r.IdempotencyKey != "" {
+		es = append(es, entry{hashes, timedKey(r.CompletedAt, r.ID)})
+	}
 	if r.Dispute != "" {
 		es = append(es, entry{disputed, []byte(r.ID)})
 	}
@@ -121,7 +124,7 @@ func replace(tx kv.Tx, from, to row) (row, error) {
 
 // forgets reports whether the intent of a row has changed.
 func forgets(from, to row) bool {
-	return to.State == imagegen.StateErasing && from.State != to.State || from.Prompt != to.Prompt
+	return to.State == imagegen.StateErasing && from.State != to.State || from.Prompt != to.Prompt || from.IdempotencyKey != to.IdempotencyKey
 }
 
 func replaceEntries(tx kv.Tx, from, to []entry) {
@@ -162,7 +165,7 @@ func handBack(tx kv.Tx, r row) {
 		if err != nil {
 			break
 		}
-		if former.IdempotencyKey == r.IdempotencyKey {
+		if former.IdempotencyKey != "" && bytes.Equal(reservedKey(former.User, former.IdempotencyKey), key) { // a hash is all that an erasure left
 			tx.Put(reserved, key, []byte(id))
 			return
 		}
