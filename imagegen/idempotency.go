@@ -106,7 +106,7 @@ func (s *Session) refuse(ctx context.Context, r Record, q GenerateRequest, refus
 	defer c.discard()
 	result, found, release, err := c.former(ctx)
 	release()
-	if !found && err == nil || errors.Is(err, ErrIdempotencyKeyReused) {
+	if !found && err == nil || errors.Is(err, ErrIdempotencyKeyReused) || errors.Is(err, ErrNotFound) { // erased: for what it was nobody knows
 		err = ToUserError(refusal)
 	}
 	return result, err

@@ -13,6 +13,7 @@ import (
 // shares no code with the ledger.
 type books struct {
 	clock   clock
+	outside bool            // another's ledger: the clock knows nothing of its journal
 	now     time.Time       // of the operation under way: by it lots lapse
 	wall    time.Time       // the wall clock then
 	doubt   bool            // whether it was believed

@@ -19,7 +19,7 @@ func (b *books) enter(e imagegen.Entry) imagegen.Entry {
 		}
 	}
 	b.journal = append(b.journal, e)
-	if b.doubt { // both outlast the process
+	if b.doubt && !b.outside { // both outlast the process
 		b.clock.written = later(b.clock.written, e.Time)
 		b.note()
 	}

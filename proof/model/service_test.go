@@ -62,6 +62,7 @@ func newService(t *rapid.T, s setup, met *figures.Figures) *service {
 		byID: map[imagegen.GenerationID]*order{}, holders: map[holder]*order{}}
 	w.house = s.open(t, w.wall)
 	if s.outside {
+		w.books.outside = true
 		w.till = newTill()
 		w.excused = w.forgottenKey
 	}
