@@ -40,6 +40,7 @@ type audit struct {
 	ctx    context.Context
 	report imagegen.AuditReport
 	files  *inventory
+	clean  func() // is called if nothing is found
 }
 
 // beginAudit goes over one moment, and lists the files that it names.
@@ -63,7 +64,7 @@ func (db *DB) audit(ctx context.Context, view func(look func(*bbolt.Tx) error) e
 	if err != nil {
 		return nil, err
 	}
-	a := &audit{db: db, ctx: ctx, files: files}
+	a := &audit{db: db, ctx: ctx, files: files, clean: db.damage.beforeAudit()}
 	if err := view(a.look); err != nil {
 		files.discard()
 		return nil, fmt.Errorf("storage: audit: %w", err)
@@ -96,6 +97,9 @@ func (a *audit) finish() (imagegen.AuditReport, error) {
 	err := a.files.each(a.file)
 	if err == nil {
 		err = a.orphans()
+	}
+	if err == nil && a.report.Clean() {
+		a.clean()
 	}
 	return a.report, err
 }
@@ -149,6 +153,9 @@ func (a *audit) file(i listed) error {
 	wrong := a.db.compare(a.ctx, i)
 	if wrong == nil {
 		return nil
+	}
+	if isShortage(wrong) || a.ctx.Err() != nil { // which is not the file's fault
+		return fmt.Errorf("storage: audit: %s could not be checked: %w", i, wrong)
 	}
 	named, err := a.db.names(a.ctx, i)
 	if named {

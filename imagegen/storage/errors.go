@@ -47,6 +47,12 @@ func isFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
+// isShortage reports whether an error says that the process, or the machine, has too little of something
+// to do what it was to do: nothing follows for what it was to be done to.
+func isShortage(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM)
+}
+
 // survivable reports whether a failed commit certainly did not take place and left the file as it
 // was: only when there was no space for a write. Of everything else, and above all of a failed
 // fsync, neither is certain.

@@ -51,6 +51,7 @@ type DB struct {
 	clock  *ledger.Ledger
 	tables *tables.Tables
 	space  *space
+	damage damage
 
 	background sync.WaitGroup
 	quit       context.CancelFunc
@@ -184,8 +185,7 @@ func (db *DB) openTables() (err error) {
 		db.log.Info("time went on while nobody had the directory open", "gap", gap.Round(time.Second).String())
 	}
 	t := tables.New(db.file, db.clock)
-	t.OnDamage = func(err error) { db.log.Error("the database is damaged; run an audit", "error", err) }
-	t.OnMended = func(why error) { db.log.Warn("the order of the queue was damaged, and was made anew", "error", why) }
+	t.OnDamage, t.OnMended = db.damagedGeneration, db.mendedQueue
 	db.tables = t
 	db.store, db.inspector, db.logins, db.books, db.dailyUsage = t, t, t, db.clock, db.clock
 	db.trails = trail.New(db.file, db.now)
@@ -243,14 +243,15 @@ func (db *DB) Ready(context.Context) error {
 	return nil
 }
 
-// Warnings implements [imagegen.Warner]: the disk is nearly full.
+// Warnings implements [imagegen.Warner]: something was found damaged, and no audit has come out clean
+// since; the disk is nearly full.
 func (db *DB) Warnings(context.Context) []imagegen.Notice {
-	s, err := db.Space()
-	if err != nil || !s.NearlyFull() {
-		return nil
+	warnings := db.damage.warning()
+	if s, err := db.Space(); err == nil && s.NearlyFull() {
+		warnings = append(warnings, imagegen.Notice{Code: "disk", Detail: fmt.Sprintf("%s has %d MiB free; below %d MiB no new work is taken; make room",
+			db.dir, s.Free>>20, s.Reserve>>20)})
 	}
-	return []imagegen.Notice{{Code: "disk", Detail: fmt.Sprintf("%s has %d MiB free; below %d MiB no new work is taken; make room",
-		db.dir, s.Free>>20, s.Reserve>>20)}}
+	return warnings
 }
 
 // Now implements [imagegen.Timekeeper].

@@ -121,14 +121,26 @@ var ofBooks = []mutant{
 		catcher: catcher{pkg: books, run: "TestClockLeapsAhead"},
 	},
 	{
+		name: "missing-turn-unseen", breaks: "nobody whose work is due is without a turn for long",
+		file:    "imagegen/storage/internal/tables/turns.go",
+		old:     `if !more && seen != len(usersDue(tx)) {`,
+		new:     `if !more && seen > len(usersDue(tx)) {`,
+		catcher: catcher{pkg: disk, run: "TestTurnsDamagedAtWork"},
+	},
+	{
+		name: "shortage-accuses-images", breaks: "an audit accuses no file that it could not look at",
+		file:    "imagegen/storage/audit.go",
+		old:     `if isShortage(wrong) || a.ctx.Err() != nil {`,
+		new:     `if a.ctx.Err() != nil {`,
+		catcher: catcher{pkg: disk, run: "TestAuditWithoutDescriptors"},
+	},
+	{
 		name: "turns-stay-damaged", breaks: "a damaged value does not stop the queue",
 		file: "imagegen/storage/internal/tables/mendturns.go",
-		old: `	if err != nil || why == nil {
-		return err
-	}`,
-		new: `	if err != nil || why != nil {
-		return err
-	}`,
+		old: `	if why == nil {
+`,
+		new: `	if why == nil || why != nil {
+`,
 		catcher: catcher{pkg: disk, run: "TestDamagedTurns"},
 	},
 	{

@@ -40,7 +40,7 @@ func (t *Tables) putAside(tx kv.Tx, b kv.Bucket, id imagegen.GenerationID, why e
 	if b == due {
 		user, _, _ := bytes.Cut(key, []byte{0})
 		u = imagegen.UserID(user)
-		endTurn(tx, userKey(u))
+		t.endTurn(tx, u)
 	}
 	tx.OnCommit(func() {
 		t.live.lost(u)

@@ -94,12 +94,13 @@ func (t *Tables) replace(tx kv.Tx, from, to row, now, until time.Time) (row, err
 	if to.State == imagegen.StateQueued {
 		to = delay(to, now)
 	}
-	to, err := replace(tx, from, to)
+	found, err := replace(tx, from, to)
 	if err != nil {
 		return row{}, err
 	}
-	tx.OnCommit(func() { t.live.moved(from, to, now, until) })
-	return to, nil
+	t.takeTurn(tx, from, to)
+	tx.OnCommit(func() { t.live.moved(from, found, now, until) })
+	return found, nil
 }
 
 func checkNew(r imagegen.Record) error {

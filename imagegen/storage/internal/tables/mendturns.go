@@ -11,34 +11,38 @@ import (
 // errTurns: the turns do not follow from what is due.
 var errTurns = errors.New("tables: the turns of the queue are not those of the work that is due")
 
-// mendTurns makes ring and turns anew if they are damaged: each claim, and each record that is queued,
-// reads them, and they follow from what is due, but for their order.
-func (t *Tables) mendTurns(ctx context.Context) error {
-	sound := func(tx kv.Tx) error { return kv.Spare(func() error { return checkTurns(tx) }) }
-	var why error
-	err := t.db.View(ctx, func(tx kv.Tx) error {
-		why = sound(tx)
-		return nil
-	})
-	if err != nil || why == nil {
-		return err
+// mendTurns has f run, which reads ring and turns and changes nothing else, and makes them anew if f finds
+// them damaged: each claim, and each record that is queued, reads them, and they follow from what is due,
+// but for their order. It reports whether it did.
+func (t *Tables) mendTurns(tx kv.Tx, f func() error) (mended bool) {
+	why := kv.Spare(f)
+	if why == nil {
+		return false
 	}
-	if err := t.db.Update(ctx, func(tx kv.Tx) error { renewTurns(tx); return nil }); err != nil {
-		return err
-	}
+	renewTurns(tx)
 	if t.OnMended != nil {
-		t.OnMended(why)
+		tx.OnCommit(func() { t.OnMended(why) })
 	}
-	return nil
+	return true
+}
+
+// loadTurns looks at all of them, once: what is amiss between two users no claim would notice.
+func (t *Tables) loadTurns(ctx context.Context) error {
+	check := func(tx kv.Tx) func() error { return func() error { return checkTurns(tx) } }
+	sound := false
+	err := t.db.View(ctx, func(tx kv.Tx) error { sound = kv.Spare(check(tx)) == nil; return nil })
+	if err != nil || sound {
+		return err
+	}
+	return t.db.Update(ctx, func(tx kv.Tx) error { t.mendTurns(tx, check(tx)); return nil })
 }
 
 // checkTurns reads every turn, and every user who should have one.
-func checkTurns(tx kv.Tx) (err error) {
+func checkTurns(tx kv.Tx) error {
 	n := 0
 	for _, user := range usersDue(tx) {
-		turn := tx.Get(turns, user)
-		if turn == nil || !bytes.Equal(tx.Get(ring, turn), user) {
-			return errTurns
+		if err := checkTurn(tx, user, tx.Get(turns, user)); err != nil {
+			return err
 		}
 		n++
 	}
@@ -48,6 +52,14 @@ func checkTurns(tx kv.Tx) (err error) {
 		if count != n {
 			return errTurns
 		}
+	}
+	return nil
+}
+
+// checkTurn checks that a turn is the user's.
+func checkTurn(tx kv.Tx, user, turn []byte) error {
+	if turn == nil || !bytes.Equal(tx.Get(ring, turn), user) {
+		return errTurns
 	}
 	return nil
 }

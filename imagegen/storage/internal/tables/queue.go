@@ -23,7 +23,7 @@ func (t *Tables) Claim(ctx context.Context, d imagegen.Demand) ([]imagegen.Recor
 		if err := t.admit(tx, now); err != nil {
 			return err
 		}
-		records, err = t.take(tx, pick(tx, d), now, now.Add(d.Lease))
+		records, err = t.take(tx, t.pick(tx, d), now, now.Add(d.Lease))
 		next = untilDue(tx, now)
 		return err
 	})
@@ -58,6 +58,7 @@ func (t *Tables) admit(tx kv.Tx, now time.Time) error {
 		if _, err := replace(tx, r, admitted); err != nil {
 			return err
 		}
+		t.takeTurn(tx, r, admitted)
 	}
 	return nil
 }

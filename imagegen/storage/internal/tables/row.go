@@ -94,7 +94,6 @@ func replace(tx kv.Tx, from, to row) (row, error) {
 		}
 	}
 	replaceEntries(tx, from.entries(), to.entries())
-	takeTurn(tx, from, to)
 	if to.State == imagegen.StateGone {
 		remove(tx, from)
 		return row{}, nil

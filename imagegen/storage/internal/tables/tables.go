@@ -46,7 +46,7 @@ func (t *Tables) now() time.Time { return t.books.Read().Steady.Add(t.ahead) }
 // delay: it may have been written by a clock that was ahead. It reads the open generations, not those
 // of the past.
 func (t *Tables) Load(ctx context.Context) error {
-	if err := t.mendTurns(ctx); err != nil {
+	if err := t.loadTurns(ctx); err != nil {
 		return err
 	}
 	now := t.now()

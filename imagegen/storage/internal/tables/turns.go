@@ -25,24 +25,39 @@ func delay(r row, now time.Time) row {
 
 // takeTurn follows a row that was replaced: its user comes to the end of the ring, was served, or
 // stays as they are.
-func takeTurn(tx kv.Tx, from, to row) {
+func (t *Tables) takeTurn(tx kv.Tx, from, to row) {
 	switch {
 	case to.waits() && !from.waits():
-		if user := userKey(to.User); tx.Get(turns, user) == nil {
-			toTheEnd(tx, user)
-		}
+		t.mendTurns(tx, func() error { return awaitTurn(tx, userKey(to.User)) })
 	case from.waits() && !to.waits():
-		endTurn(tx, userKey(from.User))
+		t.endTurn(tx, from.User)
 	}
 }
 
-// endTurn has a user go to the end of the ring, or leave it.
-func endTurn(tx kv.Tx, user []byte) {
-	tx.Delete(ring, tx.Get(turns, user))
-	tx.Delete(turns, user)
-	if len(dueOf(tx, user, 1)) > 0 {
-		toTheEnd(tx, user)
+// awaitTurn has a user come to the end of the ring, unless they are in it.
+func awaitTurn(tx kv.Tx, user []byte) error {
+	if turn := tx.Get(turns, user); turn != nil {
+		return checkTurn(tx, user, turn)
 	}
+	toTheEnd(tx, user)
+	return nil
+}
+
+// endTurn has a user go to the end of the ring, or leave it.
+func (t *Tables) endTurn(tx kv.Tx, u imagegen.UserID) {
+	user := userKey(u)
+	t.mendTurns(tx, func() error {
+		turn := tx.Get(turns, user)
+		if err := checkTurn(tx, user, turn); err != nil {
+			return err
+		}
+		tx.Delete(ring, turn)
+		tx.Delete(turns, user)
+		if len(dueOf(tx, user, 1)) > 0 {
+			toTheEnd(tx, user)
+		}
+		return nil
+	})
 }
 
 func toTheEnd(tx kv.Tx, user []byte) {
@@ -78,17 +93,29 @@ type candidate struct {
 }
 
 // pick chooses the records to claim, in their order.
-func pick(tx kv.Tx, d imagegen.Demand) (ids []imagegen.GenerationID) {
-	waiting := candidates(tx, d)
-	for len(ids) < d.Most && len(waiting) > 0 {
+func (t *Tables) pick(tx kv.Tx, d imagegen.Demand) (ids []imagegen.GenerationID) {
+	look := func() (err error) {
+		ids, err = pick(tx, d)
+		return err
+	}
+	if t.mendTurns(tx, look) {
+		ids, _ = pick(tx, d)
+	}
+	return ids
+}
+
+// pick finds errTurns where somebody has a turn that is not theirs, or for nothing.
+func pick(tx kv.Tx, d imagegen.Demand) (ids []imagegen.GenerationID, err error) {
+	waiting, err := candidates(tx, d)
+	for err == nil && len(ids) < d.Most && len(waiting) > 0 {
 		i := fewest(waiting)
 		c := waiting[i]
 		waiting = slices.Delete(waiting, i, i+1)
 		if c.due == nil {
 			c.due = dueOf(tx, c.user, d.Most-len(ids))
 		}
-		if len(c.due) == 0 { // which an audit finds
-			continue
+		if len(c.due) == 0 {
+			return nil, errTurns
 		}
 		ids = append(ids, c.due[0])
 		c.due, c.held = c.due[1:], c.held+1
@@ -96,16 +123,20 @@ func pick(tx kv.Tx, d imagegen.Demand) (ids []imagegen.GenerationID) {
 			waiting = append(waiting, c)
 		}
 	}
-	return ids
+	return ids, err
 }
 
 func allows(d imagegen.Demand, held int) bool { return d.Below == 0 || held < d.Below }
 
 // candidates are the users from the front of the ring who may get something. Once there are enough who
-// hold nothing, nobody behind them can.
-func candidates(tx kv.Tx, d imagegen.Demand) (waiting []candidate) {
-	idle := 0
-	tx.Ascend(ring, nil, func(_, user []byte) bool {
+// hold nothing, nobody behind them can. Whoever sees the whole ring sees as well whether somebody is missing.
+func candidates(tx kv.Tx, d imagegen.Demand) (waiting []candidate, err error) {
+	idle, seen, more := 0, 0, false
+	tx.Ascend(ring, nil, func(turn, user []byte) bool {
+		if !bytes.Equal(tx.Get(turns, user), turn) {
+			err = errTurns
+			return false
+		}
 		held := d.Held[imagegen.UserID(bytes.TrimSuffix(user, []byte{0}))]
 		if allows(d, held) {
 			waiting = append(waiting, candidate{user: user, held: held})
@@ -113,9 +144,14 @@ func candidates(tx kv.Tx, d imagegen.Demand) (waiting []candidate) {
 		if held == 0 {
 			idle++
 		}
-		return idle < d.Most
+		seen++
+		more = idle >= d.Most
+		return !more
 	})
-	return waiting
+	if !more && seen != len(usersDue(tx)) {
+		err = errTurns
+	}
+	return waiting, err
 }
 
 // fewest finds the first of those who hold the fewest slots.
