@@ -32,7 +32,7 @@ func (r ProviderRequest) fitsTier(got Size) error {
 	if r.Ratio != RatioAuto && !near(got.aspect(), r.Ratio.Aspect()) {
 		return &misfit{"it is %v, which has not the ratio %s", []any{got, r.Ratio}}
 	}
-	if tier := TierOf(got.Area()); rank(tier) < rank(r.Tier) {
+	if tier := TierOf(got.Area()); r.Tier.Above(tier) {
 		return &misfit{"it is %v, of tier %s instead of %s", []any{got, tier, r.Tier}}
 	}
 	return nil

@@ -6,29 +6,6 @@ import (
 	"time"
 )
 
-// ProviderHealth is how the provider of a model did when it was last asked for images, by this engine.
-type ProviderHealth struct {
-	Model    string
-	Provider string
-	At       time.Time      // when that attempt ended; zero: there was none yet
-	Healthy  bool           // it went well, or failed through the request
-	Detail   string         // why not, in words for an operator
-	Members  []MemberHealth // of a provider that is a [HealthReporter]
-}
-
-// MemberHealth is how one of several providers behind a model does now.
-type MemberHealth struct {
-	Name    string
-	Healthy bool
-	Detail  string // why it is left alone, in words for an operator
-}
-
-// HealthReporter is implemented by a Provider that shares requests among several and knows how they do.
-type HealthReporter interface {
-	// Health is cheap and asks no upstream.
-	Health() []MemberHealth
-}
-
 // Health tells how the provider of each model does, also of retired ones, in the order of the configuration. It is cheap and
 // asks no upstream.
 func (e *Engine) Health() []ProviderHealth {

@@ -184,3 +184,10 @@ type Entry struct {
 	Used    Credits  // settle: what was spent for good
 	Balance Credits  // afterwards
 }
+
+// ChargeLister is implemented by a Ledger that can list its open charges. Optional: [Engine.Reconcile] needs it.
+type ChargeLister interface {
+	// OpenCharges returns up to n charges that are open, by rising ID, of those behind the given one
+	// ("": from the first).
+	OpenCharges(ctx context.Context, after ChargeID, n int) ([]Charge, error)
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -100,7 +101,10 @@ func (e *Engine) overtaken(ctx context.Context, r, now Record) (Record, error) {
 }
 
 // brief is what a log tells of an error of a provider, who may say as much as it likes.
-func brief(err error) string { return shortened(fmt.Sprint(err)) }
+func brief(err error) string {
+	s := fmt.Sprint(err)
+	return strings.ToValidUTF8(s[:min(len(s), MaxDetail)], "")
+}
 
 func failure(err error) *Failure {
 	f := &Failure{Class: ClassUnknown, Detail: "the provider delivered no image"}

@@ -89,12 +89,6 @@ func checkFields(r Record, info ModelInfo, references int) error {
 	return nil
 }
 
-// ValidIdempotencyKey reports whether s is 1 to 255 visible ASCII characters.
-func ValidIdempotencyKey(s string) bool {
-	invisible := func(r rune) bool { return r <= ' ' || r > '~' }
-	return s != "" && len(s) <= 255 && !strings.ContainsFunc(s, invisible)
-}
-
 func checkOffered(r Record, info ModelInfo) error {
 	switch {
 	case !slices.Contains(info.Tiers, r.Tier) && r.Size.Auto():

@@ -2,7 +2,6 @@ package imagegen
 
 import (
 	"math"
-	"slices"
 )
 
 // Policy decides which ratio and tier a request means. It is a pure function; info is the model's.
@@ -28,7 +27,7 @@ func QualityFirst(size Size, quality Quality, info ModelInfo) (Ratio, Tier, erro
 	if size.Auto() {
 		return RatioAuto, tier, nil
 	}
-	if least := TierOf(size.Area()); rank(least) > rank(tier) {
+	if least := TierOf(size.Area()); least.Above(tier) {
 		return "", "", Invalid("size %v is of tier %s, but quality %s buys tier %s; ask for a higher quality or a smaller size", size, least, quality, tier)
 	}
 	ratio, err := ratioBySize(size, info)
@@ -44,8 +43,6 @@ func tierByQuality(q Quality) Tier {
 	}
 	return Tier1K
 }
-
-func rank(t Tier) int { return slices.Index(Tiers(), t) }
 
 // widestSlack is how far beyond the widest listed ratio a size may lie.
 const widestSlack = 1.01

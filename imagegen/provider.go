@@ -174,3 +174,26 @@ func (e *ProviderError) Error() string {
 
 // Unwrap returns the cause.
 func (e *ProviderError) Unwrap() error { return e.Err }
+
+// ProviderHealth is how the provider of a model did when it was last asked for images, by this engine.
+type ProviderHealth struct {
+	Model    string
+	Provider string
+	At       time.Time      // when that attempt ended; zero: there was none yet
+	Healthy  bool           // it went well, or failed through the request
+	Detail   string         // why not, in words for an operator
+	Members  []MemberHealth // of a provider that is a [HealthReporter]
+}
+
+// MemberHealth is how one of several providers behind a model does now.
+type MemberHealth struct {
+	Name    string
+	Healthy bool
+	Detail  string // why it is left alone, in words for an operator
+}
+
+// HealthReporter is implemented by a Provider that shares requests among several and knows how they do.
+type HealthReporter interface {
+	// Health is cheap and asks no upstream.
+	Health() []MemberHealth
+}

@@ -1,13 +1,5 @@
 package imagegen
 
-// Quote is what a request would be made as, and cost.
-type Quote struct {
-	Ratio   Ratio
-	Tier    Tier
-	Price   Credits // per image
-	Credits Credits // of all images that are asked for
-}
-
 // Quote checks and prices a request as Generate does, without charging anybody. References are
 // counted; they are neither opened nor taken over, and can be nil. ErrInvalidRequest. Whether the
 // user has so many credits, and whether Config.Admit would agree, is not asked.

@@ -9,12 +9,6 @@ import (
 	"time"
 )
 
-// Notice is a reason why no work is taken, or a warning.
-type Notice struct {
-	Code   string // a word for programs, such as "disk", "draining" or "clock"
-	Detail string // for an operator: what is, and what to do
-}
-
 // Readiness tells whether an engine takes work. Warnings change nothing about that.
 type Readiness struct {
 	Reasons  []Notice // why it takes none; empty: it does
@@ -23,20 +17,6 @@ type Readiness struct {
 
 // Ready reports whether work is taken.
 func (r Readiness) Ready() bool { return len(r.Reasons) == 0 }
-
-// NotReady is an error of a [Readier] with the code of its [Notice].
-type NotReady struct {
-	Code string
-	Err  error
-}
-
-func (e *NotReady) Error() string { return e.Err.Error() }
-func (e *NotReady) Unwrap() error { return e.Err }
-
-// Warner is implemented by a Store that can tell beforehand of what will stop it. Optional. It is cheap.
-type Warner interface {
-	Warnings(ctx context.Context) []Notice
-}
 
 // Readiness tells whether the engine takes work, and what an operator should see to. It is cheap. Each
 // change of it is logged once.

@@ -6,13 +6,6 @@ import (
 	"fmt"
 )
 
-// ChargeLister is implemented by a Ledger that can list its open charges. Optional: [Engine.Reconcile] needs it.
-type ChargeLister interface {
-	// OpenCharges returns up to n charges that are open, by rising ID, of those behind the given one
-	// ("": from the first).
-	OpenCharges(ctx context.Context, after ChargeID, n int) ([]Charge, error)
-}
-
 // Reconcile returns the open charges of the ledger that no generation accounts for: it is not there, or has
 // ended without a dispute. The charges of a generation that was abandoned at that moment may be among them. What
 // else the ledger is charged for, by identifiers that are no generation's, is passed over. Nothing is changed: a

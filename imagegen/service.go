@@ -3,6 +3,7 @@ package imagegen
 import (
 	"context"
 	"io"
+	"strings"
 	"time"
 )
 
@@ -191,4 +192,18 @@ const (
 type Page struct {
 	Generations []Generation
 	Next        GenerationID // the After of the next page; "": this is the last
+}
+
+// Quote is what a request would be made as, and cost.
+type Quote struct {
+	Ratio   Ratio
+	Tier    Tier
+	Price   Credits // per image
+	Credits Credits // of all images that are asked for
+}
+
+// ValidIdempotencyKey reports whether s is 1 to 255 visible ASCII characters.
+func ValidIdempotencyKey(s string) bool {
+	invisible := func(r rune) bool { return r <= ' ' || r > '~' }
+	return s != "" && len(s) <= 255 && !strings.ContainsFunc(s, invisible)
 }

@@ -3,6 +3,7 @@ package imagegen
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -163,3 +164,6 @@ const (
 func Qualities() []Quality {
 	return []Quality{QualityAuto, QualityLow, QualityMedium, QualityHigh}
 }
+
+// Above reports whether t is of more pixels than o.
+func (t Tier) Above(o Tier) bool { return slices.Index(Tiers(), t) > slices.Index(Tiers(), o) }

@@ -261,3 +261,23 @@ type Readier interface {
 	// Ready returns nil, or why not, in words for an operator. It is cheap.
 	Ready(ctx context.Context) error
 }
+
+// Notice is a reason why no work is taken, or a warning.
+type Notice struct {
+	Code   string // a word for programs, such as "disk", "draining" or "clock"
+	Detail string // for an operator: what is, and what to do
+}
+
+// NotReady is an error of a [Readier] with the code of its [Notice].
+type NotReady struct {
+	Code string
+	Err  error
+}
+
+func (e *NotReady) Error() string { return e.Err.Error() }
+func (e *NotReady) Unwrap() error { return e.Err }
+
+// Warner is implemented by a Store that can tell beforehand of what will stop it. Optional. It is cheap.
+type Warner interface {
+	Warnings(ctx context.Context) []Notice
+}
