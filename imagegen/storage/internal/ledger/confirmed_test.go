@@ -1,11 +1,14 @@
 package ledger_test
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
@@ -24,5 +27,96 @@ func TestConfirmationInTheTrail(t *testing.T) {
 		f.is.Equal(len(p.Rows), 1)
 		f.is.Equal(p.Rows[0].Act, imagegen.ActClockConfirm)
 		f.is.Equal(p.Rows[0].Actor.Name, "olivia")
+	})
+}
+
+// overtaken is a database in which something happens between the time that an operation has read and its
+// transaction.
+type overtaken struct {
+	kv.DB
+	by func()
+}
+
+func (d *overtaken) Update(ctx context.Context, f func(kv.Tx) error) error {
+	if by := d.by; by != nil {
+		d.by = nil
+		by()
+	}
+	return d.DB.Update(ctx, f)
+}
+
+// Of two who confirm a leap at the same moment one does, and what the other has read of the clock since is
+// not written down.
+func TestClockIsConfirmedTwiceAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, wall := open(t), &wallClock{}
+		db := &overtaken{DB: f.db}
+		l, err := ledger.New(db, wall.now)
+		f.is.NoErr(err)
+		f.Ledger = l
+		f.grant(imagegen.Grant{User: "alice", Credits: 10})
+		wall.ahead = 48 * time.Hour
+		f.is.True(f.inDoubt())
+		db.by = func() { f.is.NoErr(f.ConfirmClock(t.Context())) }
+		f.is.NoErr(f.ConfirmClock(t.Context()))
+		f.is.True(!f.inDoubt())
+		f.is.Equal(f.size("ledger.journal"), 2) // the grant and one correction
+		p, err := trail.New(f.db, wall.now).Trail(t.Context(), imagegen.TrailQuery{Act: "clock", Limit: 10})
+		f.is.NoErr(err)
+		f.is.Equal(len(p.Rows), 1)
+		f.reopen(wall.now)
+		f.is.True(!f.inDoubt())
+		f.is.Equal(f.Now(), wall.now())
+		f.sound()
+	})
+}
+
+// However much has lapsed when a clock is turned back, it stays so.
+func TestMuchLapsesBeforeAConfirmation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, wall := open(t), &wallClock{}
+		f.reopen(wall.now)
+		for range 1001 {
+			f.grant(imagegen.Grant{User: "alice", Credits: 1, Expires: time.Now().Add(time.Hour)})
+		}
+		wall.ahead = -25 * time.Hour
+		time.Sleep(time.Hour)
+		f.is.True(f.inDoubt())
+		f.is.NoErr(f.ConfirmClock(t.Context()))
+		f.is.Equal(f.Now(), wall.now()) // when none of them had lapsed yet
+		f.is.Equal(f.credits("alice"), imagegen.Credits(0))
+		f.is.Equal(f.size("ledger.due"), 0)
+		f.sound()
+	})
+}
+
+// In doubt nothing is entered that could not be dated: where what was written down of the clock is damaged,
+// an operation is refused and writes nothing.
+func TestDoubtThatCannotBeWrittenDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, wall := open(t), &wallClock{}
+		f.reopen(wall.now)
+		f.grant(imagegen.Grant{User: "alice", Credits: 10})
+		wall.ahead = 48 * time.Hour
+		_, err := f.Lapse(t.Context())
+		f.is.NoErr(err)
+		f.is.NoErr(f.db.Update(t.Context(), func(tx kv.Tx) error {
+			key, mark := pair(tx, "clock.seen", 0)
+			tx.Put("clock.seen", key, mark[:1])
+			return nil
+		}))
+		before := f.content()
+		for name, do := range map[string]func() error{
+			"charge": func() error { return f.Charge(t.Context(), imagegen.Charge{ID: "c", User: "alice", Credits: 1}) },
+			"grant": func() error {
+				_, err := f.Grant(t.Context(), imagegen.Grant{User: "alice", Credits: 1})
+				return err
+			},
+		} {
+			if err := do(); err == nil {
+				t.Error(name, "was carried out")
+			}
+			f.is.Equal(f.content(), before)
+		}
 	})
 }
