@@ -2,59 +2,125 @@ package bfl
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"net/http"
+	"net/url"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/provider"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/hosted"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/task"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
 // Provider makes images with a FLUX model. It is safe for concurrent use and keeps no state but
 // idle connections.
-type Provider struct {
-	config       Config
-	family       family
-	capabilities imagegen.Capabilities
-	client       *upstream.Client
-	runner       *task.Runner
-}
+type Provider struct{ *hosted.Provider }
 
-var (
-	_ imagegen.Provider = (*Provider)(nil)
-	_ imagegen.Checker  = (*Provider)(nil)
-	_ provider.Prober   = (*Provider)(nil)
-)
-
-// Name is the configured one.
-func (p *Provider) Name() string { return p.config.Name }
-
-// Capabilities are what the configured sizes allow.
-func (p *Provider) Capabilities() imagegen.Capabilities { return p.capabilities }
-
-// Check refuses a size, or a ratio in a tier, that the model cannot make.
-func (p *Provider) Check(r imagegen.ProviderRequest) error {
-	_, err := p.family.sizes.Choose(r)
-	return err
-}
-
-// Generate submits a task for each image, or takes up those of r.Job.
-func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
-	return p.client.Redacted(p.runner.Generate(ctx, r))
-}
-
-// Probe reports whether the upstream answers, takes the key, and has credits left. It costs nothing.
-func (p *Provider) Probe(ctx context.Context) error {
-	var account struct{ Credits float64 }
-	err := p.client.JSON(ctx, http.MethodGet, "/credits", nil, &account)
-	if err == nil && account.Credits <= 0 {
-		err = errors.New("the upstream account has no credits left")
+// describe adds to an API how Black Forest Labs are asked.
+func (c Config) describe(a hosted.API, f family) hosted.API {
+	a.Submit = func(r imagegen.ProviderRequest, size imagegen.Size, d *upstream.Document) (string, any) {
+		return "/" + url.PathEscape(c.Model), c.fields(r, size, f, d)
 	}
-	if err != nil {
-		return fmt.Errorf("%s: asking for the account's credits: %w", p.config.Name, err)
+	a.Accepted = func(read hosted.Answer) (task.Handle, error) {
+		var at struct {
+			PollingURL string `json:"polling_url"`
+		}
+		err := read(&at)
+		return task.Handle{Status: at.PollingURL}, err
 	}
-	return nil
+	a.Status = func(read hosted.Answer) (task.Progress, error) {
+		var now answer
+		if err := read(&now); err != nil {
+			return task.Progress{}, err
+		}
+		return now.progress(), nil
+	}
+	a.Ended = func(err error) (task.Progress, bool) {
+		told, ok := errors.AsType[*state](err)
+		if !ok {
+			return task.Progress{}, false
+		}
+		return told.progress(), true
+	}
+	a.Probe = func(ctx context.Context, client *upstream.Client) error {
+		var account struct{ Credits float64 }
+		err := client.JSON(ctx, http.MethodGet, "/credits", nil, &account)
+		if err == nil && account.Credits <= 0 {
+			err = errors.New("the upstream account has no credits left")
+		}
+		if err != nil {
+			return fmt.Errorf("asking for the account's credits: %w", err)
+		}
+		return nil
+	}
+	return a
+}
+
+// fields are what a task is submitted with.
+func (c Config) fields(r imagegen.ProviderRequest, size imagegen.Size, f family, d *upstream.Document) map[string]any {
+	fields := map[string]any{"prompt": r.Prompt}
+	f.ask(fields, size)
+	if c.OutputFormat != "" {
+		fields["output_format"] = c.OutputFormat
+	}
+	if c.SafetyTolerance != nil {
+		fields["safety_tolerance"] = *c.SafetyTolerance
+	}
+	var images []string
+	for _, reference := range r.References {
+		images = append(images, d.Base64(reference))
+	}
+	f.attach(fields, images)
+	return fields
+}
+
+// answer is what the upstream says of a task.
+type answer struct {
+	Status string
+	Result struct{ Sample string }
+}
+
+// state is what a failed answer says of a task all the same: one that was moderated comes with a 503
+// (vercel/ai, packages/black-forest-labs).
+type state struct {
+	answer
+	cause error
+}
+
+func (s *state) Error() string { return s.cause.Error() }
+
+func (s *state) Unwrap() error { return s.cause }
+
+func classify(f upstream.Failure) *imagegen.ProviderError {
+	var a answer
+	if err := json.Unmarshal(f.Body, &a); err != nil || a.Status == "" {
+		return nil
+	}
+	e := f.Error()
+	e.Err = &state{a, e.Err}
+	return e
+}
+
+// progress takes a status that it does not know for another name of work in progress, of which the
+// upstream has added some.
+func (a answer) progress() task.Progress {
+	e := &imagegen.ProviderError{Err: fmt.Errorf("the task's status is %q", upstream.Excerpt([]byte(a.Status)))}
+	switch a.Status {
+	case "Ready":
+		if a.Result.Sample != "" {
+			return task.Progress{Done: true, Images: []string{a.Result.Sample}}
+		}
+		e.Message = "the upstream names no image"
+	case "Request Moderated", "Content Moderated":
+		e.Class, e.Message = imagegen.ClassRefused, "the upstream's moderation refused the request"
+	case "Task not found":
+		e.Message = "the upstream no longer knows a task that it took in"
+	case "Error", "Failed", "":
+		e.Message = "the upstream failed to make the image"
+	default:
+		return task.Progress{}
+	}
+	return task.Progress{Done: true, Err: e}
 }

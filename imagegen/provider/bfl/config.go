@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/provider/internal/task"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/hosted"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
@@ -94,21 +94,19 @@ func New(c Config) (*Provider, error) {
 	f := familyOf(c.Model)
 	c.MaxReferences = max(0, cmp.Or(c.MaxReferences, f.most))
 	c.PollInterval = cmp.Or(c.PollInterval, defaultInterval)
-	wrong := c.check(f)
+	if err := c.check(f); err != nil {
+		return nil, fmt.Errorf("bfl: %w", err)
+	}
 	if c.SizeRules != (SizeRules{}) {
 		f.sizes = rules(c.SizeRules)
 	}
-	p := &Provider{config: c, family: f}
-	client, err := upstream.New(upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, KeyHeader: "x-key", KeyHosts: c.keyHosts(),
-		ImageHosts: c.ImageHosts, Private: c.Private, Classify: classify})
-	if err = cmp.Or(wrong, err, f.sizes.Check()); err != nil {
+	p, err := hosted.New(c.describe(hosted.API{Name: c.Name, Sizes: f.sizes, MaxReferences: c.MaxReferences, MaxPrompt: c.MaxPrompt, PerTask: 1,
+		Interval: c.PollInterval, Upstream: upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, KeyHeader: "x-key", KeyHosts: c.keyHosts(),
+			ImageHosts: c.ImageHosts, Private: c.Private, Classify: classify}}, f))
+	if err != nil {
 		return nil, fmt.Errorf("bfl: %w", err)
 	}
-	p.client = client
-	p.runner = &task.Runner{Queue: queue{p}, Name: c.Name, PerTask: 1, Interval: c.PollInterval}
-	p.capabilities = imagegen.Capabilities{MaxReferences: c.MaxReferences, MaxPrompt: c.MaxPrompt, Verify: imagegen.VerifyStructure}
-	p.capabilities.Ratios, p.capabilities.Tiers = f.sizes.Offer()
-	return p, nil
+	return &Provider{p}, nil
 }
 
 func (c Config) check(f family) error {
@@ -119,14 +117,10 @@ func (c Config) check(f family) error {
 		return fmt.Errorf("the option OutputFormat is %q, but model %s does not let it be chosen", c.OutputFormat, c.Model)
 	case c.MaxReferences > f.most:
 		return fmt.Errorf("the option MaxReferences is %d; for model %s it can be up to %d", c.MaxReferences, c.Model, f.most)
-	case c.MaxPrompt < 0 || c.MaxPrompt > imagegen.MaxPromptRunes:
-		return fmt.Errorf("the option MaxPrompt is %d; it can be up to %d", c.MaxPrompt, imagegen.MaxPromptRunes)
 	case !slices.Contains([]string{"", "png", "jpeg", "webp"}, c.OutputFormat):
 		return fmt.Errorf("the option OutputFormat is %q; it can be png, jpeg or webp", c.OutputFormat)
 	case c.SafetyTolerance != nil && (*c.SafetyTolerance < 0 || *c.SafetyTolerance > f.tolerance):
 		return fmt.Errorf("the option SafetyTolerance is %d; for model %s it can be from 0 to %d", *c.SafetyTolerance, c.Model, f.tolerance)
-	case c.PollInterval < 0:
-		return fmt.Errorf("the option PollInterval is %v; it cannot be negative", c.PollInterval)
 	}
 	return nil
 }

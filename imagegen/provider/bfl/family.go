@@ -1,6 +1,7 @@
 package bfl
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -57,6 +58,33 @@ func flux3Sizes() (all []imagegen.Size) {
 		}
 	}
 	return all
+}
+
+// ask puts the size into the fields, as the model wants to be told of it.
+func (f family) ask(fields map[string]any, size imagegen.Size) {
+	if f.byPixels() {
+		fields["width"], fields["height"] = size.Width, size.Height
+		return
+	}
+	fields["aspect_ratio"] = imagegen.NearestRatio(size, imagegen.Ratios())
+	if f.resolution != nil {
+		fields["resolution"] = f.resolution[imagegen.TierOf(size.Area())]
+	}
+}
+
+// attach puts the references into the fields.
+func (f family) attach(fields map[string]any, images []string) {
+	if f.list && len(images) > 0 {
+		fields[f.references] = images
+		return
+	}
+	for i, image := range images {
+		name := f.references
+		if i > 0 {
+			name = fmt.Sprintf("%s_%d", f.references, i+1)
+		}
+		fields[name] = image
+	}
 }
 
 // kontextSizes are what the Kontext models make of a ratio (black-forest-labs/flux, src/flux/util.py).

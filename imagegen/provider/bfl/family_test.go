@@ -9,6 +9,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider/bfl"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/hosted/hostedtest"
 	"github.com/imagegend/imagegend/imagegen/provider/providertest"
 )
 
@@ -22,7 +23,7 @@ func TestEveryFamily(t *testing.T) {
 			}
 			providertest.Run(t, providertest.Config{
 				New: func(t *testing.T) imagegen.Provider {
-					return serve(t, &double{}, func(c *bfl.Config) { c.Model = model })
+					return serve(t, double(), func(c *bfl.Config) { c.Model = model })
 				},
 				Prompt:    prompt,
 				SavesJobs: true,
@@ -44,17 +45,17 @@ func TestWhatFamiliesAreSent(t *testing.T) {
 	} {
 		t.Run(model, func(t *testing.T) {
 			is := is.New(t)
-			d := &double{}
+			d := double()
 			p := serve(t, d, func(c *bfl.Config) { c.Model = model })
-			r := request("an ultra wide fox", 1)
+			r := providertest.Request("an ultra wide fox", 1)
 			r.Size, _ = imagegen.ParseSize(c.size)
 			r.Ratio, r.Tier = imagegen.Ratio(c.ratio), imagegen.Tier(c.tier)
-			r.References = []imagegen.ProviderReference{reference("fox", 10, 10), reference("owl", 10, 10)}[:c.references]
+			r.References = []imagegen.ProviderReference{providertest.Reference("image/png", "fox", 10, 10), providertest.Reference("image/png", "owl", 10, 10)}[:c.references]
 			is.NoErr(p.Check(r))
-			_, err := collect(t.Context(), p, r)
+			_, err := providertest.Collect(t.Context(), p, r)
 			is.NoErr(err)
 			c.sent["prompt"] = r.Prompt
-			is.Equal(cmp.Diff([]map[string]any{c.sent}, d.submitted()), "")
+			is.Equal(cmp.Diff([]hostedtest.Sent{{Path: "/v1/" + model, Fields: c.sent}}, d.Sent()), "")
 		})
 	}
 }
@@ -62,7 +63,7 @@ func TestWhatFamiliesAreSent(t *testing.T) {
 // A ratio that a model makes another one of is not on offer: nobody pays for the wrong one.
 func TestRatiosThatAreBent(t *testing.T) {
 	is := is.New(t)
-	can := serve(t, &double{}, func(c *bfl.Config) { c.Model = "flux-kontext-pro" }).Capabilities()
+	can := serve(t, double(), func(c *bfl.Config) { c.Model = "flux-kontext-pro" }).Capabilities()
 	is.Equal(can.Ratios, []imagegen.Ratio{"auto", "1:1", "4:3", "3:4", "3:2", "2:3", "21:9", "9:21", "2:1", "1:2"})
 	is.Equal(can.Tiers, []imagegen.Tier{"1K"})
 	is.Equal(can.MaxReferences, 4)

@@ -1,11 +1,7 @@
 package comfyui_test
 
 import (
-	"bytes"
-	"context"
-	"image"
 	_ "image/png"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -47,39 +43,11 @@ func serve(t *testing.T, upstream http.Handler, change func(*comfyui.Config)) *c
 	return p
 }
 
-func square(prompt string, n int) imagegen.ProviderRequest {
-	return imagegen.ProviderRequest{Key: "gen_1", Prompt: prompt, N: n, Ratio: "1:1", Tier: "1K", Quality: "auto",
-		SaveJob: func(context.Context, []byte) error { return nil }}
-}
-
 // edit asks for n pictures after a reference: by a workflow that draws one at a time.
 func edit(prompt string, n int) imagegen.ProviderRequest {
-	r := square(prompt, n)
-	r.References = []imagegen.ProviderReference{{Reference: stored("RIFF"), MediaType: "image/webp", Size: 4, Width: 1600, Height: 900}}
+	r := providertest.Request(prompt, n)
+	r.References = []imagegen.ProviderReference{providertest.Reference("image/webp", "RIFF", 1600, 900)}
 	return r
-}
-
-// collect reads every image to its end and returns their sizes and the error that the call ended with.
-func collect(ctx context.Context, p imagegen.Provider, r imagegen.ProviderRequest) (sizes []imagegen.Size, ended error) {
-	for i, err := range p.Generate(ctx, r) {
-		if err != nil {
-			return sizes, err
-		}
-		raw, err := io.ReadAll(i.Body)
-		if err != nil {
-			continue // an image that breaks off counts as not delivered
-		}
-		c, _, _ := image.DecodeConfig(bytes.NewReader(raw))
-		sizes = append(sizes, imagegen.Size{Width: c.Width, Height: c.Height})
-	}
-	return sizes, nil
-}
-
-// stored is a reference image.
-type stored []byte
-
-func (s stored) Open(context.Context) (io.ReadCloser, error) {
-	return io.NopCloser(bytes.NewReader(s)), nil
 }
 
 func TestProvider(t *testing.T) {
@@ -94,9 +62,9 @@ func TestProvider(t *testing.T) {
 func TestWhatIsSubmitted(t *testing.T) {
 	is := is.New(t)
 	d := &comfyuitest.Server{}
-	r := square(`a "fox" {{seed}} {{n}}`, 3)
+	r := providertest.Request(`a "fox" {{seed}} {{n}}`, 3)
 	r.Quality, r.Ratio = "high", "3:2"
-	sizes, err := collect(t.Context(), serve(t, d, nil), r)
+	sizes, err := providertest.Collect(t.Context(), serve(t, d, nil), r)
 	is.NoErr(err)
 	is.Equal(sizes, []imagegen.Size{{Width: 1248, Height: 832}, {Width: 1248, Height: 832}, {Width: 1248, Height: 832}})
 	is.Equal(len(d.Workflows()), 1)
@@ -117,7 +85,7 @@ func TestReferenceIsUploaded(t *testing.T) {
 	r := edit("as a comic", 2)
 	r.Ratio = imagegen.RatioAuto
 	for range 2 { // another attempt stores it no second time
-		sizes, err := collect(t.Context(), p, r)
+		sizes, err := providertest.Collect(t.Context(), p, r)
 		is.NoErr(err)
 		is.Equal(sizes, []imagegen.Size{{Width: 1280, Height: 720}, {Width: 1280, Height: 720}})
 	}
@@ -136,14 +104,14 @@ func TestCheck(t *testing.T) {
 	is := is.New(t)
 	p := serve(t, &comfyuitest.Server{}, nil)
 	is.Equal(p.Capabilities().MaxReferences, 1)
-	is.NoErr(p.Check(square("a fox", 1)))
+	is.NoErr(p.Check(providertest.Request("a fox", 1)))
 	is.NoErr(p.Check(edit("a fox", 1)))
-	r := square("a fox", 1)
+	r := providertest.Request("a fox", 1)
 	r.References = make([]imagegen.ProviderReference, 2)
 	err := p.Check(r)
 	is.True(err != nil)
 	is.True(strings.Contains(err.Error(), "2 reference images were sent; this model works with 0 or 1"))
-	r = square("a fox", 1)
+	r = providertest.Request("a fox", 1)
 	r.Size = imagegen.Size{Width: 4000, Height: 2000}
 	err = p.Check(r)
 	is.True(err != nil)
@@ -158,10 +126,10 @@ func TestEveryRatioInEveryTier(t *testing.T) {
 			t.Run(string(ratio)+" "+string(tier), func(t *testing.T) {
 				t.Parallel()
 				is := is.New(t)
-				r := square("a fox", 1)
+				r := providertest.Request("a fox", 1)
 				r.Ratio, r.Tier = ratio, tier
 				is.NoErr(p.Check(r))
-				sizes, err := collect(t.Context(), p, r)
+				sizes, err := providertest.Collect(t.Context(), p, r)
 				is.NoErr(err)
 				is.Equal(sizes, []imagegen.Size{provider.SizeFor(ratio, tier)})
 				is.Equal(imagegen.TierOf(sizes[0].Area()), tier)
@@ -174,10 +142,10 @@ func TestExplicitSizes(t *testing.T) {
 	p := serve(t, &comfyuitest.Server{}, nil)
 	for asked, drawn := range map[string]string{"1024x1024": "1024x1024", "1920x1080": "1920x1088", "512x512": "1024x1024", "1001x667": "1008x672"} {
 		is := is.New(t)
-		r := square("a fox", 1)
+		r := providertest.Request("a fox", 1)
 		r.Size, _ = imagegen.ParseSize(asked)
 		r.Ratio = imagegen.NearestRatio(r.Size, imagegen.Ratios())
-		sizes, err := collect(t.Context(), p, r)
+		sizes, err := providertest.Collect(t.Context(), p, r)
 		is.NoErr(err)
 		is.Equal(sizes[0].String(), drawn)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider/comfyui/internal/comfyuitest"
+	"github.com/imagegend/imagegend/imagegen/provider/providertest"
 )
 
 // keeping keeps the last job of a request.
@@ -41,7 +42,7 @@ func begin(t *testing.T, d *comfyuitest.Server, p imagegen.Provider, r imagegen.
 	ctx, cancel := context.WithCancelCause(t.Context())
 	ended := make(chan error)
 	go func() {
-		_, err := collect(ctx, p, r)
+		_, err := providertest.Collect(ctx, p, r)
 		ended <- err
 	}()
 	<-asked
@@ -63,8 +64,8 @@ func TestCancellingSparesOthers(t *testing.T) {
 	is := is.New(t)
 	d := &comfyuitest.Server{}
 	p := serve(t, d, nil)
-	begin(t, d, p, square(comfyuitest.Endless, 1), imagegen.ErrStopping)
-	begin(t, d, p, square(comfyuitest.Endless, 1), errors.New("no longer wanted"))
+	begin(t, d, p, providertest.Request(comfyuitest.Endless, 1), imagegen.ErrStopping)
+	begin(t, d, p, providertest.Request(comfyuitest.Endless, 1), errors.New("no longer wanted"))
 	is.Equal(d.Unfinished(), d.IDs()[:1])
 	is.Equal(len(d.Interrupted()), 0)
 }
@@ -81,7 +82,7 @@ func TestContinuedAfterARestart(t *testing.T) {
 		is.Equal(d.Unfinished(), d.IDs()[:2])
 		d.Finish()
 		r.Job = *job
-		sizes, err := collect(t.Context(), serve(t, d, nil), r) // prompt ids mean the same to another provider
+		sizes, err := providertest.Collect(t.Context(), serve(t, d, nil), r) // prompt ids mean the same to another provider
 		is.NoErr(err)
 		is.Equal(len(sizes), 2)
 		is.Equal(len(d.Workflows()), 2) // nothing was submitted twice
@@ -95,10 +96,10 @@ func TestRestSubmittedAfterACrash(t *testing.T) {
 	p := serve(t, d, nil)
 	r := edit("a fox", 1)
 	job := keeping(&r)
-	_, err := collect(t.Context(), p, r)
+	_, err := providertest.Collect(t.Context(), p, r)
 	is.NoErr(err)
 	r.N, r.Job = 3, *job
-	sizes, err := collect(t.Context(), p, r)
+	sizes, err := providertest.Collect(t.Context(), p, r)
 	is.NoErr(err)
 	is.Equal(len(sizes), 3)
 	is.Equal(len(d.Workflows()), 3)
@@ -108,14 +109,13 @@ func TestForgottenByTheUpstream(t *testing.T) {
 	is := is.New(t)
 	d := &comfyuitest.Server{}
 	p := serve(t, d, nil)
-	r := square(comfyuitest.Endless, 1)
+	r := providertest.Request(comfyuitest.Endless, 1)
 	job := keeping(&r)
 	begin(t, d, p, r, imagegen.ErrStopping)
 	d.Restart()
 	r.Job = *job
-	_, err := collect(t.Context(), p, r)
-	e, ok := errors.AsType[*imagegen.ProviderError](err)
-	is.True(ok)
+	_, err := providertest.Collect(t.Context(), p, r)
+	e := providertest.Error(t, err)
 	is.Equal(e.Class, imagegen.ClassUnknown)
 	is.True(strings.Contains(e.Message, "does not know the workflow any more"))
 	is.Equal(len(d.Workflows()), 0) // not submitted again
@@ -123,9 +123,9 @@ func TestForgottenByTheUpstream(t *testing.T) {
 
 func TestUnreadableJob(t *testing.T) {
 	is := is.New(t)
-	r := square("a fox", 1)
+	r := providertest.Request("a fox", 1)
 	r.Job = []byte("{")
-	_, err := collect(t.Context(), serve(t, &comfyuitest.Server{}, nil), r)
+	_, err := providertest.Collect(t.Context(), serve(t, &comfyuitest.Server{}, nil), r)
 	e, ok := errors.AsType[*imagegen.ProviderError](err)
 	is.True(ok && e.Class == imagegen.ClassUnknown)
 }
@@ -137,7 +137,7 @@ func TestUnsavedJobIsCancelled(t *testing.T) {
 	r := edit(comfyuitest.Endless, 2)
 	unsaved := errors.New("the disk is full")
 	r.SaveJob = func(context.Context, []byte) error { return unsaved }
-	_, err := collect(t.Context(), serve(t, d, nil), r)
+	_, err := providertest.Collect(t.Context(), serve(t, d, nil), r)
 	is.True(errors.Is(err, unsaved))
 	is.Equal(len(d.Workflows()), 0) // it is saved before
 }
@@ -154,7 +154,7 @@ func TestOvertaken(t *testing.T) {
 		}
 		return nil
 	}
-	_, err := collect(t.Context(), serve(t, d, nil), r)
+	_, err := providertest.Collect(t.Context(), serve(t, d, nil), r)
 	is.True(errors.Is(err, imagegen.ErrStale))
 	is.Equal(len(d.Workflows()), 1)
 	is.Equal(d.Unfinished(), d.IDs()[:1])
@@ -166,7 +166,7 @@ func TestSubmissionWithoutAnAnswer(t *testing.T) {
 	d := &comfyuitest.Server{Lose: true}
 	r := edit("a fox", 2)
 	job := keeping(&r)
-	sizes, err := collect(t.Context(), serve(t, d, nil), r)
+	sizes, err := providertest.Collect(t.Context(), serve(t, d, nil), r)
 	is.NoErr(err)
 	is.Equal(len(sizes), 2)
 	is.Equal(len(d.IDs()), 2)
@@ -186,10 +186,10 @@ func TestSavedBeforeItIsSubmitted(t *testing.T) {
 		}
 		return false
 	}
-	_, err := collect(t.Context(), p, r)
+	_, err := providertest.Collect(t.Context(), p, r)
 	is.NoErr(err)
 	r.Job = *job
-	sizes, err := collect(t.Context(), serve(t, d, nil), r)
+	sizes, err := providertest.Collect(t.Context(), serve(t, d, nil), r)
 	is.NoErr(err)
 	is.Equal(len(sizes), 1)
 	is.Equal(len(d.IDs()), 1) // and was not submitted again
@@ -201,7 +201,7 @@ func TestIDsOfTheServer(t *testing.T) {
 	d := &comfyuitest.Server{OwnIDs: true}
 	r := edit("a fox", 2)
 	job := keeping(&r)
-	sizes, err := collect(t.Context(), serve(t, d, nil), r)
+	sizes, err := providertest.Collect(t.Context(), serve(t, d, nil), r)
 	is.NoErr(err)
 	is.Equal(len(sizes), 2)
 	is.Equal(string(*job), `{"prompts":["`+d.IDs()[0]+`","`+d.IDs()[1]+`"]}`)
@@ -212,7 +212,7 @@ func TestIDsOfTheServer(t *testing.T) {
 		}
 		return nil
 	}
-	_, err = collect(t.Context(), serve(t, d, nil), r)
+	_, err = providertest.Collect(t.Context(), serve(t, d, nil), r)
 	is.True(err != nil)
 	is.Equal(d.Unfinished(), nil) // nobody would find it
 }
@@ -230,7 +230,7 @@ func TestStoppedBeforeTheJobIsSaved(t *testing.T) {
 		job = saved
 		return ctx.Err()
 	}
-	_, err := collect(ctx, p, r)
+	_, err := providertest.Collect(ctx, p, r)
 	is.True(errors.Is(err, imagegen.ErrStopping))
 	is.Equal(len(d.IDs()), 0) // there was no time to submit it, and the job does not name it
 	is.Equal(job, nil)
@@ -241,13 +241,13 @@ func TestFailedSubmissionIsMadeAgain(t *testing.T) {
 	is := is.New(t)
 	d := &comfyuitest.Server{}
 	p := serve(t, d, nil)
-	r := square(comfyuitest.Memory, 2)
+	r := providertest.Request(comfyuitest.Memory, 2)
 	job := keeping(&r)
-	_, err := collect(t.Context(), p, r)
+	_, err := providertest.Collect(t.Context(), p, r)
 	e, ok := errors.AsType[*imagegen.ProviderError](err)
 	is.True(ok && e.Class == imagegen.ClassUnavailable)
 	is.Equal(*job, nil)
-	sizes, err := collect(t.Context(), p, r)
+	sizes, err := providertest.Collect(t.Context(), p, r)
 	is.NoErr(err)
 	is.Equal(len(sizes), 2)
 }

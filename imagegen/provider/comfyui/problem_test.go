@@ -15,6 +15,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider/comfyui"
 	"github.com/imagegend/imagegend/imagegen/provider/comfyui/internal/comfyuitest"
+	"github.com/imagegend/imagegend/imagegen/provider/providertest"
 )
 
 // at answers requests for a path, and leaves the others to the server.
@@ -68,10 +69,9 @@ func TestProblems(t *testing.T) {
 			t.Parallel()
 			is := is.New(t)
 			p := serve(t, &comfyuitest.Server{Before: c.before}, func(c *comfyui.Config) { c.APIKey = "proxy-key" })
-			images, err := collect(t.Context(), p, square(c.prompt, 2))
+			images, err := providertest.Collect(t.Context(), p, providertest.Request(c.prompt, 2))
 			is.Equal(len(images), c.images)
-			e, ok := errors.AsType[*imagegen.ProviderError](err)
-			is.True(ok)
+			e := providertest.Error(t, err)
 			is.Equal(e.Class, c.class)
 			is.Equal(e.RetryAfter, c.after)
 			is.True(strings.Contains(err.Error(), c.says))
@@ -86,7 +86,7 @@ func TestRefusedWorkflow(t *testing.T) {
 	p := serve(t, &comfyuitest.Server{}, func(c *comfyui.Config) {
 		c.Workflows = [][]byte{[]byte(strings.Replace(string(workflow(t, "text")), "VAEDecode", "VAEDecodeTiled", 1))}
 	})
-	_, err := collect(t.Context(), p, square("a fox", 1))
+	_, err := providertest.Collect(t.Context(), p, providertest.Request("a fox", 1))
 	e, ok := errors.AsType[*imagegen.ProviderError](err)
 	is.True(ok && e.Class == imagegen.ClassInvalid)
 	is.True(strings.Contains(err.Error(), "VAEDecodeTiled is not installed"))
@@ -108,7 +108,7 @@ func TestPollsThatFail(t *testing.T) {
 	p := serve(t, &comfyuitest.Server{Before: func(w http.ResponseWriter, r *http.Request) bool {
 		return strings.HasPrefix(r.URL.Path, "/history/") && polls.Add(1) <= 3 && failedPoll(w, r, "0")
 	}}, nil)
-	images, err := collect(t.Context(), p, square("a fox", 1))
+	images, err := providertest.Collect(t.Context(), p, providertest.Request("a fox", 1))
 	is.NoErr(err)
 	is.Equal(len(images), 1)
 }
@@ -129,7 +129,7 @@ func TestPollAfterALimit(t *testing.T) {
 		w.WriteHeader(http.StatusTooManyRequests)
 		return true
 	}}, nil)
-	images, err := collect(t.Context(), p, square("a fox", 1))
+	images, err := providertest.Collect(t.Context(), p, providertest.Request("a fox", 1))
 	is.NoErr(err)
 	is.Equal(len(images), 1)
 	is.True(polls[1].Sub(polls[0]) >= time.Second)
@@ -142,7 +142,7 @@ func TestSubmissionThatFails(t *testing.T) {
 	p := serve(t, &comfyuitest.Server{Before: func(w http.ResponseWriter, r *http.Request) bool {
 		return r.URL.Path == "/prompt" && submissions.Add(1) == 3 && at("/", 429, "")(w, r)
 	}}, nil)
-	images, err := collect(t.Context(), p, edit("a fox", 4))
+	images, err := providertest.Collect(t.Context(), p, edit("a fox", 4))
 	is.Equal(len(images), 2)
 	e, ok := errors.AsType[*imagegen.ProviderError](err)
 	is.True(ok && e.Class == imagegen.ClassRateLimited)
@@ -170,7 +170,7 @@ func TestKeyIsSent(t *testing.T) {
 		keys = append(keys, r.Header.Get("Authorization")) // one request at a time
 		return false
 	}}
-	_, err := collect(t.Context(), serve(t, d, func(c *comfyui.Config) { c.APIKey = "proxy-key" }), square("a fox", 1))
+	_, err := providertest.Collect(t.Context(), serve(t, d, func(c *comfyui.Config) { c.APIKey = "proxy-key" }), providertest.Request("a fox", 1))
 	is.NoErr(err)
 	for _, key := range keys {
 		is.Equal(key, "Bearer proxy-key")

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/hosted"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/sizing"
-	"github.com/imagegend/imagegend/imagegen/provider/internal/task"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/template"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
@@ -100,22 +100,19 @@ func New(c Config) (*Provider, error) {
 	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("fal: %w", err)
 	}
-	p := &Provider{config: c}
-	var err error
-	p.filler, err = template.New(template.Model{Input: c.Input, TierNames: c.TierNames,
-		Sizes: sizing.Sizes{List: c.Sizes, Rules: sizing.Rules(c.SizeRules)}, MaxReferences: c.MaxReferences, MaxPerCall: c.MaxPerCall})
+	a := hosted.API{Name: c.Name, MaxReferences: c.MaxReferences, MaxPrompt: c.MaxPrompt, PerTask: c.MaxPerCall, Interval: c.PollInterval,
+		Sizes: sizing.Sizes{List: c.Sizes, Rules: sizing.Rules(c.SizeRules)},
+		Upstream: upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, KeyHeader: "Authorization", KeyPrefix: "Key ", KeyHosts: c.keyHosts(),
+			ImageHosts: c.ImageHosts, Private: c.Private, Classify: classify}}
+	f, err := template.New(template.Model{Input: c.Input, TierNames: c.TierNames, Sizes: a.Sizes, MaxReferences: c.MaxReferences, MaxPerCall: c.MaxPerCall})
 	if err != nil {
 		return nil, fmt.Errorf("fal: %w", err)
 	}
-	p.client, err = upstream.New(upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, KeyHeader: "Authorization", KeyPrefix: "Key ",
-		KeyHosts: c.keyHosts(), ImageHosts: c.ImageHosts, Private: c.Private, Classify: classify})
+	p, err := hosted.New(c.describe(a, f))
 	if err != nil {
 		return nil, fmt.Errorf("fal: %w", err)
 	}
-	p.runner = &task.Runner{Queue: queue{p}, Name: c.Name, PerTask: c.MaxPerCall, Interval: c.PollInterval}
-	p.capabilities = imagegen.Capabilities{MaxReferences: c.MaxReferences, MaxPrompt: c.MaxPrompt, Verify: imagegen.VerifyStructure}
-	p.capabilities.Ratios, p.capabilities.Tiers = p.filler.Sizes.Offer()
-	return p, nil
+	return &Provider{p}, nil
 }
 
 func (c Config) usualInput() map[string]any {
@@ -137,10 +134,6 @@ func (c Config) check() error {
 		return fmt.Errorf("the option Model is %q; want one such as fal-ai/flux-2-pro", c.Model)
 	case !modelPath.MatchString(c.EditModel):
 		return fmt.Errorf("the option EditModel is %q; want one such as fal-ai/flux-2-pro/edit", c.EditModel)
-	case c.MaxPrompt < 0 || c.MaxPrompt > imagegen.MaxPromptRunes:
-		return fmt.Errorf("the option MaxPrompt is %d; it can be up to %d", c.MaxPrompt, imagegen.MaxPromptRunes)
-	case c.PollInterval < 0:
-		return fmt.Errorf("the option PollInterval is %v; it cannot be negative", c.PollInterval)
 	case c.keyHosts() == nil:
 		return fmt.Errorf("the option PlatformURL is %q; want one such as %s", c.PlatformURL, defaultPlatformURL)
 	}

@@ -2,13 +2,13 @@ package fal
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"iter"
 	"net/http"
 	"net/url"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/provider"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/hosted"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/task"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/template"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
@@ -16,40 +16,50 @@ import (
 
 // Provider makes images with a model on fal. It is safe for concurrent use and keeps no state but
 // idle connections.
-type Provider struct {
-	config       Config
-	filler       *template.Filler
-	capabilities imagegen.Capabilities
-	client       *upstream.Client
-	runner       *task.Runner
-}
+type Provider struct{ *hosted.Provider }
 
-var (
-	_ imagegen.Provider = (*Provider)(nil)
-	_ imagegen.Checker  = (*Provider)(nil)
-	_ provider.Prober   = (*Provider)(nil)
-)
-
-// Name is the configured one.
-func (p *Provider) Name() string { return p.config.Name }
-
-// Capabilities are what the configured sizes allow.
-func (p *Provider) Capabilities() imagegen.Capabilities { return p.capabilities }
-
-// Check refuses a size, or a ratio in a tier, that the model cannot make.
-func (p *Provider) Check(r imagegen.ProviderRequest) error { return p.filler.Check(r) }
-
-// Generate submits as many requests as the images take, or takes up those of r.Job.
-func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
-	return p.client.Redacted(p.runner.Generate(ctx, r))
-}
-
-// Probe reports whether the platform answers, takes the key and has a price for the model. It costs
-// nothing.
-func (p *Provider) Probe(ctx context.Context) error {
-	address := p.config.PlatformURL + "/models/pricing?endpoint_id=" + url.QueryEscape(p.config.Model)
-	if err := p.client.JSON(ctx, http.MethodGet, address, nil, nil); err != nil {
-		return fmt.Errorf("%s: asking for the price of model %q: %w", p.config.Name, p.config.Model, err)
+// describe adds to an API how fal is asked. The response has an address of its own.
+func (c Config) describe(a hosted.API, f *template.Filler) hosted.API {
+	a.Submit = func(r imagegen.ProviderRequest, size imagegen.Size, d *upstream.Document) (string, any) {
+		model := c.Model
+		if len(r.References) > 0 {
+			model = c.EditModel
+		}
+		return "/" + model, f.Fill(r, size, d.DataURL)
 	}
-	return nil
+	a.Accepted = func(read hosted.Answer) (task.Handle, error) {
+		var at struct {
+			Status   string `json:"status_url"`
+			Response string `json:"response_url"`
+			Cancel   string `json:"cancel_url"`
+		}
+		err := read(&at)
+		return task.Handle{Status: at.Status, Result: at.Response, Cancel: at.Cancel}, err
+	}
+	a.Status = func(read hosted.Answer) (task.Progress, error) {
+		var now struct{ Status string }
+		err := read(&now)
+		if err == nil && now.Status == "" {
+			err = errors.New("it names no status")
+		}
+		return task.Progress{Done: now.Status == "COMPLETED"}, err
+	}
+	a.Response = func(read hosted.Answer) (task.Progress, error) {
+		var o output
+		err := read(&o)
+		return o.progress(), err
+	}
+	a.Ended = func(err error) (task.Progress, bool) {
+		_, ended := errors.AsType[*problem](err)
+		return task.Progress{Done: true, Err: upstream.Unsettled(err)}, ended
+	}
+	a.CancelMethod = http.MethodPut
+	a.Probe = func(ctx context.Context, client *upstream.Client) error {
+		address := c.PlatformURL + "/models/pricing?endpoint_id=" + url.QueryEscape(c.Model)
+		if err := client.JSON(ctx, http.MethodGet, address, nil, nil); err != nil {
+			return fmt.Errorf("asking for the price of model %q: %w", c.Model, err)
+		}
+		return nil
+	}
+	return a
 }

@@ -1,16 +1,10 @@
 package fal_test
 
 import (
-	"bytes"
-	"context"
-	"errors"
-	"image"
-	_ "image/png"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,8 +12,8 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/provider"
 	"github.com/imagegend/imagegend/imagegen/provider/fal"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/hosted/hostedtest"
 	"github.com/imagegend/imagegend/imagegen/provider/providertest"
 )
 
@@ -46,54 +40,55 @@ func serve(t *testing.T, upstream http.Handler, change func(*fal.Config)) *fal.P
 	return p
 }
 
-// request forgets its jobs, as work does that will not be tried again.
-func request(prompt string, n int) imagegen.ProviderRequest {
-	return imagegen.ProviderRequest{Key: "gen_1", Prompt: prompt, N: n, Ratio: "1:1", Tier: "1K", Quality: "auto",
-		SaveJob: func(context.Context, []byte) error { return nil }}
-}
-
-// collect returns the sizes of the images and the error that the call ended with.
-func collect(ctx context.Context, p imagegen.Provider, r imagegen.ProviderRequest) (sizes []imagegen.Size, ended error) {
-	for i, err := range p.Generate(ctx, r) {
-		if err != nil {
-			return sizes, err
-		}
-		raw, err := io.ReadAll(i.Body)
-		if err != nil {
-			continue // one that breaks off counts as not delivered
-		}
-		c, _, _ := image.DecodeConfig(bytes.NewReader(raw))
-		sizes = append(sizes, imagegen.Size{Width: c.Width, Height: c.Height})
-	}
-	return sizes, nil
-}
-
-// stored is a reference image.
-type stored []byte
-
-func (s stored) Open(context.Context) (io.ReadCloser, error) {
-	return io.NopCloser(bytes.NewReader(s)), nil
-}
-
-func reference(text string, width, height int) imagegen.ProviderReference {
-	return imagegen.ProviderReference{Reference: stored(text), MediaType: "image/png", Size: int64(len(text)), Width: width, Height: height}
-}
-
 func TestProvider(t *testing.T) {
-	providertest.Run(t, providertest.Config{
-		New:       func(t *testing.T) imagegen.Provider { return serve(t, &double{}, nil) },
-		Endless:   endless,
-		SavesJobs: true,
-		Sample:    true,
-	})
+	hostedtest.Suite{
+		Double: double,
+		New: func(address string, interval time.Duration) (imagegen.Provider, error) {
+			c := fox(address)
+			c.PollInterval = interval
+			return fal.New(c)
+		},
+		Pending: `{"status":"IN_PROGRESS"}`,
+		Last:    isResponse,
+		Submissions: map[string]hostedtest.Failure{
+			"rate limited": {Status: 429, Retry: "30", Body: `{"detail":"Too many requests"}`, Class: imagegen.ClassRateLimited, After: 30 * time.Second},
+			"no balance":   {Status: 403, Body: `{"detail":"User is locked. Reason: Exhausted balance."}`, Class: imagegen.ClassUnusable},
+			"bad key":      {Status: 401, Body: `{"detail":"Authentication is required"}`, Class: imagegen.ClassUnusable},
+			"no model":     {Status: 404, Body: `{"detail":"Application not found"}`, Class: imagegen.ClassUnusable},
+			"bad input":    {Status: 422, Body: `{"detail":[{"loc":["body","seed"],"msg":"no","type":"int_parsing"}]}`, Class: imagegen.ClassInvalid},
+			"malformed":    {Status: 400, Body: `{"detail":"bad header","error_type":"bad_request"}`, Class: imagegen.ClassInvalid},
+			"cut short":    {Status: 200, Body: `{"request_id":"1","status_`},
+			"no addresses": {Status: 200, Body: `{"request_id":"1","status":"IN_QUEUE"}`},
+			"one address":  {Status: 200, Body: `{"request_id":"1","status_url":"http://192.0.2.1/"}`},
+		},
+		Ends: map[string]hostedtest.Failure{
+			"refused":          {Status: 422, Body: `{"detail":[{"loc":["body"],"msg":"no","type":"content_policy_violation"}]}`, Class: imagegen.ClassRefused, Says: "moderation"},
+			"refused, among":   {Status: 422, Body: `{"detail":[{"type":"value_error"},{"type":"content_policy_violation"}]}`, Class: imagegen.ClassRefused, Says: "moderation"},
+			"bad input":        {Status: 422, Body: `{"detail":[{"loc":["body","seed"],"msg":"no","type":"int_parsing"}]}`, Class: imagegen.ClassInvalid, Says: "int_parsing"},
+			"no runner":        {Status: 503, Body: `{"detail":"none","error_type":"runner_scheduling_failure"}`, Class: imagegen.ClassUnavailable, Says: "no runner"},
+			"took too long":    {Status: 504, Body: `{"detail":"Request timed out","error_type":"request_timeout"}`, Says: "request_timeout"},
+			"key withdrawn":    {Status: 403, Body: `{"detail":"no","error_type":"forbidden"}`, Says: "forbidden"}, // the request was taken in
+			"cancelled":        {Status: 499, Body: `{"detail":"cancelled","error_type":"client_cancelled"}`, Says: "client_cancelled"},
+			"the model broke":  {Status: 500, Body: `{"detail":[{"type":"internal_server_error","msg":"oops"}]}`, Says: "internal_server_error"},
+			"kept no longer":   {Status: 404, Body: `{"detail":"Request not found"}`, Says: "no longer knows"},
+			"no image":         {Status: 200, Body: `{"images":[],"seed":1}`, Says: "no image"},
+			"a video":          {Status: 200, Body: `{"video":{"url":"https://example.com/v.mp4"}}`, Says: "no image"},
+			"a blackened one":  {Status: 200, Body: `{"images":[{"url":"http://HOST/files/64x64"}],"has_nsfw_concepts":[true]}`, Class: imagegen.ClassRefused, Says: "blackened"},
+			"an image of none": {Status: 200, Body: `{"image":{"url":"http://HOST/nothing"}}`, Says: "could not be fetched"},
+		},
+	}.Run(t)
+}
+
+func isResponse(r *http.Request) bool {
+	return strings.Contains(r.URL.Path, "/requests/") && !strings.HasSuffix(r.URL.Path, "/status")
 }
 
 func TestProviderWithSeveralImagesPerCall(t *testing.T) {
 	providertest.Run(t, providertest.Config{
 		New: func(t *testing.T) imagegen.Provider {
-			return serve(t, &double{}, func(c *fal.Config) { c.MaxPerCall = 3 })
+			return serve(t, double(), func(c *fal.Config) { c.MaxPerCall = 3 })
 		},
-		Endless:   endless,
+		Endless:   hostedtest.Endless,
 		SavesJobs: true,
 		Sample:    true,
 	})
@@ -101,130 +96,106 @@ func TestProviderWithSeveralImagesPerCall(t *testing.T) {
 
 func TestRequestIsSubmitted(t *testing.T) {
 	is := is.New(t)
-	d := &double{}
+	d := double()
 	p := serve(t, d, nil)
-	r := request(`a <fox> & "{{width}}"`, 1)
-	_, err := collect(t.Context(), p, r)
+	r := providertest.Request(`a <fox> & "{{width}}"`, 1)
+	_, err := providertest.Collect(t.Context(), p, r)
 	is.NoErr(err)
-	r.Ratio, r.References = imagegen.RatioAuto, []imagegen.ProviderReference{reference("fox", 1600, 900), reference("owl", 10, 10)}
-	sizes, err := collect(t.Context(), p, r)
+	r.Ratio, r.References = imagegen.RatioAuto, []imagegen.ProviderReference{providertest.Reference("image/png", "fox", 1600, 900), providertest.Reference("image/png", "owl", 10, 10)}
+	sizes, err := providertest.Collect(t.Context(), p, r)
 	is.NoErr(err)
 	is.Equal(sizes, []imagegen.Size{{Width: 1280, Height: 720}}) // the first reference's shape
-	want := []submitted{
-		{"/acme/fox", map[string]any{"prompt": `a <fox> & "{{width}}"`, "image_size": map[string]any{"width": 1024.0, "height": 1024.0}}},
-		{"/acme/fox/edit", map[string]any{"prompt": `a <fox> & "{{width}}"`, "image_size": map[string]any{"width": 1280.0, "height": 720.0},
+	want := []hostedtest.Sent{
+		{Path: "/acme/fox", Fields: object{"prompt": `a <fox> & "{{width}}"`, "image_size": object{"width": 1024.0, "height": 1024.0}}},
+		{Path: "/acme/fox/edit", Fields: object{"prompt": `a <fox> & "{{width}}"`, "image_size": object{"width": 1280.0, "height": 720.0},
 			"image_urls": []any{"data:image/png;base64,Zm94", "data:image/png;base64,b3ds"}}},
 	}
-	if diff := cmp.Diff(want, d.submitted()); diff != "" {
-		t.Error(diff)
-	}
-}
-
-// Every ratio in every tier is sent as the table has it, and comes back as itself.
-func TestEveryRatioInEveryTier(t *testing.T) {
-	p := serve(t, &double{}, nil)
-	is := is.New(t)
-	can := p.Capabilities()
-	is.Equal(can.Ratios, imagegen.Ratios())
-	is.Equal(can.Tiers, []imagegen.Tier{"1K", "2K"})
-	for _, ratio := range can.Ratios[1:] {
-		for _, tier := range can.Tiers {
-			r := request("a fox", 1)
-			r.Ratio, r.Tier = ratio, tier
-			is.NoErr(p.Check(r))
-			sizes, err := collect(t.Context(), p, r)
-			is.NoErr(err)
-			is.Equal(sizes, []imagegen.Size{provider.SizeFor(ratio, tier)})
-			is.Equal(imagegen.TierOf(sizes[0].Area()), tier)
-		}
-	}
+	is.Equal(cmp.Diff(want, d.Sent()), "")
 }
 
 // A model that has names for sizes is asked by name, and for nothing that it does not make.
 func TestNamedSizes(t *testing.T) {
 	is := is.New(t)
-	d := &double{}
+	d := double()
 	p := serve(t, d, func(c *fal.Config) {
-		c.Input = map[string]any{"prompt": "{{prompt}}", "aspect_ratio": "{{ratio}}", "resolution": "{{tier}}"}
+		c.Input = object{"prompt": "{{prompt}}", "aspect_ratio": "{{ratio}}", "resolution": "{{tier}}"}
 		c.Sizes = []imagegen.Size{{Width: 1024, Height: 1024}, {Width: 1344, Height: 768}, {Width: 2048, Height: 2048}}
 		c.TierNames = map[imagegen.Tier]string{"1K": "1k", "2K": "2k"}
 		c.MaxReferences = 0
 	})
 	is.Equal(p.Capabilities().Ratios, []imagegen.Ratio{"auto", "1:1", "16:9"})
 	is.Equal(p.Capabilities().MaxReferences, 0)
-	for _, want := range [][3]string{{"16:9", "1K", "1k"}, {"1:1", "2K", "2k"}} {
-		r := request("a fox", 1)
-		r.Ratio, r.Tier = imagegen.Ratio(want[0]), imagegen.Tier(want[1])
-		is.NoErr(p.Check(r))
-		sizes, err := collect(t.Context(), p, r)
-		is.NoErr(err)
-		is.NoErr(r.Fits(sizes[0]))
-		sent := d.submitted()
-		is.Equal(sent[len(sent)-1].Input, map[string]any{"prompt": "a fox", "aspect_ratio": want[0], "resolution": want[2]})
-	}
-	r := request("a fox", 1)
-	r.Ratio, r.Tier = "16:9", "2K"
-	err := p.Check(r)
+	r := providertest.Request("a fox", 1)
+	r.Ratio = "16:9"
+	sizes, err := providertest.Collect(t.Context(), p, r)
+	is.NoErr(err)
+	is.NoErr(r.Fits(sizes[0]))
+	is.Equal(d.Sent()[0].Fields, object{"prompt": "a fox", "aspect_ratio": "16:9", "resolution": "1k"})
+	r.Tier = "2K"
+	err = p.Check(r)
 	is.True(err != nil && strings.Contains(err.Error(), "[1:1]")) // what there is in this tier
 }
 
-// A restart in the middle of the work continues it: the upstream is paid once for each image.
-func TestResumedAfterARestart(t *testing.T) {
+// What the model has no input for is refused, not dropped: once a runner looks at it.
+func TestInputOfAnotherModel(t *testing.T) {
 	is := is.New(t)
-	ctx, restart := context.WithCancel(t.Context())
-	var polls atomic.Int64
-	d := &double{}
-	d.before = func(w http.ResponseWriter, r *http.Request) bool {
-		if r.Method != http.MethodGet || ctx.Err() != nil {
-			return false
-		}
-		answer(w, http.StatusOK, map[string]any{"status": "IN_PROGRESS"})
-		if polls.Add(1) == 5 {
-			restart()
-		}
-		return true
-	}
-	s := httptest.NewServer(d)
-	defer s.Close()
-	c := fox(s.URL)
-	c.PollInterval = 5 * time.Millisecond
-	r := request("a fox", 2)
-	r.SaveJob = func(_ context.Context, job []byte) error { r.Job = job; return nil }
-
-	first, err := fal.New(c)
-	is.NoErr(err)
-	sizes, err := collect(ctx, first, r)
+	p := serve(t, double(), func(c *fal.Config) {
+		c.MaxReferences, c.Input = 0, object{"prompt": "{{prompt}}", "size": "{{size}}"}
+	})
+	sizes, err := providertest.Collect(t.Context(), p, providertest.Request("a fox", 1))
 	is.Equal(len(sizes), 0)
-	is.True(errors.Is(err, context.Canceled))
-	is.Equal(len(d.submitted()), 2)
-	is.Equal(len(d.ended()), 0) // somebody comes back
-
-	second, err := fal.New(c)
-	is.NoErr(err)
-	sizes, err = collect(t.Context(), second, r)
-	is.NoErr(err)
-	is.Equal(len(sizes), 2)
-	is.Equal(len(d.submitted()), 2) // and no more
+	is.True(strings.Contains(providertest.Error(t, err).Err.Error(), "extra_forbidden"))
 }
 
-// Nobody comes back for a prediction whose time is up.
-func TestCancelledAtTheDeadline(t *testing.T) {
+// ends has every request end with this response.
+func ends(body string) *hostedtest.Double {
+	d := double()
+	d.Before = func(w http.ResponseWriter, r *http.Request) bool {
+		if isResponse(r) {
+			io.WriteString(w, strings.ReplaceAll(body, "HOST", r.Host))
+		}
+		return isResponse(r)
+	}
+	return d
+}
+
+func TestOneImageInsteadOfAList(t *testing.T) {
 	is := is.New(t)
-	d, late := &double{}, errors.New("the time is up")
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 200*time.Millisecond, late)
-	defer cancel()
-	_, err := collect(ctx, serve(t, d, nil), request(endless, 2))
-	is.True(errors.Is(err, late))
-	is.Equal(len(d.submitted()), 2)
-	is.Equal(len(d.ended()), 2)
+	sizes, err := providertest.Collect(t.Context(), serve(t, ends(`{"image":{"url":"http://HOST/files/64x64"}}`), nil), providertest.Request("a fox", 1))
+	is.NoErr(err)
+	is.Equal(len(sizes), 1)
+}
+
+// What the safety checker blackened is not delivered; the rest is.
+func TestPartOfTheImages(t *testing.T) {
+	is := is.New(t)
+	d := ends(`{"images":[{"url":"http://HOST/files/64x64"},{"url":"http://HOST/files/65x65"},{"url":"http://HOST/files/66x66"}],
+		"has_nsfw_concepts":[false,true,false]}`)
+	sizes, err := providertest.Collect(t.Context(), serve(t, d, func(c *fal.Config) { c.MaxPerCall = 3 }), providertest.Request("a fox", 3))
+	is.Equal(sizes, []imagegen.Size{{Width: 64, Height: 64}, {Width: 66, Height: 66}})
+	is.Equal(providertest.Error(t, err).Class, imagegen.ClassRefused)
+}
+
+// Who is asked too often about a response is told so in the words of a problem, which is not the request's.
+func TestResponseThatIsPutOff(t *testing.T) {
+	is := is.New(t)
+	d, put := double(), false
+	d.Before = func(w http.ResponseWriter, r *http.Request) bool {
+		if put || !isResponse(r) {
+			return false
+		}
+		put = true
+		hostedtest.Answer(w, http.StatusTooManyRequests, object{"detail": "slow down", "error_type": "rate_limit"})
+		return true
+	}
+	sizes, err := providertest.Collect(t.Context(), serve(t, d, nil), providertest.Request("a fox", 1))
+	is.NoErr(err)
+	is.Equal(len(sizes), 1)
 }
 
 func TestProbe(t *testing.T) {
 	is := is.New(t)
-	is.NoErr(serve(t, &double{}, nil).Probe(t.Context()))
-	err := serve(t, &double{}, func(c *fal.Config) { c.APIKey = "another" }).Probe(t.Context())
-	is.True(err != nil && strings.Contains(err.Error(), "the upstream refused the API key"))
-	err = serve(t, &double{}, func(c *fal.Config) { c.Model = "acme/owl" }).Probe(t.Context())
+	err := serve(t, double(), func(c *fal.Config) { c.Model = "acme/owl" }).Probe(t.Context())
 	is.True(err != nil && strings.Contains(err.Error(), `"acme/owl"`))
 }
 
@@ -235,8 +206,8 @@ func TestNewRefuses(t *testing.T) {
 		"a model without name": func(c *fal.Config) { c.Model = "acme" },
 		"a model with a query": func(c *fal.Config) { c.Model = "acme/fox?x=1" },
 		"an edit without name": func(c *fal.Config) { c.EditModel = "/edit" },
-		"no prompt":            func(c *fal.Config) { c.Input = map[string]any{"image_size": "{{size}}"} },
-		"references dropped":   func(c *fal.Config) { c.Input = map[string]any{"prompt": "{{prompt}}", "size": "{{size}}"} },
+		"no prompt":            func(c *fal.Config) { c.Input = object{"image_size": "{{size}}"} },
+		"references dropped":   func(c *fal.Config) { c.Input = object{"prompt": "{{prompt}}", "size": "{{size}}"} },
 		"no sizes":             func(c *fal.Config) { c.SizeRules = fal.SizeRules{} },
 		"too many per call":    func(c *fal.Config) { c.MaxPerCall = 5 },
 		"prompt too long":      func(c *fal.Config) { c.MaxPrompt = 32_001 },

@@ -7,33 +7,34 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/hosted/hostedtest"
 )
 
-// known are the fields of fal-ai/flux-2-pro and its edits (fal.ai/models/fal-ai/flux-2-pro/edit/api), num_images of
+// inputs are the fields of fal-ai/flux-2-pro and its edits (fal.ai/models/fal-ai/flux-2-pro/edit/api), num_images of
 // fal-ai/flux/dev, and aspect_ratio and resolution of xai/grok-imagine-image/v2.0/text-to-image. What a model does with
 // others is its own affair; here they are refused, so that nothing is asked for in vain.
-var known = []string{"prompt", "image_size", "image_urls", "seed", "safety_tolerance", "enable_safety_checker", "output_format", "sync_mode",
+var inputs = []string{"prompt", "image_size", "image_urls", "seed", "safety_tolerance", "enable_safety_checker", "output_format", "sync_mode",
 	"num_images", "aspect_ratio", "resolution"}
 
 // check returns the first field that does not serve, and the type of the error that the model would answer with.
-func check(s submitted) (field, kind string) {
-	for name := range s.Input {
-		if !slices.Contains(known, name) {
+func check(s hostedtest.Sent) (field, kind string) {
+	for name := range s.Fields {
+		if !slices.Contains(inputs, name) {
 			return name, "extra_forbidden"
 		}
 	}
 	edit := strings.HasSuffix(s.Path, "/edit")
-	images, listed := s.Input["image_urls"].([]any)
-	n, several := s.Input["num_images"].(float64)
+	images, listed := s.Fields["image_urls"].([]any)
+	n, several := s.Fields["num_images"].(float64)
 	switch {
-	case s.Input["prompt"] == nil || s.Input["prompt"] == "":
+	case s.Fields["prompt"] == nil || s.Fields["prompt"] == "":
 		return "prompt", "missing"
 	case edit != listed || len(images) > 8 || slices.ContainsFunc(images, func(v any) bool { return !strings.HasPrefix(fmt.Sprint(v), "data:image/") }):
 		return "image_urls", "value_error"
 	case several && (n < 1 || n > 4 || n != float64(int(n))):
 		return "num_images", "value_error"
 	}
-	z, err := imagegen.ParseSize(sizeOf(s.Input))
+	z, err := imagegen.ParseSize(sizeOf(s.Fields))
 	if err != nil || z.Width%16 != 0 || z.Height%16 != 0 || min(z.Width, z.Height) < 256 || z.Area() > 2048*2048 {
 		return "image_size", "value_error"
 	}

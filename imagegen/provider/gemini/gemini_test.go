@@ -1,10 +1,7 @@
 package gemini_test
 
 import (
-	"bytes"
-	"context"
 	"errors"
-	"image"
 	_ "image/png"
 	"io"
 	"net/http"
@@ -38,25 +35,6 @@ func serve(t *testing.T, upstream http.Handler, change func(*gemini.Config)) *ge
 	return p
 }
 
-func square(prompt string, n int) imagegen.ProviderRequest {
-	return imagegen.ProviderRequest{Key: "gen_1", Prompt: prompt, N: n, Ratio: "1:1", Tier: "1K", Quality: "auto"}
-}
-
-func collect(ctx context.Context, p imagegen.Provider, r imagegen.ProviderRequest) (sizes []imagegen.Size, ended error) {
-	for i, err := range p.Generate(ctx, r) {
-		if err != nil {
-			return sizes, err
-		}
-		raw, err := io.ReadAll(i.Body)
-		if err != nil {
-			continue // an image that breaks off counts as not delivered
-		}
-		c, _, _ := image.DecodeConfig(bytes.NewReader(raw))
-		sizes = append(sizes, imagegen.Size{Width: c.Width, Height: c.Height})
-	}
-	return sizes, nil
-}
-
 func TestProvider(t *testing.T) {
 	providertest.Run(t, providertest.Config{
 		New:     func(t *testing.T) imagegen.Provider { return serve(t, &geminitest.Server{}, nil) },
@@ -74,11 +52,11 @@ func TestEveryRatioInEveryTier(t *testing.T) {
 	for _, ratio := range ratios {
 		for _, tier := range imagegen.Tiers() {
 			is := is.New(t)
-			r := square("a fox", 1)
+			r := providertest.Request("a fox", 1)
 			r.Ratio, r.Tier = ratio, tier
 			is.NoErr(p.Check(r))
 			before := len(d.Requests())
-			sizes, err := collect(t.Context(), p, r)
+			sizes, err := providertest.Collect(t.Context(), p, r)
 			is.NoErr(err)
 			is.Equal(imagegen.TierOf(sizes[0].Area()), tier)
 			asked := d.Requests()[before].GenerationConfig.ImageConfig
@@ -108,9 +86,9 @@ func TestExplicitSizes(t *testing.T) {
 		t.Run(asked, func(t *testing.T) {
 			is := is.New(t)
 			before := len(d.Requests())
-			r := explicit(is, p, asked)
+			r := providertest.Explicit(t, p, asked)
 			is.NoErr(p.Check(r))
-			_, err := collect(t.Context(), p, r)
+			_, err := providertest.Collect(t.Context(), p, r)
 			is.NoErr(err)
 			got := d.Requests()[before].GenerationConfig.ImageConfig
 			is.Equal(got.AspectRatio+" "+got.ImageSize, sent)
@@ -118,19 +96,11 @@ func TestExplicitSizes(t *testing.T) {
 	}
 	for asked, hint := range map[string]string{"8192x8192": "4096x4096", "4097x4097": "4096x4096", "6400x3600": "5504x3072"} {
 		is := is.New(t)
-		e, ok := errors.AsType[*imagegen.ProviderError](p.Check(explicit(is, p, asked)))
+		e, ok := errors.AsType[*imagegen.ProviderError](p.Check(providertest.Explicit(t, p, asked)))
 		is.True(ok)
 		is.Equal(e.Class, imagegen.ClassInvalid)
 		is.True(strings.HasSuffix(e.Message, "the nearest is "+hint))
 	}
-}
-
-func explicit(is *is.I, p imagegen.Provider, size string) imagegen.ProviderRequest {
-	z, err := imagegen.ParseSize(size)
-	is.NoErr(err)
-	r := square("a fox", 1)
-	r.Size, r.Tier, r.Ratio = z, imagegen.TierOf(z.Area()), imagegen.NearestRatio(z, p.Capabilities().Ratios)
-	return r
 }
 
 func TestModelOfOneTier(t *testing.T) {
@@ -143,40 +113,35 @@ func TestModelOfOneTier(t *testing.T) {
 	can := p.Capabilities()
 	is.Equal(can.Ratios, []imagegen.Ratio{"auto", "1:1", "16:9"}) // 4:3 is off by more than 2 %
 	is.Equal(can.MaxReferences, 0)
-	r := square("a fox", 1)
+	r := providertest.Request("a fox", 1)
 	r.Ratio = "16:9"
-	_, err := collect(t.Context(), p, r)
+	_, err := providertest.Collect(t.Context(), p, r)
 	is.NoErr(err)
 	is.Equal(d.Requests()[0].GenerationConfig.ImageConfig.ImageSize, "") // it takes none
 	r.Tier = "2K"
 	is.True(p.Check(r) != nil)
 }
 
-// stored is a reference image.
-type stored []byte
-
-func (s stored) Open(context.Context) (io.ReadCloser, error) {
-	return io.NopCloser(bytes.NewReader(s)), nil
-}
-
 func TestReferencesAreSent(t *testing.T) {
 	is := is.New(t)
 	d := &geminitest.Server{}
 	p := serve(t, d, nil)
-	r := square("as a comic", 2)
+	r := providertest.Request("as a comic", 2)
+	var sent []string
 	for mediaType, head := range map[string]string{"image/png": "\x89PNG\r\n\x1a\n", "image/jpeg": "\xff\xd8\xff"} {
-		raw := append([]byte(head), make([]byte, 30_000)...)
-		r.References = append(r.References, imagegen.ProviderReference{Reference: stored(raw), MediaType: mediaType, Size: int64(len(raw))})
+		raw := head + strings.Repeat("\x00", 30_000)
+		sent = append(sent, raw)
+		r.References = append(r.References, providertest.Reference(mediaType, raw, 0, 0))
 	}
-	sizes, err := collect(t.Context(), p, r)
+	sizes, err := providertest.Collect(t.Context(), p, r)
 	is.NoErr(err)
 	is.Equal(len(sizes), 2)
 	is.Equal(len(d.Requests()), 2) // one for each image
 	for _, q := range d.Requests() {
 		is.Equal(q.GenerationConfig.ResponseModalities, []string{"IMAGE"})
 		is.Equal(q.Contents[0].Parts[0].Text, "as a comic")
-		for i, f := range r.References {
-			is.True(bytes.Equal(q.Contents[0].Parts[i+1].InlineData.Data, f.Reference.(stored)))
+		for i, raw := range sent {
+			is.True(string(q.Contents[0].Parts[i+1].InlineData.Data) == raw)
 		}
 	}
 }
@@ -218,10 +183,9 @@ func TestErrorsHaveAClass(t *testing.T) {
 				w.WriteHeader(c.status)
 				io.WriteString(w, c.body)
 			}), nil)
-			sizes, err := collect(t.Context(), p, square("a fox", 2))
+			sizes, err := providertest.Collect(t.Context(), p, providertest.Request("a fox", 2))
 			is.Equal(len(sizes), 0)
-			e, ok := errors.AsType[*imagegen.ProviderError](err)
-			is.True(ok)
+			e := providertest.Error(t, err)
 			is.Equal(e.Class, c.class)
 			is.Equal(e.RetryAfter, c.retry)
 		})
@@ -232,10 +196,8 @@ func TestModeration(t *testing.T) {
 	for prompt, class := range map[string]imagegen.Class{geminitest.Forbidden: imagegen.ClassRefused, geminitest.Unsafe: imagegen.ClassRefused,
 		geminitest.Chatty: imagegen.ClassUnknown} {
 		is := is.New(t)
-		_, err := collect(t.Context(), serve(t, &geminitest.Server{}, nil), square(prompt, 1))
-		e, ok := errors.AsType[*imagegen.ProviderError](err)
-		is.True(ok)
-		is.Equal(e.Class, class)
+		_, err := providertest.Collect(t.Context(), serve(t, &geminitest.Server{}, nil), providertest.Request(prompt, 1))
+		is.Equal(providertest.Error(t, err).Class, class)
 	}
 }
 
@@ -250,11 +212,9 @@ func TestPartialResultsAreKept(t *testing.T) {
 		io.WriteString(w, `{"candidates":[{"finishReason":"IMAGE_SAFETY"}]}`)
 		return true
 	}}, nil)
-	sizes, err := collect(t.Context(), p, square("foxes", 4))
+	sizes, err := providertest.Collect(t.Context(), p, providertest.Request("foxes", 4))
 	is.Equal(len(sizes), 3)
-	e, ok := errors.AsType[*imagegen.ProviderError](err)
-	is.True(ok)
-	is.Equal(e.Class, imagegen.ClassRefused)
+	is.Equal(providertest.Error(t, err).Class, imagegen.ClassRefused)
 }
 
 // One call is one image, though the model may make more.
@@ -263,7 +223,7 @@ func TestSurplusIsDropped(t *testing.T) {
 	p := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, `{"candidates":[{"content":{"parts":[{"inlineData":{"data":"Zm94"}},{"inlineData":{"data":"b3ds"}}]}}]}`)
 	}), nil)
-	sizes, err := collect(t.Context(), p, square("a fox", 1))
+	sizes, err := providertest.Collect(t.Context(), p, providertest.Request("a fox", 1))
 	is.NoErr(err)
 	is.Equal(len(sizes), 1)
 }

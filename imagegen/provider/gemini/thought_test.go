@@ -11,12 +11,13 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider/gemini/internal/geminitest"
+	"github.com/imagegend/imagegend/imagegen/provider/providertest"
 )
 
 // What a model sketches while it thinks is no picture that anybody asked for.
 func TestThoughtsAreNoPictures(t *testing.T) {
 	is := is.New(t)
-	sizes, err := collect(t.Context(), serve(t, &geminitest.Server{}, nil), square(geminitest.Pensive, 1))
+	sizes, err := providertest.Collect(t.Context(), serve(t, &geminitest.Server{}, nil), providertest.Request(geminitest.Pensive, 1))
 	is.NoErr(err)
 	is.Equal(sizes, []imagegen.Size{{Width: 1024, Height: 1024}})
 }
@@ -43,7 +44,7 @@ func TestPartsOfAnAnswer(t *testing.T) {
 			}), nil)
 			var got []string
 			var ended error
-			for i, err := range p.Generate(t.Context(), square("a fox", 1)) {
+			for i, err := range p.Generate(t.Context(), providertest.Request("a fox", 1)) {
 				if err != nil {
 					ended = err
 					continue

@@ -1,8 +1,8 @@
 package openai_test
 
 import (
-	"bytes"
 	"errors"
+	"image/png"
 	"testing"
 
 	"github.com/matryer/is"
@@ -10,6 +10,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstreamtest"
 	"github.com/imagegend/imagegend/imagegen/provider/openai/internal/openaitest"
+	"github.com/imagegend/imagegend/imagegen/provider/providertest"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
 )
 
@@ -29,7 +30,7 @@ func TestWithTheEngine(t *testing.T) {
 	ask := func(prompt, size string, n int) (imagegen.Result, error) {
 		z, err := imagegen.ParseSize(size)
 		is.NoErr(err)
-		photo := stored(upstreamtest.PNG(300, 200))
+		photo := providertest.Reference("image/png", string(upstreamtest.PNG(300, 200)), 300, 200)
 		return alice.Generate(t.Context(), imagegen.GenerateRequest{Model: "gpt-image-2", Prompt: prompt, Size: z, N: n,
 			References: []imagegen.Reference{photo}})
 	}
@@ -41,11 +42,10 @@ func TestWithTheEngine(t *testing.T) {
 		is.Equal(imagegen.Size{Width: i.Width, Height: i.Height}, imagegen.Size{Width: 1000, Height: 750})
 		file, err := alice.OpenImage(t.Context(), i.ID)
 		is.NoErr(err)
-		var raw bytes.Buffer
-		_, err = raw.ReadFrom(file)
+		picture, err := png.DecodeConfig(file)
 		is.NoErr(err)
 		is.NoErr(file.Close())
-		is.Equal(sizeOf(raw.Bytes()), imagegen.Size{Width: 1000, Height: 750})
+		is.Equal(imagegen.Size{Width: picture.Width, Height: picture.Height}, imagegen.Size{Width: 1000, Height: 750})
 	}
 	is.Equal(got.Balance.Credits, imagegen.Credits(98))
 	is.Equal(upstream.Requests()[0].Params["size"], "1008x752")

@@ -1,13 +1,10 @@
 package openai_test
 
 import (
-	"bytes"
-	"context"
-	"image"
 	_ "image/png"
-	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -33,41 +30,6 @@ func serve(t *testing.T, upstream http.Handler, change func(*openai.Config)) *op
 		t.Fatal(err)
 	}
 	return p
-}
-
-func square(prompt string, n int) imagegen.ProviderRequest {
-	return imagegen.ProviderRequest{Key: "gen_1", Prompt: prompt, N: n, Ratio: "1:1", Tier: "1K", Quality: "auto"}
-}
-
-// collect reads every image to its end and returns their bytes and the error that the call ended with.
-func collect(ctx context.Context, p imagegen.Provider, r imagegen.ProviderRequest) (images [][]byte, ended error) {
-	for i, err := range p.Generate(ctx, r) {
-		if err != nil {
-			return images, err
-		}
-		raw, err := io.ReadAll(i.Body)
-		if err == nil { // an image that breaks off counts as not delivered
-			images = append(images, raw)
-		}
-	}
-	return images, nil
-}
-
-func sizeOf(raw []byte) imagegen.Size {
-	c, _, _ := image.DecodeConfig(bytes.NewReader(raw))
-	return imagegen.Size{Width: c.Width, Height: c.Height}
-}
-
-// stored is a reference image.
-type stored []byte
-
-func (s stored) Open(context.Context) (io.ReadCloser, error) {
-	return io.NopCloser(bytes.NewReader(s)), nil
-}
-
-func reference(mediaType string, head string, width, height int) imagegen.ProviderReference {
-	raw := stored(append([]byte(head), make([]byte, 5000)...))
-	return imagegen.ProviderReference{Reference: raw, MediaType: mediaType, Size: int64(len(raw)), Width: width, Height: height}
 }
 
 func TestProvider(t *testing.T) {
@@ -102,9 +64,9 @@ func TestGenerationIsSent(t *testing.T) {
 	is := is.New(t)
 	d := &openaitest.Server{}
 	p := serve(t, d, func(c *openai.Config) { c.OutputFormat, c.Moderation = "png", "low" })
-	r := square("a <fox> & \u2028 \"snow\"", 3)
+	r := providertest.Request("a <fox> & \u2028 \"snow\"", 3)
 	r.Quality = "high"
-	images, err := collect(t.Context(), p, r)
+	images, err := providertest.Collect(t.Context(), p, r)
 	is.NoErr(err)
 	is.Equal(len(images), 3)
 	want := []openaitest.Request{{Path: "/v1/images/generations", Params: map[string]any{"model": "gpt-image-2",
@@ -114,6 +76,8 @@ func TestGenerationIsSent(t *testing.T) {
 	}
 }
 
+var padding = strings.Repeat("\x00", 5000)
+
 func TestEditIsSent(t *testing.T) {
 	is := is.New(t)
 	d := &openaitest.Server{}
@@ -122,13 +86,13 @@ func TestEditIsSent(t *testing.T) {
 		c.Model, c.Complexity = "gpt-image-2.6-sunburst", "medium"
 		c.Moderation, c.Background, c.InputFidelity, c.OutputFormat, c.OutputCompression = "low", "opaque", "high", "jpeg", &compression
 	})
-	r := square("as a comic", 2)
+	r := providertest.Request("as a comic", 2)
 	r.References = []imagegen.ProviderReference{
-		reference("image/png", "\x89PNG\r\n\x1a\n", 40, 40),
-		reference("image/jpeg", "\xff\xd8\xff", 40, 40),
-		reference("image/webp", "RIFF\x00\x00\x00\x00WEBPVP", 40, 40),
+		providertest.Reference("image/png", "\x89PNG\r\n\x1a\n"+padding, 40, 40),
+		providertest.Reference("image/jpeg", "\xff\xd8\xff"+padding, 40, 40),
+		providertest.Reference("image/webp", "RIFF\x00\x00\x00\x00WEBPVP"+padding, 40, 40),
 	}
-	images, err := collect(t.Context(), p, r)
+	images, err := providertest.Collect(t.Context(), p, r)
 	is.NoErr(err)
 	is.Equal(len(images), 2)
 	want := []openaitest.Request{{Path: "/v1/images/edits",
@@ -151,9 +115,9 @@ func TestGenerationWithoutFidelity(t *testing.T) {
 		c.Model, c.InputFidelity, c.Background = "gpt-image-2.5-flare", "high", "transparent"
 		c.QualityNames = map[imagegen.Quality]string{"high": "max"}
 	})
-	r := square("a fox", 1)
+	r := providertest.Request("a fox", 1)
 	r.Quality = "high"
-	_, err := collect(t.Context(), p, r)
+	_, err := providertest.Collect(t.Context(), p, r)
 	is.NoErr(err)
 	is.Equal(d.Requests()[0].Params, map[string]any{"model": "gpt-image-2.5-flare", "prompt": "a fox", "n": 1.0, "size": "1024x1024",
 		"quality": "max", "background": "transparent"})
@@ -163,7 +127,7 @@ func TestCallsAreSplit(t *testing.T) {
 	is := is.New(t)
 	d := &openaitest.Server{}
 	p := serve(t, d, func(c *openai.Config) { c.MaxPerCall = 3 })
-	images, err := collect(t.Context(), p, square("foxes", 4))
+	images, err := providertest.Collect(t.Context(), p, providertest.Request("foxes", 4))
 	is.NoErr(err)
 	is.Equal(len(images), 4)
 	sum := 0.0

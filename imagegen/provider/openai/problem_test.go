@@ -18,6 +18,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider/openai"
 	"github.com/imagegend/imagegend/imagegen/provider/openai/internal/openaitest"
+	"github.com/imagegend/imagegend/imagegen/provider/providertest"
 )
 
 func TestErrorsHaveAClass(t *testing.T) {
@@ -72,10 +73,9 @@ func TestErrorsHaveAClass(t *testing.T) {
 				w.WriteHeader(c.status)
 				io.WriteString(w, c.body)
 			}), nil)
-			images, err := collect(t.Context(), p, square("a fox", 2))
+			images, err := providertest.Collect(t.Context(), p, providertest.Request("a fox", 2))
 			is.Equal(len(images), 0)
-			e, ok := errors.AsType[*imagegen.ProviderError](err)
-			is.True(ok)
+			e := providertest.Error(t, err)
 			is.Equal(e.Class, c.class)
 			is.Equal(e.RetryAfter, c.retry)
 			is.True(len(err.Error()) < 600) // an excerpt
@@ -89,7 +89,7 @@ func TestMessageOfABadKey(t *testing.T) {
 		w.WriteHeader(401)
 		fmt.Fprintf(w, `{"error":{"message":"Incorrect API key provided: %s.","code":"invalid_api_key"}}`, r.Header.Get("Authorization"))
 	}), nil)
-	_, err := collect(t.Context(), p, square("a fox", 1))
+	_, err := providertest.Collect(t.Context(), p, providertest.Request("a fox", 1))
 	is.True(strings.Contains(err.Error(), "the upstream refused the API key"))
 	is.True(!strings.Contains(err.Error(), openaitest.Key)) // though the upstream repeated it
 	is.True(strings.Contains(p.Probe(t.Context()).Error(), "the upstream refused the API key"))
@@ -101,7 +101,7 @@ func TestUpstreamThatIsNotThere(t *testing.T) {
 	s.Close()
 	p, err := openai.New(openai.Config{BaseURL: s.URL, Private: true})
 	is.NoErr(err)
-	_, err = collect(t.Context(), p, square("a fox", 1))
+	_, err = providertest.Collect(t.Context(), p, providertest.Request("a fox", 1))
 	e, ok := errors.AsType[*imagegen.ProviderError](err)
 	is.True(ok)
 	is.Equal(e.Class, imagegen.ClassUnavailable) // nothing was sent
@@ -113,7 +113,7 @@ func TestPrivateAddressIsRefused(t *testing.T) {
 	defer s.Close()
 	p, err := openai.New(openai.Config{APIKey: openaitest.Key, BaseURL: s.URL})
 	is.NoErr(err)
-	_, err = collect(t.Context(), p, square("a fox", 1))
+	_, err = providertest.Collect(t.Context(), p, providertest.Request("a fox", 1))
 	is.True(err != nil && strings.Contains(err.Error(), "127.0.0.1 is no public address"))
 }
 
@@ -129,10 +129,8 @@ func TestUpstreamThatHangsUp(t *testing.T) {
 			c.Close()
 		}
 	}), nil)
-	_, err := collect(t.Context(), p, square("a fox", 1))
-	e, ok := errors.AsType[*imagegen.ProviderError](err)
-	is.True(ok)
-	is.Equal(e.Class, imagegen.ClassUnknown)
+	_, err := providertest.Collect(t.Context(), p, providertest.Request("a fox", 1))
+	is.Equal(providertest.Error(t, err).Class, imagegen.ClassUnknown)
 	is.Equal(calls.Load(), int64(1)) // and not again
 }
 
@@ -142,12 +140,9 @@ func TestImagesBeforeABreakCount(t *testing.T) {
 	p := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, `{"data":[{"b64_json":"`+"Zm94"+`"},{"revised_prompt":"x","b64_json":"Zm`)
 	}), nil)
-	images, err := collect(t.Context(), p, square("a fox", 2))
-	is.Equal(len(images), 1)
-	is.Equal(string(images[0]), "fox")
-	e, ok := errors.AsType[*imagegen.ProviderError](err)
-	is.True(ok)
-	is.Equal(e.Class, imagegen.ClassUnknown)
+	images, err := providertest.Read(t.Context(), p, providertest.Request("a fox", 2))
+	is.Equal(images, []string{"fox"})
+	is.Equal(providertest.Error(t, err).Class, imagegen.ClassUnknown)
 }
 
 // The first image is there before the second one was sent.
@@ -164,7 +159,7 @@ func TestImagesComeAsTheyAreMade(t *testing.T) {
 		io.WriteString(w, `,{"b64_json":"b3ds"}]}`)
 	}), nil)
 	var got []string
-	for i, err := range p.Generate(t.Context(), square("animals", 2)) {
+	for i, err := range p.Generate(t.Context(), providertest.Request("animals", 2)) {
 		is.NoErr(err)
 		raw, err := io.ReadAll(i.Body)
 		is.NoErr(err)
@@ -186,7 +181,7 @@ func TestSlowAnswerEndsWithTheContext(t *testing.T) {
 	late := errors.New("the time is up")
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 30*time.Millisecond, late)
 	defer cancel()
-	images, err := collect(ctx, p, square("a fox", 1))
+	images, err := providertest.Collect(ctx, p, providertest.Request("a fox", 1))
 	is.Equal(len(images), 0)
 	is.True(errors.Is(err, late))
 }
@@ -208,15 +203,9 @@ func TestLinkBesideBytes(t *testing.T) {
 	base = s.URL
 	p, err := openai.New(openai.Config{APIKey: openaitest.Key, BaseURL: s.URL, Private: true})
 	is.NoErr(err)
-	var got []string
-	images, err := collect(t.Context(), p, square("animals", 4))
-	for _, i := range images {
-		got = append(got, string(i))
-	}
-	is.Equal(got, []string{"fox", "owl", "mice"})
-	e, ok := errors.AsType[*imagegen.ProviderError](err) // of the one that could not be fetched
-	is.True(ok)
-	is.Equal(e.Class, imagegen.ClassUnknown)
+	images, err := providertest.Read(t.Context(), p, providertest.Request("animals", 4))
+	is.Equal(images, []string{"fox", "owl", "mice"})
+	is.Equal(providertest.Error(t, err).Class, imagegen.ClassUnknown) // of the one that could not be fetched
 }
 
 // An answer that names more images than were asked for does not have them all kept, or fetched.
@@ -232,7 +221,7 @@ func TestMoreLinksThanAskedFor(t *testing.T) {
 		link := `{"url":"http://` + r.Host + `/a.png"}`
 		io.WriteString(w, `{"data":[`+link+strings.Repeat(","+link, 99)+`]}`)
 	}), nil)
-	images, err := collect(t.Context(), p, square("a fox", 2))
+	images, err := providertest.Collect(t.Context(), p, providertest.Request("a fox", 2))
 	is.Equal(len(images), 0)
 	is.True(err != nil)
 	is.Equal(fetched.Load(), int64(2))

@@ -14,6 +14,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider"
 	"github.com/imagegend/imagegend/imagegen/provider/openai"
 	"github.com/imagegend/imagegend/imagegen/provider/openai/internal/openaitest"
+	"github.com/imagegend/imagegend/imagegen/provider/providertest"
 )
 
 // Every ratio in every tier is sent as the table has it, and comes back as itself.
@@ -23,12 +24,12 @@ func TestEveryRatioInEveryTier(t *testing.T) {
 	for _, ratio := range imagegen.Ratios()[1:] {
 		for _, tier := range imagegen.Tiers() {
 			is := is.New(t)
-			r := square("a fox", 1)
+			r := providertest.Request("a fox", 1)
 			r.Ratio, r.Tier = ratio, tier
 			is.NoErr(p.Check(r))
-			images, err := collect(t.Context(), p, r)
+			images, err := providertest.Collect(t.Context(), p, r)
 			is.NoErr(err)
-			got := sizeOf(images[0])
+			got := images[0]
 			is.Equal(got, provider.SizeFor(ratio, tier))
 			is.Equal(imagegen.TierOf(got.Area()), tier)
 			is.Equal(imagegen.NearestRatio(got, imagegen.Ratios()), ratio)
@@ -55,7 +56,7 @@ func TestExplicitSizes(t *testing.T) {
 		t.Run(asked, func(t *testing.T) {
 			is := is.New(t)
 			before := len(d.Requests())
-			images, err := collect(t.Context(), p, explicit(is, p, asked))
+			images, err := providertest.Collect(t.Context(), p, providertest.Explicit(t, p, asked))
 			is.NoErr(err)
 			is.Equal(len(images), 1)
 			is.Equal(d.Requests()[before].Params["size"], sent)
@@ -75,7 +76,7 @@ func TestAnyExplicitSize(t *testing.T) {
 			if max(w, h) > 3*min(w, h) {
 				continue // refused before
 			}
-			r := explicit(is, p, fmt.Sprintf("%dx%d", w, h))
+			r := providertest.Explicit(t, p, fmt.Sprintf("%dx%d", w, h))
 			err := p.Check(r)
 			if err == nil {
 				continue
@@ -85,23 +86,14 @@ func TestAnyExplicitSize(t *testing.T) {
 			is.True(ok && e.Class == imagegen.ClassInvalid)
 			_, nearest, ok := strings.Cut(e.Message, "the nearest is ")
 			is.True(ok)
-			is.NoErr(p.Check(explicit(is, p, nearest))) // the size that is named can be had
+			is.NoErr(p.Check(providertest.Explicit(t, p, nearest))) // the size that is named can be had
 		}
 	}
 	is.True(refused > 0)
 }
 
-func explicit(is *is.I, p imagegen.Provider, size string) imagegen.ProviderRequest {
-	z, err := imagegen.ParseSize(size)
-	is.NoErr(err)
-	r := square("a fox", 1)
-	r.Size, r.Tier = z, imagegen.TierOf(z.Area())
-	r.Ratio = imagegen.NearestRatio(z, p.Capabilities().Ratios)
-	return r
-}
-
 func TestAutoSize(t *testing.T) {
-	wide := []imagegen.ProviderReference{reference("image/png", "\x89PNG\r\n\x1a\n", 1600, 900)}
+	wide := []imagegen.ProviderReference{providertest.Reference("image/png", "\x89PNG\r\n\x1a\n", 1600, 900)}
 	for name, c := range map[string]struct {
 		tier       imagegen.Tier
 		references []imagegen.ProviderReference
@@ -120,10 +112,10 @@ func TestAutoSize(t *testing.T) {
 			is := is.New(t)
 			d := &openaitest.Server{}
 			p := serve(t, d, func(o *openai.Config) { o.NoAuto = c.noAuto })
-			r := square("a fox", 1)
+			r := providertest.Request("a fox", 1)
 			r.Ratio, r.Tier, r.References = imagegen.RatioAuto, c.tier, c.references
 			is.NoErr(p.Check(r))
-			_, err := collect(t.Context(), p, r)
+			_, err := providertest.Collect(t.Context(), p, r)
 			is.NoErr(err)
 			is.Equal(d.Requests()[0].Params["size"], c.sent)
 		})
@@ -142,18 +134,18 @@ func TestListedSizes(t *testing.T) {
 	is.Equal(can.Tiers, []imagegen.Tier{"1K", "2K"})
 	is.Equal(can.MaxReferences, 0)
 
-	is.NoErr(p.Check(explicit(is, p, "600x400")))
-	err := p.Check(explicit(is, p, "1800x1200"))
+	is.NoErr(p.Check(providertest.Explicit(t, p, "600x400")))
+	err := p.Check(providertest.Explicit(t, p, "1800x1200"))
 	is.True(err != nil)
 	is.True(strings.Contains(err.Error(), "the nearest is 1536x1024"))
-	missing := square("a fox", 1)
+	missing := providertest.Request("a fox", 1)
 	missing.Ratio, missing.Tier = "3:2", "2K"
 	is.True(p.Check(missing) != nil) // no size of this ratio in this tier
 
-	auto := square("a fox", 1)
+	auto := providertest.Request("a fox", 1)
 	auto.Ratio = imagegen.RatioAuto
-	for _, r := range []imagegen.ProviderRequest{explicit(is, p, "600x400"), auto} {
-		images, err := collect(t.Context(), p, r)
+	for _, r := range []imagegen.ProviderRequest{providertest.Explicit(t, p, "600x400"), auto} {
+		images, err := providertest.Collect(t.Context(), p, r)
 		is.NoErr(err)
 		is.Equal(len(images), 1)
 	}
@@ -176,11 +168,11 @@ func TestSizesOfEachModel(t *testing.T) {
 			is.Equal(can.Ratios, ratios)
 			for _, ratio := range can.Ratios {
 				for _, tier := range can.Tiers {
-					r := square("a fox", 1)
+					r := providertest.Request("a fox", 1)
 					r.Ratio, r.Tier = ratio, tier
-					images, err := collect(t.Context(), p, r)
+					images, err := providertest.Collect(t.Context(), p, r)
 					is.NoErr(err)
-					is.True(r.Fits(sizeOf(images[0])) == nil)
+					is.True(r.Fits(images[0]) == nil)
 				}
 			}
 		})

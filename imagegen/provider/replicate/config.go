@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/hosted"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/sizing"
-	"github.com/imagegend/imagegend/imagegen/provider/internal/task"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/template"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
@@ -88,33 +88,21 @@ func New(c Config) (*Provider, error) {
 	c.MaxPerCall = cmp.Or(c.MaxPerCall, 1)
 	c.PollInterval = cmp.Or(c.PollInterval, defaultInterval)
 	target, err := c.target()
-	if err = cmp.Or(err, c.check()); err != nil {
-		return nil, fmt.Errorf("replicate: %w", err)
-	}
-	p := &Provider{config: c, target: target}
-	p.filler, err = template.New(template.Model{Input: c.Input, TierNames: c.TierNames,
-		Sizes: sizing.Sizes{List: c.Sizes, Rules: sizing.Rules(c.SizeRules)}, MaxReferences: c.MaxReferences, MaxPerCall: c.MaxPerCall})
 	if err != nil {
 		return nil, fmt.Errorf("replicate: %w", err)
 	}
-	p.client, err = upstream.New(upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, ImageHosts: c.ImageHosts, Private: c.Private, Classify: classify})
+	a := hosted.API{Name: c.Name, MaxReferences: c.MaxReferences, MaxPrompt: c.MaxPrompt, PerTask: c.MaxPerCall, Interval: c.PollInterval,
+		Sizes:    sizing.Sizes{List: c.Sizes, Rules: sizing.Rules(c.SizeRules)},
+		Upstream: upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, ImageHosts: c.ImageHosts, Private: c.Private, Classify: classify}}
+	f, err := template.New(template.Model{Input: c.Input, TierNames: c.TierNames, Sizes: a.Sizes, MaxReferences: c.MaxReferences, MaxPerCall: c.MaxPerCall})
 	if err != nil {
 		return nil, fmt.Errorf("replicate: %w", err)
 	}
-	p.runner = &task.Runner{Queue: queue{p}, Name: c.Name, PerTask: c.MaxPerCall, Interval: c.PollInterval}
-	p.capabilities = imagegen.Capabilities{MaxReferences: c.MaxReferences, MaxPrompt: c.MaxPrompt, Verify: imagegen.VerifyStructure}
-	p.capabilities.Ratios, p.capabilities.Tiers = p.filler.Sizes.Offer()
-	return p, nil
-}
-
-func (c Config) check() error {
-	switch {
-	case c.MaxPrompt < 0 || c.MaxPrompt > imagegen.MaxPromptRunes:
-		return fmt.Errorf("the option MaxPrompt is %d; it can be up to %d", c.MaxPrompt, imagegen.MaxPromptRunes)
-	case c.PollInterval < 0:
-		return fmt.Errorf("the option PollInterval is %v; it cannot be negative", c.PollInterval)
+	p, err := hosted.New(target.describe(a, f))
+	if err != nil {
+		return nil, fmt.Errorf("replicate: %w", err)
 	}
-	return nil
+	return &Provider{p}, nil
 }
 
 // target is where predictions are created and what Probe asks for.

@@ -19,13 +19,13 @@ type prediction struct {
 	URLs   struct{ Get, Cancel string }
 }
 
-func (p prediction) progress() task.Progress {
+func (p prediction) progress() (task.Progress, error) {
 	e := &imagegen.ProviderError{Err: errors.New(upstream.Excerpt(fmt.Appendf(nil, "the prediction has %s: %v", p.Status, p.Error)))}
 	switch p.Status {
 	case "succeeded":
 		images, err := addresses(p.Output)
 		if err == nil {
-			return task.Progress{Done: true, Images: images}
+			return task.Progress{Done: true, Images: images}, nil
 		}
 		e.Message, e.Err = "the output holds no image", err
 	case "failed":
@@ -37,10 +37,12 @@ func (p prediction) progress() task.Progress {
 		e.Message = "the prediction was cancelled at the upstream"
 	case "aborted":
 		e.Class, e.Message = imagegen.ClassUnavailable, "the upstream gave up before the prediction began to run"
+	case "":
+		return task.Progress{}, errors.New("it names no status")
 	default: // starting, processing
-		return task.Progress{}
+		return task.Progress{}, nil
 	}
-	return task.Progress{Done: true, Err: e}
+	return task.Progress{Done: true, Err: e}, nil
 }
 
 // addresses reads the output of a model: one address or a list. Some models answer with an empty

@@ -2,12 +2,13 @@ package replicate
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
-	"iter"
 	"net/http"
+	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/provider"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/hosted"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/task"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/template"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
@@ -15,39 +16,47 @@ import (
 
 // Provider makes images with a model on Replicate. It is safe for concurrent use and keeps no state
 // but idle connections.
-type Provider struct {
-	config       Config
-	target       target
-	filler       *template.Filler
-	capabilities imagegen.Capabilities
-	client       *upstream.Client
-	runner       *task.Runner
-}
+type Provider struct{ *hosted.Provider }
 
-var (
-	_ imagegen.Provider = (*Provider)(nil)
-	_ imagegen.Checker  = (*Provider)(nil)
-	_ provider.Prober   = (*Provider)(nil)
-)
-
-// Name is the configured one.
-func (p *Provider) Name() string { return p.config.Name }
-
-// Capabilities are what the configured sizes allow.
-func (p *Provider) Capabilities() imagegen.Capabilities { return p.capabilities }
-
-// Check refuses a size, or a ratio in a tier, that the model cannot make.
-func (p *Provider) Check(r imagegen.ProviderRequest) error { return p.filler.Check(r) }
-
-// Generate creates as many predictions as the images take, or takes up those of r.Job.
-func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
-	return p.client.Redacted(p.runner.Generate(ctx, r))
-}
-
-// Probe reports whether the upstream answers, takes the key and knows the model. It costs nothing.
-func (p *Provider) Probe(ctx context.Context) error {
-	if err := p.client.JSON(ctx, http.MethodGet, p.target.show, nil, nil); err != nil {
-		return fmt.Errorf("%s: asking for %s: %w", p.config.Name, p.target.show, err)
+// describe adds to an API how Replicate is asked: its tasks are predictions.
+func (t target) describe(a hosted.API, f *template.Filler) hosted.API {
+	a.Submit = func(r imagegen.ProviderRequest, size imagegen.Size, d *upstream.Document) (string, any) {
+		fields := map[string]any{"input": f.Fill(r, size, d.DataURL)}
+		if t.version != "" {
+			fields["version"] = t.version
+		}
+		return t.create, fields
 	}
-	return nil
+	a.Accepted = func(read hosted.Answer) (task.Handle, error) {
+		var p prediction
+		err := read(&p)
+		return task.Handle{Status: p.URLs.Get, Cancel: p.URLs.Cancel}, err
+	}
+	a.Status = func(read hosted.Answer) (task.Progress, error) {
+		var p prediction
+		if err := read(&p); err != nil {
+			return task.Progress{}, err
+		}
+		return p.progress()
+	}
+	a.CancelMethod = http.MethodPost
+	a.Probe = func(ctx context.Context, c *upstream.Client) error {
+		if err := c.JSON(ctx, http.MethodGet, t.show, nil, nil); err != nil {
+			return fmt.Errorf("asking for %s: %w", t.show, err)
+		}
+		return nil
+	}
+	return a
+}
+
+// classify reads the time to wait, in seconds, where it stands in the body instead of the header.
+func classify(f upstream.Failure) *imagegen.ProviderError {
+	e := f.Error()
+	var said struct {
+		RetryAfter uint32 `json:"retry_after"`
+	}
+	if e.Class == imagegen.ClassRateLimited && e.RetryAfter == 0 && json.Unmarshal(f.Body, &said) == nil {
+		e.RetryAfter = time.Duration(said.RetryAfter) * time.Second
+	}
+	return e
 }

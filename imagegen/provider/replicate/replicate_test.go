@@ -1,16 +1,9 @@
 package replicate_test
 
 import (
-	"bytes"
-	"context"
-	"errors"
-	"image"
-	_ "image/png"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,7 +11,7 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/provider"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/hosted/hostedtest"
 	"github.com/imagegend/imagegend/imagegen/provider/providertest"
 	"github.com/imagegend/imagegend/imagegen/provider/replicate"
 )
@@ -27,7 +20,7 @@ import (
 func fox(address string) replicate.Config {
 	return replicate.Config{APIKey: key, BaseURL: address + "/v1", Private: true, PollInterval: time.Millisecond,
 		Model: "acme/fox", MaxReferences: 8,
-		Input: map[string]any{"prompt": "{{prompt}}", "aspect_ratio": "custom", "width": "{{width}}", "height": "{{height}}",
+		Input: object{"prompt": "{{prompt}}", "aspect_ratio": "custom", "width": "{{width}}", "height": "{{height}}",
 			"input_images": "{{references}}", "safety_tolerance": 2},
 		SizeRules: replicate.SizeRules{Step: 16, MinEdge: 256, MaxEdge: 4096, MaxPixels: 2048 * 2048, MaxAspect: 3}}
 }
@@ -48,191 +41,126 @@ func serve(t *testing.T, upstream http.Handler, change func(*replicate.Config)) 
 	return p
 }
 
-// request forgets its jobs, as work does that will not be tried again.
-func request(prompt string, n int) imagegen.ProviderRequest {
-	return imagegen.ProviderRequest{Key: "gen_1", Prompt: prompt, N: n, Ratio: "1:1", Tier: "1K", Quality: "auto",
-		SaveJob: func(context.Context, []byte) error { return nil }}
-}
-
-// collect returns the sizes of the images and the error that the call ended with.
-func collect(ctx context.Context, p imagegen.Provider, r imagegen.ProviderRequest) (sizes []imagegen.Size, ended error) {
-	for i, err := range p.Generate(ctx, r) {
-		if err != nil {
-			return sizes, err
-		}
-		raw, err := io.ReadAll(i.Body)
-		if err != nil {
-			continue // one that breaks off counts as not delivered
-		}
-		c, _, _ := image.DecodeConfig(bytes.NewReader(raw))
-		sizes = append(sizes, imagegen.Size{Width: c.Width, Height: c.Height})
-	}
-	return sizes, nil
-}
-
-// stored is a reference image.
-type stored []byte
-
-func (s stored) Open(context.Context) (io.ReadCloser, error) {
-	return io.NopCloser(bytes.NewReader(s)), nil
-}
-
-func reference(text string, width, height int) imagegen.ProviderReference {
-	return imagegen.ProviderReference{Reference: stored(text), MediaType: "image/png", Size: int64(len(text)), Width: width, Height: height}
-}
-
 func TestProvider(t *testing.T) {
-	providertest.Run(t, providertest.Config{
-		New:       func(t *testing.T) imagegen.Provider { return serve(t, &double{}, nil) },
-		Endless:   endless,
-		SavesJobs: true,
-		Sample:    true,
-	})
+	hostedtest.Suite{
+		Double: double,
+		New: func(address string, interval time.Duration) (imagegen.Provider, error) {
+			c := fox(address)
+			c.PollInterval = interval
+			return replicate.New(c)
+		},
+		Pending: `{"status":"processing"}`,
+		Last:    func(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/v1/predictions/") },
+		Submissions: map[string]hostedtest.Failure{
+			"rate limited": {Status: 429, Retry: "30", Body: `{"detail":"Request was throttled. Your rate limit resets in ~30s."}`, Class: imagegen.ClassRateLimited, After: 30 * time.Second},
+			"slow down":    {Status: 429, Body: `{"detail":"Request was throttled.","status":429,"retry_after":9}`, Class: imagegen.ClassRateLimited, After: 9 * time.Second},
+			"no credit":    {Status: 402, Body: `{"title":"Insufficient credit","detail":"Go to billing"}`, Class: imagegen.ClassUnusable},
+			"bad key":      {Status: 401, Body: `{"title":"Unauthenticated"}`, Class: imagegen.ClassUnusable},
+			"no model":     {Status: 404, Body: `{"detail":"The requested resource could not be found.","status":404}`, Class: imagegen.ClassUnusable},
+			"bad input":    {Status: 422, Body: `{"title":"Input validation failed","invalid_fields":[]}`, Class: imagegen.ClassInvalid},
+			"cut short":    {Status: 201, Body: `{"id":"1","urls":{`},
+			"no address":   {Status: 201, Body: `{"id":"1","status":"starting"}`},
+		},
+		Ends: map[string]hostedtest.Failure{
+			"sensitive":        {Status: 200, Body: `{"status":"failed","error":"The input or output was flagged as sensitive. (E005)"}`, Class: imagegen.ClassRefused, Says: "moderation"},
+			"not safe":         {Status: 200, Body: `{"status":"failed","error":"NSFW content detected. Try a different prompt."}`, Class: imagegen.ClassRefused, Says: "moderation"},
+			"out of memory":    {Status: 200, Body: `{"status":"failed","error":"CUDA out of memory"}`, Says: "out of memory"},
+			"no reason":        {Status: 200, Body: `{"status":"failed","error":null}`, Says: "failed"},
+			"cancelled":        {Status: 200, Body: `{"status":"canceled"}`, Says: "cancelled"},
+			"never begun":      {Status: 200, Body: `{"status":"aborted"}`, Class: imagegen.ClassUnavailable, Says: "before"},
+			"an empty list":    {Status: 200, Body: `{"status":"succeeded","output":[]}`, Says: "no image"},
+			"nothing":          {Status: 200, Body: `{"status":"succeeded","output":null}`, Says: "no image"},
+			"something else":   {Status: 200, Body: `{"status":"succeeded","output":{"seed":7}}`, Says: "no image"},
+			"removed":          {Status: 404, Body: `{"detail":"The requested resource does not exist"}`, Says: "no longer knows"},
+			"the key is stale": {Status: 401, Body: `{"title":"Unauthenticated"}`, Says: "out of reach"},
+		},
+	}.Run(t)
 }
 
 func TestProviderWithSeveralImagesPerCall(t *testing.T) {
 	providertest.Run(t, providertest.Config{
 		New: func(t *testing.T) imagegen.Provider {
-			return serve(t, &double{}, func(c *replicate.Config) { c.MaxPerCall, c.Input["num_outputs"] = 3, "{{n}}" })
+			return serve(t, double(), func(c *replicate.Config) { c.MaxPerCall, c.Input["num_outputs"] = 3, "{{n}}" })
 		},
-		Endless:   endless,
+		Endless:   hostedtest.Endless,
 		SavesJobs: true,
 		Sample:    true,
 	})
 }
 
 func TestPredictionIsCreated(t *testing.T) {
-	for name, c := range map[string]struct {
-		model, deployment string
-		path, version     string
-	}{
-		"official model":  {model: "acme/fox", path: "/models/acme/fox/predictions"},
-		"community model": {model: "acme/fox:5c7d5dc6", path: "/predictions", version: "5c7d5dc6"},
-		"deployment":      {deployment: "acme/fox", path: "/deployments/acme/fox/predictions"},
+	for name, c := range map[string]struct{ model, deployment, path string }{
+		"official model":  {model: "acme/fox", path: "/v1/models/acme/fox/predictions"},
+		"community model": {model: "acme/fox:5c7d5dc6", path: "/v1/predictions"},
+		"deployment":      {deployment: "acme/fox", path: "/v1/deployments/acme/fox/predictions"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
-			d := &double{}
+			d := double()
 			p := serve(t, d, func(o *replicate.Config) { o.Model, o.Deployment = c.model, c.deployment })
 			is.NoErr(p.Probe(t.Context()))
-			r := request(`a <fox> & "{{width}}"`, 1)
-			r.Ratio, r.References = imagegen.RatioAuto, []imagegen.ProviderReference{reference("fox", 1600, 900), reference("owl", 10, 10)}
-			sizes, err := collect(t.Context(), p, r)
+			r := providertest.Request(`a <fox> & "{{width}}"`, 1)
+			r.Ratio, r.References = imagegen.RatioAuto, []imagegen.ProviderReference{providertest.Reference("image/png", "fox", 1600, 900), providertest.Reference("image/png", "owl", 10, 10)}
+			sizes, err := providertest.Collect(t.Context(), p, r)
 			is.NoErr(err)
 			is.Equal(sizes, []imagegen.Size{{Width: 1280, Height: 720}}) // the first reference's shape
-			want := []created{{Path: c.path, Version: c.version, Input: map[string]any{"prompt": `a <fox> & "{{width}}"`, "aspect_ratio": "custom",
+			want := []hostedtest.Sent{{Path: c.path, Fields: object{"prompt": `a <fox> & "{{width}}"`, "aspect_ratio": "custom",
 				"width": 1280.0, "height": 720.0, "input_images": []any{"data:image/png;base64,Zm94", "data:image/png;base64,b3ds"}, "safety_tolerance": 2.0}}}
-			if diff := cmp.Diff(want, d.created()); diff != "" {
-				t.Error(diff)
-			}
+			is.Equal(cmp.Diff(want, d.Sent()), "")
 		})
-	}
-}
-
-// Every ratio in every tier is sent as the table has it, and comes back as itself.
-func TestEveryRatioInEveryTier(t *testing.T) {
-	p := serve(t, &double{}, nil)
-	is := is.New(t)
-	can := p.Capabilities()
-	is.Equal(can.Ratios, imagegen.Ratios())
-	is.Equal(can.Tiers, []imagegen.Tier{"1K", "2K"})
-	for _, ratio := range can.Ratios[1:] {
-		for _, tier := range can.Tiers {
-			r := request("a fox", 1)
-			r.Ratio, r.Tier = ratio, tier
-			is.NoErr(p.Check(r))
-			sizes, err := collect(t.Context(), p, r)
-			is.NoErr(err)
-			is.Equal(sizes, []imagegen.Size{provider.SizeFor(ratio, tier)})
-			is.Equal(imagegen.TierOf(sizes[0].Area()), tier)
-		}
 	}
 }
 
 // A model that has names for sizes is asked by name, and for nothing that it does not make.
 func TestNamedSizes(t *testing.T) {
 	is := is.New(t)
-	d := &double{}
+	d := double()
 	p := serve(t, d, func(c *replicate.Config) {
-		c.Input = map[string]any{"prompt": "{{prompt}}", "aspect_ratio": "{{ratio}}", "resolution": "{{tier}}"}
+		c.Input = object{"prompt": "{{prompt}}", "aspect_ratio": "{{ratio}}", "resolution": "{{tier}}"}
 		c.Sizes = []imagegen.Size{{Width: 1024, Height: 1024}, {Width: 1344, Height: 768}, {Width: 2048, Height: 2048}}
 		c.TierNames = map[imagegen.Tier]string{"1K": "1 MP", "2K": "4 MP"}
 		c.MaxReferences = 0
 	})
 	is.Equal(p.Capabilities().Ratios, []imagegen.Ratio{"auto", "1:1", "16:9"})
-	is.Equal(p.Capabilities().MaxReferences, 0)
-	for _, want := range [][3]string{{"16:9", "1K", "1 MP"}, {"1:1", "2K", "4 MP"}} {
-		r := request("a fox", 1)
-		r.Ratio, r.Tier = imagegen.Ratio(want[0]), imagegen.Tier(want[1])
-		is.NoErr(p.Check(r))
-		sizes, err := collect(t.Context(), p, r)
-		is.NoErr(err)
-		is.NoErr(r.Fits(sizes[0]))
-		sent := d.created()
-		is.Equal(sent[len(sent)-1].Input, map[string]any{"prompt": "a fox", "aspect_ratio": want[0], "resolution": want[2]})
-	}
-	r := request("a fox", 1)
-	r.Ratio, r.Tier = "16:9", "2K"
-	err := p.Check(r)
+	r := providertest.Request("a fox", 1)
+	r.Tier = "2K"
+	sizes, err := providertest.Collect(t.Context(), p, r)
+	is.NoErr(err)
+	is.NoErr(r.Fits(sizes[0]))
+	is.Equal(d.Sent()[0].Fields, object{"prompt": "a fox", "aspect_ratio": "1:1", "resolution": "4 MP"})
+	r.Ratio = "16:9"
+	err = p.Check(r)
 	is.True(err != nil && strings.Contains(err.Error(), "[1:1]")) // what there is in this tier
 }
 
-// A restart in the middle of the work continues it: the upstream is paid once for each image.
-func TestResumedAfterARestart(t *testing.T) {
+// What the model has no input for is refused, not dropped.
+func TestInputOfAnotherModel(t *testing.T) {
 	is := is.New(t)
-	ctx, restart := context.WithCancel(t.Context())
-	var polls atomic.Int64
-	d := &double{}
-	d.before = func(w http.ResponseWriter, r *http.Request) bool {
-		if r.Method != http.MethodGet || ctx.Err() != nil {
-			return false
-		}
-		answer(w, http.StatusOK, map[string]any{"status": "processing"})
-		if polls.Add(1) == 5 {
-			restart()
-		}
-		return true
-	}
-	s := httptest.NewServer(d)
-	defer s.Close()
-	c := fox(s.URL)
-	c.PollInterval = 5 * time.Millisecond
-	r := request("a fox", 2)
-	r.SaveJob = func(_ context.Context, job []byte) error { r.Job = job; return nil }
-
-	first, err := replicate.New(c)
-	is.NoErr(err)
-	sizes, err := collect(ctx, first, r)
-	is.Equal(len(sizes), 0)
-	is.True(errors.Is(err, context.Canceled))
-	is.Equal(len(d.created()), 2)
-	is.Equal(len(d.ended()), 0) // somebody comes back
-
-	second, err := replicate.New(c)
-	is.NoErr(err)
-	sizes, err = collect(t.Context(), second, r)
-	is.NoErr(err)
-	is.Equal(len(sizes), 2)
-	is.Equal(len(d.created()), 2) // and no more
+	d := double()
+	_, err := providertest.Collect(t.Context(), serve(t, d, func(c *replicate.Config) { c.Input["steps"] = 28 }), providertest.Request("a fox", 1))
+	is.Equal(providertest.Error(t, err).Class, imagegen.ClassInvalid)
+	is.Equal(len(d.Sent()), 0)
 }
 
-// Nobody comes back for a prediction whose time is up.
-func TestCancelledAtTheDeadline(t *testing.T) {
+// What is refused costs nothing of the rest.
+func TestPartOfTheImages(t *testing.T) {
 	is := is.New(t)
-	d, late := &double{}, errors.New("the time is up")
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 200*time.Millisecond, late)
-	defer cancel()
-	_, err := collect(ctx, serve(t, d, nil), request(endless, 2))
-	is.True(errors.Is(err, late))
-	is.Equal(len(d.created()), 2)
-	is.Equal(len(d.ended()), 2)
+	d := double()
+	d.Before = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path != "/v1/predictions/1" {
+			return false
+		}
+		hostedtest.Answer(w, http.StatusOK, object{"status": "failed", "error": "flagged as sensitive"})
+		return true
+	}
+	sizes, err := providertest.Collect(t.Context(), serve(t, d, nil), providertest.Request("a fox", 3))
+	is.Equal(len(sizes), 2)
+	is.Equal(providertest.Error(t, err).Class, imagegen.ClassRefused)
 }
 
 func TestProbe(t *testing.T) {
 	is := is.New(t)
-	err := serve(t, &double{}, func(c *replicate.Config) { c.APIKey = "another" }).Probe(t.Context())
-	is.True(err != nil && strings.Contains(err.Error(), "the upstream refused the API key"))
-	err = serve(t, &double{}, func(c *replicate.Config) { c.Model = "acme/owl" }).Probe(t.Context())
+	err := serve(t, double(), func(c *replicate.Config) { c.Model = "acme/owl" }).Probe(t.Context())
 	is.True(err != nil && strings.Contains(err.Error(), "/models/acme/owl"))
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/hosted/hostedtest"
 )
 
 // known are the inputs of black-forest-labs/flux-2-pro (replicate.com/black-forest-labs/flux-2-pro/api/schema), and
@@ -16,25 +17,25 @@ import (
 var known = []string{"prompt", "aspect_ratio", "resolution", "width", "height", "input_images", "num_outputs", "seed", "output_format",
 	"output_quality", "safety_tolerance"}
 
-func check(c created) error {
-	for name := range c.Input {
+func check(s hostedtest.Sent, version string) error {
+	for name := range s.Fields {
 		if !slices.Contains(known, name) {
-			return fmt.Errorf("Additional property %s is not allowed", name)
+			return fmt.Errorf("additional property %s is not allowed", name)
 		}
 	}
-	images, listed := c.Input["input_images"].([]any)
-	n, several := c.Input["num_outputs"].(float64)
+	images, listed := s.Fields["input_images"].([]any)
+	n, several := s.Fields["num_outputs"].(float64)
 	switch {
-	case c.Input["prompt"] == nil || c.Input["prompt"] == "":
+	case s.Fields["prompt"] == nil || s.Fields["prompt"] == "":
 		return fmt.Errorf("prompt is required")
-	case (c.Path == "/predictions") != (c.Version != ""):
-		return fmt.Errorf("version is %q", c.Version)
+	case version != map[string]string{"/v1/predictions": "5c7d5dc6"}[s.Path]:
+		return fmt.Errorf("version is %q", version)
 	case listed && (len(images) < 1 || len(images) > 8) || slices.ContainsFunc(images, func(v any) bool { return !strings.HasPrefix(fmt.Sprint(v), "data:image/") }):
 		return fmt.Errorf("input_images: Does not match format 'uri'")
 	case several && (n < 1 || n > 4 || n != float64(int(n))):
 		return fmt.Errorf("num_outputs is %v", n)
 	}
-	z, err := imagegen.ParseSize(sizeOf(c.Input))
+	z, err := imagegen.ParseSize(sizeOf(s.Fields))
 	if err != nil || z.Width%16 != 0 || z.Height%16 != 0 || min(z.Width, z.Height) < 256 || z.Area() > 2048*2048 {
 		return fmt.Errorf("width and height: Must be from 256 to 2048")
 	}

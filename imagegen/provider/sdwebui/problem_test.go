@@ -11,6 +11,7 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/providertest"
 	"github.com/imagegend/imagegend/imagegen/provider/sdwebui"
 	"github.com/imagegend/imagegend/imagegen/provider/sdwebui/internal/sdwebuitest"
 )
@@ -43,10 +44,9 @@ func TestProblems(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
-			images, err := collect(t.Context(), serve(t, c.upstream, nil), square("a fox", 1))
+			images, err := providertest.Collect(t.Context(), serve(t, c.upstream, nil), providertest.Request("a fox", 1))
 			is.Equal(len(images), 0)
-			e, ok := errors.AsType[*imagegen.ProviderError](err)
-			is.True(ok)
+			e := providertest.Error(t, err)
 			is.Equal(e.Class, c.class)
 			is.Equal(e.RetryAfter, c.after)
 			is.True(strings.Contains(err.Error(), c.says))
@@ -63,7 +63,7 @@ func TestPartOfAnAnswer(t *testing.T) {
 		w.(http.Flusher).Flush()
 		panic(http.ErrAbortHandler)
 	}), nil)
-	images, err := collect(t.Context(), p, square("a fox", 2))
+	images, err := providertest.Collect(t.Context(), p, providertest.Request("a fox", 2))
 	is.Equal(len(images), 1)
 	is.True(err != nil)
 }
@@ -72,7 +72,7 @@ func TestUnreachable(t *testing.T) {
 	is := is.New(t)
 	p, err := sdwebui.New(sdwebui.Config{BaseURL: "http://127.0.0.1:1"})
 	is.NoErr(err)
-	_, err = collect(t.Context(), p, square("a fox", 1))
+	_, err = providertest.Collect(t.Context(), p, providertest.Request("a fox", 1))
 	e, ok := errors.AsType[*imagegen.ProviderError](err)
 	is.True(ok && e.Class == imagegen.ClassUnavailable)
 	is.True(p.Probe(t.Context()) != nil)

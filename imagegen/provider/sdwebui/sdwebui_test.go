@@ -1,11 +1,9 @@
 package sdwebui_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"errors"
-	"image"
 	_ "image/png"
 	"io"
 	"net/http"
@@ -38,37 +36,6 @@ func serve(t *testing.T, upstream http.Handler, change func(*sdwebui.Config)) *s
 		t.Fatal(err)
 	}
 	return p
-}
-
-func square(prompt string, n int) imagegen.ProviderRequest {
-	return imagegen.ProviderRequest{Key: "gen_1", Prompt: prompt, N: n, Ratio: "1:1", Tier: "1K", Quality: "auto"}
-}
-
-// collect reads every image to its end and returns their sizes and the error that the call ended with.
-func collect(ctx context.Context, p imagegen.Provider, r imagegen.ProviderRequest) (sizes []imagegen.Size, ended error) {
-	for i, err := range p.Generate(ctx, r) {
-		if err != nil {
-			return sizes, err
-		}
-		raw, err := io.ReadAll(i.Body)
-		if err != nil {
-			continue // an image that breaks off counts as not delivered
-		}
-		c, _, _ := image.DecodeConfig(bytes.NewReader(raw))
-		sizes = append(sizes, imagegen.Size{Width: c.Width, Height: c.Height})
-	}
-	return sizes, nil
-}
-
-// stored is a reference image.
-type stored []byte
-
-func (s stored) Open(context.Context) (io.ReadCloser, error) {
-	return io.NopCloser(bytes.NewReader(s)), nil
-}
-
-func reference(raw string, width, height int) []imagegen.ProviderReference {
-	return []imagegen.ProviderReference{{Reference: stored(raw), MediaType: "image/webp", Size: int64(len(raw)), Width: width, Height: height}}
 }
 
 func TestProvider(t *testing.T) {
@@ -121,8 +88,10 @@ func TestWhatIsSent(t *testing.T) {
 				c.Input = map[string]any{"prompt": "{{prompt}} <lora:detail:0.8>", "styles": []any{"film"}, "seed": 7, "alwayson_scripts": map[string]any{
 					"controlnet": map[string]any{"args": []any{map[string]any{"image": "{{each_reference}}", "module": "canny", "resize_mode": "{{size}}"}}}}}
 			},
-			request: func(r *imagegen.ProviderRequest) { r.Ratio, r.References = "1:1", reference("RIFF", 1600, 900) },
-			path:    "/sdapi/v1/img2img",
+			request: func(r *imagegen.ProviderRequest) {
+				r.Ratio, r.References = "1:1", []imagegen.ProviderReference{providertest.Reference("image/webp", "RIFF", 1600, 900)}
+			},
+			path: "/sdapi/v1/img2img",
 			want: map[string]any{"prompt": `a "fox" <lora:x:1> <lora:detail:0.8>`, "styles": []any{"film"}, "seed": 7.0, "width": 1024.0, "height": 1024.0,
 				"init_images": []any{base64.StdEncoding.EncodeToString([]byte("RIFF"))}, "denoising_strength": 0.75, "resize_mode": 1.0,
 				"alwayson_scripts": map[string]any{"controlnet": map[string]any{"args": []any{map[string]any{
@@ -130,7 +99,7 @@ func TestWhatIsSent(t *testing.T) {
 		},
 		"after a reference": {
 			request: func(r *imagegen.ProviderRequest) {
-				r.N, r.Tier, r.Ratio, r.References = 2, "2K", "auto", reference("RIFF", 1600, 900)
+				r.N, r.Tier, r.Ratio, r.References = 2, "2K", "auto", []imagegen.ProviderReference{providertest.Reference("image/webp", "RIFF", 1600, 900)}
 			},
 			path: "/sdapi/v1/img2img",
 			want: map[string]any{"n_iter": 2.0, "width": 2560.0, "height": 1440.0, "denoising_strength": 0.75, "resize_mode": 1.0,
@@ -140,11 +109,11 @@ func TestWhatIsSent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
 			d := &sdwebuitest.Server{}
-			r := square(`a "fox" <lora:x:1>`, 1)
+			r := providertest.Request(`a "fox" <lora:x:1>`, 1)
 			if c.request != nil {
 				c.request(&r)
 			}
-			images, err := collect(t.Context(), serve(t, d, c.change), r)
+			images, err := providertest.Collect(t.Context(), serve(t, d, c.change), r)
 			is.NoErr(err)
 			is.Equal(len(images), r.N)
 			is.Equal(d.Requests()[0].Path, c.path)
@@ -169,10 +138,10 @@ func TestEveryRatioInEveryTier(t *testing.T) {
 	for _, ratio := range imagegen.Ratios()[1:] {
 		for _, tier := range imagegen.Tiers() {
 			is := is.New(t)
-			r := square("a fox", 1)
+			r := providertest.Request("a fox", 1)
 			r.Ratio, r.Tier = ratio, tier
 			is.NoErr(p.Check(r))
-			images, err := collect(t.Context(), p, r)
+			images, err := providertest.Collect(t.Context(), p, r)
 			is.NoErr(err)
 			is.Equal(images, []imagegen.Size{provider.SizeFor(ratio, tier)})
 			is.Equal(imagegen.TierOf(images[0].Area()), tier)
@@ -184,12 +153,12 @@ func TestTooLargeASize(t *testing.T) {
 	is := is.New(t)
 	d := &sdwebuitest.Server{}
 	p := serve(t, d, nil)
-	r := square("a fox", 1)
+	r := providertest.Request("a fox", 1)
 	r.Size, r.Tier = imagegen.Size{Width: 8192, Height: 8192}, "4K"
 	err := p.Check(r)
 	is.True(err != nil)
 	is.True(strings.Contains(err.Error(), "8192x8192 is too large for this model; the nearest is 2880x2880"))
-	_, err = collect(t.Context(), p, r)
+	_, err = providertest.Collect(t.Context(), p, r)
 	is.True(err != nil)
 	is.Equal(len(d.Requests()), 0)
 }
@@ -201,7 +170,7 @@ func TestCallsTakeTurns(t *testing.T) {
 	done := make(chan error)
 	for range 4 {
 		go func() {
-			_, err := collect(context.Background(), p, square("a fox", 1))
+			_, err := providertest.Collect(context.Background(), p, providertest.Request("a fox", 1))
 			done <- err
 		}()
 	}
@@ -220,13 +189,13 @@ func TestCancelledCallIsInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	ended := make(chan error)
 	go func() {
-		_, err := collect(ctx, p, square(sdwebuitest.Endless, 1))
+		_, err := providertest.Collect(ctx, p, providertest.Request(sdwebuitest.Endless, 1))
 		ended <- err
 	}()
 	<-began
 	waiting, stop := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer stop()
-	_, err := collect(waiting, p, square("a fox", 1)) // one that waits for its turn interrupts nothing
+	_, err := providertest.Collect(waiting, p, providertest.Request("a fox", 1)) // one that waits for its turn interrupts nothing
 	is.True(errors.Is(err, context.DeadlineExceeded))
 	is.Equal(len(d.Interrupted()), 0)
 	why := errors.New("no longer wanted")
@@ -262,7 +231,7 @@ func TestOthersAreNotInterrupted(t *testing.T) {
 					interrupted <- struct{}{}
 				}
 			}), nil)
-			_, err := collect(ctx, p, square("a fox", 1))
+			_, err := providertest.Collect(ctx, p, providertest.Request("a fox", 1))
 			is.True(errors.Is(err, context.Canceled))
 			is.Equal(len(interrupted) == 1, c.interrupted)
 		})

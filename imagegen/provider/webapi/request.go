@@ -28,12 +28,13 @@ func (p *Provider) request(r imagegen.ProviderRequest) (path string, body *upstr
 	case p.config.Encoding == Base64:
 		encode = d.Base64
 	}
-	input, err := filler.Fill(r, encode)
-	switch {
-	case err != nil:
-	case form:
+	size, err := filler.Sizes.Choose(r)
+	if err != nil {
+		return "", nil, err
+	}
+	if input := filler.Fill(r, size, encode); form {
 		body, err = files.form(input)
-	default:
+	} else {
 		body, err = d.Body(input)
 	}
 	return path, body, err

@@ -35,7 +35,10 @@ func (p *Provider) Name() string { return p.config.Name }
 func (p *Provider) Capabilities() imagegen.Capabilities { return p.capabilities }
 
 // Check refuses a size, or a ratio in a tier, that the model cannot make.
-func (p *Provider) Check(r imagegen.ProviderRequest) error { return p.plain.Check(r) }
+func (p *Provider) Check(r imagegen.ProviderRequest) error {
+	_, err := p.plain.Sizes.Choose(r)
+	return err
+}
 
 // Generate makes as many calls as the images take, all at once.
 func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {

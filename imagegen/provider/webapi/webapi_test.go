@@ -1,7 +1,6 @@
 package webapi_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider"
+	"github.com/imagegend/imagegend/imagegen/provider/providertest"
 	"github.com/imagegend/imagegend/imagegen/provider/webapi"
 )
 
@@ -55,31 +55,8 @@ func says(status int, body string) http.HandlerFunc {
 	}
 }
 
-type stored string
-
-func (s stored) Open(context.Context) (io.ReadCloser, error) {
-	return io.NopCloser(strings.NewReader(string(s))), nil
-}
-
-func reference(text, mediaType string) imagegen.ProviderReference {
-	return imagegen.ProviderReference{Reference: stored(text), MediaType: mediaType, Size: int64(len(text)), Width: 10, Height: 10}
-}
-
 func request(n int, references ...imagegen.ProviderReference) imagegen.ProviderRequest {
 	return imagegen.ProviderRequest{Key: "gen_1", Prompt: `a "fox" {{n}}`, N: n, Ratio: "16:9", Tier: "1K", Quality: "high", References: references}
-}
-
-// collect returns the images and the error that the call ended with.
-func collect(ctx context.Context, p imagegen.Provider, r imagegen.ProviderRequest) (images []string, ended error) {
-	for i, err := range p.Generate(ctx, r) {
-		if err != nil {
-			return images, err
-		}
-		if raw, err := io.ReadAll(i.Body); err == nil {
-			images = append(images, string(raw))
-		}
-	}
-	return images, nil
 }
 
 func TestJSONIsSent(t *testing.T) {
@@ -95,7 +72,7 @@ func TestJSONIsSent(t *testing.T) {
 		c.Headers, c.KeyHeader, c.KeyPrefix = map[string]string{"X-Title": "us"}, "X-Key", "Key "
 		c.RatioNames = map[imagegen.Ratio]string{"16:9": "16x9"}
 	})
-	images, err := collect(t.Context(), p, request(1, reference("fox", "image/png"), reference("owl", "image/webp")))
+	images, err := providertest.Read(t.Context(), p, request(1, providertest.Reference("image/png", "fox", 10, 10), providertest.Reference("image/webp", "owl", 10, 10)))
 	is.NoErr(err)
 	is.Equal(images, []string{"fox"})
 	want := map[string]any{"prompt": `a "fox" {{n}}`, "n": 1.0, "ratio": "16x9", "pictures": []any{
@@ -104,7 +81,7 @@ func TestJSONIsSent(t *testing.T) {
 	is.Equal([]string{header.Get("X-Key"), header.Get("Authorization"), header.Get("X-Title")}, []string{"Key " + key, "", "us"})
 
 	got = nil
-	_, err = collect(t.Context(), p, request(1))
+	_, err = providertest.Read(t.Context(), p, request(1))
 	is.NoErr(err)
 	delete(want, "pictures") // not an empty list
 	is.Equal(cmp.Diff(want, got), "")
@@ -134,7 +111,7 @@ func TestFormIsSent(t *testing.T) {
 		c.EditInput = map[string]any{"prompt": "{{prompt}}", "n": "{{n}}", "ratio": "{{ratio}}", "raw": true, "tags": []any{"a", 2}, "image": "{{references}}"}
 		delete(c.Input, "pictures")
 	})
-	_, err := collect(t.Context(), p, request(1, reference("fox", "image/png"), reference("owl", "image/webp")))
+	_, err := providertest.Read(t.Context(), p, request(1, providertest.Reference("image/png", "fox", 10, 10), providertest.Reference("image/webp", "owl", 10, 10)))
 	is.NoErr(err)
 }
 
@@ -163,8 +140,8 @@ func TestReferencesAreStoredFirst(t *testing.T) {
 		drawn = append(drawn, got["pictures"])
 		io.WriteString(w, `{"data":[{"b64":"Zm94"},{"b64":"Zm94"}]}`)
 	}, func(c *webapi.Config) { c.Upload = webapi.Upload{Path: "/files", Field: "upload", Address: "data.url"} })
-	references := []imagegen.ProviderReference{reference("fox", "image/png"), reference("owl", "image/webp")}
-	images, err := collect(t.Context(), p, request(4, references...))
+	references := []imagegen.ProviderReference{providertest.Reference("image/png", "fox", 10, 10), providertest.Reference("image/webp", "owl", 10, 10)}
+	images, err := providertest.Read(t.Context(), p, request(4, references...))
 	is.NoErr(err)
 	is.Equal(len(images), 4)
 	is.Equal(stored, []string{"image/png fox", "image/webp owl"})
@@ -172,7 +149,7 @@ func TestReferencesAreStoredFirst(t *testing.T) {
 	is.Equal(cmp.Diff([]any{sent, sent}, drawn), "")
 
 	status = http.StatusBadGateway
-	_, err = collect(t.Context(), p, request(1, references...))
+	_, err = providertest.Read(t.Context(), p, request(1, references...))
 	is.Equal(classOf(err), int(imagegen.ClassUnavailable)) // another may be asked
 	is.Equal(len(drawn), 2)
 }
@@ -210,7 +187,7 @@ func TestAnswers(t *testing.T) {
 					http.NotFound(w, r)
 				}
 			}, func(c *webapi.Config) { c.Imageless = imagegen.ClassInvalid })
-			images, err := collect(t.Context(), p, request(2))
+			images, err := providertest.Read(t.Context(), p, request(2))
 			is.Equal(images, c.images)
 			is.Equal(classOf(err), c.class)
 			is.True(err == nil || strings.Contains(err.Error(), c.says))
@@ -252,9 +229,8 @@ func TestFailures(t *testing.T) {
 			p := serve(t, says(c.status, c.body), func(c *webapi.Config) {
 				c.Statuses = map[int]imagegen.Class{403: imagegen.ClassRefused, 503: imagegen.ClassUnavailable, 404: imagegen.ClassUnknown}
 			})
-			_, err := collect(t.Context(), p, request(1))
-			e, ok := errors.AsType[*imagegen.ProviderError](err)
-			is.True(ok)
+			_, err := providertest.Read(t.Context(), p, request(1))
+			e := providertest.Error(t, err)
 			is.Equal(e.Class, c.class)
 			is.Equal(e.RetryAfter > 0, c.wait)
 			is.True(!strings.Contains(err.Error(), key))

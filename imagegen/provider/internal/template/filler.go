@@ -78,21 +78,11 @@ func (f *Filler) tierOf(z imagegen.Size) string {
 	return cmp.Or(f.TierNames[tier], string(tier))
 }
 
-// Check is imagegen.Checker's.
-func (f *Filler) Check(r imagegen.ProviderRequest) error {
-	_, err := f.Sizes.Choose(r)
-	return err
-}
-
-// Fill returns the input for a request; url makes a reference one of its values.
-func (f *Filler) Fill(r imagegen.ProviderRequest, url func(imagegen.ProviderReference) string) (map[string]any, error) {
-	size, err := f.Sizes.Choose(r)
-	if err != nil {
-		return nil, err
-	}
+// Fill returns the input for a request of which an image of that size is made; url makes a reference one of its values.
+func (f *Filler) Fill(r imagegen.ProviderRequest, size imagegen.Size, url func(imagegen.ProviderReference) string) map[string]any {
 	v := f.template.values(r, size, url)
 	v[Ratio], v[Tier] = f.ratioOf(size), f.tierOf(size)
-	return f.template.fill(v), nil
+	return f.template.fill(v)
 }
 
 // values are what the placeholders stand for in a request, but for names that a model has for them.

@@ -30,8 +30,8 @@ func TestFill(t *testing.T) {
 		TierNames: map[imagegen.Tier]string{"2K": "4 MP"}})
 	is.NoErr(err)
 	r := imagegen.ProviderRequest{Prompt: "a {{width}} fox", N: 3, Ratio: "4:3", Tier: "2K", Quality: "high"}
-	got, err := f.Fill(r, dataURL)
-	is.NoErr(err)
+	size := imagegen.Size{Width: 2304, Height: 1728}
+	got := f.Fill(r, size, dataURL)
 	want := map[string]any{
 		"prompt": "a {{width}} fox", // a prompt is not filled in
 		"n":      3,
@@ -45,8 +45,7 @@ func TestFill(t *testing.T) {
 	}
 
 	r.References = []imagegen.ProviderReference{{MediaType: "image/png"}, {MediaType: "image/webp"}}
-	got, err = f.Fill(r, dataURL)
-	is.NoErr(err)
+	got = f.Fill(r, size, dataURL)
 	is.Equal(got["first"], "data:image/png")
 	is.Equal(got["all"], []string{"data:image/png", "data:image/webp"})
 	is.Equal(got["also"], []any{"data:image/png", 7, true, nil})
@@ -109,8 +108,6 @@ func TestNamedSizes(t *testing.T) {
 	ratios, tiers := f.Sizes.Offer()
 	is.Equal(ratios, []imagegen.Ratio{"auto", "1:1", "16:9"})
 	is.Equal(tiers, []imagegen.Tier{"1K", "2K"})
-	got, err := f.Fill(imagegen.ProviderRequest{Prompt: "a fox", Ratio: "16:9", Tier: "1K"}, dataURL)
-	is.NoErr(err)
+	got := f.Fill(imagegen.ProviderRequest{Prompt: "a fox"}, imagegen.Size{Width: 1344, Height: 768}, dataURL)
 	is.Equal(got, map[string]any{"prompt": "a fox", "aspect_ratio": "16:9", "resolution": "1K"})
-	is.True(f.Check(imagegen.ProviderRequest{Ratio: "16:9", Tier: "2K"}) != nil)
 }

@@ -1,0 +1,87 @@
+package hosted
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/task"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
+)
+
+// queue is the upstream as package task sees it.
+type queue struct{ *Provider }
+
+// Submit starts a task.
+func (q queue) Submit(ctx context.Context, r imagegen.ProviderRequest) (task.Handle, error) {
+	size, err := q.api.Sizes.Choose(r)
+	if err != nil {
+		return task.Handle{}, err
+	}
+	var d upstream.Document
+	path, fields := q.api.Submit(r, size, &d)
+	body, err := d.Body(fields)
+	if err != nil {
+		return task.Handle{}, err
+	}
+	response, err := q.client.Do(ctx, http.MethodPost, path, body)
+	if err != nil {
+		return task.Handle{}, err
+	}
+	defer response.Body.Close()
+	h, err := q.api.Accepted(decoder(ctx, response))
+	if err == nil && (h.Status == "" || q.api.Response != nil && h.Result == "") {
+		err = upstream.Broken(ctx, errors.New("it does not say where to ask about the task"))
+	}
+	return h, err
+}
+
+func decoder(ctx context.Context, r *http.Response) Answer {
+	return func(v any) error { return upstream.Decode(ctx, r.Body, v) }
+}
+
+// Poll asks how a task stands, and for the response once it is there.
+func (q queue) Poll(ctx context.Context, h task.Handle) (task.Progress, error) {
+	now, err := q.ask(ctx, h.Status, q.api.Status)
+	if q.api.Response != nil {
+		if err != nil || !now.Done {
+			return now, err
+		}
+		now, err = q.ask(ctx, h.Result, q.api.Response)
+	}
+	if err != nil && q.api.Ended != nil {
+		if end, ok := q.api.Ended(err); ok {
+			return end, nil
+		}
+	}
+	return now, err
+}
+
+func (q queue) ask(ctx context.Context, address string, read func(Answer) (task.Progress, error)) (task.Progress, error) {
+	response, err := q.client.Do(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return task.Progress{}, err
+	}
+	defer response.Body.Close()
+	p, err := read(decoder(ctx, response))
+	if _, told := errors.AsType[*imagegen.ProviderError](err); err != nil && !told {
+		err = upstream.Broken(ctx, err)
+	}
+	p.Wait = upstream.RetryAfter(response.Header)
+	return p, err
+}
+
+// Cancel ends a task if the upstream can.
+func (q queue) Cancel(ctx context.Context, h task.Handle) error {
+	if h.Cancel == "" {
+		return nil
+	}
+	return q.client.JSON(ctx, q.api.CancelMethod, h.Cancel, nil, nil)
+}
+
+// Fetch opens an image.
+func (q queue) Fetch(ctx context.Context, address string) (io.ReadCloser, error) {
+	return q.client.Fetch(ctx, address)
+}
