@@ -3,6 +3,7 @@ package imagegen
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 )
 
@@ -19,11 +20,16 @@ type body struct {
 }
 
 // Read implements io.Reader. It cannot end a Read that is under way.
-func (b *body) Read(p []byte) (int, error) {
+func (b *body) Read(p []byte) (n int, err error) {
+	defer func() {
+		if v := recover(); v != nil { // which neither an ImageStore nor a Spool is to meet
+			n, err = 0, fmt.Errorf("reading: panic: %v", v)
+		}
+	}()
 	if b.ctx.Err() != nil {
 		return 0, context.Cause(b.ctx)
 	}
-	n, err := b.r.Read(p)
+	n, err = b.r.Read(p)
 	if n < 0 || n > len(p) {
 		return 0, errRead
 	}

@@ -39,9 +39,6 @@ type Engine struct {
 	audits     audits
 }
 
-// decodeBudget bounds the bytes of decoded images; one that takes more is decoded alone.
-const decodeBudget = 64 << 20
-
 // New checks the configuration and returns an engine that does nothing yet. It names everything
 // that is wrong with the configuration at once.
 func New(cfg Config) (*Engine, error) {

@@ -65,7 +65,7 @@ func (s shape) memory(to Size) int64 {
 	if s.is(to) {
 		return n
 	}
-	return n + rgba*(s.pixels()+int64(to.Area())) // what was cut out, and the result
+	return n + rgba*int64(to.Area())
 }
 
 // is reports whether the image has that size, or any will do.
@@ -78,10 +78,12 @@ func perPixel(f format, m color.Model) int64 {
 	switch {
 	case f.mediaType == formatJPEG.mediaType:
 		return rgba + coefficients
-	case m == color.RGBA64Model || m == color.NRGBA64Model:
+	case f.mediaType == formatWebP.mediaType: // its alpha or its palette takes a picture of its own
 		return 2 * rgba
+	case m == color.RGBA64Model || m == color.NRGBA64Model:
+		return 3 * rgba
 	}
-	return rgba
+	return rgba + rgba/2 // an interlaced PNG has half of its pixels twice
 }
 
 // mostHeader bounds what is read of an image to find its size. A JPEG may have profiles and previews before it.

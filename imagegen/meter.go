@@ -11,12 +11,13 @@ var errTooLarge = errors.New("imagegen: too many bytes")
 
 // meter counts and limits what is read through it, and hashes it if that is wanted.
 type meter struct {
-	r    io.Reader
-	most int64
-	hash hash.Hash // nil: not wanted
-	n    int64
-	over bool
-	err  error // of r
+	r     io.Reader
+	most  int64
+	hash  hash.Hash // nil: not wanted
+	n     int64
+	over  bool
+	ended bool
+	err   error // of r
 }
 
 func (m *meter) Read(p []byte) (int, error) {
@@ -29,7 +30,7 @@ func (m *meter) Read(p []byte) (int, error) {
 		m.over = true
 		return n, errTooLarge
 	}
-	if err != nil && err != io.EOF {
+	if m.ended = err == io.EOF; err != nil && !m.ended {
 		m.err = err
 	}
 	return n, err

@@ -23,31 +23,42 @@ type received struct {
 // receive reads a provider's image to its end, so that what follows runs at the speed of this
 // machine whatever the upstream's is.
 func (e *Engine) receive(ctx context.Context, body io.Reader) (received, error) {
-	var image bytes.Buffer
-	var held int64
-	discard := func() { e.receiving.Release(held) }
-	kept := false
-	defer func() { // also when body panics
-		if !kept {
-			discard()
-		}
-	}()
-	for {
-		_, err := io.CopyN(&image, body, receiveStep)
+	var image pieces
+	discard := func() { e.receiving.Release(int64(len(image)) * receiveStep) }
+	for len(image) < inMemoryBytes/receiveStep && e.receiving.TryAcquire(receiveStep) {
+		err := image.add(body)
 		if err == io.EOF {
-			kept = true
-			open := func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(image.Bytes())), nil }
-			return received{open, discard}, nil
+			return received{image.open, discard}, nil
 		}
 		if err != nil {
+			discard()
 			return received{}, &badImageError{err}
 		}
-		if image.Len() >= inMemoryBytes || !e.receiving.TryAcquire(receiveStep) {
-			return e.receiveSpooled(ctx, io.MultiReader(&image, body))
-		}
-		held += receiveStep
 	}
+	defer discard()
+	return e.receiveSpooled(ctx, io.MultiReader(image.reader(), body))
 }
+
+// pieces are an image in memory: of receiveStep bytes each, so that what is counted is what is held.
+type pieces []*bytes.Buffer
+
+// add reads one more piece; io.EOF if it is the last.
+func (p *pieces) add(r io.Reader) error {
+	piece := bytes.NewBuffer(make([]byte, 0, receiveStep+bytes.MinRead))
+	*p = append(*p, piece)
+	_, err := io.CopyN(piece, r, receiveStep)
+	return err
+}
+
+func (p pieces) reader() io.Reader {
+	readers := make([]io.Reader, len(p))
+	for i, piece := range p {
+		readers[i] = bytes.NewReader(piece.Bytes())
+	}
+	return io.MultiReader(readers...)
+}
+
+func (p pieces) open(context.Context) (io.ReadCloser, error) { return io.NopCloser(p.reader()), nil }
 
 // receiveSpooled puts a provider's image into the spool.
 func (e *Engine) receiveSpooled(ctx context.Context, body io.Reader) (received, error) {

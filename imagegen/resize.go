@@ -21,30 +21,43 @@ func encoderFor(s shape) (mediaType string, encode func(io.Writer, image.Image) 
 // coverCrop cuts the largest centred part of the shape of to out of an image that is at least as
 // large, and scales it down to that size.
 func coverCrop(from image.Image, to Size) *image.RGBA {
-	b := from.Bounds()
+	part := centre(from.Bounds(), to)
+	out := image.NewRGBA(image.Rect(0, 0, to.Width, to.Height))
+	if part.Size() == out.Rect.Size() {
+		draw.Draw(out, out.Rect, from, part.Min, draw.Src)
+	} else {
+		average(out, from, part)
+	}
+	return out
+}
+
+// centre is the largest centred part of b that has the shape of to.
+func centre(b image.Rectangle, to Size) image.Rectangle {
 	scale := min(float64(b.Dx())/float64(to.Width), float64(b.Dy())/float64(to.Height))
 	w, h := int(scale*float64(to.Width)+0.5), int(scale*float64(to.Height)+0.5)
 	w, h = min(w, b.Dx()), min(h, b.Dy())
 	corner := b.Min.Add(image.Pt((b.Dx()-w)/2, (b.Dy()-h)/2))
-	part := image.NewRGBA(image.Rect(0, 0, w, h))
-	draw.Draw(part, part.Bounds(), from, corner, draw.Src)
-	if w == to.Width && h == to.Height {
-		return part
-	}
-	return average(part, to)
+	return image.Rectangle{corner, corner.Add(image.Pt(w, h))}
 }
 
-// average scales an image down; each pixel becomes the mean of the area it covers. The kernels of
-// x/image/draw would need 32 bytes for each pixel of the source's height and the target's width.
-func average(from *image.RGBA, to Size) *image.RGBA {
-	out := image.NewRGBA(image.Rect(0, 0, to.Width, to.Height))
-	columns := spans(from.Rect.Dx(), to.Width)
-	for y, rows := range spans(from.Rect.Dy(), to.Height) {
-		for x, cols := range columns {
-			mean(out.Pix[out.PixOffset(x, y):], from, cols, rows)
+// average scales a part of an image down; each pixel becomes the mean of the area it covers. It looks at one line of
+// the source at a time, and so needs no memory. The kernels of x/image/draw would need 32 bytes for each pixel of the
+// source's height and the target's width.
+func average(out *image.RGBA, from image.Image, part image.Rectangle) {
+	columns := spans(part.Dx(), out.Rect.Dx())
+	line := image.NewRGBA(image.Rect(0, 0, part.Dx(), 1))
+	sums := make([]float32, 4*len(columns))
+	for y, rows := range spans(part.Dy(), out.Rect.Dy()) {
+		clear(sums)
+		for n := rows.first; n <= rows.last; n++ {
+			draw.Draw(line, line.Rect, from, part.Min.Add(image.Pt(0, n)), draw.Src)
+			addLine(sums, line.Pix, columns, rows.weight(n))
+		}
+		area := float32(part.Dx()) / float32(out.Rect.Dx()) * float32(part.Dy()) / float32(out.Rect.Dy())
+		for i, sum := range sums {
+			out.Pix[y*out.Stride+i] = byte(sum/area + 0.5)
 		}
 	}
-	return out
 }
 
 // span is the part of a source axis that one target pixel covers: whole pixels from first to last,
@@ -72,27 +85,27 @@ func spans(source, target int) []span {
 		s := span{first: int(from), last: min(int(to), source-1)}
 		s.head, s.tail = float32(float64(s.first+1)-from), float32(to-float64(s.last))
 		if s.first == s.last {
-			s.head = float32(to - from)
+			s.head, s.tail = float32(to-from), 0
 		}
 		out[i] = s
 	}
 	return out
 }
 
-func mean(pixel []byte, from *image.RGBA, cols, rows span) {
-	var sum [4]float32
-	var weight float32
-	for y := rows.first; y <= rows.last; y++ {
-		line := from.Pix[y*from.Stride:]
-		for x := cols.first; x <= cols.last; x++ {
-			w := rows.weight(y) * cols.weight(x)
-			weight += w
-			for c := range sum {
-				sum[c] += w * float32(line[4*x+c])
-			}
+// addLine adds a line of pixels to the sums of those below it.
+func addLine(sums []float32, pixels []byte, columns []span, weight float32) {
+	for i, cols := range columns {
+		var inside [4]uint32
+		for x := cols.first + 1; x < cols.last; x++ {
+			p := pixels[4*x : 4*x+4 : 4*x+4]
+			inside[0] += uint32(p[0])
+			inside[1] += uint32(p[1])
+			inside[2] += uint32(p[2])
+			inside[3] += uint32(p[3])
 		}
-	}
-	for c := range sum {
-		pixel[c] = byte(sum[c]/weight + 0.5)
+		head, tail, sum := pixels[4*cols.first:][:4], pixels[4*cols.last:][:4], sums[4*i:][:4]
+		for c := range sum {
+			sum[c] += weight * (cols.head*float32(head[c]) + float32(inside[c]) + cols.tail*float32(tail[c]))
+		}
 	}
 }

@@ -36,7 +36,8 @@ func TestAverageKeepsTheMean(t *testing.T) {
 		}
 	}
 	for _, to := range []Size{{89, 69}, {45, 35}, {31, 70}, {90, 11}, {1, 1}} {
-		got := average(from, to)
+		got := image.NewRGBA(image.Rect(0, 0, to.Width, to.Height))
+		average(got, from, from.Rect)
 		is.Equal(got.Bounds().Size(), image.Pt(to.Width, to.Height))
 		a, b := meanOf(from), meanOf(got)
 		for c := range a {
@@ -60,6 +61,6 @@ func BenchmarkAverage(b *testing.B) {
 	from := image.NewRGBA(image.Rect(0, 0, 2048, 2048))
 	b.ReportAllocs()
 	for b.Loop() {
-		average(from, Size{1000, 1000})
+		coverCrop(from, Size{1000, 1000})
 	}
 }

@@ -116,8 +116,8 @@ func (e *Engine) abandon(`,
 	{
 		name: "store-that-stops-early", breaks: "an image is delivered only when the store has all of it",
 		file:    "imagegen/keep.go",
-		old:     `if err == nil && !bytes.ended {`,
-		new:     `if err == nil && bytes == nil {`,
+		old:     `case !m.ended:`,
+		new:     `case m.over && m.ended:`,
 		catcher: catcher{pkg: core, run: "TestAStoreThatStopsEarly"},
 	},
 	{
