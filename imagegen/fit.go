@@ -22,14 +22,14 @@ func (r ProviderRequest) Fits(got Size) error {
 	if got.Width < r.Size.Width || got.Height < r.Size.Height {
 		return &misfit{"it is %v and cannot be scaled up to %v", []any{got, r.Size}}
 	}
-	if !near(got.aspect(), r.Size.aspect()) && !near(got.aspect(), r.Ratio.Aspect()) {
+	if !near(got.Aspect(), r.Size.Aspect()) && !near(got.Aspect(), r.Ratio.Aspect()) {
 		return &misfit{"it is %v, which has not the shape of %v", []any{got, r.Size}}
 	}
 	return nil
 }
 
 func (r ProviderRequest) fitsTier(got Size) error {
-	if r.Ratio != RatioAuto && !near(got.aspect(), r.Ratio.Aspect()) {
+	if r.Ratio != RatioAuto && !near(got.Aspect(), r.Ratio.Aspect()) {
 		return &misfit{"it is %v, which has not the ratio %s", []any{got, r.Ratio}}
 	}
 	if tier := TierOf(got.Area()); r.Tier.Above(tier) {
@@ -43,7 +43,7 @@ func (r ProviderRequest) fitsTier(got Size) error {
 const surplus = 4
 
 func (r ProviderRequest) mostPixels() int {
-	_, most := r.Tier.pixels()
+	_, most := r.Tier.Pixels()
 	if r.Tier == Tier4K && !r.Size.Auto() { // 4K holds whatever can be asked for
 		most = mostOf2K
 	}
@@ -60,5 +60,5 @@ func (m *misfit) Error() string { return fmt.Sprintf(m.format, m.args...) }
 
 // near reports whether two aspects differ by at most shapeTolerance. An aspect of 0 is near nothing.
 func near(a, b float64) bool {
-	return a > 0 && b > 0 && shapeDistance(a, b) <= math.Log(1+shapeTolerance)
+	return a > 0 && b > 0 && ShapeDistance(a, b) <= math.Log(1+shapeTolerance)
 }

@@ -101,11 +101,11 @@ func (h *harness) restart() {
 	h.engine, err = imagegen.New(h.cfg)
 	h.is.NoErr(err)
 	h.is.NoErr(h.engine.Start(h.Context()))
-	engine := h.engine
+	service := h.engine
 	h.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 		defer cancel()
-		engine.Stop(ctx)
+		service.Stop(ctx)
 	})
 }
 

@@ -19,24 +19,24 @@ func TestWorkIsTakenFromStartToStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		db := memory.New(nil)
-		engine, err := imagegen.New(imagegen.Config{Store: db, Ledger: db, Models: []imagegen.Model{{ID: "m", Provider: yieldImages(1, nil),
+		service, err := imagegen.New(imagegen.Config{Store: db, Ledger: db, Models: []imagegen.Model{{ID: "m", Provider: yieldImages(1, nil),
 			Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1}}}})
 		is.NoErr(err)
 		_, err = db.Grant(t.Context(), imagegen.Grant{User: alice, Credits: 3})
 		is.NoErr(err)
 		generate := func() error {
-			_, err := engine.As(alice).Generate(t.Context(), fox(imagegen.GenerateRequest{}))
+			_, err := service.As(alice).Generate(t.Context(), fox(imagegen.GenerateRequest{}))
 			return err
 		}
 		is.True(isCode(generate(), imagegen.ErrOverloaded))
-		is.NoErr(engine.Start(t.Context()))
-		is.NoErr(engine.Start(t.Context()))
+		is.NoErr(service.Start(t.Context()))
+		is.NoErr(service.Start(t.Context()))
 		is.NoErr(generate())
-		is.NoErr(engine.Stop(t.Context()))
-		is.NoErr(engine.Stop(t.Context()))
+		is.NoErr(service.Stop(t.Context()))
+		is.NoErr(service.Stop(t.Context()))
 		is.True(isCode(generate(), imagegen.ErrOverloaded))
-		is.True(errors.Is(engine.Start(t.Context()), imagegen.ErrStopping))
-		b, err := engine.As(alice).Balance(t.Context())
+		is.True(errors.Is(service.Start(t.Context()), imagegen.ErrStopping))
+		b, err := service.As(alice).Balance(t.Context())
 		is.NoErr(err)
 		is.Equal(b.Credits, imagegen.Credits(2))
 	})

@@ -27,14 +27,14 @@ func (m offer) withNearest(policy Policy, r Record, references int, refusal erro
 // within a tier a smaller one can be had where a larger can, and asks can forty times for each ratio
 // that may come nearer.
 func nearestSize(s Size, ratios []Ratio, can func(Size) bool) (nearest Size, ok bool) {
-	aspects, least := []float64{s.aspect()}, math.Inf(1)
+	aspects, least := []float64{s.Aspect()}, math.Inf(1)
 	for _, r := range ratios {
 		if a := r.Aspect(); a > 0 {
 			aspects = append(aspects, a)
 		}
 	}
 	for _, a := range aspects {
-		if shapeWeight*shapeDistance(s.aspect(), a) >= least {
+		if shapeWeight*ShapeDistance(s.Aspect(), a) >= least {
 			continue
 		}
 		for _, t := range Tiers() {
@@ -52,13 +52,13 @@ const shapeWeight = 10
 
 // unlike tells how far two sizes are apart.
 func unlike(s, o Size) float64 {
-	return shapeWeight*shapeDistance(s.aspect(), o.aspect()) + math.Abs(math.Log(float64(s.Area())/float64(o.Area())))
+	return shapeWeight*ShapeDistance(s.Aspect(), o.Aspect()) + math.Abs(math.Log(float64(s.Area())/float64(o.Area())))
 }
 
 // largestOf finds the largest size of a tier and an aspect that can be had; if the tier has one with a
 // longer edge up to long, no larger than that.
 func largestOf(t Tier, aspect float64, long int, can func(Size) bool) (Size, bool) {
-	least, most := t.pixels()
+	least, most := t.Pixels()
 	smallest := sort.Search(MaxEdge, func(l int) bool {
 		s := sizeWith(l, aspect)
 		return s.Area() >= least && min(s.Width, s.Height) >= MinEdge

@@ -58,7 +58,7 @@ func ratioBySize(s Size, info ModelInfo) (Ratio, error) {
 	if most == 0 {
 		return "", Invalid("model %.40q takes no explicit size; leave size out", info.ID)
 	}
-	if a := s.aspect(); a > most*widestSlack || a < least/widestSlack {
+	if a := s.Aspect(); a > most*widestSlack || a < least/widestSlack {
 		return "", Invalid("size %v is too narrow for model %.40q; the nearest ratio is %s", s, info.ID, NearestRatio(s, info.Ratios))
 	}
 	return NearestRatio(s, info.Ratios), nil

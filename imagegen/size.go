@@ -53,7 +53,8 @@ func (s Size) Valid() bool {
 // Area is the number of pixels.
 func (s Size) Area() int { return s.Width * s.Height }
 
-func (s Size) aspect() float64 { return float64(s.Width) / float64(s.Height) }
+// Aspect is width divided by height.
+func (s Size) Aspect() float64 { return float64(s.Width) / float64(s.Height) }
 
 // String returns what ParseSize reads.
 func (s Size) String() string {
@@ -98,14 +99,15 @@ func NearestRatio(s Size, of []Ratio) Ratio {
 		if a == 0 {
 			continue
 		}
-		if d := shapeDistance(s.aspect(), a); d < least {
+		if d := ShapeDistance(s.Aspect(), a); d < least {
 			nearest, least = r, d
 		}
 	}
 	return nearest
 }
 
-func shapeDistance(a, b float64) float64 { return math.Abs(math.Log(a / b)) }
+// ShapeDistance tells how far two aspects are apart: the logarithm of their quotient, without its sign.
+func ShapeDistance(a, b float64) float64 { return math.Abs(math.Log(a / b)) }
 
 // Tier is a quality tier by resolution; it decides the price.
 type Tier string
@@ -138,8 +140,8 @@ func TierOf(pixels int) Tier {
 	return Tier4K
 }
 
-// pixels are the least and the most that a picture of the tier has.
-func (t Tier) pixels() (least, most int) {
+// Pixels are the least and the most that a picture of the tier has.
+func (t Tier) Pixels() (least, most int) {
 	switch t {
 	case Tier2K:
 		return mostOf1K + 1, mostOf2K

@@ -50,17 +50,17 @@ func run(ctx context.Context, dir, image, upstream string) error {
 		return err
 	}
 	access := slog.New(slog.NewJSONHandler(os.Stderr, nil))
-	engine, err := imagegen.New(imagegen.Config{
+	service, err := imagegen.New(imagegen.Config{
 		Store: db, Ledger: db, Log: access, Concurrency: 256,
 		Models: []imagegen.Model{{ID: "bench", Provider: maker, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1, "2K": 2, "4K": 4}}},
 	})
 	if err != nil {
 		return err
 	}
-	if err := engine.Start(ctx); err != nil {
+	if err := service.Start(ctx); err != nil {
 		return err
 	}
-	key, err := account(ctx, engine, db)
+	key, err := account(ctx, service, db)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func run(ctx context.Context, dir, image, upstream string) error {
 		return err
 	}
 	fmt.Printf("http://%s\n%s\n", l.Addr(), key)
-	return httpapi.NewServer(httpapi.NewHandler(engine, httpapi.Options{Log: access})).Serve(l)
+	return httpapi.NewServer(httpapi.NewHandler(service, httpapi.Options{Log: access})).Serve(l)
 }
 
 func newProvider(image, upstream string) (imagegen.Provider, error) {
@@ -95,14 +95,14 @@ func open(dir string) (database, error) {
 }
 
 // account makes a user who can pay for everything, and a key.
-func account(ctx context.Context, engine *imagegen.Engine, db database) (string, error) {
-	user, err := engine.Accounts().CreateUser(ctx, "bench", "PRO")
+func account(ctx context.Context, service *imagegen.Engine, db database) (string, error) {
+	user, err := service.Accounts().CreateUser(ctx, "bench", "PRO")
 	if err != nil {
 		return "", err
 	}
 	if _, err := db.Grant(ctx, imagegen.Grant{User: user.ID, Credits: 1_000_000_000}); err != nil {
 		return "", err
 	}
-	key, _, err := engine.Accounts().MintKey(ctx, user.ID, "bench", time.Time{})
+	key, _, err := service.Accounts().MintKey(ctx, user.ID, "bench", time.Time{})
 	return key.Reveal(), err
 }

@@ -38,7 +38,7 @@ func run(ctx context.Context, dir string, l net.Listener, out io.Writer) error {
 		return err
 	}
 	defer db.Close()
-	engine, err := imagegen.New(imagegen.Config{
+	service, err := imagegen.New(imagegen.Config{
 		Store: db, Ledger: db, Thumbnails: true, // for the gallery
 		Models: []imagegen.Model{{ID: "fake-1", Provider: &provider.Fake{}, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1, "2K": 2}}},
 	})
@@ -46,20 +46,20 @@ func run(ctx context.Context, dir string, l net.Listener, out io.Writer) error {
 		return err
 	}
 	account, err := console.New(console.Config{
-		Engine: engine, Ledger: db, Logins: db,
-		Operations: console.EngineOperations{Engine: engine, Version: "example", Started: time.Now()},
+		Engine: service, Ledger: db, Logins: db,
+		Operations: console.EngineOperations{Engine: service, Version: "example", Started: time.Now()},
 	})
 	if err != nil {
 		return err
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/", httpapi.NewHandler(engine, httpapi.Options{}))
+	mux.Handle("/", httpapi.NewHandler(service, httpapi.Options{}))
 	mux.Handle(console.DefaultPath, account)
 
-	if err := engine.Start(ctx); err != nil {
+	if err := service.Start(ctx); err != nil {
 		return err
 	}
-	defer engine.Stop(context.WithoutCancel(ctx))
+	defer service.Stop(context.WithoutCancel(ctx))
 	link, err := console.SetupLink(ctx, db, time.Now().Add(15*time.Minute)) // "" once there is an operator
 	if err != nil {
 		return err

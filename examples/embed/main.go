@@ -32,7 +32,7 @@ func run(ctx context.Context, dir string, out io.Writer) error {
 		return err
 	}
 	defer db.Close()
-	engine, err := imagegen.New(imagegen.Config{
+	service, err := imagegen.New(imagegen.Config{
 		Store:  db,
 		Ledger: db,
 		Models: []imagegen.Model{{
@@ -44,16 +44,16 @@ func run(ctx context.Context, dir string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := engine.Start(ctx); err != nil {
+	if err := service.Start(ctx); err != nil {
 		return err
 	}
-	defer engine.Stop(ctx)
+	defer service.Stop(ctx)
 
 	// A reference makes the grant safe to repeat: it counts once.
 	if _, err := db.Grant(ctx, imagegen.Grant{User: "alice", Credits: 100, Ref: "welcome-alice"}); err != nil {
 		return err
 	}
-	alice := engine.As("alice")
+	alice := service.As("alice")
 	result, err := alice.Generate(ctx, imagegen.GenerateRequest{Model: "fake-1", Prompt: "a fox in the snow", N: 2})
 	if err != nil {
 		return err

@@ -30,7 +30,7 @@ func run(ctx context.Context, out io.Writer) error {
 	accounts.suspended["mallory"] = true
 	server := httptest.NewServer(unreliable(accounts.handler(), rand.New(rand.NewPCG(1, 2))))
 	defer server.Close()
-	engine, err := imagegen.New(imagegen.Config{
+	service, err := imagegen.New(imagegen.Config{
 		Store:  memory.New(nil),
 		Ledger: ledger{server.URL, server.Client()},
 		Models: []imagegen.Model{{ID: "fake-1", Provider: &provider.Fake{}, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1}}},
@@ -38,16 +38,16 @@ func run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := engine.Start(ctx); err != nil {
+	if err := service.Start(ctx); err != nil {
 		return err
 	}
-	defer engine.Stop(ctx)
-	if err := work(ctx, out, engine.As("alice")); err != nil {
+	defer service.Stop(ctx)
+	if err := work(ctx, out, service.As("alice")); err != nil {
 		return err
 	}
-	_, err = engine.As("mallory").Generate(ctx, fox("a fox"))
+	_, err = service.As("mallory").Generate(ctx, fox("a fox"))
 	fmt.Fprintln(out, "mallory:", err)
-	strays, err := engine.Reconcile(ctx)
+	strays, err := service.Reconcile(ctx)
 	fmt.Fprintln(out, "charges that nobody accounts for:", len(strays))
 	return err
 }

@@ -33,7 +33,7 @@ func main() {
 
 func run(ctx context.Context, l net.Listener, out io.Writer) error {
 	db := memory.New(nil)
-	engine, err := imagegen.New(imagegen.Config{
+	service, err := imagegen.New(imagegen.Config{
 		Store:  db,
 		Ledger: db,
 		Models: []imagegen.Model{{
@@ -45,17 +45,17 @@ func run(ctx context.Context, l net.Listener, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := engine.Start(ctx); err != nil {
+	if err := service.Start(ctx); err != nil {
 		return err
 	}
-	defer engine.Stop(context.WithoutCancel(ctx))
-	key, err := customer(ctx, engine, db)
+	defer service.Stop(context.WithoutCancel(ctx))
+	key, err := customer(ctx, service, db)
 	if err != nil {
 		return err
 	}
 
 	// The API takes /api/v1/ and /images/; everything else stays the server's own.
-	api := httpapi.NewHandler(engine, httpapi.Options{})
+	api := httpapi.NewHandler(service, httpapi.Options{})
 	mux := http.NewServeMux()
 	mux.Handle("/api/v1/", api)
 	mux.Handle("/images/", api)
@@ -74,14 +74,14 @@ func run(ctx context.Context, l net.Listener, out io.Writer) error {
 }
 
 // customer makes a user with credits, and a key.
-func customer(ctx context.Context, engine *imagegen.Engine, db *memory.DB) (key imagegen.Secret, err error) {
-	user, err := engine.Accounts().CreateUser(ctx, "alice", "PRO")
+func customer(ctx context.Context, service *imagegen.Engine, db *memory.DB) (key imagegen.Secret, err error) {
+	user, err := service.Accounts().CreateUser(ctx, "alice", "PRO")
 	if err != nil {
 		return key, err
 	}
 	if _, err := db.Grant(ctx, imagegen.Grant{User: user.ID, Credits: 10}); err != nil {
 		return key, err
 	}
-	key, _, err = engine.Accounts().MintKey(ctx, user.ID, "shop", time.Time{})
+	key, _, err = service.Accounts().MintKey(ctx, user.ID, "shop", time.Time{})
 	return key, err
 }

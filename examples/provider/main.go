@@ -73,7 +73,7 @@ func main() {
 
 func run(ctx context.Context, out io.Writer) error {
 	db := memory.New(nil)
-	engine, err := imagegen.New(imagegen.Config{
+	service, err := imagegen.New(imagegen.Config{
 		Store:  db,
 		Ledger: db,
 		Models: []imagegen.Model{{ID: "stripes-1", Provider: stripes{}, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 3}}},
@@ -81,22 +81,22 @@ func run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := engine.Start(ctx); err != nil {
+	if err := service.Start(ctx); err != nil {
 		return err
 	}
-	defer engine.Stop(ctx)
+	defer service.Stop(ctx)
 	if _, err := db.Grant(ctx, imagegen.Grant{User: "alice", Credits: 12}); err != nil {
 		return err
 	}
 	for _, prompt := range []string{"red", "purple"} {
-		result, err := engine.As("alice").Generate(ctx, imagegen.GenerateRequest{Model: "stripes-1", Prompt: prompt, N: 2})
+		result, err := service.As("alice").Generate(ctx, imagegen.GenerateRequest{Model: "stripes-1", Prompt: prompt, N: 2})
 		if err != nil {
 			fmt.Fprintf(out, "%s: %v\n", prompt, err)
 			continue
 		}
 		fmt.Fprintf(out, "%s: %d images, %d credits left\n", prompt, len(result.Images), result.Balance.Credits)
 	}
-	balance, err := engine.As("alice").Balance(ctx)
+	balance, err := service.As("alice").Balance(ctx)
 	fmt.Fprintf(out, "balance: %d\n", balance.Credits)
 	return err
 }

@@ -55,10 +55,10 @@ func open(t *testing.T, change ...func(*console.Config)) *site {
 }
 
 // openOver is open with an engine whose configuration is altered too.
-func openOver(t *testing.T, engine func(*imagegen.Config), change ...func(*console.Config)) *site {
+func openOver(t *testing.T, alter func(*imagegen.Config), change ...func(*console.Config)) *site {
 	t.Helper()
 	s := &site{T: t, is: is.New(t), clock: &clock{now: time.Now().UTC().Truncate(time.Second)}}
-	s.Running = imagegentest.Start(t, func(c *imagegen.Config) { c.Now = s.clock.Now }, engine)
+	s.Running = imagegentest.Start(t, func(c *imagegen.Config) { c.Now = s.clock.Now }, alter)
 	s.config = console.Config{Engine: s.Engine, Ledger: s.DB, Logins: s.DB, Now: s.clock.Now}
 	for _, c := range change {
 		c(&s.config)

@@ -46,13 +46,13 @@ type Options struct {
 
 // NewHandler returns a handler for all routes of the interface. It is safe for concurrent use and
 // holds nothing that must be closed. While the engine is draining it goes on to serve what is read.
-func NewHandler(engine *imagegen.Engine, o Options) http.Handler {
+func NewHandler(service *imagegen.Engine, o Options) http.Handler {
 	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	log := NewLogHandler(o.Log.Handler())
-	a := &api{engine: engine, options: o, log: slog.New(log), access: slog.New(log.(logHandler).Handler), intake: newIntake(o)}
+	a := &api{engine: service, options: o, log: slog.New(log), access: slog.New(log.(logHandler).Handler), intake: newIntake(o)}
 	a.router = a.routes()
 	return a
 }

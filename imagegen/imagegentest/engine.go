@@ -35,17 +35,17 @@ func Start(t testing.TB, change ...func(*imagegen.Config)) Running {
 	for _, c := range change {
 		c(&cfg)
 	}
-	engine, err := imagegen.New(cfg)
+	service, err := imagegen.New(cfg)
 	is.NoErr(err)
-	is.NoErr(engine.Start(t.Context()))
+	is.NoErr(service.Start(t.Context()))
 	t.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel() // what still runs is cut short
-		if err := engine.Stop(ctx); err != nil {
+		if err := service.Stop(ctx); err != nil {
 			t.Error(err)
 		}
 	})
-	r := Running{engine, db}
+	r := Running{service, db}
 	r.Grant(t, Alice, 100)
 	r.Grant(t, Bob, 3)
 	return r

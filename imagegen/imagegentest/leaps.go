@@ -67,8 +67,8 @@ func (l *leap) start() {
 	}}})
 	l.is.NoErr(err)
 	l.is.NoErr(l.engine.Start(l.Context()))
-	engine := l.engine
-	l.Cleanup(func() { engine.Stop(context.Background()) })
+	service := l.engine
+	l.Cleanup(func() { service.Stop(context.Background()) })
 }
 
 // stop ends the process.

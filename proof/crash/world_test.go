@@ -58,7 +58,7 @@ func (w *world) now() time.Time { return time.Now().Add(time.Duration(w.ahead.Lo
 // boot starts a process.
 func (w *world) boot(s *steps) *imagegen.Engine {
 	model := imagegen.Model{ID: "m", Provider: &provider{w.upstream, s, w.order, w.charged, w.Errorf}, Credits: map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: 1}}
-	engine, err := imagegen.New(imagegen.Config{
+	service, err := imagegen.New(imagegen.Config{
 		Store:  store{w.db, s, w.joins()},
 		Ledger: ledger{w.books, s},
 		Images: images{w.db, s, w.shelf},
@@ -72,12 +72,12 @@ func (w *world) boot(s *steps) *imagegen.Engine {
 		Now:         w.now,
 	})
 	if err == nil {
-		err = engine.Start(w.Context())
+		err = service.Start(w.Context())
 	}
 	if err != nil {
 		w.Fatal(err)
 	}
-	return engine
+	return service
 }
 
 // standIn starts another process if the one that runs stands still.

@@ -29,7 +29,7 @@ func open(dir string, mustExist bool) (*service, error) {
 	if err != nil {
 		return nil, err
 	}
-	engine, err := imagegen.New(imagegen.Config{
+	e, err := imagegen.New(imagegen.Config{
 		Store: db, Ledger: db, Concurrency: 3, Lease: 2 * time.Second,
 		MaxWaiting: -1, // on a disk that stays full the first call may have no answer for long
 		Backoff:    []time.Duration{time.Millisecond, time.Millisecond, time.Millisecond},
@@ -39,7 +39,7 @@ func open(dir string, mustExist bool) (*service, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &service{db, engine}, nil
+	return &service{db, e}, nil
 }
 
 // overloading in a prompt is answered with 503.

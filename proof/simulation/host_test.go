@@ -53,14 +53,14 @@ func (h *host) boot() *process {
 	if w.plan.joint {
 		cfg.Store = jointStore{store, w.db, ledger}
 	}
-	engine, err := imagegen.New(cfg)
+	service, err := imagegen.New(cfg)
 	if err == nil {
-		err = engine.Start(context.Background())
+		err = service.Start(context.Background())
 	}
 	if err != nil {
 		panic(err) // the configuration is this file's own
 	}
-	p := &process{h: h, link: l, kill: kill, engine: engine}
+	p := &process{h: h, link: l, kill: kill, engine: service}
 	if w.plan.overHTTP {
 		p.serve()
 	}

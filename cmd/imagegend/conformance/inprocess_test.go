@@ -39,17 +39,17 @@ func startEngine(t *testing.T, s settings, change func(*imagegen.Config)) *servi
 		cfg.Policy = imagegen.QualityFirst
 	}
 	change(&cfg)
-	engine, err := imagegen.New(cfg)
+	e, err := imagegen.New(cfg)
 	is.NoErr(err)
-	is.NoErr(engine.Start(t.Context()))
-	server := httptest.NewServer(httpapi.NewHandler(engine, s.options(t, log)))
+	is.NoErr(e.Start(t.Context()))
+	server := httptest.NewServer(httpapi.NewHandler(e, s.options(t, log)))
 	t.Cleanup(func() {
 		now, cancel := context.WithCancel(context.Background())
 		cancel() // hanging work is not waited for
-		engine.Stop(now)
+		e.Stop(now)
 		server.Close()
 	})
-	return &service{url: server.URL, operator: inProcess{engine.Accounts(), db}, start: startInProcess, log: logged.String}
+	return &service{url: server.URL, operator: inProcess{e.Accounts(), db}, start: startInProcess, log: logged.String}
 }
 
 // catalog is what the models file says.

@@ -19,14 +19,14 @@ func TestWithTheEngine(t *testing.T) {
 	is := is.New(t)
 	upstream := &openaitest.Server{}
 	db := memory.New(nil)
-	engine, err := imagegen.New(imagegen.Config{Store: db, Ledger: db, Models: []imagegen.Model{{ID: "gpt-image-2",
+	service, err := imagegen.New(imagegen.Config{Store: db, Ledger: db, Models: []imagegen.Model{{ID: "gpt-image-2",
 		Provider: serve(t, upstream, nil), Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1, "2K": 2, "4K": 4}}}})
 	is.NoErr(err)
-	is.NoErr(engine.Start(t.Context()))
-	defer engine.Stop(t.Context())
+	is.NoErr(service.Start(t.Context()))
+	defer service.Stop(t.Context())
 	_, err = db.Grant(t.Context(), imagegen.Grant{User: "alice", Credits: 100})
 	is.NoErr(err)
-	alice := engine.As("alice")
+	alice := service.As("alice")
 	ask := func(prompt, size string, n int) (imagegen.Result, error) {
 		z, err := imagegen.ParseSize(size)
 		is.NoErr(err)

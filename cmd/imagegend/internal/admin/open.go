@@ -92,11 +92,11 @@ func openLocal(dir string) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	engine, err := imagegen.New(imagegen.Config{Store: db, Ledger: db})
+	service, err := imagegen.New(imagegen.Config{Store: db, Ledger: db})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &Session{&Local{Engine: engine, DB: db}, false, func() error {
+	return &Session{&Local{Engine: service, DB: db}, false, func() error {
 		failed := db.Err()
 		if err := db.Close(); failed == nil {
 			return err

@@ -24,13 +24,13 @@ func open(t *testing.T, dir string) *admin.Local {
 	db, err := storage.Open(dir, nil)
 	is.NoErr(err)
 	t.Cleanup(func() { db.Close() })
-	engine, err := imagegen.New(imagegen.Config{Store: db, Ledger: db, Models: []imagegen.Model{
+	service, err := imagegen.New(imagegen.Config{Store: db, Ledger: db, Models: []imagegen.Model{
 		{ID: "fake-1", Provider: &provider.Fake{}, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1}},
 	}})
 	is.NoErr(err)
-	is.NoErr(engine.Start(t.Context()))
-	t.Cleanup(func() { engine.Stop(context.Background()) })
-	return &admin.Local{Engine: engine, DB: db}
+	is.NoErr(service.Start(t.Context()))
+	t.Cleanup(func() { service.Stop(context.Background()) })
+	return &admin.Local{Engine: service, DB: db}
 }
 
 // serve answers on the socket of a data directory, as a server does.
@@ -46,7 +46,7 @@ func serve(t *testing.T, dir string, s admin.Service) {
 }
 
 // bothRoads runs a test on an opened database, and through the socket of a process that has it open.
-func bothRoads(t *testing.T, test func(t *testing.T, s admin.Service, engine *imagegen.Engine)) {
+func bothRoads(t *testing.T, test func(t *testing.T, s admin.Service, service *imagegen.Engine)) {
 	t.Run("database", func(t *testing.T) {
 		local := open(t, t.TempDir())
 		test(t, local, local.Engine)
@@ -117,7 +117,7 @@ func TestUsers(t *testing.T) {
 }
 
 func TestKeys(t *testing.T) {
-	bothRoads(t, func(t *testing.T, s admin.Service, engine *imagegen.Engine) {
+	bothRoads(t, func(t *testing.T, s admin.Service, service *imagegen.Engine) {
 		is, ctx := is.New(t), t.Context()
 		_, err := s.CreateKey(ctx, admin.NewKey{User: "alice", Name: "k"})
 		refused(t, err, `no user "alice"`)
@@ -130,7 +130,7 @@ func TestKeys(t *testing.T) {
 		is.True(strings.HasPrefix(made.Raw, "img_live_"))
 		is.True(strings.HasPrefix(made.Raw, made.Prefix))
 		is.True(made.ExpiresAt.Equal(expires))
-		_, err = engine.Authenticate(ctx, made.Raw)
+		_, err = service.Authenticate(ctx, made.Raw)
 		is.NoErr(err)
 		_, err = s.CreateKey(ctx, admin.NewKey{User: "alice", Name: "late", Expires: admin.Time{Time: time.Now().Add(-time.Hour)}})
 		refused(t, err, "expir")
@@ -149,7 +149,7 @@ func TestKeys(t *testing.T) {
 		revoked, err := s.RevokeKey(ctx, string(made.ID))
 		is.NoErr(err)
 		is.True(!revoked.RevokedAt.IsZero())
-		_, err = engine.Authenticate(ctx, made.Raw)
+		_, err = service.Authenticate(ctx, made.Raw)
 		is.True(err != nil)
 	})
 }
@@ -205,13 +205,13 @@ func TestCredits(t *testing.T) {
 }
 
 func TestGenerations(t *testing.T) {
-	bothRoads(t, func(t *testing.T, s admin.Service, engine *imagegen.Engine) {
+	bothRoads(t, func(t *testing.T, s admin.Service, service *imagegen.Engine) {
 		is, ctx := is.New(t), t.Context()
 		u, err := s.CreateUser(ctx, admin.NewUser{Name: "alice", Credits: 5})
 		is.NoErr(err)
-		made, err := engine.As(u.ID).Generate(ctx, imagegen.GenerateRequest{Model: "fake-1", Prompt: "a fox", N: 2, Size: imagegen.Size{Width: 16, Height: 16}})
+		made, err := service.As(u.ID).Generate(ctx, imagegen.GenerateRequest{Model: "fake-1", Prompt: "a fox", N: 2, Size: imagegen.Size{Width: 16, Height: 16}})
 		is.NoErr(err)
-		failed, err := engine.As(u.ID).Generate(ctx, imagegen.GenerateRequest{Model: "fake-1", Prompt: "[fake:fail]"})
+		failed, err := service.As(u.ID).Generate(ctx, imagegen.GenerateRequest{Model: "fake-1", Prompt: "[fake:fail]"})
 		is.True(err != nil)
 		_ = failed
 

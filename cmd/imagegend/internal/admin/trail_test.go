@@ -29,14 +29,14 @@ type operation struct {
 	do     func(ctx context.Context, s admin.Service) error
 }
 
-func operations(engine *imagegen.Engine) []operation {
+func operations(service *imagegen.Engine) []operation {
 	var key admin.RawKey
 	var made imagegen.Result
 	return []operation{
 		{"CreateUser", []imagegen.Act{imagegen.ActUserCreate, imagegen.ActCreditGrant}, func(ctx context.Context, s admin.Service) error {
 			u, err := s.CreateUser(ctx, admin.NewUser{Name: "alice", Credits: 5})
 			if err == nil {
-				made, err = engine.As(u.ID).Generate(ctx, imagegen.GenerateRequest{Model: "fake-1", Prompt: "a canary"})
+				made, err = service.As(u.ID).Generate(ctx, imagegen.GenerateRequest{Model: "fake-1", Prompt: "a canary"})
 			}
 			return err
 		}},
@@ -97,14 +97,14 @@ func operations(engine *imagegen.Engine) []operation {
 func TestEveryOperationLeavesItsRow(t *testing.T) {
 	self, err := user.Current()
 	is.New(t).NoErr(err)
-	bothRoads(t, func(t *testing.T, s admin.Service, engine *imagegen.Engine) {
+	bothRoads(t, func(t *testing.T, s admin.Service, service *imagegen.Engine) {
 		is, ctx := is.New(t), admin.AsCommand(t.Context())
 		via := imagegen.ViaSocket
 		if _, local := s.(*admin.Local); local {
 			via = imagegen.ViaCommand
 		}
 		known := slices.Clone(reads)
-		for _, o := range operations(engine) {
+		for _, o := range operations(service) {
 			known = append(known, o.method)
 			before := rows(t, s)
 			if err := o.do(ctx, s); err != nil {

@@ -42,11 +42,11 @@ func newChecks(ctx context.Context, models []imagegen.Model) ([]*check, error) {
 	for i := range listed {
 		listed[i].Retired = false
 	}
-	engine, err := imagegen.New(imagegen.Config{Store: db, Ledger: db, Models: listed})
+	service, err := imagegen.New(imagegen.Config{Store: db, Ledger: db, Models: listed})
 	if err != nil {
 		return nil, err
 	}
-	infos, err := engine.Models(ctx)
+	infos, err := service.Models(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -21,23 +21,23 @@ import (
 )
 
 // newEngine starts an engine in memory with one user, who has 10 credits and a key.
-func newEngine(t *testing.T) (engine *imagegen.Engine, user imagegen.UserID, key string) {
+func newEngine(t *testing.T) (service *imagegen.Engine, user imagegen.UserID, key string) {
 	t.Helper()
 	is := is.New(t)
 	db := memory.New(nil)
-	engine, err := imagegen.New(imagegen.Config{Store: db, Ledger: db, Models: []imagegen.Model{
+	service, err := imagegen.New(imagegen.Config{Store: db, Ledger: db, Models: []imagegen.Model{
 		{ID: "fake-1", Provider: &provider.Fake{}, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1}},
 	}})
 	is.NoErr(err)
-	is.NoErr(engine.Start(t.Context()))
-	t.Cleanup(func() { engine.Stop(context.Background()) })
-	u, err := engine.Accounts().CreateUser(t.Context(), "alice", "")
+	is.NoErr(service.Start(t.Context()))
+	t.Cleanup(func() { service.Stop(context.Background()) })
+	u, err := service.Accounts().CreateUser(t.Context(), "alice", "")
 	is.NoErr(err)
 	_, err = db.Grant(t.Context(), imagegen.Grant{User: u.ID, Credits: 10})
 	is.NoErr(err)
-	secret, _, err := engine.Accounts().MintKey(t.Context(), u.ID, "k", time.Time{})
+	secret, _, err := service.Accounts().MintKey(t.Context(), u.ID, "k", time.Time{})
 	is.NoErr(err)
-	return engine, u.ID, secret.Reveal()
+	return service, u.ID, secret.Reveal()
 }
 
 // asked is what a test answers instead of the service, unless it returns false.
@@ -47,8 +47,8 @@ type asked func(w http.ResponseWriter, r *http.Request) bool
 func newService(t *testing.T, instead asked) map[string]string {
 	t.Helper()
 	t.Chdir(t.TempDir())
-	engine, _, key := newEngine(t)
-	handler := httpapi.NewHandler(engine, httpapi.Options{})
+	service, _, key := newEngine(t)
+	handler := httpapi.NewHandler(service, httpapi.Options{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if instead == nil || !instead(w, r) {
 			handler.ServeHTTP(w, r)

@@ -17,8 +17,8 @@ import (
 func TestGenerateIsChargedOnce(t *testing.T) {
 	is := is.New(t)
 	t.Chdir(t.TempDir())
-	engine, user, key := newEngine(t)
-	handler := httpapi.NewHandler(engine, httpapi.Options{})
+	service, user, key := newEngine(t)
+	handler := httpapi.NewHandler(service, httpapi.Options{})
 	var posts atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost && posts.Add(1) == 1 {
@@ -36,7 +36,7 @@ func TestGenerateIsChargedOnce(t *testing.T) {
 	is.Equal(posts.Load(), int32(2))
 	_, err := os.Stat("fox.png")
 	is.NoErr(err)
-	b, err := engine.As(user).Balance(t.Context())
+	b, err := service.As(user).Balance(t.Context())
 	is.NoErr(err)
 	is.Equal(b.Credits, imagegen.Credits(9))
 }

@@ -35,7 +35,7 @@ func openNode(dir string, models []imagegen.Model, s config.Server, log *slog.Lo
 	if err != nil {
 		return nil, err
 	}
-	engine, err := imagegen.New(imagegen.Config{
+	service, err := imagegen.New(imagegen.Config{
 		Store:          db,
 		Ledger:         db,
 		Models:         models,
@@ -57,7 +57,7 @@ func openNode(dir string, models []imagegen.Model, s config.Server, log *slog.Lo
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &node{db, engine}, nil
+	return &node{db, service}, nil
 }
 
 var policies = map[string]imagegen.Policy{
