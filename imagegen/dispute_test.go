@@ -118,6 +118,55 @@ func TestRecoveryRefusedForGood(t *testing.T) {
 	}
 }
 
+// A dispute that could not be written down is not lost: the next recovery meets the same refusal.
+func TestDisputeThatIsNotWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := startFaulty(t, yieldImages(1, nil))
+		f.failAfter(first(1, "Charge", errDoubt))
+		f.failBefore(failing(first(1, "Settle", errDoubt), func(call string, n int, _ imagegen.Fence) error {
+			switch {
+			case call == "Settle" && n <= 3:
+				return imagegen.ErrChargeConflict
+			case call == "Dispute" && n == 1:
+				return imagegen.ErrNotApplied
+			}
+			return nil
+		}))
+		_, err := f.generate(imagegen.GenerateRequest{})
+		f.is.True(isCode(err, imagegen.ErrInternal))
+		time.Sleep(10 * time.Minute)
+		f.is.Equal(f.count("Dispute"), 2)
+		f.is.Equal(f.count("Settle"), 3)
+		f.is.Equal(f.disputed()[0].State, imagegen.StateFailed)
+		_, err = f.engine.Resolve(t.Context(), f.disputed()[0].ID, imagegen.Resolution{})
+		f.is.NoErr(err)
+		f.settled()
+	})
+}
+
+// A ledger that has closed the account tells no balance either: the images are handed out without one.
+func TestNoBalanceToTell(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := startFaulty(t, yieldImages(1, nil))
+		refuse := imagegen.RefuseCharge("the account is closed")
+		f.failBefore(failing(first(1, "Settle", refuse), func(call string, n int, _ imagegen.Fence) error {
+			if call == "Balance" {
+				return refuse
+			}
+			return nil
+		}))
+		result, err := f.generate(imagegen.GenerateRequest{})
+		f.is.NoErr(err)
+		f.is.Equal(len(result.Images), 1)
+		f.is.True(result.Balance == nil)
+		f.is.Equal(len(f.disputed()), 1)
+		f.failBefore(nil)
+		_, err = f.engine.Resolve(t.Context(), result.Generation.ID, imagegen.Resolution{})
+		f.is.NoErr(err)
+		f.settled()
+	})
+}
+
 // Where neither the charge nor its undoing is to be had, there was no charge: nothing is in dispute.
 func TestNothingToDispute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

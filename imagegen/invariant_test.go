@@ -100,6 +100,9 @@ func TestUnsoundRecords(t *testing.T) {
 		"forgotten, references": {in{imagegen.StateFailed}, func(r *imagegen.Record) {
 			r.Prompt, r.References = "", []imagegen.ReferenceFile{{ID: "ref_1", SHA256: [32]byte{1}}}
 		}, "erasure"},
+		"undelivered, joined by none": {all, func(r *imagegen.Record) { r.Undelivered, r.JoinKey = true, [32]byte{} }, "delivery"},
+		"undelivered, without an answer": {append(in{imagegen.StateFailed, imagegen.StateErasing, imagegen.StateErased}, pending...),
+			func(r *imagegen.Record) { r.Undelivered, r.JoinKey = true, [32]byte{1} }, "delivery"},
 		"another's image":     {outcome, set(func(i *imagegen.StoredImage) { i.ID = i.ID[:31] + "2" + i.ID[32:] }), "image record"},
 		"no image's name":     {outcome, set(func(i *imagegen.StoredImage) { i.ID = "image_1" }), "image record"},
 		"image of no attempt": {outcome, set(func(i *imagegen.StoredImage) { i.Attempt = 0 }), "image record"},

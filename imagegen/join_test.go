@@ -123,6 +123,27 @@ func TestAnAnswerThatWasNotReceivedIsJoined(t *testing.T) {
 	})
 }
 
+// A caller who hangs up while the outcome is on its way to the store is noted thereafter.
+func TestAHangUpBesideTheSettlement(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := startFaulty(t, yieldImages(1, nil))
+		f.failBefore(func(call string, n int, _ imagegen.Fence) error {
+			if call == "Settle" {
+				time.Sleep(4 * time.Second)
+			}
+			return nil
+		})
+		h := &joiner{f.harness}
+		h.hangsUp() // after one of them
+		time.Sleep(time.Minute)
+		h.restart() // the mark is durable
+		h.is.True(h.answers().Replayed)
+		h.is.Equal(h.balance(), imagegen.Credits(99))
+		h.is.True(!h.answers().Replayed)
+		h.audit()
+	})
+}
+
 // Who repeats a call did not choose when the operator changes the models.
 func TestARepetitionJoinsWhatIsNoLongerOffered(t *testing.T) {
 	for name, models := range map[string][]imagegen.Model{

@@ -120,6 +120,39 @@ func TestRecoveryAfterAStandstill(t *testing.T) {
 	}
 }
 
+// Recovery whose lease is lost while the ledger voids a charge leaves the rest to whoever has it.
+func TestRecoveryIsOvertaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := startFaulty(t, yieldImages(1, nil), func(c *imagegen.Config) { c.LedgerTimeout = time.Hour })
+		began := time.Now()
+		f.failBefore(func(call string, n int, _ imagegen.Fence) error {
+			switch {
+			case call == "Settle" && n == 1:
+				time.Sleep(3 * time.Minute)
+			case call == "Extend" && time.Since(began) < 2*time.Minute:
+				return errDoubt
+			}
+			return nil
+		})
+		r, err := f.db.Create(t.Context(), abandoned(1), 0)
+		f.is.NoErr(err)
+		time.Sleep(90 * time.Second)
+		rs, err := f.db.Recover(t.Context(), 1, time.Hour) // as another host does
+		f.is.NoErr(err)
+		f.is.Equal(len(rs), 1)
+		f.is.Equal(rs[0].ID, r.ID)
+		time.Sleep(5 * time.Minute)
+		f.is.Equal(f.count("Settle"), 1)
+		f.is.Equal(f.count("Abandon"), 1)
+		now, err := f.db.Generation(t.Context(), r.ID)
+		f.is.NoErr(err)
+		f.is.Equal(now.Fence(), rs[0].Fence()) // it is there for the other
+		f.is.NoErr(f.db.Settle(t.Context(), r.Charge().ID, 0))
+		f.update(now.Fence(), imagegen.Abandon{})
+		f.settled()
+	})
+}
+
 // muddled is a store that hands out records of others with an error, once.
 type muddled struct {
 	imagegen.JointStore

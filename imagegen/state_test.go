@@ -125,6 +125,10 @@ func TestApplyKeepsWhatTheChangeSays(t *testing.T) {
 	}
 	r := apply(recordIn(imagegen.StateQueued, true), imagegen.Claim{})
 	is.Equal(r.Attempt, 5)
+	r = apply(r, imagegen.SaveJob{Job: []byte("old job"), Upstreams: []string{"upstream"}})
+	is.Equal(r.JobUpstreams, []string{"upstream"})
+	r = apply(r, imagegen.SaveJob{Upstreams: []string{"upstream"}}) // a job that is over
+	is.True(r.Job == nil && r.JobUpstreams == nil)
 	r = apply(r, imagegen.SaveJob{Job: []byte("job")})
 	is.Equal(string(r.Job), "job")
 	r = apply(r, imagegen.Release{Delay: time.Second, Failed: true})
