@@ -48,6 +48,9 @@ func (db *DB) SetFree(bytes int64) {
 	db.space.at = time.Time{}
 }
 
+// NoteSleep has the storage find that the machine slept.
+func (db *DB) NoteSleep(d time.Duration) { db.noteSleep(d) }
+
 // Seal makes the stored form of a value.
 func Seal(b kv.Bucket, key, value []byte) []byte { return labelOf(b).sealed(nil, key, value) }
 

@@ -15,7 +15,7 @@ import (
 // upkeepEvery is how often what is in no hurry is looked after.
 const upkeepEvery = time.Minute
 
-// upkeep writes off lapsed credits, and sets space aside again after the disk was full.
+// upkeep tells that the machine slept, writes off lapsed credits, and sets space aside again after the disk was full.
 func (db *DB) upkeep(ctx context.Context) {
 	tick := time.NewTicker(upkeepEvery)
 	defer tick.Stop()
@@ -25,12 +25,20 @@ func (db *DB) upkeep(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
+		db.noteSleep(db.clock.Slept())
 		if err := db.clock.LapseAll(ctx); err != nil && ctx.Err() == nil {
 			db.log.Warn("lapsed credits were not written off", "error", err)
 		}
 		if err := db.space.layBallast(); err != nil {
 			db.log.Warn("no space could be set aside for a full disk", "error", err)
 		}
+	}
+}
+
+// noteSleep tells of a gap, which is no doubt about the clock.
+func (db *DB) noteSleep(slept time.Duration) {
+	if slept >= loggedGap {
+		db.log.Info("time went on while the machine slept", "gap", slept.String())
 	}
 }
 

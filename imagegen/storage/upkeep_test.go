@@ -59,6 +59,18 @@ func TestPause(t *testing.T) {
 	})
 }
 
+// Nor is a machine that slept.
+func TestSleepIsLogged(t *testing.T) {
+	is := is.New(t)
+	var log strings.Builder
+	db := openDir(t, t.TempDir(), &storage.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	db.NoteSleep(time.Minute)
+	is.Equal(log.String(), "")
+	db.NoteSleep(60 * time.Hour)
+	is.Equal(strings.Count(log.String(), "gap=60h0m0s"), 1)
+	is.NoErr(db.Ready(t.Context()))
+}
+
 // A clock that was set back while nobody had the directory open is in doubt, and the storage takes
 // work all the same.
 func TestClockThatIsBehind(t *testing.T) {

@@ -27,6 +27,7 @@ type Clock struct {
 	last    time.Time // the judged time when it was last read; zero: there is nothing to compare with
 	at      time.Time // when that was, with a monotonic reading
 	slept   time.Duration
+	told    time.Duration // of that, by Slept
 	steady  time.Time
 	written time.Time // the latest time that was written down in this epoch
 	epoch   uint64
@@ -114,8 +115,17 @@ func (c *Clock) Resume(m Mark, written time.Time, epoch uint64) (gap time.Durati
 	return max(0, now.Sub(from))
 }
 
+// Slept is how long the machine slept since it was last asked for, or since the clock began.
+func (c *Clock) Slept() (d time.Duration) {
+	c.Read()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	d, c.told = c.slept-c.told, c.slept
+	return d
+}
+
 func (c *Clock) begin(now time.Time, slept time.Duration) {
-	c.steady = now
+	c.steady, c.told = now, slept
 	c.set(now, slept)
 }
 

@@ -213,3 +213,19 @@ func TestMark(t *testing.T) {
 	_, err := clock.DecodeMark([]byte{1})
 	is.True(err != nil)
 }
+
+// That the machine slept is told once.
+func TestSlept(t *testing.T) {
+	inBubble(t, func(s *stand) {
+		sleep := func(d time.Duration) { s.asleep, s.ahead = s.asleep+d, s.ahead+d }
+		sleep(5 * time.Hour) // before there was a clock
+		s.restart(clock.Mark{}, time.Time{})
+		s.is.Equal(s.Slept(), time.Duration(0))
+		sleep(60 * time.Hour)
+		s.trusted()
+		s.is.Equal(s.Slept(), 60*time.Hour)
+		s.is.Equal(s.Slept(), time.Duration(0))
+		sleep(time.Hour)
+		s.is.Equal(s.Slept(), time.Hour)
+	})
+}

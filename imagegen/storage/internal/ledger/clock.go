@@ -19,6 +19,9 @@ func (l *Ledger) Now() time.Time { return l.clock.Now() }
 // nothing was entered.
 func (l *Ledger) Gap() time.Duration { return l.gap }
 
+// Slept is how long the machine slept since it was last asked for.
+func (l *Ledger) Slept() time.Duration { return l.clock.Slept() }
+
 // ClockInDoubt implements [imagegen.Timekeeper].
 func (l *Ledger) ClockInDoubt() (leap time.Duration, doubt bool) {
 	at := l.Read()
