@@ -6,20 +6,37 @@ import (
 	"sort"
 )
 
-// withNearest adds to the refusal of an explicit size the nearest one that can be had, if there is any.
+// withNearest adds to the refusal of an explicit size the nearest one that can be had, if there is any: one that the
+// model makes as it is rather than one that must be cut.
 func (m offer) withNearest(policy Policy, r Record, references int, refusal error) error {
 	e, ok := errors.AsType[*Error](refusal)
 	if r.Size.Auto() || !ok || e.Code != CodeInvalidRequest {
 		return refusal
 	}
-	nearest, ok := nearestSize(r.Size, m.info.Ratios, func(s Size) bool {
+	can := func(s Size, exact bool) bool {
 		r.Size = s
-		return s.Valid() && m.decide(policy, &r) == nil && m.check(r, references) == nil
-	})
+		if !s.Valid() || m.decide(policy, &r) != nil {
+			return false
+		}
+		request := providerRequest(r)
+		request.Exact = exact
+		return m.check(request, references) == nil
+	}
+	nearest, ok := nearestSize(r.Size, m.info.Ratios, func(s Size) bool { return can(s, false) })
 	if !ok {
 		return refusal
 	}
-	return Invalid("%s; the nearest size is %v", e.Message, nearest)
+	return Invalid("%s; the nearest size is %v", e.Message, uncut(nearest, func(s Size) bool { return can(s, true) }))
+}
+
+// uncut returns s or, if there is one, a size a little smaller that is made as it is: models make edges in steps.
+func uncut(s Size, exactly func(Size) bool) Size {
+	for _, step := range []int{1, 8, 16, 32, 64} {
+		if z := (Size{s.Width / step * step, s.Height / step * step}); exactly(z) {
+			return z
+		}
+	}
+	return s
 }
 
 // nearestSize returns the size that is least unlike s, the shape counting most, of the largest that can

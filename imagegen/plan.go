@@ -29,7 +29,7 @@ func (e *Engine) plan(u UserID, q GenerateRequest) (Record, offer, error) {
 	if err := m.decide(e.cfg.Policy, &r); err != nil {
 		return r, m, m.withNearest(e.cfg.Policy, r, len(q.References), err)
 	}
-	return r, m, m.check(r, len(q.References))
+	return r, m, m.check(providerRequest(r), len(q.References))
 }
 
 // decide sets what a request means, and costs.
@@ -42,14 +42,13 @@ func (m offer) decide(policy Policy, r *Record) (err error) {
 }
 
 // check asks the provider whether it can honour a request. Its refusals name a size themselves.
-func (m offer) check(r Record, references int) error {
+func (m offer) check(r ProviderRequest, references int) error {
 	c, ok := m.Provider.(Checker)
 	if !ok {
 		return nil
 	}
-	request := providerRequest(r)
-	request.References = make([]ProviderReference, references)
-	return refusedByProvider(c.Check(request))
+	r.References = make([]ProviderReference, references)
+	return refusedByProvider(c.Check(r))
 }
 
 func (e *Engine) offered(id string) (offer, error) {

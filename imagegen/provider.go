@@ -90,6 +90,7 @@ type ProviderRequest struct {
 	Prompt  string
 	N       int
 	Size    Size    // zero: auto. Else make at least this large, of this shape or Ratio's: the engine crops and scales down
+	Exact   bool    // nothing but Size will do; asked of a Checker alone, by who has a choice
 	Ratio   Ratio   // RatioAuto: the provider chooses
 	Tier    Tier    // an image of a lower tier counts as not delivered
 	Quality Quality // the effort

@@ -218,6 +218,13 @@ var ofRefusals = []mutant{
 		catcher: catcher{pkg: "./imagegen/provider/comfyui", run: "TestProblems"},
 	},
 	{
+		name: "cut-before-exact", breaks: "an upstream that makes just what is wanted comes before one whose image must be cut",
+		file:    "imagegen/provider/router/line.go",
+		old:     `if r.Exact = true; m.refuses(r) != nil {`,
+		new:     `if m.refuses(r) != nil {`,
+		catcher: catcher{pkg: "./imagegen/provider/router", run: "TestExactSizesComeFirst"},
+	},
+	{
 		name: "operator-waited-for", breaks: "an upstream that an operator must see to costs nobody an image while there is another",
 		file:    "imagegen/provider.go",
 		old:     `return c.Transient() || c == ClassUnusable }`,

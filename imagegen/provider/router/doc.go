@@ -19,7 +19,8 @@
 // by Check, before the charge.
 //
 // Of those, the ones with a weight come first, in an order drawn by weight, then the ones without,
-// in the order of the configuration. The request's Key decides the draw, so that every attempt at a
+// in the order of the configuration. Where an explicit size is wanted, the ones that make just that come
+// before those whose image would have to be cut, among the first and among the last. The request's Key decides the draw, so that every attempt at a
 // generation begins at the same member, which may know the key already.
 //
 // A member is passed by while it is ill: its circuit breaker is open after a number of consecutive

@@ -14,11 +14,25 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// line is the members that can honour r, in the order in which they are asked.
+// line is the members that can honour r, in the order in which they are asked: those with a weight first, and of them
+// those first that make the very size that is wanted.
 func (p *Provider) line(r imagegen.ProviderRequest) []*member {
 	able := slices.DeleteFunc(slices.Clone(p.members), func(m *member) bool { return m.refuses(r) != nil })
-	slices.SortStableFunc(able, func(a, b *member) int { return cmp.Compare(a.lot(r.Key), b.lot(r.Key)) })
+	slices.SortStableFunc(able, func(a, b *member) int {
+		return cmp.Or(cmp.Compare(a.rank(r), b.rank(r)), cmp.Compare(a.lot(r.Key), b.lot(r.Key)))
+	})
 	return able
+}
+
+// rank comes before the draw: the lower one is asked first.
+func (m *member) rank(r imagegen.ProviderRequest) (rank int) {
+	if m.weight == 0 {
+		rank += 2
+	}
+	if r.Exact = true; m.refuses(r) != nil {
+		rank++
+	}
+	return rank
 }
 
 // lot is exponentially distributed over keys, with the weight as its rate: of several members the
