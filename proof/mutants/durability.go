@@ -152,11 +152,9 @@ var ofDurability = []mutant{
 	},
 	{
 		name: "reference-restored-unchecked", breaks: "what was altered in an archive is not restored",
-		file: "imagegen/storage/restore.go",
-		old: `			if err := i.matches(f); err != nil {
-`,
-		new: `			if err := error(nil); err != nil {
-`,
+		file:    "imagegen/storage/audit.go",
+		old:     `a.files.take(x), eachUpload(x, a.files.add))`,
+		new:     `a.files.take(x))`,
 		catcher: catcher{pkg: disk, run: "TestAnAlteredReferenceIsRefused"},
 	},
 	{
