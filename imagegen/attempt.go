@@ -12,6 +12,7 @@ import (
 // attempt is one try at a generation. It holds a slot, a lease and a place in the lifecycle.
 type attempt struct {
 	engine *Engine
+	slot   slot
 	record Record
 	offer  offer
 	answer func(Record, error) // told once, when the outcome is durable or in doubt
@@ -52,7 +53,7 @@ func (a *attempt) run(base context.Context, limit time.Duration) {
 		if !a.conclude(base, err) || a.litter {
 			a.sweep(base)
 		}
-		e.slots.release(a.record.User)
+		e.slots.release(a.slot, found(a.count(), err))
 	}()
 	e.removeFormerImages(ctx, a.record)
 	err = a.collect(ctx)

@@ -32,7 +32,7 @@ type Config struct {
 	// is logged. After a crash an event may be missing. nil: nobody is told.
 	Observe func(ctx context.Context, e Event)
 
-	Concurrency    int           // attempts under way at once, of both kinds; 0: 16
+	Concurrency    int           // attempts under way at once, of both kinds; 0: 512. See also Model.MaxConcurrent
 	MaxQueued      int           // asynchronous generations that wait, beyond it ErrOverloaded; 0: 10,000
 	SlotWait       time.Duration // longest wait of a synchronous call for its turn, then ErrOverloaded; 0: 30 s
 	AttemptTimeout time.Duration // of a synchronous call with its wait, and of each asynchronous attempt; 0: 800 s
@@ -110,6 +110,11 @@ type Model struct {
 	MaxImages     int
 	MaxPrompt     int
 
+	// MaxConcurrent is how many attempts at its generations are under way at once, at most: others wait, and
+	// hold none of Config.Concurrency meanwhile. While the upstream says that it is overloaded, there are
+	// fewer. 0: 64, and where there are several models at most half of Config.Concurrency.
+	MaxConcurrent int
+
 	// Retired keeps the model for accepted work and hides it from callers: it is not listed, and requests
 	// for it are refused as for a model that does not exist.
 	Retired bool
@@ -133,7 +138,7 @@ type Admission struct {
 }
 
 const (
-	defaultConcurrency    = 16
+	defaultConcurrency    = 512
 	defaultMaxQueued      = 10_000
 	defaultMaxRefusals    = 30
 	defaultSlotWait       = 30 * time.Second
@@ -235,6 +240,9 @@ func (m Model) check() error {
 		if _, err := price.Times(MaxImages); err != nil || !slices.Contains(Tiers(), tier) {
 			return fmt.Errorf("imagegen: model %q: %d credits for tier %q is no price", m.ID, price, tier)
 		}
+	}
+	if m.MaxConcurrent < 0 {
+		return fmt.Errorf("imagegen: model %q: MaxConcurrent is %d; it cannot be negative", m.ID, m.MaxConcurrent)
 	}
 	for tier, effort := range m.MaxEffort {
 		if !slices.Contains(Tiers(), tier) || !slices.Contains(Qualities(), effort) {

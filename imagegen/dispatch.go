@@ -20,9 +20,9 @@ func (e *Engine) dispatch(ctx context.Context) {
 		}
 		offered.Lease = e.cfg.Lease
 		records, next, err := e.store.Claim(ctx, offered)
-		better := e.slots.claimed(offered, records)
-		for _, r := range records {
-			e.launch(r)
+		taken, better := e.slots.claimed(offered, records)
+		for i, r := range records {
+			e.launch(r, taken[i])
 		}
 		if len(records) > 0 {
 			continue
@@ -38,19 +38,19 @@ func (e *Engine) dispatch(ctx context.Context) {
 }
 
 // launch begins an attempt at a claimed generation, which holds a slot.
-func (e *Engine) launch(r Record) {
+func (e *Engine) launch(r Record, held slot) {
 	e.meet(context.Background(), r.User)
 	m, offered := e.offers.now.Load().offers[r.Model]
 	unfit := e.unfit(r, m, offered)
 	if err := e.life.enter(); err != nil || unfit != "" {
-		e.slots.release(r.User)
+		e.slots.release(held, finding{})
 		e.putAside(r, unfit)
 		if err == nil {
 			e.life.leave()
 		}
 		return
 	}
-	a := &attempt{engine: e, record: r, offer: m, answer: func(Record, error) {}}
+	a := &attempt{engine: e, slot: held, record: r, offer: m, answer: func(Record, error) {}}
 	go a.run(context.Background(), e.cfg.AttemptTimeout)
 }
 

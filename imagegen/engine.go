@@ -68,6 +68,7 @@ func New(cfg Config) (*Engine, error) {
 		thumbnails: newThumbnails(cfg.Thumbnails),
 		health:     newHealth(),
 	}
+	e.slots.setModels(models)
 	if j, ok := cfg.Store.(JointStore); ok && j.Joins(cfg.Ledger) {
 		e.joint = j
 	}

@@ -37,6 +37,7 @@ type call struct {
 	record  Record
 	offer   offer
 	handed  bool // the references belong to the record
+	slot    slot // of synchronous work
 }
 
 // call takes over the references of a request.
@@ -133,7 +134,7 @@ func (c *call) queue(ctx context.Context) (Result, error) {
 func (c *call) wait(ctx context.Context) (Result, error) {
 	e := c.engine
 	began := time.Now() // what passes, whatever becomes of the clock
-	if err := c.slot(ctx); err != nil {
+	if err := c.waitForSlot(ctx); err != nil {
 		return Result{}, err
 	}
 	c.record.Attempt = 1
@@ -146,7 +147,7 @@ func (c *call) wait(ctx context.Context) (Result, error) {
 		err    error
 	}
 	ended := make(chan end, 1)
-	a := &attempt{engine: e, record: r, offer: c.offer, answer: func(r Record, err error) { ended <- end{r, err} }}
+	a := &attempt{engine: e, slot: c.slot, record: r, offer: c.offer, answer: func(r Record, err error) { ended <- end{r, err} }}
 	e.life.enterMore()
 	e.open.begin(r)
 	// Whether the caller stays or goes, the work and its refund go on.
@@ -172,7 +173,7 @@ func (c *call) acceptWithSlot(ctx context.Context) (r Record, err error) {
 	defer func() {
 		if !accepted {
 			e.leases.drop(c.record.Fence())
-			e.slots.release(c.record.User)
+			e.slots.release(c.slot, finding{})
 		}
 	}()
 	r, err = c.accept(ctx)
@@ -180,11 +181,12 @@ func (c *call) acceptWithSlot(ctx context.Context) (r Record, err error) {
 	return r, err
 }
 
-// slot waits for a slot. Who still waits when a drain begins is told so, before any charge.
-func (c *call) slot(ctx context.Context) error {
+// waitForSlot waits for a slot. Who still waits when a drain begins is told so, before any charge.
+func (c *call) waitForSlot(ctx context.Context) error {
 	e := c.engine
 	var err error
-	if !e.slots.tryAcquire(c.record.User) {
+	held, free := e.slots.tryAcquire(c.record.User, c.record.Model)
+	if c.slot = held; !free {
 		err = c.turn(ctx)
 	}
 	stopping := e.life.taking()
@@ -192,18 +194,19 @@ func (c *call) slot(ctx context.Context) error {
 	case stopping == nil || ctx.Err() != nil:
 		return err
 	case err == nil:
-		e.slots.release(c.record.User)
+		e.slots.release(c.slot, finding{})
 	}
 	return Overloaded(5*time.Second, stopping)
 }
 
 // turn waits until it is the user's turn, or a drain begins.
-func (c *call) turn(ctx context.Context) error {
+func (c *call) turn(ctx context.Context) (err error) {
 	e := c.engine
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(e.life.loop, cancel)()
-	return e.slots.acquire(ctx, c.record.User, e.cfg.SlotWait)
+	c.slot, err = e.slots.acquire(ctx, c.record.User, c.record.Model, e.cfg.SlotWait)
+	return err
 }
 
 // accept makes record and charge durable.

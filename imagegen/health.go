@@ -13,7 +13,7 @@ func (e *Engine) Health() []ProviderHealth {
 	all := make([]ProviderHealth, len(models.all))
 	for i, info := range models.all {
 		all[i] = e.health.of(info.ID)
-		all[i].Model, all[i].Provider = info.ID, info.Provider
+		all[i].Model, all[i].Provider, all[i].Load = info.ID, info.Provider, e.slots.load(info.ID)
 		if r, ok := models.offers[info.ID].Provider.(HealthReporter); ok {
 			all[i].Members = r.Health()
 		}

@@ -32,7 +32,7 @@ func TestHealth(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := start(t, test.provider)
-				h.is.Equal(cmp.Diff([]imagegen.ProviderHealth{{Model: "m", Provider: "scripted"}}, h.engine.Health()), "")
+				h.is.Equal(cmp.Diff([]imagegen.ProviderHealth{{Model: "m", Provider: "scripted", Load: imagegen.ModelLoad{Bound: 64, Most: 64}}}, h.engine.Health()), "")
 				h.generate(imagegen.GenerateRequest{N: 2})
 				got := h.engine.Health()[0]
 				h.is.True(got.At.Equal(time.Now()))

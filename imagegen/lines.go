@@ -6,9 +6,10 @@ import (
 	"container/list"
 )
 
-// lines are the callers who wait for a slot, a line for each user. The first line is that of the user who
+// lines are the callers who wait for a slot and a place of one model, a line for each user. The first line is that of the user who
 // holds the fewest slots; of those who hold as many, the one with the lowest turn.
 type lines struct {
+	model   string
 	callers int
 	of      map[UserID]*line
 	order   lineHeap
@@ -16,6 +17,7 @@ type lines struct {
 
 type line struct {
 	user    UserID
+	model   string
 	held    int // slots
 	turn    uint64
 	waiting list.List // of *waiter
@@ -24,22 +26,22 @@ type line struct {
 
 // waiter is a caller who waits.
 type waiter struct {
-	user  UserID
+	slot  slot          // that is waited for; its own once ready
 	place *list.Element // in the line; nil once out of it
 	ready chan struct{}
 }
 
-func newLines() lines { return lines{of: make(map[UserID]*line)} }
+func newLines(model string) lines { return lines{model: model, of: make(map[UserID]*line)} }
 
 // join puts a caller at the end of the user's line; a line that begins takes a turn.
 func (ls *lines) join(u UserID, held int, turn func() uint64) *waiter {
 	l := ls.of[u]
 	if l == nil {
-		l = &line{user: u, held: held, turn: turn()}
+		l = &line{user: u, model: ls.model, held: held, turn: turn()}
 		ls.of[u] = l
 		heap.Push(&ls.order, l)
 	}
-	w := &waiter{user: u, ready: make(chan struct{})}
+	w := &waiter{slot: slot{user: u, model: ls.model}, ready: make(chan struct{})}
 	w.place = l.waiting.PushBack(w)
 	ls.callers++
 	return w
@@ -67,13 +69,13 @@ func (ls *lines) leave(w *waiter) bool {
 	if w.place == nil {
 		return false
 	}
-	l := ls.of[w.user]
+	l := ls.of[w.slot.user]
 	l.waiting.Remove(w.place)
 	w.place = nil
 	ls.callers--
 	if l.waiting.Len() == 0 {
 		heap.Remove(&ls.order, l.index)
-		delete(ls.of, w.user)
+		delete(ls.of, w.slot.user)
 	}
 	return true
 }
@@ -86,12 +88,15 @@ func (ls *lines) moved(u UserID, held int) {
 	}
 }
 
+// before reports whether l is served before o.
+func (l *line) before(o *line) bool {
+	return cmp.Or(cmp.Compare(l.held, o.held), cmp.Compare(l.turn, o.turn)) < 0
+}
+
 type lineHeap []*line
 
-func (h lineHeap) Len() int { return len(h) }
-func (h lineHeap) Less(i, j int) bool {
-	return cmp.Or(cmp.Compare(h[i].held, h[j].held), cmp.Compare(h[i].turn, h[j].turn)) < 0
-}
+func (h lineHeap) Len() int           { return len(h) }
+func (h lineHeap) Less(i, j int) bool { return h[i].before(h[j]) }
 func (h lineHeap) Swap(i, j int) {
 	h[i], h[j] = h[j], h[i]
 	h[i].index, h[j].index = i, j

@@ -14,6 +14,14 @@ type Load struct {
 	Waiting int // synchronous callers who wait for a slot
 }
 
+// ModelLoad is how busy an engine is with the generations of one model.
+type ModelLoad struct {
+	Running int // attempts under way
+	Waiting int // synchronous callers who wait, for any slot
+	Bound   int // how many attempts there may be at once now: fewer than Most while the upstream is overloaded
+	Most    int // how many there may ever be
+}
+
 // Load tells how busy the engine is. It is cheap.
 func (e *Engine) Load(ctx context.Context) (Load, error) {
 	queued, err := e.store.Queued(ctx, "")

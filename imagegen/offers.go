@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 )
@@ -34,6 +35,9 @@ func newCatalog(models []Model) (*catalog, error) {
 			errs = append(errs, fmt.Errorf("imagegen: model identifiers must be present and differ; got %q", m.ID))
 		}
 		c.offers[m.ID] = offer{Model: m}
+		if strings.ContainsRune(m.ID, 0) {
+			errs = append(errs, fmt.Errorf("imagegen: the model identifier %q holds a NUL", m.ID))
+		}
 		if err := m.check(); err != nil {
 			errs = append(errs, err)
 			continue
@@ -139,6 +143,7 @@ func (e *Engine) SetModels(ctx context.Context, models []Model) error {
 	maps.Copy(makers, next.makers)
 	next.makers = makers
 	o.now.Store(next)
+	e.slots.setModels(next)
 	return nil
 }
 

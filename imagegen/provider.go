@@ -158,8 +158,12 @@ func (c Class) String() string {
 type ProviderError struct {
 	Class      Class
 	Message    string        // of Checker.Check: shown to the caller. Otherwise for the log
-	RetryAfter time.Duration // of a transient class, if the upstream said so
+	RetryAfter time.Duration // of a transient class, or when Overloaded, if the upstream said so
 	Err        error         // the cause, for the log; never shown
+
+	// Overloaded: the upstream had too much to do, so that it is asked for less at once for a while. An
+	// error of ClassRateLimited says that without.
+	Overloaded bool
 }
 
 func (e *ProviderError) Error() string {
@@ -173,6 +177,9 @@ func (e *ProviderError) Error() string {
 	return s
 }
 
+// overload reports whether the upstream is asked for too much at once.
+func (e *ProviderError) overload() bool { return e.Overloaded || e.Class == ClassRateLimited }
+
 // Unwrap returns the cause.
 func (e *ProviderError) Unwrap() error { return e.Err }
 
@@ -183,6 +190,7 @@ type ProviderHealth struct {
 	At       time.Time      // when that attempt ended; zero: there was none yet
 	Healthy  bool           // it went well, or failed through the request
 	Detail   string         // why not, in words for an operator
+	Load     ModelLoad      // now
 	Members  []MemberHealth // of a provider that is a [HealthReporter]
 }
 

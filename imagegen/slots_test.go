@@ -13,11 +13,37 @@ import (
 	"github.com/matryer/is"
 )
 
+// oneModel are slots where there is one model.
+type oneModel struct{ *slots }
+
+func slotsOfOne(n int) oneModel { return oneModel{newSlots(n)} }
+
+func (s oneModel) acquire(ctx context.Context, u UserID, wait time.Duration) error {
+	_, err := s.slots.acquire(ctx, u, "m", wait)
+	return err
+}
+
+func (s oneModel) tryAcquire(u UserID) bool {
+	_, ok := s.slots.tryAcquire(u, "m")
+	return ok
+}
+
+func (s oneModel) join(u UserID) *waiter { return s.slots.join(u, "m") }
+func (s oneModel) release(u UserID)      { s.slots.release(slot{user: u, model: "m"}, finding{}) }
+
+func (s oneModel) claimed(d Demand, records []Record) <-chan struct{} {
+	for i := range records {
+		records[i].Model = "m"
+	}
+	_, better := s.slots.claimed(d, records)
+	return better
+}
+
 // One slot, a user with a backlog and two who come later: they are served in turn.
 func TestSlotsServeUsersInTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		s := newSlots(1)
+		s := slotsOfOne(1)
 		is.NoErr(s.acquire(t.Context(), "first", 0))
 		var order []UserID
 		want := func(u UserID, n int) {
@@ -46,7 +72,7 @@ func TestSlotsServeUsersInTurn(t *testing.T) {
 func TestSlotsGiveUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		s := newSlots(1)
+		s := slotsOfOne(1)
 		is.NoErr(s.acquire(t.Context(), "a", 0))
 
 		began := time.Now()
@@ -68,7 +94,7 @@ func TestSlotsGiveUp(t *testing.T) {
 // However callers come and go, no slot is lost and never more are out than there are.
 func TestSlotsUnderChurn(t *testing.T) {
 	is := is.New(t)
-	s := newSlots(3)
+	s := slotsOfOne(3)
 	out := make(chan struct{}, 3)
 	done := make(chan bool)
 	for i := range 64 {
@@ -98,17 +124,18 @@ func TestSlotsUnderChurn(t *testing.T) {
 }
 
 // idle checks that nothing is held, and nobody remembered.
-func idle(t *testing.T, s *slots, free int) {
+func idle(t *testing.T, s oneModel, free int) {
 	t.Helper()
 	is := is.New(t)
 	is.Equal(s.free, free)
-	is.Equal(len(s.held)+s.lines.callers+len(s.lines.of)+len(s.lines.order), 0)
+	lines := s.places("m").lines
+	is.Equal(len(s.held)+lines.callers+len(lines.of)+len(lines.order)+s.places("m").bound.Under(), 0)
 }
 
 // A slot that comes to somebody who has just given up goes to the next.
 func TestSlotGivenUp(t *testing.T) {
 	is := is.New(t)
-	s := newSlots(1)
+	s := slotsOfOne(1)
 	is.True(s.tryAcquire("a"))
 	late, next := s.join("b"), s.join("c")
 	s.release("a")
@@ -139,7 +166,7 @@ func handed(waiting map[UserID]*waiter) (users []UserID) {
 // A slot that gets free goes to who holds fewest, however long others have waited.
 func TestSlotsGoToWhoHoldsFewest(t *testing.T) {
 	is := is.New(t)
-	s := newSlots(6)
+	s := slotsOfOne(6)
 	for range 3 {
 		is.True(s.tryAcquire("three"))
 	}
@@ -163,7 +190,7 @@ func TestSlotsGoToWhoHoldsFewest(t *testing.T) {
 func TestKeptSlots(t *testing.T) {
 	is := is.New(t)
 	is.Equal([]int{keptSlots(1), keptSlots(2), keptSlots(15), keptSlots(16), keptSlots(40)}, []int{0, 1, 1, 2, 5})
-	s := newSlots(4)
+	s := slotsOfOne(4)
 	s.keep(1)
 	for range 3 {
 		is.True(s.tryAcquire("greedy"))
@@ -199,7 +226,7 @@ func TestOffers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				is := is.New(t)
-				s := newSlots(test.all)
+				s := slotsOfOne(test.all)
 				for _, u := range test.held {
 					is.True(s.tryAcquire(u))
 				}
@@ -234,7 +261,7 @@ func TestOffers(t *testing.T) {
 func TestQueueAndCallersTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		s := newSlots(1)
+		s := slotsOfOne(1)
 		is.True(s.tryAcquire("first"))
 		var order []UserID
 		for range 3 {
@@ -281,7 +308,7 @@ func TestBetterOffers(t *testing.T) {
 			return false
 		}
 	}
-	s := newSlots(3)
+	s := slotsOfOne(3)
 	s.keep(1)
 	is.True(s.tryAcquire("a") && s.tryAcquire("b"))
 	d, err := s.forQueue(t.Context())

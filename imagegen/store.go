@@ -78,7 +78,8 @@ type Queue interface {
 	// handed to them. Of users who hold as many it goes to the one who has waited longest: since one of
 	// their records was claimed last, or since they came to the queue with none there. Of a user's own,
 	// work that was begun before goes ahead of fresh work, and each by identifier. Work whose delay is
-	// over is due like any other, also when much else is. The cost grows with d, not with how many wait.
+	// over is due like any other, also when much else is. What waits for a model without places (d.Places)
+	// holds up nothing else. The cost grows with d and the number of models, not with how many wait.
 	//
 	// next is the time until another becomes due; 0: none is known.
 	Claim(ctx context.Context, d Demand) (records []Record, next time.Duration, err error)
@@ -115,6 +116,8 @@ type Demand struct {
 	Held map[UserID]int
 	// Below: only users who hold fewer slots than this get any; 0: all.
 	Below int
+	// Places is how many records of a model can begin; of one that is not named any number.
+	Places map[string]int
 }
 
 // ImageKey names one stored image and the attempt that made it.

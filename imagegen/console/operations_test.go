@@ -22,7 +22,7 @@ func TestEngineOperations(t *testing.T) {
 		s.is.NoErr(err)
 		return got
 	}
-	want := console.Status{Version: "v1", Started: s.clock.Now(), Slots: 16, Disk: disk, Providers: []imagegen.ProviderHealth{{Model: "fake-1", Provider: "fake"}}}
+	want := console.Status{Version: "v1", Started: s.clock.Now(), Slots: 512, Disk: disk, Providers: []imagegen.ProviderHealth{{Model: "fake-1", Provider: "fake", Load: imagegen.ModelLoad{Bound: 64, Most: 64}}}}
 	s.is.Equal(cmp.Diff(want, status(), cmpopts.EquateEmpty()), "")
 
 	_, err := s.As(imagegen.UserID("alice")).Generate(t.Context(), imagegen.GenerateRequest{Model: "fake-1", Prompt: "[fake:fail]"})

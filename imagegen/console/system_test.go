@@ -50,14 +50,14 @@ func TestSystem(t *testing.T) {
 		Charges: []console.OpenCharge{{Generation: "gen_1", User: alice.ID, Credits: 4, Since: s.clock.Now().Add(-90 * time.Second)},
 			{Generation: "gen_2", User: "a customer", Credits: 1, Since: s.clock.Now()}},
 		Disk: console.Disk{Free: 3 << 29, Total: 10 << 30, Reserve: 64 << 20},
-		Providers: []imagegen.ProviderHealth{{Model: "m-1", Provider: "fake", At: s.clock.Now(), Healthy: true},
+		Providers: []imagegen.ProviderHealth{{Model: "m-1", Provider: "fake", At: s.clock.Now(), Healthy: true, Load: imagegen.ModelLoad{Running: 12, Bound: 19, Most: 64}},
 			{Model: "m-2", Provider: "router", At: s.clock.Now(), Detail: "unavailable: 503",
 				Members: []imagegen.MemberHealth{{Name: "openai", Detail: "it was rate-limited"}, {Name: "bfl", Healthy: true}}},
 			{Model: "m-3", Provider: "fal"}}}
 	a := v.get("system")
 	s.is.Equal(a.StatusCode, http.StatusOK)
 	s.is.True(a.has("v1.2.3", "1 day 1 h", "<strong>7</strong>", "of 16 at once", "oldest 1 min 30 s", "1.5 GiB", "of 10.0 GiB", ">alice</a>", "a customer",
-		"The 2 oldest of 30.", "healthy", "unavailable: 503; openai: it was rate-limited<", "not used yet", "None is known yet.", ">ready<"))
+		"The 2 oldest of 30.", "healthy", "12 of 19", "64 at other times", "unavailable: 503; openai: it was rate-limited<", "not used yet", "None is known yet.", ">ready<"))
 	s.is.True(!a.has("below", "hx-get"))
 
 	w.status.NotReady, w.status.Disk.Free, w.status.Charges, w.status.OpenCharges = "the disk is full", 1<<20, nil, 0

@@ -122,9 +122,9 @@ var ofBooks = []mutant{
 	},
 	{
 		name: "missing-turn-unseen", breaks: "nobody whose work is due is without a turn for long",
-		file:    "imagegen/storage/internal/tables/turns.go",
-		old:     `if !more && seen != len(usersDue(tx)) {`,
-		new:     `if !more && seen > len(usersDue(tx)) {`,
+		file:    "imagegen/storage/internal/tables/pick.go",
+		old:     `if !s.more && s.seen != linesDue(tx) {`,
+		new:     `if !s.more && s.seen > linesDue(tx) {`,
 		catcher: catcher{pkg: disk, run: "TestTurnsDamagedAtWork"},
 	},
 	{

@@ -28,6 +28,7 @@ const (
 	service = "./imagegen/httpapi"
 
 	upstream = "./imagegen/provider/internal/upstream"
+	bounds   = "./imagegen/internal/bound"
 
 	crash      = "./proof/crash"
 	linear     = "./proof/linear"

@@ -67,7 +67,7 @@ func checkPrecedence(t *testing.T) {
 	is := is.New(t)
 	dir := t.TempDir()
 	plain := program{dir: dir}
-	same(t, setting(t, plain, "concurrency"), object{"key": "concurrency", "value": "16", "origin": "default"})
+	same(t, setting(t, plain, "concurrency"), object{"key": "concurrency", "value": "512", "origin": "default"})
 	write(t, "concurrency: 3\ndrain-timeout: 20s\n", dir, "imagegend.yaml")
 	same(t, setting(t, plain, "concurrency"), object{"key": "concurrency", "value": "3", "origin": "file", "name": pattern(".*imagegend.yaml")})
 	env := program{dir: dir, env: []string{"IMAGEGEND_CONCURRENCY=5"}}

@@ -44,6 +44,10 @@ func of(u imagegen.UserID) func(*imagegen.Record) {
 	return func(r *imagegen.Record) { r.User = u }
 }
 
+func ofModel(m string) func(*imagegen.Record) {
+	return func(r *imagegen.Record) { r.Model = m }
+}
+
 func withKey(k string) func(*imagegen.Record) {
 	return func(r *imagegen.Record) { r.IdempotencyKey = k }
 }

@@ -1,6 +1,7 @@
 package storagetest
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -189,6 +190,54 @@ func testClaimMany(s *store) {
 		queue(100 * (i + 1))
 		s.is.Equal(diff(want, claim(each)), "")
 	}
+}
+
+// Work for a model without places waits, however much of it there is, and holds up no other.
+func testClaimPlaces(s *store) {
+	const slow, fast = "slow", "fast"
+	claimed := func(most int, places map[string]int) (ids []imagegen.GenerationID) {
+		s.t.Helper()
+		rs, _, err := s.Claim(s.t.Context(), imagegen.Demand{Most: most, Lease: aMinute, Places: places})
+		s.is.NoErr(err)
+		return idsOf(rs)
+	}
+	numbers := func(ns ...int) (ids []imagegen.GenerationID) {
+		for _, n := range ns {
+			ids = append(ids, generationNo(n))
+		}
+		return ids
+	}
+	for n := range 100 {
+		s.queue(n+1, of(alice), ofModel(slow))
+		s.queue(n+101, of(imagegen.UserID(fmt.Sprint("user", n))), ofModel(slow))
+	}
+	s.queue(301, of(bob), ofModel(slow))
+	s.queue(302, of(bob), ofModel(fast))
+	s.queue(303, of(alice), ofModel(fast))
+	s.queue(304, of(alice), ofModel(fast))
+	s.queue(305, of(carol), ofModel(fast))
+	s.is.Equal(diff(numbers(303, 302), claimed(2, map[string]int{slow: 0})), "") // of those who have waited longest
+	s.is.Equal(diff(numbers(305, 304), claimed(9, map[string]int{slow: 0})), "")
+	s.is.Equal(diff(numbers(101), claimed(9, map[string]int{slow: 1, fast: 9})), "")
+	s.is.Equal(len(claimed(9, map[string]int{slow: 0})), 0)
+	s.queue(306, of(bob), ofModel("another"))
+	s.is.Equal(diff(numbers(306), claimed(9, map[string]int{slow: 0, fast: 0})), "")
+	s.queue(307, of("user1"), ofModel(fast)) // who comes with the turn that they have
+	s.queue(308, of("user50"), ofModel(fast))
+	s.is.Equal(diff(numbers(307), claimed(1, map[string]int{slow: 0})), "")
+	s.is.Equal(diff(numbers(103, 308), claimed(2, map[string]int{slow: 1, fast: 1})), "") // nobody has been overtaken
+	s.is.Equal(len(claimed(500, nil)), 199)
+	s.is.Equal(len(claimed(500, nil)), 0)
+}
+
+// Work that was begun goes ahead of its user's fresh work, also of other models.
+func testClaimRequeuedPlaces(s *store) {
+	s.queue(1, of(alice), ofModel("b"))
+	begun := s.claim(1)[0]
+	s.queue(2, of(alice), ofModel("a"))
+	s.queue(3, of(alice), ofModel("b"))
+	s.update(begun, imagegen.Release{})
+	s.is.Equal(diff([]imagegen.GenerationID{generationNo(1), generationNo(2), generationNo(3)}, idsOf(s.claim(3))), "")
 }
 
 // Of many that claim at once, each gets records of its own.

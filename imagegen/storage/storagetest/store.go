@@ -63,6 +63,8 @@ func Store(t *testing.T, open func(t *testing.T) imagegen.Store) {
 	run("ClaimRequeued", testClaimRequeued)
 	run("ClaimFewest", testClaimFewest)
 	run("ClaimMany", testClaimMany)
+	run("ClaimPlaces", testClaimPlaces)
+	run("ClaimRequeuedPlaces", testClaimRequeuedPlaces)
 	run("ClaimRace", testClaimRace)
 	virtual("ClaimDelayed", testClaimDelayed)
 	virtual("ClaimManyDelayed", testClaimManyDelayed)

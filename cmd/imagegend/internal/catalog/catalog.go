@@ -9,6 +9,7 @@
 //	    max_references: 16
 //	    max_images: 4
 //	    max_prompt: 32000
+//	    max_concurrent: 64                # attempts under way at once; optional
 //	    retired: true                     # hidden from callers, kept for accepted work; optional
 //
 // The keys of a provider are those of its type. Secrets stand in the environment or in files of their

@@ -69,7 +69,7 @@ func TestMistakesAreNamed(t *testing.T) {
 		{"unknown key at the top", "model:\n  - id: m\n", []string{":1:", `"model"`, `"models"`}},
 		{"unknown key of a model", head + "    max_image: 2\n", []string{":5:", `model "m"`, `"max_image"`, `"max_images"`}},
 		{"unknown key of a provider", "models:\n  - id: m\n    provider: {type: fake, colour: red}\n", []string{":3:", `model "m"`, "provider", `"colour"; there are: image, type`}},
-		{"unknown key near to none", head + "    colour: red\n", []string{":5:", `"colour"; there are: credits, id, max_effort, `}},
+		{"unknown key near to none", head + "    colour: red\n", []string{":5:", `"colour"; there are: credits, id, max_concurrent, max_effort, `}},
 		{"key twice", head + "    max_images: 2\n    max_images: 3\n", []string{":6:", "max_images", "twice"}},
 		{"no id", "models:\n  - provider: {type: fake}\n    credits: {1K: 1}\n", []string{":2:", "needs an id"}},
 		{"no provider", "models:\n  - id: m\n    credits: {1K: 1}\n", []string{`model "m"`, "needs a provider"}},

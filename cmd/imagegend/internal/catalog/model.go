@@ -21,6 +21,7 @@ func (s source) model(n *yaml.Node) (imagegen.Model, error) {
 		"max_images":     limit(func(v int) { m.MaxImages = v }, 1, imagegen.MaxImages),
 		"verify":         func(n *yaml.Node) (err error) { m.Verify, err = verification(n); return err },
 		"max_prompt":     limit(func(v int) { m.MaxPrompt = v }, 1, imagegen.MaxPromptRunes),
+		"max_concurrent": count(&m.MaxConcurrent),
 		"retired":        yes(&m.Retired),
 	})
 	switch {

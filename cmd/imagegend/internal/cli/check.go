@@ -30,6 +30,7 @@ type check struct {
 	MaxReferences int                                `json:"max_references"`
 	MaxImages     int                                `json:"max_images"`
 	MaxPrompt     int                                `json:"max_prompt"`
+	MaxConcurrent int                                `json:"max_concurrent"` // attempts under way at once, while the upstream takes them
 	Retired       bool                               `json:"retired"`
 
 	probe func(context.Context) error // nil: there is no upstream to ask
@@ -51,9 +52,11 @@ func newChecks(ctx context.Context, models []imagegen.Model) ([]*check, error) {
 		return nil, err
 	}
 	var checks []*check
+	health := engine.Health()
 	for i, info := range infos {
 		c := &check{Model: info.ID, Provider: info.Provider, Ratios: info.Ratios, Credits: info.Credits, MaxReferences: info.MaxReferences,
-			MaxImages: info.MaxImages, MaxPrompt: info.MaxPrompt, Tiers: info.Tiers, Retired: models[i].Retired}
+			MaxImages: info.MaxImages, MaxPrompt: info.MaxPrompt, Tiers: info.Tiers, Retired: models[i].Retired,
+			MaxConcurrent: health[i].Load.Most}
 		if p, ok := models[i].Provider.(provider.Prober); ok {
 			c.probe = p.Probe
 		}

@@ -131,6 +131,7 @@ func (c *check) show(w io.Writer) {
 	}
 	line("references", references)
 	line("images", fmt.Sprintf("up to %d in a request", c.MaxImages))
+	line("at once", fmt.Sprintf("up to %s", plural(c.MaxConcurrent, "attempt")))
 }
 
 func (c *check) state() string {

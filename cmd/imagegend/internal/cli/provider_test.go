@@ -68,6 +68,7 @@ func TestProviderCheck(t *testing.T) {
   ratios      auto 16:9
   references  none
   images      up to 2 in a request
+  at once     up to 64 attempts
 `)
 
 	got = imagegend(t, upstreamKeys, "provider", "check")

@@ -93,7 +93,7 @@ func (s *Settings) ServeFlags(fs *pflag.FlagSet) {
 	s.ModelsFlag(fs)
 	declare(fs, groupWork, func(fs *pflag.FlagSet) {
 		fs.Var(newChoice(&s.Policy, "size-first", "quality-first"), "policy", "what decides ratio and tier: size-first or quality-first")
-		fs.Var(newCount(&s.Concurrency, 16), "concurrency", "generations under way at once")
+		fs.Var(newCount(&s.Concurrency, 512), "concurrency", "generations under way at once, of all models")
 		fs.Var(newCount(&s.MaxQueued, 10_000), "max-queued", "asynchronous generations that may wait; beyond it 503")
 		fs.BoolVar(&s.FairShares, "fair-shares", true, "keep half of the queue and one slot in eight from any one user of several")
 		fs.Var(newCountFrom(0, &s.MaxRefusals, 30), "max-refusals", "generations of a user that providers may refuse in an hour, beyond as many as succeed; then 429; 0: any number")

@@ -24,9 +24,10 @@ func TestPlaces(t *testing.T) {
 		tight           bool
 	}{
 		"the usual limit":  {1024, 16, 416, 104, false},
-		"a small one":      {256, 16, 32, 8, false},
+		"a small one":      {256, 16, 48, 12, false},
 		"too small":        {128, 16, 16, 8, true},
-		"many attempts":    {1024, 200, 16, 8, true},
+		"many attempts":    {1024, 200, 240, 60, true},
+		"as many as usual": {4096, 512, 1008, 252, false},
 		"a large one":      {20_000, 16, 8192, 512, false},
 		"as good as none":  {1 << 20, 16, 8192, 512, false},
 		"and few attempts": {256, 4, 80, 20, false},

@@ -13,8 +13,9 @@ import (
 const (
 	// spareFiles are the descriptors of the database, the log, the sockets and what operators ask for.
 	spareFiles = 64
-	// attemptFiles are those of one attempt: connections to upstreams, references and images.
-	attemptFiles = 8
+	// attemptFiles are those of one attempt: connections to upstreams, references and images; leastFiles are
+	// those of an ordinary one.
+	attemptFiles, leastFiles = 8, 3
 	// requestFiles are those of one connection: itself, and the file that is read from or written to.
 	requestFiles = 2
 
@@ -28,11 +29,14 @@ const (
 )
 
 // places tells how many connections there may be in all and of one address, where a process may have
-// so many files open and makes so many attempts at once. tight: those are too few to go round.
+// so many files open and makes so many attempts at once. Half of the files are for attempts, at most.
+// tight: there are too few to go round.
 func places(files, attempts int) (most, ofOne int, tight bool) {
-	left := (files - spareFiles - attemptFiles*attempts) / requestFiles
+	files -= spareFiles
+	work := min(attemptFiles*attempts, files/2)
+	left := (files - work) / requestFiles
 	most = max(fewestConnections, min(left, mostConnections))
-	return most, max(fewestOfOne, min(most/4, mostOfOne)), left < fewestConnections
+	return most, max(fewestOfOne, min(most/4, mostOfOne)), left < fewestConnections || work < leastFiles*attempts
 }
 
 // crowded is the answer to a client of whom there is too much at once.

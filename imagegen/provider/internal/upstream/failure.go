@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,12 +83,14 @@ func (e *StatusError) Error() string {
 func (c *Client) failed(r *http.Response) error {
 	raw, _ := io.ReadAll(io.LimitReader(r.Body, maxFailure)) // what came will do
 	f := Failure{Status: r.StatusCode, Header: r.Header, Body: []byte(c.redact(string(raw)))}
+	e := f.Error()
 	if c.options.Classify != nil {
-		if e := c.options.Classify(f); e != nil {
-			return e
-		}
+		e = cmp.Or(c.options.Classify(f), e)
 	}
-	return f.Error()
+	if r.StatusCode == http.StatusServiceUnavailable { // whether or not something was made
+		e.Overloaded, e.RetryAfter = true, cmp.Or(e.RetryAfter, RetryAfter(f.Header))
+	}
+	return e
 }
 
 // broken is the error of a request that got no answer.

@@ -38,9 +38,9 @@ func (t *Tables) putAside(tx kv.Tx, b kv.Bucket, id imagegen.GenerationID, why e
 	tx.Delete(b, key)
 	var u imagegen.UserID
 	if b == due {
-		user, _, _ := bytes.Cut(key, []byte{0})
+		user, model, _, _ := ofDue(key)
 		u = imagegen.UserID(user)
-		t.endTurn(tx, u)
+		t.endTurn(tx, u, string(model))
 	}
 	tx.OnCommit(func() {
 		t.live.lost(u)

@@ -25,10 +25,10 @@ const (
 
 	undelivered kv.Bucket = "generations.undelivered" // user, JoinKey, generation
 
-	due     kv.Bucket = "queue.due"     // user, whether it is fresh, generation
+	due     kv.Bucket = "queue.due"     // user, model, whether it is fresh, generation
 	delayed kv.Bucket = "queue.delayed" // time, generation
 	turns   kv.Bucket = "queue.turns"   // user with work that is due → turn
-	ring    kv.Bucket = "queue.ring"    // turn → user
+	ring    kv.Bucket = "queue.ring"    // model, turn → user with work of that model that is due
 
 	users     kv.Bucket = "users"       // user → user
 	userNames kv.Bucket = "users.names" // name → user
@@ -85,14 +85,15 @@ func reservedKey(u imagegen.UserID, key string) []byte {
 	return kv.Key(string(u), hash[:])
 }
 
-// dueKey has work that was begun before ahead of fresh work of the same user.
+// dueKey has work that was begun before ahead of fresh work of the same user and model.
 func dueKey(r row) []byte {
 	fresh := byte(0)
 	if r.Attempt == 0 {
 		fresh = 1
 	}
-	return kv.Key(string(r.User), fresh, []byte(r.ID))
+	return kv.Key(string(r.User), r.Model, fresh, []byte(r.ID))
 }
+
 func undeliveredKey(u imagegen.UserID, joinKey [32]byte, id imagegen.GenerationID) []byte {
 	return kv.Key(string(u), joinKey[:], []byte(id))
 }
@@ -112,4 +113,11 @@ func timeOf(key []byte) (at uint64, id imagegen.GenerationID) {
 func afterUser(key []byte) imagegen.GenerationID {
 	_, rest, _ := bytes.Cut(key, []byte{0})
 	return imagegen.GenerationID(rest[min(1, len(rest)):])
+}
+
+// ofDue is what a key of due says.
+func ofDue(key []byte) (user, model []byte, fresh bool, id imagegen.GenerationID) {
+	user, rest, _ := bytes.Cut(key, []byte{0})
+	model, rest, _ = bytes.Cut(rest, []byte{0})
+	return user, model, len(rest) > 0 && rest[0] != 0, imagegen.GenerationID(rest[min(1, len(rest)):])
 }

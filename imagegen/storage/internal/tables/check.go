@@ -96,21 +96,22 @@ func (c *checker) entries(r row) {
 	if r.IdempotencyKey != "" && c.tx.Get(reserved, reservedKey(r.User, r.IdempotencyKey)) == nil {
 		c.violation("index", r.ID, "its idempotency key is not in %s", reserved)
 	}
-	if r.waits() && c.tx.Get(turns, userKey(r.User)) == nil {
-		c.violation("queue", r.ID, "it is due, and user %q never has a turn", r.User)
+	if turn := c.tx.Get(turns, userKey(r.User)); r.waits() && (turn == nil || c.tx.Get(ring, ringKey([]byte(r.Model), turn)) == nil) {
+		c.violation("queue", r.ID, "it is due, and user %q never has a turn for it", r.User)
 	}
 }
 
 // turns checks that who has a turn has one, and work for it.
 func (c *checker) turns() {
-	c.tx.Ascend(turns, nil, func(user, turn []byte) bool {
-		if !bytes.Equal(c.tx.Get(ring, turn), user) {
-			c.report(imagegen.Violation{Rule: "queue", Subject: string(user), Detail: "the user's turn never comes"})
+	c.tx.Ascend(turns, nil, func(user, _ []byte) bool {
+		if len(modelsDue(c.tx, user)) == 0 {
+			c.report(imagegen.Violation{Rule: "queue", Subject: string(user), Detail: "the user has a turn, and nothing that is due"})
 		}
 		return true
 	})
-	c.tx.Ascend(ring, nil, func(turn, user []byte) bool {
-		if !bytes.Equal(c.tx.Get(turns, user), turn) || len(dueOf(c.tx, user, 1)) == 0 {
+	c.tx.Ascend(ring, nil, func(key, user []byte) bool {
+		model, turn, _ := bytes.Cut(key, []byte{0})
+		if !bytes.Equal(c.tx.Get(turns, user), turn) || len(dueOf(c.tx, user, model, 1)) == 0 {
 			c.report(imagegen.Violation{Rule: "queue", Subject: string(user), Detail: "a turn is the user's, who has another, or nothing that is due"})
 		}
 		return true
@@ -143,8 +144,11 @@ func (c *checker) named(b kv.Bucket, key, value []byte) {
 // namedBy is the generation that a line of an index names.
 func namedBy(b kv.Bucket, key, value []byte) imagegen.GenerationID {
 	switch b {
-	case listed, due:
+	case listed:
 		return afterUser(key)
+	case due:
+		_, _, _, id := ofDue(key)
+		return id
 	case delayed, prompts, hashes:
 		_, id := timeOf(key)
 		return id

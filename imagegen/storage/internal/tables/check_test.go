@@ -84,18 +84,18 @@ func TestCheckFinds(t *testing.T) {
 		}, "index"},
 		"queue entry lost": {forget("queue.due", recordNo(9, true)), "index"},
 		"queue entry twice": {func(_ *testing.T, _ *db, tx kv.Tx) {
-			tx.Put("queue.due", kv.Key("alice", byte(7), []byte(recordNo(9, true).ID)), []byte{1})
+			tx.Put("queue.due", kv.Key("alice", recordNo(9, true).Model, byte(7), []byte(recordNo(9, true).ID)), []byte{1})
 		}, "index"},
 		"delayed entry lost": {forget("queue.delayed", recordNo(8, true)), "index"},
 		"turn lost":          {func(_ *testing.T, _ *db, tx kv.Tx) { tx.Delete("queue.turns", kv.Key("alice")) }, "queue"},
 		"turn that never comes": {func(_ *testing.T, _ *db, tx kv.Tx) {
-			tx.Delete("queue.ring", tx.Get("queue.turns", kv.Key("alice")))
+			tx.Delete("queue.ring", kv.Key(recordNo(9, true).Model, tx.Get("queue.turns", kv.Key("alice"))))
 		}, "queue"},
 		"turn of another's": {func(_ *testing.T, _ *db, tx kv.Tx) {
-			tx.Put("queue.ring", tx.Get("queue.turns", kv.Key("alice")), kv.Key("bob"))
+			tx.Put("queue.ring", kv.Key(recordNo(9, true).Model, tx.Get("queue.turns", kv.Key("alice"))), kv.Key("bob"))
 		}, "queue"},
 		"turn for nothing": {func(_ *testing.T, _ *db, tx kv.Tx) {
-			tx.Put("queue.ring", kv.Key(uint64(77)), kv.Key("bob"))
+			tx.Put("queue.ring", kv.Key(recordNo(9, true).Model, uint64(77)), kv.Key("bob"))
 			tx.Put("queue.turns", kv.Key("bob"), kv.Key(uint64(77)))
 		}, "queue"},
 		"reservation lost": {func(_ *testing.T, _ *db, tx kv.Tx) { tx.Delete("generations.reserved", reservedKey("alice", "k3")) }, "index"},

@@ -39,29 +39,34 @@ func (t *Tables) loadTurns(ctx context.Context) error {
 
 // checkTurns reads every turn, and every user who should have one.
 func checkTurns(tx kv.Tx) error {
-	n := 0
+	users, places := 0, 0
 	for _, user := range usersDue(tx) {
-		if err := checkTurn(tx, user, tx.Get(turns, user)); err != nil {
+		models := modelsDue(tx, user)
+		if err := checkTurn(tx, user, tx.Get(turns, user), models); err != nil {
 			return err
 		}
-		n++
+		users, places = users+1, places+len(models)
 	}
-	for _, b := range []kv.Bucket{ring, turns} {
-		count := 0
-		tx.Ascend(b, nil, func(_, _ []byte) bool { count++; return true })
-		if count != n {
+	if size(tx, turns) != users || size(tx, ring) != places {
+		return errTurns
+	}
+	return nil
+}
+
+// checkTurn checks that a turn is the user's in the rings of these models.
+func checkTurn(tx kv.Tx, user, turn []byte, models [][]byte) error {
+	for _, model := range models {
+		if turn == nil || !bytes.Equal(tx.Get(ring, ringKey(model, turn)), user) {
 			return errTurns
 		}
 	}
 	return nil
 }
 
-// checkTurn checks that a turn is the user's.
-func checkTurn(tx kv.Tx, user, turn []byte) error {
-	if turn == nil || !bytes.Equal(tx.Get(ring, turn), user) {
-		return errTurns
-	}
-	return nil
+// size reads all of a bucket.
+func size(tx kv.Tx, b kv.Bucket) (n int) {
+	tx.Ascend(b, nil, func(_, _ []byte) bool { n++; return true })
+	return n
 }
 
 // renewTurns gives each user with work that is due a turn, in the order of their names.
@@ -75,21 +80,17 @@ func renewTurns(tx kv.Tx) {
 	}
 	for i, user := range usersDue(tx) {
 		turn := kv.Key(uint64(i + 1))
-		tx.Put(ring, turn, user)
 		tx.Put(turns, user, turn)
+		for _, model := range modelsDue(tx, user) {
+			tx.Put(ring, ringKey(model, turn), user)
+		}
 	}
 }
 
 // usersDue are the users with work that is due, by their keys, of which no value is read.
 func usersDue(tx kv.Tx) (users [][]byte) {
-	for from, more := []byte(nil), true; more; {
-		more = false
-		tx.Keys(due, from, func(key []byte) bool {
-			name, _, _ := bytes.Cut(key, []byte{0})
-			users, more = append(users, append(bytes.Clone(name), 0)), true
-			from = append(bytes.Clone(name), 1) // behind all that is theirs
-			return false
-		})
+	for _, name := range distinct(tx, due, nil) {
+		users = append(users, append(name, 0))
 	}
 	return users
 }

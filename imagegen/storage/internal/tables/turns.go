@@ -10,9 +10,10 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// Users with work that is due stand in a ring, each once, and are served from its front. Whoever was
-// served goes to its end, or leaves it when nothing of theirs is due any more. So each waits for one
-// record of every other, at most, however long another's backlog is.
+// Users with work that is due have a turn, and stand with it in a ring for each model that they have such
+// work of. They are served from the front. Whoever was served goes to the end of all their rings, or leaves
+// those where nothing of theirs is due any more. So each waits for one record of every other, at most,
+// however long another's backlog is, and nobody for a model that they have not asked for.
 
 // delay gives a queued row the time at which it becomes due; zero: now.
 func delay(r row, now time.Time) row {
@@ -23,143 +24,97 @@ func delay(r row, now time.Time) row {
 	return r
 }
 
-// takeTurn follows a row that was replaced: its user comes to the end of the ring, was served, or
-// stays as they are.
+// takeTurn follows a row that was replaced: its user comes to the end of the model's ring, or to the place
+// there that their turn has, was served, or stays as they are.
 func (t *Tables) takeTurn(tx kv.Tx, from, to row) {
 	switch {
 	case to.waits() && !from.waits():
-		t.mendTurns(tx, func() error { return awaitTurn(tx, userKey(to.User)) })
+		t.mendTurns(tx, func() error { return awaitTurn(tx, userKey(to.User), []byte(to.Model)) })
 	case from.waits() && !to.waits():
-		t.endTurn(tx, from.User)
+		t.endTurn(tx, from.User, from.Model)
 	}
 }
 
-// awaitTurn has a user come to the end of the ring, unless they are in it.
-func awaitTurn(tx kv.Tx, user []byte) error {
-	if turn := tx.Get(turns, user); turn != nil {
-		return checkTurn(tx, user, turn)
+// awaitTurn has a user come to the ring of a model, unless they are in it.
+func awaitTurn(tx kv.Tx, user, model []byte) error {
+	turn := tx.Get(turns, user)
+	if turn == nil {
+		turn = newTurn(tx)
+		tx.Put(turns, user, turn)
 	}
-	toTheEnd(tx, user)
-	return nil
+	if first := len(dueOf(tx, user, model, 2)) == 1; first {
+		tx.Put(ring, ringKey(model, turn), user)
+	}
+	return checkTurn(tx, user, turn, modelsDue(tx, user))
 }
 
-// endTurn has a user go to the end of the ring, or leave it.
-func (t *Tables) endTurn(tx kv.Tx, u imagegen.UserID) {
-	user := userKey(u)
+// endTurn has a user go to the end of their rings, and leave that of the model if nothing of it is due.
+func (t *Tables) endTurn(tx kv.Tx, u imagegen.UserID, model string) {
 	t.mendTurns(tx, func() error {
-		turn := tx.Get(turns, user)
-		if err := checkTurn(tx, user, turn); err != nil {
+		user, served := userKey(u), []byte(model)
+		former, models := bytes.Clone(tx.Get(turns, user)), modelsDue(tx, user)
+		if err := checkTurn(tx, user, former, append(models, served)); err != nil {
 			return err
 		}
-		tx.Delete(ring, turn)
+		tx.Delete(ring, ringKey(served, former))
 		tx.Delete(turns, user)
-		if len(dueOf(tx, user, 1)) > 0 {
-			toTheEnd(tx, user)
+		if len(models) == 0 {
+			return nil
+		}
+		turn := newTurn(tx)
+		tx.Put(turns, user, turn)
+		for _, m := range models {
+			tx.Delete(ring, ringKey(m, former))
+			tx.Put(ring, ringKey(m, turn), user)
 		}
 		return nil
 	})
 }
 
-func toTheEnd(tx kv.Tx, user []byte) {
+// newTurn is behind all others.
+func newTurn(tx kv.Tx) []byte {
 	last := uint64(0)
-	tx.Descend(ring, nil, func(turn, _ []byte) bool {
-		last = binary.BigEndian.Uint64(turn)
-		return false
-	})
-	turn := kv.Key(last + 1)
-	tx.Put(ring, turn, user)
-	tx.Put(turns, user, turn)
+	for _, model := range modelsWaiting(tx) {
+		tx.Descend(ring, append(bytes.Clone(model), 1), func(key, _ []byte) bool {
+			last = max(last, turnOf(key))
+			return false
+		})
+	}
+	return kv.Key(last + 1)
 }
 
 func userKey(u imagegen.UserID) []byte { return kv.Key(string(u)) }
 
-// dueOf returns up to n records of a user that are due, the first first.
-func dueOf(tx kv.Tx, user []byte, n int) (ids []imagegen.GenerationID) {
-	tx.Keys(due, user, func(key []byte) bool {
-		if !bytes.HasPrefix(key, user) || len(ids) == n {
+func ringKey(model, turn []byte) []byte { return kv.Key(string(model), turn) }
+
+const turnLength = 8 // of what ends a key of ring
+
+func turnOf(key []byte) uint64 {
+	if len(key) < turnLength {
+		return 0
+	}
+	return binary.BigEndian.Uint64(key[len(key)-turnLength:])
+}
+
+// modelsWaiting are those that have a ring.
+func modelsWaiting(tx kv.Tx) [][]byte { return distinct(tx, ring, nil) }
+
+// modelsDue are those that work of a user that is due is of.
+func modelsDue(tx kv.Tx, user []byte) [][]byte { return distinct(tx, due, user) }
+
+// distinct are the strings that follow a prefix in the keys of a bucket, each once. The others are not
+// looked at.
+func distinct(tx kv.Tx, b kv.Bucket, prefix []byte) (all [][]byte) {
+	for from, more := prefix, true; more; {
+		more = false
+		tx.Keys(b, from, func(key []byte) bool {
+			if bytes.HasPrefix(key, prefix) {
+				s, _, _ := bytes.Cut(key[len(prefix):], []byte{0})
+				all, more = append(all, bytes.Clone(s)), true
+				from = slices.Concat(prefix, s, []byte{1}) // behind all that follows it
+			}
 			return false
-		}
-		ids = append(ids, afterUser(key))
-		return true
-	})
-	return ids
-}
-
-// candidate is a user whose work may be claimed.
-type candidate struct {
-	user []byte
-	held int
-	due  []imagegen.GenerationID // nil: not looked up
-}
-
-// pick chooses the records to claim, in their order.
-func (t *Tables) pick(tx kv.Tx, d imagegen.Demand) (ids []imagegen.GenerationID) {
-	look := func() (err error) {
-		ids, err = pick(tx, d)
-		return err
+		})
 	}
-	if t.mendTurns(tx, look) {
-		ids, _ = pick(tx, d)
-	}
-	return ids
-}
-
-// pick finds errTurns where somebody has a turn that is not theirs, or for nothing.
-func pick(tx kv.Tx, d imagegen.Demand) (ids []imagegen.GenerationID, err error) {
-	waiting, err := candidates(tx, d)
-	for err == nil && len(ids) < d.Most && len(waiting) > 0 {
-		i := fewest(waiting)
-		c := waiting[i]
-		waiting = slices.Delete(waiting, i, i+1)
-		if c.due == nil {
-			c.due = dueOf(tx, c.user, d.Most-len(ids))
-		}
-		if len(c.due) == 0 {
-			return nil, errTurns
-		}
-		ids = append(ids, c.due[0])
-		c.due, c.held = c.due[1:], c.held+1
-		if len(c.due) > 0 && allows(d, c.held) {
-			waiting = append(waiting, c)
-		}
-	}
-	return ids, err
-}
-
-func allows(d imagegen.Demand, held int) bool { return d.Below == 0 || held < d.Below }
-
-// candidates are the users from the front of the ring who may get something. Once there are enough who
-// hold nothing, nobody behind them can. Whoever sees the whole ring sees as well whether somebody is missing.
-func candidates(tx kv.Tx, d imagegen.Demand) (waiting []candidate, err error) {
-	idle, seen, more := 0, 0, false
-	tx.Ascend(ring, nil, func(turn, user []byte) bool {
-		if !bytes.Equal(tx.Get(turns, user), turn) {
-			err = errTurns
-			return false
-		}
-		held := d.Held[imagegen.UserID(bytes.TrimSuffix(user, []byte{0}))]
-		if allows(d, held) {
-			waiting = append(waiting, candidate{user: user, held: held})
-		}
-		if held == 0 {
-			idle++
-		}
-		seen++
-		more = idle >= d.Most
-		return !more
-	})
-	if !more && seen != len(usersDue(tx)) {
-		err = errTurns
-	}
-	return waiting, err
-}
-
-// fewest finds the first of those who hold the fewest slots.
-func fewest(waiting []candidate) (first int) {
-	for i, c := range waiting {
-		if c.held < waiting[first].held {
-			first = i
-		}
-	}
-	return first
+	return all
 }

@@ -1,0 +1,150 @@
+// Package bound finds how many requests an upstream takes at once, from what it says of overload.
+package bound
+
+import (
+	"math"
+	"time"
+)
+
+const (
+	// fall is what is left of a bound when the upstream is overloaded.
+	fall = 0.9
+	// recovery is how long a bound takes from nothing to all of it.
+	recovery = time.Minute
+	// rest is the longest pause after an overload for which the upstream names none; longestRest bounds
+	// what it names.
+	rest        = time.Second
+	longestRest = time.Minute
+	// slack is how many more requests than the bound there may be while they begin evenly: some take longer.
+	slack = 1.3
+	// smooth is how many requests it takes, at least, to tell how long one takes.
+	smooth = 8
+	// lookAgain is how soon a bound that grows is worth another look.
+	lookAgain = time.Second
+)
+
+// Bound is how many requests an upstream works at at once, at most. It is not safe for concurrent use.
+//
+// When the upstream says that it is overloaded, the bound falls by a tenth, or to what was not refused, if
+// that is less. It grows back with time, fast at first, slowly about where it was too much, so that the
+// upstream is seldom asked for more than it gives, and ever faster beyond: the cubic curve of TCP. As long
+// as it is below the most, requests begin evenly, since an upstream may count those of a second or a minute
+// and not those at once.
+type Bound struct {
+	most  int
+	under int           // way
+	peak  float64       // which was too much
+	low   float64       // to which it fell
+	fell  time.Time     // zero: it is at the most
+	next  time.Time     // nothing begins before
+	took  time.Duration // by one request, smoothed; 0: not known
+}
+
+// New returns a bound that never exceeds most, and is never below 1.
+func New(most int) *Bound { return &Bound{most: max(most, 1)} }
+
+// SetMost changes what the bound never exceeds.
+func (b *Bound) SetMost(most int) { b.most = max(most, 1) }
+
+// Most is what the bound never exceeds.
+func (b *Bound) Most() int { return b.most }
+
+// Under is how many requests are under way.
+func (b *Bound) Under() int { return b.under }
+
+// Now is how many there may be.
+func (b *Bound) Now(now time.Time) int {
+	level := b.level(now)
+	if b.even() {
+		level *= slack
+	}
+	return min(int(math.Round(level)), b.most)
+}
+
+func (b *Bound) level(now time.Time) float64 {
+	most := float64(b.most)
+	if b.fell.IsZero() {
+		return most
+	}
+	flat := math.Cbrt((b.peak - b.low) / most) // where the curve is back at the peak
+	level := b.peak + most*math.Pow(float64(now.Sub(b.fell))/float64(recovery)-flat, 3)
+	if level >= most {
+		b.fell = time.Time{}
+	}
+	return min(max(level, 1), most)
+}
+
+// even reports whether requests begin evenly.
+func (b *Bound) even() bool { return !b.fell.IsZero() && b.took > 0 }
+
+// Room is how many requests may begin now.
+func (b *Bound) Room(now time.Time) int {
+	free := max(b.Now(now)-b.under, 0)
+	switch {
+	case now.Before(b.next):
+		return 0
+	case b.even():
+		return min(free, 1)
+	}
+	return free
+}
+
+// Opens is how long it takes until there may be more room, though no request ends; 0: for ever.
+func (b *Bound) Opens(now time.Time) time.Duration {
+	switch {
+	case now.Before(b.next):
+		return b.next.Sub(now)
+	case !b.fell.IsZero():
+		return lookAgain
+	}
+	return 0
+}
+
+// Begin counts a request.
+func (b *Bound) Begin(now time.Time) {
+	b.under++
+	if level := b.level(now); b.even() {
+		b.next = now.Add(time.Duration(float64(b.took) / level))
+	}
+}
+
+// Cancel takes back a request of which the upstream has said nothing.
+func (b *Bound) Cancel() { b.under-- }
+
+// Done ends a request that the upstream has worked at since began.
+func (b *Bound) Done(began, now time.Time) {
+	b.under--
+	took := now.Sub(began)
+	if b.took == 0 {
+		b.took = took
+	}
+	b.took += (took - b.took) / time.Duration(max(smooth, b.Now(now)))
+}
+
+// Overloaded ends a request, under way since began, that was too much for the upstream. Nothing begins for
+// pause, of which a minute counts; 0: the upstream named none.
+func (b *Bound) Overloaded(began, now time.Time, pause time.Duration) {
+	there := float64(b.under) // with this one
+	b.under--
+	switch {
+	case began.Before(b.fell): // it tells of what was there before
+		b.low = max(1, min(b.low, there-1))
+	default:
+		b.peak = max(1, min(b.level(now), slack*there))
+		b.low, b.fell = max(1, fall*b.peak), now
+		if pause <= 0 {
+			pause = b.breath()
+		}
+	}
+	if until := now.Add(min(pause, longestRest)); until.After(b.next) {
+		b.next = until
+	}
+}
+
+// breath is the pause after an overload for which the upstream names none.
+func (b *Bound) breath() time.Duration {
+	if b.took > 0 {
+		return min(b.took, rest)
+	}
+	return rest
+}
