@@ -19,6 +19,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider"
+	store "github.com/imagegend/imagegend/imagegen/storage/memory"
 )
 
 // small keeps the tests quick.
@@ -193,4 +194,29 @@ func TestCrash(t *testing.T) {
 	is.True(err != nil)
 	is.True(!self.ProcessState.Success())
 	is.True(!strings.Contains(string(out), "survived")) // no deferred call ran
+}
+
+// Images that are cut short are given back in both ways of verification.
+func TestCorruptImagesAreRefunded(t *testing.T) {
+	for _, v := range imagegen.Verifications() {
+		is := is.New(t)
+		db := store.New(nil)
+		e, err := imagegen.New(imagegen.Config{Store: db, Ledger: db, Models: []imagegen.Model{{ID: "m", Provider: &provider.Fake{}, Verify: v,
+			Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1, "2K": 2, "4K": 4}}}})
+		is.NoErr(err)
+		is.NoErr(e.Start(t.Context()))
+		defer e.Stop(context.Background())
+		_, err = db.Grant(t.Context(), imagegen.Grant{User: "alice", Credits: 10})
+		is.NoErr(err)
+		for _, size := range []imagegen.Size{{}, {Width: 64, Height: 64}} {
+			_, err = e.As("alice").Generate(t.Context(), imagegen.GenerateRequest{Model: "m", Prompt: "[fake:corrupt] a fox", N: 2, Size: size})
+			is.True(errors.Is(err, imagegen.ErrGenerationFailed))
+		}
+		b, err := e.As("alice").Balance(t.Context())
+		is.NoErr(err)
+		is.Equal(b.Credits, imagegen.Credits(10))
+		report, err := db.Audit(t.Context())
+		is.NoErr(err)
+		is.True(report.Clean() && report.Images == 0)
+	}
 }
