@@ -52,7 +52,7 @@ func newChecks(ctx context.Context, models []imagegen.Model) ([]*check, error) {
 		return nil, err
 	}
 	var checks []*check
-	health := engine.Health()
+	health := service.Health()
 	for i, info := range infos {
 		c := &check{Model: info.ID, Provider: info.Provider, Ratios: info.Ratios, Credits: info.Credits, MaxReferences: info.MaxReferences,
 			MaxImages: info.MaxImages, MaxPrompt: info.MaxPrompt, Tiers: info.Tiers, Retired: models[i].Retired,
