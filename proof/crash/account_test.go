@@ -21,7 +21,8 @@ func (w *world) judgeAccount(u imagegen.UserID, records []imagegen.Record) {
 		if r.User != u {
 			continue
 		}
-		c := charges[r.Charge().ID]
+		c, made := charges[r.Charge().ID]
+		c.closed = c.closed || !made // it was settled to nothing before it was made, which no entry tells
 		if err := r.CheckCharge(c.Charge, c.closed, c.used); err != nil {
 			w.Error(err)
 		}

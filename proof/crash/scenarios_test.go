@@ -62,6 +62,9 @@ var scenarios = []scenario{
 	{name: "retention", want: succeeded, order: order{images: 1}, retain: retention, play: playRetention, again: playRetention},
 	{name: "forgotten", want: failed, order: order{err: &imagegen.ProviderError{Class: imagegen.ClassRefused}}, forget: retention, references: true,
 		play: playForgotten, again: playForgotten},
+	{name: "disputed-settled", want: accepted, order: order{images: 2, takes: time.Second}, play: playDisputed(false), again: playDisputed(false)},
+	{name: "disputed-refunded", want: accepted, order: order{images: 2, takes: time.Second}, play: playDisputed(true), again: playDisputed(true)},
+	{name: "disputed-failure", want: failed, order: order{err: errors.New("broken")}, play: playDisputedFailure, again: playDisputedFailure},
 }
 
 // playRepeated has a client send its request twice.
@@ -160,4 +163,49 @@ func playForgotten(w *world) {
 	}
 	w.ahead.Store(int64(retention + time.Minute))
 	time.Sleep(3 * time.Minute)
+}
+
+// playDisputed has the ledger refuse for good to settle what was made, and an operator resolve that. A
+// ledger that commits with the store is not asked, and has nothing to refuse.
+func playDisputed(refund bool) func(*world) {
+	return func(w *world) { w.dispute(fox("a", 3, true), refund) }
+}
+
+// playDisputedFailure has nothing made, and the charge in dispute for all that.
+func playDisputedFailure(w *world) { w.dispute(fox("a", 2, false), false) }
+
+func (w *world) dispute(q imagegen.GenerateRequest, refund bool) {
+	if len(w.told) == 0 {
+		w.refusing.Store(true)
+		w.generate(w.Context(), alice, keyed(q))
+	}
+	w.settle()
+	w.repeatDoubtful()
+	w.settle()
+	if w.steps.gone() {
+		return
+	}
+	w.refusing.Store(false)
+	disputed := 0
+	for _, r := range w.records() {
+		if r.Dispute != "" {
+			disputed++
+			w.resolve(r, refund)
+		}
+	}
+	if disputed == 0 && !w.joins() && w.steps.at == 0 && len(w.faults) == 0 {
+		w.Error("nothing was in dispute")
+	}
+}
+
+// resolve has an operator who gets an error try again.
+func (w *world) resolve(r imagegen.Record, refund bool) {
+	for range 3 {
+		if _, err := w.engine.Resolve(w.Context(), r.ID, imagegen.Resolution{Refund: refund}); err == nil || w.steps.gone() {
+			return
+		}
+	}
+	if now, err := w.db.Generation(context.Background(), r.ID); err != nil || now.Dispute != "" {
+		w.Errorf("generation %s could not be resolved: %v", r.ID, err)
+	}
 }

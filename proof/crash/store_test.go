@@ -2,6 +2,7 @@ package crash_test
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -137,6 +138,7 @@ func (s store) TouchKeys(ctx context.Context, used map[imagegen.KeyID]time.Time)
 type ledger struct {
 	imagegen.Ledger
 	*steps
+	refusing *atomic.Bool
 }
 
 func (l ledger) Charge(ctx context.Context, c imagegen.Charge) error {
@@ -144,7 +146,12 @@ func (l ledger) Charge(ctx context.Context, c imagegen.Charge) error {
 }
 
 func (l ledger) Settle(ctx context.Context, id imagegen.ChargeID, used imagegen.Credits) error {
-	return act(l.steps, "Settle", func() error { return l.Ledger.Settle(ctx, id, used) })
+	return act(l.steps, "Settle", func() error {
+		if l.refusing.Load() {
+			return imagegen.RefuseCharge("the account is closed")
+		}
+		return l.Ledger.Settle(ctx, id, used)
+	})
 }
 
 func (l ledger) Balance(ctx context.Context, u imagegen.UserID) (imagegen.Balance, error) {

@@ -30,6 +30,7 @@ type world struct {
 	faults   []fault   // that were met
 	lapse    time.Time // of the credits; zero: never
 	ahead    atomic.Int64
+	refusing atomic.Bool // the ledger refuses to settle, for good
 
 	steps  *steps // of the process that runs
 	engine *imagegen.Engine
@@ -60,7 +61,7 @@ func (w *world) boot(s *steps) *imagegen.Engine {
 	model := imagegen.Model{ID: "m", Provider: &provider{w.upstream, s, w.order, w.charged, w.Errorf}, Credits: map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: 1}}
 	service, err := imagegen.New(imagegen.Config{
 		Store:  store{w.db, s, w.joins()},
-		Ledger: ledger{w.books, s},
+		Ledger: ledger{w.books, s, &w.refusing},
 		Images: images{w.db, s, w.shelf},
 		Spool:  spool{w.db, s, w.shelf},
 		Models: []imagegen.Model{model},
