@@ -76,7 +76,7 @@ func (s side) turn(ctx context.Context, b *bench) (turn, error) {
 		return turn{}, err
 	}
 	after, err := s.processorTime()
-	return turn{r.Rate(), (after - before).Seconds() / float64(r.Requests())}, cmp.Or(err, s.pause())
+	return turn{r.Rate(), (after - before).Seconds() / float64(r.Requests())}, cmp.Or(err, s.pause(), ctx.Err())
 }
 
 // figure is a number of each turn.

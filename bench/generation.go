@@ -9,8 +9,7 @@ import (
 type generation struct {
 	work
 	connections int
-	async       bool
-	slow        bool // the provider is: what is taken in waits
+	async       bool // and the provider takes hours: what is taken in waits
 }
 
 func (g generation) String() string {

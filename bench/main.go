@@ -78,7 +78,7 @@ func (b *bench) run(ctx context.Context, only, into string) error {
 var errNeedsData = errors.New("needs -data")
 
 func (b *bench) table(ctx context.Context, t table, chosen *regexp.Regexp) error {
-	b.print("\n| %s |\n|%s\n", strings.Join(t.columns, " | "), strings.Repeat("---|", len(t.columns)))
+	header := fmt.Sprintf("\n| %s |\n|%s\n", strings.Join(t.columns, " | "), strings.Repeat("---|", len(t.columns)))
 	for _, r := range t.rows {
 		if !chosen.MatchString(r.name) {
 			continue
@@ -90,7 +90,8 @@ func (b *bench) table(ctx context.Context, t table, chosen *regexp.Regexp) error
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.name, err)
 		}
-		b.print("| %s | %s |\n", r.name, strings.Join(cells, " | "))
+		b.print("%s| %s | %s |\n", header, r.name, strings.Join(cells, " | "))
+		header = ""
 	}
 	return nil
 }

@@ -24,10 +24,7 @@ const (
 func (p *process) generate(path string, g generation) load.Load {
 	status, text := http.StatusOK, prompt
 	if g.async {
-		status = http.StatusAccepted
-	}
-	if g.slow {
-		text = "[fake:delay=5h] " + prompt
+		status, text = http.StatusAccepted, "[fake:delay=5h] "+prompt
 	}
 	body := fmt.Sprintf(`{"model":"%s","prompt":"%s","size":"%[3]dx%[3]d","n":1,"async":%t}`, model, text, g.picture.edge, g.async)
 	request := fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
@@ -43,19 +40,7 @@ func (p *process) get(path string, connections int) load.Load {
 
 // makeOne has the service make a generation, for what reads one.
 func (p *process) makeOne(edge int) error {
-	body := fmt.Sprintf(`{"model":"%s","prompt":"%s","size":"%[3]dx%[3]d"}`, model, prompt, edge)
-	r, err := http.NewRequest(http.MethodPost, "http://"+p.address+ourPost, strings.NewReader(body))
-	if err != nil {
-		return err
-	}
-	r.Header.Set("Authorization", "Bearer "+p.key)
-	r.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return err
-	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
+	text, err := p.post("application/json", strings.NewReader(fmt.Sprintf(`{"model":"%s","prompt":"%s","size":"%[3]dx%[3]d"}`, model, prompt, edge)))
 	if err != nil {
 		return err
 	}
@@ -64,7 +49,7 @@ func (p *process) makeOne(edge int) error {
 		Images []struct{ URL string }
 	}
 	if err := json.Unmarshal(text, &g); err != nil || len(g.Images) == 0 {
-		return fmt.Errorf("status %d: %s", answer.StatusCode, text)
+		return fmt.Errorf("no image in %s", text)
 	}
 	p.known = "/api/v1/generations/" + g.ID
 	u, err := url.Parse(g.Images[0].URL)
@@ -73,4 +58,24 @@ func (p *process) makeOne(edge int) error {
 	}
 	p.image = u.Path
 	return nil
+}
+
+// post asks the service for a generation.
+func (p *process) post(contentType string, body io.Reader) ([]byte, error) {
+	r, err := http.NewRequest(http.MethodPost, "http://"+p.address+ourPost, body)
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Authorization", "Bearer "+p.key)
+	r.Header.Set("Content-Type", contentType)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err == nil && answer.StatusCode != http.StatusOK {
+		err = fmt.Errorf("status %d: %s", answer.StatusCode, text)
+	}
+	return text, err
 }

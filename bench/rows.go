@@ -15,10 +15,10 @@ type row struct {
 }
 
 var (
-	openAI   = work{openAI: true}
-	inMemory = work{openAI: true, memory: true}
-	ready    = work{}
-	kept     = work{memory: true}
+	openAI         = work{openAI: true}
+	openAIInMemory = work{openAI: true, memory: true}
+	ready          = work{}
+	readyInMemory  = work{memory: true}
 )
 
 // of is the work of one picture.
@@ -27,45 +27,50 @@ func (w work) of(p picture) work {
 	return w
 }
 
+// at has so many callers ask for it at once.
+func (w work) at(connections int) generation { return generation{work: w, connections: connections} }
+
+// intake takes in work for a provider that takes hours.
+var intake = generation{work: ready.of(least), connections: 64, async: true}
+
 var tables = []table{
 	{[]string{"What", "A second", "To the reference", "To the upstream called directly", "Processor time", "To the reference's"}, []row{
-		generation{work: openAI.of(least), connections: 1}.against(targets{}),
-		generation{work: openAI.of(least), connections: 32}.against(targets{reference: atLeast(0.5)}),
-		generation{work: openAI.of(least), connections: 64}.against(targets{reference: atLeast(0.5)}),
-		generation{work: openAI.of(photo), connections: 1}.against(targets{}),
-		generation{work: openAI.of(photo), connections: 32}.against(targets{direct: atLeast(0.33)}),
-		generation{work: openAI.of(photo), connections: 64}.against(targets{reference: atLeast(0.6)}),
-		generation{work: openAI.of(jpg), connections: 32}.against(targets{}),
-		generation{work: openAI.of(webp), connections: 32}.against(targets{}),
-		generation{work: openAI.of(poster), connections: 4}.against(targets{processor: atMost(1.5)}),
-		generation{work: inMemory.of(least), connections: 1}.against(targets{}),
-		generation{work: inMemory.of(least), connections: 32}.against(targets{}),
-		generation{work: inMemory.of(least), connections: 64}.against(targets{}),
-		generation{work: inMemory.of(photo), connections: 1}.against(targets{}),
-		generation{work: inMemory.of(photo), connections: 32}.against(targets{}),
-		generation{work: inMemory.of(photo), connections: 64}.against(targets{}),
-		generation{work: ready.of(least), connections: 64}.against(targets{}),
-		generation{work: ready.of(photo), connections: 64}.against(targets{}),
-		generation{work: ready.of(jpg), connections: 64}.against(targets{}),
-		generation{work: ready.of(webp), connections: 64}.against(targets{}),
-		generation{work: ready.of(poster), connections: 4}.against(targets{}),
-		generation{work: kept.of(least), connections: 64}.against(targets{}),
-		generation{work: kept.of(photo), connections: 64}.against(targets{}),
-		intake("asynchronous intake, the provider takes hours", true),
-		intake("asynchronous intake, the provider takes no time", false),
+		openAI.of(least).at(1).against(targets{}),
+		openAI.of(least).at(32).against(targets{reference: atLeast(0.5)}),
+		openAI.of(least).at(64).against(targets{reference: atLeast(0.5)}),
+		openAI.of(photo).at(1).against(targets{}),
+		openAI.of(photo).at(32).against(targets{direct: atLeast(0.33)}),
+		openAI.of(photo).at(64).against(targets{reference: atLeast(0.6)}),
+		openAI.of(jpg).at(32).against(targets{}),
+		openAI.of(webp).at(32).against(targets{}),
+		openAI.of(poster).at(4).against(targets{processor: atMost(1.5)}),
+		openAIInMemory.of(least).at(1).against(targets{}),
+		openAIInMemory.of(least).at(32).against(targets{}),
+		openAIInMemory.of(least).at(64).against(targets{}),
+		openAIInMemory.of(photo).at(1).against(targets{}),
+		openAIInMemory.of(photo).at(32).against(targets{}),
+		openAIInMemory.of(photo).at(64).against(targets{}),
+		ready.of(least).at(64).against(targets{}),
+		ready.of(photo).at(64).against(targets{}),
+		ready.of(jpg).at(64).against(targets{}),
+		ready.of(webp).at(64).against(targets{}),
+		ready.of(poster).at(4).against(targets{}),
+		readyInMemory.of(least).at(64).against(targets{}),
+		readyInMemory.of(photo).at(64).against(targets{}),
+		contest("asynchronous intake, 64 at once", targets{reference: atLeast(0.8)}, intake.ours, intake.theirs),
 		known.against(atLeast(0.8)),
 		models.against(atLeast(0.9)),
 		download.against(atLeast(0.9)),
-		aged("generation, 64 at once", generation{work: ready.of(least), connections: 64}.ours),
-		aged("generation, 1 at once", generation{work: ready.of(least), connections: 1}.ours),
+		aged("generation, 64 at once", ready.of(least).at(64).ours),
+		aged("generation, 1 at once", ready.of(least).at(1).ours),
 		aged("GET of a generation", known.ours),
 		aged("GET of an image", download.ours),
 		// behind all others that need the directory: it leaves a queue there
-		aged("asynchronous intake", generation{work: ready.of(least), connections: 64, async: true, slow: true}.ours),
+		aged("asynchronous intake, 64 at once", intake.ours),
 	}},
 	{[]string{"What", "Target", "Measured", "Beside it"}, []row{
 		alone("memory, openai, "+photo.name+", 64 at once", "≤ 150 MiB", peak),
-		alone("added latency at half of the peak", "1, 5, 20 ms", half),
+		alone("added latency at half of the peak, openai, "+least.name, "p50 ≤ 1 ms, p99 ≤ 5, p99.9 ≤ 20", half),
 		alone("upload of 16 × "+poster.name, "≥ 0.7", upload),
 		alone("growth: charge, 1 million generations", "≤ 2", grown{user: "rich"}.measure),
 		alone("growth: page, 1 million generations", "≤ 2", grown{user: "rich", path: "/api/v1/generations?limit=20"}.measure),
@@ -75,12 +80,6 @@ var tables = []table{
 		alone("idle", "< 30 MiB, ≤ 1 a second", idle),
 		alone("binary", "< 30 MB", size),
 	}},
-}
-
-// intake takes in work that is done later.
-func intake(name string, slow bool) row {
-	g := generation{work: ready.of(least), connections: 64, async: true, slow: slow}
-	return contest(name+", 64 at once", targets{reference: atLeast(0.8)}, g.ours, g.theirs)
 }
 
 // measured is what came of a row that is no contest.

@@ -112,7 +112,7 @@ func (b *bench) daemon(w work) (*process, error) {
 	}
 	defer log.Close()
 	p.cmd = exec.Command(filepath.Join(b.bin, "imagegend"), "serve", "--data-dir", data, "--models", models, "--addr", "127.0.0.1:0",
-		"--max-queued", "100000000", "--concurrency", "256")
+		"--max-queued", "100000000")
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	if err := p.cmd.Start(); err != nil {
 		return nil, err

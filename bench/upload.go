@@ -1,15 +1,11 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"mime/multipart"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"time"
@@ -59,93 +55,48 @@ func timed(f func() error) (time.Duration, error) {
 // copyDurably copies a file as often as it is uploaded, and flushes each copy.
 func copyDurably(dir, from string) (err error) {
 	for i := range uploads {
-		err = errors.Join(err, copyFile(from, filepath.Join(dir, fmt.Sprintf("copy-%d", i))))
+		out, failed := os.Create(filepath.Join(dir, fmt.Sprintf("copy-%d", i)))
+		if failed != nil {
+			return failed
+		}
+		err = errors.Join(err, copyFile(out, from), out.Sync(), out.Close())
 	}
 	return err
 }
 
-func copyFile(from, to string) error {
+func copyFile(to io.Writer, from string) error {
 	in, err := os.Open(from)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	out, err := os.Create(to)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Sync(), out.Close())
+	_, err = io.Copy(to, in)
+	return err
 }
 
 // upload asks for a generation with the file as each of its references.
 func (p *process) upload(file string) error {
-	info, err := os.Stat(file)
-	if err != nil {
-		return err
-	}
-	var parts [][]byte // what stands before each file, and behind the last
-	var b bytes.Buffer
-	w := multipart.NewWriter(&b)
+	r, w := io.Pipe()
+	form := multipart.NewWriter(w)
+	go func() { w.CloseWithError(fill(form, file)) }()
+	_, err := p.post(form.FormDataContentType(), r)
+	return err
+}
+
+func fill(form *multipart.Writer, file string) error {
 	for name, value := range map[string]string{"model": model, "prompt": prompt, "size": fmt.Sprintf("%[1]dx%[1]d", least.edge)} {
-		if err := w.WriteField(name, value); err != nil {
+		if err := form.WriteField(name, value); err != nil {
 			return err
 		}
 	}
 	for range uploads {
-		if _, err := w.CreateFormFile("reference_image", "reference.png"); err != nil {
-			return err
-		}
-		parts = append(parts, bytes.Clone(b.Bytes()))
-		b.Reset()
-	}
-	if err := w.Close(); err != nil {
-		return err
-	}
-	parts = append(parts, b.Bytes())
-	length := info.Size() * uploads
-	for _, part := range parts {
-		length += int64(len(part))
-	}
-	return p.send(parts, file, fmt.Sprintf("POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n",
-		ourPost, p.address, p.key, w.FormDataContentType(), length))
-}
-
-// send writes a header, then the parts with the file between them, and reads the answer.
-func (p *process) send(parts [][]byte, file, header string) error {
-	c, err := net.Dial("tcp", p.address)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	if _, err := io.WriteString(c, header); err != nil {
-		return err
-	}
-	for i, part := range parts {
-		if _, err := c.Write(part); err != nil {
-			return err
-		}
-		if i == len(parts)-1 {
-			break
-		}
-		f, err := os.Open(file)
+		part, err := form.CreateFormFile("reference_image", "reference.png")
 		if err != nil {
 			return err
 		}
-		_, err = io.Copy(c, f)
-		f.Close()
-		if err != nil {
+		if err := copyFile(part, file); err != nil {
 			return err
 		}
 	}
-	answer, err := http.ReadResponse(bufio.NewReader(c), nil)
-	if err != nil {
-		return err
-	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("status %d: %s", answer.StatusCode, text)
-	}
-	return err
+	return form.Close()
 }

@@ -51,7 +51,7 @@ func run(ctx context.Context, dir, image, upstream string) error {
 	}
 	access := slog.New(slog.NewJSONHandler(os.Stderr, nil))
 	service, err := imagegen.New(imagegen.Config{
-		Store: db, Ledger: db, Log: access, Concurrency: 256,
+		Store: db, Ledger: db, Log: access,
 		Models: []imagegen.Model{{ID: "bench", Provider: maker, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1, "2K": 2, "4K": 4}}},
 	})
 	if err != nil {

@@ -1,9 +1,9 @@
 // Standin is an upstream that makes its image in no time: it answers every request for images as OpenAI's API
-// does, with the file that it was given, in base64.
+// does, with the file that it was given. It encodes it anew for each answer, as an upstream has to.
 package main
 
 import (
-	"encoding/base64"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"strconv"
 )
 
 func main() {
@@ -31,20 +30,33 @@ func run(image string) error {
 	if err != nil {
 		return err
 	}
-	http.HandleFunc("POST /v1/images/generations", always(fmt.Appendf(nil, `{"created":1767225600,"data":[{"b64_json":"%s"}],`+
-		`"usage":{"input_tokens":12,"output_tokens":4160,"total_tokens":4172}}`, base64.StdEncoding.EncodeToString(b))))
+	http.HandleFunc("POST /v1/images/generations", always(answer{1767225600, []picture{{b}}, usage{12, 4160, 4172}}))
 	fmt.Printf("http://%s\n", l.Addr())
 	return http.Serve(l, nil)
 }
 
-func always(answer []byte) http.HandlerFunc {
-	length := strconv.Itoa(len(answer))
+type answer struct {
+	Created int64     `json:"created"`
+	Data    []picture `json:"data"`
+	Usage   usage     `json:"usage"`
+}
+
+type picture struct {
+	Bytes []byte `json:"b64_json"` // encoding/json makes base64 of it
+}
+
+type usage struct {
+	Input  int `json:"input_tokens"`
+	Output int `json:"output_tokens"`
+	Total  int `json:"total_tokens"`
+}
+
+func always(a answer) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if _, err := io.Copy(io.Discard, r.Body); err != nil {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("Content-Length", length)
-		w.Write(answer)
+		_ = json.NewEncoder(w).Encode(a)
 	}
 }

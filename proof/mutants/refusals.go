@@ -190,6 +190,13 @@ var ofRefusals = []mutant{
 		catcher: catcher{pkg: upstream, run: "TestUpstreamThatSwitchesProtocols"},
 	},
 	{
+		name: "connections-dropped", breaks: "an upstream is asked over connections that are there",
+		file:    "imagegen/provider/internal/upstream/guard.go",
+		old:     `const maxIdle = 64`,
+		new:     `const maxIdle = 2`,
+		catcher: catcher{pkg: upstream, run: "TestConnectionsAreKept"},
+	},
+	{
 		name: "base64-of-anything", breaks: "what an upstream sends in place of base64 is no image",
 		file:    "imagegen/provider/internal/upstream/base64.go",
 		old:     `if (first|second)&foreign != 0 {`,
