@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"errors"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -48,4 +49,33 @@ func TestGenerateWithoutAServer(t *testing.T) {
 	is.Equal(status, 0)
 	is.Equal(stdout, "a-fox-in-the-snow-1.png\na-fox-in-the-snow-2.png\n")
 	is.Equal(decode(t, filepath.Join(dir, "a-fox-in-the-snow-2.png")).Bounds().Dx(), 64)
+}
+
+// Who tries the service and uses up the credits learns how to get more; in service, a caller can do nothing with
+// the operator's commands.
+func TestDevTellsOfGrants(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	d := daemontest.Start(t, daemontest.Options{Dev: true})
+	key := regexp.MustCompile(`img_live_\w+`).FindString(d.Output())
+	dir := regexp.MustCompile(`data +(\S+), removed`).FindStringSubmatch(d.Output())[1]
+	command := func(args ...string) {
+		t.Helper()
+		out, err := exec.Command(daemontest.Build(t), append(args, "--data-dir", dir)...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	command("credit", "revoke", "--user", "dev", "1000")
+	ask := daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox", "size": "64x48"})
+	refused := d.Call(ask)
+	is.Equal(refused.Status, http.StatusPaymentRequired)
+	is.True(!strings.Contains(string(refused.Body), "imagegend"))
+	var line []string
+	until(t, "the log tells of grants", func() bool {
+		line = regexp.MustCompile(`imagegend (credit grant [^"\n]*)"`).FindStringSubmatch(d.Output())
+		return line != nil
+	})
+	command(strings.Fields(strings.TrimSuffix(line[1], " --data-dir "+dir))...)
+	is.Equal(d.Call(ask).Status, http.StatusOK)
 }

@@ -22,6 +22,7 @@ package catalog
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -59,6 +60,10 @@ func Load(path string, o Options) ([]imagegen.Model, error) {
 		return Default(o), nil
 	}
 	content, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no models file %s; write one as docs/operating.md shows under Models and prices, or name another; "+
+			"--models fake draws test pictures and charges for them", path)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the models file cannot be read: %w", err)
 	}

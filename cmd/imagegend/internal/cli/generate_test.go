@@ -26,7 +26,7 @@ func newEngine(t *testing.T) (service *imagegen.Engine, user imagegen.UserID, ke
 	is := is.New(t)
 	db := memory.New(nil)
 	service, err := imagegen.New(imagegen.Config{Store: db, Ledger: db, Models: []imagegen.Model{
-		{ID: "fake-1", Provider: &provider.Fake{}, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1}},
+		{ID: "fake-1", Provider: &provider.Fake{}, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1, "2K": 4}},
 	}})
 	is.NoErr(err)
 	is.NoErr(service.Start(t.Context()))
@@ -169,6 +169,7 @@ func TestGenerateRefused(t *testing.T) {
 		{"a reference that is no image", nil, "", []string{"--ref", "t.txt"}, []string{`"t.txt"`}},
 		{"an address with the path of the API", nil, "/api/v1", nil, []string{"/api/v1; --url is its address without /api/v1"}},
 		{"a key that is not valid", nil, "", []string{"--api-key", "img_live_wrong"}, []string{"imagegend key create --user NAME"}},
+		{"too few credits", nil, "", []string{"--n", "4", "--quality", "medium"}, []string{"costs 16; it has 10;", "imagegend credit grant --user NAME N"}},
 		{"no models", noModels, "", nil, []string{"the service has no models"}},
 	}
 	for _, test := range tests {

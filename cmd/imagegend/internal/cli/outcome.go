@@ -80,6 +80,8 @@ func explain(err error) error {
 		return err
 	case e.Code == imagegen.CodeInvalidKey || e.Code == imagegen.CodeExpiredKey:
 		return errors.New(e.Message + "; imagegend key create --user NAME makes another")
+	case e.Code == imagegen.CodeInsufficientCredits:
+		return errors.New(e.Message + "; an operator adds some with imagegend credit grant --user NAME N")
 	}
 	return errors.New(e.Message)
 }

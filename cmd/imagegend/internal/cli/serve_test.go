@@ -92,3 +92,13 @@ func TestServeWithoutModels(t *testing.T) {
 	is.Equal(got.code, cli.ExitOK)
 	is.True(strings.Contains(got.stderr, "fake-1 by fake"))
 }
+
+// A models file that is not there is told of with the ways on, at a check too.
+func TestServeWithoutTheModelsFile(t *testing.T) {
+	is := is.New(t)
+	got := serve(t, nil, "--models", "modles.yaml")
+	is.Equal(got.code, cli.ExitError)
+	is.Equal(strings.Count(got.stderr, "\n"), 1)
+	says(t, got.stderr, "there is no models file modles.yaml", "docs/operating.md", "--models fake")
+	is.Equal(imagegend(t, nil, "provider", "check", "--models", "modles.yaml").stderr, got.stderr)
+}

@@ -13,13 +13,13 @@ import (
 // handler serves the API and, unless it is turned off, the console beside it. ctx lasts as long as
 // the service takes work.
 func (d *daemon) handler(ctx context.Context) (http.Handler, error) {
-	api := httpapi.NewHandler(d.engine, httpapi.Options{
+	api := d.tellOfGrants(httpapi.NewHandler(d.engine, httpapi.Options{
 		BaseURL:        d.options.BaseURL,
 		RequestsAtOnce: max(256, 2*d.options.Concurrency), // one key may keep every slot busy, and poll
 		TrustedProxies: d.options.TrustedProxies,
 		CORSOrigins:    d.options.CORSOrigins,
 		Log:            d.log,
-	})
+	}))
 	crowd := newCrowd(d.listener.perAddress, d.options.TrustedProxies, d.options.exempt)
 	if !d.options.Console {
 		return crowd.watch(api), nil

@@ -65,12 +65,15 @@ var policies = map[string]imagegen.Policy{
 	"quality-first": imagegen.QualityFirst,
 }
 
-// devCredits are what the account of a sandbox gets.
-const devCredits imagegen.Credits = 1000
+// The account of a sandbox, and what it gets.
+const (
+	devUser                     = "dev"
+	devCredits imagegen.Credits = 1000
+)
 
 // openAccount makes a user with credits, for a data directory that lives no longer than the process.
 func (n *node) openAccount(ctx context.Context) (imagegen.User, error) {
-	u, err := n.engine.Accounts().CreateUser(ctx, "dev", "")
+	u, err := n.engine.Accounts().CreateUser(ctx, devUser, "")
 	if err != nil {
 		return u, err
 	}
