@@ -40,3 +40,37 @@ func TestUploadsLeaveRoom(t *testing.T) {
 	is.True(db.Ready(t.Context()) != nil)
 	is.NoErr(db.Stage(t.Context(), "ref_2", strings.NewReader("an image that was paid for")))
 }
+
+// A disk is warned of before it is full, and named as the reason once no work is taken.
+func TestReadinessOfTheDisk(t *testing.T) {
+	s, err := open(t, nil).Space()
+	is.New(t).NoErr(err)
+	disk := []string{"disk"}
+	for name, test := range map[string]struct {
+		reserve           int64
+		reasons, warnings []string
+	}{
+		"room":        {1, nil, nil},
+		"nearly full": {s.Free / 4, nil, disk},
+		"full":        {2 * s.Total, disk, disk},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			db := open(t, &storage.Options{MinFree: test.reserve})
+			engine, err := imagegen.New(imagegen.Config{Store: db, Ledger: db})
+			is.NoErr(err)
+			is.NoErr(engine.Start(t.Context()))
+			defer engine.Stop(t.Context())
+			r := engine.Readiness(t.Context())
+			is.Equal(codes(r.Reasons), test.reasons)
+			is.Equal(codes(r.Warnings), test.warnings)
+		})
+	}
+}
+
+func codes(notices []imagegen.Notice) (all []string) {
+	for _, n := range notices {
+		all = append(all, n.Code)
+	}
+	return all
+}

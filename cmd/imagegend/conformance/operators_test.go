@@ -22,7 +22,7 @@ var operatorChecks = []check{
 	{
 		name:      "readiness",
 		lines:     []string{"contract: | `/readyz` | on the admin socket"},
-		elsewhere: []string{"imagegen.TestLeapOfTheClock", "imagegen/httpapi.TestDraining"},
+		elsewhere: []string{"imagegen.TestLeapOfTheClock", "imagegen/httpapi.TestDraining", "cmd/imagegend.TestReadinessOfTheDisk"},
 	},
 	{
 		name:  "signals",
