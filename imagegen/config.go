@@ -232,14 +232,17 @@ func (m Model) check() error {
 	if m.Provider == nil {
 		return fmt.Errorf("imagegen: model %q has no Provider", m.ID)
 	}
+	for tier, price := range m.Credits {
+		if !slices.Contains(Tiers(), tier) {
+			return fmt.Errorf("imagegen: model %q has a price for tier %q; the tiers are %v", m.ID, tier, Tiers())
+		}
+		if _, err := price.Times(MaxImages); err != nil {
+			return fmt.Errorf("imagegen: model %q: %d credits for tier %q is no price", m.ID, price, tier)
+		}
+	}
 	offered := m.info()
 	if len(offered.Tiers) == 0 {
 		return fmt.Errorf("imagegen: model %q has no price for any tier of its provider (%v)", m.ID, m.capabilities().Tiers)
-	}
-	for tier, price := range m.Credits {
-		if _, err := price.Times(MaxImages); err != nil || !slices.Contains(Tiers(), tier) {
-			return fmt.Errorf("imagegen: model %q: %d credits for tier %q is no price", m.ID, price, tier)
-		}
 	}
 	if m.MaxConcurrent < 0 {
 		return fmt.Errorf("imagegen: model %q: MaxConcurrent is %d; it cannot be negative", m.ID, m.MaxConcurrent)

@@ -67,8 +67,9 @@ func TestSetModels(t *testing.T) {
 	_, err = h.engine.As(alice).Quote(fox(imagegen.GenerateRequest{Model: "m"}))
 	h.is.True(isCode(err, imagegen.ErrInvalidRequest))
 
-	err = h.setModels(imagegen.Model{ID: "n"}, offered("n", yieldImages(1, nil), 1), offered("o", yieldImages(1, nil), -1))
-	for _, want := range []string{`model "n" has no Provider`, `must be present and differ; got "n"`, `model "o"`} {
+	err = h.setModels(imagegen.Model{ID: "n"}, offered("n", yieldImages(1, nil), 1), offered("o", yieldImages(1, nil), -1),
+		imagegen.Model{ID: "p", Provider: yieldImages(1, nil), Credits: map[imagegen.Tier]imagegen.Credits{"1k": 1}})
+	for _, want := range []string{`model "n" has no Provider`, `model "p" has a price for tier "1k"; the tiers are [1K 2K 4K]`, `must be present and differ; got "n"`, `model "o"`} {
 		h.is.True(strings.Contains(err.Error(), want))
 	}
 	h.is.Equal(h.listed(), []string{"n"}) // as it was

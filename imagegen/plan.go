@@ -80,6 +80,8 @@ func checkFields(r Record, info ModelInfo, references int) error {
 		return Invalid("size must be auto or have edges from %d to %d; got %v", MinEdge, MaxEdge, r.Size)
 	case !slices.Contains(Qualities(), r.Quality):
 		return Invalid("quality must be one of auto, low, medium, high; got %.40q", r.Quality)
+	case references > 0 && info.MaxReferences == 0:
+		return Invalid("model %.40q takes no reference images; send none", r.Model)
 	case references > info.MaxReferences:
 		return Invalid("%d reference images were sent; model %.40q takes at most %d", references, r.Model, info.MaxReferences)
 	case r.IdempotencyKey != "" && !ValidIdempotencyKey(r.IdempotencyKey):

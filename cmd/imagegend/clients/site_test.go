@@ -78,21 +78,21 @@ func (s *site) startInMemory() {
 
 // embed serves an engine in this process.
 func (s *site) embed(open func() (b books, closed func())) {
-	var engine *imagegen.Engine
+	var service *imagegen.Engine
 	var b books
 	var end func()
 	start := func() {
 		db, closed := open()
 		var err error
-		engine, err = imagegen.New(imagegen.Config{Store: db, Ledger: db, Models: catalog.Default(catalog.Options{})})
+		service, err = imagegen.New(imagegen.Config{Store: db, Ledger: db, Models: catalog.Default(catalog.Options{})})
 		s.is.NoErr(err)
-		s.is.NoErr(engine.Start(context.Background()))
-		server := httptest.NewServer(httpapi.NewHandler(engine, httpapi.Options{}))
+		s.is.NoErr(service.Start(context.Background()))
+		server := httptest.NewServer(httpapi.NewHandler(service, httpapi.Options{}))
 		s.url, b = server.URL, db
 		end = func() {
 			now, cancel := context.WithCancel(context.Background())
 			cancel()
-			engine.Stop(now) // its error says that work was cut short
+			service.Stop(now) // its error says that work was cut short
 			server.Close()
 			closed()
 		}
@@ -100,11 +100,11 @@ func (s *site) embed(open func() (b books, closed func())) {
 	start()
 	s.Cleanup(func() { end() })
 	s.restart = func() { end(); start() }
-	u, err := engine.Accounts().CreateUser(s.Context(), "carol", "")
+	u, err := service.Accounts().CreateUser(s.Context(), "carol", "")
 	s.is.NoErr(err)
 	_, err = b.Grant(s.Context(), imagegen.Grant{User: u.ID, Credits: 10})
 	s.is.NoErr(err)
-	key, _, err := engine.Accounts().MintKey(s.Context(), u.ID, "k", time.Time{})
+	key, _, err := service.Accounts().MintKey(s.Context(), u.ID, "k", time.Time{})
 	s.is.NoErr(err)
 	s.key = key.Reveal()
 }

@@ -47,7 +47,7 @@ func (s source) provider(n *yaml.Node) (p imagegen.Provider, upstreams []string,
 	case name == "":
 		return nil, nil, errAt(n, "provider needs a type, one of: %s; such as provider: {type: fake}", strings.Join(types, ", "))
 	case !ok:
-		return nil, nil, errAt(n, "unknown type of provider %q%s; there are: %s", name, nearest.Hint(name, types), strings.Join(types, ", "))
+		return nil, nil, errAt(n, "unknown type of provider %q%s", name, nearest.HintOrAll(name, types))
 	}
 	k := begin(s)
 	k.keys["type"] = text(&name)

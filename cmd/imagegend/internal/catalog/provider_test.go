@@ -232,6 +232,8 @@ func TestMistakesOfProvidersAreNamed(t *testing.T) {
 		{"password in the file", " {type: sdwebui, user: u, password: " + secret + "}", []string{"password: a secret", "password_env", "password_file"}},
 		{"key in a member", " {type: router, members: [{provider: {type: bfl, key: " + secret + "}}]}", []string{":3:", "members: provider: key: a secret"}},
 		{"key for a name", " {type: openai, key_env: " + secret + "}", []string{":3:", "key_env", "name of an environment variable", "never the secret"}},
+		{"misspelt type", " {type: openia}", []string{`unknown type of provider "openia"; did you mean "openai"?`}},
+		{"no such type", " {type: midjourney}", []string{`unknown type of provider "midjourney"; there are: bfl, comfyui,`}},
 		{"no key", " {type: openai}", []string{":3:", "needs an API key", "key_env: NAME", "key_file: PATH"}},
 		{"no key for fal", " {type: fal, model: a/b}", []string{"needs an API key"}},
 		{"variable not set", " {type: openai, key_env: OTHER_KEY}", []string{":3:", "key_env", "OTHER_KEY is not set"}},

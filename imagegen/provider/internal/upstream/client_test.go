@@ -166,6 +166,11 @@ func TestContextEndsARequest(t *testing.T) {
 	is.True(errors.Is(c.JSON(ctx, http.MethodGet, "/x", nil, nil), late))
 }
 
+// An answer of a status and nothing else is told of in a whole sentence.
+func TestStatusAlone(t *testing.T) {
+	is.New(t).Equal((&upstream.StatusError{Status: 401}).Error(), "the upstream answered 401 and said nothing")
+}
+
 func TestRetryAfter(t *testing.T) {
 	for value, want := range map[string]time.Duration{
 		"": 0, "0": 0, "7": 7 * time.Second, " 7 ": 7 * time.Second, "-1": 0, "soon": 0, "99999999999": 0,

@@ -77,6 +77,9 @@ type StatusError struct {
 }
 
 func (e *StatusError) Error() string {
+	if e.Excerpt == "" {
+		return fmt.Sprintf("the upstream answered %d and said nothing", e.Status)
+	}
 	return fmt.Sprintf("the upstream answered %d: %s", e.Status, e.Excerpt)
 }
 
