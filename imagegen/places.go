@@ -71,11 +71,18 @@ func (s *slots) setModels(c *catalog) {
 // maxConcurrent is how many attempts at generations of the model there are at once, at most: unless it says
 // so itself, of several models each leaves half of the slots to the others.
 func (m Model) maxConcurrent(models, slots int) int {
-	usual := min(defaultMaxConcurrent, slots)
-	if models > 1 {
-		usual = min(usual, (slots+1)/2)
+	most := m.MaxConcurrent
+	if most > 0 {
+		return min(most, slots)
 	}
-	return min(cmp.Or(m.MaxConcurrent, usual), slots)
+	if c, ok := m.Provider.(ConcurrencyLimiter); ok {
+		most = c.MaxConcurrent()
+	}
+	most = min(cmp.Or(most, defaultMaxConcurrent), slots)
+	if models > 1 {
+		most = min(most, (slots+1)/2)
+	}
+	return most
 }
 
 // load tells how busy a model's places are.

@@ -39,6 +39,14 @@ type Checker interface {
 	Check(r ProviderRequest) error
 }
 
+// ConcurrencyLimiter is implemented by a Provider that works at no more than so many requests at once, and has
+// others wait: unless Model.MaxConcurrent says otherwise, the engine begins no more, so that who waits holds
+// no slot.
+type ConcurrencyLimiter interface {
+	// MaxConcurrent never changes while the provider is in use. 0: any number.
+	MaxConcurrent() int
+}
+
 // Capabilities is what a provider can do. The engine publishes it with the model and refuses the
 // rest with 400 before the charge.
 type Capabilities struct {

@@ -46,7 +46,7 @@ func newProcess(t *rapid.T, db database, ledger imagegen.Ledger, shelf *shelf, d
 		Concurrency: concurrency, MaxQueued: maxQueued, SlotWait: slotWait, AttemptTimeout: attemptTimeout, Backoff: backoff,
 		Lease: lease, MaxAge: maxAge, KeepFailedPrompts: keepFailed}
 	for _, name := range []string{"plain", "dear"} {
-		cfg.Models = append(cfg.Models, imagegen.Model{ID: name, Provider: upstream{d},
+		cfg.Models = append(cfg.Models, imagegen.Model{ID: name, Provider: upstream{d}, MaxConcurrent: concurrency,
 			Credits: map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: prices[name]}})
 	}
 	cfg.Observe = func(ctx context.Context, e imagegen.Event) {

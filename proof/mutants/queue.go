@@ -89,9 +89,9 @@ var ofQueue = []mutant{
 	{
 		name: "slow-model-takes-all", breaks: "a slow model takes nothing of another's",
 		file:    "imagegen/places.go",
-		old:     `	return min(cmp.Or(m.MaxConcurrent, usual), slots)`,
-		new:     `	return min(cmp.Or(m.MaxConcurrent, slots), max(usual, slots))`,
-		catcher: catcher{pkg: memory, run: "TestFlow/SlowBesideFast"},
+		old:     `		most = min(most, (slots+1)/2)`,
+		new:     `		most = min(most, slots)`,
+		catcher: catcher{pkg: memory, run: "TestFlow/SlowBesideFastOf"},
 	},
 	{
 		name: "claims-beyond-the-places", breaks: "of a model no more begins than it has places",

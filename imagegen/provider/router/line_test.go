@@ -12,6 +12,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider/router"
+	"github.com/imagegend/imagegend/imagegen/storage/memory"
 )
 
 func TestWeights(t *testing.T) {
@@ -98,6 +99,24 @@ func TestMaxConcurrent(t *testing.T) {
 		is.Equal([][]string{<-first, <-second, <-third}, [][]string{{"a"}, {"b"}, {"a"}})
 		is.Equal(time.Since(start), 4*time.Second) // for the first place that was free
 	})
+}
+
+// What all members together can work at is what the engine begins.
+func TestMaxConcurrentOfAll(t *testing.T) {
+	is := is.New(t)
+	for name, test := range map[string]struct{ a, b, want, most int }{
+		"both": {3, 4, 7, 7},
+		"few":  {1, 1, 2, 2},
+		"one":  {3, 0, 0, 64},
+	} {
+		p, err := router.New(router.Config{Members: []router.Member{{Provider: member("a", works), MaxConcurrent: test.a}, {Provider: member("b", works), MaxConcurrent: test.b}}})
+		is.NoErr(err)
+		db := memory.New(nil)
+		service, err := imagegen.New(imagegen.Config{Store: db, Ledger: db, Models: []imagegen.Model{{ID: name, Provider: p,
+			Credits: map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: 1}}}})
+		is.NoErr(err)
+		is.Equal([]int{p.MaxConcurrent(), service.Health()[0].Load.Most}, []int{test.want, test.most})
+	}
 }
 
 func TestWaitingEndsWithContext(t *testing.T) {

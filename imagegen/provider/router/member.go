@@ -22,6 +22,7 @@ type member struct {
 	name     string
 	upstream string
 	weight   int
+	atOnce   int // 0: any number
 	provider imagegen.Provider
 	can      imagegen.Capabilities
 	breaker  circuitbreaker.CircuitBreaker[any]
@@ -37,7 +38,7 @@ type member struct {
 }
 
 func newMember(m Member, c Config, freed *gate) *member {
-	n := &member{name: m.Name, upstream: m.Upstream, weight: m.Weight, provider: m.Provider, can: m.Provider.Capabilities().WithDefaults(), freed: freed,
+	n := &member{name: m.Name, upstream: m.Upstream, weight: m.Weight, atOnce: m.MaxConcurrent, provider: m.Provider, can: m.Provider.Capabilities().WithDefaults(), freed: freed,
 		log: c.Log.With("member", m.Name)}
 	n.breaker = c.breaker(n)
 	if m.MaxConcurrent > 0 {

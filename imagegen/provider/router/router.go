@@ -30,7 +30,20 @@ var (
 	_ imagegen.Provider = (*Provider)(nil)
 	_ imagegen.Checker  = (*Provider)(nil)
 	_ provider.Prober   = (*Provider)(nil)
+
+	_ imagegen.ConcurrencyLimiter = (*Provider)(nil)
 )
+
+// MaxConcurrent is what all members together work at at once; 0 if one has no limit.
+func (p *Provider) MaxConcurrent() (most int) {
+	for _, m := range p.members {
+		if m.atOnce == 0 {
+			return 0
+		}
+		most += m.atOnce
+	}
+	return most
+}
 
 // Name is the configured one.
 func (p *Provider) Name() string { return p.name }

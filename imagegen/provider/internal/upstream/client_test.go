@@ -111,6 +111,28 @@ func TestKeyStaysAtHome(t *testing.T) {
 	}
 }
 
+// A 503 says that the upstream has too much to do, whatever else it means.
+func TestOverloaded(t *testing.T) {
+	for status, want := range map[int]bool{http.StatusServiceUnavailable: true, http.StatusInternalServerError: false} {
+		for name, classify := range map[string]func(upstream.Failure) *imagegen.ProviderError{"": nil,
+			"classified": func(upstream.Failure) *imagegen.ProviderError {
+				return &imagegen.ProviderError{Class: imagegen.ClassUnavailable}
+			}} {
+			t.Run(fmt.Sprint(status, name), func(t *testing.T) {
+				is := is.New(t)
+				c := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+					w.Header().Set("Retry-After", "7")
+					w.WriteHeader(status)
+				}, func(o *upstream.Options) { o.Classify = classify })
+				p, ok := errors.AsType[*imagegen.ProviderError](c.JSON(t.Context(), http.MethodGet, "/x", nil, nil))
+				is.True(ok)
+				is.Equal(p.Overloaded, want)
+				is.True(!want || p.RetryAfter == 7*time.Second)
+			})
+		}
+	}
+}
+
 func TestAbsoluteAddress(t *testing.T) {
 	is := is.New(t)
 	var base string
