@@ -3,6 +3,7 @@ package webapi
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -53,7 +54,8 @@ func (c Config) refused(said []string) bool {
 
 // nothing is the error of an answer without an image.
 func (c Config) nothing(said []string) error {
-	e := &imagegen.ProviderError{Class: c.Imageless, Message: "the upstream answered without an image"}
+	e := &imagegen.ProviderError{Class: c.Imageless, Message: "the upstream answered without an image",
+		Err: fmt.Errorf("none stands at %s", strings.Join(c.Images, ", "))}
 	if strings.TrimSpace(strings.Join(said, "")) != "" {
 		e.Class, e.Message = imagegen.ClassUnknown, "the upstream answered with an error"
 		e.Err = errors.New(upstream.Excerpt([]byte("it said: " + strings.Join(said, "; "))))

@@ -169,7 +169,7 @@ func TestAnswers(t *testing.T) {
 		"one cannot be had":   {`{"data":[{"url":"http://HOST/gone"},{"url":"http://HOST/files/owl"}]}`, []string{"owl"}, int(imagegen.ClassUnknown), "could not be fetched"},
 		"an unsafe one":       {`{"data":[{"b64":null,"reason":"Unsafe content"}]}`, nil, int(imagegen.ClassRefused), "moderation"},
 		"an error with 200":   {`{"error":{"message":"out of tune"}}`, nil, int(imagegen.ClassUnknown), "out of tune"},
-		"nothing":             {`{"data":[]}`, nil, int(imagegen.ClassInvalid), "without an image"},
+		"nothing":             {`{"data":[]}`, nil, int(imagegen.ClassInvalid), "without an image: none stands at data[].b64, data[].url, picture"},
 		"cut short":           {`{"data":[{"b64":"Zm94"},{"b6`, []string{"fox"}, int(imagegen.ClassUnknown), "could not be read"},
 		"a page":              {`<html>`, nil, int(imagegen.ClassUnknown), "could not be read"},
 	} {
