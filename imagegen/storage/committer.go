@@ -109,8 +109,7 @@ func (d *database) transact(ops []*op) (answered int) {
 	if err != nil {
 		return answer(ops, notApplied(fmt.Errorf("storage: no transaction can be begun: %v", err)))
 	}
-	d.values.reset()
-	t := &tx{bolt: bolt, values: &d.values}
+	t := &tx{bolt: bolt}
 	n := 0
 	for ; n < len(ops) && t.written < mostBytes; n++ {
 		if err = t.run(ops[n]); err != nil {

@@ -21,7 +21,6 @@ type database struct {
 	onFault  func(error)           // told of the commit whose outcome is unknown, before anybody else
 
 	queue   chan *op
-	values  arena         // the committer's
 	quit    chan struct{} // closed to end the committer
 	ended   chan struct{} // closed when it has
 	horizon horizon

@@ -52,7 +52,7 @@ func (db *DB) SetFree(bytes int64) {
 func (db *DB) NoteSleep(d time.Duration) { db.noteSleep(d) }
 
 // Seal makes the stored form of a value.
-func Seal(b kv.Bucket, key, value []byte) []byte { return labelOf(b).sealed(nil, key, value) }
+func Seal(b kv.Bucket, key, value []byte) []byte { return labelOf(b).sealed(key, value) }
 
 // Schema is the schema of this version.
 func Schema() int { return len(migrations) }

@@ -56,7 +56,7 @@ func migrateOn(bolt *bbolt.DB) (done bool, err error) {
 	}
 	defer t.Rollback()
 	err = guard(func() error {
-		x := &tx{bolt: t, values: new(arena)}
+		x := &tx{bolt: t}
 		schema, err := schemaOf(x)
 		if err != nil {
 			return err

@@ -25,9 +25,10 @@ func (l label) seal(key, value []byte) uint32 {
 	return crc32.Update(crc32.Update(l.sum, castagnoli, key), castagnoli, value)
 }
 
-// sealed appends to stored what is stored for a value.
-func (l label) sealed(stored, key, value []byte) []byte {
-	return binary.BigEndian.AppendUint32(append(stored, value...), l.seal(key, value))
+// sealed is what is stored for a value.
+func (l label) sealed(key, value []byte) []byte {
+	stored := append(make([]byte, 0, len(value)+sealLength), value...)
+	return binary.BigEndian.AppendUint32(stored, l.seal(key, value))
 }
 
 // intact returns what was put; false if it is not what is stored.

@@ -12,7 +12,6 @@ import (
 type tx struct {
 	bolt     *bbolt.Tx
 	buckets  []*bucket // that were asked for; few, so that they need no map
-	values   *arena    // of the one writer
 	written  int       // bytes of keys and values put or deleted
 	onCommit []func()
 }
@@ -78,7 +77,7 @@ func (t *tx) Get(name kv.Bucket, key []byte) []byte {
 func (t *tx) Put(name kv.Bucket, key, value []byte) {
 	t.written += len(key) + len(value)
 	b := t.writable(name)
-	must(b.Put(key, b.label.sealed(t.values.next(len(value)+sealLength), key, value)), name, key)
+	must(b.Put(key, b.label.sealed(key, value)), name, key)
 }
 
 func (t *tx) Delete(name kv.Bucket, key []byte) {
