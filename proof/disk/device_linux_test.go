@@ -2,8 +2,10 @@ package disk_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"sync"
 	"syscall"
 
@@ -18,6 +20,30 @@ type device struct {
 	mu   sync.Mutex
 	data []byte
 	tape tape
+	fail failure
+}
+
+// failure is an operation that fails, once: the nth write, or the nth flush.
+type failure struct {
+	kind kind
+	nth  int // 0: none does
+}
+
+// strikes counts an operation, and reports whether it fails.
+func (f *failure) strikes(k kind) bool {
+	if k != f.kind || f.nth == 0 {
+		return false
+	}
+	f.nth--
+	return f.nth == 0
+}
+
+func (f failure) args() []string { return []string{strconv.Itoa(int(f.kind)), strconv.Itoa(f.nth)} }
+
+func parseFailure(args []string) (failure, error) {
+	of, err := strconv.Atoi(args[0])
+	nth, wrong := strconv.Atoi(args[1])
+	return failure{kind(of), nth}, errors.Join(err, wrong)
 }
 
 var (
@@ -40,6 +66,9 @@ func serveDevice(args []string) error {
 		return err
 	}
 	if d.tape, err = openTape(tapePath); err != nil {
+		return err
+	}
+	if d.fail, err = parseFailure(args[3:]); err != nil {
 		return err
 	}
 	root := &fs.Inode{}
@@ -88,7 +117,7 @@ func (d *device) Write(_ context.Context, _ fs.FileHandle, data []byte, offset i
 	if offset+int64(len(data)) > int64(len(d.data)) {
 		return 0, syscall.ENOSPC
 	}
-	if err := d.tape.add(written, offset, data); err != nil {
+	if err := d.note(written, offset, data); err != nil {
 		return 0, syscall.EIO
 	}
 	return uint32(copy(d.data[offset:], data)), 0
@@ -97,8 +126,16 @@ func (d *device) Write(_ context.Context, _ fs.FileHandle, data []byte, offset i
 func (d *device) Fsync(context.Context, fs.FileHandle, uint32) syscall.Errno {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err := d.tape.add(flushed, 0, nil); err != nil {
+	if err := d.note(flushed, 0, nil); err != nil {
 		return syscall.EIO
 	}
 	return 0
+}
+
+// note puts an operation on tape, unless it is the one that fails.
+func (d *device) note(k kind, offset int64, data []byte) error {
+	if d.fail.strikes(k) {
+		return errors.Join(d.tape.add(broken, 0, nil), syscall.EIO)
+	}
+	return d.tape.add(k, offset, data)
 }

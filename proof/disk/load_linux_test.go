@@ -28,7 +28,7 @@ func runLoad(args []string) error {
 	}
 	var clients sync.WaitGroup
 	for i := range 4 {
-		l := &load{client: client{s, imagegen.UserID(fmt.Sprintf("user-%d", i)), say}, random: rand.New(rand.NewPCG(seed, uint64(i)))}
+		l := &load{client: client{s, imagegen.UserID(fmt.Sprintf("user-%d-%d", seed, i)), say}, random: rand.New(rand.NewPCG(seed, uint64(i)))}
 		clients.Go(func() { l.run(times) })
 	}
 	clients.Wait()

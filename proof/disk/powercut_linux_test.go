@@ -32,7 +32,7 @@ func TestPowerCuts(t *testing.T) {
 		options := [...]string{"data=ordered", "data=writeback"}[seed%2]
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			b := &bench{place: p.in(t), seed: seed, options: options, figures: &f}
-			b.cut(b.record(), min(cutsOfTape, left))
+			b.cut(b.record(), 0, min(cutsOfTape, left))
 			if t.Failed() {
 				t.Logf("again: PROOF_SEED=%d PROOF_RUNS=%d go test ./proof/disk -run TestPowerCuts -count=1", seed, cutsOfTape)
 			}
@@ -62,16 +62,29 @@ func (b *bench) mkdir(name string) string {
 
 // record has clients work on a disk that is on tape.
 func (b *bench) record() []entry {
+	return b.tape(failure{}, func(data, tape string) {
+		_, err := b.load(data, tape, b.seed)
+		b.must(err)
+	})
+}
+
+// load has clients work in a directory, and returns how their service ended.
+func (b *bench) load(data, tape string, seed uint64) (status int, err error) {
+	load, err := spawn("load", data, tape, strconv.FormatUint(seed, 10), strconv.Itoa(askedOfTape))
+	b.must(err)
+	return load.wait()
+}
+
+// tape mounts a disk that is on tape, and may fail once, has something done in a directory there, and
+// returns what stands on the tape.
+func (b *bench) tape(fails failure, do func(data, tape string)) []entry {
 	b.must(format(b.path("image")))
 	served, mounted, tape := b.mkdir("served"), b.mkdir("mounted"), b.path("tape")
-	server, err := serve("device", served, b.path("image"), tape)
+	server, err := serve("device", append([]string{served, b.path("image"), tape}, fails.args()...)...)
 	b.must(err)
 	defer server.dismiss()
 	b.must(attach(filepath.Join(served, deviceName), mounted, true, b.options))
-	load, err := spawn("load", filepath.Join(mounted, "data"), tape, strconv.FormatUint(b.seed, 10), strconv.Itoa(askedOfTape))
-	b.must(err)
-	_, err = load.wait()
-	b.must(err)
+	do(filepath.Join(mounted, "data"), tape)
 	b.must(detach(mounted))
 	b.must(unix.Unmount(served, 0))
 	entries, err := readTape(tape)
@@ -80,7 +93,7 @@ func (b *bench) record() []entry {
 	b.must(err)
 	words.outcomes(b.figures)
 	for _, e := range entries {
-		b.figures.Add([...]string{"writes", "flushes", "words"}[e.kind], 1)
+		b.figures.Add([...]string{"writes", "flushes", "words", "faults"}[e.kind], 1)
 	}
 	return entries
 }
@@ -93,12 +106,12 @@ type cut struct {
 	piece int // bytes that the disk writes whole
 }
 
-// cuts are moments of a tape: of ten, one while the directory is being made, five when a client has
+// cuts are moments of a tape from one on: of ten, one before the first word, five when a client has
 // just said or been told something, and four at any time.
-func cuts(tape []entry, n int, random *rand.Rand) []cut {
+func cuts(tape []entry, from, n int, random *rand.Rand) []cut {
 	var words []int
 	for i, e := range tape {
-		if e.kind == said {
+		if e.kind == said && i >= from {
 			words = append(words, i+1)
 		}
 	}
@@ -106,10 +119,10 @@ func cuts(tape []entry, n int, random *rand.Rand) []cut {
 	for i := range all {
 		var at int
 		switch {
-		case i%10 == 0:
-			at = random.IntN(words[0] + 1)
-		case i%2 == 0:
-			at = random.IntN(len(tape) + 1)
+		case i%10 == 0 && len(words) > 0:
+			at = from + random.IntN(words[0]-from+1)
+		case i%2 == 0 || len(words) == 0:
+			at = from + random.IntN(len(tape)-from+1)
 		default:
 			at = words[random.IntN(len(words))]
 		}
@@ -119,21 +132,33 @@ func cuts(tape []entry, n int, random *rand.Rand) []cut {
 	return all
 }
 
-// cut makes disks of a tape and has a service start from each.
-func (b *bench) cut(tape []entry, n int) {
+// cut makes disks of a tape, as cuts from a moment on leave them, and has a service start from each.
+func (b *bench) cut(tape []entry, from, n int) {
 	random := rand.New(rand.NewPCG(b.seed, 0))
 	durable, err := os.ReadFile(b.path("image"))
 	b.must(err)
 	p := platter{durable: durable}
 	mounted := b.mkdir("left")
-	for _, c := range cuts(tape, n, random) {
+	for _, c := range cuts(tape, from, n, random) {
 		b.must(os.WriteFile(b.path("disk"), p.after(tape, c, random), 0o600))
-		b.must(attach(b.path("disk"), mounted, false, b.options))
-		b.judge(c, tape[:c.at], filepath.Join(mounted, "data"))
-		b.must(detach(mounted))
+		b.restart(c, tape[:c.at], mounted)
 		b.must(os.Remove(b.path("disk")))
 	}
 	b.must(os.Remove(b.path("image")))
+}
+
+// restart has a service start from a disk. One that has lost a write of the filesystem's own may be none any
+// more, which is for a backup.
+func (b *bench) restart(c cut, tape []entry, mounted string) {
+	err := attach(b.path("disk"), mounted, false, b.options)
+	lost := slices.ContainsFunc(tape, func(e entry) bool { return e.kind == broken })
+	if lost && (errors.Is(err, unix.EBADMSG) || errors.Is(err, unix.EUCLEAN)) {
+		b.figures.Add("no_filesystem", 1)
+		return
+	}
+	b.must(err)
+	b.judge(c, tape, filepath.Join(mounted, "data"))
+	b.must(detach(mounted))
 }
 
 func (b *bench) judge(c cut, tape []entry, data string) {

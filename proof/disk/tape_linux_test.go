@@ -14,6 +14,7 @@ const (
 	written kind = iota // bytes, at an offset of the disk
 	flushed             // all that was written before is durable
 	said                // a word between a client and the service
+	broken              // the disk failed once, at a write that is lost or at a flush that flushed nothing
 )
 
 // entry is one thing that happened.

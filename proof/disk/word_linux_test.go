@@ -102,6 +102,7 @@ func (d *deed) was(outcomes ...told) bool {
 // protocol is what was said until a moment, in its order.
 type protocol struct {
 	opened bool
+	broken bool // the disk has failed: what was under way may have, and was refunded
 	deeds  []*deed
 	byName map[string]*deed // of grants and generations
 	erased map[imagegen.GenerationID]*deed
@@ -112,6 +113,7 @@ type protocol struct {
 func listen(entries []entry) (p protocol, err error) {
 	p = protocol{byName: map[string]*deed{}, erased: map[imagegen.GenerationID]*deed{}}
 	for _, e := range entries {
+		p.broken = p.broken || e.kind == broken
 		if e.kind != said {
 			continue
 		}

@@ -114,8 +114,8 @@ func (w *service) settled(h happening) {
 		w.Fatalf("%#v: settled; failed: %t", o, h.failed)
 	}
 	w.books.look(h.at)
-	if err := w.books.settle(o.charge().ID, o.used()); err != nil {
-		w.Fatalf("%s: %v", o.request.Prompt, err)
+	if o.disputed = w.till != nil && w.till.refuses(); !o.disputed {
+		w.settleBooks(o)
 	}
 	o.phase, o.completed, o.job = ended, w.at(h.at), nil
 	if !o.request.Async && len(o.pictures) > 0 {

@@ -40,6 +40,8 @@ type order struct {
 	forgotten bool              // its prompt, as that of one that failed
 	old       time.Time         // real; since then it is old enough for that, and a process is there to do it
 	balance   *imagegen.Balance // told by a synchronous success
+	disputed  bool              // its charge is open, for an operator to resolve
+	refunded  bool              // which one did, and gave everything back
 }
 
 // phase is how far an order has come.
@@ -86,7 +88,12 @@ func (o *order) charge() imagegen.Charge {
 	return imagegen.Charge{ID: imagegen.ChargeID(o.id), User: o.user, Credits: o.price() * imagegen.Credits(o.request.N)}
 }
 
-func (o *order) used() imagegen.Credits { return o.price() * imagegen.Credits(len(o.pictures)) }
+func (o *order) used() imagegen.Credits {
+	if o.refunded {
+		return 0
+	}
+	return o.price() * imagegen.Credits(len(o.pictures))
+}
 
 // waits reports whether a synchronous call waits for its turn.
 func (o *order) waits() bool { return !o.done && o.phase == open }

@@ -122,6 +122,10 @@ func (w *service) actions() map[string]func(*rapid.T) {
 	step(1, "jump", w.jump)
 	step(1, "confirm", w.confirm)
 	step(1, "fill", w.fill)
+	if w.till != nil {
+		step(1, "close the till", w.turnTill)
+		step(3, "resolve", w.resolve)
+	}
 	step(1, "drain", w.drain)
 	step(1, "crash", w.die)
 	step(1, "verify", func(t *rapid.T) { w.audit(t) })

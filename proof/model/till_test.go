@@ -13,7 +13,11 @@ type till struct {
 	mu      sync.Mutex
 	credits map[imagegen.UserID]imagegen.Credits
 	slips   map[imagegen.ChargeID]slip
+	closed  bool // it settles no charge that is open, for good
 }
+
+// errTillClosed is what a till that is closed says.
+var errTillClosed = imagegen.RefuseCharge("the till is closed")
 
 // slip is a charge; the zero Charge if it was settled before it was made.
 type slip struct {
@@ -54,6 +58,8 @@ func (l *till) Settle(_ context.Context, id imagegen.ChargeID, used imagegen.Cre
 	switch {
 	case !known && used != 0:
 		return imagegen.ErrNotFound
+	case known && !s.closed && l.closed:
+		return errTillClosed
 	case s.closed && s.used == used:
 		return nil
 	case s.closed || used < 0 || used > s.Credits:
@@ -68,6 +74,20 @@ func (l *till) Balance(_ context.Context, u imagegen.UserID) (imagegen.Balance, 
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return imagegen.Balance{Credits: l.credits[u]}, nil
+}
+
+// turn closes the till, or opens it again.
+func (l *till) turn() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = !l.closed
+}
+
+// refuses reports whether it is closed.
+func (l *till) refuses() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.closed
 }
 
 func (l *till) deposit(u imagegen.UserID, c imagegen.Credits) {

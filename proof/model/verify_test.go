@@ -130,7 +130,10 @@ func (w *service) slips() {
 		if err := errors.Join(r.Check(), r.CheckCharge(s.Charge, s.closed, s.used)); err != nil {
 			w.Fatal(err)
 		}
-		if o.completed.IsZero() {
+		if (r.Dispute != "") != o.disputed {
+			w.Fatalf("%#v: in dispute: %q", o, r.Dispute)
+		}
+		if o.completed.IsZero() || o.disputed {
 			open++
 		}
 	}
