@@ -170,10 +170,10 @@ const (
 	EntryRevoke EntryKind = "revoke"
 )
 
-// Entry is one line of the journal. Entries are never changed or removed; each carries the hash
+// Entry is an entry of a user's journal. Entries are never changed or removed; each carries the hash
 // of the one before it.
 type Entry struct {
-	Seq     uint64 // from 1, without gaps over all users
+	Seq     uint64 // among the user's, from 1 without gaps
 	Time    time.Time
 	Kind    EntryKind
 	User    UserID

@@ -22,9 +22,9 @@ import (
 )
 
 var (
-	sources = []string{"imagegen/storage/internal/ledger/*.go", "imagegen/storage/committer.go", "imagegen/invariant.go", "imagegen/state.go",
+	sources = []string{"imagegen/storage/internal/ledger/*.go", "imagegen/storage/internal/ledger/ledgerkv/*.go", "imagegen/storage/committer.go", "imagegen/invariant.go", "imagegen/state.go",
 		"imagegen/lifecycle.go", "imagegen/settle.go", "imagegen/outcome.go", "imagegen/attempt.go", "imagegen/recover.go", "imagegen/lease.go"}
-	covered = "./imagegen,./imagegen/storage,./imagegen/storage/internal/ledger"
+	covered = "./imagegen,./imagegen/storage,./imagegen/storage/internal/ledger,./imagegen/storage/internal/ledger/ledgerkv"
 	tests   = []string{"./imagegen", "./imagegen/storage/...", "./imagegen/imagegentest"}
 )
 

@@ -6,22 +6,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"go.etcd.io/bbolt"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
 // Audit implements [imagegen.Auditor]. It copies the database aside while work goes on, goes over the
 // copy, and then reads every file that it names: images, and reference images of work that waits, where
-// they are here. It needs room in the directory for the copy, and another of the ledger. Pages that do
+// they are here. It needs room in the directory for the copy. Pages that do
 // not fit together are reported first and alone, and then values that do not match their checksums:
 // nothing else can be said of a file that has any.
 //
@@ -120,14 +118,10 @@ func (a *audit) checksums(t *bbolt.Tx) error {
 	})
 }
 
-// books replays the journal into a database of its own, and holds the generations against it.
+// books replays the journal, and holds the generations against it.
 func (a *audit) books(t kv.Tx) error {
-	scratch, err := a.db.openScratch()
+	counts, err := ledgerkv.Check(a.ctx, t, a.report.Add)
 	if err != nil {
-		return err
-	}
-	counts, err := ledger.Check(a.ctx, t, scratch, a.report.Add)
-	if err = errors.Join(err, scratch.discard()); err != nil {
 		return err
 	}
 	r := &a.report
@@ -218,31 +212,3 @@ func (db *DB) names(ctx context.Context, i listed) (bool, error) {
 	}
 	return false, err
 }
-
-// scratch is a database that is thrown away, and so need not be durable.
-type scratch struct {
-	*database
-	path string
-}
-
-func (db *DB) openScratch() (*scratch, error) {
-	f, err := os.CreateTemp(filepath.Join(db.dir, tempDir), "replay-")
-	if err != nil {
-		return nil, fmt.Errorf("storage: %w", err)
-	}
-	if err := f.Close(); err != nil {
-		return nil, fmt.Errorf("storage: %w", err)
-	}
-	bolt, err := openBolt(f.Name(), 0)
-	if err != nil {
-		return nil, err
-	}
-	bolt.NoSync, bolt.NoGrowSync = true, true
-	s := &scratch{newDatabase(bolt, db.log), f.Name()}
-	if err := s.start(); err != nil {
-		return nil, errors.Join(err, s.discard())
-	}
-	return s, nil
-}
-
-func (s *scratch) discard() error { return errors.Join(s.stop(), os.Remove(s.path)) }

@@ -91,7 +91,7 @@ func TestAuditFindsDamage(t *testing.T) {
 			k, _ := b.Cursor().First()
 			return b.Delete(slices.Clone(k))
 		}), ""},
-		"lot that does not add up": {books(change("ledger.live", oneMore)), "lot sum"},
+		"lot that does not add up": {books(change("ledger.lots", oneMore)), "lot sum"},
 		"account changed":          {books(change("ledger.accounts", lastByte)), ""},
 		"generation's outcome changed": {books(change("generations.ended", func(v []byte) []byte {
 			return bytes.Replace(v, []byte("succeeded"), []byte("processed"), 1)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -56,6 +57,13 @@ func Seal(b kv.Bucket, key, value []byte) []byte { return labelOf(b).sealed(key,
 
 // Schema is the schema of this version.
 func Schema() int { return len(migrations) }
+
+// Migrate has databases that are opened from now on go through one more migration, and undoes it.
+func Migrate(f func(tx kv.Tx, from []byte) (next []byte, err error)) (undo func()) {
+	former := migrations
+	migrations = append(slices.Clone(former), f)
+	return func() { migrations = former }
+}
 
 // BeginAudit takes the snapshot of an audit; finish reads the images that it names.
 func (db *DB) BeginAudit(ctx context.Context) (finish func() (imagegen.AuditReport, error), err error) {

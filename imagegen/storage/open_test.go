@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/matryer/is"
 	"go.etcd.io/bbolt"
 
@@ -137,49 +136,97 @@ func TestANewerSchemaIsRefused(t *testing.T) {
 	refused(t, dir, nil, storage.ErrNewerSchema)
 }
 
-// before makes a closed directory what the first version would have left.
-func before(t *testing.T, dir string) {
-	t.Helper()
-	tamper(t, dir, func(tx *bbolt.Tx) error {
-		first := binary.BigEndian.AppendUint64(nil, 1)
-		return errors.Join(tx.DeleteBucket([]byte("ledger.days")),
-			tx.Bucket([]byte("storage")).Put([]byte("schema"), storage.Seal("storage", []byte("schema"), first)))
+// copyShelf is a migration that copies the shelf to another, two values in each transaction.
+func copyShelf(tx kv.Tx, from []byte) (next []byte, err error) {
+	n := 0
+	tx.Ascend(shelf, from, func(key, value []byte) bool {
+		switch {
+		case n == 2:
+			next = slices.Clone(key)
+			return false
+		case string(value) == "damaged":
+			err = errors.New("it cannot be read")
+			return false
+		}
+		n++
+		tx.Put("shelf 2", key, value)
+		return true
 	})
+	return next, err
 }
 
-func TestAnOlderSchemaIsBroughtUp(t *testing.T) {
-	is, dir := is.New(t), usedDir(t)
-	days := func() []imagegen.Day {
-		w := work(t, openDir(t, dir, nil))
-		defer w.Close()
-		w.clean()
-		days, err := w.Days(t.Context(), "alice", time.Now().Add(-time.Hour), time.Now().Add(time.Hour))
-		is.NoErr(err)
-		return days
+func copied(t *testing.T, db *storage.DB) (copies string) {
+	t.Helper()
+	is.New(t).NoErr(db.KV().View(t.Context(), func(tx kv.Tx) error {
+		tx.Ascend("shelf 2", nil, func(key, value []byte) bool {
+			copies += string(key) + "=" + string(value) + " "
+			return true
+		})
+		return nil
+	}))
+	return copies
+}
+
+// shelved is a closed directory of a former schema with some values.
+func shelved(t *testing.T, values ...string) (dir string) {
+	t.Helper()
+	is, dir := is.New(t), closedDir(t)
+	db := openDir(t, dir, nil)
+	for n, value := range values {
+		is.NoErr(db.KV().Update(t.Context(), put(fmt.Sprint(n), value)))
 	}
-	kept := days()
-	is.True(len(kept) > 0)
-	before(t, dir)
-	is.Equal(cmp.Diff(kept, days()), "")
-	is.Equal(cmp.Diff(kept, days()), "") // counted once
+	is.NoErr(db.Close())
+	return dir
+}
+
+// A database is brought to the schema of this version, once, part by part.
+func TestAnOlderSchemaIsBroughtUp(t *testing.T) {
+	is, dir := is.New(t), shelved(t, "a", "b", "c", "d", "e")
+	defer storage.Migrate(copyShelf)()
+	db := openDir(t, dir, nil)
+	is.Equal(copied(t, db), "0=a 1=b 2=c 3=d 4=e ")
+	is.NoErr(db.KV().Update(t.Context(), put("0", "changed")))
+	is.NoErr(db.Close())
+	is.Equal(copied(t, openDir(t, dir, nil)), "0=a 1=b 2=c 3=d 4=e ")
+}
+
+// A migration that is broken off goes on where it was.
+func TestAMigrationGoesOn(t *testing.T) {
+	is, dir := is.New(t), shelved(t, "a", "b", "c", "d", "e")
+	parts := 0
+	undo := storage.Migrate(func(tx kv.Tx, from []byte) ([]byte, error) {
+		if parts++; parts == 3 {
+			return nil, errors.New("broken off")
+		}
+		return copyShelf(tx, from)
+	})
+	refusedWith(t, dir, "broken off")
+	undo()
+	defer storage.Migrate(func(tx kv.Tx, from []byte) ([]byte, error) {
+		is.True(len(from) > 0) // not from the beginning
+		return copyShelf(tx, from)
+	})()
+	is.Equal(copied(t, openDir(t, dir, nil)), "0=a 1=b 2=c 3=d 4=e ")
 }
 
 func TestAnOlderSchemaThatIsDamagedStays(t *testing.T) {
-	is, dir := is.New(t), usedDir(t)
-	before(t, dir)
-	tamper(t, dir, func(tx *bbolt.Tx) error {
-		last, _ := tx.Bucket([]byte("ledger.journal")).Cursor().Last()
-		return tx.Bucket([]byte("ledger.journal")).Put(last, storage.Seal("ledger.journal", last, []byte{0}))
-	})
+	dir := shelved(t, "a", "damaged")
+	defer storage.Migrate(copyShelf)()
 	for range 2 {
-		db, err := storage.Open(dir, nil)
-		if err == nil {
-			_ = db.Close()
-			t.Fatal("it was opened")
-		}
-		is.True(strings.Contains(err.Error(), fmt.Sprintf("could not be brought to schema %d", storage.Schema())))
-		is.True(strings.Contains(err.Error(), dir))
+		refusedWith(t, dir, fmt.Sprintf("could not be brought to schema %d: it cannot be read", storage.Schema()))
 	}
+}
+
+func refusedWith(t *testing.T, dir, why string) {
+	t.Helper()
+	is := is.New(t)
+	db, err := storage.Open(dir, nil)
+	if err == nil {
+		_ = db.Close()
+		t.Fatal("it was opened")
+	}
+	is.True(strings.Contains(err.Error(), why))
+	is.True(strings.Contains(err.Error(), dir))
 }
 
 func TestADamagedFileIsRefused(t *testing.T) {

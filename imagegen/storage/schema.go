@@ -7,7 +7,6 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 )
 
@@ -26,7 +25,6 @@ var (
 // from, and returns where to go on; nil: it has done all.
 var migrations = []func(t kv.Tx, from []byte) (next []byte, err error){
 	func(t kv.Tx, _ []byte) ([]byte, error) { t.Put(meta, formatKey, format); return nil, nil },
-	ledger.CountDays,
 	tables.Digest,
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
@@ -178,7 +179,7 @@ func (db *DB) openFiles() (err error) {
 const loggedGap = time.Hour
 
 func (db *DB) openTables() (err error) {
-	if db.clock, err = ledger.New(db.file, db.now); err != nil {
+	if db.clock, err = ledgerkv.New(db.file, db.now); err != nil {
 		return err
 	}
 	if gap := db.clock.Gap(); gap >= loggedGap {

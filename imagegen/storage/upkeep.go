@@ -15,7 +15,7 @@ import (
 // upkeepEvery is how often what is in no hurry is looked after.
 const upkeepEvery = time.Minute
 
-// upkeep tells that the machine slept, writes off lapsed credits, and sets space aside again after the disk was full.
+// upkeep tells that the machine slept, writes off expired credits, and sets space aside again after the disk was full.
 func (db *DB) upkeep(ctx context.Context) {
 	tick := time.NewTicker(upkeepEvery)
 	defer tick.Stop()
@@ -26,8 +26,8 @@ func (db *DB) upkeep(ctx context.Context) {
 			return
 		}
 		db.noteSleep(db.clock.Slept())
-		if err := db.clock.LapseAll(ctx); err != nil && ctx.Err() == nil {
-			db.log.Warn("lapsed credits were not written off", "error", err)
+		if err := db.clock.ExpireAll(ctx); err != nil && ctx.Err() == nil {
+			db.log.Warn("expired credits were not written off", "error", err)
 		}
 		if err := db.space.layBallast(); err != nil {
 			db.log.Warn("no space could be set aside for a full disk", "error", err)

@@ -9,7 +9,12 @@ import (
 
 // enter writes a line of the journal. Call it when the lots are as they are to be.
 func (b *books) enter(e imagegen.Entry) imagegen.Entry {
-	e.Seq, e.Time = uint64(len(b.journal)+1), b.date(e.User)
+	e.Seq, e.Time = 1, b.date(e.User)
+	for _, former := range b.journal {
+		if former.User == e.User {
+			e.Seq++
+		}
+	}
 	if e.User != "" {
 		b.dates[e.User] = e.Time
 	}

@@ -21,7 +21,7 @@ func seenByProofs() (ms []mutant) {
 		{catcher{pkg: crash, run: "TestEveryStepOfRecovery$/^sync$/^outside$"},
 			[]string{"intent-forgotten-first"}},
 		{catcher{pkg: model, run: "TestLedger", runs: 50},
-			[]string{"lapsed-credits-return", "refund-to-the-wrong-lot", "clock-runs-back", "grant-not-idempotent"}},
+			[]string{"expired-credits-return", "refund-to-the-wrong-lot", "clock-runs-back", "grant-not-idempotent"}},
 		{catcher{pkg: model, run: "TestService", runs: 50},
 			[]string{"refund-off-by-one", "reservation-of-all-users"}},
 		{catcher{pkg: simulation, run: "TestSimulation", runs: 100},

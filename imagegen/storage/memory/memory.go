@@ -11,7 +11,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/memkv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
@@ -72,7 +72,7 @@ func New(opts *Options) *DB {
 		now = opts.Now
 	}
 	db := memkv.New()
-	l, err := ledger.New(db, now)
+	l, err := ledgerkv.New(db, now)
 	if err != nil {
 		panic(err) // it reads an empty map
 	}
@@ -86,7 +86,7 @@ func (db *DB) Joins(l imagegen.Ledger) bool { return l == imagegen.Ledger(db) }
 // Audit implements [imagegen.Auditor]. Nothing is written while it runs.
 func (db *DB) Audit(ctx context.Context) (r imagegen.AuditReport, err error) {
 	err = db.kv.View(ctx, func(tx kv.Tx) error {
-		counts, err := ledger.Check(ctx, tx, memkv.New(), r.Add)
+		counts, err := ledgerkv.Check(ctx, tx, r.Add)
 		if err != nil {
 			return err
 		}

@@ -97,16 +97,15 @@ func (c *Clock) Confirm(epoch uint64) {
 	c.written, c.epoch = wall, epoch
 }
 
-// Resume goes on from what a former process wrote down: a mark, and the latest time that was written
-// in the last epoch. It returns the gap that lies between.
-func (c *Clock) Resume(m Mark, written time.Time, epoch uint64) (gap time.Duration) {
+// Resume goes on from what a former process wrote down. It returns the gap that lies between.
+func (c *Clock) Resume(m Mark) (gap time.Duration) {
 	wall, slept := c.readWall(), c.asleep()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.written, c.epoch = written, epoch
+	c.written, c.epoch = m.Written, m.Epoch
 	from, now := m.At, wall.Add(-m.Skew) // a doubt outlasts the process
 	if !m.Doubt {
-		from = later(m.At, written)
+		from = later(m.At, m.Written)
 	}
 	if from.IsZero() {
 		return 0

@@ -32,7 +32,8 @@ func inBubble(t *testing.T, test func(s *stand)) {
 func (s *stand) restart(m clock.Mark, written time.Time) (gap time.Duration) {
 	s.Clock = clock.New(s.wall)
 	clock.Sleeping(s.Clock, func() time.Duration { return s.asleep })
-	return s.Resume(m, written, 0)
+	m.Written = written
+	return s.Resume(m)
 }
 
 // trusted checks that the wall clock is believed.
@@ -115,7 +116,7 @@ func TestBehindWhatWasWritten(t *testing.T) {
 		written := s.wall()
 		s.ahead = 0
 		s.doubted(-25*time.Hour, 0)
-		mark := s.Read().Mark()
+		mark := clock.Mark{}.Saw(s.Read())
 		s.restart(mark, written)
 		s.doubted(-25*time.Hour, 0)
 		s.Confirm(1)
@@ -158,13 +159,13 @@ func TestSleep(t *testing.T) {
 // A process that was off is no leap, however long; a clock that is behind is in doubt.
 func TestRestart(t *testing.T) {
 	inBubble(t, func(s *stand) {
-		mark := s.Read().Mark()
+		mark := clock.Mark{}.Saw(s.Read())
 		written := s.wall().Add(time.Minute)
 		time.Sleep(60 * time.Hour)
 		s.is.Equal(s.restart(mark, written), 60*time.Hour-time.Minute)
 		s.trusted()
 
-		mark, written = s.Read().Mark(), s.wall()
+		mark, written = clock.Mark{}.Saw(s.Read()), s.wall()
 		s.ahead = -5 * time.Minute
 		s.is.Equal(s.restart(mark, written), time.Duration(0))
 		s.is.True(!s.Read().Doubt)
@@ -180,7 +181,7 @@ func TestRestartInDoubt(t *testing.T) {
 		inBubble(t, func(s *stand) {
 			s.trusted()
 			s.ahead = ahead
-			mark := s.Read().Mark()
+			mark := clock.Mark{}.Saw(s.Read())
 			time.Sleep(10 * time.Hour)
 			s.restart(mark, time.Time{})
 			s.doubted(ahead, 0)
@@ -194,7 +195,7 @@ func TestFirstStartOfAFastClock(t *testing.T) {
 	inBubble(t, func(s *stand) {
 		s.ahead = years
 		s.trusted()
-		mark, written := s.Read().Mark(), s.wall()
+		mark, written := clock.Mark{}.Saw(s.Read()), s.wall()
 		s.ahead = 0
 		s.restart(mark, written)
 		s.doubted(-years, years)
@@ -205,7 +206,7 @@ func TestFirstStartOfAFastClock(t *testing.T) {
 
 func TestMark(t *testing.T) {
 	is := is.New(t)
-	for _, m := range []clock.Mark{{}, {At: time.Unix(1, 2).UTC()}, {At: time.Unix(3, 4).UTC(), Doubt: true, Skew: -time.Hour}} {
+	for _, m := range []clock.Mark{{}, {At: time.Unix(1, 2).UTC()}, {At: time.Unix(3, 4).UTC(), Doubt: true, Skew: -time.Hour, Epoch: 2, Written: time.Unix(5, 6).UTC()}} {
 		got, err := clock.DecodeMark(m.Encode())
 		is.NoErr(err)
 		is.Equal(got, m)

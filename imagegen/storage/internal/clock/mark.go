@@ -13,33 +13,48 @@ type Mark struct {
 	At    time.Time // the judged time
 	Doubt bool
 	Skew  time.Duration // in doubt: how far the wall clock was ahead of the judged time; else 0
+
+	Epoch   uint64    // how often the clock was corrected
+	Written time.Time // the latest time that was written down in this epoch
 }
 
-// Mark is what to write down of a reading.
-func (r Reading) Mark() Mark {
-	if !r.Doubt {
-		return Mark{At: r.Now}
+// Saw is the mark after a reading.
+func (m Mark) Saw(r Reading) Mark {
+	m.At, m.Doubt, m.Skew = r.Now, r.Doubt, 0
+	if r.Doubt {
+		m.Skew = r.Wall.Sub(r.Now)
 	}
-	return Mark{At: r.Now, Doubt: true, Skew: r.Wall.Sub(r.Now)}
+	return m
+}
+
+// Wrote is the mark after a time that was written down.
+func (m Mark) Wrote(at time.Time, epoch uint64) Mark {
+	if epoch != m.Epoch {
+		m.Epoch, m.Written = epoch, at
+	}
+	m.Written = later(m.Written, at)
+	return m
 }
 
 // Encode returns the mark as it is stored.
 func (m Mark) Encode() []byte {
-	var w kv.Writer
-	w.Time(m.At)
-	w.Bool(m.Doubt)
-	w.Int(int64(m.Skew))
-	return w
+	return kv.Encode(&m, markForm)
+}
+
+func markForm(c *kv.Coder, m *Mark) {
+	kv.Moment(c, &m.At)
+	kv.Flag(c, &m.Doubt)
+	kv.Number(c, &m.Skew)
+	kv.Number(c, &m.Epoch)
+	kv.Moment(c, &m.Written)
 }
 
 // DecodeMark reads a stored mark; of nothing it is zero.
-func DecodeMark(b []byte) (Mark, error) {
+func DecodeMark(b []byte) (m Mark, err error) {
 	if b == nil {
-		return Mark{}, nil
+		return m, nil
 	}
-	r := kv.NewReader(b)
-	m := Mark{At: r.Time(), Doubt: r.Bool(), Skew: time.Duration(r.Int())}
-	if err := r.Err(); err != nil {
+	if err := kv.Decode(b, &m, markForm); err != nil {
 		return Mark{}, fmt.Errorf("clock: what was written down of it cannot be read: %w", err)
 	}
 	return m, nil

@@ -1,110 +1,121 @@
 package ledger
 
 import (
-	"encoding/binary"
+	"crypto/sha256"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// account is the totals over a user's lots, or what an entry adds to them.
-type account struct {
+// Account is the sum over a user's lots, and the end of the user's journal. That of no name is the
+// system's: it has entries, and no credits.
+type Account struct {
+	User imagegen.UserID
+	Totals
+	Lots  uint64              // how many it has had
+	Next  imagegen.Expiration // what expires first of that which is available; zero: nothing does
+	Seq   uint64              // of its last entry, from 1 without gaps
+	Hash  [sha256.Size]byte   // of that
+	Time  time.Time           // of that
+	Epoch uint64              // of that
+}
+
+// Totals are the credits of an account, or what an entry adds to them.
+type Totals struct {
 	Available, Held, Granted, Spent, Expired, Revoked imagegen.Credits
 }
 
-// accountRow is an account as it is stored.
-type accountRow struct {
-	account
-	last  time.Time // of its last entry
-	epoch uint64    // of that
-}
-
 // dated is the time of an entry that comes next: an account's time falls only where its epoch rises.
-func (a accountRow) dated(e entry) time.Time {
-	if a.epoch == e.epoch && e.Time.Before(a.last) {
-		return a.last
+func (a Account) dated(at time.Time, epoch uint64) time.Time {
+	if a.Epoch == epoch && at.Before(a.Time) {
+		return a.Time
 	}
-	return e.Time
+	return at
 }
 
 // add adds a lot, or a change of one. What went to a refund lot counts there.
-func (a *account) add(l imagegen.Lot) {
-	a.Available += l.Remaining
-	a.Held += l.Held
-	a.Granted += l.Granted - l.Moved
-	a.Spent += l.Spent
-	a.Expired += l.Expired
-	a.Revoked += l.Revoked
+func (t *Totals) add(l imagegen.Lot) {
+	t.Available += l.Remaining
+	t.Held += l.Held
+	t.Granted += l.Granted - l.Moved
+	t.Spent += l.Spent
+	t.Expired += l.Expired
+	t.Revoked += l.Revoked
+}
+
+// post adds what an entry does to the lots.
+func (t *Totals) post(e Entry) {
+	for _, p := range e.Postings {
+		t.add(p.moves(e.Kind))
+	}
+	for _, l := range e.Lots {
+		t.add(e.makes(l).Lot)
+	}
 }
 
 // balanced reports whether everything granted is somewhere: with the issuer's −Granted, the postings
 // of an entry sum to zero, and so do those of all accounts.
-func (a account) balanced() bool {
-	return a.Granted == a.Available+a.Held+a.Spent+a.Expired+a.Revoked
+func (t Totals) balanced() bool {
+	return t.Granted == t.Available+t.Held+t.Spent+t.Expired+t.Revoked
 }
 
 // check returns an imagegen.Violation unless everything granted is somewhere. A total that ran over
 // would be negative.
-func (a account) check(u imagegen.UserID) error {
+func (a Account) check() error {
 	if !sums(a.Granted, a.Available, a.Held, a.Spent, a.Expired, a.Revoked) || a.Available > imagegen.MaxCredits-a.Held {
-		return broken("zero sum", u, "the account has %+v", a)
+		return broken("zero sum", a.User, "the account has %+v", a.Totals)
 	}
 	return nil
 }
 
-func (a *account) fields() []*imagegen.Credits {
-	return []*imagegen.Credits{&a.Available, &a.Held, &a.Granted, &a.Spent, &a.Expired, &a.Revoked}
+// account is one user's account in a transaction.
+type account struct {
+	Books
+	Account
 }
 
-func readAccount(tx kv.Tx, u imagegen.UserID) (a accountRow) {
-	b := tx.Get(accounts, userKey(u))
-	if b == nil {
-		return a
+// open reads a user's account.
+func (b Books) open(u imagegen.UserID) *account { return &account{b, b.tx.Account(u)} }
+
+// balance is what can be spent at this time: what has expired does not count, whether or not it has
+// been written off.
+func (a *account) balance() imagegen.Balance {
+	available, next := a.Available, a.Next
+	if a.due() {
+		available, next = a.left()
 	}
-	return decodeAccount(b)
-}
-
-func decodeAccount(b []byte) (a accountRow) {
-	r := kv.NewReader(b)
-	for _, f := range a.fields() {
-		*f = imagegen.Credits(r.Int())
+	if next.At.IsZero() {
+		return imagegen.Balance{Credits: available}
 	}
-	a.last, a.epoch = r.Time(), r.Uint()
-	return a
+	return imagegen.Balance{Credits: available, NextExpiration: &next}
 }
 
-func (a accountRow) write(tx kv.Tx, u imagegen.UserID) {
-	w := make(kv.Writer, 0, 40)
-	for _, f := range a.fields() {
-		w.Int(int64(*f))
-	}
-	w.Time(a.last)
-	w.Uint(a.epoch)
-	tx.Put(accounts, userKey(u), w)
-}
-
-// Balance is what a user can spend at this time: what is due to lapse no longer counts, whether or
-// not it has been written off.
-func (b Books) Balance(u imagegen.UserID) imagegen.Balance {
-	balance := imagegen.Balance{Credits: readAccount(b.tx, u).Available}
-	eachLapsing(b.tx, u, func(at time.Time, credits imagegen.Credits) bool {
-		if !b.now.Before(at) {
-			balance.Credits -= credits
-			return true
+// left is what is available without what has expired and is not written off.
+func (a *account) left() (available imagegen.Credits, next imagegen.Expiration) {
+	available = a.Available
+	for l := range a.tx.Expiring(a.User) {
+		if l.expired(a.at.Now) {
+			available -= l.Remaining
+		} else if !next.At.IsZero() && next.At.Before(l.Expires) {
+			break
+		} else {
+			next = soonest(next, l)
 		}
-		balance.NextExpiration = &imagegen.Expiration{Credits: credits, At: at}
-		return false
-	})
-	return balance
+	}
+	return available, next
 }
 
-// eachLapsing tells when how many of a user's credits lapse, soonest first.
-func eachLapsing(tx kv.Tx, u imagegen.UserID, f func(at time.Time, credits imagegen.Credits) bool) {
-	ascendUser(tx, lapseSum, u, func(at, sum []byte) bool { return f(timeOfKey(at), decodeSum(sum)) })
-}
+// due reports whether something has expired that is not written off.
+func (a *account) due() bool { return !a.Next.At.IsZero() && !a.at.Now.Before(a.Next.At) }
 
-// timeOfKey undoes kv.TimeKey.
-func timeOfKey(b []byte) time.Time {
-	return time.Unix(0, int64(binary.BigEndian.Uint64(b)^1<<63)).UTC()
+// soonest adds a lot to what expires first.
+func soonest(e imagegen.Expiration, l Lot) imagegen.Expiration {
+	switch {
+	case l.Remaining == 0 || l.Expires.IsZero():
+	case e.At.IsZero() || l.Expires.Before(e.At):
+		return imagegen.Expiration{Credits: l.Remaining, At: l.Expires}
+	case l.Expires.Equal(e.At):
+		e.Credits += l.Remaining
+	}
+	return e
 }

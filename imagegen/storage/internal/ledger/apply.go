@@ -1,147 +1,148 @@
 package ledger
 
 import (
+	"iter"
+	"slices"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// record puts an entry at the end of the journal and applies it. An imagegen.Violation: it would
-// break an invariant, and the transaction has to be rolled back.
-func (b Books) record(e entry) (entry, error) {
-	e, stored := b.chain(e)
+// enter records an entry, behind what the account's lots have lost by this time.
+func (a *account) enter(e Entry) (Entry, error) {
+	if err := a.expire(); err != nil {
+		return e, err
+	}
+	return a.record(e)
+}
+
+// record puts an entry at the end of the account's journal, and what follows from it. An
+// imagegen.Violation: it would break an invariant, and the transaction has to be rolled back.
+func (a *account) record(e Entry) (Entry, error) {
+	mark := a.tx.Clock()
+	e = a.chain(e, mark.Epoch)
 	if err := e.check(); err != nil {
 		return e, err
 	}
-	b.tx.Put(journal, kv.Key(e.Seq), stored)
-	if err := b.wrote(e); err != nil {
+	c, err := apply(a.tx, a.Account, e)
+	if err != nil {
 		return e, err
 	}
-	return e, apply(b.tx, e)
+	a.tx.Write(c)
+	a.Account = c.To
+	a.wrote(mark, e)
+	return e, nil
 }
 
-// chain gives an entry its place at the end of the journal, and returns what is to be stored there.
-func (b Books) chain(e entry) (chained entry, stored []byte) {
-	h := readHead(b.tx)
-	e.Seq, e.Time, e.epoch = h.seq+1, b.at.Wall, h.epoch
+// chain gives an entry its place at the end of the account's journal.
+func (a *account) chain(e Entry, epoch uint64) Entry {
 	if e.Kind == entryClock {
-		e.epoch++
+		epoch++
 	}
-	if e.User != "" {
-		a := readAccount(b.tx, e.User)
-		e.Balance = a.Available + e.Credits
-		e.Time = a.dated(e)
+	e.User, e.Seq, e.Time, e.Epoch, e.Balance = a.User, a.Seq+1, a.dated(a.at.Wall, epoch), epoch, a.Available+e.Credits
+	for i := range e.Lots {
+		e.Lots[i].Number = a.Lots + uint64(i) + 1
 	}
-	for i := range e.lots {
-		e.lots[i].number(e.Seq, uint64(i))
-		e.lots[i].Effective = e.Time
-	}
-	encoded := e.encode()
-	e.hash = kv.Chained(h.hash, encoded)
-	return e, append(encoded, e.hash[:]...)
+	e.Encoded = kv.Encode(&e, entryForm)
+	e.Hash = kv.Chained(a.Hash, e.Encoded)
+	return e
 }
 
-// apply makes the state that an entry leads to. It reads nothing but the entry and the state, so
-// that a replay does the same. An imagegen.Violation: the state would break an invariant.
-func apply(tx kv.Tx, e entry) error {
-	h, err := readHead(tx).then(e)
-	if err != nil {
-		return err
-	}
-	h.write(tx)
-	if e.Ref != "" {
-		tx.Put(refs, kv.Key(e.Ref), kv.Key(e.Seq))
-	}
-	if e.User != "" {
-		tx.Put(history, kv.Key(string(e.User), e.Seq), only)
-		if err := applyAccount(tx, e); err != nil {
-			return err
-		}
-	}
-	for _, l := range e.lines {
-		before, err := getLot(tx, l.lot)
-		if err != nil {
-			return err
-		}
-		if err := applyLot(tx, e, before, before.plus(l.moves(e.Kind))); err != nil {
-			return err
-		}
-	}
-	for _, l := range e.lots {
-		if err := applyLot(tx, e, lot{}, l); err != nil {
-			return err
-		}
-	}
-	applyDay(tx, e)
-	return applyCharge(tx, e)
+// lotReader is what of a Tx an entry's effect depends on, beside its account.
+type lotReader interface {
+	Lot(u imagegen.UserID, number uint64) (l Lot, known bool)
+	Expiring(imagegen.UserID) iter.Seq[Lot]
 }
 
-func applyAccount(tx kv.Tx, e entry) error {
-	a := readAccount(tx, e.User)
-	if !a.dated(e).Equal(e.Time) {
-		return broken("journal time", e.subject(), "it is of %s, and an earlier one of user %q is later", e.Time, e.User)
+// apply returns what an entry does to its account, and to the lots and the charge of that. It reads
+// nothing else, so that a replay does the same. An imagegen.Violation: the rows would break an
+// invariant.
+func apply(tx lotReader, a Account, e Entry) (*Change, error) {
+	c := &Change{Lots: make([]LotChange, 0, len(e.Postings)+len(e.Lots)), Entry: e, From: a, To: a}
+	if err := c.account(); err != nil {
+		return c, err
 	}
-	a.last, a.epoch = e.Time, e.epoch
+	for _, p := range e.Postings {
+		l, known := tx.Lot(e.User, p.Lot)
+		if !known {
+			return c, broken("lot", e.subject(), "it is about lot %d, which is not there", p.Lot)
+		}
+		c.Lots = append(c.Lots, LotChange{l, l.plus(p.moves(e.Kind))})
+	}
+	for _, l := range e.Lots {
+		if c.To.Lots++; l.Number != c.To.Lots {
+			return c, broken("lot", e.subject(), "it makes lot %d, and the next is %d", l.Number, c.To.Lots)
+		}
+		c.Lots = append(c.Lots, LotChange{To: e.makes(l)})
+	}
+	for _, l := range c.Lots {
+		if err := l.To.check(); err != nil {
+			return c, err
+		}
+	}
+	c.To.Next = c.next(tx)
+	c.Charge = e.charge()
+	return c, nil
+}
+
+// account makes the account that the entry leads to, but for its lots.
+func (c *Change) account() error {
+	e, a := c.Entry, &c.To
+	switch {
+	case e.Epoch < a.Epoch, e.Kind == entryClock && e.Epoch == a.Epoch:
+		return broken("journal epoch", e.subject(), "it is of epoch %d, and an earlier one is of %d", e.Epoch, a.Epoch)
+	case !a.dated(e.Time, e.Epoch).Equal(e.Time):
+		return broken("journal time", e.subject(), "it is of %s, and an earlier one is later", e.Time)
+	}
+	a.User, a.Seq, a.Hash, a.Time, a.Epoch = e.User, e.Seq, e.Hash, e.Time, e.Epoch
 	a.post(e)
-	if err := a.check(e.User); err != nil {
+	if err := a.check(); err != nil {
 		return err
 	}
 	if a.Available != e.Balance {
-		return broken("balance", e.subject(), "by the entries so far user %q has %d; it says %d", e.User, a.Available, e.Balance)
+		return broken("balance", e.subject(), "by the entries so far there are %d; it says %d", a.Available, e.Balance)
 	}
-	a.write(tx, e.User)
 	return nil
 }
 
-func applyLot(tx kv.Tx, e entry, before, after lot) error {
-	if after.User != e.User {
-		return broken("lot owner", after.ID, "%s of user %q changes it, and it is of user %q", e.subject(), e.User, after.User)
+// next is what expires first once the lots are changed.
+func (c *Change) next(tx lotReader) imagegen.Expiration {
+	next := c.From.Next
+	for _, l := range c.Lots {
+		if !l.To.Expires.IsZero() && l.To.Expires.Equal(next.At) {
+			next.Credits += l.To.Remaining - l.From.Remaining
+		} else {
+			next = soonest(next, l.To)
+		}
 	}
-	if err := after.check(); err != nil {
-		return err
+	if next.Credits == 0 && !next.At.IsZero() { // all of it is gone
+		return c.nextAnew(tx)
 	}
-	putLot(tx, before, after)
-	return nil
+	return next
 }
 
-// post adds what an entry does to the lots.
-func (a *account) post(e entry) {
-	for _, l := range e.lines {
-		a.add(l.moves(e.Kind))
+func (c *Change) nextAnew(tx lotReader) (next imagegen.Expiration) {
+	for _, l := range c.Lots {
+		next = soonest(next, l.To)
 	}
-	for _, l := range e.lots {
-		a.add(l.Lot)
+	for l := range tx.Expiring(c.To.User) {
+		if !next.At.IsZero() && next.At.Before(l.Expires) {
+			break
+		}
+		if !slices.ContainsFunc(c.Lots, func(c LotChange) bool { return c.To.Number == l.Number }) {
+			next = soonest(next, l)
+		}
 	}
+	return next
 }
 
-// moves is what a line adds to its lot.
-func (l line) moves(kind imagegen.EntryKind) (change imagegen.Lot) {
-	switch kind {
-	case imagegen.EntryCharge:
-		change.Remaining, change.Held = -l.took, l.took
-	case imagegen.EntryExpire:
-		change.Remaining, change.Expired = -l.took, l.took
-	case imagegen.EntryRevoke:
-		change.Remaining, change.Revoked = -l.took, l.took
-	case imagegen.EntrySettle:
-		change.Held, change.Remaining, change.Moved = -l.took, l.back, l.moved
-		change.Spent = l.took - l.back - l.moved
-	}
-	return change
-}
-
-func applyCharge(tx kv.Tx, e entry) error {
-	var c chargeRow
+// charge is the charge that the entry leads to; nil if it is not about one.
+func (e Entry) charge() *Charge {
 	switch e.Kind {
 	case imagegen.EntryCharge:
-		c = chargeRow{User: e.User, Credits: -e.Credits, lines: e.lines}
+		return &Charge{Place: e.place(), Credits: -e.Credits, Postings: e.Postings}
 	case imagegen.EntrySettle:
-		c = chargeRow{User: e.User, Credits: e.Credits + e.Used, Settled: true, Used: e.Used}
-	default:
-		return nil
+		return &Charge{Place: e.place(), Credits: e.Credits + e.Used, Settled: true, Used: e.Used}
 	}
-	if err := c.check(e.Charge); err != nil {
-		return err
-	}
-	c.write(tx, e.Charge)
 	return nil
 }

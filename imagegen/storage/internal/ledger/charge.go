@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
 // Charge is imagegen.Ledger's Charge within a transaction. A refusal comes before any write.
@@ -12,10 +13,8 @@ func (b Books) Charge(c imagegen.Charge) error {
 	if err := cmp.Or(checkCharge(c.ID), c.User.Check(), checkAmount(c.Credits)); err != nil {
 		return err
 	}
-	former, known, err := readCharge(b.tx, c.ID)
+	former, known := b.tx.Charge(c.ID)
 	switch {
-	case err != nil:
-		return err
 	case known && former.Settled:
 		return imagegen.ErrChargeClosed
 	case known && (former.User != c.User || former.Credits != c.Credits):
@@ -23,33 +22,33 @@ func (b Books) Charge(c imagegen.Charge) error {
 	case known:
 		return nil
 	}
-	lines, err := b.burn(c.User, c.Credits)
+	a := b.open(c.User)
+	postings, err := a.consume(c.Credits)
 	if err != nil {
 		return err
 	}
-	_, err = b.enter(entry{Entry: imagegen.Entry{Kind: imagegen.EntryCharge, User: c.User, Charge: c.ID, Credits: -c.Credits}, lines: lines})
+	_, err = a.enter(Entry{Entry: imagegen.Entry{Kind: imagegen.EntryCharge, Charge: c.ID, Credits: -c.Credits}, Postings: postings})
 	return err
 }
 
-// burn finds the lots that credits come from, in the order in which they burn.
+// consume finds the lots that credits come from, in the order in which they are consumed.
 // ErrInsufficientCredits: the user cannot spend so many.
-func (b Books) burn(u imagegen.UserID, credits imagegen.Credits) (lines []line, err error) {
-	if b.Balance(u).Credits < credits {
+func (a *account) consume(credits imagegen.Credits) (postings []Posting, err error) {
+	if a.balance().Credits < credits {
 		return nil, imagegen.ErrInsufficientCredits
 	}
 	missing := credits
-	err = eachLot(b.tx, live, u, func(l lot) bool {
-		if !l.lapsed(b.now) {
+	for l := range a.tx.Spendable(a.User) {
+		if !l.expired(a.at.Now) {
 			took := min(missing, l.Remaining)
-			lines = append(lines, line{lot: l.key(), took: took})
+			postings = append(postings, Posting{Lot: l.Number, Took: took})
 			missing -= took
 		}
-		return missing > 0
-	})
-	if err == nil && missing > 0 {
-		err = fmt.Errorf("ledger: the lots of user %q hold %d credits less than its account; run an audit", u, missing)
+		if missing == 0 {
+			return postings, nil
+		}
 	}
-	return lines, err
+	return nil, fmt.Errorf("ledger: the lots of user %q hold %d credits less than its account; run an audit", a.User, missing)
 }
 
 // Settle is imagegen.Ledger's Settle within a transaction. A refusal comes before any write.
@@ -57,12 +56,10 @@ func (b Books) Settle(id imagegen.ChargeID, used imagegen.Credits) error {
 	if err := checkCharge(id); err != nil {
 		return err
 	}
-	c, known, err := readCharge(b.tx, id)
+	c, known := b.tx.Charge(id)
 	switch {
-	case err != nil:
-		return err
 	case !known && used == 0:
-		_, err := b.record(entry{Entry: imagegen.Entry{Kind: imagegen.EntrySettle, Charge: id}})
+		_, err := b.open("").record(Entry{Entry: imagegen.Entry{Kind: imagegen.EntrySettle, Charge: id}})
 		return err
 	case !known:
 		return imagegen.ErrNotFound
@@ -71,33 +68,60 @@ func (b Books) Settle(id imagegen.ChargeID, used imagegen.Credits) error {
 	case c.Settled, used < 0, used > c.Credits:
 		return imagegen.ErrChargeConflict
 	}
-	e := entry{Entry: imagegen.Entry{Kind: imagegen.EntrySettle, User: c.User, Charge: id, Credits: c.Credits - used, Used: used}}
-	if e.lines, e.lots, err = b.giveBack(c, used); err != nil {
+	a := b.open(c.User)
+	e := Entry{Entry: imagegen.Entry{Kind: imagegen.EntrySettle, Charge: id, Credits: c.Credits - used, Used: used}}
+	if err := a.refund(&e, c.Postings); err != nil {
 		return err
 	}
-	_, err = b.enter(e)
+	_, err := a.enter(e)
 	return err
 }
 
-// giveBack divides what a charge holds: the first of it is spent, the rest goes back to where it
-// came from, in the reverse of the order in which it burnt; where the lot has lapsed, to a refund lot,
-// unless that would have lapsed as well.
-func (b Books) giveBack(c chargeRow, used imagegen.Credits) (lines []line, refunds []lot, err error) {
-	for _, held := range c.lines {
-		l, err := getLot(b.tx, held.lot)
-		if err != nil {
-			return nil, nil, err
+// refund divides what a charge holds: the first of it is spent, the rest goes back to where it came
+// from, in the reverse of the order in which it was consumed; where the lot has expired, to a refund
+// lot, unless that would have expired as well.
+func (a *account) refund(e *Entry, held []Posting) error {
+	used := e.Used
+	for _, h := range held {
+		l, known := a.tx.Lot(a.User, h.Lot)
+		if !known {
+			return fmt.Errorf("ledger: lot %d of user %q is missing; run an audit", h.Lot, a.User)
 		}
-		gone := min(used, held.took)
-		used -= gone
-		rest := held.took - gone
-		settled := line{lot: held.lot, took: held.took, back: rest}
-		if until := l.refundExpires(); rest > 0 && l.lapsed(b.now) && b.now.Before(until) {
-			settled.back, settled.moved = 0, rest
-			refunds = append(refunds, lot{refund: true, Lot: imagegen.Lot{User: c.User, Granted: rest, Remaining: rest, Promo: l.Promo,
-				Priority: l.Priority, Expires: until}})
+		spent := min(used, h.Took)
+		used -= spent
+		rest := h.Took - spent
+		p := Posting{Lot: h.Lot, Took: h.Took, Back: rest}
+		if until := l.refundExpires(); rest > 0 && l.expired(a.at.Now) && a.at.Now.Before(until) {
+			p.Back, p.Moved = 0, rest
+			e.Lots = append(e.Lots, NewLot{Credits: rest, Promo: l.Promo, Priority: l.Priority, Expires: until})
 		}
-		lines = append(lines, settled)
+		e.Postings = append(e.Postings, p)
 	}
-	return lines, refunds, nil
+	return nil
+}
+
+// check holds what a charge holds and used against what it took.
+func (c Charge) check(id imagegen.ChargeID) error {
+	var held, open imagegen.Credits
+	for _, p := range c.Postings {
+		held += p.Took
+	}
+	if !c.Settled {
+		open = c.Credits
+	}
+	if held != open || c.Used < 0 || c.Used > c.Credits {
+		return broken("charge sum", id, "%d charged, %d used, %d held, settled: %t", c.Credits, c.Used, held, c.Settled)
+	}
+	return nil
+}
+
+// CheckCharge holds a record against its charge, see [imagegen.Record.CheckCharge]. known is false
+// if there is none.
+func CheckCharge(tx Tx, r imagegen.Record) (known bool, err error) {
+	var c Charge
+	err = kv.Spare(func() error { c, known = tx.Charge(r.Charge().ID); return nil })
+	if err != nil || !known {
+		return err != nil, err
+	}
+	return true, r.CheckCharge(imagegen.Charge{ID: r.Charge().ID, User: c.User, Credits: c.Credits}, c.Settled, c.Used)
 }

@@ -1,54 +1,49 @@
 package ledger
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
 // Counts is what Check went over.
 type Counts struct{ Entries, Accounts, Lots, Charges int }
 
-// Check goes over the whole ledger and reports every broken invariant: the journal's chain, the
-// postings of each entry, each lot's and each account's sum, what open charges hold, the sum over
-// all accounts, and that replaying the journal into scratch, which is empty, gives the state byte
-// for byte. An error means that the check could not be carried out.
+// Check goes over a whole ledger and reports every broken invariant: of each user the journal's chain,
+// the postings of each entry, each lot's and the account's sum, and that replaying the journal gives
+// the rows that are there; and that each charge and each reference is that of an entry. An error means
+// that the check could not be carried out.
 //
-// It keeps a few numbers in memory for each account, each open charge and each expiry that is ahead.
-func Check(ctx context.Context, tx kv.Tx, scratch kv.DB, report func(imagegen.Violation)) (Counts, error) {
-	c := &checker{ctx: ctx, tx: tx, scratch: scratch, report: report,
-		held: make(map[string]imagegen.Credits), lapse: make(map[string]imagegen.Credits), sums: make(map[imagegen.UserID]*account)}
-	whole := c.journal()
-	c.charges()
-	c.lots(live)
-	c.lots(spent)
-	c.lapsing()
-	c.accounts()
-	c.unfounded()
-	if whole {
-		c.compare()
+// It keeps the lots, the days and the open charges of one user at a time in memory.
+func Check(ctx context.Context, rows Rows, report func(imagegen.Violation)) (Counts, error) {
+	c := &checker{ctx: ctx, rows: rows, report: report}
+	c.spare("clock", "", func() { c.mark.Epoch = rows.Account("").Epoch })
+	for u := range rows.Users() {
+		c.spare("account", string(u), func() { c.user(u) })
 	}
+	for id := range rows.Charges() {
+		c.spare("charge", string(id), func() { c.charge(id) })
+	}
+	for ref := range rows.Refs() {
+		c.spare("reference", ref, func() { c.ref(ref) })
+	}
+	c.spare("clock", "", c.clock)
 	return c.counts, c.err
 }
 
 type checker struct {
-	ctx     context.Context
-	tx      kv.Tx
-	scratch kv.DB
-	report  func(imagegen.Violation)
-	counts  Counts
-	held    map[string]imagegen.Credits  // lot key → what open charges hold of it
-	lapse   map[string]imagegen.Credits  // user and expiry → what lapses then
-	sums    map[imagegen.UserID]*account // over the user's lots
-	err     error                        // why the check cannot be carried out
-}
-
-func (c *checker) violation(rule, subject, format string, args ...any) {
-	c.report(broken(rule, subject, format, args...))
+	ctx    context.Context
+	rows   Rows
+	report func(imagegen.Violation)
+	counts Counts
+	mark   clock.Mark // what the entries so far say of the clock
+	err    error      // why the check cannot be carried out
 }
 
 // broken is the error of what would break an invariant.
@@ -56,10 +51,13 @@ func broken[Subject ~string](rule string, subject Subject, format string, args .
 	return imagegen.Violation{Rule: rule, Subject: string(subject), Detail: fmt.Sprintf(format, args...)}
 }
 
-// found reports what a check returns.
-func (c *checker) found(err error) {
-	if v, ok := errors.AsType[imagegen.Violation](err); ok {
-		c.report(v)
+// spare runs a part of the check, unless that has to end, and reports a row that cannot be read.
+func (c *checker) spare(rule, subject string, part func()) {
+	if c.stopped() {
+		return
+	}
+	if err := kv.Spare(func() error { part(); return nil }); err != nil {
+		c.report(broken(rule, subject, "%v", err))
 	}
 }
 
@@ -71,38 +69,170 @@ func (c *checker) stopped() bool {
 	return c.err != nil
 }
 
-// each goes over a bucket until the check has to end.
-func (c *checker) each(tx kv.Tx, b kv.Bucket, f func(key, value []byte)) {
-	if c.stopped() {
-		return
+// found reports what a check returns.
+func (c *checker) found(err error) {
+	if v, ok := errors.AsType[imagegen.Violation](err); ok {
+		c.report(v)
 	}
-	tx.Ascend(b, nil, func(key, value []byte) bool {
-		f(key, value)
-		return !c.stopped()
-	})
 }
 
-// compare holds the state against the replayed one, byte for byte.
-func (c *checker) compare() {
-	if c.stopped() {
-		return
+// user replays one user's journal and holds the rows against what it leads to.
+func (c *checker) user(u imagegen.UserID) {
+	if u != "" {
+		c.counts.Accounts++
 	}
-	err := c.scratch.View(c.ctx, func(replayed kv.Tx) error {
-		for _, b := range derived {
-			c.each(replayed, b, func(key, value []byte) {
-				if !bytes.Equal(c.tx.Get(b, key), value) {
-					c.violation("journal replay", fmt.Sprintf("%s %q", b, key), "the journal leads to another value")
-				}
-			})
-			c.each(c.tx, b, func(key, _ []byte) {
-				if replayed.Get(b, key) == nil {
-					c.violation("journal replay", fmt.Sprintf("%s %q", b, key), "no journal entry leads to it")
-				}
-			})
+	replayed := newMemory()
+	for e, err := range c.rows.Journal(u) {
+		if c.stopped() {
+			return
 		}
-		return nil
-	})
-	if c.err == nil {
-		c.err = err
+		c.counts.Entries++
+		if err == nil {
+			err = c.entry(replayed, u, e)
+		} else {
+			err = broken("journal entry", Entry{Entry: imagegen.Entry{User: u, Seq: replayed.Account(u).Seq + 1}}.subject(), "%v", err)
+		}
+		if err != nil {
+			c.found(err)
+			c.sums(u)
+			return
+		}
+	}
+	c.sums(u)
+	c.compare(u, replayed)
+}
+
+// entry checks an entry and that it follows those before it, and replays it.
+func (c *checker) entry(replayed *memory, u imagegen.UserID, e Entry) error {
+	a, open := replayed.Account(u), replayed.charges[e.Charge]
+	switch {
+	case e.User != u || e.Seq != a.Seq+1:
+		return broken("journal sequence", Entry{Entry: imagegen.Entry{User: u, Seq: a.Seq + 1}}.subject(), "%s follows", e.subject())
+	case e.Hash != kv.Chained(a.Hash, e.Encoded):
+		return broken("journal chain", e.subject(), "its hash does not follow from its content and the entry before it")
+	case e.Epoch > c.mark.Epoch:
+		return broken("journal epoch", e.subject(), "it is of epoch %d, and the last is %d", e.Epoch, c.mark.Epoch)
+	}
+	if err := e.check(); err != nil {
+		return err
+	}
+	change, err := apply(replayed, a, e)
+	if err != nil {
+		return err
+	}
+	if !e.settles(open) {
+		return broken("charge", e.Charge, "%s is about it, and what is open is %+v", e.subject(), open)
+	}
+	replayed.put(change)
+	if e.Epoch == c.mark.Epoch {
+		c.mark = c.mark.Wrote(e.Time, e.Epoch)
+	}
+	c.named(replayed, e)
+	return nil
+}
+
+// settles reports whether an entry that is a settlement is that of an open charge, and that any other,
+// and the settlement of what was never charged, finds none open.
+func (e Entry) settles(open *Charge) bool {
+	if open == nil || e.Kind != imagegen.EntrySettle {
+		return open == nil && (e.Kind != imagegen.EntrySettle || e.User == "")
+	}
+	return open.Credits == e.Credits+e.Used &&
+		slices.EqualFunc(open.Postings, e.Postings, func(a, b Posting) bool { return a.Lot == b.Lot && a.Took == b.Took })
+}
+
+// named checks that an entry is found by what it is about. A charge that is settled stays so: it need
+// not be kept until the end of the replay.
+func (c *checker) named(replayed *memory, e Entry) {
+	if charge := replayed.charges[e.Charge]; charge != nil && charge.Settled {
+		delete(replayed.charges, e.Charge)
+		c.same(e.Charge, charge)
+	}
+	if p, known := c.rows.Ref(e.Ref); e.Ref != "" && (!known || p != e.place()) {
+		c.report(broken("journal replay", e.subject(), "its reference %q leads to another", e.Ref))
+	}
+}
+
+// same holds a charge against a replayed one.
+func (c *checker) same(id imagegen.ChargeID, replayed *Charge) {
+	if stored, known := c.rows.Charge(id); !known || stored.Place != replayed.Place || stored.Credits != replayed.Credits ||
+		stored.Settled != replayed.Settled || stored.Used != replayed.Used || !slices.Equal(stored.Postings, replayed.Postings) {
+		c.report(broken("journal replay", id, "the journal leads to the charge %+v; it is %+v, there: %t", *replayed, stored, known))
+	}
+}
+
+// compare holds a user's rows against the replayed ones.
+func (c *checker) compare(u imagegen.UserID, replayed *memory) {
+	if got, want := c.rows.Account(u), replayed.Account(u); got != want {
+		c.report(broken("journal replay", u, "the journal leads to the account %+v; it is %+v", want, got))
+	}
+	lots := replayed.page(u).lots
+	for l := range c.rows.Lots(u) {
+		if want, known := nth(lots, l.Number); !known || l != want {
+			c.report(broken("journal replay", lotID(u, l.Number), "the journal leads to the lot %+v, there: %t; it is %+v", want, known, l))
+		}
+	}
+	for _, l := range lots {
+		if _, known := c.rows.Lot(u, l.Number); !known {
+			c.report(broken("journal replay", lotID(u, l.Number), "the journal leads to a lot that is not there"))
+		}
+	}
+	if got, want := slices.Collect(c.rows.Days(u, time.Time{})), slices.Collect(replayed.Days(u, time.Time{})); !slices.Equal(got, want) {
+		c.report(broken("journal replay", u, "the journal leads to the days %v; they are %v", want, got))
+	}
+	for id, open := range replayed.charges {
+		c.same(id, open)
+	}
+}
+
+// sums checks each lot's sum and the account's, whatever the journal says.
+func (c *checker) sums(u imagegen.UserID) {
+	var sum Totals
+	for l := range c.rows.Lots(u) {
+		c.counts.Lots++
+		c.found(l.check())
+		sum.add(l.Lot)
+	}
+	a := c.rows.Account(u)
+	c.found(a.check())
+	if sum != a.Totals {
+		c.report(broken("account", u, "it says %+v, its lots sum to %+v", a.Totals, sum))
+	}
+}
+
+// charge checks that a charge is that of an entry, which the replay has compared with it.
+func (c *checker) charge(id imagegen.ChargeID) {
+	c.counts.Charges++
+	charge, _ := c.rows.Charge(id)
+	c.found(charge.check(id))
+	if e, known := c.rows.Entry(charge.Place); !known || e.Charge != id {
+		c.report(broken("journal replay", id, "no journal entry leads to the charge"))
+	}
+}
+
+func (c *checker) ref(ref string) {
+	p, _ := c.rows.Ref(ref)
+	if e, known := c.rows.Entry(p); !known || e.Ref != ref {
+		c.report(broken("journal replay", ref, "no journal entry has this reference"))
+	}
+}
+
+// clock checks what was written down of the entries' time.
+func (c *checker) clock() {
+	if got := c.rows.Clock(); got.Epoch != c.mark.Epoch || !got.Written.Equal(c.mark.Written) {
+		c.report(broken("journal replay", "clock", "the latest entry is of %s in epoch %d; written down is %s in epoch %d",
+			c.mark.Written, c.mark.Epoch, got.Written, got.Epoch))
+	}
+}
+
+// Unreturned calls f for each charge that is open or has used credits, until f returns false: what was
+// charged for has to be there. One that cannot be read is passed over; Check reports it.
+func Unreturned(rows Rows, f func(imagegen.ChargeID) bool) {
+	for id := range rows.Charges() {
+		var c Charge
+		err := kv.Spare(func() error { c, _ = rows.Charge(id); return nil })
+		if err == nil && (!c.Settled || c.Used != 0) && !f(id) {
+			return
+		}
 	}
 }

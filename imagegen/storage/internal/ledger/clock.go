@@ -6,7 +6,6 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
@@ -28,27 +27,27 @@ func (l *Ledger) ClockInDoubt() (leap time.Duration, doubt bool) {
 	return at.Leap, at.Doubt
 }
 
-// ConfirmClock implements [imagegen.Timekeeper]. What has lapsed by now is written off first, so that
+// ConfirmClock implements [imagegen.Timekeeper]. What has expired by now is written off first, so that
 // it stays so where the correction turns time back.
 func (l *Ledger) ConfirmClock(ctx context.Context) error {
 	at := l.Read()
 	if !at.Doubt {
 		return nil
 	}
-	if err := l.LapseAll(ctx); err != nil {
+	if err := l.ExpireAll(ctx); err != nil {
 		return err
 	}
 	former := at.Now
 	at.Now, at.Doubt = at.Wall, false
 	var corrected bool
 	confirmed := trail.Change{Target: "clock", Before: trail.Fields("now", former), After: trail.Fields("now", at.Now)}
-	err := trail.Act(ctx, l.db, at.Wall, imagegen.ActClockConfirm, func(tx kv.Tx) (trail.Change, error) {
-		if corrected = readHead(tx).epoch == at.Epoch; !corrected {
+	err := trail.ActIn(ctx, at.Wall, imagegen.ActClockConfirm, l.store.Update, Tx.Note, func(tx Tx) (trail.Change, error) {
+		mark := tx.Clock()
+		if corrected = mark.Epoch == at.Epoch; !corrected {
 			return trail.Change{}, nil // somebody else was faster
 		}
-		b := l.At(tx, at)
-		b.mark()
-		_, err := b.record(entry{Entry: imagegen.Entry{Kind: entryClock}})
+		tx.PutClock(mark.Saw(at))
+		_, err := l.At(tx, at).open("").record(Entry{Entry: imagegen.Entry{Kind: entryClock}})
 		return confirmed, err
 	})
 	if err == nil && corrected {
@@ -57,41 +56,40 @@ func (l *Ledger) ConfirmClock(ctx context.Context) error {
 	return err
 }
 
-// seenAt is no state of the ledger and in no journal: the clock as it was last seen running.
-const seenAt kv.Bucket = "clock.seen"
-
-func readMark(tx kv.Tx) (clock.Mark, error) { return clock.DecodeMark(tx.Get(seenAt, only)) }
-
 // rememberEvery is how often the time is written down, so that a restart of an idle ledger knows it.
 const rememberEvery = time.Hour
 
-// Remember writes a doubt down that has begun or ended since the last call of Lapse. It is meant for the
-// end of a process.
-func (l *Ledger) Remember(ctx context.Context) error { return l.update(ctx, Books.rememberTime) }
-
-// rememberTime writes the time down now and then, and where a doubt has begun or ended.
-func (b Books) rememberTime() error {
-	former, err := readMark(b.tx)
-	if err != nil || former.Doubt == b.at.Doubt && b.now.Sub(former.At) < rememberEvery {
-		return err
-	}
-	b.mark()
-	return nil
+// Remember writes a doubt down that has begun or ended since the last call of Expire. It is meant for
+// the end of a process.
+func (l *Ledger) Remember(ctx context.Context) error {
+	return l.update(ctx, func(b Books) error { b.remember(); return nil })
 }
 
-// mark writes the time down, unless it is of an epoch that has ended.
-func (b Books) mark() {
-	if readHead(b.tx).epoch == b.at.Epoch {
-		b.tx.Put(seenAt, only, b.at.Mark().Encode())
+func (b Books) remember() {
+	mark := b.tx.Clock()
+	if seen := b.seen(mark); seen != mark {
+		b.tx.PutClock(seen)
 	}
 }
 
-// wrote has a doubt, and an entry that was written in it, outlast the process: what is dated by a clock
-// that is wrong shows that it was, once it is put right.
-func (b Books) wrote(e entry) error {
-	if !b.at.Doubt {
-		return nil
+// seen writes the time down now and then, and where a doubt has begun or ended, unless it is of an
+// epoch that has ended.
+func (b Books) seen(mark clock.Mark) clock.Mark {
+	if mark.Epoch != b.at.Epoch || mark.Doubt == b.at.Doubt && b.at.Now.Sub(mark.At) < rememberEvery {
+		return mark
 	}
-	b.tx.OnCommit(func() { b.clock.Wrote(e.Time) })
-	return b.rememberTime()
+	return mark.Saw(b.at)
+}
+
+// wrote notes the time of an entry. A doubt in which one was written outlasts the process: what is
+// dated by a clock that is wrong shows that it was, once it is put right.
+func (b Books) wrote(mark clock.Mark, e Entry) {
+	seen := mark
+	if b.at.Doubt {
+		b.tx.OnCommit(func() { b.clock.Wrote(e.Time) })
+		seen = b.seen(mark)
+	}
+	if seen = seen.Wrote(e.Time, e.Epoch); seen != mark {
+		b.tx.PutClock(seen)
+	}
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
 )
 
 // wallClock is a clock that can be set.
@@ -46,7 +46,7 @@ func TestClockLeapsAhead(t *testing.T) {
 		f.settle("c", 0)
 		f.reopen(wall.now)
 		f.is.True(f.inDoubt()) // a restart does not end it
-		_, err := f.Lapse(t.Context())
+		_, err := f.Expire(t.Context())
 		f.is.NoErr(err)
 		f.is.Equal(f.credits("alice"), imagegen.Credits(10))
 
@@ -118,7 +118,7 @@ func TestClockIsSetBack(t *testing.T) {
 		f.is.Equal(f.credits("alice"), imagegen.Credits(15))
 		time.Sleep(time.Hour)
 		f.is.Equal(f.credits("alice"), imagegen.Credits(5))
-		_, err := f.Lapse(t.Context())
+		_, err := f.Expire(t.Context())
 		f.is.NoErr(err)
 		f.grant(imagegen.Grant{User: "alice", Credits: 2, Expires: time.Now().Add(time.Hour)})
 		f.reopen(wall.now)
@@ -189,7 +189,7 @@ func TestClockIsRemembered(t *testing.T) {
 		f.reopen(wall.now)
 		f.grant(imagegen.Grant{User: "alice", Credits: 10})
 		time.Sleep(23 * time.Hour)
-		_, err := f.Lapse(t.Context())
+		_, err := f.Expire(t.Context())
 		f.is.NoErr(err)
 		wall.ahead = -time.Hour
 		f.reopen(wall.now)
@@ -198,12 +198,12 @@ func TestClockIsRemembered(t *testing.T) {
 		wall.ahead = 0
 		f.is.True(!f.inDoubt())
 		wall.ahead = 30 * time.Hour // a doubt is noted, though nothing is entered in it
-		_, err = f.Lapse(t.Context())
+		_, err = f.Expire(t.Context())
 		f.is.NoErr(err)
 		f.reopen(wall.now)
 		f.is.True(f.inDoubt())
 		wall.ahead = 0
-		_, err = f.Lapse(t.Context())
+		_, err = f.Expire(t.Context())
 		f.is.NoErr(err)
 		time.Sleep(30 * time.Hour)
 		f.reopen(wall.now)
@@ -216,7 +216,7 @@ func TestClockIsRemembered(t *testing.T) {
 func TestConfirmationFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, wall := open(t), &wallClock{}
-		l, err := ledger.New(full{f.db}, wall.now)
+		l, err := ledgerkv.New(full{f.db}, wall.now)
 		f.is.NoErr(err)
 		l.Now()
 		wall.ahead = 48 * time.Hour

@@ -8,7 +8,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
@@ -51,7 +51,7 @@ func TestClockIsConfirmedTwiceAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, wall := open(t), &wallClock{}
 		db := &overtaken{DB: f.db}
-		l, err := ledger.New(db, wall.now)
+		l, err := ledgerkv.New(db, wall.now)
 		f.is.NoErr(err)
 		f.Ledger = l
 		f.grant(imagegen.Grant{User: "alice", Credits: 10})
@@ -98,11 +98,11 @@ func TestDoubtThatCannotBeWrittenDown(t *testing.T) {
 		f.reopen(wall.now)
 		f.grant(imagegen.Grant{User: "alice", Credits: 10})
 		wall.ahead = 48 * time.Hour
-		_, err := f.Lapse(t.Context())
+		_, err := f.Expire(t.Context())
 		f.is.NoErr(err)
 		f.is.NoErr(f.db.Update(t.Context(), func(tx kv.Tx) error {
-			key, mark := pair(tx, "clock.seen", 0)
-			tx.Put("clock.seen", key, mark[:1])
+			key, mark := pair(tx, "ledger.clock", 0)
+			tx.Put("ledger.clock", key, mark[:1])
 			return nil
 		}))
 		before := f.content()

@@ -12,10 +12,11 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 )
 
-var buckets = []kv.Bucket{"ledger.journal", "ledger.history", "ledger.head", "ledger.accounts", "ledger.live", "ledger.spent",
-	"ledger.sums", "ledger.due", "ledger.charges", "ledger.refs", "ledger.days"}
+var buckets = []kv.Bucket{"ledger.journal", "ledger.accounts", "ledger.due", "ledger.lots", "ledger.spendable", "ledger.expiring",
+	"ledger.charges", "ledger.refs", "ledger.days"}
 
 // content is everything that the ledger holds.
 func (f *fixture) content() map[string]string {
@@ -70,7 +71,7 @@ var operations = map[string]func(ctx context.Context, f *fixture) error{
 		return err
 	},
 	"revoke lot": func(ctx context.Context, f *fixture) error {
-		_, err := f.Revoke(ctx, imagegen.Revocation{User: "alice", Credits: 1, Lot: "lot_2_0"})
+		_, err := f.Revoke(ctx, imagegen.Revocation{User: "alice", Credits: 1, Lot: ledger.LotID("alice", 2)})
 		return err
 	},
 	"re-revoke": func(ctx context.Context, f *fixture) error {
@@ -78,10 +79,10 @@ var operations = map[string]func(ctx context.Context, f *fixture) error{
 		return err
 	},
 	"re-revoke lot": func(ctx context.Context, f *fixture) error {
-		_, err := f.Revoke(ctx, imagegen.Revocation{User: "alice", Credits: 1, Lot: "lot_2_0", Ref: "revocation"})
+		_, err := f.Revoke(ctx, imagegen.Revocation{User: "alice", Credits: 1, Lot: ledger.LotID("alice", 2), Ref: "revocation"})
 		return err
 	},
-	"lapse":    func(ctx context.Context, f *fixture) error { _, err := f.Lapse(ctx); return err },
+	"expire":   func(ctx context.Context, f *fixture) error { _, err := f.Expire(ctx); return err },
 	"lots":     func(ctx context.Context, f *fixture) error { _, err := f.Lots(ctx, "alice"); return err },
 	"holdings": func(ctx context.Context, f *fixture) error { _, err := f.Holdings(ctx, "alice", 10); return err },
 	"history":  func(ctx context.Context, f *fixture) error { _, err := f.History(ctx, "alice", 0, 10); return err },

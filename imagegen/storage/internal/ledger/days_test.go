@@ -1,8 +1,6 @@
 package ledger_test
 
 import (
-	"context"
-	"slices"
 	"testing"
 	"time"
 
@@ -10,8 +8,6 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 )
 
 func TestDays(t *testing.T) {
@@ -57,61 +53,4 @@ func TestDays(t *testing.T) {
 	none, err := l.Days(t.Context(), "", first, now)
 	is.NoErr(err)
 	is.Equal(len(none), 0)
-}
-
-// A ledger that was written before days were kept is brought up to date.
-func TestCountDays(t *testing.T) {
-	l := open(t)
-	l.grant(imagegen.Grant{User: "alice", Credits: 10})
-	l.charge("a", "alice", 10)
-	l.is.NoErr(l.Settle(t.Context(), "a", 4))
-	l.charge("b", "alice", 2)
-	l.is.NoErr(l.Settle(t.Context(), "b", 1))
-	l.is.NoErr(l.db.Update(t.Context(), func(tx kv.Tx) error {
-		var key []byte
-		tx.Ascend("ledger.days", nil, func(k, _ []byte) bool {
-			key = slices.Clone(k)
-			return false
-		})
-		tx.Delete("ledger.days", key)
-		return nil
-	}))
-	l.is.True(len(l.violations()) > 0)
-	l.is.NoErr(countDays(l.db))
-	l.sound()
-	days, err := l.Days(t.Context(), "alice", time.Now().Add(-time.Hour), time.Now().Add(time.Hour))
-	l.is.NoErr(err)
-	l.is.Equal(len(days), 1)
-	l.is.Equal(days[0].Spent, imagegen.Credits(5))
-}
-
-// countDays counts a few entries in each transaction.
-func countDays(db kv.DB) error {
-	for from := []byte(nil); ; {
-		err := db.Update(context.Background(), func(tx kv.Tx) (err error) {
-			from, err = ledger.CountSome(tx, from, 2)
-			return err
-		})
-		if err != nil || from == nil {
-			return err
-		}
-	}
-}
-
-// Days that cannot be counted are not kept in part.
-func TestCountDaysOverDamage(t *testing.T) {
-	l := used(t)
-	last := l.size("ledger.journal") - 1
-	l.is.NoErr(l.db.Update(t.Context(), func(tx kv.Tx) error {
-		key, _ := pair(tx, "ledger.journal", last)
-		tx.Put("ledger.journal", key, []byte{0})
-		return nil
-	}))
-	before := l.content()
-	err := l.db.Update(t.Context(), func(tx kv.Tx) error {
-		_, err := ledger.CountDays(tx, nil)
-		return err
-	})
-	l.is.True(err != nil)
-	l.is.Equal(cmp.Diff(before, l.content()), "")
 }

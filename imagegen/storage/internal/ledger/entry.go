@@ -10,33 +10,66 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// entryClock is a correction of the clock, which an operator confirmed. It is of the system's account,
-// whose name is empty.
+// entryClock is a correction of the clock, which an operator confirmed. It is of the system's account.
 const entryClock imagegen.EntryKind = "clock"
 
-// entry is one line of the journal: all that apply needs to know.
-type entry struct {
+// Entry is one entry of the journal: all that the rows follow from.
+type Entry struct {
 	imagegen.Entry
-	epoch uint64 // how often the clock had been corrected
-	lines []line // the lots that it changes
-	lots  []lot  // the lots that it makes
-	hash  [sha256.Size]byte
+	Epoch    uint64            // how often the clock had been corrected
+	Postings []Posting         // to lots that stand
+	Lots     []NewLot          // that it makes
+	Encoded  []byte            // all of the above, as it was first written
+	Hash     [sha256.Size]byte // of that and, through its hash, of the user's entries before it
 }
 
-// line moves credits within a lot. Which fields count depends on the entry's kind.
-type line struct {
-	lot   []byte           // key
-	took  imagegen.Credits // charge, expire, revoke: out of Remaining; settle: out of Held
-	back  imagegen.Credits // settle: of that, to Remaining
-	moved imagegen.Credits // settle: of that, to a refund lot
+// Posting moves credits within a lot. Which fields count depends on the entry's kind.
+type Posting struct {
+	Lot   uint64           // by its number
+	Took  imagegen.Credits // charge, expire, revoke: out of Remaining; settle: out of Held
+	Back  imagegen.Credits // settle: of that, to Remaining
+	Moved imagegen.Credits // settle: of that, to a refund lot
 }
 
-func (e entry) subject() string { return fmt.Sprintf("entry %d", e.Seq) }
+// NewLot is a lot that an entry makes: of a grant, or of what comes back too late for its own.
+type NewLot struct {
+	Number   uint64
+	Credits  imagegen.Credits
+	Promo    bool
+	Priority int
+	Expires  time.Time // zero: never
+}
+
+func (e Entry) place() Place { return Place{e.User, e.Seq} }
+
+func (e Entry) subject() string { return fmt.Sprintf("entry %d of %q", e.Seq, e.User) }
+
+// makes returns a lot as the entry makes it.
+func (e Entry) makes(n NewLot) Lot {
+	return Lot{Number: n.Number, Refund: e.Kind == imagegen.EntrySettle, Lot: imagegen.Lot{User: e.User, Granted: n.Credits, Remaining: n.Credits,
+		Promo: n.Promo, Priority: n.Priority, Effective: e.Time, Expires: n.Expires, Ref: e.Ref}}
+}
+
+// moves is what a posting adds to its lot.
+func (p Posting) moves(kind imagegen.EntryKind) (change imagegen.Lot) {
+	switch kind {
+	case imagegen.EntryCharge:
+		change.Remaining, change.Held = -p.Took, p.Took
+	case imagegen.EntryExpire:
+		change.Remaining, change.Expired = -p.Took, p.Took
+	case imagegen.EntryRevoke:
+		change.Remaining, change.Revoked = -p.Took, p.Took
+	case imagegen.EntrySettle:
+		change.Held, change.Remaining, change.Moved = -p.Took, p.Back, p.Moved
+		change.Spent = p.Took - p.Back - p.Moved
+	}
+	return change
+}
 
 // check returns an imagegen.Violation unless the entry moves the credits that it says, and makes none.
-func (e entry) check() error {
-	var p account
-	p.post(e)
+func (e Entry) check() error {
+	var t Totals
+	t.post(e)
 	var granted, spent imagegen.Credits
 	switch e.Kind {
 	case imagegen.EntryGrant:
@@ -44,119 +77,62 @@ func (e entry) check() error {
 	case imagegen.EntrySettle:
 		spent = e.Used
 	}
-	if !p.balanced() || p.Available != e.Credits || p.Granted != granted || p.Spent != spent || slices.ContainsFunc(e.lines, e.unsound) {
-		return broken("postings", e.subject(), "a %s of %d, %d used, posts %+v", e.Kind, e.Credits, e.Used, p)
+	if !t.balanced() || t.Available != e.Credits || t.Granted != granted || t.Spent != spent || slices.ContainsFunc(e.Postings, e.unsound) {
+		return broken("postings", e.subject(), "a %s of %d, %d used, posts %+v", e.Kind, e.Credits, e.Used, t)
 	}
 	return nil
 }
 
-// unsound reports whether a line moves nothing, puts back what was not taken, or more than was.
-func (e entry) unsound(l line) bool {
-	return l.moves(e.Kind) == imagegen.Lot{} || l.took < 0 || l.back < 0 || l.moved < 0 || l.back > l.took-l.moved
+// unsound reports whether a posting moves nothing, puts back what was not taken, or more than was.
+func (e Entry) unsound(p Posting) bool {
+	return p.moves(e.Kind) == imagegen.Lot{} || p.Took < 0 || p.Back < 0 || p.Moved < 0 || p.Back > p.Took-p.Moved
 }
 
-const entryVersion = 1
-
-// encode returns the entry as it is stored, without its hash.
-func (e entry) encode() []byte {
-	w := make(kv.Writer, 0, 192)
-	w.Uint(entryVersion)
-	w.Uint(e.Seq)
-	w.Time(e.Time)
-	w.Uint(e.epoch)
-	w.String(string(e.Kind))
-	w.String(string(e.User))
-	w.String(string(e.Charge))
-	w.String(e.Ref)
-	w.String(e.Actor)
-	w.Int(int64(e.Credits))
-	w.Int(int64(e.Used))
-	w.Int(int64(e.Balance))
-	w.Uint(uint64(len(e.lines)))
-	for _, l := range e.lines {
-		w.Bytes(l.lot)
-		w.Int(int64(l.took))
-		w.Int(int64(l.back))
-		w.Int(int64(l.moved))
-	}
-	w.Uint(uint64(len(e.lots)))
-	for _, l := range e.lots {
-		w.Bytes(l.encode())
-	}
-	return w
+// Stored is the entry as a store that keeps bytes keeps it, see DecodeEntry.
+func (e Entry) Stored() []byte {
+	return append(e.Encoded[:len(e.Encoded):len(e.Encoded)], e.Hash[:]...)
 }
 
-// decodeEntry reads a stored entry: its encoding with the hash behind it.
-func decodeEntry(b []byte) (e entry, err error) {
-	if len(b) < sha256.Size {
-		return e, fmt.Errorf("ledger: a journal entry of %d bytes is too short", len(b))
+// DecodeEntry reads a stored entry: its encoding, to which the entry refers, and the hash behind it.
+func DecodeEntry(stored []byte) (e Entry, err error) {
+	n := len(stored) - sha256.Size
+	if n < 0 {
+		return e, fmt.Errorf("ledger: a journal entry of %d bytes is too short", len(stored))
 	}
-	body := b[:len(b)-sha256.Size]
-	copy(e.hash[:], b[len(body):])
-	r := kv.NewReader(body)
-	if v := r.Uint(); v != entryVersion {
-		return e, fmt.Errorf("ledger: a journal entry has the unknown version %d", v)
-	}
-	e.Seq, e.Time, e.epoch = r.Uint(), r.Time(), r.Uint()
-	e.Kind, e.User, e.Charge, e.Ref = imagegen.EntryKind(r.String()), imagegen.UserID(r.String()), imagegen.ChargeID(r.String()), r.String()
-	e.Actor = r.String()
-	e.Credits, e.Used, e.Balance = imagegen.Credits(r.Int()), imagegen.Credits(r.Int()), imagegen.Credits(r.Int())
-	for range r.Count() {
-		e.lines = append(e.lines, line{r.Bytes(), imagegen.Credits(r.Int()), imagegen.Credits(r.Int()), imagegen.Credits(r.Int())})
-	}
-	for range r.Count() {
-		l, err := decodeLot(r.Bytes())
-		if err != nil {
-			return e, err
-		}
-		e.lots = append(e.lots, l)
-	}
-	if err := r.Err(); err != nil {
+	e.Encoded, e.Hash = stored[:n], [sha256.Size]byte(stored[n:])
+	if err := kv.Decode(e.Encoded, &e, entryForm); err != nil {
 		return e, fmt.Errorf("ledger: a journal entry cannot be read: %w", err)
 	}
 	return e, nil
 }
 
-// head is the end of the journal.
-type head struct {
-	seq   uint64
-	hash  [sha256.Size]byte
-	epoch uint64
-	time  time.Time // the latest of this epoch
+func entryForm(c *kv.Coder, e *Entry) {
+	c.Version(1)
+	kv.Number(c, &e.Seq)
+	kv.Moment(c, &e.Time)
+	kv.Number(c, &e.Epoch)
+	kv.Text(c, &e.Kind)
+	kv.Text(c, &e.User)
+	kv.Text(c, &e.Charge)
+	kv.Text(c, &e.Ref)
+	kv.Text(c, &e.Actor)
+	kv.Number(c, &e.Credits)
+	kv.Number(c, &e.Used)
+	kv.Number(c, &e.Balance)
+	kv.List(c, &e.Postings, PostingForm)
+	kv.List(c, &e.Lots, func(c *kv.Coder, l *NewLot) {
+		kv.Number(c, &l.Number)
+		kv.Number(c, &l.Credits)
+		kv.Flag(c, &l.Promo)
+		kv.Number(c, &l.Priority)
+		kv.Moment(c, &l.Expires)
+	})
 }
 
-// then is the head behind one more entry. An imagegen.Violation: its epoch does not follow.
-func (h head) then(e entry) (head, error) {
-	next := head{e.Seq, e.hash, h.epoch, e.Time}
-	if e.Kind == entryClock {
-		next.epoch++
-	} else if h.time.After(e.Time) {
-		next.time = h.time
-	}
-	if e.epoch != next.epoch {
-		return h, broken("journal epoch", e.subject(), "it is of epoch %d, and belongs to %d", e.epoch, next.epoch)
-	}
-	return next, nil
-}
-
-func readHead(tx kv.Tx) (h head) {
-	b := tx.Get(headIs, only)
-	if b == nil {
-		return h
-	}
-	r := kv.NewReader(b)
-	h.seq = r.Uint()
-	r.Fixed(h.hash[:])
-	h.epoch = r.Uint()
-	h.time = r.Time()
-	return h
-}
-
-func (h head) write(tx kv.Tx) {
-	w := make(kv.Writer, 0, 56)
-	w.Uint(h.seq)
-	w.Fixed(h.hash[:])
-	w.Uint(h.epoch)
-	w.Time(h.time)
-	tx.Put(headIs, only, w)
+// PostingForm is how a posting is kept.
+func PostingForm(c *kv.Coder, p *Posting) {
+	kv.Number(c, &p.Lot)
+	kv.Number(c, &p.Took)
+	kv.Number(c, &p.Back)
+	kv.Number(c, &p.Moved)
 }

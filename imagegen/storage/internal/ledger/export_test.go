@@ -1,3 +1,3 @@
 package ledger
 
-var CountSome = countDays
+var LotID = lotID

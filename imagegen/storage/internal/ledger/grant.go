@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"cmp"
+	"fmt"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -12,39 +13,64 @@ func (b Books) grant(g imagegen.Grant, by imagegen.Actor) (granted imagegen.Gran
 		return granted, err
 	}
 	former, known, err := b.byRef(g.Ref)
-	switch {
-	case err != nil:
-		return granted, err
-	case known && (former.User != g.User || former.Credits != g.Credits): // those of a revocation are negative
-		return granted, imagegen.ErrGrantConflict
-	case known:
-		l, err := getLot(b.tx, former.lots[0].key())
-		return imagegen.Granted{Lot: l.at(b.now).Lot, Repeated: true}, err
-	}
-	if err := b.checkGrant(g); err != nil {
-		return granted, err
-	}
-	e, err := b.enter(entry{Entry: imagegen.Entry{Kind: imagegen.EntryGrant, User: g.User, Ref: g.Ref, Actor: by.String(), Credits: g.Credits},
-		lots: []lot{{Lot: imagegen.Lot{User: g.User, Granted: g.Credits, Remaining: g.Credits, Promo: g.Promo,
-			Priority: cmp.Or(g.Priority, imagegen.DefaultPriority), Expires: g.Expires.UTC(), Ref: g.Ref}}}})
 	if err != nil {
 		return granted, err
 	}
-	return imagegen.Granted{Lot: e.lots[0].Lot}, nil
+	a := b.open(g.User)
+	if known {
+		return a.repeatedGrant(g, former)
+	}
+	if err := a.checkGrant(g); err != nil {
+		return granted, err
+	}
+	e, err := a.enter(Entry{Entry: imagegen.Entry{Kind: imagegen.EntryGrant, Ref: g.Ref, Actor: by.String(), Credits: g.Credits},
+		Lots: []NewLot{{Credits: g.Credits, Promo: g.Promo, Priority: cmp.Or(g.Priority, imagegen.DefaultPriority), Expires: g.Expires.UTC().Round(0)}}})
+	if err != nil {
+		return granted, err
+	}
+	return imagegen.Granted{Lot: e.makes(e.Lots[0]).told(a.at.Now)}, nil
+}
+
+// repeatedGrant returns the lot that stands under the reference of a grant, if that is what it made.
+func (a *account) repeatedGrant(g imagegen.Grant, former Entry) (granted imagegen.Granted, err error) {
+	if former.User != g.User || former.Credits != g.Credits { // those of a revocation are negative
+		return granted, imagegen.ErrGrantConflict
+	}
+	if len(former.Lots) == 1 {
+		if l, known := a.tx.Lot(a.User, former.Lots[0].Number); known {
+			return imagegen.Granted{Lot: l.told(a.at.Now), Repeated: true}, nil
+		}
+	}
+	return granted, fmt.Errorf("ledger: the lot of grant %q is missing; run an audit", g.Ref)
 }
 
 // checkGrant refuses a grant that is not a repetition.
-func (b Books) checkGrant(g imagegen.Grant) error {
+func (a *account) checkGrant(g imagegen.Grant) error {
 	expires := g.Expires.UTC().Format(time.RFC3339)
 	switch {
 	case g.Priority < 0 || g.Priority > 100:
 		return imagegen.Invalid("the priority of a grant is from 1 to 100; got %d", g.Priority)
-	case !g.Expires.IsZero() && !g.Expires.After(b.now):
-		return imagegen.Invalid("credits that expire at %s would have lapsed already; name a later time", expires)
+	case !g.Expires.IsZero() && !g.Expires.After(a.at.Now):
+		return imagegen.Invalid("credits that expire at %s would have expired already; name a later time", expires)
 	case !g.Expires.IsZero() && !g.Expires.Equal(time.Unix(0, g.Expires.UnixNano())):
 		return imagegen.Invalid("an expiry of %s is too late to be kept; name none, and the credits never expire", expires)
-	case b.Balance(g.User).Credits+readAccount(b.tx, g.User).Held > imagegen.MaxCredits-g.Credits:
+	case a.balance().Credits+a.Held > imagegen.MaxCredits-g.Credits:
 		return imagegen.Invalid("with %d more credits the account would hold more than %d", g.Credits, imagegen.MaxCredits)
 	}
 	return nil
+}
+
+// byRef returns the grant or revocation that has a reference.
+func (b Books) byRef(ref string) (e Entry, known bool, err error) {
+	if ref == "" {
+		return e, false, nil
+	}
+	p, known := b.tx.Ref(ref)
+	if !known {
+		return e, false, nil
+	}
+	if e, known = b.tx.Entry(p); !known || e.Ref != ref {
+		return e, true, fmt.Errorf("ledger: the entry of reference %q is missing; run an audit", ref)
+	}
+	return e, true, nil
 }

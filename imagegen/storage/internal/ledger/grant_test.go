@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 )
 
 func TestGrantTwice(t *testing.T) {
@@ -85,7 +86,7 @@ func TestRevoke(t *testing.T) {
 		_, err := f.Revoke(t.Context(), imagegen.Revocation{User: "alice", Credits: c, Lot: lot})
 		return err
 	}
-	for _, lot := range []string{"lot_99_0", "lot_1_1", "lot_01_0", "lot", "\x00", first.ID + "x", lapsed.ID} { // not alice's
+	for _, lot := range []string{ledger.LotID("alice", 99), "lot_1", "lot_0" + first.ID[4:], "lot", "\x00", first.ID + "x", lapsed.ID} { // not alice's
 		f.is.True(errors.Is(revoke(1, lot), imagegen.ErrInsufficientCredits))
 	}
 	f.is.True(errors.Is(revoke(17, ""), imagegen.ErrInsufficientCredits)) // what is held does not count

@@ -1,108 +1,106 @@
 package ledger
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
+
+// Balance is what a user can spend at this time. That of an invalid user is nothing.
+func (b Books) Balance(u imagegen.UserID) (balance imagegen.Balance) {
+	if u.Valid() {
+		balance = b.open(u).balance()
+	}
+	return balance
+}
+
+// Balance implements imagegen.Ledger.
+func (l *Ledger) Balance(ctx context.Context, u imagegen.UserID) (balance imagegen.Balance, err error) {
+	err = l.look(ctx, u, func(a *account) error { balance = a.balance(); return nil })
+	return balance, err
+}
 
 // Lots implements imagegen.CreditAdmin.
 func (l *Ledger) Lots(ctx context.Context, u imagegen.UserID) (lots []imagegen.Lot, err error) {
-	err = l.view(ctx, func(b Books) error {
-		var found []lot
-		add := func(l lot) bool {
-			if l = l.at(b.now); l.Remaining > 0 || l.Held > 0 {
-				found = append(found, l)
+	err = l.look(ctx, u, func(a *account) error {
+		found := slices.Collect(a.tx.Lots(u))
+		slices.SortFunc(found, Lot.Compare)
+		lots = nil
+		for _, l := range found {
+			if told := l.told(a.at.Now); told.Remaining > 0 || told.Held > 0 {
+				lots = append(lots, told)
 			}
-			return true
-		}
-		if err := cmp.Or(eachLot(b.tx, live, u, add), eachLot(b.tx, spent, u, add)); err != nil {
-			return err
-		}
-		slices.SortFunc(found, func(a, b lot) int { return bytes.Compare(a.key(), b.key()) })
-		lots = make([]imagegen.Lot, len(found))
-		for i, l := range found {
-			lots[i] = l.Lot
 		}
 		return nil
 	})
 	return lots, err
 }
 
-// Holdings implements imagegen.CreditAdmin. It passes over what has lapsed since Lapse last ran.
+// Holdings implements imagegen.CreditAdmin. It passes over what has expired since Expire last ran.
 func (l *Ledger) Holdings(ctx context.Context, u imagegen.UserID, n int) (h imagegen.Holdings, err error) {
-	if !u.Valid() {
-		return h, nil
-	}
-	err = l.view(ctx, func(b Books) error {
-		h = imagegen.Holdings{Held: readAccount(b.tx, u).Held}
-		return eachLot(b.tx, live, u, func(l lot) bool {
-			if l.lapsed(b.now) {
-				return true
+	err = l.look(ctx, u, func(a *account) error {
+		h = imagegen.Holdings{Held: a.Held}
+		for l := range a.tx.Spendable(u) {
+			if l.expired(a.at.Now) {
+				continue
 			}
 			if h.More = len(h.Lots) == n; h.More {
-				return false
+				break
 			}
-			h.Lots = append(h.Lots, l.Lot)
-			return true
-		})
+			h.Lots = append(h.Lots, l.told(a.at.Now))
+		}
+		return nil
 	})
 	return h, err
 }
 
 // History implements imagegen.CreditAdmin.
 func (l *Ledger) History(ctx context.Context, u imagegen.UserID, before uint64, limit int) (entries []imagegen.Entry, err error) {
-	if !u.Valid() {
-		return nil, nil // its key could begin as another's
-	}
-	prefix := userKey(u)
-	from := kv.Key(string(u), cmp.Or(before, ^uint64(0)))
-	err = l.view(ctx, func(b Books) (err error) {
+	err = l.look(ctx, u, func(a *account) error {
 		entries = nil
-		b.tx.Descend(history, from, func(key, _ []byte) bool {
-			seq, mine := bytes.CutPrefix(key, prefix)
-			if !mine || len(entries) >= limit {
-				return false
+		for seq := min(a.Seq, cmp.Or(before, a.Seq+1)-1); seq > 0 && len(entries) < limit; seq-- {
+			e, known := a.tx.Entry(Place{u, seq})
+			if !known {
+				return fmt.Errorf("ledger: %s is missing; run an audit", Entry{Entry: imagegen.Entry{User: u, Seq: seq}}.subject())
 			}
-			var e entry
-			if e, err = readEntry(b.tx, seq); err == nil {
-				entries = append(entries, e.Entry)
-			}
-			return err == nil
-		})
-		return err
+			entries = append(entries, e.Entry)
+		}
+		return nil
 	})
 	return entries, err
 }
 
-// byRef returns the grant or revocation that has a reference.
-func (b Books) byRef(ref string) (e entry, known bool, err error) {
-	if ref == "" {
-		return e, false, nil
-	}
-	seq := b.tx.Get(refs, kv.Key(ref))
-	if seq == nil {
-		return e, false, nil
-	}
-	if e, err = readEntry(b.tx, seq); err != nil {
-		return e, true, err
-	}
-	if e.Kind == imagegen.EntryGrant && len(e.lots) != 1 {
-		return e, true, fmt.Errorf("ledger: grant %d made %d lots; run an audit", e.Seq, len(e.lots))
-	}
-	return e, true, nil
+var _ imagegen.DailyUsage = (*Ledger)(nil)
+
+// Days implements imagegen.DailyUsage.
+func (l *Ledger) Days(ctx context.Context, u imagegen.UserID, from, to time.Time) (days []imagegen.Day, err error) {
+	err = l.look(ctx, u, func(a *account) error {
+		days = nil
+		for d := range a.tx.Days(u, DayOf(from)) {
+			if !d.Date.Before(to) {
+				break
+			}
+			days = append(days, d)
+		}
+		return nil
+	})
+	return days, err
 }
 
-// readEntry returns the entry of a key of the journal.
-func readEntry(tx kv.Tx, key []byte) (entry, error) {
-	b := tx.Get(journal, key)
-	if b == nil {
-		return entry{}, fmt.Errorf("ledger: journal entry %x is missing; run an audit", key)
+// DayOf is the midnight, in UTC, of the day that a time belongs to, and at least that of 1970-01-01.
+func DayOf(at time.Time) time.Time {
+	return time.Unix(max(0, at.UTC().Truncate(24*time.Hour).Unix()), 0).UTC()
+}
+
+// look reads a user's account. That of an invalid user is not read: its key could begin as another's.
+func (l *Ledger) look(ctx context.Context, u imagegen.UserID, f func(*account) error) error {
+	if !u.Valid() {
+		return nil
 	}
-	return decodeEntry(b)
+	at := l.Read()
+	return l.store.View(ctx, func(tx Tx) error { return f(l.At(tx, at).open(u)) })
 }

@@ -20,8 +20,8 @@ func TestHistory(t *testing.T) {
 	all, err := f.History(t.Context(), "alice", 0, 10)
 	f.is.NoErr(err)
 	want := []imagegen.Entry{
-		{Seq: 4, Kind: imagegen.EntrySettle, User: "alice", Charge: "c", Credits: 4, Used: 2, Balance: 8},
-		{Seq: 3, Kind: imagegen.EntryCharge, User: "alice", Charge: "c", Credits: -6, Balance: 4},
+		{Seq: 3, Kind: imagegen.EntrySettle, User: "alice", Charge: "c", Credits: 4, Used: 2, Balance: 8},
+		{Seq: 2, Kind: imagegen.EntryCharge, User: "alice", Charge: "c", Credits: -6, Balance: 4},
 		{Seq: 1, Kind: imagegen.EntryGrant, User: "alice", Ref: "r", Credits: 10, Balance: 10},
 	}
 	for i := range want {
@@ -32,7 +32,7 @@ func TestHistory(t *testing.T) {
 		before uint64
 		limit  int
 		want   []imagegen.Entry
-	}{{4, 1, all[1:2]}, {2, 10, all[2:]}, {1, 10, nil}, {^uint64(0), 2, all[:2]}, {0, 0, nil}, {0, -1, nil}} {
+	}{{3, 1, all[1:2]}, {2, 10, all[2:]}, {1, 10, nil}, {^uint64(0), 2, all[:2]}, {0, 0, nil}, {0, -1, nil}} {
 		got, err := f.History(t.Context(), "alice", page.before, page.limit)
 		f.is.NoErr(err)
 		f.is.Equal(cmp.Diff(page.want, got), "")

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 )
 
 func TestExpiry(t *testing.T) {
@@ -65,9 +66,9 @@ func TestRefundAfterExpiry(t *testing.T) {
 			return l
 		}
 		f.is.Equal(cmp.Diff([]imagegen.Lot{
-			lot(imagegen.Lot{ID: "lot_5_0", Remaining: 1, Priority: 7, Promo: true, Expires: now.Add(time.Hour)}),
-			lot(imagegen.Lot{ID: "lot_5_1", Remaining: 3, Priority: 8, Expires: now.Add(2 * time.Hour)}),
-			{ID: "lot_3_0", User: "alice", Granted: 3, Remaining: 3, Priority: 9, Effective: now, Expires: now.Add(4 * time.Hour)},
+			lot(imagegen.Lot{ID: ledger.LotID("alice", 4), Remaining: 1, Priority: 7, Promo: true, Expires: now.Add(time.Hour)}),
+			lot(imagegen.Lot{ID: ledger.LotID("alice", 5), Remaining: 3, Priority: 8, Expires: now.Add(2 * time.Hour)}),
+			{ID: ledger.LotID("alice", 3), User: "alice", Granted: 3, Remaining: 3, Priority: 9, Effective: now, Expires: now.Add(4 * time.Hour)},
 		}, f.lots("alice")), "")
 		f.sound()
 		time.Sleep(22*time.Hour - time.Nanosecond)
@@ -100,7 +101,7 @@ func TestRefundsDoNotRenewThemselves(t *testing.T) {
 		f.settle("still", 1)
 		f.is.Equal(f.credits("alice"), imagegen.Credits(0))
 		f.is.True(errors.Is(f.Charge(t.Context(), imagegen.Charge{ID: "more", User: "alice", Credits: 1}), imagegen.ErrInsufficientCredits))
-		_, err = f.Lapse(t.Context())
+		_, err = f.Expire(t.Context())
 		f.is.NoErr(err)
 		f.is.Equal(len(f.lots("alice")), 0)
 		f.sound()
@@ -108,7 +109,7 @@ func TestRefundsDoNotRenewThemselves(t *testing.T) {
 }
 
 // The background loop writes off what has lapsed, a bounded number of lots at a time.
-func TestLapse(t *testing.T) {
+func TestExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := open(t)
 		for i := range 1203 {
@@ -116,19 +117,19 @@ func TestLapse(t *testing.T) {
 			f.grant(imagegen.Grant{User: u, Credits: 1, Expires: time.Now().Add(time.Hour)})
 		}
 		f.grant(imagegen.Grant{User: "user 1", Credits: 1, Expires: time.Now().Add(2 * time.Hour)})
-		more, err := f.Lapse(t.Context())
+		more, err := f.Expire(t.Context())
 		f.is.NoErr(err)
 		f.is.True(!more) // nothing is due
 		time.Sleep(time.Hour)
 		for _, left := range []int{703, 203, 0} {
-			more, err := f.Lapse(t.Context())
+			more, err := f.Expire(t.Context())
 			f.is.NoErr(err)
 			f.is.Equal(more, left > 0)
-			f.is.Equal(f.size("ledger.due"), left+1)
+			f.is.Equal(f.size("ledger.expiring"), left+1)
 			f.sound()
 		}
 		entries := f.size("ledger.journal")
-		_, err = f.Lapse(t.Context())
+		_, err = f.Expire(t.Context())
 		f.is.NoErr(err)
 		f.is.Equal(f.size("ledger.journal"), entries)
 		f.is.Equal(f.credits("user 1"), imagegen.Credits(1))

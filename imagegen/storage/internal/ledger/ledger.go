@@ -1,8 +1,10 @@
-// Package ledger keeps credits in lots, with a journal that everything else follows from.
+// Package ledger is the rules of credits that are kept in lots, with a journal for each user that
+// everything else follows from.
 //
-// An operation decides, by reading, which journal entries it needs; apply makes the state out of
-// them, and nothing else writes it. So replaying the journal into an empty database gives the same
-// bytes, which is what Check does.
+// An operation reads an account and decides which journal entries it needs; apply says which rows an
+// entry leads to, and nothing else changes them. So replaying the journal gives the same rows, which
+// is what Check does. Where rows are kept, a store says that implements Tx: package ledgerkv in a
+// key-value database, Memory in maps.
 package ledger
 
 import (
@@ -12,27 +14,24 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-// Ledger implements imagegen.CreditAdmin over a key-value database. It is safe for concurrent use.
+// Ledger implements imagegen.CreditAdmin over a store. It is safe for concurrent use.
 type Ledger struct {
-	db    kv.DB
+	store Store
 	clock *clock.Clock
 	gap   time.Duration // that nobody had it open
 }
 
 var _ imagegen.CreditAdmin = (*Ledger)(nil)
 
-// New returns the ledger in db. wall is the wall clock, which the ledger judges.
-func New(db kv.DB, wall func() time.Time) (*Ledger, error) {
-	l := &Ledger{db: db, clock: clock.New(wall)}
-	err := db.View(context.Background(), func(tx kv.Tx) error {
-		mark, err := readMark(tx)
-		h := readHead(tx)
-		l.gap = l.clock.Resume(mark, h.time, h.epoch)
-		return err
+// New returns the ledger in a store. wall is the wall clock, which the ledger judges.
+func New(store Store, wall func() time.Time) (*Ledger, error) {
+	l := &Ledger{store: store, clock: clock.New(wall)}
+	err := store.View(context.Background(), func(tx Tx) error {
+		l.gap = l.clock.Resume(tx.Clock())
+		return nil
 	})
 	return l, err
 }
@@ -41,26 +40,18 @@ func New(db kv.DB, wall func() time.Time) (*Ledger, error) {
 func (l *Ledger) Read() clock.Reading { return l.clock.Read() }
 
 // At opens the books in a transaction, at a time that Read has told.
-func (l *Ledger) At(tx kv.Tx, at clock.Reading) Books {
-	return Books{tx: tx, now: at.Now, at: at, clock: l.clock}
-}
+func (l *Ledger) At(tx Tx, at clock.Reading) Books { return Books{tx, at, l.clock} }
 
 // Books are the books in one transaction.
 type Books struct {
-	tx    kv.Tx
-	now   time.Time // by which lots lapse
+	tx    Tx
 	at    clock.Reading
 	clock *clock.Clock
 }
 
 func (l *Ledger) update(ctx context.Context, f func(Books) error) error {
 	at := l.Read()
-	return l.db.Update(ctx, func(tx kv.Tx) error { return f(l.At(tx, at)) })
-}
-
-func (l *Ledger) view(ctx context.Context, f func(Books) error) error {
-	at := l.Read()
-	return l.db.View(ctx, func(tx kv.Tx) error { return f(l.At(tx, at)) })
+	return l.store.Update(ctx, func(tx Tx) error { return f(l.At(tx, at)) })
 }
 
 // Charge implements imagegen.Ledger.
@@ -71,15 +62,6 @@ func (l *Ledger) Charge(ctx context.Context, c imagegen.Charge) error {
 // Settle implements imagegen.Ledger.
 func (l *Ledger) Settle(ctx context.Context, id imagegen.ChargeID, used imagegen.Credits) error {
 	return l.update(ctx, func(b Books) error { return b.Settle(id, used) })
-}
-
-// Balance implements imagegen.Ledger.
-func (l *Ledger) Balance(ctx context.Context, u imagegen.UserID) (balance imagegen.Balance, err error) {
-	err = l.view(ctx, func(b Books) error {
-		balance = b.Balance(u)
-		return nil
-	})
-	return balance, err
 }
 
 // Grant implements imagegen.CreditAdmin.
@@ -117,5 +99,5 @@ func (b Books) changed(u imagegen.UserID, before imagegen.Balance, terms string)
 // act is update for what an operator does, with its row in the audit trail.
 func (l *Ledger) act(ctx context.Context, act imagegen.Act, f func(Books) (trail.Change, error)) error {
 	at := l.Read()
-	return trail.Act(ctx, l.db, at.Wall, act, func(tx kv.Tx) (trail.Change, error) { return f(l.At(tx, at)) })
+	return trail.ActIn(ctx, at.Wall, act, l.store.Update, Tx.Note, func(tx Tx) (trail.Change, error) { return f(l.At(tx, at)) })
 }

@@ -12,27 +12,60 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/memkv"
 	"github.com/imagegend/imagegend/imagegen/storage/storagetest"
 )
 
+// stores are the homes of a ledger.
+var stores = map[string]func() home{
+	"key-value": func() home { return inKV(memkv.New()) },
+	"memory": func() home {
+		m := ledger.NewMemory(func(imagegen.TrailRow) error { return nil })
+		return home{m, func(ctx context.Context, report func(imagegen.Violation)) (counts ledger.Counts, err error) {
+			err = m.Look(ctx, func(r ledger.Rows) error {
+				counts, err = ledger.Check(ctx, r, report)
+				return err
+			})
+			return counts, err
+		}}
+	},
+}
+
+// home is where a ledger is kept, and what checks it there.
+type home struct {
+	ledger.Store
+	check func(context.Context, func(imagegen.Violation)) (ledger.Counts, error)
+}
+
+func inKV(db kv.DB) home {
+	return home{ledgerkv.Store{DB: db}, func(ctx context.Context, report func(imagegen.Violation)) (counts ledger.Counts, err error) {
+		err = db.View(ctx, func(tx kv.Tx) error {
+			counts, err = ledgerkv.Check(ctx, tx, report)
+			return err
+		})
+		return counts, err
+	}}
+}
+
 func TestContract(t *testing.T) {
+	for name, home := range stores {
+		t.Run(name, func(t *testing.T) { contract(t, home) })
+	}
+}
+
+func contract(t *testing.T, at func() home) {
 	storagetest.CreditAdmin(t, func(t *testing.T, now func() time.Time) imagegen.CreditAdmin {
-		db := memkv.New()
-		l, err := ledger.New(db, now)
+		h := at()
+		l, err := ledger.New(h, now)
 		is.New(t).NoErr(err)
-		return audited{l, db}
+		return audited{l, h}
 	})
 }
 
 // Operations are pure functions of the transaction: one that is run again gives the same.
 func TestContractWhenRunAgain(t *testing.T) {
-	storagetest.CreditAdmin(t, func(t *testing.T, now func() time.Time) imagegen.CreditAdmin {
-		db := memkv.New()
-		l, err := ledger.New(again{db}, now)
-		is.New(t).NoErr(err)
-		return audited{l, db}
-	})
+	contract(t, func() home { return inKV(again{memkv.New()}) })
 }
 
 // again rolls each transaction back once before it commits it.
@@ -50,16 +83,13 @@ func (db again) Update(ctx context.Context, f func(kv.Tx) error) error {
 // audited is a ledger that the suite can audit.
 type audited struct {
 	*ledger.Ledger
-	db *memkv.DB
+	home home
 }
 
 var _ imagegen.Auditor = audited{}
 
 func (a audited) Audit(ctx context.Context) (r imagegen.AuditReport, err error) {
-	err = a.db.View(ctx, func(tx kv.Tx) error {
-		_, err := ledger.Check(ctx, tx, memkv.New(), func(v imagegen.Violation) { r.Violations = append(r.Violations, v) })
-		return err
-	})
+	_, err = a.home.check(ctx, func(v imagegen.Violation) { r.Violations = append(r.Violations, v) })
 	return r, err
 }
 
@@ -67,13 +97,22 @@ func (a audited) Audit(ctx context.Context) (r imagegen.AuditReport, err error) 
 type fixture struct {
 	*testing.T
 	*ledger.Ledger
-	is *is.I
-	db *memkv.DB
+	is   *is.I
+	db   *memkv.DB // nil: it is in memory
+	home home
 }
 
 func open(t *testing.T) *fixture {
 	t.Helper()
-	f := &fixture{T: t, is: is.New(t), db: memkv.New()}
+	db := memkv.New()
+	f := openAt(t, inKV(db))
+	f.db = db
+	return f
+}
+
+func openAt(t *testing.T, h home) *fixture {
+	t.Helper()
+	f := &fixture{T: t, is: is.New(t), home: h}
 	f.reopen(time.Now)
 	return f
 }
@@ -81,13 +120,13 @@ func open(t *testing.T) *fixture {
 func (f *fixture) reopen(now func() time.Time) {
 	f.Helper()
 	var err error
-	f.Ledger, err = ledger.New(f.db, now)
+	f.Ledger, err = ledger.New(f.home, now)
 	f.is.NoErr(err)
 }
 
 func (f *fixture) violations() []imagegen.Violation {
 	f.Helper()
-	report, err := audited{f.Ledger, f.db}.Audit(f.Context())
+	report, err := audited{f.Ledger, f.home}.Audit(f.Context())
 	f.is.NoErr(err)
 	return report.Violations
 }
@@ -144,10 +183,10 @@ func (f *fixture) size(b kv.Bucket) (n int) {
 // Whoever has the database has the ledger: it remembers nothing that another handle would not know.
 func TestSharedLedger(t *testing.T) {
 	storagetest.SharedCreditAdmin(t, func(t *testing.T, now func() time.Time) (one, other imagegen.CreditAdmin) {
-		is, db := is.New(t), memkv.New()
-		one, err := ledger.New(db, now)
+		is, home := is.New(t), inKV(memkv.New())
+		one, err := ledger.New(home, now)
 		is.NoErr(err)
-		other, err = ledger.New(db, now)
+		other, err = ledger.New(home, now)
 		is.NoErr(err)
 		return one, other
 	})

@@ -189,10 +189,11 @@ func (m *model) revoke(u imagegen.UserID, c imagegen.Credits) error {
 
 // Random operations at random times give what the model gives, lot by lot, also after reopening.
 func TestAgainstModel(t *testing.T) {
-	for seed := range uint64(30) {
-		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+	for n := range uint64(60) {
+		name, seed := []string{"key-value", "memory"}[n%2], n/2
+		t.Run(fmt.Sprint(name, " seed ", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := &walk{open(t), &model{charges: make(map[imagegen.ChargeID]*modelCharge)}, rand.New(rand.NewPCG(seed, 1))}
+				w := &walk{openAt(t, stores[name]()), &model{charges: make(map[imagegen.ChargeID]*modelCharge)}, rand.New(rand.NewPCG(seed, 1))}
 				for range 250 {
 					u := []imagegen.UserID{"alice", "bob", "bobby"}[w.r.IntN(3)]
 					what := w.step(t.Context(), u)
@@ -237,7 +238,7 @@ func (w *walk) step(ctx context.Context, u imagegen.UserID) string {
 		time.Sleep(time.Duration(w.r.Int64N(int64(time.Hour))))
 		return "sleep"
 	default:
-		if _, err := w.Lapse(ctx); err != nil {
+		if _, err := w.Expire(ctx); err != nil {
 			w.Fatal(err)
 		}
 		w.reopen(time.Now)

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"bytes"
 	"cmp"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -15,26 +14,23 @@ func (b Books) revoke(r imagegen.Revocation, by imagegen.Actor) (revoked imagege
 	if err != nil {
 		return revoked, err
 	}
+	a := b.open(r.User)
 	if known {
-		return b.repeated(r, former)
+		return a.repeatedRevocation(r, former)
 	}
-	lines, err := b.revocable(r)
+	postings, err := a.revocable(r)
 	if err != nil {
 		return revoked, err
 	}
-	e, err := b.enter(entry{Entry: imagegen.Entry{Kind: imagegen.EntryRevoke, User: r.User, Ref: r.Ref, Actor: by.String(), Credits: -r.Credits}, lines: lines})
+	e, err := a.enter(Entry{Entry: imagegen.Entry{Kind: imagegen.EntryRevoke, Ref: r.Ref, Actor: by.String(), Credits: -r.Credits}, Postings: postings})
 	return imagegen.Revoked{Entry: e.Entry}, err
 }
 
-// repeated returns the entry that stands under the reference of a revocation, if that is what it made.
-func (b Books) repeated(r imagegen.Revocation, former entry) (revoked imagegen.Revoked, err error) {
+// repeatedRevocation returns the entry that stands under the reference of a revocation, if that is what it made.
+func (a *account) repeatedRevocation(r imagegen.Revocation, former Entry) (revoked imagegen.Revoked, err error) {
 	same := former.User == r.User && former.Credits == -r.Credits // those of a grant are positive
 	if same && r.Lot != "" {
-		l, known, err := lotNamed(b.tx, r.User, r.Lot)
-		if err != nil {
-			return revoked, err
-		}
-		same = known && len(former.lines) == 1 && bytes.Equal(former.lines[0].lot, l.key())
+		same = len(former.Postings) == 1 && lotID(r.User, former.Postings[0].Lot) == r.Lot
 	}
 	if !same {
 		return revoked, imagegen.ErrGrantConflict
@@ -42,18 +38,15 @@ func (b Books) repeated(r imagegen.Revocation, former entry) (revoked imagegen.R
 	return imagegen.Revoked{Entry: former.Entry, Repeated: true}, nil
 }
 
-// revocable finds what a revocation takes: from one lot if it names one, else from those that
-// would burn first.
-func (b Books) revocable(r imagegen.Revocation) ([]line, error) {
+// revocable finds what a revocation takes: from one lot if it names one, else from those that would
+// be consumed first.
+func (a *account) revocable(r imagegen.Revocation) ([]Posting, error) {
 	if r.Lot == "" {
-		return b.burn(r.User, r.Credits)
+		return a.consume(r.Credits)
 	}
-	l, known, err := lotNamed(b.tx, r.User, r.Lot)
-	switch {
-	case err != nil:
-		return nil, err
-	case !known || l.lapsed(b.now) || l.Remaining < r.Credits:
+	l, known := a.lotNamed(r.Lot)
+	if !known || l.expired(a.at.Now) || l.Remaining < r.Credits {
 		return nil, imagegen.ErrInsufficientCredits
 	}
-	return []line{{lot: l.key(), took: r.Credits}}, nil
+	return []Posting{{Lot: l.Number, Took: r.Credits}}, nil
 }

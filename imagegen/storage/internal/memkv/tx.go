@@ -27,7 +27,11 @@ var _ kv.Tx = (*tx)(nil)
 
 func (t *tx) run(f func(kv.Tx) error) (err error) {
 	defer func() {
-		if p := recover(); p != nil {
+		switch p := recover().(type) {
+		case nil:
+		case kv.Damage:
+			err = p.Err
+		default:
 			err = fmt.Errorf("memkv: panic in a transaction: %v\n%s", p, debug.Stack())
 		}
 	}()

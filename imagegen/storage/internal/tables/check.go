@@ -10,6 +10,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
 )
 
 // Check goes over the generations and reports every broken invariant: a generation has ended if
@@ -35,7 +36,7 @@ func Check(ctx context.Context, tx kv.Tx, report func(imagegen.Violation)) (gene
 	c.turns()
 	c.people()
 	if generations > 0 {
-		ledger.Unreturned(tx, func(id imagegen.ChargeID) bool {
+		ledger.Unreturned(ledgerkv.Rows(tx), func(id imagegen.ChargeID) bool {
 			c.charged(imagegen.GenerationID(id))
 			return ctx.Err() == nil
 		})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/memkv"
 	"github.com/matryer/is"
 )
@@ -42,7 +43,7 @@ func TestCheckFinds(t *testing.T) {
 	}
 	settle := func(used imagegen.Credits, r imagegen.Record) func(*testing.T, *db, kv.Tx) {
 		return func(t *testing.T, d *db, tx kv.Tx) {
-			is.New(t).NoErr(d.At(tx, d.Read()).Settle(r.Charge().ID, used))
+			is.New(t).NoErr(d.At(ledgerkv.Rows(tx), d.Read()).Settle(r.Charge().ID, used))
 		}
 	}
 	change := func(b kv.Bucket, r imagegen.Record, old, new string) func(*testing.T, *db, kv.Tx) {
@@ -105,12 +106,12 @@ func TestCheckFinds(t *testing.T) {
 
 		"charge lost": {forget("ledger.charges", succeeded), "generation charge"},
 		"charge of nothing, open": {func(t *testing.T, d *db, tx kv.Tx) {
-			is.New(t).NoErr(d.At(tx, d.Read()).Charge(recordNo(11, true).Charge()))
+			is.New(t).NoErr(d.At(ledgerkv.Rows(tx), d.Read()).Charge(recordNo(11, true).Charge()))
 		}, "generation charge"},
 		"charge of nothing, spent": {func(t *testing.T, d *db, tx kv.Tx) {
 			c := recordNo(11, true).Charge()
-			is.New(t).NoErr(d.At(tx, d.Read()).Charge(c))
-			is.New(t).NoErr(d.At(tx, d.Read()).Settle(c.ID, 3))
+			is.New(t).NoErr(d.At(ledgerkv.Rows(tx), d.Read()).Charge(c))
+			is.New(t).NoErr(d.At(ledgerkv.Rows(tx), d.Read()).Settle(c.ID, 3))
 		}, "generation charge"},
 		"charge damaged": {func(_ *testing.T, _ *db, tx kv.Tx) {
 			tx.Put("ledger.charges", kv.Key(string(succeeded.ID)), []byte{0})
@@ -121,7 +122,7 @@ func TestCheckFinds(t *testing.T) {
 		"an image was paid twice": {unsettled(6), "credits spent"},
 		"charge still open": {func(t *testing.T, d *db, tx kv.Tx) {
 			tx.Delete("ledger.charges", kv.Key(string(succeeded.ID)))
-			is.New(t).NoErr(d.At(tx, d.Read()).Charge(succeeded.Charge()))
+			is.New(t).NoErr(d.At(ledgerkv.Rows(tx), d.Read()).Charge(succeeded.Charge()))
 		}, "generation charge"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -162,8 +163,8 @@ func unsettled(used imagegen.Credits) func(*testing.T, *db, kv.Tx) {
 		is := is.New(t)
 		c := recordNo(3, false).Charge()
 		tx.Delete("ledger.charges", kv.Key(string(c.ID)))
-		is.NoErr(d.At(tx, d.Read()).Charge(c))
-		is.NoErr(d.At(tx, d.Read()).Settle(c.ID, used))
+		is.NoErr(d.At(ledgerkv.Rows(tx), d.Read()).Charge(c))
+		is.NoErr(d.At(ledgerkv.Rows(tx), d.Read()).Settle(c.ID, used))
 	}
 }
 

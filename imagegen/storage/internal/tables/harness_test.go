@@ -9,6 +9,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 	"github.com/matryer/is"
 )
@@ -23,7 +24,7 @@ type db struct {
 func open(t *testing.T, in kv.DB) *db {
 	t.Helper()
 	is := is.New(t)
-	books, err := ledger.New(in, time.Now)
+	books, err := ledgerkv.New(in, time.Now)
 	is.NoErr(err)
 	opened := &db{tables.New(in, books), books, in}
 	is.NoErr(opened.Load(t.Context()))

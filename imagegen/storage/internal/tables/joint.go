@@ -8,6 +8,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
 )
 
 // Joins implements [imagegen.JointStore]. A database that is itself a ledger by these books has to
@@ -37,7 +38,7 @@ func (t *Tables) CreateCharged(ctx context.Context, r imagegen.Record, lease tim
 		if to.Record, _, err = to.Apply(r.Attempt, imagegen.Accept{}); err != nil {
 			return stands, err
 		}
-		if err := t.books.At(tx, at).Charge(to.Charge()); err != nil {
+		if err := t.books.At(ledgerkv.Rows(tx), at).Charge(to.Charge()); err != nil {
 			return row{}, err
 		}
 		return t.replace(tx, stands, to, now, now.Add(lease))
@@ -52,7 +53,7 @@ func (t *Tables) FinishSettled(ctx context.Context, f imagegen.Fence, o imagegen
 		if err != nil || to.Terminal() {
 			return from, err
 		}
-		if to.Record, err = settle(t.books.At(tx, at), to.Record, o.AccountType); err != nil {
+		if to.Record, err = settle(t.books.At(ledgerkv.Rows(tx), at), to.Record, o.AccountType); err != nil {
 			return from, err
 		}
 		return t.replace(tx, from, to, now, time.Time{})
@@ -82,7 +83,7 @@ func settle(b ledger.Books, r imagegen.Record, accountType string) (imagegen.Rec
 // checkCharge holds a row against its charge in the books of this database. They need have none,
 // unless it was made in the commit that accepted the generation.
 func checkCharge(tx kv.Tx, r row) error {
-	known, err := ledger.CheckCharge(tx, r.Record)
+	known, err := ledger.CheckCharge(ledgerkv.Rows(tx), r.Record)
 	if err == nil && !known && r.joint {
 		return imagegen.Violation{Rule: "generation charge", Subject: string(r.ID), Detail: "it was charged here, and there is no such charge"}
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/memkv"
 )
 
@@ -21,7 +21,7 @@ func TestDamagedLoginsAreErrors(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	hash := [32]byte{1}
 	db := memkv.New()
-	books, err := ledger.New(db, time.Now)
+	books, err := ledgerkv.New(db, time.Now)
 	is.NoErr(err)
 	d := New(db, books)
 	for _, kind := range []struct {

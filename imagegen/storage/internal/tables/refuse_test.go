@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/memkv"
 	"github.com/matryer/is"
 )
@@ -19,7 +20,7 @@ func everything(t *testing.T, d *db) map[kv.Bucket]map[string]string {
 	all := make(map[kv.Bucket]map[string]string)
 	is.New(t).NoErr(d.kv.View(t.Context(), func(tx kv.Tx) error {
 		for _, b := range []kv.Bucket{"generations.intents", "generations.open", "generations.ended", "generations.listed", "queue.due",
-			"queue.turns", "queue.served", "ledger.journal", "ledger.charges", "ledger.live", "ledger.accounts", "ledger.head"} {
+			"queue.turns", "queue.served", "ledger.journal", "ledger.charges", "ledger.lots", "ledger.accounts", "ledger.clock"} {
 			all[b] = make(map[string]string)
 			tx.Ascend(b, nil, func(key, value []byte) bool {
 				all[b][string(key)] = string(value)
@@ -57,7 +58,7 @@ func TestWritesThatDoNotFitTheirCharge(t *testing.T) {
 		rule  string
 	}{
 		"settled by another": {func(t *testing.T, d *db, tx kv.Tx, r imagegen.Record) {
-			is.New(t).NoErr(d.At(tx, d.Read()).Settle(r.Charge().ID, 3))
+			is.New(t).NoErr(d.At(ledgerkv.Rows(tx), d.Read()).Settle(r.Charge().ID, 3))
 		}, release, "generation charge"},
 		"the charge is lost": {func(_ *testing.T, _ *db, tx kv.Tx, r imagegen.Record) {
 			tx.Delete("ledger.charges", kv.Key(string(r.ID)))

@@ -49,19 +49,25 @@ type Change struct {
 // Act runs f, which changes something, and puts its row into the same transaction: neither stands
 // without the other. f is as [kv.DB] wants it, and returns with a refusal what was to be changed.
 func Act(ctx context.Context, db kv.DB, now time.Time, act imagegen.Act, f func(kv.Tx) (Change, error)) error {
+	return ActIn(ctx, now, act, db.Update, Append, f)
+}
+
+// ActIn is Act where transactions are others: update runs one, and note puts a row at the end of the trail.
+func ActIn[Tx any](ctx context.Context, now time.Time, act imagegen.Act, update func(context.Context, func(Tx) error) error,
+	note func(Tx, imagegen.TrailRow) error, f func(Tx) (Change, error)) error {
 	var c Change
 	row := func(o imagegen.TrailOutcome) imagegen.TrailRow {
 		return imagegen.TrailRow{Time: now, Actor: imagegen.ActorOf(ctx), Act: act, Target: c.Target, User: c.User, Before: c.Before, After: c.After, Outcome: o}
 	}
-	err := db.Update(ctx, func(tx kv.Tx) (err error) {
+	err := update(ctx, func(tx Tx) (err error) {
 		if c, err = f(tx); err != nil || c == (Change{}) {
 			return err
 		}
-		return Append(tx, row(imagegen.TrailDone))
+		return note(tx, row(imagegen.TrailDone))
 	})
 	if imagegen.Definite(err) && !errors.Is(err, imagegen.ErrNotApplied) && c != (Change{}) {
 		// Nothing was changed, so that there is nothing to take back if this cannot be written.
-		_ = db.Update(ctx, func(tx kv.Tx) error { return Append(tx, row(imagegen.TrailRefused)) })
+		_ = update(ctx, func(tx Tx) error { return note(tx, row(imagegen.TrailRefused)) })
 	}
 	return err
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/memkv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
@@ -105,7 +105,7 @@ func TestCheckOfTidiedTrail(t *testing.T) {
 func TestNoActWithoutItsRow(t *testing.T) {
 	is := is.New(t)
 	db := memkv.New()
-	books, err := ledger.New(db, time.Now)
+	books, err := ledgerkv.New(db, time.Now)
 	is.NoErr(err)
 	s := tables.New(db, books)
 	change(t, db, func(tx kv.Tx) { tx.Put(ends, []byte("newest"), []byte{1}) })

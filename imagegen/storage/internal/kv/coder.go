@@ -1,0 +1,126 @@
+package kv
+
+import (
+	"fmt"
+	"time"
+)
+
+// Coder writes a value, or reads one. The form of a type is a function that passes each of its fields to a
+// Coder, in turn: so it is described once, and cannot be read otherwise than it is written. A form begins
+// with its version; a field that is added later comes at the end, behind c.Since of a version of its own, and
+// is zero in what was written before.
+type Coder struct {
+	w       Writer
+	r       *Reader // nil: it writes
+	version uint64
+	err     error
+}
+
+// Encode writes a value in a form.
+func Encode[V any](v *V, form func(*Coder, *V)) []byte {
+	c := Coder{w: make(Writer, 0, 512)}
+	form(&c, v)
+	return c.w
+}
+
+// Decode reads what Encode wrote into v, which is zero. It aliases nothing of stored.
+func Decode[V any](stored []byte, v *V, form func(*Coder, *V)) error {
+	c := Coder{r: NewReader(stored)}
+	if form(&c, v); c.err != nil {
+		return c.err
+	}
+	return c.r.Err()
+}
+
+// Version says which version of its form a value is written in. One of a later version cannot be read.
+func (c *Coder) Version(v uint64) {
+	if c.r == nil {
+		c.w.Uint(v)
+		c.version = v
+		return
+	}
+	if c.version = c.r.Uint(); c.version == 0 || c.version > v {
+		c.err = fmt.Errorf("kv: it has form %d, of a later version; this one knows %d", c.version, v)
+	}
+}
+
+// Since reports whether a value has the fields that a version added.
+func (c *Coder) Since(version uint64) bool { return c.version >= version }
+
+// Text codes a string.
+func Text[S ~string](c *Coder, s *S) {
+	if c.r != nil {
+		*s = S(c.r.String())
+	} else {
+		c.w.String(string(*s))
+	}
+}
+
+// Number codes an integer.
+func Number[N ~int | ~int64 | ~uint8 | ~uint64](c *Coder, n *N) {
+	if c.r != nil {
+		*n = N(c.r.Int())
+	} else {
+		c.w.Int(int64(*n))
+	}
+}
+
+// Flag codes a truth value.
+func Flag(c *Coder, b *bool) {
+	if c.r != nil {
+		*b = c.r.Bool()
+	} else {
+		c.w.Bool(*b)
+	}
+}
+
+// Fixed codes an array, without its length.
+func Fixed(c *Coder, b []byte) {
+	if c.r != nil {
+		c.r.Fixed(b)
+	} else {
+		c.w.Fixed(b)
+	}
+}
+
+// Bytes codes a slice; nil and empty are the same.
+func Bytes(c *Coder, b *[]byte) {
+	if c.r != nil {
+		*b = c.r.Bytes()
+	} else {
+		c.w.Bytes(*b)
+	}
+}
+
+// Moment codes a time, which is read in UTC.
+func Moment(c *Coder, t *time.Time) {
+	if c.r != nil {
+		*t = c.r.Time()
+	} else {
+		c.w.Time(*t)
+	}
+}
+
+// List codes a list whose elements take at least one byte each; nil and empty are the same.
+func List[T any](c *Coder, list *[]T, form func(*Coder, *T)) {
+	if c.r == nil {
+		c.w.Uint(uint64(len(*list)))
+	} else if n := c.r.Count(); n > 0 {
+		*list = make([]T, n)
+	}
+	for i := range *list {
+		form(c, &(*list)[i])
+	}
+}
+
+// Optional codes what may not be there.
+func Optional[T any](c *Coder, v **T, form func(*Coder, *T)) {
+	there := *v != nil
+	if Flag(c, &there); !there {
+		return
+	}
+	if c.r != nil {
+		*v = new(T)
+	}
+	form(c, *v)
+}

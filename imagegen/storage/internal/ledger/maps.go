@@ -1,0 +1,189 @@
+package ledger
+
+import (
+	"iter"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
+)
+
+// memory is the rows of a ledger in maps.
+type memory struct {
+	pages   map[imagegen.UserID]*page
+	charges map[imagegen.ChargeID]*Charge
+	refs    map[string]Place
+	clock   clock.Mark
+}
+
+var _ Rows = (*memoryTx)(nil)
+
+func newMemory() *memory {
+	return &memory{pages: make(map[imagegen.UserID]*page), charges: make(map[imagegen.ChargeID]*Charge), refs: make(map[string]Place)}
+}
+
+// page is what there is of one user.
+type page struct {
+	account             Account
+	lots                []Lot    // by number
+	spendable, expiring []uint64 // numbers of lots, in order
+	days                map[time.Time]imagegen.Credits
+	journal             []Entry // by sequence
+}
+
+// page returns a user's page; an empty one if there is none yet.
+func (m *memory) page(u imagegen.UserID) *page {
+	if p := m.pages[u]; p != nil {
+		return p
+	}
+	return &page{account: Account{User: u}, days: make(map[time.Time]imagegen.Credits)}
+}
+
+func (m *memory) Account(u imagegen.UserID) Account { return m.page(u).account }
+
+func (m *memory) Lot(u imagegen.UserID, number uint64) (l Lot, known bool) {
+	return nth(m.page(u).lots, number)
+}
+
+func (m *memory) Entry(p Place) (e Entry, known bool) { return nth(m.page(p.User).journal, p.Seq) }
+
+// nth counts from 1.
+func nth[T any](all []T, n uint64) (v T, known bool) {
+	if n == 0 || n > uint64(len(all)) {
+		return v, false
+	}
+	return all[n-1], true
+}
+
+func (m *memory) Lots(u imagegen.UserID) iter.Seq[Lot] { return slices.Values(m.page(u).lots) }
+
+func (m *memory) Spendable(u imagegen.UserID) iter.Seq[Lot] {
+	p := m.page(u)
+	return p.each(p.spendable)
+}
+
+func (m *memory) Expiring(u imagegen.UserID) iter.Seq[Lot] {
+	p := m.page(u)
+	return p.each(p.expiring)
+}
+
+func (p *page) each(numbers []uint64) iter.Seq[Lot] {
+	return func(yield func(Lot) bool) {
+		for _, n := range numbers {
+			if !yield(p.lots[n-1]) {
+				return
+			}
+		}
+	}
+}
+
+func (m *memory) Due(at time.Time) iter.Seq[imagegen.UserID] {
+	return func(yield func(imagegen.UserID) bool) {
+		for u := range m.Users() {
+			if next := m.page(u).account.Next.At; !next.IsZero() && !next.After(at) && !yield(u) {
+				return
+			}
+		}
+	}
+}
+
+func (m *memory) Charge(id imagegen.ChargeID) (c Charge, known bool) {
+	if c := m.charges[id]; c != nil {
+		return *c, true
+	}
+	return c, false
+}
+
+func (m *memory) Ref(ref string) (p Place, known bool) {
+	p, known = m.refs[ref]
+	return p, known
+}
+
+func (m *memory) Days(u imagegen.UserID, from time.Time) iter.Seq[imagegen.Day] {
+	days := m.page(u).days
+	return func(yield func(imagegen.Day) bool) {
+		for _, date := range slices.SortedFunc(maps.Keys(days), time.Time.Compare) {
+			if !date.Before(from) && !yield(imagegen.Day{Date: date, Spent: days[date]}) {
+				return
+			}
+		}
+	}
+}
+
+func (m *memory) Clock() clock.Mark { return m.clock }
+
+func (m *memory) Users() iter.Seq[imagegen.UserID] {
+	return slices.Values(slices.Sorted(maps.Keys(m.pages)))
+}
+
+func (m *memory) Journal(u imagegen.UserID) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		for _, e := range m.page(u).journal {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (m *memory) Charges() iter.Seq[imagegen.ChargeID] { return maps.Keys(m.charges) }
+
+func (m *memory) Refs() iter.Seq[string] { return maps.Keys(m.refs) }
+
+func (m *memory) Write(c *Change) {
+	m.put(c)
+	p := m.pages[c.Entry.User]
+	p.journal = append(p.journal, c.Entry)
+	if c.Entry.Ref != "" {
+		m.refs[c.Entry.Ref] = c.Entry.place()
+	}
+}
+
+// put writes what an entry leads to, without the entry itself.
+func (m *memory) put(c *Change) {
+	p := m.page(c.Entry.User)
+	m.pages[c.Entry.User] = p
+	p.account = c.To
+	for _, l := range c.Lots {
+		p.put(l.To)
+	}
+	if c.Entry.Used != 0 {
+		p.days[DayOf(c.Entry.Time)] += c.Entry.Used
+	}
+	if c.Charge != nil {
+		m.charges[c.Entry.Charge] = c.Charge
+	}
+}
+
+func (p *page) put(l Lot) {
+	if l.Number > uint64(len(p.lots)) {
+		p.lots = append(p.lots, Lot{})
+	}
+	was := p.lots[l.Number-1].Remaining > 0
+	p.lots[l.Number-1] = l
+	if is := l.Remaining > 0; is == was {
+		return
+	}
+	p.spendable = p.toggle(p.spendable, l, Lot.Compare)
+	if !l.Expires.IsZero() {
+		p.expiring = p.toggle(p.expiring, l, Lot.CompareExpiry)
+	}
+}
+
+// toggle removes a lot from an ordered list that has it, and puts it into one that has not.
+func (p *page) toggle(list []uint64, l Lot, compare func(a, b Lot) int) []uint64 {
+	at, there := slices.BinarySearchFunc(list, l, func(n uint64, l Lot) int { return compare(p.lots[n-1], l) })
+	if there {
+		return slices.Delete(list, at, at+1)
+	}
+	return slices.Insert(list, at, l.Number)
+}
+
+// clone returns a page whose changes the other does not see.
+func (p *page) clone() *page {
+	c := *p
+	c.lots, c.spendable, c.expiring, c.days = slices.Clone(p.lots), slices.Clone(p.spendable), slices.Clone(p.expiring), maps.Clone(p.days)
+	return &c
+}

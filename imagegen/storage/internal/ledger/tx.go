@@ -1,0 +1,95 @@
+package ledger
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
+)
+
+// Store runs transactions over the rows of a ledger, as a kv.DB does over its buckets.
+type Store interface {
+	View(ctx context.Context, f func(Tx) error) error
+	Update(ctx context.Context, f func(Tx) error) error
+}
+
+// Tx is one transaction over the rows of a ledger. What it writes its reads see. Nothing is written
+// while an iterator runs.
+//
+// A row that is damaged, or a write that the store cannot take, ends the transaction with an error:
+// no method returns one.
+type Tx interface {
+	// Account returns a user's account; one that has no entries yet is empty.
+	Account(imagegen.UserID) Account
+	// Lot returns a user's lot by its number.
+	Lot(u imagegen.UserID, number uint64) (l Lot, known bool)
+	// Lots goes over all lots of a user, as they were made.
+	Lots(imagegen.UserID) iter.Seq[Lot]
+	// Spendable goes over those with credits remaining, in the order in which they are consumed, see
+	// [Lot.Compare].
+	Spendable(imagegen.UserID) iter.Seq[Lot]
+	// Expiring goes over the spendable lots that expire, those that do so first before the others.
+	Expiring(imagegen.UserID) iter.Seq[Lot]
+	// Due goes over the users whose [Account.Next] is not after a time.
+	Due(time.Time) iter.Seq[imagegen.UserID]
+	// Charge returns a charge, open or settled.
+	Charge(imagegen.ChargeID) (c Charge, known bool)
+	// Ref returns the place of the grant or revocation that has a reference.
+	Ref(string) (p Place, known bool)
+	// Entry returns an entry of the journal.
+	Entry(Place) (e Entry, known bool)
+	// Days goes over the days from a time on which a user spent credits, in order.
+	Days(u imagegen.UserID, from time.Time) iter.Seq[imagegen.Day]
+	// Clock returns what was written down of the clock.
+	Clock() clock.Mark
+
+	// Write puts an entry at the end of its user's journal, and the rows that it leads to.
+	Write(*Change)
+	// PutClock writes down what is known of the clock.
+	PutClock(clock.Mark)
+	// Note puts a row at the end of the audit trail.
+	Note(imagegen.TrailRow) error
+	// OnCommit has f called once the transaction is durable.
+	OnCommit(f func())
+}
+
+// Rows are all the rows of a ledger, as an audit reads them.
+type Rows interface {
+	Tx
+	// Users goes over all users of whom there is any row, and those of no name, in order.
+	Users() iter.Seq[imagegen.UserID]
+	// Journal goes over a user's entries in order. One that cannot be read comes with an error.
+	Journal(imagegen.UserID) iter.Seq2[Entry, error]
+	// Charges goes over all charges, those included that cannot be read.
+	Charges() iter.Seq[imagegen.ChargeID]
+	// Refs goes over all references.
+	Refs() iter.Seq[string]
+}
+
+// Change is what an entry does to the rows.
+type Change struct {
+	Entry    Entry
+	From, To Account
+	Lots     []LotChange
+	Charge   *Charge // as it stands then; nil: the entry is not about one
+}
+
+// LotChange is what an entry does to a lot. From is empty for one that it makes.
+type LotChange struct{ From, To Lot }
+
+// Place is where an entry stands in the journal.
+type Place struct {
+	User imagegen.UserID // empty: the system's
+	Seq  uint64
+}
+
+// Charge is kept for ever: it tells a repetition from a conflict.
+type Charge struct {
+	Place    // of its last entry; without a user: it was settled before it was ever charged
+	Credits  imagegen.Credits
+	Settled  bool
+	Used     imagegen.Credits
+	Postings []Posting // what an open charge holds, in the order in which it was consumed
+}
