@@ -1,10 +1,5 @@
 package main
 
-import (
-	"os"
-	"path/filepath"
-)
-
 // reading reads what is there.
 type reading struct {
 	name string
@@ -39,10 +34,6 @@ func (r reading) ours(b *bench) (side, error) {
 func (r reading) theirs(b *bench) (side, error) {
 	p, err := b.reference(work{picture: photo})
 	if err != nil {
-		return side{}, err
-	}
-	if err := os.Link(filepath.Join(b.dir, photo.name), filepath.Join(p.dir, "download")); err != nil {
-		p.stop()
 		return side{}, err
 	}
 	path, _ := r.what(p)

@@ -28,7 +28,7 @@ const gcPercent = 400
 
 func run(dir, image, upstream string) (err error) {
 	debug.SetGCPercent(gcPercent)
-	s := &server{dir: dir, make: newClient(upstream).image}
+	s := &server{file: image, make: newClient(upstream).image}
 	if upstream == "" {
 		if s.make, err = fromFile(image); err != nil {
 			return err

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 
@@ -17,7 +16,7 @@ const rowSize = 200
 
 type server struct {
 	store store
-	dir   string
+	file  string // that is downloaded
 	make  func(in request, use func(image []byte) error) error
 	last  atomic.Int64
 }
@@ -58,7 +57,7 @@ func (s *server) routes() http.Handler {
 	r.GET("/generations/:id", s.generation)
 	r.GET("/empty", func(http.ResponseWriter, *http.Request, httprouter.Params) {})
 	r.GET("/image", func(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
-		http.ServeFile(w, r, filepath.Join(s.dir, "download"))
+		http.ServeFile(w, r, s.file)
 	})
 	return r
 }
