@@ -29,10 +29,10 @@ func (c Credits) Times(n int) (Credits, error) {
 type Balance struct {
 	Credits        Credits
 	AccountType    string      // as the operator set it, DefaultAccountType if nobody did
-	NextExpiration *Expiration // nil when nothing is due to lapse
+	NextExpiration *Expiration // nil when nothing is due to expire
 }
 
-// Expiration tells how many of the credits lapse first, and when.
+// Expiration tells how many of the credits expire first, and when.
 type Expiration struct {
 	Credits Credits
 	At      time.Time

@@ -54,7 +54,7 @@ type Ledger interface {
 // CreditAdmin is a Ledger that also keeps lots and a journal, as those of packages storage and
 // memory do. The engine does not need it; operators do.
 //
-// Credits are kept in lots and burn in this order: lowest priority, earliest expiry (none last),
+// Credits are kept in lots and consumed in this order: lowest priority, earliest expiry (none last),
 // promotional before paid, earliest effective, then as they were granted.
 type CreditAdmin interface {
 	Ledger
@@ -73,7 +73,7 @@ type CreditAdmin interface {
 	Revoke(ctx context.Context, r Revocation) (Revoked, error)
 
 	// Lots lists the user's lots that still have credits or hold some for open charges, in the
-	// order in which they burn.
+	// order in which they are consumed.
 	Lots(ctx context.Context, u UserID) ([]Lot, error)
 
 	// Holdings tells what the user has at hand, with at most n lots. Unlike that of Lots, its cost does
@@ -106,8 +106,8 @@ const DefaultPriority = 50
 type Grant struct {
 	User     UserID
 	Credits  Credits
-	Promo    bool      // a gift: burns before what was paid for, all else being equal
-	Priority int       // 1 to 100, lower burns first; 0: DefaultPriority
+	Promo    bool      // a gift: is consumed before what was paid for, all else being equal
+	Priority int       // 1 to 100, lower is consumed first; 0: DefaultPriority
 	Expires  time.Time // zero: never
 	Ref      string    // unique over all grants and revocations, at most 255 bytes of UTF-8 without NUL; "": no protection against repetition
 }
@@ -122,7 +122,7 @@ type Granted struct {
 type Revocation struct {
 	User    UserID
 	Credits Credits
-	Lot     string // only from this lot; "": in the order in which they burn
+	Lot     string // only from this lot; "": in the order in which they are consumed
 	Ref     string // as in Grant
 }
 
@@ -143,7 +143,7 @@ type Lot struct {
 	Spent     Credits
 	Expired   Credits
 	Revoked   Credits
-	Moved     Credits // came back after the lot lapsed, and went to a refund lot
+	Moved     Credits // came back after the lot expired, and went to a refund lot
 	Promo     bool
 	Priority  int
 	Effective time.Time
@@ -153,7 +153,7 @@ type Lot struct {
 
 // Holdings is what a user has at hand.
 type Holdings struct {
-	Lots []Lot   // with credits that can be spent, in the order in which they burn
+	Lots []Lot   // with credits that can be spent, in the order in which they are consumed
 	More bool    // others follow
 	Held Credits // by open charges, out of whichever lots
 }

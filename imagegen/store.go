@@ -253,7 +253,7 @@ type Timekeeper interface {
 	// ClockInDoubt tells how far the wall clock is ahead; below 0 it is behind.
 	ClockInDoubt() (leap time.Duration, doubt bool)
 
-	// ConfirmClock believes the wall clock as it is, and writes that down. What has lapsed stays lapsed.
+	// ConfirmClock believes the wall clock as it is, and writes that down. What has expired stays expired.
 	// Without a doubt it does nothing.
 	ConfirmClock(ctx context.Context) error
 }

@@ -51,7 +51,7 @@ func TestCreditsOfANewUser(t *testing.T) {
 	s := open(t)
 	a := s.signedIn("alice").get("credits")
 	s.is.Equal(a.StatusCode, http.StatusOK)
-	s.is.True(a.has("<h2>No credits yet</h2>", "nothing lapses", "Nothing was spent in these 30 days.", "<strong>FREE</strong>"))
+	s.is.True(a.has("<h2>No credits yet</h2>", "nothing expires", "Nothing was spent in these 30 days.", "<strong>FREE</strong>"))
 	s.is.True(!a.has(`id="ledger"`) && !a.has("<svg class=\"plot\""))
 }
 
@@ -249,7 +249,7 @@ func TestOtherEntries(t *testing.T) {
 	rows := a.table(ledgerTable)
 	s.is.Equal(len(rows), 5)
 	for i, want := range []string{
-		"Lapsed | | −12,345 | 5 |",
+		"Expired | | −12,345 | 5 |",
 		"Taken back | chargeback 7 | −5 | 10 |",
 		"Charged | " + string(g.ID) + " erased | −8 | 15 |",
 		"Charged | of another program erased | −1 | 23 |",

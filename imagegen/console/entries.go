@@ -95,7 +95,7 @@ func (l ledgerLine) Title() string {
 	case imagegen.EntryCharge:
 		return "Charged"
 	case imagegen.EntryExpire:
-		return "Lapsed"
+		return "Expired"
 	case imagegen.EntryRevoke:
 		return "Taken back"
 	}

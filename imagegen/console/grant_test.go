@@ -53,7 +53,7 @@ func TestGrant(t *testing.T) {
 	s.is.Equal(a.StatusCode, http.StatusUnprocessableEntity)
 	s.is.True(a.has(`id="f-ref-fault">This reference was used before`, `value="8"`, `value="invoice-1"`))
 	balance(1012)
-	a = v.post(page+"/grants", "credits", "7", "ref", "invoice-1", "expires", day.Format("2006-01-02")) // the lot that stands never lapses
+	a = v.post(page+"/grants", "credits", "7", "ref", "invoice-1", "expires", day.Format("2006-01-02")) // the lot that stands never expires
 	s.is.Equal(a.StatusCode, http.StatusUnprocessableEntity)
 	s.is.True(a.has(`id="f-ref-fault">This reference was used before`))
 	balance(1012)

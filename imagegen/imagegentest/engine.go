@@ -51,7 +51,7 @@ func Start(t testing.TB, change ...func(*imagegen.Config)) Running {
 	return r
 }
 
-// Grant gives credits that never lapse.
+// Grant gives credits that never expire.
 func (r Running) Grant(t testing.TB, u imagegen.UserID, n imagegen.Credits) {
 	t.Helper()
 	_, err := r.DB.Grant(t.Context(), imagegen.Grant{User: u, Credits: n})

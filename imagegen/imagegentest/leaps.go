@@ -180,7 +180,7 @@ func (l *leap) leapt(by time.Duration) {
 	l.dated()
 	b, err := l.db.Balance(l.Context(), l.user())
 	l.is.NoErr(err)
-	l.is.Equal(b.Credits, imagegen.Credits(4)) // what has lapsed stays lapsed
+	l.is.Equal(b.Credits, imagegen.Credits(4)) // what has expired stays expired
 }
 
 // pause: a service that was off for a weekend believes its clock.

@@ -45,7 +45,7 @@ func (w *world) judgeAccount(u imagegen.UserID, records []imagegen.Record) {
 	}
 }
 
-// read goes over a user's journal: the charges, and what is to be left. Credits lapse with their
+// read goes over a user's journal: the charges, and what is to be left. Credits expire with their
 // lot, except those that were held then: what comes back of them lives on for a day.
 func (w *world) read(u imagegen.UserID) (charges map[imagegen.ChargeID]charge, left imagegen.Credits) {
 	entries, err := w.books.History(context.Background(), u, 0, 1000)
@@ -64,7 +64,7 @@ func (w *world) read(u imagegen.UserID) (charges map[imagegen.ChargeID]charge, l
 		if e.Charge != "" {
 			charges[e.Charge] = c
 		}
-		if w.lapse.IsZero() || !e.Time.Before(w.lapse) && e.Kind == imagegen.EntrySettle {
+		if w.expire.IsZero() || !e.Time.Before(w.expire) && e.Kind == imagegen.EntrySettle {
 			left += e.Credits
 		}
 	}

@@ -13,7 +13,7 @@ import (
 type scenario struct {
 	name       string
 	order      order
-	lapsing    time.Duration // the credits lapse so soon
+	expiring   time.Duration // the credits expire so soon
 	retain     time.Duration // so long generations are kept; 0: for good
 	forget     time.Duration // so long prompts of failed ones are kept; 0: longer than anything takes
 	references bool
@@ -43,7 +43,7 @@ var scenarios = []scenario{
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 1, true)) }},
 	{name: "idempotent", want: succeeded, order: order{images: 1, takes: time.Second}, twice: true, play: playRepeated(false)},
 	{name: "idempotent-async", want: accepted, order: order{images: 1, takes: time.Second}, lasting: true, play: playRepeated(true)},
-	{name: "expiry-meanwhile", want: succeeded, order: order{images: 1, takes: 2 * time.Minute, err: errors.New("no more")}, lapsing: time.Minute,
+	{name: "expiry-meanwhile", want: succeeded, order: order{images: 1, takes: 2 * time.Minute, err: errors.New("no more")}, expiring: time.Minute,
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 3, false)) }},
 	{name: "hang-up", want: succeeded, order: order{images: 2, takes: time.Second}, play: playHangUp},
 	{name: "drain", want: succeeded, order: order{images: 2, takes: time.Minute}, play: playDrain(false)},

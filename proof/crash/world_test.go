@@ -28,7 +28,7 @@ type world struct {
 	told     []*told // to clients, by all processes
 	keys     keyring
 	faults   []fault   // that were met
-	lapse    time.Time // of the credits; zero: never
+	expire   time.Time // of the credits; zero: never
 	ahead    atomic.Int64
 	refusing atomic.Bool // the ledger refuses to settle, for good
 
@@ -42,9 +42,9 @@ func newWorld(t *testing.T, s scenario, p setup) *world {
 	w.mount()
 	for _, u := range []imagegen.UserID{alice, bob} {
 		g := imagegen.Grant{User: u, Credits: granted}
-		if s.lapsing > 0 {
-			g.Expires = time.Now().Add(s.lapsing)
-			w.lapse = g.Expires
+		if s.expiring > 0 {
+			g.Expires = time.Now().Add(s.expiring)
+			w.expire = g.Expires
 		}
 		if _, err := w.books.Grant(t.Context(), g); err != nil {
 			t.Fatal(err)

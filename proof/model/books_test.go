@@ -14,7 +14,7 @@ import (
 type books struct {
 	clock   clock
 	outside bool            // another's ledger: the clock knows nothing of its journal
-	now     time.Time       // of the operation under way: by it lots lapse
+	now     time.Time       // of the operation under way: by it lots expire
 	wall    time.Time       // the wall clock then
 	doubt   bool            // whether it was believed
 	lots    []*imagegen.Lot // as they were granted
@@ -64,9 +64,9 @@ func (b *books) read(at time.Time) {
 	b.now, b.wall = b.clock.now(at), b.clock.wall(at)
 }
 
-func (b *books) lapsed(l *imagegen.Lot) bool { return !l.Expires.IsZero() && !b.now.Before(l.Expires) }
+func (b *books) expired(l *imagegen.Lot) bool { return !l.Expires.IsZero() && !b.now.Before(l.Expires) }
 
-// of lists a user's lots in the order in which they burn.
+// of lists a user's lots in the order in which they are consumed.
 func (b *books) of(u imagegen.UserID) (lots []*imagegen.Lot) {
 	for _, l := range b.lots {
 		if l.User == u {
@@ -75,9 +75,9 @@ func (b *books) of(u imagegen.UserID) (lots []*imagegen.Lot) {
 	}
 	slices.SortStableFunc(lots, func(x, y *imagegen.Lot) int {
 		switch {
-		case burnsBefore(x, y):
+		case consumedBefore(x, y):
 			return -1
-		case burnsBefore(y, x):
+		case consumedBefore(y, x):
 			return 1
 		}
 		return 0
@@ -85,8 +85,8 @@ func (b *books) of(u imagegen.UserID) (lots []*imagegen.Lot) {
 	return lots
 }
 
-// burnsBefore is the order that is promised; between equals, what was granted first comes first.
-func burnsBefore(x, y *imagegen.Lot) bool {
+// consumedBefore is the order that is promised; between equals, what was granted first comes first.
+func consumedBefore(x, y *imagegen.Lot) bool {
 	switch {
 	case x.Priority != y.Priority:
 		return x.Priority < y.Priority
@@ -100,7 +100,7 @@ func burnsBefore(x, y *imagegen.Lot) bool {
 
 func (b *books) balance(u imagegen.UserID) (sum imagegen.Balance) {
 	for _, l := range b.of(u) {
-		if b.lapsed(l) || l.Remaining == 0 {
+		if b.expired(l) || l.Remaining == 0 {
 			continue
 		}
 		sum.Credits += l.Remaining
@@ -129,7 +129,7 @@ func (b *books) list(u imagegen.UserID) (lots []imagegen.Lot) {
 // shown is a lot as it stands now, written off or not.
 func (b *books) shown(l *imagegen.Lot) imagegen.Lot {
 	shown := *l
-	if b.lapsed(l) {
+	if b.expired(l) {
 		shown.Expired, shown.Remaining = l.Expired+l.Remaining, 0
 	}
 	return shown
@@ -141,7 +141,7 @@ func (b *books) take(u imagegen.UserID, c imagegen.Credits) (parts []part, err e
 		return nil, imagegen.ErrInsufficientCredits
 	}
 	for _, l := range b.of(u) {
-		if took := min(c, l.Remaining); took > 0 && !b.lapsed(l) {
+		if took := min(c, l.Remaining); took > 0 && !b.expired(l) {
 			c -= took
 			parts = append(parts, part{l, took})
 		}
@@ -210,7 +210,7 @@ func (b *books) giveBack(l *imagegen.Lot, c imagegen.Credits) {
 	end := l.Expires.Add(24 * time.Hour)
 	switch {
 	case c == 0:
-	case b.lapsed(l) && !b.refunds[l] && b.now.Before(end):
+	case b.expired(l) && !b.refunds[l] && b.now.Before(end):
 		l.Moved += c
 		refund := &imagegen.Lot{User: l.User, Granted: c, Remaining: c, Promo: l.Promo, Priority: l.Priority,
 			Effective: b.date(l.User), Expires: end}
@@ -255,7 +255,7 @@ func (b *books) untie(u imagegen.UserID, told []imagegen.Lot) {
 			continue
 		}
 		for j, other := range shown[i+1:] {
-			if other.ID == "" && other.Granted == told[i].Granted && !burnsBefore(l, other) {
+			if other.ID == "" && other.Granted == told[i].Granted && !consumedBefore(l, other) {
 				at, from := slices.Index(b.lots, l), slices.Index(b.lots, other)
 				b.lots[at], b.lots[from] = other, l
 				shown[i], shown[i+1+j] = other, l

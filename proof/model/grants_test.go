@@ -69,7 +69,7 @@ func (b *books) takeFrom(r imagegen.Revocation) ([]part, error) {
 		return b.take(r.User, r.Credits)
 	}
 	for _, l := range b.of(r.User) {
-		if l.ID == r.Lot && !b.lapsed(l) && l.Remaining >= r.Credits {
+		if l.ID == r.Lot && !b.expired(l) && l.Remaining >= r.Credits {
 			return []part{{l, r.Credits}}, nil
 		}
 	}

@@ -39,7 +39,7 @@ func (b *books) date(u imagegen.UserID) time.Time { return later(b.wall, b.dates
 func (b *books) writeOff(u imagegen.UserID) {
 	var lost imagegen.Credits
 	for _, l := range b.of(u) {
-		if b.lapsed(l) {
+		if b.expired(l) {
 			lost += l.Remaining
 			l.Expired, l.Remaining = l.Expired+l.Remaining, 0
 		}
@@ -120,7 +120,7 @@ func (b *books) users() (users []imagegen.UserID) {
 	return slices.Compact(users)
 }
 
-// confirmClock believes the wall clock. What has lapsed stays lapsed.
+// confirmClock believes the wall clock. What has expired stays expired.
 func (b *books) confirmClock() {
 	now := time.Now()
 	b.look(now)

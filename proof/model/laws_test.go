@@ -132,9 +132,9 @@ func TestLawOfRepetition(t *testing.T) {
 	})
 }
 
-// No credit burns while one that is to burn before it is left, and none comes back to a lot while one
-// that burnt after it stays spent.
-func TestLawOfBurning(t *testing.T) {
+// No credit is consumed while one that is to be consumed before it is left, and none comes back to a lot while one
+// that was consumed after it stays spent.
+func TestLawOfConsumption(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rapid.SyncTest(t, func(t *rapid.T) {
 			h := account(t, 1)[0]
@@ -161,7 +161,7 @@ func (h *house) inOrder(t *rapid.T, before []imagegen.Lot, gone func(imagegen.Lo
 		now[l.ID] = l
 	}
 	for n, l := range before {
-		if n > 0 && burnsBefore(&l, &before[n-1]) {
+		if n > 0 && consumedBefore(&l, &before[n-1]) {
 			t.Fatalf("lot %+v is listed behind %+v", l, before[n-1])
 		}
 		took := min(sum, l.Granted)

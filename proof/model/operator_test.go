@@ -9,7 +9,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// grant gives somebody credits; with a ledger of the house, some of them lapse.
+// grant gives somebody credits; with a ledger of the house, some of them expire.
 func (w *service) grant(t *rapid.T) {
 	w.grants++
 	g := imagegen.Grant{User: w.somebody(t), Credits: pick[imagegen.Credits](t, "credits", 30, 12, 50, 4),

@@ -158,7 +158,7 @@ func (w *service) refundedFirst(lines []happening) happening {
 	if first.kind != accepted || first.order == nil || w.till != nil {
 		return first
 	}
-	journal, err := w.History(w.Context(), first.order.user, 0, len(lines)+mostLapsed) // newest first
+	journal, err := w.History(w.Context(), first.order.user, 0, len(lines)+mostExpired) // newest first
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -175,5 +175,5 @@ func (w *service) refundedFirst(lines []happening) happening {
 	return first
 }
 
-// mostLapsed is more than what can have been written off beside the entries of one moment.
-const mostLapsed = 50
+// mostExpired is more than what can have been written off beside the entries of one moment.
+const mostExpired = 50

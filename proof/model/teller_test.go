@@ -23,7 +23,7 @@ func (w *teller) grant(t *rapid.T) {
 	}
 	if lives := pick(t, "lives", 0, 5*time.Hour, 30*time.Hour, time.Hour, 2*time.Hour, 100*time.Hour, 0, 0, -time.Hour); lives != 0 {
 		w.books.look(time.Now())
-		g.Expires = w.books.now.Truncate(time.Hour).Add(lives) // so that some lapse together
+		g.Expires = w.books.now.Truncate(time.Hour).Add(lives) // so that some expire together
 	}
 	var told imagegen.Lot
 	w.do(fmt.Sprintf("%+v", g), func() (any, error) {

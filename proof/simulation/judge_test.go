@@ -104,13 +104,13 @@ func (w *world) judgeBooks(records []imagegen.Record) {
 		spent[r.User] += r.Price * imagegen.Credits(r.Published)
 	}
 	for _, u := range w.witness.users {
-		w.grant(u, w.plan.rushes) // which writes off what has lapsed
+		w.grant(u, w.plan.rushes) // which writes off what has expired
 		a := w.readAccount(u)
 		for id, c := range a.charges {
 			w.judgeCharge(c, charged)
 			delete(charged, id)
 		}
-		w.judgeBalance(u, w.granted[u]-spent[u]-a.lapsed)
+		w.judgeBalance(u, w.granted[u]-spent[u]-a.expired)
 	}
 	for id := range charged {
 		w.Errorf("%s was never charged", id)
@@ -135,7 +135,7 @@ func (w *world) judgeBalance(u imagegen.UserID, want imagegen.Credits) {
 	b, err := w.books.Balance(w.Context(), u)
 	w.is.NoErr(err)
 	if b.Credits != want {
-		w.Errorf("%s was granted %d, and what was not spent and has not lapsed of it is %d; the balance is %d", u, w.granted[u], want, b.Credits)
+		w.Errorf("%s was granted %d, and what was not spent and has not expired of it is %d; the balance is %d", u, w.granted[u], want, b.Credits)
 	}
 	lots, err := w.books.Lots(w.Context(), u)
 	w.is.NoErr(err)
@@ -149,7 +149,7 @@ func (w *world) judgeBalance(u imagegen.UserID, want imagegen.Credits) {
 // account is what the journal says of a user.
 type account struct {
 	charges map[imagegen.ChargeID]*entries
-	lapsed  imagegen.Credits
+	expired imagegen.Credits
 }
 
 // entries are those of one charge.
@@ -180,7 +180,7 @@ func (w *world) readAccount(u imagegen.UserID) account {
 			}
 			c.closed, c.used = true, e.Used
 		case imagegen.EntryExpire:
-			a.lapsed -= e.Credits
+			a.expired -= e.Credits
 		}
 	}
 	return a

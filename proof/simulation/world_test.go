@@ -167,7 +167,7 @@ func (w *world) during(trouble *atomic.Bool) {
 	trouble.Store(false)
 }
 
-// jump moves the clock ahead, so that credits lapse, or a little back.
+// jump moves the clock ahead, so that credits expire, or a little back.
 func (w *world) jump() {
 	d := w.dice.between(time.Minute, longestJump)
 	if w.dice.chance(0.3) {
@@ -181,7 +181,7 @@ const (
 	longestBack = 10 * time.Minute
 )
 
-// grant gives a user about what the next rush will cost, in lots of which some lapse. As operators
+// grant gives a user about what the next rush will cost, in lots of which some expire. As operators
 // do, it asks twice when in doubt.
 func (w *world) grant(u imagegen.UserID, n int) {
 	g := imagegen.Grant{User: u, Credits: imagegen.Credits(10 + w.dice.below(45)), Promo: w.dice.chance(0.2), Ref: fmt.Sprint(u, n)}

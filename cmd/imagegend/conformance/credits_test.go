@@ -21,7 +21,7 @@ var creditChecks = []check{
 		run: checkBalance,
 	},
 	{
-		name: "the credits that lapse first",
+		name: "the credits that expire first",
 		lines: []string{
 			"spec: Response: the balance, the account type",
 			"spec: Allowed values of `account_type` beyond one",
@@ -61,13 +61,13 @@ func checkNextExpiration(t *testing.T, s *service) {
 	s.grant(t, a.user, 7, 1000*time.Hour)
 	s.grant(t, a.user, 40, 100*time.Hour)
 	same(t, next(), object{"credits": 40, "expires_at": timestamp})
-	lapses, err := time.Parse(timeForm, next().(object)["expires_at"].(string))
-	if err != nil || lapses.Before(began.Add(100*time.Hour-time.Second)) || lapses.After(time.Now().Add(100*time.Hour)) {
-		t.Errorf("they lapse at %v: %v", lapses, err)
+	expires, err := time.Parse(timeForm, next().(object)["expires_at"].(string))
+	if err != nil || expires.Before(began.Add(100*time.Hour-time.Second)) || expires.After(time.Now().Add(100*time.Hour)) {
+		t.Errorf("they expire at %v: %v", expires, err)
 	}
 	s.grant(t, a.user, 3, 4*time.Second)
-	eventually(t, "the credits that lapse first have lapsed", func() bool { return a.credits(t) == 52 })
+	eventually(t, "the credits that expire first have expired", func() bool { return a.credits(t) == 52 })
 	same(t, next(), object{"credits": 40, "expires_at": timestamp})
-	a.generated(t, object{"n": 4}) // takes of those that lapse first
+	a.generated(t, object{"n": 4}) // takes of those that expire first
 	same(t, next(), object{"credits": 36, "expires_at": timestamp})
 }

@@ -26,7 +26,7 @@ type operator interface {
 	createKey(t *testing.T, user string, lifetime time.Duration) (raw string) // lifetime 0: it does not expire
 	revokeKey(t *testing.T, user, raw string)
 
-	grant(t *testing.T, user string, credits int, lifetime time.Duration) // lifetime 0: they do not lapse
+	grant(t *testing.T, user string, credits int, lifetime time.Duration) // lifetime 0: they do not expire
 }
 
 // settings are how a service departs from its defaults.

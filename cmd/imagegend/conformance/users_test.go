@@ -38,7 +38,7 @@ var creditCommandChecks = []check{
 		daemon: checkCreditCommands,
 	},
 	{
-		name:   "which credits burn first",
+		name:   "which credits are consumed first",
 		lines:  []string{"contract: | `credit grant --user NAME N"},
 		daemon: checkBurning,
 	},
@@ -146,7 +146,7 @@ func checkCreditCommands(t *testing.T) {
 	})
 }
 
-// Lots burn by priority, then by expiry, promotional ones first.
+// Lots are consumed by priority, then by expiry, promotional ones first.
 func checkBurning(t *testing.T) {
 	d := daemontest.Start(t, daemontest.Options{})
 	a := serviceOf(d).account(t, 0)

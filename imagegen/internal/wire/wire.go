@@ -86,7 +86,7 @@ type Balance struct {
 	NextExpiration *Expiration      `json:"next_expiration"`
 }
 
-// Expiration tells which credits lapse first.
+// Expiration tells which credits expire first.
 type Expiration struct {
 	Credits   imagegen.Credits `json:"credits"`
 	ExpiresAt Time             `json:"expires_at"`

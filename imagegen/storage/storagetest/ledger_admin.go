@@ -30,7 +30,7 @@ func CreditAdmin(t *testing.T, open func(t *testing.T, now func() time.Time) ima
 			test(b)
 		})
 	}
-	run("BurningOrder", testBurningOrder)
+	run("OrderOfConsumption", testOrderOfConsumption)
 	run("LotSums", testLotSums)
 	run("Expiry", testExpiry)
 	run("RefundLots", testRefundLots)
@@ -82,7 +82,7 @@ func (b *creditAdmin) has(u imagegen.UserID, want imagegen.Credits) {
 	b.is.Equal(balance.Credits, want)
 }
 
-// next checks when how many of alice's credits lapse first.
+// next checks when how many of alice's credits expire first.
 func (b *creditAdmin) next(c imagegen.Credits, at time.Time) {
 	b.t.Helper()
 	balance, err := b.Balance(b.t.Context(), alice)

@@ -98,13 +98,13 @@ func testRevoke(b *creditAdmin) {
 	b.is.NoErr(err)
 	b.is.Equal(e.Kind, imagegen.EntryRevoke)
 	b.is.Equal(e.Balance, imagegen.Credits(6))
-	b.is.Equal(b.lots()[1].Remaining, imagegen.Credits(6)) // the other burns first
+	b.is.Equal(b.lots()[1].Remaining, imagegen.Credits(6)) // the other is consumed first
 	_, err = b.Revoke(b.t.Context(), imagegen.Revocation{User: carol, Credits: 1})
 	b.refused(err, imagegen.ErrInsufficientCredits)
 	b.settle("c", 0)
 	b.pass(time.Hour)
 	_, err = b.revoke(1, first.ID, "")
-	b.refused(err, imagegen.ErrInsufficientCredits) // it has lapsed
+	b.refused(err, imagegen.ErrInsufficientCredits) // it has expired
 	b.has(alice, 6)
 	b.has(bob, 10)
 }
@@ -141,7 +141,7 @@ func testFullAccount(b *creditAdmin) {
 	b.is.NoErr(more())
 	b.refused(more(), imagegen.ErrInvalidRequest)
 	b.pass(time.Hour)
-	b.is.NoErr(more()) // what has lapsed leaves room
+	b.is.NoErr(more()) // what has expired leaves room
 	b.has(alice, 2)
 }
 

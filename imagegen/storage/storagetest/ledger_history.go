@@ -17,7 +17,7 @@ func testHistory(b *creditAdmin) {
 	_, err = b.revoke(1, "", "r")
 	b.is.NoErr(err)
 	b.pass(time.Hour)
-	b.grant(imagegen.Grant{Credits: 5}) // what has lapsed is written off before
+	b.grant(imagegen.Grant{Credits: 5}) // what has expired is written off before
 	all := b.history(0, 100)
 	later := epoch.Add(61 * time.Minute)
 	want := []imagegen.Entry{

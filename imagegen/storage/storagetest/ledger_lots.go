@@ -14,7 +14,7 @@ func lotRefs(lots []imagegen.Lot) (refs []string) {
 	return refs
 }
 
-func testBurningOrder(b *creditAdmin) {
+func testOrderOfConsumption(b *creditAdmin) {
 	soon, late := epoch.Add(10*time.Hour), epoch.Add(20*time.Hour)
 	for _, g := range []imagegen.Grant{
 		{Ref: "6", Priority: 50, Expires: late},
@@ -76,7 +76,7 @@ func testExpiry(b *creditAdmin) {
 	b.grant(imagegen.Grant{Credits: 5, Expires: soon})
 	b.grant(imagegen.Grant{Credits: 6, Expires: soon, Promo: true})
 	b.next(11, soon)
-	b.charge("c", 8) // of those that lapse first
+	b.charge("c", 8) // of those that expire first
 	b.next(3, soon)
 	b.pass(10*time.Hour - time.Millisecond)
 	b.has(alice, 20)
@@ -87,11 +87,11 @@ func testExpiry(b *creditAdmin) {
 	b.settle("c", 8)
 	b.charge("e", 17)
 	b.pass(20 * time.Hour)
-	b.settle("e", 10) // all of what has lapsed since is spent
+	b.settle("e", 10) // all of what has expired since is spent
 	b.has(alice, 7)
 }
 
-// What comes back after its lot has lapsed lives a day at least.
+// What comes back after its lot has expired lives a day at least.
 func testRefundLots(b *creditAdmin) {
 	b.grant(imagegen.Grant{Credits: 10, Priority: 3, Promo: true, Expires: epoch.Add(time.Hour)})
 	b.charge("c", 6)
@@ -99,7 +99,7 @@ func testRefundLots(b *creditAdmin) {
 	b.has(alice, 0)
 	b.settle("c", 1)
 	b.has(alice, 5)
-	b.next(5, epoch.Add(25*time.Hour)) // a day after they lapsed
+	b.next(5, epoch.Add(25*time.Hour)) // a day after they expired
 	lots := b.lots()
 	b.is.Equal(len(lots), 1)
 	b.is.Equal(diff(imagegen.Lot{ID: lots[0].ID, User: alice, Granted: 5, Remaining: 5, Promo: true, Priority: 3,
@@ -110,6 +110,6 @@ func testRefundLots(b *creditAdmin) {
 	b.has(alice, 3)
 	b.charge("e", 3)
 	b.pass(time.Minute)
-	b.settle("e", 0) // lapsed again, and for good
+	b.settle("e", 0) // expired again, and for good
 	b.has(alice, 0)
 }

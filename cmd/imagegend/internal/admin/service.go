@@ -103,7 +103,7 @@ type Granted struct {
 	Repeated bool             `json:"repeated"` // the reference was used before: nothing was changed
 }
 
-// Revocation takes unspent credits back; Lot "" takes them as they would burn.
+// Revocation takes unspent credits back; Lot "" takes them in the order in which they would be consumed.
 type Revocation struct {
 	User    string           `json:"user"`
 	Credits imagegen.Credits `json:"credits"`

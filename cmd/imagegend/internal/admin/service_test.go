@@ -181,7 +181,7 @@ func TestCredits(t *testing.T) {
 		lots, err := s.Lots(ctx, "alice")
 		is.NoErr(err)
 		is.Equal(len(lots), 2)
-		is.Equal(lots[0].ID, gift.Lot.ID) // it burns first
+		is.Equal(lots[0].ID, gift.Lot.ID) // it is consumed first
 		is.True(lots[0].Promo)
 
 		_, err = s.Revoke(ctx, admin.Revocation{User: "alice", Credits: 11, Lot: gift.Lot.ID})

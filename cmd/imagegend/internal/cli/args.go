@@ -100,13 +100,13 @@ func direction(amount string) string {
 	return "; credit grant gives credits, credit revoke takes them back"
 }
 
-// priority is when a lot burns, on the command line.
+// priority is when a lot is consumed, on the command line.
 type priority struct{ value *int }
 
 func (p *priority) Set(s string) error {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 1 || n > 100 {
-		return errors.New("a priority is a whole number from 1 to 100; lower burns first")
+		return errors.New("a priority is a whole number from 1 to 100; lower is consumed first")
 	}
 	*p.value = n
 	return nil

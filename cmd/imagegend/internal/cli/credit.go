@@ -25,7 +25,7 @@ func (a *app) creditGrant() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "grant --user NAME N",
 		Short: "give a user credits",
-		Long: "Gives a user N credits, as one lot. Lots burn by priority, then by expiry, promotional ones first.\n" +
+		Long: "Gives a user N credits, as one lot. Lots are consumed by priority, then by expiry, promotional ones first.\n" +
 			"The same --ref again changes nothing; with another amount or on other terms it is an error.",
 		Example: "  imagegend credit grant --user alice 1000 --ref invoice-2041\n" +
 			"  imagegend credit grant --user alice 50 --promo --expires-in 720h",
@@ -46,22 +46,22 @@ func (a *app) creditGrant() *cobra.Command {
 	}
 	userFlag(c, &g.User)
 	expiry.flags(c)
-	c.Flags().BoolVar(&g.Promo, "promo", false, "a gift: burns before what was paid for, all else being equal")
-	c.Flags().Var(&priority{&g.Priority}, "priority", "from 1 to 100; lower burns first")
+	c.Flags().BoolVar(&g.Promo, "promo", false, "a gift: is consumed before what was paid for, all else being equal")
+	c.Flags().Var(&priority{&g.Priority}, "priority", "from 1 to 100; lower is consumed first")
 	c.Flags().StringVar(&g.Ref, "ref", "", refUsage)
 	a.settings.DataDirFlag(c.Flags())
 	return c
 }
 
-// expiry is when a lot lapses, said in one of two ways.
+// expiry is when a lot expires, said in one of two ways.
 type expiry struct {
 	in time.Duration
 	at time.Time
 }
 
 func (e *expiry) flags(c *cobra.Command) {
-	c.Flags().Var(config.Duration(&e.in), "expires-in", "time after which the credits lapse, such as 720h; without it, never")
-	c.Flags().Var(&instant{&e.at}, "expires-at", "time at which the credits lapse, such as 2030-12-31T23:59:59Z")
+	c.Flags().Var(config.Duration(&e.in), "expires-in", "time after which the credits expire, such as 720h; without it, never")
+	c.Flags().Var(&instant{&e.at}, "expires-at", "time at which the credits expire, such as 2030-12-31T23:59:59Z")
 	c.MarkFlagsMutuallyExclusive("expires-in", "expires-at")
 }
 
@@ -93,7 +93,7 @@ func (a *app) creditRevoke() *cobra.Command {
 		}),
 	}
 	userFlag(c, &r.User)
-	c.Flags().StringVar(&r.Lot, "lot", "", "take them from this lot only, by `id`; without it, as they would burn")
+	c.Flags().StringVar(&r.Lot, "lot", "", "take them from this lot only, by `id`; without it, in the order in which they would be consumed")
 	c.Flags().StringVar(&r.Ref, "ref", "", refUsage)
 	a.settings.DataDirFlag(c.Flags())
 	return c
@@ -108,7 +108,7 @@ func (a *app) creditLots() *cobra.Command {
 	var user string
 	c := &cobra.Command{
 		Use:     "lots --user NAME",
-		Short:   "list a user's lots that still have credits, first to burn first",
+		Short:   "list a user's lots that still have credits, first to be consumed first",
 		Example: "  imagegend credit lots --user alice",
 		Args:    exactly(),
 	}

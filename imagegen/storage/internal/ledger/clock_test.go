@@ -29,7 +29,7 @@ func (f *fixture) last() imagegen.Entry {
 	return entries[0]
 }
 
-// A leap of the clock lapses nothing: things end by the time that has passed. Entries carry the wall
+// A leap of the clock expires nothing: things end by the time that has passed. Entries carry the wall
 // clock all the same.
 func TestClockLeapsAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -105,7 +105,7 @@ func TestClockIsConfirmed(t *testing.T) {
 	})
 }
 
-// A clock that is set back is in doubt, and time goes on; what had lapsed stays lapsed, also over the
+// A clock that is set back is in doubt, and time goes on; what had expired stays expired, also over the
 // correction.
 func TestClockIsSetBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -71,8 +71,8 @@ func TestClockIsConfirmedTwiceAtOnce(t *testing.T) {
 	})
 }
 
-// However much has lapsed when a clock is turned back, it stays so.
-func TestMuchLapsesBeforeAConfirmation(t *testing.T) {
+// However much has expired when a clock is turned back, it stays so.
+func TestMuchExpiresBeforeAConfirmation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, wall := open(t), &wallClock{}
 		f.reopen(wall.now)
@@ -83,7 +83,7 @@ func TestMuchLapsesBeforeAConfirmation(t *testing.T) {
 		time.Sleep(time.Hour)
 		f.is.True(f.inDoubt())
 		f.is.NoErr(f.ConfirmClock(t.Context()))
-		f.is.Equal(f.Now(), wall.now()) // when none of them had lapsed yet
+		f.is.Equal(f.Now(), wall.now()) // when none of them had expired yet
 		f.is.Equal(f.credits("alice"), imagegen.Credits(0))
 		f.is.Equal(f.size("ledger.due"), 0)
 		f.sound()

@@ -34,7 +34,7 @@ func (f *fixture) content() map[string]string {
 	return all
 }
 
-// used has a lot that will lapse, open and settled charges, a revocation, and a lot that is spent.
+// used has a lot that will expire, open and settled charges, a revocation, and a lot that is spent.
 func used(t *testing.T) *fixture {
 	f := open(t)
 	f.grant(imagegen.Grant{User: "alice", Credits: 3, Expires: present().Add(time.Minute)})
@@ -89,7 +89,7 @@ var operations = map[string]func(ctx context.Context, f *fixture) error{
 }
 
 // Over damaged books an operation is refused and writes nothing, or it is carried out and an audit
-// finds the damage still. Whatever is damaged, nothing panics, before the first lot lapses and after.
+// finds the damage still. Whatever is damaged, nothing panics, before the first lot expires and after.
 func TestOperationsOverDamage(t *testing.T) {
 	damage := map[string]func(tx kv.Tx, b kv.Bucket, key, value []byte){
 		"removed":   func(tx kv.Tx, b kv.Bucket, key, _ []byte) { tx.Delete(b, key) },

@@ -80,13 +80,13 @@ func TestRevoke(t *testing.T) {
 	f := open(t)
 	first := f.grant(imagegen.Grant{User: "alice", Credits: 10})
 	second := f.grant(imagegen.Grant{User: "alice", Credits: 10})
-	lapsed := f.grant(imagegen.Grant{User: "bob", Credits: 10})
+	expired := f.grant(imagegen.Grant{User: "bob", Credits: 10})
 	f.charge("c", "alice", 4)
 	revoke := func(c imagegen.Credits, lot string) error {
 		_, err := f.Revoke(t.Context(), imagegen.Revocation{User: "alice", Credits: c, Lot: lot})
 		return err
 	}
-	for _, lot := range []string{ledger.LotID("alice", 99), "lot_1", "lot_0" + first.ID[4:], "lot", "\x00", first.ID + "x", lapsed.ID} { // not alice's
+	for _, lot := range []string{ledger.LotID("alice", 99), "lot_1", "lot_0" + first.ID[4:], "lot", "\x00", first.ID + "x", expired.ID} { // not alice's
 		f.is.True(errors.Is(revoke(1, lot), imagegen.ErrInsufficientCredits))
 	}
 	f.is.True(errors.Is(revoke(17, ""), imagegen.ErrInsufficientCredits)) // what is held does not count
@@ -100,7 +100,7 @@ func TestRevoke(t *testing.T) {
 	f.sound()
 }
 
-func TestRevokeFromLapsedLot(t *testing.T) {
+func TestRevokeFromExpiredLot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := open(t)
 		l := f.grant(imagegen.Grant{User: "alice", Credits: 10, Expires: time.Now().Add(time.Hour)})
@@ -145,7 +145,7 @@ func TestFullAccount(t *testing.T) {
 		f.charge("c", "alice", 10)
 		f.is.True(errors.Is(more(), imagegen.ErrInvalidRequest)) // what is held may come back
 		time.Sleep(time.Hour)
-		f.is.NoErr(more()) // what has lapsed leaves room
+		f.is.NoErr(more()) // what has expired leaves room
 		f.settle("c", 0)
 		f.is.Equal(f.credits("alice"), imagegen.Credits(11))
 		f.sound()

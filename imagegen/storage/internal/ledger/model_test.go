@@ -21,7 +21,7 @@ import (
 // shares no code with the ledger.
 type model struct {
 	lots    []*imagegen.Lot
-	refunds []*imagegen.Lot // those of them that came of credits whose lot had lapsed
+	refunds []*imagegen.Lot // those of them that came of credits whose lot had expired
 	charges map[imagegen.ChargeID]*modelCharge
 }
 
@@ -37,13 +37,13 @@ type modelPart struct {
 	took imagegen.Credits
 }
 
-// of returns the user's lots in burning order, with what has lapsed by now written off.
+// of returns the user's lots in the order in which they are consumed, with what has expired by now written off.
 func (m *model) of(u imagegen.UserID) (lots []*imagegen.Lot) {
 	for _, l := range m.lots {
 		if l.User == u {
 			lots = append(lots, l)
 		}
-		if m.lapsed(l) {
+		if m.expired(l) {
 			l.Expired, l.Remaining = l.Expired+l.Remaining, 0
 		}
 	}
@@ -53,7 +53,7 @@ func (m *model) of(u imagegen.UserID) (lots []*imagegen.Lot) {
 	return lots
 }
 
-func (m *model) lapsed(l *imagegen.Lot) bool {
+func (m *model) expired(l *imagegen.Lot) bool {
 	return !l.Expires.IsZero() && !time.Now().Before(l.Expires)
 }
 
@@ -160,7 +160,7 @@ func (m *model) settle(id imagegen.ChargeID, used imagegen.Credits) error {
 		if slices.Contains(m.refunds, p.lot) {
 			until = p.lot.Expires
 		}
-		if returned > 0 && m.lapsed(p.lot) && time.Now().Before(until) {
+		if returned > 0 && m.expired(p.lot) && time.Now().Before(until) {
 			p.lot.Moved += returned
 			refunds = append(refunds, &imagegen.Lot{User: c.User, Granted: returned, Remaining: returned, Promo: p.lot.Promo, Priority: p.lot.Priority,
 				Effective: present(), Expires: until})

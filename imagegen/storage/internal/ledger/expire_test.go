@@ -35,7 +35,7 @@ func TestExpiry(t *testing.T) {
 	})
 }
 
-// refusesToSpend checks that a refusal writes nothing, not even what has lapsed.
+// refusesToSpend checks that a refusal writes nothing, not even what has expired.
 func (f *fixture) refusesToSpend(u imagegen.UserID, c imagegen.Credits) {
 	f.Helper()
 	before := f.size("ledger.journal")
@@ -47,7 +47,7 @@ func (f *fixture) refusesToSpend(u imagegen.UserID, c imagegen.Credits) {
 	f.is.Equal(f.size("ledger.journal"), before)
 }
 
-// What comes back after its lot has lapsed can be spent until a day after it lapsed, one new lot for
+// What comes back after its lot has expired can be spent until a day after it expired, one new lot for
 // each old one.
 func TestRefundAfterExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -80,7 +80,7 @@ func TestRefundAfterExpiry(t *testing.T) {
 	})
 }
 
-// However often work fails after its credits lapsed, they do not outlive their first expiry by more
+// However often work fails after its credits expired, they do not outlive their first expiry by more
 // than a day.
 func TestRefundsDoNotRenewThemselves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestRefundsDoNotRenewThemselves(t *testing.T) {
 	})
 }
 
-// The background loop writes off what has lapsed, a bounded number of lots at a time.
+// The background loop writes off what has expired, a bounded number of lots at a time.
 func TestExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := open(t)
@@ -136,8 +136,8 @@ func TestExpire(t *testing.T) {
 	})
 }
 
-// However many lots have lapsed, the next operation writes them all off before itself.
-func TestOperationAfterManyLapsed(t *testing.T) {
+// However many lots have expired, the next operation writes them all off before itself.
+func TestOperationAfterManyExpired(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := open(t)
 		for i := range 1203 {
@@ -158,7 +158,7 @@ func TestOperationAfterManyLapsed(t *testing.T) {
 	})
 }
 
-// A grant that is repeated tells of the lot as it stands, though nothing has written off what lapsed.
+// A grant that is repeated tells of the lot as it stands, though nothing has written off what expired.
 func TestGrantAgainAfterExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := open(t)

@@ -43,8 +43,8 @@ func lotsOfAllKinds(t *testing.T) *fixture {
 	return f
 }
 
-// Credits burn in the documented order, and come back in the reverse of it.
-func TestBurningOrder(t *testing.T) {
+// Credits are consumed in the documented order, and come back in the reverse of it.
+func TestOrderOfConsumption(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := open(t)
 		now := time.Now()
@@ -75,8 +75,8 @@ func refs(lots []imagegen.Lot) (names []string) {
 	return names
 }
 
-// Lots granted at the same moment burn as they were granted, also the tenth and the second.
-func TestBurningOrderOfEqualLots(t *testing.T) {
+// Lots granted at the same moment are consumed as they were granted, also the tenth and the second.
+func TestOrderOfEqualLots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := open(t)
 		var names []string
