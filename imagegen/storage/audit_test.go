@@ -93,11 +93,11 @@ func TestAuditFindsDamage(t *testing.T) {
 		}), ""},
 		"lot that does not add up": {books(change("ledger.lots", oneMore)), "lot sum"},
 		"account changed":          {books(change("ledger.accounts", lastByte)), ""},
-		"generation's outcome changed": {books(change("generations.ended", func(v []byte) []byte {
+		"generation's outcome changed": {books(change("generations", func(v []byte) []byte {
 			return bytes.Replace(v, []byte("succeeded"), []byte("processed"), 1)
 		})), ""},
 		"value without its checksum": {books(func(tx *bbolt.Tx) error {
-			b := tx.Bucket([]byte("generations.intents"))
+			b := tx.Bucket([]byte("generations"))
 			k, v := b.Cursor().First()
 			return b.Put(slices.Clone(k), lastByte(slices.Clone(v)))
 		}), "checksum"},
@@ -175,8 +175,8 @@ func TestThumbnailsBesideTheirImages(t *testing.T) {
 // Of users, keys and sign-ins nothing can be lost or put in unnoticed, not even with its lines in every
 // index.
 func TestAuditMissesWhatIsDeleted(t *testing.T) {
-	for _, b := range []string{"users", "users.names", "keys", "keys.ids", "keys.users", "logins", "logins.signins",
-		"logins.signins.users", "logins.invitations", "logins.invitations.users"} {
+	for b, rule := range map[string]string{"users": "digest", "users.names": "index", "keys": "digest", "keys.ids": "index", "keys.users": "index",
+		"logins": "digest", "signins": "digest", "signins.users": "index", "invitations": "digest", "invitations.users": "index"} {
 		first := func(tx *bbolt.Tx) (k, v []byte) {
 			k, v = tx.Bucket([]byte(b)).Cursor().First()
 			return slices.Clone(k), slices.Clone(v)
@@ -186,6 +186,9 @@ func TestAuditMissesWhatIsDeleted(t *testing.T) {
 			"all of it": func(tx *bbolt.Tx) error { return tx.DeleteBucket([]byte(b)) },
 			"altered":   change(kv.Bucket(b), lastByte),
 		} {
+			if rule == "index" && name == "altered" {
+				continue // its keys say everything
+			}
 			t.Run(b+" "+name, func(t *testing.T) {
 				is, dir, now := is.New(t), t.TempDir(), time.Now()
 				db := openDir(t, dir, nil)
@@ -207,7 +210,7 @@ func TestAuditMissesWhatIsDeleted(t *testing.T) {
 				tamper(t, dir, change)
 				report, err = openDir(t, dir, nil).Audit(t.Context())
 				is.NoErr(err)
-				is.True(slices.ContainsFunc(report.Violations, func(v imagegen.Violation) bool { return v.Rule == "digest" && v.Subject == b }))
+				is.True(slices.ContainsFunc(report.Violations, func(v imagegen.Violation) bool { return v.Rule == rule }))
 			})
 		}
 	}

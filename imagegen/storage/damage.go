@@ -16,12 +16,6 @@ func (db *DB) damagedGeneration(err error) {
 	db.damage.found(err.Error())
 }
 
-// mendedQueue tells that the turns of the queue were made anew.
-func (db *DB) mendedQueue(why error) {
-	db.log.Warn("the order of the queue was damaged, and was made anew", "error", why)
-	db.damage.found(fmt.Sprintf("the order of the queue was made anew: %v", why))
-}
-
 func (d *damage) found(what string) { d.last.Store(&what) }
 
 // warning is nil if nothing was found.

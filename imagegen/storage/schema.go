@@ -7,7 +7,6 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 )
 
 const meta kv.Bucket = "storage"
@@ -25,7 +24,6 @@ var (
 // from, and returns where to go on; nil: it has done all.
 var migrations = []func(t kv.Tx, from []byte) (next []byte, err error){
 	func(t kv.Tx, _ []byte) ([]byte, error) { t.Put(meta, formatKey, format); return nil, nil },
-	tables.Digest,
 }
 
 // migrate brings a database to the schema of this version. If it is broken off, it goes on where it

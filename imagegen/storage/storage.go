@@ -186,7 +186,7 @@ func (db *DB) openTables() (err error) {
 		db.log.Info("time went on while nobody had the directory open", "gap", gap.Round(time.Second).String())
 	}
 	t := tables.New(db.file, db.clock)
-	t.OnDamage, t.OnMended = db.damagedGeneration, db.mendedQueue
+	t.OnDamage = db.damagedGeneration
 	db.tables = t
 	db.store, db.inspector, db.logins, db.books, db.dailyUsage = t, t, t, db.clock, db.clock
 	db.trails = trail.New(db.file, db.now)

@@ -116,13 +116,6 @@ var ofBooks = []mutant{
 		catcher: catcher{pkg: books, run: "TestClockLeapsAhead"},
 	},
 	{
-		name: "missing-turn-unseen", breaks: "nobody whose work is due is without a turn for long",
-		file:    "imagegen/storage/internal/tables/pick.go",
-		old:     `if !s.more && s.seen != linesDue(tx) {`,
-		new:     `if !s.more && s.seen > linesDue(tx) {`,
-		catcher: catcher{pkg: disk, run: "TestTurnsDamagedAtWork"},
-	},
-	{
 		name: "shortage-accuses-images", breaks: "an audit accuses no file that it could not look at",
 		file:    "imagegen/storage/audit.go",
 		old:     `if isShortage(wrong) || a.ctx.Err() != nil {`,
@@ -130,13 +123,11 @@ var ofBooks = []mutant{
 		catcher: catcher{pkg: disk, run: "TestAuditWithoutDescriptors"},
 	},
 	{
-		name: "turns-stay-damaged", breaks: "a damaged value does not stop the queue",
-		file: "imagegen/storage/internal/tables/mendturns.go",
-		old: `	if why == nil {
-`,
-		new: `	if why == nil || why != nil {
-`,
-		catcher: catcher{pkg: disk, run: "TestDamagedTurns"},
+		name: "restart-forgets-the-queue", breaks: "accepted work outlasts a restart",
+		file:    "imagegen/storage/internal/tables/work.go",
+		old:     `	w.waiting.add(r.ticket(at.Steady, min(r.Delay, r.Due.Sub(at.Wall))))`,
+		new:     `	_ = min(r.Delay, r.Due.Sub(at.Wall))`,
+		catcher: catcher{pkg: tables, run: "TestLoad"},
 	},
 	{
 		name: "stop-ends-doubt", breaks: "a doubt about the clock that has just begun outlasts a clean stop",
@@ -184,7 +175,7 @@ var ofBooks = []mutant{
 	},
 	{
 		name: "balance-before-settlement", breaks: "the balance in an answer is that of its own settlement",
-		file: "imagegen/storage/internal/tables/joint.go",
+		file: "imagegen/storage/internal/rules/rules.go",
 		old: `	refusal := b.Settle(r.Charge().ID, r.Used())
 	if refusal != nil && !imagegen.RefusedForGood(refusal) {
 		return r, refusal

@@ -11,10 +11,10 @@ var ofRefusals = []mutant{
 	},
 	{
 		name: "list-without-owner", breaks: "a list holds its owner's generations alone",
-		file:    "imagegen/storage/internal/tables/list.go",
-		old:     `id, ok := strings.CutPrefix(string(key), string(first))`,
-		new:     `id, ok := strings.CutPrefix(string(key)[len(key)-len("gen_")-27:], string(first)[len(first)-1:])`,
-		catcher: catcher{pkg: memory, run: "TestStore"},
+		file:    "imagegen/storage/internal/tables/rows.go",
+		old:     `{ return kv.Key(string(u), string(s)) }`,
+		new:     `{ return kv.Key(string(s)) }`,
+		catcher: catcher{pkg: tables, run: "TestWritesMayRunAgain/store"},
 	},
 	{
 		name: "revoked-key-works", breaks: "a revoked key is refused at once",
@@ -32,7 +32,7 @@ var ofRefusals = []mutant{
 	},
 	{
 		name: "key-asked-once", breaks: "a key that is revoked while its request comes charges nobody",
-		file:    "imagegen/storage/internal/tables/generations.go",
+		file:    "imagegen/storage/internal/rules/rules.go",
 		old:     `if err := k.Refuses(u, r.CreatedAt); err != nil {`,
 		new:     `if err := k.Refuses(u, r.CreatedAt); err != nil && r.ID == "" {`,
 		catcher: catcher{pkg: memory, run: "TestStore|TestJoint"},
@@ -96,35 +96,33 @@ var ofRefusals = []mutant{
 	{
 		name: "reservation-apart", breaks: "two requests with one idempotency key are charged once",
 		file: "imagegen/storage/internal/tables/joint.go",
-		old: `	at := t.books.Read()
-	return t.write(ctx, func(tx kv.Tx, now time.Time) (row, error) {
+		old: `	return t.write(ctx, func(tx kv.Tx, at clock.Reading) (row, error) {
 		stands, err := load(tx, r.ID)
 		to := stands
 		switch {
 		case errors.Is(err, imagegen.ErrNotFound):
-			to = row{Record: r, joint: true}
-			err = checkAsked(tx, r)
+			to = row{Record: r, Joint: true}
+			err = rules.Asked(accounts{tx}, r)
 `,
-		new: `	at := t.books.Read()
-	if err := t.db.View(ctx, func(tx kv.Tx) error { return checkAsked(tx, r) }); err != nil {
+		new: `	if err := t.db.View(ctx, func(tx kv.Tx) error { return rules.Asked(accounts{tx}, r) }); err != nil {
 		return imagegen.Record{}, err
 	}
-	return t.write(ctx, func(tx kv.Tx, now time.Time) (row, error) {
+	return t.write(ctx, func(tx kv.Tx, at clock.Reading) (row, error) {
 		stands, err := load(tx, r.ID)
 		to := stands
 		switch {
 		case errors.Is(err, imagegen.ErrNotFound):
-			to = row{Record: r, joint: true}
+			to = row{Record: r, Joint: true}
 			err = nil
 `,
 		catcher: catcher{pkg: disk, run: "TestJoint/CreateReservationRace"},
 	},
 	{
 		name: "reservation-of-all-users", breaks: "an idempotency key is its user's alone",
-		file:    "imagegen/storage/internal/tables/buckets.go",
+		file:    "imagegen/storage/internal/tables/rows.go",
 		old:     `return kv.Key(string(u), hash[:])`,
 		new:     `return kv.Key("", hash[:])`,
-		catcher: catcher{pkg: core, run: "TestIdempotencyKeyBelongsToTheUser"},
+		catcher: catcher{pkg: tables, run: "TestWritesMayRunAgain/store"},
 	},
 	{
 		name: "other-request-replayed", breaks: "a key with another request is refused",
@@ -176,8 +174,8 @@ var ofRefusals = []mutant{
 		catcher: catcher{pkg: disk, run: "TestLowWater"},
 	},
 	{
-		name: "outdated-key-remembered", breaks: "a revoked key is refused from the moment at which its revocation was acknowledged",
-		file:    "imagegen/storage/internal/tables/remembered.go",
+		name: "outdated-key-cached", breaks: "a revoked key is refused from the moment at which its revocation was acknowledged",
+		file:    "imagegen/storage/internal/tables/cache.go",
 		old:     `	if m.changes != asOf {` + "\n",
 		new:     `	if m.changes < asOf {` + "\n",
 		catcher: catcher{pkg: tables, run: "TestNothingOutdatedIsRemembered"},

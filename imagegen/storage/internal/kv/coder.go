@@ -11,7 +11,8 @@ import (
 // is zero in what was written before.
 type Coder struct {
 	w       Writer
-	r       *Reader // nil: it writes
+	r       Reader
+	reads   bool
 	version uint64
 	err     error
 }
@@ -25,7 +26,7 @@ func Encode[V any](v *V, form func(*Coder, *V)) []byte {
 
 // Decode reads what Encode wrote into v, which is zero. It aliases nothing of stored.
 func Decode[V any](stored []byte, v *V, form func(*Coder, *V)) error {
-	c := Coder{r: NewReader(stored)}
+	c := Coder{r: Reader{rest: stored}, reads: true}
 	if form(&c, v); c.err != nil {
 		return c.err
 	}
@@ -34,13 +35,13 @@ func Decode[V any](stored []byte, v *V, form func(*Coder, *V)) error {
 
 // Version says which version of its form a value is written in. One of a later version cannot be read.
 func (c *Coder) Version(v uint64) {
-	if c.r == nil {
+	if !c.reads {
 		c.w.Uint(v)
 		c.version = v
 		return
 	}
-	if c.version = c.r.Uint(); c.version == 0 || c.version > v {
-		c.err = fmt.Errorf("kv: it has form %d, of a later version; this one knows %d", c.version, v)
+	if c.version = c.r.Uint(); c.version < 1 || c.version > v {
+		c.err = fmt.Errorf("kv: it has form %d; those up to %d are known", c.version, v)
 	}
 }
 
@@ -49,7 +50,7 @@ func (c *Coder) Since(version uint64) bool { return c.version >= version }
 
 // Text codes a string.
 func Text[S ~string](c *Coder, s *S) {
-	if c.r != nil {
+	if c.reads {
 		*s = S(c.r.String())
 	} else {
 		c.w.String(string(*s))
@@ -58,7 +59,7 @@ func Text[S ~string](c *Coder, s *S) {
 
 // Number codes an integer.
 func Number[N ~int | ~int64 | ~uint8 | ~uint64](c *Coder, n *N) {
-	if c.r != nil {
+	if c.reads {
 		*n = N(c.r.Int())
 	} else {
 		c.w.Int(int64(*n))
@@ -67,7 +68,7 @@ func Number[N ~int | ~int64 | ~uint8 | ~uint64](c *Coder, n *N) {
 
 // Flag codes a truth value.
 func Flag(c *Coder, b *bool) {
-	if c.r != nil {
+	if c.reads {
 		*b = c.r.Bool()
 	} else {
 		c.w.Bool(*b)
@@ -76,7 +77,7 @@ func Flag(c *Coder, b *bool) {
 
 // Fixed codes an array, without its length.
 func Fixed(c *Coder, b []byte) {
-	if c.r != nil {
+	if c.reads {
 		c.r.Fixed(b)
 	} else {
 		c.w.Fixed(b)
@@ -85,7 +86,7 @@ func Fixed(c *Coder, b []byte) {
 
 // Bytes codes a slice; nil and empty are the same.
 func Bytes(c *Coder, b *[]byte) {
-	if c.r != nil {
+	if c.reads {
 		*b = c.r.Bytes()
 	} else {
 		c.w.Bytes(*b)
@@ -94,7 +95,7 @@ func Bytes(c *Coder, b *[]byte) {
 
 // Moment codes a time, which is read in UTC.
 func Moment(c *Coder, t *time.Time) {
-	if c.r != nil {
+	if c.reads {
 		*t = c.r.Time()
 	} else {
 		c.w.Time(*t)
@@ -103,7 +104,7 @@ func Moment(c *Coder, t *time.Time) {
 
 // List codes a list whose elements take at least one byte each; nil and empty are the same.
 func List[T any](c *Coder, list *[]T, form func(*Coder, *T)) {
-	if c.r == nil {
+	if !c.reads {
 		c.w.Uint(uint64(len(*list)))
 	} else if n := c.r.Count(); n > 0 {
 		*list = make([]T, n)
@@ -119,7 +120,7 @@ func Optional[T any](c *Coder, v **T, form func(*Coder, *T)) {
 	if Flag(c, &there); !there {
 		return
 	}
-	if c.r != nil {
+	if c.reads {
 		*v = new(T)
 	}
 	form(c, *v)

@@ -103,3 +103,12 @@ func (d *db) all(t *testing.T) {
 	is.NoErr(err)
 	d.update(t, rs[0], imagegen.Release{Delay: time.Hour})
 }
+
+// alter changes a generation behind the back of its table.
+func alter(t *testing.T, tx kv.Tx, id imagegen.GenerationID, change func(*tables.Row)) {
+	t.Helper()
+	var r tables.Row
+	is.New(t).NoErr(kv.Decode(tx.Get("generations", []byte(id)), &r, tables.CodeRow))
+	change(&r)
+	tx.Put("generations", []byte(id), kv.Encode(&r, tables.CodeRow))
+}

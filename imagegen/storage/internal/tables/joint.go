@@ -6,9 +6,11 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
 )
 
 // Joins implements [imagegen.JointStore]. A database that is itself a ledger by these books has to
@@ -18,17 +20,16 @@ func (t *Tables) Joins(l imagegen.Ledger) bool { return l == imagegen.Ledger(t.b
 // CreateCharged implements [imagegen.JointStore]. An intent that stands is charged and accepted;
 // imagegen.ErrStale: recovery has taken it over.
 func (t *Tables) CreateCharged(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
-	if err := checkNew(r); err != nil {
+	if err := rules.New(r); err != nil {
 		return imagegen.Record{}, err
 	}
-	at := t.books.Read()
-	return t.write(ctx, func(tx kv.Tx, now time.Time) (row, error) {
+	return t.write(ctx, func(tx kv.Tx, at clock.Reading) (row, error) {
 		stands, err := load(tx, r.ID)
 		to := stands
 		switch {
 		case errors.Is(err, imagegen.ErrNotFound):
-			to = row{Record: r, joint: true}
-			err = checkAsked(tx, r)
+			to = row{Record: r, Joint: true}
+			err = rules.Asked(accounts{tx}, r)
 		case stands.State != imagegen.StateCharging:
 			return stands, err
 		}
@@ -41,50 +42,29 @@ func (t *Tables) CreateCharged(ctx context.Context, r imagegen.Record, lease tim
 		if err := t.books.At(ledgerkv.Rows(tx), at).Charge(to.Charge()); err != nil {
 			return row{}, err
 		}
-		return t.replace(tx, stands, to, now, now.Add(lease))
+		return t.replace(tx, stands, to, at, at.Steady.Add(lease))
 	})
 }
 
 // FinishSettled implements [imagegen.JointStore].
 func (t *Tables) FinishSettled(ctx context.Context, f imagegen.Fence, o imagegen.Outcome) (imagegen.Record, error) {
-	at := t.books.Read()
-	return t.write(ctx, func(tx kv.Tx, now time.Time) (row, error) {
+	return t.write(ctx, func(tx kv.Tx, at clock.Reading) (row, error) {
 		from, to, _, err := apply(tx, f, o)
 		if err != nil || to.Terminal() {
 			return from, err
 		}
-		if to.Record, err = settle(t.books.At(ledgerkv.Rows(tx), at), to.Record, o.AccountType); err != nil {
+		if to.Record, err = rules.Settle(t.books.At(ledgerkv.Rows(tx), at), to.Record, o.AccountType); err != nil {
 			return from, err
 		}
-		return t.replace(tx, from, to, now, time.Time{})
+		return t.replace(tx, from, to, at, time.Time{})
 	})
-}
-
-// settle closes the charge of a record whose outcome is recorded, and the record.
-func settle(b ledger.Books, r imagegen.Record, accountType string) (imagegen.Record, error) {
-	refusal := b.Settle(r.Charge().ID, r.Used())
-	if refusal != nil && !imagegen.RefusedForGood(refusal) {
-		return r, refusal
-	}
-	var balance *imagegen.Balance
-	if r.WantsBalance() {
-		told := b.Balance(r.User)
-		told.AccountType = accountType
-		balance = &told
-	}
-	var end imagegen.Change = imagegen.Close{Balance: balance}
-	if refusal != nil {
-		end = imagegen.Dispute{Detail: refusal.Error(), Balance: balance}
-	}
-	ended, _, err := r.Apply(r.Attempt, end)
-	return ended, err
 }
 
 // checkCharge holds a row against its charge in the books of this database. They need have none,
 // unless it was made in the commit that accepted the generation.
 func checkCharge(tx kv.Tx, r row) error {
 	known, err := ledger.CheckCharge(ledgerkv.Rows(tx), r.Record)
-	if err == nil && !known && r.joint {
+	if err == nil && !known && r.Joint {
 		return imagegen.Violation{Rule: "generation charge", Subject: string(r.ID), Detail: "it was charged here, and there is no such charge"}
 	}
 	return err

@@ -86,7 +86,7 @@ func TestImages(t *testing.T) {
 			return nil
 		})
 	}))
-	is.Equal(of, []imagegen.GenerationID{recordNo(7, false).ID, recordNo(3, false).ID}) // settling, succeeded
+	is.Equal(of, []imagegen.GenerationID{recordNo(3, false).ID, recordNo(7, false).ID}) // succeeded, settling
 
 	stop := errors.New("stop")
 	err := d.kv.View(t.Context(), func(tx kv.Tx) error {

@@ -1,24 +1,27 @@
 package tables
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/table"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
 var _ imagegen.LoginStore = (*Tables)(nil)
 
-const loginVersion = 1
+var (
+	logins          = table.New("logins", func(l *imagegen.Login) []byte { return kv.Key(string(l.User)) }, codeLogin).Witnessed()
+	invitations     = table.New("invitations", func(i *imagegen.Invitation) []byte { return i.Hash[:] }, codeInvitation).Witnessed()
+	userInvitations = invitations.Index("users", func(i *imagegen.Invitation) []byte { return kv.Key(string(i.User)) })
+)
 
 // Login implements [imagegen.LoginStore].
 func (t *Tables) Login(ctx context.Context, u imagegen.UserID) (imagegen.Login, error) {
-	return view(ctx, t.db, func(tx kv.Tx) (imagegen.Login, error) { return loadLogin(tx, u) })
+	return view(ctx, t.db, func(tx kv.Tx) (imagegen.Login, error) { return logins.Get(tx, kv.Key(string(u))) })
 }
 
 // SetLogin implements [imagegen.LoginStore]. imagegen.ErrInvalidRequest: the user's identifier is not valid.
@@ -27,137 +30,76 @@ func (t *Tables) SetLogin(ctx context.Context, l imagegen.Login) error {
 		return err
 	}
 	return t.act(ctx, imagegen.ActUserPassword, func(tx kv.Tx) (trail.Change, error) {
-		former, err := loadLogin(tx, l.User)
+		former, err := logins.Get(tx, kv.Key(string(l.User)))
 		if err != nil || former.Password != l.Password {
 			endSignIns(tx, signInsOf(tx, l.User)...)
 		}
-		tx.Put(logins, kv.Key(string(l.User)), encodeLogin(l))
-		if err == nil && former.Role == l.Role && former.Password == l.Password {
-			return trail.Change{}, nil
-		}
-		return trail.Change{Target: string(l.User), User: l.User, Before: loginFields(former, former), After: loginFields(former, l)}, nil
+		logins.Put(tx, nil, &l)
+		return trail.LoginSet(former, l), nil
 	})
-}
-
-// loginFields tells of a login, and whether the password is another than before: nothing of the password itself.
-func loginFields(former, l imagegen.Login) string {
-	password := "set"
-	switch l.Password {
-	case "":
-		password = "none"
-	case former.Password:
-	default:
-		password = "new"
-	}
-	return trail.Fields("role", l.Role, "password", password)
 }
 
 // Operators implements [imagegen.LoginStore].
 func (t *Tables) Operators(ctx context.Context) (int, error) {
 	return view(ctx, t.db, func(tx kv.Tx) (n int, err error) {
-		tx.Ascend(logins, nil, func(key, _ []byte) bool {
-			var l imagegen.Login
-			l, err = loadLogin(tx, userOfKey(key))
-			if err == nil && l.Role == imagegen.RoleOperator && l.Password != "" {
-				var u imagegen.User
-				if u, err = loadUser(tx, l.User); err == nil && u.DisabledAt.IsZero() || errors.Is(err, imagegen.ErrNotFound) {
-					n, err = n+1, nil // who is none of this store's users is the embedder's
-				}
+		for l, err := range logins.All(tx) {
+			if err != nil {
+				return n, err
 			}
-			return err == nil
-		})
-		return n, err
+			if l.Role != imagegen.RoleOperator || l.Password == "" {
+				continue
+			}
+			u, err := loadUser(tx, l.User)
+			if err != nil && !errors.Is(err, imagegen.ErrNotFound) { // who is none of this store's users is the embedder's
+				return n, err
+			}
+			if u.DisabledAt.IsZero() {
+				n++
+			}
+		}
+		return n, nil
 	})
 }
-
-func encodeLogin(l imagegen.Login) []byte {
-	w := form(loginVersion)
-	w.String(string(l.Role))
-	w.String(l.Password)
-	w.Time(l.ChangedAt)
-	return w
-}
-
-// loadLogin reads a login. imagegen.ErrNotFound.
-func loadLogin(tx kv.Tx, u imagegen.UserID) (imagegen.Login, error) {
-	b := tx.Get(logins, kv.Key(string(u)))
-	if b == nil {
-		return imagegen.Login{}, imagegen.ErrNotFound
-	}
-	in := versioned(b, loginVersion)
-	l := imagegen.Login{User: u, Role: imagegen.Role(in.String()), Password: in.String(), ChangedAt: in.Time()}
-	if err := in.Err(); err != nil {
-		return imagegen.Login{}, fmt.Errorf("tables: login of user %s: %w", u, err)
-	}
-	return l, nil
-}
-
-func userOfKey(key []byte) imagegen.UserID {
-	return imagegen.UserID(bytes.TrimSuffix(key, []byte{0}))
-}
-
-const invitationVersion = 1
 
 // CreateInvitation implements [imagegen.LoginStore].
 func (t *Tables) CreateInvitation(ctx context.Context, i imagegen.Invitation) error {
 	return t.act(ctx, imagegen.ActUserInvite, func(tx kv.Tx) (trail.Change, error) {
-		user := kv.Key(string(i.User))
-		former := tx.Get(userInvitations, user)
-		if bytes.Equal(former, i.Hash[:]) {
+		former, err := userInvitations.Find(tx, kv.Key(string(i.User)))
+		switch {
+		case err == nil && former.Hash == i.Hash:
 			return trail.Change{}, nil
+		case err == nil:
+			invitations.Remove(tx, &former)
+		case !errors.Is(err, imagegen.ErrNotFound):
+			return trail.Change{}, err
 		}
-		if former != nil {
-			tx.Delete(invitations, former)
-		}
-		tx.Put(invitations, i.Hash[:], encodeInvitation(i))
-		tx.Put(userInvitations, user, i.Hash[:])
-		return trail.Change{Target: string(i.User), User: i.User, After: invitationFields(i)}, nil
+		invitations.Put(tx, nil, &i)
+		return trail.Invited(i), nil
 	})
 }
 
 // Invitation implements [imagegen.LoginStore].
 func (t *Tables) Invitation(ctx context.Context, hash [32]byte, now time.Time) (imagegen.Invitation, error) {
-	return view(ctx, t.db, func(tx kv.Tx) (imagegen.Invitation, error) { return loadInvitation(tx, hash, now) })
+	return view(ctx, t.db, func(tx kv.Tx) (imagegen.Invitation, error) { return liveInvitation(tx, hash, now) })
 }
 
 // TakeInvitation implements [imagegen.LoginStore].
 func (t *Tables) TakeInvitation(ctx context.Context, hash [32]byte, now time.Time) (i imagegen.Invitation, err error) {
 	err = t.act(ctx, imagegen.ActUserAccept, func(tx kv.Tx) (c trail.Change, err error) {
-		if i, err = loadInvitation(tx, hash, now); err != nil {
+		if i, err = liveInvitation(tx, hash, now); err != nil {
 			return c, err
 		}
-		tx.Delete(invitations, hash[:])
-		tx.Delete(userInvitations, kv.Key(string(i.User)))
-		return trail.Change{Target: string(i.User), User: i.User, Before: invitationFields(i)}, nil
+		invitations.Remove(tx, &i)
+		return trail.Accepted(i), nil
 	})
 	return i, err
 }
 
-func invitationFields(i imagegen.Invitation) string {
-	return trail.Fields("role", i.Role, "expires_at", i.ExpiresAt)
-}
-
-func encodeInvitation(i imagegen.Invitation) []byte {
-	w := form(invitationVersion)
-	w.String(string(i.User))
-	w.String(string(i.Role))
-	w.Time(i.ExpiresAt)
-	return w
-}
-
-// loadInvitation reads an invitation. imagegen.ErrNotFound, also when it has expired.
-func loadInvitation(tx kv.Tx, hash [32]byte, now time.Time) (imagegen.Invitation, error) {
-	b := tx.Get(invitations, hash[:])
-	if b == nil {
+// liveInvitation reads an invitation. imagegen.ErrNotFound, also when it has expired.
+func liveInvitation(tx kv.Tx, hash [32]byte, now time.Time) (imagegen.Invitation, error) {
+	i, err := invitations.Get(tx, hash[:])
+	if err == nil && !now.Before(i.ExpiresAt) {
 		return imagegen.Invitation{}, imagegen.ErrNotFound
 	}
-	in := versioned(b, invitationVersion)
-	i := imagegen.Invitation{Hash: hash, User: imagegen.UserID(in.String()), Role: imagegen.Role(in.String()), ExpiresAt: in.Time()}
-	if err := in.Err(); err != nil {
-		return imagegen.Invitation{}, fmt.Errorf("tables: invitation %x: %w", hash, err)
-	}
-	if !now.Before(i.ExpiresAt) {
-		return imagegen.Invitation{}, imagegen.ErrNotFound
-	}
-	return i, nil
+	return i, err
 }

@@ -30,14 +30,14 @@ func TestDamagedLoginsAreErrors(t *testing.T) {
 		value  []byte
 		read   map[string]func(context.Context) error
 	}{
-		{logins, kv.Key("alice"), encodeLogin(imagegen.Login{User: "alice", Role: imagegen.RoleOperator, Password: "$argon2id$", ChangedAt: at}), map[string]func(context.Context) error{
+		{"logins", kv.Key("alice"), kv.Encode(&imagegen.Login{User: "alice", Role: imagegen.RoleOperator, Password: "$argon2id$", ChangedAt: at}, codeLogin), map[string]func(context.Context) error{
 			"login":     func(ctx context.Context) error { _, err := d.Login(ctx, "alice"); return err },
 			"operators": func(ctx context.Context) error { _, err := d.Operators(ctx); return err },
 		}},
-		{signIns, hash[:], encodeSignIn(imagegen.SignIn{User: "alice", CreatedAt: at, SeenAt: at, Agent: "Firefox"}), map[string]func(context.Context) error{
+		{"signins", hash[:], kv.Encode(&imagegen.SignIn{Hash: hash, User: "alice", CreatedAt: at, SeenAt: at, Agent: "Firefox"}, codeSignIn), map[string]func(context.Context) error{
 			"sign-in": func(ctx context.Context) error { _, err := d.SignIn(ctx, hash); return err },
 		}},
-		{invitations, hash[:], encodeInvitation(imagegen.Invitation{User: "alice", Role: imagegen.RoleUser, ExpiresAt: at}), map[string]func(context.Context) error{
+		{"invitations", hash[:], kv.Encode(&imagegen.Invitation{Hash: hash, User: "alice", Role: imagegen.RoleUser, ExpiresAt: at}, codeInvitation), map[string]func(context.Context) error{
 			"look": func(ctx context.Context) error { _, err := d.Invitation(ctx, hash, at.Add(-1)); return err },
 			"take": func(ctx context.Context) error { _, err := d.TakeInvitation(ctx, hash, at.Add(-1)); return err },
 		}},

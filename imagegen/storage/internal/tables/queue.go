@@ -3,133 +3,87 @@ package tables
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
+// A generation that cannot be read is put aside: it keeps its record and its charge, and leaves the
+// queue and the leases, so that it stops nobody else. An audit finds it.
+
 // Claim implements [imagegen.Queue].
 func (t *Tables) Claim(ctx context.Context, d imagegen.Demand) ([]imagegen.Record, time.Duration, error) {
-	if d.Most <= 0 || t.live.length("").All == 0 {
-		return nil, 0, kv.NotBegun(ctx)
+	at := t.books.Read()
+	taken, next := t.work.take(d, at.Steady)
+	if len(taken) == 0 {
+		return nil, next, kv.NotBegun(ctx)
 	}
-	now := t.now()
-	var (
-		records []imagegen.Record
-		next    time.Duration
-	)
-	err := t.db.Update(ctx, func(tx kv.Tx) (err error) {
-		if err := t.admit(tx, now); err != nil {
-			return err
-		}
-		records, err = t.take(tx, t.pick(tx, d), now, now.Add(d.Lease))
-		next = untilDue(tx, now)
-		return err
-	})
+	fences := make([]imagegen.Fence, len(taken))
+	for i, t := range taken {
+		fences[i] = t.Fence
+	}
+	claimed, err := t.begin(ctx, fences, imagegen.Claim{}, at, d.Lease)
 	if err != nil {
+		t.work.putBack(taken)
 		return nil, 0, err
 	}
-	return records, next, nil
-}
-
-// mostAdmitted bounds a commit: more that become due at once are admitted by the claims that follow.
-const mostAdmitted = 256
-
-// admit has delayed records that are due wait for nothing but their turn.
-func (t *Tables) admit(tx kv.Tx, now time.Time) error {
-	var ids []imagegen.GenerationID
-	tx.Keys(delayed, nil, func(key []byte) bool {
-		at, id := timeOf(key)
-		if at > kv.TimeKey(now) || len(ids) == mostAdmitted {
-			return false
-		}
-		ids = append(ids, id)
-		return true
-	})
-	for _, id := range ids {
-		r, err := spared(tx, delayed, id)
-		if err != nil {
-			t.putAside(tx, delayed, id, err)
-			continue
-		}
-		admitted := r
-		admitted.due = time.Time{}
-		if _, err := replace(tx, r, admitted); err != nil {
-			return err
-		}
-		t.takeTurn(tx, r, admitted)
-	}
-	return nil
-}
-
-// take claims records that are due.
-func (t *Tables) take(tx kv.Tx, ids []imagegen.GenerationID, now, until time.Time) (records []imagegen.Record, err error) {
-	for _, id := range ids {
-		r, err := spared(tx, due, id)
-		if err != nil {
-			t.putAside(tx, due, id, err)
-			continue
-		}
-		claimed := r
-		if claimed.Record, _, err = r.Apply(r.Attempt, imagegen.Claim{}); err != nil {
-			return nil, err
-		}
-		if claimed, err = t.replace(tx, r, claimed, now, until); err != nil {
-			return nil, err
-		}
-		records = append(records, claimed.Record)
-	}
-	return records, nil
-}
-
-// untilDue is the time until the first delayed record is due; 0 if there is none.
-func untilDue(tx kv.Tx, now time.Time) (d time.Duration) {
-	tx.Keys(delayed, nil, func(key []byte) bool {
-		at, _ := timeOf(key)
-		d = time.Duration(max(int64(at-kv.TimeKey(now)), 1))
-		return false
-	})
-	return d
+	return claimed, next, nil
 }
 
 // Recover implements [imagegen.Queue].
 func (t *Tables) Recover(ctx context.Context, n int, lease time.Duration) ([]imagegen.Record, error) {
-	now := t.now()
-	abandoned := t.live.abandoned(n, now)
+	at := t.books.Read()
+	abandoned := t.work.abandoned(n, at.Steady)
 	if len(abandoned) == 0 {
 		return nil, kv.NotBegun(ctx)
 	}
-	var records []imagegen.Record
-	err := t.db.Update(ctx, func(tx kv.Tx) (err error) {
-		records, err = t.recover(tx, abandoned, now, now.Add(lease))
-		return err
+	return t.begin(ctx, abandoned, imagegen.Recover{}, at, lease)
+}
+
+// begin applies a change that begins an attempt to each of some records, and leases them.
+func (t *Tables) begin(ctx context.Context, fences []imagegen.Fence, c imagegen.Change, at clock.Reading, lease time.Duration) (begun []imagegen.Record, err error) {
+	err = t.db.Update(ctx, func(tx kv.Tx) error {
+		begun = nil
+		for _, f := range fences {
+			from, to, changed, err := apply(tx, f, c)
+			if _, damaged := errors.AsType[kv.Damage](err); damaged {
+				t.putAside(tx, f.ID, err)
+				continue
+			}
+			if errors.Is(err, imagegen.ErrStale) || errors.Is(err, imagegen.ErrTransition) || err == nil && !changed {
+				continue // somebody has brought it further meanwhile
+			}
+			if err == nil {
+				to, err = t.replace(tx, from, to, at, at.Steady.Add(lease))
+			}
+			if err != nil {
+				return err
+			}
+			begun = append(begun, to.Record)
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return records, nil
+	return begun, nil
 }
 
-func (t *Tables) recover(tx kv.Tx, abandoned []imagegen.Fence, now, until time.Time) (records []imagegen.Record, err error) {
-	for _, f := range abandoned {
-		if err := damage(tx, f.ID); err != nil {
-			t.letGo(tx, f.ID, err)
-			continue
-		}
-		from, to, changed, err := apply(tx, f, imagegen.Recover{})
-		if errors.Is(err, imagegen.ErrStale) || errors.Is(err, imagegen.ErrTransition) || err == nil && !changed {
-			continue // somebody has brought it further meanwhile
-		}
-		if err != nil {
-			return nil, err
-		}
-		if to, err = t.replace(tx, from, to, now, until); err != nil {
-			return nil, err
-		}
-		records = append(records, to.Record)
+// putAside has nobody else meet a damaged row. It has left the queue already.
+func (t *Tables) putAside(tx kv.Tx, id imagegen.GenerationID, why error) {
+	tx.OnCommit(func() {
+		t.work.forget(id)
+		t.tell(why)
+	})
+}
+
+func (t *Tables) tell(why error) {
+	if t.OnDamage != nil {
+		t.OnDamage(fmt.Errorf("a generation that cannot be read was put aside; its charge stays open: %w", why))
 	}
-	return records, nil
 }
 
 // Extend implements [imagegen.Queue].
@@ -137,13 +91,13 @@ func (t *Tables) Extend(ctx context.Context, lease time.Duration, fences ...imag
 	if err := kv.NotBegun(ctx); err != nil {
 		return nil, err
 	}
-	return t.live.extend(t.now().Add(lease), fences), nil
+	return t.work.extend(t.books.Read().Steady.Add(lease), fences), nil
 }
 
 // Queued implements [imagegen.Queue].
 func (t *Tables) Queued(_ context.Context, u imagegen.UserID) (imagegen.QueueLength, error) {
-	return t.live.length(u), nil
+	return t.work.length(u), nil
 }
 
 // Wake implements [imagegen.Queue].
-func (t *Tables) Wake() <-chan struct{} { return t.live.woken() }
+func (t *Tables) Wake() <-chan struct{} { return t.work.woken() }

@@ -1,7 +1,6 @@
 package tables_test
 
 import (
-	"bytes"
 	"errors"
 	"testing"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/memkv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 	"github.com/matryer/is"
 )
 
@@ -19,8 +19,8 @@ func everything(t *testing.T, d *db) map[kv.Bucket]map[string]string {
 	t.Helper()
 	all := make(map[kv.Bucket]map[string]string)
 	is.New(t).NoErr(d.kv.View(t.Context(), func(tx kv.Tx) error {
-		for _, b := range []kv.Bucket{"generations.intents", "generations.open", "generations.ended", "generations.listed", "queue.due",
-			"queue.turns", "queue.served", "ledger.journal", "ledger.charges", "ledger.lots", "ledger.accounts", "ledger.clock"} {
+		for _, b := range []kv.Bucket{"generations", "generations.open", "generations.ended", "generations.listed",
+			"ledger.journal", "ledger.charges", "ledger.lots", "ledger.accounts", "ledger.clock"} {
 			all[b] = make(map[string]string)
 			tx.Ascend(b, nil, func(key, value []byte) bool {
 				all[b][string(key)] = string(value)
@@ -47,11 +47,6 @@ func TestWritesThatDoNotFitTheirCharge(t *testing.T) {
 		_, err := d.Recover(t.Context(), 1, time.Hour)
 		return err
 	}
-	intent := func(t *testing.T, tx kv.Tx, r imagegen.Record, old, new string) {
-		v := tx.Get("generations.intents", []byte(r.ID))
-		is.New(t).True(bytes.Contains(v, []byte(old)))
-		tx.Put("generations.intents", []byte(r.ID), bytes.Replace(v, []byte(old), []byte(new), 1))
-	}
 	for name, test := range map[string]struct {
 		harm  func(*testing.T, *db, kv.Tx, imagegen.Record)
 		write func(*testing.T, *db, imagegen.Record) error
@@ -64,10 +59,10 @@ func TestWritesThatDoNotFitTheirCharge(t *testing.T) {
 			tx.Delete("ledger.charges", kv.Key(string(r.ID)))
 		}, again, "generation charge"},
 		"the price has changed": {func(t *testing.T, _ *db, tx kv.Tx, r imagegen.Record) {
-			intent(t, tx, r, "\x04\x00\x00", "\x02\x00\x00")
+			alter(t, tx, r.ID, func(r *tables.Row) { r.N = 1 })
 		}, finish, "generation charge"},
 		"the user has changed": {func(t *testing.T, _ *db, tx kv.Tx, r imagegen.Record) {
-			intent(t, tx, r, "alice", "carol")
+			alter(t, tx, r.ID, func(r *tables.Row) { r.User = "carol" })
 		}, finish, "generation charge"},
 	} {
 		t.Run(name, func(t *testing.T) {

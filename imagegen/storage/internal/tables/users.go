@@ -1,16 +1,20 @@
 package tables
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/table"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-const userVersion = 1
+var (
+	users     = table.New("users", func(u *imagegen.User) []byte { return kv.Key(string(u.ID)) }, codeUser).Witnessed()
+	userNames = users.Index("names", func(u *imagegen.User) []byte { return kv.Key(u.Name) })
+)
 
 // CreateUser implements [imagegen.UserStore]. imagegen.ErrInvalidRequest: the identifier is not valid.
 func (t *Tables) CreateUser(ctx context.Context, u imagegen.User) error {
@@ -18,19 +22,22 @@ func (t *Tables) CreateUser(ctx context.Context, u imagegen.User) error {
 		return err
 	}
 	return t.act(ctx, imagegen.ActUserCreate, func(tx kv.Tx) (trail.Change, error) {
-		name, id := kv.Key(u.Name), kv.Key(string(u.ID))
-		made := trail.Change{Target: string(u.ID), User: u.ID, After: trail.Fields("name", u.Name, "account_type", u.AccountType)}
-		owner := tx.Get(userNames, name)
+		id := kv.Key(string(u.ID))
+		owner := userNames.First(tx, kv.Key(u.Name))
 		switch {
-		case string(owner) == string(u.ID):
+		case string(owner) == string(id):
 			return trail.Change{}, nil
-		case owner != nil || tx.Get(users, id) != nil:
-			return made, imagegen.ErrExists
+		case owner != nil || users.Has(tx, id):
+			return trail.UserCreated(u), imagegen.ErrExists
 		}
-		tx.Put(users, id, encodeUser(u))
-		tx.Put(userNames, name, []byte(u.ID))
-		return made, nil
+		users.Put(tx, nil, &u)
+		return trail.UserCreated(u), nil
 	})
+}
+
+// loadUser reads a user. imagegen.ErrNotFound.
+func loadUser(tx kv.Tx, id imagegen.UserID) (imagegen.User, error) {
+	return users.Get(tx, kv.Key(string(id)))
 }
 
 // User implements [imagegen.UserStore].
@@ -42,22 +49,12 @@ func (t *Tables) User(ctx context.Context, id imagegen.UserID) (imagegen.User, e
 
 // UserByName implements [imagegen.UserStore].
 func (t *Tables) UserByName(ctx context.Context, name string) (imagegen.User, error) {
-	return view(ctx, t.db, func(tx kv.Tx) (imagegen.User, error) {
-		return loadUser(tx, imagegen.UserID(tx.Get(userNames, kv.Key(name))))
-	})
+	return view(ctx, t.db, func(tx kv.Tx) (imagegen.User, error) { return userNames.Find(tx, kv.Key(name)) })
 }
 
 // Users implements [imagegen.UserStore].
 func (t *Tables) Users(ctx context.Context) ([]imagegen.User, error) {
-	return view(ctx, t.db, func(tx kv.Tx) (us []imagegen.User, err error) {
-		tx.Ascend(userNames, nil, func(_, id []byte) bool {
-			var u imagegen.User
-			u, err = loadUser(tx, imagegen.UserID(id))
-			us = append(us, u)
-			return err == nil
-		})
-		return us, err
-	})
+	return view(ctx, t.db, func(tx kv.Tx) ([]imagegen.User, error) { return userNames.Values(tx, userNames.Keys(tx, nil)) })
 }
 
 // SetAccountType implements [imagegen.UserStore].
@@ -76,44 +73,53 @@ func (t *Tables) DisableUser(ctx context.Context, id imagegen.UserID, at time.Ti
 
 func (t *Tables) changeUser(ctx context.Context, act imagegen.Act, id imagegen.UserID, change func(*imagegen.User)) error {
 	return t.act(ctx, act, func(tx kv.Tx) (trail.Change, error) {
-		u, err := loadUser(tx, id)
+		from, err := loadUser(tx, id)
 		if err != nil {
 			return trail.Change{Target: string(id), User: id}, err
 		}
-		former := u
-		if change(&u); u == former {
+		to := from
+		if change(&to); to == from {
 			return trail.Change{}, nil
 		}
-		tx.Put(users, kv.Key(string(id)), encodeUser(u))
 		tx.OnCommit(func() { t.users.forget(id) })
-		return trail.Change{Target: string(id), User: id, Before: standing(former), After: standing(u)}, nil
+		users.Put(tx, &from, &to)
+		return trail.UserChanged(from, to), nil
 	})
 }
 
-// standing is what of a user can change.
-func standing(u imagegen.User) string {
-	return trail.Fields("account_type", u.AccountType, "disabled_at", u.DisabledAt)
+// mostNames is how many names one page of users looks at.
+const mostNames = 100_000
+
+// UserPage implements [imagegen.Inspector].
+func (t *Tables) UserPage(ctx context.Context, q imagegen.UserQuery) (imagegen.UserPage, error) {
+	return view(ctx, t.db, func(tx kv.Tx) (p imagegen.UserPage, err error) {
+		ids, next := namesPage(tx, q, cmp.Or(q.Limit, imagegen.DefaultPageSize))
+		p = imagegen.UserPage{Users: make([]imagegen.User, len(ids)), Next: next}
+		for i, id := range ids {
+			if p.Users[i], err = userNames.Get(tx, id); err != nil {
+				return p, err
+			}
+		}
+		return p, nil
+	})
 }
 
-func encodeUser(u imagegen.User) []byte {
-	w := form(userVersion)
-	w.String(u.Name)
-	w.String(u.AccountType)
-	w.Time(u.CreatedAt)
-	w.Time(u.DisabledAt)
-	return w
-}
-
-// loadUser reads a user. imagegen.ErrNotFound.
-func loadUser(tx kv.Tx, id imagegen.UserID) (imagegen.User, error) {
-	b := tx.Get(users, kv.Key(string(id)))
-	if b == nil {
-		return imagegen.User{}, imagegen.ErrNotFound
+// namesPage finds up to n users of a query, and the name behind which others may follow.
+func namesPage(tx kv.Tx, q imagegen.UserQuery, n int) (ids [][]byte, next string) {
+	last, seen := "", 0
+	for e := range userNames.Entries(tx, kv.Key(q.After)) {
+		name := string(e.Under[:max(0, len(e.Under)-1)]) // without its NUL
+		if name == q.After {
+			continue
+		}
+		match := q.Matches(name)
+		if match && len(ids) == n || seen == mostNames {
+			return ids, last
+		}
+		if match {
+			ids = append(ids, e.Key)
+		}
+		last, seen = name, seen+1
 	}
-	in := versioned(b, userVersion)
-	u := imagegen.User{ID: id, Name: in.String(), AccountType: in.String(), CreatedAt: in.Time(), DisabledAt: in.Time()}
-	if err := in.Err(); err != nil {
-		return imagegen.User{}, fmt.Errorf("tables: user %s: %w", id, err)
-	}
-	return u, nil
+	return ids, ""
 }

@@ -90,8 +90,8 @@ func TestHotPathWrites(t *testing.T) {
 		}
 		return n
 	}
-	is.Equal(own(c.puts), 5)    // intent, progress, list; progress, list
-	is.Equal(own(c.deletes), 2) // progress, list
+	is.Equal(own(c.puts), 6)    // record, open, listed; record, ended, listed
+	is.Equal(own(c.deletes), 2) // open, listed
 }
 
 func TestKeysAreNotOverwritten(t *testing.T) {

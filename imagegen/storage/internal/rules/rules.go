@@ -1,0 +1,111 @@
+// Package rules is what every storage asks of a record before it writes it, and what follows from that:
+// pure functions, whatever it is written to.
+package rules
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
+)
+
+// New returns why a record cannot be created; nil if it can. imagegen.ErrInvalidRequest: it names no user
+// or no generation. An imagegen.Violation: it is not sound.
+func New(r imagegen.Record) error {
+	switch {
+	case !r.User.Valid():
+		return r.User.Check()
+	case r.ID == "" || strings.Contains(string(r.ID), "\x00"):
+		return imagegen.Invalid("a generation's identifier is not empty and holds no NUL; got %q", r.ID)
+	case r.State != imagegen.StateCharging:
+		return imagegen.Invalid("generation %s is created in state %q; it must be %q", r.ID, r.State, imagegen.StateCharging)
+	}
+	return r.Check()
+}
+
+// Accounts finds whom a record is of. Each returns imagegen.ErrNotFound for what it does not know.
+type Accounts interface {
+	User(imagegen.UserID) (imagegen.User, error)
+	Key(imagegen.KeyID) (imagegen.Key, error)
+	Reserved(u imagegen.UserID, idempotencyKey string) (imagegen.Record, error)
+}
+
+// Asked returns why a new record cannot be had: its API key, its user, its idempotency key.
+func Asked(in Accounts, r imagegen.Record) error {
+	u, err := in.User(r.User)
+	if err != nil && !errors.Is(err, imagegen.ErrNotFound) { // an embedder's users are its own
+		return err
+	}
+	var k imagegen.Key // of who asks without: it refuses a disabled user
+	if r.KeyID != "" {
+		k, err = in.Key(r.KeyID)
+		if errors.Is(err, imagegen.ErrNotFound) || err == nil && k.User != r.User {
+			return imagegen.ErrInvalidKey
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := k.Refuses(u, r.CreatedAt); err != nil {
+		return err
+	}
+	return free(in, r)
+}
+
+// free returns an *imagegen.ReservedError if another record holds the idempotency key of r.
+func free(in Accounts, r imagegen.Record) error {
+	if r.IdempotencyKey == "" {
+		return nil
+	}
+	former, err := in.Reserved(r.User, r.IdempotencyKey)
+	switch {
+	case errors.Is(err, imagegen.ErrNotFound):
+		return nil
+	case err != nil:
+		return err
+	case former.Reserves(r.CreatedAt):
+		return &imagegen.ReservedError{Record: former}
+	}
+	return nil
+}
+
+// Books are the ledger within a transaction.
+type Books interface {
+	Settle(id imagegen.ChargeID, used imagegen.Credits) error
+	Balance(u imagegen.UserID) imagegen.Balance
+}
+
+// Settle closes the charge of a record whose outcome is recorded, and the record.
+func Settle(b Books, r imagegen.Record, accountType string) (imagegen.Record, error) {
+	refusal := b.Settle(r.Charge().ID, r.Used())
+	if refusal != nil && !imagegen.RefusedForGood(refusal) {
+		return r, refusal
+	}
+	var balance *imagegen.Balance
+	if r.WantsBalance() {
+		told := b.Balance(r.User)
+		told.AccountType = accountType
+		balance = &told
+	}
+	var end imagegen.Change = imagegen.Close{Balance: balance}
+	if refusal != nil {
+		end = imagegen.Dispute{Detail: refusal.Error(), Balance: balance}
+	}
+	ended, _, err := r.Apply(r.Attempt, end)
+	return ended, err
+}
+
+// Act is the row of the audit trail for a change that somebody makes to a generation; false: it is none.
+func Act(c imagegen.Change, from, to imagegen.Record) (imagegen.TrailRow, bool) {
+	r := imagegen.TrailRow{Target: string(from.ID), User: from.User, Outcome: imagegen.TrailDone}
+	switch c := c.(type) {
+	case imagegen.Erase:
+		r.Act, r.Before = imagegen.ActGenerationDelete, trail.Fields("status", from.Status(), "images", from.Published)
+		return r, !c.Aged
+	case imagegen.Resolve:
+		r.Act, r.Before, r.After = imagegen.ActGenerationResolve, trail.Fields("disputed", from.Used()), trail.Fields("spent", to.Used())
+		return r, true
+	}
+	return r, false
+}

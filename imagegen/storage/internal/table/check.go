@@ -1,0 +1,90 @@
+package table
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+)
+
+// Check goes over a table and its indexes, while goOn returns true, and reports values that cannot be
+// read or lie where they do not belong, entries of values that are not there or stand elsewhere, values
+// without their entries, and, of a table that is [Table.Witnessed], that something was lost. It calls
+// each with every value that can be read, and returns how many there are in all.
+func (t *Table[V]) Check(tx kv.Tx, report func(imagegen.Violation), goOn func() bool, each func(V)) (n int) {
+	c := checker[V]{t, tx, report}
+	var d digest
+	tx.Ascend(t.name, nil, func(key, stored []byte) bool {
+		d.Count++
+		d.toggle(key, stored)
+		if v := c.value(key, stored); v != nil {
+			each(*v)
+		}
+		return goOn()
+	})
+	for _, i := range t.indexes {
+		for e := range i.Entries(tx, nil) {
+			c.entry(i, e)
+			if !goOn() {
+				return int(d.Count)
+			}
+		}
+	}
+	if kept := t.digest(tx); t.witnessed && goOn() && kept != d {
+		c.violation("digest", []byte(t.name), "it has %d values and should have %d, or they are not those that were written", d.Count, kept.Count)
+	}
+	return int(d.Count)
+}
+
+type checker[V any] struct {
+	table  *Table[V]
+	tx     kv.Tx
+	report func(imagegen.Violation)
+}
+
+func (c checker[V]) violation(rule string, subject []byte, format string, args ...any) {
+	c.report(imagegen.Violation{Rule: rule, Subject: printable(subject), Detail: fmt.Sprintf(format, args...)})
+}
+
+// value holds a value against its key and its entries; nil: it cannot be read.
+func (c checker[V]) value(key, stored []byte) *V {
+	var v V
+	if err := kv.Decode(stored, &v, c.table.form); err != nil {
+		c.violation("record", key, "it is in %s, and cannot be read: %v", c.table.name, err)
+		return nil
+	}
+	if own := c.table.key(&v); !bytes.Equal(own, key) {
+		c.violation("record", key, "%s has under this key what belongs under %q", c.table.name, own)
+		return nil
+	}
+	for _, i := range c.table.indexes {
+		if place := i.place(&v); place != nil && c.tx.Get(i.name, entryKey(place, key)) == nil {
+			c.violation("index", key, "it is not in %s", i.name)
+		}
+	}
+	return &v
+}
+
+// entry checks that what an entry names has that place.
+func (c checker[V]) entry(i *Index[V], e Entry) {
+	v, err := c.table.Get(c.tx, e.Key)
+	switch {
+	case err == nil:
+		if place := i.place(&v); place == nil || !bytes.Equal(place, e.Under) {
+			c.violation("index", e.Key, "%s has it where it does not belong", i.name)
+		}
+	case !c.table.Has(c.tx, e.Key):
+		c.violation("index", e.Key, "%s names it, and it does not exist", i.name)
+	}
+}
+
+// printable shows a key that is no text in hexadecimal digits.
+func printable(key []byte) string {
+	for _, b := range key {
+		if b < ' ' || b > '~' {
+			return fmt.Sprintf("%x", key)
+		}
+	}
+	return string(key)
+}

@@ -1,0 +1,147 @@
+package table
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+)
+
+// Index finds the values of a table by something else than their keys. Its entries say everything in
+// their keys, so that one whose value is damaged stops nobody.
+type Index[V any] struct {
+	name  kv.Bucket
+	table *Table[V]
+	under func(*V) []byte
+}
+
+// Index declares an index: under says where a value stands in it; nil: nowhere. What stands under the
+// same is in the order of its keys. Of two places that are as long neither begins as the other.
+func (t *Table[V]) Index(name string, under func(*V) []byte) *Index[V] {
+	i := &Index[V]{t.name + "." + kv.Bucket(name), t, under}
+	t.indexes = append(t.indexes, i)
+	return i
+}
+
+// An entry's key is what the value stands under, the value's key, and the length of that in two bytes.
+
+func entryKey(under, key []byte) []byte {
+	e := append(make([]byte, 0, len(under)+len(key)+2), under...)
+	return binary.BigEndian.AppendUint16(append(e, key...), uint16(len(key)))
+}
+
+// Entry is one entry of an index.
+type Entry struct {
+	Under []byte // where the value stands
+	Key   []byte // of the value
+}
+
+// parse returns the zero Entry for what is none.
+func parse(entry []byte) (e Entry) {
+	n := len(entry) - 2
+	if n < 0 {
+		return e
+	}
+	n -= int(binary.BigEndian.Uint16(entry[n:]))
+	if n < 0 {
+		return e
+	}
+	return Entry{entry[:n:n], entry[n : len(entry)-2 : len(entry)-2]}
+}
+
+var present = []byte{1}
+
+// place is where a value stands; nil: nowhere.
+func (i *Index[V]) place(v *V) []byte {
+	if v == nil {
+		return nil
+	}
+	return i.under(v)
+}
+
+// move follows a value that is replaced.
+func (i *Index[V]) move(tx kv.Tx, key []byte, from, to *V) {
+	before, after := i.place(from), i.place(to)
+	if bytes.Equal(before, after) && (before == nil) == (after == nil) {
+		return
+	}
+	if before != nil {
+		tx.Delete(i.name, entryKey(before, key))
+	}
+	if after != nil {
+		tx.Put(i.name, entryKey(after, key), present)
+	}
+}
+
+// Entries goes over the entries from the first at or behind a place. The index must not be changed meanwhile.
+func (i *Index[V]) Entries(tx kv.Tx, from []byte) iter.Seq[Entry] {
+	return func(yield func(Entry) bool) {
+		tx.Keys(i.name, from, func(key []byte) bool { return yield(parse(key)) })
+	}
+}
+
+// Keys goes over the keys of what stands under places that begin so, upwards. The index must not be
+// changed meanwhile.
+func (i *Index[V]) Keys(tx kv.Tx, under []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		tx.Keys(i.name, under, func(key []byte) bool { return bytes.HasPrefix(key, under) && yield(parse(key).Key) })
+	}
+}
+
+// Down goes over the keys of what stands under a place, downwards from the last below before; nil: from
+// the last. The index must not be changed meanwhile.
+func (i *Index[V]) Down(tx kv.Tx, under, before []byte) iter.Seq[[]byte] {
+	from := slices.Concat(under, before)
+	if before == nil {
+		from = append(from, bytes.Repeat([]byte{0xff}, 64)...)
+	}
+	return func(yield func([]byte) bool) {
+		tx.Descend(i.name, from, func(key, _ []byte) bool {
+			return bytes.HasPrefix(key, under) && yield(parse(key).Key)
+		})
+	}
+}
+
+// First returns the key of the first value that stands under a place; nil: there is none.
+func (i *Index[V]) First(tx kv.Tx, under []byte) []byte {
+	for key := range i.Keys(tx, under) {
+		return key
+	}
+	return nil
+}
+
+// Get reads a value that the index names. That it names none is no answer to a caller, and so never
+// imagegen.ErrNotFound.
+func (i *Index[V]) Get(tx kv.Tx, key []byte) (V, error) {
+	v, err := i.table.Get(tx, key)
+	if errors.Is(err, imagegen.ErrNotFound) {
+		err = fmt.Errorf("storage: %s names %q, which is not there; run an audit", i.name, key)
+	}
+	return v, err
+}
+
+// Find reads the first value that stands under a place. imagegen.ErrNotFound.
+func (i *Index[V]) Find(tx kv.Tx, under []byte) (v V, err error) {
+	key := i.First(tx, under)
+	if key == nil {
+		return v, imagegen.ErrNotFound
+	}
+	return i.Get(tx, key)
+}
+
+// Values reads the values of keys, until one cannot be read.
+func (i *Index[V]) Values(tx kv.Tx, keys iter.Seq[[]byte]) (all []V, err error) {
+	for key := range keys {
+		v, err := i.Get(tx, key)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	return all, nil
+}

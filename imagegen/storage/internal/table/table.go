@@ -1,0 +1,88 @@
+// Package table keeps values of one kind in an ordered key-value database: each under its key, and in
+// the indexes that are declared for it. A table keeps its indexes and audits them; nobody else writes
+// to its buckets.
+package table
+
+import (
+	"fmt"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+)
+
+// Table declares how values of type V are kept. It holds no data and is safe for concurrent use.
+type Table[V any] struct {
+	name      kv.Bucket
+	key       func(*V) []byte
+	indexes   []*Index[V]
+	witnessed bool
+	form      func(*kv.Coder, *V)
+}
+
+// New declares a table. A value lies under what key makes of it, which is not empty and never changes, in
+// a form.
+func New[V any](name kv.Bucket, key func(*V) []byte, form func(*kv.Coder, *V)) *Table[V] {
+	return &Table[V]{name: name, key: key, form: form}
+}
+
+// Witnessed has the table keep a digest of all that is in it, so that an audit finds what was lost. It
+// is for values that follow from nothing else, and are seldom written: each write rewrites the digest.
+func (t *Table[V]) Witnessed() *Table[V] {
+	t.witnessed = true
+	return t
+}
+
+// Get reads a value. imagegen.ErrNotFound; a [kv.Damage]: it cannot be read; the
+// transaction can go on.
+func (t *Table[V]) Get(tx kv.Tx, key []byte) (v V, err error) {
+	var stored []byte
+	if err := kv.Spare(func() error { stored = tx.Get(t.name, key); return nil }); err != nil {
+		return v, err
+	}
+	if stored == nil {
+		return v, imagegen.ErrNotFound
+	}
+	if err := kv.Decode(stored, &v, t.form); err != nil {
+		return v, kv.Damage{Err: fmt.Errorf("storage: %s %q cannot be read; run an audit: %w", t.name, key, err)}
+	}
+	return v, nil
+}
+
+// Has reports whether there is a value under a key.
+func (t *Table[V]) Has(tx kv.Tx, key []byte) (there bool) {
+	tx.Keys(t.name, key, func(found []byte) bool {
+		there = string(found) == string(key)
+		return false
+	})
+	return there
+}
+
+// All goes over the values in the order of their keys. One that is damaged comes with its error.
+func (t *Table[V]) All(tx kv.Tx) func(yield func(V, error) bool) {
+	return func(yield func(V, error) bool) {
+		tx.Keys(t.name, nil, func(key []byte) bool { return yield(t.Get(tx, key)) })
+	}
+}
+
+// Put writes to in the place of from, which is the value as it was read; nil: there is none under its
+// key.
+func (t *Table[V]) Put(tx kv.Tx, from, to *V) {
+	t.write(tx, t.key(to), kv.Encode(to, t.form), from, to)
+}
+
+// Remove removes a value, which is as it was read.
+func (t *Table[V]) Remove(tx kv.Tx, v *V) { t.write(tx, t.key(v), nil, v, nil) }
+
+func (t *Table[V]) write(tx kv.Tx, key, stored []byte, from, to *V) {
+	for _, i := range t.indexes {
+		i.move(tx, key, from, to)
+	}
+	if t.witnessed {
+		t.witness(tx, key, stored)
+	}
+	if stored == nil {
+		tx.Delete(t.name, key)
+	} else {
+		tx.Put(t.name, key, stored)
+	}
+}

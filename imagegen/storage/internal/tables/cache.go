@@ -1,0 +1,53 @@
+package tables
+
+import "sync"
+
+// cache keeps rows in memory that each request reads and hardly any changes. A row is forgotten
+// when a change of it is durable, before anybody is told; one that was read meanwhile is not kept.
+type cache[K comparable, V any] struct {
+	mu      sync.RWMutex
+	rows    map[K]V
+	changes uint64
+}
+
+// mostCached bounds the memory, to a few MB; beyond it all are read anew.
+const mostCached = 10_000
+
+// get returns a row: as it is kept, else as load reads it.
+func (m *cache[K, V]) get(k K, load func() (V, error)) (V, error) {
+	v, ok, asOf := m.look(k)
+	if ok {
+		return v, nil
+	}
+	v, err := load()
+	if err == nil {
+		m.keep(k, v, asOf)
+	}
+	return v, err
+}
+
+func (m *cache[K, V]) look(k K) (v V, ok bool, asOf uint64) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	v, ok = m.rows[k]
+	return v, ok, m.changes
+}
+
+func (m *cache[K, V]) keep(k K, v V, asOf uint64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.changes != asOf {
+		return
+	}
+	if m.rows == nil || len(m.rows) >= mostCached {
+		m.rows = make(map[K]V)
+	}
+	m.rows[k] = v
+}
+
+func (m *cache[K, V]) forget(k K) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.changes++
+	delete(m.rows, k)
+}

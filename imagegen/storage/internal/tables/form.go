@@ -1,0 +1,136 @@
+package tables
+
+import (
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+)
+
+func codeRow(c *kv.Coder, r *row) {
+	c.Version(1)
+	codeIntent(c, &r.Intent)
+	codeProgress(c, &r.Progress)
+	kv.Flag(c, &r.Joint)
+	kv.Moment(c, &r.Due)
+	kv.Number(c, &r.Nth)
+}
+
+func codeIntent(c *kv.Coder, i *imagegen.Intent) {
+	kv.Text(c, &i.ID)
+	kv.Text(c, &i.User)
+	kv.Text(c, &i.KeyID)
+	kv.Text(c, &i.Model)
+	kv.Text(c, &i.Prompt)
+	kv.Number(c, &i.N)
+	kv.Number(c, &i.Size.Width)
+	kv.Number(c, &i.Size.Height)
+	kv.Text(c, &i.Quality)
+	kv.Text(c, &i.Effort)
+	kv.Text(c, &i.Ratio)
+	kv.Text(c, &i.Tier)
+	kv.Number(c, &i.Price)
+	kv.Flag(c, &i.Async)
+	kv.List(c, &i.References, codeReference)
+	kv.Text(c, &i.IdempotencyKey)
+	kv.Fixed(c, i.Fingerprint[:])
+	kv.Fixed(c, i.JoinKey[:])
+	kv.Moment(c, &i.CreatedAt)
+}
+
+func codeReference(c *kv.Coder, f *imagegen.ReferenceFile) {
+	kv.Text(c, &f.ID)
+	kv.Text(c, &f.MediaType)
+	kv.Number(c, &f.Size)
+	kv.Number(c, &f.Width)
+	kv.Number(c, &f.Height)
+	kv.Fixed(c, f.SHA256[:])
+}
+
+func codeProgress(c *kv.Coder, p *imagegen.Progress) {
+	kv.Text(c, &p.State)
+	kv.Number(c, &p.Attempt)
+	kv.Number(c, &p.Failures)
+	kv.Number(c, &p.Resumptions)
+	kv.Number(c, &p.Delay)
+	kv.Bytes(c, &p.Job)
+	kv.List(c, &p.JobUpstreams, kv.Text)
+	kv.List(c, &p.Images, codeImage)
+	kv.Number(c, &p.Published)
+	kv.Optional(c, &p.Failure, codeFailure)
+	kv.Moment(c, &p.CompletedAt)
+	kv.Optional(c, &p.Balance, codeBalance)
+	kv.Flag(c, &p.Undelivered)
+	kv.Text(c, &p.Dispute)
+	kv.Flag(c, &p.Refunded)
+}
+
+func codeImage(c *kv.Coder, i *imagegen.StoredImage) {
+	kv.Text(c, &i.ID)
+	kv.Number(c, &i.Attempt)
+	kv.Text(c, &i.MediaType)
+	kv.Number(c, &i.Width)
+	kv.Number(c, &i.Height)
+	kv.Number(c, &i.Size)
+	kv.Fixed(c, i.SHA256[:])
+	kv.Moment(c, &i.CreatedAt)
+}
+
+func codeFailure(c *kv.Coder, f *imagegen.Failure) {
+	kv.Number(c, &f.Class)
+	kv.Text(c, &f.Detail)
+}
+
+func codeBalance(c *kv.Coder, b *imagegen.Balance) {
+	kv.Number(c, &b.Credits)
+	kv.Text(c, &b.AccountType)
+	kv.Optional(c, &b.NextExpiration, func(c *kv.Coder, e *imagegen.Expiration) {
+		kv.Number(c, &e.Credits)
+		kv.Moment(c, &e.At)
+	})
+}
+
+func codeUser(c *kv.Coder, u *imagegen.User) {
+	c.Version(1)
+	kv.Text(c, &u.ID)
+	kv.Text(c, &u.Name)
+	kv.Text(c, &u.AccountType)
+	kv.Moment(c, &u.CreatedAt)
+	kv.Moment(c, &u.DisabledAt)
+}
+
+func codeKey(c *kv.Coder, k *imagegen.Key) {
+	c.Version(1)
+	kv.Text(c, &k.ID)
+	kv.Text(c, &k.User)
+	kv.Text(c, &k.Name)
+	kv.Text(c, &k.Prefix)
+	kv.Fixed(c, k.Hash[:])
+	kv.Moment(c, &k.CreatedAt)
+	kv.Moment(c, &k.ExpiresAt)
+	kv.Moment(c, &k.RevokedAt)
+	kv.Moment(c, &k.LastUsedAt)
+}
+
+func codeLogin(c *kv.Coder, l *imagegen.Login) {
+	c.Version(1)
+	kv.Text(c, &l.User)
+	kv.Text(c, &l.Role)
+	kv.Text(c, &l.Password)
+	kv.Moment(c, &l.ChangedAt)
+}
+
+func codeSignIn(c *kv.Coder, s *imagegen.SignIn) {
+	c.Version(1)
+	kv.Fixed(c, s.Hash[:])
+	kv.Text(c, &s.User)
+	kv.Moment(c, &s.CreatedAt)
+	kv.Moment(c, &s.SeenAt)
+	kv.Text(c, &s.Agent)
+}
+
+func codeInvitation(c *kv.Coder, i *imagegen.Invitation) {
+	c.Version(1)
+	kv.Fixed(c, i.Hash[:])
+	kv.Text(c, &i.User)
+	kv.Text(c, &i.Role)
+	kv.Moment(c, &i.ExpiresAt)
+}

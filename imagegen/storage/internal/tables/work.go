@@ -1,0 +1,144 @@
+package tables
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
+)
+
+// grace is the lease of a record that begins to run by an Update, which names none.
+const grace = 30 * time.Second
+
+// work is what need not survive the process: leases, the queue and who waits for it. It follows the
+// database, by what transactions do once they are durable; its size is that of what is open.
+type work struct {
+	mu      sync.Mutex
+	leases  map[imagegen.GenerationID]lease // of every running record
+	waiting waiting
+	wake    chan struct{}
+}
+
+// lease is the right of an attempt to bring its record further.
+type lease struct {
+	attempt int
+	until   time.Time
+}
+
+func newWork() *work {
+	return &work{leases: make(map[imagegen.GenerationID]lease), waiting: newWaiting(), wake: make(chan struct{})}
+}
+
+// found takes up a row that a former process left.
+func (w *work) found(r row, at clock.Reading) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if r.Running() {
+		w.leases[r.ID] = lease{attempt: r.Attempt}
+		return
+	}
+	w.waiting.add(r.ticket(at.Steady, min(r.Delay, r.Due.Sub(at.Wall))))
+}
+
+// ticket is the place of a queued row that is delayed by so much.
+func (r row) ticket(now time.Time, delay time.Duration) ticket {
+	t := ticket{Fence: r.Fence(), user: r.User, model: r.Model}
+	if delay > 0 {
+		t.at = now.Add(delay)
+	}
+	return t
+}
+
+// moved follows a row that was replaced. until is the end of a new lease; zero: the lease stays,
+// or begins at now.
+func (w *work) moved(from, to row, now, until time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if from.State == imagegen.StateQueued {
+		w.waiting.remove(from.ID)
+	}
+	if to.State == imagegen.StateQueued {
+		w.waiting.add(to.ticket(now, to.Delay))
+		close(w.wake)
+		w.wake = make(chan struct{})
+	}
+	if !to.Running() {
+		delete(w.leases, from.ID)
+		return
+	}
+	if held, ok := w.leases[to.ID]; until.IsZero() && ok && held.attempt == to.Attempt {
+		return
+	}
+	if until.IsZero() {
+		until = now.Add(grace)
+	}
+	w.leases[to.ID] = lease{to.Attempt, until}
+}
+
+// take removes from the queue what is to be claimed: it is nobody else's then. next is the time until
+// more becomes due; 0: none is known.
+func (w *work) take(d imagegen.Demand, now time.Time) (taken []ticket, next time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	next = w.waiting.admit(now)
+	return w.waiting.take(d), next
+}
+
+// putBack undoes take.
+func (w *work) putBack(taken []ticket) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, t := range taken {
+		w.waiting.add(t)
+	}
+}
+
+// forget ends a lease.
+func (w *work) forget(id imagegen.GenerationID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.leases, id)
+}
+
+// abandoned returns up to n attempts whose lease has ended.
+func (w *work) abandoned(n int, now time.Time) []imagegen.Fence {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var fences []imagegen.Fence
+	for id, held := range w.leases {
+		if !now.Before(held.until) {
+			fences = append(fences, imagegen.Fence{ID: id, Attempt: held.attempt})
+		}
+	}
+	slices.SortFunc(fences, func(a, b imagegen.Fence) int { return cmp.Compare(a.ID, b.ID) })
+	return fences[:min(max(n, 0), len(fences))]
+}
+
+// extend prolongs leases and returns those that are lost.
+func (w *work) extend(until time.Time, fences []imagegen.Fence) (lost []imagegen.Fence) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, f := range fences {
+		if held, ok := w.leases[f.ID]; !ok || held.attempt != f.Attempt {
+			lost = append(lost, f)
+			continue
+		}
+		w.leases[f.ID] = lease{f.Attempt, until}
+	}
+	return lost
+}
+
+func (w *work) length(u imagegen.UserID) imagegen.QueueLength {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return imagegen.QueueLength{All: len(w.waiting.tickets), Own: w.waiting.own[u]}
+}
+
+func (w *work) woken() <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.wake
+}

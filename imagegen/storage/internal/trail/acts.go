@@ -1,0 +1,76 @@
+package trail
+
+import "github.com/imagegend/imagegend/imagegen"
+
+// What each act on users, keys and sign-ins changes, as its row tells it.
+
+// UserCreated tells of a new user.
+func UserCreated(u imagegen.User) Change {
+	return Change{Target: string(u.ID), User: u.ID, After: Fields("name", u.Name, "account_type", u.AccountType)}
+}
+
+// UserChanged tells of what of a user has changed.
+func UserChanged(from, to imagegen.User) Change {
+	standing := func(u imagegen.User) string {
+		return Fields("account_type", u.AccountType, "disabled_at", u.DisabledAt)
+	}
+	return Change{Target: string(to.ID), User: to.ID, Before: standing(from), After: standing(to)}
+}
+
+// KeyCreated tells of a new key.
+func KeyCreated(k imagegen.Key) Change {
+	return Change{Target: string(k.ID), User: k.User, After: Fields("name", k.Name, "prefix", k.Prefix, "expires_at", k.ExpiresAt)}
+}
+
+// KeyRevoked tells of a key that is revoked.
+func KeyRevoked(k imagegen.Key) Change {
+	return Change{Target: string(k.ID), User: k.User, After: Fields("name", k.Name, "prefix", k.Prefix, "revoked_at", k.RevokedAt)}
+}
+
+// Invited tells of an invitation.
+func Invited(i imagegen.Invitation) Change {
+	return Change{Target: string(i.User), User: i.User, After: invitation(i)}
+}
+
+// Accepted tells of an invitation that was used.
+func Accepted(i imagegen.Invitation) Change {
+	return Change{Target: string(i.User), User: i.User, Before: invitation(i)}
+}
+
+func invitation(i imagegen.Invitation) string {
+	return Fields("role", i.Role, "expires_at", i.ExpiresAt)
+}
+
+// LoginSet tells of a login, and whether the password is another than before: nothing of the password
+// itself. It is the zero Change where only the time is another.
+func LoginSet(from, to imagegen.Login) Change {
+	if from.User != "" && from.Role == to.Role && from.Password == to.Password {
+		return Change{}
+	}
+	return Change{Target: string(to.User), User: to.User, Before: login(from, from), After: login(from, to)}
+}
+
+func login(former, l imagegen.Login) string {
+	password := "set"
+	switch l.Password {
+	case "":
+		password = "none"
+	case former.Password:
+	default:
+		password = "new"
+	}
+	return Fields("role", l.Role, "password", password)
+}
+
+// SignedIn tells of a sign-in.
+func SignedIn(s imagegen.SignIn) Change {
+	return Change{Target: string(s.User), User: s.User, After: Fields("agent", s.Agent)}
+}
+
+// SignedOut tells in how many browsers a user was signed out; the zero Change: in none.
+func SignedOut(u imagegen.UserID, browsers int) Change {
+	if browsers == 0 {
+		return Change{}
+	}
+	return Change{Target: string(u), User: u, Before: Fields("browsers", browsers)}
+}
