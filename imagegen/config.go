@@ -240,9 +240,9 @@ func (m Model) check() error {
 			return fmt.Errorf("imagegen: model %q: %d credits for tier %q is no price", m.ID, price, tier)
 		}
 	}
-	offered := m.info()
-	if len(offered.Tiers) == 0 {
-		return fmt.Errorf("imagegen: model %q has no price for any tier of its provider (%v)", m.ID, m.capabilities().Tiers)
+	can := m.Provider.Capabilities().WithDefaults()
+	if len(m.info(can).Tiers) == 0 {
+		return fmt.Errorf("imagegen: model %q has no price for any tier of its provider (%v)", m.ID, can.Tiers)
 	}
 	if m.MaxConcurrent < 0 {
 		return fmt.Errorf("imagegen: model %q: MaxConcurrent is %d; it cannot be negative", m.ID, m.MaxConcurrent)
@@ -256,7 +256,7 @@ func (m Model) check() error {
 		return fmt.Errorf("imagegen: model %q: there is no verification %q; there are %v", m.ID, m.Verify, Verifications())
 	}
 	for _, r := range m.Ratios {
-		if !slices.Contains(m.capabilities().Ratios, r) {
+		if !slices.Contains(can.Ratios, r) {
 			return fmt.Errorf("imagegen: model %q: its provider cannot do ratio %q", m.ID, r)
 		}
 	}

@@ -19,9 +19,6 @@ func (r ProviderRequest) Fits(got Size) error {
 	if r.Size.Auto() {
 		return r.fitsTier(got)
 	}
-	if r.Exact && got != r.Size {
-		return &misfit{"it is %v and would have to be cut to %v", []any{got, r.Size}}
-	}
 	if got.Width < r.Size.Width || got.Height < r.Size.Height {
 		return &misfit{"it is %v and cannot be scaled up to %v", []any{got, r.Size}}
 	}

@@ -6,14 +6,11 @@ import (
 	"slices"
 )
 
-func (m Model) capabilities() Capabilities { return m.Provider.Capabilities().WithDefaults() }
-
 // verification is how an image of the model is found whole.
-func (m Model) verification() Verification { return cmp.Or(m.Verify, m.capabilities().Verify) }
+func (m offer) verification() Verification { return cmp.Or(m.Verify, m.can.Verify) }
 
-// info is what the model offers: the provider's capabilities, narrowed by the configuration.
-func (m Model) info() ModelInfo {
-	c := m.capabilities()
+// info is what the model offers: what its provider can do, narrowed by the configuration.
+func (m Model) info(c Capabilities) ModelInfo {
 	i := ModelInfo{
 		ID:                m.ID,
 		Provider:          m.Provider.Name(),

@@ -13,20 +13,15 @@ func (m offer) withNearest(policy Policy, r Record, references int, refusal erro
 	if r.Size.Auto() || !ok || e.Code != CodeInvalidRequest {
 		return refusal
 	}
-	can := func(s Size, exact bool) bool {
+	can := func(s Size) bool {
 		r.Size = s
-		if !s.Valid() || m.decide(policy, &r) != nil {
-			return false
-		}
-		request := providerRequest(r)
-		request.Exact = exact
-		return m.check(request, references) == nil
+		return s.Valid() && m.decide(policy, &r) == nil && m.able(r, references) == nil && m.check(r, references) == nil
 	}
-	nearest, ok := nearestSize(r.Size, m.info.Ratios, func(s Size) bool { return can(s, false) })
+	nearest, ok := nearestSize(r.Size, m.info.Ratios, can)
 	if !ok {
 		return refusal
 	}
-	return Invalid("%s; the nearest size is %v", e.Message, uncut(nearest, func(s Size) bool { return can(s, true) }))
+	return Invalid("%s; the nearest size is %v", e.Message, uncut(nearest, func(s Size) bool { return can(s) && m.can.Exactly(request(r, references)) }))
 }
 
 // uncut returns s or, if there is one, a size a little smaller that is made as it is: models make edges in steps.

@@ -94,21 +94,12 @@ func TestNearestSizeCanBeHad(t *testing.T) {
 	}
 }
 
-// inSteps is a provider that makes edges in multiples of 16.
-type inSteps struct{ imagegen.Provider }
-
-func (inSteps) Check(r imagegen.ProviderRequest) error {
-	up := func(edge int) int { return (edge + 15) / 16 * 16 }
-	if err := r.Fits(imagegen.Size{Width: up(r.Size.Width), Height: up(r.Size.Height)}); err != nil {
-		return &imagegen.ProviderError{Class: imagegen.ClassInvalid, Message: err.Error()}
-	}
-	return nil
-}
-
 // A size that the model makes as it is counts as nearer than one that must be cut.
 func TestNearestSizeNeedsNoCutting(t *testing.T) {
 	is := is.New(t)
-	h := start(t, inSteps{yieldImages(1, nil)}, func(cfg *imagegen.Config) {
+	p := yieldImages(1, nil)
+	p.caps = imagegen.Capabilities{SizeRules: imagegen.SizeRules{Step: 16, MaxEdge: imagegen.MaxEdge, MaxPixels: imagegen.MaxEdge * imagegen.MaxEdge, MaxAspect: 4}}
+	h := start(t, p, func(cfg *imagegen.Config) {
 		cfg.Models[0].Credits = map[imagegen.Tier]imagegen.Credits{"1K": 1}
 	})
 	for asked, nearest := range map[string]string{"3000x3000": "1296x1296", "4000x3000": "1504x1120", "1000x3000": "752x2256"} {

@@ -14,6 +14,7 @@ import (
 // offer is a model with what it offers.
 type offer struct {
 	Model
+	can  Capabilities // the provider's
 	info ModelInfo
 }
 
@@ -42,7 +43,8 @@ func newCatalog(models []Model) (*catalog, error) {
 			errs = append(errs, err)
 			continue
 		}
-		c.add(offer{m, m.info()})
+		can := m.Provider.Capabilities().WithDefaults()
+		c.add(offer{m, can, m.info(can)})
 	}
 	return c, errors.Join(errs...)
 }

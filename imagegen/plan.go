@@ -26,10 +26,14 @@ func (e *Engine) plan(u UserID, q GenerateRequest) (Record, offer, error) {
 	if err := checkFields(r, m.info, len(q.References)); err != nil {
 		return r, m, err
 	}
-	if err := m.decide(e.cfg.Policy, &r); err != nil {
+	err = m.decide(e.cfg.Policy, &r)
+	if err == nil {
+		err = m.able(r, len(q.References))
+	}
+	if err != nil {
 		return r, m, m.withNearest(e.cfg.Policy, r, len(q.References), err)
 	}
-	return r, m, m.check(providerRequest(r), len(q.References))
+	return r, m, m.check(r, len(q.References))
 }
 
 // decide sets what a request means, and costs.
@@ -41,14 +45,25 @@ func (m offer) decide(policy Policy, r *Record) (err error) {
 	return checkOffered(*r, m.info)
 }
 
-// check asks the provider whether it can honour a request. Its refusals name a size themselves.
-func (m offer) check(r ProviderRequest, references int) error {
+// able compares a request with what the provider can do.
+func (m offer) able(r Record, references int) error {
+	return refusedByProvider(m.can.Refuses(request(r, references)))
+}
+
+// check asks the provider whether there is more to refuse.
+func (m offer) check(r Record, references int) error {
 	c, ok := m.Provider.(Checker)
 	if !ok {
 		return nil
 	}
-	r.References = make([]ProviderReference, references)
-	return refusedByProvider(c.Check(r))
+	return refusedByProvider(c.Check(request(r, references)))
+}
+
+// request is what a provider is asked with so many references, of which nothing else is known yet.
+func request(r Record, references int) ProviderRequest {
+	q := providerRequest(r)
+	q.References = make([]ProviderReference, references)
+	return q
 }
 
 func (e *Engine) offered(id string) (offer, error) {

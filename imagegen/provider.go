@@ -1,7 +1,6 @@
 package imagegen
 
 import (
-	"cmp"
 	"context"
 	"io"
 	"iter"
@@ -31,11 +30,11 @@ type Provider interface {
 	Generate(ctx context.Context, r ProviderRequest) iter.Seq2[ProviderImage, error]
 }
 
-// Checker is implemented by a Provider that must refuse more than its Capabilities can express.
+// Checker is implemented by a Provider that must refuse more than its Capabilities can express, such as words in a prompt.
 type Checker interface {
 	// Check returns nil, or a *ProviderError of ClassInvalid whose Message tells the user what to
-	// change; for a size, the nearest one that can be had. It is a pure function of r's fields up
-	// to Quality and len(r.References), and is called before the charge.
+	// change. It is a pure function of r's fields up to Quality and len(r.References), and is called before the charge,
+	// of requests that the Capabilities allow.
 	Check(r ProviderRequest) error
 }
 
@@ -45,18 +44,6 @@ type Checker interface {
 type ConcurrencyLimiter interface {
 	// MaxConcurrent never changes while the provider is in use. 0: any number.
 	MaxConcurrent() int
-}
-
-// Capabilities is what a provider can do. The engine publishes it with the model and refuses the
-// rest with 400 before the charge.
-type Capabilities struct {
-	Ratios        []Ratio // nil: all of Ratios()
-	Tiers         []Tier  // nil: all of Tiers()
-	MaxReferences int     // 0: none; at most MaxReferences
-	MaxImages     int     // per request, whatever number of upstream calls that takes; 0: MaxImages
-	MaxPrompt     int     // code points; 0: MaxPromptRunes
-
-	Verify Verification // what it takes to trust that its images are whole; "": VerifyDecode
 }
 
 // Verification is how an image of a provider is found whole.
@@ -75,20 +62,6 @@ const (
 // Verifications lists every verification.
 func Verifications() []Verification { return []Verification{VerifyStructure, VerifyDecode} }
 
-// WithDefaults returns c with what its zero values stand for.
-func (c Capabilities) WithDefaults() Capabilities {
-	if c.Ratios == nil {
-		c.Ratios = Ratios()
-	}
-	if c.Tiers == nil {
-		c.Tiers = Tiers()
-	}
-	c.MaxImages = cmp.Or(c.MaxImages, MaxImages)
-	c.MaxPrompt = cmp.Or(c.MaxPrompt, MaxPromptRunes)
-	c.Verify = cmp.Or(c.Verify, VerifyDecode)
-	return c
-}
-
 // ProviderRequest is one attempt at a generation.
 type ProviderRequest struct {
 	// Key is opaque and the same for every attempt at one generation: fit for an upstream's
@@ -98,7 +71,6 @@ type ProviderRequest struct {
 	Prompt  string
 	N       int
 	Size    Size    // zero: auto. Else make at least this large, of this shape or Ratio's: the engine crops and scales down
-	Exact   bool    // nothing but Size will do; asked of a Checker alone, by who has a choice
 	Ratio   Ratio   // RatioAuto: the provider chooses
 	Tier    Tier    // an image of a lower tier counts as not delivered
 	Quality Quality // the effort

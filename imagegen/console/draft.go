@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/provider"
 )
 
 // examplePrompt stands where a price or a sample needs a prompt before there is one.
@@ -106,7 +105,7 @@ func (d *draft) chooseShape() {
 	case !slices.Contains(d.model.Ratios, ratio):
 		d.form.blame("ratio", "%s does not offer this shape; choose another.", d.model.ID)
 	case ratio != imagegen.RatioAuto:
-		d.request.Size = provider.SizeFor(ratio, d.tier)
+		d.request.Size = imagegen.SizeFor(ratio, d.tier)
 	}
 }
 

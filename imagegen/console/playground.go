@@ -9,7 +9,6 @@ import (
 	"strconv"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/provider"
 )
 
 // playgroundView is what playground.html is given.
@@ -55,7 +54,7 @@ func (c *Console) playground(p *page) error {
 // settingsOf fills the form with what a generation was asked for.
 func settingsOf(g imagegen.Generation) *form {
 	pairs := []string{"model", g.Model, "prompt", g.Prompt, "n", strconv.Itoa(g.N), "quality", string(g.Quality), "tier", string(g.Tier)}
-	if g.Size.Auto() || g.Size == provider.SizeFor(g.Ratio, g.Tier) {
+	if g.Size.Auto() || g.Size == imagegen.SizeFor(g.Ratio, g.Tier) {
 		pairs = append(pairs, "ratio", string(g.Ratio))
 	} else {
 		pairs = append(pairs, "ratio", ownSize, "width", strconv.Itoa(g.Size.Width), "height", strconv.Itoa(g.Size.Height))

@@ -18,7 +18,6 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
-	"github.com/imagegend/imagegend/imagegen/provider"
 )
 
 // moody is a provider of tier 1K that works as its mood has it: a picture is blank, and drawn once.
@@ -74,7 +73,7 @@ func (m *moody) outcome(n int) (int, error) {
 func (m *moody) picture(r imagegen.ProviderRequest) io.Reader {
 	z := r.Size
 	if z.Auto() {
-		z = provider.SizeFor(r.Ratio, r.Tier)
+		z = imagegen.SizeFor(r.Ratio, r.Tier)
 	}
 	b, ok := blanks.Load(z)
 	if !ok {

@@ -2,6 +2,5 @@
 //
 // [Fake] draws a picture of its own for each prompt and fails in every way that a real upstream
 // fails, on demand. A provider of one's own implements imagegen.Provider, and [Prober] if it can. It
-// uses [RatioFor] and [SizeFor] where its upstream takes pixels instead of ratios, and joins the
-// suite of package providertest.
+// joins the suite of package providertest.
 package provider

@@ -136,7 +136,7 @@ func (f *Fake) painter(ctx context.Context, r imagegen.ProviderRequest, prompt s
 		return func(int) io.Reader { return bytes.NewReader(f.Image) }, nil
 	}
 	tint, err := tintOf(ctx, r.References)
-	size := sizeOf(r)
+	size, _ := f.Capabilities().Choose(r) // any can be had
 	return func(variant int) io.Reader {
 		return landscape.Picture{Prompt: prompt, Variant: variant, Width: size.Width, Height: size.Height, Tint: tint}.PNG()
 	}, err

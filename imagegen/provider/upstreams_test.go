@@ -40,7 +40,7 @@ var upstreams = map[string]struct {
 	"replicate": {func(a string) (imagegen.Provider, error) {
 		c := replicateAt(a)
 		c.Input["width"], c.Input["height"] = "{{width}}", "{{height}}"
-		c.SizeRules = replicate.SizeRules{Step: 16, MinEdge: 256, MaxEdge: 3840, MaxPixels: 2048 * 2048, MaxAspect: 3}
+		c.SizeRules = imagegen.SizeRules{Step: 16, MinEdge: 256, MaxEdge: 3840, MaxPixels: 2048 * 2048, MaxAspect: 3}
 		return replicate.New(c)
 	}, 16},
 	"replicate by name": {func(a string) (imagegen.Provider, error) {
@@ -53,12 +53,12 @@ var upstreams = map[string]struct {
 	}, 12 + 2*16},
 	"fal": {func(a string) (imagegen.Provider, error) {
 		return fal.New(fal.Config{BaseURL: a, Private: true, PollInterval: poll, Model: "acme/fox",
-			SizeRules: fal.SizeRules{Step: 8, MinEdge: 512, MaxEdge: 4096, MaxPixels: 4096 * 4096, MaxAspect: 3}})
+			SizeRules: imagegen.SizeRules{Step: 8, MinEdge: 512, MaxEdge: 4096, MaxPixels: 4096 * 4096, MaxAspect: 3}})
 	}, 0},
 	"webapi": {func(a string) (imagegen.Provider, error) {
 		return webapi.New(webapi.Config{BaseURL: a + "/v1", Private: true, Path: "/images/generations", MaxPerCall: 4,
 			Input:     map[string]any{"model": "gpt-image-2", "prompt": "{{prompt}}", "n": "{{n}}", "size": "{{size}}", "quality": "{{quality}}"},
-			SizeRules: webapi.SizeRules(openai.GPTImage2()), Images: []string{"data[].b64_json", "data[].url"},
+			SizeRules: imagegen.SizeRules(openai.GPTImage2()), Images: []string{"data[].b64_json", "data[].url"},
 			Errors: []string{"error.message", "error.code"}, Refusals: []string{"moderation"}})
 	}, 0},
 	"router": {func(a string) (imagegen.Provider, error) {

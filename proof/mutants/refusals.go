@@ -225,7 +225,7 @@ var ofRefusals = []mutant{
 	{
 		name: "cut-before-exact", breaks: "an upstream that makes just what is wanted comes before one whose image must be cut",
 		file:    "imagegen/provider/router/line.go",
-		old:     `if r.Exact = true; m.refuses(r) != nil {`,
+		old:     `if !m.can.Exactly(r) {`,
 		new:     `if m.refuses(r) != nil {`,
 		catcher: catcher{pkg: "./imagegen/provider/router", run: "TestExactSizesComeFirst"},
 	},

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/provider"
 )
 
 // vendors are the APIs of which docs/providers.md has an example, by its name there.
@@ -186,7 +185,7 @@ func waveSpeed() *vendor {
 
 // usual is the usual size of a ratio and tier.
 func usual(ratio, tier any) string {
-	return provider.SizeFor(imagegen.Ratio(fmt.Sprint(ratio)), imagegen.Tier(strings.ToUpper(fmt.Sprint(tier)))).String()
+	return imagegen.SizeFor(imagegen.Ratio(fmt.Sprint(ratio)), imagegen.Tier(strings.ToUpper(fmt.Sprint(tier)))).String()
 }
 
 // referenceObjects refuses what is no list of up to so many images, each with its type and, in an object of that name if

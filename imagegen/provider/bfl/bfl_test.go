@@ -86,7 +86,7 @@ func TestTiers(t *testing.T) {
 	is.Equal(p.Capabilities().Tiers, []imagegen.Tier{"1K", "2K"})
 	r := providertest.Request("a fox", 1)
 	r.Tier = "4K"
-	is.True(p.Check(r) != nil)
+	is.True(imagegen.Refuses(p, r) != nil)
 }
 
 func TestExplicitSizesAreLegal(t *testing.T) {
@@ -95,7 +95,7 @@ func TestExplicitSizesAreLegal(t *testing.T) {
 		t.Run(asked, func(t *testing.T) {
 			is := is.New(t)
 			r := providertest.Explicit(t, p, asked)
-			is.NoErr(p.Check(r))
+			is.NoErr(imagegen.Refuses(p, r))
 			sizes, err := providertest.Collect(t.Context(), p, r)
 			is.NoErr(err)
 			is.Equal(sizes[0].String(), sent)
@@ -139,7 +139,7 @@ func TestNewRefuses(t *testing.T) {
 		"unknown format":      {APIKey: "k", OutputFormat: "gif"},
 		"too tolerant":        {APIKey: "k", SafetyTolerance: &tolerance},
 		"negative interval":   {APIKey: "k", PollInterval: -1},
-		"rules without sizes": {APIKey: "k", SizeRules: bfl.SizeRules{Step: 16}},
+		"rules without sizes": {APIKey: "k", SizeRules: imagegen.SizeRules{Step: 16}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := bfl.New(c)

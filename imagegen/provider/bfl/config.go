@@ -39,7 +39,7 @@ type Config struct {
 
 	// SizeRules say which sizes the model takes. The zero value: those of its kind. Models of FLUX.3 and
 	// Kontext, and FLUX1.1 ultra, have none: they take a ratio.
-	SizeRules SizeRules
+	SizeRules imagegen.SizeRules
 
 	// MaxReferences is the most reference images; negative: none. 0: what the model takes, which is 10
 	// for FLUX.3, 8 for FLUX.2, 4 for its klein models and for Kontext, none for FLUX.1.
@@ -66,24 +66,16 @@ type Config struct {
 	Private bool
 }
 
-// SizeRules say which sizes a model takes.
-type SizeRules struct {
-	Step                 int     // both edges are multiples of it
-	MinEdge, MaxEdge     int     // of either edge
-	MinPixels, MaxPixels int     // of the area
-	MaxAspect            float64 // the longer edge divided by the shorter
-}
-
 // Flux2 returns the rules of the FLUX.2 models: edges in multiples of 16 from 256, up to 2048×2048
 // pixels, in any shape that imagegen has a ratio for.
-func Flux2() SizeRules {
-	return SizeRules{Step: 16, MinEdge: 256, MaxEdge: imagegen.MaxEdge, MaxPixels: 2048 * 2048, MaxAspect: 4}
+func Flux2() imagegen.SizeRules {
+	return imagegen.SizeRules{Step: 16, MinEdge: 256, MaxEdge: imagegen.MaxEdge, MaxPixels: 2048 * 2048, MaxAspect: 4}
 }
 
 // Flux1 returns the rules of FLUX1.1 [pro] and FLUX.1 [dev]: edges in multiples of 32 from 256 to 1440, of
 // which the lowest tier is made; the little that lies beyond it is square.
-func Flux1() SizeRules {
-	return SizeRules{Step: 32, MinEdge: 256, MaxEdge: 1440, MaxPixels: 1_600_000, MaxAspect: 4}
+func Flux1() imagegen.SizeRules {
+	return imagegen.SizeRules{Step: 32, MinEdge: 256, MaxEdge: 1440, MaxPixels: 1_600_000, MaxAspect: 4}
 }
 
 // New returns an error that says what is wrong with c. It makes no request.
@@ -97,11 +89,10 @@ func New(c Config) (*Provider, error) {
 	if err := c.check(f); err != nil {
 		return nil, fmt.Errorf("bfl: %w", err)
 	}
-	if c.SizeRules != (SizeRules{}) {
-		f.sizes = rules(c.SizeRules)
-	}
-	p, err := hosted.New(c.describe(hosted.API{Name: c.Name, Sizes: f.sizes, MaxReferences: c.MaxReferences, MaxPrompt: c.MaxPrompt, PerTask: 1,
-		Interval: c.PollInterval, Upstream: upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, KeyHeader: "x-key", KeyHosts: c.keyHosts(),
+	c.SizeRules = cmp.Or(c.SizeRules, f.rules)
+	p, err := hosted.New(c.describe(hosted.API{Name: c.Name, PerTask: 1, Interval: c.PollInterval,
+		Can: imagegen.Capabilities{Sizes: f.sizes, SizeRules: c.SizeRules, MaxReferences: c.MaxReferences, MaxPrompt: c.MaxPrompt},
+		Upstream: upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, KeyHeader: "x-key", KeyHosts: c.keyHosts(),
 			ImageHosts: c.ImageHosts, Private: c.Private, Classify: classify}}, f))
 	if err != nil {
 		return nil, fmt.Errorf("bfl: %w", err)
@@ -111,7 +102,7 @@ func New(c Config) (*Provider, error) {
 
 func (c Config) check(f family) error {
 	switch {
-	case c.SizeRules != (SizeRules{}) && !f.byPixels():
+	case c.SizeRules != (imagegen.SizeRules{}) && !f.byPixels():
 		return fmt.Errorf("the option SizeRules is set, but model %s takes a ratio and no size", c.Model)
 	case c.OutputFormat != "" && !f.formats:
 		return fmt.Errorf("the option OutputFormat is %q, but model %s does not let it be chosen", c.OutputFormat, c.Model)

@@ -5,8 +5,6 @@ import (
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/provider"
-	"github.com/imagegend/imagegend/imagegen/provider/internal/sizing"
 )
 
 // family is what models have in common whose names begin alike. Fields, ranges and numbers are those of the
@@ -19,20 +17,21 @@ type family struct {
 	most       int // references
 	tolerance  int // the most permissive moderation
 	formats    bool
-	sizes      sizing.Sizes             // of a list only the ratio can be told, and of several tiers the resolution
+	rules      imagegen.SizeRules
+	sizes      []imagegen.Size          // of which only the ratio can be told, and of several tiers the resolution
 	resolution map[imagegen.Tier]string // how the tiers are called
 }
 
 // families are searched in their order. A name that is none of theirs is taken for one of FLUX.2.
 var families = []family{
-	{prefix: "flux-3-", references: "images", list: true, most: 10, tolerance: 4, sizes: sizing.Sizes{List: flux3Sizes()},
+	{prefix: "flux-3-", references: "images", list: true, most: 10, tolerance: 4, sizes: flux3Sizes(),
 		resolution: map[imagegen.Tier]string{imagegen.Tier1K: "1k", imagegen.Tier2K: "2k", imagegen.Tier4K: "4k"}},
-	{prefix: "flux-2-klein", references: "input_image", most: 4, tolerance: 5, formats: true, sizes: rules(Flux2())},
-	{prefix: "flux-kontext", references: "input_image", most: 4, tolerance: 6, formats: true, sizes: sizing.Sizes{List: kontextSizes}},
-	{prefix: "flux-pro-1.1-ultra", tolerance: 6, formats: true, sizes: sizing.Sizes{List: ultraSizes}},
-	{prefix: "flux-pro-1.1", tolerance: 6, formats: true, sizes: rules(Flux1())},
-	{prefix: "flux-dev", tolerance: 6, formats: true, sizes: rules(Flux1())},
-	{references: "input_image", most: 8, tolerance: 5, formats: true, sizes: rules(Flux2())},
+	{prefix: "flux-2-klein", references: "input_image", most: 4, tolerance: 5, formats: true, rules: Flux2()},
+	{prefix: "flux-kontext", references: "input_image", most: 4, tolerance: 6, formats: true, sizes: kontextSizes},
+	{prefix: "flux-pro-1.1-ultra", tolerance: 6, formats: true, sizes: ultraSizes},
+	{prefix: "flux-pro-1.1", tolerance: 6, formats: true, rules: Flux1()},
+	{prefix: "flux-dev", tolerance: 6, formats: true, rules: Flux1()},
+	{references: "input_image", most: 8, tolerance: 5, formats: true, rules: Flux2()},
 }
 
 func familyOf(model string) family {
@@ -44,17 +43,15 @@ func familyOf(model string) family {
 	return families[len(families)-1]
 }
 
-func rules(r SizeRules) sizing.Sizes { return sizing.Sizes{Rules: sizing.Rules(r)} }
-
 // byPixels reports whether a model is told the size to the pixel.
-func (f family) byPixels() bool { return f.sizes.List == nil }
+func (f family) byPixels() bool { return f.sizes == nil }
 
 // flux3Sizes are those of the ratios that FLUX.3 knows. Its classes of resolution are documented, their pixels are
 // not: they are taken to be no less than the usual ones.
 func flux3Sizes() (all []imagegen.Size) {
 	for _, t := range imagegen.Tiers() {
 		for _, ratio := range []imagegen.Ratio{"1:1", "4:3", "3:4", "3:2", "2:3", "16:9", "9:16", "5:4", "4:5", "21:9", "9:21", "2:1", "1:2"} {
-			all = append(all, provider.SizeFor(ratio, t))
+			all = append(all, imagegen.SizeFor(ratio, t))
 		}
 	}
 	return all

@@ -51,7 +51,7 @@ func TestWhatFamiliesAreSent(t *testing.T) {
 			r.Size, _ = imagegen.ParseSize(c.size)
 			r.Ratio, r.Tier = imagegen.Ratio(c.ratio), imagegen.Tier(c.tier)
 			r.References = []imagegen.ProviderReference{providertest.Reference("image/png", "fox", 10, 10), providertest.Reference("image/png", "owl", 10, 10)}[:c.references]
-			is.NoErr(p.Check(r))
+			is.NoErr(imagegen.Refuses(p, r))
 			_, err := providertest.Collect(t.Context(), p, r)
 			is.NoErr(err)
 			c.sent["prompt"] = r.Prompt

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/provider"
 )
 
 // schema is a model's input: the names of its fields, and what is right in them.
@@ -84,7 +83,7 @@ func size(fields map[string]any) string {
 	}
 	ratio, _ := fields["aspect_ratio"].(string)
 	if resolution, ok := fields["resolution"].(string); ok {
-		return provider.SizeFor(imagegen.Ratio(ratio), imagegen.Tier(strings.ToUpper(resolution))).String()
+		return imagegen.SizeFor(imagegen.Ratio(ratio), imagegen.Tier(strings.ToUpper(resolution))).String()
 	}
 	if strings.Contains(fmt.Sprint(fields["prompt"]), "ultra") {
 		return ultra[ratio]

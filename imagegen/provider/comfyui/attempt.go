@@ -46,7 +46,7 @@ func (a *attempt) run(ctx context.Context) error {
 
 // submit submits what no earlier attempt did.
 func (a *attempt) submit(ctx context.Context) error {
-	if err := a.Check(a.request); err != nil {
+	if err := a.can.Refuses(a.request); err != nil {
 		return err
 	}
 	w := a.workflows[len(a.request.References)]

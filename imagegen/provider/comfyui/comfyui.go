@@ -8,8 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider"
@@ -23,35 +21,19 @@ type Provider struct {
 	workflows map[int]workflow // by the number of references they take
 	client    *upstream.Client
 	canvas    upstream.Canvas
+	can       imagegen.Capabilities
 }
 
 var (
 	_ imagegen.Provider = (*Provider)(nil)
-	_ imagegen.Checker  = (*Provider)(nil)
 	_ provider.Prober   = (*Provider)(nil)
 )
 
 // Name is the configured one.
 func (p *Provider) Name() string { return p.config.Name }
 
-// Capabilities are every ratio and tier, and as many references as the workflows take.
-func (p *Provider) Capabilities() imagegen.Capabilities {
-	return imagegen.Capabilities{MaxReferences: slices.Max(slices.Collect(maps.Keys(p.workflows)))}
-}
-
-// Check refuses a number of references for which there is no workflow, and a size that is too large.
-func (p *Provider) Check(r imagegen.ProviderRequest) error {
-	if _, ok := p.workflows[len(r.References)]; !ok {
-		var counts []string
-		for _, n := range slices.Sorted(maps.Keys(p.workflows)) {
-			counts = append(counts, strconv.Itoa(n))
-		}
-		return &imagegen.ProviderError{Class: imagegen.ClassInvalid, Message: fmt.Sprintf(
-			"%d reference images were sent; this model works with %s", len(r.References), strings.Join(counts, " or "))}
-	}
-	_, err := p.canvas.Size(r)
-	return err
-}
+// Capabilities are every ratio and tier, and as many references as one of the workflows takes.
+func (p *Provider) Capabilities() imagegen.Capabilities { return p.can }
 
 // Generate submits a workflow, or continues with what r.Job names.
 func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {

@@ -12,7 +12,6 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/provider"
 	"github.com/imagegend/imagegend/imagegen/provider/comfyui"
 	"github.com/imagegend/imagegend/imagegen/provider/comfyui/internal/comfyuitest"
 	"github.com/imagegend/imagegend/imagegen/provider/providertest"
@@ -104,18 +103,16 @@ func TestCheck(t *testing.T) {
 	is := is.New(t)
 	p := serve(t, &comfyuitest.Server{}, nil)
 	is.Equal(p.Capabilities().MaxReferences, 1)
-	is.NoErr(p.Check(providertest.Request("a fox", 1)))
-	is.NoErr(p.Check(edit("a fox", 1)))
+	is.NoErr(imagegen.Refuses(p, providertest.Request("a fox", 1)))
+	is.NoErr(imagegen.Refuses(p, edit("a fox", 1)))
 	r := providertest.Request("a fox", 1)
 	r.References = make([]imagegen.ProviderReference, 2)
-	err := p.Check(r)
+	err := imagegen.Refuses(p, r)
 	is.True(err != nil)
-	is.True(strings.Contains(err.Error(), "2 reference images were sent; this model works with 0 or 1"))
+	is.True(strings.Contains(err.Error(), "change the number of reference images to 1"))
 	r = providertest.Request("a fox", 1)
 	r.Size = imagegen.Size{Width: 4000, Height: 2000}
-	err = p.Check(r)
-	is.True(err != nil)
-	is.True(strings.Contains(err.Error(), "the nearest is 3840x1920"))
+	is.True(imagegen.Refuses(p, r) != nil)
 }
 
 // Every ratio in every tier is drawn in the size that the table has for it.
@@ -128,10 +125,10 @@ func TestEveryRatioInEveryTier(t *testing.T) {
 				is := is.New(t)
 				r := providertest.Request("a fox", 1)
 				r.Ratio, r.Tier = ratio, tier
-				is.NoErr(p.Check(r))
+				is.NoErr(imagegen.Refuses(p, r))
 				sizes, err := providertest.Collect(t.Context(), p, r)
 				is.NoErr(err)
-				is.Equal(sizes, []imagegen.Size{provider.SizeFor(ratio, tier)})
+				is.Equal(sizes, []imagegen.Size{imagegen.SizeFor(ratio, tier)})
 				is.Equal(imagegen.TierOf(sizes[0].Area()), tier)
 			})
 		}

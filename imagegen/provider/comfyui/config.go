@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
@@ -70,7 +72,14 @@ func New(c Config) (*Provider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("comfyui: %w", err)
 	}
-	return &Provider{config: c, workflows: workflows, client: client, canvas: upstream.Canvas{Step: step, BestEdge: c.BestEdge}}, nil
+	p := &Provider{config: c, workflows: workflows, client: client, canvas: upstream.Canvas{Step: step, BestEdge: c.BestEdge}}
+	can := p.canvas.Capabilities()
+	for _, n := range slices.Sorted(maps.Keys(workflows)) {
+		can.MinReferences, can.MaxReferences = n, n
+		p.can.Offers = append(p.can.Offers, can)
+	}
+	p.can = p.can.WithDefaults()
+	return p, nil
 }
 
 func (c Config) check() error {

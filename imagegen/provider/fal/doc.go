@@ -6,7 +6,7 @@
 //		APIKey:        key,
 //		Model:         "fal-ai/flux-2-pro",
 //		EditModel:     "fal-ai/flux-2-pro/edit",
-//		SizeRules:     fal.SizeRules{Step: 16, MinEdge: 512, MaxEdge: 2048, MaxPixels: 2048 * 2048, MaxAspect: 4},
+//		SizeRules:     imagegen.SizeRules{Step: 16, MinEdge: 512, MaxEdge: 2048, MaxPixels: 2048 * 2048, MaxAspect: 4},
 //		MaxReferences: 8,
 //	})
 //

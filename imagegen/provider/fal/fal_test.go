@@ -21,7 +21,7 @@ import (
 func fox(address string) fal.Config {
 	return fal.Config{APIKey: key, BaseURL: address, PlatformURL: address + "/platform", Private: true, PollInterval: time.Millisecond,
 		Model: "acme/fox", EditModel: "acme/fox/edit", MaxReferences: 8,
-		SizeRules: fal.SizeRules{Step: 16, MinEdge: 256, MaxEdge: 4096, MaxPixels: 2048 * 2048, MaxAspect: 3}}
+		SizeRules: imagegen.SizeRules{Step: 16, MinEdge: 256, MaxEdge: 4096, MaxPixels: 2048 * 2048, MaxAspect: 3}}
 }
 
 // serve starts an upstream and returns a provider for it.
@@ -132,7 +132,7 @@ func TestNamedSizes(t *testing.T) {
 	is.NoErr(r.Fits(sizes[0]))
 	is.Equal(d.Sent()[0].Fields, object{"prompt": "a fox", "aspect_ratio": "16:9", "resolution": "1k"})
 	r.Tier = "2K"
-	err = p.Check(r)
+	err = imagegen.Refuses(p, r)
 	is.True(err != nil && strings.Contains(err.Error(), "[1:1]")) // what there is in this tier
 }
 
@@ -208,7 +208,7 @@ func TestNewRefuses(t *testing.T) {
 		"an edit without name": func(c *fal.Config) { c.EditModel = "/edit" },
 		"no prompt":            func(c *fal.Config) { c.Input = object{"image_size": "{{size}}"} },
 		"references dropped":   func(c *fal.Config) { c.Input = object{"prompt": "{{prompt}}", "size": "{{size}}"} },
-		"no sizes":             func(c *fal.Config) { c.SizeRules = fal.SizeRules{} },
+		"no sizes":             func(c *fal.Config) { c.SizeRules = imagegen.SizeRules{} },
 		"too many per call":    func(c *fal.Config) { c.MaxPerCall = 5 },
 		"prompt too long":      func(c *fal.Config) { c.MaxPrompt = 32_001 },
 		"negative interval":    func(c *fal.Config) { c.PollInterval = -1 },

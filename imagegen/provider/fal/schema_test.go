@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/provider"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/hosted/hostedtest"
 )
 
@@ -51,5 +50,5 @@ func sizeOf(input map[string]any) string {
 	if !slices.Contains([]string{"1k", "2k"}, resolution) || !slices.Contains(imagegen.Ratios()[1:], imagegen.Ratio(ratio)) {
 		return ""
 	}
-	return provider.SizeFor(imagegen.Ratio(ratio), imagegen.Tier(strings.ToUpper(resolution))).String()
+	return imagegen.SizeFor(imagegen.Ratio(ratio), imagegen.Tier(strings.ToUpper(resolution))).String()
 }

@@ -74,7 +74,7 @@ func New(c Config) (*Provider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gemini: %w", err)
 	}
-	return &Provider{config: c, client: client, ratios: c.ratios()}, nil
+	return &Provider{config: c, client: client, can: c.capabilities(), choices: c.choices()}, nil
 }
 
 func (c Config) check() error {

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
-	"slices"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider"
@@ -16,14 +15,14 @@ import (
 // Provider makes images with the Gemini API. It is safe for concurrent use and keeps no state but
 // idle connections.
 type Provider struct {
-	config Config
-	client *upstream.Client
-	ratios []imagegen.Ratio
+	config  Config
+	client  *upstream.Client
+	can     imagegen.Capabilities
+	choices map[imagegen.Size]choice
 }
 
 var (
 	_ imagegen.Provider = (*Provider)(nil)
-	_ imagegen.Checker  = (*Provider)(nil)
 	_ provider.Prober   = (*Provider)(nil)
 )
 
@@ -31,10 +30,7 @@ var (
 func (p *Provider) Name() string { return p.config.Name }
 
 // Capabilities are what the configured sizes and tiers allow.
-func (p *Provider) Capabilities() imagegen.Capabilities {
-	return imagegen.Capabilities{Ratios: slices.Clone(p.ratios), Tiers: slices.Clone(p.config.Tiers), MaxReferences: p.config.MaxReferences,
-		Verify: imagegen.VerifyStructure}
-}
+func (p *Provider) Capabilities() imagegen.Capabilities { return p.can }
 
 // Generate asks for each image with a call of its own, all at once. The request's quality has no
 // counterpart and changes nothing.
@@ -53,7 +49,7 @@ func (p *Provider) call(ctx context.Context, r imagegen.ProviderRequest, yield f
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	o, err := p.config.request(r)
+	o, err := p.choose(r)
 	if err != nil {
 		return err
 	}

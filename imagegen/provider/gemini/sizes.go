@@ -2,8 +2,7 @@ package gemini
 
 import (
 	"cmp"
-	"fmt"
-	"math"
+	"maps"
 	"slices"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -25,39 +24,25 @@ var scale = map[imagegen.Tier]int{imagegen.Tier1K: 1, imagegen.Tier2K: 2, imageg
 
 // choice is what is asked of the upstream.
 type choice struct {
-	ratio imagegen.Ratio
+	ratio imagegen.Ratio // RatioAuto: the upstream's own
 	tier  imagegen.Tier
-	size  imagegen.Size // what it makes of them
 }
 
-// choices are all that can be asked for, the smallest first.
-func (c Config) choices() []choice {
-	var all []choice
-	for _, t := range imagegen.Tiers() {
-		if !slices.Contains(c.Tiers, t) {
-			continue
-		}
-		for _, ratio := range imagegen.Ratios() {
-			if z, ok := c.Sizes[ratio]; ok {
-				all = append(all, choice{ratio, t, imagegen.Size{Width: scale[t] * z.Width, Height: scale[t] * z.Height}})
-			}
+// choices are all that can be asked for, by what the upstream makes of them.
+func (c Config) choices() map[imagegen.Size]choice {
+	all := map[imagegen.Size]choice{}
+	for ratio, z := range c.Sizes {
+		for _, t := range c.Tiers {
+			all[imagegen.Size{Width: scale[t] * z.Width, Height: scale[t] * z.Height}] = choice{ratio, t}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b choice) int { return a.size.Area() - b.size.Area() })
 	return all
 }
 
-// choose finds what to ask for; ok is false if nothing serves.
-func (c Config) choose(r imagegen.ProviderRequest) (_ choice, ok bool) {
-	if r.Size.Auto() && r.Ratio == imagegen.RatioAuto {
-		return choice{ratio: imagegen.RatioAuto, tier: r.Tier}, slices.Contains(c.Tiers, r.Tier)
-	}
-	for _, o := range c.choices() {
-		if r.Fits(o.size) == nil && (o.ratio == r.Ratio || !r.Size.Auto()) {
-			return o, true
-		}
-	}
-	return choice{}, false
+func (c Config) capabilities() imagegen.Capabilities {
+	byArea := func(a, b imagegen.Size) int { return cmp.Or(a.Area()-b.Area(), a.Width-b.Width) }
+	return imagegen.Capabilities{Sizes: slices.SortedFunc(maps.Keys(c.choices()), byArea), Ratios: c.ratios(), Tiers: c.Tiers, AutoTiers: c.Tiers,
+		MaxReferences: c.MaxReferences, Verify: imagegen.VerifyStructure}.WithDefaults()
 }
 
 // ratios are RatioAuto and those that come out as they are called.
@@ -68,29 +53,11 @@ func (c Config) ratios() []imagegen.Ratio {
 	})
 }
 
-// Check refuses a ratio that the model has not, and a size that it makes nothing large enough for.
-func (p *Provider) Check(r imagegen.ProviderRequest) error {
-	_, err := p.config.request(r)
-	return err
-}
-
-// request is what to ask for, or tells the user what to change.
-func (c Config) request(r imagegen.ProviderRequest) (choice, error) {
-	o, ok := c.choose(r)
-	if ok {
-		return o, nil
+// choose finds what to ask for.
+func (p *Provider) choose(r imagegen.ProviderRequest) (choice, error) {
+	z, err := p.can.Choose(r)
+	if z.Auto() {
+		return choice{imagegen.RatioAuto, r.Tier}, err
 	}
-	message := fmt.Sprintf("ratio %s in tier %s cannot be made by this model; it makes %v in %v", r.Ratio, r.Tier, c.ratios(), c.Tiers)
-	if !r.Size.Auto() {
-		message = fmt.Sprintf("size %v cannot be made by this model; the nearest is %v", r.Size, c.nearest(r.Size))
-	}
-	return o, &imagegen.ProviderError{Class: imagegen.ClassInvalid, Message: message}
-}
-
-// nearest is the size most like z, first in shape, then in area.
-func (c Config) nearest(z imagegen.Size) imagegen.Size {
-	ratio := imagegen.NearestRatio(z, c.ratios())
-	alike := slices.DeleteFunc(c.choices(), func(o choice) bool { return o.ratio != ratio })
-	distance := func(o choice) float64 { return math.Abs(math.Log(float64(o.size.Area()) / float64(z.Area()))) }
-	return slices.MinFunc(alike, func(a, b choice) int { return cmp.Compare(distance(a), distance(b)) }).size
+	return p.choices[z], nil
 }

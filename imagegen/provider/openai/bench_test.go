@@ -46,7 +46,7 @@ func answering(tb testing.TB, image []byte) *openai.Provider {
 	}))
 	tb.Cleanup(s.Close)
 	p, err := openai.New(openai.Config{BaseURL: s.URL + "/v1", Private: true,
-		SizeRules: openai.SizeRules{Step: 16, MaxEdge: 4096, MaxPixels: 4096 * 4096, MaxAspect: 3}})
+		SizeRules: imagegen.SizeRules{Step: 16, MaxEdge: 4096, MaxPixels: 4096 * 4096, MaxAspect: 3}})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -47,7 +47,7 @@ type Config struct {
 	Sizes []imagegen.Size
 
 	// SizeRules say which sizes the model takes. The zero value: GPTImage2.
-	SizeRules SizeRules
+	SizeRules imagegen.SizeRules
 
 	// NoAuto says that the model does not take the size "auto". It is never sent along with Sizes.
 	NoAuto bool
@@ -111,7 +111,7 @@ func New(c Config) (*Provider, error) {
 		c.MaxReferences = 0
 	}
 	f := familyOf(c.Model)
-	if c.SizeRules == (SizeRules{}) {
+	if c.SizeRules == (imagegen.SizeRules{}) {
 		c.SizeRules = GPTImage2()
 		if c.Sizes == nil {
 			c.Sizes = f.sizes
@@ -125,7 +125,7 @@ func New(c Config) (*Provider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("openai: %w", err)
 	}
-	return &Provider{config: c, capabilities: c.capabilities(), client: client}, nil
+	return &Provider{config: c, capabilities: c.capabilities().WithDefaults(), client: client}, nil
 }
 
 func (c Config) check() error {
@@ -153,7 +153,7 @@ func (c Config) check() error {
 	case !slices.Contains([]string{"", "auto", "low"}, c.Moderation):
 		return fmt.Errorf("the option Moderation is %q; it can be auto or low", c.Moderation)
 	}
-	return c.sizes().Check()
+	return c.capabilities().Validate()
 }
 
 func (c Config) header() http.Header {

@@ -21,7 +21,6 @@ type Provider struct {
 
 var (
 	_ imagegen.Provider = (*Provider)(nil)
-	_ imagegen.Checker  = (*Provider)(nil)
 	_ provider.Prober   = (*Provider)(nil)
 )
 

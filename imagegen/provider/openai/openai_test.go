@@ -174,7 +174,7 @@ func TestNewRefuses(t *testing.T) {
 		"no such quality":      {APIKey: "k", QualityNames: map[imagegen.Quality]string{"high": "max"}},
 		"a size of zero":       {APIKey: "k", Sizes: []imagegen.Size{{}}},
 		"sizes without a tier": {APIKey: "k", Sizes: []imagegen.Size{{Width: 100, Height: 1000}}},
-		"rules without a size": {APIKey: "k", SizeRules: openai.SizeRules{Step: 16}},
+		"rules without a size": {APIKey: "k", SizeRules: imagegen.SizeRules{Step: 16}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := openai.New(c)

@@ -23,7 +23,7 @@ type parameters struct {
 }
 
 func (p *Provider) request(r imagegen.ProviderRequest) (path string, body *upstream.Body, err error) {
-	size, err := p.config.size(r)
+	size, err := p.capabilities.Choose(r)
 	if err != nil {
 		return "", nil, err
 	}

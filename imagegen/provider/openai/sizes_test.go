@@ -1,17 +1,13 @@
 package openai_test
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/provider"
 	"github.com/imagegend/imagegend/imagegen/provider/openai"
 	"github.com/imagegend/imagegend/imagegen/provider/openai/internal/openaitest"
 	"github.com/imagegend/imagegend/imagegen/provider/providertest"
@@ -26,11 +22,11 @@ func TestEveryRatioInEveryTier(t *testing.T) {
 			is := is.New(t)
 			r := providertest.Request("a fox", 1)
 			r.Ratio, r.Tier = ratio, tier
-			is.NoErr(p.Check(r))
+			is.NoErr(imagegen.Refuses(p, r))
 			images, err := providertest.Collect(t.Context(), p, r)
 			is.NoErr(err)
 			got := images[0]
-			is.Equal(got, provider.SizeFor(ratio, tier))
+			is.Equal(got, imagegen.SizeFor(ratio, tier))
 			is.Equal(imagegen.TierOf(got.Area()), tier)
 			is.Equal(imagegen.NearestRatio(got, imagegen.Ratios()), ratio)
 		}
@@ -64,34 +60,6 @@ func TestExplicitSizes(t *testing.T) {
 	}
 }
 
-// Whatever size is asked for, either a legal one is sent that the engine can make it of, or the
-// refusal names one that is taken.
-func TestAnyExplicitSize(t *testing.T) {
-	is := is.New(t)
-	p := serve(t, &openaitest.Server{}, nil)
-	edges := []int{16, 17, 100, 431, 500, 512, 655, 768, 809, 1000, 1024, 1080, 1448, 1920, 2160, 2880, 2896, 3840, 3841, 6000, 8192}
-	refused := 0
-	for _, w := range edges {
-		for _, h := range edges {
-			if max(w, h) > 3*min(w, h) {
-				continue // refused before
-			}
-			r := providertest.Explicit(t, p, fmt.Sprintf("%dx%d", w, h))
-			err := p.Check(r)
-			if err == nil {
-				continue
-			}
-			refused++
-			e, ok := errors.AsType[*imagegen.ProviderError](err)
-			is.True(ok && e.Class == imagegen.ClassInvalid)
-			_, nearest, ok := strings.Cut(e.Message, "the nearest is ")
-			is.True(ok)
-			is.NoErr(p.Check(providertest.Explicit(t, p, nearest))) // the size that is named can be had
-		}
-	}
-	is.True(refused > 0)
-}
-
 func TestAutoSize(t *testing.T) {
 	wide := []imagegen.ProviderReference{providertest.Reference("image/png", "\x89PNG\r\n\x1a\n", 1600, 900)}
 	for name, c := range map[string]struct {
@@ -114,7 +82,7 @@ func TestAutoSize(t *testing.T) {
 			p := serve(t, d, func(o *openai.Config) { o.NoAuto = c.noAuto })
 			r := providertest.Request("a fox", 1)
 			r.Ratio, r.Tier, r.References = imagegen.RatioAuto, c.tier, c.references
-			is.NoErr(p.Check(r))
+			is.NoErr(imagegen.Refuses(p, r))
 			_, err := providertest.Collect(t.Context(), p, r)
 			is.NoErr(err)
 			is.Equal(d.Requests()[0].Params["size"], c.sent)
@@ -134,13 +102,12 @@ func TestListedSizes(t *testing.T) {
 	is.Equal(can.Tiers, []imagegen.Tier{"1K", "2K"})
 	is.Equal(can.MaxReferences, 0)
 
-	is.NoErr(p.Check(providertest.Explicit(t, p, "600x400")))
-	err := p.Check(providertest.Explicit(t, p, "1800x1200"))
+	is.NoErr(imagegen.Refuses(p, providertest.Explicit(t, p, "600x400")))
+	err := imagegen.Refuses(p, providertest.Explicit(t, p, "1800x1200"))
 	is.True(err != nil)
-	is.True(strings.Contains(err.Error(), "the nearest is 1536x1024"))
 	missing := providertest.Request("a fox", 1)
 	missing.Ratio, missing.Tier = "3:2", "2K"
-	is.True(p.Check(missing) != nil) // no size of this ratio in this tier
+	is.True(imagegen.Refuses(p, missing) != nil) // no size of this ratio in this tier
 
 	auto := providertest.Request("a fox", 1)
 	auto.Ratio = imagegen.RatioAuto
@@ -184,7 +151,7 @@ func TestSizesOfEachModel(t *testing.T) {
 func TestSizeRulesOfAnotherModel(t *testing.T) {
 	is := is.New(t)
 	p := serve(t, &openaitest.Server{}, func(c *openai.Config) {
-		c.SizeRules = openai.SizeRules{Step: 64, MaxEdge: 2048, MinPixels: 64 * 64, MaxPixels: 2048 * 2048, MaxAspect: 2}
+		c.SizeRules = imagegen.SizeRules{Step: 64, MaxEdge: 2048, MinPixels: 64 * 64, MaxPixels: 2048 * 2048, MaxAspect: 2}
 	})
 	can := p.Capabilities()
 	is.Equal(can.Tiers, []imagegen.Tier{"1K", "2K"})

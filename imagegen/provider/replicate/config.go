@@ -9,7 +9,6 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/hosted"
-	"github.com/imagegend/imagegend/imagegen/provider/internal/sizing"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/template"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
@@ -46,7 +45,7 @@ type Config struct {
 	Sizes []imagegen.Size
 
 	// SizeRules say which sizes the model takes, if Sizes is nil.
-	SizeRules SizeRules
+	SizeRules imagegen.SizeRules
 
 	// TierNames are what {{tier}} stands for, where the model has names of its own.
 	TierNames map[imagegen.Tier]string
@@ -73,14 +72,6 @@ type Config struct {
 	Private bool
 }
 
-// SizeRules say which sizes a model takes.
-type SizeRules struct {
-	Step                 int     // both edges are multiples of it
-	MinEdge, MaxEdge     int     // of either edge
-	MinPixels, MaxPixels int     // of the area
-	MaxAspect            float64 // the longer edge divided by the shorter
-}
-
 // New returns an error that says what is wrong with c. It makes no request.
 func New(c Config) (*Provider, error) {
 	c.Name = cmp.Or(c.Name, defaultName)
@@ -91,10 +82,10 @@ func New(c Config) (*Provider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("replicate: %w", err)
 	}
-	a := hosted.API{Name: c.Name, MaxReferences: c.MaxReferences, MaxPrompt: c.MaxPrompt, PerTask: c.MaxPerCall, Interval: c.PollInterval,
-		Sizes:    sizing.Sizes{List: c.Sizes, Rules: sizing.Rules(c.SizeRules)},
+	a := hosted.API{Name: c.Name, PerTask: c.MaxPerCall, Interval: c.PollInterval,
+		Can:      imagegen.Capabilities{Sizes: c.Sizes, SizeRules: c.SizeRules, MaxReferences: c.MaxReferences, MaxPrompt: c.MaxPrompt},
 		Upstream: upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, ImageHosts: c.ImageHosts, Private: c.Private, Classify: classify}}
-	f, err := template.New(template.Model{Input: c.Input, TierNames: c.TierNames, Sizes: a.Sizes, MaxReferences: c.MaxReferences, MaxPerCall: c.MaxPerCall})
+	f, err := template.New(template.Model{Input: c.Input, TierNames: c.TierNames, Can: a.Can, MaxPerCall: c.MaxPerCall})
 	if err != nil {
 		return nil, fmt.Errorf("replicate: %w", err)
 	}

@@ -12,7 +12,7 @@
 //			"height":       "{{height}}",
 //			"input_images": "{{references}}",
 //		},
-//		SizeRules:     replicate.SizeRules{Step: 16, MinEdge: 256, MaxEdge: 2048, MaxPixels: 2048 * 2048, MaxAspect: 4},
+//		SizeRules:     imagegen.SizeRules{Step: 16, MinEdge: 256, MaxEdge: 2048, MaxPixels: 2048 * 2048, MaxAspect: 4},
 //		MaxReferences: 8,
 //	})
 //

@@ -22,7 +22,7 @@ func fox(address string) replicate.Config {
 		Model: "acme/fox", MaxReferences: 8,
 		Input: object{"prompt": "{{prompt}}", "aspect_ratio": "custom", "width": "{{width}}", "height": "{{height}}",
 			"input_images": "{{references}}", "safety_tolerance": 2},
-		SizeRules: replicate.SizeRules{Step: 16, MinEdge: 256, MaxEdge: 4096, MaxPixels: 2048 * 2048, MaxAspect: 3}}
+		SizeRules: imagegen.SizeRules{Step: 16, MinEdge: 256, MaxEdge: 4096, MaxPixels: 2048 * 2048, MaxAspect: 3}}
 }
 
 // serve starts an upstream and returns a provider for it.
@@ -129,7 +129,7 @@ func TestNamedSizes(t *testing.T) {
 	is.NoErr(r.Fits(sizes[0]))
 	is.Equal(d.Sent()[0].Fields, object{"prompt": "a fox", "aspect_ratio": "1:1", "resolution": "4 MP"})
 	r.Ratio = "16:9"
-	err = p.Check(r)
+	err = imagegen.Refuses(p, r)
 	is.True(err != nil && strings.Contains(err.Error(), "[1:1]")) // what there is in this tier
 }
 
@@ -174,7 +174,7 @@ func TestNewRefuses(t *testing.T) {
 		"a version deployed":   func(c *replicate.Config) { c.Model, c.Deployment = "", "acme/fox:1" },
 		"no input":             func(c *replicate.Config) { c.Input = nil },
 		"unknown placeholder":  func(c *replicate.Config) { c.Input["seed"] = "{{seed}}" },
-		"no sizes":             func(c *replicate.Config) { c.SizeRules = replicate.SizeRules{} },
+		"no sizes":             func(c *replicate.Config) { c.SizeRules = imagegen.SizeRules{} },
 		"too many per call":    func(c *replicate.Config) { c.MaxPerCall = 5 },
 		"prompt too long":      func(c *replicate.Config) { c.MaxPrompt = 32_001 },
 		"negative interval":    func(c *replicate.Config) { c.PollInterval = -1 },

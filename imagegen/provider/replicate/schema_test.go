@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/provider"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/hosted/hostedtest"
 )
 
@@ -52,5 +51,5 @@ func sizeOf(input map[string]any) string {
 	if !known || !slices.Contains(imagegen.Ratios()[1:], imagegen.Ratio(ratio)) {
 		return ""
 	}
-	return provider.SizeFor(imagegen.Ratio(ratio), tier).String()
+	return imagegen.SizeFor(imagegen.Ratio(ratio), tier).String()
 }

@@ -63,53 +63,19 @@ func TestNoFallOverToThoseWhoCannot(t *testing.T) {
 	is.Equal(large.calls(), 0)
 }
 
-func TestRefusalSaysWhatToChange(t *testing.T) {
-	for name, test := range map[string]struct {
-		change func(*imagegen.ProviderRequest)
-		says   []string
-	}{
-		"another size": {func(r *imagegen.ProviderRequest) {
-			r.Size, r.Ratio, r.Tier = imagegen.Size{Width: 3840, Height: 1280}, "3:1", imagegen.Tier4K
-		}, []string{"the nearest size is 3504x1168"}},
-		"another tier": {func(r *imagegen.ProviderRequest) {
-			r.Ratio, r.Tier, r.References = imagegen.RatioAuto, imagegen.Tier4K, make([]imagegen.ProviderReference, 2)
-		}, []string{"in tier 1K or 2K", "reduce the reference images to 0"}},
-		"fewer images": {func(r *imagegen.ProviderRequest) {
-			r.N, r.References = 3, make([]imagegen.ProviderReference, 2)
-		}, []string{"lower n to 1", "reduce the reference images to 0"}},
-		"everything": {func(r *imagegen.ProviderRequest) {
-			r.N, r.Tier, r.References = 3, imagegen.Tier4K, make([]imagegen.ProviderReference, 9)
-			r.Prompt = "a long prompt"
-		}, []string{"ask for less"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			is := is.New(t)
-			wide, large := specialists()
-			p := build(t, router.Config{}, wide, large)
-			r := request(1)
-			test.change(&r)
-			err := p.Check(r)
-			is.Equal(classOf(err), int(imagegen.ClassInvalid))
-			for _, part := range test.says {
-				is.True(strings.Contains(err.Error(), part))
-			}
-			_, err = call(t.Context(), p, r)
-			is.Equal(classOf(err), int(imagegen.ClassInvalid)) // nor is it bent without a check
-			is.Equal(wide.calls()+large.calls(), 0)
-		})
-	}
-}
-
-// A square would be nearest, but no member makes squares on demand.
-func TestNearestSizeIsOfAListedRatio(t *testing.T) {
+// What no member can do all of is refused, and not bent without a check either.
+func TestRefusesWhatNoMemberCan(t *testing.T) {
 	is := is.New(t)
-	a, b := member("a", works), member("b", works)
-	a.can = imagegen.Capabilities{Ratios: []imagegen.Ratio{imagegen.RatioAuto, "16:9"}, Tiers: []imagegen.Tier{imagegen.Tier1K}}
-	b.can = imagegen.Capabilities{Ratios: []imagegen.Ratio{imagegen.RatioAuto, "3:2"}, Tiers: []imagegen.Tier{imagegen.Tier4K}}
-	r := request(1)
-	r.Size, r.Ratio = imagegen.Size{Width: 1000, Height: 900}, "3:2"
-	err := build(t, router.Config{}, a, b).Check(r)
-	is.True(strings.Contains(err.Error(), "the nearest size is 1280x720"))
+	wide, large := specialists()
+	p := build(t, router.Config{}, wide, large)
+	r := request(3)
+	r.References = make([]imagegen.ProviderReference, 2)
+	err := p.Check(r)
+	is.Equal(classOf(err), int(imagegen.ClassInvalid))
+	is.True(strings.Contains(err.Error(), "lower n to 1"))
+	_, err = call(t.Context(), p, r)
+	is.Equal(classOf(err), int(imagegen.ClassInvalid))
+	is.Equal(wide.calls()+large.calls(), 0)
 }
 
 func TestMembersOwnRefusals(t *testing.T) {

@@ -98,7 +98,11 @@ func New(c Config) (*Provider, error) {
 		}
 		p.members = append(p.members, newMember(m, c, p.freed))
 	}
-	p.capabilities = union(p.members)
+	var all imagegen.Capabilities
+	for _, m := range p.members {
+		all.Offers = append(all.Offers, m.can)
+	}
+	p.capabilities = all.WithDefaults()
 	return p, nil
 }
 

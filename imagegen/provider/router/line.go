@@ -29,7 +29,7 @@ func (m *member) rank(r imagegen.ProviderRequest) (rank int) {
 	if m.weight == 0 {
 		rank += 2
 	}
-	if r.Exact = true; m.refuses(r) != nil {
+	if !m.can.Exactly(r) {
 		rank++
 	}
 	return rank

@@ -37,16 +37,16 @@ func TestWeights(t *testing.T) {
 	is.Equal(share["a"]+share["b"], calls)
 }
 
-// cutting is a check of a member that makes nothing but squares of that edge.
-func cutting(edge int) func(imagegen.ProviderRequest) error {
-	return func(r imagegen.ProviderRequest) error { return r.Fits(imagegen.Size{Width: edge, Height: edge}) }
+// cutting is what a member can do that makes nothing but squares of that edge.
+func cutting(edge int) imagegen.Capabilities {
+	return imagegen.Capabilities{Sizes: []imagegen.Size{{Width: edge, Height: edge}}}
 }
 
 // Who makes just the size that is wanted is asked before those whose image must be cut, but no reserve for that.
 func TestExactSizesComeFirst(t *testing.T) {
 	is := is.New(t)
 	large, exact, small, reserve := member("large", works), member("exact", works), member("small", works), member("reserve", works)
-	large.check, exact.check, small.check, reserve.check = cutting(1280), cutting(1024), cutting(512), cutting(768)
+	large.can, exact.can, small.can, reserve.can = cutting(1280), cutting(1024), cutting(512), cutting(768)
 	p, err := router.New(router.Config{Members: []router.Member{{Provider: large, Weight: 1000}, {Provider: exact, Weight: 1},
 		{Provider: small, Weight: 1000}, {Provider: member("cut reserve", works)}, {Provider: reserve}}})
 	is.NoErr(err)

@@ -95,18 +95,11 @@ func TestProbeOfDoubts(t *testing.T) {
 	is.True(errors.Is(err, well.probe) && !errors.Is(err, provider.ErrUnconfirmed))
 }
 
-func TestCapabilitiesAreTheUnion(t *testing.T) {
+func TestCapabilitiesAreTheMembers(t *testing.T) {
 	is := is.New(t)
 	a, b := member("a", works), member("b", works)
-	a.can = imagegen.Capabilities{Ratios: []imagegen.Ratio{"16:9", "1:1"}, Tiers: []imagegen.Tier{imagegen.Tier4K}, MaxReferences: 2, MaxImages: 1, MaxPrompt: 500}
-	b.can = imagegen.Capabilities{Ratios: []imagegen.Ratio{"1:1", imagegen.RatioAuto}, Tiers: []imagegen.Tier{imagegen.Tier1K}, MaxReferences: 0, MaxImages: 3, MaxPrompt: 100}
-	is.Equal(cmp.Diff(imagegen.Capabilities{
-		Ratios:        []imagegen.Ratio{imagegen.RatioAuto, "1:1", "16:9"},
-		Tiers:         []imagegen.Tier{imagegen.Tier1K, imagegen.Tier4K},
-		MaxReferences: 2, MaxImages: 3, MaxPrompt: 500, Verify: imagegen.VerifyDecode,
-	}, build(t, router.Config{}, a, b).Capabilities()), "")
-	a.can.Verify = imagegen.VerifyStructure // and b is not to be trusted so far
-	b.can = imagegen.Capabilities{}
-	is.Equal(cmp.Diff(imagegen.Capabilities{Ratios: imagegen.Ratios(), Tiers: imagegen.Tiers(), MaxReferences: 2,
-		MaxImages: imagegen.MaxImages, MaxPrompt: imagegen.MaxPromptRunes, Verify: imagegen.VerifyDecode}, build(t, router.Config{}, a, b).Capabilities()), "")
+	a.can = imagegen.Capabilities{Ratios: []imagegen.Ratio{"16:9", "1:1"}, MaxReferences: 2}
+	b.can = imagegen.Capabilities{Tiers: []imagegen.Tier{imagegen.Tier1K}, MaxPrompt: 100}
+	want := imagegen.Capabilities{Offers: []imagegen.Capabilities{a.can, b.can}}.WithDefaults()
+	is.Equal(cmp.Diff(want, build(t, router.Config{}, a, b).Capabilities()), "")
 }

@@ -89,7 +89,11 @@ func New(c Config) (*Provider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sdwebui: %w", err)
 	}
-	return &Provider{config: c, client: client, extra: extra, canvas: upstream.Canvas{Step: step, BestEdge: c.BestEdge}, turn: make(chan struct{}, 1)}, nil
+	p := &Provider{config: c, client: client, extra: extra, canvas: upstream.Canvas{Step: step, BestEdge: c.BestEdge}, turn: make(chan struct{}, 1)}
+	p.can = p.canvas.Capabilities()
+	p.can.MaxReferences = 1
+	p.can = p.can.WithDefaults()
+	return p, nil
 }
 
 func (c Config) withDefaults() Config {

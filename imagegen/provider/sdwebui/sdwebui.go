@@ -22,12 +22,12 @@ type Provider struct {
 	client *upstream.Client
 	extra  *template.Part // of Config.Input
 	canvas upstream.Canvas
+	can    imagegen.Capabilities
 	turn   chan struct{} // full while a call draws
 }
 
 var (
 	_ imagegen.Provider = (*Provider)(nil)
-	_ imagegen.Checker  = (*Provider)(nil)
 	_ provider.Prober   = (*Provider)(nil)
 )
 
@@ -35,15 +35,7 @@ var (
 func (p *Provider) Name() string { return p.config.Name }
 
 // Capabilities are every ratio and tier, and one reference.
-func (p *Provider) Capabilities() imagegen.Capabilities {
-	return imagegen.Capabilities{MaxReferences: 1}
-}
-
-// Check refuses a size that is too large.
-func (p *Provider) Check(r imagegen.ProviderRequest) error {
-	_, err := p.canvas.Size(r)
-	return err
-}
+func (p *Provider) Capabilities() imagegen.Capabilities { return p.can }
 
 // Generate asks for all images with one call.
 func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {

@@ -16,7 +16,6 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/provider"
 	"github.com/imagegend/imagegend/imagegen/provider/providertest"
 	"github.com/imagegend/imagegend/imagegen/provider/sdwebui"
 	"github.com/imagegend/imagegend/imagegen/provider/sdwebui/internal/sdwebuitest"
@@ -140,10 +139,10 @@ func TestEveryRatioInEveryTier(t *testing.T) {
 			is := is.New(t)
 			r := providertest.Request("a fox", 1)
 			r.Ratio, r.Tier = ratio, tier
-			is.NoErr(p.Check(r))
+			is.NoErr(imagegen.Refuses(p, r))
 			images, err := providertest.Collect(t.Context(), p, r)
 			is.NoErr(err)
-			is.Equal(images, []imagegen.Size{provider.SizeFor(ratio, tier)})
+			is.Equal(images, []imagegen.Size{imagegen.SizeFor(ratio, tier)})
 			is.Equal(imagegen.TierOf(images[0].Area()), tier)
 		}
 	}
@@ -155,9 +154,9 @@ func TestTooLargeASize(t *testing.T) {
 	p := serve(t, d, nil)
 	r := providertest.Request("a fox", 1)
 	r.Size, r.Tier = imagegen.Size{Width: 8192, Height: 8192}, "4K"
-	err := p.Check(r)
+	err := imagegen.Refuses(p, r)
 	is.True(err != nil)
-	is.True(strings.Contains(err.Error(), "8192x8192 is too large for this model; the nearest is 2880x2880"))
+	is.True(strings.Contains(err.Error(), "size 8192x8192 cannot be made by this model"))
 	_, err = providertest.Collect(t.Context(), p, r)
 	is.True(err != nil)
 	is.Equal(len(d.Requests()), 0)

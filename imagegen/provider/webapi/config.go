@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/provider/internal/sizing"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/template"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
@@ -55,7 +54,7 @@ type Config struct {
 	Sizes []imagegen.Size
 
 	// SizeRules say which sizes the model takes, if Sizes is nil.
-	SizeRules SizeRules
+	SizeRules imagegen.SizeRules
 
 	// TierNames are what {{tier}} stands for, and RatioNames what {{ratio}} does, where the API has names
 	// of its own.
@@ -118,14 +117,6 @@ const (
 	Base64                  // the bytes alone
 )
 
-// SizeRules say which sizes a model takes.
-type SizeRules struct {
-	Step                 int     // both edges are multiples of it
-	MinEdge, MaxEdge     int     // of either edge
-	MinPixels, MaxPixels int     // of the area
-	MaxAspect            float64 // the longer edge divided by the shorter
-}
-
 // New returns an error that says what is wrong with c. It makes no request.
 func New(c Config) (*Provider, error) {
 	c.Name = cmp.Or(c.Name, defaultName)
@@ -150,23 +141,21 @@ func New(c Config) (*Provider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Name, err)
 	}
-	p.capabilities = imagegen.Capabilities{MaxReferences: c.MaxReferences, MaxPrompt: c.MaxPrompt}
-	p.capabilities.Ratios, p.capabilities.Tiers = p.plain.Sizes.Offer()
+	p.capabilities = c.capabilities().WithDefaults()
 	return p, nil
 }
 
 // fillers are one for all requests, or one for those without references and one for those with them.
 func (p *Provider) fillers() (err error) {
 	c := p.config
-	m := template.Model{Input: c.Input, TierNames: c.TierNames, RatioNames: c.RatioNames, MaxReferences: c.MaxReferences, MaxPerCall: c.MaxPerCall,
-		Sizes: sizing.Sizes{List: c.Sizes, Rules: sizing.Rules(c.SizeRules)}}
+	m := template.Model{Input: c.Input, TierNames: c.TierNames, RatioNames: c.RatioNames, MaxPerCall: c.MaxPerCall, Can: c.capabilities()}
 	if c.EditInput == nil {
 		p.plain, err = template.New(m)
 		p.edit = p.plain
 		return err
 	}
 	edit := m
-	edit.Input, m.MaxReferences = c.EditInput, 0
+	edit.Input, m.Can.MaxReferences = c.EditInput, 0
 	if p.plain, err = template.New(m); err != nil {
 		return err
 	}
@@ -174,6 +163,10 @@ func (p *Provider) fillers() (err error) {
 		return fmt.Errorf("the option EditInput: %w", err)
 	}
 	return nil
+}
+
+func (c Config) capabilities() imagegen.Capabilities {
+	return imagegen.Capabilities{Sizes: c.Sizes, SizeRules: c.SizeRules, MaxReferences: c.MaxReferences, MaxPrompt: c.MaxPrompt}
 }
 
 func (c Config) check() error {

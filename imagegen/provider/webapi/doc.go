@@ -13,7 +13,7 @@
 //			"image":  "{{references}}",
 //		},
 //		MaxReferences: 4,
-//		SizeRules:     webapi.SizeRules{Step: 16, MinEdge: 256, MaxEdge: 2048, MaxPixels: 2048 * 2048, MaxAspect: 4},
+//		SizeRules:     imagegen.SizeRules{Step: 16, MinEdge: 256, MaxEdge: 2048, MaxPixels: 2048 * 2048, MaxAspect: 4},
 //		Images:        []string{"data[].b64_json"},
 //		Errors:        []string{"error.message"},
 //	})

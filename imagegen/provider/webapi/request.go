@@ -28,7 +28,7 @@ func (p *Provider) request(r imagegen.ProviderRequest) (path string, body *upstr
 	case p.config.Encoding == Base64:
 		encode = d.Base64
 	}
-	size, err := filler.Sizes.Choose(r)
+	size, err := p.capabilities.Choose(r)
 	if err != nil {
 		return "", nil, err
 	}

@@ -24,7 +24,6 @@ type Provider struct {
 
 var (
 	_ imagegen.Provider = (*Provider)(nil)
-	_ imagegen.Checker  = (*Provider)(nil)
 	_ provider.Prober   = (*Provider)(nil)
 )
 
@@ -33,12 +32,6 @@ func (p *Provider) Name() string { return p.config.Name }
 
 // Capabilities are what the configured sizes allow.
 func (p *Provider) Capabilities() imagegen.Capabilities { return p.capabilities }
-
-// Check refuses a size, or a ratio in a tier, that the model cannot make.
-func (p *Provider) Check(r imagegen.ProviderRequest) error {
-	_, err := p.plain.Sizes.Choose(r)
-	return err
-}
 
 // Generate makes as many calls as the images take, all at once.
 func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {

@@ -13,7 +13,7 @@ func bflKind(s source) kind {
 		"name":             text(&c.Name),
 		"base_url":         text(&c.BaseURL),
 		"model":            text(&c.Model),
-		"size_rules":       (*sizeRules)(&c.SizeRules).read,
+		"size_rules":       sizeRules(&c.SizeRules),
 		"max_references":   references(func(v int) { c.MaxReferences = orNone(v) }),
 		"max_prompt":       maxPrompt(&c.MaxPrompt),
 		"output_format":    text(&c.OutputFormat),

@@ -15,7 +15,7 @@ func falKind(s source) kind {
 		"edit_model":     text(&c.EditModel),
 		"input":          input(&c.Input),
 		"sizes":          sizes(&c.Sizes),
-		"size_rules":     (*sizeRules)(&c.SizeRules).read,
+		"size_rules":     sizeRules(&c.SizeRules),
 		"tier_names":     tiers(&c.TierNames, tierName),
 		"max_references": references(func(v int) { c.MaxReferences = v }),
 		"max_per_call":   count(&c.MaxPerCall),

@@ -28,7 +28,7 @@ func httpKind(s source) kind {
 		"encoding":       oneOf(&c.Encoding, map[string]webapi.Encoding{"data_url": webapi.DataURL, "base64": webapi.Base64}),
 		"upload":         upload(&c.Upload),
 		"sizes":          sizes(&c.Sizes),
-		"size_rules":     (*sizeRules)(&c.SizeRules).read,
+		"size_rules":     sizeRules(&c.SizeRules),
 		"tier_names":     tiers(&c.TierNames, tierName),
 		"ratio_names":    ratioNames(&c.RatioNames),
 		"max_references": references(func(v int) { c.MaxReferences = v }),

@@ -15,7 +15,7 @@ func openAIKind(s source) kind {
 		"project":            text(&c.Project),
 		"model":              text(&c.Model),
 		"sizes":              sizes(&c.Sizes),
-		"size_rules":         (*sizeRules)(&c.SizeRules).read,
+		"size_rules":         sizeRules(&c.SizeRules),
 		"no_auto":            yes(&c.NoAuto),
 		"no_quality":         yes(&c.NoQuality),
 		"max_references":     references(func(v int) { c.MaxReferences, c.NoEdits = v, v == 0 }),

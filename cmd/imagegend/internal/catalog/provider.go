@@ -74,7 +74,7 @@ var (
 // explain says what a provider's constructor says of a field, MaxPerCall, of the key, max_per_call,
 // and at its line.
 func explain(n *yaml.Node, known keys, err error) error {
-	at, rules := n, new(sizeRules).keys()
+	at, rules := n, sizeRuleKeys(&imagegen.SizeRules{})
 	words := goName.ReplaceAllStringFunc(err.Error(), func(word string) string {
 		key := strings.ToLower(newWord.ReplaceAllString(word, "${1}_$2"))
 		if known[key+"_env"] != nil {

@@ -92,7 +92,7 @@ image_hosts: ["*.example.com"]`, as[*openai.Provider], 3, 2},
 		{"gemini", " {type: gemini, key_env: KEY}", as[*gemini.Provider], 14, 3},
 		{"gemini of one tier", " {type: gemini, key_env: KEY, name: g, model: x, sizes: gemini-3, tiers: [1K], max_references: 0}", as[*gemini.Provider], 0, 1},
 		{"gemini with sizes", " {type: gemini, private: true, base_url: 'http://127.0.0.1:1', sizes: {1:1: 1024x1024}, max_references: 2}", as[*gemini.Provider], 2, 3},
-		{"sdwebui", " {type: sdwebui}", as[*sdwebui.Provider], 1, 0},
+		{"sdwebui", " {type: sdwebui}", as[*sdwebui.Provider], 1, 3},
 		{"sdwebui with everything", `
 type: sdwebui
 name: gpu
@@ -109,9 +109,9 @@ negative_prompt: blurry
 upscaler: Lanczos
 hires_denoising: 0.5
 input: {styles: [film], prompt: "{{prompt}} <lora:x:1>"}
-reference_denoising: 1`, as[*sdwebui.Provider], 1, 0},
+reference_denoising: 1`, as[*sdwebui.Provider], 1, 3},
 		{"comfyui", " {type: comfyui, name: c, base_url: 'http://127.0.0.1:1', workflows: [w.json, ref.json], key_env: KEY, key_header: x, best_edge: 768, steps: {low: 1}}",
-			as[*comfyui.Provider], 1, 0},
+			as[*comfyui.Provider], 1, 3},
 		{"bfl", " {type: bfl, key_env: KEY}", as[*bfl.Provider], 8, 2},
 		{"bfl with everything", `
 type: bfl

@@ -14,7 +14,7 @@ func replicateKind(s source) kind {
 		"deployment":     text(&c.Deployment),
 		"input":          input(&c.Input),
 		"sizes":          sizes(&c.Sizes),
-		"size_rules":     (*sizeRules)(&c.SizeRules).read,
+		"size_rules":     sizeRules(&c.SizeRules),
 		"tier_names":     tiers(&c.TierNames, tierName),
 		"max_references": references(func(v int) { c.MaxReferences = v }),
 		"max_per_call":   count(&c.MaxPerCall),

@@ -1,32 +1,25 @@
 package catalog
 
-import "go.yaml.in/yaml/v3"
+import (
+	"go.yaml.in/yaml/v3"
 
-// sizeRules say which sizes a model takes. Each provider has a type of its own with these fields.
-type sizeRules struct {
-	Step                 int
-	MinEdge, MaxEdge     int
-	MinPixels, MaxPixels int
-	MaxAspect            float64
-}
+	"github.com/imagegend/imagegend/imagegen"
+)
 
-func (r *sizeRules) keys() keys {
-	return keys{
-		"step":       count(&r.Step),
-		"min_edge":   count(&r.MinEdge),
-		"max_edge":   count(&r.MaxEdge),
-		"min_pixels": count(&r.MinPixels),
-		"max_pixels": count(&r.MaxPixels),
-		"max_aspect": number(&r.MaxAspect),
+// sizeRules reads which sizes a model takes.
+func sizeRules(to *imagegen.SizeRules) setter {
+	return func(n *yaml.Node) error {
+		err := fields(n, sizeRuleKeys(to))
+		if err == nil && (to.Step == 0 || to.MaxEdge == 0 || to.MaxPixels == 0 || to.MaxAspect == 0) {
+			err = errAt(n, "step, max_edge, max_pixels and max_aspect are required")
+		}
+		return err
 	}
 }
 
-func (r *sizeRules) read(n *yaml.Node) error {
-	err := fields(n, r.keys())
-	if err == nil && (r.Step == 0 || r.MaxEdge == 0 || r.MaxPixels == 0 || r.MaxAspect == 0) {
-		err = errAt(n, "step, max_edge, max_pixels and max_aspect are required")
-	}
-	return err
+func sizeRuleKeys(to *imagegen.SizeRules) keys {
+	return keys{"step": count(&to.Step), "min_edge": count(&to.MinEdge), "max_edge": count(&to.MaxEdge),
+		"min_pixels": count(&to.MinPixels), "max_pixels": count(&to.MaxPixels), "max_aspect": number(&to.MaxAspect)}
 }
 
 // steps are the sampling steps for each quality. Each provider has a type of its own with these

@@ -10,20 +10,17 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider"
-	"github.com/imagegend/imagegend/imagegen/provider/internal/sizing"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/task"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
 // API describes an upstream and a model there.
 type API struct {
-	Name          string
-	Upstream      upstream.Options
-	Sizes         sizing.Sizes
-	MaxReferences int
-	MaxPrompt     int // 0: 32,000
-	PerTask       int // images
-	Interval      time.Duration
+	Name     string
+	Upstream upstream.Options
+	Can      imagegen.Capabilities
+	PerTask  int // images
+	Interval time.Duration
 
 	// Submit says where a task for r is started, and with what; d takes the references in.
 	Submit func(r imagegen.ProviderRequest, size imagegen.Size, d *upstream.Document) (path string, fields any)
@@ -52,37 +49,35 @@ type Answer func(v any) error
 
 // Provider makes images with a hosted model. It is safe for concurrent use and keeps no state but idle connections.
 type Provider struct {
-	api          API
-	capabilities imagegen.Capabilities
-	client       *upstream.Client
-	runner       *task.Runner
+	api    API
+	client *upstream.Client
+	runner *task.Runner
 }
 
 var (
 	_ imagegen.Provider = (*Provider)(nil)
-	_ imagegen.Checker  = (*Provider)(nil)
 	_ provider.Prober   = (*Provider)(nil)
 )
 
 // New returns an error that says which option is wrong. It makes no request.
 func New(a API) (*Provider, error) {
 	switch {
-	case a.MaxPrompt < 0 || a.MaxPrompt > imagegen.MaxPromptRunes:
-		return nil, fmt.Errorf("the option MaxPrompt is %d; it can be up to %d", a.MaxPrompt, imagegen.MaxPromptRunes)
+	case a.Can.MaxPrompt < 0 || a.Can.MaxPrompt > imagegen.MaxPromptRunes:
+		return nil, fmt.Errorf("the option MaxPrompt is %d; it can be up to %d", a.Can.MaxPrompt, imagegen.MaxPromptRunes)
 	case a.Interval < 0:
 		return nil, fmt.Errorf("the option PollInterval is %v; it cannot be negative", a.Interval)
 	}
-	if err := a.Sizes.Check(); err != nil {
+	if err := a.Can.Validate(); err != nil {
 		return nil, err
 	}
 	client, err := upstream.New(a.Upstream)
 	if err != nil {
 		return nil, err
 	}
+	a.Can.Verify = imagegen.VerifyStructure
+	a.Can = a.Can.WithDefaults()
 	p := &Provider{api: a, client: client}
 	p.runner = &task.Runner{Queue: queue{p}, Name: a.Name, PerTask: a.PerTask, Interval: a.Interval}
-	p.capabilities = imagegen.Capabilities{MaxReferences: a.MaxReferences, MaxPrompt: a.MaxPrompt, Verify: imagegen.VerifyStructure}
-	p.capabilities.Ratios, p.capabilities.Tiers = a.Sizes.Offer()
 	return p, nil
 }
 
@@ -90,13 +85,7 @@ func New(a API) (*Provider, error) {
 func (p *Provider) Name() string { return p.api.Name }
 
 // Capabilities are what the configured sizes allow.
-func (p *Provider) Capabilities() imagegen.Capabilities { return p.capabilities }
-
-// Check refuses a size, or a ratio in a tier, that the model cannot make.
-func (p *Provider) Check(r imagegen.ProviderRequest) error {
-	_, err := p.api.Sizes.Choose(r)
-	return err
-}
+func (p *Provider) Capabilities() imagegen.Capabilities { return p.api.Can }
 
 // Generate submits as many tasks as the images take, or takes up those of r.Job.
 func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {

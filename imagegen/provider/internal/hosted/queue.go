@@ -16,7 +16,7 @@ type queue struct{ *Provider }
 
 // Submit starts a task.
 func (q queue) Submit(ctx context.Context, r imagegen.ProviderRequest) (task.Handle, error) {
-	size, err := q.api.Sizes.Choose(r)
+	size, err := q.api.Can.Choose(r)
 	if err != nil {
 		return task.Handle{}, err
 	}

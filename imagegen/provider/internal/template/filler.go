@@ -2,20 +2,19 @@ package template
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/provider/internal/sizing"
 )
 
 // Model says what a hosted model takes.
 type Model struct {
-	Input         map[string]any
-	Sizes         sizing.Sizes
-	TierNames     map[imagegen.Tier]string // what {{tier}} stands for, if not itself
-	RatioNames    map[imagegen.Ratio]string
-	MaxReferences int
-	MaxPerCall    int
+	Input      map[string]any
+	Can        imagegen.Capabilities    // Sizes or SizeRules are required
+	TierNames  map[imagegen.Tier]string // what {{tier}} stands for, if not itself
+	RatioNames map[imagegen.Ratio]string
+	MaxPerCall int
 }
 
 // Filler fills a model's input. It is safe for concurrent use.
@@ -27,12 +26,14 @@ type Filler struct {
 // New returns an error that says which option is wrong.
 func New(m Model) (*Filler, error) {
 	switch {
-	case m.MaxReferences < 0 || m.MaxReferences > imagegen.MaxReferences:
-		return nil, fmt.Errorf("the option MaxReferences is %d; it can be up to %d", m.MaxReferences, imagegen.MaxReferences)
+	case m.Can.MaxReferences < 0 || m.Can.MaxReferences > imagegen.MaxReferences:
+		return nil, fmt.Errorf("the option MaxReferences is %d; it can be up to %d", m.Can.MaxReferences, imagegen.MaxReferences)
 	case m.MaxPerCall < 1 || m.MaxPerCall > imagegen.MaxImages:
 		return nil, fmt.Errorf("the option MaxPerCall is %d; it can be from 1 to %d", m.MaxPerCall, imagegen.MaxImages)
+	case m.Can.Sizes == nil && m.Can.SizeRules == (imagegen.SizeRules{}):
+		return nil, errors.New("the option SizeRules allows no size; Step, MaxEdge, MaxPixels and MaxAspect are required")
 	}
-	if err := m.Sizes.Check(); err != nil {
+	if err := m.Can.Validate(); err != nil {
 		return nil, err
 	}
 	t, err := parse(m.Input)
@@ -40,7 +41,7 @@ func New(m Model) (*Filler, error) {
 		return nil, err
 	}
 	f := &Filler{m, t}
-	return f, cmp.Or(t.check(m.MaxReferences, m.MaxPerCall), f.checkSizes())
+	return f, cmp.Or(t.check(m.Can.MaxReferences, m.MaxPerCall), f.checkSizes())
 }
 
 // checkSizes makes sure that the input says which size is wanted.
@@ -48,11 +49,11 @@ func (f *Filler) checkSizes() error {
 	switch {
 	case f.template.usesPixels():
 		return nil
-	case f.Sizes.List == nil:
+	case f.Can.Sizes == nil:
 		return fmt.Errorf("the option Input has neither %s with %s nor %s; list in Sizes what the model makes", Width, Height, Size)
 	}
 	said := map[[2]string]imagegen.Size{}
-	for _, z := range f.Sizes.List {
+	for _, z := range f.Can.Sizes {
 		var key [2]string
 		if f.template.uses[Ratio] {
 			key[0] = f.ratioOf(z)

@@ -8,11 +8,10 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/provider/internal/sizing"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/template"
 )
 
-var rules = sizing.Rules{Step: 16, MaxEdge: 4096, MaxPixels: 2048 * 2048, MaxAspect: 3}
+var rules = imagegen.SizeRules{Step: 16, MaxEdge: 4096, MaxPixels: 2048 * 2048, MaxAspect: 3}
 
 func dataURL(r imagegen.ProviderReference) string { return "data:" + r.MediaType }
 
@@ -26,7 +25,7 @@ func TestFill(t *testing.T) {
 		"first": "{{reference}}", "all": "{{references}}", "also": []any{"{{reference}}", 7, true, nil},
 		"steps": 28, "odd": "{not one} {{ {",
 	}
-	f, err := template.New(template.Model{Input: input, Sizes: sizing.Sizes{Rules: rules}, MaxReferences: 2, MaxPerCall: 4,
+	f, err := template.New(template.Model{Input: input, Can: imagegen.Capabilities{SizeRules: rules, MaxReferences: 2}, MaxPerCall: 4,
 		TierNames: map[imagegen.Tier]string{"2K": "4 MP"}})
 	is.NoErr(err)
 	r := imagegen.ProviderRequest{Prompt: "a {{width}} fox", N: 3, Ratio: "4:3", Tier: "2K", Quality: "high"}
@@ -72,25 +71,25 @@ func TestNewRefuses(t *testing.T) {
 		"unknown placeholder":     {template.Model{Input: pixels("{{seed}}")}, "{{seed}}"},
 		"misspelt placeholder":    {template.Model{Input: pixels("{{ Prompt }}")}, "{{ Prompt }}"},
 		"width alone":             {template.Model{Input: pixels("{{width}}")}, "needs both"},
-		"reference in a text":     {template.Model{Input: pixels("see {{reference}}"), MaxReferences: 1}, "stand alone"},
-		"references dropped":      {template.Model{Input: pixels(), MaxReferences: 1}, "MaxReferences is 1"},
-		"all but one dropped":     {template.Model{Input: pixels("{{reference}}"), MaxReferences: 2}, "use {{references}}"},
+		"reference in a text":     {template.Model{Input: pixels("see {{reference}}"), Can: imagegen.Capabilities{MaxReferences: 1}}, "stand alone"},
+		"references dropped":      {template.Model{Input: pixels(), Can: imagegen.Capabilities{MaxReferences: 1}}, "MaxReferences is 1"},
+		"all but one dropped":     {template.Model{Input: pixels("{{reference}}"), Can: imagegen.Capabilities{MaxReferences: 2}}, "use {{references}}"},
 		"references never come":   {template.Model{Input: pixels("{{references}}")}, "MaxReferences is 0"},
-		"too many references":     {template.Model{Input: pixels("{{references}}"), MaxReferences: 17}, "up to 16"},
+		"too many references":     {template.Model{Input: pixels("{{references}}"), Can: imagegen.Capabilities{MaxReferences: 17}}, "up to 16"},
 		"count dropped":           {template.Model{Input: pixels(), MaxPerCall: 2}, "{{n}}"},
 		"too many per call":       {template.Model{Input: pixels("{{n}}"), MaxPerCall: 5}, "MaxPerCall is 5"},
 		"size dropped":            {template.Model{Input: named()}, "list in Sizes"},
 		"shape without a list":    {template.Model{Input: named("{{ratio}}")}, "list in Sizes"},
-		"shapes not told apart":   {template.Model{Input: named("{{tier}}"), Sizes: sizing.Sizes{List: []imagegen.Size{square, wide}}}, "1280x720"},
-		"tiers not told apart":    {template.Model{Input: named("{{ratio}}"), Sizes: sizing.Sizes{List: []imagegen.Size{square, large}}}, "2048x2048"},
-		"nothing told apart":      {template.Model{Input: named(), Sizes: sizing.Sizes{List: []imagegen.Size{square, large}}}, "2048x2048"},
+		"shapes not told apart":   {template.Model{Input: named("{{tier}}"), Can: imagegen.Capabilities{Sizes: []imagegen.Size{square, wide}}}, "1280x720"},
+		"tiers not told apart":    {template.Model{Input: named("{{ratio}}"), Can: imagegen.Capabilities{Sizes: []imagegen.Size{square, large}}}, "2048x2048"},
+		"nothing told apart":      {template.Model{Input: named(), Can: imagegen.Capabilities{Sizes: []imagegen.Size{square, large}}}, "2048x2048"},
 		"a value of a wrong type": {template.Model{Input: map[string]any{"prompt": "{{prompt}}", "x": struct{}{}}}, "struct"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
 			c.model.MaxPerCall = max(1, c.model.MaxPerCall)
-			if c.model.Sizes.List == nil {
-				c.model.Sizes.Rules = rules
+			if c.model.Can.Sizes == nil {
+				c.model.Can.SizeRules = rules
 			}
 			_, err := template.New(c.model)
 			is.True(err != nil)
@@ -103,11 +102,8 @@ func TestNamedSizes(t *testing.T) {
 	is := is.New(t)
 	f, err := template.New(template.Model{MaxPerCall: 1,
 		Input: map[string]any{"prompt": "{{prompt}}", "aspect_ratio": "{{ratio}}", "resolution": "{{tier}}"},
-		Sizes: sizing.Sizes{List: []imagegen.Size{{Width: 1024, Height: 1024}, {Width: 2048, Height: 2048}, {Width: 1344, Height: 768}}}})
+		Can:   imagegen.Capabilities{Sizes: []imagegen.Size{{Width: 1024, Height: 1024}, {Width: 2048, Height: 2048}, {Width: 1344, Height: 768}}}})
 	is.NoErr(err)
-	ratios, tiers := f.Sizes.Offer()
-	is.Equal(ratios, []imagegen.Ratio{"auto", "1:1", "16:9"})
-	is.Equal(tiers, []imagegen.Tier{"1K", "2K"})
 	got := f.Fill(imagegen.ProviderRequest{Prompt: "a fox"}, imagegen.Size{Width: 1344, Height: 768}, dataURL)
 	is.Equal(got, map[string]any{"prompt": "a fox", "aspect_ratio": "16:9", "resolution": "1K"})
 }

@@ -95,10 +95,10 @@ func (s Suite) everyRatio(t *testing.T) {
 		for _, tier := range can.Tiers {
 			r := providertest.Request("a fox", 1)
 			r.Ratio, r.Tier = ratio, tier
-			is.NoErr(p.(imagegen.Checker).Check(r))
+			is.NoErr(imagegen.Refuses(p, r))
 			sizes, err := providertest.Collect(t.Context(), p, r)
 			is.NoErr(err)
-			is.Equal(sizes, []imagegen.Size{provider.SizeFor(ratio, tier)})
+			is.Equal(sizes, []imagegen.Size{imagegen.SizeFor(ratio, tier)})
 			is.Equal(imagegen.TierOf(sizes[0].Area()), tier)
 		}
 	}

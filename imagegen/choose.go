@@ -1,0 +1,133 @@
+package imagegen
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Choose returns the size to make for a request: one that answers r as it is, or after the engine has cropped and scaled
+// it down; auto if the provider chooses itself. Where the ratio is left to the provider, it is the one nearest to the first
+// reference, else to a square. The error is a *ProviderError of ClassInvalid; of an explicit size it names none that can
+// be had, which the engine does. Of Offers the one that can do r must be asked.
+func (c Capabilities) Choose(r ProviderRequest) (Size, error) {
+	if z, ok := c.choose(r); ok {
+		return z, nil
+	}
+	if !r.Size.Auto() {
+		return Size{}, invalidRequest("size %v cannot be made by this model", r.Size)
+	}
+	return Size{}, invalidRequest("ratio %s cannot be had in tier %s; in this tier there are %v", r.Ratio, r.Tier, c.ratiosOf(r.Tier))
+}
+
+// Exactly reports whether what r asks for is made as it is, without an edge to be cut or scaled.
+func (c Capabilities) Exactly(r ProviderRequest) bool {
+	if c.Offers != nil {
+		return slices.ContainsFunc(c.Offers, func(o Capabilities) bool { return o.Exactly(r) })
+	}
+	z, err := c.Choose(r)
+	return r.Size.Auto() || err == nil && z == r.Size && c.Refuses(r) == nil
+}
+
+func invalidRequest(format string, args ...any) error {
+	return &ProviderError{Class: ClassInvalid, Message: fmt.Sprintf(format, args...)}
+}
+
+func (c Capabilities) choose(r ProviderRequest) (z Size, ok bool) {
+	if r.Size.Auto() && r.Ratio == RatioAuto {
+		if slices.Contains(c.AutoTiers, r.Tier) {
+			return Size{}, true
+		}
+		r.Ratio = r.shape(c.ratiosOf(r.Tier))
+	}
+	for _, z := range c.candidates(r) {
+		if c.makes(z) && r.Fits(z) == nil {
+			return z, true
+		}
+	}
+	return Size{}, false
+}
+
+// anySize reports whether every size can be made, to the pixel.
+func (c Capabilities) anySize() bool { return c.Sizes == nil && c.SizeRules == (SizeRules{}) }
+
+func (c Capabilities) makes(z Size) bool {
+	if c.Sizes != nil {
+		return slices.Contains(c.Sizes, z)
+	}
+	return c.anySize() || c.SizeRules.allow(z)
+}
+
+func (c Capabilities) candidates(r ProviderRequest) []Size {
+	switch {
+	case c.Sizes != nil:
+		byArea := func(a, b Size) int { return cmp.Compare(a.Area(), b.Area()) }
+		return append([]Size{r.Size}, slices.SortedStableFunc(slices.Values(c.Sizes), byArea)...)
+	case !c.anySize():
+		return c.SizeRules.candidates(r)
+	case r.Size.Auto():
+		return []Size{SizeFor(r.Ratio, r.Tier)}
+	}
+	return []Size{r.Size}
+}
+
+// ratiosOf are the ratios that can be had in a tier.
+func (c Capabilities) ratiosOf(t Tier) []Ratio {
+	return slices.DeleteFunc(Ratios()[1:], func(ratio Ratio) bool {
+		if c.Ratios != nil && !slices.Contains(c.Ratios, ratio) {
+			return true
+		}
+		if c.anySize() {
+			return false
+		}
+		_, ok := c.choose(ProviderRequest{Ratio: ratio, Tier: t})
+		return !ok
+	})
+}
+
+// shape is the ratio to make where the choice is the provider's, of those that there are; RatioAuto if none has a shape.
+func (r ProviderRequest) shape(of []Ratio) Ratio {
+	like := Size{1, 1}
+	if len(r.References) > 0 && r.References[0].Width > 0 && r.References[0].Height > 0 {
+		like = Size{r.References[0].Width, r.References[0].Height}
+	}
+	return NearestRatio(like, of)
+}
+
+const (
+	usualStep = 16   // edges are multiples of it, as image models want them
+	usualEdge = 3840 // and no longer than this
+)
+
+// SizeFor returns the usual size of a picture of that ratio and tier: the largest of exactly that
+// ratio whose edges are multiples of 16 up to 3840, and whose area is at most that of 1024×1024 for
+// 1K, of 2048×2048 for 2K, and of 3840×2160 for 4K. What is no ratio, RatioAuto among it, counts as
+// 1:1, and what is no tier as 1K.
+func SizeFor(r Ratio, t Tier) Size {
+	w, h := r.terms()
+	most, ok := map[Tier]int{Tier2K: 2048 * 2048, Tier4K: 3840 * 2160}[t]
+	if !ok {
+		most = 1024 * 1024
+	}
+	k := int(math.Sqrt(float64(most / (usualStep * usualStep * w * h))))
+	k = min(k, usualEdge/(usualStep*max(w, h)))
+	return Size{usualStep * w * k, usualStep * h * k}
+}
+
+// terms are a ratio's numbers in lowest terms.
+func (r Ratio) terms() (w, h int) {
+	if r.Aspect() == 0 {
+		return 1, 1
+	}
+	before, after, _ := strings.Cut(string(r), ":")
+	w, _ = strconv.Atoi(before)
+	h, _ = strconv.Atoi(after)
+	a, b := w, h
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return w / a, h / a
+}
