@@ -256,7 +256,7 @@ var ofDurability = []mutant{
 	{
 		name: "index-not-compared", breaks: "an audit finds what an index has lost, and what does not belong in it",
 		file:    "imagegen/storage/internal/table/check.go",
-		old:     `place == nil || !bytes.Equal(place, e.Under) {`,
+		old:     `place == nil || !bytes.Equal(place, e.Under) || !bytes.Equal(value, present) {`,
 		new:     `place == nil {`,
 		catcher: catcher{pkg: "./imagegen/storage/internal/table", run: "TestCheckFinds"},
 	},

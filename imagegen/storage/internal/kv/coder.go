@@ -1,7 +1,10 @@
 package kv
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
+	"sync"
 	"time"
 )
 
@@ -17,20 +20,28 @@ type Coder struct {
 	err     error
 }
 
+// coders are used again: whatever a form is passed is on the heap.
+var coders = sync.Pool{New: func() any { return new(Coder) }}
+
 // Encode writes a value in a form.
 func Encode[V any](v *V, form func(*Coder, *V)) []byte {
-	c := Coder{w: make(Writer, 0, 512)}
-	form(&c, v)
-	return c.w
+	c := coders.Get().(*Coder)
+	*c = Coder{w: c.w[:0]}
+	form(c, v)
+	stored := bytes.Clone(c.w)
+	coders.Put(c)
+	return stored
 }
 
 // Decode reads what Encode wrote into v, which is zero. It aliases nothing of stored.
 func Decode[V any](stored []byte, v *V, form func(*Coder, *V)) error {
-	c := Coder{r: Reader{rest: stored}, reads: true}
-	if form(&c, v); c.err != nil {
-		return c.err
-	}
-	return c.r.Err()
+	c := coders.Get().(*Coder)
+	*c = Coder{w: c.w, r: Reader{rest: stored}, reads: true}
+	form(c, v)
+	err := cmp.Or(c.err, c.r.Err())
+	c.r = Reader{} // which holds on to stored
+	coders.Put(c)
+	return err
 }
 
 // Version says which version of its form a value is written in. One of a later version cannot be read.
@@ -40,8 +51,8 @@ func (c *Coder) Version(v uint64) {
 		c.version = v
 		return
 	}
-	if c.version = c.r.Uint(); c.version < 1 || c.version > v {
-		c.err = fmt.Errorf("kv: it has form %d; those up to %d are known", c.version, v)
+	if c.version = c.r.Uint(); c.version == 0 || c.version > v {
+		c.err = fmt.Errorf("kv: it has form %d, of a later version; this one knows %d", c.version, v)
 	}
 }
 

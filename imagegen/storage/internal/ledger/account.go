@@ -2,6 +2,8 @@ package ledger
 
 import (
 	"crypto/sha256"
+	"iter"
+	"slices"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -72,10 +74,25 @@ func (a Account) check() error {
 type account struct {
 	Books
 	Account
+	seen []Lot // since it was written last
 }
 
 // open reads a user's account.
-func (b Books) open(u imagegen.UserID) *account { return &account{b, b.tx.Account(u)} }
+func (b Books) open(u imagegen.UserID) *account { return &account{Books: b, Account: b.tx.Account(u)} }
+
+// lot returns one of the account's lots, which is read once for each entry.
+func (a *account) lot(number uint64) (Lot, bool) {
+	if n := slices.IndexFunc(a.seen, func(l Lot) bool { return l.Number == number }); n >= 0 {
+		return a.seen[n], true
+	}
+	l, known := a.tx.Lot(a.User, number)
+	if known {
+		a.seen = append(a.seen, l)
+	}
+	return l, known
+}
+
+func (a *account) expiring() iter.Seq[Lot] { return a.tx.Expiring(a.User) }
 
 // balance is what can be spent at this time: what has expired does not count, whether or not it has
 // been written off.
@@ -93,7 +110,7 @@ func (a *account) balance() imagegen.Balance {
 // left is what is available without what has expired and is not written off.
 func (a *account) left() (available imagegen.Credits, next imagegen.Expiration) {
 	available = a.Available
-	for l := range a.tx.Expiring(a.User) {
+	for l := range a.expiring() {
 		if l.expired(a.at.Now) {
 			available -= l.Remaining
 		} else if !next.At.IsZero() && next.At.Before(l.Expires) {

@@ -24,12 +24,12 @@ func (a *account) record(e Entry) (Entry, error) {
 	if err := e.check(); err != nil {
 		return e, err
 	}
-	c, err := apply(a.tx, a.Account, e)
+	c, err := apply(a, a.Account, e)
 	if err != nil {
 		return e, err
 	}
 	a.tx.Write(c)
-	a.Account = c.To
+	a.Account, a.seen = c.To, nil
 	a.wrote(mark, e)
 	return e, nil
 }
@@ -48,22 +48,22 @@ func (a *account) chain(e Entry, epoch uint64) Entry {
 	return e
 }
 
-// lotReader is what of a Tx an entry's effect depends on, beside its account.
-type lotReader interface {
-	Lot(u imagegen.UserID, number uint64) (l Lot, known bool)
-	Expiring(imagegen.UserID) iter.Seq[Lot]
+// lots are an account's, as an entry's effect depends on them.
+type lots interface {
+	lot(number uint64) (l Lot, known bool)
+	expiring() iter.Seq[Lot]
 }
 
 // apply returns what an entry does to its account, and to the lots and the charge of that. It reads
 // nothing else, so that a replay does the same. An imagegen.Violation: the rows would break an
 // invariant.
-func apply(tx lotReader, a Account, e Entry) (*Change, error) {
+func apply(of lots, a Account, e Entry) (*Change, error) {
 	c := &Change{Lots: make([]LotChange, 0, len(e.Postings)+len(e.Lots)), Entry: e, From: a, To: a}
 	if err := c.account(); err != nil {
 		return c, err
 	}
 	for _, p := range e.Postings {
-		l, known := tx.Lot(e.User, p.Lot)
+		l, known := of.lot(p.Lot)
 		if !known {
 			return c, broken("lot", e.subject(), "it is about lot %d, which is not there", p.Lot)
 		}
@@ -80,7 +80,7 @@ func apply(tx lotReader, a Account, e Entry) (*Change, error) {
 			return c, err
 		}
 	}
-	c.To.Next = c.next(tx)
+	c.To.Next = c.next(of)
 	c.Charge = e.charge()
 	return c, nil
 }
@@ -106,7 +106,7 @@ func (c *Change) account() error {
 }
 
 // next is what expires first once the lots are changed.
-func (c *Change) next(tx lotReader) imagegen.Expiration {
+func (c *Change) next(of lots) imagegen.Expiration {
 	next := c.From.Next
 	for _, l := range c.Lots {
 		if !l.To.Expires.IsZero() && l.To.Expires.Equal(next.At) {
@@ -116,16 +116,16 @@ func (c *Change) next(tx lotReader) imagegen.Expiration {
 		}
 	}
 	if next.Credits == 0 && !next.At.IsZero() { // all of it is gone
-		return c.nextAnew(tx)
+		return c.nextAnew(of)
 	}
 	return next
 }
 
-func (c *Change) nextAnew(tx lotReader) (next imagegen.Expiration) {
+func (c *Change) nextAnew(of lots) (next imagegen.Expiration) {
 	for _, l := range c.Lots {
 		next = soonest(next, l.To)
 	}
-	for l := range tx.Expiring(c.To.User) {
+	for l := range of.expiring() {
 		if !next.At.IsZero() && next.At.Before(l.Expires) {
 			break
 		}

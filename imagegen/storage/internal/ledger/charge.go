@@ -40,6 +40,7 @@ func (a *account) consume(credits imagegen.Credits) (postings []Posting, err err
 	missing := credits
 	for l := range a.tx.Spendable(a.User) {
 		if !l.expired(a.at.Now) {
+			a.seen = append(a.seen, l)
 			took := min(missing, l.Remaining)
 			postings = append(postings, Posting{Lot: l.Number, Took: took})
 			missing -= took
@@ -83,7 +84,7 @@ func (b Books) Settle(id imagegen.ChargeID, used imagegen.Credits) error {
 func (a *account) refund(e *Entry, held []Posting) error {
 	used := e.Used
 	for _, h := range held {
-		l, known := a.tx.Lot(a.User, h.Lot)
+		l, known := a.lot(h.Lot)
 		if !known {
 			return fmt.Errorf("ledger: lot %d of user %q is missing; run an audit", h.Lot, a.User)
 		}

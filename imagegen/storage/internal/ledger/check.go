@@ -116,7 +116,7 @@ func (c *checker) entry(replayed *memory, u imagegen.UserID, e Entry) error {
 	if err := e.check(); err != nil {
 		return err
 	}
-	change, err := apply(replayed, a, e)
+	change, err := apply(replayed.page(u), a, e)
 	if err != nil {
 		return err
 	}

@@ -85,7 +85,7 @@ func TestMuchExpiresBeforeAConfirmation(t *testing.T) {
 		f.is.NoErr(f.ConfirmClock(t.Context()))
 		f.is.Equal(f.Now(), wall.now()) // when none of them had expired yet
 		f.is.Equal(f.credits("alice"), imagegen.Credits(0))
-		f.is.Equal(f.size("ledger.due"), 0)
+		f.is.Equal(f.size("ledger.accounts.due"), 0)
 		f.sound()
 	})
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 )
 
-var buckets = []kv.Bucket{"ledger.journal", "ledger.accounts", "ledger.due", "ledger.lots", "ledger.spendable", "ledger.expiring",
+var buckets = []kv.Bucket{"ledger.journal", "ledger.accounts", "ledger.accounts.due", "ledger.lots", "ledger.lots.spendable", "ledger.lots.expiring",
 	"ledger.charges", "ledger.refs", "ledger.days"}
 
 // content is everything that the ledger holds.

@@ -63,7 +63,7 @@ func (a *account) expire() error {
 
 // lost finds up to n lots that have expired and are not written off; all if n is negative.
 func (a *account) lost(n int) (lost []Posting) {
-	for l := range a.tx.Expiring(a.User) {
+	for l := range a.expiring() {
 		if len(lost) == n || !l.expired(a.at.Now) {
 			break
 		}

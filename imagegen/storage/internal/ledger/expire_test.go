@@ -125,7 +125,7 @@ func TestExpire(t *testing.T) {
 			more, err := f.Expire(t.Context())
 			f.is.NoErr(err)
 			f.is.Equal(more, left > 0)
-			f.is.Equal(f.size("ledger.expiring"), left+1)
+			f.is.Equal(f.size("ledger.lots.expiring"), left+1)
 			f.sound()
 		}
 		entries := f.size("ledger.journal")

@@ -37,7 +37,7 @@ func (a *account) repeatedGrant(g imagegen.Grant, former Entry) (granted imagege
 		return granted, imagegen.ErrGrantConflict
 	}
 	if len(former.Lots) == 1 {
-		if l, known := a.tx.Lot(a.User, former.Lots[0].Number); known {
+		if l, known := a.lot(former.Lots[0].Number); known {
 			return imagegen.Granted{Lot: l.told(a.at.Now), Repeated: true}, nil
 		}
 	}

@@ -63,7 +63,7 @@ func (a *account) lotNamed(id string) (l Lot, known bool) {
 	if _, err := fmt.Sscanf(id, "lot_%d_", &number); err != nil || lotID(a.User, number) != id {
 		return l, false
 	}
-	return a.tx.Lot(a.User, number)
+	return a.lot(number)
 }
 
 // refundLife is how long after their first expiry credits that come back can be spent.

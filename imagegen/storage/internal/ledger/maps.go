@@ -26,11 +26,12 @@ func newMemory() *memory {
 
 // page is what there is of one user.
 type page struct {
-	account             Account
-	lots                []Lot    // by number
-	spendable, expiring []uint64 // numbers of lots, in order
-	days                map[time.Time]imagegen.Credits
-	journal             []Entry // by sequence
+	account  Account
+	lots     []Lot    // by number
+	toSpend  []uint64 // numbers of the spendable lots, in order
+	toExpire []uint64 // of those that expire, in order
+	days     map[time.Time]imagegen.Credits
+	journal  []Entry // by sequence
 }
 
 // page returns a user's page; an empty one if there is none yet.
@@ -44,7 +45,7 @@ func (m *memory) page(u imagegen.UserID) *page {
 func (m *memory) Account(u imagegen.UserID) Account { return m.page(u).account }
 
 func (m *memory) Lot(u imagegen.UserID, number uint64) (l Lot, known bool) {
-	return nth(m.page(u).lots, number)
+	return m.page(u).lot(number)
 }
 
 func (m *memory) Entry(p Place) (e Entry, known bool) { return nth(m.page(p.User).journal, p.Seq) }
@@ -61,13 +62,16 @@ func (m *memory) Lots(u imagegen.UserID) iter.Seq[Lot] { return slices.Values(m.
 
 func (m *memory) Spendable(u imagegen.UserID) iter.Seq[Lot] {
 	p := m.page(u)
-	return p.each(p.spendable)
+	return p.each(p.toSpend)
 }
 
 func (m *memory) Expiring(u imagegen.UserID) iter.Seq[Lot] {
-	p := m.page(u)
-	return p.each(p.expiring)
+	return m.page(u).expiring()
 }
+
+func (p *page) expiring() iter.Seq[Lot] { return p.each(p.toExpire) }
+
+func (p *page) lot(number uint64) (l Lot, known bool) { return nth(p.lots, number) }
 
 func (p *page) each(numbers []uint64) iter.Seq[Lot] {
 	return func(yield func(Lot) bool) {
@@ -166,9 +170,9 @@ func (p *page) put(l Lot) {
 	if is := l.Remaining > 0; is == was {
 		return
 	}
-	p.spendable = p.toggle(p.spendable, l, Lot.Compare)
+	p.toSpend = p.toggle(p.toSpend, l, Lot.Compare)
 	if !l.Expires.IsZero() {
-		p.expiring = p.toggle(p.expiring, l, Lot.CompareExpiry)
+		p.toExpire = p.toggle(p.toExpire, l, Lot.CompareExpiry)
 	}
 }
 
@@ -184,6 +188,6 @@ func (p *page) toggle(list []uint64, l Lot, compare func(a, b Lot) int) []uint64
 // clone returns a page whose changes the other does not see.
 func (p *page) clone() *page {
 	c := *p
-	c.lots, c.spendable, c.expiring, c.days = slices.Clone(p.lots), slices.Clone(p.spendable), slices.Clone(p.expiring), maps.Clone(p.days)
+	c.lots, c.toSpend, c.toExpire, c.days = slices.Clone(p.lots), slices.Clone(p.toSpend), slices.Clone(p.toExpire), maps.Clone(p.days)
 	return &c
 }

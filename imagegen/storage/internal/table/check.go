@@ -24,12 +24,10 @@ func (t *Table[V]) Check(tx kv.Tx, report func(imagegen.Violation), goOn func() 
 		return goOn()
 	})
 	for _, i := range t.indexes {
-		for e := range i.Entries(tx, nil) {
-			c.entry(i, e)
-			if !goOn() {
-				return int(d.Count)
-			}
-		}
+		tx.Ascend(i.name, nil, func(key, value []byte) bool {
+			c.entry(i, parse(key), value)
+			return goOn()
+		})
 	}
 	if kept := t.digest(tx); t.witnessed && goOn() && kept != d {
 		c.violation("digest", []byte(t.name), "it has %d values and should have %d, or they are not those that were written", d.Count, kept.Count)
@@ -54,6 +52,9 @@ func (c checker[V]) value(key, stored []byte) *V {
 		c.violation("record", key, "it is in %s, and cannot be read: %v", c.table.name, err)
 		return nil
 	}
+	if !bytes.Equal(kv.Encode(&v, c.table.form), stored) {
+		c.violation("record", key, "it is in %s, and not as it is written", c.table.name)
+	}
 	if own := c.table.key(&v); !bytes.Equal(own, key) {
 		c.violation("record", key, "%s has under this key what belongs under %q", c.table.name, own)
 		return nil
@@ -67,11 +68,11 @@ func (c checker[V]) value(key, stored []byte) *V {
 }
 
 // entry checks that what an entry names has that place.
-func (c checker[V]) entry(i *Index[V], e Entry) {
+func (c checker[V]) entry(i *Index[V], e Entry, value []byte) {
 	v, err := c.table.Get(c.tx, e.Key)
 	switch {
 	case err == nil:
-		if place := i.place(&v); place == nil || !bytes.Equal(place, e.Under) {
+		if place := i.place(&v); place == nil || !bytes.Equal(place, e.Under) || !bytes.Equal(value, present) {
 			c.violation("index", e.Key, "%s has it where it does not belong", i.name)
 		}
 	case !c.table.Has(c.tx, e.Key):

@@ -18,13 +18,21 @@ type Index[V any] struct {
 	name  kv.Bucket
 	table *Table[V]
 	under func(*V) []byte
+	while func(*V) bool // nil: as under says
 }
 
 // Index declares an index: under says where a value stands in it; nil: nowhere. What stands under the
 // same is in the order of its keys. Of two places that are as long neither begins as the other.
 func (t *Table[V]) Index(name string, under func(*V) []byte) *Index[V] {
-	i := &Index[V]{t.name + "." + kv.Bucket(name), t, under}
+	i := &Index[V]{name: t.name + "." + kv.Bucket(name), table: t, under: under}
 	t.indexes = append(t.indexes, i)
+	return i
+}
+
+// While has a value stand in the index as long as stands says so, at a place that does not change meanwhile:
+// then nothing is compared when it is written.
+func (i *Index[V]) While(stands func(*V) bool) *Index[V] {
+	i.while = stands
 	return i
 }
 
@@ -58,7 +66,7 @@ var present = []byte{1}
 
 // place is where a value stands; nil: nowhere.
 func (i *Index[V]) place(v *V) []byte {
-	if v == nil {
+	if v == nil || i.while != nil && !i.while(v) {
 		return nil
 	}
 	return i.under(v)
@@ -66,6 +74,9 @@ func (i *Index[V]) place(v *V) []byte {
 
 // move follows a value that is replaced.
 func (i *Index[V]) move(tx kv.Tx, key []byte, from, to *V) {
+	if i.while != nil && from != nil && to != nil && i.while(from) == i.while(to) {
+		return
+	}
 	before, after := i.place(from), i.place(to)
 	if bytes.Equal(before, after) && (before == nil) == (after == nil) {
 		return

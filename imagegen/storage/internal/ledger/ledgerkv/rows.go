@@ -15,6 +15,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/table"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
@@ -40,7 +41,7 @@ func Rows(tx kv.Tx) ledger.Rows { return rows{tx} }
 type rows struct{ kv.Tx }
 
 func (r rows) Account(u imagegen.UserID) ledger.Account {
-	a, known := accounts.get(r.Tx, kv.Key(string(u)))
+	a, known := get(r.Tx, accountsIn, kv.Key(string(u)), accountForm)
 	if !known {
 		a.User = u
 	}
@@ -48,33 +49,35 @@ func (r rows) Account(u imagegen.UserID) ledger.Account {
 }
 
 func (r rows) Lot(u imagegen.UserID, number uint64) (ledger.Lot, bool) {
-	return lots.get(r.Tx, kv.Key(string(u), number))
+	return get(r.Tx, lotsIn, kv.Key(string(u), number), lotForm)
 }
 
 func (r rows) Lots(u imagegen.UserID) iter.Seq[ledger.Lot] {
 	return func(yield func(ledger.Lot) bool) {
-		r.ascend(lots.bucket, u, nil, func(_, value []byte) bool { return yield(lots.decode(value)) })
+		r.ascend(lotsIn, u, nil, func(_, value []byte) bool { return yield(decoded(lotsIn, value, lotForm)) })
 	}
 }
 
-func (r rows) Spendable(u imagegen.UserID) iter.Seq[ledger.Lot] { return r.numbered(spendable, u) }
+func (r rows) Spendable(u imagegen.UserID) iter.Seq[ledger.Lot] { return r.indexed(spendable, u) }
 
-func (r rows) Expiring(u imagegen.UserID) iter.Seq[ledger.Lot] { return r.numbered(expiring, u) }
+func (r rows) Expiring(u imagegen.UserID) iter.Seq[ledger.Lot] { return r.indexed(expiring, u) }
 
-// numbered goes over the lots that an index names at the end of its keys.
-func (r rows) numbered(index kv.Bucket, u imagegen.UserID) iter.Seq[ledger.Lot] {
+func (r rows) indexed(i *table.Index[ledger.Lot], u imagegen.UserID) iter.Seq[ledger.Lot] {
 	return func(yield func(ledger.Lot) bool) {
-		r.ascend(index, u, nil, func(rest, _ []byte) bool {
-			if len(rest) < 8 {
-				panic(damaged(index, rest))
-			}
-			l, known := r.Lot(u, binary.BigEndian.Uint64(rest[len(rest)-8:]))
+		for key := range i.Keys(r.Tx, kv.Key(string(u))) {
+			l, known := get(r.Tx, lotsIn, key, lotForm)
 			if !known {
-				panic(damaged(index, rest))
+				panic(damaged(lotsIn, key))
 			}
-			return yield(l)
-		})
+			if !yield(l) {
+				return
+			}
+		}
 	}
+}
+
+func damaged(b kv.Bucket, key []byte) kv.Damage {
+	return kv.Damage{Err: fmt.Errorf("ledger: %s has no %q as it should; run an audit", b, key)}
 }
 
 // ascend goes over what begins with a user in a bucket whose keys do so, from where rest is from;
@@ -89,20 +92,19 @@ func (r rows) ascend(b kv.Bucket, u imagegen.UserID, from []byte, f func(rest, v
 
 func (r rows) Due(at time.Time) iter.Seq[imagegen.UserID] {
 	return func(yield func(imagegen.UserID) bool) {
-		r.Keys(due, nil, func(key []byte) bool {
-			if len(key) < 9 {
-				panic(damaged(due, key))
+		for e := range due.Entries(r.Tx, nil) {
+			if bytes.Compare(e.Under, kv.Key(kv.TimeKey(at))) > 0 || !yield(imagegen.UserID(bytes.TrimSuffix(e.Key, only))) {
+				return
 			}
-			return binary.BigEndian.Uint64(key) <= kv.TimeKey(at) && yield(imagegen.UserID(key[8:len(key)-1]))
-		})
+		}
 	}
 }
 
 func (r rows) Charge(id imagegen.ChargeID) (ledger.Charge, bool) {
-	return charges.get(r.Tx, kv.Key(string(id)))
+	return get(r.Tx, chargesIn, kv.Key(string(id)), chargeForm)
 }
 
-func (r rows) Ref(ref string) (ledger.Place, bool) { return refs.get(r.Tx, kv.Key(ref)) }
+func (r rows) Ref(ref string) (ledger.Place, bool) { return get(r.Tx, refsIn, kv.Key(ref), placeForm) }
 
 func (r rows) Entry(p ledger.Place) (e ledger.Entry, known bool) {
 	key := kv.Key(string(p.User), p.Seq)
@@ -119,11 +121,11 @@ func (r rows) Entry(p ledger.Place) (e ledger.Entry, known bool) {
 
 func (r rows) Days(u imagegen.UserID, from time.Time) iter.Seq[imagegen.Day] {
 	return func(yield func(imagegen.Day) bool) {
-		r.ascend(days.bucket, u, dayKey(from), func(rest, value []byte) bool {
+		r.ascend(daysIn, u, dayKey(from), func(rest, value []byte) bool {
 			if len(rest) != 8 {
-				panic(damaged(days.bucket, rest))
+				panic(damaged(daysIn, rest))
 			}
-			return yield(imagegen.Day{Date: time.Unix(int64(binary.BigEndian.Uint64(rest)), 0).UTC(), Spent: days.decode(value)})
+			return yield(imagegen.Day{Date: time.Unix(int64(binary.BigEndian.Uint64(rest)), 0).UTC(), Spent: decoded(daysIn, value, dayForm)})
 		})
 	}
 }
@@ -145,28 +147,28 @@ func (r rows) Note(row imagegen.TrailRow) error { return trail.Append(r.Tx, row)
 func (r rows) Write(c *ledger.Change) {
 	e := &c.Entry
 	r.Put(journal, kv.Key(string(e.User), e.Seq), e.Stored())
-	accounts.put(r.Tx, kv.Key(string(e.User)), &c.From, &c.To)
+	accounts.Put(r.Tx, &c.From, &c.To)
 	for i := range c.Lots {
 		l := &c.Lots[i]
-		lots.put(r.Tx, kv.Key(string(e.User), l.To.Number), &l.From, &l.To)
+		lots.Put(r.Tx, &l.From, &l.To)
 	}
 	if c.Charge != nil {
-		charges.put(r.Tx, kv.Key(string(e.Charge)), nil, c.Charge)
+		r.Put(chargesIn, kv.Key(string(e.Charge)), kv.Encode(c.Charge, chargeForm))
 	}
 	if e.Ref != "" {
-		refs.put(r.Tx, kv.Key(e.Ref), nil, &ledger.Place{User: e.User, Seq: e.Seq})
+		r.Put(refsIn, kv.Key(e.Ref), kv.Encode(&ledger.Place{User: e.User, Seq: e.Seq}, placeForm))
 	}
 	if e.Used != 0 {
 		key := append(kv.Key(string(e.User)), dayKey(e.Time)...)
-		spent, _ := days.get(r.Tx, key)
+		spent, _ := get(r.Tx, daysIn, key, dayForm)
 		spent += e.Used
-		days.put(r.Tx, key, nil, &spent)
+		r.Put(daysIn, key, kv.Encode(&spent, dayForm))
 	}
 }
 
 func (r rows) Users() iter.Seq[imagegen.UserID] {
 	users := make(map[imagegen.UserID]bool)
-	for _, b := range []kv.Bucket{journal, accounts.bucket, lots.bucket, days.bucket} {
+	for _, b := range []kv.Bucket{journal, accountsIn, lotsIn, daysIn} {
 		for from, more := []byte(nil), true; more; {
 			more = false
 			r.Keys(b, from, func(key []byte) bool {
@@ -193,10 +195,10 @@ func (r rows) Journal(u imagegen.UserID) iter.Seq2[ledger.Entry, error] {
 }
 
 func (r rows) Charges() iter.Seq[imagegen.ChargeID] {
-	return named[imagegen.ChargeID](r, charges.bucket)
+	return named[imagegen.ChargeID](r, chargesIn)
 }
 
-func (r rows) Refs() iter.Seq[string] { return named[string](r, refs.bucket) }
+func (r rows) Refs() iter.Seq[string] { return named[string](r, refsIn) }
 
 // named goes over the keys of a bucket that are one string.
 func named[S ~string](r rows, b kv.Bucket) iter.Seq[S] {

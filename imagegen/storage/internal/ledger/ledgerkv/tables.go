@@ -1,58 +1,62 @@
 package ledgerkv
 
 import (
+	"fmt"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/table"
 )
 
 const (
-	journal   kv.Bucket = "ledger.journal"   // user, sequence → entry with its hash
-	due       kv.Bucket = "ledger.due"       // Account.Next.At, user → present
-	spendable kv.Bucket = "ledger.spendable" // user, order of consumption, number → present
-	expiring  kv.Bucket = "ledger.expiring"  // user, expiry, number → present
-	clockIs   kv.Bucket = "ledger.clock"     // what is known of the clock
+	accountsIn kv.Bucket = "ledger.accounts" // user → account
+	lotsIn     kv.Bucket = "ledger.lots"     // user, number → lot
+	chargesIn  kv.Bucket = "ledger.charges"  // charge → where its last entry stands, and what an open one holds
+	refsIn     kv.Bucket = "ledger.refs"     // reference of a grant or revocation → where its entry stands
+	daysIn     kv.Bucket = "ledger.days"     // user, day → credits that were spent on it
+	journal    kv.Bucket = "ledger.journal"  // user, sequence → entry with its hash
+	clockIs    kv.Bucket = "ledger.clock"    // what is known of the clock
 )
 
-var only = []byte{0} // the key in a bucket that has one, and the value of an index's keys
+var only = []byte{0} // the key in a bucket that has one
 
 var (
-	accounts = table[ledger.Account]{bucket: "ledger.accounts", form: accountForm, indexes: []index[ledger.Account]{{due, dueKey, dueMoves}}}
-	lots     = table[ledger.Lot]{bucket: "ledger.lots", form: lotForm, indexes: []index[ledger.Lot]{{spendable, spendableKey, lotMoves}, {expiring, expiringKey, lotMoves}}}
-	charges  = table[ledger.Charge]{bucket: "ledger.charges", form: chargeForm}
-	refs     = table[ledger.Place]{bucket: "ledger.refs", form: placeForm}
-	days     = table[imagegen.Credits]{bucket: "ledger.days", form: kv.Number[imagegen.Credits]}
+	accounts = table.New(accountsIn, func(a *ledger.Account) []byte { return kv.Key(string(a.User)) }, accountForm)
+	due      = accounts.Index("due", func(a *ledger.Account) []byte {
+		if a.Next.At.IsZero() {
+			return nil
+		}
+		return kv.Key(kv.TimeKey(a.Next.At))
+	})
+	lots = table.New(lotsIn, func(l *ledger.Lot) []byte { return kv.Key(string(l.User), l.Number) }, lotForm)
+	// spendable is in the order of ledger.Lot.Compare.
+	spendable = lots.Index("spendable", func(l *ledger.Lot) []byte {
+		paid := byte(1)
+		if l.Promo {
+			paid = 0
+		}
+		return kv.Key(string(l.User), byte(l.Priority), kv.TimeKey(l.Expires), paid, kv.TimeKey(l.Effective))
+	}).While(func(l *ledger.Lot) bool { return l.Remaining > 0 })
+	expiring = lots.Index("expiring", func(l *ledger.Lot) []byte {
+		return kv.Key(string(l.User), kv.TimeKey(l.Expires))
+	}).While(func(l *ledger.Lot) bool { return l.Remaining > 0 && !l.Expires.IsZero() })
 )
 
-func dueMoves(from, to *ledger.Account) bool { return !from.Next.At.Equal(to.Next.At) }
-
-// lotMoves: all but Remaining is as it was when the lot was made.
-func lotMoves(from, to *ledger.Lot) bool { return (from.Remaining > 0) != (to.Remaining > 0) }
-
-func dueKey(a *ledger.Account) []byte {
-	if a.Next.At.IsZero() {
-		return nil
+// get reads a row as a ledger.Tx does: one that is damaged ends the transaction.
+func get[Row any](tx kv.Tx, b kv.Bucket, key []byte, form func(*kv.Coder, *Row)) (row Row, known bool) {
+	stored := tx.Get(b, key)
+	if stored == nil {
+		return row, false
 	}
-	return kv.Key(kv.TimeKey(a.Next.At), string(a.User))
+	return decoded(b, stored, form), true
 }
 
-// spendableKey sorts the lots of a user as ledger.Lot.Compare does.
-func spendableKey(l *ledger.Lot) []byte {
-	if l.Remaining == 0 {
-		return nil
+func decoded[Row any](b kv.Bucket, stored []byte, form func(*kv.Coder, *Row)) (row Row) {
+	if err := kv.Decode(stored, &row, form); err != nil {
+		panic(kv.Damage{Err: fmt.Errorf("ledger: a row of %s cannot be read; run an audit: %w", b, err)})
 	}
-	paid := byte(1)
-	if l.Promo {
-		paid = 0
-	}
-	return kv.Key(string(l.User), byte(l.Priority), kv.TimeKey(l.Expires), paid, kv.TimeKey(l.Effective), l.Number)
-}
-
-func expiringKey(l *ledger.Lot) []byte {
-	if l.Remaining == 0 || l.Expires.IsZero() {
-		return nil
-	}
-	return kv.Key(string(l.User), kv.TimeKey(l.Expires), l.Number)
+	return row
 }
 
 func accountForm(c *kv.Coder, a *ledger.Account) {
@@ -97,3 +101,5 @@ func placeForm(c *kv.Coder, p *ledger.Place) {
 	kv.Text(c, &p.User)
 	kv.Number(c, &p.Seq)
 }
+
+var dayForm = kv.Number[imagegen.Credits]
