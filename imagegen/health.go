@@ -6,6 +6,17 @@ import (
 	"time"
 )
 
+// ProviderHealth is how the provider of a model did when it was last asked for images, by this engine.
+type ProviderHealth struct {
+	Model    string
+	Provider string
+	At       time.Time      // when that attempt ended; zero: there was none yet
+	Healthy  bool           // it went well, or failed through the request
+	Detail   string         // why not, in words for an operator
+	Load     ModelLoad      // now
+	Members  []MemberHealth // of a provider that is a [HealthReporter]
+}
+
 // Health tells how the provider of each model does, also of retired ones, in the order of the configuration. It is cheap and
 // asks no upstream.
 func (e *Engine) Health() []ProviderHealth {

@@ -31,7 +31,7 @@ type finding struct {
 
 // found is what the end of an attempt says of its upstream.
 func found(delivered int, err error) finding {
-	if p, ok := errors.AsType[*ProviderError](err); ok && p.overload() {
+	if p, ok := errors.AsType[*ProviderError](err); ok && (p.Overloaded || p.Class == ClassRateLimited) {
 		return finding{overloaded: true, pause: p.RetryAfter}
 	}
 	return finding{worked: err == nil && delivered > 0}

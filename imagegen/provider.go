@@ -157,22 +157,8 @@ func (e *ProviderError) Error() string {
 	return s
 }
 
-// overload reports whether the upstream is asked for too much at once.
-func (e *ProviderError) overload() bool { return e.Overloaded || e.Class == ClassRateLimited }
-
 // Unwrap returns the cause.
 func (e *ProviderError) Unwrap() error { return e.Err }
-
-// ProviderHealth is how the provider of a model did when it was last asked for images, by this engine.
-type ProviderHealth struct {
-	Model    string
-	Provider string
-	At       time.Time      // when that attempt ended; zero: there was none yet
-	Healthy  bool           // it went well, or failed through the request
-	Detail   string         // why not, in words for an operator
-	Load     ModelLoad      // now
-	Members  []MemberHealth // of a provider that is a [HealthReporter]
-}
 
 // MemberHealth is how one of several providers behind a model does now.
 type MemberHealth struct {

@@ -91,7 +91,7 @@ func (s *slots) claimed(offered Demand, records []Record) (taken []slot, better 
 	}
 	if len(records) > 0 {
 		s.turn = 0
-	} else if offered.Below > 0 || offered.shut() {
+	} else if offered.Below > 0 || shut(offered) {
 		s.declined, s.better = offered, make(chan struct{})
 		better = s.better
 	}
@@ -104,14 +104,14 @@ func (s *slots) tellQueue(now time.Time) {
 	if s.better == nil {
 		return
 	}
-	if d, ok := s.offer(now, s.first(now)); ok && d.betters(s.declined) {
+	if d, ok := s.offer(now, s.first(now)); ok && betters(d, s.declined) {
 		close(s.better)
 		s.better = nil
 	}
 }
 
 // shut reports whether there is a model without a place.
-func (d Demand) shut() bool {
+func shut(d Demand) bool {
 	for _, places := range d.Places {
 		if places <= 0 {
 			return true
@@ -121,7 +121,7 @@ func (d Demand) shut() bool {
 }
 
 // betters reports whether d is for users or for models that former was not for.
-func (d Demand) betters(former Demand) bool {
+func betters(d, former Demand) bool {
 	for model, places := range former.Places {
 		if now, few := d.Places[model]; places <= 0 && (!few || now > 0) {
 			return true
