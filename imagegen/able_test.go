@@ -81,34 +81,3 @@ func TestRefusesAlone(t *testing.T) {
 		})
 	}
 }
-
-// The size that is named for one that cannot be made can be had of the model, whatever it makes.
-func TestNearestSizeOfWhatIsMade(t *testing.T) {
-	for name, can := range map[string]imagegen.Capabilities{
-		"a list":  {Sizes: []imagegen.Size{{Width: 1024, Height: 1024}, {Width: 1344, Height: 768}, {Width: 768, Height: 1344}}},
-		"rules":   {SizeRules: flux.SizeRules},
-		"several": {Offers: []imagegen.Capabilities{{Sizes: []imagegen.Size{{Width: 1024, Height: 1024}}}, {Sizes: []imagegen.Size{{Width: 2560, Height: 1440}}}}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p := yieldImages(1, nil)
-			p.caps = can
-			h := start(t, p, func(*imagegen.Config) {})
-			refused := 0
-			for _, asked := range []string{"1400x1000", "2049x2049", "4096x4096", "8192x4608", "3000x1000", "16x16", "1344x769", "100x8000"} {
-				is := is.New(t)
-				quote := func(size string) error {
-					_, err := h.engine.As(alice).Quote(imagegen.GenerateRequest{Model: "m", Prompt: "p", Size: parse(t, size)})
-					return err
-				}
-				err := quote(asked)
-				if err == nil {
-					continue
-				}
-				refused++
-				is.True(isCode(err, imagegen.ErrInvalidRequest))
-				is.NoErr(quote(anySize.FindString(err.Error())))
-			}
-			is.New(t).True(refused > 0)
-		})
-	}
-}

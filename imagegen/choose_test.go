@@ -12,6 +12,15 @@ import (
 
 var flux = imagegen.Capabilities{SizeRules: imagegen.SizeRules{Step: 16, MinEdge: 256, MaxEdge: 8192, MaxPixels: 2048 * 2048, MaxAspect: 4}}.WithDefaults()
 
+func parse(t *testing.T, size string) imagegen.Size {
+	t.Helper()
+	s, err := imagegen.ParseSize(size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 func explicit(t *testing.T, c imagegen.Capabilities, size string) imagegen.ProviderRequest {
 	z := parse(t, size)
 	return imagegen.ProviderRequest{N: 1, Size: z, Tier: imagegen.TierOf(z.Area()), Ratio: imagegen.NearestRatio(z, c.Ratios)}

@@ -5,7 +5,8 @@
 // not come, and answers at once or by polling. Credits stay exact to the unit through crashes,
 // retries and races.
 //
-// An [Engine] carries the rules. It stands on four interfaces, each of which can be replaced:
+// This package says what the service is: its types, its contracts, and how a generation moves through its
+// states. Package engine carries the rules. It stands on four interfaces, each of which can be replaced:
 //
 //	Service   what one user can do; the engine hands one out for each user
 //	Ledger    takes and returns credits
@@ -17,21 +18,21 @@
 //
 //	db, err := storage.Open("data", nil)
 //	...
-//	engine, err := imagegen.New(imagegen.Config{
+//	service, err := engine.New(engine.Config{
 //		Store:  db,
 //		Ledger: db,
-//		Models: []imagegen.Model{{
+//		Models: []engine.Model{{
 //			ID:       "fake-1",
 //			Provider: &provider.Fake{},
 //			Credits:  map[imagegen.Tier]imagegen.Credits{"1K": 1, "2K": 2, "4K": 4},
 //		}},
 //	})
 //	...
-//	err = engine.Start(ctx)
-//	defer engine.Stop(ctx)
+//	err = service.Start(ctx)
+//	defer service.Stop(ctx)
 //
 //	_, err = db.Grant(ctx, imagegen.Grant{User: "alice", Credits: 100})
-//	result, err := engine.As("alice").Generate(ctx, imagegen.GenerateRequest{
+//	result, err := service.As("alice").Generate(ctx, imagegen.GenerateRequest{
 //		Model:  "fake-1",
 //		Prompt: "a fox in the snow",
 //	})

@@ -85,6 +85,8 @@ const (
 
 // Errors between the engine and what implements its interfaces.
 var (
+	// ErrStopping: the engine is stopping and waits no longer; the cause with which a provider's context ends then.
+	ErrStopping = errors.New("imagegen: the engine is stopping")
 	// ErrStale: another attempt has taken the generation over, or it is gone.
 	ErrStale = errors.New("imagegen: another attempt has taken over")
 	// ErrTransition: the change is not possible in the record's state.

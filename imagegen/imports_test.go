@@ -65,7 +65,9 @@ func TestImportRules(t *testing.T) {
 		"github.com/hanwen/go-fuse/":          {module + "/proof"},
 	}
 	trees := []string{module + "/cmd/imagegend", module + "/proof"} // allowed with all that lies below
-	embeddable := []string{module + "/imagegen", module + "/imagegen/storage", module + "/imagegen/storage/memory", module + "/imagegen/provider"}
+	embeddable := []string{module + "/imagegen", module + "/imagegen/storage", module + "/imagegen/storage/memory", module + "/imagegen/provider", module + "/imagegen/engine"}
+	contract := module + "/imagegen" // of all that lies around it
+	apart := []string{contract + "/storage", contract + "/provider", contract + "/client", contract + "/account"}
 	for _, p := range goList(t, "..", "./...") {
 		t.Run(strings.TrimPrefix(p.ImportPath, module), func(t *testing.T) {
 			is := is.New(t)
@@ -84,6 +86,12 @@ func TestImportRules(t *testing.T) {
 			}
 			if !slices.ContainsFunc(only[console], func(a string) bool { return p.ImportPath == a || strings.HasPrefix(p.ImportPath, a+"/") }) {
 				is.True(!compilesConsole(p)) // who does not ask for it has none of it
+			}
+			if p.ImportPath == contract {
+				is.True(!slices.ContainsFunc(p.Deps, func(d string) bool { return strings.HasPrefix(d, module) }))
+			}
+			if slices.ContainsFunc(apart, func(a string) bool { return p.ImportPath == a || strings.HasPrefix(p.ImportPath, a+"/") }) && !isTestPackage(p.ImportPath) {
+				is.True(!slices.Contains(p.Deps, contract+"/engine")) // the rules stand above what they stand on
 			}
 			if slices.Contains(embeddable, p.ImportPath) {
 				is.True(!slices.Contains(p.Deps, "net/http"))
@@ -114,6 +122,7 @@ func TestEmbeddingIsLight(t *testing.T) {
 
 import (
 	_ "`+module+`/imagegen"
+	_ "`+module+`/imagegen/engine"
 	_ "`+module+`/imagegen/provider"
 	_ "`+module+`/imagegen/storage"
 )

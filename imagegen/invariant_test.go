@@ -1,14 +1,10 @@
 package imagegen_test
 
 import (
-	"context"
 	"errors"
-	"log/slog"
 	"math"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -199,69 +195,6 @@ func TestRecordInDispute(t *testing.T) {
 	is.NoErr(r.CheckCharge(mine, true, 0))
 	is.NoErr(r.CheckCharge(imagegen.Charge{ID: mine.ID}, true, 0))
 	is.Equal(ruleOf(r.CheckCharge(mine, true, 3)), "credits spent")
-}
-
-// tampered is a store that tells another record than it has.
-type tampered struct {
-	imagegen.Store
-	tell func(imagegen.Record) imagegen.Record
-}
-
-func (s tampered) Update(ctx context.Context, f imagegen.Fence, c imagegen.Change) (imagegen.Record, error) {
-	r, err := s.Store.Update(ctx, f, c)
-	return s.tell(r), err
-}
-
-// An outside ledger is not told to settle what cannot be right: credits stay held, and a later
-// recovery settles what is.
-func TestUnsoundRecordsAreNotSettled(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var broken atomic.Bool
-		var log logbook
-		broken.Store(true)
-		h := start(t, yieldImages(2, nil), withOutsideLedger, func(cfg *imagegen.Config) {
-			cfg.Log = slog.New(slog.NewTextHandler(&log, nil))
-			cfg.Images, cfg.Spool = cfg.Store.(imagegen.ImageStore), cfg.Store.(imagegen.Spool)
-			cfg.Store = tampered{cfg.Store, func(r imagegen.Record) imagegen.Record {
-				if r.State == imagegen.StateSettling && broken.Load() {
-					r.Images, r.Published = r.Images[:1], 2
-				}
-				return r
-			}}
-		})
-		_, err := h.generate(imagegen.GenerateRequest{N: 2})
-		is := is.New(t)
-		is.True(isCode(err, imagegen.ErrInternal))
-		is.True(strings.Contains(log.String(), "level=ERROR") && strings.Contains(log.String(), "outcome of gen_"))
-		is.Equal(h.balance(), imagegen.Credits(98)) // held
-		broken.Store(false)
-		e, _ := errors.AsType[*imagegen.Error](err)
-		is.Equal(h.ended(e.Generation).Status, imagegen.StatusSucceeded)
-		is.Equal(h.balance(), imagegen.Credits(98))
-		h.audit()
-	})
-}
-
-// refusing is a store in which every acceptance would break an invariant.
-type refusing struct{ imagegen.JointStore }
-
-func (refusing) CreateCharged(context.Context, imagegen.Record, time.Duration) (imagegen.Record, error) {
-	return imagegen.Record{}, imagegen.Violation{Rule: "lot sum", Subject: "lot_1_0"}
-}
-
-// What a violation refuses is this service's fault: no caller is told to try again, and none is
-// told more.
-func TestViolationsAreInternal(t *testing.T) {
-	is := is.New(t)
-	h := start(t, yieldImages(1, nil), func(cfg *imagegen.Config) {
-		cfg.Images, cfg.Spool = cfg.Store.(imagegen.ImageStore), cfg.Store.(imagegen.Spool)
-		cfg.Store = refusing{cfg.Store.(imagegen.JointStore)}
-	})
-	_, err := h.generate(imagegen.GenerateRequest{})
-	is.True(isCode(err, imagegen.ErrInternal))
-	e, _ := errors.AsType[*imagegen.Error](err)
-	is.Equal(e.Message, imagegen.ErrInternal.Message)
-	is.Equal(ruleOf(err), "lot sum") // for the log
 }
 
 func BenchmarkCheck(b *testing.B) {

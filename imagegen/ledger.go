@@ -185,7 +185,7 @@ type Entry struct {
 	Balance Credits  // afterwards
 }
 
-// ChargeLister is implemented by a Ledger that can list its open charges. Optional: [Engine.Reconcile] needs it.
+// ChargeLister is implemented by a Ledger that can list its open charges. Optional: Engine.Reconcile needs it.
 type ChargeLister interface {
 	// OpenCharges returns up to n charges that are open, by rising ID, of those behind the given one
 	// ("": from the first).

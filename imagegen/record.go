@@ -64,7 +64,7 @@ type Progress struct {
 	Undelivered bool          // nobody has received the synchronous answer: an equal call may join
 
 	// Dispute says why the ledger refused the settlement for good; "": it did not, or that was resolved. The
-	// generation has ended all the same: the open charge is an operator's, see [Engine.Resolve].
+	// generation has ended all the same: the open charge is an operator's, see Engine.Resolve.
 	Dispute  string
 	Refunded bool // an operator gave back what the images cost
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Service is what one user can do, and exactly what the HTTP interface offers: [Engine.As] and
-// [Engine.Authenticate] bind it to a user in process, package client binds it to an API key.
+// Service is what one user can do, and exactly what the HTTP interface offers: Engine.As and
+// Engine.Authenticate bind it to a user in process, package client binds it to an API key.
 //
 // A Service is safe for concurrent use. Every error of its methods is an [*Error] or, when the
 // caller's context ended first, that context's error.
@@ -67,7 +67,7 @@ type GenerateRequest struct {
 // Joining lets a synchronous call without an idempotency key join an equal one of the same API key whose
 // caller hung up before it had the answer: while the work goes on it waits for it, later it is given the
 // answer, and nothing is charged. For clients that repeat a call of their own accord. Who sets it reports
-// each answer with [Session.Answered].
+// each answer with Session.Answered.
 type Joining struct {
 	// Also holds what equal calls agree in beyond what is generated, such as the caller's name for a user.
 	Also []string

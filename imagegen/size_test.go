@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/matryer/is"
 )
@@ -57,49 +56,6 @@ func TestNearestRatio(t *testing.T) {
 		t.Run(size.String(), func(t *testing.T) {
 			is := is.New(t)
 			is.Equal(imagegen.NearestRatio(size, imagegen.Ratios()), want)
-		})
-	}
-}
-
-func TestPolicies(t *testing.T) {
-	info := imagegen.ModelInfo{ID: "m", Ratios: imagegen.Ratios(), Tiers: imagegen.Tiers()}
-	size := func(w, h int) imagegen.Size { return imagegen.Size{Width: w, Height: h} }
-	type answer struct {
-		Ratio imagegen.Ratio
-		Tier  imagegen.Tier
-		OK    bool
-	}
-	for name, c := range map[string]struct {
-		policy  imagegen.Policy
-		size    imagegen.Size
-		quality imagegen.Quality
-		want    answer
-	}{
-		"auto":                 {imagegen.SizeFirst, size(0, 0), "auto", answer{"auto", "1K", true}},
-		"low":                  {imagegen.SizeFirst, size(0, 0), "low", answer{"auto", "1K", true}},
-		"medium":               {imagegen.SizeFirst, size(0, 0), "medium", answer{"auto", "2K", true}},
-		"high":                 {imagegen.SizeFirst, size(0, 0), "high", answer{"auto", "4K", true}},
-		"size wins":            {imagegen.SizeFirst, size(1024, 1024), "high", answer{"1:1", "1K", true}},
-		"area 2K":              {imagegen.SizeFirst, size(2048, 2048), "low", answer{"1:1", "2K", true}},
-		"area 4K":              {imagegen.SizeFirst, size(3840, 2160), "auto", answer{"16:9", "4K", true}},
-		"widest":               {imagegen.SizeFirst, size(3000, 1000), "auto", answer{"3:1", "2K", true}},
-		"within the slack":     {imagegen.SizeFirst, size(3028, 1000), "auto", answer{"3:1", "2K", true}},
-		"beyond the slack":     {imagegen.SizeFirst, size(3040, 1000), "auto", answer{}},
-		"too tall":             {imagegen.SizeFirst, size(16, 8192), "auto", answer{}},
-		"quality first, high":  {imagegen.QualityFirst, size(512, 512), "high", answer{"1:1", "4K", true}},
-		"quality first, auto":  {imagegen.QualityFirst, size(0, 0), "medium", answer{"auto", "2K", true}},
-		"quality first, small": {imagegen.QualityFirst, size(2048, 2048), "low", answer{}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			ratio, tier, err := c.policy(c.size, c.quality, info)
-			got := answer{ratio, tier, err == nil}
-			if err != nil {
-				got = answer{}
-				is.New(t).True(errors.Is(err, imagegen.ErrInvalidRequest))
-			}
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Error(diff)
-			}
 		})
 	}
 }

@@ -15,7 +15,7 @@ import (
 // its outcome is unknown. A context is honoured until a write begins; then the write is seen
 // through. Values handed out are the caller's own, and values handed in are not kept.
 //
-// The engine opens and closes nothing: who made the Store closes it, after [Engine.Stop].
+// The engine opens and closes nothing: who made the Store closes it, after Engine.Stop.
 type Store interface {
 	GenerationStore
 	Queue

@@ -23,9 +23,9 @@ import (
 
 var (
 	sources = []string{"imagegen/storage/internal/ledger/*.go", "imagegen/storage/internal/ledger/ledgerkv/*.go", "imagegen/storage/committer.go", "imagegen/invariant.go", "imagegen/state.go",
-		"imagegen/lifecycle.go", "imagegen/settle.go", "imagegen/outcome.go", "imagegen/attempt.go", "imagegen/recover.go", "imagegen/lease.go"}
-	covered = "./imagegen,./imagegen/storage,./imagegen/storage/internal/ledger,./imagegen/storage/internal/ledger/ledgerkv"
-	tests   = []string{"./imagegen", "./imagegen/storage/...", "./imagegen/imagegentest"}
+		"imagegen/engine/lifecycle.go", "imagegen/engine/settle.go", "imagegen/engine/outcome.go", "imagegen/engine/attempt.go", "imagegen/engine/recover.go", "imagegen/engine/lease.go"}
+	covered = "./imagegen,./imagegen/engine,./imagegen/storage,./imagegen/storage/internal/ledger,./imagegen/storage/internal/ledger/ledgerkv"
+	tests   = []string{"./imagegen", "./imagegen/engine", "./imagegen/storage/...", "./imagegen/imagegentest"}
 )
 
 const module, known = "github.com/imagegend/imagegend/", "proof/coverage.txt"

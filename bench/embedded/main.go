@@ -14,6 +14,8 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
 	"github.com/imagegend/imagegend/imagegen/provider"
@@ -50,9 +52,9 @@ func run(ctx context.Context, dir, image, upstream string) error {
 		return err
 	}
 	access := slog.New(slog.NewJSONHandler(os.Stderr, nil))
-	service, err := imagegen.New(imagegen.Config{
+	service, err := engine.New(engine.Config{
 		Store: db, Ledger: db, Log: access,
-		Models: []imagegen.Model{{ID: "bench", Provider: maker, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1, "2K": 2, "4K": 4}}},
+		Models: []engine.Model{{ID: "bench", Provider: maker, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1, "2K": 2, "4K": 4}}},
 	})
 	if err != nil {
 		return err
@@ -95,7 +97,7 @@ func open(dir string) (database, error) {
 }
 
 // account makes a user who can pay for everything, and a key.
-func account(ctx context.Context, service *imagegen.Engine, db database) (string, error) {
+func account(ctx context.Context, service *engine.Engine, db database) (string, error) {
 	user, err := service.Accounts().CreateUser(ctx, "bench", "PRO")
 	if err != nil {
 		return "", err

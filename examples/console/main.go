@@ -13,6 +13,8 @@ import (
 	"os/signal"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/console"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
@@ -38,9 +40,9 @@ func run(ctx context.Context, dir string, l net.Listener, out io.Writer) error {
 		return err
 	}
 	defer db.Close()
-	service, err := imagegen.New(imagegen.Config{
+	service, err := engine.New(engine.Config{
 		Store: db, Ledger: db, Thumbnails: true, // for the gallery
-		Models: []imagegen.Model{{ID: "fake-1", Provider: &provider.Fake{}, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1, "2K": 2}}},
+		Models: []engine.Model{{ID: "fake-1", Provider: &provider.Fake{}, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1, "2K": 2}}},
 	})
 	if err != nil {
 		return err

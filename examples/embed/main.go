@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider"
 	"github.com/imagegend/imagegend/imagegen/storage"
@@ -32,10 +34,10 @@ func run(ctx context.Context, dir string, out io.Writer) error {
 		return err
 	}
 	defer db.Close()
-	service, err := imagegen.New(imagegen.Config{
+	service, err := engine.New(engine.Config{
 		Store:  db,
 		Ledger: db,
-		Models: []imagegen.Model{{
+		Models: []engine.Model{{
 			ID:       "fake-1",
 			Provider: &provider.Fake{},
 			Credits:  map[imagegen.Tier]imagegen.Credits{"1K": 1, "2K": 2, "4K": 4},

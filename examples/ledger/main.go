@@ -13,6 +13,8 @@ import (
 	"net/http/httptest"
 	"os"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
@@ -30,10 +32,10 @@ func run(ctx context.Context, out io.Writer) error {
 	accounts.suspended["mallory"] = true
 	server := httptest.NewServer(unreliable(accounts.handler(), rand.New(rand.NewPCG(1, 2))))
 	defer server.Close()
-	service, err := imagegen.New(imagegen.Config{
+	service, err := engine.New(engine.Config{
 		Store:  memory.New(nil),
 		Ledger: ledger{server.URL, server.Client()},
-		Models: []imagegen.Model{{ID: "fake-1", Provider: &provider.Fake{}, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1}}},
+		Models: []engine.Model{{ID: "fake-1", Provider: &provider.Fake{}, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1}}},
 	})
 	if err != nil {
 		return err
@@ -53,7 +55,7 @@ func run(ctx context.Context, out io.Writer) error {
 }
 
 // work asks for images again and again, and tells what came of it.
-func work(ctx context.Context, out io.Writer, alice *imagegen.Session) error {
+func work(ctx context.Context, out io.Writer, alice *engine.Session) error {
 	const calls = 40
 	var failed, noticed int
 	for n := range calls {

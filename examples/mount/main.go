@@ -13,6 +13,8 @@ import (
 	"os/signal"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
 	"github.com/imagegend/imagegend/imagegen/provider"
@@ -33,10 +35,10 @@ func main() {
 
 func run(ctx context.Context, l net.Listener, out io.Writer) error {
 	db := memory.New(nil)
-	service, err := imagegen.New(imagegen.Config{
+	service, err := engine.New(engine.Config{
 		Store:  db,
 		Ledger: db,
-		Models: []imagegen.Model{{
+		Models: []engine.Model{{
 			ID:       "fake-1",
 			Provider: &provider.Fake{},
 			Credits:  map[imagegen.Tier]imagegen.Credits{"1K": 1},
@@ -74,7 +76,7 @@ func run(ctx context.Context, l net.Listener, out io.Writer) error {
 }
 
 // customer makes a user with credits, and a key.
-func customer(ctx context.Context, service *imagegen.Engine, db *memory.DB) (key imagegen.Secret, err error) {
+func customer(ctx context.Context, service *engine.Engine, db *memory.DB) (key imagegen.Secret, err error) {
 	user, err := service.Accounts().CreateUser(ctx, "alice", "PRO")
 	if err != nil {
 		return key, err

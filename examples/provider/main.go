@@ -14,6 +14,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
 )
@@ -73,10 +75,10 @@ func main() {
 
 func run(ctx context.Context, out io.Writer) error {
 	db := memory.New(nil)
-	service, err := imagegen.New(imagegen.Config{
+	service, err := engine.New(engine.Config{
 		Store:  db,
 		Ledger: db,
-		Models: []imagegen.Model{{ID: "stripes-1", Provider: stripes{}, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 3}}},
+		Models: []engine.Model{{ID: "stripes-1", Provider: stripes{}, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 3}}},
 	})
 	if err != nil {
 		return err

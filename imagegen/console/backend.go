@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 )
 
@@ -35,8 +37,8 @@ type Status struct {
 	Disputes    int               // how many charges the ledger refuses to close
 	Disputed    []Disputed        // the oldest of them, oldest first
 	Disk        Disk
-	Providers   []imagegen.ProviderHealth // one for each model
-	LastAudit   *imagegen.Audit           // nil: none is known
+	Providers   []engine.ProviderHealth // one for each model
+	LastAudit   *engine.Audit           // nil: none is known
 }
 
 // OpenCharge is a generation whose charge is not settled yet.

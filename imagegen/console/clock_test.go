@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -15,7 +17,7 @@ import (
 func TestClockIsConfirmed(t *testing.T) {
 	var ahead time.Duration
 	db := memory.New(&memory.Options{Now: func() time.Time { return time.Now().Add(ahead) }})
-	s := openOver(t, func(c *imagegen.Config) { c.Store, c.Ledger, c.Images, c.Spool = db, db, db, db },
+	s := openOver(t, func(c *engine.Config) { c.Store, c.Ledger, c.Images, c.Spool = db, db, db, db },
 		func(c *console.Config) { c.Operations = console.EngineOperations{Engine: c.Engine} })
 	v := s.operator()
 	s.is.True(!v.get("system").has("Warning"))

@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/console/internal/limiter"
 	"github.com/imagegend/imagegend/imagegen/console/internal/password"
@@ -21,7 +23,7 @@ import (
 // Config makes a [Console]. Engine, Ledger and Logins are required; every other zero value means the
 // default that its comment names.
 type Config struct {
-	Engine *imagegen.Engine     // with its Config.Thumbnails the gallery loads small copies, else whole images
+	Engine *engine.Engine       // with its Config.Thumbnails the gallery loads small copies, else whole images
 	Ledger imagegen.CreditAdmin // the engine's; as an imagegen.DailyUsage it yields the chart of what was spent
 	Logins imagegen.LoginStore  // where passwords and sign-ins are kept
 

@@ -9,7 +9,7 @@
 // hashes, links and sign-ins as SHA-256 hashes of 256 random bits. A sign-in ends after 30 minutes
 // without use, and after 12 hours in any case.
 //
-// Who signs in is a user of [imagegen.Engine.Accounts]. What is another's is answered as what is not
+// Who signs in is a user of [engine.Engine.Accounts]. What is another's is answered as what is not
 // there, and what is the operators' as well; an operator sees what others were charged, not what they
 // asked for nor what they got.
 //

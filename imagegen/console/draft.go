@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 )
 
@@ -145,7 +147,7 @@ func (d *draft) checkAmounts() {
 
 // ask has the engine price the draft. What decides the tier is the service's affair, and may be the
 // quality: auto stands for the first quality that leads to the tier that was chosen.
-func (d *draft) ask(s *imagegen.Session) error {
+func (d *draft) ask(s *engine.Session) error {
 	asked, qualities := d.request.Quality, []imagegen.Quality{d.request.Quality}
 	if asked == imagegen.QualityAuto {
 		qualities = imagegen.Qualities()

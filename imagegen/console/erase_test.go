@@ -5,12 +5,14 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 )
 
 // Erasing asks first; then prompt and images are gone, for everybody, and the books keep the cost.
 func TestErase(t *testing.T) {
-	s := openOver(t, func(c *imagegen.Config) { c.Thumbnails = true })
+	s := openOver(t, func(c *engine.Config) { c.Thumbnails = true })
 	v := s.signedIn("alice")
 	v.grant(10)
 	g := v.finish("a fox", 2, imagegen.StatusSucceeded)

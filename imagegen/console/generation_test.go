@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/imagegend/imagegend/imagegen"
 )
@@ -84,7 +86,7 @@ func TestTrailOfAGeneration(t *testing.T) {
 			[]string{"done: Tried again. The provider failed for the moment, 1 time.", "done: Delivered 3 images. They cost 3 credits."}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := openOver(t, func(c *imagegen.Config) { c.Backoff = []time.Duration{0} })
+			s := openOver(t, func(c *engine.Config) { c.Backoff = []time.Duration{0} })
 			v := s.signedIn("alice")
 			v.grant(10)
 			g := v.finish(c.prompt+" a fox", 3, c.end)
@@ -98,7 +100,7 @@ func TestTrailOfAGeneration(t *testing.T) {
 
 // Another's generation is as unknown as one that never was, on every page and to every action.
 func TestGenerationsOfOthers(t *testing.T) {
-	s := openOver(t, func(c *imagegen.Config) { c.Thumbnails = true })
+	s := openOver(t, func(c *engine.Config) { c.Thumbnails = true })
 	alice, bob := s.signedIn("alice"), s.signedIn("bob")
 	alice.grant(10)
 	g := alice.finish("a fox", 1, imagegen.StatusSucceeded)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 )
 
@@ -74,7 +76,7 @@ var older = regexp.MustCompile(`href="([^"]*)" rel="next"`)
 
 // Page by page, each generation is shown once.
 func TestPagesOfTheGallery(t *testing.T) {
-	s := openOver(t, func(c *imagegen.Config) { c.MaxRefusals = -1 })
+	s := openOver(t, func(c *engine.Config) { c.MaxRefusals = -1 })
 	v := s.signedIn("alice")
 	v.grant(100)
 	var want []string

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/console"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
@@ -51,14 +53,14 @@ type site struct {
 // open starts a site; change may alter the configuration of the console before.
 func open(t *testing.T, change ...func(*console.Config)) *site {
 	t.Helper()
-	return openOver(t, func(*imagegen.Config) {}, change...)
+	return openOver(t, func(*engine.Config) {}, change...)
 }
 
 // openOver is open with an engine whose configuration is altered too.
-func openOver(t *testing.T, alter func(*imagegen.Config), change ...func(*console.Config)) *site {
+func openOver(t *testing.T, alter func(*engine.Config), change ...func(*console.Config)) *site {
 	t.Helper()
 	s := &site{T: t, is: is.New(t), clock: &clock{now: time.Now().UTC().Truncate(time.Second)}}
-	s.Running = imagegentest.Start(t, func(c *imagegen.Config) { c.Now = s.clock.Now }, alter)
+	s.Running = imagegentest.Start(t, func(c *engine.Config) { c.Now = s.clock.Now }, alter)
 	s.config = console.Config{Engine: s.Engine, Ledger: s.DB, Logins: s.DB, Now: s.clock.Now}
 	for _, c := range change {
 		c(&s.config)

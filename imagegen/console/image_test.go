@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 )
 
@@ -44,7 +46,7 @@ func TestImage(t *testing.T) {
 func TestThumbnail(t *testing.T) {
 	for name, thumbnails := range map[string]bool{"with": true, "without": false} {
 		t.Run(name, func(t *testing.T) {
-			s := openOver(t, func(c *imagegen.Config) { c.Thumbnails = thumbnails })
+			s := openOver(t, func(c *engine.Config) { c.Thumbnails = thumbnails })
 			v := s.signedIn("alice")
 			v.grant(10)
 			r, err := v.As(v.user.ID).Generate(t.Context(), imagegen.GenerateRequest{Model: "fake-1", Prompt: "a fox", Size: imagegen.Size{Width: 640, Height: 400}})

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 )
 
@@ -15,7 +17,7 @@ const chargesShown = 20
 // [imagegen.Inspector], and for audits an [imagegen.Auditor]; otherwise they fail with
 // [errors.ErrUnsupported]. It knows the audits that the engine has made itself.
 type EngineOperations struct {
-	Engine  *imagegen.Engine
+	Engine  *engine.Engine
 	Version string    // of the program; "": it is not shown
 	Started time.Time // when the process was; zero: it is not shown
 	// Disk is asked for the space where the data lie. nil: it is not shown. An error is that of Status.

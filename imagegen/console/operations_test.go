@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -22,7 +24,7 @@ func TestEngineOperations(t *testing.T) {
 		s.is.NoErr(err)
 		return got
 	}
-	want := console.Status{Version: "v1", Started: s.clock.Now(), Slots: 512, Disk: disk, Providers: []imagegen.ProviderHealth{{Model: "fake-1", Provider: "fake", Load: imagegen.ModelLoad{Bound: 64, Most: 64}}}}
+	want := console.Status{Version: "v1", Started: s.clock.Now(), Slots: 512, Disk: disk, Providers: []engine.ProviderHealth{{Model: "fake-1", Provider: "fake", Load: engine.ModelLoad{Bound: 64, Most: 64}}}}
 	s.is.Equal(cmp.Diff(want, status(), cmpopts.EquateEmpty()), "")
 
 	_, err := s.As(imagegen.UserID("alice")).Generate(t.Context(), imagegen.GenerateRequest{Model: "fake-1", Prompt: "[fake:fail]"})

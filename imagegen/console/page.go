@@ -10,6 +10,8 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 )
 
@@ -85,7 +87,7 @@ func (p *page) recovered() {
 func (p *page) context() context.Context { return p.r.Context() }
 
 // service is what the signed-in person can do.
-func (p *page) service() *imagegen.Session { return p.c.cfg.Engine.As(p.person.ID) }
+func (p *page) service() *engine.Session { return p.c.cfg.Engine.As(p.person.ID) }
 
 // view is what layout.html is given.
 type view struct {

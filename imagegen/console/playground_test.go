@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/imagegend/imagegend/imagegen"
 )
@@ -231,9 +233,9 @@ func TestFormSentTwice(t *testing.T) {
 }
 
 // twoModels offers a second model, that can do less.
-func twoModels(c *imagegen.Config) {
+func twoModels(c *engine.Config) {
 	none := 0
-	c.Models = append(c.Models, imagegen.Model{ID: "tiny", Provider: c.Models[0].Provider, MaxImages: 1, MaxReferences: &none, MaxPrompt: 5,
+	c.Models = append(c.Models, engine.Model{ID: "tiny", Provider: c.Models[0].Provider, MaxImages: 1, MaxReferences: &none, MaxPrompt: 5,
 		Credits: map[imagegen.Tier]imagegen.Credits{"2K": 7}, Ratios: []imagegen.Ratio{"1:1", "3:2"}})
 }
 
@@ -275,7 +277,7 @@ func TestUpdateTheCost(t *testing.T) {
 
 // "Use again" fills the form with what was asked for, but for the references.
 func TestUseAgain(t *testing.T) {
-	s := openOver(t, func(c *imagegen.Config) { twoModels(c); newGate().oneByOne(c) })
+	s := openOver(t, func(c *engine.Config) { twoModels(c); newGate().oneByOne(c) })
 	v := s.signedIn("alice")
 	v.grant(100)
 	for _, sent := range []map[string]string{
@@ -304,7 +306,7 @@ func TestUseAgain(t *testing.T) {
 
 // Where there is too much work, nothing is charged and nothing that was entered is lost.
 func TestTooMuchWork(t *testing.T) {
-	s := openOver(t, func(c *imagegen.Config) { newGate().oneByOne(c); c.MaxQueued = 1 })
+	s := openOver(t, func(c *engine.Config) { newGate().oneByOne(c); c.MaxQueued = 1 })
 	v := s.signedIn("alice")
 	v.grant(10)
 	v.reaches(v.begin("a fox", 1).ID, imagegen.StatusProcessing)
@@ -318,13 +320,13 @@ func TestTooMuchWork(t *testing.T) {
 
 // Without a model there is nothing to fill in; one without shapes has none to offer.
 func TestNoModel(t *testing.T) {
-	s := openOver(t, func(c *imagegen.Config) { c.Models = nil })
+	s := openOver(t, func(c *engine.Config) { c.Models = nil })
 	v := s.signedIn("alice")
 	a := v.get("playground")
 	s.is.True(a.StatusCode == http.StatusOK && a.has("No model is on offer", "/console/generations") && !a.has("<textarea"))
 	s.is.Equal(v.post("playground", small()...).StatusCode, http.StatusUnprocessableEntity)
 
-	s = openOver(t, func(c *imagegen.Config) { c.Models[0].Ratios = []imagegen.Ratio{} })
+	s = openOver(t, func(c *engine.Config) { c.Models[0].Ratios = []imagegen.Ratio{} })
 	s.is.Equal(s.signedIn("alice").get("playground").StatusCode, http.StatusOK)
 }
 

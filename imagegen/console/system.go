@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 )
 
@@ -33,10 +35,10 @@ type disputeLine struct {
 }
 
 // providerLine is how the provider of a model answers.
-type providerLine struct{ imagegen.ProviderHealth }
+type providerLine struct{ engine.ProviderHealth }
 
 // endedAudit is an audit as it is shown.
-type endedAudit struct{ *imagegen.Audit }
+type endedAudit struct{ *engine.Audit }
 
 func (c *Console) system(p *page) error {
 	v, err := c.systemView(p)

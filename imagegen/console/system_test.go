@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/console"
 )
@@ -50,7 +52,7 @@ func TestSystem(t *testing.T) {
 		Charges: []console.OpenCharge{{Generation: "gen_1", User: alice.ID, Credits: 4, Since: s.clock.Now().Add(-90 * time.Second)},
 			{Generation: "gen_2", User: "a customer", Credits: 1, Since: s.clock.Now()}},
 		Disk: console.Disk{Free: 3 << 29, Total: 10 << 30, Reserve: 64 << 20},
-		Providers: []imagegen.ProviderHealth{{Model: "m-1", Provider: "fake", At: s.clock.Now(), Healthy: true, Load: imagegen.ModelLoad{Running: 12, Bound: 19, Most: 64}},
+		Providers: []engine.ProviderHealth{{Model: "m-1", Provider: "fake", At: s.clock.Now(), Healthy: true, Load: engine.ModelLoad{Running: 12, Bound: 19, Most: 64}},
 			{Model: "m-2", Provider: "router", At: s.clock.Now(), Detail: "unavailable: 503",
 				Members: []imagegen.MemberHealth{{Name: "openai", Detail: "it was rate-limited"}, {Name: "bfl", Healthy: true}}},
 			{Model: "m-3", Provider: "fal"}}}
@@ -69,11 +71,11 @@ func TestSystem(t *testing.T) {
 	s.is.True(v.get("system").has("Charges in dispute", "gen_9", "&lt;settled before&gt;", ">alice</a>", "The 1 oldest of 3.", "generation resolve"))
 	w.status.Disputes, w.status.Disputed = 0, nil
 
-	w.status.LastAudit = &imagegen.Audit{At: s.clock.Now(), Duration: time.Second, Report: imagegen.AuditReport{Entries: 1, Images: 2}}
+	w.status.LastAudit = &engine.Audit{At: s.clock.Now(), Duration: time.Second, Report: imagegen.AuditReport{Entries: 1, Images: 2}}
 	s.is.True(v.get("system").has("clean</span>", "in 1 s", "1 entry of the journal", "2 images"))
 	w.status.LastAudit.Report = imagegen.AuditReport{Violations: []imagegen.Violation{{Rule: "journal chain", Subject: "<7>", Detail: "broken"}}, More: 9}
 	s.is.True(v.get("system").has("10 violations", "journal chain", "&lt;7&gt;"))
-	w.status.LastAudit = &imagegen.Audit{Err: errors.New("no space")}
+	w.status.LastAudit = &engine.Audit{Err: errors.New("no space")}
 	s.is.True(v.get("system").has("It could not be carried out: no space"))
 
 	w.status.Version, w.status.Started, w.status.Disk = "", time.Time{}, console.Disk{}

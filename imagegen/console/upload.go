@@ -13,6 +13,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/internal/formdata"
 )
@@ -23,8 +25,8 @@ const referenceField = "reference_image"
 // upload is a form with files, which go straight to the engine's spool.
 type upload struct {
 	*form
-	session *imagegen.Session
-	files   []*imagegen.Upload
+	session *engine.Session
+	files   []*engine.Upload
 	sent    int // files, whether they were taken or not
 	text    int64
 }

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 )
 
@@ -84,9 +86,9 @@ func (w *watchedSpool) count() (now, most int) {
 }
 
 // watched puts a watchedSpool before the storage's own.
-func watched(more ...func(*imagegen.Config)) (*watchedSpool, func(*imagegen.Config)) {
+func watched(more ...func(*engine.Config)) (*watchedSpool, func(*engine.Config)) {
 	w := &watchedSpool{held: map[imagegen.ReferenceID]bool{}, came: make(chan struct{}, 1000)}
-	return w, func(c *imagegen.Config) {
+	return w, func(c *engine.Config) {
 		w.Spool = c.Store.(imagegen.Spool)
 		c.Spool = w
 		for _, m := range more {
@@ -124,8 +126,8 @@ func TestReferences(t *testing.T) {
 // Whatever is wrong with the files, or beside them, nothing is charged and none of them stays.
 func TestUnfitReferences(t *testing.T) {
 	two := 2
-	spool, over := watched(func(c *imagegen.Config) {
-		c.Models = append(c.Models, imagegen.Model{ID: "few", Provider: c.Models[0].Provider, MaxReferences: &two, Credits: c.Models[0].Credits})
+	spool, over := watched(func(c *engine.Config) {
+		c.Models = append(c.Models, engine.Model{ID: "few", Provider: c.Models[0].Provider, MaxReferences: &two, Credits: c.Models[0].Credits})
 	})
 	s := openOver(t, over)
 	v := s.signedIn("alice")

@@ -8,6 +8,8 @@ import (
 	"iter"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
 	"github.com/imagegend/imagegend/imagegen/provider"
@@ -34,7 +36,7 @@ func (g *gate) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Se
 }
 
 // oneByOne has an engine work behind the gate, on one generation at a time.
-func (g *gate) oneByOne(c *imagegen.Config) { c.Models[0].Provider, c.Concurrency = g, 1 }
+func (g *gate) oneByOne(c *engine.Config) { c.Models[0].Provider, c.Concurrency = g, 1 }
 
 // grant gives credits to who is signed in.
 func (v *visitor) grant(n imagegen.Credits) { v.Grant(v, v.user.ID, n) }

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
@@ -125,7 +127,7 @@ func TestModels(t *testing.T) {
 		`"default_options":{"aspect_ratio":"auto","quality":"1K"},"supported_qualities":["1K","2K","4K"],`+
 		`"supported_ratios":["auto","1:1","4:3","3:4","3:2","2:3","16:9","9:16","5:4","4:5","21:9","9:21","2:1","1:2","3:1","1:3"],`+
 		`"limits":{"reference_image_limit":16,"max_images":4,"max_prompt_length":32000,"max_reference_image_bytes":52428800}}]}`)
-	none := serve(t, httpapi.Options{}, func(c *imagegen.Config) { c.Models = nil })
+	none := serve(t, httpapi.Options{}, func(c *engine.Config) { c.Models = nil })
 	none.bodyIs(none.do("GET", "/api/v1/models", ""), `{"object":"list","data":[]}`)
 }
 
@@ -236,7 +238,7 @@ func (suspended) Charge(context.Context, imagegen.Charge) error {
 
 // What a ledger will not do reaches the caller in its words, and no client takes it for what passes.
 func TestChargeRefused(t *testing.T) {
-	s := serve(t, httpapi.Options{}, func(c *imagegen.Config) { c.Ledger = suspended{c.Ledger} })
+	s := serve(t, httpapi.Options{}, func(c *engine.Config) { c.Ledger = suspended{c.Ledger} })
 	for _, q := range []string{fox(``), fox(`,"async":true`)} {
 		a := s.post(q)
 		s.is.Equal(a.StatusCode, http.StatusForbidden)

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
@@ -14,7 +16,7 @@ import (
 
 func TestAuthorization(t *testing.T) {
 	now := time.Now()
-	s := serve(t, httpapi.Options{}, func(c *imagegen.Config) { c.Now = func() time.Time { return now } })
+	s := serve(t, httpapi.Options{}, func(c *engine.Config) { c.Now = func() time.Time { return now } })
 	mint := func(u imagegen.UserID, expires time.Time) (string, imagegen.Key) {
 		raw, k, err := s.Accounts().MintKey(t.Context(), u, "", expires)
 		s.is.NoErr(err)

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
@@ -18,7 +20,7 @@ import (
 // BenchmarkHandler measures the handler with engine, memory storage and log, without the network.
 func BenchmarkHandler(b *testing.B) {
 	is := is.New(b)
-	e := imagegentest.Start(b, func(c *imagegen.Config) {
+	e := imagegentest.Start(b, func(c *engine.Config) {
 		c.Models[0].Provider = &provider.Fake{Image: []byte(picture(1024, 1024))}
 	})
 	h := httpapi.NewHandler(e.Engine, httpapi.Options{Log: slog.New(slog.NewJSONHandler(io.Discard, nil))})

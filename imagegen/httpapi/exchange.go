@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/internal/formdata"
 )
@@ -19,10 +21,10 @@ type exchange struct {
 	ctx     *identified // of the request
 	control http.ResponseController
 
-	route   string            // its pattern; "" when none fits
-	id      string            // the :id of the route
-	session *imagegen.Session // of routes that need a key
-	base    string            // of the addresses in the answer; see api.findBase
+	route   string          // its pattern; "" when none fits
+	id      string          // the :id of the route
+	session *engine.Session // of routes that need a key
+	base    string          // of the addresses in the answer; see api.findBase
 
 	incoming   *formdata.Steady // the body, once it is asked for
 	began      time.Time

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
@@ -15,7 +17,7 @@ import (
 
 // target is a handler that can be asked again and again: it refuses whatever gets as far as the charge.
 func target(f *testing.F) (h http.Handler, key string) {
-	e := imagegentest.Start(f, func(c *imagegen.Config) {
+	e := imagegentest.Start(f, func(c *engine.Config) {
 		c.Models[0].Provider = hold()
 	})
 	return httpapi.NewHandler(e.Engine, httpapi.Options{}), e.Key(f, "nobody") // who has no credits

@@ -1,4 +1,4 @@
-// Package httpapi serves an [imagegen.Engine] over HTTP, as docs/api.md describes it.
+// Package httpapi serves an [engine.Engine] over HTTP, as docs/api.md describes it.
 //
 //	server := httpapi.NewServer(httpapi.NewHandler(engine, httpapi.Options{Log: log}))
 //	server.Addr = "127.0.0.1:8080"
@@ -15,6 +15,8 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync/atomic"
+
+	"github.com/imagegend/imagegend/imagegen/engine"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/julienschmidt/httprouter"
@@ -46,7 +48,7 @@ type Options struct {
 
 // NewHandler returns a handler for all routes of the interface. It is safe for concurrent use and
 // holds nothing that must be closed. While the engine is draining it goes on to serve what is read.
-func NewHandler(service *imagegen.Engine, o Options) http.Handler {
+func NewHandler(service *engine.Engine, o Options) http.Handler {
 	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -59,7 +61,7 @@ func NewHandler(service *imagegen.Engine, o Options) http.Handler {
 
 // api is the handler.
 type api struct {
-	engine  *imagegen.Engine
+	engine  *engine.Engine
 	options Options
 	log     *slog.Logger
 	access  *slog.Logger // without request_id: its lines carry their own

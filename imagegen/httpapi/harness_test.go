@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
@@ -32,7 +34,7 @@ type site struct {
 	key    string
 }
 
-func serve(t *testing.T, o httpapi.Options, change ...func(*imagegen.Config)) *site {
+func serve(t *testing.T, o httpapi.Options, change ...func(*engine.Config)) *site {
 	t.Helper()
 	e := imagegentest.Start(t, change...)
 	s := &site{T: t, is: is.New(t), Running: e, key: e.Key(t, imagegentest.Alice)}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
 )
@@ -61,7 +63,7 @@ func TestReplayNamesAddressesOfTheAskingRequest(t *testing.T) {
 
 func TestKeyInUseOverHTTP(t *testing.T) {
 	held := hold()
-	s := serve(t, httpapi.Options{}, withProvider(held), func(c *imagegen.Config) { c.MaxWaiting = -1 })
+	s := serve(t, httpapi.Options{}, withProvider(held), func(c *engine.Config) { c.MaxWaiting = -1 })
 	first := s.postMeanwhile(t.Context(), fox(""), "Idempotency-Key", "k")
 	s.until(func() bool { return strings.Contains(s.do("GET", "/api/v1/generations", "").body, `"processing"`) })
 	a := s.post(fox(""), "Idempotency-Key", "k")

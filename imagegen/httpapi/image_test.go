@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
 	"github.com/imagegend/imagegend/imagegen/provider"
@@ -99,7 +101,7 @@ type fixed struct{ io.ReadSeekCloser }
 func (fixed) Seek(int64, int) (int64, error) { return 0, errors.ErrUnsupported }
 
 func TestImageThatCannotBeServed(t *testing.T) {
-	s := serve(t, httpapi.Options{}, func(c *imagegen.Config) { c.Images = unseekable{c.Store.(imagegen.ImageStore)} })
+	s := serve(t, httpapi.Options{}, func(c *engine.Config) { c.Images = unseekable{c.Store.(imagegen.ImageStore)} })
 	g := s.accepted(s.post(fox("")), http.StatusOK)
 	s.refused(s.do("GET", s.path(g.Images[0].URL), ""), http.StatusInternalServerError, imagegen.CodeInternal)
 }

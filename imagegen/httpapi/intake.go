@@ -11,7 +11,7 @@ import (
 )
 
 // What one API key may have the service do at once, and what all may together. Uploads are the engine's
-// to bound, see [imagegen.Session.Stage].
+// to bound, see [engine.Session.Stage].
 const (
 	requestsAtOnce = 256      // of a key, unless the options say otherwise
 	heldOfKey      = 16 << 20 // bytes of bodies in memory

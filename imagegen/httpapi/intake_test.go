@@ -12,6 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
 )
@@ -37,7 +39,7 @@ func (l *line) list(path string) {
 func TestLongPage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const generations, readers, most = 60, 20, 2 << 20
-		l := connect(t, func(c *imagegen.Config) { c.MaxRefusals = -1 })
+		l := connect(t, func(c *engine.Config) { c.MaxRefusals = -1 })
 		l.longPrompts(generations)
 		l.list(page)
 		status, body := l.hear()
@@ -79,7 +81,7 @@ func heap() int64 {
 func TestPageThatBreaksOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var broken faultyList
-		l := connect(t, func(c *imagegen.Config) {
+		l := connect(t, func(c *engine.Config) {
 			broken.Store = c.Store
 			c.Store = &broken
 			c.Images, c.Spool = broken.Store.(imagegen.ImageStore), broken.Store.(imagegen.Spool)

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
@@ -131,7 +133,7 @@ func TestLogOfCallerGone(t *testing.T) {
 // Whatever happens, neither keys nor prompts nor capabilities come into the log.
 func TestLogKeepsSecrets(t *testing.T) {
 	var log journal
-	s := serve(t, httpapi.Options{Log: log.logger()}, func(c *imagegen.Config) { c.Log = log.logger() })
+	s := serve(t, httpapi.Options{Log: log.logger()}, func(c *engine.Config) { c.Log = log.logger() })
 	g := s.accepted(s.post(`{"model":"fake-1","prompt":"canary fox","size":"64x48"}`, "Idempotency-Key", "canary-key"), 200)
 	s.do("GET", s.path(g.Images[0].URL), "")
 	s.do("GET", s.path(g.Images[0].URL)+"/", "")
@@ -184,7 +186,7 @@ func TestWithRequestID(t *testing.T) {
 // The identifier goes with the work, also with what goes on after the answer.
 func TestRequestIDInTheEngine(t *testing.T) {
 	ids := make(chan string, 8)
-	s := serve(t, httpapi.Options{}, func(c *imagegen.Config) {
+	s := serve(t, httpapi.Options{}, func(c *engine.Config) {
 		c.Observe = func(ctx context.Context, e imagegen.Event) { ids <- string(e.Kind) + " " + httpapi.RequestID(ctx) }
 	})
 	s.accepted(s.post(fox(""), "X-Request-Id", "mine"), http.StatusOK)
@@ -197,8 +199,8 @@ func TestLogHandler(t *testing.T) {
 	is := is.New(t)
 	var log journal
 	var ctx context.Context
-	s := serve(t, httpapi.Options{}, func(c *imagegen.Config) {
-		c.Admit = func(c context.Context, _ imagegen.Admission) error { ctx = c; return imagegen.Invalid("no") }
+	s := serve(t, httpapi.Options{}, func(c *engine.Config) {
+		c.Admit = func(c context.Context, _ engine.Admission) error { ctx = c; return imagegen.Invalid("no") }
 	})
 	s.post(fox(""), "X-Request-Id", "mine")
 	h := httpapi.NewLogHandler(log.logger().Handler())
@@ -215,8 +217,8 @@ func TestLogHandler(t *testing.T) {
 // A handler that panics answers 500 and is logged; the connection serves on.
 func TestPanic(t *testing.T) {
 	var log journal
-	s := serve(t, httpapi.Options{Log: log.logger()}, func(c *imagegen.Config) {
-		c.Admit = func(_ context.Context, a imagegen.Admission) error {
+	s := serve(t, httpapi.Options{Log: log.logger()}, func(c *engine.Config) {
+		c.Admit = func(_ context.Context, a engine.Admission) error {
 			if a.Request.Prompt == "abort" {
 				panic(http.ErrAbortHandler)
 			}

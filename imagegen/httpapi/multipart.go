@@ -7,6 +7,8 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/internal/formdata"
 )
@@ -23,8 +25,8 @@ func isReference(name string) bool {
 // upload collects the parts of a form. Files go straight to the engine's spool.
 type upload struct {
 	form
-	session *imagegen.Session
-	files   []*imagegen.Upload
+	session *engine.Session
+	files   []*engine.Upload
 	text    int64 // bytes of text that may still come
 	held    *holding
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"iter"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 )
 
@@ -37,6 +39,6 @@ func (p *heldProvider) Generate(ctx context.Context, _ imagegen.ProviderRequest)
 	}
 }
 
-func withProvider(p imagegen.Provider) func(*imagegen.Config) {
-	return func(c *imagegen.Config) { c.Models[0].Provider = p }
+func withProvider(p imagegen.Provider) func(*engine.Config) {
+	return func(c *engine.Config) { c.Models[0].Provider = p }
 }

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
 )
@@ -49,7 +51,7 @@ func TestDraining(t *testing.T) {
 }
 
 func TestOverload(t *testing.T) {
-	s := serve(t, httpapi.Options{}, func(c *imagegen.Config) { c.Concurrency, c.MaxQueued, c.SlotWait = 1, 1, 1 })
+	s := serve(t, httpapi.Options{}, func(c *engine.Config) { c.Concurrency, c.MaxQueued, c.SlotWait = 1, 1, 1 })
 	s.until(func() bool {
 		return s.post(`{"model":"fake-1","prompt":"[fake:hang]","async":true}`).StatusCode != http.StatusAccepted
 	})

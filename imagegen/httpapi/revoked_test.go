@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/imagegend/imagegend/imagegen/account"
+
 	"github.com/imagegend/imagegend/imagegen"
 )
 
@@ -13,15 +15,15 @@ import (
 // charged, nothing stays in the spool, and no former answer is told.
 func TestKeyThatIsRevokedMeanwhile(t *testing.T) {
 	contentType, form := formOf(foxForm(part{name: "image", file: "a", value: picture(30, 30)})...)
-	revoke := map[string]func(context.Context, *imagegen.Accounts, imagegen.User) error{
-		"revoked": func(ctx context.Context, a *imagegen.Accounts, u imagegen.User) error {
+	revoke := map[string]func(context.Context, *account.Accounts, imagegen.User) error{
+		"revoked": func(ctx context.Context, a *account.Accounts, u imagegen.User) error {
 			keys, err := a.Keys(ctx, u.ID)
 			if err == nil {
 				_, err = a.RevokeKey(ctx, keys[0].ID)
 			}
 			return err
 		},
-		"disabled": func(ctx context.Context, a *imagegen.Accounts, u imagegen.User) error {
+		"disabled": func(ctx context.Context, a *account.Accounts, u imagegen.User) error {
 			return a.DisableUser(ctx, u.ID)
 		},
 	}

@@ -13,6 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
@@ -49,7 +51,7 @@ type line struct {
 	pipes  *pipes
 }
 
-func connect(t *testing.T, change ...func(*imagegen.Config)) *line {
+func connect(t *testing.T, change ...func(*engine.Config)) *line {
 	t.Helper()
 	e := imagegentest.Start(t, change...)
 	l := &line{T: t, is: is.New(t), Running: e, key: e.Key(t, imagegentest.Alice)}
@@ -225,7 +227,7 @@ func TestHangUpInTheQueue(t *testing.T) {
 		t.Run(contentType, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var spool countedSpool
-				l := connect(t, counting(&spool), func(c *imagegen.Config) { c.Concurrency = 1 })
+				l := connect(t, counting(&spool), func(c *engine.Config) { c.Concurrency = 1 })
 				busy, leave := context.WithCancel(t.Context())
 				defer leave()
 				go l.As(imagegentest.Bob).Generate(busy, imagegen.GenerateRequest{Model: imagegentest.Model, Prompt: "[fake:delay=10s] a fox",

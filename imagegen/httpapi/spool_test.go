@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
 	"github.com/matryer/is"
@@ -42,8 +44,8 @@ func (s *countedSpool) Remove(ctx context.Context, ids ...imagegen.ReferenceID) 
 }
 
 // counting puts a countedSpool before the storage's own.
-func counting(s *countedSpool) func(*imagegen.Config) {
-	return func(c *imagegen.Config) {
+func counting(s *countedSpool) func(*engine.Config) {
+	return func(c *engine.Config) {
 		s.Spool, s.held = c.Store.(imagegen.Spool), map[imagegen.ReferenceID]bool{}
 		c.Spool = s
 	}

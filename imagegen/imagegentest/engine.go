@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
@@ -19,23 +21,23 @@ const (
 
 // Running is an engine at work over the memory storage.
 type Running struct {
-	*imagegen.Engine
+	*engine.Engine
 	DB *memory.DB
 }
 
 // Start starts an engine that meets Fixture; it is stopped when the test ends. change may alter the
 // configuration before.
-func Start(t testing.TB, change ...func(*imagegen.Config)) Running {
+func Start(t testing.TB, change ...func(*engine.Config)) Running {
 	t.Helper()
 	is := is.New(t)
 	db := memory.New(nil)
-	cfg := imagegen.Config{Store: db, Ledger: db, Models: []imagegen.Model{{
+	cfg := engine.Config{Store: db, Ledger: db, Models: []engine.Model{{
 		ID: Model, Provider: &provider.Fake{}, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1, "2K": 2, "4K": 4},
 	}}}
 	for _, c := range change {
 		c(&cfg)
 	}
-	service, err := imagegen.New(cfg)
+	service, err := engine.New(cfg)
 	is.NoErr(err)
 	is.NoErr(service.Start(t.Context()))
 	t.Cleanup(func() {

@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/matryer/is"
 )
@@ -53,7 +55,7 @@ type flow struct {
 	*testing.T
 	is        *is.I
 	db        Storage
-	engine    *imagegen.Engine
+	engine    *engine.Engine
 	upstreams []*paced
 
 	mu      sync.Mutex
@@ -66,14 +68,14 @@ type flow struct {
 func (f *flow) serve(concurrency int, upstreams ...*paced) {
 	f.Helper()
 	f.upstreams, f.made, f.errs = upstreams, map[string]int{}, map[string]int{}
-	c := imagegen.Config{Store: f.db, Ledger: f.db, Concurrency: concurrency}
+	c := engine.Config{Store: f.db, Ledger: f.db, Concurrency: concurrency}
 	for n, u := range upstreams {
-		c.Models = append(c.Models, imagegen.Model{ID: fmt.Sprint("m", n), Provider: u,
+		c.Models = append(c.Models, engine.Model{ID: fmt.Sprint("m", n), Provider: u,
 			Credits: map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: 1}})
 	}
 	_, err := f.db.Grant(f.Context(), imagegen.Grant{User: flowUser, Credits: flowCredits})
 	f.is.NoErr(err)
-	f.engine, err = imagegen.New(c)
+	f.engine, err = engine.New(c)
 	f.is.NoErr(err)
 	f.is.NoErr(f.engine.Start(f.Context()))
 }
@@ -153,7 +155,7 @@ func (f *flow) balanced() {
 	f.is.Equal(len(report.Violations), 0)
 }
 
-func (f *flow) bound(model int) imagegen.ModelLoad { return f.engine.Health()[model].Load }
+func (f *flow) bound(model int) engine.ModelLoad { return f.engine.Health()[model].Load }
 
 // fiveSeconds: with an upstream of 5 s, 128 callers of two models get what 128 can get, and nobody is refused.
 func (f *flow) fiveSeconds() {
@@ -208,7 +210,7 @@ func (f *flow) outage() {
 	const callers = 40
 	f.call(ctx, "m0", callers, false)
 	time.Sleep(12 * time.Second)
-	f.is.Equal(f.bound(0), imagegen.ModelLoad{Running: callers, Bound: 64, Most: 64})
+	f.is.Equal(f.bound(0), engine.ModelLoad{Running: callers, Bound: 64, Most: 64})
 	u.setDown(true)
 	time.Sleep(time.Minute)
 	f.is.True(f.bound(0).Bound <= 2)

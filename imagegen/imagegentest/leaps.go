@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider"
 	"github.com/matryer/is"
@@ -50,7 +52,7 @@ type leap struct {
 	open   func() TimedStore
 	ahead  atomic.Int64 // of the wall clock, in nanoseconds
 	db     TimedStore
-	engine *imagegen.Engine
+	engine *engine.Engine
 	key    imagegen.Secret
 	first  imagegen.Result
 }
@@ -62,7 +64,7 @@ func (l *leap) start() {
 	l.Helper()
 	l.db = l.open()
 	var err error
-	l.engine, err = imagegen.New(imagegen.Config{Store: l.db, Ledger: l.db, Retain: imagegen.ReservationTime, Models: []imagegen.Model{{
+	l.engine, err = engine.New(engine.Config{Store: l.db, Ledger: l.db, Retain: imagegen.ReservationTime, Models: []engine.Model{{
 		ID: Model, Provider: &provider.Fake{}, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1},
 	}}})
 	l.is.NoErr(err)

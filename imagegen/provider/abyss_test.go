@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -104,7 +106,7 @@ func openAbyss(t *testing.T) *abyss {
 	a := &abyss{T: t, dispatcher: &dispatcher{cells: map[string]*cell{}}, steps: map[string]int{}}
 	a.stranger = httptest.NewServer(http.HandlerFunc(a.visited))
 	t.Cleanup(a.stranger.Close)
-	a.Running = imagegentest.Start(t, func(c *imagegen.Config) {
+	a.Running = imagegentest.Start(t, func(c *engine.Config) {
 		c.Models[0].Provider, c.Concurrency, c.SlotWait, c.Spool = a.dispatcher, many, time.Minute, spool
 	})
 	a.Grant(t, imagegentest.Alice, 900) // to 1000

@@ -14,6 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/matryer/is"
 
@@ -201,7 +203,7 @@ func TestCorruptImagesAreRefunded(t *testing.T) {
 	for _, v := range imagegen.Verifications() {
 		is := is.New(t)
 		db := store.New(nil)
-		e, err := imagegen.New(imagegen.Config{Store: db, Ledger: db, Models: []imagegen.Model{{ID: "m", Provider: &provider.Fake{}, Verify: v,
+		e, err := engine.New(engine.Config{Store: db, Ledger: db, Models: []engine.Model{{ID: "m", Provider: &provider.Fake{}, Verify: v,
 			Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1, "2K": 2, "4K": 4}}}})
 		is.NoErr(err)
 		is.NoErr(e.Start(t.Context()))

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -90,7 +92,7 @@ func TestEveryRatioTierAndUpstream(t *testing.T) {
 			p, err := u.open(server.URL)
 			is.NoErr(err)
 			var wanted imagegen.Generation
-			engine := imagegentest.Start(t, func(c *imagegen.Config) {
+			engine := imagegentest.Start(t, func(c *engine.Config) {
 				c.Models[0].Provider, c.Models[0].Credits = p, prices
 				c.Policy = func(imagegen.Size, imagegen.Quality, imagegen.ModelInfo) (imagegen.Ratio, imagegen.Tier, error) {
 					return wanted.Ratio, wanted.Tier, nil

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -57,7 +59,7 @@ func TestReadinessOfTheDisk(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
 			db := open(t, &storage.Options{MinFree: test.reserve})
-			service, err := imagegen.New(imagegen.Config{Store: db, Ledger: db})
+			service, err := engine.New(engine.Config{Store: db, Ledger: db})
 			is.NoErr(err)
 			is.NoErr(service.Start(t.Context()))
 			defer service.Stop(t.Context())

@@ -194,7 +194,7 @@ func (db *DB) openTables() (err error) {
 }
 
 // Close waits for reads and writes that have begun and closes the directory; writes that wait are
-// refused with [imagegen.ErrNotApplied]. It may be called again. Close after [imagegen.Engine.Stop].
+// refused with [imagegen.ErrNotApplied]. It may be called again. Close after [engine.Engine.Stop].
 func (db *DB) Close() (err error) {
 	db.close.Do(func() {
 		db.quit()

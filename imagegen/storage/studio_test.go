@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage"
 )
@@ -21,7 +23,7 @@ import (
 // studio is an engine over a storage, and its provider, which draws from one reference image.
 type studio struct {
 	*testing.T
-	engine  *imagegen.Engine
+	engine  *engine.Engine
 	events  chan imagegen.Event
 	drawing chan struct{} // closed when it may begin
 	seen    sync.Map      // prompt → SHA-256 of the reference image
@@ -31,8 +33,8 @@ func newStudio(t *testing.T, db *storage.DB) *studio {
 	t.Helper()
 	s := &studio{T: t, events: make(chan imagegen.Event, 1000), drawing: make(chan struct{})}
 	var err error
-	s.engine, err = imagegen.New(imagegen.Config{Store: db, Ledger: db, Concurrency: 2,
-		Models:  []imagegen.Model{{ID: "m", Provider: s, Credits: map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: 1}}},
+	s.engine, err = engine.New(engine.Config{Store: db, Ledger: db, Concurrency: 2,
+		Models:  []engine.Model{{ID: "m", Provider: s, Credits: map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: 1}}},
 		Observe: func(_ context.Context, e imagegen.Event) { s.events <- e }})
 	if err == nil {
 		err = s.engine.Start(t.Context())

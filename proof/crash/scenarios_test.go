@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 )
 
@@ -201,7 +203,7 @@ func (w *world) dispute(q imagegen.GenerateRequest, refund bool) {
 // resolve has an operator who gets an error try again.
 func (w *world) resolve(r imagegen.Record, refund bool) {
 	for range 3 {
-		if _, err := w.engine.Resolve(w.Context(), r.ID, imagegen.Resolution{Refund: refund}); err == nil || w.steps.gone() {
+		if _, err := w.engine.Resolve(w.Context(), r.ID, engine.Resolution{Refund: refund}); err == nil || w.steps.gone() {
 			return
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 )
 
@@ -33,7 +35,7 @@ type world struct {
 	refusing atomic.Bool // the ledger refuses to settle, for good
 
 	steps  *steps // of the process that runs
-	engine *imagegen.Engine
+	engine *engine.Engine
 }
 
 func newWorld(t *testing.T, s scenario, p setup) *world {
@@ -57,14 +59,14 @@ func newWorld(t *testing.T, s scenario, p setup) *world {
 func (w *world) now() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) }
 
 // boot starts a process.
-func (w *world) boot(s *steps) *imagegen.Engine {
-	model := imagegen.Model{ID: "m", Provider: &provider{w.upstream, s, w.order, w.charged, w.Errorf}, Credits: map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: 1}}
-	service, err := imagegen.New(imagegen.Config{
+func (w *world) boot(s *steps) *engine.Engine {
+	model := engine.Model{ID: "m", Provider: &provider{w.upstream, s, w.order, w.charged, w.Errorf}, Credits: map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: 1}}
+	service, err := engine.New(engine.Config{
 		Store:  store{w.db, s, w.joins()},
 		Ledger: ledger{w.books, s, &w.refusing},
 		Images: images{w.db, s, w.shelf},
 		Spool:  spool{w.db, s, w.shelf},
-		Models: []imagegen.Model{model},
+		Models: []engine.Model{model},
 		Retain: w.retain,
 
 		KeepFailedPrompts: w.forget,

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider"
 	"github.com/imagegend/imagegend/imagegen/storage"
@@ -21,7 +23,7 @@ const price = imagegen.Credits(3)
 // service is an engine over the storage, as the daemon runs it.
 type service struct {
 	db     *storage.DB
-	engine *imagegen.Engine
+	engine *engine.Engine
 }
 
 func open(dir string, mustExist bool) (*service, error) {
@@ -29,11 +31,11 @@ func open(dir string, mustExist bool) (*service, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := imagegen.New(imagegen.Config{
+	e, err := engine.New(engine.Config{
 		Store: db, Ledger: db, Concurrency: 3, Lease: 2 * time.Second,
 		MaxWaiting: -1, // on a disk that stays full the first call may have no answer for long
 		Backoff:    []time.Duration{time.Millisecond, time.Millisecond, time.Millisecond},
-		Models:     []imagegen.Model{{ID: model, Provider: &provider.Fake{}, Credits: map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: price}}},
+		Models:     []engine.Model{{ID: model, Provider: &provider.Fake{}, Credits: map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: price}}},
 		Admit:      admit,
 	})
 	if err != nil {
@@ -45,7 +47,7 @@ func open(dir string, mustExist bool) (*service, error) {
 // overloading in a prompt is answered with 503.
 const overloading = "[too much]"
 
-func admit(_ context.Context, a imagegen.Admission) error {
+func admit(_ context.Context, a engine.Admission) error {
 	if strings.Contains(a.Request.Prompt, overloading) {
 		return imagegen.ErrOverloaded
 	}
@@ -167,7 +169,7 @@ func (c *client) ended(w word, g imagegen.Generation) word {
 }
 
 // hashesOf reads the images of a generation.
-func hashesOf(e *imagegen.Engine, g imagegen.Generation) (hashes []string, err error) {
+func hashesOf(e *engine.Engine, g imagegen.Generation) (hashes []string, err error) {
 	for _, i := range g.Images {
 		f, err := e.OpenImage(context.Background(), i.ID)
 		if err != nil {

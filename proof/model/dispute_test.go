@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"pgregory.net/rapid"
+	"github.com/imagegend/imagegend/imagegen/engine"
 
-	"github.com/imagegend/imagegend/imagegen"
+	"pgregory.net/rapid"
 )
 
 // turnTill has the outside ledger refuse for good to settle, or settle again.
@@ -22,7 +22,7 @@ func (w *service) resolve(t *rapid.T) {
 	}
 	o := pick(t, "disputed", disputed...)
 	refund := pick(t, "refund", false, true)
-	_, err := w.process.Resolve(w.Context(), o.id, imagegen.Resolution{Refund: refund})
+	_, err := w.process.Resolve(w.Context(), o.id, engine.Resolution{Refund: refund})
 	if w.till.refuses() {
 		if !errors.Is(err, errTillClosed) {
 			w.Fatalf("%#v: resolved with the till closed: %v", o, err)

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"pgregory.net/rapid"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -15,7 +17,7 @@ import (
 
 // process is an engine between its start and its end, with all that it reaches the storage by.
 type process struct {
-	*imagegen.Engine
+	*engine.Engine
 	began time.Time
 	up    bool // it takes work
 	dead  bool // it crashed
@@ -42,11 +44,11 @@ type asking struct{} // key of the order in a context
 
 func newProcess(t *rapid.T, db database, ledger imagegen.Ledger, shelf *shelf, d *diary) *process {
 	g := &gate{database: db, shelf: shelf}
-	cfg := imagegen.Config{Store: g, Ledger: ledger, Images: g, Spool: db, MaxWaiting: -1, // a repetition is told at once what it repeats
+	cfg := engine.Config{Store: g, Ledger: ledger, Images: g, Spool: db, MaxWaiting: -1, // a repetition is told at once what it repeats
 		Concurrency: concurrency, MaxQueued: maxQueued, SlotWait: slotWait, AttemptTimeout: attemptTimeout, Backoff: backoff,
 		Lease: lease, MaxAge: maxAge, KeepFailedPrompts: keepFailed}
 	for _, name := range []string{"plain", "dear"} {
-		cfg.Models = append(cfg.Models, imagegen.Model{ID: name, Provider: upstream{d}, MaxConcurrent: concurrency,
+		cfg.Models = append(cfg.Models, engine.Model{ID: name, Provider: upstream{d}, MaxConcurrent: concurrency,
 			Credits: map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: prices[name]}})
 	}
 	cfg.Observe = func(ctx context.Context, e imagegen.Event) {
@@ -57,7 +59,7 @@ func newProcess(t *rapid.T, db database, ledger imagegen.Ledger, shelf *shelf, d
 		}
 		d.write(h)
 	}
-	e, err := imagegen.New(cfg)
+	e, err := engine.New(cfg)
 	if err == nil {
 		err = e.Start(t.Context())
 	}

@@ -141,7 +141,7 @@ var ofBooks = []mutant{
 		file:    "imagegen/record.go",
 		old:     `case r.Unsettled(): //`,
 		new:     `case r.CompletedAt.IsZero(): //`,
-		catcher: catcher{pkg: core, run: "TestReserves"},
+		catcher: catcher{pkg: root, run: "TestReserves"},
 	},
 	{
 		name: "jump-believed", breaks: "a clock that jumps ahead expires no credits",

@@ -7,7 +7,7 @@ var ofLifecycle = []mutant{
 		file:    "imagegen/state.go",
 		old:     `if attempt != r.Attempt {`,
 		new:     `if attempt > r.Attempt {`,
-		catcher: catcher{pkg: core, run: "TestStateTable"},
+		catcher: catcher{pkg: root, run: "TestStateTable"},
 	},
 	{
 		name: "claim-keeps-the-attempt", breaks: "each claim shuts out the attempt before it",
@@ -18,11 +18,11 @@ var ofLifecycle = []mutant{
 		new: `	r.State, r.Delay = StateProcessing, 0
 	r.Attempt = max(r.Attempt, 1)
 `,
-		catcher: catcher{pkg: core, run: "TestStateTable|TestApplyKeepsWhatTheChangeSays"},
+		catcher: catcher{pkg: root, run: "TestStateTable|TestApplyKeepsWhatTheChangeSays"},
 	},
 	{
 		name: "provider-before-charge", breaks: "no provider is called before the charge is durable",
-		file: "imagegen/generate.go",
+		file: "imagegen/engine/generate.go",
 		old: `	r, err := c.acceptWithSlot(ctx)
 `,
 		new: `	for range c.offer.Provider.Generate(ctx, e.providerRequest(c.record, c.offer)) {
@@ -34,14 +34,14 @@ var ofLifecycle = []mutant{
 	},
 	{
 		name: "work-after-doubtful-charge", breaks: "a charge whose outcome is unknown is undone, not used",
-		file:    "imagegen/settle.go",
+		file:    "imagegen/engine/settle.go",
 		old:     `if err := e.takeCredits(ctx, r); err != nil {`,
-		new:     `if err := e.takeCredits(ctx, r); err != nil && Definite(err) {`,
+		new:     `if err := e.takeCredits(ctx, r); err != nil && imagegen.Definite(err) {`,
 		catcher: catcher{pkg: core, run: "TestEveryStepMayFail"},
 	},
 	{
 		name: "intent-forgotten-first", breaks: "an intent is forgotten only after its charge is void",
-		file: "imagegen/settle.go",
+		file: "imagegen/engine/settle.go",
 		old: `	if err := e.settle(ctx, r, 0); err != nil {
 		return err
 	}
@@ -60,19 +60,19 @@ func (e *Engine) abandon(`,
 	},
 	{
 		name: "doubtful-charge-left-open", breaks: "every refused or doubtful charge is settled to 0",
-		file:    "imagegen/settle.go",
+		file:    "imagegen/engine/settle.go",
 		old:     `voided := e.void(ctx, r)`,
-		new:     `_, voided := e.update(ctx, r.Fence(), Abandon{})`,
+		new:     `_, voided := e.update(ctx, r.Fence(), imagegen.Abandon{})`,
 		catcher: catcher{pkg: core, run: "TestEveryStepMayFail"},
 	},
 	{
 		name: "repeated-until-refused", breaks: "what was in doubt is not told to be refused",
-		file: "imagegen/settle.go",
-		old: `		if failed == nil || errors.Is(failed, ErrStale) {
+		file: "imagegen/engine/settle.go",
+		old: `		if failed == nil || errors.Is(failed, imagegen.ErrStale) {
 			return again, failed
 		}
 `,
-		new: `		if failed == nil || Definite(failed) {
+		new: `		if failed == nil || imagegen.Definite(failed) {
 			return again, failed
 		}
 `,
@@ -80,14 +80,14 @@ func (e *Engine) abandon(`,
 	},
 	{
 		name: "settled-without-the-ledger", breaks: "a generation ends if and only if its charge does",
-		file:    "imagegen/settle.go",
+		file:    "imagegen/engine/settle.go",
 		old:     `return r, refusal // it stays settling; recovery repeats`,
 		new:     `refusal = nil`,
 		catcher: catcher{pkg: core, run: "TestEveryStepMayFail"},
 	},
 	{
 		name: "image-not-stored", breaks: "no success is told before the images are durable",
-		file:    "imagegen/keep.go",
+		file:    "imagegen/engine/keep.go",
 		old:     `return storing(cmp.Or(m.err, err))`,
 		new:     `m.err = cmp.Or(m.err, err)`,
 		catcher: catcher{pkg: core, run: "TestAnImageCannotBeStored"},
@@ -108,35 +108,35 @@ func (e *Engine) abandon(`,
 	},
 	{
 		name: "pixels-not-decoded", breaks: "where a model asks for it, every pixel of an image is decoded",
-		file:    "imagegen/keep.go",
-		old:     `if header.is(a.record.Size) && a.offer.verification() == VerifyStructure {`,
+		file:    "imagegen/engine/keep.go",
+		old:     `if header.is(a.record.Size) && a.offer.verification() == imagegen.VerifyStructure {`,
 		new:     `if header.is(a.record.Size) {`,
 		catcher: catcher{pkg: core, run: "TestTheCompressedDataAreBroken"},
 	},
 	{
 		name: "store-that-stops-early", breaks: "an image is delivered only when the store has all of it",
-		file:    "imagegen/keep.go",
+		file:    "imagegen/engine/keep.go",
 		old:     `case !m.ended:`,
 		new:     `case m.over && m.ended:`,
 		catcher: catcher{pkg: core, run: "TestAStoreThatStopsEarly"},
 	},
 	{
 		name: "unsettled-image-shown", breaks: "an image is shown only once it is settled",
-		file:    "imagegen/image.go",
-		old:     `if n < 0 || r.State != StateSucceeded {`,
-		new:     `if n < 0 || r.State == StateErasing {`,
+		file:    "imagegen/engine/image.go",
+		old:     `if n < 0 || r.State != imagegen.StateSucceeded {`,
+		new:     `if n < 0 || r.State == imagegen.StateErasing {`,
 		catcher: catcher{pkg: core, run: "TestAnImageIsShownOnceItIsPaidFor"},
 	},
 	{
 		name: "stale-files-removed", breaks: "an image that the record names is not removed",
-		file:    "imagegen/outcome.go",
+		file:    "imagegen/engine/outcome.go",
 		old:     `e.removeImages(ctx, r.ID, r.Attempt, named...)`,
 		new:     `e.removeImages(ctx, r.ID, r.Attempt, named[:0]...)`,
 		catcher: catcher{pkg: core, run: "TestARecordedImageStays"},
 	},
 	{
 		name: "recovery-requeues-all", breaks: "interrupted synchronous work is failed and refunded",
-		file:    "imagegen/recover.go",
+		file:    "imagegen/engine/recover.go",
 		old:     `if !r.Async || lost && r.Failures`,
 		new:     `if lost && r.Failures`,
 		catcher: catcher{pkg: core, run: "TestRecovery"},
@@ -150,9 +150,9 @@ func (e *Engine) abandon(`,
 	},
 	{
 		name: "drain-loses-work", breaks: "a drain leaves asynchronous work for the next start",
-		file: "imagegen/outcome.go",
-		old: `	if errors.Is(err, ErrStopping) {
-		return Release{}, true
+		file: "imagegen/engine/outcome.go",
+		old: `	if errors.Is(err, imagegen.ErrStopping) {
+		return imagegen.Release{}, true
 	}
 `,
 		new:     ``,
@@ -160,13 +160,13 @@ func (e *Engine) abandon(`,
 	},
 	{
 		name: "drain-costs-a-try", breaks: "a drain uses up no try",
-		file: "imagegen/outcome.go",
-		old: `	if errors.Is(err, ErrStopping) {
-		return Release{}, true
+		file: "imagegen/engine/outcome.go",
+		old: `	if errors.Is(err, imagegen.ErrStopping) {
+		return imagegen.Release{}, true
 	}
 `,
-		new: `	if errors.Is(err, ErrStopping) {
-		return Release{Failed: true}, r.Failures < len(e.cfg.Backoff)
+		new: `	if errors.Is(err, imagegen.ErrStopping) {
+		return imagegen.Release{Failed: true}, r.Failures < len(e.cfg.Backoff)
 	}
 `,
 		catcher: catcher{pkg: core, run: "TestDrain"},
@@ -180,14 +180,14 @@ func (e *Engine) abandon(`,
 	},
 	{
 		name: "erasure-of-the-last-attempts", breaks: "an erasure removes what every attempt has left",
-		file:    "imagegen/erase.go",
+		file:    "imagegen/engine/erase.go",
 		old:     `for n := 1; n <= r.Attempt; n++ {`,
 		new:     `for n := max(1, r.Attempt-1); n <= r.Attempt; n++ {`,
 		catcher: catcher{pkg: core, run: "TestErasureCoversEveryAttempt"},
 	},
 	{
 		name: "others-work-recovered", breaks: "what Recover could not take is left to whom it belongs",
-		file: "imagegen/recover.go",
+		file: "imagegen/engine/recover.go",
 		old: `	if err != nil { // whoever's these are, they are not ours
 		return nil, err
 	}
@@ -199,29 +199,29 @@ func (e *Engine) abandon(`,
 	},
 	{
 		name: "ledger-asked-once", breaks: "callers notice little of a ledger that fails in passing",
-		file:    "imagegen/askledger.go",
+		file:    "imagegen/engine/askledger.go",
 		old:     `n == e.cfg.LedgerTries`,
 		new:     `n == 1`,
 		catcher: catcher{pkg: core, run: "TestLedgerThatFailsAFifth|TestLedgerIsAskedAgain"},
 	},
 	{
 		name: "no-lease-while-charging", breaks: "work that is being charged is not taken for abandoned",
-		file:    "imagegen/generate.go",
+		file:    "imagegen/engine/generate.go",
 		old:     `	e.leases.hold(c.record.Fence(), func(error) {}) // a charge may take longer than a lease lasts` + "\n",
 		new:     ``,
 		catcher: catcher{pkg: core, run: "TestLeaseWhileCharging"},
 	},
 	{
 		name: "recovery-goes-on", breaks: "Stop returns in its time though a ledger hangs",
-		file:    "imagegen/recover.go",
+		file:    "imagegen/engine/recover.go",
 		old:     `if ctx.Err() != nil { // what is left`,
 		new:     `if ctx == nil { // what is left`,
 		catcher: catcher{pkg: core, run: "TestStopBesideALedgerThatHangs"},
 	},
 	{
 		name: "refused-for-ever", breaks: "a settlement that is refused for good ends in dispute",
-		file:    "imagegen/settle.go",
-		old:     `if refusal != nil && !RefusedForGood(refusal) {`,
+		file:    "imagegen/engine/settle.go",
+		old:     `if refusal != nil && !imagegen.RefusedForGood(refusal) {`,
 		new:     `if refusal != nil {`,
 		catcher: catcher{pkg: core, run: "TestSettlementRefusedForGood"},
 	},
@@ -230,32 +230,32 @@ func (e *Engine) abandon(`,
 		file:    "imagegen/state.go",
 		old:     `r.State, r.Images, r.Failure, r.Balance = StateErased, nil, nil, nil`,
 		new:     `r.State, r.Images, r.Failure, r.Balance, r.Dispute = StateErased, nil, nil, nil, ""`,
-		catcher: catcher{pkg: core, run: "TestDisputeOfWhatWasErased"},
+		catcher: catcher{pkg: root, run: "TestDisputeOfWhatWasErased"},
 	},
 	{
 		name: "resumed-for-ever", breaks: "a job that kills whoever resumes it is given up",
-		file:    "imagegen/recover.go",
+		file:    "imagegen/engine/recover.go",
 		old:     `hopeless := r.Resumptions >= mostResumptions`,
 		new:     `hopeless := r.Resumptions < 0`,
 		catcher: catcher{pkg: core, run: "TestAJobThatKills"},
 	},
 	{
 		name: "guess-confirmed", breaks: "nothing of an erased generation confirms a guess of its prompt",
-		file:    "imagegen/idempotency.go",
+		file:    "imagegen/engine/idempotency.go",
 		old:     `if !erased && former.Fingerprint`,
 		new:     `if (erased || !erased) && former.Fingerprint`,
 		catcher: catcher{pkg: core, run: "TestErasedRequestsAreNotConfirmed"},
 	},
 	{
 		name: "retired-not-joined", breaks: "a repeated call gets what was charged, also if its model was retired meanwhile",
-		file:    "imagegen/idempotency.go",
+		file:    "imagegen/engine/idempotency.go",
 		old:     `if q.IdempotencyKey == "" && q.Joining == nil {`,
 		new:     `if q.IdempotencyKey == "" {`,
 		catcher: catcher{pkg: core, run: "TestARepetitionJoinsWhatIsNoLongerOffered"},
 	},
 	{
 		name: "surplus-published", breaks: "more images than asked for are dropped",
-		file: "imagegen/attempt.go",
+		file: "imagegen/engine/attempt.go",
 		old: `		if a.count() == a.record.N {
 			return nil
 		}
@@ -265,7 +265,7 @@ func (e *Engine) abandon(`,
 	},
 	{
 		name: "reference-not-verified", breaks: "a provider gets the references that were accepted",
-		file:    "imagegen/spooled.go",
+		file:    "imagegen/engine/spooled.go",
 		old:     `if n != s.file.Size || `,
 		new:     `if n != s.file.Size && `,
 		catcher: catcher{pkg: core, run: "TestAReferenceThatIsDamaged"},
@@ -286,8 +286,8 @@ func (e *Engine) abandon(`,
 	},
 	{
 		name: "hash-of-a-key-kept", breaks: "an erased generation's idempotency key leaves nothing once it is free again",
-		file:    "imagegen/maintain.go",
-		old:     `		e.forgetAged(ctx, StateErased, ReservationTime)` + "\n",
+		file:    "imagegen/engine/maintain.go",
+		old:     `		e.forgetAged(ctx, imagegen.StateErased, imagegen.ReservationTime)` + "\n",
 		new:     ``,
 		catcher: catcher{pkg: core, run: "TestErasedRequestsAreNotConfirmed"},
 	},
@@ -300,14 +300,14 @@ func (e *Engine) abandon(`,
 	},
 	{
 		name: "first-prompts-forgotten-only", breaks: "the prompts of all failed generations are forgotten",
-		file:    "imagegen/erase.go",
+		file:    "imagegen/engine/erase.go",
 		old:     `			if do(v) {` + "\n",
 		new:     `			if do(v) && len(all) < batch {` + "\n",
 		catcher: catcher{pkg: core, run: "TestManyPromptsAreForgotten"},
 	},
 	{
 		name: "prompts-forgotten-at-once", breaks: "a prompt is kept as long as its idempotency key answers",
-		file:    "imagegen/erase.go",
+		file:    "imagegen/engine/erase.go",
 		old:     `due := e.cfg.Now().Add(-age)`,
 		new:     `due := e.cfg.Now()`,
 		catcher: catcher{pkg: core, run: "TestPromptsOfFailedGenerationsAreForgotten"},
@@ -321,21 +321,21 @@ func (e *Engine) abandon(`,
 	},
 	{
 		name: "job-of-another-upstream", breaks: "an upstream job is resumed only by the upstream that has it",
-		file:    "imagegen/offers.go",
+		file:    "imagegen/engine/offers.go",
 		old:     `return len(r.Job) == 0 || `,
 		new:     `return true || `,
 		catcher: catcher{pkg: core, run: "TestJobOfAnotherUpstream"},
 	},
 	{
 		name: "provider-replaced-under-work", breaks: "work keeps the provider that it was accepted for, whatever models are set",
-		file:    "imagegen/generate.go",
+		file:    "imagegen/engine/generate.go",
 		old:     `offer: c.offer, answer:`,
 		new:     `offer: e.offers.now.Load().offers[r.Model], answer:`,
 		catcher: catcher{pkg: core, run: "TestAttemptsKeepTheirProvider"},
 	},
 	{
 		name: "model-dropped-under-a-call", breaks: "no model is dropped while a call for it is on its way to acceptance",
-		file:    "imagegen/offers.go",
+		file:    "imagegen/engine/offers.go",
 		old:     `needs[l.Model] + e.offers.calls[l.Model]; l.Count > 0`,
 		new:     `needs[l.Model]; l.Count > 0`,
 		catcher: catcher{pkg: core, run: "TestModelsComeAndGo|TestModelsThatACallNeeds"},

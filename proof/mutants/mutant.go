@@ -20,7 +20,8 @@ type catcher struct {
 }
 
 const (
-	core    = "./imagegen"
+	core    = "./imagegen/engine"
+	root    = "./imagegen"
 	disk    = "./imagegen/storage"
 	memory  = "./imagegen/storage/memory"
 	books   = "./imagegen/storage/internal/ledger"

@@ -4,7 +4,7 @@ package main
 var ofRefusals = []mutant{
 	{
 		name: "generation-without-owner", breaks: "a generation is its owner's alone",
-		file:    "imagegen/session.go",
+		file:    "imagegen/engine/session.go",
 		old:     `if err == nil && r.User != s.user {`,
 		new:     `if err == nil && r.User == "" {`,
 		catcher: catcher{pkg: "./imagegen/imagegentest", run: "."},
@@ -39,7 +39,7 @@ var ofRefusals = []mutant{
 	},
 	{
 		name: "replay-for-a-revoked-key", breaks: "a key that is revoked while its request comes is told no former answer",
-		file:    "imagegen/session.go",
+		file:    "imagegen/engine/session.go",
 		old:     `if s.key == "" {`,
 		new:     `if len(s.key) >= 0 {`,
 		catcher: catcher{pkg: service, run: "TestKeyThatIsRevokedMeanwhile"},
@@ -60,7 +60,7 @@ var ofRefusals = []mutant{
 	},
 	{
 		name: "uploads-of-the-poor-kept", breaks: "who cannot pay takes no space on the disk",
-		file:    "imagegen/stage.go",
+		file:    "imagegen/engine/stage.go",
 		old:     `if e.tooPoor(ctx, s.user) {`,
 		new:     `if e.tooPoor(ctx, s.user) && name == "" {`,
 		catcher: catcher{pkg: core, run: "TestUploadsOfWhoCannotPay"},
@@ -74,7 +74,7 @@ var ofRefusals = []mutant{
 	},
 	{
 		name: "uploads-without-limit", breaks: "one user cannot fill the spool",
-		file:    "imagegen/uploads.go",
+		file:    "imagegen/engine/uploads.go",
 		old:     `delete(u.kept, id)`,
 		new:     `continue`,
 		catcher: catcher{pkg: core, run: "TestUploadsKept"},
@@ -126,7 +126,7 @@ var ofRefusals = []mutant{
 	},
 	{
 		name: "other-request-replayed", breaks: "a key with another request is refused",
-		file:    "imagegen/idempotency.go",
+		file:    "imagegen/engine/idempotency.go",
 		old:     `if !erased && former.Fingerprint != c.record.Fingerprint {`,
 		new:     `if !erased && former.Fingerprint == [32]byte{} {`,
 		catcher: catcher{pkg: core, run: "TestIdempotentReplay"},
@@ -140,7 +140,7 @@ var ofRefusals = []mutant{
 	},
 	{
 		name: "provider-body-without-limit", breaks: "a provider's image cannot fill the disk",
-		file:    "imagegen/receive.go",
+		file:    "imagegen/engine/receive.go",
 		old:     `in := &meter{r: body, most: maxImageBytes}`,
 		new:     `in := &meter{r: body, most: 1 << 62}`,
 		catcher: catcher{pkg: core, run: "TestTooManyBytes"},
@@ -154,14 +154,14 @@ var ofRefusals = []mutant{
 	},
 	{
 		name: "upload-without-limit", breaks: "a reference image has at most 50 MiB",
-		file:    "imagegen/stage.go",
-		old:     `in := &meter{r: &body{ctx: ctx, r: r}, most: MaxReferenceBytes, hash: sha256.New()}`,
-		new:     `in := &meter{r: &body{ctx: ctx, r: r}, most: MaxReferenceBytes << 20, hash: sha256.New()}`,
+		file:    "imagegen/engine/stage.go",
+		old:     `in := &meter{r: &body{ctx: ctx, r: r}, most: imagegen.MaxReferenceBytes, hash: sha256.New()}`,
+		new:     `in := &meter{r: &body{ctx: ctx, r: r}, most: imagegen.MaxReferenceBytes << 20, hash: sha256.New()}`,
 		catcher: catcher{pkg: service, run: "TestFileOfFiftyMiB"},
 	},
 	{
 		name: "upload-left-behind", breaks: "a request that is refused leaves nothing in the spool",
-		file:    "imagegen/generate.go",
+		file:    "imagegen/engine/generate.go",
 		old:     `	if !c.handed {` + "\n",
 		new:     `	if !c.handed && c.record.Async {` + "\n",
 		catcher: catcher{pkg: service, run: "TestNothingIsLeftInTheSpool"},
@@ -261,16 +261,16 @@ var ofRefusals = []mutant{
 	},
 	{
 		name: "refused-prompts-without-end", breaks: "a user's prompts can be refused so often, and no more",
-		file:    "imagegen/generate.go",
+		file:    "imagegen/engine/generate.go",
 		old:     `if err := e.refusals.check(c.record.User, e.cfg.Now()); err != nil {`,
 		new:     `if err := e.refusals.check(c.record.User, e.cfg.Now()); err != nil && c.record.User == "" {`,
 		catcher: catcher{pkg: core, run: "TestRefusedPromptsAreBounded"},
 	},
 	{
 		name: "outage-counts-as-refusal", breaks: "an upstream's outage limits nobody",
-		file:    "imagegen/refusals.go",
+		file:    "imagegen/engine/refusals.go",
 		old:     `g.Failure.Class.Asked()`,
-		new:     `g.Failure.Class >= ClassInvalid`,
+		new:     `g.Failure.Class >= imagegen.ClassInvalid`,
 		catcher: catcher{pkg: core, run: "TestRefusedPromptsAreBounded|TestRefusalsCount"},
 	},
 	{

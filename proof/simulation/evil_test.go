@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
 	"github.com/imagegend/imagegend/proof/internal/figures"
@@ -50,7 +52,7 @@ type trial struct {
 	evil   evil
 	db     *memory.DB
 	shelf  *shelf
-	engine *imagegen.Engine
+	engine *engine.Engine
 }
 
 func newTrial(t *testing.T, e evil, v imagegen.Verification) *trial {
@@ -67,9 +69,9 @@ func newTrial(t *testing.T, e evil, v imagegen.Verification) *trial {
 		c.good(c.N)
 	}}
 	var err error
-	r.engine, err = imagegen.New(imagegen.Config{Store: db, Ledger: db, Images: r.shelf, Spool: r.shelf, Concurrency: 1,
+	r.engine, err = engine.New(engine.Config{Store: db, Ledger: db, Images: r.shelf, Spool: r.shelf, Concurrency: 1,
 		AttemptTimeout: limit, Grace: grace,
-		Models: []imagegen.Model{{ID: "m", Provider: provider, Verify: v, Credits: map[imagegen.Tier]imagegen.Credits{"1K": price}}}})
+		Models: []engine.Model{{ID: "m", Provider: provider, Verify: v, Credits: map[imagegen.Tier]imagegen.Credits{"1K": price}}}})
 	is.NoErr(err)
 	is.NoErr(r.engine.Start(t.Context()))
 	t.Cleanup(func() { // of a trial that failed; the others have stopped

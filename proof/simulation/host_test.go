@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/client"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
@@ -30,7 +32,7 @@ type process struct {
 	h      *host
 	link   *link
 	kill   context.CancelCauseFunc
-	engine *imagegen.Engine
+	engine *engine.Engine
 	server *http.Server
 	lines  *pipes
 }
@@ -46,14 +48,14 @@ func (h *host) boot() *process {
 	l := &link{w: w, dice: newDice(w.seed, h.name+w.now().String()), cut: cut}
 	store := farStore{w.db, l}
 	ledger := farLedger{w.books, l}
-	cfg := imagegen.Config{Store: store, Ledger: ledger, Images: farShelf{w.shelf, l}, Spool: farShelf{w.shelf, l},
-		Policy: imagegen.QualityFirst, Concurrency: w.plan.concurrency, MaxQueued: w.plan.maxQueued, SlotWait: 15 * time.Second,
+	cfg := engine.Config{Store: store, Ledger: ledger, Images: farShelf{w.shelf, l}, Spool: farShelf{w.shelf, l},
+		Policy: engine.QualityFirst, Concurrency: w.plan.concurrency, MaxQueued: w.plan.maxQueued, SlotWait: 15 * time.Second,
 		LedgerTries: 2, // few, so that many fail for good
-		Models:      []imagegen.Model{{ID: model, Provider: hell{w.upstream.provide}, Credits: prices}}}
+		Models:      []engine.Model{{ID: model, Provider: hell{w.upstream.provide}, Credits: prices}}}
 	if w.plan.joint {
 		cfg.Store = jointStore{store, w.db, ledger}
 	}
-	service, err := imagegen.New(cfg)
+	service, err := engine.New(cfg)
 	if err == nil {
 		err = service.Start(context.Background())
 	}

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/catalog"
@@ -59,7 +61,7 @@ func (s *site) startDaemon() {
 // books are a storage, whose ledger is in it.
 type books interface {
 	imagegen.Store
-	imagegen.Bookkeeper
+	imagegen.CreditAdmin
 }
 
 func (s *site) startOnDirectory() {
@@ -78,13 +80,13 @@ func (s *site) startInMemory() {
 
 // embed serves an engine in this process.
 func (s *site) embed(open func() (b books, closed func())) {
-	var service *imagegen.Engine
+	var service *engine.Engine
 	var b books
 	var end func()
 	start := func() {
 		db, closed := open()
 		var err error
-		service, err = imagegen.New(imagegen.Config{Store: db, Ledger: db, Models: catalog.Default(catalog.Options{})})
+		service, err = engine.New(engine.Config{Store: db, Ledger: db, Models: catalog.Default(catalog.Options{})})
 		s.is.NoErr(err)
 		s.is.NoErr(service.Start(context.Background()))
 		server := httptest.NewServer(httpapi.NewHandler(service, httpapi.Options{}))

@@ -18,7 +18,7 @@ var addressChecks = []check{
 var forged = []string{"X-Forwarded-Proto", "https", "X-Forwarded-Host", "forwarded.example.com", "Forwarded", "host=forwarded.example.com;proto=https"}
 
 // begin checks what the addresses in the answers begin with.
-func (a *account) begin(t *testing.T, base string, header ...string) {
+func (a *customer) begin(t *testing.T, base string, header ...string) {
 	t.Helper()
 	told := a.post(t, fox(nil), header...).is(t, http.StatusOK).has(t, "Location", pattern(base+`/api/v1/generations/gen_\w+`))
 	same(t, without(told.object(t), "balance"), succeeded(base, 1))

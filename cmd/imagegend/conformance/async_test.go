@@ -44,7 +44,7 @@ var asynchronousChecks = []check{
 			"contract: | status | `queued` → `processing`",
 		},
 		run:       checkStatusGoesForward,
-		elsewhere: []string{"imagegen.TestStateTable", "imagegen.TestStatusNeverGoesBackwards"},
+		elsewhere: []string{"imagegen.TestStateTable", "imagegen/engine.TestStatusNeverGoesBackwards"},
 	},
 	{
 		name:  "asynchronous credits",

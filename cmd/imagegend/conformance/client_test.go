@@ -27,7 +27,7 @@ var generateChecks = []check{
 }
 
 // caller is a program with the environment of a client.
-func (a *account) caller(t *testing.T) program {
+func (a *customer) caller(t *testing.T) program {
 	t.Helper()
 	return program{dir: t.TempDir(), env: []string{"IMAGEGEND_URL=" + a.url, "IMAGEGEND_API_KEY=" + a.key}}
 }

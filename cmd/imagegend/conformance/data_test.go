@@ -18,7 +18,7 @@ var eraseChecks = []check{
 		name:      "generations are shown and erased",
 		lines:     []string{"contract: | `generation show ID`, `generation delete ID` |", imageLine},
 		daemon:    checkErase,
-		elsewhere: []string{"imagegen.TestErase", "imagegen.TestRetention"},
+		elsewhere: []string{"imagegen/engine.TestErase", "imagegen/engine.TestRetention"},
 	},
 }
 
@@ -137,7 +137,7 @@ func checkBackup(t *testing.T) {
 		restore(to).succeeds(t)
 		program{}.run(t, "audit", "--data-dir", to).succeeds(t)
 		second := daemontest.Start(t, daemontest.Options{DataDir: to, Args: []string{"--base-url", "https://images.example.com"}})
-		b := &account{service: serviceOf(second), user: a.user, key: a.key}
+		b := &customer{service: serviceOf(second), user: a.user, key: a.key}
 		same(t, ids(b.list(t, "")), []any{g["id"]})
 		same(t, b.generated(t, object{"n": 2}, "Idempotency-Key", "one"), g)
 		is.Equal(string(b.call(t, request{address: "/images/" + g["images"].([]any)[0].(object)["id"].(string)}).body), string(image))

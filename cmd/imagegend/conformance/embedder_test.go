@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider"
 )
@@ -40,7 +42,7 @@ models:
 // No effect of it can be seen from outside: the fake provider draws as it can.
 func TestEffort(t *testing.T) {
 	provider := &listening{}
-	a := startEngine(t, settings{models: cappedModel}, func(c *imagegen.Config) { c.Models[0].Provider = provider }).account(t, 100)
+	a := startEngine(t, settings{models: cappedModel}, func(c *engine.Config) { c.Models[0].Provider = provider }).account(t, 100)
 	for _, c := range []struct{ size, asked, told, handed string }{
 		{"64x48", "low", "low", "low"},
 		{"64x48", "medium", "medium", "medium"},
@@ -56,7 +58,7 @@ func TestEffort(t *testing.T) {
 
 // An embedder's policy decides ratio and tier, within what the model lists.
 func TestPolicyOfAnEmbedder(t *testing.T) {
-	a := startEngine(t, settings{}, func(c *imagegen.Config) {
+	a := startEngine(t, settings{}, func(c *engine.Config) {
 		c.Policy = func(size imagegen.Size, _ imagegen.Quality, _ imagegen.ModelInfo) (imagegen.Ratio, imagegen.Tier, error) {
 			if size.Width == size.Height && !size.Auto() {
 				return "", "", imagegen.Invalid("no squares here, such as %v", size)

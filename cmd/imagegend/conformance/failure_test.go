@@ -23,7 +23,7 @@ var failureChecks = []check{
 			"contract: | an image that is not whole",
 		},
 		run:       checkSynchronousFailure,
-		elsewhere: []string{"imagegen.TestProviderOutcomes", "imagegen.TestTheCompressedDataAreBroken", "imagegen.TestAnImageIsCutOffAtAnyByte", "imagegen/internal/picture.TestTruncated"},
+		elsewhere: []string{"imagegen/engine.TestProviderOutcomes", "imagegen/engine.TestTheCompressedDataAreBroken", "imagegen/engine.TestAnImageIsCutOffAtAnyByte", "imagegen/internal/picture.TestTruncated"},
 	},
 	{
 		name: "asynchronous failure",
@@ -52,7 +52,7 @@ var failureChecks = []check{
 			"contract: | status | `queued` → `processing`",
 		},
 		run:       checkAttempts,
-		elsewhere: []string{"imagegen.TestAttempts"},
+		elsewhere: []string{"imagegen/engine.TestAttempts"},
 	},
 	{
 		name: "the time limit",
@@ -62,7 +62,7 @@ var failureChecks = []check{
 			"contract: | time | 800 s cover",
 		},
 		run:       checkTimeLimit,
-		elsewhere: []string{"imagegen.TestTimeLimit", "imagegen.TestAsynchronousTimeLimit", "imagegen.TestWaitForASlotIsBounded", "imagegen.TestQueueIsBounded"},
+		elsewhere: []string{"imagegen/engine.TestTimeLimit", "imagegen/engine.TestAsynchronousTimeLimit", "imagegen/engine.TestWaitForASlotIsBounded", "imagegen/engine.TestQueueIsBounded"},
 	},
 	{
 		name:  "x-should-retry",

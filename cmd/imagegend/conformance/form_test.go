@@ -96,7 +96,7 @@ func foxForm(more []part) []part {
 }
 
 // form sends a request for images as a form.
-func (a *account) form(t *testing.T, more ...part) answer {
+func (a *customer) form(t *testing.T, more ...part) answer {
 	t.Helper()
 	contentType, body := writeForm(t, foxForm(more))
 	return a.send(t, contentType, body)

@@ -13,7 +13,7 @@ var hangUpChecks = []check{
 		name:      "a caller who hangs up after the charge",
 		lines:     []string{"contract: | client hangs up during a synchronous call |"},
 		run:       checkHangUpAfterCharge,
-		elsewhere: []string{"imagegen.TestCallerWhoHangsUp"},
+		elsewhere: []string{"imagegen/engine.TestCallerWhoHangsUp"},
 	},
 	{
 		name:  "a caller who hangs up before the charge",
@@ -37,7 +37,7 @@ func (s *service) abandon(q *http.Request) (hangUp func()) {
 }
 
 // ask is a request for images to be sent by another goroutine.
-func (a *account) ask(t *testing.T, fields object, header ...string) *http.Request {
+func (a *customer) ask(t *testing.T, fields object, header ...string) *http.Request {
 	t.Helper()
 	return a.request(t, request{method: http.MethodPost, address: generationsPath, key: a.key, body: encode(t, fox(fields)),
 		header: append([]string{"Content-Type", "application/json"}, header...)})

@@ -46,13 +46,13 @@ var idempotencyChecks = []check{
 	{
 		name:      "how long a key is kept",
 		lines:     []string{idempotencyLine},
-		elsewhere: []string{"imagegen.TestReserves", "imagegen.TestIdempotencyKeyIsFreeAfter24Hours"},
+		elsewhere: []string{"imagegen.TestReserves", "imagegen/engine.TestIdempotencyKeyIsFreeAfter24Hours"},
 	},
 	{
 		name:      "the key is reserved in the commit that accepts",
 		lines:     []string{idempotencyLine},
 		run:       checkManyCallers,
-		elsewhere: []string{"imagegen.TestConcurrentCallersWithOneKey", "cmd/imagegend/survival.TestOneKeyManyCallers"},
+		elsewhere: []string{"imagegen/engine.TestConcurrentCallersWithOneKey", "cmd/imagegend/survival.TestOneKeyManyCallers"},
 	},
 	{
 		name:  "keys that are refused",

@@ -12,6 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/account"
+
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/catalog"
@@ -23,23 +27,23 @@ import (
 // startInProcess serves an engine over the memory storage.
 func startInProcess(t *testing.T, s settings) *service {
 	t.Helper()
-	return startEngine(t, s, func(*imagegen.Config) {})
+	return startEngine(t, s, func(*engine.Config) {})
 }
 
 // startEngine lets the configuration be changed in ways that an embedder has, and the daemon has not.
-func startEngine(t *testing.T, s settings, change func(*imagegen.Config)) *service {
+func startEngine(t *testing.T, s settings, change func(*engine.Config)) *service {
 	t.Helper()
 	is := is.New(t)
 	logged := &logged{}
 	log := slog.New(httpapi.NewLogHandler(slog.NewJSONHandler(logged, nil)))
 	db := memory.New(nil)
-	cfg := imagegen.Config{Store: db, Ledger: db, Models: s.catalog(t), Concurrency: s.concurrency, MaxQueued: s.maxQueued, FairShares: true,
+	cfg := engine.Config{Store: db, Ledger: db, Models: s.catalog(t), Concurrency: s.concurrency, MaxQueued: s.maxQueued, FairShares: true,
 		SlotWait: s.slotWait, AttemptTimeout: s.attemptTimeout, Log: log}
 	if s.policy == "quality-first" {
-		cfg.Policy = imagegen.QualityFirst
+		cfg.Policy = engine.QualityFirst
 	}
 	change(&cfg)
-	e, err := imagegen.New(cfg)
+	e, err := engine.New(cfg)
 	is.NoErr(err)
 	is.NoErr(e.Start(t.Context()))
 	server := httptest.NewServer(httpapi.NewHandler(e, s.options(t, log)))
@@ -53,7 +57,7 @@ func startEngine(t *testing.T, s settings, change func(*imagegen.Config)) *servi
 }
 
 // catalog is what the models file says.
-func (s settings) catalog(t *testing.T) []imagegen.Model {
+func (s settings) catalog(t *testing.T) []engine.Model {
 	t.Helper()
 	if s.models == "" {
 		return catalog.Default(catalog.Options{})
@@ -93,7 +97,7 @@ func (s settings) options(t *testing.T, log *slog.Logger) httpapi.Options {
 
 // inProcess is the operator of a service in this process.
 type inProcess struct {
-	*imagegen.Accounts
+	*account.Accounts
 	books imagegen.CreditAdmin
 }
 

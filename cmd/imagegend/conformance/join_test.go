@@ -19,27 +19,27 @@ var joinChecks = []check{
 		name:      "an equal call joins one whose caller hung up",
 		lines:     []string{"contract: OpenAI's clients repeat a call that timed out", whatJoinsLine, howLine, "contract: | addresses | are built from the joining"},
 		run:       checkJoin,
-		elsewhere: []string{"imagegen.TestARepetitionJoinsWorkUnderWay", "imagegen.TestNothingIsJoinedAfterTheWindow", "imagegen/httpapi.TestAnAnswerThatCannotBeWrittenIsJoined"},
+		elsewhere: []string{"imagegen/engine.TestARepetitionJoinsWorkUnderWay", "imagegen/engine.TestNothingIsJoinedAfterTheWindow", "imagegen/httpapi.TestAnAnswerThatCannotBeWrittenIsJoined"},
 	},
-	{name: "what failed is made anew", lines: []string{whatJoinsLine}, run: checkJoinOfAFailure, elsewhere: []string{"imagegen.TestKeysOfOneUserDoNotJoin", "imagegen.TestARepetitionJoinsWhatIsNoLongerOffered"}},
+	{name: "what failed is made anew", lines: []string{whatJoinsLine}, run: checkJoinOfAFailure, elsewhere: []string{"imagegen/engine.TestKeysOfOneUserDoNotJoin", "imagegen/engine.TestARepetitionJoinsWhatIsNoLongerOffered"}},
 	{
 		name:      "a call that says it is a repetition",
 		lines:     []string{"contract: | `x-stainless-retry-count` ≥ 1 |"},
 		run:       checkRetry,
-		elsewhere: []string{"imagegen.TestARetryWaitsForTheFirstCallerToHangUp", "imagegen.TestARetryOfOneOfTwoOpenCallsIsACallOfItsOwn"},
+		elsewhere: []string{"imagegen/engine.TestARetryWaitsForTheFirstCallerToHangUp", "imagegen/engine.TestARetryOfOneOfTwoOpenCallsIsACallOfItsOwn"},
 	},
 	{name: "two callers who wait", lines: []string{"contract: | two equal requests at once, both connected |"}, run: checkTwoAtOnce},
 	{
 		name:      "calls that never join",
 		lines:     []string{"contract: | never joined | a request with an Idempotency-Key"},
 		run:       checkNeverJoined,
-		elsewhere: []string{"imagegen.TestOtherCallsDoNotJoin"},
+		elsewhere: []string{"imagegen/engine.TestOtherCallsDoNotJoin"},
 	},
 	{
 		name:      "who joined takes no slot",
 		lines:     []string{"contract: | while waiting | takes no slot"},
 		run:       checkJoinTakesNoSlot,
-		elsewhere: []string{"imagegen.TestAtMostEightCallsOfAKeyWait", "imagegen.TestADrainEndsTheWaitOfWhoJoined", "imagegen.TestARevokedKeyJoinsNothing"},
+		elsewhere: []string{"imagegen/engine.TestAtMostEightCallsOfAKeyWait", "imagegen/engine.TestADrainEndsTheWaitOfWhoJoined", "imagegen/engine.TestARevokedKeyJoinsNothing"},
 	},
 	{name: "an answer that nobody received, after a restart", lines: []string{nodesLine}, daemon: checkJoinAfterRestart},
 	{
@@ -53,7 +53,7 @@ var joinChecks = []check{
 const slow = "[fake:delay=1s] a fox"
 
 // hangsUp makes a call whose caller hangs up once it is charged.
-func (a *account) hangsUp(t *testing.T, fields object) (id any) {
+func (a *customer) hangsUp(t *testing.T, fields object) (id any) {
 	t.Helper()
 	before := a.credits(t)
 	hangUp := a.abandon(a.ask(t, fields))

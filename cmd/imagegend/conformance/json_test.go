@@ -32,7 +32,7 @@ var jsonChecks = []check{
 }
 
 // send sends a body as it is.
-func (a *account) send(t *testing.T, contentType, body string) answer {
+func (a *customer) send(t *testing.T, contentType, body string) answer {
 	t.Helper()
 	header := []string{"Content-Type", contentType}
 	if contentType == "" {

@@ -26,7 +26,7 @@ var keyChecks = []check{
 			"contract: Key format: `img_live_`",
 		},
 		run:       checkKeyForm,
-		elsewhere: []string{"imagegen.TestMistypedKeyIsMalformed"},
+		elsewhere: []string{"imagegen/account.TestMistypedKeyIsMalformed"},
 	},
 	{
 		name: "only a hash of a key is stored",

@@ -17,7 +17,7 @@ var listChecks = []check{
 }
 
 // list reads a page.
-func (a *account) list(t *testing.T, query string) object {
+func (a *customer) list(t *testing.T, query string) object {
 	t.Helper()
 	return a.get(t, "/api/v1/generations"+query).is(t, http.StatusOK).has(t, "Content-Type", "application/json", "Cache-Control", "no-store").object(t)
 }

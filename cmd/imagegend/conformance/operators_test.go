@@ -10,25 +10,25 @@ var operatorChecks = []check{
 	{
 		name:  "the clock",
 		lines: []string{"contract: | the clock | entries carry"},
-		elsewhere: []string{"imagegen.TestLeapOfTheClock", "imagegen/storage.TestPause", "imagegen/storage/internal/ledger.TestFirstStartYearsFast",
+		elsewhere: []string{"imagegen/engine.TestLeapOfTheClock", "imagegen/storage.TestPause", "imagegen/storage/internal/ledger.TestFirstStartYearsFast",
 			"imagegen/storage/internal/ledger.TestClockIsPutRight", "imagegen/storage/internal/clock.TestRestartInDoubt"},
 	},
 	{
 		name:  "the audit trail",
 		lines: []string{"contract: | audit trail | every administrative act"},
 		elsewhere: []string{"cmd/imagegend.TestTrail", "cmd/imagegend/internal/admin.TestEveryOperationLeavesItsRow",
-			"imagegen/console.TestFailedSignInsInTheTrail", "imagegen/storage/internal/trail.TestNoActWithoutItsRow", "imagegen.TestTrailRetention"},
+			"imagegen/console.TestFailedSignInsInTheTrail", "imagegen/storage/internal/trail.TestNoActWithoutItsRow", "imagegen/engine.TestTrailRetention"},
 	},
 	{
 		name:      "readiness",
 		lines:     []string{"contract: | `/readyz` | on the admin socket"},
-		elsewhere: []string{"imagegen.TestLeapOfTheClock", "imagegen/httpapi.TestDraining", "cmd/imagegend.TestReadinessOfTheDisk"},
+		elsewhere: []string{"imagegen/engine.TestLeapOfTheClock", "imagegen/httpapi.TestDraining", "cmd/imagegend.TestReadinessOfTheDisk"},
 	},
 	{
 		name:  "signals",
 		lines: []string{"contract: | signals | SIGTERM and SIGINT drain"},
 		elsewhere: []string{"cmd/imagegend.TestDrain", "cmd/imagegend.TestQuitDumpsGoroutines", "cmd/imagegend/internal/daemon.TestLinger", "cmd/imagegend/upstreams.TestReload",
-			"imagegen.TestJobOfAnotherUpstream"},
+			"imagegen/engine.TestJobOfAnotherUpstream"},
 	},
 	{name: "doctor", lines: []string{"contract: | `doctor` |"}, elsewhere: []string{"cmd/imagegend.TestDoctorOfAHealthyService",
 		"cmd/imagegend.TestDoctorOfTheConfiguration", "cmd/imagegend.TestDoctorOfTheDirectory", "cmd/imagegend.TestDoctorOfTheDisk",
@@ -42,6 +42,6 @@ var operatorChecks = []check{
 	{
 		name:      "a ledger that refuses for good",
 		lines:     []string{"contract: | a ledger of the embedder's that refuses", "contract: | `generation disputes`, `generation resolve ID"},
-		elsewhere: []string{"imagegen/httpapi.TestChargeRefused", "imagegen.TestSettlementRefusedForGood", "cmd/imagegend/internal/admin.TestResolve"},
+		elsewhere: []string{"imagegen/httpapi.TestChargeRefused", "imagegen/engine.TestSettlementRefusedForGood", "cmd/imagegend/internal/admin.TestResolve"},
 	},
 }

@@ -37,7 +37,7 @@ func checkOrder(t *testing.T, s *service) {
 	poor, rich := s.account(t, 1), s.account(t, 10)
 	spent := poor.generated(t, nil, "Idempotency-Key", "spent")
 	wrong := object{"n": 9}
-	anonymous := &account{service: s}
+	anonymous := &customer{service: s}
 
 	anonymous.call(t, request{method: http.MethodPost, address: "/api/v1/nowhere"}).refused(t, http.StatusNotFound, "notFound")
 	anonymous.call(t, request{method: http.MethodPut, address: generationsPath}).refused(t, http.StatusMethodNotAllowed, "methodNotAllowed")

@@ -24,7 +24,7 @@ var restartChecks = []check{
 	{
 		name:      "recovery",
 		lines:     []string{restartLine},
-		elsewhere: []string{"imagegen.TestRecovery", "imagegen.TestRecoveryOfAnIntent", "imagegen.TestDrain", "cmd/imagegend/survival.TestKillUnderLoad"},
+		elsewhere: []string{"imagegen/engine.TestRecovery", "imagegen/engine.TestRecoveryOfAnIntent", "imagegen/engine.TestDrain", "cmd/imagegend/survival.TestKillUnderLoad"},
 	},
 }
 
@@ -43,7 +43,7 @@ func live(t *testing.T, args ...string) *lives {
 }
 
 // again starts the next daemon, and lets accounts ask it.
-func (l *lives) again(t *testing.T, accounts ...*account) {
+func (l *lives) again(t *testing.T, accounts ...*customer) {
 	t.Helper()
 	l.Daemon = daemontest.Start(t, l.Options)
 	for _, a := range accounts {

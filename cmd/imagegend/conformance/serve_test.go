@@ -170,7 +170,7 @@ func checkDev(t *testing.T) {
 	is := is.New(t)
 	tmp := t.TempDir()
 	d := daemontest.Start(t, daemontest.Options{Dev: true, Env: []string{"TMPDIR=" + tmp}, Args: []string{"--log-format", "text"}})
-	a := &account{service: serviceOf(d), key: devKey(t, d)}
+	a := &customer{service: serviceOf(d), key: devKey(t, d)}
 	same(t, a.credits(t), 1000)
 	is.Equal(len(files(t, tmp)), 1)
 

@@ -60,8 +60,8 @@ func (s settings) flags() (flags []string) {
 	return flags
 }
 
-// account is a user of a service, with a key.
-type account struct {
+// customer is a user of a service, with a key.
+type customer struct {
 	*service
 	user, key string
 }
@@ -69,9 +69,9 @@ type account struct {
 var accounts atomic.Int64
 
 // account makes a user with so many credits, and a key.
-func (s *service) account(t *testing.T, credits int) *account {
+func (s *service) account(t *testing.T, credits int) *customer {
 	t.Helper()
-	a := &account{service: s, user: fmt.Sprintf("account-%d", accounts.Add(1))}
+	a := &customer{service: s, user: fmt.Sprintf("account-%d", accounts.Add(1))}
 	s.createUser(t, a.user)
 	if credits > 0 {
 		s.grant(t, a.user, credits, 0)
@@ -81,19 +81,19 @@ func (s *service) account(t *testing.T, credits int) *account {
 }
 
 // credits is the balance of the account.
-func (a *account) credits(t *testing.T) any {
+func (a *customer) credits(t *testing.T) any {
 	t.Helper()
 	return a.get(t, "/api/v1/credits").object(t)["balance"].(object)["credits"]
 }
 
 // get asks with the account's key.
-func (a *account) get(t *testing.T, address string, header ...string) answer {
+func (a *customer) get(t *testing.T, address string, header ...string) answer {
 	t.Helper()
 	return a.call(t, request{address: address, key: a.key, header: header})
 }
 
 // post sends fields for images as JSON.
-func (a *account) post(t *testing.T, fields object, header ...string) answer {
+func (a *customer) post(t *testing.T, fields object, header ...string) answer {
 	t.Helper()
 	return a.call(t, request{method: http.MethodPost, address: generationsPath, key: a.key, body: encode(t, fields),
 		header: append([]string{"Content-Type", "application/json"}, header...)})
@@ -111,13 +111,13 @@ func fox(fields object) object {
 }
 
 // generated sends a synchronous request that succeeds and returns the generation.
-func (a *account) generated(t *testing.T, fields object, header ...string) object {
+func (a *customer) generated(t *testing.T, fields object, header ...string) object {
 	t.Helper()
 	return a.post(t, fox(fields), header...).is(t, http.StatusOK).object(t)
 }
 
 // queued sends an asynchronous request that is accepted and returns the generation.
-func (a *account) queued(t *testing.T, fields object, header ...string) object {
+func (a *customer) queued(t *testing.T, fields object, header ...string) object {
 	t.Helper()
 	q := fox(fields)
 	q["async"] = true
@@ -126,7 +126,7 @@ func (a *account) queued(t *testing.T, fields object, header ...string) object {
 
 // stuck is an account of a service like s that takes asynchronous work and does none of it: what it
 // answers tells ratio, tier and price without a picture that has to be drawn.
-func (s *service) stuck(t *testing.T, credits int) *account {
+func (s *service) stuck(t *testing.T, credits int) *customer {
 	t.Helper()
 	s = s.start(t, settings{concurrency: 1})
 	other := s.account(t, 1)
@@ -135,13 +135,13 @@ func (s *service) stuck(t *testing.T, credits int) *account {
 }
 
 // generation reads a generation.
-func (a *account) generation(t *testing.T, id any) object {
+func (a *customer) generation(t *testing.T, id any) object {
 	t.Helper()
 	return a.get(t, "/api/v1/generations/"+id.(string)).is(t, http.StatusOK).object(t)
 }
 
 // reaches waits until a generation has one of some statuses, and returns it.
-func (a *account) reaches(t *testing.T, id any, statuses ...string) (g object) {
+func (a *customer) reaches(t *testing.T, id any, statuses ...string) (g object) {
 	t.Helper()
 	eventually(t, fmt.Sprintf("%s is %v", id, statuses), func() bool {
 		g = a.generation(t, id)
@@ -156,7 +156,7 @@ func (a *account) reaches(t *testing.T, id any, statuses ...string) (g object) {
 }
 
 // ended waits for the end of a generation.
-func (a *account) ended(t *testing.T, id any) object {
+func (a *customer) ended(t *testing.T, id any) object {
 	t.Helper()
 	return a.reaches(t, id, "succeeded", "failed")
 }

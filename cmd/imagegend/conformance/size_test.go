@@ -18,7 +18,7 @@ var sizeChecks = []check{
 			"contract: | tier (response `quality`) |",
 		},
 		run:       checkExplicitSize,
-		elsewhere: []string{"imagegen.TestProviderOutcomes", "imagegen.TestCoverCropKeepsTheCentre"},
+		elsewhere: []string{"imagegen/engine.TestProviderOutcomes", "imagegen/engine.TestCoverCropKeepsTheCentre"},
 	},
 	{
 		name: "sizes that are refused",
@@ -44,7 +44,7 @@ var sizeChecks = []check{
 			"contract: | tier (response `quality`) |",
 		},
 		run:       checkTierBounds,
-		elsewhere: []string{"imagegen.TestTierOf", "imagegen.TestPolicies", "cmd/imagegend/conformance.TestPolicyOfAnEmbedder"},
+		elsewhere: []string{"imagegen.TestTierOf", "imagegen/engine.TestPolicies", "cmd/imagegend/conformance.TestPolicyOfAnEmbedder"},
 	},
 	{
 		name:  "quality first",

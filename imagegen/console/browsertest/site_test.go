@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/console"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
@@ -32,7 +34,7 @@ func (c *clock) Advance(d time.Duration) { c.ahead.Add(int64(d)) }
 type site struct {
 	*testing.T
 	is *is.I
-	*imagegen.Engine
+	*engine.Engine
 	db      *storage.DB
 	clock   *clock
 	painter *painter
@@ -55,7 +57,7 @@ func openAt(t *testing.T, ahead time.Duration) *site {
 	s.db, err = storage.Open(t.TempDir(), &storage.Options{Now: s.clock.Now})
 	s.is.NoErr(err)
 	t.Cleanup(func() { s.is.NoErr(s.db.Close()) })
-	s.Engine, err = imagegen.New(imagegen.Config{Store: s.db, Ledger: s.db, Now: s.clock.Now, Observe: s.observe, Thumbnails: true, Models: []imagegen.Model{{
+	s.Engine, err = engine.New(engine.Config{Store: s.db, Ledger: s.db, Now: s.clock.Now, Observe: s.observe, Thumbnails: true, Models: []engine.Model{{
 		ID: model, Provider: s.painter, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1, "2K": 2, "4K": 4},
 	}}})
 	s.is.NoErr(err)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -18,9 +20,9 @@ func TestEngineRestarts(t *testing.T) {
 	p := serve(t, d, nil)
 	db := memory.New(nil)
 	events := make(chan imagegen.Event, 10)
-	start := func() *imagegen.Engine {
-		e, err := imagegen.New(imagegen.Config{Store: db, Ledger: db,
-			Models:  []imagegen.Model{{ID: "sdxl", Provider: p, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1}}},
+	start := func() *engine.Engine {
+		e, err := engine.New(engine.Config{Store: db, Ledger: db,
+			Models:  []engine.Model{{ID: "sdxl", Provider: p, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1}}},
 			Observe: func(_ context.Context, e imagegen.Event) { events <- e }})
 		is.NoErr(err)
 		is.NoErr(e.Start(t.Context()))

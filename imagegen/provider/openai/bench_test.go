@@ -14,6 +14,8 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider/openai"
 	"github.com/imagegend/imagegend/imagegen/storage"
@@ -89,13 +91,13 @@ func BenchmarkGenerate(b *testing.B) {
 	}
 }
 
-func engineOnDisk(tb testing.TB, p imagegen.Provider, slots int) *imagegen.Session {
+func engineOnDisk(tb testing.TB, p imagegen.Provider, slots int) *engine.Session {
 	db, err := storage.Open(tb.TempDir(), nil)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _ = db.Close() })
-	e, err := imagegen.New(imagegen.Config{Store: db, Ledger: db, Concurrency: slots, Models: []imagegen.Model{{ID: "m", Provider: p,
+	e, err := engine.New(engine.Config{Store: db, Ledger: db, Concurrency: slots, Models: []engine.Model{{ID: "m", Provider: p,
 		Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1, "2K": 1, "4K": 1}}}})
 	if err != nil {
 		tb.Fatal(err)

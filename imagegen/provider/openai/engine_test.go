@@ -5,6 +5,8 @@ import (
 	"image/png"
 	"testing"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -19,7 +21,7 @@ func TestWithTheEngine(t *testing.T) {
 	is := is.New(t)
 	upstream := &openaitest.Server{}
 	db := memory.New(nil)
-	service, err := imagegen.New(imagegen.Config{Store: db, Ledger: db, Models: []imagegen.Model{{ID: "gpt-image-2",
+	service, err := engine.New(engine.Config{Store: db, Ledger: db, Models: []engine.Model{{ID: "gpt-image-2",
 		Provider: serve(t, upstream, nil), Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1, "2K": 2, "4K": 4}}}})
 	is.NoErr(err)
 	is.NoErr(service.Start(t.Context()))

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -77,7 +79,7 @@ func explicitSizes(t *testing.T, c Config) {
 		t.Run(size.String(), func(t *testing.T) {
 			is := is.New(t)
 			r := c.request(p)
-			ratio, tier, refused := imagegen.SizeFirst(size, imagegen.QualityAuto, imagegen.ModelInfo{Ratios: ratios(p)})
+			ratio, tier, refused := engine.SizeFirst(size, imagegen.QualityAuto, imagegen.ModelInfo{Ratios: ratios(p)})
 			if refused != nil || !slices.Contains(tiers(p), tier) {
 				return // the engine refuses it
 			}

@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -112,7 +114,7 @@ func TestMaxConcurrentOfAll(t *testing.T) {
 		p, err := router.New(router.Config{Members: []router.Member{{Provider: member("a", works), MaxConcurrent: test.a}, {Provider: member("b", works), MaxConcurrent: test.b}}})
 		is.NoErr(err)
 		db := memory.New(nil)
-		service, err := imagegen.New(imagegen.Config{Store: db, Ledger: db, Models: []imagegen.Model{{ID: name, Provider: p,
+		service, err := engine.New(engine.Config{Store: db, Ledger: db, Models: []engine.Model{{ID: name, Provider: p,
 			Credits: map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: 1}}}})
 		is.NoErr(err)
 		is.Equal([]int{p.MaxConcurrent(), service.Health()[0].Load.Most}, []int{test.want, test.most})

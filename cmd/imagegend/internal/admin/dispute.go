@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 )
 
@@ -49,7 +51,7 @@ func (l *Local) Disputes(ctx context.Context) ([]Dispute, error) {
 
 // Resolve implements Service.
 func (l *Local) Resolve(ctx context.Context, how Resolution) (Dispute, error) {
-	r, err := l.Engine.Resolve(ctx, imagegen.GenerationID(how.Generation), imagegen.Resolution{Refund: how.Refund, ByHand: how.ByHand})
+	r, err := l.Engine.Resolve(ctx, imagegen.GenerationID(how.Generation), engine.Resolution{Refund: how.Refund, ByHand: how.ByHand})
 	switch {
 	case errors.Is(err, imagegen.ErrNotFound) && r.ID == "":
 		return Dispute{}, fmt.Errorf("there is no generation %q", how.Generation)

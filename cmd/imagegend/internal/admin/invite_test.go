@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
@@ -12,7 +14,7 @@ import (
 )
 
 func TestInviteUser(t *testing.T) {
-	bothRoads(t, func(t *testing.T, s admin.Service, _ *imagegen.Engine) {
+	bothRoads(t, func(t *testing.T, s admin.Service, _ *engine.Engine) {
 		is, ctx := is.New(t), t.Context()
 		soon := admin.Time{Time: time.Now().Add(time.Hour)}
 		_, err := s.CreateUser(ctx, admin.NewUser{Name: "alice"})

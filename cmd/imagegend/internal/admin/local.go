@@ -8,13 +8,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage"
 )
 
 // Local is the Service on an opened database. The engine need not be started.
 type Local struct {
-	Engine *imagegen.Engine
+	Engine *engine.Engine
 	DB     *storage.DB
 
 	Console   string // where browsers reach the console, with a slash at the end; "": not known here

@@ -8,8 +8,9 @@ import (
 	"os"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/private"
-	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage"
 )
 
@@ -92,7 +93,7 @@ func openLocal(dir string) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	service, err := imagegen.New(imagegen.Config{Store: db, Ledger: db})
+	service, err := engine.New(engine.Config{Store: db, Ledger: db})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

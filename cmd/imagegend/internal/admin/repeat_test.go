@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
@@ -12,7 +14,7 @@ import (
 
 // A repetition says that it is one, and the balance of now rather than of then.
 func TestRepeatedReference(t *testing.T) {
-	bothRoads(t, func(t *testing.T, s admin.Service, _ *imagegen.Engine) {
+	bothRoads(t, func(t *testing.T, s admin.Service, _ *engine.Engine) {
 		is, ctx := is.New(t), t.Context()
 		_, err := s.CreateUser(ctx, admin.NewUser{Name: "alice"})
 		is.NoErr(err)
@@ -38,7 +40,7 @@ func TestRepeatedReference(t *testing.T) {
 
 // A reference stands for a grant with all its terms; a script that is run again says the same ones.
 func TestRepeatedReferenceOnOtherTerms(t *testing.T) {
-	bothRoads(t, func(t *testing.T, s admin.Service, _ *imagegen.Engine) {
+	bothRoads(t, func(t *testing.T, s admin.Service, _ *engine.Engine) {
 		is, ctx := is.New(t), t.Context()
 		_, err := s.CreateUser(ctx, admin.NewUser{Name: "alice"})
 		is.NoErr(err)

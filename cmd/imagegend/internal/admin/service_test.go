@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/matryer/is"
@@ -24,7 +26,7 @@ func open(t *testing.T, dir string) *admin.Local {
 	db, err := storage.Open(dir, nil)
 	is.NoErr(err)
 	t.Cleanup(func() { db.Close() })
-	service, err := imagegen.New(imagegen.Config{Store: db, Ledger: db, Models: []imagegen.Model{
+	service, err := engine.New(engine.Config{Store: db, Ledger: db, Models: []engine.Model{
 		{ID: "fake-1", Provider: &provider.Fake{}, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1}},
 	}})
 	is.NoErr(err)
@@ -46,7 +48,7 @@ func serve(t *testing.T, dir string, s admin.Service) {
 }
 
 // bothRoads runs a test on an opened database, and through the socket of a process that has it open.
-func bothRoads(t *testing.T, test func(t *testing.T, s admin.Service, service *imagegen.Engine)) {
+func bothRoads(t *testing.T, test func(t *testing.T, s admin.Service, service *engine.Engine)) {
 	t.Run("database", func(t *testing.T) {
 		local := open(t, t.TempDir())
 		test(t, local, local.Engine)
@@ -77,7 +79,7 @@ func refused(t *testing.T, err error, want ...string) {
 }
 
 func TestUsers(t *testing.T) {
-	bothRoads(t, func(t *testing.T, s admin.Service, _ *imagegen.Engine) {
+	bothRoads(t, func(t *testing.T, s admin.Service, _ *engine.Engine) {
 		is, ctx := is.New(t), t.Context()
 		none, err := s.Users(ctx)
 		is.NoErr(err)
@@ -117,7 +119,7 @@ func TestUsers(t *testing.T) {
 }
 
 func TestKeys(t *testing.T) {
-	bothRoads(t, func(t *testing.T, s admin.Service, service *imagegen.Engine) {
+	bothRoads(t, func(t *testing.T, s admin.Service, service *engine.Engine) {
 		is, ctx := is.New(t), t.Context()
 		_, err := s.CreateKey(ctx, admin.NewKey{User: "alice", Name: "k"})
 		refused(t, err, `no user "alice"`)
@@ -155,7 +157,7 @@ func TestKeys(t *testing.T) {
 }
 
 func TestCredits(t *testing.T) {
-	bothRoads(t, func(t *testing.T, s admin.Service, _ *imagegen.Engine) {
+	bothRoads(t, func(t *testing.T, s admin.Service, _ *engine.Engine) {
 		is, ctx := is.New(t), t.Context()
 		_, err := s.CreateUser(ctx, admin.NewUser{Name: "alice"})
 		is.NoErr(err)
@@ -205,7 +207,7 @@ func TestCredits(t *testing.T) {
 }
 
 func TestGenerations(t *testing.T) {
-	bothRoads(t, func(t *testing.T, s admin.Service, service *imagegen.Engine) {
+	bothRoads(t, func(t *testing.T, s admin.Service, service *engine.Engine) {
 		is, ctx := is.New(t), t.Context()
 		u, err := s.CreateUser(ctx, admin.NewUser{Name: "alice", Credits: 5})
 		is.NoErr(err)
@@ -235,7 +237,7 @@ func TestGenerations(t *testing.T) {
 }
 
 func TestBackupAndClock(t *testing.T) {
-	bothRoads(t, func(t *testing.T, s admin.Service, _ *imagegen.Engine) {
+	bothRoads(t, func(t *testing.T, s admin.Service, _ *engine.Engine) {
 		is, ctx := is.New(t), t.Context()
 		_, err := s.CreateUser(ctx, admin.NewUser{Name: "alice", Credits: 5})
 		is.NoErr(err)

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/matryer/is"
 
@@ -29,7 +31,7 @@ type operation struct {
 	do     func(ctx context.Context, s admin.Service) error
 }
 
-func operations(service *imagegen.Engine) []operation {
+func operations(service *engine.Engine) []operation {
 	var key admin.RawKey
 	var made imagegen.Result
 	return []operation{
@@ -97,7 +99,7 @@ func operations(service *imagegen.Engine) []operation {
 func TestEveryOperationLeavesItsRow(t *testing.T) {
 	self, err := user.Current()
 	is.New(t).NoErr(err)
-	bothRoads(t, func(t *testing.T, s admin.Service, service *imagegen.Engine) {
+	bothRoads(t, func(t *testing.T, s admin.Service, service *engine.Engine) {
 		is, ctx := is.New(t), admin.AsCommand(t.Context())
 		via := imagegen.ViaSocket
 		if _, local := s.(*admin.Local); local {
@@ -141,7 +143,7 @@ func rows(t *testing.T, s admin.Service) []admin.TrailRow {
 
 // The target can be named as operators name it.
 func TestTrailOfAUser(t *testing.T) {
-	bothRoads(t, func(t *testing.T, s admin.Service, _ *imagegen.Engine) {
+	bothRoads(t, func(t *testing.T, s admin.Service, _ *engine.Engine) {
 		is, ctx := is.New(t), t.Context()
 		alice, err := s.CreateUser(ctx, admin.NewUser{Name: "alice"})
 		is.NoErr(err)

@@ -3,6 +3,8 @@ package admin
 import (
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 )
 
@@ -148,7 +150,7 @@ type Readiness struct {
 	Warnings []string `json:"warnings"`
 }
 
-func viewReadiness(r imagegen.Readiness) Readiness {
+func viewReadiness(r engine.Readiness) Readiness {
 	code := func(n imagegen.Notice) string { return n.Code }
 	return Readiness{Ready: r.Ready(), Reasons: each(r.Reasons, code), Warnings: each(r.Warnings, code)}
 }

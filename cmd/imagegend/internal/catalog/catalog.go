@@ -27,6 +27,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"go.yaml.in/yaml/v3"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
@@ -45,8 +47,8 @@ type Options struct {
 const Fake = "fake"
 
 // Default lists the model that Fake asks for.
-func Default(o Options) []imagegen.Model {
-	return []imagegen.Model{{
+func Default(o Options) []engine.Model {
+	return []engine.Model{{
 		ID:       "fake-1",
 		Provider: &provider.Fake{AllowCrash: o.AllowCrash},
 		Credits:  map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: 1, imagegen.Tier2K: 2, imagegen.Tier4K: 4},
@@ -55,7 +57,7 @@ func Default(o Options) []imagegen.Model {
 
 // Load reads the models of a file, and the files and environment variables that it names. It makes no
 // request. For Fake it reads nothing.
-func Load(path string, o Options) ([]imagegen.Model, error) {
+func Load(path string, o Options) ([]engine.Model, error) {
 	if path == Fake {
 		return Default(o), nil
 	}
@@ -90,11 +92,11 @@ type source struct {
 	dir string // where relative paths start
 }
 
-func (s source) models(root *yaml.Node) ([]imagegen.Model, error) {
+func (s source) models(root *yaml.Node) ([]engine.Model, error) {
 	if root == nil {
 		return nil, errors.New("the file lists no model")
 	}
-	var models []imagegen.Model
+	var models []engine.Model
 	lines := map[string]int{}
 	err := fields(root, keys{"models": each(func(n *yaml.Node) error {
 		m, err := s.model(n)

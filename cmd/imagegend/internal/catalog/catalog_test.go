@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/matryer/is"
 
@@ -14,7 +16,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider"
 )
 
-func load(t *testing.T, text string) ([]imagegen.Model, error) {
+func load(t *testing.T, text string) ([]engine.Model, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "models.yaml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -46,7 +48,7 @@ models:
 	is.Equal(len(models), 2)
 	is.Equal(models[0].Provider.Name(), "fake")
 	zero := 0
-	want := imagegen.Model{
+	want := engine.Model{
 		ID: "GPT-Image.1", Credits: map[imagegen.Tier]imagegen.Credits{"1K": 5, "4K": 20},
 		MaxEffort: map[imagegen.Tier]imagegen.Quality{"4K": "medium"}, Ratios: []imagegen.Ratio{"auto", "1:1", "16:9"},
 		MaxReferences: &zero, MaxImages: 2, MaxPrompt: 4000, Retired: true, Upstreams: []string{"fake"},

@@ -6,10 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/catalog"
-	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
 )
 
@@ -44,7 +45,7 @@ func FuzzLoad(f *testing.F) {
 				is.True(price.Valid())
 			}
 		}
-		_, err = imagegen.New(imagegen.Config{Store: db, Ledger: db, Models: models})
+		_, err = engine.New(engine.Config{Store: db, Ledger: db, Models: models})
 		is.True(err == nil || !strings.Contains(err.Error(), secret))
 	})
 }

@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"go.yaml.in/yaml/v3"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-func (s source) model(n *yaml.Node) (imagegen.Model, error) {
-	m := imagegen.Model{ID: scalar(n, "id")} // ahead of all else, so that every message can name it
+func (s source) model(n *yaml.Node) (engine.Model, error) {
+	m := engine.Model{ID: scalar(n, "id")} // ahead of all else, so that every message can name it
 	err := fields(n, keys{
 		"id":             text(&m.ID),
 		"provider":       func(n *yaml.Node) (err error) { m.Provider, m.Upstreams, err = s.provider(n); return err },

@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"go.yaml.in/yaml/v3"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
 
 // priced reports whether a model has a price for anything that its provider can do.
-func priced(m imagegen.Model) bool {
+func priced(m engine.Model) bool {
 	can := m.Provider.Capabilities().Tiers
 	for tier := range m.Credits {
 		if can == nil || slices.Contains(can, tier) {

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
@@ -37,13 +39,13 @@ type check struct {
 }
 
 // newChecks has an engine say what the models offer, the retired ones too: what it refuses, serve would refuse.
-func newChecks(ctx context.Context, models []imagegen.Model) ([]*check, error) {
+func newChecks(ctx context.Context, models []engine.Model) ([]*check, error) {
 	db := memory.New(nil)
 	listed := slices.Clone(models)
 	for i := range listed {
 		listed[i].Retired = false
 	}
-	service, err := imagegen.New(imagegen.Config{Store: db, Ledger: db, Models: listed})
+	service, err := engine.New(engine.Config{Store: db, Ledger: db, Models: listed})
 	if err != nil {
 		return nil, err
 	}

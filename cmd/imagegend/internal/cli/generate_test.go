@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/cli"
@@ -21,11 +23,11 @@ import (
 )
 
 // newEngine starts an engine in memory with one user, who has 10 credits and a key.
-func newEngine(t *testing.T) (service *imagegen.Engine, user imagegen.UserID, key string) {
+func newEngine(t *testing.T) (service *engine.Engine, user imagegen.UserID, key string) {
 	t.Helper()
 	is := is.New(t)
 	db := memory.New(nil)
-	service, err := imagegen.New(imagegen.Config{Store: db, Ledger: db, Models: []imagegen.Model{
+	service, err := engine.New(engine.Config{Store: db, Ledger: db, Models: []engine.Model{
 		{ID: "fake-1", Provider: &provider.Fake{}, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1, "2K": 4}},
 	}})
 	is.NoErr(err)

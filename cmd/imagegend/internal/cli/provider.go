@@ -6,10 +6,11 @@ import (
 	"io"
 	"strings"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/spf13/cobra"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/catalog"
-	"github.com/imagegend/imagegend/imagegen"
 )
 
 func (a *app) provider() *cobra.Command {
@@ -76,7 +77,7 @@ func (a *app) modelsFile() (string, error) {
 }
 
 // models are those that serve would offer.
-func (a *app) models() ([]imagegen.Model, error) {
+func (a *app) models() ([]engine.Model, error) {
 	file, err := a.modelsFile()
 	if err != nil {
 		return nil, err

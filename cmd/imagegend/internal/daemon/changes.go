@@ -7,12 +7,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/imagegen"
 )
 
 // changes tells what differs between two sets of models, in the order of the new one.
-func changes(before, after []imagegen.Model) (lines []string) {
-	former := make(map[string]imagegen.Model, len(before))
+func changes(before, after []engine.Model) (lines []string) {
+	former := make(map[string]engine.Model, len(before))
 	for _, m := range before {
 		former[m.ID] = m
 	}
@@ -30,7 +32,7 @@ func changes(before, after []imagegen.Model) (lines []string) {
 }
 
 // changed tells what is new of one model.
-func changed(was, is imagegen.Model, known bool) (what []string) {
+func changed(was, is engine.Model, known bool) (what []string) {
 	switch {
 	case !known && is.Retired:
 		return []string{"added, retired"}
@@ -65,7 +67,7 @@ func prices(credits map[imagegen.Tier]imagegen.Credits) string {
 }
 
 // limits is what else a model's block says.
-func limits(m imagegen.Model) imagegen.Model {
+func limits(m engine.Model) engine.Model {
 	m.Provider, m.Upstreams, m.Credits, m.Retired = nil, nil, nil, false
 	return m
 }

@@ -3,6 +3,8 @@ package daemon_test
 import (
 	"testing"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/matryer/is"
 
@@ -13,7 +15,7 @@ import (
 func TestChanges(t *testing.T) {
 	type prices = map[imagegen.Tier]imagegen.Credits
 	is := is.New(t)
-	before := []imagegen.Model{
+	before := []engine.Model{
 		{ID: "same", Credits: prices{"1K": 1}},
 		{ID: "dearer", Credits: prices{"1K": 1, "2K": 2}},
 		{ID: "old", Credits: prices{"1K": 1}},
@@ -21,7 +23,7 @@ func TestChanges(t *testing.T) {
 		{ID: "gone", Credits: prices{"1K": 1}},
 		{ID: "moved", Credits: prices{"1K": 1}, Upstreams: []string{"bfl key_env=A"}},
 	}
-	after := []imagegen.Model{
+	after := []engine.Model{
 		{ID: "new", Credits: prices{"1K": 5}},
 		{ID: "same", Credits: prices{"1K": 1}},
 		{ID: "dearer", Credits: prices{"1K": 3}, MaxImages: 1},

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/catalog"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
@@ -40,7 +42,7 @@ type daemon struct {
 	flush   func() // writes what is left of the log
 	began   time.Time
 	*node
-	offered  []imagegen.Model // as they were read
+	offered  []engine.Model // as they were read
 	models   []imagegen.ModelInfo
 	listener *connections
 	answers  *answers
@@ -123,7 +125,7 @@ func (d *daemon) open(ctx context.Context) (err error) {
 	return err
 }
 
-func (d *daemon) loadModels() (file string, models []imagegen.Model, err error) {
+func (d *daemon) loadModels() (file string, models []engine.Model, err error) {
 	if file, err = d.options.ModelsFile(); err != nil {
 		return "", nil, err
 	}

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/private"
@@ -17,10 +19,10 @@ import (
 // node is an engine over an opened data directory.
 type node struct {
 	db     *storage.DB
-	engine *imagegen.Engine
+	engine *engine.Engine
 }
 
-func openNode(dir string, models []imagegen.Model, s config.Server, log *slog.Logger) (*node, error) {
+func openNode(dir string, models []engine.Model, s config.Server, log *slog.Logger) (*node, error) {
 	if err := private.CheckDir(dir); err != nil {
 		return nil, err
 	}
@@ -35,7 +37,7 @@ func openNode(dir string, models []imagegen.Model, s config.Server, log *slog.Lo
 	if err != nil {
 		return nil, err
 	}
-	service, err := imagegen.New(imagegen.Config{
+	service, err := engine.New(engine.Config{
 		Store:          db,
 		Ledger:         db,
 		Models:         models,
@@ -60,9 +62,9 @@ func openNode(dir string, models []imagegen.Model, s config.Server, log *slog.Lo
 	return &node{db, service}, nil
 }
 
-var policies = map[string]imagegen.Policy{
-	"size-first":    imagegen.SizeFirst,
-	"quality-first": imagegen.QualityFirst,
+var policies = map[string]engine.Policy{
+	"size-first":    engine.SizeFirst,
+	"quality-first": engine.QualityFirst,
 }
 
 // The account of a sandbox, and what it gets.

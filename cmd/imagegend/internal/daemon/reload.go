@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/catalog"
 	"github.com/imagegend/imagegend/imagegen"
 )
@@ -37,7 +39,7 @@ func (d *daemon) reload(ctx context.Context) {
 }
 
 // reloaded tells what has changed.
-func (d *daemon) reloaded(ctx context.Context, models []imagegen.Model) {
+func (d *daemon) reloaded(ctx context.Context, models []engine.Model) {
 	news, warned := changes(d.offered, models), d.warnings()
 	d.offered = models
 	d.models, _ = d.engine.Models(ctx) // there is no error

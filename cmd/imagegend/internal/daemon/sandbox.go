@@ -6,6 +6,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine"
+
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 	"github.com/imagegend/imagegend/imagegen"
 )
@@ -19,7 +21,7 @@ type Sandbox struct {
 }
 
 // OpenSandbox opens a sandbox with the given models and starts its engine.
-func OpenSandbox(ctx context.Context, models []imagegen.Model) (*Sandbox, error) {
+func OpenSandbox(ctx context.Context, models []engine.Model) (*Sandbox, error) {
 	dir, err := os.MkdirTemp("", "imagegend-dev-")
 	if err != nil {
 		return nil, err

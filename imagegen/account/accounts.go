@@ -1,0 +1,124 @@
+package account
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"regexp"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// Accounts manages users and their keys. It is safe for concurrent use. Its errors are those of a
+// [imagegen.Service].
+type Accounts struct {
+	store imagegen.Store
+	now   func() time.Time
+	ids   *imagegen.IDs
+	used  *keyUse
+}
+
+// New returns the accounts of a store; ids makes their identifiers, now tells the time.
+func New(store imagegen.Store, ids *imagegen.IDs, now func() time.Time) *Accounts {
+	return &Accounts{store: store, now: now, ids: ids, used: &keyUse{}}
+}
+
+// CreateUser adds a user; accountType "" means DefaultAccountType, and lower-case letters mean upper-case ones. ErrInvalidRequest;
+// it is an ErrExists as well if the name is taken.
+func (a *Accounts) CreateUser(ctx context.Context, name, accountType string) (imagegen.User, error) {
+	now := a.now()
+	accountType, err := parseAccountType(cmp.Or(accountType, imagegen.DefaultAccountType))
+	u := imagegen.User{ID: a.ids.User(now), Name: name, AccountType: accountType, CreatedAt: now}
+	if err := errors.Join(checkName("user", name), err); err != nil {
+		return imagegen.User{}, err
+	}
+	if err := a.store.CreateUser(ctx, u); err != nil {
+		return imagegen.User{}, imagegen.ToUserError(err)
+	}
+	return u, nil
+}
+
+// User returns a user by its identifier. ErrNotFound.
+func (a *Accounts) User(ctx context.Context, id imagegen.UserID) (imagegen.User, error) {
+	u, err := a.store.User(ctx, id)
+	return u, imagegen.ToUserError(err)
+}
+
+// UserByName returns a user by its name. ErrNotFound.
+func (a *Accounts) UserByName(ctx context.Context, name string) (imagegen.User, error) {
+	u, err := a.store.UserByName(ctx, name)
+	return u, imagegen.ToUserError(err)
+}
+
+// Users lists all users by name.
+func (a *Accounts) Users(ctx context.Context) ([]imagegen.User, error) {
+	us, err := a.store.Users(ctx)
+	return us, imagegen.ToUserError(err)
+}
+
+// UserPage lists users page by page. A page that others follow may hold fewer than q.Limit, even
+// none, where few of very many users match.
+func (a *Accounts) UserPage(ctx context.Context, q imagegen.UserQuery) (imagegen.UserPage, error) {
+	q.Limit = cmp.Or(q.Limit, imagegen.DefaultPageSize)
+	if q.Limit < 1 || q.Limit > imagegen.MaxPageSize {
+		return imagegen.UserPage{}, imagegen.Invalid("limit must be from 1 to %d; got %d", imagegen.MaxPageSize, q.Limit)
+	}
+	if i, ok := a.store.(imagegen.Inspector); ok {
+		p, err := i.UserPage(ctx, q)
+		return p, imagegen.ToUserError(err)
+	}
+	all, err := a.store.Users(ctx)
+	return pageOf(all, q), imagegen.ToUserError(err)
+}
+
+// pageOf is a page of all users, by name.
+func pageOf(all []imagegen.User, q imagegen.UserQuery) (p imagegen.UserPage) {
+	for _, u := range all {
+		switch {
+		case u.Name <= q.After || !q.Matches(u.Name):
+		case len(p.Users) == q.Limit:
+			p.Next = p.Users[q.Limit-1].Name
+			return p
+		default:
+			p.Users = append(p.Users, u)
+		}
+	}
+	return p
+}
+
+// SetAccountType changes a user's account type, in which lower-case letters mean upper-case ones.
+// ErrInvalidRequest, ErrNotFound.
+func (a *Accounts) SetAccountType(ctx context.Context, id imagegen.UserID, accountType string) error {
+	accountType, err := parseAccountType(accountType)
+	if err != nil {
+		return err
+	}
+	return imagegen.ToUserError(a.store.SetAccountType(ctx, id, accountType))
+}
+
+// DisableUser makes all keys of a user invalid, for good, and nothing is generated for it any more, whatever
+// way it is asked for. What it owns stays. ErrNotFound.
+func (a *Accounts) DisableUser(ctx context.Context, id imagegen.UserID) error {
+	return imagegen.ToUserError(a.store.DisableUser(ctx, id, a.now()))
+}
+
+var accountTypeForm = regexp.MustCompile(`^[A-Za-z0-9_]{1,64}$`)
+
+func parseAccountType(s string) (string, error) {
+	if !accountTypeForm.MatchString(s) {
+		return "", imagegen.Invalid("an account type is 1 to 64 of A-Z, 0-9 and _, such as PRO; got %.40q", s)
+	}
+	return strings.ToUpper(s), nil
+}
+
+func checkName(what, name string) error {
+	unprintable := func(r rune) bool { return !unicode.IsPrint(r) }
+	if name == "" || len(name) > 255 || !utf8.ValidString(name) || strings.TrimSpace(name) != name || strings.ContainsFunc(name, unprintable) {
+		return imagegen.Invalid("the name of a %s is 1 to 255 bytes of printable text without space around it; got %.40q", what, name)
+	}
+	return nil
+}

@@ -1,0 +1,141 @@
+package account
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"hash/crc32"
+	"math"
+	"math/big"
+	"strings"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// A raw key is keyLive, 43 base62 characters that carry 256 random bits, and 6 base62 characters of
+// the CRC-32 (IEEE) of all before them: a mistyped key is told apart without a look-up, and
+// scanners for leaked secrets can match it.
+const (
+	keyLive          = "img_live_"
+	keySecretLength  = 43
+	keyCheckLength   = 6
+	keyLength        = len(keyLive) + keySecretLength + keyCheckLength
+	keyDisplayLength = len(keyLive) + 6
+)
+
+// MintKey makes a key for a user and returns the raw key, which is stored nowhere. expires zero
+// means never. ErrInvalidRequest if the expiry is past, or beyond the year 2262, or the name unfit.
+func (a *Accounts) MintKey(ctx context.Context, u imagegen.UserID, name string, expires time.Time) (imagegen.Secret, imagegen.Key, error) {
+	now := a.now()
+	if err := checkExpiry(expires, now); err != nil {
+		return "", imagegen.Key{}, err
+	}
+	if name != "" {
+		if err := checkName("key", name); err != nil {
+			return "", imagegen.Key{}, err
+		}
+	}
+	if err := u.Check(); err != nil {
+		return "", imagegen.Key{}, err
+	}
+	raw := newRawKey()
+	k := imagegen.Key{ID: a.ids.Key(now), User: u, Name: name, Prefix: raw[:keyDisplayLength],
+		Hash: sha256.Sum256([]byte(raw)), CreatedAt: now, ExpiresAt: expires}
+	if err := a.store.CreateKey(ctx, k); err != nil {
+		return "", imagegen.Key{}, imagegen.ToUserError(err)
+	}
+	return imagegen.Secret(raw), k, nil
+}
+
+// latest is the last time that fits into nanoseconds since 1970, which is how stores may keep times.
+var latest = time.Unix(0, math.MaxInt64).UTC()
+
+func checkExpiry(expires, now time.Time) error {
+	switch {
+	case expires.IsZero():
+		return nil
+	case !expires.After(now):
+		return imagegen.Invalid("the key would have expired at %s already", expires.UTC().Format(time.RFC3339))
+	case expires.After(latest):
+		return imagegen.Invalid("an expiry at %s is too late to be kept; name none, and the key never expires", expires.UTC().Format(time.RFC3339))
+	}
+	return nil
+}
+
+// Keys lists a user's keys, oldest first.
+func (a *Accounts) Keys(ctx context.Context, u imagegen.UserID) ([]imagegen.Key, error) {
+	ks, err := a.store.Keys(ctx, u)
+	return ks, imagegen.ToUserError(err)
+}
+
+// RevokeKey revokes a key at once and for good. ErrNotFound.
+func (a *Accounts) RevokeKey(ctx context.Context, id imagegen.KeyID) (imagegen.Key, error) {
+	k, err := a.store.RevokeKey(ctx, id, a.now())
+	return k, imagegen.ToUserError(err)
+}
+
+// Authenticate returns the key that a raw one is. ErrMissingKey if it is empty; ErrInvalidKey if it is
+// malformed, unknown, revoked or its user disabled; ErrExpiredKey.
+func (a *Accounts) Authenticate(ctx context.Context, raw string) (imagegen.Key, error) {
+	if raw == "" {
+		return imagegen.Key{}, imagegen.ErrMissingKey
+	}
+	if !wellFormed(raw) {
+		return imagegen.Key{}, imagegen.ErrInvalidKey
+	}
+	k, err := a.KeyByHash(ctx, sha256.Sum256([]byte(raw)))
+	if err == nil {
+		a.used.touch(k.ID, a.now())
+	}
+	return k, err
+}
+
+// KeyByHash returns the key of a hash, if it can be used now. Its errors are those of Authenticate.
+func (a *Accounts) KeyByHash(ctx context.Context, hash [32]byte) (imagegen.Key, error) {
+	k, err := a.store.KeyByHash(ctx, hash)
+	if errors.Is(err, imagegen.ErrNotFound) {
+		return imagegen.Key{}, imagegen.ErrInvalidKey
+	}
+	if err != nil {
+		return imagegen.Key{}, imagegen.ToUserError(err)
+	}
+	u, err := a.store.User(ctx, k.User)
+	if err != nil && !errors.Is(err, imagegen.ErrNotFound) {
+		return imagegen.Key{}, imagegen.ToUserError(err)
+	}
+	return k, k.Refuses(u, a.now())
+}
+
+func newRawKey() string {
+	var secret [32]byte
+	rand.Read(secret[:]) // never fails
+	s := keyLive + inBase62(new(big.Int).SetBytes(secret[:]), keySecretLength)
+	return s + checksum(s)
+}
+
+func wellFormed(raw string) bool {
+	if len(raw) != keyLength || !strings.HasPrefix(raw, keyLive) {
+		return false
+	}
+	body := raw[:keyLength-keyCheckLength]
+	return checksum(body) == raw[len(body):]
+}
+
+// checksum is a CRC-32 in base62; every request computes it.
+func checksum(s string) string {
+	const digits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" // as those of big.Int
+	sum := crc32.ChecksumIEEE([]byte(s))
+	var b [keyCheckLength]byte
+	for i := range b {
+		b[len(b)-1-i] = digits[sum%uint32(len(digits))]
+		sum /= uint32(len(digits))
+	}
+	return string(b[:])
+}
+
+func inBase62(n *big.Int, length int) string {
+	digits := n.Text(62)
+	return strings.Repeat("0", length-len(digits)) + digits
+}

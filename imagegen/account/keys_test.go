@@ -1,0 +1,47 @@
+package account
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+)
+
+func TestRawKeyForm(t *testing.T) {
+	is := is.New(t)
+	form := regexp.MustCompile(`^img_live_[0-9A-Za-z]{49}$`)
+	seen := map[string]bool{}
+	for range 1000 {
+		raw := newRawKey()
+		is.True(form.MatchString(raw))
+		is.True(wellFormed(raw))
+		is.True(!seen[raw])
+		seen[raw] = true
+	}
+}
+
+// A typo in any one character is found without a look-up.
+func TestMistypedKeyIsMalformed(t *testing.T) {
+	is := is.New(t)
+	raw := newRawKey()
+	for i := range raw {
+		typo := []byte(raw)
+		typo[i] ^= 1
+		is.True(!wellFormed(string(typo)))
+	}
+	is.True(!wellFormed(raw[:len(raw)-1]))
+	is.True(!wellFormed(raw + "0"))
+	is.True(!wellFormed(""))
+}
+
+func FuzzKey(f *testing.F) {
+	for _, s := range []string{"", "img_live_", newRawKey(), strings.Repeat("0", keyLength), "img_live_" + strings.Repeat("\xff", 49)} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if wellFormed(s) && (len(s) != keyLength || !strings.HasPrefix(s, keyLive)) {
+			t.Errorf("%q passes for a key", s)
+		}
+	})
+}

@@ -1,0 +1,58 @@
+package engine_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen/engine"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// A name that is taken is the caller's to change, and no user comes with the refusal.
+func TestNameThatIsTaken(t *testing.T) {
+	h := start(t, yieldImages(1, nil))
+	_, err := h.engine.Accounts().CreateUser(t.Context(), "carol", "")
+	h.is.NoErr(err)
+	u, err := h.engine.Accounts().CreateUser(t.Context(), "carol", "PRO")
+	h.is.True(isCode(err, imagegen.ErrInvalidRequest) && errors.Is(err, imagegen.ErrExists))
+	h.is.Equal(u, imagegen.User{})
+}
+
+// An expiry that cannot be kept is refused; the last that can be is kept to the nanosecond.
+func TestKeyThatExpiresLate(t *testing.T) {
+	h := start(t, yieldImages(1, nil))
+	last := time.Unix(0, math.MaxInt64).UTC()
+	raw, _, err := h.engine.Accounts().MintKey(t.Context(), alice, "k", last)
+	h.is.NoErr(err)
+	keys, err := h.engine.Accounts().Keys(t.Context(), alice)
+	h.is.NoErr(err)
+	h.is.True(keys[0].ExpiresAt.Equal(last))
+	_, err = h.engine.Authenticate(t.Context(), raw.Reveal())
+	h.is.NoErr(err)
+	for _, late := range []time.Time{last.Add(1), time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC), last.Add(math.MaxInt64).Add(2)} {
+		_, _, err := h.engine.Accounts().MintKey(t.Context(), alice, "k", late)
+		h.is.True(isCode(err, imagegen.ErrInvalidRequest))
+	}
+}
+
+// The record names the key that asked; who asks in process or through the console has none.
+func TestRecordNamesItsKey(t *testing.T) {
+	h := start(t, yieldImages(1, nil))
+	raw, k, err := h.engine.Accounts().MintKey(t.Context(), alice, "laptop", time.Time{})
+	h.is.NoErr(err)
+	asked, err := h.engine.Authenticate(t.Context(), raw.Reveal())
+	h.is.NoErr(err)
+	h.is.Equal(asked.KeyID(), k.ID)
+	for session, want := range map[*engine.Session]imagegen.KeyID{asked: k.ID, h.engine.As(alice): ""} {
+		for _, async := range []bool{false, true} {
+			made, err := session.Generate(t.Context(), fox(imagegen.GenerateRequest{Async: async}))
+			h.is.NoErr(err)
+			r, err := h.engine.Record(t.Context(), made.ID)
+			h.is.NoErr(err)
+			h.is.Equal(r.KeyID, want)
+		}
+	}
+}

@@ -1,0 +1,152 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// attempt is one try at a generation. It holds a slot, a lease and a place in the lifecycle.
+type attempt struct {
+	engine *Engine
+	slot   slot
+	record imagegen.Record
+	offer  offer
+	answer func(imagegen.Record, error) // told once, when the outcome is durable or in doubt
+
+	mu     sync.Mutex
+	ended  bool
+	images []imagegen.StoredImage
+	litter bool // files may be stored that are not among images: a write failed
+}
+
+// run sees the attempt through. base lives as long as the process; limit is the attempt's time.
+//
+// Two can end an attempt: this goroutine, when the provider returns, and a watchdog, when the
+// provider has not returned a grace after its context ended. The first decides the outcome; a
+// provider that is stuck keeps its slot and this goroutine, but not the user.
+func (a *attempt) run(base context.Context, limit time.Duration) {
+	e := a.engine
+	ctx, cancel := context.WithCancelCause(base)
+	defer cancel(nil)
+	ctx, stop := context.WithTimeoutCause(ctx, limit, errTimeLimit)
+	defer stop()
+	defer context.AfterFunc(e.life.hard, func() { cancel(imagegen.ErrStopping) })()
+	e.leases.hold(a.record.Fence(), cancel)
+	defer e.leases.drop(a.record.Fence())
+
+	returned := make(chan struct{})
+	defer context.AfterFunc(ctx, func() {
+		select {
+		case <-returned:
+		case <-time.After(e.cfg.Grace):
+			a.conclude(base, context.Cause(ctx))
+		}
+	})()
+
+	err := errors.New("imagegen: the provider ended its goroutine") // stands after runtime.Goexit
+	defer func() {
+		close(returned)
+		if !a.conclude(base, err) || a.litter {
+			a.sweep(base)
+		}
+		e.slots.release(a.slot, found(a.count(), err))
+	}()
+	e.removeFormerImages(ctx, a.record)
+	err = a.collect(ctx)
+	if ended := context.Cause(ctx); ended != nil && a.count() < a.record.N {
+		err = ended
+	}
+}
+
+// collect ranges over the provider. A panic of the provider or of the loop's body ends here.
+func (a *attempt) collect(ctx context.Context) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &imagegen.ProviderError{Class: imagegen.ClassUnknown, Err: fmt.Errorf("panic: %v", v)}
+		}
+	}()
+	var broken error
+	for image, err := range a.offer.Provider.Generate(ctx, a.engine.providerRequest(a.record, a.offer)) {
+		if err != nil {
+			return err
+		}
+		err = a.keep(ctx, image) // a function of its own: its defers run with each image
+		if _, bad := errors.AsType[*badImageError](err); bad {
+			broken = err
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if a.count() == a.record.N {
+			return nil
+		}
+	}
+	return broken
+}
+
+// conclude ends the attempt, unless it has ended, and reports whether it did.
+func (a *attempt) conclude(base context.Context, err error) bool {
+	images, first := a.end()
+	if !first {
+		return false
+	}
+	a.engine.health.note(a.record.Model, len(images), err, a.engine.cfg.Now())
+	ctx, cancel := detach(base)
+	defer cancel()
+	r, err := a.engine.outcome(ctx, a.record, images, err)
+	a.answer(r, err)
+	if err == nil && r.Terminal() {
+		a.engine.removeReferences(r.References)
+	}
+	a.engine.life.leave()
+	return true
+}
+
+// sweep removes what was stored but is not in the outcome.
+func (a *attempt) sweep(base context.Context) {
+	a.engine.removeImages(base, a.record.ID, a.record.Attempt, a.names()...)
+}
+
+func (a *attempt) end() (images []imagegen.StoredImage, first bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.ended {
+		return nil, false
+	}
+	a.ended = true
+	return slices.Clone(a.images), true
+}
+
+// add counts an image, unless the attempt has ended.
+func (a *attempt) add(i imagegen.StoredImage) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.ended {
+		a.litter = true
+		return
+	}
+	a.images = append(a.images, i)
+}
+
+func (a *attempt) count() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.images)
+}
+
+func (a *attempt) names() []imagegen.ImageID {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var ids []imagegen.ImageID
+	for _, image := range a.images {
+		ids = append(ids, image.ID, image.ID.Thumbnail()) // which may have been made meanwhile
+	}
+	return ids
+}

@@ -1,0 +1,62 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// Audit is an audit that has ended.
+type Audit struct {
+	At       time.Time // when it ended
+	Duration time.Duration
+	Report   imagegen.AuditReport
+	Err      error // why it could not be carried out; nil: it was
+}
+
+// audits remembers the last one.
+type audits struct {
+	mu   sync.Mutex
+	last *Audit
+}
+
+// Audit has the Store check its own books, see [imagegen.Auditor], and remembers what it found.
+// [errors.ErrUnsupported] if the Store is no Auditor.
+func (e *Engine) Audit(ctx context.Context) (imagegen.AuditReport, error) {
+	a, ok := e.store.(imagegen.Auditor)
+	if !ok {
+		return imagegen.AuditReport{}, fmt.Errorf("imagegen: the Store is no Auditor: %w", errors.ErrUnsupported)
+	}
+	began := time.Now()
+	report, err := a.Audit(ctx)
+	if ctx.Err() == nil { // one that was broken off says nothing
+		e.audits.note(Audit{At: e.cfg.Now(), Duration: time.Since(began), Report: report, Err: err})
+		err = errors.Join(err, e.note(ctx, auditRow(report, err)))
+	}
+	return report, err
+}
+
+// LastAudit returns the audit that ended last, of those that this engine has made; nil if there is none.
+func (e *Engine) LastAudit() *Audit {
+	e.audits.mu.Lock()
+	defer e.audits.mu.Unlock()
+	return e.audits.last
+}
+
+func (a *audits) note(ended Audit) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.last = &ended
+}
+
+// auditRow is what the audit trail says of an audit.
+func auditRow(r imagegen.AuditReport, err error) imagegen.TrailRow {
+	if err != nil {
+		return imagegen.TrailRow{Act: imagegen.ActDataAudit, After: err.Error(), Outcome: imagegen.TrailFailed}
+	}
+	return imagegen.TrailRow{Act: imagegen.ActDataAudit, After: fmt.Sprintf("violations=%d", len(r.Violations)+r.More), Outcome: imagegen.TrailDone}
+}

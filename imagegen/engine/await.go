@@ -1,0 +1,143 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// awaitPoll is how often a call looks for the end of work that another process may do.
+const awaitPoll = time.Second
+
+var errWaitedTooLong = errors.New("imagegen: the call waited as long as a synchronous call may")
+
+// awaiting are the calls that wait for the answer of another one.
+type awaiting struct {
+	most  int // of each caller
+	mu    sync.Mutex
+	calls map[caller]int
+	ends  map[imagegen.GenerationID]*ending
+}
+
+// caller is who may have as many calls waiting as Config.MaxWaiting says.
+type caller struct {
+	user imagegen.UserID
+	key  imagegen.KeyID
+}
+
+// ending is closed when a generation has ended in this process.
+type ending struct {
+	told    chan struct{}
+	waiting int
+}
+
+func newAwaiting(most int) *awaiting {
+	return &awaiting{most: most, calls: make(map[caller]int), ends: make(map[imagegen.GenerationID]*ending)}
+}
+
+// enter counts a call that waits, until leave. ok is false if as many do as may.
+func (w *awaiting) enter(r imagegen.Record) (leave func(), ok bool) {
+	c := caller{r.User, r.KeyID}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.calls[c] >= w.most {
+		return nil, false
+	}
+	w.calls[c]++
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.calls[c]--; w.calls[c] == 0 {
+			delete(w.calls, c)
+		}
+	}, true
+}
+
+// end returns what is closed when a generation ends in this process, to be asked for until leave.
+func (w *awaiting) end(id imagegen.GenerationID) (told <-chan struct{}, leave func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	e := w.ends[id]
+	if e == nil {
+		e = &ending{told: make(chan struct{})}
+		w.ends[id] = e
+	}
+	e.waiting++
+	return e.told, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if e.waiting--; e.waiting == 0 && w.ends[id] == e {
+			delete(w.ends, id)
+		}
+	}
+}
+
+// tell wakes whoever waits for the end of a generation.
+func (w *awaiting) tell(id imagegen.GenerationID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if e := w.ends[id]; e != nil {
+		close(e.told)
+		delete(w.ends, id)
+	}
+}
+
+// awaitAnswer returns a record as soon as its first call can be answered. errWaitedTooLong if it cannot
+// for as long as a synchronous call may last; ErrOverloaded when a drain begins; ErrNotFound if the record
+// was abandoned.
+func (e *Engine) awaitAnswer(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
+	ctx, cancel := e.whileWaiting(ctx)
+	defer cancel()
+	for {
+		r, err := e.lookOrWait(ctx, id)
+		switch {
+		case ctx.Err() != nil:
+			return imagegen.Record{}, e.waitEnded(ctx)
+		case err != nil || answerable(r):
+			return r, err
+		}
+	}
+}
+
+// lookOrWait reads a record. If its first call cannot be answered yet it returns when that may have changed.
+func (e *Engine) lookOrWait(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
+	told, leave := e.awaiting.end(id) // before the look, so that nothing is missed
+	defer leave()
+	r, err := e.store.Generation(ctx, id)
+	if err == nil && !answerable(r) {
+		pause(ctx, awaitPoll, told)
+	}
+	return r, err
+}
+
+// whileWaiting is the context of a call that waits for another: it ends with the caller's, at a drain, and
+// when a synchronous call would have to end.
+func (e *Engine) whileWaiting(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(e.life.loop, func() { cancel(imagegen.ErrStopping) })
+	ctx, end := context.WithTimeoutCause(ctx, e.cfg.AttemptTimeout, errWaitedTooLong)
+	return ctx, func() { end(); stop(); cancel(nil) }
+}
+
+// waitEnded tells why a wait ended before its answer.
+func (e *Engine) waitEnded(ctx context.Context) error {
+	cause := context.Cause(ctx)
+	if errors.Is(cause, imagegen.ErrStopping) {
+		return imagegen.Overloaded(5*time.Second, cause)
+	}
+	return cause
+}
+
+// answerable reports whether the first call of the record can be answered.
+func answerable(r imagegen.Record) bool {
+	switch {
+	case r.State == imagegen.StateCharging:
+		return false
+	case r.Async:
+		return true
+	}
+	return r.Terminal() || !r.Visible()
+}

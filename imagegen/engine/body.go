@@ -1,0 +1,46 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// mostEmptyReads is how often in a row a body may bring neither bytes nor an error.
+const mostEmptyReads = 100
+
+// body is what a provider or a caller sends of one image, for as long as there is somebody to wait for
+// it: one that comes byte by byte, or without end, would otherwise hold a slot long after its caller
+// was told. It keeps the rules of io.Reader, whatever it reads from does.
+type body struct {
+	ctx   context.Context // of the attempt or the call; io.Reader has no place for one
+	r     io.Reader
+	empty int
+}
+
+// Read implements io.Reader. It cannot end a Read that is under way.
+func (b *body) Read(p []byte) (n int, err error) {
+	defer func() {
+		if v := recover(); v != nil { // which neither an ImageStore nor a Spool is to meet
+			n, err = 0, fmt.Errorf("reading: panic: %v", v)
+		}
+	}()
+	if b.ctx.Err() != nil {
+		return 0, context.Cause(b.ctx)
+	}
+	n, err = b.r.Read(p)
+	if n < 0 || n > len(p) {
+		return 0, errRead
+	}
+	if n > 0 || err != nil || len(p) == 0 {
+		b.empty = 0
+		return n, err
+	}
+	if b.empty++; b.empty == mostEmptyReads {
+		return 0, io.ErrNoProgress
+	}
+	return 0, nil
+}
+
+var errRead = errors.New("it claims to have read more than there was room for")

@@ -1,0 +1,266 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// Config makes an [Engine]. Store and Ledger are required; every other zero value means the
+// default that its comment names.
+type Config struct {
+	Store  imagegen.Store
+	Ledger imagegen.Ledger     // may be the Store itself: then both commit together
+	Images imagegen.ImageStore // nil: Store must be one
+	Spool  imagegen.Spool      // nil: Store must be one
+
+	// Models are those on offer, until [Engine.SetModels] sets others. Without any, an engine serves what is
+	// stored and takes no work.
+	Models []Model
+
+	// Policy decides ratio and tier of a request. nil: SizeFirst.
+	Policy Policy
+	// Admit is asked before the charge, when everything else about the request is in order: the
+	// place for moderation, and for limits of one's own. An *Error it returns is the answer; any
+	// other error is answered with ErrInternal. nil: all are admitted.
+	Admit func(ctx context.Context, a Admission) error
+	// Observe is told of each generation that is accepted, settled or failed, once the fact is
+	// durable. It must be quick, safe for concurrent use, and must not call the engine; a panic of it
+	// is logged. After a crash an event may be missing. nil: nobody is told.
+	Observe func(ctx context.Context, e imagegen.Event)
+
+	Concurrency    int           // attempts under way at once, of both kinds; 0: 512. See also Model.MaxConcurrent
+	MaxQueued      int           // asynchronous generations that wait, beyond it ErrOverloaded; 0: 10,000
+	SlotWait       time.Duration // longest wait of a synchronous call for its turn, then ErrOverloaded; 0: 30 s
+	AttemptTimeout time.Duration // of a synchronous call with its wait, and of each asynchronous attempt; 0: 800 s
+	Grace          time.Duration // that a provider has to return after its context ended; 0: 10 s
+
+	// FairShares bounds what one of several users can take: of the queue at most half, beyond it
+	// ErrOverloaded; of the slots seven in eight, for the rest is kept for users who hold none, at least
+	// one where there are two or more. A user who is alone, in the Store and among those who ask, has all.
+	// Without it too, a slot that gets free goes to a user who holds fewer.
+	FairShares bool
+
+	// MaxRefusals is how many generations of a user providers may refuse in an hour (ClassRefused,
+	// ClassInvalid), beyond as many as succeed; then ErrRateLimited, until time gives them back. 0: 30; negative: any number. It
+	// counts in memory: a restart forgets, and each engine counts for itself.
+	MaxRefusals int
+
+	// Backoff is the pause before each further asynchronous attempt, so that there is one attempt
+	// more than pauses; nil: 1 s and 5 s. A provider's longer RetryAfter is honoured up to a minute.
+	Backoff []time.Duration
+
+	// Thumbnails has a small copy made of each image, for Session.OpenThumbnail. That is done after the
+	// settlement and at leisure, so that it delays no generation. They lie in Images, and go with their
+	// generation.
+	Thumbnails bool
+
+	// MaxSpooled bounds the bytes of reference images that are kept for one user, while they come and until
+	// their generations have ended: beyond it ErrOverloaded. 0: 2 GiB.
+	MaxSpooled int64
+
+	MaxAge time.Duration // no attempt begins at an asynchronous generation older than this; 0: 24 h
+	Lease  time.Duration // after which an attempt that nobody prolongs is recovered; 0: 30 s
+	Retain time.Duration // ended generations are erased at this age, no less than ReservationTime; 0: never
+
+	// KeepFailedPrompts is how long after its end the prompt of a failed generation is forgotten, and all
+	// else that tells what was asked for; the record stays. No less than ReservationTime; 0: 72 h,
+	// negative: never.
+	KeepFailedPrompts time.Duration
+
+	// TrailRetain is the age at which rows are removed from the audit trail of a Store that keeps one
+	// ([imagegen.TrailStore]); 0: never.
+	TrailRetain time.Duration
+
+	// These are for a Ledger that shares no transaction with the Store. LedgerTimeout bounds one call
+	// of it; 0: 5 s. LedgerTries is how often a call is made that fails in passing, at once but for short
+	// pauses, before that counts; 0: 5. What is in doubt then is left to recovery.
+	LedgerTimeout time.Duration
+	LedgerTries   int
+	// MaxWaiting is how many calls of one API key, or of one user without any, may wait at once for the answer of
+	// an equal call that is under way; 0: 8. Beyond it, and with a negative one always, a call with its
+	// idempotency key gets ErrIdempotencyKeyInUse.
+	MaxWaiting int
+	// JoinWindow is how long after its end a generation whose answer nobody received is given to an equal
+	// call, see Joining; 0: 10 minutes, negative: no call joins another.
+	JoinWindow time.Duration
+
+	// Now is believed as it is. nil: that of Store if it is a [imagegen.Timekeeper], else time.Now.
+	Now func() time.Time
+	Log *slog.Logger // nil: silent. Neither prompts nor keys are logged
+}
+
+// Model is a model on offer.
+type Model struct {
+	ID       string
+	Provider imagegen.Provider
+	// Credits is the price of one image for each tier. A tier without a price is not on offer.
+	Credits map[imagegen.Tier]imagegen.Credits
+	// MaxEffort caps, for a tier, the quality that is handed to the provider. No entry: no cap.
+	MaxEffort map[imagegen.Tier]imagegen.Quality
+	// Verify is how its images are found whole; "": as the provider's Capabilities say.
+	Verify imagegen.Verification
+
+	// These narrow what the provider can do. Zero: all of it.
+	Ratios        []imagegen.Ratio
+	MaxReferences *int
+	MaxImages     int
+	MaxPrompt     int
+
+	// MaxConcurrent is how many attempts at its generations are under way at once, at most: others wait, and
+	// hold none of Config.Concurrency meanwhile. While the upstream says that it is overloaded, there are
+	// fewer. 0: 64, and where there are several models at most half of Config.Concurrency.
+	MaxConcurrent int
+
+	// Retired keeps the model for accepted work and hides it from callers: it is not listed, and requests
+	// for it are refused as for a model that does not exist.
+	Retired bool
+
+	// Upstreams tell what Provider asks from what another one asks: for each upstream its type, address and
+	// account. They hold no secret, for they are stored with each upstream job that is saved, and only a
+	// provider that shares one of them resumes it. Several are those of a router, which tells them apart
+	// itself. nil: the provider's name.
+	Upstreams []string
+}
+
+// Admission is a request that is about to be charged.
+type Admission struct {
+	User    imagegen.UserID
+	Request imagegen.GenerateRequest // References is empty: see Open
+	Ratio   imagegen.Ratio
+	Tier    imagegen.Tier
+	Credits imagegen.Credits // that will be charged
+
+	References []imagegen.ProviderReference // checked; can be opened during the call
+}
+
+const (
+	defaultConcurrency    = 512
+	defaultMaxQueued      = 10_000
+	defaultMaxRefusals    = 30
+	defaultSlotWait       = 30 * time.Second
+	defaultAttemptTimeout = 800 * time.Second // section 8 of the specification
+	defaultGrace          = 10 * time.Second
+	defaultMaxAge         = 24 * time.Hour
+	defaultLease          = 30 * time.Second
+	defaultLedgerTimeout  = 5 * time.Second
+	defaultLedgerTries    = 5
+	defaultMaxWaiting     = 8
+	defaultJoinWindow     = 10 * time.Minute
+	defaultMaxSpooled     = 2 << 30
+
+	defaultKeepFailedPrompts = 72 * time.Hour
+)
+
+func (c Config) withDefaults() Config {
+	orDefault(&c.Concurrency, defaultConcurrency)
+	orDefault(&c.MaxQueued, defaultMaxQueued)
+	orDefault(&c.MaxRefusals, defaultMaxRefusals)
+	orDefault(&c.SlotWait, defaultSlotWait)
+	orDefault(&c.AttemptTimeout, defaultAttemptTimeout)
+	orDefault(&c.Grace, defaultGrace)
+	orDefault(&c.MaxAge, defaultMaxAge)
+	orDefault(&c.Lease, defaultLease)
+	orDefault(&c.LedgerTimeout, defaultLedgerTimeout)
+	orDefault(&c.LedgerTries, defaultLedgerTries)
+	orDefault(&c.MaxWaiting, defaultMaxWaiting)
+	orDefault(&c.JoinWindow, defaultJoinWindow)
+	orDefault(&c.MaxSpooled, defaultMaxSpooled)
+	orDefault(&c.KeepFailedPrompts, defaultKeepFailedPrompts)
+	if c.Backoff == nil {
+		c.Backoff = []time.Duration{time.Second, 5 * time.Second}
+	}
+	if c.Policy == nil {
+		c.Policy = SizeFirst
+	}
+	if c.Admit == nil {
+		c.Admit = func(context.Context, Admission) error { return nil }
+	}
+	if c.Observe == nil {
+		c.Observe = func(context.Context, imagegen.Event) {}
+	}
+	if k, ok := c.Store.(imagegen.Timekeeper); ok && c.Now == nil {
+		c.Now = k.Now
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Images == nil {
+		c.Images, _ = c.Store.(imagegen.ImageStore)
+	}
+	if c.Spool == nil {
+		c.Spool, _ = c.Store.(imagegen.Spool)
+	}
+	return c
+}
+
+func orDefault[T int | int64 | time.Duration](v *T, otherwise T) {
+	if *v == 0 {
+		*v = otherwise
+	}
+}
+
+// check returns the models. It names everything that is wrong at once.
+func (c Config) check() (*catalog, error) {
+	models, err := newCatalog(c.Models)
+	var errs []error
+	require := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf("imagegen: "+format, args...))
+		}
+	}
+	require(c.Store != nil, "Config.Store is required")
+	require(c.Ledger != nil, "Config.Ledger is required")
+	require(c.Store == nil || c.Images != nil, "Config.Images is required: Store keeps no images")
+	require(c.Store == nil || c.Spool != nil, "Config.Spool is required: Store has no spool")
+	require(c.Concurrency > 0 && c.MaxQueued > 0, "Config.Concurrency and Config.MaxQueued cannot be negative")
+	require(c.LedgerTries > 0 && c.LedgerTimeout > 0, "Config.LedgerTries and Config.LedgerTimeout cannot be negative")
+	require(c.SlotWait > 0 && c.AttemptTimeout > 0 && c.Grace > 0 && c.MaxAge > 0 && c.Lease > 0 && c.Retain >= 0 && c.TrailRetain >= 0,
+		"no duration in Config can be negative")
+	require(c.Retain == 0 || c.Retain >= imagegen.ReservationTime, "Config.Retain is at least %v: idempotency keys are kept that long", imagegen.ReservationTime)
+	require(c.KeepFailedPrompts < 0 || c.KeepFailedPrompts >= imagegen.ReservationTime, "Config.KeepFailedPrompts is at least %v, or negative: idempotency keys are kept that long", imagegen.ReservationTime)
+	return models, errors.Join(append(errs, err)...)
+}
+
+func (m Model) check() error {
+	if m.Provider == nil {
+		return fmt.Errorf("imagegen: model %q has no Provider", m.ID)
+	}
+	for tier, price := range m.Credits {
+		if !slices.Contains(imagegen.Tiers(), tier) {
+			return fmt.Errorf("imagegen: model %q has a price for tier %q; the tiers are %v", m.ID, tier, imagegen.Tiers())
+		}
+		if _, err := price.Times(imagegen.MaxImages); err != nil {
+			return fmt.Errorf("imagegen: model %q: %d credits for tier %q is no price", m.ID, price, tier)
+		}
+	}
+	can := m.Provider.Capabilities().WithDefaults()
+	if len(m.info(can).Tiers) == 0 {
+		return fmt.Errorf("imagegen: model %q has no price for any tier of its provider (%v)", m.ID, can.Tiers)
+	}
+	if m.MaxConcurrent < 0 {
+		return fmt.Errorf("imagegen: model %q: MaxConcurrent is %d; it cannot be negative", m.ID, m.MaxConcurrent)
+	}
+	for tier, effort := range m.MaxEffort {
+		if !slices.Contains(imagegen.Tiers(), tier) || !slices.Contains(imagegen.Qualities(), effort) {
+			return fmt.Errorf("imagegen: model %q: max effort %q for tier %q: no such quality or tier", m.ID, effort, tier)
+		}
+	}
+	if m.Verify != "" && !slices.Contains(imagegen.Verifications(), m.Verify) {
+		return fmt.Errorf("imagegen: model %q: there is no verification %q; there are %v", m.ID, m.Verify, imagegen.Verifications())
+	}
+	for _, r := range m.Ratios {
+		if !slices.Contains(can.Ratios, r) {
+			return fmt.Errorf("imagegen: model %q: its provider cannot do ratio %q", m.ID, r)
+		}
+	}
+	return nil
+}

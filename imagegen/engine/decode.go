@@ -1,0 +1,106 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"image"
+	"io"
+
+	"github.com/imagegend/imagegend/imagegen"
+
+	"github.com/imagegend/imagegend/imagegen/internal/picture"
+)
+
+// decodeBudget bounds the bytes of decoded images; one that takes more is decoded alone. No image takes more than
+// twelve bytes for each of MaxEdge × MaxEdge pixels, and four for each that was asked for.
+const decodeBudget = 64 << 20
+
+// decode decodes an image that was received, and crops or scales it down to an explicit size.
+func (e *Engine) decode(ctx context.Context, raw received, header shape, size imagegen.Size) (d deliverable, err error) {
+	weight := min(header.memory(size), decodeBudget)
+	if err := e.decoding.Acquire(ctx, weight); err != nil {
+		return d, context.Cause(ctx)
+	}
+	kept := false
+	defer func() { // also when a Spool panics
+		if !kept {
+			e.decoding.Release(weight)
+		}
+	}()
+	picture, err := readImage(ctx, raw, header.decodeWhole)
+	if err != nil {
+		return d, err
+	}
+	if header.is(size) {
+		return asReceived(header, raw), nil
+	}
+	fitting := coverCrop(picture, size)
+	kept = true
+	return encoded(header, fitting, func() { e.decoding.Release(weight) }), nil
+}
+
+// readImage opens what was received and reads something from it. What cannot be read is the
+// image's fault; what cannot be opened, the spool's.
+func readImage[T any](ctx context.Context, raw received, read func(io.Reader) (T, error)) (v T, err error) {
+	f, err := raw.open(ctx)
+	if err != nil {
+		return v, storing(err)
+	}
+	defer f.Close()
+	defer func() {
+		if p := recover(); p != nil { // a decoder that panics on hostile bytes
+			err = &badImageError{fmt.Errorf("decoding: %v", p)}
+		}
+	}()
+	if v, err = read(f); err != nil {
+		return v, &badImageError{err}
+	}
+	return v, nil
+}
+
+// asReceived is an image that was decoded and is delivered all the same as it came; what is behind it is cut off.
+func asReceived(s shape, raw received) deliverable {
+	return deliverable{mediaType: s.mediaType, width: s.width, height: s.height, open: func(ctx context.Context) (io.ReadCloser, error) {
+		f, err := raw.open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return closing{picture.Whole(f, s.structure), f}, nil
+	}}
+}
+
+// closing reads from one and closes another.
+type closing struct {
+	io.Reader
+	io.Closer
+}
+
+// encoded is a changed image. It holds its share of the decoding budget until it is stored.
+func encoded(s shape, fitting image.Image, release func()) deliverable {
+	mediaType, encode := encoderFor(s)
+	size := fitting.Bounds().Size()
+	return deliverable{mediaType: mediaType, width: size.X, height: size.Y, open: func(context.Context) (io.ReadCloser, error) {
+		r, w := io.Pipe()
+		e := encoding{r, make(chan struct{}), release}
+		go func() { // for an encoder writes and an ImageStore reads
+			defer close(e.done)
+			w.CloseWithError(encode(w, fitting))
+		}()
+		return e, nil
+	}}
+}
+
+// encoding is what an encoder writes.
+type encoding struct {
+	*io.PipeReader
+	done    chan struct{}
+	release func()
+}
+
+// Close ends the encoder, also one that has more to write.
+func (e encoding) Close() error {
+	err := e.PipeReader.Close()
+	<-e.done
+	e.release()
+	return err
+}

@@ -1,0 +1,80 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// dispute ends a generation whose charge the ledger does not close: it is an operator's from here on.
+func (e *Engine) dispute(ctx context.Context, r imagegen.Record, refusal error, b *imagegen.Balance) (imagegen.Record, error) {
+	got, err := e.update(ctx, r.Fence(), imagegen.Dispute{Detail: refusal.Error(), At: e.now(), Balance: b})
+	if err == nil && got.Dispute != "" {
+		e.logDispute(ctx, got)
+	}
+	return got, err
+}
+
+func (e *Engine) logDispute(ctx context.Context, r imagegen.Record) {
+	e.cfg.Log.ErrorContext(ctx, "the ledger refuses a settlement for good; an operator has to resolve it",
+		"generation", r.ID, "user", r.User, "credits", r.Used(), "error", r.Dispute)
+}
+
+// Resolution is how an operator ends a dispute.
+type Resolution struct {
+	Refund bool // everything goes back; else what the images cost is spent
+	ByHand bool // the charge was put right in the ledger's own books already: it is not asked
+}
+
+// Resolve ends the dispute about the charge of a generation, be it erased or not. To settle what the
+// ledger does not know is to charge it there first. For operators.
+//
+// ErrNotFound; ErrInvalidRequest: there is no dispute. If the ledger refuses again its error is returned,
+// and nothing has changed: what only its operators can mend is mended there, and then resolved ByHand.
+// Repeating a Resolve that failed is safe.
+func (e *Engine) Resolve(ctx context.Context, id imagegen.GenerationID, how Resolution) (imagegen.Record, error) {
+	r, err := e.store.Generation(ctx, id)
+	switch {
+	case err != nil:
+		return imagegen.Record{}, imagegen.ToUserError(err)
+	case r.Dispute == "":
+		return r, imagegen.Invalid("the charge of generation %s is not in dispute; there is nothing to resolve", id)
+	}
+	if !how.ByHand {
+		if err := e.closeDisputed(ctx, r, how.Refund); err != nil {
+			return r, fmt.Errorf("imagegen: the ledger refuses: %w", err)
+		}
+	}
+	got, err := e.update(ctx, r.Fence(), imagegen.Resolve{Refund: how.Refund})
+	return got, imagegen.ToUserError(err)
+}
+
+// closeDisputed has the ledger close a charge as an operator decided.
+func (e *Engine) closeDisputed(ctx context.Context, r imagegen.Record, refund bool) error {
+	used := r.Used()
+	if refund {
+		used = 0
+	}
+	err := e.settle(ctx, r, used)
+	if !errors.Is(err, imagegen.ErrNotFound) {
+		return err
+	}
+	if err := e.takeCredits(ctx, r); err != nil {
+		return err
+	}
+	return e.settle(ctx, r, used)
+}
+
+// Disputed lists the generations whose charge is in dispute, whosever they are, erased ones too, oldest
+// first: up to limit of those behind after ("": from the oldest). total is how many there are in all. For
+// operators. [errors.ErrUnsupported] if the Store is no [imagegen.Inspector].
+func (e *Engine) Disputed(ctx context.Context, after imagegen.GenerationID, limit int) (records []imagegen.Record, total int, err error) {
+	i, ok := e.store.(imagegen.Inspector)
+	if !ok {
+		return nil, 0, fmt.Errorf("imagegen: the Store is no Inspector: %w", errors.ErrUnsupported)
+	}
+	records, total, err = i.Disputed(ctx, after, limit)
+	return records, total, imagegen.ToUserError(err)
+}

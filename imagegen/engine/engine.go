@@ -1,0 +1,148 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/imagegend/imagegend/imagegen/account"
+
+	"github.com/imagegend/imagegend/imagegen"
+
+	"golang.org/x/sync/semaphore"
+)
+
+// Engine carries the rules: validation, pricing, charging, generation, refunds, ownership,
+// recovery. It is safe for concurrent use. Nothing runs before Start.
+type Engine struct {
+	cfg      Config
+	store    imagegen.Store
+	ledger   imagegen.Ledger
+	joint    imagegen.JointStore // nil: the ledger shares no transaction with the store
+	images   imagegen.ImageStore
+	spool    imagegen.Spool
+	offers   *offers
+	accounts *account.Accounts
+	ids      *imagegen.IDs
+
+	slots     *slots
+	shares    *shares
+	refusals  *refusals
+	receiving *semaphore.Weighted // bytes of images that are held in memory as they came
+	decoding  *semaphore.Weighted // bytes of what is decoded
+	calls     *callsInFlight
+	open      *openCalls
+	awaiting  *awaiting
+	uploads   *uploads
+	leases    *leases
+	life      *lifecycle
+	leftovers leftovers
+
+	thumbnails *thumbnails
+	health     *health
+	readiness  noted
+	audits     audits
+}
+
+// New checks the configuration and returns an engine that does nothing yet. It names everything
+// that is wrong with the configuration at once.
+func New(cfg Config) (*Engine, error) {
+	cfg = cfg.withDefaults()
+	models, err := cfg.check()
+	if err != nil {
+		return nil, err
+	}
+	ids := imagegen.NewIDs()
+	e := &Engine{
+		cfg: cfg, store: cfg.Store, ledger: cfg.Ledger, images: cfg.Images, spool: cfg.Spool,
+		offers:    newOffers(models),
+		accounts:  account.New(cfg.Store, ids, cfg.Now),
+		ids:       ids,
+		slots:     newSlots(cfg.Concurrency),
+		shares:    newShares(),
+		refusals:  newRefusals(cfg.MaxRefusals),
+		receiving: semaphore.NewWeighted(receiveBudget),
+		decoding:  semaphore.NewWeighted(decodeBudget),
+		calls:     newCallsInFlight(),
+		open:      newOpenCalls(),
+		awaiting:  newAwaiting(cfg.MaxWaiting),
+		uploads:   newUploads(cfg.MaxSpooled),
+		leases:    newLeases(),
+		life:      newLifecycle(),
+
+		thumbnails: newThumbnails(cfg.Thumbnails),
+		health:     newHealth(),
+	}
+	e.slots.setModels(models)
+	if j, ok := cfg.Store.(imagegen.JointStore); ok && j.Joins(cfg.Ledger) {
+		e.joint = j
+	}
+	return e, nil
+}
+
+// As returns the Service of a user. Whether the user exists is not checked: an embedder may have
+// users of its own.
+func (e *Engine) As(u imagegen.UserID) *Session { return &Session{engine: e, user: u} }
+
+// Authenticate returns the Service of the user that a raw API key belongs to. ErrMissingKey if
+// it is empty; ErrInvalidKey if it is malformed, unknown, revoked or its user disabled;
+// ErrExpiredKey.
+func (e *Engine) Authenticate(ctx context.Context, rawKey string) (*Session, error) {
+	k, err := e.accounts.Authenticate(ctx, rawKey)
+	if err != nil {
+		return nil, err
+	}
+	return &Session{engine: e, user: k.User, key: k.ID, hash: k.Hash}, nil
+}
+
+// Trail is the audit trail of the Store; nil if it keeps none.
+func (e *Engine) Trail() imagegen.TrailStore {
+	t, _ := e.store.(imagegen.TrailStore)
+	return t
+}
+
+// note puts a row into the audit trail, where there is one.
+func (e *Engine) note(ctx context.Context, r imagegen.TrailRow) error {
+	if t := e.Trail(); t != nil {
+		return t.Note(ctx, r)
+	}
+	return nil
+}
+
+// Accounts manages users and keys.
+func (e *Engine) Accounts() *account.Accounts { return e.accounts }
+
+// Record returns all that is stored of a generation, whosever it is: for operators. ErrNotFound.
+func (e *Engine) Record(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
+	r, err := e.store.Generation(ctx, id)
+	if err == nil && !r.Visible() {
+		err = imagegen.ErrNotFound
+	}
+	if err != nil {
+		return imagegen.Record{}, imagegen.ToUserError(err)
+	}
+	return r, nil
+}
+
+// Ready returns nil when the engine can take work, or why not, in words for an operator.
+func (e *Engine) Ready(ctx context.Context) error {
+	var errs []error
+	for _, n := range e.Readiness(ctx).Reasons {
+		errs = append(errs, errors.New(n.Detail))
+	}
+	return errors.Join(errs...)
+}
+
+func (e *Engine) storeReady(ctx context.Context) error {
+	if r, ok := e.store.(imagegen.Readier); ok {
+		return r.Ready(ctx)
+	}
+	return nil
+}
+
+func (e *Engine) accountType(ctx context.Context, u imagegen.UserID) (string, error) {
+	user, err := e.store.User(ctx, u)
+	if errors.Is(err, imagegen.ErrNotFound) {
+		return imagegen.DefaultAccountType, nil
+	}
+	return user.AccountType, err
+}

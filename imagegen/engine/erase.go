@@ -1,0 +1,104 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// Erase removes a generation that has ended: prompt, references and images go, for good; what it
+// cost stays in the books. To its owner it exists no longer. ErrNotFound; ErrInvalidRequest if it
+// has not ended.
+func (e *Engine) Erase(ctx context.Context, id imagegen.GenerationID) error {
+	return e.erase(ctx, id, imagegen.Erase{})
+}
+
+func (e *Engine) erase(ctx context.Context, id imagegen.GenerationID, c imagegen.Erase) error {
+	r, err := e.Record(ctx, id)
+	if err != nil {
+		return err
+	}
+	if !r.Terminal() {
+		return imagegen.Invalid("generation %s is %s; only one that has ended can be erased", id, r.Status())
+	}
+	ctx, cancel := detach(ctx) // half an erasure is seen through
+	defer cancel()
+	references := r.References
+	if r, err = e.beginErasure(ctx, r.Fence(), c); err != nil {
+		return imagegen.ToUserError(err)
+	}
+	e.removeReferences(references)
+	return imagegen.ToUserError(e.purge(ctx, r))
+}
+
+// beginErasure comes before or after a thumbnail, never between the look at its record and its file.
+func (e *Engine) beginErasure(ctx context.Context, f imagegen.Fence, c imagegen.Erase) (imagegen.Record, error) {
+	if err := e.thumbnails.publishing.Acquire(ctx, 1); err != nil {
+		return imagegen.Record{}, err
+	}
+	defer e.thumbnails.publishing.Release(1)
+	return e.update(ctx, f, c)
+}
+
+// purge removes the images of an erased generation, then what the record says of them.
+func (e *Engine) purge(ctx context.Context, r imagegen.Record) error {
+	for n := 1; n <= r.Attempt; n++ {
+		if err := e.images.RemoveImages(ctx, r.ID, n); err != nil {
+			return err
+		}
+	}
+	_, err := e.update(ctx, r.Fence(), imagegen.Purge{})
+	return err
+}
+
+// eraseAged erases what ended longer ago than Retain, the oldest first.
+func (e *Engine) eraseAged(ctx context.Context) {
+	due := e.cfg.Now().Add(-e.cfg.Retain)
+	list := func(n int) ([]imagegen.Record, error) { return e.store.Ended(ctx, due, n) }
+	err := inBatches(ctx, list, func(r imagegen.Record) bool {
+		err := e.erase(ctx, r.ID, imagegen.Erase{Aged: true})
+		if err != nil {
+			e.cfg.Log.WarnContext(ctx, "a generation past its age could not be erased", "generation", r.ID, "error", err)
+		}
+		return err == nil
+	})
+	if err != nil {
+		e.cfg.Log.WarnContext(ctx, "generations past their age could not be listed", "error", err)
+	}
+}
+
+// forgetAged takes out of what ended longer ago than this what is then to be forgotten: of what failed the
+// prompt, of what was erased the hash of its idempotency key.
+func (e *Engine) forgetAged(ctx context.Context, s imagegen.State, age time.Duration) {
+	due := e.cfg.Now().Add(-age)
+	list := func(n int) ([]imagegen.Fence, error) { return e.store.Forgettable(ctx, s, due, n) }
+	err := inBatches(ctx, list, func(f imagegen.Fence) bool {
+		_, err := e.update(ctx, f, imagegen.Forget{})
+		if err != nil {
+			e.cfg.Log.WarnContext(ctx, "what a generation has left could not be forgotten", "generation", f.ID, "state", s, "error", err)
+		}
+		return err == nil
+	})
+	if err != nil {
+		e.cfg.Log.WarnContext(ctx, "generations with something to forget could not be listed", "state", s, "error", err)
+	}
+}
+
+// inBatches does something to all that a list has, until it is empty or none of its first can be done.
+func inBatches[T any](ctx context.Context, list func(n int) ([]T, error), do func(T) bool) error {
+	const batch = 100
+	for done := batch; done > 0 && ctx.Err() == nil; {
+		all, err := list(batch)
+		if err != nil {
+			return err
+		}
+		done = 0
+		for _, v := range all {
+			if do(v) {
+				done++
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,262 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// now is the time to put into a record: what the JSON interface can tell, and no more.
+func (e *Engine) now() time.Time { return e.cfg.Now().UTC().Truncate(time.Millisecond) }
+
+// Generate implements [imagegen.Service].
+func (s *Session) Generate(ctx context.Context, q imagegen.GenerateRequest) (imagegen.Result, error) {
+	e := s.engine
+	if q.Async { // synchronous work holds its provider
+		defer e.offers.enter(q.Model)()
+	}
+	r, m, err := e.plan(s.user, q)
+	if err != nil {
+		return s.refuse(ctx, r, q, err)
+	}
+	c, err := s.call(ctx, r, m, q)
+	if err != nil {
+		return imagegen.Result{}, err
+	}
+	defer c.discard()
+	return c.run(ctx)
+}
+
+// call is one Generate on its way to acceptance.
+type call struct {
+	engine  *Engine
+	session *Session
+	request imagegen.GenerateRequest
+	record  imagegen.Record
+	offer   offer
+	handed  bool // the references belong to the record
+	slot    slot // of synchronous work
+}
+
+// call takes over the references of a request.
+func (s *Session) call(ctx context.Context, r imagegen.Record, m offer, q imagegen.GenerateRequest) (_ *call, err error) {
+	e := s.engine
+	if r.References, err = s.take(ctx, q.References); err != nil {
+		return nil, err
+	}
+	r.KeyID, r.CreatedAt = s.key, e.now()
+	r.ID = e.ids.Generation(r.CreatedAt)
+	r.Fingerprint = fingerprint(r)
+	if e.cfg.JoinWindow >= 0 {
+		r.JoinKey = joinKey(r, q.Joining)
+	}
+	return &call{engine: e, session: s, request: q, record: r, offer: m}, nil
+}
+
+// discard removes the references of a call that was not accepted.
+func (c *call) discard() {
+	if !c.handed {
+		c.engine.removeReferences(c.record.References)
+	}
+}
+
+// kept reports whether there are all references that came: see Session.Stage.
+func (c *call) kept() bool {
+	return !slices.ContainsFunc(c.record.References, func(f imagegen.ReferenceFile) bool { return f.ID == "" })
+}
+
+// run is the order of checks behind validation: the key again, idempotency, refusals, draining, admission, capacity,
+// credits.
+func (c *call) run(ctx context.Context) (imagegen.Result, error) {
+	e := c.engine
+	if err := c.session.usable(ctx); err != nil {
+		return imagegen.Result{}, err
+	}
+	result, found, release, err := c.former(ctx)
+	defer release()
+	if found || err != nil {
+		return result, err
+	}
+	if err := e.refusals.check(c.record.User, e.cfg.Now()); err != nil {
+		return imagegen.Result{}, err
+	}
+	if err := e.life.enter(); err != nil {
+		return imagegen.Result{}, imagegen.Overloaded(5*time.Second, err)
+	}
+	defer e.life.leave()
+	if !c.kept() {
+		return imagegen.Result{}, c.tooFewCredits(ctx, imagegen.ErrInsufficientCredits)
+	}
+	if err := e.admit(ctx, c.record, c.request); err != nil {
+		return imagegen.Result{}, err
+	}
+	e.meet(ctx, c.record.User)
+	if c.record.Async {
+		return c.queue(ctx)
+	}
+	return c.wait(ctx)
+}
+
+// former answers a call that repeats another one: under its idempotency key, or by joining it.
+func (c *call) former(ctx context.Context) (result imagegen.Result, found bool, release func(), err error) {
+	if c.record.IdempotencyKey != "" {
+		return c.repetition(ctx)
+	}
+	result, found, err = c.join(ctx)
+	return result, found, func() {}, err
+}
+
+// queue accepts asynchronous work.
+func (c *call) queue(ctx context.Context) (imagegen.Result, error) {
+	e := c.engine
+	leave, err := e.joinQueue(ctx, c.record.User)
+	if err != nil {
+		return imagegen.Result{}, err
+	}
+	defer leave()
+	if ids := referenceIDs(c.record.References); len(ids) > 0 {
+		if err := e.spool.Keep(ctx, ids...); err != nil {
+			return imagegen.Result{}, imagegen.ToUserError(err)
+		}
+	}
+	e.leases.hold(c.record.Fence(), func(error) {}) // a charge may take longer than a lease lasts
+	r, err := c.accept(ctx)
+	e.leases.drop(c.record.Fence())
+	if err != nil {
+		return c.refused(ctx, err)
+	}
+	return imagegen.Result{Generation: accepted(r).Generation()}, nil
+}
+
+// wait accepts synchronous work, has it done and waits for its end.
+func (c *call) wait(ctx context.Context) (imagegen.Result, error) {
+	e := c.engine
+	began := time.Now() // what passes, whatever becomes of the clock
+	if err := c.waitForSlot(ctx); err != nil {
+		return imagegen.Result{}, err
+	}
+	c.record.Attempt = 1
+	r, err := c.acceptWithSlot(ctx)
+	if err != nil {
+		return c.refused(ctx, err)
+	}
+	type end struct {
+		record imagegen.Record
+		err    error
+	}
+	ended := make(chan end, 1)
+	a := &attempt{engine: e, slot: c.slot, record: r, offer: c.offer, answer: func(r imagegen.Record, err error) { ended <- end{r, err} }}
+	e.life.enterMore()
+	e.open.begin(r)
+	// Whether the caller stays or goes, the work and its refund go on.
+	go a.run(context.WithoutCancel(ctx), e.cfg.AttemptTimeout-time.Since(began))
+	select {
+	case <-ctx.Done():
+		e.hangUp(r.ID)
+		return imagegen.Result{}, ctx.Err()
+	case end := <-ended:
+		if end.err != nil {
+			e.hangUp(r.ID) // what recovery makes of it is its caller's, who asks again
+			return imagegen.Result{}, unknownOutcome(r.ID, end.err)
+		}
+		return answer(end.record)
+	}
+}
+
+// acceptWithSlot is accept of synchronous work. The slot is free again unless it is accepted, also when the
+// ledger panics.
+func (c *call) acceptWithSlot(ctx context.Context) (r imagegen.Record, err error) {
+	e, accepted := c.engine, false
+	e.leases.hold(c.record.Fence(), func(error) {}) // from before it begins: see Engine.abandoned
+	defer func() {
+		if !accepted {
+			e.leases.drop(c.record.Fence())
+			e.slots.release(c.slot, finding{})
+		}
+	}()
+	r, err = c.accept(ctx)
+	accepted = err == nil
+	return r, err
+}
+
+// waitForSlot waits for a slot. Who still waits when a drain begins is told so, before any charge.
+func (c *call) waitForSlot(ctx context.Context) error {
+	e := c.engine
+	var err error
+	held, free := e.slots.tryAcquire(c.record.User, c.record.Model)
+	if c.slot = held; !free {
+		err = c.turn(ctx)
+	}
+	stopping := e.life.taking()
+	switch {
+	case stopping == nil || ctx.Err() != nil:
+		return err
+	case err == nil:
+		e.slots.release(c.slot, finding{})
+	}
+	return imagegen.Overloaded(5*time.Second, stopping)
+}
+
+// turn waits until it is the user's turn, or a drain begins.
+func (c *call) turn(ctx context.Context) (err error) {
+	e := c.engine
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(e.life.loop, cancel)()
+	c.slot, err = e.slots.acquire(ctx, c.record.User, c.record.Model, e.cfg.SlotWait)
+	return err
+}
+
+// accept makes record and charge durable.
+func (c *call) accept(ctx context.Context) (imagegen.Record, error) {
+	r, err := c.engine.charge(ctx, c.record)
+	// After an unknown outcome the references may be needed: recovery or the next start removes them.
+	c.handed = err == nil || !imagegen.Definite(err)
+	if err == nil {
+		c.engine.observe(ctx, imagegen.EventAccepted, r)
+	}
+	return r, err
+}
+
+// refused turns an error of accept into the answer.
+func (c *call) refused(ctx context.Context, err error) (imagegen.Result, error) {
+	if r, ok := errors.AsType[*imagegen.ReservedError](err); ok {
+		return c.replay(r.Record)
+	}
+	if errors.Is(err, imagegen.ErrInsufficientCredits) {
+		return imagegen.Result{}, c.tooFewCredits(ctx, err)
+	}
+	if imagegen.Definite(err) {
+		return imagegen.Result{}, imagegen.ToUserError(err)
+	}
+	return imagegen.Result{}, unknownOutcome(c.record.ID, err)
+}
+
+// tooFewCredits tells what the request costs and, unless that has changed meanwhile, what is there.
+func (c *call) tooFewCredits(ctx context.Context, err error) error {
+	cost := c.record.Charge().Credits
+	b, failed := c.engine.balance(ctx, c.record.User)
+	if failed != nil || b.Credits >= cost {
+		return imagegen.ToUserError(err)
+	}
+	return &imagegen.Error{Code: imagegen.CodeInsufficientCredits,
+		Message: fmt.Sprintf("the account has too few credits for this request, which costs %d; it has %d", cost, b.Credits)}
+}
+
+// answer is what the caller is told of a generation that has ended.
+func answer(r imagegen.Record) (imagegen.Result, error) {
+	g := r.Generation()
+	if g.Failure != nil {
+		return imagegen.Result{}, g.Failure
+	}
+	return imagegen.Result{Generation: g, Balance: r.Balance}, nil
+}
+
+// unknownOutcome hides what err wraps: a refusal of one step is none of the whole.
+func unknownOutcome(id imagegen.GenerationID, err error) error {
+	return &imagegen.Error{Code: imagegen.CodeInternal, Message: "outcome unknown; ask again with the same Idempotency-Key", Generation: id, Err: errors.New(err.Error())}
+}

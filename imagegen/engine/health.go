@@ -1,0 +1,68 @@
+package engine
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// ProviderHealth is how the provider of a model did when it was last asked for images, by this engine.
+type ProviderHealth struct {
+	Model    string
+	Provider string
+	At       time.Time               // when that attempt ended; zero: there was none yet
+	Healthy  bool                    // it went well, or failed through the request
+	Detail   string                  // why not, in words for an operator
+	Load     ModelLoad               // now
+	Members  []imagegen.MemberHealth // of a provider that is a [imagegen.HealthReporter]
+}
+
+// Health tells how the provider of each model does, also of retired ones, in the order of the configuration. It is cheap and
+// asks no upstream.
+func (e *Engine) Health() []ProviderHealth {
+	models := e.offers.now.Load()
+	all := make([]ProviderHealth, len(models.all))
+	for i, info := range models.all {
+		all[i] = e.health.of(info.ID)
+		all[i].Model, all[i].Provider, all[i].Load = info.ID, info.Provider, e.slots.load(info.ID)
+		if r, ok := models.offers[info.ID].Provider.(imagegen.HealthReporter); ok {
+			all[i].Members = r.Health()
+		}
+	}
+	return all
+}
+
+// health remembers the last attempt with each model.
+type health struct {
+	mu   sync.Mutex
+	last map[string]ProviderHealth
+}
+
+func newHealth() *health { return &health{last: make(map[string]ProviderHealth)} }
+
+func (h *health) of(model string) ProviderHealth {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.last[model]
+}
+
+// note remembers how an attempt ended, unless that says nothing of the provider.
+func (h *health) note(model string, delivered int, err error, at time.Time) {
+	if errors.Is(err, imagegen.ErrStopping) || errors.Is(err, imagegen.ErrStale) {
+		return
+	}
+	now := ProviderHealth{At: at, Healthy: err == nil && delivered > 0}
+	switch p, ok := errors.AsType[*imagegen.ProviderError](err); {
+	case ok && (p.Class.Asked()):
+		now.Healthy = true
+	case err != nil:
+		now.Detail = err.Error()
+	case delivered == 0:
+		now.Detail = "it delivered no image"
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.last[model] = now
+}

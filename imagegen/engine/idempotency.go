@@ -1,0 +1,233 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// inUseRetry is when to ask again for a call that is still running.
+const inUseRetry = 2 * time.Second
+
+// repetition answers a call whose idempotency key another one holds: without a commit and without a slot,
+// once that has its answer. With found false the key is this call's, until release.
+func (c *call) repetition(ctx context.Context) (result imagegen.Result, found bool, release func(), err error) {
+	for {
+		result, found, err = c.reserved(ctx)
+		if found || err != nil {
+			return result, found, func() {}, err
+		}
+		if c.record.Async {
+			return result, false, func() {}, nil
+		}
+		release, running, err := c.engine.calls.begin(c.record)
+		if err != nil || running == nil {
+			return result, false, release, err
+		}
+		if err := c.awaitCall(ctx, running); err != nil {
+			return result, false, release, err
+		}
+	}
+}
+
+// reserved answers from the record that holds the idempotency key, if one does.
+func (c *call) reserved(ctx context.Context) (imagegen.Result, bool, error) {
+	former, err := c.engine.formerCall(ctx, c.record)
+	if err == nil && former.Fingerprint == c.record.Fingerprint && !answerable(former) {
+		former, err = c.awaitFormer(ctx, former)
+	}
+	if errors.Is(err, imagegen.ErrNotFound) {
+		return imagegen.Result{}, false, nil
+	}
+	if err := c.stillUsable(ctx, err); err != nil {
+		return imagegen.Result{}, false, imagegen.ToUserError(err)
+	}
+	result, err := c.replay(former)
+	return result, true, err
+}
+
+// awaitFormer waits for the answer of the call that holds the idempotency key. ErrIdempotencyKeyInUse if
+// too many do, or it does not come; ErrNotFound if that call was not accepted after all.
+func (c *call) awaitFormer(ctx context.Context, former imagegen.Record) (imagegen.Record, error) {
+	leave, ok := c.engine.awaiting.enter(c.record)
+	if !ok {
+		return former, nil // which is in use
+	}
+	defer leave()
+	r, err := c.engine.awaitAnswer(ctx, former.ID)
+	if errors.Is(err, errWaitedTooLong) {
+		return former, nil
+	}
+	return r, err
+}
+
+// stillUsable is err or, where there is none, why the key of a call that is about to be answered cannot be used any more.
+func (c *call) stillUsable(ctx context.Context, err error) error {
+	if err != nil {
+		return err
+	}
+	return c.session.usable(ctx)
+}
+
+// awaitCall waits for the end of a call with the same idempotency key that no record reserves yet.
+func (c *call) awaitCall(ctx context.Context, running <-chan struct{}) error {
+	leave, ok := c.engine.awaiting.enter(c.record)
+	if !ok {
+		return inUse("")
+	}
+	defer leave()
+	ctx, cancel := c.engine.whileWaiting(ctx)
+	defer cancel()
+	select {
+	case <-running:
+		return nil
+	case <-ctx.Done():
+	}
+	if err := c.engine.waitEnded(ctx); !errors.Is(err, errWaitedTooLong) {
+		return err
+	}
+	return inUse("")
+}
+
+// refuse answers a request that cannot be had. One that could be had when it came first is answered as
+// it was then: what is offered may have changed meanwhile, and what was charged must be found.
+func (s *Session) refuse(ctx context.Context, r imagegen.Record, q imagegen.GenerateRequest, refusal error) (imagegen.Result, error) {
+	if q.IdempotencyKey == "" && q.Joining == nil {
+		discard(q.References)
+		return imagegen.Result{}, imagegen.ToUserError(refusal)
+	}
+	c, err := s.call(ctx, r, offer{}, q)
+	if err != nil {
+		return imagegen.Result{}, imagegen.ToUserError(refusal)
+	}
+	defer c.discard()
+	result, found, release, err := c.former(ctx)
+	release()
+	if !found && err == nil || errors.Is(err, imagegen.ErrIdempotencyKeyReused) || errors.Is(err, imagegen.ErrNotFound) { // erased: for what it was nobody knows
+		err = imagegen.ToUserError(refusal)
+	}
+	return result, err
+}
+
+// formerCall finds the record that reserves the idempotency key of a request. ErrNotFound.
+func (e *Engine) formerCall(ctx context.Context, r imagegen.Record) (imagegen.Record, error) {
+	if r.IdempotencyKey == "" {
+		return imagegen.Record{}, imagegen.ErrNotFound
+	}
+	former, err := e.store.Reserved(ctx, r.User, r.IdempotencyKey)
+	if err == nil && !former.Reserves(e.now()) {
+		err = imagegen.ErrNotFound
+	}
+	return former, err
+}
+
+// replay gives the answer of the call that holds the idempotency key, if that was for the same.
+func (c *call) replay(former imagegen.Record) (imagegen.Result, error) {
+	erased := former.State == imagegen.StateErasing || former.State == imagegen.StateErased // which knows not for what it was
+	if !erased && former.Fingerprint != c.record.Fingerprint {
+		return imagegen.Result{}, imagegen.ErrIdempotencyKeyReused
+	}
+	return replay(former)
+}
+
+// replay gives the answer that the first call was given, or would have been.
+func replay(former imagegen.Record) (imagegen.Result, error) {
+	switch {
+	case former.State == imagegen.StateCharging:
+		return imagegen.Result{}, inUse("")
+	case !former.Visible(): // erased
+		return imagegen.Result{}, imagegen.ErrNotFound
+	case former.Async:
+		return imagegen.Result{Generation: accepted(former).Generation(), Replayed: true}, nil
+	case !former.Terminal():
+		return imagegen.Result{}, inUse(former.ID)
+	}
+	result, err := answer(former)
+	if failure, ok := errors.AsType[*imagegen.Error](err); ok {
+		failure.Replayed = true
+	}
+	result.Replayed = true
+	return result, err
+}
+
+func inUse(id imagegen.GenerationID) error {
+	e := *imagegen.ErrIdempotencyKeyInUse
+	e.Generation, e.RetryAfter = id, inUseRetry
+	return &e
+}
+
+// callsInFlight knows the synchronous calls with an idempotency key that no record reserves yet,
+// so that a second one waits for the first and not for a slot.
+type callsInFlight struct {
+	mu    sync.Mutex
+	calls map[userKey]*callInFlight
+}
+
+type userKey struct {
+	user imagegen.UserID
+	key  string
+}
+
+type callInFlight struct {
+	fingerprint [32]byte
+	ended       chan struct{}
+}
+
+func newCallsInFlight() *callsInFlight { return &callsInFlight{calls: make(map[userKey]*callInFlight)} }
+
+// begin notes a call until release. If there is one with the key, running is closed when that ends.
+// ErrIdempotencyKeyReused: it asks for something else.
+func (c *callsInFlight) begin(r imagegen.Record) (release func(), running <-chan struct{}, err error) {
+	k := userKey{r.User, r.IdempotencyKey}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if other, ok := c.calls[k]; ok {
+		if other.fingerprint != r.Fingerprint {
+			return func() {}, nil, imagegen.ErrIdempotencyKeyReused
+		}
+		return func() {}, other.ended, nil
+	}
+	call := &callInFlight{r.Fingerprint, make(chan struct{})}
+	c.calls[k] = call
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.calls, k)
+		close(call.ended)
+	}, nil, nil
+}
+
+// fingerprint identifies what was asked for: equal for requests with equal fields after defaults
+// and the same reference bytes in the same order.
+func fingerprint(r imagegen.Record) [32]byte {
+	h := sha256.New()
+	field := func(b []byte) {
+		h.Write(binary.AppendUvarint(nil, uint64(len(b)))) // lengths keep neighbours apart
+		h.Write(b)
+	}
+	async := []byte{0}
+	if r.Async {
+		async[0] = 1
+	}
+	field([]byte(r.Model))
+	field([]byte(r.Prompt))
+	field(binary.AppendUvarint(nil, uint64(r.N)))
+	field([]byte(r.Size.String()))
+	field([]byte(r.Quality))
+	field(async)
+	for _, f := range r.References {
+		field(f.SHA256[:])
+	}
+	return [32]byte(h.Sum(nil))
+}
+
+// accepted is the record as it stood in the answer to an asynchronous call.
+func accepted(r imagegen.Record) imagegen.Record {
+	r.Progress = imagegen.Progress{State: imagegen.StateQueued}
+	return r
+}

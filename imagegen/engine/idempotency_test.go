@@ -1,0 +1,228 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen/engine"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+func TestIdempotentReplay(t *testing.T) {
+	eachLedger(t, func(t *testing.T, option func(*engine.Config)) {
+		synctest.Test(t, func(t *testing.T) {
+			h := start(t, yieldImages(1, nil), option)
+			q := imagegen.GenerateRequest{N: 2, IdempotencyKey: "k",
+				References: []imagegen.Reference{bytesReference(pngOf(32, 32))}}
+			first, err := h.generate(q)
+			h.is.NoErr(err)
+			h.is.True(!first.Replayed)
+			second, err := h.generate(q)
+			h.is.NoErr(err)
+			h.is.True(second.Replayed)
+			second.Replayed = false
+			h.is.Equal(cmp.Diff(first, second), "")
+			h.is.Equal(h.balance(), imagegen.Credits(99))
+
+			for name, other := range map[string]imagegen.GenerateRequest{
+				"prompt":     {N: 2, Prompt: "a wolf"},
+				"n":          {N: 1},
+				"size":       {N: 2, Size: imagegen.Size{Width: 64, Height: 64}},
+				"quality":    {N: 2, Quality: "low"},
+				"async":      {N: 2, Async: true},
+				"references": {N: 2},
+				"file":       {N: 2, References: []imagegen.Reference{bytesReference(pngOf(32, 33))}},
+			} {
+				if other.References == nil && name != "references" {
+					other.References = q.References
+				}
+				other.IdempotencyKey = "k"
+				_, err := h.generate(other)
+				h.is.True(isCode(err, imagegen.ErrIdempotencyKeyReused)) // another request
+			}
+			h.audit()
+		})
+	})
+}
+
+func TestIdempotencyKeyBelongsToTheUser(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := start(t, yieldImages(1, nil))
+		_, err := h.db.Grant(t.Context(), imagegen.Grant{User: bob, Credits: 1})
+		h.is.NoErr(err)
+		mine, err := h.generate(imagegen.GenerateRequest{IdempotencyKey: "k"})
+		h.is.NoErr(err)
+		theirs, err := h.engine.As(bob).Generate(t.Context(), fox(imagegen.GenerateRequest{IdempotencyKey: "k", Prompt: "a wolf"}))
+		h.is.NoErr(err)
+		h.is.True(mine.ID != theirs.ID)
+	})
+}
+
+func TestIdempotentReplayOfFailuresAndQueued(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := start(t, yieldImages(0, errors.New("no")))
+		_, first := h.generate(imagegen.GenerateRequest{IdempotencyKey: "fails"})
+		_, again := h.generate(imagegen.GenerateRequest{IdempotencyKey: "fails"})
+		a, _ := errors.AsType[*imagegen.Error](first)
+		b, _ := errors.AsType[*imagegen.Error](again)
+		h.is.True(b.Replayed && !a.Replayed)
+		h.is.Equal(a.Generation, b.Generation) // not made a second time
+		h.is.Equal(a.Message, b.Message)
+
+		queued := h.queued(imagegen.GenerateRequest{IdempotencyKey: "queued"})
+		h.ended(queued.ID)
+		replay, err := h.generate(imagegen.GenerateRequest{IdempotencyKey: "queued", Async: true})
+		h.is.NoErr(err)
+		h.is.True(replay.Replayed)
+		replay.Replayed = false
+		h.is.Equal(cmp.Diff(queued, replay), "") // it still says queued
+	})
+}
+
+func TestIdempotencyKeyIsFreeAfter24Hours(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := start(t, yieldImages(1, nil))
+		first, err := h.generate(imagegen.GenerateRequest{IdempotencyKey: "k"})
+		h.is.NoErr(err)
+		time.Sleep(24*time.Hour - time.Second)
+		again, err := h.generate(imagegen.GenerateRequest{IdempotencyKey: "k"})
+		h.is.NoErr(err)
+		h.is.True(again.Replayed)
+		time.Sleep(time.Second)
+		fresh, err := h.generate(imagegen.GenerateRequest{IdempotencyKey: "k"})
+		h.is.NoErr(err)
+		h.is.True(!fresh.Replayed && fresh.ID != first.ID)
+		h.audit()
+	})
+}
+
+// 32 callers with one key: one charge, whoever comes when.
+func TestConcurrentCallersWithOneKey(t *testing.T) {
+	for name, async := range map[string]bool{"synchronous": false, "asynchronous": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := start(t, &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+					time.Sleep(time.Second)
+					yield(picture(1024, 1024), nil)
+				}})
+				ids := make(chan imagegen.GenerationID, 32)
+				var unexpected sync.Map
+				var callers sync.WaitGroup
+				for range 32 {
+					callers.Go(func() {
+						for {
+							got, err := h.engine.As(alice).Generate(context.Background(), fox(imagegen.GenerateRequest{IdempotencyKey: "k", Async: async}))
+							if errors.Is(err, imagegen.ErrIdempotencyKeyInUse) { // eight wait
+								time.Sleep(100 * time.Millisecond)
+								continue
+							}
+							if err != nil {
+								unexpected.Store(err.Error(), true)
+							}
+							ids <- got.ID
+							return
+						}
+					})
+				}
+				callers.Wait()
+				unexpected.Range(func(err, _ any) bool { t.Error(err); return true })
+				first := <-ids
+				for range 31 {
+					h.is.Equal(<-ids, first)
+				}
+				h.ended(first)
+				h.is.Equal(h.balance(), imagegen.Credits(99))
+				h.audit()
+			})
+		})
+	}
+}
+
+// What was charged is found by its key also when the model is no longer offered, or offers less.
+func TestReplayOfWhatIsNoLongerOffered(t *testing.T) {
+	for name, change := range map[string]func(*engine.Config){
+		"another model": func(c *engine.Config) { c.Models[0].ID = "other" },
+		"another tier":  func(c *engine.Config) { c.Models[0].Credits = map[imagegen.Tier]imagegen.Credits{"4K": 1} },
+		"shorter":       func(c *engine.Config) { c.Models[0].MaxPrompt = 1 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := start(t, yieldImages(1, nil))
+				q := imagegen.GenerateRequest{Model: "m", Prompt: "a fox", IdempotencyKey: "k",
+					References: []imagegen.Reference{bytesReference(pngOf(32, 32))}}
+				first, err := h.engine.As(alice).Generate(t.Context(), q)
+				h.is.NoErr(err)
+				h.is.NoErr(h.engine.Stop(t.Context()))
+				h.cfg.Models = slices.Clone(h.cfg.Models)
+				change(&h.cfg)
+				h.restart()
+				second, err := h.engine.As(alice).Generate(t.Context(), q)
+				h.is.NoErr(err)
+				h.is.True(second.Replayed)
+				h.is.Equal(second.ID, first.ID)
+				q.Prompt = "another fox" // with the same key
+				_, err = h.engine.As(alice).Generate(t.Context(), q)
+				h.is.True(isCode(err, imagegen.ErrInvalidRequest))
+				time.Sleep(25 * time.Hour)
+				q.Prompt = "a fox"
+				_, err = h.engine.As(alice).Generate(t.Context(), q)
+				h.is.True(isCode(err, imagegen.ErrInvalidRequest))
+				h.is.Equal(h.balance(), imagegen.Credits(99))
+				h.audit()
+			})
+		})
+	}
+}
+
+// A repetition waits for work under way also when its model is no longer offered.
+func TestRepetitionOfWorkWhoseModelIsRetired(t *testing.T) {
+	eachLedger(t, func(t *testing.T, option func(*engine.Config)) {
+		synctest.Test(t, func(t *testing.T) {
+			h := start(t, fourSeconds(), option)
+			q := imagegen.GenerateRequest{IdempotencyKey: "k"}
+			answers := make(chan imagegen.Result, 2)
+			ask := func() {
+				got, err := h.generate(q)
+				if err != nil {
+					t.Error(err)
+				}
+				answers <- got
+			}
+			go ask()
+			synctest.Wait()
+			h.is.NoErr(h.setModels(retired(offered("m", yieldImages(1, nil), 1))))
+			go ask()
+			first, second := <-answers, <-answers
+			h.is.Equal(first.ID, second.ID)
+			h.is.True(first.Replayed != second.Replayed)
+			h.is.Equal(h.balance(), imagegen.Credits(99))
+			h.audit()
+		})
+	})
+}
+
+// blind is a store in which no idempotency key can be looked up.
+type blind struct{ imagegen.JointStore }
+
+func (blind) Reserved(context.Context, imagegen.UserID, string) (imagegen.Record, error) {
+	return imagegen.Record{}, errDoubt
+}
+
+// Where nobody can tell whether it was made before, a request is not refused for good.
+func TestRefusalThatCouldBeAReplay(t *testing.T) {
+	h := start(t, yieldImages(1, nil), func(c *engine.Config) {
+		c.Images, c.Spool = c.Store.(imagegen.ImageStore), c.Store.(imagegen.Spool)
+		c.Store = blind{c.Store.(imagegen.JointStore)}
+	})
+	_, err := h.engine.As(alice).Generate(t.Context(), imagegen.GenerateRequest{Model: "gone", Prompt: "a fox", IdempotencyKey: "k"})
+	h.is.True(isCode(err, imagegen.ErrInternal) && !imagegen.Definite(err))
+	_, err = h.engine.As(alice).Generate(t.Context(), imagegen.GenerateRequest{Model: "gone", Prompt: "a fox"})
+	h.is.True(isCode(err, imagegen.ErrInvalidRequest))
+}

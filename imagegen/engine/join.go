@@ -1,0 +1,161 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// patienceForHangUp is how long a repetition waits for the first caller to hang up: a proxy may
+// tell of it late.
+const patienceForHangUp = 2 * time.Second
+
+// joinKey is equal for the calls that may join each other; zero for what joins nothing.
+func joinKey(r imagegen.Record, j *imagegen.Joining) [32]byte {
+	if j == nil || r.Async || r.IdempotencyKey != "" {
+		return [32]byte{}
+	}
+	h := sha256.New()
+	for _, s := range append([]string{string(r.User), string(r.KeyID), string(r.Fingerprint[:])}, j.Also...) {
+		h.Write(binary.AppendUvarint(nil, uint64(len(s)))) // lengths keep neighbours apart
+		h.Write([]byte(s))
+	}
+	return [32]byte(h.Sum(nil))
+}
+
+// join answers a call that is equal to one whose caller hung up, if there is one.
+func (c *call) join(ctx context.Context) (imagegen.Result, bool, error) {
+	e := c.engine
+	if c.record.JoinKey == ([32]byte{}) {
+		return imagegen.Result{}, false, nil
+	}
+	id, err := c.joined(ctx)
+	if err != nil || id == "" {
+		return imagegen.Result{}, false, imagegen.ToUserError(err)
+	}
+	r, err := c.awaitJoined(ctx, id)
+	switch {
+	case errors.Is(err, imagegen.ErrNotFound) || err == nil && r.State != imagegen.StateSucceeded: // it was refunded: the work is done anew
+		e.open.forget(id)
+		return imagegen.Result{}, false, nil
+	case err != nil:
+		e.hangUp(id)
+		return imagegen.Result{}, false, imagegen.ToUserError(err)
+	}
+	result, err := answer(r)
+	result.Replayed = true
+	return result, true, err
+}
+
+// joined takes the place of a caller who hung up. "": there is none.
+func (c *call) joined(ctx context.Context) (imagegen.GenerationID, error) {
+	e := c.engine
+	id, left := e.open.join(c.record.JoinKey)
+	if id != "" {
+		return id, nil
+	}
+	id, err := e.joinUndelivered(ctx, c.record)
+	if id != "" || err != nil || !c.request.Joining.Retry {
+		return id, err
+	}
+	return c.joinLate(ctx, left)
+}
+
+// joinUndelivered joins a call that has ended, maybe in a former process.
+func (e *Engine) joinUndelivered(ctx context.Context, r imagegen.Record) (imagegen.GenerationID, error) {
+	records, err := e.store.Undelivered(ctx, r.User, r.JoinKey)
+	if err != nil {
+		return "", err
+	}
+	for _, former := range records {
+		if e.now().Sub(former.CompletedAt) < e.cfg.JoinWindow && e.open.adopt(former) {
+			return former.ID, nil
+		}
+	}
+	return "", nil
+}
+
+// joinLate waits a moment for the first caller to hang up.
+func (c *call) joinLate(ctx context.Context, left <-chan struct{}) (id imagegen.GenerationID, err error) {
+	e := c.engine
+	leave, ok := e.awaiting.enter(c.record)
+	if !ok {
+		return "", tooManyWaiting()
+	}
+	defer leave()
+	ctx, cancel := e.whileWaiting(ctx)
+	defer cancel()
+	late := time.NewTimer(patienceForHangUp)
+	defer late.Stop()
+	for id == "" {
+		select {
+		case <-left:
+			id, left = e.open.join(c.record.JoinKey)
+		case <-late.C:
+			return e.open.joinOnly(c.record.JoinKey), nil
+		case <-ctx.Done():
+			return "", e.waitEnded(ctx)
+		}
+	}
+	return id, nil
+}
+
+// awaitJoined waits for the end of a generation whose call was joined.
+func (c *call) awaitJoined(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
+	leave, ok := c.engine.awaiting.enter(c.record)
+	if !ok {
+		return imagegen.Record{}, tooManyWaiting()
+	}
+	defer leave()
+	r, err := c.engine.awaitAnswer(ctx, id)
+	if errors.Is(err, errWaitedTooLong) {
+		return r, imagegen.Overloaded(inUseRetry, err)
+	}
+	return r, c.stillUsable(ctx, err)
+}
+
+func tooManyWaiting() error {
+	return imagegen.Overloaded(inUseRetry, errors.New("imagegen: too many calls of this API key wait for the answer of another one"))
+}
+
+// Answered reports whether the answer to a call with Joining has reached its caller, to the last byte.
+// If not, an equal call may join it. The identifier is that of the Result; of other generations, and of
+// a call that has been reported, nothing is noted.
+func (s *Session) Answered(id imagegen.GenerationID, received bool) {
+	e := s.engine
+	if !received {
+		e.hangUp(id)
+		return
+	}
+	if r, unmark := e.open.received(id); unmark {
+		e.markDelivery(r, imagegen.Delivery{})
+		e.open.forget(id)
+	}
+}
+
+// hangUp notes that a caller has gone without the answer.
+func (e *Engine) hangUp(id imagegen.GenerationID) {
+	if r, mark := e.open.leave(id); mark {
+		e.markUndelivered(r)
+	}
+}
+
+func (e *Engine) markUndelivered(r imagegen.Record) {
+	e.markDelivery(r, imagegen.Delivery{Undelivered: true})
+	if e.open.known(r.ID) {
+		e.markDelivery(r, imagegen.Delivery{})
+	}
+}
+
+// markDelivery tells the store. A mark that is lost costs the caller another generation, and nothing else.
+func (e *Engine) markDelivery(r imagegen.Record, d imagegen.Delivery) {
+	ctx, cancel := detach(context.Background())
+	defer cancel()
+	if _, err := e.update(ctx, r.Fence(), d); err != nil && !errors.Is(err, imagegen.ErrStale) && !errors.Is(err, imagegen.ErrTransition) {
+		e.cfg.Log.Warn("whether an answer was received could not be recorded", "generation", r.ID, "error", err)
+	}
+}

@@ -1,0 +1,115 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+
+	"github.com/imagegend/imagegend/imagegen"
+
+	"github.com/imagegend/imagegend/imagegen/internal/picture"
+)
+
+// maxImageBytes bounds what is read of one image of a provider.
+const maxImageBytes = 256 << 20
+
+// badImageError says that an image counts as not delivered; the provider may still yield others.
+type badImageError struct{ err error }
+
+func (e *badImageError) Error() string { return "imagegen: an image was not usable: " + e.err.Error() }
+func (e *badImageError) Unwrap() error { return e.err }
+
+// keep checks one image of the provider and stores it. One that can be delivered as it comes goes by once: its
+// structure is followed while it is hashed and written. Any other is received first, and decoded.
+func (a *attempt) keep(ctx context.Context, from imagegen.ProviderImage) error {
+	if from.Body == nil {
+		return &badImageError{errors.New("it has no body")}
+	}
+	header, image, err := a.header(&body{ctx: ctx, r: from.Body})
+	if err != nil {
+		return err
+	}
+	if header.is(a.record.Size) && a.offer.verification() == imagegen.VerifyStructure {
+		return a.store(ctx, asItComes(header, image))
+	}
+	raw, err := a.engine.receive(ctx, image)
+	if err != nil {
+		return err
+	}
+	defer raw.discard()
+	decoded, err := a.engine.decode(ctx, raw, header, a.record.Size)
+	if err != nil {
+		return err
+	}
+	return a.store(ctx, decoded)
+}
+
+// header reads what an image claims to be, holds it against what was asked for, and returns its bytes from the
+// beginning.
+func (a *attempt) header(r io.Reader) (shape, io.Reader, error) {
+	header, image, err := peekHeader(r)
+	if err != nil {
+		return shape{}, nil, &badImageError{err}
+	}
+	if err := providerRequest(a.record).Fits(imagegen.Size{Width: header.width, Height: header.height}); err != nil {
+		return shape{}, nil, &badImageError{err}
+	}
+	return header, image, nil
+}
+
+// deliverable is an image of which all that the header tells is what was asked for.
+type deliverable struct {
+	mediaType     string
+	width, height int
+	open          func(context.Context) (io.ReadCloser, error) // once
+	unread        bool                                         // by anybody yet: what is wrong with it shows while it is stored
+}
+
+// asItComes is an image that is found whole, or not, while it is stored.
+func asItComes(s shape, r io.Reader) deliverable {
+	open := func(context.Context) (io.ReadCloser, error) { return io.NopCloser(picture.Whole(r, s.structure)), nil }
+	return deliverable{s.mediaType, s.width, s.height, open, true}
+}
+
+// store writes an image and counts it.
+func (a *attempt) store(ctx context.Context, i deliverable) error {
+	e := a.engine
+	stored := imagegen.StoredImage{ID: imagegen.NewImageID(a.record.ID), Attempt: a.record.Attempt, MediaType: i.mediaType,
+		Width: i.width, Height: i.height, CreatedAt: e.now()}
+	r, err := i.open(ctx)
+	if err != nil {
+		return storing(err)
+	}
+	defer r.Close()
+	in := &meter{r: r, most: maxImageBytes, hash: sha256.New()}
+	if err := in.verdict(e.images.PutImage(ctx, a.record.ImageKey(stored), in), i.unread); err != nil {
+		a.litter = true // whatever an ImageStore makes of a reader that fails
+		return err
+	}
+	stored.Size, stored.SHA256 = in.n, in.sum()
+	a.add(stored)
+	return nil
+}
+
+// verdict is what storing an image came to, whatever an ImageStore made of a reader that failed. If nobody had read
+// the image before, it is the image's fault if it could not be read.
+func (m *meter) verdict(err error, unread bool) error {
+	switch {
+	case m.over:
+		return &badImageError{errTooLarge}
+	case m.err != nil && unread:
+		return &badImageError{m.err}
+	case m.err != nil || err != nil:
+		return storing(cmp.Or(m.err, err))
+	case !m.ended:
+		return storing(errors.New("the ImageStore did not read it to its end"))
+	}
+	return nil
+}
+
+// storing is an error of this service's own storage: nothing was delivered, another attempt may work.
+func storing(err error) error {
+	return &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "an image could not be stored", Err: err}
+}

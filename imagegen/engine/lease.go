@@ -1,0 +1,81 @@
+package engine
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// leases are the attempts under way in this process; they are prolonged together.
+type leases struct {
+	mu   sync.Mutex
+	held map[imagegen.Fence]*lease
+}
+
+type lease struct{ cancel context.CancelCauseFunc }
+
+func newLeases() *leases { return &leases{held: make(map[imagegen.Fence]*lease)} }
+
+func (l *leases) hold(f imagegen.Fence, cancel context.CancelCauseFunc) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.held[f] = &lease{cancel}
+}
+
+func (l *leases) drop(f imagegen.Fence) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.held, f)
+}
+
+func (l *leases) all() map[imagegen.Fence]*lease {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return maps.Clone(l.held)
+}
+
+// lose tells attempts that somebody else has taken over. Which are held may have changed since the
+// store was asked about those that were: an attempt that had yet to be recorded has begun meanwhile.
+func (l *leases) lose(lost []imagegen.Fence, asked map[imagegen.Fence]*lease) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, f := range lost {
+		if held := l.held[f]; held != nil && held == asked[f] {
+			held.cancel(imagegen.ErrStale)
+		}
+	}
+}
+
+// prolongLeases runs until Stop is through: draining work needs its leases too.
+func (e *Engine) prolongLeases(ended <-chan struct{}) {
+	t := time.NewTicker(e.cfg.Lease / 3)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+			_ = e.prolong() // the next tick tries again
+		case <-ended:
+			return
+		}
+	}
+}
+
+// prolong prolongs the leases of this process, and ends the attempts that have lost theirs.
+func (e *Engine) prolong() error {
+	held := e.leases.all()
+	if len(held) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), e.cfg.Lease/3)
+	defer cancel()
+	lost, err := e.store.Extend(ctx, e.cfg.Lease, slices.Collect(maps.Keys(held))...)
+	if err != nil {
+		e.cfg.Log.Warn("leases could not be prolonged", "error", err)
+	}
+	e.leases.lose(lost, held)
+	return err
+}

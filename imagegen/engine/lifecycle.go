@@ -1,0 +1,159 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+var (
+	errNotStarted = errors.New("imagegen: the engine has not been started")
+	errTimeLimit  = errors.New("imagegen: the attempt reached its time limit")
+)
+
+// lifecycle counts the work under way and lets it end.
+type lifecycle struct {
+	mu       sync.Mutex
+	started  bool
+	draining bool
+	active   int
+	idle     chan struct{} // closed when draining and nothing is under way
+
+	loops     sync.WaitGroup
+	leasing   sync.WaitGroup  // of the loop that prolongs leases, to the end
+	loop      context.Context // of the loops that take work
+	stopLoops context.CancelFunc
+
+	hard     context.Context // ends when the context of Stop does
+	hardStop context.CancelCauseFunc
+
+	ended chan struct{} // closed when Stop is through
+	end   sync.Once
+}
+
+func newLifecycle() *lifecycle {
+	l := &lifecycle{idle: make(chan struct{}), ended: make(chan struct{})}
+	l.loop, l.stopLoops = context.WithCancel(context.Background())
+	l.hard, l.hardStop = context.WithCancelCause(context.Background())
+	return l
+}
+
+func (l *lifecycle) taking() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.refusal()
+}
+
+func (l *lifecycle) refusal() error {
+	switch {
+	case l.draining:
+		return imagegen.ErrStopping
+	case !l.started:
+		return errNotStarted
+	}
+	return nil
+}
+
+// enter counts one piece of work, unless no more is taken.
+func (l *lifecycle) enter() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.refusal(); err != nil {
+		return err
+	}
+	l.active++
+	return nil
+}
+
+// enterMore counts another piece of work of a caller that has entered.
+func (l *lifecycle) enterMore() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.active++
+}
+
+func (l *lifecycle) leave() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.active--; l.active == 0 && l.draining {
+		close(l.idle)
+	}
+}
+
+func (l *lifecycle) drain() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.draining {
+		return
+	}
+	l.draining = true
+	if l.active == 0 {
+		close(l.idle)
+	}
+}
+
+// Start takes up what a former process left and begins to take work. It may be called again. The
+// context is not used. imagegen.ErrStopping after Stop; there is no other error.
+func (e *Engine) Start(context.Context) error {
+	l := e.life
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.draining {
+		return imagegen.ErrStopping
+	}
+	if l.started {
+		return nil
+	}
+	l.started = true
+	l.loops.Go(func() { e.dispatch(l.loop) })
+	l.loops.Go(func() { e.recoverAbandoned(l.loop) })
+	l.loops.Go(func() { e.maintain(l.loop) })
+	l.leasing.Go(func() { e.prolongLeases(l.ended) })
+	if e.cfg.Thumbnails {
+		l.loops.Go(func() { e.makeThumbnails(l.loop) })
+	}
+	return nil
+}
+
+// Stop takes no new work and waits for what is under way. When ctx ends first, synchronous work is
+// settled with the images that are durable, asynchronous work goes back to the queue for the next
+// start, and providers get Config.Grace to return. A provider that does not is left behind, without its
+// generation; an error says that something else did not end. It may be called again, also concurrently.
+func (e *Engine) Stop(ctx context.Context) error {
+	l := e.life
+	l.drain()
+	l.stopLoops()
+	defer e.flushKeyUse()
+	defer e.removeLeftovers(context.Background())
+	defer l.leasing.Wait()
+	defer l.end.Do(func() { close(l.ended) })
+	through := l.through()
+	select {
+	case <-through:
+		return nil
+	case <-ctx.Done():
+	}
+	l.hardStop(imagegen.ErrStopping)
+	const settling = 5 * time.Second
+	select {
+	case <-through:
+		return nil
+	case <-time.After(e.cfg.Grace + settling):
+		return fmt.Errorf("imagegen: work did not end within %v after it was told to stop", e.cfg.Grace+settling)
+	}
+}
+
+// through is closed when nothing is under way and no loop runs.
+func (l *lifecycle) through() <-chan struct{} {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		<-l.idle
+		l.loops.Wait()
+	}()
+	return done
+}

@@ -1,0 +1,84 @@
+package engine_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen/engine"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/memory"
+	"github.com/matryer/is"
+)
+
+// An engine takes work from Start to Stop, and neither before nor after.
+func TestWorkIsTakenFromStartToStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		db := memory.New(nil)
+		service, err := engine.New(engine.Config{Store: db, Ledger: db, Models: []engine.Model{{ID: "m", Provider: yieldImages(1, nil),
+			Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1}}}})
+		is.NoErr(err)
+		_, err = db.Grant(t.Context(), imagegen.Grant{User: alice, Credits: 3})
+		is.NoErr(err)
+		generate := func() error {
+			_, err := service.As(alice).Generate(t.Context(), fox(imagegen.GenerateRequest{}))
+			return err
+		}
+		is.True(isCode(generate(), imagegen.ErrOverloaded))
+		is.NoErr(service.Start(t.Context()))
+		is.NoErr(service.Start(t.Context()))
+		is.NoErr(generate())
+		is.NoErr(service.Stop(t.Context()))
+		is.NoErr(service.Stop(t.Context()))
+		is.True(isCode(generate(), imagegen.ErrOverloaded))
+		is.True(errors.Is(service.Start(t.Context()), imagegen.ErrStopping))
+		b, err := service.As(alice).Balance(t.Context())
+		is.NoErr(err)
+		is.Equal(b.Credits, imagegen.Credits(2))
+	})
+}
+
+// Stop says so when work does not end though it was told to. That work is seen through all the same.
+func TestStopDoesNotWaitForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := startFaulty(t, yieldImages(1, nil), func(cfg *engine.Config) { cfg.Grace = time.Second })
+		writing := make(chan struct{})
+		f.failBefore(func(call string, _ int, _ imagegen.Fence) error {
+			if call == "Outcome" {
+				close(writing)
+				time.Sleep(20 * time.Second)
+			}
+			return nil
+		})
+		answered := make(chan error, 1)
+		go func() {
+			_, err := f.engine.As(alice).Generate(context.Background(), fox(imagegen.GenerateRequest{}))
+			answered <- err
+		}()
+		<-writing
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		f.is.True(f.engine.Stop(ctx) != nil)
+		f.is.NoErr(<-answered)
+		f.is.Equal(f.settled()[0].State, imagegen.StateSucceeded)
+	})
+}
+
+// Stop ends what the engine does in no hurry, which is no failure of it.
+func TestStopIsNoWarning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		h := start(t, yieldImages(1, nil), func(c *engine.Config) {
+			c.FairShares, c.Log = true, slog.New(slog.NewTextHandler(&log, nil))
+		})
+		synctest.Wait()
+		h.is.NoErr(h.engine.Stop(t.Context()))
+		h.is.Equal(log.String(), "")
+	})
+}

@@ -1,0 +1,58 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// maintenance is how often the engine looks after what is in no hurry.
+const maintenance = time.Minute
+
+// maintain writes down when keys were used, removes what could not be removed before, and erases or
+// forgets what has reached its age.
+func (e *Engine) maintain(ctx context.Context) {
+	for ctx.Err() == nil {
+		e.Readiness(ctx) // so that its changes are logged though nobody asks
+		pause(ctx, maintenance)
+		e.flushKeyUse()
+		e.removeLeftovers(ctx)
+		e.meetStored(ctx)
+		if e.cfg.Retain > 0 {
+			e.eraseAged(ctx)
+		}
+		if e.cfg.KeepFailedPrompts > 0 {
+			e.forgetAged(ctx, imagegen.StateFailed, e.cfg.KeepFailedPrompts)
+		}
+		e.forgetAged(ctx, imagegen.StateErased, imagegen.ReservationTime)
+		e.tidyTrail(ctx)
+	}
+}
+
+// tidyTrail removes from the audit trail what has reached its age, and has counts written that are due.
+func (e *Engine) tidyTrail(ctx context.Context) {
+	var before time.Time
+	if e.cfg.TrailRetain > 0 {
+		before = e.cfg.Now().Add(-e.cfg.TrailRetain)
+	}
+	t := e.Trail()
+	if t == nil {
+		return
+	}
+	if err := t.TidyTrail(ctx, before); err != nil && ctx.Err() == nil {
+		e.cfg.Log.WarnContext(ctx, "the audit trail could not be tidied", "error", err)
+	}
+}
+
+func (e *Engine) flushKeyUse() {
+	used := e.accounts.KeysUsed()
+	if len(used) == 0 {
+		return
+	}
+	ctx, cancel := detach(context.Background())
+	defer cancel()
+	if err := e.store.TouchKeys(ctx, used); err != nil {
+		e.cfg.Log.Warn("it was not recorded when keys were last used", "error", err)
+	}
+}

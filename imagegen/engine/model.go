@@ -1,0 +1,67 @@
+package engine
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// verification is how an image of the model is found whole.
+func (m offer) verification() imagegen.Verification { return cmp.Or(m.Verify, m.can.Verify) }
+
+// info is what the model offers: what its provider can do, narrowed by the configuration.
+func (m Model) info(c imagegen.Capabilities) imagegen.ModelInfo {
+	i := imagegen.ModelInfo{
+		ID:                m.ID,
+		Provider:          m.Provider.Name(),
+		Credits:           map[imagegen.Tier]imagegen.Credits{},
+		MaxReferences:     min(c.MaxReferences, imagegen.MaxReferences),
+		MaxImages:         narrow(min(c.MaxImages, imagegen.MaxImages), m.MaxImages),
+		MaxPrompt:         narrow(min(c.MaxPrompt, imagegen.MaxPromptRunes), m.MaxPrompt),
+		MaxReferenceBytes: imagegen.MaxReferenceBytes,
+	}
+	if m.MaxReferences != nil {
+		i.MaxReferences = min(i.MaxReferences, max(0, *m.MaxReferences))
+	}
+	for _, t := range imagegen.Tiers() {
+		if price, ok := m.Credits[t]; ok && slices.Contains(c.Tiers, t) {
+			i.Tiers, i.Credits[t] = append(i.Tiers, t), price
+		}
+	}
+	for _, r := range imagegen.Ratios() {
+		offered := slices.Contains(c.Ratios, r) && (m.Ratios == nil || slices.Contains(m.Ratios, r))
+		if offered || r == imagegen.RatioAuto { // a request may always leave the size out
+			i.Ratios = append(i.Ratios, r)
+		}
+	}
+	return i
+}
+
+func narrow(most, to int) int {
+	if to > 0 {
+		return min(most, to)
+	}
+	return most
+}
+
+// clone keeps a caller's changes away from what the engine works with.
+func clone(i imagegen.ModelInfo) imagegen.ModelInfo {
+	i.Credits, i.Tiers, i.Ratios = maps.Clone(i.Credits), slices.Clone(i.Tiers), slices.Clone(i.Ratios)
+	return i
+}
+
+// effort lowers an effort to the most that the model allows for a tier. Under a cap, auto becomes
+// the cap: what the upstream would choose could exceed it.
+func (m Model) effort(asked imagegen.Quality, t imagegen.Tier) imagegen.Quality {
+	most, capped := m.MaxEffort[t]
+	if !capped || most == imagegen.QualityAuto {
+		return asked
+	}
+	order := imagegen.Qualities()
+	if asked == imagegen.QualityAuto || slices.Index(order, asked) > slices.Index(order, most) {
+		return most
+	}
+	return asked
+}

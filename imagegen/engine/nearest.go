@@ -1,0 +1,97 @@
+package engine
+
+import (
+	"errors"
+	"math"
+	"sort"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// withNearest adds to the refusal of an explicit size the nearest one that can be had, if there is any: one that the
+// model makes as it is rather than one that must be cut.
+func (m offer) withNearest(policy Policy, r imagegen.Record, references int, refusal error) error {
+	e, ok := errors.AsType[*imagegen.Error](refusal)
+	if r.Size.Auto() || !ok || e.Code != imagegen.CodeInvalidRequest {
+		return refusal
+	}
+	can := func(s imagegen.Size) bool {
+		r.Size = s
+		return s.Valid() && m.decide(policy, &r) == nil && m.able(r, references) == nil && m.check(r, references) == nil
+	}
+	nearest, ok := nearestSize(r.Size, m.info.Ratios, can)
+	if !ok {
+		return refusal
+	}
+	return imagegen.Invalid("%s; the nearest size is %v", e.Message, uncut(nearest, func(s imagegen.Size) bool { return can(s) && m.can.Exactly(request(r, references)) }))
+}
+
+// uncut returns s or, if there is one, a size a little smaller that is made as it is: models make edges in steps.
+func uncut(s imagegen.Size, exactly func(imagegen.Size) bool) imagegen.Size {
+	for _, step := range []int{1, 8, 16, 32, 64} {
+		if z := (imagegen.Size{Width: s.Width / step * step, Height: s.Height / step * step}); exactly(z) {
+			return z
+		}
+	}
+	return s
+}
+
+// nearestSize returns the size that is least unlike s, the shape counting most, of the largest that can
+// be had in each shape and tier with no longer edge than s, if there are any. It takes for granted that
+// within a tier a smaller one can be had where a larger can, and asks can forty times for each ratio
+// that may come nearer.
+func nearestSize(s imagegen.Size, ratios []imagegen.Ratio, can func(imagegen.Size) bool) (nearest imagegen.Size, ok bool) {
+	aspects, least := []float64{s.Aspect()}, math.Inf(1)
+	for _, r := range ratios {
+		if a := r.Aspect(); a > 0 {
+			aspects = append(aspects, a)
+		}
+	}
+	for _, a := range aspects {
+		if shapeWeight*imagegen.ShapeDistance(s.Aspect(), a) >= least {
+			continue
+		}
+		for _, t := range imagegen.Tiers() {
+			had, found := largestOf(t, a, max(s.Width, s.Height), can)
+			if d := unlike(s, had); found && d < least {
+				nearest, least, ok = had, d, true
+			}
+		}
+	}
+	return nearest, ok
+}
+
+// shapeWeight is how much more the shape counts than the area.
+const shapeWeight = 10
+
+// unlike tells how far two sizes are apart.
+func unlike(s, o imagegen.Size) float64 {
+	return shapeWeight*imagegen.ShapeDistance(s.Aspect(), o.Aspect()) + math.Abs(math.Log(float64(s.Area())/float64(o.Area())))
+}
+
+// largestOf finds the largest size of a tier and an aspect that can be had; if the tier has one with a
+// longer edge up to long, no larger than that.
+func largestOf(t imagegen.Tier, aspect float64, long int, can func(imagegen.Size) bool) (imagegen.Size, bool) {
+	least, most := t.Pixels()
+	smallest := sort.Search(imagegen.MaxEdge, func(l int) bool {
+		s := sizeWith(l, aspect)
+		return s.Area() >= least && min(s.Width, s.Height) >= imagegen.MinEdge
+	})
+	largest := sort.Search(imagegen.MaxEdge+1, func(l int) bool { return sizeWith(l, aspect).Area() > most }) - 1
+	largest = max(smallest, min(largest, long))
+	smaller := sort.Search(largest-smallest+1, func(n int) bool { return can(sizeWith(largest-n, aspect)) })
+	return sizeWith(largest-smaller, aspect), smaller <= largest-smallest
+}
+
+// sizeWith returns a size with that longer edge, of that aspect but for what widestSlack allows.
+func sizeWith(long int, aspect float64) imagegen.Size {
+	elongation := max(aspect, 1/aspect)
+	short := int(math.Round(float64(long) / elongation))
+	if float64(long) > elongation*widestSlack*float64(short) {
+		short++
+	}
+	if aspect < 1 {
+		return imagegen.Size{Width: short, Height: long}
+	}
+	return imagegen.Size{Width: long, Height: short}
+}

@@ -1,0 +1,185 @@
+package engine
+
+import (
+	"sync"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// openCalls are the synchronous calls that an equal one may join: their work is under way in this process,
+// or their answer has yet to be received.
+type openCalls struct {
+	mu    sync.Mutex
+	byID  map[imagegen.GenerationID]*openCall
+	byKey map[[32]byte][]*openCall // by JoinKey, oldest first
+	left  chan struct{}            // closed when a caller hangs up
+}
+
+// openCall is one of them.
+type openCall struct {
+	record  imagegen.Record // as it was accepted; once ended, as it then stood
+	callers int             // that wait for the answer; 0: an equal call may join
+	ended   bool            // it succeeded
+	marked  bool            // the store knows that nobody has received the answer
+}
+
+func newOpenCalls() *openCalls {
+	return &openCalls{byID: make(map[imagegen.GenerationID]*openCall), byKey: make(map[[32]byte][]*openCall), left: make(chan struct{})}
+}
+
+// begin notes a call with its caller, unless it has no JoinKey.
+func (o *openCalls) begin(r imagegen.Record) {
+	if r.JoinKey == ([32]byte{}) {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.add(&openCall{record: r, callers: 1})
+}
+
+// adopt notes a call that the store knows of, with the caller who joins it, unless it is known.
+func (o *openCalls) adopt(r imagegen.Record) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.byID[r.ID] != nil {
+		return false
+	}
+	o.add(&openCall{record: r, callers: 1, ended: r.Terminal(), marked: true})
+	return true
+}
+
+func (o *openCalls) add(c *openCall) {
+	o.byID[c.record.ID] = c
+	o.byKey[c.record.JoinKey] = append(o.byKey[c.record.JoinKey], c)
+}
+
+// join takes the place of a caller who hung up. left is closed when another one does.
+func (o *openCalls) join(key [32]byte) (id imagegen.GenerationID, left <-chan struct{}) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, c := range o.byKey[key] {
+		if c.callers == 0 {
+			c.callers++
+			return c.record.ID, o.left
+		}
+	}
+	return "", o.left
+}
+
+// joinOnly joins the only call of that key, though its caller seems to be there.
+func (o *openCalls) joinOnly(key [32]byte) imagegen.GenerationID {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.byKey[key]) != 1 {
+		return ""
+	}
+	c := o.byKey[key][0]
+	c.callers++
+	return c.record.ID
+}
+
+func (o *openCalls) knows(id imagegen.GenerationID) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.byID[id] != nil
+}
+
+// abandoned reports whether all callers have hung up.
+func (o *openCalls) abandoned(id imagegen.GenerationID) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	c := o.byID[id]
+	return c != nil && c.callers == 0
+}
+
+// leave counts a caller off. mark is set if nobody is left and the store has yet to be told.
+func (o *openCalls) leave(id imagegen.GenerationID) (r imagegen.Record, mark bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	c := o.byID[id]
+	if c == nil {
+		return imagegen.Record{}, false
+	}
+	c.callers--
+	close(o.left)
+	o.left = make(chan struct{})
+	return c.record, o.toMark(c)
+}
+
+// end takes in how the generation ended. What failed is joined by nobody. mark is as for leave.
+func (o *openCalls) end(r imagegen.Record) (mark bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	c := o.byID[r.ID]
+	if c == nil {
+		return false
+	}
+	if r.State != imagegen.StateSucceeded {
+		o.remove(c)
+		return false
+	}
+	c.record, c.ended, c.marked = r, true, r.Undelivered
+	return o.toMark(c)
+}
+
+// toMark reports whether the store has yet to be told that nobody waits for an answer. Once it knows,
+// the call need not be remembered here.
+func (o *openCalls) toMark(c *openCall) bool {
+	if c.callers > 0 || !c.ended {
+		return false
+	}
+	if c.marked {
+		o.remove(c)
+	}
+	return !c.marked
+}
+
+// known notes that the store was told. received: it is no longer so, for an equal call got the answer meanwhile.
+func (o *openCalls) known(id imagegen.GenerationID) (received bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	c := o.byID[id]
+	if c == nil {
+		return true
+	}
+	c.marked = true
+	o.toMark(c)
+	return false
+}
+
+// received forgets a call whose answer has arrived. unmark is set if the store has to be told.
+func (o *openCalls) received(id imagegen.GenerationID) (r imagegen.Record, unmark bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	c := o.byID[id]
+	if c == nil {
+		return imagegen.Record{}, false
+	}
+	if !c.marked {
+		o.remove(c)
+	}
+	return c.record, c.marked
+}
+
+// forget ends what received began.
+func (o *openCalls) forget(id imagegen.GenerationID) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if c := o.byID[id]; c != nil {
+		o.remove(c)
+	}
+}
+
+func (o *openCalls) remove(c *openCall) {
+	key := c.record.JoinKey
+	delete(o.byID, c.record.ID)
+	for i, other := range o.byKey[key] {
+		if other == c {
+			o.byKey[key] = append(o.byKey[key][:i:i], o.byKey[key][i+1:]...)
+			break
+		}
+	}
+	if len(o.byKey[key]) == 0 {
+		delete(o.byKey, key)
+	}
+}

@@ -1,0 +1,120 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// longestHint is how much of a provider's RetryAfter is honoured.
+const longestHint = time.Minute
+
+// outcome decides what the end of an attempt means, and makes it durable.
+func (e *Engine) outcome(ctx context.Context, r imagegen.Record, images []imagegen.StoredImage, err error) (imagegen.Record, error) {
+	if release, again := e.tryAgain(r, images, err); again {
+		if release.Failed {
+			e.cfg.Log.WarnContext(ctx, "an attempt failed and will be made again", "generation", r.ID, "attempt", r.Attempt,
+				"provider", e.offers.now.Load().makers[r.Model], "after", release.Delay.String(), "error", brief(err))
+		}
+		return e.release(ctx, r, release)
+	}
+	o := imagegen.Outcome{Images: images, At: e.now(), Undelivered: e.open.abandoned(r.ID)}
+	if len(images) == 0 {
+		o.Failure = failure(err)
+	}
+	if len(images) < r.N {
+		e.warnUndelivered(ctx, r, len(images), err)
+	}
+	got, err := e.finish(ctx, r, o)
+	if errors.Is(err, imagegen.ErrStale) {
+		return e.overtaken(ctx, r, got)
+	}
+	if err != nil { // unknown, or settling still: nothing is removed, recovery decides
+		e.cfg.Log.ErrorContext(ctx, "the outcome of a generation is in doubt", "generation", r.ID, "error", err)
+		return got, err
+	}
+	e.concluded(ctx, got)
+	return got, nil
+}
+
+func (e *Engine) warnUndelivered(ctx context.Context, r imagegen.Record, delivered int, why error) {
+	e.cfg.Log.WarnContext(ctx, "images were not delivered", "generation", r.ID, "attempt", r.Attempt,
+		"asked", r.N, "delivered", delivered, "provider", e.offers.now.Load().makers[r.Model], "error", brief(why))
+}
+
+// concluded counts a refusal, tells those who wait, and the observer, of a generation that has ended, and has its thumbnails made.
+func (e *Engine) concluded(ctx context.Context, r imagegen.Record) {
+	e.refusals.note(r, e.cfg.Now())
+	e.awaiting.tell(r.ID)
+	if mark := e.open.end(r); mark {
+		e.markUndelivered(r)
+	}
+	if r.State == imagegen.StateFailed {
+		e.observe(ctx, imagegen.EventFailed, r)
+		return
+	}
+	e.observe(ctx, imagegen.EventSettled, r)
+	e.thumbnails.want(r.ID)
+}
+
+// tryAgain decides whether asynchronous work goes back to the queue. Draining is the service's
+// doing: it uses up no try, and the images so far are made again rather than sold short.
+func (e *Engine) tryAgain(r imagegen.Record, images []imagegen.StoredImage, err error) (imagegen.Release, bool) {
+	if !r.Async || err == nil || len(images) >= r.N || e.tooOld(r) {
+		return imagegen.Release{}, false
+	}
+	if errors.Is(err, imagegen.ErrStopping) {
+		return imagegen.Release{}, true
+	}
+	p, ok := errors.AsType[*imagegen.ProviderError](err)
+	if len(images) > 0 || !ok || !p.Class.Transient() || r.Failures >= len(e.cfg.Backoff) {
+		return imagegen.Release{}, false
+	}
+	return imagegen.Release{Delay: max(e.cfg.Backoff[r.Failures], min(p.RetryAfter, longestHint)), Failed: true}, true
+}
+
+func (e *Engine) tooOld(r imagegen.Record) bool { return e.cfg.Now().Sub(r.CreatedAt) >= e.cfg.MaxAge }
+
+func (e *Engine) release(ctx context.Context, r imagegen.Record, c imagegen.Release) (imagegen.Record, error) {
+	got, err := e.update(ctx, r.Fence(), c)
+	if err == nil || errors.Is(err, imagegen.ErrStale) {
+		e.removeImages(ctx, r.ID, r.Attempt)
+	}
+	return got, err
+}
+
+// overtaken ends an attempt whose generation somebody else has taken over: only files that the
+// record, as it now stands, does not name are removed.
+func (e *Engine) overtaken(ctx context.Context, r, now imagegen.Record) (imagegen.Record, error) {
+	e.open.forget(r.ID)
+	var named []imagegen.ImageID
+	for _, i := range now.Images {
+		named = append(named, i.ID)
+	}
+	e.removeImages(ctx, r.ID, r.Attempt, named...)
+	if now.Terminal() {
+		return now, nil
+	}
+	return now, imagegen.ErrStale
+}
+
+// brief is what a log tells of an error of a provider, who may say as much as it likes.
+func brief(err error) string {
+	s := fmt.Sprint(err)
+	return strings.ToValidUTF8(s[:min(len(s), imagegen.MaxDetail)], "")
+}
+
+func failure(err error) *imagegen.Failure {
+	f := &imagegen.Failure{Class: imagegen.ClassUnknown, Detail: "the provider delivered no image"}
+	if err != nil {
+		f.Detail = fmt.Sprint(err)
+	}
+	if p, ok := errors.AsType[*imagegen.ProviderError](err); ok {
+		f.Class = p.Class
+	}
+	return f
+}

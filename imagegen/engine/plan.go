@@ -1,0 +1,174 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// plan validates and prices a request: a pure function of it. References are checked when they
+// are staged; here they only count. Of a request that is refused the record says what was asked.
+func (e *Engine) plan(u imagegen.UserID, q imagegen.GenerateRequest) (imagegen.Record, offer, error) {
+	if err := u.Check(); err != nil {
+		return imagegen.Record{}, offer{}, err
+	}
+	r := imagegen.Record{Intent: imagegen.Intent{User: u, Model: q.Model, Prompt: q.Prompt, N: cmp.Or(q.N, 1), Size: q.Size,
+		Quality: cmp.Or(q.Quality, imagegen.QualityAuto), Async: q.Async, IdempotencyKey: q.IdempotencyKey},
+		Progress: imagegen.Progress{State: imagegen.StateCharging}}
+	m, err := e.offered(q.Model)
+	if err != nil {
+		return r, m, err
+	}
+	if err := checkFields(r, m.info, len(q.References)); err != nil {
+		return r, m, err
+	}
+	err = m.decide(e.cfg.Policy, &r)
+	if err == nil {
+		err = m.able(r, len(q.References))
+	}
+	if err != nil {
+		return r, m, m.withNearest(e.cfg.Policy, r, len(q.References), err)
+	}
+	return r, m, m.check(r, len(q.References))
+}
+
+// decide sets what a request means, and costs.
+func (m offer) decide(policy Policy, r *imagegen.Record) (err error) {
+	if r.Ratio, r.Tier, err = policy(r.Size, r.Quality, m.info); err != nil {
+		return imagegen.ToUserError(err)
+	}
+	r.Price, r.Effort = m.info.Credits[r.Tier], m.effort(r.Quality, r.Tier)
+	return checkOffered(*r, m.info)
+}
+
+// able compares a request with what the provider can do.
+func (m offer) able(r imagegen.Record, references int) error {
+	return refusedByProvider(m.can.Refuses(request(r, references)))
+}
+
+// check asks the provider whether there is more to refuse.
+func (m offer) check(r imagegen.Record, references int) error {
+	c, ok := m.Provider.(imagegen.Checker)
+	if !ok {
+		return nil
+	}
+	return refusedByProvider(c.Check(request(r, references)))
+}
+
+// request is what a provider is asked with so many references, of which nothing else is known yet.
+func request(r imagegen.Record, references int) imagegen.ProviderRequest {
+	q := providerRequest(r)
+	q.References = make([]imagegen.ProviderReference, references)
+	return q
+}
+
+func (e *Engine) offered(id string) (offer, error) {
+	models := e.offers.now.Load()
+	if m, ok := models.offers[id]; ok && !m.Retired {
+		return m, nil
+	}
+	ids := make([]string, len(models.listed))
+	for i, info := range models.listed {
+		ids[i] = info.ID
+	}
+	if id == "" {
+		return offer{}, imagegen.Invalid("model is required; offered: %s", strings.Join(ids, ", "))
+	}
+	return offer{}, imagegen.Invalid("unknown model %.40q; offered: %s", id, strings.Join(ids, ", "))
+}
+
+func checkFields(r imagegen.Record, info imagegen.ModelInfo, references int) error {
+	switch {
+	case !utf8.ValidString(r.Prompt):
+		return imagegen.Invalid("prompt is not valid UTF-8")
+	case strings.TrimSpace(r.Prompt) == "":
+		return imagegen.Invalid("prompt is required and cannot be blank")
+	case utf8.RuneCountInString(r.Prompt) > info.MaxPrompt:
+		return imagegen.Invalid("prompt has %d characters; the limit is %d", utf8.RuneCountInString(r.Prompt), info.MaxPrompt)
+	case r.N < 1 || r.N > info.MaxImages:
+		return imagegen.Invalid("n must be from 1 to %d; got %d", info.MaxImages, r.N)
+	case !r.Size.Valid():
+		return imagegen.Invalid("size must be auto or have edges from %d to %d; got %v", imagegen.MinEdge, imagegen.MaxEdge, r.Size)
+	case !slices.Contains(imagegen.Qualities(), r.Quality):
+		return imagegen.Invalid("quality must be one of auto, low, medium, high; got %.40q", r.Quality)
+	case references > 0 && info.MaxReferences == 0:
+		return imagegen.Invalid("model %.40q takes no reference images; send none", r.Model)
+	case references > info.MaxReferences:
+		return imagegen.Invalid("%d reference images were sent; model %.40q takes at most %d", references, r.Model, info.MaxReferences)
+	case r.IdempotencyKey != "" && !imagegen.ValidIdempotencyKey(r.IdempotencyKey):
+		return imagegen.Invalid("an idempotency key is 1 to 255 visible ASCII characters")
+	}
+	return nil
+}
+
+func checkOffered(r imagegen.Record, info imagegen.ModelInfo) error {
+	switch {
+	case !slices.Contains(info.Tiers, r.Tier) && r.Size.Auto():
+		return imagegen.Invalid("quality %s is of tier %s; model %.40q offers %v", r.Quality, r.Tier, info.ID, info.Tiers)
+	case !slices.Contains(info.Tiers, r.Tier):
+		return imagegen.Invalid("size %v with quality %s is of tier %s; model %.40q offers %v", r.Size, r.Quality, r.Tier, info.ID, info.Tiers)
+	case r.Ratio != imagegen.RatioAuto && !slices.Contains(info.Ratios, r.Ratio):
+		return imagegen.Invalid("ratio %s is not offered by model %.40q; it offers %v", r.Ratio, info.ID, info.Ratios)
+	}
+	return nil
+}
+
+func refusedByProvider(err error) error {
+	if err == nil {
+		return nil
+	}
+	p, ok := errors.AsType[*imagegen.ProviderError](err)
+	if !ok || p.Message == "" {
+		return &imagegen.Error{Code: imagegen.CodeInvalidRequest, Message: "the model cannot honour this request", Err: err}
+	}
+	return &imagegen.Error{Code: imagegen.CodeInvalidRequest, Message: p.Message, Err: p.Err}
+}
+
+// admit asks the embedder.
+func (e *Engine) admit(ctx context.Context, r imagegen.Record, q imagegen.GenerateRequest) error {
+	q.References = nil
+	err := e.cfg.Admit(ctx, Admission{User: r.User, Request: q, Ratio: r.Ratio, Tier: r.Tier,
+		Credits: r.Charge().Credits, References: e.references(r)})
+	if _, coded := errors.AsType[*imagegen.Error](err); err != nil && !coded && ctx.Err() == nil {
+		return imagegen.Internal(err) // a time limit of the hook's own is not the caller's
+	}
+	return imagegen.ToUserError(err)
+}
+
+// providerRequest is what the provider sees of a record, to look at.
+func providerRequest(r imagegen.Record) imagegen.ProviderRequest {
+	return imagegen.ProviderRequest{Key: string(r.ID), Prompt: r.Prompt, N: r.N, Size: r.Size, Ratio: r.Ratio, Tier: r.Tier,
+		Quality: r.Effort, Job: slices.Clone(r.Job)}
+}
+
+// references is what the provider sees of a record's references.
+func (e *Engine) references(r imagegen.Record) []imagegen.ProviderReference {
+	var all []imagegen.ProviderReference
+	for _, f := range r.References {
+		all = append(all, imagegen.ProviderReference{Reference: spooled{e.spool, f}, MediaType: f.MediaType,
+			Size: f.Size, Width: f.Width, Height: f.Height})
+	}
+	return all
+}
+
+// providerRequest is what the provider of m is asked.
+func (e *Engine) providerRequest(r imagegen.Record, m offer) imagegen.ProviderRequest {
+	q := providerRequest(r)
+	q.References = e.references(r)
+	q.SaveJob = func(ctx context.Context, job []byte) error {
+		if !r.Async { // interrupted synchronous work is failed, not resumed: no commit for it
+			return nil
+		}
+		if _, err := e.update(ctx, r.Fence(), imagegen.SaveJob{Job: job, Upstreams: m.upstreams()}); err != nil {
+			return fmt.Errorf("imagegen: the upstream job could not be saved: %w", err)
+		}
+		return nil
+	}
+	return q
+}

@@ -1,0 +1,87 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/imagegend/imagegend/imagegen/engine"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/matryer/is"
+)
+
+// A quote is what Generate would make of the request and charge for it; it charges and keeps nothing.
+func TestQuote(t *testing.T) {
+	h := start(t, yieldImages(4, nil), func(c *engine.Config) {
+		c.Admit = func(context.Context, engine.Admission) error {
+			t.Error("a quote is no admission")
+			return nil
+		}
+	})
+	for name, c := range map[string]struct {
+		q    imagegen.GenerateRequest
+		want imagegen.Quote
+	}{
+		"defaults": {imagegen.GenerateRequest{}, imagegen.Quote{Ratio: "auto", Tier: "1K", Price: 1, Credits: 1}},
+		"quality":  {imagegen.GenerateRequest{Quality: "medium", N: 3}, imagegen.Quote{Ratio: "auto", Tier: "2K", Price: 2, Credits: 6}},
+		"size":     {imagegen.GenerateRequest{Size: imagegen.Size{Width: 1920, Height: 1080}, Quality: "high", N: 2}, imagegen.Quote{Ratio: "16:9", Tier: "2K", Price: 2, Credits: 4}},
+		"more than there is": {imagegen.GenerateRequest{Size: imagegen.Size{Width: 4096, Height: 4096}, N: 4, References: make([]imagegen.Reference, 16)},
+			imagegen.Quote{Ratio: "1:1", Tier: "4K", Price: 4, Credits: 16}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.q.Model, c.q.Prompt = "m", "a fox"
+			got, err := h.engine.As(bob).Quote(c.q) // who has no credits at all
+			is := is.New(t)
+			is.NoErr(err)
+			is.Equal(cmp.Diff(c.want, got), "")
+		})
+	}
+	p, err := h.engine.As(bob).Generations(t.Context(), imagegen.Query{})
+	h.is.NoErr(err)
+	h.is.Equal(len(p.Generations), 0)
+	h.audit()
+}
+
+// What Generate refuses before it charges, Quote refuses in the same words.
+func TestQuoteIsRefused(t *testing.T) {
+	h := start(t, yieldImages(1, nil))
+	for name, q := range map[string]imagegen.GenerateRequest{
+		"unknown model":   {Model: "x", Prompt: "a fox"},
+		"no prompt":       {Model: "m", Prompt: " "},
+		"long prompt":     {Model: "m", Prompt: strings.Repeat("x", imagegen.MaxPromptRunes+1)},
+		"many images":     {Model: "m", Prompt: "a fox", N: 5},
+		"small size":      {Model: "m", Prompt: "a fox", Size: imagegen.Size{Width: 1, Height: 1}},
+		"narrow size":     {Model: "m", Prompt: "a fox", Size: imagegen.Size{Width: 8192, Height: 16}},
+		"unknown quality": {Model: "m", Prompt: "a fox", Quality: "best"},
+		"references":      {Model: "m", Prompt: "a fox", References: make([]imagegen.Reference, 17)},
+		"a bad key":       {Model: "m", Prompt: "a fox", IdempotencyKey: "two words"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			_, err := h.engine.As(alice).Quote(q)
+			is.True(errors.Is(err, imagegen.ErrInvalidRequest))
+			_, again := h.engine.As(alice).Generate(t.Context(), q)
+			is.Equal(err.Error(), again.Error())
+		})
+	}
+	_, err := h.engine.As("").Quote(imagegen.GenerateRequest{Model: "m", Prompt: "a fox"})
+	h.is.True(errors.Is(err, imagegen.ErrInvalidRequest))
+}
+
+// A reference that is quoted for is still its owner's: neither opened nor taken over.
+func TestQuoteLeavesReferences(t *testing.T) {
+	h := start(t, yieldImages(1, nil))
+	u, err := h.engine.As(alice).Stage(t.Context(), strings.NewReader(string(pngOf(20, 20))), "fox.png")
+	h.is.NoErr(err)
+	q := imagegen.GenerateRequest{Model: "m", Prompt: "a fox", References: []imagegen.Reference{u}}
+	for range 2 {
+		_, err = h.engine.As(alice).Quote(q)
+		h.is.NoErr(err)
+	}
+	r, err := h.engine.As(alice).Generate(t.Context(), q)
+	h.is.NoErr(err)
+	h.is.Equal(r.ReferenceCount, 1)
+}

@@ -1,0 +1,100 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// Readiness tells whether an engine takes work. Warnings change nothing about that.
+type Readiness struct {
+	Reasons  []imagegen.Notice // why it takes none; empty: it does
+	Warnings []imagegen.Notice
+}
+
+// Ready reports whether work is taken.
+func (r Readiness) Ready() bool { return len(r.Reasons) == 0 }
+
+// Readiness tells whether the engine takes work, and what an operator should see to. It is cheap. Each
+// change of it is logged once.
+func (e *Engine) Readiness(ctx context.Context) Readiness {
+	var r Readiness
+	if err := e.life.taking(); err != nil {
+		r.Reasons = append(r.Reasons, imagegen.Notice{Code: reasonOf(err), Detail: err.Error()})
+	}
+	if err := e.storeReady(ctx); err != nil {
+		r.Reasons = append(r.Reasons, imagegen.Notice{Code: reasonOf(err), Detail: err.Error()})
+	}
+	if k, ok := e.store.(imagegen.Timekeeper); ok {
+		if leap, doubt := k.ClockInDoubt(); doubt {
+			r.Warnings = append(r.Warnings, imagegen.Notice{Code: "clock", Detail: leapt(leap)})
+		}
+	}
+	if w, ok := e.store.(imagegen.Warner); ok {
+		r.Warnings = append(r.Warnings, w.Warnings(ctx)...)
+	}
+	e.readiness.note(ctx, e, r)
+	return r
+}
+
+func reasonOf(err error) string {
+	if n, ok := errors.AsType[*imagegen.NotReady](err); ok {
+		return n.Code
+	}
+	switch {
+	case errors.Is(err, imagegen.ErrStopping):
+		return "draining"
+	case errors.Is(err, errNotStarted):
+		return "starting"
+	}
+	return "storage"
+}
+
+// leapt says what a clock in doubt did.
+func leapt(leap time.Duration) string {
+	did := fmt.Sprintf("leapt ahead by %v", leap.Round(time.Second))
+	if leap < 0 {
+		did = fmt.Sprintf("is %v behind what was written or told", -leap.Round(time.Second))
+	}
+	return "the clock " + did + "; what ends by its age goes by the time that has passed; set the clock right or, if it is, confirm it (imagegend clock confirm)"
+}
+
+// ConfirmClock has the Store believe the wall clock. It does nothing for one that is no [imagegen.Timekeeper].
+func (e *Engine) ConfirmClock(ctx context.Context) error {
+	if k, ok := e.store.(imagegen.Timekeeper); ok {
+		return k.ConfirmClock(ctx)
+	}
+	return nil
+}
+
+// noted is the readiness that was logged last.
+type noted struct {
+	mu    sync.Mutex
+	codes string
+}
+
+func (n *noted) note(ctx context.Context, e *Engine, r Readiness) {
+	var codes, details []string
+	for _, reason := range r.Reasons {
+		codes, details = append(codes, "not ready: "+reason.Code), append(details, reason.Detail)
+	}
+	for _, warning := range r.Warnings {
+		codes, details = append(codes, "warning: "+warning.Code), append(details, warning.Detail)
+	}
+	now := strings.Join(codes, ", ")
+	n.mu.Lock()
+	changed := now != n.codes
+	n.codes = now
+	n.mu.Unlock()
+	switch {
+	case changed && now == "":
+		e.cfg.Log.InfoContext(ctx, "readiness: ready, and no warnings")
+	case changed:
+		e.cfg.Log.WarnContext(ctx, "readiness: "+now, "detail", strings.Join(details, "; "))
+	}
+}

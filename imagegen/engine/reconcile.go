@@ -1,0 +1,58 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// Reconcile returns the open charges of the ledger that no generation accounts for: it is not there, or has
+// ended without a dispute. The charges of a generation that was abandoned at that moment may be among them. What
+// else the ledger is charged for, by identifiers that are no generation's, is passed over. Nothing is changed: a
+// charge of a generation that has ended is to be settled to [imagegen.Record.Used], any other to 0. For operators.
+// [errors.ErrUnsupported] if the Ledger is no [imagegen.ChargeLister].
+func (e *Engine) Reconcile(ctx context.Context) (strays []imagegen.Charge, err error) {
+	lister, ok := e.ledger.(imagegen.ChargeLister)
+	if !ok {
+		return nil, fmt.Errorf("imagegen: the Ledger is no ChargeLister: %w", errors.ErrUnsupported)
+	}
+	const page = 100
+	for after := imagegen.ChargeID(""); ; {
+		var open []imagegen.Charge
+		err := e.askLedger(ctx, func(ctx context.Context) (err error) {
+			open, err = lister.OpenCharges(ctx, after, page)
+			return err
+		})
+		if err != nil {
+			return strays, imagegen.ToUserError(err)
+		}
+		for _, c := range open {
+			stray, err := e.stray(ctx, c)
+			if err != nil {
+				return strays, imagegen.ToUserError(err)
+			}
+			if stray {
+				strays = append(strays, c)
+			}
+		}
+		if len(open) < page {
+			return strays, nil
+		}
+		after = open[len(open)-1].ID
+	}
+}
+
+// stray reports whether no generation accounts for an open charge.
+func (e *Engine) stray(ctx context.Context, c imagegen.Charge) (bool, error) {
+	id := imagegen.GenerationID(c.ID)
+	if !id.Valid() {
+		return false, nil
+	}
+	r, err := e.store.Generation(ctx, id)
+	if errors.Is(err, imagegen.ErrNotFound) {
+		return true, nil
+	}
+	return err == nil && !r.Unsettled() && r.Dispute == "", err
+}

@@ -1,0 +1,112 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// mostRecovered is how many records are recovered in one commit.
+const mostRecovered = 64
+
+// mostResumptions is how often a saved job is taken up from a process that died with it: it may be what
+// kills them. It is counted before the job is resumed.
+const mostResumptions = 5
+
+// recoverAbandoned brings to an end what attempts that died have left: of a former process, or of
+// this one when a write failed. It calls no provider and needs no slot.
+func (e *Engine) recoverAbandoned(ctx context.Context) {
+	interval := max(e.cfg.Lease/2, time.Second)
+	for ctx.Err() == nil {
+		records, err := e.abandoned(ctx)
+		if err != nil && ctx.Err() == nil {
+			e.cfg.Log.Warn("abandoned work could not be looked for", "error", err)
+		}
+		for _, r := range records {
+			if ctx.Err() != nil { // what is left is taken up when its leases have ended
+				return
+			}
+			if err := e.recoverOne(r); err != nil {
+				e.cfg.Log.Warn("a generation is left for a later recovery", "generation", r.ID, "state", r.State, "error", err)
+			}
+		}
+		if err != nil || len(records) < mostRecovered {
+			pause(ctx, interval)
+		}
+	}
+}
+
+// abandoned leases what nobody works on. First come the leases of this process: it may have stood
+// still for longer than they last, and must not take its own work for abandoned.
+func (e *Engine) abandoned(ctx context.Context) ([]imagegen.Record, error) {
+	if err := e.prolong(); err != nil {
+		return nil, err
+	}
+	records, err := e.store.Recover(ctx, mostRecovered, e.cfg.Lease)
+	if err != nil { // whoever's these are, they are not ours
+		return nil, err
+	}
+	return records, nil
+}
+
+// recoverOne repeats the step that was not finished.
+func (e *Engine) recoverOne(r imagegen.Record) error {
+	ctx := context.Background()
+	e.leases.hold(r.Fence(), func(error) {}) // the ledger may take longer than a lease lasts
+	defer e.leases.drop(r.Fence())
+	switch r.State {
+	case imagegen.StateCharging:
+		return e.recoverCharging(ctx, r)
+	case imagegen.StateSettling:
+		return e.recoverSettling(ctx, r)
+	case imagegen.StateErasing:
+		return e.purge(ctx, r)
+	}
+	return e.recoverProcessing(ctx, r)
+}
+
+func (e *Engine) recoverSettling(ctx context.Context, r imagegen.Record) error {
+	former := !e.open.knows(r.ID) // its caller went with a former process
+	got, err := e.close(ctx, r)
+	if err != nil {
+		return err
+	}
+	e.concluded(ctx, got)
+	e.removeReferences(got.References)
+	if former && got.State == imagegen.StateSucceeded && got.JoinKey != [32]byte{} {
+		e.markDelivery(got, imagegen.Delivery{Undelivered: true})
+	}
+	return nil
+}
+
+// recoverCharging undoes a charge that may or may not exist. One that the ledger does not let go of, the
+// owner sees as failed.
+func (e *Engine) recoverCharging(ctx context.Context, r imagegen.Record) error {
+	err := e.void(ctx, r)
+	if imagegen.RefusedForGood(err) {
+		var got imagegen.Record
+		if got, err = e.dispute(ctx, r, err, nil); err == nil {
+			e.concluded(ctx, got)
+		}
+	}
+	if err == nil {
+		e.removeReferences(r.References)
+	}
+	return err
+}
+
+func (e *Engine) recoverProcessing(ctx context.Context, r imagegen.Record) error {
+	e.removeFormerImages(ctx, r)
+	lost := r.Job == nil // an upstream job that is resumed costs no try
+	hopeless := r.Resumptions >= mostResumptions
+	if !r.Async || lost && r.Failures >= len(e.cfg.Backoff) || hopeless || e.tooOld(r) {
+		return e.fail(ctx, r, "the attempt was interrupted")
+	}
+	again := imagegen.Release{Resumed: true}
+	if lost {
+		again = imagegen.Release{Delay: e.cfg.Backoff[r.Failures], Failed: true}
+	}
+	_, err := e.update(ctx, r.Fence(), again)
+	return err
+}

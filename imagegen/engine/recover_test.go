@@ -1,0 +1,220 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen/engine"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// abandoned is an intent that a process left before its charge.
+func abandoned(n int) imagegen.Record {
+	return imagegen.Record{Intent: imagegen.Intent{ID: imagegen.GenerationID(fmt.Sprintf("gen_%026d", n)), User: alice, Model: "m", Prompt: "a fox",
+		N: 1, Ratio: "auto", Tier: "1K", Quality: "auto", Effort: "auto", Price: 1, Async: true, CreatedAt: time.Now()},
+		Progress: imagegen.Progress{State: imagegen.StateCharging}}
+}
+
+// However much a process left behind, it is seen to in one go, not a batch at a time.
+func TestRecoveryOfMany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := startFaulty(t, yieldImages(1, nil))
+		const many = 150
+		for n := range many {
+			_, err := f.db.Create(t.Context(), abandoned(n), 0)
+			f.is.NoErr(err)
+		}
+		time.Sleep(20 * time.Second) // one round of recovery
+		synctest.Wait()
+		f.is.Equal(f.count("Abandon"), many)
+		f.is.Equal(f.balance(), imagegen.Credits(100))
+		f.audit()
+	})
+}
+
+// Work that the provider goes on with costs no try when its process dies, and is not begun anew.
+func TestRecoveryOfAJob(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := make(chan string, 1)
+		f := startFaulty(t, &scripted{caps: anything, do: func(_ context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+			jobs <- string(r.Job)
+			yield(picture(1024, 1024), nil)
+		}})
+		f.is.NoErr(f.engine.Stop(t.Context()))
+		r, err := f.db.CreateCharged(t.Context(), abandoned(1), time.Minute)
+		f.is.NoErr(err)
+		f.failBefore(first(1, "Release", imagegen.ErrNotApplied)) // it is left for the next recovery
+		f.update(r.Fence(), imagegen.Claim{})
+		f.update(imagegen.Fence{ID: r.ID, Attempt: 1}, imagegen.SaveJob{Job: []byte("job 7"), Upstreams: []string{"scripted"}})
+		f.restart()
+		f.is.Equal(<-jobs, "job 7")
+		r = f.settled()[0]
+		f.is.Equal(r.State, imagegen.StateSucceeded)
+		f.is.Equal(r.Failures, 0)
+	})
+}
+
+// Work that could not be put back into the queue is put there by recovery; until then nothing of it is removed.
+func TestReleaseFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls := 0
+		f := startFaulty(t, &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+			if calls++; calls == 1 {
+				yield(imagegen.ProviderImage{}, transient(1))
+				return
+			}
+			yield(picture(1024, 1024), nil)
+		}})
+		f.failBefore(first(1, "Release", imagegen.ErrNotApplied))
+		_, err := f.generate(imagegen.GenerateRequest{Async: true})
+		f.is.NoErr(err)
+		f.is.Equal(f.settled()[0].State, imagegen.StateSucceeded)
+		f.is.Equal(calls, 2)
+	})
+}
+
+// still is a store of a process that stands still for longer than a lease: no call of it returns.
+type still struct {
+	imagegen.JointStore
+	from, until time.Time
+}
+
+func (s still) stand() {
+	if now := time.Now(); !now.Before(s.from) {
+		time.Sleep(s.until.Sub(now))
+	}
+}
+
+func (s still) Extend(ctx context.Context, lease time.Duration, fences ...imagegen.Fence) ([]imagegen.Fence, error) {
+	s.stand()
+	return s.JointStore.Extend(ctx, lease, fences...)
+}
+
+func (s still) Recover(ctx context.Context, n int, lease time.Duration) ([]imagegen.Record, error) {
+	s.stand()
+	return s.JointStore.Recover(ctx, n, lease)
+}
+
+// A process that stood still for longer than a lease goes on with its own work, before it looks for
+// what others have left.
+func TestRecoveryAfterAStandstill(t *testing.T) {
+	for from := range 15 { // Recover is called every 15 seconds
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now().Add(30*time.Second + time.Duration(from)*time.Second)
+			h := start(t, &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+				time.Sleep(3 * time.Minute)
+				yield(picture(1024, 1024), nil)
+			}}, func(c *engine.Config) {
+				c.Images, c.Spool = c.Store.(imagegen.ImageStore), c.Store.(imagegen.Spool)
+				c.Store = still{c.Store.(imagegen.JointStore), began, began.Add(time.Minute)}
+			})
+			_, err := h.generate(imagegen.GenerateRequest{})
+			h.is.NoErr(err)
+		})
+	}
+}
+
+// Recovery whose lease is lost while the ledger voids a charge leaves the rest to whoever has it.
+func TestRecoveryIsOvertaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := startFaulty(t, yieldImages(1, nil), func(c *engine.Config) { c.LedgerTimeout = time.Hour })
+		began := time.Now()
+		f.failBefore(func(call string, n int, _ imagegen.Fence) error {
+			switch {
+			case call == "Settle" && n == 1:
+				time.Sleep(3 * time.Minute)
+			case call == "Extend" && time.Since(began) < 2*time.Minute:
+				return errDoubt
+			}
+			return nil
+		})
+		r, err := f.db.Create(t.Context(), abandoned(1), 0)
+		f.is.NoErr(err)
+		time.Sleep(90 * time.Second)
+		rs, err := f.db.Recover(t.Context(), 1, time.Hour) // as another host does
+		f.is.NoErr(err)
+		f.is.Equal(len(rs), 1)
+		f.is.Equal(rs[0].ID, r.ID)
+		time.Sleep(5 * time.Minute)
+		f.is.Equal(f.count("Settle"), 1)
+		f.is.Equal(f.count("Abandon"), 1)
+		now, err := f.db.Generation(t.Context(), r.ID)
+		f.is.NoErr(err)
+		f.is.Equal(now.Fence(), rs[0].Fence()) // it is there for the other
+		f.is.NoErr(f.db.Settle(t.Context(), r.Charge().ID, 0))
+		f.update(now.Fence(), imagegen.Abandon{})
+		f.settled()
+	})
+}
+
+// muddled is a store that hands out records of others with an error, once.
+type muddled struct {
+	imagegen.JointStore
+	others []imagegen.Record
+	told   *bool
+}
+
+func (s muddled) Recover(ctx context.Context, n int, lease time.Duration) ([]imagegen.Record, error) {
+	if !*s.told {
+		*s.told = true
+		return s.others, errDoubt
+	}
+	return s.JointStore.Recover(ctx, n, lease)
+}
+
+// Nobody works on what came with an error: it was not taken.
+func TestRecoveryThatFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := abandoned(1)
+		h := start(t, yieldImages(1, nil), func(c *engine.Config) {
+			c.Images, c.Spool = c.Store.(imagegen.ImageStore), c.Store.(imagegen.Spool)
+			_, err := c.Store.Create(t.Context(), r, time.Hour) // somebody is about to charge it
+			is.New(t).NoErr(err)
+			c.Store = muddled{c.Store.(imagegen.JointStore), []imagegen.Record{r}, new(bool)}
+		})
+		time.Sleep(time.Minute)
+		got, err := h.db.Generation(t.Context(), r.ID)
+		h.is.NoErr(err)
+		h.is.Equal(got.State, imagegen.StateCharging)
+	})
+}
+
+// A saved job that kills whoever resumes it is given up after a few times, and refunded.
+func TestAJobThatKills(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var dead atomic.Bool // nothing that the attempt writes arrives
+		var calls atomic.Int32
+		f := startFaulty(t, &scripted{caps: anything, do: func(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+			if calls.Add(1) == 1 {
+				_ = r.SaveJob(ctx, []byte("job 7"))
+			}
+			dead.Store(true)
+			time.AfterFunc(20*time.Second, func() { dead.Store(false) }) // before its lease has ended
+			yield(imagegen.ProviderImage{}, errors.New("killed"))
+		}})
+		f.failBefore(func(call string, _ int, _ imagegen.Fence) error {
+			if call == "Outcome" && dead.Load() {
+				return errDoubt
+			}
+			return nil
+		})
+		r, err := f.generate(imagegen.GenerateRequest{Async: true})
+		f.is.NoErr(err)
+		time.Sleep(6 * time.Hour)
+		f.is.Equal(calls.Load(), int32(6)) // the first, and five that resumed
+		got, err := f.engine.Record(t.Context(), r.Generation.ID)
+		f.is.NoErr(err)
+		f.is.Equal(got.State, imagegen.StateFailed)
+		f.is.Equal(got.Resumptions, 5)
+		f.is.Equal(f.balance(), imagegen.Credits(100))
+		f.audit()
+	})
+}

@@ -1,0 +1,84 @@
+package engine
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// refusals bound how many of a user's generations a provider may refuse, by its policy or since it cannot
+// take such a request: each costs nothing, is kept, and calls the upstream. A user has so many in an hour;
+// time gives them back one by one, and so does each generation that succeeds. An upstream's outage is
+// nobody's fault and does not count.
+type refusals struct {
+	most  float64
+	mu    sync.Mutex
+	users map[imagegen.UserID]tally
+}
+
+// tally is how many refusals count at some time.
+type tally struct {
+	n  float64
+	at time.Time
+}
+
+// mostTallies bounds the memory. Beyond it the one who is nearest to none is forgotten.
+const mostTallies = 10_000
+
+func newRefusals(most int) *refusals {
+	return &refusals{most: float64(most), users: make(map[imagegen.UserID]tally)}
+}
+
+// check returns ErrRateLimited if a user has had too many.
+func (r *refusals) check(u imagegen.UserID, now time.Time) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	over := r.left(u, now) - (r.most - 1)
+	if r.most < 0 || over <= 0 {
+		return nil
+	}
+	wait := time.Duration(over / r.most * float64(time.Hour))
+	return &imagegen.Error{Code: imagegen.CodeRateLimited, RetryAfter: wait,
+		Message: fmt.Sprintf("the provider refused too many of your requests; change what you ask for, and try again in %v", max(wait.Round(time.Second), time.Second))}
+}
+
+// note counts what became of a generation.
+func (r *refusals) note(g imagegen.Record, now time.Time) {
+	change := 0.0
+	switch {
+	case g.Published > 0:
+		change = -1
+	case g.Failure != nil && g.Failure.Class.Asked():
+		change = 1
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := min(r.left(g.User, now)+change, 2*r.most) // nobody waits for much longer than an hour
+	if n <= 0 {
+		delete(r.users, g.User)
+		return
+	}
+	if _, known := r.users[g.User]; !known && len(r.users) >= mostTallies {
+		r.forgetOne(now)
+	}
+	r.users[g.User] = tally{n, now}
+}
+
+// left is how many of a user's refusals count still.
+func (r *refusals) left(u imagegen.UserID, now time.Time) float64 {
+	t := r.users[u]
+	return max(0, t.n-r.most*max(0, now.Sub(t.at).Hours()))
+}
+
+func (r *refusals) forgetOne(now time.Time) {
+	var least imagegen.UserID
+	fewest := 3 * r.most
+	for u := range r.users {
+		if n := r.left(u, now); n < fewest {
+			least, fewest = u, n
+		}
+	}
+	delete(r.users, least)
+}

@@ -1,0 +1,96 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// Session is the Service of one user, in process.
+type Session struct {
+	engine *Engine
+	user   imagegen.UserID
+	key    imagegen.KeyID
+	hash   [32]byte // of the key
+}
+
+var _ imagegen.Service = (*Session)(nil)
+
+// User is whose Service this is.
+func (s *Session) User() imagegen.UserID { return s.user }
+
+// KeyID is the API key that the session was authenticated with; "" for one of Engine.As.
+func (s *Session) KeyID() imagegen.KeyID { return s.key }
+
+// usable returns why the session's key cannot be used any more. It is asked again before a replayed answer:
+// the body of a request may have taken an hour to come. What charges asks in its own commit, see
+// [imagegen.GenerationStore].
+func (s *Session) usable(ctx context.Context) error {
+	if s.key == "" {
+		return nil
+	}
+	_, err := s.engine.accounts.KeyByHash(ctx, s.hash)
+	return err
+}
+
+// Models implements [imagegen.Service].
+func (s *Session) Models(ctx context.Context) ([]imagegen.ModelInfo, error) {
+	return s.engine.Models(ctx)
+}
+
+// Balance implements [imagegen.Service].
+func (s *Session) Balance(ctx context.Context) (imagegen.Balance, error) {
+	if err := s.user.Check(); err != nil {
+		return imagegen.Balance{}, err
+	}
+	b, err := s.engine.balance(ctx, s.user)
+	if err != nil {
+		return imagegen.Balance{}, imagegen.ToUserError(err)
+	}
+	b.AccountType, err = s.engine.accountType(ctx, s.user)
+	return b, imagegen.ToUserError(err)
+}
+
+// Generation implements [imagegen.Service].
+func (s *Session) Generation(ctx context.Context, id imagegen.GenerationID) (imagegen.Generation, error) {
+	if !id.Valid() {
+		return imagegen.Generation{}, imagegen.ErrNotFound
+	}
+	r, err := s.engine.Record(ctx, id)
+	if err == nil && r.User != s.user {
+		err = imagegen.ErrNotFound
+	}
+	if err != nil {
+		return imagegen.Generation{}, err
+	}
+	return r.Generation(), nil
+}
+
+// Generations implements [imagegen.Service].
+func (s *Session) Generations(ctx context.Context, q imagegen.Query) (imagegen.Page, error) {
+	q.Limit = cmp.Or(q.Limit, imagegen.DefaultPageSize)
+	switch {
+	case !s.user.Valid():
+		return imagegen.Page{}, s.user.Check()
+	case q.Limit < 1 || q.Limit > imagegen.MaxPageSize:
+		return imagegen.Page{}, imagegen.Invalid("limit must be from 1 to %d; got %d", imagegen.MaxPageSize, q.Limit)
+	case q.After != "" && !q.After.Valid():
+		return imagegen.Page{}, imagegen.Invalid("after must be a generation's id, such as the next_cursor of a page before; got %.40q", q.After)
+	case q.Status != "" && !slices.Contains(imagegen.Statuses(), q.Status):
+		return imagegen.Page{}, imagegen.Invalid("status must be one of %v; got %.40q", imagegen.Statuses(), q.Status)
+	}
+	records, more, err := s.engine.store.Generations(ctx, s.user, q)
+	if err != nil {
+		return imagegen.Page{}, imagegen.ToUserError(err)
+	}
+	p := imagegen.Page{Generations: make([]imagegen.Generation, len(records))}
+	for i, r := range records {
+		p.Generations[i] = r.Generation()
+	}
+	if more && len(records) > 0 {
+		p.Next = records[len(records)-1].ID
+	}
+	return p, nil
+}

@@ -1,0 +1,128 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// shares bound what one user can take of queue and slots, once there are several. A user alone has all.
+type shares struct {
+	mu      sync.Mutex
+	first   imagegen.UserID // who came first
+	several bool            // nobody is alone any more; for good
+
+	joining map[imagegen.UserID]int // on their way into the queue
+	all     int
+}
+
+func newShares() *shares { return &shares{joining: make(map[imagegen.UserID]int)} }
+
+// meet notes that a user is there. With the first one come those that the store knows.
+func (e *Engine) meet(ctx context.Context, u imagegen.UserID) {
+	if !e.cfg.FairShares {
+		return
+	}
+	switch e.shares.meet(u) {
+	case 1:
+		e.meetStored(ctx)
+	case 2:
+		e.slots.keep(keptSlots(e.cfg.Concurrency))
+	}
+}
+
+// meet returns which user this is: the first, the second, or one more look at those who are there (0).
+func (s *shares) meet(u imagegen.UserID) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.first == "":
+		s.first = u
+		return 1
+	case s.several || s.first == u:
+		return 0
+	}
+	s.several = true
+	return 2
+}
+
+// keptSlots is how many slots are kept for users who hold none: one in eight.
+func keptSlots(all int) int {
+	if all < 2 {
+		return 0
+	}
+	return max(1, all/8)
+}
+
+// meetStored meets the users that the store knows.
+func (e *Engine) meetStored(ctx context.Context) {
+	if !e.cfg.FairShares || e.shares.crowd() {
+		return
+	}
+	p, err := e.accounts.UserPage(ctx, imagegen.UserQuery{Limit: 2})
+	if err != nil && ctx.Err() == nil {
+		e.cfg.Log.WarnContext(ctx, "users could not be listed", "error", err)
+	}
+	for _, u := range p.Users {
+		e.meet(ctx, u.ID)
+	}
+}
+
+func (s *shares) crowd() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.several
+}
+
+// joinQueue takes a place in the queue until the record itself counts there. ErrOverloaded if there is
+// none, or the user has more than their share.
+func (e *Engine) joinQueue(ctx context.Context, u imagegen.UserID) (leave func(), err error) {
+	joining := e.shares.join(u)
+	leave = func() { e.shares.leave(u) }
+	queued, err := e.store.Queued(ctx, u)
+	if err == nil {
+		err = e.refuseQueue(ctx, u, imagegen.QueueLength{All: queued.All + joining.All, Own: queued.Own + joining.Own})
+	}
+	if err != nil {
+		leave()
+		return nil, imagegen.ToUserError(err)
+	}
+	return leave, nil
+}
+
+// refuseQueue tells why a queue, with what is about to join it, is too long; nil if it is not.
+func (e *Engine) refuseQueue(ctx context.Context, u imagegen.UserID, l imagegen.QueueLength) error {
+	const retry = 10 * time.Second
+	if l.All > e.cfg.MaxQueued {
+		return imagegen.Overloaded(retry, fmt.Errorf("imagegen: %d generations are queued", l.All-1))
+	}
+	share := max(1, e.cfg.MaxQueued/2)
+	if l.Own <= share {
+		return nil
+	}
+	if e.meetStored(ctx); !e.cfg.FairShares || !e.shares.crowd() {
+		return nil
+	}
+	return &imagegen.Error{Code: imagegen.CodeOverloaded, RetryAfter: retry, Err: fmt.Errorf("imagegen: user %s has %d generations queued", u, l.Own-1),
+		Message: fmt.Sprintf("%d of your generations are queued, and one user can have no more; try again when some have ended", l.Own-1)}
+}
+
+func (s *shares) join(u imagegen.UserID) imagegen.QueueLength {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all++
+	s.joining[u]++
+	return imagegen.QueueLength{All: s.all, Own: s.joining[u]}
+}
+
+func (s *shares) leave(u imagegen.UserID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all--
+	if s.joining[u]--; s.joining[u] == 0 {
+		delete(s.joining, u)
+	}
+}

@@ -1,0 +1,133 @@
+package engine
+
+import (
+	"context"
+	"maps"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// offer is what the queue may take of the free slots, if anything. first is the line of callers that is
+// served next; nil if there is none.
+func (s *slots) offer(now time.Time, first *line) (d imagegen.Demand, ok bool) {
+	d.Most = min(s.free-s.kept, mostClaims)
+	if d.Most <= 0 {
+		d.Most, d.Below = min(s.free, mostClaims), 1
+	}
+	ok = d.Most > 0
+	if first != nil && s.open(first.held) {
+		d.Most, d.Below = 1, first.held
+		if s.turn < first.turn {
+			d.Below++
+		}
+		ok = d.Below > 0
+	}
+	d.Places = make(map[string]int)
+	for model, p := range s.of {
+		if room := max(p.room(now), 0); room < d.Most {
+			d.Places[model] = room
+		}
+	}
+	return d, ok
+}
+
+// give hands an offer to the queue. What it takes in is nobody else's until claimed.
+func (s *slots) give(d imagegen.Demand, now time.Time) {
+	d.Held = maps.Clone(s.held)
+	s.free -= d.Most
+	for _, p := range s.of {
+		p.offered = min(max(p.room(now), 0), d.Most)
+	}
+	s.asking <- d
+	s.asking = nil
+}
+
+func (s *slots) takeBack(d imagegen.Demand) {
+	s.free += d.Most
+	for _, p := range s.of {
+		p.offered = 0
+	}
+}
+
+// forQueue waits until slots can be offered to the queue; claimed ends the offer.
+func (s *slots) forQueue(ctx context.Context) (imagegen.Demand, error) {
+	asking := make(chan imagegen.Demand, 1)
+	s.mu.Lock()
+	s.asking, s.better = asking, nil
+	if s.turn == 0 {
+		s.turn = s.next()
+	}
+	s.hand()
+	s.mu.Unlock()
+	select {
+	case d := <-asking:
+		return d, nil
+	case <-ctx.Done():
+		s.stopAsking(asking)
+		return imagegen.Demand{}, ctx.Err()
+	}
+}
+
+func (s *slots) stopAsking(asking <-chan imagegen.Demand) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case d := <-asking:
+		s.takeBack(d)
+	default:
+	}
+	s.asking = nil
+	s.hand()
+}
+
+// claimed gives the slots of an offer to those whose work was claimed; the rest is free again. better is
+// closed when the queue may be offered what this offer was not for; nil if it was for all.
+func (s *slots) claimed(offered imagegen.Demand, records []imagegen.Record) (taken []slot, better <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.takeBack(offered)
+	now := time.Now()
+	for _, r := range records {
+		taken = append(taken, s.take(r.User, r.Model, now))
+	}
+	if len(records) > 0 {
+		s.turn = 0
+	} else if offered.Below > 0 || shut(offered) {
+		s.declined, s.better = offered, make(chan struct{})
+		better = s.better
+	}
+	s.hand()
+	return taken, better
+}
+
+// tellQueue wakes a queue that could use nothing of an offer when there is a better one.
+func (s *slots) tellQueue(now time.Time) {
+	if s.better == nil {
+		return
+	}
+	if d, ok := s.offer(now, s.first(now)); ok && betters(d, s.declined) {
+		close(s.better)
+		s.better = nil
+	}
+}
+
+// shut reports whether there is a model without a place.
+func shut(d imagegen.Demand) bool {
+	for _, places := range d.Places {
+		if places <= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// betters reports whether d is for users or for models that former was not for.
+func betters(d, former imagegen.Demand) bool {
+	for model, places := range former.Places {
+		if now, few := d.Places[model]; places <= 0 && (!few || now > 0) {
+			return true
+		}
+	}
+	return former.Below > 0 && (d.Below == 0 || d.Below > former.Below)
+}
