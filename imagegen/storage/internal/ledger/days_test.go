@@ -11,9 +11,14 @@ import (
 )
 
 func TestDays(t *testing.T) {
+	for name, home := range stores {
+		t.Run(name, func(t *testing.T) { testDays(t, openAt(t, home())) })
+	}
+}
+
+func testDays(t *testing.T, l *fixture) {
 	is := is.New(t)
 	now := time.Date(2026, 1, 1, 23, 59, 0, 0, time.UTC)
-	l := open(t)
 	l.reopen(func() time.Time { return now })
 	for _, u := range []imagegen.UserID{"alice", "alicea"} {
 		l.grant(imagegen.Grant{User: u, Credits: 1000})

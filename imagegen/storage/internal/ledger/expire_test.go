@@ -136,6 +136,32 @@ func TestExpire(t *testing.T) {
 	})
 }
 
+// However many users have lost something, all of it is written off in the end.
+func TestExpireOfManyUsers(t *testing.T) {
+	for name, home := range stores {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := openAt(t, home())
+				for i := range 700 {
+					f.grant(imagegen.Grant{User: imagegen.UserID(fmt.Sprint("user ", i)), Credits: 1, Expires: time.Now().Add(time.Hour)})
+				}
+				time.Sleep(time.Hour)
+				for _, want := range []bool{true, false, false} {
+					more, err := f.Expire(t.Context())
+					f.is.NoErr(err)
+					f.is.Equal(more, want)
+				}
+				for i := range 700 {
+					entries, err := f.History(t.Context(), imagegen.UserID(fmt.Sprint("user ", i)), 0, 1)
+					f.is.NoErr(err)
+					f.is.Equal(entries[0].Kind, imagegen.EntryExpire)
+				}
+				f.sound()
+			})
+		})
+	}
+}
+
 // However many lots have expired, the next operation writes them all off before itself.
 func TestOperationAfterManyExpired(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

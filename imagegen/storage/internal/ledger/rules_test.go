@@ -1,11 +1,13 @@
 package ledger
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/matryer/is"
@@ -130,9 +132,12 @@ func TestCheckFindsFalseEntries(t *testing.T) {
 		"older than the one before": {func(e *Entry) { e.Time = e.Time.Add(-time.Hour) }, "journal time"},
 		"of another balance":        {func(e *Entry) { e.Balance++ }, "balance"},
 		"of an epoch to come":       {func(e *Entry) { e.Epoch++ }, "journal epoch"},
-		"of another user":           {func(e *Entry) { e.User = "bob" }, "journal sequence"},
-		"out of sequence":           {func(e *Entry) { e.Seq++ }, "journal sequence"},
-		"of another lot's number":   {func(e *Entry) { e.Lots[0].Number++ }, "lot"},
+		"of a correction in the same epoch": {func(e *Entry) {
+			e.Kind, e.Lots, e.Credits, e.Balance = entryClock, nil, 0, 16
+		}, "journal epoch"},
+		"of another user":         {func(e *Entry) { e.User = "bob" }, "journal sequence"},
+		"out of sequence":         {func(e *Entry) { e.Seq++ }, "journal sequence"},
+		"of another lot's number": {func(e *Entry) { e.Lots[0].Number++ }, "lot"},
 		"of a lot that is not there": {func(e *Entry) {
 			e.Kind, e.Lots, e.Credits, e.Postings, e.Balance = imagegen.EntryExpire, nil, -1, []Posting{{Lot: 9, Took: 1}}, 15
 		}, "lot"},
@@ -221,6 +226,29 @@ func TestRepeatedGrantOfSeveralLots(t *testing.T) {
 	}))
 	_, err := b.Grant(t.Context(), imagegen.Grant{User: "alice", Credits: 2, Ref: "r"})
 	b.is.True(err != nil && !imagegen.Definite(err))
+}
+
+// Where what has expired cannot be written off, an operation behind it is not carried out, and nothing is written.
+func TestNothingBehindWhatCannotBeWrittenOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := granted(t)
+		b.store.rows.pages["alice"].lots[0].Granted++
+		before := b.content()
+		time.Sleep(2 * time.Hour)
+		_, err := b.Grant(t.Context(), imagegen.Grant{User: "alice", Credits: 1})
+		b.is.True(errors.Is(err, imagegen.ErrNotApplied))
+		_, err = b.Expire(t.Context())
+		b.is.True(errors.Is(err, imagegen.ErrNotApplied))
+		b.is.Equal(b.content(), before)
+	})
+}
+
+func TestMemoryIsNotReadInVain(t *testing.T) {
+	b := granted(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := b.Balance(ctx, "alice")
+	b.is.True(errors.Is(err, context.Canceled))
 }
 
 // What a transaction wrote before it failed, or panicked, is taken back.
