@@ -13,6 +13,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
@@ -203,7 +204,7 @@ func (db *DB) names(ctx context.Context, i listed) (bool, error) {
 		return false, nil
 	}
 	if i.Upload != "" {
-		return tables.Waits(r) && slices.ContainsFunc(r.References, func(f imagegen.ReferenceFile) bool { return f.ID == i.Upload }), err
+		return rules.Waits(r) && slices.ContainsFunc(r.References, func(f imagegen.ReferenceFile) bool { return f.ID == i.Upload }), err
 	}
 	for _, image := range r.Images {
 		if r.ImageKey(image) == i.Key {

@@ -152,21 +152,33 @@ var ofBooks = []mutant{
 	},
 	{
 		name: "memory-not-isolated", breaks: "ErrNotApplied means that nothing was written, in memory too",
-		file: "imagegen/storage/internal/memkv/memkv.go",
+		file: "imagegen/storage/internal/ledger/memory.go",
 		old: `	if err := kv.NotBegun(ctx); err != nil {
 		return err
 	}
-	t := &tx{db: db, writable: true}
-	if err := t.run(f); err != nil {
-		t.rollBack()
+	t := &memoryTx{memory: m.rows, note: m.note}
+	done := false
+	defer func() {
+		if !done { // also where f panics
+			t.rollBack()
+		}
+	}()
+	if err := f(t); err != nil {
 		return err
 	}
+	done = true
 `,
-		new: `	t := &tx{db: db, writable: true}
-	if err := t.run(f); err != nil {
-		t.rollBack()
+		new: `	t := &memoryTx{memory: m.rows, note: m.note}
+	done := false
+	defer func() {
+		if !done { // also where f panics
+			t.rollBack()
+		}
+	}()
+	if err := f(t); err != nil {
 		return err
 	}
+	done = true
 	if err := kv.NotBegun(ctx); err != nil {
 		return err
 	}

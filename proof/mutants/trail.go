@@ -32,8 +32,8 @@ var ofTrail = []mutant{
 	{
 		name: "guesses-fill-the-disk", breaks: "sign-ins that fail leave a bounded number of rows a minute",
 		file:    "imagegen/storage/internal/trail/signins.go",
-		old:     `if !known && len(t.counts) >= mostOrigins {`,
-		new:     `if !known && len(t.counts) < 0 {`,
+		old:     `if !known && len(f.counts) >= mostOrigins {`,
+		new:     `if !known && len(f.counts) < 0 {`,
 		catcher: catcher{pkg: memory, run: "TestTrail"},
 	},
 	{

@@ -16,6 +16,8 @@ import (
 	"github.com/matryer/is"
 )
 
+const user = imagegen.UserID("alice")
+
 const imageBytes = "bytes of an image"
 
 // published returns a DB in which n generations have succeeded with an image each, and the images' keys.

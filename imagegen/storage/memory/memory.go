@@ -1,20 +1,19 @@
 // Package memory keeps everything in memory: generations, credits, users, keys, sign-ins and images.
 // Nothing of it survives the process. It is meant for tests and for trying things out.
 //
-// It is no imitation: the tables and the ledger are those of the default storage, over maps in the
-// place of a file. Images and references are held whole.
+// It keeps the contracts of package imagegen in maps and slices, so that it tells them from what a database
+// brings with it; the rules of credits, and of what may be created, are those of the default storage. Images and
+// references are held whole, and what a call costs may grow with what there is.
 package memory
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/memkv"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
 )
 
 // Options configure a DB. The zero value is good.
@@ -28,28 +27,23 @@ type Options struct {
 // [imagegen.Timekeeper], [imagegen.TrailStore] and [imagegen.Auditor] as well. It is safe for concurrent use and needs
 // no closing.
 type DB struct {
-	store
-	inspector
-	logins
+	*store
+	*logins
 	books
 	dailyUsage
-	trails
 	timekeeper
+	trailStore
 	images
 	spool
-	kv *memkv.DB
+	trail *trails
 }
 
 // The embedded interfaces have lower-case names: what DB is made of is nobody else's business.
 type (
-	store  = imagegen.JointStore
-	logins = imagegen.LoginStore
-	books  = imagegen.CreditAdmin
-
+	books      = imagegen.CreditAdmin
 	dailyUsage = imagegen.DailyUsage
-	inspector  = imagegen.Inspector
 	timekeeper = imagegen.Timekeeper
-	trails     = imagegen.TrailStore
+	trailStore = imagegen.TrailStore
 )
 
 var (
@@ -71,13 +65,13 @@ func New(opts *Options) *DB {
 	if opts != nil && opts.Now != nil {
 		now = opts.Now
 	}
-	db := memkv.New()
-	l, err := ledgerkv.New(db, now)
+	trail := newTrails(now)
+	books, err := ledger.New(trail.rows, now)
 	if err != nil {
 		panic(err) // it reads an empty map
 	}
-	t := tables.New(db, l)
-	return &DB{store: t, inspector: t, logins: t, books: l, dailyUsage: l, timekeeper: l, trails: trail.New(db, now), kv: db}
+	s := newStore(trail.rows, books)
+	return &DB{store: s, logins: newLogins(s), books: books, dailyUsage: books, timekeeper: books, trailStore: trail, trail: trail}
 }
 
 // Joins implements [imagegen.JointStore]: only with this DB itself, not with a wrapper around it.
@@ -85,26 +79,52 @@ func (db *DB) Joins(l imagegen.Ledger) bool { return l == imagegen.Ledger(db) }
 
 // Audit implements [imagegen.Auditor]. Nothing is written while it runs.
 func (db *DB) Audit(ctx context.Context) (r imagegen.AuditReport, err error) {
-	err = db.kv.View(ctx, func(tx kv.Tx) error {
-		counts, err := ledgerkv.Check(ctx, tx, r.Add)
+	err = db.store.rows.Look(ctx, func(rows ledger.Rows) error {
+		counts, err := ledger.Check(ctx, rows, r.Add)
 		if err != nil {
 			return err
 		}
 		r.Entries, r.Accounts, r.Lots, r.Charges = counts.Entries, counts.Accounts, counts.Lots, counts.Charges
-		if r.Generations, err = tables.Check(ctx, tx, r.Add); err != nil {
-			return err
+		r.Generations, r.TrailRows = len(db.generations), len(db.trail.kept)
+		for _, g := range db.generations {
+			db.check(rows, g, &r)
 		}
-		if r.TrailRows, err = trail.Check(ctx, tx, r.Add); err != nil {
-			return err
-		}
-		if err := db.spool.check(tx, r.Add); err != nil {
-			return err
-		}
-		return tables.Images(tx, func(k imagegen.ImageKey, i imagegen.StoredImage) error {
-			r.Images++
-			db.images.check(k, i, r.Add)
-			return ctx.Err()
-		})
+		db.unreturned(rows, &r)
+		return ctx.Err()
 	})
 	return r, err
+}
+
+// check holds a generation against itself, its charge, its images and its references.
+func (db *DB) check(rows ledger.Rows, g *generation, r *imagegen.AuditReport) {
+	add(r, g.Check())
+	add(r, rules.Charged(rows, g.Record, g.joint))
+	if g.State != imagegen.StateErasing {
+		for _, i := range g.Images {
+			r.Images++
+			db.images.check(g.ImageKey(i), i, r.Add)
+		}
+	}
+	if rules.Waits(g.Record) {
+		for _, f := range g.References {
+			db.spool.check(f, r.Add)
+		}
+	}
+}
+
+func add(r *imagegen.AuditReport, err error) {
+	if v, ok := errors.AsType[imagegen.Violation](err); ok {
+		r.Add(v)
+	}
+}
+
+// unreturned reports charges of generations that are not there, unless there is none at all: then the
+// books serve another store.
+func (db *DB) unreturned(rows ledger.Rows, r *imagegen.AuditReport) {
+	ledger.Unreturned(rows, func(id imagegen.ChargeID) bool {
+		if g := imagegen.GenerationID(id); g.Valid() && db.generations[g] == nil && len(db.generations) > 0 {
+			r.Add(imagegen.Violation{Rule: "generation charge", Subject: string(g), Detail: "it was charged, and does not exist"})
+		}
+		return true
+	})
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 )
 
 // spool implements imagegen.Spool. What it keeps is as durable as everything else here.
@@ -33,17 +32,14 @@ func (s *spool) Stage(ctx context.Context, id imagegen.ReferenceID, r io.Reader)
 	return nil
 }
 
-// check holds the reference images of work that waits against their records. One that is missing may be
-// kept by another Spool.
-func (s *spool) check(tx kv.Tx, report func(imagegen.Violation)) error {
+// check holds a reference image of work that waits against its record. One that is missing may be kept by
+// another Spool.
+func (s *spool) check(f imagegen.ReferenceFile, report func(imagegen.Violation)) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return tables.Uploads(tx, func(_ imagegen.GenerationID, u imagegen.ReferenceFile) error {
-		if b, ok := s.staged[u.ID]; ok && sha256.Sum256(b) != u.SHA256 {
-			report(imagegen.Violation{Rule: "reference bytes", Subject: string(u.ID), Detail: "they have another hash than the record says"})
-		}
-		return nil
-	})
+	if b, ok := s.staged[f.ID]; ok && sha256.Sum256(b) != f.SHA256 {
+		report(imagegen.Violation{Rule: "reference bytes", Subject: string(f.ID), Detail: "they have another hash than the record says"})
+	}
 }
 
 // Keep implements [imagegen.Spool]. imagegen.ErrNotFound: one of them is not there.

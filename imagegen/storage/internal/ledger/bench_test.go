@@ -6,14 +6,14 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv/kvtest"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/memkv"
 )
 
 // withLots is a ledger in which alice has many lots.
 func withLots(b *testing.B, lots int) *ledger.Ledger {
-	l, err := ledgerkv.New(memkv.New(), time.Now)
+	l, err := ledgerkv.New(kvtest.New(), time.Now)
 	if err != nil {
 		b.Fatal(err)
 	}

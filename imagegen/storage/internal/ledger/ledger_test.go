@@ -11,15 +11,15 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv/kvtest"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/memkv"
 	"github.com/imagegend/imagegend/imagegen/storage/storagetest"
 )
 
 // stores are the homes of a ledger.
 var stores = map[string]func() home{
-	"key-value": func() home { return inKV(memkv.New()) },
+	"key-value": func() home { return inKV(kvtest.New()) },
 	"memory": func() home {
 		m := ledger.NewMemory(func(imagegen.TrailRow) error { return nil })
 		return home{m, func(ctx context.Context, report func(imagegen.Violation)) (counts ledger.Counts, err error) {
@@ -65,11 +65,11 @@ func contract(t *testing.T, at func() home) {
 
 // Operations are pure functions of the transaction: one that is run again gives the same.
 func TestContractWhenRunAgain(t *testing.T) {
-	contract(t, func() home { return inKV(again{memkv.New()}) })
+	contract(t, func() home { return inKV(again{kvtest.New()}) })
 }
 
 // again rolls each transaction back once before it commits it.
-type again struct{ *memkv.DB }
+type again struct{ *kvtest.DB }
 
 func (db again) Update(ctx context.Context, f func(kv.Tx) error) error {
 	rollBack := errors.New("once more")
@@ -98,13 +98,13 @@ type fixture struct {
 	*testing.T
 	*ledger.Ledger
 	is   *is.I
-	db   *memkv.DB // nil: it is in memory
+	db   *kvtest.DB // nil: it is in memory
 	home home
 }
 
 func open(t *testing.T) *fixture {
 	t.Helper()
-	db := memkv.New()
+	db := kvtest.New()
 	f := openAt(t, inKV(db))
 	f.db = db
 	return f
@@ -183,7 +183,7 @@ func (f *fixture) size(b kv.Bucket) (n int) {
 // Whoever has the database has the ledger: it remembers nothing that another handle would not know.
 func TestSharedLedger(t *testing.T) {
 	storagetest.SharedCreditAdmin(t, func(t *testing.T, now func() time.Time) (one, other imagegen.CreditAdmin) {
-		is, home := is.New(t), inKV(memkv.New())
+		is, home := is.New(t), inKV(kvtest.New())
 		one, err := ledger.New(home, now)
 		is.NoErr(err)
 		other, err = ledger.New(home, now)

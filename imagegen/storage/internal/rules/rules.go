@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
@@ -108,4 +109,19 @@ func Act(c imagegen.Change, from, to imagegen.Record) (imagegen.TrailRow, bool) 
 		return r, true
 	}
 	return r, false
+}
+
+// Charged holds a record against its charge in the books that it shares transactions with. They need have
+// none, unless joint says that it was made in the commit that accepted the generation.
+func Charged(tx ledger.Tx, r imagegen.Record, joint bool) error {
+	known, err := ledger.CheckCharge(tx, r)
+	if err == nil && !known && joint {
+		return imagegen.Violation{Rule: "generation charge", Subject: string(r.ID), Detail: "it was charged here, and there is no such charge"}
+	}
+	return err
+}
+
+// Waits reports whether an attempt at a generation is to come.
+func Waits(r imagegen.Record) bool {
+	return r.Async && (r.State == imagegen.StateQueued || r.State == imagegen.StateProcessing)
 }

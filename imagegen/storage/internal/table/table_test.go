@@ -12,7 +12,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/memkv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv/kvtest"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/table"
 )
 
@@ -42,7 +42,7 @@ var (
 // library is a database with some books.
 func library(t *testing.T) kv.DB {
 	t.Helper()
-	db := memkv.New()
+	db := kvtest.New()
 	change(t, db, func(tx kv.Tx) error {
 		for _, b := range []book{{"Emma", "Austen", false}, {"Persuasion", "Austen", true}, {"Middlemarch", "Eliot", true}, {"Ada", "Aust", false}} {
 			books.Put(tx, nil, &b)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/memkv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv/kvtest"
 	"github.com/matryer/is"
 )
 
@@ -29,7 +29,7 @@ func (d *overtaken) View(ctx context.Context, f func(kv.Tx) error) error {
 // A read that a change overtakes must not be what later reads are told.
 func TestNothingOutdatedIsRemembered(t *testing.T) {
 	is := is.New(t)
-	db := &overtaken{DB: memkv.New()}
+	db := &overtaken{DB: kvtest.New()}
 	d := open(t, db)
 	hash, at := [32]byte{1}, time.Unix(1, 0).UTC()
 	is.NoErr(d.CreateUser(t.Context(), imagegen.User{ID: "alice", Name: "alice"}))

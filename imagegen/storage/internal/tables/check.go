@@ -8,6 +8,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/table"
 )
 
@@ -22,7 +23,7 @@ func Check(ctx context.Context, tx kv.Tx, report func(imagegen.Violation)) (n in
 	goOn := func() bool { return ctx.Err() == nil }
 	n = generations.Check(tx, report, goOn, func(r row) {
 		found(report, r.ID, r.Check())
-		found(report, r.ID, checkCharge(tx, r))
+		found(report, r.ID, rules.Charged(ledgerkv.Rows(tx), r.Record, r.Joint))
 	})
 	checkAll(tx, report, goOn, users)
 	checkAll(tx, report, goOn, keys)

@@ -7,8 +7,8 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv/kvtest"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/memkv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 	"github.com/matryer/is"
 )
@@ -26,7 +26,7 @@ func (d *db) check(t *testing.T) (rules []string) {
 
 func TestCheckIsClean(t *testing.T) {
 	is := is.New(t)
-	d := open(t, memkv.New())
+	d := open(t, kvtest.New())
 	d.all(t)
 	is.Equal(len(d.check(t)), 0)
 	r, err := d.Audit(t.Context())
@@ -96,7 +96,7 @@ func TestCheckFinds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
-			d := open(t, memkv.New())
+			d := open(t, kvtest.New())
 			d.all(t)
 			_, err := d.Grant(t.Context(), imagegen.Grant{User: "alice", Credits: 20})
 			is.NoErr(err)
@@ -115,7 +115,7 @@ func TestCheckFinds(t *testing.T) {
 // serves another store, nor what was voided.
 func TestCheckLeavesOtherCharges(t *testing.T) {
 	is := is.New(t)
-	d := open(t, memkv.New())
+	d := open(t, kvtest.New())
 	_, err := d.Grant(t.Context(), imagegen.Grant{User: "alice", Credits: 20})
 	is.NoErr(err)
 	generation := recordNo(1, true).Charge()

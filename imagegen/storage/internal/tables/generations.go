@@ -8,6 +8,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
@@ -90,7 +91,7 @@ func (t *Tables) replace(tx kv.Tx, from, to row, at clock.Reading, until time.Ti
 		to.Nth = former.Nth + 1
 	}
 	if to.Joint {
-		if err := checkCharge(tx, to); err != nil {
+		if err := rules.Charged(ledgerkv.Rows(tx), to.Record, true); err != nil {
 			return row{}, err
 		}
 	}

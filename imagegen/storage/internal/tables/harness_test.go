@@ -21,7 +21,7 @@ type db struct {
 	kv kv.DB
 }
 
-func open(t *testing.T, in kv.DB) *db {
+func open(t testing.TB, in kv.DB) *db {
 	t.Helper()
 	is := is.New(t)
 	books, err := ledgerkv.New(in, time.Now)

@@ -9,14 +9,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/memkv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv/kvtest"
 	"github.com/matryer/is"
 )
 
 // What is unsettled is all that was charged and has not ended, and what is about to be charged.
 func TestUnsettled(t *testing.T) {
 	is := is.New(t)
-	d := open(t, memkv.New())
+	d := open(t, kvtest.New())
 	d.all(t)
 	want := []imagegen.State{imagegen.StateCharging, imagegen.StateProcessing, imagegen.StateSettling, imagegen.StateQueued, imagegen.StateQueued, imagegen.StateQueued}
 	var states []imagegen.State
@@ -67,7 +67,7 @@ func (c countingTx) Descend(b kv.Bucket, before []byte, f func(key, value []byte
 // A page costs what it shows, however much there is beside: also where few of many have a status.
 func TestPagesReadWhatTheyShow(t *testing.T) {
 	is := is.New(t)
-	in := memkv.New()
+	in := kvtest.New()
 	d := open(t, in)
 	for n := range 3000 {
 		o := outcomeOf(recordNo(n, false))
@@ -118,7 +118,7 @@ func TestPagesReadWhatTheyShow(t *testing.T) {
 // Where few of very many names match, a page ends before it has found enough.
 func TestUserPageIsBounded(t *testing.T) {
 	is := is.New(t)
-	d := open(t, memkv.New())
+	d := open(t, kvtest.New())
 	const most = 100_000
 	is.NoErr(d.kv.Update(t.Context(), func(tx kv.Tx) error {
 		for n := range most + 10 {

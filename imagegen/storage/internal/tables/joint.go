@@ -8,7 +8,6 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
 )
@@ -58,14 +57,4 @@ func (t *Tables) FinishSettled(ctx context.Context, f imagegen.Fence, o imagegen
 		}
 		return t.replace(tx, from, to, at, time.Time{})
 	})
-}
-
-// checkCharge holds a row against its charge in the books of this database. They need have none,
-// unless it was made in the commit that accepted the generation.
-func checkCharge(tx kv.Tx, r row) error {
-	known, err := ledger.CheckCharge(ledgerkv.Rows(tx), r.Record)
-	if err == nil && !known && r.Joint {
-		return imagegen.Violation{Rule: "generation charge", Subject: string(r.ID), Detail: "it was charged here, and there is no such charge"}
-	}
-	return err
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/memkv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv/kvtest"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 	"github.com/matryer/is"
 )
@@ -18,7 +18,7 @@ import (
 func TestLoad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		in := memkv.New()
+		in := kvtest.New()
 		former := open(t, in)
 		former.all(t)
 		rs, err := former.Recover(t.Context(), 10, time.Hour)
@@ -49,7 +49,7 @@ func TestLoad(t *testing.T) {
 
 func TestOpen(t *testing.T) {
 	is := is.New(t)
-	d := open(t, memkv.New())
+	d := open(t, kvtest.New())
 	d.all(t)
 	var references []imagegen.ReferenceID
 	is.NoErr(d.kv.View(t.Context(), func(tx kv.Tx) error {
@@ -75,7 +75,7 @@ func TestOpen(t *testing.T) {
 
 func TestImages(t *testing.T) {
 	is := is.New(t)
-	d := open(t, memkv.New())
+	d := open(t, kvtest.New())
 	d.all(t)
 	var of []imagegen.GenerationID
 	is.NoErr(d.kv.View(t.Context(), func(tx kv.Tx) error {

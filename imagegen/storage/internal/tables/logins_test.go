@@ -10,8 +10,8 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv/kvtest"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/memkv"
 )
 
 // A login, a sign-in or an invitation that is damaged lets nobody in, and is not taken for one that is
@@ -20,7 +20,7 @@ func TestDamagedLoginsAreErrors(t *testing.T) {
 	is, ctx := is.New(t), t.Context()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	hash := [32]byte{1}
-	db := memkv.New()
+	db := kvtest.New()
 	books, err := ledgerkv.New(db, time.Now)
 	is.NoErr(err)
 	d := New(db, books)

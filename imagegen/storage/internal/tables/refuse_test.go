@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv/kvtest"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/memkv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 	"github.com/matryer/is"
 )
@@ -67,7 +67,7 @@ func TestWritesThatDoNotFitTheirCharge(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
-			d := open(t, memkv.New())
+			d := open(t, kvtest.New())
 			d.accept(t, 1, true)
 			rs, _, err := d.Claim(t.Context(), imagegen.Demand{Most: 1})
 			is.NoErr(err)
@@ -87,7 +87,7 @@ func TestWritesThatDoNotFitTheirCharge(t *testing.T) {
 // A record that is not sound from the beginning is not taken in.
 func TestUnsoundRecordsAreNotCreated(t *testing.T) {
 	is := is.New(t)
-	d := open(t, memkv.New())
+	d := open(t, kvtest.New())
 	r := recordNo(1, true)
 	r.Published = 1
 	before := everything(t, d)

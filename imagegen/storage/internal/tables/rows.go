@@ -2,11 +2,11 @@ package tables
 
 import (
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/table"
 )
 
@@ -144,7 +144,7 @@ func eachOpen(tx kv.Tx, f func(row) error) (damaged []error, err error) {
 // which it returns. Synchronous work has no attempt to come: nobody waits for it any more.
 func Uploads(tx kv.Tx, f func(imagegen.GenerationID, imagegen.ReferenceFile) error) error {
 	damaged, err := Open(tx, func(r imagegen.Record) error {
-		if !Waits(r) {
+		if !rules.Waits(r) {
 			return nil
 		}
 		for _, u := range r.References {
@@ -155,11 +155,6 @@ func Uploads(tx kv.Tx, f func(imagegen.GenerationID, imagegen.ReferenceFile) err
 		return nil
 	})
 	return errors.Join(err, errors.Join(damaged...))
-}
-
-// Waits reports whether an attempt at a generation is to come.
-func Waits(r imagegen.Record) bool {
-	return r.Async && slices.Contains([]imagegen.State{imagegen.StateQueued, imagegen.StateProcessing}, r.State)
 }
 
 // Images calls f for each image that a record names and that must be there: those of an outcome

@@ -9,7 +9,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/memkv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv/kvtest"
 	"github.com/imagegend/imagegend/imagegen/storage/storagetest"
 	"github.com/matryer/is"
 )
@@ -33,11 +33,11 @@ func (d twice) Update(ctx context.Context, f func(kv.Tx) error) error {
 
 func TestWritesMayRunAgain(t *testing.T) {
 	t.Run("store", func(t *testing.T) {
-		storagetest.Store(t, func(t *testing.T) imagegen.Store { return open(t, twice{memkv.New()}) })
+		storagetest.Store(t, func(t *testing.T) imagegen.Store { return open(t, twice{kvtest.New()}) })
 	})
 	t.Run("joint", func(t *testing.T) {
 		storagetest.Joint(t, func(t *testing.T) (imagegen.JointStore, imagegen.CreditAdmin) {
-			d := open(t, twice{memkv.New()})
+			d := open(t, twice{kvtest.New()})
 			return d, d.Ledger
 		})
 	})
@@ -71,7 +71,7 @@ func (t countedTx) Delete(b kv.Bucket, key []byte) {
 // A synchronous generation writes little: it is the hot path.
 func TestHotPathWrites(t *testing.T) {
 	is := is.New(t)
-	c := &counted{memkv.New(), map[kv.Bucket]int{}, map[kv.Bucket]int{}}
+	c := &counted{kvtest.New(), map[kv.Bucket]int{}, map[kv.Bucket]int{}}
 	d := open(t, c)
 	_, err := d.Grant(t.Context(), imagegen.Grant{User: "alice", Credits: 6})
 	is.NoErr(err)
@@ -96,7 +96,7 @@ func TestHotPathWrites(t *testing.T) {
 
 func TestKeysAreNotOverwritten(t *testing.T) {
 	is := is.New(t)
-	d := open(t, memkv.New())
+	d := open(t, kvtest.New())
 	k := imagegen.Key{ID: "key_1", User: "alice", Name: "first", Hash: [32]byte{1}}
 	is.NoErr(d.CreateKey(t.Context(), k))
 	for _, other := range []imagegen.Key{{ID: "key_1", User: "bob", Hash: [32]byte{2}}, {ID: "key_2", User: "bob", Hash: [32]byte{1}}} {
@@ -122,7 +122,7 @@ func (d unwritable) Update(ctx context.Context, f func(kv.Tx) error) error {
 // What was not taken is not handed out: another may work on it.
 func TestRecoverThatIsNotCommitted(t *testing.T) {
 	is := is.New(t)
-	in := memkv.New()
+	in := kvtest.New()
 	_, err := open(t, in).Create(t.Context(), recordNo(1, true), 0)
 	is.NoErr(err)
 	d := open(t, unwritable{in})
@@ -135,7 +135,7 @@ func TestRecoverThatIsNotCommitted(t *testing.T) {
 // remember apart, leases above all, is noticed.
 func TestShared(t *testing.T) {
 	storagetest.SharedStore(t, func(t *testing.T) (one, other imagegen.Store) {
-		db := memkv.New()
+		db := kvtest.New()
 		one = open(t, db)
 		return one, one
 	})

@@ -2,6 +2,7 @@ package trail
 
 import (
 	"context"
+	"iter"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
@@ -12,40 +13,49 @@ const mostSeen = 100_000
 
 // Trail implements [imagegen.TrailStore].
 func (t *Trail) Trail(ctx context.Context, q imagegen.TrailQuery) (p imagegen.TrailPage, err error) {
-	if q.Limit < 1 || q.Limit > imagegen.MaxTrailPage {
-		return p, imagegen.Invalid("a page of the trail has from 1 to %d rows; got %d", imagegen.MaxTrailPage, q.Limit)
-	}
-	if err := t.writeCounts(ctx); err != nil {
+	if err := t.WriteDue(ctx); err != nil {
 		return p, err
 	}
 	err = t.db.View(ctx, func(tx kv.Tx) error {
-		p, err = page(tx, q)
+		p, err = Page(q, downwards(tx, q.Before))
 		return err
 	})
 	return p, err
 }
 
-func page(tx kv.Tx, q imagegen.TrailQuery) (p imagegen.TrailPage, err error) {
-	var before []byte
-	if q.Before > 0 {
-		before = kv.Key(q.Before)
+// downwards goes over the rows below one, newest first; 0: from the newest.
+func downwards(tx kv.Tx, before uint64) iter.Seq2[imagegen.TrailRow, error] {
+	var from []byte
+	if before > 0 {
+		from = kv.Key(before)
+	}
+	return func(yield func(imagegen.TrailRow, error) bool) {
+		tx.Descend(rows, from, func(_, stored []byte) bool {
+			r, _, err := decode(stored)
+			return yield(r, err)
+		})
+	}
+}
+
+// Page finds the rows of a page, of those below q.Before, newest first. imagegen.ErrInvalidRequest: its
+// limit is out of range.
+func Page(q imagegen.TrailQuery, rows iter.Seq2[imagegen.TrailRow, error]) (p imagegen.TrailPage, err error) {
+	if q.Limit < 1 || q.Limit > imagegen.MaxTrailPage {
+		return p, imagegen.Invalid("a page of the trail has from 1 to %d rows; got %d", imagegen.MaxTrailPage, q.Limit)
 	}
 	seen := 0
 	last := uint64(0) // that was looked at
-	tx.Descend(rows, before, func(_, stored []byte) bool {
-		if len(p.Rows) == q.Limit || seen == mostSeen {
+	for r, err := range rows {
+		switch {
+		case err != nil:
+			return p, err
+		case len(p.Rows) == q.Limit || seen == mostSeen:
 			p.Next = last
-			return false
-		}
-		var r imagegen.TrailRow
-		if r, _, err = decode(stored); err != nil {
-			return false
-		}
-		if q.Matches(r) {
+			return p, nil
+		case q.Matches(r):
 			p.Rows = append(p.Rows, r)
 		}
 		seen, last = seen+1, r.Seq
-		return true
-	})
-	return p, err
+	}
+	return p, nil
 }

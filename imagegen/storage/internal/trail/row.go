@@ -13,26 +13,42 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-const rowVersion = 1
-
 // longest is how many bytes of a text are kept: names and references are far shorter.
 const longest = 1024
 
-func clipped(s string) string {
-	return strings.ToValidUTF8(s[:min(len(s), longest)], "")
+// Kept is a row as it is kept: no text is longer than it needs to be, and it counts for one at least.
+func Kept(r imagegen.TrailRow) imagegen.TrailRow {
+	clip(&r.Actor.Via)
+	clip(&r.Actor.Name)
+	clip(&r.Actor.User)
+	clip(&r.Actor.Address)
+	clip(&r.Act)
+	clip(&r.Target)
+	clip(&r.User)
+	clip(&r.Before)
+	clip(&r.After)
+	clip(&r.Outcome)
+	r.Count = max(r.Count, 1)
+	return r
 }
 
-func encode(r imagegen.TrailRow) []byte {
-	w := make(kv.Writer, 0, 256)
-	w.Uint(rowVersion)
-	w.Uint(r.Seq)
-	w.Time(r.Time)
-	for _, s := range []string{r.Actor.Via, r.Actor.Name, string(r.Actor.User), r.Actor.Address, string(r.Act), r.Target, string(r.User),
-		r.Before, r.After, string(r.Outcome)} {
-		w.String(clipped(s))
-	}
-	w.Int(int64(max(r.Count, 1)))
-	return w
+func clip[S ~string](s *S) { *s = S(strings.ToValidUTF8(string((*s)[:min(len(*s), longest)]), "")) }
+
+func code(c *kv.Coder, r *imagegen.TrailRow) {
+	c.Version(1)
+	kv.Number(c, &r.Seq)
+	kv.Moment(c, &r.Time)
+	kv.Text(c, &r.Actor.Via)
+	kv.Text(c, &r.Actor.Name)
+	kv.Text(c, &r.Actor.User)
+	kv.Text(c, &r.Actor.Address)
+	kv.Text(c, &r.Act)
+	kv.Text(c, &r.Target)
+	kv.Text(c, &r.User)
+	kv.Text(c, &r.Before)
+	kv.Text(c, &r.After)
+	kv.Text(c, &r.Outcome)
+	kv.Number(c, &r.Count)
 }
 
 // decode reads a stored row: its encoding with the hash behind it.
@@ -42,16 +58,7 @@ func decode(stored []byte) (r imagegen.TrailRow, hash [sha256.Size]byte, err err
 	}
 	body := stored[:len(stored)-len(hash)]
 	copy(hash[:], stored[len(body):])
-	in := kv.NewReader(body)
-	if v := in.Uint(); v != rowVersion {
-		return r, hash, fmt.Errorf("trail: a row has the unknown version %d", v)
-	}
-	r.Seq, r.Time = in.Uint(), in.Time()
-	r.Actor = imagegen.Actor{Via: in.String(), Name: in.String(), User: imagegen.UserID(in.String()), Address: in.String()}
-	r.Act, r.Target, r.User = imagegen.Act(in.String()), in.String(), imagegen.UserID(in.String())
-	r.Before, r.After, r.Outcome = in.String(), in.String(), imagegen.TrailOutcome(in.String())
-	r.Count = int(in.Int())
-	if err := in.Err(); err != nil {
+	if err := kv.Decode(body, &r, code); err != nil {
 		return r, hash, fmt.Errorf("trail: a row cannot be read: %w", err)
 	}
 	return r, hash, nil

@@ -3,10 +3,10 @@ package trail
 import (
 	"context"
 	"net/netip"
+	"sync"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
 // mostOrigins is how many rows the sign-ins that fail in one minute can have; the others share one more.
@@ -25,78 +25,84 @@ var others = origin{via: "others"}
 // count is how often something failed within a minute, and of that what is in no row yet.
 type count struct{ unwritten int }
 
+// Failures counts sign-ins that fail, so that a trail has few rows of many. It is safe for concurrent use.
+type Failures struct {
+	now   func() time.Time
+	write func(context.Context, []imagegen.TrailRow) error
+
+	mu     sync.Mutex
+	minute time.Time         // that counts is about
+	counts map[origin]*count // of those that failed in it
+}
+
+// NewFailures returns the counts of a trail; write puts rows at its end, in one transaction.
+func NewFailures(now func() time.Time, write func(context.Context, []imagegen.TrailRow) error) *Failures {
+	return &Failures{now: now, write: write}
+}
+
 // SignInFailed implements [imagegen.TrailStore].
-func (t *Trail) SignInFailed(ctx context.Context, target imagegen.UserID, from netip.Prefix) error {
-	if err := t.writeCounts(ctx); err != nil {
+func (f *Failures) SignInFailed(ctx context.Context, target imagegen.UserID, from netip.Prefix) error {
+	if err := f.WriteDue(ctx); err != nil {
 		return err
 	}
 	o := origin{imagegen.ActorOf(ctx).Via, target, from}
-	if !t.first(&o) {
+	if !f.first(&o) {
 		return nil
 	}
-	once := map[origin]int{o: 1}
-	err := t.write(ctx, once)
-	if err != nil {
-		t.putBack(once)
-	}
-	return err
+	return f.enter(ctx, map[origin]int{o: 1})
 }
 
 // first counts a failure, and reports whether it is the first of its origin in this minute.
-func (t *Trail) first(o *origin) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	c, known := t.counts[*o]
-	if !known && len(t.counts) >= mostOrigins {
+func (f *Failures) first(o *origin) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c, known := f.counts[*o]
+	if !known && len(f.counts) >= mostOrigins {
 		*o = others
-		c, known = t.counts[others]
+		c, known = f.counts[others]
 	}
 	if known {
 		c.unwritten++
 		return false
 	}
-	if t.counts == nil {
-		t.counts = make(map[origin]*count)
+	if f.counts == nil {
+		f.counts = make(map[origin]*count)
 	}
-	t.counts[*o] = new(count)
+	f.counts[*o] = new(count)
 	return true
 }
 
-// writeCounts writes what was counted in a minute that is over. Its rows are those of the minute that has
+// WriteDue writes what was counted in a minute that is over. Its rows are those of the minute that has
 // begun: so each origin has one in every minute.
-func (t *Trail) writeCounts(ctx context.Context) error {
-	return t.writeOf(ctx, t.now().Truncate(time.Minute))
+func (f *Failures) WriteDue(ctx context.Context) error {
+	return f.writeOf(ctx, f.now().Truncate(time.Minute))
 }
 
 // WriteCounts writes what was counted and is in no row yet, also of the minute under way: it is the last
-// of this Trail.
-func (t *Trail) WriteCounts(ctx context.Context) error { return t.writeOf(ctx, time.Time{}) }
+// of these Failures.
+func (f *Failures) WriteCounts(ctx context.Context) error { return f.writeOf(ctx, time.Time{}) }
 
 // writeOf begins a minute, and writes what was counted in the one before.
-func (t *Trail) writeOf(ctx context.Context, minute time.Time) error {
-	due := t.turn(minute)
+func (f *Failures) writeOf(ctx context.Context, minute time.Time) error {
+	due := f.turn(minute)
 	if len(due) == 0 {
 		return nil
 	}
-	err := t.write(ctx, due)
-	if err != nil {
-		t.putBack(due)
-	}
-	return err
+	return f.enter(ctx, due)
 }
 
 // turn begins a new minute, and returns what is to be written of the one before.
-func (t *Trail) turn(minute time.Time) map[origin]int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if minute.Equal(t.minute) {
+func (f *Failures) turn(minute time.Time) map[origin]int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if minute.Equal(f.minute) {
 		return nil
 	}
-	t.minute = minute
+	f.minute = minute
 	due := make(map[origin]int)
-	for o, c := range t.counts {
+	for o, c := range f.counts {
 		if c.unwritten == 0 {
-			delete(t.counts, o)
+			delete(f.counts, o)
 			continue
 		}
 		due[o], c.unwritten = c.unwritten, 0
@@ -104,26 +110,27 @@ func (t *Trail) turn(minute time.Time) map[origin]int {
 	return due
 }
 
-func (t *Trail) putBack(counts map[origin]int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+func (f *Failures) putBack(counts map[origin]int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	for o, n := range counts {
-		if c := t.counts[o]; c != nil {
+		if c := f.counts[o]; c != nil {
 			c.unwritten += n
 		}
 	}
 }
 
-func (t *Trail) write(ctx context.Context, counts map[origin]int) error {
-	now := t.now()
-	return t.db.Update(ctx, func(tx kv.Tx) error {
-		for o, n := range counts {
-			if err := Append(tx, o.row(now, n)); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+func (f *Failures) enter(ctx context.Context, counts map[origin]int) error {
+	now := f.now()
+	var rows []imagegen.TrailRow
+	for o, n := range counts {
+		rows = append(rows, o.row(now, n))
+	}
+	err := f.write(ctx, rows)
+	if err != nil {
+		f.putBack(counts)
+	}
+	return err
 }
 
 func (o origin) row(now time.Time, n int) imagegen.TrailRow {

@@ -12,7 +12,7 @@ const mostRemoved = 1000
 
 // TidyTrail implements [imagegen.TrailStore].
 func (t *Trail) TidyTrail(ctx context.Context, before time.Time) error {
-	if err := t.writeCounts(ctx); err != nil || before.IsZero() {
+	if err := t.WriteDue(ctx); err != nil || before.IsZero() {
 		return err
 	}
 	for more := true; more; {

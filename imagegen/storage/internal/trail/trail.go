@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -26,18 +25,27 @@ var (
 
 // Trail implements [imagegen.TrailStore] over a key-value database. It is safe for concurrent use.
 type Trail struct {
+	*Failures
 	db  kv.DB
 	now func() time.Time
-
-	mu     sync.Mutex
-	minute time.Time         // that counts is about
-	counts map[origin]*count // of sign-ins that failed in it
 }
 
 var _ imagegen.TrailStore = (*Trail)(nil)
 
 // New returns the trail in db. now tells the time.
-func New(db kv.DB, now func() time.Time) *Trail { return &Trail{db: db, now: now} }
+func New(db kv.DB, now func() time.Time) *Trail {
+	write := func(ctx context.Context, rows []imagegen.TrailRow) error {
+		return db.Update(ctx, func(tx kv.Tx) error {
+			for _, r := range rows {
+				if err := Append(tx, r); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return &Trail{NewFailures(now, write), db, now}
+}
 
 // Change is what an act did, or would have done had it not been refused. The zero Change: nothing.
 type Change struct {
@@ -84,8 +92,9 @@ func Append(tx kv.Tx, r imagegen.TrailRow) error {
 	if err != nil {
 		return err
 	}
+	r = Kept(r)
 	r.Seq = last.seq + 1
-	encoded := encode(r)
+	encoded := kv.Encode(&r, code)
 	hash := kv.Chained(last.hash, encoded)
 	tx.Put(rows, kv.Key(r.Seq), append(encoded, hash[:]...))
 	end{r.Seq, hash}.write(tx, newest)

@@ -11,8 +11,8 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv/kvtest"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/memkv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
@@ -25,7 +25,7 @@ const (
 // noted returns a trail of n rows.
 func noted(t *testing.T, n int) (kv.DB, *trail.Trail) {
 	t.Helper()
-	db := memkv.New()
+	db := kvtest.New()
 	r := trail.New(db, time.Now)
 	for range n {
 		is.New(t).NoErr(r.Note(t.Context(), imagegen.TrailRow{Act: "user.view", Target: "usr_1"}))
@@ -104,7 +104,7 @@ func TestCheckOfTidiedTrail(t *testing.T) {
 // While its row cannot be written nothing is done.
 func TestNoActWithoutItsRow(t *testing.T) {
 	is := is.New(t)
-	db := memkv.New()
+	db := kvtest.New()
 	books, err := ledgerkv.New(db, time.Now)
 	is.NoErr(err)
 	s := tables.New(db, books)

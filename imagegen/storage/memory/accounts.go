@@ -1,0 +1,211 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
+)
+
+// lookup is rules.Accounts within a transaction.
+type lookup struct{ *store }
+
+func (l lookup) User(id imagegen.UserID) (imagegen.User, error) { return found(l.users, id) }
+
+func (l lookup) Key(id imagegen.KeyID) (imagegen.Key, error) { return found(l.keys, id) }
+
+func (l lookup) Reserved(u imagegen.UserID, key string) (imagegen.Record, error) {
+	all := l.reserved[reservation{u, imagegen.IdempotencyHash(key)}]
+	if len(all) == 0 {
+		return imagegen.Record{}, imagegen.ErrNotFound
+	}
+	return all[len(all)-1].Record, nil
+}
+
+func found[K comparable, V any](in map[K]V, key K) (V, error) {
+	v, there := in[key]
+	if !there {
+		return v, imagegen.ErrNotFound
+	}
+	return v, nil
+}
+
+// matching returns what of a map is wanted, in an order.
+func matching[K comparable, V any](in map[K]V, wanted func(V) bool, order func(a, b V) int) (all []V) {
+	for _, v := range in {
+		if wanted(v) {
+			all = append(all, v)
+		}
+	}
+	slices.SortFunc(all, order)
+	return all
+}
+
+// act is a write that stands together with its row in the audit trail.
+func (s *store) act(ctx context.Context, act imagegen.Act, f func() (trail.Change, error)) error {
+	return trail.ActIn(ctx, s.books.Read().Wall, act, s.rows.Update, ledger.Tx.Note, func(ledger.Tx) (trail.Change, error) { return f() })
+}
+
+// CreateUser implements [imagegen.UserStore].
+func (s *store) CreateUser(ctx context.Context, u imagegen.User) error {
+	if err := u.ID.Check(); err != nil {
+		return err
+	}
+	return s.act(ctx, imagegen.ActUserCreate, func() (trail.Change, error) {
+		former, err := s.named(u.Name)
+		if err == nil && former.ID == u.ID {
+			return trail.Change{}, nil
+		}
+		if _, taken := s.users[u.ID]; taken || err == nil {
+			return trail.UserCreated(u), imagegen.ErrExists
+		}
+		s.users[u.ID] = u
+		return trail.UserCreated(u), nil
+	})
+}
+
+func (s *store) named(name string) (imagegen.User, error) {
+	for _, u := range s.users {
+		if u.Name == name {
+			return u, nil
+		}
+	}
+	return imagegen.User{}, imagegen.ErrNotFound
+}
+
+// User implements [imagegen.UserStore].
+func (s *store) User(ctx context.Context, id imagegen.UserID) (u imagegen.User, err error) {
+	err = s.read(ctx, func() (err error) { u, err = found(s.users, id); return err })
+	return u, err
+}
+
+// UserByName implements [imagegen.UserStore].
+func (s *store) UserByName(ctx context.Context, name string) (u imagegen.User, err error) {
+	err = s.read(ctx, func() (err error) { u, err = s.named(name); return err })
+	return u, err
+}
+
+// Users implements [imagegen.UserStore].
+func (s *store) Users(ctx context.Context) (us []imagegen.User, err error) {
+	err = s.read(ctx, func() error {
+		us = matching(s.users, func(imagegen.User) bool { return true }, func(a, b imagegen.User) int { return cmp.Compare(a.Name, b.Name) })
+		return nil
+	})
+	return us, err
+}
+
+// UserPage implements [imagegen.Inspector].
+func (s *store) UserPage(ctx context.Context, q imagegen.UserQuery) (p imagegen.UserPage, err error) {
+	all, err := s.Users(ctx)
+	p.Users = []imagegen.User{}
+	for _, u := range all {
+		if u.Name <= q.After || !q.Matches(u.Name) {
+			continue
+		}
+		if len(p.Users) == cmp.Or(q.Limit, imagegen.DefaultPageSize) {
+			p.Next = p.Users[len(p.Users)-1].Name
+			break
+		}
+		p.Users = append(p.Users, u)
+	}
+	return p, err
+}
+
+// SetAccountType implements [imagegen.UserStore].
+func (s *store) SetAccountType(ctx context.Context, id imagegen.UserID, accountType string) error {
+	return s.changeUser(ctx, imagegen.ActUserSet, id, func(u *imagegen.User) { u.AccountType = accountType })
+}
+
+// DisableUser implements [imagegen.UserStore].
+func (s *store) DisableUser(ctx context.Context, id imagegen.UserID, at time.Time) error {
+	return s.changeUser(ctx, imagegen.ActUserDisable, id, func(u *imagegen.User) {
+		if u.DisabledAt.IsZero() {
+			u.DisabledAt = at
+		}
+	})
+}
+
+func (s *store) changeUser(ctx context.Context, act imagegen.Act, id imagegen.UserID, change func(*imagegen.User)) error {
+	return s.act(ctx, act, func() (trail.Change, error) {
+		from, there := s.users[id]
+		if !there {
+			return trail.Change{Target: string(id), User: id}, imagegen.ErrNotFound
+		}
+		to := from
+		if change(&to); to == from {
+			return trail.Change{}, nil
+		}
+		s.users[id] = to
+		return trail.UserChanged(from, to), nil
+	})
+}
+
+// CreateKey implements [imagegen.KeyStore].
+func (s *store) CreateKey(ctx context.Context, k imagegen.Key) error {
+	if err := k.User.Check(); err != nil {
+		return err
+	}
+	return s.act(ctx, imagegen.ActKeyCreate, func() (trail.Change, error) {
+		former, there := s.keys[k.ID]
+		if there && former.Hash == k.Hash {
+			return trail.Change{}, nil
+		}
+		if _, err := s.hashed(k.Hash); there || err == nil {
+			return trail.KeyCreated(k), imagegen.ErrExists
+		}
+		s.keys[k.ID], s.hashes[k.Hash] = k, k.ID
+		return trail.KeyCreated(k), nil
+	})
+}
+
+func (s *store) hashed(hash [32]byte) (imagegen.Key, error) { return found(s.keys, s.hashes[hash]) }
+
+// KeyByHash implements [imagegen.KeyStore].
+func (s *store) KeyByHash(ctx context.Context, hash [32]byte) (k imagegen.Key, err error) {
+	err = s.read(ctx, func() (err error) { k, err = s.hashed(hash); return err })
+	return k, err
+}
+
+// Keys implements [imagegen.KeyStore].
+func (s *store) Keys(ctx context.Context, u imagegen.UserID) (ks []imagegen.Key, err error) {
+	err = s.read(ctx, func() error {
+		ks = matching(s.keys, func(k imagegen.Key) bool { return k.User == u },
+			func(a, b imagegen.Key) int { return strings.Compare(string(a.ID), string(b.ID)) })
+		return nil
+	})
+	return ks, err
+}
+
+// RevokeKey implements [imagegen.KeyStore].
+func (s *store) RevokeKey(ctx context.Context, id imagegen.KeyID, at time.Time) (k imagegen.Key, err error) {
+	err = s.act(ctx, imagegen.ActKeyRevoke, func() (trail.Change, error) {
+		if k, err = found(s.keys, id); err != nil {
+			return trail.Change{Target: string(id)}, err
+		}
+		if !k.RevokedAt.IsZero() {
+			return trail.Change{}, nil
+		}
+		k.RevokedAt = at
+		s.keys[id] = k
+		return trail.KeyRevoked(k), nil
+	})
+	return k, err
+}
+
+// TouchKeys implements [imagegen.KeyStore].
+func (s *store) TouchKeys(ctx context.Context, used map[imagegen.KeyID]time.Time) error {
+	return s.rows.Update(ctx, func(ledger.Tx) error {
+		for id, at := range used {
+			if k, there := s.keys[id]; there {
+				k.LastUsedAt = at
+				s.keys[id] = k
+			}
+		}
+		return nil
+	})
+}

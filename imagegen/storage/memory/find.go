@@ -1,0 +1,127 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
+)
+
+// Generation implements [imagegen.GenerationStore].
+func (s *store) Generation(ctx context.Context, id imagegen.GenerationID) (r imagegen.Record, err error) {
+	err = s.read(ctx, func() error {
+		g := s.generations[id]
+		if g == nil {
+			return imagegen.ErrNotFound
+		}
+		r = rules.Clone(g.Record)
+		return nil
+	})
+	return r, err
+}
+
+// Generations implements [imagegen.GenerationStore].
+func (s *store) Generations(ctx context.Context, u imagegen.UserID, q imagegen.Query) (page []imagegen.Record, more bool, err error) {
+	limit := max(cmp.Or(q.Limit, imagegen.DefaultPageSize), 0)
+	err = s.read(ctx, func() error {
+		all := s.listed[u]
+		if q.After != "" {
+			i, _ := slices.BinarySearchFunc(all, q.After, byID)
+			all = all[:i]
+		}
+		for _, g := range slices.Backward(all) {
+			status := g.Status()
+			if status == "" || q.Status != "" && status != q.Status {
+				continue
+			}
+			if more = len(page) == limit; more {
+				break
+			}
+			page = append(page, rules.Clone(g.Record))
+		}
+		return nil
+	})
+	return page, more, err
+}
+
+// Reserved implements [imagegen.GenerationStore].
+func (s *store) Reserved(ctx context.Context, u imagegen.UserID, key string) (r imagegen.Record, err error) {
+	err = s.read(ctx, func() (err error) {
+		r, err = lookup{s}.Reserved(u, key)
+		r = rules.Clone(r)
+		return err
+	})
+	return r, err
+}
+
+// Ended implements [imagegen.GenerationStore].
+func (s *store) Ended(ctx context.Context, by time.Time, n int) ([]imagegen.Record, error) {
+	old, err := s.some(ctx, func(r imagegen.Record) bool { return r.Terminal() && !r.CompletedAt.After(by) })
+	return old[:min(n, len(old))], err
+}
+
+// Forgettable implements [imagegen.GenerationStore].
+func (s *store) Forgettable(ctx context.Context, state imagegen.State, by time.Time, n int) (fences []imagegen.Fence, err error) {
+	old, err := s.some(ctx, func(r imagegen.Record) bool {
+		tells := state == imagegen.StateFailed && r.Prompt != "" || state == imagegen.StateErased && r.IdempotencyKey != ""
+		return r.State == state && tells && !r.CompletedAt.After(by)
+	})
+	slices.SortStableFunc(old, func(a, b imagegen.Record) int { return a.CompletedAt.Compare(b.CompletedAt) })
+	for _, r := range old[:min(n, len(old))] {
+		fences = append(fences, r.Fence())
+	}
+	return fences, err
+}
+
+// mostUndelivered bounds what Undelivered returns.
+const mostUndelivered = 100
+
+// Undelivered implements [imagegen.GenerationStore].
+func (s *store) Undelivered(ctx context.Context, u imagegen.UserID, joinKey [32]byte) (found []imagegen.Record, err error) {
+	err = s.read(ctx, func() error {
+		for _, g := range s.listed[u] {
+			if g.Undelivered && g.JoinKey == joinKey {
+				found = append(found, rules.Clone(g.Record))
+			}
+		}
+		return nil
+	})
+	return found[max(0, len(found)-mostUndelivered):], err
+}
+
+// Disputed implements [imagegen.Inspector].
+func (s *store) Disputed(ctx context.Context, after imagegen.GenerationID, n int) ([]imagegen.Record, int, error) {
+	return s.behind(ctx, after, n, func(r imagegen.Record) bool { return r.Dispute != "" })
+}
+
+// Unsettled implements [imagegen.Inspector].
+func (s *store) Unsettled(ctx context.Context, after imagegen.GenerationID, n int) ([]imagegen.Record, int, error) {
+	return s.behind(ctx, after, n, imagegen.Record.Unsettled)
+}
+
+func (s *store) behind(ctx context.Context, after imagegen.GenerationID, n int, wanted func(imagegen.Record) bool) (found []imagegen.Record, total int, err error) {
+	all, err := s.some(ctx, wanted)
+	for _, r := range all {
+		if r.ID > after && len(found) < n {
+			found = append(found, r)
+		}
+	}
+	return found, len(all), err
+}
+
+// some returns the records that are wanted, by identifier.
+func (s *store) some(ctx context.Context, wanted func(imagegen.Record) bool) (found []imagegen.Record, err error) {
+	err = s.read(ctx, func() error {
+		for _, g := range s.generations {
+			if wanted(g.Record) {
+				found = append(found, rules.Clone(g.Record))
+			}
+		}
+		return nil
+	})
+	slices.SortFunc(found, func(a, b imagegen.Record) int { return cmp.Compare(a.ID, b.ID) })
+	return found, err
+}

@@ -1,0 +1,227 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
+)
+
+// queue is whose turn it is.
+type queue struct {
+	turns map[imagegen.UserID]int // of users with work that is due
+	last  int                     // turn that was given
+
+	mu   sync.Mutex
+	wake chan struct{}
+}
+
+func newQueue() queue {
+	return queue{turns: make(map[imagegen.UserID]int), wake: make(chan struct{})}
+}
+
+// waits reports whether a generation waits for nothing but its turn.
+func (g *generation) waits() bool { return g.State == imagegen.StateQueued && g.due.IsZero() }
+
+// moved follows a generation: its user comes to the queue, goes to its end, or leaves it.
+func (q *queue) moved(open map[imagegen.GenerationID]*generation, waited bool, g *generation) {
+	if g.State == imagegen.StateQueued {
+		q.mu.Lock()
+		close(q.wake)
+		q.wake = make(chan struct{})
+		q.mu.Unlock()
+	}
+	switch {
+	case g.waits() && q.turns[g.User] == 0:
+		q.toTheEnd(g.User)
+	case waited && !g.waits():
+		q.served(open, g.User)
+	}
+}
+
+func (q *queue) toTheEnd(u imagegen.UserID) {
+	q.last++
+	q.turns[u] = q.last
+}
+
+// served has a user go to the end of the queue, or leave it.
+func (q *queue) served(open map[imagegen.GenerationID]*generation, u imagegen.UserID) {
+	delete(q.turns, u)
+	for _, g := range open {
+		if g.User == u && g.waits() {
+			q.toTheEnd(u)
+			return
+		}
+	}
+}
+
+// Claim implements [imagegen.Queue].
+func (s *store) Claim(ctx context.Context, d imagegen.Demand) (claimed []imagegen.Record, next time.Duration, err error) {
+	at := s.books.Read()
+	err = s.rows.Update(ctx, func(tx ledger.Tx) error {
+		next = s.admit(at)
+		held, places := maps.Clone(d.Held), maps.Clone(d.Places)
+		if held == nil {
+			held = make(map[imagegen.UserID]int)
+		}
+		for len(claimed) < d.Most {
+			g := s.first(held, places, d.Below)
+			if g == nil {
+				return nil
+			}
+			r, err := s.begin(tx, g, imagegen.Claim{}, at, d.Lease)
+			if err != nil {
+				return unless(len(claimed) > 0, err)
+			}
+			held[g.User]++
+			if _, few := places[g.Model]; few {
+				places[g.Model]--
+			}
+			claimed = append(claimed, r)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	return claimed, next, nil
+}
+
+// admit has delayed work that is due wait for its turn, and returns the time until more is; 0: there is none.
+func (s *store) admit(at clock.Reading) (next time.Duration) {
+	var delayed []*generation
+	for _, g := range s.open {
+		if g.State == imagegen.StateQueued && !g.due.IsZero() {
+			delayed = append(delayed, g)
+		}
+	}
+	slices.SortFunc(delayed, func(a, b *generation) int { return cmp.Or(a.due.Compare(b.due), cmp.Compare(a.ID, b.ID)) })
+	for _, g := range delayed {
+		if g.due.After(at.Steady) {
+			return g.due.Sub(at.Steady)
+		}
+		if g.due = (time.Time{}); s.queue.turns[g.User] == 0 {
+			s.queue.toTheEnd(g.User)
+		}
+	}
+	return 0
+}
+
+// first is what is to be claimed first: of the user who holds the fewest slots, of those who hold as many of
+// the one whose turn it is, of a user's own what was begun before, and what is oldest.
+func (s *store) first(held map[imagegen.UserID]int, places map[string]int, below int) (first *generation) {
+	before := func(a, b *generation) bool {
+		return cmp.Or(cmp.Compare(held[a.User], held[b.User]), cmp.Compare(s.queue.turns[a.User], s.queue.turns[b.User]),
+			-cmp.Compare(min(a.Attempt, 1), min(b.Attempt, 1)), cmp.Compare(a.ID, b.ID)) < 0
+	}
+	for _, g := range s.open {
+		n, few := places[g.Model]
+		if g.waits() && (!few || n > 0) && (below == 0 || held[g.User] < below) && (first == nil || before(g, first)) {
+			first = g
+		}
+	}
+	return first
+}
+
+// begin begins an attempt at a generation, with a lease.
+func (s *store) begin(tx ledger.Tx, g *generation, c imagegen.Change, at clock.Reading, lease time.Duration) (imagegen.Record, error) {
+	to, _, err := g.Apply(g.Attempt, c)
+	if err != nil {
+		return imagegen.Record{}, err
+	}
+	r, err := s.change(tx, g, to, at, at.Steady.Add(lease))
+	return rules.Clone(r), err
+}
+
+// unless is err, but where some attempts have begun: what has changed is told, and the next call has the error.
+func unless(begun bool, err error) error {
+	if begun {
+		return nil
+	}
+	return err
+}
+
+// Recover implements [imagegen.Queue].
+func (s *store) Recover(ctx context.Context, n int, lease time.Duration) (recovered []imagegen.Record, err error) {
+	at := s.books.Read()
+	err = s.rows.Update(ctx, func(tx ledger.Tx) error {
+		var abandoned []*generation
+		for _, g := range s.open {
+			if g.Running() && !at.Steady.Before(g.until) {
+				abandoned = append(abandoned, g)
+			}
+		}
+		slices.SortFunc(abandoned, func(a, b *generation) int { return cmp.Compare(a.ID, b.ID) })
+		for _, g := range abandoned[:min(max(n, 0), len(abandoned))] {
+			r, err := s.begin(tx, g, imagegen.Recover{}, at, lease)
+			if err != nil {
+				return unless(len(recovered) > 0, err)
+			}
+			recovered = append(recovered, r)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return recovered, nil
+}
+
+// grace is the lease of a record that begins to run by an Update, which names none.
+const grace = 30 * time.Second
+
+// lease follows a record: until is as in put.
+func (g *generation) lease(former, to imagegen.Record, now, until time.Time) {
+	switch {
+	case !until.IsZero():
+		g.until = until
+	case !former.Running() || former.Attempt != to.Attempt:
+		g.until = now.Add(grace)
+	}
+}
+
+// Extend implements [imagegen.Queue].
+func (s *store) Extend(ctx context.Context, lease time.Duration, fences ...imagegen.Fence) (lost []imagegen.Fence, err error) {
+	at := s.books.Read()
+	err = s.rows.Update(ctx, func(ledger.Tx) error {
+		for _, f := range fences {
+			if g := s.generations[f.ID]; g != nil && g.Running() && g.Attempt == f.Attempt {
+				g.until = at.Steady.Add(lease)
+			} else {
+				lost = append(lost, f)
+			}
+		}
+		return nil
+	})
+	return lost, err
+}
+
+// Queued implements [imagegen.Queue].
+func (s *store) Queued(_ context.Context, u imagegen.UserID) (n imagegen.QueueLength, err error) {
+	err = s.read(context.Background(), func() error {
+		for _, g := range s.open {
+			if g.State == imagegen.StateQueued {
+				n.All++
+				if g.User == u {
+					n.Own++
+				}
+			}
+		}
+		return nil
+	})
+	return n, err
+}
+
+// Wake implements [imagegen.Queue].
+func (s *store) Wake() <-chan struct{} {
+	s.queue.mu.Lock()
+	defer s.queue.mu.Unlock()
+	return s.queue.wake
+}

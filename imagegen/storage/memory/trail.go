@@ -1,0 +1,88 @@
+package memory
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
+)
+
+// trails implements imagegen.TrailStore, in the transactions of a ledger.
+type trails struct {
+	*trail.Failures
+	rows *ledger.Memory
+	now  func() time.Time
+
+	kept    []imagegen.TrailRow // oldest first
+	removed uint64              // how many were, from the oldest end
+}
+
+func newTrails(now func() time.Time) *trails {
+	t := &trails{now: now}
+	t.rows = ledger.NewMemory(t.enter)
+	t.Failures = trail.NewFailures(now, t.note)
+	return t
+}
+
+// enter puts a row at the end.
+func (t *trails) enter(r imagegen.TrailRow) error {
+	r = trail.Kept(r)
+	r.Seq = t.removed + uint64(len(t.kept)) + 1
+	t.kept = append(t.kept, r)
+	return nil
+}
+
+func (t *trails) note(ctx context.Context, rows []imagegen.TrailRow) error {
+	return t.rows.Update(ctx, func(ledger.Tx) error {
+		for _, r := range rows {
+			_ = t.enter(r) // which never fails
+		}
+		return nil
+	})
+}
+
+// Note implements [imagegen.TrailStore].
+func (t *trails) Note(ctx context.Context, r imagegen.TrailRow) error {
+	r.Time, r.Actor = t.now(), imagegen.ActorOf(ctx)
+	return t.note(ctx, []imagegen.TrailRow{r})
+}
+
+// Trail implements [imagegen.TrailStore].
+func (t *trails) Trail(ctx context.Context, q imagegen.TrailQuery) (p imagegen.TrailPage, err error) {
+	if err := t.WriteDue(ctx); err != nil {
+		return p, err
+	}
+	err = t.rows.View(ctx, func(ledger.Tx) error {
+		p, err = trail.Page(q, t.downwards(q.Before))
+		return err
+	})
+	return p, err
+}
+
+// downwards goes over the rows below one, newest first; 0: from the newest.
+func (t *trails) downwards(before uint64) iter.Seq2[imagegen.TrailRow, error] {
+	return func(yield func(imagegen.TrailRow, error) bool) {
+		for i := len(t.kept) - 1; i >= 0; i-- {
+			if r := t.kept[i]; (before == 0 || r.Seq < before) && !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
+
+// TidyTrail implements [imagegen.TrailStore].
+func (t *trails) TidyTrail(ctx context.Context, before time.Time) error {
+	if err := t.WriteDue(ctx); err != nil {
+		return err
+	}
+	return t.rows.Update(ctx, func(ledger.Tx) error {
+		for len(t.kept) > 0 && t.kept[0].Time.Before(before) {
+			t.kept = t.kept[1:]
+			t.removed++
+		}
+		return nil
+	})
+}
