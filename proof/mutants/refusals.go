@@ -223,6 +223,27 @@ var ofRefusals = []mutant{
 		catcher: catcher{pkg: "./imagegen/provider/comfyui", run: "TestProblems"},
 	},
 	{
+		name: "capabilities-not-asked", breaks: "what a provider cannot make is refused before anything is charged",
+		file:    "imagegen/engine/plan.go",
+		old:     `err = m.able(r, len(q.References))`,
+		new:     `err = nil`,
+		catcher: catcher{pkg: "./imagegen/engine", run: "TestNearestSizeOfWhatIsMade"},
+	},
+	{
+		name: "sizes-of-another-model", breaks: "a model is asked for no size that it does not make",
+		file:    "imagegen/provider/openai/family.go",
+		old:     `{name: "gpt-image-1.5", sizes: threeSizes,`,
+		new:     `{name: "gpt-image-1.5",`,
+		catcher: catcher{pkg: "./imagegen/provider/openai", run: "TestSizesOfEachModel"},
+	},
+	{
+		name: "upload-in-doubt", breaks: "what certainly made nothing may be asked of another upstream",
+		file:    "imagegen/provider/webapi/upload.go",
+		old:     `Class: imagegen.ClassUnavailable, Message: "a reference image could not be stored`,
+		new:     `Message: "a reference image could not be stored`,
+		catcher: catcher{pkg: "./imagegen/provider/webapi", run: "TestReferencesAreStoredFirst"},
+	},
+	{
 		name: "cut-before-exact", breaks: "an upstream that makes just what is wanted comes before one whose image must be cut",
 		file:    "imagegen/provider/router/line.go",
 		old:     `if !m.can.Exactly(r) {`,

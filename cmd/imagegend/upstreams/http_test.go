@@ -49,7 +49,7 @@ func fox(prompt string) imagegen.ProviderRequest {
 
 func endOf(t *testing.T, p imagegen.Provider, r imagegen.ProviderRequest) (ended error) {
 	t.Helper()
-	if p.(imagegen.Checker).Check(r) != nil {
+	if imagegen.Refuses(p, r) != nil {
 		r.Tier = "1K"
 	}
 	for _, err := range p.Generate(t.Context(), r) {

@@ -54,6 +54,7 @@ func TestProvider(t *testing.T) {
 		New:       func(t *testing.T) imagegen.Provider { return serve(t, &comfyuitest.Server{}, nil) },
 		Endless:   comfyuitest.Endless,
 		Sample:    true,
+		Usual:     true,
 		SavesJobs: true,
 	})
 }
@@ -113,26 +114,6 @@ func TestCheck(t *testing.T) {
 	r = providertest.Request("a fox", 1)
 	r.Size = imagegen.Size{Width: 4000, Height: 2000}
 	is.True(imagegen.Refuses(p, r) != nil)
-}
-
-// Every ratio in every tier is drawn in the size that the table has for it.
-func TestEveryRatioInEveryTier(t *testing.T) {
-	p := serve(t, &comfyuitest.Server{}, nil)
-	for _, ratio := range imagegen.Ratios()[1:] {
-		for _, tier := range imagegen.Tiers() {
-			t.Run(string(ratio)+" "+string(tier), func(t *testing.T) {
-				t.Parallel()
-				is := is.New(t)
-				r := providertest.Request("a fox", 1)
-				r.Ratio, r.Tier = ratio, tier
-				is.NoErr(imagegen.Refuses(p, r))
-				sizes, err := providertest.Collect(t.Context(), p, r)
-				is.NoErr(err)
-				is.Equal(sizes, []imagegen.Size{imagegen.SizeFor(ratio, tier)})
-				is.Equal(imagegen.TierOf(sizes[0].Area()), tier)
-			})
-		}
-	}
 }
 
 func TestExplicitSizes(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
@@ -37,22 +38,7 @@ type Config struct {
 	BestEdge int
 
 	// Steps are what {{steps}} stands for.
-	Steps Steps
-}
-
-// Steps are the sampling steps for each quality; auto is medium.
-type Steps struct {
-	Low, Medium, High int // 0: 20, 30 and 45
-}
-
-func (s Steps) of(q imagegen.Quality) int {
-	switch q {
-	case imagegen.QualityLow:
-		return s.Low
-	case imagegen.QualityHigh:
-		return s.High
-	}
-	return s.Medium
+	Steps provider.Steps
 }
 
 // New returns an error that says what is wrong with c, or with which workflow. It makes no request.
@@ -60,7 +46,7 @@ func New(c Config) (*Provider, error) {
 	c.BaseURL = cmp.Or(c.BaseURL, "http://127.0.0.1:8188")
 	c.Name = cmp.Or(c.Name, "comfyui")
 	c.BestEdge = cmp.Or(c.BestEdge, 1024)
-	c.Steps = Steps{cmp.Or(c.Steps.Low, 20), cmp.Or(c.Steps.Medium, 30), cmp.Or(c.Steps.High, 45)}
+	c.Steps = c.Steps.WithDefaults()
 	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("comfyui: %w", err)
 	}
@@ -83,16 +69,14 @@ func New(c Config) (*Provider, error) {
 }
 
 func (c Config) check() error {
-	const leastEdge, mostEdge, mostSteps = 256, 2048, 10_000
+	const leastEdge, mostEdge = 256, 2048
 	switch {
 	case len(c.Workflows) == 0:
 		return errors.New("a workflow is required")
 	case c.BestEdge < leastEdge || c.BestEdge > mostEdge:
 		return fmt.Errorf("the option BestEdge is %d; it can be from %d to %d", c.BestEdge, leastEdge, mostEdge)
-	case min(c.Steps.Low, c.Steps.Medium, c.Steps.High) < 1 || max(c.Steps.Low, c.Steps.Medium, c.Steps.High) > mostSteps:
-		return fmt.Errorf("the option Steps is %+v; each can be from 1 to %d", c.Steps, mostSteps)
 	}
-	return nil
+	return c.Steps.Validate(10_000)
 }
 
 // parseAll returns the workflows by the number of their references.

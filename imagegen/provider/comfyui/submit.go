@@ -23,7 +23,7 @@ func (a *attempt) values(ctx context.Context) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	values := map[string]any{"prompt": r.Prompt, "width": size.Width, "height": size.Height, "n": r.N, "steps": a.config.Steps.of(r.Quality)}
+	values := map[string]any{"prompt": r.Prompt, "width": size.Width, "height": size.Height, "n": r.N, "steps": a.config.Steps.Of(r.Quality)}
 	for i, reference := range r.References {
 		if values[referenceName(i)], err = a.upload(ctx, reference); err != nil {
 			return nil, err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"github.com/imagegend/imagegend/imagegen/provider"
 	"github.com/imagegend/imagegend/imagegen/provider/comfyui"
 )
 
@@ -16,7 +17,7 @@ func TestNew(t *testing.T) {
 		"a workflow is required":                  {},
 		"base URL":                                {Workflows: [][]byte{node(all)}, BaseURL: "10.0.0.7:8188"},
 		"BestEdge":                                {Workflows: [][]byte{node(all)}, BestEdge: 100_000},
-		"Steps":                                   {Workflows: [][]byte{node(all)}, Steps: comfyui.Steps{High: -1}},
+		"Steps":                                   {Workflows: [][]byte{node(all)}, Steps: provider.Steps{High: -1}},
 		"workflow 1: it is no JSON object":        {Workflows: [][]byte{[]byte(`[]`)}},
 		"something follows":                       {Workflows: [][]byte{append(node(all), '{')}},
 		"it has no nodes":                         {Workflows: [][]byte{[]byte(`{}`)}},

@@ -130,12 +130,8 @@ func New(c Config) (*Provider, error) {
 
 func (c Config) check() error {
 	switch {
-	case c.MaxReferences < 0 || c.MaxReferences > imagegen.MaxReferences:
-		return fmt.Errorf("the option MaxReferences is %d; it can be up to %d", c.MaxReferences, imagegen.MaxReferences)
 	case c.MaxPerCall < 1 || c.MaxPerCall > maxPerCall:
 		return fmt.Errorf("the option MaxPerCall is %d; it can be from 1 to %d", c.MaxPerCall, maxPerCall)
-	case c.MaxPrompt < 0 || c.MaxPrompt > imagegen.MaxPromptRunes:
-		return fmt.Errorf("the option MaxPrompt is %d; it can be up to %d", c.MaxPrompt, imagegen.MaxPromptRunes)
 	case !slices.Contains([]string{"", "png", "jpeg", "webp"}, c.OutputFormat):
 		return fmt.Errorf("the option OutputFormat is %q; it can be png, jpeg or webp", c.OutputFormat)
 	case c.OutputCompression != nil && (*c.OutputCompression < 0 || *c.OutputCompression > 100):

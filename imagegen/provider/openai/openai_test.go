@@ -39,6 +39,7 @@ func TestProvider(t *testing.T) {
 		},
 		Endless: openaitest.Endless,
 		Sample:  true,
+		Usual:   true,
 	})
 }
 

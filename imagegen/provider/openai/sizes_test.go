@@ -13,26 +13,6 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/providertest"
 )
 
-// Every ratio in every tier is sent as the table has it, and comes back as itself.
-func TestEveryRatioInEveryTier(t *testing.T) {
-	d := &openaitest.Server{}
-	p := serve(t, d, nil)
-	for _, ratio := range imagegen.Ratios()[1:] {
-		for _, tier := range imagegen.Tiers() {
-			is := is.New(t)
-			r := providertest.Request("a fox", 1)
-			r.Ratio, r.Tier = ratio, tier
-			is.NoErr(imagegen.Refuses(p, r))
-			images, err := providertest.Collect(t.Context(), p, r)
-			is.NoErr(err)
-			got := images[0]
-			is.Equal(got, imagegen.SizeFor(ratio, tier))
-			is.Equal(imagegen.TierOf(got.Area()), tier)
-			is.Equal(imagegen.NearestRatio(got, imagegen.Ratios()), ratio)
-		}
-	}
-}
-
 func TestExplicitSizes(t *testing.T) {
 	d := &openaitest.Server{}
 	p := serve(t, d, nil)

@@ -52,7 +52,7 @@ func ratiosAndTiers(t *testing.T, c Config) {
 				is := is.New(t)
 				r := c.request(p)
 				r.Size, r.Ratio, r.Tier = imagegen.Size{}, ratio, tier
-				is.NoErr(check(p, r)) // what is declared is not refused
+				is.NoErr(imagegen.Refuses(p, r)) // what is declared is not refused
 				sizes, ended, err := collect(t.Context(), p, r)
 				is.NoErr(err)
 				is.NoErr(ended)
@@ -73,6 +73,23 @@ func (c Config) ratios(p imagegen.Provider) []imagegen.Ratio {
 	return []imagegen.Ratio{all[0], slices.MaxFunc(all, byAspect), slices.MinFunc(all, byAspect)}
 }
 
+func usualSizes(t *testing.T, c Config) {
+	if !c.Usual {
+		return
+	}
+	is := is.New(t)
+	p := c.New(t)
+	for _, ratio := range ratios(p) {
+		for _, tier := range tiers(p) {
+			r := c.request(p)
+			r.Size, r.Ratio, r.Tier = imagegen.Size{}, ratio, tier
+			sizes, err := Collect(t.Context(), p, r)
+			is.NoErr(err)
+			is.Equal(sizes, []imagegen.Size{imagegen.SizeFor(ratio, tier)})
+		}
+	}
+}
+
 func explicitSizes(t *testing.T, c Config) {
 	p := c.New(t)
 	for _, size := range []imagegen.Size{{Width: 64, Height: 64}, {Width: 512, Height: 512}, {Width: 1000, Height: 750}, {Width: 1001, Height: 667}, {Width: 1920, Height: 1080}, {Width: 720, Height: 1280}} {
@@ -84,7 +101,7 @@ func explicitSizes(t *testing.T, c Config) {
 				return // the engine refuses it
 			}
 			r.Size, r.Ratio, r.Tier = size, ratio, tier
-			if err := check(p, r); err != nil {
+			if err := imagegen.Refuses(p, r); err != nil {
 				refusal, ok := errors.AsType[*imagegen.ProviderError](err)
 				is.True(ok && refusal.Class == imagegen.ClassInvalid && refusal.Message != "") // a refusal says what to change
 				return

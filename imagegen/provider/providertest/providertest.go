@@ -31,6 +31,9 @@ type Config struct {
 	// lowest tier, instead of every ratio in every tier.
 	Sample bool
 
+	// Usual says that every ratio in every tier comes out in the size that imagegen.SizeFor has for it.
+	Usual bool
+
 	// SavesJobs says that the provider saves jobs of upstream work.
 	SavesJobs bool
 }
@@ -47,6 +50,7 @@ func Run(t *testing.T, c Config) {
 		"declares what it can do":          declares,
 		"does nothing until ranged over":   lazy,
 		"draws every ratio and tier":       ratiosAndTiers,
+		"draws usual sizes":                usualSizes,
 		"draws explicit sizes":             explicitSizes,
 		"yields as many images as asked":   counts,
 		"works concurrently":               concurrent,

@@ -28,17 +28,10 @@ func (c Config) request(p imagegen.Provider) imagegen.ProviderRequest {
 	small := r
 	small.Size = imagegen.Size{Width: 64, Height: 64}
 	small.Ratio, small.Tier = imagegen.NearestRatio(small.Size, ratios(p)), imagegen.Tier1K
-	if slices.Contains(tiers(p), small.Tier) && check(p, small) == nil {
+	if slices.Contains(tiers(p), small.Tier) && imagegen.Refuses(p, small) == nil {
 		return small
 	}
 	return r
-}
-
-func check(p imagegen.Provider, r imagegen.ProviderRequest) error {
-	if c, ok := p.(imagegen.Checker); ok {
-		return c.Check(r)
-	}
-	return nil
 }
 
 // ratios are those declared, without RatioAuto unless there is no other.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
@@ -34,7 +35,7 @@ type Config struct {
 	BestEdge int
 
 	// Steps are the sampling steps for each quality.
-	Steps Steps
+	Steps provider.Steps
 
 	// Guidance is the CFG scale. 0: 7.
 	Guidance float64
@@ -57,21 +58,6 @@ type Config struct {
 	// ControlNet's, a prompt with a LoRA around {{prompt}}. Its placeholders are those of package
 	// replicate; a reference is in base64. What decides on size and number cannot be set.
 	Input map[string]any
-}
-
-// Steps are the sampling steps for each quality; auto is medium.
-type Steps struct {
-	Low, Medium, High int // 0: 20, 30 and 45
-}
-
-func (s Steps) of(q imagegen.Quality) int {
-	switch q {
-	case imagegen.QualityLow:
-		return s.Low
-	case imagegen.QualityHigh:
-		return s.High
-	}
-	return s.Medium
 }
 
 // New returns an error that says what is wrong with c. It makes no request.
@@ -100,7 +86,7 @@ func (c Config) withDefaults() Config {
 	c.BaseURL = cmp.Or(c.BaseURL, "http://127.0.0.1:7860")
 	c.Name = cmp.Or(c.Name, "sdwebui")
 	c.BestEdge = cmp.Or(c.BestEdge, 1024)
-	c.Steps = Steps{cmp.Or(c.Steps.Low, 20), cmp.Or(c.Steps.Medium, 30), cmp.Or(c.Steps.High, 45)}
+	c.Steps = c.Steps.WithDefaults()
 	c.Guidance = cmp.Or(c.Guidance, 7)
 	c.Upscaler = cmp.Or(c.Upscaler, "Latent")
 	c.HiresDenoising = cmp.Or(c.HiresDenoising, 0.7)
@@ -109,12 +95,10 @@ func (c Config) withDefaults() Config {
 }
 
 func (c Config) check() error {
-	const leastEdge, mostEdge, mostSteps, mostGuidance = 256, 2048, 150, 30
+	const leastEdge, mostEdge, mostGuidance = 256, 2048, 30
 	switch {
 	case c.BestEdge < leastEdge || c.BestEdge > mostEdge:
 		return fmt.Errorf("the option BestEdge is %d; it can be from %d to %d", c.BestEdge, leastEdge, mostEdge)
-	case min(c.Steps.Low, c.Steps.Medium, c.Steps.High) < 1 || max(c.Steps.Low, c.Steps.Medium, c.Steps.High) > mostSteps:
-		return fmt.Errorf("the option Steps is %+v; each can be from 1 to %d", c.Steps, mostSteps)
 	case !(c.Guidance >= 1 && c.Guidance <= mostGuidance):
 		return fmt.Errorf("the option Guidance is %v; it can be from 1 to %d", c.Guidance, mostGuidance)
 	case !(c.HiresDenoising > 0 && c.HiresDenoising <= 1):
@@ -126,7 +110,7 @@ func (c Config) check() error {
 	case strings.Contains(c.User, ":"):
 		return errors.New("the option User holds a colon")
 	}
-	return nil
+	return c.Steps.Validate(150)
 }
 
 // credentials are user name and password as basic authentication wants them.

@@ -11,6 +11,7 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider"
 	"github.com/imagegend/imagegend/imagegen/provider/providertest"
 	"github.com/imagegend/imagegend/imagegen/provider/sdwebui"
 	"github.com/imagegend/imagegend/imagegen/provider/sdwebui/internal/sdwebuitest"
@@ -107,7 +108,7 @@ func TestNew(t *testing.T) {
 	for says, c := range map[string]sdwebui.Config{
 		"base URL":           {BaseURL: "10.0.0.7:7860"},
 		"BestEdge":           {BestEdge: 100},
-		"Steps":              {Steps: sdwebui.Steps{Low: -1}},
+		"Steps":              {Steps: provider.Steps{Low: -1}},
 		"Guidance":           {Guidance: 300},
 		"HiresDenoising":     {HiresDenoising: 2},
 		"ReferenceDenoising": {ReferenceDenoising: -1},

@@ -53,7 +53,7 @@ func (p *Provider) request(r imagegen.ProviderRequest, taskID string) (path stri
 	}
 	c := p.config
 	q := parameters{Prompt: r.Prompt, NegativePrompt: c.NegativePrompt, Width: size.Width, Height: size.Height, BatchSize: r.N, Batches: 1,
-		Steps: c.Steps.of(r.Quality), Guidance: c.Guidance, Seed: randomSeed, Sampler: c.Sampler, Scheduler: c.Scheduler, TaskID: taskID}
+		Steps: c.Steps.Of(r.Quality), Guidance: c.Guidance, Seed: randomSeed, Sampler: c.Sampler, Scheduler: c.Scheduler, TaskID: taskID}
 	if c.Checkpoint != "" {
 		q.Settings = map[string]string{"sd_model_checkpoint": c.Checkpoint}
 	}

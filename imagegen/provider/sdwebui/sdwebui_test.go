@@ -42,6 +42,7 @@ func TestProvider(t *testing.T) {
 		New:     func(t *testing.T) imagegen.Provider { return serve(t, &sdwebuitest.Server{}, nil) },
 		Endless: sdwebuitest.Endless,
 		Sample:  true,
+		Usual:   true,
 	})
 }
 
@@ -128,23 +129,6 @@ func TestWhatIsSent(t *testing.T) {
 				t.Error(diff)
 			}
 		})
-	}
-}
-
-// Every ratio in every tier is drawn in the size that the table has for it.
-func TestEveryRatioInEveryTier(t *testing.T) {
-	p := serve(t, &sdwebuitest.Server{}, nil)
-	for _, ratio := range imagegen.Ratios()[1:] {
-		for _, tier := range imagegen.Tiers() {
-			is := is.New(t)
-			r := providertest.Request("a fox", 1)
-			r.Ratio, r.Tier = ratio, tier
-			is.NoErr(imagegen.Refuses(p, r))
-			images, err := providertest.Collect(t.Context(), p, r)
-			is.NoErr(err)
-			is.Equal(images, []imagegen.Size{imagegen.SizeFor(ratio, tier)})
-			is.Equal(imagegen.TierOf(images[0].Area()), tier)
-		}
 	}
 }
 

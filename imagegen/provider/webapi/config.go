@@ -183,8 +183,6 @@ func (c Config) check() error {
 		return errors.New("the option Refusals is set, but Errors does not say where to look for them")
 	case slices.Contains(c.Refusals, ""):
 		return errors.New("the option Refusals holds an empty text, which every error has")
-	case c.MaxPrompt < 0 || c.MaxPrompt > imagegen.MaxPromptRunes:
-		return fmt.Errorf("the option MaxPrompt is %d; it can be up to %d", c.MaxPrompt, imagegen.MaxPromptRunes)
 	case c.Form > FormAlways || c.Encoding > Base64:
 		return errors.New("the option Form or Encoding is none that there is")
 	}

@@ -19,7 +19,7 @@ func comfyUIKind(s source) kind {
 		"base_url":   text(&c.BaseURL),
 		"key_header": text(&c.KeyHeader),
 		"best_edge":  count(&c.BestEdge),
-		"steps":      (*steps)(&c.Steps).read,
+		"steps":      steps(&c.Steps),
 		"workflows": each(func(n *yaml.Node) error {
 			files = append(files, n.Value)
 			workflow, err := s.content(n)

@@ -13,7 +13,7 @@ func sdWebUIKind(s source) kind {
 		"user":                text(&c.User),
 		"checkpoint":          text(&c.Checkpoint),
 		"best_edge":           count(&c.BestEdge),
-		"steps":               (*steps)(&c.Steps).read,
+		"steps":               steps(&c.Steps),
 		"guidance":            number(&c.Guidance),
 		"sampler":             text(&c.Sampler),
 		"scheduler":           text(&c.Scheduler),

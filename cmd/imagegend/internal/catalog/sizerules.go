@@ -4,6 +4,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider"
 )
 
 // sizeRules reads which sizes a model takes.
@@ -22,12 +23,9 @@ func sizeRuleKeys(to *imagegen.SizeRules) keys {
 		"min_pixels": count(&to.MinPixels), "max_pixels": count(&to.MaxPixels), "max_aspect": number(&to.MaxAspect)}
 }
 
-// steps are the sampling steps for each quality. Each provider has a type of its own with these
-// fields.
-type steps struct {
-	Low, Medium, High int
-}
-
-func (s *steps) read(n *yaml.Node) error {
-	return fields(n, keys{"low": count(&s.Low), "medium": count(&s.Medium), "high": count(&s.High)})
+// steps reads the sampling steps for each quality.
+func steps(to *provider.Steps) setter {
+	return func(n *yaml.Node) error {
+		return fields(n, keys{"low": count(&to.Low), "medium": count(&to.Medium), "high": count(&to.High)})
+	}
 }

@@ -61,10 +61,7 @@ var (
 
 // New returns an error that says which option is wrong. It makes no request.
 func New(a API) (*Provider, error) {
-	switch {
-	case a.Can.MaxPrompt < 0 || a.Can.MaxPrompt > imagegen.MaxPromptRunes:
-		return nil, fmt.Errorf("the option MaxPrompt is %d; it can be up to %d", a.Can.MaxPrompt, imagegen.MaxPromptRunes)
-	case a.Interval < 0:
+	if a.Interval < 0 {
 		return nil, fmt.Errorf("the option PollInterval is %v; it cannot be negative", a.Interval)
 	}
 	if err := a.Can.Validate(); err != nil {

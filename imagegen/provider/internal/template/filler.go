@@ -26,8 +26,6 @@ type Filler struct {
 // New returns an error that says which option is wrong.
 func New(m Model) (*Filler, error) {
 	switch {
-	case m.Can.MaxReferences < 0 || m.Can.MaxReferences > imagegen.MaxReferences:
-		return nil, fmt.Errorf("the option MaxReferences is %d; it can be up to %d", m.Can.MaxReferences, imagegen.MaxReferences)
 	case m.MaxPerCall < 1 || m.MaxPerCall > imagegen.MaxImages:
 		return nil, fmt.Errorf("the option MaxPerCall is %d; it can be from 1 to %d", m.MaxPerCall, imagegen.MaxImages)
 	case m.Can.Sizes == nil && m.Can.SizeRules == (imagegen.SizeRules{}):

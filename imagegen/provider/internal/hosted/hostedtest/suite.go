@@ -56,9 +56,8 @@ type Failure struct {
 // Run runs the suite, and that for providers.
 func (s Suite) Run(t *testing.T) {
 	providertest.Run(t, providertest.Config{
-		New: func(t *testing.T) imagegen.Provider { return s.serve(t, s.Double()) }, Endless: Endless, SavesJobs: true, Sample: true})
+		New: func(t *testing.T) imagegen.Provider { return s.serve(t, s.Double()) }, Endless: Endless, SavesJobs: true, Sample: true, Usual: true})
 	for name, test := range map[string]func(*testing.T){
-		"every ratio in every tier":       s.everyRatio,
 		"submissions that fail":           s.submissions,
 		"tasks that fail":                 s.ends,
 		"questions that fail":             s.questions,
@@ -83,25 +82,6 @@ func (s Suite) serve(t *testing.T, h http.Handler) imagegen.Provider {
 		t.Fatal(err)
 	}
 	return p
-}
-
-// everyRatio in every tier is sent as the table has it, and comes back as itself.
-func (s Suite) everyRatio(t *testing.T) {
-	is := is.New(t)
-	p := s.serve(t, s.Double())
-	can := p.Capabilities()
-	is.Equal(can.Ratios, imagegen.Ratios())
-	for _, ratio := range can.Ratios[1:] {
-		for _, tier := range can.Tiers {
-			r := providertest.Request("a fox", 1)
-			r.Ratio, r.Tier = ratio, tier
-			is.NoErr(imagegen.Refuses(p, r))
-			sizes, err := providertest.Collect(t.Context(), p, r)
-			is.NoErr(err)
-			is.Equal(sizes, []imagegen.Size{imagegen.SizeFor(ratio, tier)})
-			is.Equal(imagegen.TierOf(sizes[0].Area()), tier)
-		}
-	}
 }
 
 // A submission is made once, whatever comes of it.
