@@ -55,14 +55,22 @@ func openFile(dir string) (*bbolt.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = checkFile(bolt, dir, info.Size()); err == nil {
-		err = migrate(bolt)
-	}
-	if err != nil {
+	if err = takeUp(bolt, dir, info.Size()); err != nil {
 		_ = bolt.Close()
 		return nil, err
 	}
 	return bolt, nil
+}
+
+// takeUp goes on with a file as the process before has left it.
+func takeUp(bolt *bbolt.DB, dir string, size int64) error {
+	if err := checkFile(bolt, dir, size); err != nil {
+		return err
+	}
+	if err := settle(bolt); err != nil {
+		return err
+	}
+	return migrate(bolt)
 }
 
 // openBolt opens a database file, with addresses reserved for it to grow into.

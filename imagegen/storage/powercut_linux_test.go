@@ -17,6 +17,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
 // machine is a disk whose power can be cut: an ext4 filesystem of its own that drops what it has
@@ -53,6 +54,25 @@ func (m *machine) must(err error) {
 	}
 }
 
+// lose has the disk lack a page that a file shows, as after a write that failed: the kernel keeps it, and
+// does not write it again. Beneath is then what was.
+func (m *machine) lose(page, was []byte) {
+	m.t.Helper()
+	if m.img == "" {
+		return
+	}
+	disk, err := os.ReadFile(m.img)
+	m.must(err)
+	at := bytes.Index(disk, page)
+	if at < 0 || bytes.Count(disk, page) > 1 {
+		m.t.Fatal("it is not on the disk once")
+	}
+	f, err := os.OpenFile(m.img, os.O_WRONLY, 0)
+	m.must(err)
+	_, err = f.WriteAt(was, int64(at))
+	m.must(errors.Join(err, f.Close()))
+}
+
 // cut cuts the power while db is open in a directory, and starts the machine again. What then lies
 // in after is all there is.
 func (m *machine) cut(data string, db io.Closer) (after string) {
@@ -60,6 +80,19 @@ func (m *machine) cut(data string, db io.Closer) (after string) {
 	defer db.Close()
 	if m.img == "" {
 		return snapshot(m.t, data)
+	}
+	m.switchOff()
+	_ = db.Close() // nothing reaches the disk any more, but the files have to be let go
+	m.must(unix.Unmount(m.dir, 0))
+	m.must(m.mount())
+	return data
+}
+
+// switchOff has nothing reach the disk from now on.
+func (m *machine) switchOff() {
+	m.t.Helper()
+	if m.img == "" {
+		return
 	}
 	const (
 		shutdown   = 0x8004587d // FS_IOC_SHUTDOWN
@@ -73,10 +106,6 @@ func (m *machine) cut(data string, db io.Closer) (after string) {
 		m.t.Fatal(errno)
 	}
 	m.must(f.Close())
-	_ = db.Close() // nothing reaches the disk any more, but the files have to be let go
-	m.must(unix.Unmount(m.dir, 0))
-	m.must(m.mount())
-	return data
 }
 
 // What was acknowledged last, with nothing flushed after it, is there after a power cut.
@@ -179,20 +208,47 @@ func TestWhatShowsAtAStartOutlivesAPowerCut(t *testing.T) {
 	w.is.NoErr(w.Close()) // before the disk is let go
 }
 
-// A flush fails, the process ends, and another one tells somebody what it finds: then that is so after a
-// power cut too, though the kernel may never have written it.
-func TestAFaultAndThenAPowerCut(t *testing.T) {
+// A migration begins when what shows is durable, as nobody's pages may be reused before.
+func TestWhatShowsIsDurableBeforeAMigration(t *testing.T) {
 	m := boot(t)
 	data := filepath.Join(m.dir, "data")
 	w := work(t, openDir(t, data, nil))
 	w.fund(10)
 	w.Bolt().NoSync = true
+	r := w.begin(1)
+	w.is.NoErr(w.Close())
+
+	off := errors.New("the power is cut")
+	undo := storage.Migrate(func(kv.Tx, []byte) ([]byte, error) { m.switchOff(); return nil, off })
+	_, err := storage.Open(data, nil)
+	undo()
+	w.is.True(errors.Is(err, off))
+	w = work(t, openDir(t, m.cut(data, io.NopCloser(nil)), &storage.Options{MustExist: true}))
+	got, err := w.Generation(t.Context(), r.ID)
+	w.is.NoErr(err)
+	w.is.Equal(got, r)
+	w.is.NoErr(w.Close()) // before the disk is let go
+}
+
+// A flush fails, the process ends, and another one tells somebody what it finds: then that is so after a
+// power cut too, though the kernel has not written it, and does not by a flush.
+func TestAFaultAndThenAPowerCut(t *testing.T) {
+	m := boot(t)
+	data := filepath.Join(m.dir, "data")
+	w := work(t, openDir(t, data, nil))
+	w.fund(10)
+	was := metas(t, data)
 	w.SetCommit(func(commit func() error) error { return errors.Join(commit(), syscall.EIO) })
 	_, err := w.CreateCharged(t.Context(), newRecord(1), time.Minute)
 	w.is.True(errors.Is(err, storage.ErrOutcomeUnknown))
 	_, err = w.Generation(t.Context(), newRecord(1).ID)
 	w.is.True(errors.Is(err, storage.ErrStopped)) // it tells nobody
 	w.is.NoErr(w.Close())
+	for i, page := range metas(t, data) {
+		if !bytes.Equal(page, was[i]) {
+			m.lose(page, was[i])
+		}
+	}
 
 	w = work(t, openDir(t, data, &storage.Options{MustExist: true}))
 	told, err := w.Generation(t.Context(), newRecord(1).ID)

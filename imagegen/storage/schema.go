@@ -28,10 +28,6 @@ var migrations = []func(t kv.Tx, from []byte) (next []byte, err error){
 
 // migrate brings a database to the schema of this version. If it is broken off, it goes on where it
 // was, also when the version before has been at work meanwhile. ErrNewerSchema, ErrCorrupt.
-//
-// It commits also where nothing is to be done. What the process before has written last shows, though
-// it may not be on the disk: what it did not flush, and what failed to be, which the kernel does not
-// write again. Before anybody reads it, it is made durable by a commit that follows.
 func migrate(bolt *bbolt.DB) error {
 	for {
 		done, err := migrateOn(bolt)
@@ -58,7 +54,7 @@ func migrateOn(bolt *bbolt.DB) (done bool, err error) {
 			return err
 		}
 		if done = schema == len(migrations); done {
-			return settle(t)
+			return nil
 		}
 		if done, err = x.migrate(schema); err == nil {
 			err = t.Commit()
@@ -69,18 +65,6 @@ func migrateOn(bolt *bbolt.DB) (done bool, err error) {
 		return nil
 	})
 	return done, err
-}
-
-// settle makes durable what a transaction begins with. On a full disk it flushes: nobody writes then.
-func settle(t *bbolt.Tx) error {
-	err := t.Commit()
-	if survivable(err) {
-		err = syncPath(t.DB().Path())
-	}
-	if err != nil {
-		return fmt.Errorf("%w: %v", ErrOutcomeUnknown, err)
-	}
-	return nil
 }
 
 // migrate does what is left from a schema on, or as much as one transaction should hold.

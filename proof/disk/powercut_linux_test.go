@@ -106,7 +106,7 @@ type cut struct {
 	piece int // bytes that the disk writes whole
 }
 
-// cuts are moments of a tape from one on: of ten, one before the first word, five when a client has
+// cuts are moments of a tape from one on: of ten, one while a service opens what is there, five when a client has
 // just said or been told something, and four at any time.
 func cuts(tape []entry, from, n int, random *rand.Rand) []cut {
 	var words []int
@@ -115,12 +115,13 @@ func cuts(tape []entry, from, n int, random *rand.Rand) []cut {
 			words = append(words, i+1)
 		}
 	}
+	begin, end := firstOpening(tape, from)
 	all := make([]cut, n)
 	for i := range all {
 		var at int
 		switch {
-		case i%10 == 0 && len(words) > 0:
-			at = from + random.IntN(words[0]-from+1)
+		case i%10 == 0:
+			at = begin + random.IntN(end-begin+1)
 		case i%2 == 0 || len(words) == 0:
 			at = from + random.IntN(len(tape)-from+1)
 		default:
@@ -130,6 +131,22 @@ func cuts(tape []entry, from, n int, random *rand.Rand) []cut {
 	}
 	slices.SortFunc(all, func(a, b cut) int { return cmp.Compare(a.at, b.at) })
 	return all
+}
+
+// firstOpening is where on a tape, from a moment on, a service opens what is there: between the word before
+// and the one that says so. If none does, it is all that follows.
+func firstOpening(tape []entry, from int) (begin, end int) {
+	begin = from
+	for i, e := range tape[from:] {
+		if e.kind != said {
+			continue
+		}
+		if w, err := e.word(); err == nil && w.What == opening {
+			return begin, from + i
+		}
+		begin = from + i + 1
+	}
+	return from, len(tape)
 }
 
 // cut makes disks of a tape, as cuts from a moment on leave them, and has a service start from each.

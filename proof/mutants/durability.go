@@ -173,9 +173,9 @@ var ofDurability = []mutant{
 	},
 	{
 		name: "start-does-not-settle", breaks: "what is read after a start outlives a power cut",
-		file:    "imagegen/storage/schema.go",
-		old:     `return settle(t)`,
-		new:     `return nil`,
+		file:    "imagegen/storage/bolt.go",
+		old:     `if err := settle(bolt); err != nil {`,
+		new:     `if err := error(nil); err != nil {`,
 		catcher: catcher{pkg: disk, run: "TestWhatShowsAtAStartOutlivesAPowerCut"},
 	},
 	{
@@ -276,9 +276,31 @@ var ofDurability = []mutant{
 	},
 	{
 		name: "start-does-not-settle-a-fault", breaks: "what a start tells of after a fault outlives a power cut",
-		file:    "imagegen/storage/schema.go",
-		old:     `	err := t.Commit()` + "\n",
-		new:     `	err := t.Rollback()` + "\n",
+		file:    "imagegen/storage/settle.go",
+		old:     `_, err := f.WriteAt(page, at)`,
+		new:     `_, err := f.WriteAt(nil, at)`,
 		catcher: catcher{pkg: disk, run: "TestAFaultAndThenAPowerCut"},
+	},
+	{
+		name: "start-settles-by-a-commit", breaks: "a start reuses no page before what it shows is durable",
+		file:    "imagegen/storage/bolt.go",
+		old:     `if err := settle(bolt); err != nil {`,
+		new:     `if err := bolt.Update(func(*bbolt.Tx) error { return nil }); err != nil {`,
+		catcher: catcher{pkg: disk, run: "TestAnOpeningSparesWhatAPowerCutMayLeave"},
+	},
+	{
+		name: "migrates-before-it-settles", breaks: "a migration begins when what shows is durable",
+		file: "imagegen/storage/bolt.go",
+		old: `	if err := settle(bolt); err != nil {
+		return err
+	}
+	return migrate(bolt)
+`,
+		new: `	if err := migrate(bolt); err != nil {
+		return err
+	}
+	return settle(bolt)
+`,
+		catcher: catcher{pkg: disk, run: "TestWhatShowsIsDurableBeforeAMigration"},
 	},
 }
