@@ -39,10 +39,7 @@ func invalidRequest(format string, args ...any) error {
 
 func (c Capabilities) choose(r ProviderRequest) (z Size, ok bool) {
 	if r.Size.Auto() && r.Ratio == RatioAuto {
-		if slices.Contains(c.AutoTiers, r.Tier) {
-			return Size{}, true
-		}
-		r.Ratio = r.shape(c.ratiosOf(r.Tier))
+		return c.chooseShape(r)
 	}
 	for _, z := range c.candidates(r) {
 		if c.makes(z) && r.Fits(z) == nil {
@@ -89,13 +86,28 @@ func (c Capabilities) ratiosOf(t Tier) []Ratio {
 	})
 }
 
-// shape is the ratio to make where the choice is the provider's, of those that there are; RatioAuto if none has a shape.
-func (r ProviderRequest) shape(of []Ratio) Ratio {
-	like := Size{1, 1}
-	if len(r.References) > 0 && r.References[0].Width > 0 && r.References[0].Height > 0 {
-		like = Size{r.References[0].Width, r.References[0].Height}
+// chooseShape chooses where the ratio is the provider's: the one that it can make nearest to the first reference, else to a
+// square.
+func (c Capabilities) chooseShape(r ProviderRequest) (z Size, ok bool) {
+	if slices.Contains(c.AutoTiers, r.Tier) {
+		return Size{}, true
 	}
-	return NearestRatio(like, of)
+	like := 1.0
+	if len(r.References) > 0 && r.References[0].Width > 0 && r.References[0].Height > 0 {
+		like = Size{r.References[0].Width, r.References[0].Height}.Aspect()
+	}
+	nearer := func(a, b Ratio) int {
+		return cmp.Compare(ShapeDistance(like, a.Aspect()), ShapeDistance(like, b.Aspect()))
+	}
+	for _, r.Ratio = range slices.SortedStableFunc(slices.Values(Ratios()[1:]), nearer) {
+		if c.Ratios != nil && !slices.Contains(c.Ratios, r.Ratio) {
+			continue
+		}
+		if z, ok = c.choose(r); ok {
+			break
+		}
+	}
+	return z, ok
 }
 
 const (

@@ -13,6 +13,5 @@ func TestFake(t *testing.T) {
 		New:     func(*testing.T) imagegen.Provider { return &provider.Fake{} },
 		Endless: "[fake:hang]",
 		Sample:  true,
-		Usual:   true,
 	})
 }
