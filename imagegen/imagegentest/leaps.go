@@ -34,6 +34,7 @@ func Leaps(t *testing.T, open func(t *testing.T, wall func() time.Time) func() T
 		"BackWhileItRuns":       func(l *leap) { l.leapt(-25 * time.Hour) },
 		"Pause":                 (*leap).pause,
 		"FirstStartOfYearsFast": (*leap).yearsFast,
+		"SetBackAfterAnEnd":     (*leap).setBackAfterAnEnd,
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -197,6 +198,20 @@ func (l *leap) pause() {
 	time.Sleep(2 * time.Minute)
 	l.stands(false, false, false)
 	l.dated()
+	l.is.True(!l.generate(l.user()).Replayed)
+}
+
+// setBackAfterAnEnd: an erased generation's idempotency key that was free stays free, though by a clock that
+// is put right its time has not come.
+func (l *leap) setBackAfterAnEnd() {
+	l.start()
+	l.furnish()
+	l.is.NoErr(l.engine.Erase(l.Context(), l.first.ID))
+	time.Sleep(imagegen.ReservationTime + 2*time.Minute) // of maintenance
+	l.ahead.Store(int64(-2 * time.Hour))
+	l.doubts(true)
+	l.is.NoErr(l.db.ConfirmClock(l.Context()))
+	l.is.Equal(l.db.Now(), l.wall())
 	l.is.True(!l.generate(l.user()).Replayed)
 }
 

@@ -2,11 +2,13 @@ package storage_test
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage"
 )
 
 // queue has a generation of each of three users wait.
@@ -40,4 +42,31 @@ func TestTurnsAfterARestart(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(records[0].User, imagegen.UserID("bob"))
 	w.clean()
+}
+
+// A delay goes on through a restart, wherever the wall clock was set: nobody believes it.
+func TestDelayThroughALeapAndARestart(t *testing.T) {
+	for _, leap := range []time.Duration{12 * time.Hour, -12 * time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			is, dir, ahead := is.New(t), t.TempDir(), time.Duration(0)
+			open := func() worker {
+				return work(t, openDir(t, dir, &storage.Options{Now: func() time.Time { return time.Now().Add(ahead) }}))
+			}
+			w := open()
+			w.queue()
+			all := imagegen.Demand{Most: 10, Lease: time.Minute}
+			records, _, err := w.Claim(t.Context(), all)
+			is.NoErr(err)
+			_, err = w.Update(t.Context(), records[0].Fence(), imagegen.Release{Delay: 30 * time.Second})
+			is.NoErr(err)
+			ahead = leap
+			is.NoErr(w.Close())
+			time.Sleep(10 * time.Second)
+			w = open()
+			records, next, err := w.Claim(t.Context(), all)
+			is.NoErr(err)
+			is.Equal(len(records), 0)
+			is.Equal(next, 20*time.Second)
+		})
+	}
 }

@@ -107,10 +107,10 @@ func (w *service) end(t *rapid.T) {
 	fault := func(class imagegen.Class, after time.Duration) word {
 		return word{err: &imagegen.ProviderError{Class: class, RetryAfter: after}}
 	}
-	// What a model's bound makes of ClassRateLimited, imagegentest.Flow tells.
-	w.tell(c, pick(t, "end", word{}, fault(imagegen.ClassUnavailable, 0), fault(imagegen.ClassUnavailable, 20*time.Second),
+	w.tell(c, pick(t, "end", word{}, fault(imagegen.ClassUnavailable, 0), fault(imagegen.ClassRateLimited, 20*time.Second),
 		fault(imagegen.ClassUnknown, 0), fault(imagegen.ClassRefused, 0), fault(imagegen.ClassInvalid, 0),
-		fault(imagegen.ClassUnavailable, time.Hour), word{err: fmt.Errorf("no class")}, word{panic: true}))
+		fault(imagegen.ClassUnavailable, 20*time.Second), fault(imagegen.ClassRateLimited, time.Hour),
+		word{err: fmt.Errorf("no class")}, word{panic: true}))
 }
 
 // saveJob has the provider keep a handle for a later attempt, or forget it.

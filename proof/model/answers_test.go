@@ -47,13 +47,18 @@ func (w *service) foresee(o *order) {
 	}
 }
 
-// holder is the order that reserves the key of another.
+// holder is the order that reserves the key of another: the last that has the key still, if that holds it.
 func (w *service) holder(o *order) *order {
-	h := w.holders[holder{o.user, o.request.IdempotencyKey}]
-	if h == nil || !h.holds(o.created) {
-		return nil
+	for _, h := range slices.Backward(w.holders[holder{o.user, o.request.IdempotencyKey}]) {
+		if h.forgotten {
+			continue
+		}
+		if !h.holds(o.created) {
+			return nil
+		}
+		return h
 	}
-	return h
+	return nil
 }
 
 // inFlight is a synchronous order with the same key that waits for its turn.

@@ -12,8 +12,6 @@ type clock struct {
 	told    time.Time    // the time at a moment; zero: there is nothing to compare with
 	at      time.Time    // that moment, by the time that really passes
 	written time.Time    // the latest time in the journal since the last correction
-	steady  time.Time    // what delays were measured from at the moment opened: they know no leap
-	opened  time.Time
 }
 
 const (
@@ -53,18 +51,7 @@ func (c *clock) judge(real time.Time) (now time.Time, doubt bool) {
 
 func (c *clock) wall(real time.Time) time.Time { return real.Add(c.ahead()).UTC().Round(0) }
 
-func (c *clock) set(told, real time.Time) {
-	if c.told.IsZero() {
-		c.steady, c.opened = told, real
-	}
-	c.told, c.at = told, real
-}
-
-// delaysBy is the time that delays are measured by.
-func (c *clock) delaysBy(real time.Time) time.Time {
-	c.now(real)
-	return c.steady.Add(real.Sub(c.opened))
-}
+func (c *clock) set(told, real time.Time) { c.told, c.at = told, real }
 
 func (c *clock) ahead() time.Duration { return time.Duration(c.skew.Load()) }
 

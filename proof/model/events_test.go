@@ -40,7 +40,7 @@ func (w *service) accepted(h happening) {
 	o.id, o.phase = h.id, queued
 	w.byID[o.id] = o
 	if key := o.request.IdempotencyKey; key != "" {
-		w.holders[holder{o.user, key}] = o
+		w.holders[holder{o.user, key}] = append(w.holders[holder{o.user, key}], o)
 	}
 	w.books.look(h.at)
 	if err := w.books.charge(o.charge()); err != nil {
@@ -56,6 +56,8 @@ func (w *service) begun(h happening) {
 	switch {
 	case o == nil || w.dead:
 		w.Fatalf("the provider was called for %s", h.call.Key)
+	case w.paused(o.request.Model, h.at):
+		w.Fatalf("%#v: an attempt began before %v, as the upstream asked", o, w.overloads[o.request.Model].pause)
 	case o.phase == queued && !h.at.Before(o.notBefore) && !(o.request.Async && o.tooOld(now)):
 	case o.phase == lost && !o.hopeless(now):
 		o.tries = o.triesIfLost()
@@ -78,6 +80,7 @@ func (w *service) left(h happening) {
 	w.Helper()
 	w.calls = slices.DeleteFunc(w.calls, func(c *upcall) bool { return c == h.call })
 	o := w.byID[imagegen.GenerationID(h.call.Key)]
+	w.overloaded(o.request.Model, h.err, h.at)
 	switch {
 	case o.call != h.call: // another attempt has taken over
 		return

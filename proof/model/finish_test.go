@@ -1,8 +1,6 @@
 package model_test
 
 import (
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -58,19 +56,4 @@ func (w *service) leftOver(published map[imagegen.ImageID]bool) {
 	if len(w.shelf.images) != len(published) {
 		w.Fatalf("%d images are published, %d are there", len(published), len(w.shelf.images))
 	}
-}
-
-// forgottenKey is a violation that the audit reports of a sound store: a key that was free again was
-// given to an order that the outside ledger refused, and with that order it went from the index.
-func (w *service) forgottenKey(v imagegen.Violation) bool {
-	o := w.byID[imagegen.GenerationID(v.Subject)]
-	forgotten := v.Rule == "index" && strings.HasPrefix(v.Detail, "its idempotency key is not in") &&
-		o != nil && !o.holds(w.books.clock.now(time.Now())) &&
-		slices.ContainsFunc(w.orders, func(p *order) bool {
-			return p.id == "" && p.done && p.user == o.user && p.request.IdempotencyKey == o.request.IdempotencyKey && !o.holds(p.created)
-		})
-	if forgotten {
-		w.met.Add("forgotten-keys", 1)
-	}
-	return forgotten
 }

@@ -92,27 +92,22 @@ func (w *service) start(t *rapid.T) {
 	if w.durable() && w.process != nil {
 		w.books.closed()
 		w.house.close(t)
-		by := w.books.clock.delaysBy(time.Now())
 		w.house.open(t)
 		w.books.opened()
-		w.delayAnew(!w.books.clock.delaysBy(time.Now()).Equal(by))
+		w.reopened()
 	}
 	full := w.process != nil && w.gate.full.Load()
 	w.process = newProcess(t, w.database, w.ledger(), w.shelf, w.diary)
 	w.gate.full.Store(full)
 }
 
-// delayAnew is what a start makes of delays that were written by a clock that has leapt since: none
-// takes longer from then on than it was to take.
-func (w *service) delayAnew(leapt bool) {
+// reopened is what a store that is opened again makes of delays: what is left of them by the service's
+// time. None takes longer than it was to take, wherever the clock was set.
+func (w *service) reopened() {
+	real := time.Now()
+	now := w.books.clock.now(real)
 	for _, o := range w.orders {
-		if o.phase != queued || !leapt && !o.misdated {
-			continue
-		}
-		o.misdated = true
-		if o.patience = time.Now().Add(longestWait); time.Now().Before(o.notBefore) {
-			o.notBefore = time.Now()
-		}
+		o.notBefore = real.Add(max(0, min(o.wait, o.due.Sub(now))))
 	}
 }
 

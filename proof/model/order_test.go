@@ -30,14 +30,14 @@ type order struct {
 	limit     time.Duration
 	pictures  []pictured // of the attempt; of the generation, once it has ended
 	job       []byte
-	tries     int       // used up
-	notBefore time.Time // real: no leap of the clock makes it wait longer or shorter
-	patience  time.Time // real; it is claimed by then
-	misdated  bool      // its delay was written by a clock that has leapt since
-	away      time.Time // when its attempt was lost
+	tries     int           // used up
+	notBefore time.Time     // real: while the store is open, no leap of the clock makes it wait longer or shorter
+	wait      time.Duration // until then, when it was written down
+	due       time.Time     // the same as the service's time
+	away      time.Time     // when its attempt was lost
 	completed time.Time
 	failure   imagegen.Class
-	forgotten bool              // its prompt, as that of one that failed
+	forgotten bool              // what it left: its prompt, or the hash of its key
 	old       time.Time         // real; since then it is old enough for that, and a process is there to do it
 	balance   *imagegen.Balance // told by a synchronous success
 	disputed  bool              // its charge is open, for an operator to resolve
@@ -108,7 +108,7 @@ func (o *order) same(p *order) bool {
 
 // holds reports whether the order reserves its idempotency key at a time.
 func (o *order) holds(now time.Time) bool {
-	return !o.forgotten && (o.completed.IsZero() || now.Before(o.completed.Add(24*time.Hour)))
+	return o.completed.IsZero() || now.Before(o.completed.Add(kept))
 }
 
 // status is what the owner is to see; "" for what is not there.
@@ -187,11 +187,11 @@ func (o *order) conclude(err error, now, real time.Time) {
 	case errors.Is(err, imagegen.ErrStale):
 		o.lose()
 	case again && errors.Is(err, imagegen.ErrStopping): // costs no try
-		o.release(real)
+		o.release(0, now, real)
 	case again && len(o.pictures) == 0 && failure != nil && failure.Class.Transient() && o.tries < len(backoff):
-		wait := max(backoff[o.tries], min(failure.RetryAfter, time.Minute))
+		wait := max(backoff[o.tries], min(failure.RetryAfter, longestWait))
 		o.tries++
-		o.release(real.Add(wait))
+		o.release(wait, now, real)
 	default:
 		o.phase = concluding
 		o.failure = imagegen.ClassUnknown
@@ -201,8 +201,9 @@ func (o *order) conclude(err error, now, real time.Time) {
 	}
 }
 
-func (o *order) release(due time.Time) {
-	o.phase, o.notBefore, o.patience, o.misdated, o.pictures = queued, due, due, false, nil
+func (o *order) release(wait time.Duration, now, real time.Time) {
+	o.phase, o.pictures = queued, nil
+	o.wait, o.due, o.notBefore = wait, now.Add(wait), real.Add(wait)
 }
 
 // lose is what a crash does to an attempt, or another that took over.

@@ -22,6 +22,8 @@ type process struct {
 	up    bool // it takes work
 	dead  bool // it crashed
 	gate  *gate
+
+	overloads map[string]overload // by model
 }
 
 // Few of everything, so that it runs out.
@@ -32,7 +34,7 @@ const (
 	attemptTimeout = 2 * time.Minute
 	lease          = 30 * time.Second
 	maxAge         = 24 * time.Hour
-	keepFailed     = imagegen.ReservationTime
+	kept           = imagegen.ReservationTime // prompts of what failed, too
 )
 
 var backoff = []time.Duration{time.Second, 5 * time.Second}
@@ -46,7 +48,7 @@ func newProcess(t *rapid.T, db database, ledger imagegen.Ledger, shelf *shelf, d
 	g := &gate{database: db, shelf: shelf}
 	cfg := engine.Config{Store: g, Ledger: ledger, Images: g, Spool: db, MaxWaiting: -1, // a repetition is told at once what it repeats
 		Concurrency: concurrency, MaxQueued: maxQueued, SlotWait: slotWait, AttemptTimeout: attemptTimeout, Backoff: backoff,
-		Lease: lease, MaxAge: maxAge, KeepFailedPrompts: keepFailed}
+		Lease: lease, MaxAge: maxAge, KeepFailedPrompts: kept}
 	for _, name := range []string{"plain", "dear"} {
 		cfg.Models = append(cfg.Models, engine.Model{ID: name, Provider: upstream{d}, MaxConcurrent: concurrency,
 			Credits: map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: prices[name]}})
@@ -66,7 +68,7 @@ func newProcess(t *rapid.T, db database, ledger imagegen.Ledger, shelf *shelf, d
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &process{Engine: e, began: time.Now(), up: true, gate: g}
+	return &process{Engine: e, began: time.Now(), up: true, gate: g, overloads: map[string]overload{}}
 }
 
 // stop ends a process; work under way has the given time.

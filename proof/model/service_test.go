@@ -45,9 +45,9 @@ type service struct {
 
 	orders   []*order
 	byID     map[imagegen.GenerationID]*order
-	holders  map[holder]*order // of idempotency keys
-	calls    []*upcall         // under way
-	latest   time.Time         // of the service's time; it falls when the clock is confirmed
+	holders  map[holder][]*order // of idempotency keys, the last one last
+	calls    []*upcall           // under way
+	latest   time.Time           // of the service's time; it falls when the clock is confirmed
 	grants   int
 	pictures int
 }
@@ -59,12 +59,11 @@ type holder struct {
 
 func newService(t *rapid.T, s setup, met *figures.Figures) *service {
 	w := &service{T: t, books: newBooks(), shelf: &shelf{images: map[imagegen.ImageKey]bool{}}, diary: &diary{}, met: met,
-		byID: map[imagegen.GenerationID]*order{}, holders: map[holder]*order{}}
+		byID: map[imagegen.GenerationID]*order{}, holders: map[holder][]*order{}}
 	w.house = s.open(t, w.wall)
 	if s.outside {
 		w.books.outside = true
 		w.till = newTill()
-		w.excused = w.forgottenKey
 	}
 	if w.durable() {
 		w.books.opened()

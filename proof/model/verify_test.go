@@ -92,7 +92,7 @@ func (w *service) sameBalance(u imagegen.UserID) {
 	}
 }
 
-// busy checks that no slot is free while work waits, and no more are used than there are.
+// busy checks that no slot is free while work waits that may have it, and no more are used than there are.
 func (w *service) busy() {
 	w.Helper()
 	if len(w.calls) > concurrency {
@@ -102,9 +102,9 @@ func (w *service) busy() {
 		return
 	}
 	for _, o := range w.orders {
-		late := o.phase == queued && !time.Now().Before(o.patience)
+		late := o.phase == queued && !time.Now().Before(o.notBefore)
 		forgotten := o.phase == lost && time.Since(later(o.away, w.began)) > lease+recovered
-		if o.waits() || late || forgotten {
+		if (o.waits() || late || forgotten) && !w.mayWait(o.request.Model) {
 			w.Fatalf("%#v: waits, with a slot free", o)
 		}
 	}

@@ -125,9 +125,16 @@ var ofBooks = []mutant{
 	{
 		name: "restart-forgets-the-queue", breaks: "accepted work outlasts a restart",
 		file:    "imagegen/storage/internal/tables/work.go",
-		old:     `	w.waiting.add(r.ticket(at.Steady, min(r.Delay, r.Due.Sub(at.Wall))))`,
-		new:     `	_ = min(r.Delay, r.Due.Sub(at.Wall))`,
+		old:     `	w.waiting.add(r.ticket(at.Steady, min(r.Delay, r.Due.Sub(at.Now))))`,
+		new:     `	_ = min(r.Delay, r.Due.Sub(at.Now))`,
 		catcher: catcher{pkg: tables, run: "TestLoad"},
+	},
+	{
+		name: "delays-by-the-wall-clock", breaks: "a delay goes on through a restart, wherever the wall clock was set",
+		file:    "imagegen/storage/internal/tables/generations.go",
+		old:     `at.Now.Add(to.Delay)`,
+		new:     `at.Wall.Add(to.Delay)`,
+		catcher: catcher{pkg: disk, run: "TestDelayThroughALeapAndARestart"},
 	},
 	{
 		name: "stop-ends-doubt", breaks: "a doubt about the clock that has just begun outlasts a clean stop",

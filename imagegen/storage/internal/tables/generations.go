@@ -81,7 +81,7 @@ func apply(tx kv.Tx, f imagegen.Fence, c imagegen.Change) (from, to row, changed
 func (t *Tables) replace(tx kv.Tx, from, to row, at clock.Reading, until time.Time) (row, error) {
 	to.Due = time.Time{}
 	if to.State == imagegen.StateQueued && to.Delay > 0 {
-		to.Due = at.Wall.Add(to.Delay)
+		to.Due = at.Now.Add(to.Delay)
 	}
 	if from.State == imagegen.StateGone && to.IdempotencyKey != "" {
 		former, err := holder(tx, to.User, to.IdempotencyKey)

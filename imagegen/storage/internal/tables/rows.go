@@ -14,7 +14,7 @@ import (
 type row struct {
 	imagegen.Record
 	Joint bool      // charged by the books of this database, in the commit that accepted it
-	Due   time.Time // of a queued record that is delayed, by the wall clock
+	Due   time.Time // of a queued record that is delayed, by the judged time
 	Nth   uint64    // of the records that came by their idempotency key, from 1
 }
 

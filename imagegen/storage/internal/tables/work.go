@@ -40,7 +40,7 @@ func (w *work) found(r row, at clock.Reading) {
 		w.leases[r.ID] = lease{attempt: r.Attempt}
 		return
 	}
-	w.waiting.add(r.ticket(at.Steady, min(r.Delay, r.Due.Sub(at.Wall))))
+	w.waiting.add(r.ticket(at.Steady, min(r.Delay, r.Due.Sub(at.Now))))
 }
 
 // ticket is the place of a queued row that is delayed by so much.
