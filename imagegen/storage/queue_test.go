@@ -57,9 +57,11 @@ func TestDelayThroughALeapAndARestart(t *testing.T) {
 			all := imagegen.Demand{Most: 10, Lease: time.Minute}
 			records, _, err := w.Claim(t.Context(), all)
 			is.NoErr(err)
-			_, err = w.Update(t.Context(), records[0].Fence(), imagegen.Release{Delay: 30 * time.Second})
-			is.NoErr(err)
-			ahead = leap
+			for _, r := range records { // the first before the leap
+				_, err = w.Update(t.Context(), r.Fence(), imagegen.Release{Delay: 30 * time.Second})
+				is.NoErr(err)
+				ahead = leap
+			}
 			is.NoErr(w.Close())
 			time.Sleep(10 * time.Second)
 			w = open()

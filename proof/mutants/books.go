@@ -137,6 +137,13 @@ var ofBooks = []mutant{
 		catcher: catcher{pkg: disk, run: "TestDelayThroughALeapAndARestart"},
 	},
 	{
+		name: "rest-of-a-delay-by-the-wall-clock", breaks: "what is left of a delay at a restart is left in doubt, too",
+		file:    "imagegen/storage/internal/tables/work.go",
+		old:     `r.Due.Sub(at.Now)`,
+		new:     `r.Due.Sub(at.Wall)`,
+		catcher: catcher{pkg: disk, run: "TestDelayThroughALeapAndARestart"},
+	},
+	{
 		name: "stop-ends-doubt", breaks: "a doubt about the clock that has just begun outlasts a clean stop",
 		file:    "imagegen/storage/storage.go",
 		old:     `db.clock.Remember(ctx)`,
