@@ -55,15 +55,15 @@ type GenerationStore interface {
 	// were not abandoned, also when it is invisible or reserves the key no longer. ErrNotFound.
 	Reserved(ctx context.Context, u UserID, key string) (Record, error)
 
-	// Ended returns up to n records that had ended by the given time, in the order in which they were
-	// created. Those that had not hold up none that had.
-	Ended(ctx context.Context, by time.Time, n int) ([]Record, error)
+	// Ended returns up to n records that ended at least so long ago, by the store's clock, in the order in
+	// which they were created. Those that did not hold up none that did.
+	Ended(ctx context.Context, age time.Duration, n int) ([]Record, error)
 
-	// Forgettable returns up to n records that had ended by the given time and of which something is yet to
+	// Forgettable returns up to n records that ended at least so long ago and of which something is yet to
 	// be forgotten, in the order in which they ended: with StateFailed those that failed and whose prompt is
 	// there, with StateErased those that were erased and of whose idempotency key the hash is there. Its
 	// cost does not grow with the records that it does not return.
-	Forgettable(ctx context.Context, s State, by time.Time, n int) ([]Fence, error)
+	Forgettable(ctx context.Context, s State, age time.Duration, n int) ([]Fence, error)
 
 	// Undelivered returns the user's records with that JoinKey whose answer nobody has received
 	// (Progress.Undelivered), oldest first: the newest 100, if there are more.

@@ -54,8 +54,7 @@ func (e *Engine) purge(ctx context.Context, r imagegen.Record) error {
 
 // eraseAged erases what ended longer ago than Retain, the oldest first.
 func (e *Engine) eraseAged(ctx context.Context) {
-	due := e.cfg.Now().Add(-e.cfg.Retain)
-	list := func(n int) ([]imagegen.Record, error) { return e.store.Ended(ctx, due, n) }
+	list := func(n int) ([]imagegen.Record, error) { return e.store.Ended(ctx, e.cfg.Retain, n) }
 	err := inBatches(ctx, list, func(r imagegen.Record) bool {
 		err := e.erase(ctx, r.ID, imagegen.Erase{Aged: true})
 		if err != nil {
@@ -71,8 +70,7 @@ func (e *Engine) eraseAged(ctx context.Context) {
 // forgetAged takes out of what ended longer ago than this what is then to be forgotten: of what failed the
 // prompt, of what was erased the hash of its idempotency key.
 func (e *Engine) forgetAged(ctx context.Context, s imagegen.State, age time.Duration) {
-	due := e.cfg.Now().Add(-age)
-	list := func(n int) ([]imagegen.Fence, error) { return e.store.Forgettable(ctx, s, due, n) }
+	list := func(n int) ([]imagegen.Fence, error) { return e.store.Forgettable(ctx, s, age, n) }
 	err := inBatches(ctx, list, func(f imagegen.Fence) bool {
 		_, err := e.update(ctx, f, imagegen.Forget{})
 		if err != nil {

@@ -82,12 +82,12 @@ func (s store) Extend(ctx context.Context, lease time.Duration, fences ...imageg
 	return step(s.steps, "Extend", func() ([]imagegen.Fence, error) { return s.JointStore.Extend(ctx, lease, fences...) })
 }
 
-func (s store) Ended(ctx context.Context, before time.Time, n int) ([]imagegen.Record, error) {
-	return step(s.steps, "Ended", func() ([]imagegen.Record, error) { return s.JointStore.Ended(ctx, before, n) })
+func (s store) Ended(ctx context.Context, age time.Duration, n int) ([]imagegen.Record, error) {
+	return step(s.steps, "Ended", func() ([]imagegen.Record, error) { return s.JointStore.Ended(ctx, age, n) })
 }
 
-func (s store) Forgettable(ctx context.Context, state imagegen.State, by time.Time, n int) ([]imagegen.Fence, error) {
-	return step(s.steps, "Forgettable", func() ([]imagegen.Fence, error) { return s.JointStore.Forgettable(ctx, state, by, n) })
+func (s store) Forgettable(ctx context.Context, state imagegen.State, age time.Duration, n int) ([]imagegen.Fence, error) {
+	return step(s.steps, "Forgettable", func() ([]imagegen.Fence, error) { return s.JointStore.Forgettable(ctx, state, age, n) })
 }
 
 func (s store) Queued(ctx context.Context, u imagegen.UserID) (imagegen.QueueLength, error) {

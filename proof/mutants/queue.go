@@ -14,7 +14,7 @@ var ofQueue = []mutant{
 		file:    "imagegen/storage/internal/tables/waiting.go",
 		old:     `	if len(q.due) == 0 {`,
 		new:     `	if q.user == "" {`,
-		catcher: catcher{pkg: tables, run: "TestWritesMayRunAgain/store/ClaimInTurn"},
+		catcher: catcher{pkg: tables, run: "TestWritesMayRunAgain/store/ClaimComingBack"},
 	},
 	{
 		name: "retry-behind-the-backlog", breaks: "work that was begun goes ahead of its user's fresh work",

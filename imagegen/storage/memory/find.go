@@ -58,13 +58,15 @@ func (s *store) Reserved(ctx context.Context, u imagegen.UserID, key string) (r 
 }
 
 // Ended implements [imagegen.GenerationStore].
-func (s *store) Ended(ctx context.Context, by time.Time, n int) ([]imagegen.Record, error) {
+func (s *store) Ended(ctx context.Context, age time.Duration, n int) ([]imagegen.Record, error) {
+	by := s.books.Read().Now.Add(-age)
 	old, err := s.some(ctx, func(r imagegen.Record) bool { return r.Terminal() && !r.CompletedAt.After(by) })
 	return old[:min(n, len(old))], err
 }
 
 // Forgettable implements [imagegen.GenerationStore].
-func (s *store) Forgettable(ctx context.Context, state imagegen.State, by time.Time, n int) (fences []imagegen.Fence, err error) {
+func (s *store) Forgettable(ctx context.Context, state imagegen.State, age time.Duration, n int) (fences []imagegen.Fence, err error) {
+	by := s.books.Read().Now.Add(-age)
 	old, err := s.some(ctx, func(r imagegen.Record) bool {
 		tells := state == imagegen.StateFailed && r.Prompt != "" || state == imagegen.StateErased && r.IdempotencyKey != ""
 		return r.State == state && tells && !r.CompletedAt.After(by)

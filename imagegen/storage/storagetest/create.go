@@ -150,7 +150,7 @@ func testReservationErased(s *store) {
 	third := s.bring(3, imagegen.StateFailed, withKey("k"), after(second))
 	s.update(third, imagegen.Forget{})
 	last(second)
-	s.forgettable(imagegen.StateErased, second.CompletedAt.Add(-1), 1)
+	s.forgettable(imagegen.StateErased, second.CompletedAt.Add(-time.Minute), 1)
 	s.forgettable(imagegen.StateErased, second.CompletedAt, 1, second.Fence())
 	for range 2 { // the second time it is a repetition
 		r, err := s.Update(s.t.Context(), second.Fence(), imagegen.Forget{})
@@ -253,7 +253,7 @@ func scribbleChange(c imagegen.Change) {
 func scribbleAll(s *store, scribble func(imagegen.Record)) {
 	page, _, err := s.Generations(s.t.Context(), alice, imagegen.Query{})
 	s.is.NoErr(err)
-	old, err := s.Ended(s.t.Context(), epoch.Add(time.Hour), 10)
+	old, err := s.Ended(s.t.Context(), time.Since(epoch.Add(time.Hour)), 10)
 	s.is.NoErr(err)
 	s.is.Equal(len(page)+len(old), 2)
 	for _, r := range append(page, old...) {

@@ -94,7 +94,7 @@ func testEnded(s *store) {
 	slices.Sort(want) // oldest first
 	list := func(by time.Time, n int) []imagegen.GenerationID {
 		s.t.Helper()
-		rs, err := s.Ended(s.t.Context(), by, n)
+		rs, err := s.Ended(s.t.Context(), time.Since(by), n)
 		s.is.NoErr(err)
 		return idsOf(rs)
 	}
@@ -105,7 +105,7 @@ func testEnded(s *store) {
 	s.is.Equal(len(list(epoch, 100)), 0)
 	fourth, err := s.Generation(s.t.Context(), want[3])
 	s.is.NoErr(err)
-	s.is.Equal(diff(want[:3], list(fourth.CompletedAt.Add(-1), 100)), "")
+	s.is.Equal(diff(want[:3], list(fourth.CompletedAt.Add(-900*time.Millisecond), 100)), "")
 	s.is.Equal(diff(want[:4], list(fourth.CompletedAt, 100)), "")
 }
 
@@ -119,7 +119,7 @@ func testEndedBehindOthers(s *store) {
 		s.update(s.update(r, o), closed(r))
 	}
 	soon := s.bring(late, imagegen.StateFailed)
-	rs, err := s.Ended(s.t.Context(), epoch.Add(time.Hour), 1)
+	rs, err := s.Ended(s.t.Context(), time.Since(epoch.Add(time.Hour)), 1)
 	s.is.NoErr(err)
 	s.is.Equal(diff([]imagegen.GenerationID{soon.ID}, idsOf(rs)), "")
 }
@@ -137,8 +137,8 @@ func testForgettable(s *store) {
 	}
 	s.bring(failed, imagegen.StateSucceeded)
 	first := epoch.Add(time.Hour - (failed-1)*time.Minute)
-	s.forgettable(imagegen.StateFailed, first.Add(-1), 100)
-	s.forgettable(imagegen.StateFailed, first, 100, fences[0])
+	s.forgettable(imagegen.StateFailed, first.Add(-30*time.Second), 100)
+	s.forgettable(imagegen.StateFailed, first.Add(30*time.Second), 100, fences[0])
 	s.forgettable(imagegen.StateFailed, epoch.Add(2*time.Hour), 0)
 	s.forgettable(imagegen.StateFailed, epoch.Add(2*time.Hour), 3, fences[:3]...)
 	s.forgettable(imagegen.StateFailed, epoch.Add(2*time.Hour), 100, fences...)
@@ -156,7 +156,7 @@ func testForgettable(s *store) {
 
 func (s *store) forgettable(state imagegen.State, by time.Time, n int, want ...imagegen.Fence) {
 	s.t.Helper()
-	got, err := s.Forgettable(s.t.Context(), state, by, n)
+	got, err := s.Forgettable(s.t.Context(), state, time.Since(by), n)
 	s.is.NoErr(err)
 	s.is.Equal(diff(want, got), "")
 }

@@ -192,6 +192,15 @@ func testClaimMany(s *store) {
 	}
 }
 
+// Who comes back to the queue comes to its end: those who came meanwhile have waited longer.
+func testClaimComingBack(s *store) {
+	s.queue(1, of(alice))
+	s.claim(1)
+	s.queue(2, of(bob))
+	s.queue(3, of(alice))
+	s.is.Equal(diff([]imagegen.GenerationID{generationNo(2), generationNo(3)}, idsOf(s.claim(2))), "")
+}
+
 // Work for a model without places waits, however much of it there is, and holds up no other.
 func testClaimPlaces(s *store) {
 	const slow, fast = "slow", "fast"

@@ -85,12 +85,12 @@ func (s sharedStore) Reserved(ctx context.Context, u imagegen.UserID, key string
 	return s.next().Reserved(ctx, u, key)
 }
 
-func (s sharedStore) Ended(ctx context.Context, by time.Time, n int) ([]imagegen.Record, error) {
-	return s.next().Ended(ctx, by, n)
+func (s sharedStore) Ended(ctx context.Context, age time.Duration, n int) ([]imagegen.Record, error) {
+	return s.next().Ended(ctx, age, n)
 }
 
-func (s sharedStore) Forgettable(ctx context.Context, state imagegen.State, by time.Time, n int) ([]imagegen.Fence, error) {
-	return s.next().Forgettable(ctx, state, by, n)
+func (s sharedStore) Forgettable(ctx context.Context, state imagegen.State, age time.Duration, n int) ([]imagegen.Fence, error) {
+	return s.next().Forgettable(ctx, state, age, n)
 }
 
 func (s sharedStore) Claim(ctx context.Context, d imagegen.Demand) ([]imagegen.Record, time.Duration, error) {

@@ -63,6 +63,7 @@ func Store(t *testing.T, open func(t *testing.T) imagegen.Store) {
 	run("ClaimRequeued", testClaimRequeued)
 	run("ClaimFewest", testClaimFewest)
 	run("ClaimMany", testClaimMany)
+	run("ClaimComingBack", testClaimComingBack)
 	run("ClaimPlaces", testClaimPlaces)
 	run("ClaimRequeuedPlaces", testClaimRequeuedPlaces)
 	run("ClaimRace", testClaimRace)

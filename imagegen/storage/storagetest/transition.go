@@ -81,11 +81,11 @@ func (s *store) isListed(r imagegen.Record) {
 			s.is.Equal(diff(r, rs[0]), "")
 		}
 	}
-	old, err := s.Ended(s.t.Context(), r.CreatedAt.Add(time.Hour), 10)
+	old, err := s.Ended(s.t.Context(), time.Since(r.CreatedAt.Add(time.Hour)), 10)
 	s.is.NoErr(err)
 	s.is.Equal(len(old) == 1, r.Terminal())
 	for state, tells := range map[imagegen.State]bool{imagegen.StateFailed: r.Prompt != "", imagegen.StateErased: r.IdempotencyKey != ""} {
-		told, err := s.Forgettable(s.t.Context(), state, r.CreatedAt.Add(time.Hour), 10)
+		told, err := s.Forgettable(s.t.Context(), state, time.Since(r.CreatedAt.Add(time.Hour)), 10)
 		s.is.NoErr(err)
 		s.is.Equal(len(told) == 1, r.State == state && tells)
 	}

@@ -54,7 +54,8 @@ func first(n int, keys iter.Seq[[]byte]) (some [][]byte) {
 
 // Ended implements [imagegen.GenerationStore]. Identifiers rise with time. One that cannot be read
 // holds up nobody: an audit finds it.
-func (t *Tables) Ended(ctx context.Context, by time.Time, n int) ([]imagegen.Record, error) {
+func (t *Tables) Ended(ctx context.Context, age time.Duration, n int) ([]imagegen.Record, error) {
+	by := t.books.Read().Now.Add(-age)
 	return view(ctx, t.db, func(tx kv.Tx) (old []imagegen.Record, err error) {
 		for id := range ended.Keys(tx, nil) {
 			if len(old) >= n {
@@ -73,7 +74,8 @@ func (t *Tables) Ended(ctx context.Context, by time.Time, n int) ([]imagegen.Rec
 }
 
 // Forgettable implements [imagegen.GenerationStore]. One that cannot be read holds up nobody.
-func (t *Tables) Forgettable(ctx context.Context, s imagegen.State, by time.Time, n int) ([]imagegen.Fence, error) {
+func (t *Tables) Forgettable(ctx context.Context, s imagegen.State, age time.Duration, n int) ([]imagegen.Fence, error) {
+	by := t.books.Read().Now.Add(-age)
 	in := prompts
 	if s == imagegen.StateErased {
 		in = hashes
