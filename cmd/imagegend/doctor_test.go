@@ -125,7 +125,7 @@ func TestDoctorOfTheDirectory(t *testing.T) {
 	findings["directory"].finds(t, "warn", "0755", "chmod 700 data")
 	is.NoErr(os.Chmod(data, 0o777))
 	findings, _, _ = doctor(t, dir, nil, fakeModels...)
-	findings["directory"].finds(t, "fail", "everybody can change data", "chmod 700 data")
+	findings["directory"].finds(t, "fail", "everybody can change the data directory data", "chmod 700 data")
 	is.NoErr(os.Chmod(data, 0o700))
 	is.NoErr(os.Chmod(filepath.Join(data, "imagegen.db"), 0o644))
 	findings, _, _ = doctor(t, dir, nil, fakeModels...)

@@ -11,6 +11,7 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/imagegen/storage"
 )
 
 // There is no moment at which others can connect, whatever the process lets them do with other files.
@@ -27,13 +28,52 @@ func TestSocketNeverWasOthers(t *testing.T) {
 	is.Equal(syscall.Umask(0), 0) // and other files are made as before
 }
 
+// Also while somebody answers there, who may be anybody.
 func TestDirectoryThatEverybodyCanChange(t *testing.T) {
 	is := is.New(t)
 	dir := filepath.Join(t.TempDir(), "my data")
 	is.NoErr(os.Mkdir(dir, 0o700))
 	is.NoErr(os.Chmod(dir, 0o777))
-	_, err := admin.Open(t.Context(), dir)
-	refused(t, err, "everybody can change the data directory")
-	refused(t, err, "mode 0777")
-	refused(t, err, "chmod 700 '"+dir+"'")
+	open := func() {
+		t.Helper()
+		_, err := admin.Open(t.Context(), dir)
+		refused(t, err, "everybody can change the data directory", "mode 0777", "chmod 700 '"+dir+"'")
+	}
+	open()
+	l, err := admin.Bind(filepath.Join(dir, "admin.sock"))
+	is.NoErr(err)
+	defer l.Close()
+	open()
+}
+
+// What lies in a directory that others can enter is for its owner to change.
+func TestDatabaseThatEverybodyCanChange(t *testing.T) {
+	for name, c := range map[string]struct {
+		dir, file os.FileMode
+		want      string // "": it is opened
+	}{
+		"others may enter":     {0o755, 0o666, "everybody can change"},
+		"and may only read":    {0o755, 0o644, ""},
+		"nobody else may":      {0o700, 0o666, ""},
+		"a group may change":   {0o770, 0o660, ""},
+		"others may only pass": {0o711, 0o602, "mode 0602"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			dir := t.TempDir()
+			db, err := storage.Open(dir, nil)
+			is.NoErr(err)
+			is.NoErr(db.Close())
+			is.NoErr(os.Chmod(filepath.Join(dir, "imagegen.db"), c.file))
+			is.NoErr(os.Chmod(dir, c.dir))
+			s, err := admin.Open(t.Context(), dir)
+			if c.want != "" {
+				refused(t, err, c.want)
+				refused(t, err, "chmod o-w "+filepath.Join(dir, "imagegen.db"))
+				return
+			}
+			is.NoErr(err)
+			is.NoErr(s.Close())
+		})
+	}
 }

@@ -68,6 +68,9 @@ func pause(ctx context.Context) {
 }
 
 func connect(ctx context.Context, dir, place string) (*Session, error) {
+	if err := private.CheckDir(dir); err != nil {
+		return nil, err // whoever answers there may be anybody
+	}
 	if answers(ctx, place) {
 		return ask(place), nil
 	}
@@ -83,9 +86,6 @@ func ask(place string) *Session {
 }
 
 func openLocal(dir string) (*Session, error) {
-	if err := private.CheckDir(dir); err != nil {
-		return nil, err
-	}
 	db, err := storage.Open(dir, &storage.Options{MustExist: true})
 	if errors.Is(err, storage.ErrOutcomeUnknown) {
 		return nil, ErrDisk

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/private"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/shell"
@@ -30,8 +31,9 @@ func Directory(dir string) (f Finding, there bool) {
 		return f.fails("name a directory with --data-dir"), false
 	}
 	if err := private.CheckDir(dir); err != nil {
-		f.Detail = fmt.Sprintf("everybody can change %s", dir)
-		return f.fails("run chmod 700 " + shell.Quote(dir)), true
+		what, remedy, _ := strings.Cut(err.Error(), "; ")
+		f.Detail = what
+		return f.fails(remedy), true
 	}
 	return modes(f, dir, info), true
 }

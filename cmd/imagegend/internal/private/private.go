@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/shell"
 )
@@ -16,6 +17,8 @@ const (
 	othersRead = 0o027
 	// othersWrite is the permission by which everybody could replace what lies in a directory.
 	othersWrite = 0o002
+	// othersEnter is the permission by which everybody can reach what lies in a directory.
+	othersEnter = 0o001
 )
 
 // ReadFile reads a secret's file, at most most bytes of it. A file that others can read or change is
@@ -37,15 +40,40 @@ func ReadFile(path string, most int64) (string, error) {
 	return string(text), err
 }
 
-// CheckDir refuses a data directory in which everybody could replace database and images. One that is
-// not there yet is fine.
+// CheckDir refuses a data directory in which everybody could replace or change database and images. One that
+// is not there yet is fine.
 func CheckDir(dir string) error {
 	info, err := os.Stat(dir)
 	if err != nil {
 		return nil // whoever opens it finds better words
 	}
-	if mode := info.Mode().Perm(); HasModes && info.IsDir() && mode&othersWrite != 0 {
+	mode := info.Mode().Perm()
+	switch {
+	case !HasModes || !info.IsDir():
+		return nil
+	case mode&othersWrite != 0:
 		return fmt.Errorf("everybody can change the data directory %s (mode %04o); run chmod 700 %s", dir, mode, shell.Quote(dir))
+	case mode&othersEnter != 0:
+		return checkEntries(dir)
+	}
+	return nil
+}
+
+// checkEntries refuses what everybody can change in a directory that everybody can enter.
+func checkEntries(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil // as above
+	}
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		info, err := os.Stat(path) // of a link, what it leads to
+		if err != nil {
+			continue // it is gone
+		}
+		if mode := info.Mode().Perm(); mode&othersWrite != 0 {
+			return fmt.Errorf("everybody can change %s in the data directory (mode %04o); run chmod o-w %s", path, mode, shell.Quote(path))
+		}
 	}
 	return nil
 }
