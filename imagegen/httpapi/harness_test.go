@@ -2,7 +2,6 @@ package httpapi_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"image"
 	"image/color"
@@ -56,7 +55,7 @@ func (s *site) do(method, path, body string, header ...string) answer {
 	r, err := http.NewRequestWithContext(s.Context(), method, s.server.URL+path, strings.NewReader(body))
 	s.is.NoErr(err)
 	r.Header.Set("Authorization", "Bearer "+s.key)
-	if body != "" {
+	if method == http.MethodPost {
 		r.Header.Set("Content-Type", "application/json")
 	}
 	for pair := range slices.Chunk(header, 2) {
@@ -83,29 +82,6 @@ const generations = "/api/v1/images/generations"
 func (s *site) post(body string, header ...string) answer {
 	s.Helper()
 	return s.do(http.MethodPost, generations, body, header...)
-}
-
-// postMeanwhile asks for images until ctx ends; the status comes when the answer does, 0 if none came.
-func (s *site) postMeanwhile(ctx context.Context, body string, header ...string) <-chan int {
-	s.Helper()
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.server.URL+generations, strings.NewReader(body))
-	s.is.NoErr(err)
-	r.Header.Set("Authorization", "Bearer "+s.key)
-	r.Header.Set("Content-Type", "application/json")
-	for pair := range slices.Chunk(header, 2) {
-		r.Header.Set(pair[0], pair[1])
-	}
-	status := make(chan int, 1)
-	go func() {
-		a, err := http.DefaultTransport.RoundTrip(r)
-		if err != nil {
-			status <- 0
-			return
-		}
-		a.Body.Close()
-		status <- a.StatusCode
-	}()
-	return status
 }
 
 // fox is a JSON request with more fields, such as `,"n":2`.

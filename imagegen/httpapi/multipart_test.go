@@ -1,7 +1,9 @@
 package httpapi_test
 
 import (
+	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"net/http"
 	"net/textproto"
@@ -61,30 +63,36 @@ func TestFormWithUnchosenFiles(t *testing.T) {
 func TestFormRefusals(t *testing.T) {
 	s := serve(t, httpapi.Options{})
 	file := func(value string) part { return part{name: "reference_image", file: "fox.png", value: value} }
-	many := func(n int) (parts []part) {
-		for range n {
-			parts = append(parts, file(picture(30, 30)))
-		}
-		return parts
-	}
 	for name, c := range map[string]struct {
 		parts []part
 		says  string
 	}{
 		"no parts":                    {nil, "model is required"},
 		"no prompt":                   {[]part{{name: "model", value: "fake-1"}, file(picture(30, 30))}, "prompt is required"},
-		"n a word":                    {foxForm(part{name: "n", value: "two"}), "n must be an integer"},
-		"n zero":                      {foxForm(part{name: "n", value: "0"}), "from 1 to 4"},
+		"n a word":                    {foxForm(part{name: "n", value: "two"}), `n must be an integer, such as 2; got "two"`},
+		"n zero":                      {foxForm(part{name: "n", value: "0"}), "from 1 to 4; got 0"},
 		"n with a zero":               {foxForm(part{name: "n", value: "02"}), "n must be an integer"},
 		"n with a sign":               {foxForm(part{name: "n", value: "+2"}), "n must be an integer"},
 		"n with a space":              {foxForm(part{name: "n", value: "2 "}), "n must be an integer"},
 		"n empty":                     {foxForm(part{name: "n", value: ""}), "n must be an integer"},
-		"n five":                      {foxForm(part{name: "n", value: "5"}), "from 1 to 4"},
-		"async yes":                   {foxForm(part{name: "async", value: "yes"}), "true, false, 1, 0"},
+		"n a fraction":                {foxForm(part{name: "n", value: "1.0"}), `got "1.0"`},
+		"n five":                      {foxForm(part{name: "n", value: "5"}), "from 1 to 4; got 5"},
+		"async yes":                   {foxForm(part{name: "async", value: "yes"}), `true, false, 1, 0; got "yes"`},
 		"async empty":                 {foxForm(part{name: "async", value: ""}), "true, false, 1, 0"},
 		"async in capitals":           {foxForm(part{name: "async", value: "True"}), "true, false, 1, 0"},
+		"model unknown":               {[]part{{name: "model", value: "nope"}, {name: "prompt", value: "a fox"}}, `"nope"; offered: fake-1`},
+		"model empty":                 {[]part{{name: "model", value: ""}, {name: "prompt", value: "a fox"}}, "model is required"},
+		"prompt blank":                {[]part{{name: "model", value: "fake-1"}, {name: "prompt", value: " "}}, "prompt is required"},
+		"prompt too long":             {[]part{{name: "model", value: "fake-1"}, {name: "prompt", value: strings.Repeat("x", 32001)}}, "32001 characters; the limit is 32000"},
+		"size a word":                 {[]part{{name: "model", value: "fake-1"}, {name: "prompt", value: "a fox"}, {name: "size", value: "big"}}, "size must be"},
+		"quality unknown":             {foxForm(part{name: "quality", value: "best"}), `auto, low, medium, high; got "best"`},
 		"quality empty":               {foxForm(part{name: "quality", value: ""}), "auto, low, medium, high"},
 		"size twice":                  {foxForm(part{name: "size", value: "64x48"}), "size was sent twice"},
+		"n twice":                     {foxForm(part{name: "n", value: "1"}, part{name: "n", value: "1"}), "n was sent twice"},
+		"async twice":                 {foxForm(part{name: "async", value: "0"}, part{name: "async", value: "0"}), "async was sent twice"},
+		"quality twice":               {foxForm(part{name: "quality", value: "auto"}, part{name: "quality", value: "auto"}), "quality was sent twice"},
+		"prompt twice":                {foxForm(part{name: "prompt", value: "a fox"}), "prompt was sent twice"},
+		"model twice":                 {foxForm(part{name: "model", value: "fake-1"}), "model was sent twice"},
 		"unknown":                     {foxForm(part{name: "seed", value: "7"}), `unknown field "seed"`},
 		"unknown, with a nearest":     {foxForm(part{name: "reference_img", value: "x"}), "nearest known one is reference_image"},
 		"unknown file":                {foxForm(part{name: "mask", file: "m.png", value: picture(30, 30)}), `unknown field "mask"; the nearest known one is reference_image`},
@@ -95,16 +103,23 @@ func TestFormRefusals(t *testing.T) {
 		"text as a file":              {foxForm(part{name: "quality", file: "q.txt", value: "low"}), "quality must be text"},
 		"text as an unnamed file":     {foxForm(part{name: "quality", file: noName, value: "low"}), "quality must be text"},
 		"text in base64":              {foxForm(part{value: "bG93", header: textproto.MIMEHeader{"Content-Disposition": {`form-data; name="quality"`}, "Content-Transfer-Encoding": {"base64"}}}), `"quality" has the Content-Transfer-Encoding "base64"`},
+		"text in another charset":     {foxForm(part{value: "low", header: textproto.MIMEHeader{"Content-Disposition": {`form-data; name="quality"`}, "Content-Type": {"text/plain; charset=utf-7"}}}), "utf-7"},
 		"a file as text":              {foxForm(part{name: "reference_image", value: picture(30, 30)}), "reference_image must be a file"},
 		"another name as text":        {foxForm(part{name: "image[]", value: "x"}), "image[] must be a file"},
+		"a third name as text":        {foxForm(part{name: "image", value: "x"}), "image must be a file"},
+		"a fourth name as text":       {foxForm(part{name: "reference_image[]", value: "x"}), "reference_image[] must be a file"},
 		"prompt no UTF-8":             {[]part{{name: "model", value: "fake-1"}, {name: "prompt", value: "a fo\xff"}}, "prompt is not valid UTF-8"},
 		"much text":                   {foxForm(part{name: "user", value: strings.Repeat("x", 1<<20)}), "1048576 bytes"},
 		"an empty file":               {foxForm(file(picture(30, 30)), file("")), `reference_image 2 ("fox.png") is empty`},
 		"a text file":                 {foxForm(file("a fox")), `reference_image 1 ("fox.png") is no PNG, JPEG or WebP`},
 		"a file without a name":       {foxForm(part{name: "image", file: noName, value: "x"}), `image 1 ("")`},
 		"a GIF":                       {foxForm(file("GIF89a\x01\x00\x01\x00\x00\x00\x00;")), "is no PNG"},
+		"a BMP":                       {foxForm(file("BM" + strings.Repeat("\x00", 64))), "is no PNG"},
+		"an SVG":                      {foxForm(file("<svg xmlns='http://www.w3.org/2000/svg'/>")), "is no PNG"},
+		"the beginning of a JPEG":     {foxForm(file("\xff\xd8\xff")), "is no PNG"},
+		"the beginning of a WebP":     {foxForm(file("RIFF\x04\x00\x00\x00WEBP")), "is no PNG"},
+		"a header of another kind":    {foxForm(file(strings.Replace(picture(30, 30), "IHDR", "IHDX", 1))), "is no PNG"},
 		"a header cut short":          {foxForm(file(picture(30, 30)[:25])), "is no PNG"},
-		"17 files":                    {foxForm(many(17)...), `reference_image 17 ("fox.png") is one too many: send at most 16`},
 		"65 parts":                    {foxForm(func() []part { p := make([]part, 62); return fill(p) }()...), "more than 64 parts"},
 		"a name with a long argument": {foxForm(part{name: strings.Repeat("x", 5000), value: ""}), "unknown field"},
 	} {
@@ -174,10 +189,26 @@ func TestBodyLargerThanAllFiles(t *testing.T) {
 	s.is.True(strings.Contains(s.refused(s.send(r), 400, imagegen.CodeInvalidRequest), fmt.Sprint(r.ContentLength-1)))
 }
 
+// The limit of pixels is inclusive. What is beyond it is known by the header, and never decoded.
 func TestPixelLimit(t *testing.T) {
 	s := serve(t, httpapi.Options{})
-	// The header of a PNG of 10,001 x 10,000; its bytes are never decoded.
-	header := "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x27\x11\x00\x00\x27\x10\x08\x00\x00\x00\x00\x70\xe7\x56\xc5"
-	message := s.refused(s.postForm(foxForm(part{name: "image", file: "a.png", value: header})...), 400, imagegen.CodeInvalidRequest)
+	send := func(w, h uint32) answer {
+		return s.postForm(foxForm(part{name: "image", file: "a.png", value: pngHeader(w, h)})...)
+	}
+	s.is.Equal(s.accepted(send(10_000, 10_000), http.StatusOK).ReferenceCount, 1)
+	message := s.refused(send(10_001, 10_000), 400, imagegen.CodeInvalidRequest)
 	s.is.True(strings.Contains(message, "10001 x 10000 pixels; the limit is 100 million"))
+	message = s.refused(send(0, 6), 400, imagegen.CodeInvalidRequest)
+	s.is.True(strings.Contains(message, `image 1 ("a.png")`))
 }
+
+// pngHeader is a PNG that has a header only.
+func pngHeader(w, h uint32) string {
+	ihdr := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32([]byte("IHDR"), w), h)
+	ihdr = append(ihdr, 8, 0, 0, 0, 0) // 8 bits of grey
+	return string(binary.BigEndian.AppendUint32(append([]byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x0d"), ihdr...), crc32.ChecksumIEEE(ihdr)))
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }

@@ -5,21 +5,9 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/imagegend/imagegend/imagegen/engine"
-
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
 )
-
-func TestHealth(t *testing.T) {
-	s := serve(t, httpapi.Options{})
-	for path, body := range map[string]string{"/healthz": `{"status":"ok"}`, "/readyz": `{"ready":true}`} {
-		a := s.do("GET", path, "", "Authorization", "-")
-		s.bodyIs(a, body)
-		s.is.Equal(a.StatusCode, http.StatusOK)
-		s.is.Equal(a.Header.Get("Cache-Control"), "no-store")
-	}
-}
 
 // As soon as draining begins the service takes no work, and goes on to show what there is.
 func TestDraining(t *testing.T) {
@@ -48,16 +36,4 @@ func TestDraining(t *testing.T) {
 	close(held.release)
 	s.is.NoErr(<-stopped)
 	s.is.Equal(s.accepted(s.do("GET", s.path(running.PollURL), ""), 200).Status, "failed")
-}
-
-func TestOverload(t *testing.T) {
-	s := serve(t, httpapi.Options{}, func(c *engine.Config) { c.Concurrency, c.MaxQueued, c.SlotWait = 1, 1, 1 })
-	s.until(func() bool {
-		return s.post(`{"model":"fake-1","prompt":"[fake:hang]","async":true}`).StatusCode != http.StatusAccepted
-	})
-	for _, more := range []string{"", `,"async":true`} {
-		a := s.post(fox(more))
-		s.refused(a, http.StatusServiceUnavailable, imagegen.CodeOverloaded)
-		s.is.True(a.Header.Get("Retry-After") != "")
-	}
 }

@@ -28,6 +28,8 @@ const (
 	tables  = "./imagegen/storage/internal/tables"
 	service = "./imagegen/httpapi"
 
+	conformance = "./cmd/imagegend/conformance"
+
 	upstream = "./imagegen/provider/internal/upstream"
 	bounds   = "./imagegen/internal/bound"
 

@@ -21,14 +21,14 @@ var ofRefusals = []mutant{
 		file:    "imagegen/key.go",
 		old:     `case !k.RevokedAt.IsZero(), !u.DisabledAt.IsZero():`,
 		new:     `case !u.DisabledAt.IsZero():`,
-		catcher: catcher{pkg: service, run: "TestAuthorization"},
+		catcher: catcher{pkg: conformance, run: "TestInProcess/keys_that_are_not_valid_any_more"},
 	},
 	{
 		name: "disabled-user-works", breaks: "a disabled user's keys count as revoked",
 		file:    "imagegen/key.go",
 		old:     `case !k.RevokedAt.IsZero(), !u.DisabledAt.IsZero():`,
 		new:     `case !k.RevokedAt.IsZero(), u.DisabledAt.Equal(at):`,
-		catcher: catcher{pkg: service, run: "TestAuthorization"},
+		catcher: catcher{pkg: conformance, run: "TestInProcess/keys_that_are_not_valid_any_more"},
 	},
 	{
 		name: "key-asked-once", breaks: "a key that is revoked while its request comes charges nobody",
@@ -91,7 +91,7 @@ var ofRefusals = []mutant{
 		file:    "imagegen/key.go",
 		old:     `case !k.ExpiresAt.IsZero() && !at.Before(k.ExpiresAt):`,
 		new:     `case !k.ExpiresAt.IsZero() && at.Before(k.CreatedAt):`,
-		catcher: catcher{pkg: service, run: "TestAuthorization"},
+		catcher: catcher{pkg: conformance, run: "TestInProcess/keys_that_are_not_valid_any_more"},
 	},
 	{
 		name: "reservation-apart", breaks: "two requests with one idempotency key are charged once",

@@ -2,6 +2,7 @@ package conformance_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 )
@@ -77,7 +78,7 @@ func checkAuthorization(t *testing.T, s *service) {
 	altered[20] ^= 1
 	for _, c := range []struct{ header, code string }{
 		{"", "missingApiKey"},
-		{" ", "missingApiKey"},
+		{"  ", "missingApiKey"},
 		{"Bearer", "invalidApiKey"},
 		{"Bearer ", "invalidApiKey"},
 		{a.key, "invalidApiKey"},
@@ -90,14 +91,25 @@ func checkAuthorization(t *testing.T, s *service) {
 		{"Bearer " + a.key + "x", "invalidApiKey"},
 		{"Bearer " + a.key + " " + a.key, "invalidApiKey"},
 		{"Bearer \"" + a.key + "\"", "invalidApiKey"},
+		{"Bearer " + a.key + ", Bearer " + a.key, "invalidApiKey"},
+		{"Bearer " + strings.ToUpper(a.key), "invalidApiKey"},
 		{"Bearer img_live_0000000000000000000000000000000000000000000" + checksum("img_live_0000000000000000000000000000000000000000000"), "invalidApiKey"},
 	} {
 		for _, r := range keyed {
 			r.header = []string{"Authorization", c.header}
-			s.call(t, r).refused(t, http.StatusUnauthorized, c.code).has(t, "WWW-Authenticate", "Bearer")
+			refused := s.call(t, r).refused(t, http.StatusUnauthorized, c.code).has(t, "WWW-Authenticate", "Bearer")
+			if strings.Contains(string(refused.body), a.key) {
+				t.Errorf("%q: the key is told: %s", c.header, refused.body)
+			}
 		}
 	}
-	for _, scheme := range []string{"Bearer", "bearer", "BEARER", "bEARER"} {
+	// Who sends a key in the wrong way is not told that it does not exist.
+	for _, header := range []string{a.key, "Basic " + a.key, "Bearer"} {
+		s.call(t, request{address: "/api/v1/credits", header: []string{"Authorization", header}}).
+			refused(t, http.StatusUnauthorized, "invalidApiKey", "Bearer ")
+	}
+	a.get(t, "/api/v1/credits", "Authorization", "Bearer "+a.key).refused(t, http.StatusUnauthorized, "invalidApiKey", "sent twice")
+	for _, scheme := range []string{"Bearer", "bearer", "BEARER", "bEARER  "} {
 		s.call(t, request{address: "/api/v1/credits", header: []string{"Authorization", scheme + " " + a.key}}).is(t, http.StatusOK)
 	}
 }

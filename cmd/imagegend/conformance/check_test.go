@@ -27,7 +27,7 @@ type check struct {
 func checks() []check {
 	return slices.Concat(
 		modelChecks, creditChecks, authChecks, keyChecks, routingChecks, orderChecks,
-		synchronousChecks, asynchronousChecks, fieldChecks, jsonChecks, sizeChecks, formChecks, referenceChecks,
+		synchronousChecks, asynchronousChecks, fieldChecks, sizeChecks, formChecks, referenceChecks,
 		failureChecks, hangUpChecks, idempotencyChecks, joinChecks, listChecks, ownershipChecks, imageChecks, addressChecks,
 		overloadChecks, requestIDChecks, limitChecks, fakeChecks, restartChecks,
 		serveChecks, devChecks, generateChecks, userCommandChecks, creditCommandChecks, eraseChecks, auditChecks,

@@ -24,7 +24,7 @@ var fieldChecks = []check{
 			"contract: | required | `model`, `prompt`",
 			"contract: | JSON types |",
 		},
-		run: checkNull,
+		elsewhere: []string{"imagegen/httpapi.TestJSONAccepted", "imagegen/httpapi.TestJSONRefusals"},
 	},
 	{
 		name: "values that are refused",
@@ -43,7 +43,8 @@ var fieldChecks = []check{
 			"contract: | JSON types |",
 			"contract: | nothing is recorded |",
 		},
-		run: checkRefusedValues,
+		run:       checkRefusedRequests,
+		elsewhere: []string{"imagegen/httpapi.TestJSONRefusals", "imagegen/httpapi.TestFormRefusals"},
 	},
 	{
 		name: "values that are accepted",
@@ -63,7 +64,24 @@ var fieldChecks = []check{
 			"contract: One rule above all: **nothing that a caller asked for is silently dropped",
 			"contract: | unknown field or part |",
 		},
-		run: checkUnknownFields,
+		elsewhere: []string{"imagegen/httpapi.TestJSONRefusals", "imagegen/httpapi.TestFormRefusals"},
+	},
+	{
+		name: "JSON bodies that are refused",
+		lines: []string{
+			"spec: 6. A body or parameters that are invalid give 400",
+			"contract: | JSON types |",
+			"contract: | JSON body |",
+		},
+		elsewhere: []string{"imagegen/httpapi.TestJSONRefusals", "imagegen/httpapi.TestJSONBodyIsAtMostOneMiB"},
+	},
+	{
+		name: "Content-Type",
+		lines: []string{
+			"spec: **JSON** (`Content-Type: application/json`)",
+			"contract: | Content-Type |",
+		},
+		elsewhere: []string{"imagegen/httpapi.TestContentType"},
 	},
 }
 
@@ -79,52 +97,25 @@ func checkDefaults(t *testing.T, s *service) {
 	same(t, a.credits(t), 9)
 }
 
-func checkNull(t *testing.T, s *service) {
+// What is refused, and with which words, stands in the tests of the package that reads it; here is one of each kind.
+func checkRefusedRequests(t *testing.T, s *service) {
 	a := s.account(t, 10)
-	g := a.post(t, object{"model": "fake-1", "prompt": "a fox", "size": nil, "quality": nil, "n": nil, "async": nil,
-		"user": nil, "response_format": nil}).is(t, http.StatusOK).object(t)
-	same(t, []any{g["status"], g["n"], g["size"], g["requested_quality"]}, []any{"succeeded", 1, "auto", "auto"})
-}
-
-func checkRefusedValues(t *testing.T, s *service) {
-	a := s.account(t, 10)
-	for _, c := range []struct {
-		field    string
-		value    any
-		mentions []string
-	}{
-		{"model", "fake-2", []string{"fake-2", "fake-1"}},
-		{"model", "FAKE-1", []string{"FAKE-1", "fake-1"}},
-		{"model", 1, nil},
-		{"prompt", "", nil},
-		{"prompt", " \t\r\n\u00a0\u2003", []string{"blank"}},
-		{"prompt", []any{"a fox"}, nil},
-		{"prompt", strings.Repeat("x", 32_001), []string{"32001", "32000"}},
-		{"prompt", strings.Repeat("🦊", 32_001), []string{"32001", "32000"}},
-		{"quality", "best", []string{"best", "auto", "low", "medium", "high"}},
-		{"quality", "High", []string{"High"}},
-		{"quality", "1K", []string{"1K"}},
-		{"quality", "", nil},
-		{"quality", true, nil},
-		{"n", 0, []string{"0", "1", "4"}},
-		{"n", 5, []string{"5", "1", "4"}},
-		{"n", -1, []string{"-1", "1", "4"}},
-		{"n", 1e30, nil},
-		{"n", 1.5, []string{"1.5"}},
-		{"n", "2", nil},
-		{"n", true, nil},
-		{"n", []any{2}, nil},
-		{"async", "true", nil},
-		{"async", 1, nil},
-		{"async", object{}, nil},
-		{"size", 1024, nil},
-		{"user", 1, nil},
-		{"response_format", "b64_json", []string{"b64_json", "url"}},
-	} {
-		a.post(t, fox(object{c.field: c.value})).refused(t, http.StatusBadRequest, "invalid_request", append(c.mentions, c.field)...)
+	refused := func(got answer, mentions ...string) {
+		t.Helper()
+		got.refused(t, http.StatusBadRequest, "invalid_request", mentions...)
 	}
+	refused(a.post(t, fox(object{"n": 5})), "n must be from 1 to 4; got 5")
+	refused(a.post(t, fox(object{"prompt": "\u00a0\u2003"})), "prompt is required")
+	refused(a.post(t, fox(object{"aspect_ratio": "1:1"})), `unknown field "aspect_ratio"`)
+	refused(a.send(t, "application/json", "{"), "malformed")
+	refused(a.send(t, "text/plain", "{}"), "Content-Type")
+	refused(a.call(t, request{method: http.MethodPost, address: generationsPath + "?n=4", key: a.key, body: encode(t, fox(nil)),
+		header: []string{"Content-Type", "application/json"}})) // fields belong in the body
+	refused(a.form(t, part{name: "async", value: "yes"}), "async", "yes")
+	refused(a.form(t, part{name: "seed", value: "7"}), `unknown field "seed"`)
+	refused(a.form(t, reference("ok.png", picture(8, 6)), reference("text.png", []byte("a fox"))), "reference_image 2", "text.png", "PNG", "JPEG", "WebP")
 	same(t, a.credits(t), 10)
-	same(t, a.get(t, "/api/v1/generations").object(t)["data"], []any{})
+	same(t, a.list(t, "")["data"], []any{})
 }
 
 func checkAcceptedValues(t *testing.T, s *service) {
@@ -141,16 +132,4 @@ func checkAcceptedValues(t *testing.T, s *service) {
 		same(t, []any{g["prompt"], a.generation(t, g["id"])["prompt"]}, []any{prompt, prompt})
 	}
 	same(t, without(a.generated(t, object{"user": "somebody", "response_format": "url"}), "balance"), succeeded(s.url, 1))
-}
-
-func checkUnknownFields(t *testing.T, s *service) {
-	a := s.account(t, 10)
-	for field, nearest := range map[string]string{
-		"aspect_ratio": "", "seed": "", "mask": "", "stream": "", "Prompt": "prompt", "promt": "prompt", "sizes": "size", "qualty": "quality",
-	} {
-		a.post(t, fox(object{field: "1"})).refused(t, http.StatusBadRequest, "invalid_request", field, nearest)
-		a.form(t, part{name: field, value: "1"}).refused(t, http.StatusBadRequest, "invalid_request", field, nearest)
-		a.form(t, part{name: field, value: string(picture(8, 8)), file: "a.png"}).refused(t, http.StatusBadRequest, "invalid_request", field)
-	}
-	same(t, a.credits(t), 10)
 }

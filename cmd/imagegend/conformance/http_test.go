@@ -20,10 +20,10 @@ import (
 
 // request is one request to a service.
 type request struct {
-	method  string // "": GET
-	address string // a path, or an address that the service named
-	key     string // "": no Authorization
-	header  []string
+	method  string   // "": GET
+	address string   // a path, or an address that the service named
+	key     string   // "": no Authorization
+	header  []string // names and values in turn; a name may come twice
 	body    io.Reader
 }
 
@@ -77,7 +77,7 @@ func (s *service) request(t *testing.T, r request) *http.Request {
 			q.Host = pair[1]
 			continue
 		}
-		q.Header.Set(pair[0], pair[1])
+		q.Header.Add(pair[0], pair[1])
 	}
 	return q
 }

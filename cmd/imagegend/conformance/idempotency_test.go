@@ -119,6 +119,7 @@ func checkSameRequest(t *testing.T, s *service) {
 			header: []string{"Content-Type", contentType, "Idempotency-Key", key}})
 	}
 	form("plain").replays(t, first)
+	form("plain", part{name: "n", value: "1"}).replays(t, first)
 
 	one, two := picture(8, 6), picture(6, 8)
 	files := form("files", reference("one.png", one), reference("two.png", two)).is(t, http.StatusOK)
@@ -163,7 +164,7 @@ func checkKeyInUse(t *testing.T, s *service) {
 		}()
 	}
 	(<-waiting).refused(t, http.StatusConflict, "idempotencyKeyInUse", "Idempotency-Key").
-		has(t, "Retry-After", seconds, "Location", s.url+"/api/v1/generations/"+id.(string), "Idempotent-Replayed", "")
+		has(t, "Retry-After", "2", "Location", s.url+"/api/v1/generations/"+id.(string), "Idempotent-Replayed", "")
 	a.post(t, fox(object{"n": 2}), "Idempotency-Key", "slow").refused(t, http.StatusUnprocessableEntity, "idempotencyKeyReused")
 	hangUp()
 
@@ -242,6 +243,7 @@ func checkRefusedKeys(t *testing.T, s *service) {
 	for _, key := range []string{"", "two words", "é", strings.Repeat("x", 256), "tab\there"} {
 		a.post(t, fox(nil), "Idempotency-Key", key).refused(t, http.StatusBadRequest, "invalid_request", "Idempotency-Key", "255")
 	}
+	a.post(t, fox(nil), "Idempotency-Key", "one", "Idempotency-Key", "one").refused(t, http.StatusBadRequest, "invalid_request")
 	same(t, a.credits(t), 10)
 	for _, key := range []string{"x", "!~\"{}", strings.Repeat("x", 255)} {
 		a.generated(t, nil, "Idempotency-Key", key)

@@ -22,7 +22,7 @@ var imageChecks = []check{
 		},
 		run: checkImage,
 	},
-	{name: "parts of an image", lines: []string{imageLine}, run: checkRanges},
+	{name: "parts of an image", lines: []string{imageLine}, run: checkRanges, elsewhere: []string{"imagegen/httpapi.TestImageRefused"}},
 	{name: "an image's address cannot be guessed", lines: []string{imageLine, "contract: Timestamps `2006-01-02T15:04:05.000Z`"}, run: checkUnguessable},
 }
 
@@ -41,8 +41,9 @@ func checkImage(t *testing.T, s *service) {
 		image := s.call(t, request{address: address}).is(t, http.StatusOK) // no key
 		etag := fmt.Sprintf(`"%x"`, sha256.Sum256(image.body))
 		image.has(t, "Content-Type", "image/png", "Content-Length", fmt.Sprint(len(image.body)), "ETag", etag,
-			"X-Content-Type-Options", "nosniff", "Accept-Ranges", "bytes")
-		is.True(strings.Contains(image.header.Get("Cache-Control"), "immutable"))
+			"Content-Disposition", pattern(`inline; filename="image_\w+\.png"`), "Cache-Control", "public, max-age=31536000, immutable",
+			"X-Content-Type-Options", "nosniff", "Accept-Ranges", "bytes", "Content-Security-Policy", "default-src 'none'; sandbox",
+			"Referrer-Policy", "no-referrer")
 		is.Equal(s.image(t, address).Bounds().Size().String(), "(64,48)")
 
 		head := s.call(t, request{method: http.MethodHead, address: address}).is(t, http.StatusOK).
@@ -50,7 +51,7 @@ func checkImage(t *testing.T, s *service) {
 		is.Equal(len(head.body), 0)
 		unchanged := s.call(t, request{address: address, header: []string{"If-None-Match", etag}}).is(t, http.StatusNotModified)
 		is.Equal(len(unchanged.body), 0)
-		is.Equal(s.call(t, request{address: address, key: "nonsense"}).status, http.StatusOK)
+		is.Equal(s.call(t, request{address: address + "?v=1", key: "nonsense"}).status, http.StatusOK)
 	}
 }
 
@@ -75,10 +76,17 @@ func checkRanges(t *testing.T, s *service) {
 			t.Errorf("%s: %d other bytes", ask, len(part.body))
 		}
 	}
-	s.call(t, request{address: address, header: []string{"Range", fmt.Sprintf("bytes=%d-", len(whole))}}).
-		refused(t, http.StatusRequestedRangeNotSatisfiable, "rangeNotSatisfiable").
-		has(t, "Content-Range", fmt.Sprintf("bytes */%d", len(whole)), "ETag", "", "Content-Disposition", "")
-	s.call(t, request{address: address, header: []string{"If-Match", `"other"`}}).refused(t, http.StatusPreconditionFailed, "preconditionFailed")
+	sixteen := "bytes=0-0" + strings.Repeat(",1-1", 15)
+	s.call(t, request{address: address, header: []string{"Range", sixteen}}).is(t, http.StatusPartialContent)
+	for name, header := range map[string][]string{
+		"a stranger's unit":         {"Range", "lines=1-3"},
+		"seventeen parts":           {"Range", sixteen + ",1-1"}, // as much work as the whole, and more
+		"a part of another version": {"Range", "bytes=1-3", "If-Range", `"other"`},
+	} {
+		if got := s.call(t, request{address: address, header: header}).is(t, http.StatusOK); !bytes.Equal(got.body, whole) {
+			t.Errorf("%s: %d other bytes", name, len(got.body))
+		}
+	}
 }
 
 // What differs between addresses, also of the same generation, is at least 128 bits.
@@ -108,10 +116,13 @@ func checkUnguessable(t *testing.T, s *service) {
 		}
 	}
 	is.True(characters*5 >= 128) // 5 bits each
-	id := []byte(all[0])
-	for _, i := range []int{len(id) - 1, len(id) - 20} {
-		altered := bytes.Clone(id)
-		altered[i] = map[bool]byte{true: 'B', false: 'A'}[altered[i] == 'A']
-		s.call(t, request{address: "/images/" + string(altered)}).refused(t, http.StatusNotFound, "notFound")
+	id := all[0]
+	altered := func(i int) string {
+		return id[:i] + map[bool]string{true: "B", false: "A"}[id[i] == 'A'] + id[i+1:]
+	}
+	imageless := a.queued(t, object{"prompt": "[fake:fail]"})["id"].(string)
+	for _, other := range []string{altered(len(id) - 1), altered(len(id) - 20), id[:len(id)-1], id + "A", strings.ToLower(id), "x", "..", "%2e%2e%2fetc",
+		strings.Replace(imageless, "gen_", "image_", 1) + strings.Repeat("A", 26)} {
+		s.call(t, request{address: "/images/" + other}).refused(t, http.StatusNotFound, "notFound").has(t, "Content-Security-Policy", "")
 	}
 }

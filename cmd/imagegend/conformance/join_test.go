@@ -103,6 +103,7 @@ func checkRetry(t *testing.T, s *service) {
 	}()
 	eventually(t, "the call was charged", func() bool { return a.credits(t) == 9 })
 	got := a.post(t, fox(fields), "X-Stainless-Retry-Count", "1").is(t, http.StatusOK).has(t, "Idempotent-Replayed", "true")
+	got.has(t, "Location", got.object(t)["poll_url"])
 	same(t, got.object(t)["id"], (<-first).is(t, http.StatusOK).object(t)["id"])
 	same(t, a.credits(t), 9)
 }

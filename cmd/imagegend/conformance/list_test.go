@@ -91,7 +91,8 @@ func checkListByStatus(t *testing.T, s *service) {
 }
 
 func checkRefusedLists(t *testing.T, s *service) {
-	a := s.account(t, 0)
+	a := s.account(t, 1)
+	made := a.generated(t, nil)["id"].(string)
 	for query, mentions := range map[string][]string{
 		"limit=0":                   {"limit", "1", "100"},
 		"limit=101":                 {"limit", "101", "100"},
@@ -99,14 +100,21 @@ func checkRefusedLists(t *testing.T, s *service) {
 		"limit=ten":                 {"limit", "ten"},
 		"limit=1.0":                 {"limit"},
 		"limit=":                    {"limit"},
-		"limit=1&limit=2":           {"limit"},
+		"limit":                     {"limit"},
+		"limit=%2B5":                {"limit"},
+		"limit=05":                  {"limit"},
+		"limit=1&limit=1":           {"limit"},
+		"limit=1;after=x":           nil,
 		"after=nope":                {"after", "nope"},
+		"after=" + made + "x":       {"after"},
 		"after=":                    {"after"},
 		"status=done":               {"status", "done", "queued", "processing", "succeeded", "failed"},
 		"status=Succeeded":          {"status", "Succeeded"},
 		"status=":                   {"status"},
 		"status=queued,failed":      {"status"},
 		"offset=1":                  {"offset"},
+		"state=failed":              {`"state"; the nearest known one is status`},
+		"=1":                        nil,
 		"Limit=1":                   {"Limit", "limit"},
 		"limit=" + huge + huge:      {"limit"},
 		url.QueryEscape("é") + "=1": {"é"},

@@ -42,6 +42,7 @@ func checkOrder(t *testing.T, s *service) {
 	anonymous.call(t, request{method: http.MethodPost, address: "/api/v1/nowhere"}).refused(t, http.StatusNotFound, "notFound")
 	anonymous.call(t, request{method: http.MethodPut, address: generationsPath}).refused(t, http.StatusMethodNotAllowed, "methodNotAllowed")
 	anonymous.post(t, wrong).refused(t, http.StatusUnauthorized, "missingApiKey")
+	anonymous.get(t, "/api/v1/generations?limit=x").refused(t, http.StatusUnauthorized, "missingApiKey")
 	poor.post(t, fox(wrong), "Idempotency-Key", "spent").refused(t, http.StatusBadRequest, "invalid_request") // not 422
 	poor.post(t, fox(nil)).refused(t, http.StatusPaymentRequired, "insufficientCredits")
 

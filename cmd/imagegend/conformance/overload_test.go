@@ -104,9 +104,13 @@ func checkRequestID(t *testing.T, s *service) {
 			s.call(t, request{method: method, address: path, header: []string{"X-Request-Id", "trace-1.2_3"}}).has(t, "X-Request-Id", "trace-1.2_3")
 		}
 	}
-	for _, insane := range []string{"two words", "a\tb", strings.Repeat("x", 1000), `"quoted"`, "é"} {
+	for _, sent := range []string{"a", "A-b_c.9", strings.Repeat("x", 128)} {
+		s.call(t, request{address: "/healthz", header: []string{"X-Request-Id", sent}}).has(t, "X-Request-Id", sent)
+	}
+	for _, insane := range []string{"", "two words", "a\tb", strings.Repeat("x", 129), `"quoted"`, "é"} {
 		id := s.call(t, request{address: "/api/v1/models", header: []string{"X-Request-Id", insane}}).header.Get("X-Request-Id")
-		is.True(id != insane && len(id) >= 16)
+		is.True(id != insane && len(id) >= 16 && !seen[id])
+		seen[id] = true
 	}
 	mine := "mine-" + a.user
 	failed := a.post(t, fox(object{"prompt": "[fake:fail] a fox for the log"}), "X-Request-Id", mine).is(t, http.StatusInternalServerError)

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"strings"
 	"testing"
 
 	"github.com/matryer/is"
@@ -34,8 +35,8 @@ func checkOwnership(t *testing.T, s *service) {
 	for i, id := range []string{
 		theirs, hanging, path.Base(failed),
 		"gen_01KAJ1V5W8Z0M5QY7GJ7T9C2RE", "gen_ZZZZZZZZZZZZZZZZZZZZZZZZZZ",
-		"gen_", "nope", "1", "image_1", theirs[:len(theirs)-1], theirs + "0", "GEN" + theirs[3:], "%00", "%2e%2e", "%ff", "a%2Fb",
-		url.PathEscape("' OR 1=1 --"), url.PathEscape("🦊"),
+		"gen_", "nope", "1", "image_1", theirs[:len(theirs)-1], theirs + "0", "GEN" + theirs[3:], "%00", "..", "%2e%2e", "gen_%20", "%ff", "a%2Fb",
+		url.PathEscape("' OR 1=1 --"), url.PathEscape("🦊"), strings.Repeat("g", 5000),
 	} {
 		got := other.get(t, "/api/v1/generations/"+id).refused(t, http.StatusNotFound, "notFound")
 		got.header.Del("Date")

@@ -1,6 +1,7 @@
 package conformance_test
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -49,10 +50,10 @@ func checkUnknownPaths(t *testing.T, s *service) {
 	for _, path := range []string{
 		"/", "/api", "/api/v1", "/api/v1/", "/api/v2/models", "/models", "/api/v1/model", "/API/v1/models",
 		"/api/v1/models/", "/api/v1/credits/", "/api/v1/generations/", "/api/v1/images/generations/", "/healthz/", "/images/", "/images",
-		"/api//v1/models", "/api/v1/./models", "/api/v1/generations/gen_01KAJ1V5W8Z0M5QY7GJ7T9C2RE/images", "/webhooks", "/api/v1/webhooks",
+		"/api//v1/models", "//api/v1/models", "/api/v1//models", "/api/v1/./models", "/api/v1/generations/a/b", "/images/a/b", "/api/v1/generations/gen_01KAJ1V5W8Z0M5QY7GJ7T9C2RE/images", "/webhooks", "/api/v1/webhooks",
 		"/api/v1/events", "/admin", "/metrics", "/debug/pprof/", "/favicon.ico",
 	} {
-		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
+		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete, http.MethodOptions, "BREW"} {
 			for _, key := range []string{"", a.key} {
 				s.call(t, request{method: method, address: path, key: key}).refused(t, http.StatusNotFound, "notFound").has(t, "Location", "")
 			}
@@ -82,7 +83,7 @@ func allowed(t *testing.T, a answer) string {
 func checkWrongMethods(t *testing.T, s *service) {
 	is := is.New(t)
 	for _, route := range routes {
-		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "TRACE"} {
+		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "TRACE", "BREW"} {
 			if slices.Contains(strings.Split(route.allow, ", "), method) {
 				continue
 			}
@@ -108,6 +109,7 @@ func checkHead(t *testing.T, s *service) {
 		head := a.call(t, request{method: http.MethodHead, address: address, key: a.key})
 		is.Equal(head.status, get.status)
 		is.Equal(len(head.body), 0)
+		is.Equal(head.header.Get("Content-Length"), fmt.Sprint(len(get.body)))
 		for _, h := range []http.Header{get.header, head.header} {
 			h.Del("Date")
 			h.Del("X-Request-Id")
@@ -129,20 +131,24 @@ func checkCORS(t *testing.T, s *service) {
 	s.call(t, request{address: "/api/v1/models", header: preflight}).has(t, "Access-Control-Allow-Origin", "")
 
 	s = s.start(t, settings{corsOrigin: "https://app.example.com"})
-	s.call(t, request{address: "/api/v1/models", header: preflight}).is(t, http.StatusOK).has(t, "Access-Control-Allow-Origin", "https://app.example.com")
-	s.call(t, request{address: "/api/v1/models", header: []string{"Origin", "https://evil.example.com"}}).has(t, "Access-Control-Allow-Origin", "")
+	refused := s.call(t, request{address: "/api/v1/credits", header: preflight}).is(t, http.StatusUnauthorized) // an error can be read, too
+	refused.has(t, "Access-Control-Allow-Origin", "https://app.example.com", "Access-Control-Expose-Headers", pattern(".*Retry-After.*"), "Vary", "Origin")
+	for _, other := range []string{"https://evil.example.com", "https://app.example.com.evil", "null", ""} {
+		s.call(t, request{address: "/api/v1/models", header: []string{"Origin", other}}).has(t, "Access-Control-Allow-Origin", "", "Vary", "Origin")
+	}
 	options := s.call(t, request{method: http.MethodOptions, address: generationsPath, header: preflight}).is(t, http.StatusNoContent)
-	options.has(t, "Access-Control-Allow-Origin", "https://app.example.com")
-	is.True(strings.Contains(options.header.Get("Access-Control-Allow-Methods"), "POST"))
+	options.has(t, "Access-Control-Allow-Origin", "https://app.example.com", "Access-Control-Allow-Methods", "OPTIONS, POST")
 	is.True(strings.Contains(strings.ToLower(options.header.Get("Access-Control-Allow-Headers")), "authorization"))
 	is.True(strings.Contains(strings.ToLower(options.header.Get("Access-Control-Allow-Headers")), "idempotency-key"))
+	s.start(t, settings{corsOrigin: "*"}).call(t, request{address: "/api/v1/models", header: preflight}).
+		has(t, "Access-Control-Allow-Origin", "https://app.example.com")
 }
 
 func checkHealth(t *testing.T, s *service) {
-	for _, path := range []string{"/healthz", "/readyz"} {
-		s.call(t, request{address: path}).is(t, http.StatusOK).has(t, "Content-Type", "application/json", "Cache-Control", "no-store")
+	for path, body := range map[string]object{"/healthz": {"status": "ok"}, "/readyz": {"ready": true}} {
+		told := s.call(t, request{address: path}).is(t, http.StatusOK).has(t, "Content-Type", "application/json", "Cache-Control", "no-store")
+		same(t, told.object(t), body)
 	}
-	s.readiness(t, http.StatusOK, true)
 }
 
 // readiness checks what strangers are told of it: nothing but whether work is taken.
