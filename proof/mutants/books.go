@@ -220,4 +220,32 @@ var ofBooks = []mutant{
 `,
 		catcher: catcher{pkg: linear, run: "TestMemory", runs: 2},
 	},
+	{
+		name: "balance-forgets-expiry", breaks: "credits that expired cannot be spent, also before they are written off",
+		file:    "imagegen/storage/internal/ledger/account.go",
+		old:     `return !a.Next.At.IsZero() && !a.at.Now.Before(a.Next.At)`,
+		new:     `return false`,
+		catcher: catcher{pkg: books, run: "TestExpiry"},
+	},
+	{
+		name: "next-expiration-stays", breaks: "a balance says what expires next once what expired first is spent",
+		file:    "imagegen/storage/internal/ledger/apply.go",
+		old:     `return c.nextAnew(of)`,
+		new:     `return imagegen.Expiration{}`,
+		catcher: catcher{pkg: books, run: "TestAgainstModel"},
+	},
+	{
+		name: "audit-trusts-charges", breaks: "an audit notices a charge that is not what its entries made of it",
+		file:    "imagegen/storage/internal/ledger/check.go",
+		old:     `c.same(e.Charge, charge)`,
+		new:     ``,
+		catcher: catcher{pkg: books, run: "TestCheckNamesWhatIsBroken"},
+	},
+	{
+		name: "memory-keeps-what-failed", breaks: "a transaction that fails has written nothing, in memory too",
+		file:    "imagegen/storage/internal/ledger/memory.go",
+		old:     `		undo()`,
+		new:     `		_ = undo`,
+		catcher: catcher{pkg: books, run: "TestMemoryTakesBack"},
+	},
 }
