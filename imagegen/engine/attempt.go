@@ -8,13 +8,15 @@ import (
 	"sync"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine/internal/schedule"
+
 	"github.com/imagegend/imagegend/imagegen"
 )
 
 // attempt is one try at a generation. It holds a slot, a lease and a place in the lifecycle.
 type attempt struct {
 	engine *Engine
-	slot   slot
+	slot   schedule.Slot
 	record imagegen.Record
 	offer  offer
 	answer func(imagegen.Record, error) // told once, when the outcome is durable or in doubt
@@ -55,7 +57,7 @@ func (a *attempt) run(base context.Context, limit time.Duration) {
 		if !a.conclude(base, err) || a.litter {
 			a.sweep(base)
 		}
-		e.slots.release(a.slot, found(a.count(), err))
+		e.slots.Release(a.slot, found(a.count(), err))
 	}()
 	e.removeFormerImages(ctx, a.record)
 	err = a.collect(ctx)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 
-	"github.com/imagegend/imagegend/imagegen/internal/picture"
+	"github.com/imagegend/imagegend/imagegen/engine/internal/picture"
 )
 
 // decodeBudget bounds the bytes of decoded images; one that takes more is decoded alone. No image takes more than

@@ -6,23 +6,22 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine/internal/schedule"
+
 	"github.com/imagegend/imagegend/imagegen"
 )
-
-// mostClaims is how many queued generations are claimed in one commit.
-const mostClaims = 16
 
 // dispatch claims queued work as long as there are slots.
 func (e *Engine) dispatch(ctx context.Context) {
 	for ctx.Err() == nil {
 		wake := e.store.Wake() // before Claim, so that nothing is missed
-		offered, err := e.slots.forQueue(ctx)
+		offered, err := e.slots.ForQueue(ctx)
 		if err != nil {
 			return
 		}
 		offered.Lease = e.cfg.Lease
 		records, next, err := e.store.Claim(ctx, offered)
-		taken, better := e.slots.claimed(offered, records)
+		taken, better := e.slots.Claimed(offered, records)
 		for i, r := range records {
 			e.launch(r, taken[i])
 		}
@@ -40,12 +39,12 @@ func (e *Engine) dispatch(ctx context.Context) {
 }
 
 // launch begins an attempt at a claimed generation, which holds a slot.
-func (e *Engine) launch(r imagegen.Record, held slot) {
+func (e *Engine) launch(r imagegen.Record, held schedule.Slot) {
 	e.meet(context.Background(), r.User)
 	m, offered := e.offers.now.Load().offers[r.Model]
 	unfit := e.unfit(r, m, offered)
 	if err := e.life.enter(); err != nil || unfit != "" {
-		e.slots.release(held, finding{})
+		e.slots.Release(held, schedule.Finding{})
 		e.putAside(r, unfit)
 		if err == nil {
 			e.life.leave()

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/imagegend/imagegend/imagegen/engine/internal/schedule"
+
 	"github.com/imagegend/imagegend/imagegen/account"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -24,7 +26,7 @@ type Engine struct {
 	accounts *account.Accounts
 	ids      *imagegen.IDs
 
-	slots     *slots
+	slots     *schedule.Slots
 	shares    *shares
 	refusals  *refusals
 	receiving *semaphore.Weighted // bytes of images that are held in memory as they came
@@ -57,7 +59,7 @@ func New(cfg Config) (*Engine, error) {
 		offers:    newOffers(models),
 		accounts:  account.New(cfg.Store, ids, cfg.Now),
 		ids:       ids,
-		slots:     newSlots(cfg.Concurrency),
+		slots:     schedule.NewSlots(cfg.Concurrency),
 		shares:    newShares(),
 		refusals:  newRefusals(cfg.MaxRefusals),
 		receiving: semaphore.NewWeighted(receiveBudget),
@@ -72,7 +74,7 @@ func New(cfg Config) (*Engine, error) {
 		thumbnails: newThumbnails(cfg.Thumbnails),
 		health:     newHealth(),
 	}
-	e.slots.setModels(models)
+	e.slots.SetMost(models.mostAtOnce(e.cfg.Concurrency))
 	if j, ok := cfg.Store.(imagegen.JointStore); ok && j.Joins(cfg.Ledger) {
 		e.joint = j
 	}

@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/image/webp"
 
-	"github.com/imagegend/imagegend/imagegen/internal/picture"
+	"github.com/imagegend/imagegend/imagegen/engine/internal/picture"
 )
 
 // format is one of the three image formats; others that a program registers with package image

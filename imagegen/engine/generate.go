@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine/internal/schedule"
+
 	"github.com/imagegend/imagegend/imagegen"
 )
 
@@ -38,8 +40,8 @@ type call struct {
 	request imagegen.GenerateRequest
 	record  imagegen.Record
 	offer   offer
-	handed  bool // the references belong to the record
-	slot    slot // of synchronous work
+	handed  bool          // the references belong to the record
+	slot    schedule.Slot // of synchronous work
 }
 
 // call takes over the references of a request.
@@ -175,7 +177,7 @@ func (c *call) acceptWithSlot(ctx context.Context) (r imagegen.Record, err error
 	defer func() {
 		if !accepted {
 			e.leases.drop(c.record.Fence())
-			e.slots.release(c.slot, finding{})
+			e.slots.Release(c.slot, schedule.Finding{})
 		}
 	}()
 	r, err = c.accept(ctx)
@@ -187,7 +189,7 @@ func (c *call) acceptWithSlot(ctx context.Context) (r imagegen.Record, err error
 func (c *call) waitForSlot(ctx context.Context) error {
 	e := c.engine
 	var err error
-	held, free := e.slots.tryAcquire(c.record.User, c.record.Model)
+	held, free := e.slots.TryAcquire(c.record.User, c.record.Model)
 	if c.slot = held; !free {
 		err = c.turn(ctx)
 	}
@@ -196,7 +198,7 @@ func (c *call) waitForSlot(ctx context.Context) error {
 	case stopping == nil || ctx.Err() != nil:
 		return err
 	case err == nil:
-		e.slots.release(c.slot, finding{})
+		e.slots.Release(c.slot, schedule.Finding{})
 	}
 	return imagegen.Overloaded(5*time.Second, stopping)
 }
@@ -207,7 +209,7 @@ func (c *call) turn(ctx context.Context) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(e.life.loop, cancel)()
-	c.slot, err = e.slots.acquire(ctx, c.record.User, c.record.Model, e.cfg.SlotWait)
+	c.slot, err = e.slots.Acquire(ctx, c.record.User, c.record.Model, e.cfg.SlotWait)
 	return err
 }
 

@@ -26,7 +26,7 @@ func (e *Engine) Health() []ProviderHealth {
 	all := make([]ProviderHealth, len(models.all))
 	for i, info := range models.all {
 		all[i] = e.health.of(info.ID)
-		all[i].Model, all[i].Provider, all[i].Load = info.ID, info.Provider, e.slots.load(info.ID)
+		all[i].Model, all[i].Provider, all[i].Load = info.ID, info.Provider, e.slots.Load(info.ID)
 		if r, ok := models.offers[info.ID].Provider.(imagegen.HealthReporter); ok {
 			all[i].Members = r.Health()
 		}

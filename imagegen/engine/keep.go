@@ -9,7 +9,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 
-	"github.com/imagegend/imagegend/imagegen/internal/picture"
+	"github.com/imagegend/imagegend/imagegen/engine/internal/picture"
 )
 
 // maxImageBytes bounds what is read of one image of a provider.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/imagegend/imagegend/imagegen/engine/internal/schedule"
+
 	"github.com/imagegend/imagegend/imagegen"
 )
 
@@ -17,12 +19,7 @@ type Load struct {
 }
 
 // ModelLoad is how busy an engine is with the generations of one model.
-type ModelLoad struct {
-	Running int // attempts under way
-	Waiting int // synchronous callers who wait, for any slot
-	Bound   int // how many attempts there may be at once now: fewer than Most while the upstream is overloaded
-	Most    int // how many there may ever be
-}
+type ModelLoad = schedule.Load
 
 // Load tells how busy the engine is. It is cheap.
 func (e *Engine) Load(ctx context.Context) (Load, error) {
@@ -30,7 +27,7 @@ func (e *Engine) Load(ctx context.Context) (Load, error) {
 	if err != nil {
 		return Load{}, imagegen.ToUserError(err)
 	}
-	free, waiting := e.slots.state()
+	free, waiting := e.slots.State()
 	return Load{Queued: queued.All, Running: e.cfg.Concurrency - free, Slots: e.cfg.Concurrency, Waiting: waiting}, nil
 }
 

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/engine/internal/schedule"
+
 	"github.com/imagegend/imagegend/imagegen"
 )
 
@@ -30,7 +32,7 @@ func (e *Engine) meet(ctx context.Context, u imagegen.UserID) {
 	case 1:
 		e.meetStored(ctx)
 	case 2:
-		e.slots.keep(keptSlots(e.cfg.Concurrency))
+		e.slots.Keep(schedule.Kept(e.cfg.Concurrency))
 	}
 }
 
@@ -47,14 +49,6 @@ func (s *shares) meet(u imagegen.UserID) int {
 	}
 	s.several = true
 	return 2
-}
-
-// keptSlots is how many slots are kept for users who hold none: one in eight.
-func keptSlots(all int) int {
-	if all < 2 {
-		return 0
-	}
-	return max(1, all/8)
 }
 
 // meetStored meets the users that the store knows.

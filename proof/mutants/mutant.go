@@ -31,7 +31,8 @@ const (
 	conformance = "./cmd/imagegend/conformance"
 
 	upstream = "./imagegen/provider/internal/upstream"
-	bounds   = "./imagegen/internal/bound"
+	turns    = "./imagegen/engine/internal/schedule"
+	bounds   = "./imagegen/engine/internal/bound"
 
 	crash      = "./proof/crash"
 	linear     = "./proof/linear"

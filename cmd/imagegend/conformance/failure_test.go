@@ -23,7 +23,7 @@ var failureChecks = []check{
 			"contract: | an image that is not whole",
 		},
 		run:       checkSynchronousFailure,
-		elsewhere: []string{"imagegen/engine.TestProviderOutcomes", "imagegen/engine.TestTheCompressedDataAreBroken", "imagegen/engine.TestAnImageIsCutOffAtAnyByte", "imagegen/internal/picture.TestTruncated"},
+		elsewhere: []string{"imagegen/engine.TestProviderOutcomes", "imagegen/engine.TestTheCompressedDataAreBroken", "imagegen/engine.TestAnImageIsCutOffAtAnyByte", "imagegen/engine/internal/picture.TestTruncated"},
 	},
 	{
 		name: "asynchronous failure",

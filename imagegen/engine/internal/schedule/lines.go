@@ -1,4 +1,4 @@
-package engine
+package schedule
 
 import (
 	"cmp"
@@ -28,7 +28,7 @@ type line struct {
 
 // waiter is a caller who waits.
 type waiter struct {
-	slot  slot          // that is waited for; its own once ready
+	slot  Slot          // that is waited for; its own once ready
 	place *list.Element // in the line; nil once out of it
 	ready chan struct{}
 }
@@ -43,7 +43,7 @@ func (ls *lines) join(u imagegen.UserID, held int, turn func() uint64) *waiter {
 		ls.of[u] = l
 		heap.Push(&ls.order, l)
 	}
-	w := &waiter{slot: slot{user: u, model: ls.model}, ready: make(chan struct{})}
+	w := &waiter{slot: Slot{user: u, model: ls.model}, ready: make(chan struct{})}
 	w.place = l.waiting.PushBack(w)
 	ls.callers++
 	return w

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/matryer/is"
 
-	"github.com/imagegend/imagegend/imagegen/internal/picture"
+	"github.com/imagegend/imagegend/imagegen/engine/internal/picture"
 )
 
 type sample struct {

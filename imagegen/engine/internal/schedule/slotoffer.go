@@ -1,4 +1,4 @@
-package engine
+package schedule
 
 import (
 	"context"
@@ -8,9 +8,12 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
+// mostClaims is how many queued generations are claimed in one commit.
+const mostClaims = 16
+
 // offer is what the queue may take of the free slots, if anything. first is the line of callers that is
 // served next; nil if there is none.
-func (s *slots) offer(now time.Time, first *line) (d imagegen.Demand, ok bool) {
+func (s *Slots) offer(now time.Time, first *line) (d imagegen.Demand, ok bool) {
 	d.Most = min(s.free-s.kept, mostClaims)
 	if d.Most <= 0 {
 		d.Most, d.Below = min(s.free, mostClaims), 1
@@ -33,7 +36,7 @@ func (s *slots) offer(now time.Time, first *line) (d imagegen.Demand, ok bool) {
 }
 
 // give hands an offer to the queue. What it takes in is nobody else's until claimed.
-func (s *slots) give(d imagegen.Demand, now time.Time) {
+func (s *Slots) give(d imagegen.Demand, now time.Time) {
 	d.Held = maps.Clone(s.held)
 	s.free -= d.Most
 	for _, p := range s.of {
@@ -43,15 +46,15 @@ func (s *slots) give(d imagegen.Demand, now time.Time) {
 	s.asking = nil
 }
 
-func (s *slots) takeBack(d imagegen.Demand) {
+func (s *Slots) takeBack(d imagegen.Demand) {
 	s.free += d.Most
 	for _, p := range s.of {
 		p.offered = 0
 	}
 }
 
-// forQueue waits until slots can be offered to the queue; claimed ends the offer.
-func (s *slots) forQueue(ctx context.Context) (imagegen.Demand, error) {
+// ForQueue waits until slots can be offered to the queue; Claimed ends the offer.
+func (s *Slots) ForQueue(ctx context.Context) (imagegen.Demand, error) {
 	asking := make(chan imagegen.Demand, 1)
 	s.mu.Lock()
 	s.asking, s.better = asking, nil
@@ -69,7 +72,7 @@ func (s *slots) forQueue(ctx context.Context) (imagegen.Demand, error) {
 	}
 }
 
-func (s *slots) stopAsking(asking <-chan imagegen.Demand) {
+func (s *Slots) stopAsking(asking <-chan imagegen.Demand) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	select {
@@ -81,9 +84,9 @@ func (s *slots) stopAsking(asking <-chan imagegen.Demand) {
 	s.hand()
 }
 
-// claimed gives the slots of an offer to those whose work was claimed; the rest is free again. better is
+// Claimed gives the slots of an offer to those whose work was claimed; the rest is free again. better is
 // closed when the queue may be offered what this offer was not for; nil if it was for all.
-func (s *slots) claimed(offered imagegen.Demand, records []imagegen.Record) (taken []slot, better <-chan struct{}) {
+func (s *Slots) Claimed(offered imagegen.Demand, records []imagegen.Record) (taken []Slot, better <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.takeBack(offered)
@@ -102,7 +105,7 @@ func (s *slots) claimed(offered imagegen.Demand, records []imagegen.Record) (tak
 }
 
 // tellQueue wakes a queue that could use nothing of an offer when there is a better one.
-func (s *slots) tellQueue(now time.Time) {
+func (s *Slots) tellQueue(now time.Time) {
 	if s.better == nil {
 		return
 	}

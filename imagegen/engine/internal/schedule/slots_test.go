@@ -1,4 +1,4 @@
-package engine
+package schedule
 
 import (
 	"context"
@@ -16,28 +16,28 @@ import (
 )
 
 // oneModel are slots where there is one model.
-type oneModel struct{ *slots }
+type oneModel struct{ *Slots }
 
-func slotsOfOne(n int) oneModel { return oneModel{newSlots(n)} }
+func slotsOfOne(n int) oneModel { return oneModel{NewSlots(n)} }
 
 func (s oneModel) acquire(ctx context.Context, u imagegen.UserID, wait time.Duration) error {
-	_, err := s.slots.acquire(ctx, u, "m", wait)
+	_, err := s.Slots.Acquire(ctx, u, "m", wait)
 	return err
 }
 
 func (s oneModel) tryAcquire(u imagegen.UserID) bool {
-	_, ok := s.slots.tryAcquire(u, "m")
+	_, ok := s.Slots.TryAcquire(u, "m")
 	return ok
 }
 
-func (s oneModel) join(u imagegen.UserID) *waiter { return s.slots.join(u, "m") }
-func (s oneModel) release(u imagegen.UserID)      { s.slots.release(slot{user: u, model: "m"}, finding{}) }
+func (s oneModel) join(u imagegen.UserID) *waiter { return s.Slots.join(u, "m") }
+func (s oneModel) release(u imagegen.UserID)      { s.Slots.Release(Slot{user: u, model: "m"}, Finding{}) }
 
 func (s oneModel) claimed(d imagegen.Demand, records []imagegen.Record) <-chan struct{} {
 	for i := range records {
 		records[i].Model = "m"
 	}
-	_, better := s.slots.claimed(d, records)
+	_, better := s.Slots.Claimed(d, records)
 	return better
 }
 
@@ -191,9 +191,9 @@ func TestSlotsGoToWhoHoldsFewest(t *testing.T) {
 // Kept slots go to users who hold none, and to nobody else.
 func TestKeptSlots(t *testing.T) {
 	is := is.New(t)
-	is.Equal([]int{keptSlots(1), keptSlots(2), keptSlots(15), keptSlots(16), keptSlots(40)}, []int{0, 1, 1, 2, 5})
+	is.Equal([]int{Kept(1), Kept(2), Kept(15), Kept(16), Kept(40)}, []int{0, 1, 1, 2, 5})
 	s := slotsOfOne(4)
-	s.keep(1)
+	s.Keep(1)
 	for range 3 {
 		is.True(s.tryAcquire("greedy"))
 	}
@@ -204,7 +204,7 @@ func TestKeptSlots(t *testing.T) {
 	is.Equal(len(handed(map[imagegen.UserID]*waiter{"greedy": more})), 0)
 	s.release("greedy")
 	is.Equal(len(handed(map[imagegen.UserID]*waiter{"greedy": more})), 1)
-	s.keep(0) // of which none is taken back
+	s.Keep(0) // of which none is taken back
 	is.True(s.tryAcquire("greedy"))
 }
 
@@ -232,7 +232,7 @@ func TestOffers(t *testing.T) {
 				for _, u := range test.held {
 					is.True(s.tryAcquire(u))
 				}
-				s.keep(test.kept)
+				s.Keep(test.kept)
 				for _, u := range test.waiting {
 					s.join(u)
 				}
@@ -240,7 +240,7 @@ func TestOffers(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				go func() {
-					d, _ := s.forQueue(ctx)
+					d, _ := s.ForQueue(ctx)
 					got <- d
 				}()
 				synctest.Wait()
@@ -278,7 +278,7 @@ func TestQueueAndCallersTakeTurns(t *testing.T) {
 		synctest.Wait()
 		go func() {
 			for range 3 {
-				d, err := s.forQueue(t.Context())
+				d, err := s.ForQueue(t.Context())
 				if err != nil {
 					return
 				}
@@ -311,9 +311,9 @@ func TestBetterOffers(t *testing.T) {
 		}
 	}
 	s := slotsOfOne(3)
-	s.keep(1)
+	s.Keep(1)
 	is.True(s.tryAcquire("a") && s.tryAcquire("b"))
-	d, err := s.forQueue(t.Context())
+	d, err := s.ForQueue(t.Context())
 	is.NoErr(err)
 	is.Equal(d.Below, 1)
 	better := s.claimed(d, nil)
@@ -321,13 +321,13 @@ func TestBetterOffers(t *testing.T) {
 	s.release("a")
 	is.True(ready(better))
 
-	d, err = s.forQueue(t.Context())
+	d, err = s.ForQueue(t.Context())
 	is.NoErr(err)
 	is.Equal(d.Below, 0)
 	is.True(s.claimed(d, nil) == nil) // that was for all
 
 	is.True(s.tryAcquire("a"))
-	d, err = s.forQueue(t.Context())
+	d, err = s.ForQueue(t.Context())
 	is.NoErr(err)
 	is.Equal(d.Below, 1)
 	s.release("a")

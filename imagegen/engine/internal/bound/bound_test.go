@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen/internal/bound"
+	"github.com/imagegend/imagegend/imagegen/engine/internal/bound"
 	"github.com/matryer/is"
 )
 

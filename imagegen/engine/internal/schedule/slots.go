@@ -1,4 +1,4 @@
-package engine
+package schedule
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// slots bounds the attempts under way, in all and of each model. A slot that gets free goes to the user who
+// Slots bounds the attempts under way, in all and of each model. A slot that gets free goes to the user who
 // holds the fewest; of those who hold as many, to the one who has waited longest since they were served. Who
 // waits for a model that has no place stands in nobody's way. Some slots can be kept for users who hold
 // none. A slot in use is never taken back.
@@ -16,7 +16,7 @@ import (
 // Callers wait in lines, for each model one of each user. Whose queued work is next only the store knows: so
 // the queue as a whole is offered slots, for users who hold few enough and models that have places (offer),
 // and counts as one more user among those who hold as many.
-type slots struct {
+type Slots struct {
 	mu    sync.Mutex
 	all   int
 	free  int
@@ -34,28 +34,29 @@ type slots struct {
 	lookAt time.Time
 }
 
-// slot is one that is in use.
-type slot struct {
+// Slot is one that is in use.
+type Slot struct {
 	user  imagegen.UserID
 	model string
 	began time.Time
 }
 
-func newSlots(n int) *slots {
-	return &slots{all: n, free: n, held: make(map[imagegen.UserID]int), of: make(map[string]*places)}
+// NewSlots returns so many slots, all of them free.
+func NewSlots(n int) *Slots {
+	return &Slots{all: n, free: n, held: make(map[imagegen.UserID]int), of: make(map[string]*places)}
 }
 
-// keep keeps so many slots for users who hold none.
-func (s *slots) keep(n int) {
+// Keep keeps so many slots for users who hold none.
+func (s *Slots) Keep(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.kept = n
 	s.hand()
 }
 
-// acquire waits for a slot, at most for the given time (0: for ever). ErrOverloaded, or ctx's error.
-func (s *slots) acquire(ctx context.Context, u imagegen.UserID, model string, wait time.Duration) (slot, error) {
-	if got, ok := s.tryAcquire(u, model); ok {
+// Acquire waits for a slot, at most for the given time (0: for ever). ErrOverloaded, or ctx's error.
+func (s *Slots) Acquire(ctx context.Context, u imagegen.UserID, model string, wait time.Duration) (Slot, error) {
+	if got, ok := s.TryAcquire(u, model); ok {
 		return got, nil
 	}
 	var expired <-chan time.Time
@@ -69,34 +70,34 @@ func (s *slots) acquire(ctx context.Context, u imagegen.UserID, model string, wa
 	case <-w.ready:
 		return w.slot, nil
 	case <-ctx.Done():
-		return slot{}, s.giveUp(w, ctx.Err())
+		return Slot{}, s.giveUp(w, ctx.Err())
 	case <-expired:
-		return slot{}, s.giveUp(w, imagegen.Overloaded(2*time.Second, nil))
+		return Slot{}, s.giveUp(w, imagegen.Overloaded(2*time.Second, nil))
 	}
 }
 
-// tryAcquire takes a slot if the user can have one and nobody waits for the model.
-func (s *slots) tryAcquire(u imagegen.UserID, model string) (got slot, ok bool) {
+// TryAcquire takes a slot if the user can have one and nobody waits for the model.
+func (s *Slots) TryAcquire(u imagegen.UserID, model string) (got Slot, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p, now := s.places(model), time.Now()
 	if !s.open(s.held[u]) || p.room(now) <= 0 || p.lines.callers > 0 {
-		return slot{}, false
+		return Slot{}, false
 	}
 	return s.take(u, model, now), true
 }
 
 // open reports whether there is a slot for somebody who holds so many.
-func (s *slots) open(held int) bool { return s.free > s.kept || s.free > 0 && held == 0 }
+func (s *Slots) open(held int) bool { return s.free > s.kept || s.free > 0 && held == 0 }
 
-func (s *slots) take(u imagegen.UserID, model string, now time.Time) slot {
+func (s *Slots) take(u imagegen.UserID, model string, now time.Time) Slot {
 	s.free--
 	s.hold(u, 1)
 	s.places(model).bound.Begin(now)
-	return slot{u, model, now}
+	return Slot{u, model, now}
 }
 
-func (s *slots) hold(u imagegen.UserID, change int) {
+func (s *Slots) hold(u imagegen.UserID, change int) {
 	if s.held[u] += change; s.held[u] == 0 {
 		delete(s.held, u)
 	}
@@ -105,7 +106,7 @@ func (s *slots) hold(u imagegen.UserID, change int) {
 	}
 }
 
-func (s *slots) join(u imagegen.UserID, model string) *waiter {
+func (s *Slots) join(u imagegen.UserID, model string) *waiter {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w := s.places(model).lines.join(u, s.held[u], s.next)
@@ -114,19 +115,19 @@ func (s *slots) join(u imagegen.UserID, model string) *waiter {
 }
 
 // next is the turn of whoever comes now.
-func (s *slots) next() uint64 {
+func (s *Slots) next() uint64 {
 	s.turns++
 	return s.turns
 }
 
-// release gives a slot back, and tells what its attempt found of the upstream.
-func (s *slots) release(had slot, found finding) {
+// Release gives a slot back, and tells what its attempt found of the upstream.
+func (s *Slots) Release(had Slot, found Finding) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.passOn(had, found)
 }
 
-func (s *slots) passOn(had slot, found finding) {
+func (s *Slots) passOn(had Slot, found Finding) {
 	s.free++
 	s.hold(had.user, -1)
 	s.places(had.model).end(had, found, time.Now())
@@ -134,17 +135,17 @@ func (s *slots) passOn(had slot, found finding) {
 }
 
 // giveUp leaves the line; a slot that came at the last moment is passed on.
-func (s *slots) giveUp(w *waiter, err error) error {
+func (s *Slots) giveUp(w *waiter, err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.of[w.slot.model].lines.leave(w) {
-		s.passOn(w.slot, finding{})
+		s.passOn(w.slot, Finding{})
 	}
 	return err
 }
 
 // hand gives free slots to those whose turn it is.
-func (s *slots) hand() {
+func (s *Slots) hand() {
 	now := time.Now()
 	for s.free > 0 {
 		l := s.first(now)
@@ -165,12 +166,20 @@ func (s *slots) hand() {
 	s.lookAgain(now)
 }
 
-// state tells how many slots are free, and how many callers wait.
-func (s *slots) state() (free, waiting int) {
+// State tells how many slots are free, and how many callers wait.
+func (s *Slots) State() (free, waiting int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, p := range s.of {
 		waiting += p.lines.callers
 	}
 	return s.free, waiting
+}
+
+// Kept is how many slots are kept for users who hold none: one in eight.
+func Kept(all int) int {
+	if all < 2 {
+		return 0
+	}
+	return max(1, all/8)
 }

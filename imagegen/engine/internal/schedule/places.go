@@ -1,0 +1,108 @@
+package schedule
+
+import (
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen/engine/internal/bound"
+)
+
+// places are those of a model, of which each attempt at its generations takes one.
+type places struct {
+	bound   *bound.Bound
+	lines   lines
+	offered int // to the queue, and so nobody else's
+}
+
+// room is how many attempts may begin.
+func (p *places) room(now time.Time) int { return p.bound.Room(now) - p.offered }
+
+// Finding is what an attempt found of the upstream. The zero value is nothing.
+type Finding struct {
+	Worked     bool
+	Overloaded bool
+	Pause      time.Duration // that it wants then
+}
+
+func (p *places) end(had Slot, found Finding, now time.Time) {
+	switch {
+	case found.Overloaded:
+		p.bound.Overloaded(had.began, now, found.Pause)
+	case found.Worked:
+		p.bound.Done(had.began, now)
+	default:
+		p.bound.Cancel()
+	}
+}
+
+// places are those of a model; as many as there are slots, if it is not known.
+func (s *Slots) places(model string) *places {
+	p := s.of[model]
+	if p == nil {
+		p = &places{bound: bound.New(s.all), lines: newLines(model)}
+		s.of[model] = p
+	}
+	return p
+}
+
+// SetMost bounds the attempts at generations of each model that is named.
+func (s *Slots) SetMost(of map[string]int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for model, most := range of {
+		s.places(model).bound.SetMost(most)
+	}
+	s.hand()
+}
+
+// LoadOfModel is how busy an engine is with the generations of one model.
+type Load struct {
+	Running int // attempts under way
+	Waiting int // synchronous callers who wait, for any slot
+	Bound   int // how many attempts there may be at once now: fewer than Most while the upstream is overloaded
+	Most    int // how many there may ever be
+}
+
+// Load tells how busy a model's places are.
+func (s *Slots) Load(model string) Load {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.places(model)
+	return Load{Running: p.bound.Under(), Waiting: p.lines.callers, Bound: p.bound.Now(time.Now()), Most: p.bound.Most()}
+}
+
+// first is the line that is served next, of models that have a place; nil if there is none.
+func (s *Slots) first(now time.Time) (first *line) {
+	for _, p := range s.of {
+		l := p.lines.first()
+		if l != nil && p.room(now) > 0 && (first == nil || l.before(first)) {
+			first = l
+		}
+	}
+	return first
+}
+
+// lookAgain hands out, later, what time alone opens, if anybody may wait for it.
+func (s *Slots) lookAgain(now time.Time) {
+	var soonest time.Duration
+	for _, p := range s.of {
+		if p.lines.callers == 0 && s.asking == nil && s.better == nil || p.room(now) > 0 {
+			continue
+		}
+		if opens := p.bound.Opens(now); opens > 0 && (soonest == 0 || opens < soonest) {
+			soonest = opens
+		}
+	}
+	if at := now.Add(soonest); soonest > 0 && (s.look == nil || at.Before(s.lookAt)) {
+		if s.look != nil {
+			s.look.Stop()
+		}
+		s.lookAt, s.look = at, time.AfterFunc(soonest, s.looked)
+	}
+}
+
+func (s *Slots) looked() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.look = nil
+	s.hand()
+}
