@@ -18,7 +18,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-// Audit implements [imagegen.Auditor]. It copies the database aside while work goes on, goes over the
+// Audit implements [imagegen.Auditor]. It copies the database while work goes on, goes over the
 // copy, and then reads every file that it names: images, and reference images of work that waits, where
 // they are here. It needs room in the directory for the copy. Pages that do
 // not fit together are reported first and alone, and then values that do not match their checksums:
@@ -108,9 +108,9 @@ func (a *audit) checksums(t *bbolt.Tx) error {
 		if err := a.ctx.Err(); err != nil {
 			return err
 		}
-		label := labelOf(kv.Bucket(name))
+		sums := checksumsOf(kv.Bucket(name))
 		return b.ForEach(func(k, stored []byte) error {
-			if _, ok := label.intact(k, stored); !ok {
+			if _, ok := sums.check(k, stored); !ok {
 				a.report.Add(imagegen.Violation{Rule: "checksum", Subject: fmt.Sprintf("%s %q", name, k),
 					Detail: "the stored value does not match its checksum; restore a backup"})
 			}

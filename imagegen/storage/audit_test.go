@@ -59,7 +59,7 @@ func change(b kv.Bucket, edit func(value []byte) []byte) func(*bbolt.Tx) error {
 		bucket := tx.Bucket([]byte(b))
 		k, stored := bucket.Cursor().First()
 		value := edit(slices.Clone(stored[:len(stored)-4]))
-		return bucket.Put(slices.Clone(k), storage.Seal(b, k, value))
+		return bucket.Put(slices.Clone(k), storage.Stored(b, k, value))
 	}
 }
 

@@ -47,7 +47,7 @@ func (t *tally) add(bytes int64) {
 
 // Backup writes everything to w as one archive, for Restore. It is of one moment, the beginning,
 // while work goes on; what is removed meanwhile keeps its files until the backup has ended. The
-// database is copied aside first, which takes as much room in the directory: however slow w is, nobody
+// database is copied first, which takes as much room in the directory: however slow w is, nobody
 // waits for it. The reference images of asynchronous work that has not ended are in it: after a restoration that work
 // is done. Synchronous work that was under way then fails, and is refunded.
 //
@@ -87,7 +87,7 @@ type backup struct {
 
 // whole writes the database, of which nothing is kept thereafter.
 func (b *backup) whole(files *inventory) error {
-	s, err := b.copyAside(files)
+	s, err := b.copyDatabase(files)
 	if err != nil {
 		return fmt.Errorf("storage: backup: %w", err)
 	}
@@ -95,12 +95,12 @@ func (b *backup) whole(files *inventory) error {
 	return b.database(s)
 }
 
-// copyAside copies the database, and lists the files that it names. No reference image is removed
+// copyDatabase copies the database, and lists the files that it names. No reference image is removed
 // before it is held; thereafter nobody waits for the backup.
-func (b *backup) copyAside(files *inventory) (*snapshot, error) {
+func (b *backup) copyDatabase(files *inventory) (*snapshot, error) {
 	release := b.db.spool.hold()
 	defer release()
-	return b.db.copyAside(b.ctx, func(t *tx) error {
+	return b.db.copyDatabase(b.ctx, func(t *tx) error {
 		if err := b.uploads.take(t, files); err != nil {
 			return err
 		}

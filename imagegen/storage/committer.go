@@ -161,7 +161,7 @@ func (d *database) conclude(t *tx, ops []*op) (answered int) {
 	err := guard(func() error { return d.commit(t.bolt) })
 	if err == nil {
 		t.committed()
-		d.horizon.reach(id)
+		d.durable.set(id)
 		return acknowledge(ops)
 	}
 	_ = guard(t.bolt.Rollback) // bbolt has done so itself, unless it panicked

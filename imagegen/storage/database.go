@@ -23,7 +23,7 @@ type database struct {
 	queue   chan *op
 	quit    chan struct{} // closed to end the committer
 	ended   chan struct{} // closed when it has
-	horizon horizon
+	durable durableTx
 
 	failed chan struct{} // closed at the first commit whose outcome is unknown
 	fault  error         // why; to be read after failed is closed
@@ -42,7 +42,7 @@ func newDatabase(bolt *bbolt.DB, log *slog.Logger) *database {
 		quit:     make(chan struct{}),
 		ended:    make(chan struct{}),
 		failed:   make(chan struct{}),
-		horizon:  horizon{moved: make(chan struct{})},
+		durable:  durableTx{moved: make(chan struct{})},
 	}
 }
 
@@ -50,7 +50,7 @@ func newDatabase(bolt *bbolt.DB, log *slog.Logger) *database {
 func (d *database) start() error {
 	go d.serve()
 	err := d.bolt.View(func(t *bbolt.Tx) error {
-		d.horizon.reach(t.ID())
+		d.durable.set(t.ID())
 		return nil
 	})
 	if err != nil {
@@ -115,7 +115,7 @@ func (d *database) report(what string, err error) {
 // soon as it is written, before it is flushed: told to a caller then, it could be lost thereafter.
 func (d *database) untilDurable(ctx context.Context, id int) error {
 	for {
-		moved := d.horizon.beyond(id)
+		moved := d.durable.pending(id)
 		if moved == nil {
 			return nil
 		}
@@ -129,27 +129,27 @@ func (d *database) untilDurable(ctx context.Context, id int) error {
 	}
 }
 
-// horizon is the last transaction that is known to be durable.
-type horizon struct {
+// durableTx is the last transaction that is known to be durable.
+type durableTx struct {
 	mu    sync.Mutex
 	id    int
 	moved chan struct{}
 }
 
-// beyond returns nil if a transaction is durable, else what is closed when the horizon moves.
-func (h *horizon) beyond(id int) <-chan struct{} {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if id <= h.id {
+// pending returns nil if a transaction is durable, else what is closed when a later one is.
+func (t *durableTx) pending(id int) <-chan struct{} {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if id <= t.id {
 		return nil
 	}
-	return h.moved
+	return t.moved
 }
 
-func (h *horizon) reach(id int) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.id = id
-	close(h.moved)
-	h.moved = make(chan struct{})
+func (t *durableTx) set(id int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.id = id
+	close(t.moved)
+	t.moved = make(chan struct{})
 }

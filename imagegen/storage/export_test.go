@@ -52,8 +52,8 @@ func (db *DB) SetFree(bytes int64) {
 // NoteSleep has the storage find that the machine slept.
 func (db *DB) NoteSleep(d time.Duration) { db.noteSleep(d) }
 
-// Seal makes the stored form of a value.
-func Seal(b kv.Bucket, key, value []byte) []byte { return labelOf(b).sealed(key, value) }
+// Stored makes the stored form of a value.
+func Stored(b kv.Bucket, key, value []byte) []byte { return checksumsOf(b).stored(key, value) }
 
 // Schema is the schema of this version.
 func Schema() int { return len(migrations) }

@@ -24,9 +24,9 @@ type images struct {
 	shards [shardCount]bool // those whose name in the directory above is durable
 
 	removing sync.RWMutex // held to write by a backup that begins or ends
-	backups  int          // under way: what is removed is set aside for them
-	aside    []string
-	asideMu  sync.Mutex
+	backups  int          // under way: what is removed goes to the trash for them
+	trash    []string
+	trashMu  sync.Mutex
 }
 
 var _ imagegen.ImageStore = (*images)(nil)
@@ -160,23 +160,23 @@ func (i *images) RemoveImages(ctx context.Context, g imagegen.GenerationID, atte
 	return i.files.syncDir(shard)
 }
 
-// discard removes a file, or sets it aside while a backup may still have to read it.
+// discard removes a file, or puts it into the trash while a backup may still have to read it.
 func (i *images) discard(name string) error {
 	if i.backups == 0 {
 		return i.files.remove(name)
 	}
-	err := i.files.root.Rename(name, asidePath(name))
+	err := i.files.root.Rename(name, trashPath(name))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("storage: %w", err)
 	}
-	i.asideMu.Lock()
-	defer i.asideMu.Unlock()
-	i.aside = append(i.aside, asidePath(name))
+	i.trashMu.Lock()
+	defer i.trashMu.Unlock()
+	i.trash = append(i.trash, trashPath(name))
 	return nil
 }
 
-// asidePath is in the directory that is emptied at each start.
-func asidePath(name string) string { return path.Join(tempDir, path.Base(name)) }
+// trashPath is in the directory that is emptied at each start.
+func trashPath(name string) string { return path.Join(tempDir, path.Base(name)) }
 
 // hold keeps every image that is there for a backup, until release is called.
 func (i *images) hold() (release func()) {
@@ -192,17 +192,17 @@ func (i *images) release() {
 	if i.backups--; i.backups > 0 {
 		return
 	}
-	for _, name := range i.aside {
+	for _, name := range i.trash {
 		_ = i.files.remove(name) // what stays is removed at the next start
 	}
-	i.aside = nil
+	i.trash = nil
 }
 
 // openHeld opens an image for a backup that holds them.
 func (i *images) openHeld(ctx context.Context, k imagegen.ImageKey) (io.ReadCloser, error) {
 	f, err := i.files.open(ctx, imagePath(k))
 	if errors.Is(err, imagegen.ErrNotFound) {
-		return i.files.open(ctx, asidePath(imagePath(k)))
+		return i.files.open(ctx, trashPath(imagePath(k)))
 	}
 	return f, err
 }

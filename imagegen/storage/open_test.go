@@ -131,7 +131,7 @@ func TestANewerSchemaIsRefused(t *testing.T) {
 	dir := closedDir(t)
 	tamper(t, dir, func(tx *bbolt.Tx) error {
 		newer := binary.BigEndian.AppendUint64(nil, uint64(storage.Schema()+1))
-		return tx.Bucket([]byte("storage")).Put([]byte("schema"), storage.Seal("storage", []byte("schema"), newer))
+		return tx.Bucket([]byte("storage")).Put([]byte("schema"), storage.Stored("storage", []byte("schema"), newer))
 	})
 	refused(t, dir, nil, storage.ErrNewerSchema)
 }

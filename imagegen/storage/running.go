@@ -7,9 +7,9 @@ import (
 	"os"
 )
 
-// takeUpAnswers has the answers of the last moments of a process that was killed count as received by
+// noteLostAnswers has the answers of the last moments of a process that was killed count as received by
 // nobody: it could not write down which were. Where that fails, a caller who repeats a call pays twice.
-func (db *DB) takeUpAnswers(ctx context.Context) {
+func (db *DB) noteLostAnswers(ctx context.Context) {
 	killed, err := db.noteRunning()
 	if err == nil && killed {
 		err = db.tables.Killed(ctx)

@@ -19,9 +19,9 @@ type snapshot struct {
 	size int64
 }
 
-// copyAside makes a snapshot. look sees the same moment, while it is held. What a process that was
+// copyDatabase makes a snapshot. look sees the same moment, while it is held. What a process that was
 // killed has left of it goes at the next start.
-func (db *DB) copyAside(ctx context.Context, look func(*tx) error) (_ *snapshot, err error) {
+func (db *DB) copyDatabase(ctx context.Context, look func(*tx) error) (_ *snapshot, err error) {
 	file, err := os.CreateTemp(filepath.Join(db.dir, tempDir), "snapshot-")
 	if err != nil {
 		return nil, fmt.Errorf("storage: %w", err)
@@ -43,9 +43,9 @@ func (db *DB) copyAside(ctx context.Context, look func(*tx) error) (_ *snapshot,
 	})
 }
 
-// viewCopy copies the database aside and looks at the copy.
+// viewCopy copies the database and looks at the copy.
 func (db *DB) viewCopy(ctx context.Context, look func(*bbolt.Tx) error) error {
-	s, err := db.copyAside(ctx, func(*tx) error { return nil })
+	s, err := db.copyDatabase(ctx, func(*tx) error { return nil })
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (s *snapshot) take(ctx context.Context, t *bbolt.Tx) error {
 		return fmt.Errorf("storage: %w", err)
 	}
 	defer live.Close()
-	to := &blanked{w: contextWriter{ctx, &unhurried{file: s.file}}, file: live, pageSize: int64(t.DB().Info().PageSize)}
+	to := &zeroFreePages{w: contextWriter{ctx, &unhurried{file: s.file}}, file: live, pageSize: int64(t.DB().Info().PageSize)}
 	s.size, err = t.WriteTo(to)
 	if isFull(err) {
 		err = errNoSpace

@@ -106,7 +106,7 @@ func (s *space) forWork() error { return s.demand(s.min) }
 // forImage lies lower: a provider's image that passes through the spool is paid for.
 func (s *space) forImage() error { return s.demand(s.min / 2) }
 
-// forCopy is asked before the database is copied aside. What is set apart for work stays.
+// forCopy is asked before the database is copied. What is set apart for work stays.
 func (s *space) forCopy(size int64) error {
 	free, err := s.free(s.dir)
 	if err != nil {

@@ -144,8 +144,8 @@ func (db *DB) start() error {
 	if err := db.openTables(); err != nil {
 		return err
 	}
-	db.takeUpAnswers(context.Background())
-	if err := db.sweep(context.Background()); err != nil {
+	db.noteLostAnswers(context.Background())
+	if err := db.cleanup(context.Background()); err != nil {
 		return err
 	}
 	if err := db.space.layBallast(); err != nil {

@@ -18,12 +18,12 @@ type tx struct {
 
 var _ kv.Tx = (*tx)(nil)
 
-// bucket is a bucket of bbolt's with the beginning of what its values are sealed with. Its own Get
+// bucket is a bucket of bbolt's with the checksums of its values. Its own Get
 // would make a new cursor each time.
 type bucket struct {
 	*bbolt.Bucket
 	cursor bbolt.Cursor
-	label  label
+	sums   checksums
 }
 
 func (b *bucket) get(key []byte) []byte {
@@ -37,7 +37,7 @@ func (b *bucket) get(key []byte) []byte {
 // bucket returns nil if there is none.
 func (t *tx) bucket(name kv.Bucket) *bucket {
 	for _, b := range t.buckets {
-		if b.label.name == name {
+		if b.sums.bucket == name {
 			return b
 		}
 	}
@@ -48,7 +48,7 @@ func (t *tx) known(name kv.Bucket, b *bbolt.Bucket) *bucket {
 	if b == nil {
 		return nil
 	}
-	known := &bucket{b, *b.Cursor(), labelOf(name)}
+	known := &bucket{b, *b.Cursor(), checksumsOf(name)}
 	t.buckets = append(t.buckets, known)
 	return known
 }
@@ -71,13 +71,13 @@ func (t *tx) Get(name kv.Bucket, key []byte) []byte {
 	if stored == nil {
 		return nil
 	}
-	return b.label.verified(key, stored)
+	return b.sums.value(key, stored)
 }
 
 func (t *tx) Put(name kv.Bucket, key, value []byte) {
 	t.written += len(key) + len(value)
 	b := t.writable(name)
-	must(b.Put(key, b.label.sealed(key, value)), name, key)
+	must(b.Put(key, b.sums.stored(key, value)), name, key)
 }
 
 func (t *tx) Delete(name kv.Bucket, key []byte) {
@@ -95,7 +95,7 @@ func (t *tx) Ascend(name kv.Bucket, from []byte, f func(key, value []byte) bool)
 		return
 	}
 	c := b.Cursor()
-	for k, v := c.Seek(from); k != nil && f(k, b.label.verified(k, v)); {
+	for k, v := c.Seek(from); k != nil && f(k, b.sums.value(k, v)); {
 		k, v = c.Next()
 	}
 }
@@ -117,7 +117,7 @@ func (t *tx) Descend(name kv.Bucket, before []byte, f func(key, value []byte) bo
 		return
 	}
 	c := b.Cursor()
-	for k, v := lastBefore(c, before); k != nil && f(k, b.label.verified(k, v)); {
+	for k, v := lastBefore(c, before); k != nil && f(k, b.sums.value(k, v)); {
 		k, v = c.Prev()
 	}
 }

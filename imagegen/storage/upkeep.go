@@ -42,10 +42,10 @@ func (db *DB) noteSleep(slept time.Duration) {
 	}
 }
 
-// sweep removes what the process before has left: files that were being written, uploads that
+// cleanup removes what the process before has left: files that were being written, uploads that
 // belong to no open generation, and images of attempts that were cut short. It looks at what is
 // open, not at the past.
-func (db *DB) sweep(ctx context.Context) error {
+func (db *DB) cleanup(ctx context.Context) error {
 	if err := db.emptyTemp(); err != nil {
 		return err
 	}

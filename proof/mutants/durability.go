@@ -36,7 +36,7 @@ var ofDurability = []mutant{
 		old: `	err := guard(func() error { return d.commit(t.bolt) })
 	if err == nil {
 		t.committed()
-		d.horizon.reach(id)
+		d.durable.set(id)
 		return acknowledge(ops)
 	}
 `,
@@ -44,7 +44,7 @@ var ofDurability = []mutant{
 	answered = acknowledge(ops)
 	err := guard(func() error { return d.commit(t.bolt) })
 	if err == nil {
-		d.horizon.reach(id)
+		d.durable.set(id)
 		return answered
 	}
 `,
@@ -53,8 +53,8 @@ var ofDurability = []mutant{
 	{
 		name: "read-before-flush", breaks: "nobody reads what a power cut may take back",
 		file:    "imagegen/storage/database.go",
-		old:     `moved := d.horizon.beyond(id)`,
-		new:     `moved := d.horizon.beyond(id * 0)`,
+		old:     `moved := d.durable.pending(id)`,
+		new:     `moved := d.durable.pending(id * 0)`,
 		catcher: catcher{pkg: disk, run: "TestAReaderSeesOnlyWhatIsDurable"},
 	},
 	{
@@ -94,7 +94,7 @@ var ofDurability = []mutant{
 	},
 	{
 		name: "checksum-ignored", breaks: "damage is noticed where it is read",
-		file:    "imagegen/storage/seal.go",
+		file:    "imagegen/storage/checksum.go",
 		old:     `if n < 0 || binary.BigEndian.Uint32(stored[n:]) != `,
 		new:     `if n < 0 || n > 1<<40 && binary.BigEndian.Uint32(stored[n:]) != `,
 		catcher: catcher{pkg: disk, run: "TestADamagedValueIsAnErrorWhereItIsRead"},
@@ -160,8 +160,8 @@ var ofDurability = []mutant{
 	{
 		name: "audit-holds-the-database", breaks: "nobody waits for an audit",
 		file:    "imagegen/storage/snapshot.go",
-		old:     `	s, err := db.copyAside(ctx, func(*tx) error { return nil })`,
-		new:     `	if db != nil { return db.file.view(ctx, func(t *tx) error { return look(t.bolt) }) }` + "\n" + `	s, err := db.copyAside(ctx, func(*tx) error { return nil })`,
+		old:     `	s, err := db.copyDatabase(ctx, func(*tx) error { return nil })`,
+		new:     `	if db != nil { return db.file.view(ctx, func(t *tx) error { return look(t.bolt) }) }` + "\n" + `	s, err := db.copyDatabase(ctx, func(*tx) error { return nil })`,
 		catcher: catcher{pkg: disk, run: "TestNobodyWaitsForABackupOrAnAudit"},
 	},
 	{
@@ -186,10 +186,10 @@ var ofDurability = []mutant{
 		catcher: catcher{pkg: disk, run: "TestALivePageThatIsFree"},
 	},
 	{
-		name: "refusal-moves-the-horizon", breaks: "behind a refusal nobody reads what is not flushed",
+		name: "refusal-moves-the-durable", breaks: "behind a refusal nobody reads what is not flushed",
 		file:    "imagegen/storage/committer.go",
 		old:     `	case t.written == 0: // refusals, and what stood already: no commit for those` + "\n",
-		new:     `	case t.written == 0:` + "\n" + `		d.horizon.reach(bolt.ID())` + "\n",
+		new:     `	case t.written == 0:` + "\n" + `		d.durable.set(bolt.ID())` + "\n",
 		catcher: catcher{pkg: disk, run: "TestAReaderBehindARefusal"},
 	},
 	{
@@ -237,14 +237,14 @@ var ofDurability = []mutant{
 		file:    "imagegen/storage/internal/tables/queue.go",
 		old:     `damaged := errors.AsType[kv.Damage](err); damaged {`,
 		new:     `damaged := errors.AsType[kv.Damage](err); damaged && f.ID == "" {`,
-		catcher: catcher{pkg: disk, run: "TestADamagedGenerationIsPutAside"},
+		catcher: catcher{pkg: disk, run: "TestADamagedGenerationStopsNobody"},
 	},
 	{
 		name: "references-of-the-damaged-swept", breaks: "while a record cannot be read, references are nobody's leftovers",
 		file:    "imagegen/storage/upkeep.go",
 		old:     `if len(damaged) > 0 {`,
 		new:     `if len(damaged) > 1 {`,
-		catcher: catcher{pkg: disk, run: "TestADamagedGenerationIsPutAside"},
+		catcher: catcher{pkg: disk, run: "TestADamagedGenerationStopsNobody"},
 	},
 	{
 		name: "digest-not-compared", breaks: "an audit misses a key that was lost",

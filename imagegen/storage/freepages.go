@@ -6,9 +6,9 @@ import (
 	"io"
 )
 
-// blanked passes on a database file as bbolt writes it, from its beginning, with zeros in the place of
+// zeroFreePages passes on a database file as bbolt writes it, from its beginning, with zeros in the place of
 // free pages: what was erased lies there until they are used again, and is no business of a backup's.
-type blanked struct {
+type zeroFreePages struct {
 	w        io.Writer
 	file     io.ReaderAt // that the snapshot is of
 	pageSize int64
@@ -17,7 +17,7 @@ type blanked struct {
 }
 
 // Write implements io.Writer. The first page comes in one piece.
-func (b *blanked) Write(p []byte) (n int, err error) {
+func (b *zeroFreePages) Write(p []byte) (n int, err error) {
 	if b.at == 0 {
 		if b.free, err = freePages(b.file, p, b.pageSize); err != nil {
 			return 0, err
@@ -35,8 +35,8 @@ func (b *blanked) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// next is the beginning of p that is to be kept, or blanked, as one.
-func (b *blanked) next(p []byte) (part []byte, keep bool) {
+// next is the beginning of p that is kept, or zeroed, as one.
+func (b *zeroFreePages) next(p []byte) (part []byte, keep bool) {
 	for len(b.free) > 0 && b.begin(1) <= b.at {
 		b.free = b.free[1:]
 	}
@@ -50,7 +50,7 @@ func (b *blanked) next(p []byte) (part []byte, keep bool) {
 }
 
 // begin is where the next free page begins, or ends.
-func (b *blanked) begin(after int64) int64 { return (int64(b.free[0]) + after) * b.pageSize }
+func (b *zeroFreePages) begin(after int64) int64 { return (int64(b.free[0]) + after) * b.pageSize }
 
 // The parts of bbolt's file format, version 2, that tell of free pages. A page begins with its number
 // (8 bytes), flags (2), a count (2) and how many pages follow that belong to it (4). Behind that, the

@@ -26,7 +26,7 @@ func spoil(b kv.Bucket, id imagegen.GenerationID) func(tx *bbolt.Tx) error {
 
 // One generation that cannot be read stops neither the queue nor a start nor an audit: the others are
 // worked on, and audit and log tell of it.
-func TestADamagedGenerationIsPutAside(t *testing.T) {
+func TestADamagedGenerationStopsNobody(t *testing.T) {
 	for name, spoilt := range map[string]func(w worker) imagegen.GenerationID{
 		"due": func(w worker) imagegen.GenerationID { return w.wait(1, true).ID },
 		"delayed": func(w worker) imagegen.GenerationID {

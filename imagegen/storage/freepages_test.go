@@ -50,8 +50,8 @@ func TestFreePages(t *testing.T) {
 	}
 }
 
-// Whatever the pieces are in which a file is written, its free pages are blank.
-func TestBlanked(t *testing.T) {
+// Whatever the pieces are in which a file is written, its free pages are zeros.
+func TestZeroFreePages(t *testing.T) {
 	is := is.New(t)
 	const pageSize, pages = 128, 12
 	file, first := listOfFree(pageSize, []uint64{4, 5, 8, 11})
@@ -62,7 +62,7 @@ func TestBlanked(t *testing.T) {
 	}
 	for size := 1; size <= len(whole); size++ {
 		var to bytes.Buffer
-		b := &blanked{w: &to, file: bytes.NewReader(file), pageSize: pageSize}
+		b := &zeroFreePages{w: &to, file: bytes.NewReader(file), pageSize: pageSize}
 		_, err := b.Write(first)
 		is.NoErr(err)
 		for rest := whole[pageSize:]; len(rest) > 0; {
