@@ -125,7 +125,7 @@ type Model struct {
 	// account. They hold no secret, for they are stored with each upstream job that is saved, and only a
 	// provider that shares one of them resumes it. Several are those of a router, which tells them apart
 	// itself. nil: the provider's name.
-	Upstreams []string
+	Upstreams []string `yaml:"-"`
 }
 
 // Admission is a request that is about to be charged.

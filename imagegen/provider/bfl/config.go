@@ -24,7 +24,7 @@ const (
 type Config struct {
 	// APIKey is sent to BaseURL's host, and where that is below bfl.ai to the other hosts there.
 	// Required unless Private.
-	APIKey imagegen.Secret
+	APIKey imagegen.Secret `yaml:"key"`
 
 	// Name is the upstream's name, shown to callers. "": "bfl".
 	Name string
@@ -43,7 +43,7 @@ type Config struct {
 
 	// MaxReferences is the most reference images; negative: none. 0: what the model takes, which is 10
 	// for FLUX.3, 8 for FLUX.2, 4 for its klein models and for Kontext, none for FLUX.1.
-	MaxReferences int
+	MaxReferences int `zero:"-1"`
 
 	// MaxPrompt is the most characters of a prompt. 0: 32,000.
 	MaxPrompt int

@@ -31,7 +31,7 @@ type Config struct {
 	Name string
 
 	// APIKey is sent to a proxy before ComfyUI, as a bearer token or bare in KeyHeader. "": none.
-	APIKey    imagegen.Secret
+	APIKey    imagegen.Secret `yaml:"key"`
 	KeyHeader string
 
 	// BestEdge is the edge of the square that the model was trained for. 0: 1024.

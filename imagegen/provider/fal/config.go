@@ -23,7 +23,7 @@ const (
 // Config describes a model on fal. APIKey, Model and one of Sizes and SizeRules are required.
 type Config struct {
 	// APIKey is sent to the hosts of BaseURL and PlatformURL and nowhere else. Required unless Private.
-	APIKey imagegen.Secret
+	APIKey imagegen.Secret `yaml:"key"`
 
 	// Name is the upstream's name, shown to callers. "": "fal".
 	Name string
@@ -56,7 +56,7 @@ type Config struct {
 	TierNames map[imagegen.Tier]string
 
 	// MaxReferences is the most reference images. 0: none.
-	MaxReferences int
+	MaxReferences int `zero:"0"`
 
 	// MaxPerCall is the most images that one request makes; for more, several are made at once.
 	// 0: 1.

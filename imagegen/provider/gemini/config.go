@@ -22,11 +22,11 @@ const (
 // Config describes the upstream. Only APIKey is required.
 type Config struct {
 	// APIKey is sent to BaseURL's host and nowhere else. Required unless Private.
-	APIKey imagegen.Secret
+	APIKey imagegen.Secret `yaml:"key"`
 
 	// Token returns an access token, which is sent as such in place of APIKey: for Vertex AI, to which
 	// package vertex has the way. Its error should be a *imagegen.ProviderError; nothing was asked for.
-	Token func(context.Context) (imagegen.Secret, error)
+	Token func(context.Context) (imagegen.Secret, error) `yaml:"-"`
 
 	// Name is the upstream's name, shown to callers. "": "gemini".
 	Name string
@@ -45,7 +45,7 @@ type Config struct {
 	Tiers []imagegen.Tier
 
 	// MaxReferences is the most reference images, up to 14. 0: 14. Negative: none.
-	MaxReferences int
+	MaxReferences int `zero:"-1"`
 
 	// Private permits http, and loopback and private addresses: for a gateway of one's own.
 	Private bool

@@ -23,7 +23,7 @@ const (
 // Config describes an upstream. Only APIKey is required.
 type Config struct {
 	// APIKey is sent to BaseURL's host and nowhere else. Required unless Private.
-	APIKey imagegen.Secret
+	APIKey imagegen.Secret `yaml:"key"`
 
 	// Name is the upstream's name, shown to callers. "": "openai".
 	Name string
@@ -55,11 +55,8 @@ type Config struct {
 	// NoQuality says that the model takes no quality; none is sent.
 	NoQuality bool
 
-	// NoEdits says that there is no /images/edits: no reference images.
-	NoEdits bool
-
-	// MaxReferences is the most reference images. 0: 16.
-	MaxReferences int
+	// MaxReferences is the most reference images. 0: 16. Negative: none, for there is no /images/edits.
+	MaxReferences int `zero:"-1"`
 
 	// MaxPerCall is the most images that one call makes, up to 10; for more, several calls are made
 	// at once. 0: 10.
@@ -105,11 +102,8 @@ func New(c Config) (*Provider, error) {
 	c.Name = cmp.Or(c.Name, defaultName)
 	c.BaseURL = cmp.Or(c.BaseURL, defaultBaseURL)
 	c.Model = cmp.Or(c.Model, defaultModel)
-	c.MaxReferences = cmp.Or(c.MaxReferences, imagegen.MaxReferences)
+	c.MaxReferences = max(0, cmp.Or(c.MaxReferences, imagegen.MaxReferences))
 	c.MaxPerCall = cmp.Or(c.MaxPerCall, maxPerCall)
-	if c.NoEdits {
-		c.MaxReferences = 0
-	}
 	f := familyOf(c.Model)
 	if c.SizeRules == (imagegen.SizeRules{}) {
 		c.SizeRules = GPTImage2()

@@ -24,7 +24,7 @@
 // # Other services
 //
 // A service of one's own, such as LocalAI or stable-diffusion.cpp, needs BaseURL, Private and most
-// often Sizes and NoEdits. Azure needs KeyHeader "api-key" and the deployment as Model:
+// often Sizes and MaxReferences. Azure needs KeyHeader "api-key" and the deployment as Model:
 //
 //	openai.Config{
 //		BaseURL:   "https://NAME.openai.azure.com/openai/v1",

@@ -75,7 +75,7 @@ func TestListedSizes(t *testing.T) {
 	d := &openaitest.Server{}
 	p := serve(t, d, func(c *openai.Config) {
 		c.Sizes = []imagegen.Size{{Width: 1536, Height: 1024}, {Width: 1024, Height: 1024}, {Width: 2048, Height: 2048}}
-		c.NoEdits, c.NoQuality = true, true
+		c.MaxReferences, c.NoQuality = -1, true
 	})
 	can := p.Capabilities()
 	is.Equal(can.Ratios, []imagegen.Ratio{"auto", "1:1", "3:2"})

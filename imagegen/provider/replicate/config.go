@@ -23,7 +23,7 @@ const (
 // Sizes and SizeRules are required.
 type Config struct {
 	// APIKey is the API token. It is sent to BaseURL's host and nowhere else. Required unless Private.
-	APIKey imagegen.Secret
+	APIKey imagegen.Secret `yaml:"key"`
 
 	// Name is the upstream's name, shown to callers. "": "replicate".
 	Name string
@@ -51,7 +51,7 @@ type Config struct {
 	TierNames map[imagegen.Tier]string
 
 	// MaxReferences is the most reference images. 0: none.
-	MaxReferences int
+	MaxReferences int `zero:"0"`
 
 	// MaxPerCall is the most images that one prediction makes; for more, several are made at once.
 	// 0: 1.

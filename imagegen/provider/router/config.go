@@ -22,7 +22,7 @@ type Config struct {
 
 	// Retries is how many times all members are asked again after each has passed a request on.
 	// 0: none.
-	Retries int
+	Retries int `zero:"0"`
 
 	// Backoff is the pause before the first retry. It doubles with each further one, up to 30 seconds,
 	// and is never shorter than the shortest time that the members ask for; if that is more than 30
@@ -38,7 +38,7 @@ type Config struct {
 	OpenFor time.Duration
 
 	// Log is told when a member passes a request on, falls ill and recovers. nil: silent.
-	Log *slog.Logger
+	Log *slog.Logger `yaml:"-"`
 }
 
 // Member is one of a router's providers.
@@ -53,11 +53,11 @@ type Member struct {
 	// Upstream tells what Provider asks from what another one asks: type, address and account, see
 	// imagegen.Model.Upstreams, which names those of all members. A member whose upstream is another one
 	// than before does not resume its jobs.
-	Upstream string
+	Upstream string `yaml:"-"`
 
 	// Weight is the member's share of the requests, in proportion to the other weights. 0: the
 	// member is a reserve, asked when those with a weight cannot.
-	Weight int
+	Weight int `zero:"0"`
 
 	// MaxConcurrent is how many requests the member works at at once. 0: any number.
 	MaxConcurrent int

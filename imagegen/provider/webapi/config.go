@@ -18,7 +18,7 @@ const defaultName = "http"
 // Config describes an API. BaseURL, Path, Input, Images and one of Sizes and SizeRules are required.
 type Config struct {
 	// APIKey is sent to BaseURL's host and nowhere else. Required unless Private.
-	APIKey imagegen.Secret
+	APIKey imagegen.Secret `yaml:"key"`
 
 	// KeyHeader carries the key behind KeyPrefix. Both "": Authorization, as a bearer token.
 	KeyHeader, KeyPrefix string
@@ -62,7 +62,7 @@ type Config struct {
 	RatioNames map[imagegen.Ratio]string
 
 	// MaxReferences is the most reference images. 0: none.
-	MaxReferences int
+	MaxReferences int `zero:"0"`
 
 	// MaxPerCall is the most images that one call makes; for more, several calls are made at once. 0: 1.
 	MaxPerCall int

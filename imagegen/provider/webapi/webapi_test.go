@@ -262,20 +262,20 @@ func TestProbe(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	for says, change := range map[string]func(*webapi.Config){
-		"an API key is required":     func(c *webapi.Config) { c.APIKey, c.Private, c.BaseURL = "", false, "https://example.com" },
-		"the option Path":            func(c *webapi.Config) { c.Path = "draw" },
-		"EditPath":                   func(c *webapi.Config) { c.EditPath = "edit" },
-		"the option Probe":           func(c *webapi.Config) { c.Probe = "ping" },
-		"the option Images is empty": func(c *webapi.Config) { c.Images = nil },
-		"where to look for them":     func(c *webapi.Config) { c.Errors = nil },
-		"which every error has":      func(c *webapi.Config) { c.Refusals = []string{""} },
-		"Statuses holds 200":         func(c *webapi.Config) { c.Statuses = map[int]imagegen.Class{200: imagegen.ClassRefused} },
-		"no name of a header":        func(c *webapi.Config) { c.Headers = map[string]string{"X Title": "us"} },
-		"that no header can have":    func(c *webapi.Config) { c.Headers = map[string]string{"X-Title": "u\ns"} },
-		"Headers holds Host":         func(c *webapi.Config) { c.Headers = map[string]string{"host": "example.com"} },
-		"Headers holds X-Key":        func(c *webapi.Config) { c.KeyHeader, c.Headers = "x-key", map[string]string{"X-Key": "k"} },
-		"outside a list":             func(c *webapi.Config) { c.Input["pictures"] = "{{each_reference}}" },
-		"has neither":                func(c *webapi.Config) { delete(c.Input, "pictures") },
+		"the option APIKey is required": func(c *webapi.Config) { c.APIKey, c.Private, c.BaseURL = "", false, "https://example.com" },
+		"the option Path":               func(c *webapi.Config) { c.Path = "draw" },
+		"EditPath":                      func(c *webapi.Config) { c.EditPath = "edit" },
+		"the option Probe":              func(c *webapi.Config) { c.Probe = "ping" },
+		"the option Images is empty":    func(c *webapi.Config) { c.Images = nil },
+		"where to look for them":        func(c *webapi.Config) { c.Errors = nil },
+		"which every error has":         func(c *webapi.Config) { c.Refusals = []string{""} },
+		"Statuses holds 200":            func(c *webapi.Config) { c.Statuses = map[int]imagegen.Class{200: imagegen.ClassRefused} },
+		"no name of a header":           func(c *webapi.Config) { c.Headers = map[string]string{"X Title": "us"} },
+		"that no header can have":       func(c *webapi.Config) { c.Headers = map[string]string{"X-Title": "u\ns"} },
+		"Headers holds Host":            func(c *webapi.Config) { c.Headers = map[string]string{"host": "example.com"} },
+		"Headers holds X-Key":           func(c *webapi.Config) { c.KeyHeader, c.Headers = "x-key", map[string]string{"X-Key": "k"} },
+		"outside a list":                func(c *webapi.Config) { c.Input["pictures"] = "{{each_reference}}" },
+		"has neither":                   func(c *webapi.Config) { delete(c.Input, "pictures") },
 		"the option EditInput": func(c *webapi.Config) {
 			c.EditInput = map[string]any{"prompt": "{{prompt}}"}
 			delete(c.Input, "pictures")

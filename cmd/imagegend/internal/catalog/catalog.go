@@ -26,13 +26,11 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"reflect"
 
-	"github.com/imagegend/imagegend/imagegen/engine"
-
-	"go.yaml.in/yaml/v3"
-
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/yamlfile"
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/provider"
 )
 
@@ -72,16 +70,9 @@ func Load(path string, o Options) ([]engine.Model, error) {
 	if o.Getenv == nil {
 		o.Getenv = os.Getenv
 	}
-	root, err := config.Document(path, content)
+	models, err := source{o, filepath.Dir(path)}.models(content)
 	if err != nil {
-		return nil, err
-	}
-	models, err := source{o, filepath.Dir(path)}.models(root)
-	if at, ok := errors.AsType[*lineError](err); ok {
-		return nil, fmt.Errorf("%s:%d: %w", path, at.line, err)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, yamlfile.InFile(path, err)
 	}
 	return models, nil
 }
@@ -92,23 +83,37 @@ type source struct {
 	dir string // where relative paths start
 }
 
-func (s source) models(root *yaml.Node) ([]engine.Model, error) {
+// path is where a file lies that models.yaml names.
+func (s source) path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(s.dir, name)
+}
+
+func (s source) models(text []byte) ([]engine.Model, error) {
+	root, err := yamlfile.Document(text)
+	if err != nil {
+		return nil, err
+	}
 	if root == nil {
 		return nil, errors.New("the file lists no model")
 	}
+	var list struct{ Models []listed }
+	if err := fill(root, s.keys(reflect.ValueOf(&list).Elem())); err != nil {
+		return nil, err
+	}
+	if list.Models == nil {
+		return nil, errAt(root, "the file lists no model")
+	}
 	var models []engine.Model
 	lines := map[string]int{}
-	err := fields(root, keys{"models": each(func(n *yaml.Node) error {
-		m, err := s.model(n)
-		if line, taken := lines[m.ID]; taken && err == nil {
-			err = errAt(lookup(n, "id"), "model %q stands at line %d already; give this one another id", m.ID, line)
+	for _, m := range list.Models {
+		if line, taken := lines[m.ID]; taken {
+			return nil, errAt(yamlfile.Lookup(m.at, "id"), "model %q stands at line %d already; give this one another id", m.ID, line)
 		}
-		lines[m.ID] = n.Line
-		models = append(models, m)
-		return err
-	})})
-	if err == nil && len(models) == 0 {
-		err = errAt(root, "the file lists no model")
+		lines[m.ID] = m.at.Line
+		models = append(models, m.Model)
 	}
-	return models, err
+	return models, nil
 }

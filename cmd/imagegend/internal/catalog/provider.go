@@ -2,101 +2,83 @@ package catalog
 
 import (
 	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/yamlfile"
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/provider"
 	"github.com/imagegend/imagegend/internal/nearest"
 )
 
-// kind is a type of provider: the keys of its block beside type, and what makes a provider of their
-// values.
-type kind struct {
-	keys keys
-	make func() (imagegen.Provider, error)
-
-	members func() []string // the upstreams of a router; nil: the block itself is one
+// provided is a provider, and the upstreams that it asks.
+type provided struct {
+	imagegen.Provider
+	upstreams []string
 }
 
-// kinds lists the types of providers. (A variable would depend on itself: a router has providers.)
-func kinds() map[string]func(source) kind {
-	return map[string]func(source) kind{
-		"bfl":       bflKind,
-		"comfyui":   comfyUIKind,
-		"fake":      fakeKind,
-		"fal":       falKind,
-		"gemini":    geminiKind,
-		"http":      httpKind,
-		"openai":    openAIKind,
-		"replicate": replicateKind,
-		"router":    routerKind,
-		"sdwebui":   sdWebUIKind,
-	}
-}
-
-// provider makes a provider, and tells what upstreams it asks.
-func (s source) provider(n *yaml.Node) (p imagegen.Provider, upstreams []string, err error) {
-	name := scalar(n, "type")
-	begin, ok := kinds()[name]
-	types := slices.Sorted(maps.Keys(kinds()))
+func (s source) provider(n *yaml.Node) (provided, error) {
+	name, kinds := scalar(n, "type"), s.kinds()
+	begin, ok := kinds[name]
+	types := slices.Sorted(maps.Keys(kinds))
 	switch {
 	case name == "":
-		return nil, nil, errAt(n, "provider needs a type, one of: %s; such as provider: {type: fake}", strings.Join(types, ", "))
+		return provided{}, errAt(n, "provider needs a type, one of: %s; such as provider: {type: fake}", strings.Join(types, ", "))
 	case !ok:
-		return nil, nil, errAt(n, "unknown type of provider %q%s", name, nearest.HintOrAll(name, types))
+		return provided{}, errAt(n, "unknown type of provider %q%s", name, nearest.HintOrAll(name, types))
 	}
-	k := begin(s)
-	k.keys["type"] = text(&name)
-	if err := refuseLiterals(n, k.keys); err != nil {
-		return nil, nil, err
+	k := begin()
+	known := s.keys(k.block)
+	known["type"] = func(*yaml.Node) error { return nil }
+	if err := fill(n, known); err != nil {
+		return provided{}, err
 	}
-	if err := fields(n, k.keys); err != nil {
-		return nil, nil, err
+	p, err := k.make()
+	if err != nil {
+		return provided{}, explain(n, k.block.Type(), err)
 	}
-	if p, err = k.make(); err != nil {
-		return nil, nil, explain(n, k.keys, err)
+	if p.upstreams == nil {
+		p.upstreams = []string{upstream(n)}
 	}
-	if k.members != nil {
-		return p, k.members(), nil
-	}
-	return p, []string{upstream(n)}, nil
+	return p, nil
 }
 
-var (
-	goName  = regexp.MustCompile(`\b[A-Z]+[a-z]\w*\b`)
-	newWord = regexp.MustCompile(`([a-z])([A-Z])`)
-)
+var goName = regexp.MustCompile(`\b[A-Z]\w*\b`)
 
 // explain says what a provider's constructor says of a field, MaxPerCall, of the key, max_per_call,
 // and at its line.
-func explain(n *yaml.Node, known keys, err error) error {
-	at, rules := n, sizeRuleKeys(&imagegen.SizeRules{})
+func explain(n *yaml.Node, block reflect.Type, err error) error {
+	at, keys := n, keyNames(block)
 	words := goName.ReplaceAllStringFunc(err.Error(), func(word string) string {
-		key := strings.ToLower(newWord.ReplaceAllString(word, "${1}_$2"))
-		if known[key+"_env"] != nil {
-			key += "_env"
-		}
-		if known[key] == nil && rules[key] == nil {
+		key, ok := keys[word]
+		if !ok {
 			return word
 		}
-		if value := lookup(n, key); value != nil && at == n {
-			at = value
+		for part := range strings.SplitSeq(key, " or ") {
+			if value := yamlfile.Lookup(n, part); value != nil && at == n {
+				at = value
+			}
 		}
 		return key
 	})
 	return errAt(at, "%s", words)
 }
 
-// fakeKind draws, or yields the same file for every image, to measure what surrounds the provider.
-func fakeKind(s source) kind {
-	fake := &provider.Fake{AllowCrash: s.AllowCrash}
-	image := func(n *yaml.Node) (err error) {
-		fake.Image, err = s.content(n)
-		return err
+// keyNames are the keys of a block and those of blocks within it, by the names of their fields.
+func keyNames(block reflect.Type) map[string]string {
+	all := map[string]string{}
+	for field := range block.Fields() {
+		key := keyOf(field)
+		if field.Type.Kind() == reflect.Struct {
+			maps.Copy(all, keyNames(field.Type))
+		}
+		if field.Type == reflect.TypeFor[imagegen.Secret]() {
+			key = key + "_env or " + key + "_file"
+		}
+		all[field.Name] = key
 	}
-	return kind{keys: keys{"image": image}, make: func() (imagegen.Provider, error) { return fake, nil }}
+	return all
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,31 +12,28 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/private"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/yamlfile"
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// secret adds the keys of a secret. It stands in the environment or in a file of its own, since
-// models.yaml is shown, copied and kept in repositories.
-func (s source) secret(k keys, name string, to *imagegen.Secret) {
-	from := func(read func(string) (string, error)) setter {
-		return func(n *yaml.Node) error {
-			if *to != "" {
-				return errAt(n, "%s_env and %s_file stand side by side; leave one of them", name, name)
-			}
-			var place string
-			if err := text(&place)(n); err != nil {
-				return err
-			}
-			value, err := read(place)
-			if err != nil {
-				return errAt(n, "%v", err)
-			}
-			*to = imagegen.Secret(value)
-			return nil
+// secret reads where a secret stands: in the environment or in a file of its own, since models.yaml is shown,
+// copied and kept in repositories.
+func secret(name string, to *imagegen.Secret, from func(string) (string, error)) setter {
+	return func(n *yaml.Node) error {
+		if *to != "" {
+			return errAt(n, "%s_env and %s_file stand side by side; leave one of them", name, name)
 		}
+		var place string
+		if err := readText(n, reflect.ValueOf(&place).Elem()); err != nil {
+			return err
+		}
+		value, err := from(place)
+		if err != nil {
+			return errAt(n, "%v", err)
+		}
+		*to = imagegen.Secret(value)
+		return nil
 	}
-	k[name+"_env"] = from(s.variable)
-	k[name+"_file"] = from(s.secretFile)
 }
 
 var variableName = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
@@ -73,9 +71,8 @@ func (s source) secretFile(path string) (string, error) {
 }
 
 // refuseLiterals refuses a secret that is written into the file.
-func refuseLiterals(n *yaml.Node, known keys) error {
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key := n.Content[i]
+func refuseLiterals(n *yaml.Node, known map[string]setter) error {
+	for key := range yamlfile.Pairs(n) {
 		if !slices.Contains([]string{"key", "api_key", "apikey", "token", "secret", "password"}, key.Value) {
 			continue
 		}
@@ -85,14 +82,6 @@ func refuseLiterals(n *yaml.Node, known keys) error {
 					key.Value, name, name)
 			}
 		}
-	}
-	return nil
-}
-
-// needKey is the error of a provider without a key; one of one's own may do without.
-func needKey(key imagegen.Secret, private bool) error {
-	if key == "" && !private {
-		return errors.New("it needs an API key: write key_env: NAME of an environment variable, or key_file: PATH")
 	}
 	return nil
 }

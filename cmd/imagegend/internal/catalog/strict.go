@@ -1,50 +1,40 @@
 package catalog
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
+	"reflect"
+	"regexp"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/imagegend/imagegend/internal/nearest"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/yamlfile"
+	"github.com/imagegend/imagegend/imagegen"
 )
+
+// errAt is a mistake at the place of n.
+var errAt = yamlfile.Mistake
 
 // setter takes the value of one key.
 type setter func(value *yaml.Node) error
 
-// keys are the keys of a block.
-type keys map[string]setter
-
-// lineError is an error at a line of the file.
-type lineError struct {
-	line int
-	text string
-}
-
-func (e *lineError) Error() string { return e.text }
-
-func errAt(n *yaml.Node, format string, args ...any) error {
-	return &lineError{n.Line, fmt.Sprintf(format, args...)}
-}
-
-// fields hands each value of a mapping to the setter of its key. Other keys, and a key that comes
-// twice, are errors. (yaml's own KnownFields is lost below a node, and its errors speak of Go types.)
-func fields(n *yaml.Node, known keys) error {
+// fill hands each value of a block to the setter of its key.
+func fill(n *yaml.Node, known map[string]setter) error {
+	names := slices.Sorted(maps.Keys(known))
 	if n.Kind != yaml.MappingNode {
-		return errAt(n, "keys are wanted here: %v", slices.Sorted(maps.Keys(known)))
+		return errAt(n, "keys are wanted here: %v", names)
 	}
-	seen := map[string]bool{}
-	for i := 0; i < len(n.Content); i += 2 {
-		key, value := n.Content[i], n.Content[i+1]
+	if err := refuseLiterals(n, known); err != nil {
+		return err
+	}
+	for key, value := range yamlfile.Pairs(n) {
 		set, ok := known[key.Value]
-		switch {
-		case !ok:
-			return errAt(key, "unknown key %q%s", key.Value, nearest.HintOrAll(key.Value, slices.Sorted(maps.Keys(known))))
-		case seen[key.Value]:
-			return errAt(key, "key %q comes twice", key.Value)
+		if !ok {
+			return yamlfile.UnknownKey(key, names)
 		}
-		seen[key.Value] = true
 		if err := set(value); err != nil {
 			return fmt.Errorf("%s: %w", key.Value, err)
 		}
@@ -52,38 +42,104 @@ func fields(n *yaml.Node, known keys) error {
 	return nil
 }
 
-// lookup finds the value of a key; nil if there is none.
-func lookup(n *yaml.Node, key string) *yaml.Node {
-	for i := 0; i+1 < len(n.Content) && n.Kind == yaml.MappingNode; i += 2 {
-		if n.Content[i].Value == key {
-			return n.Content[i+1]
+// keys are what a block can hold: each field of the struct that it fills is a key, its name in words, max_per_call for
+// MaxPerCall. Tags say what else holds:
+//
+//	yaml:"key"   another name; "-": no key
+//	zero:"-1"    what the number 0 becomes; without it a number begins at 1, for 0 is what is left out
+//
+// A Secret has two keys, NAME_env and NAME_file. What is wrong is an error that names place and key; so is an
+// unknown key, a text, list or number of nothing, and a value of another type.
+//
+// (yaml's own decoder loses its KnownFields below a node, cuts 1.5 down to 1, and speaks of Go types.)
+func (s source) keys(block reflect.Value) map[string]setter {
+	known := map[string]setter{}
+	for field, value := range block.Fields() {
+		name := keyOf(field)
+		switch to := value.Addr().Interface().(type) {
+		case *imagegen.Secret:
+			known[name+"_env"], known[name+"_file"] = secret(name, to, s.variable), secret(name, to, s.secretFile)
+		default:
+			switch {
+			case field.Anonymous:
+				maps.Copy(known, s.keys(value))
+			case name != "-":
+				known[name] = func(n *yaml.Node) error { return s.read(n, value, field.Tag) }
+			}
+		}
+	}
+	return known
+}
+
+var newWord = regexp.MustCompile(`([a-z])([A-Z])`)
+
+func keyOf(f reflect.StructField) string {
+	return cmp.Or(f.Tag.Get("yaml"), strings.ToLower(newWord.ReplaceAllString(f.Name, "${1}_$2")))
+}
+
+// read reads a value of any type.
+func (s source) read(n *yaml.Node, to reflect.Value, tag reflect.StructTag) error {
+	if n.Kind == yaml.AliasNode {
+		return errAt(n, "an alias has no place here; write the value itself")
+	}
+	if words, ok := vocabulary[to.Type()]; ok {
+		return words.read(n, to)
+	}
+	if done, err := s.readSpecial(n, to.Addr().Interface()); done {
+		return err
+	}
+	switch to.Kind() {
+	case reflect.Struct:
+		return fill(n, s.keys(to))
+	case reflect.Pointer: // nil is what is left out, so that 0 is a number like others
+		to.Set(reflect.New(to.Type().Elem()))
+		return s.read(n, to.Elem(), tag+` zero:"0"`)
+	case reflect.Slice:
+		return s.each(n, to)
+	case reflect.Map:
+		return s.eachPair(n, to)
+	case reflect.String:
+		return readText(n, to)
+	case reflect.Bool:
+		return readBool(n, to)
+	case reflect.Float64:
+		return readNumber(n, to)
+	}
+	return readInt(n, to, tag)
+}
+
+// each reads a list. An empty one would count as left out.
+func (s source) each(n *yaml.Node, to reflect.Value) error {
+	if n.Kind != yaml.SequenceNode {
+		return errAt(n, "a list is wanted here")
+	}
+	if len(n.Content) == 0 {
+		return errAt(n, "the list is empty")
+	}
+	to.Set(reflect.MakeSlice(to.Type(), len(n.Content), len(n.Content)))
+	for i, element := range n.Content {
+		if err := s.read(element, to.Index(i), ""); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// scalar is the plain value of a key; "" if there is none.
-func scalar(n *yaml.Node, key string) string {
-	if value := lookup(n, key); value != nil {
-		return value.Value
+// eachPair reads names with values.
+func (s source) eachPair(n *yaml.Node, to reflect.Value) error {
+	if n.Kind != yaml.MappingNode {
+		return errAt(n, "names with values are wanted here")
 	}
-	return ""
-}
-
-// each hands every element of a list to set. An empty list would count as one that is left out.
-func each(set setter) setter {
-	return func(n *yaml.Node) error {
-		if n.Kind != yaml.SequenceNode {
-			return errAt(n, "a list is wanted here")
+	to.Set(reflect.MakeMap(to.Type()))
+	for name, value := range yamlfile.Pairs(n) {
+		k, v := reflect.New(to.Type().Key()).Elem(), reflect.New(to.Type().Elem()).Elem()
+		if err := s.read(name, k, ""); err != nil {
+			return err
 		}
-		if len(n.Content) == 0 {
-			return errAt(n, "the list is empty")
+		if err := s.read(value, v, ""); err != nil {
+			return fmt.Errorf("%s: %w", name.Value, err)
 		}
-		for _, element := range n.Content {
-			if err := set(element); err != nil {
-				return err
-			}
-		}
-		return nil
+		to.SetMapIndex(k, v)
 	}
+	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/yamlfile"
 )
 
 // accountKeys are those that tell accounts apart. A secret is known by its place and not by what it is: so
@@ -35,4 +37,12 @@ func bare(address string) string {
 	u.User, u.RawQuery, u.Fragment = nil, "", ""
 	u.Host = strings.ToLower(u.Host)
 	return strings.TrimRight(u.String(), "/")
+}
+
+// scalar is the plain value of a key; "" if there is none.
+func scalar(n *yaml.Node, key string) string {
+	if value := yamlfile.Lookup(n, key); value != nil {
+		return value.Value
+	}
+	return ""
 }

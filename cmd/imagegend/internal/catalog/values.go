@@ -1,114 +1,147 @@
 package catalog
 
 import (
+	"os"
+	"reflect"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/webapi"
 )
 
-// text reads a plain text.
-func text(to *string) setter {
-	return func(n *yaml.Node) error {
-		if n.Kind != yaml.ScalarNode || n.Value == "" {
-			return errAt(n, "a text is wanted here")
-		}
-		*to = n.Value
-		return nil
-	}
+// words are the values of a type that has few.
+type words struct {
+	names  []string
+	values []any
 }
 
-// whole reads a whole number. yaml itself would cut 1.5 down to 1.
-func whole[T ~int | ~int64](to *T) setter {
-	return func(n *yaml.Node) error {
-		if n.ShortTag() != "!!int" || n.Decode(to) != nil {
-			return errAt(n, "a whole number is wanted; got %q", n.Value)
-		}
-		return nil
+func wordsOf[S ~string](values []S) (w words) {
+	for _, v := range values {
+		w.names, w.values = append(w.names, string(v)), append(w.values, v)
 	}
+	return w
 }
 
-// count reads a whole number from 1.
-func count(to *int) setter { return atLeast(1, to) }
-
-// atLeast reads a whole number that has no upper bound here.
-func atLeast(least int, to *int) setter {
-	return func(n *yaml.Node) error {
-		if err := whole(to)(n); err != nil {
-			return err
-		}
-		if *to < least {
-			return errAt(n, "a whole number from %d is wanted; got %d", least, *to)
-		}
-		return nil
-	}
+var vocabulary = map[reflect.Type]words{
+	reflect.TypeFor[imagegen.Quality]():      wordsOf(imagegen.Qualities()),
+	reflect.TypeFor[imagegen.Ratio]():        wordsOf(imagegen.Ratios()),
+	reflect.TypeFor[imagegen.Tier]():         wordsOf(imagegen.Tiers()),
+	reflect.TypeFor[imagegen.Verification](): wordsOf(imagegen.Verifications()),
+	reflect.TypeFor[imagegen.Class](): {[]string{"unknown", "invalid", "refused", "rate_limited", "unavailable", "unusable"},
+		[]any{imagegen.ClassUnknown, imagegen.ClassInvalid, imagegen.ClassRefused, imagegen.ClassRateLimited, imagegen.ClassUnavailable, imagegen.ClassUnusable}},
+	reflect.TypeFor[webapi.Form]():     {[]string{"never", "edits", "always"}, []any{webapi.FormNever, webapi.FormEdits, webapi.FormAlways}},
+	reflect.TypeFor[webapi.Encoding](): {[]string{"data_url", "base64"}, []any{webapi.DataURL, webapi.Base64}},
 }
 
-// number reads a number greater than 0: what is left out has its default.
-func number(to *float64) setter {
-	return func(n *yaml.Node) error {
-		v, err := strconv.ParseFloat(n.Value, 64)
-		if tag := n.ShortTag(); tag != "!!int" && tag != "!!float" || err != nil || !(v > 0) {
-			return errAt(n, "a number above 0 is wanted; got %q", n.Value)
-		}
-		*to = v
-		return nil
+func (w words) read(n *yaml.Node, to reflect.Value) error {
+	i := slices.Index(w.names, n.Value)
+	if i < 0 {
+		return errAt(n, "one of %s is wanted; got %q", strings.Join(w.names, ", "), n.Value)
 	}
+	to.Set(reflect.ValueOf(w.values[i]))
+	return nil
 }
 
-// yes reads true or false.
-func yes(to *bool) setter {
-	return func(n *yaml.Node) error {
-		if n.ShortTag() != "!!bool" || n.Decode(to) != nil {
-			return errAt(n, "write true or false; got %q", n.Value)
+// readSpecial reads what is more than its Go type says, if to is that.
+func (s source) readSpecial(n *yaml.Node, to any) (done bool, err error) {
+	switch to := to.(type) {
+	case *time.Duration:
+		*to, err = time.ParseDuration(n.Value)
+		if err != nil || *to <= 0 {
+			err = errAt(n, "a duration such as 500ms or 30s is wanted; got %q", n.Value)
 		}
-		return nil
+	case *imagegen.Size:
+		*to, err = imagegen.ParseSize(n.Value)
+		if err != nil || to.Auto() {
+			err = errAt(n, "a size is WIDTHxHEIGHT with edges from %d to %d, such as 1024x768; got %q", imagegen.MinEdge, imagegen.MaxEdge, n.Value)
+		}
+	case *imagegen.Credits:
+		err = readPrice(n, to)
+	case *map[string]any:
+		if n.Kind != yaml.MappingNode || n.Decode(to) != nil {
+			err = errAt(n, `the model's input is wanted, with placeholders in quotes, such as {prompt: "{{prompt}}"}`)
+		}
+	case *[]byte:
+		err = s.readFile(n, to)
+	case *listed:
+		*to, err = s.model(n)
+	case *provided:
+		*to, err = s.provider(n)
+	default:
+		return false, nil
 	}
+	return true, err
 }
 
-// duration reads a length of time with its unit.
-func duration(to *time.Duration) setter {
-	return func(n *yaml.Node) error {
-		d, err := time.ParseDuration(n.Value)
-		if err != nil || d <= 0 {
-			return errAt(n, "a duration such as 500ms or 30s is wanted; got %q", n.Value)
-		}
-		*to = d
-		return nil
-	}
-}
-
-// texts reads a list of plain texts.
-func texts(to *[]string) setter {
-	return each(func(n *yaml.Node) error {
-		var s string
-		err := text(&s)(n)
-		*to = append(*to, s)
+func readPrice(n *yaml.Node, to *imagegen.Credits) error {
+	if err := readInt(n, reflect.ValueOf(to).Elem(), ""); err != nil {
 		return err
-	})
-}
-
-// sizes reads a list of sizes.
-func sizes(to *[]imagegen.Size) setter {
-	return each(func(n *yaml.Node) error {
-		z, err := size(n)
-		*to = append(*to, z)
-		return err
-	})
-}
-
-func size(n *yaml.Node) (imagegen.Size, error) {
-	z, err := imagegen.ParseSize(n.Value)
-	if err != nil || z.Auto() {
-		return z, errAt(n, "a size is WIDTHxHEIGHT with edges from %d to %d, such as 1024x768; got %q", imagegen.MinEdge, imagegen.MaxEdge, n.Value)
 	}
-	return z, nil
+	if _, err := to.Times(imagegen.MaxImages); err != nil {
+		return errAt(n, "%d images at %d credits are more than an account can hold", imagegen.MaxImages, *to)
+	}
+	return nil
 }
 
-// references reads how many reference images a provider takes.
-func references(set func(int)) setter { return limit(set, 0, imagegen.MaxReferences) }
+// readFile reads what a file contains that models.yaml names.
+func (s source) readFile(n *yaml.Node, to *[]byte) error {
+	var name string
+	err := readText(n, reflect.ValueOf(&name).Elem())
+	if err != nil {
+		return err
+	}
+	if *to, err = os.ReadFile(s.path(name)); err != nil {
+		return errAt(n, "the file cannot be read: %v", err)
+	}
+	return nil
+}
 
-// maxPrompt reads how many characters a prompt may have.
-func maxPrompt(to *int) setter { return limit(func(v int) { *to = v }, 1, imagegen.MaxPromptRunes) }
+func readText(n *yaml.Node, to reflect.Value) error {
+	if n.Kind != yaml.ScalarNode || n.Value == "" {
+		return errAt(n, "a text is wanted here")
+	}
+	to.SetString(n.Value)
+	return nil
+}
+
+func readBool(n *yaml.Node, to reflect.Value) error {
+	if n.ShortTag() != "!!bool" || n.Decode(to.Addr().Interface()) != nil {
+		return errAt(n, "write true or false; got %q", n.Value)
+	}
+	return nil
+}
+
+// readInt reads a whole number. yaml itself would cut 1.5 down to 1.
+func readInt(n *yaml.Node, to reflect.Value, tag reflect.StructTag) error {
+	var v, least int64 = 0, 1
+	if n.ShortTag() != "!!int" || n.Decode(&v) != nil {
+		return errAt(n, "a whole number is wanted; got %q", n.Value)
+	}
+	zero, ok := tag.Lookup("zero")
+	if ok {
+		least = 0
+	}
+	if v < least {
+		return errAt(n, "a whole number from %d is wanted; got %d", least, v)
+	}
+	if v == 0 {
+		v, _ = strconv.ParseInt(zero, 10, 64)
+	}
+	to.SetInt(v)
+	return nil
+}
+
+// readNumber reads a number greater than 0: what is left out has its default.
+func readNumber(n *yaml.Node, to reflect.Value) error {
+	v, err := strconv.ParseFloat(n.Value, 64)
+	if tag := n.ShortTag(); tag != "!!int" && tag != "!!float" || err != nil || !(v > 0) {
+		return errAt(n, "a number above 0 is wanted; got %q", n.Value)
+	}
+	to.SetFloat(v)
+	return nil
+}

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/viper"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/imagegend/imagegend/internal/nearest"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/yamlfile"
 )
 
 // FileFlag is the flag that names the configuration file; it is no setting itself.
@@ -42,7 +42,11 @@ func Load(fs *pflag.FlagSet, getenv Getenv) (*Sources, error) {
 		return nil, err
 	}
 	if s.File != "" {
-		if err := readFile(v, s.File); err != nil {
+		values, err := readFile(s.File)
+		if err != nil {
+			return nil, err
+		}
+		if err := v.MergeConfigMap(values); err != nil {
 			return nil, err
 		}
 	}
@@ -90,56 +94,49 @@ func (s *Sources) findFile(fs *pflag.FlagSet, getenv Getenv) error {
 	return fmt.Errorf("the configuration file cannot be read: %w", err)
 }
 
-// readFile hands viper the values of a file whose keys are known and written as they should be: viper
-// itself takes any, and merges those that differ in case.
-func readFile(v *viper.Viper, path string) error {
+// readFile reads what each key of a file holds, as it is written: a text, or a list of texts. (To YAML a
+// directory named 2026-11-21 is a time, and 010 an 8.) A key without a value is none.
+func readFile(path string) (map[string]any, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return fmt.Errorf("the configuration file cannot be read: %w", err)
+		return nil, fmt.Errorf("the configuration file cannot be read: %w", err)
 	}
-	root, err := Document(path, text)
-	if root == nil || err != nil {
-		return err
+	root, err := yamlfile.Document(text)
+	if root == nil && err == nil {
+		return nil, nil
 	}
-	if err := checkKeys(path, root); err != nil {
-		return err
+	if err == nil && root.Kind != yaml.MappingNode {
+		err = yamlfile.Mistake(root, "write settings such as addr: 127.0.0.1:8080")
 	}
-	asWritten(root)
-	var values map[string]any
-	if err := root.Decode(&values); err != nil {
-		return fmt.Errorf("%s: %w", path, noYAML(err))
+	if err != nil {
+		return nil, yamlfile.InFile(path, err)
 	}
-	return v.MergeConfigMap(values)
-}
-
-// asWritten makes a text of every value: to YAML a directory named 2026-11-21 is a time, and 010 an 8.
-// What is left empty stays nothing.
-func asWritten(n *yaml.Node) {
-	if n.Kind == yaml.ScalarNode && n.ShortTag() != "!!null" {
-		n.Tag = "!!str"
-	}
-	for _, part := range n.Content {
-		asWritten(part)
-	}
-}
-
-// checkKeys refuses a key that is not known or comes twice.
-func checkKeys(path string, root *yaml.Node) error {
-	if root.Kind != yaml.MappingNode {
-		return fmt.Errorf("%s:%d: write settings such as addr: 127.0.0.1:8080", path, root.Line)
-	}
-	known, lines := names(), map[string]int{}
-	for i := 0; i < len(root.Content); i += 2 {
-		key := root.Content[i]
+	values, known := map[string]any{}, names()
+	for key, value := range yamlfile.Pairs(root) {
 		if !slices.Contains(known, key.Value) {
-			return fmt.Errorf("%s:%d: unknown key %q%s", path, key.Line, key.Value, nearest.HintOrAll(key.Value, known))
+			return nil, yamlfile.InFile(path, yamlfile.UnknownKey(key, known))
 		}
-		if line, twice := lines[key.Value]; twice {
-			return fmt.Errorf("%s:%d: key %q stands at line %d already", path, key.Line, key.Value, line)
+		if value.ShortTag() != "!!null" {
+			values[key.Value] = asWritten(value)
 		}
-		lines[key.Value] = key.Line
 	}
-	return nil
+	return values, nil
+}
+
+func asWritten(n *yaml.Node) any {
+	switch n.Kind {
+	case yaml.AliasNode:
+		return asWritten(n.Alias)
+	case yaml.SequenceNode:
+		list := make([]any, len(n.Content))
+		for i, element := range n.Content {
+			list[i] = asWritten(element)
+		}
+		return list
+	case yaml.MappingNode:
+		return map[string]any{}
+	}
+	return n.Value
 }
 
 // assign gives a flag the value that viper has for it, through the parser of the flag itself, so

@@ -81,7 +81,7 @@ func New(o Options) (*Client, error) {
 		o.KeyHeader, o.KeyPrefix = "Authorization", "Bearer "
 	}
 	if o.Key == "" && o.Token == nil && !o.Private {
-		return nil, errors.New("an API key is required")
+		return nil, errors.New("the option APIKey is required for an upstream that is not Private")
 	}
 	if strings.ContainsFunc(o.Key.Reveal(), func(r rune) bool { return r < ' ' || r > '~' }) {
 		return nil, errors.New("the API key holds a line break or another character that no key has; was it read from a file with more in it?")

@@ -1,0 +1,112 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider"
+	"github.com/imagegend/imagegend/imagegen/provider/bfl"
+	"github.com/imagegend/imagegend/imagegen/provider/comfyui"
+	"github.com/imagegend/imagegend/imagegen/provider/fal"
+	"github.com/imagegend/imagegend/imagegen/provider/gemini"
+	"github.com/imagegend/imagegend/imagegen/provider/gemini/vertex"
+	"github.com/imagegend/imagegend/imagegen/provider/openai"
+	"github.com/imagegend/imagegend/imagegen/provider/replicate"
+	"github.com/imagegend/imagegend/imagegen/provider/router"
+	"github.com/imagegend/imagegend/imagegen/provider/sdwebui"
+	"github.com/imagegend/imagegend/imagegen/provider/webapi"
+)
+
+// kind is a type of provider: the struct that its block fills, and what makes a provider of that.
+type kind struct {
+	block reflect.Value
+	make  func() (provided, error)
+}
+
+// kinds lists the types of providers.
+func (s source) kinds() map[string]func() kind {
+	return map[string]func() kind{
+		"bfl":       of(bfl.New),
+		"comfyui":   of(comfyui.New),
+		"fake":      of(s.fake),
+		"fal":       of(fal.New),
+		"gemini":    of(newGemini),
+		"http":      of(webapi.New),
+		"openai":    of(openai.New),
+		"replicate": of(replicate.New),
+		"router":    of(s.router),
+		"sdwebui":   of(sdwebui.New),
+	}
+}
+
+// of is the kind that a constructor makes of its configuration.
+func of[C any, P imagegen.Provider](construct func(C) (P, error)) func() kind {
+	return func() kind {
+		config := new(C)
+		return kind{reflect.ValueOf(config).Elem(), func() (provided, error) {
+			p, err := construct(*config)
+			if several, ok := any(p).(provided); ok {
+				return several, err
+			}
+			return provided{Provider: p}, err
+		}}
+	}
+}
+
+// fakeBlock draws, or yields the same file for every image, to measure what surrounds the provider.
+type fakeBlock struct{ Image []byte }
+
+func (s source) fake(b fakeBlock) (*provider.Fake, error) {
+	return &provider.Fake{AllowCrash: s.AllowCrash, Image: b.Image}, nil
+}
+
+// newGemini makes a provider of the Gemini API, or of Vertex AI for a service account.
+func newGemini(c vertex.Config) (*gemini.Provider, error) {
+	switch {
+	case c.ServiceAccount != "" && c.APIKey != "":
+		return nil, errors.New("it has an API key and a service account; leave one of them")
+	case c.ServiceAccount != "":
+		return vertex.New(c)
+	case c.Project != "" || c.Location != "":
+		return nil, errors.New("project and location are for Vertex AI, which takes a service account: write service_account_file: PATH")
+	}
+	return gemini.New(c.Config)
+}
+
+type (
+	routerBlock struct {
+		router.Config
+		Members []memberBlock
+	}
+	memberBlock struct {
+		router.Member
+		Provider provided
+	}
+)
+
+// router tells what upstreams its members ask under their names, for the router finds them by those.
+func (s source) router(b routerBlock) (provided, error) {
+	var upstreams []string
+	for _, block := range b.Members {
+		m := block.Member
+		m.Provider = block.Provider.Provider
+		if m.Provider == nil {
+			return provided{}, errors.New("Members: each needs a provider, such as provider: {type: openai, key_env: OPENAI_API_KEY}")
+		}
+		if m.Name == "" {
+			m.Name = m.Provider.Name()
+		}
+		if len(block.Provider.upstreams) == 1 { // several are a router's, which tells them apart itself
+			m.Upstream = block.Provider.upstreams[0]
+		}
+		for _, u := range block.Provider.upstreams {
+			upstreams = append(upstreams, fmt.Sprintf("router member %s: %s", m.Name, u))
+		}
+		b.Config.Members = append(b.Config.Members, m)
+	}
+	b.Log = s.Log
+	p, err := router.New(b.Config)
+	return provided{p, upstreams}, err
+}
