@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,7 +10,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 	"github.com/imagegend/imagegend/imagegen"
 )
 
@@ -61,19 +62,15 @@ func misplacedUser(cmd *cobra.Command, args []string) error {
 }
 
 // amount is a number of credits on the command line.
-type amount struct{ value *imagegen.Credits }
-
-func (a *amount) Set(s string) error {
-	n, err := strconv.ParseInt(s, 10, 64)
-	if c := imagegen.Credits(n); err != nil || !c.Valid() {
-		return fmt.Errorf("an amount is a whole number of credits from 1 to %d", imagegen.MaxCredits)
-	}
-	*a.value = imagegen.Credits(n)
-	return nil
+func amount(to *imagegen.Credits) pflag.Value {
+	return &config.Value[imagegen.Credits]{To: to, Kind: "number", Parse: func(s string) (imagegen.Credits, error) {
+		n, err := strconv.ParseInt(s, 10, 64)
+		if c := imagegen.Credits(n); err == nil && c.Valid() {
+			return c, nil
+		}
+		return 0, fmt.Errorf("an amount is a whole number of credits from 1 to %d", imagegen.MaxCredits)
+	}}
 }
-
-func (a *amount) String() string { return strconv.FormatInt(int64(*a.value), 10) }
-func (a *amount) Type() string   { return "number" }
 
 // amountArg is an amount as the command's only argument.
 func amountArg(to *imagegen.Credits) cobra.PositionalArgs {
@@ -81,7 +78,7 @@ func amountArg(to *imagegen.Credits) cobra.PositionalArgs {
 		if err := exactly("N")(cmd, args); err != nil {
 			return err
 		}
-		err := (&amount{to}).Set(args[0])
+		err := amount(to).Set(args[0])
 		if err == nil {
 			return nil
 		}
@@ -100,58 +97,29 @@ func direction(amount string) string {
 	return "; credit grant gives credits, credit revoke takes them back"
 }
 
-// priority is when a lot is consumed, on the command line.
-type priority struct{ value *int }
-
-func (p *priority) Set(s string) error {
+// parsePriority reads when a lot is consumed.
+func parsePriority(s string) (int, error) {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 1 || n > 100 {
-		return errors.New("a priority is a whole number from 1 to 100; lower is consumed first")
+		return 0, errors.New("a priority is a whole number from 1 to 100; lower is consumed first")
 	}
-	*p.value = n
-	return nil
+	return n, nil
 }
-
-func (p *priority) String() string { return strconv.Itoa(*p.value) }
-func (p *priority) Type() string   { return "number" }
 
 // instant is a point in time on the command line.
-type instant struct{ value *time.Time }
-
-func (i *instant) Set(s string) (err error) {
-	if *i.value, err = time.Parse(time.RFC3339, s); err != nil {
-		return errors.New("write a time such as 2030-12-31T23:59:59Z")
-	}
-	return nil
+func instant(to *time.Time, parse func(string) (time.Time, error)) pflag.Value {
+	return &config.Value[time.Time]{To: to, Kind: "time", Parse: parse, Format: func(t time.Time) string {
+		if t.IsZero() {
+			return ""
+		}
+		return t.Format(time.RFC3339)
+	}}
 }
 
-func (i *instant) String() string {
-	if i.value.IsZero() {
-		return ""
+func parseTime(s string) (time.Time, error) {
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		return t, errors.New("write a time such as 2030-12-31T23:59:59Z")
 	}
-	return i.value.Format(time.RFC3339)
+	return t, nil
 }
-
-func (i *instant) Type() string { return "time" }
-
-// status is how far a generation is, on the command line.
-type status struct{ value *imagegen.Status }
-
-func (s *status) Set(text string) error {
-	if !slices.Contains(imagegen.Statuses(), imagegen.Status(text)) {
-		return fmt.Errorf("choose from %s", strings.Join(s.Words(), ", "))
-	}
-	*s.value = imagegen.Status(text)
-	return nil
-}
-
-// Words are what can be chosen, for completion.
-func (s *status) Words() (words []string) {
-	for _, status := range imagegen.Statuses() {
-		words = append(words, string(status))
-	}
-	return words
-}
-
-func (s *status) String() string { return string(*s.value) }
-func (s *status) Type() string   { return "word" }

@@ -30,8 +30,8 @@ func (a *app) complete(c *cobra.Command) {
 
 // values completes a flag; nil: the shell offers files.
 func (a *app) values(f *pflag.Flag) cobra.CompletionFunc {
-	if choice, ok := f.Value.(interface{ Words() []string }); ok {
-		return cobra.FixedCompletions(choice.Words(), cobra.ShellCompDirectiveNoFileComp)
+	if choice, ok := f.Value.(*config.Choice); ok {
+		return cobra.FixedCompletions(choice.Words, cobra.ShellCompDirectiveNoFileComp)
 	}
 	switch f.Name {
 	case "user":

@@ -47,7 +47,7 @@ func (a *app) creditGrant() *cobra.Command {
 	userFlag(c, &g.User)
 	expiry.flags(c)
 	c.Flags().BoolVar(&g.Promo, "promo", false, "a gift: is consumed before what was paid for, all else being equal")
-	c.Flags().Var(&priority{&g.Priority}, "priority", "from 1 to 100; lower is consumed first")
+	c.Flags().Var(&config.Value[int]{To: &g.Priority, Kind: "number", Parse: parsePriority}, "priority", "from 1 to 100; lower is consumed first")
 	c.Flags().StringVar(&g.Ref, "ref", "", refUsage)
 	a.settings.DataDirFlag(c.Flags())
 	return c
@@ -61,7 +61,7 @@ type expiry struct {
 
 func (e *expiry) flags(c *cobra.Command) {
 	c.Flags().Var(config.Duration(&e.in), "expires-in", "time after which the credits expire, such as 720h; without it, never")
-	c.Flags().Var(&instant{&e.at}, "expires-at", "time at which the credits expire, such as 2030-12-31T23:59:59Z")
+	c.Flags().Var(instant(&e.at, parseTime), "expires-at", "time at which the credits expire, such as 2030-12-31T23:59:59Z")
 	c.MarkFlagsMutuallyExclusive("expires-in", "expires-at")
 }
 

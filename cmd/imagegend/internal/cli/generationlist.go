@@ -21,7 +21,7 @@ func (a *app) generationList() *cobra.Command {
 		Args: exactly(),
 	}
 	c.Flags().StringVar(&q.User, "user", "", "only those of this `name`")
-	c.Flags().Var(&status{&q.Status}, "status", "only those that are queued, processing, succeeded or failed")
+	c.Flags().Var(config.NewChoice(&q.Status, imagegen.Statuses()), "status", "only those that are queued, processing, succeeded or failed")
 	c.Flags().Var(config.Count(&q.Limit), "limit", "how many to list")
 	asJSON := jsonFlag(c, "one JSON array")
 	a.settings.DataDirFlag(c.Flags())

@@ -138,9 +138,9 @@ func TestProviderCheckMistakes(t *testing.T) {
 		{"unknown model", threeModels("http://127.0.0.1:9"), "goood", cli.ExitError, `no model "goood"; there are: good, stranger, picture`},
 		{"two models", threeModels("http://127.0.0.1:9"), "good picture", cli.ExitUsage, "one argument too many"},
 		{"no key", strings.Replace(threeModels("http://127.0.0.1:9"), "BAD_KEY", "WORSE_KEY", 1), "good", cli.ExitError,
-			`models.yaml:9: models: model "stranger": provider: key_env: the environment variable WORSE_KEY is not set`},
+			`models.yaml:9:86: models: model "stranger": provider: key_env: the environment variable WORSE_KEY is not set`},
 		{"a tier that is not there", "models:\n  - {id: m, provider: {type: gemini, private: true, tiers: [1K]}, credits: {2K: 1}}\n", "", cli.ExitError,
-			`model "m" has no price for any tier`},
+			`model "m": credits: the provider cannot do tier 2K, only [1K]`},
 		{"no file", "", "--models nowhere.yaml", cli.ExitError, "nowhere.yaml"},
 	}
 	for _, test := range tests {

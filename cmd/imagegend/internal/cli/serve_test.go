@@ -62,7 +62,7 @@ func TestServeReadsItsFiles(t *testing.T) {
 		"models.yaml":    "models:\n  - id: m\n    provider: {type: fake}\n    credit: {1K: 1}\n",
 	})
 	is.Equal(got.code, cli.ExitError)
-	is.True(strings.Contains(got.stderr, `models.yaml:4: models: model "m": unknown key "credit"; did you mean "credits"?`))
+	is.True(strings.Contains(got.stderr, `models.yaml:4:5: models: model "m": unknown key "credit"; did you mean "credits"?`))
 	_, err := os.Stat("elsewhere")
 	is.True(os.IsNotExist(err))
 

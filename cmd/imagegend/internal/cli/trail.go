@@ -31,7 +31,7 @@ func (a *app) trail() *cobra.Command {
 	c.Flags().StringVar(&q.Actor, "actor", "", "only acts of this `name`, identifier, or way and name such as console:olivia")
 	c.Flags().StringVar(&q.Act, "act", "", "only this `act`, such as key.revoke, or all of a kind, such as key")
 	c.Flags().StringVar(&q.Target, "target", "", "only acts about this `name` of a user, or identifier")
-	c.Flags().Var(&since{&q.Since.Time}, "since", "only acts from this `time` on, such as 2030-12-31T00:00:00Z, or from so long ago, such as 24h")
+	c.Flags().Var(instant(&q.Since.Time, parseSince), "since", "only acts from this `time` on, such as 2030-12-31T00:00:00Z, or from so long ago, such as 24h")
 	c.Flags().Var(config.Count(&limit), "limit", "how many of the newest rows to list; without it, all")
 	asJSON := jsonFlag(c, "JSON lines: one object for each row")
 	a.settings.DataDirFlag(c.Flags())
@@ -99,19 +99,14 @@ func outcome(r admin.TrailRow) string {
 	return string(r.Outcome)
 }
 
-// since is a point in time on the command line, or how long ago it was.
-type since struct{ value *time.Time }
-
-func (s *since) Set(text string) error {
-	if d, err := time.ParseDuration(text); err == nil && d > 0 {
-		*s.value = time.Now().Add(-d)
-		return nil
+// parseSince reads a point in time, or how long ago it was.
+func parseSince(s string) (time.Time, error) {
+	if d, err := time.ParseDuration(s); err == nil && d > 0 {
+		return time.Now().Add(-d), nil
 	}
-	if err := (&instant{s.value}).Set(text); err != nil {
-		return fmt.Errorf("%w, or how long ago, such as 24h", err)
+	t, err := parseTime(s)
+	if err != nil {
+		return t, fmt.Errorf("%w, or how long ago, such as 24h", err)
 	}
-	return nil
+	return t, nil
 }
-
-func (s *since) String() string { return (&instant{s.value}).String() }
-func (s *since) Type() string   { return "time" }

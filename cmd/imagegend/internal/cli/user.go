@@ -34,7 +34,7 @@ func (a *app) userCreate() *cobra.Command {
 		}),
 	}
 	c.Flags().StringVar(&u.AccountType, "account-type", imagegen.DefaultAccountType, "`type` of the account, such as FREE or PRO: A-Z, 0-9 and _")
-	c.Flags().Var(&amount{&u.Credits}, "credits", "number of credits to grant at once")
+	c.Flags().Var(amount(&u.Credits), "credits", "number of credits to grant at once")
 	a.settings.DataDirFlag(c.Flags())
 	return c
 }

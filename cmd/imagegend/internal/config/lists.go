@@ -8,19 +8,12 @@ import (
 	"strings"
 )
 
-// origins are addresses of pages, as browsers send them in Origin: that is what they are compared with.
-type origins struct{ value *[]string }
-
-func (o *origins) Set(s string) error { return setEach(o, s) }
-
-func (o *origins) Append(s string) error {
-	if s != "*" {
-		if err := checkOrigin(s); err != nil {
-			return err
-		}
+// parseOrigin reads the address of pages, as browsers send it in Origin: that is what it is compared with.
+func parseOrigin(s string) (string, error) {
+	if s == "*" {
+		return s, nil
 	}
-	*o.value = append(*o.value, s)
-	return nil
+	return s, checkOrigin(s)
 }
 
 // checkOrigin refuses what no browser sends: an entry that never matches would go unnoticed.
@@ -46,31 +39,17 @@ func isHost(host string) bool {
 	return !strings.ContainsFunc(host, odd) && !strings.HasSuffix(host, ":")
 }
 
-func (o *origins) Replace(list []string) error {
-	*o.value = nil
-	return appendEach(o, list)
-}
-
-func (o *origins) GetSlice() []string { return *o.value }
-func (o *origins) String() string     { return strings.Join(*o.value, ",") }
-func (o *origins) Type() string       { return "strings" }
-
-// prefixes are networks; a single address is a network of its own.
-type prefixes struct{ value *[]netip.Prefix }
-
-func (p *prefixes) Set(s string) error { return setEach(p, s) }
-
-func (p *prefixes) Append(s string) error {
+// parsePrefix reads a network; a single address is a network of its own.
+func parsePrefix(s string) (netip.Prefix, error) {
 	prefix, err := netip.ParsePrefix(s)
 	if err != nil {
 		addr, err := netip.ParseAddr(s)
 		if err != nil {
-			return errors.New("write an address such as 10.0.0.7 or a network such as 10.0.0.0/8")
+			return prefix, errors.New("write an address such as 10.0.0.7 or a network such as 10.0.0.0/8")
 		}
 		prefix = netip.PrefixFrom(addr, addr.BitLen())
 	}
-	*p.value = append(*p.value, unmapped(prefix).Masked())
-	return nil
+	return unmapped(prefix).Masked(), nil
 }
 
 // unmapped writes an IPv4 network as such where it was written as part of IPv6, such as
@@ -81,34 +60,4 @@ func unmapped(p netip.Prefix) netip.Prefix {
 		return p
 	}
 	return netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-mapped)
-}
-
-func (p *prefixes) Replace(list []string) error {
-	*p.value = nil
-	return appendEach(p, list)
-}
-
-func (p *prefixes) GetSlice() []string {
-	list := make([]string, len(*p.value))
-	for i, prefix := range *p.value {
-		list[i] = prefix.String()
-	}
-	return list
-}
-
-func (p *prefixes) String() string { return strings.Join(p.GetSlice(), ",") }
-func (p *prefixes) Type() string   { return "strings" }
-
-type appender interface{ Append(string) error }
-
-// setEach takes what stands between commas, as a variable has it.
-func setEach(to appender, s string) error { return appendEach(to, strings.Split(s, ",")) }
-
-func appendEach(to appender, list []string) error {
-	for _, s := range list {
-		if err := to.Append(s); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -172,11 +172,7 @@ func set(flag pflag.Value, value any) error {
 	if _, isMap := value.(map[string]any); isMap {
 		return errors.New("a plain value is wanted")
 	}
-	err := flag.Set(fmt.Sprint(value))
-	if err != nil && flag.Type() == "bool" {
-		return errors.New("write true or false")
-	}
-	return err
+	return flag.Set(fmt.Sprint(value))
 }
 
 // ModelsFile is the file with models and prices; "" when there is none and none was named.

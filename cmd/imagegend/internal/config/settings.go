@@ -83,20 +83,20 @@ const (
 func (s *Settings) ServeFlags(fs *pflag.FlagSet) {
 	s.DataDirFlag(fs)
 	declare(fs, groupNetwork, func(fs *pflag.FlagSet) {
-		fs.Var(newListenAddress(&s.Addr, defaultAddr), "addr", "`address` to listen on; port 0 takes a free one")
+		fs.Var(newText(&s.Addr, defaultAddr, "address", parseListenAddress), "addr", "`address` to listen on; port 0 takes a free one")
 	})
 	s.BaseURLFlag(fs, "public address of the service, for the addresses in answers; without it, the Host of the request")
 	declare(fs, groupNetwork, func(fs *pflag.FlagSet) {
-		fs.Var(&prefixes{&s.TrustedProxies}, "trusted-proxy", "`address` or network of a proxy whose forwarded headers count; repeatable")
-		fs.Var(&origins{&s.CORSOrigins}, "cors-origin", "`origin` whose pages may call the service from a browser, or *; repeatable")
+		fs.Var(&list[netip.Prefix]{&s.TrustedProxies, parsePrefix}, "trusted-proxy", "`address` or network of a proxy whose forwarded headers count; repeatable")
+		fs.Var(&list[string]{&s.CORSOrigins, parseOrigin}, "cors-origin", "`origin` whose pages may call the service from a browser, or *; repeatable")
 	})
 	s.ModelsFlag(fs)
 	declare(fs, groupWork, func(fs *pflag.FlagSet) {
-		fs.Var(newChoice(&s.Policy, "size-first", "quality-first"), "policy", "what decides ratio and tier: size-first or quality-first")
-		fs.Var(newCount(&s.Concurrency, 512), "concurrency", "generations under way at once, of all models")
-		fs.Var(newCount(&s.MaxQueued, 10_000), "max-queued", "asynchronous generations that may wait; beyond it 503")
-		fs.BoolVar(&s.FairShares, "fair-shares", true, "keep half of the queue and one slot in eight from any one user of several")
-		fs.Var(newCountFrom(0, &s.MaxRefusals, 30), "max-refusals", "generations of a user that providers may refuse in an hour, beyond as many as succeed; then 429; 0: any number")
+		fs.Var(newWord(&s.Policy, "size-first", "quality-first"), "policy", "what decides ratio and tier: size-first or quality-first")
+		fs.Var(newCount(1, &s.Concurrency, 512), "concurrency", "generations under way at once, of all models")
+		fs.Var(newCount(1, &s.MaxQueued, 10_000), "max-queued", "asynchronous generations that may wait; beyond it 503")
+		declareBool(fs, &s.FairShares, "fair-shares", true, "keep half of the queue and one slot in eight from any one user of several")
+		fs.Var(newCount(0, &s.MaxRefusals, 30), "max-refusals", "generations of a user that providers may refuse in an hour, beyond as many as succeed; then 429; 0: any number")
 		fs.Var(newDuration(&s.SlotWait, 30*time.Second, positive), "slot-wait", "longest wait of a synchronous call for its turn; then 503")
 		fs.Var(newDuration(&s.AttemptTimeout, 800*time.Second, positive), "attempt-timeout", "longest time of a synchronous call, and of each asynchronous attempt")
 		fs.Var(newPeriod(&s.JoinWindow, 10*time.Minute, anyDuration), "join-window", "how long an answer that nobody received is kept for a client that repeats its call, or never")
@@ -108,7 +108,7 @@ func (s *Settings) ServeFlags(fs *pflag.FlagSet) {
 	s.DevFlag(fs, groupProcess, "temporary data, an account, 1,000 credits and a key; on this machine only")
 	declare(fs, groupProcess, func(fs *pflag.FlagSet) {
 		fs.Var(newDuration(&s.DrainTimeout, 15*time.Second, anyDuration), "drain-timeout", "how long work under way may go on after SIGTERM")
-		fs.Var(newChoice(&s.LogFormat, "auto", "text", "json"), "log-format", "auto, text or json; auto is text on a terminal or with --dev, else json")
+		fs.Var(newWord(&s.LogFormat, "auto", "text", "json"), "log-format", "auto, text or json; auto is text on a terminal or with --dev, else json")
 	})
 }
 
@@ -117,15 +117,15 @@ func (s *Settings) GenerateFlags(fs *pflag.FlagSet) {
 	declare(fs, groupImage, func(fs *pflag.FlagSet) {
 		fs.StringVarP(&s.Output, "output", "o", "", "`file` to write, - for standard output; without it, a new file named after the prompt")
 		fs.StringArrayVar(&s.References, "ref", nil, "reference image `file`, PNG, JPEG or WebP; repeatable")
-		fs.Var(newCount(&s.N, 1), "n", "number of images, 1 to 4")
+		fs.Var(newCount(1, &s.N, 1), "n", "number of images, 1 to 4")
 		fs.StringVar(&s.Size, "size", "auto", "`WIDTHxHEIGHT` in pixels, or auto")
 		fs.StringVar(&s.Quality, "quality", "auto", "`effort`: auto, low, medium or high")
 		fs.StringVar(&s.Model, "model", "", "`id` of the model; without it, the only one that the service lists")
-		fs.BoolVar(&s.Async, "async", false, "queue the work and poll until it is done")
-		fs.BoolVar(&s.NoWait, "no-wait", false, "queue the work, print its id and leave")
+		declareBool(fs, &s.Async, "async", false, "queue the work and poll until it is done")
+		declareBool(fs, &s.NoWait, "no-wait", false, "queue the work, print its id and leave")
 	})
 	declare(fs, groupConnect, func(fs *pflag.FlagSet) {
-		fs.Var(newBaseURL(&s.URL, DefaultURL), "url", "address of the service")
+		fs.Var(newText(&s.URL, DefaultURL, "URL", parseBaseURL), "url", "address of the service")
 		fs.StringVar(&s.APIKey, "api-key", "", "API `key`; better kept in the environment, where the process list does not show it")
 	})
 	s.DevFlag(fs, groupConnect, "draw without any server: nothing is charged, nothing kept but the image")
@@ -141,13 +141,13 @@ func (s *Settings) DataDirFlag(fs *pflag.FlagSet) {
 // BaseURLFlag declares --base-url, which serves each command that has it for something else.
 func (s *Settings) BaseURLFlag(fs *pflag.FlagSet, usage string) {
 	declare(fs, groupNetwork, func(fs *pflag.FlagSet) {
-		fs.Var(newBaseURL(&s.BaseURL, ""), "base-url", usage)
+		fs.Var(newText(&s.BaseURL, "", "URL", parseBaseURL), "base-url", usage)
 	})
 }
 
 func (s *Settings) consoleFlags(fs *pflag.FlagSet) {
 	declare(fs, groupConsole, func(fs *pflag.FlagSet) {
-		fs.BoolVar(&s.Console, "console", true, "serve the account area in the browser, under /console/")
+		declareBool(fs, &s.Console, "console", true, "serve the account area in the browser, under /console/")
 		fs.StringVar(&s.OperatorName, "operator-name", "operator", "`name` of the first operator, with --operator-password-file")
 		fs.StringVar(&s.OperatorPasswordFile, "operator-password-file", "", "`file` with the first operator's password, readable by nobody else; counts until there is an operator")
 	})
@@ -162,7 +162,7 @@ func (s *Settings) ModelsFlag(fs *pflag.FlagSet) {
 
 // DevFlag declares --dev, which means something else to each command that has it.
 func (s *Settings) DevFlag(fs *pflag.FlagSet, group, usage string) {
-	declare(fs, group, func(fs *pflag.FlagSet) { fs.BoolVar(&s.Dev, "dev", false, usage) })
+	declare(fs, group, func(fs *pflag.FlagSet) { declareBool(fs, &s.Dev, "dev", false, usage) })
 }
 
 // AllFlags declares every setting.

@@ -1,12 +1,12 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"net"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,75 +16,36 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// choice is one of a few words; the first is the default.
-type choice struct {
-	value *string
-	words []string
-}
-
-func newChoice(p *string, words ...string) *choice {
-	*p = words[0]
-	return &choice{p, words}
-}
-
-func (c *choice) Set(s string) error {
-	if !slices.Contains(c.words, s) {
-		return fmt.Errorf("choose from %s", strings.Join(c.words, ", "))
-	}
-	*c.value = s
-	return nil
-}
-
-// Words are what can be chosen, for completion.
-func (c *choice) Words() []string { return c.words }
-
-func (c *choice) String() string { return *c.value }
-func (c *choice) Type() string   { return "word" }
-
-// duration refuses a number without a unit, which other programs read as nanoseconds.
-type duration struct {
-	value *time.Duration
-	check func(time.Duration) error
-	zero  string // the word for 0; "": none
-}
-
 // Duration is the value of a flag: more than 0, with a unit.
-func Duration(p *time.Duration) pflag.Value { return &duration{value: p, check: positive} }
+func Duration(p *time.Duration) pflag.Value { return newDuration(p, *p, positive) }
 
-func newDuration(p *time.Duration, otherwise time.Duration, check func(time.Duration) error) pflag.Value {
+// newDuration refuses a number without a unit, which other programs read as nanoseconds.
+func newDuration(p *time.Duration, otherwise time.Duration, check func(time.Duration) error) *Value[time.Duration] {
 	*p = otherwise
-	return &duration{value: p, check: check}
+	return &Value[time.Duration]{To: p, Kind: "duration", Format: shortDuration, Parse: func(s string) (time.Duration, error) {
+		d, err := parseDuration(s)
+		return d, cmp.Or(err, check(d))
+	}}
 }
 
 // newPeriod is newDuration for one of which 0 means never.
 func newPeriod(p *time.Duration, otherwise time.Duration, check func(time.Duration) error) pflag.Value {
-	*p = otherwise
-	return &duration{p, check, "never"}
+	d := newDuration(p, otherwise, check)
+	read := d.Parse
+	d.Parse = func(s string) (time.Duration, error) {
+		if s == "never" {
+			return 0, nil
+		}
+		return read(s)
+	}
+	d.Format = func(v time.Duration) string {
+		if v == 0 {
+			return "never"
+		}
+		return shortDuration(v)
+	}
+	return d
 }
-
-func (d *duration) Set(s string) error {
-	if s == d.zero && s != "" {
-		*d.value = 0
-		return nil
-	}
-	v, err := parseDuration(s)
-	if err == nil {
-		err = d.check(v)
-	}
-	if err == nil {
-		*d.value = v
-	}
-	return err
-}
-
-func (d *duration) String() string {
-	if *d.value == 0 && d.zero != "" {
-		return d.zero
-	}
-	return shortDuration(*d.value)
-}
-
-func (d *duration) Type() string { return "duration" }
 
 func anyDuration(time.Duration) error { return nil }
 
@@ -152,54 +113,65 @@ func shortDuration(d time.Duration) string {
 	return s
 }
 
-// count is a whole number from least on.
-type count struct {
-	value *int
-	least int
-}
-
 // Count is the value of a flag: a whole number from 1.
-func Count(p *int) pflag.Value { return &count{p, 1} }
+func Count(p *int) pflag.Value { return newCount(1, p, *p) }
 
-func newCount(p *int, otherwise int) *count { return newCountFrom(1, p, otherwise) }
-
-func newCountFrom(least int, p *int, otherwise int) *count {
+func newCount(least int, p *int, otherwise int) pflag.Value {
 	*p = otherwise
-	return &count{p, least}
+	return &Value[int]{To: p, Kind: "number", Parse: func(s string) (int, error) {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < least {
+			return 0, fmt.Errorf("write a whole number from %d", least)
+		}
+		return n, nil
+	}}
 }
 
-func (c *count) Set(s string) error {
-	n, err := strconv.Atoi(s)
-	if err != nil || n < c.least {
-		return fmt.Errorf("write a whole number from %d", c.least)
+// declareBool declares what can be given without a value.
+func declareBool(fs *pflag.FlagSet, p *bool, name string, otherwise bool, usage string) {
+	*p = otherwise
+	fs.VarPF(&Value[bool]{To: p, Kind: "bool", Parse: parseBool}, name, "", usage).NoOptDefVal = "true"
+}
+
+func parseBool(s string) (bool, error) {
+	v, err := strconv.ParseBool(s)
+	if err != nil {
+		return false, errors.New("write true or false")
 	}
-	*c.value = n
-	return nil
+	return v, nil
 }
 
-func (c *count) String() string { return strconv.Itoa(*c.value) }
-func (c *count) Type() string   { return "number" }
+func newWord(p *string, words ...string) pflag.Value {
+	*p = words[0]
+	return NewChoice(p, words)
+}
 
-// baseURL is the address of a service, kept with its scheme in lower case, by which others tell whether
-// it is TLS, and without a slash at its end; "" is none.
-type baseURL struct{ value *string }
-
-func newBaseURL(p *string, otherwise string) *baseURL {
+func newText(p *string, otherwise, kind string, parse func(string) (string, error)) pflag.Value {
 	*p = otherwise
-	return &baseURL{p}
+	return &Value[string]{To: p, Kind: kind, Parse: parse}
 }
 
-func (b *baseURL) Set(s string) error {
+// parseBaseURL reads the address of a service, kept with its scheme in lower case, by which others tell whether
+// it is TLS, and without a slash at its end; "" is none.
+func parseBaseURL(s string) (string, error) {
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || strings.ContainsAny(s, "?#") {
-		return errors.New("write an address such as https://images.example.com")
+		return "", errors.New("write an address such as https://images.example.com")
 	}
-	*b.value = strings.TrimRight(u.Scheme+s[len(u.Scheme):], "/")
-	return nil
+	return strings.TrimRight(u.Scheme+s[len(u.Scheme):], "/"), nil
 }
 
-func (b *baseURL) String() string { return *b.value }
-func (b *baseURL) Type() string   { return "URL" }
+// parseListenAddress reads where a server listens.
+func parseListenAddress(s string) (string, error) {
+	_, port, err := net.SplitHostPort(s)
+	if err != nil {
+		return "", errors.New("write an address such as 127.0.0.1:8080, or :8080 for every address of this machine")
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || strconv.FormatUint(n, 10) != port {
+		return "", fmt.Errorf("a port is a number from 0 to 65535; got %q", port)
+	}
+	return s, nil
+}
 
 // Root is an address without its path: the console lies at the root of a host, also where a proxy
 // serves the API below a path.
@@ -210,26 +182,3 @@ func Root(address string) string {
 	}
 	return u.Scheme + "://" + u.Host
 }
-
-// listenAddress is where a server listens.
-type listenAddress struct{ value *string }
-
-func newListenAddress(p *string, otherwise string) *listenAddress {
-	*p = otherwise
-	return &listenAddress{p}
-}
-
-func (a *listenAddress) Set(s string) error {
-	_, port, err := net.SplitHostPort(s)
-	if err != nil {
-		return errors.New("write an address such as 127.0.0.1:8080, or :8080 for every address of this machine")
-	}
-	if n, err := strconv.ParseUint(port, 10, 16); err != nil || strconv.FormatUint(n, 10) != port {
-		return fmt.Errorf("a port is a number from 0 to 65535; got %q", port)
-	}
-	*a.value = s
-	return nil
-}
-
-func (a *listenAddress) String() string { return *a.value }
-func (a *listenAddress) Type() string   { return "address" }
