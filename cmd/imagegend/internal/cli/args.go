@@ -55,7 +55,7 @@ func misplacedUser(cmd *cobra.Command, args []string) error {
 	}
 	for _, arg := range args {
 		if first, _ := utf8.DecodeRuneInString(arg); unicode.IsLetter(first) { // an amount is no name
-			return fmt.Errorf(`%s is missing; did you mean "--user %s"?`, withValue(f), arg)
+			return fmt.Errorf(`--user NAME is missing; did you mean "--user %s"?`, arg)
 		}
 	}
 	return nil

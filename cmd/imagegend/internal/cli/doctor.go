@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -128,12 +127,10 @@ func (a *app) showFindings(findings []doctor.Finding, asJSON bool) error {
 	for _, f := range findings {
 		width = max(width, len(f.Check))
 	}
-	const state = 6
-	indent := state + width + 2
 	for _, f := range findings {
-		fmt.Fprintf(a.stdout, "%-*s%-*s  %s\n", state, f.State, width, f.Check, wrap(f.Detail, helpWidth-indent, indent))
+		fmt.Fprintf(a.stdout, "%-6s%-*s  %s\n", f.State, width, f.Check, f.Detail)
 		if f.Remedy != "" {
-			fmt.Fprintf(a.stdout, "%s%s\n", strings.Repeat(" ", indent), wrap("-> "+f.Remedy, helpWidth-indent, indent))
+			fmt.Fprintf(a.stdout, "%*s-> %s\n", 6+width+2, "", f.Remedy)
 		}
 	}
 	return nil

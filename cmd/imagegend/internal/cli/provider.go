@@ -112,7 +112,7 @@ func (a *app) showChecks(checks []*check, asJSON bool) error {
 
 func (c *check) show(w io.Writer) {
 	line := func(name, text string) {
-		fmt.Fprintf(w, "  %-11s %s\n", name, wrap(text, helpWidth-14, 14))
+		fmt.Fprintf(w, "  %-11s %s\n", name, text)
 	}
 	hidden := ""
 	if c.Retired {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -30,10 +29,7 @@ func (a *app) root() *cobra.Command {
 		SilenceUsage:  true,
 		Version:       thisVersion().String(),
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			err := errors.Join(missingFlag(cmd.Flags()), exclusiveFlags(cmd.Flags()))
-			if err != nil {
-				return err
-			}
+			var err error
 			if a.sources, err = config.Load(cmd.Flags(), a.getenv); err != nil {
 				return &exit{ExitError, err}
 			}

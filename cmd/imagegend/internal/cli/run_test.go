@@ -49,30 +49,30 @@ func TestWrongUsage(t *testing.T) {
 		{"user create", []string{"NAME is missing"}},
 		{"user create a b", []string{`"b"`, "quotes"}},
 		{"user create a --credits 0", []string{"--credits", "from 1"}},
-		{"user set a", []string{"--account-type TYPE is missing"}},
-		{"key create", []string{"--user NAME is missing"}},
+		{"user set a", []string{`required flag(s) "account-type" not set`}},
+		{"key create", []string{`required flag(s) "user" not set`}},
 		{"key create --user a --expires-in 0s", []string{"--expires-in", "more than 0"}},
 		{"key create --user a --expires-in 0", []string{"--expires-in", "such as 0s"}},
 		{"credit grant --user a", []string{"N is missing"}},
 		{"credit grant --user a 1.5", []string{`"1.5"`, "whole number"}},
 		{"credit grant --user a 1000000000000000000000", []string{"from 1 to 9007199254740991"}},
-		{"credit grant --user a 5 --expires-in 1h --expires-at 2030-01-01T00:00:00Z", []string{"--expires-at and --expires-in exclude each other"}},
+		{"credit grant --user a 5 --expires-in 1h --expires-at 2030-01-01T00:00:00Z", []string{"[expires-at expires-in] were all set"}},
 		{"credit grant --user a 5 --expires-at tomorrow", []string{`"tomorrow"`, "2030-12-31T23:59:59Z"}},
-		{"credit grant --user a 5 --priority 0", []string{`--priority "0"`, "from 1 to 100"}},
-		{"credit grant --user a 5 --priority 101", []string{`--priority "101"`, "from 1 to 100"}},
+		{"credit grant --user a 5 --priority 0", []string{`"0" for "--priority"`, "from 1 to 100"}},
+		{"credit grant --user a 5 --priority 101", []string{`"101" for "--priority"`, "from 1 to 100"}},
 		{"credit history --user a --limit -1", []string{"--limit"}},
 		{"credit grant --user a -5", []string{`"-5"`, "whole number", "credit revoke takes them back"}},
 		{"credit revoke -5 --user a", []string{`"-5"`, "whole number"}},
-		{"credit grant 5", []string{"--user NAME is missing"}},
+		{"credit grant 5", []string{`required flag(s) "user" not set`}},
 		{"credit grant alice 5", []string{"--user NAME is missing", `did you mean "--user alice"?`}},
 		{"credit grant alice", []string{`did you mean "--user alice"?`}},
 		{"key create alice", []string{`did you mean "--user alice"?`}},
 		{"user list -5", []string{`"-5"`, "no argument is wanted"}},
 		{"user list -data-dir x", []string{"unknown flag: -data-dir", `did you mean "--data-dir"?`}},
-		{"user list --data-dir", []string{"the value of --data-dir DIRECTORY is missing"}},
+		{"user list --data-dir", []string{"flag needs an argument: --data-dir"}},
 		{"user list -v", []string{"unknown flag: -v;"}},
 		{"serve -dev", []string{`did you mean "--dev"?`}},
-		{"serve --console=maybe", []string{`--console "maybe": write true or false;`}},
+		{"serve --console=maybe", []string{`"maybe" for "--console" flag: write true or false;`}},
 		{"help bogus", []string{`unknown command "bogus" for imagegend;`}},
 		{"help user lsit", []string{`unknown command "lsit" for imagegend user; did you mean "list"?`}},
 		{"completion", []string{"imagegend completion what?", "zsh"}},
@@ -148,7 +148,7 @@ func TestHelp(t *testing.T) {
 	is.Equal(imagegend(t, nil, "help", "serve"), got)
 	is.Equal(got.code, cli.ExitOK)
 	is.Equal(got.stderr, "")
-	for _, want := range []string{"Network:", "--data-dir directory", "[$IMAGEGEND_DATA_DIR]", "(default ./imagegend-data)", "Examples:"} {
+	for _, want := range []string{"Network:", "--data-dir directory", "[$IMAGEGEND_DATA_DIR]", `"./imagegend-data")`, "Examples:"} {
 		is.True(strings.Contains(got.stdout, want))
 	}
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -48,63 +47,21 @@ func showCommands(w io.Writer, c *cobra.Command) {
 	}
 }
 
-// showFlags prints the flags of a group, if it has any.
+// showFlags prints the flags of a group, if it has any, each with its variable.
 func showFlags(w io.Writer, title string, c *cobra.Command, in func(*pflag.Flag) bool) {
-	var names, texts []string
-	width := 0
-	c.Flags().SortFlags = false
+	group := pflag.NewFlagSet(title, pflag.ContinueOnError)
+	group.SortFlags, c.Flags().SortFlags = false, false
 	c.Flags().VisitAll(func(f *pflag.Flag) {
-		if f.Hidden || !in(f) {
+		if !in(f) {
 			return
 		}
-		name, text := describe(f)
-		names, texts = append(names, name), append(texts, text)
-		width = max(width, len(name))
-	})
-	if len(names) == 0 {
-		return
-	}
-	fmt.Fprintf(w, "\n%s:\n", title)
-	for i, name := range names {
-		fmt.Fprintf(w, "  %-*s   %s\n", width, name, wrap(texts[i], helpWidth-width-5, width+5))
-	}
-}
-
-// describe is what help says of a flag: its name with the kind of its value, and what it does.
-func describe(f *pflag.Flag) (name, text string) {
-	kind, text := pflag.UnquoteUsage(f)
-	name = "--" + f.Name
-	if f.Shorthand != "" {
-		name = "-" + f.Shorthand + ", " + name
-	}
-	if kind != "" {
-		name += " " + kind
-	}
-	if d := f.DefValue; d != "" && d != "false" && d != "0" && d != "0s" && d != "[]" && d != "never" {
-		text += " (default " + d + ")"
-	}
-	if env := config.Variable(f); env != "" {
-		text += " [$" + env + "]"
-	}
-	return name, text
-}
-
-// wrap breaks a text into lines of a width; those after the first are indented.
-func wrap(text string, width, indent int) string {
-	var b strings.Builder
-	line := 0
-	for word := range strings.FieldsSeq(text) {
-		switch {
-		case line == 0:
-		case line+1+len(word) > width:
-			b.WriteString("\n" + strings.Repeat(" ", indent))
-			line = 0
-		default:
-			b.WriteByte(' ')
-			line++
+		shown := *f
+		if env := config.Variable(f); env != "" {
+			shown.Usage += " [$" + env + "]"
 		}
-		b.WriteString(word)
-		line += len(word)
+		group.AddFlag(&shown)
+	})
+	if group.HasAvailableFlags() {
+		fmt.Fprintf(w, "\n%s:\n%s", title, group.FlagUsagesWrapped(helpWidth))
 	}
-	return b.String()
 }
