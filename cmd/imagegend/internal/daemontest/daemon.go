@@ -121,8 +121,9 @@ func (d *Daemon) awaitReady() error {
 	poll := time.NewTicker(2 * time.Millisecond)
 	defer poll.Stop()
 	for {
-		if written := d.Output(); announced.MatchString(written) {
-			d.URL = address.FindString(written)
+		written := d.Output() // lines before may name upstreams on this machine
+		if at := announced.FindStringIndex(written); at != nil {
+			d.URL = address.FindString(written[at[0]:])
 		}
 		if d.URL != "" && d.ready() {
 			d.Startup += time.Since(began)
