@@ -101,7 +101,7 @@ func TestDoctorOfTheConfiguration(t *testing.T) {
 	dir := t.TempDir()
 	is.NoErr(os.WriteFile(filepath.Join(dir, "imagegend.yaml"), []byte("adr: 127.0.0.1:0\n"), 0o600))
 	findings, _, _ = doctor(t, dir, nil)
-	findings["configuration"].finds(t, "fail", `imagegend.yaml:1: unknown key "adr"`, "put it right")
+	findings["configuration"].finds(t, "fail", `imagegend.yaml:1:1: unknown key "adr"`, "put it right")
 
 	_, stderr, status := command(t, dir, nil, "doctor", "--adr")
 	is.Equal(status, 2) // a command line that cannot be meant so is no finding
