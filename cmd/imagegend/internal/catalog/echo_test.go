@@ -23,12 +23,14 @@ func TestNoKeyInTheLog(t *testing.T) {
 		"result": {"sample": "http://%[1]s.example.com/"}, "images": [{"url": "http://%[1]s.example.com/"}],
 		"data": [{"url": "http://%[1]s.example.com/"}],
 		"1": {"status": {"status_str": "error", "completed": false, "messages": [["execution_error", {"exception_message": "%[1]s"}]]}}}`
+	const hosted = "\nprivate: true\nkey_env: KEY"
 	for kind, more := range map[string]string{
-		"openai":    "",
-		"gemini":    "\ntiers: [1K]\nmax_references: 0",
-		"bfl":       "",
-		"fal":       "\nmodel: a/b\nplatform_url: BASE\nsizes: [64x64]",
-		"replicate": "\nmodel: a/b\nsizes: [64x64]\ninput: {prompt: '{{prompt}}', size: '{{width}}x{{height}}'}",
+		"openai":    hosted,
+		"gemini":    hosted + "\ntiers: [1K]\nmax_references: 0",
+		"bfl":       hosted,
+		"fal":       hosted + "\nmodel: a/b\nplatform_url: BASE\nsizes: [64x64]",
+		"http":      hosted + "\npath: /x\ninput: {prompt: '{{prompt}}'}\nsizes: [64x64]\nimages: ['images[].url']\nerrors: [error.message]",
+		"replicate": hosted + "\nmodel: a/b\nsizes: [64x64]\ninput: {prompt: '{{prompt}}', size: '{{width}}x{{height}}'}",
 	} {
 		for _, status := range []string{"Failed", "failed", "Ready", "succeeded", "COMPLETED"} {
 			t.Run(kind+" "+status, func(t *testing.T) {
@@ -38,7 +40,7 @@ func TestNoKeyInTheLog(t *testing.T) {
 					fmt.Fprintf(w, said, secret, status, s.URL)
 				}))
 				defer s.Close()
-				p, err := loadProvider(t, strings.ReplaceAll("\ntype: "+kind+"\nprivate: true\nbase_url: BASE\nkey_env: KEY"+more, "BASE", s.URL))
+				p, err := loadProvider(t, strings.ReplaceAll("\ntype: "+kind+"\nbase_url: BASE"+more, "BASE", s.URL))
 				is.NoErr(err)
 				r := imagegen.ProviderRequest{Prompt: "a fox", N: 1, Tier: "1K", Ratio: "1:1", Size: imagegen.Size{Width: 64, Height: 64},
 					SaveJob: func(context.Context, []byte) error { return nil }}
