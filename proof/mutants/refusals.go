@@ -301,4 +301,25 @@ var ofRefusals = []mutant{
 		new:     `return c == ClassRefused }`,
 		catcher: catcher{pkg: core, run: "TestRefusalsCount"},
 	},
+	{
+		name: "whoever-answers-is-believed", breaks: "in a directory that everybody can change nobody is told anything",
+		file:    "cmd/imagegend/internal/admin/open.go",
+		old:     `	if err := private.CheckDir(dir); err != nil {`,
+		new:     `	if err := private.CheckDir(dir); err != nil && !answers(ctx, place) {`,
+		catcher: catcher{pkg: "./cmd/imagegend/internal/admin", run: "TestDirectoryThatEverybodyCanChange"},
+	},
+	{
+		name: "anybodys-database", breaks: "a database that everybody can change is refused",
+		file:    "cmd/imagegend/internal/private/private.go",
+		old:     `		return checkEntries(dir)`,
+		new:     `		return nil`,
+		catcher: catcher{pkg: "./cmd/imagegend/internal/admin", run: "TestDatabaseThatEverybodyCanChange"},
+	},
+	{
+		name: "http-unredacted", breaks: "what an upstream repeats of its key is in no log",
+		file:    "imagegen/provider/webapi/webapi.go",
+		old:     `return p.client.Redacted(func(`,
+		new:     `return upstream.Images(func(`,
+		catcher: catcher{pkg: "./cmd/imagegend/internal/catalog", run: "TestNoKeyInTheLog"},
+	},
 }
