@@ -1,5 +1,6 @@
-// Package kv is what the tables of package tables stand on: ordered buckets of bytes that change in
-// transactions. Package storage implements it over a bbolt file, package memory over maps.
+// Package kv is what tables and ledger of the default storage stand on: ordered buckets of bytes that change in
+// transactions, and the form of the values in them. Package storage implements it over a bbolt file, package
+// kvtest in memory, for tests.
 package kv
 
 import (

@@ -113,18 +113,16 @@ func readEnd(tx kv.Tx, which []byte) (e end, err error) {
 	if b == nil {
 		return e, nil
 	}
-	r := kv.NewReader(b)
-	e.seq = r.Uint()
-	r.Fixed(e.hash[:])
-	if err := r.Err(); err != nil {
+	if err := kv.Decode(b, &e, codeEnd); err != nil {
 		return e, fmt.Errorf("trail: the %s end cannot be read; run an audit: %w", which, err)
 	}
 	return e, nil
 }
 
-func (e end) write(tx kv.Tx, which []byte) {
-	var w kv.Writer
-	w.Uint(e.seq)
-	w.Fixed(e.hash[:])
-	tx.Put(ends, which, w)
+func (e end) write(tx kv.Tx, which []byte) { tx.Put(ends, which, kv.Encode(&e, codeEnd)) }
+
+func codeEnd(c *kv.Coder, e *end) {
+	c.Version(1)
+	kv.Number(c, &e.seq)
+	kv.Fixed(c, e.hash[:])
 }
