@@ -73,7 +73,7 @@ func loadBlock(path string, models bool) error {
 	if err := fs.Parse([]string{"--config", path}); err != nil {
 		return err
 	}
-	_, err := config.Load(fs, func(string) string { return "" })
+	_, err := config.Load(fs)
 	return err
 }
 

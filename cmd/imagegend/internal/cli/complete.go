@@ -53,7 +53,7 @@ func (a *app) userNames(c *cobra.Command, args []string, _ string) ([]string, co
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	if _, err := config.Load(c.Flags(), a.getenv); err != nil {
+	if _, err := config.Load(c.Flags()); err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	s, err := admin.Open(c.Context(), a.settings.DataDir)

@@ -90,7 +90,8 @@ func TestGenerateInterrupted(t *testing.T) {
 			})
 			var stdout, stderr bytes.Buffer
 			args := append([]string{"generate", "fox", "--size", "64x64"}, test.args...)
-			code := cli.Run(ctx, args, strings.NewReader(""), &stdout, &stderr, environ(env))
+			defer setEnv(t, env)()
+			code := cli.Run(ctx, args, strings.NewReader(""), &stdout, &stderr)
 			is.Equal(code, cli.ExitError)
 			is.Equal(stdout.String(), "")
 			is.Equal(strings.Count(stderr.String(), "\n"), 1)

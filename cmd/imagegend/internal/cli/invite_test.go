@@ -37,12 +37,8 @@ func TestWhereALinkLeads(t *testing.T) {
 				is.NoErr(fs.Set("base-url", test.flag))
 			}
 			var err error
-			a.sources, err = config.Load(fs, func(name string) string {
-				if name == "IMAGEGEND_BASE_URL" {
-					return test.variable
-				}
-				return ""
-			})
+			t.Setenv("IMAGEGEND_BASE_URL", test.variable)
+			a.sources, err = config.Load(fs)
 			is.NoErr(err)
 			got, err := a.leadTo(test.address)
 			is.NoErr(err)
@@ -58,7 +54,7 @@ func TestInviteUsage(t *testing.T) {
 	t.Chdir(t.TempDir())
 	run := func(args ...string) (code int, said string) {
 		var out bytes.Buffer
-		code = Run(t.Context(), args, strings.NewReader(""), &out, &out, nil)
+		code = Run(t.Context(), args, strings.NewReader(""), &out, &out)
 		return code, out.String()
 	}
 	_, help := run("user", "invite", "--help")

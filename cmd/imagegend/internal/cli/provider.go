@@ -82,7 +82,7 @@ func (a *app) models() ([]engine.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return catalog.Load(file, catalog.Options{Getenv: a.getenv})
+	return catalog.Load(file, catalog.Options{})
 }
 
 // only is the check of one model.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -30,10 +31,10 @@ func (a *app) root() *cobra.Command {
 		Version:       thisVersion().String(),
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			var err error
-			if a.sources, err = config.Load(cmd.Flags(), a.getenv); err != nil {
+			if a.sources, err = config.Load(cmd.Flags()); err != nil {
 				return &exit{ExitError, err}
 			}
-			a.warnings = config.Misspelt(a.environ)
+			a.warnings = config.Misspelt(os.Environ())
 			if cmd.Name() != "serve" { // which has a log
 				for _, w := range a.warnings {
 					fmt.Fprintln(a.stderr, "imagegend: "+w)

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -29,7 +28,6 @@ const (
 type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	environ        []string
 
 	settings config.Settings
 	sources  *config.Sources
@@ -37,10 +35,9 @@ type app struct {
 	running  bool // the command line was understood
 }
 
-// Run runs one command in an environment as os.Environ lists it, and returns its exit status. When ctx
-// ends, the command ends in order: a server drains.
-func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
-	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, environ: environ}
+// Run runs one command and returns its exit status. When ctx ends, the command ends in order: a server drains.
+func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
 	root := a.root()
 	root.SetArgs(args)
 	ran, err := root.ExecuteContextC(ctx)
@@ -61,16 +58,6 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	fmt.Fprintln(stderr, "imagegend: "+forPeople(err.Error()))
 	return code
-}
-
-// getenv is the value of an environment variable, "" for one that is not set.
-func (a *app) getenv(name string) string {
-	for _, entry := range slices.Backward(a.environ) {
-		if value, ok := strings.CutPrefix(entry, name+"="); ok {
-			return value
-		}
-	}
-	return ""
 }
 
 // exit is an error with a status of its own.

@@ -3,6 +3,7 @@ package cli_test
 import (
 	"bytes"
 	"encoding/json"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -23,7 +24,8 @@ type outcome struct {
 func imagegend(t *testing.T, env map[string]string, args ...string) outcome {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	code := cli.Run(t.Context(), args, strings.NewReader(""), &stdout, &stderr, environ(env))
+	defer setEnv(t, env)()
+	code := cli.Run(t.Context(), args, strings.NewReader(""), &stdout, &stderr)
 	return outcome{code, stdout.String(), stderr.String()}
 }
 
@@ -213,12 +215,26 @@ func TestCompletion(t *testing.T) {
 	is.True(strings.Contains(got.stdout, "imagegend"))
 }
 
-// environ are variables as a process has them.
-func environ(variables map[string]string) (list []string) {
+// setEnv sets variables until the function that it returns is called.
+func setEnv(t *testing.T, variables map[string]string) (unset func()) {
 	for name, value := range variables {
-		list = append(list, name+"="+value)
+		t.Setenv(name, value)
 	}
-	return list
+	return func() {
+		for name := range variables {
+			os.Unsetenv(name)
+		}
+	}
+}
+
+// The settings of whoever runs the tests are not theirs.
+func TestMain(m *testing.M) {
+	for _, entry := range os.Environ() {
+		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "IMAGEGEND_") {
+			os.Unsetenv(name)
+		}
+	}
+	os.Exit(m.Run())
 }
 
 func TestMisspeltVariables(t *testing.T) {

@@ -27,7 +27,7 @@ func serve(t *testing.T, files map[string]string, args ...string) outcome {
 	var stdout bytes.Buffer
 	stderr := &daemontest.UntilReady{End: cancel}
 	args = append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)
-	code := cli.Run(ctx, args, strings.NewReader(""), &stdout, stderr, nil)
+	code := cli.Run(ctx, args, strings.NewReader(""), &stdout, stderr)
 	return outcome{code, stdout.String(), stderr.Said()}
 }
 

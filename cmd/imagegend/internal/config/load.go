@@ -22,23 +22,24 @@ const (
 	defaultModels = "models.yaml"
 )
 
-// Getenv looks up an environment variable. One that is empty counts as not set.
-type Getenv func(name string) string
-
 // DeclareFile declares --config.
 func DeclareFile(fs *pflag.FlagSet) {
 	fs.String(FileFlag, "", "configuration `file`; without it, "+defaultFile+" in the working directory, if there is one")
 }
 
 // Load fills the settings among fs that were not given as flags from the environment and the
-// configuration file. Its errors name the flag, variable or line that is wrong.
-func Load(fs *pflag.FlagSet, getenv Getenv) (*Sources, error) {
-	v := viper.New()
+// configuration file. A variable that is empty counts as not set. Its errors name the flag, variable or
+// line that is wrong.
+func Load(fs *pflag.FlagSet) (*Sources, error) {
 	s := &Sources{given: map[string]Origin{}}
 	if !hasSettings(fs) {
 		return s, nil // such a command works beside a file that is broken
 	}
-	if err := s.findFile(fs, getenv); err != nil {
+	v := viper.New()
+	if err := bind(v, fs); err != nil {
+		return nil, err
+	}
+	if err := s.findFile(v.GetString(FileFlag)); err != nil {
 		return nil, err
 	}
 	if s.File != "" {
@@ -52,33 +53,40 @@ func Load(fs *pflag.FlagSet, getenv Getenv) (*Sources, error) {
 	}
 	var errs []error
 	settings(fs, func(f *pflag.Flag) {
-		origin := Origin{Kind: FromDefault}
-		switch variable := EnvName(f.Name); {
-		case f.Changed:
-			origin = Origin{FromFlag, "--" + f.Name}
-		case getenv(variable) != "":
-			v.Set(f.Name, getenv(variable))
-			origin = Origin{FromEnv, variable}
-		case v.IsSet(f.Name):
-			origin = Origin{FromFile, s.File}
-		}
+		origin := s.origin(f, v)
 		s.given[f.Name] = origin
 		switch {
 		case origin.Kind == FromFile && s.found && namedOnly[f.Name]:
 			errs = append(errs, unnamed(s.File, f.Name))
 		case origin.Kind == FromEnv || origin.Kind == FromFile:
-			errs = append(errs, assign(f, v, origin))
+			errs = append(errs, assign(f, v.Get(f.Name), origin))
 		}
 	})
 	return s, errors.Join(errs...)
 }
 
-// findFile decides which file is read. One that is named must exist.
-func (s *Sources) findFile(fs *pflag.FlagSet, getenv Getenv) error {
-	named := getenv(EnvName(FileFlag))
-	if f := fs.Lookup(FileFlag); f != nil && f.Changed {
-		named = f.Value.String()
+// bind has viper look at flags first, and then at their variables.
+func bind(v *viper.Viper, fs *pflag.FlagSet) error {
+	errs := []error{v.BindPFlags(fs)}
+	fs.VisitAll(func(f *pflag.Flag) { errs = append(errs, v.BindEnv(f.Name, EnvName(f.Name))) })
+	return errors.Join(errs...)
+}
+
+// origin tells where viper has the value of a setting from.
+func (s *Sources) origin(f *pflag.Flag, v *viper.Viper) Origin {
+	switch variable := EnvName(f.Name); {
+	case f.Changed:
+		return Origin{FromFlag, "--" + f.Name}
+	case os.Getenv(variable) != "":
+		return Origin{FromEnv, variable}
+	case v.InConfig(f.Name):
+		return Origin{FromFile, s.File}
 	}
+	return Origin{Kind: FromDefault}
+}
+
+// findFile decides which file is read. One that is named must exist.
+func (s *Sources) findFile(named string) error {
 	if named != "" {
 		s.File = named
 		return nil
@@ -139,10 +147,8 @@ func asWritten(n *yaml.Node) any {
 	return n.Value
 }
 
-// assign gives a flag the value that viper has for it, through the parser of the flag itself, so
-// that a value means the same wherever it stands.
-func assign(f *pflag.Flag, v *viper.Viper, origin Origin) error {
-	value := v.Get(f.Name)
+// assign gives a flag a value through the parser of the flag itself, so that it means the same wherever it stands.
+func assign(f *pflag.Flag, value any, origin Origin) error {
 	if err := set(f.Value, value); err != nil {
 		where := origin.Name
 		if origin.Kind == FromFile {

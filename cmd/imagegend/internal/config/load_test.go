@@ -31,7 +31,10 @@ func load(t *testing.T, args []string, env map[string]string, file string) (conf
 	if err := fs.Parse(args); err != nil {
 		return s, nil, fs, err
 	}
-	sources, err := config.Load(fs, func(name string) string { return env[name] })
+	fs.VisitAll(func(f *pflag.Flag) { // also those that whoever runs the test has set
+		t.Setenv(config.EnvName(f.Name), env[config.EnvName(f.Name)])
+	})
+	sources, err := config.Load(fs)
 	return s, sources, fs, err
 }
 
