@@ -323,3 +323,17 @@ func TestLocalUpstreamNeedsToBePrivate(t *testing.T) {
 		t.Errorf("%v does not name the key", err)
 	}
 }
+
+// Whatever stands at a key, it is taken or refused: each field that is a key can be read.
+func TestEveryKeyTakesOrRefuses(t *testing.T) {
+	for kind, keys := range catalog.Keys() {
+		for _, key := range keys {
+			for _, value := range []string{"1", "-1", "1.5", "a", "true", "~", "[1]", "[a, {a: 1}]", "{1: 1}", "{a: {a: [1]}}"} {
+				_, err := loadProvider(t, " {type: "+kind+", "+key+": "+value+"}")
+				if err != nil && !strings.Contains(err.Error(), "models.yaml:3:") {
+					t.Errorf("%s of %s as %s: %v tells no place", key, kind, value, err)
+				}
+			}
+		}
+	}
+}

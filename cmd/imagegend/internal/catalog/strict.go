@@ -62,7 +62,7 @@ func (s source) keys(block reflect.Value) map[string]setter {
 		default:
 			switch {
 			case field.Anonymous:
-				maps.Copy(known, s.keys(value))
+				maps.Copy(known, s.keys(value)) // fields that follow take the place of those of the same name
 			case name != "-":
 				known[name] = func(n *yaml.Node) error { return s.read(n, value, field.Tag) }
 			}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"github.com/spf13/pflag"
 	"github.com/spf13/viper"
@@ -102,8 +103,7 @@ func (s *Sources) findFile(named string) error {
 	return fmt.Errorf("the configuration file cannot be read: %w", err)
 }
 
-// readFile reads what each key of a file holds, as it is written: a text, or a list of texts. (To YAML a
-// directory named 2026-11-21 is a time, and 010 an 8.) A key without a value is none.
+// readFile reads where the values of a file stand. A key without a value is none.
 func readFile(path string) (map[string]any, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -125,60 +125,57 @@ func readFile(path string) (map[string]any, error) {
 			return nil, yamlfile.InFile(path, yamlfile.UnknownKey(key, known))
 		}
 		if value.ShortTag() != "!!null" {
-			values[key.Value] = asWritten(value)
+			values[key.Value] = value
 		}
 	}
 	return values, nil
 }
 
-func asWritten(n *yaml.Node) any {
-	switch n.Kind {
-	case yaml.AliasNode:
-		return asWritten(n.Alias)
-	case yaml.SequenceNode:
-		list := make([]any, len(n.Content))
-		for i, element := range n.Content {
-			list[i] = asWritten(element)
-		}
-		return list
-	case yaml.MappingNode:
-		return map[string]any{}
-	}
-	return n.Value
-}
-
-// assign gives a flag a value through the parser of the flag itself, so that it means the same wherever it stands.
+// assign gives a flag a value, the text of a variable or a place in a file, through the parser of the flag itself,
+// so that it means the same wherever it stands.
 func assign(f *pflag.Flag, value any, origin Origin) error {
-	if err := set(f.Value, value); err != nil {
-		where := origin.Name
-		if origin.Kind == FromFile {
-			where += ": " + f.Name
-		}
-		if isSecret(f) {
-			return fmt.Errorf("%s: its value does not do: %w", where, err)
-		}
-		return fmt.Errorf("%s: %q does not do: %w", where, fmt.Sprint(value), err)
+	n, inFile := value.(*yaml.Node)
+	if !inFile {
+		n = &yaml.Node{Kind: yaml.ScalarNode, Value: fmt.Sprint(value)}
 	}
-	return nil
+	err := set(f.Value, n)
+	if err == nil {
+		return nil
+	}
+	shown := "its value"
+	if n.Kind == yaml.ScalarNode && !isSecret(f) {
+		shown = strconv.Quote(n.Value)
+	}
+	if inFile {
+		return yamlfile.InFile(origin.Name, yamlfile.Mistake(n, "%s: %s does not do: %v", f.Name, shown, err))
+	}
+	return fmt.Errorf("%s: %s does not do: %w", origin.Name, shown, err)
 }
 
-func set(flag pflag.Value, value any) error {
-	list, isList := value.([]any)
-	slice, takesList := flag.(pflag.SliceValue)
-	if isList && takesList {
-		items := make([]string, len(list))
-		for i, item := range list {
-			items[i] = fmt.Sprint(item)
-		}
-		return slice.Replace(items)
-	}
-	if isList {
+// set reads a value as it is written. (To YAML a directory named 2026-11-21 is a time, and 010 an 8.)
+func set(flag pflag.Value, n *yaml.Node) error {
+	list, takesList := flag.(pflag.SliceValue)
+	switch {
+	case n.Kind == yaml.MappingNode:
+		return errors.New("a plain value is wanted")
+	case n.Kind == yaml.ScalarNode:
+		return flag.Set(n.Value)
+	case n.Kind == yaml.AliasNode:
+		return set(flag, n.Alias)
+	case !takesList:
 		return errors.New("one value is wanted, not a list")
 	}
-	if _, isMap := value.(map[string]any); isMap {
-		return errors.New("a plain value is wanted")
+	var items []string
+	for _, element := range n.Content {
+		if element.Kind == yaml.AliasNode {
+			element = element.Alias
+		}
+		if element.Kind != yaml.ScalarNode {
+			return errors.New("a list of plain values is wanted")
+		}
+		items = append(items, element.Value)
 	}
-	return flag.Set(fmt.Sprint(value))
+	return list.Replace(items)
 }
 
 // ModelsFile is the file with models and prices; "" when there is none and none was named.

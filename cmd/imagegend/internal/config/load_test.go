@@ -146,32 +146,34 @@ func TestWrongValues(t *testing.T) {
 	}{
 		{"unit missing in a flag", []string{"--drain-timeout", "15"}, nil, "", []string{"--drain-timeout", "such as 15s"}},
 		{"unit missing in a variable", nil, map[string]string{"IMAGEGEND_DRAIN_TIMEOUT": "15"}, "", []string{"IMAGEGEND_DRAIN_TIMEOUT", "such as 15s"}},
-		{"unit missing in the file", nil, nil, "attempt-timeout: 800\n", []string{"settings.yaml: attempt-timeout", "such as 800s"}},
+		{"unit missing in the file", nil, nil, "attempt-timeout: 800\n", []string{"settings.yaml:1:18: attempt-timeout", "such as 800s"}},
 		{"negative duration", nil, nil, "retain: -1h\n", []string{"retain", "negative"}},
 		{"too short a memory", nil, nil, "retain: 1h\n", []string{"retain", "at least 24h"}},
 		{"too short a memory of failures", []string{"--keep-failed-prompts", "23h"}, nil, "", []string{"--keep-failed-prompts", "at least 24h"}},
 		{"no time at all", nil, nil, "slot-wait: 0s\n", []string{"slot-wait", "more than 0"}},
 		{"nothing without a unit in a flag", []string{"--drain-timeout", "0"}, nil, "", []string{"--drain-timeout", "such as 0s"}},
 		{"nothing without a unit in a variable", nil, map[string]string{"IMAGEGEND_DRAIN_TIMEOUT": "0"}, "", []string{"IMAGEGEND_DRAIN_TIMEOUT", "such as 0s"}},
-		{"nothing without a unit in the file", nil, nil, "retain: 0\n", []string{"settings.yaml: retain", "such as 0s"}},
+		{"nothing without a unit in the file", nil, nil, "retain: 0\n", []string{"settings.yaml:1:9: retain", "such as 0s"}},
 		{"unknown key", nil, nil, "addr: ':1'\ndata_dir: x\n", []string{"settings.yaml:2", `"data_dir"`, `"data-dir"`}},
 		{"unknown key near to none", nil, nil, "port: 8080\n", []string{`settings.yaml:1:1: unknown key "port"; there are: addr, api-key, async, attempt-timeout, base-url, `, ", url"}},
 		{"key in capitals", nil, nil, "Addr: ':1'\n", []string{`unknown key "Addr"`, `"addr"`}},
 		{"key twice", nil, nil, "addr: a\naddr: b\n", []string{`settings.yaml:2:1: key "addr" stands at line 1 already`}},
 		{"nested", nil, nil, "addr: {host: x}\n", []string{"addr", "plain value"}},
 		{"list for one", nil, nil, "addr: [a, b]\n", []string{"addr", "not a list"}},
+		{"list in a list", nil, nil, "ref: [[a]]\n", []string{"settings.yaml:1:6: ref", "plain values"}},
+		{"circle", nil, nil, "ref: &a [*a]\n", []string{"settings.yaml:1:6: ref", "plain values"}},
 		{"no settings", nil, nil, "hello\n", []string{"settings.yaml:1", "write settings such as"}},
 		{"no YAML", nil, nil, "a: b: c\n", []string{"settings.yaml: this is no YAML: mapping values are not allowed"}},
 		{"no YAML below a key", nil, nil, "addr:\n  a: 1\n  a: 2\n", []string{"settings.yaml:3:3: key \"a\" stands at line 2 already"}},
 		{"second document", nil, nil, "addr: ':1'\n\n---\nport: 8080\n", []string{"settings.yaml:3:1: a second YAML document"}},
 		{"second document that is no YAML", nil, nil, "addr: ':1'\n---\nport: [\n", []string{"settings.yaml: this is no YAML near line 3"}},
-		{"octal number", nil, nil, "concurrency: 0o10\n", []string{`settings.yaml: concurrency: "0o10"`, "whole number"}},
+		{"octal number", nil, nil, "concurrency: 0o10\n", []string{`settings.yaml:1:14: concurrency: "0o10"`, "whole number"}},
 		{"address of nothing", []string{"--addr", "foo"}, nil, "", []string{"--addr", "127.0.0.1:8080"}},
 		{"port that there is not", []string{"--addr", ":99999"}, nil, "", []string{"--addr", "65535"}},
-		{"port with a slip", nil, nil, "addr: 127.0.0.1:80x\n", []string{"settings.yaml: addr", "65535"}},
+		{"port with a slip", nil, nil, "addr: 127.0.0.1:80x\n", []string{"settings.yaml:1:7: addr", "65535"}},
 		{"path for an origin", []string{"--cors-origin", "https://app.example.com/"}, nil, "", []string{"--cors-origin", "an origin such as https://app.example.com"}},
 		{"host for an origin", nil, map[string]string{"IMAGEGEND_CORS_ORIGIN": "*,app.example.com"}, "", []string{"IMAGEGEND_CORS_ORIGIN", "an origin such as"}},
-		{"pattern for an origin", nil, nil, "cors-origin: ['https://*.example.com']\n", []string{"settings.yaml: cors-origin", "an origin such as"}},
+		{"pattern for an origin", nil, nil, "cors-origin: ['https://*.example.com']\n", []string{"settings.yaml:1:14: cors-origin", "an origin such as"}},
 		{"origin in capitals", []string{"--cors-origin", "https://App.example.com"}, nil, "", []string{"as browsers write it: https://app.example.com"}},
 		{"port that browsers leave out", []string{"--cors-origin", "https://app.example.com:443"}, nil, "", []string{"as browsers write it: https://app.example.com"}},
 		{"no number", nil, map[string]string{"IMAGEGEND_CONCURRENCY": "many"}, "", []string{"IMAGEGEND_CONCURRENCY", "whole number"}},
@@ -179,7 +181,7 @@ func TestWrongValues(t *testing.T) {
 		{"no choice", nil, nil, "policy: cheap\n", []string{"policy", "size-first, quality-first"}},
 		{"no address", []string{"--base-url", "images.example.com"}, nil, "", []string{"--base-url", "https://images.example.com"}},
 		{"empty query", []string{"--base-url", "https://x?"}, nil, "", []string{"--base-url", "https://images.example.com"}},
-		{"empty fragment", nil, nil, "url: 'https://x#'\n", []string{"settings.yaml: url", "https://images.example.com"}},
+		{"empty fragment", nil, nil, "url: 'https://x#'\n", []string{"settings.yaml:1:6: url", "https://images.example.com"}},
 		{"no network", nil, nil, "trusted-proxy: [proxy]\n", []string{"trusted-proxy", "10.0.0.0/8"}},
 		{"named file missing", []string{"--config", "nowhere.yaml"}, nil, "", []string{"nowhere.yaml", "no such file"}},
 		{"several at once", nil, nil, "policy: cheap\nretain: 5\n", []string{"policy", "retain"}},
@@ -214,7 +216,7 @@ func TestWrongAPIKeyIsNotShown(t *testing.T) {
 	t.Chdir(t.TempDir())
 	_, _, _, err := load(t, nil, nil, "api-key: [img_live_secret]\n")
 	is.True(err != nil)
-	is.True(strings.Contains(err.Error(), "settings.yaml: api-key: its value does not do: one value is wanted"))
+	is.True(strings.Contains(err.Error(), "settings.yaml:1:10: api-key: its value does not do: one value is wanted"))
 	is.True(!strings.Contains(err.Error(), "img_live_secret"))
 }
 
