@@ -23,8 +23,14 @@ type db struct {
 
 func open(t testing.TB, in kv.DB) *db {
 	t.Helper()
+	return openWith(t, in, time.Now)
+}
+
+// openWith is open by a wall clock.
+func openWith(t testing.TB, in kv.DB, wall func() time.Time) *db {
+	t.Helper()
 	is := is.New(t)
-	books, err := ledgerkv.New(in, time.Now)
+	books, err := ledgerkv.New(in, wall)
 	is.NoErr(err)
 	opened := &db{tables.New(in, books), books, in}
 	is.NoErr(opened.Load(t.Context()))

@@ -47,6 +47,31 @@ func TestLoad(t *testing.T) {
 	})
 }
 
+// After a restart nothing waits for longer than its delay, whatever clock wrote down when it is due, and what
+// has waited long enough is due.
+func TestDelaysAfterARestart(t *testing.T) {
+	for name, c := range map[string]struct{ ahead, left time.Duration }{
+		"the clock was right": {0, 40 * time.Minute}, "it was ahead": {1000 * time.Hour, time.Hour}, "it was behind": {-1000 * time.Hour, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				is := is.New(t)
+				in := kvtest.New()
+				former := openWith(t, in, func() time.Time { return time.Now().Add(c.ahead) })
+				former.accept(t, 1, true)
+				rs, _, err := former.Claim(t.Context(), imagegen.Demand{Most: 1, Lease: time.Minute})
+				is.NoErr(err)
+				former.update(t, rs[0], imagegen.Release{Delay: time.Hour})
+				time.Sleep(20 * time.Minute)
+				rs, left, err := open(t, in).Claim(t.Context(), imagegen.Demand{Most: 1, Lease: time.Minute})
+				is.NoErr(err)
+				is.Equal(left, c.left)
+				is.Equal(len(rs) == 1, c.left == 0)
+			})
+		})
+	}
+}
+
 func TestOpen(t *testing.T) {
 	is := is.New(t)
 	d := open(t, kvtest.New())
