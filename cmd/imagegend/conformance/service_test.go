@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
 )
 
 // service is a service under test, wherever it runs.
@@ -164,15 +166,5 @@ func (a *customer) ended(t *testing.T, id any) object {
 // eventually polls until the condition holds.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	const limit = 30 * time.Second
-	deadline := time.After(limit)
-	poll := time.NewTicker(10 * time.Millisecond)
-	defer poll.Stop()
-	for !holds() {
-		select {
-		case <-deadline:
-			t.Fatalf("after %s still not: %s", limit, what)
-		case <-poll.C:
-		}
-	}
+	daemontest.Eventually(t, 30*time.Second, what, holds)
 }

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
 )
 
 // ways to leave before the end.
@@ -100,7 +102,7 @@ func TestHangUpAtEveryByteOfTheAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	var whole string
-	h.eventually(20*time.Second, func() bool {
+	daemontest.EventuallyOr(h.t, 20*time.Second, func() bool {
 		whole = h.answerTo(t, request, 1<<20)
 		return strings.HasPrefix(whole, "HTTP/1.1 200 ") // 409 as long as the first call is under way
 	}, func() string { return whole })

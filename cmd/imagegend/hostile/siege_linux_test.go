@@ -94,7 +94,7 @@ func newSiege(t *testing.T) *siege {
 	}
 	s.Daemon = daemontest.Start(t, daemontest.Options{DataDir: s.dir, Args: []string{"--models", bombingModels(t)}})
 	_, s.key = s.NewUser(100_000)
-	var made generation
+	var made daemontest.Generation
 	a := s.Call(small(s.key))
 	if a.Status != http.StatusOK {
 		t.Fatalf("before the siege: %d %s", a.Status, a.Body)
@@ -118,7 +118,7 @@ func (s *siege) live(ctx context.Context) (served, asked int) {
 	for ctx.Err() == nil {
 		a, err := s.ask(small(s.key))
 		if note(a, err) {
-			var made generation
+			var made daemontest.Generation
 			a.Into(s.t, &made)
 			note(s.ask(daemontest.Request{Path: made.Images[0].URL}))
 		}

@@ -86,7 +86,7 @@ func (h *house) sendSlowly(first, rest string, drips bool) {
 	defer c.Close()
 	c.SetDeadline(time.Now().Add(time.Minute))
 	io.WriteString(c, first) // an error shows below
-	h.eventually(10*time.Second, func() bool { return len(h.found()) > len(h.files) }, func() string { return "no upload began" })
+	daemontest.EventuallyOr(h.t, 10*time.Second, func() bool { return len(daemontest.Leftovers(h.t, h.dirs...)) > len(h.files) }, func() string { return "no upload began" })
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
@@ -164,7 +164,7 @@ func openWithImage(t *testing.T, size int64) (h *house, image string) {
 	h = open(t, "--models", models)
 	h.buy(daemontest.Generate(h.key, map[string]any{"model": "large", "prompt": "a fox"}))
 	h.descriptors = h.OpenFiles() // with the connection to the upstream, which is kept for a while
-	u, err := url.Parse(h.generations()[0].Images[0].URL)
+	u, err := url.Parse(h.MustGenerations(h.t, h.key, "")[0].Images[0].URL)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ type auditor struct {
 // fact is the last that a client was told of a generation.
 type fact struct {
 	key string // whose it is
-	generation
+	daemontest.Generation
 }
 
 func newAuditor(t *testing.T) *auditor {
@@ -64,17 +64,17 @@ func (a *auditor) refuse(prompt string) {
 }
 
 // told keeps what a client was told of a generation, and compares it to what one was told before.
-func (a *auditor) told(key string, g generation) {
+func (a *auditor) told(key string, g daemontest.Generation) {
 	a.diary.note(a.tb, g)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	before, known := a.facts[g.ID]
 	if known {
-		if diff := contradiction(before.generation, g); diff != "" {
+		if diff := contradiction(before.Generation, g); diff != "" {
 			a.wrong = append(a.wrong, fmt.Sprintf("generation %s was told as %s and is now told otherwise (-before +now):\n%s", g.ID, before.Status, diff))
 		}
 	}
-	if !known || !before.ended() || before.fields == nil {
+	if !known || !before.Ended() || before.Fields == nil {
 		a.facts[g.ID] = fact{key, g}
 		a.fresh = append(a.fresh, g.ID)
 	}
@@ -85,12 +85,12 @@ var rank = map[string]int{"queued": 1, "processing": 2, "succeeded": 3, "failed"
 
 // contradiction compares what was told to what is told. What had ended stays as it was; the rest
 // goes on. Of some only the status was told.
-func contradiction(before, now generation) string {
-	if before.fields == nil {
+func contradiction(before, now daemontest.Generation) string {
+	if before.Fields == nil {
 		return cmp.Diff(before.Status, now.Status)
 	}
-	if before.ended() {
-		return cmp.Diff(before.fields, now.fields)
+	if before.Ended() {
+		return cmp.Diff(before.Fields, now.Fields)
 	}
 	if rank[now.Status] < rank[before.Status] {
 		return before.Status + " → " + now.Status
@@ -102,7 +102,7 @@ func contradiction(before, now generation) string {
 		})
 		return fields
 	}
-	return cmp.Diff(lasting(before.fields), lasting(now.fields))
+	return cmp.Diff(lasting(before.Fields), lasting(now.Fields))
 }
 
 // compareFresh asks the daemon for what clients were told since the last time.
@@ -141,8 +141,8 @@ func (a *auditor) compareOne(ctx context.Context, d *daemontest.Daemon, id strin
 	a.mu.Lock()
 	f := a.facts[id]
 	a.mu.Unlock()
-	var now generation
-	if err := fetch(ctx, d, getGeneration(f.key, id), &now); err != nil {
+	now, err := d.Generation(ctx, f.key, id)
+	if err != nil {
 		return err
 	}
 	a.told(f.key, now)
@@ -163,7 +163,7 @@ func checkImage(ctx context.Context, d *daemontest.Daemon, address string, width
 	if err != nil {
 		return err
 	}
-	answer, err := d.Do(ctx, get("", u.Path))
+	answer, err := d.Do(ctx, daemontest.Request{Path: u.Path})
 	if err != nil {
 		return err
 	}

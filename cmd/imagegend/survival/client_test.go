@@ -56,7 +56,7 @@ func (c *client) step(ctx context.Context, d *daemontest.Daemon) error {
 }
 
 func (c *client) readBalance(ctx context.Context, d *daemontest.Daemon) error {
-	credits, err := balance(ctx, d, c.key)
+	credits, err := d.Balance(ctx, c.key)
 	if err == nil && credits < 0 {
 		c.auditor.violated("%s has %d credits", c.name, credits)
 	}
@@ -66,12 +66,12 @@ func (c *client) readBalance(ctx context.Context, d *daemontest.Daemon) error {
 // poll looks at one of the asynchronous generations.
 func (c *client) poll(ctx context.Context, d *daemontest.Daemon) error {
 	i := c.random.IntN(len(c.waiting))
-	var g generation
-	if err := fetch(ctx, d, getGeneration(c.key, c.waiting[i]), &g); err != nil {
+	g, err := d.Generation(ctx, c.key, c.waiting[i])
+	if err != nil {
 		return err
 	}
 	c.auditor.told(c.key, g)
-	if g.ended() {
+	if g.Ended() {
 		c.auditor.count("asynchronous, " + g.Status)
 		c.waiting = append(c.waiting[:i], c.waiting[i+1:]...)
 	}
@@ -123,7 +123,7 @@ func (c *client) take(o operation, answer daemontest.Answer) {
 		c.takeGeneration(o, answer)
 	case code == "generationFailed":
 		c.auditor.count("failed")
-		c.auditor.told(c.key, generation{ID: path.Base(answer.Header.Get("Location")), Status: "failed"})
+		c.auditor.told(c.key, daemontest.Generation{ID: path.Base(answer.Header.Get("Location")), Status: "failed"})
 	case code == "insufficientCredits", code == "invalid_request" && o.wrong,
 		code == "overloaded": // who waited for a slot while the process stood still has waited too long
 		c.auditor.count(code)
@@ -134,7 +134,7 @@ func (c *client) take(o operation, answer daemontest.Answer) {
 }
 
 func (c *client) takeGeneration(o operation, answer daemontest.Answer) {
-	var g generation
+	var g daemontest.Generation
 	if err := json.Unmarshal(answer.Body, &g); err != nil {
 		c.auditor.violated("%s: %q: %v: %s", c.name, o.prompt, err, answer.Body)
 		return

@@ -45,9 +45,9 @@ func TestFailedCommit(t *testing.T) {
 				is.True(answer.Status == http.StatusOK || answer.Status == http.StatusAccepted || answer.Code() == "generationFailed")
 				replayed(t, d, key, answered{o, answer})
 			}
-			allEnded(t, d, key, 20*time.Second)
-			settled(t, d, key, 100_000)
-			clean(t, d)
+			d.AllEnded(t, key, 20*time.Second)
+			d.Settled(t, key, 100_000)
+			d.Clean(t)
 			is.Equal(d.Terminate(10*time.Second), 0)
 		})
 	}

@@ -43,7 +43,7 @@ func (c *crowd) call(prompt string) {
 // queue sends an asynchronous request.
 func (c *crowd) queue(prompt string) {
 	c.Helper()
-	var g generation
+	var g daemontest.Generation
 	c.d.Call(operation{prompt: prompt, n: 2, async: true}.request(c.key)).Into(c, &g)
 	c.async = append(c.async, g.ID)
 }
@@ -51,15 +51,15 @@ func (c *crowd) queue(prompt string) {
 // under waits until so many generations are under way.
 func (c *crowd) under(way int) {
 	c.Helper()
-	eventually(c.T, 10*time.Second, "the work is under way", func() bool {
-		return len(mustList(c.T, c.d, c.key, "processing")) == way
+	daemontest.Eventually(c.T, 10*time.Second, "the work is under way", func() bool {
+		return len(c.d.MustGenerations(c.T, c.key, "processing")) == way
 	})
 }
 
 // draining waits until the daemon says that it takes no more.
 func (c *crowd) draining() {
 	c.Helper()
-	eventually(c.T, time.Second, "the daemon is not ready", func() bool {
-		return c.d.Call(get("", "/readyz")).Status == http.StatusServiceUnavailable
+	daemontest.Eventually(c.T, time.Second, "the daemon is not ready", func() bool {
+		return c.d.Call(daemontest.Request{Path: "/readyz"}).Status == http.StatusServiceUnavailable
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -25,8 +26,8 @@ func TestOutOfDescriptors(t *testing.T) {
 	d := daemontest.Start(t, daemontest.Options{DataDir: dir})
 	_, key := d.NewUser(10_000)
 	is.Equal(d.Call(operation{prompt: "warm up", n: 1, references: 1}.request(key)).Status, http.StatusOK)
-	eventually(t, 20*time.Second, "the thumbnail is made", func() bool { return thumbnails(t, dir) == 1 })
-	leftAlone, open := leftovers(t, dir), d.OpenFiles()
+	daemontest.Eventually(t, 20*time.Second, "the thumbnail is made", func() bool { return thumbnails(t, dir) == 1 })
+	leftAlone, open := daemontest.Leftovers(t, dir), d.OpenFiles()
 
 	limit := uint64(open + 12)
 	is.NoErr(unix.Prlimit(d.Pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: limit, Max: 4096}, nil))
@@ -51,13 +52,13 @@ func TestOutOfDescriptors(t *testing.T) {
 	is.NoErr(unix.Prlimit(d.Pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 1024, Max: 4096}, nil))
 
 	is.True(met["200"]+met["202"] < 160*times()) // some met the limit, or nothing was tested
-	allEnded(t, d, key, time.Minute)
+	d.AllEnded(t, key, time.Minute)
 	is.Equal(d.Call(operation{prompt: "afterwards", n: 1, references: 1}.request(key)).Status, http.StatusOK)
-	settled(t, d, key, 10_000)
-	clean(t, d)
-	noLeftovers(t, leftAlone, dir)
+	d.Settled(t, key, 10_000)
+	d.Clean(t)
+	daemontest.NoLeftovers(t, leftAlone, dir)
 	d.HangUp()
-	eventually(t, 20*time.Second, "no more descriptors are open than before", func() bool { return d.OpenFiles() <= open+2 })
+	daemontest.Eventually(t, 20*time.Second, "no more descriptors are open than before", func() bool { return d.OpenFiles() <= open+2 })
 	report(t, "descriptors", met)
 	is.Equal(d.Terminate(20*time.Second), 0)
 }
@@ -84,4 +85,14 @@ func tryOnce(ctx context.Context, d *daemontest.Daemon, key string, o operation)
 		return "none"
 	}
 	return fmt.Sprint(answer.Status)
+}
+
+// thumbnails tells how many there are.
+func thumbnails(t *testing.T, dir string) int {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "images", "*", "*-t"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(names)
 }

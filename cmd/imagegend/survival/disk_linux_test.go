@@ -24,7 +24,7 @@ func TestDiskFull(t *testing.T) {
 		d := daemontest.Start(t, o)
 		_, key := d.NewUser(100)
 		_, late := d.NewUser(10)
-		var before generation
+		var before daemontest.Generation
 		d.Call(operation{prompt: "before", n: 2}.request(key)).Into(t, &before)
 		c := newCrowd(t, d, key)
 		const refunded, stored = "a refund [fake:delay=2s] [fake:fail]", "an image [fake:delay=2s]"
@@ -34,22 +34,22 @@ func TestDiskFull(t *testing.T) {
 
 		filler := fill(t, disk)
 		refusesForWantOfSpace(t, d, late)
-		is.Equal(contradiction(before, mustGeneration(t, d, key, before.ID)), "") // reading goes on
+		is.Equal(contradiction(before, d.MustGeneration(t, key, before.ID)), "") // reading goes on
 		is.NoErr(checkImage(t.Context(), d, before.Images[0].URL, 48, 32))
 		is.Equal(c.answers[refunded]().Code(), "generationFailed")
 		answer := c.answers[stored]()
 		is.True(answer.Status == http.StatusOK || answer.Code() == "generationFailed")
-		settled(t, d, key, 100)
+		d.Settled(t, key, 100)
 
 		is.NoErr(os.Remove(filler))
-		eventually(t, 10*time.Second, "new work is taken again", func() bool {
+		daemontest.Eventually(t, 10*time.Second, "new work is taken again", func() bool {
 			return d.Call(operation{prompt: "after", n: 1}.request(late)).Status == http.StatusOK
 		})
-		settled(t, d, late, 10)
+		d.Settled(t, late, 10)
 		is.Equal(d.Terminate(10*time.Second), 0)
 		d = daemontest.Start(t, o)
-		settled(t, d, key, 100)
-		clean(t, d)
+		d.Settled(t, key, 100)
+		d.Clean(t)
 	})
 }
 
@@ -57,16 +57,16 @@ func TestDiskFull(t *testing.T) {
 func refusesForWantOfSpace(t *testing.T, d *daemontest.Daemon, key string) {
 	t.Helper()
 	is := is.New(t)
-	eventually(t, 5*time.Second, "the daemon is not ready", func() bool {
-		return d.Call(get("", "/readyz")).Status == http.StatusServiceUnavailable
+	daemontest.Eventually(t, 5*time.Second, "the daemon is not ready", func() bool {
+		return d.Call(daemontest.Request{Path: "/readyz"}).Status == http.StatusServiceUnavailable
 	})
 	for _, o := range []operation{{prompt: "no space", n: 1}, {prompt: "no space", n: 1, async: true}, {prompt: "no space", n: 1, references: 1}} {
 		answer := d.Call(o.request(key))
 		is.Equal(answer.Status, http.StatusServiceUnavailable)
 		is.Equal(answer.Code(), "overloaded")
 	}
-	is.Equal(mustBalance(t, d, key), 10)
-	is.Equal(len(mustList(t, d, key, "")), 0)
+	is.Equal(d.MustBalance(t, key), 10)
+	is.Equal(len(d.MustGenerations(t, key, "")), 0)
 }
 
 // fill takes all space that a disk has and returns the file that has it.

@@ -42,14 +42,14 @@ func TestDrainUnderLoad(t *testing.T) {
 	is.NoErr(d.Signal(syscall.SIGTERM))
 	c.draining()
 	c.refuses(late)
-	mustGeneration(t, d, key, c.async[0]) // reading goes on
+	d.MustGeneration(t, key, c.async[0]) // reading goes on
 	is.Equal(d.Wait(drainLimit+10*time.Second), 0)
 	told := c.told()
 
 	c.d = daemontest.Start(t, o)
 	c.nothingIsLost(told)
-	settled(t, c.d, key, 1000)
-	clean(t, c.d)
+	c.d.Settled(t, key, 1000)
+	c.d.Clean(t)
 }
 
 // fillSlots puts three synchronous and three asynchronous generations under way.
@@ -72,17 +72,17 @@ func (c *crowd) refuses(key string) {
 	is.Equal(answer.Status, http.StatusServiceUnavailable)
 	is.Equal(answer.Code(), "overloaded")
 	is.True(answer.Header.Get("Retry-After") != "")
-	is.Equal(mustBalance(c.T, c.d, key), 10)
+	is.Equal(c.d.MustBalance(c.T, key), 10)
 }
 
 // told checks the answers to the synchronous calls and returns what succeeded.
-func (c *crowd) told() (succeeded []generation) {
+func (c *crowd) told() (succeeded []daemontest.Generation) {
 	c.Helper()
 	is := is.New(c)
 	for prompt, images := range map[string]int{ends: 2, partly: 1} {
 		answer := c.answers[prompt]()
 		is.Equal(answer.Status, http.StatusOK)
-		var g generation
+		var g daemontest.Generation
 		answer.Into(c, &g)
 		is.Equal(len(g.Images), images)
 		is.Equal(g.Usage.Credits, images)
@@ -95,16 +95,16 @@ func (c *crowd) told() (succeeded []generation) {
 }
 
 // nothingIsLost checks that what was told still holds and that all queued work succeeds.
-func (c *crowd) nothingIsLost(told []generation) {
+func (c *crowd) nothingIsLost(told []daemontest.Generation) {
 	c.Helper()
 	is := is.New(c)
-	is.Equal(len(mustList(c.T, c.d, c.key, "")), 3+len(c.async))
+	is.Equal(len(c.d.MustGenerations(c.T, c.key, "")), 3+len(c.async))
 	for _, g := range told {
-		is.Equal(contradiction(g, mustGeneration(c.T, c.d, c.key, g.ID)), "")
+		is.Equal(contradiction(g, c.d.MustGeneration(c.T, c.key, g.ID)), "")
 	}
-	allEnded(c.T, c.d, c.key, 30*time.Second)
+	c.d.AllEnded(c.T, c.key, 30*time.Second)
 	for _, id := range c.async {
-		is.Equal(mustGeneration(c.T, c.d, c.key, id).Status, "succeeded")
+		is.Equal(c.d.MustGeneration(c.T, c.key, id).Status, "succeeded")
 	}
 }
 
@@ -136,10 +136,10 @@ func TestSecondSignal(t *testing.T) {
 
 	o.Args = []string{"--attempt-timeout", "100ms"}
 	d = daemontest.Start(t, o)
-	allEnded(t, d, key, 20*time.Second)
-	for _, g := range mustList(t, d, key, "") {
+	d.AllEnded(t, key, 20*time.Second)
+	for _, g := range d.MustGenerations(t, key, "") {
 		is.Equal(g.Status, "failed")
 	}
-	settled(t, d, key, 10)
-	clean(t, d)
+	d.Settled(t, key, 10)
+	d.Clean(t)
 }

@@ -60,8 +60,8 @@ func (s *siege) ended(d *daemontest.Daemon) map[string]fact {
 	s.Helper()
 	all := map[string]fact{}
 	for _, u := range s.users {
-		for _, g := range mustList(s.T, d, u.key, "") {
-			if g.ended() {
+		for _, g := range d.MustGenerations(s.T, u.key, "") {
+			if g.Ended() {
 				all[g.ID] = fact{u.key, g}
 			}
 		}
@@ -80,12 +80,12 @@ func (s *siege) restore(b drill) {
 	d := daemontest.Start(s, daemontest.Options{DataDir: dir, Args: fixedAddress})
 	defer d.Kill()
 	for _, u := range s.users {
-		allEnded(s.T, d, u.key, time.Minute)
-		settled(s.T, d, u.key, u.granted)
+		d.AllEnded(s.T, u.key, time.Minute)
+		d.Settled(s.T, u.key, u.granted)
 	}
 	for id, was := range b.ended {
-		is := mustGeneration(s.T, d, was.key, id)
-		if diff := cmp.Diff(was.fields, is.fields); diff != "" {
+		is := d.MustGeneration(s.T, was.key, id)
+		if diff := cmp.Diff(was.Fields, is.Fields); diff != "" {
 			s.Errorf("generation %s was backed up otherwise than it was told (-told +restored):\n%s", id, diff)
 		}
 		for _, i := range is.Images {
@@ -94,5 +94,5 @@ func (s *siege) restore(b drill) {
 			}
 		}
 	}
-	clean(s.T, d)
+	d.Clean(s.T)
 }

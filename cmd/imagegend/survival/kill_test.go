@@ -33,7 +33,7 @@ func TestKillUnderLoad(t *testing.T) {
 		s.auditor.compareFresh(t.Context(), d)
 		if round%10 == 5 {
 			s.grant(d, round)
-			clean(t, d)
+			d.Clean(t)
 		}
 		s.loadAndKill(d)
 		if len(s.auditor.wrong) > 0 || t.Failed() {
@@ -75,13 +75,13 @@ func TestKillOnce(t *testing.T) {
 	d.Kill()
 
 	d = daemontest.Start(t, o)
-	allEnded(t, d, key, 20*time.Second)
+	d.AllEnded(t, key, 20*time.Second)
 	ended := map[string]string{}
-	for _, g := range mustList(t, d, key, "") {
+	for _, g := range d.MustGenerations(t, key, "") {
 		ended[g.Prompt] = g.Status
 	}
 	want := map[string]string{"waited for [fake:delay=2s]": "failed", "queued [fake:delay=2s]": "succeeded", "not begun": "succeeded"}
 	is.Equal(cmp.Diff(want, ended), "")
-	settled(t, d, key, 10)
-	clean(t, d)
+	d.Settled(t, key, 10)
+	d.Clean(t)
 }

@@ -53,15 +53,15 @@ func TestRaceForCredits(t *testing.T) {
 	for _, outcome := range []string{"succeeded", "partial", "failed", "asynchronous, succeeded", "asynchronous, failed", "refused"} {
 		is.True(outcomes[outcome] > 0)
 	}
-	is.Equal(granted-mustBalance(t, d, key), spent)
+	is.Equal(granted-d.MustBalance(t, key), spent)
 
 	left := granted - spent
 	for range left { // every credit that came back can be spent
 		is.Equal(d.Call(operation{prompt: "the rest", n: 1}.request(key)).Status, http.StatusOK)
 	}
 	is.Equal(d.Call(operation{prompt: "one more", n: 1}.request(key)).Code(), "insufficientCredits")
-	settled(t, d, key, granted)
-	clean(t, d)
+	d.Settled(t, key, granted)
+	d.Clean(t)
 }
 
 // verdict is what a caller knows at the end of a call.
@@ -88,7 +88,7 @@ func race(ctx context.Context, d *daemontest.Daemon, key string, random *rand.Ra
 	case answer.Status != http.StatusOK:
 		return verdict{err: fmt.Errorf("status %d: %s", answer.Status, answer.Body)}
 	}
-	var g generation
+	var g daemontest.Generation
 	if err := json.Unmarshal(answer.Body, &g); err != nil || g.Usage.Credits != o.n {
 		return verdict{"partial", g.Usage.Credits, err}
 	}
@@ -97,7 +97,7 @@ func race(ctx context.Context, d *daemontest.Daemon, key string, random *rand.Ra
 
 // follow polls an accepted call to its end.
 func follow(ctx context.Context, d *daemontest.Daemon, key string, accepted daemontest.Answer) verdict {
-	var g generation
+	var g daemontest.Generation
 	if err := json.Unmarshal(accepted.Body, &g); err != nil {
 		return verdict{err: err}
 	}
@@ -105,13 +105,14 @@ func follow(ctx context.Context, d *daemontest.Daemon, key string, accepted daem
 	defer cancel()
 	poll := time.NewTicker(20 * time.Millisecond)
 	defer poll.Stop()
-	for !g.ended() {
+	for !g.Ended() {
 		select {
 		case <-ctx.Done():
 			return verdict{err: fmt.Errorf("%s has not ended: %w", g.ID, ctx.Err())}
 		case <-poll.C:
 		}
-		if err := fetch(ctx, d, getGeneration(key, g.ID), &g); err != nil {
+		var err error
+		if g, err = d.Generation(ctx, key, g.ID); err != nil {
 			return verdict{err: err}
 		}
 	}
@@ -125,7 +126,7 @@ func sample(t *testing.T, d *daemontest.Daemon, key string, granted int) (stop f
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for ctx.Err() == nil {
-			credits, err := balance(ctx, d, key)
+			credits, err := d.Balance(ctx, key)
 			switch {
 			case ctx.Err() != nil:
 			case err != nil:
@@ -172,12 +173,12 @@ func TestOneKeyManyCallers(t *testing.T) {
 					is.Equal(string(answer.Body), string(answers[first].Body))
 				}
 			}
-			allEnded(t, d, key, 20*time.Second)
-			is.Equal(len(mustList(t, d, key, "")), rounds)
-			settled(t, d, key, rounds*o.n)
+			d.AllEnded(t, key, 20*time.Second)
+			is.Equal(len(d.MustGenerations(t, key, "")), rounds)
+			d.Settled(t, key, rounds*o.n)
 		})
 	}
-	clean(t, d)
+	d.Clean(t)
 }
 
 // atOnce has many callers, whose connections are open, make the same request.
@@ -187,7 +188,7 @@ func atOnce(t *testing.T, d *daemontest.Daemon, o operation, key string, callers
 	connected.Add(callers)
 	for i := range answers {
 		answered.Go(func() {
-			_, err := balance(t.Context(), d, key)
+			_, err := d.Balance(t.Context(), key)
 			connected.Done()
 			connected.Wait()
 			if err == nil {

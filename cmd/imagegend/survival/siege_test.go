@@ -89,7 +89,7 @@ func (s *siege) loadAndKill(d *daemontest.Daemon) {
 func (s *siege) aftermath() {
 	d := s.start()
 	for _, u := range s.users {
-		allEnded(s.T, d, u.key, time.Minute)
+		d.AllEnded(s.T, u.key, time.Minute)
 	}
 	for _, c := range s.clients {
 		for _, a := range c.answered {
@@ -101,14 +101,14 @@ func (s *siege) aftermath() {
 	s.auditor.compareAll(s.Context(), d)
 	var images int
 	for _, u := range s.users {
-		all := mustList(s.T, d, u.key, "")
+		all := d.MustGenerations(s.T, u.key, "")
 		s.checkList(u, all)
 		for _, g := range all {
 			images += len(g.Images)
 		}
-		settled(s.T, d, u.key, u.granted)
+		d.Settled(s.T, u.key, u.granted)
 	}
-	clean(s.T, d)
+	d.Clean(s.T)
 	if status := d.Terminate(20 * time.Second); status != 0 {
 		s.Errorf("exit status %d at the end", status)
 	}
@@ -139,7 +139,7 @@ func (s *siege) checkFiles(images int) {
 	if len(files) != images {
 		s.Errorf("there are %d image files for %d images", len(files), images)
 	}
-	for _, path := range leftovers(s.T, s.options.DataDir) {
+	for _, path := range daemontest.Leftovers(s.T, s.options.DataDir) {
 		if dir := filepath.Base(filepath.Dir(path)); dir == "spool" || dir == "tmp" {
 			s.Errorf("%s was left behind", path)
 		}
@@ -154,7 +154,7 @@ func (s *siege) report() {
 }
 
 // checkList compares an account's list to what its clients were told.
-func (s *siege) checkList(u *account, all []generation) {
+func (s *siege) checkList(u *account, all []daemontest.Generation) {
 	ids, prompts := map[string]bool{}, map[string]bool{}
 	for _, g := range all {
 		if prompts[g.Prompt] {
@@ -165,7 +165,7 @@ func (s *siege) checkList(u *account, all []generation) {
 		}
 		ids[g.ID], prompts[g.Prompt] = true, true
 		if told, ok := s.auditor.facts[g.ID]; ok {
-			if diff := contradiction(told.generation, g); diff != "" {
+			if diff := contradiction(told.Generation, g); diff != "" {
 				s.Errorf("generation %s was told otherwise than it is listed (-told +listed):\n%s", g.ID, diff)
 			}
 		}
@@ -175,7 +175,7 @@ func (s *siege) checkList(u *account, all []generation) {
 			s.Errorf("generation %s was acknowledged and is not listed", id)
 		}
 	}
-	if !slices.IsSortedFunc(all, func(a, b generation) int { return strings.Compare(b.ID, a.ID) }) {
+	if !slices.IsSortedFunc(all, func(a, b daemontest.Generation) int { return strings.Compare(b.ID, a.ID) }) {
 		s.Errorf("the list of %s is not newest first", u.name)
 	}
 }

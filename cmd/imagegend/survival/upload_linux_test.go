@@ -35,7 +35,7 @@ func TestUploadsLargerThanMemory(t *testing.T) {
 	temporary := t.TempDir()
 	d := daemontest.Start(t, daemontest.Options{DataDir: dir, Env: []string{"TMPDIR=" + temporary}})
 	_, first := d.NewUser(100)
-	leftAlone := leftovers(t, dir, temporary)
+	leftAlone := daemontest.Leftovers(t, dir, temporary)
 	is.Equal(d.Call(operation{prompt: "warm up", n: 1, references: 1}.request(first)).Status, http.StatusOK)
 	before := d.RSS()
 
@@ -53,8 +53,8 @@ func TestUploadsLargerThanMemory(t *testing.T) {
 	grown := d.RSS() - before
 	t.Logf("%d MiB resident before, %d MiB more at most", before>>20, grown>>20)
 	is.True(grown < memory)
-	noLeftovers(t, leftAlone, dir, temporary)
-	settled(t, d, first, 100)
+	daemontest.NoLeftovers(t, leftAlone, dir, temporary)
+	d.Settled(t, first, 100)
 }
 
 var errHungUp = errors.New("the client hangs up")
@@ -65,7 +65,7 @@ func TestUploadsAbandoned(t *testing.T) {
 	dir, temporary := t.TempDir(), t.TempDir()
 	d := daemontest.Start(t, daemontest.Options{DataDir: dir, Env: []string{"TMPDIR=" + temporary}})
 	_, key := d.NewUser(100)
-	leftAlone := leftovers(t, dir, temporary)
+	leftAlone := daemontest.Leftovers(t, dir, temporary)
 	is.Equal(d.Call(operation{prompt: "warm up", n: 1, references: 1}.request(key)).Status, http.StatusOK)
 	open := d.OpenFiles()
 
@@ -85,11 +85,11 @@ func TestUploadsAbandoned(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	noLeftovers(t, leftAlone, dir, temporary)
-	eventually(t, 10*time.Second, "descriptors are closed", func() bool { return d.OpenFiles() < open+uploaders })
-	is.Equal(len(mustList(t, d, key, "")), 1+uploaders/2)
-	settled(t, d, key, 100)
-	clean(t, d)
+	daemontest.NoLeftovers(t, leftAlone, dir, temporary)
+	daemontest.Eventually(t, 10*time.Second, "descriptors are closed", func() bool { return d.OpenFiles() < open+uploaders })
+	is.Equal(len(d.MustGenerations(t, key, "")), 1+uploaders/2)
+	d.Settled(t, key, 100)
+	d.Clean(t)
 }
 
 func needDisk(t *testing.T, dir string) {

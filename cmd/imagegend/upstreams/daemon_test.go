@@ -38,17 +38,8 @@ func modelsFile(t *testing.T, providers map[string]string, beside map[string]str
 	return write("models.yaml", text.String())
 }
 
-// generation is what a client is told of one, as far as these tests look into it.
-type generation struct {
-	ID, Status string
-	Images     []struct{ URL string }
-	Usage      struct{ Credits int }
-}
-
-func (g generation) ended() bool { return g.Status == "succeeded" || g.Status == "failed" }
-
 // queue asks for pictures of a fox, asynchronously.
-func queue(t *testing.T, d *daemontest.Daemon, key, model string, n int) (g generation) {
+func queue(t *testing.T, d *daemontest.Daemon, key, model string, n int) (g daemontest.Generation) {
 	t.Helper()
 	answer := d.Call(daemontest.Generate(key, object{"model": model, "prompt": "a fox", "n": n, "async": true}))
 	if answer.Status != http.StatusAccepted {
@@ -58,35 +49,15 @@ func queue(t *testing.T, d *daemontest.Daemon, key, model string, n int) (g gene
 	return g
 }
 
+// limit is how long a test waits for what has to come.
+const limit = 30 * time.Second
+
 // await waits until a generation has ended.
-func await(t *testing.T, d *daemontest.Daemon, key, id string) (g generation) {
+func await(t *testing.T, d *daemontest.Daemon, key, id string) (g daemontest.Generation) {
 	t.Helper()
-	eventually(t, "generation "+id+" has ended", func() bool {
-		d.Call(daemontest.Request{Path: "/api/v1/generations/" + id, Key: key}).Into(t, &g)
-		return g.ended()
+	daemontest.Eventually(t, limit, "generation "+id+" has ended", func() bool {
+		g = d.MustGeneration(t, key, id)
+		return g.Ended()
 	})
 	return g
-}
-
-func balance(t *testing.T, d *daemontest.Daemon, key string) int {
-	t.Helper()
-	var body struct{ Balance struct{ Credits int } }
-	d.Call(daemontest.Request{Path: "/api/v1/credits", Key: key}).Into(t, &body)
-	return body.Balance.Credits
-}
-
-// eventually polls until the condition holds.
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	const limit = 30 * time.Second
-	deadline := time.After(limit)
-	poll := time.NewTicker(5 * time.Millisecond)
-	defer poll.Stop()
-	for !holds() {
-		select {
-		case <-deadline:
-			t.Fatalf("after %s still not: %s", limit, what)
-		case <-poll.C:
-		}
-	}
 }

@@ -72,7 +72,7 @@ func TestWaitsForAnOperator(t *testing.T) {
 		}
 		is.Equal(asked[name].Load(), int64(1)) // then it was left alone
 	}
-	is.Equal(balance(t, d, key), 100-3*len(broken))
+	is.Equal(d.MustBalance(t, key), 100-3*len(broken))
 	page := systemPage(t, d.URL)
 	checked, _, _ := check(t, "", "--models", models)
 	checked = strings.Join(strings.Fields(checked), " ")

@@ -67,7 +67,7 @@ func TestMemoryWithLargeImages(t *testing.T) {
 			callers.Wait()
 			t.Logf("%d MiB resident at rest, %d MiB at most with %d images of %.1f MB", atRest>>20, d.RSS()>>20, c.inFlight*c.n, float64(len(c.file))/1e6)
 			is.True(d.RSS() < mostMemory)
-			is.Equal(balance(t, d, key), 0) // every image was delivered
+			is.Equal(d.MustBalance(t, key), 0) // every image was delivered
 		})
 	}
 }

@@ -48,7 +48,7 @@ func (r *reloading) reload(models string) (said string) {
 	if err := r.Signal(syscall.SIGHUP); err != nil {
 		r.Fatal(err)
 	}
-	eventually(r.T, "the daemon tells of the reload", func() bool { return len(lines()) > before })
+	daemontest.Eventually(r.T, limit, "the daemon tells of the reload", func() bool { return len(lines()) > before })
 	return lines()[before]
 }
 
@@ -114,7 +114,7 @@ func TestReload(t *testing.T) {
 	_, key := r.NewUser(100)
 	etag, _ := r.models()
 	running := queue(t, r.Daemon, key, "fox", 1)
-	eventually(t, "the upstream is asked about the task", func() bool { return upstream.unasked(1) == 0 })
+	daemontest.Eventually(t, limit, "the upstream is asked about the task", func() bool { return upstream.unasked(1) == 0 })
 
 	for models, want := range map[string][]string{
 		"models:\n" + owl: {`model \"fox\" cannot be dropped: accepted generations need it: 1;`},
@@ -161,7 +161,7 @@ func TestReload(t *testing.T) {
 	is.Equal(ask("fox").Status, http.StatusOK)
 	is.Equal(sent.take(), []string{"key two"})
 	is.True(strings.Contains(r.reload("models:\n"+owl), "fox: removed"))
-	is.Equal(balance(t, r.Daemon, key), 100-1-2-1)
+	is.Equal(r.Daemon.MustBalance(t, key), 100-1-2-1)
 
 	acts := r.Admin("trail", "--act", "serve.reload")
 	is.Equal(strings.Count(acts, "refused"), 6)
@@ -184,7 +184,7 @@ func TestRepeatedCallOfARetiredModel(t *testing.T) {
 		_, err := r.Do(ctx, ask)
 		gone <- err
 	}()
-	eventually(t, "the upstream is asked about the task", func() bool { return upstream.unasked(1) == 0 })
+	daemontest.Eventually(t, limit, "the upstream is asked about the task", func() bool { return upstream.unasked(1) == 0 })
 	hangUp()
 	is.True(<-gone != nil)
 	is.True(strings.Contains(r.reload(strings.Replace(foxes, "{id: fox", "{id: fox, retired: true", 1)+owl), "fox: retired"))
@@ -193,7 +193,7 @@ func TestRepeatedCallOfARetiredModel(t *testing.T) {
 	is.Equal(got.Status, http.StatusOK)
 	is.Equal(got.Header.Get("Idempotent-Replayed"), "true")
 	is.Equal(r.Call(ask).Status, http.StatusBadRequest) // the answer was received
-	is.Equal(balance(t, r.Daemon, key), 9)
+	is.Equal(r.Daemon.MustBalance(t, key), 9)
 }
 
 // A task at one account is not taken up, nor given to another one, with the key of that.
@@ -204,14 +204,14 @@ func TestJobOfAnotherAccount(t *testing.T) {
 	r := startReloading(t, sent.watch(handler(upstream.bfl())), foxes)
 	_, key := r.NewUser(10)
 	g := queue(t, r.Daemon, key, "fox", 1)
-	eventually(t, "the upstream is asked about the task", func() bool { return upstream.unasked(1) == 0 })
+	daemontest.Eventually(t, limit, "the upstream is asked about the task", func() bool { return upstream.unasked(1) == 0 })
 	r.Kill()
 	sent.take()
 	r.write("other", "key of another account")
 	r.write("models.yaml", strings.Replace(foxes, "key_file: key", "key_file: other", 1))
 	r.Daemon = daemontest.Start(t, daemontest.Options{DataDir: r.DataDir, Args: []string{"--models", filepath.Join(r.dir, "models.yaml")}})
 	is.Equal(await(t, r.Daemon, key, g.ID).Status, "failed")
-	is.Equal(balance(t, r.Daemon, key), 10)
+	is.Equal(r.Daemon.MustBalance(t, key), 10)
 	is.Equal(cmp.Diff([]string(nil), sent.take()), "")
 	submitted, _ := upstream.count()
 	is.Equal(submitted, 1)

@@ -37,13 +37,13 @@ func TestKilledInMidPoll(t *testing.T) {
 			_, key := d.NewUser(granted)
 			g := queue(t, d, key, "fox-1", images)
 			askedAbout := func() bool { return upstream.unasked(images) == 0 }
-			eventually(t, "all tasks are asked about", askedAbout)
+			daemontest.Eventually(t, limit, "all tasks are asked about", askedAbout)
 			d.Kill()
 
 			upstream.forgetPolls()
 			began := time.Now()
 			d = daemontest.Start(t, o)
-			eventually(t, "they are asked about again", askedAbout)
+			daemontest.Eventually(t, limit, "they are asked about again", askedAbout)
 			t.Logf("resumed %s after the kill", time.Since(began).Round(time.Millisecond))
 			upstream.finish()
 			got := await(t, d, key, g.ID)
@@ -53,7 +53,7 @@ func TestKilledInMidPoll(t *testing.T) {
 				is.Equal(readImage(t, d, i.URL), blank)
 			}
 			is.Equal(got.Usage.Credits, images)
-			is.Equal(balance(t, d, key), granted-images)
+			is.Equal(d.MustBalance(t, key), granted-images)
 			submitted, cancelled := upstream.count()
 			is.Equal(submitted, images) // one for each, whatever came between
 			is.Equal(cancelled, 0)

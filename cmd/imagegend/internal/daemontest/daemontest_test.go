@@ -3,6 +3,7 @@ package daemontest_test
 import (
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -56,4 +57,41 @@ func TestLaunch(t *testing.T) {
 	d := daemontest.Launch(t, daemontest.Options{Args: []string{"--no-such-flag"}})
 	is.Equal(d.Wait(10*time.Second), 2)
 	is.True(strings.Contains(d.Output(), "no-such-flag"))
+}
+
+// complaints counts what a witness complains of.
+type complaints struct {
+	testing.TB
+	n int
+}
+
+func (c *complaints) Errorf(string, ...any) { c.n++ }
+
+// What witnesses look for, they find.
+func TestWitnesses(t *testing.T) {
+	is := is.New(t)
+	d := daemontest.Start(t, daemontest.Options{})
+	_, key := d.NewUser(10)
+	before := daemontest.Leftovers(t, d.DataDir)
+	is.Equal(d.Call(daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox", "size": "48x32"})).Status, http.StatusOK)
+	d.AllEnded(t, key, time.Minute)
+	d.Settled(t, key, 10)
+	d.Clean(t)
+	daemontest.NoLeftovers(t, before, d.DataDir)
+	is.Equal(len(d.MustGenerations(t, key, "succeeded")), 1)
+	is.Equal(len(d.MustGenerations(t, key, "failed")), 0)
+
+	c := &complaints{TB: t}
+	d.Settled(c, key, 11)
+	is.Equal(c.n, 1)
+	images, err := filepath.Glob(filepath.Join(d.DataDir, "images", "*", "*"))
+	is.NoErr(err)
+	is.True(len(images) > 0)
+	for _, file := range images {
+		is.NoErr(os.Remove(file))
+	}
+	d.Clean(c)
+	is.Equal(c.n, 2)
+	is.NoErr(os.WriteFile(filepath.Join(d.DataDir, "left"), nil, 0o600))
+	is.Equal(len(daemontest.Leftovers(t, d.DataDir)), len(before)+1)
 }

@@ -10,6 +10,9 @@
 //		...
 //	}
 //
+// It also reads what a daemon tells, and witnesses what must hold whatever was done to it: the credits that
+// are gone are those of images that are there, the audit finds nothing, no file is left behind.
+//
 // Methods that fail the test must be called by the test's own goroutine; those that return an
 // error may be called by any.
 package daemontest

@@ -1,0 +1,101 @@
+package daemontest
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Eventually polls until the condition holds, and fails the test if it does not within the limit.
+func Eventually(tb testing.TB, limit time.Duration, what string, holds func() bool) {
+	tb.Helper()
+	EventuallyOr(tb, limit, holds, func() string { return "still not: " + what })
+}
+
+// EventuallyOr is Eventually with a complaint that is made when it is needed.
+func EventuallyOr(tb testing.TB, limit time.Duration, holds func() bool, complaint func() string) {
+	tb.Helper()
+	deadline := time.After(limit)
+	poll := time.NewTicker(5 * time.Millisecond)
+	defer poll.Stop()
+	for !holds() {
+		select {
+		case <-deadline:
+			tb.Fatalf("after %s: %s", limit, complaint())
+		case <-poll.C:
+		}
+	}
+}
+
+// AllEnded waits until none of an account's generations is under way.
+func (d *Daemon) AllEnded(tb testing.TB, key string, limit time.Duration) {
+	tb.Helper()
+	Eventually(tb, limit, "every generation has ended", func() bool {
+		return len(d.MustGenerations(tb, key, "queued"))+len(d.MustGenerations(tb, key, "processing")) == 0
+	})
+}
+
+// Settled fails the test unless the credits that are gone from a balance are those of images that are
+// there. Nothing may be under way.
+func (d *Daemon) Settled(tb testing.TB, key string, granted int) {
+	tb.Helper()
+	var used int
+	for _, g := range d.MustGenerations(tb, key, "") {
+		used += g.Usage.Credits
+		if g.Usage.Credits != len(g.Images) || !g.Ended() {
+			tb.Errorf("generation %s is %s with %d images for %d credits", g.ID, g.Status, len(g.Images), g.Usage.Credits)
+		}
+	}
+	if left := d.MustBalance(tb, key); granted-left != used {
+		tb.Errorf("of %d credits %d are left, but the generations cost %d", granted, left, used)
+	}
+}
+
+// Clean fails the test unless the daemon's own audit finds nothing.
+func (d *Daemon) Clean(tb testing.TB) {
+	tb.Helper()
+	if stdout, stderr, status := d.Command("audit"); status != 0 {
+		tb.Errorf("imagegend audit: exit status %d\n%s%s", status, stdout, stderr)
+	}
+}
+
+// Leftovers lists the files below directories, but the images that were generated, which the daemon's
+// own audit compares to its records.
+func Leftovers(tb testing.TB, dirs ...string) (all []string) {
+	tb.Helper()
+	for _, dir := range dirs {
+		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+			switch {
+			case errors.Is(err, os.ErrNotExist): // it went while we looked
+				return nil
+			case err != nil:
+				return err
+			case e.IsDir() && e.Name() == "images":
+				return filepath.SkipDir
+			case !e.IsDir():
+				all = append(all, path)
+			}
+			return nil
+		})
+		if err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return slices.Sorted(slices.Values(all))
+}
+
+// NoLeftovers waits until there are no more files than before: they go after the answer has left.
+func NoLeftovers(tb testing.TB, before []string, dirs ...string) {
+	tb.Helper()
+	EventuallyOr(tb, 20*time.Second, func() bool { return slices.Equal(before, Leftovers(tb, dirs...)) },
+		func() string {
+			return fmt.Sprintf("files are left (-before +now):\n%s", cmp.Diff(before, Leftovers(tb, dirs...)))
+		})
+}
