@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/proof/internal/journal"
 )
 
 // account is what a user has.
@@ -14,11 +15,13 @@ type account struct {
 	*inspection
 	user        imagegen.UserID
 	entries     []imagegen.Entry
+	booked      journal.Account
 	generations []imagegen.Generation
 }
 
 func (i *inspection) account(u imagegen.UserID) account {
 	a := account{inspection: i, user: u, entries: i.history(u)}
+	a.booked = journal.Read(a.entries, i.fact)
 	for q := (imagegen.Query{Limit: imagegen.MaxPageSize}); ; {
 		page, err := i.engine.As(u).Generations(i.ctx, q)
 		i.check(err)
@@ -31,43 +34,26 @@ func (i *inspection) account(u imagegen.UserID) account {
 
 // balance checks that the balance is the sum of the entries.
 func (a account) balance() {
-	var sum imagegen.Credits
-	for _, e := range a.entries {
-		sum += e.Credits
-	}
 	b, err := a.db.Balance(a.ctx, a.user)
 	a.check(err)
-	a.fact(b.Credits == sum && sum >= 0, "%s has %d credits, by the journal %d", a.user, b.Credits, sum)
+	a.fact(b.Credits == a.booked.Balance, "%s has %d credits, by the journal %d", a.user, b.Credits, a.booked.Balance)
 }
 
-// charges checks that each generation was charged once and each charge is a generation's, and where
-// all is settled that each was settled once.
+// charges checks that each charge is a generation's, and where all is settled that it is closed.
 func (a account) charges(settled bool) {
-	charged, ended := map[imagegen.ChargeID]imagegen.Credits{}, map[imagegen.ChargeID]imagegen.Entry{}
-	for _, e := range a.entries {
-		switch e.Kind {
-		case imagegen.EntryCharge:
-			a.fact(charged[e.Charge] == 0, "%s was charged twice", e.Charge)
-			charged[e.Charge] = -e.Credits
-		case imagegen.EntrySettle:
-			a.fact(ended[e.Charge].Seq == 0, "%s was settled twice", e.Charge)
-			ended[e.Charge] = e
-		}
-	}
+	visible := map[imagegen.ChargeID]bool{}
 	for _, g := range a.generations {
 		id := imagegen.ChargeID(g.ID)
-		a.fact(charged[id] == g.CreditsRequested, "%s was charged %d of %d", id, charged[id], g.CreditsRequested)
+		visible[id] = true
+		c := a.booked.Charges[id]
+		a.fact(c.Credits == g.CreditsRequested, "%s was charged %d of %d", id, c.Credits, g.CreditsRequested)
 		a.fact(g.Status.Terminal() || !settled, "%s is %s after recovery", id, g.Status)
-		a.fact(g.Status.Terminal() == (ended[id].Seq > 0), "%s is %s, its charge ended: %v", id, g.Status, ended[id].Seq > 0)
-		a.fact(ended[id].Used == g.Credits && g.Credits == price*imagegen.Credits(len(g.Images)), "%s has %d images and cost %d of %d", id, len(g.Images), ended[id].Used, g.Credits)
+		a.fact(g.Status.Terminal() == c.Closed, "%s is %s, its charge ended: %v", id, g.Status, c.Closed)
+		a.fact(c.Used == g.Credits && g.Credits == price*imagegen.Credits(len(g.Images)), "%s has %d images and cost %d of %d", id, len(g.Images), c.Used, g.Credits)
 	}
-	visible := func(id imagegen.ChargeID) bool {
-		return slices.ContainsFunc(a.generations, func(g imagegen.Generation) bool { return g.ID == imagegen.GenerationID(id) })
-	}
-	for id, credits := range charged {
-		a.fact(visible(id) || a.erased[imagegen.GenerationID(id)] != nil, "%d credits were charged for %s, which nobody sees", credits, id)
-		a.fact(ended[id].Seq > 0 || !settled, "the charge of %s is open after recovery", id)
-		a.fact(ended[id].Seq == 0 || ended[id].Credits+ended[id].Used == credits, "%s: %d came back and %d were used of %d", id, ended[id].Credits, ended[id].Used, credits)
+	for id, c := range a.booked.Charges {
+		a.fact(visible[id] || a.erased[imagegen.GenerationID(id)] != nil, "%d credits were charged for %s, which nobody sees", c.Credits, id)
+		a.fact(c.Closed || !settled, "the charge of %s is open after recovery", id)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
+	"github.com/imagegend/imagegend/proof/internal/journal"
 )
 
 // judge holds what is there in the end against what was told.
@@ -106,11 +107,11 @@ func (w *world) judgeBooks(records []imagegen.Record) {
 	for _, u := range w.witness.users {
 		w.grant(u, w.plan.rushes) // which writes off what has expired
 		a := w.readAccount(u)
-		for id, c := range a.charges {
+		for id, c := range a.Charges {
 			w.judgeCharge(c, charged)
 			delete(charged, id)
 		}
-		w.judgeBalance(u, w.granted[u]-spent[u]-a.expired)
+		w.judgeBalance(u, w.granted[u]-spent[u]-a.Expired)
 	}
 	for id := range charged {
 		w.Errorf("%s was never charged", id)
@@ -119,13 +120,13 @@ func (w *world) judgeBooks(records []imagegen.Record) {
 
 // judgeCharge holds one charge against its record. One without a record was undone before anybody
 // was told, which a ledger that commits with the store has no need of.
-func (w *world) judgeCharge(c *entries, records map[imagegen.ChargeID]imagegen.Record) {
-	r, ok := records[c.charge.ID]
+func (w *world) judgeCharge(c journal.Charge, records map[imagegen.ChargeID]imagegen.Record) {
+	r, ok := records[c.ID]
 	switch {
-	case !ok && (w.plan.joint || !c.closed || c.used != 0):
-		w.Errorf("%+v was made, and there is no such generation; closed: %t, spent: %d", c.charge, c.closed, c.used)
+	case !ok && (w.plan.joint || !c.Closed || c.Used != 0):
+		w.Errorf("%+v was made, and there is no such generation; closed: %t, spent: %d", c.Charge, c.Closed, c.Used)
 	case ok:
-		if err := r.CheckCharge(c.charge, c.closed, c.used); err != nil {
+		if err := r.CheckCharge(c.Charge, c.Closed, c.Used); err != nil {
 			w.Error(err)
 		}
 	}
@@ -146,44 +147,15 @@ func (w *world) judgeBalance(u imagegen.UserID, want imagegen.Credits) {
 	}
 }
 
-// account is what the journal says of a user.
-type account struct {
-	charges map[imagegen.ChargeID]*entries
-	expired imagegen.Credits
-}
-
-// entries are those of one charge.
-type entries struct {
-	charge imagegen.Charge
-	closed bool
-	used   imagegen.Credits
-}
-
-func (w *world) readAccount(u imagegen.UserID) account {
+func (w *world) readAccount(u imagegen.UserID) journal.Account {
 	const all = 1 << 30
-	lines, err := w.books.History(w.Context(), u, 0, all)
+	entries, err := w.books.History(w.Context(), u, 0, all)
 	w.is.NoErr(err)
-	slices.Reverse(lines)
-	a := account{charges: map[imagegen.ChargeID]*entries{}}
-	for _, e := range lines {
-		c := a.charges[e.Charge]
-		switch e.Kind {
-		case imagegen.EntryCharge:
-			if c != nil {
-				w.Errorf("%s was charged twice", e.Charge)
-			}
-			a.charges[e.Charge] = &entries{charge: imagegen.Charge{ID: e.Charge, User: u, Credits: -e.Credits}}
-		case imagegen.EntrySettle:
-			if c == nil || c.closed {
-				w.Errorf("%s was settled, and is not open", e.Charge)
-				continue
-			}
-			c.closed, c.used = true, e.Used
-		case imagegen.EntryExpire:
-			a.expired -= e.Credits
+	return journal.Read(entries, func(ok bool, format string, args ...any) {
+		if !ok {
+			w.Errorf(format, args...)
 		}
-	}
-	return a
+	})
 }
 
 // judgeQueue checks that nothing is under way.
