@@ -41,7 +41,7 @@ func bare(address string) string {
 
 // scalar is the plain value of a key; "" if there is none.
 func scalar(n *yaml.Node, key string) string {
-	if value := yamlfile.Lookup(n, key); value != nil {
+	if value := yamlfile.Lookup(n, key); value != nil && value.Kind == yaml.ScalarNode {
 		return value.Value
 	}
 	return ""

@@ -147,9 +147,9 @@ func assign(f *pflag.Flag, value any, origin Origin) error {
 		shown = strconv.Quote(n.Value)
 	}
 	if inFile {
-		return yamlfile.InFile(origin.Name, yamlfile.Mistake(n, "%s: %s does not do: %v", f.Name, shown, err))
+		return yamlfile.InFile(origin.Name, yamlfile.Mistake(n, "%s: %s is not valid: %v", f.Name, shown, err))
 	}
-	return fmt.Errorf("%s: %s does not do: %w", origin.Name, shown, err)
+	return fmt.Errorf("%s: %s is not valid: %w", origin.Name, shown, err)
 }
 
 // set reads a value as it is written. (To YAML a directory named 2026-11-21 is a time, and 010 an 8.)

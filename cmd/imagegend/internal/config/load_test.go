@@ -210,13 +210,13 @@ func TestSchemeInCapitals(t *testing.T) {
 	is.Equal(s.BaseURL, "https://Images.example.com/Sub")
 }
 
-// A key that stands where it does not do is not repeated.
+// A key that stands where it cannot is not repeated.
 func TestWrongAPIKeyIsNotShown(t *testing.T) {
 	is := is.New(t)
 	t.Chdir(t.TempDir())
 	_, _, _, err := load(t, nil, nil, "api-key: [img_live_secret]\n")
 	is.True(err != nil)
-	is.True(strings.Contains(err.Error(), "settings.yaml:1:10: api-key: its value does not do: one value is wanted"))
+	is.True(strings.Contains(err.Error(), "settings.yaml:1:10: api-key: its value is not valid: one value is wanted"))
 	is.True(!strings.Contains(err.Error(), "img_live_secret"))
 }
 
