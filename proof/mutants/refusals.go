@@ -322,4 +322,11 @@ var ofRefusals = []mutant{
 		new:     `return upstream.Images(func(`,
 		catcher: catcher{pkg: "./cmd/imagegend/internal/catalog", run: "TestNoKeyInTheLog"},
 	},
+	{
+		name: "alias-by-its-name", breaks: "what stands in models.yaml is never read as something else",
+		file:    "cmd/imagegend/internal/catalog/strict.go",
+		old:     `if n.Kind == yaml.AliasNode {`,
+		new:     `if n.Kind == 0 {`,
+		catcher: catcher{pkg: "./cmd/imagegend/internal/catalog", run: "TestMistakesAreNamed"},
+	},
 }
