@@ -108,21 +108,12 @@ func (s *site) refused(a answer, status int, code imagegen.Code) string {
 
 // generation is what the tests look at in a body.
 type generation struct {
-	ID, Status, Model, Prompt, Size string
-	N                               int
-	RequestedQuality                string `json:"requested_quality"`
-	ReferenceCount                  int    `json:"reference_count"`
-	AspectRatio                     string `json:"aspect_ratio"`
-	Quality                         string
-	Images                          []struct {
-		ID, URL     string
-		ContentType string `json:"content_type"`
-	}
-	Usage struct {
-		Credits          int
-		CreditsRequested int `json:"credits_requested"`
-	}
-	PollURL string `json:"poll_url"`
+	ID, Status, Prompt, Size string
+	N                        int
+	RequestedQuality         string `json:"requested_quality"`
+	ReferenceCount           int    `json:"reference_count"`
+	Images                   []struct{ ID, URL string }
+	PollURL                  string `json:"poll_url"`
 }
 
 // accepted checks the status and returns the generation in the body.

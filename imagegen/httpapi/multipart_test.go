@@ -149,7 +149,7 @@ func TestFormIsMalformed(t *testing.T) {
 	for cut := range len(whole) - 3 { // without the line break it is whole, see below
 		s.refused(s.post(whole[:len(whole)-3-cut], "Content-Type", contentType), http.StatusBadRequest, imagegen.CodeInvalidRequest)
 	}
-	for _, body := range []string{" ", "--", strings.Repeat("x", 10_000), "--b\r\n\r\n", "--b\r\n" + strings.Repeat("A: b\r\n", 20_000)} {
+	for _, body := range []string{"", " ", "--", strings.Repeat("x", 10_000), "--b\r\n\r\n", "--b\r\n" + strings.Repeat("A: b\r\n", 20_000)} {
 		s.refused(s.post(body, "Content-Type", "multipart/form-data; boundary=b"), http.StatusBadRequest, imagegen.CodeInvalidRequest)
 	}
 	s.refused(s.post(whole+strings.Repeat("x", 100_000), "Content-Type", contentType), http.StatusBadRequest, imagegen.CodeInvalidRequest)

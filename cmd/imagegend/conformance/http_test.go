@@ -146,7 +146,7 @@ func (a answer) has(t *testing.T, header ...any) answer {
 // and code, and what the message must mention.
 func (a answer) refused(t *testing.T, status int, code string, mentions ...string) answer {
 	t.Helper()
-	a.is(t, status).has(t, "Content-Type", "application/json")
+	a.is(t, status).has(t, "Content-Type", "application/json", "Cache-Control", "no-store", "X-Content-Type-Options", "nosniff")
 	body := a.object(t)
 	same(t, body, object{"error": object{"message": pattern(".+"), "code": code}})
 	for _, word := range mentions {

@@ -146,7 +146,7 @@ func checkCORS(t *testing.T, s *service) {
 
 func checkHealth(t *testing.T, s *service) {
 	for path, body := range map[string]object{"/healthz": {"status": "ok"}, "/readyz": {"ready": true}} {
-		told := s.call(t, request{address: path}).is(t, http.StatusOK).has(t, "Content-Type", "application/json", "Cache-Control", "no-store")
+		told := s.call(t, request{address: path}).is(t, http.StatusOK).has(t, "Content-Type", "application/json", "Cache-Control", "no-store", "X-Content-Type-Options", "nosniff")
 		same(t, told.object(t), body)
 	}
 }
