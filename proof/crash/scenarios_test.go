@@ -154,7 +154,7 @@ func playRetention(w *world) {
 		w.generate(w.Context(), alice, fox("a", 1, false))
 	}
 	w.told[0].erased = true
-	w.ahead.Store(int64(retention + time.Minute))
+	w.pass(retention + time.Minute)
 	time.Sleep(3 * time.Minute)
 }
 
@@ -163,7 +163,7 @@ func playForgotten(w *world) {
 	if len(w.told) == 0 {
 		w.generate(w.Context(), alice, fox("a", 1, false))
 	}
-	w.ahead.Store(int64(retention + time.Minute))
+	w.pass(retention + time.Minute)
 	time.Sleep(3 * time.Minute)
 }
 

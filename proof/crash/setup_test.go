@@ -40,11 +40,12 @@ type database interface {
 	imagegen.ImageStore
 	imagegen.Spool
 	imagegen.Auditor
+	imagegen.Timekeeper
 }
 
 // mount makes the databases of a new world.
 func (w *world) mount() {
-	w.db = memory.New(nil)
+	w.db = memory.New(&memory.Options{Now: w.now})
 	if w.reopens() {
 		w.dir = newDirectory(w.T)
 		w.db = w.open()
@@ -56,7 +57,7 @@ func (w *world) mount() {
 }
 
 func (w *world) open() database {
-	db, err := storage.Open(w.dir, roomy)
+	db, err := storage.Open(w.dir, &storage.Options{MinFree: roomy.MinFree, Now: w.now})
 	if err != nil {
 		w.Fatal(err)
 	}

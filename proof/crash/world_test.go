@@ -58,6 +58,15 @@ func newWorld(t *testing.T, s scenario, p setup) *world {
 // now is the time of the processes, which may have gone ahead.
 func (w *world) now() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) }
 
+// pass has so much time gone by since the beginning. The clock is confirmed, for nothing else tells a day that has
+// passed at once from a leap.
+func (w *world) pass(d time.Duration) {
+	w.ahead.Store(int64(d))
+	if err := w.db.ConfirmClock(context.Background()); err != nil && !w.steps.gone() {
+		w.Error(err)
+	}
+}
+
 // boot starts a process.
 func (w *world) boot(s *steps) *engine.Engine {
 	model := engine.Model{ID: "m", Provider: &provider{w.upstream, s, w.order, w.charged, w.Errorf}, Credits: map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: 1}}
