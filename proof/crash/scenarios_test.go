@@ -202,12 +202,16 @@ func (w *world) dispute(q imagegen.GenerateRequest, refund bool) {
 
 // resolve has an operator who gets an error try again.
 func (w *world) resolve(r imagegen.Record, refund bool) {
+	var refusal error
 	for range 3 {
-		if _, err := w.engine.Resolve(w.Context(), r.ID, engine.Resolution{Refund: refund}); err == nil || w.steps.gone() {
+		if _, refusal = w.engine.Resolve(w.Context(), r.ID, engine.Resolution{Refund: refund}); refusal == nil || w.steps.gone() {
 			return
+		}
+		if errors.Is(refusal, imagegen.ErrChargeConflict) { // who stood still has settled it meanwhile
+			refund = false
 		}
 	}
 	if now, err := w.db.Generation(context.Background(), r.ID); err != nil || now.Dispute != "" {
-		w.Errorf("generation %s could not be resolved: %v", r.ID, err)
+		w.Errorf("generation %s could not be resolved: %v", r.ID, errors.Join(refusal, err))
 	}
 }
