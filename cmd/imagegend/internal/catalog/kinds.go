@@ -93,6 +93,7 @@ func (s source) router(b routerBlock) (provided, error) {
 		m := block.Member
 		m.Provider = block.Provider.Provider
 		if m.Provider == nil {
+			//lint:ignore ST1005 the name of a field begins it, and is told as its key
 			return provided{}, errors.New("Members: each needs a provider, such as provider: {type: openai, key_env: OPENAI_API_KEY}")
 		}
 		if m.Name == "" {
