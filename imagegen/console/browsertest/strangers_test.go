@@ -11,7 +11,7 @@ import (
 func TestStrangers(t *testing.T) {
 	s := open(t)
 	alice, bob := s.user("alice", imagegen.RoleUser), s.user("bob", imagegen.RoleUser)
-	s.grant(alice, imagegen.Grant{Credits: 77})
+	s.grant(alice, imagegen.Grant{Credits: 12_346})
 	g := s.generate(alice, "a secret of alice", 1)
 	_, key, err := s.Accounts().MintKey(t.Context(), alice.ID, "laptop of alice", s.clock.Now().AddDate(1, 0, 0))
 	s.is.NoErr(err)
@@ -19,7 +19,7 @@ func TestStrangers(t *testing.T) {
 	theirs := s.signedIn(bob)
 	for _, page := range []string{"playground", "generations", "credits", "keys", "account"} {
 		theirs.open(page, 200)
-		theirs.lacks("alice", "76")
+		theirs.lacks("alice", "12,345", "12345")
 	}
 	image := string(g.Images[0].ID)
 	for _, page := range []string{"generations/" + string(g.ID), "generations/" + string(g.ID) + "/live", "generations/" + string(g.ID) + "/erase",
