@@ -4,9 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen/engine"
-
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
 // Operations is how the service does, for operators. It is safe for concurrent use.

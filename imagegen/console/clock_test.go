@@ -4,13 +4,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen/engine"
-
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/console"
+	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // An operator sees that the clock is in doubt, and ends that, which stands in the trail.

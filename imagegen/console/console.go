@@ -13,11 +13,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen/engine"
-
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/console/internal/limiter"
 	"github.com/imagegend/imagegend/imagegen/console/internal/password"
+	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
 // Config makes a [Console]. Engine, Ledger and Logins are required; every other zero value means the

@@ -6,9 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/imagegend/imagegend/imagegen/engine"
-
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
 // examplePrompt stands where a price or a sample needs a prompt before there is one.

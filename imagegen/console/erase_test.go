@@ -5,9 +5,8 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/imagegend/imagegend/imagegen/engine"
-
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
 // Erasing asks first; then prompt and images are gone, for everybody, and the books keep the cost.

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/imagegend/imagegend/imagegen"
 )
 
 var (

@@ -7,9 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/imagegend/imagegend/imagegen/engine"
-
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
 var tileID = regexp.MustCompile(`<a class="tile" id="tile-(gen_\w+)"`)

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/imagegend/imagegend/imagegen/engine"
-
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
 // An image comes to its owner alone, as it is, once, and is no page whatever its bytes say.

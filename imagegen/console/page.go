@@ -10,9 +10,8 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen/engine"
-
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
 // page is one request on its way to an answer.

@@ -10,10 +10,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/imagegend/imagegend/imagegen"
 )
 
 // fault is what stands beside a field; "" if nothing is wrong with it.

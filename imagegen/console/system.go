@@ -5,9 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen/engine"
-
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
 // systemView is what system.html is given.

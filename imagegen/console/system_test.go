@@ -8,10 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen/engine"
-
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/console"
+	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
 // works is how a service does that a test describes.

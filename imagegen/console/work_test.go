@@ -8,9 +8,8 @@ import (
 	"iter"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen/engine"
-
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
 	"github.com/imagegend/imagegend/imagegen/provider"
 )

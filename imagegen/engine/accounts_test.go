@@ -6,9 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen/engine"
-
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
 // A name that is taken is the caller's to change, and no user comes with the refusal.

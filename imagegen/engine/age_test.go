@@ -6,11 +6,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 
 	"github.com/matryer/is"
-
-	"github.com/imagegend/imagegend/imagegen"
 )
 
 // What waited longer than MaxAge, as over a long outage, is not begun any more: it fails, refunded.

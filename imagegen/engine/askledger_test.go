@@ -11,11 +11,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 
 	"github.com/matryer/is"
-
-	"github.com/imagegend/imagegend/imagegen"
 )
 
 func withTries(n int) func(*engine.Config) {

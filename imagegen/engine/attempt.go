@@ -8,9 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen/engine/internal/schedule"
-
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine/internal/schedule"
 )
 
 // attempt is one try at a generation. It holds a slot, a lease and a place in the lifecycle.

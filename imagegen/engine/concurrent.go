@@ -4,9 +4,8 @@ import (
 	"cmp"
 	"errors"
 
-	"github.com/imagegend/imagegend/imagegen/engine/internal/schedule"
-
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine/internal/schedule"
 )
 
 // defaultMaxConcurrent is how many attempts at generations of a model are under way at once, unless the model

@@ -13,11 +13,10 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 
 	"github.com/matryer/is"
-
-	"github.com/imagegend/imagegend/imagegen"
 )
 
 // smallest are images with as few bytes as there can be, by their edge.

@@ -7,7 +7,6 @@ import (
 	"io"
 
 	"github.com/imagegend/imagegend/imagegen"
-
 	"github.com/imagegend/imagegend/imagegen/engine/internal/picture"
 )
 

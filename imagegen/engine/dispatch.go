@@ -6,9 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen/engine/internal/schedule"
-
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine/internal/schedule"
 )
 
 // dispatch claims queued work as long as there are slots.

@@ -9,12 +9,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
+	"github.com/imagegend/imagegend/imagegen/storage/memory"
 
 	"github.com/matryer/is"
-
-	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/storage/memory"
 )
 
 // disputed are the generations in dispute.

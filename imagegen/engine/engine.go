@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 
-	"github.com/imagegend/imagegend/imagegen/engine/internal/schedule"
-
-	"github.com/imagegend/imagegend/imagegen/account"
-
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
+	"github.com/imagegend/imagegend/imagegen/engine/internal/schedule"
 
 	"golang.org/x/sync/semaphore"
 )

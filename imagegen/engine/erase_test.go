@@ -7,11 +7,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 
 	"github.com/matryer/is"
-
-	"github.com/imagegend/imagegend/imagegen"
 )
 
 // An erasure removes what every attempt has left, not only the last: files whose removal failed when

@@ -9,9 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen/engine"
-
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
 // faults fail calls of a Store, an ImageStore and a Ledger that are kept apart: before they are

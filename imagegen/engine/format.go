@@ -13,10 +13,9 @@ import (
 	"sync"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine/internal/picture"
 
 	"golang.org/x/image/webp"
-
-	"github.com/imagegend/imagegend/imagegen/engine/internal/picture"
 )
 
 // format is one of the three image formats; others that a program registers with package image

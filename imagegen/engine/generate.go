@@ -7,9 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen/engine/internal/schedule"
-
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine/internal/schedule"
 )
 
 // now is the time to put into a record: what the JSON interface can tell, and no more.

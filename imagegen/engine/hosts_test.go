@@ -7,10 +7,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/imagegend/imagegend/imagegen"
 )
 
 // A host that drains keeps its work for as long as it takes; another beside it takes what waits, and

@@ -11,9 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/imagegend/imagegend/imagegen/engine"
-
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
 // An image whose generation is not settled yet is not shown: its charge may still be undone.

@@ -8,10 +8,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/imagegend/imagegend/imagegen"
 )
 
 // slowly makes one image in the given time.

@@ -8,7 +8,6 @@ import (
 	"io"
 
 	"github.com/imagegend/imagegend/imagegen"
-
 	"github.com/imagegend/imagegend/imagegen/engine/internal/picture"
 )
 

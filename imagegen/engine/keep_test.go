@@ -16,12 +16,11 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 
 	"github.com/matryer/is"
 	"golang.org/x/image/webp"
-
-	"github.com/imagegend/imagegend/imagegen"
 )
 
 var noises sync.Map // edge → bytes: the race detector makes encoding slow

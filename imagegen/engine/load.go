@@ -5,9 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/imagegend/imagegend/imagegen/engine/internal/schedule"
-
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine/internal/schedule"
 )
 
 // Load is how busy an engine is at one moment.

@@ -7,11 +7,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/imagegend/imagegend/imagegen"
 )
 
 // stuck is a provider that waits until it is let go.

@@ -5,11 +5,10 @@ import (
 	"regexp"
 	"testing"
 
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 
 	"github.com/matryer/is"
-
-	"github.com/imagegend/imagegend/imagegen"
 )
 
 var anySize = regexp.MustCompile(`(\d+x\d+)$`)

@@ -10,11 +10,10 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 
 	"github.com/matryer/is"
-
-	"github.com/imagegend/imagegend/imagegen"
 )
 
 // Whatever keeps images from being delivered is in the log: an attempt that is made again, and work

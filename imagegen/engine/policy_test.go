@@ -4,10 +4,10 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/imagegend/imagegend/imagegen"
 	"github.com/matryer/is"
 )
 

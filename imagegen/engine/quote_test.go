@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/imagegend/imagegend/imagegen"
 	"github.com/matryer/is"
 )
 

@@ -7,9 +7,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/imagegend/imagegend/imagegen/engine"
-
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
 // 64 clients race for credits that suffice for a third of their calls, all outcomes mixed. What

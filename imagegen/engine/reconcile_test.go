@@ -7,11 +7,10 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 
 	"github.com/matryer/is"
-
-	"github.com/imagegend/imagegend/imagegen"
 )
 
 // listing is a ledger that lists what it is told to.

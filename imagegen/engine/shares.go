@@ -6,9 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen/engine/internal/schedule"
-
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine/internal/schedule"
 )
 
 // shares bound what one user can take of queue and slots, once there are several. A user alone has all.

@@ -11,9 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen/engine"
-
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
 // slow is a provider that takes a time for each image.

@@ -8,9 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/imagegend/imagegend/imagegen/engine"
-
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
 // rottenSpool alters a byte of what is opened, once it is rotten. One that does not seek has every

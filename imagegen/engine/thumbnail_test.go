@@ -15,9 +15,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 
-	"github.com/imagegend/imagegend/imagegen"
 	"github.com/matryer/is"
 )
 

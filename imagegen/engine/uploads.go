@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
-
 	"github.com/imagegend/imagegend/imagegen/internal/share"
 )
 

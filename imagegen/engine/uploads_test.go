@@ -9,9 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/imagegend/imagegend/imagegen/engine"
-
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
 // Of a user without credits nothing is kept: what was asked before is answered as it was then, and all else

@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen/engine"
-
-	"github.com/google/go-cmp/cmp"
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // bodyIs compares a body to the letter: order of fields, nulls, empty lists. What differs from call

@@ -16,9 +16,9 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 
-	"github.com/imagegend/imagegend/imagegen"
 	"github.com/julienschmidt/httprouter"
 )
 

@@ -13,12 +13,12 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/imagegend/imagegend/imagegen/engine"
-
-	"github.com/google/go-cmp/cmp"
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
+
+	"github.com/google/go-cmp/cmp"
 	"github.com/matryer/is"
 )
 

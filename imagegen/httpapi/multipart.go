@@ -7,9 +7,8 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/imagegend/imagegend/imagegen/engine"
-
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/internal/formdata"
 )
 

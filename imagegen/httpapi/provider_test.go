@@ -5,9 +5,8 @@ import (
 	"errors"
 	"iter"
 
-	"github.com/imagegend/imagegend/imagegen/engine"
-
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
 // heldProvider fails once it is released.

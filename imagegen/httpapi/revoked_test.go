@@ -6,9 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/imagegend/imagegend/imagegen/account"
-
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 // A key that is revoked, or whose user is disabled, while a body comes is refused at its end: nothing is

@@ -8,10 +8,10 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/imagegend/imagegend/imagegen/engine"
-
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
+
 	"github.com/matryer/is"
 )
 

@@ -15,13 +15,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen/engine"
-
-	"github.com/matryer/is"
-
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
 	"github.com/imagegend/imagegend/imagegen/storage"
+
+	"github.com/matryer/is"
 )
 
 // dispatcher sends each request to the adapter that its prompt names, and keeps how it ended.

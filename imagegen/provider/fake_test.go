@@ -14,14 +14,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
+	"github.com/imagegend/imagegend/imagegen/provider"
+	store "github.com/imagegend/imagegend/imagegen/storage/memory"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/matryer/is"
-
-	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/provider"
-	store "github.com/imagegend/imagegend/imagegen/storage/memory"
 )
 
 // small keeps the tests quick.

@@ -7,11 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/imagegend/imagegend/imagegen/engine"
-
-	"github.com/matryer/is"
-
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
 	"github.com/imagegend/imagegend/imagegen/provider/bfl"
 	"github.com/imagegend/imagegend/imagegen/provider/comfyui"
@@ -22,6 +19,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/router"
 	"github.com/imagegend/imagegend/imagegen/provider/sdwebui"
 	"github.com/imagegend/imagegend/imagegen/provider/webapi"
+
+	"github.com/matryer/is"
 )
 
 // upstreams are all adapters, each with the number of pairs of ratio and tier that its upstream

@@ -5,12 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
+	"github.com/imagegend/imagegend/imagegen/storage"
 
 	"github.com/matryer/is"
-
-	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/storage"
 )
 
 func TestSpace(t *testing.T) {

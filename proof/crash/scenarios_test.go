@@ -6,9 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen/engine"
-
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
 // scenario is what clients do, and what the upstream does with it.

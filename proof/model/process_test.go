@@ -8,11 +8,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 
 	"pgregory.net/rapid"
-
-	"github.com/imagegend/imagegend/imagegen"
 )
 
 // process is an engine between its start and its end, with all that it reaches the storage by.

@@ -12,16 +12,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen/account"
-
-	"github.com/imagegend/imagegend/imagegen/engine"
-
-	"github.com/matryer/is"
-
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/catalog"
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
+	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
+
+	"github.com/matryer/is"
 )
 
 // startInProcess serves an engine over the memory storage.

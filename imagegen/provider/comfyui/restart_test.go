@@ -4,13 +4,12 @@ import (
 	"context"
 	"testing"
 
-	"github.com/imagegend/imagegend/imagegen/engine"
-
-	"github.com/matryer/is"
-
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/provider/comfyui/internal/comfyuitest"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
+
+	"github.com/matryer/is"
 )
 
 // An engine that stops without patience leaves the work to ComfyUI; the next one delivers it.

@@ -14,9 +14,8 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/imagegend/imagegend/imagegen/engine"
-
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/provider/openai"
 	"github.com/imagegend/imagegend/imagegen/storage"
 )

@@ -5,15 +5,14 @@ import (
 	"image/png"
 	"testing"
 
-	"github.com/imagegend/imagegend/imagegen/engine"
-
-	"github.com/matryer/is"
-
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstreamtest"
 	"github.com/imagegend/imagegend/imagegen/provider/openai/internal/openaitest"
 	"github.com/imagegend/imagegend/imagegen/provider/providertest"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
+
+	"github.com/matryer/is"
 )
 
 // From the request of a user to the images and the bill.

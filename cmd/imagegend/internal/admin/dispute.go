@@ -5,9 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/imagegend/imagegend/imagegen/engine"
-
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
 // Dispute is a generation whose charge the ledger refuses to close.

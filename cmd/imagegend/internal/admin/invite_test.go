@@ -5,12 +5,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 
 	"github.com/matryer/is"
-
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
-	"github.com/imagegend/imagegend/imagegen"
 )
 
 func TestInviteUser(t *testing.T) {

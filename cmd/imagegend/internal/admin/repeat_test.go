@@ -4,12 +4,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 
 	"github.com/matryer/is"
-
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
-	"github.com/imagegend/imagegend/imagegen"
 )
 
 // A repetition says that it is one, and the balance of now rather than of then.

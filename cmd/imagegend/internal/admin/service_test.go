@@ -7,16 +7,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
+	"github.com/imagegend/imagegend/imagegen/provider"
+	"github.com/imagegend/imagegend/imagegen/storage"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/matryer/is"
-
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
-	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/provider"
-	"github.com/imagegend/imagegend/imagegen/storage"
 )
 
 // open opens a data directory with an engine at work on it.

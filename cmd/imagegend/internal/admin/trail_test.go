@@ -12,13 +12,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/matryer/is"
-
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
-	"github.com/imagegend/imagegend/imagegen"
 )
 
 // reads are the methods that change nothing and show nobody's prompts.

@@ -3,9 +3,8 @@ package admin
 import (
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen/engine"
-
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
 // Time is a time in JSON as the API writes it: UTC with three decimals, or null for none.

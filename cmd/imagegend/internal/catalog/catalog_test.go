@@ -6,14 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/catalog"
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
+	"github.com/imagegend/imagegend/imagegen/provider"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/matryer/is"
-
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/catalog"
-	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/provider"
 )
 
 func load(t *testing.T, text string) ([]engine.Model, error) {

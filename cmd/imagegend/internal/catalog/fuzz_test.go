@@ -6,12 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/catalog"
 	"github.com/imagegend/imagegend/imagegen/engine"
+	"github.com/imagegend/imagegend/imagegen/storage/memory"
 
 	"github.com/matryer/is"
-
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/catalog"
-	"github.com/imagegend/imagegend/imagegen/storage/memory"
 )
 
 // Whatever stands in models.yaml, it is refused with an error that names the file and shows no

@@ -6,11 +6,10 @@ import (
 	"io"
 	"strings"
 
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/catalog"
 	"github.com/imagegend/imagegend/imagegen/engine"
 
 	"github.com/spf13/cobra"
-
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/catalog"
 )
 
 func (a *app) provider() *cobra.Command {

@@ -7,9 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/imagegend/imagegend/imagegen/engine"
-
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
 // changes tells what differs between two sets of models, in the order of the new one.

@@ -6,10 +6,9 @@ import (
 	"os"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen/engine"
-
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
 // Sandbox is the service in process, for one command: an account with credits over data that Close
