@@ -78,6 +78,7 @@ var tables = []table{
 		alone("growth: balance, 100,000 lots", "≤ 2", grown{user: "lots", path: "/api/v1/credits"}.measure),
 		alone("start to first answer", "< 100 ms; < 2 s with -data", startup),
 		alone("idle", "< 30 MiB, ≤ 1 a second", idle),
+		alone("a scrape of the metrics", "ten a second < 1 %", scrape),
 		alone("binary", "< 30 MB", size),
 	}},
 }

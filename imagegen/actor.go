@@ -16,6 +16,7 @@ const (
 	ViaCommand = "command" // a command that opened the database itself
 	ViaSocket  = "socket"  // a command that asked the running server
 	ViaConsole = "console"
+	ViaOps     = "ops"     // a program with an operator key, whose identifier is the name
 	ViaService = "service" // the server of its own accord
 )
 

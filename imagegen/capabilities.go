@@ -24,6 +24,12 @@ type Capabilities struct {
 	MaxImages     int // per request, whatever number of upstream calls that takes; 0: MaxImages
 	MaxPrompt     int // code points; 0: MaxPromptRunes
 
+	Formats     []Format // that a request can choose, and the provider makes; the engine writes PNG and JPEG itself
+	Compression bool     // JPEG and WebP come as Options.Compression has it; else the engine writes such a JPEG itself
+	Transparent bool     // BackgroundTransparent
+	Mask        bool     // an edit can be limited to what a mask leaves transparent
+	MaxSeed     int64    // the highest Options.Seed; 0: it takes none
+
 	Verify Verification // what it takes to trust that its images are whole; "": VerifyDecode
 
 	// Offers are what several providers behind this one can do: a request needs one that can do all of it. All
@@ -38,6 +44,10 @@ func (c Capabilities) Validate() error {
 		return fmt.Errorf("the option MaxReferences is %d; it can be up to %d", c.MaxReferences, MaxReferences)
 	case c.MaxPrompt < 0 || c.MaxPrompt > MaxPromptRunes:
 		return fmt.Errorf("the option MaxPrompt is %d; it can be up to %d", c.MaxPrompt, MaxPromptRunes)
+	case c.MaxSeed < 0:
+		return fmt.Errorf("the option MaxSeed is %d; it cannot be negative", c.MaxSeed)
+	case c.Mask && c.MaxReferences == 0:
+		return errors.New("the option Mask needs MaxReferences: a mask belongs to a reference image")
 	}
 	if c.Sizes == nil && c.SizeRules != (SizeRules{}) {
 		if err := c.SizeRules.check(); err != nil {
@@ -77,7 +87,7 @@ func (c Capabilities) WithDefaults() Capabilities {
 
 // together is what at least one of the offers can do. Their images are verified as the least trusted one's are.
 func (c Capabilities) together() Capabilities {
-	all := Capabilities{Verify: VerifyStructure, MinReferences: MaxReferences}
+	all := Capabilities{Verify: VerifyStructure, MinReferences: MaxReferences, Compression: true}
 	for _, o := range c.Offers {
 		o = o.WithDefaults()
 		all.Offers = append(all.Offers, o)
@@ -86,6 +96,13 @@ func (c Capabilities) together() Capabilities {
 		}
 		all.MinReferences, all.MaxReferences = min(all.MinReferences, o.MinReferences), max(all.MaxReferences, o.MaxReferences)
 		all.MaxImages, all.MaxPrompt = max(all.MaxImages, o.MaxImages), max(all.MaxPrompt, o.MaxPrompt)
+		all.Compression = all.Compression && o.Compression // the engine cannot tell whose an image is
+		all.Transparent, all.Mask, all.MaxSeed = all.Transparent || o.Transparent, all.Mask || o.Mask, max(all.MaxSeed, o.MaxSeed)
+	}
+	for _, f := range Formats() {
+		if slices.ContainsFunc(all.Offers, func(o Capabilities) bool { return slices.Contains(o.Formats, f) }) {
+			all.Formats = append(all.Formats, f)
+		}
 	}
 	all.Ratios = slices.DeleteFunc(Ratios(), func(r Ratio) bool {
 		return !slices.ContainsFunc(all.Offers, func(o Capabilities) bool { return slices.Contains(o.Ratios, r) })
@@ -97,8 +114,8 @@ func (c Capabilities) together() Capabilities {
 }
 
 // Refuses returns nil if p can honour r, by its capabilities and, if it is a Checker, in its own word; else a
-// *ProviderError of ClassInvalid that says what to change. It is a pure function of r's fields up to Quality and
-// len(r.References).
+// *ProviderError of ClassInvalid that says what to change. It is a pure function of r's fields up to Options,
+// len(r.References) and whether there is a mask.
 func Refuses(p Provider, r ProviderRequest) error {
 	if err := p.Capabilities().Refuses(r); err != nil {
 		return err
@@ -118,14 +135,15 @@ func (c Capabilities) Refuses(r ProviderRequest) error {
 	case c.able(r):
 		return nil
 	}
-	var messages []string
+	var refusals []*ProviderError
 	for _, o := range c.Offers {
-		if e, ok := errors.AsType[*ProviderError](o.Refuses(r)); ok && !slices.Contains(messages, e.Message) {
-			messages = append(messages, e.Message)
+		e, ok := errors.AsType[*ProviderError](o.Refuses(r))
+		if ok && !slices.ContainsFunc(refusals, func(f *ProviderError) bool { return f.Message == e.Message }) {
+			refusals = append(refusals, e)
 		}
 	}
-	if len(messages) == 1 {
-		return invalidRequest("%s", messages[0])
+	if len(refusals) == 1 {
+		return refusals[0]
 	}
 	return invalidRequest("this model cannot do this all at once; %s", strings.Join(c.WithDefaults().suggest(r), ", or "))
 }
@@ -144,7 +162,13 @@ func (c Capabilities) refusesAlone(r ProviderRequest) error {
 	case r.Ratio != RatioAuto && !slices.Contains(c.Ratios, r.Ratio):
 		return invalidRequest("ratio %s cannot be had, only %v", r.Ratio, c.Ratios)
 	}
-	_, err := c.Choose(r)
+	if err := c.refusesOptions(r); err != nil {
+		return err
+	}
+	z, err := c.Choose(r)
+	if err == nil && r.Options.Format != "" && !r.Options.Format.engine() && !r.Size.Auto() && z != r.Size {
+		return invalidField("output_format", "output_format %s cannot be had in size %v, which is cut from a larger image", r.Options.Format, r.Size)
+	}
 	return err
 }
 
@@ -174,8 +198,28 @@ func (c Capabilities) suggest(r ProviderRequest) (changes []string) {
 			break
 		}
 	}
+	changes = append(changes, c.suggestWithout(r)...)
 	if len(changes) == 0 {
 		changes = []string{"ask for less: a smaller size, fewer images or reference images, a shorter prompt"}
+	}
+	return changes
+}
+
+// suggestWithout lists the options without any one of which r is possible.
+func (c Capabilities) suggestWithout(r ProviderRequest) (changes []string) {
+	for _, o := range []struct {
+		name  string
+		leave func(*ProviderRequest)
+	}{
+		{"output_format", func(r *ProviderRequest) { r.Options.Format, r.Options.Compression = "", nil }},
+		{"background", func(r *ProviderRequest) { r.Options.Background = "" }},
+		{"seed", func(r *ProviderRequest) { r.Options.Seed = nil }},
+		{"mask", func(r *ProviderRequest) { r.Mask = nil }},
+	} {
+		other := r
+		if o.leave(&other); c.able(other) {
+			changes = append(changes, "leave out "+o.name)
+		}
 	}
 	return changes
 }

@@ -23,6 +23,12 @@ func TestOffersTogether(t *testing.T) {
 	got.Offers = nil
 	is.Equal(cmp.Diff(imagegen.Capabilities{Ratios: imagegen.Ratios(), Tiers: imagegen.Tiers(), MaxReferences: 3, MaxImages: imagegen.MaxImages,
 		MaxPrompt: imagegen.MaxPromptRunes, Verify: imagegen.VerifyDecode}, got), "")
+	able := imagegen.Capabilities{MaxReferences: 1, Formats: []imagegen.Format{"webp"}, Compression: true, Transparent: true, Mask: true, MaxSeed: 7}
+	both := imagegen.Capabilities{Offers: []imagegen.Capabilities{able, {MaxSeed: 9}}}.WithDefaults()
+	is.Equal(both.Formats, able.Formats)
+	is.Equal(both.Compression, false) // of whose image it is nobody tells the engine
+	is.True(both.Transparent && both.Mask)
+	is.Equal(both.MaxSeed, int64(9))
 	trusted := imagegen.Capabilities{Verify: imagegen.VerifyStructure}
 	is.Equal(imagegen.Capabilities{Offers: []imagegen.Capabilities{trusted, trusted}}.WithDefaults().Verify, imagegen.VerifyStructure)
 	is.Equal(specialists.WithDefaults(), specialists.WithDefaults().WithDefaults())

@@ -37,6 +37,11 @@ func invalidRequest(format string, args ...any) error {
 	return &ProviderError{Class: ClassInvalid, Message: fmt.Sprintf(format, args...)}
 }
 
+// invalidField also names the field that is to blame.
+func invalidField(field, format string, args ...any) error {
+	return &ProviderError{Class: ClassInvalid, Field: field, Message: fmt.Sprintf(format, args...)}
+}
+
 func (c Capabilities) choose(r ProviderRequest) (z Size, ok bool) {
 	if r.Size.Auto() && r.Ratio == RatioAuto {
 		return c.chooseShape(r)

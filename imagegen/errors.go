@@ -20,9 +20,11 @@ const (
 	CodeNotFound            Code = "notFound"
 	CodeGenerationFailed    Code = "generationFailed"
 
+	CodeCancelled            Code = "cancelled"
 	CodeChargeRefused        Code = "chargeRefused"
 	CodeIdempotencyKeyReused Code = "idempotencyKeyReused"
 	CodeIdempotencyKeyInUse  Code = "idempotencyKeyInUse"
+	CodeNotCancellable       Code = "notCancellable"
 	CodeRateLimited          Code = "rateLimited"
 	CodeOverloaded           Code = "overloaded"
 	CodeInternal             Code = "internalError"
@@ -33,6 +35,8 @@ const (
 type Error struct {
 	Code       Code
 	Message    string        // safe to show
+	Field      string        // of invalid_request: the field of the request that is to blame, where it is one; "" from package client
+	Lasting    bool          // of generationFailed: the same request would fail again; false from package client
 	Generation GenerationID  // of generationFailed, and of idempotencyKeyInUse once accepted: which
 	RetryAfter time.Duration // of overloaded, rateLimited and idempotencyKeyInUse: when to ask again
 	Replayed   bool          // answered from what was kept under the idempotency key
@@ -68,9 +72,11 @@ var (
 	ErrInsufficientCredits  = &Error{Code: CodeInsufficientCredits, Message: "the account has too few credits for this request"}
 	ErrNotFound             = &Error{Code: CodeNotFound, Message: "the requested resource was not found"}
 	ErrGenerationFailed     = &Error{Code: CodeGenerationFailed, Message: messageFailed}
+	ErrCancelled            = &Error{Code: CodeCancelled, Message: "the generation was cancelled before it began; the credits were returned"}
 	ErrChargeRefused        = &Error{Code: CodeChargeRefused, Message: "the account cannot be charged; nothing was"}
 	ErrIdempotencyKeyReused = &Error{Code: CodeIdempotencyKeyReused, Message: "this Idempotency-Key was used with another request; use a new key"}
 	ErrIdempotencyKeyInUse  = &Error{Code: CodeIdempotencyKeyInUse, Message: "a request with this Idempotency-Key is still running; ask again later"}
+	ErrNotCancellable       = &Error{Code: CodeNotCancellable, Message: "it is too late to cancel the generation: it has ended, or an upstream works on it"}
 	ErrRateLimited          = &Error{Code: CodeRateLimited, Message: "too many requests; try again later"}
 	ErrOverloaded           = &Error{Code: CodeOverloaded, Message: "the service cannot take more work at the moment; try again later"}
 	ErrInternal             = &Error{Code: CodeInternal, Message: "the service failed; try again later"}
@@ -114,7 +120,7 @@ func (e *ReservedError) Error() string {
 // any other error the outcome of that write is unknown.
 func Definite(err error) bool {
 	for _, definite := range []error{ErrStale, ErrTransition, ErrNotApplied, ErrExists, ErrNotFound, ErrInvalidRequest,
-		ErrInvalidKey, ErrExpiredKey, ErrInsufficientCredits, ErrChargeRefused, ErrChargeConflict, ErrChargeClosed, ErrGrantConflict} {
+		ErrInvalidKey, ErrExpiredKey, ErrInsufficientCredits, ErrRateLimited, ErrChargeRefused, ErrChargeConflict, ErrChargeClosed, ErrGrantConflict} {
 		if errors.Is(err, definite) {
 			return true
 		}
@@ -131,6 +137,13 @@ func RefusedForGood(err error) bool { return Definite(err) && !errors.Is(err, Er
 // hook, a policy or an adapter uses it to say what is wrong and what to do.
 func Invalid(format string, args ...any) *Error {
 	return &Error{Code: CodeInvalidRequest, Message: fmt.Sprintf(format, args...)}
+}
+
+// InvalidField is Invalid, and names the field of the request that is to blame, as the JSON interface calls it.
+func InvalidField(field, format string, args ...any) *Error {
+	e := Invalid(format, args...)
+	e.Field = field
+	return e
 }
 
 // RefuseCharge returns an ErrChargeRefused with a message that is shown to the caller. A [Ledger] uses it for

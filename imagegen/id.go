@@ -18,6 +18,8 @@ type (
 	UserID string
 	// KeyID names an API key. It is no secret and cannot be used to authenticate.
 	KeyID string
+	// OperatorKeyID names an operator key. It is no secret either.
+	OperatorKeyID string
 	// GenerationID names a generation. Only its owner can read it.
 	GenerationID string
 	// ImageID names one stored image. Who knows it can read the image: it carries 130 random bits.
@@ -31,6 +33,7 @@ type (
 const (
 	userPrefix       = "usr_"
 	keyPrefix        = "key_"
+	operatorPrefix   = "opk_"
 	generationPrefix = "gen_"
 	imagePrefix      = "image_"
 	referencePrefix  = "ref_"
@@ -114,6 +117,11 @@ func (s *IDs) User(now time.Time) UserID { return UserID(s.next(userPrefix, now)
 
 // Key makes the identifier of an API key.
 func (s *IDs) Key(now time.Time) KeyID { return KeyID(s.next(keyPrefix, now)) }
+
+// OperatorKey makes the identifier of an operator key.
+func (s *IDs) OperatorKey(now time.Time) OperatorKeyID {
+	return OperatorKeyID(s.next(operatorPrefix, now))
+}
 
 // Generation makes the identifier of a generation.
 func (s *IDs) Generation(now time.Time) GenerationID {

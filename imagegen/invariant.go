@@ -66,7 +66,7 @@ func (r Record) Check() error {
 
 // advances reports whether attempts, tries, delay and job fit the state.
 func (r Record) advances() bool {
-	unclaimed := r.State == StateCharging || r.State == StateQueued // or again: a later attempt is queued too
+	unclaimed := r.Published == 0 && r.State != StateProcessing // or again: a later attempt is queued too, or cancelled
 	open := r.State == StateProcessing || r.State == StateQueued
 	return r.Attempt >= 0 && (r.Attempt > 0 || unclaimed) && r.Failures >= 0 && r.Failures <= r.Attempt &&
 		r.Resumptions >= 0 && r.Resumptions <= r.Attempt &&
@@ -80,12 +80,15 @@ func (r Record) concludes() bool {
 		return false
 	}
 	failed := r.Published == 0
-	empty := len(r.Images) == 0 && r.Failure == nil && r.Balance == nil
+	shown := r.Failure == nil && r.Balance == nil && len(r.Images) <= r.N
+	empty := shown && len(r.Images) == 0
 	whole := len(r.Images) == r.Published && (r.Failure != nil) == failed && (r.Failure == nil || len(r.Failure.Detail) <= MaxDetail)
 	ended := !r.CompletedAt.IsZero()
 	switch r.State {
-	case StateCharging, StateQueued, StateProcessing:
+	case StateCharging:
 		return !ended && empty && failed
+	case StateQueued, StateProcessing:
+		return !ended && shown && failed
 	case StateSettling:
 		return ended && whole && r.Balance == nil
 	case StateSucceeded:
@@ -110,7 +113,9 @@ func (r Record) resolves() bool {
 
 // forgotten reports whether nothing tells, or confirms, what was asked for.
 func (r Record) forgotten() bool {
-	tells := func(f ReferenceFile) bool { return r.State != StateFailed || f != ReferenceFile{ID: f.ID} }
+	tells := func(f ReferenceFile) bool {
+		return r.State != StateFailed || f != ReferenceFile{ID: f.ID, Mask: f.Mask}
+	}
 	return r.Prompt == "" && !slices.ContainsFunc(r.References, tells) && r.Fingerprint == [32]byte{} &&
 		(r.IdempotencyKey == "" || strings.HasPrefix(r.IdempotencyKey, erasedKey))
 }

@@ -55,7 +55,7 @@ func TestUnsoundRecords(t *testing.T) {
 		"priceless":        {all, func(r *imagegen.Record) { r.Price = math.MaxInt64 / 2 }, "price"},
 		"of nothing":       {all, func(r *imagegen.Record) { r.N = 0 }, "price"},
 		"attempt":          {all, func(r *imagegen.Record) { r.Attempt = -1 }, "progress"},
-		"no attempt":       {append(in{imagegen.StateProcessing}, ended...), func(r *imagegen.Record) { r.Attempt = 0 }, "progress"},
+		"no attempt":       {append(in{imagegen.StateProcessing}, append(outcome, imagegen.StateErased)...), func(r *imagegen.Record) { r.Attempt = 0 }, "progress"},
 		"failures":         {all, func(r *imagegen.Record) { r.Failures = -1 }, "progress"},
 		"more failures":    {all, func(r *imagegen.Record) { r.Failures = 5 }, "progress"},
 		"resumptions":      {all, func(r *imagegen.Record) { r.Resumptions = -1 }, "progress"},
@@ -66,7 +66,10 @@ func TestUnsoundRecords(t *testing.T) {
 		"ended early":      {pending, func(r *imagegen.Record) { r.CompletedAt = time.Unix(1, 0) }, "outcome"},
 		"not ended":        {ended, func(r *imagegen.Record) { r.CompletedAt = time.Time{} }, "outcome"},
 		"published early":  {pending, func(r *imagegen.Record) { r.Published = 1 }, "outcome"},
-		"images early":     {pending, func(r *imagegen.Record) { r.Images = oneImage.Images }, "outcome"},
+		"images early":     {in{imagegen.StateCharging}, func(r *imagegen.Record) { r.Images = oneImage.Images }, "outcome"},
+		"too many shown": {in{imagegen.StateQueued, imagegen.StateProcessing}, func(r *imagegen.Record) {
+			r.Images = []imagegen.StoredImage{imageNo(1, 4), imageNo(2, 4), imageNo(3, 4)}
+		}, "outcome"},
 		"failed at length": {in{imagegen.StateFailed}, func(r *imagegen.Record) {
 			r.Failure = &imagegen.Failure{Detail: strings.Repeat("x", imagegen.MaxDetail+1)}
 		}, "outcome"},

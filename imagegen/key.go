@@ -16,6 +16,7 @@ type Key struct {
 	ExpiresAt  time.Time // zero: never
 	RevokedAt  time.Time // zero: not revoked
 	LastUsedAt time.Time // zero: never; may lag behind by a minute
+	Limits     KeyLimits // zero: none
 }
 
 // Refuses returns why the key of a user cannot be used at that time: ErrInvalidKey if it is revoked or the

@@ -15,6 +15,7 @@ type Charge struct {
 	Model string
 	Tier  Tier
 	N     int
+	Key   KeyID // that asked; "": in process, or the console
 }
 
 // Same reports whether o is a repetition of c, and no conflict.
@@ -83,20 +84,6 @@ type CreditAdmin interface {
 	// History lists the user's journal entries, newest first: at most limit of those before the
 	// given sequence number (0: from the newest).
 	History(ctx context.Context, u UserID, before uint64, limit int) ([]Entry, error)
-}
-
-// DailyUsage tells how much was spent on each day. It is optional for a CreditAdmin: the chart of the
-// console needs it.
-type DailyUsage interface {
-	// Days lists the days, in UTC, from the one of from until before to on which the user spent
-	// credits, in order. A charge counts on the day of its settlement.
-	Days(ctx context.Context, u UserID, from, to time.Time) ([]Day, error)
-}
-
-// Day is what was spent on one day.
-type Day struct {
-	Date  time.Time // its midnight, in UTC
-	Spent Credits
 }
 
 // DefaultPriority is the priority of a grant that names none.
@@ -182,6 +169,9 @@ type Entry struct {
 	Actor   string   // of a grant or revocation: who made it, as Actor.String has it
 	Credits Credits  // what this did to the balance: negative when credits were taken
 	Used    Credits  // settle: what was spent for good
+	Model   string   // of a charge and its settlement, as Charge has it
+	Key     KeyID    // of a charge and its settlement: the API key that asked
+	Images  int      // charge: how many were asked for; settle: how many were paid for
 	Balance Credits  // afterwards
 }
 

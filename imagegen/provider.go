@@ -33,8 +33,8 @@ type Provider interface {
 // Checker is implemented by a Provider that must refuse more than its Capabilities can express, such as words in a prompt.
 type Checker interface {
 	// Check returns nil, or a *ProviderError of ClassInvalid whose Message tells the user what to
-	// change. It is a pure function of r's fields up to Quality and len(r.References), and is called before the charge,
-	// of requests that the Capabilities allow.
+	// change. It is a pure function of r's fields up to Options, len(r.References) and whether there is a mask, and is
+	// called before the charge, of requests that the Capabilities allow.
 	Check(r ProviderRequest) error
 }
 
@@ -75,7 +75,15 @@ type ProviderRequest struct {
 	Tier    Tier    // an image of a lower tier counts as not delivered
 	Quality Quality // the effort
 
+	// Options are such as the Capabilities allow. An image may come in another format than PNG or JPEG where one of
+	// these is asked for, and opaque or not where opaque is: the engine sees to both. Background is never auto.
+	Options Options
+
 	References []ProviderReference
+
+	// Mask is a PNG with an alpha channel, as large as the first reference: what it leaves transparent is to be made
+	// anew, the rest to stay. Nil: there is none.
+	Mask *ProviderReference
 
 	// Job is what an earlier attempt saved: continue that upstream work, do not submit it again.
 	// Nil: start afresh.
@@ -86,6 +94,11 @@ type ProviderRequest struct {
 	// stop and return its error. It is never nil and safe for concurrent use; calls take effect in
 	// their order. Work that will not be tried again ignores it.
 	SaveJob func(ctx context.Context, job []byte) error
+
+	// Asked is told by a Provider that has others make the images, each time one of them has ended: how long
+	// that took, how many images it made, and its error, which is the cause of a context that ended. nil:
+	// nobody wants to know. Safe for concurrent use.
+	Asked func(member string, took time.Duration, images int, err error)
 }
 
 // ProviderReference is a reference image, checked.
@@ -114,6 +127,7 @@ const (
 	ClassRateLimited              // transient: nothing was made; again after RetryAfter
 	ClassUnavailable              // transient: nothing was made; again with backoff
 	ClassUnusable                 // nothing was made, nor will be until an operator acts: a bad key, an empty account, a retired model. Not tried again
+	ClassCancelled                // no provider's: the owner cancelled what waited
 )
 
 // Asked reports whether the fault is in what was asked for, and not in the upstream.
@@ -127,7 +141,7 @@ func (c Class) Transient() bool { return c == ClassRateLimited || c == ClassUnav
 func (c Class) Elsewhere() bool { return c.Transient() || c == ClassUnusable }
 
 func (c Class) String() string {
-	names := [...]string{"unknown", "invalid", "refused", "rate limited", "unavailable", "unusable"}
+	names := [...]string{"unknown", "invalid", "refused", "rate limited", "unavailable", "unusable", "cancelled"}
 	if int(c) < len(names) {
 		return names[c]
 	}
@@ -138,6 +152,7 @@ func (c Class) String() string {
 type ProviderError struct {
 	Class      Class
 	Message    string        // of Checker.Check: shown to the caller. Otherwise for the log
+	Field      string        // of Checker.Check: the field of the request that is to blame, as Error.Field has it
 	RetryAfter time.Duration // of a transient class, or when Overloaded, if the upstream said so
 	Err        error         // the cause, for the log; never shown
 

@@ -27,17 +27,19 @@ type Intent struct {
 	Ratio          Ratio
 	Tier           Tier
 	Price          Credits // per image, fixed at acceptance; N × Price is a valid amount
+	Options        Options
 	Async          bool
-	References     []ReferenceFile
+	References     []ReferenceFile // a mask among them, at the end
 	IdempotencyKey string
 	Fingerprint    [32]byte // of the request, see Record.Reserves
 	JoinKey        [32]byte // equal for calls that may join each other, see Joining; zero: it is joined by none
 	CreatedAt      time.Time
 }
 
-// ReferenceFile is a checked reference image in the spool.
+// ReferenceFile is a checked reference image in the spool, or a mask.
 type ReferenceFile struct {
 	ID            ReferenceID
+	Mask          bool
 	MediaType     string
 	Size          int64
 	Width, Height int
@@ -56,7 +58,7 @@ type Progress struct {
 	// JobUpstreams are the Model.Upstreams of the provider that saved Job: no other resumes it.
 	JobUpstreams []string
 
-	Images      []StoredImage // from StateSettling on
+	Images      []StoredImage // before StateSettling those that were shown; from then on all
 	Published   int           // how many images were paid for; stays when they are erased
 	Failure     *Failure      // from StateSettling on, when there is no image
 	CompletedAt time.Time     // from StateSettling on
@@ -91,10 +93,21 @@ type Failure struct {
 
 // Message is what the owner of the generation is told.
 func (f Failure) Message() string {
-	if f.Class == ClassRefused {
+	switch f.Class {
+	case ClassRefused:
 		return messageRefused
+	case ClassCancelled:
+		return ErrCancelled.Message
 	}
 	return messageFailed
+}
+
+// Code is what programs of its owner are told.
+func (f Failure) Code() Code {
+	if f.Class == ClassCancelled {
+		return CodeCancelled
+	}
+	return CodeGenerationFailed
 }
 
 // Fence names one attempt at one generation. A write by an attempt that was overtaken changes nothing.
@@ -108,7 +121,7 @@ func (r Record) Fence() Fence { return Fence{r.ID, r.Attempt} }
 
 // Charge is what the generation costs if all images come.
 func (r Record) Charge() Charge {
-	return Charge{ID: ChargeID(r.ID), User: r.User, Credits: r.Price * Credits(r.N), Model: r.Model, Tier: r.Tier, N: r.N}
+	return Charge{ID: ChargeID(r.ID), User: r.User, Credits: r.Price * Credits(r.N), Model: r.Model, Tier: r.Tier, N: r.N, Key: r.KeyID}
 }
 
 // Used is what the images that came cost.
@@ -121,6 +134,9 @@ func (r Record) Used() Credits {
 
 // WantsBalance reports whether the answer tells the balance, which Close then keeps.
 func (r Record) WantsBalance() bool { return !r.Async && r.Published > 0 }
+
+// Cancellable reports whether the record waits, and no upstream works on it.
+func (r Record) Cancellable() bool { return r.State == StateQueued && len(r.Job) == 0 }
 
 // ImageKey names one of the record's images in the ImageStore.
 func (r Record) ImageKey(i StoredImage) ImageKey { return ImageKey{r.ID, i.Attempt, i.ID} }
@@ -164,22 +180,39 @@ func (i *Intent) forget(reserved bool) {
 	}
 }
 
+// Mask returns the mask; ok tells whether there is one.
+func (r Record) Mask() (mask ReferenceFile, ok bool) {
+	if n := len(r.References); n > 0 && r.References[n-1].Mask {
+		return r.References[n-1], true
+	}
+	return ReferenceFile{}, false
+}
+
+// ReferenceImages are the references without the mask.
+func (r Record) ReferenceImages() []ReferenceFile {
+	if _, ok := r.Mask(); ok {
+		return r.References[:len(r.References)-1]
+	}
+	return r.References
+}
+
 // Generation is what the owner sees of the record.
 func (r Record) Generation() Generation {
 	g := Generation{
 		ID: r.ID, Status: r.Status(), Model: r.Model, Prompt: r.Prompt, N: r.N, Size: r.Size, Quality: r.Quality,
-		ReferenceCount: len(r.References), Ratio: r.Ratio, Tier: r.Tier, CreatedAt: r.CreatedAt,
+		ReferenceCount: len(r.ReferenceImages()), Ratio: r.Ratio, Tier: r.Tier, Options: r.Options.Clone(), CreatedAt: r.CreatedAt,
 		CreditsRequested: r.Charge().Credits,
+	}
+	_, g.Masked = r.Mask()
+	for _, i := range r.Images {
+		g.Images = append(g.Images, Image{ID: i.ID, CreatedAt: i.CreatedAt, Width: i.Width, Height: i.Height, MediaType: i.MediaType})
 	}
 	if !g.Status.Terminal() {
 		return g
 	}
 	g.CompletedAt, g.Credits = r.CompletedAt, r.Used()
-	for _, i := range r.Images {
-		g.Images = append(g.Images, Image{ID: i.ID, CreatedAt: i.CreatedAt, Width: i.Width, Height: i.Height, MediaType: i.MediaType})
-	}
 	if r.Failure != nil {
-		g.Failure = &Error{Code: CodeGenerationFailed, Message: r.Failure.Message(), Generation: r.ID}
+		g.Failure = &Error{Code: r.Failure.Code(), Message: r.Failure.Message(), Generation: r.ID, Lasting: r.Failure.Class.Asked()}
 	}
 	return g
 }

@@ -32,12 +32,33 @@ type Service interface {
 	// answer can be had by the idempotency key, or from Generations.
 	Generate(ctx context.Context, r GenerateRequest) (Result, error)
 
+	// Quote checks and prices a request as Generate does, and neither charges nor keeps anything. Whether the
+	// balance pays for it, the caller sees. References are counted; they are neither opened nor taken over, and
+	// can be nil. ErrInvalidRequest.
+	Quote(ctx context.Context, r GenerateRequest) (Quote, error)
+
 	// Generation returns one of the user's generations. What does not exist, is malformed or
 	// belongs to somebody else is the same ErrNotFound.
 	Generation(ctx context.Context, id GenerationID) (Generation, error)
 
+	// Await is Generation as soon as the generation has ended, whoever ends it, or as it is when most has
+	// passed. It waits no longer than MaxAwait, and answers sooner where the service stops or as many calls
+	// wait as may: who wants the end looks at the Status, and asks again.
+	Await(ctx context.Context, id GenerationID, most time.Duration) (Generation, error)
+
+	// Cancel ends one of the user's generations that still waits, and returns it: it has failed with CodeCancelled, and
+	// all its credits are back. Where an earlier attempt has shown images, it has succeeded with those. One that was
+	// cancelled before is returned as it is. ErrNotCancellable: it has ended otherwise, or an upstream works on it.
+	// ErrNotFound as for Generation. Against whoever begins with the work at the same time one of the two wins.
+	Cancel(ctx context.Context, id GenerationID) (Generation, error)
+
 	// Generations lists the user's generations, newest first.
 	Generations(ctx context.Context, q Query) (Page, error)
+
+	// Usage tells what the user was charged, by day, model and key as q says. Its sums are those of the
+	// ledger. ErrInvalidRequest: see UsageQuery.Days and UsageQuery.Sum. ErrNotFound: the ledger sums
+	// nothing up.
+	Usage(ctx context.Context, q UsageQuery) (UsageReport, error)
 
 	// OpenImage opens a stored image; the caller closes it. The identifier is the capability: no
 	// ownership is checked. ErrNotFound if there is no such image.
@@ -53,6 +74,12 @@ type GenerateRequest struct {
 	N          int         // number of images; 0: 1. At most the model's MaxImages
 	Async      bool        // return as soon as the work is queued
 	References []Reference // at most the model's MaxReferences; taken over by Generate, whatever it answers
+
+	// Mask is a PNG with an alpha channel, of at most MaxMaskBytes and as large as the first reference: what it leaves
+	// transparent is made anew, the rest stays. Nil: none. It is taken over as the references are.
+	Mask Reference
+
+	Options Options
 
 	// IdempotencyKey makes a repetition safe: 1 to 255 visible ASCII characters. For 24 hours after
 	// the end of the generation, the same request with the same key is answered as the first one
@@ -81,6 +108,13 @@ type Joining struct {
 type Reference interface {
 	// Open returns the bytes from the start. It may be called again, also concurrently; who opens closes.
 	Open(ctx context.Context) (io.ReadCloser, error)
+}
+
+// Upload is a Reference that a service has taken in already, for one Generate.
+type Upload interface {
+	Reference
+	// Discard removes the bytes, unless a Generate has taken them over. It may be called again.
+	Discard()
 }
 
 // Limits on a request, from section 8 of the specification.
@@ -132,15 +166,17 @@ type Generation struct {
 	N                int
 	Size             Size    // as asked for
 	Quality          Quality // as asked for
-	ReferenceCount   int
+	ReferenceCount   int     // without the mask
+	Masked           bool    // it came with a mask
 	Ratio            Ratio
 	Tier             Tier
+	Options          Options
 	CreatedAt        time.Time
 	CompletedAt      time.Time // zero until Status is terminal
-	Images           []Image
-	Credits          Credits // charged: the images' price. 0 until succeeded, and when failed
-	CreditsRequested Credits // the price of all that was asked for
-	Failure          *Error  // why; only when failed
+	Images           []Image   // all that may be shown: with StatusProcessing those that are there for good already
+	Credits          Credits   // charged: the images' price. 0 until succeeded, and when failed
+	CreditsRequested Credits   // the price of all that was asked for
+	Failure          *Error    // why; only when failed
 }
 
 // Image is one stored image of a generation.
@@ -173,6 +209,12 @@ type ModelInfo struct {
 	MaxImages         int
 	MaxPrompt         int // code points
 	MaxReferenceBytes int64
+	Aliases           []string // other names, for interfaces that take them; none from package client
+
+	Formats     []Format     // that Options.Format can be
+	Backgrounds []Background // that Options.Background can be
+	Mask        bool         // it takes a mask
+	MaxSeed     int64        // the highest Options.Seed; 0: it takes none
 }
 
 // Query selects from a user's generations. The zero value is the newest DefaultPageSize.
@@ -194,12 +236,18 @@ type Page struct {
 	Next        GenerationID // the After of the next page; "": this is the last
 }
 
+// MaxAwait is the longest wait for the end of a generation.
+const MaxAwait = time.Minute
+
 // Quote is what a request would be made as, and cost.
 type Quote struct {
+	Model   string
 	Ratio   Ratio
 	Tier    Tier
+	N       int
 	Price   Credits // per image
 	Credits Credits // of all images that are asked for
+	Balance Balance // of the user, from which nothing was taken
 }
 
 // ValidIdempotencyKey reports whether s is 1 to 255 visible ASCII characters.

@@ -84,6 +84,9 @@ type (
 		Job       []byte
 		Upstreams []string // of the provider; kept with a job only
 	}
+	// Show makes images visible before the end of the attempt, while processing. What is shown stays for good:
+	// no further attempt takes it back, and every Outcome has it.
+	Show struct{ Images []StoredImage }
 	// Release puts asynchronous work back, due after Delay: processing → queued. Failed uses up a try,
 	// Resumed counts one more resumption of its job.
 	Release struct {
@@ -91,13 +94,16 @@ type (
 		Failed  bool
 		Resumed bool
 	}
-	// Outcome records what came of the attempt: processing → settling.
+	// Outcome records what came of the attempt: processing → settling. It has the images that were shown
+	// before, whatever Images says.
 	Outcome struct {
 		Images      []StoredImage
 		Failure     *Failure // when there is no image
 		At          time.Time
 		AccountType string // for the Balance of a synchronous answer
 		Undelivered bool   // the caller has hung up
+		// Cancelled ends what waits, in place of an attempt: queued → settling, unless an upstream works on it.
+		Cancelled bool
 	}
 	// Delivery notes whether the synchronous answer has yet to be received; succeeded stays succeeded.
 	Delivery struct{ Undelivered bool }
@@ -214,6 +220,29 @@ func (c SaveJob) apply(r *Record) step {
 	return changed
 }
 
+func (c Show) apply(r *Record) step {
+	if r.State != StateProcessing {
+		return impossible
+	}
+	all := with(r.Images, c.Images)
+	if len(all) == len(r.Images) {
+		return unchanged
+	}
+	r.Images = all
+	return changed
+}
+
+// with is a list of images and those of more that are not in it, in a slice of its own.
+func with(images, more []StoredImage) []StoredImage {
+	all := slices.Clone(images)
+	for _, m := range more {
+		if !slices.ContainsFunc(all, func(i StoredImage) bool { return i.ID == m.ID }) {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
 func (c Release) apply(r *Record) step {
 	switch {
 	case r.State == StateQueued:
@@ -232,20 +261,23 @@ func (c Release) apply(r *Record) step {
 }
 
 func (c Outcome) apply(r *Record) step {
-	switch r.State {
-	case StateSettling:
+	switch {
+	case r.State == StateSettling && !c.Cancelled:
 		return unchanged
-	case StateProcessing:
-		r.State, r.Job, r.JobUpstreams, r.CompletedAt = StateSettling, nil, nil, c.At
-		r.Images, r.Published = slices.Clone(c.Images), len(c.Images)
-		r.Undelivered = c.Undelivered && len(c.Images) > 0
-		if len(c.Images) == 0 {
-			why := cmp.Or(c.Failure, &Failure{Class: ClassUnknown, Detail: "no reason given"})
-			r.Failure = &Failure{Class: why.Class, Detail: shortened(why.Detail)}
-		}
-		return changed
+	case c.Cancelled && !r.Cancellable():
+		return impossible
+	case r.State != StateProcessing && !c.Cancelled:
+		return impossible
 	}
-	return impossible
+	r.State, r.Delay, r.Job, r.JobUpstreams, r.CompletedAt = StateSettling, 0, nil, nil, c.At
+	r.Images = with(r.Images, c.Images)
+	r.Published = len(r.Images)
+	r.Undelivered = c.Undelivered && r.Published > 0
+	if r.Published == 0 {
+		why := cmp.Or(c.Failure, &Failure{Class: ClassUnknown, Detail: "no reason given"})
+		r.Failure = &Failure{Class: why.Class, Detail: shortened(why.Detail)}
+	}
+	return changed
 }
 
 func (c Close) apply(r *Record) step {
@@ -318,7 +350,7 @@ func (Forget) apply(r *Record) step {
 	}
 	var names []ReferenceFile
 	for _, f := range r.References {
-		names = append(names, ReferenceFile{ID: f.ID})
+		names = append(names, ReferenceFile{ID: f.ID, Mask: f.Mask})
 	}
 	r.forget(false)
 	r.References = names

@@ -56,7 +56,9 @@ func TestStateTable(t *testing.T) {
 		{imagegen.StateProcessing, "Recover"}:                imagegen.StateProcessing,
 		{imagegen.StateProcessing, "SaveJob"}:                imagegen.StateProcessing,
 		{imagegen.StateProcessing, "Release" + asynchronous}: imagegen.StateQueued,
+		{imagegen.StateProcessing, "Show"}:                   imagegen.StateProcessing,
 		{imagegen.StateProcessing, "Outcome"}:                imagegen.StateSettling,
+		{imagegen.StateQueued, "Cancel"}:                     imagegen.StateSettling,
 		{imagegen.StateSettling, "Recover"}:                  imagegen.StateSettling,
 		{imagegen.StateSettling, "Close"}:                    imagegen.StateSucceeded,
 		{imagegen.StateCharging, "Dispute"}:                  imagegen.StateFailed,
@@ -77,7 +79,8 @@ func TestStateTable(t *testing.T) {
 	changes := map[string]imagegen.Change{
 		"Accept": imagegen.Accept{}, "Abandon": imagegen.Abandon{}, "Claim": imagegen.Claim{}, "Recover": imagegen.Recover{},
 		"SaveJob": imagegen.SaveJob{Job: []byte("job")}, "Release": imagegen.Release{Delay: time.Second, Failed: true},
-		"Outcome": oneImage, "Close": imagegen.Close{}, "Erase": imagegen.Erase{}, "Purge": imagegen.Purge{}, "Forget": imagegen.Forget{},
+		"Outcome": oneImage, "Show": imagegen.Show{Images: oneImage.Images}, "Cancel": cancelled,
+		"Close": imagegen.Close{}, "Erase": imagegen.Erase{}, "Purge": imagegen.Purge{}, "Forget": imagegen.Forget{},
 		"Dispute": imagegen.Dispute{Detail: "no", At: time.Unix(9, 0)}, "Resolve": imagegen.Resolve{},
 	}
 	for _, s := range states {
@@ -156,6 +159,69 @@ func TestApplyKeepsWhatTheChangeSays(t *testing.T) {
 	is.Equal(len(erased.Images), 0)
 	is.Equal(erased.Used(), imagegen.Credits(3)) // the books still add up
 	is.True(!erased.Visible())
+}
+
+var cancelled = imagegen.Outcome{Cancelled: true, At: time.Unix(9, 0), Failure: &imagegen.Failure{Class: imagegen.ClassCancelled}}
+
+// imageNo is an image of recordIn's.
+func imageNo(n, attempt int) imagegen.StoredImage {
+	i := oneImage.Images[0]
+	i.ID, i.Attempt = imagegen.ImageID(fmt.Sprintf("image_00000000000000000000000001%026d", n)), attempt
+	return i
+}
+
+// What was shown stays, over other attempts, and is in every outcome.
+func TestShow(t *testing.T) {
+	is := is.New(t)
+	apply := func(r imagegen.Record, c imagegen.Change) imagegen.Record {
+		t.Helper()
+		next, changed, err := r.Apply(r.Attempt, c)
+		is.NoErr(err)
+		is.True(changed)
+		return next
+	}
+	first, second := imageNo(1, 4), imageNo(2, 6)
+	shown := apply(recordIn(imagegen.StateProcessing, true), imagegen.Show{Images: []imagegen.StoredImage{first}})
+	g := shown.Generation()
+	is.Equal(g.Status, imagegen.StatusProcessing)
+	is.Equal(g.Images[0].ID, first.ID)
+	is.Equal(g.Credits, imagegen.Credits(0)) // until it is settled
+	is.Equal(shown.Used(), imagegen.Credits(0))
+	_, changed, err := shown.Apply(4, imagegen.Show{Images: []imagegen.StoredImage{first}})
+	is.NoErr(err)
+	is.True(!changed) // a repetition
+
+	for name, r := range map[string]imagegen.Record{
+		"an outcome without it": apply(shown, noImage),
+		"a later attempt":       apply(apply(apply(apply(shown, imagegen.Recover{}), imagegen.Release{}), imagegen.Claim{}), imagegen.Outcome{At: time.Unix(9, 0)}),
+		"cancelled":             apply(apply(shown, imagegen.Release{}), cancelled),
+	} {
+		if r.Published != 1 || r.Failure != nil || r.Images[0].ID != first.ID {
+			t.Errorf("%s: %d images are published of one that was shown, failure %v", name, r.Published, r.Failure)
+		}
+		is.Equal(apply(r, imagegen.Close{}).Used(), imagegen.Credits(3))
+	}
+	both := apply(apply(apply(apply(shown, imagegen.Recover{}), imagegen.Recover{}), imagegen.Show{Images: []imagegen.StoredImage{second}}),
+		imagegen.Outcome{At: time.Unix(9, 0), Images: []imagegen.StoredImage{second, first}})
+	is.Equal([]imagegen.ImageID{both.Images[0].ID, both.Images[1].ID}, []imagegen.ImageID{first.ID, second.ID})
+	_, _, err = apply(apply(shown, imagegen.Recover{}), imagegen.Show{Images: []imagegen.StoredImage{imageNo(2, 5)}}).
+		Apply(5, imagegen.Show{Images: []imagegen.StoredImage{imageNo(3, 5)}})
+	is.True(errors.Is(err, imagegen.ErrNotApplied)) // a Violation: more than were asked for
+}
+
+// What waits can be cancelled, and what an upstream works on cannot.
+func TestCancelled(t *testing.T) {
+	is := is.New(t)
+	r, _, err := recordIn(imagegen.StateQueued, true).Apply(4, cancelled)
+	is.NoErr(err)
+	r, _, err = r.Apply(4, imagegen.Close{})
+	is.NoErr(err)
+	is.Equal(r.Used(), imagegen.Credits(0))
+	is.Equal(r.Generation().Failure.Code, imagegen.CodeCancelled)
+	resumed := recordIn(imagegen.StateQueued, true)
+	resumed.Job = []byte("job")
+	_, _, err = resumed.Apply(4, cancelled)
+	is.True(errors.Is(err, imagegen.ErrTransition))
 }
 
 // A dispute changes nothing of what the owner sees, outlasts an erasure, and ends in one of two ways.

@@ -34,7 +34,8 @@ type GenerationStore interface {
 	// The API key that asked (r.KeyID, unless it is empty) and the user are looked at in the same commit,
 	// before anything else: a request whose key is revoked while it is on its way charges nobody.
 	// ErrInvalidKey: there is no such key of the user, or it is revoked, or the user is disabled, in which
-	// case no key need be named. ErrExpiredKey: it has expired at the record's CreatedAt.
+	// case no key need be named. ErrExpiredKey: it has expired at the record's CreatedAt. ErrChargeRefused:
+	// the key has limits, which nobody keeps to where the charge is made apart, see JointStore.
 	Create(ctx context.Context, r Record, lease time.Duration) (Record, error)
 
 	// Update applies a change to the attempt that f names and returns the record as it then stands.
@@ -198,6 +199,9 @@ type KeyStore interface {
 	Keys(ctx context.Context, u UserID) ([]Key, error)
 	// RevokeKey revokes a key for good and returns it; the first time stands. ErrNotFound.
 	RevokeKey(ctx context.Context, id KeyID, at time.Time) (Key, error)
+	// SetKeyLimits replaces the limits of a key and returns it. What the key has used so far counts
+	// against them. ErrNotFound.
+	SetKeyLimits(ctx context.Context, id KeyID, l KeyLimits) (Key, error)
 	// TouchKeys records when keys were last used. It may lose some in a crash.
 	TouchKeys(ctx context.Context, used map[KeyID]time.Time) error
 }
@@ -211,8 +215,10 @@ type JointStore interface {
 	// another passes the question on; one that does not would silently double the commits.
 	Joins(l Ledger) bool
 
-	// CreateCharged is Create, Charge(r.Charge()) and Update(Accept) in one commit.
-	// *ReservedError, ErrInvalidKey, ErrExpiredKey, ErrInsufficientCredits: nothing was written.
+	// CreateCharged is Create, Charge(r.Charge()) and Update(Accept) in one commit, within the limits of the
+	// API key that asked ([Key.Exceeds]): of calls at once with a key for 3 credits, 3 credits' worth are
+	// accepted. *ReservedError, ErrInvalidKey, ErrExpiredKey, ErrRateLimited, ErrInsufficientCredits: nothing
+	// was written.
 	CreateCharged(ctx context.Context, r Record, lease time.Duration) (Record, error)
 
 	// FinishSettled is Update(o), Settle(r.Charge().ID, r.Used()), where r.WantsBalance Balance with
@@ -280,7 +286,7 @@ type NotReady struct {
 func (e *NotReady) Error() string { return e.Err.Error() }
 func (e *NotReady) Unwrap() error { return e.Err }
 
-// Warner is implemented by a Store that can tell beforehand of what will stop it. Optional. It is cheap.
+// Warner tells beforehand of what will stop the service, or its operator. It is cheap. A Store may be one.
 type Warner interface {
 	Warnings(ctx context.Context) []Notice
 }

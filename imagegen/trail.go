@@ -26,6 +26,10 @@ const (
 
 	ActKeyCreate Act = "key.create" // *
 	ActKeyRevoke Act = "key.revoke" // *
+	ActKeyLimit  Act = "key.limit"  // * what it may be used for
+
+	ActOperatorKeyCreate Act = "operator_key.create" // *
+	ActOperatorKeyRevoke Act = "operator_key.revoke" // *
 
 	ActCreditGrant  Act = "credit.grant"  // * by the CreditAdmin
 	ActCreditRevoke Act = "credit.revoke" // * by the CreditAdmin

@@ -2,19 +2,14 @@ package main_test
 
 import (
 	"encoding/json"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
-	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/storage"
 )
 
 // finding is a line of imagegend doctor.
@@ -50,22 +45,7 @@ func (f finding) finds(t *testing.T, state, detail, remedy string) {
 	}
 }
 
-var fakeModels = []string{"--models", "fake", "--data-dir", "data"}
-
-// made is a working directory with a data directory "data" that nobody has open; ahead is by how much the
-// clock was fast when it was made.
-func made(t *testing.T, ahead time.Duration) (dir, data string) {
-	t.Helper()
-	is := is.New(t)
-	dir = t.TempDir()
-	data = filepath.Join(dir, "data")
-	db, err := storage.Open(data, &storage.Options{Now: func() time.Time { return time.Now().Add(ahead) }})
-	is.NoErr(err)
-	_, err = db.Grant(t.Context(), imagegen.Grant{User: "usr_1", Credits: 1})
-	is.NoErr(err)
-	is.NoErr(db.Close())
-	return dir, data
-}
+var fakeModels = []string{"--models", "fake", "--data-dir", "data", "--addr", "127.0.0.1:0"}
 
 func TestDoctorOfAHealthyService(t *testing.T) {
 	t.Parallel()
@@ -73,14 +53,14 @@ func TestDoctorOfAHealthyService(t *testing.T) {
 	d := daemontest.Start(t, daemontest.Options{DataDir: filepath.Join(t.TempDir(), "data")})
 	healthy := func(database string) {
 		t.Helper()
-		findings, stderr, status := doctor(t, t.TempDir(), nil, "--models", "fake", "--data-dir", d.DataDir)
+		findings, stderr, status := doctor(t, t.TempDir(), nil, "--models", "fake", "--data-dir", d.DataDir, "--addr", "127.0.0.1:0")
 		is.Equal(status, 0)
 		is.Equal(stderr, "")
-		for _, check := range []string{"configuration", "directory", "disk", "clock", "images", "model fake-1", "base url", "proxy headers"} {
+		for _, check := range []string{"configuration", "directory", "disk", "clock", "images", "backup", "model fake-1", "address", "base url", "proxy headers"} {
 			findings[check].finds(t, "ok", "", "")
 		}
 		findings["database"].finds(t, "ok", database, "")
-		is.Equal(len(findings), 10) // and the time of day, which nothing may keep right here
+		is.Equal(len(findings), 12) // and the time of day, which nothing may keep right here
 		left, err := os.ReadDir(filepath.Join(d.DataDir, "tmp"))
 		is.NoErr(err)
 		is.Equal(len(left), 0)
@@ -90,148 +70,43 @@ func TestDoctorOfAHealthyService(t *testing.T) {
 	healthy("no server runs")
 }
 
-func TestDoctorOfTheConfiguration(t *testing.T) {
-	t.Parallel()
-	is := is.New(t)
-	findings, stderr, _ := doctor(t, t.TempDir(), []string{"IMAGEGEND_ADDR=nowhere"})
-	is.Equal(len(findings), 1)
-	findings["configuration"].finds(t, "fail", "IMAGEGEND_ADDR", "put it right")
-	says(t, stderr, "1 of 1 check failed")
-
-	dir := t.TempDir()
-	is.NoErr(os.WriteFile(filepath.Join(dir, "imagegend.yaml"), []byte("adr: 127.0.0.1:0\n"), 0o600))
-	findings, _, _ = doctor(t, dir, nil)
-	findings["configuration"].finds(t, "fail", `imagegend.yaml:1:1: unknown key "adr"`, "put it right")
-
-	_, stderr, status := command(t, dir, nil, "doctor", "--adr")
-	is.Equal(status, 2) // a command line that cannot be meant so is no finding
-	says(t, stderr, "--addr")
-}
-
-func TestDoctorOfTheDirectory(t *testing.T) {
-	t.Parallel()
-	is := is.New(t)
-	findings, _, _ := doctor(t, t.TempDir(), nil, fakeModels...)
-	findings["directory"].finds(t, "warn", "there is no data yet", "--data-dir")
-
-	dir := t.TempDir()
-	is.NoErr(os.WriteFile(filepath.Join(dir, "data"), nil, 0o600))
-	findings, _, _ = doctor(t, dir, nil, fakeModels...)
-	findings["directory"].finds(t, "fail", "data is no directory", "--data-dir")
-
-	dir, data := made(t, 0)
-	is.NoErr(os.Chmod(data, 0o755))
-	findings, _, _ = doctor(t, dir, nil, fakeModels...)
-	findings["directory"].finds(t, "warn", "0755", "chmod 700 data")
-	is.NoErr(os.Chmod(data, 0o777))
-	findings, _, _ = doctor(t, dir, nil, fakeModels...)
-	findings["directory"].finds(t, "fail", "everybody can change the data directory data", "chmod 700 data")
-	is.NoErr(os.Chmod(data, 0o700))
-	is.NoErr(os.Chmod(filepath.Join(data, "imagegen.db"), 0o644))
-	findings, _, _ = doctor(t, dir, nil, fakeModels...)
-	findings["directory"].finds(t, "warn", "0644", "chmod 600 data/imagegen.db")
-}
-
-func TestDoctorOfTheClock(t *testing.T) {
-	t.Parallel()
-	is := is.New(t)
-	dir, _ := made(t, 48*time.Hour)
-	findings, _, status := doctor(t, dir, nil, fakeModels...)
-	is.Equal(status, 0) // the service works
-	findings["clock"].finds(t, "warn", "in doubt: the clock is 4", "imagegend clock confirm")
-
-	dir, data := made(t, 0)
-	later := time.Now().Add(time.Hour)
-	is.NoErr(os.Chtimes(filepath.Join(data, "imagegen.db"), later, later))
-	d := daemontest.Start(t, daemontest.Options{DataDir: data})
-	is.NoErr(os.Chtimes(filepath.Join(data, "imagegen.db"), later, later))
-	findings, _, _ = doctor(t, dir, nil, fakeModels...)
-	findings["clock"].finds(t, "warn", "behind the time at which the database was written", "set the clock right")
-	d.Kill()
-}
-
-func TestDoctorOfTheDatabase(t *testing.T) {
-	t.Parallel()
-	is := is.New(t)
-	dir, data := made(t, 0)
-	is.NoErr(os.Truncate(filepath.Join(data, "imagegen.db"), 5000))
-	findings, _, _ := doctor(t, dir, nil, fakeModels...)
-	findings["database"].finds(t, "fail", "damaged", "restore a backup")
-
-	dir = t.TempDir()
-	is.NoErr(os.Mkdir(filepath.Join(dir, "data"), 0o700))
-	findings, _, status := doctor(t, dir, nil, fakeModels...)
-	is.Equal(status, 0)
-	findings["database"].finds(t, "warn", "none yet", "imagegend serve makes it")
-
-	is.NoErr(os.WriteFile(filepath.Join(dir, "data", "letter.txt"), nil, 0o600))
-	findings, _, _ = doctor(t, dir, nil, fakeModels...)
-	findings["database"].finds(t, "fail", "no imagegen.db", "--data-dir")
-}
-
-func TestDoctorOfTheImages(t *testing.T) {
-	t.Parallel()
-	is := is.New(t)
-	d := daemontest.Start(t, daemontest.Options{})
-	tmp := filepath.Join(d.DataDir, "tmp")
-	is.NoErr(os.Remove(tmp))
-	examine := func() finding {
-		findings, _, _ := doctor(t, t.TempDir(), nil, "--models", "fake", "--data-dir", d.DataDir)
-		findings["database"].finds(t, "ok", "the server that runs", "")
-		return findings["images"]
-	}
-	examine().finds(t, "fail", "there is no "+tmp, "start imagegend serve again")
-	is.NoErr(os.WriteFile(tmp, nil, 0o600))
-	examine().finds(t, "fail", tmp+" is no directory", "move it away")
-}
-
-func TestDoctorOfTheModels(t *testing.T) {
-	t.Parallel()
-	is := is.New(t)
-	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		http.Error(w, "bad key", http.StatusUnauthorized)
-	}))
-	defer upstream.Close()
-	dir := t.TempDir()
-	write := func(text string) {
-		is.NoErr(os.WriteFile(filepath.Join(dir, "models.yaml"), []byte(text), 0o600))
-	}
-	write("models:\n  - {id: stranger, provider: {type: openai, base_url: \"" + upstream.URL + "/v1\", private: true, key_env: KEY}, credits: {1K: 1}}\n" +
-		"  - {id: picture, provider: {type: fake}, credits: {1K: 1}}\n")
-	findings, _, status := doctor(t, dir, []string{"KEY=secret-of-mine"}, "--data-dir", "data")
-	is.Equal(status, 1)
-	findings["model stranger"].finds(t, "fail", "refused the API key", "imagegend provider check stranger")
-	findings["model picture"].finds(t, "ok", "", "")
-	is.True(!strings.Contains(findings["model stranger"].Detail, "secret-of-mine"))
-
-	write("models: 7\n")
-	findings, _, _ = doctor(t, dir, nil, "--data-dir", "data")
-	findings["models"].finds(t, "fail", "models.yaml", "put the models file right")
-
-	findings, _, _ = doctor(t, t.TempDir(), nil, "--data-dir", "data")
-	findings["models"].finds(t, "fail", "there are no models", "")
-}
-
-func TestDoctorOfTheNetwork(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ args, check, state, detail, remedy string }{
-		{"--addr 0.0.0.0:8080", "base url", "warn", "Host", "--base-url"},
-		{"--base-url http://images.example.com", "base url", "warn", "in clear", "https"},
-		{"--base-url https://images.example.com", "proxy headers", "warn", "those of nobody count", "--trusted-proxy"},
-		{"--base-url https://images.example.com --trusted-proxy 0.0.0.0/0", "proxy headers", "fail", "any address", "in place of 0.0.0.0/0"},
-		{"--base-url https://images.example.com --trusted-proxy 10.0.0.7", "proxy headers", "ok", "10.0.0.7", ""},
-	} {
-		findings, _, _ := doctor(t, t.TempDir(), nil, append(strings.Fields(c.args), fakeModels...)...)
-		findings[c.check].finds(t, c.state, c.detail, c.remedy)
-	}
-}
-
 func TestDoctorForPeople(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	stdout, stderr, status := command(t, t.TempDir(), nil, append([]string{"doctor", "--trusted-proxy", "::/0"}, fakeModels...)...)
 	is.Equal(status, 1)
-	says(t, stderr, "imagegend: something is wrong: 1 of 6 checks failed\n")
+	says(t, stderr, "imagegend: something is wrong: 1 of 7 checks failed\n")
 	says(t, stdout, "ok    configuration  no file", "warn  directory      there is no data yet\n                     -> imagegend serve makes it",
 		"fail  proxy headers  those of everybody count")
+}
+
+// What cannot be meant so is no finding.
+func TestDoctorOfAWrongCommandLine(t *testing.T) {
+	t.Parallel()
+	_, stderr, status := command(t, t.TempDir(), nil, "doctor", "--adr")
+	is.New(t).Equal(status, 2)
+	says(t, stderr, "--addr")
+}
+
+// config validate finds what doctor does, and touches neither data nor upstream.
+func TestConfigValidate(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	p := newPatient(t)
+	p.write("models.yaml", model("stranger", "openai, base_url: \"http://127.0.0.1:9/v1\", private: true, key_env: KEY"))
+	stdout, stderr, status := command(t, p.dir, []string{"KEY=of-nobody"}, "config", "validate", "--data-dir", "data")
+	is.Equal(status, 0)
+	is.Equal(stderr, "")
+	says(t, stdout, "ok    configuration   no file", "ok    model stranger  openai: on offer; its upstream was not asked", "ok    base url")
+	left, err := os.ReadDir(p.dir)
+	is.NoErr(err)
+	is.Equal(len(left), 1)
+
+	stdout, stderr, status = command(t, p.dir, nil, "config", "validate", "--json")
+	is.Equal(status, 1)
+	says(t, stdout, "the environment variable KEY is not set")
+	says(t, stderr, "1 of 4 checks failed")
+	_, stderr, status = command(t, p.dir, []string{"IMAGEGEND_RETAIN=1h"}, "config", "validate")
+	is.Equal(status, 1)
+	says(t, stderr, "1 of 1 check failed")
 }

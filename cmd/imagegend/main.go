@@ -8,6 +8,8 @@ import (
 	"os/signal"
 	"syscall"
 
+	_ "golang.org/x/crypto/x509roots/fallback" // for a system without certificates, such as a container from scratch
+
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/cli"
 )
 

@@ -2,9 +2,7 @@ package main_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -25,21 +23,13 @@ type readiness struct {
 }
 
 // watched asks the admin socket.
-func watched(t *testing.T, dir string) (r readiness, status int) {
+func watched(t *testing.T, d *daemontest.Daemon) (r readiness, status int) {
 	t.Helper()
-	socket := func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "unix", filepath.Join(dir, "admin.sock"))
-	}
-	c := http.Client{Transport: &http.Transport{DialContext: socket, DisableKeepAlives: true}}
-	answer, err := c.Get("http://imagegend/readyz")
-	if err != nil {
+	body, status := d.FromSocket("/readyz")
+	if err := json.Unmarshal([]byte(body), &r); err != nil {
 		t.Fatal(err)
 	}
-	defer answer.Body.Close()
-	if err := json.NewDecoder(answer.Body).Decode(&r); err != nil {
-		t.Fatal(err)
-	}
-	return r, answer.StatusCode
+	return r, status
 }
 
 // A disk that fills up is warned of, then no work is taken, with the reason; the log tells of each change once.
@@ -55,7 +45,7 @@ func TestReadinessOfTheDisk(t *testing.T) {
 	tells := func(status int, want readiness) {
 		t.Helper()
 		until(t, "the disk is looked at", func() bool {
-			got, answered := watched(t, dir)
+			got, answered := watched(t, d)
 			return answered == status && cmp.Equal(want, got)
 		})
 		is.Equal(d.Call(daemontest.Request{Path: "/readyz"}).Status, status)

@@ -3,6 +3,8 @@
 package main_test
 
 import (
+	"os"
+	"os/signal"
 	"strings"
 	"syscall"
 	"testing"
@@ -33,6 +35,9 @@ func TestHangUp(t *testing.T) {
 func TestHangUpEndsASandbox(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
+	handled := make(chan os.Signal, 1)
+	signal.Notify(handled, syscall.SIGHUP) // a signal that these tests were told to ignore, the daemon would ignore too
+	defer signal.Stop(handled)
 	d := daemontest.Start(t, daemontest.Options{Dev: true})
 	is.NoErr(d.Signal(syscall.SIGHUP))
 	is.Equal(d.Wait(drainLimit), 0)

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -18,16 +19,20 @@ import (
 // the CRC-32 (IEEE) of all before them: a mistyped key is told apart without a look-up, and
 // scanners for leaked secrets can match it.
 const (
-	keyLive          = "img_live_"
-	keySecretLength  = 43
-	keyCheckLength   = 6
-	keyLength        = len(keyLive) + keySecretLength + keyCheckLength
-	keyDisplayLength = len(keyLive) + 6
+	keyLive         = "img_live_"
+	keySecretLength = 43
+	keyCheckLength  = 6
+	keyDisplay      = 6 // characters behind the prefix, for display
 )
 
 // MintKey makes a key for a user and returns the raw key, which is stored nowhere. expires zero
 // means never. ErrInvalidRequest if the expiry is past, or beyond the year 2262, or the name unfit.
 func (a *Accounts) MintKey(ctx context.Context, u imagegen.UserID, name string, expires time.Time) (imagegen.Secret, imagegen.Key, error) {
+	return a.MintLimitedKey(ctx, u, name, expires, imagegen.KeyLimits{})
+}
+
+// MintLimitedKey is MintKey of a key with limits. ErrInvalidRequest also if one cannot be kept.
+func (a *Accounts) MintLimitedKey(ctx context.Context, u imagegen.UserID, name string, expires time.Time, l imagegen.KeyLimits) (imagegen.Secret, imagegen.Key, error) {
 	now := a.now()
 	if err := checkExpiry(expires, now); err != nil {
 		return "", imagegen.Key{}, err
@@ -37,12 +42,12 @@ func (a *Accounts) MintKey(ctx context.Context, u imagegen.UserID, name string, 
 			return "", imagegen.Key{}, err
 		}
 	}
-	if err := u.Check(); err != nil {
+	if err := cmp.Or(u.Check(), l.Check()); err != nil {
 		return "", imagegen.Key{}, err
 	}
-	raw := newRawKey()
-	k := imagegen.Key{ID: a.ids.Key(now), User: u, Name: name, Prefix: raw[:keyDisplayLength],
-		Hash: sha256.Sum256([]byte(raw)), CreatedAt: now, ExpiresAt: expires}
+	raw := newRawKey(keyLive)
+	k := imagegen.Key{ID: a.ids.Key(now), User: u, Name: name, Prefix: raw[:len(keyLive)+keyDisplay],
+		Hash: sha256.Sum256([]byte(raw)), CreatedAt: now, ExpiresAt: expires, Limits: l}
 	if err := a.store.CreateKey(ctx, k); err != nil {
 		return "", imagegen.Key{}, imagegen.ToUserError(err)
 	}
@@ -76,13 +81,20 @@ func (a *Accounts) RevokeKey(ctx context.Context, id imagegen.KeyID) (imagegen.K
 	return k, imagegen.ToUserError(err)
 }
 
+// LimitKey replaces the limits of a key, at once; the zero KeyLimits has it used without any. What it has
+// used so far counts. ErrNotFound; ErrInvalidRequest if one cannot be kept.
+func (a *Accounts) LimitKey(ctx context.Context, id imagegen.KeyID, l imagegen.KeyLimits) (imagegen.Key, error) {
+	k, err := a.store.SetKeyLimits(ctx, id, l)
+	return k, imagegen.ToUserError(err)
+}
+
 // Authenticate returns the key that a raw one is. ErrMissingKey if it is empty; ErrInvalidKey if it is
 // malformed, unknown, revoked or its user disabled; ErrExpiredKey.
 func (a *Accounts) Authenticate(ctx context.Context, raw string) (imagegen.Key, error) {
 	if raw == "" {
 		return imagegen.Key{}, imagegen.ErrMissingKey
 	}
-	if !wellFormed(raw) {
+	if !wellFormed(raw, keyLive) {
 		return imagegen.Key{}, imagegen.ErrInvalidKey
 	}
 	k, err := a.KeyByHash(ctx, sha256.Sum256([]byte(raw)))
@@ -108,18 +120,18 @@ func (a *Accounts) KeyByHash(ctx context.Context, hash [32]byte) (imagegen.Key, 
 	return k, k.Refuses(u, a.now())
 }
 
-func newRawKey() string {
+func newRawKey(prefix string) string {
 	var secret [32]byte
 	rand.Read(secret[:]) // never fails
-	s := keyLive + inBase62(new(big.Int).SetBytes(secret[:]), keySecretLength)
+	s := prefix + inBase62(new(big.Int).SetBytes(secret[:]), keySecretLength)
 	return s + checksum(s)
 }
 
-func wellFormed(raw string) bool {
-	if len(raw) != keyLength || !strings.HasPrefix(raw, keyLive) {
+func wellFormed(raw, prefix string) bool {
+	if len(raw) != len(prefix)+keySecretLength+keyCheckLength || !strings.HasPrefix(raw, prefix) {
 		return false
 	}
-	body := raw[:keyLength-keyCheckLength]
+	body := raw[:len(raw)-keyCheckLength]
 	return checksum(body) == raw[len(body):]
 }
 

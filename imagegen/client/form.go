@@ -42,43 +42,74 @@ func writeForm(ctx context.Context, form *multipart.Writer, q imagegen.GenerateR
 	if r.Async {
 		fields = append(fields, [2]string{"async", "true"})
 	}
-	for _, f := range fields {
+	for _, f := range append(fields, optionFields(r.Options)...) {
 		if err := form.WriteField(f[0], f[1]); err != nil {
 			return err
 		}
 	}
 	for i, reference := range q.References {
-		if err := writeReference(ctx, form, reference, i+1); err != nil {
+		f := file{reference, "reference_image", fmt.Sprintf("reference image %d", i+1), fmt.Sprintf("reference-%d", i+1)}
+		if err := f.write(ctx, form); err != nil {
+			return err
+		}
+	}
+	if q.Mask != nil {
+		if err := (file{q.Mask, "mask", "mask", "mask"}).write(ctx, form); err != nil {
 			return err
 		}
 	}
 	return form.Close()
 }
 
-func writeReference(ctx context.Context, form *multipart.Writer, reference imagegen.Reference, number int) error {
-	f, err := reference.Open(ctx)
-	if err != nil {
-		return imagegen.Invalid("reference image %d cannot be opened: %v", number, err)
+// optionFields are those that are asked for.
+func optionFields(o wire.Options) (fields [][2]string) {
+	if o.OutputFormat != "" {
+		fields = append(fields, [2]string{"output_format", string(o.OutputFormat)})
 	}
-	defer f.Close()
-	part, err := form.CreateFormFile("reference_image", fileName(reference, number))
+	if o.OutputCompression != nil {
+		fields = append(fields, [2]string{"output_compression", strconv.Itoa(*o.OutputCompression)})
+	}
+	if o.Background != "" {
+		fields = append(fields, [2]string{"background", string(o.Background)})
+	}
+	if o.Seed != nil {
+		fields = append(fields, [2]string{"seed", strconv.FormatInt(*o.Seed, 10)})
+	}
+	return fields
+}
+
+// file is one file of a form.
+type file struct {
+	imagegen.Reference
+	field   string
+	what    string // in messages
+	unnamed string // what it is called if it has no name
+}
+
+func (f file) write(ctx context.Context, form *multipart.Writer) error {
+	from, err := f.Open(ctx)
+	if err != nil {
+		return imagegen.Invalid("%s cannot be opened: %v", f.what, err)
+	}
+	defer from.Close()
+	part, err := form.CreateFormFile(f.field, f.name())
 	if err != nil {
 		return err
 	}
-	in := &noted{Reader: f}
+	in := &noted{Reader: from}
 	_, err = io.Copy(part, in)
 	if in.err != nil {
-		return imagegen.Invalid("reference image %d cannot be read: %v", number, in.err)
+		return imagegen.Invalid("%s cannot be read: %v", f.what, in.err)
 	}
 	return err
 }
 
-// fileName is what the service calls a reference in its messages: the name of the file, if the
+// name is what the service calls a file in its messages: the name of the file, if the
 // reference has one as an *os.File has, without the directories, which are nobody else's business.
-func fileName(reference imagegen.Reference, number int) string {
-	file, ok := reference.(interface{ Name() string })
+func (f file) name() string {
+	file, ok := f.Reference.(interface{ Name() string })
 	if !ok || file.Name() == "" {
-		return fmt.Sprintf("reference-%d", number)
+		return f.unnamed
 	}
 	return strings.ToValidUTF8(filepath.Base(file.Name()), "?")
 }

@@ -22,7 +22,7 @@ func (c *Client) Generate(ctx context.Context, q imagegen.GenerateRequest) (imag
 		return imagegen.Result{}, err
 	}
 	send := c.sendJSON
-	if len(q.References) > 0 {
+	if len(q.References) > 0 || q.Mask != nil {
 		send = c.sendForm
 	}
 	answer, err := send(ctx, q)
@@ -49,6 +49,10 @@ func sendable(q imagegen.GenerateRequest) error {
 		return imagegen.Invalid("prompt is not valid UTF-8")
 	case !utf8.ValidString(string(q.Quality)):
 		return imagegen.Invalid("quality is not valid UTF-8")
+	case !utf8.ValidString(string(q.Options.Format)):
+		return imagegen.Invalid("output_format is not valid UTF-8")
+	case !utf8.ValidString(string(q.Options.Background)):
+		return imagegen.Invalid("background is not valid UTF-8")
 	case q.IdempotencyKey != "" && !imagegen.ValidIdempotencyKey(q.IdempotencyKey):
 		return imagegen.Invalid("an idempotency key is 1 to 255 visible ASCII characters")
 	}

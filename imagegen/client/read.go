@@ -32,7 +32,7 @@ func (c *Client) Balance(ctx context.Context) (imagegen.Balance, error) {
 
 // Generation implements [imagegen.Service].
 func (c *Client) Generation(ctx context.Context, id imagegen.GenerationID) (imagegen.Generation, error) {
-	g, _, err := c.poll(ctx, id)
+	g, _, err := c.poll(ctx, id, nil)
 	return g, err
 }
 
@@ -68,7 +68,7 @@ const (
 // failed is no error here: see its Failure.
 func (c *Client) Wait(ctx context.Context, id imagegen.GenerationID) (imagegen.Generation, error) {
 	for {
-		g, again, err := c.poll(ctx, id)
+		g, again, err := c.poll(ctx, id, nil)
 		if err != nil || g.Status.Terminal() {
 			return g, err
 		}
@@ -81,9 +81,9 @@ func (c *Client) Wait(ctx context.Context, id imagegen.GenerationID) (imagegen.G
 }
 
 // poll reads a generation and tells when to ask again.
-func (c *Client) poll(ctx context.Context, id imagegen.GenerationID) (g imagegen.Generation, again time.Duration, err error) {
+func (c *Client) poll(ctx context.Context, id imagegen.GenerationID, asked http.Header) (g imagegen.Generation, again time.Duration, err error) {
 	var body wire.Generation
-	header, err := c.read(ctx, wire.GenerationPath(imagegen.GenerationID(url.PathEscape(string(id)))), &body)
+	header, err := c.ask(ctx, wire.GenerationPath(imagegen.GenerationID(url.PathEscape(string(id)))), asked, &body)
 	if err != nil {
 		return g, 0, err
 	}
@@ -96,7 +96,12 @@ func (c *Client) poll(ctx context.Context, id imagegen.GenerationID) (g imagegen
 
 // read gets a body and returns the header that came with it.
 func (c *Client) read(ctx context.Context, path string, body wire.Body) (http.Header, error) {
-	answer, err := c.get(ctx, path, nil)
+	return c.ask(ctx, path, nil, body)
+}
+
+// ask is read with more in the header of the request.
+func (c *Client) ask(ctx context.Context, path string, asked http.Header, body wire.Body) (http.Header, error) {
+	answer, err := c.get(ctx, path, asked)
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ type chart struct {
 }
 
 type bar struct {
-	imagegen.Day
+	Day       day
 	X, Width  float64 // of the bar
 	Y, Height float64
 	Left      float64 // of all that belongs to the day,
@@ -36,7 +36,7 @@ type tick struct {
 }
 
 // newChart draws days beginning at from. Each of those in spent lies among them.
-func newChart(from time.Time, days int, spent []imagegen.Day) chart {
+func newChart(from time.Time, days int, spent []day) chart {
 	var most imagegen.Credits
 	for _, d := range spent {
 		most = max(most, d.Spent)

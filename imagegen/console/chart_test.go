@@ -16,13 +16,13 @@ import (
 var newYear = time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // spent is a day of the year with what was spent on it.
-func spent(day int, c imagegen.Credits) imagegen.Day {
-	return imagegen.Day{Date: newYear.AddDate(0, 0, day), Spent: c}
+func spent(day int, c imagegen.Credits) console.Day {
+	return console.Day{Date: newYear.AddDate(0, 0, day), Spent: c}
 }
 
 func TestBars(t *testing.T) {
 	is := is.New(t)
-	days := []imagegen.Day{spent(0, 4), spent(3, 1), spent(9, 2)}
+	days := []console.Day{spent(0, 4), spent(3, 1), spent(9, 2)}
 	got := console.NewChart(newYear, 10, days).Bars
 	is.Equal(cmp.Diff([]console.Bar{
 		{Day: days[0], X: 1.5, Width: 7, Y: 0, Height: 100, Left: 0, Share: 10},
@@ -37,9 +37,9 @@ func TestChartFits(t *testing.T) {
 		for _, most := range []imagegen.Credits{1, 3, 7, 99, 100, 101, 12_345, imagegen.MaxCredits} {
 			t.Run(fmt.Sprintf("%d days to %d", n, most), func(t *testing.T) {
 				is := is.New(t)
-				days := []imagegen.Day{spent(n-1, most)}
+				days := []console.Day{spent(n-1, most)}
 				if n > 1 {
-					days = append([]imagegen.Day{spent(0, 1)}, days...)
+					days = append([]console.Day{spent(0, 1)}, days...)
 				}
 				c := console.NewChart(newYear, n, days)
 				for _, b := range c.Bars {
@@ -64,7 +64,7 @@ func TestLines(t *testing.T) {
 	} {
 		is := is.New(t)
 		var labels []string
-		for _, l := range console.NewChart(newYear, 30, []imagegen.Day{spent(0, most)}).Lines {
+		for _, l := range console.NewChart(newYear, 30, []console.Day{spent(0, most)}).Lines {
 			labels = append(labels, l.Label)
 		}
 		is.Equal(strings.Join(labels, " "), want)

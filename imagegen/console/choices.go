@@ -43,6 +43,26 @@ func (v playgroundView) Tiers() (all []choice) {
 	return all
 }
 
+// Formats are the file formats of the model.
+func (v playgroundView) Formats() []option {
+	all := []option{{"", "As the model makes it"}}
+	for _, f := range v.Model.Formats {
+		all = append(all, option{string(f), map[imagegen.Format]string{imagegen.FormatPNG: "PNG", imagegen.FormatJPEG: "JPEG", imagegen.FormatWebP: "WebP"}[f]})
+	}
+	return all
+}
+
+// Backgrounds are what can be behind the subject.
+func (v playgroundView) Backgrounds() []option {
+	all := []option{{"", "As the model chooses"}}
+	for _, b := range v.Model.Backgrounds {
+		if b != imagegen.BackgroundAuto {
+			all = append(all, option{string(b), map[imagegen.Background]string{imagegen.BackgroundOpaque: "Opaque", imagegen.BackgroundTransparent: "Transparent"}[b]})
+		}
+	}
+	return all
+}
+
 // Numbers are how many images can be asked for.
 func (v playgroundView) Numbers() (all []choice) {
 	for n := range v.Model.MaxImages {

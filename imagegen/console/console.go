@@ -23,7 +23,7 @@ import (
 // default that its comment names.
 type Config struct {
 	Engine *engine.Engine       // with its Config.Thumbnails the gallery loads small copies, else whole images
-	Ledger imagegen.CreditAdmin // the engine's; as an imagegen.DailyUsage it yields the chart of what was spent
+	Ledger imagegen.CreditAdmin // the engine's; as an imagegen.UsageLedger it yields the chart of what was spent
 	Logins imagegen.LoginStore  // where passwords and sign-ins are kept
 
 	// Operations tells operators how the service does. nil: there is no page for it.

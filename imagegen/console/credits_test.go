@@ -7,6 +7,7 @@ import (
 	"html"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -188,8 +189,9 @@ func TestOpenCharge(t *testing.T) {
 type book struct {
 	imagegen.CreditAdmin
 	entries []imagegen.Entry
-	days    []imagegen.Day
-	from    time.Time // what was asked for
+	days    []console.Day
+	uses    []imagegen.Usage // by key and model
+	from    time.Time        // what was asked for
 	to      time.Time
 	most    int    // entries that were asked for at once
 	read    func() // called before entries are
@@ -216,9 +218,19 @@ func (b *book) History(ctx context.Context, _ imagegen.UserID, before uint64, li
 	return nil, nil
 }
 
-func (b *book) Days(_ context.Context, _ imagegen.UserID, from, to time.Time) ([]imagegen.Day, error) {
-	b.from, b.to = from, to
-	return b.days, nil
+func (b *book) Usage(_ context.Context, _ imagegen.UserID, q imagegen.UsageQuery) (all []imagegen.Usage, _ error) {
+	b.from, b.to = q.From, q.To
+	if slices.Contains(q.By, imagegen.UsageByKey) {
+		return b.uses, nil
+	}
+	for _, d := range b.days {
+		all = append(all, imagegen.Usage{Day: d.Date, UsageSums: imagegen.UsageSums{Charged: d.Spent, Spent: d.Spent}})
+	}
+	return all, nil
+}
+
+func (b *book) KeyUse(context.Context, imagegen.UserID, imagegen.KeyID) (use imagegen.KeyUse, _ error) {
+	return use, nil
 }
 
 // withBook is a site with such a ledger.
@@ -338,18 +350,18 @@ func TestSpending(t *testing.T) {
 	v := s.signedIn("alice")
 	today := s.clock.Now().Truncate(24 * time.Hour)
 	a := v.get("credits")
-	s.is.True(b.to.Equal(today.AddDate(0, 0, 1)) && b.from.Equal(today.AddDate(0, 0, -29)))
+	s.is.True(b.to.Equal(today) && b.from.Equal(today.AddDate(0, 0, -29)))
 	s.is.True(a.has("Nothing was spent in these 30 days.", `href="/console/credits?days=365"`))
 	s.is.True(!a.has("<details>"))
 
-	b.days = []imagegen.Day{{Date: today, Spent: 1}} // one
+	b.days = []console.Day{{Date: today, Spent: 1}} // one
 	a = v.get("credits?days=nonsense")
 	s.is.True(a.has(`<span class="amount">1</span> credit in 30 days, most of them on ` + today.Format("2 Jan 2006") + ": 1."))
 	s.is.Equal(a.table(daysTable), []string{today.Format("2 Jan 2006") + " | 1"})
 	s.is.Equal(strings.Count(a.body, `<rect class="bar"`), 1)
 
 	first := today.AddDate(0, 0, -89)
-	b.days = []imagegen.Day{{Date: first, Spent: 1500}, {Date: first.AddDate(0, 0, 1), Spent: 20}, {Date: today, Spent: 1500}}
+	b.days = []console.Day{{Date: first, Spent: 1500}, {Date: first.AddDate(0, 0, 1), Spent: 20}, {Date: today, Spent: 1500}}
 	a = v.get("credits?days=90")
 	s.is.True(b.from.Equal(first))
 	s.is.True(a.has(`<span class="amount">3,020</span> credits in 90 days, most of them on `+today.Format("2 Jan 2006")+": 1,500.", `aria-current="true">90 days</a>`))

@@ -43,6 +43,7 @@ func (p *page) draft(f *form, references int) (*draft, error) {
 	d.chooseShape()
 	d.chooseNumber()
 	d.chooseQuality()
+	d.chooseOptions()
 	d.checkAmounts()
 	if f.valid() {
 		err = d.ask(p.service())
@@ -57,7 +58,7 @@ func (f *form) prompt() string { return strings.ReplaceAll(f.Value("prompt"), "\
 func (p *page) redraft(f *form, references int) (*draft, error) {
 	for {
 		d, err := p.draft(f, references)
-		if err != nil || f.valid() || !f.giveWay("model", "ratio", "tier", "n", "quality") {
+		if err != nil || f.valid() || !f.giveWay("model", "ratio", "tier", "n", "quality", "output_format", "background", "seed") {
 			return d, err
 		}
 	}
@@ -135,6 +136,32 @@ func (d *draft) chooseQuality() {
 	}
 }
 
+// chooseOptions takes those that the model has.
+func (d *draft) chooseOptions() {
+	o := &d.request.Options
+	if o.Format = imagegen.Format(d.form.Value("output_format")); o.Format != "" && !slices.Contains(d.model.Formats, o.Format) {
+		d.form.blame("output_format", "%s does not make this format; choose another.", d.model.ID)
+	}
+	if o.Background = imagegen.Background(d.form.Value("background")); o.Background != "" && !slices.Contains(d.model.Backgrounds, o.Background) {
+		d.form.blame("background", "%s does not make this background; choose another.", d.model.ID)
+	}
+	if o.Background == imagegen.BackgroundTransparent && o.Format == imagegen.FormatJPEG {
+		d.form.blame("background", "A JPEG has no transparency; choose another format.")
+	}
+	text := strings.TrimSpace(d.form.Value("seed"))
+	if text == "" {
+		return
+	}
+	seed, err := strconv.ParseInt(text, 10, 64)
+	if last := d.model.MaxSeed - int64(d.request.N) + 1; err != nil || seed < 0 || seed > last {
+		d.form.blame("seed", "Give a whole number from 0 to %d.", last)
+	}
+	if d.model.MaxSeed == 0 {
+		d.form.blame("seed", "%s takes no seed; leave it empty.", d.model.ID)
+	}
+	o.Seed = &seed
+}
+
 func (d *draft) checkAmounts() {
 	if n := len([]rune(d.request.Prompt)); n > d.model.MaxPrompt {
 		d.form.blame("prompt", "The prompt has %s; %s takes %d. Shorten it.", count(n, "character", "characters"), d.model.ID, d.model.MaxPrompt)
@@ -154,7 +181,7 @@ func (d *draft) ask(s *engine.Session) error {
 	var refusal error
 	var other imagegen.Tier
 	for _, d.request.Quality = range qualities {
-		quote, err := s.Quote(d.request)
+		quote, err := s.Price(d.request)
 		switch {
 		case err != nil:
 			refusal = cmp.Or(refusal, err)

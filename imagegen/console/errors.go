@@ -29,6 +29,7 @@ var troubles = map[imagegen.Code]trouble{
 	imagegen.CodeInsufficientCredits:  {Status: http.StatusPaymentRequired, Title: "Too few credits"},
 	imagegen.CodeChargeRefused:        {Status: http.StatusForbidden, Title: "The account cannot be charged"},
 	imagegen.CodeIdempotencyKeyInUse:  {Status: http.StatusConflict, Title: "Still running"},
+	imagegen.CodeNotCancellable:       {Status: http.StatusConflict, Title: "Too late"},
 	imagegen.CodeIdempotencyKeyReused: {Status: http.StatusUnprocessableEntity, Title: "Another request"},
 	imagegen.CodeGenerationFailed:     {Status: http.StatusInternalServerError, Title: "The generation failed"},
 	imagegen.CodeRateLimited:          {Status: http.StatusTooManyRequests, Title: "Too many refusals"},

@@ -25,6 +25,9 @@ func Routes() (routes []Route) {
 	return routes
 }
 
+// Day is what was spent of the charges of one day.
+type Day = day
+
 // Bar is one day of a chart.
 type Bar = bar
 

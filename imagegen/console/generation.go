@@ -14,6 +14,18 @@ type generationView struct {
 	Places   []struct{} // one for each image that may still come
 	Pictures []picture
 	Steps    []step
+	Waits    bool // it can be cancelled
+}
+
+// Seen is what a page asks with whether anything has changed: the status, the images that are there, and whether
+// it can be cancelled.
+func (v generationView) Seen() string {
+	return fmt.Sprintf("%s-%d-%t", v.Status, len(v.Images), v.Waits)
+}
+
+// Cancelled reports whether its owner cancelled it.
+func (v generationView) Cancelled() bool {
+	return v.Failure != nil && v.Failure.Code == imagegen.CodeCancelled
 }
 
 // Ended reports whether nothing changes any more.
@@ -46,7 +58,12 @@ func (v generationView) state() string {
 	case v.Status == imagegen.StatusQueued:
 		return "Queued"
 	case v.Status == imagegen.StatusProcessing:
+		if len(v.Images) > 0 {
+			return fmt.Sprintf("%d of %d are there", len(v.Images), v.N)
+		}
 		return "In the making"
+	case v.Cancelled():
+		return "Cancelled"
 	case v.Status == imagegen.StatusFailed:
 		return "Failed"
 	case v.Missing() > 0:
@@ -57,12 +74,16 @@ func (v generationView) state() string {
 
 // Said is how far it is, to whom listens to the page.
 func (v generationView) Said() string {
-	switch v.Status {
-	case imagegen.StatusQueued:
+	switch {
+	case v.Status == imagegen.StatusQueued:
 		return "The generation is waiting for its turn."
-	case imagegen.StatusProcessing:
+	case v.Status == imagegen.StatusProcessing && len(v.Images) > 0:
+		return fmt.Sprintf("%d of %d images are there.", len(v.Images), v.N)
+	case v.Status == imagegen.StatusProcessing:
 		return "The images are being made."
-	case imagegen.StatusFailed:
+	case v.Cancelled():
+		return "The generation was cancelled. The credits were returned."
+	case v.Status == imagegen.StatusFailed:
 		return "The generation has failed. The credits were returned."
 	}
 	return count(len(v.Images), "image has", "images have") + " arrived."
@@ -82,7 +103,7 @@ func (c *Console) live(p *page) error {
 	if err != nil {
 		return err
 	}
-	if string(v.Status) == p.r.URL.Query().Get("seen") {
+	if v.Seen() == p.r.URL.Query().Get("seen") {
 		return p.unchanged()
 	}
 	return p.fragment("generation", "progress", v)
@@ -110,10 +131,10 @@ func (c *Console) generationOf(p *page) (generationView, error) {
 	if err != nil {
 		return generationView{}, err
 	}
-	v := generationView{Generation: r.Generation(), Shape: shapeOf(r.Size, r.Ratio), Steps: steps(r)}
+	v := generationView{Generation: r.Generation(), Shape: shapeOf(r.Size, r.Ratio), Steps: steps(r), Waits: r.Cancellable()}
 	v.Pictures = pictures(v.Generation)
 	if !v.Ended() {
-		v.Places = make([]struct{}, v.N)
+		v.Places = make([]struct{}, v.Missing())
 	}
 	return v, nil
 }
@@ -129,8 +150,12 @@ type picture struct {
 
 // pictures are the images of a generation.
 func pictures(g imagegen.Generation) (all []picture) {
+	most := len(g.Images)
+	if !g.Status.Terminal() {
+		most = g.N // others are to come
+	}
 	for n, i := range g.Images {
-		alt := fmt.Sprintf("Image %d of %d: %s", n+1, len(g.Images), excerpt(g.Prompt, 120))
+		alt := fmt.Sprintf("Image %d of %d: %s", n+1, most, excerpt(g.Prompt, 120))
 		format := strings.ToUpper(strings.TrimPrefix(i.MediaType, "image/"))
 		name := fmt.Sprintf("%s-%d.%s", g.ID, n+1, extension(i.MediaType))
 		all = append(all, picture{i, n + 1, alt, format, name})

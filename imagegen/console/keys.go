@@ -89,7 +89,7 @@ func (c *Console) createKey(p *page) error {
 	if err != nil {
 		return err
 	}
-	name, expires := f.Value("name"), f.expiry(p.now)
+	name, expires, limits := f.Value("name"), f.expiry(p.now), f.limits()
 	if name == "" {
 		f.blame("name", "Give the key a name, such as that of the program that will use it.")
 	}
@@ -104,7 +104,7 @@ func (c *Console) createKey(p *page) error {
 		f.blame("name", "You have made %d keys, and there can be no more. Ask the operator for another user.", len(all))
 		return c.showKeys(p, http.StatusUnprocessableEntity, f)
 	}
-	raw, k, err := c.cfg.Engine.Accounts().MintKey(p.context(), p.person.ID, name, expires)
+	raw, k, err := c.cfg.Engine.Accounts().MintLimitedKey(p.context(), p.person.ID, name, expires, limits)
 	if err = f.refuse("name", err); err != nil {
 		return err
 	}

@@ -59,6 +59,12 @@ func settingsOf(g imagegen.Generation) *form {
 	} else {
 		pairs = append(pairs, "ratio", ownSize, "width", strconv.Itoa(g.Size.Width), "height", strconv.Itoa(g.Size.Height))
 	}
+	if o := g.Options; o.Has() {
+		pairs = append(pairs, "output_format", string(o.Format), "background", string(o.Background))
+		if o.Seed != nil {
+			pairs = append(pairs, "seed", strconv.FormatInt(*o.Seed, 10))
+		}
+	}
 	return filled(pairs...)
 }
 

@@ -30,7 +30,7 @@ func (a answer) entered() map[string]string {
 	values := map[string]string{}
 	for _, pattern := range []*regexp.Regexp{
 		regexp.MustCompile(`<input type="radio" id="[^"]*" name="(\w+)" value="([^"]*)" checked>`),
-		regexp.MustCompile(`<input id="f-(width|height)"[^>]* value="([^"]*)"`),
+		regexp.MustCompile(`<input id="f-(width|height|seed)"[^>]* value="([^"]*)"`),
 		regexp.MustCompile(`<input type="hidden" name="(\w+)" value="([^"]*)">`),
 		regexp.MustCompile(`(?s)<textarea id="f-(prompt)"[^>]*>(.*?)</textarea>`),
 	} {
@@ -38,8 +38,10 @@ func (a answer) entered() map[string]string {
 			values[m[1]] = html.UnescapeString(m[2])
 		}
 	}
-	if m := regexp.MustCompile(`<option value="([^"]*)" selected>`).FindStringSubmatch(a.body); m != nil {
-		values["model"] = m[1]
+	for _, m := range regexp.MustCompile(`(?s)<select id="f-(\w+)"(.*?)</select>`).FindAllStringSubmatch(a.body, -1) {
+		if chosen := regexp.MustCompile(`<option value="([^"]*)" selected>`).FindStringSubmatch(m[2]); chosen != nil {
+			values[m[1]] = chosen[1]
+		}
 	}
 	return values
 }
@@ -73,7 +75,7 @@ func TestPlayground(t *testing.T) {
 	s.is.True(e["token"] != v.get("playground").entered()["token"])
 	delete(e, "token")
 	s.is.Equal(cmp.Diff(map[string]string{"prompt": "", "model": "fake-1", "ratio": "auto", "tier": "1K", "n": "1", "quality": "auto",
-		"width": "", "height": ""}, e), "")
+		"width": "", "height": "", "output_format": "", "background": "", "seed": ""}, e), "")
 	s.is.Equal(a.cost(), "1 credit 1 image at 1 · 1K Balance 10, afterwards 9. What does not come is refunded.")
 	s.is.True(a.has(`<span>2K</span><small>2 credits</small>`, `<span>4K</span><small>4 credits</small>`, "At most 32,000 characters.", "at most 16"))
 	s.is.True(a.has(`placeholder="A red fox in fresh snow, early morning light"`, "PNG, JPEG or WebP up to 50 MiB each",
@@ -247,7 +249,7 @@ func TestAnotherModel(t *testing.T) {
 	a := v.post("playground", "prompt", "a fox", "model", "tiny", "ratio", "16:9", "tier", "4K", "n", "3", "quality", "low", "show", "model", "token", "t")
 	s.is.Equal(a.StatusCode, http.StatusOK)
 	s.is.Equal(cmp.Diff(map[string]string{"prompt": "a fox", "model": "tiny", "ratio": "auto", "tier": "2K", "n": "1", "quality": "auto",
-		"width": "", "height": "", "token": "t"}, a.entered()), "")
+		"width": "", "height": "", "output_format": "", "background": "", "seed": "", "token": "t"}, a.entered()), "")
 	s.is.Equal(a.cost(), "7 credits 1 image at 7 · 2K Balance 10, afterwards 3. What does not come is refunded.")
 	s.is.True(!a.has(`type="file"`) && a.has("At most 5 characters."))
 	back := v.post("playground", "prompt", "a red fox", "model", "fake-1", "ratio", "3:2", "tier", "2K", "n", "1", "show", "model").entered()
@@ -281,10 +283,10 @@ func TestUseAgain(t *testing.T) {
 	v := s.signedIn("alice")
 	v.grant(100)
 	for _, sent := range []map[string]string{
-		{"prompt": "a fox\nin snow", "model": "fake-1", "ratio": "21:9", "tier": "2K", "n": "3", "quality": "low", "width": "", "height": ""},
-		{"prompt": "a fox", "model": "fake-1", "ratio": "own", "tier": "1K", "n": "1", "quality": "high", "width": "1200", "height": "630"},
-		{"prompt": "a fox", "model": "fake-1", "ratio": "auto", "tier": "4K", "n": "1", "quality": "high", "width": "", "height": ""},
-		{"prompt": "a fox", "model": "tiny", "ratio": "3:2", "tier": "2K", "n": "1", "quality": "auto", "width": "", "height": ""},
+		{"prompt": "a fox\nin snow", "model": "fake-1", "ratio": "21:9", "tier": "2K", "n": "3", "quality": "low", "width": "", "height": "", "output_format": "webp", "background": "transparent", "seed": "7"},
+		{"prompt": "a fox", "model": "fake-1", "ratio": "own", "tier": "1K", "n": "1", "quality": "high", "width": "1200", "height": "630", "output_format": "jpeg", "background": "opaque", "seed": ""},
+		{"prompt": "a fox", "model": "fake-1", "ratio": "auto", "tier": "4K", "n": "1", "quality": "high", "width": "", "height": "", "output_format": "", "background": "", "seed": ""},
+		{"prompt": "a fox", "model": "tiny", "ratio": "3:2", "tier": "2K", "n": "1", "quality": "auto", "width": "", "height": "", "output_format": "", "background": "", "seed": ""},
 	} {
 		var pairs []string
 		for name, value := range sent {
@@ -341,4 +343,26 @@ func TestCreateForNobody(t *testing.T) {
 	s.is.True(aborted(func() { s.ServeHTTP(nobody{}, r) }))
 	s.is.Equal(len(v.made()), 0)
 	s.is.Equal(v.balance(), imagegen.Credits(10))
+}
+
+// What the model has can be asked for; what it has not, or what does not go together, stands beside its field.
+func TestCreateWithOptions(t *testing.T) {
+	s := open(t)
+	v := s.signedIn("alice")
+	v.grant(10)
+	a := v.post("playground", small("prompt", "a fox", "output_format", "jpeg", "background", "opaque", "seed", " 7 ")...)
+	s.is.Equal(a.StatusCode, http.StatusSeeOther)
+	g := v.reaches(v.made()[0].ID, imagegen.StatusSucceeded)
+	s.is.Equal(cmp.Diff(imagegen.Options{Format: imagegen.FormatJPEG, Background: imagegen.BackgroundOpaque, Seed: new(int64(7))}, g.Options), "")
+	s.is.Equal(g.Images[0].MediaType, "image/jpeg")
+	before := v.balance()
+	for name, value := range map[string]string{"output_format": "gif", "background": "white", "seed": "4294967296"} {
+		refused := v.post("playground", small("prompt", "a fox", name, value)...)
+		s.is.Equal(refused.StatusCode, http.StatusUnprocessableEntity)
+		s.is.True(refused.has(`id="f-` + name + `-fault"`))
+	}
+	both := v.post("playground", small("prompt", "a fox", "output_format", "jpeg", "background", "transparent")...)
+	s.is.Equal(both.StatusCode, http.StatusUnprocessableEntity)
+	s.is.True(both.has("A JPEG has no transparency"))
+	s.is.Equal(v.balance(), before)
 }

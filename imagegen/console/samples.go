@@ -63,8 +63,34 @@ type sampleField struct{ Name, Value string }
 
 // Fields are the request's fields as text, in the order of the documentation.
 func (r sampleRequest) Fields() []sampleField {
-	return []sampleField{{"model", r.Model}, {"prompt", r.Prompt}, {"n", strconv.Itoa(r.N)},
+	all := []sampleField{{"model", r.Model}, {"prompt", r.Prompt}, {"n", strconv.Itoa(r.N)},
 		{"size", r.Size.String()}, {"quality", string(r.Quality)}}
+	o := r.Options
+	if o.Format != "" {
+		all = append(all, sampleField{"output_format", string(o.Format)})
+	}
+	if o.Background != "" {
+		all = append(all, sampleField{"background", string(o.Background)})
+	}
+	if o.Seed != nil {
+		all = append(all, sampleField{"seed", strconv.FormatInt(*o.Seed, 10)})
+	}
+	return all
+}
+
+// GoOptions are the fields of imagegen.Options that the request sets.
+func (r sampleRequest) GoOptions() string {
+	var set []string
+	if f := r.Options.Format; f != "" {
+		set = append(set, fmt.Sprintf("Format: %q", f))
+	}
+	if b := r.Options.Background; b != "" {
+		set = append(set, fmt.Sprintf("Background: %q", b))
+	}
+	if s := r.Options.Seed; s != nil {
+		set = append(set, fmt.Sprintf("Seed: new(int64(%d))", *s))
+	}
+	return strings.Join(set, ", ")
 }
 
 // JSON is the request as a body, over several lines within an indented one.

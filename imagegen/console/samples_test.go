@@ -215,6 +215,9 @@ func TestGoCompiles(t *testing.T) {
 			for _, size := range []imagegen.Size{{}, {Width: 1200, Height: 630}} {
 				q := requestOf(prompt)
 				q.Size = size
+				if size.Auto() {
+					q.Options = imagegen.Options{Format: imagegen.FormatWebP, Background: imagegen.BackgroundTransparent, Seed: new(int64(0))}
+				}
 				code := in("go", console.Samples("http://x", q, files))
 				formatted, err := format.Source([]byte(code))
 				is.NoErr(err)

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"time"
@@ -11,19 +12,32 @@ import (
 // periods are how many days the chart can show, the first unless another is asked for.
 var periods = []int{30, 90, 365}
 
+// day is what was spent of the charges of one day.
+type day struct {
+	Date  time.Time // its midnight, in UTC
+	Spent imagegen.Credits
+}
+
 // spending is what was spent on the latest days.
 type spending struct {
 	Count   int // of days
 	Periods []filter
 	Total   imagegen.Credits
-	Most    imagegen.Day   // of all, the latest
-	Days    []imagegen.Day // on which anything was, the newest first
+	Most    day   // of all, the latest
+	Days    []day // on which anything was, the newest first
 	Chart   chart
+	Uses    []use // by key and model, the most spent first
+}
+
+// use is what was charged for a key and a model.
+type use struct {
+	imagegen.Usage
+	Name string // of the key; "": none, or it is gone
 }
 
 // spending is nil if the ledger does not know.
 func (c *Console) spending(p *page) (*spending, error) {
-	book, ok := c.cfg.Ledger.(imagegen.DailyUsage)
+	book, ok := c.cfg.Ledger.(imagegen.UsageLedger)
 	if !ok {
 		return nil, nil
 	}
@@ -31,12 +45,13 @@ func (c *Console) spending(p *page) (*spending, error) {
 	if !slices.Contains(periods, n) {
 		n = periods[0]
 	}
-	to := p.now.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1)
-	from := to.AddDate(0, 0, -n)
-	days, err := book.Days(p.context(), p.person.ID, from, to)
+	to := imagegen.UsageDay(p.now)
+	from := to.AddDate(0, 0, 1-n)
+	usage, err := book.Usage(p.context(), p.person.ID, imagegen.UsageQuery{From: from, To: to, By: []imagegen.UsageGroup{imagegen.UsageByDay}})
 	if err != nil {
 		return nil, err
 	}
+	days := daysOf(usage)
 	s := &spending{Count: n, Periods: p.periods(n), Chart: newChart(from, n, days)}
 	for _, d := range days {
 		if s.Total += d.Spent; d.Spent >= s.Most.Spent {
@@ -45,7 +60,43 @@ func (c *Console) spending(p *page) (*spending, error) {
 	}
 	slices.Reverse(days)
 	s.Days = days
-	return s, nil
+	s.Uses, err = c.uses(p, book, imagegen.UsageQuery{From: from, To: to, By: []imagegen.UsageGroup{imagegen.UsageByModel, imagegen.UsageByKey}})
+	return s, err
+}
+
+// mostUses is how many lines of usage by key and model a page shows.
+const mostUses = 100
+
+// uses are what was charged for each key and model.
+func (c *Console) uses(p *page, book imagegen.UsageLedger, q imagegen.UsageQuery) ([]use, error) {
+	rows, err := book.Usage(p.context(), p.person.ID, q)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	keys, err := c.cfg.Engine.Accounts().Keys(p.context(), p.person.ID)
+	if err != nil {
+		return nil, err
+	}
+	names := make(map[imagegen.KeyID]string, len(keys))
+	for _, k := range keys {
+		names[k.ID] = cmp.Or(k.Name, k.Prefix+"…")
+	}
+	slices.SortStableFunc(rows, func(a, b imagegen.Usage) int { return cmp.Compare(b.Spent, a.Spent) })
+	all := make([]use, min(len(rows), mostUses))
+	for i := range all {
+		all[i] = use{rows[i], names[rows[i].Key]}
+	}
+	return all, nil
+}
+
+// daysOf are the days of which something was spent.
+func daysOf(usage []imagegen.Usage) (days []day) {
+	for _, u := range usage {
+		if u.Spent > 0 {
+			days = append(days, day{u.Day, u.Spent})
+		}
+	}
+	return days
 }
 
 // periods lead to the same page with another number of days.

@@ -28,6 +28,9 @@ func steps(r imagegen.Record) []step {
 	case imagegen.StatusQueued:
 		return append(all, step{"open", "Waiting", "It begins when its turn comes.", time.Time{}})
 	case imagegen.StatusProcessing:
+		if shown := len(r.Images); shown > 0 {
+			all = append(all, step{"done", count(shown, "image is", "images are") + " there", "They stay, whatever becomes of the others.", r.Images[shown-1].CreatedAt})
+		}
 		return append(all, step{"open", "In the making", "The images appear here by themselves.", time.Time{}})
 	}
 	return append(all, ending(r)...)
@@ -39,6 +42,9 @@ func ending(r imagegen.Record) []step {
 	refund := step{"refund", "Refunded " + inCredits(back), "", r.CompletedAt}
 	if r.Failure != nil {
 		refund.Why = "Nothing was delivered, and nothing is charged."
+		if r.Failure.Class == imagegen.ClassCancelled {
+			return []step{{"failed", "Cancelled", "You cancelled it before it began.", r.CompletedAt}, refund}
+		}
 		return []step{{"failed", "Failed", sentence(r.Failure.Message()), r.CompletedAt}, refund}
 	}
 	steps := []step{{"done", "Delivered " + count(r.Published, "image", "images"), "They cost " + inCredits(r.Used()) + ".", r.CompletedAt}}

@@ -53,7 +53,7 @@ type deed struct {
 }
 
 // seen are the routes of operators that change nothing and show nothing that is another's.
-var seen = []string{"GET users", "GET users/new", "GET users/{user}", "GET users/{user}/disable", "GET users/{user}/keys/{key}/revoke",
+var seen = []string{"GET users", "GET users/new", "GET users/{user}", "GET users/{user}/disable", "GET users/{user}/keys/{key}/revoke", "GET users/{user}/keys/{key}/limits",
 	"GET system", "GET system/audit", "GET system/clock", "GET trail"}
 
 // deeds go one after the other; olivia does all of them.
@@ -76,11 +76,13 @@ func deeds(s *site, v *visitor) []deed {
 		{"POST users/{user}/invitation", []imagegen.Act{imagegen.ActUserInvite}, post(at+"/invitation", "role", "operator", "days", "3")},
 		{"POST users/{user}/grants", []imagegen.Act{imagegen.ActCreditGrant}, post(at+"/grants", "credits", "5", "once", "x")},
 		{"GET users/{user}/generations", []imagegen.Act{imagegen.ActUserView}, func() answer { return v.get(at + "/generations") }},
+		{"POST users/{user}/keys/{key}/limits", []imagegen.Act{imagegen.ActKeyLimit}, post(at+"/keys/"+string(key.ID)+"/limits", "limit_daily", "3")},
 		{"POST users/{user}/keys/{key}/revoke", []imagegen.Act{imagegen.ActKeyRevoke}, post(at + "/keys/" + string(key.ID) + "/revoke")},
 		{"POST users/{user}/disable", []imagegen.Act{imagegen.ActUserDisable}, post(at + "/disable")},
 		{"POST system/audit", []imagegen.Act{imagegen.ActDataAudit}, post("system/audit")},
 		{"POST system/clock", nil, post("system/clock")}, // nothing is in doubt
 		{"POST keys", []imagegen.Act{imagegen.ActKeyCreate}, post("keys", "name", "script", "life", "never")},
+		{"POST keys/{key}/limits", []imagegen.Act{imagegen.ActKeyLimit}, post("keys/"+string(own.ID)+"/limits", "limit_at_once", "2")},
 		{"POST keys/{key}/revoke", []imagegen.Act{imagegen.ActKeyRevoke}, post("keys/" + string(own.ID) + "/revoke")},
 		{"POST generations/{generation}/erase", []imagegen.Act{imagegen.ActGenerationDelete}, post("generations/" + string(g.ID) + "/erase")},
 		{"POST account/password", []imagegen.Act{imagegen.ActUserPassword, imagegen.ActSignIn}, post("account/password", "present", secret, "password", "battery horse correct", "again", "battery horse correct")},

@@ -25,7 +25,7 @@ const referenceField = "reference_image"
 type upload struct {
 	*form
 	session *engine.Session
-	files   []*engine.Upload
+	files   []imagegen.Upload
 	sent    int // files, whether they were taken or not
 	text    int64
 }

@@ -83,7 +83,7 @@ func TestGenerationUpdatesItself(t *testing.T) {
 	waiting := v.get("generations/" + string(second.ID))
 	s.is.True(waiting.has("waits for its turn", "Waiting", `<span class="badge queued">`, "not yet", "2</span> credits"))
 	s.is.True(!waiting.has("Erase"))
-	s.is.Equal(waiting.polls(), "/console/generations/"+string(second.ID)+"/live?seen=queued")
+	s.is.Equal(waiting.polls(), "/console/generations/"+string(second.ID)+"/live?seen=queued-0-true")
 	s.is.Equal(v.get(waiting.polls()).StatusCode, http.StatusNoContent)
 
 	a := v.get("generations/" + string(first.ID))

@@ -85,6 +85,26 @@ func (v *visitor) reaches(id imagegen.GenerationID, s imagegen.Status) imagegen.
 	}
 }
 
+// showsSoon loads a page again until it is as it should be, which must come within a minute.
+func (v *visitor) showsSoon(path string, ok func(answer) bool) answer {
+	v.Helper()
+	ctx, cancel := context.WithTimeout(v.Context(), time.Minute)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		a := v.get(path)
+		if ok(a) {
+			return a
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			v.Fatalf("%s did not come to be as it should within a minute", path)
+		}
+	}
+}
+
 // finish is begin, and waits for the end.
 func (v *visitor) finish(prompt string, n int, end imagegen.Status) imagegen.Generation {
 	v.Helper()

@@ -19,11 +19,18 @@ type attempt struct {
 	record imagegen.Record
 	offer  offer
 	answer func(imagegen.Record, error) // told once, when the outcome is durable or in doubt
+	step   step                         // until the provider is through
 
 	mu     sync.Mutex
 	ended  bool
-	images []imagegen.StoredImage
-	litter bool // files may be stored that are not among images: a write failed
+	images []imagegen.StoredImage // those that former attempts have shown, and this one's
+	litter bool                   // files may be stored that are not among images: a write failed
+	again  bool                   // an image came that a former attempt has shown: its file is one too many
+	asked  int                    // how often the provider told of a member that it asked
+
+	former []imagegen.StoredImage // that were shown by former attempts, and have not come again
+	shower *time.Timer            // nil: nothing is about to be shown
+	shows  sync.WaitGroup         // of what is, or is being written
 }
 
 // run sees the attempt through. base lives as long as the process; limit is the attempt's time.
@@ -33,6 +40,7 @@ type attempt struct {
 // provider that is stuck keeps its slot and this goroutine, but not the user.
 func (a *attempt) run(base context.Context, limit time.Duration) {
 	e := a.engine
+	a.images, a.former = slices.Clone(a.record.Images), slices.Clone(a.record.Images)
 	ctx, cancel := context.WithCancelCause(base)
 	defer cancel(nil)
 	ctx, stop := context.WithTimeoutCause(ctx, limit, errTimeLimit)
@@ -40,6 +48,7 @@ func (a *attempt) run(base context.Context, limit time.Duration) {
 	defer context.AfterFunc(e.life.hard, func() { cancel(imagegen.ErrStopping) })()
 	e.leases.hold(a.record.Fence(), cancel)
 	defer e.leases.drop(a.record.Fence())
+	ctx, a.step = e.begin(ctx, imagegen.EventAttempted, a.record)
 
 	returned := make(chan struct{})
 	defer context.AfterFunc(ctx, func() {
@@ -56,7 +65,7 @@ func (a *attempt) run(base context.Context, limit time.Duration) {
 		if !a.conclude(base, err) || a.litter {
 			a.sweep(base)
 		}
-		e.slots.Release(a.slot, found(a.count(), err))
+		e.slots.Release(a.slot, found(a.made(), err))
 	}()
 	e.removeFormerImages(ctx, a.record)
 	err = a.collect(ctx)
@@ -73,7 +82,7 @@ func (a *attempt) collect(ctx context.Context) (err error) {
 		}
 	}()
 	var broken error
-	for image, err := range a.offer.Provider.Generate(ctx, a.engine.providerRequest(a.record, a.offer)) {
+	for image, err := range a.offer.Provider.Generate(ctx, a.request(ctx)) {
 		if err != nil {
 			return err
 		}
@@ -98,7 +107,11 @@ func (a *attempt) conclude(base context.Context, err error) bool {
 	if !first {
 		return false
 	}
-	a.engine.health.note(a.record.Model, len(images), err, a.engine.cfg.Now())
+	a.endShows()
+	a.sweepRepeated(base)
+	made := len(images) - len(a.record.Images)
+	a.attempted(made, err)
+	a.engine.health.note(a.record.Model, made, err, a.engine.cfg.Now())
 	ctx, cancel := detach(base)
 	defer cancel()
 	r, err := a.engine.outcome(ctx, a.record, images, err)
@@ -108,6 +121,17 @@ func (a *attempt) conclude(base context.Context, err error) bool {
 	}
 	a.engine.life.leave()
 	return true
+}
+
+// sweepRepeated removes images that came again before the outcome is written: of what has ended, no recovery looks
+// for files.
+func (a *attempt) sweepRepeated(base context.Context) {
+	a.mu.Lock()
+	again := a.again
+	a.mu.Unlock()
+	if again {
+		a.sweep(base)
+	}
 }
 
 // sweep removes what was stored but is not in the outcome.
@@ -133,7 +157,12 @@ func (a *attempt) add(i imagegen.StoredImage) {
 		a.litter = true
 		return
 	}
+	if a.repeated(i) {
+		a.again = true
+		return
+	}
 	a.images = append(a.images, i)
+	a.showSoon()
 }
 
 func (a *attempt) count() int {
@@ -142,12 +171,11 @@ func (a *attempt) count() int {
 	return len(a.images)
 }
 
+// made is how many images are this attempt's.
+func (a *attempt) made() int { return a.count() - len(a.record.Images) }
+
 func (a *attempt) names() []imagegen.ImageID {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	var ids []imagegen.ImageID
-	for _, image := range a.images {
-		ids = append(ids, image.ID, image.ID.Thumbnail()) // which may have been made meanwhile
-	}
-	return ids
+	return files(a.images)
 }

@@ -35,6 +35,7 @@ func (e *Engine) Audit(ctx context.Context) (imagegen.AuditReport, error) {
 	report, err := a.Audit(ctx)
 	if ctx.Err() == nil { // one that was broken off says nothing
 		e.audits.note(Audit{At: e.cfg.Now(), Duration: time.Since(began), Report: report, Err: err})
+		e.tell(ctx, imagegen.Event{Kind: imagegen.EventAudited, Duration: time.Since(began), Count: len(report.Violations) + report.More, Err: err})
 		err = errors.Join(err, e.note(ctx, auditRow(report, err)))
 	}
 	return report, err

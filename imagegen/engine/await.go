@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -34,13 +36,19 @@ type ending struct {
 	waiting int
 }
 
+// mostAwaits is how many calls of a caller wait for the end of a generation at once.
+const mostAwaits = 64
+
 func newAwaiting(most int) *awaiting {
 	return &awaiting{most: most, calls: make(map[caller]int), ends: make(map[imagegen.GenerationID]*ending)}
 }
 
 // enter counts a call that waits, until leave. ok is false if as many do as may.
 func (w *awaiting) enter(r imagegen.Record) (leave func(), ok bool) {
-	c := caller{r.User, r.KeyID}
+	return w.count(caller{r.User, r.KeyID})
+}
+
+func (w *awaiting) count(c caller) (leave func(), ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.calls[c] >= w.most {
@@ -73,6 +81,13 @@ func (w *awaiting) end(id imagegen.GenerationID) (told <-chan struct{}, leave fu
 			delete(w.ends, id)
 		}
 	}
+}
+
+// awaited lists what is waited for.
+func (w *awaiting) awaited() []imagegen.GenerationID {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Collect(maps.Keys(w.ends))
 }
 
 // tell wakes whoever waits for the end of a generation.

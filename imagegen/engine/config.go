@@ -29,10 +29,8 @@ type Config struct {
 	// place for moderation, and for limits of one's own. An *Error it returns is the answer; any
 	// other error is answered with ErrInternal. nil: all are admitted.
 	Admit func(ctx context.Context, a Admission) error
-	// Observe is told of each generation that is accepted, settled or failed, once the fact is
-	// durable. It must be quick, safe for concurrent use, and must not call the engine; a panic of it
-	// is logged. After a crash an event may be missing. nil: nobody is told.
-	Observe func(ctx context.Context, e imagegen.Event)
+	// Observer is told of what the engine does, for metrics and traces. nil: nobody is told, and it costs nothing.
+	Observer imagegen.Observer
 
 	Concurrency    int           // attempts under way at once, of both kinds; 0: 512. See also Model.MaxConcurrent
 	MaxQueued      int           // asynchronous generations that wait, beyond it ErrOverloaded; 0: 10,000
@@ -90,6 +88,10 @@ type Config struct {
 	// call, see Joining; 0: 10 minutes, negative: no call joins another.
 	JoinWindow time.Duration
 
+	// Warner tells of what else an operator should see to, beside what Store tells: [Engine.Readiness] asks it. nil:
+	// there is nothing else.
+	Warner imagegen.Warner
+
 	// Now is believed as it is. nil: that of Store if it is a [imagegen.Timekeeper], else time.Now.
 	Now func() time.Time
 	Log *slog.Logger // nil: silent. Neither prompts nor keys are logged
@@ -117,6 +119,10 @@ type Model struct {
 	// fewer. 0: 64, and where there are several models at most half of Config.Concurrency.
 	MaxConcurrent int
 
+	// Aliases are other names, for clients that have a model's name built in. They are taken where an interface
+	// says so, as package openai's does; no model can have the name or the alias of another.
+	Aliases []string
+
 	// Retired keeps the model for accepted work and hides it from callers: it is not listed, and requests
 	// for it are refused as for a model that does not exist.
 	Retired bool
@@ -131,12 +137,13 @@ type Model struct {
 // Admission is a request that is about to be charged.
 type Admission struct {
 	User    imagegen.UserID
-	Request imagegen.GenerateRequest // References is empty: see Open
+	Request imagegen.GenerateRequest // References and Mask are empty: see below
 	Ratio   imagegen.Ratio
 	Tier    imagegen.Tier
 	Credits imagegen.Credits // that will be charged
 
 	References []imagegen.ProviderReference // checked; can be opened during the call
+	Mask       *imagegen.ProviderReference  // nil: there is none
 }
 
 const (
@@ -180,9 +187,6 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Admit == nil {
 		c.Admit = func(context.Context, Admission) error { return nil }
-	}
-	if c.Observe == nil {
-		c.Observe = func(context.Context, imagegen.Event) {}
 	}
 	if k, ok := c.Store.(imagegen.Timekeeper); ok && c.Now == nil {
 		c.Now = k.Now

@@ -14,9 +14,9 @@ import (
 // twelve bytes for each of MaxEdge × MaxEdge pixels, and four for each that was asked for.
 const decodeBudget = 64 << 20
 
-// decode decodes an image that was received, and crops or scales it down to an explicit size.
-func (e *Engine) decode(ctx context.Context, raw received, header shape, size imagegen.Size) (d deliverable, err error) {
-	weight := min(header.memory(size), decodeBudget)
+// decode decodes an image that was received, and brings it to what was asked for.
+func (e *Engine) decode(ctx context.Context, raw received, header shape, t target) (d deliverable, err error) {
+	weight := min(t.memory(header), decodeBudget)
 	if err := e.decoding.Acquire(ctx, weight); err != nil {
 		return d, context.Cause(ctx)
 	}
@@ -30,12 +30,15 @@ func (e *Engine) decode(ctx context.Context, raw received, header shape, size im
 	if err != nil {
 		return d, err
 	}
-	if header.is(size) {
+	if t.is(header) || t.opaque && isOpaque(picture) && header.has(t.size) && t.isFormat(header) {
 		return asReceived(header, raw), nil
 	}
-	fitting := coverCrop(picture, size)
+	if t.format == imagegen.FormatWebP {
+		return d, &badImageError{errNoWebP}
+	}
+	fitting := t.paint(header, picture)
 	kept = true
-	return encoded(header, fitting, func() { e.decoding.Release(weight) }), nil
+	return encoded(t.encoder(header), fitting, func() { e.decoding.Release(weight) }), nil
 }
 
 // readImage opens what was received and reads something from it. What cannot be read is the
@@ -75,15 +78,14 @@ type closing struct {
 }
 
 // encoded is a changed image. It holds its share of the decoding budget until it is stored.
-func encoded(s shape, fitting image.Image, release func()) deliverable {
-	mediaType, encode := encoderFor(s)
+func encoded(by encoder, fitting image.Image, release func()) deliverable {
 	size := fitting.Bounds().Size()
-	return deliverable{mediaType: mediaType, width: size.X, height: size.Y, open: func(context.Context) (io.ReadCloser, error) {
+	return deliverable{mediaType: by.mediaType, width: size.X, height: size.Y, open: func(context.Context) (io.ReadCloser, error) {
 		r, w := io.Pipe()
 		e := encoding{r, make(chan struct{}), release}
 		go func() { // for an encoder writes and an ImageStore reads
 			defer close(e.done)
-			w.CloseWithError(encode(w, fitting))
+			w.CloseWithError(by.encode(w, fitting))
 		}()
 		return e, nil
 	}}

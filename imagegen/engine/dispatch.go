@@ -50,6 +50,9 @@ func (e *Engine) launch(r imagegen.Record, held schedule.Slot) {
 		}
 		return
 	}
+	if r.Attempt == 1 { // further ones wait by design
+		e.observeWait(context.Background(), r, max(e.cfg.Now().Sub(r.CreatedAt), 0), nil)
+	}
 	a := &attempt{engine: e, slot: held, record: r, offer: m, answer: func(imagegen.Record, error) {}}
 	go a.run(context.Background(), e.cfg.AttemptTimeout)
 }
@@ -83,13 +86,14 @@ func (e *Engine) putAside(r imagegen.Record, unfit string) {
 	}
 }
 
-// fail ends a generation without images.
+// fail ends a generation with no more images than were shown.
 func (e *Engine) fail(ctx context.Context, r imagegen.Record, detail string) error {
-	got, err := e.finish(ctx, r, imagegen.Outcome{Failure: &imagegen.Failure{Class: imagegen.ClassUnknown, Detail: detail}, At: e.now()})
+	got, err := e.finish(ctx, r, imagegen.Outcome{Images: r.Images, At: e.now(), Undelivered: e.unheard(r),
+		Failure: &imagegen.Failure{Class: imagegen.ClassUnknown, Detail: detail}})
 	if err != nil {
 		return err
 	}
-	e.warnUndelivered(ctx, got, 0, errors.New(detail))
+	e.warnUndelivered(ctx, got, got.Published, errors.New(detail))
 	e.concluded(ctx, got)
 	e.removeReferences(r.References)
 	return nil

@@ -48,6 +48,9 @@ func (e *Engine) Resolve(ctx context.Context, id imagegen.GenerationID, how Reso
 		}
 	}
 	got, err := e.update(ctx, r.Fence(), imagegen.Resolve{Refund: how.Refund})
+	if err == nil {
+		e.observe(ctx, imagegen.EventResolved, got, refunded(got))
+	}
 	return got, imagegen.ToUserError(err)
 }
 

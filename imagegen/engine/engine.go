@@ -31,7 +31,9 @@ type Engine struct {
 	decoding  *semaphore.Weighted // bytes of what is decoded
 	calls     *callsInFlight
 	open      *openCalls
-	awaiting  *awaiting
+	awaiting  *awaiting // the answers of other calls
+	ends      *awaiting // ends of generations
+	watching  watching
 	uploads   *uploads
 	leases    *leases
 	life      *lifecycle
@@ -65,6 +67,7 @@ func New(cfg Config) (*Engine, error) {
 		calls:     newCallsInFlight(),
 		open:      newOpenCalls(),
 		awaiting:  newAwaiting(cfg.MaxWaiting),
+		ends:      newAwaiting(mostAwaits),
 		uploads:   newUploads(cfg.MaxSpooled),
 		leases:    newLeases(),
 		life:      newLifecycle(),

@@ -10,6 +10,7 @@ import (
 	"image/jpeg"
 	"image/png"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -55,24 +56,17 @@ type shape struct {
 	format
 	width, height int
 	perPixel      int64 // bytes that decoding takes at most
+	alpha         bool  // something of it may be transparent
 }
 
 func (s shape) pixels() int64 { return int64(s.width) * int64(s.height) }
 
-// memory is how many bytes it takes to decode the image, and to bring it to another size if that
-// is wanted.
-func (s shape) memory(to imagegen.Size) int64 {
-	n := s.perPixel * s.pixels()
-	if s.is(to) {
-		return n
-	}
-	return n + rgba*int64(to.Area())
+// has reports whether the image has that size, or any will do.
+func (s shape) has(size imagegen.Size) bool {
+	return size.Auto() || size == s.size()
 }
 
-// is reports whether the image has that size, or any will do.
-func (s shape) is(size imagegen.Size) bool {
-	return size.Auto() || size == imagegen.Size{Width: s.width, Height: s.height}
-}
+func (s shape) size() imagegen.Size { return imagegen.Size{Width: s.width, Height: s.height} }
 
 const rgba = 4 // bytes of a pixel
 
@@ -87,6 +81,15 @@ func perPixel(f format, m color.Model) int64 {
 		return 3 * rgba
 	}
 	return rgba + rgba/2 // an interlaced PNG has half of its pixels twice
+}
+
+// hasAlpha reports whether a colour may be transparent. Of a PNG in grey or colour without an alpha channel, of which
+// one colour counts as transparent, a header tells nothing.
+func hasAlpha(m color.Model) bool {
+	if colours, ok := m.(color.Palette); ok {
+		return slices.ContainsFunc(colours, func(c color.Color) bool { _, _, _, a := c.RGBA(); return a < 0xffff })
+	}
+	return m == color.NRGBAModel || m == color.NRGBA64Model || m == color.NYCbCrAModel
 }
 
 // mostHeader bounds what is read of an image to find its size. A JPEG may have profiles and previews before it.
@@ -125,7 +128,7 @@ func decodeHeader(r io.Reader) (shape, error) {
 	if c.Width <= 0 || c.Height <= 0 {
 		return shape{}, fmt.Errorf("its size is %d x %d", c.Width, c.Height)
 	}
-	return shape{f, c.Width, c.Height, perPixel(f, c.ColorModel)}, nil
+	return shape{f, c.Width, c.Height, perPixel(f, c.ColorModel), hasAlpha(c.ColorModel)}, nil
 }
 
 // decodeWhole decodes an image that is whole, from its beginning to its end.

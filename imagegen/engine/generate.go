@@ -16,6 +16,23 @@ func (e *Engine) now() time.Time { return e.cfg.Now().UTC().Truncate(time.Millis
 
 // Generate implements [imagegen.Service].
 func (s *Session) Generate(ctx context.Context, q imagegen.GenerateRequest) (imagegen.Result, error) {
+	result, err := s.generate(ctx, q)
+	s.observeReplay(ctx, result, err)
+	return result, err
+}
+
+// observeReplay tells Config.Observer of an answer that was another call's.
+func (s *Session) observeReplay(ctx context.Context, result imagegen.Result, err error) {
+	if e, ok := errors.AsType[*imagegen.Error](err); ok {
+		result = imagegen.Result{Generation: imagegen.Generation{ID: e.Generation}, Replayed: e.Replayed}
+	}
+	if result.Replayed {
+		result.Generation.Prompt = ""
+		s.engine.tell(ctx, imagegen.Event{Kind: imagegen.EventReplayed, User: s.user, Generation: result.Generation})
+	}
+}
+
+func (s *Session) generate(ctx context.Context, q imagegen.GenerateRequest) (imagegen.Result, error) {
 	e := s.engine
 	if q.Async { // synchronous work holds its provider
 		defer e.offers.enter(q.Model)()
@@ -46,7 +63,7 @@ type call struct {
 // call takes over the references of a request.
 func (s *Session) call(ctx context.Context, r imagegen.Record, m offer, q imagegen.GenerateRequest) (_ *call, err error) {
 	e := s.engine
-	if r.References, err = s.take(ctx, q.References); err != nil {
+	if r.References, err = s.take(ctx, q.References, q.Mask); err != nil {
 		return nil, err
 	}
 	r.KeyID, r.CreatedAt = s.key, e.now()
@@ -83,6 +100,9 @@ func (c *call) run(ctx context.Context) (imagegen.Result, error) {
 		return result, err
 	}
 	if err := e.refusals.check(c.record.User, e.cfg.Now()); err != nil {
+		return imagegen.Result{}, err
+	}
+	if err := c.session.busy(ctx); err != nil {
 		return imagegen.Result{}, err
 	}
 	if err := e.life.enter(); err != nil {
@@ -185,9 +205,9 @@ func (c *call) acceptWithSlot(ctx context.Context) (r imagegen.Record, err error
 }
 
 // waitForSlot waits for a slot. Who still waits when a drain begins is told so, before any charge.
-func (c *call) waitForSlot(ctx context.Context) error {
-	e := c.engine
-	var err error
+func (c *call) waitForSlot(ctx context.Context) (err error) {
+	e, began := c.engine, time.Now()
+	defer func() { e.observeWait(ctx, c.record, time.Since(began), err) }()
 	held, free := e.slots.TryAcquire(c.record.User, c.record.Model)
 	if c.slot = held; !free {
 		err = c.turn(ctx)
@@ -214,11 +234,13 @@ func (c *call) turn(ctx context.Context) (err error) {
 
 // accept makes record and charge durable.
 func (c *call) accept(ctx context.Context) (imagegen.Record, error) {
-	r, err := c.engine.charge(ctx, c.record)
+	within, charging := c.engine.begin(ctx, imagegen.EventCharged, c.record)
+	r, err := c.engine.charge(within, c.record)
+	charging.end(0, err)
 	// After an unknown outcome the references may be needed: recovery or the next start removes them.
 	c.handed = err == nil || !imagegen.Definite(err)
 	if err == nil {
-		c.engine.observe(ctx, imagegen.EventAccepted, r)
+		c.engine.observe(ctx, imagegen.EventAccepted, r, r.Charge().Credits)
 	}
 	return r, err
 }
@@ -237,8 +259,12 @@ func (c *call) refused(ctx context.Context, err error) (imagegen.Result, error) 
 	return imagegen.Result{}, unknownOutcome(c.record.ID, err)
 }
 
-// tooFewCredits tells what the request costs and, unless that has changed meanwhile, what is there.
+// tooFewCredits tells what the request costs and, unless that has changed meanwhile, what is there. A limit
+// of the key is told as it is.
 func (c *call) tooFewCredits(ctx context.Context, err error) error {
+	if told, ok := errors.AsType[*imagegen.Error](err); ok && told.Message != imagegen.ErrInsufficientCredits.Message {
+		return told
+	}
 	cost := c.record.Charge().Credits
 	b, failed := c.engine.balance(ctx, c.record.User)
 	if failed != nil || b.Credits >= cost {

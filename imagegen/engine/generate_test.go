@@ -296,10 +296,10 @@ func TestAdmissionAndObserver(t *testing.T) {
 		var asked engine.Admission
 		refuse := true
 		h := start(t, yieldImages(1, nil), func(c *engine.Config) {
-			c.Observe = func(_ context.Context, e imagegen.Event) {
+			c.Observer = imagegen.ObserverFunc(func(_ context.Context, e imagegen.Event) {
 				events = append(events, e.Kind)
 				is.New(t).Equal(e.Generation.Prompt, "")
-			}
+			})
 			c.Admit = func(_ context.Context, a engine.Admission) error {
 				asked = a
 				if refuse {

@@ -21,11 +21,11 @@ func TestDrainRefusesWhoWaitsForASlot(t *testing.T) {
 			<-ctx.Done()
 		}}, func(c *engine.Config) {
 			c.Concurrency = 1
-			c.Observe = func(_ context.Context, e imagegen.Event) {
+			c.Observer = imagegen.ObserverFunc(func(_ context.Context, e imagegen.Event) {
 				if e.Kind == imagegen.EventAccepted {
 					accepted++
 				}
-			}
+			})
 		})
 		go h.engine.As(alice).Generate(context.Background(), fox(imagegen.GenerateRequest{}))
 		synctest.Wait()
@@ -79,19 +79,6 @@ func TestQueueIsBoundedUnderConcurrency(t *testing.T) {
 			}
 		}
 		h.is.True(accepted >= 1 && accepted <= 4) // three that wait, and one under way
-	})
-}
-
-func TestObserverThatPanicsCostsNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := start(t, yieldImages(1, nil), func(c *engine.Config) {
-			c.Concurrency = 1
-			c.Observe = func(context.Context, imagegen.Event) { panic("metrics are down") }
-		})
-		for range 3 {
-			_, err := h.generate(imagegen.GenerateRequest{})
-			h.is.NoErr(err)
-		}
 	})
 }
 

@@ -98,7 +98,7 @@ func (c *call) awaitCall(ctx context.Context, running <-chan struct{}) error {
 // it was then: what is offered may have changed meanwhile, and what was charged must be found.
 func (s *Session) refuse(ctx context.Context, r imagegen.Record, q imagegen.GenerateRequest, refusal error) (imagegen.Result, error) {
 	if q.IdempotencyKey == "" && q.Joining == nil {
-		discard(q.References)
+		discard(q.References, q.Mask)
 		return imagegen.Result{}, imagegen.ToUserError(refusal)
 	}
 	c, err := s.call(ctx, r, offer{}, q)
@@ -220,10 +220,25 @@ func fingerprint(r imagegen.Record) [32]byte {
 	field([]byte(r.Size.String()))
 	field([]byte(r.Quality))
 	field(async)
+	field([]byte(r.Options.Format))
+	field([]byte(r.Options.Background))
+	field(numeral(r.Options.Compression))
+	field(numeral(r.Options.Seed))
 	for _, f := range r.References {
 		field(f.SHA256[:])
 	}
+	if _, masked := r.Mask(); masked {
+		field([]byte("the last one is a mask"))
+	}
 	return [32]byte(h.Sum(nil))
+}
+
+// numeral is a number, or nothing.
+func numeral[N int | int64](n *N) []byte {
+	if n == nil {
+		return nil
+	}
+	return binary.AppendVarint(nil, int64(*n))
 }
 
 // accepted is the record as it stood in the answer to an asynchronous call.

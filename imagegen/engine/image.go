@@ -32,10 +32,10 @@ func (e *Engine) OpenImage(ctx context.Context, id imagegen.ImageID) (*imagegen.
 	return e.openStored(ctx, r, i)
 }
 
-// published is the image of an identifier.
+// published is the image of an identifier, if it may be seen: also before the end of its generation.
 func published(r imagegen.Record, id imagegen.ImageID) (i imagegen.StoredImage, ok bool) {
 	n := slices.IndexFunc(r.Images, func(i imagegen.StoredImage) bool { return i.ID == id })
-	if n < 0 || r.State != imagegen.StateSucceeded {
+	if n < 0 || !r.Visible() {
 		return imagegen.StoredImage{}, false
 	}
 	return r.Images[n], true
@@ -57,7 +57,7 @@ func (e *Engine) unopened(ctx context.Context, i imagegen.StoredImage, err error
 	}
 	g, _ := i.ID.Generation()
 	now, again := e.store.Generation(ctx, g)
-	if again == nil && now.State == imagegen.StateSucceeded {
+	if again == nil && now.Visible() {
 		return imagegen.Internal(fmt.Errorf("imagegen: the file of image %s is missing", i.ID))
 	}
 	return imagegen.ErrNotFound // erased meanwhile

@@ -15,18 +15,29 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
-// An image whose generation is not settled yet is not shown: its charge may still be undone.
-func TestAnImageIsShownOnceItIsPaidFor(t *testing.T) {
+// An image is shown once its record names it, and not before: then it is sure to be paid for, or to be no image.
+func TestAnImageIsShownOnceItIsRecorded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := startFaulty(t, yieldImages(1, nil))
-		f.failBefore(first(1, "Close", imagegen.ErrNotApplied))
+		f.failBefore(first(1, "Outcome", imagegen.ErrNotApplied))
 		_, err := f.generate(imagegen.GenerateRequest{})
 		f.is.True(isCode(err, imagegen.ErrInternal))
 		f.is.True(f.has(f.put[0]))
 		_, err = f.engine.OpenImage(context.Background(), f.put[0].Image)
 		f.is.True(isCode(err, imagegen.ErrNotFound))
-		f.settled()
-		image, err := f.engine.OpenImage(context.Background(), f.put[0].Image)
+		f.is.Equal(f.settled()[0].State, imagegen.StateFailed) // its process might have died: it was refunded
+		_, err = f.engine.OpenImage(context.Background(), f.put[0].Image)
+		f.is.True(isCode(err, imagegen.ErrNotFound))
+
+		f.failBefore(func(call string, n int, _ imagegen.Fence) error {
+			if call == "Close" && n == 2 { // the first was the end of what failed
+				return imagegen.ErrNotApplied
+			}
+			return nil
+		})
+		_, err = f.generate(imagegen.GenerateRequest{})
+		f.is.True(isCode(err, imagegen.ErrInternal))
+		image, err := f.engine.OpenImage(context.Background(), f.put[1].Image)
 		f.is.NoErr(err)
 		f.is.NoErr(image.Close())
 	})

@@ -22,7 +22,9 @@ func (e *badImageError) Unwrap() error { return e.err }
 
 // keep checks one image of the provider and stores it. One that can be delivered as it comes goes by once: its
 // structure is followed while it is hashed and written. Any other is received first, and decoded.
-func (a *attempt) keep(ctx context.Context, from imagegen.ProviderImage) error {
+func (a *attempt) keep(ctx context.Context, from imagegen.ProviderImage) (err error) {
+	ctx, storing := a.engine.begin(ctx, imagegen.EventStored, a.record)
+	defer func() { storing.end(1, err) }()
 	if from.Body == nil {
 		return &badImageError{errors.New("it has no body")}
 	}
@@ -30,7 +32,8 @@ func (a *attempt) keep(ctx context.Context, from imagegen.ProviderImage) error {
 	if err != nil {
 		return err
 	}
-	if header.is(a.record.Size) && a.offer.verification() == imagegen.VerifyStructure {
+	t := a.target()
+	if t.is(header) && a.offer.verification() == imagegen.VerifyStructure {
 		return a.store(ctx, asItComes(header, image))
 	}
 	raw, err := a.engine.receive(ctx, image)
@@ -38,7 +41,7 @@ func (a *attempt) keep(ctx context.Context, from imagegen.ProviderImage) error {
 		return err
 	}
 	defer raw.discard()
-	decoded, err := a.engine.decode(ctx, raw, header, a.record.Size)
+	decoded, err := a.engine.decode(ctx, raw, header, t)
 	if err != nil {
 		return err
 	}
@@ -52,7 +55,7 @@ func (a *attempt) header(r io.Reader) (shape, io.Reader, error) {
 	if err != nil {
 		return shape{}, nil, &badImageError{err}
 	}
-	if err := providerRequest(a.record).Fits(imagegen.Size{Width: header.width, Height: header.height}); err != nil {
+	if err := a.lacks(header); err != nil {
 		return shape{}, nil, &badImageError{err}
 	}
 	return header, image, nil

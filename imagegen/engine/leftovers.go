@@ -63,10 +63,19 @@ func (e *Engine) removeImages(ctx context.Context, g imagegen.GenerationID, atte
 	}
 }
 
-// removeFormerImages removes what attempts that were cut short have left: nothing of it is published.
+// files names images and their thumbnails.
+func files(images []imagegen.StoredImage) []imagegen.ImageID {
+	var ids []imagegen.ImageID
+	for _, i := range images {
+		ids = append(ids, i.ID, i.ID.Thumbnail())
+	}
+	return ids
+}
+
+// removeFormerImages removes what attempts that were cut short have left, but for what was shown.
 func (e *Engine) removeFormerImages(ctx context.Context, r imagegen.Record) {
 	for n := 1; n < r.Attempt; n++ {
-		e.removeImages(ctx, r.ID, n)
+		e.removeImages(ctx, r.ID, n, files(r.Images)...)
 	}
 }
 

@@ -21,10 +21,15 @@ func (m Model) info(c imagegen.Capabilities) imagegen.ModelInfo {
 		MaxImages:         narrow(min(c.MaxImages, imagegen.MaxImages), m.MaxImages),
 		MaxPrompt:         narrow(min(c.MaxPrompt, imagegen.MaxPromptRunes), m.MaxPrompt),
 		MaxReferenceBytes: imagegen.MaxReferenceBytes,
+		Aliases:           slices.Clone(m.Aliases),
+		Formats:           c.OfferedFormats(),
+		Backgrounds:       c.OfferedBackgrounds(),
+		MaxSeed:           c.MaxSeed,
 	}
 	if m.MaxReferences != nil {
 		i.MaxReferences = min(i.MaxReferences, max(0, *m.MaxReferences))
 	}
+	i.Mask = c.Mask && i.MaxReferences > 0
 	for _, t := range imagegen.Tiers() {
 		if price, ok := m.Credits[t]; ok && slices.Contains(c.Tiers, t) {
 			i.Tiers, i.Credits[t] = append(i.Tiers, t), price
@@ -49,6 +54,8 @@ func narrow(most, to int) int {
 // clone keeps a caller's changes away from what the engine works with.
 func clone(i imagegen.ModelInfo) imagegen.ModelInfo {
 	i.Credits, i.Tiers, i.Ratios = maps.Clone(i.Credits), slices.Clone(i.Tiers), slices.Clone(i.Ratios)
+	i.Aliases = slices.Clone(i.Aliases)
+	i.Formats, i.Backgrounds = slices.Clone(i.Formats), slices.Clone(i.Backgrounds)
 	return i
 }
 

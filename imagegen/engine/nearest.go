@@ -10,20 +10,20 @@ import (
 
 // withNearest adds to the refusal of an explicit size the nearest one that can be had, if there is any: one that the
 // model makes as it is rather than one that must be cut.
-func (m offer) withNearest(policy Policy, r imagegen.Record, references int, refusal error) error {
+func (m offer) withNearest(policy Policy, r imagegen.Record, files attached, refusal error) error {
 	e, ok := errors.AsType[*imagegen.Error](refusal)
 	if r.Size.Auto() || !ok || e.Code != imagegen.CodeInvalidRequest {
 		return refusal
 	}
 	can := func(s imagegen.Size) bool {
 		r.Size = s
-		return s.Valid() && m.decide(policy, &r) == nil && m.able(r, references) == nil && m.check(r, references) == nil
+		return s.Valid() && m.decide(policy, &r) == nil && m.able(r, files) == nil && m.check(r, files) == nil
 	}
 	nearest, ok := nearestSize(r.Size, m.info.Ratios, can)
 	if !ok {
 		return refusal
 	}
-	return imagegen.Invalid("%s; the nearest size is %v", e.Message, uncut(nearest, func(s imagegen.Size) bool { return can(s) && m.can.Exactly(request(r, references)) }))
+	return imagegen.InvalidField("size", "%s; the nearest size is %v", e.Message, uncut(nearest, func(s imagegen.Size) bool { return can(s) && m.can.Exactly(request(r, files)) }))
 }
 
 // uncut returns s or, if there is one, a size a little smaller that is made as it is: models make edges in steps.

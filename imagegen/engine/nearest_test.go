@@ -82,7 +82,7 @@ func TestNearestSizeCanBeHad(t *testing.T) {
 				cfg.Policy, cfg.Models[0].Credits = c.policy, map[imagegen.Tier]imagegen.Credits{c.offered: 1}
 			})
 			quote := func(size string) error {
-				_, err := h.engine.As(alice).Quote(imagegen.GenerateRequest{Model: "m", Prompt: "p", Size: parse(t, size), Quality: c.quality})
+				_, err := h.engine.As(alice).Quote(t.Context(), imagegen.GenerateRequest{Model: "m", Prompt: "p", Size: parse(t, size), Quality: c.quality})
 				return err
 			}
 			err := quote(c.asked)
@@ -156,7 +156,7 @@ func TestNearestSizeOfWhatIsMade(t *testing.T) {
 			p.caps = c.can
 			h := start(t, p, func(*engine.Config) {})
 			quote := func(size string) error {
-				_, err := h.engine.As(alice).Quote(imagegen.GenerateRequest{Model: "m", Prompt: "p", Size: parse(t, size)})
+				_, err := h.engine.As(alice).Quote(t.Context(), imagegen.GenerateRequest{Model: "m", Prompt: "p", Size: parse(t, size)})
 				return err
 			}
 			for _, asked := range []string{c.refused, "4096x4096", "8192x4608", "3000x1000", "16x16", "1344x769", "100x8000"} {

@@ -2,19 +2,114 @@ package engine
 
 import (
 	"context"
+	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// observe tells Config.Observe of a generation.
-func (e *Engine) observe(ctx context.Context, kind imagegen.EventKind, r imagegen.Record) {
-	defer func() {
-		if p := recover(); p != nil { // what it watches has happened all the same
-			e.cfg.Log.ErrorContext(ctx, "Config.Observe panicked", "generation", r.ID, "event", kind, "panic", p)
-		}
-	}()
+// observe tells Config.Observer of what became of a generation.
+func (e *Engine) observe(ctx context.Context, kind imagegen.EventKind, r imagegen.Record, credits imagegen.Credits) {
+	if e.cfg.Observer == nil {
+		return
+	}
+	o := e.event(kind, r)
+	o.Failure, o.Credits, o.Duration = r.Failure, credits, e.cfg.Now().Sub(r.CreatedAt)
+	e.tell(ctx, o)
+}
+
+// observeWait tells Config.Observer how long a generation has waited for a slot.
+func (e *Engine) observeWait(ctx context.Context, r imagegen.Record, waited time.Duration, err error) {
+	if e.cfg.Observer == nil {
+		return
+	}
+	o := e.event(imagegen.EventWaited, r)
+	o.Duration, o.Err = waited, err
+	e.tell(ctx, o)
+}
+
+// event is the beginning of one about a generation.
+func (e *Engine) event(kind imagegen.EventKind, r imagegen.Record) imagegen.Event {
 	g := r.Generation()
 	g.Prompt = ""
-	e.cfg.Observe(ctx, imagegen.Event{Kind: kind, User: r.User, Generation: g, Failure: r.Failure,
-		Provider: e.offers.now.Load().makers[r.Model], Duration: e.cfg.Now().Sub(r.CreatedAt)})
+	return imagegen.Event{Kind: kind, User: r.User, Generation: g, Provider: e.offers.now.Load().makers[r.Model]}
+}
+
+// tell tells Config.Observer, if there is one.
+func (e *Engine) tell(ctx context.Context, o imagegen.Event) {
+	if e.cfg.Observer == nil {
+		return
+	}
+	defer e.unharmed(ctx, o)
+	e.cfg.Observer.Observe(ctx, o)
+}
+
+// unharmed is what becomes of a panic of Config.Observer: what it watches happens all the same.
+func (e *Engine) unharmed(ctx context.Context, o imagegen.Event) {
+	if p := recover(); p != nil {
+		e.cfg.Log.ErrorContext(ctx, "Config.Observer panicked", "generation", o.Generation.ID, "event", o.Kind, "panic", p)
+	}
+}
+
+// step is something that is done for a generation, as Config.Observer sees it. The zero value is one that nobody
+// watches.
+type step struct {
+	engine *Engine
+	ctx    context.Context
+	event  imagegen.Event
+	began  time.Time
+}
+
+// begin tells Config.Observer of a step that begins, and returns the context for all that is done in it.
+func (e *Engine) begin(ctx context.Context, kind imagegen.EventKind, r imagegen.Record) (context.Context, step) {
+	if e.cfg.Observer == nil {
+		return ctx, step{}
+	}
+	s := step{engine: e, event: e.event(kind, r), began: time.Now()}
+	s.ctx = s.enter(ctx)
+	return s.ctx, s
+}
+
+func (s step) enter(ctx context.Context) (within context.Context) {
+	defer func() {
+		if within == nil { // it panicked
+			within = ctx
+		}
+	}()
+	defer s.engine.unharmed(ctx, s.event)
+	return s.engine.cfg.Observer.Begin(ctx, s.event)
+}
+
+// request is what the attempt asks the provider, who then tells of the members that it asks.
+func (a *attempt) request(ctx context.Context) imagegen.ProviderRequest {
+	e := a.engine
+	q := e.providerRequest(a.record, a.offer)
+	if e.cfg.Observer == nil {
+		return q
+	}
+	q.Asked = func(member string, took time.Duration, images int, err error) {
+		a.mu.Lock()
+		a.asked++
+		a.mu.Unlock()
+		o := e.event(imagegen.EventAsked, a.record)
+		o.Member, o.Duration, o.Count, o.Err = member, took, images, err
+		e.tell(ctx, o)
+	}
+	return q
+}
+
+// attempted tells how the attempt ended.
+func (a *attempt) attempted(images int, err error) {
+	a.mu.Lock()
+	a.step.event.Members = a.asked
+	a.mu.Unlock()
+	a.step.end(images, err)
+}
+
+// end tells how the step ended.
+func (s step) end(count int, err error) {
+	if s.engine == nil {
+		return
+	}
+	s.event.Count, s.event.Err, s.event.Duration = count, err, time.Since(s.began)
+	s.engine.tell(s.ctx, s.event)
 }

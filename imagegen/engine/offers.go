@@ -48,7 +48,25 @@ func newCatalog(models []Model) (*catalog, error) {
 		can := m.Provider.Capabilities().WithDefaults()
 		c.add(offer{m, can, m.info(can)})
 	}
+	errs = append(errs, checkAliases(models)...)
 	return c, errors.Join(errs...)
+}
+
+// checkAliases tells of aliases that are empty, or the name or alias of a model already.
+func checkAliases(models []Model) (errs []error) {
+	taken := make(map[string]bool)
+	for _, m := range models {
+		taken[m.ID] = true
+	}
+	for _, m := range models {
+		for _, a := range m.Aliases {
+			if a == "" || strings.ContainsRune(a, 0) || taken[a] {
+				errs = append(errs, fmt.Errorf("imagegen: model %q: the alias %q is no name, or taken by a model already", m.ID, a))
+			}
+			taken[a] = true
+		}
+	}
+	return errs
 }
 
 func (c *catalog) add(m offer) {

@@ -65,7 +65,7 @@ func TestSetModels(t *testing.T) {
 	_, unknown := h.generate(imagegen.GenerateRequest{Model: "x"})
 	h.is.True(isCode(hidden, imagegen.ErrInvalidRequest))
 	h.is.Equal(hidden.Error(), strings.Replace(unknown.Error(), `"x"`, `"m"`, 1))
-	_, err = h.engine.As(alice).Quote(fox(imagegen.GenerateRequest{Model: "m"}))
+	_, err = h.engine.As(alice).Quote(t.Context(), fox(imagegen.GenerateRequest{Model: "m"}))
 	h.is.True(isCode(err, imagegen.ErrInvalidRequest))
 
 	err = h.setModels(engine.Model{ID: "n"}, offered("n", yieldImages(1, nil), 1), offered("o", yieldImages(1, nil), -1),
@@ -146,7 +146,7 @@ func TestAttemptsKeepTheirProvider(t *testing.T) {
 		var events []imagegen.Event
 		h := start(t, gated(gate), func(c *engine.Config) {
 			c.Concurrency = 1
-			c.Observe = func(_ context.Context, e imagegen.Event) { events = append(events, e) }
+			c.Observer = imagegen.ObserverFunc(func(_ context.Context, e imagegen.Event) { events = append(events, e) })
 		})
 		var calls sync.WaitGroup
 		for range 2 {

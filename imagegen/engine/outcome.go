@@ -53,12 +53,24 @@ func (e *Engine) concluded(ctx context.Context, r imagegen.Record) {
 	if mark := e.open.end(r); mark {
 		e.markUndelivered(r)
 	}
-	if r.State == imagegen.StateFailed {
-		e.observe(ctx, imagegen.EventFailed, r)
+	switch {
+	case r.State == imagegen.StateFailed && cancelled(r):
+		e.observe(ctx, imagegen.EventCancelled, r, refunded(r))
+		return
+	case r.State == imagegen.StateFailed:
+		e.observe(ctx, imagegen.EventFailed, r, refunded(r))
 		return
 	}
-	e.observe(ctx, imagegen.EventSettled, r)
+	e.observe(ctx, imagegen.EventSettled, r, refunded(r))
 	e.thumbnails.want(r.ID)
+}
+
+// refunded is what a settlement gave back. While it is in dispute the ledger has given nothing.
+func refunded(r imagegen.Record) imagegen.Credits {
+	if r.Dispute != "" {
+		return 0
+	}
+	return r.Charge().Credits - r.Used()
 }
 
 // tryAgain decides whether asynchronous work goes back to the queue. Draining is the service's
@@ -71,7 +83,7 @@ func (e *Engine) tryAgain(r imagegen.Record, images []imagegen.StoredImage, err 
 		return imagegen.Release{}, true
 	}
 	p, ok := errors.AsType[*imagegen.ProviderError](err)
-	if len(images) > 0 || !ok || !p.Class.Transient() || r.Failures >= len(e.cfg.Backoff) {
+	if len(images) > len(r.Images) || !ok || !p.Class.Transient() || r.Failures >= len(e.cfg.Backoff) {
 		return imagegen.Release{}, false
 	}
 	return imagegen.Release{Delay: max(e.cfg.Backoff[r.Failures], min(p.RetryAfter, longestHint)), Failed: true}, true
@@ -82,7 +94,7 @@ func (e *Engine) tooOld(r imagegen.Record) bool { return e.cfg.Now().Sub(r.Creat
 func (e *Engine) release(ctx context.Context, r imagegen.Record, c imagegen.Release) (imagegen.Record, error) {
 	got, err := e.update(ctx, r.Fence(), c)
 	if err == nil || errors.Is(err, imagegen.ErrStale) {
-		e.removeImages(ctx, r.ID, r.Attempt)
+		e.removeImages(ctx, r.ID, r.Attempt, files(got.Images)...)
 	}
 	return got, err
 }
@@ -91,11 +103,7 @@ func (e *Engine) release(ctx context.Context, r imagegen.Record, c imagegen.Rele
 // record, as it now stands, does not name are removed.
 func (e *Engine) overtaken(ctx context.Context, r, now imagegen.Record) (imagegen.Record, error) {
 	e.open.forget(r.ID)
-	var named []imagegen.ImageID
-	for _, i := range now.Images {
-		named = append(named, i.ID)
-	}
-	e.removeImages(ctx, r.ID, r.Attempt, named...)
+	e.removeImages(ctx, r.ID, r.Attempt, files(now.Images)...)
 	if now.Terminal() {
 		return now, nil
 	}
@@ -115,6 +123,9 @@ func failure(err error) *imagegen.Failure {
 	}
 	if p, ok := errors.AsType[*imagegen.ProviderError](err); ok {
 		f.Class = p.Class
+	}
+	if f.Class == imagegen.ClassCancelled { // which no provider can say
+		f.Class = imagegen.ClassUnknown
 	}
 	return f
 }

@@ -19,23 +19,39 @@ func (e *Engine) plan(u imagegen.UserID, q imagegen.GenerateRequest) (imagegen.R
 		return imagegen.Record{}, offer{}, err
 	}
 	r := imagegen.Record{Intent: imagegen.Intent{User: u, Model: q.Model, Prompt: q.Prompt, N: cmp.Or(q.N, 1), Size: q.Size,
-		Quality: cmp.Or(q.Quality, imagegen.QualityAuto), Async: q.Async, IdempotencyKey: q.IdempotencyKey},
+		Quality: cmp.Or(q.Quality, imagegen.QualityAuto), Options: options(q.Options), Async: q.Async, IdempotencyKey: q.IdempotencyKey},
 		Progress: imagegen.Progress{State: imagegen.StateCharging}}
+	files := attached{len(q.References), q.Mask != nil}
 	m, err := e.offered(q.Model)
 	if err != nil {
 		return r, m, err
 	}
-	if err := checkFields(r, m.info, len(q.References)); err != nil {
+	if err := checkFields(r, m.info, files); err != nil {
 		return r, m, err
 	}
 	err = m.decide(e.cfg.Policy, &r)
 	if err == nil {
-		err = m.able(r, len(q.References))
+		err = m.able(r, files)
 	}
 	if err != nil {
-		return r, m, m.withNearest(e.cfg.Policy, r, len(q.References), err)
+		return r, m, m.withNearest(e.cfg.Policy, r, files, err)
 	}
-	return r, m, m.check(r, len(q.References))
+	return r, m, m.check(r, files)
+}
+
+// attached are the files that come with a request.
+type attached struct {
+	references int
+	mask       bool
+}
+
+// options are those of a request after defaults: what a model may choose anyway is not asked for.
+func options(o imagegen.Options) imagegen.Options {
+	o = o.Clone()
+	if o.Background == imagegen.BackgroundAuto {
+		o.Background = ""
+	}
+	return o
 }
 
 // decide sets what a request means, and costs.
@@ -48,23 +64,26 @@ func (m offer) decide(policy Policy, r *imagegen.Record) (err error) {
 }
 
 // able compares a request with what the provider can do.
-func (m offer) able(r imagegen.Record, references int) error {
-	return refusedByProvider(m.can.Refuses(request(r, references)))
+func (m offer) able(r imagegen.Record, files attached) error {
+	return refusedByProvider(m.can.Refuses(request(r, files)))
 }
 
 // check asks the provider whether there is more to refuse.
-func (m offer) check(r imagegen.Record, references int) error {
+func (m offer) check(r imagegen.Record, files attached) error {
 	c, ok := m.Provider.(imagegen.Checker)
 	if !ok {
 		return nil
 	}
-	return refusedByProvider(c.Check(request(r, references)))
+	return refusedByProvider(c.Check(request(r, files)))
 }
 
-// request is what a provider is asked with so many references, of which nothing else is known yet.
-func request(r imagegen.Record, references int) imagegen.ProviderRequest {
+// request is what a provider is asked with files of which nothing else is known yet.
+func request(r imagegen.Record, files attached) imagegen.ProviderRequest {
 	q := providerRequest(r)
-	q.References = make([]imagegen.ProviderReference, references)
+	q.References = make([]imagegen.ProviderReference, files.references)
+	if files.mask {
+		q.Mask = &imagegen.ProviderReference{}
+	}
 	return q
 }
 
@@ -78,29 +97,29 @@ func (e *Engine) offered(id string) (offer, error) {
 		ids[i] = info.ID
 	}
 	if id == "" {
-		return offer{}, imagegen.Invalid("model is required; offered: %s", strings.Join(ids, ", "))
+		return offer{}, imagegen.InvalidField("model", "model is required; offered: %s", strings.Join(ids, ", "))
 	}
-	return offer{}, imagegen.Invalid("unknown model %.40q; offered: %s", id, strings.Join(ids, ", "))
+	return offer{}, imagegen.InvalidField("model", "unknown model %.40q; offered: %s", id, strings.Join(ids, ", "))
 }
 
-func checkFields(r imagegen.Record, info imagegen.ModelInfo, references int) error {
+func checkFields(r imagegen.Record, info imagegen.ModelInfo, files attached) error {
 	switch {
 	case !utf8.ValidString(r.Prompt):
-		return imagegen.Invalid("prompt is not valid UTF-8")
+		return imagegen.InvalidField("prompt", "prompt is not valid UTF-8")
 	case strings.TrimSpace(r.Prompt) == "":
-		return imagegen.Invalid("prompt is required and cannot be blank")
+		return imagegen.InvalidField("prompt", "prompt is required and cannot be blank")
 	case utf8.RuneCountInString(r.Prompt) > info.MaxPrompt:
-		return imagegen.Invalid("prompt has %d characters; the limit is %d", utf8.RuneCountInString(r.Prompt), info.MaxPrompt)
+		return imagegen.InvalidField("prompt", "prompt has %d characters; the limit is %d", utf8.RuneCountInString(r.Prompt), info.MaxPrompt)
 	case r.N < 1 || r.N > info.MaxImages:
-		return imagegen.Invalid("n must be from 1 to %d; got %d", info.MaxImages, r.N)
+		return imagegen.InvalidField("n", "n must be from 1 to %d; got %d", info.MaxImages, r.N)
 	case !r.Size.Valid():
-		return imagegen.Invalid("size must be auto or have edges from %d to %d; got %v", imagegen.MinEdge, imagegen.MaxEdge, r.Size)
+		return imagegen.InvalidField("size", "size must be auto or have edges from %d to %d; got %v", imagegen.MinEdge, imagegen.MaxEdge, r.Size)
 	case !slices.Contains(imagegen.Qualities(), r.Quality):
-		return imagegen.Invalid("quality must be one of auto, low, medium, high; got %.40q", r.Quality)
-	case references > 0 && info.MaxReferences == 0:
-		return imagegen.Invalid("model %.40q takes no reference images; send none", r.Model)
-	case references > info.MaxReferences:
-		return imagegen.Invalid("%d reference images were sent; model %.40q takes at most %d", references, r.Model, info.MaxReferences)
+		return imagegen.InvalidField("quality", "quality must be one of auto, low, medium, high; got %.40q", r.Quality)
+	case files.references > 0 && info.MaxReferences == 0:
+		return imagegen.InvalidField("image", "model %.40q takes no reference images; send none", r.Model)
+	case files.references > info.MaxReferences:
+		return imagegen.InvalidField("image", "%d reference images were sent; model %.40q takes at most %d", files.references, r.Model, info.MaxReferences)
 	case r.IdempotencyKey != "" && !imagegen.ValidIdempotencyKey(r.IdempotencyKey):
 		return imagegen.Invalid("an idempotency key is 1 to 255 visible ASCII characters")
 	}
@@ -110,11 +129,11 @@ func checkFields(r imagegen.Record, info imagegen.ModelInfo, references int) err
 func checkOffered(r imagegen.Record, info imagegen.ModelInfo) error {
 	switch {
 	case !slices.Contains(info.Tiers, r.Tier) && r.Size.Auto():
-		return imagegen.Invalid("quality %s is of tier %s; model %.40q offers %v", r.Quality, r.Tier, info.ID, info.Tiers)
+		return imagegen.InvalidField("quality", "quality %s is of tier %s; model %.40q offers %v", r.Quality, r.Tier, info.ID, info.Tiers)
 	case !slices.Contains(info.Tiers, r.Tier):
-		return imagegen.Invalid("size %v with quality %s is of tier %s; model %.40q offers %v", r.Size, r.Quality, r.Tier, info.ID, info.Tiers)
+		return imagegen.InvalidField("size", "size %v with quality %s is of tier %s; model %.40q offers %v", r.Size, r.Quality, r.Tier, info.ID, info.Tiers)
 	case r.Ratio != imagegen.RatioAuto && !slices.Contains(info.Ratios, r.Ratio):
-		return imagegen.Invalid("ratio %s is not offered by model %.40q; it offers %v", r.Ratio, info.ID, info.Ratios)
+		return imagegen.InvalidField("size", "ratio %s is not offered by model %.40q; it offers %v", r.Ratio, info.ID, info.Ratios)
 	}
 	return nil
 }
@@ -127,14 +146,15 @@ func refusedByProvider(err error) error {
 	if !ok || p.Message == "" {
 		return &imagegen.Error{Code: imagegen.CodeInvalidRequest, Message: "the model cannot honour this request", Err: err}
 	}
-	return &imagegen.Error{Code: imagegen.CodeInvalidRequest, Message: p.Message, Err: p.Err}
+	return &imagegen.Error{Code: imagegen.CodeInvalidRequest, Message: p.Message, Field: p.Field, Err: p.Err}
 }
 
 // admit asks the embedder.
 func (e *Engine) admit(ctx context.Context, r imagegen.Record, q imagegen.GenerateRequest) error {
-	q.References = nil
+	q.References, q.Mask = nil, nil
+	asked := e.providerFiles(r, providerRequest(r))
 	err := e.cfg.Admit(ctx, Admission{User: r.User, Request: q, Ratio: r.Ratio, Tier: r.Tier,
-		Credits: r.Charge().Credits, References: e.references(r)})
+		Credits: r.Charge().Credits, References: asked.References, Mask: asked.Mask})
 	if _, coded := errors.AsType[*imagegen.Error](err); err != nil && !coded && ctx.Err() == nil {
 		return imagegen.Internal(err) // a time limit of the hook's own is not the caller's
 	}
@@ -144,23 +164,28 @@ func (e *Engine) admit(ctx context.Context, r imagegen.Record, q imagegen.Genera
 // providerRequest is what the provider sees of a record, to look at.
 func providerRequest(r imagegen.Record) imagegen.ProviderRequest {
 	return imagegen.ProviderRequest{Key: string(r.ID), Prompt: r.Prompt, N: r.N, Size: r.Size, Ratio: r.Ratio, Tier: r.Tier,
-		Quality: r.Effort, Job: slices.Clone(r.Job)}
+		Quality: r.Effort, Options: r.Options.Clone(), Job: slices.Clone(r.Job)}
 }
 
-// references is what the provider sees of a record's references.
-func (e *Engine) references(r imagegen.Record) []imagegen.ProviderReference {
-	var all []imagegen.ProviderReference
-	for _, f := range r.References {
-		all = append(all, imagegen.ProviderReference{Reference: spooled{e.spool, f}, MediaType: f.MediaType,
-			Size: f.Size, Width: f.Width, Height: f.Height})
+// providerFiles adds to q what the provider sees of a record's files.
+func (e *Engine) providerFiles(r imagegen.Record, q imagegen.ProviderRequest) imagegen.ProviderRequest {
+	for _, f := range r.ReferenceImages() {
+		q.References = append(q.References, e.providerFile(f))
 	}
-	return all
+	if f, ok := r.Mask(); ok {
+		mask := e.providerFile(f)
+		q.Mask = &mask
+	}
+	return q
+}
+
+func (e *Engine) providerFile(f imagegen.ReferenceFile) imagegen.ProviderReference {
+	return imagegen.ProviderReference{Reference: spooled{e.spool, f}, MediaType: f.MediaType, Size: f.Size, Width: f.Width, Height: f.Height}
 }
 
 // providerRequest is what the provider of m is asked.
 func (e *Engine) providerRequest(r imagegen.Record, m offer) imagegen.ProviderRequest {
-	q := providerRequest(r)
-	q.References = e.references(r)
+	q := e.providerFiles(r, providerRequest(r))
 	q.SaveJob = func(ctx context.Context, job []byte) error {
 		if !r.Async { // interrupted synchronous work is failed, not resumed: no commit for it
 			return nil

@@ -30,7 +30,7 @@ func QualityFirst(size imagegen.Size, quality imagegen.Quality, info imagegen.Mo
 		return imagegen.RatioAuto, tier, nil
 	}
 	if least := imagegen.TierOf(size.Area()); least.Above(tier) {
-		return "", "", imagegen.Invalid("size %v is of tier %s, but quality %s buys tier %s; ask for a higher quality or a smaller size", size, least, quality, tier)
+		return "", "", imagegen.InvalidField("size", "size %v is of tier %s, but quality %s buys tier %s; ask for a higher quality or a smaller size", size, least, quality, tier)
 	}
 	ratio, err := ratioBySize(size, info)
 	return ratio, tier, err
@@ -58,10 +58,10 @@ func ratioBySize(s imagegen.Size, info imagegen.ModelInfo) (imagegen.Ratio, erro
 		}
 	}
 	if most == 0 {
-		return "", imagegen.Invalid("model %.40q takes no explicit size; leave size out", info.ID)
+		return "", imagegen.InvalidField("size", "model %.40q takes no explicit size; leave size out", info.ID)
 	}
 	if a := s.Aspect(); a > most*widestSlack || a < least/widestSlack {
-		return "", imagegen.Invalid("size %v is too narrow for model %.40q; the nearest ratio is %s", s, info.ID, imagegen.NearestRatio(s, info.Ratios))
+		return "", imagegen.InvalidField("size", "size %v is too narrow for model %.40q; the nearest ratio is %s", s, info.ID, imagegen.NearestRatio(s, info.Ratios))
 	}
 	return imagegen.NearestRatio(s, info.Ratios), nil
 }

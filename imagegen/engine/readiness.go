@@ -38,6 +38,9 @@ func (e *Engine) Readiness(ctx context.Context) Readiness {
 	if w, ok := e.store.(imagegen.Warner); ok {
 		r.Warnings = append(r.Warnings, w.Warnings(ctx)...)
 	}
+	if w := e.cfg.Warner; w != nil {
+		r.Warnings = append(r.Warnings, w.Warnings(ctx)...)
+	}
 	e.readiness.note(ctx, e, r)
 	return r
 }

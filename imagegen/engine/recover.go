@@ -67,17 +67,24 @@ func (e *Engine) recoverOne(r imagegen.Record) error {
 }
 
 func (e *Engine) recoverSettling(ctx context.Context, r imagegen.Record) error {
-	former := !e.open.knows(r.ID) // its caller went with a former process
-	got, err := e.close(ctx, r)
+	unheard := e.unheard(r)
+	within, closing := e.begin(ctx, imagegen.EventClosed, r)
+	got, err := e.close(within, r)
+	closing.end(0, err)
 	if err != nil {
 		return err
 	}
 	e.concluded(ctx, got)
 	e.removeReferences(got.References)
-	if former && got.State == imagegen.StateSucceeded && got.JoinKey != [32]byte{} {
+	if unheard && got.State == imagegen.StateSucceeded {
 		e.markDelivery(got, imagegen.Delivery{Undelivered: true})
 	}
 	return nil
+}
+
+// unheard reports whether the caller of a generation went with a former process, and an equal call may join.
+func (e *Engine) unheard(r imagegen.Record) bool {
+	return r.JoinKey != [32]byte{} && !e.open.knows(r.ID)
 }
 
 // recoverCharging undoes a charge that may or may not exist. One that the ledger does not let go of, the
@@ -100,7 +107,8 @@ func (e *Engine) recoverProcessing(ctx context.Context, r imagegen.Record) error
 	e.removeFormerImages(ctx, r)
 	lost := r.Job == nil // an upstream job that is resumed costs no try
 	hopeless := r.Resumptions >= mostResumptions
-	if !r.Async || lost && r.Failures >= len(e.cfg.Backoff) || hopeless || e.tooOld(r) {
+	whole := len(r.Images) == r.N
+	if !r.Async || whole || lost && r.Failures >= len(e.cfg.Backoff) || hopeless || e.tooOld(r) {
 		return e.fail(ctx, r, "the attempt was interrupted")
 	}
 	again := imagegen.Release{Resumed: true}

@@ -3,22 +3,9 @@ package engine
 import (
 	"image"
 	"image/draw"
-	"image/jpeg"
-	"image/png"
-	"io"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
-
-// encoderFor returns how a changed image is written: JPEG stays JPEG; PNG, and WebP for want of
-// an encoder, become PNG.
-func encoderFor(s shape) (mediaType string, encode func(io.Writer, image.Image) error) {
-	if s.mediaType == formatJPEG.mediaType {
-		return s.mediaType, func(w io.Writer, i image.Image) error { return jpeg.Encode(w, i, &jpeg.Options{Quality: 95}) }
-	}
-	encoder := png.Encoder{CompressionLevel: png.BestSpeed}
-	return formatPNG.mediaType, encoder.Encode
-}
 
 // coverCrop cuts the largest centred part of the shape of to out of an image that is at least as
 // large, and scales it down to that size.

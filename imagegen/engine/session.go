@@ -55,17 +55,26 @@ func (s *Session) Balance(ctx context.Context) (imagegen.Balance, error) {
 
 // Generation implements [imagegen.Service].
 func (s *Session) Generation(ctx context.Context, id imagegen.GenerationID) (imagegen.Generation, error) {
+	r, err := s.own(ctx, id)
+	if err != nil {
+		return imagegen.Generation{}, err
+	}
+	return r.Generation(), nil
+}
+
+// own is the record of one of the user's generations. What is somebody else's does not exist.
+func (s *Session) own(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
 	if !id.Valid() {
-		return imagegen.Generation{}, imagegen.ErrNotFound
+		return imagegen.Record{}, imagegen.ErrNotFound
 	}
 	r, err := s.engine.Record(ctx, id)
 	if err == nil && r.User != s.user {
 		err = imagegen.ErrNotFound
 	}
 	if err != nil {
-		return imagegen.Generation{}, err
+		return imagegen.Record{}, err
 	}
-	return r.Generation(), nil
+	return r, nil
 }
 
 // Generations implements [imagegen.Service].

@@ -84,9 +84,10 @@ func (e *Engine) abandon(ctx context.Context, r imagegen.Record) error {
 
 // finish makes outcome and settlement durable, in one commit where store and ledger share it; else
 // as outcome, settlement, close.
-func (e *Engine) finish(ctx context.Context, r imagegen.Record, o imagegen.Outcome) (imagegen.Record, error) {
+func (e *Engine) finish(ctx context.Context, r imagegen.Record, o imagegen.Outcome) (got imagegen.Record, err error) {
+	ctx, closing := e.begin(ctx, imagegen.EventClosed, r)
+	defer func() { closing.end(0, err) }()
 	if !r.Async && len(o.Images) > 0 {
-		var err error
 		if o.AccountType, err = e.accountType(ctx, r.User); err != nil {
 			return r, err
 		}
@@ -94,7 +95,7 @@ func (e *Engine) finish(ctx context.Context, r imagegen.Record, o imagegen.Outco
 	if e.joint != nil {
 		return repeat(ctx, func(ctx context.Context) (imagegen.Record, error) { return e.joint.FinishSettled(ctx, r.Fence(), o) })
 	}
-	r, err := e.update(ctx, r.Fence(), o)
+	r, err = e.update(ctx, r.Fence(), o)
 	if err != nil || r.Terminal() {
 		return r, err
 	}

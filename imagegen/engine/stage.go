@@ -6,15 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync/atomic"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Upload is a reference image in the spool, checked. Generate takes it over, whatever it answers.
+// Upload is an [imagegen.Upload] in the spool, checked. Generate takes it over, whatever it answers.
 type Upload struct {
 	engine *Engine
 	file   imagegen.ReferenceFile
+	alpha  bool // something of it may be transparent
 	taken  atomic.Bool
 }
 
@@ -38,7 +40,15 @@ func (u *Upload) Discard() {
 //
 // Of a user who cannot pay for the cheapest image it is checked and hashed, but not kept: Generate
 // then knows a repeated request by its idempotency key, and answers ErrInsufficientCredits to any other.
-func (s *Session) Stage(ctx context.Context, r io.Reader, name string) (*Upload, error) {
+func (s *Session) Stage(ctx context.Context, r io.Reader, name string) (imagegen.Upload, error) {
+	u, err := s.stage(ctx, r, name)
+	if err != nil {
+		return nil, err
+	}
+	return u, nil
+}
+
+func (s *Session) stage(ctx context.Context, r io.Reader, name string) (*Upload, error) {
 	e := s.engine
 	end, err := e.uploads.begin(s.user)
 	if err != nil {
@@ -124,36 +134,72 @@ func (u *Upload) describe(in *meter, s shape, unread error, name string) error {
 	case s.pixels() > imagegen.MaxReferencePixels:
 		return imagegen.Invalid("%s has %d x %d pixels; the limit is %d million", name, s.width, s.height, imagegen.MaxReferencePixels/1_000_000)
 	}
-	u.file.MediaType, u.file.Width, u.file.Height = s.mediaType, s.width, s.height
+	u.file.MediaType, u.file.Width, u.file.Height, u.alpha = s.mediaType, s.width, s.height, s.alpha
 	return nil
 }
 
-// take stages what is not staged yet and makes all of it the engine's. On an error everything is
+// take stages what is not staged yet and makes all of it the engine's, the mask as the last. On an error everything is
 // removed.
-func (s *Session) take(ctx context.Context, references []imagegen.Reference) (files []imagegen.ReferenceFile, err error) {
-	e := s.engine
+func (s *Session) take(ctx context.Context, references []imagegen.Reference, mask imagegen.Reference) (files []imagegen.ReferenceFile, err error) {
 	defer func() {
 		if err != nil {
-			e.removeReferences(files)
-			discard(references)
+			s.engine.removeReferences(files)
+			discard(references, mask)
 		}
 	}()
 	for i, r := range references {
-		u, ok := r.(*Upload)
-		if !ok || u.engine != e { // the Upload of another engine is discarded there
-			if ok {
-				defer u.Discard()
-			}
-			if u, err = s.copyIn(ctx, r, fmt.Sprintf("reference image %d", i+1)); err != nil {
-				return files, err
-			}
-		}
-		if !u.taken.CompareAndSwap(false, true) {
-			return files, imagegen.Invalid("reference image %d was used before", i+1)
+		u, err := s.takeOne(ctx, r, fmt.Sprintf("reference image %d", i+1))
+		if err != nil {
+			return files, err
 		}
 		files = append(files, u.file)
 	}
-	return files, nil
+	if mask == nil {
+		return files, nil
+	}
+	u, err := s.takeOne(ctx, mask, "mask")
+	if err != nil {
+		return files, err
+	}
+	err = checkMask(u, files)
+	u.file.Mask = true
+	return append(files, u.file), err
+}
+
+// takeOne makes one file the engine's.
+func (s *Session) takeOne(ctx context.Context, r imagegen.Reference, name string) (u *Upload, err error) {
+	u, ok := r.(*Upload)
+	if !ok || u.engine != s.engine { // the Upload of another engine is discarded there
+		if ok {
+			defer u.Discard()
+		}
+		if u, err = s.copyIn(ctx, r, name); err != nil {
+			return nil, err
+		}
+	}
+	if !u.taken.CompareAndSwap(false, true) {
+		return nil, imagegen.Invalid("%s was used before", name)
+	}
+	return u, nil
+}
+
+// checkMask returns why an upload is no mask for the first of the references.
+func checkMask(u *Upload, references []imagegen.ReferenceFile) error {
+	f := u.file
+	switch {
+	case len(references) == 0:
+		return imagegen.InvalidField("mask", "mask needs the reference image that it belongs to; send one")
+	case f.MediaType != formatPNG.mediaType || !u.alpha:
+		return imagegen.InvalidField("mask", "mask must be a PNG with an alpha channel: what it leaves transparent is made anew")
+	case f.Size > imagegen.MaxMaskBytes:
+		return imagegen.InvalidField("mask", "mask is larger than %d bytes", imagegen.MaxMaskBytes)
+	case f.Width*f.Height > imagegen.MaxMaskPixels:
+		return imagegen.InvalidField("mask", "mask has %d x %d pixels; the limit is %d", f.Width, f.Height, imagegen.MaxMaskPixels)
+	case f.Width != references[0].Width || f.Height != references[0].Height:
+		return imagegen.InvalidField("mask", "mask is %d x %d and must be as large as the first reference image, which is %d x %d",
+			f.Width, f.Height, references[0].Width, references[0].Height)
+	}
+	return nil
 }
 
 func (s *Session) copyIn(ctx context.Context, r imagegen.Reference, name string) (*Upload, error) {
@@ -162,7 +208,7 @@ func (s *Session) copyIn(ctx context.Context, r imagegen.Reference, name string)
 		return nil, imagegen.Invalid("%s cannot be opened: %v", name, err)
 	}
 	defer f.Close()
-	u, err := s.Stage(ctx, f, name)
+	u, err := s.stage(ctx, f, name)
 	if _, coded := errors.AsType[*imagegen.Error](err); err != nil && !coded && ctx.Err() == nil {
 		err = imagegen.Invalid("%s cannot be read: %v", name, err)
 	}
@@ -170,8 +216,8 @@ func (s *Session) copyIn(ctx context.Context, r imagegen.Reference, name string)
 }
 
 // discard removes what was staged for a Generate that does not take it.
-func discard(references []imagegen.Reference) {
-	for _, r := range references {
+func discard(references []imagegen.Reference, mask imagegen.Reference) {
+	for _, r := range append(slices.Clone(references), mask) {
 		if u, ok := r.(*Upload); ok {
 			u.Discard()
 		}

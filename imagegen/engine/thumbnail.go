@@ -127,8 +127,8 @@ func (e *Engine) drawThumbnail(ctx context.Context, k imagegen.ImageKey, acquire
 	if err != nil {
 		return nil, err
 	}
-	to := within(thumbnailEdge, imagegen.Size{Width: header.width, Height: header.height})
-	weight := min(header.memory(to), decodeBudget)
+	to := within(thumbnailEdge, header.size())
+	weight := min(target{size: to}.memory(header), decodeBudget)
 	if err := acquire(ctx, weight); err != nil {
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func (e *Engine) publish(ctx context.Context, k imagegen.ImageKey, b []byte) err
 	switch {
 	case err != nil:
 		return err
-	case r.State != imagegen.StateSucceeded:
+	case !r.Visible():
 		return imagegen.ErrNotFound
 	}
 	err = e.storeReady(ctx)
@@ -189,7 +189,7 @@ func (e *Engine) removeIfErased(ctx context.Context, k imagegen.ImageKey) {
 	ctx, cancel := detach(ctx)
 	defer cancel()
 	r, err := e.store.Generation(ctx, k.Generation)
-	if errors.Is(err, imagegen.ErrNotFound) || err == nil && r.State != imagegen.StateSucceeded {
+	if errors.Is(err, imagegen.ErrNotFound) || err == nil && !r.Visible() {
 		e.removeImages(ctx, k.Generation, k.Attempt)
 	}
 }
@@ -218,7 +218,7 @@ func (e *Engine) makeThumbnails(ctx context.Context) {
 
 func (e *Engine) makeThumbnailsOf(ctx context.Context, id imagegen.GenerationID) {
 	r, err := e.store.Generation(ctx, id)
-	if err != nil || r.State != imagegen.StateSucceeded {
+	if err != nil || !r.Visible() {
 		return
 	}
 	for _, i := range r.Images {

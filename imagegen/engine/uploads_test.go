@@ -107,7 +107,7 @@ func TestUploadsKept(t *testing.T) {
 			<-release
 			yield(picture(1024, 1024), nil)
 		}}, func(c *engine.Config) { c.MaxSpooled = 3*size + 1 })
-		stage := func(u imagegen.UserID) (*engine.Upload, error) {
+		stage := func(u imagegen.UserID) (imagegen.Upload, error) {
 			return h.engine.As(u).Stage(t.Context(), readerOf(pngOf(30, 30)), "fox.png")
 		}
 		_, err := h.db.Grant(t.Context(), imagegen.Grant{User: bob, Credits: 1})

@@ -98,7 +98,8 @@ func TestModels(t *testing.T) {
 	s.bodyIs(a, `{"object":"list","data":[{"id":"fake-1","object":"model","provider":"fake","credits":{"1K":1,"2K":2,"4K":4},`+
 		`"default_options":{"aspect_ratio":"auto","quality":"1K"},"supported_qualities":["1K","2K","4K"],`+
 		`"supported_ratios":["auto","1:1","4:3","3:4","3:2","2:3","16:9","9:16","5:4","4:5","21:9","9:21","2:1","1:2","3:1","1:3"],`+
-		`"limits":{"reference_image_limit":16,"max_images":4,"max_prompt_length":32000,"max_reference_image_bytes":52428800}}]}`)
+		`"supported_output_formats":["png","jpeg","webp"],"supported_backgrounds":["auto","opaque","transparent"],"supports_mask":true,"supports_seed":true,`+
+		`"limits":{"reference_image_limit":16,"max_images":4,"max_prompt_length":32000,"max_reference_image_bytes":52428800,"max_seed":4294967295}}]}`)
 	none := serve(t, httpapi.Options{}, func(c *engine.Config) { c.Models = nil })
 	none.bodyIs(none.do("GET", "/api/v1/models", ""), `{"object":"list","data":[]}`)
 }

@@ -1,48 +1,25 @@
 package httpapi
 
 import (
-	"net/http"
-	"strings"
-
-	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/httpapi/internal/serving"
 )
 
 // withKey lets a handler answer for the user whose key came with the request.
 func (a *api) withKey(h handle) handle {
 	return func(x *exchange) error {
-		key, err := bearer(x.request.Header)
+		key, err := serving.Bearer(x.Request.Header)
 		if err != nil {
 			return err
 		}
-		if x.session, err = a.engine.Authenticate(x.ctx, key); err != nil {
+		if x.session, err = a.engine.Authenticate(x.Ctx, key); err != nil {
 			return err
 		}
-		leave, err := a.intake.admit(x.session.KeyID())
+		x.Key, x.User = x.session.KeyID(), x.session.User()
+		leave, err := a.site.Limits.Admit(x.session.KeyID())
 		if err != nil {
 			return err
 		}
 		defer leave()
 		return h(x)
 	}
-}
-
-// bearer returns the key that a header carries. Two headers leave open whose request it is.
-func bearer(h http.Header) (string, error) {
-	sent := h.Values("Authorization")
-	if len(sent) == 0 || len(sent) == 1 && strings.TrimSpace(sent[0]) == "" {
-		return "", imagegen.ErrMissingKey
-	}
-	if len(sent) > 1 {
-		return "", unreadableKey("the Authorization header was sent twice; send one")
-	}
-	scheme, key, _ := strings.Cut(strings.TrimSpace(sent[0]), " ")
-	key = strings.TrimLeft(key, " ")
-	if key == "" || !strings.EqualFold(scheme, "Bearer") {
-		return "", unreadableKey("the Authorization header holds no API key that can be read; send Authorization: Bearer <API_KEY>")
-	}
-	return key, nil
-}
-
-func unreadableKey(message string) error {
-	return &imagegen.Error{Code: imagegen.CodeInvalidKey, Message: message}
 }

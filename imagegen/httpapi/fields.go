@@ -6,41 +6,34 @@ import (
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/httpapi/internal/jsonscan"
+	"github.com/imagegend/imagegend/imagegen/httpapi/internal/serving"
 )
-
-// kind is the JSON type of a value.
-type kind string
-
-const (
-	null     kind = "null"
-	text     kind = "a string"
-	number   kind = "a number"
-	boolean  kind = "true or false"
-	compound kind = "an object or array"
-)
-
-// value is one value of a request: the decoded string, or the literal as it was sent.
-type value struct {
-	kind kind
-	text string
-}
 
 // field is one field of a request for images.
 type field struct {
 	name string
-	kind kind
+	kind jsonscan.Kind
 	set  func(q *imagegen.GenerateRequest, v string) error
 }
 
 var fields = []field{
-	{"model", text, func(q *imagegen.GenerateRequest, v string) error { q.Model = v; return nil }},
-	{"prompt", text, func(q *imagegen.GenerateRequest, v string) error { q.Prompt = v; return nil }},
-	{"size", text, setSize},
-	{"quality", text, setQuality},
-	{"n", number, setN},
-	{"async", boolean, func(q *imagegen.GenerateRequest, v string) error { q.Async = v == "true"; return nil }},
-	{"user", text, setUser},
-	{"response_format", text, checkResponseFormat},
+	{"model", jsonscan.Text, func(q *imagegen.GenerateRequest, v string) error { q.Model = v; return nil }},
+	{"prompt", jsonscan.Text, func(q *imagegen.GenerateRequest, v string) error { q.Prompt = v; return nil }},
+	{"size", jsonscan.Text, setSize},
+	{"quality", jsonscan.Text, setQuality},
+	{"n", jsonscan.Number, setN},
+	{"output_format", jsonscan.Text, func(q *imagegen.GenerateRequest, v string) error {
+		return setChoice(&q.Options.Format, "output_format", v, imagegen.Formats())
+	}},
+	{"output_compression", jsonscan.Number, setCompression},
+	{"background", jsonscan.Text, func(q *imagegen.GenerateRequest, v string) error {
+		return setChoice(&q.Options.Background, "background", v, imagegen.Backgrounds())
+	}},
+	{"seed", jsonscan.Number, setSeed},
+	{"async", jsonscan.Boolean, func(q *imagegen.GenerateRequest, v string) error { q.Async = v == "true"; return nil }},
+	{"user", jsonscan.Text, setUser},
+	{"response_format", jsonscan.Text, checkResponseFormat},
 }
 
 // setUser takes what OpenAI's clients send. It asks for nothing, but a call of another user is no repetition.
@@ -57,31 +50,51 @@ func setSize(q *imagegen.GenerateRequest, v string) (err error) {
 func setQuality(q *imagegen.GenerateRequest, v string) error {
 	q.Quality = imagegen.Quality(v)
 	if !slices.Contains(imagegen.Qualities(), q.Quality) {
-		return imagegen.Invalid("quality must be one of auto, low, medium, high; got %s", shown(v))
+		return imagegen.Invalid("quality must be one of auto, low, medium, high; got %s", serving.Shown(v))
 	}
 	return nil
 }
 
 // setN leaves the model's limit to the engine, to which 0 means that n is absent.
 func setN(q *imagegen.GenerateRequest, v string) (err error) {
-	if !isInteger(v) {
-		return imagegen.Invalid("n must be an integer, such as 2; got %s", shown(v))
+	if !serving.IsInteger(v) {
+		return imagegen.Invalid("n must be an integer, such as 2; got %s", serving.Shown(v))
 	}
 	if q.N, err = strconv.Atoi(v); err != nil || q.N < 1 {
-		return imagegen.Invalid("n must be from 1 to %d; got %s", imagegen.MaxImages, shorten(v))
+		return imagegen.Invalid("n must be from 1 to %d; got %s", imagegen.MaxImages, serving.Shorten(v))
 	}
 	return nil
 }
 
-// isInteger takes -7, 0 and 42, but not 007, 1.0 or 1e3.
-func isInteger(s string) bool {
-	s = strings.TrimPrefix(s, "-")
-	return s != "" && strings.Trim(s, "0123456789") == "" && (s[0] != '0' || s == "0")
+// setChoice takes one of a few words.
+func setChoice[T ~string](to *T, name, v string, among []T) error {
+	if *to = T(v); !slices.Contains(among, *to) {
+		return imagegen.InvalidField(name, "%s must be one of %v; got %s", name, among, serving.Shown(v))
+	}
+	return nil
+}
+
+func setCompression(q *imagegen.GenerateRequest, v string) error {
+	n, err := strconv.Atoi(v)
+	if err != nil || !serving.IsInteger(v) {
+		return imagegen.Invalid("output_compression must be an integer from 0 to %d; got %s", imagegen.MaxCompression, serving.Shown(v))
+	}
+	q.Options.Compression = &n
+	return nil
+}
+
+func setSeed(q *imagegen.GenerateRequest, v string) error {
+	n, err := strconv.ParseInt(v, 10, 64)
+	if err != nil || !serving.IsInteger(v) {
+		return imagegen.Invalid("seed must be an integer, such as 42; got %s", serving.Shown(v))
+	}
+	q.Options.Seed = &n
+	return nil
 }
 
 func checkResponseFormat(_ *imagegen.GenerateRequest, v string) error {
 	if v != "url" {
-		return imagegen.Invalid(`response_format must be "url": images are answered as addresses; got %s`, shown(v))
+		return imagegen.Invalid(`response_format must be "url": images are answered as addresses; got %s`, serving.Shown(v))
 	}
 	return nil
 }
@@ -130,13 +143,13 @@ func unknownField(name string, others []string) error {
 		known = append(known, f.name)
 	}
 	return imagegen.Invalid("unknown field %s; the nearest known one is %s; known are %s",
-		shown(name), nearestField(name, known), strings.Join(known, ", "))
+		serving.Shown(name), nearestField(name, known), strings.Join(known, ", "))
 }
 
 // setJSON sets a field from JSON, where types are strict and null means absent.
-func (f *form) setJSON(name string, v value) error {
-	if isReference(name) {
-		if v.kind == null {
+func (f *form) setJSON(name string, v jsonscan.Value) error {
+	if isReference(name) || name == maskName {
+		if v.Kind == jsonscan.Null {
 			return f.once(name)
 		}
 		return imagegen.Invalid("%s is a file: send the request as multipart/form-data", name)
@@ -145,21 +158,21 @@ func (f *form) setJSON(name string, v value) error {
 	switch {
 	case err != nil:
 		return err
-	case v.kind == null:
+	case v.Kind == jsonscan.Null:
 		return nil
-	case v.kind != k.kind:
-		return imagegen.Invalid("%s must be %s; got %s", name, k.kind, v.kind)
+	case v.Kind != k.kind:
+		return imagegen.Invalid("%s must be %s; got %s", name, k.kind, v.Kind)
 	}
-	return k.set(&f.request, v.text)
+	return k.set(&f.request, v.Text)
 }
 
 // setText sets a field from a form, where all is text.
 func (f *form) setText(name, v string) error {
-	k, err := f.find(name, referenceName)
+	k, err := f.find(name, referenceName, maskName)
 	if err != nil {
 		return err
 	}
-	if k.kind == boolean {
+	if k.kind == jsonscan.Boolean {
 		switch v {
 		case "1":
 			v = "true"
@@ -167,7 +180,7 @@ func (f *form) setText(name, v string) error {
 			v = "false"
 		}
 		if v != "true" && v != "false" {
-			return imagegen.Invalid("%s must be one of true, false, 1, 0; got %s", name, shown(v))
+			return imagegen.Invalid("%s must be one of true, false, 1, 0; got %s", name, serving.Shown(v))
 		}
 	}
 	return k.set(&f.request, v)

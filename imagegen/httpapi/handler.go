@@ -9,15 +9,15 @@
 package httpapi
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"net/netip"
-	"runtime/debug"
-	"strings"
 	"sync/atomic"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
+	"github.com/imagegend/imagegend/imagegen/httpapi/internal/serving"
 
 	"github.com/julienschmidt/httprouter"
 )
@@ -41,6 +41,10 @@ type Options struct {
 	// takes memory until its answer is read. 0: 256.
 	RequestsAtOnce int
 
+	// Limits bound the keys together with those of other interfaces, such as package openai's; RequestsAtOnce is
+	// then theirs. nil: limits of its own.
+	Limits *Limits
+
 	// Log is told of each request, with the route instead of the path: the identifier of an image is
 	// a capability. Neither keys nor prompts are logged. nil: silent.
 	Log *slog.Logger
@@ -49,57 +53,77 @@ type Options struct {
 // NewHandler returns a handler for all routes of the interface. It is safe for concurrent use and
 // holds nothing that must be closed. While the engine is draining it goes on to serve what is read.
 func NewHandler(service *engine.Engine, o Options) http.Handler {
-	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	log := NewLogHandler(o.Log.Handler())
-	a := &api{engine: service, options: o, log: slog.New(log), access: slog.New(log.(logHandler).Handler), intake: newIntake(o)}
+	a := &api{engine: service, site: serving.NewSite(serving.Site{BaseURL: o.BaseURL, TrustedProxies: o.TrustedProxies,
+		CORSOrigins: o.CORSOrigins, Limits: o.limits()}, o.Log)}
 	a.router = a.routes()
 	return a
 }
 
+func (o Options) limits() *serving.Limits {
+	if o.Limits != nil {
+		return o.Limits
+	}
+	return serving.NewLimits(o.RequestsAtOnce)
+}
+
+// Limits is what is under way of each API key. Interfaces that are given the same bound their keys together.
+type Limits = serving.Limits
+
+// NewLimits returns limits for so many requests of one API key at once; 0: 256.
+func NewLimits(requestsAtOnce int) *Limits { return serving.NewLimits(requestsAtOnce) }
+
 // api is the handler.
 type api struct {
 	engine  *engine.Engine
-	options Options
-	log     *slog.Logger
-	access  *slog.Logger // without request_id: its lines carry their own
+	site    *serving.Site
 	router  *httprouter.Router
 	catalog atomic.Pointer[catalog] // as it was last sent
-	intake  intake
+}
+
+// exchange is one request and its answer on the way through the handlers.
+type exchange struct {
+	serving.Exchange
+	id      string          // the :id of the route
+	session *engine.Session // of routes that need a key
+}
+
+// answer calls a handler and writes the error that it may return.
+func (x *exchange) answer(h handle) {
+	if err := h(x); err != nil {
+		x.fail(err)
+	}
 }
 
 // ServeHTTP does what every request needs, whatever its route.
 func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := newExchange(w, r)
-	x.set("X-Request-Id", x.ctx.id)
-	x.set("X-Content-Type-Options", "nosniff")
-	if r.ProtoMajor == 1 && r.TransferEncoding != nil {
-		// A length may have stood beside the chunks, which net/http does not tell. Where a proxy went by
-		// the length, what follows on this connection is not what it took for a request.
-		x.Header().Set("Connection", "close")
-	}
-	defer a.finish(x)
-	a.allowOrigin(x)
-	a.router.ServeHTTP(x, x.request)
+	x := &exchange{}
+	a.site.Begin(&x.Exchange, w, r)
+	defer a.site.Finish(&x.Exchange, func() { x.fail(imagegen.ErrInternal) })
+	a.router.ServeHTTP(x, x.Request)
 }
 
-// finish ends a request, also one whose handler panicked. An answer that had begun is cut off, so
-// that nobody takes it for a whole one.
-func (a *api) finish(x *exchange) {
-	p := recover()
-	if p != nil && p != http.ErrAbortHandler {
-		a.log.ErrorContext(x.ctx, "a handler panicked", "panic", p, "stack", string(debug.Stack()))
-		if x.status == 0 {
-			x.fail(imagegen.ErrInternal)
-			p = nil
-		} else {
-			p = http.ErrAbortHandler
-		}
-	}
-	a.logRequest(x)
-	if p != nil {
-		panic(p)
-	}
-}
+// RequestID returns the X-Request-Id of the request that ctx belongs to, also in the work that
+// goes on after its answer. "": it belongs to none.
+func RequestID(ctx context.Context) string { return serving.RequestID(ctx) }
+
+// WithRequestID gives the requests of another handler what those of NewHandler have: X-Request-Id in the
+// answer, and a context of which RequestID and NewLogHandler know it.
+func WithRequestID(h http.Handler) http.Handler { return serving.WithRequestID(h) }
+
+// NewLogHandler returns a handler that adds request_id to each record whose context has one. Give
+// it to the engine's logger too, and a request's lines can be found together. A handler that does
+// so already is returned as it is.
+func NewLogHandler(h slog.Handler) slog.Handler { return serving.NewLogHandler(h) }
+
+// Watcher is told of requests, see [Watch].
+type Watcher = serving.Watcher
+
+// Answer tells a [Watcher] of a request that was answered.
+type Answer = serving.Answer
+
+// Watch has watchers told of each request that h answers: for metrics and traces. Those of the handlers of this
+// module have their routes; what else h answers has those that WithRoute gives.
+func Watch(h http.Handler, watchers ...Watcher) http.Handler { return serving.Watch(h, watchers...) }
+
+// WithRoute gives the requests of a handler of another kind a name for all of them, for [Watch].
+func WithRoute(route string, h http.Handler) http.Handler { return serving.WithRoute(route, h) }

@@ -68,7 +68,7 @@ func (s *site) do(method, path, body string, header ...string) answer {
 
 func (s *site) send(r *http.Request) answer {
 	s.Helper()
-	response, err := http.DefaultTransport.RoundTrip(r) // follows no redirect
+	response, err := transport.RoundTrip(r) // follows no redirect
 	s.is.NoErr(err)
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
@@ -112,8 +112,18 @@ type generation struct {
 	N                        int
 	RequestedQuality         string `json:"requested_quality"`
 	ReferenceCount           int    `json:"reference_count"`
-	Images                   []struct{ ID, URL string }
-	PollURL                  string `json:"poll_url"`
+	Images                   []struct {
+		ID, URL     string
+		ContentType string `json:"content_type"`
+	}
+	PollURL string `json:"poll_url"`
+}
+
+// decoded reads the JSON of an answer of status 200.
+func (s *site) decoded(a answer, v any) {
+	s.Helper()
+	s.is.Equal(a.StatusCode, http.StatusOK)
+	s.is.NoErr(json.Unmarshal([]byte(a.body), v))
 }
 
 // accepted checks the status and returns the generation in the body.

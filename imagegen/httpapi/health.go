@@ -3,6 +3,8 @@ package httpapi
 import (
 	"net/http"
 	"time"
+
+	"github.com/imagegend/imagegend/imagegen/httpapi/internal/serving"
 )
 
 // readyAfter is when to ask again whether the service is ready.
@@ -12,7 +14,7 @@ type status struct {
 	Status string `json:"status"`
 }
 
-func (a *api) healthy(x *exchange) error { return x.json(http.StatusOK, status{"ok"}) }
+func (a *api) healthy(x *exchange) error { return x.JSON(http.StatusOK, status{"ok"}) }
 
 type readiness struct {
 	Ready bool `json:"ready"`
@@ -20,9 +22,9 @@ type readiness struct {
 
 // ready tells no more: the reasons are the operator's, and warnings change nothing.
 func (a *api) ready(x *exchange) error {
-	if a.engine.Ready(x.ctx) == nil {
-		return x.json(http.StatusOK, readiness{true})
+	if a.engine.Ready(x.Ctx) == nil {
+		return x.JSON(http.StatusOK, readiness{true})
 	}
-	x.set("Retry-After", seconds(readyAfter))
-	return x.json(http.StatusServiceUnavailable, readiness{})
+	x.Set("Retry-After", serving.Seconds(readyAfter))
+	return x.JSON(http.StatusServiceUnavailable, readiness{})
 }

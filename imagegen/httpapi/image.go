@@ -6,24 +6,25 @@ import (
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/httpapi/internal/serving"
 	"github.com/imagegend/imagegend/imagegen/internal/byterange"
 )
 
 // image serves a stored image: its bytes never change, and its identifier is the permission.
 func (a *api) image(x *exchange) error {
-	f, err := a.engine.OpenImage(x.ctx, imagegen.ImageID(x.id))
+	f, err := a.engine.OpenImage(x.Ctx, imagegen.ImageID(x.id))
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	x.generation, _ = f.ID.Generation()
-	x.set("Content-Type", f.MediaType)
-	x.set("Content-Disposition", `inline; filename="`+x.id+"."+strings.TrimPrefix(f.MediaType, "image/")+`"`)
-	x.set("Etag", `"`+f.ETag+`"`)
-	x.set("Cache-Control", "public, max-age=31536000, immutable")
-	x.set("Content-Security-Policy", "default-src 'none'; sandbox")
-	x.set("Referrer-Policy", "no-referrer")
-	http.ServeContent(content{x}, byterange.Honoured(x.request), "", f.CreatedAt, f.ReadSeekCloser) // the bare file: see exchange.ReadFrom
+	x.Generation, _ = f.ID.Generation()
+	x.Set("Content-Type", f.MediaType)
+	x.Set("Content-Disposition", `inline; filename="`+x.id+"."+strings.TrimPrefix(f.MediaType, "image/")+`"`)
+	x.Set("Etag", `"`+f.ETag+`"`)
+	x.Set("Cache-Control", "public, max-age=31536000, immutable")
+	x.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	x.Set("Referrer-Policy", "no-referrer")
+	http.ServeContent(content{x}, byterange.Honoured(x.Request), "", f.CreatedAt, f.ReadSeekCloser) // the bare file: see exchange.ReadFrom
 	return nil
 }
 
@@ -36,8 +37,8 @@ func (c content) WriteHeader(status int) {
 	case http.StatusPreconditionFailed:
 		c.refuse(errPreconditionFailed)
 	case http.StatusRequestedRangeNotSatisfiable:
-		c.refuse(&imagegen.Error{Code: codeRangeNotSatisfiable,
-			Message: "the image has no such part: Range must be such as bytes=0-99, within its length; got " + shown(c.request.Header.Get("Range"))})
+		c.refuse(&imagegen.Error{Code: serving.CodeRangeNotSatisfiable,
+			Message: "the image has no such part: Range must be such as bytes=0-99, within its length; got " + serving.Shown(c.Request.Header.Get("Range"))})
 	case http.StatusInternalServerError:
 		c.refuse(errors.New("the storage's file cannot be sought in"))
 	default:
@@ -47,7 +48,7 @@ func (c content) WriteHeader(status int) {
 
 // Write implements http.ResponseWriter. The text in which http.ServeContent refuses is left out.
 func (c content) Write(p []byte) (int, error) {
-	if c.err != nil {
+	if c.Err != nil {
 		return len(p), nil
 	}
 	return c.exchange.Write(p)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/httpapi/internal/serving"
 	"github.com/imagegend/imagegend/imagegen/internal/wire"
 )
 
@@ -19,20 +20,20 @@ const (
 
 // generations lists what the user has, newest first.
 func (a *api) generations(x *exchange) error {
-	if err := a.findBase(x); err != nil {
+	if err := a.site.FindBase(&x.Exchange); err != nil {
 		return err
 	}
-	q, err := parseQuery(x.request.URL.RawQuery)
+	q, err := parseQuery(x.Request.URL.RawQuery)
 	if err != nil {
 		return err
 	}
 	left := cmp.Or(q.Limit, imagegen.DefaultPageSize)
-	l := &list{exchange: x, out: encoders.Get().(*encoder)}
-	defer l.free()
+	l := &list{exchange: x, out: serving.NewEncoder()}
+	defer l.out.Free()
 	l.out.WriteString(`{"object":"list","data":[`)
 	for {
 		q.Limit = min(left, l.piece())
-		p, err := x.session.Generations(x.ctx, q)
+		p, err := x.session.Generations(x.Ctx, q)
 		if err != nil {
 			return l.broken(err)
 		}
@@ -51,10 +52,10 @@ func (a *api) generations(x *exchange) error {
 // list is a page on its way out.
 type list struct {
 	*exchange
-	out   *encoder // what is yet to be sent
-	n     int      // generations in it
-	size  int      // of them, in bytes
-	begun bool     // the answer has
+	out   *serving.Encoder // what is yet to be sent
+	n     int              // generations in it
+	size  int              // of them, in bytes
+	begun bool             // the answer has
 }
 
 // piece is how many generations to read next.
@@ -70,7 +71,7 @@ func (l *list) add(g imagegen.Generation) error {
 	if l.n++; l.n > 1 {
 		l.out.WriteByte(',')
 	}
-	if err := l.out.json.Encode(wire.NewGeneration(g, l.base)); err != nil {
+	if err := l.out.JSON.Encode(wire.NewGeneration(g, l.Base)); err != nil {
 		return err
 	}
 	l.out.Truncate(l.out.Len() - 1) // the line break that Encode adds
@@ -94,8 +95,8 @@ func (l *list) flush() error {
 }
 
 func (l *list) header() {
-	l.set("Content-Type", "application/json")
-	l.set("Cache-Control", "no-store")
+	l.Set("Content-Type", "application/json")
+	l.Set("Cache-Control", "no-store")
 }
 
 func (l *list) end(next imagegen.GenerationID) error {
@@ -116,7 +117,7 @@ func (l *list) end(next imagegen.GenerationID) error {
 		return l.broken(l.flush())
 	}
 	l.header()
-	return l.send(http.StatusOK, l.out.Bytes())
+	return l.Send(http.StatusOK, l.out.Bytes())
 }
 
 // broken ends a page that fails: one that has begun is cut off, so that nobody takes it for a whole one.
@@ -124,13 +125,6 @@ func (l *list) broken(err error) error {
 	if err == nil || !l.begun {
 		return err
 	}
-	l.err = err
+	l.Err = err
 	panic(http.ErrAbortHandler)
-}
-
-func (l *list) free() {
-	if l.out.Cap() <= largestKept {
-		l.out.Reset()
-		encoders.Put(l.out)
-	}
 }

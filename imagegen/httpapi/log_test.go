@@ -122,7 +122,7 @@ func TestLogOfCallerGone(t *testing.T) {
 		<-held.called
 		hangUp()
 	}()
-	_, err = http.DefaultTransport.RoundTrip(r)
+	_, err = transport.RoundTrip(r)
 	s.is.True(err != nil)
 	s.until(func() bool { return log.String() != "" })
 	line := log.lines(t)[0]
@@ -174,7 +174,7 @@ func TestWithRequestID(t *testing.T) {
 func TestRequestIDInTheEngine(t *testing.T) {
 	ids := make(chan string, 8)
 	s := serve(t, httpapi.Options{}, func(c *engine.Config) {
-		c.Observe = func(ctx context.Context, e imagegen.Event) { ids <- string(e.Kind) + " " + httpapi.RequestID(ctx) }
+		c.Observer = imagegen.ObserverFunc(func(ctx context.Context, e imagegen.Event) { ids <- string(e.Kind) + " " + httpapi.RequestID(ctx) })
 	})
 	s.accepted(s.post(fox(""), "X-Request-Id", "mine"), http.StatusOK)
 	s.is.Equal(<-ids, "accepted mine")
@@ -219,6 +219,6 @@ func TestPanic(t *testing.T) {
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.server.URL+generations, strings.NewReader(`{"model":"fake-1","prompt":"abort"}`))
 	s.is.NoErr(err)
 	r.Header = http.Header{"Authorization": {"Bearer " + s.key}, "Content-Type": {"application/json"}}
-	_, err = http.DefaultTransport.RoundTrip(r)
+	_, err = transport.RoundTrip(r)
 	s.is.True(err != nil) // net/http is asked to cut the connection, and does
 }

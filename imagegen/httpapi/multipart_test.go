@@ -50,7 +50,8 @@ func TestFormWithFiles(t *testing.T) {
 func TestFormWithUnchosenFiles(t *testing.T) {
 	s := serve(t, httpapi.Options{})
 	var parts []part
-	for _, name := range []string{"model", "prompt", "size", "quality", "n", "async", "user", "response_format", "reference_image", "image[]"} {
+	for _, name := range []string{"model", "prompt", "size", "quality", "n", "async", "user", "response_format", "reference_image", "image[]",
+		"output_format", "output_compression", "background", "seed", "mask"} {
 		parts = append(parts, part{name: name, file: noName})
 	}
 	g := s.accepted(s.postForm(append(parts, foxForm()...)...), http.StatusOK) // a text may come yet
@@ -93,10 +94,10 @@ func TestFormRefusals(t *testing.T) {
 		"quality twice":               {foxForm(part{name: "quality", value: "auto"}, part{name: "quality", value: "auto"}), "quality was sent twice"},
 		"prompt twice":                {foxForm(part{name: "prompt", value: "a fox"}), "prompt was sent twice"},
 		"model twice":                 {foxForm(part{name: "model", value: "fake-1"}), "model was sent twice"},
-		"unknown":                     {foxForm(part{name: "seed", value: "7"}), `unknown field "seed"`},
+		"unknown":                     {foxForm(part{name: "cfg_scale", value: "7"}), `unknown field "cfg_scale"`},
 		"unknown, with a nearest":     {foxForm(part{name: "reference_img", value: "x"}), "nearest known one is reference_image"},
-		"unknown file":                {foxForm(part{name: "mask", file: "m.png", value: picture(30, 30)}), `unknown field "mask"; the nearest known one is reference_image`},
-		"unknown file, unchosen":      {foxForm(part{name: "mask", file: noName}), `unknown field "mask"`},
+		"unknown file":                {foxForm(part{name: "images", file: "m.png", value: picture(30, 30)}), `unknown field "images"; the nearest known one is reference_image`},
+		"unknown file, unchosen":      {foxForm(part{name: "images", file: noName}), `unknown field "images"`},
 		"no name":                     {foxForm(part{header: textproto.MIMEHeader{"Content-Disposition": {"form-data"}}}), "Content-Disposition"},
 		"no disposition":              {foxForm(part{header: textproto.MIMEHeader{"X": {"y"}}}), "Content-Disposition"},
 		"an attachment":               {foxForm(part{header: textproto.MIMEHeader{"Content-Disposition": {`attachment; name="n"`}}}), "Content-Disposition"},

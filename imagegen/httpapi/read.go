@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/httpapi/internal/serving"
 	"github.com/imagegend/imagegend/imagegen/internal/wire"
 )
 
@@ -47,18 +47,18 @@ func (a *api) models(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	asked := x.request.Header
+	asked := x.Request.Header
 	if asked["If-Match"] != nil && !lists(asked["If-Match"], c.etag) {
 		return errPreconditionFailed
 	}
-	x.set("Cache-Control", "no-cache") // may be stored, but is asked for each time: cheap with ETag
-	x.set("Etag", c.etag)
+	x.Set("Cache-Control", "no-cache") // may be stored, but is asked for each time: cheap with ETag
+	x.Set("Etag", c.etag)
 	if asked["If-None-Match"] != nil && lists(asked["If-None-Match"], c.etag, "W/"+c.etag) {
 		x.WriteHeader(http.StatusNotModified)
 		return nil
 	}
-	x.set("Content-Type", "application/json")
-	return x.send(http.StatusOK, c.body)
+	x.Set("Content-Type", "application/json")
+	return x.Send(http.StatusOK, c.body)
 }
 
 // lists reports whether a header names one of these entity tags, or any.
@@ -72,24 +72,24 @@ func lists(header []string, tags ...string) bool {
 }
 
 func (a *api) balance(x *exchange) error {
-	b, err := x.session.Balance(x.ctx)
+	b, err := x.session.Balance(x.Ctx)
 	if err != nil {
 		return err
 	}
-	return x.json(http.StatusOK, wire.BalanceBody{Object: "balance", Balance: *wire.NewBalance(b)})
+	return x.JSON(http.StatusOK, wire.BalanceBody{Object: "balance", Balance: *wire.NewBalance(b)})
 }
 
 func (a *api) generation(x *exchange) error {
-	g, err := x.session.Generation(x.ctx, imagegen.GenerationID(x.id))
+	g, err := x.awaited()
 	if err != nil {
 		return err
 	}
-	if err := a.findBase(x); err != nil {
+	if err := a.site.FindBase(&x.Exchange); err != nil {
 		return err
 	}
-	x.generation = g.ID
+	x.Generation = g.ID
 	if !g.Status.Terminal() {
-		x.Header().Set("Retry-After", seconds(pollAfter))
+		x.Header().Set("Retry-After", serving.Seconds(pollAfter))
 	}
-	return x.json(http.StatusOK, wire.NewGeneration(g, x.base))
+	return x.JSON(http.StatusOK, wire.NewGeneration(g, x.Base))
 }

@@ -5,7 +5,9 @@ import (
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/httpapi/internal/serving"
 	"github.com/imagegend/imagegend/imagegen/internal/wire"
+
 	"github.com/julienschmidt/httprouter"
 )
 
@@ -23,13 +25,16 @@ func (a *api) routes() *httprouter.Router {
 	r.RedirectTrailingSlash, r.RedirectFixedPath = false, false
 	r.NotFound = answer(func(*exchange) error { return imagegen.ErrNotFound })
 	r.MethodNotAllowed = answer(methodNotAllowed)
-	r.GlobalOPTIONS = answer(a.preflight)
+	r.GlobalOPTIONS = answer(func(x *exchange) error { return a.site.Preflight(&x.Exchange) })
 
 	get(r, wire.ModelsPath, a.models)
 	get(r, wire.CreditsPath, a.withKey(a.balance))
 	post(r, wire.GeneratePath, a.withKey(a.generate))
+	post(r, wire.QuotePath, a.withKey(a.quote))
+	get(r, wire.UsagePath, a.withKey(a.usage))
 	get(r, wire.GenerationsPath, a.withKey(a.generations))
 	get(r, wire.GenerationPath(":id"), a.withKey(a.generation))
+	post(r, wire.CancelPath(":id"), a.withKey(a.cancel))
 	get(r, wire.ImagePath(":id"), a.image)
 	get(r, pathHealthy, a.healthy)
 	get(r, pathReady, a.ready)
@@ -46,7 +51,8 @@ func post(r *httprouter.Router, path string, h handle) { r.POST(path, route(path
 func route(path string, h handle) httprouter.Handle {
 	return func(w http.ResponseWriter, _ *http.Request, p httprouter.Params) {
 		x := w.(*exchange)
-		x.route, x.id = path, p.ByName("id")
+		x.Route, x.id = path, p.ByName("id")
+		x.Quiet = path == pathHealthy || path == pathReady
 		x.answer(h)
 	}
 }
@@ -58,6 +64,6 @@ func answer(h handle) http.HandlerFunc {
 
 // methodNotAllowed finds Allow set by the router.
 func methodNotAllowed(x *exchange) error {
-	return &imagegen.Error{Code: codeMethodNotAllowed,
+	return &imagegen.Error{Code: serving.CodeMethodNotAllowed,
 		Message: "this address takes " + strings.ReplaceAll(x.Header().Get("Allow"), ", OPTIONS", "") + " only"}
 }

@@ -59,7 +59,7 @@ func TestNothingIsLeftInTheSpool(t *testing.T) {
 	contentType, whole := formOf(append([]part{good, good}, foxForm()...)...)
 	poor := "Bearer " + s.Key(t, "nobody")
 	for name, ask := range map[string]func() answer{
-		"a field after the files": func() answer { return s.postForm(good, good, part{name: "seed", value: "7"}) },
+		"a field after the files": func() answer { return s.postForm(good, good, part{name: "cfg_scale", value: "7"}) },
 		"a field missing":         func() answer { return s.postForm(good, good) },
 		"a bad file":              func() answer { return s.postForm(good, good, part{name: "image", file: "b", value: "x"}) },
 		"cut short": func() answer {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -18,6 +19,7 @@ func (s *suite) models() {
 		ID: Model, Provider: "fake", Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1, "2K": 2, "4K": 4},
 		Tiers: imagegen.Tiers(), Ratios: imagegen.Ratios(), MaxReferences: imagegen.MaxReferences,
 		MaxImages: imagegen.MaxImages, MaxPrompt: imagegen.MaxPromptRunes, MaxReferenceBytes: imagegen.MaxReferenceBytes,
+		Formats: imagegen.Formats(), Backgrounds: imagegen.Backgrounds(), Mask: true, MaxSeed: math.MaxUint32,
 	}}
 	s.is.Equal(cmp.Diff(want, got), "")
 

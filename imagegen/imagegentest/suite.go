@@ -37,6 +37,8 @@ func Service(t *testing.T, start func(t *testing.T) Fixture) {
 		"invalid requests":          (*suite).invalid,
 		"asynchronous success":      (*suite).asynchronous,
 		"asynchronous failure":      (*suite).asynchronousFailure,
+		"images before the end":     (*suite).beforeTheEnd,
+		"cancelling":                (*suite).cancel,
 		"hanging up":                (*suite).hangUp,
 		"cancelled before":          (*suite).cancelledBefore,
 		"ownership":                 (*suite).ownership,
@@ -53,7 +55,19 @@ func Service(t *testing.T, start func(t *testing.T) Fixture) {
 		"unknown images":            (*suite).unknownImages,
 		"references":                (*suite).references,
 		"references that are unfit": (*suite).unfitReferences,
+		"formats":                   (*suite).formats,
+		"backgrounds":               (*suite).backgrounds,
+		"seeds":                     (*suite).seeds,
+		"masks":                     (*suite).masks,
+		"masks that are unfit":      (*suite).unfitMasks,
+		"options that are invalid":  (*suite).invalidOptions,
+		"options are compared":      (*suite).optionsCompared,
 		"sum of credits":            (*suite).sum,
+		"quotes":                    (*suite).quotes,
+		"waiting":                   (*suite).waiting,
+		"waiting in vain":           (*suite).waitingInVain,
+		"usage":                     (*suite).usage,
+		"days of usage":             (*suite).usageDays,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -14,7 +14,7 @@ const (
 	opening    = "[fake:"
 	mostImages = 16
 	known      = "[fake:fail], [fake:refuse], [fake:hang], [fake:panic], [fake:corrupt], [fake:crash], " +
-		"[fake:transient=N], [fake:images=M] with M from 1 to 16, and [fake:delay=3s]"
+		"[fake:transient=N], [fake:images=M] with M from 1 to 16, [fake:delay=3s], and [fake:each=1s]"
 )
 
 // parseDirectives reads the directives in a prompt, which the comment of Fake lists, and returns the
@@ -69,6 +69,9 @@ func (f *Faults) set(directive string) (name string, err error) {
 	case "delay":
 		f.Delay, err = time.ParseDuration(strings.TrimPrefix(argument, "="))
 		ok = err == nil && f.Delay > 0
+	case "each":
+		f.Each, err = time.ParseDuration(strings.TrimPrefix(argument, "="))
+		ok = err == nil && f.Each > 0
 	default:
 		ok = false
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"iter"
+	"math"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -16,9 +17,13 @@ import (
 // average colour of the first reference image tints the picture, if it has up to 4 million pixels;
 // the quality changes nothing.
 //
+// It has every option. A seed changes the picture: the second image of a request is the first one of the next seed. With a
+// transparent background the picture is an oval, around which there is nothing. With a mask it is the first reference, drawn
+// anew where the mask is transparent. WebP is lossless, and not compressed: three bytes a pixel.
+//
 // A prompt may tell it to fail: with [fake:fail], [fake:refuse], [fake:hang], [fake:panic],
-// [fake:corrupt], [fake:crash], [fake:transient=N], [fake:images=M] with M from 1 to 16, and
-// [fake:delay=D] with a duration such as 3s. Each of these directives sets the field of [Faults] of
+// [fake:corrupt], [fake:crash], [fake:transient=N], [fake:images=M] with M from 1 to 16,
+// [fake:delay=D] and [fake:each=D] with a duration such as 3s. Each of these directives sets the field of [Faults] of
 // its name.
 //
 // Check refuses whatever else begins with "[fake:", a directive that stands twice, and a second one
@@ -51,7 +56,8 @@ func (f *Fake) Name() string { return "fake" }
 
 // Capabilities are all that there are.
 func (f *Fake) Capabilities() imagegen.Capabilities {
-	return imagegen.Capabilities{MaxReferences: imagegen.MaxReferences, Verify: imagegen.VerifyStructure}
+	return imagegen.Capabilities{MaxReferences: imagegen.MaxReferences, Verify: imagegen.VerifyStructure,
+		Formats: []imagegen.Format{imagegen.FormatPNG, imagegen.FormatWebP}, Transparent: true, Mask: true, MaxSeed: math.MaxUint32}
 }
 
 // Check refuses a prompt whose directives are wrong or not permitted.
@@ -98,6 +104,11 @@ func (f *Fake) generate(ctx context.Context, r imagegen.ProviderRequest, yield f
 	}
 	end := f.ending(r.Key, faults)
 	for i := range faults.count(r.N, end != nil) {
+		if i > 0 && faults.Each > 0 {
+			if err := wait(ctx, faults.Each); err != nil {
+				return err
+			}
+		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -136,8 +147,20 @@ func (f *Fake) painter(ctx context.Context, r imagegen.ProviderRequest, prompt s
 		return func(int) io.Reader { return bytes.NewReader(f.Image) }, nil
 	}
 	tint, err := tintOf(ctx, r.References)
+	if err != nil {
+		return nil, err
+	}
 	size, _ := f.Capabilities().Choose(r) // any can be had
+	picture := landscape.Picture{Prompt: prompt, Width: size.Width, Height: size.Height, Tint: tint, Seed: r.Options.Seed,
+		Oval: r.Options.Background == imagegen.BackgroundTransparent}
+	if r.Mask != nil {
+		picture.Kept, err = kept(ctx, r.References[0], *r.Mask, size)
+	}
 	return func(variant int) io.Reader {
-		return landscape.Picture{Prompt: prompt, Variant: variant, Width: size.Width, Height: size.Height, Tint: tint}.PNG()
+		picture.Variant = variant
+		if r.Options.Format == imagegen.FormatWebP {
+			return picture.WebP()
+		}
+		return picture.PNG()
 	}, err
 }

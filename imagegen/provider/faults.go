@@ -12,6 +12,7 @@ import (
 // that many. Where several are set, the first of them counts.
 type Faults struct {
 	Delay   time.Duration // before the first image, once a call
+	Each    time.Duration // before every further image
 	Images  int           // how many are yielded, be it fewer or more than asked for; 0: all, or none if the call is ended
 	Corrupt bool          // the images end behind their header
 

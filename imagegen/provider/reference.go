@@ -26,6 +26,14 @@ func tintOf(ctx context.Context, references []imagegen.ProviderReference) (color
 }
 
 func averageOf(ctx context.Context, r imagegen.ProviderReference) (color.Color, error) {
+	picture, err := decode(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return average(picture), nil
+}
+
+func decode(ctx context.Context, r imagegen.ProviderReference) (image.Image, error) {
 	f, err := r.Open(ctx)
 	if err != nil {
 		return nil, &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "a reference image cannot be opened", Err: err}
@@ -35,7 +43,7 @@ func averageOf(ctx context.Context, r imagegen.ProviderReference) (color.Color, 
 	if err != nil {
 		return nil, &imagegen.ProviderError{Class: imagegen.ClassInvalid, Message: "a reference image cannot be decoded", Err: err}
 	}
-	return average(picture), nil
+	return picture, nil
 }
 
 func decoder(mediaType string) func(io.Reader) (image.Image, error) {

@@ -176,7 +176,7 @@ func TestThumbnailsBesideTheirImages(t *testing.T) {
 // index.
 func TestAuditMissesWhatIsDeleted(t *testing.T) {
 	for b, rule := range map[string]string{"users": "digest", "users.names": "index", "keys": "digest", "keys.ids": "index", "keys.users": "index",
-		"logins": "digest", "signins": "digest", "signins.users": "index", "invitations": "digest", "invitations.users": "index"} {
+		"operatorkeys": "digest", "operatorkeys.ids": "index", "logins": "digest", "signins": "digest", "signins.users": "index", "invitations": "digest", "invitations.users": "index"} {
 		first := func(tx *bbolt.Tx) (k, v []byte) {
 			k, v = tx.Bucket([]byte(b)).Cursor().First()
 			return slices.Clone(k), slices.Clone(v)
@@ -199,6 +199,7 @@ func TestAuditMissesWhatIsDeleted(t *testing.T) {
 					is.NoErr(db.SetLogin(t.Context(), imagegen.Login{User: u, Password: "hash", ChangedAt: now}))
 					is.NoErr(db.CreateSignIn(t.Context(), imagegen.SignIn{Hash: hash, User: u, CreatedAt: now, SeenAt: now}))
 					is.NoErr(db.CreateInvitation(t.Context(), imagegen.Invitation{Hash: hash, User: u, ExpiresAt: now.Add(time.Hour)}))
+					is.NoErr(db.CreateOperatorKey(t.Context(), imagegen.OperatorKey{ID: imagegen.OperatorKeyID("opk_" + u), Hash: hash, CreatedAt: now}))
 				}
 				_, err := db.RevokeKey(t.Context(), "key_bob", now)
 				is.NoErr(err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync/atomic"
+	"time"
 
 	"go.etcd.io/bbolt"
 
@@ -158,7 +159,9 @@ func (d *database) atFault(err error) error {
 // conclude commits and answers.
 func (d *database) conclude(t *tx, ops []*op) (answered int) {
 	id := t.bolt.ID()
+	began := time.Now()
 	err := guard(func() error { return d.commit(t.bolt) })
+	d.observe(time.Since(began), len(ops), err)
 	if err == nil {
 		t.committed()
 		d.durable.set(id)
@@ -174,6 +177,19 @@ func (d *database) conclude(t *tx, ops []*op) (answered int) {
 		return d.transact(ops)
 	}
 	return answer(ops, notApplied(errNoSpace))
+}
+
+// observe tells of a commit. A panic of who is told changes nothing.
+func (d *database) observe(took time.Duration, operations int, err error) {
+	if d.observer == nil {
+		return
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			d.log.Error("Options.Observer panicked", "panic", p)
+		}
+	}()
+	d.observer.Observe(context.Background(), imagegen.Event{Kind: imagegen.EventCommitted, Duration: took, Count: operations, Err: err})
 }
 
 // shows reports whether readers see a transaction that could not be committed: there are filesystems,

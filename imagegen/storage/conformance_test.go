@@ -49,6 +49,10 @@ func TestSpool(t *testing.T) {
 	storagetest.Spool(t, func(t *testing.T) imagegen.Spool { return open(t, nil) })
 }
 
+func TestOperatorKeys(t *testing.T) {
+	storagetest.OperatorKeys(t, func(t *testing.T) imagegen.OperatorKeyStore { return open(t, nil) })
+}
+
 func TestLogins(t *testing.T) {
 	storagetest.Logins(t, func(t *testing.T) imagegen.LoginStore { return open(t, nil) })
 }

@@ -9,6 +9,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
@@ -18,6 +19,7 @@ type database struct {
 	log      *slog.Logger
 	commit   func(*bbolt.Tx) error // tests make it fail
 	makeRoom func() bool           // frees what was set aside for a full disk; false: nothing is left
+	observer imagegen.Observer     // nil: there is none
 	onFault  func(error)           // told of the commit whose outcome is unknown, before anybody else
 
 	queue   chan *op

@@ -1,6 +1,7 @@
 package storage_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 	"go.etcd.io/bbolt"
@@ -308,4 +310,34 @@ func TestADamagedValueIsAnErrorWhereItIsRead(t *testing.T) {
 			is.True(errors.Is(err, imagegen.ErrNotApplied))
 		})
 	}
+}
+
+// What was shown of work that is cut short is there at the next start; what was not is removed.
+func TestStartKeepsWhatWasShown(t *testing.T) {
+	is := is.New(t)
+	dir := t.TempDir()
+	db := openDir(t, dir, nil)
+	w := work(t, db)
+	w.fund(10)
+	r := newRecord(1)
+	r.N = 3
+	r, err := w.CreateCharged(t.Context(), r, time.Minute)
+	is.NoErr(err)
+	var images []imagegen.StoredImage
+	for n, end := range []string{"A", "B"} {
+		i := stored(r, pixels(n))
+		i.ID = i.ID[:len(i.ID)-1] + imagegen.ImageID(end)
+		is.NoErr(w.PutImage(t.Context(), r.ImageKey(i), bytes.NewReader(pixels(n))))
+		images = append(images, i)
+	}
+	_, err = w.Update(t.Context(), r.Fence(), imagegen.Show{Images: images[:1]})
+	is.NoErr(err)
+	is.NoErr(db.Close())
+	w = work(t, openDir(t, dir, nil))
+	f, err := w.OpenImage(t.Context(), r.ImageKey(images[0]))
+	is.NoErr(err)
+	is.NoErr(f.Close())
+	_, err = w.OpenImage(t.Context(), r.ImageKey(images[1]))
+	is.True(errors.Is(err, imagegen.ErrNotFound))
+	w.clean()
 }

@@ -24,11 +24,15 @@ type Options struct {
 	MinFree   int64            // bytes of the disk below which new work is refused; 0: 64 MiB
 	Now       func() time.Time // the wall clock, which is judged; nil: time.Now
 	Log       *slog.Logger     // nil: silent
+
+	// Observer is told of each commit ([imagegen.EventCommitted]), with the time that it took to be durable. nil:
+	// nobody is.
+	Observer imagegen.Observer
 }
 
 // DB is an open directory. It is an [imagegen.JointStore], which holds users and keys too, and the
 // [imagegen.CreditAdmin] that commits with it: Charge, Settle, Grant, Revoke, Lots, History. It is an
-// [imagegen.ImageStore], [imagegen.Spool], [imagegen.LoginStore], [imagegen.DailyUsage], [imagegen.Inspector],
+// [imagegen.ImageStore], [imagegen.Spool], [imagegen.LoginStore], [imagegen.UsageLedger], [imagegen.Inspector],
 // [imagegen.TrailStore], [imagegen.Auditor], [imagegen.Readier] and [imagegen.Timekeeper] as well. It is safe for
 // concurrent use.
 //
@@ -38,21 +42,24 @@ type DB struct {
 	store
 	inspector
 	logins
+	opkeys
 	books
-	dailyUsage
+	usage
 	trails
 	*images
 	*spool
 
-	dir    string
-	log    *slog.Logger
-	now    func() time.Time
-	root   *os.Root
-	file   *database
-	clock  *ledger.Ledger
-	tables *tables.Tables
-	space  *space
-	damage damage
+	dir string
+	log *slog.Logger
+
+	observer imagegen.Observer
+	now      func() time.Time
+	root     *os.Root
+	file     *database
+	clock    *ledger.Ledger
+	tables   *tables.Tables
+	space    *space
+	damage   damage
 
 	background sync.WaitGroup
 	quit       context.CancelFunc
@@ -64,19 +71,23 @@ type DB struct {
 type (
 	store  = imagegen.JointStore
 	logins = imagegen.LoginStore
+	opkeys = imagegen.OperatorKeyStore
 	books  = imagegen.CreditAdmin
 
-	dailyUsage = imagegen.DailyUsage
-	inspector  = imagegen.Inspector
-	trails     = imagegen.TrailStore
+	usage     = imagegen.UsageLedger
+	inspector = imagegen.Inspector
+	trails    = imagegen.TrailStore
 )
 
 var (
-	_ imagegen.JointStore  = (*DB)(nil)
-	_ imagegen.Inspector   = (*DB)(nil)
-	_ imagegen.LoginStore  = (*DB)(nil)
+	_ imagegen.JointStore = (*DB)(nil)
+	_ imagegen.Inspector  = (*DB)(nil)
+	_ imagegen.LoginStore = (*DB)(nil)
+
+	_ imagegen.OperatorKeyStore = (*DB)(nil)
+
 	_ imagegen.CreditAdmin = (*DB)(nil)
-	_ imagegen.DailyUsage  = (*DB)(nil)
+	_ imagegen.UsageLedger = (*DB)(nil)
 	_ imagegen.TrailStore  = (*DB)(nil)
 	_ imagegen.ImageStore  = (*DB)(nil)
 	_ imagegen.Spool       = (*DB)(nil)
@@ -104,7 +115,7 @@ func Open(dir string, o *Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{dir: dir, log: options.Log, now: options.Now, file: newDatabase(bolt, options.Log), quit: func() {},
+	db := &DB{dir: dir, log: options.Log, observer: options.Observer, now: options.Now, file: newDatabase(bolt, options.Log), quit: func() {},
 		space: &space{dir: dir, min: options.MinFree, free: freeBytes}}
 	if err := db.start(); err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -129,6 +140,7 @@ func (o *Options) withDefaults() Options {
 
 // start takes up what the process before has left.
 func (db *DB) start() error {
+	db.file.observer = db.observer
 	db.file.makeRoom = db.space.dropBallast
 	db.file.onFault = func(err error) {
 		if err := markUnclean(db.dir, err); err != nil {
@@ -188,7 +200,7 @@ func (db *DB) openTables() (err error) {
 	t := tables.New(db.file, db.clock)
 	t.OnDamage = db.damagedGeneration
 	db.tables = t
-	db.store, db.inspector, db.logins, db.books, db.dailyUsage = t, t, t, db.clock, db.clock
+	db.store, db.inspector, db.logins, db.opkeys, db.books, db.usage = t, t, t, t, db.clock, db.clock
 	db.trails = trail.New(db.file, db.now)
 	return t.Load(context.Background())
 }

@@ -33,8 +33,8 @@ func newStudio(t *testing.T, db *storage.DB) *studio {
 	s := &studio{T: t, events: make(chan imagegen.Event, 1000), drawing: make(chan struct{})}
 	var err error
 	s.engine, err = engine.New(engine.Config{Store: db, Ledger: db, Concurrency: 2,
-		Models:  []engine.Model{{ID: "m", Provider: s, Credits: map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: 1}}},
-		Observe: func(_ context.Context, e imagegen.Event) { s.events <- e }})
+		Models:   []engine.Model{{ID: "m", Provider: s, Credits: map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: 1}}},
+		Observer: imagegen.ObserverFunc(func(_ context.Context, e imagegen.Event) { s.events <- e })})
 	if err == nil {
 		err = s.engine.Start(t.Context())
 	}

@@ -43,7 +43,7 @@ func (db *DB) noteSleep(slept time.Duration) {
 }
 
 // cleanup removes what the process before has left: files that were being written, uploads that
-// belong to no open generation, and images of attempts that were cut short. It looks at what is
+// belong to no open generation, and images of attempts that were cut short, but for those that were shown. It looks at what is
 // open, not at the past.
 func (db *DB) cleanup(ctx context.Context) error {
 	if err := db.emptyTemp(); err != nil {
@@ -68,8 +68,12 @@ func (db *DB) cleanup(ctx context.Context) error {
 		return err
 	}
 	for _, r := range cutShort {
+		var shown []imagegen.ImageID
+		for _, i := range r.Images {
+			shown = append(shown, i.ID, i.ID.Thumbnail())
+		}
 		for n := 1; n <= r.Attempt; n++ {
-			if err := db.RemoveImages(ctx, r.ID, n); err != nil {
+			if err := db.RemoveImages(ctx, r.ID, n, shown...); err != nil {
 				return err
 			}
 		}

@@ -130,6 +130,10 @@ func (s store) RevokeKey(ctx context.Context, id imagegen.KeyID, at time.Time) (
 	return step(s.steps, "RevokeKey", func() (imagegen.Key, error) { return s.JointStore.RevokeKey(ctx, id, at) })
 }
 
+func (s store) SetKeyLimits(ctx context.Context, id imagegen.KeyID, l imagegen.KeyLimits) (imagegen.Key, error) {
+	return step(s.steps, "SetKeyLimits", func() (imagegen.Key, error) { return s.JointStore.SetKeyLimits(ctx, id, l) })
+}
+
 func (s store) TouchKeys(ctx context.Context, used map[imagegen.KeyID]time.Time) error {
 	return act(s.steps, "TouchKeys", func() error { return s.JointStore.TouchKeys(ctx, used) })
 }

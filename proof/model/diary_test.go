@@ -12,18 +12,20 @@ import (
 type happening struct {
 	at     time.Time
 	kind   kind
-	order  *order                // accepted, answered
-	id     imagegen.GenerationID // accepted, settled
-	failed bool                  // settled
-	call   *upcall               // begun, left
-	result imagegen.Result       // answered
-	err    error                 // answered, left
+	order  *order                 // accepted, answered
+	id     imagegen.GenerationID  // accepted, shown, settled
+	images []imagegen.StoredImage // shown
+	failed bool                   // settled
+	call   *upcall                // begun, left
+	result imagegen.Result        // answered
+	err    error                  // answered, left
 }
 
 type kind string
 
 const (
-	accepted kind = "accepted" // charged, and told to Config.Observe
+	accepted kind = "accepted" // charged, and told to Config.Observer
+	shown    kind = "shown"    // images were made visible before the end
 	settled  kind = "settled"  // the same of its end
 	begun    kind = "begun"    // the provider was called
 	left     kind = "left"     // the provider returned

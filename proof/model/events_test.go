@@ -18,6 +18,8 @@ func (w *service) read(h happening) {
 		w.begun(h)
 	case left:
 		w.left(h)
+	case shown:
+		w.shown(h)
 	case settled:
 		w.settled(h)
 	case answered:
@@ -67,7 +69,8 @@ func (w *service) begun(h happening) {
 	if q := h.call; q.Prompt != o.request.Prompt || q.N != o.request.N || q.Size != o.request.Size || !bytes.Equal(q.Job, o.job) {
 		w.Fatalf("the provider is asked for %+v; the order is %#v", q, o)
 	}
-	o.phase, o.call, o.pictures, o.began, o.limit = running, h.call, nil, h.at, attemptTimeout
+	o.phase, o.call, o.pictures, o.began, o.limit = running, h.call, o.pictures[:o.shown], h.at, attemptTimeout
+	o.had = o.shown
 	if !o.request.Async {
 		o.limit -= h.at.Sub(o.asked) // it waited for a slot
 	}
@@ -96,6 +99,22 @@ func (w *service) left(h happening) {
 	o.conclude(h.err, w.books.clock.now(h.at), h.at)
 }
 
+// shown is the entry of what came before the end.
+func (w *service) shown(h happening) {
+	w.Helper()
+	o := w.byID[h.id]
+	if o == nil || w.dead || o.phase != running || len(h.images) <= o.shown || len(h.images) > len(o.pictures) || len(h.images) == o.request.N {
+		w.Fatalf("%#v: %d images were shown", o, len(h.images))
+	}
+	for i, image := range h.images {
+		if i < o.shown && o.pictures[i].ID != image.ID {
+			w.Fatalf("%#v: image %s was shown, and is %s now", o, o.pictures[i].ID, image.ID)
+		}
+		o.pictures[i].ID = image.ID
+	}
+	o.shown = len(h.images)
+}
+
 const timeLimit = "imagegen: the attempt reached its time limit"
 
 // settled is the end of a generation, with its refund.
@@ -105,9 +124,11 @@ func (w *service) settled(h happening) {
 	now := w.books.clock.now(h.at)
 	switch {
 	case o != nil && o.phase == concluding:
-	case o != nil && h.failed && o.phase == queued && o.request.Async && o.tooOld(now): // it waited too long
+	case o != nil && (o.phase == queued || o.phase == lost) && o.cancelling:
+		o.failure = imagegen.ClassCancelled
+	case o != nil && o.phase == queued && o.request.Async && o.tooOld(now): // it waited too long
 		o.failure = imagegen.ClassUnknown
-	case o != nil && h.failed && o.phase == lost && o.hopeless(now):
+	case o != nil && o.phase == lost && o.hopeless(now):
 		o.lose()
 		o.failure = imagegen.ClassUnknown
 	default:

@@ -25,8 +25,8 @@ func (w *service) finish() {
 		if !o.done {
 			w.Fatalf("%s was never answered", o.request.Prompt)
 		}
-		for _, p := range o.pictures {
-			if o.phase == ended {
+		for i, p := range o.pictures {
+			if o.phase == ended || o.phase != erased && i < o.shown {
 				published[p.ID] = true
 			}
 		}

@@ -41,12 +41,12 @@ func (w *service) look(t *rapid.T) {
 // openImages reads the images of a generation, byte by byte as they were delivered.
 func (w *service) openImages(o *order) {
 	w.Helper()
-	for _, p := range o.pictures {
+	for i, p := range o.pictures {
 		if p.ID == "" {
 			continue // not told yet
 		}
 		f, err := w.Engine.OpenImage(w.Context(), p.ID)
-		if o.phase != ended {
+		if o.phase == erased || o.phase != ended && i >= o.shown {
 			if !errors.Is(err, imagegen.ErrNotFound) {
 				w.Fatalf("image %s of %s, which is %s: %v", p.ID, o.request.Prompt, o.phase, err)
 			}
@@ -59,6 +59,40 @@ func (w *service) openImages(o *order) {
 		if err := errors.Join(err, f.Close()); err != nil || !bytes.Equal(b, p.bytes) {
 			w.Fatalf("image %s of %s is not what was delivered: %v", p.ID, o.request.Prompt, err)
 		}
+	}
+}
+
+// cancel has an owner cancel what may wait.
+func (w *service) cancel(t *rapid.T) {
+	known := slices.DeleteFunc(slices.Clone(w.orders), func(o *order) bool { return o.id == "" || o.phase == erased })
+	if len(known) == 0 || w.dead {
+		t.SkipNow()
+	}
+	waiting := slices.DeleteFunc(slices.Clone(known), func(o *order) bool { return o.phase != queued })
+	o := pick(t, "generation", append(waiting, known...)...)
+	if _, err := w.As("bobby").Cancel(w.Context(), o.id); !errors.Is(err, imagegen.ErrNotFound) {
+		w.Fatalf("another cancels %s: %v", o.id, err)
+	}
+	may := o.phase == queued && o.job == nil
+	perhaps := o.phase == lost && o.request.Async && o.job == nil // recovery may have put it back into the queue
+	o.cancelling = may || perhaps
+	again := o.phase == ended && o.failure == imagegen.ClassCancelled && len(o.pictures) == 0
+	g, err := w.As(o.user).Cancel(w.Context(), o.id)
+	w.quiet()
+	o.cancelling = false
+	switch {
+	case perhaps && errors.Is(err, imagegen.ErrNotCancellable):
+	case !may && !again && !perhaps:
+		if !errors.Is(err, imagegen.ErrNotCancellable) {
+			w.Fatalf("cancelling %#v: %v", o, err)
+		}
+	case err != nil && w.till != nil: // which is closed: recovery sees the settlement through
+		w.met.Add("cancelled in doubt", 1)
+		o.cancelling = o.phase == queued || o.phase == lost
+	case err != nil || !reflect.DeepEqual(o.view(), g):
+		w.Fatalf("cancelling %#v: %v %s", o, err, cmp.Diff(o.view(), g, cmpopts.EquateErrors()))
+	default:
+		w.met.Add("cancelled", 1)
 	}
 }
 

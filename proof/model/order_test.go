@@ -23,25 +23,28 @@ type order struct {
 	replay *order
 	crowd  crowd
 
-	phase     phase
-	id        imagegen.GenerationID // "": it was not accepted
-	call      *upcall
-	began     time.Time // the attempt
-	limit     time.Duration
-	pictures  []pictured // of the attempt; of the generation, once it has ended
-	job       []byte
-	tries     int           // used up
-	notBefore time.Time     // real: while the store is open, no leap of the clock makes it wait longer or shorter
-	wait      time.Duration // until then, when it was written down
-	due       time.Time     // the same as the service's time
-	away      time.Time     // when its attempt was lost
-	completed time.Time
-	failure   imagegen.Class
-	forgotten bool              // what it left: its prompt, or the hash of its key
-	old       time.Time         // real; since then it is old enough for that, and a process is there to do it
-	balance   *imagegen.Balance // told by a synchronous success
-	disputed  bool              // its charge is open, for an operator to resolve
-	refunded  bool              // which one did, and gave everything back
+	phase      phase
+	id         imagegen.GenerationID // "": it was not accepted
+	call       *upcall
+	began      time.Time // the attempt
+	limit      time.Duration
+	pictures   []pictured // of the attempt; of the generation, once it has ended
+	shown      int        // of the pictures, before the end
+	had        int        // of the pictures, when the attempt began
+	job        []byte
+	tries      int           // used up
+	notBefore  time.Time     // real: while the store is open, no leap of the clock makes it wait longer or shorter
+	wait       time.Duration // until then, when it was written down
+	due        time.Time     // the same as the service's time
+	away       time.Time     // when its attempt was lost
+	completed  time.Time
+	failure    imagegen.Class
+	forgotten  bool              // what it left: its prompt, or the hash of its key
+	old        time.Time         // real; since then it is old enough for that, and a process is there to do it
+	balance    *imagegen.Balance // told by a synchronous success
+	cancelling bool              // its owner asked for that
+	disputed   bool              // its charge is open, for an operator to resolve
+	refunded   bool              // which one did, and gave everything back
 }
 
 // phase is how far an order has come.
@@ -135,6 +138,9 @@ func (o *order) view() imagegen.Generation {
 	g := o.acceptedView()
 	g.Status = o.status()
 	if o.phase != ended {
+		for _, p := range o.pictures[:o.shown] {
+			g.Images = append(g.Images, p.Image)
+		}
 		return g
 	}
 	if o.forgotten {
@@ -164,9 +170,12 @@ func (o *order) acceptedView() imagegen.Generation {
 const refusedByPolicy = "the provider's policy refused this request; the credits were returned; change the prompt or the reference images"
 
 func (o *order) failed() *imagegen.Error {
-	e := &imagegen.Error{Code: imagegen.CodeGenerationFailed, Message: imagegen.ErrGenerationFailed.Message, Generation: o.id}
+	e := &imagegen.Error{Code: imagegen.CodeGenerationFailed, Message: imagegen.ErrGenerationFailed.Message, Generation: o.id, Lasting: o.failure.Asked()}
 	if o.failure == imagegen.ClassRefused {
 		e.Message = refusedByPolicy
+	}
+	if o.failure == imagegen.ClassCancelled {
+		e.Code, e.Message = imagegen.CodeCancelled, imagegen.ErrCancelled.Message
 	}
 	return e
 }
@@ -188,7 +197,7 @@ func (o *order) conclude(err error, now, real time.Time) {
 		o.lose()
 	case again && errors.Is(err, imagegen.ErrStopping): // costs no try
 		o.release(0, now, real)
-	case again && len(o.pictures) == 0 && failure != nil && failure.Class.Transient() && o.tries < len(backoff):
+	case again && len(o.pictures) == o.had && failure != nil && failure.Class.Transient() && o.tries < len(backoff):
 		wait := max(backoff[o.tries], min(failure.RetryAfter, longestWait))
 		o.tries++
 		o.release(wait, now, real)
@@ -202,13 +211,13 @@ func (o *order) conclude(err error, now, real time.Time) {
 }
 
 func (o *order) release(wait time.Duration, now, real time.Time) {
-	o.phase, o.pictures = queued, nil
+	o.phase, o.pictures = queued, o.pictures[:o.shown]
 	o.wait, o.due, o.notBefore = wait, now.Add(wait), real.Add(wait)
 }
 
 // lose is what a crash does to an attempt, or another that took over.
 func (o *order) lose() {
-	o.phase, o.call, o.pictures, o.away = lost, nil, nil, time.Now()
+	o.phase, o.call, o.pictures, o.away = lost, nil, o.pictures[:o.shown], time.Now()
 }
 
 // triesIfLost is how many tries are used up if the attempt counts as lost: one whose job was saved

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -44,7 +45,7 @@ var prices = map[string]imagegen.Credits{"plain": 1, "dear": 3}
 type asking struct{} // key of the order in a context
 
 func newProcess(t *rapid.T, db database, ledger imagegen.Ledger, shelf *shelf, d *diary) *process {
-	g := &gate{database: db, shelf: shelf}
+	g := &gate{database: db, shelf: shelf, diary: d}
 	cfg := engine.Config{Store: g, Ledger: ledger, Images: g, Spool: db, MaxWaiting: -1, // a repetition is told at once what it repeats
 		Concurrency: concurrency, MaxQueued: maxQueued, SlotWait: slotWait, AttemptTimeout: attemptTimeout, Backoff: backoff,
 		Lease: lease, MaxAge: maxAge, KeepFailedPrompts: kept}
@@ -52,14 +53,14 @@ func newProcess(t *rapid.T, db database, ledger imagegen.Ledger, shelf *shelf, d
 		cfg.Models = append(cfg.Models, engine.Model{ID: name, Provider: upstream{d}, MaxConcurrent: concurrency,
 			Credits: map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: prices[name]}})
 	}
-	cfg.Observe = func(ctx context.Context, e imagegen.Event) {
-		h := happening{kind: settled, id: e.Generation.ID, failed: e.Kind == imagegen.EventFailed}
+	cfg.Observer = imagegen.ObserverFunc(func(ctx context.Context, e imagegen.Event) {
+		h := happening{kind: settled, id: e.Generation.ID, failed: e.Kind == imagegen.EventFailed || e.Kind == imagegen.EventCancelled}
 		if e.Kind == imagegen.EventAccepted {
 			h.kind = accepted
 			h.order, _ = ctx.Value(asking{}).(*order)
 		}
 		d.write(h)
-	}
+	})
 	e, err := engine.New(cfg)
 	if err == nil {
 		err = e.Start(t.Context())
@@ -91,6 +92,7 @@ func (p *process) crash(t *rapid.T) {
 type gate struct {
 	database
 	shelf *shelf
+	diary *diary
 	full  atomic.Bool // there is no space for new work
 	dead  atomic.Bool
 }
@@ -133,7 +135,11 @@ func (g *gate) Update(ctx context.Context, f imagegen.Fence, c imagegen.Change) 
 	if err := g.shut(false); err != nil {
 		return imagegen.Record{}, err
 	}
-	return g.database.Update(ctx, f, c)
+	r, err := g.database.Update(ctx, f, c)
+	if _, shows := c.(imagegen.Show); shows && err == nil {
+		g.diary.write(happening{kind: shown, id: f.ID, images: slices.Clone(r.Images)})
+	}
+	return r, err
 }
 
 func (g *gate) FinishSettled(ctx context.Context, f imagegen.Fence, o imagegen.Outcome) (imagegen.Record, error) {

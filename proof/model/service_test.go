@@ -118,6 +118,7 @@ func (w *service) actions() map[string]func(*rapid.T) {
 	step(1, "hang up", w.hangUp)
 	step(1, "look", w.look)
 	step(1, "erase", w.erase)
+	step(1, "cancel", w.cancel)
 	step(1, "jump", w.jump)
 	step(1, "confirm", w.confirm)
 	step(1, "fill", w.fill)

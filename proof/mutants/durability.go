@@ -34,6 +34,7 @@ var ofDurability = []mutant{
 		name: "answer-before-commit", breaks: "nothing is acknowledged before it is durable",
 		file: "imagegen/storage/committer.go",
 		old: `	err := guard(func() error { return d.commit(t.bolt) })
+	d.observe(time.Since(began), len(ops), err)
 	if err == nil {
 		t.committed()
 		d.durable.set(id)
@@ -43,6 +44,7 @@ var ofDurability = []mutant{
 		new: `	t.committed()
 	answered = acknowledge(ops)
 	err := guard(func() error { return d.commit(t.bolt) })
+	d.observe(time.Since(began), len(ops), err)
 	if err == nil {
 		d.durable.set(id)
 		return answered

@@ -46,9 +46,9 @@ var ofRefusals = []mutant{
 	},
 	{
 		name: "bodies-without-limit", breaks: "the bodies in memory are bounded",
-		file:    "imagegen/httpapi/intake.go",
-		old:     `if taken := growth * int64(n); h.shares.Take(h.key, taken) {`,
-		new:     `if taken := int64(0); h.shares.Take(h.key, taken) {`,
+		file:    "imagegen/httpapi/internal/serving/limits.go",
+		old:     `if !h.shares.Take(h.key, growth*n) {`,
+		new:     `if !h.shares.Take(h.key, 0*n) {`,
 		catcher: catcher{pkg: service, run: "TestBodiesInMemory"},
 	},
 	{
@@ -147,9 +147,9 @@ var ofRefusals = []mutant{
 	},
 	{
 		name: "body-without-limit", breaks: "a body cannot be larger than the files that it may hold",
-		file:    "imagegen/httpapi/body.go",
-		old:     `limited := http.MaxBytesReader(x.ResponseWriter, x.request.Body, most)`,
-		new:     `limited := http.MaxBytesReader(x.ResponseWriter, x.request.Body, 1<<40)`,
+		file:    "imagegen/httpapi/internal/serving/body.go",
+		old:     `limited := http.MaxBytesReader(x.ResponseWriter, x.Request.Body, most)`,
+		new:     `limited := http.MaxBytesReader(x.ResponseWriter, x.Request.Body, 1<<40)`,
 		catcher: catcher{pkg: service, run: "TestJSONBodyIsAtMostOneMiB|TestBodyLargerThanAllFiles"},
 	},
 	{
@@ -225,7 +225,7 @@ var ofRefusals = []mutant{
 	{
 		name: "capabilities-not-asked", breaks: "what a provider cannot make is refused before anything is charged",
 		file:    "imagegen/engine/plan.go",
-		old:     `err = m.able(r, len(q.References))`,
+		old:     `err = m.able(r, files)`,
 		new:     `err = nil`,
 		catcher: catcher{pkg: "./imagegen/engine", run: "TestNearestSizeOfWhatIsMade"},
 	},

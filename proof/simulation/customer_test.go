@@ -42,7 +42,7 @@ func (c *customer) act() {
 		return
 	}
 	o := pick(c.dice, c.orders[max(0, len(c.orders)-5):])
-	switch c.dice.weighted(45, 8, 8, 4, 8, 10, 4, 5, 3, 2) {
+	switch c.dice.weighted(45, 8, 8, 4, 8, 10, 4, 5, 3, 2, 3) {
 	case 0:
 		c.order()
 	case 1:
@@ -63,6 +63,8 @@ func (c *customer) act() {
 		c.balance()
 	case 9:
 		c.pry()
+	case 10:
+		c.cancel(o)
 	}
 }
 

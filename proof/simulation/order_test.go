@@ -16,9 +16,10 @@ type order struct {
 	mu     sync.Mutex
 	id     imagegen.GenerationID // told
 	idAt   moment
-	stages [stages]moment       // when it was first told to have come so far
-	final  *imagegen.Generation // told
-	doubt  bool                 // an answer did not come, or said that it does not know
+	stages [stages]moment              // when it was first told to have come so far
+	final  *imagegen.Generation        // told
+	shown  map[imagegen.ImageID]moment // before the end
+	doubt  bool                        // an answer did not come, or said that it does not know
 	erase  erasure
 
 	shared bool // its idempotency key is another order's too, which may be erased

@@ -62,6 +62,21 @@ func (c *customer) look(o *order) {
 	}
 }
 
+// cancel ends an order that waits, if it does.
+func (c *customer) cancel(o *order) {
+	id := o.told()
+	if id == "" {
+		return
+	}
+	began := c.witness.now()
+	var g imagegen.Generation
+	err := c.serve(o, func(ctx context.Context, s imagegen.Service) (err error) { g, err = s.Cancel(ctx, id); return err })
+	if err == nil {
+		c.witness.hear(o, began, g)
+		c.met.Add("cancelled", 1)
+	}
+}
+
 // erase has the operator erase an order that has ended.
 func (c *customer) erase(o *order) {
 	p := pick(c.dice, c.hosts).running()

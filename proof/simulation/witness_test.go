@@ -102,11 +102,32 @@ func (t *witness) hear(o *order, began moment, g imagegen.Generation) {
 	if o.stages[at] == 0 {
 		o.stages[at] = t.now()
 	}
+	t.hearShown(o, began, g)
 	switch {
-	case !g.Status.Terminal() && (len(g.Images) > 0 || g.Credits != 0 || g.Failure != nil):
+	case !g.Status.Terminal() && (len(g.Images) > o.request.N || g.Credits != 0 || g.Failure != nil):
 		t.complain(o, "it is %s with %d images and %d credits", g.Status, len(g.Images), g.Credits)
 	case g.Status.Terminal():
 		t.hearEnd(o, g)
+	}
+}
+
+// hearShown takes which images are there: one that was heard of before the call began stays. The order is locked.
+func (t *witness) hearShown(o *order, began moment, g imagegen.Generation) {
+	there := func(id imagegen.ImageID) bool {
+		return slices.ContainsFunc(g.Images, func(i imagegen.Image) bool { return i.ID == id })
+	}
+	for id, heard := range o.shown {
+		if heard < began && !there(id) {
+			t.complain(o, "image %s was shown, and is gone: it is %s with %d images", id, g.Status, len(g.Images))
+		}
+	}
+	if o.shown == nil {
+		o.shown = map[imagegen.ImageID]moment{}
+	}
+	for _, i := range g.Images {
+		if o.shown[i.ID] == 0 {
+			o.shown[i.ID] = t.now()
+		}
 	}
 }
 

@@ -29,12 +29,17 @@ type client func(s *site, prompt string, patience time.Duration) (answer []byte,
 
 var clients = map[string]client{"Go": (*site).askWithGo, "Node": (*site).askWithNode}
 
-// eachClient runs a test with each client, on each storage.
+// eachClient runs a test with each client, on each storage, through each interface.
 func eachClient(t *testing.T, test func(s *site, ask client)) {
 	for name, ask := range clients {
-		t.Run(name, func(t *testing.T) {
-			onEachStorage(t, func(s *site) { test(s, ask) })
-		})
+		for _, path := range []string{"/api/v1", "/v1"} {
+			t.Run(name+" "+path, func(t *testing.T) {
+				onEachStorage(t, func(s *site) {
+					s.path = path
+					test(s, ask)
+				})
+			})
+		}
 	}
 }
 
@@ -51,7 +56,7 @@ func (s *site) askWithGo(prompt string, patience time.Duration) ([]byte, error) 
 }
 
 func (s *site) askOnce(prompt string, patience time.Duration) ([]byte, error) {
-	c := openai.NewClient(option.WithAPIKey(s.key), option.WithBaseURL(s.url+"/api/v1"), option.WithMaxRetries(0))
+	c := openai.NewClient(option.WithAPIKey(s.key), option.WithBaseURL(s.url+s.path), option.WithMaxRetries(0))
 	ctx, cancel := context.WithTimeout(s.Context(), patience)
 	defer cancel()
 	r, err := c.Images.Generate(ctx, openai.ImageGenerateParams{Model: "fake-1", Prompt: prompt, Size: "64x48"})
@@ -67,7 +72,7 @@ func (s *site) askWithNode(prompt string, patience time.Duration) ([]byte, error
 	if err != nil {
 		return nil, errors.New("NOT RUN: there is no Node; .ci/run clients installs the package")
 	}
-	out, err := exec.Command(node, "node/generate.mjs", s.url+"/api/v1", s.key, prompt, fmt.Sprint(patience.Milliseconds())).Output()
+	out, err := exec.Command(node, "node/generate.mjs", s.url+s.path, s.key, prompt, fmt.Sprint(patience.Milliseconds())).Output()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		err = fmt.Errorf("%w: %s", err, exit.Stderr)
 	}

@@ -1,10 +1,12 @@
 package clients
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"image"
 	_ "image/png"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -16,6 +18,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
+	openaishape "github.com/imagegend/imagegend/imagegen/httpapi/openai"
 	"github.com/imagegend/imagegend/imagegen/storage"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
 
@@ -27,6 +30,7 @@ type site struct {
 	*testing.T
 	is       *is.I
 	url, key string
+	path     string // of the interface, behind the url
 	restart  func() // cuts short what is under way
 }
 
@@ -88,7 +92,10 @@ func (s *site) embed(open func() (b books, closed func())) {
 		service, err = engine.New(engine.Config{Store: db, Ledger: db, Models: catalog.Default(catalog.Options{})})
 		s.is.NoErr(err)
 		s.is.NoErr(service.Start(context.Background()))
-		server := httptest.NewServer(httpapi.NewHandler(service, httpapi.Options{}))
+		routes := http.NewServeMux()
+		routes.Handle("/", httpapi.NewHandler(service, httpapi.Options{}))
+		routes.Handle(openaishape.Prefix, openaishape.NewHandler(service.Authenticate, openaishape.Options{}))
+		server := httptest.NewServer(routes)
 		s.url, b = server.URL, db
 		end = func() {
 			now, cancel := context.WithCancel(context.Background())
@@ -110,26 +117,35 @@ func (s *site) embed(open func() (b books, closed func())) {
 	s.key = key.Reveal()
 }
 
-type answer struct {
-	ID     string
-	Images []struct {
-		URL           string
-		Width, Height int
-	}
-}
-
-// brings checks that an answer names an image that is there.
-func (s *site) brings(raw []byte) (a answer) {
+// brings checks that an answer has an image, or names one that is there.
+func (s *site) brings(raw []byte) {
 	s.Helper()
+	var a struct {
+		Images []struct{ URL string } // of the native interface
+		Data   []struct {
+			B64 []byte `json:"b64_json"`
+		} // of OpenAI's shape
+	}
 	s.is.NoErr(json.Unmarshal(raw, &a))
-	s.is.Equal(len(a.Images), 1)
+	s.is.Equal(len(a.Images)+len(a.Data), 1)
+	if len(a.Data) == 1 {
+		s.decodes(a.Data[0].B64)
+		return
+	}
 	r, err := http.Get(a.Images[0].URL)
 	s.is.NoErr(err)
 	defer r.Body.Close()
-	c, _, err := image.Decode(r.Body)
+	b, err := io.ReadAll(r.Body)
 	s.is.NoErr(err)
-	s.is.Equal(c.Bounds().Dx(), 64)
-	return a
+	s.decodes(b)
+}
+
+// decodes checks that an image is whole and has the size that was asked for.
+func (s *site) decodes(b []byte) {
+	s.Helper()
+	m, _, err := image.Decode(bytes.NewReader(b))
+	s.is.NoErr(err)
+	s.is.Equal(m.Bounds(), image.Rect(0, 0, 64, 48))
 }
 
 // spent checks what the account has used, and how its generations ended, the latest first.

@@ -27,11 +27,11 @@ type check struct {
 func checks() []check {
 	return slices.Concat(
 		modelChecks, creditChecks, authChecks, keyChecks, routingChecks, orderChecks,
-		synchronousChecks, asynchronousChecks, fieldChecks, sizeChecks, formChecks, referenceChecks,
-		failureChecks, hangUpChecks, idempotencyChecks, joinChecks, listChecks, ownershipChecks, imageChecks, addressChecks,
-		overloadChecks, requestIDChecks, limitChecks, fakeChecks, restartChecks,
+		synchronousChecks, asynchronousChecks, fieldChecks, sizeChecks, formChecks, referenceChecks, optionChecks,
+		failureChecks, hangUpChecks, idempotencyChecks, joinChecks, shapeChecks, listChecks, beforeTheEndChecks, ownershipChecks, imageChecks, addressChecks,
+		overloadChecks, requestIDChecks, limitChecks, openAPIChecks, mcpChecks, fakeChecks, restartChecks,
 		serveChecks, devChecks, generateChecks, userCommandChecks, creditCommandChecks, eraseChecks, auditChecks,
-		backupChecks, configurationChecks, usageChecks, operatorChecks,
+		backupChecks, configurationChecks, usageChecks, meterChecks, operatorChecks,
 	)
 }
 

@@ -15,10 +15,11 @@ const configurationLine = "contract: `imagegend COMMAND`. For `serve`"
 
 var configurationChecks = []check{
 	{
-		name:      "flag over environment over file over default",
-		lines:     []string{configurationLine, "contract: | `config`, `version`, `completion` |"},
-		daemon:    checkPrecedence,
-		elsewhere: []string{"cmd/imagegend/internal/config.TestPrecedence", "cmd/imagegend/internal/config.TestEverySourceReadsEverySetting"},
+		name:   "flag over environment over file over default",
+		lines:  []string{configurationLine, "contract: | `config`, `config validate`, `version`, `completion` |"},
+		daemon: checkPrecedence,
+		elsewhere: []string{"cmd/imagegend/internal/config.TestPrecedence", "cmd/imagegend/internal/config.TestEverySourceReadsEverySetting",
+			"cmd/imagegend.TestConfigValidate", "cmd/imagegend.TestLogLevel"},
 	},
 	{name: "configurations that are refused", lines: []string{configurationLine}, daemon: checkRefusedConfiguration},
 	{
@@ -27,7 +28,7 @@ var configurationChecks = []check{
 		daemon:    checkModelsFile,
 		elsewhere: []string{"cmd/imagegend/internal/catalog.TestMistakesAreNamed"},
 	},
-	{name: "version and completion", lines: []string{"contract: | `config`, `version`, `completion` |"}, daemon: checkVersion},
+	{name: "version and completion", lines: []string{"contract: | `config`, `config validate`, `version`, `completion` |"}, daemon: checkVersion},
 }
 
 var usageChecks = []check{

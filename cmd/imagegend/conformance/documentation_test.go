@@ -19,7 +19,7 @@ func TestUserDocumentation(t *testing.T) {
 	names := []string{
 		"/api/v1/models", "/api/v1/credits", "/api/v1/images/generations", "/api/v1/generations", "/images/", "/healthz", "/readyz",
 		"missingApiKey", "invalidApiKey", "expiredApiKey", "invalid_request", "insufficientCredits", "notFound", "methodNotAllowed",
-		"preconditionFailed", "rangeNotSatisfiable",
+		"preconditionFailed", "notCancellable", "cancelled", "rangeNotSatisfiable",
 		"generationFailed", "idempotencyKeyReused", "idempotencyKeyInUse", "rateLimited", "overloaded", "internalError",
 		"Idempotency-Key", "Idempotent-Replayed", "X-Request-Id", "Location", "Retry-After", "x-should-retry", "WWW-Authenticate", "ETag", "Allow",
 		"reference_image[]", "image[]", "queued", "processing", "succeeded", "failed", "limit", "after", "status", "has_more", "next_cursor",

@@ -54,7 +54,7 @@ func checkDirectives(t *testing.T, s *service) {
 	is.True(took >= 2*time.Second && took < 6*time.Second) // once a call, not once an image
 	for _, wrong := range []string{
 		"[fake:nonsense]", "[fake:]", "[fake:fail", "[fake:images]", "[fake:images=0]", "[fake:images=x]", "[fake:transient]",
-		"[fake:delay=3]", "[fake:fail=1]", "[fake:fail] [fake:refuse]", "[fake:delay=1s] [fake:delay=1s]",
+		"[fake:delay=3]", "[fake:each=0s]", "[fake:fail=1]", "[fake:fail] [fake:refuse]", "[fake:delay=1s] [fake:delay=1s]",
 		"[fake:crash]", // only with --dev
 	} {
 		a.post(t, fox(object{"prompt": wrong})).refused(t, http.StatusBadRequest, "invalid_request", "[fake:")

@@ -109,7 +109,7 @@ func checkRefusedRequests(t *testing.T, s *service) {
 	refused(a.call(t, request{method: http.MethodPost, address: generationsPath + "?n=4", key: a.key, body: encode(t, fox(nil)),
 		header: []string{"Content-Type", "application/json"}})) // fields belong in the body
 	refused(a.form(t, part{name: "async", value: "yes"}), "async", "yes")
-	refused(a.form(t, part{name: "seed", value: "7"}), `unknown field "seed"`)
+	refused(a.form(t, part{name: "cfg_scale", value: "7"}), `unknown field "cfg_scale"`)
 	refused(a.form(t, reference("ok.png", picture(8, 6)), reference("text.png", []byte("a fox"))), "reference_image 2", "text.png", "PNG", "JPEG", "WebP")
 	same(t, a.credits(t), 10)
 	same(t, a.list(t, "")["data"], []any{})

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/httpapi/openapi/openapitest"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -35,8 +37,8 @@ type answer struct {
 }
 
 // transport follows no redirect, asks for nothing compressed and adds no header of its own that
-// matters.
-var transport = &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 64}
+// matters. What answers hold is held to the OpenAPI document.
+var transport = openapitest.New().Transport(&http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 64})
 
 // send sends a request. An error means that no whole answer came.
 func (s *service) send(q *http.Request) (answer, error) {

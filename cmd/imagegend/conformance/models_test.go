@@ -58,12 +58,16 @@ var ratios = []any{"auto", "1:1", "4:3", "3:4", "3:2", "2:3", "16:9", "9:16", "5
 func listed(id string, prices object) object {
 	return object{
 		"id": id, "object": "model", "provider": "fake",
-		"credits":             prices,
-		"default_options":     object{"aspect_ratio": "auto", "quality": "1K"},
-		"supported_qualities": []any{"1K", "2K", "4K"},
-		"supported_ratios":    ratios,
+		"credits":                  prices,
+		"default_options":          object{"aspect_ratio": "auto", "quality": "1K"},
+		"supported_qualities":      []any{"1K", "2K", "4K"},
+		"supported_ratios":         ratios,
+		"supported_output_formats": []any{"png", "jpeg", "webp"},
+		"supported_backgrounds":    []any{"auto", "opaque", "transparent"},
+		"supports_mask":            true,
+		"supports_seed":            true,
 		"limits": object{"reference_image_limit": 16, "max_images": 4, "max_prompt_length": 32000,
-			"max_reference_image_bytes": 52428800},
+			"max_reference_image_bytes": 52428800, "max_seed": 4294967295},
 	}
 }
 
@@ -98,7 +102,7 @@ func checkSeveralModels(t *testing.T, s *service) {
 	s = s.start(t, settings{models: twoModels})
 	cheap := listed("cheap", object{"1K": 3})
 	cheap["supported_qualities"], cheap["supported_ratios"] = []any{"1K"}, []any{"auto", "1:1"}
-	cheap["limits"] = object{"reference_image_limit": 2, "max_images": 2, "max_prompt_length": 10, "max_reference_image_bytes": 52428800}
+	cheap["limits"] = object{"reference_image_limit": 2, "max_images": 2, "max_prompt_length": 10, "max_reference_image_bytes": 52428800, "max_seed": 4294967295}
 	same(t, s.call(t, request{address: "/api/v1/models"}).object(t),
 		object{"object": "list", "data": []any{cheap, listed("dear", object{"1K": 7, "2K": 8, "4K": 9})}})
 

@@ -20,8 +20,19 @@ var operatorChecks = []check{
 			"imagegen/console.TestFailedSignInsInTheTrail", "imagegen/storage/internal/trail.TestNoActWithoutItsRow", "imagegen/engine.TestTrailRetention"},
 	},
 	{
+		name:  "the address for operators",
+		lines: []string{"contract: | `--ops-addr` | off by default"},
+		elsewhere: []string{"cmd/imagegend.TestOpsAddress", "cmd/imagegend.TestOpsConnectionsAreBounded",
+			"cmd/imagegend/internal/metrics.TestCallersMakeNoSeries", "cmd/imagegend/internal/metrics.TestCreditsEqualTheLedger"},
+	},
+	{
+		name:      "traces",
+		lines:     []string{"contract: | traces | off unless"},
+		elsewhere: []string{"cmd/imagegend.TestTraces", "cmd/imagegend.TestTraceSettings", "imagegen/otel.TestTraceOfAGeneration", "imagegen/otel.TestTraceOfQueuedWork"},
+	},
+	{
 		name:      "readiness",
-		lines:     []string{"contract: | `/readyz` | on the admin socket"},
+		lines:     []string{"contract: | `/readyz` | on `--ops-addr`"},
 		elsewhere: []string{"imagegen/engine.TestLeapOfTheClock", "imagegen/httpapi.TestDraining", "cmd/imagegend.TestReadinessOfTheDisk"},
 	},
 	{
@@ -30,10 +41,30 @@ var operatorChecks = []check{
 		elsewhere: []string{"cmd/imagegend.TestDrain", "cmd/imagegend.TestQuitDumpsGoroutines", "cmd/imagegend/internal/daemon.TestLinger", "cmd/imagegend/upstreams.TestReload",
 			"imagegen/engine.TestJobOfAnotherUpstream"},
 	},
-	{name: "doctor", lines: []string{"contract: | `doctor` |"}, elsewhere: []string{"cmd/imagegend.TestDoctorOfAHealthyService",
-		"cmd/imagegend.TestDoctorOfTheConfiguration", "cmd/imagegend.TestDoctorOfTheDirectory", "cmd/imagegend.TestDoctorOfTheDisk",
-		"cmd/imagegend.TestDoctorOfTheClock", "cmd/imagegend.TestDoctorOfTheDatabase", "cmd/imagegend.TestDoctorOfTheImages",
-		"cmd/imagegend.TestDoctorOfTheModels", "cmd/imagegend.TestDoctorOfTheNetwork"}},
+	{
+		name:  "doctor",
+		lines: []string{"contract: | `doctor` |"},
+		elsewhere: []string{"cmd/imagegend.TestDoctorOfAHealthyService", "cmd/imagegend.TestDoctorFindsPlantedFaults",
+			"cmd/imagegend.TestDoctorOfTheDisk", "cmd/imagegend.TestDoctorForPeople"},
+	},
+	{
+		name:      "programs read what commands have changed",
+		lines:     []string{"contract: `--data-dir` on every administrative command"},
+		elsewhere: []string{"cmd/imagegend/internal/cli.TestEveryCommandTakesJSON", "cmd/imagegend/internal/cli.TestChangesInJSON"},
+	},
+	{
+		name:  "scheduled backups",
+		lines: []string{"contract: | scheduled backups |"},
+		elsewhere: []string{"cmd/imagegend.TestScheduledBackups", "cmd/imagegend.TestBackupsBelongElsewhere", "cmd/imagegend/survival.TestKillDuringBackups",
+			"cmd/imagegend/internal/backups.TestEverySoOften", "cmd/imagegend/internal/backups.TestNeverTwoAtOnce",
+			"cmd/imagegend/internal/backups.TestFailures", "cmd/imagegend/internal/backups.TestBrokenArchive"},
+	},
+	{
+		name:  "the operator's HTTP interface",
+		lines: []string{"contract: | `/admin/v1` |"},
+		elsewhere: []string{"cmd/imagegend.TestAdministrationOverHTTP", "cmd/imagegend.TestOperatorKeysOverHTTP", "cmd/imagegend.TestOperatorsInterfaceIsPrivate",
+			"cmd/imagegend.TestPaymentsExample", "imagegen/account.TestOperatorKeys"},
+	},
 	{
 		name:      "the access log",
 		lines:     []string{"contract: | access log | method, route"},

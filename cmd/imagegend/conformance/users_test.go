@@ -97,7 +97,7 @@ func checkKeyCommands(t *testing.T) {
 			return listOf(t, command(t, d, "key", "list", "--user", "alice", "--json").succeeds(t).stdout)
 		}
 		laptop := object{"id": pattern(`key_\w+`), "name": "laptop", "prefix": made.stdout[:15], "created_at": timestamp,
-			"expires_at": timestamp, "revoked_at": nil, "last_used_at": nil}
+			"expires_at": timestamp, "revoked_at": nil, "last_used_at": nil, "limits": map[string]any{"credits": 0, "daily_credits": 0, "monthly_credits": 0, "at_once": 0}}
 		same(t, keys(), []object{laptop})
 		id := keys()[0]["id"].(string)
 		command(t, d, "key", "revoke", "key_01KAJ1V5W8Z0M5QY7GJ7T9C2RE").fails(t, 1, "key_01KAJ1V5W8Z0M5QY7GJ7T9C2RE")

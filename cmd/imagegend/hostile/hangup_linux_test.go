@@ -29,7 +29,7 @@ func TestHangUpAtEveryByteOfARequest(t *testing.T) {
 	h := open(t)
 	contentType, upload := form("")
 	wrong := strings.Replace(h.post(contentType, upload), h.key, h.key[:len(h.key)-1]+"!", 1)
-	_, odd := form(part(`form-data; name="seed"`, "7"))
+	_, odd := form(part(`form-data; name="cfg_scale"`, "7"))
 	requests := map[string]string{
 		"JSON":                                h.post("application/json", foxJSON),
 		"JSON in chunks":                      h.head("Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n") + chunked(foxJSON),

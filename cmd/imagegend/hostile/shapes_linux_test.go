@@ -144,7 +144,7 @@ func TestLengthAndChunks(t *testing.T) {
 func TestPipelining(t *testing.T) {
 	const pairs = 50
 	h := open(t)
-	refused := h.post("application/json", `{"model":"fake-1","prompt":"a fox","seed":1}`)
+	refused := h.post("application/json", `{"model":"fake-1","prompt":"a fox","cfg_scale":1}`)
 	answers, err := h.say(strings.Repeat(h.post("application/json", foxJSON)+refused, pairs), 2*pairs)
 	if err != nil || !slices.Equal(answers, slices.Repeat([]int{200, 400}, pairs)) {
 		t.Errorf("the answers are %v; %v", answers, err)

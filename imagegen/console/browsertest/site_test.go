@@ -13,6 +13,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/console"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
+	"github.com/imagegend/imagegend/imagegen/httpapi/openapi"
 	"github.com/imagegend/imagegend/imagegen/storage"
 
 	"github.com/matryer/is"
@@ -57,7 +58,7 @@ func openAt(t *testing.T, ahead time.Duration) *site {
 	s.db, err = storage.Open(t.TempDir(), &storage.Options{Now: s.clock.Now})
 	s.is.NoErr(err)
 	t.Cleanup(func() { s.is.NoErr(s.db.Close()) })
-	s.Engine, err = engine.New(engine.Config{Store: s.db, Ledger: s.db, Now: s.clock.Now, Observe: s.observe, Thumbnails: true, Models: []engine.Model{{
+	s.Engine, err = engine.New(engine.Config{Store: s.db, Ledger: s.db, Now: s.clock.Now, Observer: imagegen.ObserverFunc(s.observe), Thumbnails: true, Models: []engine.Model{{
 		ID: model, Provider: s.painter, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1, "2K": 2, "4K": 4},
 	}}})
 	s.is.NoErr(err)
@@ -76,6 +77,9 @@ func (s *site) serve() {
 		Operations: console.EngineOperations{Engine: s.Engine, Version: "v1.0.0", Started: s.clock.Now(), Disk: s.disk}})
 	s.is.NoErr(err)
 	mux := http.NewServeMux()
+	mux.Handle(openapi.DocumentPath, openapi.Handler(""))
+	mux.Handle(openapi.PagePath, openapi.Handler(""))
+	mux.Handle(openapi.PagePath+"/", openapi.Handler(""))
 	mux.Handle("/", httpapi.NewHandler(s.Engine, httpapi.Options{}))
 	mux.Handle(console.DefaultPath, c)
 	server := httptest.NewServer(mux)

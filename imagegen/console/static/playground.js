@@ -18,8 +18,16 @@ function begin() {
   form.elements.prompt.addEventListener("input", () => countPrompt(form));
   form.querySelector("#f-model")?.addEventListener("change", () => form.requestSubmit(form.querySelector("button[name=show]")));
   form.addEventListener("submit", (event) => send(event, form));
+  form.addEventListener("keydown", (event) => sendByKey(event, form));
   const drop = document.getElementById("drop");
   if (drop) beginDrop(form, drop);
+}
+
+// sendByKey sends the form with Ctrl+Enter, or Cmd+Enter, from wherever one types.
+function sendByKey(event, form) {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.isComposing) return;
+  event.preventDefault();
+  form.requestSubmit(form.querySelector("#generate"));
 }
 
 function countPrompt(form) {

@@ -14,6 +14,8 @@ var (
 	_ Body = (*BalanceBody)(nil)
 	_ Body = (*Generation)(nil)
 	_ Body = (*List)(nil)
+	_ Body = (*Quote)(nil)
+	_ Body = (*UsageReport)(nil)
 )
 
 // Check implements Body.

@@ -18,15 +18,17 @@ type Generation struct {
 	Size             string                `json:"size"`
 	RequestedQuality imagegen.Quality      `json:"requested_quality"`
 	ReferenceCount   int                   `json:"reference_count"`
-	AspectRatio      imagegen.Ratio        `json:"aspect_ratio"`
-	Quality          imagegen.Tier         `json:"quality"`
-	CreatedAt        Time                  `json:"created_at"`
-	CompletedAt      Time                  `json:"completed_at"`
-	Images           []Image               `json:"images"`
-	Usage            Usage                 `json:"usage"`
-	PollURL          string                `json:"poll_url"`
-	Balance          *Balance              `json:"balance,omitempty"`
-	Error            *Failure              `json:"error,omitempty"`
+	Mask             bool                  `json:"mask,omitempty"`
+	Options
+	AspectRatio imagegen.Ratio `json:"aspect_ratio"`
+	Quality     imagegen.Tier  `json:"quality"`
+	CreatedAt   Time           `json:"created_at"`
+	CompletedAt Time           `json:"completed_at"`
+	Images      []Image        `json:"images"`
+	Usage       Usage          `json:"usage"`
+	PollURL     string         `json:"poll_url"`
+	Balance     *Balance       `json:"balance,omitempty"`
+	Error       *Failure       `json:"error,omitempty"`
 }
 
 // Image is one stored image.
@@ -59,7 +61,7 @@ func NewGeneration(g imagegen.Generation, base string) Generation {
 	w := Generation{
 		Object: "image_generation", ID: g.ID, Status: g.Status, Model: g.Model, Prompt: g.Prompt, N: g.N,
 		Size: g.Size.String(), RequestedQuality: g.Quality, ReferenceCount: g.ReferenceCount,
-		AspectRatio: g.Ratio, Quality: g.Tier, CreatedAt: Time(g.CreatedAt), CompletedAt: Time(g.CompletedAt),
+		Mask: g.Masked, Options: NewOptions(g.Options), AspectRatio: g.Ratio, Quality: g.Tier, CreatedAt: Time(g.CreatedAt), CompletedAt: Time(g.CompletedAt),
 		Images: make([]Image, len(g.Images)), Usage: Usage{g.Credits, g.CreditsRequested},
 		PollURL: base + GenerationPath(g.ID),
 	}
@@ -87,7 +89,7 @@ func (w Generation) Value() (imagegen.Generation, error) {
 	size, err := imagegen.ParseSize(w.Size)
 	g := imagegen.Generation{
 		ID: w.ID, Status: w.Status, Model: w.Model, Prompt: w.Prompt, N: w.N, Size: size, Quality: w.RequestedQuality,
-		ReferenceCount: w.ReferenceCount, Ratio: w.AspectRatio, Tier: w.Quality, CreatedAt: time.Time(w.CreatedAt),
+		ReferenceCount: w.ReferenceCount, Masked: w.Mask, Options: w.Options.Value(), Ratio: w.AspectRatio, Tier: w.Quality, CreatedAt: time.Time(w.CreatedAt),
 		CompletedAt: time.Time(w.CompletedAt), Credits: w.Usage.Credits, CreditsRequested: w.Usage.CreditsRequested,
 	}
 	for _, m := range w.Images {

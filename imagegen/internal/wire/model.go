@@ -17,6 +17,10 @@ type Model struct {
 	DefaultOptions     DefaultOptions                     `json:"default_options"`
 	SupportedQualities []imagegen.Tier                    `json:"supported_qualities"`
 	SupportedRatios    []imagegen.Ratio                   `json:"supported_ratios"`
+	OutputFormats      []imagegen.Format                  `json:"supported_output_formats"`
+	Backgrounds        []imagegen.Background              `json:"supported_backgrounds"`
+	Mask               bool                               `json:"supports_mask"`
+	Seed               bool                               `json:"supports_seed"`
 	Limits             Limits                             `json:"limits"`
 }
 
@@ -32,6 +36,7 @@ type Limits struct {
 	Images              int   `json:"max_images"`
 	PromptLength        int   `json:"max_prompt_length"`
 	ReferenceImageBytes int64 `json:"max_reference_image_bytes"`
+	Seed                int64 `json:"max_seed,omitempty"`
 }
 
 // NewModels converts.
@@ -42,7 +47,8 @@ func NewModels(infos []imagegen.ModelInfo) Models {
 			ID: m.ID, Object: "model", Provider: m.Provider, Credits: m.Credits,
 			DefaultOptions:     DefaultOptions{imagegen.RatioAuto, imagegen.Tier1K},
 			SupportedQualities: orEmpty(m.Tiers), SupportedRatios: orEmpty(m.Ratios),
-			Limits: Limits{m.MaxReferences, m.MaxImages, m.MaxPrompt, m.MaxReferenceBytes},
+			OutputFormats: orEmpty(m.Formats), Backgrounds: orEmpty(m.Backgrounds), Mask: m.Mask, Seed: m.MaxSeed > 0,
+			Limits: Limits{m.MaxReferences, m.MaxImages, m.MaxPrompt, m.MaxReferenceBytes, m.MaxSeed},
 		}
 	}
 	return w
@@ -63,7 +69,8 @@ func (w Models) Value() []imagegen.ModelInfo {
 		infos[i] = imagegen.ModelInfo{
 			ID: m.ID, Provider: m.Provider, Credits: m.Credits, Tiers: m.SupportedQualities, Ratios: m.SupportedRatios,
 			MaxReferences: m.Limits.ReferenceImages, MaxImages: m.Limits.Images, MaxPrompt: m.Limits.PromptLength,
-			MaxReferenceBytes: m.Limits.ReferenceImageBytes,
+			MaxReferenceBytes: m.Limits.ReferenceImageBytes, Formats: m.OutputFormats, Backgrounds: m.Backgrounds,
+			Mask: m.Mask, MaxSeed: m.Limits.Seed,
 		}
 	}
 	return infos

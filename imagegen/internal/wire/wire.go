@@ -14,11 +14,16 @@ const (
 	ModelsPath      = "/api/v1/models"
 	CreditsPath     = "/api/v1/credits"
 	GeneratePath    = "/api/v1/images/generations"
+	QuotePath       = "/api/v1/images/quote"
+	UsagePath       = "/api/v1/usage"
 	GenerationsPath = "/api/v1/generations"
 )
 
 // GenerationPath is where a generation is read, below the base URL.
 func GenerationPath(id imagegen.GenerationID) string { return GenerationsPath + "/" + string(id) }
+
+// CancelPath is where a generation is cancelled, below the base URL.
+func CancelPath(id imagegen.GenerationID) string { return GenerationPath(id) + "/cancel" }
 
 // ImagePath is where an image is read, below the base URL.
 func ImagePath(id imagegen.ImageID) string { return "/images/" + string(id) }
@@ -66,11 +71,13 @@ type Request struct {
 	Quality string `json:"quality,omitempty"`
 	N       int    `json:"n,omitempty"`
 	Async   bool   `json:"async,omitempty"`
+	Options
 }
 
-// NewRequest converts; references do not fit into JSON.
+// NewRequest converts; references and a mask do not fit into JSON.
 func NewRequest(q imagegen.GenerateRequest) Request {
-	return Request{Model: q.Model, Prompt: q.Prompt, Size: q.Size.String(), Quality: string(q.Quality), N: q.N, Async: q.Async}
+	return Request{Model: q.Model, Prompt: q.Prompt, Size: q.Size.String(), Quality: string(q.Quality), N: q.N, Async: q.Async,
+		Options: NewOptions(q.Options)}
 }
 
 // BalanceBody is the answer to a request for the balance.

@@ -31,6 +31,7 @@ func TestResultRoundTrip(t *testing.T) {
 		Generation: imagegen.Generation{
 			ID: "gen_1", Status: imagegen.StatusSucceeded, Model: "m", Prompt: "a <fox> & \u2028", N: 2, Size: imagegen.Size{Width: 64, Height: 48},
 			Quality: imagegen.QualityHigh, ReferenceCount: 3, Ratio: "4:3", Tier: imagegen.Tier2K, CreatedAt: created, CompletedAt: created.Add(time.Second),
+			Masked: true, Options: imagegen.Options{Format: imagegen.FormatJPEG, Compression: new(0), Background: imagegen.BackgroundOpaque, Seed: new(int64(0))},
 			Images:  []imagegen.Image{{ID: "image_1", URL: base + "/images/image_1", CreatedAt: created, Width: 64, Height: 48, MediaType: "image/webp"}},
 			Credits: 2, CreditsRequested: 4,
 		},
@@ -63,7 +64,8 @@ func TestListRoundTrip(t *testing.T) {
 func TestModelsRoundTrip(t *testing.T) {
 	is := is.New(t)
 	want := []imagegen.ModelInfo{{ID: "m", Provider: "p", Credits: map[imagegen.Tier]imagegen.Credits{"2K": 3}, Tiers: []imagegen.Tier{"2K"},
-		Ratios: []imagegen.Ratio{"1:1"}, MaxReferences: 1, MaxImages: 2, MaxPrompt: 3, MaxReferenceBytes: 4}}
+		Ratios: []imagegen.Ratio{"1:1"}, MaxReferences: 1, MaxImages: 2, MaxPrompt: 3, MaxReferenceBytes: 4,
+		Formats: []imagegen.Format{"png"}, Backgrounds: []imagegen.Background{"auto"}, Mask: true, MaxSeed: 5}}
 	is.Equal(cmp.Diff(want, through(t, wire.NewModels(want)).Value()), "")
 }
 

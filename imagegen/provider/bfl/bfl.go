@@ -1,6 +1,7 @@
 package bfl
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -62,8 +63,11 @@ func (c Config) describe(a hosted.API, f family) hosted.API {
 func (c Config) fields(r imagegen.ProviderRequest, size imagegen.Size, f family, d *upstream.Document) map[string]any {
 	fields := map[string]any{"prompt": r.Prompt}
 	f.ask(fields, size)
-	if c.OutputFormat != "" {
-		fields["output_format"] = c.OutputFormat
+	if format := cmp.Or(string(r.Options.Format), c.OutputFormat); format != "" && f.formats {
+		fields["output_format"] = format
+	}
+	if r.Options.Seed != nil {
+		fields["seed"] = *r.Options.Seed
 	}
 	if c.SafetyTolerance != nil {
 		fields["safety_tolerance"] = *c.SafetyTolerance

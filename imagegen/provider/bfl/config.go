@@ -91,7 +91,7 @@ func New(c Config) (*Provider, error) {
 	}
 	c.SizeRules = cmp.Or(c.SizeRules, f.rules)
 	p, err := hosted.New(c.describe(hosted.API{Name: c.Name, PerTask: 1, Interval: c.PollInterval,
-		Can: imagegen.Capabilities{Sizes: f.sizes, SizeRules: c.SizeRules, MaxReferences: c.MaxReferences, MaxPrompt: c.MaxPrompt},
+		Can: f.declare(imagegen.Capabilities{Sizes: f.sizes, SizeRules: c.SizeRules, MaxReferences: c.MaxReferences, MaxPrompt: c.MaxPrompt}),
 		Upstream: upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, KeyHeader: "x-key", KeyHosts: c.keyHosts(),
 			ImageHosts: c.ImageHosts, Private: c.Private, Classify: classify}}, f))
 	if err != nil {

@@ -60,5 +60,13 @@ func state(r *http.Request, id string, fields object) object {
 	case hostedtest.Forbidden:
 		return object{"id": id, "status": "Request Moderated", "result": nil, "details": object{"Moderation Reasons": []string{"Derivative Works Filter"}}}
 	}
-	return object{"id": id, "status": "Ready", "result": object{"seed": 42, "prompt": fields["prompt"], "sample": "http://" + r.Host + "/files/" + size(fields)}}
+	return object{"id": id, "status": "Ready", "result": object{"seed": 42, "prompt": fields["prompt"], "sample": "http://" + r.Host + "/files/" + size(fields) + format(fields)}}
+}
+
+// format is what comes out where it was asked for.
+func format(fields object) string {
+	if f, ok := fields["output_format"].(string); ok {
+		return "?as=" + f
+	}
+	return ""
 }

@@ -2,6 +2,7 @@ package bfl
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -17,6 +18,7 @@ type family struct {
 	most       int // references
 	tolerance  int // the most permissive moderation
 	formats    bool
+	noSeed     bool
 	rules      imagegen.SizeRules
 	sizes      []imagegen.Size          // of which only the ratio can be told, and of several tiers the resolution
 	resolution map[imagegen.Tier]string // how the tiers are called
@@ -24,7 +26,7 @@ type family struct {
 
 // families are searched in their order. A name that is none of theirs is taken for one of FLUX.2.
 var families = []family{
-	{prefix: "flux-3-", references: "images", list: true, most: 10, tolerance: 4, sizes: flux3Sizes(),
+	{prefix: "flux-3-", references: "images", list: true, most: 10, tolerance: 4, noSeed: true, sizes: flux3Sizes(),
 		resolution: map[imagegen.Tier]string{imagegen.Tier1K: "1k", imagegen.Tier2K: "2k", imagegen.Tier4K: "4k"}},
 	{prefix: "flux-2-klein", references: "input_image", most: 4, tolerance: 5, formats: true, rules: Flux2()},
 	{prefix: "flux-kontext", references: "input_image", most: 4, tolerance: 6, formats: true, sizes: kontextSizes},
@@ -41,6 +43,17 @@ func familyOf(model string) family {
 		}
 	}
 	return families[len(families)-1]
+}
+
+// declare adds the options that the model takes. Of formats the specification has these two.
+func (f family) declare(can imagegen.Capabilities) imagegen.Capabilities {
+	if f.formats {
+		can.Formats = []imagegen.Format{imagegen.FormatPNG, imagegen.FormatJPEG}
+	}
+	if !f.noSeed {
+		can.MaxSeed = math.MaxInt32 // it says integer; what every implementation of that holds
+	}
+	return can
 }
 
 // byPixels reports whether a model is told the size to the pixel.

@@ -3,6 +3,7 @@ package bfl_test
 import (
 	"encoding/base64"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -42,6 +43,12 @@ func (in schema) check(fields map[string]any) string {
 	}
 	if t, given := fields["safety_tolerance"].(float64); given && t > in.tolerance {
 		return fmt.Sprintf("safety_tolerance should be at most %v", in.tolerance)
+	}
+	if f, given := fields["output_format"]; given && f != "jpeg" && f != "png" {
+		return fmt.Sprintf("output_format %v", f)
+	}
+	if s, given := fields["seed"]; given && s != math.Trunc(s.(float64)) {
+		return fmt.Sprintf("seed %v", s)
 	}
 	if in.step > 0 {
 		width, _ := fields["width"].(float64)

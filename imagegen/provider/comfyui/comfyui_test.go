@@ -128,3 +128,23 @@ func TestExplicitSizes(t *testing.T) {
 		is.Equal(sizes[0].String(), drawn)
 	}
 }
+
+// A seed that is asked for is the first submission's; each has the next.
+func TestSeedIsSent(t *testing.T) {
+	is := is.New(t)
+	d := &comfyuitest.Server{}
+	p := serve(t, d, nil)
+	r := edit("as a comic", 2)
+	r.Options.Seed = new(int64(7))
+	_, err := providertest.Collect(t.Context(), p, r)
+	is.NoErr(err)
+	text := providertest.Request("a fox", 3) // in one batch
+	text.Options.Seed = new(int64(0))
+	_, err = providertest.Collect(t.Context(), p, text)
+	is.NoErr(err)
+	var seeds []any
+	for _, w := range d.Workflows() {
+		seeds = append(seeds, w["3"].Inputs["seed"])
+	}
+	is.Equal(seeds, []any{7.0, 8.0, 0.0})
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -60,6 +61,7 @@ func New(c Config) (*Provider, error) {
 	}
 	p := &Provider{config: c, workflows: workflows, client: client, canvas: upstream.Canvas{Step: step, BestEdge: c.BestEdge}}
 	can := p.canvas.Capabilities()
+	can.MaxSeed = math.MaxUint32
 	for _, n := range slices.Sorted(maps.Keys(workflows)) {
 		can.MinReferences, can.MaxReferences = n, n
 		p.can.Offers = append(p.can.Offers, can)

@@ -21,8 +21,8 @@ func TestEngineRestarts(t *testing.T) {
 	events := make(chan imagegen.Event, 10)
 	start := func() *engine.Engine {
 		e, err := engine.New(engine.Config{Store: db, Ledger: db,
-			Models:  []engine.Model{{ID: "sdxl", Provider: p, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1}}},
-			Observe: func(_ context.Context, e imagegen.Event) { events <- e }})
+			Models:   []engine.Model{{ID: "sdxl", Provider: p, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1}}},
+			Observer: imagegen.ObserverFunc(func(_ context.Context, e imagegen.Event) { events <- e })})
 		is.NoErr(err)
 		is.NoErr(e.Start(t.Context()))
 		return e

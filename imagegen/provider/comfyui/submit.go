@@ -73,7 +73,7 @@ func (a *attempt) enqueue(ctx context.Context, w workflow, values map[string]any
 		return errors.Join(context.Cause(ctx), a.forget(ctx, id))
 	}
 	values = maps.Clone(values)
-	values["seed"] = mathrand.Uint32() // what every sampler takes
+	values["seed"] = a.seed(len(a.job.Prompts) - 1)
 	var queued struct {
 		ID string `json:"prompt_id"`
 	}
@@ -93,6 +93,14 @@ func (a *attempt) enqueue(ctx context.Context, w workflow, values map[string]any
 		return err
 	}
 	return nil
+}
+
+// seed is that of the i-th prompt: of 32 bits, which every sampler takes.
+func (a *attempt) seed(i int) int64 {
+	if s := a.request.Options.Seed; s != nil {
+		return *s + int64(i)
+	}
+	return int64(mathrand.Uint32())
 }
 
 // unanswered forgets a prompt that was not taken for certain. The others are looked for.

@@ -25,6 +25,11 @@
 //	{{ratio}}       the nearest ratio to that size, 4:3
 //	{{tier}}        its tier, 1K, or what TierNames says
 //	{{quality}}     the effort: auto, low, medium or high
+//	{{seed}}        the seed that is asked for
+//	{{background}}  opaque or transparent, if that is asked for
+//	{{format}}      the format that is asked for, as FormatNames calls it
+//	{{mask}}        the mask, as a data: URL: what is transparent is to be made anew
+//	{{white_mask}}  the same in black and white: what is white is to be made anew
 //	{{reference}}   the first reference image, as a data: URL
 //	{{references}}  the list of all of them
 //

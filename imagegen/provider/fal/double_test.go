@@ -89,7 +89,7 @@ func response(w http.ResponseWriter, r *http.Request, s hostedtest.Sent) {
 	if !many {
 		n = 1
 	}
-	image := object{"url": "http://" + r.Host + "/files/" + sizeOf(s.Fields), "content_type": "image/png"}
+	image := object{"url": "http://" + r.Host + "/files/" + sizeOf(s.Fields) + look(s.Fields), "content_type": "image/png"}
 	hostedtest.Answer(w, http.StatusOK, object{"images": slices.Repeat([]object{image}, int(n)), "seed": 42,
 		"has_nsfw_concepts": make([]bool, int(n)), "timings": object{}})
 }

@@ -2,6 +2,7 @@ package fal_test
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -13,7 +14,9 @@ import (
 // fal-ai/flux/dev, and aspect_ratio and resolution of xai/grok-imagine-image/v2.0/text-to-image. What a model does with
 // others is its own affair; here they are refused, so that nothing is asked for in vain.
 var inputs = []string{"prompt", "image_size", "image_urls", "seed", "safety_tolerance", "enable_safety_checker", "output_format", "sync_mode",
-	"num_images", "aspect_ratio", "resolution"}
+	"num_images", "aspect_ratio", "resolution",
+	// background and mask_url of fal-ai/gpt-image-1.5/edit
+	"background", "mask_url"}
 
 // check returns the first field that does not serve, and the type of the error that the model would answer with.
 func check(s hostedtest.Sent) (field, kind string) {
@@ -30,6 +33,12 @@ func check(s hostedtest.Sent) (field, kind string) {
 		return "prompt", "missing"
 	case edit != listed || len(images) > 8 || slices.ContainsFunc(images, func(v any) bool { return !strings.HasPrefix(fmt.Sprint(v), "data:image/") }):
 		return "image_urls", "value_error"
+	case !slices.Contains([]any{nil, "png", "jpeg", "webp"}, s.Fields["output_format"]):
+		return "output_format", "enum"
+	case !slices.Contains([]any{nil, "auto", "opaque", "transparent"}, s.Fields["background"]):
+		return "background", "enum"
+	case s.Fields["mask_url"] != nil && (!edit || !strings.HasPrefix(fmt.Sprint(s.Fields["mask_url"]), "data:image/png;base64,")):
+		return "mask_url", "value_error"
 	case several && (n < 1 || n > 4 || n != float64(int(n))):
 		return "num_images", "value_error"
 	}
@@ -51,4 +60,15 @@ func sizeOf(input map[string]any) string {
 		return ""
 	}
 	return imagegen.SizeFor(imagegen.Ratio(ratio), imagegen.Tier(strings.ToUpper(resolution))).String()
+}
+
+// look is the format and the background of what comes out.
+func look(input map[string]any) string {
+	q := url.Values{}
+	for name, field := range map[string]string{"as": "output_format", "background": "background"} {
+		if v, ok := input[field].(string); ok {
+			q.Set(name, v)
+		}
+	}
+	return "?" + q.Encode()
 }

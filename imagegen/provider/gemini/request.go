@@ -25,6 +25,7 @@ type inline struct {
 type generationConfig struct {
 	ResponseModalities []string    `json:"responseModalities"`
 	ImageConfig        imageConfig `json:"imageConfig"`
+	Seed               *int64      `json:"seed,omitempty"` // an int32 (googleapis/go-genai, types.go)
 }
 
 type imageConfig struct {
@@ -47,6 +48,6 @@ func (c Config) body(r imagegen.ProviderRequest, o choice) (*upstream.Body, erro
 	}
 	return d.Body(map[string]any{
 		"contents":         []content{{"user", parts}},
-		"generationConfig": generationConfig{[]string{"IMAGE"}, image},
+		"generationConfig": generationConfig{[]string{"IMAGE"}, image, r.Options.Seed},
 	})
 }

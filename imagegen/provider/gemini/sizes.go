@@ -3,6 +3,7 @@ package gemini
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -42,7 +43,7 @@ func (c Config) choices() map[imagegen.Size]choice {
 func (c Config) capabilities() imagegen.Capabilities {
 	byArea := func(a, b imagegen.Size) int { return cmp.Or(a.Area()-b.Area(), a.Width-b.Width) }
 	return imagegen.Capabilities{Sizes: slices.SortedFunc(maps.Keys(c.choices()), byArea), Ratios: c.ratios(), Tiers: c.Tiers, AutoTiers: c.Tiers,
-		MaxReferences: c.MaxReferences, Verify: imagegen.VerifyStructure}.WithDefaults()
+		MaxReferences: c.MaxReferences, MaxSeed: math.MaxInt32, Verify: imagegen.VerifyStructure}.WithDefaults()
 }
 
 // ratios are RatioAuto and those that come out as they are called.

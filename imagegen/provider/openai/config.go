@@ -119,7 +119,7 @@ func New(c Config) (*Provider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("openai: %w", err)
 	}
-	return &Provider{config: c, capabilities: c.capabilities().WithDefaults(), client: client}, nil
+	return &Provider{config: c, capabilities: f.declare(c.capabilities()).WithDefaults(), client: client}, nil
 }
 
 func (c Config) check() error {

@@ -13,12 +13,14 @@ import (
 //
 // From developers.openai.com/api/reference/resources/images/methods/generate (sizes, qualities) and
 // docs.comfy.org/built-in-nodes/OpenAIGPTImageNodeV3 (pixels, complexity). That gpt-image-2 refuses input_fidelity:
-// pydantic/pydantic-ai, issue 5413; gpt-image-1-mini: lobehub/lobehub, pull request 9920.
+// pydantic/pydantic-ai, issue 5413; gpt-image-1-mini: lobehub/lobehub, pull request 9920. That gpt-image-2 has no
+// transparent background any more: docs.apiyi.com/live/2026-10/gpt-image-2-transparent-shutdown.md.
 type family struct {
 	name         string
 	sizes        []imagegen.Size // all that it makes; nil: what GPTImage2 allows
 	qualities    []string        // nil: not known
 	noFidelity   bool
+	noAlpha      bool // no transparent background
 	noComplexity bool
 }
 
@@ -32,7 +34,7 @@ var (
 var families = []family{
 	{name: "gpt-image-2.6", qualities: upToMax},
 	{name: "gpt-image-2.5", qualities: upToMax, noComplexity: true},
-	{name: "gpt-image-2", qualities: upToHigh, noFidelity: true, noComplexity: true},
+	{name: "gpt-image-2", qualities: upToHigh, noFidelity: true, noAlpha: true, noComplexity: true},
 	{name: "gpt-image-1-mini", sizes: threeSizes, qualities: upToHigh, noFidelity: true, noComplexity: true},
 	{name: "gpt-image-1.5", sizes: threeSizes, qualities: upToHigh, noComplexity: true},
 	{name: "gpt-image-1", sizes: threeSizes, qualities: upToHigh, noComplexity: true},
@@ -47,6 +49,17 @@ func familyOf(model string) family {
 		}
 	}
 	return family{}
+}
+
+// declare adds the options that models of the family have: output_format, output_compression and background of the reference,
+// and the mask of .../images/methods/edit. Of a model that is of no family none is known.
+func (f family) declare(can imagegen.Capabilities) imagegen.Capabilities {
+	if f.name == "" {
+		return can
+	}
+	can.Formats, can.Compression = imagegen.Formats(), true
+	can.Transparent, can.Mask = !f.noAlpha, can.MaxReferences > 0
+	return can
 }
 
 // check refuses what the model does not take.

@@ -38,9 +38,7 @@ func (p *Provider) Capabilities() imagegen.Capabilities {
 func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
 	calls := (r.N + p.config.MaxPerCall - 1) / p.config.MaxPerCall
 	return p.client.Redacted(upstream.Gather(ctx, calls, func(ctx context.Context, i int) upstream.Images {
-		part := r
-		part.N = min(p.config.MaxPerCall, r.N-i*p.config.MaxPerCall)
-		return p.call(ctx, part)
+		return p.call(ctx, r.Part(i*p.config.MaxPerCall, min(p.config.MaxPerCall, r.N-i*p.config.MaxPerCall)))
 	}))
 }
 

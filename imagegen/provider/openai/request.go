@@ -29,18 +29,36 @@ func (p *Provider) request(r imagegen.ProviderRequest) (path string, body *upstr
 	}
 	c := p.config
 	q := parameters{Model: c.Model, Prompt: r.Prompt, N: r.N, Size: size.String(), Quality: cmp.Or(c.QualityNames[r.Quality], string(r.Quality)),
-		Background: c.Background, OutputFormat: c.OutputFormat, OutputCompression: c.OutputCompression, Moderation: c.Moderation, Complexity: c.Complexity}
+		Moderation: c.Moderation, Complexity: c.Complexity}
+	q.Background, q.OutputFormat, q.OutputCompression = c.Background, c.OutputFormat, c.OutputCompression
+	if p.capabilities.Formats != nil {
+		q.ask(r.Options)
+	}
 	if c.NoQuality {
 		q.Quality = ""
 	}
 	if len(r.References) > 0 {
-		return "/images/edits", q.form(r.References, c.InputFidelity), nil
+		return "/images/edits", q.form(r, c.InputFidelity), nil
 	}
 	body, err = new(upstream.Document).Body(q)
 	return "/images/generations", body, err
 }
 
-func (q parameters) form(references []imagegen.ProviderReference, fidelity string) *upstream.Body {
+// ask puts what a request asks for over what is configured.
+func (q *parameters) ask(o imagegen.Options) {
+	q.Background = cmp.Or(string(o.Background), q.Background)
+	if o.Format != "" {
+		q.OutputFormat, q.OutputCompression = string(o.Format), o.Compression
+	}
+	if q.Background == "transparent" && q.OutputFormat == "jpeg" { // that it is transparent is configured: the engine writes the JPEG
+		q.OutputFormat, q.OutputCompression = "png", nil
+	}
+	if o.Background == imagegen.BackgroundTransparent && q.OutputFormat == "" {
+		q.OutputFormat = "png"
+	}
+}
+
+func (q parameters) form(r imagegen.ProviderRequest, fidelity string) *upstream.Body {
 	compression := ""
 	if q.OutputCompression != nil {
 		compression = strconv.Itoa(*q.OutputCompression)
@@ -53,8 +71,11 @@ func (q parameters) form(references []imagegen.ProviderReference, fidelity strin
 			f.Field(field[0], field[1])
 		}
 	}
-	for _, r := range references {
-		f.File("image[]", r)
+	for _, reference := range r.References {
+		f.File("image[]", reference)
+	}
+	if r.Mask != nil {
+		f.File("mask", *r.Mask)
 	}
 	return f.Body()
 }

@@ -50,6 +50,9 @@ type Config struct {
 	// TierNames are what {{tier}} stands for, where the model has names of its own.
 	TierNames map[imagegen.Tier]string
 
+	// FormatNames are all formats that {{format}} can stand for, and what the model calls each, such as jpg for jpeg.
+	FormatNames map[imagegen.Format]string
+
 	// MaxReferences is the most reference images. 0: none.
 	MaxReferences int `zero:"0"`
 
@@ -85,10 +88,11 @@ func New(c Config) (*Provider, error) {
 	a := hosted.API{Name: c.Name, PerTask: c.MaxPerCall, Interval: c.PollInterval,
 		Can:      imagegen.Capabilities{Sizes: c.Sizes, SizeRules: c.SizeRules, MaxReferences: c.MaxReferences, MaxPrompt: c.MaxPrompt},
 		Upstream: upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, ImageHosts: c.ImageHosts, Private: c.Private, Classify: classify}}
-	f, err := template.New(template.Model{Input: c.Input, TierNames: c.TierNames, Can: a.Can, MaxPerCall: c.MaxPerCall})
+	f, err := template.New(template.Model{Input: c.Input, TierNames: c.TierNames, Can: a.Can, MaxPerCall: c.MaxPerCall, FormatNames: c.FormatNames})
 	if err != nil {
 		return nil, fmt.Errorf("replicate: %w", err)
 	}
+	a.Can, a.WhiteMask = f.Can, f.WhiteMask()
 	p, err := hosted.New(target.describe(a, f))
 	if err != nil {
 		return nil, fmt.Errorf("replicate: %w", err)

@@ -33,6 +33,13 @@
 //	{{quality}}     the effort: auto, low, medium or high
 //	{{reference}}   the first reference image, as a data: URL
 //	{{references}}  the list of all of them
+//	{{seed}}        the seed that is asked for
+//	{{background}}  opaque or transparent, if that is asked for
+//	{{format}}      the format that is asked for, as FormatNames calls it
+//	{{mask}}        the mask, as a data: URL: what is transparent is to be made anew
+//	{{white_mask}}  the same in black and white: what is white is to be made anew
+//
+// The model declares the options that Input has a place for.
 //
 // A value that is a placeholder and nothing else gets its type; one within a longer text becomes
 // text. Without references, fields of theirs are left out. What the prompt says is never taken for a

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/imagegend/imagegend/imagegen/provider/internal/hosted/hostedtest"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstreamtest"
@@ -73,6 +74,9 @@ func state(r *http.Request, input object) object {
 		return object{"status": "failed", "output": nil, "error": "The input or output was flagged as sensitive. Please try again with different inputs. (E005)"}
 	}
 	address := "http://" + r.Host + "/files/" + sizeOf(input)
+	if f, ok := input["output_format"].(string); ok {
+		address += "?as=" + strings.Replace(f, "jpg", "jpeg", 1)
+	}
 	if n, many := input["num_outputs"].(float64); many {
 		return object{"status": "succeeded", "output": slices.Repeat([]string{address}, int(n)), "error": nil}
 	}

@@ -173,7 +173,7 @@ func TestNewRefuses(t *testing.T) {
 		"a model with a path":  func(c *replicate.Config) { c.Model = "acme/fox/../../x" },
 		"a version deployed":   func(c *replicate.Config) { c.Model, c.Deployment = "", "acme/fox:1" },
 		"no input":             func(c *replicate.Config) { c.Input = nil },
-		"unknown placeholder":  func(c *replicate.Config) { c.Input["seed"] = "{{seed}}" },
+		"unknown placeholder":  func(c *replicate.Config) { c.Input["seed"] = "{{chance}}" },
 		"no sizes":             func(c *replicate.Config) { c.SizeRules = imagegen.SizeRules{} },
 		"too many per call":    func(c *replicate.Config) { c.MaxPerCall = 5 },
 		"prompt too long":      func(c *replicate.Config) { c.MaxPrompt = 32_001 },

@@ -14,7 +14,9 @@ import (
 // (replicate.com/changelog/2024-05-01-improved-validation-for-api-prediction-payloads), of a model's inputs it drops them
 // (replicate/cog, pull request 2943); here these are refused as well, so that nothing is asked for in vain.
 var known = []string{"prompt", "aspect_ratio", "resolution", "width", "height", "input_images", "num_outputs", "seed", "output_format",
-	"output_quality", "safety_tolerance"}
+	"output_quality", "safety_tolerance",
+	// of inpainting, such as stability-ai/stable-diffusion-inpainting: black is kept, white is drawn anew
+	"mask"}
 
 func check(s hostedtest.Sent, version string) error {
 	for name := range s.Fields {
@@ -31,6 +33,10 @@ func check(s hostedtest.Sent, version string) error {
 		return fmt.Errorf("version is %q", version)
 	case listed && (len(images) < 1 || len(images) > 8) || slices.ContainsFunc(images, func(v any) bool { return !strings.HasPrefix(fmt.Sprint(v), "data:image/") }):
 		return fmt.Errorf("input_images: Does not match format 'uri'")
+	case !slices.Contains([]any{nil, "png", "jpg", "webp"}, s.Fields["output_format"]):
+		return fmt.Errorf("output_format must be one of webp, jpg, png")
+	case s.Fields["mask"] != nil && !strings.HasPrefix(fmt.Sprint(s.Fields["mask"]), "data:image/png;base64,"):
+		return fmt.Errorf("mask: Does not match format 'uri'")
 	case several && (n < 1 || n > 4 || n != float64(int(n))):
 		return fmt.Errorf("num_outputs is %v", n)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/failsafe-go/failsafe-go"
 
@@ -104,7 +105,7 @@ func (g *generation) ask(ctx context.Context, v visit, part imagegen.ProviderReq
 		made = part.N // fewer are an ordinary outcome
 	}
 	if made > 0 { // to the upstream, the rest is another request
-		g.rest.N -= made
+		g.rest = g.rest.Part(made, g.rest.N-made)
 		g.rest.Key = fmt.Sprintf("%s-%d", g.rest.Key, made)
 	}
 	if err != nil {
@@ -120,6 +121,9 @@ var errUnfinished = errors.New("the provider did not return")
 func (g *generation) collect(ctx context.Context, v visit, part imagegen.ProviderRequest) (made int, err error) {
 	err = errUnfinished
 	defer func() { v.leave(ctx, err, g.jobs.isUnsaved()) }()
+	began, asked := time.Now(), part.Asked
+	defer func() { tell(ctx, asked, v, time.Since(began), made, err) }()
+	part.Asked = nil // members of a member are its own business
 	part.SaveJob = g.jobs.of(v.member, part)
 	for image, broken := range v.provider.Generate(ctx, part) {
 		if broken != nil {
@@ -134,4 +138,15 @@ func (g *generation) collect(ctx context.Context, v visit, part imagegen.Provide
 		}
 	}
 	return made, nil
+}
+
+// tell tells who wants to know how a visit ended.
+func tell(ctx context.Context, asked func(string, time.Duration, int, error), v visit, took time.Duration, made int, err error) {
+	if asked == nil {
+		return
+	}
+	if ctx.Err() != nil && err != nil {
+		err = context.Cause(ctx)
+	}
+	asked(v.name, took, made, err)
 }

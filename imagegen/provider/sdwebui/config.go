@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -77,7 +78,10 @@ func New(c Config) (*Provider, error) {
 	}
 	p := &Provider{config: c, client: client, extra: extra, canvas: upstream.Canvas{Step: step, BestEdge: c.BestEdge}, turn: make(chan struct{}, 1)}
 	p.can = p.canvas.Capabilities()
-	p.can.MaxReferences = 1
+	p.can.MaxReferences, p.can.Mask = 1, true
+	if _, fixed := c.Input["seed"]; !fixed {
+		p.can.MaxSeed = math.MaxUint32 // that a generator of the web UI takes: its pictures say no others
+	}
 	p.can = p.can.WithDefaults()
 	return p, nil
 }

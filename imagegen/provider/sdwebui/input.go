@@ -13,7 +13,8 @@ import (
 
 // kept are the names that an Input cannot set: what was asked for would come out otherwise.
 var kept = []string{"width", "height", "batch_size", "n_iter", "force_task_id", "init_images", "resize_mode", "enable_hr", "hr_resize_x",
-	"hr_resize_y", "hr_scale", "hr_additional_modules", "send_images", "do_not_save_samples", "firstphase_width", "firstphase_height"}
+	"hr_resize_y", "hr_scale", "hr_additional_modules", "send_images", "do_not_save_samples", "firstphase_width", "firstphase_height",
+	"mask", "mask_blur", "inpainting_fill", "inpaint_full_res", "inpainting_mask_invert"}
 
 // extra reads Input. A prompt of its own holds the one that was asked for.
 func (c Config) extra() (*template.Part, error) {

@@ -115,7 +115,7 @@ func TestNew(t *testing.T) {
 		"belong together":    {User: "operator"},
 		"Input sets width":   {Input: map[string]any{"width": 64}},
 		"without {{prompt}}": {Input: map[string]any{"prompt": "a dog"}},
-		"{{seed}}":           {Input: map[string]any{"seed": "{{seed}}"}},
+		"{{chance}}":         {Input: map[string]any{"seed": "{{chance}}"}},
 		"colon":              {User: "a:b", Password: "c"},
 	} {
 		t.Run(says, func(t *testing.T) {

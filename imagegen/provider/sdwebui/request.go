@@ -15,7 +15,7 @@ type parameters struct {
 	Batches        int               `json:"n_iter"`     // batches drawn one after the other
 	Steps          int               `json:"steps"`
 	Guidance       float64           `json:"cfg_scale"`
-	Seed           int               `json:"seed"`
+	Seed           int64             `json:"seed"` // of the first picture; each has the next
 	Sampler        string            `json:"sampler_name,omitempty"`
 	Scheduler      string            `json:"scheduler,omitempty"`
 	Denoising      float64           `json:"denoising_strength,omitempty"`
@@ -39,14 +39,29 @@ type hires struct {
 type reference struct {
 	Images     []string `json:"init_images"`
 	ResizeMode int      `json:"resize_mode"`
+
+	*inpainting
 }
+
+// inpainting draws anew what is white in a mask (modules/api/models.py and modules/processing.py of
+// AUTOMATIC1111/stable-diffusion-webui).
+type inpainting struct {
+	Mask      string `json:"mask"`
+	Blur      int    `json:"mask_blur"`
+	Fill      int    `json:"inpainting_fill"`
+	OnlyThere bool   `json:"inpaint_full_res"`
+	Invert    int    `json:"inpainting_mask_invert"`
+}
+
+// beginAsItWas is what is drawn from within a mask: the other modes begin with colours or noise.
+const beginAsItWas = 1
 
 const (
 	randomSeed    = -1
 	cropAndResize = 1 // the other modes distort a reference, or make up its margins
 )
 
-func (p *Provider) request(r imagegen.ProviderRequest, taskID string) (path string, body *upstream.Body, err error) {
+func (p *Provider) request(r imagegen.ProviderRequest, mask *imagegen.ProviderReference, taskID string) (path string, body *upstream.Body, err error) {
 	size, err := p.canvas.Size(r)
 	if err != nil {
 		return "", nil, err
@@ -54,6 +69,9 @@ func (p *Provider) request(r imagegen.ProviderRequest, taskID string) (path stri
 	c := p.config
 	q := parameters{Prompt: r.Prompt, NegativePrompt: c.NegativePrompt, Width: size.Width, Height: size.Height, BatchSize: r.N, Batches: 1,
 		Steps: c.Steps.Of(r.Quality), Guidance: c.Guidance, Seed: randomSeed, Sampler: c.Sampler, Scheduler: c.Scheduler, TaskID: taskID}
+	if r.Options.Seed != nil {
+		q.Seed = *r.Options.Seed
+	}
 	if c.Checkpoint != "" {
 		q.Settings = map[string]string{"sd_model_checkpoint": c.Checkpoint}
 	}
@@ -65,7 +83,10 @@ func (p *Provider) request(r imagegen.ProviderRequest, taskID string) (path stri
 	if len(r.References) > 0 {
 		path = "/sdapi/v1/img2img"
 		q.Denoising = c.ReferenceDenoising
-		q.reference = &reference{[]string{d.Base64(r.References[0])}, cropAndResize}
+		q.reference = &reference{Images: []string{d.Base64(r.References[0])}, ResizeMode: cropAndResize}
+		if mask != nil {
+			q.inpainting = &inpainting{Mask: d.Base64(*mask), Fill: beginAsItWas}
+		}
 	} else if p.canvas.Exceeds(size) {
 		q.enlarge(c, size, p.canvas.Like(size))
 	}

@@ -34,7 +34,7 @@ var (
 // Name is the configured one.
 func (p *Provider) Name() string { return p.config.Name }
 
-// Capabilities are every ratio and tier, and one reference.
+// Capabilities are every ratio and tier, one reference with a mask, and seeds unless Input sets one.
 func (p *Provider) Capabilities() imagegen.Capabilities { return p.can }
 
 // Generate asks for all images with one call.
@@ -70,7 +70,11 @@ func (p *Provider) draw(ctx context.Context, r imagegen.ProviderRequest) (*http.
 		return nil, context.Cause(ctx)
 	}
 	taskID := "imagegend-" + rand.Text()
-	path, body, err := p.request(r, taskID)
+	mask, err := upstream.WhiteMask(ctx, r.Mask)
+	if err != nil {
+		return nil, err
+	}
+	path, body, err := p.request(r, mask, taskID)
 	if err != nil {
 		return nil, err
 	}

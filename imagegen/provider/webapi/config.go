@@ -61,6 +61,9 @@ type Config struct {
 	TierNames  map[imagegen.Tier]string
 	RatioNames map[imagegen.Ratio]string
 
+	// FormatNames are all formats that {{format}} can stand for, and what the API calls each, such as jpg for jpeg.
+	FormatNames map[imagegen.Format]string
+
 	// MaxReferences is the most reference images. 0: none.
 	MaxReferences int `zero:"0"`
 
@@ -141,14 +144,14 @@ func New(c Config) (*Provider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Name, err)
 	}
-	p.capabilities = c.capabilities().WithDefaults()
+	p.capabilities = p.declared().WithDefaults()
 	return p, nil
 }
 
 // fillers are one for all requests, or one for those without references and one for those with them.
 func (p *Provider) fillers() (err error) {
 	c := p.config
-	m := template.Model{Input: c.Input, TierNames: c.TierNames, RatioNames: c.RatioNames, MaxPerCall: c.MaxPerCall, Can: c.capabilities()}
+	m := template.Model{Input: c.Input, TierNames: c.TierNames, RatioNames: c.RatioNames, FormatNames: c.FormatNames, MaxPerCall: c.MaxPerCall, Can: c.capabilities()}
 	if c.EditInput == nil {
 		p.plain, err = template.New(m)
 		p.edit = p.plain
@@ -167,6 +170,14 @@ func (p *Provider) fillers() (err error) {
 
 func (c Config) capabilities() imagegen.Capabilities {
 	return imagegen.Capabilities{Sizes: c.Sizes, SizeRules: c.SizeRules, MaxReferences: c.MaxReferences, MaxPrompt: c.MaxPrompt}
+}
+
+// declared are the capabilities with the options that requests have a place for, be it with references or without.
+func (p *Provider) declared() imagegen.Capabilities {
+	can, edit := p.edit.Can, p.plain.Can
+	can.Formats = slices.DeleteFunc(slices.Clone(can.Formats), func(f imagegen.Format) bool { return !slices.Contains(edit.Formats, f) })
+	can.Transparent, can.MaxSeed = can.Transparent && edit.Transparent, min(can.MaxSeed, edit.MaxSeed)
+	return can
 }
 
 func (c Config) check() error {

@@ -40,6 +40,18 @@ func (link) Open(context.Context) (io.ReadCloser, error) { return nil, errors.Er
 
 func address(r imagegen.ProviderReference) string { return string(r.Reference.(link)) }
 
+// uploadAll puts links in the place of all files.
+func (p *Provider) uploadAll(ctx context.Context, r *imagegen.ProviderRequest) (err error) {
+	if r.References, err = p.upload(ctx, r.References); err != nil || r.Mask == nil {
+		return err
+	}
+	masks, err := p.upload(ctx, []imagegen.ProviderReference{*r.Mask})
+	if err == nil {
+		r.Mask = &masks[0]
+	}
+	return err
+}
+
 // upload puts links in the place of references, one after the other. Nothing was made yet: its failures do not leave in
 // doubt whether that was paid for.
 func (p *Provider) upload(ctx context.Context, references []imagegen.ProviderReference) ([]imagegen.ProviderReference, error) {

@@ -36,9 +36,15 @@ func (p *Provider) Capabilities() imagegen.Capabilities { return p.capabilities 
 // Generate makes as many calls as the images take, all at once.
 func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
 	return p.client.Redacted(func(yield func(imagegen.ProviderImage, error) bool) {
+		var err error
+		if p.edit.WhiteMask() {
+			if r.Mask, err = upstream.WhiteMask(ctx, r.Mask); err != nil {
+				yield(imagegen.ProviderImage{}, err)
+				return
+			}
+		}
 		if p.config.Upload.Path != "" {
-			var err error
-			if r.References, err = p.upload(ctx, r.References); err != nil {
+			if err := p.uploadAll(ctx, &r); err != nil {
 				yield(imagegen.ProviderImage{}, err)
 				return
 			}
@@ -50,8 +56,7 @@ func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) ite
 func (p *Provider) calls(ctx context.Context, r imagegen.ProviderRequest) upstream.Images {
 	most := p.config.MaxPerCall
 	return upstream.Gather(ctx, (r.N+most-1)/most, func(ctx context.Context, i int) upstream.Images {
-		part := r
-		part.N = min(most, r.N-i*most)
+		part := r.Part(i*most, min(most, r.N-i*most))
 		return func(yield func(imagegen.ProviderImage, error) bool) {
 			if err := p.call(ctx, part, yield); err != nil {
 				yield(imagegen.ProviderImage{}, err)

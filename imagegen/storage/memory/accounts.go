@@ -147,7 +147,7 @@ func (s *store) changeUser(ctx context.Context, act imagegen.Act, id imagegen.Us
 
 // CreateKey implements [imagegen.KeyStore].
 func (s *store) CreateKey(ctx context.Context, k imagegen.Key) error {
-	if err := k.User.Check(); err != nil {
+	if err := cmp.Or(k.User.Check(), k.Limits.Check()); err != nil {
 		return err
 	}
 	return s.act(ctx, imagegen.ActKeyCreate, func() (trail.Change, error) {
@@ -193,6 +193,25 @@ func (s *store) RevokeKey(ctx context.Context, id imagegen.KeyID, at time.Time) 
 		k.RevokedAt = at
 		s.keys[id] = k
 		return trail.KeyRevoked(k), nil
+	})
+	return k, err
+}
+
+// SetKeyLimits implements [imagegen.KeyStore].
+func (s *store) SetKeyLimits(ctx context.Context, id imagegen.KeyID, l imagegen.KeyLimits) (k imagegen.Key, err error) {
+	if err := l.Check(); err != nil {
+		return k, err
+	}
+	err = s.act(ctx, imagegen.ActKeyLimit, func() (trail.Change, error) {
+		from, err := found(s.keys, id)
+		if k = from; err != nil {
+			return trail.Change{Target: string(id)}, err
+		}
+		if k.Limits = l; k == from {
+			return trail.Change{}, nil
+		}
+		s.keys[id] = k
+		return trail.KeyLimited(from, k), nil
 	})
 	return k, err
 }

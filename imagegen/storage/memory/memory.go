@@ -23,14 +23,15 @@ type Options struct {
 
 // DB is an [imagegen.JointStore], which holds users and keys too, and the [imagegen.CreditAdmin] that
 // commits with it: Charge, Settle, Grant, Revoke, Lots, History. It is an [imagegen.ImageStore],
-// [imagegen.Spool], [imagegen.LoginStore], [imagegen.DailyUsage], [imagegen.Inspector],
+// [imagegen.Spool], [imagegen.LoginStore], [imagegen.UsageLedger], [imagegen.Inspector],
 // [imagegen.Timekeeper], [imagegen.TrailStore] and [imagegen.Auditor] as well. It is safe for concurrent use and needs
 // no closing.
 type DB struct {
 	*store
 	*logins
+	*operatorKeys
 	books
-	dailyUsage
+	usage
 	timekeeper
 	trailStore
 	images
@@ -41,7 +42,7 @@ type DB struct {
 // The embedded interfaces have lower-case names: what DB is made of is nobody else's business.
 type (
 	books      = imagegen.CreditAdmin
-	dailyUsage = imagegen.DailyUsage
+	usage      = imagegen.UsageLedger
 	timekeeper = imagegen.Timekeeper
 	trailStore = imagegen.TrailStore
 )
@@ -51,7 +52,7 @@ var (
 	_ imagegen.Inspector   = (*DB)(nil)
 	_ imagegen.LoginStore  = (*DB)(nil)
 	_ imagegen.CreditAdmin = (*DB)(nil)
-	_ imagegen.DailyUsage  = (*DB)(nil)
+	_ imagegen.UsageLedger = (*DB)(nil)
 	_ imagegen.TrailStore  = (*DB)(nil)
 	_ imagegen.ImageStore  = (*DB)(nil)
 	_ imagegen.Spool       = (*DB)(nil)
@@ -71,7 +72,7 @@ func New(opts *Options) *DB {
 		panic(err) // it reads an empty map
 	}
 	s := newStore(trail.rows, books)
-	return &DB{store: s, logins: newLogins(s), books: books, dailyUsage: books, timekeeper: books, trailStore: trail, trail: trail}
+	return &DB{store: s, logins: newLogins(s), operatorKeys: newOperatorKeys(s), books: books, usage: books, timekeeper: books, trailStore: trail, trail: trail}
 }
 
 // Joins implements [imagegen.JointStore]: only with this DB itself, not with a wrapper around it.

@@ -21,6 +21,10 @@ func TestSpool(t *testing.T) {
 	storagetest.Spool(t, func(*testing.T) imagegen.Spool { return memory.New(nil) })
 }
 
+func TestOperatorKeys(t *testing.T) {
+	storagetest.OperatorKeys(t, func(*testing.T) imagegen.OperatorKeyStore { return memory.New(nil) })
+}
+
 func TestLogins(t *testing.T) {
 	storagetest.Logins(t, func(*testing.T) imagegen.LoginStore { return memory.New(nil) })
 }

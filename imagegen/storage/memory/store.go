@@ -77,6 +77,9 @@ func (s *store) Create(ctx context.Context, r imagegen.Record, lease time.Durati
 		if err := rules.Asked(lookup{s}, r); err != nil {
 			return imagegen.Record{}, err
 		}
+		if err := rules.Unlimited(lookup{s}, r); err != nil {
+			return imagegen.Record{}, err
+		}
 		return s.put(&generation{}, r, at, at.Steady.Add(lease)), nil
 	})
 }
@@ -101,7 +104,7 @@ func (s *store) CreateCharged(ctx context.Context, r imagegen.Record, lease time
 		if err != nil {
 			return g.Record, err
 		}
-		if err := s.books.At(tx, at).Charge(to.Charge()); err != nil {
+		if err := rules.Charge(lookup{s}, s.books.At(tx, at), to); err != nil {
 			return imagegen.Record{}, err
 		}
 		return s.change(tx, g, to, at, at.Steady.Add(lease))

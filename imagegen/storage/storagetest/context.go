@@ -30,6 +30,7 @@ func testEndedContext(s *store) {
 		"DisableUser":    func() error { return s.DisableUser(ctx, u.ID, epoch) },
 		"CreateKey":      func() error { return s.CreateKey(ctx, imagegen.Key{ID: "key_2", User: alice, Hash: [32]byte{2}}) },
 		"RevokeKey":      func() error { _, err := s.RevokeKey(ctx, k.ID, epoch); return err },
+		"SetKeyLimits":   func() error { _, err := s.SetKeyLimits(ctx, k.ID, imagegen.KeyLimits{AtOnce: 1}); return err },
 		"TouchKeys":      func() error { return s.TouchKeys(ctx, map[imagegen.KeyID]time.Time{k.ID: epoch}) },
 	} {
 		if write() == nil {

@@ -220,7 +220,7 @@ func testIsolation(s *store) {
 	r, err := s.Create(s.t.Context(), handedIn, aMinute)
 	s.is.NoErr(err)
 	scribble(handedIn)
-	for _, step := range []func(imagegen.Record) imagegen.Change{accept, claim, saveJob, threeImages, closed} {
+	for _, step := range []func(imagegen.Record) imagegen.Change{accept, claim, saveJob, show, threeImages, closed} {
 		want := read(r.ID)
 		scribble(r)
 		scribble(read(r.ID))
@@ -242,6 +242,8 @@ func scribbleChange(c imagegen.Change) {
 	case imagegen.SaveJob:
 		clear(c.Job)
 		clear(c.Upstreams)
+	case imagegen.Show:
+		clear(c.Images)
 	case imagegen.Outcome:
 		clear(c.Images)
 	case imagegen.Close:

@@ -21,9 +21,11 @@ func recordNo(n int, change ...func(*imagegen.Record)) imagegen.Record {
 			ID: generationNo(n), User: alice, Model: "fake-1", Prompt: "a fox, ein Füchslein, 狐", N: 3,
 			Size: imagegen.Size{Width: 1024, Height: 768}, Quality: imagegen.QualityHigh, Effort: imagegen.QualityLow,
 			Ratio: "4:3", Tier: imagegen.Tier1K, Price: 2,
+			Options: imagegen.Options{Format: imagegen.FormatJPEG, Compression: new(0), Background: imagegen.BackgroundOpaque, Seed: new(int64(1) << 40)},
 			References: []imagegen.ReferenceFile{
 				{ID: "ref_1", MediaType: "image/png", Size: 70, Width: 1, Height: 2, SHA256: [32]byte{1, 2}},
 				{ID: "ref_2", MediaType: "image/webp", Size: 1 << 40, Width: 8192, Height: 16, SHA256: [32]byte{31: 9}},
+				{ID: "ref_3", Mask: true, MediaType: "image/png", Size: 4, Width: 1, Height: 2, SHA256: [32]byte{3}},
 			},
 			Fingerprint: [32]byte{5, 4}, CreatedAt: epoch.Add(time.Duration(n) * time.Second),
 		},
@@ -91,7 +93,11 @@ func saveJob(imagegen.Record) imagegen.Change {
 func release(imagegen.Record) imagegen.Change {
 	return imagegen.Release{Delay: time.Second, Failed: true}
 }
-func requeue(imagegen.Record) imagegen.Change       { return imagegen.Release{} }
+func requeue(imagegen.Record) imagegen.Change { return imagegen.Release{} }
+func show(r imagegen.Record) imagegen.Change  { return imagegen.Show{Images: imagesOf(r, 2).Images} }
+func cancelled(r imagegen.Record) imagegen.Change {
+	return imagegen.Outcome{Cancelled: true, At: r.CreatedAt.Add(time.Minute), Failure: &imagegen.Failure{Class: imagegen.ClassCancelled, Detail: "cancelled"}}
+}
 func threeImages(r imagegen.Record) imagegen.Change { return imagesOf(r, 3) }
 func noImage(r imagegen.Record) imagegen.Change     { return refused(r) }
 func closed(imagegen.Record) imagegen.Change {

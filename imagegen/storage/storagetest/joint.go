@@ -21,6 +21,11 @@ func Joint(t *testing.T, open func(t *testing.T) (imagegen.JointStore, imagegen.
 		"CreateCharging":         testCreateChargedCharging,
 		"CreateForKey":           testCreateChargedForKey,
 		"CreateRevokedRace":      testCreateRevokedRace,
+		"CreateWithin":           testCreateWithin,
+		"CreateAtOnce":           testCreateAtOnce,
+		"CreateWithinRace":       testCreateWithinRace,
+		"CreateAtOnceRace":       testCreateAtOnceRace,
+		"CreateUnlimited":        testCreateUnlimited,
 		"CreateRace":             testCreateChargedRace,
 		"CreateReservationRace":  testCreateChargedReservationRace,
 		"Finish":                 testFinishSettled,
@@ -47,7 +52,10 @@ func openJoint(t *testing.T, open func(*testing.T) (imagegen.JointStore, imagege
 	j := &joint{store{t: t, is: is.New(t), Store: s}, s, books}
 	_, err := books.Grant(t.Context(), imagegen.Grant{User: alice, Credits: 10})
 	j.is.NoErr(err)
-	t.Cleanup(func() { audit(t, s) })
+	t.Cleanup(func() {
+		audit(t, s)
+		usageIsJournals(t, books, alice, bob)
+	})
 	return j
 }
 

@@ -25,7 +25,12 @@ func Ledger(t *testing.T, open func(t *testing.T) imagegen.Ledger,
 	run := func(name string, test func(l *ledger)) {
 		t.Run(name, func(t *testing.T) {
 			l := &ledger{t: t, is: is.New(t), Ledger: open(t)}
-			t.Cleanup(func() { audit(t, l.Ledger) })
+			t.Cleanup(func() {
+				audit(t, l.Ledger)
+				if b, ok := l.Ledger.(imagegen.CreditAdmin); ok {
+					usageIsJournals(t, b, alice, bob)
+				}
+			})
 			l.fund = func(u imagegen.UserID, c imagegen.Credits) {
 				t.Helper()
 				l.is.NoErr(fund(t.Context(), l.Ledger, u, c))

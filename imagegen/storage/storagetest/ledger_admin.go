@@ -26,7 +26,10 @@ func CreditAdmin(t *testing.T, open func(t *testing.T, now func() time.Time) ima
 		t.Run(name, func(t *testing.T) {
 			b := &creditAdmin{t: t, is: is.New(t), time: epoch}
 			b.CreditAdmin = open(t, b.now)
-			t.Cleanup(func() { audit(t, b.CreditAdmin) })
+			t.Cleanup(func() {
+				audit(t, b.CreditAdmin)
+				usageIsJournals(t, b.CreditAdmin, alice, bob)
+			})
 			test(b)
 		})
 	}
@@ -43,6 +46,8 @@ func CreditAdmin(t *testing.T, open func(t *testing.T, now func() time.Time) ima
 	run("History", testHistory)
 	run("NobodysBooks", testNobodysBooks)
 	run("BooksEndedContext", testBooksEndedContext)
+	run("Usage", testUsage)
+	run("UnfitBills", testUnfitBills)
 }
 
 // creditAdmin is a CreditAdmin under test, with a clock that the test moves.

@@ -35,7 +35,16 @@ func SharedStore(t *testing.T, open func(t *testing.T) (one, other imagegen.Stor
 func SharedCreditAdmin(t *testing.T, open func(t *testing.T, now func() time.Time) (one, other imagegen.CreditAdmin)) {
 	CreditAdmin(t, func(t *testing.T, now func() time.Time) imagegen.CreditAdmin {
 		one, other := open(t, now)
-		return sharedBooks{one, between(one, other)}
+		s := sharedBooks{one, between(one, other)}
+		first, sums := one.(imagegen.UsageLedger)
+		second, both := other.(imagegen.UsageLedger)
+		if sums && both {
+			return struct {
+				sharedBooks
+				sharedUsage
+			}{s, sharedUsage{between(first, second)}}
+		}
+		return s
 	})
 }
 
@@ -149,6 +158,10 @@ func (s sharedStore) RevokeKey(ctx context.Context, id imagegen.KeyID, at time.T
 	return s.next().RevokeKey(ctx, id, at)
 }
 
+func (s sharedStore) SetKeyLimits(ctx context.Context, id imagegen.KeyID, l imagegen.KeyLimits) (imagegen.Key, error) {
+	return s.next().SetKeyLimits(ctx, id, l)
+}
+
 func (s sharedStore) TouchKeys(ctx context.Context, used map[imagegen.KeyID]time.Time) error {
 	return s.next().TouchKeys(ctx, used)
 }
@@ -188,6 +201,16 @@ func (s sharedBooks) Holdings(ctx context.Context, u imagegen.UserID, n int) (im
 
 func (s sharedBooks) History(ctx context.Context, u imagegen.UserID, before uint64, limit int) ([]imagegen.Entry, error) {
 	return s.next().History(ctx, u, before, limit)
+}
+
+type sharedUsage struct{ *handles[imagegen.UsageLedger] }
+
+func (s sharedUsage) Usage(ctx context.Context, u imagegen.UserID, q imagegen.UsageQuery) ([]imagegen.Usage, error) {
+	return s.next().Usage(ctx, u, q)
+}
+
+func (s sharedUsage) KeyUse(ctx context.Context, u imagegen.UserID, k imagegen.KeyID) (imagegen.KeyUse, error) {
+	return s.next().KeyUse(ctx, u, k)
 }
 
 type sharedImages struct{ *handles[imagegen.ImageStore] }

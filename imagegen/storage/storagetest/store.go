@@ -15,6 +15,7 @@ package storagetest
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -48,6 +49,8 @@ func Store(t *testing.T, open func(t *testing.T) imagegen.Store) {
 	run("ReservationErased", testReservationErased)
 	run("Isolation", testIsolation)
 	t.Run("Transitions", func(t *testing.T) { testTransitions(t, open) })
+	run("Shown", testShown)
+	run("CancelRace", testCancelRace)
 	run("Gone", testGone)
 	run("Unknown", testUnknown)
 	run("UpdateRace", testUpdateRace)
@@ -131,22 +134,32 @@ func (s *store) create(n int, change ...func(*imagegen.Record)) imagegen.Record 
 // update applies a change to the record's attempt.
 func (s *store) update(r imagegen.Record, c imagegen.Change) imagegen.Record {
 	s.t.Helper()
-	if o, ok := c.(imagegen.Outcome); ok && r.State == imagegen.StateProcessing {
-		s.putImages(r, o)
+	if r.State == imagegen.StateProcessing {
+		s.putImages(r, c)
 	}
 	r, err := s.Update(s.t.Context(), r.Fence(), c)
 	s.is.NoErr(err)
 	return r
 }
 
-// putImages stores the bytes of an outcome, where the store keeps images: an audit looks for them.
-func (s *store) putImages(r imagegen.Record, o imagegen.Outcome) {
+// putImages stores the bytes of the images that a change brings, where the store keeps images: an audit looks for them.
+func (s *store) putImages(r imagegen.Record, c imagegen.Change) {
 	s.t.Helper()
+	var brought []imagegen.StoredImage
+	switch c := c.(type) {
+	case imagegen.Outcome:
+		brought = c.Images
+	case imagegen.Show:
+		brought = c.Images
+	}
 	images, ok := s.Store.(imagegen.ImageStore)
 	if !ok {
 		return
 	}
-	for _, i := range o.Images {
+	for _, i := range brought {
+		if slices.ContainsFunc(r.Images, func(shown imagegen.StoredImage) bool { return shown.ID == i.ID }) {
+			continue
+		}
 		s.is.NoErr(images.PutImage(s.t.Context(), r.ImageKey(i), strings.NewReader(imageBytes)))
 	}
 }

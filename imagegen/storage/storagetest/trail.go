@@ -17,6 +17,7 @@ import (
 type Trailed interface {
 	imagegen.Store
 	imagegen.LoginStore
+	imagegen.OperatorKeyStore
 	imagegen.CreditAdmin
 	imagegen.TrailStore
 }

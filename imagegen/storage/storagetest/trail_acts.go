@@ -33,8 +33,20 @@ func (r *trail) acts() []act {
 			return r.CreateKey(ctx, imagegen.Key{ID: "key_1", User: "usr_1", Name: "laptop", Prefix: "img_live_abc", Hash: hash,
 				ExpiresAt: time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC)})
 		}},
+		{"SetKeyLimits", row(imagegen.ActKeyLimit, "key_1", "credits=0 daily_credits=0 monthly_credits=0 at_once=0",
+			"name=laptop prefix=img_live_abc credits=5 daily_credits=0 monthly_credits=0 at_once=2"), func(ctx context.Context) error {
+			_, err := r.SetKeyLimits(ctx, "key_1", imagegen.KeyLimits{Credits: 5, AtOnce: 2})
+			return err
+		}},
 		{"RevokeKey", row(imagegen.ActKeyRevoke, "key_1", "", "name=laptop prefix=img_live_abc revoked_at="+epoch.Format(time.RFC3339)), func(ctx context.Context) error {
 			_, err := r.RevokeKey(ctx, "key_1", epoch)
+			return err
+		}},
+		{"CreateOperatorKey", ofNobody(row(imagegen.ActOperatorKeyCreate, "opk_1", "", "name=payments prefix=img_ops_abc scopes=credits,read expires_at="+epoch.Add(time.Hour).Format(time.RFC3339))), func(ctx context.Context) error {
+			return r.CreateOperatorKey(ctx, operatorKey("opk_1", 1))
+		}},
+		{"RevokeOperatorKey", ofNobody(row(imagegen.ActOperatorKeyRevoke, "opk_1", "", "name=payments prefix=img_ops_abc revoked_at="+epoch.Format(time.RFC3339))), func(ctx context.Context) error {
+			_, err := r.RevokeOperatorKey(ctx, "opk_1", epoch)
 			return err
 		}},
 		{"Grant", row(imagegen.ActCreditGrant, "usr_1", "balance=0", "balance=10 credits=10 ref=g promo=false priority=50"), func(ctx context.Context) error {
@@ -73,6 +85,12 @@ func (r *trail) acts() []act {
 	}
 }
 
+// ofNobody is a row about what is no user's.
+func ofNobody(row imagegen.TrailRow) imagegen.TrailRow {
+	row.User = ""
+	return row
+}
+
 // Each act leaves one row, that says who did what; a repetition changes nothing, and leaves none.
 func testEveryAct(r *trail) {
 	for _, a := range r.acts() {
@@ -94,6 +112,7 @@ func testEveryAct(r *trail) {
 var noActs = []string{
 	"User", "UserByName", "Users",
 	"KeyByHash", "Keys", "TouchKeys",
+	"OperatorKeyByHash", "OperatorKeys",
 	"Login", "Operators", "SignIn", "SignIns", "TouchSignIn", "EndSignInsBefore", "Invitation",
 	"Charge", "Settle", "Balance", "Lots", "Holdings", "History",
 }
@@ -108,7 +127,7 @@ func testNothingForgotten(r *trail) {
 		known[a.method] = true
 	}
 	for _, i := range []reflect.Type{reflect.TypeFor[imagegen.UserStore](), reflect.TypeFor[imagegen.KeyStore](),
-		reflect.TypeFor[imagegen.LoginStore](), reflect.TypeFor[imagegen.CreditAdmin]()} {
+		reflect.TypeFor[imagegen.LoginStore](), reflect.TypeFor[imagegen.OperatorKeyStore](), reflect.TypeFor[imagegen.CreditAdmin]()} {
 		for m := range i.NumMethod() {
 			if name := i.Method(m).Name; !known[name] {
 				r.t.Errorf("%s.%s is neither tested as an act nor known to be none", i.Name(), name)

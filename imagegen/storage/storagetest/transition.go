@@ -12,7 +12,7 @@ import (
 
 var changes = map[string]func(imagegen.Record) imagegen.Change{
 	"Accept": accept, "Abandon": abandon, "Claim": claim, "Recover": recovery, "SaveJob": saveJob, "Release": release, "ReleaseAtOnce": requeue,
-	"Outcome": threeImages, "OutcomeWithoutImages": noImage, "Close": closed, "Undelivered": undelivered, "Delivery": unread, "Erase": erase, "Purge": purge, "Forget": forget,
+	"Show": show, "Cancel": cancelled, "Outcome": threeImages, "OutcomeWithoutImages": noImage, "Close": closed, "Undelivered": undelivered, "Delivery": unread, "Erase": erase, "Purge": purge, "Forget": forget,
 }
 
 // testTransitions meets every state with every change. What comes out is what [imagegen.Record.Apply]
@@ -39,8 +39,8 @@ func (s *store) meets(r imagegen.Record, c imagegen.Change) {
 	s.stands(r)
 
 	want, changed, wantErr := r.Apply(r.Attempt, c)
-	if o, ok := c.(imagegen.Outcome); ok && changed {
-		s.putImages(r, o)
+	if changed {
+		s.putImages(r, c)
 	}
 	for range 2 { // the second time it is a repetition, for which the table has an answer too
 		got, err = s.Update(s.t.Context(), r.Fence(), c)

@@ -78,7 +78,8 @@ func testKeys(s *store) {
 	ctx := s.t.Context()
 	keyNo := func(n int, u imagegen.UserID) imagegen.Key {
 		return imagegen.Key{ID: imagegen.KeyID(fmt.Sprintf("key_%04d", n)), User: u, Name: "laptop", Prefix: "img_live_abc",
-			Hash: [32]byte{byte(n), 31: 1}, CreatedAt: epoch.Add(time.Duration(n) * time.Second), ExpiresAt: epoch.Add(time.Hour)}
+			Hash: [32]byte{byte(n), 31: 1}, CreatedAt: epoch.Add(time.Duration(n) * time.Second), ExpiresAt: epoch.Add(time.Hour),
+			Limits: imagegen.KeyLimits{Credits: imagegen.Credits(n), AtOnce: n}}
 	}
 	first, second, theirs := keyNo(1, alice), keyNo(2, alice), keyNo(3, bob)
 	for _, k := range []imagegen.Key{second, theirs, first, first} { // repeating is success
@@ -100,6 +101,24 @@ func testKeys(s *store) {
 	is(carol)
 	is("ali")
 
+	for _, l := range []imagegen.KeyLimits{{Credits: 1, Daily: 2, Monthly: imagegen.MaxCredits, AtOnce: 4}, {}, {AtOnce: 1}} {
+		first.Limits = l
+		for range 2 {
+			got, err := s.SetKeyLimits(ctx, first.ID, l)
+			s.is.NoErr(err)
+			s.is.Equal(diff(first, got), "")
+		}
+		is(alice, first, second)
+	}
+	for _, l := range []imagegen.KeyLimits{{Credits: -1}, {Daily: -1}, {Monthly: imagegen.MaxCredits + 1}, {AtOnce: -1}, {AtOnce: imagegen.MaxAtOnce + 1}} {
+		_, err := s.SetKeyLimits(ctx, first.ID, l)
+		s.is.True(errors.Is(err, imagegen.ErrInvalidRequest) && imagegen.Definite(err))
+		s.is.True(errors.Is(s.CreateKey(ctx, imagegen.Key{ID: "key_0008", User: alice, Hash: [32]byte{8}, Limits: l}), imagegen.ErrInvalidRequest))
+	}
+	_, err := s.SetKeyLimits(ctx, "key_0009", imagegen.KeyLimits{AtOnce: 1})
+	s.is.True(errors.Is(err, imagegen.ErrNotFound))
+	is(alice, first, second)
+
 	first.RevokedAt = epoch.Add(time.Minute)
 	for _, at := range []time.Time{first.RevokedAt, epoch.Add(time.Hour)} { // the first time stands
 		got, err := s.RevokeKey(ctx, first.ID, at)
@@ -108,7 +127,7 @@ func testKeys(s *store) {
 	}
 	is(alice, first, second)
 
-	_, err := s.RevokeKey(ctx, "key_0009", epoch)
+	_, err = s.RevokeKey(ctx, "key_0009", epoch)
 	s.is.True(errors.Is(err, imagegen.ErrNotFound))
 	_, err = s.RevokeKey(ctx, "", epoch)
 	s.is.True(errors.Is(err, imagegen.ErrNotFound))

@@ -98,7 +98,7 @@ func errAmount(c imagegen.Credits) error {
 
 func refWords(ref string, err error) error {
 	if errors.Is(err, imagegen.ErrGrantConflict) {
-		return fmt.Errorf("the reference %q was used before, for another user, amount or lot; nothing was changed", ref)
+		return &worded{fmt.Sprintf("the reference %q was used before, for another user, amount or lot; nothing was changed", ref), err}
 	}
 	return words(err)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -21,6 +22,11 @@ const (
 	createKey       = "create-key"
 	keys            = "keys"
 	revokeKey       = "revoke-key"
+	createOpsKey    = "create-ops-key"
+	opsKeys         = "ops-keys"
+	revokeOpsKey    = "revoke-ops-key"
+	limitKey        = "limit-key"
+	usage           = "usage"
 	grant           = "grant"
 	revoke          = "revoke"
 	lots            = "lots"
@@ -33,6 +39,7 @@ const (
 	trail           = "trail"
 	audit           = "audit"
 	backup          = "backup"
+	backupStatus    = "backups"
 	clock           = "clock"
 	readiness       = "readiness"
 	confirmClock    = "confirm-clock"
@@ -57,6 +64,23 @@ func NewServer(s Service) *http.Server {
 
 func newHandler(s Service) http.Handler {
 	mux := http.NewServeMux()
+	register(calls{mux, func(*http.Request, any) error { return nil }, refuseCommand}, s)
+	return mux
+}
+
+// refuseCommand tells a command why not.
+func refuseCommand(w http.ResponseWriter, status int, err error) {
+	answer(w, status, failure{err.Error(), errors.Is(err, storage.ErrOutcomeUnknown)})
+}
+
+// calls are the calls of a service as one of its interfaces answers them.
+type calls struct {
+	*http.ServeMux
+	prepare func(r *http.Request, in any) error // takes from a request what stands beside its body
+	refuse  func(w http.ResponseWriter, status int, err error)
+}
+
+func register(mux calls, s Service) {
 	handle(mux, createUser, s.CreateUser)
 	handle(mux, users, func(ctx context.Context, _ none) ([]User, error) { return s.Users(ctx) })
 	handle(mux, setAccountType, s.SetAccountType)
@@ -65,6 +89,11 @@ func newHandler(s Service) http.Handler {
 	handle(mux, createKey, s.CreateKey)
 	handle(mux, keys, s.Keys)
 	handle(mux, revokeKey, s.RevokeKey)
+	handle(mux, createOpsKey, s.CreateOpsKey)
+	handle(mux, opsKeys, func(ctx context.Context, _ none) ([]OpsKey, error) { return s.OpsKeys(ctx) })
+	handle(mux, revokeOpsKey, s.RevokeOpsKey)
+	handle(mux, limitKey, s.LimitKey)
+	handle(mux, usage, s.Usage)
 	handle(mux, grant, s.Grant)
 	handle(mux, revoke, s.Revoke)
 	handle(mux, lots, s.Lots)
@@ -76,26 +105,31 @@ func newHandler(s Service) http.Handler {
 	handle(mux, resolveDispute, s.Resolve)
 	handle(mux, trail, s.Trail)
 	handle(mux, audit, func(ctx context.Context, _ none) (imagegen.AuditReport, error) { return s.Audit(ctx) })
+	handle(mux, backupStatus, func(ctx context.Context, _ none) (Backups, error) { return s.Backups(ctx) })
 	handle(mux, readiness, func(ctx context.Context, _ none) (Readiness, error) { return s.Readiness(ctx) })
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) { ready(w, r, s) })
 	handle(mux, clock, func(ctx context.Context, _ none) (Clock, error) { return s.Clock(ctx) })
 	handle(mux, confirmClock, func(ctx context.Context, _ none) (none, error) { return none{}, s.ConfirmClock(ctx) })
 	mux.HandleFunc("POST /"+backup, func(w http.ResponseWriter, r *http.Request) { streamBackup(w, r, s) })
-	return mux
 }
 
-func handle[In, Out any](mux *http.ServeMux, name string, f func(context.Context, In) (Out, error)) {
+func handle[In, Out any](mux calls, name string, f func(context.Context, In) (Out, error)) {
 	mux.HandleFunc("POST /"+name, func(w http.ResponseWriter, r *http.Request) {
 		var in In
 		d := json.NewDecoder(r.Body)
 		d.DisallowUnknownFields() // from a newer command: better refused than done in part
-		if err := d.Decode(&in); err != nil {
-			answer(w, http.StatusBadRequest, failure{Error: "the running server does not understand the command: " + err.Error()})
+		err := d.Decode(&in)
+		if err != nil {
+			err = fmt.Errorf("the running server does not understand the command: %w", err)
+		} else {
+			err = mux.prepare(r, &in)
+		}
+		if err != nil {
+			mux.refuse(w, http.StatusBadRequest, err)
 			return
 		}
 		out, err := f(r.Context(), in)
 		if err != nil {
-			answer(w, http.StatusUnprocessableEntity, failure{err.Error(), errors.Is(err, storage.ErrOutcomeUnknown)})
+			mux.refuse(w, http.StatusUnprocessableEntity, err)
 			return
 		}
 		answer(w, http.StatusOK, out)
@@ -116,15 +150,17 @@ func streamBackup(w http.ResponseWriter, r *http.Request, s Service) {
 	}
 }
 
-// ready tells who watches the service, and may know why, whether it takes work.
-func ready(w http.ResponseWriter, r *http.Request, s Service) {
-	found, err := s.Readiness(r.Context())
-	switch {
-	case err != nil:
-		answer(w, http.StatusInternalServerError, failure{Error: err.Error()})
-	case found.Ready:
-		answer(w, http.StatusOK, found)
-	default:
-		answer(w, http.StatusServiceUnavailable, found)
-	}
+// Ready tells who watches the service, and may know why, whether it takes work.
+func Ready(s Service) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		found, err := s.Readiness(r.Context())
+		switch {
+		case err != nil:
+			answer(w, http.StatusInternalServerError, failure{Error: err.Error()})
+		case found.Ready:
+			answer(w, http.StatusOK, found)
+		default:
+			answer(w, http.StatusServiceUnavailable, found)
+		}
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/backups"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/storage"
@@ -20,6 +21,8 @@ type Local struct {
 
 	Console   string // where browsers reach the console, with a slash at the end; "": not known here
 	NoConsole bool   // it is turned off
+
+	Backing *backups.Schedule // nil: no backups are made of its own accord
 }
 
 var _ Service = (*Local)(nil)
@@ -98,7 +101,7 @@ func (l *Local) change(ctx context.Context, name string, f func(imagegen.UserID)
 func (l *Local) user(ctx context.Context, name string) (imagegen.User, error) {
 	u, err := l.Engine.Accounts().UserByName(ctx, name)
 	if errors.Is(err, imagegen.ErrNotFound) {
-		return u, fmt.Errorf("there is no user %q; imagegend user list shows them all", name)
+		return u, &worded{fmt.Sprintf("there is no user %q; imagegend user list shows them all", name), err}
 	}
 	return u, words(err)
 }
@@ -112,7 +115,7 @@ func (l *Local) CreateKey(ctx context.Context, n NewKey) (RawKey, error) {
 	if !u.DisabledAt.IsZero() {
 		return RawKey{}, fmt.Errorf("the user %q is disabled; a key of its would not work", n.User)
 	}
-	raw, k, err := l.Engine.Accounts().MintKey(ctx, u.ID, n.Name, n.Expires.Time)
+	raw, k, err := l.Engine.Accounts().MintLimitedKey(ctx, u.ID, n.Name, n.Expires.Time, imagegen.KeyLimits(n.Limits))
 	return RawKey{Key: viewKey(k), Raw: raw.Reveal()}, words(err)
 }
 
@@ -131,14 +134,35 @@ const rawPrefix = "img_"
 
 // RevokeKey implements Service.
 func (l *Local) RevokeKey(ctx context.Context, id string) (Key, error) {
+	return changeKey(id, func(id imagegen.KeyID) (imagegen.Key, error) { return l.Engine.Accounts().RevokeKey(ctx, id) })
+}
+
+// LimitKey implements Service.
+func (l *Local) LimitKey(ctx context.Context, k KeyLimit) (Key, error) {
+	return changeKey(k.ID, func(id imagegen.KeyID) (imagegen.Key, error) {
+		return l.Engine.Accounts().LimitKey(ctx, id, imagegen.KeyLimits(k.Limits))
+	})
+}
+
+func changeKey(id string, change func(imagegen.KeyID) (imagegen.Key, error)) (Key, error) {
 	if strings.HasPrefix(id, rawPrefix) {
 		return Key{}, errors.New("this is a key itself, not its KEY_ID, which begins with key_; imagegend key list --user NAME shows it beside the key's first characters")
 	}
-	k, err := l.Engine.Accounts().RevokeKey(ctx, imagegen.KeyID(id))
+	k, err := change(imagegen.KeyID(id))
 	if errors.Is(err, imagegen.ErrNotFound) {
-		return Key{}, fmt.Errorf("there is no key %q; imagegend key list --user NAME shows a user's", id)
+		return Key{}, &worded{fmt.Sprintf("there is no key %q; imagegend key list --user NAME shows a user's", id), err}
 	}
 	return viewKey(k), words(err)
+}
+
+// Usage implements Service.
+func (l *Local) Usage(ctx context.Context, q UsageQuery) (imagegen.UsageReport, error) {
+	u, err := l.user(ctx, q.User)
+	if err != nil {
+		return imagegen.UsageReport{}, err
+	}
+	report, err := l.Engine.As(u.ID).Usage(ctx, q.UsageQuery)
+	return report, words(err)
 }
 
 // Generation implements Service.
@@ -161,7 +185,7 @@ func (l *Local) EraseGeneration(ctx context.Context, id string) error {
 
 func generationWords(id string, err error) error {
 	if errors.Is(err, imagegen.ErrNotFound) {
-		return fmt.Errorf("there is no generation %q; it may have been erased", id)
+		return &worded{fmt.Sprintf("there is no generation %q; it may have been erased", id), err}
 	}
 	return words(err)
 }
@@ -186,6 +210,9 @@ func (l *Local) Backup(ctx context.Context, w io.Writer) error {
 	_ = l.DB.Note(context.WithoutCancel(ctx), r)
 	return words(err)
 }
+
+// Backups implements Service.
+func (l *Local) Backups(context.Context) (Backups, error) { return viewBackups(l.Backing), nil }
 
 // Readiness implements Service.
 func (l *Local) Readiness(ctx context.Context) (Readiness, error) {

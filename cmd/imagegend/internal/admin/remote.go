@@ -112,6 +112,31 @@ func (r *remote) RevokeKey(ctx context.Context, id string) (Key, error) {
 	return call[Key](ctx, r, revokeKey, id)
 }
 
+// CreateOpsKey implements Service.
+func (r *remote) CreateOpsKey(ctx context.Context, k NewOpsKey) (RawOpsKey, error) {
+	return call[RawOpsKey](ctx, r, createOpsKey, k)
+}
+
+// OpsKeys implements Service.
+func (r *remote) OpsKeys(ctx context.Context) ([]OpsKey, error) {
+	return call[[]OpsKey](ctx, r, opsKeys, none{})
+}
+
+// RevokeOpsKey implements Service.
+func (r *remote) RevokeOpsKey(ctx context.Context, id string) (OpsKey, error) {
+	return call[OpsKey](ctx, r, revokeOpsKey, id)
+}
+
+// LimitKey implements Service.
+func (r *remote) LimitKey(ctx context.Context, l KeyLimit) (Key, error) {
+	return call[Key](ctx, r, limitKey, l)
+}
+
+// Usage implements Service.
+func (r *remote) Usage(ctx context.Context, q UsageQuery) (imagegen.UsageReport, error) {
+	return call[imagegen.UsageReport](ctx, r, usage, q)
+}
+
 // Grant implements Service.
 func (r *remote) Grant(ctx context.Context, g Grant) (Granted, error) {
 	return call[Granted](ctx, r, grant, g)
@@ -182,6 +207,11 @@ func (r *remote) Backup(ctx context.Context, w io.Writer) error {
 		return errors.New(text)
 	}
 	return nil
+}
+
+// Backups implements Service.
+func (r *remote) Backups(ctx context.Context) (Backups, error) {
+	return call[Backups](ctx, r, backupStatus, none{})
 }
 
 // Readiness implements Service.

@@ -20,8 +20,8 @@ func sameTerms(g Grant, lot imagegen.Lot, now time.Time) error {
 	if !lot.Expires.IsZero() {
 		expiry = "expiry " + lot.Expires.UTC().Format(time.RFC3339)
 	}
-	return fmt.Errorf("the reference %q was used before, at %s, for a grant on other terms: %s, priority %d, %s; nothing was changed",
-		g.Ref, lot.Effective.UTC().Format(time.RFC3339), kind, lot.Priority, expiry)
+	return &worded{fmt.Sprintf("the reference %q was used before, at %s, for a grant on other terms: %s, priority %d, %s; nothing was changed",
+		g.Ref, lot.Effective.UTC().Format(time.RFC3339), kind, lot.Priority, expiry), imagegen.ErrGrantConflict}
 }
 
 // sameExpiry reports whether a repetition names the same time, or the same time from now as then: a

@@ -22,6 +22,15 @@ type Service interface {
 	CreateKey(ctx context.Context, k NewKey) (RawKey, error)
 	Keys(ctx context.Context, user string) ([]Key, error)
 	RevokeKey(ctx context.Context, id string) (Key, error)
+	LimitKey(ctx context.Context, l KeyLimit) (Key, error)
+
+	// Usage sums up what a user was charged.
+	Usage(ctx context.Context, q UsageQuery) (imagegen.UsageReport, error)
+
+	// CreateOpsKey makes a key by which a program acts as an operator, within its scopes.
+	CreateOpsKey(ctx context.Context, k NewOpsKey) (RawOpsKey, error)
+	OpsKeys(ctx context.Context) ([]OpsKey, error)
+	RevokeOpsKey(ctx context.Context, id string) (OpsKey, error)
 
 	// Grant and Revoke are idempotent by Ref.
 	Grant(ctx context.Context, g Grant) (Granted, error)
@@ -45,6 +54,8 @@ type Service interface {
 	Audit(ctx context.Context) (imagegen.AuditReport, error)
 	// Backup writes one archive of all that there is. After an error what was written is worthless.
 	Backup(ctx context.Context, w io.Writer) error
+	// Backups tells of the backups that the server makes of its own accord. Without a server none are made.
+	Backups(ctx context.Context) (Backups, error)
 
 	// Readiness tells whether the server takes work. Without a server none is taken.
 	Readiness(ctx context.Context) (Readiness, error)
@@ -80,9 +91,22 @@ type Link struct {
 
 // NewKey is a key to make; Expires zero: never.
 type NewKey struct {
-	User    string `json:"user"`
-	Name    string `json:"name"`
-	Expires Time   `json:"expires_at"`
+	User    string    `json:"user"`
+	Name    string    `json:"name"`
+	Expires Time      `json:"expires_at"`
+	Limits  KeyLimits `json:"limits"`
+}
+
+// KeyLimit replaces the limits of a key.
+type KeyLimit struct {
+	ID     string    `json:"id"`
+	Limits KeyLimits `json:"limits"`
+}
+
+// UsageQuery asks for the usage of a user.
+type UsageQuery struct {
+	User string `json:"user"`
+	imagegen.UsageQuery
 }
 
 // Grant adds credits.

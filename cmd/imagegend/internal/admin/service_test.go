@@ -133,6 +133,24 @@ func TestKeys(t *testing.T) {
 		is.True(made.ExpiresAt.Equal(expires))
 		_, err = service.Authenticate(ctx, made.Raw)
 		is.NoErr(err)
+		limits := admin.KeyLimits{Credits: 9, Daily: 3, Monthly: 5, AtOnce: 2}
+		for _, l := range []admin.KeyLimits{limits, {}} {
+			made.Key, err = s.LimitKey(ctx, admin.KeyLimit{ID: string(made.ID), Limits: l})
+			is.NoErr(err)
+			is.Equal(made.Limits, l)
+		}
+		_, err = s.LimitKey(ctx, admin.KeyLimit{ID: "key_unknown", Limits: limits})
+		refused(t, err, "no key", "key list")
+		_, err = s.LimitKey(ctx, admin.KeyLimit{ID: made.Raw, Limits: limits})
+		refused(t, err, "KEY_ID")
+		_, err = s.LimitKey(ctx, admin.KeyLimit{ID: string(made.ID), Limits: admin.KeyLimits{AtOnce: -1}})
+		refused(t, err, "at once")
+		_, err = s.Usage(ctx, admin.UsageQuery{User: "carol"})
+		refused(t, err, `no user "carol"`)
+		report, err := s.Usage(ctx, admin.UsageQuery{User: "alice", UsageQuery: imagegen.UsageQuery{By: imagegen.UsageGroups()}})
+		is.NoErr(err)
+		is.Equal(len(report.Rows), 0)
+		is.Equal(report.To.Sub(report.From), 29*24*time.Hour)
 		_, err = s.CreateKey(ctx, admin.NewKey{User: "alice", Name: "late", Expires: admin.Time{Time: time.Now().Add(-time.Hour)}})
 		refused(t, err, "expir")
 

@@ -21,7 +21,7 @@ import (
 )
 
 // reads are the methods that change nothing and show nobody's prompts.
-var reads = []string{"Disputes", "Users", "Keys", "Generations", "Lots", "History", "Trail", "Clock", "Readiness"}
+var reads = []string{"Disputes", "Users", "Keys", "Generations", "Lots", "History", "Trail", "Clock", "Readiness", "Backups", "OpsKeys", "Usage"}
 
 // operation is a call of a method that an operator is to answer for, and the acts that it leaves.
 type operation struct {
@@ -32,6 +32,7 @@ type operation struct {
 
 func operations(service *engine.Engine) []operation {
 	var key admin.RawKey
+	var opsKey admin.RawOpsKey
 	var made imagegen.Result
 	return []operation{
 		{"CreateUser", []imagegen.Act{imagegen.ActUserCreate, imagegen.ActCreditGrant}, func(ctx context.Context, s admin.Service) error {
@@ -53,8 +54,20 @@ func operations(service *engine.Engine) []operation {
 			key, err = s.CreateKey(ctx, admin.NewKey{User: "alice", Name: "laptop"})
 			return err
 		}},
+		{"LimitKey", []imagegen.Act{imagegen.ActKeyLimit}, func(ctx context.Context, s admin.Service) error {
+			_, err := s.LimitKey(ctx, admin.KeyLimit{ID: string(key.ID), Limits: admin.KeyLimits{Daily: 3}})
+			return err
+		}},
 		{"RevokeKey", []imagegen.Act{imagegen.ActKeyRevoke}, func(ctx context.Context, s admin.Service) error {
 			_, err := s.RevokeKey(ctx, string(key.ID))
+			return err
+		}},
+		{"CreateOpsKey", []imagegen.Act{imagegen.ActOperatorKeyCreate}, func(ctx context.Context, s admin.Service) (err error) {
+			opsKey, err = s.CreateOpsKey(ctx, admin.NewOpsKey{Name: "payments", Scopes: []string{"credits"}})
+			return err
+		}},
+		{"RevokeOpsKey", []imagegen.Act{imagegen.ActOperatorKeyRevoke}, func(ctx context.Context, s admin.Service) error {
+			_, err := s.RevokeOpsKey(ctx, string(opsKey.ID))
 			return err
 		}},
 		{"Grant", []imagegen.Act{imagegen.ActCreditGrant}, func(ctx context.Context, s admin.Service) error {

@@ -40,11 +40,20 @@ type Key struct {
 	ExpiresAt  Time           `json:"expires_at"`
 	RevokedAt  Time           `json:"revoked_at"`
 	LastUsedAt Time           `json:"last_used_at"`
+	Limits     KeyLimits      `json:"limits"`
+}
+
+// KeyLimits are what a key can be used for; each is 0 where there is none.
+type KeyLimits struct {
+	Credits imagegen.Credits `json:"credits"`
+	Daily   imagegen.Credits `json:"daily_credits"`
+	Monthly imagegen.Credits `json:"monthly_credits"`
+	AtOnce  int              `json:"at_once"`
 }
 
 func viewKey(k imagegen.Key) Key {
 	return Key{ID: k.ID, Name: k.Name, Prefix: k.Prefix, CreatedAt: Time{k.CreatedAt}, ExpiresAt: Time{k.ExpiresAt},
-		RevokedAt: Time{k.RevokedAt}, LastUsedAt: Time{k.LastUsedAt}}
+		RevokedAt: Time{k.RevokedAt}, LastUsedAt: Time{k.LastUsedAt}, Limits: KeyLimits(k.Limits)}
 }
 
 // RawKey is a key that was just made, with the secret that is stored nowhere.

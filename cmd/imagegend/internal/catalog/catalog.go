@@ -10,6 +10,7 @@
 //	    max_images: 4
 //	    max_prompt: 32000
 //	    max_concurrent: 64                # attempts under way at once; optional
+//	    aliases: [gpt-image-1]            # other names, under /v1; optional
 //	    retired: true                     # hidden from callers, kept for accepted work; optional
 //
 // The keys of a provider are those of its type. Secrets stand in the environment or in files of their
@@ -115,5 +116,5 @@ func (s source) models(text []byte) ([]engine.Model, error) {
 		lines[m.ID] = m.at.Line
 		models = append(models, m.Model)
 	}
-	return models, nil
+	return models, checkAliases(list.Models, lines)
 }

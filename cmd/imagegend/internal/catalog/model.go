@@ -56,3 +56,17 @@ func tooMany(n *yaml.Node, key string, most int) error {
 	value := yamlfile.Lookup(n, key)
 	return errAt(value, "%s is %s; it can be up to %d", key, value.Value, most)
 }
+
+// checkAliases refuses an alias that is the name or alias of a model already. lines tell where each name stands.
+func checkAliases(models []listed, lines map[string]int) error {
+	for _, m := range models {
+		for i, alias := range m.Aliases {
+			at := yamlfile.Lookup(m.at, "aliases").Content[i]
+			if line, taken := lines[alias]; taken {
+				return fmt.Errorf("model %q: %w", m.ID, errAt(at, "aliases: %q names a model at line %d already; leave it out", alias, line))
+			}
+			lines[alias] = at.Line
+		}
+	}
+	return nil
+}

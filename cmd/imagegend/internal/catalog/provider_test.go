@@ -133,9 +133,10 @@ key_env: KEY
 name: r
 base_url: https://example.com/v1
 model: black-forest-labs/flux-2-pro
-input: {prompt: "{{prompt}}", width: "{{width}}", height: "{{height}}", number: "{{n}}", tier: "{{tier}}", images: "{{references}}", safe: true, depth: {a: [1, 0.5]}}
+input: {prompt: "{{prompt}}", width: "{{width}}", height: "{{height}}", number: "{{n}}", tier: "{{tier}}", images: "{{references}}", seed: "{{seed}}", format: "{{format}}", background: "{{background}}", mask: "{{mask}}", safe: true, depth: {a: [1, 0.5]}}
 ` + rules + `
 tier_names: {1K: 1 MP, 2K: 4 MP}
+format_names: {png: png, jpeg: jpg}
 max_references: 8
 max_per_call: 2
 max_prompt: 10
@@ -156,7 +157,7 @@ max_per_call: 2
 max_prompt: 10
 poll_interval: 2s
 image_hosts: [fal.media]`, as[*fal.Provider], 8, 2},
-		{"fal with input", " {type: fal, private: true, model: a/b, input: {p: '{{prompt}}', t: '{{tier}}'}, tier_names: {1K: low}, sizes: [1024x1024, 2048x2048]}", as[*fal.Provider], 0, 2},
+		{"fal with input", " {type: fal, private: true, model: a/b, input: {p: '{{prompt}}', t: '{{tier}}', f: '{{format}}'}, tier_names: {1K: low}, format_names: {webp: webp}, sizes: [1024x1024, 2048x2048]}", as[*fal.Provider], 0, 2},
 		{"http", `
 type: http
 name: any
@@ -167,12 +168,13 @@ key_prefix: "Key "
 headers: {X-Title: us}
 path: /draw
 edit_path: /edit
-input: {p: "{{prompt}}", s: "{{size}}", n: "{{n}}"}
-edit_input: {p: "{{prompt}}", s: "{{size}}", n: "{{n}}", r: [{u: "{{each_reference}}"}]}
+input: {p: "{{prompt}}", s: "{{size}}", n: "{{n}}", f: "{{format}}"}
+edit_input: {p: "{{prompt}}", s: "{{size}}", n: "{{n}}", f: "{{format}}", r: [{u: "{{each_reference}}"}]}
 form: edits
 encoding: base64
 ` + rules + `
 tier_names: {1K: low}
+format_names: {jpeg: jpg}
 ratio_names: {16:9: 16x9}
 max_references: 5
 max_per_call: 2

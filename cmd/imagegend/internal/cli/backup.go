@@ -23,22 +23,44 @@ func (a *app) backup() *cobra.Command {
 		Example: "  imagegend backup imagegend-$(date +%F).tar\n" +
 			"  imagegend backup - | ssh vault 'cat > imagegend.tar'",
 		Args: exactly("FILE"),
-		RunE: a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
-			if args[0] == "-" {
-				if isTerminal(a.stdout) {
-					return usage(cmd, "an archive does not belong on a terminal; name a file or pipe the output on")
-				}
-				return s.Backup(cmd.Context(), a.stdout)
-			}
-			if err := writeNew(args[0], func(w io.Writer) error { return s.Backup(cmd.Context(), w) }); err != nil {
-				return err
-			}
-			fmt.Fprintf(a.stderr, "wrote %s\n", args[0])
-			return nil
-		}),
 	}
+	asJSON := jsonFlag(c, "one JSON object")
+	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
+		if args[0] == "-" {
+			if *asJSON {
+				return usage(cmd, "standard output takes the archive, so --json has no place beside -")
+			}
+			if isTerminal(a.stdout) {
+				return usage(cmd, "an archive does not belong on a terminal; name a file or pipe the output on")
+			}
+			return s.Backup(cmd.Context(), a.stdout)
+		}
+		if err := writeNew(args[0], func(w io.Writer) error { return s.Backup(cmd.Context(), w) }); err != nil {
+			return err
+		}
+		return a.told(*asJSON, written{args[0]}, "wrote %s", args[0])
+	})
 	a.settings.DataDirFlag(c.Flags())
 	return c
+}
+
+// written is an archive that was made, restored a data directory that was made of one.
+type (
+	written struct {
+		File string `json:"file"`
+	}
+	restored struct {
+		DataDir string `json:"data_dir"`
+	}
+)
+
+// told is did for what people read on standard error, since standard output is a stream's.
+func (a *app) told(asJSON bool, v any, line string, args ...any) error {
+	if asJSON {
+		return printJSON(a.stdout, v)
+	}
+	_, err := fmt.Fprintf(a.stderr, line+"\n", args...)
+	return err
 }
 
 // writeNew makes a file that is durable and whole, or none. It overwrites nothing.
@@ -104,26 +126,26 @@ func (a *app) restore() *cobra.Command {
 			"empty. The archive is verified and audited before the directory counts.",
 		Example: "  imagegend restore imagegend-2030-01-31.tar --data-dir ./restored",
 		Args:    exactly("FILE"),
-		RunE: a.action(func(cmd *cobra.Command, args []string) error {
-			r := a.stdin
-			if args[0] != "-" {
-				f, err := os.Open(args[0])
-				if errors.Is(err, fs.ErrNotExist) {
-					return fmt.Errorf("there is no archive %s", args[0])
-				}
-				if err != nil {
-					return err
-				}
-				defer f.Close()
-				r = f
-			}
-			if err := storage.Restore(admin.AsCommand(cmd.Context()), r, a.settings.DataDir); err != nil {
-				return fmt.Errorf("nothing was restored: %w", err)
-			}
-			fmt.Fprintf(a.stderr, "restored %s; imagegend serve --data-dir %[1]s runs on it\n", a.settings.DataDir)
-			return nil
-		}),
 	}
+	asJSON := jsonFlag(c, "one JSON object")
+	c.RunE = a.action(func(cmd *cobra.Command, args []string) error {
+		r := a.stdin
+		if args[0] != "-" {
+			f, err := os.Open(args[0])
+			if errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("there is no archive %s", args[0])
+			}
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			r = f
+		}
+		if err := storage.Restore(admin.AsCommand(cmd.Context()), r, a.settings.DataDir); err != nil {
+			return fmt.Errorf("nothing was restored: %w", err)
+		}
+		return a.told(*asJSON, restored{a.settings.DataDir}, "restored %s; imagegend serve --data-dir %[1]s runs on it", a.settings.DataDir)
+	})
 	a.settings.DataDirFlag(c.Flags())
 	return c
 }

@@ -34,7 +34,8 @@ type check struct {
 	MaxConcurrent int                                `json:"max_concurrent"` // attempts under way at once, while the upstream takes them
 	Retired       bool                               `json:"retired"`
 
-	probe func(context.Context) error // nil: there is no upstream to ask
+	probe   func(context.Context) error // nil: there is no upstream to ask
+	unasked bool                        // nobody wanted to know what the upstream says
 }
 
 // newChecks has an engine say what the models offer, the retired ones too: what it refuses, serve would refuse.

@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/doctor"
 )
 
 func (a *app) config() *cobra.Command {
@@ -31,5 +34,34 @@ func (a *app) config() *cobra.Command {
 			return []any{e.Key, orDash(e.Value), origin}
 		})
 	})
+	c.AddCommand(a.configValidate())
 	return c
+}
+
+func (a *app) configValidate() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "validate",
+		Short: "check configuration and models as serve would, and start nothing",
+		Long: "Checks the configuration and the models as serve does before it starts. It touches no data, opens no\n" +
+			"connection and asks no upstream, so that it can run before a change is put in place: doctor looks at the rest.\n" +
+			"Each line is ok, warn or fail; exit status 1 says that one is fail.",
+		Example: "  imagegend config validate --config /etc/imagegend/imagegend.yaml && systemctl reload imagegend",
+		Args:    exactly(),
+	}
+	a.settings.ServeFlags(c.Flags())
+	asJSON := jsonFlag(c, "one JSON array")
+	c.RunE = a.examination(c, asJSON, a.validate)
+	return c
+}
+
+// validate looks at what can be known without the data directory and without the network.
+func (a *app) validate(ctx context.Context) []doctor.Finding {
+	findings := a.examineModels(ctx, func(_ context.Context, checks []*check) error {
+		for _, c := range checks {
+			c.OK, c.unasked = true, true
+		}
+		return nil
+	})
+	findings = append(findings, doctor.Password(a.settings.Server)...)
+	return append(findings, doctor.Network(a.settings.Server)...)
 }

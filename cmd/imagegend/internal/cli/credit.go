@@ -30,20 +30,19 @@ func (a *app) creditGrant() *cobra.Command {
 		Example: "  imagegend credit grant --user alice 1000 --ref invoice-2041\n" +
 			"  imagegend credit grant --user alice 50 --promo --expires-in 720h",
 		Args: amountArg(&g.Credits),
-		RunE: a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
-			g.Expires = expiry.time(time.Now())
-			granted, err := s.Grant(cmd.Context(), g)
-			if err != nil {
-				return err
-			}
-			if granted.Repeated {
-				a.usedAlready(g.Ref, granted.Lot.CreatedAt, granted.Balance)
-				return nil
-			}
-			fmt.Fprintf(a.stdout, "granted %s to %s in lot %s; the balance is %d\n", plural(granted.Lot.Granted, "credit"), g.User, granted.Lot.ID, granted.Balance)
-			return nil
-		}),
 	}
+	asJSON := jsonFlag(c, "one JSON object")
+	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
+		g.Expires = expiry.time(time.Now())
+		granted, err := s.Grant(cmd.Context(), g)
+		if err != nil {
+			return err
+		}
+		if granted.Repeated {
+			return a.usedAlready(*asJSON, granted, g.Ref, granted.Lot.CreatedAt, granted.Balance)
+		}
+		return a.did(*asJSON, granted, "granted %s to %s in lot %s; the balance is %d", plural(granted.Lot.Granted, "credit"), g.User, granted.Lot.ID, granted.Balance)
+	})
 	userFlag(c, &g.User)
 	expiry.flags(c)
 	c.Flags().BoolVar(&g.Promo, "promo", false, "a gift: is consumed before what was paid for, all else being equal")
@@ -79,19 +78,18 @@ func (a *app) creditRevoke() *cobra.Command {
 		Short:   "take unspent credits back, all or none",
 		Example: "  imagegend credit revoke --user alice 200 --ref refund-2041",
 		Args:    amountArg(&r.Credits),
-		RunE: a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
-			e, err := s.Revoke(cmd.Context(), r)
-			if err != nil {
-				return err
-			}
-			if e.Repeated {
-				a.usedAlready(r.Ref, e.Time, e.Balance)
-				return nil
-			}
-			fmt.Fprintf(a.stdout, "took %s back from %s; the balance is %d\n", plural(-e.Credits, "credit"), r.User, e.Balance)
-			return nil
-		}),
 	}
+	asJSON := jsonFlag(c, "one JSON object")
+	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
+		e, err := s.Revoke(cmd.Context(), r)
+		if err != nil {
+			return err
+		}
+		if e.Repeated {
+			return a.usedAlready(*asJSON, e, r.Ref, e.Time, e.Balance)
+		}
+		return a.did(*asJSON, e, "took %s back from %s; the balance is %d", plural(-e.Credits, "credit"), r.User, e.Balance)
+	})
 	userFlag(c, &r.User)
 	c.Flags().StringVar(&r.Lot, "lot", "", "take them from this lot only, by `id`; without it, in the order in which they would be consumed")
 	c.Flags().StringVar(&r.Ref, "ref", "", refUsage)
@@ -100,8 +98,8 @@ func (a *app) creditRevoke() *cobra.Command {
 }
 
 // usedAlready says of a command that was repeated what it did not do again.
-func (a *app) usedAlready(ref string, at admin.Time, balance imagegen.Credits) {
-	fmt.Fprintf(a.stdout, "the reference %s was used already, at %s UTC: nothing was changed; the balance is %d\n", ref, when(at), balance)
+func (a *app) usedAlready(asJSON bool, found any, ref string, at admin.Time, balance imagegen.Credits) error {
+	return a.did(asJSON, found, "the reference %s was used already, at %s UTC: nothing was changed; the balance is %d", ref, when(at), balance)
 }
 
 func (a *app) creditLots() *cobra.Command {

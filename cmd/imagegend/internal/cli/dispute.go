@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
@@ -40,14 +38,14 @@ func (a *app) generationResolve() *cobra.Command {
 		Example: "  imagegend generation resolve gen_01J9Z3NDEKTSV4RRFFQ69G5FAV --refund",
 		Args:    exactly("ID"),
 	}
+	asJSON := jsonFlag(c, "one JSON object")
 	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
 		how.Generation = args[0]
 		d, err := s.Resolve(cmd.Context(), how)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(a.stdout, "the dispute about generation %s is over: of %s %d are spent\n", d.ID, plural(d.Charged, "credit"), d.Used)
-		return nil
+		return a.did(*asJSON, d, "the dispute about generation %s is over: of %s %d are spent", d.ID, plural(d.Charged, "credit"), d.Used)
 	})
 	c.Flags().BoolVar(&how.Refund, "refund", false, "give everything back")
 	c.Flags().Bool("settle", false, "what the images cost is spent")

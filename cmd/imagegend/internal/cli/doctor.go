@@ -26,6 +26,13 @@ func (a *app) doctor() *cobra.Command {
 	}
 	a.settings.ServeFlags(c.Flags())
 	asJSON := jsonFlag(c, "one JSON array")
+	c.RunE = a.examination(c, asJSON, a.examine)
+	return c
+}
+
+// examination makes a command look at the settings of serve, and if they do at all else that examine looks at. It
+// shows what was found.
+func (a *app) examination(c *cobra.Command, asJSON *bool, examine func(context.Context) []doctor.Finding) func(*cobra.Command, []string) error {
 	var misconfigured error
 	c.PersistentPreRunE = func(cmd *cobra.Command, args []string) error { // the settings are its patient
 		err := cmd.Root().PersistentPreRunE(cmd, args)
@@ -34,10 +41,10 @@ func (a *app) doctor() *cobra.Command {
 		}
 		return err
 	}
-	c.RunE = a.action(func(cmd *cobra.Command, _ []string) error {
+	return a.action(func(cmd *cobra.Command, _ []string) error {
 		findings := []doctor.Finding{a.configuration(misconfigured)}
 		if misconfigured == nil {
-			findings = append(findings, a.examine(admin.AsCommand(cmd.Context()))...)
+			findings = append(findings, examine(admin.AsCommand(cmd.Context()))...)
 		}
 		if err := cmd.Context().Err(); err != nil {
 			return err
@@ -50,7 +57,6 @@ func (a *app) doctor() *cobra.Command {
 		}
 		return nil
 	})
-	return c
 }
 
 // configuration tells where the settings come from, or why they do not do. Then nothing else is looked at.
@@ -65,30 +71,33 @@ func (a *app) configuration(err error) doctor.Finding {
 }
 
 func (a *app) examine(ctx context.Context) []doctor.Finding {
-	findings := a.examineData(ctx, a.settings.DataDir)
-	findings = append(findings, a.upstreams(ctx)...)
+	findings, running := a.examineData(ctx, a.settings.DataDir)
+	findings = append(findings, a.examineModels(ctx, probeAll)...)
+	findings = append(findings, doctor.Password(a.settings.Server)...)
+	findings = append(findings, doctor.Address(a.settings.Addr, running))
 	findings = append(findings, doctor.Network(a.settings.Server)...)
 	return append(findings, doctor.TimeOfDay(time.Now()))
 }
 
-// examineData looks at what lies in the data directory, if there is one.
-func (a *app) examineData(ctx context.Context, dir string) []doctor.Finding {
+// examineData looks at what lies in the data directory, if there is one, and tells whether a server has it open.
+func (a *app) examineData(ctx context.Context, dir string) (findings []doctor.Finding, running bool) {
 	directory, there := doctor.Directory(dir)
-	findings := []doctor.Finding{directory}
+	findings = []doctor.Finding{directory}
 	if !there || directory.State == doctor.Fail { // no command would open it
-		return findings
+		return findings, false
 	}
 	database, session := doctor.Database(ctx, dir)
 	findings = append(findings, doctor.Disk(dir), database)
 	if session == nil {
-		return append(findings, doctor.Clock(ctx, dir, time.Now(), nil))
+		return append(findings, doctor.Clock(ctx, dir, time.Now(), nil), doctor.Backup(ctx, a.settings.Server, nil, time.Now())), false
 	}
 	defer session.Close()
-	return append(findings, doctor.Clock(ctx, dir, time.Now(), session), doctor.Images(dir))
+	return append(findings, doctor.Clock(ctx, dir, time.Now(), session), doctor.Images(dir),
+		doctor.Backup(ctx, a.settings.Server, session, time.Now())), session.Server
 }
 
-// upstreams asks the upstream of each model, as provider check does.
-func (a *app) upstreams(ctx context.Context) []doctor.Finding {
+// examineModels looks at each model, of which look finds out more.
+func (a *app) examineModels(ctx context.Context, look func(context.Context, []*check) error) []doctor.Finding {
 	models, err := a.models()
 	if err != nil {
 		return []doctor.Finding{{Check: "models", State: doctor.Fail, Detail: forPeople(err.Error()), Remedy: "put the models file right; docs/operating.md tells how"}}
@@ -97,7 +106,7 @@ func (a *app) upstreams(ctx context.Context) []doctor.Finding {
 	if err != nil {
 		return []doctor.Finding{{Check: "models", State: doctor.Fail, Detail: forPeople(err.Error()), Remedy: "put the models file right; serve would refuse it"}}
 	}
-	if probeAll(ctx, checks) != nil {
+	if look(ctx, checks) != nil {
 		return nil
 	}
 	var findings []doctor.Finding

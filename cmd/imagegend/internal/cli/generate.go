@@ -30,6 +30,7 @@ func (a *app) generate() *cobra.Command {
 		Args: exactly("PROMPT"),
 	}
 	a.settings.GenerateFlags(c.Flags())
+	asJSON := jsonFlag(c, "one JSON object: the generation and the files")
 	c.RunE = a.action(func(cmd *cobra.Command, args []string) error {
 		request, err := a.request(cmd, args[0])
 		if err != nil {
@@ -38,6 +39,9 @@ func (a *app) generate() *cobra.Command {
 		out, err := newTarget(cmd, a, args[0])
 		if err != nil {
 			return err
+		}
+		if out.asJSON = *asJSON; out.asJSON && out.stdout {
+			return usage(cmd, "standard output takes the image, so --json has no place beside -o -")
 		}
 		s, done, err := a.service(cmd)
 		if err != nil {
@@ -85,12 +89,20 @@ func (a *app) request(cmd *cobra.Command, prompt string) (imagegen.GenerateReque
 		return r, usage(cmd, "--n is at most %d", imagegen.MaxImages)
 	case !slices.Contains(imagegen.Qualities(), r.Quality):
 		return r, usage(cmd, "--quality is auto, low, medium or high; got %q", s.Quality)
+	case s.OutputFormat != "" && !slices.Contains(imagegen.Formats(), imagegen.Format(s.OutputFormat)):
+		return r, usage(cmd, "--output-format is png, jpeg or webp; got %q", s.OutputFormat)
+	case s.OutputCompression > imagegen.MaxCompression:
+		return r, usage(cmd, "--output-compression is at most %d", imagegen.MaxCompression)
+	case !slices.Contains(imagegen.Backgrounds(), imagegen.Background(s.Background)):
+		return r, usage(cmd, "--background is auto, opaque or transparent; got %q", s.Background)
+	case s.Mask != "" && len(s.References) == 0:
+		return r, usage(cmd, "--mask needs the --ref that it belongs to")
 	case s.Dev && s.NoWait:
 		return r, usage(cmd, "--no-wait has no place beside --dev, which keeps nothing")
 	case s.NoWait && s.Output != "":
 		return r, usage(cmd, "--no-wait leaves before there are images, so -o has no place beside it")
 	}
-	r.Size = size
+	r.Size, r.Options = size, a.options()
 	for _, path := range s.References {
 		file, err := openReference(path)
 		if err != nil {
@@ -98,7 +110,30 @@ func (a *app) request(cmd *cobra.Command, prompt string) (imagegen.GenerateReque
 		}
 		r.References = append(r.References, file)
 	}
+	if s.Mask != "" {
+		file, err := openReference(s.Mask)
+		if err != nil {
+			return r, err
+		}
+		r.Mask = file
+	}
 	return r, nil
+}
+
+// options are those that the flags ask for.
+func (a *app) options() imagegen.Options {
+	s := a.settings
+	o := imagegen.Options{Format: imagegen.Format(s.OutputFormat)}
+	if b := imagegen.Background(s.Background); b != imagegen.BackgroundAuto {
+		o.Background = b
+	}
+	if s.OutputCompression >= 0 {
+		o.Compression = &s.OutputCompression
+	}
+	if s.Seed >= 0 {
+		o.Seed = &s.Seed
+	}
+	return o
 }
 
 // run asks, waits and saves.
@@ -113,16 +148,26 @@ func (a *app) run(ctx context.Context, s waiter, r imagegen.GenerateRequest, out
 	case err != nil:
 		return err
 	case a.settings.NoWait:
-		_, err = fmt.Fprintln(a.stdout, result.ID)
-		return err
+		return a.did(out.asJSON, asked{ID: result.ID, Status: result.Status, Files: []string{}}, "%s", result.ID)
 	case result.Failure != nil:
 		return explain(result.Failure)
 	}
-	if err := a.save(ctx, s, result.Generation, out); err != nil {
-		return err
+	files, err := a.save(ctx, s, result.Generation, out)
+	if out.asJSON {
+		return errors.Join(err, printJSON(a.stdout, asked{result.ID, result.Status, result.Credits, files}))
 	}
-	a.account(result.Generation, result.Balance)
-	return nil
+	if err == nil {
+		a.account(result.Generation, result.Balance)
+	}
+	return err
+}
+
+// asked is a generation as it is printed: with the files that its images were saved in.
+type asked struct {
+	ID      imagegen.GenerationID `json:"id"`
+	Status  imagegen.Status       `json:"status"`
+	Credits imagegen.Credits      `json:"credits"`
+	Files   []string              `json:"files"`
 }
 
 // ask sends the request, and sees asynchronous work to its end.

@@ -73,14 +73,19 @@ func (a *app) generationDelete() *cobra.Command {
 		Long:    "Erases images, references and prompt of a generation that has ended, for good. The ledger keeps its entries.",
 		Example: "  imagegend generation delete gen_01J9Z3NDEKTSV4RRFFQ69G5FAV",
 		Args:    exactly("ID"),
-		RunE: a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
-			if err := s.EraseGeneration(cmd.Context(), args[0]); err != nil {
-				return err
-			}
-			fmt.Fprintf(a.stdout, "generation %s is erased\n", args[0])
-			return nil
-		}),
 	}
+	asJSON := jsonFlag(c, "one JSON object")
+	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
+		if err := s.EraseGeneration(cmd.Context(), args[0]); err != nil {
+			return err
+		}
+		return a.did(*asJSON, erased{args[0]}, "generation %s is erased", args[0])
+	})
 	a.settings.DataDirFlag(c.Flags())
 	return c
+}
+
+// erased is a generation of which only the books tell.
+type erased struct {
+	Erased string `json:"erased"` // its identifier
 }

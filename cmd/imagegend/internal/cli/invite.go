@@ -23,25 +23,32 @@ func (a *app) userInvite() *cobra.Command {
 		Example: "  imagegend user create alice && imagegend user invite alice\n" +
 			"  imagegend user invite olivia --operator --expires-in 1h",
 		Args: exactly("NAME"),
-		RunE: a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
-			i.User, i.Expires = args[0], admin.Time{Time: time.Now().Add(expiresIn)}
-			link, err := s.InviteUser(cmd.Context(), i)
-			if err != nil {
-				return err
-			}
-			if link.Address, err = a.leadTo(link.Address); err != nil {
-				return err
-			}
-			fmt.Fprintf(a.stderr, "link for %s (%s), shown only now; it works once, until %s UTC\n", i.User, link.Role, when(i.Expires))
-			fmt.Fprintln(a.stdout, link.Address)
-			return nil
-		}),
 	}
+	asJSON := jsonFlag(c, "one JSON object")
+	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
+		i.User, i.Expires = args[0], admin.Time{Time: time.Now().Add(expiresIn)}
+		link, err := s.InviteUser(cmd.Context(), i)
+		if err != nil {
+			return err
+		}
+		if link.Address, err = a.leadTo(link.Address); err != nil {
+			return err
+		}
+		return a.handed(*asJSON, invited{i.User, link, i.Expires}, link.Address,
+			"link for %s (%s), shown only now; it works once, until %s UTC", i.User, link.Role, when(i.Expires))
+	})
 	c.Flags().BoolVar(&i.Operator, "operator", false, "make the user an operator, who sees users and the state of the service")
 	c.Flags().Var(config.Duration(&expiresIn), "expires-in", "time after which the link leads nowhere")
 	a.settings.DataDirFlag(c.Flags())
 	a.settings.BaseURLFlag(c.Flags(), "address that the link begins with; without it, that of the running server")
 	return c
+}
+
+// invited is a link with whom it is for.
+type invited struct {
+	User string `json:"user"`
+	admin.Link
+	ExpiresAt admin.Time `json:"expires_at"`
 }
 
 // leadTo completes the address of a link. A server knows its own, but who typed another one knows

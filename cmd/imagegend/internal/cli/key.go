@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,8 +10,8 @@ import (
 )
 
 func (a *app) key() *cobra.Command {
-	c := &cobra.Command{Use: "key", Short: "create, list and revoke API keys"}
-	c.AddCommand(a.keyCreate(), a.keyList(), a.keyRevoke())
+	c := &cobra.Command{Use: "key", Short: "create, list, limit and revoke API keys"}
+	c.AddCommand(a.keyCreate(), a.keyList(), a.keyLimit(), a.keyRevoke())
 	return parent(c)
 }
 
@@ -25,9 +24,11 @@ func (a *app) keyCreate() *cobra.Command {
 		Long: "Makes an API key. The key alone goes to standard output; it is stored nowhere and shown only now.\n" +
 			"What it is for goes to standard error.",
 		Example: "  export IMAGEGEND_API_KEY=$(imagegend key create --user alice)\n" +
-			"  imagegend key create --user alice --name laptop --expires-in 720h",
+			"  imagegend key create --user alice --name laptop --expires-in 720h\n" +
+			"  imagegend key create --user alice --name ci --limit day=20,at-once=2",
 		Args: exactly(),
 	}
+	asJSON := jsonFlag(c, "one JSON object, the key in it")
 	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
 		if expiresIn > 0 {
 			k.Expires = admin.Time{Time: time.Now().Add(expiresIn)}
@@ -40,13 +41,12 @@ func (a *app) keyCreate() *cobra.Command {
 		if !made.ExpiresAt.IsZero() {
 			expiry = "expires at " + when(made.ExpiresAt) + " UTC"
 		}
-		fmt.Fprintf(a.stderr, "key %s of user %s, shown only now; it %s\n", made.ID, k.User, expiry)
-		fmt.Fprintln(a.stdout, made.Raw)
-		return nil
+		return a.handed(*asJSON, made, made.Raw, "key %s of user %s, shown only now; it %s", made.ID, k.User, expiry)
 	})
 	userFlag(c, &k.User)
 	c.Flags().StringVar(&k.Name, "name", "default", "`name` that tells the key from the user's others")
 	c.Flags().Var(config.Duration(&expiresIn), "expires-in", "time after which the key expires, such as 720h; without it, never")
+	limitFlag(c, &k.Limits)
 	a.settings.DataDirFlag(c.Flags())
 	return c
 }
@@ -67,10 +67,37 @@ func (a *app) keyList() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return list(a, *asJSON, keys, []string{"ID", "NAME", "PREFIX", "CREATED", "EXPIRES", "REVOKED", "LAST USED"}, func(k admin.Key) []any {
-			return []any{k.ID, orDash(k.Name), k.Prefix, when(k.CreatedAt), when(k.ExpiresAt), when(k.RevokedAt), when(k.LastUsedAt)}
+		return list(a, *asJSON, keys, []string{"ID", "NAME", "PREFIX", "CREATED", "EXPIRES", "REVOKED", "LAST USED", "LIMITS"}, func(k admin.Key) []any {
+			return []any{k.ID, orDash(k.Name), k.Prefix, when(k.CreatedAt), when(k.ExpiresAt), when(k.RevokedAt), when(k.LastUsedAt), (*limitsValue)(&k.Limits)}
 		})
 	})
+	return c
+}
+
+func (a *app) keyLimit() *cobra.Command {
+	var l admin.KeyLimit
+	c := &cobra.Command{
+		Use:   "limit KEY_ID --limit LIMITS",
+		Short: "change what a key can be used for, at once",
+		Long:  "Replaces all limits of a key. What it has used so far counts.",
+		Example: "  imagegend key limit key_01J9Z3NDEKTSV4RRFFQ69G5FAV --limit month=100,at-once=4\n" +
+			"  imagegend key limit key_01J9Z3NDEKTSV4RRFFQ69G5FAV --limit none",
+		Args: exactly("KEY_ID"),
+	}
+	limitFlag(c, &l.Limits)
+	if err := c.MarkFlagRequired("limit"); err != nil {
+		panic(err) // it was declared above
+	}
+	asJSON := jsonFlag(c, "one JSON object")
+	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
+		l.ID = args[0]
+		k, err := s.LimitKey(cmd.Context(), l)
+		if err != nil {
+			return err
+		}
+		return a.did(*asJSON, k, "key %s (%s) has the limits %s", k.ID, plain(k.Name), (*limitsValue)(&k.Limits))
+	})
+	a.settings.DataDirFlag(c.Flags())
 	return c
 }
 
@@ -80,15 +107,15 @@ func (a *app) keyRevoke() *cobra.Command {
 		Short:   "make a key invalid, at once and for good",
 		Example: "  imagegend key revoke key_01J9Z3NDEKTSV4RRFFQ69G5FAV",
 		Args:    exactly("KEY_ID"),
-		RunE: a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
-			k, err := s.RevokeKey(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(a.stdout, "key %s (%s) is revoked\n", k.ID, plain(k.Name))
-			return nil
-		}),
 	}
+	asJSON := jsonFlag(c, "one JSON object")
+	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
+		k, err := s.RevokeKey(cmd.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		return a.did(*asJSON, k, "key %s (%s) is revoked", k.ID, plain(k.Name))
+	})
 	a.settings.DataDirFlag(c.Flags())
 	return c
 }

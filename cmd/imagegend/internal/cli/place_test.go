@@ -34,7 +34,7 @@ func saveAs(name string, err error) (said string, _ error) {
 	var out bytes.Buffer
 	ext := filepath.Ext(name)
 	t := target{base: strings.TrimSuffix(name, ext), ext: ext, chosen: true}
-	err = (&app{stdout: &out, stderr: io.Discard}).write(newDownload(err), t, 1, 1)
+	_, err = (&app{stdout: &out, stderr: io.Discard}).write(newDownload(err), t, 1, 1)
 	return out.String(), err
 }
 

@@ -44,6 +44,26 @@ func list[T any](a *app, asJSON bool, elements []T, header []string, line func(T
 	return w.Flush()
 }
 
+// did prints what a command has changed: with --json as one object, else as a line for people.
+func (a *app) did(asJSON bool, v any, line string, args ...any) error {
+	if asJSON {
+		return printJSON(a.stdout, v)
+	}
+	_, err := fmt.Fprintf(a.stdout, line+"\n", args...)
+	return err
+}
+
+// handed prints what the next program takes: alone, with a note to standard error of what it is, or with --json
+// as one object.
+func (a *app) handed(asJSON bool, v any, alone, note string, args ...any) error {
+	if asJSON {
+		return printJSON(a.stdout, v)
+	}
+	fmt.Fprintf(a.stderr, note+"\n", args...)
+	_, err := fmt.Fprintln(a.stdout, alone)
+	return err
+}
+
 func printJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")

@@ -68,6 +68,10 @@ func TestWrongUsage(t *testing.T) {
 		{"credit grant 5", []string{`required flag(s) "user" not set`}},
 		{"credit grant alice 5", []string{"--user NAME is missing", `did you mean "--user alice"?`}},
 		{"credit grant alice", []string{`did you mean "--user alice"?`}},
+		{"key create --user a --limit week=3", []string{`"week" is no limit`, "total, day, month, at-once"}},
+		{"key create --user a --limit day=0", []string{"a number from 1", "day=0"}},
+		{"key limit key_1", []string{`required flag(s) "limit" not set`}},
+		{"usage --user a --from yesterday", []string{"a day is such as 2026-01-31"}},
 		{"key create alice", []string{`did you mean "--user alice"?`}},
 		{"user list -5", []string{`"-5"`, "no argument is wanted"}},
 		{"user list -data-dir x", []string{"unknown flag: -data-dir", `did you mean "--data-dir"?`}},
@@ -84,6 +88,11 @@ func TestWrongUsage(t *testing.T) {
 		{"generate fox --size 10", []string{"--size"}},
 		{"generate fox --n 5", []string{"--n is at most 4"}},
 		{"generate fox --quality best", []string{"--quality", `"best"`}},
+		{"generate fox --output-format gif", []string{"--output-format", `"gif"`}},
+		{"generate fox --output-compression 101", []string{"--output-compression is at most 100"}},
+		{"generate fox --background white", []string{"--background", `"white"`}},
+		{"generate fox --mask m.png", []string{"--mask needs the --ref"}},
+		{"generate fox --seed x", []string{"--seed"}},
 		{"generate fox --n 2 -o -", []string{"only one image"}},
 		{"generate fox --dev --no-wait", []string{"--no-wait"}},
 		{"generate fox --no-wait -o y.png", []string{"--no-wait", "-o"}},
@@ -143,7 +152,7 @@ func TestHelp(t *testing.T) {
 	t.Chdir(t.TempDir())
 	got := imagegend(t, nil)
 	is.Equal(got.code, cli.ExitOK)
-	for _, command := range []string{"serve", "generate", "user", "key", "credit", "generation", "audit", "backup", "restore", "clock", "config", "version", "completion"} {
+	for _, command := range []string{"serve", "generate", "user", "key", "credit", "generation", "audit", "backup", "restore", "clock", "config", "openapi", "mcp", "version", "completion"} {
 		is.True(strings.Contains(got.stdout, "\n  "+command+" "))
 	}
 	got = imagegend(t, nil, "serve", "--help")
@@ -159,8 +168,8 @@ func TestHelp(t *testing.T) {
 func TestEveryCommandHasAnExample(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, command := range []string{"serve", "generate", "user create", "user list", "user set", "user disable", "key create", "key list",
-		"key revoke", "credit grant", "credit revoke", "credit lots", "credit history", "generation show", "generation delete",
-		"audit", "backup", "restore", "clock show", "clock confirm", "config", "version"} {
+		"key limit", "key revoke", "usage", "credit grant", "credit revoke", "credit lots", "credit history", "generation show", "generation delete",
+		"audit", "backup", "restore", "clock show", "clock confirm", "config", "openapi", "mcp", "version"} {
 		t.Run(command, func(t *testing.T) {
 			is := is.New(t)
 			got := imagegend(t, nil, append(strings.Fields(command), "--help")...)

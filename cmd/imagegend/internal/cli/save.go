@@ -8,41 +8,47 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// save writes the images and prints the names of the files.
-func (a *app) save(ctx context.Context, s imagegen.Service, g imagegen.Generation, t target) error {
+// save writes the images and prints the names of the files, those that were written before an error too.
+func (a *app) save(ctx context.Context, s imagegen.Service, g imagegen.Generation, t target) (files []string, err error) {
+	files = []string{}
 	for i, image := range g.Images {
-		if err := a.saveImage(ctx, s, image.ID, t, i+1, g.N); err != nil {
-			return a.unsaved(g, g.Images[i:], err)
+		name, err := a.saveImage(ctx, s, image.ID, t, i+1, g.N)
+		if err != nil {
+			return files, a.unsaved(g, g.Images[i:], err)
 		}
+		files = append(files, name)
 	}
-	return nil
+	return files, nil
 }
 
-func (a *app) saveImage(ctx context.Context, s imagegen.Service, id imagegen.ImageID, t target, i, n int) error {
+func (a *app) saveImage(ctx context.Context, s imagegen.Service, id imagegen.ImageID, t target, i, n int) (name string, err error) {
 	file, err := persist(ctx, func() (*imagegen.ImageFile, error) { return s.OpenImage(ctx, id) })
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer file.Close()
 	return a.write(file, t, i, n)
 }
 
-func (a *app) write(image *imagegen.ImageFile, t target, i, n int) error {
+func (a *app) write(image *imagegen.ImageFile, t target, i, n int) (name string, err error) {
 	if t.stdout {
 		_, err := io.Copy(a.stdout, image)
-		return err
+		return "", err
 	}
 	f, err := t.create(i, n, image.MediaType)
 	if err != nil {
-		return err
+		return "", err
 	}
 	_, err = io.Copy(f, image)
 	if err = f.finish(err); err != nil {
-		return err
+		return "", err
 	}
 	if ext := extension(image.MediaType); t.ext != "" && t.ext != ext && !(t.ext == ".jpeg" && ext == ".jpg") {
 		fmt.Fprintf(a.stderr, "note: %s holds %s\n", f.name, image.MediaType)
 	}
+	if t.asJSON {
+		return f.name, nil
+	}
 	_, err = fmt.Fprintln(a.stdout, f.name)
-	return err
+	return f.name, err
 }

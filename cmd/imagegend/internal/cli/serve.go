@@ -24,6 +24,9 @@ func (a *app) serve() *cobra.Command {
 		if a.settings.Dev && a.sources.Given("data-dir") {
 			return usage(cmd, "--dev keeps no data, so --data-dir has no place beside it")
 		}
+		if a.settings.Dev && a.settings.BackupTo != "" {
+			return usage(cmd, "--dev keeps no data, so --backup-to has no place beside it")
+		}
 		return daemon.Run(cmd.Context(), daemon.Options{
 			Settings:   a.settings,
 			ModelsFile: a.modelsFile,

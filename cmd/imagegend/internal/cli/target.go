@@ -17,6 +17,7 @@ type target struct {
 	stdout bool
 	base   string // path without number and extension
 	ext    string // as asked for; "": by the type of the image
+	asJSON bool   // the names of the files are told at the end
 	chosen bool   // the operator named it: what lies there is overwritten
 }
 

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
@@ -23,16 +21,16 @@ func (a *app) userCreate() *cobra.Command {
 		Long:    "Adds a user. A name that exists is an error.",
 		Example: "  imagegend user create alice --account-type PRO --credits 1000",
 		Args:    exactly("NAME"),
-		RunE: a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
-			u.Name = args[0]
-			created, err := s.CreateUser(cmd.Context(), u)
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(a.stdout, "created user %s (%s), account type %s, %s\n", created.Name, created.ID, created.AccountType, plural(created.Credits, "credit"))
-			return nil
-		}),
 	}
+	asJSON := jsonFlag(c, "one JSON object")
+	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
+		u.Name = args[0]
+		created, err := s.CreateUser(cmd.Context(), u)
+		if err != nil {
+			return err
+		}
+		return a.did(*asJSON, created, "created user %s (%s), account type %s, %s", created.Name, created.ID, created.AccountType, plural(created.Credits, "credit"))
+	})
 	c.Flags().StringVar(&u.AccountType, "account-type", imagegen.DefaultAccountType, "`type` of the account, such as FREE or PRO: A-Z, 0-9 and _")
 	c.Flags().Var(amount(&u.Credits), "credits", "number of credits to grant at once")
 	a.settings.DataDirFlag(c.Flags())
@@ -67,16 +65,16 @@ func (a *app) userSet() *cobra.Command {
 		Short:   "change a user's account type",
 		Example: "  imagegend user set alice --account-type PRO",
 		Args:    exactly("NAME"),
-		RunE: a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
-			t.User = args[0]
-			u, err := s.SetAccountType(cmd.Context(), t)
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(a.stdout, "user %s now has account type %s\n", u.Name, u.AccountType)
-			return nil
-		}),
 	}
+	asJSON := jsonFlag(c, "one JSON object")
+	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
+		t.User = args[0]
+		u, err := s.SetAccountType(cmd.Context(), t)
+		if err != nil {
+			return err
+		}
+		return a.did(*asJSON, u, "user %s now has account type %s", u.Name, u.AccountType)
+	})
 	c.Flags().StringVar(&t.Type, "account-type", "", "`type` of the account: A-Z, 0-9 and _")
 	required(c, "account-type")
 	a.settings.DataDirFlag(c.Flags())
@@ -90,15 +88,15 @@ func (a *app) userDisable() *cobra.Command {
 		Long:    "Makes all keys and sign-ins of a user invalid, at once and for good: no more API, no more console. Their\nimages, generations and credits stay.",
 		Example: "  imagegend user disable alice",
 		Args:    exactly("NAME"),
-		RunE: a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
-			u, err := s.DisableUser(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(a.stdout, "user %s is disabled\n", u.Name)
-			return nil
-		}),
 	}
+	asJSON := jsonFlag(c, "one JSON object")
+	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
+		u, err := s.DisableUser(cmd.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		return a.did(*asJSON, u, "user %s is disabled", u.Name)
+	})
 	a.settings.DataDirFlag(c.Flags())
 	return c
 }

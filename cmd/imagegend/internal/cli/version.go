@@ -21,13 +21,16 @@ func (v version) String() string {
 	return fmt.Sprintf("imagegend %s %s %s", v.Version, v.Go, v.Platform)
 }
 
+// released is the version of a release, which is built without its repository: the linker sets it.
+var released string
+
 func thisVersion() version {
-	v := version{Version: "devel", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	v := version{Version: cmp.Or(released, "devel"), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return v
 	}
-	if info.Main.Version != "(devel)" {
+	if released == "" && info.Main.Version != "(devel)" {
 		v.Version = cmp.Or(info.Main.Version, v.Version)
 	}
 	for _, s := range info.Settings {
@@ -43,11 +46,7 @@ func (a *app) version() *cobra.Command {
 	asJSON := jsonFlag(c, "one JSON object")
 	c.RunE = a.action(func(*cobra.Command, []string) error {
 		v := thisVersion()
-		if *asJSON {
-			return printJSON(a.stdout, v)
-		}
-		_, err := fmt.Fprintln(a.stdout, v)
-		return err
+		return a.did(*asJSON, v, "%s", v)
 	})
 	return c
 }

@@ -61,3 +61,13 @@ func unmapped(p netip.Prefix) netip.Prefix {
 	}
 	return netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-mapped)
 }
+
+// parseDomain reads the name for which a certificate is issued.
+func parseDomain(s string) (string, error) {
+	odd := func(r rune) bool { return r != '-' && r != '.' && (r < 'a' || r > 'z') && (r < '0' || r > '9') }
+	name := strings.ToLower(s)
+	if strings.ContainsFunc(name, odd) || !strings.Contains(strings.Trim(name, "."), ".") {
+		return "", errors.New("write a domain such as images.example.com, without a scheme, a port or a wildcard")
+	}
+	return name, nil
+}

@@ -78,24 +78,33 @@ func TestEverySourceReadsEverySetting(t *testing.T) {
 	want := func() config.Settings {
 		var s config.Settings
 		s.DataDir, s.Dev, s.Addr, s.BaseURL = "/srv/images", true, ":80", "https://images.example.com"
+		s.OpsAddr = "127.0.0.1:9090"
+		s.TLSCert, s.TLSKey, s.ACMEEmail, s.ACMEDirectory = "cert.pem", "key.pem", "ops@example.com", "https://ca.example.com/directory"
+		s.ACMEDomains = []string{"images.example.com", "x.example.com"}
 		s.CORSOrigins, s.Models, s.Policy = []string{"https://a.example", "https://b.example"}, "m.yaml", "quality-first"
 		s.Concurrency, s.MaxQueued, s.SlotWait, s.AttemptTimeout = 4, 50, 5*time.Second, time.Minute
 		s.FairShares, s.MaxRefusals = false, 7
 		s.Retain, s.KeepFailed, s.TrailRetain, s.JoinWindow = 720*time.Hour, 48*time.Hour, 480*time.Hour, 5*time.Minute
-		s.DrainTimeout, s.LogFormat = time.Minute, "json"
+		s.DrainTimeout, s.LogFormat, s.LogLevel = time.Minute, "json", "debug"
+		s.OpsAdmin = true
+		s.BackupTo, s.BackupEvery, s.BackupKeep = "/backups", time.Hour, 3
 		s.Console, s.OperatorName, s.OperatorPasswordFile = false, "olivia", "password"
 		s.URL, s.APIKey, s.Model, s.Output, s.N = "http://localhost:1", "k", "m", "fox.png", 3
 		s.Size, s.Quality, s.Async, s.NoWait, s.References = "64x64", "high", true, true, []string{"a.png"}
+		s.OutputFormat, s.OutputCompression, s.Background, s.Seed, s.Mask = "jpeg", 80, "opaque", 7, "mask.png"
+		s.Dir = "pictures"
 		return s
 	}()
 	values := map[string]string{
-		"data-dir": "/srv/images", "dev": "true", "addr": ":80", "base-url": "https://images.example.com/",
+		"data-dir": "/srv/images", "dev": "true", "addr": ":80", "ops-addr": ":9090", "tls-cert": "cert.pem", "tls-key": "key.pem", "acme-email": "ops@example.com",
+		"acme-domain": "images.example.com,X.example.com", "acme-directory": "https://ca.example.com/directory", "base-url": "https://images.example.com/",
 		"cors-origin": "https://a.example,https://b.example", "models": "m.yaml", "policy": "quality-first",
 		"concurrency": "4", "max-queued": "50", "fair-shares": "false", "max-refusals": "7", "slot-wait": "5s", "attempt-timeout": "1m", "retain": "720h", "keep-failed-prompts": "48h", "trail-retain": "480h", "join-window": "5m",
+		"ops-admin": "true", "backup-to": "/backups", "backup-every": "1h", "backup-keep": "3",
 		"console": "false", "operator-name": "olivia", "operator-password-file": "password",
-		"drain-timeout": "1m", "log-format": "json", "url": "http://localhost:1", "api-key": "k", "model": "m",
-		"output": "fox.png", "n": "3", "size": "64x64", "quality": "high", "async": "true", "no-wait": "true",
-		"ref": "a.png", "trusted-proxy": "10.0.0.0/8,192.0.2.1",
+		"drain-timeout": "1m", "log-format": "json", "log-level": "debug", "url": "http://localhost:1", "api-key": "k", "model": "m",
+		"output": "fox.png", "n": "3", "size": "64x64", "quality": "high", "output-format": "jpeg", "output-compression": "80", "background": "opaque", "seed": "7", "mask": "mask.png", "async": "true", "no-wait": "true",
+		"ref": "a.png", "dir": "pictures", "trusted-proxy": "10.0.0.0/8,192.0.2.1",
 	}
 	var args []string
 	env := map[string]string{}
@@ -105,10 +114,10 @@ func TestEverySourceReadsEverySetting(t *testing.T) {
 		env[config.EnvName(name)] = value
 		file.WriteString(name + ": ")
 		switch name {
-		case "cors-origin", "trusted-proxy", "ref":
+		case "cors-origin", "trusted-proxy", "ref", "acme-domain":
 			file.WriteString("[\"" + strings.ReplaceAll(value, ",", `", "`) + "\"]\n")
-		case "addr":
-			file.WriteString(`":80"` + "\n")
+		case "addr", "ops-addr":
+			file.WriteString(`"` + value + `"` + "\n")
 		default:
 			file.WriteString(value + "\n")
 		}
@@ -155,7 +164,7 @@ func TestWrongValues(t *testing.T) {
 		{"nothing without a unit in a variable", nil, map[string]string{"IMAGEGEND_DRAIN_TIMEOUT": "0"}, "", []string{"IMAGEGEND_DRAIN_TIMEOUT", "such as 0s"}},
 		{"nothing without a unit in the file", nil, nil, "retain: 0\n", []string{"settings.yaml:1:9: retain", "such as 0s"}},
 		{"unknown key", nil, nil, "addr: ':1'\ndata_dir: x\n", []string{"settings.yaml:2", `"data_dir"`, `"data-dir"`}},
-		{"unknown key near to none", nil, nil, "port: 8080\n", []string{`settings.yaml:1:1: unknown key "port"; there are: addr, api-key, async, attempt-timeout, base-url, `, ", url"}},
+		{"unknown key near to none", nil, nil, "port: 8080\n", []string{`settings.yaml:1:1: unknown key "port"; there are: acme-directory, acme-domain, acme-email, addr, api-key, `, ", url"}},
 		{"key in capitals", nil, nil, "Addr: ':1'\n", []string{`unknown key "Addr"`, `"addr"`}},
 		{"key twice", nil, nil, "addr: a\naddr: b\n", []string{`settings.yaml:2:1: key "addr" stands at line 1 already`}},
 		{"nested", nil, nil, "addr: {host: x}\n", []string{"addr", "plain value"}},
@@ -171,6 +180,7 @@ func TestWrongValues(t *testing.T) {
 		{"address of nothing", []string{"--addr", "foo"}, nil, "", []string{"--addr", "127.0.0.1:8080"}},
 		{"port that there is not", []string{"--addr", ":99999"}, nil, "", []string{"--addr", "65535"}},
 		{"port with a slip", nil, nil, "addr: 127.0.0.1:80x\n", []string{"settings.yaml:1:7: addr", "65535"}},
+		{"port for the address of operators", []string{"--ops-addr", "9090"}, nil, "", []string{"--ops-addr", ":9090 for this machine only"}},
 		{"path for an origin", []string{"--cors-origin", "https://app.example.com/"}, nil, "", []string{"--cors-origin", "an origin such as https://app.example.com"}},
 		{"host for an origin", nil, map[string]string{"IMAGEGEND_CORS_ORIGIN": "*,app.example.com"}, "", []string{"IMAGEGEND_CORS_ORIGIN", "an origin such as"}},
 		{"pattern for an origin", nil, nil, "cors-origin: ['https://*.example.com']\n", []string{"settings.yaml:1:14: cors-origin", "an origin such as"}},

@@ -15,6 +15,7 @@ const (
 	// DefaultURL is where a server listens when nobody says otherwise.
 	DefaultURL  = "http://" + defaultAddr
 	defaultAddr = "127.0.0.1:8080"
+	letsEncrypt = "https://acme-v02.api.letsencrypt.org/directory"
 )
 
 // Settings are all settings that there are. A command declares flags for those it needs.
@@ -31,6 +32,12 @@ type Server struct {
 	BaseURL        string
 	TrustedProxies []netip.Prefix
 	CORSOrigins    []string
+	TLSCert        string // "": no TLS, unless ACMEDomains are named
+	TLSKey         string
+	ACMEDomains    []string
+	ACMEEmail      string
+	ACMEDirectory  string
+	OpsAddr        string // "": what operators watch is only on the admin socket
 
 	Models         string // "": models.yaml beside the configuration file, if there is one; or catalog.Fake
 	Policy         string
@@ -51,9 +58,15 @@ type Server struct {
 
 	DrainTimeout time.Duration
 	LogFormat    string
+	LogLevel     string
+
+	OpsAdmin    bool
+	BackupTo    string // "": no backups are made
+	BackupEvery time.Duration
+	BackupKeep  int
 }
 
-// Client is what generate needs.
+// Client is what generate and mcp need.
 type Client struct {
 	URL    string
 	APIKey string
@@ -66,6 +79,14 @@ type Client struct {
 	Quality    string
 	Async      bool
 	NoWait     bool
+
+	OutputFormat      string // "": any
+	OutputCompression int    // negative: the usual
+	Background        string
+	Seed              int64 // negative: any
+	Mask              string
+
+	Dir string // "": agents have no files
 }
 
 // Names of groups, as the help shows them.
@@ -89,6 +110,13 @@ func (s *Settings) ServeFlags(fs *pflag.FlagSet) {
 	declare(fs, groupNetwork, func(fs *pflag.FlagSet) {
 		fs.Var(&list[netip.Prefix]{&s.TrustedProxies, parsePrefix}, "trusted-proxy", "`address` or network of a proxy whose forwarded headers count; repeatable")
 		fs.Var(&list[string]{&s.CORSOrigins, parseOrigin}, "cors-origin", "`origin` whose pages may call the service from a browser, or *; repeatable")
+		fs.StringVar(&s.TLSCert, "tls-cert", "", "`file` with the certificate and those that vouch for it, to serve https; read anew when it changes")
+		fs.StringVar(&s.TLSKey, "tls-key", "", "`file` with the certificate's private key")
+		fs.Var(&list[string]{&s.ACMEDomains, parseDomain}, "acme-domain", "`domain` for which to have a certificate issued, by port 443; repeatable")
+		fs.StringVar(&s.ACMEEmail, "acme-email", "", "`address` that the authority writes to when a certificate is in trouble")
+		fs.Var(newText(&s.ACMEDirectory, letsEncrypt, "URL", parseBaseURL), "acme-directory", "`URL` of the authority that issues certificates")
+		fs.Var(newText(&s.OpsAddr, "", "address", parseOpsAddress), "ops-addr", "`address` to serve metrics, health and readiness on, for operators; :9090 is on this machine only; without it, they are on the admin socket alone")
+		declareBool(fs, &s.OpsAdmin, "ops-admin", false, "let programs with an operator key administer the service at --ops-addr; beyond this machine only with TLS or a trusted proxy")
 	})
 	s.ModelsFlag(fs)
 	declare(fs, groupWork, func(fs *pflag.FlagSet) {
@@ -105,10 +133,12 @@ func (s *Settings) ServeFlags(fs *pflag.FlagSet) {
 		fs.Var(newPeriod(&s.TrailRetain, 400*24*time.Hour, anyDuration), "trail-retain", "age at which rows of the audit trail are removed, or never")
 	})
 	s.consoleFlags(fs)
+	s.backupFlags(fs)
 	s.DevFlag(fs, groupProcess, "temporary data, an account, 1,000 credits and a key; on this machine only")
 	declare(fs, groupProcess, func(fs *pflag.FlagSet) {
 		fs.Var(newDuration(&s.DrainTimeout, 15*time.Second, anyDuration), "drain-timeout", "how long work under way may go on after SIGTERM")
 		fs.Var(newWord(&s.LogFormat, "auto", "text", "json"), "log-format", "auto, text or json; auto is text on a terminal or with --dev, else json")
+		fs.Var(newWord(&s.LogLevel, "info", "debug", "warn", "error"), "log-level", "what is logged, and what is worse: debug, info, warn or error")
 	})
 }
 
@@ -121,14 +151,32 @@ func (s *Settings) GenerateFlags(fs *pflag.FlagSet) {
 		fs.StringVar(&s.Size, "size", "auto", "`WIDTHxHEIGHT` in pixels, or auto")
 		fs.StringVar(&s.Quality, "quality", "auto", "`effort`: auto, low, medium or high")
 		fs.StringVar(&s.Model, "model", "", "`id` of the model; without it, the only one that the service lists")
+		fs.StringVar(&s.OutputFormat, "output-format", "", "`format` of the images: png, jpeg or webp; without it, as the model makes them")
+		fs.IntVar(&s.OutputCompression, "output-compression", -1, "`quality` of a jpeg or webp, 0 to 100; -1: the usual")
+		fs.StringVar(&s.Background, "background", "auto", "what is behind the subject: auto, opaque or transparent")
+		fs.Int64Var(&s.Seed, "seed", -1, "`number` that the model's chance begins with; -1: any")
+		fs.StringVar(&s.Mask, "mask", "", "PNG `file` whose transparent parts are made anew in the first reference image")
 		declareBool(fs, &s.Async, "async", false, "queue the work and poll until it is done")
 		declareBool(fs, &s.NoWait, "no-wait", false, "queue the work, print its id and leave")
 	})
+	s.connectFlags(fs)
+	s.DevFlag(fs, groupConnect, "draw without any server: nothing is charged, nothing kept but the image")
+}
+
+// MCPFlags declares the flags of mcp.
+func (s *Settings) MCPFlags(fs *pflag.FlagSet) {
+	declare(fs, groupImage, func(fs *pflag.FlagSet) {
+		fs.StringVar(&s.Dir, "dir", "", "`directory` in which agents may read reference images and save new ones; without it, no files")
+	})
+	s.connectFlags(fs)
+	s.DevFlag(fs, groupConnect, "draw without any server: nothing is charged, nothing kept but the images in --dir")
+}
+
+func (s *Settings) connectFlags(fs *pflag.FlagSet) {
 	declare(fs, groupConnect, func(fs *pflag.FlagSet) {
 		fs.Var(newText(&s.URL, DefaultURL, "URL", parseBaseURL), "url", "address of the service")
 		fs.StringVar(&s.APIKey, "api-key", "", "API `key`; better kept in the environment, where the process list does not show it")
 	})
-	s.DevFlag(fs, groupConnect, "draw without any server: nothing is charged, nothing kept but the image")
 }
 
 // DataDirFlag declares --data-dir.
@@ -142,6 +190,14 @@ func (s *Settings) DataDirFlag(fs *pflag.FlagSet) {
 func (s *Settings) BaseURLFlag(fs *pflag.FlagSet, usage string) {
 	declare(fs, groupNetwork, func(fs *pflag.FlagSet) {
 		fs.Var(newText(&s.BaseURL, "", "URL", parseBaseURL), "base-url", usage)
+	})
+}
+
+func (s *Settings) backupFlags(fs *pflag.FlagSet) {
+	declare(fs, groupData, func(fs *pflag.FlagSet) {
+		fs.StringVar(&s.BackupTo, "backup-to", "", "`directory` of its own for backups, made again and again and each verified; without it, none is made")
+		fs.Var(newDuration(&s.BackupEvery, 6*time.Hour, positive), "backup-every", "time from one backup to the next")
+		fs.Var(newCount(1, &s.BackupKeep, 14), "backup-keep", "how many backups are kept; older ones are removed")
 	})
 }
 
@@ -169,4 +225,5 @@ func (s *Settings) DevFlag(fs *pflag.FlagSet, group, usage string) {
 func (s *Settings) AllFlags(fs *pflag.FlagSet) {
 	s.ServeFlags(fs)
 	s.GenerateFlags(fs)
+	s.MCPFlags(fs)
 }

@@ -173,6 +173,18 @@ func parseListenAddress(s string) (string, error) {
 	return s, nil
 }
 
+// parseOpsAddress takes an address without a host for one of this machine only: what is for operators is opened
+// to others by naming an address that they can reach.
+func parseOpsAddress(s string) (string, error) {
+	if strings.HasPrefix(s, ":") {
+		s = "127.0.0.1" + s
+	}
+	if _, err := parseListenAddress(s); err != nil && s != "" {
+		return "", errors.New("write an address such as 127.0.0.1:9090, or :9090 for this machine only")
+	}
+	return s, nil
+}
+
 // Root is an address without its path: the console lies at the root of a host, also where a proxy
 // serves the API below a path.
 func Root(address string) string {

@@ -2,8 +2,10 @@ package daemon
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -17,20 +19,25 @@ import (
 
 // announce says what runs, and that it is ready.
 func (d *daemon) announce(welcome []string) {
-	ready := time.Since(d.began).Round(time.Millisecond)
+	after := time.Since(d.began).Round(time.Millisecond)
 	if d.options.text() {
-		d.print(ready, welcome)
+		d.print(after, welcome)
 		return
 	}
 	for _, w := range d.warnings() {
 		d.log.Warn(w)
 	}
 	attrs := []any{"version", d.options.Version, "listen", d.boundURL(), "url", d.url(), "data_dir", d.options.DataDir,
-		"models", d.modelLines(), "console", d.options.Console, "admin", d.socket.Addr().String(), "after", ready.String()}
+		"models", d.modelLines(), "console", d.options.Console, "admin", d.socket.Addr().String(), "after", after.String()}
+	if d.ops != nil {
+		attrs = append(attrs, "ops", d.ops.url())
+	}
 	if len(welcome) > 0 {
 		attrs = append(attrs, "next", welcome)
 	}
-	d.log.Info("ready", attrs...)
+	ready := slog.NewRecord(time.Now(), slog.LevelInfo, "ready", 0)
+	ready.Add(attrs...)
+	_ = d.log.Handler().Handle(context.Background(), ready) // whatever the level: it has the link by which the first operator is made
 	d.flush()
 }
 
@@ -56,6 +63,9 @@ func (d *daemon) print(ready time.Duration, welcome []string) {
 	if d.options.Console {
 		line("console", d.consoleURL())
 	}
+	if d.ops != nil {
+		line("ops", d.ops.url())
+	}
 	line("models", strings.Join(d.modelLines(), "; "))
 	for _, warning := range d.warnings() {
 		line("WARNING", warning)
@@ -71,16 +81,28 @@ func (d *daemon) print(ready time.Duration, welcome []string) {
 func (d *daemon) url() string { return cmp.Or(d.options.BaseURL, d.listenURL()) }
 
 // boundURL is where the service listens; without an address of its own that is every address.
-func (d *daemon) boundURL() string { return "http://" + d.listener.Addr().String() }
+func (d *daemon) boundURL() string { return d.scheme() + d.listener.Addr().String() }
+
+func (d *daemon) scheme() string {
+	if d.options.encrypts() {
+		return "https://"
+	}
+	return "http://"
+}
 
 // listenURL is where this machine reaches the service.
 func (d *daemon) listenURL() string {
 	addr := d.listener.Addr().(*net.TCPAddr)
 	host := addr.IP.String()
-	if addr.IP.IsUnspecified() {
+	switch {
+	case len(d.options.ACMEDomains) > 0 && addr.Port == 443:
+		return d.scheme() + d.options.ACMEDomains[0]
+	case len(d.options.ACMEDomains) > 0:
+		host = d.options.ACMEDomains[0]
+	case addr.IP.IsUnspecified():
 		host = "localhost"
 	}
-	return "http://" + net.JoinHostPort(host, strconv.Itoa(addr.Port))
+	return d.scheme() + net.JoinHostPort(host, strconv.Itoa(addr.Port))
 }
 
 func (d *daemon) shortSocket() string {
@@ -108,8 +130,11 @@ func (d *daemon) warnings() []string {
 	if fake && !d.options.Dev {
 		warnings = append(warnings, "THE PROVIDER fake DRAWS TEST PICTURES, and charges for them; put real models into models.yaml")
 	}
-	if !loopback(d.listener) && !strings.HasPrefix(d.options.BaseURL, "https://") {
-		warnings = append(warnings, "other machines can reach "+d.listener.Addr().String()+" without TLS, and API keys and passwords cross the wire in the clear; behind a TLS proxy that is fine: name it with --base-url https://…")
+	if !loopback(d.listener) && !d.options.secure() {
+		warnings = append(warnings, "other machines can reach "+d.listener.Addr().String()+" without TLS, and API keys and passwords cross the wire in the clear; give it a certificate with --tls-cert or --acme-domain; behind a TLS proxy it is fine as it is: name that with --base-url https://…")
+	}
+	if d.ops != nil && !loopback(d.ops.Listener) {
+		warnings = append(warnings, "other machines can reach "+d.ops.Addr().String()+", which tells what the service does and asks nobody for a key; let none but your monitoring reach it")
 	}
 	return warnings
 }

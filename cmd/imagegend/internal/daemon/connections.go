@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"container/list"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -118,6 +119,9 @@ func (l *connections) Close() error {
 
 // state is a server's ConnState.
 func (l *connections) state(c net.Conn, s http.ConnState) {
+	if encrypted, ok := c.(*tls.Conn); ok {
+		c = encrypted.NetConn()
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch c := c.(*connection); s {

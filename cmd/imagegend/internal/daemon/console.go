@@ -13,13 +13,7 @@ import (
 // handler serves the API and, unless it is turned off, the console beside it. ctx lasts as long as
 // the service takes work.
 func (d *daemon) handler(ctx context.Context) (http.Handler, error) {
-	api := d.tellOfGrants(httpapi.NewHandler(d.engine, httpapi.Options{
-		BaseURL:        d.options.BaseURL,
-		RequestsAtOnce: max(256, 2*d.options.Concurrency), // one key may keep every slot busy, and poll
-		TrustedProxies: d.options.TrustedProxies,
-		CORSOrigins:    d.options.CORSOrigins,
-		Log:            d.log,
-	}))
+	api := documented(d.api(), d.options.BaseURL)
 	crowd := newCrowd(d.listener.perAddress, d.options.TrustedProxies, d.options.exempt)
 	if !d.options.Console {
 		return crowd.watch(api), nil
@@ -30,7 +24,7 @@ func (d *daemon) handler(ctx context.Context) (http.Handler, error) {
 		Logins:         d.db,
 		Operations:     d.operations(ctx),
 		BaseURL:        d.options.BaseURL,
-		Secure:         strings.HasPrefix(d.options.BaseURL, "https://"),
+		Secure:         d.options.secure(),
 		TrustedProxies: d.options.TrustedProxies,
 		Log:            d.log,
 	})
@@ -40,7 +34,7 @@ func (d *daemon) handler(ctx context.Context) (http.Handler, error) {
 // beside gives the console what lies below its path, and the API all else. No router comes in between:
 // one would clean paths that the API refuses.
 func beside(api, c http.Handler) http.Handler {
-	c = httpapi.WithRequestID(c)
+	c = httpapi.WithRoute(console.DefaultPath, httpapi.WithRequestID(c))
 	lead := httpapi.WithRequestID(http.RedirectHandler(console.DefaultPath, http.StatusSeeOther))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {

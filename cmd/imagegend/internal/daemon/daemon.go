@@ -4,6 +4,7 @@ package daemon
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -18,9 +19,12 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/catalog"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/metrics"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/tracing"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
+	"github.com/imagegend/imagegend/imagegen/otel"
 )
 
 // Options are what serve was told.
@@ -44,11 +48,16 @@ type daemon struct {
 	offered  []engine.Model // as they were read
 	models   []imagegen.ModelInfo
 	listener *connections
+	tls      *tls.Config // nil: the service speaks none
 	answers  *answers
 	http     *http.Server
 	socket   net.Listener
 	admin    *http.Server
-	ended    chan error // a server that ended of itself
+	ops      *ops
+	backups  *backing
+	metrics  *metrics.Metrics
+	tracer   *otel.Tracer // nil: nobody wants traces
+	ended    chan error   // a server that ended of itself
 }
 
 // Run serves until ctx ends, then drains; a second signal ends it at once. admin.ErrDisk: the disk
@@ -62,17 +71,36 @@ func Run(ctx context.Context, o Options) (err error) {
 	defer flush()
 	hangUps, stop := o.hangUps()
 	defer stop()
-	d := &daemon{options: o, began: time.Now(), log: log, flush: flush, answers: newAnswers(), ended: make(chan error, 2)}
+	d := &daemon{options: o, began: time.Now(), log: log, flush: flush, answers: newAnswers(), metrics: metrics.New(o.Version), ended: make(chan error, 3)}
+	var sendTraces func()
+	if d.tracer, sendTraces, err = tracing.Start(ctx, o.Version, log); err != nil {
+		return err
+	}
+	defer sendTraces()
+	if d.tls, err = newTLS(o, log); err != nil {
+		return err
+	}
 	if d.listener, err = listen(o, log); err != nil {
 		return err
 	}
 	defer d.listener.Close()
+	if d.ops, err = listenForOps(o); err != nil {
+		return err
+	}
+	defer d.ops.Close()
+	if err := d.checkOps(); err != nil {
+		return err
+	}
 	if o.Dev {
 		if d.options.DataDir, err = os.MkdirTemp("", "imagegend-dev-"); err != nil {
 			return err
 		}
 		defer os.RemoveAll(d.options.DataDir)
 	}
+	if d.backups, err = openBackups(d.options, log); err != nil {
+		return err
+	}
+	defer d.backups.Close()
 	ctx = imagegen.WithActor(ctx, itself)
 	if err := d.open(ctx); err != nil {
 		return err
@@ -80,6 +108,10 @@ func Run(ctx context.Context, o Options) (err error) {
 	if err := d.start(ctx); err != nil {
 		return d.unstarted(err)
 	}
+	d.notify("READY=1")
+	alive, ended := context.WithCancel(context.Background())
+	defer ended()
+	go d.keepAlive(alive)
 	return d.run(ctx, hangUps)
 }
 
@@ -117,9 +149,10 @@ func (d *daemon) open(ctx context.Context) (err error) {
 	if _, d.offered, err = d.loadModels(); err != nil {
 		return err
 	}
-	if d.node, err = openNode(d.options.DataDir, d.offered, d.options.Server, d.log); err != nil {
+	if d.node, err = openNode(d.options.DataDir, d.offered, d.options.Server, d.backups, d.log, d.observer()); err != nil {
 		return err
 	}
+	d.metrics.Watch(metrics.Sources{Engine: d.engine, Space: d.db.Space, Backup: func() time.Time { return d.backups.State().Last.At }})
 	d.models, err = d.engine.Models(ctx)
 	return err
 }
@@ -148,17 +181,27 @@ func (d *daemon) start(ctx context.Context) (err error) {
 	if err := d.engine.Start(ctx); err != nil {
 		return errors.Join(err, d.socket.Close())
 	}
-	troubles := slog.NewLogLogger(d.log.Handler(), slog.LevelWarn)
-	d.http = httpapi.NewServer(d.answers.watch(handler))
+	troubles := newTroubles(d.log)
+	d.http = httpapi.NewServer(httpapi.Watch(d.answers.watch(handler), d.watchers()...))
 	d.http.ConnState = d.listener.state
 	d.http.DisableGeneralOptionsHandler = true // it answers OPTIONS * without Allow, the API with it
 	d.http.ErrorLog = troubles
-	d.admin = admin.NewServer(&admin.Local{Engine: d.engine, DB: d.db, Console: d.consoleURL(), NoConsole: !d.options.Console})
+	local := &admin.Local{Engine: d.engine, DB: d.db, Console: d.consoleURL(), NoConsole: !d.options.Console, Backing: d.backups.Schedule}
+	watching := d.watching(local)
+	d.admin = admin.NewServer(local)
+	d.admin.Handler = ahead(watching, ahead(profiles(), d.admin.Handler))
 	d.admin.ErrorLog = troubles
+	d.http.TLSConfig, d.http.Protocols = d.tls, onlyHTTP1()
 	d.serve(d.http, d.listener)
 	d.serve(d.admin, d.socket)
+	if d.ops != nil {
+		d.ops.server = newOpsServer(d.operating(local, watching), d.ops, troubles)
+		d.ops.server.TLSConfig, d.ops.server.Protocols = d.opsTLS(), onlyHTTP1()
+		d.serve(d.ops.server, d.ops)
+	}
 	d.noteStart(ctx)
 	d.announce(welcome)
+	d.backups.start(ctx, local)
 	return nil
 }
 
@@ -183,7 +226,11 @@ func (d *daemon) note(ctx context.Context, act imagegen.Act, outcome imagegen.Tr
 
 func (d *daemon) serve(s *http.Server, l net.Listener) {
 	go func() {
-		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		listen := s.Serve
+		if s.TLSConfig != nil {
+			listen = func(l net.Listener) error { return s.ServeTLS(l, "", "") }
+		}
+		if err := listen(l); !errors.Is(err, http.ErrServerClosed) {
 			d.ended <- fmt.Errorf("the server on %s ended: %w", l.Addr(), err)
 		}
 	}()

@@ -25,6 +25,7 @@ func (d *daemon) drain() error {
 	again := make(chan os.Signal, 1)
 	signal.Notify(again, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(again)
+	d.notify("STOPPING=1")
 	d.answers.close()
 	d.log.Info("draining: no new work; a second signal ends it at once", "limit", d.options.DrainTimeout.String())
 
@@ -45,9 +46,11 @@ func (d *daemon) drain() error {
 func (d *daemon) stopAll() error {
 	work, cancel := context.WithTimeout(context.Background(), d.options.DrainTimeout)
 	defer cancel()
+	d.backups.cancel()
 	err := d.engine.Stop(work)
 	d.linger()
 	d.shutDown(answersGrace)
+	d.backups.wait()
 	d.noteStop()
 	return errors.Join(err, d.db.Close())
 }
@@ -74,6 +77,7 @@ func (d *daemon) shutDown(limit time.Duration) {
 	if d.admin.Shutdown(ctx) != nil {
 		d.admin.Close()
 	}
+	d.ops.shutDown(ctx)
 }
 
 // abandon ends the service after the disk failed under a commit. To go on would make it worse: who

@@ -14,9 +14,13 @@ import (
 // listen opens the address ahead of all else, so that nothing is made when it is taken. It takes as many
 // connections as leave files for the work.
 func listen(o Options, log *slog.Logger) (*connections, error) {
-	l, err := open(o)
+	l, err := open(o.Addr, "addr")
 	if err != nil {
 		return nil, err
+	}
+	if o.Dev && !loopback(l) {
+		l.Close()
+		return nil, fmt.Errorf("--dev serves this machine only, with a key that it prints; %s can be reached from others; use --addr 127.0.0.1:8080", o.Addr)
 	}
 	files := openFiles()
 	most, ofOne, tight := places(files, o.Concurrency)
@@ -33,21 +37,18 @@ func (o Options) exempt(a netip.Addr) bool {
 	return !a.IsValid() || a.Unmap().IsLoopback() || clientaddr.Among(a, o.TrustedProxies)
 }
 
-func open(o Options) (net.Listener, error) {
-	l, err := net.Listen("tcp", o.Addr)
+// open listens on what a flag names.
+func open(addr, flag string) (net.Listener, error) {
+	l, err := net.Listen("tcp", addr)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("%s is in use by another process; end it, or choose another address with --addr", o.Addr)
+		return nil, fmt.Errorf("%s is in use by another process; end it, or choose another address with --%s", addr, flag)
 	case errors.Is(err, syscall.EACCES):
-		return nil, fmt.Errorf("%s needs more rights than this process has; choose a port from 1024 with --addr", o.Addr)
+		return nil, fmt.Errorf("%s needs more rights than this process has; choose a port from 1024 with --%s", addr, flag)
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return nil, fmt.Errorf("%s is no address of this machine; choose another with --addr", o.Addr)
+		return nil, fmt.Errorf("%s is no address of this machine; choose another with --%s", addr, flag)
 	case err != nil:
-		return nil, fmt.Errorf("cannot listen on %q; write an address such as 127.0.0.1:8080 for --addr: %w", o.Addr, err)
-	}
-	if o.Dev && !loopback(l) {
-		l.Close()
-		return nil, fmt.Errorf("--dev serves this machine only, with a key that it prints; %s can be reached from others; use --addr 127.0.0.1:8080", o.Addr)
+		return nil, fmt.Errorf("cannot listen on %q; write an address such as 127.0.0.1:8080 for --%s: %w", addr, flag, err)
 	}
 	return l, nil
 }

@@ -21,11 +21,11 @@ type node struct {
 	engine *engine.Engine
 }
 
-func openNode(dir string, models []engine.Model, s config.Server, log *slog.Logger) (*node, error) {
+func openNode(dir string, models []engine.Model, s config.Server, more imagegen.Warner, log *slog.Logger, o imagegen.Observer) (*node, error) {
 	if err := private.CheckDir(dir); err != nil {
 		return nil, err
 	}
-	db, err := storage.Open(dir, &storage.Options{Log: log})
+	db, err := storage.Open(dir, &storage.Options{Log: log, Observer: o})
 	if errors.Is(err, storage.ErrLocked) {
 		return nil, fmt.Errorf("the data directory %s is in use by another process: a server, or a command at work on it; end it, or name another directory with --data-dir", dir)
 	}
@@ -51,6 +51,8 @@ func openNode(dir string, models []engine.Model, s config.Server, log *slog.Logg
 		TrailRetain:    s.TrailRetain,
 		JoinWindow:     orNever(s.JoinWindow),
 		Thumbnails:     s.Console,
+		Warner:         more,
+		Observer:       o,
 		Log:            log,
 
 		KeepFailedPrompts: orNever(s.KeepFailed),

@@ -3,6 +3,7 @@ package daemontest
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"io"
 	"maps"
@@ -44,9 +45,9 @@ func (r Request) With(header, value string) Request {
 
 // newClient keeps a connection open for each of many callers, asks for nothing compressed and
 // follows no redirect, so that a test sees what was sent.
-func newClient() *http.Client {
+func newClient(trust *tls.Config) *http.Client {
 	return &http.Client{
-		Transport:     &http.Transport{MaxIdleConnsPerHost: 256, DisableCompression: true},
+		Transport:     &http.Transport{MaxIdleConnsPerHost: 256, DisableCompression: true, TLSClientConfig: trust},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }

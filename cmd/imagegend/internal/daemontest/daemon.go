@@ -2,6 +2,7 @@ package daemontest
 
 import (
 	"cmp"
+	"crypto/tls"
 	"fmt"
 	"net/http"
 	"os"
@@ -20,12 +21,13 @@ const startLimit = 30 * time.Second
 
 // Options changes how a daemon is run. The zero value runs it on a new directory.
 type Options struct {
-	Args    []string // further arguments of serve
-	Env     []string // further variables, as KEY=value; those named IMAGEGEND_… are not inherited
-	DataDir string   // "": a new one that is removed with the test
-	Dev     bool     // run with --dev; then DataDir is not used, and there is nothing for Admin to work on
-	Models  bool     // the models stand in Args, or where serve looks for them; else they are those of --models fake
-	Files   int      // how many it may have open; 0: as many as the test
+	Args    []string    // further arguments of serve
+	Env     []string    // further variables, as KEY=value; those named IMAGEGEND_… are not inherited
+	DataDir string      // "": a new one that is removed with the test
+	Dev     bool        // run with --dev; then DataDir is not used, and there is nothing for Admin to work on
+	Models  bool        // the models stand in Args, or where serve looks for them; else they are those of --models fake
+	TLS     *tls.Config // whom the test's calls trust, where the daemon speaks TLS
+	Files   int         // how many it may have open; 0: as many as the test
 }
 
 // Daemon is one process that serves.
@@ -57,7 +59,7 @@ func Start(tb testing.TB, o Options) *Daemon {
 // Launch is Start without the wait: URL is not known yet. It is for a daemon that is to fail.
 func Launch(tb testing.TB, o Options) *Daemon {
 	tb.Helper()
-	d := &Daemon{tb: tb, env: environment(o.Env), output: new(output), client: newClient(), exited: make(chan struct{})}
+	d := &Daemon{tb: tb, env: environment(o.Env), output: new(output), client: newClient(o.TLS), exited: make(chan struct{})}
 	args := []string{"serve", "--addr", "127.0.0.1:0"}
 	if o.Dev {
 		args = append(args, "--dev")
@@ -109,7 +111,7 @@ func (d *Daemon) cleanup() {
 }
 
 var (
-	address   = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
+	address   = regexp.MustCompile(`https?://127\.0\.0\.1:\d+`)
 	announced = regexp.MustCompile(`(?m)^ready in |"msg":"ready"`)
 )
 

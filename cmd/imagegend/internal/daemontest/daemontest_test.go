@@ -92,6 +92,7 @@ func TestWitnesses(t *testing.T) {
 	}
 	d.Clean(c)
 	is.Equal(c.n, 2)
+	left := daemontest.Leftovers(t, d.DataDir)
 	is.NoErr(os.WriteFile(filepath.Join(d.DataDir, "left"), nil, 0o600))
-	is.Equal(len(daemontest.Leftovers(t, d.DataDir)), len(before)+1)
+	is.Equal(len(daemontest.Leftovers(t, d.DataDir)), len(left)+1)
 }

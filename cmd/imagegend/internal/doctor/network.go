@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"net"
 	"net/netip"
 	"net/url"
 	"strings"
@@ -11,6 +12,22 @@ import (
 // Network holds the address to listen on, the public one and the proxies against each other.
 func Network(s config.Server) []Finding {
 	return []Finding{baseURL(s), proxies(s)}
+}
+
+// Address tells whether the service could listen where it is to, unless it runs already.
+func Address(addr string, running bool) Finding {
+	f := ok("address", "%s can be listened on", addr)
+	if running {
+		f.Detail = addr + " was not tried, since the server runs"
+		return f
+	}
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		f.Detail = err.Error()
+		return f.fails("end what listens there, or choose another address with --addr")
+	}
+	l.Close()
+	return f
 }
 
 // baseURL looks at the address that answers name.
@@ -41,7 +58,7 @@ func proxies(s config.Server) Finding {
 	}
 	switch {
 	case len(s.TrustedProxies) > 0:
-	case strings.HasPrefix(s.BaseURL, "https://"):
+	case strings.HasPrefix(s.BaseURL, "https://") && s.TLSCert == "" && len(s.ACMEDomains) == 0:
 		f.Detail = "those of nobody count, though https comes from a proxy: to the bounds and the log all callers have its address"
 		return f.but("name the address from which the proxy calls with --trusted-proxy, such as 127.0.0.1")
 	default:

@@ -22,6 +22,8 @@ type API struct {
 	PerTask  int // images
 	Interval time.Duration
 
+	WhiteMask bool // masks are what upstream.WhiteMask makes of them
+
 	// Submit says where a task for r is started, and with what; d takes the references in.
 	Submit func(r imagegen.ProviderRequest, size imagegen.Size, d *upstream.Document) (path string, fields any)
 

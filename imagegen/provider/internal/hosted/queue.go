@@ -20,6 +20,11 @@ func (q queue) Submit(ctx context.Context, r imagegen.ProviderRequest) (task.Han
 	if err != nil {
 		return task.Handle{}, err
 	}
+	if q.api.WhiteMask {
+		if r.Mask, err = upstream.WhiteMask(ctx, r.Mask); err != nil {
+			return task.Handle{}, err
+		}
+	}
 	var d upstream.Document
 	path, fields := q.api.Submit(r, size, &d)
 	body, err := d.Body(fields)

@@ -5,10 +5,12 @@ package landscape
 import (
 	"crypto/sha256"
 	"fmt"
+	"image"
 	"image/color"
 	"io"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 )
 
@@ -16,14 +18,41 @@ import (
 // shape allows.
 type Picture struct {
 	Prompt        string
-	Variant       int         // tells apart several pictures of one prompt
-	Width, Height int         // at least 1
-	Tint          color.Color // what the hues lean towards; nil: nothing
+	Variant       int          // tells apart several pictures of one prompt
+	Width, Height int          // at least 1
+	Tint          color.Color  // what the hues lean towards; nil: nothing
+	Seed          *int64       // of the first variant; each has the next. nil: the prompt alone decides
+	Oval          bool         // the picture is an oval, with nothing around it
+	Kept          *image.NRGBA // as large as the picture: what is opaque here stands in its place; nil: nothing
 }
 
 // PNG returns the picture's bytes. They are drawn as they are read.
-func (p Picture) PNG() io.Reader {
-	return newEncoder(p.Width, p.Height, p.compose().rows(p.Width))
+func (p Picture) PNG() io.Reader { return newEncoder(p.Width, p.Height, p.depth(), p.rows()) }
+
+// WebP is PNG in the other format, without loss. It is not compressed, so that it too is drawn as it is read.
+func (p Picture) WebP() io.Reader { return newWebP(p.Width, p.Height, p.depth(), p.rows()) }
+
+// depth is how many bytes a pixel takes: the fourth is its opacity.
+func (p Picture) depth() int {
+	if p.Oval {
+		return 4
+	}
+	return 3
+}
+
+// rows returns a function that fills one row of the picture after the other.
+func (p Picture) rows() func(row []byte) {
+	draw, y := p.compose().rows(p.Width, p.depth()), 0
+	return func(row []byte) {
+		draw(row)
+		if p.Oval {
+			p.cutOut(row, y)
+		}
+		if p.Kept != nil {
+			p.keep(row, y)
+		}
+		y++
+	}
 }
 
 // composer arranges one picture. Lengths are pixels; unit is the edge of a square of the same area.
@@ -41,7 +70,7 @@ type composer struct {
 }
 
 func (p Picture) compose() scene {
-	seed := sha256.Sum256(fmt.Appendf(nil, "%d %s", p.Variant, strings.Join(strings.Fields(p.Prompt), " ")))
+	seed := sha256.Sum256(fmt.Appendf(nil, "%s %s", p.chance(), strings.Join(strings.Fields(p.Prompt), " ")))
 	c := &composer{
 		rand: rand.New(rand.NewChaCha8(seed)), mood: read(p.Prompt),
 		width: p.Width, w: float64(p.Width), h: float64(p.Height), unit: math.Sqrt(float64(p.Width) * float64(p.Height)),
@@ -56,6 +85,14 @@ func (p Picture) compose() scene {
 	c.ground()
 	c.figures()
 	return c.scene
+}
+
+// chance tells apart the pictures of one prompt.
+func (p Picture) chance() string {
+	if p.Seed != nil {
+		return fmt.Sprintf("seed %d", *p.Seed+int64(p.Variant))
+	}
+	return strconv.Itoa(p.Variant)
 }
 
 // between is a random number.

@@ -11,7 +11,7 @@ import (
 // encoder is an io.Reader of the PNG of what it draws. Only as much is drawn as is read, so that a
 // picture of any size takes two rows of memory; image/png would need all of it beforehand.
 type encoder struct {
-	draw       func(row []byte) // the next row, three bytes a pixel
+	draw       func(row []byte) // the next row
 	remaining  int              // rows
 	row, above []byte
 	filtered   []byte
@@ -24,20 +24,25 @@ type encoder struct {
 // chunkBytes is the least that an image data chunk holds.
 const chunkBytes = 32 << 10
 
-func newEncoder(width, height int, draw func(row []byte)) *encoder {
+// newEncoder returns one whose pixels take depth bytes: three, or four with their opacity.
+func newEncoder(width, height, depth int, draw func(row []byte)) *encoder {
 	e := &encoder{draw: draw, remaining: height}
-	e.row, e.above = make([]byte, 3*width), make([]byte, 3*width)
-	e.filtered = make([]byte, 1+3*width)
+	e.row, e.above = make([]byte, depth*width), make([]byte, depth*width)
+	e.filtered = make([]byte, 1+depth*width)
 	e.deflate, _ = zlib.NewWriterLevel(&e.deflated, zlib.BestSpeed) // fails for no valid level
 	e.out.WriteString("\x89PNG\r\n\x1a\n")
-	e.chunk("IHDR", header(width, height))
+	e.chunk("IHDR", header(width, height, depth))
 	return e
 }
 
-func header(width, height int) []byte {
+func header(width, height, depth int) []byte {
+	colour := byte(2) // red, green, blue
+	if depth == 4 {
+		colour = 6 // and opacity
+	}
 	b := binary.BigEndian.AppendUint32(nil, uint32(width))
 	b = binary.BigEndian.AppendUint32(b, uint32(height))
-	return append(b, 8, 2, 0, 0, 0) // 8 bits, red green blue, not interlaced
+	return append(b, 8, colour, 0, 0, 0) // 8 bits, not interlaced
 }
 
 // Read implements io.Reader.

@@ -20,7 +20,7 @@ func TestEncoder(t *testing.T) {
 			is := is.New(t)
 			random := rand.NewChaCha8([32]byte{})
 			var want []byte
-			e := newEncoder(size.X, size.Y, func(row []byte) {
+			e := newEncoder(size.X, size.Y, 3, func(row []byte) {
 				_, _ = random.Read(row)
 				want = append(want, row...)
 			})

@@ -31,15 +31,17 @@ func (s scene) paint(row []rgb, y float64) {
 	}
 }
 
-// rows returns a function that fills one row of the picture after the other with three bytes a pixel.
-func (s scene) rows(width int) func(row []byte) {
+// rows returns a function that fills one row of the picture after the other with the colours of its pixels, which take
+// depth bytes each.
+func (s scene) rows(width, depth int) func(row []byte) {
 	line := make([]rgb, width)
 	y := 0.5
 	return func(row []byte) {
 		s.paint(line, y)
 		y++
 		for x, c := range line {
-			row[3*x], row[3*x+1], row[3*x+2] = byte(c.r+0.5), byte(c.g+0.5), byte(c.b+0.5)
+			p := row[depth*x:][:3]
+			p[0], p[1], p[2] = byte(c.r+0.5), byte(c.g+0.5), byte(c.b+0.5)
 		}
 	}
 }

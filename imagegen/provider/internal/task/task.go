@@ -69,9 +69,7 @@ func (q *Runner) Generate(ctx context.Context, r imagegen.ProviderRequest) upstr
 			return
 		}
 		upstream.Gather(ctx, n, func(ctx context.Context, i int) upstream.Images {
-			part := r
-			part.N = min(q.PerTask, r.N-i*q.PerTask)
-			return q.run(ctx, j, i, part)
+			return q.run(ctx, j, i, r.Part(i*q.PerTask, min(q.PerTask, r.N-i*q.PerTask)))
 		})(yield)
 	}
 }

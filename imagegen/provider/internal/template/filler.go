@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
@@ -15,6 +17,8 @@ type Model struct {
 	TierNames  map[imagegen.Tier]string // what {{tier}} stands for, if not itself
 	RatioNames map[imagegen.Ratio]string
 	MaxPerCall int
+
+	FormatNames map[imagegen.Format]string // all that {{format}} can be
 }
 
 // Filler fills a model's input. It is safe for concurrent use.
@@ -39,8 +43,48 @@ func New(m Model) (*Filler, error) {
 		return nil, err
 	}
 	f := &Filler{m, t}
-	return f, cmp.Or(t.check(m.Can.MaxReferences, m.MaxPerCall), f.checkSizes())
+	if err := cmp.Or(t.check(m.Can.MaxReferences, m.MaxPerCall), f.checkSizes(), f.checkOptions()); err != nil {
+		return nil, err
+	}
+	f.declare()
+	return f, nil
 }
+
+func (f *Filler) checkOptions() error {
+	uses := f.template.uses
+	switch {
+	case uses[Format] != (len(f.FormatNames) > 0):
+		return fmt.Errorf("the option FormatNames says what %s in Input can be; one needs the other", Format)
+	case uses[Mask] && uses[WhiteMask]:
+		return fmt.Errorf("the option Input has both %s and %s; it needs one", Mask, WhiteMask)
+	case (uses[Mask] || uses[WhiteMask]) && f.Can.MaxReferences == 0:
+		return errors.New("the option Input has a place for a mask, but MaxReferences is 0")
+	}
+	for format := range f.FormatNames {
+		if !slices.Contains(imagegen.Formats(), format) {
+			return fmt.Errorf("the option FormatNames has %q; there are %v", format, imagegen.Formats())
+		}
+	}
+	return nil
+}
+
+// declare adds to Can the options that Input has a place for.
+func (f *Filler) declare() {
+	uses := f.template.uses
+	f.Can.Formats = nil
+	for _, format := range imagegen.Formats() {
+		if f.FormatNames[format] != "" {
+			f.Can.Formats = append(f.Can.Formats, format)
+		}
+	}
+	f.Can.Transparent, f.Can.Mask, f.Can.MaxSeed = uses[Background], uses[Mask] || uses[WhiteMask], 0
+	if uses[Seed] {
+		f.Can.MaxSeed = math.MaxInt32 // models say integer; what every implementation of that holds
+	}
+}
+
+// WhiteMask reports whether a mask is wanted as upstream.WhiteMask makes it.
+func (f *Filler) WhiteMask() bool { return f.template.uses[WhiteMask] }
 
 // checkSizes makes sure that the input says which size is wanted.
 func (f *Filler) checkSizes() error {
@@ -81,6 +125,9 @@ func (f *Filler) tierOf(z imagegen.Size) string {
 func (f *Filler) Fill(r imagegen.ProviderRequest, size imagegen.Size, url func(imagegen.ProviderReference) string) map[string]any {
 	v := f.template.values(r, size, url)
 	v[Ratio], v[Tier] = f.ratioOf(size), f.tierOf(size)
+	if name := f.FormatNames[r.Options.Format]; name != "" {
+		v[Format] = name
+	}
 	return f.template.fill(v)
 }
 
@@ -91,8 +138,19 @@ func (t *template) values(r imagegen.ProviderRequest, size imagegen.Size, url fu
 		Width: size.Width, Height: size.Height, Size: size.String(),
 		Ratio: string(imagegen.NearestRatio(size, imagegen.Ratios())), Tier: string(imagegen.TierOf(size.Area())),
 	}
+	if r.Options.Seed != nil {
+		v[Seed] = *r.Options.Seed
+	}
+	if r.Options.Background != "" {
+		v[Background] = string(r.Options.Background)
+	}
 	if len(r.References) == 0 {
 		return v
+	}
+	for _, mask := range []string{Mask, WhiteMask} {
+		if r.Mask != nil && t.uses[mask] {
+			v[mask] = url(*r.Mask)
+		}
 	}
 	for _, list := range []string{References, Each} {
 		if !t.uses[list] {

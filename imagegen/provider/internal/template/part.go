@@ -1,6 +1,10 @@
 package template
 
-import "github.com/imagegend/imagegend/imagegen"
+import (
+	"fmt"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
 
 // Part is a piece of an input, beside what a provider sends of its own: it need not say everything that is
 // asked for. It is safe for concurrent use.
@@ -11,6 +15,11 @@ func NewPart(input map[string]any) (*Part, error) {
 	t := &template{input: input, uses: map[string]bool{}}
 	if err := t.scan(input, false); err != nil {
 		return nil, err
+	}
+	for _, name := range []string{Format, Background, Mask, WhiteMask} {
+		if t.uses[name] {
+			return nil, fmt.Errorf("the option Input has the placeholder %s, which means nothing here", name)
+		}
 	}
 	return &Part{t}, nil
 }

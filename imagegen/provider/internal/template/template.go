@@ -24,10 +24,18 @@ const (
 	Quality    = "{{quality}}"        // auto, low, medium or high
 	Reference  = "{{reference}}"      // the first reference image, as a data: URL
 	References = "{{references}}"     // the list of them
+	Seed       = "{{seed}}"           // a number
+	Format     = "{{format}}"         // png, or what the model calls it
+	Background = "{{background}}"     // opaque or transparent
+	Mask       = "{{mask}}"           // a PNG, as a data: URL: what is transparent is made anew
+	WhiteMask  = "{{white_mask}}"     // the same in black and white: what is white is made anew
 	Each       = "{{each_reference}}" // within an element of a list, which stands there once for each of them
 )
 
-var known = []string{Prompt, N, Width, Height, Size, Ratio, Tier, Quality, Reference, References, Each}
+var known = []string{Prompt, N, Width, Height, Size, Ratio, Tier, Quality, Reference, References, Each, Seed, Format, Background, Mask, WhiteMask}
+
+// alone are those that may stand for nothing, or for a file: they are whole values.
+var alone = []string{Reference, References, Each, Seed, Format, Background, Mask, WhiteMask}
 
 var placeholder = regexp.MustCompile(`\{\{[^{}]*\}\}`)
 
@@ -37,7 +45,7 @@ type template struct {
 	uses  map[string]bool // the placeholders that occur
 }
 
-// values are what the placeholders stand for: a string, an int, or a list of strings. A field whose
+// values are what the placeholders stand for: a string, an integer, or a list of strings. A field whose
 // whole value is a placeholder without a value is left out.
 type values map[string]any
 
@@ -86,7 +94,7 @@ func (t *template) scanText(s string) error {
 		switch {
 		case !slices.Contains(known, name):
 			return fmt.Errorf("the option Input has the placeholder %s; there are %s", name, strings.Join(known, " "))
-		case (name == Reference || name == References || name == Each) && s != name:
+		case slices.Contains(alone, name) && s != name:
 			return fmt.Errorf("the option Input has %s within a text; it must stand alone", name)
 		}
 		t.uses[name] = true

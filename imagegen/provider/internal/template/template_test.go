@@ -68,7 +68,7 @@ func TestNewRefuses(t *testing.T) {
 	}{
 		"no prompt":               {template.Model{Input: map[string]any{"size": "{{size}}"}}, "{{prompt}}"},
 		"no input":                {template.Model{}, "{{prompt}}"},
-		"unknown placeholder":     {template.Model{Input: pixels("{{seed}}")}, "{{seed}}"},
+		"unknown placeholder":     {template.Model{Input: pixels("{{chance}}")}, "{{chance}}"},
 		"misspelt placeholder":    {template.Model{Input: pixels("{{ Prompt }}")}, "{{ Prompt }}"},
 		"width alone":             {template.Model{Input: pixels("{{width}}")}, "needs both"},
 		"reference in a text":     {template.Model{Input: pixels("see {{reference}}"), Can: imagegen.Capabilities{MaxReferences: 1}}, "stand alone"},

@@ -25,6 +25,9 @@ func (a *account) record(e Entry) (Entry, error) {
 		return e, err
 	}
 	c, err := apply(a, a.Account, e)
+	if err == nil {
+		err = c.book(a.tx)
+	}
 	if err != nil {
 		return e, err
 	}
@@ -81,7 +84,7 @@ func apply(of lots, a Account, e Entry) (*Change, error) {
 		}
 	}
 	c.To.Next = c.next(of)
-	c.Charge = e.charge()
+	c.Charge = e.Leads()
 	return c, nil
 }
 
@@ -136,8 +139,9 @@ func (c *Change) nextAnew(of lots) (next imagegen.Expiration) {
 	return next
 }
 
-// charge is the charge that the entry leads to; nil if it is not about one.
-func (e Entry) charge() *Charge {
+// Leads returns the charge that the entry leads to, as it stands as long as no other entry is about it; nil if
+// it is not about one.
+func (e Entry) Leads() *Charge {
 	switch e.Kind {
 	case imagegen.EntryCharge:
 		return &Charge{Place: e.place(), Credits: -e.Credits, Postings: e.Postings}

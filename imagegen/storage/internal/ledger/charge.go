@@ -8,9 +8,10 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// Charge is imagegen.Ledger's Charge within a transaction. A refusal comes before any write.
-func (b Books) Charge(c imagegen.Charge) error {
-	if err := cmp.Or(checkCharge(c.ID), c.User.Check(), checkAmount(c.Credits)); err != nil {
+// Charge is imagegen.Ledger's Charge within a transaction, on behalf of an API key, whose limits may refuse
+// it, see [imagegen.Key.Exceeds]; or of none. A refusal comes before any write.
+func (b Books) Charge(c imagegen.Charge, k imagegen.Key) error {
+	if err := cmp.Or(checkCharge(c.ID), c.User.Check(), checkAmount(c.Credits), checkBill(c)); err != nil {
 		return err
 	}
 	former, known := b.tx.Charge(c.ID)
@@ -23,11 +24,15 @@ func (b Books) Charge(c imagegen.Charge) error {
 		return nil
 	}
 	a := b.open(c.User)
+	if err := a.allows(k, c.Credits); err != nil {
+		return err
+	}
 	postings, err := a.consume(c.Credits)
 	if err != nil {
 		return err
 	}
-	_, err = a.enter(Entry{Entry: imagegen.Entry{Kind: imagegen.EntryCharge, Charge: c.ID, Credits: -c.Credits}, Postings: postings})
+	_, err = a.enter(Entry{Entry: imagegen.Entry{Kind: imagegen.EntryCharge, Charge: c.ID, Credits: -c.Credits,
+		Model: c.Model, Key: c.Key, Images: c.N}, Postings: postings})
 	return err
 }
 
@@ -70,11 +75,16 @@ func (b Books) Settle(id imagegen.ChargeID, used imagegen.Credits) error {
 		return imagegen.ErrChargeConflict
 	}
 	a := b.open(c.User)
-	e := Entry{Entry: imagegen.Entry{Kind: imagegen.EntrySettle, Charge: id, Credits: c.Credits - used, Used: used}}
+	origin, err := a.origin(c)
+	if err != nil {
+		return err
+	}
+	e := Entry{Entry: imagegen.Entry{Kind: imagegen.EntrySettle, Charge: id, Credits: c.Credits - used, Used: used,
+		Model: origin.Model, Key: origin.Key, Images: paidImages(origin, used)}, Charged: origin.Time}
 	if err := a.refund(&e, c.Postings); err != nil {
 		return err
 	}
-	_, err := a.enter(e)
+	_, err = a.enter(e)
 	return err
 }
 

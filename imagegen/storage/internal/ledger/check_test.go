@@ -20,7 +20,7 @@ func busy(t *testing.T) *fixture {
 	f := open(t)
 	f.grant(imagegen.Grant{User: "alice", Credits: 1, Expires: time.Now().Add(time.Minute)})
 	f.grant(imagegen.Grant{User: "alice", Credits: 10, Ref: "r", Expires: time.Now().Add(time.Hour)})
-	f.charge("c", "alice", 4)
+	f.chargeKey("c", "alice", 4)
 	f.settle("c", 1)
 	f.grant(imagegen.Grant{User: "alice", Credits: 1})
 	f.charge("d", "alice", 2)

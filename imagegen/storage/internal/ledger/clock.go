@@ -56,6 +56,13 @@ func (l *Ledger) ConfirmClock(ctx context.Context) error {
 	return err
 }
 
+// Corrected tells that somebody else who shares the store has confirmed the clock: it is of that epoch now.
+func (l *Ledger) Corrected(epoch uint64) {
+	if epoch > l.Read().Epoch {
+		l.clock.Confirm(epoch)
+	}
+}
+
 // rememberEvery is how often the time is written down, so that a restart of an idle ledger knows it.
 const rememberEvery = time.Hour
 

@@ -16,7 +16,7 @@ import (
 )
 
 var buckets = []kv.Bucket{"ledger.journal", "ledger.accounts", "ledger.accounts.due", "ledger.lots", "ledger.lots.spendable", "ledger.lots.expiring",
-	"ledger.charges", "ledger.refs", "ledger.days"}
+	"ledger.charges", "ledger.refs", "ledger.usage", "ledger.usage.days", "ledger.keys"}
 
 // content is everything that the ledger holds.
 func (f *fixture) content() map[string]string {
@@ -39,9 +39,9 @@ func used(t *testing.T) *fixture {
 	f := open(t)
 	f.grant(imagegen.Grant{User: "alice", Credits: 3, Expires: present().Add(time.Minute)})
 	f.grant(imagegen.Grant{User: "alice", Credits: 10, Ref: "grant", Expires: present().Add(time.Hour)})
-	f.charge("settled", "alice", 2)
+	f.chargeKey("settled", "alice", 2)
 	f.settle("settled", 1)
-	f.charge("open", "alice", 5)
+	f.chargeKey("open", "alice", 5)
 	f.grant(imagegen.Grant{User: "alice", Credits: 2, Expires: present().Add(time.Minute)})
 	_, err := f.Revoke(f.Context(), imagegen.Revocation{User: "alice", Credits: 1, Ref: "revocation"})
 	f.is.NoErr(err)
@@ -51,7 +51,7 @@ func used(t *testing.T) *fixture {
 // operations are one of each kind that meets what used made.
 var operations = map[string]func(ctx context.Context, f *fixture) error{
 	"charge": func(ctx context.Context, f *fixture) error {
-		return f.Charge(ctx, imagegen.Charge{ID: "new", User: "alice", Credits: 4})
+		return f.Charge(ctx, imagegen.Charge{ID: "new", User: "alice", Credits: 4, Model: "m", Key: "key_1"})
 	},
 	"recharge": func(ctx context.Context, f *fixture) error {
 		return f.Charge(ctx, imagegen.Charge{ID: "open", User: "alice", Credits: 5})
@@ -85,7 +85,12 @@ var operations = map[string]func(ctx context.Context, f *fixture) error{
 	"expire":   func(ctx context.Context, f *fixture) error { _, err := f.Expire(ctx); return err },
 	"lots":     func(ctx context.Context, f *fixture) error { _, err := f.Lots(ctx, "alice"); return err },
 	"holdings": func(ctx context.Context, f *fixture) error { _, err := f.Holdings(ctx, "alice", 10); return err },
-	"history":  func(ctx context.Context, f *fixture) error { _, err := f.History(ctx, "alice", 0, 10); return err },
+	"usage": func(ctx context.Context, f *fixture) error {
+		_, err := f.Usage(ctx, "alice", imagegen.UsageQuery{From: present(), To: present()})
+		return err
+	},
+	"key use": func(ctx context.Context, f *fixture) error { _, err := f.KeyUse(ctx, "alice", "key_1"); return err },
+	"history": func(ctx context.Context, f *fixture) error { _, err := f.History(ctx, "alice", 0, 10); return err },
 }
 
 // Over damaged books an operation is refused and writes nothing, or it is carried out and an audit

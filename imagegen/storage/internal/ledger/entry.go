@@ -17,6 +17,7 @@ const entryClock imagegen.EntryKind = "clock"
 type Entry struct {
 	imagegen.Entry
 	Epoch    uint64            // how often the clock had been corrected
+	Charged  time.Time         // settle: when it was charged
 	Postings []Posting         // to lots that stand
 	Lots     []NewLot          // that it makes
 	Encoded  []byte            // all of the above, as it was first written
@@ -119,6 +120,10 @@ func entryForm(c *kv.Coder, e *Entry) {
 	kv.Number(c, &e.Credits)
 	kv.Number(c, &e.Used)
 	kv.Number(c, &e.Balance)
+	kv.Text(c, &e.Model)
+	kv.Text(c, &e.Key)
+	kv.Number(c, &e.Images)
+	kv.Moment(c, &e.Charged)
 	kv.List(c, &e.Postings, PostingForm)
 	kv.List(c, &e.Lots, func(c *kv.Coder, l *NewLot) {
 		kv.Number(c, &l.Number)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
@@ -72,28 +71,6 @@ func (l *Ledger) History(ctx context.Context, u imagegen.UserID, before uint64, 
 		return nil
 	})
 	return entries, err
-}
-
-var _ imagegen.DailyUsage = (*Ledger)(nil)
-
-// Days implements imagegen.DailyUsage.
-func (l *Ledger) Days(ctx context.Context, u imagegen.UserID, from, to time.Time) (days []imagegen.Day, err error) {
-	err = l.look(ctx, u, func(a *account) error {
-		days = nil
-		for d := range a.tx.Days(u, DayOf(from)) {
-			if !d.Date.Before(to) {
-				break
-			}
-			days = append(days, d)
-		}
-		return nil
-	})
-	return days, err
-}
-
-// DayOf is the midnight, in UTC, of the day that a time belongs to, and at least that of 1970-01-01.
-func DayOf(at time.Time) time.Time {
-	return time.Unix(max(0, at.UTC().Truncate(24*time.Hour).Unix()), 0).UTC()
 }
 
 // look reads a user's account. That of an invalid user is not read: its key could begin as another's.

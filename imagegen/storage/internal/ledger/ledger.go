@@ -56,7 +56,7 @@ func (l *Ledger) update(ctx context.Context, f func(Books) error) error {
 
 // Charge implements imagegen.Ledger.
 func (l *Ledger) Charge(ctx context.Context, c imagegen.Charge) error {
-	return l.update(ctx, func(b Books) error { return b.Charge(c) })
+	return l.update(ctx, func(b Books) error { return b.Charge(c, imagegen.Key{}) })
 }
 
 // Settle implements imagegen.Ledger.

@@ -157,6 +157,12 @@ func (f *fixture) charge(id string, u imagegen.UserID, c imagegen.Credits) {
 	f.is.NoErr(f.Charge(f.Context(), imagegen.Charge{ID: imagegen.ChargeID(id), User: u, Credits: c}))
 }
 
+// chargeKey is charge on behalf of an API key.
+func (f *fixture) chargeKey(id string, u imagegen.UserID, c imagegen.Credits) {
+	f.Helper()
+	f.is.NoErr(f.Charge(f.Context(), imagegen.Charge{ID: imagegen.ChargeID(id), User: u, Credits: c, Model: "m", Key: "key_1", N: int(c)}))
+}
+
 func (f *fixture) settle(id string, used imagegen.Credits) {
 	f.Helper()
 	f.is.NoErr(f.Settle(f.Context(), imagegen.ChargeID(id), used))

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"iter"
 	"maps"
 	"slices"
@@ -30,7 +31,8 @@ type page struct {
 	lots     []Lot    // by number
 	toSpend  []uint64 // numbers of the spendable lots, in order
 	toExpire []uint64 // of those that expire, in order
-	days     map[time.Time]imagegen.Credits
+	usage    map[UsageKey]imagegen.UsageSums
+	keys     map[imagegen.KeyID]KeyTotal
 	journal  []Entry // by sequence
 }
 
@@ -39,7 +41,7 @@ func (m *memory) page(u imagegen.UserID) *page {
 	if p := m.pages[u]; p != nil {
 		return p
 	}
-	return &page{account: Account{User: u}, days: make(map[time.Time]imagegen.Credits)}
+	return &page{account: Account{User: u}, usage: make(map[UsageKey]imagegen.UsageSums), keys: make(map[imagegen.KeyID]KeyTotal)}
 }
 
 func (m *memory) Account(u imagegen.UserID) Account { return m.page(u).account }
@@ -105,16 +107,39 @@ func (m *memory) Ref(ref string) (p Place, known bool) {
 	return p, known
 }
 
-func (m *memory) Days(u imagegen.UserID, from time.Time) iter.Seq[imagegen.Day] {
-	days := m.page(u).days
-	return func(yield func(imagegen.Day) bool) {
-		for _, date := range slices.SortedFunc(maps.Keys(days), time.Time.Compare) {
-			if !date.Before(from) && !yield(imagegen.Day{Date: date, Spent: days[date]}) {
+func (m *memory) Usage(u imagegen.UserID, from, to time.Time) iter.Seq[Usage] {
+	return func(yield func(Usage) bool) {
+		for key, sums := range m.page(u).usage {
+			if !key.Day.Before(from) && key.Day.Before(to) && !yield(Usage{key, sums}) {
 				return
 			}
 		}
 	}
 }
+
+func (m *memory) KeyUsage(u imagegen.UserID, k imagegen.KeyID, from, to time.Time) iter.Seq[Usage] {
+	return func(yield func(Usage) bool) {
+		for row := range m.Usage(u, from, to) {
+			if row.Key == k && !yield(row) {
+				return
+			}
+		}
+	}
+}
+
+func (m *memory) UsageRow(k UsageKey) Usage { return m.page(k.User).UsageRow(k) }
+
+func (p *page) UsageRow(k UsageKey) Usage { return Usage{k, p.usage[k]} }
+
+func (m *memory) KeyTotal(u imagegen.UserID, k imagegen.KeyID) KeyTotal {
+	return m.page(u).KeyTotal(u, k)
+}
+
+func (p *page) KeyTotal(u imagegen.UserID, k imagegen.KeyID) KeyTotal {
+	return cmp.Or(p.keys[k], KeyTotal{User: u, Key: k})
+}
+
+func (m *memory) KeyTotals(u imagegen.UserID) iter.Seq[KeyTotal] { return maps.Values(m.page(u).keys) }
 
 func (m *memory) Clock() clock.Mark { return m.clock }
 
@@ -153,8 +178,11 @@ func (m *memory) put(c *Change) {
 	for _, l := range c.Lots {
 		p.put(l.To)
 	}
-	if c.Entry.Used != 0 {
-		p.days[DayOf(c.Entry.Time)] += c.Entry.Used
+	if c.Usage != nil {
+		p.usage[c.Usage.To.UsageKey] = c.Usage.To.UsageSums
+	}
+	if c.Key != nil {
+		p.keys[c.Key.To.Key] = c.Key.To
 	}
 	if c.Charge != nil {
 		m.charges[c.Entry.Charge] = c.Charge
@@ -188,6 +216,7 @@ func (p *page) toggle(list []uint64, l Lot, compare func(a, b Lot) int) []uint64
 // clone returns a page whose changes the other does not see.
 func (p *page) clone() *page {
 	c := *p
-	c.lots, c.toSpend, c.toExpire, c.days = slices.Clone(p.lots), slices.Clone(p.toSpend), slices.Clone(p.toExpire), maps.Clone(p.days)
+	c.lots, c.toSpend, c.toExpire = slices.Clone(p.lots), slices.Clone(p.toSpend), slices.Clone(p.toExpire)
+	c.usage, c.keys = maps.Clone(p.usage), maps.Clone(p.keys)
 	return &c
 }

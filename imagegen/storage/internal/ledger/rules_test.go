@@ -180,17 +180,24 @@ func TestCheckNamesWhatIsBroken(t *testing.T) {
 		harm func(*memory, *page)
 		rule string
 	}{
-		"a lot that holds less":       {func(_ *memory, p *page) { p.lots[0].Held, p.lots[0].Spent = 3, 1 }, "journal replay"},
-		"a lot that does not add up":  {func(_ *memory, p *page) { p.lots[0].Remaining-- }, "lot sum"},
-		"a lot that is gone":          {func(_ *memory, p *page) { p.lots = p.lots[:1] }, "account"},
-		"a lot too many":              {func(_ *memory, p *page) { p.lots = append(p.lots, Lot{Number: 3, Lot: imagegen.Lot{User: "alice"}}) }, "journal replay"},
-		"an entry that is gone":       {func(_ *memory, p *page) { p.journal = p.journal[1:] }, "journal sequence"},
-		"an entry that was changed":   {func(_ *memory, p *page) { p.journal[1].Encoded = []byte("other") }, "journal chain"},
-		"the last entry gone":         {func(_ *memory, p *page) { p.journal = p.journal[:2] }, "journal replay"},
-		"an account with more":        {func(_ *memory, p *page) { p.account.Available++; p.account.Granted++ }, "account"},
-		"an account out of thin air":  {func(_ *memory, p *page) { p.account.Available++ }, "zero sum"},
-		"an account that expires":     {func(_ *memory, p *page) { p.account.Next.Credits++ }, "journal replay"},
-		"a day with more":             {func(_ *memory, p *page) { p.days[DayOf(time.Now())]++ }, "journal replay"},
+		"a lot that holds less":      {func(_ *memory, p *page) { p.lots[0].Held, p.lots[0].Spent = 3, 1 }, "journal replay"},
+		"a lot that does not add up": {func(_ *memory, p *page) { p.lots[0].Remaining-- }, "lot sum"},
+		"a lot that is gone":         {func(_ *memory, p *page) { p.lots = p.lots[:1] }, "account"},
+		"a lot too many":             {func(_ *memory, p *page) { p.lots = append(p.lots, Lot{Number: 3, Lot: imagegen.Lot{User: "alice"}}) }, "journal replay"},
+		"an entry that is gone":      {func(_ *memory, p *page) { p.journal = p.journal[1:] }, "journal sequence"},
+		"an entry that was changed":  {func(_ *memory, p *page) { p.journal[1].Encoded = []byte("other") }, "journal chain"},
+		"the last entry gone":        {func(_ *memory, p *page) { p.journal = p.journal[:2] }, "journal replay"},
+		"an account with more":       {func(_ *memory, p *page) { p.account.Available++; p.account.Granted++ }, "account"},
+		"an account out of thin air": {func(_ *memory, p *page) { p.account.Available++ }, "zero sum"},
+		"an account that expires":    {func(_ *memory, p *page) { p.account.Next.Credits++ }, "journal replay"},
+		"a row of usage with more":   {func(_ *memory, p *page) { p.changeUsage(func(s *imagegen.UsageSums) { s.Charged++ }) }, "journal replay"},
+		"a row of usage too many": {func(_ *memory, p *page) {
+			p.usage[UsageKey{User: "alice", Day: imagegen.UsageDay(time.Now())}] = imagegen.UsageSums{}
+		}, "journal replay"},
+		"a row of usage gone":         {func(_ *memory, p *page) { clear(p.usage) }, "journal replay"},
+		"a key that has used less":    {func(_ *memory, p *page) { p.keys["key_1"] = KeyTotal{"alice", "key_1", 1, 1} }, "journal replay"},
+		"a key's total too many":      {func(_ *memory, p *page) { p.keys["key_2"] = KeyTotal{User: "alice", Key: "key_2"} }, "journal replay"},
+		"a key's total gone":          {func(_ *memory, p *page) { clear(p.keys) }, "journal replay"},
 		"a charge that holds less":    {func(m *memory, _ *page) { m.charges["c"].Postings = nil }, "charge sum"},
 		"a charge that used too much": {func(m *memory, _ *page) { m.charges["s"].Used = 5 }, "charge sum"},
 		"a charge that used a debt":   {func(m *memory, _ *page) { m.charges["s"].Used = -1 }, "charge sum"},
@@ -206,7 +213,7 @@ func TestCheckNamesWhatIsBroken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := granted(t)
 			b.is.NoErr(b.Charge(t.Context(), imagegen.Charge{ID: "c", User: "alice", Credits: 4}))
-			b.is.NoErr(b.Charge(t.Context(), imagegen.Charge{ID: "s", User: "alice", Credits: 4}))
+			b.is.NoErr(b.Charge(t.Context(), imagegen.Charge{ID: "s", User: "alice", Credits: 4, Model: "m", Key: "key_1", N: 2}))
 			b.is.NoErr(b.Settle(t.Context(), "s", 2))
 			_, err := b.Revoke(t.Context(), imagegen.Revocation{User: "alice", Credits: 1, Ref: "r"})
 			b.is.NoErr(err)
@@ -214,6 +221,16 @@ func TestCheckNamesWhatIsBroken(t *testing.T) {
 			test.harm(b.store.rows, b.store.rows.pages["alice"])
 			b.finds(test.rule)
 		})
+	}
+}
+
+// changeUsage changes the one row of usage of an API key.
+func (p *page) changeUsage(change func(*imagegen.UsageSums)) {
+	for key, sums := range p.usage {
+		if key.Key != "" {
+			change(&sums)
+			p.usage[key] = sums
+		}
 	}
 }
 
@@ -260,7 +277,7 @@ func TestMemoryTakesBack(t *testing.T) {
 		books := l.At(tx, l.Read())
 		_, err := books.grant(imagegen.Grant{User: "bob", Credits: 3, Ref: "r"}, imagegen.Actor{})
 		b.is.NoErr(err)
-		b.is.NoErr(books.Charge(imagegen.Charge{ID: "d", User: "bob", Credits: 3}))
+		b.is.NoErr(books.Charge(imagegen.Charge{ID: "d", User: "bob", Credits: 3}, imagegen.Key{}))
 		b.is.NoErr(books.Settle("c", 3))
 		b.is.NoErr(books.Settle("never charged", 0))
 		tx.OnCommit(func() { t.Error("it was not committed") })

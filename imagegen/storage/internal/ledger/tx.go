@@ -40,8 +40,14 @@ type Tx interface {
 	Ref(string) (p Place, known bool)
 	// Entry returns an entry of the journal.
 	Entry(Place) (e Entry, known bool)
-	// Days goes over the days from a time on which a user spent credits, in order.
-	Days(u imagegen.UserID, from time.Time) iter.Seq[imagegen.Day]
+	// Usage goes over the rows of a user's usage on the days from one until before another, in any order.
+	Usage(u imagegen.UserID, from, to time.Time) iter.Seq[Usage]
+	// KeyUsage goes over those of one of the user's API keys.
+	KeyUsage(u imagegen.UserID, k imagegen.KeyID, from, to time.Time) iter.Seq[Usage]
+	// UsageRow returns one row; one that was never written has no sums.
+	UsageRow(UsageKey) Usage
+	// KeyTotal returns what a user's API key has used in all; one that was never charged has used nothing.
+	KeyTotal(imagegen.UserID, imagegen.KeyID) KeyTotal
 	// Clock returns what was written down of the clock.
 	Clock() clock.Mark
 
@@ -66,6 +72,8 @@ type Rows interface {
 	Charges() iter.Seq[imagegen.ChargeID]
 	// Refs goes over all references.
 	Refs() iter.Seq[string]
+	// KeyTotals goes over the totals of a user's API keys.
+	KeyTotals(imagegen.UserID) iter.Seq[KeyTotal]
 }
 
 // Change is what an entry does to the rows.
@@ -73,8 +81,16 @@ type Change struct {
 	Entry    Entry
 	From, To Account
 	Lots     []LotChange
-	Charge   *Charge // as it stands then; nil: the entry is not about one
+	Charge   *Charge      // as it stands then; nil: the entry is not about one
+	Usage    *UsageChange // nil: the entry is about no user's charge
+	Key      *KeyChange   // nil: or about that of no API key
 }
+
+// UsageChange is what an entry does to a row of usage.
+type UsageChange struct{ From, To Usage }
+
+// KeyChange is what an entry does to the total of an API key.
+type KeyChange struct{ From, To KeyTotal }
 
 // LotChange is what an entry does to a lot. From is empty for one that it makes.
 type LotChange struct{ From, To Lot }

@@ -21,6 +21,14 @@ func checkCharge(id imagegen.ChargeID) error {
 	return imagegen.Invalid("a charge's identifier is 1 to 255 bytes without NUL; got %q", id)
 }
 
+// checkBill checks what a charge is booked under.
+func checkBill(c imagegen.Charge) error {
+	if c.N < 0 || c.Model != "" && !validID(c.Model) || c.Key != "" && !validID(string(c.Key)) {
+		return imagegen.Invalid("a charge names a model and a key of at most 255 bytes without NUL, and no number of images below 0; got %q, %q and %d", c.Model, c.Key, c.N)
+	}
+	return nil
+}
+
 func checkRef(ref string) error {
 	if ref == "" || validID(ref) && utf8.ValidString(ref) {
 		return nil

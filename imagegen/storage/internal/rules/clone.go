@@ -8,6 +8,7 @@ import (
 
 // Clone returns a record that shares no memory with r.
 func Clone(r imagegen.Record) imagegen.Record {
+	r.Options = r.Options.Clone()
 	r.References, r.Images = slices.Clone(r.References), slices.Clone(r.Images)
 	r.Job, r.JobUpstreams = slices.Clone(r.Job), slices.Clone(r.JobUpstreams)
 	r.Failure, r.Balance = clone(r.Failure), clone(r.Balance)

@@ -71,8 +71,33 @@ func free(in Accounts, r imagegen.Record) error {
 	return nil
 }
 
+// Unlimited returns why a new record cannot be had whose charge is made apart: the limits of its API key could
+// not be kept.
+func Unlimited(in Accounts, r imagegen.Record) error {
+	if r.KeyID == "" {
+		return nil
+	}
+	k, err := in.Key(r.KeyID)
+	if err == nil && k.Limits != (imagegen.KeyLimits{}) {
+		return imagegen.RefuseCharge("the limits of the API key %s cannot be kept here; use one without limits", k.ID)
+	}
+	return err
+}
+
+// Charge takes what a record costs, within the limits of the API key that asked.
+func Charge(in Accounts, b Books, r imagegen.Record) (err error) {
+	var k imagegen.Key
+	if r.KeyID != "" {
+		if k, err = in.Key(r.KeyID); err != nil {
+			return err
+		}
+	}
+	return b.Charge(r.Charge(), k)
+}
+
 // Books are the ledger within a transaction.
 type Books interface {
+	Charge(c imagegen.Charge, k imagegen.Key) error
 	Settle(id imagegen.ChargeID, used imagegen.Credits) error
 	Balance(u imagegen.UserID) imagegen.Balance
 }

@@ -25,6 +25,9 @@ func New[V any](name kv.Bucket, key func(*V) []byte, form func(*kv.Coder, *V)) *
 	return &Table[V]{name: name, key: key, form: form}
 }
 
+// Name is the bucket in which the values lie.
+func (t *Table[V]) Name() kv.Bucket { return t.name }
+
 // Witnessed has the table keep a digest of all that is in it, so that an audit finds what was lost. It
 // is for values that follow from nothing else, and are seldom written: each write rewrites the digest.
 func (t *Table[V]) Witnessed() *Table[V] {

@@ -27,6 +27,7 @@ func Check(ctx context.Context, tx kv.Tx, report func(imagegen.Violation)) (n in
 	})
 	checkAll(tx, report, goOn, users)
 	checkAll(tx, report, goOn, keys)
+	checkAll(tx, report, goOn, operatorKeys)
 	checkAll(tx, report, goOn, logins)
 	checkAll(tx, report, goOn, signIns)
 	checkAll(tx, report, goOn, invitations)

@@ -23,8 +23,9 @@ func full() row {
 			Intent: imagegen.Intent{
 				ID: "gen_1", User: "alice", KeyID: "key_1", Model: "m", Prompt: "狐\x00\xff", N: 4, Size: imagegen.Size{Width: 16, Height: 8192},
 				Quality: "high", Effort: "low", Ratio: "1:2", Tier: "4K", Price: imagegen.MaxCredits, Async: true,
+				Options: imagegen.Options{Format: "webp", Compression: new(80), Background: "opaque", Seed: new(int64(1) << 40)},
 				References: []imagegen.ReferenceFile{
-					{ID: "ref_1", MediaType: "image/png", Size: 1 << 40, Width: 3, Height: 4, SHA256: [32]byte{31: 1}},
+					{ID: "ref_1", Mask: true, MediaType: "image/png", Size: 1 << 40, Width: 3, Height: 4, SHA256: [32]byte{31: 1}},
 					{ID: "ref_2", MediaType: "image/webp", Size: 1, Width: 1, Height: 1, SHA256: [32]byte{1}},
 				},
 				IdempotencyKey: "k", Fingerprint: [32]byte{7}, JoinKey: [32]byte{8}, CreatedAt: at,
@@ -86,7 +87,11 @@ func TestFormerRows(t *testing.T) {
 		former(t, imagegen.User{ID: "alice", Name: "Alice", AccountType: "PRO", CreatedAt: at, DisabledAt: at}, codeUser)
 	})
 	t.Run("key", func(t *testing.T) {
-		former(t, imagegen.Key{ID: "key_1", User: "alice", Name: "n", Prefix: "img_live_x", Hash: [32]byte{1}, CreatedAt: at, ExpiresAt: at, RevokedAt: at, LastUsedAt: at}, codeKey)
+		former(t, imagegen.Key{ID: "key_1", User: "alice", Name: "n", Prefix: "img_live_x", Hash: [32]byte{1}, CreatedAt: at, ExpiresAt: at, RevokedAt: at, LastUsedAt: at,
+			Limits: imagegen.KeyLimits{Credits: 1, Daily: 2, Monthly: 3, AtOnce: 4}}, codeKey)
+	})
+	t.Run("operatorkey", func(t *testing.T) {
+		former(t, imagegen.OperatorKey{ID: "opk_1", Name: "payments", Prefix: "img_ops_x", Hash: [32]byte{1}, Scopes: "credits,read", CreatedAt: at, ExpiresAt: at, RevokedAt: at}, codeOperatorKey)
 	})
 	t.Run("login", func(t *testing.T) {
 		former(t, imagegen.Login{User: "alice", Role: imagegen.RoleOperator, Password: "$argon2id$", ChangedAt: at}, codeLogin)

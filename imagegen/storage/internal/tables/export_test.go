@@ -1,6 +1,4 @@
 package tables
 
-// Row is a generation as it is stored, in the form CodeRow.
-type Row = row
-
+// CodeRow is the form of a Row.
 var CodeRow = codeRow

@@ -28,6 +28,7 @@ func codeIntent(c *kv.Coder, i *imagegen.Intent) {
 	kv.Text(c, &i.Ratio)
 	kv.Text(c, &i.Tier)
 	kv.Number(c, &i.Price)
+	codeOptions(c, &i.Options)
 	kv.Flag(c, &i.Async)
 	kv.List(c, &i.References, codeReference)
 	kv.Text(c, &i.IdempotencyKey)
@@ -36,8 +37,16 @@ func codeIntent(c *kv.Coder, i *imagegen.Intent) {
 	kv.Moment(c, &i.CreatedAt)
 }
 
+func codeOptions(c *kv.Coder, o *imagegen.Options) {
+	kv.Text(c, &o.Format)
+	kv.Optional(c, &o.Compression, kv.Number)
+	kv.Text(c, &o.Background)
+	kv.Optional(c, &o.Seed, kv.Number)
+}
+
 func codeReference(c *kv.Coder, f *imagegen.ReferenceFile) {
 	kv.Text(c, &f.ID)
+	kv.Flag(c, &f.Mask)
 	kv.Text(c, &f.MediaType)
 	kv.Number(c, &f.Size)
 	kv.Number(c, &f.Width)
@@ -108,6 +117,22 @@ func codeKey(c *kv.Coder, k *imagegen.Key) {
 	kv.Moment(c, &k.ExpiresAt)
 	kv.Moment(c, &k.RevokedAt)
 	kv.Moment(c, &k.LastUsedAt)
+	for _, n := range []*imagegen.Credits{&k.Limits.Credits, &k.Limits.Daily, &k.Limits.Monthly} {
+		kv.Number(c, n)
+	}
+	kv.Number(c, &k.Limits.AtOnce)
+}
+
+func codeOperatorKey(c *kv.Coder, k *imagegen.OperatorKey) {
+	c.Version(1)
+	kv.Text(c, &k.ID)
+	kv.Text(c, &k.Name)
+	kv.Text(c, &k.Prefix)
+	kv.Fixed(c, k.Hash[:])
+	kv.Text(c, &k.Scopes)
+	kv.Moment(c, &k.CreatedAt)
+	kv.Moment(c, &k.ExpiresAt)
+	kv.Moment(c, &k.RevokedAt)
 }
 
 func codeLogin(c *kv.Coder, l *imagegen.Login) {

@@ -27,6 +27,9 @@ func (t *Tables) Create(ctx context.Context, r imagegen.Record, lease time.Durat
 		if err := rules.Asked(accounts{tx}, r); err != nil {
 			return row{}, err
 		}
+		if err := rules.Unlimited(accounts{tx}, r); err != nil {
+			return row{}, err
+		}
 		return t.replace(tx, row{}, row{Record: r}, at, at.Steady.Add(lease))
 	})
 }

@@ -38,7 +38,7 @@ func (t *Tables) CreateCharged(ctx context.Context, r imagegen.Record, lease tim
 		if to.Record, _, err = to.Apply(r.Attempt, imagegen.Accept{}); err != nil {
 			return stands, err
 		}
-		if err := t.books.At(ledgerkv.Rows(tx), at).Charge(to.Charge()); err != nil {
+		if err := rules.Charge(accounts{tx}, t.books.At(ledgerkv.Rows(tx), at), to.Record); err != nil {
 			return row{}, err
 		}
 		return t.replace(tx, stands, to, at, at.Steady.Add(lease))

@@ -2,6 +2,7 @@ package tables
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"time"
 
@@ -21,7 +22,7 @@ var (
 // CreateKey implements [imagegen.KeyStore]. imagegen.ErrExists: the identifier or the hash is
 // another key's. imagegen.ErrInvalidRequest: the user's identifier is not valid.
 func (t *Tables) CreateKey(ctx context.Context, k imagegen.Key) error {
-	if err := k.User.Check(); err != nil {
+	if err := cmp.Or(k.User.Check(), k.Limits.Check()); err != nil {
 		return err
 	}
 	return t.act(ctx, imagegen.ActKeyCreate, func(tx kv.Tx) (trail.Change, error) {
@@ -65,6 +66,27 @@ func (t *Tables) RevokeKey(ctx context.Context, id imagegen.KeyID, at time.Time)
 		keys.Put(tx, &from, &k)
 		tx.OnCommit(func() { t.keys.forget(from.Hash) })
 		return trail.KeyRevoked(k), nil
+	})
+	return k, err
+}
+
+// SetKeyLimits implements [imagegen.KeyStore]. imagegen.ErrInvalidRequest: they cannot be kept.
+func (t *Tables) SetKeyLimits(ctx context.Context, id imagegen.KeyID, l imagegen.KeyLimits) (k imagegen.Key, err error) {
+	if err := l.Check(); err != nil {
+		return k, err
+	}
+	err = t.act(ctx, imagegen.ActKeyLimit, func(tx kv.Tx) (c trail.Change, err error) {
+		from, err := keyByID.Find(tx, kv.Key(string(id)))
+		if k = from; err != nil {
+			return trail.Change{Target: string(id)}, err
+		}
+		if from.Limits == l {
+			return c, nil
+		}
+		k.Limits = l
+		keys.Put(tx, &from, &k)
+		tx.OnCommit(func() { t.keys.forget(from.Hash) })
+		return trail.KeyLimited(from, k), nil
 	})
 	return k, err
 }

@@ -34,6 +34,10 @@ func TestDamagedLoginsAreErrors(t *testing.T) {
 			"login":     func(ctx context.Context) error { _, err := d.Login(ctx, "alice"); return err },
 			"operators": func(ctx context.Context) error { _, err := d.Operators(ctx); return err },
 		}},
+		{"operatorkeys", hash[:], kv.Encode(&imagegen.OperatorKey{ID: "opk_1", Hash: hash, Scopes: "all", CreatedAt: at}, codeOperatorKey), map[string]func(context.Context) error{
+			"key":  func(ctx context.Context) error { _, err := d.OperatorKeyByHash(ctx, hash); return err },
+			"list": func(ctx context.Context) error { _, err := d.OperatorKeys(ctx); return err },
+		}},
 		{"signins", hash[:], kv.Encode(&imagegen.SignIn{Hash: hash, User: "alice", CreatedAt: at, SeenAt: at, Agent: "Firefox"}, codeSignIn), map[string]func(context.Context) error{
 			"sign-in": func(ctx context.Context) error { _, err := d.SignIn(ctx, hash); return err },
 		}},

@@ -4,6 +4,7 @@ package tables
 
 import (
 	"context"
+	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
@@ -76,3 +77,7 @@ func view[T any](ctx context.Context, db kv.DB, f func(tx kv.Tx) (T, error)) (v 
 	})
 	return v, err
 }
+
+// KeepFor has what is kept in memory of users and keys read anew after a time: others may change it. Set
+// it before the first call.
+func (t *Tables) KeepFor(age time.Duration) { t.keys.age, t.users.age = age, age }

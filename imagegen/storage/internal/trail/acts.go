@@ -19,12 +19,39 @@ func UserChanged(from, to imagegen.User) Change {
 
 // KeyCreated tells of a new key.
 func KeyCreated(k imagegen.Key) Change {
-	return Change{Target: string(k.ID), User: k.User, After: Fields("name", k.Name, "prefix", k.Prefix, "expires_at", k.ExpiresAt)}
+	return Change{Target: string(k.ID), User: k.User, After: Fields("name", k.Name, "prefix", k.Prefix, "expires_at", k.ExpiresAt) + limited(k.Limits)}
+}
+
+// KeyLimited tells of the limits of a key before and now.
+func KeyLimited(from, to imagegen.Key) Change {
+	return Change{Target: string(to.ID), User: to.User, Before: limits(from.Limits), After: Fields("name", to.Name, "prefix", to.Prefix) + limited(to.Limits)}
+}
+
+// limited goes on with the limits that there are.
+func limited(l imagegen.KeyLimits) string {
+	if l == (imagegen.KeyLimits{}) {
+		return ""
+	}
+	return " " + limits(l)
+}
+
+func limits(l imagegen.KeyLimits) string {
+	return Fields("credits", l.Credits, "daily_credits", l.Daily, "monthly_credits", l.Monthly, "at_once", l.AtOnce)
 }
 
 // KeyRevoked tells of a key that is revoked.
 func KeyRevoked(k imagegen.Key) Change {
 	return Change{Target: string(k.ID), User: k.User, After: Fields("name", k.Name, "prefix", k.Prefix, "revoked_at", k.RevokedAt)}
+}
+
+// OperatorKeyCreated tells of a new operator key.
+func OperatorKeyCreated(k imagegen.OperatorKey) Change {
+	return Change{Target: string(k.ID), After: Fields("name", k.Name, "prefix", k.Prefix, "scopes", string(k.Scopes), "expires_at", k.ExpiresAt)}
+}
+
+// OperatorKeyRevoked tells of an operator key that is revoked.
+func OperatorKeyRevoked(k imagegen.OperatorKey) Change {
+	return Change{Target: string(k.ID), After: Fields("name", k.Name, "prefix", k.Prefix, "revoked_at", k.RevokedAt)}
 }
 
 // Invited tells of an invitation.

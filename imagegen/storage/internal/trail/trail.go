@@ -101,6 +101,10 @@ func Append(tx kv.Tx, r imagegen.TrailRow) error {
 	return nil
 }
 
+// Head is where the end of the trail stands that Append goes on from: who knows what it will read can read it
+// beforehand.
+func Head() (kv.Bucket, []byte) { return ends, newest }
+
 // end is one end of the chain.
 type end struct {
 	seq  uint64

@@ -35,6 +35,7 @@ type Request struct {
 	GenerationConfig struct {
 		ResponseModalities []string
 		ImageConfig        struct{ AspectRatio, ImageSize string }
+		Seed               *int32
 	}
 }
 

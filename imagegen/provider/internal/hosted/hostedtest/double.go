@@ -3,6 +3,7 @@
 package hostedtest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -76,8 +77,9 @@ func (d *Double) file(w http.ResponseWriter, r *http.Request, size string) {
 	}
 	var width, height int
 	fmt.Sscanf(size, "%dx%d", &width, &height)
-	w.Header().Set("Content-Type", "image/png")
-	w.Write(upstreamtest.PNG(width, height))
+	format := cmp.Or(r.FormValue("as"), "png")
+	w.Header().Set("Content-Type", "image/"+format)
+	w.Write(upstreamtest.Picture(width, height, format, r.FormValue("background") == "transparent"))
 }
 
 // Submit takes a task in and returns its id.

@@ -32,6 +32,7 @@ type model struct {
 	qualities []string
 	more      []string // fields that the rest do not have
 	without   []string // fields that the rest have
+	opaque    bool     // a transparent background is refused
 }
 
 var (
@@ -43,7 +44,7 @@ var (
 var models = map[string]model{
 	"gpt-image-2.6-sunburst": {qualities: upToMax, more: []string{"complexity"}},
 	"gpt-image-2.5-flare":    {qualities: upToMax},
-	"gpt-image-2":            {qualities: upToHigh, without: []string{"input_fidelity"}},
+	"gpt-image-2":            {qualities: upToHigh, without: []string{"input_fidelity"}, opaque: true},
 	"gpt-image-1.5":          {qualities: upToHigh, sizes: []string{"auto", "1024x1024", "1536x1024", "1024x1536"}},
 }
 
@@ -65,6 +66,9 @@ func check(q Request) (param string, err error) {
 	case q.Params["output_compression"] != nil && text(q.Params["output_format"], "png") == "png":
 		return "output_compression", errors.New("output_compression is for jpeg and webp")
 	}
+	if err := m.checkBackground(q); err != nil {
+		return "background", err
+	}
 	if err := m.checkSize(text(q.Params["size"], "auto")); err != nil {
 		return "size", err
 	}
@@ -83,6 +87,18 @@ func (m model) checkFields(q Request) (param string, err error) {
 		}
 	}
 	return "", nil
+}
+
+func (m model) checkBackground(q Request) error {
+	switch {
+	case text(q.Params["background"], "") != "transparent":
+		return nil
+	case m.opaque:
+		return errors.New("transparent background is not supported for this model")
+	case text(q.Params["output_format"], "png") == "jpeg":
+		return errors.New("transparent background needs png or webp")
+	}
+	return nil
 }
 
 func (m model) checkSize(s string) error {
@@ -113,10 +129,17 @@ func checkFiles(q Request) error {
 	if q.Path != "/v1/images/edits" {
 		return nil
 	}
-	if len(q.Files) < 1 || len(q.Files) > 16 {
-		return fmt.Errorf("%d images", len(q.Files))
+	files := q.Files
+	if last := len(files) - 1; last >= 0 && files[last].Field == "mask" {
+		if m := files[last]; m.Size >= 4_000_000 || m.MediaType != "image/png" {
+			return fmt.Errorf("invalid mask %+v", m)
+		}
+		files = files[:last]
 	}
-	for _, f := range q.Files {
+	if len(files) < 1 || len(files) > 16 {
+		return fmt.Errorf("%d images", len(files))
+	}
+	for _, f := range files {
 		if f.Field != "image[]" || f.Size >= 50_000_000 || !slices.Contains([]string{"image/png", "image/jpeg", "image/webp"}, f.MediaType) {
 			return fmt.Errorf("invalid image file %+v", f)
 		}
@@ -138,9 +161,9 @@ func number(v any, absent int) int {
 	return absent
 }
 
-// picture is an image of that size, written WxH.
-func picture(size string) []byte {
+// picture is an image of that size, written WxH, in a format.
+func picture(size, format string, transparent bool) []byte {
 	var w, h int
 	fmt.Sscanf(size, "%dx%d", &w, &h) // it was checked
-	return upstreamtest.PNG(w, h)
+	return upstreamtest.Picture(w, h, format, transparent)
 }

@@ -57,7 +57,7 @@ func (s *Server) Requests() []Request {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if size, ok := strings.CutPrefix(r.URL.Path, "/files/"); ok {
 		w.Header().Set("Content-Type", "image/png")
-		w.Write(picture(size))
+		w.Write(picture(size, r.FormValue("format"), r.FormValue("background") == "transparent"))
 		return
 	}
 	if s.Before != nil && s.Before(w, r) {
@@ -112,16 +112,17 @@ func (s *Server) images(q Request) map[string]any {
 	if size == "auto" {
 		size = "1024x1024"
 	}
+	format, background := text(q.Params["output_format"], "png"), text(q.Params["background"], "opaque")
 	data := make([]map[string]any, number(q.Params["n"], 1))
 	for i := range data {
 		if s.Link != nil {
-			data[i] = map[string]any{"url": s.Link("/files/" + size), "b64_json": ""}
+			data[i] = map[string]any{"url": s.Link("/files/" + size + "?format=" + format + "&background=" + background), "b64_json": ""}
 		} else {
-			data[i] = map[string]any{"b64_json": picture(size)} // []byte is base64 in JSON
+			data[i] = map[string]any{"b64_json": picture(size, format, background == "transparent")} // []byte is base64 in JSON
 		}
 	}
 	return map[string]any{"created": 1776729600, "data": data, "size": size, "quality": text(q.Params["quality"], "auto"),
-		"output_format": "png", "background": "opaque", "usage": map[string]any{"input_tokens": 12, "output_tokens": 272, "total_tokens": 284,
+		"output_format": format, "background": background, "usage": map[string]any{"input_tokens": 12, "output_tokens": 272, "total_tokens": 284,
 			"input_tokens_details": map[string]any{"text_tokens": 12, "image_tokens": 0}}}
 }
 

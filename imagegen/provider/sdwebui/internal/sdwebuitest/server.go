@@ -3,9 +3,12 @@
 package sdwebuitest
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"image"
+	"image/png"
 	"net/http"
 	"slices"
 	"strings"
@@ -162,7 +165,7 @@ func (s *Server) interrupt() {
 var known = []string{"prompt", "negative_prompt", "styles", "seed", "subseed", "subseed_strength", "sampler_name", "scheduler", "batch_size", "n_iter",
 	"steps", "cfg_scale", "width", "height", "restore_faces", "tiling", "denoising_strength", "eta", "override_settings", "refiner_checkpoint",
 	"refiner_switch_at", "enable_hr", "hr_resize_x", "hr_resize_y", "hr_upscaler", "hr_second_pass_steps", "hr_prompt", "hr_additional_modules",
-	"init_images", "resize_mode", "image_cfg_scale", "mask", "script_name", "script_args", "alwayson_scripts", "force_task_id", "clip_skip"}
+	"init_images", "resize_mode", "image_cfg_scale", "mask", "mask_blur", "inpainting_fill", "inpaint_full_res", "inpainting_mask_invert", "script_name", "script_args", "alwayson_scripts", "force_task_id", "clip_skip"}
 
 // check is what would not come out of the web UI as it was asked for.
 func check(q Request) error {
@@ -194,6 +197,28 @@ func check(q Request) error {
 		if len(images) != 1 || q.Params["resize_mode"] != 1.0 {
 			return fmt.Errorf("%d images with resize mode %v", len(images), q.Params["resize_mode"])
 		}
+		if err := checkMask(q.Params); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkMask refuses a mask that is not of black and white, as the web UI would take it.
+func checkMask(params map[string]any) error {
+	if params["mask"] == nil {
+		return nil
+	}
+	raw, err := base64.StdEncoding.DecodeString(fmt.Sprint(params["mask"]))
+	if err != nil {
+		return err
+	}
+	mask, err := png.Decode(bytes.NewReader(raw))
+	if err != nil {
+		return err
+	}
+	if _, grey := mask.(*image.Gray); !grey || params["inpainting_mask_invert"] != 0.0 || params["inpainting_fill"] != 1.0 {
+		return fmt.Errorf("a mask as %T, inverted %v, filled with %v", mask, params["inpainting_mask_invert"], params["inpainting_fill"])
 	}
 	return nil
 }

@@ -16,10 +16,11 @@ func Check(ctx context.Context, tx kv.Tx, report func(imagegen.Violation)) (ledg
 	goOn := func() bool { return ctx.Err() == nil }
 	accounts.Check(tx, report, goOn, func(ledger.Account) {})
 	lots.Check(tx, report, goOn, func(ledger.Lot) {})
+	usage.Check(tx, report, goOn, func(ledger.Usage) {})
+	totals.Check(tx, report, goOn, func(ledger.KeyTotal) {})
 	c := checker{tx, report, goOn}
 	written(c, chargesIn, chargeForm)
 	written(c, refsIn, placeForm)
-	written(c, daysIn, dayForm)
 	return ledger.Check(ctx, Rows(tx), report)
 }
 

@@ -4,7 +4,6 @@ package ledgerkv
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"iter"
 	"maps"
@@ -119,19 +118,6 @@ func (r rows) Entry(p ledger.Place) (e ledger.Entry, known bool) {
 	return e, true
 }
 
-func (r rows) Days(u imagegen.UserID, from time.Time) iter.Seq[imagegen.Day] {
-	return func(yield func(imagegen.Day) bool) {
-		r.ascend(daysIn, u, dayKey(from), func(rest, value []byte) bool {
-			if len(rest) != 8 {
-				panic(damaged(daysIn, rest))
-			}
-			return yield(imagegen.Day{Date: time.Unix(int64(binary.BigEndian.Uint64(rest)), 0).UTC(), Spent: decoded(daysIn, value, dayForm)})
-		})
-	}
-}
-
-func dayKey(at time.Time) []byte { return kv.Key(uint64(ledger.DayOf(at).Unix())) }
-
 func (r rows) Clock() clock.Mark {
 	mark, err := clock.DecodeMark(r.Get(clockIs, only))
 	if err != nil {
@@ -158,17 +144,17 @@ func (r rows) Write(c *ledger.Change) {
 	if e.Ref != "" {
 		r.Put(refsIn, kv.Key(e.Ref), kv.Encode(&ledger.Place{User: e.User, Seq: e.Seq}, placeForm))
 	}
-	if e.Used != 0 {
-		key := append(kv.Key(string(e.User)), dayKey(e.Time)...)
-		spent, _ := get(r.Tx, daysIn, key, dayForm)
-		spent += e.Used
-		r.Put(daysIn, key, kv.Encode(&spent, dayForm))
+	if u := c.Usage; u != nil {
+		usage.Put(r.Tx, &u.From, &u.To)
+	}
+	if k := c.Key; k != nil {
+		totals.Put(r.Tx, &k.From, &k.To)
 	}
 }
 
 func (r rows) Users() iter.Seq[imagegen.UserID] {
 	users := make(map[imagegen.UserID]bool)
-	for _, b := range []kv.Bucket{journal, accountsIn, lotsIn, daysIn} {
+	for _, b := range []kv.Bucket{journal, accountsIn, lotsIn, usageIn, keysIn} {
 		for from, more := []byte(nil), true; more; {
 			more = false
 			r.Keys(b, from, func(key []byte) bool {

@@ -111,7 +111,7 @@ func operate(t *testing.T, l *ledger.Ledger) {
 		_, err := l.Grant(ctx, g)
 		is.NoErr(err)
 	}
-	is.NoErr(l.Charge(ctx, imagegen.Charge{ID: "settled", User: "alice", Credits: 12}))
+	is.NoErr(l.Charge(ctx, imagegen.Charge{ID: "settled", User: "alice", Credits: 12, Model: "m", Key: "key_1", N: 6}))
 	time.Sleep(2 * time.Hour)
 	is.NoErr(l.Settle(ctx, "settled", 10))
 	is.NoErr(l.Charge(ctx, imagegen.Charge{ID: "open", User: "alice", Credits: 1}))
@@ -124,7 +124,7 @@ func operate(t *testing.T, l *ledger.Ledger) {
 func stored(t *testing.T, db kv.DB) string {
 	var s strings.Builder
 	is.New(t).NoErr(db.View(t.Context(), func(tx kv.Tx) error {
-		for _, b := range []kv.Bucket{journal, accountsIn, accountsIn + ".due", lotsIn, lotsIn + ".spendable", lotsIn + ".expiring", chargesIn, refsIn, daysIn, clockIs} {
+		for _, b := range []kv.Bucket{journal, accountsIn, accountsIn + ".due", lotsIn, lotsIn + ".spendable", lotsIn + ".expiring", chargesIn, refsIn, usageIn, usageIn + ".days", keysIn, clockIs} {
 			tx.Ascend(b, nil, func(key, value []byte) bool {
 				fmt.Fprintf(&s, "%s %q %x\n", b, key, value)
 				return true

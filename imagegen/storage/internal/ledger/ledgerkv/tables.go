@@ -2,6 +2,7 @@ package ledgerkv
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
@@ -14,7 +15,8 @@ const (
 	lotsIn     kv.Bucket = "ledger.lots"     // user, number → lot
 	chargesIn  kv.Bucket = "ledger.charges"  // charge → where its last entry stands, and what an open one holds
 	refsIn     kv.Bucket = "ledger.refs"     // reference of a grant or revocation → where its entry stands
-	daysIn     kv.Bucket = "ledger.days"     // user, day → credits that were spent on it
+	usageIn    kv.Bucket = "ledger.usage"    // user, key, day, model → sums
+	keysIn     kv.Bucket = "ledger.keys"     // user, key → what it has used in all
 	journal    kv.Bucket = "ledger.journal"  // user, sequence → entry with its hash
 	clockIs    kv.Bucket = "ledger.clock"    // what is known of the clock
 )
@@ -41,7 +43,18 @@ var (
 	expiring = lots.Index("expiring", func(l *ledger.Lot) []byte {
 		return kv.Key(string(l.User), kv.TimeKey(l.Expires))
 	}).While(func(l *ledger.Lot) bool { return l.Remaining > 0 && !l.Expires.IsZero() })
+	usage = table.New(usageIn, func(u *ledger.Usage) []byte { return usageKey(u.UsageKey) }, usageForm)
+	// The rows of a day stand together, of whichever user: who sums over all users reads no other days.
+	_      = usage.Index("days", func(u *ledger.Usage) []byte { return dayKey(u.Day) }).While(func(u *ledger.Usage) bool { return u.Generations > 0 })
+	totals = table.New(keysIn, func(t *ledger.KeyTotal) []byte { return kv.Key(string(t.User), string(t.Key)) }, totalForm)
 )
+
+func usageKey(k ledger.UsageKey) []byte {
+	return kv.Key(string(k.User), string(k.Key), dayKey(k.Day), k.Model)
+}
+
+// dayKey orders days. Its length is always the same.
+func dayKey(day time.Time) []byte { return kv.Key(uint64(max(0, day.Unix()))) }
 
 // get reads a row as a ledger.Tx does: one that is damaged ends the transaction.
 func get[Row any](tx kv.Tx, b kv.Bucket, key []byte, form func(*kv.Coder, *Row)) (row Row, known bool) {
@@ -102,4 +115,26 @@ func placeForm(c *kv.Coder, p *ledger.Place) {
 	kv.Number(c, &p.Seq)
 }
 
-var dayForm = kv.Number[imagegen.Credits]
+func usageForm(c *kv.Coder, u *ledger.Usage) {
+	c.Version(1)
+	kv.Text(c, &u.User)
+	kv.Text(c, &u.Key)
+	day := u.Day.Unix()
+	kv.Number(c, &day)
+	u.Day = time.Unix(day, 0).UTC()
+	kv.Text(c, &u.Model)
+	for _, n := range []*imagegen.Credits{&u.Charged, &u.Refunded, &u.Spent} {
+		kv.Number(c, n)
+	}
+	for _, n := range []*int{&u.Images, &u.Generations, &u.Failed} {
+		kv.Number(c, n)
+	}
+}
+
+func totalForm(c *kv.Coder, t *ledger.KeyTotal) {
+	c.Version(1)
+	kv.Text(c, &t.User)
+	kv.Text(c, &t.Key)
+	kv.Number(c, &t.Credits)
+	kv.Number(c, &t.Open)
+}

@@ -1,0 +1,75 @@
+package main_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
+)
+
+// A daemon makes backups of its own accord, keeps as many as it is told, and says so in the audit trail, the log and
+// its readiness.
+func TestScheduledBackups(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	dir := filepath.Join(t.TempDir(), "backups")
+	d := daemontest.Start(t, daemontest.Options{Args: []string{"--backup-to", dir, "--backup-every", "100ms", "--backup-keep", "2"}})
+	d.NewUser(7)
+	await(t, func() bool { return strings.Count(d.Output(), "a backup was made and verified") >= 5 })
+	var readiness struct{ Warnings []string }
+	body, _ := d.FromSocket("/readyz")
+	is.NoErr(json.Unmarshal([]byte(body), &readiness))
+	is.Equal(len(readiness.Warnings), 0)
+	trail := d.Admin("trail", "--act", "data.backup")
+	says(t, trail, "service:", "begun", "done")
+	is.Equal(d.Terminate(drainLimit), 0)
+	archives, err := filepath.Glob(filepath.Join(dir, "imagegend-*.tar"))
+	is.NoErr(err)
+	is.Equal(len(archives), 2)
+	findings, _, _ := doctor(t, t.TempDir(), nil, append(fakeModels, "--data-dir", d.DataDir, "--backup-to", dir, "--backup-every", "1h")...)
+	findings["backup"].finds(t, "ok", filepath.Base(archives[1]), "")
+
+	restored := filepath.Join(t.TempDir(), "restored")
+	_, stderr, status := command(t, t.TempDir(), nil, "restore", archives[1], "--data-dir", restored)
+	is.Equal(status, 0)
+	says(t, stderr, "restored")
+}
+
+// await waits for what must come to pass.
+func await(t *testing.T, done func() bool) {
+	t.Helper()
+	for limit := time.Now().Add(time.Minute); !done(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatal("it did not come to pass within a minute")
+		}
+	}
+}
+
+// Backups that would not outlive what they are backups of are refused.
+func TestBackupsBelongElsewhere(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	data := t.TempDir()
+	link := filepath.Join(t.TempDir(), "link")
+	is.NoErr(os.Symlink(data, link))
+	for _, dir := range []string{data, filepath.Join(data, "backups"), filepath.Join(link, "a", "b")} {
+		d := daemontest.Launch(t, daemontest.Options{DataDir: data, Args: []string{"--backup-to", dir}})
+		is.Equal(d.Wait(drainLimit), 1)
+		says(t, d.Output(), "lies in the data directory", "--backup-to")
+	}
+	_, stderr, status := command(t, t.TempDir(), nil, "serve", "--dev", "--backup-to", "x")
+	is.Equal(status, 2)
+	says(t, stderr, "--dev keeps no data")
+
+	other := filepath.Join(t.TempDir(), "backups")
+	daemontest.Start(t, daemontest.Options{Args: []string{"--backup-to", other}})
+	d := daemontest.Launch(t, daemontest.Options{Args: []string{"--backup-to", other}})
+	is.Equal(d.Wait(drainLimit), 1)
+	says(t, d.Output(), "another process makes its backups in")
+}

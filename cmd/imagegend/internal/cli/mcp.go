@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/imagegend/imagegend/imagegen/mcpserver"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// longestLine bounds what an agent sends at once.
+const longestLine = 1 << 20
+
+func (a *app) mcp() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "mcp",
+		Short: "offer the service to an agent on this machine (Model Context Protocol)",
+		Long: "Speaks the Model Context Protocol on standard input and output, as desktop agents start their tools: they can\n" +
+			"ask for images, read what was generated, and see models, prices and the balance. With --dir they can use\n" +
+			"the files of one directory as references and save images in it; nothing is overwritten. A running service\n" +
+			"offers the same, without files, at /mcp.",
+		Example: "  IMAGEGEND_API_KEY=img_live_… imagegend mcp --url https://images.example.com --dir ~/Pictures\n" +
+			"  imagegend mcp --dev --dir .",
+		Args: exactly(),
+	}
+	a.settings.MCPFlags(c.Flags())
+	c.RunE = a.action(func(cmd *cobra.Command, _ []string) error {
+		dir, err := openDir(a.settings.Dir)
+		if err != nil {
+			return err
+		}
+		if dir != nil {
+			defer dir.Close()
+		}
+		s, done, err := a.service(cmd)
+		if err != nil {
+			return err
+		}
+		defer done()
+		log := slog.New(slog.NewTextHandler(a.stderr, nil))
+		server := mcpserver.New(s, mcpserver.Options{Version: thisVersion().Version, Dir: dir, Log: log})
+		return talk(cmd.Context(), server, a.stdin, a.stdout)
+	})
+	return c
+}
+
+// openDir opens the directory that agents may use; nil if there is none.
+func openDir(path string) (*os.Root, error) {
+	if path == "" {
+		return nil, nil
+	}
+	dir, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, fmt.Errorf("the directory %s cannot be used: %w; name another with --dir", path, reason(err))
+	}
+	return dir, nil
+}
+
+// talk serves until the agent ends its input. That the command is interrupted is its ordinary end, too.
+func talk(ctx context.Context, s *mcp.Server, in io.Reader, out io.Writer) error {
+	err := s.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(in), Writer: unclosed{out}, MaxLineLength: longestLine})
+	if errors.Is(err, io.EOF) || ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// unclosed is a writer that is somebody else's to close.
+type unclosed struct{ io.Writer }
+
+// Close implements io.Closer.
+func (unclosed) Close() error { return nil }

@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
+)
+
+func (a *app) opsKey() *cobra.Command {
+	c := &cobra.Command{Use: "ops-key", Short: "create, list and revoke operator keys, by which programs administer the service"}
+	c.AddCommand(a.opsKeyCreate(), a.opsKeyList(), a.opsKeyRevoke())
+	return parent(c)
+}
+
+func (a *app) opsKeyCreate() *cobra.Command {
+	var k admin.NewOpsKey
+	expiresIn := 90 * 24 * time.Hour
+	c := &cobra.Command{
+		Use:   "create NAME --scope SCOPE",
+		Short: "make an operator key and print it, once",
+		Long: "Makes a key by which a program administers the service over HTTP, see serve --ops-admin. The key alone goes to\n" +
+			"standard output; it is stored nowhere and shown only now. A scope is what it may do:\n\n" +
+			"  read     see users, keys, credits, generations without their prompts, the audit trail, the state of the service\n" +
+			"  users    create, change and disable users, make and revoke their API keys\n" +
+			"  credits  grant credits and take them back\n" +
+			"  data     read prompts, erase generations, settle disputes, audit, back up, confirm the clock\n" +
+			"  all      everything, invitations to the console and profiles too",
+		Example: "  export IMAGEGEND_OPS_KEY=$(imagegend ops-key create payments --scope credits)\n" +
+			"  imagegend ops-key create report --scope read --expires-in 24h",
+		Args: exactly("NAME"),
+	}
+	c.Flags().StringSliceVar(&k.Scopes, "scope", nil, "`scope` of the key: read, users, credits, data or all; repeatable")
+	required(c, "scope")
+	c.Flags().Var(config.Duration(&expiresIn), "expires-in", "time after which the key expires")
+	asJSON := jsonFlag(c, "one JSON object, the key in it")
+	a.settings.DataDirFlag(c.Flags())
+	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
+		k.Name, k.Expires = args[0], admin.Time{Time: time.Now().Add(expiresIn)}
+		made, err := s.CreateOpsKey(cmd.Context(), k)
+		if err != nil {
+			return err
+		}
+		return a.handed(*asJSON, made, made.Raw, "operator key %s (%s), shown only now; it may %s until %s UTC", made.ID, plain(made.Name),
+			strings.Join(made.Scopes, ", "), when(made.ExpiresAt))
+	})
+	return c
+}
+
+func (a *app) opsKeyList() *cobra.Command {
+	c := &cobra.Command{Use: "list", Short: "list all operator keys, oldest first", Example: "  imagegend ops-key list", Args: exactly()}
+	asJSON := jsonFlag(c, "one JSON array")
+	a.settings.DataDirFlag(c.Flags())
+	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
+		keys, err := s.OpsKeys(cmd.Context())
+		if err != nil {
+			return err
+		}
+		return list(a, *asJSON, keys, []string{"ID", "NAME", "PREFIX", "SCOPES", "CREATED", "EXPIRES", "REVOKED"}, func(k admin.OpsKey) []any {
+			return []any{k.ID, k.Name, k.Prefix, strings.Join(k.Scopes, ","), when(k.CreatedAt), when(k.ExpiresAt), when(k.RevokedAt)}
+		})
+	})
+	return c
+}
+
+func (a *app) opsKeyRevoke() *cobra.Command {
+	c := &cobra.Command{
+		Use:     "revoke ID",
+		Short:   "make an operator key invalid, at once and for good",
+		Example: "  imagegend ops-key revoke opk_01J9Z3NDEKTSV4RRFFQ69G5FAV",
+		Args:    exactly("ID"),
+	}
+	asJSON := jsonFlag(c, "one JSON object")
+	a.settings.DataDirFlag(c.Flags())
+	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
+		k, err := s.RevokeOpsKey(cmd.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		return a.did(*asJSON, k, "operator key %s (%s) is revoked", k.ID, plain(k.Name))
+	})
+	return c
+}

@@ -1,0 +1,40 @@
+package daemon
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/imagegend/imagegend/imagegen/httpapi"
+	"github.com/imagegend/imagegend/imagegen/httpapi/mcphttp"
+	"github.com/imagegend/imagegend/imagegen/httpapi/openai"
+)
+
+// api serves the interfaces for programs. What one key may have under way it may in all together.
+func (d *daemon) api() http.Handler {
+	limits := httpapi.NewLimits(max(256, 2*d.options.Concurrency)) // one key may keep every slot busy, and poll
+	native := httpapi.NewHandler(d.engine, httpapi.Options{
+		BaseURL:        d.options.BaseURL,
+		Limits:         limits,
+		TrustedProxies: d.options.TrustedProxies,
+		CORSOrigins:    d.options.CORSOrigins,
+		Log:            d.log,
+	})
+	shaped := openai.NewHandler(d.engine.Authenticate, openai.Options{
+		BaseURL:        d.options.BaseURL,
+		Limits:         limits,
+		TrustedProxies: d.options.TrustedProxies,
+		CORSOrigins:    d.options.CORSOrigins,
+		Log:            d.log,
+	})
+	tools := d.tools(limits)
+	return d.tellOfGrants(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasPrefix(r.URL.Path, openai.Prefix):
+			shaped.ServeHTTP(w, r)
+		case r.URL.Path == mcphttp.Path:
+			tools.ServeHTTP(w, r)
+		default:
+			native.ServeHTTP(w, r)
+		}
+	}))
+}

@@ -1,0 +1,72 @@
+package daemon
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/pprof"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/internal/clientaddr"
+)
+
+const profilesPath = "/debug/pprof/"
+
+// checkOps refuses an operator's interface that others could listen in on.
+func (d *daemon) checkOps() error {
+	switch {
+	case !d.options.OpsAdmin:
+		return nil
+	case d.ops == nil:
+		return errors.New("--ops-admin needs an address: name one with --ops-addr, such as 127.0.0.1:9090")
+	case loopback(d.ops) || d.tls != nil || len(d.options.TrustedProxies) > 0:
+		return nil
+	}
+	return fmt.Errorf("with --ops-admin operator keys come to %s, which others can reach, without TLS; use --ops-addr 127.0.0.1:9090, give a certificate "+
+		"with --tls-cert, or name the proxy that speaks TLS in front of it with --trusted-proxy", d.options.OpsAddr)
+}
+
+// opsTLS is what the address for operators speaks: nothing on this machine, and without --ops-admin, for monitoring
+// alone; elsewhere what the service speaks.
+func (d *daemon) opsTLS() *tls.Config {
+	if !d.options.OpsAdmin || loopback(d.ops) {
+		return nil
+	}
+	return d.tls
+}
+
+// operating is what operators' programs ask, and monitoring.
+func (d *daemon) operating(l *admin.Local, watching *http.ServeMux) http.Handler {
+	if !d.options.OpsAdmin {
+		return watching
+	}
+	ops := &admin.Ops{Service: l, Verify: l.OperatorKeys().Verify, Address: d.opsAddress, Log: d.log}
+	mux := http.NewServeMux()
+	mux.Handle(admin.OpsPath, ops.Handler())
+	mux.Handle(profilesPath, ops.Guard(func(*http.Request) (imagegen.Scope, string, bool) {
+		return imagegen.ScopeAll, profilesPath, true
+	}, profiles()))
+	return ahead(mux, watching)
+}
+
+// opsAddress is where an operator's program calls from. What could have been read on its way is not served.
+func (d *daemon) opsAddress(r *http.Request) (string, error) {
+	peer := clientaddr.Peer(r.RemoteAddr).Unmap()
+	if r.TLS == nil && !peer.IsLoopback() && !clientaddr.Among(peer, d.options.TrustedProxies) {
+		return peer.String(), errors.New("an operator key was sent in clear; call through the proxy that speaks TLS, and revoke this key")
+	}
+	return clientaddr.Of(r, d.options.TrustedProxies).String(), nil
+}
+
+// profiles tell what the process does, and what its memory is for.
+func profiles() *http.ServeMux {
+	mux := http.NewServeMux()
+	mux.HandleFunc(profilesPath, pprof.Index)
+	mux.HandleFunc(profilesPath+"cmdline", pprof.Cmdline)
+	mux.HandleFunc(profilesPath+"profile", pprof.Profile)
+	mux.HandleFunc(profilesPath+"symbol", pprof.Symbol)
+	mux.HandleFunc(profilesPath+"trace", pprof.Trace)
+	return mux
+}

@@ -1,0 +1,81 @@
+package daemon
+
+import (
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/crypto/acme"
+	"golang.org/x/crypto/acme/autocert"
+)
+
+// encrypts reports whether the service itself speaks TLS.
+func (o Options) encrypts() bool { return o.TLSCert != "" || len(o.ACMEDomains) > 0 }
+
+// secure reports whether callers reach the service by https only.
+func (o Options) secure() bool { return o.encrypts() || strings.HasPrefix(o.BaseURL, "https://") }
+
+// newTLS returns nil where the service speaks no TLS. It speaks HTTP/1.1 alone: what bounds connections counts on
+// one request at a time on each.
+func newTLS(o Options, log *slog.Logger) (*tls.Config, error) {
+	switch {
+	case (o.TLSCert == "") != (o.TLSKey == ""):
+		return nil, errors.New("--tls-cert and --tls-key belong together; give both, or neither")
+	case o.TLSCert != "" && len(o.ACMEDomains) > 0:
+		return nil, errors.New("--tls-cert and --acme-domain each name a certificate; give one of them")
+	case len(o.ACMEDomains) > 0 && o.Dev:
+		return nil, errors.New("--dev keeps nothing, and a certificate has to be kept: --acme-domain has no place beside it")
+	case len(o.ACMEDomains) > 0:
+		return o.acme(log), nil
+	case o.TLSCert == "":
+		return nil, nil
+	}
+	c, err := newCertificate(o.TLSCert, o.TLSKey, log)
+	if err != nil {
+		return nil, err
+	}
+	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: c.get, NextProtos: []string{"http/1.1"}}, nil
+}
+
+func onlyHTTP1() *http.Protocols {
+	p := new(http.Protocols)
+	p.SetHTTP1(true)
+	return p
+}
+
+// acme has certificates issued when they are first asked for, and anew before they expire. The authority finds out
+// on the same port that the domain leads here, which takes that to be 443.
+func (o Options) acme(log *slog.Logger) *tls.Config {
+	m := &autocert.Manager{
+		Prompt:     autocert.AcceptTOS,
+		Cache:      autocert.DirCache(filepath.Join(o.DataDir, "acme")),
+		HostPolicy: autocert.HostWhitelist(o.ACMEDomains...),
+		Email:      o.ACMEEmail,
+		Client:     &acme.Client{DirectoryURL: o.ACMEDirectory, UserAgent: "imagegend"},
+	}
+	issue := issuing{m.GetCertificate, o.ACMEDomains, log, new(atomic.Int64)}
+	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: issue.get, NextProtos: []string{"http/1.1", acme.ALPNProto}}
+}
+
+// issuing tells operators that a certificate cannot be had, once a minute: whoever connects would else fill the log.
+type issuing struct {
+	certificate func(*tls.ClientHelloInfo) (*tls.Certificate, error)
+	domains     []string
+	log         *slog.Logger
+	told        *atomic.Int64 // the minute, since 1970
+}
+
+func (i issuing) get(h *tls.ClientHelloInfo) (*tls.Certificate, error) {
+	c, err := i.certificate(h)
+	minute := time.Now().Unix() / 60
+	if err != nil && slices.Contains(i.domains, strings.ToLower(h.ServerName)) && i.told.Swap(minute) != minute {
+		i.log.Error("no certificate can be had: the domain must lead here by port 443, and the authority must be reached", "domain", h.ServerName, "error", err)
+	}
+	return c, err
+}

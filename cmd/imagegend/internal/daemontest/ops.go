@@ -1,0 +1,52 @@
+package daemontest
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"regexp"
+)
+
+var opsAddress = regexp.MustCompile(`ops(?:":"| +)(http://[^\s"]+)`)
+
+// OpsURL is where the daemon serves operators, with --ops-addr.
+func (d *Daemon) OpsURL() string {
+	d.tb.Helper()
+	m := opsAddress.FindStringSubmatch(d.Output())
+	if m == nil {
+		d.tb.Fatalf("the daemon does not say where it serves operators:\n%s", d.Output())
+	}
+	return m[1]
+}
+
+// FromOps is the answer of the address for operators.
+func (d *Daemon) FromOps(path string) (body string, status int) {
+	d.tb.Helper()
+	return d.watch(d.client, d.OpsURL()+path)
+}
+
+// FromSocket is the answer of the admin socket.
+func (d *Daemon) FromSocket(path string) (body string, status int) {
+	d.tb.Helper()
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", filepath.Join(d.DataDir, "admin.sock"))
+	}
+	c := &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}
+	return d.watch(c, "http://imagegend"+path)
+}
+
+func (d *Daemon) watch(c *http.Client, url string) (body string, status int) {
+	d.tb.Helper()
+	answer, err := c.Get(url)
+	if err != nil {
+		d.tb.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		d.tb.Fatal(err)
+	}
+	return string(text), answer.StatusCode
+}

@@ -1,0 +1,58 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/backups"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
+)
+
+// Backup tells of the backups that the service makes of its own accord. A server knows best; s may be nil.
+func Backup(ctx context.Context, settings config.Server, s *admin.Session, now time.Time) Finding {
+	f := ok("backup", "none is made by the service; --backup-to DIR has it make one every %v", settings.BackupEvery)
+	if s != nil && s.Server {
+		b, err := s.Backups(ctx)
+		if err != nil {
+			f.Detail = err.Error()
+			return f.fails("look whether the server is of this version")
+		}
+		if b.Dir != "" {
+			return backedUp(f, b.Dir, b.Last, b.LastAt.Time, b.Trouble, now)
+		}
+	}
+	if settings.BackupTo == "" {
+		return f
+	}
+	all, err := backups.List(settings.BackupTo)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		f.Detail = fmt.Sprintf("there is no %s yet", settings.BackupTo)
+		return f.but("imagegend serve makes it; if there should be one, name it with --backup-to")
+	case err != nil:
+		f.Detail = err.Error()
+		return f.fails("name a directory that the user of the service may write with --backup-to")
+	case len(all) == 0:
+		f.Detail = "there is none yet in " + settings.BackupTo
+		return f.but("start imagegend serve with --backup-to, or look at its log")
+	}
+	last := all[len(all)-1]
+	trouble := backups.State{Every: settings.BackupEvery, Last: last}.Trouble(now, now)
+	return backedUp(f, settings.BackupTo, last.Name, last.At, trouble, now)
+}
+
+func backedUp(f Finding, dir, last string, at time.Time, trouble string, now time.Time) Finding {
+	if trouble != "" {
+		f.Detail = trouble
+		return f.fails("look at " + dir + " and the log of the server; until it is mended, run imagegend backup FILE")
+	}
+	f.Detail = fmt.Sprintf("%s in %s is %v old, and was verified", last, dir, now.Sub(at).Round(time.Second))
+	if last == "" {
+		f.Detail = "the first is being made in " + dir
+	}
+	return f
+}

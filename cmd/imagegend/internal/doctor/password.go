@@ -1,0 +1,34 @@
+package doctor
+
+import (
+	"strings"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/private"
+)
+
+// maxPassword is more than any password has.
+const maxPassword = 4 << 10
+
+// Password looks at the file with the first operator's password, where one is named. It counts only until there is
+// an operator, so that a file which does not do is no failure: it may have been removed, as it should be.
+func Password(s config.Server) []Finding {
+	if s.OperatorPasswordFile == "" {
+		return nil
+	}
+	f := ok("operator password", "%s can be read, and by nobody else", s.OperatorPasswordFile)
+	text, err := private.ReadFile(s.OperatorPasswordFile, maxPassword)
+	switch {
+	case err != nil:
+		what, remedy, _ := strings.Cut(err.Error(), "; ")
+		f.Detail = what
+		f = f.but("serve does not start without it until there is an operator")
+		if remedy != "" {
+			f.Remedy = remedy + "; " + f.Remedy
+		}
+	case strings.TrimSpace(text) == "":
+		f.Detail = s.OperatorPasswordFile + " is empty"
+		f = f.but("write the password into its first line")
+	}
+	return []Finding{f}
+}

@@ -1,0 +1,54 @@
+package metrics
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"strconv"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/imagegend/imagegend/imagegen/httpapi"
+)
+
+// requests count what callers of the HTTP interfaces ask.
+type requests struct {
+	answered *prometheus.CounterVec
+	took     *prometheus.HistogramVec
+}
+
+func newRequests() requests {
+	return requests{
+		answered: counter("http_requests_total", "Requests by method, pattern of the route and status; 0: cut off before an answer.", "method", "route", "status"),
+		took:     histogram("http_request_duration_seconds", "How long requests took to be answered.", callBuckets, "method", "route"),
+	}
+}
+
+func (r requests) all() []prometheus.Collector { return []prometheus.Collector{r.answered, r.took} }
+
+// noRoute is the label of requests that no route fits.
+const noRoute = "none"
+
+// statuses are the labels of those that there can be.
+var statuses = func() (all [600]string) {
+	for n := range all {
+		all[n] = strconv.Itoa(n)
+	}
+	return all
+}()
+
+// watcher is Metrics as one of requests.
+type watcher struct{ *Metrics }
+
+// Watcher counts requests.
+func (m *Metrics) Watcher() httpapi.Watcher { return watcher{m} }
+
+// Begin implements [httpapi.Watcher].
+func (watcher) Begin(r *http.Request) context.Context { return r.Context() }
+
+// End implements [httpapi.Watcher].
+func (w watcher) End(_ context.Context, a httpapi.Answer) {
+	route := cmp.Or(a.Route, noRoute)
+	w.requests.answered.WithLabelValues(a.Method, route, statuses[min(max(a.Status, 0), len(statuses)-1)]).Inc()
+	w.requests.took.WithLabelValues(a.Method, route).Observe(a.Duration.Seconds())
+}

@@ -1,0 +1,110 @@
+package metrics
+
+import (
+	"context"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// work counts what is done for callers, and what it costs.
+type work struct {
+	accepted, ended, images, charged, refunded *prometheus.CounterVec
+	replayed                                   prometheus.Counter
+	lasted                                     *prometheus.HistogramVec
+	attempts                                   *prometheus.CounterVec
+	attempted, waited, commits                 *prometheus.HistogramVec
+	operations, commitFailures, auditFailures  prometheus.Counter
+}
+
+func newWork() work {
+	single := func(name, help string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help})
+	}
+	return work{
+		accepted: counter("generations_accepted_total", "Generations that were charged, and are queued or under way.", "model"),
+		ended:    counter("generations_ended_total", "Generations that have ended: ok, or with the class of their failure. refused and invalid are through what was asked for.", "model", "class"),
+		lasted:   histogram("generation_duration_seconds", "From acceptance to the end of generations that succeeded.", workBuckets, "model"),
+		images:   counter("images_total", "Images that were delivered.", "model"),
+		charged:  counter("credits_charged_total", "Credits that were charged at acceptance.", "model"),
+		refunded: counter("credits_refunded_total", "Credits of those that were given back.", "model"),
+		replayed: single("replays_total", "Calls that were answered with what another one got, and not charged."),
+		attempts: counter("provider_attempts_total", "Attempts by model, provider, member of a router and class of the end; refused, invalid and stopped are no fault of the upstream.",
+			"model", "provider", "member", "class"),
+		attempted:      histogram("provider_attempt_duration_seconds", "How long attempts took.", workBuckets, "model", "provider", "member", "class"),
+		waited:         histogram("slot_wait_seconds", "How long generations waited for a slot.", callBuckets, "model"),
+		commits:        histogram("commit_duration_seconds", "How long commits of the database took to be durable.", commitBuckets),
+		operations:     single("commit_operations_total", "Operations in those commits."),
+		commitFailures: single("commit_failures_total", "Commits that failed."),
+		auditFailures:  single("audit_failures_total", "Audits that could not be made."),
+	}
+}
+
+func (w work) all() []prometheus.Collector {
+	return []prometheus.Collector{w.accepted, w.ended, w.lasted, w.images, w.charged, w.refunded, w.replayed, w.attempts, w.attempted, w.waited,
+		w.commits, w.operations, w.commitFailures, w.auditFailures}
+}
+
+var _ imagegen.Observer = (*Metrics)(nil)
+
+// Begin implements [imagegen.Observer].
+func (m *Metrics) Begin(ctx context.Context, _ imagegen.Event) context.Context { return ctx }
+
+// Observe implements [imagegen.Observer].
+func (m *Metrics) Observe(_ context.Context, e imagegen.Event) {
+	w, model := m.work, e.Generation.Model
+	switch e.Kind {
+	case imagegen.EventAccepted:
+		w.accepted.WithLabelValues(model).Inc()
+		w.charged.WithLabelValues(model).Add(float64(e.Credits))
+		w.refunded.WithLabelValues(model) // so that there is a 0 to subtract
+	case imagegen.EventSettled:
+		w.ended.WithLabelValues(model, string(imagegen.EndedWell)).Inc()
+		w.lasted.WithLabelValues(model).Observe(e.Duration.Seconds())
+		w.images.WithLabelValues(model).Add(float64(len(e.Generation.Images)))
+		w.refunded.WithLabelValues(model).Add(float64(e.Credits))
+	case imagegen.EventFailed:
+		w.ended.WithLabelValues(model, string(classOf(e.Failure))).Inc()
+		w.refunded.WithLabelValues(model).Add(float64(e.Credits))
+	case imagegen.EventResolved:
+		w.refunded.WithLabelValues(model).Add(float64(e.Credits))
+	case imagegen.EventReplayed:
+		w.replayed.Inc()
+	case imagegen.EventWaited:
+		w.waited.WithLabelValues(model).Observe(e.Duration.Seconds())
+	case imagegen.EventAttempted:
+		if e.Members == 0 { // else the members were counted
+			w.attempt(e)
+		}
+	case imagegen.EventAsked:
+		w.attempt(e)
+	case imagegen.EventCommitted:
+		w.commit(e)
+	case imagegen.EventAudited:
+		if e.Err != nil {
+			w.auditFailures.Inc()
+		}
+	}
+}
+
+func (w work) attempt(e imagegen.Event) {
+	class := string(imagegen.EndingOf(e.Count, e.Err))
+	w.attempts.WithLabelValues(e.Generation.Model, e.Provider, e.Member, class).Inc()
+	w.attempted.WithLabelValues(e.Generation.Model, e.Provider, e.Member, class).Observe(e.Duration.Seconds())
+}
+
+func (w work) commit(e imagegen.Event) {
+	w.commits.WithLabelValues().Observe(e.Duration.Seconds())
+	w.operations.Add(float64(e.Count))
+	if e.Err != nil {
+		w.commitFailures.Inc()
+	}
+}
+
+func classOf(f *imagegen.Failure) imagegen.Ending {
+	if f == nil {
+		return imagegen.EndedUnknown
+	}
+	return f.Class.Ending()
+}

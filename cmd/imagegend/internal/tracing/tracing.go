@@ -1,0 +1,72 @@
+// Package tracing sends traces to a collector, over OTLP, as the standard variables of OpenTelemetry say.
+package tracing
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	api "go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+
+	"github.com/imagegend/imagegend/imagegen/otel"
+)
+
+// flushTime is how long the last spans may take to leave.
+const flushTime = 3 * time.Second
+
+// wanted reports whether the environment names a collector.
+func wanted() bool {
+	if strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true") || os.Getenv("OTEL_TRACES_EXPORTER") == "none" {
+		return false
+	}
+	return os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != ""
+}
+
+// check refuses what the variables can say and this exporter cannot do.
+func check() error {
+	if e := os.Getenv("OTEL_TRACES_EXPORTER"); e != "" && e != "otlp" {
+		return fmt.Errorf("OTEL_TRACES_EXPORTER is %q; there are otlp and none", e)
+	}
+	p := cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), os.Getenv("OTEL_EXPORTER_OTLP_PROTOCOL"), "http/protobuf")
+	if p != "http/protobuf" {
+		return fmt.Errorf("OTEL_EXPORTER_OTLP_PROTOCOL is %q; traces are sent with http/protobuf alone, usually to port 4318 of a collector", p)
+	}
+	return nil
+}
+
+// Start returns a tracer that sends spans to the collector that the environment names, nil if it names none, and what
+// sends the last spans and ends it.
+func Start(ctx context.Context, version string, log *slog.Logger) (t *otel.Tracer, stop func(), err error) {
+	if !wanted() {
+		return nil, func() {}, nil
+	}
+	if err := check(); err != nil {
+		return nil, nil, err
+	}
+	to, err := otlptracehttp.New(ctx)
+	if err != nil {
+		return nil, nil, fmt.Errorf("traces cannot be sent; look at the variables that begin with OTEL_EXPORTER_OTLP_: %w", err)
+	}
+	about, err := resource.New(ctx, resource.WithAttributes(attribute.String("service.name", "imagegend"), attribute.String("service.version", version)),
+		resource.WithTelemetrySDK(), resource.WithFromEnv()) // the environment has the last word
+	if err != nil {
+		return nil, nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES does not do: %w", err)
+	}
+	api.SetErrorHandler(api.ErrorHandlerFunc(func(err error) { log.Warn("traces could not be sent", "error", err) }))
+	p := sdk.NewTracerProvider(sdk.WithBatcher(to), sdk.WithResource(about))
+	return otel.New(p), func() {
+		ctx, cancel := context.WithTimeout(context.Background(), flushTime)
+		defer cancel()
+		if err := p.Shutdown(ctx); err != nil {
+			log.Warn("the last traces could not be sent", "error", err)
+		}
+	}, nil
+}

@@ -1,0 +1,92 @@
+package main_test
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
+)
+
+// What operators watch is on an address of its own and on the admin socket, and nowhere else.
+func TestOpsAddress(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	d := daemontest.Start(t, daemontest.Options{Args: []string{"--ops-addr", ":0"}})
+	is.True(strings.HasPrefix(d.OpsURL(), "http://127.0.0.1:")) // loopback, unless told otherwise
+	for _, ask := range []func(string) (string, int){d.FromOps, d.FromSocket} {
+		body, status := ask("/healthz")
+		is.Equal(status, http.StatusOK)
+		is.Equal(body, `{"status":"ok"}`+"\n")
+		body, status = ask("/readyz")
+		is.Equal(status, http.StatusOK)
+		is.True(strings.HasPrefix(body, `{"ready":true,"reasons":[],"warnings":[`))
+	}
+	_, key := d.NewUser(10)
+	is.Equal(d.Call(daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox", "size": "64x64"})).Status, http.StatusOK)
+	for _, ask := range []func(string) (string, int){d.FromOps, d.FromSocket} {
+		for _, want := range []string{`imagegend_generations_ended_total{class="ok",model="fake-1"} 1`,
+			`imagegend_http_requests_total{method="POST",route="/api/v1/images/generations",status="200"} 1`,
+			`imagegend_build_info{`, "imagegend_ready 1", "process_resident_memory_bytes", "go_goroutines"} {
+			until(t, want, func() bool {
+				body, status := ask("/metrics")
+				return status == http.StatusOK && strings.Contains(body, want)
+			})
+		}
+	}
+	_, status := d.FromOps("/api/v1/models")
+	is.Equal(status, http.StatusNotFound)
+	_, status = d.FromOps("/users")
+	is.Equal(status, http.StatusNotFound) // what the socket's owner may do is not for whoever reaches the address
+	is.Equal(d.Call(daemontest.Request{Path: "/metrics"}).Status, http.StatusNotFound)
+	is.True(!strings.Contains(string(d.Call(daemontest.Request{Path: "/readyz"}).Body), "reasons"))
+
+	without := daemontest.Start(t, daemontest.Options{})
+	is.True(!strings.Contains(without.Output(), `"ops"`))
+}
+
+func TestOpsAddressThatIsTaken(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	is.NoErr(err)
+	defer l.Close()
+	d := daemontest.Launch(t, daemontest.Options{Args: []string{"--ops-addr", l.Addr().String()}})
+	is.Equal(d.Wait(time.Minute), 1)
+	says(t, d.Output(), l.Addr().String(), "in use", "--ops-addr")
+}
+
+// Who holds connections open without asking for anything neither takes all of them nor keeps them.
+func TestOpsConnectionsAreBounded(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	d := daemontest.Start(t, daemontest.Options{Args: []string{"--ops-addr", "127.0.0.1:0"}})
+	dial := func() net.Conn {
+		c, err := net.Dial("tcp", strings.TrimPrefix(d.OpsURL(), "http://"))
+		is.NoErr(err)
+		t.Cleanup(func() { c.Close() })
+		return c
+	}
+	files := d.OpenFiles()
+	for range 200 { // silent ones
+		dial()
+	}
+	until(t, "the connections are taken", func() bool { return d.OpenFiles() > files })
+	body, status := d.FromOps("/healthz")
+	is.Equal(status, http.StatusOK)
+	is.Equal(body, `{"status":"ok"}`+"\n")
+	is.True(d.OpenFiles() < files+100)
+
+	slow := dial()
+	_, err := fmt.Fprint(slow, "GET /healthz HTTP/1.1\r\nHost: x\r\n")
+	is.NoErr(err)
+	is.NoErr(slow.SetReadDeadline(time.Now().Add(time.Minute)))
+	_, err = io.ReadAll(slow) // until the server gives up
+	is.NoErr(err)
+}

@@ -1,0 +1,231 @@
+package main_test
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
+	"github.com/imagegend/imagegend/imagegen/client/admin"
+)
+
+// administered is a daemon whose operators' programs call it over HTTP.
+func administered(t *testing.T) *daemontest.Daemon {
+	t.Helper()
+	return daemontest.Start(t, daemontest.Options{Args: []string{"--ops-addr", "127.0.0.1:0", "--ops-admin", "--log-format", "json"}})
+}
+
+// opsKey makes an operator key with these scopes.
+func opsKey(d *daemontest.Daemon, scopes string, args ...string) (id, raw string) {
+	var made struct{ ID, Key string }
+	if err := json.Unmarshal([]byte(d.Admin(append([]string{"ops-key", "create", "a program", "--scope", scopes, "--json"}, args...)...)), &made); err != nil {
+		panic(err)
+	}
+	return made.ID, made.Key
+}
+
+func operator(t *testing.T, d *daemontest.Daemon, raw string) *admin.Client {
+	t.Helper()
+	c, err := admin.New(d.OpsURL(), raw, nil)
+	is.New(t).NoErr(err)
+	return c
+}
+
+// refused checks with which status and code a call was refused.
+func refused(t *testing.T, err error, status int, code string) {
+	t.Helper()
+	e, ok := errors.AsType[*admin.Error](err)
+	if !ok || e.Status != status || e.Code != code || e.Message == "" {
+		t.Errorf("got %#v (%v), want %d %s", e, err, status, code)
+	}
+}
+
+// A program does what an operator does, each grant once, and the audit trail names its key.
+func TestAdministrationOverHTTP(t *testing.T) {
+	t.Parallel()
+	is, ctx := is.New(t), t.Context()
+	d := administered(t)
+	id, raw := opsKey(d, "read,users,credits")
+	c := operator(t, d, raw)
+
+	u, err := c.CreateUser(ctx, "alice", "")
+	is.NoErr(err)
+	_, err = c.CreateUser(ctx, "alice", "")
+	refused(t, err, http.StatusUnprocessableEntity, "refused")
+	for _, repeated := range []bool{false, true, true} {
+		granted, err := c.Grant(ctx, "evt_1", admin.Grant{User: "alice", Credits: 100})
+		is.NoErr(err)
+		is.Equal(granted.Repeated, repeated)
+		is.Equal(int(granted.Balance), 100)
+		is.Equal(granted.Lot.Ref, "evt_1")
+	}
+	_, err = c.Grant(ctx, "evt_1", admin.Grant{User: "alice", Credits: 101})
+	refused(t, err, http.StatusConflict, "idempotencyKeyReused")
+	_, err = c.Grant(ctx, "", admin.Grant{User: "alice", Credits: 100})
+	refused(t, err, http.StatusBadRequest, "invalid_request")
+	_, err = c.Grant(ctx, "evt_2", admin.Grant{User: "nobody", Credits: 100})
+	refused(t, err, http.StatusNotFound, "notFound")
+	for range 2 {
+		taken, err := c.Revoke(ctx, "refund_1", admin.Revocation{User: "alice", Credits: 30})
+		is.NoErr(err)
+		is.Equal(int(taken.Balance), 70)
+	}
+	key, err := c.CreateKey(ctx, "alice", "laptop", nil)
+	is.NoErr(err)
+	is.Equal(d.Call(daemontest.Generate(key.Raw, map[string]any{"model": "fake-1", "prompt": "a fox"})).Status, http.StatusOK)
+	_, err = c.RevokeKey(ctx, key.ID)
+	is.NoErr(err)
+	keys, err := c.Keys(ctx, "alice")
+	is.NoErr(err)
+	is.True(len(keys) == 1 && keys[0].RevokedAt != nil && keys[0].ExpiresAt == nil)
+	lots, err := c.Lots(ctx, "alice")
+	is.NoErr(err)
+	is.Equal(int(lots[0].Remaining), 69)
+	pro, err := c.SetAccountType(ctx, "alice", "PRO2")
+	is.NoErr(err)
+	is.Equal(pro.ID, u.ID)
+	_, err = c.DisableUser(ctx, "alice")
+	is.NoErr(err)
+	all, err := c.Users(ctx)
+	is.NoErr(err)
+	is.True(len(all) == 1 && all[0].DisabledAt != nil)
+
+	trail := d.Admin("trail", "--actor", "ops:"+id)
+	says(t, trail, "user.create", "credit.grant", "credit.revoke", "key.create", "key.revoke", "user.disable", "127.0.0.1")
+	is.Equal(strings.Count(trail, "credit.grant"), 2) // one was done, one refused
+	d.Clean(t)
+	is.Equal(d.Terminate(drainLimit), 0)
+	says(t, d.Output(), `"route":"/admin/v1/grant"`, `"key_id":"`+id+`"`)
+	is.True(!strings.Contains(d.Output(), raw))
+}
+
+// A key does what its scopes say, until it is revoked or has expired; without one there is nothing.
+func TestOperatorKeysOverHTTP(t *testing.T) {
+	t.Parallel()
+	is, ctx := is.New(t), t.Context()
+	d := administered(t)
+	d.Admin("user", "create", "alice")
+	id, raw := opsKey(d, "credits")
+	c := operator(t, d, raw)
+	_, err := c.Users(ctx)
+	refused(t, err, http.StatusForbidden, "forbidden")
+	_, err = c.Grant(ctx, "evt_1", admin.Grant{User: "alice", Credits: 1})
+	is.NoErr(err)
+	d.Admin("ops-key", "revoke", id)
+	_, err = c.Grant(ctx, "evt_2", admin.Grant{User: "alice", Credits: 1})
+	refused(t, err, http.StatusUnauthorized, "invalidApiKey")
+	_, short := opsKey(d, "all", "--expires-in", "3s")
+	await(t, func() bool { _, err = operator(t, d, short).Users(ctx); return err != nil })
+	refused(t, err, http.StatusUnauthorized, "expiredApiKey")
+
+	_, all := opsKey(d, "all")
+	for path, want := range map[string]map[string]int{ // by key
+		"/admin/v1/users":          {"": 401, "img_live_x": 401, all: 200},
+		"/admin/v1/create-ops-key": {"": 401, all: 404}, // no key makes keys
+		"/admin/v1/ops-keys":       {all: 404},
+		"/admin/v1/nothing":        {all: 404},
+		"/debug/pprof/goroutine":   {"": 401, raw: 401, all: 200},
+	} {
+		for key, status := range want {
+			method, body := http.MethodPost, "{}"
+			if strings.HasPrefix(path, "/debug") {
+				method = http.MethodGet
+			}
+			r, err := http.NewRequest(method, d.OpsURL()+path, strings.NewReader(body))
+			is.NoErr(err)
+			if key != "" {
+				r.Header.Set("Authorization", "Bearer "+key)
+			}
+			answer, err := http.DefaultClient.Do(r)
+			is.NoErr(err)
+			io.Copy(io.Discard, answer.Body)
+			answer.Body.Close()
+			if answer.StatusCode != status {
+				t.Errorf("%s: status %d, want %d", path, answer.StatusCode, status)
+			}
+		}
+	}
+	body, status := d.FromSocket("/debug/pprof/goroutine?debug=1")
+	is.Equal(status, http.StatusOK)
+	says(t, body, "goroutine profile")
+	is.Equal(d.Call(daemontest.Request{Method: "POST", Path: "/admin/v1/users", Key: all, Body: struct{}{}}).Status, http.StatusNotFound) // not on the public address
+}
+
+// Where keys could be read on their way, nothing is served; and without the flag there is no such interface.
+func TestOperatorsInterfaceIsPrivate(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	for _, args := range [][]string{{"--ops-admin"}, {"--ops-admin", "--ops-addr", "0.0.0.0:0"}} {
+		d := daemontest.Launch(t, daemontest.Options{Args: args})
+		is.Equal(d.Wait(drainLimit), 1)
+		says(t, d.Output(), "--ops-addr", "127.0.0.1:9090")
+	}
+	d := daemontest.Start(t, daemontest.Options{Args: []string{"--ops-admin", "--ops-addr", "0.0.0.0:0", "--trusted-proxy", "10.0.0.7"}})
+	is.Equal(d.Terminate(drainLimit), 0)
+	d = daemontest.Start(t, daemontest.Options{Args: []string{"--ops-addr", "127.0.0.1:0"}})
+	_, raw := opsKey(d, "all")
+	_, err := operator(t, d, raw).Users(t.Context())
+	is.True(err != nil)
+}
+
+// The example grants what a signed webhook says was paid for, once, however often it is delivered.
+func TestPaymentsExample(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	d := administered(t)
+	d.Admin("user", "create", "alice")
+	_, raw := opsKey(d, "credits")
+	program := filepath.Join(t.TempDir(), "payments")
+	build := exec.Command("go", "build", "-o", program, "../../examples/payments")
+	out, err := build.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	address := nobody(t)
+	run := exec.Command(program)
+	run.Env = append(os.Environ(), "ADDR="+address, "IMAGEGEND_OPS_URL="+d.OpsURL(), "IMAGEGEND_OPS_KEY="+raw, "WEBHOOK_SECRET=whsec_1")
+	is.NoErr(run.Start())
+	t.Cleanup(func() { run.Process.Kill(); run.Wait() })
+
+	event := []byte(`{"id":"evt_1","type":"checkout.session.completed","data":{"object":{"payment_status":"paid","metadata":{"user":"alice","credits":"100"}}}}`)
+	deliver := func(secret string, at time.Time) (status int) {
+		mac := hmac.New(sha256.New, []byte(secret))
+		fmt.Fprintf(mac, "%d.%s", at.Unix(), event)
+		await(t, func() bool { // until it listens
+			r, err := http.NewRequest(http.MethodPost, "http://"+address+"/webhook", bytes.NewReader(event))
+			is.NoErr(err)
+			r.Header.Set("Stripe-Signature", fmt.Sprintf("t=%d,v1=%s", at.Unix(), hex.EncodeToString(mac.Sum(nil))))
+			answer, err := http.DefaultClient.Do(r)
+			if err != nil {
+				return false
+			}
+			answer.Body.Close()
+			status = answer.StatusCode
+			return true
+		})
+		return status
+	}
+	is.Equal(deliver("of somebody else", time.Now()), http.StatusUnauthorized)
+	is.Equal(deliver("whsec_1", time.Now().Add(-time.Hour)), http.StatusUnauthorized)
+	says(t, d.Admin("user", "list"), "alice")
+	for range 3 {
+		is.Equal(deliver("whsec_1", time.Now()), http.StatusOK)
+	}
+	history := d.Admin("credit", "history", "--user", "alice")
+	is.Equal(strings.Count(history, "grant"), 1)
+	says(t, history, "+100", "evt_1", "ops:opk_")
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"os"
+	"path"
+	"path/filepath"
+	"time"
+)
+
+// content is a file as it lies in an archive.
+type content struct {
+	from string // relative to the repository, unless it is absolute
+	name string
+	mode int64
+}
+
+func (r *release) documents() []content {
+	return []content{
+		{"README.md", "README.md", 0o644},
+		{"CHANGELOG.md", "CHANGELOG.md", 0o644},
+		{"LICENSE", "LICENSE", 0o644},
+		{"docs/operating.md", "docs/operating.md", 0o644},
+		{"docs/providers.md", "docs/providers.md", 0o644},
+	}
+}
+
+// archive makes a tar.gz with one directory.
+func (r *release) archive(t target, program string) (err error) {
+	f, err := os.Create(r.name(t, ".tar.gz"))
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closed := f.Close(); err == nil {
+			err = closed
+		}
+	}()
+	packed := gzip.NewWriter(f)
+	w := tar.NewWriter(packed)
+	all := append(r.documents(), content{program, filepath.Base(program), 0o755})
+	if t.os == "linux" {
+		all = append(all, content{"deploy/files/imagegend.service", "imagegend.service", 0o644}, content{"deploy/files/imagegend.yaml", "imagegend.yaml", 0o644})
+	}
+	for _, c := range all {
+		c.name = path.Join("imagegend_"+r.version, c.name)
+		if err := r.add(w, c); err != nil {
+			return err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	return packed.Close()
+}
+
+// add writes a file's header and bytes; of its owner and its times nothing is told but what is the same everywhere.
+func (r *release) add(w *tar.Writer, c content) error {
+	b, err := os.ReadFile(r.path(c.from))
+	if err != nil {
+		return err
+	}
+	if err := w.WriteHeader(header(c.name, c.mode, int64(len(b)), r.time)); err != nil {
+		return err
+	}
+	_, err = w.Write(b)
+	return err
+}
+
+func header(name string, mode, size int64, at time.Time) *tar.Header {
+	return &tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: mode, Size: size, ModTime: at, Format: tar.FormatPAX}
+}
+
+func (r *release) path(from string) string {
+	if filepath.IsAbs(from) {
+		return from
+	}
+	return filepath.Join(r.source, from)
+}

@@ -1,0 +1,143 @@
+// Command release makes what a release consists of, the same to the byte from any directory: archives, packages for
+// Debian, Red Hat and Alpine, images for containers, a list of what each program is made of, and checksums.
+//
+//	cd deploy/release && go run . -version 1.2.3 -out /tmp/release
+//
+// It is a module of its own, so that nobody else needs what makes packages.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// release is one release under way.
+type release struct {
+	version string
+	source  string    // the root of the repository
+	out     string    // where everything goes
+	time    time.Time // of every file in it
+	targets []target
+}
+
+// target is a system that programs are built for.
+type target struct{ os, arch string }
+
+func (t target) String() string { return t.os + "_" + t.arch }
+
+var everywhere = []target{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"}}
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	version := flag.String("version", "", "version, such as 1.2.3")
+	out := flag.String("out", "", "directory to make; it must not be there yet")
+	only := flag.String("targets", "", "systems, such as linux_amd64,linux_arm64; without it, all")
+	flag.Parse()
+	r, err := newRelease(*version, *out, *only)
+	if err != nil {
+		return err
+	}
+	return r.make()
+}
+
+func newRelease(version, out, only string) (*release, error) {
+	if version == "" || strings.HasPrefix(version, "v") || out == "" {
+		return nil, errors.New("give a version such as -version 1.2.3 and a directory with -out")
+	}
+	source, err := git("rev-parse", "--show-toplevel")
+	if err != nil {
+		return nil, err
+	}
+	r := &release{version: version, source: source, out: out}
+	if r.time, err = moment(); err != nil {
+		return nil, err
+	}
+	for _, t := range everywhere {
+		if only == "" || strings.Contains(","+only+",", ","+t.String()+",") {
+			r.targets = append(r.targets, t)
+		}
+	}
+	if len(r.targets) == 0 {
+		return nil, fmt.Errorf("there is no target among %q; there are %v", only, everywhere)
+	}
+	return r, os.Mkdir(out, 0o755)
+}
+
+// moment is when the source was committed, unless SOURCE_DATE_EPOCH says otherwise.
+func moment() (time.Time, error) {
+	seconds := os.Getenv("SOURCE_DATE_EPOCH")
+	if seconds == "" {
+		var err error
+		if seconds, err = git("log", "-1", "--format=%ct"); err != nil {
+			return time.Time{}, err
+		}
+	}
+	n, err := strconv.ParseInt(seconds, 10, 64)
+	return time.Unix(n, 0).UTC(), err
+}
+
+func git(args ...string) (string, error) {
+	out, err := exec.Command("git", args...).Output()
+	if err != nil {
+		return "", fmt.Errorf("git %s: %w", strings.Join(args, " "), err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// make makes everything, and the checksums last.
+func (r *release) make() error {
+	for _, t := range r.targets {
+		program, err := r.build(t)
+		if err != nil {
+			return fmt.Errorf("%s: %w", t, err)
+		}
+		steps := []func(target, string) error{r.archive, r.materials}
+		if t.os == "linux" {
+			steps = append(steps, r.packages, r.image)
+		}
+		for _, step := range steps {
+			if err := step(t, program); err != nil {
+				return fmt.Errorf("%s: %w", t, err)
+			}
+		}
+		if err := os.RemoveAll(filepath.Dir(program)); err != nil {
+			return err
+		}
+	}
+	return r.checksums()
+}
+
+// build builds the program into a directory of its own.
+func (r *release) build(t target) (program string, err error) {
+	dir, err := os.MkdirTemp("", "release-")
+	if err != nil {
+		return "", err
+	}
+	program = filepath.Join(dir, "imagegend")
+	if t.os == "windows" {
+		program += ".exe"
+	}
+	const set = "-X github.com/imagegend/imagegend/cmd/imagegend/internal/cli.released="
+	c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid= "+set+r.version, "-o", program, "./cmd/imagegend")
+	c.Dir, c.Stderr = r.source, os.Stderr
+	c.Env = append(os.Environ(), "GOFLAGS=", "CGO_ENABLED=0", "GOOS="+t.os, "GOARCH="+t.arch)
+	return program, c.Run()
+}
+
+// name of a file of the release, such as imagegend_1.2.3_linux_amd64.tar.gz.
+func (r *release) name(t target, suffix string) string {
+	return filepath.Join(r.out, "imagegend_"+r.version+"_"+t.String()+suffix)
+}

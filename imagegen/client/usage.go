@@ -1,0 +1,74 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/internal/wire"
+)
+
+// Quote implements [imagegen.Service].
+func (c *Client) Quote(ctx context.Context, q imagegen.GenerateRequest) (imagegen.Quote, error) {
+	if err := sendable(q); err != nil {
+		return imagegen.Quote{}, err
+	}
+	sent, err := json.Marshal(wire.NewQuoteRequest(q))
+	if err != nil {
+		return imagegen.Quote{}, unreachable(err)
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+wire.QuotePath, bytes.NewReader(sent))
+	if err != nil {
+		return imagegen.Quote{}, unreachable(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := c.do(r)
+	if err != nil {
+		return imagegen.Quote{}, err
+	}
+	defer finish(answer)
+	var body wire.Quote
+	if err := decode(ctx, answer, &body); err != nil {
+		return imagegen.Quote{}, err
+	}
+	return body.Value(), nil
+}
+
+// Await implements [imagegen.Service]: the service waits, see Wait for a wait to the end.
+func (c *Client) Await(ctx context.Context, id imagegen.GenerationID, most time.Duration) (imagegen.Generation, error) {
+	header := http.Header{}
+	if seconds := (min(most, imagegen.MaxAwait) + time.Second - 1) / time.Second; seconds > 0 {
+		header.Set("Prefer", "wait="+strconv.Itoa(int(seconds)))
+	}
+	g, _, err := c.poll(ctx, id, header)
+	return g, err
+}
+
+// Usage implements [imagegen.Service].
+func (c *Client) Usage(ctx context.Context, q imagegen.UsageQuery) (imagegen.UsageReport, error) {
+	query := url.Values{}
+	for name, day := range map[string]time.Time{"from": q.From, "to": q.To} {
+		if !day.IsZero() {
+			query.Set(name, day.UTC().Format(time.DateOnly))
+		}
+	}
+	var by []string
+	for _, g := range q.By {
+		by = append(by, string(g))
+	}
+	if len(by) > 0 {
+		query.Set("group_by", strings.Join(by, ","))
+	}
+	var body wire.UsageReport
+	if _, err := c.read(ctx, wire.UsagePath+"?"+query.Encode(), &body); err != nil {
+		return imagegen.UsageReport{}, err
+	}
+	r, err := body.Value()
+	return r, unreadable(err)
+}

@@ -1,0 +1,146 @@
+package console
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// Fields of a form with the limits of a key.
+const (
+	limitTotal   = "limit_total"
+	limitDaily   = "limit_daily"
+	limitMonthly = "limit_monthly"
+	limitAtOnce  = "limit_at_once"
+)
+
+// limits reads what a key can be used for. A field that is empty is no limit.
+func (f *form) limits() (l imagegen.KeyLimits) {
+	for _, c := range []struct {
+		name  string
+		limit *imagegen.Credits
+	}{{limitTotal, &l.Credits}, {limitDaily, &l.Daily}, {limitMonthly, &l.Monthly}} {
+		if f.Value(c.name) != "" {
+			*c.limit = f.amount(c.name)
+		}
+	}
+	if written := f.Value(limitAtOnce); written != "" {
+		n, err := strconv.Atoi(written)
+		if err != nil || n < 1 || n > imagegen.MaxAtOnce {
+			f.blame(limitAtOnce, "Enter a whole number of requests, from 1 to %s.", credits(imagegen.MaxAtOnce))
+		}
+		l.AtOnce = n
+	}
+	return l
+}
+
+// filledLimits is a form that shows limits.
+func filledLimits(l imagegen.KeyLimits) *form {
+	shown := func(n int64) string {
+		if n == 0 {
+			return ""
+		}
+		return strconv.FormatInt(n, 10)
+	}
+	return filled(limitTotal, shown(int64(l.Credits)), limitDaily, shown(int64(l.Daily)), limitMonthly, shown(int64(l.Monthly)), limitAtOnce, shown(int64(l.AtOnce)))
+}
+
+// Limited says what the key can be used for; "" if it has no limits.
+func (k keyOfUser) Limited() string {
+	var said []string
+	for _, c := range []struct {
+		limit imagegen.Credits
+		when  string
+	}{{k.Limits.Credits, "in all"}, {k.Limits.Daily, "a day"}, {k.Limits.Monthly, "a month"}} {
+		if c.limit > 0 {
+			said = append(said, inCredits(c.limit)+" "+c.when)
+		}
+	}
+	if k.Limits.AtOnce > 0 {
+		said = append(said, count(k.Limits.AtOnce, "request", "requests")+" at once")
+	}
+	return strings.Join(said, ", ")
+}
+
+// limitsView is what key-limits.html is given.
+type limitsView struct {
+	Key  imagegen.Key
+	User *imagegen.User   // whose it is, if an operator looks
+	Used *imagegen.KeyUse // what counts against the limits; nil: it is not known
+	Form *form
+	Here string // where the form goes,
+	Back string // and where it leads back to
+}
+
+// limitsOf is the page with the limits of a user's key.
+func (c *Console) limitsOf(p *page, k imagegen.Key, u *imagegen.User, status int, f *form) error {
+	v := limitsView{Key: k, User: u, Form: f, Here: c.path("keys", string(k.ID), "limits"), Back: c.path("keys")}
+	if u != nil {
+		v.Here, v.Back = c.path("users", string(u.ID), "keys", string(k.ID), "limits"), c.path("users", string(u.ID))
+	}
+	if book, ok := c.cfg.Ledger.(imagegen.UsageLedger); ok {
+		use, err := book.KeyUse(p.context(), k.User, k.ID)
+		if err != nil {
+			return err
+		}
+		v.Used = &use
+	}
+	return p.renderStatus(status, "key-limits", v)
+}
+
+func (c *Console) keyLimits(p *page) error {
+	k, err := c.keyAt(p, p.person.ID)
+	if err != nil {
+		return err
+	}
+	return c.limitsOf(p, k, nil, http.StatusOK, filledLimits(k.Limits))
+}
+
+func (c *Console) limitKey(p *page) error {
+	k, err := c.keyAt(p, p.person.ID)
+	if err != nil {
+		return err
+	}
+	return c.setLimits(p, k, nil, quoted(k), "keys")
+}
+
+func (c *Console) userKeyLimits(p *page) error {
+	v, err := c.userKey(p)
+	if err != nil {
+		return err
+	}
+	return c.limitsOf(p, v.Key, &v.User, http.StatusOK, filledLimits(v.Key.Limits))
+}
+
+func (c *Console) limitUserKey(p *page) error {
+	v, err := c.userKey(p)
+	if err != nil {
+		return err
+	}
+	return c.setLimits(p, v.Key, &v.User, v.quoted(), "users", string(v.User.ID))
+}
+
+// setLimits replaces the limits of a key by those of the form.
+func (c *Console) setLimits(p *page, k imagegen.Key, u *imagegen.User, named string, back ...string) error {
+	f, err := p.form()
+	if err != nil {
+		return err
+	}
+	l := f.limits()
+	if f.valid() {
+		_, err := c.cfg.Engine.Accounts().LimitKey(p.context(), k.ID, l)
+		if err = f.refuse("", err); err != nil {
+			return err
+		}
+	}
+	if !f.valid() {
+		return c.limitsOf(p, k, u, http.StatusUnprocessableEntity, f)
+	}
+	now := keyOfUser{Key: imagegen.Key{Limits: l}}.Limited()
+	if now == "" {
+		return p.done(named+" has no limits.", back...)
+	}
+	return p.done(named+" is limited to "+now+".", back...)
+}

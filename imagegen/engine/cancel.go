@@ -1,0 +1,55 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// Cancel implements [imagegen.Service].
+func (s *Session) Cancel(ctx context.Context, id imagegen.GenerationID) (imagegen.Generation, error) {
+	r, err := s.own(ctx, id)
+	if err != nil {
+		return imagegen.Generation{}, err
+	}
+	r, err = s.engine.cancel(ctx, r)
+	if err != nil {
+		return imagegen.Generation{}, imagegen.ToUserError(err)
+	}
+	return r.Generation(), nil
+}
+
+// cancel ends what waits. The fence decides between it and a claim.
+func (e *Engine) cancel(ctx context.Context, r imagegen.Record) (imagegen.Record, error) {
+	switch {
+	case cancelled(r): // though its charge may be open for a moment yet
+		return r, nil
+	case !r.Cancellable():
+		return r, imagegen.ErrNotCancellable
+	}
+	got, err := e.finish(ctx, r, imagegen.Outcome{Cancelled: true, At: e.now(),
+		Failure: &imagegen.Failure{Class: imagegen.ClassCancelled, Detail: "its owner cancelled it"}})
+	switch {
+	case errors.Is(err, imagegen.ErrStale) || errors.Is(err, imagegen.ErrTransition):
+		return e.cancelledMeanwhile(ctx, r.ID)
+	case err != nil:
+		return got, err
+	}
+	e.concluded(ctx, got)
+	e.removeReferences(r.References)
+	return got, nil
+}
+
+// cancelledMeanwhile tells what became of a generation that somebody else has brought further.
+func (e *Engine) cancelledMeanwhile(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
+	r, err := e.Record(ctx, id)
+	if err == nil && !cancelled(r) {
+		err = imagegen.ErrNotCancellable
+	}
+	return r, err
+}
+
+func cancelled(r imagegen.Record) bool {
+	return r.Failure != nil && r.Failure.Class == imagegen.ClassCancelled
+}

@@ -1,0 +1,35 @@
+package httpapi
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/internal/wire"
+)
+
+// cancel ends a generation that waits. There is nothing to say in a body; an empty object is let pass, for some
+// clients send one with each POST.
+func (a *api) cancel(x *exchange) error {
+	if err := a.site.FindBase(&x.Exchange); err != nil {
+		return err
+	}
+	if x.Request.URL.RawQuery != "" {
+		return imagegen.Invalid("this address takes no query")
+	}
+	const enough = 16
+	body, err := io.ReadAll(io.LimitReader(x.Request.Body, enough))
+	if err != nil {
+		return imagegen.Invalid("the body cannot be read: %v", err)
+	}
+	if body = bytes.TrimSpace(body); len(body) > 0 && string(body) != "{}" {
+		return imagegen.Invalid("this address takes no body; leave it out")
+	}
+	g, err := x.session.Cancel(x.Ctx, imagegen.GenerationID(x.id))
+	if err != nil {
+		return err
+	}
+	x.Generation = g.ID
+	return x.JSON(http.StatusOK, wire.NewGeneration(g, x.Base))
+}

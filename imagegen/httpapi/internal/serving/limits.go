@@ -1,0 +1,89 @@
+package serving
+
+import (
+	"cmp"
+	"io"
+	"math"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/internal/share"
+)
+
+// What one API key may have the service do at once, and what all may together. Uploads are the engine's
+// to bound, see [engine.Session.Stage].
+const (
+	requestsAtOnce = 256      // of a key, unless the options say otherwise
+	heldOfKey      = 16 << 20 // bytes of bodies in memory
+	heldOfAll      = 64 << 20
+)
+
+// Limits is what is under way of each API key, in all interfaces that share it.
+type Limits struct {
+	most     int // requests of a key
+	requests *share.Shares[imagegen.KeyID]
+	held     *share.Shares[imagegen.KeyID]
+}
+
+// NewLimits returns limits for so many requests of one API key at once; 0: 256.
+func NewLimits(requests int) *Limits {
+	most := cmp.Or(requests, requestsAtOnce)
+	return &Limits{most, share.New[imagegen.KeyID](int64(most), math.MaxInt64), share.New[imagegen.KeyID](heldOfKey, heldOfAll)}
+}
+
+// Admit lets a request of a key in, until leave.
+func (l *Limits) Admit(k imagegen.KeyID) (leave func(), err error) {
+	if !l.requests.Take(k, 1) {
+		return nil, busy("this API key has %d requests under way; wait for one to end", l.most)
+	}
+	return func() { l.requests.Give(k, 1) }, nil
+}
+
+// Hold bounds what is read of a body into memory, until Release.
+func (l *Limits) Hold(k imagegen.KeyID) *Holding { return &Holding{shares: l.held, key: k} }
+
+// Holding is the memory that one body takes.
+type Holding struct {
+	shares *share.Shares[imagegen.KeyID]
+	key    imagegen.KeyID
+	bytes  int64
+}
+
+// growth is how much memory a byte takes that is read into a buffer which grows.
+const growth = 2
+
+// ReadAll reads r to its end. ErrOverloaded: too much of other requests is held.
+func (h *Holding) ReadAll(r io.Reader) ([]byte, error) { return io.ReadAll(held{h, r}) }
+
+// Take counts n more bytes that stay in memory. ErrOverloaded.
+func (h *Holding) Take(n int64) error {
+	if !h.shares.Take(h.key, growth*n) {
+		return busy("too much is being sent at once; send less at a time")
+	}
+	h.bytes += growth * n
+	return nil
+}
+
+// Release gives it back.
+func (h *Holding) Release() { h.shares.Give(h.key, h.bytes) }
+
+// held is a reader of what stays in memory.
+type held struct {
+	*Holding
+	r io.Reader
+}
+
+// Read implements io.Reader.
+func (h held) Read(p []byte) (int, error) {
+	n, err := h.r.Read(p)
+	if full := h.Take(int64(n)); full != nil {
+		return 0, full
+	}
+	return n, err
+}
+
+func busy(format string, args ...any) error {
+	e := imagegen.Invalid(format, args...)
+	e.Code, e.RetryAfter = imagegen.CodeOverloaded, time.Second
+	return e
+}

@@ -1,0 +1,27 @@
+package serving
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// longestShown is how much of what a caller sent is repeated in a message.
+const longestShown = 40
+
+// Shorten cuts what a caller sent to what a message repeats of it.
+func Shorten(s string) string {
+	if utf8.RuneCountInString(s) > longestShown {
+		return string([]rune(s)[:longestShown]) + "…"
+	}
+	return s
+}
+
+// Shown quotes what a caller sent.
+func Shown(s string) string { return strconv.Quote(Shorten(s)) }
+
+// IsInteger takes -7, 0 and 42, but not 007, 1.0 or 1e3.
+func IsInteger(s string) bool {
+	s = strings.TrimPrefix(s, "-")
+	return s != "" && strings.Trim(s, "0123456789") == "" && (s[0] != '0' || s == "0")
+}

@@ -1,0 +1,35 @@
+package serving
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// Repeats reports whether the client says that it makes the request once more, as OpenAI's clients do.
+func Repeats(h http.Header) bool {
+	n, err := strconv.Atoi(h.Get("X-Stainless-Retry-Count"))
+	return err == nil && n > 0
+}
+
+// Costly reports whether credits were taken, or may have been, by a call that ended with err.
+func Costly(err error) bool {
+	e, ok := errors.AsType[*imagegen.Error](err)
+	return !ok || e.Code == imagegen.CodeGenerationFailed || e.Code == imagegen.CodeInternal && e.Generation != ""
+}
+
+// IdempotencyKey returns the key that a header carries; "" if there is none.
+func IdempotencyKey(h http.Header) (string, error) {
+	sent := h.Values("Idempotency-Key")
+	switch {
+	case len(sent) == 0:
+		return "", nil
+	case len(sent) > 1:
+		return "", imagegen.Invalid("Idempotency-Key was sent twice")
+	case !imagegen.ValidIdempotencyKey(sent[0]):
+		return "", imagegen.Invalid("Idempotency-Key must be 1 to 255 visible ASCII characters")
+	}
+	return sent[0], nil
+}

@@ -1,0 +1,78 @@
+package serving
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"net/http"
+	"strings"
+)
+
+type requestIDKey struct{}
+
+// Identified is a context with the identifier of its request.
+type Identified struct {
+	context.Context
+	id string
+}
+
+// Value implements context.Context.
+func (c *Identified) Value(key any) any {
+	if key == (requestIDKey{}) {
+		return c.id
+	}
+	return c.Context.Value(key)
+}
+
+// RequestID returns the X-Request-Id of the request that ctx belongs to, also in the work that
+// goes on after its answer. "": it belongs to none.
+func RequestID(ctx context.Context) string {
+	id, _ := ctx.Value(requestIDKey{}).(string)
+	return id
+}
+
+// requestID takes over what the caller sent, if it is fit for a log.
+func requestID(h http.Header) string {
+	if id := h.Get("X-Request-Id"); id != "" && len(id) <= 128 && strings.Trim(id, requestIDCharacters) == "" {
+		return id
+	}
+	return rand.Text()
+}
+
+const requestIDCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
+
+// WithRequestID gives the requests of another handler what those of an Exchange have: X-Request-Id in the
+// answer, and a context of which RequestID and NewLogHandler know it.
+func WithRequestID(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx := &Identified{r.Context(), requestID(r.Header)}
+		w.Header().Set("X-Request-Id", ctx.id)
+		h.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
+// NewLogHandler returns a handler that adds request_id to each record whose context has one. Give
+// it to the engine's logger too, and a request's lines can be found together. A handler that does
+// so already is returned as it is.
+func NewLogHandler(h slog.Handler) slog.Handler {
+	if l, ok := h.(logHandler); ok {
+		return l
+	}
+	return logHandler{h}
+}
+
+type logHandler struct{ slog.Handler }
+
+func (l logHandler) Handle(ctx context.Context, r slog.Record) error {
+	if id := RequestID(ctx); id != "" {
+		r = r.Clone()
+		r.AddAttrs(slog.String("request_id", id))
+	}
+	return l.Handler.Handle(ctx, r)
+}
+
+func (l logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return logHandler{l.Handler.WithAttrs(attrs)}
+}
+
+func (l logHandler) WithGroup(name string) slog.Handler { return logHandler{l.Handler.WithGroup(name)} }

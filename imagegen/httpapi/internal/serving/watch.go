@@ -1,0 +1,118 @@
+package serving
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"time"
+)
+
+// Watcher is told of requests: for metrics and traces. It must be quick and safe for concurrent use.
+type Watcher interface {
+	// Begin is told of a request that begins, and returns the context that it goes on with: its own, or one
+	// derived from it.
+	Begin(r *http.Request) context.Context
+
+	// End is told of its answer. ctx is that of Begin.
+	End(ctx context.Context, a Answer)
+}
+
+// Answer tells a [Watcher] of a request that was answered. There is nothing in it that a caller can choose freely.
+type Answer struct {
+	Method   string // one of those that HTTP knows, or "other"
+	Route    string // a pattern; "" when none fits
+	Status   int    // 0: the connection was cut before there was one
+	Duration time.Duration
+}
+
+// Watch has watchers told of each request that h answers, whatever its interface.
+func Watch(h http.Handler, watchers ...Watcher) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		x := &watched{ResponseWriter: w, began: time.Now(), method: r.Method}
+		for _, o := range watchers {
+			if ctx := o.Begin(r); ctx != r.Context() {
+				r = r.WithContext(ctx)
+			}
+		}
+		defer func() {
+			a := x.answer()
+			for _, o := range watchers {
+				o.End(r.Context(), a)
+			}
+		}()
+		h.ServeHTTP(x, r)
+		if x.status == 0 {
+			x.status = http.StatusOK // as net/http answers
+		}
+	})
+}
+
+// WithRoute gives the requests of a handler that names no routes a name for all of them.
+func WithRoute(route string, h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		tellRoute(w, route)
+		h.ServeHTTP(w, r)
+	})
+}
+
+// watched is an answer that somebody watches.
+type watched struct {
+	http.ResponseWriter
+	began         time.Time
+	method, route string
+	status        int
+}
+
+// tellRoute tells whoever watches an answer which route it is of.
+func tellRoute(w http.ResponseWriter, route string) {
+	for {
+		if x, ok := w.(*watched); ok {
+			x.route = route
+			return
+		}
+		inner, ok := w.(interface{ Unwrap() http.ResponseWriter })
+		if !ok {
+			return
+		}
+		w = inner.Unwrap()
+	}
+}
+
+func (x *watched) answer() Answer {
+	return Answer{Method: knownMethod(x.method), Route: x.route, Status: x.status, Duration: time.Since(x.began)}
+}
+
+func knownMethod(m string) string {
+	switch m {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+		return m
+	}
+	return "other"
+}
+
+// Unwrap serves http.ResponseController.
+func (x *watched) Unwrap() http.ResponseWriter { return x.ResponseWriter }
+
+// WriteHeader implements http.ResponseWriter.
+func (x *watched) WriteHeader(status int) {
+	if x.status < http.StatusOK { // or it told of what was yet to come
+		x.status = status
+	}
+	x.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (x *watched) Write(p []byte) (int, error) {
+	if x.status == 0 {
+		x.status = http.StatusOK
+	}
+	return x.ResponseWriter.Write(p)
+}
+
+// ReadFrom implements io.ReaderFrom, so that the system can copy a file to the connection by itself.
+func (x *watched) ReadFrom(r io.Reader) (int64, error) {
+	if x.status == 0 {
+		x.status = http.StatusOK
+	}
+	return io.Copy(x.ResponseWriter, r)
+}

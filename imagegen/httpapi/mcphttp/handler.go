@@ -1,0 +1,213 @@
+// Package mcphttp serves the tools of package mcpserver over HTTP, to agents that have an API key:
+//
+//	http.Handle(mcphttp.Path, mcphttp.NewHandler(engine, mcphttp.Options{Log: log}))
+//
+// It is the streamable transport of the Model Context Protocol without sessions: each request stands for itself, so that
+// any node can answer it.
+package mcphttp
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
+	"github.com/imagegend/imagegend/imagegen/httpapi/internal/serving"
+	"github.com/imagegend/imagegend/imagegen/internal/wire"
+	"github.com/imagegend/imagegend/imagegen/mcpserver"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Path is where the handler is mounted.
+const Path = "/mcp"
+
+// largestBody bounds a request: the longest prompt there is, escaped, fits several times.
+const largestBody = 1 << 20
+
+// Options changes what NewHandler makes. The zero value serves.
+type Options struct {
+	// BaseURL, TrustedProxies and CORSOrigins are as in package httpapi.
+	BaseURL        string
+	TrustedProxies []netip.Prefix
+	CORSOrigins    []string
+
+	// Limits bound what one API key may have under way, together with other interfaces that are given the same; they are
+	// made by httpapi.NewLimits. nil: limits of its own.
+	Limits *serving.Limits
+
+	// Tools is how the tools are offered. Its Dir, ImageURL, Schemas and Log do not count: files are never read or written.
+	Tools mcpserver.Options
+
+	// Log is told of each request. Neither keys nor prompts are logged. nil: silent.
+	Log *slog.Logger
+}
+
+// NewHandler returns a handler for Path. It is safe for concurrent use and holds nothing that must be closed.
+func NewHandler(service *engine.Engine, o Options) http.Handler {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	o.Tools.Dir, o.Tools.Schemas, o.Tools.Log = nil, mcp.NewSchemaCache(), slog.New(serving.NewLogHandler(o.Log.Handler()))
+	a := &api{engine: service, tools: o.Tools, site: serving.NewSite(serving.Site{BaseURL: o.BaseURL, TrustedProxies: o.TrustedProxies,
+		CORSOrigins: o.CORSOrigins, CORSHeaders: serving.NativeHeaders + protocolHeaders, Limits: o.Limits}, o.Log)}
+	a.protocol = mcp.NewStreamableHTTPHandler(a.server, &mcp.StreamableHTTPOptions{
+		Stateless:           true,
+		MaxRequestBodyBytes: largestBody,
+		// It refuses a foreign Host on this machine's own address, which is what a proxy sends. A page that names this
+		// machine by another name has no key, and gets nothing.
+		DisableLocalhostProtection: true,
+	})
+	return a
+}
+
+// protocolHeaders are what clients in browsers send besides.
+const protocolHeaders = ", Mcp-Protocol-Version, Mcp-Session-Id, Last-Event-ID"
+
+// api is the handler.
+type api struct {
+	engine   *engine.Engine
+	site     *serving.Site
+	tools    mcpserver.Options
+	protocol http.Handler
+}
+
+// ServeHTTP implements http.Handler.
+func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := &serving.Exchange{Route: Path}
+	a.site.Begin(x, w, r)
+	defer a.site.Finish(x, func() { fail(x, imagegen.ErrInternal) })
+	if err := a.serve(x); err != nil {
+		fail(x, err)
+	}
+}
+
+func fail(x *serving.Exchange, err error) {
+	x.Fail(err, func(e *imagegen.Error, status int) (int, any) {
+		if e.Code == codeOrigin {
+			status = http.StatusForbidden
+		}
+		return status, wire.ErrorBody{Error: wire.Failure{Message: e.Message, Code: e.Code}}
+	})
+}
+
+func (a *api) serve(x *serving.Exchange) error {
+	switch x.Request.Method {
+	case http.MethodPost:
+	case http.MethodOptions:
+		x.Header().Set("Allow", allowed)
+		return a.site.Preflight(x)
+	default: // without sessions there is no stream to listen to, and nothing to end
+		x.Header().Set("Allow", allowed)
+		return &imagegen.Error{Code: serving.CodeMethodNotAllowed, Message: "this address takes POST only"}
+	}
+	if !a.admits(x.Request) {
+		return errOrigin
+	}
+	key, err := serving.Bearer(x.Request.Header)
+	if err != nil {
+		return err
+	}
+	session, err := a.engine.Authenticate(x.Ctx, key)
+	if err != nil {
+		return err
+	}
+	x.Key, x.User = session.KeyID(), session.User()
+	leave, err := a.site.Limits.Admit(session.KeyID())
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if err := a.site.FindBase(x); err != nil {
+		return err
+	}
+	return a.call(x, session)
+}
+
+const allowed = "OPTIONS, POST"
+
+// codeOrigin is answered with 403.
+const codeOrigin imagegen.Code = "originNotAllowed"
+
+var errOrigin = &imagegen.Error{Code: codeOrigin, Message: "pages of this Origin may not call the service; its operator allows them with --cors-origin"}
+
+// admits reports whether a request may come from where it does. Programs name no origin; pages do, also those that gave
+// this address another name, which the protocol wants refused.
+func (a *api) admits(r *http.Request) bool {
+	origin := r.Header.Get("Origin")
+	return origin == "" || origin == a.site.BaseURL || slices.Contains(a.site.CORSOrigins, origin) || slices.Contains(a.site.CORSOrigins, "*") || ofThisMachine(origin)
+}
+
+// ofThisMachine reports whether a page is of a program on the machine where its reader is.
+func ofThisMachine(origin string) bool {
+	u, err := url.Parse(origin)
+	return err == nil && slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname())
+}
+
+// call reads the body as patiently as any other, and hands the request on.
+func (a *api) call(x *serving.Exchange, session *engine.Session) error {
+	body, err := x.Body(largestBody)
+	if err != nil {
+		return err
+	}
+	holding := a.site.Limits.Hold(session.KeyID())
+	defer holding.Release()
+	sent, err := holding.ReadAll(body)
+	if err != nil {
+		return serving.BodyError(err)
+	}
+	r := x.Request.WithContext(context.WithValue(x.Ctx, callerKey{}, caller{session, x.Base}))
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(sent)), int64(len(sent))
+	a.protocol.ServeHTTP(answer{x}, r)
+	return nil
+}
+
+// answer is what the protocol's answer is written to: its streams are flushed, and never kept.
+type answer struct{ *serving.Exchange }
+
+// WriteHeader implements http.ResponseWriter.
+func (a answer) WriteHeader(status int) {
+	if a.Header().Get("Cache-Control") == "" {
+		a.Header().Set("Cache-Control", "no-store")
+	}
+	a.Exchange.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (a answer) Write(p []byte) (int, error) {
+	if a.Status == 0 {
+		a.WriteHeader(http.StatusOK)
+	}
+	return a.Exchange.Write(p)
+}
+
+// FlushError serves http.ResponseController.
+func (a answer) FlushError() error {
+	if a.Status == 0 {
+		a.WriteHeader(http.StatusOK)
+	}
+	return a.Exchange.Flush()
+}
+
+// caller is who asks, and where.
+type caller struct {
+	session *engine.Session
+	base    string
+}
+
+type callerKey struct{}
+
+// server makes the server of one request.
+func (a *api) server(r *http.Request) *mcp.Server {
+	c := r.Context().Value(callerKey{}).(caller)
+	o := a.tools
+	o.ImageURL = func(id imagegen.ImageID) string { return strings.TrimRight(c.base, "/") + wire.ImagePath(id) }
+	return mcpserver.New(c.session, o)
+}

@@ -1,0 +1,168 @@
+package openai
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/internal/wire"
+)
+
+// summary is what an answer says of all its images.
+type summary struct {
+	appearance
+	ID      imagegen.GenerationID `json:"id"`
+	Credits imagegen.Credits      `json:"credits"`
+	Balance *wire.Balance         `json:"balance,omitempty"`
+}
+
+// appearance is what it says of one, or of all.
+type appearance struct {
+	Size       string              `json:"size,omitempty"`
+	Quality    imagegen.Quality    `json:"quality"`
+	Format     string              `json:"output_format,omitempty"`
+	Background imagegen.Background `json:"background"`
+}
+
+// looks tells of an image.
+func looks(result imagegen.Result, i imagegen.Image) appearance {
+	return appearance{imagegen.Size{Width: i.Width, Height: i.Height}.String(), result.Quality, strings.TrimPrefix(i.MediaType, "image/"),
+		cmp.Or(result.Options.Background, imagegen.BackgroundAuto)}
+}
+
+func summarize(result imagegen.Result) summary {
+	s := summary{ID: result.ID, Credits: result.Credits}
+	if len(result.Images) > 0 {
+		s.appearance = looks(result, result.Images[0])
+	}
+	if result.Balance != nil {
+		s.Balance = wire.NewBalance(*result.Balance)
+	}
+	return s
+}
+
+// piece is a piece of an answer: a text, and the bytes of an image as base64 behind it if there is one.
+type piece struct {
+	text string
+	file *imagegen.ImageFile
+}
+
+func (p piece) size() int64 {
+	n := int64(len(p.text))
+	if p.file != nil {
+		n += base64Length(p.file.Size)
+	}
+	return n
+}
+
+func base64Length(n int64) int64 { return (n + 2) / 3 * 4 }
+
+// whole answers with all images in one object.
+func (x *exchange) whole(r *request, result imagegen.Result) error {
+	files, err := x.open(r, result.Images)
+	if err != nil {
+		return err
+	}
+	defer closeAll(files)
+	tail, err := json.Marshal(summarize(result))
+	if err != nil {
+		return err
+	}
+	text := fmt.Sprintf(`{"created":%d,"data":[`, result.CreatedAt.Unix())
+	var pieces []piece
+	for i, image := range result.Images {
+		if i > 0 {
+			text += ","
+		}
+		if r.urls {
+			text += `{"url":` + strconv.Quote(x.address(image)) + `}`
+			continue
+		}
+		pieces = append(pieces, piece{text + `{"b64_json":"`, files[i]})
+		text = `"}`
+	}
+	return x.answer(result, append(pieces, piece{text: text + "]," + string(tail[1:]) + "\n"}))
+}
+
+// answer sends pieces as an answer of their own.
+func (x *exchange) answer(result imagegen.Result, pieces []piece) error {
+	var total int64
+	for _, p := range pieces {
+		total += p.size()
+	}
+	x.head(result)
+	x.Set("Content-Type", "application/json")
+	x.Set("Cache-Control", "no-store")
+	x.Set("Content-Length", strconv.FormatInt(total, 10))
+	x.WriteHeader(http.StatusOK)
+	return x.write(pieces)
+}
+
+// open opens the images that are sent themselves, all before any is sent: what is missing can still be told.
+func (x *exchange) open(r *request, images []imagegen.Image) (files []*imagegen.ImageFile, err error) {
+	if r.urls {
+		return nil, nil
+	}
+	for _, i := range images {
+		f, err := x.session.OpenImage(context.WithoutCancel(x.Ctx), i.ID)
+		if err != nil {
+			closeAll(files)
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+func closeAll(files []*imagegen.ImageFile) {
+	for _, f := range files {
+		_ = f.Close() // it was only read
+	}
+}
+
+// write sends pieces. What fails now cannot be told any more: the answer is cut off.
+func (x *exchange) write(pieces []piece) error {
+	for _, p := range pieces {
+		_, err := io.WriteString(x, p.text)
+		if err == nil && p.file != nil {
+			err = writeBase64(x, p.file)
+		}
+		if err != nil {
+			x.Err = err
+			panic(http.ErrAbortHandler)
+		}
+	}
+	return nil
+}
+
+// block is how much of an image is in memory at once, as it is and as base64; a multiple of three.
+const block = 48 << 10
+
+var blocks = sync.Pool{New: func() any { return new([block + block/3*4]byte) }}
+
+// writeBase64 copies an image. An error: it could not be read, is not as long as it should be, or the peer has gone.
+func writeBase64(w io.Writer, f *imagegen.ImageFile) error {
+	b := blocks.Get().(*[block + block/3*4]byte)
+	defer blocks.Put(b)
+	raw, encoded := b[:block], b[block:]
+	for left := f.Size; left > 0; {
+		n := min(left, block)
+		if _, err := io.ReadFull(f, raw[:n]); err != nil {
+			return fmt.Errorf("openai: image %s: %w", f.ID, err)
+		}
+		base64.StdEncoding.Encode(encoded, raw[:n])
+		if _, err := w.Write(encoded[:base64Length(n)]); err != nil {
+			return err
+		}
+		left -= n
+	}
+	return nil
+}

@@ -1,0 +1,211 @@
+package openai
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/httpapi/internal/jsonscan"
+	"github.com/imagegend/imagegend/imagegen/httpapi/internal/serving"
+	"github.com/imagegend/imagegend/internal/nearest"
+)
+
+// request is what a caller asks for, and how it wants to be answered.
+type request struct {
+	imagegen.GenerateRequest
+	urls   bool // addresses of the images instead of the images
+	stream bool // events
+	images int  // that came
+	seen   []string
+}
+
+func newRequest() *request {
+	return &request{GenerateRequest: imagegen.GenerateRequest{Joining: &imagegen.Joining{}}}
+}
+
+// field is one field of a request.
+type field struct {
+	name string
+	kind jsonscan.Kind // of its value; a form has texts alone
+	set  func(r *request, v string) error
+}
+
+var fields = []field{
+	{"model", jsonscan.Text, func(r *request, v string) error { r.Model = v; return nil }},
+	{"prompt", jsonscan.Text, func(r *request, v string) error { r.Prompt = v; return nil }},
+	{"n", jsonscan.Number, setN},
+	{"size", jsonscan.Text, setSize},
+	{"quality", jsonscan.Text, setQuality},
+	{"response_format", jsonscan.Text, setResponseFormat},
+	{"output_format", jsonscan.Text, func(r *request, v string) error { r.Options.Format = imagegen.Format(v); return nil }},
+	{"output_compression", jsonscan.Number, setCompression},
+	{"background", jsonscan.Text, func(r *request, v string) error { r.Options.Background = imagegen.Background(v); return nil }},
+	{"moderation", jsonscan.Text, setModeration},
+	{"style", jsonscan.Text, refuse("style", "cannot be chosen; say it in the prompt")},
+	{"input_fidelity", jsonscan.Text, refuse("input_fidelity", "cannot be chosen; leave it out")},
+	{"seed", jsonscan.Number, setSeed},
+	{"stream", jsonscan.Boolean, func(r *request, v string) error { r.stream = v == "true"; return nil }},
+	{"partial_images", jsonscan.Number, checkPartialImages},
+	{"user", jsonscan.Text, also("")},
+	{"safety_identifier", jsonscan.Text, also("safety_identifier\x00")},
+}
+
+// Fields that are no values: files of a form, and objects in JSON.
+const (
+	fieldImage  = "image"
+	fieldImages = "images"
+	fieldMask   = "mask"
+)
+
+// fieldNames are all names that there are, in either encoding.
+func fieldNames() []string {
+	names := []string{fieldImage, fieldImages, fieldMask}
+	for _, f := range fields {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+func invalid(field, format string, args ...any) error {
+	return imagegen.InvalidField(field, field+" "+format, args...)
+}
+
+// refuse is the set of a field that cannot be honoured.
+func refuse(name, what string) func(*request, string) error {
+	return func(_ *request, v string) error { return invalid(name, "%s; got %s", what, serving.Shown(v)) }
+}
+
+// also is the set of a field that asks for nothing; but a call that has another value there is no repetition.
+func also(mark string) func(*request, string) error {
+	return func(r *request, v string) error {
+		r.Joining.Also = append(r.Joining.Also, mark+v)
+		return nil
+	}
+}
+
+// setN leaves the model's limit to the service, to which 0 means that n is absent.
+func setN(r *request, v string) (err error) {
+	if r.N, err = strconv.Atoi(v); err != nil || !serving.IsInteger(v) || r.N < 1 || r.N > imagegen.MaxImages {
+		return invalid("n", "must be an integer from 1 to %d; got %s", imagegen.MaxImages, serving.Shorten(v))
+	}
+	return nil
+}
+
+func setSize(r *request, v string) (err error) {
+	r.Size, err = imagegen.ParseSize(v)
+	return err
+}
+
+// qualities are those of OpenAI's models, in the service's words.
+var qualities = map[string]imagegen.Quality{"auto": imagegen.QualityAuto, "low": imagegen.QualityLow, "medium": imagegen.QualityMedium,
+	"high": imagegen.QualityHigh, "standard": imagegen.QualityAuto, "hd": imagegen.QualityHigh}
+
+func setQuality(r *request, v string) error {
+	q, ok := qualities[v]
+	if !ok {
+		return invalid("quality", "must be one of auto, low, medium, high, standard, hd; got %s", serving.Shown(v))
+	}
+	r.Quality = q
+	return nil
+}
+
+func setResponseFormat(r *request, v string) error {
+	if v != "b64_json" && v != "url" {
+		return invalid("response_format", "must be b64_json or url; got %s", serving.Shown(v))
+	}
+	r.urls = v == "url"
+	return nil
+}
+
+// setCompression leaves the range, and whether it can be had, to the service.
+func setCompression(r *request, v string) error {
+	n, err := strconv.Atoi(v)
+	if err != nil || !serving.IsInteger(v) {
+		return invalid("output_compression", "must be an integer from 0 to %d; got %s", imagegen.MaxCompression, serving.Shorten(v))
+	}
+	r.Options.Compression = &n
+	return nil
+}
+
+func setSeed(r *request, v string) error {
+	n, err := strconv.ParseInt(v, 10, 64)
+	if err != nil || !serving.IsInteger(v) {
+		return invalid("seed", "must be an integer, such as 42; got %s", serving.Shorten(v))
+	}
+	r.Options.Seed = &n
+	return nil
+}
+
+func setModeration(_ *request, v string) error {
+	if v != "auto" {
+		return invalid("moderation", "must be auto: it is the provider's to decide; got %s", serving.Shown(v))
+	}
+	return nil
+}
+
+// mostPartial is the highest partial_images of OpenAI's API. None is promised.
+const mostPartial = 3
+
+func checkPartialImages(_ *request, v string) error {
+	if n, err := strconv.Atoi(v); err != nil || !serving.IsInteger(v) || n < 0 || n > mostPartial {
+		return invalid("partial_images", "must be an integer from 0 to %d; got %s", mostPartial, serving.Shorten(v))
+	}
+	return nil
+}
+
+// find returns the field of a name, which can come once.
+func (r *request) find(name string) (field, error) {
+	i := slices.IndexFunc(fields, func(f field) bool { return f.name == name })
+	switch {
+	case i >= 0:
+	case name == fieldImage || name == fieldImages || name == fieldMask:
+		return field{}, invalid(name, "belongs to %s: as a file of a form, image, image[] or mask, or in JSON as images or mask with an image_url each", pathEdit)
+	default:
+		return field{}, unknown(name)
+	}
+	return fields[i], r.once(name)
+}
+
+func (r *request) once(name string) error {
+	if slices.Contains(r.seen, name) {
+		return invalid(name, "was sent twice")
+	}
+	r.seen = append(r.seen, name)
+	return nil
+}
+
+func unknown(name string) error {
+	names := fieldNames()
+	return imagegen.InvalidField(serving.Shorten(name), "unknown field %s; the nearest known one is %s; known are %s",
+		serving.Shown(name), nearest.Name(serving.Shorten(name), names), strings.Join(names, ", "))
+}
+
+// setJSON sets a field from JSON, where types are strict and null means absent.
+func (r *request) setJSON(name string, v jsonscan.Value) error {
+	if v.Kind == jsonscan.Null && slices.Contains([]string{fieldImage, fieldImages, fieldMask}, name) {
+		return r.once(name)
+	}
+	f, err := r.find(name)
+	switch {
+	case err != nil:
+		return err
+	case v.Kind == jsonscan.Null:
+		return nil
+	case v.Kind != f.kind:
+		return invalid(name, "must be %s; got %s", f.kind, v.Kind)
+	}
+	return f.set(r, v.Text)
+}
+
+// setText sets a field from a form, where all is text.
+func (r *request) setText(name, v string) error {
+	f, err := r.find(name)
+	if err != nil {
+		return err
+	}
+	if f.kind == jsonscan.Boolean && v != "true" && v != "false" {
+		return invalid(name, "must be true or false; got %s", serving.Shown(v))
+	}
+	return f.set(r, v)
+}

@@ -1,0 +1,174 @@
+// Package openai serves images in the shape of OpenAI's API, to whoever has a client for that:
+//
+//	http.Handle("/v1/", openai.NewHandler(engine.Authenticate, openai.Options{Log: log}))
+//
+// It stands on imagegen.Service, and so on an engine or on whatever else is one: see Session. docs/clients.md has the settings
+// of clients, docs/api.md what is taken, honoured and refused.
+//
+// The handler sets the deadlines of each connection itself, as package httpapi's does: a server needs neither a ReadTimeout
+// nor a WriteTimeout, either of which would cut off generations.
+package openai
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/httpapi/internal/serving"
+)
+
+// Prefix is where the handler is mounted: its paths begin with it.
+const Prefix = "/v1/"
+
+// Session is what the handler asks of the service of one user. It must be safe for concurrent use. *engine.Session is one.
+type Session interface {
+	imagegen.Service
+
+	// User is whose service this is, and KeyID which API key it belongs to: for the log, and to bound what one key may have
+	// under way.
+	User() imagegen.UserID
+	KeyID() imagegen.KeyID
+
+	// Stage takes in a reference image as it comes, for one Generate. name says in messages which one it is. When r fails, its
+	// error is returned. It bounds what a user sends at once.
+	Stage(ctx context.Context, r io.Reader, name string) (imagegen.Upload, error)
+
+	// Answered reports whether the answer to a Generate has reached its caller, to the last byte. If not, an equal call may
+	// be given it.
+	Answered(id imagegen.GenerationID, received bool)
+}
+
+// Options changes what NewHandler makes. The zero value serves.
+type Options struct {
+	// BaseURL is where callers reach the service, such as https://images.example.com: the addresses of images begin with
+	// it. "": what the request's Host says.
+	BaseURL string
+
+	// TrustedProxies are the peers whose X-Forwarded headers count, as in package httpapi. nil: nobody's do.
+	TrustedProxies []netip.Prefix
+
+	// CORSOrigins are the origins whose scripts may call the service; "*" is any. nil: none.
+	CORSOrigins []string
+
+	// Limits bound what one API key may have under way, together with other interfaces that are given the same; they are
+	// made by httpapi.NewLimits. nil: limits of its own.
+	Limits *serving.Limits
+
+	// Log is told of each request. Neither keys nor prompts are logged. nil: silent.
+	Log *slog.Logger
+}
+
+// NewHandler returns a handler for all that lies below Prefix. authenticate returns the service of the user that an API key
+// belongs to; its errors are those of engine.Engine.Authenticate. The handler is safe for concurrent use and holds nothing
+// that must be closed.
+func NewHandler[S Session](authenticate func(ctx context.Context, rawKey string) (S, error), o Options) http.Handler {
+	return &api{
+		authenticate: func(ctx context.Context, rawKey string) (Session, error) { return authenticate(ctx, rawKey) },
+		site: serving.NewSite(serving.Site{BaseURL: o.BaseURL, TrustedProxies: o.TrustedProxies, CORSOrigins: o.CORSOrigins,
+			CORSHeaders: serving.NativeHeaders + stainless, Limits: o.Limits}, o.Log),
+	}
+}
+
+// stainless are the headers that OpenAI's clients send, also from browsers.
+const stainless = ", OpenAI-Organization, OpenAI-Project, X-Stainless-Arch, X-Stainless-Helper-Method, X-Stainless-Lang, X-Stainless-OS," +
+	" X-Stainless-Package-Version, X-Stainless-Poll-Helper, X-Stainless-Retry-Count, X-Stainless-Runtime, X-Stainless-Runtime-Version, X-Stainless-Timeout"
+
+// api is the handler.
+type api struct {
+	authenticate func(ctx context.Context, rawKey string) (Session, error)
+	site         *serving.Site
+}
+
+// exchange is one request and its answer on the way through the handlers.
+type exchange struct {
+	serving.Exchange
+	session Session
+	id      string // behind the path of the models
+}
+
+// ServeHTTP implements http.Handler.
+func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := &exchange{}
+	a.site.Begin(&x.Exchange, w, r)
+	defer a.site.Finish(&x.Exchange, func() { x.fail(imagegen.ErrInternal) })
+	if err := a.route(x); err != nil && x.Status == 0 {
+		x.fail(err)
+	} else if err != nil {
+		x.Err = err // which an event has told
+	}
+}
+
+// handle answers a request, or returns the error that is the answer.
+type handle func(x *exchange) error
+
+const (
+	pathGenerate = Prefix + "images/generations"
+	pathEdit     = Prefix + "images/edits"
+	pathModels   = Prefix + "models"
+)
+
+// route finds who answers. As in package httpapi no path is cleaned, and no request sent elsewhere.
+func (a *api) route(x *exchange) error {
+	method, answer := "", handle(nil)
+	switch path := x.Request.URL.Path; {
+	case path == pathGenerate:
+		x.Route, method, answer = pathGenerate, http.MethodPost, a.generate
+	case path == pathEdit:
+		x.Route, method, answer = pathEdit, http.MethodPost, a.edit
+	case path == pathModels:
+		x.Route, method, answer = pathModels, http.MethodGet, a.models
+	case strings.HasPrefix(path, pathModels+"/") && len(path) > len(pathModels)+1:
+		x.Route, method, answer = pathModels+"/:id", http.MethodGet, a.model
+		x.id = path[len(pathModels)+1:]
+	default:
+		return imagegen.ErrNotFound
+	}
+	return a.serve(x, method, answer)
+}
+
+func (a *api) serve(x *exchange, method string, answer handle) error {
+	allowed := method
+	if method == http.MethodGet {
+		allowed += ", " + http.MethodHead
+	}
+	switch x.Request.Method {
+	case method:
+	case http.MethodHead:
+		if method != http.MethodGet {
+			return methodNotAllowed(x, allowed)
+		}
+	case http.MethodOptions:
+		x.Header().Set("Allow", allowed+", "+http.MethodOptions)
+		return a.site.Preflight(&x.Exchange)
+	default:
+		return methodNotAllowed(x, allowed)
+	}
+	return a.withKey(x, answer)
+}
+
+func methodNotAllowed(x *exchange, allowed string) error {
+	x.Header().Set("Allow", allowed+", "+http.MethodOptions)
+	return &imagegen.Error{Code: serving.CodeMethodNotAllowed, Message: "this address takes " + allowed + " only"}
+}
+
+// withKey lets a handler answer for the user whose key came with the request.
+func (a *api) withKey(x *exchange, answer handle) error {
+	key, err := serving.Bearer(x.Request.Header)
+	if err != nil {
+		return err
+	}
+	if x.session, err = a.authenticate(x.Ctx, key); err != nil {
+		return err
+	}
+	x.Key, x.User = x.session.KeyID(), x.session.User()
+	leave, err := a.site.Limits.Admit(x.Key)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return answer(x)
+}

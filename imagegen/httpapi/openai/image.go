@@ -1,0 +1,107 @@
+package openai
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/httpapi/internal/jsonscan"
+	"github.com/imagegend/imagegend/imagegen/httpapi/internal/serving"
+)
+
+// readImage reads an object such as {"image_url": "data:image/png;base64,…"}. On an error no upload is left.
+func (j *jsonRequest) readImage(field, which string) (u imagegen.Upload, err error) {
+	err = j.scan.Object(func(name string) (err error) {
+		kind, err := j.scan.Kind()
+		switch {
+		case err != nil:
+			return err
+		case name == "file_id":
+			return imagegen.InvalidField(field, "%s: file_id is not taken, for there are no stored files; send a data URI as image_url", which)
+		case name != "image_url":
+			return imagegen.InvalidField(field, "%s: unknown field %s; there is image_url", which, serving.Shown(name))
+		case u != nil:
+			return imagegen.InvalidField(field, "%s: image_url was sent twice", which)
+		case kind != jsonscan.Text:
+			return imagegen.InvalidField(field, "%s: image_url must be a string; got %s", which, kind)
+		}
+		u, err = j.stage(field, which)
+		return err
+	})
+	if err == nil && u == nil {
+		err = imagegen.InvalidField(field, "%s has no image_url", which)
+	}
+	if err != nil && u != nil {
+		u.Discard()
+		u = nil
+	}
+	return u, err
+}
+
+// stage takes the string that comes next, a data URI, to where uploads are staged.
+func (j *jsonRequest) stage(field, which string) (imagegen.Upload, error) {
+	content := j.scan.Reader()
+	if err := dataURI(content, field, which); err != nil {
+		return nil, err
+	}
+	return j.exchange.stager(field)(j.exchange.Ctx, &decoder{base64.NewDecoder(base64.StdEncoding, content), field, which}, which)
+}
+
+// stager stages what a field brings, which is to blame for what is wrong with it.
+func (x *exchange) stager(field string) func(context.Context, io.Reader, string) (imagegen.Upload, error) {
+	return func(ctx context.Context, r io.Reader, name string) (imagegen.Upload, error) {
+		u, err := x.session.Stage(ctx, r, name)
+		if e, ok := errors.AsType[*imagegen.Error](err); ok && e.Code == imagegen.CodeInvalidRequest && e.Field == "" {
+			named := *e
+			named.Field = field
+			return nil, &named
+		}
+		return u, err
+	}
+}
+
+// longestHead is how much of a data URI stands before its data.
+const longestHead = 200
+
+// dataURI reads a data URI up to its data. An http link is refused: whoever fetches what callers name reaches what they
+// cannot.
+func dataURI(r io.Reader, field, which string) error {
+	var head strings.Builder
+	var c [1]byte
+	for head.Len() < longestHead {
+		_, err := io.ReadFull(r, c[:])
+		if err == io.EOF || err == nil && c[0] == ',' {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		head.WriteByte(c[0])
+	}
+	h := strings.ToLower(head.String())
+	switch {
+	case c[0] == ',' && strings.HasPrefix(h, "data:") && strings.HasSuffix(h, ";base64"):
+		return nil
+	case strings.HasPrefix(h, "http:"), strings.HasPrefix(h, "https:"):
+		return imagegen.InvalidField(field, "%s: links are not fetched; send the image itself as a data URI", which)
+	}
+	return imagegen.InvalidField(field, "%s: image_url must be a data URI such as data:image/png;base64,…; got %s", which, serving.Shown(head.String()))
+}
+
+// decoder reads base64, and says which image it is that has an error in it.
+type decoder struct {
+	r            io.Reader
+	field, which string
+}
+
+// Read implements io.Reader.
+func (d *decoder) Read(p []byte) (int, error) {
+	n, err := d.r.Read(p)
+	if _, corrupt := errors.AsType[base64.CorruptInputError](err); corrupt || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = imagegen.InvalidField(d.field, "%s is no base64 that can be read, or ends early", d.which)
+	}
+	return n, err
+}

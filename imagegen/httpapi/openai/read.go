@@ -1,0 +1,190 @@
+package openai
+
+import (
+	"errors"
+	"fmt"
+	"mime"
+	"net/url"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/httpapi/internal/jsonscan"
+	"github.com/imagegend/imagegend/imagegen/httpapi/internal/serving"
+	"github.com/imagegend/imagegend/imagegen/internal/formdata"
+)
+
+const (
+	// maxText bounds what of a body stays in memory.
+	maxText = 1 << 20
+	// maxJSON bounds a body whose images are base64.
+	maxJSON = formdata.MaxBytes * 4 / 3
+)
+
+// checkQuery lets through what clients of Azure's variant send.
+func checkQuery(raw string) error {
+	values, err := url.ParseQuery(raw)
+	if err != nil {
+		return imagegen.Invalid("the query is malformed: %v", err)
+	}
+	for name := range values {
+		if name != "api-version" {
+			return imagegen.InvalidField(serving.Shorten(name), "unknown query parameter %s; fields belong in the body", serving.Shown(name))
+		}
+	}
+	return nil
+}
+
+// read reads the fields of a request. What it returns may hold uploads, which Generate takes over.
+func (a *api) read(x *exchange, edit bool) (*request, error) {
+	contentType := x.Request.Header.Get("Content-Type")
+	mediaType, parameters, err := mime.ParseMediaType(contentType)
+	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) {
+		mediaType = ""
+	}
+	switch {
+	case mediaType == "application/json":
+		return a.readJSON(x, edit)
+	case !edit:
+		return nil, imagegen.Invalid("the Content-Type must be application/json; got %s", serving.Shown(contentType))
+	case mediaType != "multipart/form-data":
+		return nil, imagegen.Invalid("the Content-Type must be multipart/form-data or application/json; got %s", serving.Shown(contentType))
+	case err != nil || parameters["boundary"] == "":
+		return nil, imagegen.Invalid("the Content-Type multipart/form-data has no boundary")
+	}
+	return a.readForm(x, parameters["boundary"])
+}
+
+func (a *api) readForm(x *exchange, boundary string) (*request, error) {
+	r := newRequest()
+	held := a.site.Limits.Hold(x.Key)
+	defer held.Release()
+	form := &serving.Form{Stage: x.stager(fieldImage), Hold: held, SetText: r.setText,
+		IsFile: func(name string) bool { return name == fieldMask || name == fieldImage || name == fieldImage+"[]" },
+		Known:  func(name string) error { _, err := newRequest().find(name); return err },
+	}
+	form.Room = func(name, which string) error { return r.room(name, which) }
+	if err := form.Read(&x.Exchange, boundary); err != nil {
+		return nil, err
+	}
+	for _, f := range form.Files {
+		if f.Name == fieldMask {
+			r.Mask = f.Upload
+		} else {
+			r.References = append(r.References, f.Upload)
+		}
+	}
+	return r, nil
+}
+
+// room refuses a second mask, and an image behind so many.
+func (r *request) room(name, which string) error {
+	if name == fieldMask {
+		return r.once(fieldMask)
+	}
+	if r.images++; r.images <= imagegen.MaxReferences {
+		return nil
+	}
+	return imagegen.InvalidField(fieldImage, "%s is one too many: send at most %d images", which, imagegen.MaxReferences)
+}
+
+func (a *api) readJSON(x *exchange, edit bool) (*request, error) {
+	most := int64(maxText)
+	if edit {
+		most = maxJSON
+	}
+	body, err := x.Body(most)
+	if err != nil {
+		return nil, err
+	}
+	held := a.site.Limits.Hold(x.Key)
+	defer held.Release()
+	j := &jsonRequest{request: newRequest(), exchange: x, scan: jsonscan.New(body, keeping(held))}
+	if err := j.read(edit); err != nil {
+		j.discard()
+		return nil, serving.BodyError(err)
+	}
+	return j.request, nil
+}
+
+// keeping counts what stays in memory of a body.
+func keeping(held *serving.Holding) func(int64) error {
+	left := int64(maxText)
+	return func(n int64) error {
+		if left -= n; left < 0 {
+			return imagegen.Invalid("the names and values of the request, without its images, are larger than %d bytes", maxText)
+		}
+		return held.Take(n)
+	}
+}
+
+// jsonRequest is a request on its way out of a JSON body.
+type jsonRequest struct {
+	*request
+	exchange *exchange
+	scan     *jsonscan.Scanner
+}
+
+func (j *jsonRequest) read(edit bool) error {
+	err := j.scan.Object(func(name string) error {
+		switch {
+		case edit && name == fieldImages:
+			return j.readImages()
+		case edit && name == fieldMask:
+			return j.readMask()
+		}
+		v, err := j.scan.Value()
+		if err != nil {
+			return err
+		}
+		return j.setJSON(name, v)
+	})
+	if err != nil {
+		return err
+	}
+	return j.scan.End()
+}
+
+func (j *jsonRequest) readMask() error {
+	if err := j.once(fieldMask); err != nil {
+		return err
+	}
+	there, err := j.compound(fieldMask, `an object such as {"image_url": "data:image/png;base64,…"}`)
+	if !there || err != nil {
+		return err
+	}
+	u, err := j.readImage(fieldMask, fieldMask)
+	if err == nil {
+		j.Mask = u
+	}
+	return err
+}
+
+// compound reports whether an object or array comes next. null is read, and anything else refused.
+func (j *jsonRequest) compound(field, what string) (bool, error) {
+	v, err := j.scan.Value()
+	if err == nil && v.Kind != jsonscan.Compound && v.Kind != jsonscan.Null {
+		err = invalid(field, "must be %s; got %s", what, v.Kind)
+	}
+	return v.Kind == jsonscan.Compound, err
+}
+
+// readImages reads a list of objects, each of which holds one image.
+func (j *jsonRequest) readImages() error {
+	if err := j.once(fieldImages); err != nil {
+		return err
+	}
+	there, err := j.compound(fieldImages, `an array such as [{"image_url": "data:image/png;base64,…"}]`)
+	if !there || err != nil {
+		return err
+	}
+	return j.scan.Array(func() error {
+		which := fmt.Sprintf("images %d", len(j.References)+1)
+		if err := j.room(fieldImages, which); err != nil {
+			return err
+		}
+		u, err := j.readImage(fieldImages, which)
+		if err == nil {
+			j.References = append(j.References, u)
+		}
+		return err
+	})
+}

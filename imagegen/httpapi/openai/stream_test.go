@@ -1,0 +1,212 @@
+package openai_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/httpapi"
+	"github.com/imagegend/imagegend/imagegen/httpapi/openai"
+	"github.com/imagegend/imagegend/imagegen/imagegentest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/matryer/is"
+)
+
+// event is one of a stream; a comment has no name.
+type event struct{ name, data string }
+
+// events reads a stream as the standard says, but strictly.
+func events(t *testing.T, body string) (all []event) {
+	t.Helper()
+	for block := range strings.SplitSeq(strings.TrimSuffix(body, "\n\n"), "\n\n") {
+		if strings.HasPrefix(block, ": ") {
+			all = append(all, event{})
+			continue
+		}
+		name, data, ok := strings.Cut(block, "\ndata: ")
+		if !ok || !strings.HasPrefix(name, "event: ") || strings.Contains(data, "\n") {
+			t.Fatalf("no event: %q", block)
+		}
+		all = append(all, event{strings.TrimPrefix(name, "event: "), data})
+	}
+	return all
+}
+
+func namesOf(all []event) (names []string) {
+	for _, e := range all {
+		names = append(names, e.name)
+	}
+	return names
+}
+
+type completed struct {
+	Type, URL, Size, Quality, Background, ID string
+	B64                                      []byte `json:"b64_json"`
+	Format                                   string `json:"output_format"`
+	Created                                  int64  `json:"created_at"`
+}
+
+type settled struct {
+	Type, ID, Size     string
+	Credits            imagegen.Credits
+	Balance            struct{ Credits imagegen.Credits }
+	Requested, Missing int
+}
+
+func TestStream(t *testing.T) {
+	s := serve(t, openai.Options{})
+	a := s.post(generations, `{"model":"fake-1","prompt":"[fake:images=2] a fox","size":"64x48","n":3,"stream":true,"partial_images":2}`)
+	s.is.Equal(a.StatusCode, http.StatusOK)
+	s.is.Equal(a.Header.Get("Content-Type"), "text/event-stream")
+	s.is.Equal(a.Header.Get("Cache-Control"), "no-store")
+	all := events(t, a.body)
+	s.is.Equal(cmp.Diff([]string{"image_generation.completed", "image_generation.completed", "image_generation.settled"}, namesOf(all)), "")
+	var last settled
+	s.is.NoErr(json.Unmarshal([]byte(all[2].data), &last))
+	s.is.Equal(cmp.Diff(settled{"image_generation.settled", last.ID, "64x48", 2, struct{ Credits imagegen.Credits }{98}, 3, 1}, last), "")
+	for _, e := range all[:2] {
+		var c completed
+		s.is.NoErr(json.Unmarshal([]byte(e.data), &c))
+		s.decodes(c.B64, 64, 48)
+		s.is.Equal(cmp.Diff([]string{e.name, "64x48", "auto", "auto", "png", last.ID}, []string{c.Type, c.Size, c.Quality, c.Background, c.Format, c.ID}), "")
+		s.is.True(c.Created > 0)
+	}
+	s.is.Equal(a.Header.Get("Location"), s.server.URL+"/api/v1/generations/"+last.ID)
+}
+
+// Edits have events of their own, and addresses go with events too.
+func TestStreamedEdit(t *testing.T) {
+	s := serve(t, openai.Options{})
+	all := events(t, s.post(edits, `{"prompt":"a fox","size":"64x48","stream":true,"response_format":"url","images":[`+link(dataURI(picture(30, 30)))+`]}`).body)
+	s.is.Equal(cmp.Diff([]string{"image_edit.completed", "image_edit.settled"}, namesOf(all)), "")
+	var c completed
+	s.is.NoErr(json.Unmarshal([]byte(all[0].data), &c))
+	s.is.True(c.B64 == nil && strings.HasPrefix(c.URL, s.server.URL+"/images/"))
+}
+
+// What fails before the stream begins is answered as ever.
+func TestStreamThatDoesNotBegin(t *testing.T) {
+	s := serve(t, openai.Options{})
+	s.refused(s.post(generations, fox(`,"stream":true,"n":9`)), http.StatusBadRequest, imagegen.CodeInvalidRequest, "n")
+	s.refused(s.post(generations, `{"prompt":"[fake:refuse]","stream":true}`), http.StatusBadRequest, imagegen.CodeGenerationFailed, "")
+	s.refused(s.post(generations, fox(`,"stream":true`), "Authorization", "Bearer "+s.Key(t, "nobody")), http.StatusPaymentRequired, imagegen.CodeInsufficientCredits, "")
+}
+
+// impatient is a proxy's connection: it is cut when nothing comes for twenty seconds.
+type impatient struct {
+	net.Conn
+	comments *[]time.Duration
+	began    time.Time
+}
+
+const patience = 20 * time.Second
+
+func (c impatient) Read(p []byte) (int, error) {
+	c.SetReadDeadline(time.Now().Add(patience))
+	n, err := c.Conn.Read(p)
+	if strings.Contains(string(p[:n]), ": the images") {
+		*c.comments = append(*c.comments, time.Since(c.began))
+	}
+	return n, err
+}
+
+// dial serves a request on a connection within the process, so that the test's clock governs it.
+func dial(t *testing.T, r imagegentest.Running, body string) *http.Response {
+	t.Helper()
+	is := is.New(t)
+	near, far := net.Pipe()
+	p := &pipe{make(chan net.Conn, 1), make(chan struct{})}
+	p.incoming <- far
+	server := httpapi.NewServer(openai.NewHandler(r.Authenticate, openai.Options{}))
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(p) }()
+	t.Cleanup(func() {
+		near.Close()
+		is.NoErr(server.Shutdown(context.Background()))
+		is.True(errors.Is(<-served, http.ErrServerClosed))
+	})
+	_, err := fmt.Fprintf(near, "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+		generations, r.Key(t, imagegentest.Alice), len(body), body)
+	is.NoErr(err)
+	var comments []time.Duration
+	conn := impatient{near, &comments, time.Now()}
+	t.Cleanup(func() {
+		for i, at := range comments {
+			is.Equal(at, time.Duration(i+1)*15*time.Second)
+		}
+	})
+	a, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatalf("the proxy cut the connection: %v", err)
+	}
+	return a
+}
+
+type pipe struct {
+	incoming chan net.Conn
+	closed   chan struct{}
+}
+
+func (p *pipe) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.incoming:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipe) Close() error   { close(p.closed); return nil }
+func (p *pipe) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
+
+// Work of forty seconds, through a proxy that cuts after twenty seconds of silence: the images arrive.
+func TestStreamThroughAnImpatientProxy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		a := dial(t, imagegentest.Start(t), `{"prompt":"[fake:delay=40s] a fox","size":"64x48","n":2,"stream":true}`)
+		b, err := io.ReadAll(a.Body)
+		is.NoErr(err)
+		is.Equal(cmp.Diff([]string{"", "", "image_generation.completed", "image_generation.completed", "image_generation.settled"}, namesOf(events(t, string(b)))), "")
+	})
+}
+
+// What fails once the stream has begun is told in an event, with its code.
+func TestStreamThatFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		a := dial(t, imagegentest.Start(t), `{"prompt":"[fake:delay=40s] [fake:refuse]","size":"64x48","stream":true}`)
+		is.Equal(a.StatusCode, http.StatusOK)
+		b, err := io.ReadAll(a.Body)
+		is.NoErr(err)
+		all := events(t, string(b))
+		is.Equal(cmp.Diff([]string{"", "", "error"}, namesOf(all)), "")
+		var body failed
+		is.NoErr(json.Unmarshal([]byte(all[2].data), &body))
+		is.Equal(body.Error.Code, imagegen.CodeGenerationFailed)
+		is.Equal(body.Error.Type, "invalid_request_error")
+	})
+}
+
+// A panic beneath a stream that has begun cuts it off, and nobody takes it for a whole one.
+func TestPanicBeneathAStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		defer func() { is.New(t).Equal(recover(), http.ErrAbortHandler) }()
+		h := openai.NewHandler(func(context.Context, string) (openai.Session, error) { return &stub{panics: true}, nil }, openai.Options{})
+		r := httptest.NewRequest(http.MethodPost, generations, strings.NewReader(`{"model":"m","prompt":"a fox","stream":true}`))
+		r.Header = http.Header{"Authorization": {"Bearer k"}, "Content-Type": {"application/json"}}
+		h.ServeHTTP(httptest.NewRecorder(), r)
+		t.Error("it did not panic")
+	})
+}

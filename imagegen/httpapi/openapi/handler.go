@@ -1,0 +1,129 @@
+package openapi
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Where Handler serves: the document, the page, and what lies below the page's path.
+const (
+	DocumentPath = "/openapi.json"
+	PagePath     = "/docs"
+
+	scriptPath   = PagePath + "/rapidoc-min.js"
+	licensesPath = PagePath + "/licenses.txt"
+)
+
+// RapiDoc 9.3.8, as its package in the npm registry has it, compressed.
+var (
+	//go:embed page/rapidoc-min.js.gz
+	script []byte
+	//go:embed page/licenses.txt
+	licenses []byte
+	//go:embed page/docs.html
+	page []byte
+)
+
+// policy lets the page read nothing but this service. RapiDoc has styles in its elements.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; " +
+	"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// file is what is served at one path.
+type file struct {
+	contentType string
+	body        []byte
+	zipped      bool // body is compressed with gzip
+	etag        string
+}
+
+// Handler serves the document at DocumentPath and the page at PagePath; all else below it is 404. baseURL is
+// where callers reach the service, such as https://images.example.com; "": where the document was read. It is
+// safe for concurrent use, asks for no key and reads nothing of the request but its path and header.
+func Handler(baseURL string) http.Handler {
+	files := map[string]file{
+		DocumentPath: newFile("application/json", At(baseURL)),
+		PagePath:     newFile("text/html; charset=utf-8", page),
+		scriptPath:   newFile("text/javascript; charset=utf-8", script),
+		licensesPath: newFile("text/plain; charset=utf-8", licenses),
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		f, ok := files[r.URL.Path]
+		switch {
+		case !ok:
+			refuse(w, http.StatusNotFound, "notFound", "the requested resource was not found")
+		case r.Method != http.MethodGet && r.Method != http.MethodHead:
+			w.Header().Set("Allow", "GET, HEAD")
+			refuse(w, http.StatusMethodNotAllowed, "methodNotAllowed", "this address takes GET, HEAD only")
+		default:
+			f.serve(w, r)
+		}
+	})
+}
+
+// Serves reports whether a path is one that Handler is for.
+func Serves(path string) bool {
+	return path == DocumentPath || path == PagePath || strings.HasPrefix(path, PagePath+"/")
+}
+
+// At returns the document of a service that callers reach at baseURL; "": where the document was read.
+func At(baseURL string) []byte {
+	if baseURL == "" {
+		return document
+	}
+	url, _ := json.Marshal(strings.TrimRight(baseURL, "/")) // a string always encodes
+	return bytes.Replace(document, []byte(`"servers": [{ "url": "/" }]`), fmt.Appendf(nil, `"servers": [{ "url": %s }]`, url), 1)
+}
+
+func newFile(contentType string, body []byte) file {
+	zipped := bytes.HasPrefix(body, []byte{0x1f, 0x8b})
+	return file{contentType, body, zipped, fmt.Sprintf(`"%x"`, sha256.Sum256(body))}
+}
+
+func (f file) serve(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", f.contentType)
+	h.Set("Content-Security-Policy", policy)
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cache-Control", "no-cache") // may be kept, but is asked for each time: cheap with ETag
+	h.Set("ETag", f.etag)
+	if f.zipped {
+		h.Set("Vary", "Accept-Encoding")
+		if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+			f.serveUnzipped(w, r)
+			return
+		}
+		h.Set("Content-Encoding", "gzip")
+	}
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.body))
+}
+
+// serveUnzipped is for the few clients that do not take what is compressed.
+func (f file) serveUnzipped(w http.ResponseWriter, r *http.Request) {
+	w.Header().Del("ETag") // it names other bytes
+	if r.Method == http.MethodHead {
+		return
+	}
+	z, err := gzip.NewReader(bytes.NewReader(f.body))
+	if err == nil {
+		_, err = io.Copy(w, z)
+	}
+	if err != nil {
+		panic(http.ErrAbortHandler) // nobody may take it for the whole script
+	}
+}
+
+func refuse(w http.ResponseWriter, status int, code, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	fmt.Fprintf(w, `{"error":{"message":%q,"code":%q}}`+"\n", message, code)
+}

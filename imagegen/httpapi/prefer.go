@@ -1,0 +1,43 @@
+package httpapi
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/httpapi/internal/serving"
+)
+
+// awaited reads the generation that the route names, once it has ended if the caller prefers to wait.
+func (x *exchange) awaited() (imagegen.Generation, error) {
+	id, wait := imagegen.GenerationID(x.id), preferredWait(x.Request.Header)
+	if wait == 0 {
+		return x.session.Generation(x.Ctx, id)
+	}
+	began := time.Now()
+	g, err := x.session.Await(x.Ctx, id, wait)
+	if err == nil && (g.Status.Terminal() || time.Since(began) >= wait) {
+		x.Header().Set("Preference-Applied", "wait="+serving.Seconds(wait))
+	}
+	return g, err
+}
+
+// preferredWait is how long a caller prefers to wait, by RFC 7240, at most imagegen.MaxAwait; 0: it says
+// nothing of it, or nothing that can be read. The first wait counts.
+func preferredWait(h http.Header) time.Duration {
+	for _, preference := range strings.Split(strings.Join(h.Values("Prefer"), ","), ",") {
+		preference, _, _ = strings.Cut(preference, ";")
+		name, value, _ := strings.Cut(preference, "=")
+		if !strings.EqualFold(strings.TrimSpace(name), "wait") {
+			continue
+		}
+		seconds, err := strconv.ParseUint(strings.Trim(strings.TrimSpace(value), `"`), 10, 31)
+		if err != nil {
+			return 0
+		}
+		return min(time.Duration(seconds)*time.Second, imagegen.MaxAwait)
+	}
+	return 0
+}

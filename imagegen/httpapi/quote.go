@@ -1,0 +1,68 @@
+package httpapi
+
+import (
+	"mime"
+	"net/http"
+	"strconv"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/httpapi/internal/jsonscan"
+	"github.com/imagegend/imagegend/imagegen/httpapi/internal/serving"
+	"github.com/imagegend/imagegend/imagegen/internal/wire"
+)
+
+const referenceCount = "reference_count"
+
+// quote answers what a request for images would cost.
+func (a *api) quote(x *exchange) error {
+	if x.Request.URL.RawQuery != "" {
+		return imagegen.Invalid("fields belong in the body, not in the query")
+	}
+	if mediaType, _, _ := mime.ParseMediaType(x.Request.Header.Get("Content-Type")); mediaType != "application/json" {
+		return imagegen.Invalid("the Content-Type must be application/json; got %s", serving.Shown(x.Request.Header.Get("Content-Type")))
+	}
+	q, err := a.readQuote(x)
+	if err != nil {
+		return err
+	}
+	quote, err := x.session.Quote(x.Ctx, q)
+	if err != nil {
+		return err
+	}
+	return x.JSON(http.StatusOK, wire.NewQuote(quote))
+}
+
+func (a *api) readQuote(x *exchange) (imagegen.GenerateRequest, error) {
+	body, err := x.Body(maxJSON)
+	if err != nil {
+		return imagegen.GenerateRequest{}, err
+	}
+	held := a.site.Limits.Hold(x.session.KeyID())
+	defer held.Release()
+	b, err := held.ReadAll(body)
+	if err != nil {
+		return imagegen.GenerateRequest{}, serving.BodyError(err)
+	}
+	f := newForm()
+	err = jsonscan.Object(b, f.setQuote)
+	return f.request, err
+}
+
+// setQuote is setJSON of a request for a price, which tells how many references there are.
+func (f *form) setQuote(name string, v jsonscan.Value) error {
+	switch {
+	case isReference(name) && v.Kind != jsonscan.Null:
+		return imagegen.Invalid("%s is a file: a quote needs no files, only %s", name, referenceCount)
+	case name != referenceCount:
+		return f.setJSON(name, v)
+	}
+	if err := f.once(name); err != nil || v.Kind == jsonscan.Null {
+		return err
+	}
+	n, err := strconv.Atoi(v.Text)
+	if v.Kind != jsonscan.Number || !serving.IsInteger(v.Text) || err != nil || n < 0 || n > imagegen.MaxReferences {
+		return imagegen.Invalid("%s must be an integer from 0 to %d; got %s", referenceCount, imagegen.MaxReferences, serving.Shown(v.Text))
+	}
+	f.request.References = make([]imagegen.Reference, n)
+	return nil
+}

@@ -1,0 +1,134 @@
+package httpapi
+
+import (
+	"encoding/csv"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/httpapi/internal/serving"
+	"github.com/imagegend/imagegend/imagegen/internal/wire"
+)
+
+var usageNames = []string{"from", "to", "group_by"}
+
+// usage tells what the owner of the key was charged.
+func (a *api) usage(x *exchange) error {
+	q, err := parseUsage(x.Request.URL.RawQuery)
+	if err != nil {
+		return err
+	}
+	r, err := x.session.Usage(x.Ctx, q)
+	if err != nil {
+		return err
+	}
+	report := wire.NewUsageReport(r)
+	x.Header().Set("Vary", "Accept")
+	if prefersCSV(x.Request.Header.Values("Accept")) {
+		return x.usageCSV(report)
+	}
+	return x.JSON(http.StatusOK, report)
+}
+
+func parseUsage(raw string) (q imagegen.UsageQuery, err error) {
+	values, err := url.ParseQuery(raw)
+	if err != nil {
+		return q, imagegen.Invalid("the query is malformed: %v", err)
+	}
+	for name, sent := range values {
+		switch {
+		case len(sent) > 1:
+			return q, imagegen.Invalid("query parameter %s was sent twice", serving.Shown(name))
+		case sent[0] == "":
+			return q, imagegen.Invalid("query parameter %s has no value", serving.Shown(name))
+		}
+		switch name {
+		case "from":
+			q.From, err = parseDay(name, sent[0])
+		case "to":
+			q.To, err = parseDay(name, sent[0])
+		case "group_by":
+			q.By, err = parseGroups(sent[0])
+		default:
+			err = imagegen.Invalid("unknown query parameter %s; the nearest known one is %s", serving.Shown(name), nearestField(name, usageNames))
+		}
+		if err != nil {
+			return q, err
+		}
+	}
+	return q, nil
+}
+
+func parseDay(name, v string) (time.Time, error) {
+	day, err := time.Parse(time.DateOnly, v)
+	if err != nil || day.Before(time.Unix(0, 0)) {
+		return day, imagegen.Invalid("%s must be a day, in UTC, such as 2026-01-31; got %s", name, serving.Shown(v))
+	}
+	return day, nil
+}
+
+// parseGroups reads a list; the engine checks the names.
+func parseGroups(v string) (by []imagegen.UsageGroup, err error) {
+	for _, name := range strings.Split(v, ",") {
+		g := imagegen.UsageGroup(strings.TrimSpace(name))
+		for _, former := range by {
+			if former == g {
+				return nil, imagegen.Invalid("group_by names %s twice", serving.Shown(name))
+			}
+		}
+		by = append(by, g)
+	}
+	return by, nil
+}
+
+// prefersCSV reports whether a request names text/csv, and JSON not as much.
+func prefersCSV(accept []string) bool {
+	table, object := 0.0, 0.0
+	for _, accepted := range strings.Split(strings.Join(accept, ","), ",") {
+		mediaType, parameters, err := mime.ParseMediaType(accepted)
+		if err != nil {
+			continue
+		}
+		q, err := strconv.ParseFloat(parameters["q"], 64)
+		if parameters["q"] == "" || err != nil {
+			q = 1
+		}
+		switch mediaType {
+		case "text/csv":
+			table = q
+		case "application/json":
+			object = q
+		}
+	}
+	return table > object
+}
+
+var usageColumns = []string{"day", "model", "key", "credits_charged", "credits_refunded", "credits_spent", "images", "generations", "failed"}
+
+func (x *exchange) usageCSV(report wire.UsageReport) error {
+	out := serving.NewEncoder()
+	defer out.Free()
+	rows := csv.NewWriter(out)
+	rows.Write(usageColumns) // a buffer takes all
+	for _, r := range report.Data {
+		rows.Write([]string{said(r.Day), said(r.Model), said(r.Key), number(r.CreditsCharged), number(r.CreditsRefunded), number(r.CreditsSpent),
+			number(r.Images), number(r.Generations), number(r.Failed)})
+	}
+	rows.Flush()
+	x.Set("Content-Type", "text/csv; charset=utf-8; header=present")
+	x.Set("Cache-Control", "no-store")
+	return x.Send(http.StatusOK, out.Bytes())
+}
+
+func said[S ~string](s *S) string {
+	if s == nil {
+		return ""
+	}
+	return string(*s)
+}
+
+func number[N ~int | ~int64](n N) string { return strconv.FormatInt(int64(n), 10) }

@@ -1,0 +1,101 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/jpeg"
+	_ "image/png" // what services make
+	"io"
+
+	"github.com/imagegend/imagegend/imagegen"
+
+	_ "golang.org/x/image/webp"
+)
+
+// Clients refuse answers of more than a million characters, and a picture of the highest tier has several.
+const (
+	previewEdge   = 1024
+	previewBytes  = 512 << 10
+	largestPixels = 40_000_000 // of an image that is looked at: 160 MB
+	largestBytes  = 100 << 20
+)
+
+// previewing lets one preview be made at a time, in all servers together: an image takes 4 bytes for each pixel.
+var previewing = make(chan struct{}, 1)
+
+// preview returns a small JPEG of an image; nil if none can be made, which is no failure of what was asked for.
+func (t *tools) preview(ctx context.Context, m imagegen.Image) []byte {
+	if m.Width*m.Height > largestPixels {
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+		return nil
+	case previewing <- struct{}{}:
+		defer func() { <-previewing }()
+	}
+	small, err := t.shrink(ctx, m.ID)
+	if err != nil {
+		t.Log.WarnContext(ctx, "no preview could be made", "image", m.ID, "error", err)
+	}
+	return small
+}
+
+func (t *tools) shrink(ctx context.Context, id imagegen.ImageID) ([]byte, error) {
+	f, err := t.OpenImage(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	picture, _, err := image.Decode(io.LimitReader(f, largestBytes))
+	if err != nil {
+		return nil, err
+	}
+	for edge := previewEdge; ; edge /= 2 {
+		small := scaled(picture, edge)
+		for _, quality := range []int{85, 70, 50} {
+			var b bytes.Buffer
+			if err := jpeg.Encode(&b, small, &jpeg.Options{Quality: quality}); err != nil || b.Len() <= previewBytes {
+				return b.Bytes(), err
+			}
+		}
+	}
+}
+
+// scaled brings a picture to edges of at most so many pixels, on white, by averaging areas: a line of it at a time, so
+// that no second picture of the full size is needed.
+func scaled(src image.Image, most int) *image.RGBA {
+	b := src.Bounds()
+	w, h := b.Dx(), b.Dy()
+	if longest := max(w, h); longest > most {
+		w, h = max(1, w*most/longest), max(1, h*most/longest)
+	}
+	small := image.NewRGBA(image.Rect(0, 0, w, h))
+	for y := range h {
+		from, to := y*b.Dy()/h, max((y+1)*b.Dy()/h, y*b.Dy()/h+1)
+		band := image.NewRGBA(image.Rect(0, 0, b.Dx(), to-from))
+		draw.Draw(band, band.Bounds(), image.White, image.Point{}, draw.Src)
+		draw.Draw(band, band.Bounds(), src, b.Min.Add(image.Pt(0, from)), draw.Over)
+		for x := range w {
+			left, right := x*b.Dx()/w, max((x+1)*b.Dx()/w, x*b.Dx()/w+1)
+			small.SetRGBA(x, y, average(band, left, right))
+		}
+	}
+	return small
+}
+
+// average is the mean colour of some columns.
+func average(band *image.RGBA, left, right int) color.RGBA {
+	var r, g, b, n int
+	for y := range band.Rect.Dy() {
+		line := band.Pix[y*band.Stride+4*left : y*band.Stride+4*right]
+		for i := 0; i < len(line); i += 4 {
+			r, g, b = r+int(line[i]), g+int(line[i+1]), b+int(line[i+2])
+			n++
+		}
+	}
+	return color.RGBA{uint8(r / n), uint8(g / n), uint8(b / n), 255}
+}

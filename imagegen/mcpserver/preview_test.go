@@ -1,0 +1,79 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/imagegend/imagegend/imagegen"
+
+	"github.com/matryer/is"
+)
+
+// one is a service that has one image.
+type one struct {
+	imagegen.Service
+	bytes []byte
+}
+
+type open struct{ *bytes.Reader }
+
+func (open) Close() error { return nil }
+
+func (o one) OpenImage(context.Context, imagegen.ImageID) (*imagegen.ImageFile, error) {
+	return &imagegen.ImageFile{ReadSeekCloser: io.ReadSeekCloser(open{bytes.NewReader(o.bytes)})}, nil
+}
+
+func encoded(m image.Image) []byte {
+	var b bytes.Buffer
+	if err := png.Encode(&b, m); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+}
+
+func previewOf(t *testing.T, file []byte, w, h int) []byte {
+	t.Helper()
+	s := &tools{Service: one{bytes: file}, Options: Options{Log: slog.New(slog.DiscardHandler)}}
+	return s.preview(t.Context(), imagegen.Image{Width: w, Height: h})
+}
+
+// Noise is what JPEG makes the largest files of.
+func TestPreviewOfNoise(t *testing.T) {
+	is := is.New(t)
+	noise := image.NewRGBA(image.Rect(0, 0, 1024, 1024))
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range noise.Pix {
+		noise.Pix[i] = byte(r.Uint32())
+		if i%4 == 3 {
+			noise.Pix[i] = 255
+		}
+	}
+	preview := previewOf(t, encoded(noise), 1024, 1024)
+	is.True(len(preview) > 0 && len(preview) <= previewBytes)
+}
+
+// What cannot be looked at has no preview, and that is all.
+func TestNoPreview(t *testing.T) {
+	is := is.New(t)
+	is.Equal(len(previewOf(t, []byte("no image"), 8, 8)), 0)
+	is.Equal(len(previewOf(t, nil, 8192, 8192)), 0)
+}
+
+func TestScaled(t *testing.T) {
+	is := is.New(t)
+	for _, c := range []struct{ w, h, wantW, wantH int }{{2048, 1024, 1024, 512}, {10, 4000, 2, 1024}, {4000, 1, 1024, 1}, {30, 20, 30, 20}} {
+		m := scaled(image.NewGray(image.Rect(5, 5, 5+c.w, 5+c.h)), 1024)
+		is.Equal(m.Bounds().Size(), image.Pt(c.wantW, c.wantH))
+	}
+	board := image.NewNRGBA(image.Rect(0, 0, 2, 2)) // white shows through what is transparent
+	board.Set(0, 0, color.Black)
+	board.Set(1, 1, color.Black)
+	is.Equal(scaled(board, 1).RGBAAt(0, 0), color.RGBA{127, 127, 127, 255})
+}

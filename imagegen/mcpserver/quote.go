@@ -1,0 +1,26 @@
+package mcpserver
+
+import (
+	"context"
+
+	"github.com/imagegend/imagegend/imagegen"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// price is what images would cost.
+type price struct {
+	Credits imagegen.Credits `json:"credits" jsonschema:"of all images together"`
+	Price   imagegen.Credits `json:"price" jsonschema:"of one image"`
+	Ratio   imagegen.Ratio   `json:"aspect_ratio"`
+	Tier    imagegen.Tier    `json:"tier" jsonschema:"resolution: 1K, 2K or 4K"`
+}
+
+func (t *tools) quote(ctx context.Context, _ *mcp.CallToolRequest, w wanted) (*mcp.CallToolResult, price, error) {
+	q, err := t.request(ctx, w)
+	if err != nil {
+		return nil, price{}, err
+	}
+	told, err := t.Quote(ctx, q)
+	return nil, price{Credits: told.Credits, Price: told.Price, Ratio: told.Ratio, Tier: told.Tier}, err
+}

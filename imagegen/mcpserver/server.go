@@ -1,0 +1,99 @@
+// Package mcpserver offers an [imagegen.Service] to agents, as tools of the Model Context Protocol:
+//
+//	server := mcpserver.New(service, mcpserver.Options{})
+//	err := server.Run(ctx, &mcp.StdioTransport{})
+//
+// Work is asynchronous inside: a call that lasts longer than clients wait is answered with the generation's
+// identifier. Package httpapi/mcphttp serves the same over HTTP.
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Options changes what New makes. The zero value serves.
+type Options struct {
+	Version string // of the program, for clients to show
+
+	// Dir is where reference images are read and images are written, and nothing else: no path leads out of it, and no
+	// file that is there is overwritten. The caller closes it when the server has ended. nil: no files.
+	Dir *os.Root
+
+	// ImageURL is the address of an image, for a service in process, whose images have none. nil: what the service says.
+	ImageURL func(imagegen.ImageID) string
+
+	// Patience is how long a call waits for its images before it is answered with the identifier. 0: 45 s, since many
+	// clients give up after 60.
+	Patience time.Duration
+
+	// Schemas may be shared by servers that are made for each request. nil: none.
+	Schemas *mcp.SchemaCache
+
+	// Log is told of what fails that is nobody's mistake. Neither prompts nor keys are logged. nil: silent.
+	Log *slog.Logger
+}
+
+const defaultPatience = 45 * time.Second
+
+const instructions = "Generates images, which cost credits. Call generate_image; if it answers with an identifier and the status queued or " +
+	"processing, call get_generation with it until the status is succeeded or failed, and do not ask for the image again. " +
+	"quote tells a price beforehand."
+
+// New returns a server of one user's service. It may be connected to several clients, and is safe for concurrent use.
+func New(s imagegen.Service, o Options) *mcp.Server {
+	if o.Patience == 0 {
+		o.Patience = defaultPatience
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	server := mcp.NewServer(&mcp.Implementation{Name: "imagegend", Title: "imagegend", Version: o.Version},
+		&mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{}, SchemaCache: o.Schemas})
+	t := &tools{Service: s, Options: o}
+	server.AddReceivingMiddleware(t.guard)
+	t.addTo(server)
+	return server
+}
+
+// tools are the tools of one user.
+type tools struct {
+	imagegen.Service
+	Options
+}
+
+// guard keeps a panic in a tool from ending the program.
+func (t *tools) guard(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, r mcp.Request) (result mcp.Result, err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				t.Log.ErrorContext(ctx, "an MCP call panicked", "method", method, "panic", p, "stack", string(debug.Stack()))
+				result, err = nil, errors.New(imagegen.ErrInternal.Message)
+			}
+		}()
+		return next(ctx, method, r)
+	}
+}
+
+// explain returns what a caller may know of an error.
+func (t *tools) explain(ctx context.Context, err error) error {
+	if e, ok := errors.AsType[*imagegen.Error](err); ok {
+		if e.Err != nil {
+			t.Log.WarnContext(ctx, "an MCP call failed", "error", e)
+		}
+		return errors.New(string(e.Code) + ": " + e.Message)
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return errors.New("the call was cut off; list_generations tells whether it was accepted")
+	}
+	t.Log.ErrorContext(ctx, "an MCP call failed", "error", err)
+	return errors.New(string(imagegen.CodeInternal) + ": " + imagegen.ErrInternal.Message)
+}

@@ -1,0 +1,125 @@
+package mcpserver
+
+import (
+	"context"
+
+	"github.com/imagegend/imagegend/imagegen"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// addTo declares the tools.
+func (t *tools) addTo(server *mcp.Server) {
+	add(server, t, reads("list_models", "List models", "List the models, their prices in credits and their limits."), t.listModels)
+	add(server, t, reads("get_balance", "Balance", "Tell how many credits are left, and which expire first."), t.getBalance)
+	add(server, t, reads("quote", "Price of images", "Tell what generate_image would charge for the same request. Nothing is charged."), t.quote)
+	add(server, t, reads("list_generations", "List generations", "List what was generated, newest first."), t.listGenerations)
+	add(server, t, getting(t.Dir != nil), t.getGeneration)
+	add(server, t, &mcp.Tool{Name: "generate_image", Title: "Generate images", Description: describeGenerate(t.Dir != nil),
+		Annotations: &mcp.ToolAnnotations{DestructiveHint: new(bool)}}, t.generateImage)
+}
+
+func describeGenerate(files bool) string {
+	d := "Generate images from a prompt. It costs credits; each image that does not come is refunded. " +
+		"If it takes long the answer is an identifier: call get_generation with it. "
+	if files {
+		return d + "Images are saved as new files in the server's directory, and reference images can be read from it."
+	}
+	return d + "The answer has the address of each image and a small preview."
+}
+
+func getting(files bool) *mcp.Tool {
+	d := "Read one generation: its status and its images. While it is queued or processing, the call waits for its end."
+	tool := reads("get_generation", "Read a generation", d)
+	if files {
+		tool.Description += " With save the images are saved as new files in the server's directory."
+		tool.Annotations = &mcp.ToolAnnotations{DestructiveHint: new(bool)}
+	}
+	return tool
+}
+
+// reads is a tool that changes nothing.
+func reads(name, title, description string) *mcp.Tool {
+	return &mcp.Tool{Name: name, Title: title, Description: description, Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}}
+}
+
+// add declares a tool whose errors are told as what callers may know.
+func add[In, Out any](server *mcp.Server, t *tools, tool *mcp.Tool, call func(context.Context, *mcp.CallToolRequest, In) (*mcp.CallToolResult, Out, error)) {
+	mcp.AddTool(server, tool, func(ctx context.Context, r *mcp.CallToolRequest, in In) (*mcp.CallToolResult, Out, error) {
+		result, out, err := call(ctx, r, in)
+		if err != nil {
+			err = t.explain(ctx, err)
+		}
+		return result, out, err
+	})
+}
+
+// nothing is what a tool is given that asks for nothing.
+type nothing struct{}
+
+type models struct {
+	Models []model `json:"models"`
+}
+
+type model struct {
+	ID            string                             `json:"id" jsonschema:"what model is called in other tools"`
+	Provider      string                             `json:"provider"`
+	Credits       map[imagegen.Tier]imagegen.Credits `json:"credits" jsonschema:"price of one image by resolution tier"`
+	Ratios        []imagegen.Ratio                   `json:"aspect_ratios"`
+	MaxImages     int                                `json:"max_images"`
+	MaxReferences int                                `json:"max_references"`
+	MaxPrompt     int                                `json:"max_prompt_length"`
+}
+
+func (t *tools) listModels(ctx context.Context, _ *mcp.CallToolRequest, _ nothing) (*mcp.CallToolResult, models, error) {
+	infos, err := t.Models(ctx)
+	out := models{make([]model, len(infos))}
+	for i, m := range infos {
+		out.Models[i] = model{m.ID, m.Provider, m.Credits, orEmpty(m.Ratios), m.MaxImages, m.MaxReferences, m.MaxPrompt}
+	}
+	return nil, out, err
+}
+
+// orEmpty keeps a list from being null.
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+type balance struct {
+	Credits     imagegen.Credits `json:"credits"`
+	AccountType string           `json:"account_type"`
+	Expiring    imagegen.Credits `json:"expiring_credits,omitempty" jsonschema:"credits that expire first"`
+	ExpiresAt   string           `json:"expires_at,omitempty" jsonschema:"when they do"`
+}
+
+func (t *tools) getBalance(ctx context.Context, _ *mcp.CallToolRequest, _ nothing) (*mcp.CallToolResult, balance, error) {
+	b, err := t.Balance(ctx)
+	out := balance{Credits: b.Credits, AccountType: b.AccountType}
+	if e := b.NextExpiration; e != nil {
+		out.Expiring, out.ExpiresAt = e.Credits, stamp(e.At)
+	}
+	return nil, out, err
+}
+
+type query struct {
+	Limit  int    `json:"limit,omitempty" jsonschema:"how many, 1 to 100; 20 if absent"`
+	After  string `json:"after,omitempty" jsonschema:"next of the list before"`
+	Status string `json:"status,omitempty" jsonschema:"only those of one status: queued, processing, succeeded or failed"`
+}
+
+type page struct {
+	Generations []generation `json:"generations"`
+	Next        string       `json:"next,omitempty" jsonschema:"there are more: after of the next list"`
+}
+
+func (t *tools) listGenerations(ctx context.Context, _ *mcp.CallToolRequest, q query) (*mcp.CallToolResult, page, error) {
+	p, err := t.Generations(ctx, imagegen.Query{Limit: q.Limit, After: imagegen.GenerationID(q.After), Status: imagegen.Status(q.Status)})
+	out := page{Generations: make([]generation, len(p.Generations)), Next: string(p.Next)}
+	for i, g := range p.Generations {
+		out.Generations[i] = t.tell(g)
+	}
+	return nil, out, err
+}

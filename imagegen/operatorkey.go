@@ -1,0 +1,87 @@
+package imagegen
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Scope is a part of what an operator can do.
+type Scope string
+
+// The scopes.
+const (
+	ScopeRead    Scope = "read"    // see users, keys, credits, generations without their prompts, the audit trail and the state of the service
+	ScopeUsers   Scope = "users"   // create, change and disable users, make and revoke their API keys
+	ScopeCredits Scope = "credits" // grant credits and take them back
+	ScopeData    Scope = "data"    // read prompts, erase generations, settle disputes, audit, back up
+	ScopeAll     Scope = "all"     // everything, also what no other scope allows
+)
+
+// ScopeNames lists the scopes there are.
+func ScopeNames() []Scope { return []Scope{ScopeRead, ScopeUsers, ScopeCredits, ScopeData, ScopeAll} }
+
+// Scopes is some scopes with commas between them, such as "credits,read".
+type Scopes string
+
+// ParseScopes reads scopes and puts them in order. ErrInvalidRequest: there is none, or one that does not exist.
+func ParseScopes(names []string) (Scopes, error) {
+	for _, n := range names {
+		if !slices.Contains(ScopeNames(), Scope(n)) {
+			return "", Invalid("there is no scope %.40q; there are %s", n, joined(ScopeNames()))
+		}
+	}
+	if len(names) == 0 {
+		return "", Invalid("a key without a scope can do nothing; choose from %s", joined(ScopeNames()))
+	}
+	names = slices.Clone(names)
+	slices.Sort(names)
+	return Scopes(strings.Join(slices.Compact(names), ",")), nil
+}
+
+func joined(scopes []Scope) string {
+	var names []string
+	for _, s := range scopes {
+		names = append(names, string(s))
+	}
+	return strings.Join(names, ", ")
+}
+
+// Allow reports whether a scope is among them; ScopeAll allows every one.
+func (s Scopes) Allow(scope Scope) bool {
+	all := strings.Split(string(s), ",")
+	return slices.Contains(all, string(scope)) || slices.Contains(all, string(ScopeAll))
+}
+
+// OperatorKey lets a program do what an operator does, within its scopes. It is stored without the key itself, which is
+// shown once, when it is made.
+type OperatorKey struct {
+	ID        OperatorKeyID
+	Name      string   // what it is for
+	Prefix    string   // the first characters of the raw key, for display
+	Hash      [32]byte // SHA-256 of the raw key
+	Scopes    Scopes
+	CreatedAt time.Time
+	ExpiresAt time.Time // zero: never
+	RevokedAt time.Time // zero: not revoked
+}
+
+// Refuses returns why the key cannot be used at that time: ErrInvalidKey if it is revoked, ErrExpiredKey; nil if it can.
+func (k OperatorKey) Refuses(at time.Time) error {
+	return Key{RevokedAt: k.RevokedAt, ExpiresAt: k.ExpiresAt}.Refuses(User{}, at)
+}
+
+// OperatorKeyStore keeps operator keys: never the key, only its hash. It is optional: nothing else needs it. The contract
+// of [Store] on concurrency, durability and contexts holds here too, and that of [TrailStore] on the acts.
+type OperatorKeyStore interface {
+	// CreateOperatorKey adds a key. That it is there already, with the same hash, is success. ErrExists: its
+	// identifier or its hash is another's.
+	CreateOperatorKey(ctx context.Context, k OperatorKey) error
+	// OperatorKeyByHash finds a key by the SHA-256 of the raw key, revoked and expired or not. ErrNotFound.
+	OperatorKeyByHash(ctx context.Context, hash [32]byte) (OperatorKey, error)
+	// OperatorKeys lists all keys, oldest first.
+	OperatorKeys(ctx context.Context) ([]OperatorKey, error)
+	// RevokeOperatorKey revokes a key for good and returns it; the first time stands. ErrNotFound.
+	RevokeOperatorKey(ctx context.Context, id OperatorKeyID, at time.Time) (OperatorKey, error)
+}

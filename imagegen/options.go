@@ -1,0 +1,176 @@
+package imagegen
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Options are what a request can ask for beyond prompt and size. The zero value asks for nothing. What is asked for is
+// delivered, or the request is refused before the charge: Capabilities and ModelInfo say what a model can.
+type Options struct {
+	// Format is the file format of the images; "": whichever the model makes. PNG and JPEG can be had of every
+	// model, since the engine writes them if need be.
+	Format Format
+
+	// Compression is the quality of a JPEG or WebP, from 0 to MaxCompression; nil: the usual one. It needs a Format
+	// that is one of the two.
+	Compression *int
+
+	// Background is what is behind the subject; "": the model chooses, as with BackgroundAuto.
+	Background Background
+
+	// Seed is where the model's chance begins, from 0; nil: anywhere. A model that makes images one by one gives the
+	// second the next seed, and so on. How far equal seeds make equal images is the model's affair.
+	Seed *int64
+}
+
+// MaxCompression is the highest Options.Compression, and the least loss.
+const MaxCompression = 100
+
+// Limits on a mask.
+const (
+	// MaxMaskBytes is the largest file of a mask.
+	MaxMaskBytes = 4_000_000
+	// MaxMaskPixels is the most pixels of a mask.
+	MaxMaskPixels = 4096 * 4096
+)
+
+// Clone returns options that share no memory with o.
+func (o Options) Clone() Options {
+	o.Compression, o.Seed = clone(o.Compression), clone(o.Seed)
+	return o
+}
+
+func clone[T any](v *T) *T {
+	if v == nil {
+		return nil
+	}
+	c := *v
+	return &c
+}
+
+// Format is a file format of images.
+type Format string
+
+// The formats.
+const (
+	FormatPNG  Format = "png"
+	FormatJPEG Format = "jpeg"
+	FormatWebP Format = "webp"
+)
+
+// Formats lists every format.
+func Formats() []Format { return []Format{FormatPNG, FormatJPEG, FormatWebP} }
+
+// MediaType is the format's name on the web, such as image/png; "" of no format.
+func (f Format) MediaType() string {
+	if f == "" {
+		return ""
+	}
+	return "image/" + string(f)
+}
+
+// engine reports whether the engine writes the format, so that it can be had of every model.
+func (f Format) engine() bool { return f == FormatPNG || f == FormatJPEG }
+
+// Background is what is behind the subject of an image.
+type Background string
+
+// The backgrounds.
+const (
+	BackgroundAuto        Background = "auto"        // the model chooses
+	BackgroundOpaque      Background = "opaque"      // every pixel covers what is behind it
+	BackgroundTransparent Background = "transparent" // the image has an alpha channel
+)
+
+// Backgrounds lists every background.
+func Backgrounds() []Background {
+	return []Background{BackgroundAuto, BackgroundOpaque, BackgroundTransparent}
+}
+
+// OfferedFormats are those that a request can ask for: PNG and JPEG, which the engine writes, and those that the provider
+// makes.
+func (c Capabilities) OfferedFormats() []Format {
+	return slices.DeleteFunc(Formats(), func(f Format) bool { return !f.engine() && !slices.Contains(c.Formats, f) })
+}
+
+// OfferedBackgrounds are those that a request can ask for. The engine makes images opaque itself.
+func (c Capabilities) OfferedBackgrounds() []Background {
+	if c.Transparent {
+		return Backgrounds()
+	}
+	return []Background{BackgroundAuto, BackgroundOpaque}
+}
+
+// Part is r for n of its images, behind so many before them: with the seed that is theirs.
+func (r ProviderRequest) Part(before, n int) ProviderRequest {
+	r.N, r.Options = n, r.Options.Clone()
+	if r.Options.Seed != nil {
+		*r.Options.Seed += int64(before)
+	}
+	return r
+}
+
+// Has reports whether there is anything in o.
+func (o Options) Has() bool {
+	return o.Format != "" || o.Compression != nil || o.Background != "" || o.Seed != nil
+}
+
+// refusesOptions says what to change where r asks for what cannot be had of the model, or of any.
+func (c Capabilities) refusesOptions(r ProviderRequest) error {
+	return cmp.Or(c.refusesFormat(r), c.refusesBackground(r), c.refusesSeed(r), c.refusesMask(r))
+}
+
+func (c Capabilities) refusesFormat(r ProviderRequest) error {
+	lossy := r.Options.Format == FormatJPEG || r.Options.Format == FormatWebP
+	switch {
+	case r.Options.Format != "" && !slices.Contains(c.OfferedFormats(), r.Options.Format):
+		return invalidField("output_format", "output_format %.40q cannot be had of this model; it offers %v", r.Options.Format, c.OfferedFormats())
+	case r.Options.Compression == nil:
+		return nil
+	case !lossy:
+		return invalidField("output_compression", "output_compression needs output_format jpeg or webp; choose one of them, or leave it out")
+	case *r.Options.Compression < 0 || *r.Options.Compression > MaxCompression:
+		return invalidField("output_compression", "output_compression must be from 0 to %d; got %d", MaxCompression, *r.Options.Compression)
+	case !r.Options.Format.engine() && !c.Compression:
+		return invalidField("output_compression", "output_compression cannot be had of this model with output_format %s; leave it out, or choose jpeg", r.Options.Format)
+	}
+	return nil
+}
+
+func (c Capabilities) refusesBackground(r ProviderRequest) error {
+	switch {
+	case r.Options.Background != "" && !slices.Contains(c.OfferedBackgrounds(), r.Options.Background):
+		return invalidField("background", "background %.40q cannot be had of this model; it offers %v", r.Options.Background, c.OfferedBackgrounds())
+	case r.Options.Background == BackgroundTransparent && r.Options.Format == FormatJPEG:
+		return invalidField("background", "background transparent cannot be had as jpeg; choose output_format png")
+	}
+	return nil
+}
+
+func (c Capabilities) refusesSeed(r ProviderRequest) error {
+	switch {
+	case r.Options.Seed == nil:
+		return nil
+	case c.MaxSeed == 0:
+		return invalidField("seed", "seed is not taken by this model; leave it out")
+	case *r.Options.Seed < 0 || *r.Options.Seed > c.lastSeed(r):
+		return invalidField("seed", "seed must be from 0 to %d; got %d", c.lastSeed(r), *r.Options.Seed)
+	}
+	return nil
+}
+
+// lastSeed is the highest that leaves one for each image.
+func (c Capabilities) lastSeed(r ProviderRequest) int64 { return c.MaxSeed - int64(max(r.N, 1)) + 1 }
+
+func (c Capabilities) refusesMask(r ProviderRequest) error {
+	switch {
+	case r.Mask == nil:
+		return nil
+	case !c.Mask:
+		return invalidField("mask", "mask is not taken by this model; leave it out")
+	case len(r.References) == 0:
+		return invalidField("mask", "mask needs the reference image that it belongs to; send one")
+	}
+	return nil
+}

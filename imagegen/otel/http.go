@@ -1,0 +1,51 @@
+package otel
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/imagegend/imagegend/imagegen/httpapi"
+)
+
+// Watcher makes a span of each request, for [httpapi.Watch]. A traceparent that the caller sent (W3C Trace Context)
+// is taken up. Health checks have no spans.
+func (t *Tracer) Watcher() httpapi.Watcher { return watcher{t} }
+
+type watcher struct{ *Tracer }
+
+type requestKey struct{}
+
+// Begin implements [httpapi.Watcher].
+func (w watcher) Begin(r *http.Request) context.Context {
+	if r.URL.Path == "/healthz" || r.URL.Path == "/readyz" {
+		return r.Context()
+	}
+	ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
+	ctx, span := w.tracer.Start(ctx, "request", trace.WithSpanKind(trace.SpanKindServer))
+	return context.WithValue(ctx, requestKey{}, span)
+}
+
+// End implements [httpapi.Watcher].
+func (watcher) End(ctx context.Context, a httpapi.Answer) {
+	span, ok := ctx.Value(requestKey{}).(trace.Span)
+	if !ok {
+		return
+	}
+	span.SetName(strings.TrimSpace(a.Method + " " + a.Route))
+	span.SetAttributes(attribute.String("http.request.method", strings.Replace(a.Method, "other", "_OTHER", 1)), attribute.Int("http.response.status_code", a.Status))
+	if a.Route != "" {
+		span.SetAttributes(attribute.String("http.route", a.Route))
+	}
+	if a.Status >= http.StatusInternalServerError || a.Status == 0 {
+		span.SetAttributes(attribute.String("error.type", strconv.Itoa(a.Status)))
+		span.SetStatus(codes.Error, "")
+	}
+	span.End()
+}

@@ -1,0 +1,170 @@
+// Package otel traces what an engine does, with OpenTelemetry: a span for each request over HTTP, charge, wait for a
+// slot, attempt, upstream that was asked, image that was stored and settlement. It needs the API alone: which spans
+// are kept, and who gets them, is what the [trace.TracerProvider] says.
+//
+//	t := otel.New(provider)
+//	e, err := engine.New(engine.Config{Observer: t, …})
+//	handler := httpapi.Watch(httpapi.NewHandler(e, httpapi.Options{Log: log}), t.Watcher())
+//
+// Attributes have the names of the conventions for HTTP and for GenAI, where those have any. No span has a prompt, a user
+// or a key.
+package otel
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+const scope = "github.com/imagegend/imagegend/imagegen/otel"
+
+// mostQueued bounds the generations whose trace is remembered until they have ended.
+const mostQueued = 20_000
+
+// Tracer is an [imagegen.Observer] that makes spans. It is safe for concurrent use.
+//
+// Work that was queued goes on in the trace of the request that asked for it, as long as the process lives; after a
+// restart in one of its own.
+type Tracer struct {
+	tracer trace.Tracer
+
+	mu     sync.Mutex
+	traces map[imagegen.GenerationID]trace.SpanContext // of those that have not ended
+}
+
+var _ imagegen.Observer = (*Tracer)(nil)
+
+// New returns a Tracer whose spans p makes.
+func New(p trace.TracerProvider) *Tracer {
+	return &Tracer{tracer: p.Tracer(scope), traces: make(map[imagegen.GenerationID]trace.SpanContext)}
+}
+
+// Begin implements [imagegen.Observer].
+func (t *Tracer) Begin(ctx context.Context, e imagegen.Event) context.Context {
+	if e.Kind == imagegen.EventCharged { // before it is durable: what was queued may begin at once then
+		t.remember(ctx, e.Generation.ID)
+	}
+	ctx, _ = t.start(ctx, e, time.Now())
+	return ctx
+}
+
+// Observe implements [imagegen.Observer].
+func (t *Tracer) Observe(ctx context.Context, e imagegen.Event) {
+	if e.Kind == imagegen.EventCharged && e.Err != nil {
+		t.forget(e.Generation.ID)
+	}
+	switch e.Kind {
+	case imagegen.EventCharged, imagegen.EventAttempted, imagegen.EventStored, imagegen.EventClosed:
+		end(trace.SpanFromContext(ctx), e)
+	case imagegen.EventWaited, imagegen.EventAsked: // of which it is told afterwards
+		_, span := t.start(ctx, e, time.Now().Add(-e.Duration))
+		end(span, e)
+	case imagegen.EventSettled, imagegen.EventFailed:
+		t.forget(e.Generation.ID)
+	case imagegen.EventReplayed:
+		trace.SpanFromContext(ctx).SetAttributes(generationID(e), attribute.Bool("imagegen.replayed", true))
+	}
+}
+
+// start begins a span, in the trace of the request that asked for the generation.
+func (t *Tracer) start(ctx context.Context, e imagegen.Event, at time.Time) (context.Context, trace.Span) {
+	if !trace.SpanContextFromContext(ctx).IsValid() {
+		if of, ok := t.trace(e.Generation.ID); ok {
+			ctx = trace.ContextWithRemoteSpanContext(ctx, of)
+		}
+	}
+	kind := trace.SpanKindInternal
+	if e.Kind == imagegen.EventAttempted || e.Kind == imagegen.EventAsked {
+		kind = trace.SpanKindClient
+	}
+	return t.tracer.Start(ctx, name(e), trace.WithTimestamp(at), trace.WithSpanKind(kind), trace.WithAttributes(attributes(e)...))
+}
+
+// operation is what the conventions for GenAI call it to have content made.
+const operation = "generate_content"
+
+func name(e imagegen.Event) string {
+	switch e.Kind {
+	case imagegen.EventCharged:
+		return "charge"
+	case imagegen.EventAttempted:
+		return operation + " " + e.Generation.Model
+	case imagegen.EventAsked:
+		return operation + " " + e.Member
+	case imagegen.EventStored:
+		return "store image"
+	case imagegen.EventClosed:
+		return "settle"
+	case imagegen.EventWaited:
+		return "wait for a slot"
+	}
+	return string(e.Kind)
+}
+
+func attributes(e imagegen.Event) []attribute.KeyValue {
+	all := []attribute.KeyValue{generationID(e), attribute.String("gen_ai.request.model", e.Generation.Model)}
+	switch e.Kind {
+	case imagegen.EventAttempted, imagegen.EventAsked:
+		all = append(all, attribute.String("gen_ai.operation.name", operation), attribute.String("gen_ai.output.type", "image"),
+			attribute.String("gen_ai.provider.name", e.Provider), attribute.Int("gen_ai.request.choice.count", e.Generation.N))
+	case imagegen.EventCharged:
+		all = append(all, attribute.Int64("imagegen.credits", int64(e.Generation.CreditsRequested)))
+	}
+	if e.Member != "" {
+		all = append(all, attribute.String("imagegen.member", e.Member))
+	}
+	return all
+}
+
+func generationID(e imagegen.Event) attribute.KeyValue {
+	return attribute.String("imagegen.generation.id", string(e.Generation.ID))
+}
+
+// end ends a span. What an upstream or a store said stays out of it: that is the log's.
+func end(span trace.Span, e imagegen.Event) {
+	if e.Kind == imagegen.EventAttempted || e.Kind == imagegen.EventAsked {
+		span.SetAttributes(attribute.Int("imagegen.images", e.Count))
+		if ending := imagegen.EndingOf(e.Count, e.Err); ending != imagegen.EndedWell {
+			fail(span, string(ending))
+		}
+	} else if e.Err != nil {
+		fail(span, "error")
+	}
+	span.End()
+}
+
+func fail(span trace.Span, kind string) {
+	span.SetAttributes(attribute.String("error.type", kind))
+	span.SetStatus(codes.Error, kind)
+}
+
+func (t *Tracer) remember(ctx context.Context, id imagegen.GenerationID) {
+	of := trace.SpanContextFromContext(ctx)
+	if !of.IsValid() {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.traces) < mostQueued {
+		t.traces[id] = of
+	}
+}
+
+func (t *Tracer) trace(id imagegen.GenerationID) (trace.SpanContext, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	of, ok := t.traces[id]
+	return of, ok
+}
+
+func (t *Tracer) forget(id imagegen.GenerationID) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.traces, id)
+}

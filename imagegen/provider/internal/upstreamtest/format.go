@@ -1,0 +1,32 @@
+package upstreamtest
+
+import (
+	"bytes"
+	"image"
+	"image/jpeg"
+	"io"
+
+	"github.com/imagegend/imagegend/imagegen/provider/internal/landscape"
+)
+
+// Picture is a picture of that size in a format: png, jpeg or webp. Something of it is transparent if that is wanted.
+func Picture(width, height int, format string, transparent bool) []byte {
+	drawn := landscape.Picture{Prompt: "a hill", Width: width, Height: height, Oval: transparent}
+	switch {
+	case format == "jpeg":
+		var b bytes.Buffer
+		jpeg.Encode(&b, image.NewGray(image.Rect(0, 0, width, height)), nil) // a buffer takes all
+		return b.Bytes()
+	case format == "webp":
+		return all(drawn.WebP())
+	case transparent:
+		return all(drawn.PNG())
+	}
+	return PNG(width, height)
+}
+
+// all reads what cannot fail.
+func all(r io.Reader) []byte {
+	b, _ := io.ReadAll(r)
+	return b
+}

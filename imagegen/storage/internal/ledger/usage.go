@@ -1,0 +1,169 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// UsageKey names a row of usage. A store keeps rows so that those of a user's key come by day, and all
+// of a day, of whichever user, can be read without the others.
+type UsageKey struct {
+	User  imagegen.UserID
+	Key   imagegen.KeyID
+	Day   time.Time // midnight, in UTC
+	Model string
+}
+
+// Usage is a row of usage: the sums over the charges of a user's key for a model on a day.
+type Usage struct {
+	UsageKey
+	imagegen.UsageSums
+}
+
+// KeyTotal is what an API key has used in all.
+type KeyTotal struct {
+	User    imagegen.UserID
+	Key     imagegen.KeyID
+	Credits imagegen.Credits // charged minus refunded
+	Open    int              // charges that are not settled
+}
+
+func (u Usage) told() imagegen.Usage {
+	return imagegen.Usage{Day: u.Day, Model: u.Model, Key: u.Key, UsageSums: u.UsageSums}
+}
+
+// billed reports whether an entry counts in usage: a charge of a user, or its settlement.
+func (e Entry) billed() bool {
+	return e.User != "" && (e.Kind == imagegen.EntryCharge || e.Kind == imagegen.EntrySettle)
+}
+
+// usageKey names the row in which an entry counts: that of the day of its charge.
+func (e Entry) usageKey() UsageKey {
+	day := e.Charged
+	if e.Kind == imagegen.EntryCharge {
+		day = e.Time
+	}
+	return UsageKey{e.User, e.Key, imagegen.UsageDay(day), e.Model}
+}
+
+// sums is what an entry adds to its row.
+func (e Entry) sums() (s imagegen.UsageSums) {
+	if e.Kind == imagegen.EntryCharge {
+		return imagegen.UsageSums{Charged: -e.Credits, Generations: 1}
+	}
+	s = imagegen.UsageSums{Refunded: e.Credits, Spent: e.Used, Images: e.Images}
+	if e.Used == 0 {
+		s.Failed = 1
+	}
+	return s
+}
+
+// billing are the rows of usage that are there.
+type billing interface {
+	UsageRow(UsageKey) Usage
+	KeyTotal(imagegen.UserID, imagegen.KeyID) KeyTotal
+}
+
+// book makes the rows of usage that the entry leads to. It reads nothing else, as apply.
+func (c *Change) book(of billing) error {
+	e := c.Entry
+	if !e.billed() {
+		return nil
+	}
+	row := of.UsageRow(e.usageKey())
+	c.Usage = &UsageChange{From: row, To: Usage{row.UsageKey, row.Plus(e.sums())}}
+	if err := c.Usage.To.check(); err != nil || e.Key == "" {
+		return err
+	}
+	total := of.KeyTotal(e.User, e.Key)
+	c.Key = &KeyChange{From: total, To: total}
+	c.Key.To.Credits -= e.Credits
+	if c.Key.To.Open++; e.Kind == imagegen.EntrySettle {
+		c.Key.To.Open -= 2
+	}
+	return c.Key.To.check()
+}
+
+func (u Usage) check() error {
+	held := u.Charged - u.Refunded - u.Spent
+	if held < 0 || u.Refunded < 0 || u.Spent < 0 || u.Images < 0 || u.Failed < 0 || u.Failed > u.Generations {
+		return broken("usage", u.User, "key %q, %s, model %q: %+v", u.Key, u.Day.Format(time.DateOnly), u.Model, u.UsageSums)
+	}
+	return nil
+}
+
+func (t KeyTotal) check() error {
+	if t.Credits < 0 || t.Open < 0 {
+		return broken("usage", t.User, "key %q has used %d credits, and has %d charges open", t.Key, t.Credits, t.Open)
+	}
+	return nil
+}
+
+// paidImages is how many images a charge pays for of which so much is used.
+func paidImages(charge Entry, used imagegen.Credits) int {
+	if used == -charge.Credits {
+		return charge.Images
+	}
+	price := max(1, -charge.Credits/max(1, imagegen.Credits(charge.Images)))
+	return int(used / price)
+}
+
+// uses is what counts against the limits of a key for an entry that comes next.
+func (a *account) uses(k imagegen.KeyID) imagegen.KeyUse {
+	total := a.tx.KeyTotal(a.User, k)
+	use := imagegen.KeyUse{Credits: total.Credits, AtOnce: total.Open}
+	today := imagegen.UsageDay(a.dated(a.at.Wall, a.tx.Clock().Epoch))
+	month := today.AddDate(0, 0, 1-today.Day())
+	for row := range a.tx.KeyUsage(a.User, k, month, month.AddDate(0, 1, 0)) {
+		counts := row.Charged - row.Refunded
+		use.Monthly += counts
+		if row.Day.Equal(today) {
+			use.Daily += counts
+		}
+	}
+	return use
+}
+
+// allows returns why a key's limits do not let it be charged; nil if they do, and for no key.
+func (a *account) allows(k imagegen.Key, cost imagegen.Credits) error {
+	if k.Limits == (imagegen.KeyLimits{}) {
+		return nil
+	}
+	return k.Exceeds(a.uses(k.ID), cost)
+}
+
+var _ imagegen.UsageLedger = (*Ledger)(nil)
+
+// Usage implements imagegen.UsageLedger.
+func (l *Ledger) Usage(ctx context.Context, u imagegen.UserID, q imagegen.UsageQuery) (all []imagegen.Usage, err error) {
+	all = []imagegen.Usage{}
+	err = l.look(ctx, u, func(a *account) (err error) {
+		all, err = q.Sum(func(yield func(imagegen.Usage) bool) {
+			for row := range a.tx.Usage(u, imagegen.UsageDay(q.From), imagegen.UsageDay(q.To).AddDate(0, 0, 1)) {
+				if !yield(row.told()) {
+					return
+				}
+			}
+		})
+		return err
+	})
+	return all, err
+}
+
+// KeyUse implements imagegen.UsageLedger.
+func (l *Ledger) KeyUse(ctx context.Context, u imagegen.UserID, k imagegen.KeyID) (use imagegen.KeyUse, err error) {
+	err = l.look(ctx, u, func(a *account) error { use = a.uses(k); return nil })
+	return use, err
+}
+
+// origin is the entry of a charge that is open.
+func (a *account) origin(c Charge) (Entry, error) {
+	e, known := a.tx.Entry(c.Place)
+	if !known {
+		return e, fmt.Errorf("ledger: %s, of a charge that is open, is missing; run an audit", Entry{Entry: imagegen.Entry{User: c.User, Seq: c.Seq}}.subject())
+	}
+	return e, nil
+}

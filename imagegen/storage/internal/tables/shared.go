@@ -1,0 +1,41 @@
+package tables
+
+import (
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+)
+
+// What a storage shares that keeps generations in rows of its own, and users and keys in these tables.
+
+// Row is a record as it is stored.
+type Row = row
+
+// EncodeRow returns a row as it is stored.
+func EncodeRow(r *Row) []byte { return kv.Encode(r, codeRow) }
+
+// DecodeRow reads a stored row.
+func DecodeRow(stored []byte) (r Row, err error) {
+	err = kv.Decode(stored, &r, codeRow)
+	return r, err
+}
+
+// Place is a key in a bucket.
+type Place struct {
+	Bucket kv.Bucket
+	Key    []byte
+}
+
+// UserPlace is where a user lies.
+func UserPlace(id imagegen.UserID) Place { return Place{users.Name(), kv.Key(string(id))} }
+
+// KeyPlace is where a key is found: the first entry at or behind a place in an index, and the bucket in
+// which the value lies that the entry names.
+func KeyPlace(id imagegen.KeyID) (entry Place, values kv.Bucket) {
+	return Place{keyByID.Name(), kv.Key(string(id))}, keys.Name()
+}
+
+// LoadUser reads a user in a transaction. imagegen.ErrNotFound.
+func LoadUser(tx kv.Tx, id imagegen.UserID) (imagegen.User, error) { return loadUser(tx, id) }
+
+// LoadKey reads a key in a transaction. imagegen.ErrNotFound.
+func LoadKey(tx kv.Tx, id imagegen.KeyID) (imagegen.Key, error) { return accounts{tx}.Key(id) }

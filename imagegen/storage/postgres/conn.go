@@ -1,0 +1,131 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// Codes of errors of PostgreSQL, see its appendix A.
+const (
+	codeWarning          = "01000"
+	codeDivisionByZero   = "22012" // of a statement that checks how many rows another has met
+	codeUniqueViolation  = "23505"
+	codeIdleTransaction  = "25P03"
+	codeSerialization    = "40001"
+	codeDeadlock         = "40P01"
+	codeLockNotAvailable = "55P03"
+	codeQueryCanceled    = "57014"
+	codeNoSuchTable      = "42P01"
+	codeNoSuchSchema     = "3F000"
+)
+
+// ErrOutcomeUnknown: the connection was lost under a commit, or a standby has not confirmed it. The call may be
+// repeated.
+var ErrOutcomeUnknown = errors.New("postgres: the outcome of a commit is unknown")
+
+const (
+	// longestIdle is how long the database lets a transaction stand that its process does not go on with: a
+	// process that is paused keeps others from its rows for no longer.
+	longestIdle = 2 * time.Second
+	// longestStatement is how long one statement may take, waiting for rows included.
+	longestStatement = 20 * time.Second
+	// longestTransaction is how long a transaction is waited for, once it has begun.
+	longestTransaction = 60 * time.Second
+	// longestBegin is how long a connection is waited for.
+	longestBegin = 30 * time.Second
+)
+
+// settings hold in each transaction that writes, and end with it. The planner is kept from what is good for
+// tables that are small and wrong as soon as they are not: its statistics may be old, or none.
+var settings = fmt.Sprintf(`select set_config('idle_in_transaction_session_timeout','%d',true), set_config('statement_timeout','%d',true),
+ set_config('enable_seqscan','off',true), set_config('enable_hashjoin','off',true), set_config('enable_mergejoin','off',true)`,
+	longestIdle.Milliseconds(), longestStatement.Milliseconds())
+
+const begin = "begin isolation level read committed"
+
+// conn is a connection to the database, and what it has said besides.
+type conn struct {
+	*pgxpool.Conn
+	warned *warned
+}
+
+// warned tells of a wait for a standby that was cancelled: the commit is told as success nevertheless.
+type warned struct{ atomic.Bool }
+
+const warnedKey = "warned"
+
+// configure makes the pool's connections do without what a pooler between would not keep for them.
+func configure(url string) (*pgxpool.Config, error) {
+	c, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("postgres: the database's address cannot be read: %w", withoutPassword(err))
+	}
+	if c.ConnConfig.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement && !named(url, "default_query_exec_mode") {
+		c.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
+	}
+	if c.ConnConfig.ConnectTimeout == 0 {
+		c.ConnConfig.ConnectTimeout = longestBegin
+	}
+	if _, given := c.ConnConfig.RuntimeParams["application_name"]; !given {
+		c.ConnConfig.RuntimeParams["application_name"] = "imagegend"
+	}
+	c.ConnConfig.OnNotice = func(c *pgconn.PgConn, n *pgconn.Notice) {
+		if w, ok := c.CustomData()[warnedKey].(*warned); ok && n.Code == codeWarning {
+			w.Store(true)
+		}
+	}
+	c.AfterConnect = func(_ context.Context, c *pgx.Conn) error {
+		c.PgConn().CustomData()[warnedKey] = new(warned)
+		return nil
+	}
+	return c, nil
+}
+
+// acquire takes a connection out of the pool. imagegen.ErrNotApplied.
+func (db *DB) acquire(ctx context.Context) (conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, longestBegin)
+	defer cancel()
+	c, err := db.pool.Acquire(ctx)
+	if err != nil {
+		return conn{}, notBegun(err)
+	}
+	w := c.Conn().PgConn().CustomData()[warnedKey].(*warned)
+	w.Store(false)
+	return conn{c, w}, nil
+}
+
+// release gives a connection back. One on which a transaction stands is closed.
+func (c conn) release() { c.Conn.Release() }
+
+func notBegun(err error) error { return fmt.Errorf("%w: postgres: %w", imagegen.ErrNotApplied, err) }
+
+func codeOf(err error) string {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return e.Code
+	}
+	return ""
+}
+
+// again reports whether a transaction that failed so is to be run again: others were in its way.
+func again(err error) bool {
+	switch codeOf(err) {
+	case codeSerialization, codeDeadlock, codeUniqueViolation, codeDivisionByZero, codeLockNotAvailable:
+		return true
+	}
+	return false
+}
+
+// undone reports whether the database has said that a transaction changed nothing.
+func undone(err error) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (e.Severity == "ERROR" || e.Code == codeIdleTransaction)
+}

@@ -1,0 +1,238 @@
+package postgres
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
+)
+
+// flush queues the writes of a session, each kind of row by one statement.
+func (s *session) flush(b *pgx.Batch) {
+	s.flushAccounts(b)
+	s.flushLots(b)
+	s.flushJournal(b)
+	s.flushCharges(b)
+	s.flushUsage(b)
+	s.flushRows(b)
+	s.kept.flush(b)
+	if s.mark.changed {
+		b.Queue(`update imagegend.clock set form = $1`, s.mark.Encode())
+	}
+}
+
+func (s *session) flushAccounts(b *pgx.Batch) {
+	var users, forms [][]byte
+	var seqs []int64
+	var next []*int64
+	for u, a := range s.accounts {
+		if !a.changed {
+			continue
+		}
+		users, forms, seqs = append(users, []byte(u)), append(forms, kv.Encode(&a.Account, ledgerkv.AccountForm)), append(seqs, int64(a.Seq))
+		var at *int64
+		if !a.Next.At.IsZero() {
+			n := a.Next.At.UnixNano()
+			at = &n
+		}
+		next = append(next, at)
+	}
+	if len(users) > 0 {
+		b.Queue(`update imagegend.accounts a set seq = x.seq, next = x.next, form = x.form
+ from unnest($1::bytea[], $2::bigint[], $3::bigint[], $4::bytea[]) x(usr, seq, next, form) where a.usr = x.usr`, users, seqs, next, forms)
+	}
+}
+
+// lotColumns are values of lots, a list for each column.
+type lotColumns struct {
+	users, forms                         [][]byte
+	numbers, priority, expires, effected []int64
+	paid, live                           []bool
+}
+
+func (c *lotColumns) add(l ledger.Lot) {
+	c.users, c.forms = append(c.users, []byte(l.User)), append(c.forms, kv.Encode(&l, ledgerkv.LotForm))
+	c.numbers, c.priority = append(c.numbers, int64(l.Number)), append(c.priority, int64(l.Priority))
+	c.expires, c.effected = append(c.expires, nano(l.Expires)), append(c.effected, l.Effective.UnixNano())
+	c.paid, c.live = append(c.paid, !l.Promo), append(c.live, l.Remaining > 0)
+}
+
+func (s *session) flushLots(b *pgx.Batch) {
+	var fresh, changed lotColumns
+	for _, a := range s.accounts {
+		for _, l := range a.lots {
+			switch {
+			case l.fresh:
+				fresh.add(l.Lot)
+			case l.changed:
+				changed.add(l.Lot)
+			}
+		}
+	}
+	if c := fresh; len(c.users) > 0 {
+		b.Queue(`insert into imagegend.lots (usr, lot, priority, expires, paid, effective, live, form)
+ select * from unnest($1::bytea[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bool[], $6::bigint[], $7::bool[], $8::bytea[])`,
+			c.users, c.numbers, c.priority, c.expires, c.paid, c.effected, c.live, c.forms)
+	}
+	if c := changed; len(c.users) > 0 {
+		b.Queue(`update imagegend.lots l set live = x.live, form = x.form
+ from unnest($1::bytea[], $2::bigint[], $3::bool[], $4::bytea[]) x(usr, lot, live, form) where l.usr = x.usr and l.lot = x.lot`,
+			c.users, c.numbers, c.live, c.forms)
+	}
+}
+
+func (s *session) flushJournal(b *pgx.Batch) {
+	if len(s.entries) == 0 {
+		return
+	}
+	var users, refs, forms [][]byte
+	var seqs, times, epochs []int64
+	for _, e := range s.entries {
+		users, seqs, times, epochs = append(users, []byte(e.User)), append(seqs, int64(e.Seq)), append(times, e.Time.UnixNano()), append(epochs, int64(e.Epoch))
+		var ref []byte
+		if e.Ref != "" {
+			ref = []byte(e.Ref)
+		}
+		refs, forms = append(refs, ref), append(forms, e.Stored())
+	}
+	b.Queue(`insert into imagegend.journal (usr, seq, at, epoch, ref, form) select * from unnest($1::bytea[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bytea[], $6::bytea[])`,
+		users, seqs, times, epochs, refs, forms)
+}
+
+// chargeColumns are values of charges, a list for each column.
+type chargeColumns struct {
+	ids, users, formers [][]byte
+	seqs, was           []int64
+	open                []bool
+	lots                []string
+	keys, models        [][]byte // of the row of usage
+	days                []*int64
+}
+
+func (c *chargeColumns) add(id imagegen.ChargeID, v *charge) {
+	c.ids, c.users, c.seqs, c.open = append(c.ids, []byte(id)), append(c.users, []byte(v.User)), append(c.seqs, int64(v.Seq)), append(c.open, !v.Settled)
+	c.formers, c.was = append(c.formers, []byte(v.was.User)), append(c.was, int64(v.was.Seq))
+	var lots []string
+	for _, p := range v.Postings {
+		lots = append(lots, decimal(p.Lot))
+	}
+	c.lots = append(c.lots, "{"+strings.Join(lots, ",")+"}")
+	k := v.booked
+	if k.User == "" { // it was settled before it was ever charged
+		c.keys, c.models, c.days = append(c.keys, nil), append(c.models, nil), append(c.days, nil)
+		return
+	}
+	day := k.Day.Unix()
+	c.keys, c.models, c.days = append(c.keys, []byte(k.Key)), append(c.models, []byte(k.Model)), append(c.days, &day)
+}
+
+func (s *session) flushCharges(b *pgx.Batch) {
+	var fresh, changed chargeColumns
+	for id, c := range s.charges {
+		switch {
+		case c.fresh && c.changed:
+			fresh.add(id, c)
+		case c.changed:
+			changed.add(id, c)
+		}
+	}
+	if c := fresh; len(c.ids) > 0 {
+		b.Queue(`insert into imagegend.charges (id, usr, seq, open, lots, key, day, model)
+ select i, u, s, o, l::bigint[], k, d, m from unnest($1::bytea[], $2::bytea[], $3::bigint[], $4::bool[], $5::text[], $6::bytea[], $7::bigint[], $8::bytea[]) x(i, u, s, o, l, k, d, m)`,
+			c.ids, c.users, c.seqs, c.open, c.lots, c.keys, c.days, c.models)
+	}
+	if c := changed; len(c.ids) > 0 { // unless somebody has settled one since it was read
+		b.Queue(`with met as (update imagegend.charges c set seq = x.seq, open = x.open
+ from unnest($1::bytea[], $2::bytea[], $3::bigint[], $4::bigint[], $5::bool[]) x(id, usr, was, seq, open)
+ where c.id = x.id and c.usr = x.usr and c.seq = x.was returning 1) select 1 / (count(*) = $6)::int from met`,
+			c.ids, c.formers, c.was, c.seqs, c.open, len(c.ids))
+	}
+}
+
+// rowColumns are values of generations, a list for each column.
+type rowColumns struct {
+	ids, users, idempotency, joining, forms [][]byte
+	status                                  []*string
+	unsettled, disputed, erased             []bool
+	created, nth                            []int64
+	ended, tells                            []*int64
+}
+
+// columns are what follows from a row and serves to find it.
+type columns struct {
+	status               *string
+	unsettled, disputed  bool
+	idempotency, joining []byte
+	ended, tells         *int64
+	erased               bool
+}
+
+func columnsOf(r *tables.Row) (c columns) {
+	if s := string(r.Status()); s != "" {
+		c.status = &s
+	}
+	c.unsettled, c.disputed, c.erased = r.Unsettled(), r.Dispute != "", r.State == imagegen.StateErased
+	at := r.CompletedAt.UnixNano()
+	if r.Terminal() {
+		c.ended = &at
+	}
+	if r.State == imagegen.StateFailed && r.Prompt != "" || r.State == imagegen.StateErased && r.IdempotencyKey != "" {
+		c.tells = &at
+	}
+	if r.IdempotencyKey != "" {
+		hash := imagegen.IdempotencyHash(r.IdempotencyKey)
+		c.idempotency = hash[:]
+	}
+	if r.Undelivered {
+		c.joining = slices.Clone(r.JoinKey[:])
+	}
+	return c
+}
+
+func (c *rowColumns) add(r *tables.Row) {
+	v := columnsOf(r)
+	c.ids, c.users, c.forms = append(c.ids, []byte(r.ID)), append(c.users, []byte(r.User)), append(c.forms, tables.EncodeRow(r))
+	c.status, c.unsettled, c.disputed, c.erased = append(c.status, v.status), append(c.unsettled, v.unsettled), append(c.disputed, v.disputed), append(c.erased, v.erased)
+	c.created, c.nth = append(c.created, r.CreatedAt.UnixNano()), append(c.nth, int64(r.Nth))
+	c.ended, c.tells = append(c.ended, v.ended), append(c.tells, v.tells)
+	c.idempotency, c.joining = append(c.idempotency, v.idempotency), append(c.joining, v.joining)
+}
+
+func (s *session) flushRows(b *pgx.Batch) {
+	var fresh, changed rowColumns
+	var gone [][]byte
+	for id, g := range s.rows {
+		switch there := g.was.State != imagegen.StateGone; {
+		case !g.changed:
+		case g.State == imagegen.StateGone && there:
+			gone = append(gone, []byte(id))
+		case g.State == imagegen.StateGone:
+		case there:
+			changed.add(&g.Row)
+		default:
+			fresh.add(&g.Row)
+		}
+	}
+	if c := fresh; len(c.ids) > 0 {
+		b.Queue(`insert into imagegend.generations (id, usr, status, unsettled, disputed, created, ended, idempotency, nth, joining, tells, erased, form)
+ select * from unnest($1::bytea[], $2::bytea[], $3::text[], $4::bool[], $5::bool[], $6::bigint[], $7::bigint[], $8::bytea[], $9::bigint[], $10::bytea[], $11::bigint[], $12::bool[], $13::bytea[])`,
+			c.ids, c.users, c.status, c.unsettled, c.disputed, c.created, c.ended, c.idempotency, c.nth, c.joining, c.tells, c.erased, c.forms)
+	}
+	if c := changed; len(c.ids) > 0 {
+		b.Queue(`update imagegend.generations g set status = x.status, unsettled = x.unsettled, disputed = x.disputed, ended = x.ended,
+ idempotency = x.idempotency, joining = x.joining, tells = x.tells, erased = x.erased, form = x.form
+ from unnest($1::bytea[], $2::text[], $3::bool[], $4::bool[], $5::bigint[], $6::bytea[], $7::bytea[], $8::bigint[], $9::bool[], $10::bytea[])
+ x(id, status, unsettled, disputed, ended, idempotency, joining, tells, erased, form) where g.id = x.id`,
+			c.ids, c.status, c.unsettled, c.disputed, c.ended, c.idempotency, c.joining, c.tells, c.erased, c.forms)
+	}
+	if len(gone) > 0 {
+		b.Queue(`delete from imagegend.generations where id = any($1)`, gone)
+	}
+	s.flushWork(b)
+}

@@ -1,0 +1,160 @@
+package postgres
+
+import (
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
+)
+
+// firstLots is how many lots are read at first: few charges need more.
+const firstLots = 8
+
+// line is a user's lots that can be spent in one of their orders, as far as it was read.
+type line struct {
+	order func(a, b ledger.Lot) int
+	where string
+	read  int        // how many were asked for
+	last  ledger.Lot // of those that came
+	whole bool
+}
+
+var (
+	inTurn       = line{order: ledger.Lot.Compare, where: `live order by priority, expires, paid, effective, lot`}
+	asTheyExpire = line{order: ledger.Lot.CompareExpiry, where: `live and expires < 9223372036854775807 order by expires, lot`}
+)
+
+// Lot implements ledger.Tx.
+func (s *session) Lot(u imagegen.UserID, number uint64) (ledger.Lot, bool) {
+	a := s.account(u)
+	if a.lots[number] == nil {
+		s.query(s.scanLots(nil), `select usr, form from imagegend.lots where usr = $1 and lot = $2`, []byte(u), int64(number))
+	}
+	if a.lots[number] == nil {
+		a.lots[number] = new(lot)
+	}
+	return a.lots[number].Lot, a.lots[number].known
+}
+
+// scanLots takes lots up. What the session has of a lot is newer than what it reads. each is told of all that
+// come; nil: nobody is.
+func (s *session) scanLots(told func(ledger.Lot)) func(pgx.Rows) error {
+	return func(rows pgx.Rows) error {
+		var user, form []byte
+		return each(rows, func() error {
+			l := &lot{known: true}
+			if err := kv.Decode(form, &l.Lot, ledgerkv.LotForm); err != nil {
+				return kv.Damage{Err: err}
+			}
+			a := s.accounts[imagegen.UserID(user)]
+			if a == nil {
+				a = newAccount(imagegen.UserID(user))
+				s.accounts[a.User] = a
+			}
+			if former := a.lots[l.Number]; former == nil || !former.known {
+				a.lots[l.Number] = l
+			}
+			if told != nil {
+				told(l.Lot)
+			}
+			return nil
+		}, &user, &form)
+	}
+}
+
+// Lots implements ledger.Tx.
+func (s *session) Lots(u imagegen.UserID) iter.Seq[ledger.Lot] {
+	return func(yield func(ledger.Lot) bool) {
+		a := s.account(u)
+		s.query(s.scanLots(nil), `select usr, form from imagegend.lots where usr = $1`, []byte(u))
+		for _, l := range a.sorted(func(l *lot) bool { return l.known }, func(a, b ledger.Lot) int { return int(int64(a.Number - b.Number)) }) {
+			if !yield(l) {
+				return
+			}
+		}
+	}
+}
+
+// Spendable implements ledger.Tx.
+func (s *session) Spendable(u imagegen.UserID) iter.Seq[ledger.Lot] {
+	a := s.account(u)
+	return s.along(a, &a.spend, func(l *lot) bool { return l.Remaining > 0 })
+}
+
+// Expiring implements ledger.Tx.
+func (s *session) Expiring(u imagegen.UserID) iter.Seq[ledger.Lot] {
+	a := s.account(u)
+	return s.along(a, &a.expire, func(l *lot) bool { return l.Remaining > 0 && !l.Expires.IsZero() })
+}
+
+// along goes along a line, and reads more of it when it comes to the end of what was read.
+func (s *session) along(a *account, of *line, stands func(*lot) bool) iter.Seq[ledger.Lot] {
+	return func(yield func(ledger.Lot) bool) {
+		var from *ledger.Lot // the last that was yielded
+		for {
+			for _, l := range a.sorted(stands, of.order) {
+				if from != nil && of.order(l, *from) <= 0 {
+					continue
+				}
+				if !of.whole && (of.read == 0 || of.order(l, of.last) > 0) {
+					break // others may come before it
+				}
+				if !yield(l) {
+					return
+				}
+				from = &l
+			}
+			if of.whole {
+				return
+			}
+			s.readOn(a, of)
+		}
+	}
+}
+
+// readOn reads more of a line, from its beginning: what was read before may be spent by now.
+func (s *session) readOn(a *account, of *line) {
+	n, came := max(firstLots, 8*of.read), 0
+	s.query(s.scanLots(func(l ledger.Lot) { came++; of.last = l }),
+		`select usr, form from imagegend.lots where usr = $1 and `+of.where+` limit $2`, []byte(a.User), n)
+	of.read, of.whole = n, came < n
+}
+
+func (a *account) sorted(stands func(*lot) bool, order func(a, b ledger.Lot) int) []ledger.Lot {
+	var all []ledger.Lot
+	for _, l := range a.lots {
+		if l.known && stands(l) {
+			all = append(all, l.Lot)
+		}
+	}
+	slices.SortFunc(all, order)
+	return all
+}
+
+// mostDue is how many accounts are locked together to be written off.
+const mostDue = 500
+
+// Due implements ledger.Tx. It locks those whom it names, in the order in which everybody locks.
+func (s *session) Due(at time.Time) iter.Seq[imagegen.UserID] {
+	return func(yield func(imagegen.UserID) bool) {
+		var due []imagegen.UserID
+		s.query(func(rows pgx.Rows) error {
+			var user []byte
+			return each(rows, func() error { due = append(due, imagegen.UserID(user)); return nil }, &user)
+		}, `select usr from imagegend.accounts where next <= $1 order by next, usr limit $2`, at.UnixNano(), mostDue)
+		if s.writes && len(due) > 0 {
+			s.query(s.scanAccounts, readAccounts+s.locked(), list(due...))
+		}
+		for _, u := range due {
+			if !yield(u) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package postgres
+
+import (
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
+)
+
+// need is what a call will ask for: it is read in the first round trip. What is not named here is found all
+// the same.
+type need struct {
+	users   []imagegen.UserID // whose accounts are locked
+	charges []imagegen.ChargeID
+	rows    []imagegen.GenerationID
+	fresh   []imagegen.GenerationID // that should not be there
+	holders []holder
+	askers  []imagegen.UserID // whose standing is looked at
+	keys    []imagegen.KeyID
+	billed  map[keyOf]bool // who is to be charged
+}
+
+func (n *need) add(o need) {
+	n.users, n.charges = append(n.users, o.users...), append(n.charges, o.charges...)
+	n.rows, n.fresh = append(n.rows, o.rows...), append(n.fresh, o.fresh...)
+	for k := range o.billed {
+		if n.billed == nil {
+			n.billed = make(map[keyOf]bool)
+		}
+		n.billed[k] = true
+	}
+	n.holders, n.askers, n.keys = append(n.holders, o.holders...), append(n.askers, o.askers...), append(n.keys, o.keys...)
+}
+
+// holder is who holds an idempotency key.
+type holder struct {
+	user imagegen.UserID
+	key  [32]byte
+}
+
+func unique[S ~string](all []S) [][]byte {
+	return list(slices.Compact(slices.Sorted(slices.Values(all)))...)
+}
+
+// Locks come first, in the order in which everybody takes them: accounts, generations. What is read after
+// them is as whoever held them before has left it.
+const (
+	lockAccounts = `select usr, form from imagegend.accounts where usr = any($1::bytea[] || array(select usr from imagegend.charges where id = any($2::bytea[]))) order by usr for update`
+	firstOfLots  = `select l.usr, l.form from unnest($1::bytea[]) u(usr) cross join lateral
+ (select usr, form from imagegend.lots l where l.usr = u.usr and live order by priority, expires, paid, effective, lot limit $2) l`
+	heldLots = `select l.usr, l.form from imagegend.charges c cross join lateral unnest(c.lots) x(lot) join imagegend.lots l on l.usr = c.usr and l.lot = x.lot
+ where c.id = any($1) and c.open`
+	lastHolders = `select x.usr, x.key, g.id, g.form from unnest($1::bytea[], $2::bytea[]) x(usr, key) cross join lateral
+ (select id, form from imagegend.generations g where g.usr = x.usr and g.idempotency = x.key order by nth desc limit 1) g`
+	now = `select clock_timestamp()`
+)
+
+// prefetch queues the reads of the first round trip.
+func (s *session) prefetch(b *pgx.Batch, n need) {
+	users := unique(n.users)
+	if len(users) > 0 || len(n.charges) > 0 {
+		b.Queue(lockAccounts, users, unique(n.charges)).Query(s.scanAccounts)
+	}
+	if ids := unique(slices.Concat(n.rows, n.fresh)); len(ids) > 0 {
+		for _, id := range slices.Concat(n.rows, n.fresh) {
+			s.rows[id] = new(generation)
+		}
+		b.Queue(readRows+s.locked(), ids).Query(s.scanRows)
+	}
+	if len(users) > 0 {
+		b.Queue(firstOfLots, users, firstLots).Query(s.scanFirst(users))
+	}
+	if len(n.charges) > 0 {
+		for _, id := range n.charges {
+			s.charges[id] = new(charge)
+		}
+		b.Queue(readCharges, unique(n.charges)).Query(s.scanCharges)
+		b.Queue(heldLots, unique(n.charges)).Query(s.scanLots(nil))
+	}
+	s.askUsage(b, n)
+	s.askHolders(b, n.holders)
+	s.kept.ask(b, n)
+	b.Queue(`select form from imagegend.clock`).Query(s.scanMark)
+	b.Queue(now).Query(s.scanNow)
+}
+
+// scanFirst notes how far the lines of some users were read.
+func (s *session) scanFirst(users [][]byte) func(pgx.Rows) error {
+	return func(rows pgx.Rows) error {
+		came := make(map[imagegen.UserID]int)
+		if err := s.scanLots(func(l ledger.Lot) {
+			came[l.User]++
+			s.accounts[l.User].spend.last = l
+		})(rows); err != nil {
+			return err
+		}
+		for _, u := range users {
+			if a := s.accounts[imagegen.UserID(u)]; a != nil {
+				a.spend.read, a.spend.whole = firstLots, came[a.User] < firstLots
+			}
+		}
+		return nil
+	}
+}
+
+// scanNow reads the database's clock, and then the judged one.
+func (s *session) scanNow(rows pgx.Rows) error {
+	var at time.Time
+	err := each(rows, func() error { s.db.clock.saw(at); return nil }, &at)
+	if s.mark.read {
+		s.db.books.Corrected(s.mark.Epoch)
+	}
+	s.at = s.db.books.Read()
+	return err
+}
+
+func (s *session) askHolders(b *pgx.Batch, all []holder) {
+	if len(all) == 0 {
+		return
+	}
+	var users, keys [][]byte
+	seen := make(map[holder]bool)
+	for _, h := range all {
+		if !seen[h] {
+			users, keys = append(users, []byte(h.user)), append(keys, slices.Clone(h.key[:]))
+		}
+		seen[h], s.holders[h] = true, ""
+	}
+	b.Queue(lastHolders, users, keys).Query(s.scanHolders)
+}

@@ -1,0 +1,206 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+)
+
+// Claim implements [imagegen.Queue]. Several processes may claim at once: what one looks at the others pass over.
+func (db *DB) Claim(ctx context.Context, d imagegen.Demand) (claimed []imagegen.Record, next time.Duration, err error) {
+	err = db.work(ctx, func(s *session) error {
+		claimed = nil
+		next = s.admit()
+		picked := s.pick(d)
+		if len(picked) == 0 {
+			return nil
+		}
+		var ids []imagegen.GenerationID
+		for _, t := range picked {
+			ids = append(ids, t.id)
+		}
+		if claimed, err = s.begin(ids, imagegen.Claim{}, d.Lease); err == nil {
+			s.keepInLine(picked, claimed)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	return claimed, next, nil
+}
+
+// work runs f in a transaction of its own. Its context counts until that begins.
+func (db *DB) work(ctx context.Context, f func(*session) error) error {
+	if err := kv.NotBegun(ctx); err != nil {
+		return err
+	}
+	if err := db.enter(); err != nil {
+		return err
+	}
+	defer db.calls.Done()
+	var s *session
+	err := retried(func() (err error) {
+		s, err = db.alone(f)
+		return err
+	})
+	if err == nil {
+		s.told()
+	}
+	return err
+}
+
+func (db *DB) alone(f func(*session) error) (*session, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), longestTransaction)
+	defer cancel()
+	c, err := db.acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer c.release()
+	s := newSession(ctx, db, c, true)
+	var b pgx.Batch
+	b.Queue(begin)
+	b.Queue(settings)
+	s.prefetch(&b, need{})
+	if err := s.send(&b); err != nil {
+		return nil, s.abandon(err)
+	}
+	if err := spared(func() error { return f(s) }); err != nil {
+		return nil, s.abandon(err)
+	}
+	return s, s.commit()
+}
+
+// mostAdmitted is how many generations whose delay is over come into the lines at once.
+const mostAdmitted = 1000
+
+// admit has delayed work that is due wait for nothing but its turn. It returns the time until more is; 0: none
+// is known.
+func (s *session) admit() (next time.Duration) {
+	var in []standing
+	s.query(func(rows pgx.Rows) error {
+		var user, model []byte
+		return each(rows, func() error { in = append(in, standing{imagegen.UserID(user), string(model)}); return nil }, &user, &model)
+	}, `with due as (select id from imagegend.waiting where due <= $1 order by due, id limit $2 for update skip locked),
+ came as (update imagegend.waiting w set due = null from due where w.id = due.id returning w.id, w.usr, w.model)
+ select usr, model from came order by id`, s.at.Now.UnixNano(), mostAdmitted)
+	var b pgx.Batch
+	s.queueUp(&b, in)
+	var due *int64
+	b.Queue(`select min(due) from imagegend.waiting where due > $1`, s.at.Now.UnixNano()).QueryRow(func(row pgx.Row) error { return row.Scan(&due) })
+	s.must(s.send(&b))
+	if due != nil {
+		next = max(time.Duration(*due-s.at.Now.UnixNano()), 1)
+	}
+	return next
+}
+
+func (s *session) must(err error) {
+	if err != nil {
+		panic(failure{err})
+	}
+}
+
+// begin applies a change that begins an attempt to each of some records, and leases them. One that cannot be
+// read is put aside: it keeps its record and its charge, and leaves the queue and the leases.
+func (s *session) begin(ids []imagegen.GenerationID, c imagegen.Change, lease time.Duration) (begun []imagegen.Record, err error) {
+	s.query(s.scanRows, `select id, form from imagegend.generations where id = any($1) order by id for update skip locked`, list(ids...))
+	for _, id := range ids {
+		g := s.rows[id]
+		if g == nil {
+			continue // somebody is bringing it further
+		}
+		if g.damaged != nil {
+			s.putAside(id, g.damaged)
+			continue
+		}
+		from, to, changed, err := s.apply(g.Fence(), c)
+		if errors.Is(err, imagegen.ErrStale) || errors.Is(err, imagegen.ErrTransition) || err == nil && !changed {
+			continue
+		}
+		if err == nil {
+			to, err = s.replace(from, to, lease)
+		}
+		if err != nil {
+			return nil, err
+		}
+		begun = append(begun, to.Record)
+	}
+	return begun, nil
+}
+
+func (s *session) putAside(id imagegen.GenerationID, why error) {
+	s.changes++
+	s.exec(`delete from imagegend.waiting where id = $1`, []byte(id))
+	s.exec(`delete from imagegend.leases where id = $1`, []byte(id))
+	s.OnCommit(func() {
+		s.db.log.Error("a generation that cannot be read was put aside; its charge stays open", "error", fmt.Sprint(why))
+	})
+}
+
+// Recover implements [imagegen.Queue].
+func (db *DB) Recover(ctx context.Context, n int, lease time.Duration) (recovered []imagegen.Record, err error) {
+	err = db.work(ctx, func(s *session) error {
+		var over []imagegen.GenerationID
+		s.query(func(rows pgx.Rows) error {
+			var id []byte
+			return each(rows, func() error { over = append(over, imagegen.GenerationID(id)); return nil }, &id)
+		}, `select id from imagegend.leases where until <= $1 order by id limit $2 for update skip locked`, s.at.Now.UnixNano(), max(n, 0))
+		if len(over) == 0 {
+			return nil
+		}
+		recovered, err = s.begin(over, imagegen.Recover{}, lease)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return recovered, nil
+}
+
+// Extend implements [imagegen.Queue].
+func (db *DB) Extend(ctx context.Context, lease time.Duration, fences ...imagegen.Fence) (lost []imagegen.Fence, err error) {
+	var ids [][]byte
+	var attempts []int64
+	for _, f := range fences {
+		ids, attempts = append(ids, []byte(f.ID)), append(attempts, int64(f.Attempt))
+	}
+	err = db.work(ctx, func(s *session) error {
+		held := make(map[imagegen.Fence]bool)
+		s.query(func(rows pgx.Rows) error {
+			var id []byte
+			var attempt int
+			return each(rows, func() error { held[imagegen.Fence{ID: imagegen.GenerationID(id), Attempt: attempt}] = true; return nil }, &id, &attempt)
+		}, `with own as (select l.id from imagegend.leases l join unnest($1::bytea[], $2::bigint[]) x(id, attempt) on l.id = x.id and l.attempt = x.attempt order by l.id for update of l)
+ update imagegend.leases l set until = $3 from own where l.id = own.id returning l.id, l.attempt`, ids, attempts, s.at.Now.Add(lease).UnixNano())
+		lost = slices.DeleteFunc(slices.Clone(fences), func(f imagegen.Fence) bool { return held[f] })
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(lost) == 0 {
+		lost = nil
+	}
+	return lost, nil
+}
+
+// Queued implements [imagegen.Queue].
+func (db *DB) Queued(ctx context.Context, u imagegen.UserID) (n imagegen.QueueLength, err error) {
+	if err := ctx.Err(); err != nil {
+		return n, err
+	}
+	err = db.pool.QueryRow(ctx, `select count(*), count(*) filter (where usr = $1) from imagegend.waiting`, []byte(u)).Scan(&n.All, &n.Own)
+	return n, err
+}
+
+// Wake implements [imagegen.Queue]. Work that comes by way of another process wakes within a second.
+func (db *DB) Wake() <-chan struct{} { return db.wake.channel() }

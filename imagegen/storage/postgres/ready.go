@@ -1,0 +1,97 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// ErrUnsafe: as the database is configured it may lose what it has acknowledged.
+var ErrUnsafe = errors.New("postgres: the database may lose what it has acknowledged")
+
+// farOff is how far a machine's clock may be off the database's before it is told of.
+const farOff = time.Minute
+
+// lookFor is how long a look at the database may take.
+const lookFor = 2 * time.Second
+
+// oldest is the first version of PostgreSQL that this package is for.
+const oldest = 140000
+
+// querier is a connection, or a pool of them.
+type querier interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+// checkDatabase refuses a database that cannot keep what it promises.
+func checkDatabase(ctx context.Context, q querier) error {
+	var version int
+	var commits, flushes, recovery string
+	err := q.QueryRow(ctx, `select current_setting('server_version_num')::int, current_setting('synchronous_commit'), current_setting('fsync'), pg_is_in_recovery()::text`).
+		Scan(&version, &commits, &flushes, &recovery)
+	switch {
+	case err != nil:
+		return fmt.Errorf("postgres: %w", err)
+	case version < oldest:
+		return fmt.Errorf("postgres: the database has version %d; PostgreSQL %d or later is needed", version/10000, oldest/10000)
+	case commits != "on" && commits != "remote_apply":
+		return fmt.Errorf("%w: synchronous_commit is %q for this user and database; set it to on", ErrUnsafe, commits)
+	case flushes != "on":
+		return fmt.Errorf("%w: fsync is off; turn it on", ErrUnsafe)
+	case recovery == "true":
+		return errors.New("postgres: this is a standby, which cannot be written to; name the primary, or both with target_session_attrs=read-write")
+	}
+	return nil
+}
+
+// Ready implements [imagegen.Readier]: the database answers, is the primary, and loses nothing.
+func (db *DB) Ready(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, lookFor)
+	defer cancel()
+	if err := checkDatabase(ctx, db.pool); err != nil {
+		return &imagegen.NotReady{Code: "database", Err: withoutPassword(err)}
+	}
+	return nil
+}
+
+// Warnings implements [imagegen.Warner]: no standby confirms what is committed; this machine's clock is far off.
+func (db *DB) Warnings(ctx context.Context) (warnings []imagegen.Notice) {
+	ctx, cancel := context.WithTimeout(ctx, lookFor)
+	defer cancel()
+	var standbys string
+	var at time.Time
+	if err := db.pool.QueryRow(ctx, `select current_setting('synchronous_standby_names'), clock_timestamp()`).Scan(&standbys, &at); err != nil {
+		return nil // Ready tells
+	}
+	if standbys == "" {
+		warnings = append(warnings, imagegen.Notice{Code: "standby",
+			Detail: "no synchronous standby confirms what is committed: if the database's machine is lost, so is what it wrote last; set synchronous_standby_names"})
+	}
+	if off := time.Since(at).Round(time.Second); off > farOff || off < -farOff {
+		warnings = append(warnings, imagegen.Notice{Code: "node_clock",
+			Detail: fmt.Sprintf("the clock of this machine is %s ahead of the database's, whose time counts; set it right", off)})
+	}
+	return warnings
+}
+
+// withoutPassword takes what may be a password out of an error about an address.
+func withoutPassword(err error) error {
+	if parse, ok := errors.AsType[*url.Error](err); ok {
+		return parse.Err
+	}
+	if parse, ok := errors.AsType[*pgconn.ParseConfigError](err); ok && parse.Unwrap() != nil {
+		return parse.Unwrap()
+	}
+	return err
+}
+
+// named reports whether an address says something itself.
+func named(address, setting string) bool { return strings.Contains(address, setting) }

@@ -1,0 +1,311 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"math"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
+)
+
+// session is one transaction: the rows that it has read, as they are by now, and what is to be written of
+// them. What was not read beforehand is read when it is asked for, which takes a round trip of its own.
+type session struct {
+	ctx    context.Context
+	db     *DB
+	conn   conn
+	writes bool // it locks what it reads
+	trips  int
+
+	at   clock.Reading // the time, as the database had it once the rows were locked
+	mark marked
+
+	accounts map[imagegen.UserID]*account
+	charges  map[imagegen.ChargeID]*charge
+	entries  []ledger.Entry
+	journal  map[ledger.Place]ledger.Entry // that were read
+	usage    map[ledger.UsageKey]*usage
+	totals   map[keyOf]*total
+	whole    map[keyOf]map[int64]bool // the days of which all usage was read
+	rows     map[imagegen.GenerationID]*generation
+	holders  map[holder]imagegen.GenerationID // of idempotency keys; "": nobody
+	kept     kept
+
+	changes  int // so far
+	onCommit []func()
+}
+
+type marked struct {
+	clock.Mark
+	read, changed bool
+}
+
+type account struct {
+	ledger.Account
+	changed bool
+	lots    map[uint64]*lot
+	spend   line // what is known of the lots in the order in which they are consumed
+	expire  line // and in which they expire
+}
+
+type lot struct {
+	ledger.Lot
+	known, fresh, changed bool
+}
+
+type charge struct {
+	ledger.Charge
+	known, fresh, changed bool
+	was                   ledger.Place // in the database
+	booked                ledger.UsageKey
+}
+
+var _ ledger.Tx = (*session)(nil)
+
+func newSession(ctx context.Context, db *DB, c conn, writes bool) *session {
+	s := &session{ctx: ctx, db: db, conn: c, writes: writes,
+		accounts: make(map[imagegen.UserID]*account), charges: make(map[imagegen.ChargeID]*charge), journal: make(map[ledger.Place]ledger.Entry),
+		usage: make(map[ledger.UsageKey]*usage), totals: make(map[keyOf]*total), whole: make(map[keyOf]map[int64]bool),
+		rows: make(map[imagegen.GenerationID]*generation), holders: make(map[holder]imagegen.GenerationID)}
+	s.kept = kept{session: s}
+	return s
+}
+
+// told calls what waits for the commit.
+func (s *session) told() {
+	for _, f := range s.onCommit {
+		f()
+	}
+}
+
+// OnCommit implements ledger.Tx.
+func (s *session) OnCommit(f func()) { s.onCommit = append(s.onCommit, f) }
+
+// Note implements ledger.Tx. Whoever notes holds the lock of all acts.
+func (s *session) Note(r imagegen.TrailRow) error { return trail.Append(&s.kept, r) }
+
+// query reads rows, one round trip.
+func (s *session) query(scan func(pgx.Rows) error, sql string, args ...any) {
+	s.trips++
+	rows, err := s.conn.Query(s.ctx, sql, args...)
+	if err == nil {
+		err = scan(rows)
+		rows.Close()
+		err = errors.Join(err, rows.Err())
+	}
+	if err != nil {
+		panic(failure{err})
+	}
+}
+
+func (s *session) exec(sql string, args ...any) {
+	s.trips++
+	if _, err := s.conn.Exec(s.ctx, sql, args...); err != nil {
+		panic(failure{err})
+	}
+}
+
+// locked is what a query ends with whose rows are written afterwards.
+func (s *session) locked() string {
+	if s.writes {
+		return " for update"
+	}
+	return ""
+}
+
+// each calls f for each row, whose columns it scans into the places.
+func each(rows pgx.Rows, f func() error, places ...any) error {
+	for rows.Next() {
+		if err := rows.Scan(places...); err != nil {
+			return err
+		}
+		if err := f(); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// Clock implements ledger.Tx. When an entry was written last is not among it: that would be one row which
+// every transaction changes.
+func (s *session) Clock() clock.Mark {
+	if !s.mark.read {
+		s.query(s.scanMark, `select form from imagegend.clock`)
+	}
+	return s.mark.Mark
+}
+
+func (s *session) scanMark(rows pgx.Rows) error {
+	var stored []byte
+	return each(rows, func() (err error) {
+		s.mark.read = true
+		s.mark.Mark, err = clock.DecodeMark(stored)
+		return err
+	}, &stored)
+}
+
+// PutClock implements ledger.Tx.
+func (s *session) PutClock(m clock.Mark) {
+	former := s.Clock()
+	m.Written = former.Written
+	if m != former {
+		s.mark.Mark, s.mark.changed = m, true
+		s.changes++
+	}
+}
+
+// Account implements ledger.Tx.
+func (s *session) Account(u imagegen.UserID) ledger.Account { return s.account(u).Account }
+
+const readAccounts = `select usr, form from imagegend.accounts where usr = any($1) order by usr`
+
+// account returns a user's account, which is locked where the session writes.
+func (s *session) account(u imagegen.UserID) *account {
+	if a := s.accounts[u]; a != nil {
+		return a
+	}
+	s.query(s.scanAccounts, readAccounts+s.locked(), list(u))
+	if s.accounts[u] == nil && s.writes {
+		s.exec(`insert into imagegend.accounts values ($1, 0, null, '') on conflict do nothing`, []byte(u))
+		s.query(s.scanAccounts, readAccounts+s.locked(), list(u))
+	}
+	if s.accounts[u] == nil {
+		s.accounts[u] = newAccount(u)
+	}
+	return s.accounts[u]
+}
+
+func newAccount(u imagegen.UserID) *account {
+	return &account{Account: ledger.Account{User: u}, lots: make(map[uint64]*lot), spend: inTurn, expire: asTheyExpire}
+}
+
+func (s *session) scanAccounts(rows pgx.Rows) error {
+	var user, form []byte
+	return each(rows, func() error {
+		a := newAccount(imagegen.UserID(user))
+		s.accounts[a.User] = a
+		if len(form) == 0 {
+			return nil // nothing was ever entered
+		}
+		return kv.Decode(form, &a.Account, accountForm)
+	}, &user, &form)
+}
+
+func accountForm(c *kv.Coder, a *ledger.Account) {
+	*a = ledger.Account{User: a.User}
+	ledgerkv.AccountForm(c, a)
+}
+
+const readCharges = `select c.id, c.usr, c.seq, j.form from imagegend.charges c join imagegend.journal j on j.usr = c.usr and j.seq = c.seq where c.id = any($1)`
+
+// Charge implements ledger.Tx.
+func (s *session) Charge(id imagegen.ChargeID) (c ledger.Charge, known bool) {
+	if s.charges[id] == nil {
+		s.query(s.scanCharges, readCharges, list(id))
+	}
+	if s.charges[id] == nil {
+		s.charges[id] = new(charge)
+	}
+	return s.charges[id].Charge, s.charges[id].known
+}
+
+func (s *session) scanCharges(rows pgx.Rows) error {
+	var id, user, form []byte
+	var seq uint64
+	return each(rows, func() error {
+		e, err := ledger.DecodeEntry(form)
+		if err != nil {
+			return err
+		}
+		c := e.Leads()
+		if c == nil || string(e.Charge) != string(id) {
+			return kv.Damage{Err: errors.New("postgres: the entry of a charge is about another; run an audit")}
+		}
+		s.journal[c.Place] = e
+		s.charges[imagegen.ChargeID(id)] = &charge{Charge: *c, known: true, was: c.Place}
+		return nil
+	}, &id, &user, &seq, &form)
+}
+
+// Ref implements ledger.Tx.
+func (s *session) Ref(ref string) (p ledger.Place, known bool) {
+	for _, e := range s.entries {
+		if e.Ref == ref && ref != "" {
+			return ledger.Place{User: e.User, Seq: e.Seq}, true
+		}
+	}
+	s.query(func(rows pgx.Rows) error {
+		var user []byte
+		return each(rows, func() error { p.User, known = imagegen.UserID(user), true; return nil }, &user, &p.Seq)
+	}, `select usr, seq from imagegend.journal where ref = $1`, []byte(ref))
+	return p, known
+}
+
+// Entry implements ledger.Tx.
+func (s *session) Entry(p ledger.Place) (e ledger.Entry, known bool) {
+	for _, e := range s.entries {
+		if e.User == p.User && e.Seq == p.Seq {
+			return e, true
+		}
+	}
+	if e, known := s.journal[p]; known {
+		return e, true
+	}
+	s.query(func(rows pgx.Rows) error {
+		var form []byte
+		return each(rows, func() (err error) { e, err = ledger.DecodeEntry(form); known = true; return err }, &form)
+	}, `select form from imagegend.journal where usr = $1 and seq = $2`, []byte(p.User), int64(p.Seq))
+	return e, known
+}
+
+// Write implements ledger.Tx.
+func (s *session) Write(c *ledger.Change) {
+	s.changes++
+	a := s.account(c.Entry.User)
+	a.Account, a.changed = c.To, true
+	for _, l := range c.Lots {
+		former := a.lots[l.To.Number]
+		fresh := l.From.Number == 0 || former != nil && former.fresh
+		a.lots[l.To.Number] = &lot{Lot: l.To, known: true, fresh: fresh, changed: true}
+	}
+	s.entries = append(s.entries, c.Entry)
+	if c.Charge != nil {
+		s.writeCharge(c)
+	}
+	s.bill(c)
+}
+
+func (s *session) writeCharge(to *ledger.Change) {
+	_, known := s.Charge(to.Entry.Charge)
+	c := s.charges[to.Entry.Charge]
+	c.fresh = c.fresh || !known
+	c.Charge, c.known, c.changed = *to.Charge, true, true
+	if to.Usage != nil {
+		c.booked = to.Usage.To.UsageKey
+	}
+}
+
+// list is one value for a query that asks for any of many.
+func list[S ~string](all ...S) [][]byte {
+	l := make([][]byte, len(all))
+	for i, s := range all {
+		l[i] = []byte(s)
+	}
+	return l
+}
+
+// nano is a time as a column has it; never, the zero time, comes last.
+func nano(t time.Time) int64 {
+	if t.IsZero() {
+		return math.MaxInt64
+	}
+	return t.UnixNano()
+}

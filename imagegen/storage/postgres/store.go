@@ -1,0 +1,288 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
+)
+
+// Create implements [imagegen.GenerationStore]. imagegen.ErrInvalidRequest: the record names no user or no
+// generation. An imagegen.Violation: it is not sound.
+func (db *DB) Create(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
+	if err := rules.New(r); err != nil {
+		return imagegen.Record{}, err
+	}
+	return db.writeRow(ctx, string(r.User), createNeeds(r), func(s *session) (tables.Row, error) {
+		stands, err := s.load(r.ID)
+		if !errors.Is(err, imagegen.ErrNotFound) {
+			return stands, err
+		}
+		if err := rules.Asked(asked{s}, r); err != nil {
+			return tables.Row{}, err
+		}
+		if err := rules.Unlimited(asked{s}, r); err != nil {
+			return tables.Row{}, err
+		}
+		return s.replace(tables.Row{}, tables.Row{Record: r}, lease)
+	})
+}
+
+func createNeeds(r imagegen.Record) need {
+	n := need{users: []imagegen.UserID{r.User}, fresh: []imagegen.GenerationID{r.ID}, askers: []imagegen.UserID{r.User}}
+	if r.KeyID != "" {
+		n.keys = append(n.keys, r.KeyID)
+	}
+	if r.IdempotencyKey != "" {
+		n.holders = append(n.holders, holder{r.User, imagegen.IdempotencyHash(r.IdempotencyKey)})
+	}
+	return n
+}
+
+// writeRow runs f, which writes one row, in the transaction of a batch.
+func (db *DB) writeRow(ctx context.Context, about string, n need, f func(*session) (tables.Row, error)) (imagegen.Record, error) {
+	var r tables.Row
+	err := db.write(ctx, about, n, func(s *session) (err error) {
+		r, err = f(s)
+		return err
+	})
+	if err != nil && !imagegen.Definite(err) {
+		r = tables.Row{}
+	}
+	return r.Record, err
+}
+
+// Update implements [imagegen.GenerationStore].
+func (db *DB) Update(ctx context.Context, f imagegen.Fence, c imagegen.Change) (imagegen.Record, error) {
+	if _, act := rules.Act(c, imagegen.Record{}, imagegen.Record{}); act {
+		return db.updateByAct(ctx, f, c)
+	}
+	return db.writeRow(ctx, string(f.ID), need{rows: []imagegen.GenerationID{f.ID}}, func(s *session) (tables.Row, error) {
+		from, to, changed, err := s.apply(f, c)
+		if err != nil || !changed {
+			return from, err
+		}
+		return s.replace(from, to, 0)
+	})
+}
+
+// updateByAct is Update with a row in the audit trail.
+func (db *DB) updateByAct(ctx context.Context, f imagegen.Fence, c imagegen.Change) (imagegen.Record, error) {
+	var r tables.Row
+	actor := imagegen.ActorOf(ctx)
+	err := db.update(ctx, func(s *session) error {
+		from, to, changed, err := s.apply(f, c)
+		r = from
+		if err != nil || !changed {
+			return err
+		}
+		row, _ := rules.Act(c, from.Record, to.Record)
+		row.Time, row.Actor = s.at.Wall, actor
+		if err := trail.Append(&s.kept, row); err != nil {
+			return err
+		}
+		r, err = s.replace(from, to, 0)
+		return err
+	})
+	return r.Record, err
+}
+
+// Joins implements [imagegen.JointStore]: only with this DB itself, not with a wrapper around it.
+func (db *DB) Joins(l imagegen.Ledger) bool { return l == imagegen.Ledger(db) }
+
+// CreateCharged implements [imagegen.JointStore]. An intent that stands is charged and accepted;
+// imagegen.ErrStale: recovery has taken it over.
+func (db *DB) CreateCharged(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
+	if err := rules.New(r); err != nil {
+		return imagegen.Record{}, err
+	}
+	n := createNeeds(r)
+	n.charges = append(n.charges, r.Charge().ID)
+	n.billed = map[keyOf]bool{{r.User, r.Charge().Key}: true}
+	return db.writeRow(ctx, string(r.User), n, func(s *session) (tables.Row, error) {
+		stands, err := s.load(r.ID)
+		to := stands
+		switch {
+		case errors.Is(err, imagegen.ErrNotFound):
+			to = tables.Row{Record: r, Joint: true}
+			err = rules.Asked(asked{s}, r)
+		case stands.State != imagegen.StateCharging:
+			return stands, err
+		}
+		if err != nil {
+			return tables.Row{}, err
+		}
+		if to.Record, _, err = to.Apply(r.Attempt, imagegen.Accept{}); err != nil {
+			return stands, err
+		}
+		if err := rules.Charge(asked{s}, db.books.At(s, s.at), to.Record); err != nil {
+			return tables.Row{}, err
+		}
+		return s.replace(stands, to, lease)
+	})
+}
+
+// FinishSettled implements [imagegen.JointStore].
+func (db *DB) FinishSettled(ctx context.Context, f imagegen.Fence, o imagegen.Outcome) (imagegen.Record, error) {
+	n := need{rows: []imagegen.GenerationID{f.ID}, charges: []imagegen.ChargeID{imagegen.ChargeID(f.ID)}}
+	return db.writeRow(ctx, string(f.ID), n, func(s *session) (tables.Row, error) {
+		from, to, _, err := s.apply(f, o)
+		if err != nil || to.Terminal() {
+			return from, err
+		}
+		if to.Record, err = rules.Settle(db.books.At(s, s.at), to.Record, o.AccountType); err != nil {
+			return from, err
+		}
+		return s.replace(from, to, 0)
+	})
+}
+
+// Generation implements [imagegen.GenerationStore].
+func (db *DB) Generation(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
+	return db.one(ctx, `select id, form from imagegend.generations where id = $1`, []byte(id))
+}
+
+// Reserved implements [imagegen.GenerationStore].
+func (db *DB) Reserved(ctx context.Context, u imagegen.UserID, key string) (imagegen.Record, error) {
+	hash := imagegen.IdempotencyHash(key)
+	return db.one(ctx, `select id, form from imagegend.generations where usr = $1 and idempotency = $2 order by nth desc limit 1`, []byte(u), hash[:])
+}
+
+// one reads one record. imagegen.ErrNotFound.
+func (db *DB) one(ctx context.Context, sql string, args ...any) (imagegen.Record, error) {
+	found, err := db.records(ctx, sql, args...)
+	if err != nil || len(found) == 0 {
+		return imagegen.Record{}, cmp.Or(err, error(imagegen.ErrNotFound))
+	}
+	return found[0], nil
+}
+
+// records reads records by their identifiers and forms.
+func (db *DB) records(ctx context.Context, sql string, args ...any) (found []imagegen.Record, err error) {
+	rows, err := db.query(ctx, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	var id, form []byte
+	err = each(rows, func() error {
+		r, err := decodeRow(imagegen.GenerationID(id), form)
+		found = append(found, r.Record)
+		return err
+	}, &id, &form)
+	if err != nil {
+		return nil, err
+	}
+	return found, nil
+}
+
+func (db *DB) query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return db.pool.Query(ctx, sql, args...)
+}
+
+// Generations implements [imagegen.GenerationStore].
+func (db *DB) Generations(ctx context.Context, u imagegen.UserID, q imagegen.Query) (page []imagegen.Record, more bool, err error) {
+	limit := max(cmp.Or(q.Limit, imagegen.DefaultPageSize), 0)
+	var statuses []string
+	for _, s := range imagegen.Statuses() {
+		if q.Status == "" || q.Status == s {
+			statuses = append(statuses, string(s))
+		}
+	}
+	page, err = db.records(ctx, `select g.id, g.form from unnest($2::text[]) s(status) cross join lateral
+ (select id, form from imagegend.generations g where usr = $1 and g.status = s.status and ($3::bytea = '' or id < $3) order by id desc limit $4) g
+ order by id desc limit $4`, []byte(u), statuses, []byte(q.After), limit+1)
+	more = len(page) > limit
+	return page[:min(limit, len(page))], more, err
+}
+
+// Ended implements [imagegen.GenerationStore]. One that cannot be read holds up nobody: an audit finds it.
+func (db *DB) Ended(ctx context.Context, age time.Duration, n int) ([]imagegen.Record, error) {
+	by := db.books.Now().Add(-age).UnixNano()
+	return db.readable(ctx, `select id, form from imagegend.generations where ended <= $1 and created <= $1 order by created, id limit $2`, by, max(n, 0))
+}
+
+// readable are those of records that can be read.
+func (db *DB) readable(ctx context.Context, sql string, args ...any) (found []imagegen.Record, err error) {
+	rows, err := db.query(ctx, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	var id, form []byte
+	err = each(rows, func() error {
+		if r, err := decodeRow(imagegen.GenerationID(id), form); err == nil {
+			found = append(found, r.Record)
+		}
+		return nil
+	}, &id, &form)
+	return found, err
+}
+
+// Forgettable implements [imagegen.GenerationStore]. One that cannot be read holds up nobody.
+func (db *DB) Forgettable(ctx context.Context, state imagegen.State, age time.Duration, n int) (fences []imagegen.Fence, err error) {
+	by := db.books.Now().Add(-age).UnixNano()
+	old, err := db.readable(ctx, `select id, form from imagegend.generations where erased = $1 and tells <= $2 order by tells, id limit $3`,
+		state == imagegen.StateErased, by, max(n, 0))
+	for _, r := range old {
+		fences = append(fences, r.Fence())
+	}
+	return fences, err
+}
+
+// mostUndelivered bounds what Undelivered returns.
+const mostUndelivered = 100
+
+// Undelivered implements [imagegen.GenerationStore].
+func (db *DB) Undelivered(ctx context.Context, u imagegen.UserID, joinKey [32]byte) ([]imagegen.Record, error) {
+	found, err := db.records(ctx, `select id, form from imagegend.generations where usr = $1 and joining = $2 order by id desc limit $3`,
+		[]byte(u), joinKey[:], mostUndelivered)
+	slices.Reverse(found)
+	return found, err
+}
+
+// Disputed implements [imagegen.Inspector].
+func (db *DB) Disputed(ctx context.Context, after imagegen.GenerationID, n int) ([]imagegen.Record, int, error) {
+	return db.oldest(ctx, `disputed`, after, n)
+}
+
+// Unsettled implements [imagegen.Inspector].
+func (db *DB) Unsettled(ctx context.Context, after imagegen.GenerationID, n int) ([]imagegen.Record, int, error) {
+	return db.oldest(ctx, `unsettled`, after, n)
+}
+
+// oldest finds the first n of those for which a column is true behind after, and counts them all.
+func (db *DB) oldest(ctx context.Context, column string, after imagegen.GenerationID, n int) (found []imagegen.Record, total int, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, 0, err
+	}
+	if err := db.pool.QueryRow(ctx, `select count(*) from imagegend.generations where `+column).Scan(&total); err != nil {
+		return nil, 0, err
+	}
+	found, err = db.records(ctx, `select id, form from imagegend.generations where `+column+` and id > $1 order by id limit $2`, []byte(after), max(n, 0))
+	return found, total, err
+}
+
+// OpenCharges implements [imagegen.ChargeLister].
+func (db *DB) OpenCharges(ctx context.Context, after imagegen.ChargeID, n int) (open []imagegen.Charge, err error) {
+	err = db.view(ctx, func(s *session) error {
+		open = nil
+		s.query(s.scanCharges, `select c.id, c.usr, c.seq, j.form from imagegend.charges c join imagegend.journal j on j.usr = c.usr and j.seq = c.seq
+ where c.open and c.id > $1 order by c.id limit $2`, []byte(after), max(n, 0))
+		for id, c := range s.charges {
+			open = append(open, imagegen.Charge{ID: id, User: c.User, Credits: c.Credits})
+		}
+		slices.SortFunc(open, func(a, b imagegen.Charge) int { return cmp.Compare(a.ID, b.ID) })
+		return nil
+	})
+	return open, err
+}

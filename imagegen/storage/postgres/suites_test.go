@@ -1,0 +1,82 @@
+package postgres_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/postgres"
+	"github.com/imagegend/imagegend/imagegen/storage/postgres/postgrestest"
+	"github.com/imagegend/imagegend/imagegen/storage/storagetest"
+)
+
+// open opens a database until the end of the test.
+func open(t *testing.T, url string, change ...func(*postgres.Config)) *postgres.DB {
+	t.Helper()
+	c := postgres.Config{URL: url, Connections: 8, KeepFor: -1}
+	for _, f := range change {
+		f(&c)
+	}
+	db, err := postgres.Open(context.Background(), c)
+	is.New(t).NoErr(err)
+	t.Cleanup(func() { is.New(t).NoErr(db.Close()) })
+	return db
+}
+
+// by has the clock of a test in the place of the database's.
+func by(now func() time.Time) func(*postgres.Config) {
+	return func(c *postgres.Config) { c.Now = now }
+}
+
+func TestStore(t *testing.T) {
+	s := postgrestest.Start(t)
+	storagetest.Store(t, func(t *testing.T) imagegen.Store { return open(t, s.Database(t), by(time.Now)) })
+}
+
+func TestOperatorKeys(t *testing.T) {
+	s := postgrestest.Start(t)
+	storagetest.OperatorKeys(t, func(t *testing.T) imagegen.OperatorKeyStore { return open(t, s.Database(t)) })
+}
+
+func TestLogins(t *testing.T) {
+	s := postgrestest.Start(t)
+	storagetest.Logins(t, func(t *testing.T) imagegen.LoginStore { return open(t, s.Database(t)) })
+}
+
+func TestTrail(t *testing.T) {
+	s := postgrestest.Start(t)
+	storagetest.Trail(t, func(t *testing.T, now func() time.Time) storagetest.Trailed {
+		return open(t, s.Database(t), by(now))
+	})
+}
+
+func TestJoint(t *testing.T) {
+	s := postgrestest.Start(t)
+	storagetest.Joint(t, func(t *testing.T) (imagegen.JointStore, imagegen.CreditAdmin) {
+		db := open(t, s.Database(t))
+		return db, db
+	})
+}
+
+func TestCreditAdmin(t *testing.T) {
+	s := postgrestest.Start(t)
+	storagetest.CreditAdmin(t, func(t *testing.T, now func() time.Time) imagegen.CreditAdmin {
+		return open(t, s.Database(t), by(now))
+	})
+}
+
+// Two processes share a database as one has it.
+func TestShared(t *testing.T) {
+	s := postgrestest.Start(t)
+	storagetest.SharedStore(t, func(t *testing.T) (one, other imagegen.Store) {
+		url := s.Database(t)
+		return open(t, url, by(time.Now)), open(t, url, by(time.Now))
+	})
+	storagetest.SharedCreditAdmin(t, func(t *testing.T, now func() time.Time) (one, other imagegen.CreditAdmin) {
+		url := s.Database(t)
+		return open(t, url, by(now)), open(t, url, by(now))
+	})
+}

@@ -1,0 +1,157 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+)
+
+// mostTries is how often a transaction is run that others are in the way of.
+const mostTries = 20
+
+// failure is what a session panics with where the database fails it.
+type failure struct{ error }
+
+// spared runs f and returns the failure, or the damage, that it meets.
+func spared(f func() error) (err error) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case failure:
+			err = p.error
+		case kv.Damage:
+			err = p
+		default:
+			panic(p)
+		}
+	}()
+	return f()
+}
+
+// retried runs a transaction until others are not in its way.
+func retried(run func() error) (err error) {
+	for try := range mostTries {
+		if err = run(); !again(err) {
+			return err
+		}
+		time.Sleep(time.Duration(rand.Int64N(int64(time.Millisecond) << min(try, 6))))
+	}
+	return notBegun(err)
+}
+
+// update runs f in a transaction of its own, in which nobody else acts. Its context counts until it begins. Those of
+// this process wait for each other here, and hold no connection meanwhile.
+func (db *DB) update(ctx context.Context, f func(*session) error) error {
+	if err := kv.NotBegun(ctx); err != nil {
+		return err
+	}
+	if err := db.enter(); err != nil {
+		return err
+	}
+	defer db.calls.Done()
+	select {
+	case db.acting <- struct{}{}:
+		defer func() { <-db.acting }()
+	case <-ctx.Done():
+		return kv.NotBegun(ctx)
+	}
+	return retried(func() error {
+		s, err := db.act(f)
+		if err == nil {
+			s.told()
+		}
+		return err
+	})
+}
+
+// act runs f while its session holds the lock of all acts.
+func (db *DB) act(f func(*session) error) (*session, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), longestTransaction)
+	defer cancel()
+	c, err := db.acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer c.release()
+	s := newSession(ctx, db, c, true)
+	var b pgx.Batch
+	b.Queue(begin)
+	b.Queue(settings)
+	b.Queue(`select from imagegend.acts for update`)
+	s.kept.askHead(&b)
+	s.prefetch(&b, need{})
+	if err := s.send(&b); err != nil {
+		return nil, s.abandon(err)
+	}
+	if err := spared(func() error { return f(s) }); err != nil {
+		return nil, s.abandon(err)
+	}
+	return s, s.commit()
+}
+
+// view runs f over a snapshot.
+func (db *DB) view(ctx context.Context, f func(*session) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	c, err := db.pool.Acquire(ctx)
+	if err != nil {
+		return fmt.Errorf("postgres: %w", err)
+	}
+	defer c.Release()
+	tx, err := c.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return fmt.Errorf("postgres: %w", err)
+	}
+	defer tx.Rollback(context.Background())
+	s := newSession(ctx, db, conn{Conn: c}, false)
+	return spared(func() error { return f(s) })
+}
+
+// send does a batch in one round trip.
+func (s *session) send(b *pgx.Batch) error {
+	s.trips++
+	return s.conn.SendBatch(s.ctx, b).Close()
+}
+
+// abandon rolls the transaction back, which has written nothing that stands.
+func (s *session) abandon(why error) error {
+	if _, err := s.conn.Exec(s.ctx, "rollback"); err != nil {
+		s.conn.Conn.Conn().Close(s.ctx)
+	}
+	if codeOf(why) != "" || s.conn.Conn.Conn().IsClosed() || s.ctx.Err() != nil {
+		if again(why) {
+			return why
+		}
+		if !imagegen.Definite(why) {
+			return notBegun(why)
+		}
+	}
+	return why
+}
+
+// commit writes what is to be written and commits, in one round trip.
+func (s *session) commit() error {
+	var b pgx.Batch
+	s.flush(&b)
+	b.Queue("commit")
+	s.db.trips.Add(int64(s.trips) + 1)
+	s.db.commits.Add(1)
+	err := s.send(&b)
+	switch {
+	case err == nil && s.conn.warned.Load():
+		return fmt.Errorf("%w: no standby has confirmed it", ErrOutcomeUnknown)
+	case err == nil:
+		return nil
+	case s.conn.warned.Load() || !undone(err):
+		s.conn.Conn.Conn().Close(s.ctx)
+		return fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
+	}
+	return s.abandon(err)
+}

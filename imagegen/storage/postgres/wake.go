@@ -1,0 +1,37 @@
+package postgres
+
+import (
+	"sync"
+	"time"
+)
+
+// pollEvery is how long somebody who waits for work sleeps through what other processes bring.
+const pollEvery = time.Second
+
+// wake wakes those who wait for work: when this process brings some, and now and then, since others do too.
+type wake struct {
+	mu    sync.Mutex
+	woken chan struct{} // nil: nobody waits
+	poll  *time.Timer
+}
+
+func (w *wake) channel() <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.woken == nil {
+		w.woken = make(chan struct{})
+		w.poll = time.AfterFunc(pollEvery, w.all)
+	}
+	return w.woken
+}
+
+func (w *wake) all() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.woken == nil {
+		return
+	}
+	w.poll.Stop()
+	close(w.woken)
+	w.woken = nil
+}

@@ -1,0 +1,131 @@
+package postgres
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+func decimal(n uint64) string { return strconv.FormatUint(n, 10) }
+
+// flushWork has leases, the queue and the lines follow the generations.
+func (s *session) flushWork(b *pgx.Batch) {
+	var rested, unqueued, leased [][]byte
+	var attempts, until []int64
+	var queued []*generation
+	for id, g := range s.rows {
+		if !g.changed {
+			continue
+		}
+		if g.was.Running() && !g.Running() {
+			rested = append(rested, []byte(id))
+		}
+		if g.was.State == imagegen.StateQueued && g.State != imagegen.StateQueued {
+			unqueued = append(unqueued, []byte(id))
+		}
+		if g.Running() && g.lease != 0 {
+			leased, attempts, until = append(leased, []byte(id)), append(attempts, int64(g.Attempt)), append(until, g.lease)
+		}
+		if g.State == imagegen.StateQueued {
+			queued = append(queued, g)
+		}
+	}
+	if len(rested) > 0 {
+		b.Queue(`delete from imagegend.leases where id = any($1)`, rested)
+	}
+	if len(unqueued) > 0 {
+		b.Queue(`delete from imagegend.waiting where id = any($1)`, unqueued)
+	}
+	if len(leased) > 0 {
+		b.Queue(`insert into imagegend.leases select * from unnest($1::bytea[], $2::bigint[], $3::bigint[])
+ on conflict (id) do update set attempt = excluded.attempt, until = excluded.until`, leased, attempts, until)
+	}
+	s.enqueue(b, queued)
+}
+
+// enqueue puts generations into the queue, and whoever has none that is due there to the end of the lines.
+func (s *session) enqueue(b *pgx.Batch, queued []*generation) {
+	if len(queued) == 0 {
+		return
+	}
+	slices.SortFunc(queued, func(x, y *generation) int { return cmp.Compare(x.ID, y.ID) })
+	var ids, users, models [][]byte
+	var begun []bool
+	var due []*int64
+	var since []int64
+	var upstreams [][][]byte
+	var inLine []standing
+	for _, g := range queued {
+		ids, users, models = append(ids, []byte(g.ID)), append(users, []byte(g.User)), append(models, []byte(g.Model))
+		begun, since = append(begun, g.Attempt > 0), append(since, g.CreatedAt.UnixNano())
+		var at *int64
+		if !g.Due.IsZero() {
+			n := g.Due.UnixNano()
+			at = &n
+		} else {
+			inLine = append(inLine, standing{g.User, g.Model})
+		}
+		due = append(due, at)
+		upstreams = append(upstreams, list(g.JobUpstreams...))
+	}
+	b.Queue(`insert into imagegend.waiting (id, usr, model, begun, due, since) select * from unnest($1::bytea[], $2::bytea[], $3::bytea[], $4::bool[], $5::bigint[], $6::bigint[])
+ on conflict (id) do update set begun = excluded.begun, due = excluded.due`, ids, users, models, begun, due, since)
+	for i, of := range upstreams {
+		if len(queued[i].Job) > 0 {
+			b.Queue(`update imagegend.waiting set upstreams = $2 where id = $1`, ids[i], of)
+		}
+	}
+	s.queueUp(b, inLine)
+}
+
+// standing is a user in the line of a model.
+type standing struct {
+	user  imagegen.UserID
+	model string
+}
+
+func byUser(a, b standing) int {
+	return cmp.Or(cmp.Compare(a.user, b.user), cmp.Compare(a.model, b.model))
+}
+
+// queueUp has users stand in the lines. Those who stand in any have their turn; each row is locked in any case,
+// so that nobody who finds nothing due there removes it meanwhile.
+func (s *session) queueUp(b *pgx.Batch, all []standing) {
+	if len(all) == 0 {
+		return
+	}
+	var users, models [][]byte
+	var turns []int64
+	given := make(map[imagegen.UserID]int64)
+	for _, st := range all { // in the order in which they came
+		if given[st.user] == 0 {
+			given[st.user] = s.db.turns.next(s.at.Now)
+		}
+	}
+	slices.SortFunc(all, byUser)
+	for _, st := range slices.Compact(all) {
+		users, models, turns = append(users, []byte(st.user)), append(models, []byte(st.model)), append(turns, given[st.user])
+	}
+	b.Queue(`insert into imagegend.turns as t select x.usr, x.model, coalesce((select min(turn) from imagegend.turns o where o.usr = x.usr), x.turn)
+ from unnest($1::bytea[], $2::bytea[], $3::bigint[]) x(usr, model, turn) on conflict (usr, model) do update set turn = t.turn`, users, models, turns)
+}
+
+// turns gives turns: each is later than the one before, and about the time in nanoseconds, so that those of
+// several processes are in about the right order.
+type turns struct {
+	mu   sync.Mutex
+	last int64
+}
+
+func (t *turns) next(now time.Time) int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.last = max(t.last+1, now.UnixNano())
+	return t.last
+}

@@ -1,0 +1,117 @@
+package s3
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+)
+
+const (
+	imagesPrefix     = "images/"
+	referencesPrefix = "references/"
+)
+
+// spread returns two hexadecimal digits that follow from a name.
+func spread(name string) string {
+	return fmt.Sprintf("%02x", crc32.ChecksumIEEE([]byte(name))&0xff)
+}
+
+// plain reports whether a name can be a part of a key and a file's name.
+func plain(name string) bool {
+	strange := func(r rune) bool {
+		return r != '_' && r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	}
+	return name != "" && !strings.ContainsFunc(name, strange)
+}
+
+func attemptKey(g imagegen.GenerationID, attempt int) string {
+	return imagesPrefix + spread(string(g)) + "/" + string(g) + "." + strconv.Itoa(attempt) + "."
+}
+
+func imageKey(k imagegen.ImageKey) string {
+	return attemptKey(k.Generation, k.Attempt) + string(k.Image)
+}
+
+// parseImageKey undoes imageKey.
+func parseImageKey(key string) (k imagegen.ImageKey, ok bool) {
+	parts := strings.Split(key[strings.LastIndexByte(key, '/')+1:], ".")
+	if len(parts) != 3 {
+		return k, false
+	}
+	attempt, err := strconv.Atoi(parts[1])
+	k = imagegen.ImageKey{Generation: imagegen.GenerationID(parts[0]), Attempt: attempt, Image: imagegen.ImageID(parts[2])}
+	return k, err == nil && imageKey(k) == key
+}
+
+func isImageKey(k imagegen.ImageKey) bool {
+	return plain(string(k.Generation)) && plain(string(k.Image))
+}
+
+// PutImage implements [imagegen.ImageStore].
+func (i *Images) PutImage(ctx context.Context, k imagegen.ImageKey, r io.Reader) error {
+	if !isImageKey(k) {
+		return imagegen.Invalid("%q and %q cannot name an object", k.Generation, k.Image)
+	}
+	got, err := i.local.receive(ctx, r)
+	if err != nil {
+		return err
+	}
+	return errors.Join(i.objects.putFile(ctx, imageKey(k), i.local, got), i.local.remove(got.name))
+}
+
+// putFile puts a file that was received.
+func (o *objects) putFile(ctx context.Context, key string, l *local, r received) error {
+	f, err := l.root.Open(r.name)
+	if err != nil {
+		return fmt.Errorf("%w: %w", imagegen.ErrNotApplied, err)
+	}
+	defer f.Close()
+	return o.put(ctx, key, upload{f, r.size, r.md5})
+}
+
+// OpenImage implements [imagegen.ImageStore].
+func (i *Images) OpenImage(ctx context.Context, k imagegen.ImageKey) (io.ReadSeekCloser, error) {
+	if !isImageKey(k) {
+		return nil, imagegen.ErrNotFound
+	}
+	r, err := i.objects.open(ctx, imageKey(k))
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// RemoveImages implements [imagegen.ImageStore].
+func (i *Images) RemoveImages(ctx context.Context, g imagegen.GenerationID, attempt int, keep ...imagegen.ImageID) error {
+	if err := kv.NotBegun(ctx); err != nil || !plain(string(g)) {
+		return err
+	}
+	prefix := attemptKey(g, attempt)
+	var found []string
+	err := i.objects.list(ctx, prefix, "", func(page listing) error {
+		for _, o := range page.objects {
+			found = append(found, o.key)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, key := range found {
+		if slices.Contains(keep, imagegen.ImageID(key[len(prefix):])) {
+			continue
+		}
+		if err := i.objects.remove(ctx, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}

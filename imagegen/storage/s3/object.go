@@ -1,0 +1,180 @@
+package s3
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+)
+
+// upload is a file that lies here, whole.
+type upload struct {
+	file *os.File
+	size int64
+	md5  string // in base64
+}
+
+// put makes an object of a file, in one request that is repeated where that may help.
+func (o *objects) put(ctx context.Context, key string, u upload) error {
+	ctx, watch := watched(ctx, o.timeout)
+	defer watch.stop()
+	in := &s3.PutObjectInput{
+		Bucket: &o.bucket, Key: aws.String(o.prefix + key),
+		Body: watch.section(u.file, u.size), ContentLength: &u.size, ContentMD5: &u.md5, ContentType: aws.String("application/octet-stream"),
+	}
+	_, err := o.client.PutObject(ctx, in)
+	return understood("put "+key, err)
+}
+
+// remove removes an object; that there is none is success.
+func (o *objects) remove(ctx context.Context, key string) error {
+	ctx, cancel := context.WithTimeout(ctx, o.timeout)
+	defer cancel()
+	_, err := o.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &o.bucket, Key: aws.String(o.prefix + key)})
+	return understood("remove "+key, err)
+}
+
+// object reads an object as it was when it was opened, from anywhere in it.
+type object struct {
+	o       *objects
+	key     string
+	etag    string
+	size    int64
+	at      int64 // where the next Read is
+	body    io.ReadCloser
+	bodyAt  int64
+	watch   *watchdog
+	context context.Context
+}
+
+// open asks for an object. What is read of it later does not end with ctx.
+func (o *objects) open(ctx context.Context, key string) (*object, error) {
+	r := &object{o: o, key: key, context: context.WithoutCancel(ctx)}
+	got, err := r.get(ctx, &s3.GetObjectInput{})
+	if err != nil {
+		return nil, err
+	}
+	r.etag, r.size = aws.ToString(got.ETag), aws.ToInt64(got.ContentLength)
+	return r, nil
+}
+
+// opens returns why an object cannot be opened.
+func (o *objects) opens(ctx context.Context, key string) error {
+	r, err := o.open(ctx, key)
+	if err != nil {
+		return err
+	}
+	return r.Close()
+}
+
+// get asks for bytes from r.at on. The caller's context ends the wait for the answer alone.
+func (r *object) get(caller context.Context, in *s3.GetObjectInput) (*s3.GetObjectOutput, error) {
+	ctx, watch := watched(r.context, r.o.timeout)
+	unhook := context.AfterFunc(caller, watch.stop)
+	in.Bucket, in.Key = &r.o.bucket, aws.String(r.o.prefix+r.key)
+	got, err := r.o.client.GetObject(ctx, in)
+	if !unhook() && err == nil {
+		err = errors.Join(context.Cause(caller), got.Body.Close())
+	}
+	if err != nil {
+		watch.stop()
+		return nil, understood("get "+r.key, err)
+	}
+	r.body, r.bodyAt, r.watch = got.Body, r.at, watch
+	return got, nil
+}
+
+// Read implements [io.Reader].
+func (r *object) Read(p []byte) (int, error) {
+	if r.at >= r.size {
+		return 0, io.EOF
+	}
+	if r.body == nil || r.bodyAt != r.at {
+		if err := r.reopen(); err != nil {
+			return 0, err
+		}
+	}
+	n, err := r.body.Read(p)
+	r.watch.moved()
+	r.at += int64(n)
+	r.bodyAt = r.at
+	if err == io.EOF && r.at < r.size {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
+}
+
+func (r *object) reopen() error {
+	if err := r.Close(); err != nil {
+		return err
+	}
+	_, err := r.get(r.context, &s3.GetObjectInput{Range: aws.String(fmt.Sprintf("bytes=%d-", r.at)), IfMatch: &r.etag})
+	return err
+}
+
+// Seek implements [io.Seeker]. It asks for nothing.
+func (r *object) Seek(offset int64, whence int) (int64, error) {
+	switch whence {
+	case io.SeekCurrent:
+		offset += r.at
+	case io.SeekEnd:
+		offset += r.size
+	}
+	if offset < 0 {
+		return 0, errors.New("s3: the position lies before the beginning")
+	}
+	r.at = offset
+	return offset, nil
+}
+
+// Close implements [io.Closer].
+func (r *object) Close() error {
+	if r.body == nil {
+		return nil
+	}
+	err := r.body.Close()
+	r.body = nil
+	r.watch.stop()
+	return err
+}
+
+// watchdog ends a request in which nothing moved for a while.
+type watchdog struct {
+	limit  time.Duration
+	timer  *time.Timer
+	cancel context.CancelCauseFunc
+}
+
+var errSilent = errors.New("the object store was silent for too long")
+
+func watched(ctx context.Context, limit time.Duration) (context.Context, *watchdog) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	return ctx, &watchdog{limit, time.AfterFunc(limit, func() { cancel(errSilent) }), cancel}
+}
+
+func (w *watchdog) moved() { w.timer.Reset(w.limit) }
+
+func (w *watchdog) stop() {
+	w.timer.Stop()
+	w.cancel(context.Canceled)
+}
+
+// section reads a file from its beginning and tells the watchdog of it.
+func (w *watchdog) section(f *os.File, size int64) io.ReadSeeker {
+	return &watchedSection{io.NewSectionReader(f, 0, size), w}
+}
+
+type watchedSection struct {
+	*io.SectionReader
+	watch *watchdog
+}
+
+func (s *watchedSection) Read(p []byte) (int, error) {
+	s.watch.moved()
+	return s.SectionReader.Read(p)
+}

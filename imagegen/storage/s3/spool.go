@@ -1,0 +1,147 @@
+package s3
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+)
+
+// Spool keeps reference images in the local directory, and as objects once they are kept: another node may make
+// what they belong to.
+type Spool struct {
+	objects *objects
+	local   *local
+
+	mu     sync.Mutex
+	staged map[imagegen.ReferenceID]staged
+}
+
+// staged is a reference image that came to this process.
+type staged struct {
+	received
+	kept bool
+}
+
+func newSpool(o *objects, l *local) *Spool {
+	return &Spool{objects: o, local: l, staged: make(map[imagegen.ReferenceID]staged)}
+}
+
+func referenceKey(id imagegen.ReferenceID) string {
+	return referencesPrefix + spread(string(id)) + "/" + string(id)
+}
+
+func (s *Spool) here(id imagegen.ReferenceID) (staged, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f, ok := s.staged[id]
+	return f, ok
+}
+
+func (s *Spool) set(id imagegen.ReferenceID, f staged) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.staged[id] = f
+}
+
+// Stage implements [imagegen.Spool].
+func (s *Spool) Stage(ctx context.Context, id imagegen.ReferenceID, r io.Reader) error {
+	if !plain(string(id)) {
+		return imagegen.Invalid("%q cannot name an object", id)
+	}
+	got, err := s.local.receive(ctx, r)
+	if err != nil {
+		return err
+	}
+	former, replaced := s.here(id)
+	s.set(id, staged{received: got})
+	if replaced {
+		return s.local.remove(former.name)
+	}
+	return nil
+}
+
+// Keep implements [imagegen.Spool]. imagegen.ErrNotFound.
+func (s *Spool) Keep(ctx context.Context, ids ...imagegen.ReferenceID) error {
+	if err := kv.NotBegun(ctx); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := s.keep(ctx, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Spool) keep(ctx context.Context, id imagegen.ReferenceID) error {
+	f, ok := s.here(id)
+	switch {
+	case !ok: // another process may have kept it
+		if !plain(string(id)) {
+			return imagegen.ErrNotFound
+		}
+		return s.objects.opens(ctx, referenceKey(id))
+	case f.kept:
+		return nil
+	}
+	if err := s.objects.putFile(ctx, referenceKey(id), s.local, f.received); err != nil {
+		return err
+	}
+	f.kept = true
+	s.set(id, f)
+	return nil
+}
+
+// Open implements [imagegen.Spool].
+func (s *Spool) Open(ctx context.Context, id imagegen.ReferenceID) (io.ReadCloser, error) {
+	if !plain(string(id)) {
+		return nil, imagegen.ErrNotFound
+	}
+	if f, ok := s.here(id); ok {
+		opened, err := s.local.root.Open(f.name)
+		if err != nil {
+			return nil, fmt.Errorf("s3: %w", err)
+		}
+		return opened, nil
+	}
+	r, err := s.objects.open(ctx, referenceKey(id))
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Remove implements [imagegen.Spool]. What was staged here and never kept costs no request.
+func (s *Spool) Remove(ctx context.Context, ids ...imagegen.ReferenceID) error {
+	if err := kv.NotBegun(ctx); err != nil {
+		return err
+	}
+	var errs []error
+	for _, id := range ids {
+		if plain(string(id)) {
+			errs = append(errs, s.forget(ctx, id))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (s *Spool) forget(ctx context.Context, id imagegen.ReferenceID) error {
+	f, here := s.here(id)
+	if !here || f.kept {
+		if err := s.objects.remove(ctx, referenceKey(id)); err != nil {
+			return err
+		}
+	}
+	if !here {
+		return nil
+	}
+	s.mu.Lock()
+	delete(s.staged, id)
+	s.mu.Unlock()
+	return s.local.remove(f.name)
+}

@@ -1,0 +1,78 @@
+package storagetest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// OperatorKeys holds an [imagegen.OperatorKeyStore] to its contract. open returns an empty one.
+func OperatorKeys(t *testing.T, open func(t *testing.T) imagegen.OperatorKeyStore) {
+	t.Run("Create", func(t *testing.T) { testOperatorKeys(t, open(t)) })
+	t.Run("Revoke", func(t *testing.T) { testOperatorKeyRevoked(t, open(t)) })
+	t.Run("EndedContext", func(t *testing.T) { testOperatorKeyContext(t, open(t)) })
+}
+
+func operatorKey(id imagegen.OperatorKeyID, hash byte) imagegen.OperatorKey {
+	return imagegen.OperatorKey{ID: id, Name: "payments", Prefix: "img_ops_abc", Hash: [32]byte{hash}, Scopes: "credits,read", CreatedAt: epoch,
+		ExpiresAt: epoch.Add(time.Hour)}
+}
+
+func testOperatorKeys(t *testing.T, s imagegen.OperatorKeyStore) {
+	is, ctx := is.New(t), t.Context()
+	all, err := s.OperatorKeys(ctx)
+	is.NoErr(err)
+	is.Equal(len(all), 0)
+	first, second := operatorKey("opk_1", 9), operatorKey("opk_2", 1)
+	for _, k := range []imagegen.OperatorKey{second, first, first} { // a repetition is success
+		is.NoErr(s.CreateOperatorKey(ctx, k))
+	}
+	is.True(errors.Is(s.CreateOperatorKey(ctx, operatorKey("opk_1", 3)), imagegen.ErrExists))
+	is.True(errors.Is(s.CreateOperatorKey(ctx, operatorKey("opk_3", 9)), imagegen.ErrExists))
+	all, err = s.OperatorKeys(ctx)
+	is.NoErr(err)
+	is.Equal(diff([]imagegen.OperatorKey{first, second}, all), "")
+	for _, k := range all {
+		got, err := s.OperatorKeyByHash(ctx, k.Hash)
+		is.NoErr(err)
+		is.Equal(diff(k, got), "")
+	}
+	_, err = s.OperatorKeyByHash(ctx, [32]byte{3})
+	is.True(errors.Is(err, imagegen.ErrNotFound))
+}
+
+func testOperatorKeyRevoked(t *testing.T, s imagegen.OperatorKeyStore) {
+	is, ctx := is.New(t), t.Context()
+	k := operatorKey("opk_1", 1)
+	is.NoErr(s.CreateOperatorKey(ctx, k))
+	k.RevokedAt = epoch
+	for _, at := range []time.Time{epoch, epoch.Add(time.Hour)} { // the first time stands
+		got, err := s.RevokeOperatorKey(ctx, k.ID, at)
+		is.NoErr(err)
+		is.Equal(diff(k, got), "")
+		got, err = s.OperatorKeyByHash(ctx, k.Hash)
+		is.NoErr(err)
+		is.Equal(diff(k, got), "")
+	}
+	_, err := s.RevokeOperatorKey(ctx, "opk_2", epoch)
+	is.True(errors.Is(err, imagegen.ErrNotFound))
+}
+
+func testOperatorKeyContext(t *testing.T, s imagegen.OperatorKeyStore) {
+	is := is.New(t)
+	k := operatorKey("opk_1", 1)
+	is.NoErr(s.CreateOperatorKey(t.Context(), k))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	is.True(s.CreateOperatorKey(ctx, operatorKey("opk_2", 2)) != nil)
+	_, err := s.RevokeOperatorKey(ctx, k.ID, epoch)
+	is.True(err != nil)
+	got, err := s.OperatorKeys(t.Context())
+	is.NoErr(err)
+	is.Equal(diff([]imagegen.OperatorKey{k}, got), "")
+}

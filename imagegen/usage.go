@@ -1,0 +1,143 @@
+package imagegen
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Usage is what was charged on one day, for one model, on behalf of one API key, or for all of those
+// that a [UsageQuery] does not tell apart.
+type Usage struct {
+	Day   time.Time // midnight, in UTC, of the day of the charges; zero: of all days
+	Model string    // "": of all models
+	Key   KeyID     // "": of all keys, or of none: in process, or the console
+	UsageSums
+}
+
+// UsageSums are sums over charges. Of a charge that is open neither is refunded nor spent yet:
+// Charged - Refunded - Spent is held. All count on the day of the charge, whenever it is settled.
+type UsageSums struct {
+	Charged     Credits // taken when the work was accepted
+	Refunded    Credits // of that, what came back
+	Spent       Credits // of that, what was spent for good
+	Images      int     // that were paid for
+	Generations int     // that were charged
+	Failed      int     // of those, which were settled to nothing
+}
+
+// Plus returns the sums of both.
+func (s UsageSums) Plus(o UsageSums) UsageSums {
+	return UsageSums{Charged: s.Charged + o.Charged, Refunded: s.Refunded + o.Refunded, Spent: s.Spent + o.Spent,
+		Images: s.Images + o.Images, Generations: s.Generations + o.Generations, Failed: s.Failed + o.Failed}
+}
+
+// UsageGroup is what usage can be told apart by.
+type UsageGroup string
+
+// By what usage can be told apart.
+const (
+	UsageByDay   UsageGroup = "day"
+	UsageByModel UsageGroup = "model"
+	UsageByKey   UsageGroup = "key"
+)
+
+// UsageGroups lists all that usage can be told apart by.
+func UsageGroups() []UsageGroup { return []UsageGroup{UsageByDay, UsageByModel, UsageByKey} }
+
+// Limits on what is told of usage at once.
+const (
+	// MaxUsageDays is the longest range of days.
+	MaxUsageDays = 366
+	// MaxUsageRows is the most rows of an answer.
+	MaxUsageRows = 10_000
+)
+
+// UsageQuery asks for usage. The zero value is one row with the sums of the last 30 days.
+type UsageQuery struct {
+	From, To time.Time    // the first day and the last, both included, each in UTC. To zero: today; From zero: 29 days before To
+	By       []UsageGroup // what is told apart; empty: nothing
+}
+
+// UsageReport is the answer to a UsageQuery, which has its days filled in.
+type UsageReport struct {
+	UsageQuery
+	Rows []Usage // by day, model and key
+}
+
+// Days returns a range with its days filled in, as midnights. ErrInvalidRequest: it ends before it begins, is
+// longer than MaxUsageDays, or is grouped by what is no UsageGroup.
+func (q UsageQuery) Days(now time.Time) (UsageQuery, error) {
+	if q.To.IsZero() {
+		q.To = now
+	}
+	q.To = UsageDay(q.To)
+	if q.From.IsZero() {
+		q.From = q.To.AddDate(0, 0, -29)
+	}
+	q.From = UsageDay(q.From)
+	switch {
+	case q.To.Before(q.From):
+		return q, Invalid("usage from %s to %s is no range of days; from comes first", q.From.Format(time.DateOnly), q.To.Format(time.DateOnly))
+	case q.To.Sub(q.From) >= MaxUsageDays*24*time.Hour:
+		return q, Invalid("usage from %s to %s is of more than %d days; ask for fewer at a time", q.From.Format(time.DateOnly), q.To.Format(time.DateOnly), MaxUsageDays)
+	}
+	for _, by := range q.By {
+		if !slices.Contains(UsageGroups(), by) {
+			return q, Invalid("usage can be grouped by %v; got %.40q", UsageGroups(), by)
+		}
+	}
+	return q, nil
+}
+
+// UsageDay is the midnight, in UTC, of the day that a time belongs to, and at least that of 1970-01-01.
+func UsageDay(at time.Time) time.Time {
+	return time.Unix(max(0, at.UTC().Truncate(24*time.Hour).Unix()), 0).UTC()
+}
+
+// Sum groups rows, and orders them by day, model and key. ErrInvalidRequest: there would be more than
+// MaxUsageRows.
+func (q UsageQuery) Sum(rows iter.Seq[Usage]) ([]Usage, error) {
+	groups := make(map[Usage]UsageSums) // by what is told apart
+	for r := range rows {
+		sums := r.UsageSums
+		r.UsageSums = UsageSums{}
+		if !slices.Contains(q.By, UsageByDay) {
+			r.Day = time.Time{}
+		}
+		if !slices.Contains(q.By, UsageByModel) {
+			r.Model = ""
+		}
+		if !slices.Contains(q.By, UsageByKey) {
+			r.Key = ""
+		}
+		if groups[r] = groups[r].Plus(sums); len(groups) > MaxUsageRows {
+			return nil, Invalid("the usage has more than %d rows; ask for fewer days, or group it by less", MaxUsageRows)
+		}
+	}
+	all := make([]Usage, 0, len(groups))
+	for r, sums := range groups {
+		r.UsageSums = sums
+		all = append(all, r)
+	}
+	slices.SortFunc(all, func(a, b Usage) int {
+		return cmp.Or(a.Day.Compare(b.Day), strings.Compare(a.Model, b.Model), strings.Compare(string(a.Key), string(b.Key)))
+	})
+	return all, nil
+}
+
+// UsageLedger is a Ledger that sums up what it charges, as those of packages storage and memory do. It is
+// optional: Session.Usage and the console's charts need it.
+type UsageLedger interface {
+	// Usage tells what the user was charged on the days of q, which are both set, grouped as q says and in
+	// the order of day, model and key. The sums are those of the journal at one moment. ErrInvalidRequest:
+	// there would be more than MaxUsageRows.
+	Usage(ctx context.Context, u UserID, q UsageQuery) ([]Usage, error)
+
+	// KeyUse tells what counts against the limits of a user's API key now. A key that was never used has
+	// used nothing.
+	KeyUse(ctx context.Context, u UserID, k KeyID) (KeyUse, error)
+}
