@@ -44,6 +44,7 @@ func (a *api) make(x *exchange, edit bool) error {
 	}
 	result, err := x.result(r)
 	if err != nil {
+		x.warn(r, err)
 		return err
 	}
 	return x.deliver(result, func() error { return x.whole(r, result) })
@@ -80,11 +81,14 @@ func (x *exchange) resolve(r *request) error {
 
 // result has the images made.
 func (x *exchange) result(r *request) (imagegen.Result, error) {
-	result, err := x.session.Generate(x.Ctx, r.GenerateRequest)
+	return x.session.Generate(x.Ctx, r.GenerateRequest)
+}
+
+// warn says in the header, as far as it has not been sent, that a repetition would be charged again.
+func (x *exchange) warn(r *request, err error) {
 	if r.IdempotencyKey == "" && serving.Costly(err) && x.Status == 0 {
 		x.Header().Set("X-Should-Retry", "false")
 	}
-	return result, err
 }
 
 // deliver sends an answer, and reports whether it arrived.

@@ -29,6 +29,7 @@ func (x *exchange) stream(r *request, edit bool) error {
 	case s.begun:
 		return s.fail(err)
 	}
+	x.warn(r, err)
 	return err
 }
 
