@@ -35,7 +35,8 @@ type GenerationStore interface {
 	// before anything else: a request whose key is revoked while it is on its way charges nobody.
 	// ErrInvalidKey: there is no such key of the user, or it is revoked, or the user is disabled, in which
 	// case no key need be named. ErrExpiredKey: it has expired at the record's CreatedAt. ErrChargeRefused:
-	// the key has limits, which nobody keeps to where the charge is made apart, see JointStore.
+	// the key has limits, which nobody keeps to where the charge is made apart, see JointStore; or the user is
+	// suspended, which is looked at behind the idempotency key.
 	Create(ctx context.Context, r Record, lease time.Duration) (Record, error)
 
 	// Update applies a change to the attempt that f names and returns the record as it then stands.
@@ -187,6 +188,12 @@ type UserStore interface {
 	// DisableUser makes all keys of the user count as revoked, and refuses all that is yet to be created
 	// for it, from now on and for good; the first time stands. ErrNotFound.
 	DisableUser(ctx context.Context, id UserID, at time.Time) error
+	// SuspendUser refuses whatever is to be charged to the user from now on, until ResumeUser: Create fails with
+	// [User.RefusesCharge]. All else stays as it is, and what stands under an idempotency key is answered. The first
+	// time stands. ErrNotFound.
+	SuspendUser(ctx context.Context, id UserID, at time.Time) error
+	// ResumeUser ends a suspension; that there is none is success. ErrNotFound.
+	ResumeUser(ctx context.Context, id UserID) error
 }
 
 // KeyStore keeps API keys: never the key, only its hash.

@@ -16,13 +16,15 @@ const (
 	ActUserCreate   Act = "user.create"        // *
 	ActUserSet      Act = "user.set"           // * its account type
 	ActUserDisable  Act = "user.disable"       // *
+	ActUserSuspend  Act = "user.suspend"       // *
+	ActUserResume   Act = "user.resume"        // *
 	ActUserInvite   Act = "user.invite"        // * a link by which a password is chosen, or that signs in
 	ActUserAccept   Act = "user.accept"        // * such a link was used
 	ActUserPassword Act = "user.password"      // * or the role
 	ActSignIn       Act = "user.signin"        // *
 	ActSignInFailed Act = "user.signin_failed" // by SignInFailed
 	ActSignOut      Act = "user.signout"       // * in how many browsers
-	ActUserView     Act = "user.view"          // an operator looked at a user's generations
+	ActUserView     Act = "user.view"          // an operator looked at a user's generations, or ledger
 
 	ActKeyCreate Act = "key.create" // *
 	ActKeyRevoke Act = "key.revoke" // *

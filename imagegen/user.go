@@ -15,6 +15,15 @@ type User struct {
 	AccountType string // matches [A-Z0-9_]+
 	CreatedAt   time.Time
 	DisabledAt  time.Time // zero: not disabled
+	SuspendedAt time.Time // zero: not suspended
+}
+
+// RefusesCharge returns why nothing new can be charged to the user: ErrChargeRefused, if it is suspended; nil if it can.
+func (u User) RefusesCharge() error {
+	if u.SuspendedAt.IsZero() {
+		return nil
+	}
+	return RefuseCharge("this account is suspended, and nothing was charged; ask the operator of this service")
 }
 
 // UserQuery selects from the users. The zero value is the first DefaultPageSize by name.

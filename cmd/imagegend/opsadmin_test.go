@@ -98,6 +98,12 @@ func TestAdministrationOverHTTP(t *testing.T) {
 	pro, err := c.SetAccountType(ctx, "alice", "PRO2")
 	is.NoErr(err)
 	is.Equal(pro.ID, u.ID)
+	held, err := c.SuspendUser(ctx, "alice")
+	is.NoErr(err)
+	is.True(held.SuspendedAt != nil)
+	held, err = c.ResumeUser(ctx, "alice")
+	is.NoErr(err)
+	is.True(held.SuspendedAt == nil)
 	_, err = c.DisableUser(ctx, "alice")
 	is.NoErr(err)
 	all, err := c.Users(ctx)
@@ -105,7 +111,7 @@ func TestAdministrationOverHTTP(t *testing.T) {
 	is.True(len(all) == 1 && all[0].DisabledAt != nil)
 
 	trail := d.Admin("trail", "--actor", "ops:"+id)
-	says(t, trail, "user.create", "credit.grant", "credit.revoke", "key.create", "key.revoke", "user.disable", "127.0.0.1")
+	says(t, trail, "user.create", "credit.grant", "credit.revoke", "key.create", "key.revoke", "user.suspend", "user.resume", "user.disable", "127.0.0.1")
 	is.Equal(strings.Count(trail, "credit.grant"), 2) // one was done, one refused
 	d.Clean(t)
 	is.Equal(d.Terminate(drainLimit), 0)

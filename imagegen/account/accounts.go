@@ -106,6 +106,17 @@ func (a *Accounts) DisableUser(ctx context.Context, id imagegen.UserID) error {
 	return imagegen.ToUserError(a.store.DisableUser(ctx, id, a.now()))
 }
 
+// SuspendUser has nothing new charged to a user until ResumeUser, whatever way it is asked for: that is
+// ErrChargeRefused. Keys and sign-ins go on to read, and work under way ends as it would. ErrNotFound.
+func (a *Accounts) SuspendUser(ctx context.Context, id imagegen.UserID) error {
+	return imagegen.ToUserError(a.store.SuspendUser(ctx, id, a.now()))
+}
+
+// ResumeUser ends a suspension; that there is none is success. ErrNotFound.
+func (a *Accounts) ResumeUser(ctx context.Context, id imagegen.UserID) error {
+	return imagegen.ToUserError(a.store.ResumeUser(ctx, id))
+}
+
 var accountTypeForm = regexp.MustCompile(`^[A-Za-z0-9_]{1,64}$`)
 
 func parseAccountType(s string) (string, error) {

@@ -21,7 +21,7 @@ var _ imagegen.JointStore = store{}
 var calls = []string{
 	"Create", "CreateCharged", "Update", "FinishSettled", "Generation", "Generations", "Reserved", "Ended", "Forgettable",
 	"Claim", "Recover", "Extend", "Queued",
-	"CreateUser", "User", "UserByName", "SetAccountType", "DisableUser",
+	"CreateUser", "User", "UserByName", "SetAccountType", "DisableUser", "SuspendUser", "ResumeUser",
 	"CreateKey", "KeyByHash", "Keys", "RevokeKey", "TouchKeys",
 	"Charge", "Settle", "Balance",
 	"PutImage", "OpenImage", "RemoveImages",
@@ -112,6 +112,14 @@ func (s store) SetAccountType(ctx context.Context, id imagegen.UserID, accountTy
 
 func (s store) DisableUser(ctx context.Context, id imagegen.UserID, at time.Time) error {
 	return act(s.steps, "DisableUser", func() error { return s.JointStore.DisableUser(ctx, id, at) })
+}
+
+func (s store) SuspendUser(ctx context.Context, id imagegen.UserID, at time.Time) error {
+	return act(s.steps, "SuspendUser", func() error { return s.JointStore.SuspendUser(ctx, id, at) })
+}
+
+func (s store) ResumeUser(ctx context.Context, id imagegen.UserID) error {
+	return act(s.steps, "ResumeUser", func() error { return s.JointStore.ResumeUser(ctx, id) })
 }
 
 func (s store) Keys(ctx context.Context, u imagegen.UserID) ([]imagegen.Key, error) {

@@ -59,7 +59,7 @@ func checkUserCommands(t *testing.T) {
 		same(t, listOf(t, command(t, d, "user", "list", "--json").succeeds(t).stdout), []object(nil))
 		command(t, d, "user", "create", "bob").succeeds(t)
 		command(t, d, "user", "create", "alice", "--account-type", "PRO", "--credits", "1000").succeeds(t)
-		alice := object{"id": pattern(`usr_\w+`), "name": "alice", "account_type": "PRO", "role": "user", "credits": 1000, "created_at": timestamp, "disabled_at": nil}
+		alice := object{"id": pattern(`usr_\w+`), "name": "alice", "account_type": "PRO", "role": "user", "credits": 1000, "created_at": timestamp, "disabled_at": nil, "suspended_at": nil}
 		bob := with(alice, object{"name": "bob", "account_type": "FREE", "credits": 0})
 		list := func() []object {
 			t.Helper()

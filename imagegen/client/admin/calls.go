@@ -15,7 +15,8 @@ type User struct {
 	Role        imagegen.Role    `json:"role"`
 	Credits     imagegen.Credits `json:"credits"`
 	CreatedAt   time.Time        `json:"created_at"`
-	DisabledAt  *time.Time       `json:"disabled_at"` // nil: it is not
+	DisabledAt  *time.Time       `json:"disabled_at"`  // nil: it is not
+	SuspendedAt *time.Time       `json:"suspended_at"` // nil: it is not
 }
 
 // Key is an API key without its secret.
@@ -98,6 +99,16 @@ func (c *Client) SetAccountType(ctx context.Context, user, accountType string) (
 // DisableUser makes all keys and sign-ins of a user invalid, for good. It needs the scope users.
 func (c *Client) DisableUser(ctx context.Context, user string) (User, error) {
 	return call[User](ctx, c, "disable-user", "", user)
+}
+
+// SuspendUser has nothing new charged to a user until ResumeUser; keys and sign-ins go on to read. It needs the scope users.
+func (c *Client) SuspendUser(ctx context.Context, user string) (User, error) {
+	return call[User](ctx, c, "suspend-user", "", user)
+}
+
+// ResumeUser ends a suspension; that there is none is success. It needs the scope users.
+func (c *Client) ResumeUser(ctx context.Context, user string) (User, error) {
+	return call[User](ctx, c, "resume-user", "", user)
 }
 
 // CreateKey makes an API key of a user; a nil expires: one that never does. It needs the scope users.

@@ -130,6 +130,20 @@ func (s *store) DisableUser(ctx context.Context, id imagegen.UserID, at time.Tim
 	})
 }
 
+// SuspendUser implements [imagegen.UserStore].
+func (s *store) SuspendUser(ctx context.Context, id imagegen.UserID, at time.Time) error {
+	return s.changeUser(ctx, imagegen.ActUserSuspend, id, func(u *imagegen.User) {
+		if u.SuspendedAt.IsZero() {
+			u.SuspendedAt = at
+		}
+	})
+}
+
+// ResumeUser implements [imagegen.UserStore].
+func (s *store) ResumeUser(ctx context.Context, id imagegen.UserID) error {
+	return s.changeUser(ctx, imagegen.ActUserResume, id, func(u *imagegen.User) { u.SuspendedAt = time.Time{} })
+}
+
 func (s *store) changeUser(ctx context.Context, act imagegen.Act, id imagegen.UserID, change func(*imagegen.User)) error {
 	return s.act(ctx, act, func() (trail.Change, error) {
 		from, there := s.users[id]

@@ -64,6 +64,16 @@ func testAsker(s *store, create creation) {
 	refused(4, imagegen.ErrInvalidKey, askedBy("key_never"), withKey("k")) // before it is told what the other answer was
 	accepted(2, askedBy("key_never"), withKey("k"))                        // what stands was accepted before
 
+	s.is.NoErr(s.SuspendUser(ctx, alice, epoch))
+	refused(4, imagegen.ErrChargeRefused, askedBy("key_soon"), at(epoch))
+	refused(4, imagegen.ErrChargeRefused)
+	accepted(1)
+	var stands *imagegen.ReservedError
+	_, err = create(ctx, recordNo(4, withKey("k"), costs(1, 1), async), aMinute)
+	s.is.True(errors.As(err, &stands) && stands.Record.ID == generationNo(2)) // that is no new charge
+	s.is.NoErr(s.ResumeUser(ctx, alice))
+	accepted(5, askedBy("key_soon"), at(epoch))
+
 	s.is.NoErr(s.DisableUser(ctx, alice, epoch))
 	refused(4, imagegen.ErrInvalidKey, askedBy("key_soon"), at(epoch))
 	refused(4, imagegen.ErrInvalidKey)

@@ -28,6 +28,8 @@ func testEndedContext(s *store) {
 		"CreateUser":     func() error { return s.CreateUser(ctx, imagegen.User{ID: "usr_2", Name: "b"}) },
 		"SetAccountType": func() error { return s.SetAccountType(ctx, u.ID, "PRO") },
 		"DisableUser":    func() error { return s.DisableUser(ctx, u.ID, epoch) },
+		"SuspendUser":    func() error { return s.SuspendUser(ctx, u.ID, epoch) },
+		"ResumeUser":     func() error { return s.ResumeUser(ctx, u.ID) },
 		"CreateKey":      func() error { return s.CreateKey(ctx, imagegen.Key{ID: "key_2", User: alice, Hash: [32]byte{2}}) },
 		"RevokeKey":      func() error { _, err := s.RevokeKey(ctx, k.ID, epoch); return err },
 		"SetKeyLimits":   func() error { _, err := s.SetKeyLimits(ctx, k.ID, imagegen.KeyLimits{AtOnce: 1}); return err },

@@ -142,6 +142,14 @@ func (s sharedStore) DisableUser(ctx context.Context, id imagegen.UserID, at tim
 	return s.next().DisableUser(ctx, id, at)
 }
 
+func (s sharedStore) SuspendUser(ctx context.Context, id imagegen.UserID, at time.Time) error {
+	return s.next().SuspendUser(ctx, id, at)
+}
+
+func (s sharedStore) ResumeUser(ctx context.Context, id imagegen.UserID) error {
+	return s.next().ResumeUser(ctx, id)
+}
+
 func (s sharedStore) CreateKey(ctx context.Context, k imagegen.Key) error {
 	return s.next().CreateKey(ctx, k)
 }

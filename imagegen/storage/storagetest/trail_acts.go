@@ -79,6 +79,12 @@ func (r *trail) acts() []act {
 		{"EndSignIns", row(imagegen.ActSignOut, "usr_1", "browsers=1", ""), func(ctx context.Context) error {
 			return r.EndSignIns(ctx, "usr_1")
 		}},
+		{"SuspendUser", row(imagegen.ActUserSuspend, "usr_1", "account_type=PRO", "account_type=PRO suspended_at="+epoch.Format(time.RFC3339)), func(ctx context.Context) error {
+			return r.SuspendUser(ctx, "usr_1", epoch)
+		}},
+		{"ResumeUser", row(imagegen.ActUserResume, "usr_1", "account_type=PRO suspended_at="+epoch.Format(time.RFC3339), "account_type=PRO"), func(ctx context.Context) error {
+			return r.ResumeUser(ctx, "usr_1")
+		}},
 		{"DisableUser", row(imagegen.ActUserDisable, "usr_1", "account_type=PRO", "account_type=PRO disabled_at="+epoch.Format(time.RFC3339)), func(ctx context.Context) error {
 			return r.DisableUser(ctx, "usr_1", epoch)
 		}},

@@ -33,12 +33,22 @@ func testUsers(s *store) {
 	s.is.NoErr(s.DisableUser(ctx, u.ID, u.DisabledAt))
 	s.is.NoErr(s.DisableUser(ctx, u.ID, u.DisabledAt.Add(time.Hour))) // the first time stands
 	is(u)
+	u.SuspendedAt = epoch.Add(time.Minute)
+	s.is.NoErr(s.SuspendUser(ctx, u.ID, u.SuspendedAt))
+	s.is.NoErr(s.SuspendUser(ctx, u.ID, u.SuspendedAt.Add(time.Hour)))
+	is(u)
+	u.SuspendedAt = time.Time{}
+	s.is.NoErr(s.ResumeUser(ctx, u.ID))
+	s.is.NoErr(s.ResumeUser(ctx, u.ID))
+	is(u)
 
 	for _, id := range []imagegen.UserID{"", "usr_2", "usr_1\x00", "Zoë"} {
 		_, err := s.User(ctx, id)
 		s.is.True(errors.Is(err, imagegen.ErrNotFound))
 		s.is.True(errors.Is(s.SetAccountType(ctx, id, "PRO"), imagegen.ErrNotFound))
 		s.is.True(errors.Is(s.DisableUser(ctx, id, epoch), imagegen.ErrNotFound))
+		s.is.True(errors.Is(s.SuspendUser(ctx, id, epoch), imagegen.ErrNotFound))
+		s.is.True(errors.Is(s.ResumeUser(ctx, id), imagegen.ErrNotFound))
 	}
 	for _, name := range []string{"", "zoë", "usr_1"} {
 		_, err := s.UserByName(ctx, name)

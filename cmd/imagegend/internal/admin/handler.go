@@ -18,6 +18,8 @@ const (
 	users           = "users"
 	setAccountType  = "set-account-type"
 	disableUser     = "disable-user"
+	suspendUser     = "suspend-user"
+	resumeUser      = "resume-user"
 	inviteUser      = "invite-user"
 	createKey       = "create-key"
 	keys            = "keys"
@@ -85,6 +87,8 @@ func register(mux calls, s Service) {
 	handle(mux, users, func(ctx context.Context, _ none) ([]User, error) { return s.Users(ctx) })
 	handle(mux, setAccountType, s.SetAccountType)
 	handle(mux, disableUser, s.DisableUser)
+	handle(mux, suspendUser, s.SuspendUser)
+	handle(mux, resumeUser, s.ResumeUser)
 	handle(mux, inviteUser, s.InviteUser)
 	handle(mux, createKey, s.CreateKey)
 	handle(mux, keys, s.Keys)

@@ -69,7 +69,7 @@ func (l *Local) view(ctx context.Context, u imagegen.User) (User, error) {
 	}
 	role, err := l.role(ctx, u.ID)
 	return User{ID: u.ID, Name: u.Name, AccountType: u.AccountType, Role: role, Credits: b.Credits,
-		CreatedAt: Time{u.CreatedAt}, DisabledAt: Time{u.DisabledAt}}, err
+		CreatedAt: Time{u.CreatedAt}, DisabledAt: Time{u.DisabledAt}, SuspendedAt: Time{u.SuspendedAt}}, err
 }
 
 // SetAccountType implements Service.
@@ -82,6 +82,16 @@ func (l *Local) SetAccountType(ctx context.Context, t AccountType) (User, error)
 // DisableUser implements Service.
 func (l *Local) DisableUser(ctx context.Context, name string) (User, error) {
 	return l.change(ctx, name, func(id imagegen.UserID) error { return l.Engine.Accounts().DisableUser(ctx, id) })
+}
+
+// SuspendUser implements Service.
+func (l *Local) SuspendUser(ctx context.Context, name string) (User, error) {
+	return l.change(ctx, name, func(id imagegen.UserID) error { return l.Engine.Accounts().SuspendUser(ctx, id) })
+}
+
+// ResumeUser implements Service.
+func (l *Local) ResumeUser(ctx context.Context, name string) (User, error) {
+	return l.change(ctx, name, func(id imagegen.UserID) error { return l.Engine.Accounts().ResumeUser(ctx, id) })
 }
 
 func (l *Local) change(ctx context.Context, name string, f func(imagegen.UserID) error) (User, error) {

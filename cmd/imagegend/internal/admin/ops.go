@@ -27,6 +27,7 @@ var scopes = map[string]imagegen.Scope{
 	disputes: imagegen.ScopeRead, trail: imagegen.ScopeRead, readiness: imagegen.ScopeRead, clock: imagegen.ScopeRead, backupStatus: imagegen.ScopeRead,
 
 	createUser: imagegen.ScopeUsers, setAccountType: imagegen.ScopeUsers, disableUser: imagegen.ScopeUsers,
+	suspendUser: imagegen.ScopeUsers, resumeUser: imagegen.ScopeUsers,
 	createKey: imagegen.ScopeUsers, revokeKey: imagegen.ScopeUsers,
 
 	grant: imagegen.ScopeCredits, revoke: imagegen.ScopeCredits,

@@ -92,6 +92,16 @@ func (r *remote) DisableUser(ctx context.Context, name string) (User, error) {
 	return call[User](ctx, r, disableUser, name)
 }
 
+// SuspendUser implements Service.
+func (r *remote) SuspendUser(ctx context.Context, name string) (User, error) {
+	return call[User](ctx, r, suspendUser, name)
+}
+
+// ResumeUser implements Service.
+func (r *remote) ResumeUser(ctx context.Context, name string) (User, error) {
+	return call[User](ctx, r, resumeUser, name)
+}
+
 // InviteUser implements Service.
 func (r *remote) InviteUser(ctx context.Context, i Invitation) (Link, error) {
 	return call[Link](ctx, r, inviteUser, i)

@@ -16,6 +16,8 @@ type Service interface {
 	Users(ctx context.Context) ([]User, error)
 	SetAccountType(ctx context.Context, t AccountType) (User, error)
 	DisableUser(ctx context.Context, name string) (User, error)
+	SuspendUser(ctx context.Context, name string) (User, error)
+	ResumeUser(ctx context.Context, name string) (User, error)
 	// InviteUser makes a link by which a user chooses a password, once. A former link is void.
 	InviteUser(ctx context.Context, i Invitation) (Link, error)
 

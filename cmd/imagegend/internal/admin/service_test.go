@@ -105,6 +105,15 @@ func TestUsers(t *testing.T) {
 		_, err = s.SetAccountType(ctx, admin.AccountType{User: "carol", Type: "PRO"})
 		refused(t, err, `no user "carol"`, "user list")
 
+		bob, err = s.SuspendUser(ctx, "bob")
+		is.NoErr(err)
+		is.True(!bob.SuspendedAt.IsZero())
+		bob, err = s.ResumeUser(ctx, "bob")
+		is.NoErr(err)
+		is.True(bob.SuspendedAt.IsZero())
+		_, err = s.SuspendUser(ctx, "carol")
+		refused(t, err, `no user "carol"`)
+
 		bob, err = s.DisableUser(ctx, "bob")
 		is.NoErr(err)
 		is.True(!bob.DisabledAt.IsZero())

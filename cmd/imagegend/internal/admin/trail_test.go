@@ -99,6 +99,14 @@ func operations(service *engine.Engine) []operation {
 			return s.Backup(ctx, io.Discard)
 		}},
 		{"ConfirmClock", nil, func(ctx context.Context, s admin.Service) error { return s.ConfirmClock(ctx) }}, // nothing is in doubt
+		{"SuspendUser", []imagegen.Act{imagegen.ActUserSuspend}, func(ctx context.Context, s admin.Service) error {
+			_, err := s.SuspendUser(ctx, "alice")
+			return err
+		}},
+		{"ResumeUser", []imagegen.Act{imagegen.ActUserResume}, func(ctx context.Context, s admin.Service) error {
+			_, err := s.ResumeUser(ctx, "alice")
+			return err
+		}},
 		{"DisableUser", []imagegen.Act{imagegen.ActUserDisable}, func(ctx context.Context, s admin.Service) error {
 			_, err := s.DisableUser(ctx, "alice")
 			return err

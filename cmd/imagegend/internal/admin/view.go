@@ -29,6 +29,7 @@ type User struct {
 	Credits     imagegen.Credits `json:"credits"`
 	CreatedAt   Time             `json:"created_at"`
 	DisabledAt  Time             `json:"disabled_at"`
+	SuspendedAt Time             `json:"suspended_at"`
 }
 
 // Key is an API key without its secret.

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
@@ -8,8 +10,8 @@ import (
 )
 
 func (a *app) user() *cobra.Command {
-	c := &cobra.Command{Use: "user", Short: "create, invite, list, change and disable users"}
-	c.AddCommand(a.userCreate(), a.userInvite(), a.userList(), a.userSet(), a.userDisable())
+	c := &cobra.Command{Use: "user", Short: "create, invite, list, change, suspend and disable users"}
+	c.AddCommand(a.userCreate(), a.userInvite(), a.userList(), a.userSet(), a.userSuspend(), a.userResume(), a.userDisable())
 	return parent(c)
 }
 
@@ -51,8 +53,8 @@ func (a *app) userList() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return list(a, *asJSON, users, []string{"NAME", "ID", "ACCOUNT TYPE", "ROLE", "CREDITS", "CREATED", "DISABLED"}, func(u admin.User) []any {
-			return []any{u.Name, u.ID, u.AccountType, u.Role, u.Credits, when(u.CreatedAt), when(u.DisabledAt)}
+		return list(a, *asJSON, users, []string{"NAME", "ID", "ACCOUNT TYPE", "ROLE", "CREDITS", "CREATED", "SUSPENDED", "DISABLED"}, func(u admin.User) []any {
+			return []any{u.Name, u.ID, u.AccountType, u.Role, u.Credits, when(u.CreatedAt), when(u.SuspendedAt), when(u.DisabledAt)}
 		})
 	})
 	return c
@@ -82,21 +84,42 @@ func (a *app) userSet() *cobra.Command {
 }
 
 func (a *app) userDisable() *cobra.Command {
-	c := &cobra.Command{
+	return a.userStanding(cobra.Command{
 		Use:     "disable NAME",
 		Short:   "shut a user out of API and console, for good",
 		Long:    "Makes all keys and sign-ins of a user invalid, at once and for good: no more API, no more console. Their\nimages, generations and credits stay.",
 		Example: "  imagegend user disable alice",
-		Args:    exactly("NAME"),
-	}
-	asJSON := jsonFlag(c, "one JSON object")
+	}, admin.Service.DisableUser, "user %s is disabled")
+}
+
+func (a *app) userSuspend() *cobra.Command {
+	return a.userStanding(cobra.Command{
+		Use:     "suspend NAME",
+		Short:   "refuse whatever a user would be charged for, until user resume",
+		Long:    "Refuses every new generation of a user with 403, chargeRefused, until user resume. Keys and sign-ins go on to\nread what there is, and work under way ends as it would.",
+		Example: "  imagegend user suspend alice",
+	}, admin.Service.SuspendUser, "user %s is suspended")
+}
+
+func (a *app) userResume() *cobra.Command {
+	return a.userStanding(cobra.Command{
+		Use:     "resume NAME",
+		Short:   "end a suspension",
+		Example: "  imagegend user resume alice",
+	}, admin.Service.ResumeUser, "user %s is not suspended any more")
+}
+
+// userStanding completes a command that changes what a user may do.
+func (a *app) userStanding(c cobra.Command, change func(admin.Service, context.Context, string) (admin.User, error), done string) *cobra.Command {
+	c.Args = exactly("NAME")
+	asJSON := jsonFlag(&c, "one JSON object")
 	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
-		u, err := s.DisableUser(cmd.Context(), args[0])
+		u, err := change(s, cmd.Context(), args[0])
 		if err != nil {
 			return err
 		}
-		return a.did(*asJSON, u, "user %s is disabled", u.Name)
+		return a.did(*asJSON, u, done, u.Name)
 	})
 	a.settings.DataDirFlag(c.Flags())
-	return c
+	return &c
 }

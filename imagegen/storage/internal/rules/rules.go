@@ -32,7 +32,8 @@ type Accounts interface {
 	Reserved(u imagegen.UserID, idempotencyKey string) (imagegen.Record, error)
 }
 
-// Asked returns why a new record cannot be had: its API key, its user, its idempotency key.
+// Asked returns why a new record cannot be had: its API key, its user, its idempotency key, in
+// this order; last whether the user is suspended, so that what was charged before is answered all the same.
 func Asked(in Accounts, r imagegen.Record) error {
 	u, err := in.User(r.User)
 	if err != nil && !errors.Is(err, imagegen.ErrNotFound) { // an embedder's users are its own
@@ -51,7 +52,10 @@ func Asked(in Accounts, r imagegen.Record) error {
 	if err := k.Refuses(u, r.CreatedAt); err != nil {
 		return err
 	}
-	return free(in, r)
+	if err := free(in, r); err != nil {
+		return err
+	}
+	return u.RefusesCharge()
 }
 
 // free returns an *imagegen.ReservedError if another record holds the idempotency key of r.

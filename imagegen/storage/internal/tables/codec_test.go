@@ -84,7 +84,7 @@ func TestFormerRows(t *testing.T) {
 	at := full().CreatedAt
 	t.Run("generation", func(t *testing.T) { former(t, full(), codeRow) })
 	t.Run("user", func(t *testing.T) {
-		former(t, imagegen.User{ID: "alice", Name: "Alice", AccountType: "PRO", CreatedAt: at, DisabledAt: at}, codeUser)
+		former(t, imagegen.User{ID: "alice", Name: "Alice", AccountType: "PRO", CreatedAt: at, DisabledAt: at, SuspendedAt: at}, codeUser)
 	})
 	t.Run("key", func(t *testing.T) {
 		former(t, imagegen.Key{ID: "key_1", User: "alice", Name: "n", Prefix: "img_live_x", Hash: [32]byte{1}, CreatedAt: at, ExpiresAt: at, RevokedAt: at, LastUsedAt: at,

@@ -104,6 +104,7 @@ func codeUser(c *kv.Coder, u *imagegen.User) {
 	kv.Text(c, &u.AccountType)
 	kv.Moment(c, &u.CreatedAt)
 	kv.Moment(c, &u.DisabledAt)
+	kv.Moment(c, &u.SuspendedAt)
 }
 
 func codeKey(c *kv.Coder, k *imagegen.Key) {

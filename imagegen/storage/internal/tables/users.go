@@ -71,6 +71,20 @@ func (t *Tables) DisableUser(ctx context.Context, id imagegen.UserID, at time.Ti
 	})
 }
 
+// SuspendUser implements [imagegen.UserStore].
+func (t *Tables) SuspendUser(ctx context.Context, id imagegen.UserID, at time.Time) error {
+	return t.changeUser(ctx, imagegen.ActUserSuspend, id, func(u *imagegen.User) {
+		if u.SuspendedAt.IsZero() {
+			u.SuspendedAt = at
+		}
+	})
+}
+
+// ResumeUser implements [imagegen.UserStore].
+func (t *Tables) ResumeUser(ctx context.Context, id imagegen.UserID) error {
+	return t.changeUser(ctx, imagegen.ActUserResume, id, func(u *imagegen.User) { u.SuspendedAt = time.Time{} })
+}
+
 func (t *Tables) changeUser(ctx context.Context, act imagegen.Act, id imagegen.UserID, change func(*imagegen.User)) error {
 	return t.act(ctx, act, func(tx kv.Tx) (trail.Change, error) {
 		from, err := loadUser(tx, id)

@@ -12,7 +12,7 @@ func UserCreated(u imagegen.User) Change {
 // UserChanged tells of what of a user has changed.
 func UserChanged(from, to imagegen.User) Change {
 	standing := func(u imagegen.User) string {
-		return Fields("account_type", u.AccountType, "disabled_at", u.DisabledAt)
+		return Fields("account_type", u.AccountType, "disabled_at", u.DisabledAt, "suspended_at", u.SuspendedAt)
 	}
 	return Change{Target: string(to.ID), User: to.ID, Before: standing(from), After: standing(to)}
 }
