@@ -49,6 +49,9 @@ func (r Record) Check() error {
 	if r.Undelivered && (r.JoinKey == [32]byte{} || r.State != StateSettling && r.State != StateSucceeded) {
 		return r.violation("delivery", "it is %s, and an equal call may join it: %t", r.State, r.JoinKey != [32]byte{})
 	}
+	if r.Favourite && r.State != StateSucceeded {
+		return r.violation("favourite", "it is %s, and a favourite", r.State)
+	}
 	if !r.resolves() {
 		return r.violation("dispute", "it is %s with %d images published, disputed in %d bytes, refunded: %t", r.State, r.Published, len(r.Dispute), r.Refunded)
 	}

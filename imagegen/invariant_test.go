@@ -99,6 +99,8 @@ func TestUnsoundRecords(t *testing.T) {
 		"forgotten, references": {in{imagegen.StateFailed}, func(r *imagegen.Record) {
 			r.Prompt, r.References = "", []imagegen.ReferenceFile{{ID: "ref_1", SHA256: [32]byte{1}}}
 		}, "erasure"},
+		"favourite": {append(in{imagegen.StateSettling, imagegen.StateFailed, imagegen.StateErasing, imagegen.StateErased}, pending...),
+			func(r *imagegen.Record) { r.Favourite = true }, "favourite"},
 		"undelivered, joined by none": {all, func(r *imagegen.Record) { r.Undelivered, r.JoinKey = true, [32]byte{} }, "delivery"},
 		"undelivered, without an answer": {append(in{imagegen.StateFailed, imagegen.StateErasing, imagegen.StateErased}, pending...),
 			func(r *imagegen.Record) { r.Undelivered, r.JoinKey = true, [32]byte{1} }, "delivery"},

@@ -64,6 +64,7 @@ type Progress struct {
 	CompletedAt time.Time     // from StateSettling on
 	Balance     *Balance      // as told in the synchronous answer
 	Undelivered bool          // nobody has received the synchronous answer: an equal call may join
+	Favourite   bool          // of its owner's; with StateSucceeded only
 
 	// Dispute says why the ledger refused the settlement for good; "": it did not, or that was resolved. The
 	// generation has ended all the same: the open charge is an operator's, see Engine.Resolve.
@@ -201,7 +202,7 @@ func (r Record) Generation() Generation {
 	g := Generation{
 		ID: r.ID, Status: r.Status(), Model: r.Model, Prompt: r.Prompt, N: r.N, Size: r.Size, Quality: r.Quality,
 		ReferenceCount: len(r.ReferenceImages()), Ratio: r.Ratio, Tier: r.Tier, Options: r.Options.Clone(), CreatedAt: r.CreatedAt,
-		CreditsRequested: r.Charge().Credits,
+		CreditsRequested: r.Charge().Credits, Favourite: r.Favourite,
 	}
 	_, g.Masked = r.Mask()
 	for _, i := range r.Images {

@@ -177,6 +177,7 @@ type Generation struct {
 	Credits          Credits   // charged: the images' price. 0 until succeeded, and when failed
 	CreditsRequested Credits   // the price of all that was asked for
 	Failure          *Error    // why; only when failed
+	Favourite        bool      // its owner's; in process only, always false from package client
 }
 
 // Image is one stored image of a generation.
@@ -222,6 +223,9 @@ type Query struct {
 	Limit  int          // 1 to MaxPageSize; 0: DefaultPageSize
 	After  GenerationID // continue behind this one; "": from the newest
 	Status Status       // "": all
+
+	// Favourites leaves out all but the user's favourites. In process only: package client refuses it.
+	Favourites bool
 }
 
 // Sizes of a page of generations.

@@ -107,6 +107,8 @@ type (
 	}
 	// Delivery notes whether the synchronous answer has yet to be received; succeeded stays succeeded.
 	Delivery struct{ Undelivered bool }
+	// Favour makes what succeeded a favourite of its owner's, or ends that.
+	Favour struct{ Favourite bool }
 	// Close ends what has been settled: settling → succeeded or failed. At is when: its settlement may
 	// have taken longer than its outcome.
 	Close struct {
@@ -305,6 +307,17 @@ func (c Delivery) apply(r *Record) step {
 	return changed
 }
 
+func (c Favour) apply(r *Record) step {
+	switch {
+	case r.State != StateSucceeded:
+		return impossible
+	case r.Favourite == c.Favourite:
+		return unchanged
+	}
+	r.Favourite = c.Favourite
+	return changed
+}
+
 func (c Dispute) apply(r *Record) step {
 	switch r.State {
 	case StateCharging:
@@ -336,7 +349,7 @@ func (c Erase) apply(r *Record) step {
 	case !r.Terminal():
 		return impossible
 	}
-	r.State, r.Undelivered = StateErasing, false
+	r.State, r.Undelivered, r.Favourite = StateErasing, false, false
 	r.forget(!c.Aged)
 	return changed
 }

@@ -63,6 +63,7 @@ func TestStateTable(t *testing.T) {
 		{imagegen.StateSettling, "Close"}:                    imagegen.StateSucceeded,
 		{imagegen.StateCharging, "Dispute"}:                  imagegen.StateFailed,
 		{imagegen.StateSettling, "Dispute"}:                  imagegen.StateSucceeded,
+		{imagegen.StateSucceeded, "Favour"}:                  imagegen.StateSucceeded,
 		{imagegen.StateSucceeded, "Erase"}:                   imagegen.StateErasing,
 		{imagegen.StateFailed, "Erase"}:                      imagegen.StateErasing,
 		{imagegen.StateFailed, "Forget"}:                     imagegen.StateFailed,
@@ -81,7 +82,7 @@ func TestStateTable(t *testing.T) {
 		"SaveJob": imagegen.SaveJob{Job: []byte("job")}, "Release": imagegen.Release{Delay: time.Second, Failed: true},
 		"Outcome": oneImage, "Show": imagegen.Show{Images: oneImage.Images}, "Cancel": cancelled,
 		"Close": imagegen.Close{}, "Erase": imagegen.Erase{}, "Purge": imagegen.Purge{}, "Forget": imagegen.Forget{},
-		"Dispute": imagegen.Dispute{Detail: "no", At: time.Unix(9, 0)}, "Resolve": imagegen.Resolve{},
+		"Dispute": imagegen.Dispute{Detail: "no", At: time.Unix(9, 0)}, "Resolve": imagegen.Resolve{}, "Favour": imagegen.Favour{Favourite: true},
 	}
 	for _, s := range states {
 		for name, c := range changes {
@@ -154,7 +155,11 @@ func TestApplyKeepsWhatTheChangeSays(t *testing.T) {
 	is.Equal(done.Charge().Credits, imagegen.Credits(6))
 	is.Equal(done.Balance, balance)
 
-	erased := apply(apply(done, imagegen.Erase{}), imagegen.Purge{})
+	favourite := apply(done, imagegen.Favour{Favourite: true})
+	is.True(favourite.Favourite && !apply(favourite, imagegen.Favour{}).Favourite)
+
+	erased := apply(apply(favourite, imagegen.Erase{}), imagegen.Purge{})
+	is.True(!erased.Favourite)
 	is.Equal(erased.Prompt, "")
 	is.Equal(len(erased.Images), 0)
 	is.Equal(erased.Used(), imagegen.Credits(3)) // the books still add up

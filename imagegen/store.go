@@ -49,7 +49,8 @@ type GenerationStore interface {
 	Generation(ctx context.Context, id GenerationID) (Record, error)
 
 	// Generations returns the user's visible records by falling identifier, at most q.Limit of
-	// those below q.After, of q.Status if that is set; more tells whether others follow. Its cost
+	// those below q.After, of q.Status if that is set, and with q.Favourites only those whose
+	// Favourite is set; more tells whether others follow. Its cost
 	// does not grow with the number of records that it does not return.
 	Generations(ctx context.Context, u UserID, q Query) (records []Record, more bool, err error)
 

@@ -49,6 +49,13 @@ func isInternal(err error) bool {
 	return ok && e.Code == imagegen.CodeInternal && e.Err != nil
 }
 
+// What the interface does not offer is refused, rather than answered with something else.
+func TestFavouritesAreRefused(t *testing.T) {
+	c := against(t, func(http.ResponseWriter, *http.Request) { t.Error("it was asked") })
+	_, err := c.Generations(t.Context(), imagegen.Query{Favourites: true})
+	is.New(t).True(errors.Is(err, imagegen.ErrInvalidRequest))
+}
+
 // What is not an answer of this service is an error that says so.
 func TestAnswersOfAnotherService(t *testing.T) {
 	for name, h := range map[string]http.HandlerFunc{

@@ -38,6 +38,9 @@ func (c *Client) Generation(ctx context.Context, id imagegen.GenerationID) (imag
 
 // Generations implements [imagegen.Service].
 func (c *Client) Generations(ctx context.Context, q imagegen.Query) (imagegen.Page, error) {
+	if q.Favourites {
+		return imagegen.Page{}, imagegen.Invalid("favourites cannot be listed over HTTP; list all of them")
+	}
 	query := url.Values{}
 	if q.Limit != 0 {
 		query.Set("limit", strconv.Itoa(q.Limit))

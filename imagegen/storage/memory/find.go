@@ -34,7 +34,7 @@ func (s *store) Generations(ctx context.Context, u imagegen.UserID, q imagegen.Q
 		}
 		for _, g := range slices.Backward(all) {
 			status := g.Status()
-			if status == "" || q.Status != "" && status != q.Status {
+			if status == "" || q.Status != "" && status != q.Status || q.Favourites && !g.Favourite {
 				continue
 			}
 			if more = len(page) == limit; more {

@@ -84,13 +84,13 @@ func (a *audit) generations() error {
 			for rows.Next() {
 				var g stored
 				c := &g.columns
-				if err := rows.Scan(&g.id, &g.user, &g.form, &g.nth, &c.status, &c.unsettled, &c.disputed, &c.idempotency, &c.joining, &c.ended, &c.tells, &c.erased, &g.waits, &g.leased); err != nil {
+				if err := rows.Scan(&g.id, &g.user, &g.form, &g.nth, &c.status, &c.unsettled, &c.disputed, &c.idempotency, &c.joining, &c.ended, &c.tells, &c.erased, &c.favourite, &g.waits, &g.leased); err != nil {
 					return err
 				}
 				page = append(page, g)
 			}
 			return nil
-		}, `select g.id, g.usr, g.form, g.nth, status, unsettled, disputed, idempotency, joining, ended, tells, erased, w.id is not null, l.id is not null
+		}, `select g.id, g.usr, g.form, g.nth, status, unsettled, disputed, idempotency, joining, ended, tells, erased, favourite, w.id is not null, l.id is not null
  from imagegend.generations g left join imagegend.waiting w on w.id = g.id left join imagegend.leases l on l.id = g.id
  where g.id > $1 order by g.id limit $2`, after, pageOf)
 		for _, g := range page {

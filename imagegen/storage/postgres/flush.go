@@ -159,7 +159,7 @@ func (s *session) flushCharges(b *pgx.Batch) {
 type rowColumns struct {
 	ids, users, idempotency, joining, forms [][]byte
 	status                                  []*string
-	unsettled, disputed, erased             []bool
+	unsettled, disputed, erased, favourite  []bool
 	created, nth                            []int64
 	ended, tells                            []*int64
 }
@@ -170,7 +170,7 @@ type columns struct {
 	unsettled, disputed  bool
 	idempotency, joining []byte
 	ended, tells         *int64
-	erased               bool
+	erased, favourite    bool
 }
 
 func columnsOf(r *tables.Row) (c columns) {
@@ -178,6 +178,7 @@ func columnsOf(r *tables.Row) (c columns) {
 		c.status = &s
 	}
 	c.unsettled, c.disputed, c.erased = r.Unsettled(), r.Dispute != "", r.State == imagegen.StateErased
+	c.favourite = r.Favourite
 	at := r.CompletedAt.UnixNano()
 	if r.Terminal() {
 		c.ended = &at
@@ -201,7 +202,7 @@ func (c *rowColumns) add(r *tables.Row) {
 	c.status, c.unsettled, c.disputed, c.erased = append(c.status, v.status), append(c.unsettled, v.unsettled), append(c.disputed, v.disputed), append(c.erased, v.erased)
 	c.created, c.nth = append(c.created, r.CreatedAt.UnixNano()), append(c.nth, int64(r.Nth))
 	c.ended, c.tells = append(c.ended, v.ended), append(c.tells, v.tells)
-	c.idempotency, c.joining = append(c.idempotency, v.idempotency), append(c.joining, v.joining)
+	c.idempotency, c.joining, c.favourite = append(c.idempotency, v.idempotency), append(c.joining, v.joining), append(c.favourite, v.favourite)
 }
 
 func (s *session) flushRows(b *pgx.Batch) {
@@ -220,16 +221,16 @@ func (s *session) flushRows(b *pgx.Batch) {
 		}
 	}
 	if c := fresh; len(c.ids) > 0 {
-		b.Queue(`insert into imagegend.generations (id, usr, status, unsettled, disputed, created, ended, idempotency, nth, joining, tells, erased, form)
- select * from unnest($1::bytea[], $2::bytea[], $3::text[], $4::bool[], $5::bool[], $6::bigint[], $7::bigint[], $8::bytea[], $9::bigint[], $10::bytea[], $11::bigint[], $12::bool[], $13::bytea[])`,
-			c.ids, c.users, c.status, c.unsettled, c.disputed, c.created, c.ended, c.idempotency, c.nth, c.joining, c.tells, c.erased, c.forms)
+		b.Queue(`insert into imagegend.generations (id, usr, status, unsettled, disputed, created, ended, idempotency, nth, joining, tells, erased, favourite, form)
+ select * from unnest($1::bytea[], $2::bytea[], $3::text[], $4::bool[], $5::bool[], $6::bigint[], $7::bigint[], $8::bytea[], $9::bigint[], $10::bytea[], $11::bigint[], $12::bool[], $13::bool[], $14::bytea[])`,
+			c.ids, c.users, c.status, c.unsettled, c.disputed, c.created, c.ended, c.idempotency, c.nth, c.joining, c.tells, c.erased, c.favourite, c.forms)
 	}
 	if c := changed; len(c.ids) > 0 {
 		b.Queue(`update imagegend.generations g set status = x.status, unsettled = x.unsettled, disputed = x.disputed, ended = x.ended,
- idempotency = x.idempotency, joining = x.joining, tells = x.tells, erased = x.erased, form = x.form
- from unnest($1::bytea[], $2::text[], $3::bool[], $4::bool[], $5::bigint[], $6::bytea[], $7::bytea[], $8::bigint[], $9::bool[], $10::bytea[])
- x(id, status, unsettled, disputed, ended, idempotency, joining, tells, erased, form) where g.id = x.id`,
-			c.ids, c.status, c.unsettled, c.disputed, c.ended, c.idempotency, c.joining, c.tells, c.erased, c.forms)
+ idempotency = x.idempotency, joining = x.joining, tells = x.tells, erased = x.erased, favourite = x.favourite, form = x.form
+ from unnest($1::bytea[], $2::text[], $3::bool[], $4::bool[], $5::bigint[], $6::bytea[], $7::bytea[], $8::bigint[], $9::bool[], $10::bool[], $11::bytea[])
+ x(id, status, unsettled, disputed, ended, idempotency, joining, tells, erased, favourite, form) where g.id = x.id`,
+			c.ids, c.status, c.unsettled, c.disputed, c.ended, c.idempotency, c.joining, c.tells, c.erased, c.favourite, c.forms)
 	}
 	if len(gone) > 0 {
 		b.Queue(`delete from imagegend.generations where id = any($1)`, gone)

@@ -199,8 +199,12 @@ func (db *DB) Generations(ctx context.Context, u imagegen.UserID, q imagegen.Que
 			statuses = append(statuses, string(s))
 		}
 	}
+	only := ""
+	if q.Favourites {
+		only = " and favourite"
+	}
 	page, err = db.records(ctx, `select g.id, g.form from unnest($2::text[]) s(status) cross join lateral
- (select id, form from imagegend.generations g where usr = $1 and g.status = s.status and ($3::bytea = '' or id < $3) order by id desc limit $4) g
+ (select id, form from imagegend.generations g where usr = $1 and g.status = s.status`+only+` and ($3::bytea = '' or id < $3) order by id desc limit $4) g
  order by id desc limit $4`, []byte(u), statuses, []byte(q.After), limit+1)
 	more = len(page) > limit
 	return page[:min(limit, len(page))], more, err

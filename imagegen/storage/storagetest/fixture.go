@@ -104,6 +104,7 @@ func closed(imagegen.Record) imagegen.Change {
 	return imagegen.Close{Balance: &imagegen.Balance{Credits: 7, AccountType: "PRO", NextExpiration: &imagegen.Expiration{Credits: 3, At: epoch}}}
 }
 func unread(imagegen.Record) imagegen.Change { return imagegen.Delivery{Undelivered: true} }
+func favour(imagegen.Record) imagegen.Change { return imagegen.Favour{Favourite: true} }
 func erase(imagegen.Record) imagegen.Change  { return imagegen.Erase{} }
 func purge(imagegen.Record) imagegen.Change  { return imagegen.Purge{} }
 func forget(imagegen.Record) imagegen.Change { return imagegen.Forget{} }

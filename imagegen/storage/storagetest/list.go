@@ -73,6 +73,34 @@ func testPagesByStatus(s *store) {
 	s.is.Equal(len(s.pages(alice, imagegen.Query{Limit: 5, Status: "unheard-of"})), 0)
 }
 
+// testFavourites: they are listed by themselves, until they are none any more or are erased.
+func testFavourites(s *store) {
+	favourites := imagegen.Query{Limit: 2, Favourites: true}
+	var want []imagegen.GenerationID
+	for n := range 7 {
+		r := s.bring(n, imagegen.StateSucceeded)
+		if n%2 == 0 {
+			r = s.update(r, imagegen.Favour{Favourite: true})
+			s.stands(r)
+			want = append([]imagegen.GenerationID{r.ID}, want...)
+		}
+	}
+	s.update(s.bring(7, imagegen.StateSucceeded, of(bob)), imagegen.Favour{Favourite: true})
+	s.is.Equal(diff(want, s.pages(alice, favourites)), "")
+	s.is.Equal(len(s.pages(alice, imagegen.Query{Limit: 5})), 7)
+	for status, n := range map[imagegen.Status]int{imagegen.StatusSucceeded: len(want), imagegen.StatusFailed: 0} {
+		s.is.Equal(len(s.pages(alice, imagegen.Query{Limit: 2, Favourites: true, Status: status})), n)
+	}
+
+	r, err := s.Generation(s.t.Context(), want[0])
+	s.is.NoErr(err)
+	s.update(r, imagegen.Favour{})
+	r, err = s.Generation(s.t.Context(), want[1])
+	s.is.NoErr(err)
+	s.update(r, imagegen.Erase{})
+	s.is.Equal(diff(want[2:], s.pages(alice, favourites)), "")
+}
+
 func testOthersAreInvisible(s *store) {
 	mine := s.bring(1, imagegen.StateSucceeded, withKey("k"))
 	near := []imagegen.UserID{bob, "", "alic", "alice ", "alicea", "Alice", "alice\x00", "alice\x00\x01"}

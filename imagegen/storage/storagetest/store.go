@@ -56,6 +56,7 @@ func Store(t *testing.T, open func(t *testing.T) imagegen.Store) {
 	run("UpdateRace", testUpdateRace)
 	run("Pages", testPages)
 	run("PagesByStatus", testPagesByStatus)
+	run("Favourites", testFavourites)
 	run("OthersAreInvisible", testOthersAreInvisible)
 	run("Ended", testEnded)
 	run("EndedBehindOthers", testEndedBehindOthers)

@@ -12,7 +12,7 @@ import (
 
 var changes = map[string]func(imagegen.Record) imagegen.Change{
 	"Accept": accept, "Abandon": abandon, "Claim": claim, "Recover": recovery, "SaveJob": saveJob, "Release": release, "ReleaseAtOnce": requeue,
-	"Show": show, "Cancel": cancelled, "Outcome": threeImages, "OutcomeWithoutImages": noImage, "Close": closed, "Undelivered": undelivered, "Delivery": unread, "Erase": erase, "Purge": purge, "Forget": forget,
+	"Show": show, "Cancel": cancelled, "Outcome": threeImages, "OutcomeWithoutImages": noImage, "Close": closed, "Undelivered": undelivered, "Delivery": unread, "Favour": favour, "Erase": erase, "Purge": purge, "Forget": forget,
 }
 
 // testTransitions meets every state with every change. What comes out is what [imagegen.Record.Apply]
@@ -81,6 +81,7 @@ func (s *store) isListed(r imagegen.Record) {
 			s.is.Equal(diff(r, rs[0]), "")
 		}
 	}
+	s.is.Equal(len(s.pages(r.User, imagegen.Query{Limit: 1, Favourites: true})) == 1, r.Favourite)
 	old, err := s.Ended(s.t.Context(), time.Since(r.CreatedAt.Add(time.Hour)), 10)
 	s.is.NoErr(err)
 	s.is.Equal(len(old) == 1, r.Terminal())

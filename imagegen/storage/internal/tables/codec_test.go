@@ -36,7 +36,7 @@ func full() row {
 					Size: 7, SHA256: [32]byte{8}, CreatedAt: at}},
 				Published: 1, Failure: &imagegen.Failure{Class: imagegen.ClassRefused, Detail: "policy"}, CompletedAt: at,
 				Balance:     &imagegen.Balance{Credits: 9, AccountType: "PRO", NextExpiration: &imagegen.Expiration{Credits: 4, At: at}},
-				Undelivered: true, Dispute: "settled before", Refunded: true,
+				Undelivered: true, Favourite: true, Dispute: "settled before", Refunded: true,
 			},
 		},
 		Joint: true, Due: at, Nth: 2,

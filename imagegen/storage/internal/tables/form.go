@@ -70,6 +70,7 @@ func codeProgress(c *kv.Coder, p *imagegen.Progress) {
 	kv.Flag(c, &p.Undelivered)
 	kv.Text(c, &p.Dispute)
 	kv.Flag(c, &p.Refunded)
+	kv.Flag(c, &p.Favourite)
 }
 
 func codeImage(c *kv.Coder, i *imagegen.StoredImage) {

@@ -9,23 +9,28 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/table"
 )
 
 // Generations implements [imagegen.GenerationStore].
 func (t *Tables) Generations(ctx context.Context, u imagegen.UserID, q imagegen.Query) (page []imagegen.Record, more bool, err error) {
 	limit := max(cmp.Or(q.Limit, imagegen.DefaultPageSize), 0)
 	err = t.db.View(ctx, func(tx kv.Tx) (err error) {
-		ids := newest(tx, u, q, limit+1)
+		in := listed
+		if q.Favourites {
+			in = favourites
+		}
+		ids := newest(tx, in, u, q, limit+1)
 		more = len(ids) > limit
-		page, err = records(listed.Values(tx, slices.Values(ids[:min(limit, len(ids))])))
+		page, err = records(in.Values(tx, slices.Values(ids[:min(limit, len(ids))])))
 		return err
 	})
 	return page, more, err
 }
 
-// newest returns the identifiers of the user's n newest visible records, by falling identifier.
+// newest returns the identifiers of the user's n newest records in an index, by falling identifier.
 // Without a status those of each are merged, and what follows them may come as well.
-func newest(tx kv.Tx, u imagegen.UserID, q imagegen.Query, n int) (ids [][]byte) {
+func newest(tx kv.Tx, in *table.Index[row], u imagegen.UserID, q imagegen.Query, n int) (ids [][]byte) {
 	statuses := imagegen.Statuses()
 	if q.Status != "" {
 		statuses = []imagegen.Status{q.Status}
@@ -35,7 +40,7 @@ func newest(tx kv.Tx, u imagegen.UserID, q imagegen.Query, n int) (ids [][]byte)
 		before = []byte(q.After)
 	}
 	for _, s := range statuses {
-		ids = append(ids, first(n, listed.Down(tx, listKey(u, s), before))...)
+		ids = append(ids, first(n, in.Down(tx, listKey(u, s), before))...)
 	}
 	slices.SortFunc(ids, func(a, b []byte) int { return cmp.Compare(string(b), string(a)) })
 	return ids

@@ -26,6 +26,7 @@ var (
 	ended       = generations.Index("ended", func(r *row) []byte { return all(r.Terminal()) })
 	disputed    = generations.Index("disputed", func(r *row) []byte { return all(r.Dispute != "") })
 	listed      = generations.Index("listed", listedUnder)
+	favourites  = generations.Index("favourites", favouriteUnder)
 	reserved    = generations.Index("reserved", reservedUnder)
 	undelivered = generations.Index("undelivered", undeliveredUnder)
 	prompts     = generations.Index("prompts", promptUnder) // of what failed, by its end
@@ -45,6 +46,13 @@ func listedUnder(r *row) []byte {
 		return nil
 	}
 	return listKey(r.User, r.Status())
+}
+
+func favouriteUnder(r *row) []byte {
+	if !r.Favourite {
+		return nil
+	}
+	return listedUnder(r)
 }
 
 func listKey(u imagegen.UserID, s imagegen.Status) []byte { return kv.Key(string(u), string(s)) }

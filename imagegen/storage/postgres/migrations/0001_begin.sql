@@ -87,9 +87,11 @@ create table imagegend.generations (
   joining bytea,               -- key of the equal calls that may join
   tells bigint,                -- end of what ended and has something to be forgotten
   erased boolean not null,
+  favourite boolean not null,
   form bytea not null
 ) with (fillfactor = 70);
 create index generations_listed on imagegend.generations (usr, status, id) where status is not null;
+create index generations_favourites on imagegend.generations (usr, status, id) where favourite;
 create index generations_unsettled on imagegend.generations (id) where unsettled;
 create index generations_disputed on imagegend.generations (id) where disputed;
 create index generations_ended on imagegend.generations (created, id) where ended is not null;

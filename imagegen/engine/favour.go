@@ -1,0 +1,25 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// Favour makes one of the user's generations a favourite, or ends that; it is one until it is erased.
+// ErrInvalidRequest: it has not succeeded. ErrNotFound as for Generation.
+func (s *Session) Favour(ctx context.Context, id imagegen.GenerationID, favourite bool) error {
+	r, err := s.own(ctx, id)
+	if err != nil {
+		return err
+	}
+	if r.State != imagegen.StateSucceeded {
+		return imagegen.Invalid("generation %s is %s; only one that has succeeded can be a favourite", id, r.Status())
+	}
+	_, err = s.engine.update(ctx, r.Fence(), imagegen.Favour{Favourite: favourite})
+	if errors.Is(err, imagegen.ErrStale) || errors.Is(err, imagegen.ErrTransition) { // it was erased meanwhile
+		err = imagegen.ErrNotFound
+	}
+	return imagegen.ToUserError(err)
+}
