@@ -18,8 +18,15 @@ type creditsView struct {
 	Lots    []lotLine
 	More    bool // lots follow
 	Spent   *spending
-	Lines   []ledgerLine
-	Pager   pager
+	Ledger  ledgerView
+}
+
+// ledgerView is what the template "ledger" is given.
+type ledgerView struct {
+	Of    string // the user at whose ledger an operator looks; "": one's own
+	CSV   string // the address of the whole
+	Lines []ledgerLine
+	Pager pager
 }
 
 // lotLine is a lot as its owner sees it.
@@ -39,9 +46,10 @@ func (c *Console) credits(p *page) (err error) {
 	if v.Spent, err = c.spending(p); err != nil {
 		return err
 	}
-	if err := c.ledger(p, &v); err != nil {
+	if v.Ledger, err = c.ledger(p, p.person.ID); err != nil {
 		return err
 	}
+	v.Ledger.CSV = c.path("credits", "ledger.csv")
 	return p.render("credits", v)
 }
 
@@ -54,20 +62,18 @@ func (c *Console) lots(p *page, v *creditsView) error {
 	return err
 }
 
-// ledger fills in the rows that the address asks for.
-func (c *Console) ledger(p *page, v *creditsView) error {
+// ledger is the page of a user's ledger that the address asks for.
+func (c *Console) ledger(p *page, u imagegen.UserID) (v ledgerView, err error) {
 	before, err := cursor(p.r.URL.Query().Get("before"))
 	if err != nil {
-		return err
+		return v, err
 	}
-	lines, after, err := c.ledgerLines(p.context(), p.person.ID, before)
+	lines, after, err := c.ledgerLines(p.context(), u, before)
 	next := ""
 	if after != 0 {
 		next = strconv.FormatUint(after, 10)
 	}
-	v.Lines = lines
-	v.Pager = p.pager("before", next).at("ledger")
-	return err
+	return ledgerView{Lines: lines, Pager: p.pager("before", next).at("ledger")}, err
 }
 
 // cursor reads the number of an entry, or of a row.

@@ -35,7 +35,7 @@ func (c *Console) grant(p *page) error {
 	if f.valid() {
 		granted, err = c.cfg.Ledger.Grant(p.context(), g)
 		if err == nil && !stands(granted, g) || errors.Is(err, imagegen.ErrGrantConflict) {
-			f.usedBefore()
+			f.usedBefore("ref", "Nothing was granted now.")
 		} else if err = f.refuse("credits", err); err != nil {
 			return err
 		}
@@ -64,12 +64,17 @@ func wereCredits(n imagegen.Credits) string { return inCredits(n) + " " + plural
 
 // grant reads the form of a grant.
 func (f *form) grant(u imagegen.UserID, now time.Time) imagegen.Grant {
-	g := imagegen.Grant{User: u, Credits: f.amount("credits"), Promo: f.Value("promo") != "", Priority: imagegen.DefaultPriority,
-		Expires: f.lastDay("expires", now), Ref: cmp.Or(f.Value("ref"), f.Value("once"))}
-	if len(g.Ref) > 255 || strings.Contains(g.Ref, "\x00") {
-		f.blame("ref", "A reference is at most 255 bytes of text.")
+	return imagegen.Grant{User: u, Credits: f.amount("credits"), Promo: f.Value("promo") != "", Priority: imagegen.DefaultPriority,
+		Expires: f.lastDay("expires", now), Ref: f.reference("ref")}
+}
+
+// reference reads what makes a grant or a revocation safe to repeat: what was entered, or the form's own mark.
+func (f *form) reference(name string) string {
+	ref := cmp.Or(f.Value(name), f.Value("once"))
+	if len(ref) > 255 || strings.Contains(ref, "\x00") {
+		f.blame(name, "A reference is at most 255 bytes of text.")
 	}
-	return g
+	return ref
 }
 
 // wholeNumber is digits, and commas only where they set thousands apart: 1,5 is not meant as fifteen.
@@ -100,11 +105,11 @@ func (f *form) lastDay(name string, now time.Time) time.Time {
 }
 
 // usedBefore blames the reference, or the form itself that was sent before with other content.
-func (f *form) usedBefore() {
-	if f.Value("ref") != "" {
-		f.blame("ref", "This reference was used before, for another grant. Nothing was granted now.")
+func (f *form) usedBefore(name, outcome string) {
+	if f.Value(name) != "" {
+		f.blame(name, "This reference was used before, for another grant or revocation. %s", outcome)
 		return
 	}
-	f.blameAll("This form was sent before, for another grant, and that one stands. Send it again if you mean one more.")
+	f.blameAll("This form was sent before, for another grant or revocation, and that one stands. Send it again if you mean one more.")
 	f.values.Set("once", onceToken())
 }

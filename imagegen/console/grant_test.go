@@ -39,7 +39,7 @@ func TestGrant(t *testing.T) {
 	balance(1000)
 	form[1] = "5"
 	a = v.post(page+"/grants", form...)
-	s.is.True(a.has("This form was sent before, for another grant"))
+	s.is.True(a.has("This form was sent before, for another grant or revocation, and that one stands."))
 	balance(1000)
 	form[len(form)-1] = onceField.FindStringSubmatch(a.body)[1]
 	v.post(page+"/grants", form...)

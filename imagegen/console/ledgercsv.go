@@ -15,10 +15,12 @@ const csvBatch = 500
 
 var csvColumns = []string{"time", "kind", "credits", "balance", "charged", "used", "refunded", "generation", "reference"}
 
-// ledgerCSV sends the person's whole ledger, newest first. What is entered meanwhile is not in it.
-func (c *Console) ledgerCSV(p *page) error {
+func (c *Console) ledgerCSV(p *page) error { return c.sendLedger(p, p.person.ID) }
+
+// sendLedger sends the whole ledger of a user, newest first. What is entered meanwhile is not in it.
+func (c *Console) sendLedger(p *page, u imagegen.UserID) error {
 	next := func(before uint64) ([]imagegen.Entry, error) {
-		return c.cfg.Ledger.History(p.context(), p.person.ID, before, csvBatch)
+		return c.cfg.Ledger.History(p.context(), u, before, csvBatch)
 	}
 	entries, err := next(0)
 	if err != nil {

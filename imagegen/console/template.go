@@ -20,7 +20,7 @@ import (
 var sources embed.FS
 
 // shared are the templates that every page is made with.
-var shared = []string{"templates/layout.html", "templates/parts.html"}
+var shared = []string{"templates/layout.html", "templates/parts.html", "templates/ledger.html"}
 
 // parseTemplates makes a set of templates for each page: what all share, and the page's own file.
 func (c *Console) parseTemplates() (map[string]*template.Template, error) {
@@ -61,7 +61,7 @@ func (c *Console) functions() template.FuncMap {
 		"space":       space,
 		"iso":         func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"moment":      moment,
-		"day":         func(t time.Time) string { return t.UTC().Format("2 Jan 2006") },
+		"day":         dayOf,
 		"minPassword": func() int { return minPassword },
 		"maxPassword": func() int { return maxPassword },
 		"list":        func(items ...any) []any { return items },
@@ -70,6 +70,9 @@ func (c *Console) functions() template.FuncMap {
 
 // moment writes a time as a page does that no script has changed.
 func moment(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04 UTC") }
+
+// dayOf writes the day of a time, in UTC.
+func dayOf(t time.Time) string { return t.UTC().Format("2 Jan 2006") }
 
 // credits writes an amount with its thousands set apart: 12,345.
 func credits(n imagegen.Credits) string {

@@ -22,7 +22,7 @@ type userView struct {
 }
 
 // userForms are the forms on a user's page; nil: one that was not sent.
-type userForms struct{ Grant, Type, Invite *form }
+type userForms struct{ Grant, Revoke, Type, Invite *form }
 
 // userAt is the user that the address names.
 func (c *Console) userAt(p *page) (imagegen.User, error) {
@@ -65,6 +65,9 @@ func (c *Console) showUser(p *page, status int, u imagegen.User, forms userForms
 func (v *userView) complete() {
 	if v.Grant == nil {
 		v.Grant = filled("once", onceToken())
+	}
+	if v.Revoke == nil {
+		v.Revoke = filled("once", onceToken())
 	}
 	if v.Type == nil {
 		v.Type = filled("type", v.User.AccountType)

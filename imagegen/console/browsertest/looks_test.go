@@ -30,7 +30,7 @@ type look struct {
 	width  int64
 }
 
-var looks = []look{{"light", "light", 1280}, {"dark", "dark", 1280}, {"narrow", "light", 390}, {"narrow-dark", "dark", 390}}
+var looks = []look{{"light", "light", 1280}, {"dark", "dark", 1280}, {"narrow", "light", 360}, {"narrow-dark", "dark", 360}}
 
 // wear makes the page look so, without what moves.
 func (t *tab) wear(l look) {

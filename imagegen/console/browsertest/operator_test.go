@@ -48,6 +48,44 @@ func TestDisable(t *testing.T) {
 	s.is.Equal(s.call(raw.Reveal()), 401)
 }
 
+// Who is suspended is told so, and has nothing made, until they are resumed.
+func TestSuspend(t *testing.T) {
+	s := open(t)
+	alice := s.user("alice", imagegen.RoleUser)
+	s.grant(alice, imagegen.Grant{Credits: 10})
+	user := s.signedIn(alice)
+	operator := s.signedIn(s.user("olivia", imagegen.RoleOperator))
+	operator.open("users/"+string(alice.ID), 200)
+	operator.press("Suspend", 200)
+	operator.shows("alice is suspended.")
+	user.open("playground", 200)
+	user.shows("Your account is suspended")
+	user.fill("Prompt", "a fox")
+	user.eyes.expect(403)
+	user.click("Generate")
+	user.shows("This account is suspended, and nothing was charged")
+	operator.press("Resume", 200)
+	user.open("credits", 200)
+	user.lacks("suspended")
+}
+
+// An operator takes back what a user has not spent, and reads it in the ledger.
+func TestRevokeCredits(t *testing.T) {
+	s := open(t)
+	alice := s.user("alice", imagegen.RoleUser)
+	s.grant(alice, imagegen.Grant{Credits: 50, Ref: "invoice-7"})
+	operator := s.signedIn(s.user("olivia", imagegen.RoleOperator))
+	operator.open("users/"+string(alice.ID), 200)
+	operator.fill("Credits to take back", "51")
+	operator.press("Take back", 422)
+	operator.shows("So many are not there.")
+	operator.fill("Credits to take back", "20")
+	operator.press("Take back", 200)
+	operator.shows("Taken back from alice: 20 credits. The balance is 30.")
+	operator.press("Ledger", 200)
+	operator.shows("Ledger of alice", "Taken back", "by console:olivia")
+}
+
 // An audit that is asked for shows what it found without being asked again.
 func TestAudit(t *testing.T) {
 	s := open(t)

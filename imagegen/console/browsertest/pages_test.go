@@ -1,6 +1,7 @@
 package browsertest_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -40,6 +41,11 @@ func (t *tab) inspect(p view) {
 	t.open(p.path, p.status)
 	if p.then != nil {
 		p.then(t)
+	}
+	for _, width := range widths {
+		l := look{fmt.Sprint(width), "light", width}
+		t.wear(l)
+		t.fits(p.name + ", " + l.name)
 	}
 	for _, l := range looks {
 		t.wear(l)
@@ -128,6 +134,10 @@ func (f *furnished) operators() []view {
 		{"user-link", "users/new", 200, func(t *tab) { t.fill("Name", "carol"); t.press("Make the link", 200) }},
 		{"user", alice, 200, nil},
 		{"user-refused", alice, 200, func(t *tab) { t.fill("Credits", "0"); t.press("Grant", 422) }},
+		{"user-revoke-refused", alice, 200, func(t *tab) { t.fill("Credits to take back", "1000000"); t.press("Take back", 422) }},
+		{"user-suspended", "users/" + string(f.bob.ID), 200, func(t *tab) { t.press("Suspend", 200) }},
+		{"user-ledger", alice + "/ledger", 200, nil},
+		{"user-ledger-none", "users/" + string(f.bob.ID) + "/ledger", 200, nil},
 		{"user-disable", alice + "/disable", 200, nil},
 		{"user-key", alice + "/keys/" + string(f.key.ID) + "/revoke", 200, nil},
 		{"user-generations", alice + "/generations", 200, nil},

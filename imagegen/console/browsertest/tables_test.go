@@ -10,8 +10,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// widths are those of telephones, tablets, small and ordinary screens.
-var widths = []int64{390, 768, 1024, 1280, 1440}
+// widths are those of telephones, tablets, small, ordinary and large screens.
+var widths = []int64{360, 768, 1024, 1280, 1920}
 
 // TestTables looks at the long tables where there is little room: all of each row is in the window, and
 // no word is broken that has room.
@@ -31,10 +31,20 @@ func TestTables(t *testing.T) {
 		s.grant(u, imagegen.Grant{Credits: 9007199254740})
 	}
 	s.user("the-second-operator-of-this-service", imagegen.RoleOperator)
-	s.signedIn(alice).tabulate("keys")
+	s.grant(alice, imagegen.Grant{Credits: 40, Ref: strings.Repeat("invoice-", 20)})
+	s.generate(alice, "A lighthouse", 1)
+	s.generate(alice, herons, 3)
+	user := s.signedIn(alice)
+	user.tabulate("keys")
+	user.tabulate("credits")
 	operator := s.signedIn(olivia)
-	operator.tabulate("users")
-	operator.tabulate("users/" + string(alice.ID))
+	for _, page := range []string{"", "/ledger", "/generations"} {
+		operator.tabulate("users/" + string(alice.ID) + page)
+	}
+	s.is.NoErr(s.Accounts().SuspendUser(t.Context(), alice.ID))
+	for _, page := range []string{"users", "trail", "system"} {
+		operator.tabulate(page)
+	}
 }
 
 // tabulate looks at the tables of a page in every width.
