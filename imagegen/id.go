@@ -62,6 +62,14 @@ func (id GenerationID) Valid() bool {
 	return ok && isUpperAlphanumeric(s, sortableLength)
 }
 
+// FirstGenerationID is not above the identifier of any generation that is made at t or later, and above those that
+// were made before its millisecond. Of a time before 1970, or beyond the year 10889, it is below all.
+func FirstGenerationID(t time.Time) GenerationID {
+	var id ulid.ULID
+	id.SetTime(ulid.Timestamp(t)) // of such a time it stays as it is
+	return GenerationID(generationPrefix + id.String())
+}
+
 // Generation returns the generation that an image belongs to; ok is false if id is no image's.
 func (id ImageID) Generation() (g GenerationID, ok bool) {
 	s, ok := strings.CutPrefix(string(id), imagePrefix)

@@ -1,7 +1,10 @@
 package console
 
 import (
+	"context"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
@@ -11,11 +14,21 @@ const galleryPage = 24
 
 // generationsView is what generations.html is given.
 type generationsView struct {
-	Status   imagegen.Status // "": all
-	Statuses []filter
-	Tiles    []tile
-	Watch    watch
-	Pager    pager
+	Search  search
+	Form    *form
+	Models  []option
+	Filters []filter
+	Tiles   []tile
+	Watch   watch
+	Pager   pager
+	Further string    // where the search goes on; "": it came to an end
+	Upto    time.Time // how far back it came
+}
+
+// Sought reports whether something is asked for that the filters do not say.
+func (v generationsView) Sought() bool {
+	s := v.Search
+	return s.narrow() || !s.From.IsZero() || !s.To.IsZero()
 }
 
 // filter is one way to narrow the gallery down.
@@ -40,33 +53,81 @@ func (t tile) Cover() imagegen.ImageID {
 }
 
 func (c *Console) generations(p *page) error {
-	q := p.r.URL.Query()
-	v := generationsView{Status: imagegen.Status(q.Get("status"))}
-	if !slices.Contains(imagegen.Statuses(), v.Status) {
-		v.Status = ""
-	}
-	list, err := p.service().Generations(p.context(), imagegen.Query{
-		Limit: galleryPage, After: imagegen.GenerationID(q.Get("after")), Status: v.Status})
+	v := generationsView{Form: p.searchForm()}
+	v.Search = v.Form.search()
+	f, err := p.find(v.Search, imagegen.GenerationID(v.Form.Value("after")))
 	if err != nil {
 		return err
 	}
-	for _, g := range list.Generations {
+	for _, g := range f.Generations {
 		v.Tiles = append(v.Tiles, tile{Generation: g})
 	}
-	v.Statuses = c.filters(v.Status)
-	v.Watch = watching(list.Generations)
-	v.Pager = p.pager("after", string(list.Next))
+	if v.Models, err = c.searchModels(p.context(), v.Search.Model); err != nil {
+		return err
+	}
+	v.Filters = p.filters(v.Search)
+	v.Watch = watching(f.Generations)
+	v.Pager = p.pager("after", string(f.Next))
+	if f.Further != nil {
+		v.Further, v.Upto = p.here("after", string(f.Further.ID)), f.Further.CreatedAt
+	}
 	return p.render("generations", v)
 }
 
-// filters lead to the first page of each status.
-func (c *Console) filters(now imagegen.Status) []filter {
-	base := c.path("generations")
-	labels := map[imagegen.Status]string{imagegen.StatusQueued: "Queued", imagegen.StatusProcessing: "Processing",
-		imagegen.StatusSucceeded: "Succeeded", imagegen.StatusFailed: "Failed"}
-	all := []filter{{"All", base, now == ""}}
-	for _, s := range imagegen.Statuses() {
-		all = append(all, filter{labels[s], base + "?status=" + string(s), now == s})
+// searchForm is what the gallery's address asks for.
+func (p *page) searchForm() *form {
+	f := &form{values: p.r.URL.Query()}
+	if !slices.Contains(imagegen.Statuses(), imagegen.Status(f.Value("status"))) {
+		f.values.Del("status")
 	}
-	return all
+	return f
 }
+
+// search is what the form asks for. A day that is none is blamed and left out.
+func (f *form) search() search {
+	s := search{Status: imagegen.Status(f.Value("status")), Favourites: f.Value("favourites") != "", Model: f.Value("model")}
+	s.Words = strings.Fields(strings.ToLower(f.Value("q")))
+	s.Words = s.Words[:min(len(s.Words), mostWords)]
+	s.From, s.To = f.day("from"), f.day("to")
+	if !s.To.IsZero() {
+		s.To = s.To.AddDate(0, 0, 1) // the day itself is within
+	}
+	return s
+}
+
+// day is the midnight of a day that was entered, UTC; the zero time if none was.
+func (f *form) day(name string) time.Time {
+	entered := f.Value(name)
+	day, err := time.Parse(time.DateOnly, entered)
+	if err != nil && entered != "" {
+		f.blame(name, "A day is written such as 2026-01-31.")
+	}
+	return day
+}
+
+// searchModels are the models to choose from: those on offer, and the one that is asked for.
+func (c *Console) searchModels(ctx context.Context, asked string) ([]option, error) {
+	models, err := c.cfg.Engine.Models(ctx)
+	all := []option{{"", "All models"}}
+	for _, m := range models {
+		all = append(all, option{m.ID, m.ID})
+	}
+	if !slices.ContainsFunc(all, func(o option) bool { return o.Value == asked }) {
+		all = append(all, option{asked, asked})
+	}
+	return all, err
+}
+
+// filters lead to the first page of each status, and of the favourites; what else is asked for stays.
+func (p *page) filters(now search) []filter {
+	labels := map[imagegen.Status]string{"": "All", imagegen.StatusQueued: "Queued", imagegen.StatusProcessing: "Processing",
+		imagegen.StatusSucceeded: "Succeeded", imagegen.StatusFailed: "Failed"}
+	var all []filter
+	for _, s := range append([]imagegen.Status{""}, imagegen.Statuses()...) {
+		all = append(all, filter{labels[s], p.here("status", string(s), "favourites", "", "after", ""), now.Status == s && !now.Favourites})
+	}
+	return append(all, filter{"Favourites", p.here("status", "", "favourites", "yes", "after", ""), now.Favourites})
+}
+
+// Title says in the title of a tab how many are in the making.
+func (v generationsView) Title() string { return v.Watch.title("") }

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"maps"
 	"net/url"
 	"strings"
 )
@@ -18,12 +19,13 @@ func (c *Console) path(segments ...string) string {
 	return c.cfg.Path + strings.Join(escaped, "/")
 }
 
-// here is the address of this page with one parameter changed; value "" takes it out.
-func (p *page) here(name, value string) string {
+// here is the address of this page with parameters changed, names and values in turn. What is empty is left out.
+func (p *page) here(pairs ...string) string {
 	q := p.r.URL.Query()
-	if q.Set(name, value); value == "" {
-		q.Del(name)
+	for i := 0; i < len(pairs); i += 2 {
+		q.Set(pairs[i], pairs[i+1])
 	}
+	maps.DeleteFunc(q, func(name string, _ []string) bool { return q.Get(name) == "" })
 	u := url.URL{Path: p.r.URL.Path, RawQuery: q.Encode()}
 	return u.String()
 }

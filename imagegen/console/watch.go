@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -32,11 +33,31 @@ func (w watch) Query() string {
 	return q.Encode()
 }
 
+// title is that of the page: how many are in the making, or what became of them.
+func (w watch) title(ended string) string {
+	if len(w) > 0 {
+		ended = fmt.Sprintf("%d in the making: ", len(w))
+	}
+	return ended + "Generations"
+}
+
 // changesView is what the block changes is given.
 type changesView struct {
 	Tiles []tile // that look different now
 	Watch watch
 	Said  string // to whom listens to the page
+}
+
+// Title says in the title of a tab how many are still in the making, or what became of them.
+func (v changesView) Title() string {
+	failed := slices.ContainsFunc(v.Tiles, func(t tile) bool { return t.Status == imagegen.StatusFailed })
+	switch {
+	case v.Said == "":
+		return v.Watch.title("")
+	case failed:
+		return v.Watch.title("Failed: ")
+	}
+	return v.Watch.title("Ready: ")
 }
 
 // changes answers with the tiles that have changed since the page saw them, or with nothing.

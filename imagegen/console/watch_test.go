@@ -32,7 +32,7 @@ func TestGalleryUpdatesItself(t *testing.T) {
 	second := v.begin("a hare", 1)
 
 	a := v.get("generations")
-	s.is.True(a.has(`<span class="badge processing">`, `<span class="badge queued">`, `hx-trigger="every 3s"`, "<noscript>"))
+	s.is.True(a.has("<title>2 in the making: Generations · imagegend</title>", `<span class="badge processing">`, `<span class="badge queued">`, `hx-trigger="every 3s"`, "<noscript>"))
 	s.is.Equal(v.get(a.polls(), "HX-Request", "true").StatusCode, http.StatusNoContent) // all is as the page shows it
 
 	earlier := v.get("/console/generations/changes?seen=" + string(second.ID) + ":queued&seen=" + string(first.ID) + ":queued")
@@ -47,7 +47,7 @@ func TestGalleryUpdatesItself(t *testing.T) {
 	last := v.get(a.polls(), "HX-Request", "true")
 	s.is.Equal(last.StatusCode, http.StatusOK)
 	s.is.Equal(len(last.tiles()), 2)
-	s.is.True(last.has("2 generations have ended.", `<div id="watch"></div>`, "/console/thumbnails/"))
+	s.is.True(last.has("<title>Ready: Generations · imagegend</title>", "2 generations have ended.", `<div id="watch" data-done="2 generations have ended."></div>`, "/console/thumbnails/"))
 	s.is.Equal(last.polls(), "")
 	s.is.True(!last.has("<html")) // a part of a page
 }

@@ -1,0 +1,217 @@
+package browsertest_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// everywhere are the windows in which a page is looked at that many use: telephones to large screens, light and dark.
+func everywhere() (all []look) {
+	for _, width := range []int64{360, 768, 1024, 1280, 1920} {
+		for _, scheme := range []string{"light", "dark"} {
+			all = append(all, look{fmt.Sprint(width, "-", scheme), scheme, width})
+		}
+	}
+	return all
+}
+
+// seen looks at a page everywhere: nothing stands out of the window, and all can use it.
+func (t *tab) seen(name string) {
+	t.Helper()
+	for _, l := range everywhere() {
+		t.wear(l)
+		t.pictures()
+		t.fits(name + ", " + l.name)
+		if *screenshots != "" {
+			t.write(filepath.Join(*screenshots, name+"-"+l.name+".png"), t.shoot(l, 0))
+		}
+		for _, barrier := range t.barriers() {
+			t.Errorf("%s, %s: %s", name, l.name, barrier)
+		}
+	}
+}
+
+// keys presses keys, wherever the focus is.
+func (t *tab) keys(keys string) {
+	t.Helper()
+	t.do(chromedp.KeyEvent(keys))
+}
+
+// TestSeeing looks at the pages on which images are looked at, in every window.
+func TestSeeing(t *testing.T) {
+	f := furnish(t)
+	f.is.NoErr(f.As(f.alice.ID).Favour(t.Context(), f.whole.ID, true))
+	tab := f.signedIn(f.alice)
+	for name, path := range map[string]string{
+		"seeing-gallery":    "generations",
+		"seeing-sought":     "generations?q=island&model=" + model,
+		"seeing-nothing":    "generations?q=zebra",
+		"seeing-favourites": "generations?favourites=yes",
+		"seeing-whole":      "generations/" + string(f.whole.ID),
+		"seeing-partial":    "generations/" + string(f.partial.ID),
+		"seeing-making":     "generations/" + string(f.making.ID),
+		"seeing-choose":     "compare?a=" + string(f.whole.Images[0].ID),
+		"seeing-compare":    "compare?a=" + string(f.whole.Images[0].ID) + "&b=" + string(f.partial.Images[1].ID),
+	} {
+		tab.open(path, 200)
+		tab.seen(name)
+	}
+	tab.open("generations/"+string(f.whole.ID), 200)
+	tab.do(chromedp.Click(chromedp.JSPath(`document.querySelector("a[data-picture]")`)))
+	tab.seen("seeing-lightbox")
+	tab.keys("++")
+	tab.seen("seeing-zoomed")
+	tab.keys(kb.Escape)
+}
+
+// shown is what the lightbox shows: the image's number, its zoom, and what has the focus when it is closed.
+func (t *tab) shown() string {
+	t.Helper()
+	return evaluate[string](t, `(() => {
+		const box = document.querySelector("#lightbox"), focus = document.activeElement.dataset.picture;
+		return box.open ? box.querySelector(".which").textContent + " " + box.querySelector("[data-do=fit]").textContent : "closed, at " + focus;
+	})()`)
+}
+
+// All of a generation's images are seen one after the other, close and far, by keys alone.
+func TestLightbox(t *testing.T) {
+	s := open(t)
+	alice := s.user("alice", imagegen.RoleUser)
+	s.grant(alice, imagegen.Grant{Credits: 10})
+	g := s.generate(alice, "A red fox in fresh snow", 3)
+	tab := s.signedIn(alice)
+	tab.open("generations/"+string(g.ID), 200)
+	name := func(n int) string { return fmt.Sprintf("%s-%d.png", g.ID, n) }
+	tab.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("a[data-picture]").focus()`))
+	for _, step := range []struct{ keys, shows string }{
+		{kb.Enter, "1 of 3 · 320 × 320 Fit"},
+		{kb.ArrowRight, "2 of 3 · 320 × 320 Fit"},
+		{kb.ArrowLeft + kb.ArrowLeft, "3 of 3 · 320 × 320 Fit"},
+		{"+", "3 of 3 · 320 × 320 50 %"},
+		{"+++++", "3 of 3 · 320 × 320 400 %"},
+		{"-", "3 of 3 · 320 × 320 200 %"},
+		{"0", "3 of 3 · 320 × 320 Fit"},
+		{kb.Escape, "closed, at " + name(3)},
+	} {
+		tab.keys(step.keys)
+		s.is.Equal(tab.shown(), step.shows)
+	}
+	tab.keys(kb.Enter + "+++")
+	s.is.Equal(evaluate[int](tab, `document.querySelector("#lightbox img").getBoundingClientRect().width`), 640)
+	tab.do(chromedp.Evaluate[chromedp.Void](`document.querySelector(".stage").focus()`))
+	tab.keys(kb.ArrowRight) // moves what is larger than the window, or nothing
+	s.is.Equal(tab.shown(), "3 of 3 · 320 × 320 200 %")
+	s.is.Equal(evaluate[string](tab, `document.querySelector("#lightbox a[download]").download`), name(3))
+}
+
+// The clipboard takes an image, and its address.
+func TestCopyFromLightbox(t *testing.T) {
+	s := open(t)
+	alice := s.user("alice", imagegen.RoleUser)
+	s.grant(alice, imagegen.Grant{Credits: 10})
+	g := s.generate(alice, "A red fox in fresh snow", 1)
+	tab := s.signedIn(alice)
+	tab.open("generations/"+string(g.ID), 200)
+	tab.permit("clipboard-read", "clipboard-write")
+	tab.do(chromedp.Click(chromedp.JSPath(`document.querySelector("a[data-picture]")`)))
+	tab.click("Copy link")
+	tab.shows("Copied")
+	s.is.Equal(evaluate[string](tab, `navigator.clipboard.readText()`), s.address+"/console/images/"+string(g.Images[0].ID))
+	tab.gone("Copied")
+	tab.click("Copy image")
+	tab.shows("Copied")
+	size := `(async () => { const [i] = await navigator.clipboard.read(); const b = await createImageBitmap(await i.getType("image/png")); return b.width + "x" + b.height; })()`
+	s.is.Equal(evaluate[string](tab, size), "320x320")
+}
+
+// permit has the browser allow what it would ask for.
+func (t *tab) permit(names ...string) {
+	t.Helper()
+	for _, name := range names {
+		_, err := chromedp.CallBrowser(t.ctx, browser.SetPermission, browser.SetPermissionParams{Permission: &browser.PermissionDescriptor{Name: name},
+			Setting: browser.PermissionSettingGranted, Origin: t.address, BrowserContextID: chromedp.FromContext(t.ctx).BrowserContextID})
+		t.is.NoErr(err)
+	}
+}
+
+// Two images are chosen and seen beside each other, without a script.
+func TestCompareWithoutScripts(t *testing.T) {
+	s := open(t)
+	alice := s.user("alice", imagegen.RoleUser)
+	s.grant(alice, imagegen.Grant{Credits: 10})
+	s.generate(alice, "A grey fox", 1)
+	g := s.generate(alice, "A red fox", 2)
+	tab := s.tab()
+	tab.withoutScripts()
+	tab.open("signin", 200)
+	tab.signIn("alice", secret, 200)
+	tab.open("generations/"+string(g.ID), 200)
+	tab.press("Compare image 2", 200)
+	tab.shows("With which image?")
+	tab.leads(200, chromedp.Click(chromedp.JSPath(`document.querySelector("[alt='Image 1 of 1: A grey fox']")`)))
+	tab.shows("What they were made of", "A grey fox", "A red fox")
+	s.is.Equal(tab.pictures(), 2)
+	tab.press("Swap", 200)
+	s.is.Equal(evaluate[string](tab, `document.querySelector(".pair img").alt`), "Image 1 of 1: A grey fox")
+
+	tab.press("Generation of image A", 200)
+	tab.press("Favourite", 200)
+	s.is.Equal(evaluate[string](tab, `document.getElementById("favour").ariaPressed`), "true")
+	tab.press("Generations", 200)
+	tab.press("Favourites", 200)
+	s.is.Equal(tab.prompts(), []string{"A grey fox"})
+	tab.press("All", 200)
+	tab.fill("Words of the prompt", "FOX red")
+	tab.press("Search", 200)
+	s.is.Equal(tab.prompts(), []string{"A red fox"})
+	tab.press("Favourites", 200) // within what is sought
+	tab.shows("Nothing fits what you search for.")
+}
+
+// prompts are those of the gallery.
+func (t *tab) prompts() []string {
+	t.Helper()
+	return evaluate[[]string](t, `[...document.querySelectorAll(".tile .prompt")].map((e) => e.textContent)`)
+}
+
+// A favourite is marked where it is, and what else the page shows stays.
+func TestFavourite(t *testing.T) {
+	s := open(t)
+	alice := s.user("alice", imagegen.RoleUser)
+	s.grant(alice, imagegen.Grant{Credits: 10})
+	g := s.generate(alice, "A red fox", 1)
+	tab := s.signedIn(alice)
+	tab.open("generations/"+string(g.ID), 200)
+	for _, pressed := range []string{"true", "false"} {
+		tab.do(chromedp.Evaluate[chromedp.Void](`document.getElementById("favour").focus()`))
+		tab.keys(kb.Enter)
+		tab.do(chromedp.WaitReady(chromedp.JSPath(`document.querySelector("#favour[aria-pressed=" + ` + fmt.Sprintf("%q", pressed) + ` + "]")`)))
+		s.is.Equal(evaluate[string](tab, `document.activeElement.id`), "favour") // so that one more press ends it
+	}
+}
+
+// Who wants is told by the browser when images are done, and the tab says what they are; who does not, is not.
+func TestNotification(t *testing.T) {
+	s := open(t)
+	alice := s.user("alice", imagegen.RoleUser)
+	s.grant(alice, imagegen.Grant{Credits: 10})
+	g := s.begin(alice, slow, 1)
+	tab := s.signedIn(alice)
+	tab.open("generations/"+string(g.ID), 200)
+	s.is.Equal(evaluate[string](tab, `Notification.permission`), "default") // nobody was asked
+	tab.permit("notifications")
+	tab.do(chromedp.Evaluate[chromedp.Void](`document.hasFocus = () => false; window.told = [];
+		window.Notification = class { static permission = "granted"; static requestPermission = async () => "granted"; constructor(title, o) { told.push(title + " | " + o.body); } }`))
+	tab.click("Notify me when done")
+	tab.do(chromedp.WaitReady(chromedp.JSPath(`document.querySelector("[data-notify] [aria-pressed=true]")`)))
+	close(s.painter.let)
+	tab.do(chromedp.WaitReady(chromedp.JSPath(`told.length > 0 ? document.body : null`)))
+	s.is.Equal(evaluate[[]string](tab, `told`), []string{"Ready: " + slow + " · imagegend | 1 image has arrived."})
+}

@@ -1,0 +1,119 @@
+package console
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// compareView is what compare.html is given.
+type compareView struct {
+	A, B   *compared    // B nil: it is yet to be chosen
+	Rows   []compareRow // what there is to say of both
+	Others []candidate  // for B
+	Pager  pager
+}
+
+// compared is one of two images beside each other.
+type compared struct {
+	picture
+	Of imagegen.Generation
+}
+
+// compareRow is one thing that two images have, each its own.
+type compareRow struct{ Name, A, B string }
+
+// Differs reports whether it is not the same.
+func (r compareRow) Differs() bool { return r.A != r.B }
+
+// candidate is an image to compare with.
+type candidate struct {
+	picture
+	Prompt string
+}
+
+// compare shows two of the person's images beside each other, or what the first can be compared with.
+func (c *Console) compare(p *page) error {
+	q := p.r.URL.Query()
+	a, err := p.compared(imagegen.ImageID(q.Get("a")))
+	if err != nil {
+		return err
+	}
+	v := compareView{A: a}
+	if q.Get("b") == "" {
+		err = v.gather(p, imagegen.GenerationID(q.Get("after")))
+	} else if v.B, err = p.compared(imagegen.ImageID(q.Get("b"))); err == nil {
+		v.Rows = differences(v.A.Of, v.B.Of)
+	}
+	if err != nil {
+		return err
+	}
+	return p.render("compare", v)
+}
+
+// compared is one of the person's images. ErrNotFound.
+func (p *page) compared(id imagegen.ImageID) (*compared, error) {
+	g, _ := id.Generation()
+	of, err := p.service().Generation(p.context(), g)
+	if err != nil {
+		return nil, err
+	}
+	all := pictures(of)
+	i := slices.IndexFunc(all, func(i picture) bool { return i.ID == id })
+	if i < 0 {
+		return nil, imagegen.ErrNotFound
+	}
+	return &compared{all[i], of}, nil
+}
+
+// gather lists what A can be compared with: first the others of its own generation, then all others, newest first.
+func (v *compareView) gather(p *page, after imagegen.GenerationID) error {
+	list, err := p.service().Generations(p.context(), imagegen.Query{Limit: galleryPage, After: after, Status: imagegen.StatusSucceeded})
+	if err != nil {
+		return err
+	}
+	if after == "" {
+		v.add(v.A.Of)
+	}
+	for _, g := range list.Generations {
+		if g.ID != v.A.Of.ID {
+			v.add(g)
+		}
+	}
+	v.Pager = p.pager("after", string(list.Next))
+	return nil
+}
+
+func (v *compareView) add(g imagegen.Generation) {
+	for _, i := range pictures(g) {
+		if i.ID != v.A.ID {
+			v.Others = append(v.Others, candidate{i, g.Prompt})
+		}
+	}
+}
+
+// differences are what the generations of two images have.
+func differences(a, b imagegen.Generation) []compareRow {
+	row := func(name string, of func(imagegen.Generation) string) compareRow {
+		return compareRow{name, of(a), of(b)}
+	}
+	return []compareRow{
+		row("Prompt", func(g imagegen.Generation) string { return g.Prompt }),
+		row("Model", func(g imagegen.Generation) string { return g.Model }),
+		row("Size", sizeOf),
+		row("Ratio", func(g imagegen.Generation) string { return string(g.Ratio) }),
+		row("Resolution", func(g imagegen.Generation) string { return string(g.Tier) }),
+		row("Quality", func(g imagegen.Generation) string { return string(g.Quality) }),
+		row("References", func(g imagegen.Generation) string { return strconv.Itoa(g.ReferenceCount) }),
+		row("Created", func(g imagegen.Generation) string { return moment(g.CreatedAt) }),
+	}
+}
+
+func sizeOf(g imagegen.Generation) string {
+	if g.Size.Auto() {
+		return "auto"
+	}
+	return fmt.Sprintf("%d × %d", g.Size.Width, g.Size.Height)
+}
