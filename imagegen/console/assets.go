@@ -84,6 +84,11 @@ func (c *Console) static(w http.ResponseWriter, r *http.Request) {
 		c.handler(route{}, (*Console).unknown).ServeHTTP(w, r)
 		return
 	}
+	f.serve(w, r)
+}
+
+// serve answers with the file, whose address is another's if it changes.
+func (f asset) serve(w http.ResponseWriter, r *http.Request) {
 	body := f.plain
 	h := w.Header()
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")

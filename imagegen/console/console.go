@@ -37,6 +37,8 @@ type Config struct {
 	// Secure says that browsers reach the console by https only: its cookies are sent no other way, and
 	// browsers are told to use no other for a year.
 	Secure bool
+	// Brand is the name, the logo and the colour that the pages show.
+	Brand Brand
 	// TrustedProxies are the peers whose X-Forwarded-For tells where a request comes from, for the
 	// limit on failed sign-ins and for the audit trail. nil: nobody's does.
 	TrustedProxies []netip.Prefix
@@ -67,6 +69,7 @@ type Console struct {
 	changing  sync.Mutex   // held while a password is set that was checked against the present login
 	auditing  auditing
 	unseen    unseenKeys
+	brand     branding
 }
 
 var _ http.Handler = (*Console)(nil)
@@ -78,7 +81,7 @@ func New(cfg Config) (*Console, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	c := &Console{cfg: cfg, passwords: password.NewHasher(), attempts: limiter.New(limiterSize), turns: limiter.NewTurns()}
+	c := &Console{cfg: cfg, passwords: password.NewHasher(), attempts: limiter.New(limiterSize), turns: limiter.NewTurns(), brand: newBranding(cfg.Brand)}
 	var err error
 	if c.templates, err = c.parseTemplates(); err != nil {
 		return nil, fmt.Errorf("console: %w", err)
@@ -132,6 +135,9 @@ func (cfg Config) check() error {
 	require(cfg.Logins != nil, "Config.Logins is required")
 	require(cfg.BaseURL == "" || origin(cfg.BaseURL) != "", "Config.BaseURL must be such as https://images.example.com; got %q", cfg.BaseURL)
 	require(mountable(cfg.Path), "Config.Path must begin and end with a slash and be plain, such as /console/; got %q", cfg.Path)
+	if err := cfg.Brand.Check(); err != nil {
+		errs = append(errs, fmt.Errorf("console: Config.Brand.%w", err))
+	}
 	return errors.Join(errs...)
 }
 

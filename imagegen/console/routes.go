@@ -111,6 +111,7 @@ func (c *Console) routes() *http.ServeMux {
 		mux.Handle(method+" "+c.cfg.Path+strings.TrimPrefix(path, "/"), c.handler(r, r.handle))
 	}
 	mux.HandleFunc("GET "+c.cfg.Path+"static/{version}/{file...}", c.static)
+	mux.HandleFunc("GET "+c.cfg.Path+"brand/{version}/{file}", c.serveBrand)
 	return mux
 }
 

@@ -51,6 +51,9 @@ func (c *Console) functions() template.FuncMap {
 	return template.FuncMap{
 		"path":        c.path,
 		"asset":       c.asset,
+		"brand":       func() string { return c.brand.name },
+		"brandStyle":  func() string { return c.brandFile(brandStyle) },
+		"brandLogo":   func() string { return c.brandFile(brandSVG, brandPNG) },
 		"system":      func() bool { return c.cfg.Operations != nil },
 		"trail":       func() bool { return c.cfg.Engine.Trail() != nil },
 		"field":       newField,

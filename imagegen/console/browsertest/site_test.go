@@ -39,6 +39,7 @@ type site struct {
 	db      *storage.DB
 	clock   *clock
 	painter *painter
+	brand   console.Brand
 	address string
 	ends    sync.Map // GenerationID → chan struct{}, closed when it has ended
 }
@@ -73,7 +74,7 @@ func openAt(t *testing.T, ahead time.Duration) *site {
 }
 
 func (s *site) serve() {
-	c, err := console.New(console.Config{Engine: s.Engine, Ledger: s.db, Logins: s.db, Now: s.clock.Now,
+	c, err := console.New(console.Config{Engine: s.Engine, Ledger: s.db, Logins: s.db, Now: s.clock.Now, Brand: s.brand,
 		Operations: console.EngineOperations{Engine: s.Engine, Version: "v1.0.0", Started: s.clock.Now(), Disk: s.disk}})
 	s.is.NoErr(err)
 	mux := http.NewServeMux()

@@ -63,5 +63,6 @@ func (a *app) validate(ctx context.Context) []doctor.Finding {
 		return nil
 	})
 	findings = append(findings, doctor.Password(a.settings.Server)...)
+	findings = append(findings, doctor.Brand(a.settings.Server)...)
 	return append(findings, doctor.Network(a.settings.Server)...)
 }

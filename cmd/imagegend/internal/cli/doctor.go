@@ -74,6 +74,7 @@ func (a *app) examine(ctx context.Context) []doctor.Finding {
 	findings, running := a.examineData(ctx, a.settings.DataDir)
 	findings = append(findings, a.examineModels(ctx, probeAll)...)
 	findings = append(findings, doctor.Password(a.settings.Server)...)
+	findings = append(findings, doctor.Brand(a.settings.Server)...)
 	findings = append(findings, doctor.Address(a.settings.Addr, running))
 	findings = append(findings, doctor.Network(a.settings.Server)...)
 	return append(findings, doctor.TimeOfDay(time.Now()))

@@ -89,6 +89,7 @@ func TestEverySourceReadsEverySetting(t *testing.T) {
 		s.OpsAdmin = true
 		s.BackupTo, s.BackupEvery, s.BackupKeep = "/backups", time.Hour, 3
 		s.Console, s.OperatorName, s.OperatorPasswordFile = false, "olivia", "password"
+		s.BrandName, s.BrandLogo, s.BrandAccent = "Atelier", "logo.svg", "0a7d5a"
 		s.URL, s.APIKey, s.Model, s.Output, s.N = "http://localhost:1", "k", "m", "fox.png", 3
 		s.Size, s.Quality, s.Async, s.NoWait, s.References = "64x64", "high", true, true, []string{"a.png"}
 		s.OutputFormat, s.OutputCompression, s.Background, s.Seed, s.Mask = "jpeg", 80, "opaque", 7, "mask.png"
@@ -102,6 +103,7 @@ func TestEverySourceReadsEverySetting(t *testing.T) {
 		"concurrency": "4", "max-queued": "50", "fair-shares": "false", "max-refusals": "7", "slot-wait": "5s", "attempt-timeout": "1m", "retain": "720h", "keep-failed-prompts": "48h", "trail-retain": "480h", "join-window": "5m",
 		"ops-admin": "true", "backup-to": "/backups", "backup-every": "1h", "backup-keep": "3",
 		"console": "false", "operator-name": "olivia", "operator-password-file": "password",
+		"brand-name": "Atelier", "brand-logo": "logo.svg", "brand-accent": "0a7d5a",
 		"drain-timeout": "1m", "log-format": "json", "log-level": "debug", "url": "http://localhost:1", "api-key": "k", "model": "m",
 		"output": "fox.png", "n": "3", "size": "64x64", "quality": "high", "output-format": "jpeg", "output-compression": "80", "background": "opaque", "seed": "7", "mask": "mask.png", "async": "true", "no-wait": "true",
 		"ref": "a.png", "dir": "pictures", "trusted-proxy": "10.0.0.0/8,192.0.2.1",

@@ -55,6 +55,9 @@ type Server struct {
 	Console              bool
 	OperatorName         string
 	OperatorPasswordFile string
+	BrandName            string // "": the console's own
+	BrandLogo            string // "": the console's own
+	BrandAccent          string // "": the console's own
 
 	DrainTimeout time.Duration
 	LogFormat    string
@@ -206,6 +209,9 @@ func (s *Settings) consoleFlags(fs *pflag.FlagSet) {
 		declareBool(fs, &s.Console, "console", true, "serve the account area in the browser, under /console/")
 		fs.StringVar(&s.OperatorName, "operator-name", "operator", "`name` of the first operator, with --operator-password-file")
 		fs.StringVar(&s.OperatorPasswordFile, "operator-password-file", "", "`file` with the first operator's password, readable by nobody else; counts until there is an operator")
+		fs.StringVar(&s.BrandName, "brand-name", "", "`name` that the account area goes by; without it, imagegend")
+		fs.StringVar(&s.BrandLogo, "brand-logo", "", "`file` with the logo that the account area shows, an SVG or a PNG; read when the service starts")
+		fs.StringVar(&s.BrandAccent, "brand-accent", "", "`colour` of links and buttons in the account area, such as 0a7d5a; made lighter or darker where it could not be read")
 	})
 }
 

@@ -25,6 +25,7 @@ func (d *daemon) handler(ctx context.Context) (http.Handler, error) {
 		Operations:     d.operations(ctx),
 		BaseURL:        d.options.BaseURL,
 		Secure:         d.options.secure(),
+		Brand:          d.brand,
 		TrustedProxies: d.options.TrustedProxies,
 		Log:            d.log,
 	})

@@ -17,11 +17,13 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/branding"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/catalog"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/metrics"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/tracing"
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/console"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
 	"github.com/imagegend/imagegend/imagegen/otel"
@@ -41,6 +43,7 @@ type Options struct {
 // daemon is a running service.
 type daemon struct {
 	options Options
+	brand   console.Brand
 	log     *slog.Logger
 	flush   func() // writes what is left of the log
 	began   time.Time
@@ -77,6 +80,9 @@ func Run(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	defer sendTraces()
+	if d.brand, err = branding.Load(o.Server); err != nil {
+		return err
+	}
 	if d.tls, err = newTLS(o, log); err != nil {
 		return err
 	}
