@@ -164,7 +164,7 @@ func (db *DB) try(batch []*call) (*session, error) {
 	if err := s.decide(batch); err != nil {
 		return nil, s.abandon(err)
 	}
-	return s, s.commit()
+	return s, s.commit(len(batch))
 }
 
 // missing are the users who have no account yet: there was nothing to lock, and what was read may be changing.

@@ -33,7 +33,9 @@ type Config struct {
 	Now func() time.Time
 	// KeepFor is how long users and keys are believed that were read before; 0: a second, below 0: not at all.
 	KeepFor time.Duration
-	Log     *slog.Logger // nil: silent
+	// Observer is told of each commit ([imagegen.EventCommitted]), with the time that it took. nil: nobody is.
+	Observer imagegen.Observer
+	Log      *slog.Logger // nil: silent
 }
 
 // DB is an open database. It is an [imagegen.JointStore], which holds users and keys too, and the
@@ -56,6 +58,7 @@ type DB struct {
 	clock     databaseClock
 	committer *committer
 	images    imagegen.ImageStore
+	observer  imagegen.Observer // nil: there is none
 	log       *slog.Logger
 	wake      wake
 	turns     turns
@@ -117,7 +120,7 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("postgres: %w", withoutPassword(err))
 	}
-	db := &DB{pool: pool, images: c.Images, log: log, clock: databaseClock{given: c.Now}, quit: func() {}, acting: make(chan struct{}, 1)}
+	db := &DB{pool: pool, images: c.Images, observer: c.Observer, log: log, clock: databaseClock{given: c.Now}, quit: func() {}, acting: make(chan struct{}, 1)}
 	if err := db.start(ctx, cmp.Or(c.KeepFor, defaultKeepFor)); err != nil {
 		pool.Close()
 		return nil, err

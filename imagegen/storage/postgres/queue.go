@@ -76,7 +76,7 @@ func (db *DB) alone(f func(*session) error) (*session, error) {
 	if err := spared(func() error { return f(s) }); err != nil {
 		return nil, s.abandon(err)
 	}
-	return s, s.commit()
+	return s, s.commit(1)
 }
 
 // mostAdmitted is how many generations whose delay is over come into the lines at once.

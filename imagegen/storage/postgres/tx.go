@@ -92,7 +92,7 @@ func (db *DB) act(f func(*session) error) (*session, error) {
 	if err := spared(func() error { return f(s) }); err != nil {
 		return nil, s.abandon(err)
 	}
-	return s, s.commit()
+	return s, s.commit(1)
 }
 
 // view runs f over a snapshot.
@@ -136,8 +136,29 @@ func (s *session) abandon(why error) error {
 	return why
 }
 
-// commit writes what is to be written and commits, in one round trip.
-func (s *session) commit() error {
+// commit commits what some calls want written, and tells of it.
+func (s *session) commit(calls int) error {
+	began := time.Now()
+	err := s.write()
+	s.db.observe(time.Since(began), calls, err)
+	return err
+}
+
+// observe tells of a commit. A panic of who is told changes nothing.
+func (db *DB) observe(took time.Duration, calls int, err error) {
+	if db.observer == nil {
+		return
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			db.log.Error("Config.Observer panicked", "panic", p)
+		}
+	}()
+	db.observer.Observe(context.Background(), imagegen.Event{Kind: imagegen.EventCommitted, Duration: took, Count: calls, Err: err})
+}
+
+// write writes what is to be written and commits, in one round trip.
+func (s *session) write() error {
 	var b pgx.Batch
 	s.flush(&b)
 	b.Queue("commit")

@@ -36,7 +36,7 @@ func TestDirectoryThatEverybodyCanChange(t *testing.T) {
 	is.NoErr(os.Chmod(dir, 0o777))
 	open := func() {
 		t.Helper()
-		_, err := admin.Open(t.Context(), dir)
+		_, err := admin.Open(t.Context(), in(dir))
 		refused(t, err, "everybody can change the data directory", "mode 0777", "chmod 700 '"+dir+"'")
 	}
 	open()
@@ -66,7 +66,7 @@ func TestDatabaseThatEverybodyCanChange(t *testing.T) {
 			is.NoErr(db.Close())
 			is.NoErr(os.Chmod(filepath.Join(dir, "imagegen.db"), c.file))
 			is.NoErr(os.Chmod(dir, c.dir))
-			s, err := admin.Open(t.Context(), dir)
+			s, err := admin.Open(t.Context(), in(dir))
 			if c.want != "" {
 				refused(t, err, c.want)
 				refused(t, err, "chmod o-w "+filepath.Join(dir, "imagegen.db"))

@@ -29,7 +29,7 @@ func TestDisputes(t *testing.T) {
 	dir := t.TempDir()
 	local := open(t, dir)
 	serve(t, dir, local)
-	remote, err := admin.Open(t.Context(), dir)
+	remote, err := admin.Open(t.Context(), in(dir))
 	is.New(t).NoErr(err)
 	t.Cleanup(func() { remote.Close() })
 	u, err := local.CreateUser(t.Context(), admin.NewUser{Name: "alice", Credits: 100})

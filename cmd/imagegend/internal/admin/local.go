@@ -9,15 +9,15 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/backups"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/data"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
-	"github.com/imagegend/imagegend/imagegen/storage"
 )
 
 // Local is the Service on an opened database. The engine need not be started.
 type Local struct {
 	Engine *engine.Engine
-	DB     *storage.DB
+	DB     data.Store
 
 	Console   string // where browsers reach the console, with a slash at the end; "": not known here
 	NoConsole bool   // it is turned off

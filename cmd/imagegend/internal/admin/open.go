@@ -8,6 +8,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/data"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/private"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/storage"
@@ -33,15 +35,22 @@ const (
 	untilListening = 5 * time.Second
 )
 
-// Open reaches a data directory: through the socket of the server that has it open, or else by
+// Open reaches the data: through the socket of the server that has the directory open, or else by
 // opening the database. It never makes a directory.
-func Open(ctx context.Context, dir string) (*Session, error) {
+func Open(ctx context.Context, at config.Data) (*Session, error) {
+	if err := at.Check(); err != nil {
+		return nil, err
+	}
+	if at.Shared() {
+		return openLocal(ctx, at)
+	}
+	dir := at.DataDir
 	for began := time.Now(); ctx.Err() == nil; pause(ctx) {
 		place, err := socketPath(dir) // again, since the directory may be made meanwhile
 		if err != nil {
 			return nil, err
 		}
-		s, err := connect(ctx, dir, place)
+		s, err := connect(ctx, at, place)
 		waited := time.Since(began)
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && waited > untilMade:
@@ -66,17 +75,17 @@ func pause(ctx context.Context) {
 	}
 }
 
-func connect(ctx context.Context, dir, place string) (*Session, error) {
-	if err := private.CheckDir(dir); err != nil {
+func connect(ctx context.Context, at config.Data, place string) (*Session, error) {
+	if err := private.CheckDir(at.DataDir); err != nil {
 		return nil, err // whoever answers there may be anybody
 	}
 	if answers(ctx, place) {
 		return ask(place), nil
 	}
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(at.DataDir); errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	return openLocal(dir)
+	return openLocal(ctx, at)
 }
 
 func ask(place string) *Session {
@@ -84,8 +93,8 @@ func ask(place string) *Session {
 	return &Session{r, true, r.Close}
 }
 
-func openLocal(dir string) (*Session, error) {
-	db, err := storage.Open(dir, &storage.Options{MustExist: true})
+func openLocal(ctx context.Context, at config.Data) (*Session, error) {
+	db, err := data.Open(ctx, at, data.Options{})
 	if errors.Is(err, storage.ErrOutcomeUnknown) {
 		return nil, ErrDisk
 	}

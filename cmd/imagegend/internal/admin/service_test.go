@@ -57,7 +57,7 @@ func bothRoads(t *testing.T, test func(t *testing.T, s admin.Service, service *e
 		dir := t.TempDir()
 		local := open(t, dir)
 		serve(t, dir, local)
-		s, err := admin.Open(t.Context(), dir) // the lock is taken: only the socket is left
+		s, err := admin.Open(t.Context(), in(dir)) // the lock is taken: only the socket is left
 		is.NoErr(err)
 		t.Cleanup(func() { s.Close() })
 		test(t, s, local.Engine)
@@ -271,7 +271,7 @@ func TestBackupAndClock(t *testing.T) {
 		is.NoErr(s.Backup(ctx, &archive))
 		dir := t.TempDir() + "/restored"
 		is.NoErr(storage.Restore(ctx, &archive, dir))
-		restored, err := admin.Open(t.Context(), dir)
+		restored, err := admin.Open(t.Context(), in(dir))
 		is.NoErr(err)
 		users, err := restored.Users(ctx)
 		is.NoErr(err)

@@ -122,6 +122,12 @@ func resolve(place string) string {
 	return place
 }
 
+// Answers reports whether a server answers on the admin socket of a directory.
+func Answers(ctx context.Context, dir string) bool {
+	place, err := socketPath(dir)
+	return err == nil && answers(ctx, place)
+}
+
 // answers reports whether somebody listens there.
 func answers(ctx context.Context, place string) bool {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)

@@ -15,6 +15,7 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 	"github.com/imagegend/imagegend/imagegen/storage"
 )
 
@@ -68,7 +69,7 @@ func TestLongPath(t *testing.T) {
 	server.Listener = l
 	server.Start()
 
-	s, err := admin.Open(t.Context(), dir)
+	s, err := admin.Open(t.Context(), in(dir))
 	is.NoErr(err)
 	_, err = s.Users(t.Context())
 	is.NoErr(err)
@@ -96,7 +97,7 @@ func TestLongPathBehindAShortLink(t *testing.T) {
 		h.Listener.Close()
 		h.Listener = l
 		h.Start()
-		s, err := admin.Open(t.Context(), command)
+		s, err := admin.Open(t.Context(), in(command))
 		is.NoErr(err)
 		_, err = s.Users(t.Context())
 		is.NoErr(err)
@@ -108,11 +109,11 @@ func TestLongPathBehindAShortLink(t *testing.T) {
 func TestOpenMakesNoDirectory(t *testing.T) {
 	is := is.New(t)
 	dir := filepath.Join(t.TempDir(), "wrong")
-	_, err := admin.Open(t.Context(), dir)
+	_, err := admin.Open(t.Context(), in(dir))
 	refused(t, err, dir, "imagegend serve", "--data-dir")
 	_, err = os.Stat(dir)
 	is.True(errors.Is(err, os.ErrNotExist))
-	_, err = admin.Open(t.Context(), t.TempDir()) // there, but no data directory
+	_, err = admin.Open(t.Context(), in(t.TempDir())) // there, but no data directory
 	is.True(err != nil)
 }
 
@@ -122,7 +123,7 @@ func TestOpenIsGivenUp(t *testing.T) {
 	open(t, dir) // locked, and nobody answers
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := admin.Open(ctx, dir)
+	_, err := admin.Open(ctx, in(dir))
 	is.True(errors.Is(err, context.Canceled))
 }
 
@@ -142,7 +143,7 @@ func TestBackupThatBreaksOff(t *testing.T) {
 	is := is.New(t)
 	dir := t.TempDir()
 	serve(t, dir, failing{})
-	s, err := admin.Open(t.Context(), dir)
+	s, err := admin.Open(t.Context(), in(dir))
 	is.NoErr(err)
 	defer s.Close()
 	refused(t, s.Backup(t.Context(), io.Discard), "an image could", "not be read")
@@ -152,7 +153,7 @@ func TestBackupThatBreaksOff(t *testing.T) {
 func TestDiskThatFailsUnderACommit(t *testing.T) {
 	is, dir := is.New(t), t.TempDir()
 	serve(t, dir, failing{})
-	s, err := admin.Open(t.Context(), dir)
+	s, err := admin.Open(t.Context(), in(dir))
 	is.NoErr(err)
 	defer s.Close()
 	_, err = s.Grant(t.Context(), admin.Grant{User: "alice", Credits: 5})
@@ -170,9 +171,12 @@ func TestServerOfAnotherVersion(t *testing.T) {
 	server.Listener = l
 	server.Start()
 	defer server.Close()
-	s, err := admin.Open(t.Context(), dir)
+	s, err := admin.Open(t.Context(), in(dir))
 	is.NoErr(err)
 	defer s.Close()
 	_, err = s.Users(t.Context())
 	refused(t, err, "another version")
 }
+
+// in is data that lies in a directory.
+func in(dir string) config.Data { return config.Data{DataDir: dir} }

@@ -72,9 +72,12 @@ func New(o Options) (*Schedule, error) {
 	if err := private.CheckDir(o.Dir); err != nil {
 		return nil, fmt.Errorf("backups: %w", err)
 	}
-	release, err := lock(o.Dir)
+	release, err := private.Lock(o.Dir)
+	if errors.Is(err, private.ErrLocked) {
+		return nil, fmt.Errorf("another process makes its backups in %s; name a directory of its own with --backup-to", o.Dir)
+	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the directory for backups cannot be written: %w", err)
 	}
 	s := &Schedule{Options: o, began: time.Now(), release: release}
 	err = removeLeftovers(o.Dir)

@@ -26,7 +26,7 @@ func (a *app) audit() *cobra.Command {
 		Args:    exactly(),
 	}
 	asJSON := jsonFlag(c, "the violations as one JSON array")
-	a.settings.DataDirFlag(c.Flags())
+	a.settings.DataFlags(c.Flags())
 	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
 		r, err := s.Audit(cmd.Context())
 		if err != nil {

@@ -40,7 +40,7 @@ func (a *app) backup() *cobra.Command {
 		}
 		return a.told(*asJSON, written{args[0]}, "wrote %s", args[0])
 	})
-	a.settings.DataDirFlag(c.Flags())
+	a.settings.DataFlags(c.Flags())
 	return c
 }
 

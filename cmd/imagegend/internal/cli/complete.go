@@ -56,7 +56,7 @@ func (a *app) userNames(c *cobra.Command, args []string, _ string) ([]string, co
 	if _, err := config.Load(c.Flags()); err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	s, err := admin.Open(c.Context(), a.settings.DataDir)
+	s, err := admin.Open(c.Context(), a.settings.Data)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

@@ -12,7 +12,7 @@ import (
 func (a *app) administer(f func(cmd *cobra.Command, s admin.Service, args []string) error) func(*cobra.Command, []string) error {
 	return a.action(func(cmd *cobra.Command, args []string) error {
 		cmd.SetContext(admin.AsCommand(cmd.Context()))
-		s, err := admin.Open(cmd.Context(), a.settings.DataDir)
+		s, err := admin.Open(cmd.Context(), a.settings.Data)
 		if err != nil {
 			return err
 		}

@@ -48,7 +48,7 @@ func (a *app) creditGrant() *cobra.Command {
 	c.Flags().BoolVar(&g.Promo, "promo", false, "a gift: is consumed before what was paid for, all else being equal")
 	c.Flags().Var(&config.Value[int]{To: &g.Priority, Kind: "number", Parse: parsePriority}, "priority", "from 1 to 100; lower is consumed first")
 	c.Flags().StringVar(&g.Ref, "ref", "", refUsage)
-	a.settings.DataDirFlag(c.Flags())
+	a.settings.DataFlags(c.Flags())
 	return c
 }
 
@@ -93,7 +93,7 @@ func (a *app) creditRevoke() *cobra.Command {
 	userFlag(c, &r.User)
 	c.Flags().StringVar(&r.Lot, "lot", "", "take them from this lot only, by `id`; without it, in the order in which they would be consumed")
 	c.Flags().StringVar(&r.Ref, "ref", "", refUsage)
-	a.settings.DataDirFlag(c.Flags())
+	a.settings.DataFlags(c.Flags())
 	return c
 }
 
@@ -112,7 +112,7 @@ func (a *app) creditLots() *cobra.Command {
 	}
 	userFlag(c, &user)
 	asJSON := jsonFlag(c, "one JSON array")
-	a.settings.DataDirFlag(c.Flags())
+	a.settings.DataFlags(c.Flags())
 	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
 		lots, err := s.Lots(cmd.Context(), user)
 		if err != nil {
@@ -137,7 +137,7 @@ func (a *app) creditHistory() *cobra.Command {
 	userFlag(c, &user)
 	c.Flags().Var(config.Count(&limit), "limit", "how many of the newest entries to list; without it, all")
 	asJSON := jsonFlag(c, "one JSON array")
-	a.settings.DataDirFlag(c.Flags())
+	a.settings.DataFlags(c.Flags())
 	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
 		entries, err := newest(cmd, s, user, limit)
 		if err != nil {

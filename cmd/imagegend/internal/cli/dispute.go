@@ -14,7 +14,7 @@ func (a *app) generationDisputes() *cobra.Command {
 		Args:    exactly(),
 	}
 	asJSON := jsonFlag(c, "one JSON array")
-	a.settings.DataDirFlag(c.Flags())
+	a.settings.DataFlags(c.Flags())
 	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
 		all, err := s.Disputes(cmd.Context())
 		if err != nil {
@@ -52,6 +52,6 @@ func (a *app) generationResolve() *cobra.Command {
 	c.Flags().BoolVar(&how.ByHand, "by-hand", false, "the ledger was put right already: do not ask it")
 	c.MarkFlagsOneRequired("refund", "settle")
 	c.MarkFlagsMutuallyExclusive("refund", "settle")
-	a.settings.DataDirFlag(c.Flags())
+	a.settings.DataFlags(c.Flags())
 	return c
 }

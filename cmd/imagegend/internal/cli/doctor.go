@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/doctor"
 )
 
@@ -71,7 +72,7 @@ func (a *app) configuration(err error) doctor.Finding {
 }
 
 func (a *app) examine(ctx context.Context) []doctor.Finding {
-	findings, running := a.examineData(ctx, a.settings.DataDir)
+	findings, running := a.examineData(ctx, a.settings.Data)
 	findings = append(findings, a.examineModels(ctx, probeAll)...)
 	findings = append(findings, doctor.Password(a.settings.Server)...)
 	findings = append(findings, doctor.Brand(a.settings.Server)...)
@@ -80,8 +81,17 @@ func (a *app) examine(ctx context.Context) []doctor.Finding {
 	return append(findings, doctor.TimeOfDay(time.Now()))
 }
 
-// examineData looks at what lies in the data directory, if there is one, and tells whether a server has it open.
-func (a *app) examineData(ctx context.Context, dir string) (findings []doctor.Finding, running bool) {
+// examineData looks at the data, and tells whether a server has its directory open.
+func (a *app) examineData(ctx context.Context, at config.Data) (findings []doctor.Finding, running bool) {
+	if at.Shared() {
+		findings = append(doctor.Shared(ctx, at), doctor.Node(at.DataDir)...)
+		return findings, admin.Answers(ctx, at.DataDir)
+	}
+	return a.examineDirectory(ctx, at.DataDir)
+}
+
+// examineDirectory looks at what lies in the data directory, if there is one.
+func (a *app) examineDirectory(ctx context.Context, dir string) (findings []doctor.Finding, running bool) {
 	directory, there := doctor.Directory(dir)
 	findings = []doctor.Finding{directory}
 	if !there || directory.State == doctor.Fail { // no command would open it

@@ -23,7 +23,7 @@ func (a *app) generationShow() *cobra.Command {
 		Args:    exactly("ID"),
 	}
 	asJSON := jsonFlag(c, "one JSON object")
-	a.settings.DataDirFlag(c.Flags())
+	a.settings.DataFlags(c.Flags())
 	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
 		g, err := s.Generation(cmd.Context(), args[0])
 		if err != nil {
@@ -81,7 +81,7 @@ func (a *app) generationDelete() *cobra.Command {
 		}
 		return a.did(*asJSON, erased{args[0]}, "generation %s is erased", args[0])
 	})
-	a.settings.DataDirFlag(c.Flags())
+	a.settings.DataFlags(c.Flags())
 	return c
 }
 

@@ -39,7 +39,7 @@ func (a *app) userInvite() *cobra.Command {
 	})
 	c.Flags().BoolVar(&i.Operator, "operator", false, "make the user an operator, who sees users and the state of the service")
 	c.Flags().Var(config.Duration(&expiresIn), "expires-in", "time after which the link leads nowhere")
-	a.settings.DataDirFlag(c.Flags())
+	a.settings.DataFlags(c.Flags())
 	a.settings.BaseURLFlag(c.Flags(), "address that the link begins with; without it, that of the running server")
 	return c
 }

@@ -47,7 +47,7 @@ func (a *app) keyCreate() *cobra.Command {
 	c.Flags().StringVar(&k.Name, "name", "default", "`name` that tells the key from the user's others")
 	c.Flags().Var(config.Duration(&expiresIn), "expires-in", "time after which the key expires, such as 720h; without it, never")
 	limitFlag(c, &k.Limits)
-	a.settings.DataDirFlag(c.Flags())
+	a.settings.DataFlags(c.Flags())
 	return c
 }
 
@@ -61,7 +61,7 @@ func (a *app) keyList() *cobra.Command {
 	}
 	userFlag(c, &user)
 	asJSON := jsonFlag(c, "one JSON array")
-	a.settings.DataDirFlag(c.Flags())
+	a.settings.DataFlags(c.Flags())
 	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
 		keys, err := s.Keys(cmd.Context(), user)
 		if err != nil {
@@ -97,7 +97,7 @@ func (a *app) keyLimit() *cobra.Command {
 		}
 		return a.did(*asJSON, k, "key %s (%s) has the limits %s", k.ID, plain(k.Name), (*limitsValue)(&k.Limits))
 	})
-	a.settings.DataDirFlag(c.Flags())
+	a.settings.DataFlags(c.Flags())
 	return c
 }
 
@@ -116,6 +116,6 @@ func (a *app) keyRevoke() *cobra.Command {
 		}
 		return a.did(*asJSON, k, "key %s (%s) is revoked", k.ID, plain(k.Name))
 	})
-	a.settings.DataDirFlag(c.Flags())
+	a.settings.DataFlags(c.Flags())
 	return c
 }

@@ -34,7 +34,7 @@ func (a *app) trail() *cobra.Command {
 	c.Flags().Var(instant(&q.Since.Time, parseSince), "since", "only acts from this `time` on, such as 2030-12-31T00:00:00Z, or from so long ago, such as 24h")
 	c.Flags().Var(config.Count(&limit), "limit", "how many of the newest rows to list; without it, all")
 	asJSON := jsonFlag(c, "JSON lines: one object for each row")
-	a.settings.DataDirFlag(c.Flags())
+	a.settings.DataFlags(c.Flags())
 	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
 		show, flush := a.trailTable()
 		if *asJSON {

@@ -28,7 +28,7 @@ func (a *app) usage() *cobra.Command {
 	c.Flags().Var((*dayValue)(&q.To), "to", "the last `day`, which is included; without it today")
 	c.Flags().StringVar(&by, "by", "day", "what to tell apart, of day, model and key, with commas between; none is one sum")
 	asJSON := jsonFlag(c, "one JSON array")
-	a.settings.DataDirFlag(c.Flags())
+	a.settings.DataFlags(c.Flags())
 	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
 		if q.By = nil; by != "none" {
 			for _, g := range strings.Split(by, ",") {

@@ -35,7 +35,7 @@ func (a *app) userCreate() *cobra.Command {
 	})
 	c.Flags().StringVar(&u.AccountType, "account-type", imagegen.DefaultAccountType, "`type` of the account, such as FREE or PRO: A-Z, 0-9 and _")
 	c.Flags().Var(amount(&u.Credits), "credits", "number of credits to grant at once")
-	a.settings.DataDirFlag(c.Flags())
+	a.settings.DataFlags(c.Flags())
 	return c
 }
 
@@ -47,7 +47,7 @@ func (a *app) userList() *cobra.Command {
 		Args:    exactly(),
 	}
 	asJSON := jsonFlag(c, "one JSON array")
-	a.settings.DataDirFlag(c.Flags())
+	a.settings.DataFlags(c.Flags())
 	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
 		users, err := s.Users(cmd.Context())
 		if err != nil {
@@ -79,7 +79,7 @@ func (a *app) userSet() *cobra.Command {
 	})
 	c.Flags().StringVar(&t.Type, "account-type", "", "`type` of the account: A-Z, 0-9 and _")
 	required(c, "account-type")
-	a.settings.DataDirFlag(c.Flags())
+	a.settings.DataFlags(c.Flags())
 	return c
 }
 
@@ -120,6 +120,6 @@ func (a *app) userStanding(c cobra.Command, change func(admin.Service, context.C
 		}
 		return a.did(*asJSON, u, done, u.Name)
 	})
-	a.settings.DataDirFlag(c.Flags())
+	a.settings.DataFlags(c.Flags())
 	return &c
 }

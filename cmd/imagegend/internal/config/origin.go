@@ -53,6 +53,9 @@ func (s *Sources) Effective(fs *pflag.FlagSet) []Effective {
 		if isSecret(f) && e.Value != "" {
 			e.Value = redacted
 		}
+		if f.Name == "database" && e.Value != "" {
+			e.Value = withoutPassword(e.Value)
+		}
 		list = append(list, e)
 	})
 	slices.SortFunc(list, func(a, b Effective) int { return strings.Compare(a.Key, b.Key) })

@@ -22,8 +22,8 @@ const (
 type Settings struct {
 	Server
 	Client
-	DataDir string
-	Dev     bool
+	Data
+	Dev bool
 }
 
 // Server is what serve needs beside the data directory.
@@ -105,7 +105,7 @@ const (
 
 // ServeFlags declares the flags of serve.
 func (s *Settings) ServeFlags(fs *pflag.FlagSet) {
-	s.DataDirFlag(fs)
+	s.DataFlags(fs)
 	declare(fs, groupNetwork, func(fs *pflag.FlagSet) {
 		fs.Var(newText(&s.Addr, defaultAddr, "address", parseListenAddress), "addr", "`address` to listen on; port 0 takes a free one")
 	})
@@ -179,6 +179,15 @@ func (s *Settings) connectFlags(fs *pflag.FlagSet) {
 	declare(fs, groupConnect, func(fs *pflag.FlagSet) {
 		fs.Var(newText(&s.URL, DefaultURL, "URL", parseBaseURL), "url", "address of the service")
 		fs.StringVar(&s.APIKey, "api-key", "", "API `key`; better kept in the environment, where the process list does not show it")
+	})
+}
+
+// DataFlags declares where the data lies.
+func (s *Settings) DataFlags(fs *pflag.FlagSet) {
+	s.DataDirFlag(fs)
+	declare(fs, groupData, func(fs *pflag.FlagSet) {
+		fs.StringVar(&s.Database, "database", "", "`address` of a PostgreSQL database, postgres://…, that other nodes use too; without it, the data directory has its own")
+		fs.StringVar(&s.Images, "images", "", "`address` of a bucket for images beside --database, as s3://bucket/prefix?endpoint=https://…")
 	})
 }
 

@@ -21,7 +21,7 @@ import (
 // run runs a server until it is ready, in a directory of its own unless change names one.
 func run(t *testing.T, change func(*config.Settings)) (said string, err error) {
 	t.Helper()
-	s := config.Settings{DataDir: filepath.Join(t.TempDir(), "data")}
+	s := config.Settings{Data: config.Data{DataDir: filepath.Join(t.TempDir(), "data")}}
 	s.Addr, s.LogFormat, s.Console, s.OperatorName = "127.0.0.1:0", "text", true, "operator"
 	s.DrainTimeout = time.Second
 	change(&s)

@@ -9,25 +9,26 @@ import (
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/data"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/private"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/storage"
 )
 
-// node is an engine over an opened data directory.
+// node is an engine over opened data.
 type node struct {
-	db     *storage.DB
+	db     data.Store
 	engine *engine.Engine
 }
 
-func openNode(dir string, models []engine.Model, s config.Server, more imagegen.Warner, log *slog.Logger, o imagegen.Observer) (*node, error) {
-	if err := private.CheckDir(dir); err != nil {
+func openNode(ctx context.Context, s config.Settings, models []engine.Model, more imagegen.Warner, log *slog.Logger, o imagegen.Observer) (*node, error) {
+	if err := private.CheckDir(s.DataDir); err != nil {
 		return nil, err
 	}
-	db, err := storage.Open(dir, &storage.Options{Log: log, Observer: o})
+	db, err := data.Open(ctx, s.Data, data.Options{Serving: true, Log: log, Observer: o})
 	if errors.Is(err, storage.ErrLocked) {
-		return nil, fmt.Errorf("the data directory %s is in use by another process: a server, or a command at work on it; end it, or name another directory with --data-dir", dir)
+		return nil, fmt.Errorf("the data directory %s is in use by another process: a server, or a command at work on it; end it, or name another directory with --data-dir", s.DataDir)
 	}
 	if errors.Is(err, storage.ErrOutcomeUnknown) {
 		log.Error("the disk failed under a commit: the service does not start", "error", err)

@@ -25,7 +25,7 @@ func OpenSandbox(ctx context.Context, models []engine.Model) (*Sandbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := openNode(dir, models, config.Server{}, nil, nil, nil)
+	n, err := openNode(ctx, config.Settings{Data: config.Data{DataDir: dir}}, models, nil, nil, nil)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}

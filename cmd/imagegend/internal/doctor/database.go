@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 	"github.com/imagegend/imagegend/imagegen/storage"
 )
 
 // Database opens the database, or asks the server that has it open. The session is to be closed; nil if
 // there is none.
 func Database(ctx context.Context, dir string) (Finding, *admin.Session) {
-	s, err := admin.Open(ctx, dir)
+	s, err := admin.Open(ctx, config.Data{DataDir: dir})
 	if entries, unread := os.ReadDir(dir); errors.Is(err, storage.ErrNoDatabase) && unread == nil && len(entries) == 0 {
 		return ok("database", "there is none yet").but("imagegend serve makes it; if there should be one, name its directory with --data-dir"), nil
 	}

@@ -4,10 +4,12 @@ package s3test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -57,6 +59,13 @@ func Start(tb testing.TB) *Server {
 		tb.Fatal(err)
 	}
 	return s
+}
+
+var addresses atomic.Int64
+
+// Address is the address of a place in the bucket that is nobody else's, as --images and package s3 take it.
+func (s *Server) Address() string {
+	return fmt.Sprintf("s3://%s/%d?endpoint=%s&region=us-east-1", Bucket, addresses.Add(1), s.URL)
 }
 
 func find() string {

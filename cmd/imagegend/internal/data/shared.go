@@ -1,0 +1,109 @@
+package data
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/private"
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage"
+	"github.com/imagegend/imagegend/imagegen/storage/postgres"
+	"github.com/imagegend/imagegend/imagegen/storage/s3"
+)
+
+// ErrShared: it is not for one machine to do to what several share.
+var ErrShared = errors.New("the data lies in a database and an object store: back those up by their own means, point-in-time recovery and versions of objects; docs/scaling.md tells how")
+
+// shared is a Store in a database and an object store.
+type shared struct {
+	*postgres.DB
+	*s3.Store
+	local *local
+}
+
+func openShared(ctx context.Context, at config.Data, o Options) (s *shared, err error) {
+	objects, err := s3.ParseURL(at.Images)
+	if err != nil {
+		return nil, fmt.Errorf("--images: %w", err)
+	}
+	s = new(shared)
+	if s.local, err = openLocal(at.DataDir, o.Serving); err != nil {
+		return nil, err
+	}
+	objects.Dir = filepath.Join(s.local.dir, "tmp")
+	if s.Store, err = s3.Open(ctx, objects); err != nil {
+		return nil, errors.Join(err, s.local.Close())
+	}
+	s.DB, err = postgres.Open(ctx, postgres.Config{URL: at.Database, Images: s.Store, Observer: o.Observer, Log: o.Log})
+	if err != nil {
+		return nil, errors.Join(err, s.Store.Close(), s.local.Close())
+	}
+	return s, nil
+}
+
+// CheckImages writes, reads and removes an object where images lie.
+func CheckImages(ctx context.Context, at config.Data) (err error) {
+	objects, err := s3.ParseURL(at.Images)
+	if err != nil {
+		return fmt.Errorf("--images: %w", err)
+	}
+	l, err := openLocal("", false)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	objects.Dir = l.dir
+	store, err := s3.Open(ctx, objects)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	return store.Check(ctx)
+}
+
+// Joins implements [imagegen.JointStore]: the database joins with itself, also under this name.
+func (s *shared) Joins(l imagegen.Ledger) bool { return l == imagegen.Ledger(s) || s.DB.Joins(l) }
+
+// Backup implements Store.
+func (*shared) Backup(context.Context, io.Writer) error { return ErrShared }
+
+// Space implements Store.
+func (s *shared) Space() (storage.Space, error) { return storage.SpaceOf(s.local.dir, nil) }
+
+// Failed implements Store: a database that was away is asked again.
+func (*shared) Failed() <-chan struct{} { return nil }
+
+// Err implements Store.
+func (*shared) Err() error { return nil }
+
+// Close implements Store.
+func (s *shared) Close() error {
+	return errors.Join(s.DB.Close(), s.Store.Close(), s.local.Close())
+}
+
+// local is the directory of this process, for files on their way.
+type local struct {
+	dir   string
+	Close func() error
+}
+
+// openLocal takes the directory of a server, or makes one that ends with a command.
+func openLocal(dir string, serving bool) (*local, error) {
+	if !serving {
+		dir, err := os.MkdirTemp("", "imagegend-")
+		return &local{dir, func() error { return os.RemoveAll(dir) }}, err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	release, err := private.Lock(dir)
+	if errors.Is(err, private.ErrLocked) {
+		err = storage.ErrLocked
+	}
+	return &local{dir, release}, err
+}
