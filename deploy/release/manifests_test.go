@@ -17,17 +17,23 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The Compose file is valid by the schema of its specification.
+// The Compose files are valid by the schema of their specification.
 func TestCompose(t *testing.T) {
-	is := is.New(t)
-	b, err := os.ReadFile("../compose.yaml")
-	is.NoErr(err)
-	project, err := loader.LoadWithContext(context.Background(), types.ConfigDetails{WorkingDir: t.TempDir(), ConfigFiles: []types.ConfigFile{{Filename: "compose.yaml", Content: b}}},
-		func(o *loader.Options) { o.SetProjectName("imagegend", true) })
-	is.NoErr(err)
-	service := project.Services["imagegend"]
-	is.True(service.ReadOnly)
-	is.Equal(service.User, "65532:65532")
+	for file, services := range map[string][]string{"compose.yaml": {"imagegend"}, "compose.scale.yaml": {"node1", "node2", "node3"}} {
+		t.Run(file, func(t *testing.T) {
+			is := is.New(t)
+			b, err := os.ReadFile("../" + file)
+			is.NoErr(err)
+			project, err := loader.LoadWithContext(context.Background(), types.ConfigDetails{WorkingDir: t.TempDir(), ConfigFiles: []types.ConfigFile{{Filename: file, Content: b}}},
+				func(o *loader.Options) { o.SetProjectName("imagegend", true) })
+			is.NoErr(err)
+			for _, name := range services {
+				service := project.Services[name]
+				is.True(service.ReadOnly)
+				is.Equal(service.User, "65532:65532")
+			}
+		})
+	}
 }
 
 // Each object of the Kubernetes manifest has only fields that its kind has, and runs as nobody on a read-only root.

@@ -24,6 +24,12 @@ func (a *app) serve() *cobra.Command {
 		if a.settings.Dev && a.sources.Given("data-dir") {
 			return usage(cmd, "--dev keeps no data, so --data-dir has no place beside it")
 		}
+		if a.settings.Dev && a.settings.Shared() {
+			return usage(cmd, "--dev keeps no data, so --database has no place beside it")
+		}
+		if a.settings.Shared() && a.settings.BackupTo != "" {
+			return usage(cmd, "--backup-to is for a data directory; a database and a bucket are backed up by their own means, see docs/scaling.md")
+		}
 		if a.settings.Dev && a.settings.BackupTo != "" {
 			return usage(cmd, "--dev keeps no data, so --backup-to has no place beside it")
 		}
