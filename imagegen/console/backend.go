@@ -38,6 +38,7 @@ type Status struct {
 	Disk        Disk
 	Providers   []engine.ProviderHealth // one for each model
 	LastAudit   *engine.Audit           // nil: none is known
+	Backups     Backups
 }
 
 // OpenCharge is a generation whose charge is not settled yet.
@@ -52,6 +53,13 @@ type OpenCharge struct {
 type Disputed struct {
 	OpenCharge
 	Reason string // what the ledger said
+}
+
+// Backups are those that the service makes of itself.
+type Backups struct {
+	Every   time.Duration // 0: it makes none
+	Last    time.Time     // when the newest good one was made; zero: there is none
+	Trouble string        // why there is none that is newer; "": all is well
 }
 
 // Disk is the space where the data lie, in bytes. The zero value is not shown.

@@ -4,16 +4,29 @@ import (
 	"math"
 	"strconv"
 	"time"
-
-	"github.com/imagegend/imagegend/imagegen"
 )
 
-// chart is a drawing of what was spent on each of a number of days. Places and lengths are in
+// chart is a drawing of an amount on each of a number of days. Places and lengths are in
 // hundredths of its width and height, so that it fits wherever it stands without being distorted.
 type chart struct {
+	Of    unit
 	Bars  []bar
 	Lines []line // across, at round amounts
 	Ticks []tick // below, at some days
+}
+
+// unit is what a chart counts.
+type unit struct{ One, Many string }
+
+var (
+	ofCredits = unit{"credit", "credits"}
+	ofImages  = unit{"image", "images"}
+)
+
+// day is an amount on one day.
+type day struct {
+	Date   time.Time // its midnight, in UTC
+	Amount int64
 }
 
 type bar struct {
@@ -35,19 +48,19 @@ type tick struct {
 	Date   time.Time
 }
 
-// newChart draws days beginning at from. Each of those in spent lies among them.
-func newChart(from time.Time, days int, spent []day) chart {
-	var most imagegen.Credits
-	for _, d := range spent {
-		most = max(most, d.Spent)
+// newChart draws days beginning at from. Each of those with an amount lies among them.
+func newChart(of unit, from time.Time, days int, amounts []day) chart {
+	var most int64
+	for _, d := range amounts {
+		most = max(most, d.Amount)
 	}
 	step := lineStep(most)
 	top := max(1, (most+step-1)/step) * step
 	share := 100 / float64(days)
-	c := chart{Lines: lines(step, top), Ticks: ticks(from, days)}
-	for _, d := range spent {
+	c := chart{Of: of, Lines: lines(step, top), Ticks: ticks(from, days)}
+	for _, d := range amounts {
 		left := share * math.Round(d.Date.Sub(from).Hours()/24)
-		height := 100 * float64(d.Spent) / float64(top)
+		height := 100 * float64(d.Amount) / float64(top)
 		c.Bars = append(c.Bars, bar{Day: d, X: hundredth(left + share*0.15), Width: hundredth(share * 0.7),
 			Y: hundredth(100 - height), Height: hundredth(height), Left: hundredth(left), Share: hundredth(share)})
 	}
@@ -55,10 +68,10 @@ func newChart(from time.Time, days int, spent []day) chart {
 }
 
 // lineStep is 1, 2 or 5 with as many zeros as it takes for at most five lines.
-func lineStep(most imagegen.Credits) imagegen.Credits {
+func lineStep(most int64) int64 {
 	const intervals = 4
-	for tens := imagegen.Credits(1); ; tens *= 10 {
-		for _, step := range []imagegen.Credits{tens, 2 * tens, 5 * tens} {
+	for tens := int64(1); ; tens *= 10 {
+		for _, step := range []int64{tens, 2 * tens, 5 * tens} {
 			if most <= intervals*step {
 				return step
 			}
@@ -66,8 +79,8 @@ func lineStep(most imagegen.Credits) imagegen.Credits {
 	}
 }
 
-func lines(step, top imagegen.Credits) (all []line) {
-	for n := imagegen.Credits(0); n <= top; n += step {
+func lines(step, top int64) (all []line) {
+	for n := int64(0); n <= top; n += step {
 		all = append(all, line{hundredth(100 - 100*float64(n)/float64(top)), short(n)})
 	}
 	return all
@@ -91,9 +104,9 @@ func ticks(from time.Time, days int) (all []tick) {
 }
 
 // short writes a round amount in little room: 500, 20k, 1.5M.
-func short(n imagegen.Credits) string {
+func short(n int64) string {
 	if n < 10_000 {
-		return credits(n)
+		return thousands(n)
 	}
 	v, thousands := float64(n), 0
 	for v >= 1000 {

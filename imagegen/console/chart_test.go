@@ -15,15 +15,15 @@ import (
 
 var newYear = time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// spent is a day of the year with what was spent on it.
-func spent(day int, c imagegen.Credits) console.Day {
-	return console.Day{Date: newYear.AddDate(0, 0, day), Spent: c}
+// on is an amount on a day of the year.
+func on(day int, amount int64) console.Day {
+	return console.Day{Date: newYear.AddDate(0, 0, day), Amount: amount}
 }
 
 func TestBars(t *testing.T) {
 	is := is.New(t)
-	days := []console.Day{spent(0, 4), spent(3, 1), spent(9, 2)}
-	got := console.NewChart(newYear, 10, days).Bars
+	days := []console.Day{on(0, 4), on(3, 1), on(9, 2)}
+	got := console.NewChart(console.OfCredits, newYear, 10, days).Bars
 	is.Equal(cmp.Diff([]console.Bar{
 		{Day: days[0], X: 1.5, Width: 7, Y: 0, Height: 100, Left: 0, Share: 10},
 		{Day: days[1], X: 31.5, Width: 7, Y: 75, Height: 25, Left: 30, Share: 10},
@@ -31,17 +31,17 @@ func TestBars(t *testing.T) {
 	}, got), "")
 }
 
-// However much is spent on however many days, all of it lies within the drawing.
+// However much there is on however many days, all of it lies within the drawing.
 func TestChartFits(t *testing.T) {
 	for _, n := range []int{1, 2, 7, 30, 90, 365} {
-		for _, most := range []imagegen.Credits{1, 3, 7, 99, 100, 101, 12_345, imagegen.MaxCredits} {
+		for _, most := range []int64{1, 3, 7, 99, 100, 101, 12_345, int64(imagegen.MaxCredits)} {
 			t.Run(fmt.Sprintf("%d days to %d", n, most), func(t *testing.T) {
 				is := is.New(t)
-				days := []console.Day{spent(n-1, most)}
+				days := []console.Day{on(n-1, most)}
 				if n > 1 {
-					days = append([]console.Day{spent(0, 1)}, days...)
+					days = append([]console.Day{on(0, 1)}, days...)
 				}
-				c := console.NewChart(newYear, n, days)
+				c := console.NewChart(console.OfCredits, newYear, n, days)
 				for _, b := range c.Bars {
 					is.True(0 <= b.Left && b.Left <= b.X && b.X+b.Width <= b.Left+b.Share && b.Left+b.Share <= 100.01)
 					is.True(0 <= b.Y && 0 <= b.Height && math.Abs(b.Y+b.Height-100) < 0.011) // it stands on the ground
@@ -56,15 +56,15 @@ func TestChartFits(t *testing.T) {
 }
 
 func TestLines(t *testing.T) {
-	for most, want := range map[imagegen.Credits]string{
+	for most, want := range map[int64]string{
 		0: "0 1", 1: "0 1", 4: "0 1 2 3 4", 5: "0 2 4 6", 9: "0 5 10", 20: "0 5 10 15 20", 21: "0 10 20 30", 300: "0 100 200 300",
 		8000: "0 2,000 4,000 6,000 8,000", 40_000: "0 10k 20k 30k 40k", 900_000: "0 500k 1M", 5_500_000: "0 2M 4M 6M",
-		1_500_000_000:       "0 500M 1G 1.5G",
-		imagegen.MaxCredits: "0 5P 10P",
+		1_500_000_000:              "0 500M 1G 1.5G",
+		int64(imagegen.MaxCredits): "0 5P 10P",
 	} {
 		is := is.New(t)
 		var labels []string
-		for _, l := range console.NewChart(newYear, 30, []console.Day{spent(0, most)}).Lines {
+		for _, l := range console.NewChart(console.OfCredits, newYear, 30, []console.Day{on(0, most)}).Lines {
 			labels = append(labels, l.Label)
 		}
 		is.Equal(strings.Join(labels, " "), want)
@@ -74,7 +74,7 @@ func TestLines(t *testing.T) {
 func TestTicks(t *testing.T) {
 	is := is.New(t)
 	var got []string
-	for _, k := range console.NewChart(newYear, 365, nil).Ticks {
+	for _, k := range console.NewChart(console.OfCredits, newYear, 365, nil).Ticks {
 		got = append(got, fmt.Sprintf("%s %s %.2f", k.Date.Format("2 Jan"), k.Anchor, k.X))
 	}
 	is.Equal(got, []string{"1 Jan start 0.00", "2 Apr middle 25.07", "2 Jul middle 50.00", "1 Oct middle 74.93", "31 Dec end 100.00"})

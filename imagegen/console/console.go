@@ -23,11 +23,14 @@ import (
 // default that its comment names.
 type Config struct {
 	Engine *engine.Engine       // with its Config.Thumbnails the gallery loads small copies, else whole images
-	Ledger imagegen.CreditAdmin // the engine's; as an imagegen.UsageLedger it yields the chart of what was spent
+	Ledger imagegen.CreditAdmin // the engine's; as an imagegen.UsageLedger it yields the charts and the overview
 	Logins imagegen.LoginStore  // where passwords and sign-ins are kept
 
 	// Operations tells operators how the service does. nil: there is no page for it.
 	Operations Operations
+
+	// History counts how upstreams answer, for the overview; it is an Observer of Engine too. nil: nobody counts.
+	History *History
 
 	// Path is where the console is mounted: it begins and ends with a slash. "": /console/.
 	Path string
@@ -68,6 +71,7 @@ type Console struct {
 	swept     atomic.Int64 // when, in Unix seconds: see sweep
 	changing  sync.Mutex   // held while a password is set that was checked against the present login
 	auditing  auditing
+	summaries summaries
 	unseen    unseenKeys
 	brand     branding
 }

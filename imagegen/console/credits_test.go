@@ -218,13 +218,17 @@ func (b *book) History(ctx context.Context, _ imagegen.UserID, before uint64, li
 	return nil, nil
 }
 
+func (b *book) EachUsage(context.Context, time.Time, time.Time, func(imagegen.UserID, imagegen.Usage)) error {
+	return nil
+}
+
 func (b *book) Usage(_ context.Context, _ imagegen.UserID, q imagegen.UsageQuery) (all []imagegen.Usage, _ error) {
 	b.from, b.to = q.From, q.To
 	if slices.Contains(q.By, imagegen.UsageByKey) {
 		return b.uses, nil
 	}
 	for _, d := range b.days {
-		all = append(all, imagegen.Usage{Day: d.Date, UsageSums: imagegen.UsageSums{Charged: d.Spent, Spent: d.Spent}})
+		all = append(all, imagegen.Usage{Day: d.Date, UsageSums: imagegen.UsageSums{Charged: imagegen.Credits(d.Amount), Spent: imagegen.Credits(d.Amount)}})
 	}
 	return all, nil
 }
@@ -354,14 +358,14 @@ func TestSpending(t *testing.T) {
 	s.is.True(a.has("Nothing was spent in these 30 days.", `href="/console/credits?days=365"`))
 	s.is.True(!a.has("<details>"))
 
-	b.days = []console.Day{{Date: today, Spent: 1}} // one
+	b.days = []console.Day{{Date: today, Amount: 1}} // one
 	a = v.get("credits?days=nonsense")
 	s.is.True(a.has(`<span class="amount">1</span> credit in 30 days, most of them on ` + today.Format("2 Jan 2006") + ": 1."))
 	s.is.Equal(a.table(daysTable), []string{today.Format("2 Jan 2006") + " | 1"})
 	s.is.Equal(strings.Count(a.body, `<rect class="bar"`), 1)
 
 	first := today.AddDate(0, 0, -89)
-	b.days = []console.Day{{Date: first, Spent: 1500}, {Date: first.AddDate(0, 0, 1), Spent: 20}, {Date: today, Spent: 1500}}
+	b.days = []console.Day{{Date: first, Amount: 1500}, {Date: first.AddDate(0, 0, 1), Amount: 20}, {Date: today, Amount: 1500}}
 	a = v.get("credits?days=90")
 	s.is.True(b.from.Equal(first))
 	s.is.True(a.has(`<span class="amount">3,020</span> credits in 90 days, most of them on `+today.Format("2 Jan 2006")+": 1,500.", `aria-current="true">90 days</a>`))

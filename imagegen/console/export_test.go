@@ -2,6 +2,7 @@ package console
 
 import (
 	"strings"
+	"time"
 
 	"github.com/imagegend/imagegend/imagegen/console/internal/password"
 )
@@ -25,8 +26,11 @@ func Routes() (routes []Route) {
 	return routes
 }
 
-// Day is what was spent of the charges of one day.
+// Day is an amount on one day.
 type Day = day
+
+// OfCredits is the unit of a chart.
+var OfCredits = ofCredits
 
 // Bar is one day of a chart.
 type Bar = bar
@@ -52,3 +56,17 @@ type Shape = shape
 
 // ShapeOf draws a size or a ratio.
 var ShapeOf = shapeOf
+
+// Answers are what an upstream has answered.
+type Answers = answers
+
+// Told is what a History tells of an upstream.
+type Told = told
+
+// Health tells of each upstream.
+func (h *History) Health(now time.Time) []Told { return h.health(now) }
+
+// Within tells how long a part of a model's generations took at most.
+func (h *History) Within(model string, part float64, now time.Time) string {
+	return h.latencies(now)[model].Within(part)
+}

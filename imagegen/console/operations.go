@@ -21,6 +21,8 @@ type EngineOperations struct {
 	Started time.Time // when the process was; zero: it is not shown
 	// Disk is asked for the space where the data lie. nil: it is not shown. An error is that of Status.
 	Disk func() (Disk, error)
+	// Backups is asked how the backups stand. nil: the service makes none.
+	Backups func() Backups
 }
 
 var _ Operations = EngineOperations{}
@@ -49,6 +51,9 @@ func (o EngineOperations) Status(ctx context.Context) (Status, error) {
 	}
 	r := o.Engine.Readiness(ctx)
 	s.NotReady, s.Warnings = details(r.Reasons), r.Warnings
+	if o.Backups != nil {
+		s.Backups = o.Backups()
+	}
 	if o.Disk != nil {
 		s.Disk, err = o.Disk()
 	}

@@ -63,6 +63,8 @@ var table = []route{
 	{"POST users/{user}/keys/{key}/revoke", operator, "users", (*Console).revokeUserKey},
 	{"GET users/{user}/generations", operator, "users", (*Console).userGenerations},
 
+	{"GET overview", operator, "overview", (*Console).overview},
+
 	{"GET trail", operator, "trail", (*Console).trail},
 
 	{"GET system", operator, "system", (*Console).system},

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
@@ -12,17 +11,11 @@ import (
 // periods are how many days the chart can show, the first unless another is asked for.
 var periods = []int{30, 90, 365}
 
-// day is what was spent of the charges of one day.
-type day struct {
-	Date  time.Time // its midnight, in UTC
-	Spent imagegen.Credits
-}
-
 // spending is what was spent on the latest days.
 type spending struct {
 	Count   int // of days
 	Periods []filter
-	Total   imagegen.Credits
+	Total   int64
 	Most    day   // of all, the latest
 	Days    []day // on which anything was, the newest first
 	Chart   chart
@@ -37,14 +30,11 @@ type use struct {
 
 // spending is nil if the ledger does not know.
 func (c *Console) spending(p *page) (*spending, error) {
-	book, ok := c.cfg.Ledger.(imagegen.UsageLedger)
-	if !ok {
+	book := c.usage()
+	if book == nil {
 		return nil, nil
 	}
-	n, _ := strconv.Atoi(p.r.URL.Query().Get("days"))
-	if !slices.Contains(periods, n) {
-		n = periods[0]
-	}
+	n := p.days()
 	to := imagegen.UsageDay(p.now)
 	from := to.AddDate(0, 0, 1-n)
 	usage, err := book.Usage(p.context(), p.person.ID, imagegen.UsageQuery{From: from, To: to, By: []imagegen.UsageGroup{imagegen.UsageByDay}})
@@ -52,9 +42,9 @@ func (c *Console) spending(p *page) (*spending, error) {
 		return nil, err
 	}
 	days := daysOf(usage)
-	s := &spending{Count: n, Periods: p.periods(n), Chart: newChart(from, n, days)}
+	s := &spending{Count: n, Periods: p.periods(n), Chart: newChart(ofCredits, from, n, days)}
 	for _, d := range days {
-		if s.Total += d.Spent; d.Spent >= s.Most.Spent {
+		if s.Total += d.Amount; d.Amount >= s.Most.Amount {
 			s.Most = d
 		}
 	}
@@ -93,7 +83,7 @@ func (c *Console) uses(p *page, book imagegen.UsageLedger, q imagegen.UsageQuery
 func daysOf(usage []imagegen.Usage) (days []day) {
 	for _, u := range usage {
 		if u.Spent > 0 {
-			days = append(days, day{u.Day, u.Spent})
+			days = append(days, day{u.Day, int64(u.Spent)})
 		}
 	}
 	return days

@@ -152,6 +152,16 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%s %d h", count(n/86400, "day", "days"), n/3600%24)
 }
 
+// ago says roughly how long before now something was.
+func ago(at, now time.Time) string {
+	passed := now.Sub(at)
+	if passed < time.Minute {
+		return "just now"
+	}
+	words := strings.Fields(span(passed))
+	return strings.Join(words[:2], " ") + " ago"
+}
+
 // space writes a number of bytes in the unit that fits it.
 func space(n int64) string {
 	const unit = 1 << 10

@@ -55,9 +55,13 @@ func (c *Console) functions() template.FuncMap {
 		"brandStyle":  func() string { return c.brandFile(brandStyle) },
 		"brandLogo":   func() string { return c.brandFile(brandSVG, brandPNG) },
 		"system":      func() bool { return c.cfg.Operations != nil },
+		"overview":    func() bool { return c.usage() != nil },
 		"trail":       func() bool { return c.cfg.Engine.Trail() != nil },
 		"field":       newField,
 		"credits":     credits,
+		"number":      amount,
+		"ago":         ago,
+		"share":       share,
 		"initial":     initial,
 		"plural":      plural,
 		"reference":   reference,
@@ -78,8 +82,13 @@ func moment(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04 UTC")
 func dayOf(t time.Time) string { return t.UTC().Format("2 Jan 2006") }
 
 // credits writes an amount with its thousands set apart: 12,345.
-func credits(n imagegen.Credits) string {
-	digits, sign := strconv.FormatInt(int64(n), 10), ""
+func credits(n imagegen.Credits) string { return thousands(int64(n)) }
+
+// amount is credits of any integer.
+func amount(n any) string { return thousands(reflect.ValueOf(n).Int()) }
+
+func thousands(n int64) string {
+	digits, sign := strconv.FormatInt(n, 10), ""
 	if n < 0 {
 		digits, sign = digits[1:], "\u2212"
 	}

@@ -54,7 +54,7 @@ type deed struct {
 
 // seen are the routes of operators that change nothing and show nothing that is another's.
 var seen = []string{"GET users", "GET users/new", "GET users/{user}", "GET users/{user}/disable", "GET users/{user}/keys/{key}/revoke", "GET users/{user}/keys/{key}/limits",
-	"GET system", "GET system/audit", "GET system/clock", "GET trail"}
+	"GET overview", "GET system", "GET system/audit", "GET system/clock", "GET trail"}
 
 // deeds go one after the other; olivia does all of them.
 func deeds(s *site, v *visitor) []deed {

@@ -29,14 +29,20 @@ func benchDB(b *testing.B) *storage.DB {
 // each runs b.N operations on so many goroutines.
 func each(b *testing.B, writers int, f func(n int) error) {
 	b.Helper()
+	b.ResetTimer()
+	atOnce(b, writers, b.N, f)
+}
+
+// atOnce runs so many operations on so many goroutines.
+func atOnce(b *testing.B, writers, times int, f func(n int) error) {
+	b.Helper()
 	var n atomic.Int64
 	done := make(chan error, writers)
-	b.ResetTimer()
 	for range writers {
 		go func() {
 			for {
 				i := int(n.Add(1))
-				if i > b.N {
+				if i > times {
 					done <- nil
 					return
 				}

@@ -128,6 +128,7 @@ var empty = []view{
 func (f *furnished) operators() []view {
 	alice := "users/" + string(f.alice.ID)
 	return []view{
+		{"overview", "overview", 200, nil},
 		{"users", "users", 200, nil},
 		{"users-none", "users?q=zebra", 200, nil},
 		{"user-new", "users/new", 200, nil},

@@ -40,6 +40,7 @@ type site struct {
 	clock   *clock
 	painter *painter
 	brand   console.Brand
+	history *console.History
 	address string
 	ends    sync.Map // GenerationID → chan struct{}, closed when it has ended
 }
@@ -55,11 +56,12 @@ func openAt(t *testing.T, ahead time.Duration) *site {
 	t.Helper()
 	s := &site{T: t, is: is.New(t), clock: &clock{}, painter: newPainter()}
 	s.clock.Advance(ahead)
+	s.history = console.NewHistory(s.clock.Now)
 	var err error
 	s.db, err = storage.Open(t.TempDir(), &storage.Options{Now: s.clock.Now})
 	s.is.NoErr(err)
 	t.Cleanup(func() { s.is.NoErr(s.db.Close()) })
-	s.Engine, err = engine.New(engine.Config{Store: s.db, Ledger: s.db, Now: s.clock.Now, Observer: imagegen.ObserverFunc(s.observe), Thumbnails: true, Models: []engine.Model{{
+	s.Engine, err = engine.New(engine.Config{Store: s.db, Ledger: s.db, Now: s.clock.Now, Observer: imagegen.Observers{imagegen.ObserverFunc(s.observe), s.history}, Thumbnails: true, Models: []engine.Model{{
 		ID: model, Provider: s.painter, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1, "2K": 2, "4K": 4},
 	}}})
 	s.is.NoErr(err)
@@ -74,8 +76,8 @@ func openAt(t *testing.T, ahead time.Duration) *site {
 }
 
 func (s *site) serve() {
-	c, err := console.New(console.Config{Engine: s.Engine, Ledger: s.db, Logins: s.db, Now: s.clock.Now, Brand: s.brand,
-		Operations: console.EngineOperations{Engine: s.Engine, Version: "v1.0.0", Started: s.clock.Now(), Disk: s.disk}})
+	c, err := console.New(console.Config{Engine: s.Engine, Ledger: s.db, Logins: s.db, Now: s.clock.Now, Brand: s.brand, History: s.history,
+		Operations: console.EngineOperations{Engine: s.Engine, Version: "v1.0.0", Started: s.clock.Now(), Disk: s.disk, Backups: s.backups}})
 	s.is.NoErr(err)
 	mux := http.NewServeMux()
 	mux.Handle(openapi.DocumentPath, openapi.Handler(""))
@@ -86,6 +88,10 @@ func (s *site) serve() {
 	server := httptest.NewServer(mux)
 	s.Cleanup(server.Close)
 	s.address = server.URL
+}
+
+func (s *site) backups() console.Backups {
+	return console.Backups{Every: 6 * time.Hour, Last: s.clock.Now().Add(-time.Hour)}
 }
 
 func (s *site) disk() (console.Disk, error) {

@@ -73,6 +73,11 @@ func (db *DB) Usage(ctx context.Context, u imagegen.UserID, q imagegen.UsageQuer
 	return db.books.Usage(ctx, u, q)
 }
 
+// EachUsage implements [imagegen.UsageLedger].
+func (db *DB) EachUsage(ctx context.Context, from, to time.Time, f func(imagegen.UserID, imagegen.Usage)) error {
+	return db.books.EachUsage(ctx, from, to, f)
+}
+
 // KeyUse implements [imagegen.UsageLedger].
 func (db *DB) KeyUse(ctx context.Context, u imagegen.UserID, k imagegen.KeyID) (imagegen.KeyUse, error) {
 	return db.books.KeyUse(ctx, u, k)

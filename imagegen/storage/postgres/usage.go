@@ -30,6 +30,7 @@ type (
 
 const (
 	usageForDays = `select form from imagegend.usage where usr = $1 and day >= $2 and day < $3`
+	usageOfDay   = `select form from imagegend.usage where day = $1`
 	readTotals   = `select form from imagegend.totals where usr = $1`
 )
 
@@ -41,6 +42,28 @@ func (s *session) Usage(u imagegen.UserID, from, to time.Time) iter.Seq[ledger.U
 // KeyUsage implements ledger.Tx.
 func (s *session) KeyUsage(u imagegen.UserID, k imagegen.KeyID, from, to time.Time) iter.Seq[ledger.Usage] {
 	return s.usageOf(usageForDays+` and key = $4`, []byte(u), from.Unix(), to.Unix(), []byte(k))
+}
+
+// DayUsage implements ledger.Tx, where nothing is written. It keeps none of the rows: there may be many.
+func (s *session) DayUsage(day time.Time) iter.Seq[ledger.Usage] {
+	return func(yield func(ledger.Usage) bool) {
+		s.query(func(rows pgx.Rows) error {
+			for rows.Next() {
+				var form []byte
+				var u ledger.Usage
+				if err := rows.Scan(&form); err != nil {
+					return err
+				}
+				if err := kv.Decode(form, &u, ledgerkv.UsageForm); err != nil {
+					return kv.Damage{Err: err}
+				}
+				if !yield(u) {
+					return nil
+				}
+			}
+			return nil
+		}, usageOfDay, day.Unix())
+	}
 }
 
 // usageOf goes over rows as they are by now; one that this session makes is not among those of the database.

@@ -213,6 +213,10 @@ func (s sharedBooks) History(ctx context.Context, u imagegen.UserID, before uint
 
 type sharedUsage struct{ *handles[imagegen.UsageLedger] }
 
+func (s sharedUsage) EachUsage(ctx context.Context, from, to time.Time, f func(imagegen.UserID, imagegen.Usage)) error {
+	return s.next().EachUsage(ctx, from, to, f)
+}
+
 func (s sharedUsage) Usage(ctx context.Context, u imagegen.UserID, q imagegen.UsageQuery) ([]imagegen.Usage, error) {
 	return s.next().Usage(ctx, u, q)
 }

@@ -1,9 +1,11 @@
 package storagetest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -129,6 +131,18 @@ func testUsage(b *creditAdmin) {
 		b.is.Equal(diff([]imagegen.Usage{}, got), "")
 	}
 
+	b.is.Equal(diff(map[imagegen.UserID][]imagegen.Usage{
+		alice: {row(day(0), "m", "", 2, 0, 2, 2, 1, 0), row(day(0), "m", "key_1", 6, 2, 4, 2, 1, 0), row(day(0), "m", "key_2", 4, 0, 0, 0, 1, 0),
+			row(day(0), "o", "key_1", 5, 5, 0, 0, 1, 1)},
+		bob: {row(day(0), "m", "key_3", 9, 0, 0, 0, 1, 0)},
+	}, eachUsage(b, l, day(-1), day(0))), "")
+	b.is.Equal(diff(map[imagegen.UserID][]imagegen.Usage{alice: {row(day(1), "m", "key_1", 8, 2, 6, 3, 1, 0)}}, eachUsage(b, l, day(1).Add(time.Hour), day(2))), "")
+	b.is.Equal(len(eachUsage(b, l, day(2), day(9))), 0)
+	ended, end := context.WithCancel(ctx)
+	end()
+	err = l.EachUsage(ended, day(0), day(2), func(imagegen.UserID, imagegen.Usage) { b.t.Error("nobody waits for it") })
+	b.is.True(errors.Is(err, context.Canceled))
+
 	for _, c := range []struct {
 		user imagegen.UserID
 		key  imagegen.KeyID
@@ -149,6 +163,19 @@ func testUsage(b *creditAdmin) {
 	b.is.NoErr(err)
 	b.is.Equal(diff(imagegen.KeyUse{Credits: 3, Monthly: 3}, use), "")
 	usageIsJournals(b.t, b.CreditAdmin, alice, bob)
+}
+
+// eachUsage is what the ledger tells of the usage of all users, in order.
+func eachUsage(b *creditAdmin, l imagegen.UsageLedger, from, to time.Time) map[imagegen.UserID][]imagegen.Usage {
+	b.t.Helper()
+	rows := make(map[imagegen.UserID][]imagegen.Usage)
+	b.is.NoErr(l.EachUsage(b.t.Context(), from, to, func(u imagegen.UserID, row imagegen.Usage) { rows[u] = append(rows[u], row) }))
+	for u := range rows {
+		slices.SortFunc(rows[u], func(a, o imagegen.Usage) int {
+			return cmp.Or(a.Day.Compare(o.Day), cmp.Compare(a.Model, o.Model), cmp.Compare(a.Key, o.Key))
+		})
+	}
+	return rows
 }
 
 // What a charge is booked under can be kept.

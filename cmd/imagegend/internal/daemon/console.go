@@ -23,6 +23,7 @@ func (d *daemon) handler(ctx context.Context) (http.Handler, error) {
 		Ledger:         d.db,
 		Logins:         d.db,
 		Operations:     d.operations(ctx),
+		History:        d.history,
 		BaseURL:        d.options.BaseURL,
 		Secure:         d.options.secure(),
 		Brand:          d.brand,
@@ -65,7 +66,7 @@ type operations struct {
 }
 
 func (d *daemon) operations(ctx context.Context) operations {
-	return operations{console.EngineOperations{Engine: d.engine, Version: d.options.Version, Started: d.began, Disk: d.disk}, ctx}
+	return operations{console.EngineOperations{Engine: d.engine, Version: d.options.Version, Started: d.began, Disk: d.disk, Backups: d.lastBackup}, ctx}
 }
 
 // Audit implements [console.Operations].
@@ -74,6 +75,12 @@ func (o operations) Audit(ctx context.Context) (imagegen.AuditReport, error) {
 	defer cancel()
 	defer context.AfterFunc(o.ends, cancel)()
 	return o.EngineOperations.Audit(ctx)
+}
+
+// lastBackup tells of the backups that are made while the service runs.
+func (d *daemon) lastBackup() console.Backups {
+	s := d.backups.State()
+	return console.Backups{Every: s.Every, Last: s.Last.At, Trouble: d.backups.Trouble()}
 }
 
 func (d *daemon) disk() (console.Disk, error) {

@@ -59,8 +59,9 @@ type daemon struct {
 	ops      *ops
 	backups  *backing
 	metrics  *metrics.Metrics
-	tracer   *otel.Tracer // nil: nobody wants traces
-	ended    chan error   // a server that ended of itself
+	history  *console.History // nil: there is no console
+	tracer   *otel.Tracer     // nil: nobody wants traces
+	ended    chan error       // a server that ended of itself
 }
 
 // Run serves until ctx ends, then drains; a second signal ends it at once. admin.ErrDisk: the disk
@@ -75,6 +76,9 @@ func Run(ctx context.Context, o Options) (err error) {
 	hangUps, stop := o.hangUps()
 	defer stop()
 	d := &daemon{options: o, began: time.Now(), log: log, flush: flush, answers: newAnswers(), metrics: metrics.New(o.Version), ended: make(chan error, 3)}
+	if o.Console {
+		d.history = console.NewHistory(time.Now)
+	}
 	var sendTraces func()
 	if d.tracer, sendTraces, err = tracing.Start(ctx, o.Version, log); err != nil {
 		return err

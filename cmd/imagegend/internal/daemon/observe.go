@@ -7,10 +7,15 @@ import (
 
 // observer is told of what engine and storage do.
 func (d *daemon) observer() imagegen.Observer {
-	if d.tracer == nil {
-		return d.metrics
+	var all imagegen.Observers
+	if d.tracer != nil {
+		all = append(all, d.tracer)
 	}
-	return imagegen.Observers{d.tracer, d.metrics}
+	all = append(all, d.metrics)
+	if d.history != nil {
+		all = append(all, d.history)
+	}
+	return all
 }
 
 // watchers are told of requests.

@@ -117,6 +117,18 @@ func (m *memory) Usage(u imagegen.UserID, from, to time.Time) iter.Seq[Usage] {
 	}
 }
 
+func (m *memory) DayUsage(day time.Time) iter.Seq[Usage] {
+	return func(yield func(Usage) bool) {
+		for u := range m.pages {
+			for row := range m.Usage(u, day, day.AddDate(0, 0, 1)) {
+				if !yield(row) {
+					return
+				}
+			}
+		}
+	}
+}
+
 func (m *memory) KeyUsage(u imagegen.UserID, k imagegen.KeyID, from, to time.Time) iter.Seq[Usage] {
 	return func(yield func(Usage) bool) {
 		for row := range m.Usage(u, from, to) {

@@ -42,6 +42,8 @@ type Tx interface {
 	Entry(Place) (e Entry, known bool)
 	// Usage goes over the rows of a user's usage on the days from one until before another, in any order.
 	Usage(u imagegen.UserID, from, to time.Time) iter.Seq[Usage]
+	// DayUsage goes over those of all users on a day.
+	DayUsage(day time.Time) iter.Seq[Usage]
 	// KeyUsage goes over those of one of the user's API keys.
 	KeyUsage(u imagegen.UserID, k imagegen.KeyID, from, to time.Time) iter.Seq[Usage]
 	// UsageRow returns one row; one that was never written has no sums.

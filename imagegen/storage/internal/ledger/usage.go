@@ -153,6 +153,29 @@ func (l *Ledger) Usage(ctx context.Context, u imagegen.UserID, q imagegen.UsageQ
 	return all, err
 }
 
+// EachUsage implements imagegen.UsageLedger. Each day has a transaction of its own: one that reads for long may hold
+// up who writes.
+func (l *Ledger) EachUsage(ctx context.Context, from, to time.Time, f func(imagegen.UserID, imagegen.Usage)) error {
+	for day := imagegen.UsageDay(from); !day.After(imagegen.UsageDay(to)); day = day.AddDate(0, 0, 1) {
+		if err := l.eachUsageOn(ctx, day, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *Ledger) eachUsageOn(ctx context.Context, day time.Time, f func(imagegen.UserID, imagegen.Usage)) error {
+	return l.store.View(ctx, func(tx Tx) error {
+		for row := range tx.DayUsage(day) {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			f(row.User, row.told())
+		}
+		return nil
+	})
+}
+
 // KeyUse implements imagegen.UsageLedger.
 func (l *Ledger) KeyUse(ctx context.Context, u imagegen.UserID, k imagegen.KeyID) (use imagegen.KeyUse, err error) {
 	err = l.look(ctx, u, func(a *account) error { use = a.uses(k); return nil })

@@ -45,8 +45,8 @@ var (
 	}).While(func(l *ledger.Lot) bool { return l.Remaining > 0 && !l.Expires.IsZero() })
 	usage = table.New(usageIn, func(u *ledger.Usage) []byte { return usageKey(u.UsageKey) }, usageForm)
 	// The rows of a day stand together, of whichever user: who sums over all users reads no other days.
-	_      = usage.Index("days", func(u *ledger.Usage) []byte { return dayKey(u.Day) }).While(func(u *ledger.Usage) bool { return u.Generations > 0 })
-	totals = table.New(keysIn, func(t *ledger.KeyTotal) []byte { return kv.Key(string(t.User), string(t.Key)) }, totalForm)
+	usageDays = usage.Index("days", func(u *ledger.Usage) []byte { return dayKey(u.Day) }).While(func(u *ledger.Usage) bool { return u.Generations > 0 })
+	totals    = table.New(keysIn, func(t *ledger.KeyTotal) []byte { return kv.Key(string(t.User), string(t.Key)) }, totalForm)
 )
 
 func usageKey(k ledger.UsageKey) []byte {

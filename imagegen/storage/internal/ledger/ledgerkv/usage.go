@@ -23,6 +23,20 @@ func (r rows) Usage(u imagegen.UserID, from, to time.Time) iter.Seq[ledger.Usage
 	}
 }
 
+func (r rows) DayUsage(day time.Time) iter.Seq[ledger.Usage] {
+	return func(yield func(ledger.Usage) bool) {
+		for key := range usageDays.Keys(r.Tx, dayKey(day)) {
+			row, known := get(r.Tx, usageIn, key, usageForm)
+			if !known {
+				panic(damaged(usageIn, key))
+			}
+			if !yield(row) {
+				return
+			}
+		}
+	}
+}
+
 // keysOf goes over the API keys of which there is usage, with a look at one row of each.
 func (r rows) keysOf(u imagegen.UserID) iter.Seq[imagegen.KeyID] {
 	return func(yield func(imagegen.KeyID) bool) {

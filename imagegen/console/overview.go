@@ -1,0 +1,136 @@
+package console
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// overviewView is what overview.html is given.
+type overviewView struct {
+	Count   int // of days
+	Periods []filter
+	*summary
+	Credits, Images chart
+	Models          []modelLine
+	Users           []userUse
+	Keys            []keyUse
+	History         *History  // nil: nobody counts
+	Watched         time.Time // since when
+	Upstreams       []upstreamLine
+	Now             time.Time
+	Status          *Status // nil: nobody tells
+	LastAudit       *endedAudit
+}
+
+// modelLine is what became of a model's generations.
+type modelLine struct {
+	sums
+	Half, Most string // of those that succeeded took no longer; "": none did of late
+}
+
+// userUse is what a user was charged.
+type userUse struct {
+	sums
+	Name string
+}
+
+// keyUse is what was charged to an API key.
+type keyUse struct {
+	userUse
+	KeyName string // "": none, or it is gone
+}
+
+// overview shows operators how the service does, over all users.
+func (c *Console) overview(p *page) (err error) {
+	book := c.usage()
+	if book == nil {
+		return imagegen.ErrNotFound
+	}
+	n := p.days()
+	v := overviewView{Count: n, Periods: p.periods(n), History: c.cfg.History, Now: p.now}
+	if v.summary, err = c.summaries.of(p.context(), book, n, p.now); err != nil {
+		return err
+	}
+	v.Credits, v.Images = v.charts(n)
+	v.models(c.cfg.History, p.now)
+	if err := c.consumers(p, &v); err != nil {
+		return err
+	}
+	if c.cfg.Operations != nil {
+		s, err := c.status(p)
+		if err != nil {
+			return err
+		}
+		if v.Status = &s; s.LastAudit != nil {
+			v.LastAudit = &endedAudit{s.LastAudit}
+		}
+	}
+	return p.render("overview", v)
+}
+
+// usage is the ledger as one that sums up; nil if it does not.
+func (c *Console) usage() imagegen.UsageLedger {
+	book, _ := c.cfg.Ledger.(imagegen.UsageLedger)
+	return book
+}
+
+// days is how many days the address asks for.
+func (p *page) days() int {
+	n, _ := strconv.Atoi(p.r.URL.Query().Get("days"))
+	if !slices.Contains(periods, n) {
+		n = periods[0]
+	}
+	return n
+}
+
+// charts draws the days.
+func (s *summary) charts(n int) (spent, images chart) {
+	var credits, pictures []day
+	for _, d := range slices.Backward(s.Days) {
+		credits, pictures = append(credits, day{d.Day, int64(d.Spent)}), append(pictures, day{d.Day, int64(d.UsageSums.Images)})
+	}
+	return newChart(ofCredits, s.From, n, credits), newChart(ofImages, s.From, n, pictures)
+}
+
+// models puts beside what became of a model's generations how long they took, and beside it how its upstreams answer.
+func (v *overviewView) models(h *History, now time.Time) {
+	var took map[string]durations
+	if h != nil {
+		took, v.Upstreams, v.Watched = h.latencies(now), upstreamLines(h.health(now), now), h.watched(now)
+	}
+	for _, s := range v.byModel {
+		v.Models = append(v.Models, modelLine{s, took[s.Model].Within(0.5), took[s.Model].Within(0.95)})
+	}
+}
+
+// consumers names those who were charged most.
+func (c *Console) consumers(p *page, v *overviewView) error {
+	for _, s := range v.byUser {
+		v.Users = append(v.Users, userUse{s, c.nameOf(p.context(), s.User)})
+	}
+	for _, s := range v.byKey {
+		use := keyUse{userUse: userUse{s, c.nameOf(p.context(), s.User)}}
+		keys, err := c.cfg.Engine.Accounts().Keys(p.context(), s.User)
+		if err != nil {
+			return err
+		}
+		if i := slices.IndexFunc(keys, func(k imagegen.Key) bool { return k.ID == s.Key }); i >= 0 {
+			use.KeyName = cmp.Or(keys[i].Name, keys[i].Prefix+"…")
+		}
+		v.Keys = append(v.Keys, use)
+	}
+	return nil
+}
+
+// share writes a part of a whole in percent.
+func share(part, whole int) string {
+	if whole == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(whole))
+}

@@ -1,0 +1,138 @@
+package console_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/console"
+	"github.com/imagegend/imagegend/imagegen/engine"
+	"github.com/imagegend/imagegend/imagegen/storage/memory"
+)
+
+const (
+	dayTable      = "What was asked for on each day, in UTC, newest first</caption>"
+	modelTable    = "and how long they took</caption>"
+	upstreamTable = "How each upstream answered in the last two days</caption>"
+	userTable     = "The users who spent most in these days</caption>"
+	keyTable      = "The API keys by which most was spent in these days</caption>"
+)
+
+// observed is a site with a history, whose clock stands at half past twelve.
+func observed(t *testing.T, change ...func(*console.Config)) *site {
+	t.Helper()
+	now := &clock{now: time.Date(2027, 3, 4, 12, 30, 0, 0, time.UTC)}
+	history, db := console.NewHistory(now.Now), memory.New(&memory.Options{Now: now.Now})
+	over := func(c *console.Config) { c.Now, c.History, c.Ledger, c.Logins = now.Now, history, db, db }
+	s := openOver(t, func(c *engine.Config) { c.Now, c.Observer, c.Store, c.Ledger = now.Now, history, db, db },
+		append([]func(*console.Config){over}, change...)...)
+	s.clock, s.DB = now, db
+	return s
+}
+
+// paying is a new user with credits.
+func (s *site) paying(name string) *visitor {
+	s.Helper()
+	v := s.signedIn(name)
+	s.Grant(s.T, v.user.ID, 1000)
+	return v
+}
+
+func TestOverview(t *testing.T) {
+	s := observed(t)
+	olivia, alice, bob := s.operator(), s.paying("alice"), s.paying("bob")
+	a := olivia.get("overview")
+	s.is.Equal(a.StatusCode, http.StatusOK)
+	s.is.True(a.has("No upstream was asked", ">Overview</a>") && !a.has("Who spent most") && !a.has("Last backup"))
+
+	for _, prompt := range []string{"a fox", "a hare [fake:images=1]", "a pig [fake:corrupt]", "a secret [fake:refuse]"} {
+		_, _ = alice.generate(prompt)
+	}
+	raw, key, err := s.Accounts().MintKey(t.Context(), bob.user.ID, "<shop>", time.Time{})
+	s.is.NoErr(err)
+	session, err := s.Authenticate(t.Context(), raw.Reveal())
+	s.is.NoErr(err)
+	for range 3 {
+		_, err = session.Generate(t.Context(), imagegen.GenerateRequest{Model: "fake-1", Prompt: "a map", Size: imagegen.Size{Width: 16, Height: 16}, N: 4})
+		s.is.NoErr(err)
+	}
+	s.is.True(!olivia.get("overview").has("Who spent most")) // for a minute it is as it was
+	s.clock.Advance(time.Minute)
+
+	a = olivia.get("overview")
+	s.is.True(a.has("<strong>15</strong>", "5 came back", "of 7 generations", "<strong>28.6 %</strong>", "Bars for the credits of each day", "Bars for the images of each day",
+		"15 credits</title>", "15 images</title>", `<rect class="failed"`, "1 of 7 attempts failed"))
+	s.is.Equal(cmp.Diff([]string{"4 Mar 2027 | 7 | 2 | 15 | 15"}, a.table(dayTable)), "")
+	s.is.Equal(cmp.Diff([]string{"fake-1 | 7 | 28.6 % | 15 | 15 | 0.1 s | 0.1 s"}, a.table(modelTable)), "")
+	s.is.Equal(cmp.Diff([]string{"bob | 3 | 0 | 12 | 12", "alice | 4 | 2 | 3 | 3"}, a.table(userTable)), "")
+	s.is.Equal(cmp.Diff([]string{"<shop> | bob | 3 | 0 | 12 | 12"}, a.table(keyTable)), "")
+	s.is.True(strings.Contains(a.table(upstreamTable)[0], "| 7 | 14.3 % |") && strings.Contains(a.table(upstreamTable)[0], "At worst 1 of 7 on 4 Mar 2027, 12:00 UTC"))
+	s.is.True(a.has(`href="/console/users/` + string(alice.user.ID) + `"`))
+
+	_, err = s.Accounts().RevokeKey(t.Context(), key.ID)
+	s.is.NoErr(err)
+	s.is.NoErr(s.Accounts().DisableUser(t.Context(), bob.user.ID))
+	s.is.Equal(len(olivia.get("overview?days=365").table(keyTable)), 1) // they did spend it
+}
+
+// Nobody but an operator learns that there is the page; a console without sums has none.
+func TestNoOverview(t *testing.T) {
+	s := open(t, func(c *console.Config) { c.Ledger = struct{ imagegen.CreditAdmin }{c.Ledger} })
+	olivia := s.operator()
+	s.is.Equal(olivia.get("overview").StatusCode, http.StatusNotFound)
+	s.is.True(!olivia.get("users").has("/console/overview"))
+	s.is.True(!open(t).signedIn("alice").get("credits").has("/console/overview"))
+}
+
+func TestLastBackupAndAudit(t *testing.T) {
+	w := &works{}
+	s := observed(t, func(c *console.Config) { c.Operations = w })
+	olivia, now := s.operator(), s.clock.Now()
+	for _, c := range []struct {
+		status console.Status
+		want   []string
+	}{
+		{console.Status{}, []string{"none is scheduled", "since this process started"}},
+		{console.Status{Backups: console.Backups{Every: time.Hour}}, []string{"<strong>none</strong>", "the first is under way"}},
+		{console.Status{Backups: console.Backups{Every: time.Hour, Last: now.Add(-25 * time.Minute)}, LastAudit: &engine.Audit{At: now.Add(-3 * time.Hour)}},
+			[]string{"25 min ago", "verified", "3 h ago", "clean</span>"}},
+		{console.Status{Backups: console.Backups{Every: time.Hour, Last: now.Add(-50 * time.Hour), Trouble: "the last backup failed: <no space>"}, LastAudit: &engine.Audit{At: now, Err: errors.New("no")}},
+			[]string{"2 days ago", "just now", "failed: &lt;no space&gt;", "failed</span>"}},
+	} {
+		w.status = c.status
+		s.is.True(olivia.get("overview").has(c.want...))
+	}
+}
+
+// A ledger that fails says nothing wrong, and is asked again.
+func TestOverviewOfABrokenLedger(t *testing.T) {
+	broken := &brokenSums{broken: true}
+	s := observed(t, func(c *console.Config) {
+		broken.UsageLedger, c.Ledger = c.Ledger.(imagegen.UsageLedger), struct {
+			imagegen.CreditAdmin
+			*brokenSums
+		}{c.Ledger, broken}
+	})
+	olivia := s.operator()
+	s.is.Equal(olivia.get("overview").StatusCode, http.StatusInternalServerError)
+	broken.broken = false
+	s.is.Equal(olivia.get("overview").StatusCode, http.StatusOK)
+}
+
+type brokenSums struct {
+	imagegen.UsageLedger
+	broken bool
+}
+
+func (b *brokenSums) EachUsage(ctx context.Context, from, to time.Time, f func(imagegen.UserID, imagegen.Usage)) error {
+	if b.broken {
+		return errors.New("the page is damaged")
+	}
+	return b.UsageLedger.EachUsage(ctx, from, to, f)
+}
