@@ -86,6 +86,11 @@ type GenerateRequest struct {
 	// was and charged no second time. "": none.
 	IdempotencyKey string
 
+	// Shown is told of the generation each time that more of its images may be shown before it has ended. Generate calls
+	// it itself, and goes on when it returns; the images that it was told of before come first. nil: nobody is told. Of no
+	// effect with Async, and in package client.
+	Shown func(Generation)
+
 	// Joining lets an equal call join this one if its caller hangs up; nil: none may. Of no effect with Async or
 	// an IdempotencyKey, and in package client: a server decides by itself which calls join.
 	Joining *Joining

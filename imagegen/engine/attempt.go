@@ -18,6 +18,7 @@ type attempt struct {
 	slot   schedule.Slot
 	record imagegen.Record
 	offer  offer
+	shown  func(imagegen.Record)        // told of images that can be seen before the end
 	answer func(imagegen.Record, error) // told once, when the outcome is durable or in doubt
 	step   step                         // until the provider is through
 

@@ -102,12 +102,13 @@ func (w *awaiting) tell(id imagegen.GenerationID) {
 
 // awaitAnswer returns a record as soon as its first call can be answered. errWaitedTooLong if it cannot
 // for as long as a synchronous call may last; ErrOverloaded when a drain begins; ErrNotFound if the record
-// was abandoned.
-func (e *Engine) awaitAnswer(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
+// was abandoned. Meanwhile the caller is told of what is shown.
+func (c *call) awaitAnswer(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
+	e := c.engine
 	ctx, cancel := e.whileWaiting(ctx)
 	defer cancel()
 	for {
-		r, err := e.lookOrWait(ctx, id)
+		r, err := c.lookOrWait(ctx, id)
 		switch {
 		case ctx.Err() != nil:
 			return imagegen.Record{}, e.waitEnded(ctx)
@@ -118,11 +119,12 @@ func (e *Engine) awaitAnswer(ctx context.Context, id imagegen.GenerationID) (ima
 }
 
 // lookOrWait reads a record. If its first call cannot be answered yet it returns when that may have changed.
-func (e *Engine) lookOrWait(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
-	told, leave := e.awaiting.end(id) // before the look, so that nothing is missed
+func (c *call) lookOrWait(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
+	told, leave := c.engine.awaiting.end(id) // before the look, so that nothing is missed
 	defer leave()
-	r, err := e.store.Generation(ctx, id)
+	r, err := c.engine.store.Generation(ctx, id)
 	if err == nil && !answerable(r) {
+		c.show(r)
 		pause(ctx, awaitPoll, told)
 	}
 	return r, err

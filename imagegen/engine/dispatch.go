@@ -53,7 +53,8 @@ func (e *Engine) launch(r imagegen.Record, held schedule.Slot) {
 	if r.Attempt == 1 { // further ones wait by design
 		e.observeWait(context.Background(), r, max(e.cfg.Now().Sub(r.CreatedAt), 0), nil)
 	}
-	a := &attempt{engine: e, slot: held, record: r, offer: m, answer: func(imagegen.Record, error) {}}
+	a := &attempt{engine: e, slot: held, record: r, offer: m,
+		shown: func(imagegen.Record) {}, answer: func(imagegen.Record, error) {}}
 	go a.run(context.Background(), e.cfg.AttemptTimeout)
 }
 

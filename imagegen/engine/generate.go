@@ -58,6 +58,7 @@ type call struct {
 	offer   offer
 	handed  bool          // the references belong to the record
 	slot    schedule.Slot // of synchronous work
+	shown   int           // of its images, so many has the caller been told of
 }
 
 // call takes over the references of a request.
@@ -165,27 +166,15 @@ func (c *call) wait(ctx context.Context) (imagegen.Result, error) {
 	if err != nil {
 		return c.refused(ctx, err)
 	}
-	type end struct {
-		record imagegen.Record
-		err    error
-	}
-	ended := make(chan end, 1)
-	a := &attempt{engine: e, slot: c.slot, record: r, offer: c.offer, answer: func(r imagegen.Record, err error) { ended <- end{r, err} }}
+	heard := make(chan news, r.N) // an image is new in each, and whatever comes waits for no caller
+	a := &attempt{engine: e, slot: c.slot, record: r, offer: c.offer,
+		shown:  func(r imagegen.Record) { heard <- news{record: r} },
+		answer: func(r imagegen.Record, err error) { heard <- news{r, err, true} }}
 	e.life.enterMore()
 	e.open.begin(r)
 	// Whether the caller stays or goes, the work and its refund go on.
 	go a.run(context.WithoutCancel(ctx), e.cfg.AttemptTimeout-time.Since(began))
-	select {
-	case <-ctx.Done():
-		e.hangUp(r.ID)
-		return imagegen.Result{}, ctx.Err()
-	case end := <-ended:
-		if end.err != nil {
-			e.hangUp(r.ID) // what recovery makes of it is its caller's, who asks again
-			return imagegen.Result{}, unknownOutcome(r.ID, end.err)
-		}
-		return answer(end.record)
-	}
+	return c.follow(ctx, r.ID, heard)
 }
 
 // acceptWithSlot is accept of synchronous work. The slot is free again unless it is accepted, also when the

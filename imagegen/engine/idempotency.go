@@ -59,7 +59,7 @@ func (c *call) awaitFormer(ctx context.Context, former imagegen.Record) (imagege
 		return former, nil // which is in use
 	}
 	defer leave()
-	r, err := c.engine.awaitAnswer(ctx, former.ID)
+	r, err := c.awaitAnswer(ctx, former.ID)
 	if errors.Is(err, errWaitedTooLong) {
 		return former, nil
 	}

@@ -111,7 +111,7 @@ func (c *call) awaitJoined(ctx context.Context, id imagegen.GenerationID) (image
 		return imagegen.Record{}, tooManyWaiting()
 	}
 	defer leave()
-	r, err := c.engine.awaitAnswer(ctx, id)
+	r, err := c.awaitAnswer(ctx, id)
 	if errors.Is(err, errWaitedTooLong) {
 		return r, imagegen.Overloaded(inUseRetry, err)
 	}

@@ -35,8 +35,11 @@ func (a *attempt) show(ctx context.Context) {
 		return
 	}
 	e := a.engine
-	_, err := e.update(ctx, a.record.Fence(), imagegen.Show{Images: images})
-	if err != nil && !errors.Is(err, imagegen.ErrStale) { // they are there for the outcome all the same
+	r, err := e.update(ctx, a.record.Fence(), imagegen.Show{Images: images})
+	switch {
+	case err == nil:
+		a.shown(r)
+	case !errors.Is(err, imagegen.ErrStale): // they are there for the outcome all the same
 		e.cfg.Log.WarnContext(ctx, "images could not be shown before the end", "generation", a.record.ID, "error", err)
 	}
 }

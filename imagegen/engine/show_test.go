@@ -96,6 +96,28 @@ func TestImagesBeforeTheEnd(t *testing.T) {
 	})
 }
 
+// The caller of a synchronous call is told of each image, and so is who joins the call.
+func TestACallerIsTold(t *testing.T) {
+	threeSeconds := func() imagegen.Provider { return oneByOne(3, nil) }
+	joining(t, threeSeconds, func(h *joiner) {
+		var told []imagegen.Generation
+		three := func(q *imagegen.GenerateRequest) {
+			q.N, q.Shown = 3, func(g imagegen.Generation) { told = append(told, g) }
+		}
+		_, err := h.call(1500*time.Millisecond, three)
+		h.is.True(errors.Is(err, context.DeadlineExceeded))
+		h.is.Equal(len(told), 1)
+		done := h.answers(three)
+		h.is.True(done.Replayed)
+		h.is.Equal(len(told), 3)
+		for i, images := range []int{1, 1, 2} {
+			h.is.Equal(told[i].ID, done.ID)
+			h.is.Equal(told[i].Status, imagegen.StatusProcessing)
+			h.is.True(slices.Equal(idsOf(told[i]), idsOf(done.Generation)[:images]))
+		}
+	})
+}
+
 // An entry costs a commit: one image, and images that come together, cost none.
 func TestNoEntryForImagesThatComeTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

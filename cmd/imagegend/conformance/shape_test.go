@@ -13,7 +13,7 @@ var shapeChecks = []check{
 		elsewhere: []string{shapeTests + "TestFieldsThatAreTaken", shapeTests + "TestFieldsThatAreHonoured", shapeTests + "TestMask", shapeTests + "TestJoining",
 			shapeTests + "TestFieldsThatCannotBeHonoured", shapeTests + "TestFieldsThatAreNotDeclared", shapeTests + "TestRecordedBodies"}},
 	{name: "streams of OpenAI's shape", lines: []string{"contract: | `stream` | server-sent events"},
-		elsewhere: []string{shapeTests + "TestStream", shapeTests + "TestStreamedEdit", shapeTests + "TestStreamThatFails", shapeTests + "TestStreamThroughAnImpatientProxy"}},
+		elsewhere: []string{shapeTests + "TestStream", shapeTests + "TestStreamedEdit", shapeTests + "TestImagesBeforeTheEndOfAStream", shapeTests + "TestStreamThatFails", shapeTests + "TestStreamThroughAnImpatientProxy"}},
 	{name: "errors of OpenAI's shape", lines: []string{"contract: | errors in the shape |"},
 		elsewhere: []string{shapeTests + "TestErrors", shapeTests + "TestRefusalsOfEachCall"}},
 	{name: "models of OpenAI's shape", lines: []string{"contract: | model in the shape |"},

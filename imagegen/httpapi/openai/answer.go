@@ -33,15 +33,15 @@ type appearance struct {
 }
 
 // looks tells of an image.
-func looks(result imagegen.Result, i imagegen.Image) appearance {
-	return appearance{imagegen.Size{Width: i.Width, Height: i.Height}.String(), result.Quality, strings.TrimPrefix(i.MediaType, "image/"),
-		cmp.Or(result.Options.Background, imagegen.BackgroundAuto)}
+func looks(g imagegen.Generation, i imagegen.Image) appearance {
+	return appearance{imagegen.Size{Width: i.Width, Height: i.Height}.String(), g.Quality, strings.TrimPrefix(i.MediaType, "image/"),
+		cmp.Or(g.Options.Background, imagegen.BackgroundAuto)}
 }
 
 func summarize(result imagegen.Result) summary {
 	s := summary{ID: result.ID, Credits: result.Credits}
 	if len(result.Images) > 0 {
-		s.appearance = looks(result, result.Images[0])
+		s.appearance = looks(result.Generation, result.Images[0])
 	}
 	if result.Balance != nil {
 		s.Balance = wire.NewBalance(*result.Balance)
@@ -103,7 +103,10 @@ func (x *exchange) answer(result imagegen.Result, pieces []piece) error {
 	x.Set("Cache-Control", "no-store")
 	x.Set("Content-Length", strconv.FormatInt(total, 10))
 	x.WriteHeader(http.StatusOK)
-	return x.write(pieces)
+	if err := x.write(pieces); err != nil {
+		x.cut(err)
+	}
+	return nil
 }
 
 // open opens the images that are sent themselves, all before any is sent: what is missing can still be told.
@@ -128,7 +131,7 @@ func closeAll(files []*imagegen.ImageFile) {
 	}
 }
 
-// write sends pieces. What fails now cannot be told any more: the answer is cut off.
+// write sends pieces. What fails now cannot be told any more: the answer is to be cut off.
 func (x *exchange) write(pieces []piece) error {
 	for _, p := range pieces {
 		_, err := io.WriteString(x, p.text)
@@ -136,11 +139,16 @@ func (x *exchange) write(pieces []piece) error {
 			err = writeBase64(x, p.file)
 		}
 		if err != nil {
-			x.Err = err
-			panic(http.ErrAbortHandler)
+			return err
 		}
 	}
 	return nil
+}
+
+// cut ends an answer that cannot be sent whole, so that nobody takes it for one.
+func (x *exchange) cut(err error) {
+	x.Err = err
+	panic(http.ErrAbortHandler)
 }
 
 // block is how much of an image is in memory at once, as it is and as base64; a multiple of three.

@@ -26,6 +26,8 @@ type stub struct {
 	length   int64 // that it really has; 0: size
 	missing  bool  // the images cannot be opened
 	panics   bool  // after a while
+	shows    bool  // all images before the end
+	late     bool  // they can be opened at the end alone
 	asked    imagegen.GenerateRequest
 	received []bool
 }
@@ -44,7 +46,7 @@ func (s *stub) Stage(context.Context, io.Reader, string) (imagegen.Upload, error
 	return nil, errors.New("nothing is staged")
 }
 
-func (s *stub) Generate(_ context.Context, q imagegen.GenerateRequest) (imagegen.Result, error) {
+func (s *stub) Generate(ctx context.Context, q imagegen.GenerateRequest) (imagegen.Result, error) {
 	if s.asked = q; s.panics {
 		time.Sleep(time.Minute)
 		panic("a fault")
@@ -53,7 +55,12 @@ func (s *stub) Generate(_ context.Context, q imagegen.GenerateRequest) (imagegen
 	for range s.images {
 		g.Images = append(g.Images, imagegen.Image{ID: "image_1", Width: 4096, Height: 4096, MediaType: "image/png"})
 	}
-	return imagegen.Result{Generation: g}, nil
+	if s.shows {
+		s.missing = s.late
+		q.Shown(g)
+		s.missing = false
+	}
+	return imagegen.Result{Generation: g}, ctx.Err()
 }
 
 func (s *stub) OpenImage(context.Context, imagegen.ImageID) (*imagegen.ImageFile, error) {
@@ -110,11 +117,11 @@ func ask(t *testing.T, s *stub, to *sink, more string) (cut bool) {
 
 // Four of the largest images pass through little memory.
 func TestMemoryIsFlat(t *testing.T) {
-	for name, more := range map[string]string{"answer": "", "stream": `,"stream":true`} {
+	for name, more := range map[string]string{"answer": "", "stream": `,"stream":true`, "stream before the end": `,"stream":true`} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
 			const size = 64 << 20 // a picture of 4096 x 4096 that cannot be compressed
-			s, to := &stub{images: 4, size: size}, &sink{most: -1}
+			s, to := &stub{images: 4, size: size, shows: strings.Contains(name, "before")}, &sink{most: -1}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			is.True(!ask(t, s, to, more))
@@ -150,6 +157,33 @@ func TestAnswersThatDoNotArrive(t *testing.T) {
 				is.Equal(s.received, []bool{c.received})
 			})
 		}
+	}
+}
+
+// What is shown before the end and breaks off ends the call, as a caller who hangs up does; what cannot be opened yet is
+// sent at the end.
+func TestShownImagesThatDoNotArrive(t *testing.T) {
+	for name, c := range map[string]struct {
+		stub     stub
+		most     int64
+		cut      bool
+		received []bool
+	}{
+		"whole":                  {stub{images: 2, size: 100_000}, -1, false, []bool{true}},
+		"the peer goes midway":   {stub{images: 2, size: 100_000}, 200_000, true, nil},
+		"the image is cut short": {stub{images: 2, size: 100_000, length: 99_999}, -1, true, nil},
+		"it can be opened late":  {stub{images: 2, size: 100_000, late: true}, -1, false, []bool{true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			s, to := c.stub, &sink{most: c.most}
+			s.shows = true
+			is.Equal(ask(t, &s, to, `,"stream":true`), c.cut)
+			is.Equal(s.received, c.received)
+			if !c.cut {
+				is.True(to.bytes > 2*133_000 && to.bytes < 3*133_000) // each image once
+			}
+		})
 	}
 }
 

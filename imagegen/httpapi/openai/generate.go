@@ -42,7 +42,7 @@ func (a *api) make(x *exchange, edit bool) error {
 	if r.stream {
 		return x.stream(r, edit)
 	}
-	result, err := x.result(r)
+	result, err := x.session.Generate(x.Ctx, r.GenerateRequest)
 	if err != nil {
 		x.warn(r, err)
 		return err
@@ -77,11 +77,6 @@ func (x *exchange) resolve(r *request) error {
 		}
 	}
 	return nil // what is unknown is the service's to refuse: it may repeat what was known once
-}
-
-// result has the images made.
-func (x *exchange) result(r *request) (imagegen.Result, error) {
-	return x.session.Generate(x.Ctx, r.GenerateRequest)
 }
 
 // warn says in the header, as far as it has not been sent, that a repetition would be charged again.

@@ -1,9 +1,11 @@
 package openai
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -25,11 +27,15 @@ func (x *exchange) stream(r *request, edit bool) error {
 	result, err := s.result()
 	switch {
 	case err == nil:
-		return x.deliver(result, func() error { return s.send(result) })
+		err = x.deliver(result, func() error { return s.end(result) })
 	case s.begun:
-		return s.fail(err)
+		s.fail(err)
+	default:
+		x.warn(r, err)
 	}
-	x.warn(r, err)
+	if s.broken != nil {
+		x.cut(s.broken)
+	}
 	return err
 }
 
@@ -38,14 +44,25 @@ type stream struct {
 	*exchange
 	*request
 	object string // what the names of the events begin with
+
+	mu     sync.Mutex // held by who writes while the work goes on
 	begun  bool
+	sent   []imagegen.ImageID
+	broken error // with which an event could not be sent whole
 }
 
-// result has the images made, with a comment now and then.
+// result has the images made, and sends those that are shown meanwhile, with a comment now and then.
 func (s *stream) result() (imagegen.Result, error) {
+	ctx, hangUp := context.WithCancel(s.Ctx)
+	defer hangUp()
+	s.Shown = func(g imagegen.Generation) {
+		if !s.show(g) {
+			hangUp() // so that an equal call gets what this one cannot be given
+		}
+	}
 	stop := s.keepAlive()
 	defer stop() // also when Generate panics
-	return s.exchange.result(s.request)
+	return s.session.Generate(ctx, s.GenerateRequest)
 }
 
 // keepAlive sends comments until stop, which waits for the last one.
@@ -71,21 +88,45 @@ func (s *stream) keepAlive() (stop func()) {
 
 // comment says that the work goes on. That the peer has gone the context tells.
 func (s *stream) comment() {
-	s.begin()
-	s.Write([]byte(": the images are being made\n\n"))
-	s.Flush()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.begin(imagegen.Result{})
+	s.send([]piece{{text: ": the images are being made\n\n"}})
 }
 
-// begin sends the header, once.
-func (s *stream) begin() {
+// show sends images of work that goes on, and reports whether more can be sent. What cannot be opened is left for the
+// end, where that can be told.
+func (s *stream) show(g imagegen.Generation) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.images(imagegen.Result{Generation: g})
+	return s.broken == nil
+}
+
+// begin sends the header, once, with what it can say of a result; the zero one is not known yet.
+func (s *stream) begin(result imagegen.Result) {
 	if s.begun {
 		return
 	}
 	s.begun = true
+	if result.ID != "" {
+		s.head(result)
+	}
 	s.Set("Content-Type", "text/event-stream")
 	s.Set("Cache-Control", "no-store")
 	s.Set("X-Accel-Buffering", "no") // nginx would hold the events back
 	s.WriteHeader(http.StatusOK)
+}
+
+// send sends pieces at once, unless some were broken off before.
+func (s *stream) send(pieces []piece) error {
+	if s.broken == nil {
+		s.broken = s.write(pieces)
+	}
+	if s.broken == nil {
+		s.broken = s.Flush()
+	}
+	return s.broken
 }
 
 // completed is the event of an image, behind the image itself.
@@ -103,30 +144,37 @@ type settled struct {
 	Missing   int `json:"missing"`   // of them, which did not come and cost nothing
 }
 
-// send sends the events of a result.
-func (s *stream) send(result imagegen.Result) error {
-	files, err := s.open(s.request, result.Images)
-	if err != nil && s.begun {
-		return s.fail(err)
-	}
-	if err != nil {
+// end sends the images of a result that have not been sent, and the last event.
+func (s *stream) end(result imagegen.Result) error {
+	if err := s.images(result); err != nil && s.begun {
+		s.fail(err)
 		return err
-	}
-	defer closeAll(files)
-	if !s.begun {
-		s.head(result)
-		s.begin()
-	}
-	for i, image := range result.Images {
-		if err := s.image(result, image, files, i); err != nil {
-			return err
-		}
+	} else if err != nil {
+		return err
 	}
 	return s.event(s.object+".settled", settled{s.object + ".settled", summarize(result), result.N, result.N - len(result.Images)})
 }
 
-func (s *stream) image(result imagegen.Result, image imagegen.Image, files []*imagegen.ImageFile, i int) error {
-	tail, err := json.Marshal(completed{result.CreatedAt.Unix(), looks(result, image), result.ID})
+// images sends those images that have not been sent.
+func (s *stream) images(result imagegen.Result) error {
+	rest := slices.DeleteFunc(slices.Clone(result.Images), func(i imagegen.Image) bool { return slices.Contains(s.sent, i.ID) })
+	files, err := s.open(s.request, rest)
+	if err != nil {
+		return err
+	}
+	defer closeAll(files)
+	s.begin(result)
+	for i, image := range rest {
+		if err := s.image(result.Generation, image, files, i); err != nil {
+			return err
+		}
+		s.sent = append(s.sent, image.ID)
+	}
+	return nil
+}
+
+func (s *stream) image(g imagegen.Generation, image imagegen.Image, files []*imagegen.ImageFile, i int) error {
+	tail, err := json.Marshal(completed{g.CreatedAt.Unix(), looks(g, image), g.ID})
 	if err != nil {
 		return err
 	}
@@ -134,14 +182,9 @@ func (s *stream) image(result imagegen.Result, image imagegen.Image, files []*im
 	begin := fmt.Sprintf("event: %s\ndata: {\"type\":%q,", name, name)
 	end := "," + string(tail[1:]) + "\n\n"
 	if s.urls {
-		err = s.write([]piece{{text: begin + `"url":` + strconv.Quote(s.address(image)) + end}})
-	} else {
-		err = s.write([]piece{{begin + `"b64_json":"`, files[i]}, {text: `"` + end}})
+		return s.send([]piece{{text: begin + `"url":` + strconv.Quote(s.address(image)) + end}})
 	}
-	if err != nil {
-		return err
-	}
-	return s.Flush()
+	return s.send([]piece{{begin + `"b64_json":"`, files[i]}, {text: `"` + end}})
 }
 
 func (s *stream) event(name string, data any) error {
@@ -149,18 +192,14 @@ func (s *stream) event(name string, data any) error {
 	if err != nil {
 		return err
 	}
-	if err := s.write([]piece{{text: fmt.Sprintf("event: %s\ndata: %s\n\n", name, b)}}); err != nil {
-		return err
-	}
-	return s.Flush()
+	return s.send([]piece{{text: fmt.Sprintf("event: %s\ndata: %s\n\n", name, b)}})
 }
 
-// fail ends a stream that has begun with the event of an error, and returns it.
-func (s *stream) fail(err error) error {
+// fail ends a stream that has begun with the event of an error.
+func (s *stream) fail(err error) {
 	e := serving.Coded(err)
 	s.event("error", struct { // a peer that has gone needs none
 		Type string `json:"type"`
 		errorBody
 	}{"error", errorOf(e, statusOf(e))})
-	return err
 }

@@ -182,6 +182,59 @@ func TestStreamThroughAnImpatientProxy(t *testing.T) {
 	})
 }
 
+// An image is sent when it may be shown, not when all are there; none is sent twice.
+func TestImagesBeforeTheEndOfAStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		r := imagegentest.Start(t)
+		body := dial(t, r, `{"prompt":"[fake:each=20s] a fox","size":"64x48","n":3,"stream":true,"response_format":"url"}`).Body
+		began := time.Now()
+		var seen []string
+		for read := bufio.NewReader(body); ; {
+			e, err := next(read)
+			if err == io.EOF {
+				break
+			}
+			is.NoErr(err)
+			if e.name == "" {
+				continue
+			}
+			p, err := r.As(imagegentest.Alice).Generations(t.Context(), imagegen.Query{})
+			is.NoErr(err)
+			var c completed
+			is.NoErr(json.Unmarshal([]byte(e.data), &c))
+			is.Equal(c.ID, string(p.Generations[0].ID))
+			seen = append(seen, fmt.Sprintf("%s %s %d s", e.name, p.Generations[0].Status, time.Since(began).Round(time.Second)/time.Second))
+			is.Equal(c.URL != "", e.name == "image_generation.completed")
+			if i := len(seen) - 1; c.URL != "" {
+				is.True(strings.HasSuffix(c.URL, string(p.Generations[0].Images[i].ID))) // each once, in their order
+			}
+		}
+		is.Equal(cmp.Diff([]string{
+			"image_generation.completed processing 0 s",
+			"image_generation.completed processing 20 s",
+			"image_generation.completed succeeded 40 s",
+			"image_generation.settled succeeded 40 s",
+		}, seen), "")
+	})
+}
+
+// next reads an event, or a comment.
+func next(r *bufio.Reader) (e event, err error) {
+	for {
+		line, err := r.ReadString('\n')
+		if line == "\n" || err != nil {
+			return e, err
+		}
+		if name, ok := strings.CutPrefix(line, "event: "); ok {
+			e.name = strings.TrimSpace(name)
+		}
+		if data, ok := strings.CutPrefix(line, "data: "); ok {
+			e.data = data
+		}
+	}
+}
+
 // What fails once the stream has begun is told in an event, with its code.
 func TestStreamThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
