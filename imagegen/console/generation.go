@@ -109,9 +109,14 @@ func (c *Console) live(p *page) error {
 	return p.fragment("generation", "progress", v)
 }
 
+// named is the generation that the path names.
+func named(p *page) imagegen.GenerationID { return imagegen.GenerationID(p.r.PathValue("generation")) }
+
 // record returns the generation that the path names, if it is the person's own. ErrNotFound.
-func (c *Console) record(p *page) (imagegen.Record, error) {
-	id := imagegen.GenerationID(p.r.PathValue("generation"))
+func (c *Console) record(p *page) (imagegen.Record, error) { return c.recordOf(p, named(p)) }
+
+// recordOf returns a generation of the person's own. ErrNotFound.
+func (c *Console) recordOf(p *page, id imagegen.GenerationID) (imagegen.Record, error) {
 	if !id.Valid() {
 		return imagegen.Record{}, imagegen.ErrNotFound
 	}
@@ -122,12 +127,16 @@ func (c *Console) record(p *page) (imagegen.Record, error) {
 	if err != nil {
 		return imagegen.Record{}, err
 	}
-	p.about = r.ID
+	if id == named(p) {
+		p.about = id
+	}
 	return r, nil
 }
 
-func (c *Console) generationOf(p *page) (generationView, error) {
-	r, err := c.record(p)
+func (c *Console) generationOf(p *page) (generationView, error) { return c.viewOf(p, named(p)) }
+
+func (c *Console) viewOf(p *page, id imagegen.GenerationID) (generationView, error) {
+	r, err := c.recordOf(p, id)
 	if err != nil {
 		return generationView{}, err
 	}

@@ -151,12 +151,23 @@ func (v *visitor) get(path string, header ...string) answer {
 // post sends a form of names and values in turn, as the browser does from a page of the console.
 func (v *visitor) post(path string, pairs ...string) answer {
 	v.Helper()
+	return v.postWith(path, pairs)
+}
+
+// postScripted does the same as a script does that puts the answer into the page.
+func (v *visitor) postScripted(path string, pairs ...string) answer {
+	v.Helper()
+	return v.postWith(path, pairs, "HX-Request", "true")
+}
+
+func (v *visitor) postWith(path string, pairs []string, header ...string) answer {
+	v.Helper()
 	values := url.Values{}
 	for i := 0; i < len(pairs); i += 2 {
 		values.Add(pairs[i], pairs[i+1])
 	}
 	return v.do(http.MethodPost, path, strings.NewReader(values.Encode()),
-		"Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin")
+		append(header, "Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin")...)
 }
 
 // request is a request with the browser's cookies. header holds names and values in turn.

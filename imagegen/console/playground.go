@@ -3,7 +3,6 @@ package console
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"net/http"
 	"strconv"
@@ -19,6 +18,8 @@ type playgroundView struct {
 	Models  []option
 	Balance imagegen.Balance
 	Preview previewView
+	Results resultsView
+	Fresh   bool                // nothing asked for these settings: what was typed before may take their place
 	Again   imagegen.Generation // whose settings these are; the zero value: of none
 	Lost    bool                // files were sent, and no browser shows them again
 }
@@ -39,14 +40,17 @@ func (playgroundView) MinEdge() int { return imagegen.MinEdge }
 func (playgroundView) MaxEdge() int { return imagegen.MaxEdge }
 
 func (c *Console) playground(p *page) error {
-	f := filled()
-	v := playgroundView{}
-	if id := p.r.URL.Query().Get("again"); id != "" {
-		var err error
-		if v.Again, err = p.service().Generation(p.context(), imagegen.GenerationID(id)); err != nil {
+	q := p.r.URL.Query()
+	f, v := filled(), playgroundView{Fresh: true}
+	if id := cmp.Or(q.Get("again"), q.Get("result")); id != "" {
+		g, err := p.service().Generation(p.context(), imagegen.GenerationID(id))
+		if err != nil {
 			return err
 		}
-		f = settingsOf(v.Again)
+		f, v.Fresh = settingsOf(g), false
+		if q.Has("again") {
+			v.Again = g
+		}
 	}
 	return c.showPlayground(p, http.StatusOK, f, 0, v)
 }
@@ -85,6 +89,9 @@ func (c *Console) showDraft(p *page, status int, d *draft, v playgroundView) (er
 	if v.Balance, err = p.service().Balance(p.context()); err != nil {
 		return err
 	}
+	if v.Results, err = c.results(p, imagegen.GenerationID(p.r.URL.Query().Get("result"))); err != nil {
+		return err
+	}
 	v.Preview = p.previewOf(d, v.Balance, nil)
 	d.settle()
 	return p.renderStatus(status, "playground", v)
@@ -105,12 +112,12 @@ func (d *draft) settle() {
 		return
 	}
 	for name, value := range map[string]string{"model": d.model.ID, "tier": string(d.model.Tiers[0]), "ratio": string(imagegen.RatioAuto),
-		"n": "1", "quality": string(imagegen.QualityAuto), "token": "console-" + rand.Text()} {
+		"n": "1", "quality": string(imagegen.QualityAuto), "token": formToken()} {
 		d.form.values.Set(name, cmp.Or(d.form.Value(name), value))
 	}
 }
 
-// create has the images made. They are always made in the background: the generation's page shows how
+// create has the images made. They are always made in the background: the result beside the form shows how
 // far they are, and a browser that is closed loses nothing.
 func (c *Console) create(p *page) error {
 	u, err := p.upload()
@@ -142,7 +149,10 @@ func (c *Console) create(p *page) error {
 		return c.showDraft(p, status, d, v)
 	}
 	p.about = result.ID
-	return p.redirect("generations", string(result.ID))
+	if p.scripted() {
+		return c.showMade(p, d, result.ID)
+	}
+	return p.send(c.resultAddress(result.ID))
 }
 
 // showAgain shows the form as it stands: what it costs, or what another model offers.

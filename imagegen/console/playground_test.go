@@ -94,12 +94,14 @@ func TestCreate(t *testing.T) {
 	} {
 		before := v.balance()
 		a := post(small("prompt", "a fox ("+name+")", "n", "2", "quality", "low", "token", v.get("playground").entered()["token"])...)
-		s.is.Equal(a.redirected(), "/console/generations/"+string(v.made()[0].ID))
+		s.is.Equal(a.redirected(), "/console/playground?result="+string(v.made()[0].ID)+"#result")
 		g := v.reaches(v.made()[0].ID, imagegen.StatusSucceeded)
 		s.is.Equal(cmp.Diff([]any{"a fox (" + name + ")", 2, imagegen.QualityLow, imagegen.Size{Width: 64, Height: 48}, 0},
 			[]any{g.Prompt, g.N, g.Quality, g.Size, g.ReferenceCount}), "")
 		s.is.Equal(v.balance(), before-2)
-		s.is.True(v.follow(a).has("Delivered 2 images"))
+		page := v.get("playground?result=" + string(g.ID))
+		s.is.Equal(strings.Count(page.body, "<figure>"), 2)
+		s.is.Equal(page.entered()["prompt"], g.Prompt) // one goes on from there
 	}
 }
 
@@ -222,7 +224,7 @@ func TestFormSentTwice(t *testing.T) {
 	browsers.Wait()
 	s.is.Equal(len(v.made()), 1)
 	for _, a := range answers {
-		s.is.Equal(a.redirected(), "/console/generations/"+string(v.made()[0].ID))
+		s.is.Equal(a.redirected(), "/console/playground?result="+string(v.made()[0].ID)+"#result")
 	}
 	s.is.Equal(v.balance(), imagegen.Credits(9))
 

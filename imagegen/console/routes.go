@@ -75,6 +75,8 @@ var table = []route{
 
 	{"GET playground", signedIn, "playground", (*Console).playground},
 	{"POST playground", signedIn, "playground", (*Console).create},
+	{"GET playground/results/{generation}", signedIn, "playground", (*Console).showResult},
+	{"GET playground/strip", signedIn, "playground", (*Console).showStrip},
 	{"POST playground/preview", signedIn, "playground", (*Console).preview},
 
 	{"GET generations", signedIn, "generations", (*Console).generations},

@@ -20,7 +20,7 @@ import (
 var sources embed.FS
 
 // shared are the templates that every page is made with.
-var shared = []string{"templates/layout.html", "templates/parts.html", "templates/ledger.html"}
+var shared = []string{"templates/layout.html", "templates/parts.html", "templates/ledger.html", "templates/pictures.html"}
 
 // parseTemplates makes a set of templates for each page: what all share, and the page's own file.
 func (c *Console) parseTemplates() (map[string]*template.Template, error) {
@@ -71,6 +71,7 @@ func (c *Console) functions() template.FuncMap {
 		"day":         dayOf,
 		"minPassword": func() int { return minPassword },
 		"maxPassword": func() int { return maxPassword },
+		"seconds":     inSeconds,
 		"list":        func(items ...any) []any { return items },
 	}
 }

@@ -109,7 +109,7 @@ func TestReferences(t *testing.T) {
 	s.is.Equal(g.ReferenceCount, 2)
 	now, most := spool.count()
 	s.is.Equal([]int{now, most}, []int{0, 2})
-	s.is.Equal(v.follow(a).facts()["References"], "2")
+	s.is.Equal(v.get("generations/" + string(g.ID)).facts()["References"], "2")
 
 	again := v.postFiles("playground", files, small("token", "t")...) // the same once more is the same generation
 	s.is.Equal(again.redirected(), a.redirected())

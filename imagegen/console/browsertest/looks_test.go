@@ -99,3 +99,9 @@ func (t *tab) write(path string, content []byte) {
 	t.is.NoErr(os.MkdirAll(filepath.Dir(path), 0o755))
 	t.is.NoErr(os.WriteFile(path, content, 0o644))
 }
+
+// sized gives the window another size.
+func (t *tab) sized(width, height int64) {
+	t.Helper()
+	t.do(chromedp.EmulateViewport(width, height))
+}

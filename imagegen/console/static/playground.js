@@ -150,6 +150,10 @@ function answered(request, form) {
     location.assign(next);
     return;
   }
+  if (request.status === 200 && !request.responseText.startsWith("<!doctype")) {
+    made(request.responseText, form);
+    return;
+  }
   const page = new DOMParser().parseFromString(request.responseText, "text/html");
   const main = page.getElementById("main");
   if (!main) {
@@ -161,12 +165,24 @@ function answered(request, form) {
     return;
   }
   const focus = document.activeElement?.id;
-  document.getElementById("main").replaceChildren(...main.childNodes);
-  htmx.process(document.getElementById("main"));
+  for (const id of ["play", "samples"]) {
+    const part = page.getElementById(id);
+    document.getElementById(id).replaceWith(part);
+    htmx.process(part);
+  }
   for (const button of document.querySelectorAll("button[data-copy][hidden]")) button.hidden = false;
   begin();
   (document.querySelector("#play [aria-invalid=true]:not(fieldset), #play [aria-invalid=true] input:checked, #play > .flash.error")
     ?? document.getElementById(focus))?.focus();
+}
+
+// made puts a result beside the form, which stays as it is: one may go on, and ask for the next at once.
+function made(parts, form) {
+  rest(form);
+  form.querySelector(":scope > .flash")?.remove();
+  htmx.swap("#result", parts, { swapStyle: "outerHTML" });
+  const result = document.getElementById("result");
+  if (result.getBoundingClientRect().top > innerHeight / 2) result.scrollIntoView({ block: "start" });
 }
 
 // said is what a page without a form says: its title and its sentences, not its links.
@@ -199,6 +215,30 @@ document.addEventListener("htmx:configRequest", (event) => {
 });
 
 document.addEventListener("DOMContentLoaded", begin);
+
+// A result that is shown no more is waited for no more: the answer would come for the place of another.
+const waiting = new WeakMap();
+document.addEventListener("htmx:beforeSend", ({ detail }) => waiting.set(detail.elt, detail.xhr));
+document.addEventListener("htmx:beforeCleanupElement", ({ detail }) => {
+  const request = waiting.get(detail.elt);
+  if (!request || request.readyState === XMLHttpRequest.DONE) return;
+  request.onabort = null; // htmx would call it an error
+  request.abort();
+});
+
+// The time that has passed goes on between the server's words.
+const begun = new WeakMap();
+setInterval(() => {
+  for (const clock of document.querySelectorAll("[data-elapsed]")) {
+    if (!begun.has(clock)) begun.set(clock, performance.now() - Number(clock.dataset.elapsed));
+    clock.textContent = inSeconds(performance.now() - begun.get(clock));
+  }
+}, 1000);
+
+function inSeconds(milliseconds) {
+  const seconds = Math.floor(milliseconds / 1000);
+  return seconds < 120 ? `${seconds} s` : `${Math.floor(seconds / 60)} min`;
+}
 
 // Who comes back to the page as it was left wants images once more: with another token they are made.
 window.addEventListener("pageshow", (event) => {
