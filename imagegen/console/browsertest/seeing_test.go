@@ -22,15 +22,16 @@ func everywhere() (all []look) {
 	return all
 }
 
-// seen looks at a page everywhere: nothing stands out of the window, and all can use it.
-func (t *tab) seen(name string) {
+// seen looks at a page everywhere: nothing stands out of the window, and all can use it. height is that of its pictures;
+// 0: all of it.
+func (t *tab) seen(name string, height int64) {
 	t.Helper()
 	for _, l := range everywhere() {
 		t.wear(l)
 		t.pictures()
 		t.fits(name + ", " + l.name)
 		if *screenshots != "" {
-			t.write(filepath.Join(*screenshots, name+"-"+l.name+".png"), t.shoot(l, 0))
+			t.write(filepath.Join(*screenshots, name+"-"+l.name+".png"), t.shoot(l, height))
 		}
 		for _, barrier := range t.barriers() {
 			t.Errorf("%s, %s: %s", name, l.name, barrier)
@@ -61,13 +62,13 @@ func TestSeeing(t *testing.T) {
 		"seeing-compare":    "compare?a=" + string(f.whole.Images[0].ID) + "&b=" + string(f.partial.Images[1].ID),
 	} {
 		tab.open(path, 200)
-		tab.seen(name)
+		tab.seen(name, 0)
 	}
 	tab.open("generations/"+string(f.whole.ID), 200)
 	tab.do(chromedp.Click(chromedp.JSPath(`document.querySelector("a[data-picture]")`)))
-	tab.seen("seeing-lightbox")
+	tab.seen("seeing-lightbox", 720)
 	tab.keys("++")
-	tab.seen("seeing-zoomed")
+	tab.seen("seeing-zoomed", 720)
 	tab.keys(kb.Escape)
 }
 
@@ -214,4 +215,27 @@ func TestNotification(t *testing.T) {
 	close(s.painter.let)
 	tab.do(chromedp.WaitReady(chromedp.JSPath(`told.length > 0 ? document.body : null`)))
 	s.is.Equal(evaluate[[]string](tab, `told`), []string{"Ready: " + slow + " · imagegend | 1 image has arrived."})
+}
+
+// mostWeight is what a page may bring over the wire to a browser that has never been here, but for the user's own images.
+const mostWeight = 120 << 10
+
+// Pages are light, also for who comes for the first time.
+func TestWeight(t *testing.T) {
+	s := open(t)
+	alice := s.user("alice", imagegen.RoleUser)
+	s.grant(alice, imagegen.Grant{Credits: 100})
+	for range 24 {
+		s.generate(alice, "A red fox in fresh snow", 1)
+	}
+	g := s.generate(alice, "A grey fox", 2)
+	tab := s.signedIn(alice)
+	for _, page := range []string{"playground", "generations", "generations/" + string(g.ID),
+		"compare?a=" + string(g.Images[0].ID) + "&b=" + string(g.Images[1].ID)} {
+		tab.open(page, 200)
+		weight := evaluate[int](tab, `[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+			.filter((e) => e.initiatorType !== "img").reduce((sum, e) => sum + e.encodedBodySize, 0)`)
+		t.Logf("%s: %d bytes", page, weight)
+		s.is.True(weight > 10<<10 && weight <= mostWeight)
+	}
 }
