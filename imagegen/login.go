@@ -29,6 +29,8 @@ type SignIn struct {
 	CreatedAt time.Time
 	SeenAt    time.Time // may lag behind by a minute
 	Agent     string    // how the browser describes itself
+	// ConfirmedAt is when the user last proved in this browser who they are; zero: never, they came by a link.
+	ConfirmedAt time.Time
 }
 
 // Invitation lets whoever holds its link choose a user's password, once. One without a user lets them
@@ -60,6 +62,8 @@ type LoginStore interface {
 	// TouchSignIn records when a sign-in was last used. It may be lost in a crash. That there is none
 	// is success.
 	TouchSignIn(ctx context.Context, hash [32]byte, at time.Time) error
+	// ConfirmSignIn records when the user of a sign-in last proved who they are. ErrNotFound.
+	ConfirmSignIn(ctx context.Context, hash [32]byte, at time.Time) error
 	// EndSignIns ends those of the user's sign-ins that are named; all, if none is. That there are
 	// none is success.
 	EndSignIns(ctx context.Context, u UserID, hashes ...[32]byte) error

@@ -26,6 +26,11 @@ const (
 	ActSignOut      Act = "user.signout"       // * in how many browsers
 	ActUserView     Act = "user.view"          // an operator looked at a user's generations, or ledger
 
+	ActPasskeyCreate  Act = "passkey.create"  // *
+	ActPasskeyRemove  Act = "passkey.remove"  // * of a user, one or all
+	ActIdentityCreate Act = "identity.create" // * a user is somebody at a provider of identities
+	ActIdentityRemove Act = "identity.remove" // *
+
 	ActKeyCreate Act = "key.create" // *
 	ActKeyRevoke Act = "key.revoke" // *
 	ActKeyLimit  Act = "key.limit"  // * what it may be used for

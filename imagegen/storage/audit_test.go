@@ -172,11 +172,12 @@ func TestThumbnailsBesideTheirImages(t *testing.T) {
 	w.clean()
 }
 
-// Of users, keys and sign-ins nothing can be lost or put in unnoticed, not even with its lines in every
+// Of users, keys, passkeys and sign-ins nothing can be lost or put in unnoticed, not even with its lines in every
 // index.
 func TestAuditMissesWhatIsDeleted(t *testing.T) {
 	for b, rule := range map[string]string{"users": "digest", "users.names": "index", "keys": "digest", "keys.ids": "index", "keys.users": "index",
-		"operatorkeys": "digest", "operatorkeys.ids": "index", "logins": "digest", "signins": "digest", "signins.users": "index", "invitations": "digest", "invitations.users": "index"} {
+		"operatorkeys": "digest", "operatorkeys.ids": "index", "logins": "digest", "signins": "digest", "signins.users": "index", "invitations": "digest", "invitations.users": "index",
+		"passkeys": "digest", "passkeys.users": "index", "identities": "digest", "identities.users": "index"} {
 		first := func(tx *bbolt.Tx) (k, v []byte) {
 			k, v = tx.Bucket([]byte(b)).Cursor().First()
 			return slices.Clone(k), slices.Clone(v)
@@ -200,6 +201,8 @@ func TestAuditMissesWhatIsDeleted(t *testing.T) {
 					is.NoErr(db.CreateSignIn(t.Context(), imagegen.SignIn{Hash: hash, User: u, CreatedAt: now, SeenAt: now}))
 					is.NoErr(db.CreateInvitation(t.Context(), imagegen.Invitation{Hash: hash, User: u, ExpiresAt: now.Add(time.Hour)}))
 					is.NoErr(db.CreateOperatorKey(t.Context(), imagegen.OperatorKey{ID: imagegen.OperatorKeyID("opk_" + u), Hash: hash, CreatedAt: now}))
+					is.NoErr(db.CreatePasskey(t.Context(), imagegen.Passkey{ID: imagegen.PasskeyID("pk " + u), User: u, CreatedAt: now}))
+					is.NoErr(db.CreateIdentity(t.Context(), imagegen.Identity{Issuer: "https://id.example", Subject: string(u), User: u, CreatedAt: now}))
 				}
 				_, err := db.RevokeKey(t.Context(), "key_bob", now)
 				is.NoErr(err)

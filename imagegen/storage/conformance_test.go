@@ -53,6 +53,14 @@ func TestOperatorKeys(t *testing.T) {
 	storagetest.OperatorKeys(t, func(t *testing.T) imagegen.OperatorKeyStore { return open(t, nil) })
 }
 
+func TestPasskeys(t *testing.T) {
+	storagetest.Passkeys(t, func(t *testing.T) imagegen.PasskeyStore { return open(t, nil) })
+}
+
+func TestIdentities(t *testing.T) {
+	storagetest.Identities(t, func(t *testing.T) imagegen.IdentityStore { return open(t, nil) })
+}
+
 func TestLogins(t *testing.T) {
 	storagetest.Logins(t, func(t *testing.T) imagegen.LoginStore { return open(t, nil) })
 }

@@ -43,6 +43,8 @@ type DB struct {
 	inspector
 	logins
 	opkeys
+	passkeys
+	identities
 	books
 	usage
 	trails
@@ -69,10 +71,12 @@ type DB struct {
 
 // The embedded interfaces have lower-case names: what DB is made of is nobody else's business.
 type (
-	store  = imagegen.JointStore
-	logins = imagegen.LoginStore
-	opkeys = imagegen.OperatorKeyStore
-	books  = imagegen.CreditAdmin
+	store      = imagegen.JointStore
+	logins     = imagegen.LoginStore
+	opkeys     = imagegen.OperatorKeyStore
+	passkeys   = imagegen.PasskeyStore
+	identities = imagegen.IdentityStore
+	books      = imagegen.CreditAdmin
 
 	usage     = imagegen.UsageLedger
 	inspector = imagegen.Inspector
@@ -85,6 +89,8 @@ var (
 	_ imagegen.LoginStore = (*DB)(nil)
 
 	_ imagegen.OperatorKeyStore = (*DB)(nil)
+	_ imagegen.PasskeyStore     = (*DB)(nil)
+	_ imagegen.IdentityStore    = (*DB)(nil)
 
 	_ imagegen.CreditAdmin = (*DB)(nil)
 	_ imagegen.UsageLedger = (*DB)(nil)
@@ -200,7 +206,7 @@ func (db *DB) openTables() (err error) {
 	t := tables.New(db.file, db.clock)
 	t.OnDamage = db.damagedGeneration
 	db.tables = t
-	db.store, db.inspector, db.logins, db.opkeys, db.books, db.usage = t, t, t, t, db.clock, db.clock
+	db.store, db.inspector, db.logins, db.opkeys, db.passkeys, db.identities, db.books, db.usage = t, t, t, t, t, t, db.clock, db.clock
 	db.trails = trail.New(db.file, db.now)
 	return t.Load(context.Background())
 }

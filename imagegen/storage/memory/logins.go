@@ -105,6 +105,19 @@ func (l *logins) TouchSignIn(ctx context.Context, hash [32]byte, at time.Time) e
 	})
 }
 
+// ConfirmSignIn implements [imagegen.LoginStore].
+func (l *logins) ConfirmSignIn(ctx context.Context, hash [32]byte, at time.Time) error {
+	return l.rows.Update(ctx, func(ledger.Tx) error {
+		s, err := found(l.signIns, hash)
+		if err != nil {
+			return err
+		}
+		s.ConfirmedAt = at
+		l.signIns[hash] = s
+		return nil
+	})
+}
+
 // EndSignIns implements [imagegen.LoginStore].
 func (l *logins) EndSignIns(ctx context.Context, u imagegen.UserID, hashes ...[32]byte) error {
 	return l.act(ctx, imagegen.ActSignOut, func() (trail.Change, error) {

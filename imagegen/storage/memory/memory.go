@@ -23,13 +23,15 @@ type Options struct {
 
 // DB is an [imagegen.JointStore], which holds users and keys too, and the [imagegen.CreditAdmin] that
 // commits with it: Charge, Settle, Grant, Revoke, Lots, History. It is an [imagegen.ImageStore],
-// [imagegen.Spool], [imagegen.LoginStore], [imagegen.UsageLedger], [imagegen.Inspector],
+// [imagegen.Spool], [imagegen.LoginStore], [imagegen.PasskeyStore], [imagegen.IdentityStore], [imagegen.UsageLedger], [imagegen.Inspector],
 // [imagegen.Timekeeper], [imagegen.TrailStore] and [imagegen.Auditor] as well. It is safe for concurrent use and needs
 // no closing.
 type DB struct {
 	*store
 	*logins
 	*operatorKeys
+	*passkeys
+	*identities
 	books
 	usage
 	timekeeper
@@ -48,16 +50,18 @@ type (
 )
 
 var (
-	_ imagegen.JointStore  = (*DB)(nil)
-	_ imagegen.Inspector   = (*DB)(nil)
-	_ imagegen.LoginStore  = (*DB)(nil)
-	_ imagegen.CreditAdmin = (*DB)(nil)
-	_ imagegen.UsageLedger = (*DB)(nil)
-	_ imagegen.TrailStore  = (*DB)(nil)
-	_ imagegen.ImageStore  = (*DB)(nil)
-	_ imagegen.Spool       = (*DB)(nil)
-	_ imagegen.Auditor     = (*DB)(nil)
-	_ imagegen.Timekeeper  = (*DB)(nil)
+	_ imagegen.JointStore    = (*DB)(nil)
+	_ imagegen.Inspector     = (*DB)(nil)
+	_ imagegen.LoginStore    = (*DB)(nil)
+	_ imagegen.PasskeyStore  = (*DB)(nil)
+	_ imagegen.IdentityStore = (*DB)(nil)
+	_ imagegen.CreditAdmin   = (*DB)(nil)
+	_ imagegen.UsageLedger   = (*DB)(nil)
+	_ imagegen.TrailStore    = (*DB)(nil)
+	_ imagegen.ImageStore    = (*DB)(nil)
+	_ imagegen.Spool         = (*DB)(nil)
+	_ imagegen.Auditor       = (*DB)(nil)
+	_ imagegen.Timekeeper    = (*DB)(nil)
 )
 
 // New returns an empty DB. opts may be nil.
@@ -72,7 +76,7 @@ func New(opts *Options) *DB {
 		panic(err) // it reads an empty map
 	}
 	s := newStore(trail.rows, books)
-	return &DB{store: s, logins: newLogins(s), operatorKeys: newOperatorKeys(s), books: books, usage: books, timekeeper: books, trailStore: trail, trail: trail}
+	return &DB{store: s, logins: newLogins(s), operatorKeys: newOperatorKeys(s), passkeys: newPasskeys(s), identities: newIdentities(s), books: books, usage: books, timekeeper: books, trailStore: trail, trail: trail}
 }
 
 // Joins implements [imagegen.JointStore]: only with this DB itself, not with a wrapper around it.

@@ -49,6 +49,8 @@ type DB struct {
 	keyStore
 	logins
 	opkeys
+	passkeys
+	identities
 	trails
 
 	pool      *pgxpool.Pool
@@ -76,11 +78,13 @@ type DB struct {
 
 // The embedded interfaces have lower-case names: what DB is made of is nobody else's business.
 type (
-	userStore = imagegen.UserStore
-	keyStore  = imagegen.KeyStore
-	logins    = imagegen.LoginStore
-	opkeys    = imagegen.OperatorKeyStore
-	trails    = imagegen.TrailStore
+	userStore  = imagegen.UserStore
+	keyStore   = imagegen.KeyStore
+	logins     = imagegen.LoginStore
+	opkeys     = imagegen.OperatorKeyStore
+	passkeys   = imagegen.PasskeyStore
+	identities = imagegen.IdentityStore
+	trails     = imagegen.TrailStore
 )
 
 var (
@@ -89,6 +93,8 @@ var (
 	_ imagegen.LoginStore = (*DB)(nil)
 
 	_ imagegen.OperatorKeyStore = (*DB)(nil)
+	_ imagegen.PasskeyStore     = (*DB)(nil)
+	_ imagegen.IdentityStore    = (*DB)(nil)
 
 	_ imagegen.CreditAdmin  = (*DB)(nil)
 	_ imagegen.UsageLedger  = (*DB)(nil)
@@ -139,7 +145,7 @@ func (db *DB) start(ctx context.Context, keepFor time.Duration) error {
 	db.books = books
 	db.tables = tables.New(keptDB{db}, books)
 	db.tables.KeepFor(keepFor)
-	db.userStore, db.keyStore, db.logins, db.opkeys = db.tables, db.tables, db.tables, db.tables
+	db.userStore, db.keyStore, db.logins, db.opkeys, db.passkeys, db.identities = db.tables, db.tables, db.tables, db.tables, db.tables, db.tables
 	t := trail.New(keptDB{db}, func() time.Time { return books.Read().Wall })
 	db.trails, db.failures = t, t.Failures
 	db.committer = newCommitter(db)

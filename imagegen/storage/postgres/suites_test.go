@@ -41,6 +41,16 @@ func TestOperatorKeys(t *testing.T) {
 	storagetest.OperatorKeys(t, func(t *testing.T) imagegen.OperatorKeyStore { return open(t, s.Database(t)) })
 }
 
+func TestPasskeys(t *testing.T) {
+	s := postgrestest.Start(t)
+	storagetest.Passkeys(t, func(t *testing.T) imagegen.PasskeyStore { return open(t, s.Database(t)) })
+}
+
+func TestIdentities(t *testing.T) {
+	s := postgrestest.Start(t)
+	storagetest.Identities(t, func(t *testing.T) imagegen.IdentityStore { return open(t, s.Database(t)) })
+}
+
 func TestLogins(t *testing.T) {
 	s := postgrestest.Start(t)
 	storagetest.Logins(t, func(t *testing.T) imagegen.LoginStore { return open(t, s.Database(t)) })

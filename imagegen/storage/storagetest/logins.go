@@ -61,7 +61,7 @@ func testLogin(l *logins) {
 }
 
 func signIn(n byte, u imagegen.UserID, at time.Time) imagegen.SignIn {
-	return imagegen.SignIn{Hash: [32]byte{n}, User: u, CreatedAt: at, SeenAt: at, Agent: "a browser"}
+	return imagegen.SignIn{Hash: [32]byte{n}, User: u, CreatedAt: at, SeenAt: at, Agent: "a browser", ConfirmedAt: at}
 }
 
 // has demands that these sign-ins of a user are there, and no others.
@@ -94,6 +94,12 @@ func testSignIns(l *logins) {
 	l.is.NoErr(l.TouchSignIn(ctx, first.Hash, epoch)) // late
 	l.is.NoErr(l.TouchSignIn(ctx, [32]byte{8}, epoch))
 	l.has("usr_1", first, second)
+
+	second.ConfirmedAt = epoch.Add(time.Hour)
+	l.is.NoErr(l.ConfirmSignIn(ctx, second.Hash, second.ConfirmedAt))
+	l.is.NoErr(l.TouchSignIn(ctx, second.Hash, epoch)) // changes nothing else
+	l.has("usr_1", first, second)
+	l.is.True(errors.Is(l.ConfirmSignIn(ctx, [32]byte{8}, epoch), imagegen.ErrNotFound))
 	_, err := l.SignIn(ctx, [32]byte{8})
 	l.is.True(errors.Is(err, imagegen.ErrNotFound))
 }

@@ -18,6 +18,8 @@ type Trailed interface {
 	imagegen.Store
 	imagegen.LoginStore
 	imagegen.OperatorKeyStore
+	imagegen.PasskeyStore
+	imagegen.IdentityStore
 	imagegen.CreditAdmin
 	imagegen.TrailStore
 }

@@ -85,6 +85,19 @@ func (r *trail) acts() []act {
 		{"ResumeUser", row(imagegen.ActUserResume, "usr_1", "account_type=PRO suspended_at="+epoch.Format(time.RFC3339), "account_type=PRO"), func(ctx context.Context) error {
 			return r.ResumeUser(ctx, "usr_1")
 		}},
+		{"CreatePasskey", row(imagegen.ActPasskeyCreate, "usr_1", "", "name=laptop"), func(ctx context.Context) error {
+			return r.CreatePasskey(ctx, passkey("a", "usr_1", epoch))
+		}},
+		{"RemovePasskeys", row(imagegen.ActPasskeyRemove, "usr_1", "name=laptop", ""), func(ctx context.Context) error {
+			_, err := r.RemovePasskeys(ctx, "usr_1")
+			return err
+		}},
+		{"CreateIdentity", row(imagegen.ActIdentityCreate, "usr_1", "", "issuer=https://id.example subject=a"), func(ctx context.Context) error {
+			return r.CreateIdentity(ctx, imagegen.Identity{Issuer: "https://id.example", Subject: "a", User: "usr_1"})
+		}},
+		{"RemoveIdentity", row(imagegen.ActIdentityRemove, "usr_1", "issuer=https://id.example subject=a", ""), func(ctx context.Context) error {
+			return r.RemoveIdentity(ctx, "usr_1", "https://id.example")
+		}},
 		{"DisableUser", row(imagegen.ActUserDisable, "usr_1", "account_type=PRO", "account_type=PRO disabled_at="+epoch.Format(time.RFC3339)), func(ctx context.Context) error {
 			return r.DisableUser(ctx, "usr_1", epoch)
 		}},
@@ -119,7 +132,8 @@ var noActs = []string{
 	"User", "UserByName", "Users",
 	"KeyByHash", "Keys", "TouchKeys",
 	"OperatorKeyByHash", "OperatorKeys",
-	"Login", "Operators", "SignIn", "SignIns", "TouchSignIn", "EndSignInsBefore", "Invitation",
+	"Login", "Operators", "SignIn", "SignIns", "TouchSignIn", "ConfirmSignIn", "EndSignInsBefore", "Invitation",
+	"Passkeys", "UsePasskey", "Identity", "UserIdentity",
 	"Charge", "Settle", "Balance", "Lots", "Holdings", "History",
 }
 
@@ -133,7 +147,8 @@ func testNothingForgotten(r *trail) {
 		known[a.method] = true
 	}
 	for _, i := range []reflect.Type{reflect.TypeFor[imagegen.UserStore](), reflect.TypeFor[imagegen.KeyStore](),
-		reflect.TypeFor[imagegen.LoginStore](), reflect.TypeFor[imagegen.OperatorKeyStore](), reflect.TypeFor[imagegen.CreditAdmin]()} {
+		reflect.TypeFor[imagegen.LoginStore](), reflect.TypeFor[imagegen.OperatorKeyStore](),
+		reflect.TypeFor[imagegen.PasskeyStore](), reflect.TypeFor[imagegen.IdentityStore](), reflect.TypeFor[imagegen.CreditAdmin]()} {
 		for m := range i.NumMethod() {
 			if name := i.Method(m).Name; !known[name] {
 				r.t.Errorf("%s.%s is neither tested as an act nor known to be none", i.Name(), name)

@@ -69,7 +69,7 @@ func Text[S ~string](c *Coder, s *S) {
 }
 
 // Number codes an integer.
-func Number[N ~int | ~int64 | ~uint8 | ~uint64](c *Coder, n *N) {
+func Number[N ~int | ~int64 | ~uint8 | ~uint32 | ~uint64](c *Coder, n *N) {
 	if c.reads {
 		*n = N(c.r.Int())
 	} else {

@@ -14,7 +14,7 @@ import (
 
 // Check goes over the tables and reports every broken invariant: a generation has ended if
 // and only if its charge is closed, it cost its price times the images published, what it says of
-// them is whole, the indexes name what is there and nothing else, and of users, keys and sign-ins
+// them is whole, the indexes name what is there and nothing else, and of users, keys, passkeys and sign-ins
 // nothing was lost. It returns how many generations there are. An error means that the check could not be carried out.
 //
 // A charge with the identifier of a generation, open or spent, has to have that generation, unless
@@ -31,6 +31,8 @@ func Check(ctx context.Context, tx kv.Tx, report func(imagegen.Violation)) (n in
 	checkAll(tx, report, goOn, logins)
 	checkAll(tx, report, goOn, signIns)
 	checkAll(tx, report, goOn, invitations)
+	checkAll(tx, report, goOn, passkeys)
+	checkAll(tx, report, goOn, identities)
 	if n > 0 {
 		ledger.Unreturned(ledgerkv.Rows(tx), func(id imagegen.ChargeID) bool {
 			if g := imagegen.GenerationID(id); g.Valid() && !generations.Has(tx, []byte(g)) {

@@ -96,8 +96,15 @@ func TestFormerRows(t *testing.T) {
 	t.Run("login", func(t *testing.T) {
 		former(t, imagegen.Login{User: "alice", Role: imagegen.RoleOperator, Password: "$argon2id$", ChangedAt: at}, codeLogin)
 	})
-	t.Run("signin", func(t *testing.T) {
-		former(t, imagegen.SignIn{Hash: [32]byte{2}, User: "alice", CreatedAt: at, SeenAt: at, Agent: "Firefox"}, codeSignIn)
+	signIn := imagegen.SignIn{Hash: [32]byte{2}, User: "alice", CreatedAt: at, SeenAt: at, Agent: "Firefox"}
+	t.Run("signin-1", func(t *testing.T) { reads(t, signIn, codeSignIn) })
+	signIn.ConfirmedAt = at
+	t.Run("signin", func(t *testing.T) { former(t, signIn, codeSignIn) })
+	t.Run("passkey", func(t *testing.T) {
+		former(t, imagegen.Passkey{ID: "AQI", User: "alice", Name: "laptop", Credential: []byte{1}, Uses: 1 << 31, CreatedAt: at, LastUsedAt: at}, codePasskey)
+	})
+	t.Run("identity", func(t *testing.T) {
+		former(t, imagegen.Identity{Issuer: "https://id.example", Subject: "a", User: "alice", CreatedAt: at}, codeIdentity)
 	})
 	t.Run("invitation", func(t *testing.T) {
 		former(t, imagegen.Invitation{Hash: [32]byte{3}, User: "alice", Role: imagegen.RoleUser, ExpiresAt: at}, codeInvitation)
@@ -110,11 +117,19 @@ func former[V any](t *testing.T, want V, form func(*kv.Coder, *V)) {
 	t.Helper()
 	is := is.New(t)
 	is.Equal(zeroFields(reflect.ValueOf(want), ""), nil)
-	file := filepath.Join("testdata", filepath.Base(t.Name()))
 	if *update {
-		is.NoErr(os.WriteFile(file, kv.Encode(&want, form), 0o600))
+		is.NoErr(os.WriteFile(storedFile(t), kv.Encode(&want, form), 0o600))
 	}
-	stored, err := os.ReadFile(file)
+	reads(t, want, form)
+}
+
+func storedFile(t *testing.T) string { return filepath.Join("testdata", filepath.Base(t.Name())) }
+
+// reads checks that what is stored in the file named after the test is want.
+func reads[V any](t *testing.T, want V, form func(*kv.Coder, *V)) {
+	t.Helper()
+	is := is.New(t)
+	stored, err := os.ReadFile(storedFile(t))
 	is.NoErr(err)
 	var got V
 	is.NoErr(kv.Decode(stored, &got, form))

@@ -146,12 +146,15 @@ func codeLogin(c *kv.Coder, l *imagegen.Login) {
 }
 
 func codeSignIn(c *kv.Coder, s *imagegen.SignIn) {
-	c.Version(1)
+	c.Version(2)
 	kv.Fixed(c, s.Hash[:])
 	kv.Text(c, &s.User)
 	kv.Moment(c, &s.CreatedAt)
 	kv.Moment(c, &s.SeenAt)
 	kv.Text(c, &s.Agent)
+	if c.Since(2) {
+		kv.Moment(c, &s.ConfirmedAt)
+	}
 }
 
 func codeInvitation(c *kv.Coder, i *imagegen.Invitation) {
@@ -160,4 +163,23 @@ func codeInvitation(c *kv.Coder, i *imagegen.Invitation) {
 	kv.Text(c, &i.User)
 	kv.Text(c, &i.Role)
 	kv.Moment(c, &i.ExpiresAt)
+}
+
+func codePasskey(c *kv.Coder, p *imagegen.Passkey) {
+	c.Version(1)
+	kv.Text(c, &p.ID)
+	kv.Text(c, &p.User)
+	kv.Text(c, &p.Name)
+	kv.Bytes(c, &p.Credential)
+	kv.Number(c, &p.Uses)
+	kv.Moment(c, &p.CreatedAt)
+	kv.Moment(c, &p.LastUsedAt)
+}
+
+func codeIdentity(c *kv.Coder, i *imagegen.Identity) {
+	c.Version(1)
+	kv.Text(c, &i.Issuer)
+	kv.Text(c, &i.Subject)
+	kv.Text(c, &i.User)
+	kv.Moment(c, &i.CreatedAt)
 }

@@ -38,6 +38,12 @@ func TestDamagedLoginsAreErrors(t *testing.T) {
 			"key":  func(ctx context.Context) error { _, err := d.OperatorKeyByHash(ctx, hash); return err },
 			"list": func(ctx context.Context) error { _, err := d.OperatorKeys(ctx); return err },
 		}},
+		{"passkeys", kv.Key("AQI"), kv.Encode(&imagegen.Passkey{ID: "AQI", User: "alice", Credential: []byte{1}, CreatedAt: at}, codePasskey), map[string]func(context.Context) error{
+			"use": func(ctx context.Context) error { return d.UsePasskey(ctx, "AQI", 0, at) },
+		}},
+		{"identities", kv.Key("i", "s"), kv.Encode(&imagegen.Identity{Issuer: "i", Subject: "s", User: "alice", CreatedAt: at}, codeIdentity), map[string]func(context.Context) error{
+			"identity": func(ctx context.Context) error { _, err := d.Identity(ctx, "i", "s"); return err },
+		}},
 		{"signins", hash[:], kv.Encode(&imagegen.SignIn{Hash: hash, User: "alice", CreatedAt: at, SeenAt: at, Agent: "Firefox"}, codeSignIn), map[string]func(context.Context) error{
 			"sign-in": func(ctx context.Context) error { _, err := d.SignIn(ctx, hash); return err },
 		}},

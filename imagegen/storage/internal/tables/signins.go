@@ -57,6 +57,20 @@ func (t *Tables) TouchSignIn(ctx context.Context, hash [32]byte, at time.Time) e
 	})
 }
 
+// ConfirmSignIn implements [imagegen.LoginStore].
+func (t *Tables) ConfirmSignIn(ctx context.Context, hash [32]byte, at time.Time) error {
+	return t.db.Update(ctx, func(tx kv.Tx) error {
+		from, err := signIns.Get(tx, hash[:])
+		if err != nil {
+			return err
+		}
+		to := from
+		to.ConfirmedAt = at
+		signIns.Put(tx, &from, &to)
+		return nil
+	})
+}
+
 // EndSignIns implements [imagegen.LoginStore].
 func (t *Tables) EndSignIns(ctx context.Context, u imagegen.UserID, hashes ...[32]byte) error {
 	return t.act(ctx, imagegen.ActSignOut, func(tx kv.Tx) (trail.Change, error) {

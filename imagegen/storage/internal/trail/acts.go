@@ -101,3 +101,32 @@ func SignedOut(u imagegen.UserID, browsers int) Change {
 	}
 	return Change{Target: string(u), User: u, Before: Fields("browsers", browsers)}
 }
+
+// PasskeyCreated tells of a new passkey.
+func PasskeyCreated(p imagegen.Passkey) Change {
+	return Change{Target: string(p.User), User: p.User, After: Fields("name", p.Name)}
+}
+
+// PasskeysRemoved tells of passkeys that a user has no more; the zero Change: of none.
+func PasskeysRemoved(u imagegen.UserID, gone []imagegen.Passkey) Change {
+	if len(gone) == 0 {
+		return Change{}
+	}
+	var named []any
+	for _, p := range gone {
+		named = append(named, "name", p.Name)
+	}
+	return Change{Target: string(u), User: u, Before: Fields(named...)}
+}
+
+// IdentityCreated tells who a user is elsewhere.
+func IdentityCreated(i imagegen.Identity) Change {
+	return Change{Target: string(i.User), User: i.User, After: identity(i)}
+}
+
+// IdentityRemoved tells who a user is elsewhere no more.
+func IdentityRemoved(i imagegen.Identity) Change {
+	return Change{Target: string(i.User), User: i.User, Before: identity(i)}
+}
+
+func identity(i imagegen.Identity) string { return Fields("issuer", i.Issuer, "subject", i.Subject) }

@@ -1,0 +1,81 @@
+package tables
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/table"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
+)
+
+var _ imagegen.PasskeyStore = (*Tables)(nil)
+
+var (
+	passkeys     = table.New("passkeys", func(p *imagegen.Passkey) []byte { return kv.Key(string(p.ID)) }, codePasskey).Witnessed()
+	userPasskeys = passkeys.Index("users", func(p *imagegen.Passkey) []byte { return kv.Key(string(p.User)) })
+)
+
+// CreatePasskey implements [imagegen.PasskeyStore]. imagegen.ErrInvalidRequest: the user's identifier is not valid.
+func (t *Tables) CreatePasskey(ctx context.Context, p imagegen.Passkey) error {
+	if err := p.User.Check(); err != nil {
+		return err
+	}
+	return t.act(ctx, imagegen.ActPasskeyCreate, func(tx kv.Tx) (trail.Change, error) {
+		if passkeys.Has(tx, kv.Key(string(p.ID))) {
+			former, err := passkeys.Get(tx, kv.Key(string(p.ID)))
+			if err == nil && former.User == p.User {
+				return trail.Change{}, nil
+			}
+			return trail.PasskeyCreated(p), imagegen.ErrExists
+		}
+		passkeys.Put(tx, nil, &p)
+		return trail.PasskeyCreated(p), nil
+	})
+}
+
+// Passkeys implements [imagegen.PasskeyStore]. One that cannot be read is an error: without it nobody would be asked for any.
+func (t *Tables) Passkeys(ctx context.Context, u imagegen.UserID) ([]imagegen.Passkey, error) {
+	return view(ctx, t.db, func(tx kv.Tx) ([]imagegen.Passkey, error) { return passkeysOf(tx, u) })
+}
+
+func passkeysOf(tx kv.Tx, u imagegen.UserID) ([]imagegen.Passkey, error) {
+	all, err := userPasskeys.Values(tx, userPasskeys.Keys(tx, kv.Key(string(u))))
+	slices.SortStableFunc(all, func(a, b imagegen.Passkey) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	return all, err
+}
+
+// UsePasskey implements [imagegen.PasskeyStore].
+func (t *Tables) UsePasskey(ctx context.Context, id imagegen.PasskeyID, uses uint32, at time.Time) error {
+	return t.db.Update(ctx, func(tx kv.Tx) error {
+		from, err := passkeys.Get(tx, kv.Key(string(id)))
+		if err != nil {
+			return err
+		}
+		to, err := from.UsedAgain(uses, at)
+		if err != nil {
+			return err
+		}
+		passkeys.Put(tx, &from, &to)
+		return nil
+	})
+}
+
+// RemovePasskeys implements [imagegen.PasskeyStore].
+func (t *Tables) RemovePasskeys(ctx context.Context, u imagegen.UserID, ids ...imagegen.PasskeyID) (n int, err error) {
+	err = t.act(ctx, imagegen.ActPasskeyRemove, func(tx kv.Tx) (trail.Change, error) {
+		all, err := passkeysOf(tx, u)
+		if err != nil {
+			return trail.Change{}, err
+		}
+		gone := slices.DeleteFunc(all, func(p imagegen.Passkey) bool { return len(ids) > 0 && !slices.Contains(ids, p.ID) })
+		for _, p := range gone {
+			passkeys.Remove(tx, &p)
+		}
+		n = len(gone)
+		return trail.PasskeysRemoved(u, gone), nil
+	})
+	return n, err
+}

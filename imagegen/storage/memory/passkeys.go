@@ -1,0 +1,84 @@
+package memory
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
+)
+
+// passkeys implements imagegen.PasskeyStore, in the transactions of a store.
+type passkeys struct {
+	*store
+	passkeys map[imagegen.PasskeyID]imagegen.Passkey
+}
+
+func newPasskeys(s *store) *passkeys {
+	return &passkeys{s, make(map[imagegen.PasskeyID]imagegen.Passkey)}
+}
+
+// CreatePasskey implements [imagegen.PasskeyStore].
+func (k *passkeys) CreatePasskey(ctx context.Context, p imagegen.Passkey) error {
+	if err := p.User.Check(); err != nil {
+		return err
+	}
+	return k.act(ctx, imagegen.ActPasskeyCreate, func() (trail.Change, error) {
+		former, there := k.passkeys[p.ID]
+		switch {
+		case there && former.User == p.User:
+			return trail.Change{}, nil
+		case there:
+			return trail.PasskeyCreated(p), imagegen.ErrExists
+		}
+		p.Credential = bytes.Clone(p.Credential)
+		k.passkeys[p.ID] = p
+		return trail.PasskeyCreated(p), nil
+	})
+}
+
+// Passkeys implements [imagegen.PasskeyStore].
+func (k *passkeys) Passkeys(ctx context.Context, u imagegen.UserID) (all []imagegen.Passkey, err error) {
+	err = k.read(ctx, func() error { all = k.ownedBy(u); return nil })
+	return all, err
+}
+
+func (k *passkeys) ownedBy(u imagegen.UserID) []imagegen.Passkey {
+	all := matching(k.passkeys, func(p imagegen.Passkey) bool { return p.User == u },
+		func(a, b imagegen.Passkey) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	for i := range all {
+		all[i].Credential = bytes.Clone(all[i].Credential)
+	}
+	return all
+}
+
+// UsePasskey implements [imagegen.PasskeyStore].
+func (k *passkeys) UsePasskey(ctx context.Context, id imagegen.PasskeyID, uses uint32, at time.Time) error {
+	return k.rows.Update(ctx, func(ledger.Tx) error {
+		p, err := found(k.passkeys, id)
+		if err != nil {
+			return err
+		}
+		if p, err = p.UsedAgain(uses, at); err != nil {
+			return err
+		}
+		k.passkeys[id] = p
+		return nil
+	})
+}
+
+// RemovePasskeys implements [imagegen.PasskeyStore].
+func (k *passkeys) RemovePasskeys(ctx context.Context, u imagegen.UserID, ids ...imagegen.PasskeyID) (n int, err error) {
+	err = k.act(ctx, imagegen.ActPasskeyRemove, func() (trail.Change, error) {
+		gone := slices.DeleteFunc(k.ownedBy(u), func(p imagegen.Passkey) bool { return len(ids) > 0 && !slices.Contains(ids, p.ID) })
+		for _, p := range gone {
+			delete(k.passkeys, p.ID)
+		}
+		n = len(gone)
+		return trail.PasskeysRemoved(u, gone), nil
+	})
+	return n, err
+}
