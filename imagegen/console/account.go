@@ -11,11 +11,12 @@ import (
 
 // accountView is what account.html is given.
 type accountView struct {
-	Form    *form
-	Person  person
-	Balance imagegen.Balance
-	Login   imagegen.Login
-	SignIns []signInLine
+	Form      *form
+	Person    person
+	Balance   imagegen.Balance
+	Login     imagegen.Login
+	Connected bool // with the provider
+	SignIns   []signInLine
 }
 
 // signInLine is one browser in the list.
@@ -49,6 +50,9 @@ func (c *Console) showAccount(p *page, status int, f *form) error {
 	if v.Login, err = c.login(p.context(), p.person.ID); err != nil {
 		return err
 	}
+	if v.Connected, err = p.connected(); err != nil {
+		return err
+	}
 	if v.Balance, err = p.service().Balance(p.context()); err != nil {
 		return err
 	}
@@ -64,7 +68,7 @@ func (c *Console) changePassword(p *page) error {
 	chosen := f.newPassword()
 	var present imagegen.Login
 	if f.valid() {
-		if present, err = c.checkPresent(p, f); err != nil {
+		if present, err = c.checkPassword(p, f, "present"); err != nil {
 			return err
 		}
 	}
@@ -78,7 +82,7 @@ func (c *Console) changePassword(p *page) error {
 	if err := c.replacePassword(p, present, hash); err != nil {
 		return err
 	}
-	if err := p.begin(p.person.ID, hash); err != nil {
+	if err := p.begin(p.person.ID, hash, p.now); err != nil {
 		return err
 	}
 	return p.done("Your password is changed. You are signed out everywhere else.", "account")
@@ -100,18 +104,18 @@ func (c *Console) replacePassword(p *page, present imagegen.Login, hash string) 
 	return c.cfg.Logins.SetLogin(p.context(), now)
 }
 
-// checkPresent blames the field present unless it holds the person's password, and returns their login.
-func (c *Console) checkPresent(p *page, f *form) (imagegen.Login, error) {
+// checkPassword blames a field unless it holds the person's password, and returns their login.
+func (c *Console) checkPassword(p *page, f *form, name string) (imagegen.Login, error) {
 	a, err := c.claim(p, p.person.Name)
 	if err != nil {
 		return a.login, err
 	}
-	ok, wait, err := c.authenticate(p, a, f.secret("present"))
+	ok, wait, err := c.authenticate(p, a, f.secret(name))
 	switch {
 	case wait > 0:
-		f.blame("present", "Too many attempts. Try again in %s.", inWords(wait))
+		f.blame(name, "Too many attempts. Try again in %s.", inWords(wait))
 	case err == nil && !ok:
-		f.blame("present", "This is not your present password.")
+		f.blame(name, "This is not your present password.")
 	}
 	return a.login, err
 }

@@ -26,6 +26,13 @@ type Config struct {
 	Ledger imagegen.CreditAdmin // the engine's; as an imagegen.UsageLedger it yields the charts and the overview
 	Logins imagegen.LoginStore  // where passwords and sign-ins are kept
 
+	// Provider has people prove elsewhere who they are. Then Logins is an imagegen.IdentityStore. nil: they
+	// sign in with passwords alone.
+	Provider IdentityProvider
+	// Newcomers makes a user of everybody who signs in by Provider for the first time. Without it, they connect
+	// the user that they have, on the page of their account.
+	Newcomers bool
+
 	// Operations tells operators how the service does. nil: there is no page for it.
 	Operations Operations
 
@@ -70,6 +77,8 @@ type Console struct {
 	turns     *limiter.Turns
 	swept     atomic.Int64 // when, in Unix seconds: see sweep
 	changing  sync.Mutex   // held while a password is set that was checked against the present login
+	visits    waiting[visit]
+	errands   waiting[errand]
 	auditing  auditing
 	summaries summaries
 	unseen    unseenKeys
@@ -137,6 +146,8 @@ func (cfg Config) check() error {
 	require(cfg.Engine != nil, "Config.Engine is required")
 	require(cfg.Ledger != nil, "Config.Ledger is required")
 	require(cfg.Logins != nil, "Config.Logins is required")
+	_, identities := cfg.Logins.(imagegen.IdentityStore)
+	require(cfg.Provider == nil || identities, "Config.Logins must be an imagegen.IdentityStore too, for Config.Provider")
 	require(cfg.BaseURL == "" || origin(cfg.BaseURL) != "", "Config.BaseURL must be such as https://images.example.com; got %q", cfg.BaseURL)
 	require(mountable(cfg.Path), "Config.Path must begin and end with a slash and be plain, such as /console/; got %q", cfg.Path)
 	if err := cfg.Brand.Check(); err != nil {

@@ -102,7 +102,7 @@ func (s *site) as(u imagegen.User) *visitor {
 	v.cookies["imagegen"] = value
 	now := s.clock.Now()
 	s.is.NoErr(s.config.Logins.CreateSignIn(s.Context(),
-		imagegen.SignIn{Hash: sha256.Sum256([]byte(value)), User: u.ID, CreatedAt: now, SeenAt: now, Agent: "Firefox/140.0 (Linux)"}))
+		imagegen.SignIn{Hash: sha256.Sum256([]byte(value)), User: u.ID, CreatedAt: now, SeenAt: now, Agent: "Firefox/140.0 (Linux)", ConfirmedAt: now}))
 	return v
 }
 

@@ -101,7 +101,7 @@ func (p *page) accept(i imagegen.Invitation, u imagegen.User, hash string) error
 	if err := p.c.setLogin(ctx, imagegen.Login{User: u.ID, Role: i.Role, Password: hash, ChangedAt: p.now}); err != nil {
 		return err
 	}
-	return p.begin(u.ID, hash)
+	return p.begin(u.ID, hash, p.now)
 }
 
 func (c *Console) setLogin(ctx context.Context, l imagegen.Login) error {

@@ -115,7 +115,8 @@ var errPasswordChanged = imagegen.Invalid("the password was changed meanwhile; s
 // begin signs a user in whose password has that hash: one who was checked against a former password
 // is not. The browser gets a new cookie whatever it had before, so that nobody who placed one there is
 // signed in with it.
-func (p *page) begin(u imagegen.UserID, password string) error {
+// confirmed is when the user proved who they are; zero: they came by a link.
+func (p *page) begin(u imagegen.UserID, password string, confirmed time.Time) error {
 	who, err := p.c.cfg.Engine.Accounts().User(p.context(), u)
 	if err != nil {
 		return err
@@ -136,7 +137,7 @@ func (p *page) begin(u imagegen.UserID, password string) error {
 	token, hash := newToken()
 	agent := p.r.UserAgent()
 	agent = strings.ToValidUTF8(agent[:min(len(agent), maxAgent)], "")
-	s := imagegen.SignIn{Hash: hash, User: u, CreatedAt: p.now, SeenAt: p.now, Agent: agent}
+	s := imagegen.SignIn{Hash: hash, User: u, CreatedAt: p.now, SeenAt: p.now, Agent: agent, ConfirmedAt: confirmed}
 	if err := logins.CreateSignIn(ctx, s); err != nil {
 		return err
 	}

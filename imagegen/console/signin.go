@@ -47,7 +47,7 @@ func (c *Console) signIn(p *page) error {
 		f.blameAll("The name or the password is wrong.")
 		return p.renderStatus(http.StatusUnprocessableEntity, "signin", v)
 	}
-	if err := f.refuse("", p.begin(a.login.User, a.login.Password)); err != nil {
+	if err := f.refuse("", p.begin(a.login.User, a.login.Password, p.now)); err != nil {
 		return err
 	}
 	if !f.valid() {

@@ -57,7 +57,7 @@ func (c *Console) enter(p *page) error {
 	if _, err := c.cfg.Logins.TakeInvitation(p.context(), i.Hash, p.now); err != nil {
 		return p.spent(err)
 	}
-	if err := p.begin(u.ID, login.Password); err != nil {
+	if err := p.begin(u.ID, login.Password, time.Time{}); err != nil {
 		return err
 	}
 	return p.redirect()

@@ -57,6 +57,7 @@ func (c *Console) functions() template.FuncMap {
 		"system":      func() bool { return c.cfg.Operations != nil },
 		"overview":    func() bool { return c.usage() != nil },
 		"trail":       func() bool { return c.cfg.Engine.Trail() != nil },
+		"provider":    c.provider,
 		"field":       newField,
 		"credits":     credits,
 		"number":      amount,

@@ -45,5 +45,5 @@ const (
 func mutants() []mutant { return append(ofAllParts(), seenByProofs()...) }
 
 func ofAllParts() []mutant {
-	return slices.Concat(ofDurability, ofBooks, ofLifecycle, ofQueue, ofRefusals, ofLimits, ofTrail)
+	return slices.Concat(ofDurability, ofBooks, ofLifecycle, ofQueue, ofRefusals, ofLimits, ofTrail, ofSignIn)
 }

@@ -40,7 +40,7 @@ type Effective struct {
 const redacted = "[redacted]"
 
 // isSecret reports whether the value of a setting is shown to nobody.
-func isSecret(f *pflag.Flag) bool { return f.Name == "api-key" }
+func isSecret(f *pflag.Flag) bool { return f.Name == "api-key" || f.Name == "oidc-secret" }
 
 // Effective lists the settings among fs by name. Secrets are redacted.
 func (s *Sources) Effective(fs *pflag.FlagSet) []Effective {

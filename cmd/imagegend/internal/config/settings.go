@@ -58,6 +58,7 @@ type Server struct {
 	BrandName            string // "": the console's own
 	BrandLogo            string // "": the console's own
 	BrandAccent          string // "": the console's own
+	SignIn
 
 	DrainTimeout time.Duration
 	LogFormat    string
@@ -136,6 +137,7 @@ func (s *Settings) ServeFlags(fs *pflag.FlagSet) {
 		fs.Var(newPeriod(&s.TrailRetain, 400*24*time.Hour, anyDuration), "trail-retain", "age at which rows of the audit trail are removed, or never")
 	})
 	s.consoleFlags(fs)
+	s.SignIn.flags(fs)
 	s.backupFlags(fs)
 	s.DevFlag(fs, groupProcess, "temporary data, an account, 1,000 credits and a key; on this machine only")
 	declare(fs, groupProcess, func(fs *pflag.FlagSet) {

@@ -161,6 +161,14 @@ func parseBaseURL(s string) (string, error) {
 	return strings.TrimRight(u.Scheme+s[len(u.Scheme):], "/"), nil
 }
 
+// parseIssuer reads the address of an issuer, which is compared letter by letter with what it says of itself.
+func parseIssuer(s string) (string, error) {
+	if _, err := parseBaseURL(s); err != nil {
+		return "", errors.New("write an address such as https://id.example.com")
+	}
+	return s, nil
+}
+
 // parseListenAddress reads where a server listens.
 func parseListenAddress(s string) (string, error) {
 	_, port, err := net.SplitHostPort(s)

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/signin"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/console"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
@@ -18,10 +19,11 @@ func (d *daemon) handler(ctx context.Context) (http.Handler, error) {
 	if !d.options.Console {
 		return crowd.watch(api), nil
 	}
-	c, err := console.New(console.Config{
+	config := console.Config{
 		Engine:         d.engine,
 		Ledger:         d.db,
 		Logins:         d.db,
+		Newcomers:      d.options.OIDCCreateUsers,
 		Operations:     d.operations(ctx),
 		History:        d.history,
 		BaseURL:        d.options.BaseURL,
@@ -29,7 +31,15 @@ func (d *daemon) handler(ctx context.Context) (http.Handler, error) {
 		Brand:          d.brand,
 		TrustedProxies: d.options.TrustedProxies,
 		Log:            d.log,
-	})
+	}
+	provider, err := signin.Provider(d.options.SignIn)
+	if err != nil {
+		return nil, err
+	}
+	if provider != nil {
+		config.Provider = provider
+	}
+	c, err := console.New(config)
 	return crowd.watch(beside(api, c)), err
 }
 

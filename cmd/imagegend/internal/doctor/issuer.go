@@ -1,0 +1,37 @@
+package doctor
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/signin"
+)
+
+// issuerTime is how long the provider has for an answer.
+const issuerTime = 10 * time.Second
+
+// Issuer asks the provider by which people sign in, where one is named, for its addresses.
+func Issuer(ctx context.Context, s config.Server) []Finding {
+	f := ok("oidc issuer", "%s tells of itself", s.OIDCIssuer)
+	provider, err := signin.Provider(s.SignIn)
+	switch {
+	case err != nil:
+		f.Detail = err.Error()
+		return []Finding{f.fails("put the settings right that begin with oidc; serve would refuse them")}
+	case provider == nil:
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, issuerTime)
+	defer cancel()
+	if err := provider.Discover(ctx); err != nil {
+		f.Detail = strings.TrimPrefix(err.Error(), "oidc: ")
+		return []Finding{f.but("see that the address is what the provider calls itself, and that this machine reaches it; until then nobody signs in by it")}
+	}
+	if s.BaseURL == "" {
+		f.Detail += ", and this service has no public address"
+		return []Finding{f.but("name it with --base-url: the provider sends browsers back to it")}
+	}
+	return []Finding{f}
+}

@@ -1,0 +1,125 @@
+package console
+
+import (
+	"cmp"
+	"errors"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// signInAs signs the user in who is somebody of the provider.
+func (c *Console) signInAs(p *page, who Claimant, next string) error {
+	u, err := c.userOf(p, who)
+	if err != nil {
+		return err
+	}
+	if !u.DisabledAt.IsZero() {
+		p.signInFailed(u.Name)
+		return imagegen.Invalid("the user %s is disabled", u.Name)
+	}
+	p.act(u)
+	login, err := c.follow(p, u.ID, who.Role)
+	if err != nil {
+		return err
+	}
+	if err := p.begin(u.ID, login.Password, p.now); err != nil {
+		return err
+	}
+	return p.send(next)
+}
+
+// userOf finds the user who is somebody of the provider, and makes one where that is allowed. No name and no
+// address finds them: others may come to have those.
+func (c *Console) userOf(p *page, who Claimant) (imagegen.User, error) {
+	i, err := c.identities().Identity(p.context(), c.cfg.Provider.Issuer(), who.Subject)
+	switch {
+	case err == nil:
+		return c.cfg.Engine.Accounts().User(p.context(), i.User)
+	case !errors.Is(err, imagegen.ErrNotFound):
+		return imagegen.User{}, err
+	case !c.cfg.Newcomers:
+		p.signInFailed("")
+		return imagegen.User{}, imagegen.Invalid("no user here is connected with who you are at %s; sign in with your password and connect it on the page of your account, "+
+			"or ask the operator", c.cfg.Provider.Name())
+	}
+	return c.newcomer(p, who)
+}
+
+// newcomer makes a user of somebody who comes for the first time.
+func (c *Console) newcomer(p *page, who Claimant) (imagegen.User, error) {
+	c.changing.Lock()
+	defer c.changing.Unlock()
+	u, err := c.cfg.Engine.Accounts().CreateUser(p.context(), who.Name, "")
+	if errors.Is(err, imagegen.ErrExists) {
+		p.signInFailed("")
+		return u, imagegen.Invalid("there is a user %s here already; if it is you, sign in with your password and connect it on the page of your account", who.Name)
+	}
+	if err != nil {
+		return u, err
+	}
+	p.act(u)
+	return u, c.identities().CreateIdentity(p.context(), imagegen.Identity{Issuer: c.cfg.Provider.Issuer(), Subject: who.Subject, User: u.ID, CreatedAt: p.now})
+}
+
+// follow gives a user a login, with the role that the provider says if it says one, and returns it.
+func (c *Console) follow(p *page, u imagegen.UserID, role imagegen.Role) (imagegen.Login, error) {
+	c.changing.Lock()
+	defer c.changing.Unlock()
+	login, err := c.cfg.Logins.Login(p.context(), u)
+	none := errors.Is(err, imagegen.ErrNotFound)
+	if none {
+		login, err = imagegen.Login{User: u, Role: imagegen.RoleUser}, nil
+	}
+	role = cmp.Or(role, login.Role)
+	if err != nil || !none && login.Role == role {
+		return login, err
+	}
+	login.Role = role
+	return login, c.cfg.Logins.SetLogin(p.context(), login)
+}
+
+// provider is what people know the provider by; "": there is none.
+func (c *Console) provider() string {
+	if c.cfg.Provider == nil {
+		return ""
+	}
+	return c.cfg.Provider.Name()
+}
+
+// connect sends the person to the provider, to be known by who they are there from then on.
+func (c *Console) connect(p *page) error {
+	if c.cfg.Provider == nil {
+		return imagegen.ErrNotFound
+	}
+	token := c.errands.keep(errand{purpose: toConnect, signIn: p.person.signIn.Hash}, p.now)
+	return p.render("connect", token)
+}
+
+func (c *Console) connected(p *page, who Claimant) error {
+	err := c.identities().CreateIdentity(p.context(),
+		imagegen.Identity{Issuer: c.cfg.Provider.Issuer(), Subject: who.Subject, User: p.person.ID, CreatedAt: p.now})
+	if errors.Is(err, imagegen.ErrExists) {
+		return imagegen.Invalid("who you are at %s is connected with another user, or you are with somebody else there", c.cfg.Provider.Name())
+	}
+	if err != nil {
+		return err
+	}
+	return p.done("You can sign in by "+c.cfg.Provider.Name()+".", "account")
+}
+
+func (c *Console) disconnect(p *page) error {
+	if c.cfg.Provider == nil {
+		return imagegen.ErrNotFound
+	}
+	login, err := c.login(p.context(), p.person.ID)
+	if err != nil {
+		return err
+	}
+	if login.Password == "" {
+		return imagegen.Invalid("you have no password, and could not sign in any more; ask the operator for a link first")
+	}
+	if err := c.identities().RemoveIdentity(p.context(), p.person.ID, c.cfg.Provider.Issuer()); err != nil {
+		return err
+	}
+	return p.done("You sign in with your password alone.", "account")
+}

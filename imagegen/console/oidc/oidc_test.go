@@ -1,0 +1,215 @@
+package oidc_test
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/console"
+	"github.com/imagegend/imagegend/imagegen/console/oidc"
+	"github.com/imagegend/imagegend/imagegen/console/oidc/oidctest"
+)
+
+const callback = "http://console.test/console/signin/provider/callback"
+
+// visitor is somebody who goes to the provider and comes back.
+type visitor struct {
+	*testing.T
+	is *is.I
+	at *oidctest.Provider
+	*oidc.Provider
+}
+
+func visit(t *testing.T, change ...func(*oidc.Config)) *visitor {
+	t.Helper()
+	at := oidctest.Start(t)
+	at.SignIn("1234", "preferred_username", "alice", "email", "alice@example.com")
+	c := oidc.Config{Issuer: at.URL, ClientID: oidctest.ClientID, Secret: oidctest.Secret}
+	for _, f := range change {
+		f(&c)
+	}
+	p, err := oidc.New(c)
+	is := is.New(t)
+	is.NoErr(err)
+	return &visitor{t, is, at, p}
+}
+
+// goes returns what the browser comes back with, and the secret that was kept meanwhile.
+func (v *visitor) goes(again bool) (query url.Values, secret []byte) {
+	v.Helper()
+	address, secret, err := v.Begin(v.Context(), callback, again)
+	v.is.NoErr(err)
+	r, err := (&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Get(address)
+	v.is.NoErr(err)
+	r.Body.Close()
+	back, err := r.Location()
+	v.is.NoErr(err)
+	v.is.True(strings.HasPrefix(back.String(), callback+"?"))
+	return back.Query(), secret
+}
+
+func (v *visitor) comes() (console.Claimant, error) {
+	v.Helper()
+	query, secret := v.goes(false)
+	return v.Finish(v.Context(), secret, query)
+}
+
+func TestClaimant(t *testing.T) {
+	v := visit(t)
+	who, err := v.comes()
+	v.is.NoErr(err)
+	v.is.Equal(who, console.Claimant{Subject: "1234", Name: "alice"}) // the provider is not asked for roles
+	v.is.Equal(v.Issuer(), v.at.URL)
+	v.is.Equal(v.Name(), "127.0.0.1")
+	v.at.SignIn("1234", "email", "alice@example.com")
+	who, err = v.comes()
+	v.is.NoErr(err)
+	v.is.Equal(who.Name, "alice@example.com")
+}
+
+// Whatever of a token is not as it was asked for is refused.
+func TestLies(t *testing.T) {
+	for name, lie := range map[string]func(claims map[string]any){
+		"issuer":        func(c map[string]any) { c["iss"] = "https://evil.example" },
+		"audience":      func(c map[string]any) { c["aud"] = "another" },
+		"party":         func(c map[string]any) { c["azp"] = "another" },
+		"party unnamed": func(c map[string]any) { c["aud"] = []string{oidctest.ClientID, "another"} },
+		"nonce":         func(c map[string]any) { c["nonce"] = "another" },
+		"no nonce":      func(c map[string]any) { delete(c, "nonce") },
+		"expired":       func(c map[string]any) { c["exp"] = time.Now().Add(-time.Minute).Unix() },
+		"no expiry":     func(c map[string]any) { delete(c, "exp") },
+		"nobody":        func(c map[string]any) { delete(c, "sub") },
+		"access token":  func(c map[string]any) { c["at_hash"] = "bm90IGl0" },
+		"not yet valid": func(c map[string]any) { c["nbf"] = time.Now().Add(time.Hour).Unix() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := visit(t)
+			v.at.Lie(lie)
+			_, err := v.comes()
+			v.is.True(errors.Is(err, imagegen.ErrInvalidRequest))
+		})
+	}
+}
+
+func TestForgedSignature(t *testing.T) {
+	v := visit(t)
+	_, err := v.comes()
+	v.is.NoErr(err)
+	v.at.Forge()
+	_, err = v.comes()
+	v.is.True(errors.Is(err, imagegen.ErrInvalidRequest))
+}
+
+// What a browser brings back is held to what it was sent with.
+func TestReturn(t *testing.T) {
+	v := visit(t)
+	for name, change := range map[string]func(url.Values){
+		"state":    func(q url.Values) { q.Set("state", "another") },
+		"no state": func(q url.Values) { q.Del("state") },
+		"issuer":   func(q url.Values) { q.Set("iss", "https://evil.example") },
+		"refusal":  func(q url.Values) { q.Set("error", "access_denied") },
+		"no code":  func(q url.Values) { q.Del("code") },
+	} {
+		query, secret := v.goes(false)
+		change(query)
+		_, err := v.Finish(t.Context(), secret, query)
+		if !errors.Is(err, imagegen.ErrInvalidRequest) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A code is of use once, and for the browser that it was asked by.
+func TestReplayedCode(t *testing.T) {
+	v := visit(t)
+	query, secret := v.goes(false)
+	_, err := v.Finish(t.Context(), secret, query)
+	v.is.NoErr(err)
+	_, err = v.Finish(t.Context(), secret, query)
+	v.is.True(errors.Is(err, imagegen.ErrInvalidRequest))
+
+	stolen, _ := v.goes(false)
+	mine, secret := v.goes(false)
+	mine.Set("code", stolen.Get("code"))
+	_, err = v.Finish(t.Context(), secret, mine)
+	v.is.True(errors.Is(err, imagegen.ErrInvalidRequest)) // another verifier
+}
+
+// Who is to prove anew who they are must have done so since.
+func TestAgain(t *testing.T) {
+	v := visit(t)
+	query, secret := v.goes(true)
+	_, err := v.Finish(t.Context(), secret, query)
+	v.is.NoErr(err)
+	for _, lie := range []func(map[string]any){
+		func(c map[string]any) { c["auth_time"] = time.Now().Add(-time.Hour).Unix() },
+		func(c map[string]any) { delete(c, "auth_time") },
+	} {
+		v.at.Lie(lie)
+		_, err = v.comes()
+		v.is.NoErr(err)
+		query, secret = v.goes(true)
+		_, err = v.Finish(t.Context(), secret, query)
+		v.is.True(errors.Is(err, imagegen.ErrInvalidRequest))
+	}
+}
+
+func TestRoles(t *testing.T) {
+	for _, test := range []struct {
+		claim string
+		held  any
+		want  imagegen.Role
+	}{
+		{"groups", []any{"staff", "imagegend-operators"}, imagegen.RoleOperator},
+		{"groups", "imagegend-operators", imagegen.RoleOperator},
+		{"groups", []any{"staff"}, imagegen.RoleUser},
+		{"groups", "imagegend-operators-not", imagegen.RoleUser},
+		{"groups", 7, imagegen.RoleUser},
+		{"other", "imagegend-operators", imagegen.RoleUser},
+	} {
+		v := visit(t, func(c *oidc.Config) { c.RoleClaim, c.OperatorValue = "groups", "imagegend-operators" })
+		v.at.SignIn("1", test.claim, test.held)
+		who, err := v.comes()
+		v.is.NoErr(err)
+		v.is.Equal(who.Role, test.want)
+	}
+	for _, claim := range []string{"realm_access.roles", "https://claims.example/roles"} {
+		v := visit(t, func(c *oidc.Config) { c.RoleClaim, c.OperatorValue = claim, "ops" })
+		v.at.SignIn("1", "realm_access", map[string]any{"roles": []string{"ops"}}, "https://claims.example/roles", "ops")
+		who, err := v.comes()
+		v.is.NoErr(err)
+		v.is.Equal(who.Role, imagegen.RoleOperator)
+	}
+}
+
+// An issuer that is down, or is another than it says, is nobody's fault who signs in; it is asked again later.
+func TestDiscovery(t *testing.T) {
+	v := visit(t, func(c *oidc.Config) { c.Issuer += "/" })
+	for range 2 {
+		_, _, err := v.Begin(t.Context(), callback, false)
+		v.is.True(err != nil && !errors.Is(err, imagegen.ErrInvalidRequest))
+	}
+	v.is.NoErr(visit(t).Discover(t.Context()))
+}
+
+func TestConfig(t *testing.T) {
+	is := is.New(t)
+	for _, c := range []oidc.Config{
+		{ClientID: "x"},
+		{Issuer: "http://id.example.com", ClientID: "x"}, // in clear
+		{Issuer: "https://id.example.com?x=1", ClientID: "x"},
+		{Issuer: "https://id.example.com"},
+		{Issuer: "https://id.example.com", ClientID: "x", RoleClaim: "groups"},
+	} {
+		_, err := oidc.New(c)
+		is.True(err != nil)
+	}
+	_, err := oidc.New(oidc.Config{})
+	is.True(strings.Contains(err.Error(), "issuer") && strings.Contains(err.Error(), "client"))
+}
