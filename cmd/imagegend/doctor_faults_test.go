@@ -220,6 +220,8 @@ func faultsOfTheNetwork() []fault {
 	return []fault{
 		{"an address that somebody has", func(t *testing.T, p *patient) { p.fake("--addr", taken(t)) },
 			"address", "fail", "address already in use", "end what listens there"},
+		{"an address for operators that somebody has", func(t *testing.T, p *patient) { p.fake("--ops-addr", taken(t)) },
+			"ops address", "fail", "address already in use", "--ops-addr"},
 		{"an address of another machine", func(t *testing.T, p *patient) { p.fake("--addr", "192.0.2.1:8080") },
 			"address", "fail", "192.0.2.1:8080", "--addr"},
 		{"addresses that follow the caller", func(t *testing.T, p *patient) { p.fake("--addr", "0.0.0.0:0") },

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -20,6 +21,7 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/client/admin"
 )
 
@@ -86,7 +88,23 @@ func TestAdministrationOverHTTP(t *testing.T) {
 	}
 	key, err := c.CreateKey(ctx, "alice", "laptop", nil)
 	is.NoErr(err)
-	is.Equal(d.Call(daemontest.Generate(key.Raw, map[string]any{"model": "fake-1", "prompt": "a fox"})).Status, http.StatusOK)
+	limits := admin.KeyLimits{Credits: 1, Daily: 20, Monthly: 30, AtOnce: 4}
+	limited, err := c.LimitKey(ctx, key.ID, limits)
+	is.NoErr(err)
+	is.Equal(limited.Limits, limits)
+	for _, status := range []int{http.StatusOK, http.StatusPaymentRequired} { // the limit is reached
+		is.Equal(d.Call(daemontest.Generate(key.Raw, map[string]any{"model": "fake-1", "prompt": "a fox"})).Status, status)
+	}
+	report, err := c.Usage(ctx, "alice", imagegen.UsageQuery{By: []imagegen.UsageGroup{imagegen.UsageByKey}})
+	is.NoErr(err)
+	is.Equal(report.Rows, []imagegen.Usage{{Key: key.ID, UsageSums: imagegen.UsageSums{Charged: 1, Spent: 1, Images: 1, Generations: 1}}})
+	report, err = c.Usage(ctx, "alice", imagegen.UsageQuery{From: time.Now().AddDate(0, 0, -9), To: time.Now().AddDate(0, 0, -8)})
+	is.NoErr(err)
+	is.True(len(report.Rows) == 0 && report.To.Sub(report.From) == 24*time.Hour)
+	_, err = c.Usage(ctx, "alice", imagegen.UsageQuery{By: []imagegen.UsageGroup{"moon"}})
+	refused(t, err, http.StatusBadRequest, "invalid_request")
+	_, err = c.LimitKey(ctx, "key_unknown", limits)
+	refused(t, err, http.StatusNotFound, "notFound")
 	_, err = c.RevokeKey(ctx, key.ID)
 	is.NoErr(err)
 	keys, err := c.Keys(ctx, "alice")
@@ -186,6 +204,45 @@ func TestOperatorsInterfaceIsPrivate(t *testing.T) {
 	_, raw := opsKey(d, "all")
 	_, err := operator(t, d, raw).Users(t.Context())
 	is.True(err != nil)
+}
+
+// Where others can reach the address, it speaks TLS with the service's certificate, and nothing else.
+func TestOperatorsInterfaceOverTLS(t *testing.T) {
+	t.Parallel()
+	is, ctx := is.New(t), t.Context()
+	a := newAuthority(t)
+	certFile, keyFile := a.issue(t.TempDir(), 2)
+	d := daemontest.Start(t, daemontest.Options{Args: []string{"--tls-cert", certFile, "--tls-key", keyFile, "--ops-addr", "0.0.0.0:0", "--ops-admin"}, TLS: a.trust()})
+	d.Admin("user", "create", "alice")
+	_, raw := opsKey(d, "all")
+	is.True(strings.HasPrefix(d.OpsURL(), "https://"))
+	_, port, err := net.SplitHostPort(strings.TrimPrefix(d.OpsURL(), "https://"))
+	is.NoErr(err)
+	here := "https://127.0.0.1:" + port
+
+	trusting := &http.Client{Transport: &http.Transport{TLSClientConfig: a.trust(), DisableKeepAlives: true}}
+	c, err := admin.New(here, raw, trusting)
+	is.NoErr(err)
+	users, err := c.Users(ctx)
+	is.NoErr(err)
+	is.Equal(len(users), 1)
+	for _, path := range []string{"/metrics", "/healthz"} {
+		answer, err := trusting.Get(here + path)
+		is.NoErr(err)
+		answer.Body.Close()
+		is.Equal(answer.StatusCode, http.StatusOK)
+	}
+
+	stranger, err := admin.New(here, raw, &http.Client{Transport: &http.Transport{TLSClientConfig: newAuthority(t).trust(), DisableKeepAlives: true}})
+	is.NoErr(err)
+	_, err = stranger.Users(ctx) // who does not know the certificate sends no key
+	is.True(err != nil)
+	plain, err := admin.New(strings.Replace(here, "https://", "http://", 1), raw, nil)
+	is.NoErr(err)
+	_, err = plain.Users(ctx)
+	e, ok := errors.AsType[*admin.Error](err)
+	is.True(ok && e.Status == http.StatusBadRequest)
+	is.Equal(d.Terminate(drainLimit), 0)
 }
 
 // The example grants what a signed webhook says was paid for, once, however often it is delivered.

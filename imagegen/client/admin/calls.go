@@ -2,9 +2,11 @@ package admin
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/internal/wire"
 )
 
 // User is a user with its balance.
@@ -28,6 +30,15 @@ type Key struct {
 	ExpiresAt  *time.Time     `json:"expires_at"` // nil: never
 	RevokedAt  *time.Time     `json:"revoked_at"`
 	LastUsedAt *time.Time     `json:"last_used_at"`
+	Limits     KeyLimits      `json:"limits"`
+}
+
+// KeyLimits are what an API key can be used for; each is 0 where there is none.
+type KeyLimits struct {
+	Credits imagegen.Credits `json:"credits"`         // in all
+	Daily   imagegen.Credits `json:"daily_credits"`   // on a day, in UTC
+	Monthly imagegen.Credits `json:"monthly_credits"` // in a month, in UTC
+	AtOnce  int              `json:"at_once"`         // generations that have not ended
 }
 
 // NewKey is an API key that was just made, with the secret that is stored nowhere.
@@ -128,6 +139,41 @@ func (c *Client) Keys(ctx context.Context, user string) ([]Key, error) {
 // RevokeKey makes an API key invalid at once. It needs the scope users.
 func (c *Client) RevokeKey(ctx context.Context, id imagegen.KeyID) (Key, error) {
 	return call[Key](ctx, c, "revoke-key", "", id)
+}
+
+// LimitKey replaces the limits of an API key; what it has used so far counts against them. It needs the scope users.
+func (c *Client) LimitKey(ctx context.Context, id imagegen.KeyID, l KeyLimits) (Key, error) {
+	return call[Key](ctx, c, "limit-key", "", struct {
+		ID     imagegen.KeyID `json:"id"`
+		Limits KeyLimits      `json:"limits"`
+	}{id, l})
+}
+
+// Usage sums up what a user was charged, as [imagegen.UsageQuery] says. It needs the scope read.
+func (c *Client) Usage(ctx context.Context, user string, q imagegen.UsageQuery) (imagegen.UsageReport, error) {
+	report, err := call[wire.UsageReport](ctx, c, "usage", "", struct {
+		User string                `json:"user"`
+		From *string               `json:"from"`
+		To   *string               `json:"to"`
+		By   []imagegen.UsageGroup `json:"group_by"`
+	}{user, day(q.From), day(q.To), q.By})
+	if err != nil {
+		return imagegen.UsageReport{}, err
+	}
+	r, err := report.Value()
+	if err != nil {
+		return r, fmt.Errorf("admin: the answer cannot be read: %w", err)
+	}
+	return r, nil
+}
+
+// day is a day as it is sent; nil: the service chooses.
+func day(at time.Time) *string {
+	if at.IsZero() {
+		return nil
+	}
+	s := at.UTC().Format(time.DateOnly)
+	return &s
 }
 
 // Grant gives a user credits, once for each key, however often it is called: key names what they are for, such as the event

@@ -166,13 +166,13 @@ func changeKey(id string, change func(imagegen.KeyID) (imagegen.Key, error)) (Ke
 }
 
 // Usage implements Service.
-func (l *Local) Usage(ctx context.Context, q UsageQuery) (imagegen.UsageReport, error) {
+func (l *Local) Usage(ctx context.Context, q UsageQuery) (UsageReport, error) {
 	u, err := l.user(ctx, q.User)
 	if err != nil {
-		return imagegen.UsageReport{}, err
+		return UsageReport{}, err
 	}
-	report, err := l.Engine.As(u.ID).Usage(ctx, q.UsageQuery)
-	return report, words(err)
+	report, err := l.Engine.As(u.ID).Usage(ctx, imagegen.UsageQuery{From: q.From.Time, To: q.To.Time, By: q.By})
+	return viewUsage(report), words(err)
 }
 
 // Generation implements Service.

@@ -25,10 +25,11 @@ const (
 var scopes = map[string]imagegen.Scope{
 	users: imagegen.ScopeRead, keys: imagegen.ScopeRead, lots: imagegen.ScopeRead, history: imagegen.ScopeRead, generations: imagegen.ScopeRead,
 	disputes: imagegen.ScopeRead, trail: imagegen.ScopeRead, readiness: imagegen.ScopeRead, clock: imagegen.ScopeRead, backupStatus: imagegen.ScopeRead,
+	usage: imagegen.ScopeRead,
 
 	createUser: imagegen.ScopeUsers, setAccountType: imagegen.ScopeUsers, disableUser: imagegen.ScopeUsers,
 	suspendUser: imagegen.ScopeUsers, resumeUser: imagegen.ScopeUsers,
-	createKey: imagegen.ScopeUsers, revokeKey: imagegen.ScopeUsers,
+	createKey: imagegen.ScopeUsers, revokeKey: imagegen.ScopeUsers, limitKey: imagegen.ScopeUsers,
 
 	grant: imagegen.ScopeCredits, revoke: imagegen.ScopeCredits,
 

@@ -143,8 +143,8 @@ func (r *remote) LimitKey(ctx context.Context, l KeyLimit) (Key, error) {
 }
 
 // Usage implements Service.
-func (r *remote) Usage(ctx context.Context, q UsageQuery) (imagegen.UsageReport, error) {
-	return call[imagegen.UsageReport](ctx, r, usage, q)
+func (r *remote) Usage(ctx context.Context, q UsageQuery) (UsageReport, error) {
+	return call[UsageReport](ctx, r, usage, q)
 }
 
 // Grant implements Service.

@@ -27,7 +27,7 @@ type Service interface {
 	LimitKey(ctx context.Context, l KeyLimit) (Key, error)
 
 	// Usage sums up what a user was charged.
-	Usage(ctx context.Context, q UsageQuery) (imagegen.UsageReport, error)
+	Usage(ctx context.Context, q UsageQuery) (UsageReport, error)
 
 	// CreateOpsKey makes a key by which a program acts as an operator, within its scopes.
 	CreateOpsKey(ctx context.Context, k NewOpsKey) (RawOpsKey, error)
@@ -103,12 +103,6 @@ type NewKey struct {
 type KeyLimit struct {
 	ID     string    `json:"id"`
 	Limits KeyLimits `json:"limits"`
-}
-
-// UsageQuery asks for the usage of a user.
-type UsageQuery struct {
-	User string `json:"user"`
-	imagegen.UsageQuery
 }
 
 // Grant adds credits.

@@ -156,10 +156,10 @@ func TestKeys(t *testing.T) {
 		refused(t, err, "at once")
 		_, err = s.Usage(ctx, admin.UsageQuery{User: "carol"})
 		refused(t, err, `no user "carol"`)
-		report, err := s.Usage(ctx, admin.UsageQuery{User: "alice", UsageQuery: imagegen.UsageQuery{By: imagegen.UsageGroups()}})
+		report, err := s.Usage(ctx, admin.UsageQuery{User: "alice", By: imagegen.UsageGroups()})
 		is.NoErr(err)
 		is.Equal(len(report.Rows), 0)
-		is.Equal(report.To.Sub(report.From), 29*24*time.Hour)
+		is.Equal(report.To.Sub(report.From.Time), 29*24*time.Hour)
 		_, err = s.CreateKey(ctx, admin.NewKey{User: "alice", Name: "late", Expires: admin.Time{Time: time.Now().Add(-time.Hour)}})
 		refused(t, err, "expir")
 

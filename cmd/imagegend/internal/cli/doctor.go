@@ -77,7 +77,7 @@ func (a *app) examine(ctx context.Context) []doctor.Finding {
 	findings = append(findings, doctor.Password(a.settings.Server)...)
 	findings = append(findings, doctor.Brand(a.settings.Server)...)
 	findings = append(findings, doctor.Issuer(ctx, a.settings.Server)...)
-	findings = append(findings, doctor.Address(a.settings.Addr, running))
+	findings = append(findings, doctor.Addresses(a.settings.Server, running)...)
 	findings = append(findings, doctor.Network(a.settings.Server)...)
 	return append(findings, doctor.TimeOfDay(time.Now()))
 }

@@ -24,8 +24,8 @@ func (a *app) usage() *cobra.Command {
 		Args: exactly(),
 	}
 	userFlag(c, &q.User)
-	c.Flags().Var((*dayValue)(&q.From), "from", "the first `day`, such as 2026-01-01; without it the 29th before the last")
-	c.Flags().Var((*dayValue)(&q.To), "to", "the last `day`, which is included; without it today")
+	c.Flags().Var((*dayValue)(&q.From.Time), "from", "the first `day`, such as 2026-01-01; without it the 29th before the last")
+	c.Flags().Var((*dayValue)(&q.To.Time), "to", "the last `day`, which is included; without it today")
 	c.Flags().StringVar(&by, "by", "day", "what to tell apart, of day, model and key, with commas between; none is one sum")
 	asJSON := jsonFlag(c, "one JSON array")
 	a.settings.DataFlags(c.Flags())
@@ -39,60 +39,28 @@ func (a *app) usage() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		lines := make([]usageLine, len(report.Rows))
-		for i, r := range report.Rows {
-			lines[i] = newUsageLine(r)
-		}
 		header := []string{"CHARGED", "REFUNDED", "SPENT", "IMAGES", "GENERATIONS", "FAILED"}
 		for _, g := range slices.Backward(imagegen.UsageGroups()) {
 			if slices.Contains(report.By, g) {
 				header = append([]string{strings.ToUpper(string(g))}, header...)
 			}
 		}
-		return list(a, *asJSON, lines, header, func(l usageLine) []any { return l.cells(report.By) })
+		return list(a, *asJSON, report.Rows, header, func(r admin.UsageRow) []any { return usageCells(r, report.By) })
 	})
 	return c
 }
 
-// usageLine is a row of usage as it is printed.
-type usageLine struct {
-	Day         *string          `json:"day"`
-	Model       *string          `json:"model"`
-	Key         *imagegen.KeyID  `json:"key"`
-	Charged     imagegen.Credits `json:"credits_charged"`
-	Refunded    imagegen.Credits `json:"credits_refunded"`
-	Spent       imagegen.Credits `json:"credits_spent"`
-	Images      int              `json:"images"`
-	Generations int              `json:"generations"`
-	Failed      int              `json:"failed"`
-}
-
-func newUsageLine(r imagegen.Usage) usageLine {
-	l := usageLine{Charged: r.Charged, Refunded: r.Refunded, Spent: r.Spent, Images: r.Images, Generations: r.Generations, Failed: r.Failed}
-	if !r.Day.IsZero() {
-		day := r.Day.Format(time.DateOnly)
-		l.Day = &day
-	}
-	if r.Model != "" {
-		l.Model = &r.Model
-	}
-	if r.Key != "" {
-		l.Key = &r.Key
-	}
-	return l
-}
-
-func (l usageLine) cells(by []imagegen.UsageGroup) (cells []any) {
+func usageCells(r admin.UsageRow, by []imagegen.UsageGroup) (cells []any) {
 	if slices.Contains(by, imagegen.UsageByDay) {
-		cells = append(cells, orNone(l.Day))
+		cells = append(cells, r.Day.Format(time.DateOnly))
 	}
 	if slices.Contains(by, imagegen.UsageByModel) {
-		cells = append(cells, orNone(l.Model))
+		cells = append(cells, orNone(r.Model))
 	}
 	if slices.Contains(by, imagegen.UsageByKey) {
-		cells = append(cells, orNone(l.Key))
+		cells = append(cells, orNone(r.Key))
 	}
-	return append(cells, l.Charged, l.Refunded, l.Spent, l.Images, l.Generations, l.Failed)
+	return append(cells, r.Charged, r.Refunded, r.Spent, r.Images, r.Generations, r.Failed)
 }
 
 func orNone[S ~string](s *S) string {

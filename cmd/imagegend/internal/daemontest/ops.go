@@ -9,7 +9,7 @@ import (
 	"regexp"
 )
 
-var opsAddress = regexp.MustCompile(`ops(?:":"| +)(http://[^\s"]+)`)
+var opsAddress = regexp.MustCompile(`ops(?:":"| +)(https?://[^\s"]+)`)
 
 // OpsURL is where the daemon serves operators, with --ops-addr.
 func (d *Daemon) OpsURL() string {

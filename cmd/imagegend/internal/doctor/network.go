@@ -14,9 +14,18 @@ func Network(s config.Server) []Finding {
 	return []Finding{baseURL(s), proxies(s)}
 }
 
-// Address tells whether the service could listen where it is to, unless it runs already.
-func Address(addr string, running bool) Finding {
-	f := ok("address", "%s can be listened on", addr)
+// Addresses tells whether the service could listen where it is to, for callers and for operators, unless it runs
+// already.
+func Addresses(s config.Server, running bool) []Finding {
+	all := []Finding{address("address", s.Addr, "--addr", running)}
+	if s.OpsAddr != "" {
+		all = append(all, address("ops address", s.OpsAddr, "--ops-addr", running))
+	}
+	return all
+}
+
+func address(check, addr, flag string, running bool) Finding {
+	f := ok(check, "%s can be listened on", addr)
 	if running {
 		f.Detail = addr + " was not tried, since the server runs"
 		return f
@@ -24,7 +33,7 @@ func Address(addr string, running bool) Finding {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		f.Detail = err.Error()
-		return f.fails("end what listens there, or choose another address with --addr")
+		return f.fails("end what listens there, or choose another address with " + flag)
 	}
 	l.Close()
 	return f

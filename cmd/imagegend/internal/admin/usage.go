@@ -1,0 +1,80 @@
+package admin
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// UsageQuery asks for the usage of a user, as [imagegen.UsageQuery] does.
+type UsageQuery struct {
+	User string                `json:"user"`
+	From Day                   `json:"from"`
+	To   Day                   `json:"to"`
+	By   []imagegen.UsageGroup `json:"group_by"`
+}
+
+// UsageReport is the answer, as the API writes it.
+type UsageReport struct {
+	From Day                   `json:"from"`
+	To   Day                   `json:"to"`
+	By   []imagegen.UsageGroup `json:"group_by"`
+	Rows []UsageRow            `json:"data"`
+}
+
+// UsageRow is a row of usage; what is not told apart is null.
+type UsageRow struct {
+	Day         Day              `json:"day"`
+	Model       *string          `json:"model"`
+	Key         *imagegen.KeyID  `json:"key"`
+	Charged     imagegen.Credits `json:"credits_charged"`
+	Refunded    imagegen.Credits `json:"credits_refunded"`
+	Spent       imagegen.Credits `json:"credits_spent"`
+	Images      int              `json:"images"`
+	Generations int              `json:"generations"`
+	Failed      int              `json:"failed"`
+}
+
+func viewUsage(r imagegen.UsageReport) UsageReport {
+	v := UsageReport{From: Day{r.From}, To: Day{r.To}, By: append([]imagegen.UsageGroup{}, r.By...), Rows: make([]UsageRow, len(r.Rows))}
+	for i, row := range r.Rows {
+		v.Rows[i] = viewUsageRow(row)
+	}
+	return v
+}
+
+func viewUsageRow(r imagegen.Usage) UsageRow {
+	v := UsageRow{Day: Day{r.Day}, Charged: r.Charged, Refunded: r.Refunded, Spent: r.Spent, Images: r.Images, Generations: r.Generations, Failed: r.Failed}
+	if r.Model != "" {
+		v.Model = &r.Model
+	}
+	if r.Key != "" {
+		v.Key = &r.Key
+	}
+	return v
+}
+
+// Day is a day in JSON, such as "2026-01-31", or null for none.
+type Day struct{ time.Time }
+
+// MarshalJSON writes null for the zero time.
+func (d Day) MarshalJSON() ([]byte, error) {
+	if d.IsZero() {
+		return []byte("null"), nil
+	}
+	return []byte(`"` + d.Format(time.DateOnly) + `"`), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (d *Day) UnmarshalJSON(text []byte) (err error) {
+	var day *string
+	if err := json.Unmarshal(text, &day); err != nil || day == nil {
+		return err
+	}
+	if d.Time, err = time.Parse(time.DateOnly, *day); err != nil {
+		return fmt.Errorf("a day is such as 2026-01-31; got %.40q", *day)
+	}
+	return nil
+}
