@@ -321,28 +321,55 @@ type roundTrip func(*http.Request) *http.Response
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r), nil }
 
-// Wait asks as often as the service wants to be asked.
+// Wait has the service wait, and asks one that does not as often as it wants to be asked.
 func TestWait(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		is := is.New(t)
-		answers := []struct{ status, retryAfter string }{{"queued", "2"}, {"processing", "7"}, {"processing", ""}, {"processing", "0"}, {"succeeded", ""}}
-		asked := 0
-		c, err := client.New("http://x", "", &client.Options{HTTP: &http.Client{Transport: roundTrip(func(r *http.Request) *http.Response {
-			a := answers[asked]
-			asked++
-			h := http.Header{}
-			if a.retryAfter != "" {
-				h.Set("Retry-After", a.retryAfter)
-			}
-			body := fmt.Sprintf(`{"object":"image_generation","id":"gen_1","status":%q,"size":"auto"}`, a.status)
-			return &http.Response{StatusCode: http.StatusOK, Header: h, Body: io.NopCloser(strings.NewReader(body)), Request: r}
-		})}})
-		is.NoErr(err)
-		began := time.Now()
-		g, err := c.Wait(t.Context(), "gen_1")
-		is.NoErr(err)
-		is.Equal(g.Status, imagegen.StatusSucceeded)
-		is.Equal(asked, 5)
-		is.Equal(time.Since(began), (2+7+2)*time.Second+100*time.Millisecond)
-	})
+	const second = time.Second
+	for name, c := range map[string]struct {
+		limit   time.Duration // of a call
+		answers []waited
+		prefer  string
+		took    time.Duration
+	}{
+		"it waits":              {0, []waited{{"queued", 15 * second, "Preference-Applied", "wait=15"}, {"succeeded", 3 * second, "Preference-Applied", "wait=15"}}, "wait=15", 18*second + 100*time.Millisecond},
+		"calls may not be long": {9 * second, []waited{{"queued", 4 * second, "Preference-Applied", "wait=4"}, {"failed", 0, "", ""}}, "wait=4", 4*second + 100*time.Millisecond},
+		"calls must be short":   {second, []waited{{"queued", 0, "", ""}, {"succeeded", 0, "", ""}}, "", 2 * second},
+		"it does not wait": {0, []waited{{"queued", 0, "Retry-After", "2"}, {"processing", 0, "Retry-After", "7"}, {"processing", 0, "", ""},
+			{"processing", 0, "Retry-After", "0"}, {"succeeded", 0, "", ""}}, "wait=15", 11*second + 100*time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				is := is.New(t)
+				asked := 0
+				s, err := client.New("http://x", "", &client.Options{HTTP: &http.Client{Timeout: c.limit, Transport: roundTrip(func(r *http.Request) *http.Response {
+					is.Equal(r.Header.Get("Prefer"), c.prefer)
+					asked++
+					return c.answers[asked-1].answer(r)
+				})}})
+				is.NoErr(err)
+				began := time.Now()
+				g, err := s.Wait(t.Context(), "gen_1")
+				is.NoErr(err)
+				is.True(g.Status.Terminal())
+				is.Equal(asked, len(c.answers))
+				is.Equal(time.Since(began), c.took)
+			})
+		})
+	}
+}
+
+// waited is what a service answers of a generation after a while, with a field in the header.
+type waited struct {
+	status      string
+	after       time.Duration
+	name, value string
+}
+
+func (w waited) answer(r *http.Request) *http.Response {
+	time.Sleep(w.after)
+	h := http.Header{}
+	if w.name != "" {
+		h.Set(w.name, w.value)
+	}
+	body := fmt.Sprintf(`{"object":"image_generation","id":"gen_1","status":%q,"size":"auto"}`, w.status)
+	return &http.Response{StatusCode: http.StatusOK, Header: h, Body: io.NopCloser(strings.NewReader(body)), Request: r}
 }

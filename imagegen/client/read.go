@@ -32,7 +32,7 @@ func (c *Client) Balance(ctx context.Context) (imagegen.Balance, error) {
 
 // Generation implements [imagegen.Service].
 func (c *Client) Generation(ctx context.Context, id imagegen.GenerationID) (imagegen.Generation, error) {
-	g, _, err := c.poll(ctx, id, nil)
+	g, _, err := c.poll(ctx, id, 0)
 	return g, err
 }
 
@@ -60,18 +60,21 @@ func (c *Client) Generations(ctx context.Context, q imagegen.Query) (imagegen.Pa
 }
 
 const (
-	// pollAfter is when to ask again of what does not say itself.
+	// awaitEach is how long the service is asked to wait for an end in one call: proxies cut what says nothing, the
+	// most impatient after twenty seconds.
+	awaitEach = 15 * time.Second
+	// pollAfter is when to ask again of what does not wait and does not say when.
 	pollAfter = 2 * time.Second
 	// pollSoonest keeps a service that says "at once" from being asked without pause.
 	pollSoonest = 100 * time.Millisecond
 )
 
-// Wait returns a generation when it has ended, well or badly, asking as often as the service wants
-// to be asked. Its errors are those of Generation; when ctx ends first, ctx's error. That a generation
+// Wait returns a generation when it has ended, well or badly. The service waits with it; one that does not is asked
+// as often as it wants to be. Its errors are those of Generation; when ctx ends first, ctx's error. That a generation
 // failed is no error here: see its Failure.
 func (c *Client) Wait(ctx context.Context, id imagegen.GenerationID) (imagegen.Generation, error) {
 	for {
-		g, again, err := c.poll(ctx, id, nil)
+		g, again, err := c.poll(ctx, id, c.patience())
 		if err != nil || g.Status.Terminal() {
 			return g, err
 		}
@@ -83,18 +86,39 @@ func (c *Client) Wait(ctx context.Context, id imagegen.GenerationID) (imagegen.G
 	}
 }
 
-// poll reads a generation and tells when to ask again.
-func (c *Client) poll(ctx context.Context, id imagegen.GenerationID, asked http.Header) (g imagegen.Generation, again time.Duration, err error) {
+// patience is how long a call of Wait may take: half of the limit that Options.HTTP may set.
+func (c *Client) patience() time.Duration {
+	if c.http.Timeout > 0 {
+		return min(awaitEach, (c.http.Timeout / 2).Truncate(time.Second))
+	}
+	return awaitEach
+}
+
+// poll reads a generation, after a wait for its end if the service does that, and tells when to ask again.
+func (c *Client) poll(ctx context.Context, id imagegen.GenerationID, wait time.Duration) (g imagegen.Generation, again time.Duration, err error) {
 	var body wire.Generation
-	header, err := c.ask(ctx, wire.GenerationPath(imagegen.GenerationID(url.PathEscape(string(id)))), asked, &body)
+	header, err := c.ask(ctx, wire.GenerationPath(imagegen.GenerationID(url.PathEscape(string(id)))), preferring(wait), &body)
 	if err != nil {
 		return g, 0, err
 	}
-	if again = pollAfter; header.Get("Retry-After") != "" {
+	switch {
+	case header.Get("Preference-Applied") != "": // it has waited
+	case header.Get("Retry-After") != "":
 		again = retryAfter(header)
+	default:
+		again = pollAfter
 	}
 	g, err = body.Value()
 	return g, again, unreadable(err)
+}
+
+// preferring is the header that asks for a wait, of whole seconds.
+func preferring(wait time.Duration) http.Header {
+	seconds := (wait + time.Second - 1) / time.Second
+	if seconds <= 0 {
+		return nil
+	}
+	return http.Header{"Prefer": {"wait=" + strconv.Itoa(int(seconds))}}
 }
 
 // read gets a body and returns the header that came with it.

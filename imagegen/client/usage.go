@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -42,11 +41,7 @@ func (c *Client) Quote(ctx context.Context, q imagegen.GenerateRequest) (imagege
 
 // Await implements [imagegen.Service]: the service waits, see Wait for a wait to the end.
 func (c *Client) Await(ctx context.Context, id imagegen.GenerationID, most time.Duration) (imagegen.Generation, error) {
-	header := http.Header{}
-	if seconds := (min(most, imagegen.MaxAwait) + time.Second - 1) / time.Second; seconds > 0 {
-		header.Set("Prefer", "wait="+strconv.Itoa(int(seconds)))
-	}
-	g, _, err := c.poll(ctx, id, header)
+	g, _, err := c.poll(ctx, id, min(most, imagegen.MaxAwait))
 	return g, err
 }
 

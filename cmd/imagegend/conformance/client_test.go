@@ -24,6 +24,7 @@ var generateChecks = []check{
 	{name: "the client waits", lines: []string{generateLine}, daemon: checkClientWaits},
 	{name: "the client sends an Idempotency-Key", lines: []string{generateLine}, daemon: checkClientKey},
 	{name: "the client needs no server", lines: []string{generateLine}, daemon: checkClientAlone},
+	{name: "the client asks for a price", lines: []string{"contract: | `quote PROMPT`"}, daemon: checkClientQuote},
 }
 
 // caller is a program with the environment of a client.
@@ -57,6 +58,18 @@ func checkClient(t *testing.T) {
 	program{dir: p.dir, env: []string{"IMAGEGEND_URL=" + a.url}}.run(t, "generate", "a fox").fails(t, 1, "IMAGEGEND_API_KEY")
 	program{dir: p.dir, env: append(p.env, "IMAGEGEND_API_KEY=nonsense")}.run(t, "generate", "a fox").fails(t, 1, "API key")
 	same(t, a.credits(t), 16)
+}
+
+func checkClientQuote(t *testing.T) {
+	is := is.New(t)
+	a := serviceOf(daemontest.Start(t, daemontest.Options{})).account(t, 5)
+	p := a.caller(t)
+	asked := []string{"a fox", "--size", "2048x2048", "--n", "2"}
+	price := p.run(t, append([]string{"quote"}, asked...)...).succeeds(t)
+	is.Equal(price.stdout, "4 credits for 2 images of fake-1, 1:1 in 2K; the account has 5\n")
+	same(t, a.credits(t), 5)
+	p.run(t, append([]string{"generate"}, asked...)...).succeeds(t)
+	same(t, a.credits(t), 1) // which is what was said
 }
 
 func checkClientWaits(t *testing.T) {

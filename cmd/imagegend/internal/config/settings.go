@@ -151,21 +151,32 @@ func (s *Settings) ServeFlags(fs *pflag.FlagSet) {
 func (s *Settings) GenerateFlags(fs *pflag.FlagSet) {
 	declare(fs, groupImage, func(fs *pflag.FlagSet) {
 		fs.StringVarP(&s.Output, "output", "o", "", "`file` to write, - for standard output; without it, a new file named after the prompt")
-		fs.StringArrayVar(&s.References, "ref", nil, "reference image `file`, PNG, JPEG or WebP; repeatable")
-		fs.Var(newCount(1, &s.N, 1), "n", "number of images, 1 to 4")
-		fs.StringVar(&s.Size, "size", "auto", "`WIDTHxHEIGHT` in pixels, or auto")
-		fs.StringVar(&s.Quality, "quality", "auto", "`effort`: auto, low, medium or high")
-		fs.StringVar(&s.Model, "model", "", "`id` of the model; without it, the only one that the service lists")
-		fs.StringVar(&s.OutputFormat, "output-format", "", "`format` of the images: png, jpeg or webp; without it, as the model makes them")
-		fs.IntVar(&s.OutputCompression, "output-compression", -1, "`quality` of a jpeg or webp, 0 to 100; -1: the usual")
-		fs.StringVar(&s.Background, "background", "auto", "what is behind the subject: auto, opaque or transparent")
-		fs.Int64Var(&s.Seed, "seed", -1, "`number` that the model's chance begins with; -1: any")
+		s.imageFlags(fs)
 		fs.StringVar(&s.Mask, "mask", "", "PNG `file` whose transparent parts are made anew in the first reference image")
 		declareBool(fs, &s.Async, "async", false, "queue the work and poll until it is done")
 		declareBool(fs, &s.NoWait, "no-wait", false, "queue the work, print its id and leave")
 	})
 	s.connectFlags(fs)
 	s.DevFlag(fs, groupConnect, "draw without any server: nothing is charged, nothing kept but the image")
+}
+
+// QuoteFlags declares the flags of quote.
+func (s *Settings) QuoteFlags(fs *pflag.FlagSet) {
+	declare(fs, groupImage, s.imageFlags)
+	s.connectFlags(fs)
+}
+
+// imageFlags declare what images are asked for.
+func (s *Settings) imageFlags(fs *pflag.FlagSet) {
+	fs.StringArrayVar(&s.References, "ref", nil, "reference image `file`, PNG, JPEG or WebP; repeatable")
+	fs.Var(newCount(1, &s.N, 1), "n", "number of images, 1 to 4")
+	fs.StringVar(&s.Size, "size", "auto", "`WIDTHxHEIGHT` in pixels, or auto")
+	fs.StringVar(&s.Quality, "quality", "auto", "`effort`: auto, low, medium or high")
+	fs.StringVar(&s.Model, "model", "", "`id` of the model; without it, the only one that the service lists")
+	fs.StringVar(&s.OutputFormat, "output-format", "", "`format` of the images: png, jpeg or webp; without it, as the model makes them")
+	fs.IntVar(&s.OutputCompression, "output-compression", -1, "`quality` of a jpeg or webp, 0 to 100; -1: the usual")
+	fs.StringVar(&s.Background, "background", "auto", "what is behind the subject: auto, opaque or transparent")
+	fs.Int64Var(&s.Seed, "seed", -1, "`number` that the model's chance begins with; -1: any")
 }
 
 // MCPFlags declares the flags of mcp.
