@@ -1,12 +1,15 @@
 package data
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/private"
@@ -24,6 +27,9 @@ type shared struct {
 	*postgres.DB
 	*s3.Store
 	local *local
+
+	background sync.WaitGroup
+	quit       context.CancelFunc
 }
 
 func openShared(ctx context.Context, at config.Data, o Options) (s *shared, err error) {
@@ -42,6 +48,11 @@ func openShared(ctx context.Context, at config.Data, o Options) (s *shared, err 
 	s.DB, err = postgres.Open(ctx, postgres.Config{URL: at.Database, Images: s.Store, Observer: o.Observer, Log: o.Log})
 	if err != nil {
 		return nil, errors.Join(err, s.Store.Close(), s.local.Close())
+	}
+	background, quit := context.WithCancel(context.Background())
+	s.quit = quit
+	if o.Serving {
+		s.background.Go(func() { s.sweep(background, cmp.Or(o.Log, slog.New(slog.DiscardHandler))) })
 	}
 	return s, nil
 }
@@ -83,6 +94,8 @@ func (*shared) Err() error { return nil }
 
 // Close implements Store.
 func (s *shared) Close() error {
+	s.quit()
+	s.background.Wait()
 	return errors.Join(s.DB.Close(), s.Store.Close(), s.local.Close())
 }
 

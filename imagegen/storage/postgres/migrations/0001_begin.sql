@@ -141,3 +141,6 @@ create table imagegend.kept (
 -- Who changes what is kept, or writes off or corrects the books of many, locks this row first.
 create table imagegend.acts (one boolean primary key default true check (one));
 insert into imagegend.acts default values;
+
+-- When a process began last what one of all is to do once in a while.
+create table imagegend.duties (duty text primary key, began timestamptz not null);

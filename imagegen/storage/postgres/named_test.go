@@ -1,0 +1,65 @@
+package postgres_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/postgres/postgrestest"
+)
+
+// What a sweep of the object store asks: images of ended work by their keys, anything of work under way, nothing of
+// nobody.
+func TestNamed(t *testing.T) {
+	is := is.New(t)
+	ctx := t.Context()
+	db := open(t, postgrestest.Start(t).Database(t))
+	_, err := db.Grant(ctx, imagegen.Grant{User: "alice", Credits: 10})
+	is.NoErr(err)
+	r := record(1)
+	r.References = []imagegen.ReferenceFile{{ID: "ref_1", MediaType: "image/png", Size: 1, Width: 1, Height: 1}}
+	r, err = db.CreateCharged(ctx, r, time.Minute)
+	is.NoErr(err)
+	stored := imagegen.StoredImage{ID: imagegen.NewImageID(r.ID), Attempt: r.Attempt, MediaType: "image/png", Width: 1, Height: 1, Size: 1, CreatedAt: r.CreatedAt}
+	image := r.ImageKey(stored)
+	small, former, nobodys := image, image, imagegen.ImageKey{Generation: "gen_unknown", Attempt: 1, Image: image.Image}
+	small.Image, former.Attempt = image.Image.Thumbnail(), image.Attempt+1
+	asked := []imagegen.ImageKey{image, small, former, nobodys}
+
+	named, err := db.NamedImages(ctx, asked)
+	is.NoErr(err)
+	is.Equal(named, []bool{true, true, true, false}) // of work under way anything may be named later
+	references, err := db.NamedReferences(ctx, []imagegen.ReferenceID{"ref_1", "ref_2"})
+	is.NoErr(err)
+	is.Equal(references, []bool{true, false})
+
+	_, err = db.FinishSettled(ctx, r.Fence(), imagegen.Outcome{At: r.CreatedAt, Images: []imagegen.StoredImage{stored}})
+	is.NoErr(err)
+	named, err = db.NamedImages(ctx, asked)
+	is.NoErr(err)
+	is.Equal(named, []bool{true, true, false, false})
+	references, err = db.NamedReferences(ctx, []imagegen.ReferenceID{"ref_1"})
+	is.NoErr(err)
+	is.Equal(references, []bool{false})
+}
+
+// Of two processes one has the turn, and nobody has it again before its time.
+func TestTurn(t *testing.T) {
+	is := is.New(t)
+	ctx := t.Context()
+	url := postgrestest.Start(t).Database(t)
+	one, other := open(t, url), open(t, url)
+	mine, err := one.Turn(ctx, "sweep", time.Hour)
+	is.NoErr(err)
+	is.True(mine)
+	for range 2 {
+		theirs, err := other.Turn(ctx, "sweep", time.Hour)
+		is.NoErr(err)
+		is.True(!theirs)
+	}
+	again, err := other.Turn(ctx, "sweep", 0)
+	is.NoErr(err)
+	is.True(again) // once its time has come
+}
