@@ -161,6 +161,10 @@ func (c *client) again(ctx context.Context, d *daemontest.Daemon, a answered) er
 	if err != nil {
 		return err
 	}
+	if answer.Code() == "internalError" { // as above: what was answered shows later
+		c.auditor.count(unknown)
+		return nil
+	}
 	c.auditor.count("replayed")
 	if answer.Status != a.Status || !bytes.Equal(answer.Body, a.Body) || answer.Header.Get("Idempotent-Replayed") != "true" {
 		c.auditor.violated("%s: %q was answered with %d %s\nand is now with %d %s", c.name, a.prompt, a.Status, a.Body, answer.Status, answer.Body)

@@ -35,8 +35,11 @@ type account struct {
 }
 
 func newSiege(t *testing.T, seed uint64) *siege {
-	s := &siege{T: t, random: rand.New(rand.NewPCG(seed, 0)), auditor: newAuditor(t),
-		options: daemontest.Options{DataDir: t.TempDir(), Args: fixedAddress}}
+	return besiege(t, seed, daemontest.Options{DataDir: t.TempDir(), Args: fixedAddress})
+}
+
+func besiege(t *testing.T, seed uint64, o daemontest.Options) *siege {
+	s := &siege{T: t, random: rand.New(rand.NewPCG(seed, 0)), auditor: newAuditor(t), options: o}
 	d := s.start()
 	for user, u := range []*account{{granted: 1_000_000, clients: 5}, {granted: 1_000_000, clients: 5}, {granted: 20, clients: 2}} {
 		u.name, u.key = d.NewUser(u.granted)
@@ -88,6 +91,15 @@ func (s *siege) loadAndKill(d *daemontest.Daemon) {
 // aftermath starts the daemon a last time, lets everything end and compares all there is.
 func (s *siege) aftermath() {
 	d := s.start()
+	images := s.compare(d)
+	if status := d.Terminate(20 * time.Second); status != 0 {
+		s.Errorf("exit status %d at the end", status)
+	}
+	s.checkFiles(images)
+}
+
+// compare lets everything end and compares all there is to what clients were told. It counts the images.
+func (s *siege) compare(d *daemontest.Daemon) (images int) {
 	for _, u := range s.users {
 		d.AllEnded(s.T, u.key, time.Minute)
 	}
@@ -99,7 +111,6 @@ func (s *siege) aftermath() {
 		}
 	}
 	s.auditor.compareAll(s.Context(), d)
-	var images int
 	for _, u := range s.users {
 		all := d.MustGenerations(s.T, u.key, "")
 		s.checkList(u, all)
@@ -109,10 +120,7 @@ func (s *siege) aftermath() {
 		d.Settled(s.T, u.key, u.granted)
 	}
 	d.Clean(s.T)
-	if status := d.Terminate(20 * time.Second); status != 0 {
-		s.Errorf("exit status %d at the end", status)
-	}
-	s.checkFiles(images)
+	return images
 }
 
 // checkFiles looks for what attempts that were killed have left, once no thumbnail is being made any more.
