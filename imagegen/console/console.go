@@ -39,6 +39,10 @@ type Config struct {
 	// History counts how upstreams answer, for the overview; it is an Observer of Engine too. nil: nobody counts.
 	History *History
 
+	// OpenAI says that OpenAI's shape of the API is served on this host, under /v1: the playground writes requests
+	// for its clients too.
+	OpenAI bool
+
 	// Path is where the console is mounted: it begins and ends with a slash. "": /console/.
 	Path string
 	// BaseURL is where browsers reach this host, such as https://images.example.com: links begin with its

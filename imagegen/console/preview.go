@@ -52,7 +52,7 @@ func (c *Console) preview(p *page) error {
 // previewOf is what the page says of a draft whose files have these names.
 func (p *page) previewOf(d *draft, b imagegen.Balance, names []string) previewView {
 	return previewView{Known: d.priced, Problem: d.form.firstFault(), Quote: d.quote, N: d.request.N, Size: d.request.Size,
-		Balance: b.Credits, Person: p.person, Samples: samples(p.origin(), d.request, names)}
+		Balance: b.Credits, Person: p.person, Samples: samples(p.origin(), d.request, names, "", p.c.cfg.OpenAI)}
 }
 
 // firstFault is one of the things that are wrong; "" if nothing is.

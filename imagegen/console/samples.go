@@ -32,19 +32,27 @@ type sample struct {
 type sampleRequest struct {
 	imagegen.GenerateRequest
 	Base  string
-	Files []string
+	Files []string // of the references
+	Mask  string   // its file; "": none
 }
 
 // samples write a request to the service at base as a program would send it. Where an API key belongs
-// stands the name of a variable. The answer to a program is awaited, not polled for.
-func samples(base string, q imagegen.GenerateRequest, files []string) []sample {
+// stands the name of a variable. The answer to a program is awaited, not polled for. openai: that shape of the
+// API is served too.
+func samples(base string, q imagegen.GenerateRequest, files []string, mask string, openai bool) []sample {
 	q.Async = false
-	r := sampleRequest{q, base, files}
-	return []sample{
+	r := sampleRequest{q, base, files, mask}
+	all := []sample{
 		{"curl", "curl", r.in("curl.txt")},
-		{"go", "Go", r.in("go.txt")},
+		{"python", "Python", r.in("python.txt")},
 		{"javascript", "JavaScript", r.in("javascript.txt")},
+		{"go", "Go", r.in("go.txt")},
 	}
+	if openai {
+		all = append(all, sample{"openai-python", "OpenAI SDK for Python", r.in("openai-python.txt")},
+			sample{"openai-node", "OpenAI SDK for Node", r.in("openai-node.txt")})
+	}
+	return all
 }
 
 func (r sampleRequest) in(language string) string {
@@ -57,6 +65,12 @@ func (r sampleRequest) in(language string) string {
 
 // Endpoint is where the request goes.
 func (r sampleRequest) Endpoint() string { return r.Base + "/api/v1/images/generations" }
+
+// OpenAI is the base address of OpenAI's shape of the API.
+func (r sampleRequest) OpenAI() string { return r.Base + "/v1" }
+
+// HasFiles reports whether the request is a form, and no JSON.
+func (r sampleRequest) HasFiles() bool { return len(r.Files) > 0 || r.Mask != "" }
 
 // sampleField is a field of a form with files.
 type sampleField struct{ Name, Value string }
@@ -78,6 +92,19 @@ func (r sampleRequest) Fields() []sampleField {
 	return all
 }
 
+// Arguments are the request's fields with values that JavaScript and Python read, as OpenAI's clients take them.
+func (r sampleRequest) Arguments() []sampleField {
+	all := []sampleField{{"model", literal(r.Model)}, {"prompt", literal(r.Prompt)}, {"n", strconv.Itoa(r.N)},
+		{"size", literal(r.Size.String())}, {"quality", literal(r.Quality)}}
+	if f := r.Options.Format; f != "" {
+		all = append(all, sampleField{"output_format", literal(f)})
+	}
+	if b := r.Options.Background; b != "" {
+		all = append(all, sampleField{"background", literal(b)})
+	}
+	return append(all, sampleField{"response_format", `"url"`})
+}
+
 // GoOptions are the fields of imagegen.Options that the request sets.
 func (r sampleRequest) GoOptions() string {
 	var set []string
@@ -93,8 +120,10 @@ func (r sampleRequest) GoOptions() string {
 	return strings.Join(set, ", ")
 }
 
-// JSON is the request as a body, over several lines within an indented one.
-func (r sampleRequest) JSON() string { return encoded(wire.NewRequest(r.GenerateRequest), "  ", "  ") }
+// Body is the request in JSON, whose further lines begin with prefix.
+func (r sampleRequest) Body(prefix, indent string) string {
+	return encoded(wire.NewRequest(r.GenerateRequest), prefix, indent)
+}
 
 // shellQuote makes one word of a string, whatever stands in it.
 func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
@@ -104,7 +133,7 @@ func curlQuote(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }
 
-// literal is a value in JSON, which JavaScript reads too.
+// literal is a value in JSON, which JavaScript and Python read too.
 func literal(v any) string { return encoded(v, "", "") }
 
 func encoded(v any, prefix, indent string) string {

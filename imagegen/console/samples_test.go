@@ -10,12 +10,16 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"image"
+	"image/png"
 	"io"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -24,6 +28,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/console"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
+	"github.com/imagegend/imagegend/imagegen/httpapi/openai"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
 	"github.com/matryer/is"
 )
@@ -103,7 +108,7 @@ func words(command string) (all []string, ok bool) {
 func TestCurlIsQuoted(t *testing.T) {
 	is := is.New(t)
 	for _, prompt := range hostilePrompts {
-		plain, ok := words(in("curl", console.Samples("http://x", requestOf(prompt), nil)))
+		plain, ok := words(in("curl", console.Samples("http://x", requestOf(prompt), nil, "", true)))
 		is.True(ok)
 		is.Equal(plain[:6], []string{"curl", "http://x/api/v1/images/generations", "-H", "KEY", "-H", "Content-Type: application/json"})
 		is.Equal(plain[6], "-d")
@@ -112,12 +117,12 @@ func TestCurlIsQuoted(t *testing.T) {
 		is.Equal(cmp.Diff(map[string]any{"model": "fake-1", "prompt": prompt, "n": 1.0, "size": "64x48", "quality": "low"}, body), "")
 		is.Equal(len(plain), 8)
 
-		form, ok := words(in("curl", console.Samples("http://x", requestOf(prompt), []string{"fox.png", prompt})))
+		form, ok := words(in("curl", console.Samples("http://x", requestOf(prompt), []string{"fox.png", prompt}, prompt, true)))
 		is.True(ok)
 		is.Equal(form[4:8], []string{"--form-string", "model=fake-1", "--form-string", "prompt=" + prompt})
 		is.Equal(form[14:16], []string{"-F", `reference_image=@"fox.png"`})
-		is.Equal(form[17], `reference_image=@"`+strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(prompt)+`"`)
-		is.Equal(len(form), 18)
+		quoted := `=@"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(prompt) + `"`
+		is.Equal(form[17:], []string{"reference_image" + quoted, "-F", "mask" + quoted})
 	}
 }
 
@@ -132,30 +137,43 @@ func serve(t *testing.T) served {
 	t.Helper()
 	is := is.New(t)
 	s := served{Running: imagegentest.Start(t), dir: t.TempDir(), files: []string{"fox.png", `it's, a "hare"; $(touch owned) \.png`}}
-	server := httptest.NewServer(httpapi.NewHandler(s.Engine, httpapi.Options{}))
+	routes := http.NewServeMux()
+	routes.Handle("/", httpapi.NewHandler(s.Engine, httpapi.Options{}))
+	routes.Handle(openai.Prefix, openai.NewHandler(s.Engine.Authenticate, openai.Options{}))
+	server := httptest.NewServer(routes)
 	t.Cleanup(server.Close)
 	s.url, s.key = server.URL, s.Key(t, imagegentest.Alice)
 	for _, name := range s.files {
 		is.NoErr(os.WriteFile(filepath.Join(s.dir, name), picture(20, 20), 0o600))
 	}
+	var mask bytes.Buffer
+	is.NoErr(png.Encode(&mask, image.NewNRGBA(image.Rect(0, 0, 20, 20))))
+	is.NoErr(os.WriteFile(filepath.Join(s.dir, "mask.png"), mask.Bytes(), 0o600))
 	return s
 }
 
-// runs has a program do what a sample says, if the machine has what it takes; then the service has made
-// what was asked for, and nothing else was done.
-func (s served) runs(t *testing.T, language string, prompts []string, needs, program string, args ...string) {
+// maskOf is a mask for the first of some files; "": there is none.
+func maskOf(files []string) string {
+	if len(files) == 0 {
+		return ""
+	}
+	return "mask.png"
+}
+
+// runs has a program do what a sample says, if the machine has what it takes, which a first run of it tells; then
+// the service has made what was asked for, and nothing else was done.
+func (s served) runs(t *testing.T, language string, prompts []string, has string, program ...string) {
 	t.Helper()
 	is := is.New(t)
-	if _, err := exec.LookPath(needs); err != nil {
-		t.Logf("there is no %s here: its sample was only parsed", needs)
+	if out, err := s.command(t, program, has).CombinedOutput(); err != nil {
+		t.Logf("%s cannot %q here, and its sample was only parsed: %v: %s", program[0], has, err, out)
 		return
 	}
 	for _, prompt := range prompts {
 		for _, files := range [][]string{nil, s.files} {
 			q := requestOf(prompt)
-			c := exec.CommandContext(t.Context(), program, append(args[:len(args):len(args)], in(language, console.Samples(s.url, q, files)))...)
-			c.Dir, c.Env = s.dir, append(os.Environ(), "IMAGEGEND_API_KEY="+s.key)
-			out, err := c.CombinedOutput()
+			q.Options = imagegen.Options{Format: imagegen.FormatWebP, Background: imagegen.BackgroundTransparent, Seed: new(int64(7))}
+			out, err := s.command(t, program, in(language, console.Samples(s.url, q, files, maskOf(files), true))).CombinedOutput()
 			if err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}
@@ -163,22 +181,32 @@ func (s served) runs(t *testing.T, language string, prompts []string, needs, pro
 			p, err := s.As(imagegentest.Alice).Generations(t.Context(), imagegen.Query{Limit: 1})
 			is.NoErr(err)
 			g := p.Generations[0]
-			if language == "javascript" { // a form of JavaScript ends each line with two characters
-				prompt, g.Prompt = lines.ReplaceAllString(prompt, "\n"), lines.ReplaceAllString(g.Prompt, "\n")
+			got := imagegen.GenerateRequest{Model: g.Model, Prompt: g.Prompt, N: g.N, Size: g.Size, Quality: g.Quality, Options: g.Options, Async: true}
+			if strings.HasSuffix(language, "javascript") || strings.HasSuffix(language, "node") { // a form of JavaScript ends each line with two characters
+				q.Prompt, got.Prompt = lines.ReplaceAllString(prompt, "\n"), lines.ReplaceAllString(g.Prompt, "\n")
 			}
-			is.Equal(cmp.Diff([]any{prompt, q.N, q.Size, q.Quality, len(files)}, []any{g.Prompt, g.N, g.Size, g.Quality, g.ReferenceCount}), "")
+			is.Equal(cmp.Diff(q, got), "")
+			is.Equal(g.ReferenceCount, len(files))
+			is.Equal(g.Masked, len(files) > 0)
 		}
 	}
 	entries, err := os.ReadDir(s.dir)
 	is.NoErr(err)
-	is.Equal(len(entries), len(s.files)) // nothing was "owned"
+	is.Equal(len(entries), len(s.files)+1) // nothing was "owned"
+}
+
+// command is a program that runs some code where the images lie, and knows the key.
+func (s served) command(t *testing.T, program []string, code string) *exec.Cmd {
+	c := exec.CommandContext(t.Context(), program[0], append(slices.Clone(program[1:]), code)...)
+	c.Dir, c.Env = s.dir, append(os.Environ(), "IMAGEGEND_API_KEY="+s.key)
+	return c
 }
 
 var lines = regexp.MustCompile(`\r\n|\r|\n`)
 
 // What stands in the page does what it says, in a shell.
 func TestCurlRuns(t *testing.T) {
-	serve(t).runs(t, "curl", hostilePrompts, "curl", "sh", "-c")
+	serve(t).runs(t, "curl", hostilePrompts, "curl --version", "sh", "-c")
 }
 
 var jsonArgument = regexp.MustCompile(`(?s)JSON\.stringify\((.*?)\),\n}\);\n`)
@@ -187,7 +215,7 @@ var jsonArgument = regexp.MustCompile(`(?s)JSON\.stringify\((.*?)\),\n}\);\n`)
 func TestJavaScript(t *testing.T) {
 	is := is.New(t)
 	for _, prompt := range hostilePrompts {
-		plain := in("javascript", console.Samples("http://x", requestOf(prompt), nil))
+		plain := in("javascript", console.Samples("http://x", requestOf(prompt), nil, "", true))
 		argument := jsonArgument.FindStringSubmatch(plain)
 		is.True(argument != nil)
 		var body map[string]any
@@ -195,14 +223,71 @@ func TestJavaScript(t *testing.T) {
 		is.Equal(cmp.Diff(map[string]any{"model": "fake-1", "prompt": prompt, "n": 1.0, "size": "64x48", "quality": "low"}, body), "")
 		is.True(!strings.ContainsAny(plain, "\u2028\u2029"))
 
-		form := in("javascript", console.Samples("http://x", requestOf(prompt), []string{prompt}))
-		quoted, err := json.Marshal(prompt)
-		is.NoErr(err)
-		unescaped := strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(quoted))
-		is.True(strings.Contains(form, `form.append("prompt", `+unescaped+");\n"))
-		is.True(strings.Contains(form, "for (const file of ["+unescaped+"]) {\n"))
+		form := in("javascript", console.Samples("http://x", requestOf(prompt), []string{prompt}, prompt, true))
+		is.True(strings.Contains(form, `form.append("prompt", `+literal(prompt)+");\n"))
+		is.True(strings.Contains(form, "for (const file of ["+literal(prompt)+"]) {\n"))
+		is.True(strings.Contains(form, `form.append("mask", await openAsBlob(`+literal(prompt)+")"))
 	}
-	serve(t).runs(t, "javascript", hostilePrompts[1:3], "node", "node", "--input-type=module", "-e")
+	serve(t).runs(t, "javascript", hostilePrompts[1:3], `import "node:fs"`, "node", "--input-type=module", "-e")
+}
+
+var pythonArgument = regexp.MustCompile(`(?s)    json=(\{.*?\n    \}),\n    timeout=`)
+
+// The code in Python holds what was entered as JSON, whose texts and numbers it reads as its own.
+func TestPython(t *testing.T) {
+	is := is.New(t)
+	for _, prompt := range hostilePrompts {
+		plain := in("python", console.Samples("http://x", requestOf(prompt), nil, "", false))
+		argument := pythonArgument.FindStringSubmatch(plain)
+		is.True(argument != nil)
+		var body map[string]any
+		is.NoErr(json.Unmarshal([]byte(argument[1]), &body))
+		is.Equal(cmp.Diff(map[string]any{"model": "fake-1", "prompt": prompt, "n": 1.0, "size": "64x48", "quality": "low"}, body), "")
+
+		form := in("python", console.Samples("http://x", requestOf(prompt), []string{prompt}, prompt, false))
+		is.True(strings.Contains(form, "\n        \"prompt\": "+literal(prompt)+",\n"))
+		is.True(strings.Contains(form, `("reference_image", open(`+literal(prompt)+`, "rb")),`))
+		is.True(strings.Contains(form, `("mask", open(`+literal(prompt)+`, "rb")),`))
+	}
+	serve(t).runs(t, "python", hostilePrompts[1:3], "import requests", "python3", "-c")
+}
+
+// literal is a text as JSON, in which no sample escapes what only HTML would need escaped.
+func literal(s string) string {
+	b, _ := json.Marshal(s)
+	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(b))
+}
+
+var argument = regexp.MustCompile(`(?m)^  +(\w+)(?:=|: )(".*"|\d+),$`)
+
+// What OpenAI's clients are told is the same request, in their words.
+func TestOpenAI(t *testing.T) {
+	is := is.New(t)
+	is.Equal(in("openai-node", console.Samples("http://x", requestOf("a fox"), nil, "", false)), "") // it is not served
+	for _, language := range []string{"openai-python", "openai-node"} {
+		for _, prompt := range hostilePrompts {
+			for _, files := range [][]string{nil, {"fox.png", prompt}} {
+				q := requestOf(prompt)
+				q.Options = imagegen.Options{Format: imagegen.FormatWebP, Background: imagegen.BackgroundTransparent, Seed: new(int64(0))}
+				code := in(language, console.Samples("http://x", q, files, maskOf(files), true))
+				told := map[string]any{}
+				for _, m := range argument.FindAllStringSubmatch(code, -1) {
+					var v any
+					is.NoErr(json.Unmarshal([]byte(m[2]), &v))
+					told[m[1]] = v
+				}
+				delete(told, "seed") // for Python it stands in a body of its own
+				is.Equal(cmp.Diff(map[string]any{"model": "fake-1", "prompt": prompt, "n": 1.0, "size": "64x48", "quality": "low", "output_format": "webp",
+					"background": "transparent", "response_format": "url"}, told), "")
+				is.True(strings.Contains(code, `"seed": 0`) || strings.Contains(code, "seed: 0"))
+				is.Equal(strings.Contains(code, "images.edit("), files != nil)
+				is.Equal(strings.Contains(code, literal(prompt)+`, "rb")`) || strings.Contains(code, `["fox.png",`+literal(prompt)+`]`), files != nil)
+			}
+		}
+	}
+	s := serve(t)
+	s.runs(t, "openai-python", hostilePrompts[1:3], "import openai", "python3", "-c")
+	s.runs(t, "openai-node", hostilePrompts[1:3], `import "openai"`, "node", "--input-type=module", "-e")
 }
 
 // The Go program compiles, is formatted, and holds what was entered.
@@ -218,7 +303,7 @@ func TestGoCompiles(t *testing.T) {
 				if size.Auto() {
 					q.Options = imagegen.Options{Format: imagegen.FormatWebP, Background: imagegen.BackgroundTransparent, Seed: new(int64(0))}
 				}
-				code := in("go", console.Samples("http://x", q, files))
+				code := in("go", console.Samples("http://x", q, files, maskOf(files), true))
 				formatted, err := format.Source([]byte(code))
 				is.NoErr(err)
 				is.Equal(cmp.Diff(string(bytes.TrimSpace(formatted)), code), "")

@@ -76,7 +76,7 @@ func openAt(t *testing.T, ahead time.Duration) *site {
 }
 
 func (s *site) serve() {
-	c, err := console.New(console.Config{Engine: s.Engine, Ledger: s.db, Logins: s.db, Now: s.clock.Now, Brand: s.brand, History: s.history,
+	c, err := console.New(console.Config{Engine: s.Engine, Ledger: s.db, Logins: s.db, Now: s.clock.Now, OpenAI: true, Brand: s.brand, History: s.history,
 		Operations: console.EngineOperations{Engine: s.Engine, Version: "v1.0.0", Started: s.clock.Now(), Disk: s.disk, Backups: s.backups}})
 	s.is.NoErr(err)
 	mux := http.NewServeMux()

@@ -28,6 +28,7 @@ func (d *daemon) handler(ctx context.Context) (http.Handler, error) {
 		History:        d.history,
 		BaseURL:        d.options.BaseURL,
 		Secure:         d.options.secure(),
+		OpenAI:         true,
 		Brand:          d.brand,
 		TrustedProxies: d.options.TrustedProxies,
 		Log:            d.log,
