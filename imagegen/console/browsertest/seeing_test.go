@@ -72,13 +72,16 @@ func TestSeeing(t *testing.T) {
 	tab.keys(kb.Escape)
 }
 
-// shown is what the lightbox shows: the image's number, its zoom, and what has the focus when it is closed.
-func (t *tab) shown() string {
+// lightbox is an expression for what the lightbox shows: the image's number, its zoom, and what has the focus when it is closed.
+const lightbox = `(() => {
+	const box = document.querySelector("#lightbox"), focus = document.activeElement.dataset.picture;
+	return box.open ? box.querySelector(".which").textContent + " " + box.querySelector("[data-do=fit]").textContent : "closed, at " + focus;
+})()`
+
+// lights waits until the lightbox shows what it should.
+func (t *tab) lights(want string) {
 	t.Helper()
-	return evaluate[string](t, `(() => {
-		const box = document.querySelector("#lightbox"), focus = document.activeElement.dataset.picture;
-		return box.open ? box.querySelector(".which").textContent + " " + box.querySelector("[data-do=fit]").textContent : "closed, at " + focus;
-	})()`)
+	t.do(chromedp.WaitReady(chromedp.JSPath(fmt.Sprintf(`%s === %q ? document.body : null`, lightbox, want))))
 }
 
 // All of a generation's images are seen one after the other, close and far, by keys alone.
@@ -102,13 +105,13 @@ func TestLightbox(t *testing.T) {
 		{kb.Escape, "closed, at " + name(3)},
 	} {
 		tab.keys(step.keys)
-		s.is.Equal(tab.shown(), step.shows)
+		tab.lights(step.shows)
 	}
 	tab.keys(kb.Enter + "+++")
 	s.is.Equal(evaluate[int](tab, `document.querySelector("#lightbox img").getBoundingClientRect().width`), 640)
 	tab.do(chromedp.Evaluate[chromedp.Void](`document.querySelector(".stage").focus()`))
 	tab.keys(kb.ArrowRight) // moves what is larger than the window, or nothing
-	s.is.Equal(tab.shown(), "3 of 3 · 320 × 320 200 %")
+	tab.lights("3 of 3 · 320 × 320 200 %")
 	s.is.Equal(evaluate[string](tab, `document.querySelector("#lightbox a[download]").download`), name(3))
 }
 
