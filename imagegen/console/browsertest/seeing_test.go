@@ -3,6 +3,7 @@ package browsertest_test
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/browser"
@@ -201,23 +202,44 @@ func TestFavourite(t *testing.T) {
 	}
 }
 
-// Who wants is told by the browser when images are done, and the tab says what they are; who does not, is not.
+// elsewhere has the tab behave as if its user looked at something else, and note what the browser would tell them.
+const elsewhere = `document.hasFocus = () => false; window.told = [];
+	window.Notification = class {
+		static permission = "granted";
+		static requestPermission = async () => "granted";
+		constructor(title, o) { told.push(title + " | " + o.body); }
+	}`
+
+// Who wants is told by the browser when images are done, on every page that waits for them, and the tab says what became
+// of them; nobody is asked before they press the button.
 func TestNotification(t *testing.T) {
 	s := open(t)
 	alice := s.user("alice", imagegen.RoleUser)
 	s.grant(alice, imagegen.Grant{Credits: 10})
 	g := s.begin(alice, slow, 1)
-	tab := s.signedIn(alice)
-	tab.open("generations/"+string(g.ID), 200)
-	s.is.Equal(evaluate[string](tab, `Notification.permission`), "default") // nobody was asked
-	tab.permit("notifications")
-	tab.do(chromedp.Evaluate[chromedp.Void](`document.hasFocus = () => false; window.told = [];
-		window.Notification = class { static permission = "granted"; static requestPermission = async () => "granted"; constructor(title, o) { told.push(title + " | " + o.body); } }`))
-	tab.click("Notify me when done")
-	tab.do(chromedp.WaitReady(chromedp.JSPath(`document.querySelector("[data-notify] [aria-pressed=true]")`)))
+	tabs := map[string]*tab{}
+	for page, said := range map[string]string{
+		"generations/" + string(g.ID): "Ready: " + slow + " · imagegend | 1 image has arrived.",
+		"playground":                  "Ready: " + slow + " · imagegend | 1 image has arrived.",
+		"generations":                 "Ready: Generations · imagegend | 1 generation has ended.",
+	} {
+		tab := s.signedIn(alice)
+		tab.open(page, 200)
+		s.is.Equal(evaluate[string](tab, `Notification.permission`), "default") // nobody was asked
+		s.is.True(strings.Contains(evaluate[string](tab, `document.title`), "n the making: "))
+		tab.permit("notifications")
+		tab.do(chromedp.Evaluate[chromedp.Void](elsewhere))
+		tab.click("Notify me when done")
+		tab.do(chromedp.WaitReady(chromedp.JSPath(`document.querySelector("[data-notify] [aria-pressed=true]")`)))
+		tabs[said+" "+page] = tab
+	}
 	close(s.painter.let)
-	tab.do(chromedp.WaitReady(chromedp.JSPath(`told.length > 0 ? document.body : null`)))
-	s.is.Equal(evaluate[[]string](tab, `told`), []string{"Ready: " + slow + " · imagegend | 1 image has arrived."})
+	for said, tab := range tabs {
+		tab.do(chromedp.WaitReady(chromedp.JSPath(`told.length > 0 ? document.body : null`)))
+		told := evaluate[[]string](tab, `told`)
+		s.is.Equal(len(told), 1)
+		s.is.True(strings.HasPrefix(said, told[0]))
+	}
 }
 
 // mostWeight is what a page may bring over the wire to a browser that has never been here, but for the user's own images.
