@@ -49,7 +49,7 @@ func (a *attempt) submit(ctx context.Context) error {
 	if err := a.can.Refuses(a.request); err != nil {
 		return err
 	}
-	w := a.workflows[len(a.request.References)]
+	w := a.workflows[takes{len(a.request.References), a.request.Mask != nil}]
 	submissions := a.request.N
 	if w.batch {
 		submissions = 1

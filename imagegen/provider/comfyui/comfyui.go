@@ -18,7 +18,7 @@ import (
 // but idle connections.
 type Provider struct {
 	config    Config
-	workflows map[int]workflow // by the number of references they take
+	workflows map[takes]workflow
 	client    *upstream.Client
 	canvas    upstream.Canvas
 	can       imagegen.Capabilities
@@ -32,7 +32,8 @@ var (
 // Name is the configured one.
 func (p *Provider) Name() string { return p.config.Name }
 
-// Capabilities are every ratio and tier, and as many references as one of the workflows takes.
+// Capabilities are every ratio and tier, and as many references as one of the workflows takes, with a mask where one
+// takes that.
 func (p *Provider) Capabilities() imagegen.Capabilities { return p.can }
 
 // Generate submits a workflow, or continues with what r.Job names.

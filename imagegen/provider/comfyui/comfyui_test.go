@@ -1,7 +1,9 @@
 package comfyui_test
 
 import (
-	_ "image/png"
+	"bytes"
+	"image"
+	"image/png"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -147,4 +149,39 @@ func TestSeedIsSent(t *testing.T) {
 		seeds = append(seeds, w["3"].Inputs["seed"])
 	}
 	is.Equal(seeds, []any{7.0, 8.0, 0.0})
+}
+
+// A mask goes as it came, to the workflow that takes one: ComfyUI draws what is transparent in it.
+func TestMaskIsSent(t *testing.T) {
+	is := is.New(t)
+	d := &comfyuitest.Server{}
+	p := serve(t, d, func(c *comfyui.Config) { c.Workflows = append(c.Workflows, workflow(t, "mask")) })
+	is.True(p.Capabilities().Mask)
+	var transparent bytes.Buffer
+	is.NoErr(png.Encode(&transparent, image.NewNRGBA(image.Rect(0, 0, 16, 9))))
+	mask := providertest.Reference("image/png", transparent.String(), 16, 9)
+	r := edit("as a comic", 1)
+	_, err := providertest.Collect(t.Context(), p, r)
+	is.NoErr(err)
+	r.Mask = &mask
+	_, err = providertest.Collect(t.Context(), p, r) // the server looks at the mask
+	is.NoErr(err)
+	is.Equal(d.Workflows()[0]["11"].Class, "")
+	name, _ := d.Workflows()[1]["11"].Inputs["image"].(string)
+	is.Equal(string(d.Files()[name]), transparent.String())
+	is.True(name != d.Workflows()[1]["10"].Inputs["image"])
+}
+
+// A mask is refused where no workflow takes one with as many references.
+func TestMaskThatNoWorkflowTakes(t *testing.T) {
+	is := is.New(t)
+	r := edit("as a comic", 1)
+	r.Mask = &r.References[0]
+	without := serve(t, &comfyuitest.Server{}, nil)
+	is.True(!without.Capabilities().Mask)
+	is.True(imagegen.Refuses(without, r) != nil)
+	with := serve(t, &comfyuitest.Server{}, func(c *comfyui.Config) { c.Workflows = append(c.Workflows, workflow(t, "mask")) })
+	is.NoErr(imagegen.Refuses(with, r))
+	r.References = nil
+	is.True(imagegen.Refuses(with, r) != nil)
 }

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider"
@@ -15,14 +13,14 @@ import (
 
 const (
 	step         = 16 // edges are multiples of it, which suits every family of models
-	maxWorkflows = imagegen.MaxReferences + 1
+	maxWorkflows = 2*imagegen.MaxReferences + 1
 )
 
 // Config describes a ComfyUI and what it runs. Only Workflows is required. http and private
 // addresses are permitted.
 type Config struct {
 	// Workflows are JSON documents in API format with placeholders, each for another number of
-	// reference images. Required.
+	// reference images, or for as many with a mask. Required.
 	Workflows [][]byte
 
 	// BaseURL is where ComfyUI is. "": http://127.0.0.1:8188.
@@ -62,9 +60,12 @@ func New(c Config) (*Provider, error) {
 	p := &Provider{config: c, workflows: workflows, client: client, canvas: upstream.Canvas{Step: step, BestEdge: c.BestEdge}}
 	can := p.canvas.Capabilities()
 	can.MaxSeed = math.MaxUint32
-	for _, n := range slices.Sorted(maps.Keys(workflows)) {
-		can.MinReferences, can.MaxReferences = n, n
-		p.can.Offers = append(p.can.Offers, can)
+	for n := range imagegen.MaxReferences + 1 {
+		if _, there := workflows[takes{references: n}]; there {
+			can.MinReferences, can.MaxReferences = n, n
+			_, can.Mask = workflows[takes{n, true}]
+			p.can.Offers = append(p.can.Offers, can)
+		}
 	}
 	p.can = p.can.WithDefaults()
 	return p, nil
@@ -81,21 +82,26 @@ func (c Config) check() error {
 	return c.Steps.Validate(10_000)
 }
 
-// parseAll returns the workflows by the number of their references.
-func parseAll(raw [][]byte) (map[int]workflow, error) {
+// parseAll returns the workflows by what they take.
+func parseAll(raw [][]byte) (map[takes]workflow, error) {
 	if len(raw) > maxWorkflows {
-		return nil, fmt.Errorf("there are %d workflows; there can be %d, one for each number of reference images", len(raw), maxWorkflows)
+		return nil, fmt.Errorf("there are %d workflows; there can be %d, one for each number of reference images, and one with a mask", len(raw), maxWorkflows)
 	}
-	all := map[int]workflow{}
+	all := map[takes]workflow{}
 	for i, text := range raw {
 		w, err := parse(text)
 		if err != nil {
 			return nil, fmt.Errorf("workflow %d: %w", i+1, err)
 		}
-		if _, twice := all[w.references]; twice {
-			return nil, fmt.Errorf("workflow %d: another one takes %d reference images, too", i+1, w.references)
+		if _, twice := all[w.takes]; twice {
+			return nil, fmt.Errorf("workflow %d: another one takes %s, too", i+1, w.takes)
 		}
-		all[w.references] = w
+		all[w.takes] = w
+	}
+	for t := range all {
+		if _, there := all[takes{references: t.references}]; !there {
+			return nil, fmt.Errorf("a workflow takes %s; give one that takes as many without a mask, for requests that send none", t)
+		}
 	}
 	return all, nil
 }

@@ -15,7 +15,9 @@
 // one. Required are {{prompt}}, {{width}}, {{height}} and {{seed}}; what a workflow saves is the
 // picture, of that width and height. Without {{n}} a workflow is submitted once for each picture.
 // {{steps}} follows the quality. A workflow with {{ref1}} to {{refN}} takes exactly N reference
-// images; give one for each number that is to be had.
+// images; give one for each number that is to be had. One with {{mask}} as well takes that mask, too:
+// {"class_type": "LoadImageMask", "inputs": {"image": "{{mask}}", "channel": "alpha"}} is 1 where the
+// image is to be made anew.
 //
 // # The upstream
 //

@@ -16,7 +16,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
-// values are what the placeholders stand for, but for the seed. It uploads the references.
+// values are what the placeholders stand for, but for the seed. It uploads the references and the mask, which goes as it
+// is: a node reads from its alpha channel that what is transparent is to be drawn (Comfy-Org/ComfyUI, nodes.py,
+// LoadImageMask).
 func (a *attempt) values(ctx context.Context) (map[string]any, error) {
 	r := a.request
 	size, err := a.canvas.Size(r)
@@ -26,6 +28,11 @@ func (a *attempt) values(ctx context.Context) (map[string]any, error) {
 	values := map[string]any{"prompt": r.Prompt, "width": size.Width, "height": size.Height, "n": r.N, "steps": a.config.Steps.Of(r.Quality)}
 	for i, reference := range r.References {
 		if values[referenceName(i)], err = a.upload(ctx, reference); err != nil {
+			return nil, err
+		}
+	}
+	if r.Mask != nil {
+		if values[maskName], err = a.upload(ctx, *r.Mask); err != nil {
 			return nil, err
 		}
 	}

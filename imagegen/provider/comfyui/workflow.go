@@ -15,16 +15,32 @@ import (
 
 // workflow is a template of what ComfyUI runs.
 type workflow struct {
-	nodes      map[string]any
-	classes    []string // of its nodes, sorted
-	references int      // how many it takes
-	batch      bool     // one submission draws as many pictures as are asked for
+	nodes   map[string]any
+	classes []string // of its nodes, sorted
+	takes   takes
+	batch   bool // one submission draws as many pictures as are asked for
+}
+
+// takes are the files that a workflow takes, neither more nor fewer.
+type takes struct {
+	references int
+	mask       bool
+}
+
+func (t takes) String() string {
+	if t.mask {
+		return fmt.Sprintf("%d reference images and a mask", t.references)
+	}
+	return fmt.Sprintf("%d reference images", t.references)
 }
 
 var (
 	required = []string{"prompt", "width", "height", "seed"}
-	optional = []string{"n", "steps"}
+	optional = []string{"n", "steps", maskName}
 )
+
+// maskName is the placeholder of the mask.
+const maskName = "mask"
 
 // placeholder matches whatever stands between two pairs of braces.
 var placeholder = regexp.MustCompile(`\{\{\s*([^{}]*?)\s*\}\}`)
@@ -46,8 +62,12 @@ func parse(text []byte) (workflow, error) {
 	}
 	names := map[string]bool{}
 	collect(nodes, names)
-	if w.references, err = checkNames(names); err != nil {
+	if w.takes.references, err = checkNames(names); err != nil {
 		return workflow{}, err
+	}
+	w.takes.mask = names[maskName]
+	if w.takes == (takes{mask: true}) {
+		return workflow{}, errors.New("it has {{mask}} but no {{ref1}}; a mask belongs to a reference image")
 	}
 	w.batch = names["n"]
 	return w, nil

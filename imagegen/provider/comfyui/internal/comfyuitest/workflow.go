@@ -1,12 +1,15 @@
 package comfyuitest
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"image/png"
 	"slices"
 )
 
 // classes are the nodes that are installed.
-var classes = []string{"CLIPTextEncode", "CheckpointLoaderSimple", "EmptyLatentImage", "KSampler", "LoadImage", "SaveImage", "TextEncodeEdit", "VAEDecode"}
+var classes = []string{"CLIPTextEncode", "CheckpointLoaderSimple", "EmptyLatentImage", "KSampler", "LoadImage", "LoadImageMask", "SaveImage", "SetLatentNoiseMask", "TextEncodeEdit", "VAEDecode"}
 
 // Workflow is what was submitted, by node.
 type Workflow map[string]struct {
@@ -31,11 +34,37 @@ func (w Workflow) check(files map[string][]byte) (node string, err error) {
 				return id, fmt.Errorf("text is %v", text)
 			}
 		}
-		if n.Class == "LoadImage" && files[fmt.Sprint(n.Inputs["image"])] == nil {
-			return id, fmt.Errorf("image: %q is no file", n.Inputs["image"])
+		if err := checkLoader(n.Class, n.Inputs, files); err != nil {
+			return id, err
 		}
 	}
 	return "", nil
+}
+
+// checkLoader refuses what the nodes that load a file refuse: VALIDATE_INPUTS of LoadImage and LoadImageMask in
+// Comfy-Org/ComfyUI, nodes.py. It also refuses a mask that would cover nothing, which ComfyUI takes.
+func checkLoader(class string, inputs map[string]any, files map[string][]byte) error {
+	if class != "LoadImage" && class != "LoadImageMask" {
+		return nil
+	}
+	file := files[fmt.Sprint(inputs["image"])]
+	if file == nil {
+		return fmt.Errorf("Invalid image file: %v", inputs["image"])
+	}
+	if class == "LoadImage" {
+		return nil
+	}
+	if channels := []any{"alpha", "red", "green", "blue"}; !slices.Contains(channels, inputs["channel"]) {
+		return fmt.Errorf("Invalid color channel: %v", inputs["channel"])
+	}
+	mask, err := png.Decode(bytes.NewReader(file))
+	if err != nil {
+		return err
+	}
+	if o, ok := mask.(interface{ Opaque() bool }); inputs["channel"] == "alpha" && (!ok || o.Opaque()) {
+		return errors.New("the mask is opaque")
+	}
+	return nil
 }
 
 // multiple reports whether v is a number and a multiple of step.
