@@ -40,6 +40,7 @@ type Intent struct {
 type ReferenceFile struct {
 	ID            ReferenceID
 	Mask          bool
+	Image         ImageID // of the user, that it is a copy of; "": it was handed in
 	MediaType     string
 	Size          int64
 	Width, Height int

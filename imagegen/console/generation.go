@@ -155,6 +155,7 @@ type picture struct {
 	Alt      string
 	Format   string
 	FileName string // under which a browser saves it
+	Beside   bool   // the playground's form is on the page
 }
 
 // pictures are the images of a generation.
@@ -167,7 +168,7 @@ func pictures(g imagegen.Generation) (all []picture) {
 		alt := fmt.Sprintf("Image %d of %d: %s", n+1, most, excerpt(g.Prompt, 120))
 		format := strings.ToUpper(strings.TrimPrefix(i.MediaType, "image/"))
 		name := fmt.Sprintf("%s-%d.%s", g.ID, n+1, extension(i.MediaType))
-		all = append(all, picture{i, n + 1, alt, format, name})
+		all = append(all, picture{Image: i, Number: n + 1, Alt: alt, Format: format, FileName: name})
 	}
 	return all
 }

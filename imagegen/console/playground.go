@@ -19,9 +19,9 @@ type playgroundView struct {
 	Balance imagegen.Balance
 	Preview previewView
 	Results resultsView
-	Fresh   bool                // nothing asked for these settings: what was typed before may take their place
-	Again   imagegen.Generation // whose settings these are; the zero value: of none
-	Lost    bool                // files were sent, and no browser shows them again
+	Fresh   bool // nothing asked for these settings: what was typed before may take their place
+	Gone    int  // references of the generation whose settings these are, that are not kept
+	Lost    bool // files were sent, and no browser shows them again
 }
 
 // Limit is the length of the longest prompt, in characters.
@@ -43,16 +43,44 @@ func (c *Console) playground(p *page) error {
 	q := p.r.URL.Query()
 	f, v := filled(), playgroundView{Fresh: true}
 	if id := cmp.Or(q.Get("again"), q.Get("result")); id != "" {
-		g, err := p.service().Generation(p.context(), imagegen.GenerationID(id))
-		if err != nil {
+		var err error
+		if f, v.Gone, err = c.settings(p, imagegen.GenerationID(id)); err != nil {
 			return err
 		}
-		f, v.Fresh = settingsOf(g), false
-		if q.Has("again") {
-			v.Again = g
+		v.Fresh = false
+	}
+	for _, id := range q[ownField] {
+		if _, err := p.service().OwnImage(p.context(), imagegen.ImageID(id)); err != nil {
+			return err
+		}
+		f.values.Add(ownField, id)
+	}
+	return c.showPlayground(p, http.StatusOK, f, len(f.images()), v)
+}
+
+// settings fills the form with what a generation was asked for, and counts the uploaded images that it had: they
+// are not kept.
+func (c *Console) settings(p *page, id imagegen.GenerationID) (f *form, gone int, err error) {
+	r, err := c.recordOf(p, id)
+	if err != nil {
+		return nil, 0, err
+	}
+	f = settingsOf(r.Generation())
+	if r.Generation().Masked {
+		gone++
+	}
+	for _, reference := range r.ReferenceImages() {
+		_, err := p.service().OwnImage(p.context(), reference.Image)
+		switch {
+		case errors.Is(err, imagegen.ErrNotFound):
+			gone++
+		case err != nil:
+			return nil, 0, err
+		default:
+			f.values.Add(ownField, string(reference.Image))
 		}
 	}
-	return c.showPlayground(p, http.StatusOK, f, 0, v)
+	return f, gone, nil
 }
 
 // settingsOf fills the form with what a generation was asked for.
@@ -92,7 +120,7 @@ func (c *Console) showDraft(p *page, status int, d *draft, v playgroundView) (er
 	if v.Results, err = c.results(p, imagegen.GenerationID(p.r.URL.Query().Get("result"))); err != nil {
 		return err
 	}
-	v.Preview = p.previewOf(d, v.Balance, nil)
+	v.Preview = p.previewOf(d, v.Balance, d.form.fileNames())
 	d.settle()
 	return p.renderStatus(status, "playground", v)
 }
@@ -126,20 +154,28 @@ func (c *Console) create(p *page) error {
 	}
 	defer u.discard()
 	v := playgroundView{Lost: u.sent > 0}
-	if u.Value("show") != "" {
+	if u.Value("show") != "" || u.Value("use") != "" {
 		return c.showAgain(p, u, v)
 	}
-	d, err := p.draft(u.form, len(u.files))
+	if id := u.Value("again"); id != "" {
+		if err := c.vary(p, u, imagegen.GenerationID(id)); err != nil {
+			return err
+		}
+	}
+	d, err := p.draft(u.form, len(u.chosen))
 	if err != nil {
 		return err
 	}
 	if u.Value("prompt") == "" {
 		u.blame("prompt", "Describe the image that you want.")
 	}
+	if d.request.References, err = u.references(p.context()); err != nil {
+		return err
+	}
 	if !u.valid() {
 		return c.showDraft(p, http.StatusUnprocessableEntity, d, v)
 	}
-	d.request.References, d.request.IdempotencyKey = u.references(), u.Value("token")
+	d.request.IdempotencyKey = u.Value("token")
 	result, err := p.service().Generate(p.context(), d.request)
 	if err != nil {
 		status, err := p.refused(d, err)
@@ -161,7 +197,8 @@ func (c *Console) showAgain(p *page, u *upload, v playgroundView) error {
 	if u.Value("show") == "model" {
 		draft = p.redraft
 	}
-	d, err := draft(u.form, len(u.files))
+	u.rearrange()
+	d, err := draft(u.form, len(u.images()))
 	if err != nil {
 		return err
 	}

@@ -28,17 +28,19 @@ func (a answer) fault(name string) string {
 // entered is what the playground's form holds, by field.
 func (a answer) entered() map[string]string {
 	values := map[string]string{}
+	_, after, _ := strings.Cut(a.body, `<form id="play"`)
+	form, _, _ := strings.Cut(after, "</form>")
 	for _, pattern := range []*regexp.Regexp{
 		regexp.MustCompile(`<input type="radio" id="[^"]*" name="(\w+)" value="([^"]*)" checked>`),
 		regexp.MustCompile(`<input id="f-(width|height|seed)"[^>]* value="([^"]*)"`),
 		regexp.MustCompile(`<input type="hidden" name="(\w+)" value="([^"]*)">`),
 		regexp.MustCompile(`(?s)<textarea id="f-(prompt)"[^>]*>(.*?)</textarea>`),
 	} {
-		for _, m := range pattern.FindAllStringSubmatch(a.body, -1) {
+		for _, m := range pattern.FindAllStringSubmatch(form, -1) {
 			values[m[1]] = html.UnescapeString(m[2])
 		}
 	}
-	for _, m := range regexp.MustCompile(`(?s)<select id="f-(\w+)"(.*?)</select>`).FindAllStringSubmatch(a.body, -1) {
+	for _, m := range regexp.MustCompile(`(?s)<select id="f-(\w+)"(.*?)</select>`).FindAllStringSubmatch(form, -1) {
 		if chosen := regexp.MustCompile(`<option value="([^"]*)" selected>`).FindStringSubmatch(m[2]); chosen != nil {
 			values[m[1]] = chosen[1]
 		}
@@ -305,7 +307,7 @@ func TestUseAgain(t *testing.T) {
 	}
 	v.postFiles("playground", []file{{"a.png", picture(20, 20)}, {"b.png", picture(21, 20)}}, small("tier", "1K")...)
 	a := v.get("playground?again=" + string(v.made()[0].ID))
-	s.is.True(a.has("It was made with 2 reference images, which are not kept: choose them once more."))
+	s.is.True(a.has("It was made with 2 images that are not kept: choose them once more."))
 }
 
 // Where there is too much work, nothing is charged and nothing that was entered is lost.

@@ -37,7 +37,7 @@ func (c *Console) preview(p *page) error {
 		return err
 	}
 	u.discard() // no file belongs here
-	names := u.values["reference_name"]
+	names := append(u.fileNames(), u.values["reference_name"]...)
 	d, err := p.draft(u.form, len(names))
 	if err != nil {
 		return err

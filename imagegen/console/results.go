@@ -90,6 +90,9 @@ func (c *Console) result(p *page, id imagegen.GenerationID, others []imagegen.Ge
 		return nil, err
 	}
 	v := &resultView{generationView: g, Token: formToken(), Usual: usual(others, g.Model)}
+	for i := range v.Pictures {
+		v.Pictures[i].Beside = true
+	}
 	if v.Elapsed = p.now.Sub(g.CreatedAt); v.Ended() {
 		v.Elapsed = g.CompletedAt.Sub(g.CreatedAt)
 	}

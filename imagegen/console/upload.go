@@ -25,9 +25,15 @@ const referenceField = "reference_image"
 type upload struct {
 	*form
 	session *engine.Session
-	files   []imagegen.Upload
-	sent    int // files, whether they were taken or not
+	chosen  []chosen // in the order of the form
+	sent    int      // files, whether they were taken or not
 	text    int64
+}
+
+// chosen is one reference: a file that was sent, or one of the person's own images.
+type chosen struct {
+	file  imagegen.Upload
+	image imagegen.ImageID
 }
 
 // upload reads the form that was sent, with its files or, as a form without any can be, urlencoded.
@@ -36,7 +42,11 @@ func (p *page) upload() (*upload, error) {
 	mediaType, parameters, _ := mime.ParseMediaType(p.r.Header.Get("Content-Type"))
 	if mediaType != "multipart/form-data" {
 		f, err := p.form()
-		return &upload{form: f}, err
+		u := &upload{form: f, session: p.service()}
+		if err == nil {
+			u.choose(f.images()...)
+		}
+		return u, err
 	}
 	if p.r.ContentLength > formdata.MaxBytes {
 		return nil, tooLarge()
@@ -74,18 +84,38 @@ func unreadableFiles(err error) error {
 
 // discard removes the files, unless a Generate has taken them over.
 func (u *upload) discard() {
-	for _, f := range u.files {
-		f.Discard()
+	for _, c := range u.chosen {
+		if c.file != nil {
+			c.file.Discard()
+		}
 	}
 }
 
-// references are the files for a Generate.
-func (u *upload) references() []imagegen.Reference {
-	all := make([]imagegen.Reference, len(u.files))
-	for i, f := range u.files {
-		all[i] = f
+// choose adds images of the person's own.
+func (u *upload) choose(images ...imagegen.ImageID) {
+	for _, id := range images {
+		u.chosen = append(u.chosen, chosen{image: id})
 	}
-	return all
+}
+
+// references are what was chosen, for a Generate. An image that is not there is told of beside the field.
+func (u *upload) references(ctx context.Context) (all []imagegen.Reference, err error) {
+	for _, c := range u.chosen {
+		if c.file != nil {
+			all = append(all, c.file)
+			continue
+		}
+		r, err := u.session.OwnImage(ctx, c.image)
+		if errors.Is(err, imagegen.ErrNotFound) {
+			u.blame(referenceField, "One of the images is not there any more. Remove it, or choose another.")
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	return all, nil
 }
 
 func (u *upload) take(ctx context.Context, part formdata.Part) error {
@@ -101,6 +131,9 @@ func (u *upload) take(ctx context.Context, part formdata.Part) error {
 	}
 	if !utf8.Valid(b) {
 		return imagegen.Invalid("%s is not valid UTF-8", strconv.Quote(part.Name))
+	}
+	if part.Name == ownField {
+		u.choose(imagegen.ImageID(b))
 	}
 	u.values.Add(part.Name, string(b))
 	return nil
@@ -124,7 +157,7 @@ func (u *upload) takeFile(ctx context.Context, part formdata.Part) error {
 	if err != nil {
 		return u.refuseFile(err)
 	}
-	u.files = append(u.files, f)
+	u.chosen = append(u.chosen, chosen{file: f})
 	return nil
 }
 

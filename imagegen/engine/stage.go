@@ -177,6 +177,9 @@ func (s *Session) takeOne(ctx context.Context, r imagegen.Reference, name string
 			return nil, err
 		}
 	}
+	if own, ok := r.(ownImage); ok {
+		u.file.Image = own.id
+	}
 	if !u.taken.CompareAndSwap(false, true) {
 		return nil, imagegen.Invalid("%s was used before", name)
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/imagegend/imagegend/imagegen"
 )
 
@@ -44,4 +46,66 @@ func TestLoopInEveryWidth(t *testing.T) {
 			}
 		}
 	}
+}
+
+// From a result one goes on: it becomes a reference where it stands, references are put in order and removed, and a
+// variation is made of the same settings while the form stays as it is.
+func TestGoOnFromAResult(t *testing.T) {
+	s := open(t)
+	alice := s.user("alice", imagegen.RoleUser)
+	s.grant(alice, imagegen.Grant{Credits: 50})
+	g := s.generate(alice, "A red fox in fresh snow", 2)
+	tab := s.signedIn(alice)
+	tab.fill("Prompt", "The same in autumn")
+	tab.click("Use as reference image 1")
+	tab.click("Use as reference image 2")
+	tab.attach("Reference images", s.reference())
+	tab.shows("fox.png")
+	order := `[...document.querySelectorAll(".previews li")].map((li) => li.dataset.image ?? li.innerText.split("\n")[0])`
+	s.is.Equal(evaluate[[]string](tab, order), []string{string(g.Images[0].ID), string(g.Images[1].ID), "fox.png"})
+	evaluate[any](tab, `document.querySelector("[aria-label='Move reference 3 forward']").click()`)
+	evaluate[any](tab, `document.querySelector("[aria-label='Remove reference 1']").click()`)
+	s.is.Equal(evaluate[[]string](tab, order), []string{"fox.png", string(g.Images[1].ID)})
+	evaluate[any](tab, `(() => { const paste = new DataTransfer();
+		paste.items.add(new File([new Uint8Array([1])], "pasted.png", { type: "image/png" }));
+		document.dispatchEvent(new ClipboardEvent("paste", { clipboardData: paste, bubbles: true, cancelable: true })); })()`)
+	tab.shows("pasted.png")
+	evaluate[any](tab, `document.querySelector("[aria-label='Remove reference 3']").click()`)
+	tab.gone("pasted.png")
+	tab.wear(look{"loop", "light", 1280})
+	tab.keep(view{name: "references"}, look{"1280-light", "light", 1280})
+	tab.click("Generate")
+	tab.shows("Balance 47", "succeeded")
+	made, err := s.As(alice.ID).Generations(t.Context(), imagegen.Query{Limit: 1})
+	s.is.NoErr(err)
+	s.is.Equal([]any{made.Generations[0].Prompt, made.Generations[0].ReferenceCount}, []any{"The same in autumn", 2})
+
+	tab.open("playground?result="+string(g.ID), 200)
+	tab.fill("Prompt", "Something else")
+	tab.click("Variation")
+	tab.shows("Balance 45")
+	s.is.Equal(evaluate[string](tab, `document.querySelector("[name=prompt]").value`), "Something else")
+	tab.shows("A red fox in fresh snow", "succeeded")
+}
+
+// Several are under way at once, and whoever uses keys alone has all of it.
+func TestSeveralByKeyboard(t *testing.T) {
+	s := open(t)
+	alice := s.user("alice", imagegen.RoleUser)
+	s.grant(alice, imagegen.Grant{Credits: 50})
+	tab := s.signedIn(alice)
+	for n := range 2 {
+		tab.fill("Prompt", slow)
+		tab.do(chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(chromedp.ModifierCtrl)))
+		tab.has(n+1, "#strip .blank")
+	}
+	close(s.painter.let)
+	tab.has(2, "#strip img")
+	tab.shows("succeeded")
+}
+
+// has waits until the page has so many of what a selector means.
+func (t *tab) has(n int, selector string) {
+	t.Helper()
+	t.do(chromedp.WaitReady(chromedp.JSPath(fmt.Sprintf(`document.querySelectorAll(%q).length === %d ? document.body : null`, selector, n))))
 }

@@ -39,13 +39,13 @@ func TestPlayground(t *testing.T) {
 	tab.choose("3")
 	tab.shows("6 credits", "Balance 10, afterwards 4.", `-F 'reference_image=@"fox.png"'`)
 	tab.click("Generate") // the page stays
-	tab.shows("Balance 4", "succeeded")
+	tab.shows("there are 4 credits", "succeeded")
 	s.is.Equal(evaluate[int](tab, `document.querySelectorAll("#result figure img").length`), 3)
 	s.is.Equal(evaluate[string](tab, `document.querySelector("[name=prompt]").value`), "A red fox in fresh snow")
 
 	tab.press("Details", 200)
 	tab.press("Use again", 200)
-	tab.shows("there are 4 credits", "It was made with 1 reference image, which is not kept")
+	tab.shows("there are 4 credits", "It was made with 1 image that is not kept")
 	s.is.Equal(evaluate[string](tab, `document.querySelector("[name=prompt]").value`), "A red fox in fresh snow")
 	s.is.Equal(evaluate[string](tab, `document.querySelector("[name=n]:checked").value`), "3")
 }

@@ -3,9 +3,9 @@
 // The comforts of the playground: files dropped and looked at before they are sent, how far the
 // upload is, and a count of the prompt. Without this file the form works as any other.
 
-// The files that are chosen. They outlive the page's content, which an answer may replace.
+// The references that are chosen, in order: { file, address } of a file, whose address shows it, or { id, address } of an
+// image that was made before. Files outlive the form, which an answer may replace.
 let chosen = [];
-let pictures = []; // their addresses, to be released
 
 const types = ["image/png", "image/jpeg", "image/webp"];
 
@@ -16,7 +16,7 @@ function begin() {
   form.querySelector("[data-lost]")?.remove();
   countPrompt(form);
   form.elements.prompt.addEventListener("input", () => countPrompt(form));
-  form.querySelector("#f-model")?.addEventListener("change", () => form.requestSubmit(form.querySelector("button[name=show]")));
+  form.querySelector("#f-model")?.addEventListener("change", () => form.requestSubmit(form.querySelector(".model button")));
   form.addEventListener("submit", (event) => send(event, form));
   form.addEventListener("keydown", (event) => sendByKey(event, form));
   const drop = document.getElementById("drop");
@@ -39,19 +39,30 @@ function countPrompt(form) {
 }
 
 function beginDrop(form, drop) {
-  const input = drop.querySelector("input");
+  const input = drop.querySelector("input[type=file]");
   let within = 0; // elements that the pointer is in
   const over = (delta) => { within += delta; drop.classList.toggle("over", within > 0); };
-  input.addEventListener("change", () => add(form, drop, input.files, []));
+  input.addEventListener("change", () => add(form, drop, input.files, chosen.filter((c) => c.id)));
   drop.addEventListener("dragenter", (event) => { event.preventDefault(); over(1); });
   drop.addEventListener("dragleave", () => over(-1));
   drop.addEventListener("dragover", (event) => event.preventDefault());
   drop.addEventListener("drop", (event) => {
     event.preventDefault();
     over(-within);
-    add(form, drop, event.dataTransfer.files, chosen);
+    const made = /\/(?:images|thumbnails)\/(img_\w+)$/.exec(event.dataTransfer.getData("text/uri-list"));
+    if (made) addMade(form, drop, made[1]);
+    else add(form, drop, event.dataTransfer.files, chosen);
   });
+  const there = [...drop.querySelectorAll("[data-image]")].map((li) => ({ id: li.dataset.image, address: li.querySelector("img").src }));
+  keep(chosen.filter((c) => c.file || there.some((t) => t.id === c.id)));
+  keep([...chosen, ...there.filter((t) => !chosen.some((c) => c.id === t.id))]);
   if (chosen.length > 0) show(form, drop);
+}
+
+// keep makes these the references that are chosen.
+function keep(these) {
+  for (const c of chosen) if (c.file && !these.includes(c)) URL.revokeObjectURL(c.address);
+  chosen = these;
 }
 
 // add takes files over, after those that stay, as far as they are fit.
@@ -63,16 +74,37 @@ function add(form, drop, files, stay) {
     if (!types.includes(file.type)) faults.push(`${file.name} is no PNG, JPEG or WebP.`);
     else if (file.size > bytes) faults.push(`${file.name} is larger than ${Math.floor(bytes / 2 ** 20)} MiB.`);
     else if (file.size === 0) faults.push(`${file.name} is empty.`);
-    else fit.push(file);
+    else fit.push({ file, address: URL.createObjectURL(file) });
   }
   if (fit.length > most) faults.push(`${fit.length} images were chosen; ${most} are the most, and the rest is left out.`);
-  chosen = fit.slice(0, most);
+  keep(fit.slice(0, most));
   blame(drop, faults.join(" "));
   show(form, drop);
 }
 
+// addMade adds an image that was made before.
+function addMade(form, drop, id) {
+  const most = Number(drop.dataset.max);
+  if (chosen.some((c) => c.id === id)) return;
+  if (chosen.length >= most) {
+    blame(drop, `${most} images are the most.`);
+    return;
+  }
+  keep([...chosen, { id, address: `${drop.dataset.thumbnails}${id}` }]);
+  blame(drop, "");
+  show(form, drop);
+}
+
+// Images that are pasted anywhere on the page are references.
+document.addEventListener("paste", (event) => {
+  const form = document.getElementById("play"), drop = document.getElementById("drop");
+  if (!drop || event.clipboardData.files.length === 0) return;
+  event.preventDefault();
+  add(form, drop, event.clipboardData.files, chosen);
+});
+
 function blame(drop, fault) {
-  const input = drop.querySelector("input");
+  const input = drop.querySelector("input[type=file]");
   drop.querySelector(".fault").textContent = fault;
   if (fault) {
     input.setAttribute("aria-invalid", "true");
@@ -80,48 +112,81 @@ function blame(drop, fault) {
   } else input.removeAttribute("aria-invalid");
 }
 
-// show puts the chosen files into the form's own field, and shows them.
+// show shows what is chosen, and puts it into the form.
 function show(form, drop) {
   const transfer = new DataTransfer();
-  for (const file of chosen) transfer.items.add(file);
-  drop.querySelector("input").files = transfer.files;
-  for (const address of pictures) URL.revokeObjectURL(address);
-  pictures = chosen.map((file) => URL.createObjectURL(file));
+  for (const c of chosen) if (c.file) transfer.items.add(c.file);
+  drop.querySelector("input[type=file]").files = transfer.files;
   const list = drop.querySelector(".previews");
-  list.replaceChildren(...chosen.map((file, i) => item(form, drop, file, i)));
+  list.replaceChildren(...chosen.map((c, i) => item(form, drop, c, i)));
   list.hidden = chosen.length === 0;
-  form.dispatchEvent(new Event("input")); // the cost and the code depend on it
+  form.dispatchEvent(new Event("input")); // the cost, the code and the draft depend on it
 }
 
-function item(form, drop, file, i) {
+function item(form, drop, one, i) {
   const li = document.createElement("li");
   const image = document.createElement("img");
-  image.src = pictures[i];
-  image.alt = "";
-  const name = document.createElement("span");
-  name.textContent = file.name;
-  const button = document.createElement("button");
-  button.type = "button";
-  button.textContent = "×";
-  button.setAttribute("aria-label", `Remove ${file.name}`);
-  button.addEventListener("click", () => {
-    chosen.splice(i, 1);
+  image.src = one.address;
+  image.alt = `Reference ${i + 1}`;
+  li.append(image);
+  if (one.id) {
+    const id = document.createElement("input");
+    id.type = "hidden";
+    id.name = "reference";
+    id.value = li.dataset.image = one.id;
+    li.append(id);
+  } else {
+    const name = document.createElement("span");
+    name.className = "name";
+    name.textContent = one.file.name;
+    li.append(name);
+  }
+  const tools = document.createElement("span");
+  tools.className = "tools";
+  if (i > 0) {
+    tools.append(tool("←", `Move reference ${i + 1} forward`, () => {
+      [chosen[i - 1], chosen[i]] = [chosen[i], chosen[i - 1]];
+      show(form, drop);
+      drop.querySelectorAll(".previews li")[i - 1].querySelector("button").focus();
+    }));
+  }
+  tools.append(tool("×", `Remove reference ${i + 1}`, () => {
+    keep(chosen.filter((c) => c !== one));
     blame(drop, "");
     show(form, drop);
-    drop.querySelector("input").focus();
-  });
-  li.append(image, name, button);
+    drop.querySelector("input[type=file]").focus();
+  }));
+  li.append(tools);
   return li;
+}
+
+function tool(face, label, press) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "small outline";
+  button.textContent = face;
+  button.setAttribute("aria-label", label);
+  button.addEventListener("click", press);
+  return button;
 }
 
 // send sends the form, with what is left of an upload in view. What to show then is the server's word.
 function send(event, form) {
   event.preventDefault();
   event.stopPropagation();
+  const drop = document.getElementById("drop"), pressed = event.submitter;
+  if (pressed?.name === "use" && drop) {
+    addMade(form, drop, pressed.value);
+    drop.scrollIntoView({ block: "nearest" });
+    return;
+  }
   if (form.dataset.sending) return;
   form.dataset.sending = "yes";
-  const data = new FormData(form, event.submitter);
-  if (event.submitter?.name === "show") data.delete("reference_image");
+  const data = entered(form, pressed);
+  post(form, data);
+}
+
+function post(form, data) {
   const request = new XMLHttpRequest();
   request.open("POST", form.action);
   request.setRequestHeader("HX-Request", "true");
@@ -132,11 +197,23 @@ function send(event, form) {
   request.send(data);
 }
 
+// entered is what the form holds. The references come in their order; files are not sent to be shown again.
+function entered(form, pressed) {
+  const data = new FormData(form, pressed);
+  data.delete("reference");
+  data.delete("reference_image");
+  for (const c of chosen) {
+    if (c.id) data.append("reference", c.id);
+    else if (pressed?.name !== "show") data.append("reference_image", c.file);
+  }
+  return data;
+}
+
 function watchUpload(request, form) {
   const upload = form.querySelector(".upload");
   const bar = upload.querySelector("progress"), note = upload.querySelector("span");
   form.querySelector("#generate").setAttribute("aria-busy", "true");
-  if (chosen.length === 0) return;
+  if (!chosen.some((c) => c.file)) return;
   upload.hidden = false;
   request.upload.addEventListener("progress", (event) => {
     bar.value = event.total ? event.loaded / event.total : 0;
@@ -176,6 +253,16 @@ function answered(request, form) {
     ?? document.getElementById(focus))?.focus();
 }
 
+// A variation is sent as the form is, and its result comes to the same place.
+document.addEventListener("submit", (event) => {
+  const form = document.getElementById("play");
+  if (!form || !event.target.matches(".vary") || form.dataset.sending) return;
+  event.preventDefault();
+  event.stopPropagation();
+  form.dataset.sending = "yes";
+  post(form, new FormData(event.target));
+}, true);
+
 // made puts a result beside the form, which stays as it is: one may go on, and ask for the next at once.
 function made(parts, form) {
   rest(form);
@@ -208,10 +295,11 @@ function failed(form, message) {
   form.prepend(note);
 }
 
-// The names of the files belong into the code that is shown; the files themselves are not sent for it.
+// The names of the references belong into the code that is shown; the files themselves are not sent for it.
 document.addEventListener("htmx:configRequest", (event) => {
   if (event.detail.elt.id !== "cost") return;
-  for (const file of chosen) event.detail.formData.append("reference_name", file.name);
+  event.detail.formData.delete("reference");
+  for (const c of chosen) event.detail.formData.append("reference_name", c.file?.name ?? `${c.id}.png`);
 });
 
 document.addEventListener("DOMContentLoaded", begin);

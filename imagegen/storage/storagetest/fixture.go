@@ -24,7 +24,7 @@ func recordNo(n int, change ...func(*imagegen.Record)) imagegen.Record {
 			Options: imagegen.Options{Format: imagegen.FormatJPEG, Compression: new(0), Background: imagegen.BackgroundOpaque, Seed: new(int64(1) << 40)},
 			References: []imagegen.ReferenceFile{
 				{ID: "ref_1", MediaType: "image/png", Size: 70, Width: 1, Height: 2, SHA256: [32]byte{1, 2}},
-				{ID: "ref_2", MediaType: "image/webp", Size: 1 << 40, Width: 8192, Height: 16, SHA256: [32]byte{31: 9}},
+				{ID: "ref_2", MediaType: "image/webp", Size: 1 << 40, Width: 8192, Height: 16, SHA256: [32]byte{31: 9}, Image: "img_1"},
 				{ID: "ref_3", Mask: true, MediaType: "image/png", Size: 4, Width: 1, Height: 2, SHA256: [32]byte{3}},
 			},
 			Fingerprint: [32]byte{5, 4}, CreatedAt: epoch.Add(time.Duration(n) * time.Second),

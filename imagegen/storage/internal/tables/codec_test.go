@@ -25,7 +25,7 @@ func full() row {
 				Quality: "high", Effort: "low", Ratio: "1:2", Tier: "4K", Price: imagegen.MaxCredits, Async: true,
 				Options: imagegen.Options{Format: "webp", Compression: new(80), Background: "opaque", Seed: new(int64(1) << 40)},
 				References: []imagegen.ReferenceFile{
-					{ID: "ref_1", Mask: true, MediaType: "image/png", Size: 1 << 40, Width: 3, Height: 4, SHA256: [32]byte{31: 1}},
+					{ID: "ref_1", Mask: true, Image: "img_1", MediaType: "image/png", Size: 1 << 40, Width: 3, Height: 4, SHA256: [32]byte{31: 1}},
 					{ID: "ref_2", MediaType: "image/webp", Size: 1, Width: 1, Height: 1, SHA256: [32]byte{1}},
 				},
 				IdempotencyKey: "k", Fingerprint: [32]byte{7}, JoinKey: [32]byte{8}, CreatedAt: at,

@@ -47,6 +47,7 @@ func codeOptions(c *kv.Coder, o *imagegen.Options) {
 func codeReference(c *kv.Coder, f *imagegen.ReferenceFile) {
 	kv.Text(c, &f.ID)
 	kv.Flag(c, &f.Mask)
+	kv.Text(c, &f.Image)
 	kv.Text(c, &f.MediaType)
 	kv.Number(c, &f.Size)
 	kv.Number(c, &f.Width)

@@ -1,0 +1,83 @@
+package console
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// ownField is the name of the person's own images in the playground's form and address. Their order among each other and
+// among the files that are sent is that of the references.
+const ownField = "reference"
+
+// images are those of the person's own that the form holds.
+func (f *form) images() (all []imagegen.ImageID) {
+	for _, id := range f.values[ownField] {
+		all = append(all, imagegen.ImageID(id))
+	}
+	return all
+}
+
+// fileNames are what a sample calls the images of the form.
+func (f *form) fileNames() (all []string) {
+	for _, id := range f.values[ownField] {
+		all = append(all, id+".png")
+	}
+	return all
+}
+
+// OwnImages are the images of the form, as the page shows them.
+func (v playgroundView) OwnImages() (all []ownImage) {
+	for i, id := range v.Form.images() {
+		all = append(all, ownImage{ID: id, Index: i})
+	}
+	return all
+}
+
+// ownImage is one of the person's own images in the form.
+type ownImage struct {
+	ID    imagegen.ImageID
+	Index int // in the order of the form
+}
+
+// Number counts from 1.
+func (o ownImage) Number() int { return o.Index + 1 }
+
+// rearrange does with the form's images what the button that sent it says: add one, remove one, or move one forward. A
+// button that is no longer true changes nothing.
+func (f *form) rearrange() {
+	all := f.values[ownField]
+	if id := f.Value("use"); id != "" && !slices.Contains(all, id) {
+		all = append(all, id)
+	}
+	what, which, _ := strings.Cut(f.Value("show"), ":")
+	if i, err := strconv.Atoi(which); err == nil && i >= 0 && i < len(all) {
+		switch {
+		case what == "remove":
+			all = slices.Delete(all, i, i+1)
+		case what == "forward" && i > 0:
+			all[i-1], all[i] = all[i], all[i-1]
+		}
+	}
+	f.values[ownField] = all
+}
+
+// vary makes of the form one that asks for what a generation was asked for, but not for its seed: that would make the
+// same images again.
+func (c *Console) vary(p *page, u *upload, id imagegen.GenerationID) error {
+	f, gone, err := c.settings(p, id)
+	if err != nil {
+		return err
+	}
+	f.values.Set("token", u.Value("token"))
+	f.values.Del("seed")
+	*u.form = *f
+	u.choose(f.images()...)
+	if gone > 0 {
+		u.blame(referenceField, "It was made with %s that %s not kept. Choose %s once more, or others.",
+			count(gone, "image", "images"), plural(gone, "is", "are"), plural(gone, "it", "them"))
+	}
+	return nil
+}

@@ -1,0 +1,128 @@
+package console_test
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"testing"
+
+	"github.com/imagegend/imagegend/imagegen"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// chosen are the person's own images in the form, in order.
+func (a answer) chosen() (all []string) {
+	for _, m := range regexp.MustCompile(`<input type="hidden" name="reference" value="([^"]*)">`).FindAllStringSubmatch(a.body, -1) {
+		all = append(all, m[1])
+	}
+	return all
+}
+
+// finishMany has images made and returns their identifiers.
+func (v *visitor) finishMany(n int) (ids []string) {
+	v.Helper()
+	for _, i := range v.finish("a fox", n, imagegen.StatusSucceeded).Images {
+		ids = append(ids, string(i.ID))
+	}
+	return ids
+}
+
+// An image that was made before is a reference by its identifier, from any page, and none of somebody else's is.
+func TestUseAsReference(t *testing.T) {
+	s := open(t)
+	alice, bob := s.signedIn("alice"), s.signedIn("bob")
+	alice.grant(10)
+	bob.grant(10)
+	g := alice.finish("a fox", 1, imagegen.StatusSucceeded)
+	id := string(g.Images[0].ID)
+	link := "/console/playground?reference=" + id
+	s.is.True(alice.get("generations/" + string(g.ID)).has(link))
+	s.is.True(alice.get("playground").has(`form="play" name="use" value="` + id + `"`))
+	s.is.Equal(alice.get(link).chosen(), []string{id})
+	s.is.Equal(bob.get(link).StatusCode, http.StatusNotFound)
+	s.is.Equal(alice.get("playground?reference=nonsense").StatusCode, http.StatusNotFound)
+
+	s.is.Equal(alice.post("playground", small("prompt", "in autumn", "reference", id)...).StatusCode, http.StatusSeeOther)
+	made := alice.reaches(alice.made()[0].ID, imagegen.StatusSucceeded)
+	s.is.Equal(made.ReferenceCount, 1)
+	foreign := bob.post("playground", small("reference", id)...)
+	s.is.Equal(foreign.StatusCode, http.StatusUnprocessableEntity)
+	s.is.Equal(foreign.fault("reference_image"), "One of the images is not there any more. Remove it, or choose another.")
+	s.is.Equal(len(bob.made()), 0)
+}
+
+// Without scripts a button adds an image, moves it forward and removes it, and what was typed stays.
+func TestArrangeReferences(t *testing.T) {
+	s := open(t)
+	v := s.signedIn("alice")
+	v.grant(10)
+	ids := v.finishMany(3)
+	for _, c := range []struct {
+		name, value string
+		want        []string
+	}{
+		{"use", ids[2], ids},
+		{"use", ids[0], ids[:2]}, // it is there
+		{"show", "forward:1", []string{ids[1], ids[0]}},
+		{"show", "forward:0", ids[:2]},
+		{"show", "remove:0", ids[1:2]},
+		{"show", "remove:7", ids[:2]},
+		{"show", "remove:-1", ids[:2]},
+	} {
+		a := v.post("playground", small("prompt", "in autumn", "reference", ids[0], "reference", ids[1], c.name, c.value)...)
+		s.is.Equal(a.StatusCode, http.StatusOK)
+		s.is.Equal(cmp.Diff(c.want, a.chosen()), "")
+		s.is.Equal(a.entered()["prompt"], "in autumn")
+	}
+	s.is.Equal(len(v.made()), 1)
+}
+
+// Images and files are references in the order of the form; "use again" and a variation have the images again, and say which
+// files are gone.
+func TestReferencesOnceMore(t *testing.T) {
+	s := open(t)
+	v := s.signedIn("alice")
+	v.grant(20)
+	ids := v.finishMany(2)
+	v.post("playground", small("reference", ids[1], "reference", ids[0], "seed", "7")...)
+	first := v.reaches(v.made()[0].ID, imagegen.StatusSucceeded)
+	again := v.get("playground?again=" + string(first.ID))
+	s.is.Equal(again.chosen(), []string{ids[1], ids[0]})
+	s.is.True(!again.has("not kept"))
+
+	s.is.Equal(v.post("playground", "again", string(first.ID), "token", "v").StatusCode, http.StatusSeeOther)
+	other := v.reaches(v.made()[0].ID, imagegen.StatusSucceeded)
+	s.is.True(other.ID != first.ID && other.Options.Seed == nil && *first.Options.Seed == 7)
+	s.is.Equal([]any{other.Prompt, other.Size, other.ReferenceCount}, []any{first.Prompt, first.Size, 2})
+	v.post("playground", "again", string(first.ID), "token", "v") // sent twice, made once
+	s.is.Equal(v.made()[0].ID, other.ID)
+	s.is.Equal(s.signedIn("bob").post("playground", "again", string(first.ID)).StatusCode, http.StatusNotFound)
+
+	v.postFiles("playground", []file{{"a.png", picture(20, 20)}}, small("reference", ids[0])...)
+	mixed := v.reaches(v.made()[0].ID, imagegen.StatusSucceeded)
+	s.is.Equal(mixed.ReferenceCount, 2)
+	gone := v.get("playground?again=" + string(mixed.ID))
+	s.is.True(gone.has("It was made with 1 image that is not kept: choose it once more."))
+	s.is.Equal(gone.chosen(), ids[:1])
+	refused := v.post("playground", "again", string(mixed.ID))
+	s.is.Equal(refused.StatusCode, http.StatusUnprocessableEntity)
+	s.is.Equal(refused.fault("reference_image"), "It was made with 1 image that is not kept. Choose it once more, or others.")
+	s.is.Equal(refused.chosen(), ids[:1])
+
+	source, _ := imagegen.ImageID(ids[0]).Generation()
+	s.is.NoErr(s.Engine.Erase(t.Context(), source))
+	s.is.True(v.get("playground?again=" + string(first.ID)).has("It was made with 2 images that are not kept"))
+}
+
+// More images than the model takes are refused in words.
+func TestTooManyOwnReferences(t *testing.T) {
+	s := open(t)
+	v := s.signedIn("alice")
+	v.grant(10)
+	pairs := small()
+	for i := range 17 {
+		pairs = append(pairs, "reference", fmt.Sprintf("img_%d", i))
+	}
+	s.is.Equal(v.post("playground", pairs...).fault("reference_image"), "17 images were chosen; fake-1 takes 16 at most.")
+}
