@@ -146,6 +146,13 @@ type ImageStore interface {
 	RemoveImages(ctx context.Context, g GenerationID, attempt int, keep ...ImageID) error
 }
 
+// ImageLinker is implemented by an ImageStore from which images can be read by whoever is told where. Optional.
+type ImageLinker interface {
+	// Link returns an address under which anybody can read an image for so long, at most 5 minutes, as of a media
+	// type. It need not look whether there is one. ErrNotFound: k names none.
+	Link(ctx context.Context, k ImageKey, mediaType string, age time.Duration) (address string, err error)
+}
+
 // Spool keeps bytes on their way through: a reference image from its arrival to the end of its
 // generation, and a provider's image until it is checked. What was not kept when a process ended
 // is removed by the next.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
@@ -17,19 +18,44 @@ func (s *Session) OpenImage(ctx context.Context, id imagegen.ImageID) (*imagegen
 // OpenImage opens an image; it needs no user, the identifier is the capability. The caller closes
 // it. ErrNotFound.
 func (e *Engine) OpenImage(ctx context.Context, id imagegen.ImageID) (*imagegen.ImageFile, error) {
-	g, ok := id.Generation()
-	if !ok {
-		return nil, imagegen.ErrNotFound
-	}
-	r, err := e.store.Generation(ctx, g)
+	r, i, err := e.readable(ctx, id)
 	if err != nil {
-		return nil, imagegen.ToUserError(err)
-	}
-	i, ok := published(r, id)
-	if !ok {
-		return nil, imagegen.ErrNotFound
+		return nil, err
 	}
 	return e.openStored(ctx, r, i)
+}
+
+// linkAge is how long an address can be used that LinkImage returns.
+const linkAge = 5 * time.Minute
+
+// LinkImage returns an address in the ImageStore itself under which an image can be read for 5 minutes. ErrNotFound;
+// [errors.ErrUnsupported]: the ImageStore is no [imagegen.ImageLinker].
+func (e *Engine) LinkImage(ctx context.Context, id imagegen.ImageID) (address string, err error) {
+	links, ok := e.images.(imagegen.ImageLinker)
+	if !ok {
+		return "", errors.ErrUnsupported
+	}
+	r, i, err := e.readable(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	address, err = links.Link(ctx, r.ImageKey(i), i.MediaType, linkAge)
+	return address, imagegen.ToUserError(err)
+}
+
+// readable finds an image that may be seen, and its record.
+func (e *Engine) readable(ctx context.Context, id imagegen.ImageID) (r imagegen.Record, i imagegen.StoredImage, err error) {
+	g, ok := id.Generation()
+	if !ok {
+		return r, i, imagegen.ErrNotFound
+	}
+	if r, err = e.store.Generation(ctx, g); err != nil {
+		return r, i, imagegen.ToUserError(err)
+	}
+	if i, ok = published(r, id); !ok {
+		return r, i, imagegen.ErrNotFound
+	}
+	return r, i, nil
 }
 
 // published is the image of an identifier, if it may be seen: also before the end of its generation.

@@ -45,6 +45,10 @@ type Options struct {
 	// then theirs. nil: limits of its own.
 	Limits *Limits
 
+	// RedirectImages answers a request for an image with an address in the image store itself, if that is an
+	// [imagegen.ImageLinker]: the bytes do not pass through this process.
+	RedirectImages bool
+
 	// Log is told of each request, with the route instead of the path: the identifier of an image is
 	// a capability. Neither keys nor prompts are logged. nil: silent.
 	Log *slog.Logger
@@ -53,7 +57,7 @@ type Options struct {
 // NewHandler returns a handler for all routes of the interface. It is safe for concurrent use and
 // holds nothing that must be closed. While the engine is draining it goes on to serve what is read.
 func NewHandler(service *engine.Engine, o Options) http.Handler {
-	a := &api{engine: service, site: serving.NewSite(serving.Site{BaseURL: o.BaseURL, TrustedProxies: o.TrustedProxies,
+	a := &api{engine: service, redirects: o.RedirectImages, site: serving.NewSite(serving.Site{BaseURL: o.BaseURL, TrustedProxies: o.TrustedProxies,
 		CORSOrigins: o.CORSOrigins, Limits: o.limits()}, o.Log)}
 	a.router = a.routes()
 	return a
@@ -74,10 +78,11 @@ func NewLimits(requestsAtOnce int) *Limits { return serving.NewLimits(requestsAt
 
 // api is the handler.
 type api struct {
-	engine  *engine.Engine
-	site    *serving.Site
-	router  *httprouter.Router
-	catalog atomic.Pointer[catalog] // as it was last sent
+	engine    *engine.Engine
+	redirects bool // of images, to where they are stored
+	site      *serving.Site
+	router    *httprouter.Router
+	catalog   atomic.Pointer[catalog] // as it was last sent
 }
 
 // exchange is one request and its answer on the way through the handlers.

@@ -12,6 +12,12 @@ import (
 
 // image serves a stored image: its bytes never change, and its identifier is the permission.
 func (a *api) image(x *exchange) error {
+	if a.redirects && x.Request.Method == http.MethodGet {
+		address, err := a.engine.LinkImage(x.Ctx, imagegen.ImageID(x.id))
+		if !errors.Is(err, errors.ErrUnsupported) {
+			return x.redirect(address, err)
+		}
+	}
 	f, err := a.engine.OpenImage(x.Ctx, imagegen.ImageID(x.id))
 	if err != nil {
 		return err
@@ -25,6 +31,19 @@ func (a *api) image(x *exchange) error {
 	x.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	x.Set("Referrer-Policy", "no-referrer")
 	http.ServeContent(content{x}, byterange.Honoured(x.Request), "", f.CreatedAt, f.ReadSeekCloser) // the bare file: see exchange.ReadFrom
+	return nil
+}
+
+// redirect sends a caller to where an image is stored. The address is a secret that ends soon: nobody is to keep it.
+func (x *exchange) redirect(address string, err error) error {
+	if err != nil {
+		return err
+	}
+	x.Generation, _ = imagegen.ImageID(x.id).Generation()
+	x.Set("Location", address)
+	x.Set("Cache-Control", "no-store")
+	x.Set("Referrer-Policy", "no-referrer")
+	x.WriteHeader(http.StatusFound)
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
@@ -62,6 +63,10 @@ func (broken) Balance(context.Context, imagegen.UserID) (imagegen.Balance, error
 
 func (broken) Usage(context.Context, imagegen.UserID, imagegen.UsageQuery) ([]imagegen.Usage, error) {
 	return nil, errBroken
+}
+
+func (broken) EachUsage(context.Context, time.Time, time.Time, func(imagegen.UserID, imagegen.Usage)) error {
+	return errBroken
 }
 
 func (broken) KeyUse(context.Context, imagegen.UserID, imagegen.KeyID) (imagegen.KeyUse, error) {

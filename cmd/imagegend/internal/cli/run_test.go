@@ -197,7 +197,7 @@ func TestConfig(t *testing.T) {
 	is.Equal(values["trail-retain"], "9600h default ")
 	_, ofAClient := values["api-key"]
 	is.True(!ofAClient)
-	is.True(!strings.Contains(got.stdout, "secret"))
+	is.True(!strings.Contains(got.stdout, "img_live"))
 
 	got = imagegend(t, nil, "config")
 	is.Equal(got.code, cli.ExitOK)

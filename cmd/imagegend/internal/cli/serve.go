@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemon"
 )
 
@@ -26,6 +27,9 @@ func (a *app) serve() *cobra.Command {
 		}
 		if a.settings.Dev && a.settings.Shared() {
 			return usage(cmd, "--dev keeps no data, so --database has no place beside it")
+		}
+		if a.settings.ImageLinks == config.Redirect && !a.settings.Shared() {
+			return usage(cmd, "--image-links redirect needs an object store to lead to: --database and --images")
 		}
 		if a.settings.Shared() && a.settings.BackupTo != "" {
 			return usage(cmd, "--backup-to is for a data directory; a database and a bucket are backed up by their own means, see docs/scaling.md")

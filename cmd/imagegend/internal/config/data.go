@@ -15,6 +15,9 @@ type Data struct {
 	Images   string // the address of a bucket, which goes with a Database
 }
 
+// Redirect is the value of image-links by which callers read images from the object store.
+const Redirect = "redirect"
+
 // Shared reports whether other machines have the data too.
 func (d Data) Shared() bool { return d.Database != "" }
 

@@ -79,7 +79,7 @@ func TestEverySourceReadsEverySetting(t *testing.T) {
 		var s config.Settings
 		s.DataDir, s.Dev, s.Addr, s.BaseURL = "/srv/images", true, ":80", "https://images.example.com"
 		s.Database, s.Images = "postgres://db.example.com/imagegend", "s3://images/production"
-		s.OpsAddr = "127.0.0.1:9090"
+		s.OpsAddr, s.ImageLinks = "127.0.0.1:9090", "redirect"
 		s.TLSCert, s.TLSKey, s.ACMEEmail, s.ACMEDirectory = "cert.pem", "key.pem", "ops@example.com", "https://ca.example.com/directory"
 		s.ACMEDomains = []string{"images.example.com", "x.example.com"}
 		s.CORSOrigins, s.Models, s.Policy = []string{"https://a.example", "https://b.example"}, "m.yaml", "quality-first"
@@ -100,7 +100,7 @@ func TestEverySourceReadsEverySetting(t *testing.T) {
 		return s
 	}()
 	values := map[string]string{
-		"data-dir": "/srv/images", "database": "postgres://db.example.com/imagegend", "images": "s3://images/production", "dev": "true", "addr": ":80", "ops-addr": ":9090", "tls-cert": "cert.pem", "tls-key": "key.pem", "acme-email": "ops@example.com",
+		"data-dir": "/srv/images", "database": "postgres://db.example.com/imagegend", "images": "s3://images/production", "image-links": "redirect", "dev": "true", "addr": ":80", "ops-addr": ":9090", "tls-cert": "cert.pem", "tls-key": "key.pem", "acme-email": "ops@example.com",
 		"acme-domain": "images.example.com,X.example.com", "acme-directory": "https://ca.example.com/directory", "base-url": "https://images.example.com/",
 		"cors-origin": "https://a.example,https://b.example", "models": "m.yaml", "policy": "quality-first",
 		"concurrency": "4", "max-queued": "50", "fair-shares": "false", "max-refusals": "7", "slot-wait": "5s", "attempt-timeout": "1m", "retain": "720h", "keep-failed-prompts": "48h", "trail-retain": "480h", "join-window": "5m",

@@ -37,6 +37,7 @@ type Server struct {
 	ACMEDomains    []string
 	ACMEEmail      string
 	ACMEDirectory  string
+	ImageLinks     string // Redirect sends callers to the object store for images
 	OpsAddr        string // "": what operators watch is only on the admin socket
 
 	Models         string // "": models.yaml beside the configuration file, if there is one; or catalog.Fake
@@ -114,6 +115,7 @@ func (s *Settings) ServeFlags(fs *pflag.FlagSet) {
 	declare(fs, groupNetwork, func(fs *pflag.FlagSet) {
 		fs.Var(&list[netip.Prefix]{&s.TrustedProxies, parsePrefix}, "trusted-proxy", "`address` or network of a proxy whose forwarded headers count; repeatable")
 		fs.Var(&list[string]{&s.CORSOrigins, parseOrigin}, "cors-origin", "`origin` whose pages may call the service from a browser, or *; repeatable")
+		fs.Var(newWord(&s.ImageLinks, "proxy", Redirect), "image-links", "how images are read: proxy sends them, redirect sends callers to the object store of --images for 5 minutes")
 		fs.StringVar(&s.TLSCert, "tls-cert", "", "`file` with the certificate and those that vouch for it, to serve https; read anew when it changes")
 		fs.StringVar(&s.TLSKey, "tls-key", "", "`file` with the certificate's private key")
 		fs.Var(&list[string]{&s.ACMEDomains, parseDomain}, "acme-domain", "`domain` for which to have a certificate issued, by port 443; repeatable")

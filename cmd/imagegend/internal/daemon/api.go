@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
 	"github.com/imagegend/imagegend/imagegen/httpapi/mcphttp"
 	"github.com/imagegend/imagegend/imagegen/httpapi/openai"
@@ -17,6 +18,7 @@ func (d *daemon) api() http.Handler {
 		Limits:         limits,
 		TrustedProxies: d.options.TrustedProxies,
 		CORSOrigins:    d.options.CORSOrigins,
+		RedirectImages: d.options.ImageLinks == config.Redirect,
 		Log:            d.log,
 	})
 	shaped := openai.NewHandler(d.engine.Authenticate, openai.Options{
