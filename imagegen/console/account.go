@@ -16,6 +16,8 @@ type accountView struct {
 	Balance   imagegen.Balance
 	Login     imagegen.Login
 	Connected bool // with the provider
+	Passkeys  []imagegen.Passkey
+	CanMake   bool // passkeys
 	SignIns   []signInLine
 }
 
@@ -48,6 +50,10 @@ func (c *Console) showAccount(p *page, status int, f *form) error {
 		}
 	}
 	if v.Login, err = c.login(p.context(), p.person.ID); err != nil {
+		return err
+	}
+	v.CanMake = c.cfg.Passkeys != nil
+	if v.Passkeys, err = c.passkeysOf(p.context(), p.person.ID); err != nil {
 		return err
 	}
 	if v.Connected, err = p.connected(); err != nil {

@@ -26,6 +26,12 @@ type Config struct {
 	Ledger imagegen.CreditAdmin // the engine's; as an imagegen.UsageLedger it yields the charts and the overview
 	Logins imagegen.LoginStore  // where passwords and sign-ins are kept
 
+	// Passkeys are asked for beside the password, of those who have one. Then Logins is an imagegen.PasskeyStore.
+	// nil: nobody can make one, and who has one cannot sign in.
+	Passkeys Passkeys
+	// OperatorsNeedPasskey shows operators without a passkey nothing that is the operators'.
+	OperatorsNeedPasskey bool
+
 	// Provider has people prove elsewhere who they are. Then Logins is an imagegen.IdentityStore. nil: they
 	// sign in with passwords alone.
 	Provider IdentityProvider
@@ -72,21 +78,22 @@ const limiterSize = 10_000
 
 // Console is the account area. It is safe for concurrent use and holds nothing that must be closed.
 type Console struct {
-	cfg       Config
-	mux       *http.ServeMux
-	guard     *http.CrossOriginProtection
-	templates map[string]*template.Template
-	passwords *password.Hasher
-	attempts  *limiter.Limiter
-	turns     *limiter.Turns
-	swept     atomic.Int64 // when, in Unix seconds: see sweep
-	changing  sync.Mutex   // held while a password is set that was checked against the present login
-	visits    waiting[visit]
-	errands   waiting[errand]
-	auditing  auditing
-	summaries summaries
-	unseen    unseenKeys
-	brand     branding
+	cfg        Config
+	mux        *http.ServeMux
+	guard      *http.CrossOriginProtection
+	templates  map[string]*template.Template
+	passwords  *password.Hasher
+	attempts   *limiter.Limiter
+	turns      *limiter.Turns
+	swept      atomic.Int64 // when, in Unix seconds: see sweep
+	changing   sync.Mutex   // held while a password is set that was checked against the present login
+	visits     waiting[visit]
+	ceremonies waiting[ceremony]
+	errands    waiting[errand]
+	auditing   auditing
+	summaries  summaries
+	unseen     unseenKeys
+	brand      branding
 }
 
 var _ http.Handler = (*Console)(nil)
@@ -150,6 +157,9 @@ func (cfg Config) check() error {
 	require(cfg.Engine != nil, "Config.Engine is required")
 	require(cfg.Ledger != nil, "Config.Ledger is required")
 	require(cfg.Logins != nil, "Config.Logins is required")
+	_, passkeys := cfg.Logins.(imagegen.PasskeyStore)
+	require(cfg.Passkeys == nil || passkeys, "Config.Logins must be an imagegen.PasskeyStore too, for Config.Passkeys")
+	require(cfg.Passkeys != nil || !cfg.OperatorsNeedPasskey, "Config.OperatorsNeedPasskey needs Config.Passkeys")
 	_, identities := cfg.Logins.(imagegen.IdentityStore)
 	require(cfg.Provider == nil || identities, "Config.Logins must be an imagegen.IdentityStore too, for Config.Provider")
 	require(cfg.BaseURL == "" || origin(cfg.BaseURL) != "", "Config.BaseURL must be such as https://images.example.com; got %q", cfg.BaseURL)

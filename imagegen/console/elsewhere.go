@@ -22,10 +22,7 @@ func (c *Console) signInAs(p *page, who Claimant, next string) error {
 	if err != nil {
 		return err
 	}
-	if err := p.begin(u.ID, login.Password, p.now); err != nil {
-		return err
-	}
-	return p.send(next)
+	return p.admit(entry{user: u.ID, password: login.Password, confirmed: p.now, next: next})
 }
 
 // userOf finds the user who is somebody of the provider, and makes one where that is allowed. No name and no

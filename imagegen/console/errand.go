@@ -23,7 +23,7 @@ type entered struct{ Name, Value string }
 // keptFields are the fields of a form that waits, but for those that prove who somebody is.
 func keptFields(values url.Values) (all []entered) {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if name == confirmation {
+		if name == confirmation || name == ceremonyField || name == answerField {
 			continue
 		}
 		for _, value := range values[name] {

@@ -64,14 +64,11 @@ func (c *Console) acceptInvitation(p *page) error {
 	if err != nil {
 		return err
 	}
-	if err := p.accept(i, u, hash); err != nil {
-		return p.spent(err)
-	}
 	said := "Your password is set, and you are signed in."
 	if former.Password != "" {
 		said += " The one before was set on " + inFull(former.ChangedAt) + "; if that was not you, tell the operator."
 	}
-	return p.done(said)
+	return p.spent(p.accept(i, u, hash, said))
 }
 
 // invited returns the invitation that the address names, and the user who is invited.
@@ -89,8 +86,8 @@ func (c *Console) invited(p *page) (imagegen.Invitation, imagegen.User, error) {
 
 func (p *page) invitationHash() [32]byte { return sha256.Sum256([]byte(p.r.PathValue("token"))) }
 
-// accept uses an invitation up, sets the password that was hashed and signs the user in.
-func (p *page) accept(i imagegen.Invitation, u imagegen.User, hash string) error {
+// accept uses an invitation up, sets the password that was hashed and signs the user in, who is told so.
+func (p *page) accept(i imagegen.Invitation, u imagegen.User, hash, said string) error {
 	// What is begun is seen through: a link that is used up must have set a password.
 	p.r = p.r.WithContext(context.WithoutCancel(p.context()))
 	p.act(u)
@@ -101,7 +98,7 @@ func (p *page) accept(i imagegen.Invitation, u imagegen.User, hash string) error
 	if err := p.c.setLogin(ctx, imagegen.Login{User: u.ID, Role: i.Role, Password: hash, ChangedAt: p.now}); err != nil {
 		return err
 	}
-	return p.begin(u.ID, hash, p.now)
+	return p.admit(entry{user: u.ID, password: hash, confirmed: p.now, next: p.c.cfg.Path, message: said})
 }
 
 func (c *Console) setLogin(ctx context.Context, l imagegen.Login) error {

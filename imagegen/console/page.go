@@ -62,6 +62,11 @@ func (p *page) serve(h handle) error {
 		}
 		return p.askSignIn()
 	}
+	if p.route.access == operator {
+		if lacks, err := p.lacksPasskey(); err != nil || lacks {
+			return p.sendForPasskey(err)
+		}
+	}
 	return h(p.c, p)
 }
 

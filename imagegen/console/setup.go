@@ -64,10 +64,7 @@ func (c *Console) setup(p *page) error {
 	if !f.valid() {
 		return p.renderStatus(http.StatusUnprocessableEntity, "setup", setupView{f})
 	}
-	if err := p.accept(i, u, hash); err != nil {
-		return p.spent(err)
-	}
-	return p.done("Welcome. You are the operator of this service.")
+	return p.spent(p.accept(i, u, hash, "Welcome. You are the operator of this service."))
 }
 
 // founding returns the invitation of a set-up that is still to be done.

@@ -47,17 +47,18 @@ func (c *Console) signIn(p *page) error {
 		f.blameAll("The name or the password is wrong.")
 		return p.renderStatus(http.StatusUnprocessableEntity, "signin", v)
 	}
-	if err := f.refuse("", p.begin(a.login.User, a.login.Password, p.now)); err != nil {
+	e := entry{user: a.login.User, password: a.login.Password, confirmed: p.now, next: v.Next}
+	if a.Browser == "" {
+		e.message = "This is the first sign-in in this browser with the password that was set on " + inFull(a.login.ChangedAt) +
+			". If you did not set it then, ask the operator for a link and choose another."
+	}
+	if err := f.refuse("", p.admit(e)); err != nil {
 		return err
 	}
 	if !f.valid() {
 		return p.renderStatus(http.StatusUnprocessableEntity, "signin", v)
 	}
-	if a.Browser == "" {
-		p.setFlash("This is the first sign-in in this browser with the password that was set on " + inFull(a.login.ChangedAt) +
-			". If you did not set it then, ask the operator for a link and choose another.")
-	}
-	return p.send(v.Next)
+	return nil
 }
 
 // claim is what somebody who signs in says, before it is known whether it is true.

@@ -57,10 +57,7 @@ func (c *Console) enter(p *page) error {
 	if _, err := c.cfg.Logins.TakeInvitation(p.context(), i.Hash, p.now); err != nil {
 		return p.spent(err)
 	}
-	if err := p.begin(u.ID, login.Password, time.Time{}); err != nil {
-		return err
-	}
-	return p.redirect()
+	return p.admit(entry{user: u.ID, password: login.Password, next: c.cfg.Path})
 }
 
 // entering returns the link that the address names, and whom it signs in.

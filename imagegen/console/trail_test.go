@@ -64,6 +64,7 @@ func deeds(s *site, v *visitor) []deed {
 	s.is.NoErr(err)
 	_, own, err := s.Accounts().MintKey(s.Context(), v.user.ID, "mine", time.Time{})
 	s.is.NoErr(err)
+	s.is.NoErr(s.DB.CreatePasskey(s.Context(), imagegen.Passkey{ID: "a", User: alice.ID, Name: "laptop"}))
 	post := func(path string, pairs ...string) func() answer {
 		return func() answer { return v.post(path, pairs...) }
 	}
@@ -83,6 +84,7 @@ func deeds(s *site, v *visitor) []deed {
 		{"GET users/{user}/generations", []imagegen.Act{imagegen.ActUserView}, func() answer { return v.get(at + "/generations") }},
 		{"POST users/{user}/keys/{key}/limits", []imagegen.Act{imagegen.ActKeyLimit}, post(at+"/keys/"+string(key.ID)+"/limits", "limit_daily", "3")},
 		{"POST users/{user}/keys/{key}/revoke", []imagegen.Act{imagegen.ActKeyRevoke}, post(at + "/keys/" + string(key.ID) + "/revoke")},
+		{"POST users/{user}/passkeys/remove", []imagegen.Act{imagegen.ActPasskeyRemove}, post(at + "/passkeys/remove")},
 		{"POST users/{user}/disable", []imagegen.Act{imagegen.ActUserDisable}, post(at + "/disable")},
 		{"POST system/audit", []imagegen.Act{imagegen.ActDataAudit}, post("system/audit")},
 		{"POST system/clock", nil, post("system/clock")}, // nothing is in doubt

@@ -14,6 +14,7 @@ type userView struct {
 	Self     bool // the operator looks at themselves
 	Balance  imagegen.Balance
 	Holdings imagegen.Holdings
+	Passkeys int
 	Keys     []keyOfUser
 	Pager    pager // of the keys
 	Roles    []option
@@ -51,6 +52,11 @@ func (c *Console) showUser(p *page, status int, u imagegen.User, forms userForms
 	if v.Holdings, err = c.cfg.Ledger.Holdings(ctx, u.ID, lotsShown); err != nil {
 		return err
 	}
+	have, err := c.passkeysOf(ctx, u.ID)
+	if err != nil {
+		return err
+	}
+	v.Passkeys = len(have)
 	if v.Keys, v.Pager, err = c.keysOf(p, u.ID); err != nil {
 		return err
 	}

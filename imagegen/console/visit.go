@@ -17,13 +17,14 @@ type visit struct {
 	errand  errand   // that waits for a confirmation
 }
 
-// purpose is why somebody visits the provider.
+// purpose is why somebody proves who they are.
 type purpose int
 
 const (
 	toSignIn purpose = iota
 	toConnect
 	toConfirm
+	toMakePasskey
 )
 
 // visitCookie holds the token of a visit.

@@ -20,6 +20,7 @@ const (
 	disableUser     = "disable-user"
 	suspendUser     = "suspend-user"
 	resumeUser      = "resume-user"
+	removePasskeys  = "remove-passkeys"
 	inviteUser      = "invite-user"
 	createKey       = "create-key"
 	keys            = "keys"
@@ -88,6 +89,7 @@ func register(mux calls, s Service) {
 	handle(mux, setAccountType, s.SetAccountType)
 	handle(mux, disableUser, s.DisableUser)
 	handle(mux, suspendUser, s.SuspendUser)
+	handle(mux, removePasskeys, s.RemovePasskeys)
 	handle(mux, resumeUser, s.ResumeUser)
 	handle(mux, inviteUser, s.InviteUser)
 	handle(mux, createKey, s.CreateKey)

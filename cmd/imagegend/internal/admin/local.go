@@ -84,6 +84,11 @@ func (l *Local) DisableUser(ctx context.Context, name string) (User, error) {
 	return l.change(ctx, name, func(id imagegen.UserID) error { return l.Engine.Accounts().DisableUser(ctx, id) })
 }
 
+// RemovePasskeys implements Service.
+func (l *Local) RemovePasskeys(ctx context.Context, name string) (User, error) {
+	return l.change(ctx, name, func(id imagegen.UserID) error { _, err := l.DB.RemovePasskeys(ctx, id); return err })
+}
+
 // SuspendUser implements Service.
 func (l *Local) SuspendUser(ctx context.Context, name string) (User, error) {
 	return l.change(ctx, name, func(id imagegen.UserID) error { return l.Engine.Accounts().SuspendUser(ctx, id) })

@@ -92,6 +92,11 @@ func (r *remote) DisableUser(ctx context.Context, name string) (User, error) {
 	return call[User](ctx, r, disableUser, name)
 }
 
+// RemovePasskeys implements Service.
+func (r *remote) RemovePasskeys(ctx context.Context, name string) (User, error) {
+	return call[User](ctx, r, removePasskeys, name)
+}
+
 // SuspendUser implements Service.
 func (r *remote) SuspendUser(ctx context.Context, name string) (User, error) {
 	return call[User](ctx, r, suspendUser, name)

@@ -18,6 +18,8 @@ type Service interface {
 	DisableUser(ctx context.Context, name string) (User, error)
 	SuspendUser(ctx context.Context, name string) (User, error)
 	ResumeUser(ctx context.Context, name string) (User, error)
+	// RemovePasskeys has a user who lost them sign in with the password alone.
+	RemovePasskeys(ctx context.Context, name string) (User, error)
 	// InviteUser makes a link by which a user chooses a password, once. A former link is void.
 	InviteUser(ctx context.Context, i Invitation) (Link, error)
 

@@ -99,6 +99,10 @@ func operations(service *engine.Engine) []operation {
 			return s.Backup(ctx, io.Discard)
 		}},
 		{"ConfirmClock", nil, func(ctx context.Context, s admin.Service) error { return s.ConfirmClock(ctx) }}, // nothing is in doubt
+		{"RemovePasskeys", nil, func(ctx context.Context, s admin.Service) error { // there are none
+			_, err := s.RemovePasskeys(ctx, "alice")
+			return err
+		}},
 		{"SuspendUser", []imagegen.Act{imagegen.ActUserSuspend}, func(ctx context.Context, s admin.Service) error {
 			_, err := s.SuspendUser(ctx, "alice")
 			return err

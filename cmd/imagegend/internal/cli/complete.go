@@ -20,7 +20,7 @@ func (a *app) complete(c *cobra.Command) {
 		}
 	})
 	switch c.CommandPath() {
-	case "imagegend user set", "imagegend user suspend", "imagegend user resume", "imagegend user disable", "imagegend user invite":
+	case "imagegend user set", "imagegend user suspend", "imagegend user resume", "imagegend user disable", "imagegend user invite", "imagegend user remove-passkeys":
 		c.ValidArgsFunction = a.userNames
 	}
 	for _, sub := range c.Commands() {

@@ -91,6 +91,7 @@ func TestChangesInJSON(t *testing.T) {
 	is.True(s.do("ops-key", "revoke", opsKey["id"].(string))["revoked_at"] != nil)
 	is.Equal(s.do("clock", "show")["in_doubt"], false)
 	is.Equal(s.do("clock", "confirm")["in_doubt"], false)
+	is.Equal(s.do("user", "remove-passkeys", "alice")["name"], "alice")
 	is.True(s.do("user", "suspend", "alice")["suspended_at"] != nil)
 	is.Equal(s.do("user", "resume", "alice")["suspended_at"], nil)
 	is.True(s.do("user", "disable", "alice")["disabled_at"] != nil)

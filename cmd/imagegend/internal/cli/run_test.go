@@ -167,7 +167,7 @@ func TestHelp(t *testing.T) {
 // Each command that does something shows how.
 func TestEveryCommandHasAnExample(t *testing.T) {
 	t.Chdir(t.TempDir())
-	for _, command := range []string{"serve", "generate", "user create", "user list", "user set", "user suspend", "user resume", "user disable", "key create", "key list",
+	for _, command := range []string{"serve", "generate", "user create", "user list", "user set", "user suspend", "user resume", "user disable", "user remove-passkeys", "key create", "key list",
 		"key limit", "key revoke", "usage", "credit grant", "credit revoke", "credit lots", "credit history", "generation show", "generation delete",
 		"audit", "backup", "restore", "clock show", "clock confirm", "config", "openapi", "mcp", "version"} {
 		t.Run(command, func(t *testing.T) {

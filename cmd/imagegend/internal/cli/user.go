@@ -11,7 +11,7 @@ import (
 
 func (a *app) user() *cobra.Command {
 	c := &cobra.Command{Use: "user", Short: "create, invite, list, change, suspend and disable users"}
-	c.AddCommand(a.userCreate(), a.userInvite(), a.userList(), a.userSet(), a.userSuspend(), a.userResume(), a.userDisable())
+	c.AddCommand(a.userCreate(), a.userInvite(), a.userList(), a.userSet(), a.userSuspend(), a.userResume(), a.userDisable(), a.userRemovePasskeys())
 	return parent(c)
 }
 
@@ -107,6 +107,15 @@ func (a *app) userResume() *cobra.Command {
 		Short:   "end a suspension",
 		Example: "  imagegend user resume alice",
 	}, admin.Service.ResumeUser, "user %s is not suspended any more")
+}
+
+func (a *app) userRemovePasskeys() *cobra.Command {
+	return a.userStanding(cobra.Command{
+		Use:     "remove-passkeys NAME",
+		Short:   "let a user who lost their passkeys sign in without",
+		Long:    "Removes all passkeys of a user. From then on the password alone signs in to the console, until they make another:\nmake sure that it is the user who asks.",
+		Example: "  imagegend user remove-passkeys alice",
+	}, admin.Service.RemovePasskeys, "user %s has no passkeys any more")
 }
 
 // userStanding completes a command that changes what a user may do.

@@ -91,7 +91,7 @@ func TestEverySourceReadsEverySetting(t *testing.T) {
 		s.BackupTo, s.BackupEvery, s.BackupKeep = "/backups", time.Hour, 3
 		s.Console, s.OperatorName, s.OperatorPasswordFile = false, "olivia", "password"
 		s.BrandName, s.BrandLogo, s.BrandAccent = "Atelier", "logo.svg", "0a7d5a"
-		s.SignIn = config.SignIn{OIDCIssuer: "https://id.example.com/", OIDCClientID: "imagegend", OIDCSecret: "s", OIDCSecretFile: "secret", OIDCName: "Example ID",
+		s.SignIn = config.SignIn{RequirePasskey: "operators", OIDCIssuer: "https://id.example.com/", OIDCClientID: "imagegend", OIDCSecret: "s", OIDCSecretFile: "secret", OIDCName: "Example ID",
 			OIDCRoleClaim: "groups", OIDCOperators: "ops", OIDCCreateUsers: true}
 		s.URL, s.APIKey, s.Model, s.Output, s.N = "http://localhost:1", "k", "m", "fox.png", 3
 		s.Size, s.Quality, s.Async, s.NoWait, s.References = "64x64", "high", true, true, []string{"a.png"}
@@ -107,7 +107,7 @@ func TestEverySourceReadsEverySetting(t *testing.T) {
 		"ops-admin": "true", "backup-to": "/backups", "backup-every": "1h", "backup-keep": "3",
 		"console": "false", "operator-name": "olivia", "operator-password-file": "password",
 		"brand-name": "Atelier", "brand-logo": "logo.svg", "brand-accent": "0a7d5a",
-		"oidc-issuer": "https://id.example.com/", "oidc-client-id": "imagegend", "oidc-secret": "s", "oidc-secret-file": "secret", "oidc-name": "Example ID",
+		"require-passkey": "operators", "oidc-issuer": "https://id.example.com/", "oidc-client-id": "imagegend", "oidc-secret": "s", "oidc-secret-file": "secret", "oidc-name": "Example ID",
 		"oidc-role-claim": "groups", "oidc-operators": "ops", "oidc-create-users": "true",
 		"drain-timeout": "1m", "log-format": "json", "log-level": "debug", "url": "http://localhost:1", "api-key": "k", "model": "m",
 		"output": "fox.png", "n": "3", "size": "64x64", "quality": "high", "output-format": "jpeg", "output-compression": "80", "background": "opaque", "seed": "7", "mask": "mask.png", "async": "true", "no-wait": "true",

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/signin"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/console"
@@ -19,7 +20,7 @@ func (d *daemon) handler(ctx context.Context) (http.Handler, error) {
 	if !d.options.Console {
 		return crowd.watch(api), nil
 	}
-	config := console.Config{
+	settings := console.Config{
 		Engine:         d.engine,
 		Ledger:         d.db,
 		Logins:         d.db,
@@ -33,15 +34,31 @@ func (d *daemon) handler(ctx context.Context) (http.Handler, error) {
 		TrustedProxies: d.options.TrustedProxies,
 		Log:            d.log,
 	}
-	provider, err := signin.Provider(d.options.SignIn)
-	if err != nil {
+	if err := d.addSignIn(&settings); err != nil {
 		return nil, err
 	}
-	if provider != nil {
-		config.Provider = provider
-	}
-	c, err := console.New(config)
+	c, err := console.New(settings)
 	return crowd.watch(beside(api, c)), err
+}
+
+// addSignIn adds what signs people in beside their passwords.
+func (d *daemon) addSignIn(c *console.Config) error {
+	provider, err := signin.Provider(d.options.SignIn)
+	if err != nil {
+		return err
+	}
+	if provider != nil {
+		c.Provider = provider
+	}
+	passkeys, err := signin.Passkeys(d.options.Server)
+	if err != nil {
+		return err
+	}
+	if passkeys != nil {
+		c.Passkeys = passkeys
+	}
+	c.OperatorsNeedPasskey = d.options.RequirePasskey == config.PasskeyOfOperators
+	return nil
 }
 
 // beside gives the console what lies below its path, and the API all else. No router comes in between:

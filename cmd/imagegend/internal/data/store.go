@@ -18,6 +18,8 @@ type Store interface {
 	imagegen.CreditAdmin
 	imagegen.LoginStore
 	imagegen.OperatorKeyStore
+	imagegen.PasskeyStore
+	imagegen.IdentityStore
 	imagegen.UsageLedger
 	imagegen.Inspector
 	imagegen.TrailStore

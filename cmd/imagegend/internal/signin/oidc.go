@@ -37,6 +37,7 @@ func Provider(s config.SignIn) (*oidc.Provider, error) {
 
 // without refuses what means nothing without an issuer: its name may be misspelt.
 func without(s config.SignIn) error {
+	s.RequirePasskey = ""
 	if s != (config.SignIn{}) {
 		return errors.New("the settings that begin with oidc mean nothing without --oidc-issuer; name the provider, or leave them out")
 	}
