@@ -2,12 +2,15 @@ package console_test
 
 import (
 	"archive/zip"
+	"context"
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -107,4 +110,53 @@ func TestFavourite(t *testing.T) {
 	s.is.Equal(v.post(page+"/favourite", "favourite", "yes").StatusCode, http.StatusNotFound)
 	failed := v.finish("[fake:fail] a hare", 1, imagegen.StatusFailed)
 	s.is.Equal(v.post("generations/"+string(failed.ID)+"/favourite", "favourite", "yes").StatusCode, http.StatusBadRequest)
+}
+
+// oneAtATime is an image store that knows how many images were open at once.
+type oneAtATime struct {
+	imagegen.ImageStore
+	open, most atomic.Int32
+}
+
+func (o *oneAtATime) OpenImage(ctx context.Context, k imagegen.ImageKey) (io.ReadSeekCloser, error) {
+	f, err := o.ImageStore.OpenImage(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	o.most.Store(max(o.most.Load(), o.open.Add(1)))
+	return closing{f, func() { o.open.Add(-1) }}, nil
+}
+
+type closing struct {
+	io.ReadSeekCloser
+	closed func()
+}
+
+func (c closing) Close() error {
+	c.closed()
+	return c.ReadSeekCloser.Close()
+}
+
+// However many images an archive has, one is read at a time; where one cannot be read, nobody takes what came for the whole.
+func TestArchiveIsStreamed(t *testing.T) {
+	images := new(oneAtATime)
+	s := openOver(t, func(c *engine.Config) {
+		images.ImageStore = c.Store.(imagegen.ImageStore)
+		c.Images = images
+	})
+	v := s.signedIn("alice")
+	v.grant(10)
+	g := v.finish("a fox", 4, imagegen.StatusSucceeded)
+	path := "generations/" + string(g.ID) + "/images.zip"
+	images.most.Store(0)
+	s.is.Equal(v.get(path).StatusCode, http.StatusOK)
+	s.is.Equal(images.most.Load(), int32(1))
+	s.is.Equal(images.open.Load(), int32(0))
+
+	r, err := s.Engine.Record(t.Context(), g.ID)
+	s.is.NoErr(err)
+	s.is.NoErr(s.DB.RemoveImages(t.Context(), g.ID, r.Attempt, g.Images[0].ID))
+	defer func() { s.is.Equal(recover(), http.ErrAbortHandler) }()
+	v.get(path)
+	t.Error("the answer was not cut off")
 }
