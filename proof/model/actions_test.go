@@ -23,6 +23,8 @@ func (w *service) generate(t *rapid.T) {
 	if pick(t, "explicit size", false, true) {
 		o.request.Size = imagegen.Size{Width: edge, Height: edge}
 	}
+	o.request.Options = someOptions(t)
+	o.limited = w.till == nil && pick(t, "limited", false, false, true)
 	w.ask(o)
 }
 
@@ -39,13 +41,15 @@ func (w *service) repeat(t *rapid.T) {
 	}
 	former := pick(t, "former", keyed...)
 	o := &order{user: former.user, request: former.request}
-	switch pick(t, "change", "", "", "", "", "n", "prompt", "async", "size") {
+	switch pick(t, "change", "", "", "", "", "n", "prompt", "async", "size", "options") {
 	case "n":
 		o.request.N = 1 + o.request.N%4
 	case "prompt":
 		o.request.Prompt += "!"
 	case "async":
 		o.request.Async = !o.request.Async
+	case "options":
+		o.request.Options = someOptions(t)
 	case "size":
 		o.request.Size.Width, o.request.Size.Height = edge-o.request.Size.Width, edge-o.request.Size.Height // auto or not
 	}
@@ -74,7 +78,7 @@ func (w *service) yield(c *upcall, n int) {
 	for range min(n, o.request.N-len(o.pictures)) {
 		w.pictures++
 		p := pictured{bytes: picture(w.pictures)}
-		p.Width, p.Height, p.MediaType, p.CreatedAt = edge, edge, "image/png", w.at(time.Now())
+		p.Width, p.Height, p.MediaType, p.CreatedAt = edge, edge, o.mediaType(), w.at(time.Now())
 		if o.call == c {
 			o.pictures = append(o.pictures, p)
 		}

@@ -20,7 +20,7 @@ func (w *service) ask(o *order) {
 	w.orders = append(w.orders, o)
 	ctx, hangUp := context.WithCancel(context.WithValue(context.Background(), asking{}, o))
 	o.hangUp = hangUp
-	client := w.As(o.user)
+	client := w.client(o)
 	go func() {
 		defer hangUp()
 		result, err := client.Generate(ctx, o.request)
@@ -31,7 +31,7 @@ func (w *service) ask(o *order) {
 // foresee decides what is certain of an answer before the order is sent.
 func (w *service) foresee(o *order) {
 	switch former := w.holder(o); {
-	case o.request.N > imagegen.MaxImages:
+	case o.impossible():
 		o.known = imagegen.ErrInvalidRequest
 	case former != nil:
 		o.replay = former
@@ -156,6 +156,10 @@ func (w *service) refusal(o *order, h happening) (imagegen.Result, error) {
 	case w.holder(o) != nil: // it came while this one waited
 		o.replay = w.holder(o)
 		return w.replay(o)
+	}
+	if w.over(o) {
+		w.met.Add("over the limit of a key", 1)
+		return imagegen.Result{}, imagegen.ErrInsufficientCredits
 	}
 	w.books.look(h.at)
 	if w.books.balance(o.user).Credits < o.charge().Credits {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -12,6 +13,7 @@ import (
 // order is one call of Generate and the generation that comes of it: the model of the lifecycle.
 type order struct {
 	user    imagegen.UserID
+	limited bool // by a key that may spend so much
 	request imagegen.GenerateRequest
 	asked   time.Time // real
 	created time.Time // as it writes that down
@@ -80,8 +82,8 @@ func (o *order) GoString() string {
 	if o == nil {
 		return "no order"
 	}
-	return fmt.Sprintf("%s of %s (%d %s, async: %t, key %q), %s %s with %d images, %d tries, job %q, due %v",
-		o.request.Prompt, o.user, o.request.N, o.request.Model, o.request.Async, o.request.IdempotencyKey,
+	return fmt.Sprintf("%s of %s (%d %s, %+v, async: %t, key %q, limited: %t), %s %s with %d images, %d tries, job %q, due %v",
+		o.request.Prompt, o.user, o.request.N, o.request.Model, o.request.Options, o.request.Async, o.request.IdempotencyKey, o.limited,
 		o.id, o.phase, len(o.pictures), o.tries, o.job, o.notBefore)
 }
 
@@ -106,7 +108,7 @@ func (o *order) accepted() bool { return o.phase != open }
 // same reports whether two orders ask for the same.
 func (o *order) same(p *order) bool {
 	a, b := o.request, p.request
-	return a.Model == b.Model && a.Prompt == b.Prompt && a.N == b.N && a.Size == b.Size && a.Async == b.Async
+	return a.Model == b.Model && a.Prompt == b.Prompt && a.N == b.N && a.Size == b.Size && a.Async == b.Async && reflect.DeepEqual(o.options(), p.options())
 }
 
 // holds reports whether the order reserves its idempotency key at a time.
@@ -159,7 +161,7 @@ func (o *order) view() imagegen.Generation {
 // acceptedView is the generation as it stands in the answer to an asynchronous call.
 func (o *order) acceptedView() imagegen.Generation {
 	g := imagegen.Generation{ID: o.id, Status: imagegen.StatusQueued, Model: o.request.Model, Prompt: o.request.Prompt, N: o.request.N,
-		Size: o.request.Size, Quality: imagegen.QualityAuto, Ratio: imagegen.RatioAuto, Tier: imagegen.Tier1K,
+		Size: o.request.Size, Quality: imagegen.QualityAuto, Ratio: imagegen.RatioAuto, Tier: imagegen.Tier1K, Options: o.options(),
 		CreatedAt: o.created, CreditsRequested: o.charge().Credits}
 	if !o.request.Size.Auto() {
 		g.Ratio = "1:1"

@@ -43,6 +43,7 @@ type service struct {
 	diary *diary
 	met   *figures.Figures
 
+	keys     map[imagegen.UserID]limitedKey
 	orders   []*order
 	byID     map[imagegen.GenerationID]*order
 	holders  map[holder][]*order // of idempotency keys, the last one last
@@ -74,6 +75,7 @@ func newService(t *rapid.T, s setup, met *figures.Figures) *service {
 		}
 	})
 	w.start(t)
+	w.mint(t)
 	return w
 }
 

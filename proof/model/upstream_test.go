@@ -10,7 +10,6 @@ import (
 	"image"
 	"image/png"
 	"iter"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -42,7 +41,7 @@ type word struct {
 }
 
 func (upstream) Name() string                        { return "told" }
-func (upstream) Capabilities() imagegen.Capabilities { return imagegen.Capabilities{} }
+func (upstream) Capabilities() imagegen.Capabilities { return imagegen.Capabilities{MaxSeed: maxSeed} }
 
 func (u upstream) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
 	return func(yield func(imagegen.ProviderImage, error) bool) {
@@ -86,18 +85,23 @@ func (c *upcall) obey(ctx context.Context, yield func(imagegen.ProviderImage, er
 // edge is the size of all pictures.
 const edge = 16
 
-var plainPicture = sync.OnceValue(func() []byte {
+// plain is a PNG of one grey, so that JPEGs of it are not all the same.
+func plain(grey int) []byte {
+	i := image.NewGray(image.Rect(0, 0, edge, edge))
+	for p := range i.Pix {
+		i.Pix[p] = byte(grey)
+	}
 	var b bytes.Buffer
-	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, edge, edge))); err != nil {
+	if err := png.Encode(&b, i); err != nil {
 		panic(err)
 	}
 	return b.Bytes()
-})
+}
 
 // picture is a PNG that no other number has.
 func picture(number int) []byte {
 	const endChunk = 12
-	plain := plainPicture()
+	plain := plain(number)
 	title := fmt.Appendf([]byte("tEXt"), "Title\x00%d", number)
 	chunk := binary.BigEndian.AppendUint32(nil, uint32(len(title)-4))
 	chunk = binary.BigEndian.AppendUint32(append(chunk, title...), crc32.ChecksumIEEE(title))
