@@ -2,6 +2,7 @@ package openai_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"image"
 	"image/png"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/httpapi/openai"
+	"github.com/imagegend/imagegend/imagegen/httpapi/openapi"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
 	"github.com/imagegend/imagegend/imagegen/provider"
 
@@ -18,40 +20,52 @@ import (
 	_ "golang.org/x/image/webp"
 )
 
+// dishonoured are the ends of requests that cannot be honoured, with the field that is to blame.
+var dishonoured = map[string]struct{ more, param string }{
+	"a format that is none":        {`,"output_format":"gif"`, "output_format"},
+	"compression alone":            {`,"output_compression":80`, "output_compression"},
+	"too much quality":             {`,"output_format":"jpeg","output_compression":101`, "output_compression"},
+	"half a compression":           {`,"output_format":"jpeg","output_compression":80.5`, "output_compression"},
+	"no background":                {`,"background":"none"`, "background"},
+	"transparent JPEG":             {`,"background":"transparent","output_format":"jpeg"`, "background"},
+	"a seed below all":             {`,"seed":-1`, "seed"},
+	"a seed above all":             {`,"seed":99999999999`, "seed"},
+	"mask":                         {`,"mask":"data:image/png;base64,AAAA"`, "mask"},
+	"mask, an object":              {`,"mask":{"image_url":"x"}`, "mask"},
+	"input_fidelity":               {`,"input_fidelity":"high"`, "input_fidelity"},
+	"seed, a text":                 {`,"seed":"7"`, "seed"},
+	"moderation":                   {`,"moderation":"low"`, "moderation"},
+	"style":                        {`,"style":"vivid"`, "style"},
+	"too many":                     {`,"n":5`, "n"},
+	"none":                         {`,"n":0`, "n"},
+	"a number in text":             {`,"n":"2"`, "n"},
+	"a broken number":              {`,"n":1.5`, "n"},
+	"unknown quality":              {`,"quality":"ultra"`, "quality"},
+	"unknown response_format":      {`,"response_format":"file"`, "response_format"},
+	"partial images":               {`,"partial_images":4`, "partial_images"},
+	"stream, a text":               {`,"stream":"true"`, "stream"},
+	"unknown":                      {`,"negative_prompt":"cats"`, "negative_prompt"},
+	"of the native interface":      {`,"async":true`, "async"},
+	"twice":                        {`,"size":"64x48"`, "size"},
+	"an image for a generation":    {`,"image":"x"`, "image"},
+	"images for a generation":      {`,"images":[{"image_url":"x"}]`, "images"},
+	"an object":                    {`,"user":{}`, "user"},
+	"a number for a text":          {`,"safety_identifier":7`, "safety_identifier"},
+	"a name that is a long secret": {`,"` + strings.Repeat("x", 100) + `":1`, strings.Repeat("x", 40) + "…"},
+}
+
+// badBodies are requests that cannot be honoured, by the field that is to blame.
+var badBodies = map[string]string{
+	"model":  `{"model":"gpt-image-9","prompt":"a fox"}`,
+	"prompt": `{"model":"fake-1"}`,
+	"size":   `{"model":"fake-1","prompt":"a fox","size":"9999x9999"}`,
+	"":       `{"model":`,
+}
+
 // What cannot be honoured is refused before the charge, and the answer names it.
 func TestFieldsThatCannotBeHonoured(t *testing.T) {
 	s := serve(t, openai.Options{})
-	for name, c := range map[string]struct{ more, param string }{
-		"a format that is none":        {`,"output_format":"gif"`, "output_format"},
-		"compression alone":            {`,"output_compression":80`, "output_compression"},
-		"too much quality":             {`,"output_format":"jpeg","output_compression":101`, "output_compression"},
-		"half a compression":           {`,"output_format":"jpeg","output_compression":80.5`, "output_compression"},
-		"no background":                {`,"background":"none"`, "background"},
-		"transparent JPEG":             {`,"background":"transparent","output_format":"jpeg"`, "background"},
-		"a seed below all":             {`,"seed":-1`, "seed"},
-		"a seed above all":             {`,"seed":99999999999`, "seed"},
-		"mask":                         {`,"mask":"data:image/png;base64,AAAA"`, "mask"},
-		"mask, an object":              {`,"mask":{"image_url":"x"}`, "mask"},
-		"input_fidelity":               {`,"input_fidelity":"high"`, "input_fidelity"},
-		"seed, a text":                 {`,"seed":"7"`, "seed"},
-		"moderation":                   {`,"moderation":"low"`, "moderation"},
-		"style":                        {`,"style":"vivid"`, "style"},
-		"too many":                     {`,"n":5`, "n"},
-		"none":                         {`,"n":0`, "n"},
-		"a number in text":             {`,"n":"2"`, "n"},
-		"a broken number":              {`,"n":1.5`, "n"},
-		"unknown quality":              {`,"quality":"ultra"`, "quality"},
-		"unknown response_format":      {`,"response_format":"file"`, "response_format"},
-		"partial images":               {`,"partial_images":4`, "partial_images"},
-		"stream, a text":               {`,"stream":"true"`, "stream"},
-		"unknown":                      {`,"negative_prompt":"cats"`, "negative_prompt"},
-		"of the native interface":      {`,"async":true`, "async"},
-		"twice":                        {`,"size":"64x48"`, "size"},
-		"an image for a generation":    {`,"image":"x"`, "image"},
-		"images for a generation":      {`,"images":[{"image_url":"x"}]`, "images"},
-		"an object":                    {`,"user":{}`, "user"},
-		"a name that is a long secret": {`,"` + strings.Repeat("x", 100) + `":1`, strings.Repeat("x", 40) + "…"},
-	} {
+	for name, c := range dishonoured {
 		t.Run(name, func(t *testing.T) {
 			s := *s
 			s.T, s.is = t, is.New(t)
@@ -59,18 +73,40 @@ func TestFieldsThatCannotBeHonoured(t *testing.T) {
 			s.untouched()
 		})
 	}
-	for param, body := range map[string]string{
-		"model":  `{"model":"gpt-image-9","prompt":"a fox"}`,
-		"prompt": `{"model":"fake-1"}`,
-		"size":   `{"model":"fake-1","prompt":"a fox","size":"9999x9999"}`,
-		"":       `{"model":`,
-	} {
+	for param, body := range badBodies {
 		t.Run("body "+param, func(t *testing.T) {
 			s := *s
 			s.T, s.is = t, is.New(t)
 			s.refused(s.post(generations, body), http.StatusBadRequest, imagegen.CodeInvalidRequest, param)
 			s.untouched()
 		})
+	}
+}
+
+// No field that the document knows is without such a request.
+func TestEachFieldCanBeRefused(t *testing.T) {
+	is := is.New(t)
+	var document struct {
+		Components struct {
+			Schemas map[string]struct{ Properties map[string]any }
+		}
+	}
+	is.NoErr(json.Unmarshal(openapi.Document(), &document))
+	tried := map[string]bool{}
+	for _, c := range dishonoured {
+		tried[c.param] = true
+	}
+	for param := range badBodies {
+		tried[param] = true
+	}
+	for _, schema := range []string{"OpenAIRequest", "OpenAIEdit"} {
+		fields := document.Components.Schemas[schema].Properties
+		is.True(len(fields) > 10)
+		for field := range fields {
+			if !tried[field] {
+				t.Errorf("no request is refused for its %s", field)
+			}
+		}
 	}
 }
 

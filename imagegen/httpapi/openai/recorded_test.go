@@ -36,11 +36,15 @@ var recorded = map[string]struct {
 	"Cherry Studio": {path: generations, body: `{"prompt":"a fox","model":"gpt-image-1","size":"1024x1024","background":"opaque","n":1,"quality":"high"}`},
 	"Cherry Studio, edit": {path: edits, parts: []part{{"prompt", "", "a fox"}, {"model", "", "gpt-image-1"}, {"size", "", "1024x1024"}, {"quality", "", "low"},
 		{"image", "image_0.png", picture(30, 30)}, {"image", "image_1.png", picture(40, 30)}}},
-	// openai/openai-python, src/openai/resources/images.py: generate, edit
+	// openai/openai-python 3.3.1, src/openai/resources/images.py: generate, edit (the order of the fields); _utils/_json.py:
+	// openapi_dumps; _base_client.py: _serialize_multipartform (numbers and booleans as text); _utils/_utils.py: extract_files
+	// (image[] for a list, image for one). Bytes without a name are called upload by httpx.
 	"OpenAI for Python": {path: generations, body: `{"prompt":"a fox","background":"auto","model":"gpt-image-1","moderation":"auto","n":1,"output_format":"png",` +
 		`"quality":"high","size":"1024x1024","stream":false,"user":"u"}`},
 	"OpenAI for Python, edit": {path: edits, parts: []part{{"prompt", "", "a fox"}, {"model", "", "gpt-image-1"}, {"n", "", "1"}, {"size", "", "1024x1024"},
 		{"image[]", "upload", picture(30, 30)}, {"image[]", "upload", picture(40, 30)}}},
+	"OpenAI for Python, edit of one": {path: edits, parts: []part{{"prompt", "", "a fox"}, {"size", "", "1024x1024"}, {"stream", "", "false"},
+		{"image", "upload", picture(30, 30)}}},
 }
 
 // What others send, as they send it, brings an image of the size that was asked for; the name of the model is an alias.

@@ -8,7 +8,10 @@ import (
 	"sync"
 	"testing"
 
-	// What the program is made of: so the go command knows that a result of the tests is outdated.
+	// What the program is made of: so the go command knows that a result of the tests is outdated, and go mod tidy what
+	// another module needs to build it.
+	_ "golang.org/x/crypto/x509roots/fallback"
+
 	_ "github.com/imagegend/imagegend/cmd/imagegend/internal/cli"
 )
 
