@@ -60,6 +60,9 @@ func (p *page) serve(h handle) error {
 		if p.person.known() {
 			return imagegen.ErrNotFound
 		}
+		if p.route.access == typing && !p.scripted() {
+			return p.keepTyped()
+		}
 		return p.askSignIn()
 	}
 	if p.route.access == operator {

@@ -13,6 +13,7 @@ type access int
 const (
 	anyone   access = iota
 	signedIn        // else: to the sign-in page, and from there back
+	typing          // signedIn; else what was typed is shown again, if no script keeps it
 	operator        // else: there is no such page
 )
 
@@ -78,7 +79,7 @@ var table = []route{
 	{"POST system/clock", operator, "system", (*Console).confirmClock},
 
 	{"GET playground", signedIn, "playground", (*Console).playground},
-	{"POST playground", signedIn, "playground", (*Console).create},
+	{"POST playground", typing, "playground", (*Console).create},
 	{"GET playground/results/{generation}", signedIn, "playground", (*Console).showResult},
 	{"GET playground/strip", signedIn, "playground", (*Console).showStrip},
 	{"POST playground/preview", signedIn, "playground", (*Console).preview},
@@ -133,7 +134,7 @@ func (a access) allows(p person) bool {
 	switch a {
 	case anyone:
 		return true
-	case signedIn:
+	case signedIn, typing:
 		return p.known()
 	}
 	return p.known() && p.Role == imagegen.RoleOperator

@@ -109,3 +109,56 @@ func (t *tab) has(n int, selector string) {
 	t.Helper()
 	t.do(chromedp.WaitReady(chromedp.JSPath(fmt.Sprintf(`document.querySelectorAll(%q).length === %d ? document.body : null`, selector, n))))
 }
+
+// What was typed is there after a reload, and after another sign-in; nobody else who signs in there sees it.
+func TestDraft(t *testing.T) {
+	s := open(t)
+	alice := s.user("alice", imagegen.RoleUser)
+	s.user("bob", imagegen.RoleUser)
+	s.grant(alice, imagegen.Grant{Credits: 10})
+	g := s.generate(alice, "A red fox in fresh snow", 1)
+	tab := s.signedIn(alice)
+	tab.fill("Prompt", "Half a tho")
+	tab.choose("2K")
+	tab.click("Use as reference")
+	tab.has(1, ".previews li")
+	held := `(() => { const f = document.getElementById("play").elements;
+		return [f.prompt.value, f.tier.value, f.reference?.value ?? ""].join(" | "); })()`
+	want := "Half a tho | 2K | " + string(g.Images[0].ID)
+	tab.open("playground", 200)
+	s.is.Equal(evaluate[string](tab, held), want)
+
+	s.is.NoErr(s.db.EndSignIns(t.Context(), alice.ID))
+	tab.fill("Prompt", "Half a thought")
+	tab.press("Generate", 200)
+	s.is.Equal(tab.path(), "signin")
+	tab.signIn("alice", secret, 200)
+	s.is.Equal(evaluate[string](tab, held), "Half a thought | 2K | "+string(g.Images[0].ID))
+	tab.open("playground?again="+string(g.ID), 200) // what is asked for goes before it, and does not take its place
+	s.is.Equal(evaluate[string](tab, held), "A red fox in fresh snow | 1K | ")
+	tab.open("playground", 200)
+	s.is.Equal(evaluate[string](tab, held), "Half a thought | 2K | "+string(g.Images[0].ID))
+
+	s.is.NoErr(s.db.EndSignIns(t.Context(), alice.ID))
+	tab.open("signin", 200)
+	tab.signIn("bob", secret, 200)
+	s.is.Equal(evaluate[string](tab, held), " | 1K | ")
+}
+
+// Without scripts the page itself keeps what was typed while one signs in.
+func TestDraftWithoutScripts(t *testing.T) {
+	s := open(t)
+	alice := s.user("alice", imagegen.RoleUser)
+	tab := s.tab()
+	tab.withoutScripts()
+	tab.open("signin", 200)
+	tab.signIn("alice", secret, 200)
+	tab.fill("Prompt", "Half a thought")
+	s.is.NoErr(s.db.EndSignIns(t.Context(), alice.ID))
+	tab.press("Generate", 403)
+	tab.shows("this page keeps what you typed")
+	tab.keep(view{name: "kept"}, look{"1280-light", "light", 1280})
+	tab.press("Then go on", 403) // not yet
+	kept := evaluate[string](tab, `document.querySelector("[name=prompt]").value`)
+	s.is.Equal(kept, "Half a thought")
+}

@@ -120,7 +120,7 @@ function show(form, drop) {
   const list = drop.querySelector(".previews");
   list.replaceChildren(...chosen.map((c, i) => item(form, drop, c, i)));
   list.hidden = chosen.length === 0;
-  form.dispatchEvent(new Event("input")); // the cost, the code and the draft depend on it
+  form.dispatchEvent(new Event("input", { bubbles: true })); // the cost, the code and the draft depend on it
 }
 
 function item(form, drop, one, i) {

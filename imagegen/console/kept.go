@@ -1,0 +1,57 @@
+package console
+
+import (
+	"io"
+	"maps"
+	"mime"
+	"net/http"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/imagegend/imagegend/imagegen/internal/formdata"
+)
+
+// typed is one field of a form that was sent by somebody who is signed in no more.
+type typed struct{ Name, Value string }
+
+// keepTyped answers the playground's form, sent without a script by whom the sign-in has ended, with a page that holds what was
+// typed. Nothing is stored: nobody knows whose it is. Files are left out; the form has only a page's time to arrive.
+func (p *page) keepTyped() error {
+	p.r.Body = http.MaxBytesReader(p.w, p.r.Body, 2*formdata.MaxText)
+	fields := p.textFields()
+	if len(fields) == 0 {
+		return p.askSignIn()
+	}
+	return p.renderStatus(http.StatusForbidden, "kept", fields)
+}
+
+// textFields reads the text of a form, as far as it comes: the prompt stands before the files, which may be too large.
+func (p *page) textFields() (all []typed) {
+	add := func(name, value string) {
+		if name != "show" && name != "use" && utf8.ValidString(value) {
+			all = append(all, typed{name, value})
+		}
+	}
+	mediaType, parameters, _ := mime.ParseMediaType(p.r.Header.Get("Content-Type"))
+	if mediaType != "multipart/form-data" {
+		if f, err := p.form(); err == nil {
+			for _, name := range slices.Sorted(maps.Keys(f.values)) {
+				for _, value := range f.values[name] {
+					add(name, value)
+				}
+			}
+		}
+		return all
+	}
+	_ = formdata.Read(p.r.Body, parameters["boundary"], func(part formdata.Part) error { // what did not come is not kept
+		if part.File {
+			return nil
+		}
+		b, err := io.ReadAll(part)
+		if err == nil {
+			add(part.Name, string(b))
+		}
+		return err
+	})
+	return all
+}
