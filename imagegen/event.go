@@ -97,15 +97,16 @@ func (all Observers) Observe(ctx context.Context, e Event) {
 	}
 }
 
-// Ending says how an attempt ended, or the part of it that one of several upstreams had.
+// Ending says how an attempt ended, or the part of it that one of several upstreams had, or a generation.
 type Ending string
 
 // The endings. All behind EndedRefused are the upstream's fault, or this service's.
 const (
 	EndedWell        Ending = "ok"
-	EndedStopped     Ending = "stopped" // by this service: it is stopping, or another attempt has taken over
-	EndedInvalid     Ending = "invalid" // through what was asked for
-	EndedRefused     Ending = "refused" // through what was asked for
+	EndedStopped     Ending = "stopped"   // by this service: it is stopping, or another attempt has taken over
+	EndedCancelled   Ending = "cancelled" // by its owner: of a generation, and of no attempt
+	EndedInvalid     Ending = "invalid"   // through what was asked for
+	EndedRefused     Ending = "refused"   // through what was asked for
 	EndedRateLimited Ending = "rate_limited"
 	EndedUnavailable Ending = "unavailable"
 	EndedUnusable    Ending = "unusable"
@@ -113,7 +114,7 @@ const (
 )
 
 var endings = map[Class]Ending{ClassInvalid: EndedInvalid, ClassRefused: EndedRefused, ClassRateLimited: EndedRateLimited,
-	ClassUnavailable: EndedUnavailable, ClassUnusable: EndedUnusable}
+	ClassUnavailable: EndedUnavailable, ClassUnusable: EndedUnusable, ClassCancelled: EndedCancelled}
 
 // Ending is the ending of an attempt that ends with an error of this class.
 func (c Class) Ending() Ending {

@@ -160,19 +160,20 @@ const (
 // Entry is an entry of a user's journal. Entries are never changed or removed; each carries the hash
 // of the one before it.
 type Entry struct {
-	Seq     uint64 // among the user's, from 1 without gaps
-	Time    time.Time
-	Kind    EntryKind
-	User    UserID
-	Charge  ChargeID // of a charge and its settlement
-	Ref     string   // of a grant or revocation
-	Actor   string   // of a grant or revocation: who made it, as Actor.String has it
-	Credits Credits  // what this did to the balance: negative when credits were taken
-	Used    Credits  // settle: what was spent for good
-	Model   string   // of a charge and its settlement, as Charge has it
-	Key     KeyID    // of a charge and its settlement: the API key that asked
-	Images  int      // charge: how many were asked for; settle: how many were paid for
-	Balance Credits  // afterwards
+	Seq       uint64 // among the user's, from 1 without gaps
+	Time      time.Time
+	Kind      EntryKind
+	User      UserID
+	Charge    ChargeID // of a charge and its settlement
+	Ref       string   // of a grant or revocation
+	Actor     string   // of a grant or revocation: who made it, as Actor.String has it
+	Credits   Credits  // what this did to the balance: negative when credits were taken
+	Used      Credits  // settle: what was spent for good
+	Model     string   // of a charge and its settlement, as Charge has it
+	Key       KeyID    // of a charge and its settlement: the API key that asked
+	Images    int      // charge: how many were asked for; settle: how many were paid for
+	Balance   Credits  // afterwards
+	Cancelled bool     // settle: its owner cancelled the generation
 }
 
 // ChargeLister is implemented by a Ledger that can list its open charges. Optional: Engine.Reconcile needs it.

@@ -93,6 +93,9 @@ type Failure struct {
 	Detail string
 }
 
+// Cancelled reports whether its owner ended it while it waited.
+func (r Record) Cancelled() bool { return r.Failure != nil && r.Failure.Class == ClassCancelled }
+
 // Message is what the owner of the generation is told.
 func (f Failure) Message() string {
 	switch f.Class {

@@ -26,13 +26,14 @@ type UsageSums struct {
 	Spent       Credits // of that, what was spent for good
 	Images      int     // that were paid for
 	Generations int     // that were charged
-	Failed      int     // of those, which were settled to nothing
+	Failed      int     // of those, which were settled to nothing, and were not cancelled
+	Cancelled   int     // of those, which their owner cancelled; Failed where the Ledger takes no part in the Store's commits
 }
 
 // Plus returns the sums of both.
 func (s UsageSums) Plus(o UsageSums) UsageSums {
 	return UsageSums{Charged: s.Charged + o.Charged, Refunded: s.Refunded + o.Refunded, Spent: s.Spent + o.Spent,
-		Images: s.Images + o.Images, Generations: s.Generations + o.Generations, Failed: s.Failed + o.Failed}
+		Images: s.Images + o.Images, Generations: s.Generations + o.Generations, Failed: s.Failed + o.Failed, Cancelled: s.Cancelled + o.Cancelled}
 }
 
 // UsageGroup is what usage can be told apart by.

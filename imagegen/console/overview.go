@@ -127,6 +127,9 @@ func (c *Console) consumers(p *page, v *overviewView) error {
 	return nil
 }
 
+// failures is the share of what failed of what was not cancelled.
+func failures(s imagegen.UsageSums) string { return share(s.Failed, s.Generations-s.Cancelled) }
+
 // share writes a part of a whole in percent.
 func share(part, whole int) string {
 	if whole == 0 {

@@ -42,7 +42,7 @@ func ending(r imagegen.Record) []step {
 	refund := step{"refund", "Refunded " + inCredits(back), "", r.CompletedAt}
 	if r.Failure != nil {
 		refund.Why = "Nothing was delivered, and nothing is charged."
-		if r.Failure.Class == imagegen.ClassCancelled {
+		if r.Cancelled() {
 			return []step{{"failed", "Cancelled", "You cancelled it before it began.", r.CompletedAt}, refund}
 		}
 		return []step{{"failed", "Failed", sentence(r.Failure.Message()), r.CompletedAt}, refund}

@@ -62,6 +62,7 @@ func (c *Console) functions() template.FuncMap {
 		"credits":     credits,
 		"number":      amount,
 		"ago":         ago,
+		"failures":    failures,
 		"share":       share,
 		"initial":     initial,
 		"plural":      plural,

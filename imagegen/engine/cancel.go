@@ -23,7 +23,7 @@ func (s *Session) Cancel(ctx context.Context, id imagegen.GenerationID) (imagege
 // cancel ends what waits. The fence decides between it and a claim.
 func (e *Engine) cancel(ctx context.Context, r imagegen.Record) (imagegen.Record, error) {
 	switch {
-	case cancelled(r): // though its charge may be open for a moment yet
+	case r.Cancelled(): // though its charge may be open for a moment yet
 		return r, nil
 	case !r.Cancellable():
 		return r, imagegen.ErrNotCancellable
@@ -44,12 +44,8 @@ func (e *Engine) cancel(ctx context.Context, r imagegen.Record) (imagegen.Record
 // cancelledMeanwhile tells what became of a generation that somebody else has brought further.
 func (e *Engine) cancelledMeanwhile(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
 	r, err := e.Record(ctx, id)
-	if err == nil && !cancelled(r) {
+	if err == nil && !r.Cancelled() {
 		err = imagegen.ErrNotCancellable
 	}
 	return r, err
-}
-
-func cancelled(r imagegen.Record) bool {
-	return r.Failure != nil && r.Failure.Class == imagegen.ClassCancelled
 }

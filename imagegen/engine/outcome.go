@@ -54,7 +54,7 @@ func (e *Engine) concluded(ctx context.Context, r imagegen.Record) {
 		e.markUndelivered(r)
 	}
 	switch {
-	case r.State == imagegen.StateFailed && cancelled(r):
+	case r.State == imagegen.StateFailed && r.Cancelled():
 		e.observe(ctx, imagegen.EventCancelled, r, refunded(r))
 		return
 	case r.State == imagegen.StateFailed:

@@ -103,7 +103,7 @@ func TestUsage(t *testing.T) {
 	s.decoded(s.do("GET", "/api/v1/usage?group_by=day", ""), &first)
 	today := first.Data[0].Day
 	s.bodyIs(s.do("GET", "/api/v1/usage?from="+today+"&to="+today, ""), `{"object":"usage","from":"`+today+`","to":"`+today+`","group_by":[],"data":[`+
-		`{"day":null,"model":null,"key":null,"credits_charged":3,"credits_refunded":1,"credits_spent":2,"images":2,"generations":2,"failed":1}]}`)
+		`{"day":null,"model":null,"key":null,"credits_charged":3,"credits_refunded":1,"credits_spent":2,"images":2,"generations":2,"failed":1,"cancelled":0}]}`)
 
 	var r struct {
 		From, To string
@@ -125,8 +125,8 @@ func TestUsage(t *testing.T) {
 	rows, err := csv.NewReader(strings.NewReader(a.body)).ReadAll()
 	s.is.NoErr(err)
 	s.is.Equal(cmp.Diff([][]string{
-		{"day", "model", "key", "credits_charged", "credits_refunded", "credits_spent", "images", "generations", "failed"},
-		{"", "fake-1", "", "3", "1", "2", "2", "2", "1"},
+		{"day", "model", "key", "credits_charged", "credits_refunded", "credits_spent", "images", "generations", "failed", "cancelled"},
+		{"", "fake-1", "", "3", "1", "2", "2", "2", "1", "0"},
 	}, rows), "")
 	for accept, csv := range map[string]bool{
 		"": false, "*/*": false, "application/json": false, "text/csv,application/json": false, "text/csv;q=0": false, "nonsense": false,

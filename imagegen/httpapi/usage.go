@@ -107,7 +107,7 @@ func prefersCSV(accept []string) bool {
 	return table > object
 }
 
-var usageColumns = []string{"day", "model", "key", "credits_charged", "credits_refunded", "credits_spent", "images", "generations", "failed"}
+var usageColumns = []string{"day", "model", "key", "credits_charged", "credits_refunded", "credits_spent", "images", "generations", "failed", "cancelled"}
 
 func (x *exchange) usageCSV(report wire.UsageReport) error {
 	out := serving.NewEncoder()
@@ -116,7 +116,7 @@ func (x *exchange) usageCSV(report wire.UsageReport) error {
 	rows.Write(usageColumns) // a buffer takes all
 	for _, r := range report.Data {
 		rows.Write([]string{said(r.Day), said(r.Model), said(r.Key), number(r.CreditsCharged), number(r.CreditsRefunded), number(r.CreditsSpent),
-			number(r.Images), number(r.Generations), number(r.Failed)})
+			number(r.Images), number(r.Generations), number(r.Failed), number(r.Cancelled)})
 	}
 	rows.Flush()
 	x.Set("Content-Type", "text/csv; charset=utf-8; header=present")

@@ -42,6 +42,7 @@ func (s *suite) cancel() {
 	s.is.Equal(g.Status, imagegen.StatusFailed)
 	s.is.Equal(s.fails(g.Failure, imagegen.ErrCancelled).Generation, id)
 	s.hasBalance(s.Alice, 100)
+	s.hasUsage(s.Alice, imagegen.UsageSums{Charged: 3, Refunded: 3, Generations: 1, Cancelled: 1})
 	again, err := s.Alice.Cancel(s.Context(), id)
 	s.is.NoErr(err)
 	s.is.Equal(cmp.Diff(g, again), "")

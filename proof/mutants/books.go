@@ -202,7 +202,7 @@ var ofBooks = []mutant{
 	{
 		name: "balance-before-settlement", breaks: "the balance in an answer is that of its own settlement",
 		file: "imagegen/storage/internal/rules/rules.go",
-		old: `	refusal := b.Settle(r.Charge().ID, r.Used())
+		old: `	refusal := closeCharge(b, r)
 	if refusal != nil && !imagegen.RefusedForGood(refusal) {
 		return r, refusal
 	}
@@ -211,7 +211,7 @@ var ofBooks = []mutant{
 		told := b.Balance(r.User)
 `,
 		new: `	told := b.Balance(r.User)
-	refusal := b.Settle(r.Charge().ID, r.Used())
+	refusal := closeCharge(b, r)
 	if refusal != nil && !imagegen.RefusedForGood(refusal) {
 		return r, refusal
 	}

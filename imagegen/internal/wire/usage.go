@@ -27,6 +27,7 @@ type UsageRow struct {
 	Images          int              `json:"images"`
 	Generations     int              `json:"generations"`
 	Failed          int              `json:"failed"`
+	Cancelled       int              `json:"cancelled"`
 }
 
 // NewUsageReport converts.
@@ -42,7 +43,7 @@ func NewUsageReport(r imagegen.UsageReport) UsageReport {
 // NewUsageRow converts.
 func NewUsageRow(r imagegen.Usage) UsageRow {
 	w := UsageRow{CreditsCharged: r.Charged, CreditsRefunded: r.Refunded, CreditsSpent: r.Spent,
-		Images: r.Images, Generations: r.Generations, Failed: r.Failed}
+		Images: r.Images, Generations: r.Generations, Failed: r.Failed, Cancelled: r.Cancelled}
 	if !r.Day.IsZero() {
 		day := r.Day.Format(time.DateOnly)
 		w.Day = &day
@@ -78,7 +79,7 @@ func (w UsageReport) Value() (r imagegen.UsageReport, err error) {
 
 func (w UsageRow) value() (r imagegen.Usage, err error) {
 	r.UsageSums = imagegen.UsageSums{Charged: w.CreditsCharged, Refunded: w.CreditsRefunded, Spent: w.CreditsSpent,
-		Images: w.Images, Generations: w.Generations, Failed: w.Failed}
+		Images: w.Images, Generations: w.Generations, Failed: w.Failed, Cancelled: w.Cancelled}
 	if w.Model != nil {
 		r.Model = *w.Model
 	}

@@ -45,7 +45,10 @@ func usageIsJournals(t *testing.T, b imagegen.CreditAdmin, users ...imagegen.Use
 				want.Refunded += e.Credits
 				want.Spent += e.Used
 				want.Images += e.Images
-				if e.Used == 0 {
+				switch {
+				case e.Cancelled:
+					want.Cancelled++
+				case e.Used == 0:
 					want.Failed++
 				}
 			}

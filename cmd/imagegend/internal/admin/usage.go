@@ -35,6 +35,7 @@ type UsageRow struct {
 	Images      int              `json:"images"`
 	Generations int              `json:"generations"`
 	Failed      int              `json:"failed"`
+	Cancelled   int              `json:"cancelled"`
 }
 
 func viewUsage(r imagegen.UsageReport) UsageReport {
@@ -46,7 +47,7 @@ func viewUsage(r imagegen.UsageReport) UsageReport {
 }
 
 func viewUsageRow(r imagegen.Usage) UsageRow {
-	v := UsageRow{Day: Day{r.Day}, Charged: r.Charged, Refunded: r.Refunded, Spent: r.Spent, Images: r.Images, Generations: r.Generations, Failed: r.Failed}
+	v := UsageRow{Day: Day{r.Day}, Charged: r.Charged, Refunded: r.Refunded, Spent: r.Spent, Images: r.Images, Generations: r.Generations, Failed: r.Failed, Cancelled: r.Cancelled}
 	if r.Model != "" {
 		v.Model = &r.Model
 	}

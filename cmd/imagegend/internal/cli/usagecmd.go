@@ -39,7 +39,7 @@ func (a *app) usage() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		header := []string{"CHARGED", "REFUNDED", "SPENT", "IMAGES", "GENERATIONS", "FAILED"}
+		header := []string{"CHARGED", "REFUNDED", "SPENT", "IMAGES", "GENERATIONS", "FAILED", "CANCELLED"}
 		for _, g := range slices.Backward(imagegen.UsageGroups()) {
 			if slices.Contains(report.By, g) {
 				header = append([]string{strings.ToUpper(string(g))}, header...)
@@ -60,7 +60,7 @@ func usageCells(r admin.UsageRow, by []imagegen.UsageGroup) (cells []any) {
 	if slices.Contains(by, imagegen.UsageByKey) {
 		cells = append(cells, orNone(r.Key))
 	}
-	return append(cells, r.Charged, r.Refunded, r.Spent, r.Images, r.Generations, r.Failed)
+	return append(cells, r.Charged, r.Refunded, r.Spent, r.Images, r.Generations, r.Failed, r.Cancelled)
 }
 
 func orNone[S ~string](s *S) string {

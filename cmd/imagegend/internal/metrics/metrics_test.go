@@ -1,6 +1,7 @@
 package metrics_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -73,6 +74,25 @@ func TestCreditsEqualTheLedger(t *testing.T) {
 	s.counts(28, "imagegend_generations_ended_total")
 	s.counts(4, "imagegend_generations_ended_total", `class="refused"`)
 	s.counts(images, "imagegend_images_total")
+}
+
+// What its owner cancelled has ended, and is no failure; its credits came back.
+func TestCancelled(t *testing.T) {
+	s := start(t)
+	s.grant("alice", 100)
+	r, err := s.engine.As("alice").Generate(t.Context(), imagegen.GenerateRequest{Model: "m", Prompt: "[fake:transient=8] a fox", N: 2, Async: true})
+	s.is.NoErr(err)
+	for {
+		_, err = s.engine.As("alice").Cancel(t.Context(), r.Generation.ID)
+		if !errors.Is(err, imagegen.ErrNotCancellable) { // between two attempts it is
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	s.is.NoErr(err)
+	s.counts(1, "imagegend_generations_ended_total", `class="cancelled"`)
+	s.counts(1, "imagegend_generations_ended_total")
+	s.counts(s.sum("imagegend_credits_charged_total"), "imagegend_credits_refunded_total")
 }
 
 // Attempts are counted by the member that a router asked; where there is none, by the provider.

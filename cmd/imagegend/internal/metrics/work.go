@@ -24,7 +24,7 @@ func newWork() work {
 	}
 	return work{
 		accepted: counter("generations_accepted_total", "Generations that were charged, and are queued or under way.", "model"),
-		ended:    counter("generations_ended_total", "Generations that have ended: ok, or with the class of their failure. refused and invalid are through what was asked for.", "model", "class"),
+		ended:    counter("generations_ended_total", "Generations that have ended: ok, cancelled by their owner, or with the class of their failure. refused and invalid are through what was asked for.", "model", "class"),
 		lasted:   histogram("generation_duration_seconds", "From acceptance to the end of generations that succeeded.", workBuckets, "model"),
 		images:   counter("images_total", "Images that were delivered.", "model"),
 		charged:  counter("credits_charged_total", "Credits that were charged at acceptance.", "model"),
@@ -64,7 +64,7 @@ func (m *Metrics) Observe(_ context.Context, e imagegen.Event) {
 		w.lasted.WithLabelValues(model).Observe(e.Duration.Seconds())
 		w.images.WithLabelValues(model).Add(float64(len(e.Generation.Images)))
 		w.refunded.WithLabelValues(model).Add(float64(e.Credits))
-	case imagegen.EventFailed:
+	case imagegen.EventFailed, imagegen.EventCancelled:
 		w.ended.WithLabelValues(model, string(classOf(e.Failure))).Inc()
 		w.refunded.WithLabelValues(model).Add(float64(e.Credits))
 	case imagegen.EventResolved:

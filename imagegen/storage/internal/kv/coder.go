@@ -44,11 +44,22 @@ func Decode[V any](stored []byte, v *V, form func(*Coder, *V)) error {
 	return err
 }
 
+// AsWritten reports whether stored is what Encode makes of a value, or made of it when its form had the version of
+// stored.
+func AsWritten[V any](stored []byte, v *V, form func(*Coder, *V)) bool {
+	c := coders.Get().(*Coder)
+	*c = Coder{w: c.w[:0], version: (&Reader{rest: stored}).Uint()}
+	form(c, v)
+	same := bytes.Equal(c.w, stored)
+	coders.Put(c)
+	return same
+}
+
 // Version says which version of its form a value is written in. One of a later version cannot be read.
 func (c *Coder) Version(v uint64) {
 	if !c.reads {
-		c.w.Uint(v)
-		c.version = v
+		c.version = cmp.Or(c.version, v)
+		c.w.Uint(c.version)
 		return
 	}
 	if c.version = c.r.Uint(); c.version == 0 || c.version > v {

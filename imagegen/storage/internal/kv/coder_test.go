@@ -32,6 +32,11 @@ func TestVersionsOfAForm(t *testing.T) {
 	is.Equal(n, note{Text: "a fox"})
 	is.NoErr(kv.Decode(latest, &n, second))
 	is.Equal(n, note{"a fox", "alice"})
+	is.True(kv.AsWritten(old, &note{Text: "a fox"}, second)) // as it was when it was written
+	is.True(kv.AsWritten(latest, &note{"a fox", "alice"}, second))
+	is.True(!kv.AsWritten(old, &note{Text: "a hare"}, second))
+	is.True(!kv.AsWritten(latest, &note{"a fox", "bob"}, second))
+	is.True(!kv.AsWritten(append([]byte{0}, old[1:]...), &note{Text: "a fox"}, second))
 	is.True(kv.Decode(latest, new(note), first) != nil)
 	is.True(kv.Decode(append([]byte{0}, old[1:]...), new(note), second) != nil) // a version that nobody wrote
 	is.True(kv.Decode(append(latest, 0), new(note), second) != nil)

@@ -59,6 +59,13 @@ func (a *account) consume(credits imagegen.Credits) (postings []Posting, err err
 
 // Settle is imagegen.Ledger's Settle within a transaction. A refusal comes before any write.
 func (b Books) Settle(id imagegen.ChargeID, used imagegen.Credits) error {
+	return b.settle(id, used, false)
+}
+
+// Cancel is Settle to nothing of a generation that its owner has cancelled.
+func (b Books) Cancel(id imagegen.ChargeID) error { return b.settle(id, 0, true) }
+
+func (b Books) settle(id imagegen.ChargeID, used imagegen.Credits, cancelled bool) error {
 	if err := checkCharge(id); err != nil {
 		return err
 	}
@@ -80,7 +87,7 @@ func (b Books) Settle(id imagegen.ChargeID, used imagegen.Credits) error {
 		return err
 	}
 	e := Entry{Entry: imagegen.Entry{Kind: imagegen.EntrySettle, Charge: id, Credits: c.Credits - used, Used: used,
-		Model: origin.Model, Key: origin.Key, Images: paidImages(origin, used)}, Charged: origin.Time}
+		Model: origin.Model, Key: origin.Key, Images: paidImages(origin, used), Cancelled: cancelled}, Charged: origin.Time}
 	if err := a.refund(&e, c.Postings); err != nil {
 		return err
 	}

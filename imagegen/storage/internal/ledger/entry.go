@@ -108,7 +108,7 @@ func DecodeEntry(stored []byte) (e Entry, err error) {
 }
 
 func entryForm(c *kv.Coder, e *Entry) {
-	c.Version(1)
+	c.Version(2)
 	kv.Number(c, &e.Seq)
 	kv.Moment(c, &e.Time)
 	kv.Number(c, &e.Epoch)
@@ -132,6 +132,9 @@ func entryForm(c *kv.Coder, e *Entry) {
 		kv.Number(c, &l.Priority)
 		kv.Moment(c, &l.Expires)
 	})
+	if c.Since(2) {
+		kv.Flag(c, &e.Cancelled)
+	}
 }
 
 // PostingForm is how a posting is kept.

@@ -55,7 +55,10 @@ func (e Entry) sums() (s imagegen.UsageSums) {
 		return imagegen.UsageSums{Charged: -e.Credits, Generations: 1}
 	}
 	s = imagegen.UsageSums{Refunded: e.Credits, Spent: e.Used, Images: e.Images}
-	if e.Used == 0 {
+	switch {
+	case e.Cancelled:
+		s.Cancelled = 1
+	case e.Used == 0:
 		s.Failed = 1
 	}
 	return s
@@ -89,7 +92,7 @@ func (c *Change) book(of billing) error {
 
 func (u Usage) check() error {
 	held := u.Charged - u.Refunded - u.Spent
-	if held < 0 || u.Refunded < 0 || u.Spent < 0 || u.Images < 0 || u.Failed < 0 || u.Failed > u.Generations {
+	if held < 0 || u.Refunded < 0 || u.Spent < 0 || u.Images < 0 || u.Failed < 0 || u.Cancelled < 0 || u.Failed+u.Cancelled > u.Generations {
 		return broken("usage", u.User, "key %q, %s, model %q: %+v", u.Key, u.Day.Format(time.DateOnly), u.Model, u.UsageSums)
 	}
 	return nil

@@ -103,12 +103,13 @@ func Charge(in Accounts, b Books, r imagegen.Record) (err error) {
 type Books interface {
 	Charge(c imagegen.Charge, k imagegen.Key) error
 	Settle(id imagegen.ChargeID, used imagegen.Credits) error
+	Cancel(id imagegen.ChargeID) error
 	Balance(u imagegen.UserID) imagegen.Balance
 }
 
 // Settle closes the charge of a record whose outcome is recorded, and the record.
 func Settle(b Books, r imagegen.Record, accountType string) (imagegen.Record, error) {
-	refusal := b.Settle(r.Charge().ID, r.Used())
+	refusal := closeCharge(b, r)
 	if refusal != nil && !imagegen.RefusedForGood(refusal) {
 		return r, refusal
 	}
@@ -124,6 +125,13 @@ func Settle(b Books, r imagegen.Record, accountType string) (imagegen.Record, er
 	}
 	ended, _, err := r.Apply(r.Attempt, end)
 	return ended, err
+}
+
+func closeCharge(b Books, r imagegen.Record) error {
+	if r.Cancelled() {
+		return b.Cancel(r.Charge().ID)
+	}
+	return b.Settle(r.Charge().ID, r.Used())
 }
 
 // Act is the row of the audit trail for a change that somebody makes to a generation; false: it is none.

@@ -52,7 +52,7 @@ func (c checker[V]) value(key, stored []byte) *V {
 		c.violation("record", key, "it is in %s, and cannot be read: %v", c.table.name, err)
 		return nil
 	}
-	if !bytes.Equal(kv.Encode(&v, c.table.form), stored) {
+	if !kv.AsWritten(stored, &v, c.table.form) {
 		c.violation("record", key, "it is in %s, and not as it is written", c.table.name)
 	}
 	if own := c.table.key(&v); !bytes.Equal(own, key) {

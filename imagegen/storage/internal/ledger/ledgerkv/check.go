@@ -1,7 +1,6 @@
 package ledgerkv
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 
@@ -35,7 +34,7 @@ type checker struct {
 func written[Row any](c checker, b kv.Bucket, form func(*kv.Coder, *Row)) {
 	c.tx.Ascend(b, nil, func(key, stored []byte) bool {
 		var row Row
-		if err := kv.Decode(stored, &row, form); err != nil || !bytes.Equal(stored, kv.Encode(&row, form)) {
+		if err := kv.Decode(stored, &row, form); err != nil || !kv.AsWritten(stored, &row, form) {
 			c.report(imagegen.Violation{Rule: "record", Subject: fmt.Sprintf("%q", key), Detail: fmt.Sprintf("it is in %s, and not as it is written: %v", b, err)})
 		}
 		return c.goOn()

@@ -116,7 +116,7 @@ func placeForm(c *kv.Coder, p *ledger.Place) {
 }
 
 func usageForm(c *kv.Coder, u *ledger.Usage) {
-	c.Version(1)
+	c.Version(2)
 	kv.Text(c, &u.User)
 	kv.Text(c, &u.Key)
 	day := u.Day.Unix()
@@ -128,6 +128,9 @@ func usageForm(c *kv.Coder, u *ledger.Usage) {
 	}
 	for _, n := range []*int{&u.Images, &u.Generations, &u.Failed} {
 		kv.Number(c, n)
+	}
+	if c.Since(2) {
+		kv.Number(c, &u.Cancelled)
 	}
 }
 
