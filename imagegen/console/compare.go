@@ -10,10 +10,11 @@ import (
 
 // compareView is what compare.html is given.
 type compareView struct {
-	A, B   *compared    // B nil: it is yet to be chosen
-	Rows   []compareRow // what there is to say of both
-	Others []candidate  // for B
-	Pager  pager
+	A, B    *compared // B nil: it is yet to be chosen
+	Differs []aspect  // what they were not made alike of
+	Same    []aspect
+	Others  []candidate // for B
+	Pager   pager
 }
 
 // compared is one of two images beside each other.
@@ -22,11 +23,8 @@ type compared struct {
 	Of imagegen.Generation
 }
 
-// compareRow is one thing that two images have, each its own.
-type compareRow struct{ Name, A, B string }
-
-// Differs reports whether it is not the same.
-func (r compareRow) Differs() bool { return r.A != r.B }
+// aspect is one thing that there is to say of both images.
+type aspect struct{ Name, A, B string }
 
 // candidate is an image to compare with.
 type candidate struct {
@@ -45,7 +43,13 @@ func (c *Console) compare(p *page) error {
 	if q.Get("b") == "" {
 		err = v.gather(p, imagegen.GenerationID(q.Get("after")))
 	} else if v.B, err = p.compared(imagegen.ImageID(q.Get("b"))); err == nil {
-		v.Rows = differences(v.A.Of, v.B.Of)
+		for _, a := range aspects(v.A.Of, v.B.Of) {
+			if a.A == a.B {
+				v.Same = append(v.Same, a)
+			} else {
+				v.Differs = append(v.Differs, a)
+			}
+		}
 	}
 	if err != nil {
 		return err
@@ -94,12 +98,10 @@ func (v *compareView) add(g imagegen.Generation) {
 	}
 }
 
-// differences are what the generations of two images have.
-func differences(a, b imagegen.Generation) []compareRow {
-	row := func(name string, of func(imagegen.Generation) string) compareRow {
-		return compareRow{name, of(a), of(b)}
-	}
-	return []compareRow{
+// aspects are what two generations were made of.
+func aspects(a, b imagegen.Generation) []aspect {
+	row := func(name string, of func(imagegen.Generation) string) aspect { return aspect{name, of(a), of(b)} }
+	return []aspect{
 		row("Prompt", func(g imagegen.Generation) string { return g.Prompt }),
 		row("Model", func(g imagegen.Generation) string { return g.Model }),
 		row("Size", sizeOf),

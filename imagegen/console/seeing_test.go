@@ -59,8 +59,10 @@ func TestCompare(t *testing.T) {
 	s.is.True(!choose.has("b=" + a))
 	both := v.get("compare?a=" + a + "&b=" + b)
 	s.is.Equal(strings.Count(both.body, "<figure>"), 2)
-	s.is.True(both.has(`<tr class="differs"><th scope="row">Prompt`, "<span>a fox</span>", "<span>an owl</span>", `<tr><th scope="row">Model</th>`,
+	s.is.True(both.has(`<th scope="row">Prompt</th><td data-label="A"><span>a fox</span></td><td data-label="B"><span>an owl</span>`, "<dt>Model</dt><dd>fake-1</dd>",
 		`href="/console/compare?a=`+b+`&amp;b=`+a+`">Swap`))
+	alike := v.get("compare?a=" + a + "&b=" + string(fox.Images[1].ID))
+	s.is.True(alike.has(`<div class="whole"><dt>Prompt</dt><dd>a fox</dd>`) && !alike.has("What differs"))
 	for _, path := range []string{"compare", "compare?a=", "compare?a=x", "compare?a=" + a + "&b=x", "compare?b=" + b, "compare?a=" + a[:len(a)-3] + "777"} {
 		s.is.Equal(v.get(path).StatusCode, http.StatusNotFound)
 	}

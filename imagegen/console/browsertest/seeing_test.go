@@ -60,6 +60,7 @@ func TestSeeing(t *testing.T) {
 		"seeing-partial":    "generations/" + string(f.partial.ID),
 		"seeing-making":     "generations/" + string(f.making.ID),
 		"seeing-choose":     "compare?a=" + string(f.whole.Images[0].ID),
+		"seeing-alike":      "compare?a=" + string(f.whole.Images[0].ID) + "&b=" + string(f.whole.Images[3].ID),
 		"seeing-compare":    "compare?a=" + string(f.whole.Images[0].ID) + "&b=" + string(f.partial.Images[1].ID),
 	} {
 		tab.open(path, 200)
@@ -161,7 +162,7 @@ func TestCompareWithoutScripts(t *testing.T) {
 	tab.press("Compare image 2", 200)
 	tab.shows("With which image?")
 	tab.leads(200, chromedp.Click(chromedp.JSPath(`document.querySelector("[alt='Image 1 of 1: A grey fox']")`)))
-	tab.shows("What they were made of", "A grey fox", "A red fox")
+	tab.shows("What differs", "A grey fox", "A red fox")
 	s.is.Equal(tab.pictures(), 2)
 	tab.press("Swap", 200)
 	s.is.Equal(evaluate[string](tab, `document.querySelector(".pair img").alt`), "Image 1 of 1: A grey fox")
