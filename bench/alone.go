@@ -23,19 +23,21 @@ func startup(_ context.Context, b *bench) (measured, error) {
 	return measured{spread(times) + " ms", ""}, nil
 }
 
-// peak is the most memory that the daemon holds under load.
-func peak(ctx context.Context, b *bench) (measured, error) {
-	s, err := generation{work: openAI.of(photo), connections: 64}.ours(b)
-	if err != nil {
-		return measured{}, err
+// peak is the most memory that the daemon holds under a load.
+func peak(start starter) func(context.Context, *bench) (measured, error) {
+	return func(ctx context.Context, b *bench) (measured, error) {
+		s, err := start(b)
+		if err != nil {
+			return measured{}, err
+		}
+		defer s.stop()
+		r, err := s.load.Closed(ctx, 5*b.turn)
+		if err != nil {
+			return measured{}, err
+		}
+		n, err := s.memory("VmHWM:")
+		return measured{fmt.Sprintf("%d MiB", n>>20), fmt.Sprintf("%.0f a second", r.Rate())}, err
 	}
-	defer s.stop()
-	r, err := s.load.Closed(ctx, 5*b.turn)
-	if err != nil {
-		return measured{}, err
-	}
-	n, err := s.memory("VmHWM:")
-	return measured{fmt.Sprintf("%d MiB", n>>20), fmt.Sprintf("%.0f a second", r.Rate())}, err
 }
 
 // idle looks at the daemon when it has had nothing to do: at its memory, and at how often it wakes.

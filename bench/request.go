@@ -27,15 +27,28 @@ func (p *process) generate(path string, g generation) load.Load {
 		status, text = http.StatusAccepted, "[fake:delay=5h] "+prompt
 	}
 	body := fmt.Sprintf(`{"model":"%s","prompt":"%s","size":"%[3]dx%[3]d","n":1,"async":%t}`, model, text, g.picture.edge, g.async)
-	request := fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
-		path, p.address, p.key, len(body), body)
-	return load.Load{Address: p.address, Connections: g.connections, Status: status, Request: func(int) []byte { return request }}
+	l := p.load(p.postOf(path, body), g.connections)
+	l.Status = status
+	return l
 }
 
 // get is the load of reading one path.
 func (p *process) get(path string, connections int) load.Load {
-	request := fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", path, p.address, p.key)
+	return p.load(p.getOf(path), connections)
+}
+
+// load is that of one request, again and again, which is answered with 200.
+func (p *process) load(request []byte, connections int) load.Load {
 	return load.Load{Address: p.address, Connections: connections, Status: http.StatusOK, Request: func(int) []byte { return request }}
+}
+
+func (p *process) postOf(path, body string) []byte {
+	return fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+		path, p.address, p.key, len(body), body)
+}
+
+func (p *process) getOf(path string) []byte {
+	return fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", path, p.address, p.key)
 }
 
 // makeOne has the service make a generation, for what reads one.

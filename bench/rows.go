@@ -33,6 +33,9 @@ func (w work) at(connections int) generation { return generation{work: w, connec
 // intake takes in work for a provider that takes hours.
 var intake = generation{work: ready.of(least), connections: 64, async: true}
 
+// shape is what a client of OpenAI's asks for.
+var shape = shaped(openAI.of(photo).at(64))
+
 var tables = []table{
 	{[]string{"What", "A second", "To the reference", "To the upstream called directly", "Processor time", "To the reference's"}, []row{
 		openAI.of(least).at(1).against(targets{}),
@@ -61,6 +64,7 @@ var tables = []table{
 		known.against(atLeast(0.8)),
 		models.against(atLeast(0.9)),
 		download.against(atLeast(0.9)),
+		shape.againstNative(),
 		aged("generation, 64 at once", ready.of(least).at(64).ours),
 		aged("generation, 1 at once", ready.of(least).at(1).ours),
 		aged("GET of a generation", known.ours),
@@ -69,7 +73,8 @@ var tables = []table{
 		aged("asynchronous intake, 64 at once", intake.ours),
 	}},
 	{[]string{"What", "Target", "Measured", "Beside it"}, []row{
-		alone("memory, openai, "+photo.name+", 64 at once", "≤ 150 MiB", peak),
+		alone("memory, openai, "+photo.name+", 64 at once", "≤ 150 MiB", peak(openAI.of(photo).at(64).ours)),
+		alone("memory, "+shape.String(), "≤ 150 MiB", peak(shape.ours)),
 		alone("added latency at half of the peak, openai, "+least.name, "p50 ≤ 1 ms, p99 ≤ 5, p99.9 ≤ 20", half),
 		alone("upload of 16 × "+poster.name, "≥ 0.7", upload),
 		alone("growth: charge, 1 million generations", "≤ 2", grown{user: "rich"}.measure),

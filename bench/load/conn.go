@@ -25,8 +25,8 @@ func dial(address string) (*conn, error) {
 	return &conn{c, bufio.NewReaderSize(c, 64<<10)}, nil
 }
 
-// do sends a request and reads the answer to its end.
-func (c *conn) do(request []byte) (status int, err error) {
+// do sends a request and reads the answer to its end. body takes the answer's, which is thrown away where it is nil.
+func (c *conn) do(request []byte, body *bytes.Buffer) (status int, err error) {
 	if _, err := c.Write(request); err != nil {
 		return 0, err
 	}
@@ -44,11 +44,17 @@ func (c *conn) do(request []byte) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if length >= 0 {
+	switch {
+	case length < 0 && body != nil:
+		return 0, errors.New("load: an answer that is to be kept comes in chunks")
+	case length < 0:
+		return status, c.chunks()
+	case body != nil:
+		_, err = io.CopyN(body, c.r, int64(length))
+	default:
 		_, err = c.r.Discard(length)
-		return status, err
 	}
-	return status, c.chunks()
+	return status, err
 }
 
 // header reads the header and returns the body's length; -1 if it comes in chunks.

@@ -3,6 +3,7 @@
 package load
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -18,6 +19,9 @@ type Load struct {
 	Connections int
 	Request     func(i int) []byte // the bytes of the i-th request; safe for concurrent use
 	Status      int                // of every answer; another is an error
+
+	// Then is a request that follows each answer, of whose body it is made; both together count as one. nil: none.
+	Then func(body []byte) []byte
 }
 
 // Result is what came of it.
@@ -95,10 +99,7 @@ func (l Load) run(work func(ask func(i int, intended time.Time) error) error) (R
 			}
 			defer c.Close()
 			errs[n] = work(func(i int, intended time.Time) error {
-				status, err := c.do(l.Request(i))
-				if err == nil && status != l.Status {
-					err = fmt.Errorf("load: an answer has status %d instead of %d", status, l.Status)
-				}
+				err := l.ask(c, i)
 				latencies[n] = append(latencies[n], time.Since(intended))
 				return err
 			})
@@ -108,4 +109,24 @@ func (l Load) run(work func(ask func(i int, intended time.Time) error) error) (R
 	all := slices.Concat(latencies...)
 	slices.Sort(all)
 	return Result{time.Since(began), all}, cmp.Or(errs...)
+}
+
+// ask sends the i-th request, and what follows it.
+func (l Load) ask(c *conn, i int) error {
+	if l.Then == nil {
+		return l.do(c, l.Request(i), nil)
+	}
+	var body bytes.Buffer
+	if err := l.do(c, l.Request(i), &body); err != nil {
+		return err
+	}
+	return l.do(c, l.Then(body.Bytes()), nil)
+}
+
+func (l Load) do(c *conn, request []byte, body *bytes.Buffer) error {
+	status, err := c.do(request, body)
+	if err == nil && status != l.Status {
+		err = fmt.Errorf("load: an answer has status %d instead of %d", status, l.Status)
+	}
+	return err
 }
