@@ -50,6 +50,7 @@ const (
 	ActDataAudit   Act = "data.audit"
 	ActDataBackup  Act = "data.backup"
 	ActDataRestore Act = "data.restore"
+	ActDataMove    Act = "data.move"
 	ActServeStart  Act = "serve.start"
 	ActServeReload Act = "serve.reload" // of the models
 	ActServeStop   Act = "serve.stop"

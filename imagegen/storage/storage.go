@@ -107,9 +107,12 @@ var (
 // opens closes.
 //
 // ErrNoDatabase: it holds something else, or nothing and o.MustExist is set. ErrLocked, after a
-// second: another process has it open. ErrNewerSchema, ErrCorrupt.
+// second: another process has it open. ErrNewerSchema, ErrCorrupt. [transfer.ErrMoved]: see [OpenEnd].
 func Open(dir string, o *Options) (*DB, error) {
-	options := o.withDefaults()
+	return open(dir, o.withDefaults(), (*DB).start)
+}
+
+func open(dir string, options Options, start func(*DB) error) (*DB, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("storage: %w", err)
@@ -123,7 +126,7 @@ func Open(dir string, o *Options) (*DB, error) {
 	}
 	db := &DB{dir: dir, log: options.Log, observer: options.Observer, now: options.Now, file: newDatabase(bolt, options.Log), quit: func() {},
 		space: &space{dir: dir, min: options.MinFree, free: freeBytes}}
-	if err := db.start(); err != nil {
+	if err := start(db); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
@@ -144,8 +147,8 @@ func (o *Options) withDefaults() Options {
 	return d
 }
 
-// start takes up what the process before has left.
-func (db *DB) start() error {
+// startFile begins with the file, and nothing that lies in it.
+func (db *DB) startFile() error {
 	db.file.observer = db.observer
 	db.file.makeRoom = db.space.dropBallast
 	db.file.onFault = func(err error) {
@@ -153,7 +156,15 @@ func (db *DB) start() error {
 			db.log.Error("the next start will not know that the file is to be checked", "error", err)
 		}
 	}
-	if err := db.file.start(); err != nil {
+	return db.file.start()
+}
+
+// start takes up what the process before has left.
+func (db *DB) start() error {
+	if err := db.startFile(); err != nil {
+		return err
+	}
+	if err := db.refuseMoved(); err != nil {
 		return err
 	}
 	if err := db.openFiles(); err != nil {

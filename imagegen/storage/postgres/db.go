@@ -114,8 +114,22 @@ const (
 // Open connects to a database, and brings its schema to this version. Whoever opens closes. It ends nobody's
 // leases.
 //
-// ErrNewerSchema. ErrUnsafe: the database may lose what it has acknowledged.
+// ErrNewerSchema. ErrUnsafe: the database may lose what it has acknowledged. [transfer.ErrMoved]: see [OpenEnd].
 func Open(ctx context.Context, c Config) (*DB, error) {
+	db, err := connect(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := db.refuseMoved(ctx); err != nil {
+		db.pool.Close()
+		return nil, err
+	}
+	db.start(cmp.Or(c.KeepFor, defaultKeepFor))
+	return db, nil
+}
+
+// connect opens the books of a database, and has nobody work on them.
+func connect(ctx context.Context, c Config) (*DB, error) {
 	settings, err := configure(c.URL)
 	if err != nil {
 		return nil, err
@@ -127,32 +141,28 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 		return nil, fmt.Errorf("postgres: %w", withoutPassword(err))
 	}
 	db := &DB{pool: pool, images: c.Images, observer: c.Observer, log: log, clock: databaseClock{given: c.Now}, quit: func() {}, acting: make(chan struct{}, 1)}
-	if err := db.start(ctx, cmp.Or(c.KeepFor, defaultKeepFor)); err != nil {
+	if err := db.prepare(ctx); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	if db.books, err = ledger.New(rowsDB{db}, db.clock.now); err != nil {
 		pool.Close()
 		return nil, err
 	}
 	return db, nil
 }
 
-func (db *DB) start(ctx context.Context, keepFor time.Duration) error {
-	if err := db.prepare(ctx); err != nil {
-		return err
-	}
-	books, err := ledger.New(rowsDB{db}, db.clock.now)
-	if err != nil {
-		return err
-	}
-	db.books = books
-	db.tables = tables.New(keptDB{db}, books)
+// start begins to work.
+func (db *DB) start(keepFor time.Duration) {
+	db.tables = tables.New(keptDB{db}, db.books)
 	db.tables.KeepFor(keepFor)
 	db.userStore, db.keyStore, db.logins, db.opkeys, db.passkeys, db.identities = db.tables, db.tables, db.tables, db.tables, db.tables, db.tables
-	t := trail.New(keptDB{db}, func() time.Time { return books.Read().Wall })
+	t := trail.New(keptDB{db}, func() time.Time { return db.books.Read().Wall })
 	db.trails, db.failures = t, t.Failures
 	db.committer = newCommitter(db)
 	background, quit := context.WithCancel(context.Background())
 	db.quit = quit
 	db.background.Go(func() { db.upkeep(background) })
-	return nil
 }
 
 // prepare looks at the database, and makes its schema that of this version.

@@ -56,7 +56,7 @@ func (a *app) root() *cobra.Command {
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveDefault)
 	add(root, groupUse, a.serve(), a.generate(), a.quote(), a.mcp(), a.provider(), a.doctor())
 	add(root, groupUsers, a.user(), a.key(), a.credit(), a.usage(), a.opsKey())
-	add(root, groupData, a.generation(), a.trail(), a.audit(), a.backup(), a.restore(), a.clock())
+	add(root, groupData, a.generation(), a.trail(), a.audit(), a.backup(), a.restore(), a.move(), a.clock())
 	add(root, "", a.config(), a.openapi(), a.version())
 	strictDefaults(root)
 	a.complete(root)

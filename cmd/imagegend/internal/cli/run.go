@@ -78,7 +78,7 @@ func usage(cmd *cobra.Command, format string, args ...any) error {
 func forPeople(s string) string {
 	lines := strings.FieldsFunc(s, func(r rune) bool { return r == '\n' })
 	for i, line := range lines {
-		for _, name := range []string{"imagegen: ", "storage: ", "client: "} {
+		for _, name := range []string{"imagegen: ", "storage: ", "transfer: ", "client: "} {
 			line = strings.TrimPrefix(line, name)
 		}
 		lines[i] = line

@@ -49,6 +49,11 @@ func TestWrongUsage(t *testing.T) {
 		{"serve --addr nonsense", []string{"--addr", "127.0.0.1:8080"}},
 		{"serve --dev --data-dir x", []string{"--dev keeps no data"}},
 		{"user create", []string{"NAME is missing"}},
+		{"move", []string{"name one target"}},
+		{"move --to-data-dir x --to-database postgres://db/x --to-images s3://x", []string{"name one target"}},
+		{"move --to-database postgres://db/x", []string{"go together"}},
+		{"move --to-images s3://x", []string{"go together"}},
+		{"move --to-data-dir x --give-up", []string{"--give-up is about the source"}},
 		{"user create a b", []string{`"b"`, "quotes"}},
 		{"user create a --credits 0", []string{"--credits", "from 1"}},
 		{"user set a", []string{`required flag(s) "account-type" not set`}},
@@ -152,7 +157,7 @@ func TestHelp(t *testing.T) {
 	t.Chdir(t.TempDir())
 	got := imagegend(t, nil)
 	is.Equal(got.code, cli.ExitOK)
-	for _, command := range []string{"serve", "generate", "user", "key", "credit", "generation", "audit", "backup", "restore", "clock", "config", "openapi", "mcp", "version", "completion"} {
+	for _, command := range []string{"serve", "generate", "user", "key", "credit", "generation", "audit", "backup", "restore", "move", "clock", "config", "openapi", "mcp", "version", "completion"} {
 		is.True(strings.Contains(got.stdout, "\n  "+command+" "))
 	}
 	got = imagegend(t, nil, "serve", "--help")
@@ -169,7 +174,7 @@ func TestEveryCommandHasAnExample(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, command := range []string{"serve", "generate", "user create", "user list", "user set", "user suspend", "user resume", "user disable", "user remove-passkeys", "key create", "key list",
 		"key limit", "key revoke", "usage", "credit grant", "credit revoke", "credit lots", "credit history", "generation show", "generation delete",
-		"audit", "backup", "restore", "clock show", "clock confirm", "config", "openapi", "mcp", "version"} {
+		"audit", "backup", "restore", "move", "clock show", "clock confirm", "config", "openapi", "mcp", "version"} {
 		t.Run(command, func(t *testing.T) {
 			is := is.New(t)
 			got := imagegend(t, nil, append(strings.Fields(command), "--help")...)

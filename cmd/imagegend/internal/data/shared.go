@@ -32,49 +32,56 @@ type shared struct {
 	quit       context.CancelFunc
 }
 
-func openShared(ctx context.Context, at config.Data, o Options) (s *shared, err error) {
-	objects, err := s3.ParseURL(at.Images)
+func openShared(ctx context.Context, at config.Data, o Options) (*shared, error) {
+	images, err := openObjects(ctx, at, o.Serving)
 	if err != nil {
-		return nil, fmt.Errorf("--images: %w", err)
-	}
-	s = new(shared)
-	if s.local, err = openLocal(at.DataDir, o.Serving); err != nil {
 		return nil, err
 	}
-	objects.Dir = filepath.Join(s.local.dir, "tmp")
-	if s.Store, err = s3.Open(ctx, objects); err != nil {
-		return nil, errors.Join(err, s.local.Close())
-	}
-	s.DB, err = postgres.Open(ctx, postgres.Config{URL: at.Database, Images: s.Store, Observer: o.Observer, Log: o.Log})
+	db, err := postgres.Open(ctx, postgres.Config{URL: at.Database, Images: images.Store, Observer: o.Observer, Log: o.Log})
 	if err != nil {
-		return nil, errors.Join(err, s.Store.Close(), s.local.Close())
+		return nil, errors.Join(err, images.Close())
 	}
 	background, quit := context.WithCancel(context.Background())
-	s.quit = quit
+	s := &shared{DB: db, Store: images.Store, local: images.local, quit: quit}
 	if o.Serving {
 		s.background.Go(func() { s.sweep(background, cmp.Or(o.Log, slog.New(slog.DiscardHandler))) })
 	}
 	return s, nil
 }
 
+// objects are a bucket, and what it takes here.
+type objects struct {
+	*s3.Store
+	local *local
+}
+
+func openObjects(ctx context.Context, at config.Data, serving bool) (*objects, error) {
+	c, err := s3.ParseURL(at.Images)
+	if err != nil {
+		return nil, fmt.Errorf("--images: %w", err)
+	}
+	l, err := openLocal(at.DataDir, serving)
+	if err != nil {
+		return nil, err
+	}
+	c.Dir = filepath.Join(l.dir, "tmp")
+	store, err := s3.Open(ctx, c)
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return &objects{store, l}, nil
+}
+
+// Close lets go of the directory here.
+func (o *objects) Close() error { return errors.Join(o.Store.Close(), o.local.Close()) }
+
 // CheckImages writes, reads and removes an object where images lie.
-func CheckImages(ctx context.Context, at config.Data) (err error) {
-	objects, err := s3.ParseURL(at.Images)
-	if err != nil {
-		return fmt.Errorf("--images: %w", err)
-	}
-	l, err := openLocal("", false)
+func CheckImages(ctx context.Context, at config.Data) error {
+	o, err := openObjects(ctx, at, false)
 	if err != nil {
 		return err
 	}
-	defer l.Close()
-	objects.Dir = l.dir
-	store, err := s3.Open(ctx, objects)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
-	return store.Check(ctx)
+	return errors.Join(o.Check(ctx), o.Close())
 }
 
 // Joins implements [imagegen.JointStore]: the database joins with itself, also under this name.

@@ -104,16 +104,11 @@ func (c *checker) user(u imagegen.UserID) {
 // entry checks an entry and that it follows those before it, and replays it.
 func (c *checker) entry(replayed *memory, u imagegen.UserID, e Entry) error {
 	a, open := replayed.Account(u), replayed.charges[e.Charge]
-	switch {
-	case e.User != u || e.Seq != a.Seq+1:
-		return broken("journal sequence", Entry{Entry: imagegen.Entry{User: u, Seq: a.Seq + 1}}.subject(), "%s follows", e.subject())
-	case e.Hash != kv.Chained(a.Hash, e.Encoded):
-		return broken("journal chain", e.subject(), "its hash does not follow from its content and the entry before it")
-	case e.Epoch > c.mark.Epoch:
-		return broken("journal epoch", e.subject(), "it is of epoch %d, and the last is %d", e.Epoch, c.mark.Epoch)
-	}
-	if err := e.check(); err != nil {
+	if err := e.follows(a); err != nil {
 		return err
+	}
+	if e.Epoch > c.mark.Epoch {
+		return broken("journal epoch", e.subject(), "it is of epoch %d, and the last is %d", e.Epoch, c.mark.Epoch)
 	}
 	change, err := apply(replayed.page(u), a, e)
 	if err != nil {

@@ -20,7 +20,7 @@ type row struct {
 
 // The generations, and where they are found. What is open is found without a look at the past.
 var (
-	generations = table.New("generations", func(r *row) []byte { return []byte(r.ID) }, codeRow)
+	generations = table.New(GenerationsIn, func(r *row) []byte { return []byte(r.ID) }, codeRow)
 
 	open        = generations.Index("open", func(r *row) []byte { return all(r.Unsettled() || r.Running()) })
 	ended       = generations.Index("ended", func(r *row) []byte { return all(r.Terminal()) })

@@ -10,6 +10,19 @@ import (
 // Row is a record as it is stored.
 type Row = row
 
+// GenerationsIn is the bucket in which rows lie, by their identifiers.
+const GenerationsIn kv.Bucket = "generations"
+
+// TakeRow adds a row of another storage, as it was stored there. An imagegen.Violation: it cannot be read.
+func TakeRow(tx kv.Tx, stored []byte) error {
+	r, err := DecodeRow(stored)
+	if err != nil {
+		return imagegen.Violation{Rule: "record", Subject: string(r.ID), Detail: err.Error()}
+	}
+	generations.Put(tx, nil, &r)
+	return nil
+}
+
 // EncodeRow returns a row as it is stored.
 func EncodeRow(r *Row) []byte { return kv.Encode(r, codeRow) }
 

@@ -1,9 +1,33 @@
 package ledgerkv
 
 import (
+	"encoding/binary"
+
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 )
+
+// What all else follows from, by the names of its buckets.
+const (
+	JournalIn kv.Bucket = "ledger.journal"
+	ClockIn   kv.Bucket = "ledger.clock"
+)
+
+// JournalKey is where an entry lies in the journal.
+func JournalKey(p ledger.Place) []byte { return kv.Key(string(p.User), p.Seq) }
+
+// JournalPlace undoes JournalKey.
+func JournalPlace(key []byte) (p ledger.Place, ok bool) {
+	n := len(key) - 9
+	if n < 0 || key[n] != 0 {
+		return p, false
+	}
+	return ledger.Place{User: imagegen.UserID(key[:n]), Seq: binary.BigEndian.Uint64(key[n+1:])}, true
+}
+
+// ClockKey is where what is known of the clock lies.
+func ClockKey() []byte { return only }
 
 // How rows are kept, also where they do not lie in kv.
 

@@ -17,8 +17,8 @@ const (
 	refsIn     kv.Bucket = "ledger.refs"     // reference of a grant or revocation → where its entry stands
 	usageIn    kv.Bucket = "ledger.usage"    // user, key, day, model → sums
 	keysIn     kv.Bucket = "ledger.keys"     // user, key → what it has used in all
-	journal    kv.Bucket = "ledger.journal"  // user, sequence → entry with its hash
-	clockIs    kv.Bucket = "ledger.clock"    // what is known of the clock
+	journal              = JournalIn         // user, sequence → entry with its hash
+	clockIs              = ClockIn           // what is known of the clock
 )
 
 var only = []byte{0} // the key in a bucket that has one

@@ -1,0 +1,57 @@
+package data
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/private"
+	"github.com/imagegend/imagegend/imagegen/storage"
+	"github.com/imagegend/imagegend/imagegen/storage/postgres"
+	"github.com/imagegend/imagegend/imagegen/storage/transfer"
+)
+
+// End is a place that is one end of a move, until it is closed.
+type End struct {
+	transfer.End
+	Close func() error
+}
+
+// OpenEnd opens what lies at a place to move it elsewhere or, with into, what is moved there.
+func OpenEnd(ctx context.Context, at config.Data, into bool) (*End, error) {
+	if err := at.Check(); err != nil {
+		return nil, err
+	}
+	if at.Shared() {
+		return openSharedEnd(ctx, at)
+	}
+	dir, err := filepath.Abs(at.DataDir)
+	if err == nil && !into {
+		err = private.CheckDir(dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	e, err := storage.OpenEnd(dir, into)
+	if err != nil {
+		return nil, err
+	}
+	return &End{transfer.End{Name: dir, Database: e, Images: e.Images(), Spool: e.Spool()}, e.Close}, nil
+}
+
+func openSharedEnd(ctx context.Context, at config.Data) (*End, error) {
+	o, err := openObjects(ctx, at, false)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.Check(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("--images: %w", err), o.Close())
+	}
+	e, err := postgres.OpenEnd(ctx, postgres.Config{URL: at.Database, Images: o.Store})
+	if err != nil {
+		return nil, errors.Join(err, o.Close())
+	}
+	return &End{transfer.End{Name: at.String(), Database: e, Images: o.Store, Spool: o.Store}, func() error { return errors.Join(e.Close(), o.Close()) }}, nil
+}

@@ -1,0 +1,148 @@
+package storage
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
+	"github.com/imagegend/imagegend/imagegen/storage/transfer"
+)
+
+// moveKey holds the mark of a directory that is or was moved.
+var moveKey = []byte("move")
+
+// End is a directory that is one end of a move, see package transfer. Nothing in it changes by itself.
+type End struct{ db *DB }
+
+var _ transfer.Database = (*End)(nil)
+
+// OpenEnd opens a directory to move everything out of it, or, with into, into it; then it is made if it is absent or
+// empty. Whoever opens closes. Errors are those of Open; a directory that was moved is opened all the same.
+func OpenEnd(dir string, into bool) (*End, error) {
+	if !into {
+		if err := takeLeave(dir); err != nil {
+			return nil, err
+		}
+	}
+	o := Options{MustExist: !into}
+	db, err := open(dir, o.withDefaults(), (*DB).startEnd)
+	if err != nil {
+		return nil, err
+	}
+	return &End{db}, nil
+}
+
+// takeLeave has what a process left that was killed be taken up once more.
+func takeLeave(dir string) error {
+	db, err := Open(dir, &Options{MustExist: true})
+	if errors.Is(err, transfer.ErrMoved) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return db.Close()
+}
+
+// startEnd opens what an audit reads.
+func (db *DB) startEnd() error {
+	if err := errors.Join(db.startFile(), db.openFiles()); err != nil {
+		return err
+	}
+	books, err := ledgerkv.New(db.file, db.now)
+	db.store = tables.New(db.file, books)
+	return err
+}
+
+// refuseMoved returns a transfer.ErrMoved unless the directory is to be used.
+func (db *DB) refuseMoved() error {
+	m, err := (&End{db}).Mark(context.Background())
+	if err != nil {
+		return err
+	}
+	return m.Refusal(db.dir)
+}
+
+// Images is where the images lie.
+func (e *End) Images() imagegen.ImageStore { return e.db.images }
+
+// Spool is where the reference images lie.
+func (e *End) Spool() imagegen.Spool { return e.db.spool }
+
+// Close closes the directory.
+func (e *End) Close() error { return e.db.Close() }
+
+// Audit implements [imagegen.Auditor].
+func (e *End) Audit(ctx context.Context) (imagegen.AuditReport, error) { return e.db.auditAlone(ctx) }
+
+// Mark implements [transfer.Database].
+func (e *End) Mark(ctx context.Context) (m transfer.Mark, err error) {
+	err = e.db.file.View(ctx, func(tx kv.Tx) (err error) {
+		m, err = transfer.DecodeMark(tx.Get(meta, moveKey))
+		return err
+	})
+	return m, err
+}
+
+// SetMark implements [transfer.Database].
+func (e *End) SetMark(ctx context.Context, m transfer.Mark) error {
+	return e.db.file.Update(ctx, func(tx kv.Tx) error { tx.Put(meta, moveKey, m.Encode()); return nil })
+}
+
+// Rows implements [transfer.Database].
+func (e *End) Rows(ctx context.Context, after transfer.Place, n int) (rows []transfer.Row, err error) {
+	err = e.db.file.view(ctx, func(t *tx) error {
+		rows = nil
+		buckets := t.bolt.Cursor()
+		for name, _ := buckets.Seek([]byte(after.Bucket)); name != nil && len(rows) < n; name, _ = buckets.Next() {
+			if bucket := string(name); transfer.Moves(bucket) {
+				rows = t.rows(rows, bucket, after, n)
+			}
+		}
+		return nil
+	})
+	return rows, err
+}
+
+// rows adds those of a bucket, up to n in all.
+func (t *tx) rows(rows []transfer.Row, bucket string, after transfer.Place, n int) []transfer.Row {
+	var from []byte
+	if bucket == after.Bucket {
+		from = append(slices.Clone(after.Key), 0)
+	}
+	t.Ascend(kv.Bucket(bucket), from, func(key, value []byte) bool {
+		rows = append(rows, transfer.Row{Place: transfer.Place{Bucket: bucket, Key: bytes.Clone(key)}, Value: bytes.Clone(value)})
+		return len(rows) < n
+	})
+	return rows
+}
+
+// Take implements [transfer.Database].
+func (e *End) Take(ctx context.Context, rows []transfer.Row, m transfer.Mark) error {
+	return e.db.file.Update(ctx, func(tx kv.Tx) error {
+		for _, r := range rows {
+			if err := take(tx, r); err != nil {
+				return err
+			}
+		}
+		tx.Put(meta, moveKey, m.Encode())
+		return nil
+	})
+}
+
+func take(tx kv.Tx, r transfer.Row) error {
+	switch r.Bucket {
+	case transfer.Generations:
+		return tables.TakeRow(tx, r.Value)
+	case transfer.Journal:
+		return ledger.Replay(ledgerkv.Rows(tx), r.Value)
+	}
+	tx.Put(kv.Bucket(r.Bucket), r.Key, r.Value)
+	return nil
+}
