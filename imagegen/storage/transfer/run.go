@@ -120,7 +120,7 @@ func (m *move) begin(ctx context.Context) (copied bool, err error) {
 // anew marks both ends of a move that begins.
 func (m *move) anew(ctx context.Context, target Mark) error {
 	if target.State != Ordinary && (target.State != Arriving || m.at.Bucket != "") {
-		return fmt.Errorf("%w: %w", ErrNotEmpty, target.Refusal(m.to.Name))
+		return fmt.Errorf("%w: %s has a part of another move; name an empty one", ErrNotEmpty, m.to.Name)
 	}
 	rows, err := m.to.Rows(ctx, Place{}, 1)
 	if err != nil {

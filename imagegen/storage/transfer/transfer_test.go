@@ -87,6 +87,29 @@ func usable(t *testing.T, p place) bool {
 	return true
 }
 
+// A node that has a database open writes nothing to it any more once that is being moved, and goes on if that is given up.
+func TestOpenNodeIsFenced(t *testing.T) {
+	is, ctx, there := is.New(t), t.Context(), newCluster(t)
+	is.NoErr(move(t, filled(t), there))
+	node, err := there.open(t)
+	is.NoErr(err)
+	defer func() { is.NoErr(node.Close()) }()
+	begin(t, there, directory(t.TempDir()))
+	_, err = node.Grant(ctx, imagegen.Grant{User: "alice", Credits: 1})
+	is.True(errors.Is(err, imagegen.ErrNotApplied))
+	_, _, err = node.Claim(ctx, imagegen.Demand{Most: 1, Lease: time.Minute})
+	is.True(errors.Is(err, imagegen.ErrNotApplied))
+	is.True(errors.Is(node.CreateUser(ctx, imagegen.User{ID: "dave", Name: "dave"}), imagegen.ErrNotApplied))
+	_, err = node.Balance(ctx, "alice")
+	is.NoErr(err)
+
+	source, closeSource := there.end(t, false)
+	defer closeSource()
+	is.NoErr(transfer.GiveUp(ctx, source))
+	_, err = node.Grant(ctx, imagegen.Grant{User: "alice", Credits: 1})
+	is.NoErr(err)
+}
+
 // A target that holds something, or a part of another move, is refused; the source stays in use.
 func TestTargetInUse(t *testing.T) {
 	is, home, other := is.New(t), filled(t), filled(t)

@@ -100,6 +100,11 @@ func TestChangesInJSON(t *testing.T) {
 	is.Equal(s.do("backup", archive)["file"], archive)
 	other := filepath.Join(t.TempDir(), "other")
 	is.Equal(s.says("restore", archive, "--data-dir", other)["data_dir"], other)
+	elsewhere := filepath.Join(t.TempDir(), "elsewhere")
+	is.Equal(s.do("move", "--to-data-dir", elsewhere), map[string]any{"from": s.dir, "to": elsewhere})
+	var rows, stderr bytes.Buffer
+	is.Equal(Run(t.Context(), []string{"trail", "--json", "--data-dir", elsewhere}, strings.NewReader(""), &rows, &stderr), ExitOK)
+	is.True(strings.Contains(rows.String(), "data.move"))
 }
 
 func TestImagesInJSON(t *testing.T) {

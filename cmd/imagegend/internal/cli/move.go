@@ -60,7 +60,11 @@ type moved struct {
 }
 
 func (a *app) moveTo(ctx context.Context, from, to config.Data, asJSON bool) error {
-	m, err := a.transfer(ctx, from, to)
+	tell := a.tellProgress()
+	if asJSON {
+		tell = nil
+	}
+	m, err := moveData(ctx, from, to, tell)
 	if err != nil {
 		return err
 	}
@@ -70,7 +74,7 @@ func (a *app) moveTo(ctx context.Context, from, to config.Data, asJSON bool) err
 	return a.did(asJSON, m, "moved everything from %s to %s: serve that from now on, and remove the other once you have a backup", m.From, m.To)
 }
 
-func (a *app) transfer(ctx context.Context, from, to config.Data) (m moved, err error) {
+func moveData(ctx context.Context, from, to config.Data, tell func(transfer.Progress)) (m moved, err error) {
 	source, err := data.OpenEnd(ctx, from, false)
 	if err != nil {
 		return m, err
@@ -85,7 +89,7 @@ func (a *app) transfer(ctx context.Context, from, to config.Data) (m moved, err 
 	if m.From == m.To {
 		return m, fmt.Errorf("%s is where everything lies already", m.To)
 	}
-	return m, transfer.Run(ctx, source.End, target.End, a.tellProgress())
+	return m, transfer.Run(ctx, source.End, target.End, tell)
 }
 
 // noteMoved puts into the target's audit trail who moved it.
