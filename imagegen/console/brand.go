@@ -36,6 +36,7 @@ func (b Brand) Check() error {
 func (b Brand) checkName() error {
 	unprintable := func(r rune) bool { return !unicode.IsPrint(r) }
 	if utf8.RuneCountInString(b.Name) > maxName || !utf8.ValidString(b.Name) || strings.TrimSpace(b.Name) != b.Name || strings.ContainsFunc(b.Name, unprintable) {
+		//lint:ignore ST1005 the name of a field begins it
 		return fmt.Errorf("Name: it has at most %d characters of printable text without space around it; got %.60q", maxName, b.Name)
 	}
 	return nil
@@ -55,6 +56,7 @@ func (b Brand) files() (map[string]asset, error) {
 	if b.Accent != "" {
 		css, err := brand.Style(b.Accent)
 		if err != nil {
+			//lint:ignore ST1005 the name of a field begins it
 			errs = append(errs, fmt.Errorf("Accent: %w", err))
 		}
 		files[brandStyle] = asset{contentType: "text/css; charset=utf-8", plain: []byte(css), zipped: zipped([]byte(css))}
@@ -62,6 +64,7 @@ func (b Brand) files() (map[string]asset, error) {
 	if b.Logo != nil {
 		mediaType, err := brand.Logo(b.Logo)
 		if err != nil {
+			//lint:ignore ST1005 the name of a field begins it
 			errs = append(errs, fmt.Errorf("Logo: %w", err))
 		}
 		name := map[bool]string{true: brandPNG, false: brandSVG}[mediaType == "image/png"]

@@ -49,12 +49,14 @@ func checkLoader(class string, inputs map[string]any, files map[string][]byte) e
 	}
 	file := files[fmt.Sprint(inputs["image"])]
 	if file == nil {
+		//lint:ignore ST1005 as ComfyUI says it
 		return fmt.Errorf("Invalid image file: %v", inputs["image"])
 	}
 	if class == "LoadImage" {
 		return nil
 	}
 	if channels := []any{"alpha", "red", "green", "blue"}; !slices.Contains(channels, inputs["channel"]) {
+		//lint:ignore ST1005 as ComfyUI says it
 		return fmt.Errorf("Invalid color channel: %v", inputs["channel"])
 	}
 	mask, err := png.Decode(bytes.NewReader(file))
