@@ -23,7 +23,8 @@ func (a *app) generate() *cobra.Command {
 		Short: "ask the service for images and save them",
 		Long: "Asks the service for images and saves them. The names of the files go to standard output. Without -o a file\n" +
 			"is named after the prompt and overwrites nothing; several images are numbered. A call that breaks off is\n" +
-			"repeated under the same idempotency key, so that it is charged once.",
+			"repeated under the same idempotency key, so that it is charged once. Interrupted while it waits with --async,\n" +
+			"the command cancels the generation, and the credits come back.",
 		Example: "  imagegend generate \"a fox in the snow\" -o fox.png\n" +
 			"  imagegend generate \"the same fox, at night\" --ref fox.png --n 2 --quality high\n" +
 			"  imagegend generate \"a fox\" --dev",
@@ -181,7 +182,7 @@ func (a *app) ask(ctx context.Context, s waiter, r imagegen.GenerateRequest) (im
 	}
 	g, err := persist(ctx, func() (imagegen.Generation, error) { return s.Wait(ctx, result.ID) })
 	if err != nil {
-		return result, a.unwatched(result.ID, err)
+		return result, a.unwatched(ctx, s, result.ID, err)
 	}
 	result.Generation = g
 	return result, nil

@@ -22,13 +22,17 @@ import (
 )
 
 // newEngine starts an engine in memory with one user, who has 10 credits and a key.
-func newEngine(t *testing.T) (service *engine.Engine, user imagegen.UserID, key string) {
+func newEngine(t *testing.T, change ...func(*engine.Config)) (service *engine.Engine, user imagegen.UserID, key string) {
 	t.Helper()
 	is := is.New(t)
 	db := memory.New(nil)
-	service, err := engine.New(engine.Config{Store: db, Ledger: db, Models: []engine.Model{
+	config := engine.Config{Store: db, Ledger: db, Models: []engine.Model{
 		{ID: "fake-1", Provider: &provider.Fake{}, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1, "2K": 4}},
-	}})
+	}}
+	for _, c := range change {
+		c(&config)
+	}
+	service, err := engine.New(config)
 	is.NoErr(err)
 	is.NoErr(service.Start(t.Context()))
 	t.Cleanup(func() { service.Stop(context.Background()) })
@@ -78,7 +82,13 @@ func TestGenerateInterrupted(t *testing.T) {
 			is := is.New(t)
 			ctx, interrupt := context.WithCancel(t.Context())
 			defer interrupt()
-			env := newService(t, func(_ http.ResponseWriter, r *http.Request) bool {
+			env := newService(t, func(w http.ResponseWriter, r *http.Request) bool {
+				if strings.HasSuffix(r.URL.Path, "/cancel") { // an upstream works on it
+					w.Header().Set("Content-Type", "application/json")
+					w.WriteHeader(http.StatusConflict)
+					io.WriteString(w, `{"error":{"code":"notCancellable","message":"it is being made"}}`)
+					return true
+				}
 				if r.Method != test.method || !strings.HasPrefix(r.URL.Path, test.path) {
 					return false
 				}
@@ -97,6 +107,39 @@ func TestGenerateInterrupted(t *testing.T) {
 			says(t, stderr.String(), test.want...)
 		})
 	}
+}
+
+// Who interrupts the command while the work waits for its turn takes it back.
+func TestGenerateInterruptedInTime(t *testing.T) {
+	is := is.New(t)
+	t.Chdir(t.TempDir())
+	service, user, key := newEngine(t, func(c *engine.Config) { c.Concurrency = 1 })
+	t.Cleanup(func() { service.Stop(t.Context()) }) // which is cancelled by then, as is what hangs
+	first, err := service.As(user).Generate(t.Context(), imagegen.GenerateRequest{Model: "fake-1", Prompt: "[fake:hang] fox", Async: true})
+	is.NoErr(err)
+	for g := first.Generation; g.Status == imagegen.StatusQueued; { // it has the only slot
+		g, err = service.As(user).Generation(t.Context(), first.ID)
+		is.NoErr(err)
+	}
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	handler := httpapi.NewHandler(service, httpapi.Options{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/api/v1/generations/") {
+			interrupt()
+			<-r.Context().Done()
+			return
+		}
+		handler.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	defer setEnv(t, map[string]string{"IMAGEGEND_URL": server.URL, "IMAGEGEND_API_KEY": key})()
+	var stdout, stderr bytes.Buffer
+	is.Equal(cli.Run(ctx, []string{"generate", "a hare", "--async"}, strings.NewReader(""), &stdout, &stderr), cli.ExitError)
+	says(t, stderr.String(), "interrupted; generation gen_", "was cancelled, and its credits are back")
+	b, err := service.As(user).Balance(t.Context())
+	is.NoErr(err)
+	is.Equal(b.Credits, imagegen.Credits(9)) // of the one that hangs
 }
 
 // says checks that a text has all that it should say.

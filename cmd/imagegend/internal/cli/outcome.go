@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
@@ -30,13 +31,28 @@ func (a *app) unanswered(err error) error {
 	return &exit{ExitError, fmt.Errorf("%w; the work may go on and be charged: GET %s lists what was asked for", why, a.generations())}
 }
 
-// unwatched tells why nobody sees a generation to its end, and where it is found.
-func (a *app) unwatched(id imagegen.GenerationID, err error) error {
+// cancelTime is how long whoever interrupts the command waits for the service to take the request back.
+const cancelTime = 5 * time.Second
+
+// unwatched tells why nobody sees a generation to its end, and where it is found. One that still waits when the command is
+// interrupted is cancelled.
+func (a *app) unwatched(ctx context.Context, s imagegen.Service, id imagegen.GenerationID, err error) error {
 	why, gone := a.gone(err)
 	if !gone {
 		return explain(err)
 	}
+	if errors.Is(err, context.Canceled) && cancelled(ctx, s, id) {
+		return &exit{ExitError, fmt.Errorf("%w; generation %s was cancelled, and its credits are back", why, id)}
+	}
 	return &exit{ExitError, fmt.Errorf("%w; generation %s goes on and may be charged: GET %s/%s shows it", why, id, a.generations(), id)}
+}
+
+// cancelled takes a generation back, and reports whether it was in time.
+func cancelled(interrupted context.Context, s imagegen.Service, id imagegen.GenerationID) bool {
+	ctx, done := context.WithTimeout(context.WithoutCancel(interrupted), cancelTime)
+	defer done()
+	_, err := s.Cancel(ctx, id)
+	return err == nil
 }
 
 // gone reports whether err ended the watching and not the work, and says why in plain words. In
