@@ -24,6 +24,7 @@ func (w *service) generate(t *rapid.T) {
 		o.request.Size = imagegen.Size{Width: edge, Height: edge}
 	}
 	o.request.Options = someOptions(t)
+	addFiles(t, &o.request)
 	o.limited = w.till == nil && pick(t, "limited", false, false, true)
 	w.ask(o)
 }
@@ -41,13 +42,15 @@ func (w *service) repeat(t *rapid.T) {
 	}
 	former := pick(t, "former", keyed...)
 	o := &order{user: former.user, request: former.request}
-	switch pick(t, "change", "", "", "", "", "n", "prompt", "async", "size", "options") {
+	switch pick(t, "change", "", "", "", "", "n", "prompt", "async", "size", "options", "files") {
 	case "n":
 		o.request.N = 1 + o.request.N%4
 	case "prompt":
 		o.request.Prompt += "!"
 	case "async":
 		o.request.Async = !o.request.Async
+	case "files":
+		addFiles(t, &o.request)
 	case "options":
 		o.request.Options = someOptions(t)
 	case "size":

@@ -17,6 +17,8 @@ import (
 func (w *service) ask(o *order) {
 	o.phase, o.asked, o.created = open, time.Now(), w.at(time.Now())
 	w.foresee(o)
+	w.books.look(o.asked)
+	o.poor = len(o.request.References) > 0 && w.books.balance(o.user).Credits < prices["plain"]
 	w.orders = append(w.orders, o)
 	ctx, hangUp := context.WithCancel(context.WithValue(context.Background(), asking{}, o))
 	o.hangUp = hangUp
@@ -150,6 +152,8 @@ func (w *service) answer(o *order, h happening) (imagegen.Result, error) {
 // refusal is why an order was not accepted, in the order in which it is checked.
 func (w *service) refusal(o *order, h happening) (imagegen.Result, error) {
 	switch {
+	case w.up && o.poor:
+		return imagegen.Result{}, imagegen.ErrInsufficientCredits
 	case !w.up, o.crowd == crowded, !o.request.Async && h.at.Sub(o.asked) == slotWait,
 		o.crowd == perhaps && errors.Is(h.err, imagegen.ErrOverloaded), w.gate.full.Load():
 		return imagegen.Result{}, imagegen.ErrOverloaded

@@ -42,9 +42,13 @@ func (w *service) finish() {
 func (w *service) leftOver(published map[imagegen.ImageID]bool) {
 	w.Helper()
 	if w.durable() {
-		if images, spooled, temporary := w.files(w.T, "images"), w.files(w.T, "spool"), w.files(w.T, "tmp"); images != len(published) || spooled+temporary != 0 {
-			w.Fatalf("%d images are published; there are %d files of images, %d in the spool and %d temporary ones",
-				len(published), images, spooled, temporary)
+		needed := 0
+		for _, o := range w.orders {
+			needed += o.files()
+		}
+		if images, spooled, temporary := w.files(w.T, "images"), w.files(w.T, "spool"), w.files(w.T, "tmp"); images != len(published) || spooled != needed || temporary != 0 {
+			w.Fatalf("%d images are published and %d references needed; there are %d files of images, %d in the spool and %d temporary ones",
+				len(published), needed, images, spooled, temporary)
 		}
 		return
 	}

@@ -1,6 +1,12 @@
 package model_test
 
 import (
+	"bytes"
+	"context"
+	"image"
+	"image/png"
+	"io"
+
 	"pgregory.net/rapid"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -22,11 +28,44 @@ func someOptions(t *rapid.T) imagegen.Options {
 		imagegen.Options{Background: imagegen.BackgroundTransparent})
 }
 
+// transparent is a picture that a caller hands in, as a reference image or as its mask.
+type transparent struct{}
+
+func (transparent) Open(context.Context) (io.ReadCloser, error) {
+	var b bytes.Buffer
+	err := png.Encode(&b, image.NewNRGBA(image.Rect(0, 0, edge, edge)))
+	return io.NopCloser(&b), err
+}
+
+// addFiles has an order come with a reference image, a mask, or both. A mask alone belongs to nothing.
+func addFiles(t *rapid.T, r *imagegen.GenerateRequest) {
+	r.References, r.Mask = nil, nil
+	files := pick(t, "files", "none", "none", "none", "reference", "both", "mask")
+	if files == "reference" || files == "both" {
+		r.References = []imagegen.Reference{transparent{}}
+	}
+	if files == "mask" || files == "both" {
+		r.Mask = transparent{}
+	}
+}
+
+// files is how many an order keeps in the spool until it has ended.
+func (o *order) files() (n int) {
+	if !o.accepted() || o.phase == ended || o.phase == erased {
+		return 0
+	}
+	if o.request.Mask != nil {
+		n++
+	}
+	return n + len(o.request.References)
+}
+
 // impossible reports whether an order asks for what cannot be had.
 func (o *order) impossible() bool {
 	q := o.request.Options
 	return o.request.N > imagegen.MaxImages || q.Format == imagegen.FormatWebP || q.Background == imagegen.BackgroundTransparent ||
-		q.Compression != nil && q.Format != imagegen.FormatJPEG || q.Seed != nil && *q.Seed+int64(o.request.N)-1 > maxSeed
+		q.Compression != nil && q.Format != imagegen.FormatJPEG || q.Seed != nil && *q.Seed+int64(o.request.N)-1 > maxSeed ||
+		o.request.Mask != nil && len(o.request.References) == 0
 }
 
 // options are those that an order stands for: the default is not asked for.

@@ -14,6 +14,7 @@ import (
 type order struct {
 	user    imagegen.UserID
 	limited bool // by a key that may spend so much
+	poor    bool // nothing that came with it was kept, for want of credits
 	request imagegen.GenerateRequest
 	asked   time.Time // real
 	created time.Time // as it writes that down
@@ -82,8 +83,8 @@ func (o *order) GoString() string {
 	if o == nil {
 		return "no order"
 	}
-	return fmt.Sprintf("%s of %s (%d %s, %+v, async: %t, key %q, limited: %t), %s %s with %d images, %d tries, job %q, due %v",
-		o.request.Prompt, o.user, o.request.N, o.request.Model, o.request.Options, o.request.Async, o.request.IdempotencyKey, o.limited,
+	return fmt.Sprintf("%s of %s (%d %s, %+v, %d references, mask: %t, async: %t, key %q, limited: %t), %s %s with %d images, %d tries, job %q, due %v",
+		o.request.Prompt, o.user, o.request.N, o.request.Model, o.request.Options, len(o.request.References), o.request.Mask != nil, o.request.Async, o.request.IdempotencyKey, o.limited,
 		o.id, o.phase, len(o.pictures), o.tries, o.job, o.notBefore)
 }
 
@@ -108,7 +109,8 @@ func (o *order) accepted() bool { return o.phase != open }
 // same reports whether two orders ask for the same.
 func (o *order) same(p *order) bool {
 	a, b := o.request, p.request
-	return a.Model == b.Model && a.Prompt == b.Prompt && a.N == b.N && a.Size == b.Size && a.Async == b.Async && reflect.DeepEqual(o.options(), p.options())
+	return a.Model == b.Model && a.Prompt == b.Prompt && a.N == b.N && a.Size == b.Size && a.Async == b.Async && reflect.DeepEqual(o.options(), p.options()) &&
+		len(a.References) == len(b.References) && (a.Mask == nil) == (b.Mask == nil)
 }
 
 // holds reports whether the order reserves its idempotency key at a time.
@@ -162,6 +164,7 @@ func (o *order) view() imagegen.Generation {
 func (o *order) acceptedView() imagegen.Generation {
 	g := imagegen.Generation{ID: o.id, Status: imagegen.StatusQueued, Model: o.request.Model, Prompt: o.request.Prompt, N: o.request.N,
 		Size: o.request.Size, Quality: imagegen.QualityAuto, Ratio: imagegen.RatioAuto, Tier: imagegen.Tier1K, Options: o.options(),
+		ReferenceCount: len(o.request.References), Masked: o.request.Mask != nil,
 		CreatedAt: o.created, CreditsRequested: o.charge().Credits}
 	if !o.request.Size.Auto() {
 		g.Ratio = "1:1"

@@ -40,8 +40,11 @@ type word struct {
 	panic bool
 }
 
-func (upstream) Name() string                        { return "told" }
-func (upstream) Capabilities() imagegen.Capabilities { return imagegen.Capabilities{MaxSeed: maxSeed} }
+func (upstream) Name() string { return "told" }
+
+func (upstream) Capabilities() imagegen.Capabilities {
+	return imagegen.Capabilities{MaxSeed: maxSeed, MaxReferences: 1, Mask: true}
+}
 
 func (u upstream) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
 	return func(yield func(imagegen.ProviderImage, error) bool) {

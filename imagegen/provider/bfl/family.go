@@ -45,7 +45,8 @@ func familyOf(model string) family {
 	return families[len(families)-1]
 }
 
-// declare adds the options that the model takes. Of formats the specification has these two.
+// declare adds the options that the model takes. Of formats the specification has these two, and so have the schemas of
+// FLUX.2 at docs.comfy.org/development/comfy-router/models/black-forest-labs.
 func (f family) declare(can imagegen.Capabilities) imagegen.Capabilities {
 	if f.formats {
 		can.Formats = []imagegen.Format{imagegen.FormatPNG, imagegen.FormatJPEG}

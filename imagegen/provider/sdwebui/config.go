@@ -80,7 +80,7 @@ func New(c Config) (*Provider, error) {
 	p.can = p.canvas.Capabilities()
 	p.can.MaxReferences, p.can.Mask = 1, true
 	if _, fixed := c.Input["seed"]; !fixed {
-		p.can.MaxSeed = math.MaxUint32 // that a generator of the web UI takes: its pictures say no others
+		p.can.MaxSeed = math.MaxUint32 // as far as its own go (AUTOMATIC1111/stable-diffusion-webui, modules/processing.py, get_fixed_seed)
 	}
 	p.can = p.can.WithDefaults()
 	return p, nil

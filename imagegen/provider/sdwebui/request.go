@@ -15,7 +15,7 @@ type parameters struct {
 	Batches        int               `json:"n_iter"`     // batches drawn one after the other
 	Steps          int               `json:"steps"`
 	Guidance       float64           `json:"cfg_scale"`
-	Seed           int64             `json:"seed"` // of the first picture; each has the next
+	Seed           int64             `json:"seed"` // of the first picture; each has the next (modules/processing.py, all_seeds)
 	Sampler        string            `json:"sampler_name,omitempty"`
 	Scheduler      string            `json:"scheduler,omitempty"`
 	Denoising      float64           `json:"denoising_strength,omitempty"`
