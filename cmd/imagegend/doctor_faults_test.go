@@ -122,6 +122,8 @@ func faultsOfSettings() []fault {
 		}, "operator password", "warn", "others can read or change password (mode 0644)", "chmod 600 password"},
 		{"a password file that is gone", func(t *testing.T, p *patient) { p.fake("--operator-password-file", "gone") },
 			"operator password", "warn", "gone", "until there is an operator"},
+		{"passkeys without an address", func(t *testing.T, p *patient) { p.fake("--require-passkey", "operators") },
+			"sign-in", "fail", "--require-passkey needs --base-url", "serve refuses them"},
 		{"a provider that is down", func(t *testing.T, p *patient) {
 			p.fake("--oidc-issuer", "http://"+nobody(t), "--oidc-client-id", "x")
 		}, "oidc issuer", "warn", "does not tell of itself", "nobody signs in by it"},

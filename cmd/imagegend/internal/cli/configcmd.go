@@ -64,5 +64,6 @@ func (a *app) validate(ctx context.Context) []doctor.Finding {
 	})
 	findings = append(findings, doctor.Password(a.settings.Server)...)
 	findings = append(findings, doctor.Brand(a.settings.Server)...)
+	findings = append(findings, doctor.SignIn(a.settings.Server)...)
 	return append(findings, doctor.Network(a.settings.Server)...)
 }

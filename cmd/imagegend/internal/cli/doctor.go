@@ -76,6 +76,7 @@ func (a *app) examine(ctx context.Context) []doctor.Finding {
 	findings = append(findings, a.examineModels(ctx, probeAll)...)
 	findings = append(findings, doctor.Password(a.settings.Server)...)
 	findings = append(findings, doctor.Brand(a.settings.Server)...)
+	findings = append(findings, doctor.SignIn(a.settings.Server)...)
 	findings = append(findings, doctor.Issuer(ctx, a.settings.Server)...)
 	findings = append(findings, doctor.Addresses(a.settings.Server, running)...)
 	findings = append(findings, doctor.Network(a.settings.Server)...)

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -12,17 +13,25 @@ import (
 // issuerTime is how long the provider has for an answer.
 const issuerTime = 10 * time.Second
 
-// Issuer asks the provider by which people sign in, where one is named, for its addresses.
-func Issuer(ctx context.Context, s config.Server) []Finding {
-	f := ok("oidc issuer", "%s tells of itself", s.OIDCIssuer)
-	provider, err := signin.Provider(s.SignIn)
-	switch {
-	case err != nil:
-		f.Detail = err.Error()
-		return []Finding{f.fails("put the settings right that begin with oidc; serve would refuse them")}
-	case provider == nil:
+// SignIn tells what serve would refuse of how people sign in.
+func SignIn(s config.Server) []Finding {
+	_, provider := signin.Provider(s.SignIn)
+	_, passkeys := signin.Passkeys(s)
+	err := errors.Join(provider, passkeys)
+	if err == nil {
 		return nil
 	}
+	f := ok("sign-in", "%s", strings.ReplaceAll(err.Error(), "\n", "; "))
+	return []Finding{f.fails("put the settings right; serve refuses them")}
+}
+
+// Issuer asks the provider by which people sign in, where one is named, for its addresses.
+func Issuer(ctx context.Context, s config.Server) []Finding {
+	provider, err := signin.Provider(s.SignIn)
+	if provider == nil || err != nil { // see SignIn
+		return nil
+	}
+	f := ok("oidc issuer", "%s tells of itself", s.OIDCIssuer)
 	ctx, cancel := context.WithTimeout(ctx, issuerTime)
 	defer cancel()
 	if err := provider.Discover(ctx); err != nil {
