@@ -91,8 +91,8 @@ func (e *End) Mark(ctx context.Context) (m transfer.Mark, err error) {
 }
 
 // SetMark implements [transfer.Database].
-func (e *End) SetMark(ctx context.Context, m transfer.Mark) error {
-	return e.db.file.Update(ctx, func(tx kv.Tx) error { tx.Put(meta, moveKey, m.Encode()); return nil })
+func (e *End) SetMark(ctx context.Context, former, m transfer.Mark) error {
+	return e.Take(ctx, nil, former, m)
 }
 
 // Rows implements [transfer.Database].
@@ -124,8 +124,11 @@ func (t *tx) rows(rows []transfer.Row, bucket string, after transfer.Place, n in
 }
 
 // Take implements [transfer.Database].
-func (e *End) Take(ctx context.Context, rows []transfer.Row, m transfer.Mark) error {
+func (e *End) Take(ctx context.Context, rows []transfer.Row, former, m transfer.Mark) error {
 	return e.db.file.Update(ctx, func(tx kv.Tx) error {
+		if err := former.Stands(tx.Get(meta, moveKey)); err != nil {
+			return err
+		}
 		for _, r := range rows {
 			if err := take(tx, r); err != nil {
 				return err

@@ -63,13 +63,25 @@ func (db *DB) refuseMoved(ctx context.Context) error {
 	return m.Refusal("the database")
 }
 
+// stands returns a transfer.ErrRaced unless a mark is that of the database, which is locked.
+func stands(ctx context.Context, in querier, m transfer.Mark) error {
+	var form []byte
+	if err := in.QueryRow(ctx, readMove+` for update`).Scan(&form); err != nil {
+		return err
+	}
+	return m.Stands(form)
+}
+
 // fenced are the tables one of which every write that counts adds to or changes.
 var fenced = []string{"accounts", "journal", "generations", "kept", "clock"}
 
 // SetMark implements [transfer.Database]. What is moved elsewhere can be changed by nobody any more, nodes included
 // that have the database open.
-func (e *End) SetMark(ctx context.Context, m transfer.Mark) error {
+func (e *End) SetMark(ctx context.Context, former, m transfer.Mark) error {
 	err := pgx.BeginTxFunc(ctx, e.db.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
+		if err := stands(ctx, tx, former); err != nil {
+			return err
+		}
 		for _, table := range fenced {
 			sql := `alter table imagegend.` + table + ` drop constraint if exists moved`
 			if m.State == transfer.Leaving || m.State == transfer.Left {
@@ -89,8 +101,11 @@ func (e *End) SetMark(ctx context.Context, m transfer.Mark) error {
 }
 
 // Take implements [transfer.Database]. The leases of what was running are over.
-func (e *End) Take(ctx context.Context, rows []transfer.Row, m transfer.Mark) error {
+func (e *End) Take(ctx context.Context, rows []transfer.Row, former, m transfer.Mark) error {
 	return e.db.update(ctx, func(s *session) error {
+		if err := stands(s.ctx, s.conn, former); err != nil {
+			return err
+		}
 		if err := s.foresee(rows); err != nil {
 			return err
 		}

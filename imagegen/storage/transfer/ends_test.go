@@ -112,10 +112,10 @@ func (m mortal) lives(write func() error) error {
 	return errKilled
 }
 
-func (m mortal) SetMark(ctx context.Context, mark transfer.Mark) error {
-	return m.lives(func() error { return m.Database.SetMark(ctx, mark) })
+func (m mortal) SetMark(ctx context.Context, former, mark transfer.Mark) error {
+	return m.lives(func() error { return m.Database.SetMark(ctx, former, mark) })
 }
 
-func (m mortal) Take(ctx context.Context, rows []transfer.Row, mark transfer.Mark) error {
-	return m.lives(func() error { return m.Database.Take(ctx, rows, mark) })
+func (m mortal) Take(ctx context.Context, rows []transfer.Row, former, mark transfer.Mark) error {
+	return m.lives(func() error { return m.Database.Take(ctx, rows, former, mark) })
 }

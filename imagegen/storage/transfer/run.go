@@ -41,7 +41,7 @@ var (
 //
 // ErrMoved, ErrNotEmpty, ErrUnsound.
 func Run(ctx context.Context, from, to End, tell func(Progress)) error {
-	m := &move{from: from, to: to, tell: tell}
+	m := &move{from: side{End: from}, to: side{End: to}, tell: tell}
 	if m.tell == nil {
 		m.tell = func(Progress) {}
 	}
@@ -55,11 +55,11 @@ func Run(ctx context.Context, from, to End, tell func(Progress)) error {
 				return err
 			}
 		}
-		if err := from.SetMark(ctx, m.mark(Left)); err != nil {
+		if err := m.from.set(ctx, m.mark(Left)); err != nil {
 			return err
 		}
 	}
-	return to.SetMark(ctx, Mark{})
+	return m.to.set(ctx, Mark{})
 }
 
 // GiveUp has a source be used as before whose move has not ended. The target is worthless then.
@@ -69,7 +69,7 @@ func GiveUp(ctx context.Context, from End) error {
 	case err != nil:
 		return err
 	case m.State == Leaving:
-		return from.SetMark(ctx, Mark{})
+		return from.SetMark(ctx, m, Mark{})
 	case m.State == Ordinary:
 		return fmt.Errorf("transfer: %s is not being moved", from.Name)
 	}
@@ -77,11 +77,30 @@ func GiveUp(ctx context.Context, from End) error {
 }
 
 type move struct {
-	from, to End
+	from, to side
 	tell     func(Progress)
 	progress Progress
 	id       string
 	at       Place // of the last row that the target has
+}
+
+// side is an end with the mark that this process has read or set there last.
+type side struct {
+	End
+	mark Mark
+}
+
+func (s *side) read(ctx context.Context) (err error) {
+	s.mark, err = s.Mark(ctx)
+	return err
+}
+
+func (s *side) set(ctx context.Context, m Mark) error {
+	if err := s.SetMark(ctx, s.mark, m); err != nil {
+		return err
+	}
+	s.mark = m
+	return nil
 }
 
 func (m *move) mark(s State) Mark {
@@ -94,14 +113,13 @@ func (m *move) mark(s State) Mark {
 
 // begin marks both ends, or finds the marks of a move that was broken off. copied: all is there but the last mark.
 func (m *move) begin(ctx context.Context) (copied bool, err error) {
-	source, err := m.from.Mark(ctx)
-	if err != nil {
+	if err := m.from.read(ctx); err != nil {
 		return false, err
 	}
-	target, err := m.to.Mark(ctx)
-	if err != nil {
+	if err := m.to.read(ctx); err != nil {
 		return false, err
 	}
+	source, target := m.from.mark, m.to.mark
 	m.id, m.at = target.Move, target.At
 	same := target.State == Arriving && target.Move == source.Move
 	switch {
@@ -114,12 +132,12 @@ func (m *move) begin(ctx context.Context) (copied bool, err error) {
 	case source.State != Ordinary:
 		return false, source.Refusal(m.from.Name)
 	}
-	return false, m.anew(ctx, target)
+	return false, m.anew(ctx)
 }
 
 // anew marks both ends of a move that begins.
-func (m *move) anew(ctx context.Context, target Mark) error {
-	if target.State != Ordinary && (target.State != Arriving || m.at.Bucket != "") {
+func (m *move) anew(ctx context.Context) error {
+	if s := m.to.mark.State; s != Ordinary && (s != Arriving || m.at.Bucket != "") {
 		return fmt.Errorf("%w: %s has a part of another move; name an empty one", ErrNotEmpty, m.to.Name)
 	}
 	rows, err := m.to.Rows(ctx, Place{}, 1)
@@ -130,10 +148,10 @@ func (m *move) anew(ctx context.Context, target Mark) error {
 		return fmt.Errorf("%w: %s; name an empty one", ErrNotEmpty, m.to.Name)
 	}
 	m.id = rand.Text()
-	if err := m.to.SetMark(ctx, m.mark(Arriving)); err != nil {
+	if err := m.to.set(ctx, m.mark(Arriving)); err != nil {
 		return err
 	}
-	if err := m.from.SetMark(ctx, m.mark(Leaving)); err != nil {
+	if err := m.from.set(ctx, m.mark(Leaving)); err != nil {
 		return err
 	}
 	return m.audit(ctx)
@@ -142,9 +160,9 @@ func (m *move) anew(ctx context.Context, target Mark) error {
 // audit looks at the source before anything of it is copied. One that is not sound stays in use.
 func (m *move) audit(ctx context.Context) error {
 	m.step(Auditing)
-	err := clean(ctx, m.from)
+	err := clean(ctx, m.from.End)
 	if errors.Is(err, ErrUnsound) {
-		return errors.Join(err, m.from.SetMark(ctx, Mark{}))
+		return errors.Join(err, m.from.set(ctx, Mark{}))
 	}
 	return err
 }
@@ -172,9 +190,11 @@ func (m *move) copy(ctx context.Context) error {
 			return err
 		}
 		m.at = rows[len(rows)-1].Place
-		if err := m.to.Take(ctx, rows, m.mark(Arriving)); err != nil {
+		mark := m.mark(Arriving)
+		if err := m.to.Take(ctx, rows, m.to.mark, mark); err != nil {
 			return err
 		}
+		m.to.mark = mark
 		m.progress.Rows += len(rows)
 		m.tell(m.progress)
 	}
@@ -219,7 +239,7 @@ func (m *move) differ(there, here []Row) error {
 
 func (m *move) prove(ctx context.Context) error {
 	m.step(Proving)
-	return clean(ctx, m.to)
+	return clean(ctx, m.to.End)
 }
 
 // clean returns an ErrUnsound with the first of what an audit finds.

@@ -65,13 +65,13 @@ type Database interface {
 
 	// Mark returns what was set last; the zero Mark in one that nobody ever moved.
 	Mark(context.Context) (Mark, error)
-	// SetMark sets it, durably.
-	SetMark(context.Context, Mark) error
+	// SetMark sets it in the place of a former one, durably. ErrRaced: another stands there.
+	SetMark(ctx context.Context, former, m Mark) error
 	// Rows returns up to n rows behind a place, in order.
 	Rows(ctx context.Context, after Place, n int) ([]Row, error)
-	// Take adds rows that come behind all that it has, with what follows from them, and sets the mark, in one
+	// Take adds rows that come behind all that it has, with what follows from them, and does SetMark, in one
 	// transaction. An [imagegen.Violation]: they break a rule.
-	Take(ctx context.Context, rows []Row, m Mark) error
+	Take(ctx context.Context, rows []Row, former, m Mark) error
 }
 
 // End is one end of a move.
@@ -102,8 +102,13 @@ type Mark struct {
 	At    Place     // arriving: of the last row that is here
 }
 
-// ErrMoved: the storage was moved, or is being moved.
-var ErrMoved = errors.New("transfer: it was moved, or is on its way")
+// Errors of a storage with a mark, for errors.Is.
+var (
+	// ErrMoved: the storage was moved, or is being moved.
+	ErrMoved = errors.New("transfer: it was moved, or is on its way")
+	// ErrRaced: another process goes on with the same move, or has given it up.
+	ErrRaced = errors.New("transfer: another process goes on with this move, or has given it up; nothing was done")
+)
 
 // Refusal is why a storage with this mark is not to be used; nil: it is. It wraps ErrMoved.
 func (m Mark) Refusal(name string) error {
@@ -119,6 +124,15 @@ func (m Mark) Refusal(name string) error {
 		why = fmt.Sprintf("%s is being moved into %s, and not all of it is there; run the same imagegend move again to go on", m.Other, name)
 	}
 	return fmt.Errorf("%w: %s", ErrMoved, why)
+}
+
+// Stands returns an ErrRaced unless this is the mark that is stored.
+func (m Mark) Stands(stored []byte) error {
+	there, err := DecodeMark(stored)
+	if err == nil && !bytes.Equal(there.Encode(), m.Encode()) {
+		err = ErrRaced
+	}
+	return err
 }
 
 // Encode returns the mark as it is stored.

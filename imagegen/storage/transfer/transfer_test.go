@@ -110,6 +110,33 @@ func TestOpenNodeIsFenced(t *testing.T) {
 	is.NoErr(err)
 }
 
+// Of two processes that go on with the same move one is told so, and does nothing.
+func TestTwoAtOnce(t *testing.T) {
+	for name, elsewhere := range map[string]func(*testing.T) place{
+		"directory": func(t *testing.T) place { return directory(t.TempDir()) },
+		"cluster":   newCluster,
+	} {
+		t.Run(name, func(t *testing.T) {
+			is, there := is.New(t), elsewhere(t)
+			begin(t, filled(t), there)
+			end, closeEnd := there.end(t, true)
+			defer closeEnd()
+			stale, err := end.Mark(t.Context())
+			is.NoErr(err)
+			newer := stale
+			newer.At.Key = append(newer.At.Key, 1)
+			is.NoErr(end.SetMark(t.Context(), stale, newer))
+			is.True(errors.Is(end.SetMark(t.Context(), stale, transfer.Mark{}), transfer.ErrRaced))
+			rows, err := end.Rows(t.Context(), transfer.Place{}, 1)
+			is.NoErr(err)
+			is.True(errors.Is(end.Take(t.Context(), rows, stale, transfer.Mark{}), transfer.ErrRaced))
+			stands, err := end.Mark(t.Context())
+			is.NoErr(err)
+			is.Equal(stands, newer)
+		})
+	}
+}
+
 // A target that holds something, or a part of another move, is refused; the source stays in use.
 func TestTargetInUse(t *testing.T) {
 	is, home, other := is.New(t), filled(t), filled(t)
