@@ -2,6 +2,7 @@ package main
 
 import (
 	"archive/tar"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"github.com/matryer/is"
 )
@@ -136,20 +138,42 @@ func TestUnit(t *testing.T) {
 	}
 }
 
-// A package is installed in a clean system, upgraded with the data in place, and removed without losing them.
+// The deb is put by dpkg into a new Debian.
 func TestDebian(t *testing.T) {
 	needs(t, "mmdebstrap", "chroot")
-	is := is.New(t)
+	root := clean(t)
+	lives(t, root, ".deb", func(file string) {
+		must(t, "cp", file, filepath.Join(root, "imagegend.deb"))
+		must(t, "chroot", root, "dpkg", "--install", "--force-confold", "/imagegend.deb")
+	}, func() { must(t, "chroot", root, "dpkg", "--purge", "imagegend") })
+}
+
+// The rpm is put by rpm into the same, which has no packages of its kind: so nothing is asked of them.
+func TestRPM(t *testing.T) {
+	needs(t, "mmdebstrap", "chroot", "rpm")
+	root := clean(t)
+	rpm := func(args ...string) {
+		t.Helper()
+		must(t, "rpm", append([]string{"--root", root, "--dbpath", "/var/lib/rpm", "--force-debian", "--nodeps"}, args...)...)
+	}
+	lives(t, root, ".rpm", func(file string) { rpm("--upgrade", file) }, func() { rpm("--erase", "imagegend") })
+}
+
+// clean is the root of a new system.
+func clean(t *testing.T) string {
+	t.Helper()
 	root := filepath.Join(t.TempDir(), "root")
 	must(t, "mmdebstrap", "--variant=essential", "--include=passwd,libc-bin", "--quiet", codename(t), root)
+	return root
+}
+
+// lives has a package installed in a clean system, upgraded with the data in place, and removed without losing them.
+func lives(t *testing.T, root, format string, install func(file string), remove func()) {
+	t.Helper()
+	is := is.New(t)
 	in := func(args ...string) string { t.Helper(); return must(t, "chroot", append([]string{root}, args...)...) }
-	installPackage := func(r *release) {
-		t.Helper()
-		must(t, "cp", r.name(platform, ".deb"), filepath.Join(root, "imagegend.deb"))
-		in("dpkg", "--install", "--force-confold", "/imagegend.deb")
-	}
 	old := theRelease(t)
-	installPackage(old)
+	install(old.name(platform, format))
 	is.True(strings.Contains(in("/usr/bin/imagegend", "version"), "imagegend 0.9.0 "))
 	asUser := func(args ...string) string {
 		t.Helper()
@@ -170,14 +194,14 @@ func TestDebian(t *testing.T) {
 	newer := *old
 	newer.version, newer.out = "0.9.1", t.TempDir()
 	is.NoErr(newer.make())
-	installPackage(&newer)
+	install(newer.name(platform, format))
 	is.True(strings.Contains(in("/usr/bin/imagegend", "version"), "imagegend 0.9.1 "))
 	kept, err := os.ReadFile(settings)
 	is.NoErr(err)
 	is.Equal(string(kept), string(changed)) // what an operator wrote stays
 	is.True(strings.Contains(asUser("user", "list", "--data-dir", "/var/lib/imagegend"), "alice"))
 
-	in("dpkg", "--purge", "imagegend")
+	remove()
 	_, err = os.Stat(filepath.Join(root, "usr/bin/imagegend"))
 	is.True(errors.Is(err, os.ErrNotExist))
 	_, err = os.Stat(filepath.Join(root, "var/lib/imagegend/imagegen.db"))
@@ -203,41 +227,105 @@ func codename(t *testing.T) string {
 // The image holds all that the program needs: it serves from nothing but its own root, as nobody.
 func TestImage(t *testing.T) {
 	needs(t, "chroot")
+	root, config := theImage(t)
+	is.New(t).Equal(config.Config.User, "65532:65532")
+	serveIn(t, root, syscall.Credential{Uid: nobody, Gid: nobody}, "/imagegend", "--data-dir", "/data")
+}
+
+// A runtime that has no more rights than a user starts the image.
+func TestRootless(t *testing.T) {
+	needs(t, "runc")
+	is := is.New(t)
+	root, config := theImage(t)
+	bundle := filepath.Dir(root)
+	must(t, "chown", "-R", "65532:65532", bundle)
+	address := free(t)
+	spec, err := json.Marshal(rootlessSpec(append(config.Config.Entrypoint, "serve", "--addr", address, "--models", "fake", "--data-dir", "/data")))
+	is.NoErr(err)
+	is.NoErr(os.WriteFile(filepath.Join(bundle, "config.json"), spec, 0o644))
+	run := exec.Command("runc", "--rootless=true", "--root", filepath.Join(bundle, "state"), "run", "--bundle", bundle, filepath.Base(t.TempDir()))
+	run.Env, run.Dir = []string{"PATH=" + os.Getenv("PATH"), "XDG_RUNTIME_DIR=" + bundle}, bundle
+	run.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	serves(t, run, address)
+}
+
+// rootlessSpec has a command run in the image, whose root is read-only, as a user who is nobody outside. It shares the
+// network, so that the test reaches it.
+func rootlessSpec(command []string) any {
+	type object = map[string]any
+	mapping := []object{{"containerID": 0, "hostID": nobody, "size": 1}}
+	return object{
+		"ociVersion": "1.0.2",
+		"root":       object{"path": "rootfs", "readonly": true},
+		"process":    object{"args": command, "cwd": "/", "env": []string{}, "user": object{"uid": 0, "gid": 0}, "noNewPrivileges": true},
+		"mounts": []object{
+			{"destination": "/proc", "type": "proc", "source": "proc"},
+			{"destination": "/data", "type": "tmpfs", "source": "tmpfs", "options": []string{"nosuid", "nodev", "mode=0700"}},
+		},
+		"linux": object{
+			"namespaces":  []object{{"type": "pid"}, {"type": "user"}, {"type": "mount"}},
+			"uidMappings": mapping, "gidMappings": mapping,
+		},
+	}
+}
+
+// theImage is the root of the image and its configuration.
+func theImage(t *testing.T) (root string, config *v1.ConfigFile) {
+	t.Helper()
 	is := is.New(t)
 	image, err := tarball.ImageFromPath(theRelease(t).name(platform, ".oci.tar"), nil)
 	is.NoErr(err)
-	config, err := image.ConfigFile()
+	config, err = image.ConfigFile()
 	is.NoErr(err)
-	is.Equal(config.Config.User, "65532:65532")
 	layers, err := image.Layers()
 	is.NoErr(err)
-	root := t.TempDir()
+	bundle, err := os.MkdirTemp("", "image-test-") // where others may enter, unlike t.TempDir
+	is.NoErr(err)
+	t.Cleanup(func() { is.NoErr(os.RemoveAll(bundle)) })
+	is.NoErr(os.Chmod(bundle, 0o755))
+	root = filepath.Join(bundle, "rootfs")
+	is.NoErr(os.Mkdir(root, 0o755))
+	is.NoErr(os.Mkdir(filepath.Join(root, "proc"), 0o755)) // runtimes make it where it can be written
 	for _, l := range layers {
 		unpacked, err := l.Uncompressed()
 		is.NoErr(err)
 		unpack(t, root, unpacked)
 		is.NoErr(unpacked.Close())
 	}
-	is.NoErr(os.Chmod(root, 0o755))
-	serveIn(t, root, syscall.Credential{Uid: nobody, Gid: nobody}, "/imagegend", "--data-dir", "/data")
+	return root, config
 }
 
 // serveIn runs the service with another root directory until it is ready, and ends it.
 func serveIn(t *testing.T, root string, who syscall.Credential, program string, args ...string) {
 	t.Helper()
-	is := is.New(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	is.NoErr(err)
-	address := l.Addr().String()
-	is.NoErr(l.Close())
+	address := free(t)
 	serve := exec.Command(program, append([]string{"serve", "--addr", address, "--models", "fake"}, args...)...)
 	serve.Env, serve.Dir = []string{}, "/"
 	serve.SysProcAttr = &syscall.SysProcAttr{Chroot: root, Credential: &who}
+	serves(t, serve, address)
+}
+
+// free is an address on which nobody listens.
+func free(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	is.New(t).NoErr(err)
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// serves runs a command until the service that it starts is ready, and ends it.
+func serves(t *testing.T, serve *exec.Cmd, address string) {
+	t.Helper()
+	is := is.New(t)
+	var said bytes.Buffer
+	serve.Stdout, serve.Stderr = &said, &said
 	is.NoErr(serve.Start())
 	defer serve.Process.Kill()
 	for deadline := time.Now().Add(time.Minute); !ready(address); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("the service is not ready")
+			serve.Process.Kill()
+			t.Fatalf("the service is not ready: %v: %s", serve.Wait(), &said)
 		}
 	}
 	is.NoErr(serve.Process.Signal(syscall.SIGTERM))
