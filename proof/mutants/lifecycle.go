@@ -350,8 +350,8 @@ func (e *Engine) abandon(`,
 	{
 		name: "provider-replaced-under-work", breaks: "work keeps the provider that it was accepted for, whatever models are set",
 		file:    "imagegen/engine/generate.go",
-		old:     `offer: c.offer, answer:`,
-		new:     `offer: e.offers.now.Load().offers[r.Model], answer:`,
+		old:     `record: r, offer: c.offer,`,
+		new:     `record: r, offer: e.offers.now.Load().offers[r.Model],`,
 		catcher: catcher{pkg: core, run: "TestAttemptsKeepTheirProvider"},
 	},
 	{

@@ -304,8 +304,8 @@ var ofRefusals = []mutant{
 	{
 		name: "whoever-answers-is-believed", breaks: "in a directory that everybody can change nobody is told anything",
 		file:    "cmd/imagegend/internal/admin/open.go",
-		old:     `	if err := private.CheckDir(dir); err != nil {`,
-		new:     `	if err := private.CheckDir(dir); err != nil && !answers(ctx, place) {`,
+		old:     `	if err := private.CheckDir(at.DataDir); err != nil {`,
+		new:     `	if err := private.CheckDir(at.DataDir); err != nil && !answers(ctx, place) {`,
 		catcher: catcher{pkg: "./cmd/imagegend/internal/admin", run: "TestDirectoryThatEverybodyCanChange"},
 	},
 	{
