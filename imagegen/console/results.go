@@ -40,9 +40,6 @@ type resultView struct {
 // Held is how long a change is waited for, in whole seconds.
 func (resultView) Held() int { return int(mostHeld / time.Second) }
 
-// Slow reports whether it takes markedly longer than usual.
-func (v resultView) Slow() bool { return !v.Ended() && v.Usual > 0 && v.Elapsed > 2*v.Usual }
-
 // strip is the newest generations, each of which leads to its result.
 type strip struct {
 	Tiles   []tile
@@ -112,7 +109,10 @@ func usual(gs []imagegen.Generation, model string) time.Duration {
 		return 0
 	}
 	slices.Sort(took)
-	return took[len(took)/2]
+	if median := took[len(took)/2]; median >= 100*time.Millisecond { // nobody waits for less
+		return median
+	}
+	return 0
 }
 
 // resultAddress is that of the playground with a result beside the form.
