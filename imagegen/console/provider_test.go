@@ -204,3 +204,15 @@ func TestNoProvider(t *testing.T) {
 
 // passwordsAlone keeps no identities.
 type passwordsAlone struct{ imagegen.LoginStore }
+
+// Strangers who begin and never come back take a bounded room: the oldest of 10,000 visits makes it.
+func TestVisitsAreBounded(t *testing.T) {
+	s, _ := openBeside(t, newcomers)
+	first, second, stranger := s.visitor(), s.visitor(), s.visitor()
+	a, b := first.goes("signin/provider"), second.goes("signin/provider")
+	for range 9_999 {
+		stranger.get("signin/provider")
+	}
+	s.is.Equal(first.get(a).StatusCode, http.StatusBadRequest)
+	s.is.Equal(second.get(b).redirected(), "/console/")
+}
