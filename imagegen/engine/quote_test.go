@@ -115,6 +115,16 @@ func TestQuoteIsTheCharge(t *testing.T) {
 		if dice.IntN(3) > 0 {
 			q.Size = imagegen.Size{Width: edge() + dice.IntN(3)*edge()/4, Height: edge() + dice.IntN(3)*edge()/4}
 		}
+		switch dice.IntN(8) {
+		case 0:
+			q.Options.Format = append(imagegen.Formats(), "gif")[dice.IntN(4)]
+		case 1:
+			q.Options.Background = append(imagegen.Backgrounds(), "none")[dice.IntN(4)]
+		case 2:
+			q.Options.Format, q.Options.Compression = imagegen.FormatJPEG, new(dice.IntN(120))
+		case 3:
+			q.Options.Seed = new(dice.Int64N(1 << 33))
+		}
 		quote, refused := h.engine.As(alice).Quote(t.Context(), q)
 		till.asked = nil
 		_, err := h.engine.As(alice).Generate(t.Context(), q)
