@@ -1,6 +1,7 @@
 package console
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -33,6 +34,32 @@ func (v playgroundView) Shapes() (all []choice) {
 	own := v.choice("ratio", ownSize, "Exact", "")
 	own.Shape = &shape{8, 8, 24, 24}
 	return append(all, own)
+}
+
+// usualShapes are the shapes that most images have; the others stand behind them.
+var usualShapes = []string{string(imagegen.RatioAuto), "1:1", "4:3", "16:9", "9:16"}
+
+// UsualShapes are those of the model's shapes that are shown at first.
+func (v playgroundView) UsualShapes() []choice { return v.shapes(true) }
+
+// MoreShapes are the others.
+func (v playgroundView) MoreShapes() []choice { return v.shapes(false) }
+
+func (v playgroundView) shapes(first bool) []choice {
+	return slices.DeleteFunc(v.Shapes(), func(c choice) bool { return slices.Contains(usualShapes, c.Value) != first })
+}
+
+// FurtherShape reports whether the shape that is chosen is one of MoreShapes.
+func (v playgroundView) FurtherShape() bool {
+	return slices.ContainsFunc(v.MoreShapes(), func(c choice) bool { return c.Chosen })
+}
+
+// ChoosesFormat and ChoosesBackground report whether the model leaves a choice, or the form has a fault there.
+func (v playgroundView) ChoosesFormat() bool {
+	return len(v.Model.Formats) > 1 || v.Form.Fault("output_format") != ""
+}
+func (v playgroundView) ChoosesBackground() bool {
+	return slices.Contains(v.Model.Backgrounds, imagegen.BackgroundTransparent) || v.Form.Fault("background") != ""
 }
 
 // Tiers are the resolutions of the model, each with its price.

@@ -87,6 +87,7 @@ func (f *furnished) hers() []view {
 			t.shows("Balance", "2 credits", `-F 'reference_image=@"fox.png"'`)
 		}},
 		{"playground-refused", "playground", 200, func(t *tab) {
+			t.click("More shapes")
 			t.choose("Exact")
 			t.fill("Width", "99999")
 			t.eyes.expect(422)
