@@ -175,7 +175,9 @@ func (c *Console) create(p *page) error {
 	if !u.valid() {
 		return c.showDraft(p, http.StatusUnprocessableEntity, d, v)
 	}
-	d.request.IdempotencyKey = u.Value("token")
+	if d.request.IdempotencyKey = u.Value("token"); u.mask != nil {
+		d.request.Mask = u.mask
+	}
 	result, err := p.service().Generate(p.context(), d.request)
 	if err != nil {
 		status, err := p.refused(d, err)
@@ -225,7 +227,11 @@ func (p *page) refused(d *draft, err error) (int, error) {
 		d.form.blameAll("There is too much work at the moment. Nothing was charged; try again in a few seconds.")
 		return http.StatusServiceUnavailable, nil
 	}
-	return http.StatusUnprocessableEntity, d.form.refuse("", err)
+	field := ""
+	if e, ok := errors.AsType[*imagegen.Error](err); ok && e.Field == maskField && d.model.Mask {
+		field = maskField
+	}
+	return http.StatusUnprocessableEntity, d.form.refuse(field, err)
 }
 
 // tooFew says what is missing, and what the person can do.

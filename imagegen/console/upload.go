@@ -21,12 +21,16 @@ import (
 // referenceField is the name of the files in the playground's form, as in the API.
 const referenceField = "reference_image"
 
+// maskField is the name of the mask's file, as in the API.
+const maskField = "mask"
+
 // upload is a form with files, which go straight to the engine's spool.
 type upload struct {
 	*form
 	session *engine.Session
 	chosen  []chosen // in the order of the form
-	sent    int      // files, whether they were taken or not
+	mask    imagegen.Upload
+	sent    int // references that are files, whether they were taken or not
 	text    int64
 }
 
@@ -89,6 +93,9 @@ func (u *upload) discard() {
 			c.file.Discard()
 		}
 	}
+	if u.mask != nil {
+		u.mask.Discard()
+	}
 }
 
 // choose adds images of the person's own.
@@ -121,6 +128,9 @@ func (u *upload) references(ctx context.Context) (all []imagegen.Reference, err 
 func (u *upload) take(ctx context.Context, part formdata.Part) error {
 	if part.Name == referenceField && part.File {
 		return u.takeFile(ctx, part)
+	}
+	if part.Name == maskField && part.File {
+		return u.takeMask(ctx, part)
 	}
 	b, err := io.ReadAll(io.LimitReader(part, u.text+1))
 	if err != nil {
@@ -155,18 +165,35 @@ func (u *upload) takeFile(ctx context.Context, part formdata.Part) error {
 	}
 	f, err := u.session.Stage(ctx, part, name)
 	if err != nil {
-		return u.refuseFile(err)
+		return u.refuseFile(referenceField, err)
 	}
 	u.chosen = append(u.chosen, chosen{file: f})
 	return nil
 }
 
+// takeMask spools the mask, of which there is one.
+func (u *upload) takeMask(ctx context.Context, part formdata.Part) error {
+	if chosen, err := part.Chosen(); err != nil || !chosen {
+		return err
+	}
+	if u.mask != nil {
+		u.blame(maskField, "More than one mask was chosen; send one.")
+		return nil
+	}
+	f, err := u.session.Stage(ctx, part, "The mask")
+	if err != nil {
+		return u.refuseFile(maskField, err)
+	}
+	u.mask = f
+	return nil
+}
+
 // refuseFile is form.refuse without a capital letter for a file's name.
-func (u *upload) refuseFile(err error) error {
+func (u *upload) refuseFile(field string, err error) error {
 	e, ok := errors.AsType[*imagegen.Error](err)
 	if !ok || e.Code != imagegen.CodeInvalidRequest {
 		return err
 	}
-	u.blame(referenceField, "%s.", e.Message)
+	u.blame(field, "%s.", e.Message)
 	return nil
 }

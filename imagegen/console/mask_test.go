@@ -1,0 +1,68 @@
+package console_test
+
+import (
+	"bytes"
+	"image"
+	"image/png"
+	"mime/multipart"
+	"net/http"
+	"testing"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// transparent draws a mask that has all made anew.
+func transparent(t *testing.T, width, height int) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewNRGBA(image.Rect(0, 0, width, height))); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// postMasked sends the playground's form with references of 20 × 20 pixels and masks.
+func (v *visitor) postMasked(references int, masks ...[]byte) answer {
+	v.Helper()
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	w.WriteField("prompt", "a fox")
+	send := func(name string, content []byte) {
+		part, _ := w.CreateFormFile(name, name+".png")
+		part.Write(content)
+	}
+	for range references {
+		send("reference_image", picture(20, 20))
+	}
+	for _, m := range masks {
+		send("mask", m)
+	}
+	w.Close() // all of it into memory
+	return v.do(http.MethodPost, "playground", &b, "Content-Type", w.FormDataContentType(), "Sec-Fetch-Site", "same-origin")
+}
+
+// A mask is sent with the form, and what does not do is told of beside its field; then nothing is charged.
+func TestMask(t *testing.T) {
+	s := open(t)
+	v := s.signedIn("alice")
+	s.Grant(t, v.user.ID, 10)
+	s.is.True(v.get("playground").has(`<input type="file" id="f-mask" name="mask"`))
+	fine := transparent(t, 20, 20)
+	for want, a := range map[string]answer{
+		"Mask is 8 x 8 and must be as large": v.postMasked(1, transparent(t, 8, 8)),
+		"Mask must be a PNG with an alpha":   v.postMasked(1, picture(20, 20)),
+		"Mask needs the reference image":     v.postMasked(0, fine),
+		"More than one mask was chosen":      v.postMasked(1, fine, fine),
+		"The mask is no PNG, JPEG or WebP":   v.postMasked(1, []byte("a fox")),
+	} {
+		s.is.Equal(a.StatusCode, http.StatusUnprocessableEntity)
+		if !a.has(`id="f-mask-fault">` + want) {
+			t.Errorf("%q is not in\n%s", want, a.body)
+		}
+	}
+	s.is.True(v.postMasked(1, fine).redirected() != "")
+	p, err := s.As(v.user.ID).Generations(t.Context(), imagegen.Query{})
+	s.is.NoErr(err)
+	s.is.Equal(len(p.Generations), 1)
+	s.is.True(p.Generations[0].Masked)
+}
