@@ -13,15 +13,42 @@ import (
 
 // packages makes a deb, an rpm and an apk.
 func (r *release) packages(t target, program string) error {
+	dir, err := os.MkdirTemp("", "imagegend-scripts-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	scripts, err := r.scripts(dir)
+	if err != nil {
+		return err
+	}
 	for _, format := range []string{"deb", "rpm", "apk"} {
-		if err := r.pack(t, program, format); err != nil {
+		if err := r.pack(t, program, format, scripts); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *release) pack(t target, program, format string) error {
+// scripts copies the scripts with the time of the release: an apk has the time at which their files were changed.
+func (r *release) scripts(dir string) (nfpm.Scripts, error) {
+	s := nfpm.Scripts{PostInstall: filepath.Join(dir, "postinstall.sh"), PreRemove: filepath.Join(dir, "preremove.sh"), PostRemove: filepath.Join(dir, "postremove.sh")}
+	for _, path := range []string{s.PostInstall, s.PreRemove, s.PostRemove} {
+		b, err := os.ReadFile(r.path("deploy/files/" + filepath.Base(path)))
+		if err != nil {
+			return s, err
+		}
+		if err := os.WriteFile(path, b, 0o755); err != nil {
+			return s, err
+		}
+		if err := os.Chtimes(path, r.time, r.time); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+func (r *release) pack(t target, program, format string, scripts nfpm.Scripts) error {
 	info := &nfpm.Info{
 		Name: "imagegend", Arch: t.arch, Platform: "linux", Version: r.version, VersionSchema: "semver", Release: "1", MTime: r.time,
 		Section: "net", Priority: "optional", License: "Apache-2.0",
@@ -29,12 +56,8 @@ func (r *release) pack(t target, program, format string) error {
 		Description: "Image generation service metered in credits\nOne program that charges for images, has providers make them, stores them and refunds what did not come.",
 		Homepage:    "https://github.com/imagegend/imagegend",
 		Overridables: nfpm.Overridables{
-			Contents: r.installed(program, format),
-			Scripts: nfpm.Scripts{
-				PostInstall: r.path("deploy/files/postinstall.sh"),
-				PreRemove:   r.path("deploy/files/preremove.sh"),
-				PostRemove:  r.path("deploy/files/postremove.sh"),
-			},
+			Contents:   r.installed(program, format),
+			Scripts:    scripts,
 			Recommends: []string{"ca-certificates"},
 		},
 	}
