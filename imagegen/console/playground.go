@@ -120,7 +120,7 @@ func (c *Console) showDraft(p *page, status int, d *draft, v playgroundView) (er
 	if v.Results, err = c.results(p, imagegen.GenerationID(p.r.URL.Query().Get("result"))); err != nil {
 		return err
 	}
-	v.Preview = p.previewOf(d, v.Balance, d.form.fileNames())
+	v.Preview = p.previewOf(d, v.Balance, d.form.fileNames(), "")
 	d.settle()
 	return p.renderStatus(status, "playground", v)
 }

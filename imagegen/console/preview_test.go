@@ -33,6 +33,7 @@ func TestPreview(t *testing.T) {
 		"half a size":  {[]string{"ratio", "own", "width", "2000"}, []string{`<p class="problem">Give both edges in whole pixels, from 16 to 8192.</p>`}},
 		"too few":      {[]string{"tier", "4K"}, []string{"This costs 4 credits, and there are 3 credits."}},
 		"long prompt":  {[]string{"prompt", strings.Repeat("x", 32_001)}, []string{`<p class="problem">The prompt has 32001 characters`}},
+		"a mask":       {[]string{"reference_name", "fox.png", "mask_name", "sky.png"}, []string{`-F 'mask=@"sky.png"'`, `Mask: file("sky.png"),`}},
 		"references":   {[]string{"reference_name", "fox.png", "reference_name", "it's.jpg"}, []string{`-F 'reference_image=@"fox.png"'`, `-F 'reference_image=@"it'\''s.jpg"'`, `file("it's.jpg"),`}},
 		"files anyway": {[]string{"reference_image", "text"}, []string{"<strong>1</strong> credit<"}},
 	} {

@@ -195,7 +195,7 @@ func (c *Console) showMade(p *page, d *draft, id imagegen.GenerationID) error {
 	if err != nil {
 		return err
 	}
-	return p.fragment("playground", "made", madeView{v, p.previewOf(d, b, nil), formToken()})
+	return p.fragment("playground", "made", madeView{v, p.previewOf(d, b, nil, ""), formToken()})
 }
 
 // inSeconds is a duration as one says it.

@@ -300,6 +300,8 @@ document.addEventListener("htmx:configRequest", (event) => {
   if (event.detail.elt.id !== "cost") return;
   event.detail.formData.delete("reference");
   for (const c of chosen) event.detail.formData.append("reference_name", c.file?.name ?? `${c.id}.png`);
+  const mask = document.getElementById("f-mask")?.files[0];
+  if (mask) event.detail.formData.append("mask_name", mask.name);
 });
 
 document.addEventListener("DOMContentLoaded", begin);
