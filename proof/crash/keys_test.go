@@ -15,6 +15,8 @@ type keyring struct {
 	raw     imagegen.Secret
 	key     imagegen.Key
 	promote deed
+	suspend deed
+	resume  deed
 	disable deed
 	revoke  deed
 }
@@ -29,6 +31,8 @@ func playKeys(w *world) {
 	w.makeUser()
 	if k.user.ID != "" {
 		w.see(&k.promote, func() error { return w.engine.Accounts().SetAccountType(w.Context(), k.user.ID, "TEAM") })
+		w.see(&k.suspend, func() error { return w.engine.Accounts().SuspendUser(w.Context(), k.user.ID) })
+		w.see(&k.resume, func() error { return w.engine.Accounts().ResumeUser(w.Context(), k.user.ID) })
 		w.see(&k.disable, func() error { return w.engine.Accounts().DisableUser(w.Context(), k.user.ID) })
 	}
 	w.makeKey()
@@ -125,6 +129,13 @@ func (w *world) judgeKeys() {
 			w.Errorf("user %v was made, and is %v: %v", k.user, u, err)
 		}
 		k.promote.judge(w, "the change of the account type", u.AccountType == "TEAM")
+		switch suspended := !u.SuspendedAt.IsZero(); {
+		case suspended:
+			k.suspend.judge(w, "the suspension", true)
+			k.resume.judge(w, "the resumption", false)
+		case !k.resume.begun:
+			k.suspend.judge(w, "the suspension", false)
+		}
 		k.disable.judge(w, "the disabling", !u.DisabledAt.IsZero())
 	}
 	if k.raw == "" {
