@@ -11,6 +11,7 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
+	"github.com/imagegend/imagegend/imagegen/storage/s3/s3test"
 )
 
 // A daemon makes backups of its own accord, keeps as many as it is told, and says so in the audit trail, the log and
@@ -51,6 +52,44 @@ func await(t *testing.T, done func() bool) {
 	}
 }
 
+// Backups go to a bucket too. While it is away the service runs and warns; each can be restored from there.
+func TestScheduledBackupsInABucket(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	server := s3test.Start(t)
+	address := server.Address()
+	server.Stop()
+	data, flags := t.TempDir(), []string{"--backup-to", address, "--backup-every", "100ms", "--backup-keep", "2"}
+	d := daemontest.Start(t, daemontest.Options{DataDir: data, Args: flags})
+	warned := func() bool {
+		body, _ := d.FromSocket("/readyz")
+		return strings.Contains(body, `"backup"`)
+	}
+	await(t, warned)
+	server.Resume(t)
+	await(t, func() bool { return strings.Count(d.Output(), "a backup was made and verified") >= 3 })
+	is.True(!warned())
+	server.Stop()
+	await(t, warned)
+	at := append(fakeModels, "--data-dir", data, "--backup-to", address, "--backup-every", "1h")
+	is.Equal(d.Terminate(drainLimit), 0)
+	findings, _, _ := doctor(t, t.TempDir(), nil, at...)
+	findings["backup"].finds(t, "fail", "connection refused", "--backup-to")
+	server.Resume(t)
+	findings, _, _ = doctor(t, t.TempDir(), nil, at...)
+	name, _, _ := strings.Cut(findings["backup"].Detail, " in ")
+	findings["backup"].finds(t, "ok", "was verified", "")
+
+	where, query, _ := strings.Cut(address, "?")
+	restored := filepath.Join(t.TempDir(), "restored")
+	_, stderr, status := command(t, t.TempDir(), nil, "restore", where+"/"+name+"?"+query, "--data-dir", restored)
+	is.Equal(status, 0)
+	says(t, stderr, "restored")
+	_, stderr, status = command(t, t.TempDir(), nil, "restore", where+"/none.tar?"+query, "--data-dir", t.TempDir())
+	is.Equal(status, 1)
+	says(t, stderr, "there is no archive")
+}
+
 // Backups that would not outlive what they are backups of are refused.
 func TestBackupsBelongElsewhere(t *testing.T) {
 	t.Parallel()
@@ -63,13 +102,16 @@ func TestBackupsBelongElsewhere(t *testing.T) {
 		is.Equal(d.Wait(drainLimit), 1)
 		says(t, d.Output(), "lies in the data directory", "--backup-to")
 	}
+	d := daemontest.Launch(t, daemontest.Options{Args: []string{"--backup-to", "s3://bucket?endpont=x"}})
+	is.Equal(d.Wait(drainLimit), 1)
+	says(t, d.Output(), "--backup-to", "there is no parameter endpont")
 	_, stderr, status := command(t, t.TempDir(), nil, "serve", "--dev", "--backup-to", "x")
 	is.Equal(status, 2)
 	says(t, stderr, "--dev keeps no data")
 
 	other := filepath.Join(t.TempDir(), "backups")
 	daemontest.Start(t, daemontest.Options{Args: []string{"--backup-to", other}})
-	d := daemontest.Launch(t, daemontest.Options{Args: []string{"--backup-to", other}})
+	d = daemontest.Launch(t, daemontest.Options{Args: []string{"--backup-to", other}})
 	is.Equal(d.Wait(drainLimit), 1)
 	says(t, d.Output(), "another process makes its backups in")
 }

@@ -12,9 +12,11 @@ import (
 
 	"github.com/matryer/is"
 
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/backups"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage"
+	"github.com/imagegend/imagegend/imagegen/storage/s3/s3test"
 )
 
 // backupKills is how often a daemon is killed while it makes backups.
@@ -122,6 +124,39 @@ func TestKillDuringBackups(t *testing.T) {
 	is.Equal(d.Terminate(20*time.Second), 0) // a drain leaves nothing on its way
 	_, onTheWay := s.look()
 	is.Equal(len(onTheWay), 0)
+}
+
+// What a daemon that is killed at any moment has put into a bucket can be restored, and the next one clears away the rest.
+func TestKillDuringBackupsToABucket(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	rng := rand.New(rand.NewPCG(seed(t), 9))
+	store, err := backups.Open(t.Context(), s3test.Start(t).Address())
+	is.NoErr(err)
+	o := daemontest.Options{DataDir: t.TempDir(), Args: []string{"--backup-to", store.String(), "--backup-every", "20ms", "--backup-keep", "3"}}
+	work := shelf{t, filepath.Join(o.DataDir, ".backup"), nil}
+	good := 0
+	for round := 0; round < backupKills || good == 0; round++ {
+		is.True(round < 3*backupKills)
+		d := daemontest.Start(t, o)
+		time.Sleep(time.Duration(rng.Int64N(int64(time.Duration(round+1) * 300 * time.Millisecond)))) // to be killed anywhere
+		d.Kill()
+		all, err := store.List(t.Context())
+		is.NoErr(err)
+		is.True(len(all) <= 4) // those that are kept, and one that was just made
+		for _, a := range all {
+			where, query, _ := strings.Cut(store.String(), "?")
+			f, err := backups.OpenArchive(t.Context(), where+"/"+a.Name+"?"+query)
+			is.NoErr(err)
+			is.NoErr(storage.Restore(t.Context(), f, filepath.Join(t.TempDir(), "restored")))
+			is.NoErr(f.Close())
+			good++
+		}
+	}
+	d := daemontest.Start(t, o)
+	is.Equal(d.Terminate(20*time.Second), 0)
+	archives, onTheWay := work.look()
+	is.Equal(len(archives)+len(onTheWay), 0)
 }
 
 // userNamed is the identifier of a user.

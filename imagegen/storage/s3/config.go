@@ -23,10 +23,12 @@ type Config struct {
 	// PathStyle puts the bucket into the path of the address instead of its host, as most stores but Amazon's want it.
 	PathStyle bool
 	Region    string // "": what AWS_REGION says, else us-east-1
-	// Dir is a local directory for files on their way. It may be emptied whenever no Store has it open.
+	// Dir is a local directory for files on their way. It may be emptied whenever no Store has it open. Files need none.
 	Dir string
 	// RequestTimeout bounds each request that moves no image, and each stretch of silence of one that does. 0: 30 s.
 	RequestTimeout time.Duration
+	// PartSize is how many bytes of one of Files go in one request, 5 MiB or more. 0: 64 MiB.
+	PartSize int64
 }
 
 const defaultRequestTimeout = 30 * time.Second

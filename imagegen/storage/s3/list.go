@@ -18,6 +18,7 @@ type listing struct {
 
 type listed struct {
 	key     string // without the prefix of the configuration
+	size    int64  // in bytes
 	changed time.Time
 }
 
@@ -48,7 +49,7 @@ func (o *objects) page(ctx context.Context, pages *s3.ListObjectsV2Paginator) (l
 	}
 	l.now, _ = middleware.GetServerTime(out.ResultMetadata)
 	for _, c := range out.Contents {
-		l.objects = append(l.objects, listed{strings.TrimPrefix(aws.ToString(c.Key), o.prefix), aws.ToTime(c.LastModified)})
+		l.objects = append(l.objects, listed{strings.TrimPrefix(aws.ToString(c.Key), o.prefix), aws.ToInt64(c.Size), aws.ToTime(c.LastModified)})
 	}
 	return l, nil
 }

@@ -46,7 +46,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	if c.Bucket == "" || c.Dir == "" {
 		return nil, errors.New("s3: Config.Bucket and Config.Dir are required")
 	}
-	client, err := newClient(ctx, c)
+	o, err := openObjects(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -54,11 +54,19 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	return &Store{Images: &Images{o, dir}, Spool: newSpool(o, dir), objects: o, local: dir}, nil
+}
+
+func openObjects(ctx context.Context, c Config) (*objects, error) {
+	client, err := newClient(ctx, c)
+	if err != nil {
+		return nil, err
+	}
 	o := &objects{client: client, bucket: c.Bucket, timeout: cmp.Or(c.RequestTimeout, defaultRequestTimeout)}
 	if c.Prefix != "" {
 		o.prefix = c.Prefix + "/"
 	}
-	return &Store{Images: &Images{o, dir}, Spool: newSpool(o, dir), objects: o, local: dir}, nil
+	return o, nil
 }
 
 // Close lets the local directory go. Images that are open can be read on.

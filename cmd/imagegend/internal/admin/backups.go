@@ -8,7 +8,7 @@ import (
 
 // Backups tells of the backups that a server makes of its own accord.
 type Backups struct {
-	Dir          string `json:"dir"` // "": none are made
+	Dir          string `json:"dir"` // or the address of a bucket; "": none are made
 	EverySeconds int64  `json:"every_seconds"`
 	Keep         int    `json:"keep"`
 	Archives     int    `json:"archives"`  // that there are

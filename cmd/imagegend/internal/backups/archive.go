@@ -3,7 +3,6 @@ package backups
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,43 +29,17 @@ type Archive struct {
 // name is that of an archive.
 func name(at time.Time) string { return prefix + at.UTC().Format(moment) + suffix }
 
-// List lists the archives in a directory, oldest first. What has another name is none of them.
-func List(dir string) (all []Archive, err error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, fmt.Errorf("the backups cannot be listed: %w", err)
-	}
-	for _, e := range entries {
-		begun, isArchive := strings.CutPrefix(e.Name(), prefix)
-		begun, isTar := strings.CutSuffix(begun, suffix)
-		at, err := time.Parse(moment, begun)
-		if !isArchive || !isTar || err != nil {
-			continue
-		}
-		info, err := e.Info()
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, Archive{Name: e.Name(), At: at, Size: info.Size()})
-	}
-	slices.SortFunc(all, func(a, b Archive) int { return a.At.Compare(b.At) })
-	return all, nil
+// parse makes an archive of what lies in a store. What has another name is none.
+func parse(name string, size int64) (a Archive, ok bool) {
+	begun, isArchive := strings.CutPrefix(name, prefix)
+	begun, isTar := strings.CutSuffix(begun, suffix)
+	at, err := time.Parse(moment, begun)
+	return Archive{Name: name, At: at, Size: size}, isArchive && isTar && err == nil
 }
 
-// prune removes the oldest archives beyond those that are kept.
-func (s *Schedule) prune() error {
-	all, err := List(s.Dir)
-	if err != nil {
-		return err
-	}
-	var errs []error
-	for _, a := range all[:max(0, len(all)-s.Keep)] {
-		errs = append(errs, os.Remove(filepath.Join(s.Dir, a.Name)))
-	}
-	return errors.Join(errors.Join(errs...), s.look())
+func oldestFirst(all []Archive) []Archive {
+	slices.SortFunc(all, func(a, b Archive) int { return a.At.Compare(b.At) })
+	return all
 }
 
 // removeLeftovers removes what a process that was killed was about to make. Nobody else is at work here.

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"time"
 )
 
 // make makes a backup of a moment. Under its name there is nothing, or an archive that is durable and was verified.
 func (s *Schedule) make(ctx context.Context, at time.Time) (Archive, error) {
+	if err := s.look(ctx); err != nil { // before all the work
+		return Archive{}, err
+	}
 	if err := s.fits(); err != nil {
 		return Archive{}, err
 	}
@@ -19,16 +21,29 @@ func (s *Schedule) make(ctx context.Context, at time.Time) (Archive, error) {
 	if err != nil {
 		return Archive{}, err
 	}
-	defer os.Remove(f.Name()) // which it has no more if all went well
+	defer os.Remove(f.Name()) // which it may have no more
 	size, err := s.fill(ctx, f)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return Archive{}, err
 	}
 	a := Archive{Name: name(at), At: at.UTC().Truncate(time.Millisecond), Size: size}
-	if err := os.Rename(f.Name(), filepath.Join(s.Dir, a.Name)); err != nil {
-		return Archive{}, err
+	if err := s.Store.Put(ctx, f.Name(), a.Name); err != nil {
+		return Archive{}, fmt.Errorf("it could not be put into %v: %w", s.Store, err)
 	}
-	return a, syncDir(s.Dir)
+	return a, nil
+}
+
+// prune removes the oldest archives beyond those that are kept, and what of others was left half made.
+func (s *Schedule) prune(ctx context.Context) error {
+	all, err := list(ctx, s.Store)
+	if err != nil {
+		return err
+	}
+	errs := []error{s.Store.Tidy(ctx)}
+	for _, a := range all[:max(0, len(all)-s.Keep)] {
+		errs = append(errs, s.Store.Remove(ctx, a.Name))
+	}
+	return errors.Join(append(errs, s.look(ctx))...)
 }
 
 // fill writes an archive into a file and verifies what the file holds then.

@@ -22,7 +22,8 @@ const again = 15 * time.Minute
 
 // Options says where backups go, how often, and how many are kept.
 type Options struct {
-	Dir   string // for archives of this service alone; made if it is absent
+	Dir   string // for this service alone, where archives are made; made if it is absent
+	Store Store  // where they lie then. nil: Dir
 	Every time.Duration
 	Keep  int // how many archives there are at most, from 1
 	// Write writes an archive.
@@ -37,7 +38,7 @@ type Options struct {
 
 // State tells of the backups of a service. Times are zero where there is nothing to tell.
 type State struct {
-	Dir      string
+	Dir      string // or the address of a bucket
 	Every    time.Duration
 	Keep     int
 	Archives int       // that there are
@@ -57,9 +58,16 @@ type Schedule struct {
 	state State
 }
 
+// patience is how long a start waits for a Store to tell what it holds.
+const patience = 5 * time.Second
+
 // New takes a directory for backups, and removes what a process that was killed has left in it. Close gives it
-// back. An error says what is wrong with the directory: everybody can change it, or another process has it.
-func New(o Options) (*Schedule, error) {
+// back. An error says what is wrong with the directory: everybody can change it, or another process has it. A Store
+// that does not answer is a failure of which State tells, since the service does not need it.
+func New(ctx context.Context, o Options) (*Schedule, error) {
+	if o.Store == nil {
+		o.Store = directory(o.Dir)
+	}
 	if o.Restore == nil {
 		o.Restore = storage.Restore
 	}
@@ -80,12 +88,14 @@ func New(o Options) (*Schedule, error) {
 		return nil, fmt.Errorf("the directory for backups cannot be written: %w", err)
 	}
 	s := &Schedule{Options: o, began: time.Now(), release: release}
-	err = removeLeftovers(o.Dir)
-	if err == nil {
-		err = s.look()
-	}
-	if err != nil {
+	s.state = State{Dir: o.Store.String(), Every: o.Every, Keep: o.Keep}
+	if err := removeLeftovers(o.Dir); err != nil {
 		return nil, errors.Join(err, release())
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if err := s.look(ctx); err != nil {
+		s.note(Archive{}, err)
 	}
 	return s, nil
 }
@@ -108,15 +118,15 @@ func (s *Schedule) State() State {
 	return s.state
 }
 
-// look takes the state from what lies in the directory.
-func (s *Schedule) look() error {
-	all, err := List(s.Dir)
+// look takes the state from what there is.
+func (s *Schedule) look(ctx context.Context) error {
+	all, err := list(ctx, s.Store)
 	if err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.state.Dir, s.state.Every, s.state.Keep, s.state.Archives = s.Dir, s.Every, s.Keep, len(all)
+	s.state.Archives = len(all)
 	if len(all) > 0 {
 		s.state.Last = all[len(all)-1]
 	}
@@ -164,12 +174,12 @@ func (s *Schedule) once(ctx context.Context, at time.Time) error {
 	}
 	s.note(made, err)
 	if err != nil {
-		s.Log.ErrorContext(ctx, "the backup failed", "dir", s.Dir, "error", err)
+		s.Log.ErrorContext(ctx, "the backup failed", "to", s.Store.String(), "error", err)
 		return err
 	}
 	s.Log.InfoContext(ctx, "a backup was made and verified", "file", made.Name, "bytes", made.Size, "seconds", time.Since(at).Seconds())
-	if err := s.prune(); err != nil {
-		s.Log.WarnContext(ctx, "old backups could not be removed", "dir", s.Dir, "error", err)
+	if err := s.prune(ctx); err != nil {
+		s.Log.WarnContext(ctx, "old backups could not be removed", "from", s.Store.String(), "error", err)
 	}
 	return nil
 }
@@ -208,7 +218,7 @@ func (s State) Trouble(began, now time.Time) string {
 	if since.IsZero() {
 		since = began
 	}
-	last := "there is none"
+	last := "no good one is known"
 	if !s.Last.At.IsZero() {
 		last = "the last good one is of " + s.Last.At.UTC().Format(time.RFC3339)
 	}

@@ -85,7 +85,7 @@ func options(dir string, s *service) backups.Options {
 // run has a schedule run for some time.
 func run(t *testing.T, o backups.Options, d time.Duration) backups.State {
 	t.Helper()
-	s, err := backups.New(o)
+	s, err := backups.New(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		dir, service := t.TempDir(), &service{fails: errors.New("image_1: its file is missing")}
-		s, err := backups.New(options(dir, service))
+		s, err := backups.New(t.Context(), options(dir, service))
 		is.NoErr(err)
 		warns := func(want string) {
 			t.Helper()
@@ -176,7 +176,7 @@ func TestFailures(t *testing.T) {
 		time.Sleep(time.Hour + time.Minute)
 		is.Equal(service.count(), 5) // every quarter of an hour
 		is.Equal(len(names(t, dir)), 0)
-		warns("the last backup failed: image_1: its file is missing; there is none")
+		warns("the last backup failed: image_1: its file is missing; no good one is known")
 
 		service.set(0, nil)
 		time.Sleep(15 * time.Minute)
@@ -202,7 +202,7 @@ func TestOverdue(t *testing.T) {
 	began := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	never := backups.State{Every: time.Hour}
 	is.Equal(never.Trouble(began, began.Add(2*time.Hour)), "")
-	is.Equal(never.Trouble(began, began.Add(3*time.Hour)), "backups should be made every 1h0m0s, and there is none")
+	is.Equal(never.Trouble(began, began.Add(3*time.Hour)), "backups should be made every 1h0m0s, and no good one is known")
 	old := backups.State{Every: time.Hour, Last: backups.Archive{At: began}}
 	is.Equal(old.Trouble(began.Add(time.Hour), began.Add(3*time.Hour)), "backups should be made every 1h0m0s, and the last good one is of 2026-01-01T00:00:00Z")
 	is.Equal(backups.State{}.Trouble(began, began.Add(1000*time.Hour)), "") // there are to be none
@@ -243,16 +243,16 @@ func TestDirectoryIsOwn(t *testing.T) {
 	for _, name := range []string{".imagegend-1.partial", ".imagegend-1.scratch/imagegen.db", "imagegend-mine.tar", "letter.txt"} {
 		is.NoErr(os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
-	s, err := backups.New(options(dir, &service{}))
+	s, err := backups.New(t.Context(), options(dir, &service{}))
 	is.NoErr(err)
 	is.Equal(names(t, dir), []string{"imagegend-mine.tar", "letter.txt"}) // what is not its own stays
 	is.Equal(s.State().Archives, 0)
-	_, err = backups.New(options(dir, &service{}))
+	_, err = backups.New(t.Context(), options(dir, &service{}))
 	is.True(err != nil && strings.Contains(err.Error(), "another process makes its backups in "+dir))
 	is.NoErr(s.Close())
 
 	is.NoErr(os.Chmod(dir, 0o777))
-	_, err = backups.New(options(dir, &service{}))
+	_, err = backups.New(t.Context(), options(dir, &service{}))
 	is.True(err != nil && strings.Contains(err.Error(), "everybody can change"))
 }
 
@@ -265,7 +265,7 @@ func TestArchivesAreBackups(t *testing.T) {
 	_, err = db.Grant(t.Context(), imagegen.Grant{User: "usr_1", Credits: 7})
 	is.NoErr(err)
 	dir := t.TempDir()
-	s, err := backups.New(backups.Options{Dir: dir, Every: time.Hour, Keep: 1, Write: db.Backup, Log: slog.New(slog.DiscardHandler)})
+	s, err := backups.New(t.Context(), backups.Options{Dir: dir, Every: time.Hour, Keep: 1, Write: db.Backup, Log: slog.New(slog.DiscardHandler)})
 	is.NoErr(err)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {

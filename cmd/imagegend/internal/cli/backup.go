@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/backups"
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage"
 )
 
@@ -122,17 +124,18 @@ func (a *app) restore() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "restore FILE",
 		Short: "make a data directory from an archive",
-		Long: "Makes the data directory from an archive; - reads it from standard input. The directory must be absent or\n" +
-			"empty. The archive is verified and audited before the directory counts.",
-		Example: "  imagegend restore imagegend-2030-01-31.tar --data-dir ./restored",
-		Args:    exactly("FILE"),
+		Long: "Makes the data directory from an archive, which may lie in a bucket; - reads it from standard input. The\n" +
+			"directory must be absent or empty. The archive is verified and audited before the directory counts.",
+		Example: "  imagegend restore imagegend-2030-01-31.tar --data-dir ./restored\n" +
+			"  imagegend restore 's3://bucket/prefix/imagegend-20300131T060000.000Z.tar?endpoint=https://s3.example.com' --data-dir ./restored",
+		Args: exactly("FILE"),
 	}
 	asJSON := jsonFlag(c, "one JSON object")
 	c.RunE = a.action(func(cmd *cobra.Command, args []string) error {
 		r := a.stdin
 		if args[0] != "-" {
-			f, err := os.Open(args[0])
-			if errors.Is(err, fs.ErrNotExist) {
+			f, err := backups.OpenArchive(cmd.Context(), args[0])
+			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, imagegen.ErrNotFound) {
 				return fmt.Errorf("there is no archive %s", args[0])
 			}
 			if err != nil {

@@ -222,7 +222,7 @@ func (s *Settings) BaseURLFlag(fs *pflag.FlagSet, usage string) {
 
 func (s *Settings) backupFlags(fs *pflag.FlagSet) {
 	declare(fs, groupData, func(fs *pflag.FlagSet) {
-		fs.StringVar(&s.BackupTo, "backup-to", "", "`directory` of its own for backups, made again and again and each verified; without it, none is made")
+		fs.StringVar(&s.BackupTo, "backup-to", "", "`directory` of its own for backups, or s3://bucket/prefix?endpoint=https://…; made again and again and each verified; without it, none is made")
 		fs.Var(newDuration(&s.BackupEvery, 6*time.Hour, positive), "backup-every", "time from one backup to the next")
 		fs.Var(newCount(1, &s.BackupKeep, 14), "backup-keep", "how many backups are kept; older ones are removed")
 	})

@@ -20,18 +20,28 @@ type backing struct {
 	ended  chan struct{}
 }
 
-// openBackups takes the directory for backups, if one is named.
-func openBackups(o Options, log *slog.Logger) (*backing, error) {
+// workplace is where a data directory holds backups on their way to a bucket. It is hidden, so that a directory that
+// holds nothing else is empty.
+const workplace = ".backup"
+
+// openBackups takes the directory for backups, or the one where those for a bucket are made, if there are to be any.
+func openBackups(ctx context.Context, o Options, log *slog.Logger) (*backing, error) {
 	b := &backing{cancel: func() {}, ended: make(chan struct{})}
 	if o.BackupTo == "" {
 		close(b.ended)
 		return b, nil
 	}
-	if inside(o.BackupTo, o.DataDir) {
+	dir := o.BackupTo
+	if backups.InBucket(o.BackupTo) {
+		dir = filepath.Join(o.DataDir, workplace)
+	} else if inside(o.BackupTo, o.DataDir) {
 		return nil, fmt.Errorf("%s lies in the data directory; backups belong elsewhere, best on another disk: name it with --backup-to", o.BackupTo)
 	}
-	var err error
-	b.Schedule, err = backups.New(backups.Options{Dir: o.BackupTo, Every: o.BackupEvery, Keep: o.BackupKeep, Log: log,
+	store, err := backups.Open(ctx, o.BackupTo)
+	if err != nil {
+		return nil, fmt.Errorf("--backup-to: %w", err)
+	}
+	b.Schedule, err = backups.New(ctx, backups.Options{Dir: dir, Store: store, Every: o.BackupEvery, Keep: o.BackupKeep, Log: log,
 		Write: func(ctx context.Context, w io.Writer) error { return b.write(ctx, w) }})
 	return b, err
 }

@@ -107,7 +107,7 @@ func Run(ctx context.Context, o Options) (err error) {
 		}
 		defer os.RemoveAll(d.options.DataDir)
 	}
-	if d.backups, err = openBackups(d.options, log); err != nil {
+	if d.backups, err = openBackups(ctx, d.options, log); err != nil {
 		return err
 	}
 	defer d.backups.Close()

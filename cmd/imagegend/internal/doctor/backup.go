@@ -14,7 +14,7 @@ import (
 
 // Backup tells of the backups that the service makes of its own accord. A server knows best; s may be nil.
 func Backup(ctx context.Context, settings config.Server, s *admin.Session, now time.Time) Finding {
-	f := ok("backup", "none is made by the service; --backup-to DIR has it make one every %v", settings.BackupEvery)
+	f := ok("backup", "none is made by the service; --backup-to DIR or s3://… has it make one every %v", settings.BackupEvery)
 	if s != nil && s.Server {
 		b, err := s.Backups(ctx)
 		if err != nil {
@@ -28,11 +28,19 @@ func Backup(ctx context.Context, settings config.Server, s *admin.Session, now t
 	if settings.BackupTo == "" {
 		return f
 	}
-	all, err := backups.List(settings.BackupTo)
+	store, err := backups.Open(ctx, settings.BackupTo)
+	if err != nil {
+		f.Detail = err.Error()
+		return f.fails("put --backup-to right")
+	}
+	all, err := store.List(ctx)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		f.Detail = fmt.Sprintf("there is no %s yet", settings.BackupTo)
 		return f.but("imagegend serve makes it; if there should be one, name it with --backup-to")
+	case err != nil && backups.InBucket(settings.BackupTo):
+		f.Detail = err.Error()
+		return f.fails("check the bucket, the endpoint and the credentials of --backup-to, and that they may list")
 	case err != nil:
 		f.Detail = err.Error()
 		return f.fails("name a directory that the user of the service may write with --backup-to")

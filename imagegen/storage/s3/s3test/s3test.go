@@ -118,14 +118,30 @@ func (s *Server) Stop() {
 	_ = s.process.Wait()
 }
 
-func (s *Server) createBucket() error {
-	client := s3.New(s3.Options{
+// Unfinished lists the keys of which parts were sent, and that are no objects.
+func (s *Server) Unfinished(tb testing.TB) (keys []string) {
+	tb.Helper()
+	all, err := s.client().ListMultipartUploads(tb.Context(), &s3.ListMultipartUploadsInput{Bucket: aws.String(Bucket)})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for _, u := range all.Uploads {
+		keys = append(keys, aws.ToString(u.Key))
+	}
+	return keys
+}
+
+func (s *Server) client() *s3.Client {
+	return s3.New(s3.Options{
 		BaseEndpoint: &s.URL, UsePathStyle: true, Region: "us-east-1",
 		Credentials: credentials.NewStaticCredentialsProvider(AccessKey, SecretKey, ""),
 	})
+}
+
+func (s *Server) createBucket() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	_, err := client.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: aws.String(Bucket)})
+	_, err := s.client().CreateBucket(ctx, &s3.CreateBucketInput{Bucket: aws.String(Bucket)})
 	if err != nil {
 		return errors.Join(errors.New("s3test: the bucket was not made"), err)
 	}
