@@ -56,6 +56,8 @@ var operatorChecks = []check{
 		name:  "scheduled backups",
 		lines: []string{"contract: | scheduled backups |"},
 		elsewhere: []string{"cmd/imagegend.TestScheduledBackups", "cmd/imagegend.TestBackupsBelongElsewhere", "cmd/imagegend/survival.TestKillDuringBackups",
+			"cmd/imagegend.TestScheduledBackupsInABucket", "cmd/imagegend/survival.TestKillDuringBackupsToABucket",
+			"cmd/imagegend/internal/backups.TestArchivesInABucket", "cmd/imagegend/internal/backups.TestStoreIsAway",
 			"cmd/imagegend/internal/backups.TestEverySoOften", "cmd/imagegend/internal/backups.TestNeverTwoAtOnce",
 			"cmd/imagegend/internal/backups.TestFailures", "cmd/imagegend/internal/backups.TestBrokenArchive"},
 	},

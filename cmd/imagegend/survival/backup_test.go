@@ -143,7 +143,6 @@ func TestKillDuringBackupsToABucket(t *testing.T) {
 		d.Kill()
 		all, err := store.List(t.Context())
 		is.NoErr(err)
-		is.True(len(all) <= 4) // those that are kept, and one that was just made
 		for _, a := range all {
 			where, query, _ := strings.Cut(store.String(), "?")
 			f, err := backups.OpenArchive(t.Context(), where+"/"+a.Name+"?"+query)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,19 +24,34 @@ import (
 // distant is a Store that is away at times.
 type distant struct {
 	backups.Store
+
+	mu         sync.Mutex
 	away, full error
 }
 
+// set changes what is wrong with it from now on: it does not answer, or takes nothing more.
+func (d *distant) set(away, full error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.away, d.full = away, full
+}
+
+func (d *distant) wrong() (away, full error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.away, d.full
+}
+
 func (d *distant) List(ctx context.Context) ([]backups.Archive, error) {
-	if d.away != nil {
-		return nil, d.away
+	if away, _ := d.wrong(); away != nil {
+		return nil, away
 	}
 	return d.Store.List(ctx)
 }
 
 func (d *distant) Put(ctx context.Context, path, name string) error {
-	if d.full != nil {
-		return d.full
+	if _, full := d.wrong(); full != nil {
+		return full
 	}
 	return d.Store.Put(ctx, path, name)
 }
@@ -64,17 +80,17 @@ func TestStoreIsAway(t *testing.T) {
 		go func() { defer close(ended); s.Run(ctx) }()
 		time.Sleep(time.Minute)
 		is.Equal(service.count(), 0) // of no use
-		store.away, store.full = nil, errors.New("quota")
+		store.set(nil, errors.New("quota"))
 		time.Sleep(15 * time.Minute)
 		warns("it could not be put into " + shelf + ": quota")
 		is.Equal(service.count(), 1)
 		is.Equal(len(names(t, dir)), 0)
-		store.full = nil
+		store.set(nil, nil)
 		time.Sleep(15 * time.Minute)
 		is.Equal(s.Trouble(), "")
 		is.Equal(len(names(t, shelf)), 1)
 
-		store.away = errors.New("no route to host")
+		store.set(errors.New("no route to host"), nil)
 		time.Sleep(6 * time.Hour)
 		warns("no route to host; the last good one is of 2000-01-01T00:30:00Z")
 		cancel()

@@ -14,7 +14,7 @@ func (s *Schedule) make(ctx context.Context, at time.Time) (Archive, error) {
 	if err := s.look(ctx); err != nil { // before all the work
 		return Archive{}, err
 	}
-	if err := s.fits(); err != nil {
+	if err := s.fits(2 * s.State().Last.Size); err != nil { // as large as the last one, and what is restored of it
 		return Archive{}, err
 	}
 	f, err := os.CreateTemp(s.Dir, partial)
@@ -48,7 +48,7 @@ func (s *Schedule) prune(ctx context.Context) error {
 
 // fill writes an archive into a file and verifies what the file holds then.
 func (s *Schedule) fill(ctx context.Context, f *os.File) (size int64, err error) {
-	if err := s.Write(ctx, f); err != nil {
+	if err := s.Write(ctx, &sparing{w: f, fits: s.fits}); err != nil {
 		return 0, err
 	}
 	if err := f.Sync(); err != nil {
@@ -58,6 +58,9 @@ func (s *Schedule) fill(ctx context.Context, f *os.File) (size int64, err error)
 		return 0, err
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return 0, err
+	}
+	if err := s.fits(size); err != nil {
 		return 0, err
 	}
 	if err := s.verify(ctx, f); err != nil {
@@ -75,15 +78,35 @@ func (s *Schedule) verify(ctx context.Context, r io.Reader) error {
 	return s.Restore(ctx, r, dir)
 }
 
-// fits refuses to begin where an archive as large as the last one, and what is restored of it, would fill the disk.
-func (s *Schedule) fits() error {
+// fits refuses to take so many bytes more where that would fill the disk.
+func (s *Schedule) fits(bytes int64) error {
 	space, err := s.Space(s.Dir)
 	if err != nil {
 		return err
 	}
-	if need := 2*s.State().Last.Size + space.Reserve; space.Free < need {
-		return fmt.Errorf("there are %d MiB free in %s, and a backup with what is restored of it takes %d; make room, or keep fewer (--backup-keep)",
+	if need := bytes + space.Reserve; space.Free < need {
+		return fmt.Errorf("there are %d MiB free in %s, and a backup that is made and verified there takes %d; make room",
 			space.Free>>20, s.Dir, need>>20)
 	}
 	return nil
+}
+
+// stretch is how much is written between two looks at the disk.
+const stretch = 16 << 20
+
+// sparing writes as long as the disk has room: how large the first archive will be, nobody knows.
+type sparing struct {
+	w       io.Writer
+	fits    func(bytes int64) error
+	written int64 // since the last look
+}
+
+func (s *sparing) Write(p []byte) (int, error) {
+	if s.written += int64(len(p)); s.written > stretch {
+		s.written = 0
+		if err := s.fits(stretch); err != nil {
+			return 0, err
+		}
+	}
+	return s.w.Write(p)
 }

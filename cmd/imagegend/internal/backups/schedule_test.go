@@ -236,6 +236,36 @@ func TestNoRoom(t *testing.T) {
 	})
 }
 
+// An archive that turns out larger than the disk has room for is broken off, and so is its verification.
+func TestRoomRunsOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		const mebibyte = 1 << 20
+		dir, written := t.TempDir(), int64(0)
+		o := options(dir, &service{})
+		o.Write = func(_ context.Context, w io.Writer) error {
+			for range 100 {
+				n, err := w.Write(make([]byte, mebibyte))
+				written += int64(n)
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		o.Restore = func(context.Context, io.Reader, string) error { panic("it takes room too") }
+		for disk, writes := range map[int64]bool{100 * mebibyte: false, 264*mebibyte - 1: true} {
+			written = 0
+			o.Space = func(string) (storage.Space, error) {
+				return storage.Space{Free: disk - written, Reserve: 64 * mebibyte}, nil
+			}
+			is.True(strings.Contains(run(t, o, time.Minute).Failure, "make room"))
+			is.Equal(written == 100*mebibyte, writes)
+			is.Equal(len(names(t, dir)), 0)
+		}
+	})
+}
+
 func TestDirectoryIsOwn(t *testing.T) {
 	is := is.New(t)
 	dir := t.TempDir()
