@@ -35,6 +35,9 @@ func (v playgroundView) FileLimit() string {
 	return strconv.FormatInt(v.Model.MaxReferenceBytes>>20, 10) + " MiB"
 }
 
+// MaskPixels is the most pixels that a mask can have.
+func (playgroundView) MaskPixels() int { return imagegen.MaxMaskPixels }
+
 // MinEdge and MaxEdge are what the width and the height of an exact size can be.
 func (playgroundView) MinEdge() int { return imagegen.MinEdge }
 func (playgroundView) MaxEdge() int { return imagegen.MaxEdge }

@@ -2,6 +2,7 @@ package browsertest_test
 
 import (
 	"context"
+	"io"
 	"iter"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -18,11 +19,12 @@ const (
 // painter is the fake provider, which such prompts lead astray.
 type painter struct {
 	*provider.Fake
-	let chan struct{} // closed: what is slow goes on
+	let   chan struct{} // closed: what is slow goes on
+	masks chan []byte   // the file of each mask, as it came
 }
 
 func newPainter() *painter {
-	return &painter{&provider.Fake{Script: mishap}, make(chan struct{})}
+	return &painter{&provider.Fake{Script: mishap}, make(chan struct{}), make(chan []byte, 4)}
 }
 
 func mishap(r imagegen.ProviderRequest) provider.Faults {
@@ -43,6 +45,27 @@ func (p *painter) Generate(ctx context.Context, r imagegen.ProviderRequest) iter
 			case <-ctx.Done():
 			}
 		}
+		if err := p.note(ctx, r.Mask); err != nil {
+			yield(imagegen.ProviderImage{}, err)
+			return
+		}
 		p.Fake.Generate(ctx, r)(yield)
 	}
+}
+
+// note keeps the file of a mask for the test that had it drawn.
+func (p *painter) note(ctx context.Context, mask *imagegen.ProviderReference) error {
+	if mask == nil {
+		return nil
+	}
+	f, err := mask.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(f)
+	if err == nil {
+		p.masks <- b
+	}
+	return err
 }

@@ -1,0 +1,296 @@
+"use strict";
+
+// A mask is drawn on the first reference: what is painted over is made anew. What is drawn becomes the file of the mask's
+// field, transparent where it is painted. Without this file a mask is chosen as a file that was made elsewhere.
+
+// A mark is a line of the brush { erase, size, points } or a box { erase, box }, in pixels of the reference. Marks are laid
+// over each other in their order, so that the last can be taken back.
+const ink = "#e6007a";
+const field = () => document.getElementById("f-mask");
+const easel = () => document.getElementById("easel");
+const surface = () => easel().querySelector(".ink");
+
+let drawn = null; // the mask as it stands in the form: { on: its reference, marks, file, preview }
+let work = null; // while the easel is open: { on, picture, width, height, marks, erase, line: being drawn, box: of the keyboard }
+
+// paint lays one mark over what is there.
+function paint(context, mark) {
+  context.globalCompositeOperation = mark.erase ? "destination-out" : "source-over";
+  context.fillStyle = context.strokeStyle = ink;
+  if (mark.box) {
+    context.fillRect(mark.box.x, mark.box.y, mark.box.width, mark.box.height);
+    return;
+  }
+  context.lineWidth = mark.size;
+  context.lineCap = context.lineJoin = "round";
+  context.beginPath();
+  context.moveTo(mark.points[0].x + 0.01, mark.points[0].y); // a line without any length would not be drawn
+  for (const { x, y } of mark.points) context.lineTo(x, y);
+  context.stroke();
+}
+
+// blank is a canvas of a size, and what draws on it.
+function blank(width, height) {
+  const canvas = document.createElement("canvas");
+  canvas.width = width;
+  canvas.height = height;
+  return [canvas, canvas.getContext("2d")];
+}
+
+// inked is a canvas of a size with marks on it.
+function inked({ width, height, marks }) {
+  const [canvas, context] = blank(width, height);
+  for (const mark of marks) paint(context, mark);
+  return [canvas, context];
+}
+
+// maskOf is the file of a mask, each of whose pixels is either transparent or opaque; null where none is transparent.
+async function maskOf(drawing) {
+  const [canvas, context] = inked(drawing);
+  const pixels = context.getImageData(0, 0, canvas.width, canvas.height), data = pixels.data;
+  let anew = false;
+  for (let i = 0; i < data.length; i += 4) {
+    const painted = data[i + 3] >= 128;
+    data[i] = data[i + 1] = data[i + 2] = 0;
+    data[i + 3] = painted ? 0 : 255;
+    anew ||= painted;
+  }
+  if (!anew) return null;
+  context.putImageData(pixels, 0, 0);
+  const blob = await new Promise((done) => canvas.toBlob(done, "image/png"));
+  return new File([blob], "mask.png", { type: "image/png" });
+}
+
+// previewOf shows the picture with what is painted over, in small.
+function previewOf(drawing) {
+  const { picture, width, height } = drawing, scale = Math.min(1, 320 / Math.max(width, height));
+  const [canvas, context] = blank(Math.max(1, Math.round(width * scale)), Math.max(1, Math.round(height * scale)));
+  context.drawImage(picture, 0, 0, canvas.width, canvas.height);
+  context.globalAlpha = 0.6;
+  context.drawImage(inked(drawing)[0], 0, 0, canvas.width, canvas.height);
+  canvas.setAttribute("role", "img");
+  canvas.setAttribute("aria-label", "Reference 1 with what is made anew painted over");
+  return canvas;
+}
+
+// load reads a reference as its pixels are stored, on which its mask lies.
+async function load(reference) {
+  const file = reference.file ?? await (await fetch(document.getElementById("drop").dataset.images + reference.id)).blob();
+  return createImageBitmap(await unturned(file)); // fails of what is no image
+}
+
+// unturned is a JPEG without its segments APP1, in which it says how the camera was held: browsers turn the picture by that,
+// all of them. Other files stay as they are.
+async function unturned(file) {
+  const bytes = new DataView(await file.arrayBuffer()), parts = [file.slice(0, 2)];
+  if (bytes.byteLength < 2 || bytes.getUint16(0) !== 0xffd8) return file;
+  let at = 2;
+  while (at + 4 <= bytes.byteLength && bytes.getUint8(at) === 0xff && ![0xda, 0xff].includes(bytes.getUint8(at + 1))) {
+    const end = at + 2 + bytes.getUint16(at + 2);
+    if (bytes.getUint8(at + 1) !== 0xe1) parts.push(file.slice(at, end));
+    at = end;
+  }
+  return new Blob([...parts, file.slice(at)], { type: "image/jpeg" });
+}
+
+// openEasel shows the easel with the first reference, and with what was drawn on it before.
+async function openEasel(button) {
+  const on = chosen[0], most = Number(button.dataset.pixels);
+  let picture;
+  try {
+    picture = await load(on);
+  } catch {
+    refuse("Reference 1 cannot be shown here. Remove it, or choose another.");
+    return;
+  }
+  if (easel().open || chosen[0] !== on) return; // meanwhile there is something else to do
+  const { width, height } = picture;
+  if (width * height > most) {
+    refuse(`Reference 1 has ${width} × ${height} pixels. A mask can have at most ${most.toLocaleString()}: choose a smaller image.`);
+    return;
+  }
+  refuse("");
+  work = { on, picture, width, height, marks: drawn?.on === on ? [...drawn.marks] : [], erase: false, line: null, box: null };
+  for (const canvas of easel().querySelectorAll("canvas")) {
+    canvas.width = width;
+    canvas.height = height;
+  }
+  easel().querySelector(".picture").getContext("2d").drawImage(picture, 0, 0);
+  say("");
+  take(false);
+  redraw();
+  easel().showModal();
+}
+
+// refuse says beside the button why nothing can be drawn.
+function refuse(why) {
+  document.getElementById("draw-fault").textContent = why;
+}
+
+function say(words) {
+  easel().querySelector("[role=status]").textContent = words;
+}
+
+// take takes the brush, or the eraser, to hand.
+function take(eraser) {
+  work.erase = eraser;
+  easel().querySelector("[data-do=paint]").setAttribute("aria-pressed", !eraser);
+  easel().querySelector("[data-do=erase]").setAttribute("aria-pressed", eraser);
+}
+
+function redraw() {
+  const canvas = surface(), context = canvas.getContext("2d");
+  context.clearRect(0, 0, canvas.width, canvas.height);
+  for (const mark of work.marks) paint(context, mark);
+  context.globalCompositeOperation = "source-over";
+  if (work.box) outline(context, work.box);
+}
+
+// outline shows where the keyboard's box is, on light and on dark.
+function outline(context, box) {
+  const width = Math.max(2, Math.round(context.canvas.width / 200));
+  context.lineWidth = width;
+  for (const [colour, dash] of [["#000000", []], ["#ffffff", [3 * width]]]) {
+    context.strokeStyle = colour;
+    context.setLineDash(dash);
+    context.strokeRect(box.x + width / 2, box.y + width / 2, box.width - width, box.height - width);
+  }
+  context.setLineDash([]);
+}
+
+// addMark lays a mark over the others for good.
+function addMark(mark) {
+  work.marks.push(mark);
+  say("");
+  redraw();
+}
+
+// where is the place in the picture at which a pointer is. The canvas fits the picture into the room that it has.
+function where(event) {
+  const room = surface().getBoundingClientRect(), scale = Math.min(room.width / work.width, room.height / work.height);
+  return {
+    x: (event.clientX - room.left - (room.width - work.width * scale) / 2) / scale,
+    y: (event.clientY - room.top - (room.height - work.height * scale) / 2) / scale,
+  };
+}
+
+function down(event) {
+  if (!event.isPrimary || event.button !== 0) return;
+  event.target.setPointerCapture(event.pointerId);
+  work.box = null;
+  const share = Number(document.getElementById("brush").value) / 100;
+  work.line = { erase: work.erase, size: Math.max(1, Math.min(work.width, work.height) * share), points: [where(event)] };
+  addMark(work.line);
+}
+
+function move(event) {
+  if (!work?.line || !event.isPrimary) return;
+  work.line.points.push(where(event));
+  paint(surface().getContext("2d"), { ...work.line, points: work.line.points.slice(-2) });
+}
+
+// The keyboard's box: arrow keys move it, with Shift they move its far corner.
+const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+const within = (value, least, most) => Math.min(Math.max(value, least), most);
+
+function shift(event) {
+  const { width, height } = work, x = Math.ceil(width / 20), y = Math.ceil(height / 20);
+  const [right, below] = arrows[event.key], box = work.box;
+  if (!box) {
+    const quarter = { x: Math.floor(width / 4), y: Math.floor(height / 4) };
+    work.box = { ...quarter, width: width - 2 * quarter.x, height: height - 2 * quarter.y };
+  } else if (event.shiftKey) {
+    box.width = within(box.width + right * x, Math.min(x, width - box.x), width - box.x);
+    box.height = within(box.height + below * y, Math.min(y, height - box.y), height - box.y);
+  } else {
+    box.x = within(box.x + right * x, 0, width - box.width);
+    box.y = within(box.y + below * y, 0, height - box.height);
+  }
+  const b = work.box, share = (part, whole) => `${Math.round(part / whole * 100)} %`;
+  say(`Rectangle: ${share(b.x, width)} from the left, ${share(b.y, height)} from the top, ${share(b.width, width)} wide, ${share(b.height, height)} high.`);
+  redraw();
+}
+
+function key(event) {
+  if ((event.ctrlKey || event.metaKey) && event.key === "z") doings.undo();
+  else if (!event.target.matches(".stage") || event.ctrlKey || event.metaKey || event.altKey) return;
+  else if (arrows[event.key]) shift(event);
+  else if (event.key === "Enter" && work.box) {
+    addMark({ erase: work.erase, box: { ...work.box } });
+    say(work.erase ? "The rectangle is erased." : "The rectangle is painted.");
+  } else return;
+  event.preventDefault();
+}
+
+const doings = {
+  paint: () => take(false),
+  erase: () => take(true),
+  undo() {
+    say(work.marks.pop() ? "The last mark is undone." : "There is nothing to undo.");
+    redraw();
+  },
+  clear() {
+    addMark({ erase: true, box: { x: 0, y: 0, width: work.width, height: work.height } });
+    say("Nothing is painted.");
+  },
+  async done() {
+    const drawing = work, file = await maskOf(drawing);
+    if (work !== drawing) return; // cancelled meanwhile
+    if (!file) {
+      say("Nothing is painted. Paint over what is to be made anew.");
+      return;
+    }
+    drawn = { on: work.on, marks: work.marks, file, preview: previewOf(work) };
+    easel().close();
+    document.getElementById("play").dispatchEvent(new Event("input", { bubbles: true })); // the code depends on it
+  },
+  cancel: () => easel().close(),
+};
+
+// fit has the form hold what was drawn as long as the reference that it was drawn on is the first.
+function fit() {
+  const input = field();
+  if (!input) return;
+  const fits = drawn !== null && drawn.on === chosen[0];
+  const button = document.getElementById("draw");
+  button.hidden = chosen.length === 0;
+  button.textContent = fits ? "Change the mask" : "Draw a mask";
+  document.getElementById("undraw").hidden = !fits;
+  document.getElementById("drawn").replaceChildren(...fits ? [drawn.preview] : []);
+  refuse(""); // the reason may be gone
+  if (!drawn) return; // what the field holds is not from here
+  const transfer = new DataTransfer();
+  if (fits) transfer.items.add(drawn.file);
+  input.files = transfer.files;
+}
+
+// discard takes what was drawn out of the form.
+function discard() {
+  field().value = "";
+  drawn = null;
+  field().form.dispatchEvent(new Event("input", { bubbles: true }));
+  field().focus();
+}
+
+document.addEventListener("input", (event) => {
+  if (event.target === field()) drawn = null; // another was chosen
+  if (event.target.closest("#play")) fit();
+}, true); // before others ask what the form holds
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("button");
+  if (button?.id === "draw") openEasel(button);
+  else if (button?.id === "undraw") discard();
+  else if (button?.matches("#easel [data-do]")) doings[button.dataset.do]();
+});
+
+document.addEventListener("DOMContentLoaded", () => {
+  const stage = easel()?.querySelector(".stage");
+  if (!stage) return;
+  stage.addEventListener("pointerdown", down);
+  stage.addEventListener("pointermove", move);
+  for (const end of ["pointerup", "pointercancel"]) stage.addEventListener(end, () => { if (work) work.line = null; });
+  easel().addEventListener("keydown", key);
+  easel().addEventListener("close", () => { work = null; });
+});
