@@ -16,7 +16,9 @@ func TestRefunds(t *testing.T) {
 	tab.fill("Prompt", herons)
 	tab.choose("3")
 	tab.shows("Balance 10, afterwards 7.")
-	tab.press("Generate", 200)
+	tab.click("Generate")
+	tab.shows("2 of 3 images came. 1 credit went back to your account.")
+	tab.press("Details", 200)
 	tab.shows("2 of 3 images came.", "Charged 3 credits", "Refunded 1 credit")
 	s.is.Equal(tab.pictures(), 2)
 
@@ -24,7 +26,9 @@ func TestRefunds(t *testing.T) {
 	tab.fill("Prompt", mirror)
 	tab.choose("4")
 	tab.shows("Balance 8, afterwards 4.")
-	tab.press("Generate", 200)
+	tab.click("Generate")
+	tab.shows("The generation has failed. The credits were returned.")
+	tab.press("Details", 200)
 	tab.shows("failed", "Charged 4 credits", "Refunded 4 credits", "Nothing was delivered, and nothing is charged.")
 	s.is.Equal(tab.pictures(), 0)
 
