@@ -87,7 +87,8 @@ func TestLoopOfRightPasswords(t *testing.T) {
 			all[status] += n
 		}
 	}
-	is.True(all[http.StatusSeeOther] > 0 && all[http.StatusSeeOther] < 40)
-	is.True(all[http.StatusTooManyRequests] > 500)
+	t.Log(all)
+	is.True(all[http.StatusSeeOther] > 0)
+	is.True(all[http.StatusTooManyRequests] > 500) // a browser that came in is known then, and may try again
 	is.Equal(all[http.StatusServiceUnavailable], 0)
 }
