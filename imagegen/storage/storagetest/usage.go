@@ -145,6 +145,11 @@ func testUsage(b *creditAdmin) {
 	end()
 	err = l.EachUsage(ended, day(0), day(2), func(imagegen.UserID, imagegen.Usage) { b.t.Error("nobody waits for it") })
 	b.is.True(errors.Is(err, context.Canceled))
+	ended, end = context.WithCancel(ctx)
+	told := 0
+	err = l.EachUsage(ended, day(0), day(2), func(imagegen.UserID, imagegen.Usage) { told++; end() })
+	b.is.True(errors.Is(err, context.Canceled))
+	b.is.Equal(told, 1) // and nobody waits for the rest
 
 	for _, c := range []struct {
 		user imagegen.UserID
