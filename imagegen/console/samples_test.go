@@ -228,7 +228,7 @@ func TestJavaScript(t *testing.T) {
 		is.True(strings.Contains(form, "for (const file of ["+literal(prompt)+"]) {\n"))
 		is.True(strings.Contains(form, `form.append("mask", await openAsBlob(`+literal(prompt)+")"))
 	}
-	serve(t).runs(t, "javascript", hostilePrompts[1:3], `import "node:fs"`, "node", "--input-type=module", "-e")
+	serve(t).runs(t, "javascript", hostilePrompts[1:3], `import { openAsBlob } from "node:fs"`, "node", "--input-type=module", "-e")
 }
 
 var pythonArgument = regexp.MustCompile(`(?s)    json=(\{.*?\n    \}),\n    timeout=`)
