@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/internal/filename"
 )
 
 // generationView is what generation.html is given.
@@ -167,7 +168,7 @@ func pictures(g imagegen.Generation) (all []picture) {
 	for n, i := range g.Images {
 		alt := fmt.Sprintf("Image %d of %d: %s", n+1, most, excerpt(g.Prompt, 120))
 		format := strings.ToUpper(strings.TrimPrefix(i.MediaType, "image/"))
-		name := fmt.Sprintf("%s-%d.%s", g.ID, n+1, extension(i.MediaType))
+		name := fmt.Sprintf("%s-%d%s", g.ID, n+1, filename.Extension(i.MediaType))
 		all = append(all, picture{Image: i, Number: n + 1, Alt: alt, Format: format, FileName: name})
 	}
 	return all

@@ -2,10 +2,10 @@ package console
 
 import (
 	"net/http"
-	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/internal/byterange"
+	"github.com/imagegend/imagegend/internal/filename"
 )
 
 // image serves one of the person's images.
@@ -31,13 +31,8 @@ func (p *page) imageHeader(name string, f *imagegen.ImageFile) {
 	p.about, _ = f.ID.Generation()
 	h := p.w.Header()
 	h.Set("Content-Type", f.MediaType)
-	h.Set("Content-Disposition", `inline; filename="`+name+"."+extension(f.MediaType)+`"`)
+	h.Set("Content-Disposition", `inline; filename="`+name+filename.Extension(f.MediaType)+`"`)
 	h.Set("ETag", `"`+f.ETag+`"`)
 	h.Set("Cache-Control", "private, max-age=31536000, immutable")
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
-}
-
-// extension is how the name of a file of that type ends.
-func extension(mediaType string) string {
-	return strings.TrimPrefix(strings.Replace(mediaType, "jpeg", "jpg", 1), "image/")
 }

@@ -20,7 +20,7 @@ func (a *api) readRequest(x *exchange) (imagegen.GenerateRequest, error) {
 	}
 	switch mediaType {
 	case "application/json":
-		return a.readJSON(x)
+		return a.readJSON(x, (*form).setJSON)
 	case "multipart/form-data":
 		if boundary := parameters["boundary"]; err == nil && boundary != "" {
 			return a.readMultipart(x, boundary)
@@ -31,7 +31,8 @@ func (a *api) readRequest(x *exchange) (imagegen.GenerateRequest, error) {
 		serving.Shown(x.Request.Header.Get("Content-Type")))
 }
 
-func (a *api) readJSON(x *exchange) (imagegen.GenerateRequest, error) {
+// readJSON reads an object, of which set takes each member.
+func (a *api) readJSON(x *exchange, set func(*form, string, jsonscan.Value) error) (imagegen.GenerateRequest, error) {
 	body, err := x.Body(maxJSON)
 	if err != nil {
 		return imagegen.GenerateRequest{}, err
@@ -43,6 +44,6 @@ func (a *api) readJSON(x *exchange) (imagegen.GenerateRequest, error) {
 		return imagegen.GenerateRequest{}, serving.BodyError(err)
 	}
 	f := newForm()
-	err = jsonscan.Object(b, f.setJSON)
+	err = jsonscan.Object(b, func(name string, v jsonscan.Value) error { return set(&f, name, v) })
 	return f.request, err
 }

@@ -21,7 +21,7 @@ func (a *api) quote(x *exchange) error {
 	if mediaType, _, _ := mime.ParseMediaType(x.Request.Header.Get("Content-Type")); mediaType != "application/json" {
 		return imagegen.Invalid("the Content-Type must be application/json; got %s", serving.Shown(x.Request.Header.Get("Content-Type")))
 	}
-	q, err := a.readQuote(x)
+	q, err := a.readJSON(x, (*form).setQuote)
 	if err != nil {
 		return err
 	}
@@ -30,22 +30,6 @@ func (a *api) quote(x *exchange) error {
 		return err
 	}
 	return x.JSON(http.StatusOK, wire.NewQuote(quote))
-}
-
-func (a *api) readQuote(x *exchange) (imagegen.GenerateRequest, error) {
-	body, err := x.Body(maxJSON)
-	if err != nil {
-		return imagegen.GenerateRequest{}, err
-	}
-	held := a.site.Limits.Hold(x.session.KeyID())
-	defer held.Release()
-	b, err := held.ReadAll(body)
-	if err != nil {
-		return imagegen.GenerateRequest{}, serving.BodyError(err)
-	}
-	f := newForm()
-	err = jsonscan.Object(b, f.setQuote)
-	return f.request, err
 }
 
 // setQuote is setJSON of a request for a price, which tells how many references there are.

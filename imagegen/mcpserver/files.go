@@ -9,9 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"unicode"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/internal/filename"
 )
 
 // inside returns a path as it lies in the directory. An absolute one is taken where it leads there.
@@ -41,7 +41,7 @@ func (t *tools) target(path, prompt string) (string, error) {
 	case t.Dir == nil:
 		return "", nil
 	case path == "":
-		return slug(prompt), nil
+		return filename.OfPrompt(prompt), nil
 	}
 	path, err := t.inside(path)
 	if err != nil {
@@ -60,27 +60,6 @@ func (t *tools) target(path, prompt string) (string, error) {
 	return path, nil
 }
 
-// slug makes a file name of a prompt.
-func slug(prompt string) string {
-	const longest = 40
-	var b strings.Builder
-	for _, r := range strings.ToLower(prompt) {
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-			r = '-'
-		}
-		if r != '-' || b.Len() > 0 && !strings.HasSuffix(b.String(), "-") {
-			b.WriteRune(r)
-		}
-		if b.Len() >= longest {
-			break
-		}
-	}
-	if name := strings.Trim(b.String(), "-"); name != "" {
-		return name
-	}
-	return "image"
-}
-
 // save writes image i of n to a new file and returns its path.
 func (t *tools) save(ctx context.Context, p picture, to string, i, n int) (string, error) {
 	image, err := t.OpenImage(ctx, p.ID)
@@ -88,7 +67,7 @@ func (t *tools) save(ctx context.Context, p picture, to string, i, n int) (strin
 		return "", err
 	}
 	defer image.Close()
-	file, name, err := t.create(to, extension(p.MediaType), i, n)
+	file, name, err := t.create(to, filename.Extension(p.MediaType), i, n)
 	if err != nil {
 		return "", unsaved(p, name, err)
 	}
@@ -124,13 +103,6 @@ func (t *tools) create(to, ext string, i, n int) (file *os.File, name string, er
 		}
 	}
 	return nil, name, err
-}
-
-func extension(mediaType string) string {
-	if mediaType == "image/jpeg" {
-		return ".jpg"
-	}
-	return "." + strings.TrimPrefix(mediaType, "image/")
 }
 
 // reason leaves out of an error where the directory lies.

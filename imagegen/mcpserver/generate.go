@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/internal/filename"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -117,7 +118,7 @@ func (t *tools) getGeneration(ctx context.Context, r *mcp.CallToolRequest, c cho
 		if t.Dir == nil {
 			return nil, generation{}, imagegen.Invalid("save has no place here: the server has no directory")
 		}
-		to = slug(g.Prompt)
+		to = filename.OfPrompt(g.Prompt)
 	}
 	return t.answer(ctx, g, to)
 }

@@ -35,9 +35,7 @@ func FuzzEdits(f *testing.F) {
 		f.Add(seed[0], seed[1])
 	}
 	f.Fuzz(func(t *testing.T, contentType, body string) {
-		if strings.Contains(body, "[fake:") {
-			t.Skip() // which fail as they are told to
-		}
+		body = strings.ReplaceAll(body, "[fake:", "[") // those fail as they are told to
 		before, err := e.As(imagegentest.Alice).Balance(t.Context())
 		if err != nil || before.Credits < 20 {
 			e.Grant(t, imagegentest.Alice, 100)

@@ -60,8 +60,7 @@ func (s *stream) result() (imagegen.Result, error) {
 			hangUp() // so that an equal call gets what this one cannot be given
 		}
 	}
-	stop := s.keepAlive()
-	defer stop() // also when Generate panics
+	defer s.keepAlive()() // also when Generate panics
 	return s.session.Generate(ctx, s.GenerateRequest)
 }
 
@@ -80,10 +79,10 @@ func (s *stream) keepAlive() (stop func()) {
 			}
 		}
 	})
-	return sync.OnceFunc(func() {
+	return func() {
 		close(ended)
 		done.Wait()
-	})
+	}
 }
 
 // comment says that the work goes on. That the peer has gone the context tells.

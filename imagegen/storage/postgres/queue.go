@@ -48,35 +48,13 @@ func (db *DB) work(ctx context.Context, f func(*session) error) error {
 	defer db.calls.Done()
 	var s *session
 	err := retried(func() (err error) {
-		s, err = db.alone(f)
+		s, err = db.alone(f, nil)
 		return err
 	})
 	if err == nil {
 		s.told()
 	}
 	return err
-}
-
-func (db *DB) alone(f func(*session) error) (*session, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), longestTransaction)
-	defer cancel()
-	c, err := db.acquire(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer c.release()
-	s := newSession(ctx, db, c, true)
-	var b pgx.Batch
-	b.Queue(begin)
-	b.Queue(settings)
-	s.prefetch(&b, need{})
-	if err := s.send(&b); err != nil {
-		return nil, s.abandon(err)
-	}
-	if err := spared(func() error { return f(s) }); err != nil {
-		return nil, s.abandon(err)
-	}
-	return s, s.commit(1)
 }
 
 // mostAdmitted is how many generations whose delay is over come into the lines at once.

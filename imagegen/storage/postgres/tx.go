@@ -62,7 +62,7 @@ func (db *DB) update(ctx context.Context, f func(*session) error) error {
 		return kv.NotBegun(ctx)
 	}
 	return retried(func() error {
-		s, err := db.act(f)
+		s, err := db.alone(f, lockActs)
 		if err == nil {
 			s.told()
 		}
@@ -70,8 +70,8 @@ func (db *DB) update(ctx context.Context, f func(*session) error) error {
 	})
 }
 
-// act runs f while its session holds the lock of all acts.
-func (db *DB) act(f func(*session) error) (*session, error) {
+// alone runs f in one transaction. first adds to what the transaction begins with; nil: nothing.
+func (db *DB) alone(f func(*session) error, first func(*session, *pgx.Batch)) (*session, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), longestTransaction)
 	defer cancel()
 	c, err := db.acquire(ctx)
@@ -83,8 +83,9 @@ func (db *DB) act(f func(*session) error) (*session, error) {
 	var b pgx.Batch
 	b.Queue(begin)
 	b.Queue(settings)
-	b.Queue(`select from imagegend.acts for update`)
-	s.kept.askHead(&b)
+	if first != nil {
+		first(s, &b)
+	}
 	s.prefetch(&b, need{})
 	if err := s.send(&b); err != nil {
 		return nil, s.abandon(err)
@@ -93,6 +94,12 @@ func (db *DB) act(f func(*session) error) (*session, error) {
 		return nil, s.abandon(err)
 	}
 	return s, s.commit(1)
+}
+
+// lockActs takes the lock of all acts, and reads what an act puts its row behind.
+func lockActs(s *session, b *pgx.Batch) {
+	b.Queue(`select from imagegend.acts for update`)
+	s.kept.askHead(b)
 }
 
 // view runs f over a snapshot.

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/internal/filename"
 )
 
 // save writes the images and prints the names of the files, those that were written before an error too.
@@ -43,7 +44,7 @@ func (a *app) write(image *imagegen.ImageFile, t target, i, n int) (name string,
 	if err = f.finish(err); err != nil {
 		return "", err
 	}
-	if ext := extension(image.MediaType); t.ext != "" && t.ext != ext && !(t.ext == ".jpeg" && ext == ".jpg") {
+	if ext := filename.Extension(image.MediaType); t.ext != "" && t.ext != ext && !(t.ext == ".jpeg" && ext == ".jpg") {
 		fmt.Fprintf(a.stderr, "note: %s holds %s\n", f.name, image.MediaType)
 	}
 	if t.asJSON {

@@ -7,9 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
+
+	"github.com/imagegend/imagegend/internal/filename"
 )
 
 // target is where images go.
@@ -32,7 +33,7 @@ func newTarget(cmd *cobra.Command, a *app, prompt string) (target, error) {
 	case o == "-":
 		return target{stdout: true}, nil
 	case o == "":
-		return target{base: slug(prompt)}, tryDirectory(".")
+		return target{base: filename.OfPrompt(prompt)}, tryDirectory(".")
 	}
 	if info, err := os.Stat(filepath.Dir(o)); err != nil || !info.IsDir() {
 		return target{}, fmt.Errorf("there is no directory %s to save %s in", filepath.Dir(o), filepath.Base(o))
@@ -104,27 +105,6 @@ func reason(err error) error {
 	return err
 }
 
-// slug makes a file name of a prompt.
-func slug(prompt string) string {
-	const longest = 40
-	var b strings.Builder
-	for _, r := range strings.ToLower(prompt) {
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-			r = '-'
-		}
-		if r != '-' || b.Len() > 0 && !strings.HasSuffix(b.String(), "-") {
-			b.WriteRune(r)
-		}
-		if b.Len() >= longest {
-			break
-		}
-	}
-	if name := strings.Trim(b.String(), "-"); name != "" {
-		return name
-	}
-	return "image"
-}
-
 // name is the file of image number i of n where the operator chose it.
 func (t target) name(i, n int, ext string) string {
 	if n == 1 {
@@ -137,7 +117,7 @@ func (t target) name(i, n int, ext string) string {
 func (t target) create(i, n int, mediaType string) (place, error) {
 	ext := t.ext
 	if ext == "" {
-		ext = extension(mediaType)
+		ext = filename.Extension(mediaType)
 	}
 	if t.chosen {
 		return replacing(t.name(i, n, ext))
@@ -166,11 +146,4 @@ func (t target) createFree(i, n int, ext string) (*os.File, error) {
 
 func createNew(name string) (*os.File, error) {
 	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-}
-
-func extension(mediaType string) string {
-	if mediaType == "image/jpeg" {
-		return ".jpg"
-	}
-	return "." + strings.TrimPrefix(mediaType, "image/")
 }
