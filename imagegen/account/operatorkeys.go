@@ -15,56 +15,56 @@ const keyOps = "img_ops_"
 // OperatorKeys manages the keys by which programs act as operators. It is safe for concurrent use. Its errors are those
 // of a [imagegen.Service].
 type OperatorKeys struct {
-	store imagegen.OperatorKeyStore
+	store OperatorKeyStore
 	ids   *imagegen.IDs
 	now   func() time.Time
 }
 
 // NewOperatorKeys returns the operator keys of a store; ids makes their identifiers, now tells the time.
-func NewOperatorKeys(store imagegen.OperatorKeyStore, ids *imagegen.IDs, now func() time.Time) *OperatorKeys {
+func NewOperatorKeys(store OperatorKeyStore, ids *imagegen.IDs, now func() time.Time) *OperatorKeys {
 	return &OperatorKeys{store, ids, now}
 }
 
 // Mint makes a key and returns the raw key, which is stored nowhere. The name says what it is for; expires zero means
 // never. ErrInvalidRequest if the name or the scopes are unfit, or the expiry is past.
-func (o *OperatorKeys) Mint(ctx context.Context, name string, scopes []string, expires time.Time) (imagegen.Secret, imagegen.OperatorKey, error) {
+func (o *OperatorKeys) Mint(ctx context.Context, name string, scopes []string, expires time.Time) (imagegen.Secret, OperatorKey, error) {
 	now := o.now()
-	may, err := imagegen.ParseScopes(scopes)
+	may, err := ParseScopes(scopes)
 	if err := errors.Join(checkName("key", name), err, checkExpiry(expires, now)); err != nil {
-		return "", imagegen.OperatorKey{}, err
+		return "", OperatorKey{}, err
 	}
 	raw := newRawKey(keyOps)
-	k := imagegen.OperatorKey{ID: o.ids.OperatorKey(now), Name: name, Prefix: raw[:len(keyOps)+keyDisplay], Hash: sha256.Sum256([]byte(raw)),
+	k := OperatorKey{ID: o.ids.OperatorKey(now), Name: name, Prefix: raw[:len(keyOps)+keyDisplay], Hash: sha256.Sum256([]byte(raw)),
 		Scopes: may, CreatedAt: now, ExpiresAt: expires}
 	if err := o.store.CreateOperatorKey(ctx, k); err != nil {
-		return "", imagegen.OperatorKey{}, imagegen.ToUserError(err)
+		return "", OperatorKey{}, imagegen.ToUserError(err)
 	}
 	return imagegen.Secret(raw), k, nil
 }
 
 // List lists all keys, oldest first.
-func (o *OperatorKeys) List(ctx context.Context) ([]imagegen.OperatorKey, error) {
+func (o *OperatorKeys) List(ctx context.Context) ([]OperatorKey, error) {
 	all, err := o.store.OperatorKeys(ctx)
 	return all, imagegen.ToUserError(err)
 }
 
 // Revoke revokes a key at once and for good. ErrNotFound.
-func (o *OperatorKeys) Revoke(ctx context.Context, id imagegen.OperatorKeyID) (imagegen.OperatorKey, error) {
+func (o *OperatorKeys) Revoke(ctx context.Context, id imagegen.OperatorKeyID) (OperatorKey, error) {
 	k, err := o.store.RevokeOperatorKey(ctx, id, o.now())
 	return k, imagegen.ToUserError(err)
 }
 
 // Verify returns the key that a raw key is. ErrInvalidKey: there is none such, or it is revoked. ErrExpiredKey.
-func (o *OperatorKeys) Verify(ctx context.Context, raw string) (imagegen.OperatorKey, error) {
+func (o *OperatorKeys) Verify(ctx context.Context, raw string) (OperatorKey, error) {
 	if !wellFormed(raw, keyOps) {
-		return imagegen.OperatorKey{}, imagegen.ErrInvalidKey
+		return OperatorKey{}, imagegen.ErrInvalidKey
 	}
 	k, err := o.store.OperatorKeyByHash(ctx, sha256.Sum256([]byte(raw)))
 	switch {
 	case errors.Is(err, imagegen.ErrNotFound):
-		return imagegen.OperatorKey{}, imagegen.ErrInvalidKey
+		return OperatorKey{}, imagegen.ErrInvalidKey
 	case err != nil:
-		return imagegen.OperatorKey{}, imagegen.ToUserError(err)
+		return OperatorKey{}, imagegen.ToUserError(err)
 	}
 	return k, k.Refuses(o.now())
 }

@@ -22,7 +22,7 @@ func TestOperatorKeys(t *testing.T) {
 	is.NoErr(err)
 	is.True(strings.HasPrefix(raw.Reveal(), "img_ops_"))
 	is.Equal(k.Prefix, raw.Reveal()[:14])
-	is.Equal(k.Scopes, imagegen.Scopes("credits,read"))
+	is.Equal(k.Scopes, account.Scopes("credits,read"))
 
 	got, err := keys.Verify(ctx, raw.Reveal())
 	is.NoErr(err)
@@ -56,10 +56,10 @@ func TestOperatorKeys(t *testing.T) {
 
 func TestScopes(t *testing.T) {
 	is := is.New(t)
-	for _, scope := range imagegen.ScopeNames() {
-		is.True(imagegen.Scopes("all").Allow(scope))
-		is.Equal(imagegen.Scopes("credits,read").Allow(scope), scope == imagegen.ScopeRead || scope == imagegen.ScopeCredits)
-		is.True(!imagegen.Scopes("").Allow(scope))
+	for _, scope := range account.ScopeNames() {
+		is.True(account.Scopes("all").Allow(scope))
+		is.Equal(account.Scopes("credits,read").Allow(scope), scope == account.ScopeRead || scope == account.ScopeCredits)
+		is.True(!account.Scopes("").Allow(scope))
 	}
-	is.True(!imagegen.Scopes("read").Allow(""))
+	is.True(!account.Scopes("read").Allow(""))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console"
 )
 
@@ -29,7 +30,7 @@ func TestAccessLog(t *testing.T) {
 	s.Running.Grant(t, alice.user.ID, 5)
 	g, err := s.As(alice.user.ID).Generate(t.Context(), imagegen.GenerateRequest{Model: "fake-1", Prompt: "a canary"})
 	s.is.NoErr(err)
-	link := s.invite(s.newcomer("bob"), imagegen.RoleUser)
+	link := s.invite(s.newcomer("bob"), account.RoleUser)
 	for _, path := range []string{"generations/" + string(g.ID), "images/" + string(g.Images[0].ID), link, "nowhere/secret", ""} {
 		alice.get(path, "X-Forwarded-For", "203.0.113.9")
 	}

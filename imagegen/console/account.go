@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 // accountView is what account.html is given.
@@ -14,9 +15,9 @@ type accountView struct {
 	Form      *form
 	Person    person
 	Balance   imagegen.Balance
-	Login     imagegen.Login
+	Login     account.Login
 	Connected bool // with the provider
-	Passkeys  []imagegen.Passkey
+	Passkeys  []account.Passkey
 	CanMake   bool // passkeys
 	SignIns   []signInLine
 }
@@ -72,7 +73,7 @@ func (c *Console) changePassword(p *page) error {
 		return err
 	}
 	chosen := f.newPassword()
-	var present imagegen.Login
+	var present account.Login
 	if f.valid() {
 		if present, err = c.checkPassword(p, f, "present"); err != nil {
 			return err
@@ -96,7 +97,7 @@ func (c *Console) changePassword(p *page) error {
 
 // replacePassword sets a password that was asked for with the present one, unless that is no longer the
 // present one: a link that was used meanwhile counts.
-func (c *Console) replacePassword(p *page, present imagegen.Login, hash string) error {
+func (c *Console) replacePassword(p *page, present account.Login, hash string) error {
 	c.changing.Lock()
 	defer c.changing.Unlock()
 	now, err := c.login(p.context(), p.person.ID)
@@ -111,7 +112,7 @@ func (c *Console) replacePassword(p *page, present imagegen.Login, hash string) 
 }
 
 // checkPassword blames a field unless it holds the person's password, and returns their login.
-func (c *Console) checkPassword(p *page, f *form, name string) (imagegen.Login, error) {
+func (c *Console) checkPassword(p *page, f *form, name string) (account.Login, error) {
 	a, err := c.claim(p, p.person.Name)
 	if err != nil {
 		return a.login, err
@@ -151,7 +152,7 @@ func (c *Console) endSignIns(p *page) error {
 }
 
 // among finds one of the sign-ins that have not ended; with "", all of those but this browser's.
-func (p *page) among(ss []imagegen.SignIn, one string) (found [][32]byte) {
+func (p *page) among(ss []account.SignIn, one string) (found [][32]byte) {
 	for _, s := range ss {
 		named := one == hex.EncodeToString(s.Hash[:]) || one == "" && s.Hash != p.person.signIn.Hash
 		if named && !ended(s, p.now) {

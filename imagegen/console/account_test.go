@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 func TestAccount(t *testing.T) {
@@ -66,7 +66,7 @@ func TestSignOutElsewhere(t *testing.T) {
 // A sign-in that has ended by itself is neither listed nor counted.
 func TestSignOutOfWhatHasEnded(t *testing.T) {
 	s := open(t)
-	alice := s.user("alice", imagegen.RoleUser)
+	alice := s.user("alice", account.RoleUser)
 	early := s.visitor()
 	early.post("signin", "name", "alice", "password", secret)
 	s.clock.Advance(20 * time.Minute)
@@ -108,7 +108,7 @@ func TestChangePasswordKeepsTheRole(t *testing.T) {
 	v.post("account/password", "present", secret, "password", "a quite different one", "again", "a quite different one")
 	l, err := s.config.Logins.Login(t.Context(), v.user.ID)
 	s.is.NoErr(err)
-	s.is.Equal(l.Role, imagegen.RoleOperator)
+	s.is.Equal(l.Role, account.RoleOperator)
 	s.is.Equal(l.ChangedAt, s.clock.Now())
 }
 

@@ -6,17 +6,18 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/internal/clientaddr"
 )
 
 // act says who does what is done with the request from now on: the zero User is somebody who is not
 // signed in.
 func (p *page) act(u imagegen.User) {
-	a := imagegen.Actor{Via: imagegen.ViaConsole, Name: u.Name, User: u.ID}
+	a := account.Actor{Via: account.ViaConsole, Name: u.Name, User: u.ID}
 	if at := p.c.address(p.r); at.IsValid() {
 		a.Address = at.String()
 	}
-	p.r = p.r.WithContext(imagegen.WithActor(p.context(), a))
+	p.r = p.r.WithContext(account.WithActor(p.context(), a))
 }
 
 // viewed notes that an operator looks at what is another's: without that it is not shown.
@@ -25,7 +26,7 @@ func (p *page) viewed(u imagegen.User) error {
 	if t == nil || u.ID == p.person.ID {
 		return nil
 	}
-	return t.Note(p.context(), imagegen.TrailRow{Act: imagegen.ActUserView, Target: string(u.ID), User: u.ID, Outcome: imagegen.TrailDone})
+	return t.Note(p.context(), account.TrailRow{Act: account.ActUserView, Target: string(u.ID), User: u.ID, Outcome: account.TrailDone})
 }
 
 // countTime is how long it may take to count a failed sign-in.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/provider"
@@ -81,8 +82,8 @@ func gallery(b *testing.B, db *storage.DB) *console.Console {
 	now := time.Now()
 	for _, err := range []error{
 		db.CreateUser(b.Context(), imagegen.User{ID: busy, Name: "busy", CreatedAt: now}),
-		db.SetLogin(b.Context(), imagegen.Login{User: busy, Role: imagegen.RoleUser, Password: hashed, ChangedAt: now}),
-		db.CreateSignIn(b.Context(), imagegen.SignIn{Hash: sha256.Sum256([]byte(signed)), User: busy, CreatedAt: now, SeenAt: now}),
+		db.SetLogin(b.Context(), account.Login{User: busy, Role: account.RoleUser, Password: hashed, ChangedAt: now}),
+		db.CreateSignIn(b.Context(), account.SignIn{Hash: sha256.Sum256([]byte(signed)), User: busy, CreatedAt: now, SeenAt: now}),
 	} {
 		if err != nil {
 			b.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
@@ -33,10 +34,10 @@ func TestClockIsConfirmed(t *testing.T) {
 	s.is.True(!doubt)
 	s.is.True(!v.get("system").has("Warning"))
 
-	p, err := db.Trail(t.Context(), imagegen.TrailQuery{Act: string(imagegen.ActClockConfirm), Limit: 9})
+	p, err := db.Trail(t.Context(), account.TrailQuery{Act: string(account.ActClockConfirm), Limit: 9})
 	s.is.NoErr(err)
 	s.is.Equal(len(p.Rows), 1)
-	s.is.Equal(cmp.Diff(imagegen.Actor{Via: imagegen.ViaConsole, Name: "olivia", User: v.user.ID, Address: "192.0.2.1"}, p.Rows[0].Actor), "")
+	s.is.Equal(cmp.Diff(account.Actor{Via: account.ViaConsole, Name: "olivia", User: v.user.ID, Address: "192.0.2.1"}, p.Rows[0].Actor), "")
 }
 
 // Whoever is no operator neither sees it nor ends it.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 // confirmedFor is how long somebody who proved in a browser who they are is not asked again.
@@ -57,7 +58,7 @@ func (p *page) confirm() (ok bool, err error) {
 }
 
 // proofs tells by what the person can prove who they are.
-func (p *page) proofs() (v confirmView, have []imagegen.Passkey, err error) {
+func (p *page) proofs() (v confirmView, have []account.Passkey, err error) {
 	login, err := p.c.login(p.context(), p.person.ID)
 	if err != nil {
 		return v, nil, err
@@ -108,7 +109,7 @@ type confirmView struct {
 // Asked is how long nobody is asked again.
 func (confirmView) Asked() string { return count(int(confirmedFor/time.Minute), "minute", "minutes") }
 
-func (p *page) askToConfirm(status int, v confirmView, have []imagegen.Passkey) (err error) {
+func (p *page) askToConfirm(status int, v confirmView, have []account.Passkey) (err error) {
 	v.Here, v.Kept, v.Section = p.r.URL.RequestURI(), keptFields(v.Form.values), p.route.section
 	if v.Connected {
 		v.Errand = p.c.errands.keep(errand{purpose: toConfirm, signIn: p.person.signIn.Hash, path: v.Here, kept: v.Kept}, p.now)

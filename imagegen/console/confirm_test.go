@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console"
 )
 
@@ -93,8 +93,8 @@ func TestConfirmAfterALink(t *testing.T) {
 	for password, want := range map[string]int{"": http.StatusSeeOther, hashed: http.StatusForbidden} {
 		s := open(t)
 		u := s.newcomer("alice")
-		s.is.NoErr(s.config.Logins.SetLogin(t.Context(), imagegen.Login{User: u.ID, Role: imagegen.RoleUser, Password: password}))
-		path, err := console.SignInLink(t.Context(), s.config.Logins, u.ID, imagegen.RoleUser, s.clock.Now().Add(time.Hour))
+		s.is.NoErr(s.config.Logins.SetLogin(t.Context(), account.Login{User: u.ID, Role: account.RoleUser, Password: password}))
+		path, err := console.SignInLink(t.Context(), s.config.Logins, u.ID, account.RoleUser, s.clock.Now().Add(time.Hour))
 		s.is.NoErr(err)
 		v := s.visitor()
 		s.is.Equal(v.post(path).redirected(), "/console/")

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console"
 	"github.com/matryer/is"
 )
@@ -64,16 +65,16 @@ func TestForms(t *testing.T) {
 
 // faulty is a store of logins that fails, or panics, wherever it is asked for a sign-in.
 type faulty struct {
-	imagegen.LoginStore
+	account.LoginStore
 	panics bool
 	err    error
 }
 
-func (f faulty) SignIn(context.Context, [32]byte) (imagegen.SignIn, error) {
+func (f faulty) SignIn(context.Context, [32]byte) (account.SignIn, error) {
 	if f.panics {
 		panic("a fault in the store")
 	}
-	return imagegen.SignIn{}, f.err
+	return account.SignIn{}, f.err
 }
 
 func TestFaults(t *testing.T) {
@@ -87,7 +88,7 @@ func TestFaults(t *testing.T) {
 			})
 			v := s.visitor()
 			v.cookies["imagegen"] = "x"
-			link := s.invite(s.newcomer("alice"), imagegen.RoleUser)
+			link := s.invite(s.newcomer("alice"), account.RoleUser)
 			a := v.get(link)
 			s.is.Equal(a.StatusCode, http.StatusInternalServerError)
 			s.is.True(a.has("Something went wrong", "reference"))

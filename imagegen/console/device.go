@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 // A device cookie says that a user signed in in this browser with the present password. It signs nobody in:
@@ -34,14 +35,14 @@ func deviceCookie(u imagegen.UserID) string {
 	return "device-" + hex.EncodeToString(hash[:8])
 }
 
-func sealDevice(l imagegen.Login, head []byte) []byte {
+func sealDevice(l account.Login, head []byte) []byte {
 	mac := hmac.New(sha256.New, []byte("device of "+string(l.User)+" "+l.Password))
 	mac.Write(head)
 	return mac.Sum(nil)
 }
 
 // rememberDevice makes the browser known to a user who has a password.
-func (p *page) rememberDevice(l imagegen.Login) {
+func (p *page) rememberDevice(l account.Login) {
 	if l.Password == "" {
 		return
 	}
@@ -53,7 +54,7 @@ func (p *page) rememberDevice(l imagegen.Login) {
 }
 
 // device is the browser as the limit on failures counts it; "": it is not known to this login.
-func (p *page) device(l imagegen.Login) string {
+func (p *page) device(l account.Login) string {
 	cookie, err := p.r.Cookie(p.c.cookieName(deviceCookie(l.User)))
 	if err != nil || l.Password == "" {
 		return ""

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console"
 )
 
@@ -43,7 +43,7 @@ func (s *site) siege(name string) {
 // restart and from a new address.
 func TestKnownBrowser(t *testing.T) {
 	s := open(t)
-	s.user("olivia", imagegen.RoleOperator)
+	s.user("olivia", account.RoleOperator)
 	v := s.visitor()
 	s.is.Equal(v.post("signin", "name", "olivia", "password", secret).redirected(), "/console/")
 	s.is.Equal(v.post("signout").redirected(), "/console/signin") // it is known still
@@ -74,7 +74,7 @@ func TestDeviceOfOthers(t *testing.T) {
 			v.cookies[name] = ""
 		},
 		"of another user": func(s *site, v *visitor) {
-			s.user("bob", imagegen.RoleUser)
+			s.user("bob", account.RoleUser)
 			b := s.visitor()
 			b.post("signin", "name", "bob", "password", secret)
 			name, _ := v.device()
@@ -85,12 +85,12 @@ func TestDeviceOfOthers(t *testing.T) {
 			u, err := s.Accounts().UserByName(s.Context(), "olivia")
 			s.is.NoErr(err)
 			other := strings.Replace(hashed, "nnBbZ5", "oooooo", 1)
-			s.is.NoErr(s.config.Logins.SetLogin(s.Context(), imagegen.Login{User: u.ID, Role: imagegen.RoleUser, Password: other, ChangedAt: s.clock.Now()}))
+			s.is.NoErr(s.config.Logins.SetLogin(s.Context(), account.Login{User: u.ID, Role: account.RoleUser, Password: other, ChangedAt: s.clock.Now()}))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := open(t)
-			s.user("olivia", imagegen.RoleUser)
+			s.user("olivia", account.RoleUser)
 			v := s.visitor()
 			s.is.Equal(v.post("signin", "name", "olivia", "password", secret).redirected(), "/console/")
 			change(s, v)
@@ -105,7 +105,7 @@ func TestDeviceOfOthers(t *testing.T) {
 // The cookie signs nobody in, and scripts do not see it.
 func TestDeviceCookie(t *testing.T) {
 	s := open(t, func(c *console.Config) { c.Secure = true })
-	s.user("alice", imagegen.RoleUser)
+	s.user("alice", account.RoleUser)
 	v := s.visitor()
 	a := v.post("signin", "name", "alice", "password", secret)
 	name, _ := v.device()
@@ -123,7 +123,7 @@ func TestDeviceCookie(t *testing.T) {
 // the link that sets the next, and on the page of their account.
 func TestTheUserIsToldOfAReset(t *testing.T) {
 	s := open(t)
-	u := s.user("alice", imagegen.RoleUser)
+	u := s.user("alice", account.RoleUser)
 	at := s.clock.Now()
 	v := s.visitor()
 	const first = "This is the first sign-in in this browser with the password that was set on "
@@ -134,20 +134,20 @@ func TestTheUserIsToldOfAReset(t *testing.T) {
 
 	s.clock.Advance(time.Hour)
 	thief := s.visitor()
-	thief.post(s.invite(u, imagegen.RoleUser), "password", "what the operator chose", "again", "what the operator chose")
+	thief.post(s.invite(u, account.RoleUser), "password", "what the operator chose", "again", "what the operator chose")
 	s.is.True(thief.get("account").has("The one before was set on " + at.Format("2 January 2006, 15:04 UTC")))
 	a = v.post("signin", "name", "alice", "password", "what the operator chose", "next", "/console/account")
 	s.is.True(v.follow(a).has(first + s.clock.Now().Format("2 January 2006, 15:04 UTC")))
 
 	owner := s.visitor()
-	owner.post(s.invite(u, imagegen.RoleUser), "password", secret, "again", secret)
+	owner.post(s.invite(u, account.RoleUser), "password", secret, "again", secret)
 	s.is.True(owner.get("account").has("The one before was set on "+s.clock.Now().Format("2 January 2006, 15:04 UTC"), "if that was not you, tell the operator"))
 }
 
 // Links lead to where the service says it is, not to where a request says it went.
 func TestInvitationLinkBeginsWithTheBaseURL(t *testing.T) {
 	s := open(t, func(c *console.Config) { c.BaseURL = "https://images.example.com/sub" })
-	u := s.user("alice", imagegen.RoleUser)
+	u := s.user("alice", account.RoleUser)
 	v := s.operator()
 	a := v.do(http.MethodPost, "users/"+string(u.ID)+"/invitation", strings.NewReader("role=user&days=3"),
 		"Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin", "Origin", "https://evil.example")

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 // signInAs signs the user in who is somebody of the provider.
@@ -55,17 +56,17 @@ func (c *Console) newcomer(p *page, who Claimant) (imagegen.User, error) {
 		return u, err
 	}
 	p.act(u)
-	return u, c.identities().CreateIdentity(p.context(), imagegen.Identity{Issuer: c.cfg.Provider.Issuer(), Subject: who.Subject, User: u.ID, CreatedAt: p.now})
+	return u, c.identities().CreateIdentity(p.context(), account.Identity{Issuer: c.cfg.Provider.Issuer(), Subject: who.Subject, User: u.ID, CreatedAt: p.now})
 }
 
 // follow gives a user a login, with the role that the provider says if it says one, and returns it.
-func (c *Console) follow(p *page, u imagegen.UserID, role imagegen.Role) (imagegen.Login, error) {
+func (c *Console) follow(p *page, u imagegen.UserID, role account.Role) (account.Login, error) {
 	c.changing.Lock()
 	defer c.changing.Unlock()
 	login, err := c.cfg.Logins.Login(p.context(), u)
 	none := errors.Is(err, imagegen.ErrNotFound)
 	if none {
-		login, err = imagegen.Login{User: u, Role: imagegen.RoleUser}, nil
+		login, err = account.Login{User: u, Role: account.RoleUser}, nil
 	}
 	role = cmp.Or(role, login.Role)
 	if err != nil || !none && login.Role == role {
@@ -94,7 +95,7 @@ func (c *Console) connect(p *page) error {
 
 func (c *Console) connected(p *page, who Claimant) error {
 	err := c.identities().CreateIdentity(p.context(),
-		imagegen.Identity{Issuer: c.cfg.Provider.Issuer(), Subject: who.Subject, User: p.person.ID, CreatedAt: p.now})
+		account.Identity{Issuer: c.cfg.Provider.Issuer(), Subject: who.Subject, User: p.person.ID, CreatedAt: p.now})
 	if errors.Is(err, imagegen.ErrExists) {
 		return imagegen.Invalid("who you are at %s is connected with another user, or you are with somebody else there", c.cfg.Provider.Name())
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
@@ -72,24 +73,24 @@ func openOver(t *testing.T, alter func(*engine.Config), change ...func(*console.
 }
 
 // user adds a user who signs in with secret.
-func (s *site) user(name string, role imagegen.Role) imagegen.User {
+func (s *site) user(name string, role account.Role) imagegen.User {
 	s.Helper()
 	u, err := s.Accounts().CreateUser(s.Context(), name, "")
 	s.is.NoErr(err)
-	s.is.NoErr(s.config.Logins.SetLogin(s.Context(), imagegen.Login{User: u.ID, Role: role, Password: hashed, ChangedAt: s.clock.Now()}))
+	s.is.NoErr(s.config.Logins.SetLogin(s.Context(), account.Login{User: u.ID, Role: role, Password: hashed, ChangedAt: s.clock.Now()}))
 	return u
 }
 
 // signedIn is a browser of a new user.
 func (s *site) signedIn(name string) *visitor {
 	s.Helper()
-	return s.as(s.user(name, imagegen.RoleUser))
+	return s.as(s.user(name, account.RoleUser))
 }
 
 // operator is a browser of a new operator.
 func (s *site) operator() *visitor {
 	s.Helper()
-	return s.as(s.user("olivia", imagegen.RoleOperator))
+	return s.as(s.user("olivia", account.RoleOperator))
 }
 
 // as is a browser in which a user is signed in, as if by the form.
@@ -102,7 +103,7 @@ func (s *site) as(u imagegen.User) *visitor {
 	v.cookies["imagegen"] = value
 	now := s.clock.Now()
 	s.is.NoErr(s.config.Logins.CreateSignIn(s.Context(),
-		imagegen.SignIn{Hash: sha256.Sum256([]byte(value)), User: u.ID, CreatedAt: now, SeenAt: now, Agent: "Firefox/140.0 (Linux)", ConfirmedAt: now}))
+		account.SignIn{Hash: sha256.Sum256([]byte(value)), User: u.ID, CreatedAt: now, SeenAt: now, Agent: "Firefox/140.0 (Linux)", ConfirmedAt: now}))
 	return v
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 // InvitationLink makes a link by which its holder chooses the password of a user, once, until it expires; an
@@ -16,11 +17,11 @@ import (
 //
 // Until the link is used nothing changes: a former password works, with its role. When it is used, the
 // user has the new role and is signed out everywhere else.
-func InvitationLink(ctx context.Context, logins imagegen.LoginStore, u imagegen.UserID, role imagegen.Role, expires time.Time) (path string, err error) {
-	return invite(ctx, logins, "invitation/", imagegen.Invitation{User: u, Role: role, ExpiresAt: expires})
+func InvitationLink(ctx context.Context, logins account.LoginStore, u imagegen.UserID, role account.Role, expires time.Time) (path string, err error) {
+	return invite(ctx, logins, "invitation/", account.Invitation{User: u, Role: role, ExpiresAt: expires})
 }
 
-func invite(ctx context.Context, logins imagegen.LoginStore, below string, i imagegen.Invitation) (path string, err error) {
+func invite(ctx context.Context, logins account.LoginStore, below string, i account.Invitation) (path string, err error) {
 	var token string
 	token, i.Hash = newToken()
 	if err := logins.CreateInvitation(ctx, i); err != nil {
@@ -72,7 +73,7 @@ func (c *Console) acceptInvitation(p *page) error {
 }
 
 // invited returns the invitation that the address names, and the user who is invited.
-func (c *Console) invited(p *page) (imagegen.Invitation, imagegen.User, error) {
+func (c *Console) invited(p *page) (account.Invitation, imagegen.User, error) {
 	i, err := c.cfg.Logins.Invitation(p.context(), p.invitationHash(), p.now)
 	if err != nil {
 		return i, imagegen.User{}, err
@@ -87,7 +88,7 @@ func (c *Console) invited(p *page) (imagegen.Invitation, imagegen.User, error) {
 func (p *page) invitationHash() [32]byte { return sha256.Sum256([]byte(p.r.PathValue("token"))) }
 
 // accept uses an invitation up, sets the password that was hashed and signs the user in, who is told so.
-func (p *page) accept(i imagegen.Invitation, u imagegen.User, hash, said string) error {
+func (p *page) accept(i account.Invitation, u imagegen.User, hash, said string) error {
 	// What is begun is seen through: a link that is used up must have set a password.
 	p.r = p.r.WithContext(context.WithoutCancel(p.context()))
 	p.act(u)
@@ -95,13 +96,13 @@ func (p *page) accept(i imagegen.Invitation, u imagegen.User, hash, said string)
 	if _, err := p.c.cfg.Logins.TakeInvitation(ctx, i.Hash, p.now); err != nil {
 		return err
 	}
-	if err := p.c.setLogin(ctx, imagegen.Login{User: u.ID, Role: i.Role, Password: hash, ChangedAt: p.now}); err != nil {
+	if err := p.c.setLogin(ctx, account.Login{User: u.ID, Role: i.Role, Password: hash, ChangedAt: p.now}); err != nil {
 		return err
 	}
 	return p.admit(entry{user: u.ID, password: hash, confirmed: p.now, next: p.c.cfg.Path, message: said})
 }
 
-func (c *Console) setLogin(ctx context.Context, l imagegen.Login) error {
+func (c *Console) setLogin(ctx context.Context, l account.Login) error {
 	c.changing.Lock()
 	defer c.changing.Unlock()
 	return c.cfg.Logins.SetLogin(ctx, l)

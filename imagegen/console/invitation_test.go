@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console"
 )
 
-func (s *site) invite(u imagegen.User, role imagegen.Role) string {
+func (s *site) invite(u imagegen.User, role account.Role) string {
 	s.Helper()
 	path, err := console.InvitationLink(s.Context(), s.config.Logins, u.ID, role, s.clock.Now().Add(time.Hour))
 	s.is.NoErr(err)
@@ -27,7 +28,7 @@ func (s *site) newcomer(name string) imagegen.User {
 
 func TestInvitation(t *testing.T) {
 	s := open(t)
-	link := s.invite(s.newcomer("alice"), imagegen.RoleUser)
+	link := s.invite(s.newcomer("alice"), account.RoleUser)
 	v := s.visitor()
 	s.is.True(v.get(link).has("Welcome, alice", `minlength="12" maxlength="200"`, "At least 12 characters."))
 	a := v.post(link, "password", secret, "again", "")
@@ -45,7 +46,7 @@ func TestInvitation(t *testing.T) {
 func TestInvitationAnew(t *testing.T) {
 	s := open(t)
 	v := s.signedIn("alice")
-	link := s.invite(v.user, imagegen.RoleOperator)
+	link := s.invite(v.user, account.RoleOperator)
 	s.is.Equal(v.get("account").StatusCode, http.StatusOK)
 	other := s.visitor()
 	s.is.Equal(other.post(link, "password", "another password", "again", "another password").redirected(), "/console/")
@@ -57,7 +58,7 @@ func TestInvitationAnew(t *testing.T) {
 func TestInvitationEnds(t *testing.T) {
 	s := open(t)
 	alice, bob := s.newcomer("alice"), s.newcomer("bob")
-	first, second, bobs := s.invite(alice, imagegen.RoleUser), s.invite(alice, imagegen.RoleUser), s.invite(bob, imagegen.RoleUser)
+	first, second, bobs := s.invite(alice, account.RoleUser), s.invite(alice, account.RoleUser), s.invite(bob, account.RoleUser)
 	s.is.True(s.visitor().get(first).has(gone)) // a newer one took its place
 	s.is.True(s.visitor().get(second).has("Welcome, alice"))
 
@@ -75,7 +76,7 @@ func TestInvitationEnds(t *testing.T) {
 func TestLinksAreNotExchanged(t *testing.T) {
 	s := open(t)
 	setup := s.setup()
-	invitation := s.invite(s.newcomer("alice"), imagegen.RoleUser)
+	invitation := s.invite(s.newcomer("alice"), account.RoleUser)
 	s.is.True(s.visitor().get("invitation/" + setup[len("setup/"):]).has(gone))
 	s.is.True(s.visitor().get("setup/" + invitation[len("invitation/"):]).has(gone))
 }
@@ -83,7 +84,7 @@ func TestLinksAreNotExchanged(t *testing.T) {
 // Of many who use a link at once, one sets the password.
 func TestInvitationOnce(t *testing.T) {
 	s := open(t)
-	link := s.invite(s.newcomer("alice"), imagegen.RoleUser)
+	link := s.invite(s.newcomer("alice"), account.RoleUser)
 	var set atomic.Int64
 	var wg sync.WaitGroup
 	for range 4 {

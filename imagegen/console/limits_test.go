@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 // keyNamed is a user's key of a name.
@@ -56,7 +57,7 @@ func TestLimitsOfAUsersKey(t *testing.T) {
 	v.key("ci")
 	k := s.keyNamed(v.user.ID, "ci")
 	o := s.visitor()
-	s.user("olivia", imagegen.RoleOperator)
+	s.user("olivia", account.RoleOperator)
 	o.post("signin", "name", "olivia", "password", secret).redirected()
 	page := "users/" + string(v.user.ID) + "/keys/" + string(k.ID) + "/limits"
 	s.is.True(o.get("users/" + string(v.user.ID)).has(`href="/console/` + page + `"`))

@@ -12,17 +12,17 @@ import (
 
 	"github.com/matryer/is"
 
-	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console"
 )
 
 // hasty is a LoginStore in which something happens just before a sign-in is created.
 type hasty struct {
-	imagegen.LoginStore
+	account.LoginStore
 	before func()
 }
 
-func (h *hasty) CreateSignIn(ctx context.Context, s imagegen.SignIn) error {
+func (h *hasty) CreateSignIn(ctx context.Context, s account.SignIn) error {
 	if h.before != nil {
 		h.before()
 	}
@@ -33,9 +33,9 @@ func (h *hasty) CreateSignIn(ctx context.Context, s imagegen.SignIn) error {
 func TestPasswordChangedMeanwhile(t *testing.T) {
 	logins := &hasty{}
 	s := open(t, func(c *console.Config) { logins.LoginStore, c.Logins = c.Logins, logins })
-	alice := s.user("alice", imagegen.RoleUser)
+	alice := s.user("alice", account.RoleUser)
 	logins.before = func() {
-		s.is.NoErr(logins.SetLogin(t.Context(), imagegen.Login{User: alice.ID, Role: imagegen.RoleUser, Password: "another"}))
+		s.is.NoErr(logins.SetLogin(t.Context(), account.Login{User: alice.ID, Role: account.RoleUser, Password: "another"}))
 	}
 	v := s.visitor()
 	a := v.post("signin", "name", "alice", "password", secret)
@@ -50,7 +50,7 @@ func TestPasswordChangedMeanwhile(t *testing.T) {
 // The only operator who is disabled is none.
 func TestSetUpAfterTheOperatorIsDisabled(t *testing.T) {
 	s := open(t)
-	olivia := s.user("olivia", imagegen.RoleOperator)
+	olivia := s.user("olivia", account.RoleOperator)
 	link := func() string {
 		path, err := console.SetupLink(t.Context(), s.DB, s.clock.Now().Add(time.Hour))
 		s.is.NoErr(err)

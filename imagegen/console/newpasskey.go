@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 // maxPasskeyName is how many characters the name of a passkey has at most.
@@ -102,7 +103,7 @@ func (c *Console) removePasskey(p *page) error {
 	if c.passkeyStore() == nil || f.Value("passkey") == "" { // to name none would remove all
 		return imagegen.ErrNotFound
 	}
-	n, err := c.passkeyStore().RemovePasskeys(p.context(), p.person.ID, imagegen.PasskeyID(f.Value("passkey")))
+	n, err := c.passkeyStore().RemovePasskeys(p.context(), p.person.ID, account.PasskeyID(f.Value("passkey")))
 	if err != nil {
 		return err
 	}

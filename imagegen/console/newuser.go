@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 // newUserView is what user-new.html is given.
@@ -17,7 +18,7 @@ type newUserView struct {
 }
 
 var (
-	roles = []option{{string(imagegen.RoleUser), "User"}, {string(imagegen.RoleOperator), "Operator"}}
+	roles = []option{{string(account.RoleUser), "User"}, {string(account.RoleOperator), "Operator"}}
 	days  = []option{{"1", "1 day"}, {"3", "3 days"}, {"7", "7 days"}, {"30", "30 days"}}
 )
 
@@ -74,9 +75,9 @@ func (c *Console) inviteUser(p *page) error {
 }
 
 // invited reads the fields role and days: as what a user is invited, and until when.
-func (f *form) invited(now time.Time) (imagegen.Role, time.Time) {
-	role := imagegen.Role(f.Value("role"))
-	if role != imagegen.RoleUser && role != imagegen.RoleOperator {
+func (f *form) invited(now time.Time) (account.Role, time.Time) {
+	role := account.Role(f.Value("role"))
+	if role != account.RoleUser && role != account.RoleOperator {
 		f.blame("role", "Choose a role.")
 	}
 	n, err := strconv.Atoi(f.Value("days"))
@@ -89,13 +90,13 @@ func (f *form) invited(now time.Time) (imagegen.Role, time.Time) {
 // linkView is what user-link.html is given.
 type linkView struct {
 	User    imagegen.User
-	Role    imagegen.Role
+	Role    account.Role
 	Link    string
 	Expires time.Time
 }
 
 // showLink makes an invitation and shows its link, this once: only its hash is kept.
-func (c *Console) showLink(p *page, u imagegen.User, role imagegen.Role, expires time.Time) error {
+func (c *Console) showLink(p *page, u imagegen.User, role account.Role, expires time.Time) error {
 	path, err := InvitationLink(p.context(), c.cfg.Logins, u.ID, role, expires)
 	if err != nil {
 		return err

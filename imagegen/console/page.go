@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
@@ -29,14 +30,14 @@ type page struct {
 // person is who is signed in; the zero value is nobody.
 type person struct {
 	imagegen.User
-	Role   imagegen.Role
-	signIn imagegen.SignIn
+	Role   account.Role
+	signIn account.SignIn
 }
 
 func (p person) known() bool { return p.ID != "" }
 
 // Operator reports whether the person is one.
-func (p person) Operator() bool { return p.Role == imagegen.RoleOperator }
+func (p person) Operator() bool { return p.Role == account.RoleOperator }
 
 // handler does what every page needs: who asks, whether they may, and what becomes of an error.
 func (c *Console) handler(rt route, h handle) http.Handler {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 // Passkeys has browsers make passkeys, and checks what they prove with them. Package imagegen/console/passkey does.
@@ -11,25 +12,25 @@ import (
 type Passkeys interface {
 	// Create returns what a browser is told to make a passkey for a user, who has others already, and a secret
 	// that Created needs.
-	Create(u imagegen.User, have []imagegen.Passkey) (options, secret []byte, err error)
+	Create(u imagegen.User, have []account.Passkey) (options, secret []byte, err error)
 	// Created returns the passkey that a browser made: its ID, Credential and Uses. The console calls it once for each
 	// secret. ErrInvalidRequest: it is none, or was not made for this.
-	Created(u imagegen.User, secret, answer []byte) (imagegen.Passkey, error)
+	Created(u imagegen.User, secret, answer []byte) (account.Passkey, error)
 	// Ask returns what a browser is told to prove that it has one of a user's passkeys, and a secret that Answered
 	// needs. With verify the passkey has to find out who uses it, by a PIN or a finger, say.
-	Ask(u imagegen.User, have []imagegen.Passkey, verify bool) (options, secret []byte, err error)
+	Ask(u imagegen.User, have []account.Passkey, verify bool) (options, secret []byte, err error)
 	// Answered returns the passkey that was used, and how often it says that it was. The console calls it once for
 	// each secret. ErrInvalidRequest: nothing is proved.
-	Answered(u imagegen.User, have []imagegen.Passkey, secret, answer []byte) (id imagegen.PasskeyID, uses uint32, err error)
+	Answered(u imagegen.User, have []account.Passkey, secret, answer []byte) (id account.PasskeyID, uses uint32, err error)
 }
 
 // passkeyStore is where passkeys are kept; nil: nowhere.
-func (c *Console) passkeyStore() imagegen.PasskeyStore {
-	s, _ := c.cfg.Logins.(imagegen.PasskeyStore)
+func (c *Console) passkeyStore() account.PasskeyStore {
+	s, _ := c.cfg.Logins.(account.PasskeyStore)
 	return s
 }
 
-func (c *Console) passkeysOf(ctx context.Context, u imagegen.UserID) ([]imagegen.Passkey, error) {
+func (c *Console) passkeysOf(ctx context.Context, u imagegen.UserID) ([]account.Passkey, error) {
 	if c.passkeyStore() == nil {
 		return nil, nil
 	}
@@ -62,7 +63,7 @@ type prompt struct {
 }
 
 // askForPasskey begins a ceremony in which one of the user's passkeys is used.
-func (p *page) askForPasskey(u imagegen.User, have []imagegen.Passkey, k ceremony, verify bool) (prompt, error) {
+func (p *page) askForPasskey(u imagegen.User, have []account.Passkey, k ceremony, verify bool) (prompt, error) {
 	if p.c.cfg.Passkeys == nil {
 		return prompt{}, imagegen.Invalid("you have a passkey, and this service is not set up to ask for it; tell the operator")
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console"
 	"github.com/imagegend/imagegend/imagegen/console/passkey"
 	"github.com/imagegend/imagegend/imagegen/console/passkey/passkeytest"
@@ -108,12 +108,12 @@ func TestNoWayAroundThePasskey(t *testing.T) {
 		"password": func(in *visitor) answer { return in.signIn("alice") },
 		"sign-in link": func(in *visitor) answer {
 			return in.post(link(func() (string, error) {
-				return console.SignInLink(t.Context(), s.config.Logins, v.user.ID, imagegen.RoleUser, expires)
+				return console.SignInLink(t.Context(), s.config.Logins, v.user.ID, account.RoleUser, expires)
 			}))
 		},
 		"new password": func(in *visitor) answer {
 			return in.post(link(func() (string, error) {
-				return console.InvitationLink(t.Context(), s.config.Logins, v.user.ID, imagegen.RoleUser, expires)
+				return console.InvitationLink(t.Context(), s.config.Logins, v.user.ID, account.RoleUser, expires)
 			}), "password", secret, "again", secret)
 		},
 	}
@@ -208,7 +208,7 @@ func TestCeremoniesOfTheirKind(t *testing.T) {
 
 	_, form = in.proof(in.signIn("alice"), d)
 	s.is.Equal(v.post("keys", append(form, "name", "k", "life", "never")...).StatusCode, http.StatusUnprocessableEntity) // nor a sign-in confirms
-	elsewhere := s.as(s.user("bob", imagegen.RoleUser))
+	elsewhere := s.as(s.user("bob", account.RoleUser))
 	_, form = v.proof(confirm(), d)
 	s.clock.Advance(time.Minute)
 	elsewhere.make("phone")
@@ -277,7 +277,7 @@ func TestRemovePasskeys(t *testing.T) {
 	news := s.news(func() {
 		s.is.True(olivia.follow(olivia.post(at + "/passkeys/remove")).has("alice has no passkeys any more."))
 	})
-	s.is.Equal(news[0].Act, imagegen.ActPasskeyRemove)
+	s.is.Equal(news[0].Act, account.ActPasskeyRemove)
 	s.is.Equal(news[0].Actor.Name, "olivia")
 	in := s.visitor()
 	s.is.True(in.signIn("alice").redirected() != "")
@@ -295,7 +295,7 @@ func TestNewPasskeyRefused(t *testing.T) {
 	bob := s.signedIn("bob")
 	s.is.Equal(bob.post(path, form...).StatusCode, http.StatusBadRequest) // of another's
 	for n := range 20 {
-		v.is.NoErr(s.DB.CreatePasskey(t.Context(), imagegen.Passkey{ID: imagegen.PasskeyID(strings.Repeat("a", n+1)), User: v.user.ID, Credential: []byte("{}")}))
+		v.is.NoErr(s.DB.CreatePasskey(t.Context(), account.Passkey{ID: account.PasskeyID(strings.Repeat("a", n+1)), User: v.user.ID, Credential: []byte("{}")}))
 	}
 	s.is.True(v.post("account/passkeys/new", "passkey_name", "one more").has("You have 20 passkeys"))
 }
@@ -303,8 +303,8 @@ func TestNewPasskeyRefused(t *testing.T) {
 // Who has a passkey is not let in where nobody can ask for it, and is told why.
 func TestPasskeyThatCannotBeAskedFor(t *testing.T) {
 	s := open(t)
-	u := s.user("alice", imagegen.RoleUser)
-	s.is.NoErr(s.DB.CreatePasskey(t.Context(), imagegen.Passkey{ID: "a", User: u.ID, Credential: []byte("{}")}))
+	u := s.user("alice", account.RoleUser)
+	s.is.NoErr(s.DB.CreatePasskey(t.Context(), account.Passkey{ID: "a", User: u.ID, Credential: []byte("{}")}))
 	in := s.visitor()
 	s.is.True(in.signIn("alice").has("this service is not set up to ask for it; tell the operator"))
 	s.is.True(!in.in())

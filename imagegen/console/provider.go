@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/url"
 
-	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 // IdentityProvider knows who people are, and has them prove it on pages of its own. Package
@@ -24,7 +24,7 @@ type IdentityProvider interface {
 
 // Claimant is who somebody is, as a provider has it.
 type Claimant struct {
-	Subject string        // never changes, and is nobody else's
-	Name    string        // of the user that is made of them; anybody may have it
-	Role    imagegen.Role // "": the provider does not say
+	Subject string       // never changes, and is nobody else's
+	Name    string       // of the user that is made of them; anybody may have it
+	Role    account.Role // "": the provider does not say
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console"
 	"github.com/imagegend/imagegend/imagegen/console/oidc"
 	"github.com/imagegend/imagegend/imagegen/console/oidc/oidctest"
@@ -49,11 +49,11 @@ func TestSignInByTheProvider(t *testing.T) {
 	news := s.news(func() {
 		s.is.Equal(v.get(v.goes("signin/provider?next=/console/account")).redirected(), "/console/account")
 	})
-	var acts []imagegen.Act
+	var acts []account.Act
 	for _, r := range news {
 		acts = append(acts, r.Act)
 	}
-	s.is.Equal(cmp.Diff([]imagegen.Act{imagegen.ActUserCreate, imagegen.ActIdentityCreate, imagegen.ActUserPassword, imagegen.ActSignIn}, acts), "")
+	s.is.Equal(cmp.Diff([]account.Act{account.ActUserCreate, account.ActIdentityCreate, account.ActUserPassword, account.ActSignIn}, acts), "")
 	s.is.Equal(news[3].Actor.Name, "alice")
 	s.is.True(v.get("account").has("alice", "You can sign in by Example ID."))
 	s.is.True(v.get("users").StatusCode == http.StatusNotFound)
@@ -70,7 +70,7 @@ func TestSignInByTheProvider(t *testing.T) {
 // A name or an address makes nobody the user who has it.
 func TestProviderNamesNobody(t *testing.T) {
 	s, at := openBeside(t, newcomers)
-	s.user("alice", imagegen.RoleOperator)
+	s.user("alice", account.RoleOperator)
 	v := s.visitor()
 	a := v.get(v.goes("signin/provider"))
 	s.is.Equal(a.StatusCode, http.StatusBadRequest)
@@ -105,7 +105,7 @@ func TestProviderRefusals(t *testing.T) {
 		},
 		"disabled": func(s *site, at *oidctest.Provider, v *visitor) answer {
 			u := s.newcomer("dora")
-			s.is.NoErr(s.DB.CreateIdentity(s.Context(), imagegen.Identity{Issuer: at.URL, Subject: "1234", User: u.ID}))
+			s.is.NoErr(s.DB.CreateIdentity(s.Context(), account.Identity{Issuer: at.URL, Subject: "1234", User: u.ID}))
 			s.is.NoErr(s.Accounts().DisableUser(s.Context(), u.ID))
 			return v.get(v.goes("signin/provider"))
 		},
@@ -116,7 +116,7 @@ func TestProviderRefusals(t *testing.T) {
 			a := enter(s, at, v)
 			s.is.Equal(a.StatusCode, http.StatusBadRequest)
 			s.is.True(v.get("account").redirected() != "")
-			s.eventually(func() bool { return len(s.rows(imagegen.TrailQuery{Act: string(imagegen.ActSignInFailed)})) == 1 })
+			s.eventually(func() bool { return len(s.rows(account.TrailQuery{Act: string(account.ActSignInFailed)})) == 1 })
 		})
 	}
 }
@@ -203,7 +203,7 @@ func TestNoProvider(t *testing.T) {
 }
 
 // passwordsAlone keeps no identities.
-type passwordsAlone struct{ imagegen.LoginStore }
+type passwordsAlone struct{ account.LoginStore }
 
 // Strangers who begin and never come back take a bounded room: the oldest of 10,000 visits makes it.
 func TestVisitsAreBounded(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 // access says who may open a route.
@@ -137,5 +137,5 @@ func (a access) allows(p person) bool {
 	case signedIn, typing:
 		return p.known()
 	}
-	return p.known() && p.Role == imagegen.RoleOperator
+	return p.known() && p.Role == account.RoleOperator
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console"
 )
 
@@ -27,7 +27,7 @@ func TestAccess(t *testing.T) {
 	s := open(t)
 	nobody, user := s.visitor(), s.signedIn("alice")
 	demoted := s.operator()
-	s.is.NoErr(s.config.Logins.SetLogin(t.Context(), imagegen.Login{User: demoted.user.ID, Role: imagegen.RoleUser, Password: hashed}))
+	s.is.NoErr(s.config.Logins.SetLogin(t.Context(), account.Login{User: demoted.user.ID, Role: account.RoleUser, Password: hashed}))
 	for _, r := range console.Routes() {
 		t.Run(r.Method+" "+r.Path, func(t *testing.T) {
 			if a := nobody.visit(r); r.SignedIn && !strings.HasPrefix(a.redirected(), "/console/signin") {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console"
 )
 
@@ -27,7 +27,7 @@ func TestHeaders(t *testing.T) {
 func TestCrossSite(t *testing.T) {
 	s := open(t)
 	v := s.signedIn("alice")
-	s.user("mallory", imagegen.RoleUser)
+	s.user("mallory", account.RoleUser)
 	for _, header := range [][2]string{{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "https://evil.example"}, {"Origin", "null"}} {
 		for _, path := range []string{"signout", "signin", "account/signins/end", "nothing"} {
 			a := v.do(http.MethodPost, path, strings.NewReader("name=mallory&password="+secret),

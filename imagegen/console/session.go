@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 // A sign-in ends when nothing was done for idle, and in any case after absolute.
@@ -106,7 +107,7 @@ func (c *Console) identify(ctx context.Context, hash [32]byte, now time.Time, us
 	return person{User: u, Role: login.Role, signIn: s}, nil
 }
 
-func ended(s imagegen.SignIn, now time.Time) bool {
+func ended(s account.SignIn, now time.Time) bool {
 	return now.Sub(s.SeenAt) >= idle || now.Sub(s.CreatedAt) >= absolute
 }
 
@@ -137,7 +138,7 @@ func (p *page) begin(u imagegen.UserID, password string, confirmed time.Time) er
 	token, hash := newToken()
 	agent := p.r.UserAgent()
 	agent = strings.ToValidUTF8(agent[:min(len(agent), maxAgent)], "")
-	s := imagegen.SignIn{Hash: hash, User: u, CreatedAt: p.now, SeenAt: p.now, Agent: agent, ConfirmedAt: confirmed}
+	s := account.SignIn{Hash: hash, User: u, CreatedAt: p.now, SeenAt: p.now, Agent: agent, ConfirmedAt: confirmed}
 	if err := logins.CreateSignIn(ctx, s); err != nil {
 		return err
 	}

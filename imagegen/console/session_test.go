@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console"
 )
 
@@ -15,7 +15,7 @@ func TestCookies(t *testing.T) {
 	for name, secure := range map[string]bool{"imagegen": false, "__Host-imagegen": true} {
 		t.Run(name, func(t *testing.T) {
 			s := open(t, func(c *console.Config) { c.Secure = secure })
-			s.user("alice", imagegen.RoleUser)
+			s.user("alice", account.RoleUser)
 			a := s.visitor().post("signin", "name", "alice", "password", secret)
 			var c *http.Cookie
 			for _, k := range a.Cookies() {
@@ -37,7 +37,7 @@ func TestCookies(t *testing.T) {
 // The cookie is another after each sign-in, and the one before it is worth nothing.
 func TestRotation(t *testing.T) {
 	s := open(t)
-	s.user("alice", imagegen.RoleUser)
+	s.user("alice", account.RoleUser)
 	v := s.visitor()
 	v.cookies["imagegen"] = "placed there by somebody"
 	v.post("signin", "name", "alice", "password", secret)
@@ -79,7 +79,7 @@ func TestEndedSignInsAreRemoved(t *testing.T) {
 	s := open(t)
 	alice := s.signedIn("alice")
 	s.clock.Advance(31 * time.Minute)
-	s.user("bob", imagegen.RoleUser)
+	s.user("bob", account.RoleUser)
 	s.is.True(s.visitor().post("signin", "name", "bob", "password", secret).redirected() != "")
 	left, err := s.config.Logins.SignIns(t.Context(), alice.user.ID)
 	s.is.NoErr(err)
@@ -106,7 +106,7 @@ func TestEndUnderAScript(t *testing.T) {
 // Whoever signs in again and again does not fill the store: the first of many makes room.
 func TestSignInsAreBounded(t *testing.T) {
 	s := open(t)
-	u := s.user("alice", imagegen.RoleUser)
+	u := s.user("alice", account.RoleUser)
 	browsers := make([]*visitor, 52)
 	for i := range browsers {
 		browsers[i] = s.visitor()

@@ -7,25 +7,26 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console/internal/password"
 )
 
 // SetupLink makes the link by which the first operator chooses a name and a password, once, until it
 // expires. It returns the link's path below [Config.Path]; "" if there is an operator with a password
 // already. An earlier one stops working. An error is that of the LoginStore.
-func SetupLink(ctx context.Context, logins imagegen.LoginStore, expires time.Time) (path string, err error) {
+func SetupLink(ctx context.Context, logins account.LoginStore, expires time.Time) (path string, err error) {
 	n, err := logins.Operators(ctx)
 	if err != nil || n > 0 {
 		return "", err
 	}
-	return invite(ctx, logins, "setup/", imagegen.Invitation{Role: imagegen.RoleOperator, ExpiresAt: expires})
+	return invite(ctx, logins, "setup/", account.Invitation{Role: account.RoleOperator, ExpiresAt: expires})
 }
 
 // SetPassword gives a user a role and a password without a link, for set-ups that nobody attends. All
 // sign-ins of the user end. That there is such a user is not checked. ErrInvalidRequest: the password is
 // not valid UTF-8, has less than 12 or more than 200 characters, or less than 5 different ones. Other errors are those of the
 // LoginStore and of the context.
-func SetPassword(ctx context.Context, logins imagegen.LoginStore, u imagegen.UserID, role imagegen.Role, secret imagegen.Secret) error {
+func SetPassword(ctx context.Context, logins account.LoginStore, u imagegen.UserID, role account.Role, secret imagegen.Secret) error {
 	if wrong := unfit(secret.Reveal()); wrong != "" {
 		return imagegen.Invalid("%s", wrong)
 	}
@@ -33,7 +34,7 @@ func SetPassword(ctx context.Context, logins imagegen.LoginStore, u imagegen.Use
 	if err != nil {
 		return err
 	}
-	return logins.SetLogin(ctx, imagegen.Login{User: u, Role: role, Password: hash, ChangedAt: time.Now()})
+	return logins.SetLogin(ctx, account.Login{User: u, Role: role, Password: hash, ChangedAt: time.Now()})
 }
 
 // setupView is what setup.html is given.
@@ -68,7 +69,7 @@ func (c *Console) setup(p *page) error {
 }
 
 // founding returns the invitation of a set-up that is still to be done.
-func (c *Console) founding(p *page) (imagegen.Invitation, error) {
+func (c *Console) founding(p *page) (account.Invitation, error) {
 	i, err := c.cfg.Logins.Invitation(p.context(), p.invitationHash(), p.now)
 	if err != nil {
 		return i, err

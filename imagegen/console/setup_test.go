@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console"
 )
 
@@ -95,9 +96,9 @@ func TestSetPassword(t *testing.T) {
 	s := open(t)
 	u, err := s.Accounts().CreateUser(t.Context(), "olivia", "")
 	s.is.NoErr(err)
-	err = console.SetPassword(t.Context(), s.config.Logins, u.ID, imagegen.RoleOperator, "short")
+	err = console.SetPassword(t.Context(), s.config.Logins, u.ID, account.RoleOperator, "short")
 	s.is.Equal(err.Error(), "invalid_request: a password has at least 12 characters; this one has 5")
-	s.is.NoErr(console.SetPassword(t.Context(), s.config.Logins, u.ID, imagegen.RoleOperator, secret))
+	s.is.NoErr(console.SetPassword(t.Context(), s.config.Logins, u.ID, account.RoleOperator, secret))
 	s.is.Equal(s.visitor().post("signin", "name", "olivia", "password", secret).redirected(), "/console/")
 	s.is.Equal(s.setup(), "")
 }

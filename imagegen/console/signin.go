@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console/internal/limiter"
 )
 
@@ -65,7 +66,7 @@ func (c *Console) signIn(p *page) error {
 type claim struct {
 	limiter.Attempt
 	user  imagegen.User
-	login imagegen.Login // without a password, if there is no such user or they have none
+	login account.Login // without a password, if there is no such user or they have none
 }
 
 // claim looks up whom a name means.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console"
 )
 
@@ -19,7 +19,7 @@ const wrong = "The name or the password is wrong."
 
 func TestSignIn(t *testing.T) {
 	s := open(t)
-	s.user("alice", imagegen.RoleUser)
+	s.user("alice", account.RoleUser)
 	v := s.visitor()
 	a := v.get("account?x=1")
 	s.is.Equal(a.redirected(), "/console/signin?next=%2Fconsole%2Faccount%3Fx%3D1")
@@ -39,14 +39,14 @@ func TestSignIn(t *testing.T) {
 // password, or is disabled.
 func TestSignInFails(t *testing.T) {
 	s := open(t)
-	s.user("alice", imagegen.RoleUser)
-	disabled := s.user("dora", imagegen.RoleUser)
+	s.user("alice", account.RoleUser)
+	disabled := s.user("dora", account.RoleUser)
 	s.is.NoErr(s.Accounts().DisableUser(t.Context(), disabled.ID))
 	for _, name := range []string{"invited", "keyless"} {
 		u, err := s.Accounts().CreateUser(t.Context(), name, "")
 		s.is.NoErr(err)
 		if name == "invited" {
-			s.is.NoErr(s.config.Logins.SetLogin(t.Context(), imagegen.Login{User: u.ID, Role: imagegen.RoleUser}))
+			s.is.NoErr(s.config.Logins.SetLogin(t.Context(), account.Login{User: u.ID, Role: account.RoleUser}))
 		}
 	}
 	var pages []string
@@ -68,7 +68,7 @@ func TestSignInFails(t *testing.T) {
 
 func TestSignInLeadsNowhereElse(t *testing.T) {
 	s := open(t)
-	s.user("alice", imagegen.RoleUser)
+	s.user("alice", account.RoleUser)
 	for _, next := range []string{"https://evil.example/", "//evil.example/", `/\evil.example`, "/api/v1/credits", "javascript:alert(1)", "", "%zz",
 		"https://evil.example/console/x", "/console"} {
 		a := s.visitor().post("signin", "name", "alice", "password", secret, "next", next)
@@ -83,7 +83,7 @@ func TestSignInLeadsNowhereElse(t *testing.T) {
 
 func TestSignInAtTheRoot(t *testing.T) {
 	s := open(t, func(c *console.Config) { c.Path = "/" })
-	s.user("alice", imagegen.RoleUser)
+	s.user("alice", account.RoleUser)
 	for _, next := range []string{"//evil.example/", "http:////evil.example", `/\evil.example`} {
 		a := s.visitor().post("/signin", "name", "alice", "password", secret, "next", next)
 		s.is.Equal(strings.HasPrefix(a.redirected(), "//"), false)
@@ -94,7 +94,7 @@ func TestSignInAtTheRoot(t *testing.T) {
 
 func TestSignInLimit(t *testing.T) {
 	s := open(t)
-	s.user("olivia", imagegen.RoleOperator)
+	s.user("olivia", account.RoleOperator)
 	home := s.visitor()
 	s.is.Equal(home.post("signin", "name", "olivia", "password", secret).redirected(), "/console/")
 

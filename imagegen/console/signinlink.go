@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 // SignInLink makes a link that signs a user in, once, until it expires, without a password: for a service
@@ -14,17 +15,17 @@ import (
 // yet gets one with that role, at once; who has one keeps theirs. It returns the link's path below
 // [Config.Path]; an earlier link of the user, be it one of [InvitationLink], stops working. An error is that of
 // the LoginStore; the link of a user who is not there, or is disabled, leads nowhere.
-func SignInLink(ctx context.Context, logins imagegen.LoginStore, u imagegen.UserID, role imagegen.Role, expires time.Time) (path string, err error) {
+func SignInLink(ctx context.Context, logins account.LoginStore, u imagegen.UserID, role account.Role, expires time.Time) (path string, err error) {
 	login, err := logins.Login(ctx, u)
 	if errors.Is(err, imagegen.ErrNotFound) {
-		login = imagegen.Login{User: u, Role: role}
+		login = account.Login{User: u, Role: role}
 		err = logins.SetLogin(ctx, login)
 	}
 	if err != nil {
 		return "", err
 	}
 	token, _ := newToken()
-	i := imagegen.Invitation{Hash: entryHash(token), User: u, Role: login.Role, ExpiresAt: expires}
+	i := account.Invitation{Hash: entryHash(token), User: u, Role: login.Role, ExpiresAt: expires}
 	if err := logins.CreateInvitation(ctx, i); err != nil {
 		return "", err
 	}
@@ -61,7 +62,7 @@ func (c *Console) enter(p *page) error {
 }
 
 // entering returns the link that the address names, and whom it signs in.
-func (c *Console) entering(p *page) (i imagegen.Invitation, u imagegen.User, err error) {
+func (c *Console) entering(p *page) (i account.Invitation, u imagegen.User, err error) {
 	i, err = c.cfg.Logins.Invitation(p.context(), entryHash(p.r.PathValue("token")), p.now)
 	if err != nil {
 		return i, u, err

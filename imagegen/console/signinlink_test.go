@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console"
 )
 
 func (s *site) entry(u imagegen.User) string {
 	s.Helper()
-	path, err := console.SignInLink(s.Context(), s.config.Logins, u.ID, imagegen.RoleUser, s.clock.Now().Add(time.Hour))
+	path, err := console.SignInLink(s.Context(), s.config.Logins, u.ID, account.RoleUser, s.clock.Now().Add(time.Hour))
 	s.is.NoErr(err)
 	return path
 }
@@ -40,7 +41,7 @@ func TestEntryEnds(t *testing.T) {
 	s.is.True(s.visitor().post(second).has(gone))
 	s.is.Equal(s.visitor().post("signin", "name", "alice", "password", secret).redirected(), "/console/") // the password stands
 
-	s.is.True(s.visitor().post("entry/" + s.invite(alice, imagegen.RoleUser)[len("invitation/"):]).has(gone)) // a link is for one purpose
+	s.is.True(s.visitor().post("entry/" + s.invite(alice, account.RoleUser)[len("invitation/"):]).has(gone)) // a link is for one purpose
 	s.is.True(s.visitor().get("invitation/" + s.entry(alice)[len("entry/"):]).has(gone))
 }
 

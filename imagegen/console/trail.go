@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 // trailPage is how many rows of the audit trail a page lists.
@@ -22,11 +23,11 @@ type trailView struct {
 
 // trailLine is a row of the audit trail.
 type trailLine struct {
-	imagegen.TrailRow
+	account.TrailRow
 	Owner string // the name of the user whose the target is
 }
 
-var kinds = []option{{"", "All"}, {"user", "Users and sign-ins"}, {string(imagegen.ActSignInFailed), "Failed sign-ins"}, {"key", "API keys"}, {"credit", "Credits"},
+var kinds = []option{{"", "All"}, {"user", "Users and sign-ins"}, {string(account.ActSignInFailed), "Failed sign-ins"}, {"key", "API keys"}, {"credit", "Credits"},
 	{"generation", "Generations"}, {"data", "Audits and backups"}, {"serve", "Starts and stops"}, {"clock", "Clock"}}
 
 // trail lists who did what, newest first.
@@ -54,9 +55,9 @@ func (c *Console) trail(p *page) error {
 }
 
 // trailQuery reads what the form asks for. A target can be a user's name.
-func (c *Console) trailQuery(p *page, f *form) (imagegen.TrailQuery, error) {
+func (c *Console) trailQuery(p *page, f *form) (account.TrailQuery, error) {
 	before, err := cursor(p.r.URL.Query().Get("before"))
-	q := imagegen.TrailQuery{Actor: f.Value("actor"), Act: f.Value("act"), Target: f.Value("target"), Before: before, Limit: trailPage}
+	q := account.TrailQuery{Actor: f.Value("actor"), Act: f.Value("act"), Target: f.Value("target"), Before: before, Limit: trailPage}
 	if u, err := c.cfg.Engine.Accounts().UserByName(p.context(), q.Target); err == nil {
 		q.Target = string(u.ID)
 	}
@@ -68,7 +69,7 @@ func (c *Console) trailQuery(p *page, f *form) (imagegen.TrailQuery, error) {
 
 // findRows is a page that has rows, unless there are no more: a store may look through many rows that do
 // not match, and then answer with none.
-func findRows(ctx context.Context, trail imagegen.TrailStore, q imagegen.TrailQuery) (rows []imagegen.TrailRow, next string, err error) {
+func findRows(ctx context.Context, trail account.TrailStore, q account.TrailQuery) (rows []account.TrailRow, next string, err error) {
 	for {
 		found, err := trail.Trail(ctx, q)
 		if err != nil {

@@ -12,13 +12,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console"
 )
 
 // rows are those of the audit trail that a query selects, oldest first.
-func (s *site) rows(q imagegen.TrailQuery) []imagegen.TrailRow {
+func (s *site) rows(q account.TrailQuery) []account.TrailRow {
 	s.Helper()
-	q.Limit = imagegen.MaxTrailPage
+	q.Limit = account.MaxTrailPage
 	p, err := s.DB.Trail(s.Context(), q)
 	s.is.NoErr(err)
 	slices.Reverse(p.Rows)
@@ -26,11 +27,11 @@ func (s *site) rows(q imagegen.TrailQuery) []imagegen.TrailRow {
 }
 
 // news returns the rows that f adds.
-func (s *site) news(f func()) []imagegen.TrailRow {
+func (s *site) news(f func()) []account.TrailRow {
 	s.Helper()
-	before := len(s.rows(imagegen.TrailQuery{}))
+	before := len(s.rows(account.TrailQuery{}))
 	f()
-	return s.rows(imagegen.TrailQuery{})[before:]
+	return s.rows(account.TrailQuery{})[before:]
 }
 
 // eventually waits for what goes on behind an answer.
@@ -48,7 +49,7 @@ func (s *site) eventually(ok func() bool) {
 // deed is what somebody does with a route, and the acts that it leaves.
 type deed struct {
 	route string
-	acts  []imagegen.Act
+	acts  []account.Act
 	do    func() answer
 }
 
@@ -64,7 +65,7 @@ func deeds(s *site, v *visitor) []deed {
 	s.is.NoErr(err)
 	_, own, err := s.Accounts().MintKey(s.Context(), v.user.ID, "mine", time.Time{})
 	s.is.NoErr(err)
-	s.is.NoErr(s.DB.CreatePasskey(s.Context(), imagegen.Passkey{ID: "a", User: alice.ID, Name: "laptop"}))
+	s.is.NoErr(s.DB.CreatePasskey(s.Context(), account.Passkey{ID: "a", User: alice.ID, Name: "laptop"}))
 	post := func(path string, pairs ...string) func() answer {
 		return func() answer { return v.post(path, pairs...) }
 	}
@@ -72,28 +73,28 @@ func deeds(s *site, v *visitor) []deed {
 	g, err := s.As(v.user.ID).Generate(s.Context(), imagegen.GenerateRequest{Model: "fake-1", Prompt: "a canary"})
 	s.is.NoErr(err)
 	return []deed{
-		{"POST users", []imagegen.Act{imagegen.ActUserCreate, imagegen.ActUserInvite}, post("users", "name", "bob", "role", "user", "days", "3")},
-		{"POST users/{user}/type", []imagegen.Act{imagegen.ActUserSet}, post(at+"/type", "type", "PRO")},
-		{"POST users/{user}/invitation", []imagegen.Act{imagegen.ActUserInvite}, post(at+"/invitation", "role", "operator", "days", "3")},
-		{"POST users/{user}/grants", []imagegen.Act{imagegen.ActCreditGrant}, post(at+"/grants", "credits", "5", "once", "x")},
-		{"POST users/{user}/revocations", []imagegen.Act{imagegen.ActCreditRevoke}, post(at+"/revocations", "revoke_credits", "2", "once", "y")},
-		{"GET users/{user}/ledger", []imagegen.Act{imagegen.ActUserView}, func() answer { return v.get(at + "/ledger") }},
-		{"GET users/{user}/ledger.csv", []imagegen.Act{imagegen.ActUserView}, func() answer { return v.get(at + "/ledger.csv") }},
-		{"POST users/{user}/suspend", []imagegen.Act{imagegen.ActUserSuspend}, post(at + "/suspend")},
-		{"POST users/{user}/resume", []imagegen.Act{imagegen.ActUserResume}, post(at + "/resume")},
-		{"GET users/{user}/generations", []imagegen.Act{imagegen.ActUserView}, func() answer { return v.get(at + "/generations") }},
-		{"POST users/{user}/keys/{key}/limits", []imagegen.Act{imagegen.ActKeyLimit}, post(at+"/keys/"+string(key.ID)+"/limits", "limit_daily", "3")},
-		{"POST users/{user}/keys/{key}/revoke", []imagegen.Act{imagegen.ActKeyRevoke}, post(at + "/keys/" + string(key.ID) + "/revoke")},
-		{"POST users/{user}/passkeys/remove", []imagegen.Act{imagegen.ActPasskeyRemove}, post(at + "/passkeys/remove")},
-		{"POST users/{user}/disable", []imagegen.Act{imagegen.ActUserDisable}, post(at + "/disable")},
-		{"POST system/audit", []imagegen.Act{imagegen.ActDataAudit}, post("system/audit")},
+		{"POST users", []account.Act{account.ActUserCreate, account.ActUserInvite}, post("users", "name", "bob", "role", "user", "days", "3")},
+		{"POST users/{user}/type", []account.Act{account.ActUserSet}, post(at+"/type", "type", "PRO")},
+		{"POST users/{user}/invitation", []account.Act{account.ActUserInvite}, post(at+"/invitation", "role", "operator", "days", "3")},
+		{"POST users/{user}/grants", []account.Act{account.ActCreditGrant}, post(at+"/grants", "credits", "5", "once", "x")},
+		{"POST users/{user}/revocations", []account.Act{account.ActCreditRevoke}, post(at+"/revocations", "revoke_credits", "2", "once", "y")},
+		{"GET users/{user}/ledger", []account.Act{account.ActUserView}, func() answer { return v.get(at + "/ledger") }},
+		{"GET users/{user}/ledger.csv", []account.Act{account.ActUserView}, func() answer { return v.get(at + "/ledger.csv") }},
+		{"POST users/{user}/suspend", []account.Act{account.ActUserSuspend}, post(at + "/suspend")},
+		{"POST users/{user}/resume", []account.Act{account.ActUserResume}, post(at + "/resume")},
+		{"GET users/{user}/generations", []account.Act{account.ActUserView}, func() answer { return v.get(at + "/generations") }},
+		{"POST users/{user}/keys/{key}/limits", []account.Act{account.ActKeyLimit}, post(at+"/keys/"+string(key.ID)+"/limits", "limit_daily", "3")},
+		{"POST users/{user}/keys/{key}/revoke", []account.Act{account.ActKeyRevoke}, post(at + "/keys/" + string(key.ID) + "/revoke")},
+		{"POST users/{user}/passkeys/remove", []account.Act{account.ActPasskeyRemove}, post(at + "/passkeys/remove")},
+		{"POST users/{user}/disable", []account.Act{account.ActUserDisable}, post(at + "/disable")},
+		{"POST system/audit", []account.Act{account.ActDataAudit}, post("system/audit")},
 		{"POST system/clock", nil, post("system/clock")}, // nothing is in doubt
-		{"POST keys", []imagegen.Act{imagegen.ActKeyCreate}, post("keys", "name", "script", "life", "never")},
-		{"POST keys/{key}/limits", []imagegen.Act{imagegen.ActKeyLimit}, post("keys/"+string(own.ID)+"/limits", "limit_at_once", "2")},
-		{"POST keys/{key}/revoke", []imagegen.Act{imagegen.ActKeyRevoke}, post("keys/" + string(own.ID) + "/revoke")},
-		{"POST generations/{generation}/erase", []imagegen.Act{imagegen.ActGenerationDelete}, post("generations/" + string(g.ID) + "/erase")},
-		{"POST account/password", []imagegen.Act{imagegen.ActUserPassword, imagegen.ActSignIn}, post("account/password", "present", secret, "password", "battery horse correct", "again", "battery horse correct")},
-		{"POST signout", []imagegen.Act{imagegen.ActSignOut}, post("signout")},
+		{"POST keys", []account.Act{account.ActKeyCreate}, post("keys", "name", "script", "life", "never")},
+		{"POST keys/{key}/limits", []account.Act{account.ActKeyLimit}, post("keys/"+string(own.ID)+"/limits", "limit_at_once", "2")},
+		{"POST keys/{key}/revoke", []account.Act{account.ActKeyRevoke}, post("keys/" + string(own.ID) + "/revoke")},
+		{"POST generations/{generation}/erase", []account.Act{account.ActGenerationDelete}, post("generations/" + string(g.ID) + "/erase")},
+		{"POST account/password", []account.Act{account.ActUserPassword, account.ActSignIn}, post("account/password", "present", secret, "password", "battery horse correct", "again", "battery horse correct")},
+		{"POST signout", []account.Act{account.ActSignOut}, post("signout")},
 	}
 }
 
@@ -106,16 +107,16 @@ func TestEveryDeedLeavesItsRow(t *testing.T) {
 	for _, d := range deeds(s, v) {
 		known = append(known, d.route)
 		news := s.news(func() {
-			before := len(s.rows(imagegen.TrailQuery{}))
+			before := len(s.rows(account.TrailQuery{}))
 			if a := d.do(); a.StatusCode >= 400 {
 				t.Fatalf("%s: %s", d.route, a.Status)
 			}
-			s.eventually(func() bool { return len(s.rows(imagegen.TrailQuery{})) >= before+len(d.acts) }) // an audit goes on behind the answer
+			s.eventually(func() bool { return len(s.rows(account.TrailQuery{})) >= before+len(d.acts) }) // an audit goes on behind the answer
 		})
-		var acts []imagegen.Act
+		var acts []account.Act
 		for _, r := range news {
 			acts = append(acts, r.Act)
-			s.is.Equal(cmp.Diff(imagegen.Actor{Via: imagegen.ViaConsole, Name: "olivia", User: v.user.ID, Address: "192.0.2.1"}, r.Actor), "")
+			s.is.Equal(cmp.Diff(account.Actor{Via: account.ViaConsole, Name: "olivia", User: v.user.ID, Address: "192.0.2.1"}, r.Actor), "")
 			s.is.True(!strings.Contains(fmt.Sprint(r), "canary"))
 		}
 		if d := cmp.Diff(d.acts, acts); d != "" {
@@ -142,7 +143,7 @@ func TestLedgerNamesTheOperator(t *testing.T) {
 // Every way of signing in and out leaves a row, of whom it is about.
 func TestSignInsInTheTrail(t *testing.T) {
 	s := open(t)
-	alice := s.user("alice", imagegen.RoleUser)
+	alice := s.user("alice", account.RoleUser)
 	v := s.visitor()
 	acts := func(f func()) (all []string) {
 		t.Helper()
@@ -152,27 +153,27 @@ func TestSignInsInTheTrail(t *testing.T) {
 		}
 		return all
 	}
-	row := func(act imagegen.Act) string { return string(act) + " console:alice " + string(alice.ID) }
-	s.is.Equal(cmp.Diff([]string{row(imagegen.ActSignIn)}, acts(func() { v.post("signin", "name", "alice", "password", secret) })), "")
-	s.is.Equal(cmp.Diff([]string{row(imagegen.ActSignOut)}, acts(func() { v.post("signout") })), "")
-	link := s.invite(alice, imagegen.RoleUser)
-	s.is.Equal(cmp.Diff([]string{row(imagegen.ActUserAccept), row(imagegen.ActUserPassword), row(imagegen.ActSignIn)},
+	row := func(act account.Act) string { return string(act) + " console:alice " + string(alice.ID) }
+	s.is.Equal(cmp.Diff([]string{row(account.ActSignIn)}, acts(func() { v.post("signin", "name", "alice", "password", secret) })), "")
+	s.is.Equal(cmp.Diff([]string{row(account.ActSignOut)}, acts(func() { v.post("signout") })), "")
+	link := s.invite(alice, account.RoleUser)
+	s.is.Equal(cmp.Diff([]string{row(account.ActUserAccept), row(account.ActUserPassword), row(account.ActSignIn)},
 		acts(func() { s.visitor().post(link, "password", secret, "again", secret) })), "")
 	entry := s.entry(alice)
-	s.is.Equal(cmp.Diff([]string{row(imagegen.ActUserAccept), row(imagegen.ActSignIn)}, acts(func() { s.visitor().post(entry) })), "")
+	s.is.Equal(cmp.Diff([]string{row(account.ActUserAccept), row(account.ActSignIn)}, acts(func() { s.visitor().post(entry) })), "")
 }
 
 // Sign-ins that fail are counted, with whom they aimed at. What somebody typed who is no user may be a
 // password, and is told nowhere.
 func TestFailedSignInsInTheTrail(t *testing.T) {
 	s := open(t)
-	alice := s.user("alice", imagegen.RoleUser)
+	alice := s.user("alice", account.RoleUser)
 	v := s.visitor()
 	for range 7 { // the last are refused unseen
 		v.post("signin", "name", "alice", "password", "a guess")
 	}
 	v.post("signin", "name", "my secret password", "password", "")
-	failed := func() []imagegen.TrailRow { return s.rows(imagegen.TrailQuery{Act: string(imagegen.ActSignInFailed)}) }
+	failed := func() []account.TrailRow { return s.rows(account.TrailQuery{Act: string(account.ActSignInFailed)}) }
 	s.eventually(func() bool { return len(failed()) >= 2 }) // three, if a minute has begun meanwhile
 	targets := map[string]bool{}
 	for _, r := range failed() {
@@ -188,8 +189,8 @@ func TestTrailPage(t *testing.T) {
 	v := s.operator()
 	alice := s.newcomer("alice <b>")
 	v.post("users/"+string(alice.ID)+"/type", "type", "PRO")
-	s.is.NoErr(s.DB.Note(imagegen.WithActor(t.Context(), imagegen.Actor{Via: imagegen.ViaCommand, Name: "<i>root</i>"}),
-		imagegen.TrailRow{Act: "data.backup", Outcome: imagegen.TrailFailed, After: "<script>"}))
+	s.is.NoErr(s.DB.Note(account.WithActor(t.Context(), account.Actor{Via: account.ViaCommand, Name: "<i>root</i>"}),
+		account.TrailRow{Act: "data.backup", Outcome: account.TrailFailed, After: "<script>"}))
 	a := v.get("trail")
 	s.is.Equal(a.StatusCode, http.StatusOK)
 	s.is.True(a.has("user.set", `href="/console/users/`+string(v.user.ID)+`">olivia</a>`, "192.0.2.1", `>alice &lt;b&gt;</a>`, "<del>account_type=FREE</del>",
@@ -208,7 +209,7 @@ func TestTrailPage(t *testing.T) {
 		}
 	}
 	for range 60 {
-		s.is.NoErr(s.DB.Note(t.Context(), imagegen.TrailRow{Act: "plugin.act"}))
+		s.is.NoErr(s.DB.Note(t.Context(), account.TrailRow{Act: "plugin.act"}))
 	}
 	a = v.get("trail?act=plugin")
 	s.is.Equal(strings.Count(a.body, `<th scope="row">plugin.act`), 50)

@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 // userView is what user.html is given.
 type userView struct {
 	User     imagegen.User
-	Login    imagegen.Login
+	Login    account.Login
 	Self     bool // the operator looks at themselves
 	Balance  imagegen.Balance
 	Holdings imagegen.Holdings

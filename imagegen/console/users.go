@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 // usersPerPage is how many users a page lists.
@@ -20,7 +21,7 @@ type usersView struct {
 // userLine is one user in the list.
 type userLine struct {
 	imagegen.User
-	Login   imagegen.Login
+	Login   account.Login
 	Credits imagegen.Credits
 }
 
@@ -66,10 +67,10 @@ func (c *Console) userLine(ctx context.Context, u imagegen.User) (userLine, erro
 }
 
 // login is how a user signs in; who never had a password is a user without one.
-func (c *Console) login(ctx context.Context, u imagegen.UserID) (imagegen.Login, error) {
+func (c *Console) login(ctx context.Context, u imagegen.UserID) (account.Login, error) {
 	l, err := c.cfg.Logins.Login(ctx, u)
 	if errors.Is(err, imagegen.ErrNotFound) {
-		return imagegen.Login{User: u, Role: imagegen.RoleUser}, nil
+		return account.Login{User: u, Role: account.RoleUser}, nil
 	}
 	return l, err
 }

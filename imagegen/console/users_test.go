@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 func TestUsers(t *testing.T) {
@@ -16,7 +17,7 @@ func TestUsers(t *testing.T) {
 	v := s.operator()
 	alice := s.newcomer("alice")
 	s.Grant(t, alice.ID, 12345)
-	bob := s.user("bob <b>", imagegen.RoleUser)
+	bob := s.user("bob <b>", account.RoleUser)
 	s.is.NoErr(s.Accounts().DisableUser(t.Context(), bob.ID))
 	a := v.get("users")
 	s.is.Equal(a.StatusCode, http.StatusOK)
@@ -118,7 +119,7 @@ func TestInviteAgain(t *testing.T) {
 	s.is.Equal(s.visitor().post(path(second), "password", secret, "again", secret).redirected(), "/console/")
 	l, err := s.config.Logins.Login(t.Context(), alice.user.ID)
 	s.is.NoErr(err)
-	s.is.Equal(l.Role, imagegen.RoleOperator)
+	s.is.Equal(l.Role, account.RoleOperator)
 
 	s.is.NoErr(s.Accounts().DisableUser(t.Context(), alice.user.ID))
 	a := v.post(page+"/invitation", "role", "user", "days", "1")

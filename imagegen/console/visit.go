@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 // visit is a browser that is with the provider. It comes back with a cookie that only this visit set.
@@ -92,7 +93,7 @@ func (c *Console) returned(p *page) error {
 	return c.signInAs(p, who, v.next)
 }
 
-func (c *Console) identities() imagegen.IdentityStore {
-	s, _ := c.cfg.Logins.(imagegen.IdentityStore) // see Config.check
+func (c *Console) identities() account.IdentityStore {
+	s, _ := c.cfg.Logins.(account.IdentityStore) // see Config.check
 	return s
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 // Audit is an audit that has ended.
@@ -55,9 +56,9 @@ func (a *audits) note(ended Audit) {
 }
 
 // auditRow is what the audit trail says of an audit.
-func auditRow(r imagegen.AuditReport, err error) imagegen.TrailRow {
+func auditRow(r imagegen.AuditReport, err error) account.TrailRow {
 	if err != nil {
-		return imagegen.TrailRow{Act: imagegen.ActDataAudit, After: err.Error(), Outcome: imagegen.TrailFailed}
+		return account.TrailRow{Act: account.ActDataAudit, After: err.Error(), Outcome: account.TrailFailed}
 	}
-	return imagegen.TrailRow{Act: imagegen.ActDataAudit, After: fmt.Sprintf("violations=%d", len(r.Violations)+r.More), Outcome: imagegen.TrailDone}
+	return account.TrailRow{Act: account.ActDataAudit, After: fmt.Sprintf("violations=%d", len(r.Violations)+r.More), Outcome: account.TrailDone}
 }

@@ -72,7 +72,7 @@ type Config struct {
 	KeepFailedPrompts time.Duration
 
 	// TrailRetain is the age at which rows are removed from the audit trail of a Store that keeps one
-	// ([imagegen.TrailStore]); 0: never.
+	// ([account.TrailStore]); 0: never.
 	TrailRetain time.Duration
 
 	// These are for a Ledger that shares no transaction with the Store. LedgerTimeout bounds one call

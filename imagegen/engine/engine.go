@@ -98,13 +98,13 @@ func (e *Engine) Authenticate(ctx context.Context, rawKey string) (*Session, err
 }
 
 // Trail is the audit trail of the Store; nil if it keeps none.
-func (e *Engine) Trail() imagegen.TrailStore {
-	t, _ := e.store.(imagegen.TrailStore)
+func (e *Engine) Trail() account.TrailStore {
+	t, _ := e.store.(account.TrailStore)
 	return t
 }
 
 // note puts a row into the audit trail, where there is one.
-func (e *Engine) note(ctx context.Context, r imagegen.TrailRow) error {
+func (e *Engine) note(ctx context.Context, r account.TrailRow) error {
 	if t := e.Trail(); t != nil {
 		return t.Note(ctx, r)
 	}

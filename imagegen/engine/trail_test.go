@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/engine"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,9 +16,9 @@ import (
 )
 
 // acts are those of the engine's trail, newest first.
-func acts(t *testing.T, e *engine.Engine) (all []imagegen.Act) {
+func acts(t *testing.T, e *engine.Engine) (all []account.Act) {
 	t.Helper()
-	p, err := e.Trail().Trail(t.Context(), imagegen.TrailQuery{Limit: imagegen.MaxTrailPage})
+	p, err := e.Trail().Trail(t.Context(), account.TrailQuery{Limit: account.MaxTrailPage})
 	is.New(t).NoErr(err)
 	for _, r := range p.Rows {
 		all = append(all, r.Act)
@@ -28,13 +29,13 @@ func acts(t *testing.T, e *engine.Engine) (all []imagegen.Act) {
 func TestTrailRetention(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := start(t, yieldImages(1, nil), func(c *engine.Config) { c.TrailRetain = 48 * time.Hour })
-		note := func(act imagegen.Act) { h.is.NoErr(h.engine.Trail().Note(t.Context(), imagegen.TrailRow{Act: act})) }
+		note := func(act account.Act) { h.is.NoErr(h.engine.Trail().Note(t.Context(), account.TrailRow{Act: act})) }
 		note("old.act")
 		time.Sleep(47 * time.Hour)
 		note("young.act")
-		h.is.Equal(acts(t, h.engine)[:2], []imagegen.Act{"young.act", "old.act"})
+		h.is.Equal(acts(t, h.engine)[:2], []account.Act{"young.act", "old.act"})
 		time.Sleep(90 * time.Minute)
-		h.is.Equal(acts(t, h.engine), []imagegen.Act{"young.act"})
+		h.is.Equal(acts(t, h.engine), []account.Act{"young.act"})
 		h.audit()
 	})
 }
@@ -44,19 +45,19 @@ func TestAuditsInTheTrail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := start(t, yieldImages(1, nil))
 		before := len(acts(t, h.engine))
-		ctx := imagegen.WithActor(t.Context(), imagegen.Actor{Via: "test", Name: "olivia"})
+		ctx := account.WithActor(t.Context(), account.Actor{Via: "test", Name: "olivia"})
 		_, err := h.engine.Audit(ctx)
 		h.is.NoErr(err)
 		ended, cancel := context.WithCancel(ctx)
 		cancel()
 		_, err = h.engine.Audit(ended)
 		h.is.True(errors.Is(err, context.Canceled))
-		p, err := h.engine.Trail().Trail(t.Context(), imagegen.TrailQuery{Limit: 10})
+		p, err := h.engine.Trail().Trail(t.Context(), account.TrailQuery{Limit: 10})
 		h.is.NoErr(err)
 		h.is.Equal(len(p.Rows), before+1)
 		row := p.Rows[0]
-		h.is.Equal(cmp.Diff(imagegen.TrailRow{Seq: row.Seq, Time: row.Time, Actor: imagegen.ActorOf(ctx), Act: imagegen.ActDataAudit,
-			After: "violations=0", Outcome: imagegen.TrailDone, Count: 1}, row), "")
+		h.is.Equal(cmp.Diff(account.TrailRow{Seq: row.Seq, Time: row.Time, Actor: account.ActorOf(ctx), Act: account.ActDataAudit,
+			After: "violations=0", Outcome: account.TrailDone, Count: 1}, row), "")
 	})
 }
 
@@ -71,15 +72,15 @@ func TestErasuresInTheTrail(t *testing.T) {
 		before := len(acts(t, h.engine))
 		h.is.NoErr(h.engine.Erase(t.Context(), second.ID))
 		time.Sleep(49 * time.Hour)
-		h.is.Equal(acts(t, h.engine)[:len(acts(t, h.engine))-before], []imagegen.Act{imagegen.ActGenerationDelete})
+		h.is.Equal(acts(t, h.engine)[:len(acts(t, h.engine))-before], []account.Act{account.ActGenerationDelete})
 	})
 }
 
 func TestActor(t *testing.T) {
 	is := is.New(t)
-	is.Equal(imagegen.ActorOf(t.Context()), imagegen.Actor{})
-	is.Equal(imagegen.Actor{}.String(), "")
-	a := imagegen.Actor{Via: imagegen.ViaConsole, Name: "olivia", User: "usr_1", Address: "192.0.2.1"}
-	is.Equal(imagegen.ActorOf(imagegen.WithActor(t.Context(), a)), a)
+	is.Equal(account.ActorOf(t.Context()), account.Actor{})
+	is.Equal(account.Actor{}.String(), "")
+	a := account.Actor{Via: account.ViaConsole, Name: "olivia", User: "usr_1", Address: "192.0.2.1"}
+	is.Equal(account.ActorOf(account.WithActor(t.Context(), a)), a)
 	is.Equal(a.String(), "console:olivia")
 }

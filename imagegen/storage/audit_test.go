@@ -14,6 +14,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
@@ -197,12 +198,12 @@ func TestAuditMissesWhatIsDeleted(t *testing.T) {
 					hash := [32]byte{byte(n)}
 					is.NoErr(db.CreateUser(t.Context(), imagegen.User{ID: u, Name: string(u), CreatedAt: now}))
 					is.NoErr(db.CreateKey(t.Context(), imagegen.Key{ID: imagegen.KeyID("key_" + u), User: u, Hash: hash, CreatedAt: now}))
-					is.NoErr(db.SetLogin(t.Context(), imagegen.Login{User: u, Password: "hash", ChangedAt: now}))
-					is.NoErr(db.CreateSignIn(t.Context(), imagegen.SignIn{Hash: hash, User: u, CreatedAt: now, SeenAt: now}))
-					is.NoErr(db.CreateInvitation(t.Context(), imagegen.Invitation{Hash: hash, User: u, ExpiresAt: now.Add(time.Hour)}))
-					is.NoErr(db.CreateOperatorKey(t.Context(), imagegen.OperatorKey{ID: imagegen.OperatorKeyID("opk_" + u), Hash: hash, CreatedAt: now}))
-					is.NoErr(db.CreatePasskey(t.Context(), imagegen.Passkey{ID: imagegen.PasskeyID("pk " + u), User: u, CreatedAt: now}))
-					is.NoErr(db.CreateIdentity(t.Context(), imagegen.Identity{Issuer: "https://id.example", Subject: string(u), User: u, CreatedAt: now}))
+					is.NoErr(db.SetLogin(t.Context(), account.Login{User: u, Password: "hash", ChangedAt: now}))
+					is.NoErr(db.CreateSignIn(t.Context(), account.SignIn{Hash: hash, User: u, CreatedAt: now, SeenAt: now}))
+					is.NoErr(db.CreateInvitation(t.Context(), account.Invitation{Hash: hash, User: u, ExpiresAt: now.Add(time.Hour)}))
+					is.NoErr(db.CreateOperatorKey(t.Context(), account.OperatorKey{ID: imagegen.OperatorKeyID("opk_" + u), Hash: hash, CreatedAt: now}))
+					is.NoErr(db.CreatePasskey(t.Context(), account.Passkey{ID: account.PasskeyID("pk " + u), User: u, CreatedAt: now}))
+					is.NoErr(db.CreateIdentity(t.Context(), account.Identity{Issuer: "https://id.example", Subject: string(u), User: u, CreatedAt: now}))
 				}
 				_, err := db.RevokeKey(t.Context(), "key_bob", now)
 				is.NoErr(err)

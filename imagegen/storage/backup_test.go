@@ -19,6 +19,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
@@ -56,9 +57,9 @@ func TestBackupAndRestore(t *testing.T) {
 func TestBackupOfLogins(t *testing.T) {
 	is, now := is.New(t), time.Now()
 	db := open(t, nil)
-	is.NoErr(db.SetLogin(t.Context(), imagegen.Login{User: "alice", Role: imagegen.RoleOperator, Password: "hash", ChangedAt: now}))
-	is.NoErr(db.CreateSignIn(t.Context(), imagegen.SignIn{Hash: [32]byte{1}, User: "alice", CreatedAt: now, SeenAt: now}))
-	is.NoErr(db.CreateInvitation(t.Context(), imagegen.Invitation{Hash: [32]byte{2}, User: "bob", Role: imagegen.RoleUser, ExpiresAt: now.Add(time.Hour)}))
+	is.NoErr(db.SetLogin(t.Context(), account.Login{User: "alice", Role: account.RoleOperator, Password: "hash", ChangedAt: now}))
+	is.NoErr(db.CreateSignIn(t.Context(), account.SignIn{Hash: [32]byte{1}, User: "alice", CreatedAt: now, SeenAt: now}))
+	is.NoErr(db.CreateInvitation(t.Context(), account.Invitation{Hash: [32]byte{2}, User: "bob", Role: account.RoleUser, ExpiresAt: now.Add(time.Hour)}))
 	var b bytes.Buffer
 	is.NoErr(db.Backup(t.Context(), &b))
 	dir := filepath.Join(t.TempDir(), "restored")

@@ -8,6 +8,7 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage"
 	"github.com/imagegend/imagegend/imagegen/storage/storagetest"
 )
@@ -50,19 +51,19 @@ func TestSpool(t *testing.T) {
 }
 
 func TestOperatorKeys(t *testing.T) {
-	storagetest.OperatorKeys(t, func(t *testing.T) imagegen.OperatorKeyStore { return open(t, nil) })
+	storagetest.OperatorKeys(t, func(t *testing.T) account.OperatorKeyStore { return open(t, nil) })
 }
 
 func TestPasskeys(t *testing.T) {
-	storagetest.Passkeys(t, func(t *testing.T) imagegen.PasskeyStore { return open(t, nil) })
+	storagetest.Passkeys(t, func(t *testing.T) account.PasskeyStore { return open(t, nil) })
 }
 
 func TestIdentities(t *testing.T) {
-	storagetest.Identities(t, func(t *testing.T) imagegen.IdentityStore { return open(t, nil) })
+	storagetest.Identities(t, func(t *testing.T) account.IdentityStore { return open(t, nil) })
 }
 
 func TestLogins(t *testing.T) {
-	storagetest.Logins(t, func(t *testing.T) imagegen.LoginStore { return open(t, nil) })
+	storagetest.Logins(t, func(t *testing.T) account.LoginStore { return open(t, nil) })
 }
 
 func TestTrail(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
@@ -234,7 +235,7 @@ func (u *unpacking) check(ctx context.Context) error {
 		err = u.countUploads(db)
 	}
 	if err == nil && report.Clean() {
-		err = db.Note(ctx, imagegen.TrailRow{Act: imagegen.ActDataRestore, Outcome: imagegen.TrailDone})
+		err = db.Note(ctx, account.TrailRow{Act: account.ActDataRestore, Outcome: account.TrailDone})
 	}
 	if err = errors.Join(err, db.Close()); err != nil {
 		return err

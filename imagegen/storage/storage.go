@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
@@ -32,8 +33,8 @@ type Options struct {
 
 // DB is an open directory. It is an [imagegen.JointStore], which holds users and keys too, and the
 // [imagegen.CreditAdmin] that commits with it: Charge, Settle, Grant, Revoke, Lots, History. It is an
-// [imagegen.ImageStore], [imagegen.Spool], [imagegen.LoginStore], [imagegen.UsageLedger], [imagegen.Inspector],
-// [imagegen.TrailStore], [imagegen.Auditor], [imagegen.Readier] and [imagegen.Timekeeper] as well. It is safe for
+// [imagegen.ImageStore], [imagegen.Spool], [account.LoginStore], [imagegen.UsageLedger], [imagegen.Inspector],
+// [account.TrailStore], [imagegen.Auditor], [imagegen.Readier] and [imagegen.Timekeeper] as well. It is safe for
 // concurrent use.
 //
 // Once the outcome of a commit is unknown it writes no more, see Failed. Where a write comes back
@@ -72,29 +73,29 @@ type DB struct {
 // The embedded interfaces have lower-case names: what DB is made of is nobody else's business.
 type (
 	store      = imagegen.JointStore
-	logins     = imagegen.LoginStore
-	opkeys     = imagegen.OperatorKeyStore
-	passkeys   = imagegen.PasskeyStore
-	identities = imagegen.IdentityStore
+	logins     = account.LoginStore
+	opkeys     = account.OperatorKeyStore
+	passkeys   = account.PasskeyStore
+	identities = account.IdentityStore
 	books      = imagegen.CreditAdmin
 
 	usage     = imagegen.UsageLedger
 	inspector = imagegen.Inspector
-	trails    = imagegen.TrailStore
+	trails    = account.TrailStore
 )
 
 var (
 	_ imagegen.JointStore = (*DB)(nil)
 	_ imagegen.Inspector  = (*DB)(nil)
-	_ imagegen.LoginStore = (*DB)(nil)
+	_ account.LoginStore  = (*DB)(nil)
 
-	_ imagegen.OperatorKeyStore = (*DB)(nil)
-	_ imagegen.PasskeyStore     = (*DB)(nil)
-	_ imagegen.IdentityStore    = (*DB)(nil)
+	_ account.OperatorKeyStore = (*DB)(nil)
+	_ account.PasskeyStore     = (*DB)(nil)
+	_ account.IdentityStore    = (*DB)(nil)
 
 	_ imagegen.CreditAdmin = (*DB)(nil)
 	_ imagegen.UsageLedger = (*DB)(nil)
-	_ imagegen.TrailStore  = (*DB)(nil)
+	_ account.TrailStore   = (*DB)(nil)
 	_ imagegen.ImageStore  = (*DB)(nil)
 	_ imagegen.Spool       = (*DB)(nil)
 	_ imagegen.Auditor     = (*DB)(nil)

@@ -18,7 +18,7 @@ var ofSignIn = []mutant{
 	},
 	{
 		name: "copied-passkey", breaks: "a passkey whose count does not rise is refused",
-		file:    "imagegen/passkey.go",
+		file:    "imagegen/account/passkey.go",
 		old:     `if uses <= p.Uses && (uses != 0 || p.Uses != 0) {`,
 		new:     `if uses < p.Uses && uses == p.Uses {`,
 		catcher: catcher{pkg: memory, run: "TestPasskeys"},

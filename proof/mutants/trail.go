@@ -10,8 +10,8 @@ var ofTrail = []mutant{
 	{
 		name: "act-without-its-row", breaks: "an act and its row share one transaction",
 		file: "imagegen/storage/internal/trail/trail.go",
-		old:  `		return note(tx, row(imagegen.TrailDone))`,
-		new: `		_ = note(tx, row(imagegen.TrailDone))
+		old:  `		return note(tx, row(account.TrailDone))`,
+		new: `		_ = note(tx, row(account.TrailDone))
 		return nil`,
 		catcher: catcher{pkg: trails, run: "TestNoActWithoutItsRow"},
 	},

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/internal/wire"
 )
 
@@ -14,7 +15,7 @@ type User struct {
 	ID          imagegen.UserID  `json:"id"`
 	Name        string           `json:"name"`
 	AccountType string           `json:"account_type"`
-	Role        imagegen.Role    `json:"role"`
+	Role        account.Role     `json:"role"`
 	Credits     imagegen.Credits `json:"credits"`
 	CreatedAt   time.Time        `json:"created_at"`
 	DisabledAt  *time.Time       `json:"disabled_at"`  // nil: it is not

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console"
 )
 
@@ -19,10 +20,10 @@ func TestBrand(t *testing.T) {
 			s := open(t)
 			s.brand = console.Brand{Name: "Atelier für Fotografie im Norden", Logo: []byte(wordmark), Accent: accent}
 			s.serve()
-			alice := s.user("alice", imagegen.RoleUser)
+			alice := s.user("alice", account.RoleUser)
 			s.grant(alice, imagegen.Grant{Credits: 10})
 			s.generate(alice, "A lighthouse", 1)
-			visitor, user, operator := s.tab(), s.signedIn(alice), s.signedIn(s.user("olivia", imagegen.RoleOperator))
+			visitor, user, operator := s.tab(), s.signedIn(alice), s.signedIn(s.user("olivia", account.RoleOperator))
 			visitor.inspect(view{"brand-" + name + "-signin", "signin", 200, nil})
 			for _, page := range []string{"playground", "credits"} {
 				user.inspect(view{"brand-" + name + "-" + page, page, 200, nil})

@@ -4,13 +4,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 // Who is asked for the password again finds what was typed before done.
 func TestConfirm(t *testing.T) {
 	s := open(t)
-	alice := s.signedIn(s.user("alice", imagegen.RoleUser))
+	alice := s.signedIn(s.user("alice", account.RoleUser))
 	s.clock.Advance(10 * time.Minute)
 	alice.inspect(view{"confirm", "keys", 200, func(t *tab) {
 		t.fill("Name", "build server")

@@ -17,6 +17,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 // draws opens the easel with the first reference.
@@ -92,7 +93,7 @@ func (s *site) anew(m image.Image, fine func(x, y int, anew bool) bool) {
 // undone or cancelled.
 func TestDrawMask(t *testing.T) {
 	s := open(t)
-	alice := s.user("alice", imagegen.RoleUser)
+	alice := s.user("alice", account.RoleUser)
 	s.grant(alice, imagegen.Grant{Credits: 10})
 	tab := s.signedIn(alice)
 	tab.fill("Prompt", "A red fox in fresh snow")
@@ -133,7 +134,7 @@ func TestDrawMask(t *testing.T) {
 // the first reference.
 func TestDrawMaskByKeys(t *testing.T) {
 	s := open(t)
-	alice := s.user("alice", imagegen.RoleUser)
+	alice := s.user("alice", account.RoleUser)
 	s.grant(alice, imagegen.Grant{Credits: 10})
 	g := s.generate(alice, "A red fox in fresh snow", 2) // of 320 × 320
 	tab := s.signedIn(alice)
@@ -189,7 +190,7 @@ func (s *site) sideways() string {
 // A mask has the size of the photograph as it is stored, which the service compares, however a browser turns it.
 func TestDrawMaskOnPhotograph(t *testing.T) {
 	s := open(t)
-	alice := s.user("alice", imagegen.RoleUser)
+	alice := s.user("alice", account.RoleUser)
 	s.grant(alice, imagegen.Grant{Credits: 10})
 	tab := s.signedIn(alice)
 	tab.fill("Prompt", "A red fox in fresh snow")

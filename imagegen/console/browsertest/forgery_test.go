@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 // A page of somebody else has the browser post a form: from another site, where the cookie stays at
 // home, and from another origin of the same site, with it.
 func TestForgery(t *testing.T) {
 	s := open(t)
-	alice := s.user("alice", imagegen.RoleUser)
+	alice := s.user("alice", account.RoleUser)
 	tab := s.signedIn(alice)
 	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintf(w, `<!doctype html><title>Win a prize</title><link rel="icon" href="data:,">

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 // furnished is a site as it looks when it has been used for some weeks.
@@ -38,15 +39,15 @@ var prompts = []string{
 // furnish has alice at work, bob arrived just now, and olivia in charge.
 func furnish(t *testing.T) *furnished {
 	f := &furnished{site: openAt(t, -23*day)}
-	f.olivia = f.user("olivia", imagegen.RoleOperator)
-	f.alice = f.user("alice", imagegen.RoleUser)
+	f.olivia = f.user("olivia", account.RoleOperator)
+	f.alice = f.user("alice", account.RoleUser)
 	f.grant(f.alice, imagegen.Grant{Credits: 40, Promo: true, Ref: "Welcome", Expires: f.clock.Now().Add(60 * day)})
 	f.grant(f.alice, imagegen.Grant{Credits: 5000, Ref: "Invoice 2041", Expires: f.clock.Now().AddDate(1, 0, 0)})
 	for i, prompt := range prompts {
 		f.generate(f.alice, prompt, 1+i*7%4)
 		f.pass(time.Duration(1+i%2) * day)
 	}
-	f.bob = f.user("bob", imagegen.RoleUser)
+	f.bob = f.user("bob", account.RoleUser)
 	f.keys()
 	f.partial = f.generate(f.alice, herons, 3)
 	f.failed = f.generate(f.alice, mirror, 2)

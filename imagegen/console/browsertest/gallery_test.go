@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 // Each of many generations stands in the gallery once.
 func TestGallery(t *testing.T) {
 	const many = 64
 	s := open(t)
-	alice := s.user("alice", imagegen.RoleUser)
+	alice := s.user("alice", account.RoleUser)
 	s.grant(alice, imagegen.Grant{Credits: many})
 	want, made := map[string]int{}, []imagegen.Generation{}
 	for i := range many {
@@ -52,7 +53,7 @@ func TestGallery(t *testing.T) {
 // What is in the making changes by itself.
 func TestGalleryLive(t *testing.T) {
 	s := open(t)
-	alice := s.user("alice", imagegen.RoleUser)
+	alice := s.user("alice", account.RoleUser)
 	s.grant(alice, imagegen.Grant{Credits: 1})
 	tab := s.signedIn(alice)
 	s.begin(alice, slow, 1)

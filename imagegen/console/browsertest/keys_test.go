@@ -4,13 +4,13 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
-	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 // A key is shown once and works, until it is revoked.
 func TestKeys(t *testing.T) {
 	s := open(t)
-	tab := s.signedIn(s.user("alice", imagegen.RoleUser))
+	tab := s.signedIn(s.user("alice", account.RoleUser))
 	tab.press("API keys", 200)
 	tab.shows("No keys yet")
 	tab.fill("Name", "web shop")

@@ -7,13 +7,14 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 // The result stands beside the form, or beneath it on a phone, in every width and in light and dark;
 // Generate is in view all the while.
 func TestLoopInEveryWidth(t *testing.T) {
 	s := open(t)
-	alice := s.user("alice", imagegen.RoleUser)
+	alice := s.user("alice", account.RoleUser)
 	s.grant(alice, imagegen.Grant{Credits: 50})
 	for i := range 5 {
 		s.generate(alice, fmt.Sprintf("A red fox in fresh snow, number %d", i), 1+i%3)
@@ -52,7 +53,7 @@ func TestLoopInEveryWidth(t *testing.T) {
 // variation is made of the same settings while the form stays as it is.
 func TestGoOnFromAResult(t *testing.T) {
 	s := open(t)
-	alice := s.user("alice", imagegen.RoleUser)
+	alice := s.user("alice", account.RoleUser)
 	s.grant(alice, imagegen.Grant{Credits: 50})
 	g := s.generate(alice, "A red fox in fresh snow", 2)
 	tab := s.signedIn(alice)
@@ -91,7 +92,7 @@ func TestGoOnFromAResult(t *testing.T) {
 // Several are under way at once, and whoever uses keys alone has all of it.
 func TestSeveralByKeyboard(t *testing.T) {
 	s := open(t)
-	alice := s.user("alice", imagegen.RoleUser)
+	alice := s.user("alice", account.RoleUser)
 	s.grant(alice, imagegen.Grant{Credits: 50})
 	tab := s.signedIn(alice)
 	for n := range 2 {
@@ -113,8 +114,8 @@ func (t *tab) has(n int, selector string) {
 // What was typed is there after a reload, and after another sign-in; nobody else who signs in there sees it.
 func TestDraft(t *testing.T) {
 	s := open(t)
-	alice := s.user("alice", imagegen.RoleUser)
-	s.user("bob", imagegen.RoleUser)
+	alice := s.user("alice", account.RoleUser)
+	s.user("bob", account.RoleUser)
 	s.grant(alice, imagegen.Grant{Credits: 10})
 	g := s.generate(alice, "A red fox in fresh snow", 1)
 	tab := s.signedIn(alice)
@@ -148,7 +149,7 @@ func TestDraft(t *testing.T) {
 // Without scripts the page itself keeps what was typed while one signs in.
 func TestDraftWithoutScripts(t *testing.T) {
 	s := open(t)
-	alice := s.user("alice", imagegen.RoleUser)
+	alice := s.user("alice", account.RoleUser)
 	tab := s.tab()
 	tab.withoutScripts()
 	tab.open("signin", 200)

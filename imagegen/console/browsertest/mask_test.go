@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 // mask draws one that has all of the reference made anew, and returns the path of its file.
@@ -24,7 +25,7 @@ func (s *site) mask() string {
 // A mask that is chosen stands in the code, and is sent with the reference.
 func TestMask(t *testing.T) {
 	s := open(t)
-	alice := s.user("alice", imagegen.RoleUser)
+	alice := s.user("alice", account.RoleUser)
 	s.grant(alice, imagegen.Grant{Credits: 10})
 	tab := s.signedIn(alice)
 	tab.fill("Prompt", "A red fox in fresh snow")

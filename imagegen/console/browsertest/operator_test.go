@@ -4,16 +4,17 @@ import (
 	"testing"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 // An operator grants credits, and the user has them at once.
 func TestGrant(t *testing.T) {
 	s := open(t)
-	alice := s.user("alice", imagegen.RoleUser)
+	alice := s.user("alice", account.RoleUser)
 	user := s.signedIn(alice)
 	user.shows("Your account has no credits.")
 
-	operator := s.signedIn(s.user("olivia", imagegen.RoleOperator))
+	operator := s.signedIn(s.user("olivia", account.RoleOperator))
 	operator.press("Users", 200)
 	operator.press("alice", 200)
 	operator.fill("Credits", "0")
@@ -33,12 +34,12 @@ func TestGrant(t *testing.T) {
 // A user who is disabled is out at once, in the browser and with every key.
 func TestDisable(t *testing.T) {
 	s := open(t)
-	alice := s.user("alice", imagegen.RoleUser)
+	alice := s.user("alice", account.RoleUser)
 	raw, _, err := s.Accounts().MintKey(t.Context(), alice.ID, "laptop", s.clock.Now().AddDate(1, 0, 0))
 	s.is.NoErr(err)
 	s.is.Equal(s.call(raw.Reveal()), 200)
 	user := s.signedIn(alice)
-	operator := s.signedIn(s.user("olivia", imagegen.RoleOperator))
+	operator := s.signedIn(s.user("olivia", account.RoleOperator))
 	operator.open("users/"+string(alice.ID), 200)
 	operator.press("Disable", 200)
 	operator.press("Disable alice", 200)
@@ -51,10 +52,10 @@ func TestDisable(t *testing.T) {
 // Who is suspended is told so, and has nothing made, until they are resumed.
 func TestSuspend(t *testing.T) {
 	s := open(t)
-	alice := s.user("alice", imagegen.RoleUser)
+	alice := s.user("alice", account.RoleUser)
 	s.grant(alice, imagegen.Grant{Credits: 10})
 	user := s.signedIn(alice)
-	operator := s.signedIn(s.user("olivia", imagegen.RoleOperator))
+	operator := s.signedIn(s.user("olivia", account.RoleOperator))
 	operator.open("users/"+string(alice.ID), 200)
 	operator.press("Suspend", 200)
 	operator.shows("alice is suspended.")
@@ -72,9 +73,9 @@ func TestSuspend(t *testing.T) {
 // An operator takes back what a user has not spent, and reads it in the ledger.
 func TestRevokeCredits(t *testing.T) {
 	s := open(t)
-	alice := s.user("alice", imagegen.RoleUser)
+	alice := s.user("alice", account.RoleUser)
 	s.grant(alice, imagegen.Grant{Credits: 50, Ref: "invoice-7"})
-	operator := s.signedIn(s.user("olivia", imagegen.RoleOperator))
+	operator := s.signedIn(s.user("olivia", account.RoleOperator))
 	operator.open("users/"+string(alice.ID), 200)
 	operator.fill("Credits to take back", "51")
 	operator.press("Take back", 422)
@@ -89,7 +90,7 @@ func TestRevokeCredits(t *testing.T) {
 // An audit that is asked for shows what it found without being asked again.
 func TestAudit(t *testing.T) {
 	s := open(t)
-	operator := s.signedIn(s.user("olivia", imagegen.RoleOperator))
+	operator := s.signedIn(s.user("olivia", account.RoleOperator))
 	operator.press("System", 200)
 	operator.press("Run an audit", 200)
 	operator.shows("clean", "Went over")

@@ -11,7 +11,7 @@ import (
 	"github.com/chromedp/cdproto/webauthn"
 	"github.com/chromedp/chromedp"
 
-	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console"
 	"github.com/imagegend/imagegend/imagegen/console/passkey"
 )
@@ -49,7 +49,7 @@ func (t *tab) device() {
 // An operator makes a passkey, is asked for it at the next sign-in, confirms with it, and removes it.
 func TestPasskey(t *testing.T) {
 	s := openWithPasskeys(t)
-	olivia := s.signedIn(s.user("olivia", imagegen.RoleOperator))
+	olivia := s.signedIn(s.user("olivia", account.RoleOperator))
 	olivia.device()
 	olivia.open("users", 200)
 	s.is.Equal(olivia.path(), "account")
@@ -86,7 +86,7 @@ func TestPasskey(t *testing.T) {
 // Without scripts the page says that it needs them.
 func TestPasskeyWithoutScripts(t *testing.T) {
 	s := openWithPasskeys(t)
-	tab := s.signedIn(s.user("alice", imagegen.RoleUser))
+	tab := s.signedIn(s.user("alice", account.RoleUser))
 	tab.withoutScripts()
 	tab.open("account", 200)
 	tab.fill("Name of a new passkey", "laptop")

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/provider"
 )
 
@@ -27,7 +28,7 @@ func (s *site) reference() string {
 // An image is described, an example added, the price looked at; then it comes by itself.
 func TestPlayground(t *testing.T) {
 	s := open(t)
-	alice := s.user("alice", imagegen.RoleUser)
+	alice := s.user("alice", account.RoleUser)
 	s.grant(alice, imagegen.Grant{Credits: 10})
 	tab := s.signedIn(alice)
 	tab.shows("Playground", "Balance 10, afterwards 9.")
@@ -53,7 +54,7 @@ func TestPlayground(t *testing.T) {
 // Who goes back to the page as it was left has the same made once more, and not the same generation shown.
 func TestBackInThePlayground(t *testing.T) {
 	s := open(t)
-	alice := s.user("alice", imagegen.RoleUser)
+	alice := s.user("alice", account.RoleUser)
 	s.grant(alice, imagegen.Grant{Credits: 10})
 	tab := s.signedIn(alice)
 	tab.fill("Prompt", "A red fox in fresh snow")
@@ -67,7 +68,7 @@ func TestBackInThePlayground(t *testing.T) {
 // An answer that is no form leaves the one that was sent as it stands.
 func TestPlaygroundKeepsWhatWasTyped(t *testing.T) {
 	s := open(t)
-	tab := s.signedIn(s.user("alice", imagegen.RoleUser))
+	tab := s.signedIn(s.user("alice", account.RoleUser))
 	long := evaluate[int](tab, `(document.querySelector("[name=prompt]").value = "fox ".repeat(300000)).length`)
 	tab.eyes.expect(400)
 	tab.click("Generate") // the script stays on the page
@@ -79,7 +80,7 @@ func TestPlaygroundKeepsWhatWasTyped(t *testing.T) {
 // What the browser can check is said before anything is sent.
 func TestUnfitReference(t *testing.T) {
 	s := open(t)
-	tab := s.signedIn(s.user("alice", imagegen.RoleUser))
+	tab := s.signedIn(s.user("alice", account.RoleUser))
 	path := filepath.Join(t.TempDir(), "notes.txt")
 	s.is.NoErr(os.WriteFile(path, []byte("no image"), 0o600))
 	tab.attach("Reference images", path)

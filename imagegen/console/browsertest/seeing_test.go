@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 // everywhere are the windows in which a page is looked at that many use: telephones to large screens, light and dark.
@@ -89,7 +90,7 @@ func (t *tab) lights(want string) {
 // All of a generation's images are seen one after the other, close and far, by keys alone.
 func TestLightbox(t *testing.T) {
 	s := open(t)
-	alice := s.user("alice", imagegen.RoleUser)
+	alice := s.user("alice", account.RoleUser)
 	s.grant(alice, imagegen.Grant{Credits: 10})
 	g := s.generate(alice, "A red fox in fresh snow", 3)
 	tab := s.signedIn(alice)
@@ -120,7 +121,7 @@ func TestLightbox(t *testing.T) {
 // The clipboard takes an image, and its address.
 func TestCopyFromLightbox(t *testing.T) {
 	s := open(t)
-	alice := s.user("alice", imagegen.RoleUser)
+	alice := s.user("alice", account.RoleUser)
 	s.grant(alice, imagegen.Grant{Credits: 10})
 	g := s.generate(alice, "A red fox in fresh snow", 1)
 	tab := s.signedIn(alice)
@@ -150,7 +151,7 @@ func (t *tab) permit(names ...string) {
 // Two images are chosen and seen beside each other, without a script.
 func TestCompareWithoutScripts(t *testing.T) {
 	s := open(t)
-	alice := s.user("alice", imagegen.RoleUser)
+	alice := s.user("alice", account.RoleUser)
 	s.grant(alice, imagegen.Grant{Credits: 10})
 	s.generate(alice, "A grey fox", 1)
 	g := s.generate(alice, "A red fox", 2)
@@ -190,7 +191,7 @@ func (t *tab) prompts() []string {
 // A favourite is marked where it is, and what else the page shows stays.
 func TestFavourite(t *testing.T) {
 	s := open(t)
-	alice := s.user("alice", imagegen.RoleUser)
+	alice := s.user("alice", account.RoleUser)
 	s.grant(alice, imagegen.Grant{Credits: 10})
 	g := s.generate(alice, "A red fox", 1)
 	tab := s.signedIn(alice)
@@ -215,7 +216,7 @@ const elsewhere = `document.hasFocus = () => false; window.told = [];
 // of them; nobody is asked before they press the button.
 func TestNotification(t *testing.T) {
 	s := open(t)
-	alice := s.user("alice", imagegen.RoleUser)
+	alice := s.user("alice", account.RoleUser)
 	s.grant(alice, imagegen.Grant{Credits: 10})
 	g := s.begin(alice, slow, 1)
 	tabs := map[string]*tab{}
@@ -249,7 +250,7 @@ const mostWeight = 120 << 10
 // Pages are light, also for who comes for the first time.
 func TestWeight(t *testing.T) {
 	s := open(t)
-	alice := s.user("alice", imagegen.RoleUser)
+	alice := s.user("alice", account.RoleUser)
 	s.grant(alice, imagegen.Grant{Credits: 100})
 	for range 24 {
 		s.generate(alice, "A red fox in fresh snow", 1)

@@ -4,12 +4,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 func TestSignIn(t *testing.T) {
 	s := open(t)
-	s.user("alice", imagegen.RoleUser)
+	s.user("alice", account.RoleUser)
 	tab := s.tab()
 	tab.open("account", 200)
 	s.is.Equal(tab.path(), "signin") // which leads back from there
@@ -31,7 +31,7 @@ func TestSignIn(t *testing.T) {
 // Too many failures are stopped, also with the right password.
 func TestTooManyFailures(t *testing.T) {
 	s := open(t)
-	s.user("alice", imagegen.RoleUser)
+	s.user("alice", account.RoleUser)
 	tab := s.tab()
 	tab.open("signin", 200)
 	for range 5 {
@@ -44,7 +44,7 @@ func TestTooManyFailures(t *testing.T) {
 
 func TestExpiry(t *testing.T) {
 	s := open(t)
-	tab := s.signedIn(s.user("alice", imagegen.RoleUser))
+	tab := s.signedIn(s.user("alice", account.RoleUser))
 	for range 25 { // use keeps it alive, until half a day is over
 		s.clock.Advance(28 * time.Minute)
 		tab.open("account", 200)

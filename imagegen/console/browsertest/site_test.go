@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
@@ -100,7 +101,7 @@ func (s *site) disk() (console.Disk, error) {
 }
 
 // user adds a user who signs in with secret.
-func (s *site) user(name string, role imagegen.Role) imagegen.User {
+func (s *site) user(name string, role account.Role) imagegen.User {
 	s.Helper()
 	u, err := s.Accounts().CreateUser(s.Context(), name, "")
 	s.is.NoErr(err)

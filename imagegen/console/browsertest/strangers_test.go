@@ -4,13 +4,14 @@ import (
 	"testing"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console"
 )
 
 // Two users see nothing of each other.
 func TestStrangers(t *testing.T) {
 	s := open(t)
-	alice, bob := s.user("alice", imagegen.RoleUser), s.user("bob", imagegen.RoleUser)
+	alice, bob := s.user("alice", account.RoleUser), s.user("bob", account.RoleUser)
 	s.grant(alice, imagegen.Grant{Credits: 12_346})
 	g := s.generate(alice, "a secret of alice", 1)
 	_, key, err := s.Accounts().MintKey(t.Context(), alice.ID, "laptop of alice", s.clock.Now().AddDate(1, 0, 0))

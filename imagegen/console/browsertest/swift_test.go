@@ -4,12 +4,13 @@ import (
 	"testing"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 // A browser that was never here loads little before the playground can be used.
 func TestColdPlayground(t *testing.T) {
 	s := open(t)
-	tab := s.signedIn(s.user("alice", imagegen.RoleUser))
+	tab := s.signedIn(s.user("alice", account.RoleUser))
 	tab.shows("Your images appear here")
 	const most = 120 << 10
 	loaded := evaluate[map[string]int](tab, `Object.fromEntries([...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
@@ -31,7 +32,7 @@ func TestColdPlayground(t *testing.T) {
 // be seen, and how much of it is the console's, which is what the generation itself did not take.
 func TestPromptToImage(t *testing.T) {
 	s := open(t)
-	alice := s.user("alice", imagegen.RoleUser)
+	alice := s.user("alice", account.RoleUser)
 	s.grant(alice, imagegen.Grant{Credits: 10})
 	tab := s.signedIn(alice)
 	tab.fill("Prompt", "A red fox in fresh snow")

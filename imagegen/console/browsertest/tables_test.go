@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 // widths are those of telephones, tablets, small, ordinary and large screens.
@@ -17,7 +18,7 @@ var widths = []int64{360, 768, 1024, 1280, 1920}
 // no word is broken that has room.
 func TestTables(t *testing.T) {
 	s := open(t)
-	alice, olivia := s.user("alice", imagegen.RoleUser), s.user("olivia", imagegen.RoleOperator)
+	alice, olivia := s.user("alice", account.RoleUser), s.user("olivia", account.RoleOperator)
 	mint := func(name string, expires time.Time) {
 		_, _, err := s.Accounts().MintKey(t.Context(), alice.ID, name, expires)
 		s.is.NoErr(err)
@@ -30,7 +31,7 @@ func TestTables(t *testing.T) {
 		s.is.NoErr(err)
 		s.grant(u, imagegen.Grant{Credits: 9007199254740})
 	}
-	s.user("the-second-operator-of-this-service", imagegen.RoleOperator)
+	s.user("the-second-operator-of-this-service", account.RoleOperator)
 	s.grant(alice, imagegen.Grant{Credits: 40, Ref: strings.Repeat("invoice-", 20)})
 	s.generate(alice, "A lighthouse", 1)
 	s.generate(alice, herons, 3)

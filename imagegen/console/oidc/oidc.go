@@ -19,6 +19,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console"
 )
 
@@ -239,9 +240,9 @@ func (p *Provider) claimant(token *oidc.IDToken) (who console.Claimant, err erro
 	names := []string{c.PreferredUsername, c.Email, c.Name, token.Subject}
 	who = console.Claimant{Subject: token.Subject, Name: names[slices.IndexFunc(names, func(n string) bool { return n != "" })]}
 	if p.config.RoleClaim != "" {
-		who.Role = imagegen.RoleUser
+		who.Role = account.RoleUser
 		if slices.Contains(texts(find(all, p.config.RoleClaim)), p.config.OperatorValue) {
-			who.Role = imagegen.RoleOperator
+			who.Role = account.RoleOperator
 		}
 	}
 	return who, nil

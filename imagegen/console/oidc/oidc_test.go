@@ -11,6 +11,7 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console"
 	"github.com/imagegend/imagegend/imagegen/console/oidc"
 	"github.com/imagegend/imagegend/imagegen/console/oidc/oidctest"
@@ -164,14 +165,14 @@ func TestRoles(t *testing.T) {
 	for _, test := range []struct {
 		claim string
 		held  any
-		want  imagegen.Role
+		want  account.Role
 	}{
-		{"groups", []any{"staff", "imagegend-operators"}, imagegen.RoleOperator},
-		{"groups", "imagegend-operators", imagegen.RoleOperator},
-		{"groups", []any{"staff"}, imagegen.RoleUser},
-		{"groups", "imagegend-operators-not", imagegen.RoleUser},
-		{"groups", 7, imagegen.RoleUser},
-		{"other", "imagegend-operators", imagegen.RoleUser},
+		{"groups", []any{"staff", "imagegend-operators"}, account.RoleOperator},
+		{"groups", "imagegend-operators", account.RoleOperator},
+		{"groups", []any{"staff"}, account.RoleUser},
+		{"groups", "imagegend-operators-not", account.RoleUser},
+		{"groups", 7, account.RoleUser},
+		{"other", "imagegend-operators", account.RoleUser},
 	} {
 		v := visit(t, func(c *oidc.Config) { c.RoleClaim, c.OperatorValue = "groups", "imagegend-operators" })
 		v.at.SignIn("1", test.claim, test.held)
@@ -184,7 +185,7 @@ func TestRoles(t *testing.T) {
 		v.at.SignIn("1", "realm_access", map[string]any{"roles": []string{"ops"}}, "https://claims.example/roles", "ops")
 		who, err := v.comes()
 		v.is.NoErr(err)
-		v.is.Equal(who.Role, imagegen.RoleOperator)
+		v.is.Equal(who.Role, account.RoleOperator)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/go-webauthn/webauthn/webauthn"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console"
 )
 
@@ -52,7 +53,7 @@ func New(c Config) (*Passkeys, error) {
 }
 
 // Create implements [console.Passkeys].
-func (p *Passkeys) Create(u imagegen.User, have []imagegen.Passkey) (options, secret []byte, err error) {
+func (p *Passkeys) Create(u imagegen.User, have []account.Passkey) (options, secret []byte, err error) {
 	o, err := owned(u, have)
 	if err != nil {
 		return nil, nil, err
@@ -69,25 +70,25 @@ func (p *Passkeys) Create(u imagegen.User, have []imagegen.Passkey) (options, se
 }
 
 // Created implements [console.Passkeys].
-func (p *Passkeys) Created(u imagegen.User, secret, answer []byte) (imagegen.Passkey, error) {
+func (p *Passkeys) Created(u imagegen.User, secret, answer []byte) (account.Passkey, error) {
 	var session webauthn.SessionData
 	if err := json.Unmarshal(secret, &session); err != nil {
-		return imagegen.Passkey{}, fmt.Errorf("passkey: %w", err)
+		return account.Passkey{}, fmt.Errorf("passkey: %w", err)
 	}
 	parsed, err := protocol.ParseCredentialCreationResponseBytes(answer)
 	if err != nil {
-		return imagegen.Passkey{}, refused(err)
+		return account.Passkey{}, refused(err)
 	}
 	c, err := p.web.CreateCredential(owner{user: u}, session, parsed)
 	if err != nil {
-		return imagegen.Passkey{}, refused(err)
+		return account.Passkey{}, refused(err)
 	}
 	kept, err := json.Marshal(c)
-	return imagegen.Passkey{ID: idOf(c.ID), Credential: kept, Uses: c.Authenticator.SignCount}, err
+	return account.Passkey{ID: idOf(c.ID), Credential: kept, Uses: c.Authenticator.SignCount}, err
 }
 
 // Ask implements [console.Passkeys].
-func (p *Passkeys) Ask(u imagegen.User, have []imagegen.Passkey, verify bool) (options, secret []byte, err error) {
+func (p *Passkeys) Ask(u imagegen.User, have []account.Passkey, verify bool) (options, secret []byte, err error) {
 	o, err := owned(u, have)
 	if err != nil {
 		return nil, nil, err
@@ -104,7 +105,7 @@ func (p *Passkeys) Ask(u imagegen.User, have []imagegen.Passkey, verify bool) (o
 }
 
 // Answered implements [console.Passkeys].
-func (p *Passkeys) Answered(u imagegen.User, have []imagegen.Passkey, secret, answer []byte) (id imagegen.PasskeyID, uses uint32, err error) {
+func (p *Passkeys) Answered(u imagegen.User, have []account.Passkey, secret, answer []byte) (id account.PasskeyID, uses uint32, err error) {
 	var session webauthn.SessionData
 	if err := json.Unmarshal(secret, &session); err != nil {
 		return "", 0, fmt.Errorf("passkey: %w", err)
@@ -145,8 +146,8 @@ func refused(err error) error {
 	return &imagegen.Error{Code: imagegen.CodeInvalidRequest, Message: "the passkey was not accepted", Err: err}
 }
 
-func idOf(id []byte) imagegen.PasskeyID {
-	return imagegen.PasskeyID(base64.RawURLEncoding.EncodeToString(id))
+func idOf(id []byte) account.PasskeyID {
+	return account.PasskeyID(base64.RawURLEncoding.EncodeToString(id))
 }
 
 // owner is a user with passkeys, as the library asks for one.
@@ -155,7 +156,7 @@ type owner struct {
 	credentials []webauthn.Credential
 }
 
-func owned(u imagegen.User, have []imagegen.Passkey) (owner, error) {
+func owned(u imagegen.User, have []account.Passkey) (owner, error) {
 	o := owner{user: u}
 	for _, k := range have {
 		var c webauthn.Credential

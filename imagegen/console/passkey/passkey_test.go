@@ -10,6 +10,7 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console/passkey"
 	"github.com/imagegend/imagegend/imagegen/console/passkey/passkeytest"
 )
@@ -30,7 +31,7 @@ type holder struct {
 	is *is.I
 	*passkey.Passkeys
 	*passkeytest.Authenticator
-	have []imagegen.Passkey
+	have []account.Passkey
 }
 
 func hold(t *testing.T) *holder {
@@ -53,7 +54,7 @@ func (h *holder) registers(u imagegen.User) *holder {
 	return h
 }
 
-func (h *holder) uses(u imagegen.User, verify bool) (imagegen.PasskeyID, uint32, error) {
+func (h *holder) uses(u imagegen.User, verify bool) (account.PasskeyID, uint32, error) {
 	h.Helper()
 	options, secret, err := h.Ask(u, h.have, verify)
 	h.is.NoErr(err)

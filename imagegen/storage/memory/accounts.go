@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
@@ -47,7 +48,7 @@ func matching[K comparable, V any](in map[K]V, wanted func(V) bool, order func(a
 }
 
 // act is a write that stands together with its row in the audit trail.
-func (s *store) act(ctx context.Context, act imagegen.Act, f func() (trail.Change, error)) error {
+func (s *store) act(ctx context.Context, act account.Act, f func() (trail.Change, error)) error {
 	return trail.ActIn(ctx, s.books.Read().Wall, act, s.rows.Update, ledger.Tx.Note, func(ledger.Tx) (trail.Change, error) { return f() })
 }
 
@@ -56,7 +57,7 @@ func (s *store) CreateUser(ctx context.Context, u imagegen.User) error {
 	if err := u.ID.Check(); err != nil {
 		return err
 	}
-	return s.act(ctx, imagegen.ActUserCreate, func() (trail.Change, error) {
+	return s.act(ctx, account.ActUserCreate, func() (trail.Change, error) {
 		former, err := s.named(u.Name)
 		if err == nil && former.ID == u.ID {
 			return trail.Change{}, nil
@@ -118,12 +119,12 @@ func (s *store) UserPage(ctx context.Context, q imagegen.UserQuery) (p imagegen.
 
 // SetAccountType implements [imagegen.UserStore].
 func (s *store) SetAccountType(ctx context.Context, id imagegen.UserID, accountType string) error {
-	return s.changeUser(ctx, imagegen.ActUserSet, id, func(u *imagegen.User) { u.AccountType = accountType })
+	return s.changeUser(ctx, account.ActUserSet, id, func(u *imagegen.User) { u.AccountType = accountType })
 }
 
 // DisableUser implements [imagegen.UserStore].
 func (s *store) DisableUser(ctx context.Context, id imagegen.UserID, at time.Time) error {
-	return s.changeUser(ctx, imagegen.ActUserDisable, id, func(u *imagegen.User) {
+	return s.changeUser(ctx, account.ActUserDisable, id, func(u *imagegen.User) {
 		if u.DisabledAt.IsZero() {
 			u.DisabledAt = at
 		}
@@ -132,7 +133,7 @@ func (s *store) DisableUser(ctx context.Context, id imagegen.UserID, at time.Tim
 
 // SuspendUser implements [imagegen.UserStore].
 func (s *store) SuspendUser(ctx context.Context, id imagegen.UserID, at time.Time) error {
-	return s.changeUser(ctx, imagegen.ActUserSuspend, id, func(u *imagegen.User) {
+	return s.changeUser(ctx, account.ActUserSuspend, id, func(u *imagegen.User) {
 		if u.SuspendedAt.IsZero() {
 			u.SuspendedAt = at
 		}
@@ -141,10 +142,10 @@ func (s *store) SuspendUser(ctx context.Context, id imagegen.UserID, at time.Tim
 
 // ResumeUser implements [imagegen.UserStore].
 func (s *store) ResumeUser(ctx context.Context, id imagegen.UserID) error {
-	return s.changeUser(ctx, imagegen.ActUserResume, id, func(u *imagegen.User) { u.SuspendedAt = time.Time{} })
+	return s.changeUser(ctx, account.ActUserResume, id, func(u *imagegen.User) { u.SuspendedAt = time.Time{} })
 }
 
-func (s *store) changeUser(ctx context.Context, act imagegen.Act, id imagegen.UserID, change func(*imagegen.User)) error {
+func (s *store) changeUser(ctx context.Context, act account.Act, id imagegen.UserID, change func(*imagegen.User)) error {
 	return s.act(ctx, act, func() (trail.Change, error) {
 		from, there := s.users[id]
 		if !there {
@@ -164,7 +165,7 @@ func (s *store) CreateKey(ctx context.Context, k imagegen.Key) error {
 	if err := cmp.Or(k.User.Check(), k.Limits.Check()); err != nil {
 		return err
 	}
-	return s.act(ctx, imagegen.ActKeyCreate, func() (trail.Change, error) {
+	return s.act(ctx, account.ActKeyCreate, func() (trail.Change, error) {
 		former, there := s.keys[k.ID]
 		if there && former.Hash == k.Hash {
 			return trail.Change{}, nil
@@ -197,7 +198,7 @@ func (s *store) Keys(ctx context.Context, u imagegen.UserID) (ks []imagegen.Key,
 
 // RevokeKey implements [imagegen.KeyStore].
 func (s *store) RevokeKey(ctx context.Context, id imagegen.KeyID, at time.Time) (k imagegen.Key, err error) {
-	err = s.act(ctx, imagegen.ActKeyRevoke, func() (trail.Change, error) {
+	err = s.act(ctx, account.ActKeyRevoke, func() (trail.Change, error) {
 		if k, err = found(s.keys, id); err != nil {
 			return trail.Change{Target: string(id)}, err
 		}
@@ -216,7 +217,7 @@ func (s *store) SetKeyLimits(ctx context.Context, id imagegen.KeyID, l imagegen.
 	if err := l.Check(); err != nil {
 		return k, err
 	}
-	err = s.act(ctx, imagegen.ActKeyLimit, func() (trail.Change, error) {
+	err = s.act(ctx, account.ActKeyLimit, func() (trail.Change, error) {
 		from, err := found(s.keys, id)
 		if k = from; err != nil {
 			return trail.Change{Target: string(id)}, err

@@ -4,13 +4,14 @@ import (
 	"context"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-// identities implements imagegen.IdentityStore, in the transactions of a store.
+// identities implements account.IdentityStore, in the transactions of a store.
 type identities struct {
 	*store
-	identities map[subject]imagegen.Identity
+	identities map[subject]account.Identity
 	ofUsers    map[member]subject
 }
 
@@ -23,16 +24,16 @@ type (
 )
 
 func newIdentities(s *store) *identities {
-	return &identities{s, make(map[subject]imagegen.Identity), make(map[member]subject)}
+	return &identities{s, make(map[subject]account.Identity), make(map[member]subject)}
 }
 
-// CreateIdentity implements [imagegen.IdentityStore].
-func (s *identities) CreateIdentity(ctx context.Context, i imagegen.Identity) error {
+// CreateIdentity implements [account.IdentityStore].
+func (s *identities) CreateIdentity(ctx context.Context, i account.Identity) error {
 	if err := i.User.Check(); err != nil {
 		return err
 	}
 	who, whose := subject{i.Issuer, i.Subject}, member{i.User, i.Issuer}
-	return s.act(ctx, imagegen.ActIdentityCreate, func() (trail.Change, error) {
+	return s.act(ctx, account.ActIdentityCreate, func() (trail.Change, error) {
 		former, there := s.identities[who]
 		_, another := s.ofUsers[whose]
 		switch {
@@ -46,14 +47,14 @@ func (s *identities) CreateIdentity(ctx context.Context, i imagegen.Identity) er
 	})
 }
 
-// Identity implements [imagegen.IdentityStore].
-func (s *identities) Identity(ctx context.Context, issuer, sub string) (i imagegen.Identity, err error) {
+// Identity implements [account.IdentityStore].
+func (s *identities) Identity(ctx context.Context, issuer, sub string) (i account.Identity, err error) {
 	err = s.read(ctx, func() (err error) { i, err = found(s.identities, subject{issuer, sub}); return err })
 	return i, err
 }
 
-// UserIdentity implements [imagegen.IdentityStore].
-func (s *identities) UserIdentity(ctx context.Context, u imagegen.UserID, issuer string) (i imagegen.Identity, err error) {
+// UserIdentity implements [account.IdentityStore].
+func (s *identities) UserIdentity(ctx context.Context, u imagegen.UserID, issuer string) (i account.Identity, err error) {
 	err = s.read(ctx, func() error {
 		who, err := found(s.ofUsers, member{u, issuer})
 		if err == nil {
@@ -64,9 +65,9 @@ func (s *identities) UserIdentity(ctx context.Context, u imagegen.UserID, issuer
 	return i, err
 }
 
-// RemoveIdentity implements [imagegen.IdentityStore].
+// RemoveIdentity implements [account.IdentityStore].
 func (s *identities) RemoveIdentity(ctx context.Context, u imagegen.UserID, issuer string) error {
-	return s.act(ctx, imagegen.ActIdentityRemove, func() (trail.Change, error) {
+	return s.act(ctx, account.ActIdentityRemove, func() (trail.Change, error) {
 		who, there := s.ofUsers[member{u, issuer}]
 		if !there {
 			return trail.Change{}, nil

@@ -6,34 +6,35 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-// logins implements imagegen.LoginStore, in the transactions of a store.
+// logins implements account.LoginStore, in the transactions of a store.
 type logins struct {
 	*store
-	logins      map[imagegen.UserID]imagegen.Login
-	signIns     map[[32]byte]imagegen.SignIn
-	invitations map[[32]byte]imagegen.Invitation
+	logins      map[imagegen.UserID]account.Login
+	signIns     map[[32]byte]account.SignIn
+	invitations map[[32]byte]account.Invitation
 }
 
 func newLogins(s *store) *logins {
-	return &logins{s, make(map[imagegen.UserID]imagegen.Login), make(map[[32]byte]imagegen.SignIn), make(map[[32]byte]imagegen.Invitation)}
+	return &logins{s, make(map[imagegen.UserID]account.Login), make(map[[32]byte]account.SignIn), make(map[[32]byte]account.Invitation)}
 }
 
-// Login implements [imagegen.LoginStore].
-func (l *logins) Login(ctx context.Context, u imagegen.UserID) (login imagegen.Login, err error) {
+// Login implements [account.LoginStore].
+func (l *logins) Login(ctx context.Context, u imagegen.UserID) (login account.Login, err error) {
 	err = l.read(ctx, func() (err error) { login, err = found(l.logins, u); return err })
 	return login, err
 }
 
-// SetLogin implements [imagegen.LoginStore].
-func (l *logins) SetLogin(ctx context.Context, to imagegen.Login) error {
+// SetLogin implements [account.LoginStore].
+func (l *logins) SetLogin(ctx context.Context, to account.Login) error {
 	if err := to.User.Check(); err != nil {
 		return err
 	}
-	return l.act(ctx, imagegen.ActUserPassword, func() (trail.Change, error) {
+	return l.act(ctx, account.ActUserPassword, func() (trail.Change, error) {
 		from, there := l.logins[to.User]
 		if !there || from.Password != to.Password {
 			l.end(l.of(to.User))
@@ -43,11 +44,11 @@ func (l *logins) SetLogin(ctx context.Context, to imagegen.Login) error {
 	})
 }
 
-// Operators implements [imagegen.LoginStore].
+// Operators implements [account.LoginStore].
 func (l *logins) Operators(ctx context.Context) (n int, err error) {
 	err = l.read(ctx, func() error {
 		for u, login := range l.logins {
-			if login.Role == imagegen.RoleOperator && login.Password != "" && l.users[u].DisabledAt.IsZero() {
+			if login.Role == account.RoleOperator && login.Password != "" && l.users[u].DisabledAt.IsZero() {
 				n++
 			}
 		}
@@ -56,12 +57,12 @@ func (l *logins) Operators(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// CreateSignIn implements [imagegen.LoginStore].
-func (l *logins) CreateSignIn(ctx context.Context, s imagegen.SignIn) error {
+// CreateSignIn implements [account.LoginStore].
+func (l *logins) CreateSignIn(ctx context.Context, s account.SignIn) error {
 	if err := s.User.Check(); err != nil {
 		return err
 	}
-	return l.act(ctx, imagegen.ActSignIn, func() (trail.Change, error) {
+	return l.act(ctx, account.ActSignIn, func() (trail.Change, error) {
 		_, known := l.signIns[s.Hash]
 		if l.signIns[s.Hash] = s; known {
 			return trail.Change{}, nil
@@ -70,31 +71,31 @@ func (l *logins) CreateSignIn(ctx context.Context, s imagegen.SignIn) error {
 	})
 }
 
-// SignIn implements [imagegen.LoginStore].
-func (l *logins) SignIn(ctx context.Context, hash [32]byte) (s imagegen.SignIn, err error) {
+// SignIn implements [account.LoginStore].
+func (l *logins) SignIn(ctx context.Context, hash [32]byte) (s account.SignIn, err error) {
 	err = l.read(ctx, func() (err error) { s, err = found(l.signIns, hash); return err })
 	return s, err
 }
 
 // of lists the user's sign-ins.
-func (l *logins) of(u imagegen.UserID) []imagegen.SignIn {
-	return matching(l.signIns, func(s imagegen.SignIn) bool { return s.User == u },
-		func(a, b imagegen.SignIn) int { return a.CreatedAt.Compare(b.CreatedAt) })
+func (l *logins) of(u imagegen.UserID) []account.SignIn {
+	return matching(l.signIns, func(s account.SignIn) bool { return s.User == u },
+		func(a, b account.SignIn) int { return a.CreatedAt.Compare(b.CreatedAt) })
 }
 
-func (l *logins) end(all []imagegen.SignIn) {
+func (l *logins) end(all []account.SignIn) {
 	for _, s := range all {
 		delete(l.signIns, s.Hash)
 	}
 }
 
-// SignIns implements [imagegen.LoginStore].
-func (l *logins) SignIns(ctx context.Context, u imagegen.UserID) (all []imagegen.SignIn, err error) {
+// SignIns implements [account.LoginStore].
+func (l *logins) SignIns(ctx context.Context, u imagegen.UserID) (all []account.SignIn, err error) {
 	err = l.read(ctx, func() error { all = l.of(u); return nil })
 	return all, err
 }
 
-// TouchSignIn implements [imagegen.LoginStore].
+// TouchSignIn implements [account.LoginStore].
 func (l *logins) TouchSignIn(ctx context.Context, hash [32]byte, at time.Time) error {
 	return l.rows.Update(ctx, func(ledger.Tx) error {
 		if s, there := l.signIns[hash]; there && at.After(s.SeenAt) {
@@ -105,7 +106,7 @@ func (l *logins) TouchSignIn(ctx context.Context, hash [32]byte, at time.Time) e
 	})
 }
 
-// ConfirmSignIn implements [imagegen.LoginStore].
+// ConfirmSignIn implements [account.LoginStore].
 func (l *logins) ConfirmSignIn(ctx context.Context, hash [32]byte, at time.Time) error {
 	return l.rows.Update(ctx, func(ledger.Tx) error {
 		s, err := found(l.signIns, hash)
@@ -118,16 +119,16 @@ func (l *logins) ConfirmSignIn(ctx context.Context, hash [32]byte, at time.Time)
 	})
 }
 
-// EndSignIns implements [imagegen.LoginStore].
+// EndSignIns implements [account.LoginStore].
 func (l *logins) EndSignIns(ctx context.Context, u imagegen.UserID, hashes ...[32]byte) error {
-	return l.act(ctx, imagegen.ActSignOut, func() (trail.Change, error) {
-		end := slices.DeleteFunc(l.of(u), func(s imagegen.SignIn) bool { return len(hashes) > 0 && !slices.Contains(hashes, s.Hash) })
+	return l.act(ctx, account.ActSignOut, func() (trail.Change, error) {
+		end := slices.DeleteFunc(l.of(u), func(s account.SignIn) bool { return len(hashes) > 0 && !slices.Contains(hashes, s.Hash) })
 		l.end(end)
 		return trail.SignedOut(u, len(end)), nil
 	})
 }
 
-// EndSignInsBefore implements [imagegen.LoginStore].
+// EndSignInsBefore implements [account.LoginStore].
 func (l *logins) EndSignInsBefore(ctx context.Context, seen, created time.Time) error {
 	return l.rows.Update(ctx, func(ledger.Tx) error {
 		for hash, s := range l.signIns {
@@ -139,9 +140,9 @@ func (l *logins) EndSignInsBefore(ctx context.Context, seen, created time.Time) 
 	})
 }
 
-// CreateInvitation implements [imagegen.LoginStore].
-func (l *logins) CreateInvitation(ctx context.Context, i imagegen.Invitation) error {
-	return l.act(ctx, imagegen.ActUserInvite, func() (trail.Change, error) {
+// CreateInvitation implements [account.LoginStore].
+func (l *logins) CreateInvitation(ctx context.Context, i account.Invitation) error {
+	return l.act(ctx, account.ActUserInvite, func() (trail.Change, error) {
 		if _, known := l.invitations[i.Hash]; known {
 			return trail.Change{}, nil
 		}
@@ -156,23 +157,23 @@ func (l *logins) CreateInvitation(ctx context.Context, i imagegen.Invitation) er
 }
 
 // live is an invitation that has not expired. imagegen.ErrNotFound.
-func (l *logins) live(hash [32]byte, now time.Time) (imagegen.Invitation, error) {
+func (l *logins) live(hash [32]byte, now time.Time) (account.Invitation, error) {
 	i, err := found(l.invitations, hash)
 	if err == nil && !now.Before(i.ExpiresAt) {
-		return imagegen.Invitation{}, imagegen.ErrNotFound
+		return account.Invitation{}, imagegen.ErrNotFound
 	}
 	return i, err
 }
 
-// Invitation implements [imagegen.LoginStore].
-func (l *logins) Invitation(ctx context.Context, hash [32]byte, now time.Time) (i imagegen.Invitation, err error) {
+// Invitation implements [account.LoginStore].
+func (l *logins) Invitation(ctx context.Context, hash [32]byte, now time.Time) (i account.Invitation, err error) {
 	err = l.read(ctx, func() (err error) { i, err = l.live(hash, now); return err })
 	return i, err
 }
 
-// TakeInvitation implements [imagegen.LoginStore].
-func (l *logins) TakeInvitation(ctx context.Context, hash [32]byte, now time.Time) (i imagegen.Invitation, err error) {
-	err = l.act(ctx, imagegen.ActUserAccept, func() (trail.Change, error) {
+// TakeInvitation implements [account.LoginStore].
+func (l *logins) TakeInvitation(ctx context.Context, hash [32]byte, now time.Time) (i account.Invitation, err error) {
+	err = l.act(ctx, account.ActUserAccept, func() (trail.Change, error) {
 		if i, err = l.live(hash, now); err != nil {
 			return trail.Change{}, err
 		}

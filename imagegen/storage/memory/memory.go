@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
 )
@@ -23,8 +24,8 @@ type Options struct {
 
 // DB is an [imagegen.JointStore], which holds users and keys too, and the [imagegen.CreditAdmin] that
 // commits with it: Charge, Settle, Grant, Revoke, Lots, History. It is an [imagegen.ImageStore],
-// [imagegen.Spool], [imagegen.LoginStore], [imagegen.PasskeyStore], [imagegen.IdentityStore], [imagegen.UsageLedger], [imagegen.Inspector],
-// [imagegen.Timekeeper], [imagegen.TrailStore] and [imagegen.Auditor] as well. It is safe for concurrent use and needs
+// [imagegen.Spool], [account.LoginStore], [account.PasskeyStore], [account.IdentityStore], [imagegen.UsageLedger], [imagegen.Inspector],
+// [imagegen.Timekeeper], [account.TrailStore] and [imagegen.Auditor] as well. It is safe for concurrent use and needs
 // no closing.
 type DB struct {
 	*store
@@ -46,22 +47,22 @@ type (
 	books      = imagegen.CreditAdmin
 	usage      = imagegen.UsageLedger
 	timekeeper = imagegen.Timekeeper
-	trailStore = imagegen.TrailStore
+	trailStore = account.TrailStore
 )
 
 var (
-	_ imagegen.JointStore    = (*DB)(nil)
-	_ imagegen.Inspector     = (*DB)(nil)
-	_ imagegen.LoginStore    = (*DB)(nil)
-	_ imagegen.PasskeyStore  = (*DB)(nil)
-	_ imagegen.IdentityStore = (*DB)(nil)
-	_ imagegen.CreditAdmin   = (*DB)(nil)
-	_ imagegen.UsageLedger   = (*DB)(nil)
-	_ imagegen.TrailStore    = (*DB)(nil)
-	_ imagegen.ImageStore    = (*DB)(nil)
-	_ imagegen.Spool         = (*DB)(nil)
-	_ imagegen.Auditor       = (*DB)(nil)
-	_ imagegen.Timekeeper    = (*DB)(nil)
+	_ imagegen.JointStore   = (*DB)(nil)
+	_ imagegen.Inspector    = (*DB)(nil)
+	_ account.LoginStore    = (*DB)(nil)
+	_ account.PasskeyStore  = (*DB)(nil)
+	_ account.IdentityStore = (*DB)(nil)
+	_ imagegen.CreditAdmin  = (*DB)(nil)
+	_ imagegen.UsageLedger  = (*DB)(nil)
+	_ account.TrailStore    = (*DB)(nil)
+	_ imagegen.ImageStore   = (*DB)(nil)
+	_ imagegen.Spool        = (*DB)(nil)
+	_ imagegen.Auditor      = (*DB)(nil)
+	_ imagegen.Timekeeper   = (*DB)(nil)
 )
 
 // New returns an empty DB. opts may be nil.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
 	"github.com/imagegend/imagegend/imagegen/storage/storagetest"
 )
@@ -22,19 +23,19 @@ func TestSpool(t *testing.T) {
 }
 
 func TestPasskeys(t *testing.T) {
-	storagetest.Passkeys(t, func(*testing.T) imagegen.PasskeyStore { return memory.New(nil) })
+	storagetest.Passkeys(t, func(*testing.T) account.PasskeyStore { return memory.New(nil) })
 }
 
 func TestIdentities(t *testing.T) {
-	storagetest.Identities(t, func(*testing.T) imagegen.IdentityStore { return memory.New(nil) })
+	storagetest.Identities(t, func(*testing.T) account.IdentityStore { return memory.New(nil) })
 }
 
 func TestOperatorKeys(t *testing.T) {
-	storagetest.OperatorKeys(t, func(*testing.T) imagegen.OperatorKeyStore { return memory.New(nil) })
+	storagetest.OperatorKeys(t, func(*testing.T) account.OperatorKeyStore { return memory.New(nil) })
 }
 
 func TestLogins(t *testing.T) {
-	storagetest.Logins(t, func(*testing.T) imagegen.LoginStore { return memory.New(nil) })
+	storagetest.Logins(t, func(*testing.T) account.LoginStore { return memory.New(nil) })
 }
 
 func TestTrail(t *testing.T) {

@@ -6,22 +6,23 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-// operatorKeys implements imagegen.OperatorKeyStore, in the transactions of a store.
+// operatorKeys implements account.OperatorKeyStore, in the transactions of a store.
 type operatorKeys struct {
 	*store
-	all map[imagegen.OperatorKeyID]imagegen.OperatorKey
+	all map[imagegen.OperatorKeyID]account.OperatorKey
 }
 
 func newOperatorKeys(s *store) *operatorKeys {
-	return &operatorKeys{s, make(map[imagegen.OperatorKeyID]imagegen.OperatorKey)}
+	return &operatorKeys{s, make(map[imagegen.OperatorKeyID]account.OperatorKey)}
 }
 
-// CreateOperatorKey implements [imagegen.OperatorKeyStore].
-func (o *operatorKeys) CreateOperatorKey(ctx context.Context, k imagegen.OperatorKey) error {
-	return o.act(ctx, imagegen.ActOperatorKeyCreate, func() (trail.Change, error) {
+// CreateOperatorKey implements [account.OperatorKeyStore].
+func (o *operatorKeys) CreateOperatorKey(ctx context.Context, k account.OperatorKey) error {
+	return o.act(ctx, account.ActOperatorKeyCreate, func() (trail.Change, error) {
 		former, there := o.all[k.ID]
 		if there && former.Hash == k.Hash {
 			return trail.Change{}, nil
@@ -34,34 +35,34 @@ func (o *operatorKeys) CreateOperatorKey(ctx context.Context, k imagegen.Operato
 	})
 }
 
-func (o *operatorKeys) hashed(hash [32]byte) (imagegen.OperatorKey, error) {
+func (o *operatorKeys) hashed(hash [32]byte) (account.OperatorKey, error) {
 	for _, k := range o.all {
 		if k.Hash == hash {
 			return k, nil
 		}
 	}
-	return imagegen.OperatorKey{}, imagegen.ErrNotFound
+	return account.OperatorKey{}, imagegen.ErrNotFound
 }
 
-// OperatorKeyByHash implements [imagegen.OperatorKeyStore].
-func (o *operatorKeys) OperatorKeyByHash(ctx context.Context, hash [32]byte) (k imagegen.OperatorKey, err error) {
+// OperatorKeyByHash implements [account.OperatorKeyStore].
+func (o *operatorKeys) OperatorKeyByHash(ctx context.Context, hash [32]byte) (k account.OperatorKey, err error) {
 	err = o.read(ctx, func() (err error) { k, err = o.hashed(hash); return err })
 	return k, err
 }
 
-// OperatorKeys implements [imagegen.OperatorKeyStore].
-func (o *operatorKeys) OperatorKeys(ctx context.Context) (all []imagegen.OperatorKey, err error) {
+// OperatorKeys implements [account.OperatorKeyStore].
+func (o *operatorKeys) OperatorKeys(ctx context.Context) (all []account.OperatorKey, err error) {
 	err = o.read(ctx, func() error {
-		all = matching(o.all, func(imagegen.OperatorKey) bool { return true },
-			func(a, b imagegen.OperatorKey) int { return strings.Compare(string(a.ID), string(b.ID)) })
+		all = matching(o.all, func(account.OperatorKey) bool { return true },
+			func(a, b account.OperatorKey) int { return strings.Compare(string(a.ID), string(b.ID)) })
 		return nil
 	})
 	return all, err
 }
 
-// RevokeOperatorKey implements [imagegen.OperatorKeyStore].
-func (o *operatorKeys) RevokeOperatorKey(ctx context.Context, id imagegen.OperatorKeyID, at time.Time) (k imagegen.OperatorKey, err error) {
-	err = o.act(ctx, imagegen.ActOperatorKeyRevoke, func() (trail.Change, error) {
+// RevokeOperatorKey implements [account.OperatorKeyStore].
+func (o *operatorKeys) RevokeOperatorKey(ctx context.Context, id imagegen.OperatorKeyID, at time.Time) (k account.OperatorKey, err error) {
+	err = o.act(ctx, account.ActOperatorKeyRevoke, func() (trail.Change, error) {
 		if k, err = found(o.all, id); err != nil {
 			return trail.Change{Target: string(id)}, err
 		}

@@ -7,26 +7,27 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-// passkeys implements imagegen.PasskeyStore, in the transactions of a store.
+// passkeys implements account.PasskeyStore, in the transactions of a store.
 type passkeys struct {
 	*store
-	passkeys map[imagegen.PasskeyID]imagegen.Passkey
+	passkeys map[account.PasskeyID]account.Passkey
 }
 
 func newPasskeys(s *store) *passkeys {
-	return &passkeys{s, make(map[imagegen.PasskeyID]imagegen.Passkey)}
+	return &passkeys{s, make(map[account.PasskeyID]account.Passkey)}
 }
 
-// CreatePasskey implements [imagegen.PasskeyStore].
-func (k *passkeys) CreatePasskey(ctx context.Context, p imagegen.Passkey) error {
+// CreatePasskey implements [account.PasskeyStore].
+func (k *passkeys) CreatePasskey(ctx context.Context, p account.Passkey) error {
 	if err := p.User.Check(); err != nil {
 		return err
 	}
-	return k.act(ctx, imagegen.ActPasskeyCreate, func() (trail.Change, error) {
+	return k.act(ctx, account.ActPasskeyCreate, func() (trail.Change, error) {
 		former, there := k.passkeys[p.ID]
 		switch {
 		case there && former.User == p.User:
@@ -40,23 +41,23 @@ func (k *passkeys) CreatePasskey(ctx context.Context, p imagegen.Passkey) error 
 	})
 }
 
-// Passkeys implements [imagegen.PasskeyStore].
-func (k *passkeys) Passkeys(ctx context.Context, u imagegen.UserID) (all []imagegen.Passkey, err error) {
+// Passkeys implements [account.PasskeyStore].
+func (k *passkeys) Passkeys(ctx context.Context, u imagegen.UserID) (all []account.Passkey, err error) {
 	err = k.read(ctx, func() error { all = k.ownedBy(u); return nil })
 	return all, err
 }
 
-func (k *passkeys) ownedBy(u imagegen.UserID) []imagegen.Passkey {
-	all := matching(k.passkeys, func(p imagegen.Passkey) bool { return p.User == u },
-		func(a, b imagegen.Passkey) int { return a.CreatedAt.Compare(b.CreatedAt) })
+func (k *passkeys) ownedBy(u imagegen.UserID) []account.Passkey {
+	all := matching(k.passkeys, func(p account.Passkey) bool { return p.User == u },
+		func(a, b account.Passkey) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	for i := range all {
 		all[i].Credential = bytes.Clone(all[i].Credential)
 	}
 	return all
 }
 
-// UsePasskey implements [imagegen.PasskeyStore].
-func (k *passkeys) UsePasskey(ctx context.Context, id imagegen.PasskeyID, uses uint32, at time.Time) error {
+// UsePasskey implements [account.PasskeyStore].
+func (k *passkeys) UsePasskey(ctx context.Context, id account.PasskeyID, uses uint32, at time.Time) error {
 	return k.rows.Update(ctx, func(ledger.Tx) error {
 		p, err := found(k.passkeys, id)
 		if err != nil {
@@ -70,10 +71,10 @@ func (k *passkeys) UsePasskey(ctx context.Context, id imagegen.PasskeyID, uses u
 	})
 }
 
-// RemovePasskeys implements [imagegen.PasskeyStore].
-func (k *passkeys) RemovePasskeys(ctx context.Context, u imagegen.UserID, ids ...imagegen.PasskeyID) (n int, err error) {
-	err = k.act(ctx, imagegen.ActPasskeyRemove, func() (trail.Change, error) {
-		gone := slices.DeleteFunc(k.ownedBy(u), func(p imagegen.Passkey) bool { return len(ids) > 0 && !slices.Contains(ids, p.ID) })
+// RemovePasskeys implements [account.PasskeyStore].
+func (k *passkeys) RemovePasskeys(ctx context.Context, u imagegen.UserID, ids ...account.PasskeyID) (n int, err error) {
+	err = k.act(ctx, account.ActPasskeyRemove, func() (trail.Change, error) {
+		gone := slices.DeleteFunc(k.ownedBy(u), func(p account.Passkey) bool { return len(ids) > 0 && !slices.Contains(ids, p.ID) })
 		for _, p := range gone {
 			delete(k.passkeys, p.ID)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
@@ -121,7 +122,7 @@ func (s *store) Update(ctx context.Context, f imagegen.Fence, c imagegen.Change)
 		done, act := rules.Act(c, g.Record, to)
 		r, err := s.change(tx, g, to, at, time.Time{})
 		if err == nil && act {
-			done.Time, done.Actor = at.Wall, imagegen.ActorOf(ctx)
+			done.Time, done.Actor = at.Wall, account.ActorOf(ctx)
 			err = tx.Note(done)
 		}
 		return r, err

@@ -5,19 +5,19 @@ import (
 	"iter"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-// trails implements imagegen.TrailStore, in the transactions of a ledger.
+// trails implements account.TrailStore, in the transactions of a ledger.
 type trails struct {
 	*trail.Failures
 	rows *ledger.Memory
 	now  func() time.Time
 
-	kept    []imagegen.TrailRow // oldest first
-	removed uint64              // how many were, from the oldest end
+	kept    []account.TrailRow // oldest first
+	removed uint64             // how many were, from the oldest end
 }
 
 func newTrails(now func() time.Time) *trails {
@@ -28,14 +28,14 @@ func newTrails(now func() time.Time) *trails {
 }
 
 // enter puts a row at the end.
-func (t *trails) enter(r imagegen.TrailRow) error {
+func (t *trails) enter(r account.TrailRow) error {
 	r = trail.Kept(r)
 	r.Seq = t.removed + uint64(len(t.kept)) + 1
 	t.kept = append(t.kept, r)
 	return nil
 }
 
-func (t *trails) note(ctx context.Context, rows []imagegen.TrailRow) error {
+func (t *trails) note(ctx context.Context, rows []account.TrailRow) error {
 	return t.rows.Update(ctx, func(ledger.Tx) error {
 		for _, r := range rows {
 			_ = t.enter(r) // which never fails
@@ -44,14 +44,14 @@ func (t *trails) note(ctx context.Context, rows []imagegen.TrailRow) error {
 	})
 }
 
-// Note implements [imagegen.TrailStore].
-func (t *trails) Note(ctx context.Context, r imagegen.TrailRow) error {
-	r.Time, r.Actor = t.now(), imagegen.ActorOf(ctx)
-	return t.note(ctx, []imagegen.TrailRow{r})
+// Note implements [account.TrailStore].
+func (t *trails) Note(ctx context.Context, r account.TrailRow) error {
+	r.Time, r.Actor = t.now(), account.ActorOf(ctx)
+	return t.note(ctx, []account.TrailRow{r})
 }
 
-// Trail implements [imagegen.TrailStore].
-func (t *trails) Trail(ctx context.Context, q imagegen.TrailQuery) (p imagegen.TrailPage, err error) {
+// Trail implements [account.TrailStore].
+func (t *trails) Trail(ctx context.Context, q account.TrailQuery) (p account.TrailPage, err error) {
 	if err := t.WriteDue(ctx); err != nil {
 		return p, err
 	}
@@ -63,8 +63,8 @@ func (t *trails) Trail(ctx context.Context, q imagegen.TrailQuery) (p imagegen.T
 }
 
 // downwards goes over the rows below one, newest first; 0: from the newest.
-func (t *trails) downwards(before uint64) iter.Seq2[imagegen.TrailRow, error] {
-	return func(yield func(imagegen.TrailRow, error) bool) {
+func (t *trails) downwards(before uint64) iter.Seq2[account.TrailRow, error] {
+	return func(yield func(account.TrailRow, error) bool) {
 		for i := len(t.kept) - 1; i >= 0; i-- {
 			if r := t.kept[i]; (before == 0 || r.Seq < before) && !yield(r, nil) {
 				return
@@ -73,7 +73,7 @@ func (t *trails) downwards(before uint64) iter.Seq2[imagegen.TrailRow, error] {
 	}
 }
 
-// TidyTrail implements [imagegen.TrailStore].
+// TidyTrail implements [account.TrailStore].
 func (t *trails) TidyTrail(ctx context.Context, before time.Time) error {
 	if err := t.WriteDue(ctx); err != nil {
 		return err

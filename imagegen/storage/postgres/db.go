@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
@@ -39,8 +40,8 @@ type Config struct {
 }
 
 // DB is an open database. It is an [imagegen.JointStore], which holds users and keys too, and the
-// [imagegen.CreditAdmin] that commits with it. It is an [imagegen.LoginStore], [imagegen.OperatorKeyStore], [imagegen.UsageLedger],
-// [imagegen.Inspector], [imagegen.ChargeLister], [imagegen.TrailStore], [imagegen.Auditor], [imagegen.Readier],
+// [imagegen.CreditAdmin] that commits with it. It is an [account.LoginStore], [account.OperatorKeyStore], [imagegen.UsageLedger],
+// [imagegen.Inspector], [imagegen.ChargeLister], [account.TrailStore], [imagegen.Auditor], [imagegen.Readier],
 // [imagegen.Warner] and [imagegen.Timekeeper] as well. It is safe for concurrent use, in any number of processes.
 //
 // Where a write comes back with [imagegen.ErrNotApplied], it changed nothing; with [ErrOutcomeUnknown], nobody knows.
@@ -80,26 +81,26 @@ type DB struct {
 type (
 	userStore  = imagegen.UserStore
 	keyStore   = imagegen.KeyStore
-	logins     = imagegen.LoginStore
-	opkeys     = imagegen.OperatorKeyStore
-	passkeys   = imagegen.PasskeyStore
-	identities = imagegen.IdentityStore
-	trails     = imagegen.TrailStore
+	logins     = account.LoginStore
+	opkeys     = account.OperatorKeyStore
+	passkeys   = account.PasskeyStore
+	identities = account.IdentityStore
+	trails     = account.TrailStore
 )
 
 var (
 	_ imagegen.JointStore = (*DB)(nil)
 	_ imagegen.Inspector  = (*DB)(nil)
-	_ imagegen.LoginStore = (*DB)(nil)
+	_ account.LoginStore  = (*DB)(nil)
 
-	_ imagegen.OperatorKeyStore = (*DB)(nil)
-	_ imagegen.PasskeyStore     = (*DB)(nil)
-	_ imagegen.IdentityStore    = (*DB)(nil)
+	_ account.OperatorKeyStore = (*DB)(nil)
+	_ account.PasskeyStore     = (*DB)(nil)
+	_ account.IdentityStore    = (*DB)(nil)
 
 	_ imagegen.CreditAdmin  = (*DB)(nil)
 	_ imagegen.UsageLedger  = (*DB)(nil)
 	_ imagegen.ChargeLister = (*DB)(nil)
-	_ imagegen.TrailStore   = (*DB)(nil)
+	_ account.TrailStore    = (*DB)(nil)
 	_ imagegen.Auditor      = (*DB)(nil)
 	_ imagegen.Readier      = (*DB)(nil)
 	_ imagegen.Warner       = (*DB)(nil)

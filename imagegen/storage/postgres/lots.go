@@ -94,7 +94,7 @@ func (s *session) Expiring(u imagegen.UserID) iter.Seq[ledger.Lot] {
 }
 
 // along goes along a line, and reads more of it when it comes to the end of what was read.
-func (s *session) along(a *account, of *line, stands func(*lot) bool) iter.Seq[ledger.Lot] {
+func (s *session) along(a *accountRows, of *line, stands func(*lot) bool) iter.Seq[ledger.Lot] {
 	return func(yield func(ledger.Lot) bool) {
 		var from *ledger.Lot // the last that was yielded
 		for {
@@ -119,14 +119,14 @@ func (s *session) along(a *account, of *line, stands func(*lot) bool) iter.Seq[l
 }
 
 // readOn reads more of a line, from its beginning: what was read before may be spent by now.
-func (s *session) readOn(a *account, of *line) {
+func (s *session) readOn(a *accountRows, of *line) {
 	n, came := max(firstLots, 8*of.read), 0
 	s.query(s.scanLots(func(l ledger.Lot) { came++; of.last = l }),
 		`select usr, form from imagegend.lots where usr = $1 and `+of.where+` limit $2`, []byte(a.User), n)
 	of.read, of.whole = n, came < n
 }
 
-func (a *account) sorted(stands func(*lot) bool, order func(a, b ledger.Lot) int) []ledger.Lot {
+func (a *accountRows) sorted(stands func(*lot) bool, order func(a, b ledger.Lot) int) []ledger.Lot {
 	var all []ledger.Lot
 	for _, l := range a.lots {
 		if l.known && stands(l) {

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
@@ -28,7 +29,7 @@ type session struct {
 	at   clock.Reading // the time, as the database had it once the rows were locked
 	mark marked
 
-	accounts map[imagegen.UserID]*account
+	accounts map[imagegen.UserID]*accountRows
 	charges  map[imagegen.ChargeID]*charge
 	entries  []ledger.Entry
 	journal  map[ledger.Place]ledger.Entry // that were read
@@ -48,7 +49,7 @@ type marked struct {
 	read, changed bool
 }
 
-type account struct {
+type accountRows struct {
 	ledger.Account
 	changed bool
 	lots    map[uint64]*lot
@@ -72,7 +73,7 @@ var _ ledger.Tx = (*session)(nil)
 
 func newSession(ctx context.Context, db *DB, c conn, writes bool) *session {
 	s := &session{ctx: ctx, db: db, conn: c, writes: writes,
-		accounts: make(map[imagegen.UserID]*account), charges: make(map[imagegen.ChargeID]*charge), journal: make(map[ledger.Place]ledger.Entry),
+		accounts: make(map[imagegen.UserID]*accountRows), charges: make(map[imagegen.ChargeID]*charge), journal: make(map[ledger.Place]ledger.Entry),
 		usage: make(map[ledger.UsageKey]*usage), totals: make(map[keyOf]*total), whole: make(map[keyOf]map[int64]bool),
 		rows: make(map[imagegen.GenerationID]*generation), holders: make(map[holder]imagegen.GenerationID)}
 	s.kept = kept{session: s}
@@ -90,7 +91,7 @@ func (s *session) told() {
 func (s *session) OnCommit(f func()) { s.onCommit = append(s.onCommit, f) }
 
 // Note implements ledger.Tx. Whoever notes holds the lock of all acts.
-func (s *session) Note(r imagegen.TrailRow) error { return trail.Append(&s.kept, r) }
+func (s *session) Note(r account.TrailRow) error { return trail.Append(&s.kept, r) }
 
 // query reads rows, one round trip.
 func (s *session) query(scan func(pgx.Rows) error, sql string, args ...any) {
@@ -168,7 +169,7 @@ func (s *session) Account(u imagegen.UserID) ledger.Account { return s.account(u
 const readAccounts = `select usr, form from imagegend.accounts where usr = any($1) order by usr`
 
 // account returns a user's account, which is locked where the session writes.
-func (s *session) account(u imagegen.UserID) *account {
+func (s *session) account(u imagegen.UserID) *accountRows {
 	if a := s.accounts[u]; a != nil {
 		return a
 	}
@@ -183,8 +184,8 @@ func (s *session) account(u imagegen.UserID) *account {
 	return s.accounts[u]
 }
 
-func newAccount(u imagegen.UserID) *account {
-	return &account{Account: ledger.Account{User: u}, lots: make(map[uint64]*lot), spend: inTurn, expire: asTheyExpire}
+func newAccount(u imagegen.UserID) *accountRows {
+	return &accountRows{Account: ledger.Account{User: u}, lots: make(map[uint64]*lot), spend: inTurn, expire: asTheyExpire}
 }
 
 func (s *session) scanAccounts(rows pgx.Rows) error {

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
@@ -77,7 +78,7 @@ func (db *DB) Update(ctx context.Context, f imagegen.Fence, c imagegen.Change) (
 // updateByAct is Update with a row in the audit trail.
 func (db *DB) updateByAct(ctx context.Context, f imagegen.Fence, c imagegen.Change) (imagegen.Record, error) {
 	var r tables.Row
-	actor := imagegen.ActorOf(ctx)
+	actor := account.ActorOf(ctx)
 	err := db.update(ctx, func(s *session) error {
 		from, to, changed, err := s.apply(f, c)
 		r = from

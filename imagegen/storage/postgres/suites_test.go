@@ -8,6 +8,7 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/postgres"
 	"github.com/imagegend/imagegend/imagegen/storage/postgres/postgrestest"
 	"github.com/imagegend/imagegend/imagegen/storage/storagetest"
@@ -38,22 +39,22 @@ func TestStore(t *testing.T) {
 
 func TestOperatorKeys(t *testing.T) {
 	s := postgrestest.Start(t)
-	storagetest.OperatorKeys(t, func(t *testing.T) imagegen.OperatorKeyStore { return open(t, s.Database(t)) })
+	storagetest.OperatorKeys(t, func(t *testing.T) account.OperatorKeyStore { return open(t, s.Database(t)) })
 }
 
 func TestPasskeys(t *testing.T) {
 	s := postgrestest.Start(t)
-	storagetest.Passkeys(t, func(t *testing.T) imagegen.PasskeyStore { return open(t, s.Database(t)) })
+	storagetest.Passkeys(t, func(t *testing.T) account.PasskeyStore { return open(t, s.Database(t)) })
 }
 
 func TestIdentities(t *testing.T) {
 	s := postgrestest.Start(t)
-	storagetest.Identities(t, func(t *testing.T) imagegen.IdentityStore { return open(t, s.Database(t)) })
+	storagetest.Identities(t, func(t *testing.T) account.IdentityStore { return open(t, s.Database(t)) })
 }
 
 func TestLogins(t *testing.T) {
 	s := postgrestest.Start(t)
-	storagetest.Logins(t, func(t *testing.T) imagegen.LoginStore { return open(t, s.Database(t)) })
+	storagetest.Logins(t, func(t *testing.T) account.LoginStore { return open(t, s.Database(t)) })
 }
 
 func TestTrail(t *testing.T) {

@@ -10,10 +10,11 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
-// Logins holds an [imagegen.LoginStore] to its contract. open returns an empty one.
-func Logins(t *testing.T, open func(t *testing.T) imagegen.LoginStore) {
+// Logins holds an [account.LoginStore] to its contract. open returns an empty one.
+func Logins(t *testing.T, open func(t *testing.T) account.LoginStore) {
 	run := func(name string, test func(l *logins)) {
 		t.Run(name, func(t *testing.T) { test(&logins{t, is.New(t), open(t)}) })
 	}
@@ -29,15 +30,15 @@ func Logins(t *testing.T, open func(t *testing.T) imagegen.LoginStore) {
 type logins struct {
 	t  *testing.T
 	is *is.I
-	imagegen.LoginStore
+	account.LoginStore
 }
 
 func testLogin(l *logins) {
 	ctx := l.t.Context()
 	_, err := l.Login(ctx, "usr_1")
 	l.is.True(errors.Is(err, imagegen.ErrNotFound))
-	l.is.True(l.SetLogin(ctx, imagegen.Login{}) != nil) // of nobody
-	want := imagegen.Login{User: "usr_1", Role: imagegen.RoleOperator}
+	l.is.True(l.SetLogin(ctx, account.Login{}) != nil) // of nobody
+	want := account.Login{User: "usr_1", Role: account.RoleOperator}
 	for operators, change := range []func(){
 		func() {},
 		func() { want.Password, want.ChangedAt = "hash", epoch },
@@ -54,18 +55,18 @@ func testLogin(l *logins) {
 		l.is.NoErr(err)
 		l.is.Equal(n, min(operators, 1))
 	}
-	l.is.NoErr(l.SetLogin(ctx, imagegen.Login{User: "usr_2", Role: imagegen.RoleUser, Password: "hash"}))
+	l.is.NoErr(l.SetLogin(ctx, account.Login{User: "usr_2", Role: account.RoleUser, Password: "hash"}))
 	n, err := l.Operators(ctx)
 	l.is.NoErr(err)
 	l.is.Equal(n, 1)
 }
 
-func signIn(n byte, u imagegen.UserID, at time.Time) imagegen.SignIn {
-	return imagegen.SignIn{Hash: [32]byte{n}, User: u, CreatedAt: at, SeenAt: at, Agent: "a browser", ConfirmedAt: at}
+func signIn(n byte, u imagegen.UserID, at time.Time) account.SignIn {
+	return account.SignIn{Hash: [32]byte{n}, User: u, CreatedAt: at, SeenAt: at, Agent: "a browser", ConfirmedAt: at}
 }
 
 // has demands that these sign-ins of a user are there, and no others.
-func (l *logins) has(u imagegen.UserID, want ...imagegen.SignIn) {
+func (l *logins) has(u imagegen.UserID, want ...account.SignIn) {
 	l.t.Helper()
 	got, err := l.SignIns(l.t.Context(), u)
 	l.is.NoErr(err)
@@ -82,12 +83,12 @@ func testSignIns(l *logins) {
 	l.has("usr_1")
 	first, second := signIn(9, "usr_1", epoch), signIn(1, "usr_1", epoch.Add(time.Hour))
 	other := signIn(5, "usr_12", epoch) // whose name begins like that of the first
-	for _, s := range []imagegen.SignIn{second, first, other} {
+	for _, s := range []account.SignIn{second, first, other} {
 		l.is.NoErr(l.CreateSignIn(ctx, s))
 	}
 	l.has("usr_1", first, second)
 	l.has("usr_12", other)
-	l.is.True(l.CreateSignIn(ctx, imagegen.SignIn{Hash: [32]byte{7}}) != nil) // of nobody
+	l.is.True(l.CreateSignIn(ctx, account.SignIn{Hash: [32]byte{7}}) != nil) // of nobody
 
 	first.SeenAt = epoch.Add(time.Minute)
 	l.is.NoErr(l.TouchSignIn(ctx, first.Hash, first.SeenAt))
@@ -107,7 +108,7 @@ func testSignIns(l *logins) {
 func testSignInsEnd(l *logins) {
 	ctx := l.t.Context()
 	mine, also, other := signIn(1, "usr_1", epoch), signIn(2, "usr_1", epoch), signIn(3, "usr_2", epoch)
-	for _, s := range []imagegen.SignIn{mine, also, other} {
+	for _, s := range []account.SignIn{mine, also, other} {
 		l.is.NoErr(l.CreateSignIn(ctx, s))
 	}
 	l.is.NoErr(l.EndSignIns(ctx, "usr_1", other.Hash)) // another's
@@ -125,12 +126,12 @@ func testSignInsEnd(l *logins) {
 
 func testPasswordEndsSignIns(l *logins) {
 	ctx := l.t.Context()
-	login := imagegen.Login{User: "usr_1", Role: imagegen.RoleUser, Password: "hash"}
+	login := account.Login{User: "usr_1", Role: account.RoleUser, Password: "hash"}
 	l.is.NoErr(l.SetLogin(ctx, login))
 	mine, other := signIn(1, "usr_1", epoch), signIn(2, "usr_2", epoch)
 	l.is.NoErr(l.CreateSignIn(ctx, mine))
 	l.is.NoErr(l.CreateSignIn(ctx, other))
-	login.Role = imagegen.RoleOperator
+	login.Role = account.RoleOperator
 	l.is.NoErr(l.SetLogin(ctx, login))
 	l.has("usr_1", mine)
 	login.Password = "another"
@@ -144,7 +145,7 @@ func testSignInsOverTime(l *logins) {
 	const hour = time.Hour
 	unseen, old, fresh := signIn(1, "usr_1", epoch), signIn(2, "usr_1", epoch.Add(-hour)), signIn(3, "usr_1", epoch)
 	old.SeenAt, fresh.SeenAt = epoch.Add(hour), epoch.Add(hour)
-	for _, s := range []imagegen.SignIn{unseen, old, fresh} {
+	for _, s := range []account.SignIn{unseen, old, fresh} {
 		l.is.NoErr(l.CreateSignIn(ctx, s))
 	}
 	for range 2 {
@@ -155,10 +156,10 @@ func testSignInsOverTime(l *logins) {
 
 func testInvitation(l *logins) {
 	ctx := l.t.Context()
-	former := imagegen.Invitation{Hash: [32]byte{1}, User: "usr_1", Role: imagegen.RoleUser, ExpiresAt: epoch}
-	latter := imagegen.Invitation{Hash: [32]byte{2}, User: "usr_1", Role: imagegen.RoleOperator, ExpiresAt: epoch}
-	setUp := imagegen.Invitation{Hash: [32]byte{3}, Role: imagegen.RoleOperator, ExpiresAt: epoch}
-	for _, i := range []imagegen.Invitation{former, latter, latter, setUp} {
+	former := account.Invitation{Hash: [32]byte{1}, User: "usr_1", Role: account.RoleUser, ExpiresAt: epoch}
+	latter := account.Invitation{Hash: [32]byte{2}, User: "usr_1", Role: account.RoleOperator, ExpiresAt: epoch}
+	setUp := account.Invitation{Hash: [32]byte{3}, Role: account.RoleOperator, ExpiresAt: epoch}
+	for _, i := range []account.Invitation{former, latter, latter, setUp} {
 		l.is.NoErr(l.CreateInvitation(ctx, i))
 	}
 	before := epoch.Add(-1)
@@ -171,7 +172,7 @@ func testInvitation(l *logins) {
 	}
 	unknown(former.Hash, before) // replaced
 	unknown(latter.Hash, epoch)  // expired
-	for _, want := range []imagegen.Invitation{latter, setUp} {
+	for _, want := range []account.Invitation{latter, setUp} {
 		got, err := l.Invitation(ctx, want.Hash, before)
 		l.is.NoErr(err)
 		l.is.Equal(diff(want, got), "")
@@ -183,7 +184,7 @@ func testInvitation(l *logins) {
 }
 
 func testInvitationRace(l *logins) {
-	i := imagegen.Invitation{Hash: [32]byte{1}, User: "usr_1", ExpiresAt: epoch}
+	i := account.Invitation{Hash: [32]byte{1}, User: "usr_1", ExpiresAt: epoch}
 	l.is.NoErr(l.CreateInvitation(l.t.Context(), i))
 	var (
 		wg    sync.WaitGroup

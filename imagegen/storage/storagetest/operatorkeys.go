@@ -9,34 +9,35 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
-// OperatorKeys holds an [imagegen.OperatorKeyStore] to its contract. open returns an empty one.
-func OperatorKeys(t *testing.T, open func(t *testing.T) imagegen.OperatorKeyStore) {
+// OperatorKeys holds an [account.OperatorKeyStore] to its contract. open returns an empty one.
+func OperatorKeys(t *testing.T, open func(t *testing.T) account.OperatorKeyStore) {
 	t.Run("Create", func(t *testing.T) { testOperatorKeys(t, open(t)) })
 	t.Run("Revoke", func(t *testing.T) { testOperatorKeyRevoked(t, open(t)) })
 	t.Run("EndedContext", func(t *testing.T) { testOperatorKeyContext(t, open(t)) })
 }
 
-func operatorKey(id imagegen.OperatorKeyID, hash byte) imagegen.OperatorKey {
-	return imagegen.OperatorKey{ID: id, Name: "payments", Prefix: "img_ops_abc", Hash: [32]byte{hash}, Scopes: "credits,read", CreatedAt: epoch,
+func operatorKey(id imagegen.OperatorKeyID, hash byte) account.OperatorKey {
+	return account.OperatorKey{ID: id, Name: "payments", Prefix: "img_ops_abc", Hash: [32]byte{hash}, Scopes: "credits,read", CreatedAt: epoch,
 		ExpiresAt: epoch.Add(time.Hour)}
 }
 
-func testOperatorKeys(t *testing.T, s imagegen.OperatorKeyStore) {
+func testOperatorKeys(t *testing.T, s account.OperatorKeyStore) {
 	is, ctx := is.New(t), t.Context()
 	all, err := s.OperatorKeys(ctx)
 	is.NoErr(err)
 	is.Equal(len(all), 0)
 	first, second := operatorKey("opk_1", 9), operatorKey("opk_2", 1)
-	for _, k := range []imagegen.OperatorKey{second, first, first} { // a repetition is success
+	for _, k := range []account.OperatorKey{second, first, first} { // a repetition is success
 		is.NoErr(s.CreateOperatorKey(ctx, k))
 	}
 	is.True(errors.Is(s.CreateOperatorKey(ctx, operatorKey("opk_1", 3)), imagegen.ErrExists))
 	is.True(errors.Is(s.CreateOperatorKey(ctx, operatorKey("opk_3", 9)), imagegen.ErrExists))
 	all, err = s.OperatorKeys(ctx)
 	is.NoErr(err)
-	is.Equal(diff([]imagegen.OperatorKey{first, second}, all), "")
+	is.Equal(diff([]account.OperatorKey{first, second}, all), "")
 	for _, k := range all {
 		got, err := s.OperatorKeyByHash(ctx, k.Hash)
 		is.NoErr(err)
@@ -46,7 +47,7 @@ func testOperatorKeys(t *testing.T, s imagegen.OperatorKeyStore) {
 	is.True(errors.Is(err, imagegen.ErrNotFound))
 }
 
-func testOperatorKeyRevoked(t *testing.T, s imagegen.OperatorKeyStore) {
+func testOperatorKeyRevoked(t *testing.T, s account.OperatorKeyStore) {
 	is, ctx := is.New(t), t.Context()
 	k := operatorKey("opk_1", 1)
 	is.NoErr(s.CreateOperatorKey(ctx, k))
@@ -63,7 +64,7 @@ func testOperatorKeyRevoked(t *testing.T, s imagegen.OperatorKeyStore) {
 	is.True(errors.Is(err, imagegen.ErrNotFound))
 }
 
-func testOperatorKeyContext(t *testing.T, s imagegen.OperatorKeyStore) {
+func testOperatorKeyContext(t *testing.T, s account.OperatorKeyStore) {
 	is := is.New(t)
 	k := operatorKey("opk_1", 1)
 	is.NoErr(s.CreateOperatorKey(t.Context(), k))
@@ -74,5 +75,5 @@ func testOperatorKeyContext(t *testing.T, s imagegen.OperatorKeyStore) {
 	is.True(err != nil)
 	got, err := s.OperatorKeys(t.Context())
 	is.NoErr(err)
-	is.Equal(diff([]imagegen.OperatorKey{k}, got), "")
+	is.Equal(diff([]account.OperatorKey{k}, got), "")
 }

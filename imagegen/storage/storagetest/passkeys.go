@@ -8,21 +8,22 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
-// Passkeys holds an [imagegen.PasskeyStore] to its contract. open returns an empty one.
-func Passkeys(t *testing.T, open func(t *testing.T) imagegen.PasskeyStore) {
+// Passkeys holds an [account.PasskeyStore] to its contract. open returns an empty one.
+func Passkeys(t *testing.T, open func(t *testing.T) account.PasskeyStore) {
 	t.Run("Create", func(t *testing.T) { testPasskeys(t, open(t)) })
 	t.Run("Use", func(t *testing.T) { testPasskeyUsed(t, open(t)) })
 	t.Run("UseRace", func(t *testing.T) { testPasskeyRace(t, open(t)) })
 	t.Run("Remove", func(t *testing.T) { testPasskeysRemoved(t, open(t)) })
 }
 
-func passkey(id imagegen.PasskeyID, u imagegen.UserID, at time.Time) imagegen.Passkey {
-	return imagegen.Passkey{ID: id, User: u, Name: "laptop", Credential: []byte("public"), CreatedAt: at}
+func passkey(id account.PasskeyID, u imagegen.UserID, at time.Time) account.Passkey {
+	return account.Passkey{ID: id, User: u, Name: "laptop", Credential: []byte("public"), CreatedAt: at}
 }
 
-func havePasskeys(t *testing.T, s imagegen.PasskeyStore, u imagegen.UserID, want ...imagegen.Passkey) {
+func havePasskeys(t *testing.T, s account.PasskeyStore, u imagegen.UserID, want ...account.Passkey) {
 	t.Helper()
 	is := is.New(t)
 	got, err := s.Passkeys(t.Context(), u)
@@ -30,11 +31,11 @@ func havePasskeys(t *testing.T, s imagegen.PasskeyStore, u imagegen.UserID, want
 	is.Equal(diff(want, got), "")
 }
 
-func testPasskeys(t *testing.T, s imagegen.PasskeyStore) {
+func testPasskeys(t *testing.T, s account.PasskeyStore) {
 	is, ctx := is.New(t), t.Context()
 	havePasskeys(t, s, "usr_1")
 	first, second, other := passkey("z", "usr_1", epoch), passkey("a", "usr_1", epoch.Add(time.Hour)), passkey("m", "usr_12", epoch)
-	for _, p := range []imagegen.Passkey{second, first, first, other} { // a repetition is success
+	for _, p := range []account.Passkey{second, first, first, other} { // a repetition is success
 		is.NoErr(s.CreatePasskey(ctx, p))
 	}
 	is.True(errors.Is(s.CreatePasskey(ctx, passkey("z", "usr_2", epoch)), imagegen.ErrExists)) // another's
@@ -44,7 +45,7 @@ func testPasskeys(t *testing.T, s imagegen.PasskeyStore) {
 	havePasskeys(t, s, "usr_2")
 }
 
-func testPasskeyUsed(t *testing.T, s imagegen.PasskeyStore) {
+func testPasskeyUsed(t *testing.T, s account.PasskeyStore) {
 	is, ctx := is.New(t), t.Context()
 	counts, silent := passkey("a", "usr_1", epoch), passkey("b", "usr_1", epoch.Add(1))
 	is.NoErr(s.CreatePasskey(ctx, counts))
@@ -63,7 +64,7 @@ func testPasskeyUsed(t *testing.T, s imagegen.PasskeyStore) {
 }
 
 // Of many uses with the same count one is the passkey's own.
-func testPasskeyRace(t *testing.T, s imagegen.PasskeyStore) {
+func testPasskeyRace(t *testing.T, s account.PasskeyStore) {
 	is, ctx := is.New(t), t.Context()
 	is.NoErr(s.CreatePasskey(ctx, passkey("a", "usr_1", epoch)))
 	const many = 16
@@ -80,13 +81,13 @@ func testPasskeyRace(t *testing.T, s imagegen.PasskeyStore) {
 	is.Equal(used, 1)
 }
 
-func testPasskeysRemoved(t *testing.T, s imagegen.PasskeyStore) {
+func testPasskeysRemoved(t *testing.T, s account.PasskeyStore) {
 	is, ctx := is.New(t), t.Context()
 	mine, also, more, other := passkey("a", "usr_1", epoch), passkey("b", "usr_1", epoch.Add(1)), passkey("c", "usr_1", epoch.Add(2)), passkey("d", "usr_2", epoch)
-	for _, p := range []imagegen.Passkey{mine, also, more, other} {
+	for _, p := range []account.Passkey{mine, also, more, other} {
 		is.NoErr(s.CreatePasskey(ctx, p))
 	}
-	remove := func(want int, ids ...imagegen.PasskeyID) {
+	remove := func(want int, ids ...account.PasskeyID) {
 		t.Helper()
 		n, err := s.RemovePasskeys(ctx, "usr_1", ids...)
 		is.NoErr(err)

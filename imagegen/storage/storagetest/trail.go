@@ -11,20 +11,21 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 // Trailed is a store with an audit trail, and everything whose acts stand there.
 type Trailed interface {
 	imagegen.Store
-	imagegen.LoginStore
-	imagegen.OperatorKeyStore
-	imagegen.PasskeyStore
-	imagegen.IdentityStore
+	account.LoginStore
+	account.OperatorKeyStore
+	account.PasskeyStore
+	account.IdentityStore
 	imagegen.CreditAdmin
-	imagegen.TrailStore
+	account.TrailStore
 }
 
-// Trail holds an [imagegen.TrailStore] to its contract. open returns an empty one whose clock is now,
+// Trail holds an [account.TrailStore] to its contract. open returns an empty one whose clock is now,
 // which is safe for concurrent use. One that is an [imagegen.Auditor] audits its trail too.
 func Trail(t *testing.T, open func(t *testing.T, now func() time.Time) Trailed) {
 	run := func(name string, test func(r *trail)) {
@@ -74,16 +75,16 @@ func (r *trail) pass(d time.Duration) {
 	r.time = r.time.Add(d)
 }
 
-var olivia = imagegen.Actor{Via: imagegen.ViaConsole, Name: "olivia", User: "usr_o", Address: "192.0.2.1"}
+var olivia = account.Actor{Via: account.ViaConsole, Name: "olivia", User: "usr_o", Address: "192.0.2.1"}
 
 // by is a context in which somebody acts.
-func (r *trail) by(a imagegen.Actor) context.Context { return imagegen.WithActor(r.t.Context(), a) }
+func (r *trail) by(a account.Actor) context.Context { return account.WithActor(r.t.Context(), a) }
 
 // rows are all rows that a query selects, newest first.
-func (r *trail) rows(q imagegen.TrailQuery) []imagegen.TrailRow {
+func (r *trail) rows(q account.TrailQuery) []account.TrailRow {
 	r.t.Helper()
-	q.Limit = imagegen.MaxTrailPage
-	var all []imagegen.TrailRow
+	q.Limit = account.MaxTrailPage
+	var all []account.TrailRow
 	for {
 		p, err := r.Trail(r.t.Context(), q)
 		r.is.NoErr(err)
@@ -96,11 +97,11 @@ func (r *trail) rows(q imagegen.TrailQuery) []imagegen.TrailRow {
 }
 
 // news returns the rows that f adds, newest first.
-func (r *trail) news(f func()) []imagegen.TrailRow {
+func (r *trail) news(f func()) []account.TrailRow {
 	r.t.Helper()
-	before := len(r.rows(imagegen.TrailQuery{}))
+	before := len(r.rows(account.TrailQuery{}))
 	f()
-	all := r.rows(imagegen.TrailQuery{})
+	all := r.rows(account.TrailQuery{})
 	return all[:len(all)-before]
 }
 
@@ -108,19 +109,19 @@ func testRefusedActs(r *trail) {
 	r.is.NoErr(r.CreateUser(r.by(olivia), imagegen.User{ID: "usr_1", Name: "alice"}))
 	_, err := r.Grant(r.by(olivia), imagegen.Grant{User: "usr_1", Credits: 5, Ref: "r"})
 	r.is.NoErr(err)
-	for act, refused := range map[imagegen.Act]func(ctx context.Context) error{
-		imagegen.ActUserCreate: func(ctx context.Context) error {
+	for act, refused := range map[account.Act]func(ctx context.Context) error{
+		account.ActUserCreate: func(ctx context.Context) error {
 			return r.CreateUser(ctx, imagegen.User{ID: "usr_2", Name: "alice"})
 		},
-		imagegen.ActCreditGrant: func(ctx context.Context) error {
+		account.ActCreditGrant: func(ctx context.Context) error {
 			_, err := r.Grant(ctx, imagegen.Grant{User: "usr_1", Credits: 6, Ref: "r"})
 			return err
 		},
-		imagegen.ActCreditRevoke: func(ctx context.Context) error {
+		account.ActCreditRevoke: func(ctx context.Context) error {
 			_, err := r.Revoke(ctx, imagegen.Revocation{User: "usr_1", Credits: 6})
 			return err
 		},
-		imagegen.ActKeyRevoke: func(ctx context.Context) error {
+		account.ActKeyRevoke: func(ctx context.Context) error {
 			_, err := r.RevokeKey(ctx, "key_none", epoch)
 			return err
 		},
@@ -128,7 +129,7 @@ func testRefusedActs(r *trail) {
 		news := r.news(func() { r.is.True(refused(r.by(olivia)) != nil) })
 		r.is.Equal(len(news), 1)
 		r.is.Equal(news[0].Act, act)
-		r.is.Equal(news[0].Outcome, imagegen.TrailRefused)
+		r.is.Equal(news[0].Outcome, account.TrailRefused)
 		r.is.Equal(diff(olivia, news[0].Actor), "")
 	}
 }
@@ -146,7 +147,7 @@ func testDeletedGenerations(r *trail) {
 		r.is.NoErr(err)
 	})
 	r.is.Equal(len(news), 1)
-	r.is.Equal(news[0].Act, imagegen.ActGenerationDelete)
+	r.is.Equal(news[0].Act, account.ActGenerationDelete)
 	r.is.Equal(news[0].Target, string(one.ID))
 	r.is.Equal(news[0].User, alice)
 	r.is.Equal(diff(olivia, news[0].Actor), "")
@@ -156,7 +157,7 @@ func testDeletedGenerations(r *trail) {
 func testTrailNoSecrets(r *trail) {
 	testEveryAct(r)
 	testDeletedGenerations(r)
-	for _, row := range r.rows(imagegen.TrailQuery{}) {
+	for _, row := range r.rows(account.TrailQuery{}) {
 		text := fmt.Sprintf("%+v", row)
 		for _, secret := range []string{"argon2", "fox", "\x01", "01000000", "[1 0 0"} {
 			if strings.Contains(text, secret) {
@@ -172,7 +173,7 @@ func testActorOfEntries(r *trail) {
 		_, err := r.Grant(r.by(olivia), imagegen.Grant{User: alice, Credits: 5, Ref: "g"})
 		r.is.NoErr(err)
 	}
-	_, err := r.Revoke(r.by(imagegen.Actor{Via: imagegen.ViaCommand, Name: "root"}), imagegen.Revocation{User: alice, Credits: 1})
+	_, err := r.Revoke(r.by(account.Actor{Via: account.ViaCommand, Name: "root"}), imagegen.Revocation{User: alice, Credits: 1})
 	r.is.NoErr(err)
 	_, err = r.Grant(r.t.Context(), imagegen.Grant{User: alice, Credits: 5})
 	r.is.NoErr(err)
@@ -186,13 +187,13 @@ func testActorOfEntries(r *trail) {
 }
 
 func testNote(r *trail) {
-	want := imagegen.TrailRow{Act: imagegen.ActGenerationView, Target: "gen_1", User: alice, Before: "a=1", After: "b=2", Outcome: imagegen.TrailFailed}
+	want := account.TrailRow{Act: account.ActGenerationView, Target: "gen_1", User: alice, Before: "a=1", After: "b=2", Outcome: account.TrailFailed}
 	r.is.NoErr(r.Note(r.by(olivia), want))
 	want.Seq, want.Time, want.Actor, want.Count = 1, epoch, olivia, 1
-	r.is.Equal(diff([]imagegen.TrailRow{want}, r.rows(imagegen.TrailQuery{})), "")
-	r.is.NoErr(r.Note(r.t.Context(), imagegen.TrailRow{Act: "plugin.install", After: strings.Repeat("ü", 1<<20)}))
-	row := r.rows(imagegen.TrailQuery{})[0]
-	r.is.Equal(row.Actor, imagegen.Actor{}) // a program need not say who
+	r.is.Equal(diff([]account.TrailRow{want}, r.rows(account.TrailQuery{})), "")
+	r.is.NoErr(r.Note(r.t.Context(), account.TrailRow{Act: "plugin.install", After: strings.Repeat("ü", 1<<20)}))
+	row := r.rows(account.TrailQuery{})[0]
+	r.is.Equal(row.Actor, account.Actor{}) // a program need not say who
 	r.is.True(strings.HasPrefix(row.After, "üü") && len(row.After) < 1<<12)
 }
 
@@ -202,7 +203,7 @@ func testTrailRace(r *trail) {
 	}) {
 		r.is.NoErr(err)
 	}
-	rows := r.rows(imagegen.TrailQuery{})
+	rows := r.rows(account.TrailQuery{})
 	r.is.Equal(len(rows), racers)
 	for i, row := range rows {
 		r.is.Equal(row.Seq, uint64(racers-i))

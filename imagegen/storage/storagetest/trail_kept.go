@@ -7,20 +7,21 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 func testFailedSignIns(r *trail) {
 	home, away := netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("2001:db8::/64")
-	ctx := r.by(imagegen.Actor{Via: imagegen.ViaConsole, Address: "192.0.2.1"})
+	ctx := r.by(account.Actor{Via: account.ViaConsole, Address: "192.0.2.1"})
 	fail := func(u imagegen.UserID, from netip.Prefix, n int) {
 		for range n {
 			r.is.NoErr(r.SignInFailed(ctx, u, from))
 		}
 	}
 	counted := func() (counts []string) {
-		for _, row := range r.rows(imagegen.TrailQuery{Act: "user.signin_failed"}) {
-			r.is.Equal(row.Outcome, imagegen.TrailRefused)
-			r.is.Equal(row.Actor.Via, imagegen.ViaConsole)
+		for _, row := range r.rows(account.TrailQuery{Act: "user.signin_failed"}) {
+			r.is.Equal(row.Outcome, account.TrailRefused)
+			r.is.Equal(row.Actor.Via, account.ViaConsole)
 			counts = append(counts, fmt.Sprintf("%s %s %d", row.Target, row.Actor.Address, row.Count))
 		}
 		return counts
@@ -54,30 +55,30 @@ func testManyFailedSignIns(r *trail) {
 		}
 	}
 	fail(0, 1500)
-	r.is.Equal(len(r.rows(imagegen.TrailQuery{})), 1001)
+	r.is.Equal(len(r.rows(account.TrailQuery{})), 1001)
 	r.pass(time.Minute)
-	rows := r.rows(imagegen.TrailQuery{})
+	rows := r.rows(account.TrailQuery{})
 	r.is.Equal(len(rows), 1002)
-	r.is.Equal(rows[0].Actor, imagegen.Actor{}) // of the others together
+	r.is.Equal(rows[0].Actor, account.Actor{}) // of the others together
 	r.is.Equal(rows[0].Count, 499)
 	fail(0, 2000)
 	r.pass(time.Minute)
 	sum := 0
-	for _, row := range r.rows(imagegen.TrailQuery{}) {
+	for _, row := range r.rows(account.TrailQuery{}) {
 		sum += row.Count
 	}
 	r.is.Equal(sum, 3500)
-	r.is.True(len(r.rows(imagegen.TrailQuery{})) <= 2*1002)
+	r.is.True(len(r.rows(account.TrailQuery{})) <= 2*1002)
 }
 
 func testTidyTrail(r *trail) {
 	for i := range 2500 {
-		r.is.NoErr(r.Note(r.t.Context(), imagegen.TrailRow{Act: "a.b", After: fmt.Sprint(i)}))
+		r.is.NoErr(r.Note(r.t.Context(), account.TrailRow{Act: "a.b", After: fmt.Sprint(i)}))
 		if i == 1200 {
 			r.pass(time.Hour)
 		}
 	}
-	first := func() uint64 { rows := r.rows(imagegen.TrailQuery{}); return rows[len(rows)-1].Seq }
+	first := func() uint64 { rows := r.rows(account.TrailQuery{}); return rows[len(rows)-1].Seq }
 	r.is.NoErr(r.TidyTrail(r.t.Context(), epoch))
 	r.is.Equal(first(), uint64(1))
 	for range 2 {
@@ -85,8 +86,8 @@ func testTidyTrail(r *trail) {
 		r.is.Equal(first(), uint64(1202))
 	}
 	r.is.NoErr(r.TidyTrail(r.t.Context(), epoch.Add(2*time.Hour)))
-	r.is.Equal(len(r.rows(imagegen.TrailQuery{})), 0)
-	r.is.NoErr(r.Note(r.t.Context(), imagegen.TrailRow{Act: "a.b"}))
+	r.is.Equal(len(r.rows(account.TrailQuery{})), 0)
+	r.is.NoErr(r.Note(r.t.Context(), account.TrailRow{Act: "a.b"}))
 	r.is.Equal(first(), uint64(2501)) // it goes on where it was
 }
 
@@ -94,9 +95,9 @@ func testTidyTrail(r *trail) {
 func testTrailEndedContext(r *trail) {
 	ctx, cancel := context.WithCancel(r.t.Context())
 	cancel()
-	r.is.True(r.Note(ctx, imagegen.TrailRow{Act: "a.b"}) != nil)
+	r.is.True(r.Note(ctx, account.TrailRow{Act: "a.b"}) != nil)
 	r.is.True(r.CreateUser(ctx, imagegen.User{ID: "usr_1", Name: "alice"}) != nil)
-	_, err := r.Trail(ctx, imagegen.TrailQuery{Limit: 1})
+	_, err := r.Trail(ctx, account.TrailQuery{Limit: 1})
 	r.is.True(err != nil)
-	r.is.Equal(len(r.rows(imagegen.TrailQuery{})), 0)
+	r.is.Equal(len(r.rows(account.TrailQuery{})), 0)
 }

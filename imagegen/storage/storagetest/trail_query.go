@@ -7,12 +7,13 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 func testTrailQuery(r *trail) {
-	root := imagegen.Actor{Via: imagegen.ViaCommand, Name: "root"}
-	note := func(a imagegen.Actor, act imagegen.Act, target string, user imagegen.UserID) {
-		r.is.NoErr(r.Note(r.by(a), imagegen.TrailRow{Act: act, Target: target, User: user, Outcome: imagegen.TrailDone}))
+	root := account.Actor{Via: account.ViaCommand, Name: "root"}
+	note := func(a account.Actor, act account.Act, target string, user imagegen.UserID) {
+		r.is.NoErr(r.Note(r.by(a), account.TrailRow{Act: act, Target: target, User: user, Outcome: account.TrailDone}))
 		r.pass(time.Hour)
 	}
 	note(olivia, "user.create", "usr_1", "usr_1")
@@ -20,21 +21,21 @@ func testTrailQuery(r *trail) {
 	note(root, "user.set", "usr_2", "usr_2")
 	note(root, "users.count", "", "")
 	for name, test := range map[string]struct {
-		q    imagegen.TrailQuery
+		q    account.TrailQuery
 		want []uint64
 	}{
-		"all":               {imagegen.TrailQuery{}, []uint64{4, 3, 2, 1}},
-		"by name":           {imagegen.TrailQuery{Actor: "olivia"}, []uint64{1}},
-		"by identifier":     {imagegen.TrailQuery{Actor: "usr_o"}, []uint64{1}},
-		"by way and name":   {imagegen.TrailQuery{Actor: "command:root"}, []uint64{4, 3, 2}},
-		"of another way":    {imagegen.TrailQuery{Actor: "console:root"}, nil},
-		"one act":           {imagegen.TrailQuery{Act: "user.set"}, []uint64{3}},
-		"acts on a kind":    {imagegen.TrailQuery{Act: "user"}, []uint64{3, 1}},
-		"a target":          {imagegen.TrailQuery{Target: "key_1"}, []uint64{2}},
-		"what is somebodys": {imagegen.TrailQuery{Target: "usr_1"}, []uint64{2, 1}},
-		"since":             {imagegen.TrailQuery{Since: epoch.Add(2 * time.Hour)}, []uint64{4, 3}},
-		"before":            {imagegen.TrailQuery{Before: 3}, []uint64{2, 1}},
-		"all together":      {imagegen.TrailQuery{Actor: "root", Act: "user", Target: "usr_2", Since: epoch, Before: 4}, []uint64{3}},
+		"all":               {account.TrailQuery{}, []uint64{4, 3, 2, 1}},
+		"by name":           {account.TrailQuery{Actor: "olivia"}, []uint64{1}},
+		"by identifier":     {account.TrailQuery{Actor: "usr_o"}, []uint64{1}},
+		"by way and name":   {account.TrailQuery{Actor: "command:root"}, []uint64{4, 3, 2}},
+		"of another way":    {account.TrailQuery{Actor: "console:root"}, nil},
+		"one act":           {account.TrailQuery{Act: "user.set"}, []uint64{3}},
+		"acts on a kind":    {account.TrailQuery{Act: "user"}, []uint64{3, 1}},
+		"a target":          {account.TrailQuery{Target: "key_1"}, []uint64{2}},
+		"what is somebodys": {account.TrailQuery{Target: "usr_1"}, []uint64{2, 1}},
+		"since":             {account.TrailQuery{Since: epoch.Add(2 * time.Hour)}, []uint64{4, 3}},
+		"before":            {account.TrailQuery{Before: 3}, []uint64{2, 1}},
+		"all together":      {account.TrailQuery{Actor: "root", Act: "user", Target: "usr_2", Since: epoch, Before: 4}, []uint64{3}},
 	} {
 		r.t.Run(name, func(t *testing.T) {
 			var got []uint64
@@ -49,11 +50,11 @@ func testTrailQuery(r *trail) {
 // testTrailSince: the clock may have been set back meanwhile.
 func testTrailSince(r *trail) {
 	for _, then := range []time.Duration{3 * time.Hour, -5 * time.Hour, 0} {
-		r.is.NoErr(r.Note(r.t.Context(), imagegen.TrailRow{Act: "a.b"}))
+		r.is.NoErr(r.Note(r.t.Context(), account.TrailRow{Act: "a.b"}))
 		r.pass(then)
 	}
 	var got []uint64
-	for _, row := range r.rows(imagegen.TrailQuery{Since: epoch}) {
+	for _, row := range r.rows(account.TrailQuery{Since: epoch}) {
 		got = append(got, row.Seq)
 	}
 	r.is.Equal(diff([]uint64{2, 1}, got), "")
@@ -61,10 +62,10 @@ func testTrailSince(r *trail) {
 
 func testTrailPages(r *trail) {
 	for range 5 {
-		r.is.NoErr(r.Note(r.t.Context(), imagegen.TrailRow{Act: "a.b"}))
+		r.is.NoErr(r.Note(r.t.Context(), account.TrailRow{Act: "a.b"}))
 	}
 	var got [][]uint64
-	for q := (imagegen.TrailQuery{Limit: 2}); ; {
+	for q := (account.TrailQuery{Limit: 2}); ; {
 		p, err := r.Trail(r.t.Context(), q)
 		r.is.NoErr(err)
 		var page []uint64
@@ -77,11 +78,11 @@ func testTrailPages(r *trail) {
 		q.Before = p.Next
 	}
 	r.is.Equal(diff([][]uint64{{5, 4}, {3, 2}, {1}}, got), "")
-	p, err := r.Trail(r.t.Context(), imagegen.TrailQuery{Limit: 5})
+	p, err := r.Trail(r.t.Context(), account.TrailQuery{Limit: 5})
 	r.is.NoErr(err)
 	r.is.Equal(p.Next, uint64(0)) // nothing follows
-	for _, limit := range []int{-1, 0, imagegen.MaxTrailPage + 1} {
-		_, err := r.Trail(r.t.Context(), imagegen.TrailQuery{Limit: limit})
+	for _, limit := range []int{-1, 0, account.MaxTrailPage + 1} {
+		_, err := r.Trail(r.t.Context(), account.TrailQuery{Limit: limit})
 		r.is.True(err != nil)
 	}
 }

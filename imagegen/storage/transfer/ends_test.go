@@ -8,6 +8,7 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage"
 	"github.com/imagegend/imagegend/imagegen/storage/postgres"
 	"github.com/imagegend/imagegend/imagegen/storage/postgres/postgrestest"
@@ -29,9 +30,9 @@ type house interface {
 	imagegen.JointStore
 	imagegen.CreditAdmin
 	imagegen.UsageLedger
-	imagegen.LoginStore
-	imagegen.OperatorKeyStore
-	imagegen.TrailStore
+	account.LoginStore
+	account.OperatorKeyStore
+	account.TrailStore
 	imagegen.Auditor
 	imagegen.ImageStore
 	imagegen.Spool

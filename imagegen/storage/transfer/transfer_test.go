@@ -16,6 +16,7 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/transfer"
 )
 
@@ -236,10 +237,10 @@ func filled(t *testing.T) directory {
 	is.NoErr(db.SuspendUser(ctx, "carol", now))
 	_, err = db.RevokeKey(ctx, "key_2", now)
 	is.NoErr(err)
-	is.NoErr(db.SetLogin(ctx, imagegen.Login{User: "alice", Role: imagegen.RoleOperator, Password: "hash", ChangedAt: now}))
-	is.NoErr(db.CreateSignIn(ctx, imagegen.SignIn{Hash: [32]byte{7}, User: "alice", CreatedAt: now, SeenAt: now}))
-	is.NoErr(db.CreateInvitation(ctx, imagegen.Invitation{Hash: [32]byte{8}, User: "bob", Role: imagegen.RoleUser, ExpiresAt: now.Add(time.Hour)}))
-	is.NoErr(db.CreateOperatorKey(ctx, imagegen.OperatorKey{ID: "opk_1", Name: "billing", Hash: [32]byte{9}, Scopes: "credits", CreatedAt: now}))
+	is.NoErr(db.SetLogin(ctx, account.Login{User: "alice", Role: account.RoleOperator, Password: "hash", ChangedAt: now}))
+	is.NoErr(db.CreateSignIn(ctx, account.SignIn{Hash: [32]byte{7}, User: "alice", CreatedAt: now, SeenAt: now}))
+	is.NoErr(db.CreateInvitation(ctx, account.Invitation{Hash: [32]byte{8}, User: "bob", Role: account.RoleUser, ExpiresAt: now.Add(time.Hour)}))
+	is.NoErr(db.CreateOperatorKey(ctx, account.OperatorKey{ID: "opk_1", Name: "billing", Hash: [32]byte{9}, Scopes: "credits", CreatedAt: now}))
 	is.NoErr(db.Settle(ctx, "never charged", 0))
 	is.NoErr(db.Charge(ctx, imagegen.Charge{ID: "an embedder's", User: "bob", Credits: 2, Model: "m", N: 1}))
 	for n := range 24 {
@@ -306,18 +307,18 @@ func generate(t *testing.T, db house, n int) {
 // statement is all that can be asked of a storage.
 type statement struct {
 	Users    []imagegen.User
-	Operator []imagegen.OperatorKey
-	Login    imagegen.Login
-	SignIns  []imagegen.SignIn
-	Invited  imagegen.Invitation
-	Trail    []imagegen.TrailRow
+	Operator []account.OperatorKey
+	Login    account.Login
+	SignIns  []account.SignIn
+	Invited  account.Invitation
+	Trail    []account.TrailRow
 	Report   imagegen.AuditReport
-	Of       map[imagegen.UserID]account
+	Of       map[imagegen.UserID]accountState
 	Images   map[imagegen.GenerationID][]byte
 	Uploads  map[imagegen.GenerationID][]byte
 }
 
-type account struct {
+type accountState struct {
 	Balance   imagegen.Balance
 	Lots      []imagegen.Lot
 	Journal   []imagegen.Entry
@@ -346,15 +347,15 @@ func whole(t *testing.T, p place) (s statement) {
 	must(err)
 	s.Invited, err = db.Invitation(ctx, [32]byte{8}, time.Now())
 	must(err)
-	page, err := db.Trail(ctx, imagegen.TrailQuery{Limit: 1000})
+	page, err := db.Trail(ctx, account.TrailQuery{Limit: 1000})
 	must(err)
 	s.Trail = page.Rows
 	s.Report, err = db.Audit(ctx)
 	must(err)
 	is.True(s.Report.Clean())
-	s.Of, s.Images, s.Uploads = make(map[imagegen.UserID]account), make(map[imagegen.GenerationID][]byte), make(map[imagegen.GenerationID][]byte)
+	s.Of, s.Images, s.Uploads = make(map[imagegen.UserID]accountState), make(map[imagegen.GenerationID][]byte), make(map[imagegen.GenerationID][]byte)
 	for n, u := range users {
-		var a account
+		var a accountState
 		a.Balance, err = db.Balance(ctx, u)
 		must(err)
 		a.Lots, err = db.Lots(ctx, u)

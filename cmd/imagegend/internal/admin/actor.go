@@ -5,12 +5,12 @@ import (
 	"net"
 	"os/user"
 
-	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 // AsCommand returns a context in which the user of this process acts, by a command.
 func AsCommand(ctx context.Context) context.Context {
-	return imagegen.WithActor(ctx, imagegen.Actor{Via: imagegen.ViaCommand, Name: ownName()})
+	return account.WithActor(ctx, account.Actor{Via: account.ViaCommand, Name: ownName()})
 }
 
 // asPeer returns a context in which the process at the other end of the socket acts. Where the system does
@@ -20,7 +20,7 @@ func asPeer(ctx context.Context, c net.Conn) context.Context {
 	if !known {
 		name = ownName()
 	}
-	return imagegen.WithActor(ctx, imagegen.Actor{Via: imagegen.ViaSocket, Name: name})
+	return account.WithActor(ctx, account.Actor{Via: account.ViaSocket, Name: name})
 }
 
 func ownName() string {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 // disputed leaves a generation whose charge was settled to another amount behind its back.
@@ -92,7 +93,7 @@ func TestResolve(t *testing.T) {
 		is.Equal(len(all), 0)
 		_, err = local.Resolve(ctx, admin.Resolution{Generation: string(r.ID), Refund: refund})
 		refused(t, err, "nothing to resolve")
-		page, err := local.Trail(ctx, admin.TrailQuery{Act: string(imagegen.ActGenerationResolve), Limit: 10})
+		page, err := local.Trail(ctx, admin.TrailQuery{Act: string(account.ActGenerationResolve), Limit: 10})
 		is.NoErr(err)
 		is.Equal(len(page.Rows), 1)
 		is.Equal(page.Rows[0].Target, string(r.ID))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console"
 )
 
@@ -24,7 +25,7 @@ func (l *Local) InviteUser(ctx context.Context, i Invitation) (Link, error) {
 	}
 	role, err := l.role(ctx, u.ID)
 	if i.Operator {
-		role = imagegen.RoleOperator
+		role = account.RoleOperator
 	}
 	if err != nil {
 		return Link{}, err
@@ -34,10 +35,10 @@ func (l *Local) InviteUser(ctx context.Context, i Invitation) (Link, error) {
 }
 
 // role is what a user is at present.
-func (l *Local) role(ctx context.Context, u imagegen.UserID) (imagegen.Role, error) {
+func (l *Local) role(ctx context.Context, u imagegen.UserID) (account.Role, error) {
 	login, err := l.DB.Login(ctx, u)
 	if errors.Is(err, imagegen.ErrNotFound) {
-		return imagegen.RoleUser, nil
+		return account.RoleUser, nil
 	}
 	return login.Role, words(err)
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
-	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/engine"
 
 	"github.com/matryer/is"
@@ -21,10 +21,10 @@ func TestInviteUser(t *testing.T) {
 		link, err := s.InviteUser(ctx, admin.Invitation{User: "alice", Expires: soon})
 		is.NoErr(err)
 		is.True(strings.HasPrefix(link.Address, "/console/invitation/"))
-		is.Equal(link.Role, imagegen.RoleUser)
+		is.Equal(link.Role, account.RoleUser)
 		link, err = s.InviteUser(ctx, admin.Invitation{User: "alice", Operator: true, Expires: soon})
 		is.NoErr(err)
-		is.Equal(link.Role, imagegen.RoleOperator)
+		is.Equal(link.Role, account.RoleOperator)
 
 		_, err = s.InviteUser(ctx, admin.Invitation{User: "carol", Expires: soon})
 		refused(t, err, `no user "carol"`)
@@ -42,10 +42,10 @@ func TestInviteOperatorAgain(t *testing.T) {
 	local.Console = "https://images.example.com/console/"
 	u, err := local.CreateUser(ctx, admin.NewUser{Name: "olivia"})
 	is.NoErr(err)
-	is.NoErr(local.DB.SetLogin(ctx, imagegen.Login{User: u.ID, Role: imagegen.RoleOperator, Password: "p"}))
+	is.NoErr(local.DB.SetLogin(ctx, account.Login{User: u.ID, Role: account.RoleOperator, Password: "p"}))
 	link, err := local.InviteUser(ctx, admin.Invitation{User: "olivia", Expires: admin.Time{Time: time.Now().Add(time.Hour)}})
 	is.NoErr(err)
-	is.Equal(link.Role, imagegen.RoleOperator)
+	is.Equal(link.Role, account.RoleOperator)
 	is.True(strings.HasPrefix(link.Address, "https://images.example.com/console/invitation/"))
 	local.NoConsole = true
 	_, err = local.InviteUser(ctx, admin.Invitation{User: "olivia"})

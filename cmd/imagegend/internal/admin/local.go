@@ -11,6 +11,7 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/backups"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/data"
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
@@ -186,7 +187,7 @@ func (l *Local) Generation(ctx context.Context, id string) (Generation, error) {
 	if err != nil {
 		return Generation{}, generationWords(id, err)
 	}
-	seen := imagegen.TrailRow{Act: imagegen.ActGenerationView, Target: id, User: r.User, Outcome: imagegen.TrailDone}
+	seen := account.TrailRow{Act: account.ActGenerationView, Target: id, User: r.User, Outcome: account.TrailDone}
 	if err := l.note(ctx, seen); err != nil {
 		return Generation{}, err
 	}
@@ -214,13 +215,13 @@ func (l *Local) Audit(ctx context.Context) (imagegen.AuditReport, error) {
 // Backup implements Service. A second row of the trail tells how it ended, if that can be written: the one
 // of its beginning stands.
 func (l *Local) Backup(ctx context.Context, w io.Writer) error {
-	r := imagegen.TrailRow{Act: imagegen.ActDataBackup, Outcome: imagegen.TrailBegun}
+	r := account.TrailRow{Act: account.ActDataBackup, Outcome: account.TrailBegun}
 	if err := l.note(ctx, r); err != nil {
 		return err
 	}
 	err := l.DB.Backup(ctx, w)
-	if r.Outcome = imagegen.TrailDone; err != nil {
-		r.Outcome, r.After = imagegen.TrailFailed, err.Error()
+	if r.Outcome = account.TrailDone; err != nil {
+		r.Outcome, r.After = account.TrailFailed, err.Error()
 	}
 	_ = l.DB.Note(context.WithoutCancel(ctx), r)
 	return words(err)

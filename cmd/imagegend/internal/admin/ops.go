@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage"
 )
 
@@ -22,28 +23,28 @@ const (
 
 // scopes are what a key needs for each call. What is not here is not had over HTTP: whoever could make operator keys
 // would have no bounds.
-var scopes = map[string]imagegen.Scope{
-	users: imagegen.ScopeRead, keys: imagegen.ScopeRead, lots: imagegen.ScopeRead, history: imagegen.ScopeRead, generations: imagegen.ScopeRead,
-	disputes: imagegen.ScopeRead, trail: imagegen.ScopeRead, readiness: imagegen.ScopeRead, clock: imagegen.ScopeRead, backupStatus: imagegen.ScopeRead,
-	usage: imagegen.ScopeRead,
+var scopes = map[string]account.Scope{
+	users: account.ScopeRead, keys: account.ScopeRead, lots: account.ScopeRead, history: account.ScopeRead, generations: account.ScopeRead,
+	disputes: account.ScopeRead, trail: account.ScopeRead, readiness: account.ScopeRead, clock: account.ScopeRead, backupStatus: account.ScopeRead,
+	usage: account.ScopeRead,
 
-	createUser: imagegen.ScopeUsers, setAccountType: imagegen.ScopeUsers, disableUser: imagegen.ScopeUsers,
-	suspendUser: imagegen.ScopeUsers, resumeUser: imagegen.ScopeUsers,
-	createKey: imagegen.ScopeUsers, revokeKey: imagegen.ScopeUsers, limitKey: imagegen.ScopeUsers,
+	createUser: account.ScopeUsers, setAccountType: account.ScopeUsers, disableUser: account.ScopeUsers,
+	suspendUser: account.ScopeUsers, resumeUser: account.ScopeUsers,
+	createKey: account.ScopeUsers, revokeKey: account.ScopeUsers, limitKey: account.ScopeUsers,
 
-	grant: imagegen.ScopeCredits, revoke: imagegen.ScopeCredits,
+	grant: account.ScopeCredits, revoke: account.ScopeCredits,
 
-	generation: imagegen.ScopeData, eraseGeneration: imagegen.ScopeData, resolveDispute: imagegen.ScopeData, audit: imagegen.ScopeData,
-	backup: imagegen.ScopeData, confirmClock: imagegen.ScopeData,
+	generation: account.ScopeData, eraseGeneration: account.ScopeData, resolveDispute: account.ScopeData, audit: account.ScopeData,
+	backup: account.ScopeData, confirmClock: account.ScopeData,
 
-	inviteUser: imagegen.ScopeAll, // for who can invite an operator is one
+	inviteUser: account.ScopeAll, // for who can invite an operator is one
 }
 
 // Ops serves an operator's programs over HTTP.
 type Ops struct {
 	Service Service
 	// Verify returns the key that a raw key is; ErrInvalidKey, ErrExpiredKey.
-	Verify func(ctx context.Context, raw string) (imagegen.OperatorKey, error)
+	Verify func(ctx context.Context, raw string) (account.OperatorKey, error)
 	// Address is where a request comes from. An error says why it is not served at all.
 	Address func(*http.Request) (string, error)
 	Log     *slog.Logger
@@ -55,7 +56,7 @@ func (o *Ops) Handler() http.Handler {
 	mux := http.NewServeMux()
 	register(calls{mux, withReference, refuseOps}, o.Service)
 	next := http.StripPrefix(strings.TrimSuffix(OpsPath, "/"), mux)
-	return o.Guard(func(r *http.Request) (imagegen.Scope, string, bool) {
+	return o.Guard(func(r *http.Request) (account.Scope, string, bool) {
 		name := strings.TrimPrefix(r.URL.Path, OpsPath)
 		scope, known := scopes[name]
 		return scope, OpsPath + name, known
@@ -64,7 +65,7 @@ func (o *Ops) Handler() http.Handler {
 
 // Guard has next answer to whoever has a key with the scope that a request needs. The route is what the log has of it; not
 // found is what no key can have.
-func (o *Ops) Guard(needs func(*http.Request) (scope imagegen.Scope, route string, found bool), next http.Handler) http.Handler {
+func (o *Ops) Guard(needs func(*http.Request) (scope account.Scope, route string, found bool), next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
 		seen := &counted{ResponseWriter: w, status: http.StatusOK}
@@ -73,7 +74,7 @@ func (o *Ops) Guard(needs func(*http.Request) (scope imagegen.Scope, route strin
 			route = "unknown"
 		}
 		address, err := o.Address(r)
-		var k imagegen.OperatorKey
+		var k account.OperatorKey
 		raw := bearer(r)
 		switch {
 		case err != nil:
@@ -91,7 +92,7 @@ func (o *Ops) Guard(needs func(*http.Request) (scope imagegen.Scope, route strin
 			refuseOps(seen, http.StatusForbidden, fmt.Errorf("the key %s has no scope %s, which this needs; it has: %s", k.ID, scope, k.Scopes))
 		default:
 			r.Body = http.MaxBytesReader(seen, r.Body, opsBody)
-			ctx := imagegen.WithActor(r.Context(), imagegen.Actor{Via: imagegen.ViaOps, Name: string(k.ID), Address: address})
+			ctx := account.WithActor(r.Context(), account.Actor{Via: account.ViaOps, Name: string(k.ID), Address: address})
 			next.ServeHTTP(seen, r.WithContext(ctx))
 		}
 		o.Log.InfoContext(r.Context(), "request", "method", r.Method, "route", route, "status", seen.status, "bytes", seen.bytes,

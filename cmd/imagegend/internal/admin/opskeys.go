@@ -63,7 +63,7 @@ func (l *Local) RevokeOpsKey(ctx context.Context, id string) (OpsKey, error) {
 	return viewOpsKey(k), words(err)
 }
 
-func viewOpsKey(k imagegen.OperatorKey) OpsKey {
+func viewOpsKey(k account.OperatorKey) OpsKey {
 	return OpsKey{ID: k.ID, Name: k.Name, Prefix: k.Prefix, Scopes: strings.Split(string(k.Scopes), ","), CreatedAt: Time{k.CreatedAt},
 		ExpiresAt: Time{k.ExpiresAt}, RevokedAt: Time{k.RevokedAt}}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 // Service is what an operator can do. Users are named by their name. Errors are words for the
@@ -89,8 +90,8 @@ type Invitation struct {
 
 // Link is where a user chooses a password: a whole address if the console is served, else its path.
 type Link struct {
-	Address string        `json:"address"`
-	Role    imagegen.Role `json:"role"`
+	Address string       `json:"address"`
+	Role    account.Role `json:"role"`
 }
 
 // NewKey is a key to make; Expires zero: never.

@@ -5,9 +5,10 @@ import (
 	"fmt"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
-// TrailQuery selects rows of the audit trail, as [imagegen.TrailQuery] does. A target may be a user's name.
+// TrailQuery selects rows of the audit trail, as [account.TrailQuery] does. A target may be a user's name.
 type TrailQuery struct {
 	Actor  string `json:"actor"`
 	Act    string `json:"act"`
@@ -25,20 +26,20 @@ type TrailPage struct {
 
 // TrailRow is one row of the audit trail.
 type TrailRow struct {
-	Seq     uint64                `json:"seq"`
-	Time    Time                  `json:"time"`
-	Via     string                `json:"via"`
-	Actor   string                `json:"actor"`
-	ActorID imagegen.UserID       `json:"actor_id"`
-	Address string                `json:"address"`
-	Act     imagegen.Act          `json:"act"`
-	Target  string                `json:"target"`
-	User    string                `json:"user"` // the name of whose the target is
-	UserID  imagegen.UserID       `json:"user_id"`
-	Before  string                `json:"before"`
-	After   string                `json:"after"`
-	Outcome imagegen.TrailOutcome `json:"outcome"`
-	Count   int                   `json:"count"`
+	Seq     uint64               `json:"seq"`
+	Time    Time                 `json:"time"`
+	Via     string               `json:"via"`
+	Actor   string               `json:"actor"`
+	ActorID imagegen.UserID      `json:"actor_id"`
+	Address string               `json:"address"`
+	Act     account.Act          `json:"act"`
+	Target  string               `json:"target"`
+	User    string               `json:"user"` // the name of whose the target is
+	UserID  imagegen.UserID      `json:"user_id"`
+	Before  string               `json:"before"`
+	After   string               `json:"after"`
+	Outcome account.TrailOutcome `json:"outcome"`
+	Count   int                  `json:"count"`
 }
 
 // Trail implements Service.
@@ -46,9 +47,9 @@ func (l *Local) Trail(ctx context.Context, q TrailQuery) (TrailPage, error) {
 	if u, err := l.Engine.Accounts().UserByName(ctx, q.Target); err == nil {
 		q.Target = string(u.ID)
 	}
-	p, err := l.DB.Trail(ctx, imagegen.TrailQuery{Actor: q.Actor, Act: q.Act, Target: q.Target, Since: q.Since.Time, Before: q.Before, Limit: q.Limit})
+	p, err := l.DB.Trail(ctx, account.TrailQuery{Actor: q.Actor, Act: q.Act, Target: q.Target, Since: q.Since.Time, Before: q.Before, Limit: q.Limit})
 	names := make(map[imagegen.UserID]string)
-	view := func(r imagegen.TrailRow) TrailRow { return viewTrailRow(r, l.name(ctx, r.User, names)) }
+	view := func(r account.TrailRow) TrailRow { return viewTrailRow(r, l.name(ctx, r.User, names)) }
 	return TrailPage{each(p.Rows, view), p.Next}, words(err)
 }
 
@@ -64,13 +65,13 @@ func (l *Local) name(ctx context.Context, id imagegen.UserID, found map[imagegen
 	return name
 }
 
-func viewTrailRow(r imagegen.TrailRow, user string) TrailRow {
+func viewTrailRow(r account.TrailRow, user string) TrailRow {
 	return TrailRow{Seq: r.Seq, Time: Time{r.Time}, Via: r.Actor.Via, Actor: r.Actor.Name, ActorID: r.Actor.User, Address: r.Actor.Address,
 		Act: r.Act, Target: r.Target, User: user, UserID: r.User, Before: r.Before, After: r.After, Outcome: r.Outcome, Count: r.Count}
 }
 
 // note puts a row into the audit trail for what changes nothing: without it, it is not done.
-func (l *Local) note(ctx context.Context, r imagegen.TrailRow) error {
+func (l *Local) note(ctx context.Context, r account.TrailRow) error {
 	if err := l.DB.Note(ctx, r); err != nil {
 		return fmt.Errorf("nothing was done, since the audit trail cannot be written: %w", words(err))
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/engine"
 
 	"github.com/google/go-cmp/cmp"
@@ -26,7 +27,7 @@ var reads = []string{"Disputes", "Users", "Keys", "Generations", "Lots", "Histor
 // operation is a call of a method that an operator is to answer for, and the acts that it leaves.
 type operation struct {
 	method string
-	acts   []imagegen.Act
+	acts   []account.Act
 	do     func(ctx context.Context, s admin.Service) error
 }
 
@@ -35,54 +36,54 @@ func operations(service *engine.Engine) []operation {
 	var opsKey admin.RawOpsKey
 	var made imagegen.Result
 	return []operation{
-		{"CreateUser", []imagegen.Act{imagegen.ActUserCreate, imagegen.ActCreditGrant}, func(ctx context.Context, s admin.Service) error {
+		{"CreateUser", []account.Act{account.ActUserCreate, account.ActCreditGrant}, func(ctx context.Context, s admin.Service) error {
 			u, err := s.CreateUser(ctx, admin.NewUser{Name: "alice", Credits: 5})
 			if err == nil {
 				made, err = service.As(u.ID).Generate(ctx, imagegen.GenerateRequest{Model: "fake-1", Prompt: "a canary"})
 			}
 			return err
 		}},
-		{"SetAccountType", []imagegen.Act{imagegen.ActUserSet}, func(ctx context.Context, s admin.Service) error {
+		{"SetAccountType", []account.Act{account.ActUserSet}, func(ctx context.Context, s admin.Service) error {
 			_, err := s.SetAccountType(ctx, admin.AccountType{User: "alice", Type: "PRO"})
 			return err
 		}},
-		{"InviteUser", []imagegen.Act{imagegen.ActUserInvite}, func(ctx context.Context, s admin.Service) error {
+		{"InviteUser", []account.Act{account.ActUserInvite}, func(ctx context.Context, s admin.Service) error {
 			_, err := s.InviteUser(ctx, admin.Invitation{User: "alice", Expires: admin.Time{Time: time.Now().Add(time.Hour)}})
 			return err
 		}},
-		{"CreateKey", []imagegen.Act{imagegen.ActKeyCreate}, func(ctx context.Context, s admin.Service) (err error) {
+		{"CreateKey", []account.Act{account.ActKeyCreate}, func(ctx context.Context, s admin.Service) (err error) {
 			key, err = s.CreateKey(ctx, admin.NewKey{User: "alice", Name: "laptop"})
 			return err
 		}},
-		{"LimitKey", []imagegen.Act{imagegen.ActKeyLimit}, func(ctx context.Context, s admin.Service) error {
+		{"LimitKey", []account.Act{account.ActKeyLimit}, func(ctx context.Context, s admin.Service) error {
 			_, err := s.LimitKey(ctx, admin.KeyLimit{ID: string(key.ID), Limits: admin.KeyLimits{Daily: 3}})
 			return err
 		}},
-		{"RevokeKey", []imagegen.Act{imagegen.ActKeyRevoke}, func(ctx context.Context, s admin.Service) error {
+		{"RevokeKey", []account.Act{account.ActKeyRevoke}, func(ctx context.Context, s admin.Service) error {
 			_, err := s.RevokeKey(ctx, string(key.ID))
 			return err
 		}},
-		{"CreateOpsKey", []imagegen.Act{imagegen.ActOperatorKeyCreate}, func(ctx context.Context, s admin.Service) (err error) {
+		{"CreateOpsKey", []account.Act{account.ActOperatorKeyCreate}, func(ctx context.Context, s admin.Service) (err error) {
 			opsKey, err = s.CreateOpsKey(ctx, admin.NewOpsKey{Name: "payments", Scopes: []string{"credits"}})
 			return err
 		}},
-		{"RevokeOpsKey", []imagegen.Act{imagegen.ActOperatorKeyRevoke}, func(ctx context.Context, s admin.Service) error {
+		{"RevokeOpsKey", []account.Act{account.ActOperatorKeyRevoke}, func(ctx context.Context, s admin.Service) error {
 			_, err := s.RevokeOpsKey(ctx, string(opsKey.ID))
 			return err
 		}},
-		{"Grant", []imagegen.Act{imagegen.ActCreditGrant}, func(ctx context.Context, s admin.Service) error {
+		{"Grant", []account.Act{account.ActCreditGrant}, func(ctx context.Context, s admin.Service) error {
 			_, err := s.Grant(ctx, admin.Grant{User: "alice", Credits: 7})
 			return err
 		}},
-		{"Revoke", []imagegen.Act{imagegen.ActCreditRevoke}, func(ctx context.Context, s admin.Service) error {
+		{"Revoke", []account.Act{account.ActCreditRevoke}, func(ctx context.Context, s admin.Service) error {
 			_, err := s.Revoke(ctx, admin.Revocation{User: "alice", Credits: 2})
 			return err
 		}},
-		{"Generation", []imagegen.Act{imagegen.ActGenerationView}, func(ctx context.Context, s admin.Service) error {
+		{"Generation", []account.Act{account.ActGenerationView}, func(ctx context.Context, s admin.Service) error {
 			_, err := s.Generation(ctx, string(made.Generation.ID))
 			return err
 		}},
-		{"EraseGeneration", []imagegen.Act{imagegen.ActGenerationDelete}, func(ctx context.Context, s admin.Service) error {
+		{"EraseGeneration", []account.Act{account.ActGenerationDelete}, func(ctx context.Context, s admin.Service) error {
 			return s.EraseGeneration(ctx, string(made.Generation.ID))
 		}},
 		{"Resolve", nil, func(ctx context.Context, s admin.Service) error { // see TestResolve
@@ -91,11 +92,11 @@ func operations(service *engine.Engine) []operation {
 			}
 			return nil
 		}},
-		{"Audit", []imagegen.Act{imagegen.ActDataAudit}, func(ctx context.Context, s admin.Service) error {
+		{"Audit", []account.Act{account.ActDataAudit}, func(ctx context.Context, s admin.Service) error {
 			_, err := s.Audit(ctx)
 			return err
 		}},
-		{"Backup", []imagegen.Act{imagegen.ActDataBackup, imagegen.ActDataBackup}, func(ctx context.Context, s admin.Service) error {
+		{"Backup", []account.Act{account.ActDataBackup, account.ActDataBackup}, func(ctx context.Context, s admin.Service) error {
 			return s.Backup(ctx, io.Discard)
 		}},
 		{"ConfirmClock", nil, func(ctx context.Context, s admin.Service) error { return s.ConfirmClock(ctx) }}, // nothing is in doubt
@@ -103,15 +104,15 @@ func operations(service *engine.Engine) []operation {
 			_, err := s.RemovePasskeys(ctx, "alice")
 			return err
 		}},
-		{"SuspendUser", []imagegen.Act{imagegen.ActUserSuspend}, func(ctx context.Context, s admin.Service) error {
+		{"SuspendUser", []account.Act{account.ActUserSuspend}, func(ctx context.Context, s admin.Service) error {
 			_, err := s.SuspendUser(ctx, "alice")
 			return err
 		}},
-		{"ResumeUser", []imagegen.Act{imagegen.ActUserResume}, func(ctx context.Context, s admin.Service) error {
+		{"ResumeUser", []account.Act{account.ActUserResume}, func(ctx context.Context, s admin.Service) error {
 			_, err := s.ResumeUser(ctx, "alice")
 			return err
 		}},
-		{"DisableUser", []imagegen.Act{imagegen.ActUserDisable}, func(ctx context.Context, s admin.Service) error {
+		{"DisableUser", []account.Act{account.ActUserDisable}, func(ctx context.Context, s admin.Service) error {
 			_, err := s.DisableUser(ctx, "alice")
 			return err
 		}},
@@ -125,9 +126,9 @@ func TestEveryOperationLeavesItsRow(t *testing.T) {
 	is.New(t).NoErr(err)
 	bothRoads(t, func(t *testing.T, s admin.Service, service *engine.Engine) {
 		is, ctx := is.New(t), admin.AsCommand(t.Context())
-		via := imagegen.ViaSocket
+		via := account.ViaSocket
 		if _, local := s.(*admin.Local); local {
-			via = imagegen.ViaCommand
+			via = account.ViaCommand
 		}
 		known := slices.Clone(reads)
 		for _, o := range operations(service) {
@@ -137,7 +138,7 @@ func TestEveryOperationLeavesItsRow(t *testing.T) {
 				t.Fatalf("%s: %v", o.method, err)
 			}
 			news := rows(t, s)[len(before):]
-			var acts []imagegen.Act
+			var acts []account.Act
 			for _, r := range news {
 				acts = append(acts, r.Act)
 				is.Equal(r.Via, via)
@@ -159,7 +160,7 @@ func TestEveryOperationLeavesItsRow(t *testing.T) {
 // rows are those of the trail, oldest first.
 func rows(t *testing.T, s admin.Service) []admin.TrailRow {
 	t.Helper()
-	p, err := s.Trail(t.Context(), admin.TrailQuery{Limit: imagegen.MaxTrailPage})
+	p, err := s.Trail(t.Context(), admin.TrailQuery{Limit: account.MaxTrailPage})
 	is.New(t).NoErr(err)
 	slices.Reverse(p.Rows)
 	return p.Rows

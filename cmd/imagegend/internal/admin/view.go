@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
@@ -25,7 +26,7 @@ type User struct {
 	ID          imagegen.UserID  `json:"id"`
 	Name        string           `json:"name"`
 	AccountType string           `json:"account_type"`
-	Role        imagegen.Role    `json:"role"`
+	Role        account.Role     `json:"role"`
 	Credits     imagegen.Credits `json:"credits"`
 	CreatedAt   Time             `json:"created_at"`
 	DisabledAt  Time             `json:"disabled_at"`

@@ -11,7 +11,7 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/data"
-	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/transfer"
 )
 
@@ -98,7 +98,7 @@ func noteMoved(ctx context.Context, to config.Data, m moved) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(db.Note(ctx, imagegen.TrailRow{Act: imagegen.ActDataMove, Before: m.From, After: m.To, Outcome: imagegen.TrailDone}), db.Close())
+	return errors.Join(db.Note(ctx, account.TrailRow{Act: account.ActDataMove, Before: m.From, After: m.To, Outcome: account.TrailDone}), db.Close())
 }
 
 func (a *app) giveUp(ctx context.Context, from config.Data, asJSON bool) error {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
-	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 func (a *app) trail() *cobra.Command {
@@ -51,7 +51,7 @@ func (a *app) trail() *cobra.Command {
 // eachTrailRow reads rows page by page, since there may be very many; limit 0: all.
 func eachTrailRow(cmd *cobra.Command, s admin.Service, q admin.TrailQuery, limit int, show func(admin.TrailRow) error) error {
 	for shown := 0; ; {
-		q.Limit = imagegen.MaxTrailPage
+		q.Limit = account.MaxTrailPage
 		if limit > 0 {
 			q.Limit = min(q.Limit, limit-shown)
 		}
@@ -90,7 +90,7 @@ func (a *app) trailTable() (show func(admin.TrailRow) error, flush func() error)
 	}, w.Flush
 }
 
-func actor(r admin.TrailRow) string { return imagegen.Actor{Via: r.Via, Name: r.Actor}.String() }
+func actor(r admin.TrailRow) string { return account.Actor{Via: r.Via, Name: r.Actor}.String() }
 
 func outcome(r admin.TrailRow) string {
 	if r.Count > 1 {

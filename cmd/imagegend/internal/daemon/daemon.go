@@ -23,6 +23,7 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/metrics"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/tracing"
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
@@ -111,7 +112,7 @@ func Run(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	defer d.backups.Close()
-	ctx = imagegen.WithActor(ctx, itself)
+	ctx = account.WithActor(ctx, itself)
 	if err := d.open(ctx); err != nil {
 		return err
 	}
@@ -216,20 +217,20 @@ func (d *daemon) start(ctx context.Context) (err error) {
 }
 
 // itself acts where nobody asked the service to.
-var itself = imagegen.Actor{Via: imagegen.ViaService}
+var itself = account.Actor{Via: account.ViaService}
 
 // noteStart and noteStop tell the audit trail when the service ran, and with what. That they cannot be
 // written is no reason not to serve, nor to go on.
 func (d *daemon) noteStart(ctx context.Context) {
-	d.note(ctx, imagegen.ActServeStart, imagegen.TrailDone, fmt.Sprintf("version=%q models=%q", d.options.Version, d.modelLines()))
+	d.note(ctx, account.ActServeStart, account.TrailDone, fmt.Sprintf("version=%q models=%q", d.options.Version, d.modelLines()))
 }
 
 func (d *daemon) noteStop() {
-	d.note(imagegen.WithActor(context.Background(), itself), imagegen.ActServeStop, imagegen.TrailDone, "")
+	d.note(account.WithActor(context.Background(), itself), account.ActServeStop, account.TrailDone, "")
 }
 
-func (d *daemon) note(ctx context.Context, act imagegen.Act, outcome imagegen.TrailOutcome, after string) {
-	if err := d.db.Note(ctx, imagegen.TrailRow{Act: act, After: after, Outcome: outcome}); err != nil {
+func (d *daemon) note(ctx context.Context, act account.Act, outcome account.TrailOutcome, after string) {
+	if err := d.db.Note(ctx, account.TrailRow{Act: act, After: after, Outcome: outcome}); err != nil {
 		d.log.Warn("the audit trail could not be written", "act", act, "error", err)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemon"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
-	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage"
 )
 
@@ -86,7 +86,7 @@ func TestOperatorByFile(t *testing.T) {
 	is.NoErr(err)
 	login, err := db.Login(t.Context(), u.ID)
 	is.NoErr(err)
-	is.Equal(login.Role, imagegen.RoleOperator)
+	is.Equal(login.Role, account.RoleOperator)
 }
 
 // The banner tells where the service listens, not only how this machine reaches it.

@@ -10,6 +10,7 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/private"
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console"
 )
 
@@ -49,7 +50,7 @@ func (d *daemon) setUpOperatorByFile(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = console.SetPassword(ctx, operatorLogins{d.db, d.operator}, "", imagegen.RoleOperator, secret)
+	err = console.SetPassword(ctx, operatorLogins{d.db, d.operator}, "", account.RoleOperator, secret)
 	if e, ok := errors.AsType[*imagegen.Error](err); ok && e.Code == imagegen.CodeInvalidRequest {
 		err = fmt.Errorf("the first line of %s does not do: %s", d.options.OperatorPasswordFile, e.Message)
 	}
@@ -62,12 +63,12 @@ func (d *daemon) setUpOperatorByFile(ctx context.Context) error {
 
 // operatorLogins makes the user of a login as it is stored: so a password that does not do leaves no user.
 type operatorLogins struct {
-	imagegen.LoginStore
+	account.LoginStore
 	user func(context.Context) (imagegen.User, error)
 }
 
-// SetLogin implements [imagegen.LoginStore].
-func (o operatorLogins) SetLogin(ctx context.Context, l imagegen.Login) error {
+// SetLogin implements [account.LoginStore].
+func (o operatorLogins) SetLogin(ctx context.Context, l account.Login) error {
 	u, err := o.user(ctx)
 	if e, ok := errors.AsType[*imagegen.Error](err); ok && e.Code == imagegen.CodeInvalidRequest {
 		return errors.New(e.Message) // of the name; the code is for programs

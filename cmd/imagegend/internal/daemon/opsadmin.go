@@ -8,7 +8,7 @@ import (
 	"net/http/pprof"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
-	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/internal/clientaddr"
 )
 
@@ -45,8 +45,8 @@ func (d *daemon) operating(l *admin.Local, watching *http.ServeMux) http.Handler
 	ops := &admin.Ops{Service: l, Verify: l.OperatorKeys().Verify, Address: d.opsAddress, Log: d.log}
 	mux := http.NewServeMux()
 	mux.Handle(admin.OpsPath, ops.Handler())
-	mux.Handle(profilesPath, ops.Guard(func(*http.Request) (imagegen.Scope, string, bool) {
-		return imagegen.ScopeAll, profilesPath, true
+	mux.Handle(profilesPath, ops.Guard(func(*http.Request) (account.Scope, string, bool) {
+		return account.ScopeAll, profilesPath, true
 	}, profiles()))
 	return ahead(mux, watching)
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/catalog"
-	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
@@ -31,7 +31,7 @@ func (d *daemon) reload(ctx context.Context) {
 	if err != nil {
 		reason := strings.ReplaceAll(strings.ReplaceAll(err.Error(), "imagegen: ", ""), "\n", "; ")
 		d.log.Error("the models were not reloaded, the old ones stay", "file", file, "error", reason)
-		d.note(ctx, imagegen.ActServeReload, imagegen.TrailRefused, fmt.Sprintf("error=%q", reason))
+		d.note(ctx, account.ActServeReload, account.TrailRefused, fmt.Sprintf("error=%q", reason))
 		return
 	}
 	d.reloaded(ctx, models)
@@ -51,5 +51,5 @@ func (d *daemon) reloaded(ctx context.Context, models []engine.Model) {
 			d.log.Warn(w)
 		}
 	}
-	d.note(ctx, imagegen.ActServeReload, imagegen.TrailDone, fmt.Sprintf("changed=%q", news))
+	d.note(ctx, account.ActServeReload, account.TrailDone, fmt.Sprintf("changed=%q", news))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/shell"
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console"
 )
 
@@ -57,7 +58,7 @@ func (d *daemon) welcomeDev(ctx context.Context) ([]string, error) {
 	if !d.options.Console {
 		return lines, nil
 	}
-	path, err := console.SignInLink(ctx, d.db, u.ID, imagegen.RoleOperator, time.Now().Add(entryTime))
+	path, err := console.SignInLink(ctx, d.db, u.ID, account.RoleOperator, time.Now().Add(entryTime))
 	return append(lines, "or open this in a browser: "+d.consoleURL()+path), err
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage"
 )
 
@@ -16,13 +17,13 @@ import (
 type Store interface {
 	imagegen.JointStore
 	imagegen.CreditAdmin
-	imagegen.LoginStore
-	imagegen.OperatorKeyStore
-	imagegen.PasskeyStore
-	imagegen.IdentityStore
+	account.LoginStore
+	account.OperatorKeyStore
+	account.PasskeyStore
+	account.IdentityStore
 	imagegen.UsageLedger
 	imagegen.Inspector
-	imagegen.TrailStore
+	account.TrailStore
 	imagegen.Auditor
 	imagegen.Readier
 	imagegen.Warner

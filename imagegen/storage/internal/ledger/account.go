@@ -70,18 +70,20 @@ func (a Account) check() error {
 	return nil
 }
 
-// account is one user's account in a transaction.
-type account struct {
+// openAccount is one user's account in a transaction.
+type openAccount struct {
 	Books
 	Account
 	seen []Lot // since it was written last
 }
 
 // open reads a user's account.
-func (b Books) open(u imagegen.UserID) *account { return &account{Books: b, Account: b.tx.Account(u)} }
+func (b Books) open(u imagegen.UserID) *openAccount {
+	return &openAccount{Books: b, Account: b.tx.Account(u)}
+}
 
 // lot returns one of the account's lots, which is read once for each entry.
-func (a *account) lot(number uint64) (Lot, bool) {
+func (a *openAccount) lot(number uint64) (Lot, bool) {
 	if n := slices.IndexFunc(a.seen, func(l Lot) bool { return l.Number == number }); n >= 0 {
 		return a.seen[n], true
 	}
@@ -92,11 +94,11 @@ func (a *account) lot(number uint64) (Lot, bool) {
 	return l, known
 }
 
-func (a *account) expiring() iter.Seq[Lot] { return a.tx.Expiring(a.User) }
+func (a *openAccount) expiring() iter.Seq[Lot] { return a.tx.Expiring(a.User) }
 
 // balance is what can be spent at this time: what has expired does not count, whether or not it has
 // been written off.
-func (a *account) balance() imagegen.Balance {
+func (a *openAccount) balance() imagegen.Balance {
 	available, next := a.Available, a.Next
 	if a.due() {
 		available, next = a.left()
@@ -108,7 +110,7 @@ func (a *account) balance() imagegen.Balance {
 }
 
 // left is what is available without what has expired and is not written off.
-func (a *account) left() (available imagegen.Credits, next imagegen.Expiration) {
+func (a *openAccount) left() (available imagegen.Credits, next imagegen.Expiration) {
 	available = a.Available
 	for l := range a.expiring() {
 		if l.expired(a.at.Now) {
@@ -123,7 +125,7 @@ func (a *account) left() (available imagegen.Credits, next imagegen.Expiration) 
 }
 
 // due reports whether something has expired that is not written off.
-func (a *account) due() bool { return !a.Next.At.IsZero() && !a.at.Now.Before(a.Next.At) }
+func (a *openAccount) due() bool { return !a.Next.At.IsZero() && !a.at.Now.Before(a.Next.At) }
 
 // soonest adds a lot to what expires first.
 func soonest(e imagegen.Expiration, l Lot) imagegen.Expiration {

@@ -9,7 +9,7 @@ import (
 )
 
 // enter records an entry, behind what the account's lots have lost by this time.
-func (a *account) enter(e Entry) (Entry, error) {
+func (a *openAccount) enter(e Entry) (Entry, error) {
 	if err := a.expire(); err != nil {
 		return e, err
 	}
@@ -18,7 +18,7 @@ func (a *account) enter(e Entry) (Entry, error) {
 
 // record puts an entry at the end of the account's journal, and what follows from it. An
 // imagegen.Violation: it would break an invariant, and the transaction has to be rolled back.
-func (a *account) record(e Entry) (Entry, error) {
+func (a *openAccount) record(e Entry) (Entry, error) {
 	mark := a.tx.Clock()
 	e = a.chain(e, mark.Epoch)
 	if err := e.check(); err != nil {
@@ -38,7 +38,7 @@ func (a *account) record(e Entry) (Entry, error) {
 }
 
 // chain gives an entry its place at the end of the account's journal.
-func (a *account) chain(e Entry, epoch uint64) Entry {
+func (a *openAccount) chain(e Entry, epoch uint64) Entry {
 	if e.Kind == entryClock {
 		epoch++
 	}

@@ -38,7 +38,7 @@ func (b Books) Charge(c imagegen.Charge, k imagegen.Key) error {
 
 // consume finds the lots that credits come from, in the order in which they are consumed.
 // ErrInsufficientCredits: the user cannot spend so many.
-func (a *account) consume(credits imagegen.Credits) (postings []Posting, err error) {
+func (a *openAccount) consume(credits imagegen.Credits) (postings []Posting, err error) {
 	if a.balance().Credits < credits {
 		return nil, imagegen.ErrInsufficientCredits
 	}
@@ -98,7 +98,7 @@ func (b Books) settle(id imagegen.ChargeID, used imagegen.Credits, cancelled boo
 // refund divides what a charge holds: the first of it is spent, the rest goes back to where it came
 // from, in the reverse of the order in which it was consumed; where the lot has expired, to a refund
 // lot, unless that would have expired as well.
-func (a *account) refund(e *Entry, held []Posting) error {
+func (a *openAccount) refund(e *Entry, held []Posting) error {
 	used := e.Used
 	for _, h := range held {
 		l, known := a.lot(h.Lot)

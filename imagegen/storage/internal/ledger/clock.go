@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
@@ -41,7 +42,7 @@ func (l *Ledger) ConfirmClock(ctx context.Context) error {
 	at.Now, at.Doubt = at.Wall, false
 	var corrected bool
 	confirmed := trail.Change{Target: "clock", Before: trail.Fields("now", former), After: trail.Fields("now", at.Now)}
-	err := trail.ActIn(ctx, at.Wall, imagegen.ActClockConfirm, l.store.Update, Tx.Note, func(tx Tx) (trail.Change, error) {
+	err := trail.ActIn(ctx, at.Wall, account.ActClockConfirm, l.store.Update, Tx.Note, func(tx Tx) (trail.Change, error) {
 		mark := tx.Clock()
 		if corrected = mark.Epoch == at.Epoch; !corrected {
 			return trail.Change{}, nil // somebody else was faster

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
@@ -18,14 +19,14 @@ func TestConfirmationInTheTrail(t *testing.T) {
 		f, wall := open(t), &wallClock{}
 		f.reopen(wall.now)
 		f.grant(imagegen.Grant{User: "alice", Credits: 10})
-		ctx := imagegen.WithActor(t.Context(), imagegen.Actor{Via: "test", Name: "olivia"})
+		ctx := account.WithActor(t.Context(), account.Actor{Via: "test", Name: "olivia"})
 		f.is.NoErr(f.ConfirmClock(ctx))
 		wall.ahead = 48 * time.Hour
 		f.is.NoErr(f.ConfirmClock(ctx))
-		p, err := trail.New(f.db, wall.now).Trail(t.Context(), imagegen.TrailQuery{Act: "clock", Limit: 10})
+		p, err := trail.New(f.db, wall.now).Trail(t.Context(), account.TrailQuery{Act: "clock", Limit: 10})
 		f.is.NoErr(err)
 		f.is.Equal(len(p.Rows), 1)
-		f.is.Equal(p.Rows[0].Act, imagegen.ActClockConfirm)
+		f.is.Equal(p.Rows[0].Act, account.ActClockConfirm)
 		f.is.Equal(p.Rows[0].Actor.Name, "olivia")
 	})
 }
@@ -61,7 +62,7 @@ func TestClockIsConfirmedTwiceAtOnce(t *testing.T) {
 		f.is.NoErr(f.ConfirmClock(t.Context()))
 		f.is.True(!f.inDoubt())
 		f.is.Equal(f.size("ledger.journal"), 2) // the grant and one correction
-		p, err := trail.New(f.db, wall.now).Trail(t.Context(), imagegen.TrailQuery{Act: "clock", Limit: 10})
+		p, err := trail.New(f.db, wall.now).Trail(t.Context(), account.TrailQuery{Act: "clock", Limit: 10})
 		f.is.NoErr(err)
 		f.is.Equal(len(p.Rows), 1)
 		f.reopen(wall.now)

@@ -54,7 +54,7 @@ func (b Books) dueUsers() (users []imagegen.UserID) {
 }
 
 // expire writes off what the account's lots have lost by this time.
-func (a *account) expire() error {
+func (a *openAccount) expire() error {
 	if !a.due() {
 		return nil
 	}
@@ -62,7 +62,7 @@ func (a *account) expire() error {
 }
 
 // lost finds up to n lots that have expired and are not written off; all if n is negative.
-func (a *account) lost(n int) (lost []Posting) {
+func (a *openAccount) lost(n int) (lost []Posting) {
 	for l := range a.expiring() {
 		if len(lost) == n || !l.expired(a.at.Now) {
 			break
@@ -72,7 +72,7 @@ func (a *account) lost(n int) (lost []Posting) {
 	return lost
 }
 
-func (a *account) writeOff(lost []Posting) error {
+func (a *openAccount) writeOff(lost []Posting) error {
 	for postings := range slices.Chunk(lost, expireBatch) {
 		e := Entry{Entry: imagegen.Entry{Kind: imagegen.EntryExpire}, Postings: postings}
 		for _, p := range postings {

@@ -6,9 +6,10 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
-func (b Books) grant(g imagegen.Grant, by imagegen.Actor) (granted imagegen.Granted, err error) {
+func (b Books) grant(g imagegen.Grant, by account.Actor) (granted imagegen.Granted, err error) {
 	if err := cmp.Or(g.User.Check(), checkAmount(g.Credits), checkRef(g.Ref)); err != nil {
 		return granted, err
 	}
@@ -32,7 +33,7 @@ func (b Books) grant(g imagegen.Grant, by imagegen.Actor) (granted imagegen.Gran
 }
 
 // repeatedGrant returns the lot that stands under the reference of a grant, if that is what it made.
-func (a *account) repeatedGrant(g imagegen.Grant, former Entry) (granted imagegen.Granted, err error) {
+func (a *openAccount) repeatedGrant(g imagegen.Grant, former Entry) (granted imagegen.Granted, err error) {
 	if former.User != g.User || former.Credits != g.Credits { // those of a revocation are negative
 		return granted, imagegen.ErrGrantConflict
 	}
@@ -45,7 +46,7 @@ func (a *account) repeatedGrant(g imagegen.Grant, former Entry) (granted imagege
 }
 
 // checkGrant refuses a grant that is not a repetition.
-func (a *account) checkGrant(g imagegen.Grant) error {
+func (a *openAccount) checkGrant(g imagegen.Grant) error {
 	expires := g.Expires.UTC().Format(time.RFC3339)
 	switch {
 	case g.Priority < 0 || g.Priority > 100:

@@ -19,13 +19,13 @@ func (b Books) Balance(u imagegen.UserID) (balance imagegen.Balance) {
 
 // Balance implements imagegen.Ledger.
 func (l *Ledger) Balance(ctx context.Context, u imagegen.UserID) (balance imagegen.Balance, err error) {
-	err = l.look(ctx, u, func(a *account) error { balance = a.balance(); return nil })
+	err = l.look(ctx, u, func(a *openAccount) error { balance = a.balance(); return nil })
 	return balance, err
 }
 
 // Lots implements imagegen.CreditAdmin.
 func (l *Ledger) Lots(ctx context.Context, u imagegen.UserID) (lots []imagegen.Lot, err error) {
-	err = l.look(ctx, u, func(a *account) error {
+	err = l.look(ctx, u, func(a *openAccount) error {
 		found := slices.Collect(a.tx.Lots(u))
 		slices.SortFunc(found, Lot.Compare)
 		lots = nil
@@ -41,7 +41,7 @@ func (l *Ledger) Lots(ctx context.Context, u imagegen.UserID) (lots []imagegen.L
 
 // Holdings implements imagegen.CreditAdmin. It passes over what has expired since Expire last ran.
 func (l *Ledger) Holdings(ctx context.Context, u imagegen.UserID, n int) (h imagegen.Holdings, err error) {
-	err = l.look(ctx, u, func(a *account) error {
+	err = l.look(ctx, u, func(a *openAccount) error {
 		h = imagegen.Holdings{Held: a.Held}
 		for l := range a.tx.Spendable(u) {
 			if l.expired(a.at.Now) {
@@ -59,7 +59,7 @@ func (l *Ledger) Holdings(ctx context.Context, u imagegen.UserID, n int) (h imag
 
 // History implements imagegen.CreditAdmin.
 func (l *Ledger) History(ctx context.Context, u imagegen.UserID, before uint64, limit int) (entries []imagegen.Entry, err error) {
-	err = l.look(ctx, u, func(a *account) error {
+	err = l.look(ctx, u, func(a *openAccount) error {
 		entries = nil
 		for seq := min(a.Seq, cmp.Or(before, a.Seq+1)-1); seq > 0 && len(entries) < limit; seq-- {
 			e, known := a.tx.Entry(Place{u, seq})
@@ -74,7 +74,7 @@ func (l *Ledger) History(ctx context.Context, u imagegen.UserID, before uint64, 
 }
 
 // look reads a user's account. That of an invalid user is not read: its key could begin as another's.
-func (l *Ledger) look(ctx context.Context, u imagegen.UserID, f func(*account) error) error {
+func (l *Ledger) look(ctx context.Context, u imagegen.UserID, f func(*openAccount) error) error {
 	if !u.Valid() {
 		return nil
 	}

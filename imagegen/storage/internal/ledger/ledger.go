@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
@@ -67,9 +68,9 @@ func (l *Ledger) Settle(ctx context.Context, id imagegen.ChargeID, used imagegen
 // Grant implements imagegen.CreditAdmin.
 func (l *Ledger) Grant(ctx context.Context, g imagegen.Grant) (granted imagegen.Granted, err error) {
 	terms := trail.Fields("credits", g.Credits, "ref", g.Ref, "promo", g.Promo, "priority", cmp.Or(g.Priority, imagegen.DefaultPriority), "expires_at", g.Expires)
-	err = l.act(ctx, imagegen.ActCreditGrant, func(b Books) (trail.Change, error) {
+	err = l.act(ctx, account.ActCreditGrant, func(b Books) (trail.Change, error) {
 		before := b.Balance(g.User)
-		if granted, err = b.grant(g, imagegen.ActorOf(ctx)); granted.Repeated {
+		if granted, err = b.grant(g, account.ActorOf(ctx)); granted.Repeated {
 			return trail.Change{}, err
 		}
 		return b.changed(g.User, before, terms), err
@@ -80,9 +81,9 @@ func (l *Ledger) Grant(ctx context.Context, g imagegen.Grant) (granted imagegen.
 // Revoke implements imagegen.CreditAdmin.
 func (l *Ledger) Revoke(ctx context.Context, r imagegen.Revocation) (revoked imagegen.Revoked, err error) {
 	terms := trail.Fields("credits", -r.Credits, "ref", r.Ref, "lot", r.Lot)
-	err = l.act(ctx, imagegen.ActCreditRevoke, func(b Books) (trail.Change, error) {
+	err = l.act(ctx, account.ActCreditRevoke, func(b Books) (trail.Change, error) {
 		before := b.Balance(r.User)
-		if revoked, err = b.revoke(r, imagegen.ActorOf(ctx)); revoked.Repeated {
+		if revoked, err = b.revoke(r, account.ActorOf(ctx)); revoked.Repeated {
 			return trail.Change{}, err
 		}
 		return b.changed(r.User, before, terms), err
@@ -97,7 +98,7 @@ func (b Books) changed(u imagegen.UserID, before imagegen.Balance, terms string)
 }
 
 // act is update for what an operator does, with its row in the audit trail.
-func (l *Ledger) act(ctx context.Context, act imagegen.Act, f func(Books) (trail.Change, error)) error {
+func (l *Ledger) act(ctx context.Context, act account.Act, f func(Books) (trail.Change, error)) error {
 	at := l.Read()
 	return trail.ActIn(ctx, at.Wall, act, l.store.Update, Tx.Note, func(tx Tx) (trail.Change, error) { return f(l.At(tx, at)) })
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv/kvtest"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
@@ -21,7 +22,7 @@ import (
 var stores = map[string]func() home{
 	"key-value": func() home { return inKV(kvtest.New()) },
 	"memory": func() home {
-		m := ledger.NewMemory(func(imagegen.TrailRow) error { return nil })
+		m := ledger.NewMemory(func(account.TrailRow) error { return nil })
 		return home{m, func(ctx context.Context, report func(imagegen.Violation)) (counts ledger.Counts, err error) {
 			err = m.Look(ctx, func(r ledger.Rows) error {
 				counts, err = ledger.Check(ctx, r, report)

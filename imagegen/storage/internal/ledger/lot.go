@@ -58,7 +58,7 @@ func (l Lot) told(now time.Time) imagegen.Lot {
 }
 
 // lotNamed returns the account's lot of an identifier.
-func (a *account) lotNamed(id string) (l Lot, known bool) {
+func (a *openAccount) lotNamed(id string) (l Lot, known bool) {
 	var number uint64
 	if _, err := fmt.Sscanf(id, "lot_%d_", &number); err != nil || lotID(a.User, number) != id {
 		return l, false

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
@@ -14,14 +14,14 @@ import (
 type Memory struct {
 	mu   sync.RWMutex
 	rows *memory
-	note func(imagegen.TrailRow) error
+	note func(account.TrailRow) error
 }
 
 var _ Store = (*Memory)(nil)
 
 // NewMemory returns an empty store. note puts a row at the end of an audit trail, as the last thing that
 // a transaction does.
-func NewMemory(note func(imagegen.TrailRow) error) *Memory {
+func NewMemory(note func(account.TrailRow) error) *Memory {
 	return &Memory{rows: newMemory(), note: note}
 }
 
@@ -68,7 +68,7 @@ func (m *Memory) Update(ctx context.Context, f func(Tx) error) error {
 // memoryTx is a transaction over the rows, which it changes in place.
 type memoryTx struct {
 	*memory
-	note     func(imagegen.TrailRow) error
+	note     func(account.TrailRow) error
 	undo     []func()
 	onCommit []func()
 }
@@ -110,7 +110,7 @@ func (t *memoryTx) PutClock(mark clock.Mark) {
 }
 
 // Note implements Tx.
-func (t *memoryTx) Note(r imagegen.TrailRow) error { return t.note(r) }
+func (t *memoryTx) Note(r account.TrailRow) error { return t.note(r) }
 
 // OnCommit implements Tx.
 func (t *memoryTx) OnCommit(f func()) { t.onCommit = append(t.onCommit, f) }

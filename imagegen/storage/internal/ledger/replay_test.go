@@ -9,6 +9,7 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
@@ -17,7 +18,7 @@ func TestReplay(t *testing.T) {
 	is := is.New(t)
 	from := granted(t)
 	is.NoErr(from.Charge(t.Context(), imagegen.Charge{ID: "c", User: "alice", Credits: 3}))
-	to := &books{t, nil, is, NewMemory(func(imagegen.TrailRow) error { return nil })}
+	to := &books{t, nil, is, NewMemory(func(account.TrailRow) error { return nil })}
 	var err error
 	to.Ledger, err = New(to.store, time.Now)
 	is.NoErr(err)
@@ -38,7 +39,7 @@ func TestReplay(t *testing.T) {
 	is.Equal(len(to.rules()), 0)
 
 	next := func(e Entry) (chained Entry) {
-		is.NoErr(to.write("alice", func(a *account) error { chained = a.chain(e, 0); return nil }))
+		is.NoErr(to.write("alice", func(a *openAccount) error { chained = a.chain(e, 0); return nil }))
 		return chained
 	}
 	forged := next(Entry{Entry: imagegen.Entry{Kind: imagegen.EntryCharge, User: "alice", Charge: "d", Credits: -1}, Postings: []Posting{{Lot: 1, Took: 1}}})

@@ -4,9 +4,10 @@ import (
 	"cmp"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
-func (b Books) revoke(r imagegen.Revocation, by imagegen.Actor) (revoked imagegen.Revoked, err error) {
+func (b Books) revoke(r imagegen.Revocation, by account.Actor) (revoked imagegen.Revoked, err error) {
 	if err := cmp.Or(r.User.Check(), checkAmount(r.Credits), checkRef(r.Ref)); err != nil {
 		return revoked, err
 	}
@@ -27,7 +28,7 @@ func (b Books) revoke(r imagegen.Revocation, by imagegen.Actor) (revoked imagege
 }
 
 // repeatedRevocation returns the entry that stands under the reference of a revocation, if that is what it made.
-func (a *account) repeatedRevocation(r imagegen.Revocation, former Entry) (revoked imagegen.Revoked, err error) {
+func (a *openAccount) repeatedRevocation(r imagegen.Revocation, former Entry) (revoked imagegen.Revoked, err error) {
 	same := former.User == r.User && former.Credits == -r.Credits // those of a grant are positive
 	if same && r.Lot != "" {
 		same = len(former.Postings) == 1 && lotID(r.User, former.Postings[0].Lot) == r.Lot
@@ -40,7 +41,7 @@ func (a *account) repeatedRevocation(r imagegen.Revocation, former Entry) (revok
 
 // revocable finds what a revocation takes: from one lot if it names one, else from those that would
 // be consumed first.
-func (a *account) revocable(r imagegen.Revocation) ([]Posting, error) {
+func (a *openAccount) revocable(r imagegen.Revocation) ([]Posting, error) {
 	if r.Lot == "" {
 		return a.consume(r.Credits)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
@@ -27,7 +28,7 @@ type books struct {
 
 // granted is a ledger in which alice has two lots of ten credits.
 func granted(t *testing.T) *books {
-	store := NewMemory(func(imagegen.TrailRow) error { return nil })
+	store := NewMemory(func(account.TrailRow) error { return nil })
 	l, err := New(store, time.Now)
 	b := &books{t, l, is.New(t), store}
 	b.is.NoErr(err)
@@ -39,7 +40,7 @@ func granted(t *testing.T) *books {
 }
 
 // write runs f over a user's account.
-func (b *books) write(u imagegen.UserID, f func(*account) error) error {
+func (b *books) write(u imagegen.UserID, f func(*openAccount) error) error {
 	now := time.Now().UTC().Round(0)
 	return b.store.Update(b.Context(), func(tx Tx) error { return f(b.At(tx, clock.Reading{Now: now, Wall: now}).open(u)) })
 }
@@ -109,14 +110,14 @@ func TestUnsoundEntries(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := granted(t)
-			refused, _ := errors.AsType[imagegen.Violation](b.write(test.e.User, func(a *account) error {
+			refused, _ := errors.AsType[imagegen.Violation](b.write(test.e.User, func(a *openAccount) error {
 				_, err := a.record(test.e)
 				return err
 			}))
 			b.is.Equal(refused.Rule, test.rule)
 			b.is.Equal(len(b.rules()), 0) // nothing of it was written
 			var e Entry
-			b.is.NoErr(b.write(test.e.User, func(a *account) error { e = a.chain(test.e, 0); return nil }))
+			b.is.NoErr(b.write(test.e.User, func(a *openAccount) error { e = a.chain(test.e, 0); return nil }))
 			b.enter(e)
 			b.finds(test.rule)
 		})
@@ -159,7 +160,7 @@ func TestCheckFindsFalseEntries(t *testing.T) {
 			b.is.NoErr(b.Charge(t.Context(), imagegen.Charge{ID: "c", User: "alice", Credits: 4}))
 			b.is.Equal(len(b.rules()), 0)
 			var e Entry
-			b.is.NoErr(b.write("alice", func(a *account) error {
+			b.is.NoErr(b.write("alice", func(a *openAccount) error {
 				former := a.Hash
 				e = a.chain(Entry{Entry: imagegen.Entry{Kind: imagegen.EntryGrant, Credits: 2}, Lots: []NewLot{{Credits: 2}}}, 0)
 				test.falsify(&e)
@@ -237,7 +238,7 @@ func (p *page) changeUsage(change func(*imagegen.UsageSums)) {
 // A grant is repeated by way of its entry, and no other entry passes for it.
 func TestRepeatedGrantOfSeveralLots(t *testing.T) {
 	b := granted(t)
-	b.is.NoErr(b.write("alice", func(a *account) error {
+	b.is.NoErr(b.write("alice", func(a *openAccount) error {
 		_, err := a.record(Entry{Entry: imagegen.Entry{Kind: imagegen.EntryGrant, Credits: 2, Ref: "r"}, Lots: []NewLot{{Credits: 1}, {Credits: 1}}})
 		return err
 	}))
@@ -275,7 +276,7 @@ func TestMemoryTakesBack(t *testing.T) {
 	l, before := b.Ledger, b.content()
 	operate := func(tx Tx) {
 		books := l.At(tx, l.Read())
-		_, err := books.grant(imagegen.Grant{User: "bob", Credits: 3, Ref: "r"}, imagegen.Actor{})
+		_, err := books.grant(imagegen.Grant{User: "bob", Credits: 3, Ref: "r"}, account.Actor{})
 		b.is.NoErr(err)
 		b.is.NoErr(books.Charge(imagegen.Charge{ID: "d", User: "bob", Credits: 3}, imagegen.Key{}))
 		b.is.NoErr(books.Settle("c", 3))

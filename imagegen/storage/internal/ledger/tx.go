@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
 )
 
@@ -58,7 +59,7 @@ type Tx interface {
 	// PutClock writes down what is known of the clock.
 	PutClock(clock.Mark)
 	// Note puts a row at the end of the audit trail.
-	Note(imagegen.TrailRow) error
+	Note(account.TrailRow) error
 	// OnCommit has f called once the transaction is durable.
 	OnCommit(f func())
 }

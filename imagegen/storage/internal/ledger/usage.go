@@ -115,7 +115,7 @@ func paidImages(charge Entry, used imagegen.Credits) int {
 }
 
 // uses is what counts against the limits of a key for an entry that comes next.
-func (a *account) uses(k imagegen.KeyID) imagegen.KeyUse {
+func (a *openAccount) uses(k imagegen.KeyID) imagegen.KeyUse {
 	total := a.tx.KeyTotal(a.User, k)
 	use := imagegen.KeyUse{Credits: total.Credits, AtOnce: total.Open}
 	today := imagegen.UsageDay(a.dated(a.at.Wall, a.tx.Clock().Epoch))
@@ -131,7 +131,7 @@ func (a *account) uses(k imagegen.KeyID) imagegen.KeyUse {
 }
 
 // allows returns why a key's limits do not let it be charged; nil if they do, and for no key.
-func (a *account) allows(k imagegen.Key, cost imagegen.Credits) error {
+func (a *openAccount) allows(k imagegen.Key, cost imagegen.Credits) error {
 	if k.Limits == (imagegen.KeyLimits{}) {
 		return nil
 	}
@@ -143,7 +143,7 @@ var _ imagegen.UsageLedger = (*Ledger)(nil)
 // Usage implements imagegen.UsageLedger.
 func (l *Ledger) Usage(ctx context.Context, u imagegen.UserID, q imagegen.UsageQuery) (all []imagegen.Usage, err error) {
 	all = []imagegen.Usage{}
-	err = l.look(ctx, u, func(a *account) (err error) {
+	err = l.look(ctx, u, func(a *openAccount) (err error) {
 		all, err = q.Sum(func(yield func(imagegen.Usage) bool) {
 			for row := range a.tx.Usage(u, imagegen.UsageDay(q.From), imagegen.UsageDay(q.To).AddDate(0, 0, 1)) {
 				if !yield(row.told()) {
@@ -181,12 +181,12 @@ func (l *Ledger) eachUsageOn(ctx context.Context, day time.Time, f func(imagegen
 
 // KeyUse implements imagegen.UsageLedger.
 func (l *Ledger) KeyUse(ctx context.Context, u imagegen.UserID, k imagegen.KeyID) (use imagegen.KeyUse, err error) {
-	err = l.look(ctx, u, func(a *account) error { use = a.uses(k); return nil })
+	err = l.look(ctx, u, func(a *openAccount) error { use = a.uses(k); return nil })
 	return use, err
 }
 
 // origin is the entry of a charge that is open.
-func (a *account) origin(c Charge) (Entry, error) {
+func (a *openAccount) origin(c Charge) (Entry, error) {
 	e, known := a.tx.Entry(c.Place)
 	if !known {
 		return e, fmt.Errorf("ledger: %s, of a charge that is open, is missing; run an audit", Entry{Entry: imagegen.Entry{User: c.User, Seq: c.Seq}}.subject())

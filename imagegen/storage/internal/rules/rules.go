@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
@@ -135,14 +136,14 @@ func closeCharge(b Books, r imagegen.Record) error {
 }
 
 // Act is the row of the audit trail for a change that somebody makes to a generation; false: it is none.
-func Act(c imagegen.Change, from, to imagegen.Record) (imagegen.TrailRow, bool) {
-	r := imagegen.TrailRow{Target: string(from.ID), User: from.User, Outcome: imagegen.TrailDone}
+func Act(c imagegen.Change, from, to imagegen.Record) (account.TrailRow, bool) {
+	r := account.TrailRow{Target: string(from.ID), User: from.User, Outcome: account.TrailDone}
 	switch c := c.(type) {
 	case imagegen.Erase:
-		r.Act, r.Before = imagegen.ActGenerationDelete, trail.Fields("status", from.Status(), "images", from.Published)
+		r.Act, r.Before = account.ActGenerationDelete, trail.Fields("status", from.Status(), "images", from.Published)
 		return r, !c.Aged
 	case imagegen.Resolve:
-		r.Act, r.Before, r.After = imagegen.ActGenerationResolve, trail.Fields("disputed", from.Used()), trail.Fields("spent", to.Used())
+		r.Act, r.Before, r.After = account.ActGenerationResolve, trail.Fields("disputed", from.Used()), trail.Fields("spent", to.Used())
 		return r, true
 	}
 	return r, false

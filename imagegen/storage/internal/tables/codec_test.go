@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
 	"github.com/matryer/is"
@@ -91,23 +92,23 @@ func TestFormerRows(t *testing.T) {
 			Limits: imagegen.KeyLimits{Credits: 1, Daily: 2, Monthly: 3, AtOnce: 4}}, codeKey)
 	})
 	t.Run("operatorkey", func(t *testing.T) {
-		former(t, imagegen.OperatorKey{ID: "opk_1", Name: "payments", Prefix: "img_ops_x", Hash: [32]byte{1}, Scopes: "credits,read", CreatedAt: at, ExpiresAt: at, RevokedAt: at}, codeOperatorKey)
+		former(t, account.OperatorKey{ID: "opk_1", Name: "payments", Prefix: "img_ops_x", Hash: [32]byte{1}, Scopes: "credits,read", CreatedAt: at, ExpiresAt: at, RevokedAt: at}, codeOperatorKey)
 	})
 	t.Run("login", func(t *testing.T) {
-		former(t, imagegen.Login{User: "alice", Role: imagegen.RoleOperator, Password: "$argon2id$", ChangedAt: at}, codeLogin)
+		former(t, account.Login{User: "alice", Role: account.RoleOperator, Password: "$argon2id$", ChangedAt: at}, codeLogin)
 	})
-	signIn := imagegen.SignIn{Hash: [32]byte{2}, User: "alice", CreatedAt: at, SeenAt: at, Agent: "Firefox"}
+	signIn := account.SignIn{Hash: [32]byte{2}, User: "alice", CreatedAt: at, SeenAt: at, Agent: "Firefox"}
 	t.Run("signin-1", func(t *testing.T) { reads(t, signIn, codeSignIn) })
 	signIn.ConfirmedAt = at
 	t.Run("signin", func(t *testing.T) { former(t, signIn, codeSignIn) })
 	t.Run("passkey", func(t *testing.T) {
-		former(t, imagegen.Passkey{ID: "AQI", User: "alice", Name: "laptop", Credential: []byte{1}, Uses: 1 << 31, CreatedAt: at, LastUsedAt: at}, codePasskey)
+		former(t, account.Passkey{ID: "AQI", User: "alice", Name: "laptop", Credential: []byte{1}, Uses: 1 << 31, CreatedAt: at, LastUsedAt: at}, codePasskey)
 	})
 	t.Run("identity", func(t *testing.T) {
-		former(t, imagegen.Identity{Issuer: "https://id.example", Subject: "a", User: "alice", CreatedAt: at}, codeIdentity)
+		former(t, account.Identity{Issuer: "https://id.example", Subject: "a", User: "alice", CreatedAt: at}, codeIdentity)
 	})
 	t.Run("invitation", func(t *testing.T) {
-		former(t, imagegen.Invitation{Hash: [32]byte{3}, User: "alice", Role: imagegen.RoleUser, ExpiresAt: at}, codeInvitation)
+		former(t, account.Invitation{Hash: [32]byte{3}, User: "alice", Role: account.RoleUser, ExpiresAt: at}, codeInvitation)
 	})
 }
 

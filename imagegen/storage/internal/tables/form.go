@@ -2,6 +2,7 @@ package tables
 
 import (
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
@@ -126,7 +127,7 @@ func codeKey(c *kv.Coder, k *imagegen.Key) {
 	kv.Number(c, &k.Limits.AtOnce)
 }
 
-func codeOperatorKey(c *kv.Coder, k *imagegen.OperatorKey) {
+func codeOperatorKey(c *kv.Coder, k *account.OperatorKey) {
 	c.Version(1)
 	kv.Text(c, &k.ID)
 	kv.Text(c, &k.Name)
@@ -138,7 +139,7 @@ func codeOperatorKey(c *kv.Coder, k *imagegen.OperatorKey) {
 	kv.Moment(c, &k.RevokedAt)
 }
 
-func codeLogin(c *kv.Coder, l *imagegen.Login) {
+func codeLogin(c *kv.Coder, l *account.Login) {
 	c.Version(1)
 	kv.Text(c, &l.User)
 	kv.Text(c, &l.Role)
@@ -146,7 +147,7 @@ func codeLogin(c *kv.Coder, l *imagegen.Login) {
 	kv.Moment(c, &l.ChangedAt)
 }
 
-func codeSignIn(c *kv.Coder, s *imagegen.SignIn) {
+func codeSignIn(c *kv.Coder, s *account.SignIn) {
 	c.Version(2)
 	kv.Fixed(c, s.Hash[:])
 	kv.Text(c, &s.User)
@@ -158,7 +159,7 @@ func codeSignIn(c *kv.Coder, s *imagegen.SignIn) {
 	}
 }
 
-func codeInvitation(c *kv.Coder, i *imagegen.Invitation) {
+func codeInvitation(c *kv.Coder, i *account.Invitation) {
 	c.Version(1)
 	kv.Fixed(c, i.Hash[:])
 	kv.Text(c, &i.User)
@@ -166,7 +167,7 @@ func codeInvitation(c *kv.Coder, i *imagegen.Invitation) {
 	kv.Moment(c, &i.ExpiresAt)
 }
 
-func codePasskey(c *kv.Coder, p *imagegen.Passkey) {
+func codePasskey(c *kv.Coder, p *account.Passkey) {
 	c.Version(1)
 	kv.Text(c, &p.ID)
 	kv.Text(c, &p.User)
@@ -177,7 +178,7 @@ func codePasskey(c *kv.Coder, p *imagegen.Passkey) {
 	kv.Moment(c, &p.LastUsedAt)
 }
 
-func codeIdentity(c *kv.Coder, i *imagegen.Identity) {
+func codeIdentity(c *kv.Coder, i *account.Identity) {
 	c.Version(1)
 	kv.Text(c, &i.Issuer)
 	kv.Text(c, &i.Subject)

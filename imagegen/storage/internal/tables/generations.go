@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
@@ -36,7 +37,7 @@ func (t *Tables) Create(ctx context.Context, r imagegen.Record, lease time.Durat
 
 // Update implements [imagegen.GenerationStore].
 func (t *Tables) Update(ctx context.Context, f imagegen.Fence, c imagegen.Change) (imagegen.Record, error) {
-	actor := imagegen.ActorOf(ctx)
+	actor := account.ActorOf(ctx)
 	return t.write(ctx, func(tx kv.Tx, at clock.Reading) (row, error) {
 		from, to, changed, err := apply(tx, f, c)
 		if err != nil || !changed {

@@ -5,24 +5,25 @@ import (
 	"errors"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/table"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-var _ imagegen.IdentityStore = (*Tables)(nil)
+var _ account.IdentityStore = (*Tables)(nil)
 
 var (
-	identities     = table.New("identities", func(i *imagegen.Identity) []byte { return kv.Key(i.Issuer, i.Subject) }, codeIdentity).Witnessed()
-	userIdentities = identities.Index("users", func(i *imagegen.Identity) []byte { return kv.Key(string(i.User), i.Issuer) })
+	identities     = table.New("identities", func(i *account.Identity) []byte { return kv.Key(i.Issuer, i.Subject) }, codeIdentity).Witnessed()
+	userIdentities = identities.Index("users", func(i *account.Identity) []byte { return kv.Key(string(i.User), i.Issuer) })
 )
 
-// CreateIdentity implements [imagegen.IdentityStore]. imagegen.ErrInvalidRequest: the user's identifier is not valid.
-func (t *Tables) CreateIdentity(ctx context.Context, i imagegen.Identity) error {
+// CreateIdentity implements [account.IdentityStore]. imagegen.ErrInvalidRequest: the user's identifier is not valid.
+func (t *Tables) CreateIdentity(ctx context.Context, i account.Identity) error {
 	if err := i.User.Check(); err != nil {
 		return err
 	}
-	return t.act(ctx, imagegen.ActIdentityCreate, func(tx kv.Tx) (trail.Change, error) {
+	return t.act(ctx, account.ActIdentityCreate, func(tx kv.Tx) (trail.Change, error) {
 		former, err := identities.Get(tx, kv.Key(i.Issuer, i.Subject))
 		switch {
 		case err == nil && former.User == i.User:
@@ -37,21 +38,21 @@ func (t *Tables) CreateIdentity(ctx context.Context, i imagegen.Identity) error 
 	})
 }
 
-// Identity implements [imagegen.IdentityStore].
-func (t *Tables) Identity(ctx context.Context, issuer, subject string) (imagegen.Identity, error) {
-	return view(ctx, t.db, func(tx kv.Tx) (imagegen.Identity, error) { return identities.Get(tx, kv.Key(issuer, subject)) })
+// Identity implements [account.IdentityStore].
+func (t *Tables) Identity(ctx context.Context, issuer, subject string) (account.Identity, error) {
+	return view(ctx, t.db, func(tx kv.Tx) (account.Identity, error) { return identities.Get(tx, kv.Key(issuer, subject)) })
 }
 
-// UserIdentity implements [imagegen.IdentityStore].
-func (t *Tables) UserIdentity(ctx context.Context, u imagegen.UserID, issuer string) (imagegen.Identity, error) {
-	return view(ctx, t.db, func(tx kv.Tx) (imagegen.Identity, error) {
+// UserIdentity implements [account.IdentityStore].
+func (t *Tables) UserIdentity(ctx context.Context, u imagegen.UserID, issuer string) (account.Identity, error) {
+	return view(ctx, t.db, func(tx kv.Tx) (account.Identity, error) {
 		return userIdentities.Find(tx, kv.Key(string(u), issuer))
 	})
 }
 
-// RemoveIdentity implements [imagegen.IdentityStore].
+// RemoveIdentity implements [account.IdentityStore].
 func (t *Tables) RemoveIdentity(ctx context.Context, u imagegen.UserID, issuer string) error {
-	return t.act(ctx, imagegen.ActIdentityRemove, func(tx kv.Tx) (trail.Change, error) {
+	return t.act(ctx, account.ActIdentityRemove, func(tx kv.Tx) (trail.Change, error) {
 		former, err := userIdentities.Find(tx, kv.Key(string(u), issuer))
 		if errors.Is(err, imagegen.ErrNotFound) {
 			return trail.Change{}, nil

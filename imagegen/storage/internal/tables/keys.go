@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/table"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
@@ -25,7 +26,7 @@ func (t *Tables) CreateKey(ctx context.Context, k imagegen.Key) error {
 	if err := cmp.Or(k.User.Check(), k.Limits.Check()); err != nil {
 		return err
 	}
-	return t.act(ctx, imagegen.ActKeyCreate, func(tx kv.Tx) (trail.Change, error) {
+	return t.act(ctx, account.ActKeyCreate, func(tx kv.Tx) (trail.Change, error) {
 		former := keyByID.First(tx, kv.Key(string(k.ID)))
 		switch {
 		case bytes.Equal(former, k.Hash[:]):
@@ -54,7 +55,7 @@ func (t *Tables) Keys(ctx context.Context, u imagegen.UserID) ([]imagegen.Key, e
 
 // RevokeKey implements [imagegen.KeyStore].
 func (t *Tables) RevokeKey(ctx context.Context, id imagegen.KeyID, at time.Time) (k imagegen.Key, err error) {
-	err = t.act(ctx, imagegen.ActKeyRevoke, func(tx kv.Tx) (c trail.Change, err error) {
+	err = t.act(ctx, account.ActKeyRevoke, func(tx kv.Tx) (c trail.Change, err error) {
 		from, err := keyByID.Find(tx, kv.Key(string(id)))
 		if k = from; err != nil {
 			return trail.Change{Target: string(id)}, err
@@ -75,7 +76,7 @@ func (t *Tables) SetKeyLimits(ctx context.Context, id imagegen.KeyID, l imagegen
 	if err := l.Check(); err != nil {
 		return k, err
 	}
-	err = t.act(ctx, imagegen.ActKeyLimit, func(tx kv.Tx) (c trail.Change, err error) {
+	err = t.act(ctx, account.ActKeyLimit, func(tx kv.Tx) (c trail.Change, err error) {
 		from, err := keyByID.Find(tx, kv.Key(string(id)))
 		if k = from; err != nil {
 			return trail.Change{Target: string(id)}, err

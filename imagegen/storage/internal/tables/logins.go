@@ -6,30 +6,31 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/table"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-var _ imagegen.LoginStore = (*Tables)(nil)
+var _ account.LoginStore = (*Tables)(nil)
 
 var (
-	logins          = table.New("logins", func(l *imagegen.Login) []byte { return kv.Key(string(l.User)) }, codeLogin).Witnessed()
-	invitations     = table.New("invitations", func(i *imagegen.Invitation) []byte { return i.Hash[:] }, codeInvitation).Witnessed()
-	userInvitations = invitations.Index("users", func(i *imagegen.Invitation) []byte { return kv.Key(string(i.User)) })
+	logins          = table.New("logins", func(l *account.Login) []byte { return kv.Key(string(l.User)) }, codeLogin).Witnessed()
+	invitations     = table.New("invitations", func(i *account.Invitation) []byte { return i.Hash[:] }, codeInvitation).Witnessed()
+	userInvitations = invitations.Index("users", func(i *account.Invitation) []byte { return kv.Key(string(i.User)) })
 )
 
-// Login implements [imagegen.LoginStore].
-func (t *Tables) Login(ctx context.Context, u imagegen.UserID) (imagegen.Login, error) {
-	return view(ctx, t.db, func(tx kv.Tx) (imagegen.Login, error) { return logins.Get(tx, kv.Key(string(u))) })
+// Login implements [account.LoginStore].
+func (t *Tables) Login(ctx context.Context, u imagegen.UserID) (account.Login, error) {
+	return view(ctx, t.db, func(tx kv.Tx) (account.Login, error) { return logins.Get(tx, kv.Key(string(u))) })
 }
 
-// SetLogin implements [imagegen.LoginStore]. imagegen.ErrInvalidRequest: the user's identifier is not valid.
-func (t *Tables) SetLogin(ctx context.Context, l imagegen.Login) error {
+// SetLogin implements [account.LoginStore]. imagegen.ErrInvalidRequest: the user's identifier is not valid.
+func (t *Tables) SetLogin(ctx context.Context, l account.Login) error {
 	if err := l.User.Check(); err != nil {
 		return err
 	}
-	return t.act(ctx, imagegen.ActUserPassword, func(tx kv.Tx) (trail.Change, error) {
+	return t.act(ctx, account.ActUserPassword, func(tx kv.Tx) (trail.Change, error) {
 		former, err := logins.Get(tx, kv.Key(string(l.User)))
 		if err != nil || former.Password != l.Password {
 			endSignIns(tx, signInsOf(tx, l.User)...)
@@ -39,14 +40,14 @@ func (t *Tables) SetLogin(ctx context.Context, l imagegen.Login) error {
 	})
 }
 
-// Operators implements [imagegen.LoginStore].
+// Operators implements [account.LoginStore].
 func (t *Tables) Operators(ctx context.Context) (int, error) {
 	return view(ctx, t.db, func(tx kv.Tx) (n int, err error) {
 		for l, err := range logins.All(tx) {
 			if err != nil {
 				return n, err
 			}
-			if l.Role != imagegen.RoleOperator || l.Password == "" {
+			if l.Role != account.RoleOperator || l.Password == "" {
 				continue
 			}
 			u, err := loadUser(tx, l.User)
@@ -61,9 +62,9 @@ func (t *Tables) Operators(ctx context.Context) (int, error) {
 	})
 }
 
-// CreateInvitation implements [imagegen.LoginStore].
-func (t *Tables) CreateInvitation(ctx context.Context, i imagegen.Invitation) error {
-	return t.act(ctx, imagegen.ActUserInvite, func(tx kv.Tx) (trail.Change, error) {
+// CreateInvitation implements [account.LoginStore].
+func (t *Tables) CreateInvitation(ctx context.Context, i account.Invitation) error {
+	return t.act(ctx, account.ActUserInvite, func(tx kv.Tx) (trail.Change, error) {
 		former, err := userInvitations.Find(tx, kv.Key(string(i.User)))
 		switch {
 		case err == nil && former.Hash == i.Hash:
@@ -78,14 +79,14 @@ func (t *Tables) CreateInvitation(ctx context.Context, i imagegen.Invitation) er
 	})
 }
 
-// Invitation implements [imagegen.LoginStore].
-func (t *Tables) Invitation(ctx context.Context, hash [32]byte, now time.Time) (imagegen.Invitation, error) {
-	return view(ctx, t.db, func(tx kv.Tx) (imagegen.Invitation, error) { return liveInvitation(tx, hash, now) })
+// Invitation implements [account.LoginStore].
+func (t *Tables) Invitation(ctx context.Context, hash [32]byte, now time.Time) (account.Invitation, error) {
+	return view(ctx, t.db, func(tx kv.Tx) (account.Invitation, error) { return liveInvitation(tx, hash, now) })
 }
 
-// TakeInvitation implements [imagegen.LoginStore].
-func (t *Tables) TakeInvitation(ctx context.Context, hash [32]byte, now time.Time) (i imagegen.Invitation, err error) {
-	err = t.act(ctx, imagegen.ActUserAccept, func(tx kv.Tx) (c trail.Change, err error) {
+// TakeInvitation implements [account.LoginStore].
+func (t *Tables) TakeInvitation(ctx context.Context, hash [32]byte, now time.Time) (i account.Invitation, err error) {
+	err = t.act(ctx, account.ActUserAccept, func(tx kv.Tx) (c trail.Change, err error) {
 		if i, err = liveInvitation(tx, hash, now); err != nil {
 			return c, err
 		}
@@ -96,10 +97,10 @@ func (t *Tables) TakeInvitation(ctx context.Context, hash [32]byte, now time.Tim
 }
 
 // liveInvitation reads an invitation. imagegen.ErrNotFound, also when it has expired.
-func liveInvitation(tx kv.Tx, hash [32]byte, now time.Time) (imagegen.Invitation, error) {
+func liveInvitation(tx kv.Tx, hash [32]byte, now time.Time) (account.Invitation, error) {
 	i, err := invitations.Get(tx, hash[:])
 	if err == nil && !now.Before(i.ExpiresAt) {
-		return imagegen.Invitation{}, imagegen.ErrNotFound
+		return account.Invitation{}, imagegen.ErrNotFound
 	}
 	return i, err
 }

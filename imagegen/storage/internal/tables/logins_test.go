@@ -9,6 +9,7 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv/kvtest"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
@@ -30,24 +31,24 @@ func TestDamagedLoginsAreErrors(t *testing.T) {
 		value  []byte
 		read   map[string]func(context.Context) error
 	}{
-		{"logins", kv.Key("alice"), kv.Encode(&imagegen.Login{User: "alice", Role: imagegen.RoleOperator, Password: "$argon2id$", ChangedAt: at}, codeLogin), map[string]func(context.Context) error{
+		{"logins", kv.Key("alice"), kv.Encode(&account.Login{User: "alice", Role: account.RoleOperator, Password: "$argon2id$", ChangedAt: at}, codeLogin), map[string]func(context.Context) error{
 			"login":     func(ctx context.Context) error { _, err := d.Login(ctx, "alice"); return err },
 			"operators": func(ctx context.Context) error { _, err := d.Operators(ctx); return err },
 		}},
-		{"operatorkeys", hash[:], kv.Encode(&imagegen.OperatorKey{ID: "opk_1", Hash: hash, Scopes: "all", CreatedAt: at}, codeOperatorKey), map[string]func(context.Context) error{
+		{"operatorkeys", hash[:], kv.Encode(&account.OperatorKey{ID: "opk_1", Hash: hash, Scopes: "all", CreatedAt: at}, codeOperatorKey), map[string]func(context.Context) error{
 			"key":  func(ctx context.Context) error { _, err := d.OperatorKeyByHash(ctx, hash); return err },
 			"list": func(ctx context.Context) error { _, err := d.OperatorKeys(ctx); return err },
 		}},
-		{"passkeys", kv.Key("AQI"), kv.Encode(&imagegen.Passkey{ID: "AQI", User: "alice", Credential: []byte{1}, CreatedAt: at}, codePasskey), map[string]func(context.Context) error{
+		{"passkeys", kv.Key("AQI"), kv.Encode(&account.Passkey{ID: "AQI", User: "alice", Credential: []byte{1}, CreatedAt: at}, codePasskey), map[string]func(context.Context) error{
 			"use": func(ctx context.Context) error { return d.UsePasskey(ctx, "AQI", 0, at) },
 		}},
-		{"identities", kv.Key("i", "s"), kv.Encode(&imagegen.Identity{Issuer: "i", Subject: "s", User: "alice", CreatedAt: at}, codeIdentity), map[string]func(context.Context) error{
+		{"identities", kv.Key("i", "s"), kv.Encode(&account.Identity{Issuer: "i", Subject: "s", User: "alice", CreatedAt: at}, codeIdentity), map[string]func(context.Context) error{
 			"identity": func(ctx context.Context) error { _, err := d.Identity(ctx, "i", "s"); return err },
 		}},
-		{"signins", hash[:], kv.Encode(&imagegen.SignIn{Hash: hash, User: "alice", CreatedAt: at, SeenAt: at, Agent: "Firefox"}, codeSignIn), map[string]func(context.Context) error{
+		{"signins", hash[:], kv.Encode(&account.SignIn{Hash: hash, User: "alice", CreatedAt: at, SeenAt: at, Agent: "Firefox"}, codeSignIn), map[string]func(context.Context) error{
 			"sign-in": func(ctx context.Context) error { _, err := d.SignIn(ctx, hash); return err },
 		}},
-		{"invitations", hash[:], kv.Encode(&imagegen.Invitation{Hash: hash, User: "alice", Role: imagegen.RoleUser, ExpiresAt: at}, codeInvitation), map[string]func(context.Context) error{
+		{"invitations", hash[:], kv.Encode(&account.Invitation{Hash: hash, User: "alice", Role: account.RoleUser, ExpiresAt: at}, codeInvitation), map[string]func(context.Context) error{
 			"look": func(ctx context.Context) error { _, err := d.Invitation(ctx, hash, at.Add(-1)); return err },
 			"take": func(ctx context.Context) error { _, err := d.TakeInvitation(ctx, hash, at.Add(-1)); return err },
 		}},

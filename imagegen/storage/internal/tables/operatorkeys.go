@@ -8,22 +8,23 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/table"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-var _ imagegen.OperatorKeyStore = (*Tables)(nil)
+var _ account.OperatorKeyStore = (*Tables)(nil)
 
 // An operator key lies under its hash, as others do. There are few.
 var (
-	operatorKeys    = table.New("operatorkeys", func(k *imagegen.OperatorKey) []byte { return k.Hash[:] }, codeOperatorKey).Witnessed()
-	operatorKeyByID = operatorKeys.Index("ids", func(k *imagegen.OperatorKey) []byte { return kv.Key(string(k.ID)) })
+	operatorKeys    = table.New("operatorkeys", func(k *account.OperatorKey) []byte { return k.Hash[:] }, codeOperatorKey).Witnessed()
+	operatorKeyByID = operatorKeys.Index("ids", func(k *account.OperatorKey) []byte { return kv.Key(string(k.ID)) })
 )
 
-// CreateOperatorKey implements [imagegen.OperatorKeyStore].
-func (t *Tables) CreateOperatorKey(ctx context.Context, k imagegen.OperatorKey) error {
-	return t.act(ctx, imagegen.ActOperatorKeyCreate, func(tx kv.Tx) (trail.Change, error) {
+// CreateOperatorKey implements [account.OperatorKeyStore].
+func (t *Tables) CreateOperatorKey(ctx context.Context, k account.OperatorKey) error {
+	return t.act(ctx, account.ActOperatorKeyCreate, func(tx kv.Tx) (trail.Change, error) {
 		former := operatorKeyByID.First(tx, kv.Key(string(k.ID)))
 		switch {
 		case bytes.Equal(former, k.Hash[:]):
@@ -36,28 +37,28 @@ func (t *Tables) CreateOperatorKey(ctx context.Context, k imagegen.OperatorKey) 
 	})
 }
 
-// OperatorKeyByHash implements [imagegen.OperatorKeyStore].
-func (t *Tables) OperatorKeyByHash(ctx context.Context, hash [32]byte) (imagegen.OperatorKey, error) {
-	return view(ctx, t.db, func(tx kv.Tx) (imagegen.OperatorKey, error) { return operatorKeys.Get(tx, hash[:]) })
+// OperatorKeyByHash implements [account.OperatorKeyStore].
+func (t *Tables) OperatorKeyByHash(ctx context.Context, hash [32]byte) (account.OperatorKey, error) {
+	return view(ctx, t.db, func(tx kv.Tx) (account.OperatorKey, error) { return operatorKeys.Get(tx, hash[:]) })
 }
 
-// OperatorKeys implements [imagegen.OperatorKeyStore]. Identifiers rise with time.
-func (t *Tables) OperatorKeys(ctx context.Context) ([]imagegen.OperatorKey, error) {
-	return view(ctx, t.db, func(tx kv.Tx) (all []imagegen.OperatorKey, err error) {
+// OperatorKeys implements [account.OperatorKeyStore]. Identifiers rise with time.
+func (t *Tables) OperatorKeys(ctx context.Context) ([]account.OperatorKey, error) {
+	return view(ctx, t.db, func(tx kv.Tx) (all []account.OperatorKey, err error) {
 		for k, err := range operatorKeys.All(tx) {
 			if err != nil {
 				return nil, err
 			}
 			all = append(all, k)
 		}
-		slices.SortFunc(all, func(a, b imagegen.OperatorKey) int { return strings.Compare(string(a.ID), string(b.ID)) })
+		slices.SortFunc(all, func(a, b account.OperatorKey) int { return strings.Compare(string(a.ID), string(b.ID)) })
 		return all, nil
 	})
 }
 
-// RevokeOperatorKey implements [imagegen.OperatorKeyStore].
-func (t *Tables) RevokeOperatorKey(ctx context.Context, id imagegen.OperatorKeyID, at time.Time) (k imagegen.OperatorKey, err error) {
-	err = t.act(ctx, imagegen.ActOperatorKeyRevoke, func(tx kv.Tx) (c trail.Change, err error) {
+// RevokeOperatorKey implements [account.OperatorKeyStore].
+func (t *Tables) RevokeOperatorKey(ctx context.Context, id imagegen.OperatorKeyID, at time.Time) (k account.OperatorKey, err error) {
+	err = t.act(ctx, account.ActOperatorKeyRevoke, func(tx kv.Tx) (c trail.Change, err error) {
 		from, err := operatorKeyByID.Find(tx, kv.Key(string(id)))
 		if k = from; err != nil {
 			return trail.Change{Target: string(id)}, err

@@ -6,24 +6,25 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/table"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-var _ imagegen.PasskeyStore = (*Tables)(nil)
+var _ account.PasskeyStore = (*Tables)(nil)
 
 var (
-	passkeys     = table.New("passkeys", func(p *imagegen.Passkey) []byte { return kv.Key(string(p.ID)) }, codePasskey).Witnessed()
-	userPasskeys = passkeys.Index("users", func(p *imagegen.Passkey) []byte { return kv.Key(string(p.User)) })
+	passkeys     = table.New("passkeys", func(p *account.Passkey) []byte { return kv.Key(string(p.ID)) }, codePasskey).Witnessed()
+	userPasskeys = passkeys.Index("users", func(p *account.Passkey) []byte { return kv.Key(string(p.User)) })
 )
 
-// CreatePasskey implements [imagegen.PasskeyStore]. imagegen.ErrInvalidRequest: the user's identifier is not valid.
-func (t *Tables) CreatePasskey(ctx context.Context, p imagegen.Passkey) error {
+// CreatePasskey implements [account.PasskeyStore]. imagegen.ErrInvalidRequest: the user's identifier is not valid.
+func (t *Tables) CreatePasskey(ctx context.Context, p account.Passkey) error {
 	if err := p.User.Check(); err != nil {
 		return err
 	}
-	return t.act(ctx, imagegen.ActPasskeyCreate, func(tx kv.Tx) (trail.Change, error) {
+	return t.act(ctx, account.ActPasskeyCreate, func(tx kv.Tx) (trail.Change, error) {
 		if passkeys.Has(tx, kv.Key(string(p.ID))) {
 			former, err := passkeys.Get(tx, kv.Key(string(p.ID)))
 			if err == nil && former.User == p.User {
@@ -36,19 +37,19 @@ func (t *Tables) CreatePasskey(ctx context.Context, p imagegen.Passkey) error {
 	})
 }
 
-// Passkeys implements [imagegen.PasskeyStore]. One that cannot be read is an error: without it nobody would be asked for any.
-func (t *Tables) Passkeys(ctx context.Context, u imagegen.UserID) ([]imagegen.Passkey, error) {
-	return view(ctx, t.db, func(tx kv.Tx) ([]imagegen.Passkey, error) { return passkeysOf(tx, u) })
+// Passkeys implements [account.PasskeyStore]. One that cannot be read is an error: without it nobody would be asked for any.
+func (t *Tables) Passkeys(ctx context.Context, u imagegen.UserID) ([]account.Passkey, error) {
+	return view(ctx, t.db, func(tx kv.Tx) ([]account.Passkey, error) { return passkeysOf(tx, u) })
 }
 
-func passkeysOf(tx kv.Tx, u imagegen.UserID) ([]imagegen.Passkey, error) {
+func passkeysOf(tx kv.Tx, u imagegen.UserID) ([]account.Passkey, error) {
 	all, err := userPasskeys.Values(tx, userPasskeys.Keys(tx, kv.Key(string(u))))
-	slices.SortStableFunc(all, func(a, b imagegen.Passkey) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	slices.SortStableFunc(all, func(a, b account.Passkey) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	return all, err
 }
 
-// UsePasskey implements [imagegen.PasskeyStore].
-func (t *Tables) UsePasskey(ctx context.Context, id imagegen.PasskeyID, uses uint32, at time.Time) error {
+// UsePasskey implements [account.PasskeyStore].
+func (t *Tables) UsePasskey(ctx context.Context, id account.PasskeyID, uses uint32, at time.Time) error {
 	return t.db.Update(ctx, func(tx kv.Tx) error {
 		from, err := passkeys.Get(tx, kv.Key(string(id)))
 		if err != nil {
@@ -63,14 +64,14 @@ func (t *Tables) UsePasskey(ctx context.Context, id imagegen.PasskeyID, uses uin
 	})
 }
 
-// RemovePasskeys implements [imagegen.PasskeyStore].
-func (t *Tables) RemovePasskeys(ctx context.Context, u imagegen.UserID, ids ...imagegen.PasskeyID) (n int, err error) {
-	err = t.act(ctx, imagegen.ActPasskeyRemove, func(tx kv.Tx) (trail.Change, error) {
+// RemovePasskeys implements [account.PasskeyStore].
+func (t *Tables) RemovePasskeys(ctx context.Context, u imagegen.UserID, ids ...account.PasskeyID) (n int, err error) {
+	err = t.act(ctx, account.ActPasskeyRemove, func(tx kv.Tx) (trail.Change, error) {
 		all, err := passkeysOf(tx, u)
 		if err != nil {
 			return trail.Change{}, err
 		}
-		gone := slices.DeleteFunc(all, func(p imagegen.Passkey) bool { return len(ids) > 0 && !slices.Contains(ids, p.ID) })
+		gone := slices.DeleteFunc(all, func(p account.Passkey) bool { return len(ids) > 0 && !slices.Contains(ids, p.ID) })
 		for _, p := range gone {
 			passkeys.Remove(tx, &p)
 		}

@@ -6,22 +6,23 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/table"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
 var (
-	signIns     = table.New("signins", func(s *imagegen.SignIn) []byte { return s.Hash[:] }, codeSignIn).Witnessed()
-	userSignIns = signIns.Index("users", func(s *imagegen.SignIn) []byte { return kv.Key(string(s.User)) })
+	signIns     = table.New("signins", func(s *account.SignIn) []byte { return s.Hash[:] }, codeSignIn).Witnessed()
+	userSignIns = signIns.Index("users", func(s *account.SignIn) []byte { return kv.Key(string(s.User)) })
 )
 
-// CreateSignIn implements [imagegen.LoginStore]. imagegen.ErrInvalidRequest: the user's identifier is not valid.
-func (t *Tables) CreateSignIn(ctx context.Context, s imagegen.SignIn) error {
+// CreateSignIn implements [account.LoginStore]. imagegen.ErrInvalidRequest: the user's identifier is not valid.
+func (t *Tables) CreateSignIn(ctx context.Context, s account.SignIn) error {
 	if err := s.User.Check(); err != nil {
 		return err
 	}
-	return t.act(ctx, imagegen.ActSignIn, func(tx kv.Tx) (trail.Change, error) {
+	return t.act(ctx, account.ActSignIn, func(tx kv.Tx) (trail.Change, error) {
 		if former, err := signIns.Get(tx, s.Hash[:]); err == nil {
 			signIns.Put(tx, &former, &s)
 			return trail.Change{}, nil
@@ -31,19 +32,19 @@ func (t *Tables) CreateSignIn(ctx context.Context, s imagegen.SignIn) error {
 	})
 }
 
-// SignIn implements [imagegen.LoginStore].
-func (t *Tables) SignIn(ctx context.Context, hash [32]byte) (imagegen.SignIn, error) {
-	return view(ctx, t.db, func(tx kv.Tx) (imagegen.SignIn, error) { return signIns.Get(tx, hash[:]) })
+// SignIn implements [account.LoginStore].
+func (t *Tables) SignIn(ctx context.Context, hash [32]byte) (account.SignIn, error) {
+	return view(ctx, t.db, func(tx kv.Tx) (account.SignIn, error) { return signIns.Get(tx, hash[:]) })
 }
 
-// SignIns implements [imagegen.LoginStore].
-func (t *Tables) SignIns(ctx context.Context, u imagegen.UserID) ([]imagegen.SignIn, error) {
-	all, err := view(ctx, t.db, func(tx kv.Tx) ([]imagegen.SignIn, error) { return signInsOf(tx, u), nil })
-	slices.SortStableFunc(all, func(a, b imagegen.SignIn) int { return a.CreatedAt.Compare(b.CreatedAt) })
+// SignIns implements [account.LoginStore].
+func (t *Tables) SignIns(ctx context.Context, u imagegen.UserID) ([]account.SignIn, error) {
+	all, err := view(ctx, t.db, func(tx kv.Tx) ([]account.SignIn, error) { return signInsOf(tx, u), nil })
+	slices.SortStableFunc(all, func(a, b account.SignIn) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	return all, err
 }
 
-// TouchSignIn implements [imagegen.LoginStore].
+// TouchSignIn implements [account.LoginStore].
 func (t *Tables) TouchSignIn(ctx context.Context, hash [32]byte, at time.Time) error {
 	return t.db.Update(ctx, func(tx kv.Tx) error {
 		from, err := signIns.Get(tx, hash[:])
@@ -57,7 +58,7 @@ func (t *Tables) TouchSignIn(ctx context.Context, hash [32]byte, at time.Time) e
 	})
 }
 
-// ConfirmSignIn implements [imagegen.LoginStore].
+// ConfirmSignIn implements [account.LoginStore].
 func (t *Tables) ConfirmSignIn(ctx context.Context, hash [32]byte, at time.Time) error {
 	return t.db.Update(ctx, func(tx kv.Tx) error {
 		from, err := signIns.Get(tx, hash[:])
@@ -71,10 +72,10 @@ func (t *Tables) ConfirmSignIn(ctx context.Context, hash [32]byte, at time.Time)
 	})
 }
 
-// EndSignIns implements [imagegen.LoginStore].
+// EndSignIns implements [account.LoginStore].
 func (t *Tables) EndSignIns(ctx context.Context, u imagegen.UserID, hashes ...[32]byte) error {
-	return t.act(ctx, imagegen.ActSignOut, func(tx kv.Tx) (trail.Change, error) {
-		end := slices.DeleteFunc(signInsOf(tx, u), func(s imagegen.SignIn) bool {
+	return t.act(ctx, account.ActSignOut, func(tx kv.Tx) (trail.Change, error) {
+		end := slices.DeleteFunc(signInsOf(tx, u), func(s account.SignIn) bool {
 			return len(hashes) > 0 && !slices.Contains(hashes, s.Hash)
 		})
 		endSignIns(tx, end...)
@@ -85,12 +86,12 @@ func (t *Tables) EndSignIns(ctx context.Context, u imagegen.UserID, hashes ...[3
 // mostEnded is the most sign-ins that one write ends.
 const mostEnded = 1000
 
-// EndSignInsBefore implements [imagegen.LoginStore].
+// EndSignInsBefore implements [account.LoginStore].
 func (t *Tables) EndSignInsBefore(ctx context.Context, seen, created time.Time) error {
 	for {
 		n := 0
 		err := t.db.Update(ctx, func(tx kv.Tx) error {
-			var over []imagegen.SignIn
+			var over []account.SignIn
 			for s, err := range signIns.All(tx) {
 				if err == nil && (s.SeenAt.Before(seen) || s.CreatedAt.Before(created)) {
 					over = append(over, s)
@@ -110,7 +111,7 @@ func (t *Tables) EndSignInsBefore(ctx context.Context, seen, created time.Time) 
 }
 
 // signInsOf lists a user's sign-ins. One that cannot be read is no sign-in.
-func signInsOf(tx kv.Tx, u imagegen.UserID) (all []imagegen.SignIn) {
+func signInsOf(tx kv.Tx, u imagegen.UserID) (all []account.SignIn) {
 	for hash := range userSignIns.Keys(tx, kv.Key(string(u))) {
 		if s, err := userSignIns.Get(tx, hash); err == nil {
 			all = append(all, s)
@@ -119,7 +120,7 @@ func signInsOf(tx kv.Tx, u imagegen.UserID) (all []imagegen.SignIn) {
 	return all
 }
 
-func endSignIns(tx kv.Tx, all ...imagegen.SignIn) {
+func endSignIns(tx kv.Tx, all ...account.SignIn) {
 	for _, s := range all {
 		signIns.Remove(tx, &s)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
@@ -65,7 +66,7 @@ func (t *Tables) write(ctx context.Context, f func(tx kv.Tx, at clock.Reading) (
 }
 
 // act is trail.Act in this database.
-func (t *Tables) act(ctx context.Context, act imagegen.Act, f func(kv.Tx) (trail.Change, error)) error {
+func (t *Tables) act(ctx context.Context, act account.Act, f func(kv.Tx) (trail.Change, error)) error {
 	return trail.Act(ctx, t.db, t.books.Read().Wall, act, f)
 }
 

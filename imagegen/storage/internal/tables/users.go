@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/table"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
@@ -21,7 +22,7 @@ func (t *Tables) CreateUser(ctx context.Context, u imagegen.User) error {
 	if err := u.ID.Check(); err != nil {
 		return err
 	}
-	return t.act(ctx, imagegen.ActUserCreate, func(tx kv.Tx) (trail.Change, error) {
+	return t.act(ctx, account.ActUserCreate, func(tx kv.Tx) (trail.Change, error) {
 		id := kv.Key(string(u.ID))
 		owner := userNames.First(tx, kv.Key(u.Name))
 		switch {
@@ -59,12 +60,12 @@ func (t *Tables) Users(ctx context.Context) ([]imagegen.User, error) {
 
 // SetAccountType implements [imagegen.UserStore].
 func (t *Tables) SetAccountType(ctx context.Context, id imagegen.UserID, accountType string) error {
-	return t.changeUser(ctx, imagegen.ActUserSet, id, func(u *imagegen.User) { u.AccountType = accountType })
+	return t.changeUser(ctx, account.ActUserSet, id, func(u *imagegen.User) { u.AccountType = accountType })
 }
 
 // DisableUser implements [imagegen.UserStore].
 func (t *Tables) DisableUser(ctx context.Context, id imagegen.UserID, at time.Time) error {
-	return t.changeUser(ctx, imagegen.ActUserDisable, id, func(u *imagegen.User) {
+	return t.changeUser(ctx, account.ActUserDisable, id, func(u *imagegen.User) {
 		if u.DisabledAt.IsZero() {
 			u.DisabledAt = at
 		}
@@ -73,7 +74,7 @@ func (t *Tables) DisableUser(ctx context.Context, id imagegen.UserID, at time.Ti
 
 // SuspendUser implements [imagegen.UserStore].
 func (t *Tables) SuspendUser(ctx context.Context, id imagegen.UserID, at time.Time) error {
-	return t.changeUser(ctx, imagegen.ActUserSuspend, id, func(u *imagegen.User) {
+	return t.changeUser(ctx, account.ActUserSuspend, id, func(u *imagegen.User) {
 		if u.SuspendedAt.IsZero() {
 			u.SuspendedAt = at
 		}
@@ -82,10 +83,10 @@ func (t *Tables) SuspendUser(ctx context.Context, id imagegen.UserID, at time.Ti
 
 // ResumeUser implements [imagegen.UserStore].
 func (t *Tables) ResumeUser(ctx context.Context, id imagegen.UserID) error {
-	return t.changeUser(ctx, imagegen.ActUserResume, id, func(u *imagegen.User) { u.SuspendedAt = time.Time{} })
+	return t.changeUser(ctx, account.ActUserResume, id, func(u *imagegen.User) { u.SuspendedAt = time.Time{} })
 }
 
-func (t *Tables) changeUser(ctx context.Context, act imagegen.Act, id imagegen.UserID, change func(*imagegen.User)) error {
+func (t *Tables) changeUser(ctx context.Context, act account.Act, id imagegen.UserID, change func(*imagegen.User)) error {
 	return t.act(ctx, act, func(tx kv.Tx) (trail.Change, error) {
 		from, err := loadUser(tx, id)
 		if err != nil {

@@ -1,6 +1,9 @@
 package trail
 
-import "github.com/imagegend/imagegend/imagegen"
+import (
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
+)
 
 // What each act on users, keys and sign-ins changes, as its row tells it.
 
@@ -45,39 +48,39 @@ func KeyRevoked(k imagegen.Key) Change {
 }
 
 // OperatorKeyCreated tells of a new operator key.
-func OperatorKeyCreated(k imagegen.OperatorKey) Change {
+func OperatorKeyCreated(k account.OperatorKey) Change {
 	return Change{Target: string(k.ID), After: Fields("name", k.Name, "prefix", k.Prefix, "scopes", string(k.Scopes), "expires_at", k.ExpiresAt)}
 }
 
 // OperatorKeyRevoked tells of an operator key that is revoked.
-func OperatorKeyRevoked(k imagegen.OperatorKey) Change {
+func OperatorKeyRevoked(k account.OperatorKey) Change {
 	return Change{Target: string(k.ID), After: Fields("name", k.Name, "prefix", k.Prefix, "revoked_at", k.RevokedAt)}
 }
 
 // Invited tells of an invitation.
-func Invited(i imagegen.Invitation) Change {
+func Invited(i account.Invitation) Change {
 	return Change{Target: string(i.User), User: i.User, After: invitation(i)}
 }
 
 // Accepted tells of an invitation that was used.
-func Accepted(i imagegen.Invitation) Change {
+func Accepted(i account.Invitation) Change {
 	return Change{Target: string(i.User), User: i.User, Before: invitation(i)}
 }
 
-func invitation(i imagegen.Invitation) string {
+func invitation(i account.Invitation) string {
 	return Fields("role", i.Role, "expires_at", i.ExpiresAt)
 }
 
 // LoginSet tells of a login, and whether the password is another than before: nothing of the password
 // itself. It is the zero Change where only the time is another.
-func LoginSet(from, to imagegen.Login) Change {
+func LoginSet(from, to account.Login) Change {
 	if from.User != "" && from.Role == to.Role && from.Password == to.Password {
 		return Change{}
 	}
 	return Change{Target: string(to.User), User: to.User, Before: login(from, from), After: login(from, to)}
 }
 
-func login(former, l imagegen.Login) string {
+func login(former, l account.Login) string {
 	password := "set"
 	switch l.Password {
 	case "":
@@ -90,7 +93,7 @@ func login(former, l imagegen.Login) string {
 }
 
 // SignedIn tells of a sign-in.
-func SignedIn(s imagegen.SignIn) Change {
+func SignedIn(s account.SignIn) Change {
 	return Change{Target: string(s.User), User: s.User, After: Fields("agent", s.Agent)}
 }
 
@@ -103,12 +106,12 @@ func SignedOut(u imagegen.UserID, browsers int) Change {
 }
 
 // PasskeyCreated tells of a new passkey.
-func PasskeyCreated(p imagegen.Passkey) Change {
+func PasskeyCreated(p account.Passkey) Change {
 	return Change{Target: string(p.User), User: p.User, After: Fields("name", p.Name)}
 }
 
 // PasskeysRemoved tells of passkeys that a user has no more; the zero Change: of none.
-func PasskeysRemoved(u imagegen.UserID, gone []imagegen.Passkey) Change {
+func PasskeysRemoved(u imagegen.UserID, gone []account.Passkey) Change {
 	if len(gone) == 0 {
 		return Change{}
 	}
@@ -120,13 +123,13 @@ func PasskeysRemoved(u imagegen.UserID, gone []imagegen.Passkey) Change {
 }
 
 // IdentityCreated tells who a user is elsewhere.
-func IdentityCreated(i imagegen.Identity) Change {
+func IdentityCreated(i account.Identity) Change {
 	return Change{Target: string(i.User), User: i.User, After: identity(i)}
 }
 
 // IdentityRemoved tells who a user is elsewhere no more.
-func IdentityRemoved(i imagegen.Identity) Change {
+func IdentityRemoved(i account.Identity) Change {
 	return Change{Target: string(i.User), User: i.User, Before: identity(i)}
 }
 
-func identity(i imagegen.Identity) string { return Fields("issuer", i.Issuer, "subject", i.Subject) }
+func identity(i account.Identity) string { return Fields("issuer", i.Issuer, "subject", i.Subject) }

@@ -5,14 +5,15 @@ import (
 	"iter"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
 // mostSeen is how many rows are looked at for one page.
 const mostSeen = 100_000
 
-// Trail implements [imagegen.TrailStore].
-func (t *Trail) Trail(ctx context.Context, q imagegen.TrailQuery) (p imagegen.TrailPage, err error) {
+// Trail implements [account.TrailStore].
+func (t *Trail) Trail(ctx context.Context, q account.TrailQuery) (p account.TrailPage, err error) {
 	if err := t.WriteDue(ctx); err != nil {
 		return p, err
 	}
@@ -24,12 +25,12 @@ func (t *Trail) Trail(ctx context.Context, q imagegen.TrailQuery) (p imagegen.Tr
 }
 
 // downwards goes over the rows below one, newest first; 0: from the newest.
-func downwards(tx kv.Tx, before uint64) iter.Seq2[imagegen.TrailRow, error] {
+func downwards(tx kv.Tx, before uint64) iter.Seq2[account.TrailRow, error] {
 	var from []byte
 	if before > 0 {
 		from = kv.Key(before)
 	}
-	return func(yield func(imagegen.TrailRow, error) bool) {
+	return func(yield func(account.TrailRow, error) bool) {
 		tx.Descend(rows, from, func(_, stored []byte) bool {
 			r, _, err := decode(stored)
 			return yield(r, err)
@@ -39,9 +40,9 @@ func downwards(tx kv.Tx, before uint64) iter.Seq2[imagegen.TrailRow, error] {
 
 // Page finds the rows of a page, of those below q.Before, newest first. imagegen.ErrInvalidRequest: its
 // limit is out of range.
-func Page(q imagegen.TrailQuery, rows iter.Seq2[imagegen.TrailRow, error]) (p imagegen.TrailPage, err error) {
-	if q.Limit < 1 || q.Limit > imagegen.MaxTrailPage {
-		return p, imagegen.Invalid("a page of the trail has from 1 to %d rows; got %d", imagegen.MaxTrailPage, q.Limit)
+func Page(q account.TrailQuery, rows iter.Seq2[account.TrailRow, error]) (p account.TrailPage, err error) {
+	if q.Limit < 1 || q.Limit > account.MaxTrailPage {
+		return p, imagegen.Invalid("a page of the trail has from 1 to %d rows; got %d", account.MaxTrailPage, q.Limit)
 	}
 	seen := 0
 	last := uint64(0) // that was looked at

@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
@@ -17,7 +17,7 @@ import (
 const longest = 1024
 
 // Kept is a row as it is kept: no text is longer than it needs to be, and it counts for one at least.
-func Kept(r imagegen.TrailRow) imagegen.TrailRow {
+func Kept(r account.TrailRow) account.TrailRow {
 	clip(&r.Actor.Via)
 	clip(&r.Actor.Name)
 	clip(&r.Actor.User)
@@ -34,7 +34,7 @@ func Kept(r imagegen.TrailRow) imagegen.TrailRow {
 
 func clip[S ~string](s *S) { *s = S(strings.ToValidUTF8(string((*s)[:min(len(*s), longest)]), "")) }
 
-func code(c *kv.Coder, r *imagegen.TrailRow) {
+func code(c *kv.Coder, r *account.TrailRow) {
 	c.Version(1)
 	kv.Number(c, &r.Seq)
 	kv.Moment(c, &r.Time)
@@ -52,7 +52,7 @@ func code(c *kv.Coder, r *imagegen.TrailRow) {
 }
 
 // decode reads a stored row: its encoding with the hash behind it.
-func decode(stored []byte) (r imagegen.TrailRow, hash [sha256.Size]byte, err error) {
+func decode(stored []byte) (r account.TrailRow, hash [sha256.Size]byte, err error) {
 	if len(stored) < len(hash) {
 		return r, hash, errors.New("trail: a row is cut short")
 	}

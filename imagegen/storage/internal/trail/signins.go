@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 // mostOrigins is how many rows the sign-ins that fail in one minute can have; the others share one more.
@@ -28,7 +29,7 @@ type count struct{ unwritten int }
 // Failures counts sign-ins that fail, so that a trail has few rows of many. It is safe for concurrent use.
 type Failures struct {
 	now   func() time.Time
-	write func(context.Context, []imagegen.TrailRow) error
+	write func(context.Context, []account.TrailRow) error
 
 	mu     sync.Mutex
 	minute time.Time         // that counts is about
@@ -36,16 +37,16 @@ type Failures struct {
 }
 
 // NewFailures returns the counts of a trail; write puts rows at its end, in one transaction.
-func NewFailures(now func() time.Time, write func(context.Context, []imagegen.TrailRow) error) *Failures {
+func NewFailures(now func() time.Time, write func(context.Context, []account.TrailRow) error) *Failures {
 	return &Failures{now: now, write: write}
 }
 
-// SignInFailed implements [imagegen.TrailStore].
+// SignInFailed implements [account.TrailStore].
 func (f *Failures) SignInFailed(ctx context.Context, target imagegen.UserID, from netip.Prefix) error {
 	if err := f.WriteDue(ctx); err != nil {
 		return err
 	}
-	o := origin{imagegen.ActorOf(ctx).Via, target, from}
+	o := origin{account.ActorOf(ctx).Via, target, from}
 	if !f.first(&o) {
 		return nil
 	}
@@ -122,7 +123,7 @@ func (f *Failures) putBack(counts map[origin]int) {
 
 func (f *Failures) enter(ctx context.Context, counts map[origin]int) error {
 	now := f.now()
-	var rows []imagegen.TrailRow
+	var rows []account.TrailRow
 	for o, n := range counts {
 		rows = append(rows, o.row(now, n))
 	}
@@ -133,12 +134,12 @@ func (f *Failures) enter(ctx context.Context, counts map[origin]int) error {
 	return err
 }
 
-func (o origin) row(now time.Time, n int) imagegen.TrailRow {
-	r := imagegen.TrailRow{Time: now, Actor: imagegen.Actor{Via: o.via}, Act: imagegen.ActSignInFailed, Target: string(o.target), User: o.target,
-		Outcome: imagegen.TrailRefused, Count: n}
+func (o origin) row(now time.Time, n int) account.TrailRow {
+	r := account.TrailRow{Time: now, Actor: account.Actor{Via: o.via}, Act: account.ActSignInFailed, Target: string(o.target), User: o.target,
+		Outcome: account.TrailRefused, Count: n}
 	switch {
 	case o == others:
-		r.Actor, r.After = imagegen.Actor{}, "of others"
+		r.Actor, r.After = account.Actor{}, "of others"
 	case o.from.IsValid():
 		r.Actor.Address = o.from.String()
 	}

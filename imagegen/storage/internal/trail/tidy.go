@@ -10,7 +10,7 @@ import (
 // mostRemoved is how many rows one transaction removes.
 const mostRemoved = 1000
 
-// TidyTrail implements [imagegen.TrailStore].
+// TidyTrail implements [account.TrailStore].
 func (t *Trail) TidyTrail(ctx context.Context, before time.Time) error {
 	if err := t.WriteDue(ctx); err != nil || before.IsZero() {
 		return err

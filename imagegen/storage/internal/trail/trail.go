@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
@@ -23,18 +24,18 @@ var (
 	removed = []byte("removed") // the last of those that were removed
 )
 
-// Trail implements [imagegen.TrailStore] over a key-value database. It is safe for concurrent use.
+// Trail implements [account.TrailStore] over a key-value database. It is safe for concurrent use.
 type Trail struct {
 	*Failures
 	db  kv.DB
 	now func() time.Time
 }
 
-var _ imagegen.TrailStore = (*Trail)(nil)
+var _ account.TrailStore = (*Trail)(nil)
 
 // New returns the trail in db. now tells the time.
 func New(db kv.DB, now func() time.Time) *Trail {
-	write := func(ctx context.Context, rows []imagegen.TrailRow) error {
+	write := func(ctx context.Context, rows []account.TrailRow) error {
 		return db.Update(ctx, func(tx kv.Tx) error {
 			for _, r := range rows {
 				if err := Append(tx, r); err != nil {
@@ -56,38 +57,38 @@ type Change struct {
 
 // Act runs f, which changes something, and puts its row into the same transaction: neither stands
 // without the other. f is as [kv.DB] wants it, and returns with a refusal what was to be changed.
-func Act(ctx context.Context, db kv.DB, now time.Time, act imagegen.Act, f func(kv.Tx) (Change, error)) error {
+func Act(ctx context.Context, db kv.DB, now time.Time, act account.Act, f func(kv.Tx) (Change, error)) error {
 	return ActIn(ctx, now, act, db.Update, Append, f)
 }
 
 // ActIn is Act where transactions are others: update runs one, and note puts a row at the end of the trail.
-func ActIn[Tx any](ctx context.Context, now time.Time, act imagegen.Act, update func(context.Context, func(Tx) error) error,
-	note func(Tx, imagegen.TrailRow) error, f func(Tx) (Change, error)) error {
+func ActIn[Tx any](ctx context.Context, now time.Time, act account.Act, update func(context.Context, func(Tx) error) error,
+	note func(Tx, account.TrailRow) error, f func(Tx) (Change, error)) error {
 	var c Change
-	row := func(o imagegen.TrailOutcome) imagegen.TrailRow {
-		return imagegen.TrailRow{Time: now, Actor: imagegen.ActorOf(ctx), Act: act, Target: c.Target, User: c.User, Before: c.Before, After: c.After, Outcome: o}
+	row := func(o account.TrailOutcome) account.TrailRow {
+		return account.TrailRow{Time: now, Actor: account.ActorOf(ctx), Act: act, Target: c.Target, User: c.User, Before: c.Before, After: c.After, Outcome: o}
 	}
 	err := update(ctx, func(tx Tx) (err error) {
 		if c, err = f(tx); err != nil || c == (Change{}) {
 			return err
 		}
-		return note(tx, row(imagegen.TrailDone))
+		return note(tx, row(account.TrailDone))
 	})
 	if imagegen.Definite(err) && !errors.Is(err, imagegen.ErrNotApplied) && c != (Change{}) {
 		// Nothing was changed, so that there is nothing to take back if this cannot be written.
-		_ = update(ctx, func(tx Tx) error { return note(tx, row(imagegen.TrailRefused)) })
+		_ = update(ctx, func(tx Tx) error { return note(tx, row(account.TrailRefused)) })
 	}
 	return err
 }
 
-// Note implements [imagegen.TrailStore].
-func (t *Trail) Note(ctx context.Context, r imagegen.TrailRow) error {
-	r.Time, r.Actor = t.now(), imagegen.ActorOf(ctx)
+// Note implements [account.TrailStore].
+func (t *Trail) Note(ctx context.Context, r account.TrailRow) error {
+	r.Time, r.Actor = t.now(), account.ActorOf(ctx)
 	return t.db.Update(ctx, func(tx kv.Tx) error { return Append(tx, r) })
 }
 
 // Append puts a row at the end of the trail; its Seq is given to it.
-func Append(tx kv.Tx, r imagegen.TrailRow) error {
+func Append(tx kv.Tx, r account.TrailRow) error {
 	last, err := readEnd(tx, newest)
 	if err != nil {
 		return err

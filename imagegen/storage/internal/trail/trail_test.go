@@ -10,6 +10,7 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv/kvtest"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
@@ -28,7 +29,7 @@ func noted(t *testing.T, n int) (kv.DB, *trail.Trail) {
 	db := kvtest.New()
 	r := trail.New(db, time.Now)
 	for range n {
-		is.New(t).NoErr(r.Note(t.Context(), imagegen.TrailRow{Act: "user.view", Target: "usr_1"}))
+		is.New(t).NoErr(r.Note(t.Context(), account.TrailRow{Act: "user.view", Target: "usr_1"}))
 	}
 	return db, r
 }
@@ -90,7 +91,7 @@ func TestCheckOfTidiedTrail(t *testing.T) {
 	db, r := noted(t, 3)
 	is.NoErr(r.TidyTrail(t.Context(), time.Now().Add(time.Hour)))
 	for range 2 {
-		is.NoErr(r.Note(t.Context(), imagegen.TrailRow{Act: "user.view"}))
+		is.NoErr(r.Note(t.Context(), account.TrailRow{Act: "user.view"}))
 	}
 	found, n := violations(t, db)
 	is.Equal(len(found), 0)
@@ -118,7 +119,7 @@ func TestNoActWithoutItsRow(t *testing.T) {
 	b, err := books.Balance(ctx, "usr_1")
 	is.NoErr(err)
 	is.Equal(b.Credits, imagegen.Credits(0))
-	is.True(s.SetLogin(ctx, imagegen.Login{User: "usr_1", Password: "p"}) != nil)
+	is.True(s.SetLogin(ctx, account.Login{User: "usr_1", Password: "p"}) != nil)
 	_, err = s.Login(ctx, "usr_1")
 	is.Equal(err, imagegen.ErrNotFound)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
@@ -128,7 +129,7 @@ func (r rows) Clock() clock.Mark {
 
 func (r rows) PutClock(mark clock.Mark) { r.Put(clockIs, only, mark.Encode()) }
 
-func (r rows) Note(row imagegen.TrailRow) error { return trail.Append(r.Tx, row) }
+func (r rows) Note(row account.TrailRow) error { return trail.Append(r.Tx, row) }
 
 func (r rows) Write(c *ledger.Change) {
 	e := &c.Entry

@@ -15,6 +15,7 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv/kvtest"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
@@ -105,7 +106,7 @@ func TestFormerRows(t *testing.T) {
 
 // operate leaves something in each bucket.
 func operate(t *testing.T, l *ledger.Ledger) {
-	is, ctx := is.New(t), imagegen.WithActor(t.Context(), imagegen.Actor{Via: "test", Name: "olivia"})
+	is, ctx := is.New(t), account.WithActor(t.Context(), account.Actor{Via: "test", Name: "olivia"})
 	for _, g := range []imagegen.Grant{{Credits: 3, Promo: true, Expires: time.Now().Add(time.Hour)}, {Credits: 10, Priority: 7, Ref: "a grant"}} {
 		g.User = "alice"
 		_, err := l.Grant(ctx, g)

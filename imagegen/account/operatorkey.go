@@ -1,10 +1,12 @@
-package imagegen
+package account
 
 import (
 	"context"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
 )
 
 // Scope is a part of what an operator can do.
@@ -29,11 +31,11 @@ type Scopes string
 func ParseScopes(names []string) (Scopes, error) {
 	for _, n := range names {
 		if !slices.Contains(ScopeNames(), Scope(n)) {
-			return "", Invalid("there is no scope %.40q; there are %s", n, joined(ScopeNames()))
+			return "", imagegen.Invalid("there is no scope %.40q; there are %s", n, joined(ScopeNames()))
 		}
 	}
 	if len(names) == 0 {
-		return "", Invalid("a key without a scope can do nothing; choose from %s", joined(ScopeNames()))
+		return "", imagegen.Invalid("a key without a scope can do nothing; choose from %s", joined(ScopeNames()))
 	}
 	names = slices.Clone(names)
 	slices.Sort(names)
@@ -57,7 +59,7 @@ func (s Scopes) Allow(scope Scope) bool {
 // OperatorKey lets a program do what an operator does, within its scopes. It is stored without the key itself, which is
 // shown once, when it is made.
 type OperatorKey struct {
-	ID        OperatorKeyID
+	ID        imagegen.OperatorKeyID
 	Name      string   // what it is for
 	Prefix    string   // the first characters of the raw key, for display
 	Hash      [32]byte // SHA-256 of the raw key
@@ -69,11 +71,11 @@ type OperatorKey struct {
 
 // Refuses returns why the key cannot be used at that time: ErrInvalidKey if it is revoked, ErrExpiredKey; nil if it can.
 func (k OperatorKey) Refuses(at time.Time) error {
-	return Key{RevokedAt: k.RevokedAt, ExpiresAt: k.ExpiresAt}.Refuses(User{}, at)
+	return imagegen.Key{RevokedAt: k.RevokedAt, ExpiresAt: k.ExpiresAt}.Refuses(imagegen.User{}, at)
 }
 
 // OperatorKeyStore keeps operator keys: never the key, only its hash. It is optional: nothing else needs it. The contract
-// of [Store] on concurrency, durability and contexts holds here too, and that of [TrailStore] on the acts.
+// of [imagegen.Store] on concurrency, durability and contexts holds here too, and that of [TrailStore] on the acts.
 type OperatorKeyStore interface {
 	// CreateOperatorKey adds a key. That it is there already, with the same hash, is success. ErrExists: its
 	// identifier or its hash is another's.
@@ -83,5 +85,5 @@ type OperatorKeyStore interface {
 	// OperatorKeys lists all keys, oldest first.
 	OperatorKeys(ctx context.Context) ([]OperatorKey, error)
 	// RevokeOperatorKey revokes a key for good and returns it; the first time stands. ErrNotFound.
-	RevokeOperatorKey(ctx context.Context, id OperatorKeyID, at time.Time) (OperatorKey, error)
+	RevokeOperatorKey(ctx context.Context, id imagegen.OperatorKeyID, at time.Time) (OperatorKey, error)
 }

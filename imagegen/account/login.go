@@ -1,8 +1,10 @@
-package imagegen
+package account
 
 import (
 	"context"
 	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
 )
 
 // Role is what a user may do in the console.
@@ -16,7 +18,7 @@ const (
 
 // Login is how a user signs in to the console.
 type Login struct {
-	User      UserID
+	User      imagegen.UserID
 	Role      Role
 	Password  string // argon2id in PHC form; "": none yet
 	ChangedAt time.Time
@@ -25,7 +27,7 @@ type Login struct {
 // SignIn is one browser in which a user is signed in.
 type SignIn struct {
 	Hash      [32]byte // SHA-256 of what the browser holds
-	User      UserID
+	User      imagegen.UserID
 	CreatedAt time.Time
 	SeenAt    time.Time // may lag behind by a minute
 	Agent     string    // how the browser describes itself
@@ -36,17 +38,17 @@ type SignIn struct {
 // Invitation lets whoever holds its link choose a user's password, once. One without a user lets them
 // choose the name as well: the set-up of the first operator.
 type Invitation struct {
-	Hash      [32]byte // SHA-256 of what stands in the link
-	User      UserID   // "": a user is yet to be created
+	Hash      [32]byte        // SHA-256 of what stands in the link
+	User      imagegen.UserID // "": a user is yet to be created
 	Role      Role
 	ExpiresAt time.Time
 }
 
 // LoginStore keeps passwords, sign-ins and invitations for the console. It is optional: nothing else
-// needs it. The contract of [Store] on concurrency, durability and contexts holds here too.
+// needs it. The contract of [imagegen.Store] on concurrency, durability and contexts holds here too.
 type LoginStore interface {
 	// Login returns how a user signs in. ErrNotFound.
-	Login(ctx context.Context, u UserID) (Login, error)
+	Login(ctx context.Context, u imagegen.UserID) (Login, error)
 	// SetLogin adds or replaces a login. When the password changes, all sign-ins of the user end.
 	SetLogin(ctx context.Context, l Login) error
 	// Operators tells how many logins with RoleOperator have a password. Those of users whom the same
@@ -58,7 +60,7 @@ type LoginStore interface {
 	// SignIn returns a sign-in, ended or not by time: who asks knows the limits. ErrNotFound.
 	SignIn(ctx context.Context, hash [32]byte) (SignIn, error)
 	// SignIns lists the user's sign-ins, oldest first.
-	SignIns(ctx context.Context, u UserID) ([]SignIn, error)
+	SignIns(ctx context.Context, u imagegen.UserID) ([]SignIn, error)
 	// TouchSignIn records when a sign-in was last used. It may be lost in a crash. That there is none
 	// is success.
 	TouchSignIn(ctx context.Context, hash [32]byte, at time.Time) error
@@ -66,7 +68,7 @@ type LoginStore interface {
 	ConfirmSignIn(ctx context.Context, hash [32]byte, at time.Time) error
 	// EndSignIns ends those of the user's sign-ins that are named; all, if none is. That there are
 	// none is success.
-	EndSignIns(ctx context.Context, u UserID, hashes ...[32]byte) error
+	EndSignIns(ctx context.Context, u imagegen.UserID, hashes ...[32]byte) error
 	// EndSignInsBefore ends sign-ins that were last seen before seen, or created before created.
 	EndSignInsBefore(ctx context.Context, seen, created time.Time) error
 

@@ -1,14 +1,18 @@
-package imagegen
+package account
 
-import "context"
+import (
+	"context"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
 
 // Actor is who does something to the service, for the audit trail. It decides nothing: who may do what
 // is known before.
 type Actor struct {
-	Via     string // the way it came: ViaCommand, ViaSocket, ViaConsole, ViaService, or a name of an embedder's
-	Name    string // a user's name in the console; that of the system's user on a command line
-	User    UserID // in the console
-	Address string // where it came from; "": this host
+	Via     string          // the way it came: ViaCommand, ViaSocket, ViaConsole, ViaService, or a name of an embedder's
+	Name    string          // a user's name in the console; that of the system's user on a command line
+	User    imagegen.UserID // in the console
+	Address string          // where it came from; "": this host
 }
 
 // The ways by which administrative acts come.

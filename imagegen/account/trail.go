@@ -1,10 +1,12 @@
-package imagegen
+package account
 
 import (
 	"context"
 	"net/netip"
 	"strings"
 	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
 )
 
 // Act names what was done: the kind of thing, a point, and the verb.
@@ -74,9 +76,9 @@ type TrailRow struct {
 	Time    time.Time
 	Actor   Actor
 	Act     Act
-	Target  string // the identifier of what the act was about
-	User    UserID // whose it is; "": nobody's
-	Before  string // what the act changed, as name=value
+	Target  string          // the identifier of what the act was about
+	User    imagegen.UserID // whose it is; "": nobody's
+	Before  string          // what the act changed, as name=value
 	After   string
 	Outcome TrailOutcome
 	Count   int // how often: failed sign-ins are counted, 1 elsewhere
@@ -113,7 +115,7 @@ type TrailPage struct {
 // TrailStore is implemented by a Store that keeps an audit trail. Its writes that are marked in the
 // list of acts put a row into their own transaction, with the actor of their context ([ActorOf]): if
 // the row cannot be written, neither is the act. A write that changes nothing leaves no row; one that is
-// refused leaves TrailRefused, if that can be written. The [CreditAdmin] that commits with it does
+// refused leaves TrailRefused, if that can be written. The [imagegen.CreditAdmin] that commits with it does
 // the same. Optional.
 type TrailStore interface {
 	// Note appends a row for an act that changes nothing in the store. Seq, Time, Actor, and a Count of 0
@@ -123,7 +125,7 @@ type TrailStore interface {
 	// SignInFailed counts a sign-in that failed: for each target and network one row a minute, at most
 	// 1,000 of them, the others in one. The first of a minute is written at once, further ones when the
 	// minute is over: at the next failure, with Trail or with TidyTrail. A crash may lose those.
-	SignInFailed(ctx context.Context, target UserID, from netip.Prefix) error
+	SignInFailed(ctx context.Context, target imagegen.UserID, from netip.Prefix) error
 
 	// Trail returns a page, newest first. It may look at no more than 100,000 rows that do not match and
 	// return a short page, even an empty one, that others follow. ErrInvalidRequest: the limit is out of range.
