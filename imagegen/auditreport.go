@@ -1,14 +1,5 @@
 package imagegen
 
-import "context"
-
-// Auditor is implemented by a Store that can check its own books.
-type Auditor interface {
-	// Audit replays the journal and checks every invariant, and every image's bytes against its
-	// record. An error means that it could not be carried out.
-	Audit(ctx context.Context) (AuditReport, error)
-}
-
 // AuditReport is what an audit went over and what it found.
 type AuditReport struct {
 	Entries     int // of the journal

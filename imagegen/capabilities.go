@@ -113,21 +113,21 @@ func (c Capabilities) together() Capabilities {
 	return all
 }
 
-// Refuses returns nil if p can honour r, by its capabilities and, if it is a Checker, in its own word; else a
+// Refuses returns nil if p can honour r, by its capabilities and, if it has a method Check, in its own word; else a
 // *ProviderError of ClassInvalid that says what to change. It is a pure function of r's fields up to Options,
 // len(r.References) and whether there is a mask.
 func Refuses(p Provider, r ProviderRequest) error {
 	if err := p.Capabilities().Refuses(r); err != nil {
 		return err
 	}
-	if c, ok := p.(Checker); ok {
+	if c, ok := p.(interface{ Check(ProviderRequest) error }); ok {
 		return c.Check(r)
 	}
 	return nil
 }
 
 // Refuses returns nil if r can be had, else a *ProviderError of ClassInvalid that says what to change. It looks at the fields
-// that Checker.Check does. Of an explicit size it names none that can be had.
+// that [Refuses] does. Of an explicit size it names none that can be had.
 func (c Capabilities) Refuses(r ProviderRequest) error {
 	switch {
 	case c.Offers == nil:

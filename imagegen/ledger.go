@@ -34,6 +34,12 @@ func (c Charge) Same(o Charge) bool {
 // The engine repeats a call at once whose outcome is unknown, or that fails with [ErrNotApplied], as
 // Config.LedgerTries says, and gives each Config.LedgerTimeout. Any other definite error is a refusal for
 // good. It answers every refused or doubtful Charge with Settle 0.
+//
+// One that lists its open charges has another method, which Engine.Reconcile needs:
+//
+//	// OpenCharges returns up to n charges that are open, by rising ID, of those behind the given one
+//	// ("": from the first).
+//	OpenCharges(ctx context.Context, after ChargeID, n int) ([]Charge, error)
 type Ledger interface {
 	// Charge takes the credits and keeps the charge open. On nil it is durable.
 	// ErrInsufficientCredits: the account holds less. ErrChargeConflict: the ID stands with another
@@ -52,8 +58,8 @@ type Ledger interface {
 	Balance(ctx context.Context, u UserID) (Balance, error)
 }
 
-// CreditAdmin is a Ledger that also keeps lots and a journal, as those of packages storage and
-// memory do. The engine does not need it; operators do.
+// CreditAdmin is a Ledger that also keeps lots and a journal, and sums up what it charged, as those of packages storage,
+// memory and postgres do. The engine does without, but for Session.Usage and the limits of keys; operators do not.
 //
 // Credits are kept in lots and consumed in this order: lowest priority, earliest expiry (none last),
 // promotional before paid, earliest effective, then as they were granted.
@@ -84,6 +90,20 @@ type CreditAdmin interface {
 	// History lists the user's journal entries, newest first: at most limit of those before the
 	// given sequence number (0: from the newest).
 	History(ctx context.Context, u UserID, before uint64, limit int) ([]Entry, error)
+
+	// Usage tells what the user was charged on the days of q, which are both set, grouped as q says and in
+	// the order of day, model and key. The sums are those of the journal at one moment. ErrInvalidRequest:
+	// there would be more than MaxUsageRows.
+	Usage(ctx context.Context, u UserID, q UsageQuery) ([]Usage, error)
+
+	// EachUsage hands f what each user was charged on the days from one to another, both included: by rising
+	// day a row for each model and API key, those of a day as the journals are at one moment. It costs as much
+	// as there are rows of these days. f must be quick, and must not call the ledger.
+	EachUsage(ctx context.Context, from, to time.Time, f func(UserID, Usage)) error
+
+	// KeyUse tells what counts against the limits of a user's API key now. A key that was never used has
+	// used nothing.
+	KeyUse(ctx context.Context, u UserID, k KeyID) (KeyUse, error)
 }
 
 // DefaultPriority is the priority of a grant that names none.
@@ -174,11 +194,4 @@ type Entry struct {
 	Images    int      // charge: how many were asked for; settle: how many were paid for
 	Balance   Credits  // afterwards
 	Cancelled bool     // settle: its owner cancelled the generation
-}
-
-// ChargeLister is implemented by a Ledger that can list its open charges. Optional: Engine.Reconcile needs it.
-type ChargeLister interface {
-	// OpenCharges returns up to n charges that are open, by rising ID, of those behind the given one
-	// ("": from the first).
-	OpenCharges(ctx context.Context, after ChargeID, n int) ([]Charge, error)
 }

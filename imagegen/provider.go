@@ -12,6 +12,21 @@ import (
 // It is safe for concurrent use. What it cannot do it declares, so that it is refused before
 // anything is charged; it never bends a request. Package provider helps to write one, package
 // providertest holds the suite that every one passes.
+//
+// Three more methods are asked for one by one, of a provider that has them:
+//
+//	// Check refuses what Capabilities cannot express, such as words in a prompt. It returns nil, or a *ProviderError of
+//	// ClassInvalid whose Message tells the user what to change. It is a pure function of r's fields up to Options,
+//	// len(r.References) and whether there is a mask, and is called before the charge, of requests that the
+//	// Capabilities allow.
+//	Check(r ProviderRequest) error
+//
+//	// MaxConcurrent is how many requests it works at at once, while others wait; 0: any number. It never changes. Unless
+//	// Model.MaxConcurrent says otherwise the engine begins no more, so that who waits holds no slot.
+//	MaxConcurrent() int
+//
+//	// Health tells how the providers do among which it shares requests. It is cheap and asks no upstream.
+//	Health() []MemberHealth
 type Provider interface {
 	// Name is the upstream's name, shown to callers. It never changes.
 	Name() string
@@ -28,22 +43,6 @@ type Provider interface {
 	// Work whose job was saved is not cancelled when the cause of ctx is [ErrStopping] or [ErrStale]:
 	// another attempt will continue it, or already does.
 	Generate(ctx context.Context, r ProviderRequest) iter.Seq2[ProviderImage, error]
-}
-
-// Checker is implemented by a Provider that must refuse more than its Capabilities can express, such as words in a prompt.
-type Checker interface {
-	// Check returns nil, or a *ProviderError of ClassInvalid whose Message tells the user what to
-	// change. It is a pure function of r's fields up to Options, len(r.References) and whether there is a mask, and is
-	// called before the charge, of requests that the Capabilities allow.
-	Check(r ProviderRequest) error
-}
-
-// ConcurrencyLimiter is implemented by a Provider that works at no more than so many requests at once, and has
-// others wait: unless Model.MaxConcurrent says otherwise, the engine begins no more, so that who waits holds
-// no slot.
-type ConcurrencyLimiter interface {
-	// MaxConcurrent never changes while the provider is in use. 0: any number.
-	MaxConcurrent() int
 }
 
 // Verification is how an image of a provider is found whole.
@@ -151,8 +150,8 @@ func (c Class) String() string {
 // ProviderError is an error with a class.
 type ProviderError struct {
 	Class      Class
-	Message    string        // of Checker.Check: shown to the caller. Otherwise for the log
-	Field      string        // of Checker.Check: the field of the request that is to blame, as Error.Field has it
+	Message    string        // of Check: shown to the caller. Otherwise for the log
+	Field      string        // of Check: the field of the request that is to blame, as Error.Field has it
 	RetryAfter time.Duration // of a transient class, or when Overloaded, if the upstream said so
 	Err        error         // the cause, for the log; never shown
 
@@ -180,10 +179,4 @@ type MemberHealth struct {
 	Name    string
 	Healthy bool
 	Detail  string // why it is left alone, in words for an operator
-}
-
-// HealthReporter is implemented by a Provider that shares requests among several and knows how they do.
-type HealthReporter interface {
-	// Health is cheap and asks no upstream.
-	Health() []MemberHealth
 }

@@ -16,16 +16,21 @@ import (
 // through. Values handed out are the caller's own, and values handed in are not kept.
 //
 // The engine opens and closes nothing: who made the Store closes it, after Engine.Stop.
+//
+// Whatever else a Store can do is used where it does it: a [JointStore], an [Inspector], a [Timekeeper], an
+// account.TrailStore. Two methods are asked for one by one, both of them cheap:
+//
+//	// Ready returns nil, or why a generation would be refused, in words for an operator: the disk is full, a fault has
+//	// stopped it. A *NotReady has a code too.
+//	Ready(ctx context.Context) error
+//
+//	// Warnings tells beforehand of what will stop the service, or its operator.
+//	Warnings(ctx context.Context) []Notice
 type Store interface {
-	GenerationStore
-	Queue
-	UserStore
-	KeyStore
-}
+	AccountStore
 
-// GenerationStore keeps records. A record changes only by [Record.Apply], which the store calls
-// inside its transaction.
-type GenerationStore interface {
+	// A record changes only by [Record.Apply], which the store calls inside its transaction.
+
 	// Create writes a record in StateCharging, leased for lease, and reserves its idempotency key
 	// in the same commit. A key is free when no record holds it or the one that does no longer
 	// reserves it ([Record.Reserves], at the new record's CreatedAt).
@@ -71,10 +76,9 @@ type GenerationStore interface {
 	// Undelivered returns the user's records with that JoinKey whose answer nobody has received
 	// (Progress.Undelivered), oldest first: the newest 100, if there are more.
 	Undelivered(ctx context.Context, u UserID, joinKey [32]byte) ([]Record, error)
-}
 
-// Queue hands out work. Leases and delays are durations on the store's own clock.
-type Queue interface {
+	// The queue hands out work. Leases and delays are durations on the store's own clock.
+
 	// Claim applies Claim to up to d.Most queued records that are due, and leases them for d.Lease.
 	//
 	// Each goes to the user who holds the fewest slots by then: those of d.Held, and what this call has
@@ -103,6 +107,44 @@ type Queue interface {
 	// Wake returns a channel that is closed when a record may have become claimable after this
 	// call. Waking for nothing is allowed.
 	Wake() <-chan struct{}
+}
+
+// AccountStore keeps users and their API keys: never the key, only its hash. An embedder that has users of its own need
+// not create any: one that the store does not know has DefaultAccountType and is not disabled. The contract of [Store]
+// on concurrency, durability and contexts holds here too.
+type AccountStore interface {
+	// CreateUser adds a user. ErrExists: the ID or the name is taken by another.
+	CreateUser(ctx context.Context, u User) error
+	// User returns a user; UserByName finds it by name. ErrNotFound.
+	User(ctx context.Context, id UserID) (User, error)
+	UserByName(ctx context.Context, name string) (User, error)
+	// Users lists all users by name.
+	Users(ctx context.Context) ([]User, error)
+	// SetAccountType changes the account type. ErrNotFound.
+	SetAccountType(ctx context.Context, id UserID, accountType string) error
+	// DisableUser makes all keys of the user count as revoked, and refuses all that is yet to be created
+	// for it, from now on and for good; the first time stands. ErrNotFound.
+	DisableUser(ctx context.Context, id UserID, at time.Time) error
+	// SuspendUser refuses whatever is to be charged to the user from now on, until ResumeUser: Create fails with
+	// [User.RefusesCharge]. All else stays as it is, and what stands under an idempotency key is answered. The first
+	// time stands. ErrNotFound.
+	SuspendUser(ctx context.Context, id UserID, at time.Time) error
+	// ResumeUser ends a suspension; that there is none is success. ErrNotFound.
+	ResumeUser(ctx context.Context, id UserID) error
+
+	// CreateKey adds a key. ErrExists: its identifier or its hash is another's.
+	CreateKey(ctx context.Context, k Key) error
+	// KeyByHash finds a key by the SHA-256 of the raw key. ErrNotFound.
+	KeyByHash(ctx context.Context, hash [32]byte) (Key, error)
+	// Keys lists the user's keys, oldest first.
+	Keys(ctx context.Context, u UserID) ([]Key, error)
+	// RevokeKey revokes a key for good and returns it; the first time stands. ErrNotFound.
+	RevokeKey(ctx context.Context, id KeyID, at time.Time) (Key, error)
+	// SetKeyLimits replaces the limits of a key and returns it. What the key has used so far counts
+	// against them. ErrNotFound.
+	SetKeyLimits(ctx context.Context, id KeyID, l KeyLimits) (Key, error)
+	// TouchKeys records when keys were last used. It may lose some in a crash.
+	TouchKeys(ctx context.Context, used map[KeyID]time.Time) error
 }
 
 // QueueLength is how many records wait in the queue.
@@ -146,16 +188,16 @@ type ImageStore interface {
 	RemoveImages(ctx context.Context, g GenerationID, attempt int, keep ...ImageID) error
 }
 
-// ImageLinker is implemented by an ImageStore from which images can be read by whoever is told where. Optional.
-type ImageLinker interface {
-	// Link returns an address under which anybody can read an image for so long, at most 5 minutes, as of a media
-	// type. It need not look whether there is one. ErrNotFound: k names none.
-	Link(ctx context.Context, k ImageKey, mediaType string, age time.Duration) (address string, err error)
-}
-
 // Spool keeps bytes on their way through: a reference image from its arrival to the end of its
 // generation, and a provider's image until it is checked. What was not kept when a process ended
 // is removed by the next.
+//
+// One that keeps room on its disk for what matters more than callers' uploads, that is small requests and images that
+// were paid for, has another method, which is asked for alone:
+//
+//	// TakeSpace is asked for each n bytes of an upload, before they are written. ErrNotApplied: there is no
+//	// room. It is cheap.
+//	TakeSpace(n int64) error
 type Spool interface {
 	// Stage reads r to its end, and not any more once it has returned. The bytes can be opened on nil;
 	// they need not survive a crash. If r fails, its error is returned and nothing is left behind.
@@ -171,54 +213,6 @@ type Spool interface {
 
 	// Remove forgets bytes. That there are none is success.
 	Remove(ctx context.Context, ids ...ReferenceID) error
-}
-
-// SpaceKeeper is implemented by a Spool that keeps room on its disk for what matters more than callers'
-// uploads: small requests, and images that were paid for. Optional.
-type SpaceKeeper interface {
-	// TakeSpace is asked for each n bytes of an upload, before they are written. ErrNotApplied: there is no
-	// room. It is cheap.
-	TakeSpace(n int64) error
-}
-
-// UserStore keeps users. An embedder that has users of its own need not create any: one that the
-// store does not know has DefaultAccountType and is not disabled.
-type UserStore interface {
-	// CreateUser adds a user. ErrExists: the ID or the name is taken by another.
-	CreateUser(ctx context.Context, u User) error
-	// User returns a user; UserByName finds it by name. ErrNotFound.
-	User(ctx context.Context, id UserID) (User, error)
-	UserByName(ctx context.Context, name string) (User, error)
-	// Users lists all users by name.
-	Users(ctx context.Context) ([]User, error)
-	// SetAccountType changes the account type. ErrNotFound.
-	SetAccountType(ctx context.Context, id UserID, accountType string) error
-	// DisableUser makes all keys of the user count as revoked, and refuses all that is yet to be created
-	// for it, from now on and for good; the first time stands. ErrNotFound.
-	DisableUser(ctx context.Context, id UserID, at time.Time) error
-	// SuspendUser refuses whatever is to be charged to the user from now on, until ResumeUser: Create fails with
-	// [User.RefusesCharge]. All else stays as it is, and what stands under an idempotency key is answered. The first
-	// time stands. ErrNotFound.
-	SuspendUser(ctx context.Context, id UserID, at time.Time) error
-	// ResumeUser ends a suspension; that there is none is success. ErrNotFound.
-	ResumeUser(ctx context.Context, id UserID) error
-}
-
-// KeyStore keeps API keys: never the key, only its hash.
-type KeyStore interface {
-	// CreateKey adds a key. ErrExists: its identifier or its hash is another's.
-	CreateKey(ctx context.Context, k Key) error
-	// KeyByHash finds a key by the SHA-256 of the raw key. ErrNotFound.
-	KeyByHash(ctx context.Context, hash [32]byte) (Key, error)
-	// Keys lists the user's keys, oldest first.
-	Keys(ctx context.Context, u UserID) ([]Key, error)
-	// RevokeKey revokes a key for good and returns it; the first time stands. ErrNotFound.
-	RevokeKey(ctx context.Context, id KeyID, at time.Time) (Key, error)
-	// SetKeyLimits replaces the limits of a key and returns it. What the key has used so far counts
-	// against them. ErrNotFound.
-	SetKeyLimits(ctx context.Context, id KeyID, l KeyLimits) (Key, error)
-	// TouchKeys records when keys were last used. It may lose some in a crash.
-	TouchKeys(ctx context.Context, used map[KeyID]time.Time) error
 }
 
 // JointStore is a Store in whose transactions a Ledger can take part. It is optional and only
@@ -242,8 +236,8 @@ type JointStore interface {
 	FinishSettled(ctx context.Context, f Fence, o Outcome) (Record, error)
 }
 
-// Inspector is implemented by a Store that an operator can look through, however much is in it: what
-// its methods cost does not grow with what they do not return. Optional.
+// Inspector is implemented by a Store that an operator can look through and have checked, however much is in it: what
+// its methods cost does not grow with what they do not return, but for Audit. Optional.
 type Inspector interface {
 	// UserPage returns one page of the users by name. It may look at no more than 100,000 names that
 	// do not match and return a short page, even an empty one, that others follow.
@@ -256,6 +250,10 @@ type Inspector interface {
 	// Unsettled returns up to n records whose charge is open, or may be, oldest first, of those behind
 	// the given one ("": from the oldest). total is how many there are in all. Its cost grows with that.
 	Unsettled(ctx context.Context, after GenerationID, n int) (records []Record, total int, err error)
+
+	// Audit replays the journal and checks every invariant, and every image's bytes against its
+	// record. An error means that it could not be carried out.
+	Audit(ctx context.Context) (AuditReport, error)
 }
 
 // Timekeeper is implemented by a Store that judges the time: a leap of its wall clock is not believed
@@ -279,20 +277,13 @@ type Timekeeper interface {
 	ConfirmClock(ctx context.Context) error
 }
 
-// Readier is implemented by a Store that can tell beforehand that it would refuse a generation:
-// the disk is full, a fault has stopped it, its clock is in doubt. Optional.
-type Readier interface {
-	// Ready returns nil, or why not, in words for an operator. It is cheap.
-	Ready(ctx context.Context) error
-}
-
 // Notice is a reason why no work is taken, or a warning.
 type Notice struct {
 	Code   string // a word for programs, such as "disk", "draining" or "clock"
 	Detail string // for an operator: what is, and what to do
 }
 
-// NotReady is an error of a [Readier] with the code of its [Notice].
+// NotReady is why a [Store] takes no work, with the code of its [Notice].
 type NotReady struct {
 	Code string
 	Err  error
@@ -300,8 +291,3 @@ type NotReady struct {
 
 func (e *NotReady) Error() string { return e.Err.Error() }
 func (e *NotReady) Unwrap() error { return e.Err }
-
-// Warner tells beforehand of what will stop the service, or its operator. It is cheap. A Store may be one.
-type Warner interface {
-	Warnings(ctx context.Context) []Notice
-}

@@ -2,7 +2,6 @@ package imagegen
 
 import (
 	"cmp"
-	"context"
 	"iter"
 	"slices"
 	"strings"
@@ -128,22 +127,4 @@ func (q UsageQuery) Sum(rows iter.Seq[Usage]) ([]Usage, error) {
 		return cmp.Or(a.Day.Compare(b.Day), strings.Compare(a.Model, b.Model), strings.Compare(string(a.Key), string(b.Key)))
 	})
 	return all, nil
-}
-
-// UsageLedger is a Ledger that sums up what it charges, as those of packages storage and memory do. It is
-// optional: Session.Usage, the console's charts and its overview need it.
-type UsageLedger interface {
-	// Usage tells what the user was charged on the days of q, which are both set, grouped as q says and in
-	// the order of day, model and key. The sums are those of the journal at one moment. ErrInvalidRequest:
-	// there would be more than MaxUsageRows.
-	Usage(ctx context.Context, u UserID, q UsageQuery) ([]Usage, error)
-
-	// EachUsage hands f what each user was charged on the days from one to another, both included: by rising
-	// day a row for each model and API key, those of a day as the journals are at one moment. It costs as much
-	// as there are rows of these days. f must be quick, and must not call the ledger.
-	EachUsage(ctx context.Context, from, to time.Time, f func(UserID, Usage)) error
-
-	// KeyUse tells what counts against the limits of a user's API key now. A key that was never used has
-	// used nothing.
-	KeyUse(ctx context.Context, u UserID, k KeyID) (KeyUse, error)
 }

@@ -18,10 +18,7 @@ type ledger struct {
 	http *http.Client
 }
 
-var (
-	_ imagegen.Ledger       = ledger{}
-	_ imagegen.ChargeLister = ledger{}
-)
+var _ imagegen.Ledger = ledger{}
 
 // Charge implements imagegen.Ledger. The bill names model, tier and number of images.
 func (l ledger) Charge(ctx context.Context, c imagegen.Charge) error {
@@ -39,7 +36,7 @@ func (l ledger) Balance(ctx context.Context, u imagegen.UserID) (b imagegen.Bala
 	return b, err
 }
 
-// OpenCharges implements imagegen.ChargeLister.
+// OpenCharges lets engine.Engine.Reconcile look for what no generation accounts for, see imagegen.Ledger.
 func (l ledger) OpenCharges(ctx context.Context, after imagegen.ChargeID, n int) (open []imagegen.Charge, err error) {
 	err = l.call(ctx, http.MethodGet, "/charges?after="+url.QueryEscape(string(after)), nil, &open)
 	return open[:min(n, len(open))], err

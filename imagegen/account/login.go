@@ -44,8 +44,8 @@ type Invitation struct {
 	ExpiresAt time.Time
 }
 
-// LoginStore keeps passwords, sign-ins and invitations for the console. It is optional: nothing else
-// needs it. The contract of [imagegen.Store] on concurrency, durability and contexts holds here too.
+// LoginStore keeps how people sign in to the console: passwords, sign-ins, invitations, passkeys and identities. It is
+// optional: nothing else needs it. The contract of [imagegen.Store] on concurrency, durability and contexts holds here too.
 type LoginStore interface {
 	// Login returns how a user signs in. ErrNotFound.
 	Login(ctx context.Context, u imagegen.UserID) (Login, error)
@@ -79,4 +79,26 @@ type LoginStore interface {
 	// TakeInvitation returns an invitation and removes it: of many calls one succeeds. ErrNotFound,
 	// also when it has expired at now.
 	TakeInvitation(ctx context.Context, hash [32]byte, now time.Time) (Invitation, error)
+
+	// CreatePasskey adds a passkey. A repetition is success. ErrExists: there is another with its identifier,
+	// be it another user's.
+	CreatePasskey(ctx context.Context, p Passkey) error
+	// Passkeys lists the user's passkeys, oldest first.
+	Passkeys(ctx context.Context, u imagegen.UserID) ([]Passkey, error)
+	// UsePasskey records that a passkey was used, and how often its maker says it was. ErrNotFound.
+	// ErrInvalidRequest: it was that often before, so that somebody has a copy; nothing is recorded. A maker that
+	// does not count says 0 each time.
+	UsePasskey(ctx context.Context, id PasskeyID, uses uint32, at time.Time) error
+	// RemovePasskeys removes those of the user's passkeys that are named; all, if none is. It returns how many there were.
+	RemovePasskeys(ctx context.Context, u imagegen.UserID, ids ...PasskeyID) (int, error)
+
+	// CreateIdentity adds an identity. A repetition is success. ErrExists: it is another user's, or the user is
+	// somebody else of the same issuer.
+	CreateIdentity(ctx context.Context, i Identity) error
+	// Identity returns an identity. ErrNotFound.
+	Identity(ctx context.Context, issuer, subject string) (Identity, error)
+	// UserIdentity returns who a user is of an issuer. ErrNotFound.
+	UserIdentity(ctx context.Context, u imagegen.UserID, issuer string) (Identity, error)
+	// RemoveIdentity removes who a user is of an issuer. That there is none is success.
+	RemoveIdentity(ctx context.Context, u imagegen.UserID, issuer string) error
 }

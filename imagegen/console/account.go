@@ -54,7 +54,7 @@ func (c *Console) showAccount(p *page, status int, f *form) error {
 		return err
 	}
 	v.CanMake = c.cfg.Passkeys != nil
-	if v.Passkeys, err = c.passkeysOf(p.context(), p.person.ID); err != nil {
+	if v.Passkeys, err = c.cfg.Logins.Passkeys(p.context(), p.person.ID); err != nil {
 		return err
 	}
 	if v.Connected, err = p.connected(); err != nil {

@@ -20,7 +20,7 @@ type entry struct {
 
 // admit signs a user in; who has a passkey is asked for it first.
 func (p *page) admit(e entry) error {
-	have, err := p.c.passkeysOf(p.context(), e.user)
+	have, err := p.c.cfg.Logins.Passkeys(p.context(), e.user)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (p *page) lacksPasskey() (bool, error) {
 	if !p.c.cfg.OperatorsNeedPasskey || !p.person.Operator() {
 		return false, nil
 	}
-	have, err := p.c.passkeysOf(p.context(), p.person.ID)
+	have, err := p.c.cfg.Logins.Passkeys(p.context(), p.person.ID)
 	return len(have) == 0, err
 }
 

@@ -13,7 +13,7 @@ type Operations interface {
 	// Status looks at the service; it is quick. After an error the page says that something went wrong,
 	// and the log says what.
 	Status(ctx context.Context) (Status, error)
-	// Audit checks the books and the images, as [imagegen.Auditor] does. It may take minutes; the
+	// Audit checks the books and the images, as [imagegen.Inspector] does. It may take minutes; the
 	// console asks for one at a time, and for longer than the request lasts. What it finds is shown
 	// once Status tells of it as LastAudit; an error is logged.
 	Audit(ctx context.Context) (imagegen.AuditReport, error)

@@ -64,7 +64,7 @@ func (p *page) proofs() (v confirmView, have []account.Passkey, err error) {
 		return v, nil, err
 	}
 	v = confirmView{Name: p.person.Name, Password: login.Password != ""}
-	if have, err = p.c.passkeysOf(p.context(), p.person.ID); err != nil {
+	if have, err = p.c.cfg.Logins.Passkeys(p.context(), p.person.ID); err != nil {
 		return v, nil, err
 	}
 	v.Passkey = len(have) > 0 && p.c.cfg.Passkeys != nil

@@ -24,17 +24,16 @@ import (
 // default that its comment names.
 type Config struct {
 	Engine *engine.Engine       // with its Config.Thumbnails the gallery loads small copies, else whole images
-	Ledger imagegen.CreditAdmin // the engine's; as an imagegen.UsageLedger it yields the charts and the overview
+	Ledger imagegen.CreditAdmin // the engine's
 	Logins account.LoginStore   // where passwords and sign-ins are kept
 
-	// Passkeys are asked for beside the password, of those who have one. Then Logins is an account.PasskeyStore.
+	// Passkeys are asked for beside the password, of those who have one.
 	// nil: nobody can make one, and who has one cannot sign in.
 	Passkeys Passkeys
 	// OperatorsNeedPasskey shows operators without a passkey nothing that is the operators'.
 	OperatorsNeedPasskey bool
 
-	// Provider has people prove elsewhere who they are. Then Logins is an account.IdentityStore. nil: they
-	// sign in with passwords alone.
+	// Provider has people prove elsewhere who they are. nil: they sign in with passwords alone.
 	Provider IdentityProvider
 	// Newcomers makes a user of everybody who signs in by Provider for the first time. Without it, they connect
 	// the user that they have, on the page of their account.
@@ -158,11 +157,7 @@ func (cfg Config) check() error {
 	require(cfg.Engine != nil, "Config.Engine is required")
 	require(cfg.Ledger != nil, "Config.Ledger is required")
 	require(cfg.Logins != nil, "Config.Logins is required")
-	_, passkeys := cfg.Logins.(account.PasskeyStore)
-	require(cfg.Passkeys == nil || passkeys, "Config.Logins must be an account.PasskeyStore too, for Config.Passkeys")
 	require(cfg.Passkeys != nil || !cfg.OperatorsNeedPasskey, "Config.OperatorsNeedPasskey needs Config.Passkeys")
-	_, identities := cfg.Logins.(account.IdentityStore)
-	require(cfg.Provider == nil || identities, "Config.Logins must be an account.IdentityStore too, for Config.Provider")
 	require(cfg.BaseURL == "" || origin(cfg.BaseURL) != "", "Config.BaseURL must be such as https://images.example.com; got %q", cfg.BaseURL)
 	require(mountable(cfg.Path), "Config.Path must begin and end with a slash and be plain, such as /console/; got %q", cfg.Path)
 	if err := cfg.Brand.Check(); err != nil {

@@ -374,13 +374,3 @@ func TestSpending(t *testing.T) {
 	})
 	s.is.True(a.has(`<title>` + first.Format("2 Jan 2006") + `: 1,500 credits</title>`))
 }
-
-// A ledger that does not count by days has no chart.
-func TestNoDays(t *testing.T) {
-	s := open(t, func(c *console.Config) { c.Ledger = struct{ imagegen.CreditAdmin }{c.Ledger} })
-	v := s.signedIn("alice")
-	s.Grant(t, v.user.ID, 7)
-	a := v.get("credits")
-	s.is.Equal(a.StatusCode, http.StatusOK)
-	s.is.True(!a.has("Spent per day"))
-}

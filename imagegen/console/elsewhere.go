@@ -29,7 +29,7 @@ func (c *Console) signInAs(p *page, who Claimant, next string) error {
 // userOf finds the user who is somebody of the provider, and makes one where that is allowed. No name and no
 // address finds them: others may come to have those.
 func (c *Console) userOf(p *page, who Claimant) (imagegen.User, error) {
-	i, err := c.identities().Identity(p.context(), c.cfg.Provider.Issuer(), who.Subject)
+	i, err := c.cfg.Logins.Identity(p.context(), c.cfg.Provider.Issuer(), who.Subject)
 	switch {
 	case err == nil:
 		return c.cfg.Engine.Accounts().User(p.context(), i.User)
@@ -56,7 +56,7 @@ func (c *Console) newcomer(p *page, who Claimant) (imagegen.User, error) {
 		return u, err
 	}
 	p.act(u)
-	return u, c.identities().CreateIdentity(p.context(), account.Identity{Issuer: c.cfg.Provider.Issuer(), Subject: who.Subject, User: u.ID, CreatedAt: p.now})
+	return u, c.cfg.Logins.CreateIdentity(p.context(), account.Identity{Issuer: c.cfg.Provider.Issuer(), Subject: who.Subject, User: u.ID, CreatedAt: p.now})
 }
 
 // follow gives a user a login, with the role that the provider says if it says one, and returns it.
@@ -94,7 +94,7 @@ func (c *Console) connect(p *page) error {
 }
 
 func (c *Console) connected(p *page, who Claimant) error {
-	err := c.identities().CreateIdentity(p.context(),
+	err := c.cfg.Logins.CreateIdentity(p.context(),
 		account.Identity{Issuer: c.cfg.Provider.Issuer(), Subject: who.Subject, User: p.person.ID, CreatedAt: p.now})
 	if errors.Is(err, imagegen.ErrExists) {
 		return imagegen.Invalid("who you are at %s is connected with another user, or you are with somebody else there", c.cfg.Provider.Name())
@@ -116,7 +116,7 @@ func (c *Console) disconnect(p *page) error {
 	if login.Password == "" {
 		return imagegen.Invalid("you have no password, and could not sign in any more; ask the operator for a link first")
 	}
-	if err := c.identities().RemoveIdentity(p.context(), p.person.ID, c.cfg.Provider.Issuer()); err != nil {
+	if err := c.cfg.Logins.RemoveIdentity(p.context(), p.person.ID, c.cfg.Provider.Issuer()); err != nil {
 		return err
 	}
 	return p.done("You sign in with your password alone.", "account")

@@ -41,7 +41,7 @@ type resumeView struct {
 
 // confirmedElsewhere shows the form again that waited for a confirmation by the provider.
 func (c *Console) confirmedElsewhere(p *page, e errand, who Claimant) error {
-	i, err := c.identities().Identity(p.context(), c.cfg.Provider.Issuer(), who.Subject)
+	i, err := c.cfg.Logins.Identity(p.context(), c.cfg.Provider.Issuer(), who.Subject)
 	if errors.Is(err, imagegen.ErrNotFound) || err == nil && i.User != p.person.ID {
 		p.signInFailed(p.person.Name)
 		return imagegen.Invalid("you are signed in here as %s, and as somebody else at %s", p.person.Name, c.cfg.Provider.Name())
@@ -60,7 +60,7 @@ func (p *page) connected() (bool, error) {
 	if p.c.cfg.Provider == nil {
 		return false, nil
 	}
-	_, err := p.c.identities().UserIdentity(p.context(), p.person.ID, p.c.cfg.Provider.Issuer())
+	_, err := p.c.cfg.Logins.UserIdentity(p.context(), p.person.ID, p.c.cfg.Provider.Issuer())
 	if errors.Is(err, imagegen.ErrNotFound) {
 		return false, nil
 	}

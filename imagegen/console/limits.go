@@ -67,8 +67,8 @@ func (k keyOfUser) Limited() string {
 // limitsView is what key-limits.html is given.
 type limitsView struct {
 	Key  imagegen.Key
-	User *imagegen.User   // whose it is, if an operator looks
-	Used *imagegen.KeyUse // what counts against the limits; nil: it is not known
+	User *imagegen.User  // whose it is, if an operator looks
+	Used imagegen.KeyUse // what counts against the limits
 	Form *form
 	Here string // where the form goes,
 	Back string // and where it leads back to
@@ -80,13 +80,11 @@ func (c *Console) limitsOf(p *page, k imagegen.Key, u *imagegen.User, status int
 	if u != nil {
 		v.Here, v.Back = c.path("users", string(u.ID), "keys", string(k.ID), "limits"), c.path("users", string(u.ID))
 	}
-	if book, ok := c.cfg.Ledger.(imagegen.UsageLedger); ok {
-		use, err := book.KeyUse(p.context(), k.User, k.ID)
-		if err != nil {
-			return err
-		}
-		v.Used = &use
+	use, err := c.cfg.Ledger.KeyUse(p.context(), k.User, k.ID)
+	if err != nil {
+		return err
 	}
+	v.Used = use
 	return p.renderStatus(status, "key-limits", v)
 }
 

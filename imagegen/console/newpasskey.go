@@ -28,7 +28,7 @@ func (c *Console) beginPasskey(p *page) error {
 	if err != nil {
 		return err
 	}
-	have, err := c.passkeysOf(p.context(), p.person.ID)
+	have, err := c.cfg.Logins.Passkeys(p.context(), p.person.ID)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (c *Console) createPasskey(p *page) error {
 	}
 	p.r = p.r.WithContext(context.WithoutCancel(p.context()))
 	made.User, made.Name, made.CreatedAt = p.person.ID, k.name, p.now
-	err = c.passkeyStore().CreatePasskey(p.context(), made)
+	err = c.cfg.Logins.CreatePasskey(p.context(), made)
 	if errors.Is(err, imagegen.ErrExists) {
 		return imagegen.Invalid("this passkey is a user's already")
 	}
@@ -100,10 +100,10 @@ func (c *Console) removePasskey(p *page) error {
 	if err != nil {
 		return err
 	}
-	if c.passkeyStore() == nil || f.Value("passkey") == "" { // to name none would remove all
+	if f.Value("passkey") == "" { // to name none would remove all
 		return imagegen.ErrNotFound
 	}
-	n, err := c.passkeyStore().RemovePasskeys(p.context(), p.person.ID, account.PasskeyID(f.Value("passkey")))
+	n, err := c.cfg.Logins.RemovePasskeys(p.context(), p.person.ID, account.PasskeyID(f.Value("passkey")))
 	if err != nil {
 		return err
 	}
@@ -119,10 +119,7 @@ func (c *Console) removeUserPasskeys(p *page) error {
 	if err != nil {
 		return err
 	}
-	if c.passkeyStore() == nil {
-		return imagegen.ErrNotFound
-	}
-	if _, err := c.passkeyStore().RemovePasskeys(p.context(), u.ID); err != nil {
+	if _, err := c.cfg.Logins.RemovePasskeys(p.context(), u.ID); err != nil {
 		return err
 	}
 	return p.done(u.Name+" has no passkeys any more.", "users", string(u.ID))

@@ -13,7 +13,7 @@ import (
 const chargesShown = 20
 
 // EngineOperations are the [Operations] of an engine in this process. Its Store must be an
-// [imagegen.Inspector], and for audits an [imagegen.Auditor]; otherwise they fail with
+// [imagegen.Inspector]; otherwise they fail with
 // [errors.ErrUnsupported]. It knows the audits that the engine has made itself.
 type EngineOperations struct {
 	Engine  *engine.Engine

@@ -47,13 +47,9 @@ type keyUse struct {
 
 // overview shows operators how the service does, over all users.
 func (c *Console) overview(p *page) (err error) {
-	book := c.usage()
-	if book == nil {
-		return imagegen.ErrNotFound
-	}
 	n := p.days()
 	v := overviewView{Count: n, Periods: p.periods(n), History: c.cfg.History, Now: p.now}
-	if v.summary, err = c.summaries.of(p.context(), book, n, p.now); err != nil {
+	if v.summary, err = c.summaries.of(p.context(), c.cfg.Ledger, n, p.now); err != nil {
 		return err
 	}
 	v.Credits, v.Images = v.charts(n)
@@ -71,12 +67,6 @@ func (c *Console) overview(p *page) (err error) {
 		}
 	}
 	return p.render("overview", v)
-}
-
-// usage is the ledger as one that sums up; nil if it does not.
-func (c *Console) usage() imagegen.UsageLedger {
-	book, _ := c.cfg.Ledger.(imagegen.UsageLedger)
-	return book
 }
 
 // days is how many days the address asks for.

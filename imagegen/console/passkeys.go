@@ -1,8 +1,6 @@
 package console
 
 import (
-	"context"
-
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
 )
@@ -22,19 +20,6 @@ type Passkeys interface {
 	// Answered returns the passkey that was used, and how often it says that it was. The console calls it once for
 	// each secret. ErrInvalidRequest: nothing is proved.
 	Answered(u imagegen.User, have []account.Passkey, secret, answer []byte) (id account.PasskeyID, uses uint32, err error)
-}
-
-// passkeyStore is where passkeys are kept; nil: nowhere.
-func (c *Console) passkeyStore() account.PasskeyStore {
-	s, _ := c.cfg.Logins.(account.PasskeyStore)
-	return s
-}
-
-func (c *Console) passkeysOf(ctx context.Context, u imagegen.UserID) ([]account.Passkey, error) {
-	if c.passkeyStore() == nil {
-		return nil, nil
-	}
-	return c.passkeyStore().Passkeys(ctx, u)
 }
 
 // mostPasskeys is how many passkeys a user can have.
@@ -84,13 +69,13 @@ func (p *page) usedPasskey(f *form, k ceremony) error {
 	if err != nil {
 		return err
 	}
-	have, err := p.c.passkeysOf(p.context(), u.ID)
+	have, err := p.c.cfg.Logins.Passkeys(p.context(), u.ID)
 	if err != nil {
 		return err
 	}
 	id, uses, err := p.c.cfg.Passkeys.Answered(u, have, k.secret, []byte(f.secret(answerField)))
 	if err == nil {
-		err = p.c.passkeyStore().UsePasskey(p.context(), id, uses, p.now)
+		err = p.c.cfg.Logins.UsePasskey(p.context(), id, uses, p.now)
 	}
 	if err != nil {
 		p.signInFailed(u.Name)

@@ -198,12 +198,7 @@ func TestNoProvider(t *testing.T) {
 	for _, path := range []string{"account/provider", "account/provider/remove"} {
 		s.is.Equal(v.post(path).StatusCode, http.StatusNotFound)
 	}
-	_, err := console.New(console.Config{Engine: s.Engine, Ledger: s.DB, Logins: passwordsAlone{s.DB}, Provider: &oidc.Provider{}})
-	s.is.True(err != nil && strings.Contains(err.Error(), "IdentityStore"))
 }
-
-// passwordsAlone keeps no identities.
-type passwordsAlone struct{ account.LoginStore }
 
 // Strangers who begin and never come back take a bounded room: the oldest of 10,000 visits makes it.
 func TestVisitsAreBounded(t *testing.T) {

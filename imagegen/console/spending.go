@@ -28,16 +28,11 @@ type use struct {
 	Name string // of the key; "": none, or it is gone
 }
 
-// spending is nil if the ledger does not know.
 func (c *Console) spending(p *page) (*spending, error) {
-	book := c.usage()
-	if book == nil {
-		return nil, nil
-	}
 	n := p.days()
 	to := imagegen.UsageDay(p.now)
 	from := to.AddDate(0, 0, 1-n)
-	usage, err := book.Usage(p.context(), p.person.ID, imagegen.UsageQuery{From: from, To: to, By: []imagegen.UsageGroup{imagegen.UsageByDay}})
+	usage, err := c.cfg.Ledger.Usage(p.context(), p.person.ID, imagegen.UsageQuery{From: from, To: to, By: []imagegen.UsageGroup{imagegen.UsageByDay}})
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +45,7 @@ func (c *Console) spending(p *page) (*spending, error) {
 	}
 	slices.Reverse(days)
 	s.Days = days
-	s.Uses, err = c.uses(p, book, imagegen.UsageQuery{From: from, To: to, By: []imagegen.UsageGroup{imagegen.UsageByModel, imagegen.UsageByKey}})
+	s.Uses, err = c.uses(p, imagegen.UsageQuery{From: from, To: to, By: []imagegen.UsageGroup{imagegen.UsageByModel, imagegen.UsageByKey}})
 	return s, err
 }
 
@@ -58,8 +53,8 @@ func (c *Console) spending(p *page) (*spending, error) {
 const mostUses = 100
 
 // uses are what was charged for each key and model.
-func (c *Console) uses(p *page, book imagegen.UsageLedger, q imagegen.UsageQuery) ([]use, error) {
-	rows, err := book.Usage(p.context(), p.person.ID, q)
+func (c *Console) uses(p *page, q imagegen.UsageQuery) ([]use, error) {
+	rows, err := c.cfg.Ledger.Usage(p.context(), p.person.ID, q)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}

@@ -48,7 +48,7 @@ type tally map[subject]imagegen.UsageSums
 func (t tally) add(s subject, u imagegen.UsageSums) { t[s] = t[s].Plus(u) }
 
 // summarize reads the rows of the days once.
-func summarize(ctx context.Context, book imagegen.UsageLedger, days int, now time.Time) (*summary, error) {
+func summarize(ctx context.Context, book imagegen.CreditAdmin, days int, now time.Time) (*summary, error) {
 	to := imagegen.UsageDay(now)
 	s := &summary{At: now, From: to.AddDate(0, 0, 1-days)}
 	byDay, byModel, byUser, byKey := tally{}, tally{}, tally{}, tally{}
@@ -94,7 +94,7 @@ type summaries struct {
 }
 
 // of makes a summary unless there is one that is recent. Who asks meanwhile waits for it.
-func (m *summaries) of(ctx context.Context, book imagegen.UsageLedger, days int, now time.Time) (*summary, error) {
+func (m *summaries) of(ctx context.Context, book imagegen.CreditAdmin, days int, now time.Time) (*summary, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if s := m.last[days]; s != nil && now.Sub(s.At).Abs() < summaryAge {

@@ -55,7 +55,6 @@ func (c *Console) functions() template.FuncMap {
 		"brandStyle":  func() string { return c.brandFile(brandStyle) },
 		"brandLogo":   func() string { return c.brandFile(brandSVG, brandPNG) },
 		"system":      func() bool { return c.cfg.Operations != nil },
-		"overview":    func() bool { return c.usage() != nil },
 		"trail":       func() bool { return c.cfg.Engine.Trail() != nil },
 		"provider":    c.provider,
 		"field":       newField,

@@ -53,7 +53,7 @@ func (c *Console) showUser(p *page, status int, u imagegen.User, forms userForms
 	if v.Holdings, err = c.cfg.Ledger.Holdings(ctx, u.ID, lotsShown); err != nil {
 		return err
 	}
-	have, err := c.passkeysOf(ctx, u.ID)
+	have, err := c.cfg.Logins.Passkeys(ctx, u.ID)
 	if err != nil {
 		return err
 	}

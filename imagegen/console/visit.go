@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 // visit is a browser that is with the provider. It comes back with a cookie that only this visit set.
@@ -91,9 +90,4 @@ func (c *Console) returned(p *page) error {
 		return c.confirmedElsewhere(p, v.errand, who)
 	}
 	return c.signInAs(p, who, v.next)
-}
-
-func (c *Console) identities() account.IdentityStore {
-	s, _ := c.cfg.Logins.(account.IdentityStore) // see Config.check
-	return s
 }

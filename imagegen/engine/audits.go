@@ -25,12 +25,12 @@ type audits struct {
 	last *Audit
 }
 
-// Audit has the Store check its own books, see [imagegen.Auditor], and remembers what it found.
-// [errors.ErrUnsupported] if the Store is no Auditor.
+// Audit has the Store check its own books, see [imagegen.Inspector], and remembers what it found.
+// [errors.ErrUnsupported] if the Store is none.
 func (e *Engine) Audit(ctx context.Context) (imagegen.AuditReport, error) {
-	a, ok := e.store.(imagegen.Auditor)
+	a, ok := e.store.(imagegen.Inspector)
 	if !ok {
-		return imagegen.AuditReport{}, fmt.Errorf("imagegen: the Store is no Auditor: %w", errors.ErrUnsupported)
+		return imagegen.AuditReport{}, fmt.Errorf("imagegen: the Store is no Inspector: %w", errors.ErrUnsupported)
 	}
 	began := time.Now()
 	report, err := a.Audit(ctx)

@@ -28,7 +28,7 @@ func (m Model) maxConcurrent(models, slots int) int {
 	if most > 0 {
 		return min(most, slots)
 	}
-	if c, ok := m.Provider.(imagegen.ConcurrencyLimiter); ok {
+	if c, ok := m.Provider.(interface{ MaxConcurrent() int }); ok {
 		most = c.MaxConcurrent()
 	}
 	most = min(cmp.Or(most, defaultMaxConcurrent), slots)

@@ -88,9 +88,9 @@ type Config struct {
 	// call, see Joining; 0: 10 minutes, negative: no call joins another.
 	JoinWindow time.Duration
 
-	// Warner tells of what else an operator should see to, beside what Store tells: [Engine.Readiness] asks it. nil:
-	// there is nothing else.
-	Warner imagegen.Warner
+	// Warnings tells of what else an operator should see to, beside what Store tells: [Engine.Readiness] asks it. It is
+	// cheap. nil: there is nothing else.
+	Warnings func(context.Context) []imagegen.Notice
 
 	// Now is believed as it is. nil: that of Store if it is a [imagegen.Timekeeper], else time.Now.
 	Now func() time.Time

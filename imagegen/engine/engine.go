@@ -136,7 +136,7 @@ func (e *Engine) Ready(ctx context.Context) error {
 }
 
 func (e *Engine) storeReady(ctx context.Context) error {
-	if r, ok := e.store.(imagegen.Readier); ok {
+	if r, ok := e.store.(interface{ Ready(context.Context) error }); ok {
 		return r.Ready(ctx)
 	}
 	return nil

@@ -16,7 +16,7 @@ type ProviderHealth struct {
 	Healthy  bool                    // it went well, or failed through the request
 	Detail   string                  // why not, in words for an operator
 	Load     ModelLoad               // now
-	Members  []imagegen.MemberHealth // of a provider that is a [imagegen.HealthReporter]
+	Members  []imagegen.MemberHealth // of a provider that tells of them
 }
 
 // Health tells how the provider of each model does, also of retired ones, in the order of the configuration. It is cheap and
@@ -27,7 +27,9 @@ func (e *Engine) Health() []ProviderHealth {
 	for i, info := range models.all {
 		all[i] = e.health.of(info.ID)
 		all[i].Model, all[i].Provider, all[i].Load = info.ID, info.Provider, e.slots.Load(info.ID)
-		if r, ok := models.offers[info.ID].Provider.(imagegen.HealthReporter); ok {
+		if r, ok := models.offers[info.ID].Provider.(interface {
+			Health() []imagegen.MemberHealth
+		}); ok {
 			all[i].Members = r.Health()
 		}
 	}

@@ -29,9 +29,11 @@ func (e *Engine) OpenImage(ctx context.Context, id imagegen.ImageID) (*imagegen.
 const linkAge = 5 * time.Minute
 
 // LinkImage returns an address in the ImageStore itself under which an image can be read for 5 minutes. ErrNotFound;
-// [errors.ErrUnsupported]: the ImageStore is no [imagegen.ImageLinker].
+// [errors.ErrUnsupported]: the [imagegen.ImageStore] has no method Link.
 func (e *Engine) LinkImage(ctx context.Context, id imagegen.ImageID) (address string, err error) {
-	links, ok := e.images.(imagegen.ImageLinker)
+	links, ok := e.images.(interface {
+		Link(context.Context, imagegen.ImageKey, string, time.Duration) (string, error)
+	})
 	if !ok {
 		return "", errors.ErrUnsupported
 	}

@@ -70,11 +70,7 @@ func (m offer) able(r imagegen.Record, files attached) error {
 
 // check asks the provider whether there is more to refuse.
 func (m offer) check(r imagegen.Record, files attached) error {
-	c, ok := m.Provider.(imagegen.Checker)
-	if !ok {
-		return nil
-	}
-	return refusedByProvider(c.Check(request(r, files)))
+	return refusedByProvider(imagegen.Refuses(m.Provider, request(r, files)))
 }
 
 // request is what a provider is asked with files of which nothing else is known yet.

@@ -34,7 +34,7 @@ func (s *Session) Usage(ctx context.Context, q imagegen.UsageQuery) (imagegen.Us
 	if err != nil {
 		return imagegen.UsageReport{}, err
 	}
-	l, ok := s.engine.ledger.(imagegen.UsageLedger)
+	l, ok := s.engine.ledger.(imagegen.CreditAdmin)
 	if !ok {
 		return imagegen.UsageReport{}, &imagegen.Error{Code: imagegen.CodeNotFound, Message: "this service does not sum up usage"}
 	}
@@ -45,7 +45,7 @@ func (s *Session) Usage(ctx context.Context, q imagegen.UsageQuery) (imagegen.Us
 // busy returns ErrRateLimited if the session's key has as many generations at once as it may have. That is
 // decided in the commit that charges; here it is told before anything is waited for.
 func (s *Session) busy(ctx context.Context) error {
-	l, ok := s.engine.ledger.(imagegen.UsageLedger)
+	l, ok := s.engine.ledger.(imagegen.CreditAdmin)
 	if s.key == "" || !ok {
 		return nil
 	}

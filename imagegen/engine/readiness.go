@@ -35,11 +35,13 @@ func (e *Engine) Readiness(ctx context.Context) Readiness {
 			r.Warnings = append(r.Warnings, imagegen.Notice{Code: "clock", Detail: leapt(leap)})
 		}
 	}
-	if w, ok := e.store.(imagegen.Warner); ok {
+	if w, ok := e.store.(interface {
+		Warnings(context.Context) []imagegen.Notice
+	}); ok {
 		r.Warnings = append(r.Warnings, w.Warnings(ctx)...)
 	}
-	if w := e.cfg.Warner; w != nil {
-		r.Warnings = append(r.Warnings, w.Warnings(ctx)...)
+	if e.cfg.Warnings != nil {
+		r.Warnings = append(r.Warnings, e.cfg.Warnings(ctx)...)
 	}
 	e.readiness.note(ctx, e, r)
 	return r

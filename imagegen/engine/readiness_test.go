@@ -55,14 +55,13 @@ func TestLeapOfTheClock(t *testing.T) {
 	})
 }
 
-// forewarned warns of what an engine knows nothing of.
-type forewarned []imagegen.Notice
-
-func (f forewarned) Warnings(context.Context) []imagegen.Notice { return f }
-
 // Who embeds an engine can have it warn of things of its own; work is taken all the same.
 func TestFurtherWarnings(t *testing.T) {
-	h := start(t, yieldImages(1, nil), func(c *engine.Config) { c.Warner = forewarned{{Code: "backup", Detail: "it is old"}} })
+	h := start(t, yieldImages(1, nil), func(c *engine.Config) {
+		c.Warnings = func(context.Context) []imagegen.Notice {
+			return []imagegen.Notice{{Code: "backup", Detail: "it is old"}}
+		}
+	})
 	r := h.engine.Readiness(t.Context())
 	h.is.True(r.Ready())
 	h.is.Equal(r.Warnings, []imagegen.Notice{{Code: "backup", Detail: "it is old"}})

@@ -12,11 +12,13 @@ import (
 // ended without a dispute. The charges of a generation that was abandoned at that moment may be among them. What
 // else the ledger is charged for, by identifiers that are no generation's, is passed over. Nothing is changed: a
 // charge of a generation that has ended is to be settled to [imagegen.Record.Used], any other to 0. For operators.
-// [errors.ErrUnsupported] if the Ledger is no [imagegen.ChargeLister].
+// [errors.ErrUnsupported] if the Ledger has no method OpenCharges, see [imagegen.Ledger].
 func (e *Engine) Reconcile(ctx context.Context) (strays []imagegen.Charge, err error) {
-	lister, ok := e.ledger.(imagegen.ChargeLister)
+	lister, ok := e.ledger.(interface {
+		OpenCharges(context.Context, imagegen.ChargeID, int) ([]imagegen.Charge, error)
+	})
 	if !ok {
-		return nil, fmt.Errorf("imagegen: the Ledger is no ChargeLister: %w", errors.ErrUnsupported)
+		return nil, fmt.Errorf("imagegen: the Ledger lists no open charges: %w", errors.ErrUnsupported)
 	}
 	const page = 100
 	for after := imagegen.ChargeID(""); ; {

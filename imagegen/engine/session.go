@@ -26,7 +26,7 @@ func (s *Session) KeyID() imagegen.KeyID { return s.key }
 
 // usable returns why the session's key cannot be used any more. It is asked again before a replayed answer:
 // the body of a request may have taken an hour to come. What charges asks in its own commit, see
-// [imagegen.GenerationStore].
+// [imagegen.Store].
 func (s *Session) usable(ctx context.Context) error {
 	if s.key == "" {
 		return nil

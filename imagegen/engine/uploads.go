@@ -79,7 +79,7 @@ func (a *arrival) Read(p []byte) (int, error) {
 		return 0, tooManyUploads("the reference images of this account that wait for their generations take too much space; wait for some to end")
 	}
 	a.taken += int64(n)
-	if s, ok := a.engine.spool.(imagegen.SpaceKeeper); ok {
+	if s, ok := a.engine.spool.(interface{ TakeSpace(n int64) error }); ok {
 		if err := s.TakeSpace(int64(n)); err != nil {
 			return 0, imagegen.ToUserError(err)
 		}

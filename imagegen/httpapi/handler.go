@@ -46,7 +46,7 @@ type Options struct {
 	Limits *Limits
 
 	// RedirectImages answers a request for an image with an address in the image store itself, if that is an
-	// [imagegen.ImageLinker]: the bytes do not pass through this process.
+	// [imagegen.ImageStore] with a method Link: the bytes do not pass through this process.
 	RedirectImages bool
 
 	// Log is told of each request, with the route instead of the path: the identifier of an image is

@@ -22,7 +22,7 @@ type Storage interface {
 	imagegen.CreditAdmin
 	imagegen.ImageStore
 	imagegen.Spool
-	imagegen.Auditor
+	imagegen.Inspector
 }
 
 // Flow is a suite for an engine over a storage beside upstreams that take their time, or take only so much.

@@ -48,7 +48,6 @@ type Fake struct {
 
 var (
 	_ imagegen.Provider = (*Fake)(nil)
-	_ imagegen.Checker  = (*Fake)(nil)
 )
 
 // Name returns "fake".

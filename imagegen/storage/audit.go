@@ -18,7 +18,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-// Audit implements [imagegen.Auditor]. It copies the database while work goes on, goes over the
+// Audit implements [imagegen.Inspector]. It copies the database while work goes on, goes over the
 // copy, and then reads every file that it names: images, and reference images of work that waits, where
 // they are here. It needs room in the directory for the copy. Pages that do
 // not fit together are reported first and alone, and then values that do not match their checksums:

@@ -54,14 +54,6 @@ func TestOperatorKeys(t *testing.T) {
 	storagetest.OperatorKeys(t, func(t *testing.T) account.OperatorKeyStore { return open(t, nil) })
 }
 
-func TestPasskeys(t *testing.T) {
-	storagetest.Passkeys(t, func(t *testing.T) account.PasskeyStore { return open(t, nil) })
-}
-
-func TestIdentities(t *testing.T) {
-	storagetest.Identities(t, func(t *testing.T) account.IdentityStore { return open(t, nil) })
-}
-
 func TestLogins(t *testing.T) {
 	storagetest.Logins(t, func(t *testing.T) account.LoginStore { return open(t, nil) })
 }

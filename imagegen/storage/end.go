@@ -78,7 +78,7 @@ func (e *End) Spool() imagegen.Spool { return e.db.spool }
 // Close closes the directory.
 func (e *End) Close() error { return e.db.Close() }
 
-// Audit implements [imagegen.Auditor].
+// Audit implements [imagegen.Inspector].
 func (e *End) Audit(ctx context.Context) (imagegen.AuditReport, error) { return e.db.auditAlone(ctx) }
 
 // Mark implements [transfer.Database].

@@ -18,8 +18,7 @@ type spool struct {
 }
 
 var (
-	_ imagegen.Spool       = (*spool)(nil)
-	_ imagegen.SpaceKeeper = (*spool)(nil)
+	_ imagegen.Spool = (*spool)(nil)
 )
 
 func spoolPath(id imagegen.ReferenceID) string { return path.Join(spoolDir, string(id)) }
@@ -35,7 +34,7 @@ func (s *spool) Stage(ctx context.Context, id imagegen.ReferenceID, r io.Reader)
 	return s.files.write(ctx, spoolPath(id), r, false)
 }
 
-// TakeSpace implements [imagegen.SpaceKeeper].
+// TakeSpace implements [imagegen.Spool].
 func (s *spool) TakeSpace(n int64) error {
 	if err := s.space.take(n); err != nil {
 		return notApplied(err)

@@ -33,8 +33,8 @@ type Options struct {
 
 // DB is an open directory. It is an [imagegen.JointStore], which holds users and keys too, and the
 // [imagegen.CreditAdmin] that commits with it: Charge, Settle, Grant, Revoke, Lots, History. It is an
-// [imagegen.ImageStore], [imagegen.Spool], [account.LoginStore], [imagegen.UsageLedger], [imagegen.Inspector],
-// [account.TrailStore], [imagegen.Auditor], [imagegen.Readier] and [imagegen.Timekeeper] as well. It is safe for
+// [imagegen.ImageStore], [imagegen.Spool], [account.LoginStore], [imagegen.Inspector],
+// [account.TrailStore] and [imagegen.Timekeeper] as well. It is safe for
 // concurrent use.
 //
 // Once the outcome of a commit is unknown it writes no more, see Failed. Where a write comes back
@@ -44,10 +44,7 @@ type DB struct {
 	inspector
 	logins
 	opkeys
-	passkeys
-	identities
 	books
-	usage
 	trails
 	*images
 	*spool
@@ -72,16 +69,17 @@ type DB struct {
 
 // The embedded interfaces have lower-case names: what DB is made of is nobody else's business.
 type (
-	store      = imagegen.JointStore
-	logins     = account.LoginStore
-	opkeys     = account.OperatorKeyStore
-	passkeys   = account.PasskeyStore
-	identities = account.IdentityStore
-	books      = imagegen.CreditAdmin
+	store  = imagegen.JointStore
+	logins = account.LoginStore
+	opkeys = account.OperatorKeyStore
+	books  = imagegen.CreditAdmin
 
-	usage     = imagegen.UsageLedger
-	inspector = imagegen.Inspector
-	trails    = account.TrailStore
+	inspector interface {
+		UserPage(context.Context, imagegen.UserQuery) (imagegen.UserPage, error)
+		Disputed(context.Context, imagegen.GenerationID, int) ([]imagegen.Record, int, error)
+		Unsettled(context.Context, imagegen.GenerationID, int) ([]imagegen.Record, int, error)
+	}
+	trails = account.TrailStore
 )
 
 var (
@@ -90,18 +88,12 @@ var (
 	_ account.LoginStore  = (*DB)(nil)
 
 	_ account.OperatorKeyStore = (*DB)(nil)
-	_ account.PasskeyStore     = (*DB)(nil)
-	_ account.IdentityStore    = (*DB)(nil)
 
 	_ imagegen.CreditAdmin = (*DB)(nil)
-	_ imagegen.UsageLedger = (*DB)(nil)
 	_ account.TrailStore   = (*DB)(nil)
 	_ imagegen.ImageStore  = (*DB)(nil)
 	_ imagegen.Spool       = (*DB)(nil)
-	_ imagegen.Auditor     = (*DB)(nil)
-	_ imagegen.Readier     = (*DB)(nil)
 	_ imagegen.Timekeeper  = (*DB)(nil)
-	_ imagegen.Warner      = (*DB)(nil)
 )
 
 // Open opens a directory, or begins anew in one that is absent or empty. o may be nil. Whoever
@@ -218,7 +210,7 @@ func (db *DB) openTables() (err error) {
 	t := tables.New(db.file, db.clock)
 	t.OnDamage = db.damagedGeneration
 	db.tables = t
-	db.store, db.inspector, db.logins, db.opkeys, db.passkeys, db.identities, db.books, db.usage = t, t, t, t, t, t, db.clock, db.clock
+	db.store, db.inspector, db.logins, db.opkeys, db.books = t, t, t, t, db.clock
 	db.trails = trail.New(db.file, db.now)
 	return t.Load(context.Background())
 }
@@ -263,7 +255,7 @@ func (db *DB) Failed() <-chan struct{} { return db.file.failed }
 // Err returns why the storage has stopped, an ErrStopped; nil if it has not.
 func (db *DB) Err() error { return db.file.Err() }
 
-// Ready implements [imagegen.Readier].
+// Ready implements [imagegen.Store].
 func (db *DB) Ready(context.Context) error {
 	if err := db.Err(); err != nil {
 		return err
@@ -274,7 +266,7 @@ func (db *DB) Ready(context.Context) error {
 	return nil
 }
 
-// Warnings implements [imagegen.Warner]: something was found damaged, and no audit has come out clean
+// Warnings implements [imagegen.Store]: something was found damaged, and no audit has come out clean
 // since; the disk is nearly full.
 func (db *DB) Warnings(context.Context) []imagegen.Notice {
 	warnings := db.damage.warning()
@@ -297,7 +289,7 @@ func (db *DB) ConfirmClock(ctx context.Context) error { return db.clock.ConfirmC
 // Joins implements [imagegen.JointStore]: only with this DB itself, not with a wrapper around it.
 func (db *DB) Joins(l imagegen.Ledger) bool { return l == imagegen.Ledger(db) }
 
-// Create implements [imagegen.GenerationStore]. imagegen.ErrNotApplied also when the disk is nearly full.
+// Create implements [imagegen.Store]. imagegen.ErrNotApplied also when the disk is nearly full.
 func (db *DB) Create(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
 	if err := db.space.forWork(); err != nil {
 		return imagegen.Record{}, notApplied(err)

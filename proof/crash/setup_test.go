@@ -39,7 +39,7 @@ type database interface {
 	imagegen.CreditAdmin
 	imagegen.ImageStore
 	imagegen.Spool
-	imagegen.Auditor
+	imagegen.Inspector
 	imagegen.Timekeeper
 }
 

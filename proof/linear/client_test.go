@@ -21,7 +21,7 @@ import (
 type database interface {
 	imagegen.JointStore
 	imagegen.CreditAdmin
-	imagegen.Auditor
+	imagegen.Inspector
 }
 
 // run is one history in the making.

@@ -8,17 +8,6 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// refuses returns nil if the member can honour r.
-func (m *member) refuses(r imagegen.ProviderRequest) error {
-	if err := m.can.Refuses(r); err != nil {
-		return err
-	}
-	if c, ok := m.provider.(imagegen.Checker); ok {
-		return c.Check(r)
-	}
-	return nil
-}
-
 // Check refuses what no single member can honour: what their capabilities do not cover, and what those that could refuse
 // in their own words.
 func (p *Provider) Check(r imagegen.ProviderRequest) error {
@@ -27,7 +16,7 @@ func (p *Provider) Check(r imagegen.ProviderRequest) error {
 	}
 	var messages []string
 	for _, m := range p.members {
-		err := m.refuses(r)
+		err := imagegen.Refuses(m.provider, r)
 		if err == nil {
 			return nil
 		}

@@ -6,8 +6,6 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-var _ imagegen.HealthReporter = (*Provider)(nil)
-
 // Health tells of each member, in the order of the configuration, whether requests are given to it
 // now. It asks no upstream.
 func (p *Provider) Health() []imagegen.MemberHealth {

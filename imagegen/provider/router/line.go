@@ -17,7 +17,7 @@ import (
 // line is the members that can honour r, in the order in which they are asked: those with a weight first, and of them
 // those first that make the very size that is wanted.
 func (p *Provider) line(r imagegen.ProviderRequest) []*member {
-	able := slices.DeleteFunc(slices.Clone(p.members), func(m *member) bool { return m.refuses(r) != nil })
+	able := slices.DeleteFunc(slices.Clone(p.members), func(m *member) bool { return imagegen.Refuses(m.provider, r) != nil })
 	slices.SortStableFunc(able, func(a, b *member) int {
 		return cmp.Or(cmp.Compare(a.rank(r), b.rank(r)), cmp.Compare(a.lot(r.Key), b.lot(r.Key)))
 	})

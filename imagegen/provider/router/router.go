@@ -28,10 +28,7 @@ type Provider struct {
 
 var (
 	_ imagegen.Provider = (*Provider)(nil)
-	_ imagegen.Checker  = (*Provider)(nil)
 	_ provider.Prober   = (*Provider)(nil)
-
-	_ imagegen.ConcurrencyLimiter = (*Provider)(nil)
 )
 
 // MaxConcurrent is what all members together work at at once; 0 if one has no limit.

@@ -52,7 +52,7 @@ func (s *store) act(ctx context.Context, act account.Act, f func() (trail.Change
 	return trail.ActIn(ctx, s.books.Read().Wall, act, s.rows.Update, ledger.Tx.Note, func(ledger.Tx) (trail.Change, error) { return f() })
 }
 
-// CreateUser implements [imagegen.UserStore].
+// CreateUser implements [imagegen.AccountStore].
 func (s *store) CreateUser(ctx context.Context, u imagegen.User) error {
 	if err := u.ID.Check(); err != nil {
 		return err
@@ -79,19 +79,19 @@ func (s *store) named(name string) (imagegen.User, error) {
 	return imagegen.User{}, imagegen.ErrNotFound
 }
 
-// User implements [imagegen.UserStore].
+// User implements [imagegen.AccountStore].
 func (s *store) User(ctx context.Context, id imagegen.UserID) (u imagegen.User, err error) {
 	err = s.read(ctx, func() (err error) { u, err = found(s.users, id); return err })
 	return u, err
 }
 
-// UserByName implements [imagegen.UserStore].
+// UserByName implements [imagegen.AccountStore].
 func (s *store) UserByName(ctx context.Context, name string) (u imagegen.User, err error) {
 	err = s.read(ctx, func() (err error) { u, err = s.named(name); return err })
 	return u, err
 }
 
-// Users implements [imagegen.UserStore].
+// Users implements [imagegen.AccountStore].
 func (s *store) Users(ctx context.Context) (us []imagegen.User, err error) {
 	err = s.read(ctx, func() error {
 		us = matching(s.users, func(imagegen.User) bool { return true }, func(a, b imagegen.User) int { return cmp.Compare(a.Name, b.Name) })
@@ -117,12 +117,12 @@ func (s *store) UserPage(ctx context.Context, q imagegen.UserQuery) (p imagegen.
 	return p, err
 }
 
-// SetAccountType implements [imagegen.UserStore].
+// SetAccountType implements [imagegen.AccountStore].
 func (s *store) SetAccountType(ctx context.Context, id imagegen.UserID, accountType string) error {
 	return s.changeUser(ctx, account.ActUserSet, id, func(u *imagegen.User) { u.AccountType = accountType })
 }
 
-// DisableUser implements [imagegen.UserStore].
+// DisableUser implements [imagegen.AccountStore].
 func (s *store) DisableUser(ctx context.Context, id imagegen.UserID, at time.Time) error {
 	return s.changeUser(ctx, account.ActUserDisable, id, func(u *imagegen.User) {
 		if u.DisabledAt.IsZero() {
@@ -131,7 +131,7 @@ func (s *store) DisableUser(ctx context.Context, id imagegen.UserID, at time.Tim
 	})
 }
 
-// SuspendUser implements [imagegen.UserStore].
+// SuspendUser implements [imagegen.AccountStore].
 func (s *store) SuspendUser(ctx context.Context, id imagegen.UserID, at time.Time) error {
 	return s.changeUser(ctx, account.ActUserSuspend, id, func(u *imagegen.User) {
 		if u.SuspendedAt.IsZero() {
@@ -140,7 +140,7 @@ func (s *store) SuspendUser(ctx context.Context, id imagegen.UserID, at time.Tim
 	})
 }
 
-// ResumeUser implements [imagegen.UserStore].
+// ResumeUser implements [imagegen.AccountStore].
 func (s *store) ResumeUser(ctx context.Context, id imagegen.UserID) error {
 	return s.changeUser(ctx, account.ActUserResume, id, func(u *imagegen.User) { u.SuspendedAt = time.Time{} })
 }
@@ -160,7 +160,7 @@ func (s *store) changeUser(ctx context.Context, act account.Act, id imagegen.Use
 	})
 }
 
-// CreateKey implements [imagegen.KeyStore].
+// CreateKey implements [imagegen.AccountStore].
 func (s *store) CreateKey(ctx context.Context, k imagegen.Key) error {
 	if err := cmp.Or(k.User.Check(), k.Limits.Check()); err != nil {
 		return err
@@ -180,13 +180,13 @@ func (s *store) CreateKey(ctx context.Context, k imagegen.Key) error {
 
 func (s *store) hashed(hash [32]byte) (imagegen.Key, error) { return found(s.keys, s.hashes[hash]) }
 
-// KeyByHash implements [imagegen.KeyStore].
+// KeyByHash implements [imagegen.AccountStore].
 func (s *store) KeyByHash(ctx context.Context, hash [32]byte) (k imagegen.Key, err error) {
 	err = s.read(ctx, func() (err error) { k, err = s.hashed(hash); return err })
 	return k, err
 }
 
-// Keys implements [imagegen.KeyStore].
+// Keys implements [imagegen.AccountStore].
 func (s *store) Keys(ctx context.Context, u imagegen.UserID) (ks []imagegen.Key, err error) {
 	err = s.read(ctx, func() error {
 		ks = matching(s.keys, func(k imagegen.Key) bool { return k.User == u },
@@ -196,7 +196,7 @@ func (s *store) Keys(ctx context.Context, u imagegen.UserID) (ks []imagegen.Key,
 	return ks, err
 }
 
-// RevokeKey implements [imagegen.KeyStore].
+// RevokeKey implements [imagegen.AccountStore].
 func (s *store) RevokeKey(ctx context.Context, id imagegen.KeyID, at time.Time) (k imagegen.Key, err error) {
 	err = s.act(ctx, account.ActKeyRevoke, func() (trail.Change, error) {
 		if k, err = found(s.keys, id); err != nil {
@@ -212,7 +212,7 @@ func (s *store) RevokeKey(ctx context.Context, id imagegen.KeyID, at time.Time) 
 	return k, err
 }
 
-// SetKeyLimits implements [imagegen.KeyStore].
+// SetKeyLimits implements [imagegen.AccountStore].
 func (s *store) SetKeyLimits(ctx context.Context, id imagegen.KeyID, l imagegen.KeyLimits) (k imagegen.Key, err error) {
 	if err := l.Check(); err != nil {
 		return k, err
@@ -231,7 +231,7 @@ func (s *store) SetKeyLimits(ctx context.Context, id imagegen.KeyID, l imagegen.
 	return k, err
 }
 
-// TouchKeys implements [imagegen.KeyStore].
+// TouchKeys implements [imagegen.AccountStore].
 func (s *store) TouchKeys(ctx context.Context, used map[imagegen.KeyID]time.Time) error {
 	return s.rows.Update(ctx, func(ledger.Tx) error {
 		for id, at := range used {

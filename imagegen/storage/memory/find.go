@@ -10,7 +10,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
 )
 
-// Generation implements [imagegen.GenerationStore].
+// Generation implements [imagegen.Store].
 func (s *store) Generation(ctx context.Context, id imagegen.GenerationID) (r imagegen.Record, err error) {
 	err = s.read(ctx, func() error {
 		g := s.generations[id]
@@ -23,7 +23,7 @@ func (s *store) Generation(ctx context.Context, id imagegen.GenerationID) (r ima
 	return r, err
 }
 
-// Generations implements [imagegen.GenerationStore].
+// Generations implements [imagegen.Store].
 func (s *store) Generations(ctx context.Context, u imagegen.UserID, q imagegen.Query) (page []imagegen.Record, more bool, err error) {
 	limit := max(cmp.Or(q.Limit, imagegen.DefaultPageSize), 0)
 	err = s.read(ctx, func() error {
@@ -47,7 +47,7 @@ func (s *store) Generations(ctx context.Context, u imagegen.UserID, q imagegen.Q
 	return page, more, err
 }
 
-// Reserved implements [imagegen.GenerationStore].
+// Reserved implements [imagegen.Store].
 func (s *store) Reserved(ctx context.Context, u imagegen.UserID, key string) (r imagegen.Record, err error) {
 	err = s.read(ctx, func() (err error) {
 		r, err = lookup{s}.Reserved(u, key)
@@ -57,14 +57,14 @@ func (s *store) Reserved(ctx context.Context, u imagegen.UserID, key string) (r 
 	return r, err
 }
 
-// Ended implements [imagegen.GenerationStore].
+// Ended implements [imagegen.Store].
 func (s *store) Ended(ctx context.Context, age time.Duration, n int) ([]imagegen.Record, error) {
 	by := s.books.Read().Now.Add(-age)
 	old, err := s.some(ctx, func(r imagegen.Record) bool { return r.Terminal() && !r.CompletedAt.After(by) })
 	return old[:min(n, len(old))], err
 }
 
-// Forgettable implements [imagegen.GenerationStore].
+// Forgettable implements [imagegen.Store].
 func (s *store) Forgettable(ctx context.Context, state imagegen.State, age time.Duration, n int) (fences []imagegen.Fence, err error) {
 	by := s.books.Read().Now.Add(-age)
 	old, err := s.some(ctx, func(r imagegen.Record) bool {
@@ -81,7 +81,7 @@ func (s *store) Forgettable(ctx context.Context, state imagegen.State, age time.
 // mostUndelivered bounds what Undelivered returns.
 const mostUndelivered = 100
 
-// Undelivered implements [imagegen.GenerationStore].
+// Undelivered implements [imagegen.Store].
 func (s *store) Undelivered(ctx context.Context, u imagegen.UserID, joinKey [32]byte) (found []imagegen.Record, err error) {
 	err = s.read(ctx, func() error {
 		for _, g := range s.listed[u] {

@@ -8,7 +8,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-// identities implements account.IdentityStore, in the transactions of a store.
+// identities implements account.LoginStore, in the transactions of a store.
 type identities struct {
 	*store
 	identities map[subject]account.Identity
@@ -27,7 +27,7 @@ func newIdentities(s *store) *identities {
 	return &identities{s, make(map[subject]account.Identity), make(map[member]subject)}
 }
 
-// CreateIdentity implements [account.IdentityStore].
+// CreateIdentity implements [account.LoginStore].
 func (s *identities) CreateIdentity(ctx context.Context, i account.Identity) error {
 	if err := i.User.Check(); err != nil {
 		return err
@@ -47,13 +47,13 @@ func (s *identities) CreateIdentity(ctx context.Context, i account.Identity) err
 	})
 }
 
-// Identity implements [account.IdentityStore].
+// Identity implements [account.LoginStore].
 func (s *identities) Identity(ctx context.Context, issuer, sub string) (i account.Identity, err error) {
 	err = s.read(ctx, func() (err error) { i, err = found(s.identities, subject{issuer, sub}); return err })
 	return i, err
 }
 
-// UserIdentity implements [account.IdentityStore].
+// UserIdentity implements [account.LoginStore].
 func (s *identities) UserIdentity(ctx context.Context, u imagegen.UserID, issuer string) (i account.Identity, err error) {
 	err = s.read(ctx, func() error {
 		who, err := found(s.ofUsers, member{u, issuer})
@@ -65,7 +65,7 @@ func (s *identities) UserIdentity(ctx context.Context, u imagegen.UserID, issuer
 	return i, err
 }
 
-// RemoveIdentity implements [account.IdentityStore].
+// RemoveIdentity implements [account.LoginStore].
 func (s *identities) RemoveIdentity(ctx context.Context, u imagegen.UserID, issuer string) error {
 	return s.act(ctx, account.ActIdentityRemove, func() (trail.Change, error) {
 		who, there := s.ofUsers[member{u, issuer}]

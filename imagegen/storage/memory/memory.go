@@ -24,8 +24,8 @@ type Options struct {
 
 // DB is an [imagegen.JointStore], which holds users and keys too, and the [imagegen.CreditAdmin] that
 // commits with it: Charge, Settle, Grant, Revoke, Lots, History. It is an [imagegen.ImageStore],
-// [imagegen.Spool], [account.LoginStore], [account.PasskeyStore], [account.IdentityStore], [imagegen.UsageLedger], [imagegen.Inspector],
-// [imagegen.Timekeeper], [account.TrailStore] and [imagegen.Auditor] as well. It is safe for concurrent use and needs
+// [imagegen.Spool], [account.LoginStore], [imagegen.Inspector],
+// [imagegen.Timekeeper], and [account.TrailStore] as well. It is safe for concurrent use and needs
 // no closing.
 type DB struct {
 	*store
@@ -34,7 +34,6 @@ type DB struct {
 	*passkeys
 	*identities
 	books
-	usage
 	timekeeper
 	trailStore
 	images
@@ -45,24 +44,19 @@ type DB struct {
 // The embedded interfaces have lower-case names: what DB is made of is nobody else's business.
 type (
 	books      = imagegen.CreditAdmin
-	usage      = imagegen.UsageLedger
 	timekeeper = imagegen.Timekeeper
 	trailStore = account.TrailStore
 )
 
 var (
-	_ imagegen.JointStore   = (*DB)(nil)
-	_ imagegen.Inspector    = (*DB)(nil)
-	_ account.LoginStore    = (*DB)(nil)
-	_ account.PasskeyStore  = (*DB)(nil)
-	_ account.IdentityStore = (*DB)(nil)
-	_ imagegen.CreditAdmin  = (*DB)(nil)
-	_ imagegen.UsageLedger  = (*DB)(nil)
-	_ account.TrailStore    = (*DB)(nil)
-	_ imagegen.ImageStore   = (*DB)(nil)
-	_ imagegen.Spool        = (*DB)(nil)
-	_ imagegen.Auditor      = (*DB)(nil)
-	_ imagegen.Timekeeper   = (*DB)(nil)
+	_ imagegen.JointStore  = (*DB)(nil)
+	_ imagegen.Inspector   = (*DB)(nil)
+	_ account.LoginStore   = (*DB)(nil)
+	_ imagegen.CreditAdmin = (*DB)(nil)
+	_ account.TrailStore   = (*DB)(nil)
+	_ imagegen.ImageStore  = (*DB)(nil)
+	_ imagegen.Spool       = (*DB)(nil)
+	_ imagegen.Timekeeper  = (*DB)(nil)
 )
 
 // New returns an empty DB. opts may be nil.
@@ -77,13 +71,13 @@ func New(opts *Options) *DB {
 		panic(err) // it reads an empty map
 	}
 	s := newStore(trail.rows, books)
-	return &DB{store: s, logins: newLogins(s), operatorKeys: newOperatorKeys(s), passkeys: newPasskeys(s), identities: newIdentities(s), books: books, usage: books, timekeeper: books, trailStore: trail, trail: trail}
+	return &DB{store: s, logins: newLogins(s), operatorKeys: newOperatorKeys(s), passkeys: newPasskeys(s), identities: newIdentities(s), books: books, timekeeper: books, trailStore: trail, trail: trail}
 }
 
 // Joins implements [imagegen.JointStore]: only with this DB itself, not with a wrapper around it.
 func (db *DB) Joins(l imagegen.Ledger) bool { return l == imagegen.Ledger(db) }
 
-// Audit implements [imagegen.Auditor]. Nothing is written while it runs.
+// Audit implements [imagegen.Inspector]. Nothing is written while it runs.
 func (db *DB) Audit(ctx context.Context) (r imagegen.AuditReport, err error) {
 	err = db.store.rows.Look(ctx, func(rows ledger.Rows) error {
 		counts, err := ledger.Check(ctx, rows, r.Add)

@@ -22,14 +22,6 @@ func TestSpool(t *testing.T) {
 	storagetest.Spool(t, func(*testing.T) imagegen.Spool { return memory.New(nil) })
 }
 
-func TestPasskeys(t *testing.T) {
-	storagetest.Passkeys(t, func(*testing.T) account.PasskeyStore { return memory.New(nil) })
-}
-
-func TestIdentities(t *testing.T) {
-	storagetest.Identities(t, func(*testing.T) account.IdentityStore { return memory.New(nil) })
-}
-
 func TestOperatorKeys(t *testing.T) {
 	storagetest.OperatorKeys(t, func(*testing.T) account.OperatorKeyStore { return memory.New(nil) })
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-// passkeys implements account.PasskeyStore, in the transactions of a store.
+// passkeys implements account.LoginStore, in the transactions of a store.
 type passkeys struct {
 	*store
 	passkeys map[account.PasskeyID]account.Passkey
@@ -22,7 +22,7 @@ func newPasskeys(s *store) *passkeys {
 	return &passkeys{s, make(map[account.PasskeyID]account.Passkey)}
 }
 
-// CreatePasskey implements [account.PasskeyStore].
+// CreatePasskey implements [account.LoginStore].
 func (k *passkeys) CreatePasskey(ctx context.Context, p account.Passkey) error {
 	if err := p.User.Check(); err != nil {
 		return err
@@ -41,7 +41,7 @@ func (k *passkeys) CreatePasskey(ctx context.Context, p account.Passkey) error {
 	})
 }
 
-// Passkeys implements [account.PasskeyStore].
+// Passkeys implements [account.LoginStore].
 func (k *passkeys) Passkeys(ctx context.Context, u imagegen.UserID) (all []account.Passkey, err error) {
 	err = k.read(ctx, func() error { all = k.ownedBy(u); return nil })
 	return all, err
@@ -56,7 +56,7 @@ func (k *passkeys) ownedBy(u imagegen.UserID) []account.Passkey {
 	return all
 }
 
-// UsePasskey implements [account.PasskeyStore].
+// UsePasskey implements [account.LoginStore].
 func (k *passkeys) UsePasskey(ctx context.Context, id account.PasskeyID, uses uint32, at time.Time) error {
 	return k.rows.Update(ctx, func(ledger.Tx) error {
 		p, err := found(k.passkeys, id)
@@ -71,7 +71,7 @@ func (k *passkeys) UsePasskey(ctx context.Context, id account.PasskeyID, uses ui
 	})
 }
 
-// RemovePasskeys implements [account.PasskeyStore].
+// RemovePasskeys implements [account.LoginStore].
 func (k *passkeys) RemovePasskeys(ctx context.Context, u imagegen.UserID, ids ...account.PasskeyID) (n int, err error) {
 	err = k.act(ctx, account.ActPasskeyRemove, func() (trail.Change, error) {
 		gone := slices.DeleteFunc(k.ownedBy(u), func(p account.Passkey) bool { return len(ids) > 0 && !slices.Contains(ids, p.ID) })

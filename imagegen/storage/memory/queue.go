@@ -62,7 +62,7 @@ func (q *queue) served(open map[imagegen.GenerationID]*generation, u imagegen.Us
 	}
 }
 
-// Claim implements [imagegen.Queue].
+// Claim implements [imagegen.Store].
 func (s *store) Claim(ctx context.Context, d imagegen.Demand) (claimed []imagegen.Record, next time.Duration, err error) {
 	at := s.books.Read()
 	err = s.rows.Update(ctx, func(tx ledger.Tx) error {
@@ -148,7 +148,7 @@ func unless(begun bool, err error) error {
 	return err
 }
 
-// Recover implements [imagegen.Queue].
+// Recover implements [imagegen.Store].
 func (s *store) Recover(ctx context.Context, n int, lease time.Duration) (recovered []imagegen.Record, err error) {
 	at := s.books.Read()
 	err = s.rows.Update(ctx, func(tx ledger.Tx) error {
@@ -187,7 +187,7 @@ func (g *generation) lease(former, to imagegen.Record, now, until time.Time) {
 	}
 }
 
-// Extend implements [imagegen.Queue].
+// Extend implements [imagegen.Store].
 func (s *store) Extend(ctx context.Context, lease time.Duration, fences ...imagegen.Fence) (lost []imagegen.Fence, err error) {
 	at := s.books.Read()
 	err = s.rows.Update(ctx, func(ledger.Tx) error {
@@ -203,7 +203,7 @@ func (s *store) Extend(ctx context.Context, lease time.Duration, fences ...image
 	return lost, err
 }
 
-// Queued implements [imagegen.Queue].
+// Queued implements [imagegen.Store].
 func (s *store) Queued(_ context.Context, u imagegen.UserID) (n imagegen.QueueLength, err error) {
 	err = s.read(context.Background(), func() error {
 		for _, g := range s.open {
@@ -219,7 +219,7 @@ func (s *store) Queued(_ context.Context, u imagegen.UserID) (n imagegen.QueueLe
 	return n, err
 }
 
-// Wake implements [imagegen.Queue].
+// Wake implements [imagegen.Store].
 func (s *store) Wake() <-chan struct{} {
 	s.queue.mu.Lock()
 	defer s.queue.mu.Unlock()

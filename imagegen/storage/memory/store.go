@@ -66,7 +66,7 @@ func (s *store) read(ctx context.Context, f func() error) error {
 	return s.rows.View(ctx, func(ledger.Tx) error { return f() })
 }
 
-// Create implements [imagegen.GenerationStore].
+// Create implements [imagegen.Store].
 func (s *store) Create(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
 	if err := rules.New(r); err != nil {
 		return imagegen.Record{}, err
@@ -112,7 +112,7 @@ func (s *store) CreateCharged(ctx context.Context, r imagegen.Record, lease time
 	})
 }
 
-// Update implements [imagegen.GenerationStore].
+// Update implements [imagegen.Store].
 func (s *store) Update(ctx context.Context, f imagegen.Fence, c imagegen.Change) (imagegen.Record, error) {
 	return s.write(ctx, func(tx ledger.Tx, at clock.Reading) (imagegen.Record, error) {
 		g, to, changed, err := s.apply(f, c)

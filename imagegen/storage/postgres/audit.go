@@ -17,7 +17,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-// Audit implements [imagegen.Auditor]. It goes over a snapshot while work goes on, and then reads the images
+// Audit implements [imagegen.Inspector]. It goes over a snapshot while work goes on, and then reads the images
 // that it names, if Config has an ImageStore.
 func (db *DB) Audit(ctx context.Context) (imagegen.AuditReport, error) {
 	a := &audit{db: db}

@@ -68,17 +68,17 @@ func (db *DB) History(ctx context.Context, u imagegen.UserID, before uint64, lim
 	return db.books.History(ctx, u, before, limit)
 }
 
-// Usage implements [imagegen.UsageLedger].
+// Usage implements [imagegen.CreditAdmin].
 func (db *DB) Usage(ctx context.Context, u imagegen.UserID, q imagegen.UsageQuery) ([]imagegen.Usage, error) {
 	return db.books.Usage(ctx, u, q)
 }
 
-// EachUsage implements [imagegen.UsageLedger].
+// EachUsage implements [imagegen.CreditAdmin].
 func (db *DB) EachUsage(ctx context.Context, from, to time.Time, f func(imagegen.UserID, imagegen.Usage)) error {
 	return db.books.EachUsage(ctx, from, to, f)
 }
 
-// KeyUse implements [imagegen.UsageLedger].
+// KeyUse implements [imagegen.CreditAdmin].
 func (db *DB) KeyUse(ctx context.Context, u imagegen.UserID, k imagegen.KeyID) (imagegen.KeyUse, error) {
 	return db.books.KeyUse(ctx, u, k)
 }

@@ -40,18 +40,14 @@ type Config struct {
 }
 
 // DB is an open database. It is an [imagegen.JointStore], which holds users and keys too, and the
-// [imagegen.CreditAdmin] that commits with it. It is an [account.LoginStore], [account.OperatorKeyStore], [imagegen.UsageLedger],
-// [imagegen.Inspector], [imagegen.ChargeLister], [account.TrailStore], [imagegen.Auditor], [imagegen.Readier],
-// [imagegen.Warner] and [imagegen.Timekeeper] as well. It is safe for concurrent use, in any number of processes.
+// [imagegen.CreditAdmin] that commits with it. It is an [account.LoginStore], [account.OperatorKeyStore],
+// [imagegen.Inspector], [account.TrailStore] and [imagegen.Timekeeper] as well. It is safe for concurrent use, in any number of processes.
 //
 // Where a write comes back with [imagegen.ErrNotApplied], it changed nothing; with [ErrOutcomeUnknown], nobody knows.
 type DB struct {
-	userStore
-	keyStore
+	accounts
 	logins
 	opkeys
-	passkeys
-	identities
 	trails
 
 	pool      *pgxpool.Pool
@@ -79,13 +75,10 @@ type DB struct {
 
 // The embedded interfaces have lower-case names: what DB is made of is nobody else's business.
 type (
-	userStore  = imagegen.UserStore
-	keyStore   = imagegen.KeyStore
-	logins     = account.LoginStore
-	opkeys     = account.OperatorKeyStore
-	passkeys   = account.PasskeyStore
-	identities = account.IdentityStore
-	trails     = account.TrailStore
+	accounts = imagegen.AccountStore
+	logins   = account.LoginStore
+	opkeys   = account.OperatorKeyStore
+	trails   = account.TrailStore
 )
 
 var (
@@ -94,17 +87,10 @@ var (
 	_ account.LoginStore  = (*DB)(nil)
 
 	_ account.OperatorKeyStore = (*DB)(nil)
-	_ account.PasskeyStore     = (*DB)(nil)
-	_ account.IdentityStore    = (*DB)(nil)
 
-	_ imagegen.CreditAdmin  = (*DB)(nil)
-	_ imagegen.UsageLedger  = (*DB)(nil)
-	_ imagegen.ChargeLister = (*DB)(nil)
-	_ account.TrailStore    = (*DB)(nil)
-	_ imagegen.Auditor      = (*DB)(nil)
-	_ imagegen.Readier      = (*DB)(nil)
-	_ imagegen.Warner       = (*DB)(nil)
-	_ imagegen.Timekeeper   = (*DB)(nil)
+	_ imagegen.CreditAdmin = (*DB)(nil)
+	_ account.TrailStore   = (*DB)(nil)
+	_ imagegen.Timekeeper  = (*DB)(nil)
 )
 
 const (
@@ -157,7 +143,7 @@ func connect(ctx context.Context, c Config) (*DB, error) {
 func (db *DB) start(keepFor time.Duration) {
 	db.tables = tables.New(keptDB{db}, db.books)
 	db.tables.KeepFor(keepFor)
-	db.userStore, db.keyStore, db.logins, db.opkeys, db.passkeys, db.identities = db.tables, db.tables, db.tables, db.tables, db.tables, db.tables
+	db.accounts, db.logins, db.opkeys = db.tables, db.tables, db.tables
 	t := trail.New(keptDB{db}, func() time.Time { return db.books.Read().Wall })
 	db.trails, db.failures = t, t.Failures
 	db.committer = newCommitter(db)

@@ -22,9 +22,8 @@ import (
 type house interface {
 	imagegen.JointStore
 	imagegen.CreditAdmin
-	imagegen.UsageLedger
 	imagegen.Inspector
-	imagegen.Auditor
+	imagegen.Inspector
 	imagegen.Timekeeper
 }
 

@@ -35,7 +35,7 @@ func (e *End) Close() error {
 	return nil
 }
 
-// Audit implements [imagegen.Auditor].
+// Audit implements [imagegen.Inspector].
 func (e *End) Audit(ctx context.Context) (imagegen.AuditReport, error) { return e.db.Audit(ctx) }
 
 const (

@@ -13,7 +13,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// Claim implements [imagegen.Queue]. Several processes may claim at once: what one looks at the others pass over.
+// Claim implements [imagegen.Store]. Several processes may claim at once: what one looks at the others pass over.
 func (db *DB) Claim(ctx context.Context, d imagegen.Demand) (claimed []imagegen.Record, next time.Duration, err error) {
 	err = db.work(ctx, func(s *session) error {
 		claimed = nil
@@ -124,7 +124,7 @@ func (s *session) putAside(id imagegen.GenerationID, why error) {
 	})
 }
 
-// Recover implements [imagegen.Queue].
+// Recover implements [imagegen.Store].
 func (db *DB) Recover(ctx context.Context, n int, lease time.Duration) (recovered []imagegen.Record, err error) {
 	err = db.work(ctx, func(s *session) error {
 		var over []imagegen.GenerationID
@@ -144,7 +144,7 @@ func (db *DB) Recover(ctx context.Context, n int, lease time.Duration) (recovere
 	return recovered, nil
 }
 
-// Extend implements [imagegen.Queue].
+// Extend implements [imagegen.Store].
 func (db *DB) Extend(ctx context.Context, lease time.Duration, fences ...imagegen.Fence) (lost []imagegen.Fence, err error) {
 	var ids [][]byte
 	var attempts []int64
@@ -171,7 +171,7 @@ func (db *DB) Extend(ctx context.Context, lease time.Duration, fences ...imagege
 	return lost, nil
 }
 
-// Queued implements [imagegen.Queue].
+// Queued implements [imagegen.Store].
 func (db *DB) Queued(ctx context.Context, u imagegen.UserID) (n imagegen.QueueLength, err error) {
 	if err := ctx.Err(); err != nil {
 		return n, err
@@ -180,5 +180,5 @@ func (db *DB) Queued(ctx context.Context, u imagegen.UserID) (n imagegen.QueueLe
 	return n, err
 }
 
-// Wake implements [imagegen.Queue]. Work that comes by way of another process wakes within a second.
+// Wake implements [imagegen.Store]. Work that comes by way of another process wakes within a second.
 func (db *DB) Wake() <-chan struct{} { return db.wake.channel() }

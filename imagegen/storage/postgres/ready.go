@@ -52,7 +52,7 @@ func checkDatabase(ctx context.Context, q querier) error {
 	return nil
 }
 
-// Ready implements [imagegen.Readier]: the database answers, is the primary, and loses nothing.
+// Ready implements [imagegen.Store]: the database answers, is the primary, and loses nothing.
 func (db *DB) Ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, lookFor)
 	defer cancel()
@@ -62,7 +62,7 @@ func (db *DB) Ready(ctx context.Context) error {
 	return nil
 }
 
-// Warnings implements [imagegen.Warner]: no standby confirms what is committed; this machine's clock is far off.
+// Warnings implements [imagegen.Store]: no standby confirms what is committed; this machine's clock is far off.
 func (db *DB) Warnings(ctx context.Context) (warnings []imagegen.Notice) {
 	ctx, cancel := context.WithTimeout(ctx, lookFor)
 	defer cancel()

@@ -16,7 +16,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-// Create implements [imagegen.GenerationStore]. imagegen.ErrInvalidRequest: the record names no user or no
+// Create implements [imagegen.Store]. imagegen.ErrInvalidRequest: the record names no user or no
 // generation. An imagegen.Violation: it is not sound.
 func (db *DB) Create(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
 	if err := rules.New(r); err != nil {
@@ -61,7 +61,7 @@ func (db *DB) writeRow(ctx context.Context, about string, n need, f func(*sessio
 	return r.Record, err
 }
 
-// Update implements [imagegen.GenerationStore].
+// Update implements [imagegen.Store].
 func (db *DB) Update(ctx context.Context, f imagegen.Fence, c imagegen.Change) (imagegen.Record, error) {
 	if _, act := rules.Act(c, imagegen.Record{}, imagegen.Record{}); act {
 		return db.updateByAct(ctx, f, c)
@@ -146,12 +146,12 @@ func (db *DB) FinishSettled(ctx context.Context, f imagegen.Fence, o imagegen.Ou
 	})
 }
 
-// Generation implements [imagegen.GenerationStore].
+// Generation implements [imagegen.Store].
 func (db *DB) Generation(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
 	return db.one(ctx, `select id, form from imagegend.generations where id = $1`, []byte(id))
 }
 
-// Reserved implements [imagegen.GenerationStore].
+// Reserved implements [imagegen.Store].
 func (db *DB) Reserved(ctx context.Context, u imagegen.UserID, key string) (imagegen.Record, error) {
 	hash := imagegen.IdempotencyHash(key)
 	return db.one(ctx, `select id, form from imagegend.generations where usr = $1 and idempotency = $2 order by nth desc limit 1`, []byte(u), hash[:])
@@ -191,7 +191,7 @@ func (db *DB) query(ctx context.Context, sql string, args ...any) (pgx.Rows, err
 	return db.pool.Query(ctx, sql, args...)
 }
 
-// Generations implements [imagegen.GenerationStore].
+// Generations implements [imagegen.Store].
 func (db *DB) Generations(ctx context.Context, u imagegen.UserID, q imagegen.Query) (page []imagegen.Record, more bool, err error) {
 	limit := max(cmp.Or(q.Limit, imagegen.DefaultPageSize), 0)
 	var statuses []string
@@ -211,7 +211,7 @@ func (db *DB) Generations(ctx context.Context, u imagegen.UserID, q imagegen.Que
 	return page[:min(limit, len(page))], more, err
 }
 
-// Ended implements [imagegen.GenerationStore]. One that cannot be read holds up nobody: an audit finds it.
+// Ended implements [imagegen.Store]. One that cannot be read holds up nobody: an audit finds it.
 func (db *DB) Ended(ctx context.Context, age time.Duration, n int) ([]imagegen.Record, error) {
 	by := db.books.Now().Add(-age).UnixNano()
 	return db.readable(ctx, `select id, form from imagegend.generations where ended <= $1 and created <= $1 order by created, id limit $2`, by, max(n, 0))
@@ -233,7 +233,7 @@ func (db *DB) readable(ctx context.Context, sql string, args ...any) (found []im
 	return found, err
 }
 
-// Forgettable implements [imagegen.GenerationStore]. One that cannot be read holds up nobody.
+// Forgettable implements [imagegen.Store]. One that cannot be read holds up nobody.
 func (db *DB) Forgettable(ctx context.Context, state imagegen.State, age time.Duration, n int) (fences []imagegen.Fence, err error) {
 	by := db.books.Now().Add(-age).UnixNano()
 	old, err := db.readable(ctx, `select id, form from imagegend.generations where erased = $1 and tells <= $2 order by tells, id limit $3`,
@@ -247,7 +247,7 @@ func (db *DB) Forgettable(ctx context.Context, state imagegen.State, age time.Du
 // mostUndelivered bounds what Undelivered returns.
 const mostUndelivered = 100
 
-// Undelivered implements [imagegen.GenerationStore].
+// Undelivered implements [imagegen.Store].
 func (db *DB) Undelivered(ctx context.Context, u imagegen.UserID, joinKey [32]byte) ([]imagegen.Record, error) {
 	found, err := db.records(ctx, `select id, form from imagegend.generations where usr = $1 and joining = $2 order by id desc limit $3`,
 		[]byte(u), joinKey[:], mostUndelivered)
@@ -277,7 +277,7 @@ func (db *DB) oldest(ctx context.Context, column string, after imagegen.Generati
 	return found, total, err
 }
 
-// OpenCharges implements [imagegen.ChargeLister].
+// OpenCharges implements [imagegen.CreditAdmin].
 func (db *DB) OpenCharges(ctx context.Context, after imagegen.ChargeID, n int) (open []imagegen.Charge, err error) {
 	err = db.view(ctx, func(s *session) error {
 		open = nil

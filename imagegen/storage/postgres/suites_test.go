@@ -42,16 +42,6 @@ func TestOperatorKeys(t *testing.T) {
 	storagetest.OperatorKeys(t, func(t *testing.T) account.OperatorKeyStore { return open(t, s.Database(t)) })
 }
 
-func TestPasskeys(t *testing.T) {
-	s := postgrestest.Start(t)
-	storagetest.Passkeys(t, func(t *testing.T) account.PasskeyStore { return open(t, s.Database(t)) })
-}
-
-func TestIdentities(t *testing.T) {
-	s := postgrestest.Start(t)
-	storagetest.Identities(t, func(t *testing.T) account.IdentityStore { return open(t, s.Database(t)) })
-}
-
 func TestLogins(t *testing.T) {
 	s := postgrestest.Start(t)
 	storagetest.Logins(t, func(t *testing.T) account.LoginStore { return open(t, s.Database(t)) })

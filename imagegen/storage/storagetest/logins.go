@@ -25,6 +25,11 @@ func Logins(t *testing.T, open func(t *testing.T) account.LoginStore) {
 	run("SignInsOverTime", testSignInsOverTime)
 	run("Invitation", testInvitation)
 	run("InvitationRace", testInvitationRace)
+	run("Passkeys", testPasskeys)
+	run("PasskeyUsed", testPasskeyUsed)
+	run("PasskeyRace", testPasskeyRace)
+	run("PasskeysRemoved", testPasskeysRemoved)
+	run("Identities", testIdentities)
 }
 
 type logins struct {

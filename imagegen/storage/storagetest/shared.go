@@ -18,12 +18,12 @@ func SharedStore(t *testing.T, open func(t *testing.T) (one, other imagegen.Stor
 	Store(t, func(t *testing.T) imagegen.Store {
 		one, other := open(t)
 		s := sharedStore{one, between(one, other)}
-		a, audits := one.(imagegen.Auditor)
+		a, audits := one.(auditor)
 		i, keeps := one.(imagegen.ImageStore)
 		if audits && keeps {
 			return struct {
 				sharedStore
-				imagegen.Auditor
+				auditor
 				imagegen.ImageStore
 			}{s, a, i}
 		}
@@ -35,16 +35,7 @@ func SharedStore(t *testing.T, open func(t *testing.T) (one, other imagegen.Stor
 func SharedCreditAdmin(t *testing.T, open func(t *testing.T, now func() time.Time) (one, other imagegen.CreditAdmin)) {
 	CreditAdmin(t, func(t *testing.T, now func() time.Time) imagegen.CreditAdmin {
 		one, other := open(t, now)
-		s := sharedBooks{one, between(one, other)}
-		first, sums := one.(imagegen.UsageLedger)
-		second, both := other.(imagegen.UsageLedger)
-		if sums && both {
-			return struct {
-				sharedBooks
-				sharedUsage
-			}{s, sharedUsage{between(first, second)}}
-		}
-		return s
+		return sharedBooks{one, between(one, other)}
 	})
 }
 
@@ -211,17 +202,15 @@ func (s sharedBooks) History(ctx context.Context, u imagegen.UserID, before uint
 	return s.next().History(ctx, u, before, limit)
 }
 
-type sharedUsage struct{ *handles[imagegen.UsageLedger] }
-
-func (s sharedUsage) EachUsage(ctx context.Context, from, to time.Time, f func(imagegen.UserID, imagegen.Usage)) error {
+func (s sharedBooks) EachUsage(ctx context.Context, from, to time.Time, f func(imagegen.UserID, imagegen.Usage)) error {
 	return s.next().EachUsage(ctx, from, to, f)
 }
 
-func (s sharedUsage) Usage(ctx context.Context, u imagegen.UserID, q imagegen.UsageQuery) ([]imagegen.Usage, error) {
+func (s sharedBooks) Usage(ctx context.Context, u imagegen.UserID, q imagegen.UsageQuery) ([]imagegen.Usage, error) {
 	return s.next().Usage(ctx, u, q)
 }
 
-func (s sharedUsage) KeyUse(ctx context.Context, u imagegen.UserID, k imagegen.KeyID) (imagegen.KeyUse, error) {
+func (s sharedBooks) KeyUse(ctx context.Context, u imagegen.UserID, k imagegen.KeyID) (imagegen.KeyUse, error) {
 	return s.next().KeyUse(ctx, u, k)
 }
 

@@ -19,14 +19,12 @@ type Trailed interface {
 	imagegen.Store
 	account.LoginStore
 	account.OperatorKeyStore
-	account.PasskeyStore
-	account.IdentityStore
 	imagegen.CreditAdmin
 	account.TrailStore
 }
 
 // Trail holds an [account.TrailStore] to its contract. open returns an empty one whose clock is now,
-// which is safe for concurrent use. One that is an [imagegen.Auditor] audits its trail too.
+// which is safe for concurrent use. One that has the method Audit of [imagegen.Inspector] audits its trail too.
 func Trail(t *testing.T, open func(t *testing.T, now func() time.Time) Trailed) {
 	run := func(name string, test func(r *trail)) {
 		t.Run(name, func(t *testing.T) {

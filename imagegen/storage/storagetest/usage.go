@@ -16,9 +16,8 @@ import (
 
 // usageIsJournals holds what a ledger tells of usage against what its journal says, for some users.
 func usageIsJournals(t *testing.T, b imagegen.CreditAdmin, users ...imagegen.UserID) {
-	l, ok := b.(imagegen.UsageLedger)
-	if !ok || t.Failed() {
-		return // the interface is optional
+	if t.Failed() {
+		return
 	}
 	is := is.New(t)
 	ctx := context.WithoutCancel(t.Context()) // a Cleanup's has ended
@@ -54,7 +53,7 @@ func usageIsJournals(t *testing.T, b imagegen.CreditAdmin, users ...imagegen.Use
 			}
 		}
 		for _, by := range [][]imagegen.UsageGroup{nil, imagegen.UsageGroups()} {
-			rows, err := l.Usage(ctx, u, imagegen.UsageQuery{From: first, To: last, By: by})
+			rows, err := b.Usage(ctx, u, imagegen.UsageQuery{From: first, To: last, By: by})
 			is.NoErr(err)
 			var got imagegen.UsageSums
 			for _, row := range rows {
@@ -69,10 +68,6 @@ func day(n int) time.Time { return imagegen.UsageDay(epoch).AddDate(0, 0, n) }
 
 // Each charge counts on its day, for its model and its key, whenever it is settled.
 func testUsage(b *creditAdmin) {
-	l, ok := b.CreditAdmin.(imagegen.UsageLedger)
-	if !ok {
-		return // the interface is optional
-	}
 	ctx := b.t.Context()
 	b.grant(imagegen.Grant{Credits: 100})
 	_, err := b.Grant(ctx, imagegen.Grant{User: bob, Credits: 100})
@@ -122,14 +117,14 @@ func testUsage(b *creditAdmin) {
 		"before":     {imagegen.UsageQuery{From: day(-2), To: day(-1), By: all}, []imagegen.Usage{}},
 		"afterwards": {imagegen.UsageQuery{From: day(2), To: day(3)}, []imagegen.Usage{}},
 	} {
-		got, err := l.Usage(ctx, alice, c.q)
+		got, err := b.Usage(ctx, alice, c.q)
 		b.is.NoErr(err)
 		if d := diff(c.want, got); d != "" {
 			b.t.Errorf("%s: %s", what, d)
 		}
 	}
 	for _, u := range []imagegen.UserID{carol, "", "alice\x00", "alic"} {
-		got, err := l.Usage(ctx, u, imagegen.UsageQuery{From: day(0), To: day(1)})
+		got, err := b.Usage(ctx, u, imagegen.UsageQuery{From: day(0), To: day(1)})
 		b.is.NoErr(err)
 		b.is.Equal(diff([]imagegen.Usage{}, got), "")
 	}
@@ -138,16 +133,16 @@ func testUsage(b *creditAdmin) {
 		alice: {row(day(0), "m", "", 2, 0, 2, 2, 1, 0), row(day(0), "m", "key_1", 6, 2, 4, 2, 1, 0), row(day(0), "m", "key_2", 4, 0, 0, 0, 1, 0),
 			row(day(0), "o", "key_1", 5, 5, 0, 0, 1, 1)},
 		bob: {row(day(0), "m", "key_3", 9, 0, 0, 0, 1, 0)},
-	}, eachUsage(b, l, day(-1), day(0))), "")
-	b.is.Equal(diff(map[imagegen.UserID][]imagegen.Usage{alice: {row(day(1), "m", "key_1", 8, 2, 6, 3, 1, 0)}}, eachUsage(b, l, day(1).Add(time.Hour), day(2))), "")
-	b.is.Equal(len(eachUsage(b, l, day(2), day(9))), 0)
+	}, eachUsage(b, day(-1), day(0))), "")
+	b.is.Equal(diff(map[imagegen.UserID][]imagegen.Usage{alice: {row(day(1), "m", "key_1", 8, 2, 6, 3, 1, 0)}}, eachUsage(b, day(1).Add(time.Hour), day(2))), "")
+	b.is.Equal(len(eachUsage(b, day(2), day(9))), 0)
 	ended, end := context.WithCancel(ctx)
 	end()
-	err = l.EachUsage(ended, day(0), day(2), func(imagegen.UserID, imagegen.Usage) { b.t.Error("nobody waits for it") })
+	err = b.EachUsage(ended, day(0), day(2), func(imagegen.UserID, imagegen.Usage) { b.t.Error("nobody waits for it") })
 	b.is.True(errors.Is(err, context.Canceled))
 	ended, end = context.WithCancel(ctx)
 	told := 0
-	err = l.EachUsage(ended, day(0), day(2), func(imagegen.UserID, imagegen.Usage) { told++; end() })
+	err = b.EachUsage(ended, day(0), day(2), func(imagegen.UserID, imagegen.Usage) { told++; end() })
 	b.is.True(errors.Is(err, context.Canceled))
 	b.is.Equal(told, 1) // and nobody waits for the rest
 
@@ -162,22 +157,22 @@ func testUsage(b *creditAdmin) {
 		{bob, "key_3", imagegen.KeyUse{Credits: 9, Monthly: 9, AtOnce: 1}},
 		{alice, "key", imagegen.KeyUse{}},
 	} {
-		got, err := l.KeyUse(ctx, c.user, c.key)
+		got, err := b.KeyUse(ctx, c.user, c.key)
 		b.is.NoErr(err)
 		b.is.Equal(diff(c.want, got), "")
 	}
 	b.settle("b", 3)
-	use, err := l.KeyUse(ctx, alice, "key_2")
+	use, err := b.KeyUse(ctx, alice, "key_2")
 	b.is.NoErr(err)
 	b.is.Equal(diff(imagegen.KeyUse{Credits: 3, Monthly: 3}, use), "")
 	usageIsJournals(b.t, b.CreditAdmin, alice, bob)
 }
 
 // eachUsage is what the ledger tells of the usage of all users, in order.
-func eachUsage(b *creditAdmin, l imagegen.UsageLedger, from, to time.Time) map[imagegen.UserID][]imagegen.Usage {
+func eachUsage(b *creditAdmin, from, to time.Time) map[imagegen.UserID][]imagegen.Usage {
 	b.t.Helper()
 	rows := make(map[imagegen.UserID][]imagegen.Usage)
-	b.is.NoErr(l.EachUsage(b.t.Context(), from, to, func(u imagegen.UserID, row imagegen.Usage) { rows[u] = append(rows[u], row) }))
+	b.is.NoErr(b.EachUsage(b.t.Context(), from, to, func(u imagegen.UserID, row imagegen.Usage) { rows[u] = append(rows[u], row) }))
 	for u := range rows {
 		slices.SortFunc(rows[u], func(a, o imagegen.Usage) int {
 			return cmp.Or(a.Day.Compare(o.Day), cmp.Compare(a.Model, o.Model), cmp.Compare(a.Key, o.Key))

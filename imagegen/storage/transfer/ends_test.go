@@ -29,11 +29,10 @@ type place interface {
 type house interface {
 	imagegen.JointStore
 	imagegen.CreditAdmin
-	imagegen.UsageLedger
 	account.LoginStore
 	account.OperatorKeyStore
 	account.TrailStore
-	imagegen.Auditor
+	imagegen.Inspector
 	imagegen.ImageStore
 	imagegen.Spool
 	Close() error

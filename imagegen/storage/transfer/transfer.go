@@ -61,7 +61,8 @@ func Moves(bucket string) bool {
 
 // Database is what holds rows: one end of a move. Nobody else writes to it meanwhile.
 type Database interface {
-	imagegen.Auditor
+	// Audit checks the rows, see [imagegen.Inspector].
+	Audit(context.Context) (imagegen.AuditReport, error)
 
 	// Mark returns what was set last; the zero Mark in one that nobody ever moved.
 	Mark(context.Context) (Mark, error)

@@ -195,7 +195,7 @@ func (s *Schedule) note(made Archive, err error) {
 	s.state.Archives++
 }
 
-// Warnings implements [imagegen.Warner].
+// Warnings tells of a backup that failed or is too old, for engine.Config.
 func (s *Schedule) Warnings(context.Context) []imagegen.Notice {
 	if why := s.Trouble(); why != "" {
 		return []imagegen.Notice{{Code: "backup", Detail: why}}

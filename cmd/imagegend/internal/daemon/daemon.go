@@ -160,7 +160,7 @@ func (d *daemon) open(ctx context.Context) (err error) {
 	if _, d.offered, err = d.loadModels(); err != nil {
 		return err
 	}
-	if d.node, err = openNode(ctx, d.options.Settings, d.offered, d.backups, d.log, d.observer()); err != nil {
+	if d.node, err = openNode(ctx, d.options.Settings, d.offered, d.backups.Warnings, d.log, d.observer()); err != nil {
 		return err
 	}
 	d.metrics.Watch(metrics.Sources{Engine: d.engine, Space: d.db.Space, Backup: func() time.Time { return d.backups.State().Last.At }})

@@ -22,7 +22,7 @@ type node struct {
 	engine *engine.Engine
 }
 
-func openNode(ctx context.Context, s config.Settings, models []engine.Model, more imagegen.Warner, log *slog.Logger, o imagegen.Observer) (*node, error) {
+func openNode(ctx context.Context, s config.Settings, models []engine.Model, warnings func(context.Context) []imagegen.Notice, log *slog.Logger, o imagegen.Observer) (*node, error) {
 	if err := private.CheckDir(s.DataDir); err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func openNode(ctx context.Context, s config.Settings, models []engine.Model, mor
 		TrailRetain:    s.TrailRetain,
 		JoinWindow:     orNever(s.JoinWindow),
 		Thumbnails:     s.Console,
-		Warner:         more,
+		Warnings:       warnings,
 		Observer:       o,
 		Log:            log,
 

@@ -19,18 +19,15 @@ type Store interface {
 	imagegen.CreditAdmin
 	account.LoginStore
 	account.OperatorKeyStore
-	account.PasskeyStore
-	account.IdentityStore
-	imagegen.UsageLedger
 	imagegen.Inspector
 	account.TrailStore
-	imagegen.Auditor
-	imagegen.Readier
-	imagegen.Warner
 	imagegen.Timekeeper
 	imagegen.ImageStore
 	imagegen.Spool
 
+	// Ready and Warnings are those of [imagegen.Store].
+	Ready(ctx context.Context) error
+	Warnings(ctx context.Context) []imagegen.Notice
 	// Backup writes everything as one archive. ErrShared.
 	Backup(ctx context.Context, w io.Writer) error
 	// Space tells how much room there is on this machine's disk.

@@ -87,8 +87,6 @@ type audited struct {
 	home home
 }
 
-var _ imagegen.Auditor = audited{}
-
 func (a audited) Audit(ctx context.Context) (r imagegen.AuditReport, err error) {
 	_, err = a.home.check(ctx, func(v imagegen.Violation) { r.Violations = append(r.Violations, v) })
 	return r, err

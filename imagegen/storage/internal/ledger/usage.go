@@ -138,9 +138,7 @@ func (a *openAccount) allows(k imagegen.Key, cost imagegen.Credits) error {
 	return k.Exceeds(a.uses(k.ID), cost)
 }
 
-var _ imagegen.UsageLedger = (*Ledger)(nil)
-
-// Usage implements imagegen.UsageLedger.
+// Usage implements imagegen.CreditAdmin.
 func (l *Ledger) Usage(ctx context.Context, u imagegen.UserID, q imagegen.UsageQuery) (all []imagegen.Usage, err error) {
 	all = []imagegen.Usage{}
 	err = l.look(ctx, u, func(a *openAccount) (err error) {
@@ -156,7 +154,7 @@ func (l *Ledger) Usage(ctx context.Context, u imagegen.UserID, q imagegen.UsageQ
 	return all, err
 }
 
-// EachUsage implements imagegen.UsageLedger. Each day has a transaction of its own: one that reads for long may hold
+// EachUsage implements imagegen.CreditAdmin. Each day has a transaction of its own: one that reads for long may hold
 // up who writes.
 func (l *Ledger) EachUsage(ctx context.Context, from, to time.Time, f func(imagegen.UserID, imagegen.Usage)) error {
 	for day := imagegen.UsageDay(from); !day.After(imagegen.UsageDay(to)); day = day.AddDate(0, 0, 1) {
@@ -179,7 +177,7 @@ func (l *Ledger) eachUsageOn(ctx context.Context, day time.Time, f func(imagegen
 	})
 }
 
-// KeyUse implements imagegen.UsageLedger.
+// KeyUse implements imagegen.CreditAdmin.
 func (l *Ledger) KeyUse(ctx context.Context, u imagegen.UserID, k imagegen.KeyID) (use imagegen.KeyUse, err error) {
 	err = l.look(ctx, u, func(a *openAccount) error { use = a.uses(k); return nil })
 	return use, err

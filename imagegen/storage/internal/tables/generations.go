@@ -14,7 +14,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-// Create implements [imagegen.GenerationStore]. imagegen.ErrInvalidRequest: the record names no
+// Create implements [imagegen.Store]. imagegen.ErrInvalidRequest: the record names no
 // user or no generation. An imagegen.Violation: it is not sound.
 func (t *Tables) Create(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
 	if err := rules.New(r); err != nil {
@@ -35,7 +35,7 @@ func (t *Tables) Create(ctx context.Context, r imagegen.Record, lease time.Durat
 	})
 }
 
-// Update implements [imagegen.GenerationStore].
+// Update implements [imagegen.Store].
 func (t *Tables) Update(ctx context.Context, f imagegen.Fence, c imagegen.Change) (imagegen.Record, error) {
 	actor := account.ActorOf(ctx)
 	return t.write(ctx, func(tx kv.Tx, at clock.Reading) (row, error) {
@@ -53,13 +53,13 @@ func (t *Tables) Update(ctx context.Context, f imagegen.Fence, c imagegen.Change
 	})
 }
 
-// Generation implements [imagegen.GenerationStore].
+// Generation implements [imagegen.Store].
 func (t *Tables) Generation(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
 	r, err := view(ctx, t.db, func(tx kv.Tx) (row, error) { return load(tx, id) })
 	return r.Record, err
 }
 
-// Reserved implements [imagegen.GenerationStore].
+// Reserved implements [imagegen.Store].
 func (t *Tables) Reserved(ctx context.Context, u imagegen.UserID, key string) (imagegen.Record, error) {
 	return view(ctx, t.db, func(tx kv.Tx) (imagegen.Record, error) { return accounts{tx}.Reserved(u, key) })
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-var _ account.IdentityStore = (*Tables)(nil)
+var _ account.LoginStore = (*Tables)(nil)
 
 var (
 	identities     = table.New("identities", func(i *account.Identity) []byte { return kv.Key(i.Issuer, i.Subject) }, codeIdentity).Witnessed()
 	userIdentities = identities.Index("users", func(i *account.Identity) []byte { return kv.Key(string(i.User), i.Issuer) })
 )
 
-// CreateIdentity implements [account.IdentityStore]. imagegen.ErrInvalidRequest: the user's identifier is not valid.
+// CreateIdentity implements [account.LoginStore]. imagegen.ErrInvalidRequest: the user's identifier is not valid.
 func (t *Tables) CreateIdentity(ctx context.Context, i account.Identity) error {
 	if err := i.User.Check(); err != nil {
 		return err
@@ -38,19 +38,19 @@ func (t *Tables) CreateIdentity(ctx context.Context, i account.Identity) error {
 	})
 }
 
-// Identity implements [account.IdentityStore].
+// Identity implements [account.LoginStore].
 func (t *Tables) Identity(ctx context.Context, issuer, subject string) (account.Identity, error) {
 	return view(ctx, t.db, func(tx kv.Tx) (account.Identity, error) { return identities.Get(tx, kv.Key(issuer, subject)) })
 }
 
-// UserIdentity implements [account.IdentityStore].
+// UserIdentity implements [account.LoginStore].
 func (t *Tables) UserIdentity(ctx context.Context, u imagegen.UserID, issuer string) (account.Identity, error) {
 	return view(ctx, t.db, func(tx kv.Tx) (account.Identity, error) {
 		return userIdentities.Find(tx, kv.Key(string(u), issuer))
 	})
 }
 
-// RemoveIdentity implements [account.IdentityStore].
+// RemoveIdentity implements [account.LoginStore].
 func (t *Tables) RemoveIdentity(ctx context.Context, u imagegen.UserID, issuer string) error {
 	return t.act(ctx, account.ActIdentityRemove, func(tx kv.Tx) (trail.Change, error) {
 		former, err := userIdentities.Find(tx, kv.Key(string(u), issuer))

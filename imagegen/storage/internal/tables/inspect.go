@@ -8,8 +8,6 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/table"
 )
 
-var _ imagegen.Inspector = (*Tables)(nil)
-
 // Disputed implements [imagegen.Inspector].
 func (t *Tables) Disputed(ctx context.Context, after imagegen.GenerationID, n int) ([]imagegen.Record, int, error) {
 	return t.oldest(ctx, disputed, after, n, func(r row) bool { return r.Dispute != "" })

@@ -20,7 +20,7 @@ var (
 	userKeys = keys.Index("users", func(k *imagegen.Key) []byte { return kv.Key(string(k.User), string(k.ID)) })
 )
 
-// CreateKey implements [imagegen.KeyStore]. imagegen.ErrExists: the identifier or the hash is
+// CreateKey implements [imagegen.AccountStore]. imagegen.ErrExists: the identifier or the hash is
 // another key's. imagegen.ErrInvalidRequest: the user's identifier is not valid.
 func (t *Tables) CreateKey(ctx context.Context, k imagegen.Key) error {
 	if err := cmp.Or(k.User.Check(), k.Limits.Check()); err != nil {
@@ -39,21 +39,21 @@ func (t *Tables) CreateKey(ctx context.Context, k imagegen.Key) error {
 	})
 }
 
-// KeyByHash implements [imagegen.KeyStore].
+// KeyByHash implements [imagegen.AccountStore].
 func (t *Tables) KeyByHash(ctx context.Context, hash [32]byte) (imagegen.Key, error) {
 	return t.keys.get(hash, func() (imagegen.Key, error) {
 		return view(ctx, t.db, func(tx kv.Tx) (imagegen.Key, error) { return keys.Get(tx, hash[:]) })
 	})
 }
 
-// Keys implements [imagegen.KeyStore]. Identifiers rise with time.
+// Keys implements [imagegen.AccountStore]. Identifiers rise with time.
 func (t *Tables) Keys(ctx context.Context, u imagegen.UserID) ([]imagegen.Key, error) {
 	return view(ctx, t.db, func(tx kv.Tx) ([]imagegen.Key, error) {
 		return userKeys.Values(tx, userKeys.Keys(tx, kv.Key(string(u))))
 	})
 }
 
-// RevokeKey implements [imagegen.KeyStore].
+// RevokeKey implements [imagegen.AccountStore].
 func (t *Tables) RevokeKey(ctx context.Context, id imagegen.KeyID, at time.Time) (k imagegen.Key, err error) {
 	err = t.act(ctx, account.ActKeyRevoke, func(tx kv.Tx) (c trail.Change, err error) {
 		from, err := keyByID.Find(tx, kv.Key(string(id)))
@@ -71,7 +71,7 @@ func (t *Tables) RevokeKey(ctx context.Context, id imagegen.KeyID, at time.Time)
 	return k, err
 }
 
-// SetKeyLimits implements [imagegen.KeyStore]. imagegen.ErrInvalidRequest: they cannot be kept.
+// SetKeyLimits implements [imagegen.AccountStore]. imagegen.ErrInvalidRequest: they cannot be kept.
 func (t *Tables) SetKeyLimits(ctx context.Context, id imagegen.KeyID, l imagegen.KeyLimits) (k imagegen.Key, err error) {
 	if err := l.Check(); err != nil {
 		return k, err
@@ -92,7 +92,7 @@ func (t *Tables) SetKeyLimits(ctx context.Context, id imagegen.KeyID, l imagegen
 	return k, err
 }
 
-// TouchKeys implements [imagegen.KeyStore]. A key that is not there, or cannot be read, is passed over.
+// TouchKeys implements [imagegen.AccountStore]. A key that is not there, or cannot be read, is passed over.
 func (t *Tables) TouchKeys(ctx context.Context, used map[imagegen.KeyID]time.Time) error {
 	return t.db.Update(ctx, func(tx kv.Tx) error {
 		for id, at := range used {

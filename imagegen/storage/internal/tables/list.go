@@ -12,7 +12,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/table"
 )
 
-// Generations implements [imagegen.GenerationStore].
+// Generations implements [imagegen.Store].
 func (t *Tables) Generations(ctx context.Context, u imagegen.UserID, q imagegen.Query) (page []imagegen.Record, more bool, err error) {
 	limit := max(cmp.Or(q.Limit, imagegen.DefaultPageSize), 0)
 	err = t.db.View(ctx, func(tx kv.Tx) (err error) {
@@ -57,7 +57,7 @@ func first(n int, keys iter.Seq[[]byte]) (some [][]byte) {
 	return some
 }
 
-// Ended implements [imagegen.GenerationStore]. Identifiers rise with time. One that cannot be read
+// Ended implements [imagegen.Store]. Identifiers rise with time. One that cannot be read
 // holds up nobody: an audit finds it.
 func (t *Tables) Ended(ctx context.Context, age time.Duration, n int) ([]imagegen.Record, error) {
 	by := t.books.Read().Now.Add(-age)
@@ -78,7 +78,7 @@ func (t *Tables) Ended(ctx context.Context, age time.Duration, n int) ([]imagege
 	})
 }
 
-// Forgettable implements [imagegen.GenerationStore]. One that cannot be read holds up nobody.
+// Forgettable implements [imagegen.Store]. One that cannot be read holds up nobody.
 func (t *Tables) Forgettable(ctx context.Context, s imagegen.State, age time.Duration, n int) ([]imagegen.Fence, error) {
 	by := t.books.Read().Now.Add(-age)
 	in := prompts
@@ -102,7 +102,7 @@ func (t *Tables) Forgettable(ctx context.Context, s imagegen.State, age time.Dur
 // mostUndelivered bounds what Undelivered returns.
 const mostUndelivered = 100
 
-// Undelivered implements [imagegen.GenerationStore].
+// Undelivered implements [imagegen.Store].
 func (t *Tables) Undelivered(ctx context.Context, u imagegen.UserID, joinKey [32]byte) ([]imagegen.Record, error) {
 	return view(ctx, t.db, func(tx kv.Tx) ([]imagegen.Record, error) {
 		ids := first(mostUndelivered, undelivered.Down(tx, kv.Key(string(u), joinKey[:]), nil))

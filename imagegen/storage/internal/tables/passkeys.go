@@ -12,14 +12,14 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-var _ account.PasskeyStore = (*Tables)(nil)
+var _ account.LoginStore = (*Tables)(nil)
 
 var (
 	passkeys     = table.New("passkeys", func(p *account.Passkey) []byte { return kv.Key(string(p.ID)) }, codePasskey).Witnessed()
 	userPasskeys = passkeys.Index("users", func(p *account.Passkey) []byte { return kv.Key(string(p.User)) })
 )
 
-// CreatePasskey implements [account.PasskeyStore]. imagegen.ErrInvalidRequest: the user's identifier is not valid.
+// CreatePasskey implements [account.LoginStore]. imagegen.ErrInvalidRequest: the user's identifier is not valid.
 func (t *Tables) CreatePasskey(ctx context.Context, p account.Passkey) error {
 	if err := p.User.Check(); err != nil {
 		return err
@@ -37,7 +37,7 @@ func (t *Tables) CreatePasskey(ctx context.Context, p account.Passkey) error {
 	})
 }
 
-// Passkeys implements [account.PasskeyStore]. One that cannot be read is an error: without it nobody would be asked for any.
+// Passkeys implements [account.LoginStore]. One that cannot be read is an error: without it nobody would be asked for any.
 func (t *Tables) Passkeys(ctx context.Context, u imagegen.UserID) ([]account.Passkey, error) {
 	return view(ctx, t.db, func(tx kv.Tx) ([]account.Passkey, error) { return passkeysOf(tx, u) })
 }
@@ -48,7 +48,7 @@ func passkeysOf(tx kv.Tx, u imagegen.UserID) ([]account.Passkey, error) {
 	return all, err
 }
 
-// UsePasskey implements [account.PasskeyStore].
+// UsePasskey implements [account.LoginStore].
 func (t *Tables) UsePasskey(ctx context.Context, id account.PasskeyID, uses uint32, at time.Time) error {
 	return t.db.Update(ctx, func(tx kv.Tx) error {
 		from, err := passkeys.Get(tx, kv.Key(string(id)))
@@ -64,7 +64,7 @@ func (t *Tables) UsePasskey(ctx context.Context, id account.PasskeyID, uses uint
 	})
 }
 
-// RemovePasskeys implements [account.PasskeyStore].
+// RemovePasskeys implements [account.LoginStore].
 func (t *Tables) RemovePasskeys(ctx context.Context, u imagegen.UserID, ids ...account.PasskeyID) (n int, err error) {
 	err = t.act(ctx, account.ActPasskeyRemove, func(tx kv.Tx) (trail.Change, error) {
 		all, err := passkeysOf(tx, u)

@@ -14,7 +14,7 @@ import (
 // A generation that cannot be read is put aside: it keeps its record and its charge, and leaves the
 // queue and the leases, so that it stops nobody else. An audit finds it.
 
-// Claim implements [imagegen.Queue].
+// Claim implements [imagegen.Store].
 func (t *Tables) Claim(ctx context.Context, d imagegen.Demand) ([]imagegen.Record, time.Duration, error) {
 	at := t.books.Read()
 	taken, next := t.work.take(d, at.Steady)
@@ -33,7 +33,7 @@ func (t *Tables) Claim(ctx context.Context, d imagegen.Demand) ([]imagegen.Recor
 	return claimed, next, nil
 }
 
-// Recover implements [imagegen.Queue].
+// Recover implements [imagegen.Store].
 func (t *Tables) Recover(ctx context.Context, n int, lease time.Duration) ([]imagegen.Record, error) {
 	at := t.books.Read()
 	abandoned := t.work.abandoned(n, at.Steady)
@@ -86,7 +86,7 @@ func (t *Tables) tell(why error) {
 	}
 }
 
-// Extend implements [imagegen.Queue].
+// Extend implements [imagegen.Store].
 func (t *Tables) Extend(ctx context.Context, lease time.Duration, fences ...imagegen.Fence) ([]imagegen.Fence, error) {
 	if err := kv.NotBegun(ctx); err != nil {
 		return nil, err
@@ -94,10 +94,10 @@ func (t *Tables) Extend(ctx context.Context, lease time.Duration, fences ...imag
 	return t.work.extend(t.books.Read().Steady.Add(lease), fences), nil
 }
 
-// Queued implements [imagegen.Queue].
+// Queued implements [imagegen.Store].
 func (t *Tables) Queued(_ context.Context, u imagegen.UserID) (imagegen.QueueLength, error) {
 	return t.work.length(u), nil
 }
 
-// Wake implements [imagegen.Queue].
+// Wake implements [imagegen.Store].
 func (t *Tables) Wake() <-chan struct{} { return t.work.woken() }

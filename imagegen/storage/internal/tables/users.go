@@ -17,7 +17,7 @@ var (
 	userNames = users.Index("names", func(u *imagegen.User) []byte { return kv.Key(u.Name) })
 )
 
-// CreateUser implements [imagegen.UserStore]. imagegen.ErrInvalidRequest: the identifier is not valid.
+// CreateUser implements [imagegen.AccountStore]. imagegen.ErrInvalidRequest: the identifier is not valid.
 func (t *Tables) CreateUser(ctx context.Context, u imagegen.User) error {
 	if err := u.ID.Check(); err != nil {
 		return err
@@ -41,29 +41,29 @@ func loadUser(tx kv.Tx, id imagegen.UserID) (imagegen.User, error) {
 	return users.Get(tx, kv.Key(string(id)))
 }
 
-// User implements [imagegen.UserStore].
+// User implements [imagegen.AccountStore].
 func (t *Tables) User(ctx context.Context, id imagegen.UserID) (imagegen.User, error) {
 	return t.users.get(id, func() (imagegen.User, error) {
 		return view(ctx, t.db, func(tx kv.Tx) (imagegen.User, error) { return loadUser(tx, id) })
 	})
 }
 
-// UserByName implements [imagegen.UserStore].
+// UserByName implements [imagegen.AccountStore].
 func (t *Tables) UserByName(ctx context.Context, name string) (imagegen.User, error) {
 	return view(ctx, t.db, func(tx kv.Tx) (imagegen.User, error) { return userNames.Find(tx, kv.Key(name)) })
 }
 
-// Users implements [imagegen.UserStore].
+// Users implements [imagegen.AccountStore].
 func (t *Tables) Users(ctx context.Context) ([]imagegen.User, error) {
 	return view(ctx, t.db, func(tx kv.Tx) ([]imagegen.User, error) { return userNames.Values(tx, userNames.Keys(tx, nil)) })
 }
 
-// SetAccountType implements [imagegen.UserStore].
+// SetAccountType implements [imagegen.AccountStore].
 func (t *Tables) SetAccountType(ctx context.Context, id imagegen.UserID, accountType string) error {
 	return t.changeUser(ctx, account.ActUserSet, id, func(u *imagegen.User) { u.AccountType = accountType })
 }
 
-// DisableUser implements [imagegen.UserStore].
+// DisableUser implements [imagegen.AccountStore].
 func (t *Tables) DisableUser(ctx context.Context, id imagegen.UserID, at time.Time) error {
 	return t.changeUser(ctx, account.ActUserDisable, id, func(u *imagegen.User) {
 		if u.DisabledAt.IsZero() {
@@ -72,7 +72,7 @@ func (t *Tables) DisableUser(ctx context.Context, id imagegen.UserID, at time.Ti
 	})
 }
 
-// SuspendUser implements [imagegen.UserStore].
+// SuspendUser implements [imagegen.AccountStore].
 func (t *Tables) SuspendUser(ctx context.Context, id imagegen.UserID, at time.Time) error {
 	return t.changeUser(ctx, account.ActUserSuspend, id, func(u *imagegen.User) {
 		if u.SuspendedAt.IsZero() {
@@ -81,7 +81,7 @@ func (t *Tables) SuspendUser(ctx context.Context, id imagegen.UserID, at time.Ti
 	})
 }
 
-// ResumeUser implements [imagegen.UserStore].
+// ResumeUser implements [imagegen.AccountStore].
 func (t *Tables) ResumeUser(ctx context.Context, id imagegen.UserID) error {
 	return t.changeUser(ctx, account.ActUserResume, id, func(u *imagegen.User) { u.SuspendedAt = time.Time{} })
 }
