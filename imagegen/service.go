@@ -115,11 +115,14 @@ type Reference interface {
 	Open(ctx context.Context) (io.ReadCloser, error)
 }
 
-// Upload is a Reference that a service has taken in already, for one Generate.
-type Upload interface {
-	Reference
-	// Discard removes the bytes, unless a Generate has taken them over. It may be called again.
-	Discard()
+// Discard removes what a service has taken in of references already, as Session.Stage does, unless a Generate has taken
+// it over. It may be called again; other references, and nil, are passed over.
+func Discard(references ...Reference) {
+	for _, r := range references {
+		if u, ok := r.(interface{ Discard() }); ok {
+			u.Discard()
+		}
+	}
 }
 
 // Limits on a request, from section 8 of the specification.

@@ -109,44 +109,6 @@ type Store interface {
 	Wake() <-chan struct{}
 }
 
-// AccountStore keeps users and their API keys: never the key, only its hash. An embedder that has users of its own need
-// not create any: one that the store does not know has DefaultAccountType and is not disabled. The contract of [Store]
-// on concurrency, durability and contexts holds here too.
-type AccountStore interface {
-	// CreateUser adds a user. ErrExists: the ID or the name is taken by another.
-	CreateUser(ctx context.Context, u User) error
-	// User returns a user; UserByName finds it by name. ErrNotFound.
-	User(ctx context.Context, id UserID) (User, error)
-	UserByName(ctx context.Context, name string) (User, error)
-	// Users lists all users by name.
-	Users(ctx context.Context) ([]User, error)
-	// SetAccountType changes the account type. ErrNotFound.
-	SetAccountType(ctx context.Context, id UserID, accountType string) error
-	// DisableUser makes all keys of the user count as revoked, and refuses all that is yet to be created
-	// for it, from now on and for good; the first time stands. ErrNotFound.
-	DisableUser(ctx context.Context, id UserID, at time.Time) error
-	// SuspendUser refuses whatever is to be charged to the user from now on, until ResumeUser: Create fails with
-	// [User.RefusesCharge]. All else stays as it is, and what stands under an idempotency key is answered. The first
-	// time stands. ErrNotFound.
-	SuspendUser(ctx context.Context, id UserID, at time.Time) error
-	// ResumeUser ends a suspension; that there is none is success. ErrNotFound.
-	ResumeUser(ctx context.Context, id UserID) error
-
-	// CreateKey adds a key. ErrExists: its identifier or its hash is another's.
-	CreateKey(ctx context.Context, k Key) error
-	// KeyByHash finds a key by the SHA-256 of the raw key. ErrNotFound.
-	KeyByHash(ctx context.Context, hash [32]byte) (Key, error)
-	// Keys lists the user's keys, oldest first.
-	Keys(ctx context.Context, u UserID) ([]Key, error)
-	// RevokeKey revokes a key for good and returns it; the first time stands. ErrNotFound.
-	RevokeKey(ctx context.Context, id KeyID, at time.Time) (Key, error)
-	// SetKeyLimits replaces the limits of a key and returns it. What the key has used so far counts
-	// against them. ErrNotFound.
-	SetKeyLimits(ctx context.Context, id KeyID, l KeyLimits) (Key, error)
-	// TouchKeys records when keys were last used. It may lose some in a crash.
-	TouchKeys(ctx context.Context, used map[KeyID]time.Time) error
-}
-
 // QueueLength is how many records wait in the queue.
 type QueueLength struct {
 	All int

@@ -1,9 +1,50 @@
 package imagegen
 
 import (
+	"context"
+	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 )
+
+// AccountStore keeps users and their API keys: never the key, only its hash. An embedder that has users of its own need
+// not create any: one that the store does not know has DefaultAccountType and is not disabled. The contract of [Store]
+// on concurrency, durability and contexts holds here too.
+type AccountStore interface {
+	// CreateUser adds a user. ErrExists: the ID or the name is taken by another.
+	CreateUser(ctx context.Context, u User) error
+	// User returns a user; UserByName finds it by name. ErrNotFound.
+	User(ctx context.Context, id UserID) (User, error)
+	UserByName(ctx context.Context, name string) (User, error)
+	// Users lists all users by name.
+	Users(ctx context.Context) ([]User, error)
+	// SetAccountType changes the account type. ErrNotFound.
+	SetAccountType(ctx context.Context, id UserID, accountType string) error
+	// DisableUser makes all keys of the user count as revoked, and refuses all that is yet to be created
+	// for it, from now on and for good; the first time stands. ErrNotFound.
+	DisableUser(ctx context.Context, id UserID, at time.Time) error
+	// SuspendUser refuses whatever is to be charged to the user from now on, until ResumeUser: Create fails with
+	// [User.RefusesCharge]. All else stays as it is, and what stands under an idempotency key is answered. The first
+	// time stands. ErrNotFound.
+	SuspendUser(ctx context.Context, id UserID, at time.Time) error
+	// ResumeUser ends a suspension; that there is none is success. ErrNotFound.
+	ResumeUser(ctx context.Context, id UserID) error
+
+	// CreateKey adds a key. ErrExists: its identifier or its hash is another's.
+	CreateKey(ctx context.Context, k Key) error
+	// KeyByHash finds a key by the SHA-256 of the raw key. ErrNotFound.
+	KeyByHash(ctx context.Context, hash [32]byte) (Key, error)
+	// Keys lists the user's keys, oldest first.
+	Keys(ctx context.Context, u UserID) ([]Key, error)
+	// RevokeKey revokes a key for good and returns it; the first time stands. ErrNotFound.
+	RevokeKey(ctx context.Context, id KeyID, at time.Time) (Key, error)
+	// SetKeyLimits replaces the limits of a key and returns it. What the key has used so far counts
+	// against them. ErrNotFound.
+	SetKeyLimits(ctx context.Context, id KeyID, l KeyLimits) (Key, error)
+	// TouchKeys records when keys were last used. It may lose some in a crash.
+	TouchKeys(ctx context.Context, used map[KeyID]time.Time) error
+}
 
 // DefaultAccountType is the account type of a user for whom no other was set.
 const DefaultAccountType = "FREE"
@@ -43,3 +84,116 @@ type UserPage struct {
 	Users []User
 	Next  string // the After of the next page; "": this is the last
 }
+
+// Key is an API key as it is stored. The raw key is not: it is shown once, when the key is made.
+type Key struct {
+	ID         KeyID
+	User       UserID
+	Name       string
+	Prefix     string   // the first characters of the raw key, for display
+	Hash       [32]byte // SHA-256 of the raw key
+	CreatedAt  time.Time
+	ExpiresAt  time.Time // zero: never
+	RevokedAt  time.Time // zero: not revoked
+	LastUsedAt time.Time // zero: never; may lag behind by a minute
+	Limits     KeyLimits // zero: none
+}
+
+// Refuses returns why the key of a user cannot be used at that time: ErrInvalidKey if it is revoked or the
+// user disabled, which wins over ErrExpiredKey; nil if it can.
+func (k Key) Refuses(u User, at time.Time) error {
+	switch {
+	case !k.RevokedAt.IsZero(), !u.DisabledAt.IsZero():
+		return ErrInvalidKey
+	case !k.ExpiresAt.IsZero() && !at.Before(k.ExpiresAt):
+		return ErrExpiredKey
+	}
+	return nil
+}
+
+// KeyLimits bound what one API key can be used for. Each is off where it is 0. Of credits count charges
+// minus refunds, booked to the day of the charge, in UTC.
+type KeyLimits struct {
+	Credits Credits // in all
+	Daily   Credits // on a day
+	Monthly Credits // in a month
+	AtOnce  int     // generations of the key that have not ended
+}
+
+// MaxAtOnce is the highest limit of requests at once.
+const MaxAtOnce = 1_000_000
+
+// Check returns an ErrInvalidRequest unless each limit is 0 or can be kept.
+func (l KeyLimits) Check() error {
+	for _, c := range []struct {
+		name  string
+		limit Credits
+	}{{"credits", l.Credits}, {"credits per day", l.Daily}, {"credits per month", l.Monthly}} {
+		if c.limit < 0 || c.limit > MaxCredits {
+			return Invalid("a key's limit of %s is from 1 to %d, or 0 for none; got %d", c.name, MaxCredits, c.limit)
+		}
+	}
+	if l.AtOnce < 0 || l.AtOnce > MaxAtOnce {
+		return Invalid("a key's limit of requests at once is from 1 to %d, or 0 for none; got %d", MaxAtOnce, l.AtOnce)
+	}
+	return nil
+}
+
+// KeyUse is what counts against the limits of a key.
+type KeyUse struct {
+	Credits Credits // in all
+	Daily   Credits // today
+	Monthly Credits // in this month
+	AtOnce  int     // generations that have not ended
+}
+
+// busyKey is when to ask again with a key that has as many requests at once as it may have.
+const busyKey = 2 * time.Second
+
+// Exceeds returns why the key, which was used so much, cannot be charged for so many credits more; nil if
+// it can. ErrRateLimited: it has as many requests at once as it may have. ErrInsufficientCredits: a limit
+// of credits, which the message names.
+func (k Key) Exceeds(used KeyUse, cost Credits) error {
+	if k.Limits.AtOnce > 0 && used.AtOnce >= k.Limits.AtOnce {
+		return &Error{Code: CodeRateLimited, RetryAfter: busyKey,
+			Message: fmt.Sprintf("%s may have %d requests at once, and has %d; try again when one has ended", k.told(), k.Limits.AtOnce, used.AtOnce)}
+	}
+	for _, c := range []struct {
+		limit, used Credits
+		when        string
+	}{{k.Limits.Credits, used.Credits, "in all"}, {k.Limits.Daily, used.Daily, "a day (UTC)"}, {k.Limits.Monthly, used.Monthly, "a month (UTC)"}} {
+		if c.limit > 0 && cost > c.limit-c.used {
+			return &Error{Code: CodeInsufficientCredits,
+				Message: fmt.Sprintf("%s is limited to %d credits %s; it has used %d, and this request costs %d", k.told(), c.limit, c.when, c.used, cost)}
+		}
+	}
+	return nil
+}
+
+// told names the key to who holds it.
+func (k Key) told() string {
+	if k.Name == "" {
+		return fmt.Sprintf("the API key %s", k.ID)
+	}
+	return fmt.Sprintf("the API key %q (%s)", k.Name, k.ID)
+}
+
+// Secret is a string that does not show when it is printed, logged or encoded.
+type Secret string
+
+const redacted = "[redacted]"
+
+// Reveal returns the secret.
+func (s Secret) Reveal() string { return string(s) }
+
+// String hides the secret.
+func (Secret) String() string { return redacted }
+
+// GoString hides the secret.
+func (Secret) GoString() string { return redacted }
+
+// LogValue hides the secret.
+func (Secret) LogValue() slog.Value { return slog.StringValue(redacted) }
+
+// MarshalText hides the secret.
+func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }

@@ -29,14 +29,14 @@ type upload struct {
 	*form
 	session *engine.Session
 	chosen  []chosen // in the order of the form
-	mask    imagegen.Upload
+	mask    imagegen.Reference
 	sent    int // references that are files, whether they were taken or not
 	text    int64
 }
 
 // chosen is one reference: a file that was sent, or one of the person's own images.
 type chosen struct {
-	file  imagegen.Upload
+	file  imagegen.Reference
 	image imagegen.ImageID
 }
 
@@ -89,13 +89,9 @@ func unreadableFiles(err error) error {
 // discard removes the files, unless a Generate has taken them over.
 func (u *upload) discard() {
 	for _, c := range u.chosen {
-		if c.file != nil {
-			c.file.Discard()
-		}
+		imagegen.Discard(c.file)
 	}
-	if u.mask != nil {
-		u.mask.Discard()
-	}
+	imagegen.Discard(u.mask)
 }
 
 // choose adds images of the person's own.

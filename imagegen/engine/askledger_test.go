@@ -175,7 +175,7 @@ func TestUploadBesideALedgerThatHangs(t *testing.T) {
 		u, err := h.engine.As(alice).Stage(ctx, bytes.NewReader(pngOf(1, 1)), "it")
 		h.is.NoErr(err)
 		h.is.Equal(time.Since(began), 7*time.Second)
-		u.Discard()
+		imagegen.Discard(u)
 	})
 }
 

@@ -327,7 +327,7 @@ func TestReferencesReachTheProviderAndGo(t *testing.T) {
 		synctest.Wait()
 		_, err = upload.Open(t.Context())
 		h.is.True(errors.Is(err, imagegen.ErrNotFound)) // removed at the end
-		upload.Discard()                                // of no effect
+		imagegen.Discard(upload)                        // of no effect
 
 		_, err = h.generate(imagegen.GenerateRequest{References: []imagegen.Reference{upload}})
 		h.is.True(isCode(err, imagegen.ErrInvalidRequest)) // used before

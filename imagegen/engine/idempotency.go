@@ -98,7 +98,8 @@ func (c *call) awaitCall(ctx context.Context, running <-chan struct{}) error {
 // it was then: what is offered may have changed meanwhile, and what was charged must be found.
 func (s *Session) refuse(ctx context.Context, r imagegen.Record, q imagegen.GenerateRequest, refusal error) (imagegen.Result, error) {
 	if q.IdempotencyKey == "" && q.Joining == nil {
-		discard(q.References, q.Mask)
+		imagegen.Discard(q.References...)
+		imagegen.Discard(q.Mask)
 		return imagegen.Result{}, imagegen.ToUserError(refusal)
 	}
 	c, err := s.call(ctx, r, offer{}, q)

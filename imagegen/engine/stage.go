@@ -6,14 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"sync/atomic"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Upload is an [imagegen.Upload] in the spool, checked. Generate takes it over, whatever it answers.
-type Upload struct {
+// upload is an [imagegen.Reference] in the spool, checked. Generate takes it over, whatever it answers.
+type upload struct {
 	engine *Engine
 	file   imagegen.ReferenceFile
 	alpha  bool // something of it may be transparent
@@ -21,12 +20,12 @@ type Upload struct {
 }
 
 // Open implements [imagegen.Reference].
-func (u *Upload) Open(ctx context.Context) (io.ReadCloser, error) {
+func (u *upload) Open(ctx context.Context) (io.ReadCloser, error) {
 	return u.engine.spool.Open(ctx, u.file.ID)
 }
 
-// Discard removes the bytes, unless a Generate has taken them over.
-func (u *Upload) Discard() {
+// Discard is called by [imagegen.Discard].
+func (u *upload) Discard() {
 	if u.taken.CompareAndSwap(false, true) {
 		u.engine.removeReferences([]imagegen.ReferenceFile{u.file})
 	}
@@ -40,7 +39,7 @@ func (u *Upload) Discard() {
 //
 // Of a user who cannot pay for the cheapest image it is checked and hashed, but not kept: Generate
 // then knows a repeated request by its idempotency key, and answers ErrInsufficientCredits to any other.
-func (s *Session) Stage(ctx context.Context, r io.Reader, name string) (imagegen.Upload, error) {
+func (s *Session) Stage(ctx context.Context, r io.Reader, name string) (imagegen.Reference, error) {
 	u, err := s.stage(ctx, r, name)
 	if err != nil {
 		return nil, err
@@ -48,7 +47,7 @@ func (s *Session) Stage(ctx context.Context, r io.Reader, name string) (imagegen
 	return u, nil
 }
 
-func (s *Session) stage(ctx context.Context, r io.Reader, name string) (*Upload, error) {
+func (s *Session) stage(ctx context.Context, r io.Reader, name string) (*upload, error) {
 	e := s.engine
 	end, err := e.uploads.begin(s.user)
 	if err != nil {
@@ -63,9 +62,9 @@ func (s *Session) stage(ctx context.Context, r io.Reader, name string) (*Upload,
 }
 
 // keep stages what in yields.
-func (s *Session) keep(ctx context.Context, in *meter, name string) (*Upload, error) {
+func (s *Session) keep(ctx context.Context, in *meter, name string) (*upload, error) {
 	e := s.engine
-	u := &Upload{engine: e}
+	u := &upload{engine: e}
 	u.file.ID = e.ids.Reference(e.cfg.Now())
 	coming := &arrival{Reader: in.r, engine: e, user: s.user}
 	in.r = coming
@@ -87,9 +86,9 @@ func (s *Session) keep(ctx context.Context, in *meter, name string) (*Upload, er
 	return u, nil
 }
 
-// examine is keep without a copy. The Upload has no identifier.
-func (e *Engine) examine(ctx context.Context, in *meter, name string) (*Upload, error) {
-	u := &Upload{engine: e}
+// examine is keep without a copy. The upload has no identifier.
+func (e *Engine) examine(ctx context.Context, in *meter, name string) (*upload, error) {
+	u := &upload{engine: e}
 	shape, unread := decodeHeader(in)
 	if _, err := io.Copy(io.Discard, in); err != nil {
 		return nil, in.failed(ctx, err, name)
@@ -113,7 +112,7 @@ func (m *meter) failed(ctx context.Context, err error, name string) error {
 	return imagegen.ToUserError(err)
 }
 
-func (e *Engine) checkReference(ctx context.Context, u *Upload, in *meter, name string) error {
+func (e *Engine) checkReference(ctx context.Context, u *upload, in *meter, name string) error {
 	f, err := u.Open(ctx)
 	if err != nil {
 		return imagegen.ToUserError(err)
@@ -124,7 +123,7 @@ func (e *Engine) checkReference(ctx context.Context, u *Upload, in *meter, name 
 }
 
 // describe notes what is known of an image that was read to its end.
-func (u *Upload) describe(in *meter, s shape, unread error, name string) error {
+func (u *upload) describe(in *meter, s shape, unread error, name string) error {
 	u.file.Size, u.file.SHA256 = in.n, in.sum()
 	switch {
 	case in.n == 0:
@@ -144,7 +143,8 @@ func (s *Session) take(ctx context.Context, references []imagegen.Reference, mas
 	defer func() {
 		if err != nil {
 			s.engine.removeReferences(files)
-			discard(references, mask)
+			imagegen.Discard(references...)
+			imagegen.Discard(mask)
 		}
 	}()
 	for i, r := range references {
@@ -167,9 +167,9 @@ func (s *Session) take(ctx context.Context, references []imagegen.Reference, mas
 }
 
 // takeOne makes one file the engine's.
-func (s *Session) takeOne(ctx context.Context, r imagegen.Reference, name string) (u *Upload, err error) {
-	u, ok := r.(*Upload)
-	if !ok || u.engine != s.engine { // the Upload of another engine is discarded there
+func (s *Session) takeOne(ctx context.Context, r imagegen.Reference, name string) (u *upload, err error) {
+	u, ok := r.(*upload)
+	if !ok || u.engine != s.engine { // that of another engine is discarded there
 		if ok {
 			defer u.Discard()
 		}
@@ -187,7 +187,7 @@ func (s *Session) takeOne(ctx context.Context, r imagegen.Reference, name string
 }
 
 // checkMask returns why an upload is no mask for the first of the references.
-func checkMask(u *Upload, references []imagegen.ReferenceFile) error {
+func checkMask(u *upload, references []imagegen.ReferenceFile) error {
 	f := u.file
 	switch {
 	case len(references) == 0:
@@ -205,7 +205,7 @@ func checkMask(u *Upload, references []imagegen.ReferenceFile) error {
 	return nil
 }
 
-func (s *Session) copyIn(ctx context.Context, r imagegen.Reference, name string) (*Upload, error) {
+func (s *Session) copyIn(ctx context.Context, r imagegen.Reference, name string) (*upload, error) {
 	f, err := r.Open(ctx)
 	if err != nil {
 		return nil, imagegen.Invalid("%s cannot be opened: %v", name, err)
@@ -216,13 +216,4 @@ func (s *Session) copyIn(ctx context.Context, r imagegen.Reference, name string)
 		err = imagegen.Invalid("%s cannot be read: %v", name, err)
 	}
 	return u, err
-}
-
-// discard removes what was staged for a Generate that does not take it.
-func discard(references []imagegen.Reference, mask imagegen.Reference) {
-	for _, r := range append(slices.Clone(references), mask) {
-		if u, ok := r.(*Upload); ok {
-			u.Discard()
-		}
-	}
 }

@@ -89,12 +89,12 @@ func TestUploadsAtOnce(t *testing.T) {
 		h.is.True(isCode(err, imagegen.ErrOverloaded))
 		u, err := h.engine.As(bob).Stage(t.Context(), readerOf(pngOf(30, 30)), "fox.png")
 		h.is.NoErr(err)
-		u.Discard()
+		imagegen.Discard(u)
 		h.is.NoErr(end.Close())
 		wg.Wait()
 		u, err = h.engine.As(alice).Stage(t.Context(), readerOf(pngOf(30, 30)), "fox.png")
 		h.is.NoErr(err)
-		u.Discard()
+		imagegen.Discard(u)
 	})
 }
 
@@ -107,7 +107,7 @@ func TestUploadsKept(t *testing.T) {
 			<-release
 			yield(picture(1024, 1024), nil)
 		}}, func(c *engine.Config) { c.MaxSpooled = 3*size + 1 })
-		stage := func(u imagegen.UserID) (imagegen.Upload, error) {
+		stage := func(u imagegen.UserID) (imagegen.Reference, error) {
 			return h.engine.As(u).Stage(t.Context(), readerOf(pngOf(30, 30)), "fox.png")
 		}
 		_, err := h.db.Grant(t.Context(), imagegen.Grant{User: bob, Credits: 1})
@@ -121,10 +121,10 @@ func TestUploadsKept(t *testing.T) {
 		h.is.True(isCode(err, imagegen.ErrOverloaded))
 		others, err := stage(bob)
 		h.is.NoErr(err)
-		others.Discard()
+		imagegen.Discard(others)
 
-		third.Discard()
-		third.Discard() // counts once
+		imagegen.Discard(third)
+		imagegen.Discard(third) // counts once
 		third, err = stage(alice)
 		h.is.NoErr(err)
 		_, err = stage(alice)

@@ -35,9 +35,9 @@ func (a *api) readMultipart(x *exchange, boundary string) (q imagegen.GenerateRe
 	}
 	for _, f := range form.Files {
 		if f.Name == maskName {
-			fields.request.Mask = f.Upload
+			fields.request.Mask = f.Reference
 		} else {
-			fields.request.References = append(fields.request.References, f.Upload)
+			fields.request.References = append(fields.request.References, f.Reference)
 		}
 	}
 	return fields.request, nil

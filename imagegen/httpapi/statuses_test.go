@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"testing"
-	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
@@ -52,7 +51,7 @@ func TestEveryReadIsBounded(t *testing.T) {
 // broken is a storage, and a ledger, that cannot be read.
 type broken struct {
 	imagegen.Store
-	imagegen.Ledger
+	imagegen.CreditAdmin
 }
 
 var errBroken = errors.New("secret trouble of the disk")
@@ -63,14 +62,6 @@ func (broken) Balance(context.Context, imagegen.UserID) (imagegen.Balance, error
 
 func (broken) Usage(context.Context, imagegen.UserID, imagegen.UsageQuery) ([]imagegen.Usage, error) {
 	return nil, errBroken
-}
-
-func (broken) EachUsage(context.Context, time.Time, time.Time, func(imagegen.UserID, imagegen.Usage)) error {
-	return errBroken
-}
-
-func (broken) KeyUse(context.Context, imagegen.UserID, imagegen.KeyID) (imagegen.KeyUse, error) {
-	return imagegen.KeyUse{}, errBroken
 }
 
 func (broken) Generation(context.Context, imagegen.GenerationID) (imagegen.Record, error) {
@@ -85,7 +76,7 @@ func (broken) Generations(context.Context, imagegen.UserID, imagegen.Query) ([]i
 func TestEveryReadCanFail(t *testing.T) {
 	s := serve(t, httpapi.Options{}, func(c *engine.Config) {
 		c.Images, c.Spool = c.Store.(imagegen.ImageStore), c.Store.(imagegen.Spool)
-		b := broken{c.Store, c.Ledger}
+		b := broken{c.Store, c.Ledger.(imagegen.CreditAdmin)}
 		c.Store, c.Ledger = b, b
 	})
 	for _, path := range reads {

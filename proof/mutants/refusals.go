@@ -18,14 +18,14 @@ var ofRefusals = []mutant{
 	},
 	{
 		name: "revoked-key-works", breaks: "a revoked key is refused at once",
-		file:    "imagegen/key.go",
+		file:    "imagegen/user.go",
 		old:     `case !k.RevokedAt.IsZero(), !u.DisabledAt.IsZero():`,
 		new:     `case !u.DisabledAt.IsZero():`,
 		catcher: catcher{pkg: conformance, run: "TestInProcess/keys_that_are_not_valid_any_more"},
 	},
 	{
 		name: "disabled-user-works", breaks: "a disabled user's keys count as revoked",
-		file:    "imagegen/key.go",
+		file:    "imagegen/user.go",
 		old:     `case !k.RevokedAt.IsZero(), !u.DisabledAt.IsZero():`,
 		new:     `case !k.RevokedAt.IsZero(), u.DisabledAt.Equal(at):`,
 		catcher: catcher{pkg: conformance, run: "TestInProcess/keys_that_are_not_valid_any_more"},
@@ -88,7 +88,7 @@ var ofRefusals = []mutant{
 	},
 	{
 		name: "expired-key-works", breaks: "a key is refused once it has expired",
-		file:    "imagegen/key.go",
+		file:    "imagegen/user.go",
 		old:     `case !k.ExpiresAt.IsZero() && !at.Before(k.ExpiresAt):`,
 		new:     `case !k.ExpiresAt.IsZero() && at.Before(k.CreatedAt):`,
 		catcher: catcher{pkg: conformance, run: "TestInProcess/keys_that_are_not_valid_any_more"},

@@ -42,7 +42,7 @@ func (s *stub) Models(context.Context) ([]imagegen.ModelInfo, error) {
 	return []imagegen.ModelInfo{{ID: "m"}}, nil
 }
 
-func (s *stub) Stage(context.Context, io.Reader, string) (imagegen.Upload, error) {
+func (s *stub) Stage(context.Context, io.Reader, string) (imagegen.Reference, error) {
 	return nil, errors.New("nothing is staged")
 }
 

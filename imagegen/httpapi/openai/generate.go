@@ -52,11 +52,8 @@ func (a *api) make(x *exchange, edit bool) error {
 
 // discard removes the uploads that no Generate has taken over.
 func (r *request) discard() {
-	for _, reference := range append(r.References, r.Mask) {
-		if u, ok := reference.(imagegen.Upload); ok {
-			u.Discard()
-		}
-	}
+	imagegen.Discard(r.References...)
+	imagegen.Discard(r.Mask)
 }
 
 // resolve finds the model that is meant: by an alias, or without a name where there is but one.

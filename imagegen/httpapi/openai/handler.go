@@ -35,7 +35,7 @@ type Session interface {
 
 	// Stage takes in a reference image as it comes, for one Generate. name says in messages which one it is. When r fails, its
 	// error is returned. It bounds what a user sends at once.
-	Stage(ctx context.Context, r io.Reader, name string) (imagegen.Upload, error)
+	Stage(ctx context.Context, r io.Reader, name string) (imagegen.Reference, error)
 
 	// Answered reports whether the answer to a Generate has reached its caller, to the last byte. If not, an equal call may
 	// be given it.

@@ -13,7 +13,7 @@ import (
 )
 
 // readImage reads an object such as {"image_url": "data:image/png;base64,…"}. On an error no upload is left.
-func (j *jsonRequest) readImage(field, which string) (u imagegen.Upload, err error) {
+func (j *jsonRequest) readImage(field, which string) (u imagegen.Reference, err error) {
 	err = j.scan.Object(func(name string) (err error) {
 		kind, err := j.scan.Kind()
 		switch {
@@ -34,15 +34,15 @@ func (j *jsonRequest) readImage(field, which string) (u imagegen.Upload, err err
 	if err == nil && u == nil {
 		err = imagegen.InvalidField(field, "%s has no image_url", which)
 	}
-	if err != nil && u != nil {
-		u.Discard()
-		u = nil
+	if err != nil {
+		imagegen.Discard(u)
+		return nil, err
 	}
-	return u, err
+	return u, nil
 }
 
 // stage takes the string that comes next, a data URI, to where uploads are staged.
-func (j *jsonRequest) stage(field, which string) (imagegen.Upload, error) {
+func (j *jsonRequest) stage(field, which string) (imagegen.Reference, error) {
 	content := j.scan.Reader()
 	if err := dataURI(content, field, which); err != nil {
 		return nil, err
@@ -51,8 +51,8 @@ func (j *jsonRequest) stage(field, which string) (imagegen.Upload, error) {
 }
 
 // stager stages what a field brings, which is to blame for what is wrong with it.
-func (x *exchange) stager(field string) func(context.Context, io.Reader, string) (imagegen.Upload, error) {
-	return func(ctx context.Context, r io.Reader, name string) (imagegen.Upload, error) {
+func (x *exchange) stager(field string) func(context.Context, io.Reader, string) (imagegen.Reference, error) {
+	return func(ctx context.Context, r io.Reader, name string) (imagegen.Reference, error) {
 		u, err := x.session.Stage(ctx, r, name)
 		if e, ok := errors.AsType[*imagegen.Error](err); ok && e.Code == imagegen.CodeInvalidRequest && e.Field == "" {
 			named := *e

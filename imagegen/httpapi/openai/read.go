@@ -67,9 +67,9 @@ func (a *api) readForm(x *exchange, boundary string) (*request, error) {
 	}
 	for _, f := range form.Files {
 		if f.Name == fieldMask {
-			r.Mask = f.Upload
+			r.Mask = f.Reference
 		} else {
-			r.References = append(r.References, f.Upload)
+			r.References = append(r.References, f.Reference)
 		}
 	}
 	return r, nil

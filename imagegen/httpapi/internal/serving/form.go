@@ -14,7 +14,7 @@ import (
 type Form struct {
 	Files []File // as far as they came
 
-	Stage   func(ctx context.Context, r io.Reader, name string) (imagegen.Upload, error)
+	Stage   func(ctx context.Context, r io.Reader, name string) (imagegen.Reference, error)
 	Hold    *Holding
 	IsFile  func(name string) bool         // whether a part of this name is a file
 	Room    func(name, which string) error // why another file of this name, called so in messages, is one too many
@@ -27,7 +27,7 @@ type Form struct {
 // File is a file of a form.
 type File struct {
 	Name string // of its part
-	imagegen.Upload
+	imagegen.Reference
 }
 
 // Read reads the form that is the body of x. On an error no file is left.
@@ -46,7 +46,7 @@ func (f *Form) Read(x *Exchange, boundary string) error {
 // Discard removes the files that no Generate has taken over.
 func (f *Form) Discard() {
 	for _, file := range f.Files {
-		file.Discard()
+		imagegen.Discard(file.Reference)
 	}
 }
 
