@@ -2,15 +2,11 @@ package survival_test
 
 import (
 	"context"
-	"maps"
 	"math/rand/v2"
 	"net"
-	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -21,16 +17,11 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/s3/s3test"
 )
 
-const (
-	nodeFaults   = 20
-	betweenThem  = 500 * time.Millisecond
-	longestFault = 3 * time.Second
-)
-
-// node is one of several daemons that share a database and an object store. It reaches the database by a proxy.
+// node is one of several daemons that share a database and an object store. It reaches the database by proxies, one for
+// the primary and one for the standby.
 type node struct {
 	options daemontest.Options
-	proxy   *proxy
+	proxies []*proxy
 
 	mu     sync.Mutex
 	daemon *daemontest.Daemon
@@ -50,79 +41,76 @@ func (n *node) start(t *testing.T) {
 	n.daemon = d
 }
 
-// Three daemons share a database and an object store. One is killed, stands still, loses its connections or waits for
-// them in vain, or the object store is gone, again and again: nothing that any of them has acknowledged is lost, nothing
-// is charged twice, and no credits of what came to nothing are kept.
-func TestNodesUnderFaults(t *testing.T) {
-	is := is.New(t)
-	database, objects := postgrestest.Start(t), s3test.Start(t)
-	url, images := database.Database(t), objects.Address()
-	random := seed(t)
-	var nodes []*node
-	for range 3 {
-		p := newProxy(t, net.JoinHostPort("127.0.0.1", strconv.Itoa(database.Port())))
-		_, port, err := net.SplitHostPort(p.listener.Addr().String())
-		is.NoErr(err)
-		through := strings.Replace(url, ":"+strconv.Itoa(database.Port())+"/", ":"+port+"/", 1)
-		nodes = append(nodes, &node{proxy: p, options: daemontest.Options{DataDir: t.TempDir(), Args: fixedAddress,
-			Env: []string{"IMAGEGEND_DATABASE=" + through, "IMAGEGEND_IMAGES=" + images}}})
+// cut ends all connections to the database.
+func (n *node) cut() {
+	for _, p := range n.proxies {
+		p.cut()
 	}
-	s := besiege(t, random, nodes[0].options)
-	defer s.report()
-	for _, n := range nodes {
-		n.start(t)
-	}
-	var ending atomic.Bool
-	ctx, cancel := context.WithCancel(t.Context())
-	var wg sync.WaitGroup
-	for i, c := range s.clients {
-		choice := rand.New(rand.NewPCG(random, uint64(100+i)))
-		wg.Go(func() { c.workAnywhere(ctx, nodes, choice, &ending) })
-	}
-	faults := map[string]func(*node){
-		"killed": func(n *node) {
-			n.current().Kill()
-			n.start(t)
-		},
-		"paused": func(n *node) {
-			d := n.current()
-			is.NoErr(d.Signal(syscall.SIGSTOP))
-			<-time.After(s.span(longestFault))
-			is.NoErr(d.Signal(syscall.SIGCONT))
-		},
-		"cut": func(n *node) { n.proxy.cut() },
-		"stalled": func(n *node) {
-			resume := n.proxy.stall()
-			<-time.After(s.span(longestFault))
-			resume()
-		},
-		"objects away": func(*node) {
-			objects.Stop()
-			<-time.After(s.span(longestFault))
-			objects.Resume(t)
-		},
-	}
-	kinds := slices.Sorted(maps.Keys(faults))
-	for i := range nodeFaults * times() {
-		kind := kinds[i%len(kinds)]
-		faults[kind](nodes[s.random.IntN(len(nodes))])
-		s.auditor.count(kind)
-		<-time.After(betweenThem)
-	}
-	ending.Store(true)
-	wg.Wait()
-	cancel()
-	s.compare(nodes[0].current())
-	for _, n := range nodes {
-		is.Equal(n.current().Terminate(30*time.Second), 0)
-	}
-	report(t, "nodes", s.auditor.outcomes)
-	is.True(s.auditor.outcomes["succeeded"] > 0)
-	is.True(s.auditor.outcomes["asynchronous, succeeded"] > 0)
 }
 
-func (s *siege) span(longest time.Duration) time.Duration {
-	return time.Duration(s.random.Int64N(int64(longest)))
+// stall keeps all bytes to and from the database back until resume.
+func (n *node) stall() (resume func()) {
+	var all []func()
+	for _, p := range n.proxies {
+		all = append(all, p.stall())
+	}
+	return func() {
+		for _, resume := range all {
+			resume()
+		}
+	}
+}
+
+// town is three nodes, what they share, and the siege that is laid to them.
+type town struct {
+	*siege
+	database *postgrestest.Pair
+	objects  *s3test.Server
+	nodes    []*node
+	asker    *client // who is no part of the load
+	relieve  func()  // ends the clients
+}
+
+// besiegeNodes starts three nodes and their clients.
+func besiegeNodes(t *testing.T, r postgrestest.Replication) *town {
+	t.Helper()
+	w := &town{database: postgrestest.StartPair(t, r), objects: s3test.Start(t)}
+	images := w.objects.Address()
+	for range 3 {
+		n := new(node)
+		var ports []int
+		for _, port := range w.database.Ports() {
+			p := newProxy(t, net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+			n.proxies, ports = append(n.proxies, p), append(ports, p.port())
+		}
+		n.options = daemontest.Options{DataDir: t.TempDir(), Args: fixedAddress,
+			Env: []string{"IMAGEGEND_DATABASE=" + w.database.Address("postgres", ports), "IMAGEGEND_IMAGES=" + images}}
+		w.nodes = append(w.nodes, n)
+	}
+	random := seed(t)
+	w.siege = besiege(t, random, w.nodes[0].options)
+	for _, n := range w.nodes {
+		n.start(t)
+	}
+	w.asker = w.clients[0]
+	w.load(random)
+	return w
+}
+
+// load has clients work until they are relieved.
+func (w *town) load(random uint64) {
+	var ending atomic.Bool
+	ctx, cancel := context.WithCancel(w.Context())
+	var wg sync.WaitGroup
+	for i, c := range w.clients[1:] {
+		choice := rand.New(rand.NewPCG(random, uint64(100+i)))
+		wg.Go(func() { c.workAnywhere(ctx, w.nodes, choice, &ending) })
+	}
+	w.relieve = func() {
+		ending.Store(true)
+		wg.Wait()
+		cancel()
+	}
 }
 
 // workAnywhere asks one node or another. A node at fault may give no answer, or one that it cannot serve: what it has
@@ -133,4 +121,25 @@ func (c *client) workAnywhere(ctx context.Context, nodes []*node, choice *rand.R
 			c.auditor.count("no answer")
 		}
 	}
+}
+
+// reckon ends the siege and compares all there is.
+func (w *town) reckon(proof string) {
+	w.Helper()
+	is := is.New(w.T)
+	w.relieve()
+	w.compare(w.nodes[0].current())
+	for _, n := range w.nodes {
+		is.Equal(n.current().Terminate(30*time.Second), 0)
+	}
+	report(w.T, proof, w.auditor.outcomes)
+	is.True(w.auditor.outcomes["succeeded"] > 0)
+	is.True(w.auditor.outcomes["asynchronous, succeeded"] > 0)
+}
+
+// any is one of the nodes.
+func (w *town) any() *node { return w.nodes[w.random.IntN(len(w.nodes))] }
+
+func (s *siege) span(longest time.Duration) time.Duration {
+	return time.Duration(s.random.Int64N(int64(longest)))
 }

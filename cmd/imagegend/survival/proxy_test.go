@@ -17,6 +17,9 @@ type proxy struct {
 	stalled chan struct{} // closed once bytes flow again; nil: they do
 }
 
+// port is where it listens.
+func (p *proxy) port() int { return p.listener.Addr().(*net.TCPAddr).Port }
+
 func newProxy(t *testing.T, to string) *proxy {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -1,0 +1,91 @@
+package survival_test
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
+	"github.com/imagegend/imagegend/imagegen/storage/postgres/postgrestest"
+)
+
+const (
+	failovers  = 3
+	beforeThem = 2 * time.Second
+	detour     = 500 * time.Millisecond // how long the primary goes on alone
+)
+
+// The primary loses its standby under load, goes on for a while and falls over, and the standby is promoted: what was
+// acknowledged is there, for nothing was that the standby did not have. All nodes answer again.
+func TestFailover(t *testing.T) {
+	w := besiegeNodes(t, postgrestest.Synchronous)
+	defer w.report()
+	var slowest time.Duration
+	for i := range failovers * times() {
+		<-time.After(beforeThem)
+		t.Logf("in calm they take %v", w.answer(fmt.Sprintf("calm %d", i)).Round(time.Millisecond))
+		w.failOver()
+		took := w.answer(fmt.Sprintf("failover %d", i))
+		t.Logf("all nodes have answered %v after the promotion", took.Round(time.Millisecond))
+		slowest = max(slowest, took)
+		w.auditor.count("failovers")
+		w.database.Rejoin(t)
+	}
+	t.Logf("slowest %v", slowest.Round(time.Millisecond))
+	w.reckon("failover")
+}
+
+// The control of the above: where a commit is acknowledged that the standby does not have, it is lost, and it shows.
+func TestAsynchronousFailover(t *testing.T) {
+	is := is.New(t)
+	w := besiegeNodes(t, postgrestest.Asynchronous)
+	<-time.After(beforeThem)
+	w.answer("before")
+	w.failOver()
+	w.answer("after")
+	w.relieve()
+	w.auditor.wrong = nil
+	w.auditor.compareAll(t.Context(), w.nodes[0].current())
+	t.Logf("%d of %d generations are lost", len(w.auditor.wrong), len(w.auditor.facts))
+	is.True(len(w.auditor.wrong) > 0)
+}
+
+func (w *town) failOver() {
+	w.Helper()
+	w.database.Detach(w)
+	<-time.After(detour)
+	w.database.Kill()
+	w.database.Promote(w)
+}
+
+// answer has each node make an image, and says how long it took.
+func (w *town) answer(why string) time.Duration {
+	began := time.Now()
+	var wg sync.WaitGroup
+	for i, n := range w.nodes {
+		wg.Go(func() { w.asker.succeed(w.T, n.current(), fmt.Sprintf("%s, node %d", why, i)) })
+	}
+	wg.Wait()
+	return time.Since(began)
+}
+
+// succeed asks for an image until it is there.
+func (c *client) succeed(t *testing.T, d *daemontest.Daemon, why string) {
+	t.Helper()
+	for try, end := 0, time.Now().Add(time.Minute); time.Now().Before(end); try++ {
+		o := operation{prompt: fmt.Sprintf("%s, %s, try %d", c.name, why, try), n: 1}
+		answer, err := d.Do(t.Context(), o.request(c.key))
+		if err == nil && answer.Code() != "internalError" {
+			c.take(o, answer)
+		}
+		if err == nil && answer.Status == http.StatusOK {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Errorf("%s: no image within a minute", why)
+}
