@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"image"
 	"io"
 
@@ -15,8 +14,8 @@ import (
 const decodeBudget = 64 << 20
 
 // decode decodes an image that was received, and brings it to what was asked for.
-func (e *Engine) decode(ctx context.Context, raw received, header shape, t target) (d deliverable, err error) {
-	weight := min(t.memory(header), decodeBudget)
+func (e *Engine) decode(ctx context.Context, raw received, header picture.Header, t picture.Target) (d deliverable, err error) {
+	weight := min(t.Memory(header), decodeBudget)
 	if err := e.decoding.Acquire(ctx, weight); err != nil {
 		return d, context.Cause(ctx)
 	}
@@ -26,19 +25,19 @@ func (e *Engine) decode(ctx context.Context, raw received, header shape, t targe
 			e.decoding.Release(weight)
 		}
 	}()
-	picture, err := readImage(ctx, raw, header.decodeWhole)
+	decoded, err := readImage(ctx, raw, header.DecodeWhole)
 	if err != nil {
 		return d, err
 	}
-	if t.is(header) || t.opaque && isOpaque(picture) && header.has(t.size) && t.isFormat(header) {
+	if t.Is(header) || picture.IsOpaque(decoded) && t.IsButForPixels(header) {
 		return asReceived(header, raw), nil
 	}
-	if t.format == imagegen.FormatWebP {
+	if t.Format == imagegen.FormatWebP {
 		return d, &badImageError{errNoWebP}
 	}
-	fitting := t.paint(header, picture)
+	fitting := t.Paint(header, decoded)
 	kept = true
-	return encoded(t.encoder(header), fitting, func() { e.decoding.Release(weight) }), nil
+	return encoded(t.Encoder(header), fitting, func() { e.decoding.Release(weight) }), nil
 }
 
 // readImage opens what was received and reads something from it. What cannot be read is the
@@ -49,11 +48,6 @@ func readImage[T any](ctx context.Context, raw received, read func(io.Reader) (T
 		return v, storing(err)
 	}
 	defer f.Close()
-	defer func() {
-		if p := recover(); p != nil { // a decoder that panics on hostile bytes
-			err = &badImageError{fmt.Errorf("decoding: %v", p)}
-		}
-	}()
 	if v, err = read(f); err != nil {
 		return v, &badImageError{err}
 	}
@@ -61,13 +55,13 @@ func readImage[T any](ctx context.Context, raw received, read func(io.Reader) (T
 }
 
 // asReceived is an image that was decoded and is delivered all the same as it came; what is behind it is cut off.
-func asReceived(s shape, raw received) deliverable {
-	return deliverable{mediaType: s.mediaType, width: s.width, height: s.height, open: func(ctx context.Context) (io.ReadCloser, error) {
+func asReceived(h picture.Header, raw received) deliverable {
+	return deliverable{mediaType: h.MediaType, size: h.Size, open: func(ctx context.Context) (io.ReadCloser, error) {
 		f, err := raw.open(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return closing{picture.Whole(f, s.structure), f}, nil
+		return closing{h.Whole(f), f}, nil
 	}}
 }
 
@@ -78,14 +72,14 @@ type closing struct {
 }
 
 // encoded is a changed image. It holds its share of the decoding budget until it is stored.
-func encoded(by encoder, fitting image.Image, release func()) deliverable {
+func encoded(by picture.Encoder, fitting image.Image, release func()) deliverable {
 	size := fitting.Bounds().Size()
-	return deliverable{mediaType: by.mediaType, width: size.X, height: size.Y, open: func(context.Context) (io.ReadCloser, error) {
+	return deliverable{mediaType: by.MediaType, size: imagegen.Size{Width: size.X, Height: size.Y}, open: func(context.Context) (io.ReadCloser, error) {
 		r, w := io.Pipe()
 		e := encoding{r, make(chan struct{}), release}
 		go func() { // for an encoder writes and an ImageStore reads
 			defer close(e.done)
-			w.CloseWithError(by.encode(w, fitting))
+			w.CloseWithError(by.Encode(w, fitting))
 		}()
 		return e, nil
 	}}

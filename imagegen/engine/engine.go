@@ -7,6 +7,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/engine/internal/schedule"
+	"github.com/imagegend/imagegend/imagegen/engine/internal/thumbnails"
 
 	"golang.org/x/sync/semaphore"
 )
@@ -39,7 +40,7 @@ type Engine struct {
 	life      *lifecycle
 	leftovers leftovers
 
-	thumbnails *thumbnails
+	thumbnails *thumbnails.Maker
 	health     *health
 	readiness  noted
 	audits     audits
@@ -71,10 +72,9 @@ func New(cfg Config) (*Engine, error) {
 		uploads:   newUploads(cfg.MaxSpooled),
 		leases:    newLeases(),
 		life:      newLifecycle(),
-
-		thumbnails: newThumbnails(cfg.Thumbnails),
-		health:     newHealth(),
+		health:    newHealth(),
 	}
+	e.thumbnails = e.newThumbnails()
 	e.slots.SetMost(models.mostAtOnce(e.cfg.Concurrency))
 	if j, ok := cfg.Store.(imagegen.JointStore); ok && j.Joins(cfg.Ledger) {
 		e.joint = j

@@ -32,13 +32,13 @@ func (e *Engine) erase(ctx context.Context, id imagegen.GenerationID, c imagegen
 	return imagegen.ToUserError(e.purge(ctx, r))
 }
 
-// beginErasure comes before or after a thumbnail, never between the look at its record and its file.
-func (e *Engine) beginErasure(ctx context.Context, f imagegen.Fence, c imagegen.Erase) (imagegen.Record, error) {
-	if err := e.thumbnails.publishing.Acquire(ctx, 1); err != nil {
-		return imagegen.Record{}, err
-	}
-	defer e.thumbnails.publishing.Release(1)
-	return e.update(ctx, f, c)
+// beginErasure begins apart from thumbnails, so that none is left behind.
+func (e *Engine) beginErasure(ctx context.Context, f imagegen.Fence, c imagegen.Erase) (r imagegen.Record, err error) {
+	err = e.thumbnails.Apart(ctx, func() (err error) {
+		r, err = e.update(ctx, f, c)
+		return err
+	})
+	return r, err
 }
 
 // purge removes the images of an erased generation, then what the record says of them.

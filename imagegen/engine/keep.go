@@ -33,7 +33,7 @@ func (a *attempt) keep(ctx context.Context, from imagegen.ProviderImage) (err er
 		return err
 	}
 	t := a.target()
-	if t.is(header) && a.offer.verification() == imagegen.VerifyStructure {
+	if t.Is(header) && a.offer.verification() == imagegen.VerifyStructure {
 		return a.store(ctx, asItComes(header, image))
 	}
 	raw, err := a.engine.receive(ctx, image)
@@ -50,36 +50,36 @@ func (a *attempt) keep(ctx context.Context, from imagegen.ProviderImage) (err er
 
 // header reads what an image claims to be, holds it against what was asked for, and returns its bytes from the
 // beginning.
-func (a *attempt) header(r io.Reader) (shape, io.Reader, error) {
-	header, image, err := peekHeader(r)
+func (a *attempt) header(r io.Reader) (picture.Header, io.Reader, error) {
+	header, image, err := picture.PeekHeader(r)
 	if err != nil {
-		return shape{}, nil, &badImageError{err}
+		return picture.Header{}, nil, &badImageError{err}
 	}
 	if err := a.lacks(header); err != nil {
-		return shape{}, nil, &badImageError{err}
+		return picture.Header{}, nil, &badImageError{err}
 	}
 	return header, image, nil
 }
 
 // deliverable is an image of which all that the header tells is what was asked for.
 type deliverable struct {
-	mediaType     string
-	width, height int
-	open          func(context.Context) (io.ReadCloser, error) // once
-	unread        bool                                         // by anybody yet: what is wrong with it shows while it is stored
+	mediaType string
+	size      imagegen.Size
+	open      func(context.Context) (io.ReadCloser, error) // once
+	unread    bool                                         // by anybody yet: what is wrong with it shows while it is stored
 }
 
 // asItComes is an image that is found whole, or not, while it is stored.
-func asItComes(s shape, r io.Reader) deliverable {
-	open := func(context.Context) (io.ReadCloser, error) { return io.NopCloser(picture.Whole(r, s.structure)), nil }
-	return deliverable{s.mediaType, s.width, s.height, open, true}
+func asItComes(h picture.Header, r io.Reader) deliverable {
+	open := func(context.Context) (io.ReadCloser, error) { return io.NopCloser(h.Whole(r)), nil }
+	return deliverable{h.MediaType, h.Size, open, true}
 }
 
 // store writes an image and counts it.
 func (a *attempt) store(ctx context.Context, i deliverable) error {
 	e := a.engine
 	stored := imagegen.StoredImage{ID: imagegen.NewImageID(a.record.ID), Attempt: a.record.Attempt, MediaType: i.mediaType,
-		Width: i.width, Height: i.height, CreatedAt: e.now()}
+		Width: i.size.Width, Height: i.size.Height, CreatedAt: e.now()}
 	r, err := i.open(ctx)
 	if err != nil {
 		return storing(err)

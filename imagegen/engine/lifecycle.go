@@ -114,7 +114,7 @@ func (e *Engine) Start(context.Context) error {
 	l.loops.Go(func() { e.maintain(l.loop) })
 	l.leasing.Go(func() { e.prolongLeases(l.ended) })
 	if e.cfg.Thumbnails {
-		l.loops.Go(func() { e.makeThumbnails(l.loop) })
+		l.loops.Go(func() { e.thumbnails.Run(l.loop) })
 	}
 	return nil
 }

@@ -62,7 +62,9 @@ func (e *Engine) concluded(ctx context.Context, r imagegen.Record) {
 		return
 	}
 	e.observe(ctx, imagegen.EventSettled, r, refunded(r))
-	e.thumbnails.want(r.ID)
+	if e.cfg.Thumbnails {
+		e.thumbnails.Want(r.ID)
+	}
 }
 
 // refunded is what a settlement gave back. While it is in dispute the ledger has given nothing.

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine/internal/picture"
 )
 
 // upload is an [imagegen.Reference] in the spool, checked. Generate takes it over, whatever it answers.
@@ -89,11 +90,11 @@ func (s *Session) keep(ctx context.Context, in *meter, name string) (*upload, er
 // examine is keep without a copy. The upload has no identifier.
 func (e *Engine) examine(ctx context.Context, in *meter, name string) (*upload, error) {
 	u := &upload{engine: e}
-	shape, unread := decodeHeader(in)
+	header, unread := picture.ReadHeader(in)
 	if _, err := io.Copy(io.Discard, in); err != nil {
 		return nil, in.failed(ctx, err, name)
 	}
-	if err := u.describe(in, shape, unread, name); err != nil {
+	if err := u.describe(in, header, unread, name); err != nil {
 		return nil, err
 	}
 	return u, nil
@@ -118,22 +119,22 @@ func (e *Engine) checkReference(ctx context.Context, u *upload, in *meter, name 
 		return imagegen.ToUserError(err)
 	}
 	defer f.Close()
-	shape, unread := decodeHeader(f)
-	return u.describe(in, shape, unread, name)
+	header, unread := picture.ReadHeader(f)
+	return u.describe(in, header, unread, name)
 }
 
 // describe notes what is known of an image that was read to its end.
-func (u *upload) describe(in *meter, s shape, unread error, name string) error {
+func (u *upload) describe(in *meter, h picture.Header, unread error, name string) error {
 	u.file.Size, u.file.SHA256 = in.n, in.sum()
 	switch {
 	case in.n == 0:
 		return imagegen.Invalid("%s is empty; send a PNG, JPEG or WebP image", name)
 	case unread != nil:
 		return imagegen.Invalid("%s is no PNG, JPEG or WebP image that can be read: %v", name, unread)
-	case s.pixels() > imagegen.MaxReferencePixels:
-		return imagegen.Invalid("%s has %d x %d pixels; the limit is %d million", name, s.width, s.height, imagegen.MaxReferencePixels/1_000_000)
+	case h.Pixels() > imagegen.MaxReferencePixels:
+		return imagegen.Invalid("%s has %d x %d pixels; the limit is %d million", name, h.Size.Width, h.Size.Height, imagegen.MaxReferencePixels/1_000_000)
 	}
-	u.file.MediaType, u.file.Width, u.file.Height, u.alpha = s.mediaType, s.width, s.height, s.alpha
+	u.file.MediaType, u.file.Width, u.file.Height, u.alpha = h.MediaType, h.Size.Width, h.Size.Height, h.Alpha
 	return nil
 }
 
@@ -192,7 +193,7 @@ func checkMask(u *upload, references []imagegen.ReferenceFile) error {
 	switch {
 	case len(references) == 0:
 		return imagegen.InvalidField("mask", "mask needs the reference image that it belongs to; send one")
-	case f.MediaType != formatPNG.mediaType || !u.alpha:
+	case f.MediaType != imagegen.FormatPNG.MediaType() || !u.alpha:
 		return imagegen.InvalidField("mask", "mask must be a PNG with an alpha channel: what it leaves transparent is made anew")
 	case f.Size > imagegen.MaxMaskBytes:
 		return imagegen.InvalidField("mask", "mask is larger than %d bytes", imagegen.MaxMaskBytes)

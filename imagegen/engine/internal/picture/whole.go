@@ -1,7 +1,8 @@
-// Package picture tells whether the bytes of an image are all there, without looking at a pixel.
+// Package picture is all that the engine knows of images, and nothing of whose they are: what their headers tell, whether
+// their bytes are all there, what it takes to decode them, and how they are brought to what was asked for.
 //
 // An image is whole when its structure runs to its end and every checksum outside the compressed data is right.
-// It takes a few microseconds for each hundred KiB, and no memory; to find a fault within the compressed data, an
+// To find that takes a few microseconds for each hundred KiB, and no memory; to find a fault within the compressed data, an
 // image has to be decoded.
 package picture
 

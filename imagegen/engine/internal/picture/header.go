@@ -1,4 +1,4 @@
-package engine
+package picture
 
 import (
 	"bufio"
@@ -14,7 +14,6 @@ import (
 	"sync"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/engine/internal/picture"
 
 	"golang.org/x/image/webp"
 )
@@ -23,21 +22,27 @@ import (
 // are not taken.
 type format struct {
 	mediaType    string
-	structure    picture.Format
+	structure    Format
 	decode       func(io.Reader) (image.Image, error)
 	decodeConfig func(io.Reader) (image.Config, error)
 }
 
 var (
-	formatPNG  = format{"image/png", picture.PNG, png.Decode, png.DecodeConfig}
-	formatJPEG = format{"image/jpeg", picture.JPEG, jpeg.Decode, jpeg.DecodeConfig}
-	formatWebP = format{"image/webp", picture.WebP, webp.Decode, webp.DecodeConfig}
+	formatPNG  = format{"image/png", PNG, png.Decode, png.DecodeConfig}
+	formatJPEG = format{"image/jpeg", JPEG, jpeg.Decode, jpeg.DecodeConfig}
+	formatWebP = format{"image/webp", WebP, webp.Decode, webp.DecodeConfig}
 )
 
 var errFormat = errors.New("the bytes are of another format")
 
 // sniffLength is how many bytes tell the format.
 const sniffLength = 12
+
+// MediaType is that of an image which begins so.
+func MediaType(head []byte) (string, error) {
+	f, err := sniff(head)
+	return f.mediaType, err
+}
 
 func sniff(head []byte) (format, error) {
 	switch {
@@ -51,22 +56,26 @@ func sniff(head []byte) (format, error) {
 	return format{}, errFormat
 }
 
-// shape is what an image's header tells.
-type shape struct {
-	format
-	width, height int
-	perPixel      int64 // bytes that decoding takes at most
-	alpha         bool  // something of it may be transparent
+// Header is what an image's header tells.
+type Header struct {
+	MediaType string
+	Size      imagegen.Size
+	Alpha     bool // something of it may be transparent
+
+	format   format
+	perPixel int64 // bytes that decoding takes at most
 }
 
-func (s shape) pixels() int64 { return int64(s.width) * int64(s.height) }
+// Pixels is how many it has.
+func (h Header) Pixels() int64 { return int64(h.Size.Width) * int64(h.Size.Height) }
 
-// has reports whether the image has that size, or any will do.
-func (s shape) has(size imagegen.Size) bool {
-	return size.Auto() || size == s.size()
+// Has reports whether the image has that size, or any will do.
+func (h Header) Has(size imagegen.Size) bool {
+	return size.Auto() || size == h.Size
 }
 
-func (s shape) size() imagegen.Size { return imagegen.Size{Width: s.width, Height: s.height} }
+// seenThrough is unlike Alpha true of what a header cannot tell.
+func (h Header) seenThrough() bool { return h.Alpha || h.MediaType == formatPNG.mediaType }
 
 const rgba = 4 // bytes of a pixel
 
@@ -95,21 +104,18 @@ func hasAlpha(m color.Model) bool {
 // mostHeader bounds what is read of an image to find its size. A JPEG may have profiles and previews before it.
 const mostHeader = 1 << 20
 
-// peekHeader reads what an image claims to be, and returns its bytes from the beginning.
-func peekHeader(r io.Reader) (s shape, image io.Reader, err error) {
-	defer func() {
-		if p := recover(); p != nil { // a decoder that panics on hostile bytes
-			err = fmt.Errorf("decoding: %v", p)
-		}
-	}()
+// PeekHeader reads what an image claims to be, and returns its bytes from the beginning.
+func PeekHeader(r io.Reader) (h Header, image io.Reader, err error) {
 	var head bytes.Buffer
-	s, err = decodeHeader(io.TeeReader(io.LimitReader(r, mostHeader), &head))
-	return s, io.MultiReader(&head, r), err
+	h, err = ReadHeader(io.TeeReader(io.LimitReader(r, mostHeader), &head))
+	return h, io.MultiReader(&head, r), err
 }
 
 var headers = sync.Pool{New: func() any { return new(bufio.Reader) }}
 
-func decodeHeader(r io.Reader) (shape, error) {
+// ReadHeader reads what an image claims to be.
+func ReadHeader(r io.Reader) (h Header, err error) {
+	defer survive(&err)
 	b := headers.Get().(*bufio.Reader)
 	b.Reset(r)
 	defer func() {
@@ -119,24 +125,40 @@ func decodeHeader(r io.Reader) (shape, error) {
 	head, _ := b.Peek(sniffLength) // sniff refuses a head that is too short
 	f, err := sniff(head)
 	if err != nil {
-		return shape{}, err
+		return Header{}, err
 	}
 	c, err := f.decodeConfig(b)
 	if err != nil {
-		return shape{}, err
+		return Header{}, err
 	}
 	if c.Width <= 0 || c.Height <= 0 {
-		return shape{}, fmt.Errorf("its size is %d x %d", c.Width, c.Height)
+		return Header{}, fmt.Errorf("its size is %d x %d", c.Width, c.Height)
 	}
-	return shape{f, c.Width, c.Height, perPixel(f, c.ColorModel), hasAlpha(c.ColorModel)}, nil
+	return Header{f.mediaType, imagegen.Size{Width: c.Width, Height: c.Height}, hasAlpha(c.ColorModel), f, perPixel(f, c.ColorModel)}, nil
 }
 
-// decodeWhole decodes an image that is whole, from its beginning to its end.
-func (s shape) decodeWhole(r io.Reader) (image.Image, error) {
-	whole := picture.Whole(r, s.structure)
-	m, err := s.decode(whole)
+// Decode decodes an image that is known to be whole, to its last pixel.
+func (h Header) Decode(r io.Reader) (m image.Image, err error) {
+	defer survive(&err)
+	return h.format.decode(r)
+}
+
+// survive makes an error of a decoder that panics on hostile bytes.
+func survive(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("decoding: %v", p)
+	}
+}
+
+// DecodeWhole decodes an image that is whole, from its beginning to its end.
+func (h Header) DecodeWhole(r io.Reader) (image.Image, error) {
+	whole := h.Whole(r)
+	m, err := h.Decode(whole)
 	if err == nil {
 		_, err = io.Copy(io.Discard, whole) // a decoder reads no further than the last pixel
 	}
 	return m, err
 }
+
+// Whole is [Whole] of an image of this format.
+func (h Header) Whole(r io.Reader) io.Reader { return Whole(r, h.format.structure) }

@@ -1,4 +1,4 @@
-package engine
+package picture
 
 import (
 	"image"
@@ -7,9 +7,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// coverCrop cuts the largest centred part of the shape of to out of an image that is at least as
+// cover cuts the largest centred part of the shape of to out of an image that is at least as
 // large, and scales it down to that size.
-func coverCrop(from image.Image, to imagegen.Size) *image.RGBA {
+func cover(from image.Image, to imagegen.Size) *image.RGBA {
 	part := centre(from.Bounds(), to)
 	out := image.NewRGBA(image.Rect(0, 0, to.Width, to.Height))
 	if part.Size() == out.Rect.Size() {

@@ -1,4 +1,4 @@
-package engine
+package picture
 
 import (
 	"image"
@@ -19,7 +19,7 @@ func TestCoverCropKeepsTheCentre(t *testing.T) {
 		}
 	}
 	for _, side := range []int{20, 16, 7, 1} {
-		got := coverCrop(from, imagegen.Size{Width: side, Height: side})
+		got := cover(from, imagegen.Size{Width: side, Height: side})
 		is.Equal(got.Bounds(), image.Rect(0, 0, side, side))
 		for x := range side {
 			for y := range side {
@@ -63,6 +63,6 @@ func BenchmarkAverage(b *testing.B) {
 	from := image.NewRGBA(image.Rect(0, 0, 2048, 2048))
 	b.ReportAllocs()
 	for b.Loop() {
-		coverCrop(from, imagegen.Size{Width: 1000, Height: 1000})
+		cover(from, imagegen.Size{Width: 1000, Height: 1000})
 	}
 }

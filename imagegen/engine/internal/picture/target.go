@@ -1,0 +1,97 @@
+package picture
+
+import (
+	"cmp"
+	"image"
+	"image/jpeg"
+	"image/png"
+	"io"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// Target is what an image is to be. What it is not, it can be brought to, but to a WebP.
+type Target struct {
+	Size    imagegen.Size   // zero: any
+	Format  imagegen.Format // "": any
+	Quality int             // of a JPEG that is written
+	Rewrite bool            // a JPEG too: whoever made it does not know the quality
+	Opaque  bool
+}
+
+// Is reports whether an image is what is wanted as it comes, as far as its header tells.
+func (t Target) Is(h Header) bool {
+	return t.IsButForPixels(h) && !(t.Opaque && h.seenThrough())
+}
+
+// IsButForPixels is Is, whatever shows through.
+func (t Target) IsButForPixels(h Header) bool {
+	if t.Rewrite && h.MediaType == formatJPEG.mediaType {
+		return false
+	}
+	return h.Has(t.Size) && (t.Format == "" || t.Format.MediaType() == h.MediaType)
+}
+
+// written is the format in which an image is written again: JPEG stays JPEG; PNG, and WebP for want of an encoder,
+// become PNG.
+func (t Target) written(h Header) imagegen.Format {
+	switch {
+	case t.Format != "":
+		return t.Format
+	case h.MediaType == formatJPEG.mediaType:
+		return imagegen.FormatJPEG
+	}
+	return imagegen.FormatPNG
+}
+
+// Memory is how many bytes it takes to decode an image, and to bring it to the target if it must be.
+func (t Target) Memory(h Header) int64 {
+	n := h.perPixel * h.Pixels()
+	switch {
+	case t.Is(h):
+		return n
+	case t.Size.Auto():
+		return n + rgba*h.Pixels()
+	}
+	return n + rgba*int64(t.Size.Area())
+}
+
+// Paint brings an image to the size and the background of the target. What a JPEG or an opaque image cannot show
+// through is white.
+func (t Target) Paint(h Header, picture image.Image) *image.RGBA {
+	out := cover(picture, cmp.Or(t.Size, h.Size))
+	if t.Opaque || t.written(h) == imagegen.FormatJPEG {
+		coverWhite(out)
+	}
+	return out
+}
+
+// coverWhite puts white behind an image, whose colours are already multiplied with their opacity.
+func coverWhite(m *image.RGBA) {
+	for i := 0; i+rgba <= len(m.Pix); i += rgba {
+		p := m.Pix[i:][:rgba]
+		behind := 0xff - p[3]
+		p[0], p[1], p[2], p[3] = p[0]+behind, p[1]+behind, p[2]+behind, 0xff
+	}
+}
+
+// IsOpaque reports whether nothing of an image is transparent.
+func IsOpaque(m image.Image) bool {
+	o, ok := m.(interface{ Opaque() bool })
+	return ok && o.Opaque()
+}
+
+// Encoder writes images in a format.
+type Encoder struct {
+	MediaType string
+	Encode    func(io.Writer, image.Image) error
+}
+
+// Encoder is how an image of that header is written.
+func (t Target) Encoder(h Header) Encoder {
+	if t.written(h) == imagegen.FormatJPEG {
+		return Encoder{formatJPEG.mediaType, func(w io.Writer, m image.Image) error { return jpeg.Encode(w, m, &jpeg.Options{Quality: t.Quality}) }}
+	}
+	to := png.Encoder{CompressionLevel: png.BestSpeed}
+	return Encoder{formatPNG.mediaType, to.Encode}
+}

@@ -1,0 +1,45 @@
+package picture
+
+import (
+	"bytes"
+	"image"
+	"image/jpeg"
+	"image/png"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+const (
+	thumbnailEdge    = 320
+	thumbnailQuality = 80
+	// MaxThumbnailBytes is more than a PNG of thumbnailEdge × thumbnailEdge can have.
+	MaxThumbnailBytes = 1 << 20
+)
+
+// ThumbnailMemory is how many bytes it takes to decode an image and to make its thumbnail.
+func ThumbnailMemory(h Header) int64 { return Target{Size: within(thumbnailEdge, h.Size)}.Memory(h) }
+
+// Thumbnail is a small copy of an image: at most 320 pixels wide and high, a JPEG, or a PNG if something in it is
+// transparent.
+func Thumbnail(m image.Image) ([]byte, error) {
+	size := m.Bounds().Size()
+	small := cover(m, within(thumbnailEdge, imagegen.Size{Width: size.X, Height: size.Y}))
+	var b bytes.Buffer
+	if small.Opaque() {
+		err := jpeg.Encode(&b, small, &jpeg.Options{Quality: thumbnailQuality})
+		return b.Bytes(), err
+	}
+	err := png.Encode(&b, small)
+	return b.Bytes(), err
+}
+
+// within is the largest size of the same shape, to a pixel, that has no longer edge; nothing is
+// scaled up.
+func within(edge int, s imagegen.Size) imagegen.Size {
+	longest := max(s.Width, s.Height)
+	if longest <= edge {
+		return s
+	}
+	scale := func(n int) int { return max(1, (n*edge+longest/2)/longest) }
+	return imagegen.Size{Width: scale(s.Width), Height: scale(s.Height)}
+}

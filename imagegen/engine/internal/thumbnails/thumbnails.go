@@ -1,0 +1,208 @@
+// Package thumbnails makes small copies of images, one at a time, and keeps them beside the images. None of them is in a
+// record: they can be made again.
+package thumbnails
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine/internal/picture"
+
+	"golang.org/x/sync/semaphore"
+)
+
+const (
+	// mostDue bounds what waits for its thumbnails. What finds no place gets them when it is looked at.
+	mostDue = 1024
+	// rest is how long to rest after a thumbnail, in terms of the time that it took: so the background takes a twentieth
+	// of one processor, whatever there is to do.
+	rest = 19
+)
+
+// Maker makes thumbnails. It is safe for concurrent use.
+type Maker struct {
+	Config
+	due    chan imagegen.GenerationID
+	making *semaphore.Weighted
+	// publishing is held while one is written, and while an erasure begins: what an erasure does not
+	// see does not come after it.
+	publishing *semaphore.Weighted
+}
+
+// Config is what a Maker works with.
+type Config struct {
+	Store    imagegen.Store
+	Images   imagegen.ImageStore
+	Decoding *semaphore.Weighted // bytes of memory for decoding
+	Budget   int64               // of all that; a larger picture takes it alone
+
+	Room   func(context.Context) error              // why the Store has no room; nil: it has
+	Remove func(context.Context, imagegen.ImageKey) // removes what an attempt at an erased generation left
+	Log    *slog.Logger
+}
+
+// New returns a Maker with nothing to do.
+func New(c Config) *Maker {
+	return &Maker{Config: c, due: make(chan imagegen.GenerationID, mostDue), making: semaphore.NewWeighted(1), publishing: semaphore.NewWeighted(1)}
+}
+
+// Want has the thumbnails of a generation made when there is time. It waits for nothing.
+func (m *Maker) Want(id imagegen.GenerationID) {
+	select {
+	case m.due <- id:
+	default:
+	}
+}
+
+// Apart does something that comes before or after a thumbnail, never between the look at its record and its file.
+func (m *Maker) Apart(ctx context.Context, do func() error) error {
+	if err := m.publishing.Acquire(ctx, 1); err != nil {
+		return err
+	}
+	defer m.publishing.Release(1)
+	return do()
+}
+
+// Read returns the thumbnail of a published image, and makes it if there is none.
+func (m *Maker) Read(ctx context.Context, r imagegen.Record, i imagegen.StoredImage) ([]byte, error) {
+	return m.get(ctx, r.ImageKey(i), m.Decoding.Acquire)
+}
+
+// get reads a thumbnail, or makes it. acquire takes of the memory for decoding.
+func (m *Maker) get(ctx context.Context, of imagegen.ImageKey, acquire func(context.Context, int64) error) ([]byte, error) {
+	key := of
+	key.Image = of.Image.Thumbnail()
+	b, err := m.read(ctx, key)
+	if !errors.Is(err, imagegen.ErrNotFound) {
+		return b, err
+	}
+	if err := m.making.Acquire(ctx, 1); err != nil {
+		return nil, err
+	}
+	defer m.making.Release(1)
+	if b, err := m.read(ctx, key); !errors.Is(err, imagegen.ErrNotFound) { // somebody else has made it meanwhile
+		return b, err
+	}
+	b, err = m.draw(ctx, of, acquire)
+	if err != nil {
+		return nil, err
+	}
+	return b, m.Apart(ctx, func() error { return m.publish(ctx, key, b) })
+}
+
+func (m *Maker) read(ctx context.Context, k imagegen.ImageKey) ([]byte, error) {
+	f, err := m.Images.OpenImage(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, picture.MaxThumbnailBytes))
+}
+
+// draw makes the thumbnail of a stored image.
+func (m *Maker) draw(ctx context.Context, k imagegen.ImageKey, acquire func(context.Context, int64) error) ([]byte, error) {
+	f, err := m.Images.OpenImage(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	header, err := picture.ReadHeader(f)
+	if err != nil {
+		return nil, unreadable(k, err)
+	}
+	weight := min(picture.ThumbnailMemory(header), m.Budget)
+	if err := acquire(ctx, weight); err != nil {
+		return nil, err
+	}
+	defer m.Decoding.Release(weight)
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	decoded, err := header.Decode(f)
+	if err != nil {
+		return nil, unreadable(k, err)
+	}
+	return picture.Thumbnail(decoded)
+}
+
+func unreadable(k imagegen.ImageKey, err error) error {
+	return fmt.Errorf("imagegen: image %s cannot be read: %w", k.Image, err)
+}
+
+// publish stores a thumbnail, unless its generation is no longer there to be seen. A Store that would
+// take no generation has no room for a thumbnail either.
+func (m *Maker) publish(ctx context.Context, k imagegen.ImageKey, b []byte) error {
+	r, err := m.Store.Generation(ctx, k.Generation)
+	switch {
+	case err != nil:
+		return err
+	case !r.Visible():
+		return imagegen.ErrNotFound
+	}
+	err = m.Room(ctx)
+	if err == nil {
+		err = m.Images.PutImage(ctx, k, bytes.NewReader(b))
+		m.removeIfErased(ctx, k)
+	}
+	if err != nil && ctx.Err() == nil { // it can be looked at all the same
+		m.Log.WarnContext(ctx, "a thumbnail was not stored", "image", k.Image, "error", err)
+	}
+	return nil
+}
+
+// removeIfErased removes what was put behind the back of an erasure: one in this process waits for
+// publish, another process does not.
+func (m *Maker) removeIfErased(ctx context.Context, k imagegen.ImageKey) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+	defer cancel()
+	r, err := m.Store.Generation(ctx, k.Generation)
+	if errors.Is(err, imagegen.ErrNotFound) || err == nil && !r.Visible() {
+		m.Remove(ctx, k)
+	}
+}
+
+var errNoMemory = errors.New("imagegen: the memory for decoding is in use")
+
+// tryDecoding takes of the memory for decoding only what nobody else wants.
+func (m *Maker) tryDecoding(_ context.Context, bytes int64) error {
+	if !m.Decoding.TryAcquire(bytes) {
+		return errNoMemory
+	}
+	return nil
+}
+
+// Run makes those that are wanted, without haste, until ctx ends.
+func (m *Maker) Run(ctx context.Context) {
+	for {
+		select {
+		case id := <-m.due:
+			m.makeAll(ctx, id)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (m *Maker) makeAll(ctx context.Context, id imagegen.GenerationID) {
+	r, err := m.Store.Generation(ctx, id)
+	if err != nil || !r.Visible() {
+		return
+	}
+	for _, i := range r.Images {
+		began := time.Now()
+		_, err := m.get(ctx, r.ImageKey(i), m.tryDecoding)
+		if err != nil && ctx.Err() == nil && !errors.Is(err, imagegen.ErrNotFound) && !errors.Is(err, errNoMemory) {
+			m.Log.WarnContext(ctx, "a thumbnail could not be made", "image", i.ID, "error", err)
+		}
+		select {
+		case <-time.After(rest * time.Since(began)):
+		case <-ctx.Done():
+		}
+	}
+}
