@@ -80,6 +80,11 @@ func TestImportRules(t *testing.T) {
 	embeddable := []string{module + "/imagegen", module + "/imagegen/storage", module + "/imagegen/storage/memory", module + "/imagegen/provider", module + "/imagegen/engine"}
 	contract := module + "/imagegen" // of all that lies around it
 	apart := []string{contract + "/storage", contract + "/provider", contract + "/client", contract + "/account"}
+	rooms := map[string][]string{ // of the engine → what each may import but the contract
+		"schedule":   {"engine/internal/bound"},
+		"thumbnails": {"engine/internal/picture"},
+		"uploads":    {"engine/internal/picture", "engine/internal/stream", "internal/share"},
+	}
 	for _, p := range goList(t, "..", "./...") {
 		t.Run(strings.TrimPrefix(p.ImportPath, module), func(t *testing.T) {
 			is := is.New(t)
@@ -104,6 +109,12 @@ func TestImportRules(t *testing.T) {
 			}
 			if slices.ContainsFunc(apart, func(a string) bool { return p.ImportPath == a || strings.HasPrefix(p.ImportPath, a+"/") }) && !isTestPackage(p.ImportPath) {
 				is.True(!slices.Contains(p.Deps, contract+"/engine")) // the rules stand above what they stand on
+			}
+			if room, ok := strings.CutPrefix(p.ImportPath, contract+"/engine/internal/"); ok {
+				others := slices.DeleteFunc(slices.Clone(p.Imports), func(i string) bool {
+					return !strings.HasPrefix(i, module) || i == contract || slices.Contains(rooms[room], strings.TrimPrefix(i, contract+"/"))
+				})
+				is.Equal(others, []string{}) // a room knows neither the engine nor, but for these, another room
 			}
 			if slices.Contains(embeddable, p.ImportPath) {
 				is.True(!slices.Contains(p.Deps, "net/http"))

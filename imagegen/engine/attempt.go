@@ -118,7 +118,7 @@ func (a *attempt) conclude(base context.Context, err error) bool {
 	r, err := a.engine.outcome(ctx, a.record, images, err)
 	a.answer(r, err)
 	if err == nil && r.Terminal() {
-		a.engine.removeReferences(r.References)
+		a.engine.uploads.RemoveFiles(r.References)
 	}
 	a.engine.life.leave()
 	return true

@@ -37,7 +37,7 @@ func (e *Engine) cancel(ctx context.Context, r imagegen.Record) (imagegen.Record
 		return got, err
 	}
 	e.concluded(ctx, got)
-	e.removeReferences(r.References)
+	e.uploads.RemoveFiles(r.References)
 	return got, nil
 }
 

@@ -96,7 +96,7 @@ func (e *Engine) fail(ctx context.Context, r imagegen.Record, detail string) err
 	}
 	e.warnUndelivered(ctx, got, got.Published, errors.New(detail))
 	e.concluded(ctx, got)
-	e.removeReferences(r.References)
+	e.uploads.RemoveFiles(r.References)
 	return nil
 }
 

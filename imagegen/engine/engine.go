@@ -8,6 +8,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/engine/internal/schedule"
 	"github.com/imagegend/imagegend/imagegen/engine/internal/thumbnails"
+	"github.com/imagegend/imagegend/imagegen/engine/internal/uploads"
 
 	"golang.org/x/sync/semaphore"
 )
@@ -35,7 +36,7 @@ type Engine struct {
 	awaiting  *awaiting // the answers of other calls
 	ends      *awaiting // ends of generations
 	watching  watching
-	uploads   *uploads
+	uploads   *uploads.Uploads
 	leases    *leases
 	life      *lifecycle
 	leftovers leftovers
@@ -69,12 +70,11 @@ func New(cfg Config) (*Engine, error) {
 		open:      newOpenCalls(),
 		awaiting:  newAwaiting(cfg.MaxWaiting),
 		ends:      newAwaiting(mostAwaits),
-		uploads:   newUploads(cfg.MaxSpooled),
 		leases:    newLeases(),
 		life:      newLifecycle(),
 		health:    newHealth(),
 	}
-	e.thumbnails = e.newThumbnails()
+	e.uploads, e.thumbnails = e.newUploads(), e.newThumbnails()
 	e.slots.SetMost(models.mostAtOnce(e.cfg.Concurrency))
 	if j, ok := cfg.Store.(imagegen.JointStore); ok && j.Joins(cfg.Ledger) {
 		e.joint = j

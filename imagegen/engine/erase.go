@@ -28,7 +28,7 @@ func (e *Engine) erase(ctx context.Context, id imagegen.GenerationID, c imagegen
 	if r, err = e.beginErasure(ctx, r.Fence(), c); err != nil {
 		return imagegen.ToUserError(err)
 	}
-	e.removeReferences(references)
+	e.uploads.RemoveFiles(references)
 	return imagegen.ToUserError(e.purge(ctx, r))
 }
 

@@ -64,7 +64,7 @@ type call struct {
 // call takes over the references of a request.
 func (s *Session) call(ctx context.Context, r imagegen.Record, m offer, q imagegen.GenerateRequest) (_ *call, err error) {
 	e := s.engine
-	if r.References, err = s.take(ctx, q.References, q.Mask); err != nil {
+	if r.References, err = s.engine.uploads.Take(ctx, s.user, q.References, q.Mask); err != nil {
 		return nil, err
 	}
 	r.KeyID, r.CreatedAt = s.key, e.now()
@@ -79,7 +79,7 @@ func (s *Session) call(ctx context.Context, r imagegen.Record, m offer, q imageg
 // discard removes the references of a call that was not accepted.
 func (c *call) discard() {
 	if !c.handed {
-		c.engine.removeReferences(c.record.References)
+		c.engine.uploads.RemoveFiles(c.record.References)
 	}
 }
 

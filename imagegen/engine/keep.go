@@ -9,6 +9,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine/internal/picture"
+	"github.com/imagegend/imagegend/imagegen/engine/internal/stream"
 )
 
 // maxImageBytes bounds what is read of one image of a provider.
@@ -28,7 +29,7 @@ func (a *attempt) keep(ctx context.Context, from imagegen.ProviderImage) (err er
 	if from.Body == nil {
 		return &badImageError{errors.New("it has no body")}
 	}
-	header, image, err := a.header(&body{ctx: ctx, r: from.Body})
+	header, image, err := a.header(&stream.Body{Ctx: ctx, R: from.Body})
 	if err != nil {
 		return err
 	}
@@ -85,27 +86,27 @@ func (a *attempt) store(ctx context.Context, i deliverable) error {
 		return storing(err)
 	}
 	defer r.Close()
-	in := &meter{r: r, most: maxImageBytes, hash: sha256.New()}
-	if err := in.verdict(e.images.PutImage(ctx, a.record.ImageKey(stored), in), i.unread); err != nil {
+	in := &stream.Meter{R: r, Most: maxImageBytes, Hash: sha256.New()}
+	if err := verdict(in, e.images.PutImage(ctx, a.record.ImageKey(stored), in), i.unread); err != nil {
 		a.litter = true // whatever an ImageStore makes of a reader that fails
 		return err
 	}
-	stored.Size, stored.SHA256 = in.n, in.sum()
+	stored.Size, stored.SHA256 = in.N, in.Sum()
 	a.add(stored)
 	return nil
 }
 
 // verdict is what storing an image came to, whatever an ImageStore made of a reader that failed. If nobody had read
 // the image before, it is the image's fault if it could not be read.
-func (m *meter) verdict(err error, unread bool) error {
+func verdict(m *stream.Meter, err error, unread bool) error {
 	switch {
-	case m.over:
-		return &badImageError{errTooLarge}
-	case m.err != nil && unread:
-		return &badImageError{m.err}
-	case m.err != nil || err != nil:
-		return storing(cmp.Or(m.err, err))
-	case !m.ended:
+	case m.Over:
+		return &badImageError{stream.ErrTooLarge}
+	case m.Err != nil && unread:
+		return &badImageError{m.Err}
+	case m.Err != nil || err != nil:
+		return storing(cmp.Or(m.Err, err))
+	case !m.Ended:
 		return storing(errors.New("the ImageStore did not read it to its end"))
 	}
 	return nil

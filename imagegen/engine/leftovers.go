@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"slices"
 	"sync"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -77,15 +76,6 @@ func (e *Engine) removeFormerImages(ctx context.Context, r imagegen.Record) {
 	for n := 1; n < r.Attempt; n++ {
 		e.removeImages(ctx, r.ID, n, files(r.Images)...)
 	}
-}
-
-func (e *Engine) removeReferences(files []imagegen.ReferenceFile) {
-	ids := slices.DeleteFunc(referenceIDs(files), func(id imagegen.ReferenceID) bool { return id == "" }) // it was not kept
-	if len(ids) == 0 {
-		return
-	}
-	e.uploads.forget(ids)
-	e.removeSpooled(ids...)
 }
 
 func (e *Engine) removeSpooled(ids ...imagegen.ReferenceID) {

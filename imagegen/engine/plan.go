@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine/internal/uploads"
 )
 
 // plan validates and prices a request: a pure function of it. References are checked when they
@@ -176,7 +177,7 @@ func (e *Engine) providerFiles(r imagegen.Record, q imagegen.ProviderRequest) im
 }
 
 func (e *Engine) providerFile(f imagegen.ReferenceFile) imagegen.ProviderReference {
-	return imagegen.ProviderReference{Reference: spooled{e.spool, f}, MediaType: f.MediaType, Size: f.Size, Width: f.Width, Height: f.Height}
+	return imagegen.ProviderReference{Reference: uploads.Stored{Spool: e.spool, File: f}, MediaType: f.MediaType, Size: f.Size, Width: f.Width, Height: f.Height}
 }
 
 // providerRequest is what the provider of m is asked.

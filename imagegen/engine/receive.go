@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"io"
+
+	"github.com/imagegend/imagegend/imagegen/engine/internal/stream"
 )
 
 const (
@@ -63,9 +65,9 @@ func (p pieces) open(context.Context) (io.ReadCloser, error) { return io.NopClos
 // receiveSpooled puts a provider's image into the spool.
 func (e *Engine) receiveSpooled(ctx context.Context, body io.Reader) (received, error) {
 	id := e.ids.Reference(e.cfg.Now())
-	in := &meter{r: body, most: maxImageBytes}
+	in := &stream.Meter{R: body, Most: maxImageBytes}
 	if err := e.spool.Stage(ctx, id, in); err != nil {
-		if in.over || in.err != nil {
+		if in.Over || in.Err != nil {
 			return received{}, &badImageError{err}
 		}
 		return received{}, storing(err)

@@ -75,7 +75,7 @@ func (e *Engine) recoverSettling(ctx context.Context, r imagegen.Record) error {
 		return err
 	}
 	e.concluded(ctx, got)
-	e.removeReferences(got.References)
+	e.uploads.RemoveFiles(got.References)
 	if unheard && got.State == imagegen.StateSucceeded {
 		e.markDelivery(got, imagegen.Delivery{Undelivered: true})
 	}
@@ -98,7 +98,7 @@ func (e *Engine) recoverCharging(ctx context.Context, r imagegen.Record) error {
 		}
 	}
 	if err == nil {
-		e.removeReferences(r.References)
+		e.uploads.RemoveFiles(r.References)
 	}
 	return err
 }

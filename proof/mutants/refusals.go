@@ -60,9 +60,9 @@ var ofRefusals = []mutant{
 	},
 	{
 		name: "uploads-of-the-poor-kept", breaks: "who cannot pay takes no space on the disk",
-		file:    "imagegen/engine/stage.go",
-		old:     `if e.tooPoor(ctx, s.user) {`,
-		new:     `if e.tooPoor(ctx, s.user) && name == "" {`,
+		file:    "imagegen/engine/internal/uploads/stage.go",
+		old:     `if u.Poor(ctx, user) {`,
+		new:     `if u.Poor(ctx, user) && name == "" {`,
 		catcher: catcher{pkg: core, run: "TestUploadsOfWhoCannotPay"},
 	},
 	{
@@ -74,7 +74,7 @@ var ofRefusals = []mutant{
 	},
 	{
 		name: "uploads-without-limit", breaks: "one user cannot fill the spool",
-		file:    "imagegen/engine/uploads.go",
+		file:    "imagegen/engine/internal/uploads/uploads.go",
 		old:     `delete(u.kept, id)`,
 		new:     `continue`,
 		catcher: catcher{pkg: core, run: "TestUploadsKept"},
@@ -141,8 +141,8 @@ var ofRefusals = []mutant{
 	{
 		name: "provider-body-without-limit", breaks: "a provider's image cannot fill the disk",
 		file:    "imagegen/engine/receive.go",
-		old:     `in := &meter{r: body, most: maxImageBytes}`,
-		new:     `in := &meter{r: body, most: 1 << 62}`,
+		old:     `in := &stream.Meter{R: body, Most: maxImageBytes}`,
+		new:     `in := &stream.Meter{R: body, Most: 1 << 62}`,
 		catcher: catcher{pkg: core, run: "TestTooManyBytes"},
 	},
 	{
@@ -154,9 +154,9 @@ var ofRefusals = []mutant{
 	},
 	{
 		name: "upload-without-limit", breaks: "a reference image has at most 50 MiB",
-		file:    "imagegen/engine/stage.go",
-		old:     `in := &meter{r: &body{ctx: ctx, r: r}, most: imagegen.MaxReferenceBytes, hash: sha256.New()}`,
-		new:     `in := &meter{r: &body{ctx: ctx, r: r}, most: imagegen.MaxReferenceBytes << 20, hash: sha256.New()}`,
+		file:    "imagegen/engine/internal/uploads/stage.go",
+		old:     `in := &stream.Meter{R: &stream.Body{Ctx: ctx, R: r}, Most: imagegen.MaxReferenceBytes, Hash: sha256.New()}`,
+		new:     `in := &stream.Meter{R: &stream.Body{Ctx: ctx, R: r}, Most: imagegen.MaxReferenceBytes << 20, Hash: sha256.New()}`,
 		catcher: catcher{pkg: service, run: "TestFileOfFiftyMiB"},
 	},
 	{

@@ -1,4 +1,4 @@
-package engine
+package stream
 
 import (
 	"context"
@@ -7,29 +7,29 @@ import (
 	"io"
 )
 
-// mostEmptyReads is how often in a row a body may bring neither bytes nor an error.
+// mostEmptyReads is how often in a row a Body may bring neither bytes nor an error.
 const mostEmptyReads = 100
 
-// body is what a provider or a caller sends of one image, for as long as there is somebody to wait for
+// Body is what a provider or a caller sends of one image, for as long as there is somebody to wait for
 // it: one that comes byte by byte, or without end, would otherwise hold a slot long after its caller
 // was told. It keeps the rules of io.Reader, whatever it reads from does.
-type body struct {
-	ctx   context.Context // of the attempt or the call; io.Reader has no place for one
-	r     io.Reader
+type Body struct {
+	Ctx   context.Context // of the attempt or the call; io.Reader has no place for one
+	R     io.Reader
 	empty int
 }
 
 // Read implements io.Reader. It cannot end a Read that is under way.
-func (b *body) Read(p []byte) (n int, err error) {
+func (b *Body) Read(p []byte) (n int, err error) {
 	defer func() {
 		if v := recover(); v != nil { // which neither an ImageStore nor a Spool is to meet
 			n, err = 0, fmt.Errorf("reading: panic: %v", v)
 		}
 	}()
-	if b.ctx.Err() != nil {
-		return 0, context.Cause(b.ctx)
+	if b.Ctx.Err() != nil {
+		return 0, context.Cause(b.Ctx)
 	}
-	n, err = b.r.Read(p)
+	n, err = b.R.Read(p)
 	if n < 0 || n > len(p) {
 		return 0, errRead
 	}

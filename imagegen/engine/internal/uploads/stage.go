@@ -1,0 +1,215 @@
+package uploads
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"sync/atomic"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine/internal/picture"
+	"github.com/imagegend/imagegend/imagegen/engine/internal/stream"
+)
+
+// upload is an [imagegen.Reference] in the spool, checked. Take takes it over.
+type upload struct {
+	in    *Uploads
+	file  imagegen.ReferenceFile
+	alpha bool // something of it may be transparent
+	taken atomic.Bool
+}
+
+// Open implements [imagegen.Reference].
+func (u *upload) Open(ctx context.Context) (io.ReadCloser, error) {
+	return u.in.Spool.Open(ctx, u.file.ID)
+}
+
+// Discard is called by [imagegen.Discard].
+func (u *upload) Discard() {
+	if u.taken.CompareAndSwap(false, true) {
+		u.in.RemoveFiles([]imagegen.ReferenceFile{u.file})
+	}
+}
+
+// Stage copies one reference image of a user to the spool and checks it on the way. Its errors are those of Session.Stage.
+func (u *Uploads) Stage(ctx context.Context, user imagegen.UserID, r io.Reader, name string) (imagegen.Reference, error) {
+	f, err := u.stage(ctx, user, r, name)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func (u *Uploads) stage(ctx context.Context, user imagegen.UserID, r io.Reader, name string) (*upload, error) {
+	end, err := u.begin(user)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	in := &stream.Meter{R: &stream.Body{Ctx: ctx, R: r}, Most: imagegen.MaxReferenceBytes, Hash: sha256.New()}
+	if u.Poor(ctx, user) {
+		return u.examine(ctx, in, name)
+	}
+	return u.keep(ctx, user, in, name)
+}
+
+// keep stages what in yields.
+func (u *Uploads) keep(ctx context.Context, user imagegen.UserID, in *stream.Meter, name string) (*upload, error) {
+	f := &upload{in: u}
+	f.file.ID = u.NewID()
+	coming := &arrival{Reader: in.R, uploads: u, user: user}
+	in.R = coming
+	kept := false
+	defer func() { // also when r panics
+		if !kept {
+			coming.giveUp()
+		}
+	}()
+	if err := u.Spool.Stage(ctx, f.file.ID, in); err != nil {
+		return nil, failed(ctx, in, err, name)
+	}
+	kept = true
+	u.count(user, imagegen.ReferenceFile{ID: f.file.ID, Size: coming.taken})
+	if err := f.check(ctx, in, name); err != nil {
+		f.Discard()
+		return nil, err
+	}
+	return f, nil
+}
+
+// examine is keep without a copy. The upload has no identifier.
+func (u *Uploads) examine(ctx context.Context, in *stream.Meter, name string) (*upload, error) {
+	f := &upload{in: u}
+	header, unread := picture.ReadHeader(in)
+	if _, err := io.Copy(io.Discard, in); err != nil {
+		return nil, failed(ctx, in, err, name)
+	}
+	if err := f.describe(in, header, unread, name); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// failed is what to say of an image that did not come to its end.
+func failed(ctx context.Context, in *stream.Meter, err error, name string) error {
+	switch {
+	case in.Over:
+		return imagegen.Invalid("%s is larger than %d bytes (50 MiB)", name, imagegen.MaxReferenceBytes)
+	case in.Err != nil && !errors.Is(in.Err, context.Cause(ctx)):
+		return in.Err
+	case ctx.Err() != nil:
+		return fmt.Errorf("%w: %w", imagegen.ErrNotApplied, ctx.Err())
+	}
+	return imagegen.ToUserError(err)
+}
+
+func (u *upload) check(ctx context.Context, in *stream.Meter, name string) error {
+	f, err := u.Open(ctx)
+	if err != nil {
+		return imagegen.ToUserError(err)
+	}
+	defer f.Close()
+	header, unread := picture.ReadHeader(f)
+	return u.describe(in, header, unread, name)
+}
+
+// describe notes what is known of an image that was read to its end.
+func (u *upload) describe(in *stream.Meter, h picture.Header, unread error, name string) error {
+	u.file.Size, u.file.SHA256 = in.N, in.Sum()
+	switch {
+	case in.N == 0:
+		return imagegen.Invalid("%s is empty; send a PNG, JPEG or WebP image", name)
+	case unread != nil:
+		return imagegen.Invalid("%s is no PNG, JPEG or WebP image that can be read: %v", name, unread)
+	case h.Pixels() > imagegen.MaxReferencePixels:
+		return imagegen.Invalid("%s has %d x %d pixels; the limit is %d million", name, h.Size.Width, h.Size.Height, imagegen.MaxReferencePixels/1_000_000)
+	}
+	u.file.MediaType, u.file.Width, u.file.Height, u.alpha = h.MediaType, h.Size.Width, h.Size.Height, h.Alpha
+	return nil
+}
+
+// Take stages what is not staged yet and returns the files of all of it, which are the caller's now, the mask's as the
+// last. On an error everything is removed.
+func (u *Uploads) Take(ctx context.Context, user imagegen.UserID, references []imagegen.Reference, mask imagegen.Reference) (files []imagegen.ReferenceFile, err error) {
+	defer func() {
+		if err != nil {
+			u.RemoveFiles(files)
+			imagegen.Discard(references...)
+			imagegen.Discard(mask)
+		}
+	}()
+	for i, r := range references {
+		f, err := u.takeOne(ctx, user, r, fmt.Sprintf("reference image %d", i+1))
+		if err != nil {
+			return files, err
+		}
+		files = append(files, f.file)
+	}
+	if mask == nil {
+		return files, nil
+	}
+	f, err := u.takeOne(ctx, user, mask, "mask")
+	if err != nil {
+		return files, err
+	}
+	err = checkMask(f, files)
+	f.file.Mask = true
+	return append(files, f.file), err
+}
+
+// ofImage is a reference that is a stored image of the service.
+type ofImage interface{ ImageID() imagegen.ImageID }
+
+// takeOne makes one file the caller's.
+func (u *Uploads) takeOne(ctx context.Context, user imagegen.UserID, r imagegen.Reference, name string) (f *upload, err error) {
+	f, ok := r.(*upload)
+	if !ok || f.in != u { // that of another engine is discarded there
+		if ok {
+			defer f.Discard()
+		}
+		if f, err = u.copyIn(ctx, user, r, name); err != nil {
+			return nil, err
+		}
+	}
+	if own, ok := r.(ofImage); ok {
+		f.file.Image = own.ImageID()
+	}
+	if !f.taken.CompareAndSwap(false, true) {
+		return nil, imagegen.Invalid("%s was used before", name)
+	}
+	return f, nil
+}
+
+// checkMask returns why an upload is no mask for the first of the references.
+func checkMask(u *upload, references []imagegen.ReferenceFile) error {
+	f := u.file
+	switch {
+	case len(references) == 0:
+		return imagegen.InvalidField("mask", "mask needs the reference image that it belongs to; send one")
+	case f.MediaType != imagegen.FormatPNG.MediaType() || !u.alpha:
+		return imagegen.InvalidField("mask", "mask must be a PNG with an alpha channel: what it leaves transparent is made anew")
+	case f.Size > imagegen.MaxMaskBytes:
+		return imagegen.InvalidField("mask", "mask is larger than %d bytes", imagegen.MaxMaskBytes)
+	case f.Width*f.Height > imagegen.MaxMaskPixels:
+		return imagegen.InvalidField("mask", "mask has %d x %d pixels; the limit is %d", f.Width, f.Height, imagegen.MaxMaskPixels)
+	case f.Width != references[0].Width || f.Height != references[0].Height:
+		return imagegen.InvalidField("mask", "mask is %d x %d and must be as large as the first reference image, which is %d x %d",
+			f.Width, f.Height, references[0].Width, references[0].Height)
+	}
+	return nil
+}
+
+func (u *Uploads) copyIn(ctx context.Context, user imagegen.UserID, r imagegen.Reference, name string) (*upload, error) {
+	f, err := r.Open(ctx)
+	if err != nil {
+		return nil, imagegen.Invalid("%s cannot be opened: %v", name, err)
+	}
+	defer f.Close()
+	staged, err := u.stage(ctx, user, f, name)
+	if _, coded := errors.AsType[*imagegen.Error](err); err != nil && !coded && ctx.Err() == nil {
+		err = imagegen.Invalid("%s cannot be read: %v", name, err)
+	}
+	return staged, err
+}

@@ -1,0 +1,80 @@
+package engine
+
+import (
+	"context"
+	"io"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine/internal/uploads"
+)
+
+func (e *Engine) newUploads() *uploads.Uploads {
+	return uploads.New(uploads.Config{Spool: e.spool, NewID: func() imagegen.ReferenceID { return e.ids.Reference(e.cfg.Now()) },
+		Remove: e.removeSpooled, Poor: e.tooPoor, Most: e.cfg.MaxSpooled})
+}
+
+// Stage copies one reference image of the user to the spool and checks it on the way; a few hundred KiB of
+// it are held in memory at a time. name says in messages which one it is. ErrInvalidRequest if it is empty,
+// larger than MaxReferenceBytes, has more than MaxReferencePixels or is no PNG, JPEG or WebP whose
+// header decodes; ErrOverloaded if there is no space, sixteen of the user's come already, or those that are
+// kept for the user would exceed Config.MaxSpooled. When r fails, its error is returned.
+//
+// Of a user who cannot pay for the cheapest image it is checked and hashed, but not kept: Generate
+// then knows a repeated request by its idempotency key, and answers ErrInsufficientCredits to any other.
+func (s *Session) Stage(ctx context.Context, r io.Reader, name string) (imagegen.Reference, error) {
+	return s.engine.uploads.Stage(ctx, s.user, r, name)
+}
+
+// tooPoor reports whether a user cannot pay for the cheapest image. What such a user sends is looked at, so
+// that a repeated request is known, but not kept.
+func (e *Engine) tooPoor(ctx context.Context, u imagegen.UserID) bool {
+	var b imagegen.Balance
+	err := e.askOnce(ctx, func(ctx context.Context) (err error) {
+		b, err = e.ledger.Balance(ctx, u)
+		return err
+	})
+	return err == nil && b.Credits < e.cheapest() // in doubt the charge will tell
+}
+
+// cheapest is the lowest price of an image; 0 if nothing is on offer.
+func (e *Engine) cheapest() (least imagegen.Credits) {
+	for _, m := range e.offers.now.Load().listed {
+		for _, price := range m.Credits {
+			if least == 0 || price < least {
+				least = price
+			}
+		}
+	}
+	return least
+}
+
+// ownImage is a stored image as a reference.
+type ownImage struct {
+	engine *Engine
+	id     imagegen.ImageID
+}
+
+// ImageID tells the record which image it was.
+func (o ownImage) ImageID() imagegen.ImageID { return o.id }
+
+// Open implements [imagegen.Reference].
+func (o ownImage) Open(ctx context.Context) (io.ReadCloser, error) {
+	return o.engine.OpenImage(ctx, o.id)
+}
+
+// OwnImage is one of the user's images as a reference for another generation, whose record then tells which
+// image it was. ErrNotFound: there is no such image, or it is somebody else's.
+func (s *Session) OwnImage(ctx context.Context, id imagegen.ImageID) (imagegen.Reference, error) {
+	g, ok := id.Generation()
+	if !ok {
+		return nil, imagegen.ErrNotFound
+	}
+	r, err := s.own(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := published(r, id); !ok {
+		return nil, imagegen.ErrNotFound
+	}
+	return ownImage{s.engine, id}, nil
+}
