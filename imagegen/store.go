@@ -88,6 +88,9 @@ type Store interface {
 	// over is due like any other, also when much else is. What waits for a model without places (d.Places)
 	// holds up nothing else. The cost grows with d and the number of models, not with how many wait.
 	//
+	// With d.Age it is another question: what was created so long ago, by the store's clock, oldest first,
+	// whosever it is and of any model; its cost may grow with how many wait.
+	//
 	// next is the time until another becomes due; 0: none is known.
 	Claim(ctx context.Context, d Demand) (records []Record, next time.Duration, err error)
 
@@ -123,8 +126,11 @@ type Demand struct {
 	Held map[UserID]int
 	// Below: only users who hold fewer slots than this get any; 0: all.
 	Below int
-	// Places is how many records of a model can begin; of one that is not named any number.
+	// Places is how many records of each model can begin; of one that is not named none: what only others that
+	// share the store can do is left to them. nil: any number of all.
 	Places map[string]int
+	// Age: only records that were created at least so long ago, of which Most and Lease alone are asked; 0: all.
+	Age time.Duration
 }
 
 // ImageKey names one stored image and the attempt that made it.

@@ -41,10 +41,10 @@ func (e *Engine) dispatch(ctx context.Context) {
 func (e *Engine) launch(r imagegen.Record, held schedule.Slot) {
 	e.meet(context.Background(), r.User)
 	m, offered := e.offers.now.Load().offers[r.Model]
-	unfit := e.unfit(r, m, offered)
-	if err := e.life.enter(); err != nil || unfit != "" {
+	why, left := e.unfit(r, m, offered)
+	if err := e.life.enter(); err != nil || why != "" {
 		e.slots.Release(held, schedule.Finding{})
-		e.putAside(r, unfit)
+		e.putAside(r, why, left)
 		if err == nil {
 			e.life.leave()
 		}
@@ -58,32 +58,56 @@ func (e *Engine) launch(r imagegen.Record, held schedule.Slot) {
 	go a.run(context.Background(), e.cfg.AttemptTimeout)
 }
 
-// unfit tells why no attempt at a claimed generation can begin, now or later; "" if one can.
-func (e *Engine) unfit(r imagegen.Record, m offer, offered bool) string {
+const waitedTooLong = "it waited beyond its maximum age"
+
+// unfit tells why no attempt at a claimed generation can begin; "" if one can. What another engine over the same
+// store may be able to do is left to it.
+func (e *Engine) unfit(r imagegen.Record, m offer, offered bool) (why string, left bool) {
 	switch {
-	case !offered:
-		return "the model is no longer offered"
 	case e.tooOld(r):
-		return "it waited beyond its maximum age"
+		return waitedTooLong, false
+	case !offered:
+		return "the model is not offered here", true
 	case !m.resumes(r): // which may have made it, and would make it again
-		return fmt.Sprintf("its upstream job was saved by %q, and the model is made by %q now", r.JobUpstreams, m.upstreams())
+		return fmt.Sprintf("its upstream job was saved by %q, and the model is made by %q here", r.JobUpstreams, m.upstreams()), true
 	}
-	return ""
+	return "", false
 }
 
 // putAside ends a claim that cannot be worked on: it is unfit, or the engine drains.
-func (e *Engine) putAside(r imagegen.Record, unfit string) {
+func (e *Engine) putAside(r imagegen.Record, why string, left bool) {
 	ctx, cancel := detach(context.Background())
 	defer cancel()
 	var err error
-	if unfit == "" {
+	switch {
+	case why == "":
 		_, err = e.update(ctx, r.Fence(), imagegen.Release{})
-	} else {
+	case left:
+		e.cfg.Log.Warn("a generation is left, until its maximum age, to an engine that can make it", "generation", r.ID, "model", r.Model, "because", why)
+		_, err = e.update(ctx, r.Fence(), imagegen.Release{Delay: e.cfg.Lease})
+	default:
 		e.removeFormerImages(ctx, r)
-		err = e.fail(ctx, r, unfit)
+		err = e.fail(ctx, r, why)
 	}
 	if err != nil {
 		e.cfg.Log.Warn("a claimed generation is left to recovery", "generation", r.ID, "error", err)
+	}
+}
+
+// mostAged is how many generations that waited too long are claimed in one commit.
+const mostAged = 16
+
+// failAged fails what waited too long, also for a model that this engine does not offer.
+func (e *Engine) failAged(ctx context.Context) {
+	for more := true; more && ctx.Err() == nil; {
+		aged, _, err := e.store.Claim(ctx, imagegen.Demand{Most: mostAged, Lease: e.cfg.Lease, Age: e.cfg.MaxAge})
+		if err != nil && ctx.Err() == nil {
+			e.cfg.Log.Warn("work that waited too long could not be looked for", "error", err)
+		}
+		for _, r := range aged {
+			e.putAside(r, waitedTooLong, false)
+		}
+		more = len(aged) == mostAged
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 // maintenance is how often the engine looks after what is in no hurry.
 const maintenance = time.Minute
 
-// maintain writes down when keys were used, removes what could not be removed before, and erases or
+// maintain writes down when keys were used, removes what could not be removed before, and fails, erases or
 // forgets what has reached its age.
 func (e *Engine) maintain(ctx context.Context) {
 	for ctx.Err() == nil {
@@ -18,6 +18,7 @@ func (e *Engine) maintain(ctx context.Context) {
 		pause(ctx, maintenance)
 		e.flushKeyUse()
 		e.removeLeftovers(ctx)
+		e.failAged(ctx)
 		e.meetStored(ctx)
 		if e.cfg.Retain > 0 {
 			e.eraseAged(ctx)

@@ -38,9 +38,9 @@ func TestLogOfWhatWasNotDelivered(t *testing.T) {
 		log.Reset()
 		h.cfg.Models[0].ID = "other"
 		h.restart()
-		time.Sleep(time.Minute)
+		time.Sleep(25 * time.Hour)
 		synctest.Wait()
-		h.is.True(strings.Contains(log.String(), "images were not delivered") && strings.Contains(log.String(), "no longer offered") &&
+		h.is.True(strings.Contains(log.String(), "images were not delivered") && strings.Contains(log.String(), "maximum age") &&
 			strings.Contains(log.String(), string(g.ID)))
 	})
 }

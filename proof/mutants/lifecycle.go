@@ -345,7 +345,7 @@ func (e *Engine) abandon(`,
 		file:    "imagegen/engine/offers.go",
 		old:     `return len(r.Job) == 0 || `,
 		new:     `return true || `,
-		catcher: catcher{pkg: core, run: "TestJobOfAnotherUpstream"},
+		catcher: catcher{pkg: core, run: "TestJobLeftToItsUpstream"},
 	},
 	{
 		name: "provider-replaced-under-work", breaks: "work keeps the provider that it was accepted for, whatever models are set",

@@ -103,9 +103,23 @@ var ofQueue = []mutant{
 	{
 		name: "full-model-in-the-way", breaks: "work for a model without places holds up no other",
 		file:    "imagegen/storage/internal/tables/pick.go",
-		old:     `	return !few || places > 0`,
-		new:     `	return !few || places >= 0`,
+		old:     `	return d.Places == nil || d.Places[model] > 0`,
+		new:     `	return d.Places == nil || d.Places[model] >= 0`,
 		catcher: catcher{pkg: tables, run: "TestWritesMayRunAgain/store/ClaimPlaces"},
+	},
+	{
+		name: "claims-for-other-nodes", breaks: "a model that is not offered is left to those who offer it",
+		file:    "imagegen/engine/internal/schedule/places.go",
+		old:     `		p.offered = false` + "\n",
+		new:     `		p.offered = true` + "\n",
+		catcher: catcher{pkg: "./imagegen/engine/internal/schedule", run: "TestOfferNamesWhatIsOffered"},
+	},
+	{
+		name: "left-for-ever", breaks: "what no node can make is refunded at its maximum age",
+		file:    "imagegen/engine/maintain.go",
+		old:     `		e.failAged(ctx)` + "\n",
+		new:     ``,
+		catcher: catcher{pkg: core, run: "TestLeftByAll"},
 	},
 	{
 		name: "place-that-opens-unseen", breaks: "what waits for a bound that grows is begun when it has grown",
@@ -117,8 +131,8 @@ var ofQueue = []mutant{
 	{
 		name: "queue-unaware-of-places", breaks: "queued work is begun as soon as its model has a place",
 		file:    "imagegen/engine/internal/schedule/slotoffer.go",
-		old:     `	} else if offered.Below > 0 || shut(offered) {`,
-		new:     `	} else if offered.Below > 0 {`,
+		old:     `offered.Below > 0 || shut(offered)` + "\n",
+		new:     `offered.Below > 0` + "\n",
 		catcher: catcher{pkg: memory, run: "TestFlow/FullModel"},
 	},
 	{

@@ -39,7 +39,7 @@ var operatorChecks = []check{
 		name:  "signals",
 		lines: []string{"contract: | signals | SIGTERM and SIGINT drain"},
 		elsewhere: []string{"cmd/imagegend.TestDrain", "cmd/imagegend.TestQuitDumpsGoroutines", "cmd/imagegend/internal/daemon.TestLinger", "cmd/imagegend/upstreams.TestReload",
-			"imagegen/engine.TestJobOfAnotherUpstream"},
+			"imagegen/engine.TestJobLeftToItsUpstream"},
 	},
 	{
 		name:  "doctor",

@@ -196,7 +196,7 @@ func TestRepeatedCallOfARetiredModel(t *testing.T) {
 	is.Equal(r.Daemon.MustBalance(t, key), 9)
 }
 
-// A task at one account is not taken up, nor given to another one, with the key of that.
+// A task at one account is not taken up, nor given to another one, with the key of that: it waits for its own.
 func TestJobOfAnotherAccount(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -209,13 +209,20 @@ func TestJobOfAnotherAccount(t *testing.T) {
 	sent.take()
 	r.write("other", "key of another account")
 	r.write("models.yaml", strings.Replace(foxes, "key_file: key", "key_file: other", 1))
-	r.Daemon = daemontest.Start(t, daemontest.Options{DataDir: r.DataDir, Args: []string{"--models", filepath.Join(r.dir, "models.yaml")}})
-	is.Equal(await(t, r.Daemon, key, g.ID).Status, "failed")
-	is.Equal(r.Daemon.MustBalance(t, key), 10)
+	start := func() {
+		r.Daemon = daemontest.Start(t, daemontest.Options{DataDir: r.DataDir, Args: []string{"--models", filepath.Join(r.dir, "models.yaml")}})
+	}
+	start()
+	daemontest.Eventually(t, limit, "the generation is left", func() bool { return strings.Contains(r.Output(), "its upstream job was saved by") })
 	is.Equal(cmp.Diff([]string(nil), sent.take()), "")
+	is.Equal(r.Terminate(10*time.Second), 0)
+	r.write("models.yaml", foxes)
+	upstream.finish()
+	start()
+	is.Equal(await(t, r.Daemon, key, g.ID).Status, "succeeded")
+	is.Equal(r.Daemon.MustBalance(t, key), 9)
 	submitted, _ := upstream.count()
 	is.Equal(submitted, 1)
-	is.True(strings.Contains(r.Output(), "its upstream job was saved by"))
 	is.Equal(r.Terminate(10*time.Second), 0)
 	r.Admin("audit")
 }

@@ -72,7 +72,12 @@ func (s *store) Claim(ctx context.Context, d imagegen.Demand) (claimed []imagege
 			held = make(map[imagegen.UserID]int)
 		}
 		for len(claimed) < d.Most {
-			g := s.first(held, places, d.Below)
+			var g *generation
+			if d.Age > 0 {
+				g = s.oldest(at.Now.Add(-d.Age))
+			} else {
+				g = s.first(held, places, d.Below)
+			}
 			if g == nil {
 				return nil
 			}
@@ -81,7 +86,7 @@ func (s *store) Claim(ctx context.Context, d imagegen.Demand) (claimed []imagege
 				return unless(len(claimed) > 0, err)
 			}
 			held[g.User]++
-			if _, few := places[g.Model]; few {
+			if places != nil {
 				places[g.Model]--
 			}
 			claimed = append(claimed, r)
@@ -122,12 +127,21 @@ func (s *store) first(held map[imagegen.UserID]int, places map[string]int, below
 			-cmp.Compare(min(a.Attempt, 1), min(b.Attempt, 1)), cmp.Compare(a.ID, b.ID)) < 0
 	}
 	for _, g := range s.open {
-		n, few := places[g.Model]
-		if g.waits() && (!few || n > 0) && (below == 0 || held[g.User] < below) && (first == nil || before(g, first)) {
+		if g.waits() && (places == nil || places[g.Model] > 0) && (below == 0 || held[g.User] < below) && (first == nil || before(g, first)) {
 			first = g
 		}
 	}
 	return first
+}
+
+// oldest is the oldest of those that wait, if it was created no later than by.
+func (s *store) oldest(by time.Time) (oldest *generation) {
+	for _, g := range s.open {
+		if g.waits() && !g.CreatedAt.After(by) && (oldest == nil || g.ID < oldest.ID) {
+			oldest = g
+		}
+	}
+	return oldest
 }
 
 // begin begins an attempt at a generation, with a lease.

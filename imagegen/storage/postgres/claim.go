@@ -58,7 +58,7 @@ func (s *session) pick(d imagegen.Demand) (picked []ticket) {
 			done = append(done, standing{c.user, t.model})
 		}
 		served[c.user] = s.db.turns.next(s.at.Now)
-		if _, few := d.Places[t.model]; few {
+		if d.Places != nil {
 			d.Places[t.model]--
 		}
 		if c.held++; allows(d, c.held) {
@@ -89,8 +89,7 @@ func (s *session) keepInLine(picked []ticket, claimed []imagegen.Record) {
 func allows(d imagegen.Demand, held int) bool { return d.Below == 0 || held < d.Below }
 
 func hasPlace(d imagegen.Demand, model string) bool {
-	places, few := d.Places[model]
-	return !few || places > 0
+	return d.Places == nil || d.Places[model] > 0
 }
 
 // first is the first work of a user whose model has a place.
@@ -132,11 +131,9 @@ func (s *session) candidates(d imagegen.Demand) []*candidate {
 
 // lines locks the fronts of the lines.
 func (s *session) lines(d imagegen.Demand) (users, models [][]byte, by map[imagegen.UserID]*candidate) {
-	shut := [][]byte{} // and not NULL, which nothing differs from
-	for model, places := range d.Places {
-		if places <= 0 {
-			shut = append(shut, []byte(model))
-		}
+	open, arg := everyModel, any(nil)
+	if d.Places != nil {
+		open, arg = theseModels, modelsWithPlaces(d)
 	}
 	by = make(map[imagegen.UserID]*candidate)
 	s.query(func(rows pgx.Rows) error {
@@ -151,13 +148,28 @@ func (s *session) lines(d imagegen.Demand) (users, models [][]byte, by map[image
 			users, models = append(users, user), append(models, model)
 			return nil
 		}, &user, &model, &turn)
-	}, `with recursive m as (
- (select model from imagegend.turns order by model limit 1) union all
- select (select model from imagegend.turns t where t.model > m.model order by model limit 1) from m where m.model is not null)
- select f.usr, f.model, f.turn from m cross join lateral
- (select usr, model, turn from imagegend.turns t where t.model = m.model order by turn limit $1 for update skip locked) f
- where m.model <> all ($2::bytea[])`, max(d.Most, 1)+len(d.Held), shut)
+	}, `with recursive m as (`+open+`) select f.usr, f.model, f.turn from m cross join lateral
+ (select usr, model, turn from imagegend.turns t where t.model = m.model order by turn limit $1 for update skip locked) f`,
+		max(d.Most, 1)+len(d.Held), arg)
 	return users, models, by
+}
+
+// Of which models the lines are; $2 names them.
+const (
+	theseModels = `select unnest($2::bytea[]) as model`
+	everyModel  = `(select model from imagegend.turns where $2::bytea[] is null order by model limit 1) union all
+ select (select model from imagegend.turns t where t.model > m.model order by model limit 1) from m where m.model is not null`
+)
+
+// modelsWithPlaces are those of which anything may begin, in the order in which everybody locks their lines.
+func modelsWithPlaces(d imagegen.Demand) [][]byte {
+	models := [][]byte{}
+	for _, model := range slices.Sorted(maps.Keys(d.Places)) {
+		if d.Places[model] > 0 {
+			models = append(models, []byte(model))
+		}
+	}
+	return models
 }
 
 // due reads what is due of users in the lines. Those of whom nothing is stand there in vain.

@@ -18,6 +18,10 @@ func (db *DB) Claim(ctx context.Context, d imagegen.Demand) (claimed []imagegen.
 	err = db.work(ctx, func(s *session) error {
 		claimed = nil
 		next = s.admit()
+		if d.Age > 0 {
+			claimed, err = s.begin(s.old(d), imagegen.Claim{}, d.Lease)
+			return err
+		}
 		picked := s.pick(d)
 		if len(picked) == 0 {
 			return nil
@@ -35,6 +39,15 @@ func (db *DB) Claim(ctx context.Context, d imagegen.Demand) (claimed []imagegen.
 		return nil, 0, err
 	}
 	return claimed, next, nil
+}
+
+// old finds what is due and was created so long ago. It stays in its line, from which a later claim takes it.
+func (s *session) old(d imagegen.Demand) (ids []imagegen.GenerationID) {
+	s.query(func(rows pgx.Rows) error {
+		var id []byte
+		return each(rows, func() error { ids = append(ids, imagegen.GenerationID(id)); return nil }, &id)
+	}, `select id from imagegend.waiting where due is null and since <= $1 order by id limit $2`, s.at.Now.Add(-d.Age).UnixNano(), max(d.Most, 0))
+	return ids
 }
 
 // work runs f in a transaction of its own. Its context counts until that begins.

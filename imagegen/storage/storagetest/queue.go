@@ -225,18 +225,44 @@ func testClaimPlaces(s *store) {
 	s.queue(303, of(alice), ofModel(fast))
 	s.queue(304, of(alice), ofModel(fast))
 	s.queue(305, of(carol), ofModel(fast))
-	s.is.Equal(diff(numbers(303, 302), claimed(2, map[string]int{slow: 0})), "") // of those who have waited longest
-	s.is.Equal(diff(numbers(305, 304), claimed(9, map[string]int{slow: 0})), "")
+	s.is.Equal(diff(numbers(303, 302), claimed(2, map[string]int{slow: 0, fast: 9})), "") // of those who have waited longest
+	s.is.Equal(diff(numbers(305, 304), claimed(9, map[string]int{fast: 9})), "")
 	s.is.Equal(diff(numbers(101), claimed(9, map[string]int{slow: 1, fast: 9})), "")
 	s.is.Equal(len(claimed(9, map[string]int{slow: 0})), 0)
 	s.queue(306, of(bob), ofModel("another"))
-	s.is.Equal(diff(numbers(306), claimed(9, map[string]int{slow: 0, fast: 0})), "")
+	s.is.Equal(len(claimed(9, map[string]int{})), 0) // what this claimant can do nothing of is left to others
+	s.is.Equal(diff(numbers(306), claimed(9, map[string]int{"another": 9, "unheard of": 9})), "")
 	s.queue(307, of("user1"), ofModel(fast)) // who comes with the turn that they have
 	s.queue(308, of("user50"), ofModel(fast))
-	s.is.Equal(diff(numbers(307), claimed(1, map[string]int{slow: 0})), "")
+	s.is.Equal(diff(numbers(307), claimed(1, map[string]int{fast: 9})), "")
 	s.is.Equal(diff(numbers(103, 308), claimed(2, map[string]int{slow: 1, fast: 1})), "") // nobody has been overtaken
 	s.is.Equal(len(claimed(500, nil)), 199)
 	s.is.Equal(len(claimed(500, nil)), 0)
+}
+
+// What has waited too long is found whosever it is and of whatever model, and the turns of the rest stand.
+func testClaimAge(s *store) {
+	s.queue(4, of(carol))
+	s.update(s.claim(1)[0], imagegen.Release{Delay: aMinute})
+	s.queue(2, of(alice), ofModel("a"))
+	s.queue(1, of(bob), ofModel("b"))
+	s.queue(3, of(bob), ofModel("b"))
+	young := s.queue(10_000, of(alice), ofModel("a"))
+	aged := func(most int) []imagegen.GenerationID {
+		s.t.Helper()
+		rs, _, err := s.Claim(s.t.Context(), imagegen.Demand{Most: most, Lease: aMinute, Age: time.Since(epoch.Add(time.Hour)),
+			Places: map[string]int{}, Below: 1, Held: map[imagegen.UserID]int{alice: 1}})
+		s.is.NoErr(err)
+		for _, r := range rs {
+			s.is.Equal(r.State, imagegen.StateProcessing)
+		}
+		return idsOf(rs)
+	}
+	s.is.Equal(diff([]imagegen.GenerationID{generationNo(1), generationNo(2)}, aged(2)), "")
+	s.is.Equal(diff([]imagegen.GenerationID{generationNo(3)}, aged(2)), "")
+	s.is.Equal(len(aged(2)), 0)
+	s.is.Equal(diff([]imagegen.GenerationID{young.ID}, idsOf(s.claim(9))), "")
+	s.is.Equal(len(s.claim(9)), 0)
 }
 
 // Work that was begun goes ahead of its user's fresh work, also of other models.

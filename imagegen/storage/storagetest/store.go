@@ -69,6 +69,7 @@ func Store(t *testing.T, open func(t *testing.T) imagegen.Store) {
 	run("ClaimMany", testClaimMany)
 	run("ClaimComingBack", testClaimComingBack)
 	run("ClaimPlaces", testClaimPlaces)
+	run("ClaimAge", testClaimAge)
 	run("ClaimRequeuedPlaces", testClaimRequeuedPlaces)
 	run("ClaimRace", testClaimRace)
 	virtual("ClaimDelayed", testClaimDelayed)

@@ -10,11 +10,12 @@ import (
 type places struct {
 	bound   *bound.Bound
 	lines   lines
-	offered int // to the queue, and so nobody else's
+	lent    int  // to the queue, and so nobody else's
+	offered bool // the model is: else the queue's work for it is left to others that share the store
 }
 
 // room is how many attempts may begin.
-func (p *places) room(now time.Time) int { return p.bound.Room(now) - p.offered }
+func (p *places) room(now time.Time) int { return p.bound.Room(now) - p.lent }
 
 // Finding is what an attempt found of the upstream. The zero value is nothing.
 type Finding struct {
@@ -44,13 +45,19 @@ func (s *Slots) places(model string) *places {
 	return p
 }
 
-// SetMost bounds the attempts at generations of each model that is named.
+// SetMost bounds the attempts at generations of each model that is offered. Of others the queue gets no places.
 func (s *Slots) SetMost(of map[string]int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for model, most := range of {
-		s.places(model).bound.SetMost(most)
+	for _, p := range s.of {
+		p.offered = false
 	}
+	for model, most := range of {
+		p := s.places(model)
+		p.offered = true
+		p.bound.SetMost(most)
+	}
+	s.callQueue() // other engines may have left work for a model that is new here
 	s.hand()
 }
 

@@ -28,8 +28,8 @@ func (s *Slots) offer(now time.Time, first *line) (d imagegen.Demand, ok bool) {
 	}
 	d.Places = make(map[string]int)
 	for model, p := range s.of {
-		if room := max(p.room(now), 0); room < d.Most {
-			d.Places[model] = room
+		if p.offered {
+			d.Places[model] = min(max(p.room(now), 0), d.Most)
 		}
 	}
 	return d, ok
@@ -40,7 +40,7 @@ func (s *Slots) give(d imagegen.Demand, now time.Time) {
 	d.Held = maps.Clone(s.held)
 	s.free -= d.Most
 	for _, p := range s.of {
-		p.offered = min(max(p.room(now), 0), d.Most)
+		p.lent = min(max(p.room(now), 0), d.Most)
 	}
 	s.asking <- d
 	s.asking = nil
@@ -49,7 +49,7 @@ func (s *Slots) give(d imagegen.Demand, now time.Time) {
 func (s *Slots) takeBack(d imagegen.Demand) {
 	s.free += d.Most
 	for _, p := range s.of {
-		p.offered = 0
+		p.lent = 0
 	}
 }
 
@@ -85,7 +85,7 @@ func (s *Slots) stopAsking(asking <-chan imagegen.Demand) {
 }
 
 // Claimed gives the slots of an offer to those whose work was claimed; the rest is free again. better is
-// closed when the queue may be offered what this offer was not for; nil if it was for all.
+// closed when the queue may be offered what this offer was not for; nil if it was used.
 func (s *Slots) Claimed(offered imagegen.Demand, records []imagegen.Record) (taken []Slot, better <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,8 +96,8 @@ func (s *Slots) Claimed(offered imagegen.Demand, records []imagegen.Record) (tak
 	}
 	if len(records) > 0 {
 		s.turn = 0
-	} else if offered.Below > 0 || shut(offered) {
-		s.declined, s.better = offered, make(chan struct{})
+	} else {
+		s.declined, s.better, s.partial = offered, make(chan struct{}), offered.Below > 0 || shut(offered)
 		better = s.better
 	}
 	s.hand()
@@ -106,10 +106,16 @@ func (s *Slots) Claimed(offered imagegen.Demand, records []imagegen.Record) (tak
 
 // tellQueue wakes a queue that could use nothing of an offer when there is a better one.
 func (s *Slots) tellQueue(now time.Time) {
-	if s.better == nil {
+	if s.better == nil || !s.partial {
 		return
 	}
 	if d, ok := s.offer(now, s.first(now)); ok && betters(d, s.declined) {
+		s.callQueue()
+	}
+}
+
+func (s *Slots) callQueue() {
+	if s.better != nil {
 		close(s.better)
 		s.better = nil
 	}
@@ -127,8 +133,8 @@ func shut(d imagegen.Demand) bool {
 
 // betters reports whether d is for users or for models that former was not for.
 func betters(d, former imagegen.Demand) bool {
-	for model, places := range former.Places {
-		if now, few := d.Places[model]; places <= 0 && (!few || now > 0) {
+	for model, places := range d.Places {
+		if places > 0 && former.Places[model] <= 0 {
 			return true
 		}
 	}

@@ -28,6 +28,7 @@ type Slots struct {
 	asking   chan imagegen.Demand // nil: the queue does not ask
 	turn     uint64               // of the queue; 0: it takes a new one when it asks next
 	declined imagegen.Demand      // of which the queue could use nothing
+	partial  bool                 // declined was not for all users and models
 	better   chan struct{}        // closed once there is a better offer; nil: nobody waits for one
 
 	look   *time.Timer // for places that open with time

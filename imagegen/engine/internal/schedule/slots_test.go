@@ -18,7 +18,17 @@ import (
 // oneModel are slots where there is one model.
 type oneModel struct{ *Slots }
 
-func slotsOfOne(n int) oneModel { return oneModel{NewSlots(n)} }
+func slotsOfOne(n int) oneModel { return oneModel{slotsOf(n, "m")} }
+
+// slotsOf are slots where these models are offered.
+func slotsOf(n int, models ...string) *Slots {
+	s, most := NewSlots(n), make(map[string]int)
+	for _, m := range models {
+		most[m] = n
+	}
+	s.SetMost(most)
+	return s
+}
 
 func (s oneModel) acquire(ctx context.Context, u imagegen.UserID, wait time.Duration) error {
 	_, err := s.Slots.Acquire(ctx, u, "m", wait)
@@ -251,6 +261,7 @@ func TestOffers(t *testing.T) {
 					is.Equal(len(got), 0)
 					s.release("a")
 				}
+				test.want.Places = map[string]int{"m": test.want.Most}
 				if diff := cmp.Diff(test.want, <-got, cmpopts.EquateEmpty()); diff != "" {
 					t.Error(diff)
 				}
@@ -324,7 +335,12 @@ func TestBetterOffers(t *testing.T) {
 	d, err = s.ForQueue(t.Context())
 	is.NoErr(err)
 	is.Equal(d.Below, 0)
-	is.True(s.claimed(d, nil) == nil) // that was for all
+	better = s.claimed(d, nil)
+	s.release("b")
+	is.True(!ready(better)) // that was for all
+	is.True(s.tryAcquire("b"))
+	s.SetMost(map[string]int{"m": 3, "new": 3})
+	is.True(ready(better)) // but not for a model that was not offered
 
 	is.True(s.tryAcquire("a"))
 	d, err = s.ForQueue(t.Context())
@@ -332,4 +348,16 @@ func TestBetterOffers(t *testing.T) {
 	is.Equal(d.Below, 1)
 	s.release("a")
 	is.True(ready(s.claimed(d, nil))) // it has become better meanwhile
+}
+
+// The queue gets places of what is offered now, and of nothing else.
+func TestOfferNamesWhatIsOffered(t *testing.T) {
+	is := is.New(t)
+	s := slotsOf(3, "dropped", "kept")
+	s.SetMost(map[string]int{"kept": 1, "new": 9})
+	_, known := s.TryAcquire("a", "unknown")
+	is.True(known)
+	d, err := s.ForQueue(t.Context())
+	is.NoErr(err)
+	is.Equal(cmp.Diff(map[string]int{"kept": 1, "new": 2}, d.Places), "")
 }

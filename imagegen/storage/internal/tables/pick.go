@@ -1,8 +1,10 @@
 package tables
 
 import (
+	"cmp"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
@@ -21,12 +23,27 @@ func (w *waiting) take(d imagegen.Demand) (taken []ticket) {
 		}
 		w.remove(t.ID)
 		taken = append(taken, t)
-		if _, few := d.Places[t.model]; few {
+		if d.Places != nil {
 			d.Places[t.model]--
 		}
 		if c.held++; allows(d, c.held) {
 			users = append(users, c)
 		}
+	}
+	return taken
+}
+
+// takeOld removes up to n that are due and were created no later than by, oldest first.
+func (w *waiting) takeOld(n int, by time.Time) (taken []ticket) {
+	for _, t := range w.tickets {
+		if t.at.IsZero() && !t.since.After(by) {
+			taken = append(taken, t)
+		}
+	}
+	slices.SortFunc(taken, func(a, b ticket) int { return cmp.Compare(a.ID, b.ID) })
+	taken = taken[:min(max(n, 0), len(taken))]
+	for _, t := range taken {
+		w.remove(t.ID)
 	}
 	return taken
 }
@@ -42,8 +59,7 @@ func (q *queue) first(d imagegen.Demand) (first ticket, ok bool) {
 }
 
 func hasPlace(d imagegen.Demand, model string) bool {
-	places, few := d.Places[model]
-	return !few || places > 0
+	return d.Places == nil || d.Places[model] > 0
 }
 
 // candidate is a user whose work may be claimed.

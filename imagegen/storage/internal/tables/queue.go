@@ -17,7 +17,7 @@ import (
 // Claim implements [imagegen.Store].
 func (t *Tables) Claim(ctx context.Context, d imagegen.Demand) ([]imagegen.Record, time.Duration, error) {
 	at := t.books.Read()
-	taken, next := t.work.take(d, at.Steady)
+	taken, next := t.work.take(d, at)
 	if len(taken) == 0 {
 		return nil, next, kv.NotBegun(ctx)
 	}

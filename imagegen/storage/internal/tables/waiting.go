@@ -28,6 +28,7 @@ type ticket struct {
 	imagegen.Fence
 	user  imagegen.UserID
 	model string
+	since time.Time // when it was created
 	at    time.Time // when it is due; zero: it is
 }
 

@@ -45,7 +45,7 @@ func (w *work) found(r row, at clock.Reading) {
 
 // ticket is the place of a queued row that is delayed by so much.
 func (r row) ticket(now time.Time, delay time.Duration) ticket {
-	t := ticket{Fence: r.Fence(), user: r.User, model: r.Model}
+	t := ticket{Fence: r.Fence(), user: r.User, model: r.Model, since: r.CreatedAt}
 	if delay > 0 {
 		t.at = now.Add(delay)
 	}
@@ -80,10 +80,13 @@ func (w *work) moved(from, to row, now, until time.Time) {
 
 // take removes from the queue what is to be claimed: it is nobody else's then. next is the time until
 // more becomes due; 0: none is known.
-func (w *work) take(d imagegen.Demand, now time.Time) (taken []ticket, next time.Duration) {
+func (w *work) take(d imagegen.Demand, at clock.Reading) (taken []ticket, next time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	next = w.waiting.admit(now)
+	next = w.waiting.admit(at.Steady)
+	if d.Age > 0 {
+		return w.waiting.takeOld(d.Most, at.Now.Add(-d.Age)), next
+	}
 	return w.waiting.take(d), next
 }
 
