@@ -12,30 +12,27 @@ import (
 // says otherwise.
 const defaultMaxConcurrent = 64
 
-// mostAtOnce is how many attempts at generations of each model there are at once.
-func (c *catalog) mostAtOnce(slots int) map[string]int {
+// mostAtOnce is how many attempts at generations of each model there are at once on one of some nodes: its share
+// of what the upstream takes, and one at least.
+func (c *catalog) mostAtOnce(slots, nodes int) map[string]int {
 	most := make(map[string]int, len(c.offers))
 	for id, m := range c.offers {
-		most[id] = m.maxConcurrent(len(c.offers), slots)
+		share := max(1, m.maxConcurrent()/nodes)
+		if m.MaxConcurrent == 0 && len(c.offers) > 1 { // unless it says so itself, each leaves half of the slots to the others
+			share = min(share, (slots+1)/2)
+		}
+		most[id] = min(share, slots)
 	}
 	return most
 }
 
-// maxConcurrent is how many attempts at generations of the model there are at once, at most: unless it says
-// so itself, of several models each leaves half of the slots to the others.
-func (m Model) maxConcurrent(models, slots int) int {
+// maxConcurrent is how many attempts at generations of the model its upstream takes at once.
+func (m Model) maxConcurrent() int {
 	most := m.MaxConcurrent
-	if most > 0 {
-		return min(most, slots)
-	}
-	if c, ok := m.Provider.(interface{ MaxConcurrent() int }); ok {
+	if c, ok := m.Provider.(interface{ MaxConcurrent() int }); ok && most == 0 {
 		most = c.MaxConcurrent()
 	}
-	most = min(cmp.Or(most, defaultMaxConcurrent), slots)
-	if models > 1 {
-		most = min(most, (slots+1)/2)
-	}
-	return most
+	return cmp.Or(most, defaultMaxConcurrent)
 }
 
 // found is what the end of an attempt says of its upstream.

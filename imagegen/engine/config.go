@@ -33,6 +33,7 @@ type Config struct {
 	Observer imagegen.Observer
 
 	Concurrency    int           // attempts under way at once, of both kinds; 0: 512. See also Model.MaxConcurrent
+	Nodes          int           // engines that share the Store, each with an equal share of every Model.MaxConcurrent; 0: 1
 	MaxQueued      int           // asynchronous generations that wait, beyond it ErrOverloaded; 0: 10,000
 	SlotWait       time.Duration // longest wait of a synchronous call for its turn, then ErrOverloaded; 0: 30 s
 	AttemptTimeout time.Duration // of a synchronous call with its wait, and of each asynchronous attempt; 0: 800 s
@@ -166,6 +167,7 @@ const (
 
 func (c Config) withDefaults() Config {
 	orDefault(&c.Concurrency, defaultConcurrency)
+	orDefault(&c.Nodes, 1)
 	orDefault(&c.MaxQueued, defaultMaxQueued)
 	orDefault(&c.MaxRefusals, defaultMaxRefusals)
 	orDefault(&c.SlotWait, defaultSlotWait)
@@ -225,7 +227,7 @@ func (c Config) check() (*catalog, error) {
 	require(c.Ledger != nil, "Config.Ledger is required")
 	require(c.Store == nil || c.Images != nil, "Config.Images is required: Store keeps no images")
 	require(c.Store == nil || c.Spool != nil, "Config.Spool is required: Store has no spool")
-	require(c.Concurrency > 0 && c.MaxQueued > 0, "Config.Concurrency and Config.MaxQueued cannot be negative")
+	require(c.Concurrency > 0 && c.Nodes > 0 && c.MaxQueued > 0, "Config.Concurrency, Config.Nodes and Config.MaxQueued cannot be negative")
 	require(c.LedgerTries > 0 && c.LedgerTimeout > 0, "Config.LedgerTries and Config.LedgerTimeout cannot be negative")
 	require(c.SlotWait > 0 && c.AttemptTimeout > 0 && c.Grace > 0 && c.MaxAge > 0 && c.Lease > 0 && c.Retain >= 0 && c.TrailRetain >= 0,
 		"no duration in Config can be negative")

@@ -75,7 +75,7 @@ func New(cfg Config) (*Engine, error) {
 		health:    newHealth(),
 	}
 	e.uploads, e.thumbnails = e.newUploads(), e.newThumbnails()
-	e.slots.SetMost(models.mostAtOnce(e.cfg.Concurrency))
+	e.slots.SetMost(models.mostAtOnce(e.cfg.Concurrency, e.cfg.Nodes))
 	if j, ok := cfg.Store.(imagegen.JointStore); ok && j.Joins(cfg.Ledger) {
 		e.joint = j
 	}

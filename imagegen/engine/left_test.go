@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -130,6 +131,37 @@ func jobLeft(t *testing.T, upstreams []string) {
 		h.restart()
 		h.is.Equal(h.ended(id).Status, imagegen.StatusSucceeded)
 		h.is.Equal(h.balance(), imagegen.Credits(99))
+		h.audit()
+	})
+}
+
+// Nodes that share a store ask of an upstream no more, together, than it takes at once.
+func TestNodesShareAnUpstream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		now, most := 0, 0
+		count := func(change int) {
+			mu.Lock()
+			defer mu.Unlock()
+			now += change
+			most = max(most, now)
+		}
+		p := &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+			count(1)
+			time.Sleep(time.Second)
+			count(-1)
+			yield(picture(1024, 1024), nil)
+		}}
+		h := start(t, p, func(c *engine.Config) { c.Nodes, c.Models[0].MaxConcurrent = 2, 4 })
+		h.beside(h.cfg.Models...)
+		var ids []imagegen.GenerationID
+		for range 20 {
+			ids = append(ids, h.queued(imagegen.GenerateRequest{}).ID)
+		}
+		for _, id := range ids {
+			h.is.Equal(h.ended(id).Status, imagegen.StatusSucceeded)
+		}
+		h.is.Equal(most, 4)
 		h.audit()
 	})
 }

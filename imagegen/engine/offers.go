@@ -165,7 +165,7 @@ func (e *Engine) SetModels(ctx context.Context, models []Model) error {
 	maps.Copy(makers, next.makers)
 	next.makers = makers
 	o.now.Store(next)
-	e.slots.SetMost(next.mostAtOnce(e.cfg.Concurrency))
+	e.slots.SetMost(next.mostAtOnce(e.cfg.Concurrency, e.cfg.Nodes))
 	return nil
 }
 

@@ -5,8 +5,8 @@ var ofQueue = []mutant{
 	{
 		name: "delayed-only-when-idle", breaks: "work whose delay is over is due like any other",
 		file:    "imagegen/storage/internal/tables/work.go",
-		old:     `	next = w.waiting.admit(now)`,
-		new:     `	if len(w.waiting.rings) == 0 {` + "\n" + `		next = w.waiting.admit(now)` + "\n" + `	}`,
+		old:     `	next = w.waiting.admit(at.Steady)`,
+		new:     `	if len(w.waiting.rings) == 0 {` + "\n" + `		next = w.waiting.admit(at.Steady)` + "\n" + `	}`,
 		catcher: catcher{pkg: tables, run: "TestWritesMayRunAgain/store/ClaimDelayed"},
 	},
 	{
@@ -89,9 +89,16 @@ var ofQueue = []mutant{
 	{
 		name: "slow-model-takes-all", breaks: "a slow model takes nothing of another's",
 		file:    "imagegen/engine/concurrent.go",
-		old:     `		most = min(most, (slots+1)/2)`,
-		new:     `		most = min(most, slots)`,
+		old:     `			share = min(share, (slots+1)/2)`,
+		new:     `			share = min(share, slots)`,
 		catcher: catcher{pkg: memory, run: "TestFlow/SlowBesideFastOf"},
+	},
+	{
+		name: "each-node-takes-all", breaks: "several nodes together ask no more of an upstream than it takes",
+		file:    "imagegen/engine/concurrent.go",
+		old:     `m.maxConcurrent()/nodes`,
+		new:     `m.maxConcurrent()`,
+		catcher: catcher{pkg: core, run: "TestNodesShareAnUpstream"},
 	},
 	{
 		name: "claims-beyond-the-places", breaks: "of a model no more begins than it has places",

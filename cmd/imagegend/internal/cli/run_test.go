@@ -48,6 +48,8 @@ func TestWrongUsage(t *testing.T) {
 		{"serve --drain-timeout 15", []string{"--drain-timeout", "such as 15s"}},
 		{"serve --addr nonsense", []string{"--addr", "127.0.0.1:8080"}},
 		{"serve --dev --data-dir x", []string{"--dev keeps no data"}},
+		{"serve --nodes 3", []string{"--nodes is for several nodes on one database"}},
+		{"serve --image-links redirect", []string{"--image-links redirect needs an object store"}},
 		{"user create", []string{"NAME is missing"}},
 		{"move", []string{"name one target"}},
 		{"move --to-data-dir x --to-database postgres://db/x --to-images s3://x", []string{"name one target"}},

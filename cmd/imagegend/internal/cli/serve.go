@@ -31,6 +31,9 @@ func (a *app) serve() *cobra.Command {
 		if a.settings.ImageLinks == config.Redirect && !a.settings.Shared() {
 			return usage(cmd, "--image-links redirect needs an object store to lead to: --database and --images")
 		}
+		if a.settings.Nodes > 1 && !a.settings.Shared() {
+			return usage(cmd, "--nodes is for several nodes on one database: --database and --images")
+		}
 		if a.settings.Shared() && a.settings.BackupTo != "" {
 			return usage(cmd, "--backup-to is for a data directory; a database and a bucket are backed up by their own means, see docs/scaling.md")
 		}

@@ -83,7 +83,7 @@ func TestEverySourceReadsEverySetting(t *testing.T) {
 		s.TLSCert, s.TLSKey, s.ACMEEmail, s.ACMEDirectory = "cert.pem", "key.pem", "ops@example.com", "https://ca.example.com/directory"
 		s.ACMEDomains = []string{"images.example.com", "x.example.com"}
 		s.CORSOrigins, s.Models, s.Policy = []string{"https://a.example", "https://b.example"}, "m.yaml", "quality-first"
-		s.Concurrency, s.MaxQueued, s.SlotWait, s.AttemptTimeout = 4, 50, 5*time.Second, time.Minute
+		s.Concurrency, s.Nodes, s.MaxQueued, s.SlotWait, s.AttemptTimeout = 4, 3, 50, 5*time.Second, time.Minute
 		s.FairShares, s.MaxRefusals = false, 7
 		s.Retain, s.KeepFailed, s.TrailRetain, s.JoinWindow = 720*time.Hour, 48*time.Hour, 480*time.Hour, 5*time.Minute
 		s.DrainTimeout, s.LogFormat, s.LogLevel = time.Minute, "json", "debug"
@@ -103,7 +103,7 @@ func TestEverySourceReadsEverySetting(t *testing.T) {
 		"data-dir": "/srv/images", "database": "postgres://db.example.com/imagegend", "images": "s3://images/production", "image-links": "redirect", "dev": "true", "addr": ":80", "ops-addr": ":9090", "tls-cert": "cert.pem", "tls-key": "key.pem", "acme-email": "ops@example.com",
 		"acme-domain": "images.example.com,X.example.com", "acme-directory": "https://ca.example.com/directory", "base-url": "https://images.example.com/",
 		"cors-origin": "https://a.example,https://b.example", "models": "m.yaml", "policy": "quality-first",
-		"concurrency": "4", "max-queued": "50", "fair-shares": "false", "max-refusals": "7", "slot-wait": "5s", "attempt-timeout": "1m", "retain": "720h", "keep-failed-prompts": "48h", "trail-retain": "480h", "join-window": "5m",
+		"concurrency": "4", "nodes": "3", "max-queued": "50", "fair-shares": "false", "max-refusals": "7", "slot-wait": "5s", "attempt-timeout": "1m", "retain": "720h", "keep-failed-prompts": "48h", "trail-retain": "480h", "join-window": "5m",
 		"ops-admin": "true", "backup-to": "/backups", "backup-every": "1h", "backup-keep": "3",
 		"console": "false", "operator-name": "olivia", "operator-password-file": "password",
 		"brand-name": "Atelier", "brand-logo": "logo.svg", "brand-accent": "0a7d5a",

@@ -43,6 +43,7 @@ type Server struct {
 	Models         string // "": models.yaml beside the configuration file, if there is one; or catalog.Fake
 	Policy         string
 	Concurrency    int
+	Nodes          int
 	MaxQueued      int
 	FairShares     bool
 	MaxRefusals    int // 0: any number
@@ -128,6 +129,7 @@ func (s *Settings) ServeFlags(fs *pflag.FlagSet) {
 	declare(fs, groupWork, func(fs *pflag.FlagSet) {
 		fs.Var(newWord(&s.Policy, "size-first", "quality-first"), "policy", "what decides ratio and tier: size-first or quality-first")
 		fs.Var(newCount(1, &s.Concurrency, 512), "concurrency", "generations under way at once, of all models")
+		fs.Var(newCount(1, &s.Nodes, 1), "nodes", "nodes on the database, each with an equal share of every model's max_concurrent")
 		fs.Var(newCount(1, &s.MaxQueued, 10_000), "max-queued", "asynchronous generations that may wait; beyond it 503")
 		declareBool(fs, &s.FairShares, "fair-shares", true, "keep half of the queue and one slot in eight from any one user of several")
 		fs.Var(newCount(0, &s.MaxRefusals, 30), "max-refusals", "generations of a user that providers may refuse in an hour, beyond as many as succeed; then 429; 0: any number")

@@ -43,6 +43,7 @@ func openNode(ctx context.Context, s config.Settings, models []engine.Model, war
 		Models:         models,
 		Policy:         policies[s.Policy],
 		Concurrency:    s.Concurrency,
+		Nodes:          s.Nodes,
 		MaxQueued:      s.MaxQueued,
 		SlotWait:       s.SlotWait,
 		FairShares:     s.FairShares,
