@@ -18,7 +18,7 @@ var sizeChecks = []check{
 			"contract: | tier (response `quality`) |",
 		},
 		run:       checkExplicitSize,
-		elsewhere: []string{"imagegen/engine.TestProviderOutcomes", "imagegen/engine.TestCoverCropKeepsTheCentre"},
+		elsewhere: []string{"imagegen/engine.TestProviderOutcomes", "imagegen/engine/internal/picture.TestCoverCropKeepsTheCentre"},
 	},
 	{
 		name: "sizes that are refused",
