@@ -11,7 +11,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
-var tileID = regexp.MustCompile(`<a class="tile" id="tile-(gen_\w+)"`)
+var tileID = regexp.MustCompile(`<div class="tile" id="tile-(gen_\w+)"`)
 
 // tiles are the generations that a gallery shows, in its order.
 func (a answer) tiles() (ids []string) {
@@ -24,7 +24,7 @@ func (a answer) tiles() (ids []string) {
 // tile is what a gallery shows of one generation.
 func (a answer) tile(id imagegen.GenerationID) string {
 	_, after, _ := strings.Cut(a.body, `id="tile-`+string(id)+`"`)
-	inside, _, _ := strings.Cut(after, "</a>")
+	inside, _, _ := strings.Cut(after, "</div>")
 	return inside
 }
 

@@ -1,16 +1,22 @@
 package console
 
 import (
+	"io"
 	"net/http"
+	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/internal/byterange"
 	"github.com/imagegend/imagegend/internal/filename"
 )
 
-// image serves one of the person's images.
+// image serves one of the person's images, by the name that it has in forms.
 func (c *Console) image(p *page) error {
-	id := imagegen.ImageID(p.r.PathValue("image"))
+	name := p.r.PathValue("image")
+	if strings.Contains(name, placeSeparator) {
+		return p.sentImage(name)
+	}
+	id := imagegen.ImageID(name)
 	g, _ := id.Generation()
 	if _, err := p.service().Generation(p.context(), g); err != nil { // the API asks for no owner; here there is one
 		return err
@@ -23,6 +29,27 @@ func (c *Console) image(p *page) error {
 	p.imageHeader(string(id), f)
 	http.ServeContent(p.w, byterange.Honoured(p.r), "", f.CreatedAt, f)
 	return nil
+}
+
+// sentImage serves an image that was sent with a generation.
+func (p *page) sentImage(name string) error {
+	i, err := sentImage(p.context(), p.service(), name)
+	if err != nil {
+		return err
+	}
+	f, err := i.Open(p.context())
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	p.begun = true
+	h := p.w.Header()
+	h.Set("Content-Type", i.MediaType())
+	h.Set("Content-Disposition", "inline")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	_, err = io.Copy(p.w, f)
+	return err
 }
 
 // imageHeader sets the header of an image whose bytes never change. Whatever they are, they are no page.

@@ -52,17 +52,17 @@ func (c *Console) playground(p *page) error {
 		}
 		v.Fresh = false
 	}
-	for _, id := range q[ownField] {
-		if _, err := p.service().OwnImage(p.context(), imagegen.ImageID(id)); err != nil {
+	for _, name := range q[ownField] {
+		if _, err := ownImage(p.context(), p.service(), name); err != nil {
 			return err
 		}
-		f.values.Add(ownField, id)
+		f.values.Add(ownField, name)
 	}
 	return c.showPlayground(p, http.StatusOK, f, len(f.images()), v)
 }
 
-// settings fills the form with what a generation was asked for, and counts the uploaded images that it had: they
-// are not kept.
+// settings fills the form with what a generation was asked for, and counts the images that it had and that are not there
+// any more.
 func (c *Console) settings(p *page, id imagegen.GenerationID) (f *form, gone int, err error) {
 	r, err := c.recordOf(p, id)
 	if err != nil {
@@ -72,15 +72,16 @@ func (c *Console) settings(p *page, id imagegen.GenerationID) (f *form, gone int
 	if r.Generation().Masked {
 		gone++
 	}
-	for _, reference := range r.ReferenceImages() {
-		_, err := p.service().OwnImage(p.context(), reference.Image)
+	for n, reference := range r.ReferenceImages() {
+		name := cmp.Or(string(reference.Image), sentName(id, n))
+		_, err := ownImage(p.context(), p.service(), name)
 		switch {
 		case errors.Is(err, imagegen.ErrNotFound):
 			gone++
 		case err != nil:
 			return nil, 0, err
 		default:
-			f.values.Add(ownField, string(reference.Image))
+			f.values.Add(ownField, name)
 		}
 	}
 	return f, gone, nil

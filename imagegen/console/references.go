@@ -1,24 +1,48 @@
 package console
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
 // ownField is the name of the person's own images in the playground's form and address. Their order among each other and
 // among the files that are sent is that of the references.
 const ownField = "reference"
 
-// images are those of the person's own that the form holds.
-func (f *form) images() (all []imagegen.ImageID) {
-	for _, id := range f.values[ownField] {
-		all = append(all, imagegen.ImageID(id))
-	}
-	return all
+// A person's own image is named by its identifier. One that was sent with a generation has none, and is named by that and its
+// place among the references, as long as the file is kept.
+const placeSeparator = "."
+
+// sentName names the n-th reference of a generation.
+func sentName(id imagegen.GenerationID, n int) string {
+	return string(id) + placeSeparator + strconv.Itoa(n)
 }
+
+// sentImage is the image that sentName named; ErrNotFound also if the name is no such one.
+func sentImage(ctx context.Context, s *engine.Session, name string) (*engine.SentImage, error) {
+	id, place, _ := strings.Cut(name, placeSeparator)
+	n, err := strconv.Atoi(place)
+	if err != nil {
+		return nil, imagegen.ErrNotFound
+	}
+	return s.SentImage(ctx, imagegen.GenerationID(id), n)
+}
+
+// ownImage is the image of a name.
+func ownImage(ctx context.Context, s *engine.Session, name string) (imagegen.Reference, error) {
+	if strings.Contains(name, placeSeparator) {
+		return sentImage(ctx, s, name)
+	}
+	return s.OwnImage(ctx, imagegen.ImageID(name))
+}
+
+// images are the names of those of the person's own that the form holds.
+func (f *form) images() []string { return f.values[ownField] }
 
 // fileNames are what a sample calls the images of the form.
 func (f *form) fileNames() (all []string) {
@@ -29,21 +53,21 @@ func (f *form) fileNames() (all []string) {
 }
 
 // OwnImages are the images of the form, as the page shows them.
-func (v playgroundView) OwnImages() (all []ownImage) {
-	for i, id := range v.Form.images() {
-		all = append(all, ownImage{ID: id, Index: i})
+func (v playgroundView) OwnImages() (all []chosenImage) {
+	for i, name := range v.Form.images() {
+		all = append(all, chosenImage{name, i})
 	}
 	return all
 }
 
-// ownImage is one of the person's own images in the form.
-type ownImage struct {
-	ID    imagegen.ImageID
+// chosenImage is one of the person's own images in the form.
+type chosenImage struct {
+	Name  string
 	Index int // in the order of the form
 }
 
 // Number counts from 1.
-func (o ownImage) Number() int { return o.Index + 1 }
+func (i chosenImage) Number() int { return i.Index + 1 }
 
 // rearrange does with the form's images what the button that sent it says: add one, remove one, or move one forward. A
 // button that is no longer true changes nothing.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -38,6 +39,8 @@ func TestUseAsReference(t *testing.T) {
 	id := string(g.Images[0].ID)
 	link := "/console/playground?reference=" + id
 	s.is.True(alice.get("generations/" + string(g.ID)).has(link))
+	s.is.True(strings.Contains(alice.get("generations").tile(g.ID), link))
+	s.is.True(alice.get("compare?a=" + id).has(link))
 	s.is.True(alice.get("playground").has(`form="play" name="use" value="` + id + `"`))
 	s.is.Equal(alice.get(link).chosen(), []string{id})
 	s.is.Equal(bob.get(link).StatusCode, http.StatusNotFound)
@@ -113,6 +116,43 @@ func TestReferencesOnceMore(t *testing.T) {
 	source, _ := imagegen.ImageID(ids[0]).Generation()
 	s.is.NoErr(s.Engine.Erase(t.Context(), source))
 	s.is.True(v.get("playground?again=" + string(first.ID)).has("It was made with 2 images that are not kept"))
+}
+
+// A file that was sent is a reference of another generation too, by "use again", a variation or its address, until its own has
+// ended; and it is shown to nobody else.
+func TestSentImageOnceMore(t *testing.T) {
+	g := newGate()
+	s := openOver(t, g.oneByOne)
+	alice, bob := s.signedIn("alice"), s.signedIn("bob")
+	alice.grant(10)
+	sent := picture(20, 20)
+	alice.postFiles("playground", []file{{"a.png", sent}}, small()...)
+	first := alice.reaches(alice.made()[0].ID, imagegen.StatusProcessing)
+	name := string(first.ID) + ".0"
+	again := alice.get("playground?again=" + string(first.ID))
+	s.is.Equal(again.chosen(), []string{name})
+	s.is.True(!again.has("not kept"))
+	s.is.Equal(alice.get("playground?reference=" + name).chosen(), []string{name})
+	shown := alice.get("thumbnails/" + name)
+	s.is.Equal([]string{shown.body, shown.Header.Get("Content-Type"), shown.Header.Get("Cache-Control")}, []string{string(sent), "image/png", "no-store"})
+	for _, other := range []string{string(first.ID) + ".1", string(first.ID) + ".-1", string(first.ID) + ".x", "gen_1.0", "x.0"} {
+		s.is.Equal(alice.get("images/"+other).StatusCode, http.StatusNotFound)
+		s.is.Equal(alice.get("playground?reference="+other).StatusCode, http.StatusNotFound)
+	}
+	s.is.Equal(bob.get("images/"+name).StatusCode, http.StatusNotFound)
+	s.is.Equal(bob.get("playground?reference="+name).StatusCode, http.StatusNotFound)
+
+	s.is.Equal(alice.post("playground", "again", string(first.ID), "token", "v").StatusCode, http.StatusSeeOther)
+	second := alice.made()[0]
+	s.is.True(second.ID != first.ID)
+	s.is.Equal(second.ReferenceCount, 1)
+	close(g.opened)
+	alice.reaches(first.ID, imagegen.StatusSucceeded)
+	alice.reaches(second.ID, imagegen.StatusSucceeded)
+	s.is.Equal(alice.get("images/"+name).StatusCode, http.StatusNotFound)
+	s.is.True(alice.get("playground?again=" + string(second.ID)).has("It was made with 1 image that is not kept"))
+	s.is.Equal(alice.post("playground", small("reference", name)...).fault("reference_image"),
+		"One of the images is not there any more. Remove it, or choose another.")
 }
 
 // More images than the model takes are refused in words.

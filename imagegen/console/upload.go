@@ -37,7 +37,7 @@ type upload struct {
 // chosen is one reference: a file that was sent, or one of the person's own images.
 type chosen struct {
 	file  imagegen.Reference
-	image imagegen.ImageID
+	image string // its name
 }
 
 // upload reads the form that was sent, with its files or, as a form without any can be, urlencoded.
@@ -95,9 +95,9 @@ func (u *upload) discard() {
 }
 
 // choose adds images of the person's own.
-func (u *upload) choose(images ...imagegen.ImageID) {
-	for _, id := range images {
-		u.chosen = append(u.chosen, chosen{image: id})
+func (u *upload) choose(images ...string) {
+	for _, name := range images {
+		u.chosen = append(u.chosen, chosen{image: name})
 	}
 }
 
@@ -108,7 +108,7 @@ func (u *upload) references(ctx context.Context) (all []imagegen.Reference, err 
 			all = append(all, c.file)
 			continue
 		}
-		r, err := u.session.OwnImage(ctx, c.image)
+		r, err := ownImage(ctx, u.session, c.image)
 		if errors.Is(err, imagegen.ErrNotFound) {
 			u.blame(referenceField, "One of the images is not there any more. Remove it, or choose another.")
 			continue
@@ -139,7 +139,7 @@ func (u *upload) take(ctx context.Context, part formdata.Part) error {
 		return imagegen.Invalid("%s is not valid UTF-8", strconv.Quote(part.Name))
 	}
 	if part.Name == ownField {
-		u.choose(imagegen.ImageID(b))
+		u.choose(string(b))
 	}
 	u.values.Add(part.Name, string(b))
 	return nil

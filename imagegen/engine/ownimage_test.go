@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
@@ -35,5 +36,33 @@ func TestOwnImageAsReference(t *testing.T) {
 		h.is.NoErr(h.engine.Erase(ctx, first.ID))
 		_, err = h.engine.As(alice).OwnImage(ctx, id)
 		h.is.True(isCode(err, imagegen.ErrNotFound))
+	})
+}
+
+// A reference that was sent is one of another generation too, until its own has ended.
+func TestSentImageAsReference(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := start(t, &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+			time.Sleep(time.Minute)
+			yield(picture(1024, 1024), nil)
+		}})
+		first := h.queued(imagegen.GenerateRequest{References: []imagegen.Reference{bytesReference(pngOf(8, 8))}}).ID
+		s := h.engine.As(alice)
+		for id, n := range map[imagegen.GenerationID]int{"nonsense": 0, first: 1, first[:len(first)-1] + "Z": 0} {
+			_, err := s.SentImage(t.Context(), id, n)
+			h.is.True(isCode(err, imagegen.ErrNotFound))
+		}
+		_, err := h.engine.As(bob).SentImage(t.Context(), first, 0)
+		h.is.True(isCode(err, imagegen.ErrNotFound))
+		i, err := s.SentImage(t.Context(), first, 0)
+		h.is.NoErr(err)
+		h.is.Equal(i.MediaType(), "image/png")
+		second := h.queued(imagegen.GenerateRequest{References: []imagegen.Reference{i}}).ID
+
+		h.is.Equal(h.ended(first).Status, imagegen.StatusSucceeded)
+		synctest.Wait()
+		_, err = s.SentImage(t.Context(), first, 0)
+		h.is.True(isCode(err, imagegen.ErrNotFound))
+		h.is.Equal(h.ended(second).Status, imagegen.StatusSucceeded) // it has a file of its own
 	})
 }

@@ -78,3 +78,37 @@ func (s *Session) OwnImage(ctx context.Context, id imagegen.ImageID) (imagegen.R
 	}
 	return ownImage{s.engine, id}, nil
 }
+
+// SentImage is a reference image of one generation as a reference for another.
+type SentImage struct {
+	engine *Engine
+	file   imagegen.ReferenceFile
+}
+
+// Open implements [imagegen.Reference]. ErrNotFound: the file is not kept any more.
+func (i *SentImage) Open(ctx context.Context) (io.ReadCloser, error) {
+	return i.engine.spool.Open(ctx, i.file.ID)
+}
+
+// MediaType is that of the bytes.
+func (i *SentImage) MediaType() string { return i.file.MediaType }
+
+// SentImage is the n-th reference image of one of the user's generations, from 0; its mask is none. ErrNotFound: there is no
+// such generation, it is somebody else's, it had no such image, or the file is not kept any more, as it is until the
+// generation has ended.
+func (s *Session) SentImage(ctx context.Context, id imagegen.GenerationID, n int) (*SentImage, error) {
+	r, err := s.own(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	sent := r.ReferenceImages()
+	if n < 0 || n >= len(sent) {
+		return nil, imagegen.ErrNotFound
+	}
+	i := &SentImage{s.engine, sent[n]}
+	f, err := i.Open(ctx)
+	if err != nil {
+		return nil, imagegen.ToUserError(err)
+	}
+	return i, f.Close()
+}

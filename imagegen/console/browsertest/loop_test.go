@@ -73,6 +73,12 @@ func TestGoOnFromAResult(t *testing.T) {
 	tab.shows("pasted.png")
 	evaluate[any](tab, `document.querySelector("[aria-label='Remove reference 3']").click()`)
 	tab.gone("pasted.png")
+	evaluate[any](tab, fmt.Sprintf(`(() => { const dragged = new DataTransfer();
+		dragged.setData("text/uri-list", %q);
+		document.getElementById("drop").dispatchEvent(new DragEvent("drop", { dataTransfer: dragged, bubbles: true, cancelable: true })); })()`,
+		s.address+"/console/images/"+string(g.Images[0].ID)))
+	s.is.Equal(evaluate[[]string](tab, order), []string{"fox.png", string(g.Images[1].ID), string(g.Images[0].ID)})
+	evaluate[any](tab, `document.querySelector("[aria-label='Remove reference 3']").click()`)
 	tab.wear(look{"loop", "light", 1280})
 	tab.keep(view{name: "references"}, look{"1280-light", "light", 1280})
 	tab.click("Generate")
@@ -87,6 +93,47 @@ func TestGoOnFromAResult(t *testing.T) {
 	tab.shows("Balance 45")
 	s.is.Equal(evaluate[string](tab, `document.querySelector("[name=prompt]").value`), "Something else")
 	tab.shows("A red fox in fresh snow", "succeeded")
+}
+
+// Wherever an image stands it is one click away from being a reference, with scripts and without.
+func TestUseAsReferenceAnywhere(t *testing.T) {
+	s := open(t)
+	alice := s.user("alice", account.RoleUser)
+	s.grant(alice, imagegen.Grant{Credits: 10})
+	g := s.generate(alice, "A red fox in fresh snow", 2)
+	first, second := string(g.Images[0].ID), string(g.Images[1].ID)
+	held := `[...document.querySelectorAll("#play [name=reference]")].map((f) => f.value)`
+	pages := map[string]struct{ words, uses string }{
+		"generations":                      {"Use as reference: A red fox in fresh snow", first},
+		"generations/" + string(g.ID):      {"Use as reference image 2", second},
+		"compare?a=" + second:              {"Use as reference image A", second},
+		"playground":                       {"Use as reference image 2", second},
+		"playground?again=" + string(g.ID): {"Use as reference image 1", first},
+	}
+	plain := s.tab()
+	plain.withoutScripts()
+	plain.open("signin", 200)
+	plain.signIn("alice", secret, 200)
+	for page, c := range pages {
+		plain.open(page, 200)
+		plain.press(c.words, 200)
+		s.is.Equal(evaluate[[]string](plain, held), []string{c.uses})
+	}
+	for page, c := range pages {
+		tab := s.signedIn(alice)
+		tab.open(page, 200)
+		tab.click(c.words)
+		tab.has(1, "#play [name=reference]")
+		s.is.Equal(evaluate[[]string](tab, held), []string{c.uses})
+	}
+	for _, page := range []string{"generations/" + string(g.ID), "compare?a=" + first, "playground"} {
+		tab := s.signedIn(alice)
+		tab.open(page, 200)
+		tab.do(chromedp.Click(chromedp.JSPath(`document.querySelector("a[data-picture]")`)))
+		evaluate[any](tab, `document.querySelector("#lightbox [data-do=use]").click()`)
+		tab.has(1, "#play [name=reference]")
+		s.is.Equal(evaluate[[]string](tab, held), []string{first})
+	}
 }
 
 // Several are under way at once, and whoever uses keys alone has all of it.

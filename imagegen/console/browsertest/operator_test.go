@@ -87,6 +87,56 @@ func TestRevokeCredits(t *testing.T) {
 	operator.shows("Ledger of alice", "Taken back", "by console:olivia")
 }
 
+// Whatever an operator does to a user can be done without scripts, and by keys alone.
+func TestOperatorsWork(t *testing.T) {
+	for name, handicap := range map[string]func(*tab){
+		"without scripts": (*tab).withoutScripts,
+		"by keys":         func(t *tab) { t.byKeys = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := open(t)
+			s.user("olivia", account.RoleOperator)
+			alice := s.user("alice", account.RoleUser)
+			_, _, err := s.Accounts().MintKey(t.Context(), alice.ID, "laptop", s.clock.Now().AddDate(1, 0, 0))
+			s.is.NoErr(err)
+			tab := s.tab()
+			handicap(tab)
+			tab.open("signin", 200)
+			tab.signIn("olivia", secret, 200)
+			tab.press("Users", 200)
+			tab.press("alice", 200)
+			tab.fill("Credits", "50")
+			tab.press("Grant", 200)
+			tab.fill("Credits to take back", "51")
+			tab.press("Take back", 422)
+			tab.shows("So many are not there.")
+			tab.fill("Credits to take back", "20")
+			tab.press("Take back", 200)
+			tab.shows("The balance is 30.")
+			tab.press("Ledger", 200)
+			tab.shows("Granted", "Taken back")
+			tab.open("users/"+string(alice.ID), 200)
+			tab.press("Suspend", 200)
+			tab.shows("alice is suspended.")
+			tab.press("Resume", 200)
+			tab.shows("alice is not suspended any more.")
+			tab.fill("Type", "PRO")
+			tab.press("Change", 200)
+			tab.press("Limits of laptop", 200)
+			tab.fill("Credits a day", "5")
+			tab.press("Set the limits", 200)
+			tab.press("Revoke laptop", 200)
+			tab.press("Revoke “laptop”", 200)
+			tab.press("Disable", 200)
+			tab.press("Disable alice", 200)
+			tab.shows("alice is disabled.", "PRO")
+			tab.press("Overview", 200)
+			tab.press("System", 200)
+			tab.press("Run an audit", 200)
+		})
+	}
+}
+
 // An audit that is asked for shows what it found without being asked again.
 func TestAudit(t *testing.T) {
 	s := open(t)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/console"
 )
@@ -20,8 +21,9 @@ const patience = time.Minute
 // the page: the labels of fields, the words on buttons and links.
 type tab struct {
 	*site
-	ctx  context.Context
-	eyes *eyes
+	ctx    context.Context
+	eyes   *eyes
+	byKeys bool // it is operated by the keyboard alone
 }
 
 // tab opens an empty one. When the test ends nothing must have gone wrong in it.
@@ -103,6 +105,11 @@ func (t *tab) open(page string, status int) {
 func (t *tab) fill(label, text string) {
 	t.Helper()
 	at := control(label)
+	if t.byKeys {
+		t.reach(at)
+		t.do(chromedp.KeyEvent("a", chromedp.KeyModifiers(chromedp.ModifierCtrl)), chromedp.KeyEvent(text))
+		return
+	}
 	t.do(chromedp.WaitVisible(at), chromedp.Evaluate[chromedp.Void](string(at)+`.select()`), chromedp.SendKeys(at, text))
 }
 
@@ -121,7 +128,26 @@ func (t *tab) attach(label, file string) {
 // press presses the button or follows the link with these words on it, which leads to another page.
 func (t *tab) press(words string, status int) {
 	t.Helper()
+	if t.byKeys {
+		t.reach(labelled(words))
+		t.leads(status, chromedp.KeyEvent(kb.Enter))
+		return
+	}
 	t.leads(status, chromedp.Click(labelled(words)))
+}
+
+// reach moves the focus from where it is, by the tabulator, until an element has it.
+func (t *tab) reach(at chromedp.JSPath) {
+	t.Helper()
+	t.do(chromedp.WaitReady(at))
+	const far = 200
+	for range far {
+		if evaluate[bool](t, `document.activeElement === (`+string(at)+`)`) {
+			return
+		}
+		t.do(chromedp.KeyEvent(kb.Tab))
+	}
+	t.Fatalf("no %d presses of the tabulator lead to %s at %s", far, at, t.path())
 }
 
 // click does the same where the page stays.

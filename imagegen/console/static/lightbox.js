@@ -10,6 +10,9 @@ let zoom = 0; // in zooms
 const lightbox = () => document.getElementById("lightbox");
 const links = () => [...document.querySelectorAll("a[data-picture]")];
 
+// current is the link of the image that is shown; an answer may have replaced the one that was opened.
+const current = () => links().find((l) => l.href === at.href);
+
 function look(link) {
   const box = lightbox(), all = links(), picture = link.querySelector("img");
   const stage = box.querySelector(".stage");
@@ -28,7 +31,7 @@ function look(link) {
 
 // step shows the next image, or the one before; behind the last comes the first.
 function step(by) {
-  const all = links(), n = all.findIndex((l) => l.href === at.href); // an answer may have replaced the link
+  const all = links(), n = all.indexOf(current());
   if (all.length > 0) look(all[(n + by + all.length) % all.length]);
 }
 
@@ -75,6 +78,10 @@ const acts = {
   larger: () => magnify(zoom + 1),
   link: (button) => told(button, () => navigator.clipboard.writeText(at.href)),
   copy: (button) => told(button, () => navigator.clipboard.write([new ClipboardItem({ "image/png": asPNG(at.href) })])),
+  use: () => {
+    lightbox().close();
+    current()?.closest("figure").querySelector(".use").click();
+  },
   close: () => lightbox().close(),
 };
 
@@ -104,5 +111,5 @@ document.addEventListener("keydown", (event) => {
 
 // Who closes it is where they left off, or at the image that they came to.
 document.addEventListener("close", (event) => {
-  if (event.target === lightbox()) links().find((l) => l.href === at.href)?.focus();
+  if (event.target === lightbox()) current()?.focus();
 }, true);

@@ -49,7 +49,7 @@ function beginDrop(form, drop) {
   drop.addEventListener("drop", (event) => {
     event.preventDefault();
     over(-within);
-    const made = /\/(?:images|thumbnails)\/(img_\w+)$/.exec(event.dataTransfer.getData("text/uri-list"));
+    const made = /\/(?:images|thumbnails)\/(image_\w+)$/.exec(event.dataTransfer.getData("text/uri-list"));
     if (made) addMade(form, drop, made[1]);
     else add(form, drop, event.dataTransfer.files, chosen);
   });

@@ -23,6 +23,7 @@ import (
 type cluster struct {
 	dir  string
 	port int
+	wal  string // how much of it may lie there before a checkpoint
 	as   *syscall.SysProcAttr
 
 	alive io.WriteCloser // the server ends with it; held, so that it is not closed as garbage
@@ -35,20 +36,24 @@ const startFor = time.Minute
 // memory is where files lie in memory, if there is such a directory: no test is about the disk.
 const memory = "/dev/shm"
 
-// newCluster makes an empty directory and chooses a port.
+// newCluster makes an empty directory in memory, or else on the disk, and chooses a port.
 func newCluster(name string) (*cluster, error) {
+	if c, err := newClusterIn(memory, name, "128MB"); err == nil {
+		return c, nil
+	}
+	return newClusterIn("", name, "128MB")
+}
+
+func newClusterIn(parent, name, wal string) (*cluster, error) {
 	as, err := account()
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp(memory, name)
-	if err != nil {
-		dir, err = os.MkdirTemp("", name)
-	}
+	dir, err := os.MkdirTemp(parent, name)
 	if err != nil {
 		return nil, err
 	}
-	c := &cluster{dir: dir, as: as}
+	c := &cluster{dir: dir, wal: wal, as: as}
 	if c.port, err = freePort(); err == nil && as.Credential != nil {
 		err = os.Chown(dir, int(as.Credential.Uid), int(as.Credential.Gid))
 	}
@@ -134,7 +139,7 @@ func (c *cluster) command(script string, args ...string) *exec.Cmd {
 // serve runs a server until its standard input names a signal for it, or ends, which it does with the test binary,
 // however that ends. Then its directory goes too.
 const serve = `
-"$1/postgres" -D "$2/data" -p "$3" -k "$2" -c listen_addresses=127.0.0.1 -c max_connections=200 -c max_wal_size=128MB >>"$2/log" 2>&1 &
+"$1/postgres" -D "$2/data" -p "$3" -k "$2" -c listen_addresses=127.0.0.1 -c max_connections=200 -c max_wal_size="$4" >>"$2/log" 2>&1 &
 server=$!
 read -r signal
 kill -"${signal:-INT}" $server
@@ -144,7 +149,7 @@ wait $server
 
 // start runs the server and waits until it answers.
 func (c *cluster) start() error {
-	cmd := c.command(serve)
+	cmd := c.command(serve, c.wal)
 	cmd.Stderr = os.Stderr
 	alive, err := cmd.StdinPipe()
 	if err != nil {

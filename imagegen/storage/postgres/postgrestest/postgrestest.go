@@ -36,6 +36,20 @@ func Start(t testing.TB) *Server {
 	return s
 }
 
+// StartOnDisk starts a server whose data lie on the disk, where tests of Go have their directories: for measuring. It ends
+// with the test. Start says when the test is skipped.
+func StartOnDisk(t testing.TB) *Server {
+	t.Helper()
+	required(t)
+	c, err := newClusterIn("", "postgresdisk", "4GB")
+	check(t, err)
+	t.Cleanup(c.remove)
+	check(t, c.initialise())
+	check(t, c.start())
+	t.Cleanup(func() { c.stop("INT") })
+	return &Server{cluster: c}
+}
+
 // required skips the test where nobody asks for it, or there is no PostgreSQL.
 func required(t testing.TB) {
 	t.Helper()
