@@ -132,7 +132,7 @@ func TestSentImageOnceMore(t *testing.T) {
 	again := alice.get("playground?again=" + string(first.ID))
 	s.is.Equal(again.chosen(), []string{name})
 	s.is.True(!again.has("not kept"))
-	s.is.Equal(alice.get("playground?reference=" + name).chosen(), []string{name})
+	s.is.Equal(alice.get("playground?reference="+name).chosen(), []string{name})
 	shown := alice.get("thumbnails/" + name)
 	s.is.Equal([]string{shown.body, shown.Header.Get("Content-Type"), shown.Header.Get("Cache-Control")}, []string{string(sent), "image/png", "no-store"})
 	for _, other := range []string{string(first.ID) + ".1", string(first.ID) + ".-1", string(first.ID) + ".x", "gen_1.0", "x.0"} {
