@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -77,17 +75,9 @@ func (c *module) plant(m mutant) (restore func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := m.fits(sound); err != nil {
+	changed, err := m.plant(sound)
+	if err != nil {
 		return nil, err
 	}
-	changed := bytes.Replace(sound, []byte(m.old), []byte(m.new), 1)
 	return func() error { return os.WriteFile(path, sound, 0o600) }, os.WriteFile(path, changed, 0o600)
-}
-
-// fits returns an error unless the mutant can be planted in its file, in one place.
-func (m mutant) fits(file []byte) error {
-	if n := bytes.Count(file, []byte(m.old)); n != 1 {
-		return fmt.Errorf("%s has the text of the mutant %d times", m.file, n)
-	}
-	return nil
 }

@@ -1,15 +1,38 @@
 package main
 
-import "slices"
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"slices"
+)
 
 // mutant is a planted defect and the test that has to notice it.
 type mutant struct {
 	name   string
 	breaks string // the promise that no longer holds
 	file   string
-	old    string // found in the file exactly once
-	new    string
+	in     string // what is declared there: a function, a method (type.method), a variable or a constant
+	edit
 	catcher
+}
+
+// plant returns the file with the defect in it.
+func (m mutant) plant(src []byte) ([]byte, error) {
+	d, err := declared(src, m.in)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", m.file, err)
+	}
+	changes, err := m.edit(d)
+	if err != nil {
+		return nil, fmt.Errorf("%s, %s: %w", m.file, m.in, err)
+	}
+	mutated, err := apply(src, changes)
+	if err != nil {
+		return nil, fmt.Errorf("%s, %s: %w", m.file, m.in, err)
+	}
+	_, err = parser.ParseFile(token.NewFileSet(), m.file, mutated, parser.SkipObjectResolution)
+	return mutated, err
 }
 
 // catcher is a test, as go test is told of it, and how many runs of a proof are enough; 0: its own.
@@ -18,6 +41,9 @@ type catcher struct {
 	run  string
 	runs int
 }
+
+// by is a test that catches a mutant.
+func by(pkg, run string) catcher { return catcher{pkg: pkg, run: run} }
 
 const (
 	core    = "./imagegen/engine"

@@ -32,7 +32,7 @@ func seenByProofs() (ms []mutant) {
 			[]string{"eio-survivable"}},
 	} {
 		for _, name := range p.names {
-			m := named(name)
+			m := called(name)
 			m.name += "/" + path.Base(p.by.pkg)
 			m.catcher = p.by
 			ms = append(ms, m)
@@ -41,7 +41,7 @@ func seenByProofs() (ms []mutant) {
 	return ms
 }
 
-func named(name string) mutant {
+func called(name string) mutant {
 	all := ofAllParts()
 	return all[slices.IndexFunc(all, func(m mutant) bool { return m.name == name })]
 }
