@@ -107,8 +107,8 @@ func (f Failure) Message() string {
 	return messageFailed
 }
 
-// Code is what programs of its owner are told.
-func (f Failure) Code() Code {
+// code is what programs of its owner are told.
+func (f Failure) code() Code {
 	if f.Class == ClassCancelled {
 		return CodeCancelled
 	}
@@ -217,7 +217,7 @@ func (r Record) Generation() Generation {
 	}
 	g.CompletedAt, g.Credits = r.CompletedAt, r.Used()
 	if r.Failure != nil {
-		g.Failure = &Error{Code: r.Failure.Code(), Message: r.Failure.Message(), Generation: r.ID, Lasting: r.Failure.Class.Asked()}
+		g.Failure = &Error{Code: r.Failure.code(), Message: r.Failure.Message(), Generation: r.ID, Lasting: r.Failure.Class.Asked()}
 	}
 	return g
 }

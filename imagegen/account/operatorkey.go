@@ -27,8 +27,8 @@ func ScopeNames() []Scope { return []Scope{ScopeRead, ScopeUsers, ScopeCredits, 
 // Scopes is some scopes with commas between them, such as "credits,read".
 type Scopes string
 
-// ParseScopes reads scopes and puts them in order. ErrInvalidRequest: there is none, or one that does not exist.
-func ParseScopes(names []string) (Scopes, error) {
+// parseScopes reads scopes and puts them in order. ErrInvalidRequest: there is none, or one that does not exist.
+func parseScopes(names []string) (Scopes, error) {
 	for _, n := range names {
 		if !slices.Contains(ScopeNames(), Scope(n)) {
 			return "", imagegen.Invalid("there is no scope %.40q; there are %s", n, joined(ScopeNames()))
@@ -69,8 +69,8 @@ type OperatorKey struct {
 	RevokedAt time.Time // zero: not revoked
 }
 
-// Refuses returns why the key cannot be used at that time: ErrInvalidKey if it is revoked, ErrExpiredKey; nil if it can.
-func (k OperatorKey) Refuses(at time.Time) error {
+// refuses returns why the key cannot be used at that time: ErrInvalidKey if it is revoked, ErrExpiredKey; nil if it can.
+func (k OperatorKey) refuses(at time.Time) error {
 	return imagegen.Key{RevokedAt: k.RevokedAt, ExpiresAt: k.ExpiresAt}.Refuses(imagegen.User{}, at)
 }
 

@@ -29,7 +29,7 @@ func NewOperatorKeys(store OperatorKeyStore, ids *imagegen.IDs, now func() time.
 // never. ErrInvalidRequest if the name or the scopes are unfit, or the expiry is past.
 func (o *OperatorKeys) Mint(ctx context.Context, name string, scopes []string, expires time.Time) (imagegen.Secret, OperatorKey, error) {
 	now := o.now()
-	may, err := ParseScopes(scopes)
+	may, err := parseScopes(scopes)
 	if err := errors.Join(checkName("key", name), err, checkExpiry(expires, now)); err != nil {
 		return "", OperatorKey{}, err
 	}
@@ -66,5 +66,5 @@ func (o *OperatorKeys) Verify(ctx context.Context, raw string) (OperatorKey, err
 	case err != nil:
 		return OperatorKey{}, imagegen.ToUserError(err)
 	}
-	return k, k.Refuses(o.now())
+	return k, k.refuses(o.now())
 }

@@ -61,7 +61,7 @@ func NewGeneration(g imagegen.Generation, base string) Generation {
 	w := Generation{
 		Object: "image_generation", ID: g.ID, Status: g.Status, Model: g.Model, Prompt: g.Prompt, N: g.N,
 		Size: g.Size.String(), RequestedQuality: g.Quality, ReferenceCount: g.ReferenceCount,
-		Mask: g.Masked, Options: NewOptions(g.Options), AspectRatio: g.Ratio, Quality: g.Tier, CreatedAt: Time(g.CreatedAt), CompletedAt: Time(g.CompletedAt),
+		Mask: g.Masked, Options: newOptions(g.Options), AspectRatio: g.Ratio, Quality: g.Tier, CreatedAt: Time(g.CreatedAt), CompletedAt: Time(g.CompletedAt),
 		Images: make([]Image, len(g.Images)), Usage: Usage{g.Credits, g.CreditsRequested},
 		PollURL: base + GenerationPath(g.ID),
 	}

@@ -10,8 +10,8 @@ type Options struct {
 	Seed              *int64              `json:"seed,omitempty"`
 }
 
-// NewOptions converts.
-func NewOptions(o imagegen.Options) Options {
+// newOptions converts.
+func newOptions(o imagegen.Options) Options {
 	return Options{o.Format, o.Compression, o.Background, o.Seed}
 }
 

@@ -35,13 +35,13 @@ func NewUsageReport(r imagegen.UsageReport) UsageReport {
 	w := UsageReport{Object: "usage", From: r.From.Format(time.DateOnly), To: r.To.Format(time.DateOnly),
 		GroupBy: append([]imagegen.UsageGroup{}, r.By...), Data: make([]UsageRow, len(r.Rows))}
 	for i, row := range r.Rows {
-		w.Data[i] = NewUsageRow(row)
+		w.Data[i] = newUsageRow(row)
 	}
 	return w
 }
 
-// NewUsageRow converts.
-func NewUsageRow(r imagegen.Usage) UsageRow {
+// newUsageRow converts.
+func newUsageRow(r imagegen.Usage) UsageRow {
 	w := UsageRow{CreditsCharged: r.Charged, CreditsRefunded: r.Refunded, CreditsSpent: r.Spent,
 		Images: r.Images, Generations: r.Generations, Failed: r.Failed, Cancelled: r.Cancelled}
 	if !r.Day.IsZero() {

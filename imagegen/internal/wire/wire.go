@@ -77,7 +77,7 @@ type Request struct {
 // NewRequest converts; references and a mask do not fit into JSON.
 func NewRequest(q imagegen.GenerateRequest) Request {
 	return Request{Model: q.Model, Prompt: q.Prompt, Size: q.Size.String(), Quality: string(q.Quality), N: q.N, Async: q.Async,
-		Options: NewOptions(q.Options)}
+		Options: newOptions(q.Options)}
 }
 
 // BalanceBody is the answer to a request for the balance.

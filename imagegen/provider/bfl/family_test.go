@@ -85,3 +85,12 @@ func TestFamiliesRefuse(t *testing.T) {
 		})
 	}
 }
+
+// A model that a gateway serves under a name of its own makes what it is told to.
+func TestSizeRulesOfAnotherName(t *testing.T) {
+	for model, rules := range map[string]imagegen.SizeRules{"flux-2-pro": bfl.Flux2(), "flux-pro-1.1": bfl.Flux1()} {
+		is := is.New(t)
+		is.Equal(serve(t, double(), func(c *bfl.Config) { c.Model = model }).Capabilities().SizeRules, rules)
+		is.Equal(serve(t, double(), func(c *bfl.Config) { c.Model, c.SizeRules = "ours", rules }).Capabilities().SizeRules, rules)
+	}
+}

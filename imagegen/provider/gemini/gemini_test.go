@@ -42,6 +42,16 @@ func TestProvider(t *testing.T) {
 	})
 }
 
+// What a model does not make can be taken out of what its generation does.
+func TestSizesOfAGeneration(t *testing.T) {
+	is := is.New(t)
+	p := serve(t, &geminitest.Server{}, func(c *gemini.Config) {
+		c.Sizes = gemini.Gemini3()
+		delete(c.Sizes, "21:9")
+	})
+	is.Equal(p.Capabilities().Ratios, []imagegen.Ratio{"auto", "1:1", "4:3", "3:4", "3:2", "2:3", "16:9", "9:16", "5:4", "4:5"})
+}
+
 // Every ratio in every tier comes back as itself.
 func TestEveryRatioInEveryTier(t *testing.T) {
 	d := &geminitest.Server{}

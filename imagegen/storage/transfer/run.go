@@ -13,10 +13,10 @@ type Step string
 
 // The steps, in order. A move that goes on leaves out what it has done.
 const (
-	Auditing  Step = "auditing the source"
-	Copying   Step = "copying"
-	Comparing Step = "comparing"
-	Proving   Step = "auditing the target"
+	auditing  Step = "auditing the source"
+	copying   Step = "copying"
+	comparing Step = "comparing"
+	proving   Step = "auditing the target"
 )
 
 // Progress is how far a move is, in this process.
@@ -159,7 +159,7 @@ func (m *move) anew(ctx context.Context) error {
 
 // audit looks at the source before anything of it is copied. One that is not sound stays in use.
 func (m *move) audit(ctx context.Context) error {
-	m.step(Auditing)
+	m.step(auditing)
 	err := clean(ctx, m.from.End)
 	if errors.Is(err, ErrUnsound) {
 		return errors.Join(err, m.from.set(ctx, Mark{}))
@@ -176,7 +176,7 @@ func (m *move) step(s Step) {
 var pageOf = 500
 
 func (m *move) copy(ctx context.Context) error {
-	m.step(Copying)
+	m.step(copying)
 	for {
 		rows, err := m.from.Rows(ctx, m.at, pageOf)
 		if err != nil || len(rows) == 0 {
@@ -203,7 +203,7 @@ func (m *move) copy(ctx context.Context) error {
 // compare holds the rows of both ends against each other.
 func (m *move) compare(ctx context.Context) error {
 	m.progress.Rows = 0
-	m.step(Comparing)
+	m.step(comparing)
 	for at := (Place{}); ; {
 		there, err := m.from.Rows(ctx, at, pageOf)
 		if err != nil {
@@ -238,7 +238,7 @@ func (m *move) differ(there, here []Row) error {
 }
 
 func (m *move) prove(ctx context.Context) error {
-	m.step(Proving)
+	m.step(proving)
 	return clean(ctx, m.to.End)
 }
 

@@ -35,7 +35,7 @@ func Group(f *pflag.Flag) string {
 
 // Variable is the environment variable that gives a flag its value; "" if there is none.
 func Variable(f *pflag.Flag) string {
-	if Group(f) != "" || f.Name == FileFlag {
+	if Group(f) != "" || f.Name == fileFlag {
 		return EnvName(f.Name)
 	}
 	return ""

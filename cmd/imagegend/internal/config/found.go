@@ -16,7 +16,7 @@ var namedOnly = map[string]bool{"url": true, "api-key": true, "output": true, "r
 // unnamed is the error of such a setting.
 func unnamed(file, setting string) error {
 	return fmt.Errorf("%s: %s counts only in a file that you name, for anybody can place one in a directory: give --%s %s, or set %s or %s",
-		file, setting, FileFlag, file, EnvName(FileFlag), EnvName(setting))
+		file, setting, fileFlag, file, EnvName(fileFlag), EnvName(setting))
 }
 
 // findOwn finds a file of the working directory that nobody named. It must be of this user or of root.

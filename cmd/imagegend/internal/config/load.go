@@ -15,8 +15,8 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/yamlfile"
 )
 
-// FileFlag is the flag that names the configuration file; it is no setting itself.
-const FileFlag = "config"
+// fileFlag is the flag that names the configuration file; it is no setting itself.
+const fileFlag = "config"
 
 const (
 	defaultFile   = "imagegend.yaml"
@@ -25,7 +25,7 @@ const (
 
 // DeclareFile declares --config.
 func DeclareFile(fs *pflag.FlagSet) {
-	fs.String(FileFlag, "", "configuration `file`; without it, "+defaultFile+" in the working directory, if there is one")
+	fs.String(fileFlag, "", "configuration `file`; without it, "+defaultFile+" in the working directory, if there is one")
 }
 
 // Load fills the settings among fs that were not given as flags from the environment and the
@@ -40,7 +40,7 @@ func Load(fs *pflag.FlagSet) (*Sources, error) {
 	if err := bind(v, fs); err != nil {
 		return nil, err
 	}
-	if err := s.findFile(v.GetString(FileFlag)); err != nil {
+	if err := s.findFile(v.GetString(fileFlag)); err != nil {
 		return nil, err
 	}
 	if s.File != "" {
@@ -92,7 +92,7 @@ func (s *Sources) findFile(named string) error {
 		s.File = named
 		return nil
 	}
-	err := findOwn(defaultFile, FileFlag)
+	err := findOwn(defaultFile, fileFlag)
 	switch {
 	case err == nil:
 		s.File, s.found = defaultFile, true

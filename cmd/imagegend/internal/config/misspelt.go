@@ -11,7 +11,7 @@ import (
 // none. One that is near to no setting is somebody else's: the key of an upstream, or what a cluster sets.
 func Misspelt(environ []string) (warnings []string) {
 	var known []string
-	for _, setting := range append(names(), FileFlag) {
+	for _, setting := range append(names(), fileFlag) {
 		known = append(known, EnvName(setting))
 	}
 	for _, entry := range environ {

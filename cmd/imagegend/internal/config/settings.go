@@ -143,7 +143,7 @@ func (s *Settings) ServeFlags(fs *pflag.FlagSet) {
 	s.consoleFlags(fs)
 	s.SignIn.flags(fs)
 	s.backupFlags(fs)
-	s.DevFlag(fs, groupProcess, "temporary data, an account, 1,000 credits and a key; on this machine only")
+	s.devFlag(fs, groupProcess, "temporary data, an account, 1,000 credits and a key; on this machine only")
 	declare(fs, groupProcess, func(fs *pflag.FlagSet) {
 		fs.Var(newDuration(&s.DrainTimeout, 15*time.Second, anyDuration), "drain-timeout", "how long work under way may go on after SIGTERM")
 		fs.Var(newWord(&s.LogFormat, "auto", "text", "json"), "log-format", "auto, text or json; auto is text on a terminal or with --dev, else json")
@@ -161,7 +161,7 @@ func (s *Settings) GenerateFlags(fs *pflag.FlagSet) {
 		declareBool(fs, &s.NoWait, "no-wait", false, "queue the work, print its id and leave")
 	})
 	s.connectFlags(fs)
-	s.DevFlag(fs, groupConnect, "draw without any server: nothing is charged, nothing kept but the image")
+	s.devFlag(fs, groupConnect, "draw without any server: nothing is charged, nothing kept but the image")
 }
 
 // QuoteFlags declares the flags of quote.
@@ -189,7 +189,7 @@ func (s *Settings) MCPFlags(fs *pflag.FlagSet) {
 		fs.StringVar(&s.Dir, "dir", "", "`directory` in which agents may read reference images and save new ones; without it, no files")
 	})
 	s.connectFlags(fs)
-	s.DevFlag(fs, groupConnect, "draw without any server: nothing is charged, nothing kept but the images in --dir")
+	s.devFlag(fs, groupConnect, "draw without any server: nothing is charged, nothing kept but the images in --dir")
 }
 
 func (s *Settings) connectFlags(fs *pflag.FlagSet) {
@@ -248,8 +248,8 @@ func (s *Settings) ModelsFlag(fs *pflag.FlagSet) {
 	})
 }
 
-// DevFlag declares --dev, which means something else to each command that has it.
-func (s *Settings) DevFlag(fs *pflag.FlagSet, group, usage string) {
+// devFlag declares --dev, which means something else to each command that has it.
+func (s *Settings) devFlag(fs *pflag.FlagSet, group, usage string) {
 	declare(fs, group, func(fs *pflag.FlagSet) { declareBool(fs, &s.Dev, "dev", false, usage) })
 }
 

@@ -184,8 +184,5 @@ func (d *Daemon) Wait(limit time.Duration) (status int) {
 	return d.ExitCode()
 }
 
-// Exited is closed when the process has ended.
-func (d *Daemon) Exited() <-chan struct{} { return d.exited }
-
 // ExitCode is the status of a process that has ended, -1 if a signal ended it.
 func (d *Daemon) ExitCode() int { return d.cmd.ProcessState.ExitCode() }

@@ -19,8 +19,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/s3"
 )
 
-// ErrShared: it is not for one machine to do to what several share.
-var ErrShared = errors.New("the data lies in a database and an object store: back those up by their own means, point-in-time recovery and versions of objects; docs/scaling.md tells how")
+// errShared: it is not for one machine to do to what several share.
+var errShared = errors.New("the data lies in a database and an object store: back those up by their own means, point-in-time recovery and versions of objects; docs/scaling.md tells how")
 
 // shared is a Store in a database and an object store.
 type shared struct {
@@ -88,7 +88,7 @@ func CheckImages(ctx context.Context, at config.Data) error {
 func (s *shared) Joins(l imagegen.Ledger) bool { return l == imagegen.Ledger(s) || s.DB.Joins(l) }
 
 // Backup implements Store.
-func (*shared) Backup(context.Context, io.Writer) error { return ErrShared }
+func (*shared) Backup(context.Context, io.Writer) error { return errShared }
 
 // Space implements Store.
 func (s *shared) Space() (storage.Space, error) { return storage.SpaceOf(s.local.dir, nil) }

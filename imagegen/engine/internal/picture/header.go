@@ -69,8 +69,8 @@ type Header struct {
 // Pixels is how many it has.
 func (h Header) Pixels() int64 { return int64(h.Size.Width) * int64(h.Size.Height) }
 
-// Has reports whether the image has that size, or any will do.
-func (h Header) Has(size imagegen.Size) bool {
+// has reports whether the image has that size, or any will do.
+func (h Header) has(size imagegen.Size) bool {
 	return size.Auto() || size == h.Size
 }
 

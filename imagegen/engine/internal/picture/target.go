@@ -29,7 +29,7 @@ func (t Target) IsButForPixels(h Header) bool {
 	if t.Rewrite && h.MediaType == formatJPEG.mediaType {
 		return false
 	}
-	return h.Has(t.Size) && (t.Format == "" || t.Format.MediaType() == h.MediaType)
+	return h.has(t.Size) && (t.Format == "" || t.Format.MediaType() == h.MediaType)
 }
 
 // written is the format in which an image is written again: JPEG stays JPEG; PNG, and WebP for want of an encoder,

@@ -3,7 +3,10 @@ package kv
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
+	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 )
@@ -12,12 +15,15 @@ import (
 // Coder, in turn: so it is described once, and cannot be read otherwise than it is written. A form begins
 // with its version; a field that is added later comes at the end, behind c.Since of a version of its own, and
 // is zero in what was written before.
+//
+// Integers are varints, strings and slices have their length before them.
 type Coder struct {
-	w       Writer
-	r       Reader
 	reads   bool
+	written []byte
+	rest    []byte // of what is read
+	text    string // what was left when the first string was read: strings are cut out of one copy
 	version uint64
-	err     error
+	err     error // with it all that is read is zero
 }
 
 // coders are used again: whatever a form is passed is on the heap.
@@ -26,9 +32,9 @@ var coders = sync.Pool{New: func() any { return new(Coder) }}
 // Encode writes a value in a form.
 func Encode[V any](v *V, form func(*Coder, *V)) []byte {
 	c := coders.Get().(*Coder)
-	*c = Coder{w: c.w[:0]}
+	*c = Coder{written: c.written[:0]}
 	form(c, v)
-	stored := bytes.Clone(c.w)
+	stored := bytes.Clone(c.written)
 	coders.Put(c)
 	return stored
 }
@@ -36,10 +42,13 @@ func Encode[V any](v *V, form func(*Coder, *V)) []byte {
 // Decode reads what Encode wrote into v, which is zero. It aliases nothing of stored.
 func Decode[V any](stored []byte, v *V, form func(*Coder, *V)) error {
 	c := coders.Get().(*Coder)
-	*c = Coder{w: c.w, r: Reader{rest: stored}, reads: true}
+	*c = Coder{written: c.written, rest: stored, reads: true}
 	form(c, v)
-	err := cmp.Or(c.err, c.r.Err())
-	c.r = Reader{} // which holds on to stored
+	err := c.err
+	if err == nil && len(c.rest) > 0 {
+		err = errShort
+	}
+	c.rest = nil
 	coders.Put(c)
 	return err
 }
@@ -48,9 +57,10 @@ func Decode[V any](stored []byte, v *V, form func(*Coder, *V)) error {
 // stored.
 func AsWritten[V any](stored []byte, v *V, form func(*Coder, *V)) bool {
 	c := coders.Get().(*Coder)
-	*c = Coder{w: c.w[:0], version: (&Reader{rest: stored}).Uint()}
+	version, _ := binary.Uvarint(stored)
+	*c = Coder{written: c.written[:0], version: version}
 	form(c, v)
-	same := bytes.Equal(c.w, stored)
+	same := bytes.Equal(c.written, stored)
 	coders.Put(c)
 	return same
 }
@@ -59,76 +69,133 @@ func AsWritten[V any](stored []byte, v *V, form func(*Coder, *V)) bool {
 func (c *Coder) Version(v uint64) {
 	if !c.reads {
 		c.version = cmp.Or(c.version, v)
-		c.w.Uint(c.version)
+		c.written = binary.AppendUvarint(c.written, c.version)
 		return
 	}
-	if c.version = c.r.Uint(); c.version == 0 || c.version > v {
-		c.err = fmt.Errorf("kv: it has form %d, of a later version; this one knows %d", c.version, v)
+	version, n := binary.Uvarint(c.rest)
+	c.passed(n)
+	if c.version = version; c.err == nil && (version == 0 || version > v) {
+		c.err = fmt.Errorf("kv: it has form %d, of a later version; this one knows %d", version, v)
 	}
 }
 
 // Since reports whether a value has the fields that a version added.
 func (c *Coder) Since(version uint64) bool { return c.version >= version }
 
+var errShort = errors.New("kv: a stored value is cut short or has an unknown form")
+
+// passed goes on behind n bytes that were read.
+func (c *Coder) passed(n int) bool {
+	if c.err == nil && (n <= 0 || n > len(c.rest)) {
+		c.err = errShort
+	}
+	if c.err != nil {
+		return false
+	}
+	c.rest = c.rest[n:]
+	return true
+}
+
+// length codes how much follows: so many bytes at least.
+func (c *Coder) length(n int) int {
+	if !c.reads {
+		c.written = binary.AppendUvarint(c.written, uint64(n))
+		return n
+	}
+	long, size := binary.Uvarint(c.rest)
+	if c.passed(size) && long > uint64(len(c.rest)) {
+		c.err = errShort
+	}
+	if c.err != nil {
+		return 0
+	}
+	return int(long)
+}
+
+// take reads n bytes, which are not to be kept.
+func (c *Coder) take(n int) []byte {
+	b := c.rest
+	if n == 0 || !c.passed(n) {
+		return nil
+	}
+	return b[:n]
+}
+
 // Text codes a string.
 func Text[S ~string](c *Coder, s *S) {
-	if c.reads {
-		*s = S(c.r.String())
-	} else {
-		c.w.String(string(*s))
+	n := c.length(len(*s))
+	if !c.reads {
+		c.written = append(c.written, *s...)
+		return
 	}
+	if c.text == "" {
+		c.text = string(c.rest)
+	}
+	at := len(c.text) - len(c.rest)
+	*s = S(c.text[at : at+len(c.take(n))])
 }
 
 // Number codes an integer.
 func Number[N ~int | ~int64 | ~uint8 | ~uint32 | ~uint64](c *Coder, n *N) {
-	if c.reads {
-		*n = N(c.r.Int())
-	} else {
-		c.w.Int(int64(*n))
+	if !c.reads {
+		c.written = binary.AppendVarint(c.written, int64(*n))
+		return
+	}
+	if v, size := binary.Varint(c.rest); c.passed(size) {
+		*n = N(v)
 	}
 }
 
 // Flag codes a truth value.
 func Flag(c *Coder, b *bool) {
-	if c.reads {
-		*b = c.r.Bool()
-	} else {
-		c.w.Bool(*b)
+	one := [1]byte{}
+	if *b {
+		one[0] = 1
 	}
+	Fixed(c, one[:])
+	*b = one[0] == 1
 }
 
 // Fixed codes an array, without its length.
 func Fixed(c *Coder, b []byte) {
 	if c.reads {
-		c.r.Fixed(b)
+		copy(b, c.take(len(b)))
 	} else {
-		c.w.Fixed(b)
+		c.written = append(c.written, b...)
 	}
 }
 
 // Bytes codes a slice; nil and empty are the same.
 func Bytes(c *Coder, b *[]byte) {
+	n := c.length(len(*b))
 	if c.reads {
-		*b = c.r.Bytes()
+		*b = bytes.Clone(c.take(n))
 	} else {
-		c.w.Bytes(*b)
+		c.written = append(c.written, *b...)
 	}
 }
 
-// Moment codes a time, which is read in UTC.
+var latest = time.Unix(0, math.MaxInt64)
+
+// Moment codes a time as nanoseconds since 1970, with 0 for the zero time, and of one beyond the year 2262 the last that
+// can be kept. It is read in UTC.
 func Moment(c *Coder, t *time.Time) {
-	if c.reads {
-		*t = c.r.Time()
-	} else {
-		c.w.Time(*t)
+	n := int64(0)
+	switch {
+	case c.reads || t.IsZero():
+	case t.After(latest):
+		n = math.MaxInt64
+	default:
+		n = t.UnixNano()
+	}
+	if Number(c, &n); c.reads && n != 0 {
+		*t = time.Unix(0, n).UTC()
 	}
 }
 
 // List codes a list whose elements take at least one byte each; nil and empty are the same.
 func List[T any](c *Coder, list *[]T, form func(*Coder, *T)) {
-	if !c.reads {
-		c.w.Uint(uint64(len(*list)))
-	} else if n := c.r.Count(); n > 0 {
+	if n := c.length(len(*list)); c.reads && n > 0 {
 		*list = make([]T, n)
 	}
 	for i := range *list {

@@ -5,7 +5,10 @@ package kv
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
+	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
@@ -82,4 +85,42 @@ func NotBegun(ctx context.Context) error {
 		return fmt.Errorf("%w: %w", imagegen.ErrNotApplied, err)
 	}
 	return nil
+}
+
+// Key joins parts into a key that sorts part by part. Strings end with NUL, and so must not hold
+// one; integers are big-endian.
+func Key(parts ...any) []byte {
+	k := make([]byte, 0, 64)
+	for _, p := range parts {
+		switch p := p.(type) {
+		case string:
+			k = append(append(k, p...), 0)
+		case uint64:
+			k = binary.BigEndian.AppendUint64(k, p)
+		case byte:
+			k = append(k, p)
+		case []byte:
+			k = append(k, p...)
+		default:
+			panic("kv: no key can be made of this type")
+		}
+	}
+	return k
+}
+
+// TimeKey orders times in a key: the zero time, which means never, comes last.
+func TimeKey(t time.Time) uint64 {
+	if t.IsZero() {
+		return ^uint64(0)
+	}
+	return uint64(t.UnixNano()) ^ 1<<63
+}
+
+// Chained is the hash of a value that follows one with the hash previous: none before it can be changed,
+// removed or put elsewhere unnoticed.
+func Chained(previous [sha256.Size]byte, value []byte) [sha256.Size]byte {
+	h := sha256.New()
+	h.Write(previous[:])
+	h.Write(value)
+	return [sha256.Size]byte(h.Sum(nil))
 }

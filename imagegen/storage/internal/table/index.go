@@ -32,9 +32,6 @@ func (t *Table[V]) Index(name string, under func(*V) []byte) *Index[V] {
 // Name is the bucket in which the entries lie.
 func (i *Index[V]) Name() kv.Bucket { return i.name }
 
-// EntryKey is the key of the value that an entry names, by the entry's key in the index.
-func EntryKey(entry []byte) []byte { return parse(entry).Key }
-
 // While has a value stand in the index as long as stands says so, at a place that does not change meanwhile:
 // then nothing is compared when it is written.
 func (i *Index[V]) While(stands func(*V) bool) *Index[V] {
