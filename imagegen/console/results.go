@@ -21,6 +21,9 @@ const (
 	mostHeld = 20 * time.Second
 	// lookAgain is the pause between looks at images before the end; the end itself is told at once.
 	lookAgain = 500 * time.Millisecond
+	// together is how long the end is waited for once something else has changed: to put what came into the page takes
+	// the browser as long, and the end would wait for it.
+	together = 100 * time.Millisecond
 )
 
 // resultsView is what the block results is given.
@@ -133,6 +136,9 @@ func (c *Console) showResult(p *page) error {
 			return err
 		} else if !moved {
 			return p.unchanged()
+		}
+		if _, err := p.service().Await(p.context(), id, together); err != nil {
+			return err
 		}
 	}
 	v, err := c.results(p, id)

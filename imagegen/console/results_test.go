@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -52,6 +53,22 @@ func TestResultBesideTheForm(t *testing.T) {
 	}
 	s.is.True(done.has("2 images have arrived.", `hx-swap-oob="true"`) && !done.has("<html"))
 	s.is.Equal(strings.Count(done.body, "<figure>"), 2)
+}
+
+// What begins and ends within a moment is told as one change; what takes longer is shown under way.
+func TestQuickResultComesAtOnce(t *testing.T) {
+	for takes, ended := range map[string]bool{"50ms": true, "1s": false} {
+		synctest.Test(t, func(t *testing.T) {
+			s := open(t)
+			v := s.signedIn("alice")
+			v.grant(1)
+			id := v.begin("[fake:delay="+takes+"] a fox", 1).ID
+			v.reaches(id, imagegen.StatusProcessing)
+			a := v.get("playground/results/" + string(id) + "?seen=queued-0-true&wait=20")
+			s.is.True(a.has(`<div id="result"`))
+			s.is.Equal(a.awaits() == "", ended)
+		})
+	}
 }
 
 // Nobody else's generation is a result.

@@ -1,6 +1,8 @@
 package browsertest_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -28,30 +30,60 @@ func TestColdPlayground(t *testing.T) {
 	}
 }
 
-// The figures are told with -v, and depend on the machine: what lies between the press on Generate and the image that can
-// be seen, and how much of it is the console's, which is what the generation itself did not take.
+// fromConsole is how long it takes, in milliseconds, from the press on Generate until its image is in the page, ready to be drawn.
+// The page is at rest again, its thumbnails included, when that is told.
+const fromConsole = `(async () => {
+	const former = document.querySelector("#result figure img")?.src, began = performance.now();
+	const shown = new Promise((found) => new MutationObserver((_, observer) => {
+		const image = document.querySelector("#result figure img");
+		if (!image || image.src === former) return;
+		observer.disconnect();
+		found(image);
+	}).observe(document.body, { childList: true, subtree: true }));
+	document.getElementById("generate").click();
+	await (await shown).decode();
+	const took = performance.now() - began;
+	await Promise.all([...document.querySelectorAll("#strip img")].map((thumbnail) => thumbnail.decode()));
+	return took;
+})()`
+
+// fromAPI is how long it takes for the same generation by the API, which is asked for in the background, as the console asks for
+// it, and waited for: until the browser has its image ready.
+const fromAPI = `(async () => {
+	const headers = { Authorization: "Bearer %s", "Content-Type": "application/json", Prefer: "wait=60" }, began = performance.now();
+	const asked = { model: %q, prompt: %q, n: 1, async: true };
+	const begun = await (await fetch("/api/v1/images/generations", { method: "POST", headers, body: JSON.stringify(asked) })).json();
+	const ended = await (await fetch("/api/v1/generations/" + begun.id, { headers })).json();
+	const image = new Image();
+	image.src = ended.images[0].url;
+	await image.decode();
+	const took = performance.now() - began;
+	await fetch("/console/thumbnails/" + ended.images[0].id);
+	return took;
+})()`
+
+// From a prompt to its image takes 400 ms at most, of which the console adds 50 at most to what the same takes by the API. Both
+// are done by turns until they have been as quick, for what else the machine does only adds to it. -v tells the medians too.
 func TestPromptToImage(t *testing.T) {
+	const prompt, least, most = "A red fox in fresh snow", 20, 200
 	s := open(t)
 	alice := s.user("alice", account.RoleUser)
-	s.grant(alice, imagegen.Grant{Credits: 10})
+	s.grant(alice, imagegen.Grant{Credits: 2 * most})
+	key, _, err := s.Accounts().MintKey(t.Context(), alice.ID, "laptop", s.clock.Now().AddDate(1, 0, 0))
+	s.is.NoErr(err)
 	tab := s.signedIn(alice)
-	tab.fill("Prompt", "A red fox in fresh snow")
-	for range 5 {
-		seen := evaluate[float64](tab, `(async () => {
-			const before = document.querySelector("#result img")?.src, began = performance.now();
-			document.getElementById("generate").click();
-			for (;;) {
-				const image = document.querySelector("#result figure img");
-				if (image && image.src !== before) { await image.decode(); return performance.now() - began; }
-				await new Promise(requestAnimationFrame);
-			}
-		})()`)
-		list, err := s.As(alice.ID).Generations(t.Context(), imagegen.Query{Limit: 1})
-		s.is.NoErr(err)
-		s.await(list.Generations[0].ID)
-		g, err := s.As(alice.ID).Generation(t.Context(), list.Generations[0].ID)
-		s.is.NoErr(err)
-		made := g.CompletedAt.Sub(g.CreatedAt).Seconds() * 1000
-		t.Logf("seen after %.0f ms; made in %.0f ms; the console's %.0f ms", seen, made, seen-made)
+	tab.fill("Prompt", prompt)
+	byAPI := fmt.Sprintf(fromAPI, key.Reveal(), model, prompt)
+	var console, api []float64
+	quick := func() bool { return slices.Min(console) <= 400 && slices.Min(console)-slices.Min(api) <= 50 }
+	for n := 0; n < least || n < most && !quick(); n++ {
+		console = append(console, evaluate[float64](tab, fromConsole))
+		api = append(api, evaluate[float64](tab, byAPI))
 	}
+	s.is.True(quick())
+	slices.Sort(console)
+	slices.Sort(api)
+	middle := len(console) / 2
+	t.Logf("of %d the quickest %.0f ms, of which the console adds %.0f; the median %.0f, of which it adds %.0f",
+		len(console), console[0], console[0]-api[0], console[middle], console[middle]-api[middle])
 }

@@ -4,33 +4,35 @@
 // whether it may is asked only when the button is pressed.
 
 const wish = "imagegen-notify";
-const wanted = () => localStorage.getItem(wish) === "yes" && Notification.permission === "granted";
+let permitted; // what the browser said last: asking it takes it some milliseconds, in which nothing is drawn
+const permission = () => permitted ??= Notification.permission;
+const wanted = () => localStorage.getItem(wish) === "yes" && permission() === "granted";
 
-// offer shows the buttons as they stand.
-function offer() {
+// offer shows the buttons in an element as they stand.
+function offer(within) {
   if (!("Notification" in window)) return;
-  for (const place of document.querySelectorAll("[data-notify]")) {
+  for (const place of within.querySelectorAll("[data-notify]")) {
     place.hidden = false;
     place.querySelector("button").setAttribute("aria-pressed", wanted());
-    place.querySelector(".hint").textContent = Notification.permission === "denied" ? "Your browser does not allow it for this site." : "";
+    place.querySelector(".hint").textContent = permission() === "denied" ? "Your browser does not allow it for this site." : "";
   }
 }
 
 async function choose() {
-  const yes = !wanted() && await Notification.requestPermission() === "granted";
+  const yes = !wanted() && (permitted = await Notification.requestPermission()) === "granted";
   localStorage.setItem(wish, yes ? "yes" : "no");
-  offer();
+  offer(document);
 }
 
 document.addEventListener("click", (event) => {
   if (event.target.closest("[data-notify] button")) choose();
 });
 
-document.addEventListener("DOMContentLoaded", offer);
+document.addEventListener("DOMContentLoaded", () => offer(document));
 
 // What a script puts in place says with data-done what has come to its end.
 document.addEventListener("htmx:load", (event) => {
-  offer();
+  offer(event.detail.elt);
   const done = event.detail.elt.dataset?.done;
   if (!done || document.hasFocus() || !("Notification" in window) || !wanted()) return;
   try {

@@ -268,8 +268,10 @@ function made(parts, form) {
   rest(form);
   form.querySelector(":scope > .flash")?.remove();
   htmx.swap("#result", parts, { swapStyle: "outerHTML" });
-  const result = document.getElementById("result");
-  if (result.getBoundingClientRect().top > innerHeight / 2) result.scrollIntoView({ block: "start" });
+  requestAnimationFrame(() => { // when it is laid out anyway
+    const result = document.getElementById("result");
+    if (result.getBoundingClientRect().top > innerHeight / 2) result.scrollIntoView({ block: "start" });
+  });
 }
 
 // said is what a page without a form says: its title and its sentences, not its links.
