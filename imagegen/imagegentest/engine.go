@@ -29,8 +29,14 @@ type Running struct {
 // configuration before.
 func Start(t testing.TB, change ...func(*engine.Config)) Running {
 	t.Helper()
-	is := is.New(t)
 	db := memory.New(nil)
+	return Running{StartOver(t, db, change...), db}
+}
+
+// StartOver starts one over another storage.
+func StartOver(t testing.TB, db Storage, change ...func(*engine.Config)) *engine.Engine {
+	t.Helper()
+	is := is.New(t)
 	cfg := engine.Config{Store: db, Ledger: db, Models: []engine.Model{{
 		ID: Model, Provider: &provider.Fake{}, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1, "2K": 2, "4K": 4},
 	}}}
@@ -47,16 +53,20 @@ func Start(t testing.TB, change ...func(*engine.Config)) Running {
 			t.Error(err)
 		}
 	})
-	r := Running{service, db}
-	r.Grant(t, Alice, 100)
-	r.Grant(t, Bob, 3)
-	return r
+	grant(t, db, Alice, 100)
+	grant(t, db, Bob, 3)
+	return service
 }
 
 // Grant gives credits that never expire.
 func (r Running) Grant(t testing.TB, u imagegen.UserID, n imagegen.Credits) {
 	t.Helper()
-	_, err := r.DB.Grant(t.Context(), imagegen.Grant{User: u, Credits: n})
+	grant(t, r.DB, u, n)
+}
+
+func grant(t testing.TB, db imagegen.CreditAdmin, u imagegen.UserID, n imagegen.Credits) {
+	t.Helper()
+	_, err := db.Grant(t.Context(), imagegen.Grant{User: u, Credits: n})
 	is.New(t).NoErr(err)
 }
 

@@ -2,11 +2,13 @@ package crash_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/storage/postgres/postgrestest"
 	"github.com/imagegend/imagegend/proof/internal/figures"
 )
 
@@ -37,6 +39,36 @@ func TestEveryStep(t *testing.T) {
 		met.Add("missed", missed)
 	})
 }
+
+// TestSomeStepsOnPostgres has steps of every scenario go wrong while other processes are on the same database: some
+// of them, for each run makes and empties a database.
+func TestSomeStepsOnPostgres(t *testing.T) {
+	server = postgrestest.Start(t)
+	var met figures.Figures
+	planned := 0
+	r := rand.New(rand.NewPCG(figures.Seed(), 0))
+	for _, s := range scenarios {
+		t.Run(s.name, func(t *testing.T) {
+			n := undisturbed(t, s, nodes)
+			for range figures.Runs(stepsOnPostgres) {
+				at, kind := 1+r.IntN(n), nodes.faults()[r.IntN(len(nodes.faults()))]
+				planned++
+				t.Run(fmt.Sprintf("%d/%s", at, kind), func(t *testing.T) {
+					if goWrong(t, s, nodes, at, kind) != "" {
+						met.Add("runs", 1)
+					}
+				})
+			}
+		})
+	}
+	met.Report(t, "crash-postgres")
+	if met.Get("runs")*10 < planned*9 {
+		t.Errorf("only %d of %d steps were met", met.Get("runs"), planned)
+	}
+}
+
+// stepsOnPostgres is how many steps of a scenario go wrong there.
+const stepsOnPostgres = 5
 
 // everyCall checks that each kind of call has gone wrong somewhere, if all scenarios have run.
 func everyCall(t *testing.T, met *figures.Figures) {

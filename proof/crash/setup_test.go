@@ -7,6 +7,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
+	"github.com/imagegend/imagegend/imagegen/storage/postgres"
+	"github.com/imagegend/imagegend/imagegen/storage/postgres/postgrestest"
 )
 
 // setup is what the databases of a world are.
@@ -17,11 +19,12 @@ const (
 	outside     setup = "outside"      // two that share no transaction
 	onDisk      setup = "disk"         // one in a directory, which each process opens anew
 	diskOutside setup = "disk-outside" // the same with other books
+	nodes       setup = "postgres"     // one that each process opens for itself, beside the others
 )
 
 var setups = []setup{joint, outside, onDisk, diskOutside}
 
-func (p setup) joins() bool   { return p == joint || p == onDisk }
+func (p setup) joins() bool   { return p != outside && p != diskOutside }
 func (p setup) reopens() bool { return p == onDisk || p == diskOutside }
 
 // faults are those at which the setups differ. Only one process at a time can have a directory open;
@@ -32,6 +35,9 @@ func (p setup) faults() []fault {
 	}
 	return []fault{refuses, fails, loses, dies, diesLate, halts, haltsLate}
 }
+
+// server is that of all worlds on PostgreSQL.
+var server *postgrestest.Server
 
 // database is all that a process keeps.
 type database interface {
@@ -45,7 +51,12 @@ type database interface {
 
 // mount makes the databases of a new world.
 func (w *world) mount() {
-	w.db = memory.New(&memory.Options{Now: w.now})
+	w.files = memory.New(&memory.Options{Now: w.now})
+	w.db = w.files
+	if w.setup == nodes {
+		w.url = server.Database(w.T)
+		w.db = w.node()
+	}
 	if w.reopens() {
 		w.dir = newDirectory(w.T)
 		w.db = w.open()
@@ -54,6 +65,23 @@ func (w *world) mount() {
 	if w.books = w.db; !w.joins() {
 		w.books = memory.New(nil)
 	}
+}
+
+// node is what a process works on. Those on PostgreSQL have each its own way there, and share the files.
+func (w *world) node() database {
+	if w.setup != nodes {
+		return w.db
+	}
+	db, err := postgrestest.Open(postgres.Config{URL: w.url, Now: w.now, KeepFor: -1, Connections: 4}, w.files)
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			w.Error(err)
+		}
+	})
+	return db
 }
 
 func (w *world) open() database {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
+	"github.com/imagegend/imagegend/imagegen/storage/memory"
 )
 
 const (
@@ -21,7 +22,9 @@ type world struct {
 	*testing.T
 	scenario
 	setup
-	dir      string // of the database, if it is in one
+	dir      string     // of the database, if it is in one
+	url      string     // of the database, if it has one
+	files    *memory.DB // beside that
 	db       database
 	books    database // db itself, if they commit together
 	shelf    *shelf
@@ -68,12 +71,16 @@ func (w *world) pass(d time.Duration) {
 
 // boot starts a process.
 func (w *world) boot(s *steps) *engine.Engine {
+	db, books := w.node(), w.books
+	if w.joins() {
+		books = db
+	}
 	model := engine.Model{ID: "m", Provider: &provider{w.upstream, s, w.order, w.charged, w.Errorf}, Credits: map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: 1}}
 	service, err := engine.New(engine.Config{
-		Store:  store{w.db, s, w.joins()},
-		Ledger: ledger{w.books, s, &w.refusing},
-		Images: images{w.db, s, w.shelf},
-		Spool:  spool{w.db, s, w.shelf},
+		Store:  store{db, s, w.joins()},
+		Ledger: ledger{books, s, &w.refusing},
+		Images: images{db, s, w.shelf},
+		Spool:  spool{db, s, w.shelf},
 		Models: []engine.Model{model},
 		Retain: w.retain,
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,17 +15,20 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen/storage"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
+	"github.com/imagegend/imagegend/imagegen/storage/postgres"
+	"github.com/imagegend/imagegend/imagegen/storage/postgres/postgrestest"
 	"github.com/imagegend/imagegend/proof/internal/figures"
 )
 
 const (
 	histories  = 20
+	onPostgres = 5 // of them
 	operations = 2000
 	patience   = 20 * time.Second // of the checker; it takes milliseconds, but with bad luck years
 )
 
 func TestMemory(t *testing.T) {
-	prove(t, func(t *testing.T, u *run) {
+	prove(t, histories, func(t *testing.T, u *run) {
 		db := memory.New(nil)
 		u.database = func() database { return db }
 	})
@@ -32,7 +36,7 @@ func TestMemory(t *testing.T) {
 
 // On disk the directory is closed twice during a history, under load, and opened again.
 func TestDisk(t *testing.T) {
-	prove(t, func(t *testing.T, u *run) {
+	prove(t, histories, func(t *testing.T, u *run) {
 		dir := t.TempDir()
 		var lock sync.RWMutex // held to write while nothing is open
 		db, err := storage.Open(dir, nil)
@@ -58,7 +62,24 @@ func TestDisk(t *testing.T) {
 	})
 }
 
-func prove(t *testing.T, open func(*testing.T, *run)) {
+// On PostgreSQL every other operation is another node's.
+func TestPostgres(t *testing.T) {
+	s := postgrestest.Start(t)
+	prove(t, onPostgres, func(t *testing.T, u *run) {
+		url := s.Database(t)
+		var nodes [2]*postgres.DB
+		for n := range nodes {
+			db, err := postgres.Open(t.Context(), postgres.Config{URL: url})
+			is.New(t).NoErr(err)
+			t.Cleanup(func() { is.New(t).NoErr(db.Close()) })
+			nodes[n] = db
+		}
+		var turn atomic.Int64
+		u.database = func() database { return nodes[turn.Add(1)%2] }
+	})
+}
+
+func prove(t *testing.T, histories int, open func(*testing.T, *run)) {
 	var met figures.Figures
 	runs, undecided := figures.Runs(histories), 0
 	for seed := figures.Seed(); met.Get("histories") < runs; seed++ {

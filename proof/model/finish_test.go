@@ -41,7 +41,7 @@ func (w *service) finish() {
 // leftOver looks for images and files that belong to nothing.
 func (w *service) leftOver(published map[imagegen.ImageID]bool) {
 	w.Helper()
-	if w.durable() {
+	if w.dir != "" {
 		needed := 0
 		for _, o := range w.orders {
 			needed += o.files()

@@ -2,6 +2,7 @@ package model_test
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -11,6 +12,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
+	"github.com/imagegend/imagegend/imagegen/storage/postgres"
+	"github.com/imagegend/imagegend/imagegen/storage/postgres/postgrestest"
 )
 
 // database is what both storages are.
@@ -26,8 +29,9 @@ type database interface {
 // house is one storage, opened, and opened again.
 type house struct {
 	database
-	dir string // empty: it lies in memory, and cannot be closed
-	now func() time.Time
+	now   func() time.Time
+	again func() (database, error) // opens it; nil: it lies in memory, and cannot be closed
+	dir   string                   // where its files lie; empty: in memory
 }
 
 // opener opens an empty storage with a clock.
@@ -41,14 +45,28 @@ func inMemory(_ *rapid.T, now func() time.Time) *house {
 }
 
 func onDisk(t *rapid.T, now func() time.Time) *house {
-	h := &house{dir: scratch(t), now: now}
-	t.Cleanup(func() { h.close(t) })
+	dir := scratch(t)
+	h := &house{now: now, dir: dir, again: func() (database, error) { return storage.Open(dir, &storage.Options{Now: now}) }}
 	h.open(t)
+	t.Cleanup(func() { h.close(t) })
 	return h
 }
 
+// onPostgres has images and reference images in memory.
+func onPostgres(s *postgrestest.Server) opener {
+	return func(t *rapid.T, now func() time.Time) *house {
+		url, files := s.Database(t), memory.New(nil)
+		h := &house{now: now, again: func() (database, error) {
+			return postgrestest.Open(postgres.Config{URL: url, Now: now, KeepFor: -1, Connections: 4}, files)
+		}}
+		h.open(t)
+		t.Cleanup(func() { h.close(t) })
+		return h
+	}
+}
+
 func (h *house) open(t *rapid.T) {
-	db, err := storage.Open(h.dir, &storage.Options{Now: h.now})
+	db, err := h.again()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,14 +74,14 @@ func (h *house) open(t *rapid.T) {
 }
 
 func (h *house) close(t *rapid.T) {
-	if db, ok := h.database.(*storage.DB); ok {
+	if db, ok := h.database.(io.Closer); ok {
 		if err := db.Close(); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
-func (h *house) durable() bool { return h.dir != "" }
+func (h *house) durable() bool { return h.again != nil }
 
 // audit checks every invariant, a replay of the journal byte for byte among them.
 func (h *house) audit(t *rapid.T) imagegen.AuditReport {

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/postgres/postgrestest"
 	"github.com/imagegend/imagegend/proof/internal/figures"
 )
 
@@ -22,6 +23,11 @@ func TestLedger(t *testing.T) {
 			prove(t, "model-ledger-"+name, func(t *rapid.T, met *figures.Figures) { newTeller(t, open, met).run() })
 		})
 	}
+}
+
+func TestLedgerOnPostgres(t *testing.T) {
+	open := onPostgres(postgrestest.Start(t))
+	proveOnPostgres(t, "model-ledger-postgres", func(t *rapid.T, met *figures.Figures) { newTeller(t, open, met).run() })
 }
 
 var users = []imagegen.UserID{"alice", "bob", "bobby"}

@@ -10,14 +10,15 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/imagegend/imagegend/imagegen/storage/postgres/postgrestest"
 	"github.com/imagegend/imagegend/proof/internal/figures"
 )
 
 // runs is how often each model runs by default in each of its set-ups, and steps how many steps a
-// run has on average.
+// run has on average. On PostgreSQL there are fewer, for each operation is a round trip.
 const (
-	runs  = 200
-	steps = 100
+	runs, steps                 = 200, 100
+	postgresRuns, postgresSteps = 10, 30
 )
 
 // TestMain sets what rapid does by default; its flags on the command line win.
@@ -34,7 +35,7 @@ func TestMain(m *testing.M) {
 	}
 	before := openFiles()
 	code := m.Run()
-	if after := openFiles(); after > before {
+	if after := openFiles(); after > before && os.Getenv(postgrestest.Asked) == "" { // whose server stays
 		fmt.Fprintf(os.Stderr, "%d files were open before, %d are now\n", before, after)
 		code = 1
 	}
@@ -57,6 +58,21 @@ func openFiles() int {
 // prove runs a model in one of its set-ups, and reports what it met.
 func prove(t *testing.T, name string, run func(*rapid.T, *figures.Figures)) {
 	t.Parallel()
+	hold(t, name, run)
+}
+
+// proveOnPostgres has fewer and shorter runs. It is not parallel, for rapid's flags hold for all tests.
+func proveOnPostgres(t *testing.T, name string, run func(*rapid.T, *figures.Figures)) {
+	for flagged, value := range map[string]int{"rapid.checks": figures.Runs(postgresRuns), "rapid.steps": postgresSteps} {
+		f := flag.Lookup(flagged).Value
+		former := f.String()
+		defer func() { _ = f.Set(former) }()
+		_ = f.Set(strconv.Itoa(value))
+	}
+	hold(t, name, run)
+}
+
+func hold(t *testing.T, name string, run func(*rapid.T, *figures.Figures)) {
 	var met figures.Figures
 	defer func() {
 		if t.Failed() {

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/postgres/postgrestest"
 	"github.com/imagegend/imagegend/proof/internal/figures"
 )
 
@@ -24,6 +25,11 @@ func TestService(t *testing.T) {
 			prove(t, "model-service-"+name, func(t *rapid.T, met *figures.Figures) { newService(t, s, met).run() })
 		})
 	}
+}
+
+func TestServiceOnPostgres(t *testing.T) {
+	s := setup{open: onPostgres(postgrestest.Start(t))}
+	proveOnPostgres(t, "model-service-postgres", func(t *rapid.T, met *figures.Figures) { newService(t, s, met).run() })
 }
 
 // setup is what the engine stands on.

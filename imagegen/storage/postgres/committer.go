@@ -97,38 +97,59 @@ func (c *committer) serve(lane chan *call) {
 	}
 }
 
-// do serves a batch and tells each call.
+// do serves a batch and tells each call. A refusal counts no more than the batch does: it may be for what a call before it
+// did. One that has spoilt its batch is run again as the first of another.
 func (c *committer) do(batch []*call) {
 	var s *session
 	err := retried(func() (err error) {
 		s, err = c.db.transact(batch)
 		return err
 	})
+	if at := spoiltAt(batch, err); at > 0 {
+		c.do(batch[:at])
+		c.do(batch[at:])
+		return
+	} else if at == 0 {
+		first := batch[0]
+		close(first.done) // it was refused for nothing that did not stand
+		if len(batch) > 1 {
+			c.do(batch[1:])
+		}
+		return
+	}
 	if err == nil {
 		s.told()
 	}
 	for _, call := range batch {
-		if err != nil && call.err == nil {
+		if err != nil {
 			call.err = err
 		}
 		close(call.done)
 	}
 }
 
-// errSpoilt: nothing of a batch was written, and it is run again. A call that failed after it had written is over,
-// and the others are run without it.
-var errSpoilt = errors.New("postgres: a batch is run again")
+// spoilt is how a batch ends in which a call failed after it had written: nothing of it stands.
+type spoilt struct{ by *call }
 
-// transact runs calls in one transaction, and again without those that spoil it.
-func (db *DB) transact(batch []*call) (*session, error) {
+func (spoilt) Error() string { return "postgres: a call failed after it had written" }
+
+// spoiltAt finds the call that has spoilt a batch; -1: none has.
+func spoiltAt(batch []*call, err error) int {
+	s, ok := errors.AsType[spoilt](err)
+	if !ok {
+		return -1
+	}
+	return slices.Index(batch, s.by)
+}
+
+// errOpened: accounts were opened that were missing; the transaction is run again.
+var errOpened = errors.New("postgres: accounts were opened")
+
+// transact runs calls in one transaction.
+func (db *DB) transact(batch []*call) (s *session, err error) {
 	for {
-		s, err := db.try(batch)
-		if !errors.Is(err, errSpoilt) {
+		if s, err = db.try(batch); !errors.Is(err, errOpened) {
 			return s, err
-		}
-		batch = slices.DeleteFunc(slices.Clone(batch), func(c *call) bool { return c.err != nil })
-		if len(batch) == 0 {
-			return newSession(context.Background(), db, conn{}, true), nil
 		}
 	}
 }
@@ -155,11 +176,11 @@ func (db *DB) try(batch []*call) (*session, error) {
 		return nil, s.abandon(err)
 	}
 	if missing := s.missing(all.users); len(missing) > 0 {
-		s.abandon(errSpoilt)
+		s.abandon(errOpened)
 		if err := db.openAccounts(ctx, missing); err != nil {
 			return nil, notBegun(err)
 		}
-		return nil, errSpoilt
+		return nil, errOpened
 	}
 	if err := s.decide(batch); err != nil {
 		return nil, s.abandon(err)
@@ -196,7 +217,7 @@ func (s *session) decide(batch []*call) error {
 		if call.err = err; err != nil {
 			s.onCommit = s.onCommit[:waits]
 			if s.changes != before {
-				return errSpoilt
+				return spoilt{call}
 			}
 		}
 	}

@@ -34,6 +34,8 @@ type Config struct {
 	Now func() time.Time
 	// KeepFor is how long users and keys are believed that were read before; 0: a second, below 0: not at all.
 	KeepFor time.Duration
+	// Poll is how often whoever waits for work looks for what other processes have brought; 0: each second.
+	Poll time.Duration
 	// Observer is told of each commit ([imagegen.EventCommitted]), with the time that it took. nil: nobody is.
 	Observer imagegen.Observer
 	Log      *slog.Logger // nil: silent
@@ -96,6 +98,7 @@ var (
 const (
 	defaultConnections = 16
 	defaultKeepFor     = time.Second
+	defaultPoll        = time.Second
 )
 
 // Open connects to a database, and brings its schema to this version. Whoever opens closes. It ends nobody's
@@ -127,7 +130,7 @@ func connect(ctx context.Context, c Config) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("postgres: %w", withoutPassword(err))
 	}
-	db := &DB{pool: pool, images: c.Images, observer: c.Observer, log: log, clock: databaseClock{given: c.Now}, quit: func() {}, acting: make(chan struct{}, 1)}
+	db := &DB{pool: pool, images: c.Images, observer: c.Observer, log: log, clock: databaseClock{given: c.Now}, wake: wake{every: cmp.Or(c.Poll, defaultPoll)}, quit: func() {}, acting: make(chan struct{}, 1)}
 	if err := db.prepare(ctx); err != nil {
 		pool.Close()
 		return nil, err

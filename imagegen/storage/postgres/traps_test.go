@@ -44,6 +44,14 @@ func record(n int) imagegen.Record {
 	}
 }
 
+// databaseOf is the name of the database that an address leads to.
+func databaseOf(t *testing.T, url string) string {
+	t.Helper()
+	config, err := pgx.ParseConfig(url)
+	is.New(t).NoErr(err)
+	return config.Database
+}
+
 func failed() imagegen.Outcome {
 	return imagegen.Outcome{Failure: &imagegen.Failure{Class: imagegen.ClassUnknown, Detail: "no image"}, At: time.Now()}
 }
@@ -69,23 +77,13 @@ func TestTwoRoundTrips(t *testing.T) {
 	after, all := db.Trips()
 	is.Equal(all-transactions, int64(12))
 	is.Equal(after-trips, 2*(all-transactions))
-	clean(t, db)
-}
-
-func clean(t *testing.T, db *postgres.DB) {
-	t.Helper()
-	r, err := db.Audit(context.Background())
-	is.New(t).NoErr(err)
-	for _, v := range r.Violations {
-		t.Error(v)
-	}
 }
 
 // What a transaction waits for, and how the planner goes about it, is set in each, not in the session: a pooler
 // hands out another one each time.
 func TestSettingsHoldInTransactions(t *testing.T) {
 	s, is := postgrestest.Start(t), is.New(t)
-	c, err := pgx.Connect(t.Context(), s.Database(t))
+	c, err := pgx.Connect(t.Context(), s.Address("postgres"))
 	is.NoErr(err)
 	defer c.Close(context.Background())
 	value := func(of string) (v string) { is.NoErr(c.QueryRow(t.Context(), "show "+of).Scan(&v)); return v }
@@ -105,14 +103,14 @@ func TestSettingsHoldInTransactions(t *testing.T) {
 func TestUnsafeDatabases(t *testing.T) {
 	s, is := postgrestest.Start(t), is.New(t)
 	url := s.Database(t)
-	config, err := pgx.ParseConfig(url)
-	is.NoErr(err)
+	database := databaseOf(t, url)
+	url = s.Address(database) // a pooler's sessions have begun before
 	for _, value := range []string{"off", "local", "remote_write"} {
-		is.NoErr(s.Exec(config.Database, "alter database "+config.Database+" set synchronous_commit = "+value))
+		is.NoErr(s.Exec(database, "alter database "+database+" set synchronous_commit = "+value))
 		_, err := postgres.Open(t.Context(), postgres.Config{URL: url})
 		is.True(errors.Is(err, postgres.ErrUnsafe))
 	}
-	is.NoErr(s.Exec(config.Database, "alter database "+config.Database+" reset synchronous_commit"))
+	is.NoErr(s.Exec(database, "alter database "+database+" reset synchronous_commit"))
 	db := open(t, url)
 	is.NoErr(db.Ready(t.Context()))
 	warnings := db.Warnings(t.Context())
@@ -169,7 +167,7 @@ func TestPausedProcess(t *testing.T) {
 	url := s.Database(t)
 	db := open(t, url)
 	fund(t, db)
-	paused, err := pgx.Connect(t.Context(), url)
+	paused, err := pgx.Connect(t.Context(), s.Address(databaseOf(t, url)))
 	is.NoErr(err)
 	defer paused.Close(context.Background())
 	_, err = paused.Exec(t.Context(), postgres.Settings+"; select from imagegend.accounts for update", pgx.QueryExecModeSimpleProtocol)
@@ -185,7 +183,7 @@ func TestLostBeforeTheCommit(t *testing.T) {
 	url := s.Database(t)
 	db := open(t, url)
 	fund(t, db)
-	other, err := pgx.Connect(t.Context(), url)
+	other, err := pgx.Connect(t.Context(), s.Address(databaseOf(t, url)))
 	is.NoErr(err)
 	defer other.Close(context.Background())
 	_, err = other.Exec(t.Context(), "begin; select from imagegend.accounts for update", pgx.QueryExecModeSimpleProtocol)
@@ -248,17 +246,25 @@ func TestRevokedElsewhere(t *testing.T) {
 	})
 }
 
+// reopen does what a program does that starts and ends.
+func reopen(t *testing.T, url string) {
+	t.Helper()
+	is := is.New(t)
+	db, err := postgres.Open(t.Context(), postgres.Config{URL: url})
+	is.NoErr(err)
+	is.NoErr(db.Close())
+}
+
 // A program is refused by a database that asks for a later one, and works beside one that is later and does not.
 func TestNewerSchema(t *testing.T) {
 	s, is := postgrestest.Start(t), is.New(t)
 	url := s.Database(t)
-	config, err := pgx.ParseConfig(url)
-	is.NoErr(err)
-	is.NoErr(open(t, url).Close())
-	is.NoErr(s.Exec(config.Database, "update imagegend.schema set version = 1000"))
-	is.NoErr(open(t, url).Close())
-	is.NoErr(s.Exec(config.Database, "update imagegend.schema set program = 1000"))
-	_, err = postgres.Open(t.Context(), postgres.Config{URL: url})
+	database := databaseOf(t, url)
+	reopen(t, url)
+	is.NoErr(s.Exec(database, "update imagegend.schema set version = 1000"))
+	reopen(t, url)
+	is.NoErr(s.Exec(database, "update imagegend.schema set program = 1000"))
+	_, err := postgres.Open(t.Context(), postgres.Config{URL: url})
 	is.True(errors.Is(err, postgres.ErrNewerSchema))
 }
 

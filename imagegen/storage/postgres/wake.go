@@ -5,11 +5,9 @@ import (
 	"time"
 )
 
-// pollEvery is how long somebody who waits for work sleeps through what other processes bring.
-const pollEvery = time.Second
-
 // wake wakes those who wait for work: when this process brings some, and now and then, since others do too.
 type wake struct {
+	every time.Duration // how long somebody who waits sleeps through what other processes bring
 	mu    sync.Mutex
 	woken chan struct{} // nil: nobody waits
 	poll  *time.Timer
@@ -20,7 +18,7 @@ func (w *wake) channel() <-chan struct{} {
 	defer w.mu.Unlock()
 	if w.woken == nil {
 		w.woken = make(chan struct{})
-		w.poll = time.AfterFunc(pollEvery, w.all)
+		w.poll = time.AfterFunc(w.every, w.all)
 	}
 	return w.woken
 }

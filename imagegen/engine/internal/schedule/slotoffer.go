@@ -39,6 +39,7 @@ func (s *Slots) offer(now time.Time, first *line) (d imagegen.Demand, ok bool) {
 func (s *Slots) give(d imagegen.Demand, now time.Time) {
 	d.Held = maps.Clone(s.held)
 	s.free -= d.Most
+	s.lent = d.Most
 	for _, p := range s.of {
 		p.lent = min(max(p.room(now), 0), d.Most)
 	}
@@ -48,6 +49,7 @@ func (s *Slots) give(d imagegen.Demand, now time.Time) {
 
 func (s *Slots) takeBack(d imagegen.Demand) {
 	s.free += d.Most
+	s.lent = 0
 	for _, p := range s.of {
 		p.lent = 0
 	}

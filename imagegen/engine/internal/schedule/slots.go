@@ -20,6 +20,7 @@ type Slots struct {
 	mu    sync.Mutex
 	all   int
 	free  int
+	lent  int                     // to the queue while it looks for work, and so not free
 	kept  int                     // of all, for users who hold none
 	held  map[imagegen.UserID]int // of users who hold any
 	of    map[string]*places
@@ -167,14 +168,14 @@ func (s *Slots) hand() {
 	s.lookAgain(now)
 }
 
-// State tells how many slots are free, and how many callers wait.
+// State tells in how many slots there is no attempt, and how many callers wait.
 func (s *Slots) State() (free, waiting int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, p := range s.of {
 		waiting += p.lines.callers
 	}
-	return s.free, waiting
+	return s.free + s.lent, waiting
 }
 
 // Kept is how many slots are kept for users who hold none: one in eight.

@@ -360,4 +360,6 @@ func TestOfferNamesWhatIsOffered(t *testing.T) {
 	d, err := s.ForQueue(t.Context())
 	is.NoErr(err)
 	is.Equal(cmp.Diff(map[string]int{"kept": 1, "new": 2}, d.Places), "")
+	free, _ := s.State()
+	is.Equal(free, 2) // as long as the queue has found no work for them
 }

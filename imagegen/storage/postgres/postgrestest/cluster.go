@@ -33,12 +33,12 @@ type cluster struct {
 // startFor is how long a server may take to answer, on a machine that is busy.
 const startFor = time.Minute
 
-// memory is where files lie in memory, if there is such a directory: no test is about the disk.
-const memory = "/dev/shm"
+// shm is where files lie in memory, if there is such a directory: no test is about the disk.
+const shm = "/dev/shm"
 
 // newCluster makes an empty directory in memory, or else on the disk, and chooses a port.
 func newCluster(name string) (*cluster, error) {
-	if c, err := newClusterIn(memory, name, "128MB"); err == nil {
+	if c, err := newClusterIn(shm, name, "128MB"); err == nil {
 		return c, nil
 	}
 	return newClusterIn("", name, "128MB")
@@ -86,8 +86,15 @@ func (c *cluster) Exec(database, sql string) error {
 	return err
 }
 
+// Programs is the variable that names the directory of the server's programs, where several versions are at hand. Who
+// runs the tests as root has the user postgres read it.
+const Programs = "IMAGEGEN_POSTGRES_BIN"
+
 // programs is the directory of the server's programs; "": there is none.
 func programs() string {
+	if named := os.Getenv(Programs); named != "" {
+		return named
+	}
 	if initdb, err := exec.LookPath("initdb"); err == nil {
 		if real, err := filepath.EvalSymlinks(initdb); err == nil {
 			return filepath.Dir(real)

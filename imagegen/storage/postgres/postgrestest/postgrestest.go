@@ -13,16 +13,19 @@ import (
 type Server struct {
 	*cluster
 
-	mu   sync.Mutex
-	made int
-	free []string // databases that are empty, and nobody's
+	mu     sync.Mutex
+	made   int
+	free   []string   // databases that are empty, and nobody's
+	pooler *pgBouncer // nil: nobody has asked for it
 }
 
 var start = sync.OnceValues(newServer)
 
 // Asked is the variable that asks for these tests: they take longer than all others together, and change with nothing
-// but the storage.
+// but the storage. "pgbouncer" asks for them with PgBouncer before each database.
 const Asked = "IMAGEGEN_TEST_POSTGRES"
+
+const throughPgBouncer = "pgbouncer"
 
 // Start returns the server of this test binary, which ends with it. Where nobody asks for these tests, or there is no
 // PostgreSQL, the test is skipped. Call it outside of bubbles of testing/synctest.
@@ -32,6 +35,9 @@ func Start(t testing.TB) *Server {
 	s, err := start()
 	if err != nil {
 		t.Fatalf("PostgreSQL does not start: %v", err)
+	}
+	if os.Getenv(Asked) == throughPgBouncer && pgBouncers() == "" {
+		t.Skip("there is no PgBouncer here: install Debian's package pgbouncer")
 	}
 	return s
 }
@@ -57,13 +63,21 @@ func required(t testing.TB) {
 		t.Skip("NOT RUN: " + Asked + "=1, or .ci/run postgres, asks for the tests on PostgreSQL")
 	}
 	if programs() == "" {
-		t.Skip("there is no PostgreSQL here: install Debian's package postgresql, or have initdb in PATH")
+		t.Skip("there is no PostgreSQL here: install Debian's package postgresql, have initdb in PATH, or name the directory of its programs in " + Programs)
 	}
+}
+
+// TB is what Database needs of a test. [testing.TB] has it, and rapid.T too.
+type TB interface {
+	Helper()
+	Cleanup(func())
+	Error(...any)
+	Fatalf(format string, args ...any)
 }
 
 // Database returns the address of an empty database, which is the test's own until its end. By then nobody is to
 // be connected any more.
-func (s *Server) Database(t testing.TB) (url string) {
+func (s *Server) Database(t TB) (url string) {
 	t.Helper()
 	name, err := s.take()
 	if err != nil {
@@ -78,6 +92,9 @@ func (s *Server) Database(t testing.TB) (url string) {
 		defer s.mu.Unlock()
 		s.free = append(s.free, name)
 	})
+	if os.Getenv(Asked) == throughPgBouncer {
+		return s.Pooled(t, s.Address(name))
+	}
 	return s.Address(name)
 }
 
