@@ -13,27 +13,27 @@ const shapeTolerance = 0.02
 // times the pixels that were asked for, or four times as many as its tier has if that is more: a larger one
 // costs memory and is not looked at. A size of 4K is held against 2K for that, which allows 4096 x 4096.
 func (r ProviderRequest) Fits(got Size) error {
-	if most := r.mostPixels(); int64(got.Width)*int64(got.Height) > int64(most) {
-		return &misfit{"it is %v, and %d pixels are the most for what was asked", []any{got, most}}
+	if most := r.maxPixels(); int64(got.Width)*int64(got.Height) > int64(most) {
+		return &sizeMismatch{"it is %v, and %d pixels are the most for what was asked", []any{got, most}}
 	}
 	if r.Size.Auto() {
 		return r.fitsTier(got)
 	}
 	if got.Width < r.Size.Width || got.Height < r.Size.Height {
-		return &misfit{"it is %v and cannot be scaled up to %v", []any{got, r.Size}}
+		return &sizeMismatch{"it is %v and cannot be scaled up to %v", []any{got, r.Size}}
 	}
 	if !near(got.Aspect(), r.Size.Aspect()) && !near(got.Aspect(), r.Ratio.Aspect()) {
-		return &misfit{"it is %v, which has not the shape of %v", []any{got, r.Size}}
+		return &sizeMismatch{"it is %v, which has not the shape of %v", []any{got, r.Size}}
 	}
 	return nil
 }
 
 func (r ProviderRequest) fitsTier(got Size) error {
 	if r.Ratio != RatioAuto && !near(got.Aspect(), r.Ratio.Aspect()) {
-		return &misfit{"it is %v, which has not the ratio %s", []any{got, r.Ratio}}
+		return &sizeMismatch{"it is %v, which has not the ratio %s", []any{got, r.Ratio}}
 	}
 	if tier := TierOf(got.Area()); r.Tier.Above(tier) {
-		return &misfit{"it is %v, of tier %s instead of %s", []any{got, tier, r.Tier}}
+		return &sizeMismatch{"it is %v, of tier %s instead of %s", []any{got, tier, r.Tier}}
 	}
 	return nil
 }
@@ -42,21 +42,21 @@ func (r ProviderRequest) fitsTier(got Size) error {
 // few sizes makes the next larger one.
 const surplus = 4
 
-func (r ProviderRequest) mostPixels() int {
+func (r ProviderRequest) maxPixels() int {
 	_, most := r.Tier.Pixels()
 	if r.Tier == Tier4K && !r.Size.Auto() { // 4K holds whatever can be asked for
-		most = mostOf2K
+		most = maxOf2K
 	}
 	return min(MaxEdge*MaxEdge, surplus*max(most, r.Size.Area()))
 }
 
-// misfit is put into words only where they are read: a provider that looks for a size tries many.
-type misfit struct {
+// sizeMismatch is put into words only where they are read: a provider that looks for a size tries many.
+type sizeMismatch struct {
 	format string
 	args   []any
 }
 
-func (m *misfit) Error() string { return fmt.Sprintf(m.format, m.args...) }
+func (m *sizeMismatch) Error() string { return fmt.Sprintf(m.format, m.args...) }
 
 // near reports whether two aspects differ by at most shapeTolerance. An aspect of 0 is near nothing.
 func near(a, b float64) bool {

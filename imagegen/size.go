@@ -124,17 +124,17 @@ func Tiers() []Tier { return []Tier{Tier1K, Tier2K, Tier4K} }
 
 // The most pixels of a tier.
 const (
-	mostOf1K = 1_700_000
-	mostOf2K = 4_400_000
+	maxOf1K = 1_700_000
+	maxOf2K = 4_400_000
 )
 
 // TierOf returns the tier that a picture of this many pixels belongs to: 1K up to 1.7 million,
 // 2K up to 4.4 million, 4K beyond.
 func TierOf(pixels int) Tier {
 	switch {
-	case pixels <= mostOf1K:
+	case pixels <= maxOf1K:
 		return Tier1K
-	case pixels <= mostOf2K:
+	case pixels <= maxOf2K:
 		return Tier2K
 	}
 	return Tier4K
@@ -144,11 +144,11 @@ func TierOf(pixels int) Tier {
 func (t Tier) Pixels() (least, most int) {
 	switch t {
 	case Tier2K:
-		return mostOf1K + 1, mostOf2K
+		return maxOf1K + 1, maxOf2K
 	case Tier4K:
-		return mostOf2K + 1, MaxEdge * MaxEdge
+		return maxOf2K + 1, MaxEdge * MaxEdge
 	}
-	return 1, mostOf1K
+	return 1, maxOf1K
 }
 
 // Quality is the effort that a request asks for. It is not the tier, though it may choose it.

@@ -11,8 +11,8 @@ import (
 const (
 	// ledgerPause is the pause before a call of the ledger is made again; it doubles with each.
 	ledgerPause = 50 * time.Millisecond
-	// lastWord is what a call of the ledger has to come to its end when Stop waits no longer.
-	lastWord = 3 * time.Second
+	// ledgerStopTimeout is what a call of the ledger has to come to its end when Stop waits no longer.
+	ledgerStopTimeout = 3 * time.Second
 )
 
 // askLedger makes a call of the ledger, and makes it again at once while it fails in passing: until it
@@ -37,7 +37,7 @@ func (e *Engine) askLedger(ctx context.Context, call func(context.Context) error
 func (e *Engine) askOnce(ctx context.Context, call func(context.Context) error) error {
 	limited, cancel := context.WithTimeout(ctx, e.cfg.LedgerTimeout)
 	defer cancel()
-	defer context.AfterFunc(e.life.hard, func() { time.AfterFunc(lastWord, cancel) })()
+	defer context.AfterFunc(e.life.hard, func() { time.AfterFunc(ledgerStopTimeout, cancel) })()
 	err := call(limited)
 	if err != nil && limited.Err() != nil && ctx.Err() == nil && !imagegen.Definite(err) {
 		return fmt.Errorf("imagegen: the ledger did not answer in time: %v", err)

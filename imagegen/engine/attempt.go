@@ -17,21 +17,21 @@ type attempt struct {
 	engine *Engine
 	slot   schedule.Slot
 	record imagegen.Record
-	offer  offer
+	model  catalogEntry
 	shown  func(imagegen.Record)        // told of images that can be seen before the end
 	answer func(imagegen.Record, error) // told once, when the outcome is durable or in doubt
 	step   step                         // until the provider is through
 
-	mu     sync.Mutex
-	ended  bool
-	images []imagegen.StoredImage // those that former attempts have shown, and this one's
-	litter bool                   // files may be stored that are not among images: a write failed
-	again  bool                   // an image came that a former attempt has shown: its file is one too many
-	asked  int                    // how often the provider told of a member that it asked
+	mu            sync.Mutex
+	ended         bool
+	images        []imagegen.StoredImage // those that former attempts have shown, and this one's
+	orphaned      bool                   // files may be stored that are not among images: a write failed
+	repeatedImage bool                   // an image came that a former attempt has shown: its file is one too many
+	asked         int                    // how often the provider told of a member that it asked
 
-	former []imagegen.StoredImage // that were shown by former attempts, and have not come again
-	shower *time.Timer            // nil: nothing is about to be shown
-	shows  sync.WaitGroup         // of what is, or is being written
+	earlier   []imagegen.StoredImage // that were shown by former attempts, and have not come again
+	showTimer *time.Timer            // nil: nothing is about to be shown
+	shows     sync.WaitGroup         // of what is, or is being written
 }
 
 // run sees the attempt through. base lives as long as the process; limit is the attempt's time.
@@ -41,7 +41,7 @@ type attempt struct {
 // provider that is stuck keeps its slot and this goroutine, but not the user.
 func (a *attempt) run(base context.Context, limit time.Duration) {
 	e := a.engine
-	a.images, a.former = slices.Clone(a.record.Images), slices.Clone(a.record.Images)
+	a.images, a.earlier = slices.Clone(a.record.Images), slices.Clone(a.record.Images)
 	ctx, cancel := context.WithCancelCause(base)
 	defer cancel(nil)
 	ctx, stop := context.WithTimeoutCause(ctx, limit, errTimeLimit)
@@ -63,12 +63,12 @@ func (a *attempt) run(base context.Context, limit time.Duration) {
 	err := errors.New("imagegen: the provider ended its goroutine") // stands after runtime.Goexit
 	defer func() {
 		close(returned)
-		if !a.conclude(base, err) || a.litter {
-			a.sweep(base)
+		if !a.conclude(base, err) || a.orphaned {
+			a.removeOrphans(base)
 		}
-		e.slots.Release(a.slot, found(a.made(), err))
+		e.slots.Release(a.slot, finding(a.made(), err))
 	}()
-	e.removeFormerImages(ctx, a.record)
+	e.removeEarlierImages(ctx, a.record)
 	err = a.collect(ctx)
 	if ended := context.Cause(ctx); ended != nil && a.count() < a.record.N {
 		err = ended
@@ -83,11 +83,11 @@ func (a *attempt) collect(ctx context.Context) (err error) {
 		}
 	}()
 	var broken error
-	for image, err := range a.offer.Provider.Generate(ctx, a.request(ctx)) {
+	for image, err := range a.model.Provider.Generate(ctx, a.request(ctx)) {
 		if err != nil {
 			return err
 		}
-		err = a.keep(ctx, image) // a function of its own: its defers run with each image
+		err = a.storeImage(ctx, image) // a function of its own: its defers run with each image
 		if _, bad := errors.AsType[*badImageError](err); bad {
 			broken = err
 			continue
@@ -109,34 +109,34 @@ func (a *attempt) conclude(base context.Context, err error) bool {
 		return false
 	}
 	a.endShows()
-	a.sweepRepeated(base)
+	a.removeRepeated(base)
 	made := len(images) - len(a.record.Images)
 	a.attempted(made, err)
 	a.engine.health.note(a.record.Model, made, err, a.engine.cfg.Now())
-	ctx, cancel := detach(base)
+	ctx, cancel := withoutCancel(base)
 	defer cancel()
 	r, err := a.engine.outcome(ctx, a.record, images, err)
 	a.answer(r, err)
 	if err == nil && r.Terminal() {
 		a.engine.uploads.RemoveFiles(r.References)
 	}
-	a.engine.life.leave()
+	a.engine.life.done()
 	return true
 }
 
-// sweepRepeated removes images that came again before the outcome is written: of what has ended, no recovery looks
+// removeRepeated removes images that came again before the outcome is written: of what has ended, no recovery looks
 // for files.
-func (a *attempt) sweepRepeated(base context.Context) {
+func (a *attempt) removeRepeated(base context.Context) {
 	a.mu.Lock()
-	again := a.again
+	again := a.repeatedImage
 	a.mu.Unlock()
 	if again {
-		a.sweep(base)
+		a.removeOrphans(base)
 	}
 }
 
-// sweep removes what was stored but is not in the outcome.
-func (a *attempt) sweep(base context.Context) {
+// removeOrphans removes what was stored but is not in the outcome.
+func (a *attempt) removeOrphans(base context.Context) {
 	a.engine.removeImages(base, a.record.ID, a.record.Attempt, a.names()...)
 }
 
@@ -155,11 +155,11 @@ func (a *attempt) add(i imagegen.StoredImage) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.ended {
-		a.litter = true
+		a.orphaned = true
 		return
 	}
 	if a.repeated(i) {
-		a.again = true
+		a.repeatedImage = true
 		return
 	}
 	a.images = append(a.images, i)

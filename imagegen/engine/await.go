@@ -16,12 +16,12 @@ const awaitPoll = time.Second
 
 var errWaitedTooLong = errors.New("imagegen: the call waited as long as a synchronous call may")
 
-// awaiting are the calls that wait for the answer of another one.
-type awaiting struct {
+// waiters are the calls that wait for the answer of another one.
+type waiters struct {
 	most  int // of each caller
 	mu    sync.Mutex
 	calls map[caller]int
-	ends  map[imagegen.GenerationID]*ending
+	ends  map[imagegen.GenerationID]*endSignal
 }
 
 // caller is who may have as many calls waiting as Config.MaxWaiting says.
@@ -30,25 +30,25 @@ type caller struct {
 	key  imagegen.KeyID
 }
 
-// ending is closed when a generation has ended in this process.
-type ending struct {
+// endSignal is closed when a generation has ended in this process.
+type endSignal struct {
 	told    chan struct{}
 	waiting int
 }
 
-// mostAwaits is how many calls of a caller wait for the end of a generation at once.
-const mostAwaits = 64
+// maxAwaits is how many calls of a caller wait for the end of a generation at once.
+const maxAwaits = 64
 
-func newAwaiting(most int) *awaiting {
-	return &awaiting{most: most, calls: make(map[caller]int), ends: make(map[imagegen.GenerationID]*ending)}
+func newWaiters(most int) *waiters {
+	return &waiters{most: most, calls: make(map[caller]int), ends: make(map[imagegen.GenerationID]*endSignal)}
 }
 
-// enter counts a call that waits, until leave. ok is false if as many do as may.
-func (w *awaiting) enter(r imagegen.Record) (leave func(), ok bool) {
+// begin counts a call that waits, until leave. ok is false if as many do as may.
+func (w *waiters) begin(r imagegen.Record) (leave func(), ok bool) {
 	return w.count(caller{r.User, r.KeyID})
 }
 
-func (w *awaiting) count(c caller) (leave func(), ok bool) {
+func (w *waiters) count(c caller) (leave func(), ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.calls[c] >= w.most {
@@ -65,12 +65,12 @@ func (w *awaiting) count(c caller) (leave func(), ok bool) {
 }
 
 // end returns what is closed when a generation ends in this process, to be asked for until leave.
-func (w *awaiting) end(id imagegen.GenerationID) (told <-chan struct{}, leave func()) {
+func (w *waiters) end(id imagegen.GenerationID) (told <-chan struct{}, leave func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	e := w.ends[id]
 	if e == nil {
-		e = &ending{told: make(chan struct{})}
+		e = &endSignal{told: make(chan struct{})}
 		w.ends[id] = e
 	}
 	e.waiting++
@@ -84,14 +84,14 @@ func (w *awaiting) end(id imagegen.GenerationID) (told <-chan struct{}, leave fu
 }
 
 // awaited lists what is waited for.
-func (w *awaiting) awaited() []imagegen.GenerationID {
+func (w *waiters) awaited() []imagegen.GenerationID {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Collect(maps.Keys(w.ends))
 }
 
 // tell wakes whoever waits for the end of a generation.
-func (w *awaiting) tell(id imagegen.GenerationID) {
+func (w *waiters) tell(id imagegen.GenerationID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if e := w.ends[id]; e != nil {
@@ -120,7 +120,7 @@ func (c *call) awaitAnswer(ctx context.Context, id imagegen.GenerationID) (image
 
 // lookOrWait reads a record. If its first call cannot be answered yet it returns when that may have changed.
 func (c *call) lookOrWait(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
-	told, leave := c.engine.awaiting.end(id) // before the look, so that nothing is missed
+	told, leave := c.engine.answerWaiters.end(id) // before the look, so that nothing is missed
 	defer leave()
 	r, err := c.engine.store.Generation(ctx, id)
 	if err == nil && !answerable(r) {

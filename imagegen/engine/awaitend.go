@@ -13,12 +13,12 @@ import (
 // generation that ends elsewhere, and not at all for those that end here.
 func (s *Session) Await(ctx context.Context, id imagegen.GenerationID, most time.Duration) (imagegen.Generation, error) {
 	e := s.engine
-	leave, ok := e.ends.count(caller{s.user, s.key})
+	leave, ok := e.endWaiters.count(caller{s.user, s.key})
 	if !ok || most <= 0 {
 		return s.Generation(ctx, id)
 	}
 	defer leave()
-	told, forget := e.awaiting.end(id) // before the look, so that nothing is missed
+	told, forget := e.answerWaiters.end(id) // before the look, so that nothing is missed
 	defer forget()
 	g, err := s.Generation(ctx, id)
 	if err != nil || g.Status.Terminal() {
@@ -65,9 +65,9 @@ func (e *Engine) lookForEnds(ctx context.Context) {
 		for f := range e.leases.all() {
 			here[f.ID] = true
 		}
-		for _, id := range e.awaiting.awaited() {
+		for _, id := range e.answerWaiters.awaited() {
 			if !here[id] && e.hasEnded(ctx, id) {
-				e.awaiting.tell(id)
+				e.answerWaiters.tell(id)
 			}
 		}
 	}

@@ -12,13 +12,13 @@ import (
 // says otherwise.
 const defaultMaxConcurrent = 64
 
-// mostAtOnce is how many attempts at generations of each model there are at once on one of some nodes: its share
+// maxAtOnce is how many attempts at generations of each model there are at once on one of some nodes: its share
 // of what the upstream takes, and one at least.
-func (c *catalog) mostAtOnce(slots, nodes int) map[string]int {
-	most := make(map[string]int, len(c.offers))
-	for id, m := range c.offers {
+func (c *catalog) maxAtOnce(slots, nodes int) map[string]int {
+	most := make(map[string]int, len(c.entries))
+	for id, m := range c.entries {
 		share := max(1, m.maxConcurrent()/nodes)
-		if m.MaxConcurrent == 0 && len(c.offers) > 1 { // unless it says so itself, each leaves half of the slots to the others
+		if m.MaxConcurrent == 0 && len(c.entries) > 1 { // unless it says so itself, each leaves half of the slots to the others
 			share = min(share, (slots+1)/2)
 		}
 		most[id] = min(share, slots)
@@ -35,8 +35,8 @@ func (m Model) maxConcurrent() int {
 	return cmp.Or(most, defaultMaxConcurrent)
 }
 
-// found is what the end of an attempt says of its upstream.
-func found(delivered int, err error) schedule.Finding {
+// finding is what the end of an attempt says of its upstream.
+func finding(delivered int, err error) schedule.Finding {
 	if p, ok := errors.AsType[*imagegen.ProviderError](err); ok && (p.Overloaded || p.Class == imagegen.ClassRateLimited) {
 		return schedule.Finding{Overloaded: true, Pause: p.RetryAfter}
 	}

@@ -29,13 +29,13 @@ func (e *Engine) decode(ctx context.Context, raw received, header picture.Header
 	if err != nil {
 		return d, err
 	}
-	if t.Is(header) || picture.IsOpaque(decoded) && t.IsButForPixels(header) {
-		return asReceived(header, raw), nil
+	if t.Matches(header) || picture.IsOpaque(decoded) && t.MatchesExceptPixels(header) {
+		return passthrough(header, raw), nil
 	}
 	if t.Format == imagegen.FormatWebP {
 		return d, &badImageError{errNoWebP}
 	}
-	fitting := t.Paint(header, decoded)
+	fitting := t.Render(header, decoded)
 	kept = true
 	return encoded(t.Encoder(header), fitting, func() { e.decoding.Release(weight) }), nil
 }
@@ -45,7 +45,7 @@ func (e *Engine) decode(ctx context.Context, raw received, header picture.Header
 func readImage[T any](ctx context.Context, raw received, read func(io.Reader) (T, error)) (v T, err error) {
 	f, err := raw.open(ctx)
 	if err != nil {
-		return v, storing(err)
+		return v, storageError(err)
 	}
 	defer f.Close()
 	if v, err = read(f); err != nil {
@@ -54,19 +54,19 @@ func readImage[T any](ctx context.Context, raw received, read func(io.Reader) (T
 	return v, nil
 }
 
-// asReceived is an image that was decoded and is delivered all the same as it came; what is behind it is cut off.
-func asReceived(h picture.Header, raw received) deliverable {
+// passthrough is an image that was decoded and is delivered all the same as it came; what is behind it is cut off.
+func passthrough(h picture.Header, raw received) deliverable {
 	return deliverable{mediaType: h.MediaType, size: h.Size, open: func(ctx context.Context) (io.ReadCloser, error) {
 		f, err := raw.open(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return closing{h.Whole(f), f}, nil
+		return readCloser{h.Whole(f), f}, nil
 	}}
 }
 
-// closing reads from one and closes another.
-type closing struct {
+// readCloser reads from one and closes another.
+type readCloser struct {
 	io.Reader
 	io.Closer
 }

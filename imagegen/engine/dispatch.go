@@ -39,30 +39,30 @@ func (e *Engine) dispatch(ctx context.Context) {
 
 // launch begins an attempt at a claimed generation, which holds a slot.
 func (e *Engine) launch(r imagegen.Record, held schedule.Slot) {
-	e.meet(context.Background(), r.User)
-	m, offered := e.offers.now.Load().offers[r.Model]
-	why, left := e.unfit(r, m, offered)
-	if err := e.life.enter(); err != nil || why != "" {
+	e.noteUser(context.Background(), r.User)
+	m, offered := e.catalogs.current.Load().entries[r.Model]
+	why, left := e.unrunnable(r, m, offered)
+	if err := e.life.begin(); err != nil || why != "" {
 		e.slots.Release(held, schedule.Finding{})
-		e.putAside(r, why, left)
+		e.requeue(r, why, left)
 		if err == nil {
-			e.life.leave()
+			e.life.done()
 		}
 		return
 	}
 	if r.Attempt == 1 { // further ones wait by design
 		e.observeWait(context.Background(), r, max(e.cfg.Now().Sub(r.CreatedAt), 0), nil)
 	}
-	a := &attempt{engine: e, slot: held, record: r, offer: m,
+	a := &attempt{engine: e, slot: held, record: r, model: m,
 		shown: func(imagegen.Record) {}, answer: func(imagegen.Record, error) {}}
 	go a.run(context.Background(), e.cfg.AttemptTimeout)
 }
 
 const waitedTooLong = "it waited beyond its maximum age"
 
-// unfit tells why no attempt at a claimed generation can begin; "" if one can. What another engine over the same
+// unrunnable tells why no attempt at a claimed generation can begin; "" if one can. What another engine over the same
 // store may be able to do is left to it.
-func (e *Engine) unfit(r imagegen.Record, m offer, offered bool) (why string, left bool) {
+func (e *Engine) unrunnable(r imagegen.Record, m catalogEntry, offered bool) (why string, left bool) {
 	switch {
 	case e.tooOld(r):
 		return waitedTooLong, false
@@ -74,9 +74,9 @@ func (e *Engine) unfit(r imagegen.Record, m offer, offered bool) (why string, le
 	return "", false
 }
 
-// putAside ends a claim that cannot be worked on: it is unfit, or the engine drains.
-func (e *Engine) putAside(r imagegen.Record, why string, left bool) {
-	ctx, cancel := detach(context.Background())
+// requeue ends a claim that cannot be worked on: it is unfit, or the engine drains.
+func (e *Engine) requeue(r imagegen.Record, why string, left bool) {
+	ctx, cancel := withoutCancel(context.Background())
 	defer cancel()
 	var err error
 	switch {
@@ -86,7 +86,7 @@ func (e *Engine) putAside(r imagegen.Record, why string, left bool) {
 		e.cfg.Log.Warn("a generation is left, until its maximum age, to an engine that can make it", "generation", r.ID, "model", r.Model, "because", why)
 		_, err = e.update(ctx, r.Fence(), imagegen.Release{Delay: e.cfg.Lease})
 	default:
-		e.removeFormerImages(ctx, r)
+		e.removeEarlierImages(ctx, r)
 		err = e.fail(ctx, r, why)
 	}
 	if err != nil {
@@ -94,26 +94,26 @@ func (e *Engine) putAside(r imagegen.Record, why string, left bool) {
 	}
 }
 
-// mostAged is how many generations that waited too long are claimed in one commit.
-const mostAged = 16
+// maxAged is how many generations that waited too long are claimed in one commit.
+const maxAged = 16
 
 // failAged fails what waited too long, also for a model that this engine does not offer.
 func (e *Engine) failAged(ctx context.Context) {
 	for more := true; more && ctx.Err() == nil; {
-		aged, _, err := e.store.Claim(ctx, imagegen.Demand{Most: mostAged, Lease: e.cfg.Lease, Age: e.cfg.MaxAge})
+		aged, _, err := e.store.Claim(ctx, imagegen.Demand{Most: maxAged, Lease: e.cfg.Lease, Age: e.cfg.MaxAge})
 		if err != nil && ctx.Err() == nil {
 			e.cfg.Log.Warn("work that waited too long could not be looked for", "error", err)
 		}
 		for _, r := range aged {
-			e.putAside(r, waitedTooLong, false)
+			e.requeue(r, waitedTooLong, false)
 		}
-		more = len(aged) == mostAged
+		more = len(aged) == maxAged
 	}
 }
 
 // fail ends a generation with no more images than were shown.
 func (e *Engine) fail(ctx context.Context, r imagegen.Record, detail string) error {
-	got, err := e.finish(ctx, r, imagegen.Outcome{Images: r.Images, At: e.now(), Undelivered: e.unheard(r),
+	got, err := e.finish(ctx, r, imagegen.Outcome{Images: r.Images, At: e.now(), Undelivered: e.callerGone(r),
 		Failure: &imagegen.Failure{Class: imagegen.ClassUnknown, Detail: detail}})
 	if err != nil {
 		return err

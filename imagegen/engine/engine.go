@@ -22,28 +22,28 @@ type Engine struct {
 	joint    imagegen.JointStore // nil: the ledger shares no transaction with the store
 	images   imagegen.ImageStore
 	spool    imagegen.Spool
-	offers   *offers
+	catalogs *catalogs
 	accounts *account.Accounts
 	ids      *imagegen.IDs
 
-	slots     *schedule.Slots
-	shares    *shares
-	refusals  *refusals
-	receiving *semaphore.Weighted // bytes of images that are held in memory as they came
-	decoding  *semaphore.Weighted // bytes of what is decoded
-	calls     *callsInFlight
-	open      *openCalls
-	awaiting  *awaiting // the answers of other calls
-	ends      *awaiting // ends of generations
-	watching  watching
-	uploads   *uploads.Uploads
-	leases    *leases
-	life      *lifecycle
-	leftovers leftovers
+	slots         *schedule.Slots
+	shares        *shares
+	refusals      *refusals
+	receiving     *semaphore.Weighted // bytes of images that are held in memory as they came
+	decoding      *semaphore.Weighted // bytes of what is decoded
+	calls         *callsInFlight
+	open          *openCalls
+	answerWaiters *waiters // the answers of other calls
+	endWaiters    *waiters // ends of generations
+	watching      watching
+	uploads       *uploads.Uploads
+	leases        *leases
+	life          *lifecycle
+	removals      removals
 
 	thumbnails *thumbnails.Maker
 	health     *health
-	readiness  noted
+	readiness  loggedReadiness
 	audits     audits
 }
 
@@ -58,24 +58,24 @@ func New(cfg Config) (*Engine, error) {
 	ids := imagegen.NewIDs()
 	e := &Engine{
 		cfg: cfg, store: cfg.Store, ledger: cfg.Ledger, images: cfg.Images, spool: cfg.Spool,
-		offers:    newOffers(models),
-		accounts:  account.New(cfg.Store, ids, cfg.Now),
-		ids:       ids,
-		slots:     schedule.NewSlots(cfg.Concurrency),
-		shares:    newShares(),
-		refusals:  newRefusals(cfg.MaxRefusals),
-		receiving: semaphore.NewWeighted(receiveBudget),
-		decoding:  semaphore.NewWeighted(decodeBudget),
-		calls:     newCallsInFlight(),
-		open:      newOpenCalls(),
-		awaiting:  newAwaiting(cfg.MaxWaiting),
-		ends:      newAwaiting(mostAwaits),
-		leases:    newLeases(),
-		life:      newLifecycle(),
-		health:    newHealth(),
+		catalogs:      newCatalogs(models),
+		accounts:      account.New(cfg.Store, ids, cfg.Now),
+		ids:           ids,
+		slots:         schedule.NewSlots(cfg.Concurrency),
+		shares:        newShares(),
+		refusals:      newRefusals(cfg.MaxRefusals),
+		receiving:     semaphore.NewWeighted(receiveBudget),
+		decoding:      semaphore.NewWeighted(decodeBudget),
+		calls:         newCallsInFlight(),
+		open:          newOpenCalls(),
+		answerWaiters: newWaiters(cfg.MaxWaiting),
+		endWaiters:    newWaiters(maxAwaits),
+		leases:        newLeases(),
+		life:          newLifecycle(),
+		health:        newHealth(),
 	}
 	e.uploads, e.thumbnails = e.newUploads(), e.newThumbnails()
-	e.slots.SetMost(models.mostAtOnce(e.cfg.Concurrency, e.cfg.Nodes))
+	e.slots.SetMost(models.maxAtOnce(e.cfg.Concurrency, e.cfg.Nodes))
 	if j, ok := cfg.Store.(imagegen.JointStore); ok && j.Joins(cfg.Ledger) {
 		e.joint = j
 	}

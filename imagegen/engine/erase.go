@@ -22,7 +22,7 @@ func (e *Engine) erase(ctx context.Context, id imagegen.GenerationID, c imagegen
 	if !r.Terminal() {
 		return imagegen.Invalid("generation %s is %s; only one that has ended can be erased", id, r.Status())
 	}
-	ctx, cancel := detach(ctx) // half an erasure is seen through
+	ctx, cancel := withoutCancel(ctx) // half an erasure is seen through
 	defer cancel()
 	references := r.References
 	if r, err = e.beginErasure(ctx, r.Fence(), c); err != nil {
@@ -34,7 +34,7 @@ func (e *Engine) erase(ctx context.Context, id imagegen.GenerationID, c imagegen
 
 // beginErasure begins apart from thumbnails, so that none is left behind.
 func (e *Engine) beginErasure(ctx context.Context, f imagegen.Fence, c imagegen.Erase) (r imagegen.Record, err error) {
-	err = e.thumbnails.Apart(ctx, func() (err error) {
+	err = e.thumbnails.Exclusive(ctx, func() (err error) {
 		r, err = e.update(ctx, f, c)
 		return err
 	})

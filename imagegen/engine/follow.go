@@ -6,15 +6,15 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// news is what a synchronous call hears of its work: images that are shown, and at last the outcome.
-type news struct {
+// progress is what a synchronous call hears of its work: images that are shown, and at last the outcome.
+type progress struct {
 	record imagegen.Record
 	err    error // with which the outcome is in doubt
 	ended  bool
 }
 
 // follow waits for the end of work that goes on whether the caller stays or goes.
-func (c *call) follow(ctx context.Context, id imagegen.GenerationID, heard <-chan news) (imagegen.Result, error) {
+func (c *call) follow(ctx context.Context, id imagegen.GenerationID, heard <-chan progress) (imagegen.Result, error) {
 	e := c.engine
 	for {
 		select {

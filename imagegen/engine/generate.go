@@ -35,7 +35,7 @@ func (s *Session) observeReplay(ctx context.Context, result imagegen.Result, err
 func (s *Session) generate(ctx context.Context, q imagegen.GenerateRequest) (imagegen.Result, error) {
 	e := s.engine
 	if q.Async { // synchronous work holds its provider
-		defer e.offers.enter(q.Model)()
+		defer e.catalogs.begin(q.Model)()
 	}
 	r, m, err := e.plan(s.user, q)
 	if err != nil {
@@ -51,18 +51,18 @@ func (s *Session) generate(ctx context.Context, q imagegen.GenerateRequest) (ima
 
 // call is one Generate on its way to acceptance.
 type call struct {
-	engine  *Engine
-	session *Session
-	request imagegen.GenerateRequest
-	record  imagegen.Record
-	offer   offer
-	handed  bool          // the references belong to the record
-	slot    schedule.Slot // of synchronous work
-	shown   int           // of its images, so many has the caller been told of
+	engine     *Engine
+	session    *Session
+	request    imagegen.GenerateRequest
+	record     imagegen.Record
+	model      catalogEntry
+	handedOver bool          // the references belong to the record
+	slot       schedule.Slot // of synchronous work
+	shown      int           // of its images, so many has the caller been told of
 }
 
 // call takes over the references of a request.
-func (s *Session) call(ctx context.Context, r imagegen.Record, m offer, q imagegen.GenerateRequest) (_ *call, err error) {
+func (s *Session) call(ctx context.Context, r imagegen.Record, m catalogEntry, q imagegen.GenerateRequest) (_ *call, err error) {
 	e := s.engine
 	if r.References, err = s.engine.uploads.Take(ctx, s.user, q.References, q.Mask); err != nil {
 		return nil, err
@@ -73,18 +73,18 @@ func (s *Session) call(ctx context.Context, r imagegen.Record, m offer, q imageg
 	if e.cfg.JoinWindow >= 0 {
 		r.JoinKey = joinKey(r, q.Joining)
 	}
-	return &call{engine: e, session: s, request: q, record: r, offer: m}, nil
+	return &call{engine: e, session: s, request: q, record: r, model: m}, nil
 }
 
 // discard removes the references of a call that was not accepted.
 func (c *call) discard() {
-	if !c.handed {
+	if !c.handedOver {
 		c.engine.uploads.RemoveFiles(c.record.References)
 	}
 }
 
-// kept reports whether there are all references that came: see Session.Stage.
-func (c *call) kept() bool {
+// hasAllReferences reports whether there are all references that came: see Session.Stage.
+func (c *call) hasAllReferences() bool {
 	return !slices.ContainsFunc(c.record.References, func(f imagegen.ReferenceFile) bool { return f.ID == "" })
 }
 
@@ -95,7 +95,7 @@ func (c *call) run(ctx context.Context) (imagegen.Result, error) {
 	if err := c.session.usable(ctx); err != nil {
 		return imagegen.Result{}, err
 	}
-	result, found, release, err := c.former(ctx)
+	result, found, release, err := c.earlierAnswer(ctx)
 	defer release()
 	if found || err != nil {
 		return result, err
@@ -106,25 +106,25 @@ func (c *call) run(ctx context.Context) (imagegen.Result, error) {
 	if err := c.session.busy(ctx); err != nil {
 		return imagegen.Result{}, err
 	}
-	if err := e.life.enter(); err != nil {
+	if err := e.life.begin(); err != nil {
 		return imagegen.Result{}, imagegen.Overloaded(5*time.Second, err)
 	}
-	defer e.life.leave()
-	if !c.kept() {
+	defer e.life.done()
+	if !c.hasAllReferences() {
 		return imagegen.Result{}, c.tooFewCredits(ctx, imagegen.ErrInsufficientCredits)
 	}
 	if err := e.admit(ctx, c.record, c.request); err != nil {
 		return imagegen.Result{}, err
 	}
-	e.meet(ctx, c.record.User)
+	e.noteUser(ctx, c.record.User)
 	if c.record.Async {
 		return c.queue(ctx)
 	}
 	return c.wait(ctx)
 }
 
-// former answers a call that repeats another one: under its idempotency key, or by joining it.
-func (c *call) former(ctx context.Context) (result imagegen.Result, found bool, release func(), err error) {
+// earlierAnswer answers a call that repeats another one: under its idempotency key, or by joining it.
+func (c *call) earlierAnswer(ctx context.Context) (result imagegen.Result, found bool, release func(), err error) {
 	if c.record.IdempotencyKey != "" {
 		return c.repetition(ctx)
 	}
@@ -166,11 +166,11 @@ func (c *call) wait(ctx context.Context) (imagegen.Result, error) {
 	if err != nil {
 		return c.refused(ctx, err)
 	}
-	heard := make(chan news, r.N) // an image is new in each, and whatever comes waits for no caller
-	a := &attempt{engine: e, slot: c.slot, record: r, offer: c.offer,
-		shown:  func(r imagegen.Record) { heard <- news{record: r} },
-		answer: func(r imagegen.Record, err error) { heard <- news{r, err, true} }}
-	e.life.enterMore()
+	heard := make(chan progress, r.N) // an image is new in each, and whatever comes waits for no caller
+	a := &attempt{engine: e, slot: c.slot, record: r, model: c.model,
+		shown:  func(r imagegen.Record) { heard <- progress{record: r} },
+		answer: func(r imagegen.Record, err error) { heard <- progress{r, err, true} }}
+	e.life.beginAnother()
 	e.open.begin(r)
 	// Whether the caller stays or goes, the work and its refund go on.
 	go a.run(context.WithoutCancel(ctx), e.cfg.AttemptTimeout-time.Since(began))
@@ -199,9 +199,9 @@ func (c *call) waitForSlot(ctx context.Context) (err error) {
 	defer func() { e.observeWait(ctx, c.record, time.Since(began), err) }()
 	held, free := e.slots.TryAcquire(c.record.User, c.record.Model)
 	if c.slot = held; !free {
-		err = c.turn(ctx)
+		err = c.waitTurn(ctx)
 	}
-	stopping := e.life.taking()
+	stopping := e.life.accepting()
 	switch {
 	case stopping == nil || ctx.Err() != nil:
 		return err
@@ -211,8 +211,8 @@ func (c *call) waitForSlot(ctx context.Context) (err error) {
 	return imagegen.Overloaded(5*time.Second, stopping)
 }
 
-// turn waits until it is the user's turn, or a drain begins.
-func (c *call) turn(ctx context.Context) (err error) {
+// waitTurn waits until it is the user's turn, or a drain begins.
+func (c *call) waitTurn(ctx context.Context) (err error) {
 	e := c.engine
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -227,7 +227,7 @@ func (c *call) accept(ctx context.Context) (imagegen.Record, error) {
 	r, err := c.engine.charge(within, c.record)
 	charging.end(0, err)
 	// After an unknown outcome the references may be needed: recovery or the next start removes them.
-	c.handed = err == nil || !imagegen.Definite(err)
+	c.handedOver = err == nil || !imagegen.Definite(err)
 	if err == nil {
 		c.engine.observe(ctx, imagegen.EventAccepted, r, r.Charge().Credits)
 	}

@@ -22,12 +22,12 @@ type ProviderHealth struct {
 // Health tells how the provider of each model does, also of retired ones, in the order of the configuration. It is cheap and
 // asks no upstream.
 func (e *Engine) Health() []ProviderHealth {
-	models := e.offers.now.Load()
+	models := e.catalogs.current.Load()
 	all := make([]ProviderHealth, len(models.all))
 	for i, info := range models.all {
 		all[i] = e.health.of(info.ID)
 		all[i].Model, all[i].Provider, all[i].Load = info.ID, info.Provider, e.slots.Load(info.ID)
-		if r, ok := models.offers[info.ID].Provider.(interface {
+		if r, ok := models.entries[info.ID].Provider.(interface {
 			Health() []imagegen.MemberHealth
 		}); ok {
 			all[i].Members = r.Health()

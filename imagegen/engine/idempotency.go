@@ -37,9 +37,9 @@ func (c *call) repetition(ctx context.Context) (result imagegen.Result, found bo
 
 // reserved answers from the record that holds the idempotency key, if one does.
 func (c *call) reserved(ctx context.Context) (imagegen.Result, bool, error) {
-	former, err := c.engine.formerCall(ctx, c.record)
+	former, err := c.engine.earlierCall(ctx, c.record)
 	if err == nil && former.Fingerprint == c.record.Fingerprint && !answerable(former) {
-		former, err = c.awaitFormer(ctx, former)
+		former, err = c.awaitEarlier(ctx, former)
 	}
 	if errors.Is(err, imagegen.ErrNotFound) {
 		return imagegen.Result{}, false, nil
@@ -51,10 +51,10 @@ func (c *call) reserved(ctx context.Context) (imagegen.Result, bool, error) {
 	return result, true, err
 }
 
-// awaitFormer waits for the answer of the call that holds the idempotency key. ErrIdempotencyKeyInUse if
+// awaitEarlier waits for the answer of the call that holds the idempotency key. ErrIdempotencyKeyInUse if
 // too many do, or it does not come; ErrNotFound if that call was not accepted after all.
-func (c *call) awaitFormer(ctx context.Context, former imagegen.Record) (imagegen.Record, error) {
-	leave, ok := c.engine.awaiting.enter(c.record)
+func (c *call) awaitEarlier(ctx context.Context, former imagegen.Record) (imagegen.Record, error) {
+	leave, ok := c.engine.answerWaiters.begin(c.record)
 	if !ok {
 		return former, nil // which is in use
 	}
@@ -76,7 +76,7 @@ func (c *call) stillUsable(ctx context.Context, err error) error {
 
 // awaitCall waits for the end of a call with the same idempotency key that no record reserves yet.
 func (c *call) awaitCall(ctx context.Context, running <-chan struct{}) error {
-	leave, ok := c.engine.awaiting.enter(c.record)
+	leave, ok := c.engine.answerWaiters.begin(c.record)
 	if !ok {
 		return inUse("")
 	}
@@ -102,12 +102,12 @@ func (s *Session) refuse(ctx context.Context, r imagegen.Record, q imagegen.Gene
 		imagegen.Discard(q.Mask)
 		return imagegen.Result{}, imagegen.ToUserError(refusal)
 	}
-	c, err := s.call(ctx, r, offer{}, q)
+	c, err := s.call(ctx, r, catalogEntry{}, q)
 	if err != nil {
 		return imagegen.Result{}, imagegen.ToUserError(refusal)
 	}
 	defer c.discard()
-	result, found, release, err := c.former(ctx)
+	result, found, release, err := c.earlierAnswer(ctx)
 	release()
 	if !found && err == nil || errors.Is(err, imagegen.ErrIdempotencyKeyReused) || errors.Is(err, imagegen.ErrNotFound) { // erased: for what it was nobody knows
 		err = imagegen.ToUserError(refusal)
@@ -115,8 +115,8 @@ func (s *Session) refuse(ctx context.Context, r imagegen.Record, q imagegen.Gene
 	return result, err
 }
 
-// formerCall finds the record that reserves the idempotency key of a request. ErrNotFound.
-func (e *Engine) formerCall(ctx context.Context, r imagegen.Record) (imagegen.Record, error) {
+// earlierCall finds the record that reserves the idempotency key of a request. ErrNotFound.
+func (e *Engine) earlierCall(ctx context.Context, r imagegen.Record) (imagegen.Record, error) {
 	if r.IdempotencyKey == "" {
 		return imagegen.Record{}, imagegen.ErrNotFound
 	}

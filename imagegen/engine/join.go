@@ -10,9 +10,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// patienceForHangUp is how long a repetition waits for the first caller to hang up: a proxy may
+// hangUpWait is how long a repetition waits for the first caller to hang up: a proxy may
 // tell of it late.
-const patienceForHangUp = 2 * time.Second
+const hangUpWait = 2 * time.Second
 
 // joinKey is equal for the calls that may join each other; zero for what joins nothing.
 func joinKey(r imagegen.Record, j *imagegen.Joining) [32]byte {
@@ -72,7 +72,7 @@ func (e *Engine) joinUndelivered(ctx context.Context, r imagegen.Record) (imageg
 		return "", err
 	}
 	for _, former := range records {
-		if e.now().Sub(former.CompletedAt) < e.cfg.JoinWindow && e.open.adopt(former) {
+		if e.now().Sub(former.CompletedAt) < e.cfg.JoinWindow && e.open.addStored(former) {
 			return former.ID, nil
 		}
 	}
@@ -82,14 +82,14 @@ func (e *Engine) joinUndelivered(ctx context.Context, r imagegen.Record) (imageg
 // joinLate waits a moment for the first caller to hang up.
 func (c *call) joinLate(ctx context.Context, left <-chan struct{}) (id imagegen.GenerationID, err error) {
 	e := c.engine
-	leave, ok := e.awaiting.enter(c.record)
+	leave, ok := e.answerWaiters.begin(c.record)
 	if !ok {
 		return "", tooManyWaiting()
 	}
 	defer leave()
 	ctx, cancel := e.whileWaiting(ctx)
 	defer cancel()
-	late := time.NewTimer(patienceForHangUp)
+	late := time.NewTimer(hangUpWait)
 	defer late.Stop()
 	for id == "" {
 		select {
@@ -106,7 +106,7 @@ func (c *call) joinLate(ctx context.Context, left <-chan struct{}) (id imagegen.
 
 // awaitJoined waits for the end of a generation whose call was joined.
 func (c *call) awaitJoined(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
-	leave, ok := c.engine.awaiting.enter(c.record)
+	leave, ok := c.engine.answerWaiters.begin(c.record)
 	if !ok {
 		return imagegen.Record{}, tooManyWaiting()
 	}
@@ -139,21 +139,21 @@ func (s *Session) Answered(id imagegen.GenerationID, received bool) {
 
 // hangUp notes that a caller has gone without the answer.
 func (e *Engine) hangUp(id imagegen.GenerationID) {
-	if r, mark := e.open.leave(id); mark {
+	if r, mark := e.open.hangUp(id); mark {
 		e.markUndelivered(r)
 	}
 }
 
 func (e *Engine) markUndelivered(r imagegen.Record) {
 	e.markDelivery(r, imagegen.Delivery{Undelivered: true})
-	if e.open.known(r.ID) {
+	if e.open.setMarked(r.ID) {
 		e.markDelivery(r, imagegen.Delivery{})
 	}
 }
 
 // markDelivery tells the store. A mark that is lost costs the caller another generation, and nothing else.
 func (e *Engine) markDelivery(r imagegen.Record, d imagegen.Delivery) {
-	ctx, cancel := detach(context.Background())
+	ctx, cancel := withoutCancel(context.Background())
 	defer cancel()
 	if _, err := e.update(ctx, r.Fence(), d); err != nil && !errors.Is(err, imagegen.ErrStale) && !errors.Is(err, imagegen.ErrTransition) {
 		e.cfg.Log.Warn("whether an answer was received could not be recorded", "generation", r.ID, "error", err)

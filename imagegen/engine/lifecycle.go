@@ -42,7 +42,7 @@ func newLifecycle() *lifecycle {
 	return l
 }
 
-func (l *lifecycle) taking() error {
+func (l *lifecycle) accepting() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.refusal()
@@ -58,8 +58,8 @@ func (l *lifecycle) refusal() error {
 	return nil
 }
 
-// enter counts one piece of work, unless no more is taken.
-func (l *lifecycle) enter() error {
+// begin counts one piece of work, unless no more is taken.
+func (l *lifecycle) begin() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.refusal(); err != nil {
@@ -69,14 +69,14 @@ func (l *lifecycle) enter() error {
 	return nil
 }
 
-// enterMore counts another piece of work of a caller that has entered.
-func (l *lifecycle) enterMore() {
+// beginAnother counts another piece of work of a caller that has entered.
+func (l *lifecycle) beginAnother() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.active++
 }
 
-func (l *lifecycle) leave() {
+func (l *lifecycle) done() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.active--; l.active == 0 && l.draining {
@@ -128,10 +128,10 @@ func (e *Engine) Stop(ctx context.Context) error {
 	l.drain()
 	l.stopLoops()
 	defer e.flushKeyUse()
-	defer e.removeLeftovers(context.Background())
+	defer e.retryRemovals(context.Background())
 	defer l.leasing.Wait()
 	defer l.end.Do(func() { close(l.ended) })
-	through := l.through()
+	through := l.finished()
 	select {
 	case <-through:
 		return nil
@@ -147,8 +147,8 @@ func (e *Engine) Stop(ctx context.Context) error {
 	}
 }
 
-// through is closed when nothing is under way and no loop runs.
-func (l *lifecycle) through() <-chan struct{} {
+// finished is closed when nothing is under way and no loop runs.
+func (l *lifecycle) finished() <-chan struct{} {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -17,9 +17,9 @@ func (e *Engine) maintain(ctx context.Context) {
 		e.Readiness(ctx) // so that its changes are logged though nobody asks
 		pause(ctx, maintenance)
 		e.flushKeyUse()
-		e.removeLeftovers(ctx)
+		e.retryRemovals(ctx)
 		e.failAged(ctx)
-		e.meetStored(ctx)
+		e.noteStoredUsers(ctx)
 		if e.cfg.Retain > 0 {
 			e.eraseAged(ctx)
 		}
@@ -51,7 +51,7 @@ func (e *Engine) flushKeyUse() {
 	if len(used) == 0 {
 		return
 	}
-	ctx, cancel := detach(context.Background())
+	ctx, cancel := withoutCancel(context.Background())
 	defer cancel()
 	if err := e.store.TouchKeys(ctx, used); err != nil {
 		e.cfg.Log.Warn("it was not recorded when keys were last used", "error", err)

@@ -9,7 +9,7 @@ import (
 )
 
 // verification is how an image of the model is found whole.
-func (m offer) verification() imagegen.Verification { return cmp.Or(m.Verify, m.can.Verify) }
+func (m catalogEntry) verification() imagegen.Verification { return cmp.Or(m.Verify, m.can.Verify) }
 
 // info is what the model offers: what its provider can do, narrowed by the configuration.
 func (m Model) info(c imagegen.Capabilities) imagegen.ModelInfo {

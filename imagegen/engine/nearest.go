@@ -10,14 +10,14 @@ import (
 
 // withNearest adds to the refusal of an explicit size the nearest one that can be had, if there is any: one that the
 // model makes as it is rather than one that must be cut.
-func (m offer) withNearest(policy Policy, r imagegen.Record, files attached, refusal error) error {
+func (m catalogEntry) withNearest(policy Policy, r imagegen.Record, files attached, refusal error) error {
 	e, ok := errors.AsType[*imagegen.Error](refusal)
 	if r.Size.Auto() || !ok || e.Code != imagegen.CodeInvalidRequest {
 		return refusal
 	}
 	can := func(s imagegen.Size) bool {
 		r.Size = s
-		return s.Valid() && m.decide(policy, &r) == nil && m.able(r, files) == nil && m.check(r, files) == nil
+		return s.Valid() && m.resolve(policy, &r) == nil && m.checkCapabilities(r, files) == nil && m.checkProvider(r, files) == nil
 	}
 	nearest, ok := nearestSize(r.Size, m.info.Ratios, can)
 	if !ok {
@@ -53,7 +53,7 @@ func nearestSize(s imagegen.Size, ratios []imagegen.Ratio, can func(imagegen.Siz
 		}
 		for _, t := range imagegen.Tiers() {
 			had, found := largestOf(t, a, max(s.Width, s.Height), can)
-			if d := unlike(s, had); found && d < least {
+			if d := dissimilarity(s, had); found && d < least {
 				nearest, least, ok = had, d, true
 			}
 		}
@@ -64,8 +64,8 @@ func nearestSize(s imagegen.Size, ratios []imagegen.Ratio, can func(imagegen.Siz
 // shapeWeight is how much more the shape counts than the area.
 const shapeWeight = 10
 
-// unlike tells how far two sizes are apart.
-func unlike(s, o imagegen.Size) float64 {
+// dissimilarity tells how far two sizes are apart.
+func dissimilarity(s, o imagegen.Size) float64 {
 	return shapeWeight*imagegen.ShapeDistance(s.Aspect(), o.Aspect()) + math.Abs(math.Log(float64(s.Area())/float64(o.Area())))
 }
 

@@ -31,7 +31,7 @@ func (e *Engine) observeWait(ctx context.Context, r imagegen.Record, waited time
 func (e *Engine) event(kind imagegen.EventKind, r imagegen.Record) imagegen.Event {
 	g := r.Generation()
 	g.Prompt = ""
-	return imagegen.Event{Kind: kind, User: r.User, Generation: g, Provider: e.offers.now.Load().makers[r.Model]}
+	return imagegen.Event{Kind: kind, User: r.User, Generation: g, Provider: e.catalogs.current.Load().providerNames[r.Model]}
 }
 
 // tell tells Config.Observer, if there is one.
@@ -39,12 +39,12 @@ func (e *Engine) tell(ctx context.Context, o imagegen.Event) {
 	if e.cfg.Observer == nil {
 		return
 	}
-	defer e.unharmed(ctx, o)
+	defer e.recoverObserver(ctx, o)
 	e.cfg.Observer.Observe(ctx, o)
 }
 
-// unharmed is what becomes of a panic of Config.Observer: what it watches happens all the same.
-func (e *Engine) unharmed(ctx context.Context, o imagegen.Event) {
+// recoverObserver is what becomes of a panic of Config.Observer: what it watches happens all the same.
+func (e *Engine) recoverObserver(ctx context.Context, o imagegen.Event) {
 	if p := recover(); p != nil {
 		e.cfg.Log.ErrorContext(ctx, "Config.Observer panicked", "generation", o.Generation.ID, "event", o.Kind, "panic", p)
 	}
@@ -65,24 +65,24 @@ func (e *Engine) begin(ctx context.Context, kind imagegen.EventKind, r imagegen.
 		return ctx, step{}
 	}
 	s := step{engine: e, event: e.event(kind, r), began: time.Now()}
-	s.ctx = s.enter(ctx)
+	s.ctx = s.begin(ctx)
 	return s.ctx, s
 }
 
-func (s step) enter(ctx context.Context) (within context.Context) {
+func (s step) begin(ctx context.Context) (within context.Context) {
 	defer func() {
 		if within == nil { // it panicked
 			within = ctx
 		}
 	}()
-	defer s.engine.unharmed(ctx, s.event)
+	defer s.engine.recoverObserver(ctx, s.event)
 	return s.engine.cfg.Observer.Begin(ctx, s.event)
 }
 
 // request is what the attempt asks the provider, who then tells of the members that it asks.
 func (a *attempt) request(ctx context.Context) imagegen.ProviderRequest {
 	e := a.engine
-	q := e.providerRequest(a.record, a.offer)
+	q := e.providerRequest(a.record, a.model)
 	if e.cfg.Observer == nil {
 		return q
 	}

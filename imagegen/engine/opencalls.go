@@ -9,10 +9,10 @@ import (
 // openCalls are the synchronous calls that an equal one may join: their work is under way in this process,
 // or their answer has yet to be received.
 type openCalls struct {
-	mu    sync.Mutex
-	byID  map[imagegen.GenerationID]*openCall
-	byKey map[[32]byte][]*openCall // by JoinKey, oldest first
-	left  chan struct{}            // closed when a caller hangs up
+	mu     sync.Mutex
+	byID   map[imagegen.GenerationID]*openCall
+	byKey  map[[32]byte][]*openCall // by JoinKey, oldest first
+	hungUp chan struct{}            // closed when a caller hangs up
 }
 
 // openCall is one of them.
@@ -24,7 +24,7 @@ type openCall struct {
 }
 
 func newOpenCalls() *openCalls {
-	return &openCalls{byID: make(map[imagegen.GenerationID]*openCall), byKey: make(map[[32]byte][]*openCall), left: make(chan struct{})}
+	return &openCalls{byID: make(map[imagegen.GenerationID]*openCall), byKey: make(map[[32]byte][]*openCall), hungUp: make(chan struct{})}
 }
 
 // begin notes a call with its caller, unless it has no JoinKey.
@@ -37,8 +37,8 @@ func (o *openCalls) begin(r imagegen.Record) {
 	o.add(&openCall{record: r, callers: 1})
 }
 
-// adopt notes a call that the store knows of, with the caller who joins it, unless it is known.
-func (o *openCalls) adopt(r imagegen.Record) bool {
+// addStored notes a call that the store knows of, with the caller who joins it, unless it is known.
+func (o *openCalls) addStored(r imagegen.Record) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.byID[r.ID] != nil {
@@ -60,10 +60,10 @@ func (o *openCalls) join(key [32]byte) (id imagegen.GenerationID, left <-chan st
 	for _, c := range o.byKey[key] {
 		if c.callers == 0 {
 			c.callers++
-			return c.record.ID, o.left
+			return c.record.ID, o.hungUp
 		}
 	}
-	return "", o.left
+	return "", o.hungUp
 }
 
 // joinOnly joins the only call of that key, though its caller seems to be there.
@@ -78,7 +78,7 @@ func (o *openCalls) joinOnly(key [32]byte) imagegen.GenerationID {
 	return c.record.ID
 }
 
-func (o *openCalls) knows(id imagegen.GenerationID) bool {
+func (o *openCalls) has(id imagegen.GenerationID) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.byID[id] != nil
@@ -92,8 +92,8 @@ func (o *openCalls) abandoned(id imagegen.GenerationID) bool {
 	return c != nil && c.callers == 0
 }
 
-// leave counts a caller off. mark is set if nobody is left and the store has yet to be told.
-func (o *openCalls) leave(id imagegen.GenerationID) (r imagegen.Record, mark bool) {
+// hangUp counts a caller off. mark is set if nobody is left and the store has yet to be told.
+func (o *openCalls) hangUp(id imagegen.GenerationID) (r imagegen.Record, mark bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	c := o.byID[id]
@@ -101,9 +101,9 @@ func (o *openCalls) leave(id imagegen.GenerationID) (r imagegen.Record, mark boo
 		return imagegen.Record{}, false
 	}
 	c.callers--
-	close(o.left)
-	o.left = make(chan struct{})
-	return c.record, o.toMark(c)
+	close(o.hungUp)
+	o.hungUp = make(chan struct{})
+	return c.record, o.needsMark(c)
 }
 
 // end takes in how the generation ended. What failed is joined by nobody. mark is as for leave.
@@ -119,12 +119,12 @@ func (o *openCalls) end(r imagegen.Record) (mark bool) {
 		return false
 	}
 	c.record, c.ended, c.marked = r, true, r.Undelivered
-	return o.toMark(c)
+	return o.needsMark(c)
 }
 
-// toMark reports whether the store has yet to be told that nobody waits for an answer. Once it knows,
+// needsMark reports whether the store has yet to be told that nobody waits for an answer. Once it knows,
 // the call need not be remembered here.
-func (o *openCalls) toMark(c *openCall) bool {
+func (o *openCalls) needsMark(c *openCall) bool {
 	if c.callers > 0 || !c.ended {
 		return false
 	}
@@ -134,8 +134,8 @@ func (o *openCalls) toMark(c *openCall) bool {
 	return !c.marked
 }
 
-// known notes that the store was told. received: it is no longer so, for an equal call got the answer meanwhile.
-func (o *openCalls) known(id imagegen.GenerationID) (received bool) {
+// setMarked notes that the store was told. received: it is no longer so, for an equal call got the answer meanwhile.
+func (o *openCalls) setMarked(id imagegen.GenerationID) (received bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	c := o.byID[id]
@@ -143,7 +143,7 @@ func (o *openCalls) known(id imagegen.GenerationID) (received bool) {
 		return true
 	}
 	c.marked = true
-	o.toMark(c)
+	o.needsMark(c)
 	return false
 }
 

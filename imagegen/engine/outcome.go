@@ -10,15 +10,15 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// longestHint is how much of a provider's RetryAfter is honoured.
-const longestHint = time.Minute
+// maxRetryAfter is how much of a provider's RetryAfter is honoured.
+const maxRetryAfter = time.Minute
 
 // outcome decides what the end of an attempt means, and makes it durable.
 func (e *Engine) outcome(ctx context.Context, r imagegen.Record, images []imagegen.StoredImage, err error) (imagegen.Record, error) {
 	if release, again := e.tryAgain(r, images, err); again {
 		if release.Failed {
 			e.cfg.Log.WarnContext(ctx, "an attempt failed and will be made again", "generation", r.ID, "attempt", r.Attempt,
-				"provider", e.offers.now.Load().makers[r.Model], "after", release.Delay.String(), "error", brief(err))
+				"provider", e.catalogs.current.Load().providerNames[r.Model], "after", release.Delay.String(), "error", brief(err))
 		}
 		return e.release(ctx, r, release)
 	}
@@ -31,7 +31,7 @@ func (e *Engine) outcome(ctx context.Context, r imagegen.Record, images []imageg
 	}
 	got, err := e.finish(ctx, r, o)
 	if errors.Is(err, imagegen.ErrStale) {
-		return e.overtaken(ctx, r, got)
+		return e.stale(ctx, r, got)
 	}
 	if err != nil { // unknown, or settling still: nothing is removed, recovery decides
 		e.cfg.Log.ErrorContext(ctx, "the outcome of a generation is in doubt", "generation", r.ID, "error", err)
@@ -43,13 +43,13 @@ func (e *Engine) outcome(ctx context.Context, r imagegen.Record, images []imageg
 
 func (e *Engine) warnUndelivered(ctx context.Context, r imagegen.Record, delivered int, why error) {
 	e.cfg.Log.WarnContext(ctx, "images were not delivered", "generation", r.ID, "attempt", r.Attempt,
-		"asked", r.N, "delivered", delivered, "provider", e.offers.now.Load().makers[r.Model], "error", brief(why))
+		"asked", r.N, "delivered", delivered, "provider", e.catalogs.current.Load().providerNames[r.Model], "error", brief(why))
 }
 
 // concluded counts a refusal, tells those who wait, and the observer, of a generation that has ended, and has its thumbnails made.
 func (e *Engine) concluded(ctx context.Context, r imagegen.Record) {
 	e.refusals.note(r, e.cfg.Now())
-	e.awaiting.tell(r.ID)
+	e.answerWaiters.tell(r.ID)
 	if mark := e.open.end(r); mark {
 		e.markUndelivered(r)
 	}
@@ -63,7 +63,7 @@ func (e *Engine) concluded(ctx context.Context, r imagegen.Record) {
 	}
 	e.observe(ctx, imagegen.EventSettled, r, refunded(r))
 	if e.cfg.Thumbnails {
-		e.thumbnails.Want(r.ID)
+		e.thumbnails.Enqueue(r.ID)
 	}
 }
 
@@ -88,7 +88,7 @@ func (e *Engine) tryAgain(r imagegen.Record, images []imagegen.StoredImage, err 
 	if len(images) > len(r.Images) || !ok || !p.Class.Transient() || r.Failures >= len(e.cfg.Backoff) {
 		return imagegen.Release{}, false
 	}
-	return imagegen.Release{Delay: max(e.cfg.Backoff[r.Failures], min(p.RetryAfter, longestHint)), Failed: true}, true
+	return imagegen.Release{Delay: max(e.cfg.Backoff[r.Failures], min(p.RetryAfter, maxRetryAfter)), Failed: true}, true
 }
 
 func (e *Engine) tooOld(r imagegen.Record) bool { return e.cfg.Now().Sub(r.CreatedAt) >= e.cfg.MaxAge }
@@ -101,9 +101,9 @@ func (e *Engine) release(ctx context.Context, r imagegen.Record, c imagegen.Rele
 	return got, err
 }
 
-// overtaken ends an attempt whose generation somebody else has taken over: only files that the
+// stale ends an attempt whose generation somebody else has taken over: only files that the
 // record, as it now stands, does not name are removed.
-func (e *Engine) overtaken(ctx context.Context, r, now imagegen.Record) (imagegen.Record, error) {
+func (e *Engine) stale(ctx context.Context, r, now imagegen.Record) (imagegen.Record, error) {
 	e.open.forget(r.ID)
 	e.removeImages(ctx, r.ID, r.Attempt, files(now.Images)...)
 	if now.Terminal() {

@@ -15,9 +15,9 @@ import (
 
 // plan validates and prices a request: a pure function of it. References are checked when they
 // are staged; here they only count. Of a request that is refused the record says what was asked.
-func (e *Engine) plan(u imagegen.UserID, q imagegen.GenerateRequest) (imagegen.Record, offer, error) {
+func (e *Engine) plan(u imagegen.UserID, q imagegen.GenerateRequest) (imagegen.Record, catalogEntry, error) {
 	if err := u.Check(); err != nil {
-		return imagegen.Record{}, offer{}, err
+		return imagegen.Record{}, catalogEntry{}, err
 	}
 	r := imagegen.Record{Intent: imagegen.Intent{User: u, Model: q.Model, Prompt: q.Prompt, N: cmp.Or(q.N, 1), Size: q.Size,
 		Quality: cmp.Or(q.Quality, imagegen.QualityAuto), Options: options(q.Options), Async: q.Async, IdempotencyKey: q.IdempotencyKey},
@@ -30,14 +30,14 @@ func (e *Engine) plan(u imagegen.UserID, q imagegen.GenerateRequest) (imagegen.R
 	if err := checkFields(r, m.info, files); err != nil {
 		return r, m, err
 	}
-	err = m.decide(e.cfg.Policy, &r)
+	err = m.resolve(e.cfg.Policy, &r)
 	if err == nil {
-		err = m.able(r, files)
+		err = m.checkCapabilities(r, files)
 	}
 	if err != nil {
 		return r, m, m.withNearest(e.cfg.Policy, r, files, err)
 	}
-	return r, m, m.check(r, files)
+	return r, m, m.checkProvider(r, files)
 }
 
 // attached are the files that come with a request.
@@ -55,8 +55,8 @@ func options(o imagegen.Options) imagegen.Options {
 	return o
 }
 
-// decide sets what a request means, and costs.
-func (m offer) decide(policy Policy, r *imagegen.Record) (err error) {
+// resolve sets what a request means, and costs.
+func (m catalogEntry) resolve(policy Policy, r *imagegen.Record) (err error) {
 	if r.Ratio, r.Tier, err = policy(r.Size, r.Quality, m.info); err != nil {
 		return imagegen.ToUserError(err)
 	}
@@ -64,13 +64,13 @@ func (m offer) decide(policy Policy, r *imagegen.Record) (err error) {
 	return checkOffered(*r, m.info)
 }
 
-// able compares a request with what the provider can do.
-func (m offer) able(r imagegen.Record, files attached) error {
+// checkCapabilities compares a request with what the provider can do.
+func (m catalogEntry) checkCapabilities(r imagegen.Record, files attached) error {
 	return refusedByProvider(m.can.Refuses(request(r, files)))
 }
 
-// check asks the provider whether there is more to refuse.
-func (m offer) check(r imagegen.Record, files attached) error {
+// checkProvider asks the provider whether there is more to refuse.
+func (m catalogEntry) checkProvider(r imagegen.Record, files attached) error {
 	return refusedByProvider(imagegen.Refuses(m.Provider, request(r, files)))
 }
 
@@ -84,9 +84,9 @@ func request(r imagegen.Record, files attached) imagegen.ProviderRequest {
 	return q
 }
 
-func (e *Engine) offered(id string) (offer, error) {
-	models := e.offers.now.Load()
-	if m, ok := models.offers[id]; ok && !m.Retired {
+func (e *Engine) offered(id string) (catalogEntry, error) {
+	models := e.catalogs.current.Load()
+	if m, ok := models.entries[id]; ok && !m.Retired {
 		return m, nil
 	}
 	ids := make([]string, len(models.listed))
@@ -94,9 +94,9 @@ func (e *Engine) offered(id string) (offer, error) {
 		ids[i] = info.ID
 	}
 	if id == "" {
-		return offer{}, imagegen.InvalidField("model", "model is required; offered: %s", strings.Join(ids, ", "))
+		return catalogEntry{}, imagegen.InvalidField("model", "model is required; offered: %s", strings.Join(ids, ", "))
 	}
-	return offer{}, imagegen.InvalidField("model", "unknown model %.40q; offered: %s", id, strings.Join(ids, ", "))
+	return catalogEntry{}, imagegen.InvalidField("model", "unknown model %.40q; offered: %s", id, strings.Join(ids, ", "))
 }
 
 func checkFields(r imagegen.Record, info imagegen.ModelInfo, files attached) error {
@@ -181,7 +181,7 @@ func (e *Engine) providerFile(f imagegen.ReferenceFile) imagegen.ProviderReferen
 }
 
 // providerRequest is what the provider of m is asked.
-func (e *Engine) providerRequest(r imagegen.Record, m offer) imagegen.ProviderRequest {
+func (e *Engine) providerRequest(r imagegen.Record, m catalogEntry) imagegen.ProviderRequest {
 	q := e.providerFiles(r, providerRequest(r))
 	q.SaveJob = func(ctx context.Context, job []byte) error {
 		if !r.Async { // interrupted synchronous work is failed, not resumed: no commit for it

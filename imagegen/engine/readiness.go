@@ -24,7 +24,7 @@ func (r Readiness) Ready() bool { return len(r.Reasons) == 0 }
 // change of it is logged once.
 func (e *Engine) Readiness(ctx context.Context) Readiness {
 	var r Readiness
-	if err := e.life.taking(); err != nil {
+	if err := e.life.accepting(); err != nil {
 		r.Reasons = append(r.Reasons, imagegen.Notice{Code: reasonOf(err), Detail: err.Error()})
 	}
 	if err := e.storeReady(ctx); err != nil {
@@ -32,7 +32,7 @@ func (e *Engine) Readiness(ctx context.Context) Readiness {
 	}
 	if k, ok := e.store.(imagegen.Timekeeper); ok {
 		if leap, doubt := k.ClockInDoubt(); doubt {
-			r.Warnings = append(r.Warnings, imagegen.Notice{Code: "clock", Detail: leapt(leap)})
+			r.Warnings = append(r.Warnings, imagegen.Notice{Code: "clock", Detail: clockDetail(leap)})
 		}
 	}
 	if w, ok := e.store.(interface {
@@ -60,8 +60,8 @@ func reasonOf(err error) string {
 	return "storage"
 }
 
-// leapt says what a clock in doubt did.
-func leapt(leap time.Duration) string {
+// clockDetail says what a clock in doubt did.
+func clockDetail(leap time.Duration) string {
 	did := fmt.Sprintf("leapt ahead by %v", leap.Round(time.Second))
 	if leap < 0 {
 		did = fmt.Sprintf("is %v behind what was written or told", -leap.Round(time.Second))
@@ -77,13 +77,13 @@ func (e *Engine) ConfirmClock(ctx context.Context) error {
 	return nil
 }
 
-// noted is the readiness that was logged last.
-type noted struct {
+// loggedReadiness is the readiness that was logged last.
+type loggedReadiness struct {
 	mu    sync.Mutex
 	codes string
 }
 
-func (n *noted) note(ctx context.Context, e *Engine, r Readiness) {
+func (n *loggedReadiness) note(ctx context.Context, e *Engine, r Readiness) {
 	var codes, details []string
 	for _, reason := range r.Reasons {
 		codes, details = append(codes, "not ready: "+reason.Code), append(details, reason.Detail)

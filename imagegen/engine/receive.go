@@ -70,7 +70,7 @@ func (e *Engine) receiveSpooled(ctx context.Context, body io.Reader) (received, 
 		if in.Over || in.Err != nil {
 			return received{}, &badImageError{err}
 		}
-		return received{}, storing(err)
+		return received{}, storageError(err)
 	}
 	open := func(ctx context.Context) (io.ReadCloser, error) { return e.spool.Open(ctx, id) }
 	return received{open, func() { e.removeSpooled(id) }}, nil

@@ -31,7 +31,7 @@ func (e *Engine) Reconcile(ctx context.Context) (strays []imagegen.Charge, err e
 			return strays, imagegen.ToUserError(err)
 		}
 		for _, c := range open {
-			stray, err := e.stray(ctx, c)
+			stray, err := e.unaccounted(ctx, c)
 			if err != nil {
 				return strays, imagegen.ToUserError(err)
 			}
@@ -46,8 +46,8 @@ func (e *Engine) Reconcile(ctx context.Context) (strays []imagegen.Charge, err e
 	}
 }
 
-// stray reports whether no generation accounts for an open charge.
-func (e *Engine) stray(ctx context.Context, c imagegen.Charge) (bool, error) {
+// unaccounted reports whether no generation accounts for an open charge.
+func (e *Engine) unaccounted(ctx context.Context, c imagegen.Charge) (bool, error) {
 	id := imagegen.GenerationID(c.ID)
 	if !id.Valid() {
 		return false, nil

@@ -7,12 +7,12 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// mostRecovered is how many records are recovered in one commit.
-const mostRecovered = 64
+// maxRecovered is how many records are recovered in one commit.
+const maxRecovered = 64
 
-// mostResumptions is how often a saved job is taken up from a process that died with it: it may be what
+// maxResumptions is how often a saved job is taken up from a process that died with it: it may be what
 // kills them. It is counted before the job is resumed.
-const mostResumptions = 5
+const maxResumptions = 5
 
 // recoverAbandoned brings to an end what attempts that died have left: of a former process, or of
 // this one when a write failed. It calls no provider and needs no slot.
@@ -31,7 +31,7 @@ func (e *Engine) recoverAbandoned(ctx context.Context) {
 				e.cfg.Log.Warn("a generation is left for a later recovery", "generation", r.ID, "state", r.State, "error", err)
 			}
 		}
-		if err != nil || len(records) < mostRecovered {
+		if err != nil || len(records) < maxRecovered {
 			pause(ctx, interval)
 		}
 	}
@@ -43,7 +43,7 @@ func (e *Engine) abandoned(ctx context.Context) ([]imagegen.Record, error) {
 	if err := e.prolong(); err != nil {
 		return nil, err
 	}
-	records, err := e.store.Recover(ctx, mostRecovered, e.cfg.Lease)
+	records, err := e.store.Recover(ctx, maxRecovered, e.cfg.Lease)
 	if err != nil { // whoever's these are, they are not ours
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (e *Engine) recoverOne(r imagegen.Record) error {
 }
 
 func (e *Engine) recoverSettling(ctx context.Context, r imagegen.Record) error {
-	unheard := e.unheard(r)
+	unheard := e.callerGone(r)
 	within, closing := e.begin(ctx, imagegen.EventClosed, r)
 	got, err := e.close(within, r)
 	closing.end(0, err)
@@ -82,9 +82,9 @@ func (e *Engine) recoverSettling(ctx context.Context, r imagegen.Record) error {
 	return nil
 }
 
-// unheard reports whether the caller of a generation went with a former process, and an equal call may join.
-func (e *Engine) unheard(r imagegen.Record) bool {
-	return r.JoinKey != [32]byte{} && !e.open.knows(r.ID)
+// callerGone reports whether the caller of a generation went with a former process, and an equal call may join.
+func (e *Engine) callerGone(r imagegen.Record) bool {
+	return r.JoinKey != [32]byte{} && !e.open.has(r.ID)
 }
 
 // recoverCharging undoes a charge that may or may not exist. One that the ledger does not let go of, the
@@ -104,9 +104,9 @@ func (e *Engine) recoverCharging(ctx context.Context, r imagegen.Record) error {
 }
 
 func (e *Engine) recoverProcessing(ctx context.Context, r imagegen.Record) error {
-	e.removeFormerImages(ctx, r)
+	e.removeEarlierImages(ctx, r)
 	lost := r.Job == nil // an upstream job that is resumed costs no try
-	hopeless := r.Resumptions >= mostResumptions
+	hopeless := r.Resumptions >= maxResumptions
 	whole := len(r.Images) == r.N
 	if !r.Async || whole || lost && r.Failures >= len(e.cfg.Backoff) || hopeless || e.tooOld(r) {
 		return e.fail(ctx, r, "the attempt was interrupted")

@@ -10,7 +10,7 @@ import (
 
 func (e *Engine) newUploads() *uploads.Uploads {
 	return uploads.New(uploads.Config{Spool: e.spool, NewID: func() imagegen.ReferenceID { return e.ids.Reference(e.cfg.Now()) },
-		Remove: e.removeSpooled, Poor: e.tooPoor, Most: e.cfg.MaxSpooled})
+		Remove: e.removeSpooled, CannotPay: e.cannotPay, Most: e.cfg.MaxSpooled})
 }
 
 // Stage copies one reference image of the user to the spool and checks it on the way; a few hundred KiB of
@@ -25,9 +25,9 @@ func (s *Session) Stage(ctx context.Context, r io.Reader, name string) (imagegen
 	return s.engine.uploads.Stage(ctx, s.user, r, name)
 }
 
-// tooPoor reports whether a user cannot pay for the cheapest image. What such a user sends is looked at, so
+// cannotPay reports whether a user cannot pay for the cheapest image. What such a user sends is looked at, so
 // that a repeated request is known, but not kept.
-func (e *Engine) tooPoor(ctx context.Context, u imagegen.UserID) bool {
+func (e *Engine) cannotPay(ctx context.Context, u imagegen.UserID) bool {
 	var b imagegen.Balance
 	err := e.askOnce(ctx, func(ctx context.Context) (err error) {
 		b, err = e.ledger.Balance(ctx, u)
@@ -38,7 +38,7 @@ func (e *Engine) tooPoor(ctx context.Context, u imagegen.UserID) bool {
 
 // cheapest is the lowest price of an image; 0 if nothing is on offer.
 func (e *Engine) cheapest() (least imagegen.Credits) {
-	for _, m := range e.offers.now.Load().listed {
+	for _, m := range e.catalogs.current.Load().listed {
 		for _, price := range m.Credits {
 			if least == 0 || price < least {
 				least = price

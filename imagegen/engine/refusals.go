@@ -24,8 +24,8 @@ type tally struct {
 	at time.Time
 }
 
-// mostTallies bounds the memory. Beyond it the one who is nearest to none is forgotten.
-const mostTallies = 10_000
+// maxTallies bounds the memory. Beyond it the one who is nearest to none is forgotten.
+const maxTallies = 10_000
 
 func newRefusals(most int) *refusals {
 	return &refusals{most: float64(most), users: make(map[imagegen.UserID]tally)}
@@ -60,7 +60,7 @@ func (r *refusals) note(g imagegen.Record, now time.Time) {
 		delete(r.users, g.User)
 		return
 	}
-	if _, known := r.users[g.User]; !known && len(r.users) >= mostTallies {
+	if _, known := r.users[g.User]; !known && len(r.users) >= maxTallies {
 		r.forgetOne(now)
 	}
 	r.users[g.User] = tally{n, now}

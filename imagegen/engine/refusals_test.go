@@ -77,9 +77,9 @@ func TestRefusalsAreBounded(t *testing.T) {
 	for range 2 {
 		r.note(refusedOf("worst"), now)
 	}
-	for n := range mostTallies + 50 {
+	for n := range maxTallies + 50 {
 		r.note(refusedOf(imagegen.UserID(fmt.Sprint(n))), now)
 	}
-	is.Equal(len(r.users), mostTallies)
+	is.Equal(len(r.users), maxTallies)
 	is.True(errors.Is(r.check("worst", now), imagegen.ErrRateLimited))
 }

@@ -141,7 +141,7 @@ func (e *Engine) balanceToTell(ctx context.Context, r imagegen.Record) (*imagege
 
 // update sees a change through, whatever became of the caller and however long the ledger took before it.
 func (e *Engine) update(ctx context.Context, f imagegen.Fence, c imagegen.Change) (imagegen.Record, error) {
-	ctx, cancel := detach(ctx)
+	ctx, cancel := withoutCancel(ctx)
 	defer cancel()
 	return repeat(ctx, func(ctx context.Context) (imagegen.Record, error) { return e.store.Update(ctx, f, c) })
 }
@@ -153,7 +153,7 @@ func repeat(ctx context.Context, write func(context.Context) (imagegen.Record, e
 	if err == nil || imagegen.Definite(err) {
 		return r, err
 	}
-	ctx, cancel := detach(ctx)
+	ctx, cancel := withoutCancel(ctx)
 	defer cancel()
 	for _, pause := range []time.Duration{50 * time.Millisecond, time.Second, 3 * time.Second} {
 		time.Sleep(pause)
@@ -168,7 +168,7 @@ func repeat(ctx context.Context, write func(context.Context) (imagegen.Record, e
 	return r, fmt.Errorf("imagegen: outcome unknown: %v", err) // not wrapped: nothing in it is definite
 }
 
-// detach outlives the caller, but not for ever.
-func detach(ctx context.Context) (context.Context, context.CancelFunc) {
+// withoutCancel outlives the caller, but not for ever.
+func withoutCancel(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 }

@@ -22,21 +22,21 @@ type shares struct {
 
 func newShares() *shares { return &shares{joining: make(map[imagegen.UserID]int)} }
 
-// meet notes that a user is there. With the first one come those that the store knows.
-func (e *Engine) meet(ctx context.Context, u imagegen.UserID) {
+// noteUser notes that a user is there. With the first one come those that the store knows.
+func (e *Engine) noteUser(ctx context.Context, u imagegen.UserID) {
 	if !e.cfg.FairShares {
 		return
 	}
-	switch e.shares.meet(u) {
+	switch e.shares.note(u) {
 	case 1:
-		e.meetStored(ctx)
+		e.noteStoredUsers(ctx)
 	case 2:
 		e.slots.Keep(schedule.Kept(e.cfg.Concurrency))
 	}
 }
 
-// meet returns which user this is: the first, the second, or one more look at those who are there (0).
-func (s *shares) meet(u imagegen.UserID) int {
+// note returns which user this is: the first, the second, or one more look at those who are there (0).
+func (s *shares) note(u imagegen.UserID) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -50,9 +50,9 @@ func (s *shares) meet(u imagegen.UserID) int {
 	return 2
 }
 
-// meetStored meets the users that the store knows.
-func (e *Engine) meetStored(ctx context.Context) {
-	if !e.cfg.FairShares || e.shares.crowd() {
+// noteStoredUsers meets the users that the store knows.
+func (e *Engine) noteStoredUsers(ctx context.Context) {
+	if !e.cfg.FairShares || e.shares.hasSeveral() {
 		return
 	}
 	p, err := e.accounts.UserPage(ctx, imagegen.UserQuery{Limit: 2})
@@ -60,11 +60,11 @@ func (e *Engine) meetStored(ctx context.Context) {
 		e.cfg.Log.WarnContext(ctx, "users could not be listed", "error", err)
 	}
 	for _, u := range p.Users {
-		e.meet(ctx, u.ID)
+		e.noteUser(ctx, u.ID)
 	}
 }
 
-func (s *shares) crowd() bool {
+func (s *shares) hasSeveral() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.several
@@ -96,7 +96,7 @@ func (e *Engine) refuseQueue(ctx context.Context, u imagegen.UserID, l imagegen.
 	if l.Own <= share {
 		return nil
 	}
-	if e.meetStored(ctx); !e.cfg.FairShares || !e.shares.crowd() {
+	if e.noteStoredUsers(ctx); !e.cfg.FairShares || !e.shares.hasSeveral() {
 		return nil
 	}
 	return &imagegen.Error{Code: imagegen.CodeOverloaded, RetryAfter: retry, Err: fmt.Errorf("imagegen: user %s has %d generations queued", u, l.Own-1),

@@ -15,11 +15,11 @@ const showAfter = 100 * time.Millisecond
 
 // showSoon has what there is shown, unless more comes first that ends the attempt. a.mu is held.
 func (a *attempt) showSoon() {
-	if a.shower != nil || len(a.images) == a.record.N {
+	if a.showTimer != nil || len(a.images) == a.record.N {
 		return
 	}
 	a.shows.Add(1)
-	a.shower = time.AfterFunc(showAfter, func() {
+	a.showTimer = time.AfterFunc(showAfter, func() {
 		defer a.shows.Done()
 		a.show(context.Background())
 	})
@@ -29,7 +29,7 @@ func (a *attempt) showSoon() {
 func (a *attempt) show(ctx context.Context) {
 	a.mu.Lock()
 	images, ended := slices.Clone(a.images), a.ended || len(a.images) == a.record.N
-	a.shower = nil
+	a.showTimer = nil
 	a.mu.Unlock()
 	if ended {
 		return
@@ -47,7 +47,7 @@ func (a *attempt) show(ctx context.Context) {
 // endShows lets no more be shown, and waits for what is being written: no entry comes after the outcome.
 func (a *attempt) endShows() {
 	a.mu.Lock()
-	if a.shower != nil && a.shower.Stop() {
+	if a.showTimer != nil && a.showTimer.Stop() {
 		a.shows.Done()
 	}
 	a.mu.Unlock()
@@ -57,10 +57,10 @@ func (a *attempt) endShows() {
 // repeated reports whether an image is one that a former attempt has shown: an upstream's job that is resumed, or a
 // request that is repeated, yields it again. a.mu is held.
 func (a *attempt) repeated(i imagegen.StoredImage) bool {
-	n := slices.IndexFunc(a.former, func(f imagegen.StoredImage) bool { return f.SHA256 == i.SHA256 })
+	n := slices.IndexFunc(a.earlier, func(f imagegen.StoredImage) bool { return f.SHA256 == i.SHA256 })
 	if n < 0 {
 		return false
 	}
-	a.former = slices.Delete(a.former, n, n+1)
+	a.earlier = slices.Delete(a.earlier, n, n+1)
 	return true
 }

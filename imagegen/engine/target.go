@@ -15,7 +15,7 @@ func (a *attempt) target() picture.Target {
 	o := a.record.Options
 	t := picture.Target{Size: a.record.Size, Format: o.Format, Quality: usualQuality, Opaque: o.Background == imagegen.BackgroundOpaque}
 	if o.Compression != nil {
-		t.Quality, t.Rewrite = max(1, *o.Compression), !a.offer.can.Compression
+		t.Quality, t.Rewrite = max(1, *o.Compression), !a.model.can.Compression
 	}
 	return t
 }
@@ -32,7 +32,7 @@ func (a *attempt) lacks(h picture.Header) error {
 	switch {
 	case a.record.Options.Background == imagegen.BackgroundTransparent && !h.Alpha:
 		return errors.New("it has no alpha channel, but a transparent background was asked for")
-	case t.Format == imagegen.FormatWebP && !t.IsButForPixels(h):
+	case t.Format == imagegen.FormatWebP && !t.MatchesExceptPixels(h):
 		return errNoWebP
 	}
 	return nil

@@ -39,11 +39,11 @@ func (s *Session) OpenThumbnail(ctx context.Context, id imagegen.ImageID) (*imag
 	if err != nil {
 		return nil, imagegen.Internal(fmt.Errorf("imagegen: the thumbnail of image %s: %w", id, err))
 	}
-	return &imagegen.ImageFile{ReadSeekCloser: closable{bytes.NewReader(b)}, ID: id, MediaType: mediaType, Size: int64(len(b)),
+	return &imagegen.ImageFile{ReadSeekCloser: nopCloser{bytes.NewReader(b)}, ID: id, MediaType: mediaType, Size: int64(len(b)),
 		ETag: fmt.Sprintf("%x", sha256.Sum256(b)), CreatedAt: i.CreatedAt}, nil
 }
 
-// closable is bytes that need no closing.
-type closable struct{ *bytes.Reader }
+// nopCloser is bytes that need no closing.
+type nopCloser struct{ *bytes.Reader }
 
-func (closable) Close() error { return nil }
+func (nopCloser) Close() error { return nil }

@@ -8,7 +8,7 @@ import (
 
 // Where nobody listens, a step costs no memory.
 func TestUnobservedStepsAllocateNothing(t *testing.T) {
-	e := &Engine{offers: newOffers(&catalog{})}
+	e := &Engine{catalogs: newCatalogs(&catalog{})}
 	ctx, r := t.Context(), imagegen.Record{}
 	n := testing.AllocsPerRun(100, func() {
 		_, s := e.begin(ctx, imagegen.EventAttempted, r)

@@ -87,12 +87,12 @@ func unsaved(p picture, name string, err error) error {
 	return imagegen.Invalid("%s was made, but could not be saved as %q: %v. Read it at %s", p.ID, filepath.ToSlash(name), reason(err), p.URL)
 }
 
-// mostNames bounds how many names that are taken are passed over.
-const mostNames = 10_000
+// maxNames bounds how many names that are taken are passed over.
+const maxNames = 10_000
 
 // create makes a file under the first name that is free.
 func (t *tools) create(to, ext string, i, n int) (file *os.File, name string, err error) {
-	for number := i + 1; number < mostNames; number++ {
+	for number := i + 1; number < maxNames; number++ {
 		name = fmt.Sprintf("%s-%d%s", to, number, ext)
 		if number == 1 && n == 1 {
 			name = to + ext

@@ -24,8 +24,8 @@ import (
 
 const scope = "github.com/imagegend/imagegend/imagegen/otel"
 
-// mostQueued bounds the generations whose trace is remembered until they have ended.
-const mostQueued = 20_000
+// maxQueued bounds the generations whose trace is remembered until they have ended.
+const maxQueued = 20_000
 
 // Tracer is an [imagegen.Observer] that makes spans. It is safe for concurrent use.
 //
@@ -151,7 +151,7 @@ func (t *Tracer) remember(ctx context.Context, id imagegen.GenerationID) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.traces) < mostQueued {
+	if len(t.traces) < maxQueued {
 		t.traces[id] = of
 	}
 }

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	opening    = "[fake:"
-	mostImages = 16
-	known      = "[fake:fail], [fake:refuse], [fake:hang], [fake:panic], [fake:corrupt], [fake:crash], " +
+	opening   = "[fake:"
+	maxImages = 16
+	known     = "[fake:fail], [fake:refuse], [fake:hang], [fake:panic], [fake:corrupt], [fake:crash], " +
 		"[fake:transient=N], [fake:images=M] with M from 1 to 16, [fake:delay=3s], and [fake:each=1s]"
 )
 
@@ -65,7 +65,7 @@ func (f *Faults) set(directive string) (name string, err error) {
 		f.Transient, ok = positive(argument)
 	case "images":
 		f.Images, ok = positive(argument)
-		ok = ok && f.Images <= mostImages
+		ok = ok && f.Images <= maxImages
 	case "delay":
 		f.Delay, err = time.ParseDuration(strings.TrimPrefix(argument, "="))
 		ok = err == nil && f.Delay > 0

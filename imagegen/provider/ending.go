@@ -50,8 +50,8 @@ func crash(context.Context) error {
 	select {}
 }
 
-// mostFailures bounds how many requests are remembered.
-const mostFailures = 10_000
+// maxFailures bounds how many requests are remembered.
+const maxFailures = 10_000
 
 // failures counts the calls of each request.
 type failures struct {
@@ -67,7 +67,7 @@ func (f *failures) add(key string) int {
 	if f.calls == nil {
 		f.calls = map[string]int{}
 	}
-	if _, ok := f.calls[key]; !ok && len(f.calls) >= mostFailures {
+	if _, ok := f.calls[key]; !ok && len(f.calls) >= maxFailures {
 		for other := range f.calls {
 			delete(f.calls, other)
 			break

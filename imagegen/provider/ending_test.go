@@ -10,8 +10,8 @@ import (
 func TestFailuresAreBounded(t *testing.T) {
 	is := is.New(t)
 	var f failures
-	for i := range 2 * mostFailures {
+	for i := range 2 * maxFailures {
 		is.Equal(f.add(strconv.Itoa(i)), 1)
 	}
-	is.Equal(len(f.calls), mostFailures)
+	is.Equal(len(f.calls), maxFailures)
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/provider/internal/landscape"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/fakeimage"
 )
 
 // Fake is a provider without an upstream: it draws a landscape for each prompt, as PNG, in every
@@ -150,7 +150,7 @@ func (f *Fake) painter(ctx context.Context, r imagegen.ProviderRequest, prompt s
 		return nil, err
 	}
 	size, _ := f.Capabilities().Choose(r) // any can be had
-	picture := landscape.Picture{Prompt: prompt, Width: size.Width, Height: size.Height, Tint: tint, Seed: r.Options.Seed,
+	picture := fakeimage.Picture{Prompt: prompt, Width: size.Width, Height: size.Height, Tint: tint, Seed: r.Options.Seed,
 		Oval: r.Options.Background == imagegen.BackgroundTransparent}
 	if r.Mask != nil {
 		picture.Kept, err = kept(ctx, r.References[0], *r.Mask, size)

@@ -13,13 +13,13 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// mostTintPixels is the largest reference image that is decoded for its colour.
-const mostTintPixels = 4_000_000
+// maxTintPixels is the largest reference image that is decoded for its colour.
+const maxTintPixels = 4_000_000
 
 // tintOf is the average colour of the first reference; nil if there is none, or it is too large to
 // be decoded for this.
 func tintOf(ctx context.Context, references []imagegen.ProviderReference) (color.Color, error) {
-	if len(references) == 0 || references[0].Width*references[0].Height > mostTintPixels {
+	if len(references) == 0 || references[0].Width*references[0].Height > maxTintPixels {
 		return nil, nil
 	}
 	return averageOf(ctx, references[0])

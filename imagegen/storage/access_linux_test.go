@@ -10,7 +10,7 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen/storage"
-	"github.com/imagegend/imagegend/internal/nobodytest"
+	"github.com/imagegend/imagegend/internal/privdroptest"
 )
 
 func TestADirectoryThatMayNotBeUsed(t *testing.T) {
@@ -20,7 +20,7 @@ func TestADirectoryThatMayNotBeUsed(t *testing.T) {
 	is.NoErr(os.Mkdir(dir, 0))
 	is.NoErr(os.Chmod(parent, 0o555))
 	t.Cleanup(func() { os.Chmod(parent, 0o755); os.Chmod(dir, 0o755) })
-	nobodytest.Become(t)
+	privdroptest.Become(t)
 	for _, o := range []*storage.Options{nil, {MustExist: true}} {
 		_, err := storage.Open(dir, o)
 		says(t, err, "may not use the data directory "+dir)

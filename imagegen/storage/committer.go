@@ -16,8 +16,8 @@ import (
 
 // The most that one commit takes up.
 const (
-	mostOps   = 1024
-	mostBytes = 4 << 20
+	maxOps   = 1024
+	maxBytes = 4 << 20
 )
 
 // op is an operation on its way through the committer.
@@ -87,7 +87,7 @@ func (d *database) drain(first *op) (ops []*op) {
 		if o.state.CompareAndSwap(waiting, taken) {
 			ops = append(ops, o)
 		}
-		if len(ops) == mostOps {
+		if len(ops) == maxOps {
 			return ops
 		}
 		select {
@@ -112,7 +112,7 @@ func (d *database) transact(ops []*op) (answered int) {
 	}
 	t := &tx{bolt: bolt}
 	n := 0
-	for ; n < len(ops) && t.written < mostBytes; n++ {
+	for ; n < len(ops) && t.written < maxBytes; n++ {
 		if err = t.run(ops[n]); err != nil {
 			break
 		}

@@ -40,7 +40,7 @@ func newDatabase(bolt *bbolt.DB, log *slog.Logger) *database {
 		commit:   (*bbolt.Tx).Commit,
 		makeRoom: func() bool { return false },
 		onFault:  func(error) {},
-		queue:    make(chan *op, mostOps),
+		queue:    make(chan *op, maxOps),
 		quit:     make(chan struct{}),
 		ended:    make(chan struct{}),
 		failed:   make(chan struct{}),

@@ -26,7 +26,7 @@ var _ transfer.Database = (*End)(nil)
 // empty. Whoever opens closes. Errors are those of Open; a directory that was moved is opened all the same.
 func OpenEnd(dir string, into bool) (*End, error) {
 	if !into {
-		if err := takeLeave(dir); err != nil {
+		if err := checkMoved(dir); err != nil {
 			return nil, err
 		}
 	}
@@ -38,8 +38,8 @@ func OpenEnd(dir string, into bool) (*End, error) {
 	return &End{db}, nil
 }
 
-// takeLeave has what a process left that was killed be taken up once more.
-func takeLeave(dir string) error {
+// checkMoved has what a process left that was killed be taken up once more.
+func checkMoved(dir string) error {
 	db, err := Open(dir, &Options{MustExist: true})
 	if errors.Is(err, transfer.ErrMoved) {
 		return nil

@@ -82,7 +82,7 @@ func (f *files) writeTemp(ctx context.Context, temp string, r io.Reader, durable
 			err = closed
 		}
 	}()
-	if err := pour(ctx, file, r); err != nil || !durable {
+	if err := copyBuffered(ctx, file, r); err != nil || !durable {
 		return err
 	}
 	return unwritten(file.Sync())

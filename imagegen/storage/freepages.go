@@ -57,11 +57,11 @@ func (b *zeroFreePages) begin(after int64) int64 { return (int64(b.free[0]) + af
 // first page has the number of the freelist's page at metaFreelist; and that page the numbers of the
 // free pages, 8 bytes each, which the first of them counts if the count is countFollows.
 const (
-	pageHeader    = 16
-	metaFreelist  = pageHeader + 32
-	freelistFlag  = 0x10
-	countFollows  = 0xFFFF
-	mostFreePages = 1 << 40 / 4096 // of a terabyte
+	pageHeader   = 16
+	metaFreelist = pageHeader + 32
+	freelistFlag = 0x10
+	countFollows = 0xFFFF
+	maxFreePages = 1 << 40 / 4096 // of a terabyte
 )
 
 // freePages reads which pages a snapshot does not use, in order. first is its first page. The page that
@@ -79,7 +79,7 @@ func freePages(file io.ReaderAt, first []byte, pageSize int64) ([]uint64, error)
 		count = binary.NativeEndian.Uint64(header[pageHeader:])
 		at += 8
 	}
-	if binary.NativeEndian.Uint64(header) != number || flags != freelistFlag || count > mostFreePages {
+	if binary.NativeEndian.Uint64(header) != number || flags != freelistFlag || count > maxFreePages {
 		return nil, fmt.Errorf("%w: page %d is no list of free pages", ErrCorrupt, number)
 	}
 	free := make([]uint64, count)

@@ -132,8 +132,8 @@ func (u *unpacking) entry(h *tar.Header, r io.Reader) error {
 
 // The most that a part of an archive can hold; the database is bounded by the disk alone.
 const (
-	mostOfImage    = 1 << 30
-	mostOfManifest = 64 << 10
+	maxOfImage    = 1 << 30
+	maxOfManifest = 64 << 10
 )
 
 // fits refuses a part before anything of it is written or held: one that is longer than any of its kind,
@@ -147,11 +147,11 @@ func (u *unpacking) fits(h *tar.Header) error {
 	most := int64(math.MaxInt64)
 	switch {
 	case h.Name == manifestName:
-		most = mostOfManifest
+		most = maxOfManifest
 	case isSpoolPath(h.Name):
 		most = imagegen.MaxReferenceBytes
 	case isImagePath(h.Name):
-		most = mostOfImage
+		most = maxOfImage
 	}
 	if h.Size > most {
 		return badArchive(fmt.Errorf("%q has %d bytes in it, more than any can have", h.Name, h.Size))

@@ -91,12 +91,12 @@ type unhurried struct {
 	pending int
 }
 
-const mostPending = 8 << 20
+const maxPending = 8 << 20
 
 // Write implements io.Writer.
 func (u *unhurried) Write(p []byte) (n int, err error) {
 	n, err = u.file.Write(p)
-	if u.pending += n; err == nil && u.pending >= mostPending {
+	if u.pending += n; err == nil && u.pending >= maxPending {
 		u.pending = 0
 		err = u.file.Sync()
 	}

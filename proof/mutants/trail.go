@@ -21,7 +21,7 @@ var ofTrail = []mutant{
 		catcher: by(trails, "TestCheck")},
 	{name: "guesses-fill-the-disk", breaks: "sign-ins that fail leave a bounded number of rows a minute",
 		file: "imagegen/storage/internal/trail/signins.go", in: "Failures.first",
-		edit:    never(`len(f.counts) >= mostOrigins`),
+		edit:    never(`len(f.counts) >= maxOrigins`),
 		catcher: by(memory, "TestTrail")},
 	{name: "password-typed-as-a-name", breaks: "the trail holds no secrets",
 		file: "imagegen/console/actor.go", in: "page.signInFailed",

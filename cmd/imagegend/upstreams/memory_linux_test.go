@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	mostMemory = 300 << 20
+	maxMemory  = 300 << 20
 	diskNeeded = 8 << 30
 )
 
@@ -66,7 +66,7 @@ func TestMemoryWithLargeImages(t *testing.T) {
 			}
 			callers.Wait()
 			t.Logf("%d MiB resident at rest, %d MiB at most with %d images of %.1f MB", atRest>>20, d.RSS()>>20, c.inFlight*c.n, float64(len(c.file))/1e6)
-			is.True(d.RSS() < mostMemory)
+			is.True(d.RSS() < maxMemory)
 			is.Equal(d.MustBalance(t, key), 0) // every image was delivered
 		})
 	}

@@ -144,12 +144,12 @@ func setModeration(_ *request, v string) error {
 	return nil
 }
 
-// mostPartial is the highest partial_images of OpenAI's API. None is promised.
-const mostPartial = 3
+// maxPartial is the highest partial_images of OpenAI's API. None is promised.
+const maxPartial = 3
 
 func checkPartialImages(_ *request, v string) error {
-	if n, err := strconv.Atoi(v); err != nil || !serving.IsInteger(v) || n < 0 || n > mostPartial {
-		return invalid("partial_images", "must be an integer from 0 to %d; got %s", mostPartial, serving.Shorten(v))
+	if n, err := strconv.Atoi(v); err != nil || !serving.IsInteger(v) || n < 0 || n > maxPartial {
+		return invalid("partial_images", "must be an integer from 0 to %d; got %s", maxPartial, serving.Shorten(v))
 	}
 	return nil
 }

@@ -118,7 +118,7 @@ func (a *attempt) collect(ctx context.Context, failed error) error {
 		if doubt := a.doubts[id]; doubt != nil && end.err == error(errForgotten) {
 			end.err = doubt // it says more
 		}
-		failed = upstream.Worse(upstream.Worse(failed, err), end.err)
+		failed = upstream.LessSafeToRetry(upstream.LessSafeToRetry(failed, err), end.err)
 		if end.err != nil {
 			if err := a.forget(ctx, id); err != nil {
 				a.abandon(ctx, prompts[i+1:])
@@ -133,7 +133,7 @@ func (a *attempt) collect(ctx context.Context, failed error) error {
 			a.drop(ctx, prompts[i+1:])
 			return nil
 		}
-		failed = upstream.Worse(failed, err)
+		failed = upstream.LessSafeToRetry(failed, err)
 	}
 	return failed
 }

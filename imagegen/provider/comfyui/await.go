@@ -16,8 +16,8 @@ const (
 	firstPoll = 20 * time.Millisecond
 	slowPoll  = time.Second
 
-	mostFailures = 10              // of polls in a row
-	abandonment  = 2 * time.Second // how long a call that was cancelled takes to tell ComfyUI
+	maxFailures = 10              // of polls in a row
+	abandonment = 2 * time.Second // how long a call that was cancelled takes to tell ComfyUI
 )
 
 // await waits until a prompt has ended. An error means that ComfyUI cannot be asked; the prompt may
@@ -32,7 +32,7 @@ func (p *Provider) await(ctx context.Context, id string) (ending, error) {
 		told = 0
 		end, state, err := p.look(ctx, id)
 		if err != nil {
-			if failures++; failures == mostFailures || ctx.Err() != nil {
+			if failures++; failures == maxFailures || ctx.Err() != nil {
 				return ending{}, upstream.Unsettled(err)
 			}
 			if e, ok := errors.AsType[*imagegen.ProviderError](err); ok {

@@ -35,7 +35,7 @@ func (p *Provider) Capabilities() imagegen.Capabilities { return p.can }
 // Generate asks for each image with a call of its own, all at once. The request's quality has no
 // counterpart and changes nothing.
 func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
-	return p.client.Redacted(upstream.Gather(ctx, r.N, func(ctx context.Context, i int) upstream.Images {
+	return p.client.Redacted(upstream.FanIn(ctx, r.N, func(ctx context.Context, i int) upstream.Images {
 		return func(yield func(imagegen.ProviderImage, error) bool) {
 			if err := p.call(ctx, r.Part(i, 1), yield); err != nil {
 				yield(imagegen.ProviderImage{}, err)

@@ -37,7 +37,7 @@ func (p *Provider) Capabilities() imagegen.Capabilities {
 // Generate asks for the images, with one call where the upstream makes as many.
 func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
 	calls := (r.N + p.config.MaxPerCall - 1) / p.config.MaxPerCall
-	return p.client.Redacted(upstream.Gather(ctx, calls, func(ctx context.Context, i int) upstream.Images {
+	return p.client.Redacted(upstream.FanIn(ctx, calls, func(ctx context.Context, i int) upstream.Images {
 		return p.call(ctx, r.Part(i*p.config.MaxPerCall, min(p.config.MaxPerCall, r.N-i*p.config.MaxPerCall)))
 	}))
 }

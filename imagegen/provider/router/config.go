@@ -84,7 +84,7 @@ func New(c Config) (*Provider, error) {
 		return nil, fmt.Errorf("router: %w", err)
 	}
 	c.Log = c.Log.With("router", c.Name)
-	p := &Provider{name: c.Name, log: c.Log, retry: c.retryPolicy(), freed: &gate{}}
+	p := &Provider{name: c.Name, log: c.Log, retry: c.retryPolicy(), freed: &broadcast{}}
 	for _, m := range c.Members {
 		if m.Provider == nil {
 			return nil, fmt.Errorf("router: member %q has no Provider", m.Name)
@@ -136,7 +136,7 @@ func (c Config) breaker(m *member) circuitbreaker.CircuitBreaker[any] {
 		WithSuccessThreshold(1).
 		WithDelay(c.OpenFor).
 		OnOpen(func(circuitbreaker.StateChangedEvent) {
-			if cause := m.cause(); classOf(cause) == imagegen.ClassUnusable {
+			if cause := m.lastError(); classOf(cause) == imagegen.ClassUnusable {
 				m.log.Error("an upstream cannot be used until an operator acts", "error", cause)
 			} else {
 				m.log.Warn("an upstream fails again and again, and is left alone for a while", "for", c.OpenFor.String(), "error", cause)

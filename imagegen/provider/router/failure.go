@@ -15,14 +15,14 @@ import (
 // longestPause bounds the pause before a retry.
 const longestPause = 30 * time.Second
 
-// setback says why no member has taken a request on, so that all can be asked again.
-type setback struct{ reasons []error }
+// allFailed says why no member has taken a request on, so that all can be asked again.
+type allFailed struct{ reasons []error }
 
-func (s *setback) Error() string { return errors.Join(s.reasons...).Error() }
+func (s *allFailed) Error() string { return errors.Join(s.reasons...).Error() }
 
 // wait is the shortest time after which a member may be asked again; 0 if one has not said. ok is
 // false if all wait for an operator.
-func (s *setback) wait() (shortest time.Duration, ok bool) {
+func (s *allFailed) wait() (shortest time.Duration, ok bool) {
 	waits := waits(slices.DeleteFunc(slices.Clone(s.reasons), func(err error) bool { return classOf(err) == imagegen.ClassUnusable }))
 	if len(waits) == 0 {
 		return 0, false
@@ -30,8 +30,8 @@ func (s *setback) wait() (shortest time.Duration, ok bool) {
 	return slices.Min(waits), true
 }
 
-// recovery is the shortest time that a member has said; 0 if none has.
-func (s *setback) recovery() time.Duration {
+// soonest is the shortest time that a member has said; 0 if none has.
+func (s *allFailed) soonest() time.Duration {
 	said := slices.DeleteFunc(waits(s.reasons), func(d time.Duration) bool { return d <= 0 })
 	if len(said) == 0 {
 		return 0
@@ -51,7 +51,7 @@ func waits(reasons []error) []time.Duration {
 
 // providerError is what the caller is told: of ClassRateLimited or ClassUnusable if nothing else stands
 // in the way.
-func (s *setback) providerError() *imagegen.ProviderError {
+func (s *allFailed) providerError() *imagegen.ProviderError {
 	e := &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "no upstream could take the request", Err: errors.Join(s.reasons...)}
 	e.RetryAfter, _ = s.wait()
 	for _, c := range []imagegen.Class{imagegen.ClassRateLimited, imagegen.ClassUnusable} {
@@ -66,7 +66,7 @@ func (s *setback) providerError() *imagegen.ProviderError {
 func (c Config) retryPolicy() retrypolicy.RetryPolicy[any] {
 	return retrypolicy.NewBuilder[any]().
 		HandleIf(func(_ any, err error) bool {
-			all, ok := errors.AsType[*setback](err)
+			all, ok := errors.AsType[*allFailed](err)
 			if !ok {
 				return false
 			}
@@ -79,7 +79,7 @@ func (c Config) retryPolicy() retrypolicy.RetryPolicy[any] {
 			for range e.Retries() {
 				pause = min(2*pause, longestPause)
 			}
-			if all, ok := errors.AsType[*setback](e.LastError()); ok {
+			if all, ok := errors.AsType[*allFailed](e.LastError()); ok {
 				wait, _ := all.wait()
 				pause = max(pause, wait)
 			}
@@ -103,5 +103,5 @@ func faulty(err error) bool {
 	return err != nil && (c == imagegen.ClassUnavailable || c == imagegen.ClassUnknown || c == imagegen.ClassUnusable)
 }
 
-// words are what an operator reads of an error of a member.
-func words(err error) string { return strings.TrimPrefix(err.Error(), "provider: ") }
+// errorText are what an operator reads of an error of a member.
+func errorText(err error) string { return strings.TrimPrefix(err.Error(), "provider: ") }

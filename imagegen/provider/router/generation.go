@@ -24,7 +24,7 @@ type generation struct {
 // run returns nil if the call ends without an error, or if no more images are wanted.
 func (g *generation) run(ctx context.Context) error {
 	if g.rest.Job != nil {
-		if err := g.resume(ctx); err != nil && !g.passOn(ctx, err) {
+		if err := g.resume(ctx); err != nil && !g.mayTryNext(ctx, err) {
 			return err
 		}
 		if g.stopped || g.rest.N <= 0 {
@@ -32,9 +32,9 @@ func (g *generation) run(ctx context.Context) error {
 		}
 	}
 	var err error
-	pass := func() error { err = g.pass(ctx); return err }
+	pass := func() error { err = g.tryAll(ctx); return err }
 	_ = failsafe.With(g.router.retry).WithContext(ctx).Run(pass) // err says more
-	if all, ok := errors.AsType[*setback](err); ok {
+	if all, ok := errors.AsType[*allFailed](err); ok {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -43,24 +43,24 @@ func (g *generation) run(ctx context.Context) error {
 	return err
 }
 
-// pass asks one member after the other until the rest is made or an error forbids to go on. It
+// tryAll asks one member after the other until the rest is made or an error forbids to go on. It
 // returns a *setback if every member has passed the request on.
-func (g *generation) pass(ctx context.Context) error {
+func (g *generation) tryAll(ctx context.Context) error {
 	if err := g.router.Check(g.rest); err != nil {
 		return err
 	}
-	all := &setback{}
-	line := g.router.line(g.rest)
+	all := &allFailed{}
+	line := g.router.candidates(g.rest)
 	for len(line) > 0 {
-		v, err := g.router.enter(ctx, line)
-		if ill, ok := errors.AsType[*setback](err); ok {
+		v, err := g.router.acquire(ctx, line)
+		if ill, ok := errors.AsType[*allFailed](err); ok {
 			all.reasons = append(all.reasons, ill.reasons...)
 			break
 		}
 		if err != nil {
 			return err
 		}
-		if err = g.ask(ctx, v, g.rest); err == nil || !g.passOn(ctx, err) {
+		if err = g.ask(ctx, v, g.rest); err == nil || !g.mayTryNext(ctx, err) {
 			return err
 		}
 		all.reasons = append(all.reasons, err)
@@ -69,9 +69,9 @@ func (g *generation) pass(ctx context.Context) error {
 	return all
 }
 
-// passOn decides whether another member may be asked after a member's error.
-func (g *generation) passOn(ctx context.Context, err error) bool {
-	if !classOf(err).Elsewhere() || g.jobs.isStanding() {
+// mayTryNext decides whether another member may be asked after a member's error.
+func (g *generation) mayTryNext(ctx context.Context, err error) bool {
+	if !classOf(err).Elsewhere() || g.jobs.isOpen() {
 		return false
 	}
 	g.router.log.WarnContext(ctx, "an upstream has passed a request on", "key", g.rest.Key, "images", g.rest.N, "error", err)
@@ -80,7 +80,7 @@ func (g *generation) passOn(ctx context.Context, err error) bool {
 
 // resume lets the member that saved the job go on with it, for the images that it was asked for.
 func (g *generation) resume(ctx context.Context) error {
-	t, err := parseTicket(g.rest.Job)
+	t, err := parseJob(g.rest.Job)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (g *generation) resume(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	v, err := m.reenter(ctx)
+	v, err := m.reacquire(ctx)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (g *generation) resume(ctx context.Context) error {
 }
 
 // ask has a member make a part of the rest, and takes off the rest what needs no asking again.
-func (g *generation) ask(ctx context.Context, v visit, part imagegen.ProviderRequest) error {
+func (g *generation) ask(ctx context.Context, v permit, part imagegen.ProviderRequest) error {
 	made, err := g.collect(ctx, v, part)
 	if err == nil {
 		made = part.N // fewer are an ordinary outcome
@@ -118,9 +118,9 @@ func (g *generation) ask(ctx context.Context, v visit, part imagegen.ProviderReq
 var errUnfinished = errors.New("the provider did not return")
 
 // collect yields a member's images.
-func (g *generation) collect(ctx context.Context, v visit, part imagegen.ProviderRequest) (made int, err error) {
+func (g *generation) collect(ctx context.Context, v permit, part imagegen.ProviderRequest) (made int, err error) {
 	err = errUnfinished
-	defer func() { v.leave(ctx, err, g.jobs.isUnsaved()) }()
+	defer func() { v.end(ctx, err, g.jobs.isUnsaved()) }()
 	began, asked := time.Now(), part.Asked
 	defer func() { tell(ctx, asked, v, time.Since(began), made, err) }()
 	part.Asked = nil // members of a member are its own business
@@ -141,7 +141,7 @@ func (g *generation) collect(ctx context.Context, v visit, part imagegen.Provide
 }
 
 // tell tells who wants to know how a visit ended.
-func tell(ctx context.Context, asked func(string, time.Duration, int, error), v visit, took time.Duration, made int, err error) {
+func tell(ctx context.Context, asked func(string, time.Duration, int, error), v permit, took time.Duration, made int, err error) {
 	if asked == nil {
 		return
 	}

@@ -17,12 +17,12 @@ func (p *Provider) Health() []imagegen.MemberHealth {
 }
 
 func (m *member) health() imagegen.MemberHealth {
-	ill := m.illness()
+	ill := m.unavailable()
 	switch {
 	case ill != nil:
 		return imagegen.MemberHealth{Name: m.name, Detail: ill.Message + "; again in " + max(ill.RetryAfter, time.Second).Round(time.Second).String()}
 	case !m.breaker.IsClosed():
-		return imagegen.MemberHealth{Name: m.name, Detail: "one request is to find out whether it works after " + words(m.cause())}
+		return imagegen.MemberHealth{Name: m.name, Detail: "one request is to find out whether it works after " + errorText(m.lastError())}
 	}
 	return imagegen.MemberHealth{Name: m.name, Healthy: true}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// ticket is what is saved as the router's job: a member's job, and what the member was asked for.
-type ticket struct {
+// savedJob is what is saved as the router's job: a member's job, and what the member was asked for.
+type savedJob struct {
 	Member   string `json:"member"`
 	Upstream string `json:"upstream,omitempty"`
 	Key      string `json:"key"`
@@ -18,7 +18,7 @@ type ticket struct {
 	Job      []byte `json:"job"`
 }
 
-func parseTicket(job []byte) (t ticket, err error) {
+func parseJob(job []byte) (t savedJob, err error) {
 	if err := json.Unmarshal(job, &t); err != nil || t.Member == "" || t.N < 1 || t.Job == nil {
 		return t, &imagegen.ProviderError{Class: imagegen.ClassUnknown,
 			Message: "the upstream job was not saved by a router; offer the model as it was when the generation began", Err: err}
@@ -27,7 +27,7 @@ func parseTicket(job []byte) (t ticket, err error) {
 }
 
 // owner finds the member that has the job of a ticket: no other may go on with it.
-func (p *Provider) owner(t ticket) (*member, error) {
+func (p *Provider) owner(t savedJob) (*member, error) {
 	m := p.member(t.Member)
 	switch {
 	case m == nil:
@@ -44,9 +44,9 @@ func (p *Provider) owner(t ticket) (*member, error) {
 type jobs struct {
 	save func(context.Context, []byte) error
 
-	mu       sync.Mutex
-	standing bool // a member has submitted work, and not said that it can be forgotten
-	unsaved  bool
+	mu      sync.Mutex
+	open    bool // a member has submitted work, and not said that it can be forgotten
+	unsaved bool
 }
 
 // of is the SaveJob of a member that is asked for r.
@@ -57,8 +57,8 @@ func (j *jobs) of(m *member, r imagegen.ProviderRequest) func(context.Context, [
 		if job == nil {
 			return j.forget(ctx)
 		}
-		j.standing = true
-		raw, err := json.Marshal(ticket{Member: m.name, Upstream: m.upstream, Key: r.Key, N: r.N, Job: job})
+		j.open = true
+		raw, err := json.Marshal(savedJob{Member: m.name, Upstream: m.upstream, Key: r.Key, N: r.N, Job: job})
 		if err != nil {
 			return err
 		}
@@ -75,15 +75,15 @@ func (j *jobs) keep(ctx context.Context, raw []byte) error {
 func (j *jobs) forget(ctx context.Context) error {
 	err := j.keep(ctx, nil)
 	if err == nil {
-		j.standing = false
+		j.open = false
 	}
 	return err
 }
 
-func (j *jobs) isStanding() bool {
+func (j *jobs) isOpen() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.standing
+	return j.open
 }
 
 // isUnsaved reports whether a job could not be saved, which is no fault of the member's.

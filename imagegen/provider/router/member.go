@@ -14,8 +14,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// longestRest bounds how long a member's RetryAfter keeps requests away from it.
-const longestRest = time.Minute
+// maxPause bounds how long a member's RetryAfter keeps requests away from it.
+const maxPause = time.Minute
 
 // member is a provider with what is known of its health.
 type member struct {
@@ -27,17 +27,17 @@ type member struct {
 	can      imagegen.Capabilities
 	breaker  circuitbreaker.CircuitBreaker[any]
 	places   bulkhead.Bulkhead[any] // nil: no limit
-	freed    *gate
+	freed    *broadcast
 	log      *slog.Logger
 
-	entering sync.Mutex // nobody sees the place of one who may not enter
+	acquiring sync.Mutex // nobody sees the place of one who may not enter
 
-	mu    sync.Mutex
-	rests time.Time // rate-limited until then
-	why   error     // what it failed with last
+	mu          sync.Mutex
+	pausedUntil time.Time // rate-limited until then
+	failure     error     // what it failed with last
 }
 
-func newMember(m Member, c Config, freed *gate) *member {
+func newMember(m Member, c Config, freed *broadcast) *member {
 	n := &member{name: m.Name, upstream: m.Upstream, weight: m.Weight, atOnce: m.MaxConcurrent, provider: m.Provider, can: m.Provider.Capabilities().WithDefaults(), freed: freed,
 		log: c.Log.With("member", m.Name)}
 	n.breaker = c.breaker(n)
@@ -47,8 +47,8 @@ func newMember(m Member, c Config, freed *gate) *member {
 	return n
 }
 
-// visit is a request at a member. It ends with leave.
-type visit struct {
+// permit is a request at a member. It ends with leave.
+type permit struct {
 	*member
 	trial   bool // the one that finds out whether the member works again
 	resumed bool // a job that was begun before: it says nothing about new work
@@ -56,53 +56,53 @@ type visit struct {
 
 var errFull = errors.New("all places are taken")
 
-// enter returns errFull, or a *imagegen.ProviderError if the member is ill.
-func (m *member) enter() (visit, error) {
-	if ill := m.illness(); ill != nil {
-		return visit{}, m.passedOver(ill)
+// acquire returns errFull, or a *imagegen.ProviderError if the member is ill.
+func (m *member) acquire() (permit, error) {
+	if ill := m.unavailable(); ill != nil {
+		return permit{}, m.skipped(ill)
 	}
-	m.entering.Lock()
-	defer m.entering.Unlock()
+	m.acquiring.Lock()
+	defer m.acquiring.Unlock()
 	if m.places != nil && !m.places.TryAcquirePermit() {
-		return visit{}, errFull
+		return permit{}, errFull
 	}
 	if !m.breaker.TryAcquirePermit() {
 		m.release() // no place was freed: the gate stays shut, or who waits would ask again without pause
-		return visit{}, m.passedOver(&imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "another request is finding out whether it works again"})
+		return permit{}, m.skipped(&imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "another request is finding out whether it works again"})
 	}
-	return visit{member: m, trial: m.breaker.IsHalfOpen()}, nil
+	return permit{member: m, trial: m.breaker.IsHalfOpen()}, nil
 }
 
-// reenter waits for a place. Nobody else can go on with the member's job, so that its health does
+// reacquire waits for a place. Nobody else can go on with the member's job, so that its health does
 // not matter.
-func (m *member) reenter(ctx context.Context) (visit, error) {
+func (m *member) reacquire(ctx context.Context) (permit, error) {
 	if m.places != nil && m.places.AcquirePermit(ctx) != nil {
-		return visit{}, context.Cause(ctx)
+		return permit{}, context.Cause(ctx)
 	}
-	return visit{member: m, resumed: true}, nil
+	return permit{member: m, resumed: true}, nil
 }
 
-// leave ends the visit and draws from its end what it says about the member's health.
-func (v visit) leave(ctx context.Context, err error, unsaved bool) {
+// end ends the visit and draws from its end what it says about the member's health.
+func (v permit) end(ctx context.Context, err error, unsaved bool) {
 	if p, ok := errors.AsType[*imagegen.ProviderError](err); ok && p.Class == imagegen.ClassRateLimited {
-		v.rest(p.RetryAfter)
+		v.pause(p.RetryAfter)
 	}
 	unproven := unsaved || errors.Is(ctx.Err(), context.Canceled)
 	switch {
 	case v.resumed:
 	case !unproven:
-		v.judge(err)
+		v.record(err)
 	case v.trial: // still unproven: the breaker opens again, or no other trial would ever be let in
 		v.breaker.RecordFailure()
 	}
-	v.vacate()
+	v.releaseAndWake()
 }
 
-// judge tells the breaker how a visit ended. What waits for an operator will not pass: it opens at once.
-func (m *member) judge(err error) {
+// record tells the breaker how a visit ended. What waits for an operator will not pass: it opens at once.
+func (m *member) record(err error) {
 	if faulty(err) {
 		m.mu.Lock()
-		m.why = err
+		m.failure = err
 		m.mu.Unlock()
 	}
 	m.breaker.RecordError(err)
@@ -111,16 +111,16 @@ func (m *member) judge(err error) {
 	}
 }
 
-// cause is what it failed with last.
-func (m *member) cause() error {
+// lastError is what it failed with last.
+func (m *member) lastError() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.why
+	return m.failure
 }
 
-func (m *member) vacate() {
+func (m *member) releaseAndWake() {
 	m.release()
-	m.freed.open()
+	m.freed.wake()
 }
 
 func (m *member) release() {
@@ -129,33 +129,33 @@ func (m *member) release() {
 	}
 }
 
-// illness is why the member is left alone, and for how long; nil if it is not.
-func (m *member) illness() *imagegen.ProviderError {
+// unavailable is why the member is left alone, and for how long; nil if it is not.
+func (m *member) unavailable() *imagegen.ProviderError {
 	if wait := max(m.breaker.RemainingDelay(), 0); wait > 0 {
-		e := &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "it is left alone for a while after " + words(m.cause()), RetryAfter: wait}
-		if classOf(m.cause()) == imagegen.ClassUnusable {
+		e := &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "it is left alone for a while after " + errorText(m.lastError()), RetryAfter: wait}
+		if classOf(m.lastError()) == imagegen.ClassUnusable {
 			e.Class = imagegen.ClassUnusable
 		}
 		return e
 	}
-	if wait := m.resting(); wait > 0 {
+	if wait := m.pauseLeft(); wait > 0 {
 		return &imagegen.ProviderError{Class: imagegen.ClassRateLimited, Message: "it was rate-limited and has not recovered", RetryAfter: wait}
 	}
 	return nil
 }
 
-func (m *member) passedOver(why *imagegen.ProviderError) error {
+func (m *member) skipped(why *imagegen.ProviderError) error {
 	return fmt.Errorf("router: member %q: %w", m.name, why)
 }
 
-func (m *member) rest(d time.Duration) {
+func (m *member) pause(d time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.rests = time.Now().Add(min(d, longestRest))
+	m.pausedUntil = time.Now().Add(min(d, maxPause))
 }
 
-func (m *member) resting() time.Duration {
+func (m *member) pauseLeft() time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return time.Until(m.rests)
+	return time.Until(m.pausedUntil)
 }

@@ -22,7 +22,7 @@ type Provider struct {
 	members      []*member
 	capabilities imagegen.Capabilities
 	retry        retrypolicy.RetryPolicy[any]
-	freed        *gate // opened whenever a member has ended a request
+	freed        *broadcast // opened whenever a member has ended a request
 	log          *slog.Logger
 }
 
@@ -52,7 +52,7 @@ func (p *Provider) Capabilities() imagegen.Capabilities { return p.capabilities 
 // Generate has the images made by the members, as the package's documentation says.
 func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
 	return func(yield func(imagegen.ProviderImage, error) bool) {
-		g := generation{router: p, rest: r, jobs: &jobs{save: r.SaveJob, standing: r.Job != nil}, yield: yield}
+		g := generation{router: p, rest: r, jobs: &jobs{save: r.SaveJob, open: r.Job != nil}, yield: yield}
 		if err := g.run(ctx); err != nil {
 			yield(imagegen.ProviderImage{}, err)
 		}

@@ -55,7 +55,7 @@ func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) ite
 
 func (p *Provider) calls(ctx context.Context, r imagegen.ProviderRequest) upstream.Images {
 	most := p.config.MaxPerCall
-	return upstream.Gather(ctx, (r.N+most-1)/most, func(ctx context.Context, i int) upstream.Images {
+	return upstream.FanIn(ctx, (r.N+most-1)/most, func(ctx context.Context, i int) upstream.Images {
 		part := r.Part(i*most, min(most, r.N-i*most))
 		return func(yield func(imagegen.ProviderImage, error) bool) {
 			if err := p.call(ctx, part, yield); err != nil {

@@ -78,8 +78,8 @@ func (s *store) Forgettable(ctx context.Context, state imagegen.State, age time.
 	return fences, err
 }
 
-// mostUndelivered bounds what Undelivered returns.
-const mostUndelivered = 100
+// maxUndelivered bounds what Undelivered returns.
+const maxUndelivered = 100
 
 // Undelivered implements [imagegen.Store].
 func (s *store) Undelivered(ctx context.Context, u imagegen.UserID, joinKey [32]byte) (found []imagegen.Record, err error) {
@@ -91,7 +91,7 @@ func (s *store) Undelivered(ctx context.Context, u imagegen.UserID, joinKey [32]
 		}
 		return nil
 	})
-	return found[max(0, len(found)-mostUndelivered):], err
+	return found[max(0, len(found)-maxUndelivered):], err
 }
 
 // Disputed implements [imagegen.Inspector].

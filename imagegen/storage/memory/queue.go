@@ -40,13 +40,13 @@ func (q *queue) moved(open map[imagegen.GenerationID]*generation, waited bool, g
 	}
 	switch {
 	case g.waits() && q.turns[g.User] == 0:
-		q.toTheEnd(g.User)
+		q.moveToBack(g.User)
 	case waited && !g.waits():
 		q.served(open, g.User)
 	}
 }
 
-func (q *queue) toTheEnd(u imagegen.UserID) {
+func (q *queue) moveToBack(u imagegen.UserID) {
 	q.last++
 	q.turns[u] = q.last
 }
@@ -56,7 +56,7 @@ func (q *queue) served(open map[imagegen.GenerationID]*generation, u imagegen.Us
 	delete(q.turns, u)
 	for _, g := range open {
 		if g.User == u && g.waits() {
-			q.toTheEnd(u)
+			q.moveToBack(u)
 			return
 		}
 	}
@@ -113,7 +113,7 @@ func (s *store) admit(at clock.Reading) (next time.Duration) {
 			return g.due.Sub(at.Steady)
 		}
 		if g.due = (time.Time{}); s.queue.turns[g.User] == 0 {
-			s.queue.toTheEnd(g.User)
+			s.queue.moveToBack(g.User)
 		}
 	}
 	return 0

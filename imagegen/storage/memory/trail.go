@@ -22,13 +22,13 @@ type trails struct {
 
 func newTrails(now func() time.Time) *trails {
 	t := &trails{now: now}
-	t.rows = ledger.NewMemory(t.enter)
+	t.rows = ledger.NewMemory(t.add)
 	t.Failures = trail.NewFailures(now, t.note)
 	return t
 }
 
-// enter puts a row at the end.
-func (t *trails) enter(r account.TrailRow) error {
+// add puts a row at the end.
+func (t *trails) add(r account.TrailRow) error {
 	r = trail.Kept(r)
 	r.Seq = t.removed + uint64(len(t.kept)) + 1
 	t.kept = append(t.kept, r)
@@ -38,7 +38,7 @@ func (t *trails) enter(r account.TrailRow) error {
 func (t *trails) note(ctx context.Context, rows []account.TrailRow) error {
 	return t.rows.Update(ctx, func(ledger.Tx) error {
 		for _, r := range rows {
-			_ = t.enter(r) // which never fails
+			_ = t.add(r) // which never fails
 		}
 		return nil
 	})

@@ -13,8 +13,8 @@ import (
 const (
 	// Delay is the longest that a line waits.
 	Delay = 100 * time.Millisecond
-	// mostBytes is the most that wait.
-	mostBytes = 64 << 10
+	// maxBytes is the most that wait.
+	maxBytes = 64 << 10
 )
 
 // New returns the handler that format makes, over a writer that gathers lines. A line of level Warn or
@@ -39,7 +39,7 @@ func (b *batch) Write(line []byte) (int, error) {
 		time.AfterFunc(Delay, b.flush)
 	}
 	b.lines = append(b.lines, line...)
-	if len(b.lines) >= mostBytes {
+	if len(b.lines) >= maxBytes {
 		b.write()
 	}
 	return len(line), nil

@@ -10,7 +10,7 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/cli"
-	"github.com/imagegend/imagegend/internal/nobodytest"
+	"github.com/imagegend/imagegend/internal/privdroptest"
 )
 
 // A target that this user may not write is refused before anything is paid for.
@@ -25,7 +25,7 @@ func TestGenerateTriesWhatItMay(t *testing.T) {
 	here, err := os.Getwd()
 	is.NoErr(err)
 	is.NoErr(os.Chmod(filepath.Dir(here), 0o755)) // which testing keeps from other users
-	nobodytest.Become(t)
+	privdroptest.Become(t)
 	got := imagegend(t, env, "generate", "fox", "-o", filepath.Join("closed", "fox.png"))
 	is.Equal(got.code, cli.ExitError)
 	says(t, got.stderr, "nothing can be written in the directory closed: permission denied")

@@ -22,9 +22,9 @@ const (
 	// unlimited is as many files as count where there is no limit.
 	unlimited = 1 << 20
 
-	mostConnections   = 8192
+	maxConnections    = 8192
 	fewestConnections = 16
-	mostOfOne         = 512
+	maxOfOne          = 512
 	fewestOfOne       = 8
 )
 
@@ -35,8 +35,8 @@ func places(files, attempts int) (most, ofOne int, tight bool) {
 	files -= spareFiles
 	work := min(attemptFiles*attempts, files/2)
 	left := (files - work) / requestFiles
-	most = max(fewestConnections, min(left, mostConnections))
-	return most, max(fewestOfOne, min(most/4, mostOfOne)), left < fewestConnections || work < leastFiles*attempts
+	most = max(fewestConnections, min(left, maxConnections))
+	return most, max(fewestOfOne, min(most/4, maxOfOne)), left < fewestConnections || work < leastFiles*attempts
 }
 
 // crowded is the answer to a client of whom there is too much at once.

@@ -31,13 +31,13 @@ const (
 // as it is below the most, requests begin evenly, since an upstream may count those of a second or a minute
 // and not those at once.
 type Bound struct {
-	most  int
-	under int           // way
-	peak  float64       // which was too much
-	low   float64       // to which it fell
-	fell  time.Time     // zero: it is at the most
-	next  time.Time     // nothing begins before
-	took  time.Duration // by one request, smoothed; 0: not known
+	most     int
+	underWay int           // way
+	peak     float64       // which was too much
+	low      float64       // to which it fell
+	fell     time.Time     // zero: it is at the most
+	next     time.Time     // nothing begins before
+	took     time.Duration // by one request, smoothed; 0: not known
 }
 
 // New returns a bound that never exceeds most, and is never below 1.
@@ -49,8 +49,8 @@ func (b *Bound) SetMost(most int) { b.most = max(most, 1) }
 // Most is what the bound never exceeds.
 func (b *Bound) Most() int { return b.most }
 
-// Under is how many requests are under way.
-func (b *Bound) Under() int { return b.under }
+// UnderWay is how many requests are under way.
+func (b *Bound) UnderWay() int { return b.underWay }
 
 // Now is how many there may be.
 func (b *Bound) Now(now time.Time) int {
@@ -79,7 +79,7 @@ func (b *Bound) even() bool { return !b.fell.IsZero() && b.took > 0 }
 
 // Room is how many requests may begin now.
 func (b *Bound) Room(now time.Time) int {
-	free := max(b.Now(now)-b.under, 0)
+	free := max(b.Now(now)-b.underWay, 0)
 	switch {
 	case now.Before(b.next):
 		return 0
@@ -102,18 +102,18 @@ func (b *Bound) Opens(now time.Time) time.Duration {
 
 // Begin counts a request.
 func (b *Bound) Begin(now time.Time) {
-	b.under++
+	b.underWay++
 	if level := b.level(now); b.even() {
 		b.next = now.Add(time.Duration(float64(b.took) / level))
 	}
 }
 
 // Cancel takes back a request of which the upstream has said nothing.
-func (b *Bound) Cancel() { b.under-- }
+func (b *Bound) Cancel() { b.underWay-- }
 
 // Done ends a request that the upstream has worked at since began.
 func (b *Bound) Done(began, now time.Time) {
-	b.under--
+	b.underWay--
 	took := now.Sub(began)
 	if b.took == 0 {
 		b.took = took
@@ -124,8 +124,8 @@ func (b *Bound) Done(began, now time.Time) {
 // Overloaded ends a request, under way since began, that was too much for the upstream. Nothing begins for
 // pause, of which a minute counts; 0: the upstream named none.
 func (b *Bound) Overloaded(began, now time.Time, pause time.Duration) {
-	there := float64(b.under) // with this one
-	b.under--
+	there := float64(b.underWay) // with this one
+	b.underWay--
 	switch {
 	case began.Before(b.fell): // it tells of what was there before
 		b.low = max(1, min(b.low, there-1))
@@ -133,7 +133,7 @@ func (b *Bound) Overloaded(began, now time.Time, pause time.Duration) {
 		b.peak = max(1, min(b.level(now), slack*there))
 		b.low, b.fell = max(1, fall*b.peak), now
 		if pause <= 0 {
-			pause = b.breath()
+			pause = b.defaultPause()
 		}
 	}
 	if until := now.Add(min(pause, longestRest)); until.After(b.next) {
@@ -141,8 +141,8 @@ func (b *Bound) Overloaded(began, now time.Time, pause time.Duration) {
 	}
 }
 
-// breath is the pause after an overload for which the upstream names none.
-func (b *Bound) breath() time.Duration {
+// defaultPause is the pause after an overload for which the upstream names none.
+func (b *Bound) defaultPause() time.Duration {
 	if b.took > 0 {
 		return min(b.took, rest)
 	}

@@ -132,7 +132,7 @@ func TestFallsAndRecovers(t *testing.T) {
 			b.Overloaded(began, time.Now(), 0)
 		}
 		is.Equal(b.Now(time.Now()), 1)
-		is.Equal(b.Under(), 0)
+		is.Equal(b.UnderWay(), 0)
 		time.Sleep(time.Second)
 		is.True(b.Room(time.Now()) >= 1)
 		time.Sleep(2 * time.Minute)

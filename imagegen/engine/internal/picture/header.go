@@ -101,13 +101,13 @@ func hasAlpha(m color.Model) bool {
 	return m == color.NRGBAModel || m == color.NRGBA64Model || m == color.NYCbCrAModel
 }
 
-// mostHeader bounds what is read of an image to find its size. A JPEG may have profiles and previews before it.
-const mostHeader = 1 << 20
+// maxHeader bounds what is read of an image to find its size. A JPEG may have profiles and previews before it.
+const maxHeader = 1 << 20
 
 // PeekHeader reads what an image claims to be, and returns its bytes from the beginning.
 func PeekHeader(r io.Reader) (h Header, image io.Reader, err error) {
 	var head bytes.Buffer
-	h, err = ReadHeader(io.TeeReader(io.LimitReader(r, mostHeader), &head))
+	h, err = ReadHeader(io.TeeReader(io.LimitReader(r, maxHeader), &head))
 	return h, io.MultiReader(&head, r), err
 }
 

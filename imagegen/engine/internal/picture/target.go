@@ -19,13 +19,13 @@ type Target struct {
 	Opaque  bool
 }
 
-// Is reports whether an image is what is wanted as it comes, as far as its header tells.
-func (t Target) Is(h Header) bool {
-	return t.IsButForPixels(h) && !(t.Opaque && h.seenThrough())
+// Matches reports whether an image is what is wanted as it comes, as far as its header tells.
+func (t Target) Matches(h Header) bool {
+	return t.MatchesExceptPixels(h) && !(t.Opaque && h.seenThrough())
 }
 
-// IsButForPixels is Is, whatever shows through.
-func (t Target) IsButForPixels(h Header) bool {
+// MatchesExceptPixels is Is, whatever shows through.
+func (t Target) MatchesExceptPixels(h Header) bool {
 	if t.Rewrite && h.MediaType == formatJPEG.mediaType {
 		return false
 	}
@@ -48,7 +48,7 @@ func (t Target) written(h Header) imagegen.Format {
 func (t Target) Memory(h Header) int64 {
 	n := h.perPixel * h.Pixels()
 	switch {
-	case t.Is(h):
+	case t.Matches(h):
 		return n
 	case t.Size.Auto():
 		return n + rgba*h.Pixels()
@@ -56,9 +56,9 @@ func (t Target) Memory(h Header) int64 {
 	return n + rgba*int64(t.Size.Area())
 }
 
-// Paint brings an image to the size and the background of the target. What a JPEG or an opaque image cannot show
+// Render brings an image to the size and the background of the target. What a JPEG or an opaque image cannot show
 // through is white.
-func (t Target) Paint(h Header, picture image.Image) *image.RGBA {
+func (t Target) Render(h Header, picture image.Image) *image.RGBA {
 	out := cover(picture, cmp.Or(t.Size, h.Size))
 	if t.Opaque || t.written(h) == imagegen.FormatJPEG {
 		coverWhite(out)

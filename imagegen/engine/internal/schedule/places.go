@@ -9,7 +9,7 @@ import (
 // places are those of a model, of which each attempt at its generations takes one.
 type places struct {
 	bound   *bound.Bound
-	lines   lines
+	queues  callerQueues
 	lent    int  // to the queue, and so nobody else's
 	offered bool // the model is: else the queue's work for it is left to others that share the store
 }
@@ -39,7 +39,7 @@ func (p *places) end(had Slot, found Finding, now time.Time) {
 func (s *Slots) places(model string) *places {
 	p := s.of[model]
 	if p == nil {
-		p = &places{bound: bound.New(s.all), lines: newLines(model)}
+		p = &places{bound: bound.New(s.all), queues: newCallerQueues(model)}
 		s.of[model] = p
 	}
 	return p
@@ -74,13 +74,13 @@ func (s *Slots) Load(model string) Load {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.places(model)
-	return Load{Running: p.bound.Under(), Waiting: p.lines.callers, Bound: p.bound.Now(time.Now()), Most: p.bound.Most()}
+	return Load{Running: p.bound.UnderWay(), Waiting: p.queues.callers, Bound: p.bound.Now(time.Now()), Most: p.bound.Most()}
 }
 
 // first is the line that is served next, of models that have a place; nil if there is none.
-func (s *Slots) first(now time.Time) (first *line) {
+func (s *Slots) first(now time.Time) (first *callerQueue) {
 	for _, p := range s.of {
-		l := p.lines.first()
+		l := p.queues.first()
 		if l != nil && p.room(now) > 0 && (first == nil || l.before(first)) {
 			first = l
 		}
@@ -92,7 +92,7 @@ func (s *Slots) first(now time.Time) (first *line) {
 func (s *Slots) lookAgain(now time.Time) {
 	var soonest time.Duration
 	for _, p := range s.of {
-		if p.lines.callers == 0 && s.asking == nil && s.better == nil || p.room(now) > 0 {
+		if p.queues.callers == 0 && s.asking == nil && s.better == nil || p.room(now) > 0 {
 			continue
 		}
 		if opens := p.bound.Opens(now); opens > 0 && (soonest == 0 || opens < soonest) {

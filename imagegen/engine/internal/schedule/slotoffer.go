@@ -8,15 +8,15 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// mostClaims is how many queued generations are claimed in one commit.
-const mostClaims = 16
+// maxClaims is how many queued generations are claimed in one commit.
+const maxClaims = 16
 
 // offer is what the queue may take of the free slots, if anything. first is the line of callers that is
 // served next; nil if there is none.
-func (s *Slots) offer(now time.Time, first *line) (d imagegen.Demand, ok bool) {
-	d.Most = min(s.free-s.kept, mostClaims)
+func (s *Slots) offer(now time.Time, first *callerQueue) (d imagegen.Demand, ok bool) {
+	d.Most = min(s.free-s.kept, maxClaims)
 	if d.Most <= 0 {
-		d.Most, d.Below = min(s.free, mostClaims), 1
+		d.Most, d.Below = min(s.free, maxClaims), 1
 	}
 	ok = d.Most > 0
 	if first != nil && s.open(first.held) {
@@ -99,7 +99,7 @@ func (s *Slots) Claimed(offered imagegen.Demand, records []imagegen.Record) (tak
 	if len(records) > 0 {
 		s.turn = 0
 	} else {
-		s.declined, s.better, s.partial = offered, make(chan struct{}), offered.Below > 0 || shut(offered)
+		s.refused, s.better, s.partial = offered, make(chan struct{}), offered.Below > 0 || hasFullModel(offered)
 		better = s.better
 	}
 	s.hand()
@@ -111,7 +111,7 @@ func (s *Slots) tellQueue(now time.Time) {
 	if s.better == nil || !s.partial {
 		return
 	}
-	if d, ok := s.offer(now, s.first(now)); ok && betters(d, s.declined) {
+	if d, ok := s.offer(now, s.first(now)); ok && betters(d, s.refused) {
 		s.callQueue()
 	}
 }
@@ -123,8 +123,8 @@ func (s *Slots) callQueue() {
 	}
 }
 
-// shut reports whether there is a model without a place.
-func shut(d imagegen.Demand) bool {
+// hasFullModel reports whether there is a model without a place.
+func hasFullModel(d imagegen.Demand) bool {
 	for _, places := range d.Places {
 		if places <= 0 {
 			return true

@@ -26,11 +26,11 @@ type Slots struct {
 	of    map[string]*places
 	turns uint64 // the last that was given
 
-	asking   chan imagegen.Demand // nil: the queue does not ask
-	turn     uint64               // of the queue; 0: it takes a new one when it asks next
-	declined imagegen.Demand      // of which the queue could use nothing
-	partial  bool                 // declined was not for all users and models
-	better   chan struct{}        // closed once there is a better offer; nil: nobody waits for one
+	asking  chan imagegen.Demand // nil: the queue does not ask
+	turn    uint64               // of the queue; 0: it takes a new one when it asks next
+	refused imagegen.Demand      // of which the queue could use nothing
+	partial bool                 // declined was not for all users and models
+	better  chan struct{}        // closed once there is a better offer; nil: nobody waits for one
 
 	look   *time.Timer // for places that open with time
 	lookAt time.Time
@@ -83,7 +83,7 @@ func (s *Slots) TryAcquire(u imagegen.UserID, model string) (got Slot, ok bool) 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p, now := s.places(model), time.Now()
-	if !s.open(s.held[u]) || p.room(now) <= 0 || p.lines.callers > 0 {
+	if !s.open(s.held[u]) || p.room(now) <= 0 || p.queues.callers > 0 {
 		return Slot{}, false
 	}
 	return s.take(u, model, now), true
@@ -104,14 +104,14 @@ func (s *Slots) hold(u imagegen.UserID, change int) {
 		delete(s.held, u)
 	}
 	for _, p := range s.of {
-		p.lines.moved(u, s.held[u])
+		p.queues.moved(u, s.held[u])
 	}
 }
 
 func (s *Slots) join(u imagegen.UserID, model string) *waiter {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	w := s.places(model).lines.join(u, s.held[u], s.next)
+	w := s.places(model).queues.join(u, s.held[u], s.next)
 	s.hand() // a slot may have become free since
 	return w
 }
@@ -140,7 +140,7 @@ func (s *Slots) passOn(had Slot, found Finding) {
 func (s *Slots) giveUp(w *waiter, err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.of[w.slot.model].lines.leave(w) {
+	if !s.of[w.slot.model].queues.remove(w) {
 		s.passOn(w.slot, Finding{})
 	}
 	return err
@@ -160,7 +160,7 @@ func (s *Slots) hand() {
 		if l == nil || !s.open(l.held) {
 			break
 		}
-		w := s.of[l.model].lines.serve(l, s.next)
+		w := s.of[l.model].queues.serve(l, s.next)
 		w.slot = s.take(w.slot.user, l.model, now)
 		close(w.ready)
 	}
@@ -173,7 +173,7 @@ func (s *Slots) State() (free, waiting int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, p := range s.of {
-		waiting += p.lines.callers
+		waiting += p.queues.callers
 	}
 	return s.free + s.lent, waiting
 }

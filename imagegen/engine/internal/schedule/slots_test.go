@@ -140,8 +140,8 @@ func idle(t *testing.T, s oneModel, free int) {
 	t.Helper()
 	is := is.New(t)
 	is.Equal(s.free, free)
-	lines := s.places("m").lines
-	is.Equal(len(s.held)+lines.callers+len(lines.of)+len(lines.order)+s.places("m").bound.Under(), 0)
+	lines := s.places("m").queues
+	is.Equal(len(s.held)+lines.callers+len(lines.of)+len(lines.order)+s.places("m").bound.UnderWay(), 0)
 }
 
 // A slot that comes to somebody who has just given up goes to the next.
@@ -227,7 +227,7 @@ func TestOffers(t *testing.T) {
 		want          imagegen.Demand
 	}{
 		"all that is free":              {all: 5, held: []imagegen.UserID{"a"}, want: imagegen.Demand{Most: 4, Held: map[imagegen.UserID]int{"a": 1}}},
-		"no more than one claim takes":  {all: 50, want: imagegen.Demand{Most: mostClaims}},
+		"no more than one claim takes":  {all: 50, want: imagegen.Demand{Most: maxClaims}},
 		"all but what is kept":          {all: 5, kept: 2, want: imagegen.Demand{Most: 3}},
 		"what is kept, to who has none": {all: 3, kept: 2, held: []imagegen.UserID{"a"}, want: imagegen.Demand{Most: 2, Below: 1, Held: map[imagegen.UserID]int{"a": 1}}},
 		"to who holds fewer than who waits longer": {all: 3, held: []imagegen.UserID{"a", "a", "b"}, waiting: []imagegen.UserID{"a"},

@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// mostEmptyReads is how often in a row a Body may bring neither bytes nor an error.
-const mostEmptyReads = 100
+// maxEmptyReads is how often in a row a Body may bring neither bytes nor an error.
+const maxEmptyReads = 100
 
 // Body is what a provider or a caller sends of one image, for as long as there is somebody to wait for
 // it: one that comes byte by byte, or without end, would otherwise hold a slot long after its caller
@@ -37,7 +37,7 @@ func (b *Body) Read(p []byte) (n int, err error) {
 		b.empty = 0
 		return n, err
 	}
-	if b.empty++; b.empty == mostEmptyReads {
+	if b.empty++; b.empty == maxEmptyReads {
 		return 0, io.ErrNoProgress
 	}
 	return 0, nil

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// mostDue bounds what waits for its thumbnails. What finds no place gets them when it is looked at.
-	mostDue = 1024
+	// maxQueued bounds what waits for its thumbnails. What finds no place gets them when it is looked at.
+	maxQueued = 1024
 	// rest is how long to rest after a thumbnail, in terms of the time that it took: so the background takes a twentieth
 	// of one processor, whatever there is to do.
 	rest = 19
@@ -28,7 +28,7 @@ const (
 // Maker makes thumbnails. It is safe for concurrent use.
 type Maker struct {
 	Config
-	due    chan imagegen.GenerationID
+	queue  chan imagegen.GenerationID
 	making *semaphore.Weighted
 	// publishing is held while one is written, and while an erasure begins: what an erasure does not
 	// see does not come after it.
@@ -49,19 +49,19 @@ type Config struct {
 
 // New returns a Maker with nothing to do.
 func New(c Config) *Maker {
-	return &Maker{Config: c, due: make(chan imagegen.GenerationID, mostDue), making: semaphore.NewWeighted(1), publishing: semaphore.NewWeighted(1)}
+	return &Maker{Config: c, queue: make(chan imagegen.GenerationID, maxQueued), making: semaphore.NewWeighted(1), publishing: semaphore.NewWeighted(1)}
 }
 
-// Want has the thumbnails of a generation made when there is time. It waits for nothing.
-func (m *Maker) Want(id imagegen.GenerationID) {
+// Enqueue has the thumbnails of a generation made when there is time. It waits for nothing.
+func (m *Maker) Enqueue(id imagegen.GenerationID) {
 	select {
-	case m.due <- id:
+	case m.queue <- id:
 	default:
 	}
 }
 
-// Apart does something that comes before or after a thumbnail, never between the look at its record and its file.
-func (m *Maker) Apart(ctx context.Context, do func() error) error {
+// Exclusive does something that comes before or after a thumbnail, never between the look at its record and its file.
+func (m *Maker) Exclusive(ctx context.Context, do func() error) error {
 	if err := m.publishing.Acquire(ctx, 1); err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (m *Maker) get(ctx context.Context, of imagegen.ImageKey, acquire func(cont
 	if err != nil {
 		return nil, err
 	}
-	return b, m.Apart(ctx, func() error { return m.publish(ctx, key, b) })
+	return b, m.Exclusive(ctx, func() error { return m.publish(ctx, key, b) })
 }
 
 func (m *Maker) read(ctx context.Context, k imagegen.ImageKey) ([]byte, error) {
@@ -181,7 +181,7 @@ func (m *Maker) tryDecoding(_ context.Context, bytes int64) error {
 func (m *Maker) Run(ctx context.Context) {
 	for {
 		select {
-		case id := <-m.due:
+		case id := <-m.queue:
 			m.makeAll(ctx, id)
 		case <-ctx.Done():
 			return

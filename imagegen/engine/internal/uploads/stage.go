@@ -49,7 +49,7 @@ func (u *Uploads) stage(ctx context.Context, user imagegen.UserID, r io.Reader, 
 	}
 	defer end()
 	in := &stream.Meter{R: &stream.Body{Ctx: ctx, R: r}, Most: imagegen.MaxReferenceBytes, Hash: sha256.New()}
-	if u.Poor(ctx, user) {
+	if u.CannotPay(ctx, user) {
 		return u.examine(ctx, in, name)
 	}
 	return u.keep(ctx, user, in, name)
@@ -68,7 +68,7 @@ func (u *Uploads) keep(ctx context.Context, user imagegen.UserID, in *stream.Met
 		}
 	}()
 	if err := u.Spool.Stage(ctx, f.file.ID, in); err != nil {
-		return nil, failed(ctx, in, err, name)
+		return nil, stageError(ctx, in, err, name)
 	}
 	kept = true
 	u.count(user, imagegen.ReferenceFile{ID: f.file.ID, Size: coming.taken})
@@ -84,7 +84,7 @@ func (u *Uploads) examine(ctx context.Context, in *stream.Meter, name string) (*
 	f := &upload{in: u}
 	header, unread := picture.ReadHeader(in)
 	if _, err := io.Copy(io.Discard, in); err != nil {
-		return nil, failed(ctx, in, err, name)
+		return nil, stageError(ctx, in, err, name)
 	}
 	if err := f.describe(in, header, unread, name); err != nil {
 		return nil, err
@@ -92,8 +92,8 @@ func (u *Uploads) examine(ctx context.Context, in *stream.Meter, name string) (*
 	return f, nil
 }
 
-// failed is what to say of an image that did not come to its end.
-func failed(ctx context.Context, in *stream.Meter, err error, name string) error {
+// stageError is what to say of an image that did not come to its end.
+func stageError(ctx context.Context, in *stream.Meter, err error, name string) error {
 	switch {
 	case in.Over:
 		return imagegen.Invalid("%s is larger than %d bytes (50 MiB)", name, imagegen.MaxReferenceBytes)

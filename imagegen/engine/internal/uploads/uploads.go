@@ -15,8 +15,8 @@ import (
 // What comes of reference images at once, of a user and in all: each takes a few hundred KiB of memory
 // while it does.
 const (
-	arrivingOfUser = 16
-	arrivingOfAll  = 128
+	maxArrivingPerUser = 16
+	maxArriving        = 128
 )
 
 // Uploads are what callers hand in. It knows what has come since the engine was made: what a former process has left
@@ -37,16 +37,16 @@ type keptUpload struct {
 
 // Config is what Uploads work with.
 type Config struct {
-	Spool  imagegen.Spool
-	NewID  func() imagegen.ReferenceID
-	Remove func(...imagegen.ReferenceID)               // from the Spool, now or later
-	Poor   func(context.Context, imagegen.UserID) bool // who cannot pay for any image: what such a user sends is not kept
-	Most   int64                                       // bytes that are kept for a user
+	Spool     imagegen.Spool
+	NewID     func() imagegen.ReferenceID
+	Remove    func(...imagegen.ReferenceID)               // from the Spool, now or later
+	CannotPay func(context.Context, imagegen.UserID) bool // who cannot pay for any image: what such a user sends is not kept
+	Most      int64                                       // bytes that are kept for a user
 }
 
 // New returns Uploads with nothing in them.
 func New(c Config) *Uploads {
-	return &Uploads{Config: c, arriving: share.New[imagegen.UserID](arrivingOfUser, arrivingOfAll), bytes: share.New[imagegen.UserID](c.Most, 1<<62),
+	return &Uploads{Config: c, arriving: share.New[imagegen.UserID](maxArrivingPerUser, maxArriving), bytes: share.New[imagegen.UserID](c.Most, 1<<62),
 		kept: make(map[imagegen.ReferenceID]keptUpload)}
 }
 

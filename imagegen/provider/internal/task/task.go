@@ -68,7 +68,7 @@ func (q *Runner) Generate(ctx context.Context, r imagegen.ProviderRequest) upstr
 			yield(imagegen.ProviderImage{}, err)
 			return
 		}
-		upstream.Gather(ctx, n, func(ctx context.Context, i int) upstream.Images {
+		upstream.FanIn(ctx, n, func(ctx context.Context, i int) upstream.Images {
 			return q.run(ctx, j, i, r.Part(i*q.PerTask, min(q.PerTask, r.N-i*q.PerTask)))
 		})(yield)
 	}

@@ -6,12 +6,12 @@ import (
 	"image/jpeg"
 	"io"
 
-	"github.com/imagegend/imagegend/imagegen/provider/internal/landscape"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/fakeimage"
 )
 
 // Picture is a picture of that size in a format: png, jpeg or webp. Something of it is transparent if that is wanted.
 func Picture(width, height int, format string, transparent bool) []byte {
-	drawn := landscape.Picture{Prompt: "a hill", Width: width, Height: height, Oval: transparent}
+	drawn := fakeimage.Picture{Prompt: "a hill", Width: width, Height: height, Oval: transparent}
 	switch {
 	case format == "jpeg":
 		var b bytes.Buffer

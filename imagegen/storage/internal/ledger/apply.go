@@ -8,8 +8,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// enter records an entry, behind what the account's lots have lost by this time.
-func (a *openAccount) enter(e Entry) (Entry, error) {
+// post records an entry, behind what the account's lots have lost by this time.
+func (a *openAccount) post(e Entry) (Entry, error) {
 	if err := a.expire(); err != nil {
 		return e, err
 	}

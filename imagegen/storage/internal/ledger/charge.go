@@ -31,7 +31,7 @@ func (b Books) Charge(c imagegen.Charge, k imagegen.Key) error {
 	if err != nil {
 		return err
 	}
-	_, err = a.enter(Entry{Entry: imagegen.Entry{Kind: imagegen.EntryCharge, Charge: c.ID, Credits: -c.Credits,
+	_, err = a.post(Entry{Entry: imagegen.Entry{Kind: imagegen.EntryCharge, Charge: c.ID, Credits: -c.Credits,
 		Model: c.Model, Key: c.Key, Images: c.N}, Postings: postings})
 	return err
 }
@@ -91,7 +91,7 @@ func (b Books) settle(id imagegen.ChargeID, used imagegen.Credits, cancelled boo
 	if err := a.refund(&e, c.Postings); err != nil {
 		return err
 	}
-	_, err = a.enter(e)
+	_, err = a.post(e)
 	return err
 }
 

@@ -24,7 +24,7 @@ func (b Books) grant(g imagegen.Grant, by account.Actor) (granted imagegen.Grant
 	if err := a.checkGrant(g); err != nil {
 		return granted, err
 	}
-	e, err := a.enter(Entry{Entry: imagegen.Entry{Kind: imagegen.EntryGrant, Ref: g.Ref, Actor: by.String(), Credits: g.Credits},
+	e, err := a.post(Entry{Entry: imagegen.Entry{Kind: imagegen.EntryGrant, Ref: g.Ref, Actor: by.String(), Credits: g.Credits},
 		Lots: []NewLot{{Credits: g.Credits, Promo: g.Promo, Priority: cmp.Or(g.Priority, imagegen.DefaultPriority), Expires: g.Expires.UTC().Round(0)}}})
 	if err != nil {
 		return granted, err

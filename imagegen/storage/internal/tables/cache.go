@@ -19,8 +19,8 @@ type cached[V any] struct {
 	read time.Time
 }
 
-// mostCached bounds the memory, to a few MB; beyond it all are read anew.
-const mostCached = 10_000
+// maxCached bounds the memory, to a few MB; beyond it all are read anew.
+const maxCached = 10_000
 
 // get returns a row: as it is kept, else as load reads it.
 func (m *cache[K, V]) get(k K, load func() (V, error)) (V, error) {
@@ -52,7 +52,7 @@ func (m *cache[K, V]) keep(k K, v cached[V], asOf uint64) {
 	if m.changes != asOf {
 		return
 	}
-	if m.rows == nil || len(m.rows) >= mostCached {
+	if m.rows == nil || len(m.rows) >= maxCached {
 		m.rows = make(map[K]cached[V])
 	}
 	m.rows[k] = v

@@ -14,8 +14,8 @@ const (
 	// lastMoments is how long before its death a process may have failed to note that an answer was received
 	// by nobody.
 	lastMoments = 10 * time.Second
-	// mostAtDeath bounds how many generations are looked at for that, newest first.
-	mostAtDeath = 10_000
+	// maxAtDeath bounds how many generations are looked at for that, newest first.
+	maxAtDeath = 10_000
 )
 
 // Killed notes that the process before was: the answers of its last moments count as received by nobody.
@@ -42,7 +42,7 @@ func (t *Tables) Killed(ctx context.Context) error {
 func endedLast(tx kv.Tx) (rows []row) {
 	var newest time.Time
 	early := func(r row) bool { return newest.Sub(r.CompletedAt) > lastMoments }
-	for _, id := range first(mostAtDeath, ended.Down(tx, nil, nil)) {
+	for _, id := range first(maxAtDeath, ended.Down(tx, nil, nil)) {
 		r, err := ended.Get(tx, id)
 		if err != nil {
 			continue

@@ -99,13 +99,13 @@ func (t *Tables) Forgettable(ctx context.Context, s imagegen.State, age time.Dur
 	})
 }
 
-// mostUndelivered bounds what Undelivered returns.
-const mostUndelivered = 100
+// maxUndelivered bounds what Undelivered returns.
+const maxUndelivered = 100
 
 // Undelivered implements [imagegen.Store].
 func (t *Tables) Undelivered(ctx context.Context, u imagegen.UserID, joinKey [32]byte) ([]imagegen.Record, error) {
 	return view(ctx, t.db, func(tx kv.Tx) ([]imagegen.Record, error) {
-		ids := first(mostUndelivered, undelivered.Down(tx, kv.Key(string(u), joinKey[:]), nil))
+		ids := first(maxUndelivered, undelivered.Down(tx, kv.Key(string(u), joinKey[:]), nil))
 		slices.Reverse(ids)
 		return records(undelivered.Values(tx, slices.Values(ids)))
 	})

@@ -50,7 +50,7 @@ func (t *Tables) begin(ctx context.Context, fences []imagegen.Fence, c imagegen.
 		for _, f := range fences {
 			from, to, changed, err := apply(tx, f, c)
 			if _, damaged := errors.AsType[kv.Damage](err); damaged {
-				t.putAside(tx, f.ID, err)
+				t.postpone(tx, f.ID, err)
 				continue
 			}
 			if errors.Is(err, imagegen.ErrStale) || errors.Is(err, imagegen.ErrTransition) || err == nil && !changed {
@@ -72,8 +72,8 @@ func (t *Tables) begin(ctx context.Context, fences []imagegen.Fence, c imagegen.
 	return begun, nil
 }
 
-// putAside has nobody else meet a damaged row. It has left the queue already.
-func (t *Tables) putAside(tx kv.Tx, id imagegen.GenerationID, why error) {
+// postpone has nobody else meet a damaged row. It has left the queue already.
+func (t *Tables) postpone(tx kv.Tx, id imagegen.GenerationID, why error) {
 	tx.OnCommit(func() {
 		t.work.forget(id)
 		t.tell(why)

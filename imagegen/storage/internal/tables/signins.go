@@ -83,8 +83,8 @@ func (t *Tables) EndSignIns(ctx context.Context, u imagegen.UserID, hashes ...[3
 	})
 }
 
-// mostEnded is the most sign-ins that one write ends.
-const mostEnded = 1000
+// maxEnded is the most sign-ins that one write ends.
+const maxEnded = 1000
 
 // EndSignInsBefore implements [account.LoginStore].
 func (t *Tables) EndSignInsBefore(ctx context.Context, seen, created time.Time) error {
@@ -96,7 +96,7 @@ func (t *Tables) EndSignInsBefore(ctx context.Context, seen, created time.Time) 
 				if err == nil && (s.SeenAt.Before(seen) || s.CreatedAt.Before(created)) {
 					over = append(over, s)
 				}
-				if len(over) == mostEnded {
+				if len(over) == maxEnded {
 					break
 				}
 			}
@@ -104,7 +104,7 @@ func (t *Tables) EndSignInsBefore(ctx context.Context, seen, created time.Time) 
 			endSignIns(tx, over...)
 			return nil
 		})
-		if err != nil || n < mostEnded {
+		if err != nil || n < maxEnded {
 			return err
 		}
 	}

@@ -102,8 +102,8 @@ func (t *Tables) changeUser(ctx context.Context, act account.Act, id imagegen.Us
 	})
 }
 
-// mostNames is how many names one page of users looks at.
-const mostNames = 100_000
+// maxNames is how many names one page of users looks at.
+const maxNames = 100_000
 
 // UserPage implements [imagegen.Inspector].
 func (t *Tables) UserPage(ctx context.Context, q imagegen.UserQuery) (imagegen.UserPage, error) {
@@ -128,7 +128,7 @@ func namesPage(tx kv.Tx, q imagegen.UserQuery, n int) (ids [][]byte, next string
 			continue
 		}
 		match := q.Matches(name)
-		if match && len(ids) == n || seen == mostNames {
+		if match && len(ids) == n || seen == maxNames {
 			return ids, last
 		}
 		if match {

@@ -9,8 +9,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// mostSeen is how many rows are looked at for one page.
-const mostSeen = 100_000
+// maxSeen is how many rows are looked at for one page.
+const maxSeen = 100_000
 
 // Trail implements [account.TrailStore].
 func (t *Trail) Trail(ctx context.Context, q account.TrailQuery) (p account.TrailPage, err error) {
@@ -50,7 +50,7 @@ func Page(q account.TrailQuery, rows iter.Seq2[account.TrailRow, error]) (p acco
 		switch {
 		case err != nil:
 			return p, err
-		case len(p.Rows) == q.Limit || seen == mostSeen:
+		case len(p.Rows) == q.Limit || seen == maxSeen:
 			p.Next = last
 			return p, nil
 		case q.Matches(r):

@@ -10,8 +10,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/account"
 )
 
-// mostOrigins is how many rows the sign-ins that fail in one minute can have; the others share one more.
-const mostOrigins = 1000
+// maxOrigins is how many rows the sign-ins that fail in one minute can have; the others share one more.
+const maxOrigins = 1000
 
 // origin is whom somebody tried to be, and from where.
 type origin struct {
@@ -20,7 +20,7 @@ type origin struct {
 	from   netip.Prefix
 }
 
-// others are the origins beyond mostOrigins.
+// others are the origins beyond maxOrigins.
 var others = origin{via: "others"}
 
 // count is how often something failed within a minute, and of that what is in no row yet.
@@ -50,7 +50,7 @@ func (f *Failures) SignInFailed(ctx context.Context, target imagegen.UserID, fro
 	if !f.first(&o) {
 		return nil
 	}
-	return f.enter(ctx, map[origin]int{o: 1})
+	return f.add(ctx, map[origin]int{o: 1})
 }
 
 // first counts a failure, and reports whether it is the first of its origin in this minute.
@@ -58,7 +58,7 @@ func (f *Failures) first(o *origin) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	c, known := f.counts[*o]
-	if !known && len(f.counts) >= mostOrigins {
+	if !known && len(f.counts) >= maxOrigins {
 		*o = others
 		c, known = f.counts[others]
 	}
@@ -89,7 +89,7 @@ func (f *Failures) writeOf(ctx context.Context, minute time.Time) error {
 	if len(due) == 0 {
 		return nil
 	}
-	return f.enter(ctx, due)
+	return f.add(ctx, due)
 }
 
 // turn begins a new minute, and returns what is to be written of the one before.
@@ -121,7 +121,7 @@ func (f *Failures) putBack(counts map[origin]int) {
 	}
 }
 
-func (f *Failures) enter(ctx context.Context, counts map[origin]int) error {
+func (f *Failures) add(ctx context.Context, counts map[origin]int) error {
 	now := f.now()
 	var rows []account.TrailRow
 	for o, n := range counts {

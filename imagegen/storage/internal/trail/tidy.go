@@ -7,8 +7,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// mostRemoved is how many rows one transaction removes.
-const mostRemoved = 1000
+// maxRemoved is how many rows one transaction removes.
+const maxRemoved = 1000
 
 // TidyTrail implements [account.TrailStore].
 func (t *Trail) TidyTrail(ctx context.Context, before time.Time) error {
@@ -33,7 +33,7 @@ func trim(tx kv.Tx, before time.Time) (more bool, err error) {
 	var keys [][]byte
 	tx.Ascend(rows, nil, func(key, stored []byte) bool {
 		r, hash, wrong := decode(stored)
-		if err = wrong; err != nil || !r.Time.Before(before) || len(keys) == mostRemoved {
+		if err = wrong; err != nil || !r.Time.Before(before) || len(keys) == maxRemoved {
 			return false
 		}
 		last = end{r.Seq, hash}
@@ -47,5 +47,5 @@ func trim(tx kv.Tx, before time.Time) (more bool, err error) {
 		tx.Delete(rows, key)
 	}
 	last.write(tx, removed)
-	return len(keys) == mostRemoved, nil
+	return len(keys) == maxRemoved, nil
 }

@@ -1,0 +1,118 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine/internal/picture"
+	"github.com/imagegend/imagegend/imagegen/engine/internal/stream"
+)
+
+// maxImageBytes bounds what is read of one image of a provider.
+const maxImageBytes = 256 << 20
+
+// badImageError says that an image counts as not delivered; the provider may still yield others.
+type badImageError struct{ err error }
+
+func (e *badImageError) Error() string { return "imagegen: an image was not usable: " + e.err.Error() }
+func (e *badImageError) Unwrap() error { return e.err }
+
+// storeImage checks one image of the provider and stores it. One that can be delivered as it comes goes by once: its
+// structure is followed while it is hashed and written. Any other is received first, and decoded.
+func (a *attempt) storeImage(ctx context.Context, from imagegen.ProviderImage) (err error) {
+	ctx, storing := a.engine.begin(ctx, imagegen.EventStored, a.record)
+	defer func() { storing.end(1, err) }()
+	if from.Body == nil {
+		return &badImageError{errors.New("it has no body")}
+	}
+	header, image, err := a.header(&stream.Body{Ctx: ctx, R: from.Body})
+	if err != nil {
+		return err
+	}
+	t := a.target()
+	if t.Matches(header) && a.model.verification() == imagegen.VerifyStructure {
+		return a.put(ctx, verifyOnWrite(header, image))
+	}
+	raw, err := a.engine.receive(ctx, image)
+	if err != nil {
+		return err
+	}
+	defer raw.discard()
+	decoded, err := a.engine.decode(ctx, raw, header, t)
+	if err != nil {
+		return err
+	}
+	return a.put(ctx, decoded)
+}
+
+// header reads what an image claims to be, holds it against what was asked for, and returns its bytes from the
+// beginning.
+func (a *attempt) header(r io.Reader) (picture.Header, io.Reader, error) {
+	header, image, err := picture.PeekHeader(r)
+	if err != nil {
+		return picture.Header{}, nil, &badImageError{err}
+	}
+	if err := a.lacks(header); err != nil {
+		return picture.Header{}, nil, &badImageError{err}
+	}
+	return header, image, nil
+}
+
+// deliverable is an image of which all that the header tells is what was asked for.
+type deliverable struct {
+	mediaType  string
+	size       imagegen.Size
+	open       func(context.Context) (io.ReadCloser, error) // once
+	unverified bool                                         // by anybody yet: what is wrong with it shows while it is stored
+}
+
+// verifyOnWrite is an image that is found whole, or not, while it is stored.
+func verifyOnWrite(h picture.Header, r io.Reader) deliverable {
+	open := func(context.Context) (io.ReadCloser, error) { return io.NopCloser(h.Whole(r)), nil }
+	return deliverable{h.MediaType, h.Size, open, true}
+}
+
+// put writes an image and counts it.
+func (a *attempt) put(ctx context.Context, i deliverable) error {
+	e := a.engine
+	stored := imagegen.StoredImage{ID: imagegen.NewImageID(a.record.ID), Attempt: a.record.Attempt, MediaType: i.mediaType,
+		Width: i.size.Width, Height: i.size.Height, CreatedAt: e.now()}
+	r, err := i.open(ctx)
+	if err != nil {
+		return storageError(err)
+	}
+	defer r.Close()
+	in := &stream.Meter{R: r, Most: maxImageBytes, Hash: sha256.New()}
+	if err := storeError(in, e.images.PutImage(ctx, a.record.ImageKey(stored), in), i.unverified); err != nil {
+		a.orphaned = true // whatever an ImageStore makes of a reader that fails
+		return err
+	}
+	stored.Size, stored.SHA256 = in.N, in.Sum()
+	a.add(stored)
+	return nil
+}
+
+// storeError is what storing an image came to, whatever an ImageStore made of a reader that failed. If nobody had read
+// the image before, it is the image's fault if it could not be read.
+func storeError(m *stream.Meter, err error, unread bool) error {
+	switch {
+	case m.Over:
+		return &badImageError{stream.ErrTooLarge}
+	case m.Err != nil && unread:
+		return &badImageError{m.Err}
+	case m.Err != nil || err != nil:
+		return storageError(cmp.Or(m.Err, err))
+	case !m.Ended:
+		return storageError(errors.New("the ImageStore did not read it to its end"))
+	}
+	return nil
+}
+
+// storageError is an error of this service's own storage: nothing was delivered, another attempt may work.
+func storageError(err error) error {
+	return &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "an image could not be stored", Err: err}
+}

@@ -1,0 +1,46 @@
+package fakeimage
+
+// house is one building of a skyline; the windows of an empty one are dark.
+type house struct {
+	left, right, top float64
+	windows          []window
+}
+
+type window struct{ x, y float64 }
+
+// skyline is a row of houses that stand at a base; a few of them are towers.
+func (c *composer) skyline(base, tall float64, colour lab, lit float64) layer {
+	pane := 0.006 * c.unit
+	var houses []house
+	highest := base
+	for x := -0.05 * c.unit; x < c.w; {
+		height := c.rand.Float64()
+		h := house{left: x, right: x + c.unit*c.between(0.035, 0.085), top: base - tall*(0.3+0.7*height*height*height)}
+		for wx := h.left + pane; wx < h.right-1.5*pane; wx += 2 * pane {
+			for wy := h.top + 1.6*pane; wy < base; wy += 2.6 * pane {
+				if c.rand.Float64() < lit {
+					h.windows = append(h.windows, window{wx, wy})
+				}
+			}
+		}
+		houses = append(houses, h)
+		highest = min(highest, h.top)
+		x = h.right + c.unit*c.between(-0.01, 0.014)
+	}
+	wall, light := colour.rgb(), hex(0xffd98a).mix(colour, 0.15).rgb()
+	return layer{solid: nowhere, paint: func(row []rgb, y float64) {
+		if y < highest-1 {
+			return
+		}
+		for _, h := range houses {
+			if part := float32(min(max(y-h.top+0.5, 0), 1)); part > 0 {
+				fill(row, h.left, h.right, wall, part)
+			}
+			for _, w := range h.windows {
+				if y >= w.y && y < w.y+1.4*pane {
+					fill(row, w.x, w.x+pane, light, 1)
+				}
+			}
+		}
+	}}
+}

@@ -1,0 +1,119 @@
+// Package fakeimage draws landscapes: a sky and a light, ridge behind ridge in the haze, and what
+// the words of a prompt add to it.
+package fakeimage
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"image"
+	"image/color"
+	"io"
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+)
+
+// Picture says what to draw. The same picture is drawn the same, in every size as nearly as its
+// shape allows.
+type Picture struct {
+	Prompt        string
+	Variant       int          // tells apart several pictures of one prompt
+	Width, Height int          // at least 1
+	Tint          color.Color  // what the hues lean towards; nil: nothing
+	Seed          *int64       // of the first variant; each has the next. nil: the prompt alone decides
+	Oval          bool         // the picture is an oval, with nothing around it
+	Kept          *image.NRGBA // as large as the picture: what is opaque here stands in its place; nil: nothing
+}
+
+// PNG returns the picture's bytes. They are drawn as they are read.
+func (p Picture) PNG() io.Reader { return newEncoder(p.Width, p.Height, p.depth(), p.rows()) }
+
+// WebP is PNG in the other format, without loss. It is not compressed, so that it too is drawn as it is read.
+func (p Picture) WebP() io.Reader { return newWebP(p.Width, p.Height, p.depth(), p.rows()) }
+
+// depth is how many bytes a pixel takes: the fourth is its opacity.
+func (p Picture) depth() int {
+	if p.Oval {
+		return 4
+	}
+	return 3
+}
+
+// rows returns a function that fills one row of the picture after the other.
+func (p Picture) rows() func(row []byte) {
+	draw, y := p.compose().rows(p.Width, p.depth()), 0
+	return func(row []byte) {
+		draw(row)
+		if p.Oval {
+			p.cutOut(row, y)
+		}
+		if p.Kept != nil {
+			p.keep(row, y)
+		}
+		y++
+	}
+}
+
+// composer arranges one picture. Lengths are pixels; unit is the edge of a square of the same area.
+type composer struct {
+	rand       *rand.Rand
+	mood       mood
+	palette    palette
+	width      int
+	w, h, unit float64
+	horizon    float64
+	sunX, sunY float64
+	sunRadius  float64
+	front      ridge // of the nearest land
+	scene      scene
+}
+
+func (p Picture) compose() scene {
+	seed := sha256.Sum256(fmt.Appendf(nil, "%s %s", p.chance(), strings.Join(strings.Fields(p.Prompt), " ")))
+	c := &composer{
+		rand: rand.New(rand.NewChaCha8(seed)), mood: read(p.Prompt),
+		width: p.Width, w: float64(p.Width), h: float64(p.Height), unit: math.Sqrt(float64(p.Width) * float64(p.Height)),
+	}
+	c.mood.decide(c.rand)
+	c.palette = pick(c.mood.hour, c.rand)
+	if p.Tint != nil {
+		tint := labOf(p.Tint)
+		c.palette = c.palette.each(func(c lab) lab { return c.lean(tint) })
+	}
+	c.heavens()
+	c.ground()
+	c.figures()
+	return c.scene
+}
+
+// chance tells apart the pictures of one prompt.
+func (p Picture) chance() string {
+	if p.Seed != nil {
+		return fmt.Sprintf("seed %d", *p.Seed+int64(p.Variant))
+	}
+	return strconv.Itoa(p.Variant)
+}
+
+// between is a random number.
+func (c *composer) between(least, most float64) float64 { return least + (most-least)*c.rand.Float64() }
+
+func (c *composer) add(layers ...layer) { c.scene = append(c.scene, layers...) }
+
+func (c *composer) heavens() {
+	c.horizon = c.h * c.between(0.54, 0.64)
+	c.sunX = c.w * c.between(0.22, 0.78)
+	c.sunRadius = c.unit * c.between(0.035, 0.065)
+	c.sunY = c.horizon - c.unit*c.between(0.06, 0.2)
+	if c.mood.hour == night || c.mood.hour == day {
+		c.sunY = c.h * c.between(0.13, 0.28)
+	}
+	c.add(c.sky())
+	if c.mood.hour == night {
+		c.add(c.stars())
+	}
+	c.add(c.disc())
+	if c.mood.hour != night {
+		c.clouds()
+	}
+}

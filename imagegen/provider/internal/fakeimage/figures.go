@@ -1,0 +1,63 @@
+package fakeimage
+
+// figures are what stands, swims or flies before it all.
+func (c *composer) figures() {
+	at := c.w * c.between(0.25, 0.75)
+	switch c.mood.figure {
+	case "fox":
+		c.stand(fox, at, 0.26*c.unit)
+	case "boat":
+		shade, part := c.shade()
+		c.add(stamp(boat, at, c.horizon+0.12*c.unit, 0.16*c.unit, shade, part)...)
+	case "birds":
+		for range 3 + c.rand.IntN(4) {
+			x, y := at+c.unit*c.between(-0.14, 0.14), c.h*c.between(0.15, 0.34)
+			c.add(stamp(bird, x, y, c.unit*c.between(0.025, 0.045), c.palette.near, 0.6)...)
+		}
+	}
+}
+
+// stand puts a figure and its shadow on the nearest land, which is a shore where there is water.
+func (c *composer) stand(f figure, x, size float64) {
+	if c.mood.kind == sea || c.mood.kind == city {
+		c.slopes(1, 1, 1, 0.05)
+	}
+	y := min(c.front.at(x)+0.03*c.unit, 0.98*c.h)
+	c.add(paste(shadow, x, y, size, c.palette.near, 0.22))
+	shade, part := c.shade()
+	c.add(stamp(f, x, y, size, shade, part)...)
+}
+
+// shade is what the light of the hour does to a figure's own colours.
+func (c *composer) shade() (with lab, part float64) {
+	if c.mood.hour == night {
+		return c.palette.near, 0.3
+	}
+	return c.palette.sun, 0.12
+}
+
+const shadow = "M 14 99 C 14 94 104 94 104 99 C 104 104 14 104 14 99 Z"
+
+var fox = figure{
+	{"M 60 92 C 72 100 98 100 99 78 C 100 66 94 58 86 54 C 88 66 84 78 66 82 Z", 0xd9692b},        // tail
+	{"M 99 78 C 100 66 94 58 86 54 C 87 60 87 66 85 70 C 90 71 95 74 99 78 Z", 0xfdf6ec},          // its tip
+	{"M 32 44 C 28 60 29 82 31 100 L 66 100 C 76 96 78 80 70 66 C 63 55 56 48 52 38 Z", 0xe0752f}, // body
+	{"M 31 46 C 27 60 28 72 34 82 C 42 74 46 60 43 46 Z", 0xfdf6ec},                               // chest
+	{"M 31 78 L 30 100 L 40 100 L 41 80 Z", 0x5a2f22},                                             // forelegs
+	{"M 56 100 C 56 90 64 86 70 90 C 76 95 72 100 68 100 Z", 0xc85f26},                            // paw
+	{"M 30 22 L 30 2 L 42 14 L 54 3 L 54 22 C 58 32 54 44 44 47 C 34 50 22 45 10 40 C 16 33 24 30 30 22 Z", 0xe8803a},
+	{"M 32 17 L 32 7 L 38 14 Z M 46 14 L 52 8 L 52 17 Z", 0x4a261d}, // ears
+	{"M 10 40 C 18 39 28 38 36 46 C 26 48 18 44 10 40 Z", 0xfdf6ec}, // cheek
+	{"M 9 40 C 8 37 13 36 14 39 C 14 42 10 42 9 40 Z", 0x2b1a18},    // nose
+	{"M 30 31 C 31 28 35 29 35 32 C 34 33 31 33 30 31 Z", 0x2b1a18}, // eye
+}
+
+var boat = figure{
+	{"M 48 8 L 48 80 L 14 80 C 30 60 42 36 48 8 Z", 0xfffaf0},
+	{"M 52 18 C 60 44 70 62 84 80 L 52 80 Z", 0xf3e3cf},
+	{"M 10 85 L 90 85 C 86 94 80 100 70 100 L 30 100 C 20 100 14 94 10 85 Z", 0x6b3a2e},
+}
+
+var bird = figure{
+	{"M 0 88 C 14 78 34 78 50 94 C 66 78 86 78 100 88 C 84 84 66 86 50 100 C 34 86 16 84 0 88 Z", 0x2b2b3a},
+}

@@ -1,0 +1,103 @@
+package fakeimage
+
+import (
+	"math/rand/v2"
+	"strings"
+	"unicode"
+)
+
+// kind is what the land is like.
+type kind int
+
+const (
+	anyKind kind = iota
+	mountains
+	hills
+	sea
+	forest
+	desert
+	city
+)
+
+// mood is what the words of a prompt ask for.
+type mood struct {
+	hour   hour
+	kind   kind
+	snow   bool
+	figure string
+}
+
+// themes are the words that are understood.
+var themes = index([]theme{
+	{"dawn sunrise morning spring", mood{hour: dawn}},
+	{"day noon sunny summer afternoon bright", mood{hour: day}},
+	{"dusk sunset evening autumn golden fire", mood{hour: dusk}},
+	{"night midnight moon moonlit star stars starry dark space", mood{hour: night}},
+	{"mountain mountains alps peak peaks", mood{kind: mountains}},
+	{"hill hills meadow field fields valley", mood{kind: hills}},
+	{"sea ocean lake water beach river island harbour harbor", mood{kind: sea}},
+	{"boat ship sail sailing sailboat", mood{kind: sea, figure: "boat"}},
+	{"forest wood woods tree trees pine pines", mood{kind: forest}},
+	{"desert dune dunes sand", mood{kind: desert}},
+	{"city town street skyline tower", mood{kind: city}},
+	{"snow snowy winter ice icy frost", mood{snow: true}},
+	{"fox foxes", mood{figure: "fox"}},
+	{"bird birds gull gulls", mood{figure: "birds"}},
+})
+
+type theme struct {
+	words string
+	mood  mood
+}
+
+func index(themes []theme) map[string]mood {
+	m := map[string]mood{}
+	for _, t := range themes {
+		for word := range strings.FieldsSeq(t.words) {
+			m[word] = t.mood
+		}
+	}
+	return m
+}
+
+// read finds the mood of a prompt. Of words that contradict each other the first counts.
+func read(prompt string) mood {
+	var m mood
+	notLetter := func(r rune) bool { return !unicode.IsLetter(r) }
+	for word := range strings.FieldsFuncSeq(strings.ToLower(prompt), notLetter) {
+		m.add(themes[word])
+	}
+	return m
+}
+
+func (m *mood) add(o mood) {
+	if m.hour == anyHour {
+		m.hour = o.hour
+	}
+	if m.kind == anyKind {
+		m.kind = o.kind
+	}
+	if m.figure == "" {
+		m.figure = o.figure
+	}
+	m.snow = m.snow || o.snow
+}
+
+// decide chooses what the prompt left open.
+func (m *mood) decide(r *rand.Rand) {
+	hours := []hour{dawn, dawn, day, day, dusk, dusk, night}
+	kinds := []kind{mountains, mountains, hills, sea, sea, forest, desert}
+	h, k, birds := hours[r.IntN(len(hours))], kinds[r.IntN(len(kinds))], r.IntN(2) == 0
+	if m.hour == anyHour {
+		m.hour = h
+	}
+	if m.kind == anyKind {
+		m.kind = k
+		if m.snow && k != mountains {
+			m.kind = forest
+		}
+	}
+	if m.figure == "" && birds && m.hour != night {
+		m.figure = "birds"
+	}
+}

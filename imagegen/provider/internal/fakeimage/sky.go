@@ -1,0 +1,97 @@
+package fakeimage
+
+import "math"
+
+// sky is the light behind everything, down to the foot of the picture.
+func (c *composer) sky() layer {
+	p, strength := c.palette, 0.55
+	if c.mood.hour == night {
+		strength = 0.3
+	}
+	wide, tight := c.halo(0.55, 0.30), c.halo(0.15, 0.15)
+	glow := p.sun.rgb()
+	return layer{solid: math.Inf(-1), paint: func(row []rgb, y float64) {
+		base := p.heaven(y / c.horizon).rgb()
+		far, near := wide.weight(y, strength), tight.weight(y, 0.8*strength)
+		for x := range row {
+			row[x] = glow.over(base, min(1, far*wide.across[x]+near*tight.across[x]))
+		}
+	}}
+}
+
+// heaven runs from the zenith at 0 to the horizon at 1, without a visible seam at the colour
+// between them.
+func (p palette) heaven(t float64) lab {
+	t = min(max(t, 0), 1)
+	return p.zenith.mix(p.sky, t*(2-t)).mix(p.sky.mix(p.horizon, t), t)
+}
+
+// halo is a soft round light; it is the product of one factor for the column and one for the row.
+type halo struct {
+	across []float32
+	y, sdY float64
+}
+
+func (c *composer) halo(sdX, sdY float64) halo {
+	h := halo{make([]float32, c.width), c.sunY, sdY * c.unit}
+	for x := range h.across {
+		h.across[x] = bell((float64(x) + 0.5 - c.sunX) / (sdX * c.unit))
+	}
+	return h
+}
+
+func (h halo) weight(y, most float64) float32 { return float32(most) * bell((y-h.y)/h.sdY) }
+
+func bell(d float64) float32 { return float32(math.Exp(-d * d / 2)) }
+
+// disc is the sun, or the moon.
+func (c *composer) disc() layer {
+	radius, colour := c.sunRadius, c.palette.disc.rgb()
+	x0, y0, night := c.sunX, c.sunY, c.mood.hour == night
+	return layer{solid: nowhere, glare: true, paint: func(row []rgb, y float64) {
+		dy := y - y0
+		if math.Abs(dy) > radius+1 {
+			return
+		}
+		for x := max(0, int(x0-radius-1)); x < min(len(row), int(x0+radius+2)); x++ {
+			dx := float64(x) + 0.5 - x0
+			part := within(dx, dy, radius)
+			if night { // a crescent: what a second disc covers is dark
+				part *= 1 - within(dx-0.42*radius, dy+0.22*radius, 0.86*radius)
+			}
+			row[x] = colour.over(row[x], part)
+		}
+	}}
+}
+
+// within is how much of a pixel at that distance lies in a disc around the origin.
+func within(dx, dy, radius float64) float32 {
+	return float32(min(max(radius-math.Hypot(dx, dy)+0.5, 0), 1))
+}
+
+type star struct{ x, y, radius, light float64 }
+
+// stars are denser towards the zenith.
+func (c *composer) stars() layer {
+	stars := make([]star, int(170*c.w*c.horizon/(c.unit*c.unit)))
+	for i := range stars {
+		size := c.rand.Float64()
+		stars[i] = star{
+			x: c.rand.Float64() * c.w, y: math.Pow(c.rand.Float64(), 1.4) * c.horizon,
+			radius: c.unit * (0.0006 + 0.0013*size*size*size), light: 0.35 + 0.65*c.rand.Float64(),
+		}
+	}
+	colour := c.palette.disc.rgb()
+	return layer{solid: nowhere, paint: func(row []rgb, y float64) {
+		for _, s := range stars {
+			dy := y - s.y
+			if math.Abs(dy) > s.radius+1 {
+				continue
+			}
+			for x := max(0, int(s.x-s.radius-1)); x < min(len(row), int(s.x+s.radius+2)); x++ {
+				part := within(float64(x)+0.5-s.x, dy, s.radius)
+				row[x] = colour.over(row[x], part*float32(s.light))
+			}
+		}
+	}}
+}

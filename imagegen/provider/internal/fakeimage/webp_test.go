@@ -1,0 +1,41 @@
+package fakeimage
+
+import (
+	"bytes"
+	"image"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/iotest"
+
+	"github.com/matryer/is"
+	"golang.org/x/image/webp"
+)
+
+// TestWebP has x/image/webp read every byte value, at odd and even lengths, opaque and not.
+func TestWebP(t *testing.T) {
+	for _, depth := range []int{3, 4} {
+		for _, size := range []image.Point{{1, 1}, {2, 1}, {1, 300}, {300, 1}, {257, 301}} {
+			is := is.New(t)
+			random := rand.NewChaCha8([32]byte{})
+			var want []byte
+			raw, err := io.ReadAll(iotest.HalfReader(newWebP(size.X, size.Y, depth, func(row []byte) {
+				_, _ = random.Read(row)
+				want = append(want, row...)
+			})))
+			is.NoErr(err)
+			is.Equal(len(raw)%2, 0)
+			is.Equal(int(raw[4])|int(raw[5])<<8|int(raw[6])<<16, len(raw)-8) // what the container says of its length
+			picture, err := webp.Decode(bytes.NewReader(raw))
+			is.NoErr(err)
+			is.Equal(picture.Bounds().Size(), size)
+			var got []byte
+			for p := range slices.Chunk(picture.(*image.NRGBA).Pix, 4) {
+				got = append(got, p[:depth]...)
+				is.True(depth == 4 || p[3] == 0xff)
+			}
+			is.True(bytes.Equal(got, want))
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// Images is what imagegen.Provider.Generate returns.
+type Images = iter.Seq2[imagegen.ProviderImage, error]
+
+// FanIn makes n calls at once and yields the images of all of them, one at a time, as they come.
+// What ends one call does not end the others. The error, if any, comes last: of several the one
+// that is least safe to try again. Every call has returned when the iterator returns; each gets a
+// context that ends early if no more images are wanted.
+func FanIn(ctx context.Context, n int, call func(ctx context.Context, i int) Images) Images {
+	if n == 1 {
+		return call(ctx, 0)
+	}
+	return func(yield func(imagegen.ProviderImage, error) bool) {
+		within, cancel := context.WithCancel(ctx)
+		g := fanIn{events: make(chan event), done: make(chan struct{})}
+		defer g.calls.Wait()
+		defer close(g.done)
+		defer cancel()
+		for i := range n {
+			g.calls.Go(func() { g.run(func() Images { return call(within, i) }) })
+		}
+		if err, wanted := g.collect(ctx, n, yield); err != nil && wanted {
+			yield(imagegen.ProviderImage{}, err)
+		}
+	}
+}
+
+// fanIn is where the calls meet the one who wants their images.
+type fanIn struct {
+	calls  sync.WaitGroup
+	events chan event
+	done   chan struct{} // closed when nobody takes events any more
+}
+
+// event is an image of a call, which waits until it was read, or the call's end.
+type event struct {
+	image imagegen.ProviderImage
+	read  chan<- struct{} // nil at the end
+	err   error           // how the call ended
+}
+
+// collect takes events until all calls have ended. wanted tells whether more may be yielded.
+func (g *fanIn) collect(ctx context.Context, running int, yield func(imagegen.ProviderImage, error) bool) (worst error, wanted bool) {
+	for running > 0 {
+		e := <-g.events
+		if e.read == nil {
+			running--
+			worst = LessSafeToRetry(worst, e.err)
+			continue
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx), true
+		}
+		if !yield(e.image, nil) {
+			return nil, false
+		}
+		e.read <- struct{}{}
+	}
+	return worst, true
+}
+
+// run makes a call. Its panic is its error: nobody could recover it on this goroutine.
+func (g *fanIn) run(call func() Images) {
+	err := errors.New("the call ended its goroutine") // stands after runtime.Goexit
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v", v)
+		}
+		select {
+		case g.events <- event{err: err}:
+		case <-g.done:
+		}
+	}()
+	for image, broken := range call() {
+		if broken != nil {
+			err = broken
+			return
+		}
+		if !g.send(image) {
+			return
+		}
+	}
+	err = nil
+}
+
+func (g *fanIn) send(i imagegen.ProviderImage) bool {
+	read := make(chan struct{}, 1)
+	select {
+	case g.events <- event{image: i, read: read}:
+	case <-g.done:
+		return false
+	}
+	select {
+	case <-read:
+		return true
+	case <-g.done:
+		return false
+	}
+}
+
+// LessSafeToRetry returns the error that is less safe to try again after.
+func LessSafeToRetry(a, b error) error {
+	if a == nil || b != nil && retryRisk(b) > retryRisk(a) {
+		return b
+	}
+	return a
+}
+
+func retryRisk(err error) int {
+	p, ok := errors.AsType[*imagegen.ProviderError](err)
+	if !ok {
+		return 6
+	}
+	switch p.Class {
+	case imagegen.ClassUnavailable:
+		return 1
+	case imagegen.ClassRateLimited:
+		return 2
+	case imagegen.ClassUnusable:
+		return 3
+	case imagegen.ClassInvalid:
+		return 4
+	case imagegen.ClassRefused:
+		return 5
+	}
+	return 6
+}

@@ -1,0 +1,110 @@
+package router
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// candidates is the members that can honour r, in the order in which they are asked: those with a weight first, and of them
+// those first that make the very size that is wanted.
+func (p *Provider) candidates(r imagegen.ProviderRequest) []*member {
+	able := slices.DeleteFunc(slices.Clone(p.members), func(m *member) bool { return imagegen.Refuses(m.provider, r) != nil })
+	slices.SortStableFunc(able, func(a, b *member) int {
+		return cmp.Or(cmp.Compare(a.rank(r), b.rank(r)), cmp.Compare(a.draw(r.Key), b.draw(r.Key)))
+	})
+	return able
+}
+
+// rank comes before the draw: the lower one is asked first.
+func (m *member) rank(r imagegen.ProviderRequest) (rank int) {
+	if m.weight == 0 {
+		rank += 2
+	}
+	if !m.can.Exactly(r) {
+		rank++
+	}
+	return rank
+}
+
+// draw is exponentially distributed over keys, with the weight as its rate: of several members the
+// one with the least is each as often as its share of the weights. Without a weight it is infinite.
+func (m *member) draw(key string) float64 {
+	if m.weight == 0 {
+		return math.Inf(1)
+	}
+	hash := sha256.Sum256([]byte(key + "\x00" + m.name))
+	even := (float64(binary.BigEndian.Uint64(hash[:])>>11) + 0.5) / (1 << 53) // between 0 and 1
+	return -math.Log(even) / float64(m.weight)
+}
+
+// acquire enters the first member in line that is well and has a place, and waits for one as long as
+// only places are missing. It returns a *setback if all are ill.
+func (p *Provider) acquire(ctx context.Context, line []*member) (permit, error) {
+	for {
+		freed := p.freed.next() // before the attempt, so that nothing is missed
+		if ctx.Err() != nil {
+			return permit{}, context.Cause(ctx)
+		}
+		ill := &allFailed{}
+		for _, m := range line {
+			v, err := m.acquire()
+			if err == nil {
+				return v, nil
+			}
+			if !errors.Is(err, errFull) {
+				ill.reasons = append(ill.reasons, err)
+			}
+		}
+		if len(ill.reasons) == len(line) {
+			return permit{}, ill
+		}
+		pause(ctx, freed, ill.soonest())
+	}
+}
+
+// pause waits until a place is free or, if that is known, a member may be well again.
+func pause(ctx context.Context, freed <-chan struct{}, recovery time.Duration) {
+	var recovered <-chan time.Time
+	if recovery > 0 {
+		recovered = time.After(recovery)
+	}
+	select {
+	case <-freed:
+	case <-recovered:
+	case <-ctx.Done():
+	}
+}
+
+// broadcast wakes all who wait for it at once.
+type broadcast struct {
+	mu sync.Mutex
+	ch chan struct{}
+}
+
+// next is closed when the gate is opened next.
+func (g *broadcast) next() <-chan struct{} {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.ch == nil {
+		g.ch = make(chan struct{})
+	}
+	return g.ch
+}
+
+func (g *broadcast) wake() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.ch != nil {
+		close(g.ch)
+		g.ch = nil
+	}
+}

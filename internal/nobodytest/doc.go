@@ -1,2 +1,0 @@
-// Package nobodytest lets tests meet what a user may not do, also where root runs them.
-package nobodytest
