@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Capabilities is what a provider can do, as data. The engine publishes it with the model and refuses the rest with 400
-// before the charge.
+// Capabilities is what a provider can do, as data. The engine publishes it with the
+// model, and refuses everything else with 400 before the charge.
 type Capabilities struct {
 	Sizes     []Size    // all that it makes, where they are few
 	SizeRules SizeRules // which sizes it makes, if Sizes is nil
@@ -32,8 +32,9 @@ type Capabilities struct {
 
 	Verify Verification // what it takes to trust that its images are whole; "": VerifyDecode
 
-	// Offers are what several providers behind this one can do: a request needs one that can do all of it. All
-	// other fields are then taken together from theirs.
+	// Offers are the Capabilities of several providers behind this one. A request needs
+	// one of them that can do all of it. WithDefaults then computes the other fields from
+	// them.
 	Offers []Capabilities
 }
 
@@ -65,7 +66,7 @@ func (c Capabilities) Validate() error {
 	return nil
 }
 
-// WithDefaults returns c with what its zero values stand for.
+// WithDefaults returns c with its zero values replaced by what they stand for.
 func (c Capabilities) WithDefaults() Capabilities {
 	if c.Offers != nil {
 		return c.together()
@@ -85,7 +86,8 @@ func (c Capabilities) WithDefaults() Capabilities {
 	return c
 }
 
-// together is what at least one of the offers can do. Their images are verified as the least trusted one's are.
+// together combines the offers: what at least one of them can do. Images are verified as
+// those of the least trusted offer are.
 func (c Capabilities) together() Capabilities {
 	all := Capabilities{Verify: VerifyStructure, MinReferences: MaxReferences, Compression: true}
 	for _, o := range c.Offers {
@@ -113,9 +115,10 @@ func (c Capabilities) together() Capabilities {
 	return all
 }
 
-// Refuses returns nil if p can honour r, by its capabilities and, if it has a method Check, in its own word; else a
-// *ProviderError of ClassInvalid that says what to change. It is a pure function of r's fields up to Options,
-// len(r.References) and whether there is a mask.
+// Refuses returns nil if p can do r, by its Capabilities and, if it has one, by its
+// method Check; else a *ProviderError of ClassInvalid that says what to change. It is a
+// pure function of the fields of r up to Options, of len(r.References), and of whether
+// there is a mask.
 func Refuses(p Provider, r ProviderRequest) error {
 	if err := p.Capabilities().Refuses(r); err != nil {
 		return err
@@ -126,8 +129,9 @@ func Refuses(p Provider, r ProviderRequest) error {
 	return nil
 }
 
-// Refuses returns nil if r can be had, else a *ProviderError of ClassInvalid that says what to change. It looks at the fields
-// that [Refuses] does. Of an explicit size it names none that can be had.
+// Refuses returns nil if c allows r, else a *ProviderError of ClassInvalid that says what
+// to change. It looks at the same fields as the function [Refuses]. For an explicit size
+// it does not name one that is possible.
 func (c Capabilities) Refuses(r ProviderRequest) error {
 	switch {
 	case c.Offers == nil:

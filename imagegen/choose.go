@@ -10,10 +10,12 @@ import (
 	"strings"
 )
 
-// Choose returns the size to make for a request: one that answers r as it is, or after the engine has cropped and scaled
-// it down; auto if the provider chooses itself. Where the ratio is left to the provider, it is the one nearest to the first
-// reference, else to a square. The error is a *ProviderError of ClassInvalid; of an explicit size it names none that can
-// be had, which the engine does. Of Offers the one that can do r must be asked.
+// Choose returns the size to make for a request: one that satisfies r directly, or after
+// the engine has cropped and scaled the image down; auto if the provider chooses itself.
+// If the request leaves the ratio open, it is the one nearest to the first reference,
+// else to a square. The error is a *ProviderError of ClassInvalid. For an explicit size
+// it does not name one that is possible; the engine does. If c has Offers, call Choose on
+// the offer that can do r.
 func (c Capabilities) Choose(r ProviderRequest) (Size, error) {
 	if z, ok := c.choose(r); ok {
 		return z, nil
@@ -24,7 +26,8 @@ func (c Capabilities) Choose(r ProviderRequest) (Size, error) {
 	return Size{}, invalidRequest("ratio %s cannot be had in tier %s; in this tier there are %v", r.Ratio, r.Tier, c.ratiosOf(r.Tier))
 }
 
-// Exactly reports whether what r asks for is made as it is, without an edge to be cut or scaled.
+// Exactly reports whether the model makes what r asks for directly, so that nothing is
+// cropped or scaled.
 func (c Capabilities) Exactly(r ProviderRequest) bool {
 	if c.Offers != nil {
 		return slices.ContainsFunc(c.Offers, func(o Capabilities) bool { return o.Exactly(r) })
@@ -120,10 +123,10 @@ const (
 	usualEdge = 3840 // and no longer than this
 )
 
-// SizeFor returns the usual size of a picture of that ratio and tier: the largest of exactly that
-// ratio whose edges are multiples of 16 up to 3840, and whose area is at most that of 1024×1024 for
-// 1K, of 2048×2048 for 2K, and of 3840×2160 for 4K. What is no ratio, RatioAuto among it, counts as
-// 1:1, and what is no tier as 1K.
+// SizeFor returns the usual size of an image of that ratio and tier: the largest of
+// exactly that ratio whose edges are multiples of 16 up to 3840, and whose area is at
+// most that of 1024×1024 for 1K, 2048×2048 for 2K, and 3840×2160 for 4K. An unknown
+// ratio, and RatioAuto, counts as 1:1; an unknown tier as 1K.
 func SizeFor(r Ratio, t Tier) Size {
 	w, h := r.terms()
 	most, ok := map[Tier]int{Tier2K: 2048 * 2048, Tier4K: 3840 * 2160}[t]
@@ -150,7 +153,7 @@ func (r Ratio) terms() (w, h int) {
 	return w / a, h / a
 }
 
-// SizeRules say which sizes a model makes. The zero value: any.
+// SizeRules say which sizes a model makes. The zero value allows every size.
 type SizeRules struct {
 	Step                 int     // both edges are multiples of it
 	MinEdge, MaxEdge     int     // of either edge

@@ -30,8 +30,8 @@ const (
 	CodeInternal             Code = "internalError"
 )
 
-// Error is the error that a [Service] returns. errors.Is compares codes, so that the sentinels
-// below match in process and through the client alike.
+// Error is the error that a [Service] returns. errors.Is compares codes, so the sentinels
+// below match both in process and through the client.
 type Error struct {
 	Code       Code
 	Message    string        // safe to show
@@ -116,8 +116,8 @@ func (e *ReservedError) Error() string {
 	return "imagegen: the idempotency key is reserved by " + string(e.Record.ID)
 }
 
-// Definite reports whether err says that a write of a Store or a Ledger changed nothing. After
-// any other error the outcome of that write is unknown.
+// Definite reports whether err says that a write of a Store or a Ledger changed nothing.
+// After any other error the outcome of that write is unknown.
 func Definite(err error) bool {
 	for _, definite := range []error{ErrStale, ErrTransition, ErrNotApplied, ErrExists, ErrNotFound, ErrInvalidRequest,
 		ErrInvalidKey, ErrExpiredKey, ErrInsufficientCredits, ErrRateLimited, ErrChargeRefused, ErrChargeConflict, ErrChargeClosed, ErrGrantConflict} {
@@ -129,25 +129,27 @@ func Definite(err error) bool {
 	return reserved
 }
 
-// RefusedForGood reports whether err says that a Ledger changed nothing and would not if it were asked again: it
-// is definite, and no ErrNotApplied.
+// RefusedForGood reports whether err says that a Ledger changed nothing and would refuse
+// again: it is definite, and not ErrNotApplied.
 func RefusedForGood(err error) bool { return Definite(err) && !errors.Is(err, ErrNotApplied) }
 
-// Invalid returns an ErrInvalidRequest with a message that is shown to the caller. An admission
-// hook, a policy or an adapter uses it to say what is wrong and what to do.
+// Invalid returns an ErrInvalidRequest with a message for the caller. A Config.Admit, a
+// policy or an adapter uses it to say what is wrong and what to do.
 func Invalid(format string, args ...any) *Error {
 	return &Error{Code: CodeInvalidRequest, Message: fmt.Sprintf(format, args...)}
 }
 
-// InvalidField is Invalid, and names the field of the request that is to blame, as the JSON interface calls it.
+// InvalidField is Invalid, and also names the field of the request, as the JSON interface
+// calls it.
 func InvalidField(field, format string, args ...any) *Error {
 	e := Invalid(format, args...)
 	e.Field = field
 	return e
 }
 
-// RefuseCharge returns an ErrChargeRefused with a message that is shown to the caller. A [Ledger] uses it for
-// what it will not do however often it is asked: the account is suspended, say.
+// RefuseCharge returns an ErrChargeRefused with a message for the caller. A [Ledger] uses
+// it for a charge that it will refuse however often it is asked, for example since the
+// account is suspended.
 func RefuseCharge(format string, args ...any) *Error {
 	return &Error{Code: CodeChargeRefused, Message: fmt.Sprintf(format, args...)}
 }
@@ -157,7 +159,8 @@ func Internal(err error) *Error {
 	return &Error{Code: CodeInternal, Message: ErrInternal.Message, Err: err}
 }
 
-// Overloaded returns an ErrOverloaded: nothing was charged, and the caller may ask again after that time.
+// Overloaded returns an ErrOverloaded: nothing was charged, and the caller may try again
+// after the given time.
 func Overloaded(retry time.Duration, err error) *Error {
 	return &Error{Code: CodeOverloaded, Message: ErrOverloaded.Message, RetryAfter: retry, Err: err}
 }

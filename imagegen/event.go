@@ -50,22 +50,24 @@ type Event struct {
 	Err        error
 }
 
-// Observer is told of what an engine does: for metrics and traces. Its methods must be quick, safe for
-// concurrent use, and must not call the engine. A panic of theirs is logged, and changes nothing. What is told
-// carries the values of the context of the request that it is about, as far as there is one. After a crash, or
-// a write whose outcome was unknown for a while, an event may be missing.
+// Observer is told what an engine does, for metrics and traces. Its methods must be quick
+// and safe for concurrent use, and must not call the engine. If one panics, the panic is
+// logged and changes nothing else. The context carries the values of the request's
+// context, if there is a request. An event may be missing after a crash, or after a write
+// whose outcome was unknown for a while.
 type Observer interface {
-	// Begin is told of a step that begins: an Event of its kind with the generation and the provider. It
-	// returns the context of all that is done in this step, which Observe is given at its end: that of ctx, or
-	// one derived from it.
+	// Begin is called when a step begins, with an Event of its kind that has the
+	// generation and the provider. It returns the context for everything that is done in
+	// the step, either ctx or one derived from it. Observe gets that context when the step
+	// ends.
 	Begin(ctx context.Context, e Event) context.Context
 
-	// Observe is told of what happened.
+	// Observe is called after something has happened.
 	Observe(ctx context.Context, e Event)
 }
 
-// ObserverFunc is an Observer of what becomes of generations alone: of EventAccepted, EventSettled,
-// EventFailed and EventCancelled.
+// ObserverFunc is an Observer of the results of generations only: EventAccepted,
+// EventSettled, EventFailed and EventCancelled.
 type ObserverFunc func(ctx context.Context, e Event)
 
 // Begin implements [Observer].
@@ -79,7 +81,7 @@ func (f ObserverFunc) Observe(ctx context.Context, e Event) {
 	}
 }
 
-// Observers has several observers told, in their order.
+// Observers calls several observers, in their order.
 type Observers []Observer
 
 // Begin implements [Observer].
@@ -97,7 +99,7 @@ func (all Observers) Observe(ctx context.Context, e Event) {
 	}
 }
 
-// Ending says how an attempt ended, or the part of it that one of several upstreams had, or a generation.
+// Ending says how an attempt ended, or one upstream's part of it, or a generation.
 type Ending string
 
 // The endings. All behind EndedRefused are the upstream's fault, or this service's.
@@ -116,7 +118,7 @@ const (
 var endings = map[Class]Ending{ClassInvalid: EndedInvalid, ClassRefused: EndedRefused, ClassRateLimited: EndedRateLimited,
 	ClassUnavailable: EndedUnavailable, ClassUnusable: EndedUnusable, ClassCancelled: EndedCancelled}
 
-// Ending is the ending of an attempt that ends with an error of this class.
+// Ending is the ending of an attempt whose error is of this class.
 func (c Class) Ending() Ending {
 	if e, ok := endings[c]; ok {
 		return e
@@ -124,7 +126,7 @@ func (c Class) Ending() Ending {
 	return EndedUnknown
 }
 
-// EndingOf says how an attempt ended that brought so many images and this error.
+// EndingOf says how an attempt ended that delivered so many images and this error.
 func EndingOf(images int, err error) Ending {
 	p, classed := errors.AsType[*ProviderError](err)
 	switch {

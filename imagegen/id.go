@@ -62,8 +62,9 @@ func (id GenerationID) Valid() bool {
 	return ok && isUpperAlphanumeric(s, sortableLength)
 }
 
-// FirstGenerationID is not above the identifier of any generation that is made at t or later, and above those that
-// were made before its millisecond. Of a time before 1970, or beyond the year 10889, it is below all.
+// FirstGenerationID is a lower bound for the identifiers of all generations that are made
+// at t or later, and above those made before its millisecond. For a time before 1970, or
+// after the year 10889, it is below all.
 func FirstGenerationID(t time.Time) GenerationID {
 	var id ulid.ULID
 	id.SetTime(ulid.Timestamp(t)) // of such a time it stays as it is
@@ -86,13 +87,14 @@ const thumbnailSuffix = "-t"
 // Thumbnail names the small copy of an image in an [ImageStore].
 func (id ImageID) Thumbnail() ImageID { return id + thumbnailSuffix }
 
-// Original is the image of which id names the small copy; id itself if it names none.
+// Original returns the image whose thumbnail id names; id itself if it names no
+// thumbnail.
 func (id ImageID) Original() ImageID {
 	return ImageID(strings.TrimSuffix(string(id), thumbnailSuffix))
 }
 
-// NewImageID derives an identifier from the generation's, so that an image is found without an
-// index of its own.
+// NewImageID derives an identifier from the generation's, so that an image can be found
+// without an index.
 func NewImageID(g GenerationID) ImageID {
 	return ImageID(imagePrefix + strings.TrimPrefix(string(g), generationPrefix) + rand.Text())
 }
@@ -109,8 +111,9 @@ func isUpperAlphanumeric(s string, length int) bool {
 	return true
 }
 
-// IDs makes sortable identifiers: within a process each is greater than the one before, which
-// paging by identifier relies on, even when the clock steps back. It is safe for concurrent use.
+// IDs makes sortable identifiers: within a process each is greater than the one before,
+// even when the clock steps back. Paging by identifier relies on that. It is safe for
+// concurrent use.
 type IDs struct {
 	mu      sync.Mutex
 	last    uint64

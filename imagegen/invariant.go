@@ -13,8 +13,9 @@ type Violation struct {
 	Detail  string
 }
 
-// Error makes a Violation the error of a write that would have broken an invariant. Such a write is
-// refused and changes nothing; it is always a bug, of this module or of what implements its interfaces.
+// Error makes a Violation the error of a write that would have broken an invariant. The
+// write is refused and changes nothing. It is always a bug, in this module or in
+// something that implements its interfaces.
 func (v Violation) Error() string {
 	return fmt.Sprintf("imagegen: %s of %s: %s; nothing was written, run an audit", v.Rule, v.Subject, v.Detail)
 }
@@ -26,11 +27,12 @@ func (r Record) violation(rule, format string, args ...any) error {
 	return Violation{Rule: rule, Subject: string(r.ID), Detail: fmt.Sprintf(format, args...)}
 }
 
-// Check returns the first invariant that the record breaks by itself, as a [Violation]; nil if its
-// price, attempts, images, failure and end fit its state and each other. A record in StateGone is
-// not kept, so nothing is asked of it.
+// Check returns the first invariant that the record alone breaks, as a [Violation]; nil
+// if its price, attempts, images, failure and end fit its state and each other. A record
+// in StateGone always passes, since it is not kept.
 //
-// Apply yields no record that Check would not pass. It is pure and costs less than a microsecond.
+// Apply never returns a record that Check would refuse. Check is pure and takes less than
+// a microsecond.
 func (r Record) Check() error {
 	if r.State == StateGone {
 		return nil
@@ -175,7 +177,7 @@ func (r Record) mayBeVoid() bool {
 	return r.Used() == 0
 }
 
-// AuditReport is what an audit went over and what it found.
+// AuditReport is what an audit examined and what it found.
 type AuditReport struct {
 	Entries     int // of the journal
 	Accounts    int
@@ -191,7 +193,7 @@ type AuditReport struct {
 // MaxViolations is the most violations that a report lists.
 const MaxViolations = 100
 
-// Add takes a violation up: into the list, or beyond MaxViolations into the count of More.
+// Add adds a violation to the list, or beyond MaxViolations to the count More.
 func (r *AuditReport) Add(v Violation) {
 	if len(r.Violations) == MaxViolations {
 		r.More++

@@ -39,104 +39,116 @@ type Expiration struct {
 	At      time.Time
 }
 
-// Charge takes credits for one generation: N images of a tier of a model.
+// Charge takes credits for one generation: N images in a tier of a model.
 type Charge struct {
 	ID      ChargeID
 	User    UserID
 	Credits Credits // valid by Credits.Valid
 
-	// For a bill, and for nothing else: charges of one ID, user and amount are the same.
+	// Model, Tier, N and Key are only for a bill. Charges with the same ID, user and
+	// amount are the same charge.
 	Model string
 	Tier  Tier
 	N     int
 	Key   KeyID // that asked; "": in process, or the console
 }
 
-// Same reports whether o is a repetition of c, and no conflict.
+// Same reports whether o repeats c. With the same ID and another user or amount it is a
+// conflict.
 func (c Charge) Same(o Charge) bool {
 	return c.ID == o.ID && c.User == o.User && c.Credits == o.Credits
 }
 
-// Ledger takes and returns credits. A billing system already in place can stand behind it.
+// Ledger takes and returns credits. An existing billing system can implement it.
 //
-// It is safe for concurrent use by any number of processes that share it. Every method is
-// idempotent by the charge's ID: repeating a call that succeeded, or whose outcome is unknown,
-// changes nothing more. An error that [Definite] reports means that nothing was changed by this
-// call; after any other error its outcome is unknown. A context that ends may abandon a call only
-// before it takes effect, or leave its outcome unknown.
+// It is safe for concurrent use, also by several processes. Every method is idempotent by
+// the charge's ID: repeating a call that succeeded, or whose outcome is unknown, changes
+// nothing more. An error that [Definite] reports means that this call changed nothing;
+// after any other error its outcome is unknown. When a context ends, the call either has
+// no effect or its outcome is unknown.
 //
-// The engine repeats a call at once whose outcome is unknown, or that fails with [ErrNotApplied], as
-// Config.LedgerTries says, and gives each Config.LedgerTimeout. Any other definite error is a refusal for
-// good. It answers every refused or doubtful Charge with Settle 0.
+// The engine repeats a call whose outcome is unknown, or that failed with
+// [ErrNotApplied], up to Config.LedgerTries times, and limits each try to
+// Config.LedgerTimeout. It takes any other definite error for a final refusal. After
+// every refused or doubtful Charge it calls Settle with 0.
 //
-// One that lists its open charges has another method, which Engine.Reconcile needs:
+// A Ledger that can list its open charges implements one more method, which
+// Engine.Reconcile needs:
 //
-//	// OpenCharges returns up to n charges that are open, by rising ID, of those behind the given one
-//	// ("": from the first).
+//	// OpenCharges returns up to n open charges in the order of their ID, starting behind the given one
+//	// ("": with the first).
 //	OpenCharges(ctx context.Context, after ChargeID, n int) ([]Charge, error)
 type Ledger interface {
-	// Charge takes the credits and keeps the charge open. On nil it is durable.
-	// ErrInsufficientCredits: the account holds less. ErrChargeConflict: the ID stands with another
-	// user or amount. ErrChargeClosed: the ID was settled before; also when it was settled while unknown.
-	// ErrChargeRefused, see [RefuseCharge]: the ledger will not, and its message says to the caller why.
+	// Charge takes the credits and keeps the charge open. It is durable when it returns
+	// nil. ErrInsufficientCredits: the account holds less. ErrChargeConflict: the ID
+	// exists with another user or amount. ErrChargeClosed: the ID was already settled,
+	// possibly before it was ever charged. ErrChargeRefused, made with [RefuseCharge]: the
+	// ledger refuses, and its message tells the caller why.
 	Charge(ctx context.Context, c Charge) error
 
-	// Settle closes a charge: used is spent, the rest goes back. On nil it is durable. Settling an
-	// unknown ID to 0 leaves a mark that refuses a Charge that comes late; to another amount it is
-	// ErrNotFound. ErrChargeConflict: it was settled to another amount, or used is negative or more
+	// Settle closes a charge: used is spent and the rest goes back. It is durable when it
+	// returns nil. Settling an unknown ID to 0 leaves a tombstone that refuses a Charge
+	// which arrives later; settling it to another amount is ErrNotFound.
+	// ErrChargeConflict: it was settled to another amount, or used is negative or more
 	// than was charged.
 	Settle(ctx context.Context, id ChargeID, used Credits) error
 
-	// Balance reports what the user can spend, without what is held by open charges. A user that
-	// the ledger does not know has nothing. AccountType is left empty: the engine knows it.
+	// Balance reports what the user can spend; what open charges hold is not included. A
+	// user that the ledger does not know has nothing. AccountType is left empty: the
+	// engine fills it in.
 	Balance(ctx context.Context, u UserID) (Balance, error)
 }
 
-// CreditAdmin is a Ledger that also keeps lots and a journal, and sums up what it charged, as those of packages storage,
-// memory and postgres do. The engine does without, but for Session.Usage and the limits of keys; operators do not.
+// CreditAdmin is a Ledger that also keeps lots and a journal and sums up usage. Those of
+// packages storage, memory and postgres do. The engine needs it only for Session.Usage
+// and for the limits of keys; operators need it to grant and revoke credits.
 //
-// Credits are kept in lots and consumed in this order: lowest priority, earliest expiry (none last),
-// promotional before paid, earliest effective, then as they were granted.
+// Credits are kept in lots. They are consumed in this order: lowest priority first, then
+// earliest expiry (none last), promotional before paid, earliest effective, and then in
+// the order in which they were granted.
 type CreditAdmin interface {
 	Ledger
 
-	// Grant adds a lot. It is idempotent by Ref: a repetition returns the lot that stands, whatever its
-	// Promo, Priority and Expires say. ErrGrantConflict: the Ref stands with another user or amount, or
-	// is a revocation's. ErrInvalidRequest: the user is not Valid, the amount, the priority or the Ref
-	// is out of range, the account would exceed MaxCredits, or the expiry is not ahead.
+	// Grant adds a lot. It is idempotent by Ref: a repetition returns the existing lot,
+	// whatever its Promo, Priority and Expires say. ErrGrantConflict: the Ref exists with
+	// another user or amount, or belongs to a revocation. ErrInvalidRequest: the user is
+	// not Valid; the amount, the priority or the Ref is out of range; the account would
+	// exceed MaxCredits; or the expiry is not in the future.
 	Grant(ctx context.Context, g Grant) (Granted, error)
 
-	// Revoke takes unspent credits back, all or nothing, idempotent by Ref: a repetition returns the
-	// entry that stands. ErrGrantConflict: the Ref stands with another user or amount, or the lot that
-	// is named is not the one that the credits were taken from, or it is a grant's. ErrInvalidRequest:
-	// as in Grant. ErrInsufficientCredits: so many are not there (what open charges hold does not
-	// count), or not in the lot that is named.
+	// Revoke takes unspent credits back, all of them or none. It is idempotent by Ref: a
+	// repetition returns the existing entry. ErrGrantConflict: the Ref exists with another
+	// user or amount, belongs to a grant, or took the credits from another lot than the
+	// named one. ErrInvalidRequest: as in Grant. ErrInsufficientCredits: the account, or
+	// the named lot, has fewer credits; what open charges hold does not count.
 	Revoke(ctx context.Context, r Revocation) (Revoked, error)
 
-	// Lots lists the user's lots that still have credits or hold some for open charges, in the
+	// Lots lists the user's lots that have credits, or hold some for open charges, in the
 	// order in which they are consumed.
 	Lots(ctx context.Context, u UserID) ([]Lot, error)
 
-	// Holdings tells what the user has at hand, with at most n lots. Unlike that of Lots, its cost does
-	// not grow with how many there are.
+	// Holdings returns what the user can spend, with at most n lots. Unlike the cost of
+	// Lots, its cost does not grow with the number of lots.
 	Holdings(ctx context.Context, u UserID, n int) (Holdings, error)
 
-	// History lists the user's journal entries, newest first: at most limit of those before the
-	// given sequence number (0: from the newest).
+	// History lists the user's journal entries, newest first: at most limit of those
+	// before the given sequence number (0: from the newest).
 	History(ctx context.Context, u UserID, before uint64, limit int) ([]Entry, error)
 
-	// Usage tells what the user was charged on the days of q, which are both set, grouped as q says and in
-	// the order of day, model and key. The sums are those of the journal at one moment. ErrInvalidRequest:
-	// there would be more than MaxUsageRows.
+	// Usage sums up what the user was charged on the days of q, both of which must be set.
+	// The rows are grouped as q says and ordered by day, model and key. The sums are those
+	// of the journal at one moment. ErrInvalidRequest: the answer would have more than
+	// MaxUsageRows.
 	Usage(ctx context.Context, u UserID, q UsageQuery) ([]Usage, error)
 
-	// EachUsage hands f what each user was charged on the days from one to another, both included: by rising
-	// day a row for each model and API key, those of a day as the journals are at one moment. It costs as much
-	// as there are rows of these days. f must be quick, and must not call the ledger.
+	// EachUsage calls f with what each user was charged from one day to another, both
+	// included: one row for each model and API key, by rising day. The rows of one day are
+	// the journals' at one moment. The cost grows with the number of rows. f must be quick
+	// and must not call the ledger.
 	EachUsage(ctx context.Context, from, to time.Time, f func(UserID, Usage)) error
 
-	// KeyUse tells what counts against the limits of a user's API key now. A key that was never used has
-	// used nothing.
+	// KeyUse returns what currently counts against the limits of a user's API key. A key
+	// that was never used has used nothing.
 	KeyUse(ctx context.Context, u UserID, k KeyID) (KeyUse, error)
 }
 
@@ -211,8 +223,8 @@ const (
 	EntryRevoke EntryKind = "revoke"
 )
 
-// Entry is an entry of a user's journal. Entries are never changed or removed; each carries the hash
-// of the one before it.
+// Entry is an entry of a user's journal. Entries are never changed or removed, and each
+// carries the hash of the one before it.
 type Entry struct {
 	Seq       uint64 // among the user's, from 1 without gaps
 	Time      time.Time

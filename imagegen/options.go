@@ -5,26 +5,28 @@ import (
 	"slices"
 )
 
-// Options are what a request can ask for beyond prompt and size. The zero value asks for nothing. What is asked for is
-// delivered, or the request is refused before the charge: Capabilities and ModelInfo say what a model can.
+// Options are what a request can ask for beyond prompt and size. The zero value asks for
+// nothing. The service delivers what was asked for, or refuses the request before the
+// charge: Capabilities and ModelInfo say what a model can do.
 type Options struct {
-	// Format is the file format of the images; "": whichever the model makes. PNG and JPEG can be had of every
-	// model, since the engine writes them if need be.
+	// Format is the file format of the images; "": the one that the model makes. Every
+	// model offers PNG and JPEG, since the engine can write both.
 	Format Format
 
-	// Compression is the quality of a JPEG or WebP, from 0 to MaxCompression; nil: the usual one. It needs a Format
-	// that is one of the two.
+	// Compression is the quality of a JPEG or WebP, from 0 to MaxCompression; nil: the
+	// default. It requires a Format that is one of the two.
 	Compression *int
 
 	// Background is what is behind the subject; "": the model chooses, as with BackgroundAuto.
 	Background Background
 
-	// Seed is where the model's chance begins, from 0; nil: anywhere. A model that makes images one by one gives the
-	// second the next seed, and so on. How far equal seeds make equal images is the model's affair.
+	// Seed initializes the model's random numbers, from 0; nil: a random one. A model that
+	// makes images one by one gives each further image the next seed. How similar images
+	// of equal seeds are depends on the model.
 	Seed *int64
 }
 
-// MaxCompression is the highest Options.Compression, and the least loss.
+// MaxCompression is the highest Options.Compression, with the least loss.
 const MaxCompression = 100
 
 // Limits on a mask.
@@ -102,7 +104,8 @@ func (c Capabilities) OfferedBackgrounds() []Background {
 	return []Background{BackgroundAuto, BackgroundOpaque}
 }
 
-// Part is r for n of its images, behind so many before them: with the seed that is theirs.
+// Part returns r for n of its images, after the given number of earlier ones: the seed is
+// advanced accordingly.
 func (r ProviderRequest) Part(before, n int) ProviderRequest {
 	r.N, r.Options = n, r.Options.Clone()
 	if r.Options.Seed != nil {
@@ -111,7 +114,7 @@ func (r ProviderRequest) Part(before, n int) ProviderRequest {
 	return r
 }
 
-// Has reports whether there is anything in o.
+// Has reports whether o asks for anything.
 func (o Options) Has() bool {
 	return o.Format != "" || o.Compression != nil || o.Background != "" || o.Seed != nil
 }

@@ -9,52 +9,57 @@ import (
 
 // Provider turns a prompt into images. It sees neither users nor credits.
 //
-// It is safe for concurrent use. What it cannot do it declares, so that it is refused before
-// anything is charged; it never bends a request. Package provider helps to write one, package
-// providertest holds the suite that every one passes.
+// It is safe for concurrent use. It declares what it can do as [Capabilities]; the engine
+// refuses everything else before the charge, so a provider never has to bend a request.
+// Package provider helps to write one; package providertest has the test suite that every
+// provider should pass.
 //
-// Three more methods are asked for one by one, of a provider that has them:
+// A provider can have three more methods. The engine looks for each of them separately:
 //
-//	// Check refuses what Capabilities cannot express, such as words in a prompt. It returns nil, or a *ProviderError of
-//	// ClassInvalid whose Message tells the user what to change. It is a pure function of r's fields up to Options,
-//	// len(r.References) and whether there is a mask, and is called before the charge, of requests that the
-//	// Capabilities allow.
+//	// Check refuses what Capabilities cannot express, such as certain words in a prompt. It returns nil, or a
+//	// *ProviderError of ClassInvalid whose Message tells the user what to change. It is called before the charge,
+//	// for requests that the Capabilities allow. It must be a pure function of the fields of r up to Options, of
+//	// len(r.References), and of whether there is a mask.
 //	Check(r ProviderRequest) error
 //
-//	// MaxConcurrent is how many requests it works at at once, while others wait; 0: any number. It never changes. Unless
-//	// Model.MaxConcurrent says otherwise the engine begins no more, so that who waits holds no slot.
+//	// MaxConcurrent is how many requests the provider works on at once; 0: any number. It never changes. The
+//	// engine starts no more than that unless Model.MaxConcurrent says otherwise, so that waiting requests hold
+//	// no slot.
 //	MaxConcurrent() int
 //
-//	// Health tells how the providers do among which it shares requests. It is cheap and asks no upstream.
+//	// Health reports the state of each provider among which this one shares requests. It must be cheap, and must
+//	// not call an upstream.
 //	Health() []MemberHealth
 type Provider interface {
 	// Name is the upstream's name, shown to callers. It never changes.
 	Name() string
 
-	// Capabilities never change while the provider is in use.
+	// Capabilities must not change while the provider is in use.
 	Capabilities() Capabilities
 
-	// Generate makes r.N images and yields them one by one, as they come. It does nothing until it
-	// is ranged over, which happens once. Fewer images are an ordinary outcome; more are dropped.
+	// Generate makes r.N images and yields them one by one, as they come. It does nothing
+	// until it is ranged over, which happens once. Fewer images are an ordinary outcome;
+	// the engine drops any surplus.
 	//
-	// An error is the last thing yielded; the images before it count. It should be a
-	// [*ProviderError]; any other counts as ClassUnknown. Generate stops when yield returns false or
-	// ctx ends, cancels upstream work where it can, and releases all that it holds before it returns.
-	// Work whose job was saved is not cancelled when the cause of ctx is [ErrStopping] or [ErrStale]:
-	// another attempt will continue it, or already does.
+	// An error is the last thing that is yielded; the images before it count. It should be
+	// a [*ProviderError]; any other error counts as ClassUnknown. Generate stops when
+	// yield returns false or ctx ends. It then cancels upstream work where it can, and
+	// releases everything it holds before it returns. It does not cancel work whose job it
+	// has saved if the cause of ctx is [ErrStopping] or [ErrStale]: another attempt will
+	// continue that work, or already does.
 	Generate(ctx context.Context, r ProviderRequest) iter.Seq2[ProviderImage, error]
 }
 
-// Verification is how an image of a provider is found whole.
+// Verification says how the engine checks that an image of a provider is complete.
 type Verification string
 
 // The verifications. An image that has to be cropped or scaled is decoded in any case.
 const (
-	// VerifyStructure: its structure runs to its end, and every checksum outside the compressed data is right.
-	// It is done while the image goes into the store.
+	// VerifyStructure follows the image's structure to its end and checks every checksum
+	// outside the compressed data, while the image is being stored.
 	VerifyStructure Verification = "structure"
-	// VerifyDecode: every pixel is decoded as well, which takes some 45 ms of a processor for a megapixel:
-	// for upstreams that are not trusted.
+	// VerifyDecode also decodes every pixel, which takes about 45 ms of processor time for
+	// a megapixel. It is for upstreams that are not trusted.
 	VerifyDecode Verification = "decode"
 )
 
@@ -63,8 +68,8 @@ func Verifications() []Verification { return []Verification{VerifyStructure, Ver
 
 // ProviderRequest is one attempt at a generation.
 type ProviderRequest struct {
-	// Key is opaque and the same for every attempt at one generation: fit for an upstream's
-	// idempotency key.
+	// Key is an opaque string, the same for every attempt at one generation. A provider
+	// can use it as an upstream's idempotency key.
 	Key string
 
 	Prompt  string
@@ -74,29 +79,32 @@ type ProviderRequest struct {
 	Tier    Tier    // an image of a lower tier counts as not delivered
 	Quality Quality // the effort
 
-	// Options are such as the Capabilities allow. An image may come in another format than PNG or JPEG where one of
-	// these is asked for, and opaque or not where opaque is: the engine sees to both. Background is never auto.
+	// Options are within what the Capabilities allow. The engine converts an image of
+	// another format to PNG or JPEG, and makes it opaque, where that was asked for.
+	// Background is never auto.
 	Options Options
 
 	References []ProviderReference
 
-	// Mask is a PNG with an alpha channel, as large as the first reference: what it leaves transparent is to be made
-	// anew, the rest to stay. Nil: there is none.
+	// Mask is a PNG with an alpha channel, as large as the first reference. Draw anew
+	// where it is transparent and keep the rest. Nil: no mask.
 	Mask *ProviderReference
 
-	// Job is what an earlier attempt saved: continue that upstream work, do not submit it again.
-	// Nil: start afresh.
+	// Job is what an earlier attempt saved with SaveJob: continue that upstream work and
+	// do not submit it again. Nil: start afresh.
 	Job []byte
 
-	// SaveJob keeps a handle of upstream work for a later attempt, and returns when it is durable.
-	// Call it after each submission and before the first poll; with nil to forget. When it fails,
-	// stop and return its error. It is never nil and safe for concurrent use; calls take effect in
-	// their order. Work that will not be tried again ignores it.
+	// SaveJob stores a handle of upstream work for a later attempt, and returns when it is
+	// durable. Call it after each submission and before the first poll; call it with nil
+	// to forget the work. If it fails, stop and return its error. It is never nil and safe
+	// for concurrent use; calls take effect in their order. For work that will not be
+	// tried again it does nothing.
 	SaveJob func(ctx context.Context, job []byte) error
 
-	// Asked is told by a Provider that has others make the images, each time one of them has ended: how long
-	// that took, how many images it made, and its error, which is the cause of a context that ended. nil:
-	// nobody wants to know. Safe for concurrent use.
+	// Asked is for a Provider that has others make the images. It is called each time one
+	// of them is done, with the time it took, the number of images it made, and its error;
+	// if its context ended, that is the cause. Safe for concurrent use. nil: nobody wants
+	// to know.
 	Asked func(member string, took time.Duration, images int, err error)
 }
 
@@ -110,12 +118,13 @@ type ProviderReference struct {
 
 // ProviderImage is one image as the upstream made it: PNG, JPEG or WebP.
 type ProviderImage struct {
-	// Body is read to its end, or dropped, before the next image is asked for. It is never closed:
-	// what must be closed is the provider's to close when yield returns.
+	// Body is read to its end, or dropped, before the next image is asked for. The engine
+	// never closes it: what has to be closed, the provider closes when yield returns.
 	Body io.Reader
 }
 
-// Class says what a provider's error means for the generation. The zero value is the safest.
+// Class says what a provider's error means for the generation. The zero value is the
+// safest one.
 type Class uint8
 
 // The classes. A transient one is tried again when the generation is asynchronous.
@@ -129,14 +138,14 @@ const (
 	ClassCancelled                // no provider's: the owner cancelled what waited
 )
 
-// Asked reports whether the fault is in what was asked for, and not in the upstream.
+// Asked reports whether the request is at fault, and not the upstream.
 func (c Class) Asked() bool { return c == ClassInvalid || c == ClassRefused }
 
 // Transient reports whether another attempt makes sense and is safe.
 func (c Class) Transient() bool { return c == ClassRateLimited || c == ClassUnavailable }
 
-// Elsewhere reports whether another upstream may be asked: this one certainly made nothing, and
-// through no fault of the request.
+// Elsewhere reports whether another upstream may be asked: this one has certainly made
+// nothing, and the request is not at fault.
 func (c Class) Elsewhere() bool { return c.Transient() || c == ClassUnusable }
 
 func (c Class) String() string {
@@ -174,7 +183,7 @@ func (e *ProviderError) Error() string {
 // Unwrap returns the cause.
 func (e *ProviderError) Unwrap() error { return e.Err }
 
-// MemberHealth is how one of several providers behind a model does now.
+// MemberHealth is the current state of one of several providers behind a model.
 type MemberHealth struct {
 	Name    string
 	Healthy bool

@@ -12,8 +12,8 @@ type Record struct {
 	Progress
 }
 
-// Intent is what was asked for and what it costs. It never changes, except that Erase and Forget take
-// the prompt and the references out.
+// Intent is what was asked for and what it costs. It never changes, except that Erase and
+// Forget remove the prompt and the references.
 type Intent struct {
 	ID             GenerationID
 	User           UserID
@@ -56,7 +56,8 @@ type Progress struct {
 	Delay       time.Duration // of a queued record: not due before the store's now + Delay
 	Job         []byte        // the provider's handle of upstream work
 
-	// JobUpstreams are the Model.Upstreams of the provider that saved Job: no other resumes it.
+	// JobUpstreams are the Model.Upstreams of the provider that saved Job. No other
+	// provider resumes it.
 	JobUpstreams []string
 
 	Images      []StoredImage // before StateSettling those that were shown; from then on all
@@ -67,8 +68,9 @@ type Progress struct {
 	Undelivered bool          // nobody has received the synchronous answer: an equal call may join
 	Favourite   bool          // of its owner's; with StateSucceeded only
 
-	// Dispute says why the ledger refused the settlement for good; "": it did not, or that was resolved. The
-	// generation has ended all the same: the open charge is an operator's, see Engine.Resolve.
+	// Dispute says why the ledger finally refused the settlement; "": it did not, or the
+	// dispute was resolved. The generation has ended nevertheless. An operator has to
+	// close the charge, see Engine.Resolve.
 	Dispute  string
 	Refunded bool // an operator gave back what the images cost
 }
@@ -93,7 +95,7 @@ type Failure struct {
 	Detail string
 }
 
-// Cancelled reports whether its owner ended it while it waited.
+// Cancelled reports whether the owner ended the generation while it waited.
 func (r Record) Cancelled() bool { return r.Failure != nil && r.Failure.Class == ClassCancelled }
 
 // Message is what the owner of the generation is told.
@@ -115,13 +117,14 @@ func (f Failure) code() Code {
 	return CodeGenerationFailed
 }
 
-// Fence names one attempt at one generation. A write by an attempt that was overtaken changes nothing.
+// Fence names one attempt at one generation. A write with the fence of an attempt that
+// another has taken over changes nothing.
 type Fence struct {
 	ID      GenerationID
 	Attempt int
 }
 
-// Fence names the record's present attempt.
+// Fence names the record's current attempt.
 func (r Record) Fence() Fence { return Fence{r.ID, r.Attempt} }
 
 // Charge is what the generation costs if all images come.
@@ -137,7 +140,7 @@ func (r Record) Used() Credits {
 	return r.Price * Credits(r.Published)
 }
 
-// WantsBalance reports whether the answer tells the balance, which Close then keeps.
+// WantsBalance reports whether the answer contains the balance, which Close then stores.
 func (r Record) WantsBalance() bool { return !r.Async && r.Published > 0 }
 
 // Cancellable reports whether the record waits, and no upstream works on it.
@@ -163,8 +166,9 @@ func (r Record) Reserves(now time.Time) bool {
 // erasedKey begins what an erasure leaves of an idempotency key: its hash. No key that is sent begins so.
 const erasedKey = "\x00"
 
-// IdempotencyHash is the hash of an idempotency key, also of one of which an erasure left only that: a
-// Store that finds records by it finds them before and after.
+// IdempotencyHash is the hash of an idempotency key, or of one of which an erasure has
+// left only the hash. So a Store that looks records up by this hash finds them before and
+// after an erasure.
 func IdempotencyHash(key string) [sha256.Size]byte {
 	if hash, erased := strings.CutPrefix(key, erasedKey); erased && len(hash) == sha256.Size {
 		return [sha256.Size]byte([]byte(hash))

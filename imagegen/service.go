@@ -7,61 +7,72 @@ import (
 	"time"
 )
 
-// Service is what one user can do, and exactly what the HTTP interface offers: Engine.As and
-// Engine.Authenticate bind it to a user in process, package client binds it to an API key.
+// Service is what one user can do, and exactly what the HTTP interface offers. In
+// process, Engine.As and Engine.Authenticate return the Service of a user; over HTTP,
+// package client returns that of an API key.
 //
-// A Service is safe for concurrent use. Every error of its methods is an [*Error] or, when the
-// caller's context ended first, that context's error.
+// A Service is safe for concurrent use. Every error of its methods is an [*Error], or the
+// error of the caller's context if that ended first.
 type Service interface {
-	// Models lists the models on offer, in the order of the configuration.
+	// Models lists the models that a request can name, in the order of the configuration.
 	Models(ctx context.Context) ([]ModelInfo, error)
 
 	// Balance reports the user's credits.
 	Balance(ctx context.Context) (Balance, error)
 
-	// Generate charges the user, has the images made and stores them.
+	// Generate charges the user, has the provider make the images and stores them.
 	//
-	// It returns when they are there or, with Async, as soon as the work is durably queued. Fewer
-	// images than asked for is a success that costs only what came; none at all is
-	// [ErrGenerationFailed] and costs nothing.
+	// It returns when the images are stored or, with Async, as soon as the work is durably
+	// queued. If fewer images come than were asked for, that is a success that costs only
+	// those that came. If none come, the error is [ErrGenerationFailed] and nothing is
+	// charged.
 	//
-	// Before any charge it can fail with ErrInvalidRequest, ErrInsufficientCredits, ErrRateLimited, ErrOverloaded
-	// and, where an idempotency key is given, ErrIdempotencyKeyReused, ErrIdempotencyKeyInUse and, if
-	// the generation under the key has been erased, ErrNotFound. After ErrInternal the outcome may be
-	// unknown: the same call with the same idempotency key tells. When ctx ends before the charge nothing happens; after it, the work goes on and the
-	// answer can be had by the idempotency key, or from Generations.
+	// Before the charge it can fail with ErrInvalidRequest, ErrInsufficientCredits,
+	// ErrRateLimited or ErrOverloaded; with an idempotency key also with
+	// ErrIdempotencyKeyReused, ErrIdempotencyKeyInUse or, if the generation under the key
+	// was erased, ErrNotFound. After ErrInternal the outcome may be unknown: repeat the
+	// call with the same idempotency key to learn it.
+	//
+	// If ctx ends before the charge, nothing happens. If it ends after the charge, the
+	// work goes on; the result can be read by its idempotency key, or found with
+	// Generations.
 	Generate(ctx context.Context, r GenerateRequest) (Result, error)
 
-	// Quote checks and prices a request as Generate does, and neither charges nor keeps anything. Whether the
-	// balance pays for it, the caller sees. References are counted; they are neither opened nor taken over, and
-	// can be nil. ErrInvalidRequest.
+	// Quote checks and prices a request as Generate does, but neither charges nor stores
+	// anything. The caller compares the price with the balance. References are only
+	// counted: they are not opened, not taken over, and can be nil. ErrInvalidRequest.
 	Quote(ctx context.Context, r GenerateRequest) (Quote, error)
 
-	// Generation returns one of the user's generations. What does not exist, is malformed or
-	// belongs to somebody else is the same ErrNotFound.
+	// Generation returns one of the user's generations. An identifier that does not exist,
+	// is malformed or belongs to somebody else is the same ErrNotFound.
 	Generation(ctx context.Context, id GenerationID) (Generation, error)
 
-	// Await is Generation as soon as the generation has ended, whoever ends it, or as it is when most has
-	// passed. It waits no longer than MaxAwait, and answers sooner where the service stops or as many calls
-	// wait as may: who wants the end looks at the Status, and asks again.
+	// Await returns the generation as soon as it has ended, or as it is after most,
+	// whichever comes first. It waits at most MaxAwait. It returns earlier when the
+	// service stops, or when the caller already has as many calls waiting as is allowed.
+	// So look at the Status, and call again if it is not terminal.
 	Await(ctx context.Context, id GenerationID, most time.Duration) (Generation, error)
 
-	// Cancel ends one of the user's generations that still waits, and returns it: it has failed with CodeCancelled, and
-	// all its credits are back. Where an earlier attempt has shown images, it has succeeded with those. One that was
-	// cancelled before is returned as it is. ErrNotCancellable: it has ended otherwise, or an upstream works on it.
-	// ErrNotFound as for Generation. Against whoever begins with the work at the same time one of the two wins.
+	// Cancel ends one of the user's generations that still waits, and returns it: failed
+	// with CodeCancelled, and all its credits are back. If an earlier attempt has already
+	// shown images, it succeeds with those instead. A generation that was cancelled before
+	// is returned unchanged.
+	//
+	// ErrNotCancellable: it has ended otherwise, or an upstream is working on it.
+	// ErrNotFound as for Generation. If an attempt begins at the same moment, exactly one
+	// of the two wins.
 	Cancel(ctx context.Context, id GenerationID) (Generation, error)
 
 	// Generations lists the user's generations, newest first.
 	Generations(ctx context.Context, q Query) (Page, error)
 
-	// Usage tells what the user was charged, by day, model and key as q says. Its sums are those of the
-	// ledger. ErrInvalidRequest: see UsageQuery.Days and UsageQuery.Sum. ErrNotFound: the ledger sums
-	// nothing up.
+	// Usage sums up what the user was charged, by day, model and key as q says. The sums
+	// equal those of the ledger. ErrInvalidRequest: see UsageQuery.Days and
+	// UsageQuery.Sum. ErrNotFound: the ledger keeps no sums.
 	Usage(ctx context.Context, q UsageQuery) (UsageReport, error)
 
-	// OpenImage opens a stored image; the caller closes it. The identifier is the capability: no
-	// ownership is checked. ErrNotFound if there is no such image.
+	// OpenImage opens a stored image. The caller closes it. Whoever knows the identifier
+	// may open the image: ownership is not checked. ErrNotFound if there is no such image.
 	OpenImage(ctx context.Context, id ImageID) (*ImageFile, error)
 }
 
@@ -75,48 +86,56 @@ type GenerateRequest struct {
 	Async      bool        // return as soon as the work is queued
 	References []Reference // at most the model's MaxReferences; taken over by Generate, whatever it answers
 
-	// Mask is a PNG with an alpha channel, of at most MaxMaskBytes and as large as the first reference: what it leaves
-	// transparent is made anew, the rest stays. Nil: none. It is taken over as the references are.
+	// Mask is a PNG with an alpha channel, of at most MaxMaskBytes and the same size in
+	// pixels as the first reference. The model draws anew where the mask is transparent
+	// and keeps the rest. Nil: no mask. Generate takes it over as it does the references.
 	Mask Reference
 
 	Options Options
 
-	// IdempotencyKey makes a repetition safe: 1 to 255 visible ASCII characters. For 24 hours after
-	// the end of the generation, the same request with the same key is answered as the first one
-	// was and charged no second time. "": none.
+	// IdempotencyKey makes it safe to repeat the call: 1 to 255 visible ASCII characters.
+	// Until 24 hours after the end of the generation, the same request with the same key
+	// gets the first answer and is not charged again. "": none.
 	IdempotencyKey string
 
-	// Shown is told of the generation each time that more of its images may be shown before it has ended. Generate calls
-	// it itself, and goes on when it returns; the images that it was told of before come first. nil: nobody is told. Of no
-	// effect with Async, and in package client.
+	// Shown is called each time that more images of the generation can be seen before it
+	// ends, with the images of earlier calls first. Generate calls it on its own goroutine
+	// and continues when it returns. nil: nobody is told. It has no effect with Async, nor
+	// in package client.
 	Shown func(Generation)
 
-	// Joining lets an equal call join this one if its caller hangs up; nil: none may. Of no effect with Async or
-	// an IdempotencyKey, and in package client: a server decides by itself which calls join.
+	// Joining lets an equal call join this one after its caller hung up; nil: no call can
+	// join. It has no effect with Async or an IdempotencyKey, nor in package client: a
+	// server decides itself which calls join.
 	Joining *Joining
 }
 
-// Joining lets a synchronous call without an idempotency key join an equal one of the same API key whose
-// caller hung up before it had the answer: while the work goes on it waits for it, later it is given the
-// answer, and nothing is charged. For clients that repeat a call of their own accord. Who sets it reports
-// each answer with Session.Answered.
+// Joining is for clients that repeat a call on their own, without an idempotency key. A
+// synchronous call joins an equal one of the same API key whose caller hung up before
+// receiving the answer: it waits for the work while that runs, gets the stored answer
+// afterwards, and is not charged. A server that sets it must report each answer with
+// Session.Answered.
 type Joining struct {
-	// Also holds what equal calls agree in beyond what is generated, such as the caller's name for a user.
+	// Also are further values that equal calls must agree in, beyond what is generated:
+	// for example the caller's own name for a user.
 	Also []string
-	// Retry says that the call is a repetition. Then it waits a moment for the first caller to hang up, and
-	// joins the call of one who seems to be there still, if there is just one such call.
+	// Retry says that this call is a repetition. It then waits up to 2 seconds for the
+	// first caller to hang up. If nobody does and exactly one equal call is open, it joins
+	// that one.
 	Retry bool
 }
 
-// Reference is an image that a caller hands in: PNG, JPEG or WebP, at most MaxReferenceBytes, at
-// most MaxReferencePixels.
+// Reference is an image that a caller hands in: PNG, JPEG or WebP, of at most
+// MaxReferenceBytes and MaxReferencePixels.
 type Reference interface {
-	// Open returns the bytes from the start. It may be called again, also concurrently; who opens closes.
+	// Open returns the bytes from the start. It can be called repeatedly and concurrently.
+	// The caller closes what it returns.
 	Open(ctx context.Context) (io.ReadCloser, error)
 }
 
-// Discard removes what a service has taken in of references already, as Session.Stage does, unless a Generate has taken
-// it over. It may be called again; other references, and nil, are passed over.
+// Discard removes what a service has already stored of references, as Session.Stage does,
+// unless a Generate has taken them over. It can be called repeatedly, and ignores nil and
+// references of other kinds.
 func Discard(references ...Reference) {
 	for _, r := range references {
 		if u, ok := r.(interface{ Discard() }); ok {
@@ -207,7 +226,7 @@ type ImageFile struct {
 	CreatedAt time.Time
 }
 
-// ModelInfo is what a caller can know of a model.
+// ModelInfo is what a caller can know about a model.
 type ModelInfo struct {
 	ID                string
 	Provider          string

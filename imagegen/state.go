@@ -8,7 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// State is the stored state of a generation; [Record.Status] is what its owner sees of it.
+// State is the stored state of a generation. [Record.Status] is what its owner sees of
+// it.
 type State string
 
 // The states. docs/states.md draws them.
@@ -27,7 +28,7 @@ const (
 // Visible reports whether the owner can see the generation.
 func (r Record) Visible() bool { return r.Status() != "" }
 
-// Terminal reports whether the generation has ended and is there to be read.
+// Terminal reports whether the generation has ended and can still be read.
 func (r Record) Terminal() bool { return r.State == StateSucceeded || r.State == StateFailed }
 
 // Unsettled reports whether the charge of the generation is open, or may be.
@@ -39,7 +40,7 @@ func (r Record) Unsettled() bool {
 	return false
 }
 
-// Running reports whether somebody holds, or held, a lease to bring the record further.
+// Running reports whether somebody holds, or held, a lease to continue the record.
 func (r Record) Running() bool {
 	switch r.State {
 	case StateCharging, StateProcessing, StateSettling, StateErasing:
@@ -145,13 +146,15 @@ const (
 	changed
 )
 
-// Apply is the only way in which a record changes; stores call it inside their transaction.
-// didChange is false with a nil error when the record already is what the caller wants, and when it
-// has ended and the change came too late: then nothing is to be written.
-// ErrStale: the attempt was overtaken. ErrTransition: the state does not allow the change. A
-// [Violation]: the record would no longer pass [Record.Check]. With an error nothing is to be written.
+// Apply is the only way in which a record changes. Stores call it inside their
+// transaction. If didChange is false and err is nil, there is nothing to write: the
+// record already is what the caller wants, or it has ended and the change came too late.
 //
-// The Intent differs afterwards only where the new state is StateErasing, or the change is Forget.
+// ErrStale: another attempt has taken over. ErrTransition: the state does not allow the
+// change. A [Violation]: the record would no longer pass [Record.Check]. With an error
+// there is nothing to write.
+//
+// Apply changes the Intent only on entering StateErasing, or with the change Forget.
 func (r Record) Apply(attempt int, c Change) (next Record, didChange bool, err error) {
 	if attempt != r.Attempt {
 		return r, false, ErrStale

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Usage is what was charged on one day, for one model, on behalf of one API key, or for all of those
-// that a [UsageQuery] does not tell apart.
+// Usage sums up charges of one day, one model and one API key, or of all those that a
+// [UsageQuery] does not tell apart.
 type Usage struct {
 	Day   time.Time // midnight, in UTC, of the day of the charges; zero: of all days
 	Model string    // "": of all models
@@ -17,8 +17,9 @@ type Usage struct {
 	UsageSums
 }
 
-// UsageSums are sums over charges. Of a charge that is open neither is refunded nor spent yet:
-// Charged - Refunded - Spent is held. All count on the day of the charge, whenever it is settled.
+// UsageSums are sums over charges. The part of an open charge that is neither refunded
+// nor spent is held: Charged - Refunded - Spent. Everything counts on the day of the
+// charge, whenever it is settled.
 type UsageSums struct {
 	Charged     Credits // taken when the work was accepted
 	Refunded    Credits // of that, what came back
@@ -35,7 +36,7 @@ func (s UsageSums) Plus(o UsageSums) UsageSums {
 		Images: s.Images + o.Images, Generations: s.Generations + o.Generations, Failed: s.Failed + o.Failed, Cancelled: s.Cancelled + o.Cancelled}
 }
 
-// UsageGroup is what usage can be told apart by.
+// UsageGroup is a property by which usage can be grouped.
 type UsageGroup string
 
 // By what usage can be told apart.
@@ -45,7 +46,7 @@ const (
 	UsageByKey   UsageGroup = "key"
 )
 
-// UsageGroups lists all that usage can be told apart by.
+// UsageGroups lists every UsageGroup.
 func UsageGroups() []UsageGroup { return []UsageGroup{UsageByDay, UsageByModel, UsageByKey} }
 
 // Limits on what is told of usage at once.
@@ -62,14 +63,15 @@ type UsageQuery struct {
 	By       []UsageGroup // what is told apart; empty: nothing
 }
 
-// UsageReport is the answer to a UsageQuery, which has its days filled in.
+// UsageReport is the answer to a UsageQuery, whose days it fills in.
 type UsageReport struct {
 	UsageQuery
 	Rows []Usage // by day, model and key
 }
 
-// Days returns a range with its days filled in, as midnights. ErrInvalidRequest: it ends before it begins, is
-// longer than MaxUsageDays, or is grouped by what is no UsageGroup.
+// Days returns q with its days filled in, as midnights in UTC. ErrInvalidRequest: the
+// range ends before it begins or is longer than MaxUsageDays, or By has an unknown
+// UsageGroup.
 func (q UsageQuery) Days(now time.Time) (UsageQuery, error) {
 	if q.To.IsZero() {
 		q.To = now
@@ -93,13 +95,13 @@ func (q UsageQuery) Days(now time.Time) (UsageQuery, error) {
 	return q, nil
 }
 
-// UsageDay is the midnight, in UTC, of the day that a time belongs to, and at least that of 1970-01-01.
+// UsageDay is the midnight, in UTC, of the day of a time, and never before 1970-01-01.
 func UsageDay(at time.Time) time.Time {
 	return time.Unix(max(0, at.UTC().Truncate(24*time.Hour).Unix()), 0).UTC()
 }
 
-// Sum groups rows, and orders them by day, model and key. ErrInvalidRequest: there would be more than
-// MaxUsageRows.
+// Sum groups rows and orders them by day, model and key. ErrInvalidRequest: there would
+// be more than MaxUsageRows.
 func (q UsageQuery) Sum(rows iter.Seq[Usage]) ([]Usage, error) {
 	groups := make(map[Usage]UsageSums) // by what is told apart
 	for r := range rows {

@@ -8,11 +8,12 @@ import (
 	"time"
 )
 
-// AccountStore keeps users and their API keys: never the key, only its hash. An embedder that has users of its own need
-// not create any: one that the store does not know has DefaultAccountType and is not disabled. The contract of [Store]
+// AccountStore keeps users and their API keys: only the hash of a key, never the key
+// itself. An embedder with users of its own need not create any here: a user that the
+// store does not know has DefaultAccountType and is not disabled. The contract of [Store]
 // on concurrency, durability and contexts holds here too.
 type AccountStore interface {
-	// CreateUser adds a user. ErrExists: the ID or the name is taken by another.
+	// CreateUser adds a user. ErrExists: another user has the ID or the name.
 	CreateUser(ctx context.Context, u User) error
 	// User returns a user; UserByName finds it by name. ErrNotFound.
 	User(ctx context.Context, id UserID) (User, error)
@@ -21,28 +22,30 @@ type AccountStore interface {
 	Users(ctx context.Context) ([]User, error)
 	// SetAccountType changes the account type. ErrNotFound.
 	SetAccountType(ctx context.Context, id UserID, accountType string) error
-	// DisableUser makes all keys of the user count as revoked, and refuses all that is yet to be created
-	// for it, from now on and for good; the first time stands. ErrNotFound.
+	// DisableUser makes all keys of the user count as revoked, and refuses everything that
+	// would be created for the user, from now on and for good. The first call's time
+	// stays. ErrNotFound.
 	DisableUser(ctx context.Context, id UserID, at time.Time) error
-	// SuspendUser refuses whatever is to be charged to the user from now on, until ResumeUser: Create fails with
-	// [User.RefusesCharge]. All else stays as it is, and what stands under an idempotency key is answered. The first
-	// time stands. ErrNotFound.
+	// SuspendUser refuses new charges to the user until ResumeUser: Create fails with
+	// [User.RefusesCharge]. Everything else goes on, and a repeated request is still
+	// answered by its idempotency key. The first call's time stays. ErrNotFound.
 	SuspendUser(ctx context.Context, id UserID, at time.Time) error
-	// ResumeUser ends a suspension; that there is none is success. ErrNotFound.
+	// ResumeUser ends a suspension. It succeeds if there is none. ErrNotFound.
 	ResumeUser(ctx context.Context, id UserID) error
 
-	// CreateKey adds a key. ErrExists: its identifier or its hash is another's.
+	// CreateKey adds a key. ErrExists: another key has its identifier or its hash.
 	CreateKey(ctx context.Context, k Key) error
 	// KeyByHash finds a key by the SHA-256 of the raw key. ErrNotFound.
 	KeyByHash(ctx context.Context, hash [32]byte) (Key, error)
 	// Keys lists the user's keys, oldest first.
 	Keys(ctx context.Context, u UserID) ([]Key, error)
-	// RevokeKey revokes a key for good and returns it; the first time stands. ErrNotFound.
+	// RevokeKey revokes a key for good and returns it. The first call's time stays.
+	// ErrNotFound.
 	RevokeKey(ctx context.Context, id KeyID, at time.Time) (Key, error)
-	// SetKeyLimits replaces the limits of a key and returns it. What the key has used so far counts
-	// against them. ErrNotFound.
+	// SetKeyLimits replaces the limits of a key and returns it. What the key has used so
+	// far counts against the new limits. ErrNotFound.
 	SetKeyLimits(ctx context.Context, id KeyID, l KeyLimits) (Key, error)
-	// TouchKeys records when keys were last used. It may lose some in a crash.
+	// TouchKeys records when keys were last used. A crash may lose some of it.
 	TouchKeys(ctx context.Context, used map[KeyID]time.Time) error
 }
 
@@ -59,7 +62,8 @@ type User struct {
 	SuspendedAt time.Time // zero: not suspended
 }
 
-// RefusesCharge returns why nothing new can be charged to the user: ErrChargeRefused, if it is suspended; nil if it can.
+// RefusesCharge returns ErrChargeRefused if the user is suspended, so that nothing new
+// can be charged; else nil.
 func (u User) RefusesCharge() error {
 	if u.SuspendedAt.IsZero() {
 		return nil
@@ -99,8 +103,8 @@ type Key struct {
 	Limits     KeyLimits // zero: none
 }
 
-// Refuses returns why the key of a user cannot be used at that time: ErrInvalidKey if it is revoked or the
-// user disabled, which wins over ErrExpiredKey; nil if it can.
+// Refuses returns why the key cannot be used at that time; nil if it can. ErrInvalidKey:
+// it is revoked, or the user is disabled; this wins over ErrExpiredKey.
 func (k Key) Refuses(u User, at time.Time) error {
 	switch {
 	case !k.RevokedAt.IsZero(), !u.DisabledAt.IsZero():
@@ -111,8 +115,8 @@ func (k Key) Refuses(u User, at time.Time) error {
 	return nil
 }
 
-// KeyLimits bound what one API key can be used for. Each is off where it is 0. Of credits count charges
-// minus refunds, booked to the day of the charge, in UTC.
+// KeyLimits bound what one API key can be used for. A limit of 0 is off. Credits are
+// charges minus refunds, booked to the day of the charge in UTC.
 type KeyLimits struct {
 	Credits Credits // in all
 	Daily   Credits // on a day
@@ -150,9 +154,9 @@ type KeyUse struct {
 // busyKey is when to ask again with a key that has as many requests at once as it may have.
 const busyKey = 2 * time.Second
 
-// Exceeds returns why the key, which was used so much, cannot be charged for so many credits more; nil if
-// it can. ErrRateLimited: it has as many requests at once as it may have. ErrInsufficientCredits: a limit
-// of credits, which the message names.
+// Exceeds returns why the key, after so much use, cannot be charged cost more; nil if it
+// can. ErrRateLimited: it has as many requests at once as it may have.
+// ErrInsufficientCredits: a limit of credits, which the message names.
 func (k Key) Exceeds(used KeyUse, cost Credits) error {
 	if k.Limits.AtOnce > 0 && used.AtOnce >= k.Limits.AtOnce {
 		return &Error{Code: CodeRateLimited, RetryAfter: busyKey,
@@ -178,7 +182,7 @@ func (k Key) told() string {
 	return fmt.Sprintf("the API key %q (%s)", k.Name, k.ID)
 }
 
-// Secret is a string that does not show when it is printed, logged or encoded.
+// Secret is a string that is hidden when it is printed, logged or encoded.
 type Secret string
 
 const redacted = "[redacted]"
