@@ -15,11 +15,12 @@ const (
 	ledgerStopTimeout = 3 * time.Second
 )
 
-// askLedger makes a call of the ledger, and makes it again at once while it fails in passing: until it
-// succeeds, is refused for good, or was made Config.LedgerTries times. Its error is that of the last: it
-// says nothing of those before.
+// askLedger calls the ledger, and repeats the call while it fails temporarily: until it
+// succeeds, is refused for good, or has been made Config.LedgerTries times. It returns
+// the error of the last try, which says nothing about the earlier ones.
 //
-// A ledger that shares the store's transactions is asked once: it fails only when the store does.
+// A ledger that shares the store's transactions is called once: it fails only when the
+// store does.
 func (e *Engine) askLedger(ctx context.Context, call func(context.Context) error) error {
 	if e.joint != nil {
 		return call(ctx)
@@ -33,7 +34,8 @@ func (e *Engine) askLedger(ctx context.Context, call func(context.Context) error
 	}
 }
 
-// askOnce bounds a call of the ledger. That it took too long is no end of the caller's context.
+// askOnce limits one call of the ledger to Config.LedgerTimeout. Reaching that limit is
+// reported as an error of the ledger, never as the end of the caller's context.
 func (e *Engine) askOnce(ctx context.Context, call func(context.Context) error) error {
 	limited, cancel := context.WithTimeout(ctx, e.cfg.LedgerTimeout)
 	defer cancel()
@@ -45,16 +47,18 @@ func (e *Engine) askOnce(ctx context.Context, call func(context.Context) error) 
 	return err
 }
 
-// takeCredits takes what a generation may cost. It is seen through though the caller hang up.
+// takeCredits charges what a generation may cost. It goes on if the caller hangs up.
 func (e *Engine) takeCredits(ctx context.Context, r imagegen.Record) error {
 	return e.askLedger(context.WithoutCancel(ctx), func(ctx context.Context) error { return e.ledger.Charge(ctx, r.Charge()) })
 }
 
-// settle closes the charge of a generation. It is seen through though the caller hang up.
+// settle closes the charge of a generation. It goes on if the caller hangs up.
 func (e *Engine) settle(ctx context.Context, r imagegen.Record, used imagegen.Credits) error {
 	return e.askLedger(context.WithoutCancel(ctx), func(ctx context.Context) error { return e.ledger.Settle(ctx, r.Charge().ID, used) })
 }
 
+// balance asks the ledger for a user's balance. Unlike takeCredits and settle it ends
+// with the caller's context, since nothing depends on it.
 func (e *Engine) balance(ctx context.Context, u imagegen.UserID) (b imagegen.Balance, err error) {
 	err = e.askLedger(ctx, func(ctx context.Context) (err error) {
 		b, err = e.ledger.Balance(ctx, u)

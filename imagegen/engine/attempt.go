@@ -12,7 +12,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine/internal/schedule"
 )
 
-// attempt is one try at a generation. It holds a slot, a lease and a place in the lifecycle.
+// attempt is one try at a generation. It holds a slot, a lease and a place in the
+// lifecycle.
 type attempt struct {
 	engine *Engine
 	slot   schedule.Slot
@@ -34,11 +35,13 @@ type attempt struct {
 	shows     sync.WaitGroup         // of what is, or is being written
 }
 
-// run sees the attempt through. base lives as long as the process; limit is the attempt's time.
+// run carries the attempt out. base lives as long as the process; limit is how long the
+// attempt may take.
 //
-// Two can end an attempt: this goroutine, when the provider returns, and a watchdog, when the
-// provider has not returned a grace after its context ended. The first decides the outcome; a
-// provider that is stuck keeps its slot and this goroutine, but not the user.
+// Two goroutines can end an attempt: this one, when the provider returns, and a watchdog,
+// when the provider has not returned within Config.Grace after its context ended. The
+// first of them decides the outcome. A provider that hangs keeps its slot and this
+// goroutine, but not the user.
 func (a *attempt) run(base context.Context, limit time.Duration) {
 	e := a.engine
 	a.images, a.earlier = slices.Clone(a.record.Images), slices.Clone(a.record.Images)
@@ -75,7 +78,8 @@ func (a *attempt) run(base context.Context, limit time.Duration) {
 	}
 }
 
-// collect ranges over the provider. A panic of the provider or of the loop's body ends here.
+// collect ranges over the provider's images. A panic of the provider, or of the loop's
+// body, becomes an error here.
 func (a *attempt) collect(ctx context.Context) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -102,7 +106,8 @@ func (a *attempt) collect(ctx context.Context) (err error) {
 	return broken
 }
 
-// conclude ends the attempt, unless it has ended, and reports whether it did.
+// conclude ends the attempt, and reports whether it did: only the first call does
+// anything. It makes the outcome durable before it tells the caller.
 func (a *attempt) conclude(base context.Context, err error) bool {
 	images, first := a.end()
 	if !first {
@@ -124,8 +129,8 @@ func (a *attempt) conclude(base context.Context, err error) bool {
 	return true
 }
 
-// removeRepeated removes images that came again before the outcome is written: of what has ended, no recovery looks
-// for files.
+// removeRepeated removes the files of images that came twice. It runs before the outcome
+// is written, since recovery does not look at generations that have ended.
 func (a *attempt) removeRepeated(base context.Context) {
 	a.mu.Lock()
 	again := a.repeatedImage
@@ -135,11 +140,13 @@ func (a *attempt) removeRepeated(base context.Context) {
 	}
 }
 
-// removeOrphans removes what was stored but is not in the outcome.
+// removeOrphans removes what was stored but is not part of the outcome.
 func (a *attempt) removeOrphans(base context.Context) {
 	a.engine.removeImages(base, a.record.ID, a.record.Attempt, a.names()...)
 }
 
+// end marks the attempt as ended and returns its images. first is false if it had already
+// ended.
 func (a *attempt) end() (images []imagegen.StoredImage, first bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -150,7 +157,8 @@ func (a *attempt) end() (images []imagegen.StoredImage, first bool) {
 	return slices.Clone(a.images), true
 }
 
-// add counts an image, unless the attempt has ended.
+// add counts a stored image. If the attempt has ended meanwhile, the file is an orphan;
+// if an earlier attempt has shown the same image, it is one too many.
 func (a *attempt) add(i imagegen.StoredImage) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -166,15 +174,18 @@ func (a *attempt) add(i imagegen.StoredImage) {
 	a.showSoon()
 }
 
+// count is how many images the generation has so far, including those of earlier
+// attempts.
 func (a *attempt) count() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return len(a.images)
 }
 
-// made is how many images are this attempt's.
+// made is how many images this attempt has made.
 func (a *attempt) made() int { return a.count() - len(a.record.Images) }
 
+// names are the files that must stay: the images so far and their thumbnails.
 func (a *attempt) names() []imagegen.ImageID {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/account"
 )
 
-// Audit is an audit that has ended.
+// Audit is the result of an audit that has ended.
 type Audit struct {
 	At       time.Time // when it ended
 	Duration time.Duration
@@ -19,14 +19,15 @@ type Audit struct {
 	Err      error // why it could not be carried out; nil: it was
 }
 
-// audits remembers the last one.
+// audits remembers the last audit.
 type audits struct {
 	mu   sync.Mutex
 	last *Audit
 }
 
-// Audit has the Store check its own books, see [imagegen.Inspector], and remembers what it found.
-// [errors.ErrUnsupported] if the Store is none.
+// Audit has the Store check itself, see [imagegen.Inspector], remembers the result for
+// LastAudit, and notes it in the audit trail. An audit that ctx interrupts is not
+// remembered. [errors.ErrUnsupported] if the Store is no Inspector.
 func (e *Engine) Audit(ctx context.Context) (imagegen.AuditReport, error) {
 	a, ok := e.store.(imagegen.Inspector)
 	if !ok {
@@ -42,7 +43,7 @@ func (e *Engine) Audit(ctx context.Context) (imagegen.AuditReport, error) {
 	return report, err
 }
 
-// LastAudit returns the audit that ended last, of those that this engine has made; nil if there is none.
+// LastAudit returns the last audit that this engine has completed; nil if there is none.
 func (e *Engine) LastAudit() *Audit {
 	e.audits.mu.Lock()
 	defer e.audits.mu.Unlock()

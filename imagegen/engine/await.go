@@ -16,7 +16,7 @@ const awaitPoll = time.Second
 
 var errWaitedTooLong = errors.New("imagegen: the call waited as long as a synchronous call may")
 
-// waiters are the calls that wait for the answer of another one.
+// waiters are the calls that wait for the answer, or for the end, of another one.
 type waiters struct {
 	most  int // of each caller
 	mu    sync.Mutex
@@ -24,26 +24,30 @@ type waiters struct {
 	ends  map[imagegen.GenerationID]*endSignal
 }
 
-// caller is who may have as many calls waiting as Config.MaxWaiting says.
+// caller identifies who may have Config.MaxWaiting calls waiting: one API key, or one
+// user without a key.
 type caller struct {
 	user imagegen.UserID
 	key  imagegen.KeyID
 }
 
-// endSignal is closed when a generation has ended in this process.
+// endSignal is closed when a generation has ended in this process. It exists only while
+// somebody waits for it.
 type endSignal struct {
 	told    chan struct{}
 	waiting int
 }
 
-// maxAwaits is how many calls of a caller wait for the end of a generation at once.
+// maxAwaits is how many calls of one caller may wait for the end of a generation at the
+// same time.
 const maxAwaits = 64
 
 func newWaiters(most int) *waiters {
 	return &waiters{most: most, calls: make(map[caller]int), ends: make(map[imagegen.GenerationID]*endSignal)}
 }
 
-// begin counts a call that waits, until leave. ok is false if as many do as may.
+// begin counts a call as waiting until leave is called. ok is false if too many of the
+// caller's calls wait already.
 func (w *waiters) begin(r imagegen.Record) (leave func(), ok bool) {
 	return w.count(caller{r.User, r.KeyID})
 }
@@ -64,7 +68,8 @@ func (w *waiters) count(c caller) (leave func(), ok bool) {
 	}, true
 }
 
-// end returns what is closed when a generation ends in this process, to be asked for until leave.
+// end returns a channel that is closed when the generation ends in this process. The
+// caller must call leave once it no longer listens.
 func (w *waiters) end(id imagegen.GenerationID) (told <-chan struct{}, leave func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -83,14 +88,14 @@ func (w *waiters) end(id imagegen.GenerationID) (told <-chan struct{}, leave fun
 	}
 }
 
-// awaited lists what is waited for.
+// awaited lists the generations that somebody waits for.
 func (w *waiters) awaited() []imagegen.GenerationID {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Collect(maps.Keys(w.ends))
 }
 
-// tell wakes whoever waits for the end of a generation.
+// tell wakes everybody who waits for the end of a generation.
 func (w *waiters) tell(id imagegen.GenerationID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -100,9 +105,10 @@ func (w *waiters) tell(id imagegen.GenerationID) {
 	}
 }
 
-// awaitAnswer returns a record as soon as its first call can be answered. errWaitedTooLong if it cannot
-// for as long as a synchronous call may last; ErrOverloaded when a drain begins; ErrNotFound if the record
-// was abandoned. Meanwhile the caller is told of what is shown.
+// awaitAnswer returns a record as soon as its first call can be answered, and meanwhile
+// tells the caller of images that are shown. errWaitedTooLong: that took longer than a
+// synchronous call may. ErrOverloaded: the engine began to drain. ErrNotFound: the record
+// was abandoned.
 func (c *call) awaitAnswer(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
 	e := c.engine
 	ctx, cancel := e.whileWaiting(ctx)
@@ -118,7 +124,8 @@ func (c *call) awaitAnswer(ctx context.Context, id imagegen.GenerationID) (image
 	}
 }
 
-// lookOrWait reads a record. If its first call cannot be answered yet it returns when that may have changed.
+// lookOrWait reads a record once. If its first call cannot be answered yet, it returns
+// when that may have changed.
 func (c *call) lookOrWait(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
 	told, leave := c.engine.answerWaiters.end(id) // before the look, so that nothing is missed
 	defer leave()
@@ -130,8 +137,9 @@ func (c *call) lookOrWait(ctx context.Context, id imagegen.GenerationID) (imageg
 	return r, err
 }
 
-// whileWaiting is the context of a call that waits for another: it ends with the caller's, at a drain, and
-// when a synchronous call would have to end.
+// whileWaiting returns the context of a call that waits for another one. It ends with the
+// caller's context, when the engine drains, and when the time limit of a synchronous call
+// is over.
 func (e *Engine) whileWaiting(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(e.life.loop, func() { cancel(imagegen.ErrStopping) })
@@ -139,7 +147,7 @@ func (e *Engine) whileWaiting(ctx context.Context) (context.Context, context.Can
 	return ctx, func() { end(); stop(); cancel(nil) }
 }
 
-// waitEnded tells why a wait ended before its answer.
+// waitEnded returns why the context of whileWaiting ended.
 func (e *Engine) waitEnded(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	if errors.Is(cause, imagegen.ErrStopping) {

@@ -9,8 +9,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Await implements [imagegen.Service]. However many wait, the store is asked once a second for each
-// generation that ends elsewhere, and not at all for those that end here.
+// Await implements [imagegen.Service]. However many calls wait, the store is asked at
+// most once a second for each generation that runs elsewhere, and not at all for those
+// that run in this process.
 func (s *Session) Await(ctx context.Context, id imagegen.GenerationID, most time.Duration) (imagegen.Generation, error) {
 	e := s.engine
 	leave, ok := e.endWaiters.count(caller{s.user, s.key})
@@ -32,14 +33,14 @@ func (s *Session) Await(ctx context.Context, id imagegen.GenerationID, most time
 	return s.Generation(ctx, id)
 }
 
-// watching is who waits for ends that may come about elsewhere.
+// watching counts the calls that wait for generations which may end in another process.
 type watching struct {
 	mu   sync.Mutex
 	n    int
 	stop context.CancelFunc
 }
 
-// watch looks for such ends until leave of the last who called it.
+// watch polls the store for such ends until the last caller has called leave.
 func (e *Engine) watch() (leave func()) {
 	w := &e.watching
 	w.mu.Lock()
@@ -58,7 +59,7 @@ func (e *Engine) watch() (leave func()) {
 	}
 }
 
-// lookForEnds asks the store for what is awaited and not under way here.
+// lookForEnds polls the store for awaited generations that do not run in this process.
 func (e *Engine) lookForEnds(ctx context.Context) {
 	for pause(ctx, awaitPoll); ctx.Err() == nil; pause(ctx, awaitPoll) {
 		here := make(map[imagegen.GenerationID]bool)
@@ -73,6 +74,8 @@ func (e *Engine) lookForEnds(ctx context.Context) {
 	}
 }
 
+// hasEnded reports whether a generation has ended, is gone, or was erased. An error of
+// the store means no: the next poll asks again.
 func (e *Engine) hasEnded(ctx context.Context, id imagegen.GenerationID) bool {
 	r, err := e.store.Generation(ctx, id)
 	return errors.Is(err, imagegen.ErrNotFound) || err == nil && (r.Terminal() || !r.Visible() && !r.Unsettled())

@@ -20,7 +20,8 @@ func (s *Session) Cancel(ctx context.Context, id imagegen.GenerationID) (imagege
 	return r.Generation(), nil
 }
 
-// cancel ends what waits. The fence decides between it and a claim.
+// cancel ends a generation that waits. If an attempt begins at the same moment, the fence
+// decides which of the two wins.
 func (e *Engine) cancel(ctx context.Context, r imagegen.Record) (imagegen.Record, error) {
 	switch {
 	case r.Cancelled(): // though its charge may be open for a moment yet
@@ -41,7 +42,8 @@ func (e *Engine) cancel(ctx context.Context, r imagegen.Record) (imagegen.Record
 	return got, nil
 }
 
-// cancelledMeanwhile tells what became of a generation that somebody else has brought further.
+// cancelledMeanwhile reads a generation that somebody else has changed, and returns
+// ErrNotCancellable unless that was a cancellation too.
 func (e *Engine) cancelledMeanwhile(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
 	r, err := e.Record(ctx, id)
 	if err == nil && !r.Cancelled() {

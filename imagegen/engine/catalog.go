@@ -13,14 +13,14 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// catalogEntry is a model with what it offers.
+// catalogEntry is a model with what its provider can do and what it offers.
 type catalogEntry struct {
 	Model
 	can  imagegen.Capabilities // the provider's
 	info imagegen.ModelInfo
 }
 
-// catalog is a set of models. It never changes.
+// catalog is a set of models. It is never changed, so reading it needs no lock.
 type catalog struct {
 	revision      uint64
 	entries       map[string]catalogEntry // the retired ones too
@@ -29,7 +29,8 @@ type catalog struct {
 	providerNames map[string]string       // the name of each model's provider, also of models that were dropped
 }
 
-// newCatalog names everything that is wrong with the models at once.
+// newCatalog returns an error that names everything that is wrong with the models at
+// once.
 func newCatalog(models []Model) (*catalog, error) {
 	c := &catalog{entries: make(map[string]catalogEntry, len(models)), providerNames: make(map[string]string, len(models))}
 	var errs []error
@@ -52,7 +53,8 @@ func newCatalog(models []Model) (*catalog, error) {
 	return c, errors.Join(errs...)
 }
 
-// checkAliases tells of aliases that are empty, or the name or alias of a model already.
+// checkAliases reports aliases that are empty, or that another model has as its name or
+// alias.
 func checkAliases(models []Model) (errs []error) {
 	taken := make(map[string]bool)
 	for _, m := range models {
@@ -77,7 +79,7 @@ func (c *catalog) add(m catalogEntry) {
 	}
 }
 
-// upstreams tell what m.Provider asks from what other providers ask.
+// upstreams identify what m.Provider calls.
 func (m Model) upstreams() []string {
 	if m.Upstreams == nil {
 		return []string{m.Provider.Name()}
@@ -91,7 +93,7 @@ func (m Model) resumes(r imagegen.Record) bool {
 	return len(r.Job) == 0 || slices.ContainsFunc(m.upstreams(), saved)
 }
 
-// catalogs are the models of an engine. To read them takes no lock.
+// catalogs hold the current catalog. Reading it takes no lock.
 type catalogs struct {
 	current atomic.Pointer[catalog]
 
@@ -106,7 +108,8 @@ func newCatalogs(c *catalog) *catalogs {
 	return o
 }
 
-// begin notes a call on its way to acceptance, before it looks the model up.
+// begin registers a call on its way to acceptance, before it looks its model up, until
+// done is called.
 func (o *catalogs) begin(model string) (leave func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -120,8 +123,8 @@ func (o *catalogs) begin(model string) (leave func()) {
 	}
 }
 
-// Models lists the models on offer; it needs no user. The error is always nil: the signature is that
-// of [Service].
+// Models lists the models on offer; it needs no user. The error is always nil: the
+// signature is that of [Service].
 func (e *Engine) Models(context.Context) ([]imagegen.ModelInfo, error) {
 	listed := e.catalogs.current.Load().listed
 	infos := make([]imagegen.ModelInfo, len(listed))
@@ -131,23 +134,25 @@ func (e *Engine) Models(context.Context) ([]imagegen.ModelInfo, error) {
 	return infos, nil
 }
 
-// ModelsRevision rises whenever SetModels replaces the models: who keeps what Models returned asks for
-// it first.
+// ModelsRevision increases whenever SetModels replaces the models, so that a cache of
+// Models can tell whether it is current.
 func (e *Engine) ModelsRevision() uint64 { return e.catalogs.current.Load().revision }
 
-// SetModels replaces all models. Calls that come later see the new ones. What is under way keeps its
-// provider and its price; asynchronous work keeps its price, and its next attempt is made by the provider
-// that its model then has.
+// SetModels replaces all models. Later calls see the new ones. Running work keeps its
+// provider and its price. Queued work keeps its price; its next attempt is made by the
+// provider that its model then has.
 //
-// With an error nothing has changed. It names everything that is wrong with the models, or is a
-// [*ModelInUseError] for each that accepted work needs as it was: an asynchronous generation that waits
-// or runs needs its model, retired or not, and a provider with all the Model.Upstreams that it had.
-// To tell, the Store must be an [Inspector]; if it is none, no model can be dropped ([errors.ErrUnsupported]).
+// With an error nothing has changed. The error names everything that is wrong with the
+// models, or contains a [*ModelInUseError] for each model that accepted work still needs:
+// an asynchronous generation that waits or runs needs its model, retired or not, with all
+// Model.Upstreams that it had. To find that out the Store must be an [Inspector]; with
+// one that is not, no model can be dropped ([errors.ErrUnsupported]).
 //
-// What other engines accept over the same Store is not waited for: they are set one after the other, the
-// model retired first.
+// SetModels does not wait for what other engines on the same Store accept. Update them
+// one after the other, with the model retired first.
 //
-// It is safe for concurrent use. Asynchronous calls wait while the Store is asked; ctx bounds that.
+// It is safe for concurrent use. Asynchronous calls wait while the Store is asked; ctx
+// bounds that.
 func (e *Engine) SetModels(ctx context.Context, models []Model) error {
 	next, err := newCatalog(models)
 	if err != nil {
@@ -169,7 +174,7 @@ func (e *Engine) SetModels(ctx context.Context, models []Model) error {
 	return nil
 }
 
-// ModelInUseError says that accepted work needs a model as it is.
+// ModelInUseError says that accepted work needs a model unchanged.
 type ModelInUseError struct {
 	Model   string
 	Dropped bool // it is missing from the new models; else an upstream of its provider is
@@ -184,7 +189,8 @@ func (e *ModelInUseError) Error() string {
 	return fmt.Sprintf("model %q %s: accepted generations need it: %d; let them end, with the model retired meanwhile", e.Model, change, e.Count)
 }
 
-// mayReplace returns why accepted work forbids to replace one set of models by another.
+// mayReplace returns why accepted work forbids to replace one set of models with another;
+// nil if it does not.
 func (e *Engine) mayReplace(ctx context.Context, former, next *catalog) error {
 	lost := former.missingFrom(next)
 	if len(lost) == 0 {
@@ -203,7 +209,7 @@ func (e *Engine) mayReplace(ctx context.Context, former, next *catalog) error {
 	return errors.Join(errs...)
 }
 
-// missingFrom lists the models of which next lacks an upstream, or all.
+// missingFrom lists the models that next lacks, or of which next lacks an upstream.
 func (c *catalog) missingFrom(next *catalog) (lost []*ModelInUseError) {
 	for _, info := range c.all {
 		m, stays := next.entries[info.ID]
@@ -215,7 +221,7 @@ func (c *catalog) missingFrom(next *catalog) (lost []*ModelInUseError) {
 	return lost
 }
 
-// neededModels counts the generations for which there may be another attempt, by model.
+// neededModels counts, by model, the generations for which there may be another attempt.
 func (e *Engine) neededModels(ctx context.Context) (map[string]int, error) {
 	const page = 1000
 	needs := make(map[string]int)

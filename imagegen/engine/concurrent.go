@@ -8,12 +8,13 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine/internal/schedule"
 )
 
-// defaultMaxConcurrent is how many attempts at generations of a model are under way at once, unless the model
-// says otherwise.
+// defaultMaxConcurrent is how many attempts with one model run at once, unless the model
+// or its provider says otherwise.
 const defaultMaxConcurrent = 64
 
-// maxAtOnce is how many attempts at generations of each model there are at once on one of some nodes: its share
-// of what the upstream takes, and one at least.
+// maxAtOnce is how many attempts with each model may run at once on one of several nodes:
+// this node's share of what the upstream takes, at least one. Where there are several
+// models, none takes more than half of the slots unless its MaxConcurrent says so.
 func (c *catalog) maxAtOnce(slots, nodes int) map[string]int {
 	most := make(map[string]int, len(c.entries))
 	for id, m := range c.entries {
@@ -26,7 +27,7 @@ func (c *catalog) maxAtOnce(slots, nodes int) map[string]int {
 	return most
 }
 
-// maxConcurrent is how many attempts at generations of the model its upstream takes at once.
+// maxConcurrent is how many attempts the model's upstream takes at once.
 func (m Model) maxConcurrent() int {
 	most := m.MaxConcurrent
 	if c, ok := m.Provider.(interface{ MaxConcurrent() int }); ok && most == 0 {
@@ -35,7 +36,7 @@ func (m Model) maxConcurrent() int {
 	return cmp.Or(most, defaultMaxConcurrent)
 }
 
-// finding is what the end of an attempt says of its upstream.
+// finding is what the end of an attempt says about the load of its upstream.
 func finding(delivered int, err error) schedule.Finding {
 	if p, ok := errors.AsType[*imagegen.ProviderError](err); ok && (p.Overloaded || p.Class == imagegen.ClassRateLimited) {
 		return schedule.Finding{Overloaded: true, Pause: p.RetryAfter}

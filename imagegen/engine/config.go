@@ -11,25 +11,27 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Config makes an [Engine]. Store and Ledger are required; every other zero value means the
-// default that its comment names.
+// Config configures an [Engine]. Store and Ledger are required. Every other field can be
+// left zero: its comment names the default.
 type Config struct {
 	Store  imagegen.Store
 	Ledger imagegen.Ledger     // may be the Store itself: then both commit together
 	Images imagegen.ImageStore // nil: Store must be one
 	Spool  imagegen.Spool      // nil: Store must be one
 
-	// Models are those on offer, until [Engine.SetModels] sets others. Without any, an engine serves what is
-	// stored and takes no work.
+	// Models are the models on offer, until [Engine.SetModels] replaces them. Without
+	// models an engine serves what is stored and takes no new work.
 	Models []Model
 
-	// Policy decides ratio and tier of a request. nil: SizeFirst.
+	// Policy decides the ratio and the tier of a request. nil: SizeFirst.
 	Policy Policy
-	// Admit is asked before the charge, when everything else about the request is in order: the
-	// place for moderation, and for limits of one's own. An *Error it returns is the answer; any
-	// other error is answered with ErrInternal. nil: all are admitted.
+	// Admit is called before the charge, when everything else about the request is in
+	// order. It is the place for moderation, or for limits of one's own. If it returns an
+	// *Error, that is the answer; any other error is answered as ErrInternal. nil: every
+	// request is admitted.
 	Admit func(ctx context.Context, a Admission) error
-	// Observer is told of what the engine does, for metrics and traces. nil: nobody is told, and it costs nothing.
+	// Observer is told what the engine does, for metrics and traces. nil: nobody is told,
+	// at no cost.
 	Observer imagegen.Observer
 
 	Concurrency    int           // attempts under way at once, of both kinds; 0: 512. See also Model.MaxConcurrent
@@ -39,66 +41,76 @@ type Config struct {
 	AttemptTimeout time.Duration // of a synchronous call with its wait, and of each asynchronous attempt; 0: 800 s
 	Grace          time.Duration // that a provider has to return after its context ended; 0: 10 s
 
-	// FairShares bounds what one of several users can take: of the queue at most half, beyond it
-	// ErrOverloaded; of the slots seven in eight, for the rest is kept for users who hold none, at least
-	// one where there are two or more. A user who is alone, in the Store and among those who ask, has all.
-	// Without it too, a slot that gets free goes to a user who holds fewer.
+	// FairShares bounds what one of several users can take: at most half of the queue,
+	// beyond which the answer is ErrOverloaded, and seven of eight slots. The remaining
+	// slots, at least one where there are two or more, are kept for users who hold none. A
+	// user who is alone, in the Store and among the callers, can have everything. Even
+	// without FairShares, a slot that becomes free goes to the user who holds fewer.
 	FairShares bool
 
-	// MaxRefusals is how many generations of a user providers may refuse in an hour (ClassRefused,
-	// ClassInvalid), beyond as many as succeed; then ErrRateLimited, until time gives them back. 0: 30; negative: any number. It
-	// counts in memory: a restart forgets, and each engine counts for itself.
+	// MaxRefusals is how many of a user's generations providers may refuse in an hour
+	// (ClassRefused, ClassInvalid), not counting as many as succeed. Beyond that the
+	// answer is ErrRateLimited until enough time has passed. 0: 30; negative: no limit.
+	// The count is kept in memory: a restart forgets it, and every engine counts for
+	// itself.
 	MaxRefusals int
 
-	// Backoff is the pause before each further asynchronous attempt, so that there is one attempt
-	// more than pauses; nil: 1 s and 5 s. A provider's longer RetryAfter is honoured up to a minute.
+	// Backoff is the pause before each further asynchronous attempt, so there is one
+	// attempt more than there are pauses. nil: 1 s and 5 s. A longer RetryAfter of the
+	// provider is honoured, up to a minute.
 	Backoff []time.Duration
 
-	// Thumbnails has a small copy made of each image, for Session.OpenThumbnail. That is done after the
-	// settlement and at leisure, so that it delays no generation. They lie in Images, and go with their
+	// Thumbnails has the engine make a small copy of each image, for
+	// Session.OpenThumbnail. It does so in the background after the settlement, so that no
+	// generation is delayed. Thumbnails are stored in Images and removed with their
 	// generation.
 	Thumbnails bool
 
-	// MaxSpooled bounds the bytes of reference images that are kept for one user, while they come and until
-	// their generations have ended: beyond it ErrOverloaded. 0: 2 GiB.
+	// MaxSpooled bounds the bytes of reference images that are kept for one user, from
+	// their arrival until their generations have ended. Beyond it the answer is
+	// ErrOverloaded. 0: 2 GiB.
 	MaxSpooled int64
 
 	MaxAge time.Duration // no attempt begins at an asynchronous generation older than this; 0: 24 h
 	Lease  time.Duration // after which an attempt that nobody prolongs is recovered; 0: 30 s
 	Retain time.Duration // ended generations are erased at this age, no less than ReservationTime; 0: never
 
-	// KeepFailedPrompts is how long after its end the prompt of a failed generation is forgotten, and all
-	// else that tells what was asked for; the record stays. No less than ReservationTime; 0: 72 h,
-	// negative: never.
+	// KeepFailedPrompts is how long after the end of a failed generation its prompt is
+	// kept, together with everything else that tells what was asked for. The record itself
+	// stays. At least ReservationTime; 0: 72 h; negative: for ever.
 	KeepFailedPrompts time.Duration
 
-	// TrailRetain is the age at which rows are removed from the audit trail of a Store that keeps one
-	// ([account.TrailStore]); 0: never.
+	// TrailRetain is the age at which rows are removed from the audit trail, if the Store
+	// keeps one ([account.TrailStore]). 0: never.
 	TrailRetain time.Duration
 
-	// These are for a Ledger that shares no transaction with the Store. LedgerTimeout bounds one call
-	// of it; 0: 5 s. LedgerTries is how often a call is made that fails in passing, at once but for short
-	// pauses, before that counts; 0: 5. What is in doubt then is left to recovery.
+	// LedgerTimeout and LedgerTries are for a Ledger that shares no transaction with the
+	// Store. LedgerTimeout bounds one call; 0: 5 s. LedgerTries is how often a call that
+	// fails temporarily is made, with short pauses; 0: 5. What is still in doubt after
+	// that is left to recovery.
 	LedgerTimeout time.Duration
 	LedgerTries   int
-	// MaxWaiting is how many calls of one API key, or of one user without any, may wait at once for the answer of
-	// an equal call that is under way; 0: 8. Beyond it, and with a negative one always, a call with its
-	// idempotency key gets ErrIdempotencyKeyInUse.
+	// MaxWaiting is how many calls of one API key, or of one user without a key, may wait
+	// at once for the answer of an equal call that is running. 0: 8. Beyond it, and always
+	// if it is negative, a call that repeats an idempotency key gets
+	// ErrIdempotencyKeyInUse.
 	MaxWaiting int
-	// JoinWindow is how long after its end a generation whose answer nobody received is given to an equal
-	// call, see Joining; 0: 10 minutes, negative: no call joins another.
+	// JoinWindow is how long after its end a generation whose answer nobody received can
+	// be joined by an equal call, see Joining. 0: 10 minutes; negative: no call joins
+	// another.
 	JoinWindow time.Duration
 
-	// Warnings tells of what else an operator should see to, beside what Store tells: [Engine.Readiness] asks it. It is
-	// cheap. nil: there is nothing else.
+	// Warnings returns what else an operator should know, besides what the Store reports.
+	// [Engine.Readiness] calls it, so it must be cheap. nil: there is nothing else.
 	Warnings func(context.Context) []imagegen.Notice
 
-	// Now is believed as it is. nil: that of Store if it is a [imagegen.Timekeeper], else time.Now.
+	// Now is the current time; the engine does not question it. nil: that of the Store if
+	// it is an [imagegen.Timekeeper], else time.Now.
 	Now func() time.Time
 	Log *slog.Logger // nil: silent. Neither prompts nor keys are logged
 }
 
-// Model is a model on offer.
+// Model is a model that the engine offers.
 type Model struct {
 	ID       string
 	Provider imagegen.Provider
@@ -106,32 +118,35 @@ type Model struct {
 	Credits map[imagegen.Tier]imagegen.Credits
 	// MaxEffort caps, for a tier, the quality that is handed to the provider. No entry: no cap.
 	MaxEffort map[imagegen.Tier]imagegen.Quality
-	// Verify is how its images are found whole; "": as the provider's Capabilities say.
+	// Verify says how images are checked for completeness; "": as the provider's
+	// Capabilities say.
 	Verify imagegen.Verification
 
-	// These narrow what the provider can do. Zero: all of it.
+	// Ratios, MaxReferences, MaxImages and MaxPrompt restrict what the provider can do.
+	// Zero: no restriction.
 	Ratios        []imagegen.Ratio
 	MaxReferences *int
 	MaxImages     int
 	MaxPrompt     int
 
-	// MaxConcurrent is how many attempts at its generations are under way at once, at most: others wait, and
-	// hold none of Config.Concurrency meanwhile. While the upstream says that it is overloaded, there are
-	// fewer. 0: 64, and where there are several models at most half of Config.Concurrency.
+	// MaxConcurrent is how many attempts with this model may run at once. Others wait, and
+	// hold none of Config.Concurrency meanwhile. While the upstream reports overload,
+	// fewer run. 0: 64, and with several models at most half of Config.Concurrency.
 	MaxConcurrent int
 
-	// Aliases are other names, for clients that have a model's name built in. They are taken where an interface
-	// says so, as package openai's does; no model can have the name or the alias of another.
+	// Aliases are other names for the model, for clients with built-in model names. Only
+	// interfaces that say so accept them, as package openai's does. No name or alias may
+	// occur twice.
 	Aliases []string
 
-	// Retired keeps the model for accepted work and hides it from callers: it is not listed, and requests
-	// for it are refused as for a model that does not exist.
+	// Retired hides the model from callers but keeps it for work that was already
+	// accepted. A request for it is refused as for a model that does not exist.
 	Retired bool
 
-	// Upstreams tell what Provider asks from what another one asks: for each upstream its type, address and
-	// account. They hold no secret, for they are stored with each upstream job that is saved, and only a
-	// provider that shares one of them resumes it. Several are those of a router, which tells them apart
-	// itself. nil: the provider's name.
+	// Upstreams identify what Provider calls: the type, address and account of each
+	// upstream. They are stored with each saved upstream job, so they must hold no secret.
+	// Only a provider that has one of them in common resumes the job. A router has
+	// several, and tells them apart itself. nil: the provider's name.
 	Upstreams []string `yaml:"-"`
 }
 
@@ -165,6 +180,7 @@ const (
 	defaultKeepFailedPrompts = 72 * time.Hour
 )
 
+// withDefaults returns c with its zero values replaced by what they stand for.
 func (c Config) withDefaults() Config {
 	orDefault(&c.Concurrency, defaultConcurrency)
 	orDefault(&c.Nodes, 1)
@@ -214,7 +230,8 @@ func orDefault[T int | int64 | time.Duration](v *T, otherwise T) {
 	}
 }
 
-// check returns the models. It names everything that is wrong at once.
+// check returns the models as a catalog. Its error names everything that is wrong at
+// once.
 func (c Config) check() (*catalog, error) {
 	models, err := newCatalog(c.Models)
 	var errs []error
@@ -236,6 +253,7 @@ func (c Config) check() (*catalog, error) {
 	return models, errors.Join(append(errs, err)...)
 }
 
+// check returns why the model cannot be offered; nil if it can.
 func (m Model) check() error {
 	if m.Provider == nil {
 		return fmt.Errorf("imagegen: model %q has no Provider", m.ID)

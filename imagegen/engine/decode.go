@@ -9,11 +9,13 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine/internal/picture"
 )
 
-// decodeBudget bounds the bytes of decoded images; one that takes more is decoded alone. No image takes more than
-// twelve bytes for each of MaxEdge × MaxEdge pixels, and four for each that was asked for.
+// decodeBudget bounds the bytes of images that are decoded at the same time. An image
+// that needs more is decoded alone. No image needs more than twelve bytes for each of
+// MaxEdge × MaxEdge pixels, and four for each pixel that was asked for.
 const decodeBudget = 64 << 20
 
-// decode decodes an image that was received, and brings it to what was asked for.
+// decode decodes a received image and converts it to what was asked for. What it returns
+// holds its share of the decoding budget until it is closed.
 func (e *Engine) decode(ctx context.Context, raw received, header picture.Header, t picture.Target) (d deliverable, err error) {
 	weight := min(t.Memory(header), decodeBudget)
 	if err := e.decoding.Acquire(ctx, weight); err != nil {
@@ -40,8 +42,8 @@ func (e *Engine) decode(ctx context.Context, raw received, header picture.Header
 	return encoded(t.Encoder(header), fitting, func() { e.decoding.Release(weight) }), nil
 }
 
-// readImage opens what was received and reads something from it. What cannot be read is the
-// image's fault; what cannot be opened, the spool's.
+// readImage opens a received image and reads something from it. A failure to read is the
+// image's fault; a failure to open is the spool's.
 func readImage[T any](ctx context.Context, raw received, read func(io.Reader) (T, error)) (v T, err error) {
 	f, err := raw.open(ctx)
 	if err != nil {
@@ -54,7 +56,8 @@ func readImage[T any](ctx context.Context, raw received, read func(io.Reader) (T
 	return v, nil
 }
 
-// passthrough is an image that was decoded and is delivered all the same as it came; what is behind it is cut off.
+// passthrough delivers an image that was decoded for checking just as it came; bytes
+// behind its end are cut off.
 func passthrough(h picture.Header, raw received) deliverable {
 	return deliverable{mediaType: h.MediaType, size: h.Size, open: func(ctx context.Context) (io.ReadCloser, error) {
 		f, err := raw.open(ctx)
@@ -65,13 +68,14 @@ func passthrough(h picture.Header, raw received) deliverable {
 	}}
 }
 
-// readCloser reads from one and closes another.
+// readCloser reads from one value and closes another.
 type readCloser struct {
 	io.Reader
 	io.Closer
 }
 
-// encoded is a changed image. It holds its share of the decoding budget until it is stored.
+// encoded delivers an image that was changed. It holds its share of the decoding budget
+// until it is stored.
 func encoded(by picture.Encoder, fitting image.Image, release func()) deliverable {
 	size := fitting.Bounds().Size()
 	return deliverable{mediaType: by.MediaType, size: imagegen.Size{Width: size.X, Height: size.Y}, open: func(context.Context) (io.ReadCloser, error) {
@@ -85,14 +89,15 @@ func encoded(by picture.Encoder, fitting image.Image, release func()) deliverabl
 	}}
 }
 
-// encoding is what an encoder writes.
+// encoding is the read side of an encoder that runs on a goroutine of its own.
 type encoding struct {
 	*io.PipeReader
 	done    chan struct{}
 	release func()
 }
 
-// Close ends the encoder, also one that has more to write.
+// Close stops the encoder even if it has more to write, waits for it, and releases its
+// memory.
 func (e encoding) Close() error {
 	err := e.PipeReader.Close()
 	<-e.done

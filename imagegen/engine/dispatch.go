@@ -10,7 +10,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine/internal/schedule"
 )
 
-// dispatch claims queued work as long as there are slots.
+// dispatch claims queued work whenever there are free slots, until ctx ends.
 func (e *Engine) dispatch(ctx context.Context) {
 	for ctx.Err() == nil {
 		wake := e.store.Wake() // before Claim, so that nothing is missed
@@ -37,7 +37,8 @@ func (e *Engine) dispatch(ctx context.Context) {
 	}
 }
 
-// launch begins an attempt at a claimed generation, which holds a slot.
+// launch starts an attempt at a claimed generation, for which a slot is held. It returns
+// at once.
 func (e *Engine) launch(r imagegen.Record, held schedule.Slot) {
 	e.noteUser(context.Background(), r.User)
 	m, offered := e.catalogs.current.Load().entries[r.Model]
@@ -58,10 +59,12 @@ func (e *Engine) launch(r imagegen.Record, held schedule.Slot) {
 	go a.run(context.Background(), e.cfg.AttemptTimeout)
 }
 
+// waitedTooLong is the reason that is stored when work was never begun within
+// Config.MaxAge.
 const waitedTooLong = "it waited beyond its maximum age"
 
-// unrunnable tells why no attempt at a claimed generation can begin; "" if one can. What another engine over the same
-// store may be able to do is left to it.
+// unrunnable returns why no attempt at a claimed generation can start; "" if one can.
+// left reports that another engine on the same store may be able to do it.
 func (e *Engine) unrunnable(r imagegen.Record, m catalogEntry, offered bool) (why string, left bool) {
 	switch {
 	case e.tooOld(r):
@@ -74,7 +77,8 @@ func (e *Engine) unrunnable(r imagegen.Record, m catalogEntry, offered bool) (wh
 	return "", false
 }
 
-// requeue ends a claim that cannot be worked on: it is unfit, or the engine drains.
+// requeue gives a claimed generation back without an attempt, because the engine drains
+// or cannot run it. If no engine can, it fails.
 func (e *Engine) requeue(r imagegen.Record, why string, left bool) {
 	ctx, cancel := withoutCancel(context.Background())
 	defer cancel()
@@ -97,7 +101,8 @@ func (e *Engine) requeue(r imagegen.Record, why string, left bool) {
 // maxAged is how many generations that waited too long are claimed in one commit.
 const maxAged = 16
 
-// failAged fails what waited too long, also for a model that this engine does not offer.
+// failAged fails generations that waited longer than Config.MaxAge, including those of
+// models that this engine does not offer.
 func (e *Engine) failAged(ctx context.Context) {
 	for more := true; more && ctx.Err() == nil; {
 		aged, _, err := e.store.Claim(ctx, imagegen.Demand{Most: maxAged, Lease: e.cfg.Lease, Age: e.cfg.MaxAge})
@@ -111,7 +116,7 @@ func (e *Engine) failAged(ctx context.Context) {
 	}
 }
 
-// fail ends a generation with no more images than were shown.
+// fail ends a generation with the images that were already shown and no more.
 func (e *Engine) fail(ctx context.Context, r imagegen.Record, detail string) error {
 	got, err := e.finish(ctx, r, imagegen.Outcome{Images: r.Images, At: e.now(), Undelivered: e.callerGone(r),
 		Failure: &imagegen.Failure{Class: imagegen.ClassUnknown, Detail: detail}})
@@ -124,7 +129,7 @@ func (e *Engine) fail(ctx context.Context, r imagegen.Record, detail string) err
 	return nil
 }
 
-// pause waits for a time, or until woken, by up to two, or told to end.
+// pause waits until d has passed, ctx ends, or one of at most two channels is closed.
 func pause(ctx context.Context, d time.Duration, wakes ...<-chan struct{}) {
 	var wake [2]<-chan struct{}
 	copy(wake[:], wakes)

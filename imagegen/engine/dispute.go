@@ -8,7 +8,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// dispute ends a generation whose charge the ledger does not close: it is an operator's from here on.
+// dispute ends a generation whose charge the ledger refuses to close. From then on the
+// charge is the operator's task.
 func (e *Engine) dispute(ctx context.Context, r imagegen.Record, refusal error, b *imagegen.Balance) (imagegen.Record, error) {
 	got, err := e.update(ctx, r.Fence(), imagegen.Dispute{Detail: refusal.Error(), At: e.now(), Balance: b})
 	if err == nil && got.Dispute != "" {
@@ -17,6 +18,8 @@ func (e *Engine) dispute(ctx context.Context, r imagegen.Record, refusal error, 
 	return got, err
 }
 
+// logDispute tells the operator about a dispute; nothing else does until somebody asks
+// for the list.
 func (e *Engine) logDispute(ctx context.Context, r imagegen.Record) {
 	e.cfg.Log.ErrorContext(ctx, "the ledger refuses a settlement for good; an operator has to resolve it",
 		"generation", r.ID, "user", r.User, "credits", r.Used(), "error", r.Dispute)
@@ -28,12 +31,13 @@ type Resolution struct {
 	ByHand bool // the charge was put right in the ledger's own books already: it is not asked
 }
 
-// Resolve ends the dispute about the charge of a generation, be it erased or not. To settle what the
-// ledger does not know is to charge it there first. For operators.
+// Resolve ends the dispute about the charge of a generation, even if that was erased. If
+// the ledger does not know the charge, Resolve makes it before it settles it. For
+// operators.
 //
-// ErrNotFound; ErrInvalidRequest: there is no dispute. If the ledger refuses again its error is returned,
-// and nothing has changed: what only its operators can mend is mended there, and then resolved ByHand.
-// Repeating a Resolve that failed is safe.
+// ErrNotFound; ErrInvalidRequest: there is no dispute. If the ledger refuses again, its
+// error is returned and nothing has changed: correct the ledger's own books, then resolve
+// ByHand. It is safe to repeat a Resolve that failed.
 func (e *Engine) Resolve(ctx context.Context, id imagegen.GenerationID, how Resolution) (imagegen.Record, error) {
 	r, err := e.store.Generation(ctx, id)
 	switch {
@@ -54,7 +58,7 @@ func (e *Engine) Resolve(ctx context.Context, id imagegen.GenerationID, how Reso
 	return got, imagegen.ToUserError(err)
 }
 
-// closeDisputed has the ledger close a charge as an operator decided.
+// closeDisputed has the ledger close a charge as the operator decided.
 func (e *Engine) closeDisputed(ctx context.Context, r imagegen.Record, refund bool) error {
 	used := r.Used()
 	if refund {
@@ -70,9 +74,10 @@ func (e *Engine) closeDisputed(ctx context.Context, r imagegen.Record, refund bo
 	return e.settle(ctx, r, used)
 }
 
-// Disputed lists the generations whose charge is in dispute, whosever they are, erased ones too, oldest
-// first: up to limit of those behind after ("": from the oldest). total is how many there are in all. For
-// operators. [errors.ErrUnsupported] if the Store is no [imagegen.Inspector].
+// Disputed lists the generations whose charge is in dispute, of all users and including
+// erased ones, oldest first: up to limit of those behind after ("": from the oldest).
+// total is how many there are in all. For operators. [errors.ErrUnsupported] if the Store
+// is no [imagegen.Inspector].
 func (e *Engine) Disputed(ctx context.Context, after imagegen.GenerationID, limit int) (records []imagegen.Record, total int, err error) {
 	i, ok := e.store.(imagegen.Inspector)
 	if !ok {

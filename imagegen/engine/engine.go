@@ -13,8 +13,9 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Engine carries the rules: validation, pricing, charging, generation, refunds, ownership,
-// recovery. It is safe for concurrent use. Nothing runs before Start.
+// Engine carries out the rules of the service: validation, pricing, charging, generation,
+// refunds, ownership and recovery. It is safe for concurrent use. It starts no goroutine
+// before Start.
 type Engine struct {
 	cfg      Config
 	store    imagegen.Store
@@ -47,8 +48,8 @@ type Engine struct {
 	audits     audits
 }
 
-// New checks the configuration and returns an engine that does nothing yet. It names everything
-// that is wrong with the configuration at once.
+// New checks the configuration and returns an engine that does nothing yet. Its error
+// names everything that is wrong with the configuration at once.
 func New(cfg Config) (*Engine, error) {
 	cfg = cfg.withDefaults()
 	models, err := cfg.check()
@@ -82,13 +83,13 @@ func New(cfg Config) (*Engine, error) {
 	return e, nil
 }
 
-// As returns the Service of a user. Whether the user exists is not checked: an embedder may have
-// users of its own.
+// As returns the Service of a user. It does not check whether the user exists, since an
+// embedder may have users of its own.
 func (e *Engine) As(u imagegen.UserID) *Session { return &Session{engine: e, user: u} }
 
-// Authenticate returns the Service of the user that a raw API key belongs to. ErrMissingKey if
-// it is empty; ErrInvalidKey if it is malformed, unknown, revoked or its user disabled;
-// ErrExpiredKey.
+// Authenticate returns the Service of the user to whom a raw API key belongs.
+// ErrMissingKey: the key is empty. ErrInvalidKey: it is malformed, unknown or revoked, or
+// its user is disabled. ErrExpiredKey.
 func (e *Engine) Authenticate(ctx context.Context, rawKey string) (*Session, error) {
 	k, err := e.accounts.Authenticate(ctx, rawKey)
 	if err != nil {
@@ -97,13 +98,13 @@ func (e *Engine) Authenticate(ctx context.Context, rawKey string) (*Session, err
 	return &Session{engine: e, user: k.User, key: k.ID, hash: k.Hash}, nil
 }
 
-// Trail is the audit trail of the Store; nil if it keeps none.
+// Trail returns the audit trail of the Store; nil if it keeps none.
 func (e *Engine) Trail() account.TrailStore {
 	t, _ := e.store.(account.TrailStore)
 	return t
 }
 
-// note puts a row into the audit trail, where there is one.
+// note adds a row to the audit trail, if there is one.
 func (e *Engine) note(ctx context.Context, r account.TrailRow) error {
 	if t := e.Trail(); t != nil {
 		return t.Note(ctx, r)
@@ -111,10 +112,11 @@ func (e *Engine) note(ctx context.Context, r account.TrailRow) error {
 	return nil
 }
 
-// Accounts manages users and keys.
+// Accounts returns what manages users and keys.
 func (e *Engine) Accounts() *account.Accounts { return e.accounts }
 
-// Record returns all that is stored of a generation, whosever it is: for operators. ErrNotFound.
+// Record returns everything that is stored about a generation of any user. For operators.
+// ErrNotFound.
 func (e *Engine) Record(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
 	r, err := e.store.Generation(ctx, id)
 	if err == nil && !r.Visible() {
@@ -126,7 +128,7 @@ func (e *Engine) Record(ctx context.Context, id imagegen.GenerationID) (imagegen
 	return r, nil
 }
 
-// Ready returns nil when the engine can take work, or why not, in words for an operator.
+// Ready returns nil if the engine can take work, else why not, in words for an operator.
 func (e *Engine) Ready(ctx context.Context) error {
 	var errs []error
 	for _, n := range e.Readiness(ctx).Reasons {
@@ -135,6 +137,7 @@ func (e *Engine) Ready(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// storeReady asks the Store, if it has a method Ready.
 func (e *Engine) storeReady(ctx context.Context) error {
 	if r, ok := e.store.(interface{ Ready(context.Context) error }); ok {
 		return r.Ready(ctx)
@@ -142,6 +145,8 @@ func (e *Engine) storeReady(ctx context.Context) error {
 	return nil
 }
 
+// accountType returns a user's account type; DefaultAccountType for a user that the Store
+// does not know.
 func (e *Engine) accountType(ctx context.Context, u imagegen.UserID) (string, error) {
 	user, err := e.store.User(ctx, u)
 	if errors.Is(err, imagegen.ErrNotFound) {

@@ -7,13 +7,15 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Erase removes a generation that has ended: prompt, references and images go, for good; what it
-// cost stays in the books. To its owner it exists no longer. ErrNotFound; ErrInvalidRequest if it
-// has not ended.
+// Erase removes the prompt, the references and the images of a generation that has ended,
+// for good. What it cost stays in the ledger. To its owner the generation no longer
+// exists. ErrNotFound; ErrInvalidRequest if it has not ended.
 func (e *Engine) Erase(ctx context.Context, id imagegen.GenerationID) error {
 	return e.erase(ctx, id, imagegen.Erase{})
 }
 
+// erase finishes once it has begun, even if ctx ends. What a crash interrupts, recovery
+// finishes.
 func (e *Engine) erase(ctx context.Context, id imagegen.GenerationID, c imagegen.Erase) error {
 	r, err := e.Record(ctx, id)
 	if err != nil {
@@ -32,7 +34,8 @@ func (e *Engine) erase(ctx context.Context, id imagegen.GenerationID, c imagegen
 	return imagegen.ToUserError(e.purge(ctx, r))
 }
 
-// beginErasure begins apart from thumbnails, so that none is left behind.
+// beginErasure never runs while a thumbnail is being published, so that no thumbnail is
+// left behind.
 func (e *Engine) beginErasure(ctx context.Context, f imagegen.Fence, c imagegen.Erase) (r imagegen.Record, err error) {
 	err = e.thumbnails.Exclusive(ctx, func() (err error) {
 		r, err = e.update(ctx, f, c)
@@ -41,7 +44,8 @@ func (e *Engine) beginErasure(ctx context.Context, f imagegen.Fence, c imagegen.
 	return r, err
 }
 
-// purge removes the images of an erased generation, then what the record says of them.
+// purge removes the images of an erased generation, and then what its record says about
+// them.
 func (e *Engine) purge(ctx context.Context, r imagegen.Record) error {
 	for n := 1; n <= r.Attempt; n++ {
 		if err := e.images.RemoveImages(ctx, r.ID, n); err != nil {
@@ -52,7 +56,7 @@ func (e *Engine) purge(ctx context.Context, r imagegen.Record) error {
 	return err
 }
 
-// eraseAged erases what ended longer ago than Retain, the oldest first.
+// eraseAged erases generations that ended longer ago than Config.Retain, oldest first.
 func (e *Engine) eraseAged(ctx context.Context) {
 	list := func(n int) ([]imagegen.Record, error) { return e.store.Ended(ctx, e.cfg.Retain, n) }
 	err := inBatches(ctx, list, func(r imagegen.Record) bool {
@@ -67,8 +71,8 @@ func (e *Engine) eraseAged(ctx context.Context) {
 	}
 }
 
-// forgetAged takes out of what ended longer ago than this what is then to be forgotten: of what failed the
-// prompt, of what was erased the hash of its idempotency key.
+// forgetAged removes what must not be kept longer than age: the prompt of a failed
+// generation, or the hash of an erased generation's idempotency key.
 func (e *Engine) forgetAged(ctx context.Context, s imagegen.State, age time.Duration) {
 	list := func(n int) ([]imagegen.Fence, error) { return e.store.Forgettable(ctx, s, age, n) }
 	err := inBatches(ctx, list, func(f imagegen.Fence) bool {
@@ -83,7 +87,8 @@ func (e *Engine) forgetAged(ctx context.Context, s imagegen.State, age time.Dura
 	}
 }
 
-// inBatches does something to all that a list has, until it is empty or none of its first can be done.
+// inBatches applies do to everything that list returns, until the list is empty or do
+// fails for a whole batch.
 func inBatches[T any](ctx context.Context, list func(n int) ([]T, error), do func(T) bool) error {
 	const batch = 100
 	for done := batch; done > 0 && ctx.Err() == nil; {

@@ -7,8 +7,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Favour makes one of the user's generations a favourite, or ends that; it is one until it is erased.
-// ErrInvalidRequest: it has not succeeded. ErrNotFound as for Generation.
+// Favour marks one of the user's generations as a favourite, or removes the mark. An
+// erasure removes it too. ErrInvalidRequest: the generation has not succeeded.
+// ErrNotFound as for Generation.
 func (s *Session) Favour(ctx context.Context, id imagegen.GenerationID, favourite bool) error {
 	r, err := s.own(ctx, id)
 	if err != nil {

@@ -6,14 +6,15 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// progress is what a synchronous call hears of its work: images that are shown, and at last the outcome.
+// progress is what a synchronous call is told about its work: images that are shown, and
+// finally the outcome.
 type progress struct {
 	record imagegen.Record
 	err    error // with which the outcome is in doubt
 	ended  bool
 }
 
-// follow waits for the end of work that goes on whether the caller stays or goes.
+// follow waits for the end of the work. The work goes on if the caller leaves.
 func (c *call) follow(ctx context.Context, id imagegen.GenerationID, heard <-chan progress) (imagegen.Result, error) {
 	e := c.engine
 	for {
@@ -34,7 +35,8 @@ func (c *call) follow(ctx context.Context, id imagegen.GenerationID, heard <-cha
 	}
 }
 
-// show tells the caller of the images of work that goes on, if there are more than before.
+// show tells the caller about images of work that is still running, if there are more
+// than before.
 func (c *call) show(r imagegen.Record) {
 	if g := r.Generation(); c.request.Shown != nil && g.Status == imagegen.StatusProcessing && len(g.Images) > c.shown {
 		c.shown = len(g.Images)

@@ -11,7 +11,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine/internal/schedule"
 )
 
-// now is the time to put into a record: what the JSON interface can tell, and no more.
+// now is the time for a record. It has the precision of the JSON interface, so that what
+// is stored is what was told.
 func (e *Engine) now() time.Time { return e.cfg.Now().UTC().Truncate(time.Millisecond) }
 
 // Generate implements [imagegen.Service].
@@ -21,7 +22,8 @@ func (s *Session) Generate(ctx context.Context, q imagegen.GenerateRequest) (ima
 	return result, err
 }
 
-// observeReplay tells Config.Observer of an answer that was another call's.
+// observeReplay tells Config.Observer when a call was answered with another call's
+// result.
 func (s *Session) observeReplay(ctx context.Context, result imagegen.Result, err error) {
 	if e, ok := errors.AsType[*imagegen.Error](err); ok {
 		result = imagegen.Result{Generation: imagegen.Generation{ID: e.Generation}, Replayed: e.Replayed}
@@ -32,6 +34,8 @@ func (s *Session) observeReplay(ctx context.Context, result imagegen.Result, err
 	}
 }
 
+// generate plans the request before it stores any reference, so that an invalid one costs
+// nothing.
 func (s *Session) generate(ctx context.Context, q imagegen.GenerateRequest) (imagegen.Result, error) {
 	e := s.engine
 	if q.Async { // synchronous work holds its provider
@@ -61,7 +65,7 @@ type call struct {
 	shown      int           // of its images, so many has the caller been told of
 }
 
-// call takes over the references of a request.
+// call takes over the references of a request and completes its record.
 func (s *Session) call(ctx context.Context, r imagegen.Record, m catalogEntry, q imagegen.GenerateRequest) (_ *call, err error) {
 	e := s.engine
 	if r.References, err = s.engine.uploads.Take(ctx, s.user, q.References, q.Mask); err != nil {
@@ -83,13 +87,14 @@ func (c *call) discard() {
 	}
 }
 
-// hasAllReferences reports whether there are all references that came: see Session.Stage.
+// hasAllReferences reports whether every reference was stored. Those of a user who cannot
+// pay were only hashed, see Session.Stage.
 func (c *call) hasAllReferences() bool {
 	return !slices.ContainsFunc(c.record.References, func(f imagegen.ReferenceFile) bool { return f.ID == "" })
 }
 
-// run is the order of checks behind validation: the key again, idempotency, refusals, draining, admission, capacity,
-// credits.
+// run makes the checks that follow validation, in this order: the key again, idempotency,
+// refusals, draining, admission, capacity, credits.
 func (c *call) run(ctx context.Context) (imagegen.Result, error) {
 	e := c.engine
 	if err := c.session.usable(ctx); err != nil {
@@ -123,7 +128,8 @@ func (c *call) run(ctx context.Context) (imagegen.Result, error) {
 	return c.wait(ctx)
 }
 
-// earlierAnswer answers a call that repeats another one: under its idempotency key, or by joining it.
+// earlierAnswer answers a call that repeats another one, by its idempotency key or by
+// joining. If found is false, the call is new; release must be called in any case.
 func (c *call) earlierAnswer(ctx context.Context) (result imagegen.Result, found bool, release func(), err error) {
 	if c.record.IdempotencyKey != "" {
 		return c.repetition(ctx)
@@ -154,7 +160,7 @@ func (c *call) queue(ctx context.Context) (imagegen.Result, error) {
 	return imagegen.Result{Generation: accepted(r).Generation()}, nil
 }
 
-// wait accepts synchronous work, has it done and waits for its end.
+// wait accepts synchronous work, starts it and waits for its end.
 func (c *call) wait(ctx context.Context) (imagegen.Result, error) {
 	e := c.engine
 	began := time.Now() // what passes, whatever becomes of the clock
@@ -177,8 +183,8 @@ func (c *call) wait(ctx context.Context) (imagegen.Result, error) {
 	return c.follow(ctx, r.ID, heard)
 }
 
-// acceptWithSlot is accept of synchronous work. The slot is free again unless it is accepted, also when the
-// ledger panics.
+// acceptWithSlot is accept for synchronous work. It releases the slot unless the work was
+// accepted, even if the ledger panics.
 func (c *call) acceptWithSlot(ctx context.Context) (r imagegen.Record, err error) {
 	e, accepted := c.engine, false
 	e.leases.hold(c.record.Fence(), func(error) {}) // from before it begins: see Engine.abandoned
@@ -193,7 +199,8 @@ func (c *call) acceptWithSlot(ctx context.Context) (r imagegen.Record, err error
 	return r, err
 }
 
-// waitForSlot waits for a slot. Who still waits when a drain begins is told so, before any charge.
+// waitForSlot waits for a slot. If the engine begins to drain meanwhile, it returns
+// ErrOverloaded; nothing has been charged by then.
 func (c *call) waitForSlot(ctx context.Context) (err error) {
 	e, began := c.engine, time.Now()
 	defer func() { e.observeWait(ctx, c.record, time.Since(began), err) }()
@@ -211,7 +218,7 @@ func (c *call) waitForSlot(ctx context.Context) (err error) {
 	return imagegen.Overloaded(5*time.Second, stopping)
 }
 
-// waitTurn waits until it is the user's turn, or a drain begins.
+// waitTurn waits until it is the user's turn, or the engine drains.
 func (c *call) waitTurn(ctx context.Context) (err error) {
 	e := c.engine
 	ctx, cancel := context.WithCancel(ctx)
@@ -221,7 +228,7 @@ func (c *call) waitTurn(ctx context.Context) (err error) {
 	return err
 }
 
-// accept makes record and charge durable.
+// accept makes the record and the charge durable.
 func (c *call) accept(ctx context.Context) (imagegen.Record, error) {
 	within, charging := c.engine.begin(ctx, imagegen.EventCharged, c.record)
 	r, err := c.engine.charge(within, c.record)
@@ -248,8 +255,8 @@ func (c *call) refused(ctx context.Context, err error) (imagegen.Result, error) 
 	return imagegen.Result{}, unknownOutcome(c.record.ID, err)
 }
 
-// tooFewCredits tells what the request costs and, unless that has changed meanwhile, what is there. A limit
-// of the key is told as it is.
+// tooFewCredits says what the request costs and how many credits there are, unless that
+// has changed meanwhile. An error that names a limit of the key is returned unchanged.
 func (c *call) tooFewCredits(ctx context.Context, err error) error {
 	if told, ok := errors.AsType[*imagegen.Error](err); ok && told.Message != imagegen.ErrInsufficientCredits.Message {
 		return told
@@ -263,7 +270,7 @@ func (c *call) tooFewCredits(ctx context.Context, err error) error {
 		Message: fmt.Sprintf("the account has too few credits for this request, which costs %d; it has %d", cost, b.Credits)}
 }
 
-// answer is what the caller is told of a generation that has ended.
+// answer is what the caller is told about a generation that has ended.
 func answer(r imagegen.Record) (imagegen.Result, error) {
 	g := r.Generation()
 	if g.Failure != nil {
@@ -272,7 +279,7 @@ func answer(r imagegen.Record) (imagegen.Result, error) {
 	return imagegen.Result{Generation: g, Balance: r.Balance}, nil
 }
 
-// unknownOutcome hides what err wraps: a refusal of one step is none of the whole.
+// unknownOutcome does not wrap err: one refused step says nothing about the whole.
 func unknownOutcome(id imagegen.GenerationID, err error) error {
 	return &imagegen.Error{Code: imagegen.CodeInternal, Message: "outcome unknown; ask again with the same Idempotency-Key", Generation: id, Err: errors.New(err.Error())}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// ProviderHealth is how the provider of a model did when it was last asked for images, by this engine.
+// ProviderHealth is how the provider of a model did in the last attempt of this engine.
 type ProviderHealth struct {
 	Model    string
 	Provider string
@@ -19,8 +19,8 @@ type ProviderHealth struct {
 	Members  []imagegen.MemberHealth // of a provider that tells of them
 }
 
-// Health tells how the provider of each model does, also of retired ones, in the order of the configuration. It is cheap and
-// asks no upstream.
+// Health returns the health of the provider of each model, including retired ones, in the
+// order of the configuration. It is cheap and calls no upstream.
 func (e *Engine) Health() []ProviderHealth {
 	models := e.catalogs.current.Load()
 	all := make([]ProviderHealth, len(models.all))
@@ -36,7 +36,7 @@ func (e *Engine) Health() []ProviderHealth {
 	return all
 }
 
-// health remembers the last attempt with each model.
+// health remembers how the last attempt with each model ended.
 type health struct {
 	mu   sync.Mutex
 	last map[string]ProviderHealth
@@ -50,7 +50,7 @@ func (h *health) of(model string) ProviderHealth {
 	return h.last[model]
 }
 
-// note remembers how an attempt ended, unless that says nothing of the provider.
+// note remembers how an attempt ended, unless that says nothing about the provider.
 func (h *health) note(model string, delivered int, err error, at time.Time) {
 	if errors.Is(err, imagegen.ErrStopping) || errors.Is(err, imagegen.ErrStale) {
 		return

@@ -11,11 +11,12 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// inUseRetry is when to ask again for a call that is still running.
+// inUseRetry is the Retry-After for a call that is still running.
 const inUseRetry = 2 * time.Second
 
-// repetition answers a call whose idempotency key another one holds: without a commit and without a slot,
-// once that has its answer. With found false the key is this call's, until release.
+// repetition answers a call whose idempotency key belongs to another call. It waits for
+// that call's answer, and needs neither a commit nor a slot. If found is false, the key
+// belongs to this call until release.
 func (c *call) repetition(ctx context.Context) (result imagegen.Result, found bool, release func(), err error) {
 	for {
 		result, found, err = c.reserved(ctx)
@@ -35,7 +36,7 @@ func (c *call) repetition(ctx context.Context) (result imagegen.Result, found bo
 	}
 }
 
-// reserved answers from the record that holds the idempotency key, if one does.
+// reserved answers from the record that holds the idempotency key, if there is one.
 func (c *call) reserved(ctx context.Context) (imagegen.Result, bool, error) {
 	former, err := c.engine.earlierCall(ctx, c.record)
 	if err == nil && former.Fingerprint == c.record.Fingerprint && !answerable(former) {
@@ -51,8 +52,10 @@ func (c *call) reserved(ctx context.Context) (imagegen.Result, bool, error) {
 	return result, true, err
 }
 
-// awaitEarlier waits for the answer of the call that holds the idempotency key. ErrIdempotencyKeyInUse if
-// too many do, or it does not come; ErrNotFound if that call was not accepted after all.
+// awaitEarlier waits for the answer of the call that holds the idempotency key. It
+// returns that record unchanged, which means ErrIdempotencyKeyInUse, if too many calls
+// wait or the answer does not come in time. ErrNotFound: that call was not accepted after
+// all.
 func (c *call) awaitEarlier(ctx context.Context, former imagegen.Record) (imagegen.Record, error) {
 	leave, ok := c.engine.answerWaiters.begin(c.record)
 	if !ok {
@@ -66,7 +69,8 @@ func (c *call) awaitEarlier(ctx context.Context, former imagegen.Record) (imageg
 	return r, err
 }
 
-// stillUsable is err or, where there is none, why the key of a call that is about to be answered cannot be used any more.
+// stillUsable returns err; if that is nil, why the key of a call can no longer be used
+// now that its answer is there.
 func (c *call) stillUsable(ctx context.Context, err error) error {
 	if err != nil {
 		return err
@@ -74,7 +78,8 @@ func (c *call) stillUsable(ctx context.Context, err error) error {
 	return c.session.usable(ctx)
 }
 
-// awaitCall waits for the end of a call with the same idempotency key that no record reserves yet.
+// awaitCall waits for the end of a call with the same idempotency key that has no record
+// yet.
 func (c *call) awaitCall(ctx context.Context, running <-chan struct{}) error {
 	leave, ok := c.engine.answerWaiters.begin(c.record)
 	if !ok {
@@ -94,8 +99,9 @@ func (c *call) awaitCall(ctx context.Context, running <-chan struct{}) error {
 	return inUse("")
 }
 
-// refuse answers a request that cannot be had. One that could be had when it came first is answered as
-// it was then: what is offered may have changed meanwhile, and what was charged must be found.
+// refuse answers a request that is not possible. If it repeats an earlier request that
+// was possible then, it gets that one's answer: the models may have changed meanwhile,
+// and a caller must be able to find what was charged.
 func (s *Session) refuse(ctx context.Context, r imagegen.Record, q imagegen.GenerateRequest, refusal error) (imagegen.Result, error) {
 	if q.IdempotencyKey == "" && q.Joining == nil {
 		imagegen.Discard(q.References...)
@@ -115,7 +121,8 @@ func (s *Session) refuse(ctx context.Context, r imagegen.Record, q imagegen.Gene
 	return result, err
 }
 
-// earlierCall finds the record that reserves the idempotency key of a request. ErrNotFound.
+// earlierCall returns the record that reserves the idempotency key of a request.
+// ErrNotFound.
 func (e *Engine) earlierCall(ctx context.Context, r imagegen.Record) (imagegen.Record, error) {
 	if r.IdempotencyKey == "" {
 		return imagegen.Record{}, imagegen.ErrNotFound
@@ -127,7 +134,8 @@ func (e *Engine) earlierCall(ctx context.Context, r imagegen.Record) (imagegen.R
 	return former, err
 }
 
-// replay gives the answer of the call that holds the idempotency key, if that was for the same.
+// replay returns the answer of the call that holds the idempotency key.
+// ErrIdempotencyKeyReused: that was another request.
 func (c *call) replay(former imagegen.Record) (imagegen.Result, error) {
 	erased := former.State == imagegen.StateErasing || former.State == imagegen.StateErased // which knows not for what it was
 	if !erased && former.Fingerprint != c.record.Fingerprint {
@@ -136,7 +144,7 @@ func (c *call) replay(former imagegen.Record) (imagegen.Result, error) {
 	return replay(former)
 }
 
-// replay gives the answer that the first call was given, or would have been.
+// replay returns the answer that the first call was given, or would have been given.
 func replay(former imagegen.Record) (imagegen.Result, error) {
 	switch {
 	case former.State == imagegen.StateCharging:
@@ -156,14 +164,16 @@ func replay(former imagegen.Record) (imagegen.Result, error) {
 	return result, err
 }
 
+// inUse is ErrIdempotencyKeyInUse with the time after which to ask again and, if it was
+// accepted, the generation.
 func inUse(id imagegen.GenerationID) error {
 	e := *imagegen.ErrIdempotencyKeyInUse
 	e.Generation, e.RetryAfter = id, inUseRetry
 	return &e
 }
 
-// callsInFlight knows the synchronous calls with an idempotency key that no record reserves yet,
-// so that a second one waits for the first and not for a slot.
+// callsInFlight are the synchronous calls with an idempotency key that have no record
+// yet. A second call with the key waits for the first one and not for a slot.
 type callsInFlight struct {
 	mu    sync.Mutex
 	calls map[userKey]*callInFlight
@@ -181,8 +191,8 @@ type callInFlight struct {
 
 func newCallsInFlight() *callsInFlight { return &callsInFlight{calls: make(map[userKey]*callInFlight)} }
 
-// begin notes a call until release. If there is one with the key, running is closed when that ends.
-// ErrIdempotencyKeyReused: it asks for something else.
+// begin registers a call until release. If there already is a call with the key, running
+// is closed when that one ends. ErrIdempotencyKeyReused: it asks for something else.
 func (c *callsInFlight) begin(r imagegen.Record) (release func(), running <-chan struct{}, err error) {
 	k := userKey{r.User, r.IdempotencyKey}
 	c.mu.Lock()
@@ -203,8 +213,8 @@ func (c *callsInFlight) begin(r imagegen.Record) (release func(), running <-chan
 	}, nil, nil
 }
 
-// fingerprint identifies what was asked for: equal for requests with equal fields after defaults
-// and the same reference bytes in the same order.
+// fingerprint identifies what was asked for. It is equal for requests with the same
+// fields after defaults and the same reference bytes in the same order.
 func fingerprint(r imagegen.Record) [32]byte {
 	h := sha256.New()
 	field := func(b []byte) {
@@ -234,7 +244,7 @@ func fingerprint(r imagegen.Record) [32]byte {
 	return [32]byte(h.Sum(nil))
 }
 
-// numeral is a number, or nothing.
+// numeral encodes a number; nothing for nil.
 func numeral[N int | int64](n *N) []byte {
 	if n == nil {
 		return nil
@@ -242,7 +252,7 @@ func numeral[N int | int64](n *N) []byte {
 	return binary.AppendVarint(nil, int64(*n))
 }
 
-// accepted is the record as it stood in the answer to an asynchronous call.
+// accepted is the record as it was when an asynchronous call was answered.
 func accepted(r imagegen.Record) imagegen.Record {
 	r.Progress = imagegen.Progress{State: imagegen.StateQueued}
 	return r

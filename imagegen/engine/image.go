@@ -15,8 +15,8 @@ func (s *Session) OpenImage(ctx context.Context, id imagegen.ImageID) (*imagegen
 	return s.engine.OpenImage(ctx, id)
 }
 
-// OpenImage opens an image; it needs no user, the identifier is the capability. The caller closes
-// it. ErrNotFound.
+// OpenImage opens an image for anybody who knows its identifier. The caller closes it.
+// ErrNotFound.
 func (e *Engine) OpenImage(ctx context.Context, id imagegen.ImageID) (*imagegen.ImageFile, error) {
 	r, i, err := e.readable(ctx, id)
 	if err != nil {
@@ -25,11 +25,12 @@ func (e *Engine) OpenImage(ctx context.Context, id imagegen.ImageID) (*imagegen.
 	return e.openStored(ctx, r, i)
 }
 
-// linkAge is how long an address can be used that LinkImage returns.
+// linkAge is how long an address from LinkImage can be used.
 const linkAge = 5 * time.Minute
 
-// LinkImage returns an address in the ImageStore itself under which an image can be read for 5 minutes. ErrNotFound;
-// [errors.ErrUnsupported]: the [imagegen.ImageStore] has no method Link.
+// LinkImage returns an address in the ImageStore itself under which an image can be read
+// for 5 minutes. ErrNotFound. [errors.ErrUnsupported]: the [imagegen.ImageStore] has no
+// method Link.
 func (e *Engine) LinkImage(ctx context.Context, id imagegen.ImageID) (address string, err error) {
 	links, ok := e.images.(interface {
 		Link(context.Context, imagegen.ImageKey, string, time.Duration) (string, error)
@@ -60,7 +61,8 @@ func (e *Engine) readable(ctx context.Context, id imagegen.ImageID) (r imagegen.
 	return r, i, nil
 }
 
-// published is the image of an identifier, if it may be seen: also before the end of its generation.
+// published returns the image with that identifier if it may be seen, which it can be
+// before its generation ends.
 func published(r imagegen.Record, id imagegen.ImageID) (i imagegen.StoredImage, ok bool) {
 	n := slices.IndexFunc(r.Images, func(i imagegen.StoredImage) bool { return i.ID == id })
 	if n < 0 || !r.Visible() {
@@ -69,6 +71,7 @@ func published(r imagegen.Record, id imagegen.ImageID) (i imagegen.StoredImage, 
 	return r.Images[n], true
 }
 
+// openStored opens the bytes of an image that readable has found.
 func (e *Engine) openStored(ctx context.Context, r imagegen.Record, i imagegen.StoredImage) (*imagegen.ImageFile, error) {
 	f, err := e.images.OpenImage(ctx, r.ImageKey(i))
 	if err != nil {
@@ -78,7 +81,9 @@ func (e *Engine) openStored(ctx context.Context, r imagegen.Record, i imagegen.S
 		ETag: fmt.Sprintf("%x", i.SHA256), CreatedAt: i.CreatedAt}, nil
 }
 
-// unopened is what to say of an image that a record names and that could not be opened.
+// unopened is the error for an image that a record names but that could not be opened:
+// ErrNotFound if it was erased meanwhile, else an internal error, since its file is
+// missing.
 func (e *Engine) unopened(ctx context.Context, i imagegen.StoredImage, err error) error {
 	if !errors.Is(err, imagegen.ErrNotFound) {
 		return imagegen.ToUserError(err)

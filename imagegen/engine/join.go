@@ -10,11 +10,12 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// hangUpWait is how long a repetition waits for the first caller to hang up: a proxy may
-// tell of it late.
+// hangUpWait is how long a repeated call waits for the first caller to hang up, since a
+// proxy may report that late.
 const hangUpWait = 2 * time.Second
 
-// joinKey is equal for the calls that may join each other; zero for what joins nothing.
+// joinKey is equal for calls that may join each other; zero for a call that joins
+// nothing.
 func joinKey(r imagegen.Record, j *imagegen.Joining) [32]byte {
 	if j == nil || r.Async || r.IdempotencyKey != "" {
 		return [32]byte{}
@@ -27,7 +28,7 @@ func joinKey(r imagegen.Record, j *imagegen.Joining) [32]byte {
 	return [32]byte(h.Sum(nil))
 }
 
-// join answers a call that is equal to one whose caller hung up, if there is one.
+// join answers a call that equals one whose caller hung up, if there is one.
 func (c *call) join(ctx context.Context) (imagegen.Result, bool, error) {
 	e := c.engine
 	if c.record.JoinKey == ([32]byte{}) {
@@ -51,7 +52,7 @@ func (c *call) join(ctx context.Context) (imagegen.Result, bool, error) {
 	return result, true, err
 }
 
-// joined takes the place of a caller who hung up. "": there is none.
+// joined takes the place of a caller who hung up; "" if there is none.
 func (c *call) joined(ctx context.Context) (imagegen.GenerationID, error) {
 	e := c.engine
 	id, left := e.open.join(c.record.JoinKey)
@@ -65,7 +66,7 @@ func (c *call) joined(ctx context.Context) (imagegen.GenerationID, error) {
 	return c.joinLate(ctx, left)
 }
 
-// joinUndelivered joins a call that has ended, maybe in a former process.
+// joinUndelivered joins a call that has ended, possibly in an earlier process.
 func (e *Engine) joinUndelivered(ctx context.Context, r imagegen.Record) (imagegen.GenerationID, error) {
 	records, err := e.store.Undelivered(ctx, r.User, r.JoinKey)
 	if err != nil {
@@ -79,7 +80,7 @@ func (e *Engine) joinUndelivered(ctx context.Context, r imagegen.Record) (imageg
 	return "", nil
 }
 
-// joinLate waits a moment for the first caller to hang up.
+// joinLate waits up to hangUpWait for the first caller to hang up.
 func (c *call) joinLate(ctx context.Context, left <-chan struct{}) (id imagegen.GenerationID, err error) {
 	e := c.engine
 	leave, ok := e.answerWaiters.begin(c.record)
@@ -104,7 +105,8 @@ func (c *call) joinLate(ctx context.Context, left <-chan struct{}) (id imagegen.
 	return id, nil
 }
 
-// awaitJoined waits for the end of a generation whose call was joined.
+// awaitJoined waits for the end of a generation whose call was joined, and then checks
+// the key again.
 func (c *call) awaitJoined(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
 	leave, ok := c.engine.answerWaiters.begin(c.record)
 	if !ok {
@@ -122,9 +124,9 @@ func tooManyWaiting() error {
 	return imagegen.Overloaded(inUseRetry, errors.New("imagegen: too many calls of this API key wait for the answer of another one"))
 }
 
-// Answered reports whether the answer to a call with Joining has reached its caller, to the last byte.
-// If not, an equal call may join it. The identifier is that of the Result; of other generations, and of
-// a call that has been reported, nothing is noted.
+// Answered reports whether the answer to a call with Joining reached its caller, to the
+// last byte. If it did not, an equal call may join. The identifier is that of the Result.
+// Answered does nothing for other generations, and for a call that was reported before.
 func (s *Session) Answered(id imagegen.GenerationID, received bool) {
 	e := s.engine
 	if !received {
@@ -137,13 +139,15 @@ func (s *Session) Answered(id imagegen.GenerationID, received bool) {
 	}
 }
 
-// hangUp notes that a caller has gone without the answer.
+// hangUp notes that a caller has left without the answer.
 func (e *Engine) hangUp(id imagegen.GenerationID) {
 	if r, mark := e.open.hangUp(id); mark {
 		e.markUndelivered(r)
 	}
 }
 
+// markUndelivered records that nobody has received the answer. If an equal call received
+// it meanwhile, the mark is removed again.
 func (e *Engine) markUndelivered(r imagegen.Record) {
 	e.markDelivery(r, imagegen.Delivery{Undelivered: true})
 	if e.open.setMarked(r.ID) {
@@ -151,7 +155,8 @@ func (e *Engine) markUndelivered(r imagegen.Record) {
 	}
 }
 
-// markDelivery tells the store. A mark that is lost costs the caller another generation, and nothing else.
+// markDelivery writes the mark to the store. A lost mark costs the caller a second
+// charge, and never an image.
 func (e *Engine) markDelivery(r imagegen.Record, d imagegen.Delivery) {
 	ctx, cancel := withoutCancel(context.Background())
 	defer cancel()

@@ -10,7 +10,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// leases are the attempts under way in this process; they are prolonged together.
+// leases are the attempts that run in this process. They are prolonged together.
 type leases struct {
 	mu   sync.Mutex
 	held map[imagegen.Fence]*lease
@@ -20,6 +20,7 @@ type lease struct{ cancel context.CancelCauseFunc }
 
 func newLeases() *leases { return &leases{held: make(map[imagegen.Fence]*lease)} }
 
+// hold adds an attempt; cancel is called if its lease is lost.
 func (l *leases) hold(f imagegen.Fence, cancel context.CancelCauseFunc) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -38,8 +39,8 @@ func (l *leases) all() map[imagegen.Fence]*lease {
 	return maps.Clone(l.held)
 }
 
-// lose tells attempts that somebody else has taken over. Which are held may have changed since the
-// store was asked about those that were: an attempt that had yet to be recorded has begun meanwhile.
+// lose cancels attempts that another engine has taken over. An attempt counts only if it
+// is the same one that the store was asked about: its fence may have begun anew since.
 func (l *leases) lose(lost []imagegen.Fence, asked map[imagegen.Fence]*lease) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -50,7 +51,8 @@ func (l *leases) lose(lost []imagegen.Fence, asked map[imagegen.Fence]*lease) {
 	}
 }
 
-// prolongLeases runs until Stop is through: draining work needs its leases too.
+// prolongLeases runs until Stop has finished, since work that drains needs its leases
+// too.
 func (e *Engine) prolongLeases(ended <-chan struct{}) {
 	t := time.NewTicker(e.cfg.Lease / 3)
 	defer t.Stop()
@@ -64,7 +66,8 @@ func (e *Engine) prolongLeases(ended <-chan struct{}) {
 	}
 }
 
-// prolong prolongs the leases of this process, and ends the attempts that have lost theirs.
+// prolong prolongs the leases of this process, and cancels the attempts that have lost
+// theirs.
 func (e *Engine) prolong() error {
 	held := e.leases.all()
 	if len(held) == 0 {

@@ -15,7 +15,7 @@ var (
 	errTimeLimit  = errors.New("imagegen: the attempt reached its time limit")
 )
 
-// lifecycle counts the work under way and lets it end.
+// lifecycle counts the work that is running, and lets it end when the engine stops.
 type lifecycle struct {
 	mu       sync.Mutex
 	started  bool
@@ -42,12 +42,14 @@ func newLifecycle() *lifecycle {
 	return l
 }
 
+// accepting returns nil if work is accepted, else why not.
 func (l *lifecycle) accepting() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.refusal()
 }
 
+// refusal is accepting with l.mu held.
 func (l *lifecycle) refusal() error {
 	switch {
 	case l.draining:
@@ -58,7 +60,7 @@ func (l *lifecycle) refusal() error {
 	return nil
 }
 
-// begin counts one piece of work, unless no more is taken.
+// begin counts one piece of work until done, or returns why none is accepted.
 func (l *lifecycle) begin() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -69,13 +71,15 @@ func (l *lifecycle) begin() error {
 	return nil
 }
 
-// beginAnother counts another piece of work of a caller that has entered.
+// beginAnother counts a second piece of work of a caller that has called begin. It cannot
+// fail: begin holds the drain back.
 func (l *lifecycle) beginAnother() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.active++
 }
 
+// done ends one piece of work. The last one lets a drain finish.
 func (l *lifecycle) done() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -84,6 +88,7 @@ func (l *lifecycle) done() {
 	}
 }
 
+// drain refuses new work from now on. It may be called again.
 func (l *lifecycle) drain() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -96,8 +101,8 @@ func (l *lifecycle) drain() {
 	}
 }
 
-// Start takes up what a former process left and begins to take work. It may be called again. The
-// context is not used. imagegen.ErrStopping after Stop; there is no other error.
+// Start begins to take work, and takes up what an earlier process left. It may be called
+// again. The context is not used. The only error is imagegen.ErrStopping, after Stop.
 func (e *Engine) Start(context.Context) error {
 	l := e.life
 	l.mu.Lock()
@@ -119,10 +124,11 @@ func (e *Engine) Start(context.Context) error {
 	return nil
 }
 
-// Stop takes no new work and waits for what is under way. When ctx ends first, synchronous work is
-// settled with the images that are durable, asynchronous work goes back to the queue for the next
-// start, and providers get Config.Grace to return. A provider that does not is left behind, without its
-// generation; an error says that something else did not end. It may be called again, also concurrently.
+// Stop refuses new work and waits for what is running. If ctx ends first, synchronous
+// work is settled with the images that are durable, asynchronous work returns to the
+// queue for the next start, and providers get Config.Grace to return. A provider that
+// does not return is abandoned; its generation is not. An error means that something else
+// did not end. Stop may be called again, also concurrently.
 func (e *Engine) Stop(ctx context.Context) error {
 	l := e.life
 	l.drain()
@@ -147,7 +153,7 @@ func (e *Engine) Stop(ctx context.Context) error {
 	}
 }
 
-// finished is closed when nothing is under way and no loop runs.
+// finished returns a channel that is closed when no work and no loop runs.
 func (l *lifecycle) finished() <-chan struct{} {
 	done := make(chan struct{})
 	go func() {

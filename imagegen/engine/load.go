@@ -17,10 +17,10 @@ type Load struct {
 	Waiting int // synchronous callers who wait for a slot
 }
 
-// ModelLoad is how busy an engine is with the generations of one model.
+// ModelLoad is how busy an engine is with one model.
 type ModelLoad = schedule.Load
 
-// Load tells how busy the engine is. It is cheap.
+// Load reports how busy the engine is. It is cheap.
 func (e *Engine) Load(ctx context.Context) (Load, error) {
 	queued, err := e.store.Queued(ctx, "")
 	if err != nil {
@@ -30,9 +30,9 @@ func (e *Engine) Load(ctx context.Context) (Load, error) {
 	return Load{Queued: queued.All, Running: e.cfg.Concurrency - free, Slots: e.cfg.Concurrency, Waiting: waiting}, nil
 }
 
-// Unsettled lists the generations whose charge is open, whosever they are, oldest first: up to limit of
-// those behind after ("": from the oldest). total is how many there are in all. For operators.
-// [errors.ErrUnsupported] if the Store is no [imagegen.Inspector].
+// Unsettled lists the generations whose charge is open, of all users, oldest first: up to
+// limit of those behind after ("": from the oldest). total is how many there are in all.
+// For operators. [errors.ErrUnsupported] if the Store is no [imagegen.Inspector].
 func (e *Engine) Unsettled(ctx context.Context, after imagegen.GenerationID, limit int) (records []imagegen.Record, total int, err error) {
 	i, ok := e.store.(imagegen.Inspector)
 	if !ok {

@@ -7,11 +7,11 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// maintenance is how often the engine looks after what is in no hurry.
+// maintenance is the interval of work that is not urgent.
 const maintenance = time.Minute
 
-// maintain writes down when keys were used, removes what could not be removed before, and fails, erases or
-// forgets what has reached its age.
+// maintain runs until ctx ends. Once a minute it records when keys were used, retries
+// failed removals, and fails, erases or forgets what has reached its age.
 func (e *Engine) maintain(ctx context.Context) {
 	for ctx.Err() == nil {
 		e.Readiness(ctx) // so that its changes are logged though nobody asks
@@ -31,7 +31,8 @@ func (e *Engine) maintain(ctx context.Context) {
 	}
 }
 
-// tidyTrail removes from the audit trail what has reached its age, and has counts written that are due.
+// tidyTrail removes rows from the audit trail that have reached their age, and writes
+// counts that are due.
 func (e *Engine) tidyTrail(ctx context.Context) {
 	var before time.Time
 	if e.cfg.TrailRetain > 0 {
@@ -46,6 +47,8 @@ func (e *Engine) tidyTrail(ctx context.Context) {
 	}
 }
 
+// flushKeyUse records when keys were last used. A failure is only logged: the time is for
+// display.
 func (e *Engine) flushKeyUse() {
 	used := e.accounts.KeysUsed()
 	if len(used) == 0 {

@@ -8,10 +8,11 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// verification is how an image of the model is found whole.
+// verification is how images of the model are checked for completeness.
 func (m catalogEntry) verification() imagegen.Verification { return cmp.Or(m.Verify, m.can.Verify) }
 
-// info is what the model offers: what its provider can do, narrowed by the configuration.
+// info is what the model offers: what its provider can do, restricted by the
+// configuration.
 func (m Model) info(c imagegen.Capabilities) imagegen.ModelInfo {
 	i := imagegen.ModelInfo{
 		ID:                m.ID,
@@ -44,6 +45,7 @@ func (m Model) info(c imagegen.Capabilities) imagegen.ModelInfo {
 	return i
 }
 
+// narrow lowers a limit to one that is configured; 0 leaves it as it is.
 func narrow(most, to int) int {
 	if to > 0 {
 		return min(most, to)
@@ -51,7 +53,7 @@ func narrow(most, to int) int {
 	return most
 }
 
-// clone keeps a caller's changes away from what the engine works with.
+// clone copies an info, so that a caller's changes do not reach the engine.
 func clone(i imagegen.ModelInfo) imagegen.ModelInfo {
 	i.Credits, i.Tiers, i.Ratios = maps.Clone(i.Credits), slices.Clone(i.Tiers), slices.Clone(i.Ratios)
 	i.Aliases = slices.Clone(i.Aliases)
@@ -59,8 +61,8 @@ func clone(i imagegen.ModelInfo) imagegen.ModelInfo {
 	return i
 }
 
-// effort lowers an effort to the most that the model allows for a tier. Under a cap, auto becomes
-// the cap: what the upstream would choose could exceed it.
+// effort lowers an effort to the highest that the model allows in a tier. Under a cap,
+// auto becomes the cap, since the upstream could choose something higher.
 func (m Model) effort(asked imagegen.Quality, t imagegen.Tier) imagegen.Quality {
 	most, capped := m.MaxEffort[t]
 	if !capped || most == imagegen.QualityAuto {

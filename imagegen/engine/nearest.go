@@ -8,8 +8,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// withNearest adds to the refusal of an explicit size the nearest one that can be had, if there is any: one that the
-// model makes as it is rather than one that must be cut.
+// withNearest adds to the refusal of an explicit size the nearest size that is possible,
+// if there is one. It prefers a size that the model makes directly to one that must be
+// cropped.
 func (m catalogEntry) withNearest(policy Policy, r imagegen.Record, files attached, refusal error) error {
 	e, ok := errors.AsType[*imagegen.Error](refusal)
 	if r.Size.Auto() || !ok || e.Code != imagegen.CodeInvalidRequest {
@@ -26,7 +27,8 @@ func (m catalogEntry) withNearest(policy Policy, r imagegen.Record, files attach
 	return imagegen.InvalidField("size", "%s; the nearest size is %v", e.Message, uncut(nearest, func(s imagegen.Size) bool { return can(s) && m.can.Exactly(request(r, files)) }))
 }
 
-// uncut returns s or, if there is one, a size a little smaller that is made as it is: models make edges in steps.
+// uncut returns a size a little smaller than s that the model makes directly, since
+// models make edges in steps; s if there is none.
 func uncut(s imagegen.Size, exactly func(imagegen.Size) bool) imagegen.Size {
 	for _, step := range []int{1, 8, 16, 32, 64} {
 		if z := (imagegen.Size{Width: s.Width / step * step, Height: s.Height / step * step}); exactly(z) {
@@ -36,10 +38,10 @@ func uncut(s imagegen.Size, exactly func(imagegen.Size) bool) imagegen.Size {
 	return s
 }
 
-// nearestSize returns the size that is least unlike s, the shape counting most, of the largest that can
-// be had in each shape and tier with no longer edge than s, if there are any. It takes for granted that
-// within a tier a smaller one can be had where a larger can, and asks can forty times for each ratio
-// that may come nearer.
+// nearestSize returns the possible size that differs least from s, the shape counting
+// most. It compares the largest possible size of each shape and tier, if possible with no
+// longer edge than s. It assumes that within a tier every smaller size is possible if a
+// larger one is, and calls can about forty times for each ratio that may come nearer.
 func nearestSize(s imagegen.Size, ratios []imagegen.Ratio, can func(imagegen.Size) bool) (nearest imagegen.Size, ok bool) {
 	aspects, least := []float64{s.Aspect()}, math.Inf(1)
 	for _, r := range ratios {
@@ -64,13 +66,13 @@ func nearestSize(s imagegen.Size, ratios []imagegen.Ratio, can func(imagegen.Siz
 // shapeWeight is how much more the shape counts than the area.
 const shapeWeight = 10
 
-// dissimilarity tells how far two sizes are apart.
+// dissimilarity is how much two sizes differ.
 func dissimilarity(s, o imagegen.Size) float64 {
 	return shapeWeight*imagegen.ShapeDistance(s.Aspect(), o.Aspect()) + math.Abs(math.Log(float64(s.Area())/float64(o.Area())))
 }
 
-// largestOf finds the largest size of a tier and an aspect that can be had; if the tier has one with a
-// longer edge up to long, no larger than that.
+// largestOf returns the largest possible size of a tier and an aspect. If the tier has
+// sizes with a longer edge up to long, it is no larger than that.
 func largestOf(t imagegen.Tier, aspect float64, long int, can func(imagegen.Size) bool) (imagegen.Size, bool) {
 	least, most := t.Pixels()
 	smallest := sort.Search(imagegen.MaxEdge, func(l int) bool {
@@ -83,7 +85,7 @@ func largestOf(t imagegen.Tier, aspect float64, long int, can func(imagegen.Size
 	return sizeWith(largest-smaller, aspect), smaller <= largest-smallest
 }
 
-// sizeWith returns a size with that longer edge, of that aspect but for what widestSlack allows.
+// sizeWith returns a size with that longer edge and that aspect, within widestSlack.
 func sizeWith(long int, aspect float64) imagegen.Size {
 	elongation := max(aspect, 1/aspect)
 	short := int(math.Round(float64(long) / elongation))

@@ -7,7 +7,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// observe tells Config.Observer of what became of a generation.
+// observe tells Config.Observer the result of a generation.
 func (e *Engine) observe(ctx context.Context, kind imagegen.EventKind, r imagegen.Record, credits imagegen.Credits) {
 	if e.cfg.Observer == nil {
 		return
@@ -17,7 +17,7 @@ func (e *Engine) observe(ctx context.Context, kind imagegen.EventKind, r imagege
 	e.tell(ctx, o)
 }
 
-// observeWait tells Config.Observer how long a generation has waited for a slot.
+// observeWait tells Config.Observer how long a generation waited for a slot.
 func (e *Engine) observeWait(ctx context.Context, r imagegen.Record, waited time.Duration, err error) {
 	if e.cfg.Observer == nil {
 		return
@@ -27,14 +27,14 @@ func (e *Engine) observeWait(ctx context.Context, r imagegen.Record, waited time
 	e.tell(ctx, o)
 }
 
-// event is the beginning of one about a generation.
+// event starts an event about a generation. It never contains the prompt.
 func (e *Engine) event(kind imagegen.EventKind, r imagegen.Record) imagegen.Event {
 	g := r.Generation()
 	g.Prompt = ""
 	return imagegen.Event{Kind: kind, User: r.User, Generation: g, Provider: e.catalogs.current.Load().providerNames[r.Model]}
 }
 
-// tell tells Config.Observer, if there is one.
+// tell calls Config.Observer, if there is one.
 func (e *Engine) tell(ctx context.Context, o imagegen.Event) {
 	if e.cfg.Observer == nil {
 		return
@@ -43,15 +43,15 @@ func (e *Engine) tell(ctx context.Context, o imagegen.Event) {
 	e.cfg.Observer.Observe(ctx, o)
 }
 
-// recoverObserver is what becomes of a panic of Config.Observer: what it watches happens all the same.
+// recoverObserver logs a panic of Config.Observer: what it observes must go on.
 func (e *Engine) recoverObserver(ctx context.Context, o imagegen.Event) {
 	if p := recover(); p != nil {
 		e.cfg.Log.ErrorContext(ctx, "Config.Observer panicked", "generation", o.Generation.ID, "event", o.Kind, "panic", p)
 	}
 }
 
-// step is something that is done for a generation, as Config.Observer sees it. The zero value is one that nobody
-// watches.
+// step is something that is done for a generation, as Config.Observer sees it. The zero
+// value is a step that nobody observes.
 type step struct {
 	engine *Engine
 	ctx    context.Context
@@ -59,7 +59,8 @@ type step struct {
 	began  time.Time
 }
 
-// begin tells Config.Observer of a step that begins, and returns the context for all that is done in it.
+// begin tells Config.Observer that a step begins, and returns the context for everything
+// that is done in it.
 func (e *Engine) begin(ctx context.Context, kind imagegen.EventKind, r imagegen.Record) (context.Context, step) {
 	if e.cfg.Observer == nil {
 		return ctx, step{}
@@ -69,6 +70,7 @@ func (e *Engine) begin(ctx context.Context, kind imagegen.EventKind, r imagegen.
 	return s.ctx, s
 }
 
+// begin returns ctx if the observer panics.
 func (s step) begin(ctx context.Context) (within context.Context) {
 	defer func() {
 		if within == nil { // it panicked
@@ -79,7 +81,8 @@ func (s step) begin(ctx context.Context) (within context.Context) {
 	return s.engine.cfg.Observer.Begin(ctx, s.event)
 }
 
-// request is what the attempt asks the provider, who then tells of the members that it asks.
+// request is what the attempt asks of the provider. A router reports through Asked which
+// members it asked.
 func (a *attempt) request(ctx context.Context) imagegen.ProviderRequest {
 	e := a.engine
 	q := e.providerRequest(a.record, a.model)
@@ -97,7 +100,7 @@ func (a *attempt) request(ctx context.Context) imagegen.ProviderRequest {
 	return q
 }
 
-// attempted tells how the attempt ended.
+// attempted tells Config.Observer how the attempt ended.
 func (a *attempt) attempted(images int, err error) {
 	a.mu.Lock()
 	a.step.event.Members = a.asked
@@ -105,7 +108,7 @@ func (a *attempt) attempted(images int, err error) {
 	a.step.end(images, err)
 }
 
-// end tells how the step ended.
+// end tells Config.Observer how the step ended.
 func (s step) end(count int, err error) {
 	if s.engine == nil {
 		return

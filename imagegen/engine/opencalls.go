@@ -6,8 +6,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// openCalls are the synchronous calls that an equal one may join: their work is under way in this process,
-// or their answer has yet to be received.
+// openCalls are the synchronous calls that an equal call may join: their work runs in
+// this process, or their answer has not been received yet.
 type openCalls struct {
 	mu     sync.Mutex
 	byID   map[imagegen.GenerationID]*openCall
@@ -27,7 +27,7 @@ func newOpenCalls() *openCalls {
 	return &openCalls{byID: make(map[imagegen.GenerationID]*openCall), byKey: make(map[[32]byte][]*openCall), hungUp: make(chan struct{})}
 }
 
-// begin notes a call with its caller, unless it has no JoinKey.
+// begin adds a call with its caller, unless it has no JoinKey.
 func (o *openCalls) begin(r imagegen.Record) {
 	if r.JoinKey == ([32]byte{}) {
 		return
@@ -37,7 +37,8 @@ func (o *openCalls) begin(r imagegen.Record) {
 	o.add(&openCall{record: r, callers: 1})
 }
 
-// addStored notes a call that the store knows of, with the caller who joins it, unless it is known.
+// addStored adds a call that the store knows, together with the caller who joins it. It
+// returns false if the call is already here.
 func (o *openCalls) addStored(r imagegen.Record) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -53,7 +54,8 @@ func (o *openCalls) add(c *openCall) {
 	o.byKey[c.record.JoinKey] = append(o.byKey[c.record.JoinKey], c)
 }
 
-// join takes the place of a caller who hung up. left is closed when another one does.
+// join takes the place of a caller who hung up; "" if there is none. hungUp is closed
+// when the next caller hangs up.
 func (o *openCalls) join(key [32]byte) (id imagegen.GenerationID, left <-chan struct{}) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -66,7 +68,8 @@ func (o *openCalls) join(key [32]byte) (id imagegen.GenerationID, left <-chan st
 	return "", o.hungUp
 }
 
-// joinOnly joins the only call of that key, though its caller seems to be there.
+// joinOnly joins the call with that key if there is exactly one, even though its caller
+// seems to be there.
 func (o *openCalls) joinOnly(key [32]byte) imagegen.GenerationID {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -92,7 +95,7 @@ func (o *openCalls) abandoned(id imagegen.GenerationID) bool {
 	return c != nil && c.callers == 0
 }
 
-// hangUp counts a caller off. mark is set if nobody is left and the store has yet to be told.
+// hangUp removes one caller. mark is set if none is left and the store must be told.
 func (o *openCalls) hangUp(id imagegen.GenerationID) (r imagegen.Record, mark bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -106,7 +109,8 @@ func (o *openCalls) hangUp(id imagegen.GenerationID) (r imagegen.Record, mark bo
 	return c.record, o.needsMark(c)
 }
 
-// end takes in how the generation ended. What failed is joined by nobody. mark is as for leave.
+// end records how the generation ended. A failed one cannot be joined. mark is as for
+// hangUp.
 func (o *openCalls) end(r imagegen.Record) (mark bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -122,8 +126,8 @@ func (o *openCalls) end(r imagegen.Record) (mark bool) {
 	return o.needsMark(c)
 }
 
-// needsMark reports whether the store has yet to be told that nobody waits for an answer. Once it knows,
-// the call need not be remembered here.
+// needsMark reports whether the store must be told that nobody waits for an answer. Once
+// the store knows, the call is forgotten here.
 func (o *openCalls) needsMark(c *openCall) bool {
 	if c.callers > 0 || !c.ended {
 		return false
@@ -134,7 +138,8 @@ func (o *openCalls) needsMark(c *openCall) bool {
 	return !c.marked
 }
 
-// setMarked notes that the store was told. received: it is no longer so, for an equal call got the answer meanwhile.
+// setMarked notes that the store was told. received reports that the mark is outdated: an
+// equal call got the answer meanwhile.
 func (o *openCalls) setMarked(id imagegen.GenerationID) (received bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -147,7 +152,8 @@ func (o *openCalls) setMarked(id imagegen.GenerationID) (received bool) {
 	return false
 }
 
-// received forgets a call whose answer has arrived. unmark is set if the store has to be told.
+// received removes a call whose answer has arrived. unmark is set if the store must be
+// told first.
 func (o *openCalls) received(id imagegen.GenerationID) (r imagegen.Record, unmark bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -161,7 +167,7 @@ func (o *openCalls) received(id imagegen.GenerationID) (r imagegen.Record, unmar
 	return c.record, c.marked
 }
 
-// forget ends what received began.
+// forget removes a call, also after received had to unmark it.
 func (o *openCalls) forget(id imagegen.GenerationID) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -10,10 +10,10 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// maxRetryAfter is how much of a provider's RetryAfter is honoured.
+// maxRetryAfter bounds how much of a provider's RetryAfter is honoured.
 const maxRetryAfter = time.Minute
 
-// outcome decides what the end of an attempt means, and makes it durable.
+// outcome decides what the end of an attempt means, and makes that durable.
 func (e *Engine) outcome(ctx context.Context, r imagegen.Record, images []imagegen.StoredImage, err error) (imagegen.Record, error) {
 	if release, again := e.tryAgain(r, images, err); again {
 		if release.Failed {
@@ -41,12 +41,14 @@ func (e *Engine) outcome(ctx context.Context, r imagegen.Record, images []imageg
 	return got, nil
 }
 
+// warnUndelivered logs that fewer images came than were asked for.
 func (e *Engine) warnUndelivered(ctx context.Context, r imagegen.Record, delivered int, why error) {
 	e.cfg.Log.WarnContext(ctx, "images were not delivered", "generation", r.ID, "attempt", r.Attempt,
 		"asked", r.N, "delivered", delivered, "provider", e.catalogs.current.Load().providerNames[r.Model], "error", brief(why))
 }
 
-// concluded counts a refusal, tells those who wait, and the observer, of a generation that has ended, and has its thumbnails made.
+// concluded follows the end of a generation: it counts a refusal, wakes those who wait,
+// tells the observer and queues the thumbnails.
 func (e *Engine) concluded(ctx context.Context, r imagegen.Record) {
 	e.refusals.note(r, e.cfg.Now())
 	e.answerWaiters.tell(r.ID)
@@ -67,7 +69,8 @@ func (e *Engine) concluded(ctx context.Context, r imagegen.Record) {
 	}
 }
 
-// refunded is what a settlement gave back. While it is in dispute the ledger has given nothing.
+// refunded is what a settlement gave back. While it is in dispute, the ledger has given
+// back nothing.
 func refunded(r imagegen.Record) imagegen.Credits {
 	if r.Dispute != "" {
 		return 0
@@ -75,8 +78,9 @@ func refunded(r imagegen.Record) imagegen.Credits {
 	return r.Charge().Credits - r.Used()
 }
 
-// tryAgain decides whether asynchronous work goes back to the queue. Draining is the service's
-// doing: it uses up no try, and the images so far are made again rather than sold short.
+// tryAgain decides whether asynchronous work returns to the queue. A drain is the
+// service's own doing: it uses up no try, and the missing images are made later rather
+// than refunded.
 func (e *Engine) tryAgain(r imagegen.Record, images []imagegen.StoredImage, err error) (imagegen.Release, bool) {
 	if !r.Async || err == nil || len(images) >= r.N || e.tooOld(r) {
 		return imagegen.Release{}, false
@@ -91,8 +95,11 @@ func (e *Engine) tryAgain(r imagegen.Record, images []imagegen.StoredImage, err 
 	return imagegen.Release{Delay: max(e.cfg.Backoff[r.Failures], min(p.RetryAfter, maxRetryAfter)), Failed: true}, true
 }
 
+// tooOld reports whether no further attempt may begin, see Config.MaxAge.
 func (e *Engine) tooOld(r imagegen.Record) bool { return e.cfg.Now().Sub(r.CreatedAt) >= e.cfg.MaxAge }
 
+// release returns a generation to the queue and removes the images of the attempt that
+// nobody has seen.
 func (e *Engine) release(ctx context.Context, r imagegen.Record, c imagegen.Release) (imagegen.Record, error) {
 	got, err := e.update(ctx, r.Fence(), c)
 	if err == nil || errors.Is(err, imagegen.ErrStale) {
@@ -101,8 +108,8 @@ func (e *Engine) release(ctx context.Context, r imagegen.Record, c imagegen.Rele
 	return got, err
 }
 
-// stale ends an attempt whose generation somebody else has taken over: only files that the
-// record, as it now stands, does not name are removed.
+// stale ends an attempt whose generation another one has taken over. It removes only
+// files that the record, as it now is, does not name.
 func (e *Engine) stale(ctx context.Context, r, now imagegen.Record) (imagegen.Record, error) {
 	e.open.forget(r.ID)
 	e.removeImages(ctx, r.ID, r.Attempt, files(now.Images)...)
@@ -112,12 +119,13 @@ func (e *Engine) stale(ctx context.Context, r, now imagegen.Record) (imagegen.Re
 	return now, imagegen.ErrStale
 }
 
-// brief is what a log tells of an error of a provider, who may say as much as it likes.
+// brief shortens the error of a provider, which can be of any length, for the log.
 func brief(err error) string {
 	s := fmt.Sprint(err)
 	return strings.ToValidUTF8(s[:min(len(s), imagegen.MaxDetail)], "")
 }
 
+// failure is what a record stores about the error that ended an attempt without images.
 func failure(err error) *imagegen.Failure {
 	f := &imagegen.Failure{Class: imagegen.ClassUnknown, Detail: "the provider delivered no image"}
 	if err != nil {

@@ -13,8 +13,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine/internal/uploads"
 )
 
-// plan validates and prices a request: a pure function of it. References are checked when they
-// are staged; here they only count. Of a request that is refused the record says what was asked.
+// plan validates and prices a request. It is a pure function of the request and the
+// catalog. References are only counted, since they are checked when they are staged. If
+// it refuses the request, the record still says what was asked for.
 func (e *Engine) plan(u imagegen.UserID, q imagegen.GenerateRequest) (imagegen.Record, catalogEntry, error) {
 	if err := u.Check(); err != nil {
 		return imagegen.Record{}, catalogEntry{}, err
@@ -40,13 +41,14 @@ func (e *Engine) plan(u imagegen.UserID, q imagegen.GenerateRequest) (imagegen.R
 	return r, m, m.checkProvider(r, files)
 }
 
-// attached are the files that come with a request.
+// attached counts the files that come with a request.
 type attached struct {
 	references int
 	mask       bool
 }
 
-// options are those of a request after defaults: what a model may choose anyway is not asked for.
+// options are those of a request after defaults: what a model may choose anyway is left
+// out.
 func options(o imagegen.Options) imagegen.Options {
 	o = o.Clone()
 	if o.Background == imagegen.BackgroundAuto {
@@ -55,7 +57,7 @@ func options(o imagegen.Options) imagegen.Options {
 	return o
 }
 
-// resolve sets what a request means, and costs.
+// resolve decides what a request means and what it costs.
 func (m catalogEntry) resolve(policy Policy, r *imagegen.Record) (err error) {
 	if r.Ratio, r.Tier, err = policy(r.Size, r.Quality, m.info); err != nil {
 		return imagegen.ToUserError(err)
@@ -64,17 +66,18 @@ func (m catalogEntry) resolve(policy Policy, r *imagegen.Record) (err error) {
 	return checkOffered(*r, m.info)
 }
 
-// checkCapabilities compares a request with what the provider can do.
+// checkCapabilities compares a request with what the provider declares.
 func (m catalogEntry) checkCapabilities(r imagegen.Record, files attached) error {
 	return refusedByProvider(m.can.Refuses(request(r, files)))
 }
 
-// checkProvider asks the provider whether there is more to refuse.
+// checkProvider also asks the provider's method Check, if it has one.
 func (m catalogEntry) checkProvider(r imagegen.Record, files attached) error {
 	return refusedByProvider(imagegen.Refuses(m.Provider, request(r, files)))
 }
 
-// request is what a provider is asked with files of which nothing else is known yet.
+// request is what a provider would be asked, with files of which only the number is
+// known.
 func request(r imagegen.Record, files attached) imagegen.ProviderRequest {
 	q := providerRequest(r)
 	q.References = make([]imagegen.ProviderReference, files.references)
@@ -84,6 +87,7 @@ func request(r imagegen.Record, files attached) imagegen.ProviderRequest {
 	return q
 }
 
+// offered looks up a model that callers may use.
 func (e *Engine) offered(id string) (catalogEntry, error) {
 	models := e.catalogs.current.Load()
 	if m, ok := models.entries[id]; ok && !m.Retired {
@@ -99,6 +103,7 @@ func (e *Engine) offered(id string) (catalogEntry, error) {
 	return catalogEntry{}, imagegen.InvalidField("model", "unknown model %.40q; offered: %s", id, strings.Join(ids, ", "))
 }
 
+// checkFields checks each field on its own, before the policy combines them.
 func checkFields(r imagegen.Record, info imagegen.ModelInfo, files attached) error {
 	switch {
 	case !utf8.ValidString(r.Prompt):
@@ -123,6 +128,7 @@ func checkFields(r imagegen.Record, info imagegen.ModelInfo, files attached) err
 	return nil
 }
 
+// checkOffered checks that the model offers the tier and the ratio that the policy chose.
 func checkOffered(r imagegen.Record, info imagegen.ModelInfo) error {
 	switch {
 	case !slices.Contains(info.Tiers, r.Tier) && r.Size.Auto():
@@ -135,6 +141,7 @@ func checkOffered(r imagegen.Record, info imagegen.ModelInfo) error {
 	return nil
 }
 
+// refusedByProvider turns a provider's refusal into an error for the caller.
 func refusedByProvider(err error) error {
 	if err == nil {
 		return nil
@@ -146,7 +153,7 @@ func refusedByProvider(err error) error {
 	return &imagegen.Error{Code: imagegen.CodeInvalidRequest, Message: p.Message, Field: p.Field, Err: p.Err}
 }
 
-// admit asks the embedder.
+// admit calls Config.Admit.
 func (e *Engine) admit(ctx context.Context, r imagegen.Record, q imagegen.GenerateRequest) error {
 	q.References, q.Mask = nil, nil
 	asked := e.providerFiles(r, providerRequest(r))
@@ -158,13 +165,13 @@ func (e *Engine) admit(ctx context.Context, r imagegen.Record, q imagegen.Genera
 	return imagegen.ToUserError(err)
 }
 
-// providerRequest is what the provider sees of a record, to look at.
+// providerRequest is what a provider would see of a record, without files.
 func providerRequest(r imagegen.Record) imagegen.ProviderRequest {
 	return imagegen.ProviderRequest{Key: string(r.ID), Prompt: r.Prompt, N: r.N, Size: r.Size, Ratio: r.Ratio, Tier: r.Tier,
 		Quality: r.Effort, Options: r.Options.Clone(), Job: slices.Clone(r.Job)}
 }
 
-// providerFiles adds to q what the provider sees of a record's files.
+// providerFiles adds a record's files to q.
 func (e *Engine) providerFiles(r imagegen.Record, q imagegen.ProviderRequest) imagegen.ProviderRequest {
 	for _, f := range r.ReferenceImages() {
 		q.References = append(q.References, e.providerFile(f))
@@ -176,11 +183,12 @@ func (e *Engine) providerFiles(r imagegen.Record, q imagegen.ProviderRequest) im
 	return q
 }
 
+// providerFile is a file of a record as a provider sees it.
 func (e *Engine) providerFile(f imagegen.ReferenceFile) imagegen.ProviderReference {
 	return imagegen.ProviderReference{Reference: uploads.Stored{Spool: e.spool, File: f}, MediaType: f.MediaType, Size: f.Size, Width: f.Width, Height: f.Height}
 }
 
-// providerRequest is what the provider of m is asked.
+// providerRequest is what the provider of m is asked in an attempt.
 func (e *Engine) providerRequest(r imagegen.Record, m catalogEntry) imagegen.ProviderRequest {
 	q := e.providerFiles(r, providerRequest(r))
 	q.SaveJob = func(ctx context.Context, job []byte) error {

@@ -6,13 +6,14 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Policy decides which ratio and tier a request means. It is a pure function; info is the model's.
-// An *Error that it returns is the answer to the caller. The engine checks that the model has both.
+// Policy decides which ratio and tier a request means. It must be a pure function; info
+// is that of the model. An *Error that it returns is the answer to the caller. The engine
+// checks that the model offers both.
 type Policy func(size imagegen.Size, quality imagegen.Quality, info imagegen.ModelInfo) (imagegen.Ratio, imagegen.Tier, error)
 
-// SizeFirst lets an explicit size decide both: the tier by its area, the ratio as the nearest one
-// that the model lists. With size auto, the quality picks the tier: auto and low 1K, medium 2K,
-// high 4K.
+// SizeFirst lets an explicit size decide both: the tier by its area, and the ratio as the
+// nearest one that the model lists. With size auto, the quality decides the tier: auto
+// and low 1K, medium 2K, high 4K.
 func SizeFirst(size imagegen.Size, quality imagegen.Quality, info imagegen.ModelInfo) (imagegen.Ratio, imagegen.Tier, error) {
 	if size.Auto() {
 		return imagegen.RatioAuto, tierByQuality(quality), nil
@@ -21,9 +22,9 @@ func SizeFirst(size imagegen.Size, quality imagegen.Quality, info imagegen.Model
 	return ratio, imagegen.TierOf(size.Area()), err
 }
 
-// QualityFirst lets the quality always pick the tier, and an explicit size the ratio.
-// A size of a higher tier than was paid for is refused; one of a lower tier is delivered as asked, at the
-// price of the quality.
+// QualityFirst lets the quality always decide the tier, and an explicit size the ratio. A
+// size of a higher tier than the quality pays for is refused; one of a lower tier is
+// delivered as asked, at the price of the quality.
 func QualityFirst(size imagegen.Size, quality imagegen.Quality, info imagegen.ModelInfo) (imagegen.Ratio, imagegen.Tier, error) {
 	tier := tierByQuality(quality)
 	if size.Auto() {
@@ -46,10 +47,11 @@ func tierByQuality(q imagegen.Quality) imagegen.Tier {
 	return imagegen.Tier1K
 }
 
-// widestSlack is how far beyond the widest listed ratio a size may lie.
+// widestSlack is how far a size may lie beyond the widest listed ratio.
 const widestSlack = 1.01
 
-// ratioBySize finds the nearest listed ratio; a size beyond the widest or the tallest is refused.
+// ratioBySize returns the nearest listed ratio. It refuses a size beyond the widest or
+// the tallest one.
 func ratioBySize(s imagegen.Size, info imagegen.ModelInfo) (imagegen.Ratio, error) {
 	least, most := math.Inf(1), 0.0
 	for _, r := range info.Ratios {

@@ -7,7 +7,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Quote implements [imagegen.Service]. Whether Config.Admit would agree is not asked.
+// Quote implements [imagegen.Service]. It does not ask Config.Admit.
 func (s *Session) Quote(ctx context.Context, q imagegen.GenerateRequest) (imagegen.Quote, error) {
 	quote, err := s.Price(q)
 	if err == nil {
@@ -16,7 +16,8 @@ func (s *Session) Quote(ctx context.Context, q imagegen.GenerateRequest) (imageg
 	return quote, err
 }
 
-// Price is Quote without the balance: a pure function of the request and the models on offer.
+// Price is Quote without the balance. It is a pure function of the request and the models
+// on offer.
 func (s *Session) Price(q imagegen.GenerateRequest) (imagegen.Quote, error) {
 	r, _, err := s.engine.plan(s.user, q)
 	if err != nil {
@@ -42,8 +43,9 @@ func (s *Session) Usage(ctx context.Context, q imagegen.UsageQuery) (imagegen.Us
 	return imagegen.UsageReport{UsageQuery: q, Rows: rows}, imagegen.ToUserError(err)
 }
 
-// busy returns ErrRateLimited if the session's key has as many generations at once as it may have. That is
-// decided in the commit that charges; here it is told before anything is waited for.
+// busy returns ErrRateLimited if the session's key has as many generations at once as it
+// may have. The commit that charges decides that; busy reports it earlier, before the
+// call waits for anything.
 func (s *Session) busy(ctx context.Context) error {
 	l, ok := s.engine.ledger.(imagegen.CreditAdmin)
 	if s.key == "" || !ok {

@@ -11,7 +11,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Readiness tells whether an engine takes work. Warnings change nothing about that.
+// Readiness says whether an engine takes work. Warnings do not change that.
 type Readiness struct {
 	Reasons  []imagegen.Notice // why it takes none; empty: it does
 	Warnings []imagegen.Notice
@@ -20,8 +20,8 @@ type Readiness struct {
 // Ready reports whether work is taken.
 func (r Readiness) Ready() bool { return len(r.Reasons) == 0 }
 
-// Readiness tells whether the engine takes work, and what an operator should see to. It is cheap. Each
-// change of it is logged once.
+// Readiness returns whether the engine takes work, and what an operator should know. It
+// is cheap. Each change is logged once.
 func (e *Engine) Readiness(ctx context.Context) Readiness {
 	var r Readiness
 	if err := e.life.accepting(); err != nil {
@@ -47,6 +47,7 @@ func (e *Engine) Readiness(ctx context.Context) Readiness {
 	return r
 }
 
+// reasonOf is the code of a reason, for programs.
 func reasonOf(err error) string {
 	if n, ok := errors.AsType[*imagegen.NotReady](err); ok {
 		return n.Code
@@ -60,7 +61,7 @@ func reasonOf(err error) string {
 	return "storage"
 }
 
-// clockDetail says what a clock in doubt did.
+// clockDetail tells an operator what a clock in doubt did, and what to do.
 func clockDetail(leap time.Duration) string {
 	did := fmt.Sprintf("leapt ahead by %v", leap.Round(time.Second))
 	if leap < 0 {
@@ -69,7 +70,8 @@ func clockDetail(leap time.Duration) string {
 	return "the clock " + did + "; what ends by its age goes by the time that has passed; set the clock right or, if it is, confirm it (imagegend clock confirm)"
 }
 
-// ConfirmClock has the Store believe the wall clock. It does nothing for one that is no [imagegen.Timekeeper].
+// ConfirmClock has the Store accept the wall clock. It does nothing if the Store is no
+// [imagegen.Timekeeper].
 func (e *Engine) ConfirmClock(ctx context.Context) error {
 	if k, ok := e.store.(imagegen.Timekeeper); ok {
 		return k.ConfirmClock(ctx)

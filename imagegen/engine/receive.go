@@ -16,14 +16,14 @@ const (
 	receiveStep   = 64 << 10
 )
 
-// received is an image as the provider sent it, complete, in memory or in the spool.
+// received is a complete image as the provider sent it, in memory or in the spool.
 type received struct {
 	open    func(context.Context) (io.ReadCloser, error)
 	discard func()
 }
 
-// receive reads a provider's image to its end, so that what follows runs at the speed of this
-// machine whatever the upstream's is.
+// receive reads a provider's image to its end, so that a slow upstream holds neither the
+// decoding budget nor an image file.
 func (e *Engine) receive(ctx context.Context, body io.Reader) (received, error) {
 	var image pieces
 	discard := func() { e.receiving.Release(int64(len(image)) * receiveStep) }
@@ -41,10 +41,11 @@ func (e *Engine) receive(ctx context.Context, body io.Reader) (received, error) 
 	return e.receiveSpooled(ctx, io.MultiReader(image.reader(), body))
 }
 
-// pieces are an image in memory: of receiveStep bytes each, so that what is counted is what is held.
+// pieces are an image in memory, receiveStep bytes each, so that the memory that is
+// counted is the memory that is used.
 type pieces []*bytes.Buffer
 
-// add reads one more piece; io.EOF if it is the last.
+// add reads one more piece. io.EOF: it was the last one.
 func (p *pieces) add(r io.Reader) error {
 	piece := bytes.NewBuffer(make([]byte, 0, receiveStep+bytes.MinRead))
 	*p = append(*p, piece)
@@ -62,7 +63,7 @@ func (p pieces) reader() io.Reader {
 
 func (p pieces) open(context.Context) (io.ReadCloser, error) { return io.NopCloser(p.reader()), nil }
 
-// receiveSpooled puts a provider's image into the spool.
+// receiveSpooled writes a provider's image to the spool.
 func (e *Engine) receiveSpooled(ctx context.Context, body io.Reader) (received, error) {
 	id := e.ids.Reference(e.cfg.Now())
 	in := &stream.Meter{R: body, Most: maxImageBytes}

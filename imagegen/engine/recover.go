@@ -10,12 +10,12 @@ import (
 // maxRecovered is how many records are recovered in one commit.
 const maxRecovered = 64
 
-// maxResumptions is how often a saved job is taken up from a process that died with it: it may be what
-// kills them. It is counted before the job is resumed.
+// maxResumptions is how often a saved job is resumed after the process that ran it died,
+// since the job may be what kills them. It is counted before the job is resumed.
 const maxResumptions = 5
 
-// recoverAbandoned brings to an end what attempts that died have left: of a former process, or of
-// this one when a write failed. It calls no provider and needs no slot.
+// recoverAbandoned finishes what attempts left behind when they died: those of an earlier
+// process, or of this one after a failed write. It calls no provider and needs no slot.
 func (e *Engine) recoverAbandoned(ctx context.Context) {
 	interval := max(e.cfg.Lease/2, time.Second)
 	for ctx.Err() == nil {
@@ -37,8 +37,9 @@ func (e *Engine) recoverAbandoned(ctx context.Context) {
 	}
 }
 
-// abandoned leases what nobody works on. First come the leases of this process: it may have stood
-// still for longer than they last, and must not take its own work for abandoned.
+// abandoned leases records that nobody works on. It first prolongs the leases of this
+// process, which may have been suspended for longer than they last and must not take its
+// own work for abandoned.
 func (e *Engine) abandoned(ctx context.Context) ([]imagegen.Record, error) {
 	if err := e.prolong(); err != nil {
 		return nil, err
@@ -66,6 +67,7 @@ func (e *Engine) recoverOne(r imagegen.Record) error {
 	return e.recoverProcessing(ctx, r)
 }
 
+// recoverSettling repeats a settlement whose outcome is recorded.
 func (e *Engine) recoverSettling(ctx context.Context, r imagegen.Record) error {
 	unheard := e.callerGone(r)
 	within, closing := e.begin(ctx, imagegen.EventClosed, r)
@@ -82,13 +84,14 @@ func (e *Engine) recoverSettling(ctx context.Context, r imagegen.Record) error {
 	return nil
 }
 
-// callerGone reports whether the caller of a generation went with a former process, and an equal call may join.
+// callerGone reports whether the caller of a generation was lost with an earlier process,
+// so that an equal call may join.
 func (e *Engine) callerGone(r imagegen.Record) bool {
 	return r.JoinKey != [32]byte{} && !e.open.has(r.ID)
 }
 
-// recoverCharging undoes a charge that may or may not exist. One that the ledger does not let go of, the
-// owner sees as failed.
+// recoverCharging undoes a charge that may or may not exist. If the ledger refuses to
+// release it, the owner sees a failed generation.
 func (e *Engine) recoverCharging(ctx context.Context, r imagegen.Record) error {
 	err := e.void(ctx, r)
 	if imagegen.RefusedForGood(err) {
@@ -103,6 +106,8 @@ func (e *Engine) recoverCharging(ctx context.Context, r imagegen.Record) error {
 	return err
 }
 
+// recoverProcessing returns an interrupted attempt to the queue, or fails it: synchronous
+// work has lost its caller, and asynchronous work may have used up its tries.
 func (e *Engine) recoverProcessing(ctx context.Context, r imagegen.Record) error {
 	e.removeEarlierImages(ctx, r)
 	lost := r.Job == nil // an upstream job that is resumed costs no try

@@ -8,25 +8,28 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine/internal/uploads"
 )
 
+// newUploads connects uploads to the spool and the ledger.
 func (e *Engine) newUploads() *uploads.Uploads {
 	return uploads.New(uploads.Config{Spool: e.spool, NewID: func() imagegen.ReferenceID { return e.ids.Reference(e.cfg.Now()) },
 		Remove: e.removeSpooled, CannotPay: e.cannotPay, Most: e.cfg.MaxSpooled})
 }
 
-// Stage copies one reference image of the user to the spool and checks it on the way; a few hundred KiB of
-// it are held in memory at a time. name says in messages which one it is. ErrInvalidRequest if it is empty,
-// larger than MaxReferenceBytes, has more than MaxReferencePixels or is no PNG, JPEG or WebP whose
-// header decodes; ErrOverloaded if there is no space, sixteen of the user's come already, or those that are
-// kept for the user would exceed Config.MaxSpooled. When r fails, its error is returned.
+// Stage copies one reference image of the user to the spool and checks it on the way; at
+// most a few hundred KiB are in memory at a time. name identifies the image in messages.
+// ErrInvalidRequest: it is empty, larger than MaxReferenceBytes, has more than
+// MaxReferencePixels, or is no PNG, JPEG or WebP whose header decodes. ErrOverloaded:
+// there is no space, sixteen images of the user are already arriving, or the user would
+// exceed Config.MaxSpooled. If r fails, its error is returned.
 //
-// Of a user who cannot pay for the cheapest image it is checked and hashed, but not kept: Generate
-// then knows a repeated request by its idempotency key, and answers ErrInsufficientCredits to any other.
+// For a user who cannot pay for the cheapest image, it is checked and hashed but not
+// stored. Generate then recognizes a repeated request by its idempotency key, and answers
+// any other with ErrInsufficientCredits.
 func (s *Session) Stage(ctx context.Context, r io.Reader, name string) (imagegen.Reference, error) {
 	return s.engine.uploads.Stage(ctx, s.user, r, name)
 }
 
-// cannotPay reports whether a user cannot pay for the cheapest image. What such a user sends is looked at, so
-// that a repeated request is known, but not kept.
+// cannotPay reports whether a user cannot pay for the cheapest image. If the ledger does
+// not answer, it says no: the charge will tell.
 func (e *Engine) cannotPay(ctx context.Context, u imagegen.UserID) bool {
 	var b imagegen.Balance
 	err := e.askOnce(ctx, func(ctx context.Context) (err error) {
@@ -36,7 +39,7 @@ func (e *Engine) cannotPay(ctx context.Context, u imagegen.UserID) bool {
 	return err == nil && b.Credits < e.cheapest() // in doubt the charge will tell
 }
 
-// cheapest is the lowest price of an image; 0 if nothing is on offer.
+// cheapest is the lowest price of an image; 0 if there are no models.
 func (e *Engine) cheapest() (least imagegen.Credits) {
 	for _, m := range e.catalogs.current.Load().listed {
 		for _, price := range m.Credits {
@@ -48,7 +51,7 @@ func (e *Engine) cheapest() (least imagegen.Credits) {
 	return least
 }
 
-// ownImage is a stored image as a reference.
+// ownImage is a stored image, used as a reference.
 type ownImage struct {
 	engine *Engine
 	id     imagegen.ImageID
@@ -62,8 +65,9 @@ func (o ownImage) Open(ctx context.Context) (io.ReadCloser, error) {
 	return o.engine.OpenImage(ctx, o.id)
 }
 
-// OwnImage is one of the user's images as a reference for another generation, whose record then tells which
-// image it was. ErrNotFound: there is no such image, or it is somebody else's.
+// OwnImage returns one of the user's images as a reference for another generation, whose
+// record then names the image. ErrNotFound: there is no such image, or it is somebody
+// else's.
 func (s *Session) OwnImage(ctx context.Context, id imagegen.ImageID) (imagegen.Reference, error) {
 	g, ok := id.Generation()
 	if !ok {
@@ -79,13 +83,13 @@ func (s *Session) OwnImage(ctx context.Context, id imagegen.ImageID) (imagegen.R
 	return ownImage{s.engine, id}, nil
 }
 
-// SentImage is a reference image of one generation as a reference for another.
+// SentImage is a reference image of one generation, used as a reference for another.
 type SentImage struct {
 	engine *Engine
 	file   imagegen.ReferenceFile
 }
 
-// Open implements [imagegen.Reference]. ErrNotFound: the file is not kept any more.
+// Open implements [imagegen.Reference]. ErrNotFound: the file is no longer kept.
 func (i *SentImage) Open(ctx context.Context) (io.ReadCloser, error) {
 	return i.engine.spool.Open(ctx, i.file.ID)
 }
@@ -93,9 +97,9 @@ func (i *SentImage) Open(ctx context.Context) (io.ReadCloser, error) {
 // MediaType is that of the bytes.
 func (i *SentImage) MediaType() string { return i.file.MediaType }
 
-// SentImage is the n-th reference image of one of the user's generations, from 0; its mask is none. ErrNotFound: there is no
-// such generation, it is somebody else's, it had no such image, or the file is not kept any more, as it is until the
-// generation has ended.
+// SentImage returns the n-th reference image of one of the user's generations, from 0; a
+// mask does not count. ErrNotFound: there is no such generation or image, it is somebody
+// else's, or the file is no longer kept, as it is until the generation ends.
 func (s *Session) SentImage(ctx context.Context, id imagegen.GenerationID, n int) (*SentImage, error) {
 	r, err := s.own(ctx, id)
 	if err != nil {

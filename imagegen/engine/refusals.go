@@ -8,30 +8,31 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// refusals bound how many of a user's generations a provider may refuse, by its policy or since it cannot
-// take such a request: each costs nothing, is kept, and calls the upstream. A user has so many in an hour;
-// time gives them back one by one, and so does each generation that succeeds. An upstream's outage is
-// nobody's fault and does not count.
+// refusals bound how many of a user's generations a provider may refuse, by its policy or
+// because the request is impossible. Each of them costs the user nothing, but is stored
+// and calls the upstream. Time gives the refusals back one by one, and so does each
+// success. An outage of an upstream does not count.
 type refusals struct {
 	most  float64
 	mu    sync.Mutex
 	users map[imagegen.UserID]tally
 }
 
-// tally is how many refusals count at some time.
+// tally is how many refusals counted at a given time.
 type tally struct {
 	n  float64
 	at time.Time
 }
 
-// maxTallies bounds the memory. Beyond it the one who is nearest to none is forgotten.
+// maxTallies bounds the memory. Beyond it, the user with the fewest refusals is
+// forgotten.
 const maxTallies = 10_000
 
 func newRefusals(most int) *refusals {
 	return &refusals{most: float64(most), users: make(map[imagegen.UserID]tally)}
 }
 
-// check returns ErrRateLimited if a user has had too many.
+// check returns ErrRateLimited if a user has had too many refusals.
 func (r *refusals) check(u imagegen.UserID, now time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -44,7 +45,7 @@ func (r *refusals) check(u imagegen.UserID, now time.Time) error {
 		Message: fmt.Sprintf("the provider refused too many of your requests; change what you ask for, and try again in %v", max(wait.Round(time.Second), time.Second))}
 }
 
-// note counts what became of a generation.
+// note counts the result of a generation.
 func (r *refusals) note(g imagegen.Record, now time.Time) {
 	change := 0.0
 	switch {
@@ -66,7 +67,7 @@ func (r *refusals) note(g imagegen.Record, now time.Time) {
 	r.users[g.User] = tally{n, now}
 }
 
-// left is how many of a user's refusals count still.
+// left is how many of a user's refusals still count.
 func (r *refusals) left(u imagegen.UserID, now time.Time) float64 {
 	t := r.users[u]
 	return max(0, t.n-r.most*max(0, now.Sub(t.at).Hours()))

@@ -7,18 +7,18 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// removals are removals of files that failed, to be tried again: that there was no descriptor left
-// for one passes. Those that a process ends with are found by the next start, or by the erasure of
-// their generation.
+// removals are failed removals of files, to be tried again: a lack of file descriptors,
+// for example, passes. What is left when a process ends is found by the next start, or by
+// the erasure of its generation.
 type removals struct {
 	mu      sync.Mutex
 	pending []removal
 }
 
-// removal removes files. That there are none is no error.
+// removal removes files. It succeeds if there are none.
 type removal func(context.Context) error
 
-// maxRemovals bounds what a disk that removes nothing makes us remember.
+// maxRemovals bounds the memory if a disk removes nothing any more.
 const maxRemovals = 10_000
 
 func (l *removals) add(r removal) {
@@ -37,8 +37,8 @@ func (l *removals) take() []removal {
 	return taken
 }
 
-// remove carries a removal out; if it fails, maintenance tries again. It is told of no caller's
-// context: who hangs up leaves no files behind.
+// remove carries out a removal; if that fails, maintenance tries again. It goes on if the
+// caller hangs up.
 func (e *Engine) remove(ctx context.Context, r removal) error {
 	ctx, cancel := withoutCancel(ctx)
 	defer cancel()
@@ -49,12 +49,14 @@ func (e *Engine) remove(ctx context.Context, r removal) error {
 	return err
 }
 
+// retryRemovals tries each failed removal once more.
 func (e *Engine) retryRemovals(ctx context.Context) {
 	for _, r := range e.removals.take() {
 		_ = e.remove(ctx, r) // it was logged when it failed first
 	}
 }
 
+// removeImages removes the images of one attempt, except those to keep.
 func (e *Engine) removeImages(ctx context.Context, g imagegen.GenerationID, attempt int, keep ...imagegen.ImageID) {
 	err := e.remove(ctx, func(ctx context.Context) error { return e.images.RemoveImages(ctx, g, attempt, keep...) })
 	if err != nil {
@@ -62,7 +64,7 @@ func (e *Engine) removeImages(ctx context.Context, g imagegen.GenerationID, atte
 	}
 }
 
-// files names images and their thumbnails.
+// files are the names of images and their thumbnails.
 func files(images []imagegen.StoredImage) []imagegen.ImageID {
 	var ids []imagegen.ImageID
 	for _, i := range images {
@@ -71,13 +73,15 @@ func files(images []imagegen.StoredImage) []imagegen.ImageID {
 	return ids
 }
 
-// removeEarlierImages removes what attempts that were cut short have left, but for what was shown.
+// removeEarlierImages removes what earlier, interrupted attempts left behind, except
+// images that were shown.
 func (e *Engine) removeEarlierImages(ctx context.Context, r imagegen.Record) {
 	for n := 1; n < r.Attempt; n++ {
 		e.removeImages(ctx, r.ID, n, files(r.Images)...)
 	}
 }
 
+// removeSpooled removes files from the spool, now or later.
 func (e *Engine) removeSpooled(ids ...imagegen.ReferenceID) {
 	err := e.remove(context.Background(), func(ctx context.Context) error { return e.spool.Remove(ctx, ids...) })
 	if err != nil {
@@ -85,7 +89,7 @@ func (e *Engine) removeSpooled(ids ...imagegen.ReferenceID) {
 	}
 }
 
-// referenceIDs names the references of a record.
+// referenceIDs are the names of a record's references in the spool.
 func referenceIDs(files []imagegen.ReferenceFile) []imagegen.ReferenceID {
 	ids := make([]imagegen.ReferenceID, len(files))
 	for i, f := range files {

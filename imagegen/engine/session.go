@@ -18,15 +18,16 @@ type Session struct {
 
 var _ imagegen.Service = (*Session)(nil)
 
-// User is whose Service this is.
+// User is the user whose Service this is.
 func (s *Session) User() imagegen.UserID { return s.user }
 
-// KeyID is the API key that the session was authenticated with; "" for one of Engine.As.
+// KeyID is the API key that the session was authenticated with; "" for a session of
+// Engine.As.
 func (s *Session) KeyID() imagegen.KeyID { return s.key }
 
-// usable returns why the session's key cannot be used any more. It is asked again before a replayed answer:
-// the body of a request may have taken an hour to come. What charges asks in its own commit, see
-// [imagegen.Store].
+// usable returns why the session's key can no longer be used; nil if it can. It is called
+// again before a replayed answer, since the body of a request may have taken an hour to
+// arrive. Whatever charges checks the key in its own commit, see [imagegen.Store].
 func (s *Session) usable(ctx context.Context) error {
 	if s.key == "" {
 		return nil
@@ -62,7 +63,9 @@ func (s *Session) Generation(ctx context.Context, id imagegen.GenerationID) (ima
 	return r.Generation(), nil
 }
 
-// own is the record of one of the user's generations. What is somebody else's does not exist.
+// own returns the record of one of the user's generations. Another user's generation does
+// not exist. Every look at a generation on behalf of its owner goes through here, or
+// through the store's list of the user's records.
 func (s *Session) own(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
 	if !id.Valid() {
 		return imagegen.Record{}, imagegen.ErrNotFound

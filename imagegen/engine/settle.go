@@ -9,12 +9,12 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// errTakenOver leaves the outcome to recovery. A repeated write may find what that has made of the
-// first one, and must not go on under a fence that is not its own.
+// errTakenOver leaves the outcome to recovery: a repeated write found a record that
+// recovery has taken over, and must not go on with a fence that is not its own.
 var errTakenOver = errors.New("imagegen: recovery has taken the generation over")
 
-// charge makes record and charge durable, in one commit where store and ledger share it; else as
-// intent, charge, acceptance, each of which recovery can repeat or undo.
+// charge makes the record and the charge durable: in one commit if store and ledger share
+// it, else as intent, charge and acceptance, each of which recovery can repeat or undo.
 func (e *Engine) charge(ctx context.Context, r imagegen.Record) (imagegen.Record, error) {
 	if e.joint != nil {
 		got, err := repeat(ctx, func(ctx context.Context) (imagegen.Record, error) { return e.joint.CreateCharged(ctx, r, e.cfg.Lease) })
@@ -37,7 +37,8 @@ func (e *Engine) charge(ctx context.Context, r imagegen.Record) (imagegen.Record
 	return e.acceptCharged(ctx, r)
 }
 
-// chargeRefused closes what the charge may have left, so that a late duplicate finds it closed.
+// chargeRefused closes what the charge may have left, so that a delayed duplicate finds
+// it closed.
 func (e *Engine) chargeRefused(ctx context.Context, r imagegen.Record, err error) error {
 	voided := e.void(ctx, r)
 	if imagegen.RefusedForGood(voided) && imagegen.RefusedForGood(err) { // there is no charge to be in dispute about
@@ -52,6 +53,7 @@ func (e *Engine) chargeRefused(ctx context.Context, r imagegen.Record, err error
 	return fmt.Errorf("imagegen: charge in doubt: %v; void: %v", err, voided)
 }
 
+// acceptCharged accepts a charged record, and undoes the charge if that fails.
 func (e *Engine) acceptCharged(ctx context.Context, r imagegen.Record) (imagegen.Record, error) {
 	got, err := e.update(ctx, r.Fence(), imagegen.Accept{})
 	switch {
@@ -67,7 +69,8 @@ func (e *Engine) acceptCharged(ctx context.Context, r imagegen.Record) (imagegen
 	return got, fmt.Errorf("%w: recovery has voided the charge", imagegen.ErrNotApplied)
 }
 
-// void closes a charge that may or may not exist, then forgets the intent. In this order.
+// void closes a charge that may or may not exist, and then deletes the intent. The order
+// matters: until the charge is closed, recovery needs the intent.
 func (e *Engine) void(ctx context.Context, r imagegen.Record) error {
 	if err := e.settle(ctx, r, 0); err != nil {
 		return err
@@ -75,6 +78,7 @@ func (e *Engine) void(ctx context.Context, r imagegen.Record) error {
 	return e.abandon(ctx, r)
 }
 
+// abandon deletes the intent of a record that was not charged.
 func (e *Engine) abandon(ctx context.Context, r imagegen.Record) error {
 	if _, err := e.update(ctx, r.Fence(), imagegen.Abandon{}); err != nil && !errors.Is(err, imagegen.ErrStale) {
 		return err
@@ -82,8 +86,8 @@ func (e *Engine) abandon(ctx context.Context, r imagegen.Record) error {
 	return nil
 }
 
-// finish makes outcome and settlement durable, in one commit where store and ledger share it; else
-// as outcome, settlement, close.
+// finish makes the outcome and the settlement durable: in one commit if store and ledger
+// share it, else as outcome, settlement and close.
 func (e *Engine) finish(ctx context.Context, r imagegen.Record, o imagegen.Outcome) (got imagegen.Record, err error) {
 	ctx, closing := e.begin(ctx, imagegen.EventClosed, r)
 	defer func() { closing.end(0, err) }()
@@ -102,8 +106,9 @@ func (e *Engine) finish(ctx context.Context, r imagegen.Record, o imagegen.Outco
 	return e.close(ctx, r)
 }
 
-// close settles a record whose outcome is recorded. What the ledger is told follows from the record
-// alone, and no later check can take it back: so a record that is not sound is not settled.
+// close settles a record whose outcome is recorded. The record alone decides what the
+// ledger is told, and nothing can take that back. So a record that breaks an invariant is
+// not settled.
 func (e *Engine) close(ctx context.Context, r imagegen.Record) (imagegen.Record, error) {
 	if err := r.Check(); err != nil {
 		e.cfg.Log.ErrorContext(ctx, "a settlement was refused", "generation", r.ID, "error", err)
@@ -127,7 +132,8 @@ func (e *Engine) close(ctx context.Context, r imagegen.Record) (imagegen.Record,
 	return got, err
 }
 
-// balanceToTell is the balance that the answer tells; nil if it tells none, or the ledger never will.
+// balanceToTell is the balance in the answer; nil if the answer has none, or the ledger
+// will never tell it.
 func (e *Engine) balanceToTell(ctx context.Context, r imagegen.Record) (*imagegen.Balance, error) {
 	if !r.WantsBalance() {
 		return nil, nil
@@ -139,15 +145,17 @@ func (e *Engine) balanceToTell(ctx context.Context, r imagegen.Record) (*imagege
 	return &b, err
 }
 
-// update sees a change through, whatever became of the caller and however long the ledger took before it.
+// update carries a change through, even if the caller has left or the ledger took long
+// before it.
 func (e *Engine) update(ctx context.Context, f imagegen.Fence, c imagegen.Change) (imagegen.Record, error) {
 	ctx, cancel := withoutCancel(ctx)
 	defer cancel()
 	return repeat(ctx, func(ctx context.Context) (imagegen.Record, error) { return e.store.Update(ctx, f, c) })
 }
 
-// repeat repeats an idempotent write while its outcome is unknown. Once it was, an error that says
-// that a repetition wrote nothing tells nothing of the first: the whole stays unknown.
+// repeat repeats an idempotent write while its outcome is unknown. After that, an error
+// which says that the repetition wrote nothing says nothing about the first try: the
+// outcome stays unknown.
 func repeat(ctx context.Context, write func(context.Context) (imagegen.Record, error)) (imagegen.Record, error) {
 	r, err := write(ctx)
 	if err == nil || imagegen.Definite(err) {
@@ -168,7 +176,8 @@ func repeat(ctx context.Context, write func(context.Context) (imagegen.Record, e
 	return r, fmt.Errorf("imagegen: outcome unknown: %v", err) // not wrapped: nothing in it is definite
 }
 
-// withoutCancel outlives the caller, but not for ever.
+// withoutCancel returns a context that outlives the caller's, by at most 30 seconds from
+// now.
 func withoutCancel(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 }

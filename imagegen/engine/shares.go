@@ -10,7 +10,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine/internal/schedule"
 )
 
-// shares bound what one user can take of queue and slots, once there are several. A user alone has all.
+// shares bound what one user can take of the queue and the slots once there are several
+// users. A user who is alone can have everything.
 type shares struct {
 	mu      sync.Mutex
 	first   imagegen.UserID // who came first
@@ -22,7 +23,8 @@ type shares struct {
 
 func newShares() *shares { return &shares{joining: make(map[imagegen.UserID]int)} }
 
-// noteUser notes that a user is there. With the first one come those that the store knows.
+// noteUser notes that a user is active. With the first one, the users in the store are
+// looked at too.
 func (e *Engine) noteUser(ctx context.Context, u imagegen.UserID) {
 	if !e.cfg.FairShares {
 		return
@@ -35,7 +37,8 @@ func (e *Engine) noteUser(ctx context.Context, u imagegen.UserID) {
 	}
 }
 
-// note returns which user this is: the first, the second, or one more look at those who are there (0).
+// note returns 1 for the first user, 2 for the second, and 0 for a user who changes
+// nothing.
 func (s *shares) note(u imagegen.UserID) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -50,7 +53,8 @@ func (s *shares) note(u imagegen.UserID) int {
 	return 2
 }
 
-// noteStoredUsers meets the users that the store knows.
+// noteStoredUsers notes the first two users in the store: more are not needed to know
+// that there are several.
 func (e *Engine) noteStoredUsers(ctx context.Context) {
 	if !e.cfg.FairShares || e.shares.hasSeveral() {
 		return
@@ -64,14 +68,15 @@ func (e *Engine) noteStoredUsers(ctx context.Context) {
 	}
 }
 
+// hasSeveral reports whether there is more than one user.
 func (s *shares) hasSeveral() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.several
 }
 
-// joinQueue takes a place in the queue until the record itself counts there. ErrOverloaded if there is
-// none, or the user has more than their share.
+// joinQueue takes a place in the queue until the record itself is counted there.
+// ErrOverloaded: there is none, or the user has more than their share.
 func (e *Engine) joinQueue(ctx context.Context, u imagegen.UserID) (leave func(), err error) {
 	joining := e.shares.join(u)
 	leave = func() { e.shares.leave(u) }
@@ -86,7 +91,8 @@ func (e *Engine) joinQueue(ctx context.Context, u imagegen.UserID) (leave func()
 	return leave, nil
 }
 
-// refuseQueue tells why a queue, with what is about to join it, is too long; nil if it is not.
+// refuseQueue returns why the queue is too long, with what is about to join it; nil if it
+// is not.
 func (e *Engine) refuseQueue(ctx context.Context, u imagegen.UserID, l imagegen.QueueLength) error {
 	const retry = 10 * time.Second
 	if l.All > e.cfg.MaxQueued {

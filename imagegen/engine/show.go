@@ -9,11 +9,13 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// showAfter is how long an attempt waits for the next image before it shows those that it has. An entry costs a
-// commit: images that come together need none but that of their settlement, and one image alone never does.
+// showAfter is how long an attempt waits for the next image before it shows those that it
+// has. Showing costs a commit: images that come together need none but that of their
+// settlement, and a single image never does.
 const showAfter = 100 * time.Millisecond
 
-// showSoon has what there is shown, unless more comes first that ends the attempt. a.mu is held.
+// showSoon schedules the images to be shown, unless that is already scheduled or all
+// images are there. a.mu is held.
 func (a *attempt) showSoon() {
 	if a.showTimer != nil || len(a.images) == a.record.N {
 		return
@@ -25,7 +27,8 @@ func (a *attempt) showSoon() {
 	})
 }
 
-// show makes what there is durable and visible.
+// show makes the images so far durable and visible. If that fails, they still count for
+// the outcome.
 func (a *attempt) show(ctx context.Context) {
 	a.mu.Lock()
 	images, ended := slices.Clone(a.images), a.ended || len(a.images) == a.record.N
@@ -44,7 +47,8 @@ func (a *attempt) show(ctx context.Context) {
 	}
 }
 
-// endShows lets no more be shown, and waits for what is being written: no entry comes after the outcome.
+// endShows stops further images from being shown and waits for a write that is under way:
+// no such write comes after the outcome.
 func (a *attempt) endShows() {
 	a.mu.Lock()
 	if a.showTimer != nil && a.showTimer.Stop() {
@@ -54,8 +58,8 @@ func (a *attempt) endShows() {
 	a.shows.Wait()
 }
 
-// repeated reports whether an image is one that a former attempt has shown: an upstream's job that is resumed, or a
-// request that is repeated, yields it again. a.mu is held.
+// repeated reports whether an earlier attempt has already shown this image: a resumed
+// upstream job or a repeated request yields it again. a.mu is held.
 func (a *attempt) repeated(i imagegen.StoredImage) bool {
 	n := slices.IndexFunc(a.earlier, func(f imagegen.StoredImage) bool { return f.SHA256 == i.SHA256 })
 	if n < 0 {

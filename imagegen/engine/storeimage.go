@@ -12,17 +12,19 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine/internal/stream"
 )
 
-// maxImageBytes bounds what is read of one image of a provider.
+// maxImageBytes bounds the bytes that are read of one image of a provider.
 const maxImageBytes = 256 << 20
 
-// badImageError says that an image counts as not delivered; the provider may still yield others.
+// badImageError says that an image counts as not delivered. The provider may still yield
+// others.
 type badImageError struct{ err error }
 
 func (e *badImageError) Error() string { return "imagegen: an image was not usable: " + e.err.Error() }
 func (e *badImageError) Unwrap() error { return e.err }
 
-// storeImage checks one image of the provider and stores it. One that can be delivered as it comes goes by once: its
-// structure is followed while it is hashed and written. Any other is received first, and decoded.
+// storeImage checks one image of the provider and stores it. An image that can be
+// delivered as it comes is read once: its structure is checked while it is hashed and
+// written. Any other image is received first and then decoded.
 func (a *attempt) storeImage(ctx context.Context, from imagegen.ProviderImage) (err error) {
 	ctx, storing := a.engine.begin(ctx, imagegen.EventStored, a.record)
 	defer func() { storing.end(1, err) }()
@@ -49,8 +51,8 @@ func (a *attempt) storeImage(ctx context.Context, from imagegen.ProviderImage) (
 	return a.put(ctx, decoded)
 }
 
-// header reads what an image claims to be, holds it against what was asked for, and returns its bytes from the
-// beginning.
+// header reads the header of an image and compares it with what was asked for. It returns
+// a reader of the whole image from its beginning.
 func (a *attempt) header(r io.Reader) (picture.Header, io.Reader, error) {
 	header, image, err := picture.PeekHeader(r)
 	if err != nil {
@@ -62,7 +64,7 @@ func (a *attempt) header(r io.Reader) (picture.Header, io.Reader, error) {
 	return header, image, nil
 }
 
-// deliverable is an image of which all that the header tells is what was asked for.
+// deliverable is an image whose header matches what was asked for.
 type deliverable struct {
 	mediaType  string
 	size       imagegen.Size
@@ -70,13 +72,14 @@ type deliverable struct {
 	unverified bool                                         // by anybody yet: what is wrong with it shows while it is stored
 }
 
-// verifyOnWrite is an image that is found whole, or not, while it is stored.
+// verifyOnWrite delivers an image whose structure is checked while it is stored: if it is
+// broken, storing it fails.
 func verifyOnWrite(h picture.Header, r io.Reader) deliverable {
 	open := func(context.Context) (io.ReadCloser, error) { return io.NopCloser(h.Whole(r)), nil }
 	return deliverable{h.MediaType, h.Size, open, true}
 }
 
-// put writes an image and counts it.
+// put writes an image to the ImageStore and counts it.
 func (a *attempt) put(ctx context.Context, i deliverable) error {
 	e := a.engine
 	stored := imagegen.StoredImage{ID: imagegen.NewImageID(a.record.ID), Attempt: a.record.Attempt, MediaType: i.mediaType,
@@ -96,8 +99,9 @@ func (a *attempt) put(ctx context.Context, i deliverable) error {
 	return nil
 }
 
-// storeError is what storing an image came to, whatever an ImageStore made of a reader that failed. If nobody had read
-// the image before, it is the image's fault if it could not be read.
+// storeError is the result of storing an image, whatever an ImageStore made of a reader
+// that failed. If the image had not been verified before and could not be read, that is
+// the image's fault and not the store's.
 func storeError(m *stream.Meter, err error, unread bool) error {
 	switch {
 	case m.Over:
@@ -112,7 +116,8 @@ func storeError(m *stream.Meter, err error, unread bool) error {
 	return nil
 }
 
-// storageError is an error of this service's own storage: nothing was delivered, another attempt may work.
+// storageError is an error of this service's own storage: nothing was delivered, and
+// another attempt may work.
 func storageError(err error) error {
 	return &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "an image could not be stored", Err: err}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine/internal/picture"
 )
 
-// usualQuality is that of a JPEG of which nothing else is asked.
+// usualQuality is the quality of a JPEG if the request names none.
 const usualQuality = 95
 
 // target is what was asked for.
@@ -23,7 +23,8 @@ func (a *attempt) target() picture.Target {
 // errNoWebP is said where a WebP would have to be written.
 var errNoWebP = errors.New("it is not as asked for, and a WebP cannot be written")
 
-// lacks returns why an image is not what was asked for, and cannot be brought to it; nil if it is or can.
+// lacks returns why an image is not what was asked for and cannot be converted to it; nil
+// if it is or can be.
 func (a *attempt) lacks(h picture.Header) error {
 	if err := providerRequest(a.record).Fits(h.Size); err != nil {
 		return err

@@ -11,14 +11,17 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine/internal/thumbnails"
 )
 
+// newThumbnails connects the maker of thumbnails to the stores and to the decoding
+// budget.
 func (e *Engine) newThumbnails() *thumbnails.Maker {
 	return thumbnails.New(thumbnails.Config{Store: e.store, Images: e.images, Decoding: e.decoding, Budget: decodeBudget, Room: e.storeReady, Log: e.cfg.Log,
 		Remove: func(ctx context.Context, k imagegen.ImageKey) { e.removeImages(ctx, k.Generation, k.Attempt) }})
 }
 
-// OpenThumbnail opens a small copy of one of the user's images: at most 320 pixels wide and high, a
-// JPEG, or a PNG if something in it is transparent. If there is none yet it is made now. The caller
-// closes it. ErrNotFound: also of another user's image, and without Config.Thumbnails.
+// OpenThumbnail opens a small copy of one of the user's images: at most 320 pixels wide
+// and high, as a JPEG, or as a PNG if something in it is transparent. If there is none
+// yet, it is made now. The caller closes it. ErrNotFound: also for another user's image,
+// and without Config.Thumbnails.
 func (s *Session) OpenThumbnail(ctx context.Context, id imagegen.ImageID) (*imagegen.ImageFile, error) {
 	e := s.engine
 	if !e.cfg.Thumbnails {

@@ -18,14 +18,15 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-// Audit implements [imagegen.Inspector]. It copies the database while work goes on, goes over the
-// copy, and then reads every file that it names: images, and reference images of work that waits, where
-// they are here. It needs room in the directory for the copy. Pages that do
-// not fit together are reported first and alone, and then values that do not match their checksums:
-// nothing else can be said of a file that has any.
+// Audit implements [imagegen.Inspector]. It copies the database while work goes on,
+// checks the copy, and then reads every file that the copy names: images, and the
+// reference images of work that waits. It needs room in the directory for the copy.
+// Damaged pages are reported first and alone, then values that do not match their
+// checksums, since nothing else can be said about a file with such damage.
 //
-// In a database that has generations, charges and images with the identifiers of others are reported:
-// one that serves as the Ledger or the ImageStore of another Store should have no generations itself.
+// In a database that has generations, charges and images whose identifiers it does not
+// know are reported. So one that serves as the Ledger or the ImageStore of another Store
+// should have no generations itself.
 func (db *DB) Audit(ctx context.Context) (imagegen.AuditReport, error) {
 	a, err := db.beginAudit(ctx)
 	if err != nil {
@@ -34,6 +35,7 @@ func (db *DB) Audit(ctx context.Context) (imagegen.AuditReport, error) {
 	return a.finish()
 }
 
+// audit is one audit under way: the database at one moment, then the files.
 type audit struct {
 	db     *DB
 	ctx    context.Context
@@ -42,12 +44,12 @@ type audit struct {
 	clean  func() // is called if nothing is found
 }
 
-// beginAudit goes over one moment, and lists the files that it names.
+// beginAudit checks the database at one moment and lists the files that it names.
 func (db *DB) beginAudit(ctx context.Context) (*audit, error) {
 	return db.audit(ctx, func(look func(*bbolt.Tx) error) error { return db.viewCopy(ctx, look) })
 }
 
-// auditAlone is an audit while nobody else is at work: of the database itself.
+// auditAlone audits the database itself instead of a copy. Nobody else may be using it.
 func (db *DB) auditAlone(ctx context.Context) (imagegen.AuditReport, error) {
 	a, err := db.audit(ctx, func(look func(*bbolt.Tx) error) error {
 		return db.file.view(ctx, func(t *tx) error { return look(t.bolt) })
@@ -58,6 +60,7 @@ func (db *DB) auditAlone(ctx context.Context) (imagegen.AuditReport, error) {
 	return a.finish()
 }
 
+// audit checks what view shows; beginAudit and auditAlone differ only in that.
 func (db *DB) audit(ctx context.Context, view func(look func(*bbolt.Tx) error) error) (*audit, error) {
 	files, err := db.newInventory()
 	if err != nil {
@@ -71,7 +74,8 @@ func (db *DB) audit(ctx context.Context, view func(look func(*bbolt.Tx) error) e
 	return a, nil
 }
 
-// look goes over the database, from what the rest stands on upwards.
+// look checks the database from the bottom up, and stops at the first level that is
+// damaged: pages, checksums, then contents.
 func (a *audit) look(t *bbolt.Tx) error {
 	return guard(func() error {
 		if err := checkPages(t, a.page); err != nil || !a.report.Clean() {
@@ -85,12 +89,13 @@ func (a *audit) look(t *bbolt.Tx) error {
 	})
 }
 
+// page reports damaged pages.
 func (a *audit) page(wrong error) {
 	a.report.Add(imagegen.Violation{Rule: "pages", Subject: databaseName,
 		Detail: wrong.Error() + "; stop the service, before a write destroys more, and restore a backup"})
 }
 
-// finish reads the files, and looks for images that are nobody's.
+// finish reads the files and looks for images that no record names.
 func (a *audit) finish() (imagegen.AuditReport, error) {
 	defer a.files.discard()
 	err := a.files.each(a.file)
@@ -103,6 +108,7 @@ func (a *audit) finish() (imagegen.AuditReport, error) {
 	return a.report, err
 }
 
+// checksums compares every value with its checksum.
 func (a *audit) checksums(t *bbolt.Tx) error {
 	return t.ForEach(func(name []byte, b *bbolt.Bucket) error {
 		if err := a.ctx.Err(); err != nil {
@@ -119,7 +125,7 @@ func (a *audit) checksums(t *bbolt.Tx) error {
 	})
 }
 
-// books replays the journal, and holds the generations against it.
+// books replays the journal and compares the generations with it.
 func (a *audit) books(t kv.Tx) error {
 	counts, err := ledgerkv.Check(a.ctx, t, a.report.Add)
 	if err != nil {
@@ -134,7 +140,8 @@ func (a *audit) books(t kv.Tx) error {
 	return err
 }
 
-// file holds one against its record. One that its record has let go since is none that is missing.
+// file compares a file with its record. A file that its record no longer names is not
+// reported as missing.
 func (a *audit) file(i listed) error {
 	if err := a.ctx.Err(); err != nil {
 		return err
@@ -159,8 +166,8 @@ func (a *audit) file(i listed) error {
 	return err
 }
 
-// compare reads a file and returns what is wrong with it. A reference image that is missing may be
-// kept by another Spool.
+// compare reads a file and returns what is wrong with it. A missing reference image may
+// be in another Spool, and is not wrong.
 func (db *DB) compare(ctx context.Context, want listed) error {
 	f, err := db.openListed(ctx, want)
 	switch {
@@ -175,6 +182,7 @@ func (db *DB) compare(ctx context.Context, want listed) error {
 	return want.matches(f)
 }
 
+// openListed opens a file of the inventory.
 func (db *DB) openListed(ctx context.Context, i listed) (io.ReadCloser, error) {
 	if i.Upload != "" {
 		return db.spool.Open(ctx, i.Upload)
@@ -182,7 +190,7 @@ func (db *DB) openListed(ctx context.Context, i listed) (io.ReadCloser, error) {
 	return db.images.OpenImage(ctx, i.Key)
 }
 
-// matches reads a file to its end and returns how it differs from what it should be.
+// matches reads a file to its end and returns how it differs from its record.
 func (i listed) matches(r io.Reader) error {
 	hash := sha256.New()
 	n, err := io.Copy(hash, r)
@@ -197,7 +205,7 @@ func (i listed) matches(r io.Reader) error {
 	return nil
 }
 
-// names reports whether a record names a file now.
+// names reports whether a record names the file now.
 func (db *DB) names(ctx context.Context, i listed) (bool, error) {
 	r, err := db.Generation(ctx, i.Key.Generation)
 	if errors.Is(err, imagegen.ErrNotFound) {

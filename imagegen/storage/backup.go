@@ -34,7 +34,7 @@ type manifest struct {
 	Images  tally `json:"images"`
 }
 
-// tally is how many files there are, and how long they are together.
+// tally counts files and their bytes.
 type tally struct {
 	Count int   `json:"count"`
 	Bytes int64 `json:"bytes"`
@@ -45,15 +45,17 @@ func (t *tally) add(bytes int64) {
 	t.Bytes += bytes
 }
 
-// Backup writes everything to w as one archive, for Restore. It is of one moment, the beginning,
-// while work goes on; what is removed meanwhile keeps its files until the backup has ended. The
-// database is copied first, which takes as much room in the directory: however slow w is, nobody
-// waits for it. The reference images of asynchronous work that has not ended are in it: after a restoration that work
-// is done. Synchronous work that was under way then fails, and is refunded.
+// Backup writes everything to w as one archive for Restore. The archive shows the moment
+// at which Backup began, while work goes on; files that are removed meanwhile are kept
+// until it has ended. The database is copied first, which takes as much room in the
+// directory, so that nobody waits for a slow w. The archive includes the reference images
+// of asynchronous work that has not ended: after Restore that work is done. Synchronous
+// work that was running then fails and is refunded.
 //
-// An image that is missing or damaged is an error that names it: erase its generation and begin
-// again. So is a reference image that is damaged; one that is missing, as where another Spool keeps
-// them, is left out. What was erased before is not in it. After an error what was written is worthless.
+// A missing or damaged image is an error that names it: erase its generation and begin
+// again. So is a damaged reference image; a missing one, for example in another Spool, is
+// left out. What was erased before is not in the archive. After an error the archive is
+// worthless.
 func (db *DB) Backup(ctx context.Context, w io.Writer) error {
 	defer db.images.hold()()
 	files, err := db.newInventory()
@@ -77,6 +79,7 @@ func (db *DB) Backup(ctx context.Context, w io.Writer) error {
 	return b.finish()
 }
 
+// backup is one Backup under way.
 type backup struct {
 	ctx      context.Context
 	db       *DB
@@ -85,7 +88,7 @@ type backup struct {
 	manifest manifest
 }
 
-// whole writes the database, of which nothing is kept thereafter.
+// whole writes the copy of the database, and then removes the copy.
 func (b *backup) whole(files *inventory) error {
 	s, err := b.copyDatabase(files)
 	if err != nil {
@@ -95,8 +98,8 @@ func (b *backup) whole(files *inventory) error {
 	return b.database(s)
 }
 
-// copyDatabase copies the database, and lists the files that it names. No reference image is removed
-// before it is held; thereafter nobody waits for the backup.
+// copyDatabase copies the database and lists the files that it names. Until the reference
+// images are held, none is removed; after that nobody waits for the backup.
 func (b *backup) copyDatabase(files *inventory) (*snapshot, error) {
 	release := b.db.spool.hold()
 	defer release()
@@ -109,6 +112,7 @@ func (b *backup) copyDatabase(files *inventory) (*snapshot, error) {
 	})
 }
 
+// database writes the copy to the archive, and its hash to the manifest.
 func (b *backup) database(s *snapshot) error {
 	if err := b.header(databaseName, s.size); err != nil {
 		return err
@@ -123,6 +127,7 @@ func (b *backup) database(s *snapshot) error {
 	return nil
 }
 
+// file writes one image or reference image, and compares it with its record on the way.
 func (b *backup) file(i listed) error {
 	f, err := b.open(i)
 	if errors.Is(err, imagegen.ErrNotFound) { // said in words: it would read as if the backup was not found
@@ -143,6 +148,7 @@ func (b *backup) file(i listed) error {
 	return nil
 }
 
+// open opens a file of the inventory, even if it was removed since the backup began.
 func (b *backup) open(i listed) (io.ReadCloser, error) {
 	if i.Upload != "" {
 		return b.uploads.open(b.ctx, i.Upload)
@@ -150,7 +156,7 @@ func (b *backup) open(i listed) (io.ReadCloser, error) {
 	return b.db.images.openHeld(b.ctx, i.Key)
 }
 
-// of is the tally that counts a file.
+// of is the tally for a file.
 func (m *manifest) of(i listed) *tally {
 	if i.Upload != "" {
 		return &m.Uploads
@@ -158,6 +164,7 @@ func (m *manifest) of(i listed) *tally {
 	return &m.Images
 }
 
+// finish writes the manifest. It comes last, so an archive that has one is complete.
 func (b *backup) finish() error {
 	text, err := json.MarshalIndent(b.manifest, "", "  ")
 	if err != nil {
@@ -175,6 +182,7 @@ func (b *backup) finish() error {
 	return nil
 }
 
+// header begins a file in the archive.
 func (b *backup) header(name string, size int64) error {
 	h := &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600, ModTime: b.manifest.CreatedAt.Truncate(time.Second)}
 	if err := b.tar.WriteHeader(h); err != nil {
@@ -183,7 +191,7 @@ func (b *backup) header(name string, size int64) error {
 	return nil
 }
 
-// contextWriter writes until a context ends.
+// contextWriter writes until its context ends.
 type contextWriter struct {
 	ctx context.Context
 	w   io.Writer

@@ -14,7 +14,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// The most that one commit takes up.
+// maxOps and maxBytes bound one commit.
 const (
 	maxOps   = 1024
 	maxBytes = 4 << 20
@@ -35,7 +35,8 @@ const (
 	givenUp       // by its caller
 )
 
-// Update implements kv.DB.
+// Update implements kv.DB. Until the committer takes the operation, ctx can cancel it;
+// after that Update waits for its result, so a caller never has to guess.
 func (d *database) Update(ctx context.Context, run func(kv.Tx) error) error {
 	if err := kv.NotBegun(ctx); err != nil {
 		return err
@@ -63,9 +64,9 @@ func (d *database) Update(ctx context.Context, run func(kv.Tx) error) error {
 	return <-o.done // taken up: it is seen through
 }
 
-// serve is the committer: it takes an operation and whatever else waits by then, commits them
-// together and answers. It waits for no timer: under load, a batch is what came in during the
-// commit before.
+// serve is the committer. It takes an operation and everything else that waits by then,
+// commits them together and answers. It waits for no timer: under load, a batch is what
+// arrived during the previous commit.
 func (d *database) serve() {
 	defer close(d.ended)
 	for {
@@ -81,7 +82,8 @@ func (d *database) serve() {
 	}
 }
 
-// drain takes up the first operation and those behind it that have not been given up.
+// drain takes the first operation and those behind it, except those whose callers have
+// given up.
 func (d *database) drain(first *op) (ops []*op) {
 	for o := first; ; {
 		if o.state.CompareAndSwap(waiting, taken) {
@@ -98,10 +100,10 @@ func (d *database) drain(first *op) (ops []*op) {
 	}
 }
 
-// transact runs operations in one transaction, as many as fit, and answers those it ran; it
-// returns how many. One that fails as the first of its transaction is itself at fault. One that
-// fails further back is left for the next transaction, where it comes first, and those before it
-// run again without it.
+// transact runs operations in one transaction, as many as fit, answers those that it ran,
+// and returns their number. An operation that fails as the first of its transaction is
+// itself at fault. If one fails later, the operations before it run again without it, and
+// it comes first in the next transaction.
 func (d *database) transact(ops []*op) (answered int) {
 	if d.Err() != nil {
 		return answer(ops, notApplied(d.fault))
@@ -132,8 +134,9 @@ func (d *database) transact(ops []*op) (answered int) {
 	return d.conclude(t, ops[:n])
 }
 
-// run runs one operation. A definite error before any write is its answer and disturbs nobody;
-// every other error rolls the transaction back, and so does a violation: a bug is to be logged.
+// run runs one operation. A definite error before any write is that operation's answer
+// and disturbs no other. Every other error rolls the transaction back; so does a
+// violation, which is a bug and must be logged.
 func (t *tx) run(o *op) error {
 	written, callbacks := t.written, len(t.onCommit)
 	err := guard(func() error { return o.run(t) })
@@ -179,7 +182,7 @@ func (d *database) conclude(t *tx, ops []*op) (answered int) {
 	return answer(ops, notApplied(errNoSpace))
 }
 
-// observe tells of a commit. A panic of who is told changes nothing.
+// observe tells the observer about a commit. If the observer panics, nothing changes.
 func (d *database) observe(took time.Duration, operations int, err error) {
 	if d.observer == nil {
 		return
@@ -192,9 +195,10 @@ func (d *database) observe(took time.Duration, operations int, err error) {
 	d.observer.Observe(context.Background(), imagegen.Event{Kind: imagegen.EventCommitted, Duration: took, Count: operations, Err: err})
 }
 
-// shows reports whether readers see a transaction that could not be committed: there are filesystems,
-// such as FUSE, that keep in the map what they had no space to write. An operation that ran again
-// would then find that it stands already, and be acknowledged without ever being durable.
+// shows reports whether readers see a transaction that could not be committed. Some
+// filesystems, such as FUSE, keep in the memory map what they had no space to write. An
+// operation that ran again would then find its own change, and be acknowledged without
+// ever being durable.
 func (d *database) shows(id int) bool {
 	shows := true
 	_ = guard(func() error {
@@ -206,15 +210,15 @@ func (d *database) shows(id int) bool {
 	return shows
 }
 
-// committed calls back before any reader is shown the transaction: what is kept in memory is never
-// older than what somebody has read.
+// committed runs the callbacks of a commit before any reader sees it, so that caches in
+// memory are never older than what somebody has read.
 func (t *tx) committed() {
 	for _, f := range t.onCommit {
 		f()
 	}
 }
 
-// acknowledge tells operations what they decided, now that it is durable.
+// acknowledge answers operations now that their result is durable.
 func acknowledge(ops []*op) (answered int) {
 	for _, o := range ops {
 		o.done <- o.refusal
@@ -230,8 +234,8 @@ func answer(ops []*op, err error) (answered int) {
 	return len(ops)
 }
 
-// fail stops the database for good: after a failed flush the kernel may have dropped what it could
-// not write, and what bbolt believes of the file is no longer so.
+// fail stops the database for good: after a failed flush the kernel may have dropped what
+// it could not write, so bbolt's view of the file may be wrong.
 func (d *database) fail(err error) {
 	d.report("the disk failed under a commit; nothing more is written", err)
 	d.fault = fmt.Errorf("%w: the disk failed under a commit: %v", ErrStopped, err)

@@ -13,7 +13,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// database is a kv.DB over a bbolt file. All writes go through one goroutine, the committer.
+// database is a kv.DB over a bbolt file. All writes go through one goroutine, the
+// committer.
 type database struct {
 	bolt     *bbolt.DB
 	log      *slog.Logger
@@ -34,6 +35,7 @@ type database struct {
 
 var _ kv.DB = (*database)(nil)
 
+// newDatabase wraps an open file. Nothing runs before start.
 func newDatabase(bolt *bbolt.DB, log *slog.Logger) *database {
 	return &database{
 		bolt: bolt, log: log,
@@ -48,7 +50,7 @@ func newDatabase(bolt *bbolt.DB, log *slog.Logger) *database {
 	}
 }
 
-// start begins with a file that nobody else writes to.
+// start starts the committer on a file that nobody else writes.
 func (d *database) start() error {
 	go d.serve()
 	err := d.bolt.View(func(t *bbolt.Tx) error {
@@ -71,7 +73,7 @@ func (d *database) stop() (err error) {
 	return err
 }
 
-// stopped returns why nothing more is to be written; nil if there is no reason.
+// stopped returns why nothing more may be written; nil if there is no reason.
 func (d *database) stopped() error {
 	select {
 	case <-d.quit:
@@ -86,6 +88,7 @@ func (d *database) View(ctx context.Context, f func(kv.Tx) error) error {
 	return d.view(ctx, func(t *tx) error { return f(t) })
 }
 
+// view is View with the concrete type. It waits until what it shows is durable.
 func (d *database) view(ctx context.Context, f func(*tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -105,6 +108,7 @@ func (d *database) view(ctx context.Context, f func(*tx) error) error {
 	return err
 }
 
+// report logs an error, with the stack of a panic.
 func (d *database) report(what string, err error) {
 	log := d.log
 	if p, ok := errors.AsType[*panicError](err); ok {
@@ -113,8 +117,9 @@ func (d *database) report(what string, err error) {
 	log.Error(what, "error", err)
 }
 
-// untilDurable waits for the commit of the transaction that a snapshot shows. bbolt shows it as
-// soon as it is written, before it is flushed: told to a caller then, it could be lost thereafter.
+// untilDurable waits until the commit that a snapshot shows is durable. bbolt shows a
+// commit as soon as it is written, before it is flushed: a caller who was told about it
+// then could see it lost later.
 func (d *database) untilDurable(ctx context.Context, id int) error {
 	for {
 		moved := d.durable.pending(id)
@@ -138,7 +143,8 @@ type durableTx struct {
 	moved chan struct{}
 }
 
-// pending returns nil if a transaction is durable, else what is closed when a later one is.
+// pending returns nil if a transaction is durable, else a channel that is closed when a
+// later one is.
 func (t *durableTx) pending(id int) <-chan struct{} {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -148,6 +154,7 @@ func (t *durableTx) pending(id int) <-chan struct{} {
 	return t.moved
 }
 
+// set marks a transaction as durable and wakes everybody who waits.
 func (t *durableTx) set(id int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

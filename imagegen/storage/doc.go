@@ -1,11 +1,12 @@
-// Package storage is the default storage: one directory, which one process has open at a time.
+// Package storage is the default storage: one directory, which one process can have open
+// at a time.
 //
 //	db, err := storage.Open("data", nil)
 //	...
 //	defer db.Close()
 //
-// A [DB] is everything that an engine needs: the Store and the Ledger, which commit together, the
-// ImageStore and the Spool.
+// A DB is everything that an engine needs: the Store and the Ledger, which commit
+// together, the ImageStore and the Spool.
 //
 // # The directory
 //
@@ -14,21 +15,22 @@
 //	spool/        reference images, until their generation has ended
 //	tmp/          files that are being written; emptied at each start
 //	ballast       16 MiB set aside, to settle and refund when the disk is full
-//	running       there while a process has the directory open, and after one was killed
-//	unclean       there after a disk fault: the next start checks the whole file
+//	running       exists while a process has the directory open, and after one was killed
+//	unclean       exists after a disk fault: the next start checks the whole file
 //
-// It must lie on a local disk, not on a network filesystem. Do not copy it while it is in use:
-// that is what [DB.Backup] and [Restore] are for. imagegen.db does not shrink; what is freed in it
-// is used again.
+// It must lie on a local disk, not on a network filesystem. Do not copy it while it is in
+// use: use DB.Backup and Restore. imagegen.db never shrinks, but reuses the space that
+// becomes free in it.
 //
 // # What it promises
 //
-// A write that was acknowledged survives a kill and a power cut. Writes that wait are committed
-// together, so that many at once cost little more than one. What a reader is shown is durable,
-// too. An image is flushed, and so is its name, before the record that names it is written.
+// An acknowledged write survives a kill and a power cut. Writes that wait are committed
+// together, so that many at once cost little more than one. What a reader sees is durable
+// too. An image and its file name are flushed before the record that names it is written.
 //
-// When the disk is nearly full, new work is refused before it is charged; what is under way ends,
-// and reads go on. When the disk fails under a commit, what is on it is uncertain: the caller is
-// told so, nothing more is written, and [DB.Failed] says that the process should end. A value that
-// is damaged on the disk is an error where it is read, never a wrong answer.
+// When the disk is nearly full, new work is refused before it is charged; running work
+// ends, and reads go on. When the disk fails during a commit, its outcome is unknown: the
+// caller is told so, nothing more is written, and DB.Failed says that the process should
+// end. A value that is damaged on the disk is an error where it is read, never a wrong
+// answer.
 package storage

@@ -17,13 +17,15 @@ import (
 // moveKey holds the mark of a directory that is or was moved.
 var moveKey = []byte("move")
 
-// End is a directory that is one end of a move, see package transfer. Nothing in it changes by itself.
+// End is a directory that is one end of a move, see package transfer. Nothing in it
+// changes on its own.
 type End struct{ db *DB }
 
 var _ transfer.Database = (*End)(nil)
 
-// OpenEnd opens a directory to move everything out of it, or, with into, into it; then it is made if it is absent or
-// empty. Whoever opens closes. Errors are those of Open; a directory that was moved is opened all the same.
+// OpenEnd opens a directory in order to move everything out of it or, with into, into it;
+// with into it is created if it is absent or empty. The caller closes it. The errors are
+// those of Open, except that a directory which was moved can be opened.
 func OpenEnd(dir string, into bool) (*End, error) {
 	if !into {
 		if err := checkMoved(dir); err != nil {
@@ -69,10 +71,10 @@ func (db *DB) refuseMoved() error {
 	return m.Refusal(db.dir)
 }
 
-// Images is where the images lie.
+// Images is the store of the images.
 func (e *End) Images() imagegen.ImageStore { return e.db.images }
 
-// Spool is where the reference images lie.
+// Spool is the store of the reference images.
 func (e *End) Spool() imagegen.Spool { return e.db.spool }
 
 // Close closes the directory.

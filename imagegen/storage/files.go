@@ -19,7 +19,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// files keeps bytes under names below the directory; no name leads out of it.
+// files keeps bytes under names below the directory. No name leads out of it.
 type files struct {
 	dir     string
 	root    *os.Root                 // of dir
@@ -33,12 +33,12 @@ func newFiles(dir string, root *os.Root, stopped func() error) *files {
 	return &files{dir: dir, root: root, stopped: stopped, flush: syncOpenDir, run: rand.Text()}
 }
 
-// newTemp returns a name below tempDir that nothing else has.
+// newTemp returns a unique name below tempDir.
 func (f *files) newTemp() string {
 	return path.Join(tempDir, f.run+"-"+strconv.FormatUint(f.temps.Add(1), 10))
 }
 
-// begin is asked before anything is changed.
+// begin returns why nothing may be changed now; nil if it may.
 func (f *files) begin(ctx context.Context) error {
 	if err := f.stopped(); err != nil {
 		return notApplied(err)
@@ -46,8 +46,8 @@ func (f *files) begin(ctx context.Context) error {
 	return kv.NotBegun(ctx)
 }
 
-// write makes a file of what r yields: the whole of it under its name, or nothing. durable tells
-// whether it has to survive a power cut. If r fails, its error is returned.
+// write makes a file from what r yields: all of it under its name, or nothing. durable
+// says whether it must survive a power cut. If r fails, its error is returned.
 func (f *files) write(ctx context.Context, name string, r io.Reader, durable bool) error {
 	if err := f.begin(ctx); err != nil {
 		return err
@@ -72,6 +72,7 @@ func (f *files) write(ctx context.Context, name string, r io.Reader, durable boo
 	return nil
 }
 
+// writeTemp writes the bytes under a temporary name.
 func (f *files) writeTemp(ctx context.Context, temp string, r io.Reader, durable bool) (err error) {
 	file, err := f.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -88,7 +89,7 @@ func (f *files) writeTemp(ctx context.Context, temp string, r io.Reader, durable
 	return unwritten(file.Sync())
 }
 
-// unwritten is an error before a file got its name.
+// unwritten is an error from before the file had its name: it is definite.
 func unwritten(err error) error {
 	switch {
 	case err == nil:
@@ -123,6 +124,7 @@ func (f *files) sync(ctx context.Context, name string) error {
 	return errors.Join(file.Sync(), file.Close())
 }
 
+// syncDir makes the names in a directory durable.
 func (f *files) syncDir(name string) error {
 	d, err := f.root.Open(name)
 	if err != nil {
@@ -134,8 +136,8 @@ func (f *files) syncDir(name string) error {
 	return nil
 }
 
-// remove removes a file; that there is none is fine. It goes by the whole path, for that takes no
-// descriptor, and there may be none left.
+// remove removes a file, and succeeds if there is none. It uses the whole path, since
+// that needs no file descriptor, and there may be none left.
 func (f *files) remove(name string) error {
 	if err := os.Remove(filepath.Join(f.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("storage: %w", err)
@@ -160,7 +162,8 @@ func (f *files) list(name, prefix string) ([]string, error) {
 	return slices.DeleteFunc(names, func(n string) bool { return !strings.HasPrefix(n, prefix) }), nil
 }
 
-// isPlain reports whether an identifier can be part of a file's name, and no other's.
+// isPlain reports whether an identifier can be part of a file name without being confused
+// with another.
 func isPlain(id string) bool {
 	if id == "" || len(id) > 100 {
 		return false

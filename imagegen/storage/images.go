@@ -14,9 +14,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// images is an imagegen.ImageStore. All files of a generation lie in one shard, and the name of
-// each begins with generation and attempt: so an attempt's files are found without a record, and a
-// new generation needs no new directory.
+// images is an imagegen.ImageStore. All files of a generation lie in one shard, and each
+// name begins with generation and attempt. So the files of an attempt can be found
+// without a record, and a new generation needs no new directory.
 type images struct {
 	files *files
 

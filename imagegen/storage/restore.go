@@ -20,9 +20,10 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// Restore makes a directory of what Backup wrote. dir is absent or empty. The archive is unpacked,
-// checked and audited under another name; only then does the directory become one that Open opens.
-// After an error it holds nothing that could be taken for one.
+// Restore makes a directory from an archive that Backup wrote. dir must be absent or
+// empty. The archive is unpacked, checked and audited under another name; only then does
+// it become a directory that Open opens. After an error, dir holds nothing that Open
+// would accept.
 //
 // ErrArchive: it is no archive, is cut short, or was altered. ErrNotEmpty.
 func Restore(ctx context.Context, r io.Reader, dir string) (err error) {

@@ -41,16 +41,16 @@ type Space struct {
 // nearlyFull is how many times the space below which no work is taken is worth a warning.
 const nearlyFull = 16
 
-// Low reports whether no work is taken.
+// Low reports whether new work is refused.
 func (s Space) Low() bool { return s.Free < s.Reserve }
 
 // NearlyFull reports whether an operator should make room.
 func (s Space) NearlyFull() bool { return s.Free < nearlyFull*s.Reserve }
 
-// Space tells how much room there is. It is cheap.
+// Space returns how much room there is. It is cheap.
 func (db *DB) Space() (Space, error) { return spaceOf(db.dir, db.space.min) }
 
-// SpaceOf is Space of a directory that need not be open; o may be nil.
+// SpaceOf is Space for a directory that need not be open; o may be nil.
 func SpaceOf(dir string, o *Options) (Space, error) { return spaceOf(dir, o.withDefaults().MinFree) }
 
 func spaceOf(dir string, reserve int64) (Space, error) {

@@ -19,26 +19,27 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-// Options change how a directory is opened. The zero value is good.
+// Options change how a directory is opened. The zero value is a good choice.
 type Options struct {
 	MustExist bool             // refuse to begin anew where there is no database
 	MinFree   int64            // bytes of the disk below which new work is refused; 0: 64 MiB
 	Now       func() time.Time // the wall clock, which is judged; nil: time.Now
 	Log       *slog.Logger     // nil: silent
 
-	// Observer is told of each commit ([imagegen.EventCommitted]), with the time that it took to be durable. nil:
-	// nobody is.
+	// Observer is told about each commit ([imagegen.EventCommitted]), with the time until
+	// it was durable. nil: nobody is told.
 	Observer imagegen.Observer
 }
 
-// DB is an open directory. It is an [imagegen.JointStore], which holds users and keys too, and the
-// [imagegen.CreditAdmin] that commits with it: Charge, Settle, Grant, Revoke, Lots, History. It is an
-// [imagegen.ImageStore], [imagegen.Spool], [account.LoginStore], [imagegen.Inspector],
-// [account.TrailStore] and [imagegen.Timekeeper] as well. It is safe for
-// concurrent use.
+// DB is an open directory. It implements everything that an engine and an operator need:
 //
-// Once the outcome of a commit is unknown it writes no more, see Failed. Where a write comes back
-// with [imagegen.ErrNotApplied], it changed nothing.
+//   - [imagegen.JointStore], which includes users and keys
+//   - [imagegen.CreditAdmin], which commits together with it: Charge, Settle, Grant, Revoke, Lots, History
+//   - [imagegen.ImageStore] and [imagegen.Spool]
+//   - [account.LoginStore], [account.TrailStore], [imagegen.Inspector] and [imagegen.Timekeeper]
+//
+// It is safe for concurrent use. Once the outcome of a commit is unknown it writes no
+// more, see Failed. A write that returns [imagegen.ErrNotApplied] has changed nothing.
 type DB struct {
 	store
 	inspector
@@ -96,11 +97,12 @@ var (
 	_ imagegen.Timekeeper  = (*DB)(nil)
 )
 
-// Open opens a directory, or begins anew in one that is absent or empty. o may be nil. Whoever
-// opens closes.
+// Open opens a directory; one that is absent or empty becomes a new database. o may be
+// nil. The caller closes the DB.
 //
-// ErrNoDatabase: it holds something else, or nothing and o.MustExist is set. ErrLocked, after a
-// second: another process has it open. ErrNewerSchema, ErrCorrupt. [transfer.ErrMoved]: see [OpenEnd].
+// ErrNoDatabase: the directory holds something else, or nothing and o.MustExist is set.
+// ErrLocked: another process still has it open after a second. ErrNewerSchema.
+// ErrCorrupt. transfer.ErrMoved: see OpenEnd.
 func Open(dir string, o *Options) (*DB, error) {
 	return open(dir, o.withDefaults(), (*DB).start)
 }
@@ -215,8 +217,9 @@ func (db *DB) openTables() (err error) {
 	return t.Load(context.Background())
 }
 
-// Close waits for reads and writes that have begun and closes the directory; writes that wait are
-// refused with [imagegen.ErrNotApplied]. It may be called again. Close after [engine.Engine.Stop].
+// Close waits for reads and writes that have begun, and closes the directory. Writes that
+// still wait are refused with [imagegen.ErrNotApplied]. It may be called again. Call it
+// after [engine.Engine.Stop].
 func (db *DB) Close() (err error) {
 	db.close.Do(func() {
 		db.quit()
@@ -247,12 +250,12 @@ func (db *DB) writeLast(ctx context.Context) (err error) {
 	return err
 }
 
-// Failed returns a channel that is closed when the disk fails under a commit. From then on every
-// write is refused, and the process should end: imagegend exits with status 74. The next one to
-// open the directory checks the whole file.
+// Failed returns a channel that is closed when the disk fails during a commit. From then
+// on every write is refused, and the process should end: imagegend exits with status 74.
+// The next process to open the directory checks the whole file.
 func (db *DB) Failed() <-chan struct{} { return db.file.failed }
 
-// Err returns why the storage has stopped, an ErrStopped; nil if it has not.
+// Err returns an ErrStopped that says why the storage has stopped; nil if it has not.
 func (db *DB) Err() error { return db.file.Err() }
 
 // Ready implements [imagegen.Store].
@@ -266,8 +269,8 @@ func (db *DB) Ready(context.Context) error {
 	return nil
 }
 
-// Warnings implements [imagegen.Store]: something was found damaged, and no audit has come out clean
-// since; the disk is nearly full.
+// Warnings implements [imagegen.Store]. It reports damage that was found since the last
+// clean audit, and a disk that is nearly full.
 func (db *DB) Warnings(context.Context) []imagegen.Notice {
 	warnings := db.damage.warning()
 	if s, err := db.Space(); err == nil && s.NearlyFull() {

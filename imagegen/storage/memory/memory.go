@@ -1,9 +1,11 @@
-// Package memory keeps everything in memory: generations, credits, users, keys, sign-ins and images.
-// Nothing of it survives the process. It is meant for tests and for trying things out.
+// Package memory keeps everything in memory: generations, credits, users, keys, sign-ins
+// and images. Nothing of it survives the process. It is meant for tests and for trying
+// things out.
 //
-// It keeps the contracts of package imagegen in maps and slices, so that it tells them from what a database
-// brings with it; the rules of credits, and of what may be created, are those of the default storage. Images and
-// references are held whole, and what a call costs may grow with what there is.
+// It implements the contracts of package imagegen with maps and slices, independently of
+// the default storage, and shares with that only the rules of credits and of what may be
+// created. Images and references are held in memory as a whole. The cost of a call may
+// grow with the amount of data.
 package memory
 
 import (
@@ -22,11 +24,14 @@ type Options struct {
 	Now func() time.Time // the wall clock, which is judged; nil: time.Now
 }
 
-// DB is an [imagegen.JointStore], which holds users and keys too, and the [imagegen.CreditAdmin] that
-// commits with it: Charge, Settle, Grant, Revoke, Lots, History. It is an [imagegen.ImageStore],
-// [imagegen.Spool], [account.LoginStore], [imagegen.Inspector],
-// [imagegen.Timekeeper], and [account.TrailStore] as well. It is safe for concurrent use and needs
-// no closing.
+// DB implements everything that an engine and an operator need:
+//
+//   - [imagegen.JointStore], which includes users and keys
+//   - [imagegen.CreditAdmin], which commits together with it: Charge, Settle, Grant, Revoke, Lots, History
+//   - [imagegen.ImageStore] and [imagegen.Spool]
+//   - [account.LoginStore], [account.TrailStore], [imagegen.Inspector] and [imagegen.Timekeeper]
+//
+// It is safe for concurrent use and need not be closed.
 type DB struct {
 	*store
 	*logins

@@ -23,13 +23,15 @@ const (
 	lookAgain = time.Second
 )
 
-// Bound is how many requests an upstream works at at once, at most. It is not safe for concurrent use.
+// Bound is how many requests an upstream can work on at once. It is not safe for
+// concurrent use.
 //
-// When the upstream says that it is overloaded, the bound falls by a tenth, or to what was not refused, if
-// that is less. It grows back with time, fast at first, slowly about where it was too much, so that the
-// upstream is seldom asked for more than it gives, and ever faster beyond: the cubic curve of TCP. As long
-// as it is below the most, requests begin evenly, since an upstream may count those of a second or a minute
-// and not those at once.
+// When the upstream reports overload, the bound falls by a tenth, or to the number of
+// requests that were not refused if that is less. It grows back with time along TCP's
+// cubic curve: fast at first, slowly around the level that was too much, and then ever
+// faster. So the upstream is seldom asked for more than it can do. While the bound is
+// below its maximum, requests begin at even intervals, since an upstream may count
+// requests per second or minute and not those at once.
 type Bound struct {
 	most     int
 	underWay int           // way
@@ -43,16 +45,16 @@ type Bound struct {
 // New returns a bound that never exceeds most, and is never below 1.
 func New(most int) *Bound { return &Bound{most: max(most, 1)} }
 
-// SetMost changes what the bound never exceeds.
+// SetMost changes the maximum of the bound.
 func (b *Bound) SetMost(most int) { b.most = max(most, 1) }
 
-// Most is what the bound never exceeds.
+// Most is the maximum of the bound.
 func (b *Bound) Most() int { return b.most }
 
-// UnderWay is how many requests are under way.
+// UnderWay is how many requests are running.
 func (b *Bound) UnderWay() int { return b.underWay }
 
-// Now is how many there may be.
+// Now is how many requests may run at once now.
 func (b *Bound) Now(now time.Time) int {
 	level := b.level(now)
 	if b.even() {
@@ -74,7 +76,7 @@ func (b *Bound) level(now time.Time) float64 {
 	return min(max(level, 1), most)
 }
 
-// even reports whether requests begin evenly.
+// even reports whether requests begin at even intervals.
 func (b *Bound) even() bool { return !b.fell.IsZero() && b.took > 0 }
 
 // Room is how many requests may begin now.
@@ -89,7 +91,8 @@ func (b *Bound) Room(now time.Time) int {
 	return free
 }
 
-// Opens is how long it takes until there may be more room, though no request ends; 0: for ever.
+// Opens is how long it takes until Room may grow although no request ends; 0: it will
+// not.
 func (b *Bound) Opens(now time.Time) time.Duration {
 	switch {
 	case now.Before(b.next):
@@ -108,10 +111,10 @@ func (b *Bound) Begin(now time.Time) {
 	}
 }
 
-// Cancel takes back a request of which the upstream has said nothing.
+// Cancel removes a request about which the upstream has said nothing.
 func (b *Bound) Cancel() { b.underWay-- }
 
-// Done ends a request that the upstream has worked at since began.
+// Done ends a request that the upstream has worked on since began.
 func (b *Bound) Done(began, now time.Time) {
 	b.underWay--
 	took := now.Sub(began)
@@ -121,8 +124,9 @@ func (b *Bound) Done(began, now time.Time) {
 	b.took += (took - b.took) / time.Duration(max(smooth, b.Now(now)))
 }
 
-// Overloaded ends a request, under way since began, that was too much for the upstream. Nothing begins for
-// pause, of which a minute counts; 0: the upstream named none.
+// Overloaded ends a request, running since began, that was too much for the upstream.
+// Nothing begins for pause, or for a minute if that is less. 0: the upstream named no
+// pause.
 func (b *Bound) Overloaded(began, now time.Time, pause time.Duration) {
 	there := float64(b.underWay) // with this one
 	b.underWay--
@@ -141,7 +145,7 @@ func (b *Bound) Overloaded(began, now time.Time, pause time.Duration) {
 	}
 }
 
-// defaultPause is the pause after an overload for which the upstream names none.
+// defaultPause is the pause after an overload if the upstream names none.
 func (b *Bound) defaultPause() time.Duration {
 	if b.took > 0 {
 		return min(b.took, rest)

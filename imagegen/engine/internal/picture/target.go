@@ -10,7 +10,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Target is what an image is to be. What it is not, it can be brought to, but to a WebP.
+// Target is what an image must become. Every image can be converted to it, except to a
+// WebP.
 type Target struct {
 	Size    imagegen.Size   // zero: any
 	Format  imagegen.Format // "": any
@@ -19,12 +20,13 @@ type Target struct {
 	Opaque  bool
 }
 
-// Matches reports whether an image is what is wanted as it comes, as far as its header tells.
+// Matches reports whether an image already is what is wanted, as far as its header tells.
 func (t Target) Matches(h Header) bool {
 	return t.MatchesExceptPixels(h) && !(t.Opaque && h.seenThrough())
 }
 
-// MatchesExceptPixels is Is, whatever shows through.
+// MatchesExceptPixels is Matches without looking at transparency, which only the pixels
+// tell for certain.
 func (t Target) MatchesExceptPixels(h Header) bool {
 	if t.Rewrite && h.MediaType == formatJPEG.mediaType {
 		return false
@@ -32,8 +34,8 @@ func (t Target) MatchesExceptPixels(h Header) bool {
 	return h.has(t.Size) && (t.Format == "" || t.Format.MediaType() == h.MediaType)
 }
 
-// written is the format in which an image is written again: JPEG stays JPEG; PNG, and WebP for want of an encoder,
-// become PNG.
+// written is the format in which a changed image is encoded: JPEG stays JPEG; PNG and,
+// for lack of an encoder, WebP become PNG.
 func (t Target) written(h Header) imagegen.Format {
 	switch {
 	case t.Format != "":
@@ -44,7 +46,7 @@ func (t Target) written(h Header) imagegen.Format {
 	return imagegen.FormatPNG
 }
 
-// Memory is how many bytes it takes to decode an image, and to bring it to the target if it must be.
+// Memory is how many bytes it takes to decode an image and, if necessary, to convert it.
 func (t Target) Memory(h Header) int64 {
 	n := h.perPixel * h.Pixels()
 	switch {
@@ -56,8 +58,8 @@ func (t Target) Memory(h Header) int64 {
 	return n + rgba*int64(t.Size.Area())
 }
 
-// Render brings an image to the size and the background of the target. What a JPEG or an opaque image cannot show
-// through is white.
+// Render converts an image to the size and the background of the target. Transparent
+// pixels of a JPEG, or of an image that must be opaque, become white.
 func (t Target) Render(h Header, picture image.Image) *image.RGBA {
 	out := cover(picture, cmp.Or(t.Size, h.Size))
 	if t.Opaque || t.written(h) == imagegen.FormatJPEG {
@@ -66,7 +68,8 @@ func (t Target) Render(h Header, picture image.Image) *image.RGBA {
 	return out
 }
 
-// coverWhite puts white behind an image, whose colours are already multiplied with their opacity.
+// coverWhite puts white behind an image whose colours are already multiplied with their
+// opacity.
 func coverWhite(m *image.RGBA) {
 	for i := 0; i+rgba <= len(m.Pix); i += rgba {
 		p := m.Pix[i:][:rgba]
@@ -75,7 +78,7 @@ func coverWhite(m *image.RGBA) {
 	}
 }
 
-// IsOpaque reports whether nothing of an image is transparent.
+// IsOpaque reports whether no pixel of an image is transparent.
 func IsOpaque(m image.Image) bool {
 	o, ok := m.(interface{ Opaque() bool })
 	return ok && o.Opaque()
@@ -87,7 +90,7 @@ type Encoder struct {
 	Encode    func(io.Writer, image.Image) error
 }
 
-// Encoder is how an image of that header is written.
+// Encoder returns how an image with that header is encoded.
 func (t Target) Encoder(h Header) Encoder {
 	if t.written(h) == imagegen.FormatJPEG {
 		return Encoder{formatJPEG.mediaType, func(w io.Writer, m image.Image) error { return jpeg.Encode(w, m, &jpeg.Options{Quality: t.Quality}) }}

@@ -1,9 +1,10 @@
-// Package picture is all that the engine knows of images, and nothing of whose they are: what their headers tell, whether
-// their bytes are all there, what it takes to decode them, and how they are brought to what was asked for.
+// Package picture is everything that the engine knows about images, and nothing about
+// whose they are: what their headers say, whether they are complete, how much memory
+// decoding takes, and how they are converted to what was asked for.
 //
-// An image is whole when its structure runs to its end and every checksum outside the compressed data is right.
-// To find that takes a few microseconds for each hundred KiB, and no memory; to find a fault within the compressed data, an
-// image has to be decoded.
+// An image is complete when its structure runs to its end and every checksum outside the
+// compressed data is right. Checking that takes a few microseconds for each hundred KiB,
+// and no memory. Only decoding finds a fault within the compressed data.
 package picture
 
 import (
@@ -29,15 +30,16 @@ func broken(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrBroken, fmt.Sprintf(format, args...))
 }
 
-// structure follows the bytes of an image.
+// structure follows the bytes of an image in one format.
 type structure interface {
 	// add takes the next bytes and returns how many of them belong to the image; ended tells that it is
 	// whole, and that the rest does not.
 	add(p []byte) (n int, ended bool, err error)
 }
 
-// Whole returns a reader of the image that r begins with. It comes to its end only if the image is whole; what
-// r holds behind that is not read, or cut off. Else reading ends with ErrBroken, or the error of r.
+// Whole returns a reader of the image at the beginning of r. It reaches its end only if
+// the image is complete; bytes of r behind the image are not read, or cut off. Otherwise
+// reading ends with ErrBroken or the error of r.
 func Whole(r io.Reader, f Format) io.Reader {
 	w := &whole{in: r}
 	switch f {

@@ -8,8 +8,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// callerQueues are the callers who wait for a slot and a place of one model, a line for each user. The first line is that of the user who
-// holds the fewest slots; of those who hold as many, the one with the lowest turn.
+// callerQueues are the callers who wait for a slot and a place of one model, in one queue
+// for each user. The first queue is that of the user who holds the fewest slots; among
+// equals, the one with the lowest turn.
 type callerQueues struct {
 	model   string
 	callers int
@@ -17,6 +18,7 @@ type callerQueues struct {
 	order   queueHeap
 }
 
+// callerQueue is the queue of one user. It exists only while somebody waits in it.
 type callerQueue struct {
 	user    imagegen.UserID
 	model   string
@@ -37,7 +39,7 @@ func newCallerQueues(model string) callerQueues {
 	return callerQueues{model: model, of: make(map[imagegen.UserID]*callerQueue)}
 }
 
-// join puts a caller at the end of the user's line; a line that begins takes a turn.
+// join adds a caller to the end of the user's queue. A queue that begins takes a turn.
 func (ls *callerQueues) join(u imagegen.UserID, held int, turn func() uint64) *waiter {
 	l := ls.of[u]
 	if l == nil {
@@ -51,7 +53,7 @@ func (ls *callerQueues) join(u imagegen.UserID, held int, turn func() uint64) *w
 	return w
 }
 
-// first is the line that is served next; nil if nobody waits.
+// first is the queue that is served next; nil if nobody waits.
 func (ls *callerQueues) first() *callerQueue {
 	if len(ls.order) == 0 {
 		return nil
@@ -59,7 +61,7 @@ func (ls *callerQueues) first() *callerQueue {
 	return ls.order[0]
 }
 
-// serve takes the first caller out of a line, which takes another turn.
+// serve takes the first caller out of a queue, which takes another turn.
 func (ls *callerQueues) serve(l *callerQueue, turn func() uint64) *waiter {
 	w := l.waiting.Front().Value.(*waiter)
 	l.turn = turn()
@@ -68,7 +70,7 @@ func (ls *callerQueues) serve(l *callerQueue, turn func() uint64) *waiter {
 	return w
 }
 
-// remove takes a caller out of the line and reports whether they stood there.
+// remove takes a caller out of the queue, and reports whether they were in it.
 func (ls *callerQueues) remove(w *waiter) bool {
 	if w.place == nil {
 		return false
@@ -84,7 +86,7 @@ func (ls *callerQueues) remove(w *waiter) bool {
 	return true
 }
 
-// moved follows how many slots a user holds.
+// moved updates how many slots a user holds.
 func (ls *callerQueues) moved(u imagegen.UserID, held int) {
 	if l := ls.of[u]; l != nil {
 		l.held = held
@@ -97,6 +99,7 @@ func (l *callerQueue) before(o *callerQueue) bool {
 	return cmp.Or(cmp.Compare(l.held, o.held), cmp.Compare(l.turn, o.turn)) < 0
 }
 
+// queueHeap implements heap.Interface, with the queue that is served next at the top.
 type queueHeap []*callerQueue
 
 func (h queueHeap) Len() int           { return len(h) }

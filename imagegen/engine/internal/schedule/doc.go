@@ -1,3 +1,4 @@
-// Package schedule decides whose work begins next: how many attempts are under way at once, in all and of
-// each model, and in which order callers and the queue are served. It knows no image and no credit.
+// Package schedule decides whose work begins next: how many attempts run at once, in all
+// and for each model, and in which order callers and queued work are served. It knows
+// nothing of images or credits.
 package schedule

@@ -6,7 +6,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine/internal/bound"
 )
 
-// places are those of a model, of which each attempt at its generations takes one.
+// places are those of a model. Each attempt with the model takes one.
 type places struct {
 	bound   *bound.Bound
 	queues  callerQueues
@@ -14,16 +14,18 @@ type places struct {
 	offered bool // the model is: else the queue's work for it is left to others that share the store
 }
 
-// room is how many attempts may begin.
+// room is how many attempts may begin now.
 func (p *places) room(now time.Time) int { return p.bound.Room(now) - p.lent }
 
-// Finding is what an attempt found of the upstream. The zero value is nothing.
+// Finding is what an attempt says about the load of the upstream. The zero value says
+// nothing.
 type Finding struct {
 	Worked     bool
 	Overloaded bool
 	Pause      time.Duration // that it wants then
 }
 
+// end gives a place back, and adapts the model's bound to what the attempt found.
 func (p *places) end(had Slot, found Finding, now time.Time) {
 	switch {
 	case found.Overloaded:
@@ -35,7 +37,7 @@ func (p *places) end(had Slot, found Finding, now time.Time) {
 	}
 }
 
-// places are those of a model; as many as there are slots, if it is not known.
+// places are those of a model; as many as there are slots if the model is not known.
 func (s *Slots) places(model string) *places {
 	p := s.of[model]
 	if p == nil {
@@ -45,7 +47,8 @@ func (s *Slots) places(model string) *places {
 	return p
 }
 
-// SetMost bounds the attempts at generations of each model that is offered. Of others the queue gets no places.
+// SetMost bounds the attempts with each offered model. The queue gets no places for other
+// models.
 func (s *Slots) SetMost(of map[string]int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,7 +64,7 @@ func (s *Slots) SetMost(of map[string]int) {
 	s.hand()
 }
 
-// LoadOfModel is how busy an engine is with the generations of one model.
+// Load is how busy an engine is with one model.
 type Load struct {
 	Running int // attempts under way
 	Waiting int // synchronous callers who wait, for any slot
@@ -69,7 +72,7 @@ type Load struct {
 	Most    int // how many there may ever be
 }
 
-// Load tells how busy a model's places are.
+// Load returns how busy a model's places are.
 func (s *Slots) Load(model string) Load {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,7 +80,8 @@ func (s *Slots) Load(model string) Load {
 	return Load{Running: p.bound.UnderWay(), Waiting: p.queues.callers, Bound: p.bound.Now(time.Now()), Most: p.bound.Most()}
 }
 
-// first is the line that is served next, of models that have a place; nil if there is none.
+// first is the queue that is served next among models that have a place; nil if there is
+// none.
 func (s *Slots) first(now time.Time) (first *callerQueue) {
 	for _, p := range s.of {
 		l := p.queues.first()
@@ -88,7 +92,8 @@ func (s *Slots) first(now time.Time) (first *callerQueue) {
 	return first
 }
 
-// lookAgain hands out, later, what time alone opens, if anybody may wait for it.
+// lookAgain sets a timer for places that open with time alone, if anybody may be waiting
+// for them.
 func (s *Slots) lookAgain(now time.Time) {
 	var soonest time.Duration
 	for _, p := range s.of {
@@ -107,6 +112,7 @@ func (s *Slots) lookAgain(now time.Time) {
 	}
 }
 
+// looked hands slots out when that timer fires.
 func (s *Slots) looked() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 // maxClaims is how many queued generations are claimed in one commit.
 const maxClaims = 16
 
-// offer is what the queue may take of the free slots, if anything. first is the line of callers that is
-// served next; nil if there is none.
+// offer is what the store's queue may take of the free slots; ok is false if nothing.
+// first is the queue of callers that is served next, nil if nobody waits.
 func (s *Slots) offer(now time.Time, first *callerQueue) (d imagegen.Demand, ok bool) {
 	d.Most = min(s.free-s.kept, maxClaims)
 	if d.Most <= 0 {
@@ -35,7 +35,7 @@ func (s *Slots) offer(now time.Time, first *callerQueue) (d imagegen.Demand, ok 
 	return d, ok
 }
 
-// give hands an offer to the queue. What it takes in is nobody else's until claimed.
+// give hands an offer to the queue. Nobody else gets what it contains until Claimed.
 func (s *Slots) give(d imagegen.Demand, now time.Time) {
 	d.Held = maps.Clone(s.held)
 	s.free -= d.Most
@@ -47,6 +47,7 @@ func (s *Slots) give(d imagegen.Demand, now time.Time) {
 	s.asking = nil
 }
 
+// takeBack ends an offer.
 func (s *Slots) takeBack(d imagegen.Demand) {
 	s.free += d.Most
 	s.lent = 0
@@ -55,7 +56,7 @@ func (s *Slots) takeBack(d imagegen.Demand) {
 	}
 }
 
-// ForQueue waits until slots can be offered to the queue; Claimed ends the offer.
+// ForQueue waits until slots can be offered to the queue. Claimed ends the offer.
 func (s *Slots) ForQueue(ctx context.Context) (imagegen.Demand, error) {
 	asking := make(chan imagegen.Demand, 1)
 	s.mu.Lock()
@@ -74,6 +75,8 @@ func (s *Slots) ForQueue(ctx context.Context) (imagegen.Demand, error) {
 	}
 }
 
+// stopAsking ends ForQueue when its context does. An offer that was just made is taken
+// back.
 func (s *Slots) stopAsking(asking <-chan imagegen.Demand) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,8 +89,9 @@ func (s *Slots) stopAsking(asking <-chan imagegen.Demand) {
 	s.hand()
 }
 
-// Claimed gives the slots of an offer to those whose work was claimed; the rest is free again. better is
-// closed when the queue may be offered what this offer was not for; nil if it was used.
+// Claimed gives the slots of an offer to the users whose work was claimed; the rest is
+// free again. better is closed when there is an offer for users or models that this one
+// left out; it is nil if something was claimed.
 func (s *Slots) Claimed(offered imagegen.Demand, records []imagegen.Record) (taken []Slot, better <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,7 +110,8 @@ func (s *Slots) Claimed(offered imagegen.Demand, records []imagegen.Record) (tak
 	return taken, better
 }
 
-// tellQueue wakes a queue that could use nothing of an offer when there is a better one.
+// tellQueue wakes the queue, which could use nothing of an offer, when there is a better
+// one.
 func (s *Slots) tellQueue(now time.Time) {
 	if s.better == nil || !s.partial {
 		return
@@ -116,6 +121,7 @@ func (s *Slots) tellQueue(now time.Time) {
 	}
 }
 
+// callQueue wakes the queue.
 func (s *Slots) callQueue() {
 	if s.better != nil {
 		close(s.better)
@@ -133,7 +139,7 @@ func hasFullModel(d imagegen.Demand) bool {
 	return false
 }
 
-// betters reports whether d is for users or for models that former was not for.
+// betters reports whether d includes users or models that former did not.
 func betters(d, former imagegen.Demand) bool {
 	for model, places := range d.Places {
 		if places > 0 && former.Places[model] <= 0 {

@@ -8,14 +8,14 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Slots bounds the attempts under way, in all and of each model. A slot that gets free goes to the user who
-// holds the fewest; of those who hold as many, to the one who has waited longest since they were served. Who
-// waits for a model that has no place stands in nobody's way. Some slots can be kept for users who hold
-// none. A slot in use is never taken back.
+// Slots bounds the attempts that run at once, in all and for each model. A slot that
+// becomes free goes to the user who holds the fewest; among equals, to the one who was
+// served longest ago. Callers who wait for a model without a place do not block others.
+// Some slots can be kept for users who hold none. A slot in use is never taken back.
 //
-// Callers wait in lines, for each model one of each user. Whose queued work is next only the store knows: so
-// the queue as a whole is offered slots, for users who hold few enough and models that have places (offer),
-// and counts as one more user among those who hold as many.
+// Callers wait in queues, one for each model and user. Whose queued work is next only the
+// store knows. So the store's queue as a whole is offered slots, for users who hold few
+// enough and for models that have places (offer), and takes its turn like one more user.
 type Slots struct {
 	mu    sync.Mutex
 	all   int
@@ -36,19 +36,19 @@ type Slots struct {
 	lookAt time.Time
 }
 
-// Slot is one that is in use.
+// Slot is a slot in use.
 type Slot struct {
 	user  imagegen.UserID
 	model string
 	began time.Time
 }
 
-// NewSlots returns so many slots, all of them free.
+// NewSlots returns n slots, all of them free.
 func NewSlots(n int) *Slots {
 	return &Slots{all: n, free: n, held: make(map[imagegen.UserID]int), of: make(map[string]*places)}
 }
 
-// Keep keeps so many slots for users who hold none.
+// Keep keeps n slots for users who hold none.
 func (s *Slots) Keep(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,7 +56,8 @@ func (s *Slots) Keep(n int) {
 	s.hand()
 }
 
-// Acquire waits for a slot, at most for the given time (0: for ever). ErrOverloaded, or ctx's error.
+// Acquire waits for a slot, at most for the given time (0: for ever). ErrOverloaded, or
+// the error of ctx.
 func (s *Slots) Acquire(ctx context.Context, u imagegen.UserID, model string, wait time.Duration) (Slot, error) {
 	if got, ok := s.TryAcquire(u, model); ok {
 		return got, nil
@@ -89,9 +90,11 @@ func (s *Slots) TryAcquire(u imagegen.UserID, model string) (got Slot, ok bool) 
 	return s.take(u, model, now), true
 }
 
-// open reports whether there is a slot for somebody who holds so many.
+// open reports whether there is a slot for a user who holds that many.
 func (s *Slots) open(held int) bool { return s.free > s.kept || s.free > 0 && held == 0 }
 
+// take gives a slot and a place to a user. s.mu is held, here and in the methods below
+// that are not exported.
 func (s *Slots) take(u imagegen.UserID, model string, now time.Time) Slot {
 	s.free--
 	s.hold(u, 1)
@@ -99,6 +102,7 @@ func (s *Slots) take(u imagegen.UserID, model string, now time.Time) Slot {
 	return Slot{u, model, now}
 }
 
+// hold changes how many slots a user holds.
 func (s *Slots) hold(u imagegen.UserID, change int) {
 	if s.held[u] += change; s.held[u] == 0 {
 		delete(s.held, u)
@@ -108,6 +112,7 @@ func (s *Slots) hold(u imagegen.UserID, change int) {
 	}
 }
 
+// join queues a caller.
 func (s *Slots) join(u imagegen.UserID, model string) *waiter {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,13 +127,14 @@ func (s *Slots) next() uint64 {
 	return s.turns
 }
 
-// Release gives a slot back, and tells what its attempt found of the upstream.
+// Release gives a slot back, with what its attempt found about the upstream.
 func (s *Slots) Release(had Slot, found Finding) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.passOn(had, found)
 }
 
+// passOn frees a slot and hands it to whoever is next.
 func (s *Slots) passOn(had Slot, found Finding) {
 	s.free++
 	s.hold(had.user, -1)
@@ -136,7 +142,7 @@ func (s *Slots) passOn(had Slot, found Finding) {
 	s.hand()
 }
 
-// giveUp leaves the line; a slot that came at the last moment is passed on.
+// giveUp leaves the queue. A slot that was handed over at the last moment is passed on.
 func (s *Slots) giveUp(w *waiter, err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,7 +152,7 @@ func (s *Slots) giveUp(w *waiter, err error) error {
 	return err
 }
 
-// hand gives free slots to those whose turn it is.
+// hand gives the free slots to those whose turn it is.
 func (s *Slots) hand() {
 	now := time.Now()
 	for s.free > 0 {
@@ -168,7 +174,7 @@ func (s *Slots) hand() {
 	s.lookAgain(now)
 }
 
-// State tells in how many slots there is no attempt, and how many callers wait.
+// State returns how many slots are free, and how many callers wait.
 func (s *Slots) State() (free, waiting int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

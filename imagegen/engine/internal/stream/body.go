@@ -10,16 +10,18 @@ import (
 // maxEmptyReads is how often in a row a Body may bring neither bytes nor an error.
 const maxEmptyReads = 100
 
-// Body is what a provider or a caller sends of one image, for as long as there is somebody to wait for
-// it: one that comes byte by byte, or without end, would otherwise hold a slot long after its caller
-// was told. It keeps the rules of io.Reader, whatever it reads from does.
+// Body is what a provider or a caller sends of one image. Reading ends with the context:
+// otherwise a body that arrives byte by byte, or never ends, would hold a slot long after
+// its caller got an answer. Body also enforces the rules of io.Reader on whatever it
+// reads from.
 type Body struct {
 	Ctx   context.Context // of the attempt or the call; io.Reader has no place for one
 	R     io.Reader
 	empty int
 }
 
-// Read implements io.Reader. It cannot end a Read that is under way.
+// Read implements io.Reader. It cannot interrupt a Read that is already running. A panic
+// of R becomes an error.
 func (b *Body) Read(p []byte) (n int, err error) {
 	defer func() {
 		if v := recover(); v != nil { // which neither an ImageStore nor a Spool is to meet

@@ -1,4 +1,5 @@
-// Package stream reads the bytes of an image as they come: held to the rules of a reader, counted, bounded and hashed.
+// Package stream reads the bytes of an image as they arrive: it enforces the rules of a
+// reader, and counts, bounds and hashes them.
 package stream
 
 import (
@@ -8,10 +9,11 @@ import (
 	"io"
 )
 
-// ErrTooLarge is the error of a Meter through which more comes than it lets.
+// ErrTooLarge is the error of a Meter when more than Most bytes arrive.
 var ErrTooLarge = errors.New("imagegen: too many bytes")
 
-// Meter counts and limits what is read through it, and hashes it if that is wanted.
+// Meter counts and limits the bytes that are read through it, and hashes them if Hash is
+// set.
 type Meter struct {
 	R    io.Reader
 	Most int64
@@ -40,5 +42,5 @@ func (m *Meter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Sum is the SHA-256 of what was read.
+// Sum is the SHA-256 of what was read so far.
 func (m *Meter) Sum() [sha256.Size]byte { return [sha256.Size]byte(m.Hash.Sum(nil)) }

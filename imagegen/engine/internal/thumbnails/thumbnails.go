@@ -1,5 +1,5 @@
-// Package thumbnails makes small copies of images, one at a time, and keeps them beside the images. None of them is in a
-// record: they can be made again.
+// Package thumbnails makes small copies of images, one at a time, and stores them beside
+// the images. No record names them: they can be made again at any time.
 package thumbnails
 
 import (
@@ -52,7 +52,8 @@ func New(c Config) *Maker {
 	return &Maker{Config: c, queue: make(chan imagegen.GenerationID, maxQueued), making: semaphore.NewWeighted(1), publishing: semaphore.NewWeighted(1)}
 }
 
-// Enqueue has the thumbnails of a generation made when there is time. It waits for nothing.
+// Enqueue has the thumbnails of a generation made in the background. It never blocks: if
+// the queue is full, they are made when somebody looks at them.
 func (m *Maker) Enqueue(id imagegen.GenerationID) {
 	select {
 	case m.queue <- id:
@@ -60,7 +61,8 @@ func (m *Maker) Enqueue(id imagegen.GenerationID) {
 	}
 }
 
-// Exclusive does something that comes before or after a thumbnail, never between the look at its record and its file.
+// Exclusive runs do while no thumbnail is being published: before or after, but never
+// between the check of its record and the writing of its file.
 func (m *Maker) Exclusive(ctx context.Context, do func() error) error {
 	if err := m.publishing.Acquire(ctx, 1); err != nil {
 		return err
@@ -74,7 +76,8 @@ func (m *Maker) Read(ctx context.Context, r imagegen.Record, i imagegen.StoredIm
 	return m.get(ctx, r.ImageKey(i), m.Decoding.Acquire)
 }
 
-// get reads a thumbnail, or makes it. acquire takes of the memory for decoding.
+// get reads a thumbnail or makes it. acquire reserves memory for decoding: Read waits for
+// it, the background does not.
 func (m *Maker) get(ctx context.Context, of imagegen.ImageKey, acquire func(context.Context, int64) error) ([]byte, error) {
 	key := of
 	key.Image = of.Image.Thumbnail()
@@ -96,6 +99,7 @@ func (m *Maker) get(ctx context.Context, of imagegen.ImageKey, acquire func(cont
 	return b, m.Exclusive(ctx, func() error { return m.publish(ctx, key, b) })
 }
 
+// read opens a thumbnail and reads all of it.
 func (m *Maker) read(ctx context.Context, k imagegen.ImageKey) ([]byte, error) {
 	f, err := m.Images.OpenImage(ctx, k)
 	if err != nil {
@@ -135,8 +139,9 @@ func unreadable(k imagegen.ImageKey, err error) error {
 	return fmt.Errorf("imagegen: image %s cannot be read: %w", k.Image, err)
 }
 
-// publish stores a thumbnail, unless its generation is no longer there to be seen. A Store that would
-// take no generation has no room for a thumbnail either.
+// publish stores a thumbnail, unless its generation can no longer be seen. If the Store
+// would accept no generation, it has no room for a thumbnail either. A thumbnail that
+// could not be stored is still returned to the caller.
 func (m *Maker) publish(ctx context.Context, k imagegen.ImageKey, b []byte) error {
 	r, err := m.Store.Generation(ctx, k.Generation)
 	switch {
@@ -156,8 +161,8 @@ func (m *Maker) publish(ctx context.Context, k imagegen.ImageKey, b []byte) erro
 	return nil
 }
 
-// removeIfErased removes what was put behind the back of an erasure: one in this process waits for
-// publish, another process does not.
+// removeIfErased removes a thumbnail that was written while another process erased its
+// generation. An erasure in this process waits, see Exclusive.
 func (m *Maker) removeIfErased(ctx context.Context, k imagegen.ImageKey) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
@@ -169,7 +174,7 @@ func (m *Maker) removeIfErased(ctx context.Context, k imagegen.ImageKey) {
 
 var errNoMemory = errors.New("imagegen: the memory for decoding is in use")
 
-// tryDecoding takes of the memory for decoding only what nobody else wants.
+// tryDecoding reserves memory for decoding only if it is free.
 func (m *Maker) tryDecoding(_ context.Context, bytes int64) error {
 	if !m.Decoding.TryAcquire(bytes) {
 		return errNoMemory
@@ -177,7 +182,7 @@ func (m *Maker) tryDecoding(_ context.Context, bytes int64) error {
 	return nil
 }
 
-// Run makes those that are wanted, without haste, until ctx ends.
+// Run makes the queued thumbnails, slowly, until ctx ends.
 func (m *Maker) Run(ctx context.Context) {
 	for {
 		select {
@@ -189,6 +194,7 @@ func (m *Maker) Run(ctx context.Context) {
 	}
 }
 
+// makeAll makes the thumbnails of one generation and rests after each.
 func (m *Maker) makeAll(ctx context.Context, id imagegen.GenerationID) {
 	r, err := m.Store.Generation(ctx, id)
 	if err != nil || !r.Visible() {

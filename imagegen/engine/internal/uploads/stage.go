@@ -13,7 +13,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine/internal/stream"
 )
 
-// upload is an [imagegen.Reference] in the spool, checked. Take takes it over.
+// upload is a checked reference image in the spool. Take takes it over, once.
 type upload struct {
 	in    *Uploads
 	file  imagegen.ReferenceFile
@@ -26,14 +26,15 @@ func (u *upload) Open(ctx context.Context) (io.ReadCloser, error) {
 	return u.in.Spool.Open(ctx, u.file.ID)
 }
 
-// Discard is called by [imagegen.Discard].
+// Discard removes the file, unless it was taken over. [imagegen.Discard] calls it.
 func (u *upload) Discard() {
 	if u.taken.CompareAndSwap(false, true) {
 		u.in.RemoveFiles([]imagegen.ReferenceFile{u.file})
 	}
 }
 
-// Stage copies one reference image of a user to the spool and checks it on the way. Its errors are those of Session.Stage.
+// Stage copies one reference image of a user to the spool and checks it on the way. Its
+// errors are those of Session.Stage.
 func (u *Uploads) Stage(ctx context.Context, user imagegen.UserID, r io.Reader, name string) (imagegen.Reference, error) {
 	f, err := u.stage(ctx, user, r, name)
 	if err != nil {
@@ -42,6 +43,7 @@ func (u *Uploads) Stage(ctx context.Context, user imagegen.UserID, r io.Reader, 
 	return f, nil
 }
 
+// stage is Stage with the concrete type.
 func (u *Uploads) stage(ctx context.Context, user imagegen.UserID, r io.Reader, name string) (*upload, error) {
 	end, err := u.begin(user)
 	if err != nil {
@@ -55,7 +57,8 @@ func (u *Uploads) stage(ctx context.Context, user imagegen.UserID, r io.Reader, 
 	return u.keep(ctx, user, in, name)
 }
 
-// keep stages what in yields.
+// keep stores what in yields. If that fails, or r panics, nothing is counted for the
+// user.
 func (u *Uploads) keep(ctx context.Context, user imagegen.UserID, in *stream.Meter, name string) (*upload, error) {
 	f := &upload{in: u}
 	f.file.ID = u.NewID()
@@ -79,7 +82,7 @@ func (u *Uploads) keep(ctx context.Context, user imagegen.UserID, in *stream.Met
 	return f, nil
 }
 
-// examine is keep without a copy. The upload has no identifier.
+// examine is keep without storing: the upload has a hash but no identifier.
 func (u *Uploads) examine(ctx context.Context, in *stream.Meter, name string) (*upload, error) {
 	f := &upload{in: u}
 	header, unread := picture.ReadHeader(in)
@@ -92,7 +95,7 @@ func (u *Uploads) examine(ctx context.Context, in *stream.Meter, name string) (*
 	return f, nil
 }
 
-// stageError is what to say of an image that did not come to its end.
+// stageError is the error for an image that did not arrive completely.
 func stageError(ctx context.Context, in *stream.Meter, err error, name string) error {
 	switch {
 	case in.Over:
@@ -105,6 +108,7 @@ func stageError(ctx context.Context, in *stream.Meter, err error, name string) e
 	return imagegen.ToUserError(err)
 }
 
+// check reads the header of an image that is in the spool.
 func (u *upload) check(ctx context.Context, in *stream.Meter, name string) error {
 	f, err := u.Open(ctx)
 	if err != nil {
@@ -115,7 +119,8 @@ func (u *upload) check(ctx context.Context, in *stream.Meter, name string) error
 	return u.describe(in, header, unread, name)
 }
 
-// describe notes what is known of an image that was read to its end.
+// describe records what is known about an image that was read to its end, or returns why
+// it cannot be used.
 func (u *upload) describe(in *stream.Meter, h picture.Header, unread error, name string) error {
 	u.file.Size, u.file.SHA256 = in.N, in.Sum()
 	switch {
@@ -130,8 +135,8 @@ func (u *upload) describe(in *stream.Meter, h picture.Header, unread error, name
 	return nil
 }
 
-// Take stages what is not staged yet and returns the files of all of it, which are the caller's now, the mask's as the
-// last. On an error everything is removed.
+// Take stages what is not staged yet and returns all files, the mask last. They belong to
+// the caller then. On an error all of them are removed.
 func (u *Uploads) Take(ctx context.Context, user imagegen.UserID, references []imagegen.Reference, mask imagegen.Reference) (files []imagegen.ReferenceFile, err error) {
 	defer func() {
 		if err != nil {
@@ -159,10 +164,10 @@ func (u *Uploads) Take(ctx context.Context, user imagegen.UserID, references []i
 	return append(files, f.file), err
 }
 
-// ofImage is a reference that is a stored image of the service.
+// ofImage is a reference that is a stored image of this service.
 type ofImage interface{ ImageID() imagegen.ImageID }
 
-// takeOne makes one file the caller's.
+// takeOne takes over one file, copying it first if it is not in this spool.
 func (u *Uploads) takeOne(ctx context.Context, user imagegen.UserID, r imagegen.Reference, name string) (f *upload, err error) {
 	f, ok := r.(*upload)
 	if !ok || f.in != u { // that of another engine is discarded there
@@ -182,7 +187,8 @@ func (u *Uploads) takeOne(ctx context.Context, user imagegen.UserID, r imagegen.
 	return f, nil
 }
 
-// checkMask returns why an upload is no mask for the first of the references.
+// checkMask returns why an upload cannot be the mask of the first reference; nil if it
+// can.
 func checkMask(u *upload, references []imagegen.ReferenceFile) error {
 	f := u.file
 	switch {
@@ -201,6 +207,8 @@ func checkMask(u *upload, references []imagegen.ReferenceFile) error {
 	return nil
 }
 
+// copyIn stages a reference of any other kind. What its reader fails with is the caller's
+// mistake.
 func (u *Uploads) copyIn(ctx context.Context, user imagegen.UserID, r imagegen.Reference, name string) (*upload, error) {
 	f, err := r.Open(ctx)
 	if err != nil {

@@ -16,7 +16,8 @@ type Stored struct {
 	File  imagegen.ReferenceFile
 }
 
-// Open reads the file before anybody else does: a provider gets what was accepted, or nothing.
+// Open verifies the whole file before it returns it: a provider gets exactly what was
+// accepted, or an error.
 func (s Stored) Open(ctx context.Context) (io.ReadCloser, error) {
 	f, err := s.Spool.Open(ctx, s.File.ID)
 	if err != nil {
@@ -35,7 +36,7 @@ func (s Stored) Open(ctx context.Context) (io.ReadCloser, error) {
 	return s.Spool.Open(ctx, s.File.ID)
 }
 
-// verify reads the file to its end.
+// verify reads the file to its end and compares size and hash.
 func (s Stored) verify(ctx context.Context, f io.Reader) error {
 	hash := sha256.New()
 	n, err := io.Copy(hash, &stream.Body{Ctx: ctx, R: f})

@@ -1,5 +1,6 @@
-// Package uploads takes reference images in: each is checked as it comes and kept in the spool until its generation has
-// ended. What users send at once, and what is kept for each, is bounded.
+// Package uploads receives reference images. Each is checked while it arrives and kept in
+// the spool until its generation has ended. How many a user can send at once, and how
+// much is kept for each user, is bounded.
 package uploads
 
 import (
@@ -12,15 +13,16 @@ import (
 	"github.com/imagegend/imagegend/imagegen/internal/share"
 )
 
-// What comes of reference images at once, of a user and in all: each takes a few hundred KiB of memory
-// while it does.
+// maxArrivingPerUser and maxArriving bound the reference images that arrive at the same
+// time. Each takes a few hundred KiB of memory meanwhile.
 const (
 	maxArrivingPerUser = 16
 	maxArriving        = 128
 )
 
-// Uploads are what callers hand in. It knows what has come since the engine was made: what a former process has left
-// belongs to work that was charged, and goes with it. It is safe for concurrent use.
+// Uploads are the files that callers hand in. It counts what has arrived since the engine
+// was created. Files of an earlier process belong to charged work and are removed with
+// it. It is safe for concurrent use.
 type Uploads struct {
 	Config
 	arriving *share.Shares[imagegen.UserID]
@@ -30,6 +32,7 @@ type Uploads struct {
 	kept map[imagegen.ReferenceID]keptUpload
 }
 
+// keptUpload is what a stored file counts for its user.
 type keptUpload struct {
 	user  imagegen.UserID
 	bytes int64
@@ -44,13 +47,14 @@ type Config struct {
 	Most      int64                                       // bytes that are kept for a user
 }
 
-// New returns Uploads with nothing in them.
+// New returns Uploads without any file.
 func New(c Config) *Uploads {
 	return &Uploads{Config: c, arriving: share.New[imagegen.UserID](maxArrivingPerUser, maxArriving), bytes: share.New[imagegen.UserID](c.Most, 1<<62),
 		kept: make(map[imagegen.ReferenceID]keptUpload)}
 }
 
-// RemoveFiles removes the files of a generation, wherever they came from.
+// RemoveFiles removes the files of a generation, also those that came with an earlier
+// process.
 func (u *Uploads) RemoveFiles(files []imagegen.ReferenceFile) {
 	var ids []imagegen.ReferenceID
 	for _, f := range files {
@@ -65,7 +69,7 @@ func (u *Uploads) RemoveFiles(files []imagegen.ReferenceFile) {
 	u.Remove(ids...)
 }
 
-// begin lets a file come, until end.
+// begin counts a file as arriving until end is called.
 func (u *Uploads) begin(user imagegen.UserID) (end func(), err error) {
 	if !u.arriving.Take(user, 1) {
 		return nil, tooManyUploads("too many reference images are being sent at once; send fewer at a time")
@@ -73,7 +77,7 @@ func (u *Uploads) begin(user imagegen.UserID) (end func(), err error) {
 	return func() { u.arriving.Give(user, 1) }, nil
 }
 
-// count counts a file until it is forgotten.
+// count counts a stored file for its user until forget.
 func (u *Uploads) count(user imagegen.UserID, f imagegen.ReferenceFile) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -91,7 +95,8 @@ func (u *Uploads) forget(ids []imagegen.ReferenceID) {
 	}
 }
 
-// arrival is a reference image on its way into the spool. What it yields is counted as its user's.
+// arrival is a reference image on its way into the spool. Its bytes are counted for its
+// user as they are read.
 type arrival struct {
 	io.Reader
 	uploads *Uploads
@@ -99,8 +104,8 @@ type arrival struct {
 	taken   int64
 }
 
-// Read implements io.Reader. ErrOverloaded: the user keeps as much as one user can, or the disk has no
-// room for more of anybody's.
+// Read implements io.Reader. ErrOverloaded: the user has as much stored as one user can,
+// or the disk has no room for anybody's upload.
 func (a *arrival) Read(p []byte) (int, error) {
 	n, err := a.Reader.Read(p)
 	if !a.uploads.bytes.Take(a.user, int64(n)) {
@@ -115,7 +120,7 @@ func (a *arrival) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// giveUp forgets what came.
+// giveUp takes the counted bytes back.
 func (a *arrival) giveUp() { a.uploads.bytes.Give(a.user, a.taken) }
 
 func tooManyUploads(message string) error {

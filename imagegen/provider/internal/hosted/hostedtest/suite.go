@@ -86,7 +86,8 @@ func (s Suite) serve(t *testing.T, h http.Handler) imagegen.Provider {
 
 // A submission is made once, whatever comes of it.
 func (s Suite) submissions(t *testing.T) {
-	all := maps.Clone(s.Submissions)
+	all := make(map[string]Failure)
+	maps.Copy(all, s.Submissions)
 	maps.Copy(all, map[string]Failure{
 		"bad gateway":      {Status: 502, Body: Page},
 		"unavailable":      {Status: 503, Body: Page},
