@@ -151,10 +151,24 @@ func (db *DB) Generation(ctx context.Context, id imagegen.GenerationID) (imagege
 	return db.one(ctx, `select id, form from imagegend.generations where id = $1`, []byte(id))
 }
 
-// Reserved implements [imagegen.Store].
-func (db *DB) Reserved(ctx context.Context, u imagegen.UserID, key string) (imagegen.Record, error) {
+// Reserved implements [imagegen.Store]. Whoever repeats a call is answered with what it finds, and relies on it. So it
+// locks that, and its commit waits for a standby as the record's own does: a wait that was cancelled shows a record which a
+// failover may take back.
+func (db *DB) Reserved(ctx context.Context, u imagegen.UserID, key string) (r imagegen.Record, err error) {
 	hash := imagegen.IdempotencyHash(key)
-	return db.one(ctx, `select id, form from imagegend.generations where usr = $1 and idempotency = $2 order by nth desc limit 1`, []byte(u), hash[:])
+	r, err = db.one(ctx, `select id, form from imagegend.generations where usr = $1 and idempotency = $2 order by nth desc limit 1`, []byte(u), hash[:])
+	if err != nil {
+		return imagegen.Record{}, err
+	}
+	err = db.work(ctx, func(s *session) error {
+		row, err := s.load(r.ID)
+		r = row.Record
+		return err
+	})
+	if err != nil {
+		return imagegen.Record{}, err
+	}
+	return r, nil
 }
 
 // one reads one record. imagegen.ErrNotFound.

@@ -1,0 +1,40 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen/storage/postgres"
+	"github.com/imagegend/imagegend/imagegen/storage/postgres/postgrestest"
+)
+
+// Who repeats a call is answered with what stands, and relies on it: a record whose wait for a standby was cancelled
+// shows, and a failover may take it back. So the answer waits for a standby too.
+func TestWhatIsReservedIsLasting(t *testing.T) {
+	s, is := postgrestest.Start(t), is.New(t)
+	db := open(t, s.Database(t))
+	fund(t, db)
+	waiting := withoutStandby(t, s)
+	calls := []func() error{
+		func() error { _, err := db.CreateCharged(context.Background(), record(1), time.Minute); return err },
+		func() error { _, err := db.Reserved(context.Background(), "alice", record(1).IdempotencyKey); return err },
+	}
+	for _, call := range calls {
+		done := make(chan error, 1)
+		go func() { done <- call() }()
+		eventually(t, "the commit waits", func() bool {
+			select {
+			case err := <-done:
+				t.Fatalf("nobody has confirmed it, and it was told: %v", err)
+			default:
+			}
+			return waiting()
+		})
+		is.NoErr(s.Exec("postgres", cancelWaits))
+		is.True(errors.Is(<-done, postgres.ErrOutcomeUnknown))
+	}
+}
