@@ -19,6 +19,7 @@ type client struct {
 	key     string // API key
 	random  *rand.Rand
 	auditor *auditor
+	many    bool // nodes, of which some may not offer fake-2
 
 	number   int
 	pending  *operation // sent under an idempotency key, and not answered: it is sent again
@@ -86,11 +87,15 @@ func (c *client) generate(ctx context.Context, d *daemontest.Daemon) error {
 	} else {
 		c.number++
 		o = newOperation(c.random, fmt.Sprintf("%s %d", c.name, c.number))
+		if c.many && c.random.IntN(5) == 0 {
+			o.model = "fake-2"
+		}
 	}
 	if o.key != "" {
 		c.pending = &o
 	}
 	answer, err := d.Do(ctx, o.request(c.key))
+	o.underWay = o.underWay || c.many && (err != nil || answer.Code() == "internalError")
 	if err != nil {
 		return err
 	}
@@ -124,10 +129,12 @@ func (c *client) take(o operation, answer daemontest.Answer) {
 	case code == "generationFailed":
 		c.auditor.count("failed")
 		c.auditor.told(c.key, daemontest.Generation{ID: path.Base(answer.Header.Get("Location")), Status: "failed"})
-	case code == "insufficientCredits", code == "invalid_request" && o.wrong,
+	case code == "insufficientCredits", code == "invalid_request" && (o.wrong || o.model != ""),
 		code == "overloaded": // who waited for a slot while the process stood still has waited too long
 		c.auditor.count(code)
-		c.auditor.refuse(o.prompt)
+		if !o.underWay {
+			c.auditor.refuse(o.prompt)
+		}
 	default:
 		c.auditor.violated("%s: %q was answered with status %d: %s", c.name, o.prompt, answer.Status, answer.Body)
 	}

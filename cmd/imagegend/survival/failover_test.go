@@ -22,7 +22,7 @@ const (
 // The primary loses its standby under load, goes on for a while and falls over, and the standby is promoted: what was
 // acknowledged is there, for nothing was that the standby did not have. All nodes answer again.
 func TestFailover(t *testing.T) {
-	w := besiegeNodes(t, postgrestest.Synchronous)
+	w := besiegeNodes(t, plan{replication: postgrestest.Synchronous, seed: seed(t)})
 	defer w.report()
 	var slowest time.Duration
 	for i := range failovers * times() {
@@ -42,7 +42,7 @@ func TestFailover(t *testing.T) {
 // The control of the above: where a commit is acknowledged that the standby does not have, it is lost, and it shows.
 func TestAsynchronousFailover(t *testing.T) {
 	is := is.New(t)
-	w := besiegeNodes(t, postgrestest.Asynchronous)
+	w := besiegeNodes(t, plan{replication: postgrestest.Asynchronous, seed: seed(t)})
 	<-time.After(beforeThem)
 	w.answer("before")
 	w.failOver()

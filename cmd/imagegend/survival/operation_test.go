@@ -2,6 +2,7 @@ package survival_test
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"image"
 	"image/png"
@@ -17,11 +18,13 @@ import (
 // found in the list.
 type operation struct {
 	prompt     string
+	model      string // "": fake-1
 	n          int
 	async      bool
 	references int
 	key        string // the idempotency key
 	wrong      bool   // it is to be refused
+	underWay   bool   // it may be: it was sent before to a node that did not answer, and lives
 }
 
 // kinds of operations, each as often as it stands here.
@@ -66,7 +69,7 @@ func newOperation(r *rand.Rand, name string) operation {
 // request is the operation as a request; called again it is the same to the service, not byte for
 // byte.
 func (o operation) request(key string) daemontest.Request {
-	r := daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": o.prompt, "n": o.n, "async": o.async, "size": "48x32"})
+	r := daemontest.Generate(key, map[string]any{"model": o.modelName(), "prompt": o.prompt, "n": o.n, "async": o.async, "size": "48x32"})
 	if o.references > 0 {
 		r = o.form(r)
 	}
@@ -76,10 +79,12 @@ func (o operation) request(key string) daemontest.Request {
 	return r
 }
 
+func (o operation) modelName() string { return cmp.Or(o.model, "fake-1") }
+
 func (o operation) form(r daemontest.Request) daemontest.Request {
 	var body bytes.Buffer
 	w := multipart.NewWriter(&body)
-	w.WriteField("model", "fake-1")
+	w.WriteField("model", o.modelName())
 	w.WriteField("prompt", o.prompt)
 	w.WriteField("n", strconv.Itoa(o.n))
 	w.WriteField("async", strconv.FormatBool(o.async))

@@ -13,8 +13,19 @@ type proxy struct {
 	to       string
 
 	mu      sync.Mutex
-	open    map[net.Conn]bool
+	open    map[*link]bool
 	stalled chan struct{} // closed once bytes flow again; nil: they do
+}
+
+// link is a connection of the daemon's and the one that continues it.
+type link struct {
+	from, to net.Conn
+	silent   chan struct{} // nil: it is not; closed at its end
+}
+
+func (l *link) close() {
+	l.from.Close()
+	l.to.Close()
 }
 
 // port is where it listens.
@@ -25,7 +36,7 @@ func newProxy(t *testing.T, to string) *proxy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &proxy{listener: l, to: to, open: map[net.Conn]bool{}}
+	p := &proxy{listener: l, to: to, open: map[*link]bool{}}
 	go p.serve()
 	t.Cleanup(func() {
 		l.Close()
@@ -45,43 +56,39 @@ func (p *proxy) serve() {
 			from.Close()
 			continue
 		}
-		p.keep(from, to)
-		go p.pass(from, to)
-		go p.pass(to, from)
-	}
-}
-
-func (p *proxy) keep(all ...net.Conn) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, c := range all {
-		p.open[c] = true
+		l := &link{from: from, to: to}
+		p.mu.Lock()
+		p.open[l] = true
+		p.mu.Unlock()
+		go p.pass(l, from, to)
+		go p.pass(l, to, from)
 	}
 }
 
 // pass copies what comes, and ends both sides with it.
-func (p *proxy) pass(from, to net.Conn) {
-	io.Copy(writer{p, to}, from)
+func (p *proxy) pass(l *link, from, to net.Conn) {
+	io.Copy(writer{p, l, to}, from)
+	l.close()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, c := range []net.Conn{from, to} {
-		c.Close()
-		delete(p.open, c)
-	}
+	delete(p.open, l)
 }
 
 type writer struct {
 	*proxy
-	to net.Conn
+	link *link
+	to   net.Conn
 }
 
 // Write waits while bytes do not flow.
 func (w writer) Write(b []byte) (int, error) {
 	w.mu.Lock()
-	stalled := w.stalled
+	stalled, silent := w.stalled, w.link.silent
 	w.mu.Unlock()
-	if stalled != nil {
-		<-stalled
+	for _, wait := range []chan struct{}{stalled, silent} {
+		if wait != nil {
+			<-wait
+		}
 	}
 	return w.to.Write(b)
 }
@@ -90,8 +97,8 @@ func (w writer) Write(b []byte) (int, error) {
 func (p *proxy) cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for c := range p.open {
-		c.Close()
+	for l := range p.open {
+		l.close()
 	}
 }
 
@@ -106,5 +113,26 @@ func (p *proxy) stall() (resume func()) {
 		p.stalled = nil
 		p.mu.Unlock()
 		close(stalled)
+	}
+}
+
+// forget keeps back all bytes of the connections that are open, as a firewall does that has forgotten them, and ends
+// them at last. New ones can be made.
+func (p *proxy) forget() (end func()) {
+	silent := make(chan struct{})
+	var forgotten []*link
+	p.mu.Lock()
+	for l := range p.open {
+		if l.silent == nil {
+			l.silent = silent
+			forgotten = append(forgotten, l)
+		}
+	}
+	p.mu.Unlock()
+	return func() {
+		for _, l := range forgotten {
+			l.close()
+		}
+		close(silent)
 	}
 }

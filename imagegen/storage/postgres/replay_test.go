@@ -21,7 +21,10 @@ func TestWhatIsReservedIsLasting(t *testing.T) {
 	waiting := withoutStandby(t, s)
 	calls := []func() error{
 		func() error { _, err := db.CreateCharged(context.Background(), record(1), time.Minute); return err },
-		func() error { _, err := db.Reserved(context.Background(), "alice", record(1).IdempotencyKey); return err },
+		func() error {
+			_, err := db.Reserved(context.Background(), "alice", record(1).IdempotencyKey)
+			return err
+		},
 	}
 	for _, call := range calls {
 		done := make(chan error, 1)

@@ -13,7 +13,7 @@ import (
 // beside the daemon if it runs, and returns what it wrote and its exit status.
 func (d *Daemon) Command(args ...string) (stdout, stderr string, status int) {
 	d.tb.Helper()
-	cmd := exec.Command(Build(d.tb), append(args, "--data-dir", d.DataDir)...)
+	cmd := exec.Command(d.binary, append(args, "--data-dir", d.DataDir)...)
 	var out, errs bytes.Buffer
 	cmd.Env, cmd.Stdout, cmd.Stderr = d.env, &out, &errs
 	if err := cmd.Run(); cmd.ProcessState == nil {

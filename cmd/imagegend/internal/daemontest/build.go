@@ -1,10 +1,13 @@
 package daemontest
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -17,7 +20,11 @@ import (
 
 // Main runs the tests and removes what Build has made. It returns the status to exit with.
 func Main(m *testing.M) int {
-	defer func() { os.RemoveAll(buildDir) }()
+	defer func() {
+		if dir, err := buildDir(); err == nil {
+			os.RemoveAll(dir)
+		}
+	}()
 	return m.Run()
 }
 
@@ -31,16 +38,47 @@ func Build(tb testing.TB) string {
 	return program
 }
 
-var buildDir string
+var buildDir = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "imagegend-test-") })
 
 var build = sync.OnceValues(func() (program string, err error) {
-	if buildDir, err = os.MkdirTemp("", "imagegend-test-"); err != nil {
+	dir, err := buildDir()
+	if err != nil {
 		return "", err
 	}
-	program = filepath.Join(buildDir, "imagegend")
-	out, err := exec.Command("go", "build", "-buildvcs=false", "-o", program, "github.com/imagegend/imagegend/cmd/imagegend").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("daemontest: the daemon does not build: %w\n%s", err, out)
-	}
-	return program, nil
+	program = filepath.Join(dir, "imagegend")
+	return program, compile(program)
 })
+
+func compile(program string, flags ...string) error {
+	args := append([]string{"build", "-buildvcs=false", "-o", program}, flags...)
+	out, err := exec.Command("go", append(args, "github.com/imagegend/imagegend/cmd/imagegend")...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("daemontest: the daemon does not build: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// BuildAltered compiles the daemon with other text in the place of some files, by their paths, of its own or of Go's
+// library: so a test can change what no setting changes, and the program that people run has no part for it.
+func BuildAltered(files map[string]string) (program string, err error) {
+	parent, err := buildDir()
+	if err != nil {
+		return "", err
+	}
+	dir, err := os.MkdirTemp(parent, "altered")
+	if err != nil {
+		return "", err
+	}
+	replaced := map[string]string{}
+	for path, text := range files {
+		replaced[path] = filepath.Join(dir, strconv.Itoa(len(replaced))+".go")
+		err = errors.Join(err, os.WriteFile(replaced[path], []byte(text), 0o600))
+	}
+	overlay, failed := json.Marshal(map[string]any{"Replace": replaced})
+	list := filepath.Join(dir, "overlay.json")
+	if err := errors.Join(err, failed, os.WriteFile(list, overlay, 0o600)); err != nil {
+		return "", err
+	}
+	program = filepath.Join(dir, "imagegend")
+	return program, compile(program, "-overlay", list)
+}

@@ -28,6 +28,7 @@ type Options struct {
 	Models  bool        // the models stand in Args, or where serve looks for them; else they are those of --models fake
 	TLS     *tls.Config // whom the test's calls trust, where the daemon speaks TLS
 	Files   int         // how many it may have open; 0: as many as the test
+	Program string      // "": that of Build
 }
 
 // Daemon is one process that serves.
@@ -38,6 +39,7 @@ type Daemon struct {
 	Startup time.Duration // from the start of the process until it was ready
 
 	tb     testing.TB
+	binary string
 	cmd    *exec.Cmd
 	env    []string
 	output *output
@@ -50,7 +52,7 @@ type Daemon struct {
 func Start(tb testing.TB, o Options) *Daemon {
 	tb.Helper()
 	d := Launch(tb, o)
-	if err := d.awaitReady(); err != nil {
+	if err := d.Ready(); err != nil {
 		tb.Fatalf("daemontest: %v; it wrote:\n%s", err, d.Output())
 	}
 	return d
@@ -59,7 +61,7 @@ func Start(tb testing.TB, o Options) *Daemon {
 // Launch is Start without the wait: URL is not known yet. It is for a daemon that is to fail.
 func Launch(tb testing.TB, o Options) *Daemon {
 	tb.Helper()
-	d := &Daemon{tb: tb, env: environment(o.Env), output: new(output), client: newClient(o.TLS), exited: make(chan struct{})}
+	d := &Daemon{tb: tb, binary: o.Program, env: environment(o.Env), output: new(output), client: newClient(o.TLS), exited: make(chan struct{})}
 	args := []string{"serve", "--addr", "127.0.0.1:0"}
 	if o.Dev {
 		args = append(args, "--dev")
@@ -70,7 +72,10 @@ func Launch(tb testing.TB, o Options) *Daemon {
 	if !o.Dev && !o.Models {
 		args = append(args, "--models", "fake")
 	}
-	command := append([]string{Build(tb)}, append(args, o.Args...)...)
+	if d.binary == "" {
+		d.binary = Build(tb)
+	}
+	command := append([]string{d.binary}, append(args, o.Args...)...)
 	if o.Files > 0 {
 		command = append([]string{"sh", "-c", `ulimit -n "$0" && exec "$@"`, strconv.Itoa(o.Files)}, command...)
 	}
@@ -115,9 +120,9 @@ var (
 	announced = regexp.MustCompile(`(?m)^ready in |"msg":"ready"`)
 )
 
-// awaitReady waits until the daemon has announced itself, which it does last, and answers that it
-// is ready.
-func (d *Daemon) awaitReady() error {
+// Ready waits until the daemon has announced itself, which it does last, and answers that it is ready. The error says why
+// it does not: Start waits so.
+func (d *Daemon) Ready() error {
 	limit := time.After(startLimit)
 	began := time.Now()
 	poll := time.NewTicker(2 * time.Millisecond)

@@ -108,6 +108,31 @@ func (p *Pair) Detach(t testing.TB) {
 	p.await(t, "select not exists(select from pg_stat_replication)")
 }
 
+// Attach has the standby follow its primary again.
+func (p *Pair) Attach(t testing.TB) {
+	t.Helper()
+	check(t, p.standby.Exec("postgres", "alter system set primary_conninfo = '"+p.conninfo()+"'"))
+	check(t, p.standby.Exec("postgres", "select pg_reload_conf()"))
+	p.Follow(t)
+}
+
+// Follow waits until the standby has what the primary has. One that is promoted before may lack what a primary has shown
+// that was started again: it tells what it did not wait for before it fell over.
+func (p *Pair) Follow(t testing.TB) {
+	t.Helper()
+	p.await(t, p.follows())
+}
+
+// conninfo is how the standby finds its primary.
+func (p *Pair) conninfo() string {
+	return fmt.Sprintf("host=127.0.0.1 port=%d user=postgres application_name=%s", p.primary.port, standbyName)
+}
+
+// follows asks the primary whether the standby follows as it should.
+func (p *Pair) follows() string {
+	return "select exists(select from pg_stat_replication where state = 'streaming' and sync_state = '" + string(p.replication) + "')"
+}
+
 // follow makes the other cluster a copy of the primary that follows it.
 func (p *Pair) follow(t testing.TB) {
 	t.Helper()
@@ -117,11 +142,11 @@ func (p *Pair) follow(t testing.TB) {
 	}
 	check(t, p.copy())
 	check(t, p.standby.shell(`echo "$4" >>"$2/data/postgresql.auto.conf" && touch "$2/data/standby.signal"`,
-		fmt.Sprintf("synchronous_standby_names = '%s'\nprimary_conninfo = 'host=127.0.0.1 port=%d user=postgres application_name=%s'", names, p.primary.port, standbyName)))
+		fmt.Sprintf("synchronous_standby_names = '%s'\nprimary_conninfo = '%s'\nwal_retrieve_retry_interval = 100", names, p.conninfo())))
 	check(t, p.standby.start())
 	check(t, p.primary.Exec("postgres", "alter system set synchronous_standby_names = '"+names+"'"))
 	check(t, p.primary.Exec("postgres", "select pg_reload_conf()"))
-	p.await(t, "select exists(select from pg_stat_replication where state = 'streaming' and sync_state = '"+string(p.replication)+"')")
+	p.await(t, p.follows())
 }
 
 // copy copies the primary's directory while it runs: not every distribution of PostgreSQL has a program for that.

@@ -118,6 +118,22 @@ func (s *Server) Stop() {
 	_ = s.process.Wait()
 }
 
+// Keys lists the keys of all objects.
+func (s *Server) Keys(tb testing.TB) (keys []string) {
+	tb.Helper()
+	pages := s3.NewListObjectsV2Paginator(s.client(), &s3.ListObjectsV2Input{Bucket: aws.String(Bucket)})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(tb.Context())
+		if err != nil {
+			tb.Fatal(err)
+		}
+		for _, o := range page.Contents {
+			keys = append(keys, aws.ToString(o.Key))
+		}
+	}
+	return keys
+}
+
 // Unfinished lists the keys of which parts were sent, and that are no objects.
 func (s *Server) Unfinished(tb testing.TB) (keys []string) {
 	tb.Helper()
