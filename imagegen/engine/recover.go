@@ -14,25 +14,38 @@ const maxRecovered = 64
 // since the job may be what kills them. It is counted before the job is resumed.
 const maxResumptions = 5
 
+// recoverEvery is how long what was abandoned waits, at most, once its lease is over.
+const recoverEvery = 4 * time.Second
+
 // recoverAbandoned finishes what attempts left behind when they died: those of an earlier
 // process, or of this one after a failed write. It calls no provider and needs no slot.
 func (e *Engine) recoverAbandoned(ctx context.Context) {
-	interval := max(e.cfg.Lease/2, time.Second)
+	interval := max(min(e.cfg.Lease/2, recoverEvery), time.Second)
 	for ctx.Err() == nil {
 		records, err := e.abandoned(ctx)
 		if err != nil && ctx.Err() == nil {
 			e.cfg.Log.Warn("abandoned work could not be looked for", "error", err)
 		}
-		for _, r := range records {
-			if ctx.Err() != nil { // what is left is taken up when its leases have ended
-				return
-			}
-			if err := e.recoverOne(r); err != nil {
-				e.cfg.Log.Warn("a generation is left for a later recovery", "generation", r.ID, "state", r.State, "error", err)
-			}
-		}
+		e.recoverAll(ctx, records)
 		if err != nil || len(records) < maxRecovered {
 			pause(ctx, interval)
+		}
+	}
+}
+
+// recoverAll recovers one after the other. Their leases are held from the first on, since they may take longer than a
+// lease lasts: others would take what waits for its turn, and then this engine from them.
+func (e *Engine) recoverAll(ctx context.Context, records []imagegen.Record) {
+	for _, r := range records {
+		e.leases.hold(r.Fence(), func(error) {})
+		defer e.leases.drop(r.Fence())
+	}
+	for _, r := range records {
+		if ctx.Err() != nil { // what is left is taken up when its leases have ended
+			return
+		}
+		if err := e.recoverOne(r); err != nil {
+			e.cfg.Log.Warn("a generation is left for a later recovery", "generation", r.ID, "state", r.State, "error", err)
 		}
 	}
 }
@@ -54,7 +67,6 @@ func (e *Engine) abandoned(ctx context.Context) ([]imagegen.Record, error) {
 // recoverOne repeats the step that was not finished.
 func (e *Engine) recoverOne(r imagegen.Record) error {
 	ctx := context.Background()
-	e.leases.hold(r.Fence(), func(error) {}) // the ledger may take longer than a lease lasts
 	defer e.leases.drop(r.Fence())
 	switch r.State {
 	case imagegen.StateCharging:

@@ -39,6 +39,48 @@ func TestRecoveryOfMany(t *testing.T) {
 	})
 }
 
+// What waits for its turn in a recovery is nobody else's meanwhile, however long those before it take.
+func TestRecoveryHoldsWhatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := startFaulty(t, yieldImages(1, nil), func(c *engine.Config) { c.LedgerTimeout = time.Hour })
+		f.failBefore(func(call string, _ int, _ imagegen.Fence) error {
+			if call == "Settle" {
+				time.Sleep(20 * time.Second)
+			}
+			return nil
+		})
+		const many = 5
+		for n := range many {
+			_, err := f.db.Create(t.Context(), abandoned(n), 0)
+			f.is.NoErr(err)
+		}
+		time.Sleep(20 * time.Second) // it has begun
+		for range 60 {
+			time.Sleep(2 * time.Second)
+			taken, err := f.db.Recover(t.Context(), many, time.Hour) // as another node does
+			f.is.NoErr(err)
+			f.is.Equal(len(taken), 0)
+		}
+		f.is.Equal(f.count("Abandon"), many)
+		f.audit()
+	})
+}
+
+// What a process left is seen to within five seconds of the end of its lease.
+func TestRecoveryIsPrompt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := startFaulty(t, yieldImages(1, nil))
+		time.Sleep(time.Second)
+		_, err := f.db.Create(t.Context(), abandoned(1), 30*time.Second)
+		f.is.NoErr(err)
+		time.Sleep(29 * time.Second)
+		f.is.Equal(f.count("Abandon"), 0)
+		time.Sleep(6 * time.Second)
+		f.is.Equal(f.count("Abandon"), 1)
+		f.audit()
+	})
+}
+
 // Work that the provider goes on with costs no try when its process dies, and is not begun anew.
 func TestRecoveryOfAJob(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -105,7 +147,7 @@ func (s still) Recover(ctx context.Context, n int, lease time.Duration) ([]image
 // A process that stood still for longer than a lease goes on with its own work, before it looks for
 // what others have left.
 func TestRecoveryAfterAStandstill(t *testing.T) {
-	for from := range 15 { // Recover is called every 15 seconds
+	for from := range 15 { // Recover is called every 4 seconds
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now().Add(30*time.Second + time.Duration(from)*time.Second)
 			h := start(t, &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {

@@ -16,7 +16,7 @@ import (
 
 const (
 	nodeFaults  = 20
-	calm        = 4 * time.Second  // at most, between two faults of a part
+	calm        = 6 * time.Second  // at most, between two faults of a part
 	short       = 2 * time.Second  // at most
 	outage      = 10 * time.Second // of the object store
 	beyondLease = lease + time.Second

@@ -18,6 +18,9 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
 )
 
+// longestEnd is how long work may take to end once nothing is at fault, on a machine that is busy.
+const longestEnd = 3 * time.Minute
+
 // siege is one data directory, its users and their clients.
 type siege struct {
 	*testing.T
@@ -101,7 +104,7 @@ func (s *siege) aftermath() {
 // compare lets everything end and compares all there is to what clients were told. It counts the images.
 func (s *siege) compare(d *daemontest.Daemon) (images int) {
 	for _, u := range s.users {
-		d.AllEnded(s.T, u.key, time.Minute)
+		d.AllEnded(s.T, u.key, longestEnd)
 	}
 	for _, c := range s.clients {
 		for _, a := range c.answered {
