@@ -15,7 +15,7 @@ const maxRecovered = 64
 const maxResumptions = 5
 
 // recoverEvery is how long what was abandoned waits, at most, once its lease is over.
-const recoverEvery = 4 * time.Second
+const recoverEvery = 3 * time.Second
 
 // recoverAbandoned finishes what attempts left behind when they died: those of an earlier
 // process, or of this one after a failed write. It calls no provider and needs no slot.

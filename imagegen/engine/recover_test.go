@@ -147,7 +147,7 @@ func (s still) Recover(ctx context.Context, n int, lease time.Duration) ([]image
 // A process that stood still for longer than a lease goes on with its own work, before it looks for
 // what others have left.
 func TestRecoveryAfterAStandstill(t *testing.T) {
-	for from := range 15 { // Recover is called every 4 seconds
+	for from := range 15 { // Recover is called every 3 seconds
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now().Add(30*time.Second + time.Duration(from)*time.Second)
 			h := start(t, &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {

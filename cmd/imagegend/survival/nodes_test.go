@@ -107,7 +107,8 @@ type town struct {
 	images   string // the address
 	nodes    []*node
 	asker    *client // who is no part of the load
-	relieve  func()  // ends the clients
+	asking   sync.Mutex
+	relieve  func() // ends the clients
 }
 
 // plan says how a town is built.

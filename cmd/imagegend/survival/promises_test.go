@@ -1,0 +1,166 @@
+package survival_test
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
+	"github.com/imagegend/imagegend/imagegen/storage/postgres/postgrestest"
+)
+
+const (
+	realLease     = 30 * time.Second
+	afterTheLease = 5 * time.Second
+	longestWait   = 3 * time.Second // for a node that stands still, beyond what an answer takes in calm
+	pauses        = 5
+)
+
+// What a node was working on when it was killed is refunded, or waits to be made by another, five seconds after the end of
+// its lease at the latest.
+func TestRecoveryOfADeadNode(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	w := besiegeNodes(t, plan{replication: postgrestest.Synchronous, seed: seed(t)})
+	defer w.report()
+	dead, alive := w.nodes[0].current(), w.nodes[1].current()
+	const forLong = "[fake:delay=2m]"
+	waited, queued := operation{prompt: "waited for " + forLong, n: 1}, operation{prompt: "queued " + forLong, n: 1, async: true}
+	go dead.Do(t.Context(), waited.request(w.asker.key)) // whose answer never comes
+	answer, err := dead.Do(t.Context(), queued.request(w.asker.key))
+	is.NoErr(err)
+	is.Equal(answer.Status, http.StatusAccepted)
+	status := func(o operation) string {
+		for _, g := range alive.MustGenerations(t, w.asker.key, "") {
+			if g.Prompt == o.prompt {
+				return g.Status
+			}
+		}
+		return ""
+	}
+	for _, n := range w.nodes[1:] { // what is queued is to be the dead one's
+		is.NoErr(n.current().Signal(syscall.SIGSTOP))
+	}
+	<-time.After(2 * time.Second)
+	for _, n := range w.nodes[1:] {
+		is.NoErr(n.current().Signal(syscall.SIGCONT))
+	}
+	daemontest.Eventually(t, time.Minute, "both are under way", func() bool { return status(waited) == "processing" && status(queued) == "processing" })
+	dead.Kill()
+	began := time.Now()
+	for _, o := range []operation{waited, queued} {
+		want := map[bool]string{false: "failed", true: "queued"}[o.async]
+		daemontest.Eventually(t, time.Minute, "it is "+want, func() bool { return status(o) == want })
+		took := time.Since(began)
+		t.Logf("%s: %v after the kill", o.prompt, took.Round(time.Millisecond))
+		is.True(took <= realLease+afterTheLease)
+	}
+}
+
+// A node that stands still in the middle of its transactions keeps nobody waiting for more than three seconds who asks
+// another one, under load of the same accounts.
+func TestPausedNode(t *testing.T) {
+	is := is.New(t)
+	w := besiegeNodes(t, plan{replication: postgrestest.Synchronous, seed: seed(t)})
+	defer w.report()
+	for i := range pauses * times() {
+		calm := w.slowestBeside(fmt.Sprintf("calm %d", i), beforeThem)
+		is.NoErr(w.nodes[0].current().Signal(syscall.SIGSTOP))
+		took := w.slowestBeside(fmt.Sprintf("pause %d", i), 4*time.Second)
+		is.NoErr(w.nodes[0].current().Signal(syscall.SIGCONT))
+		t.Logf("the slowest answer took %v beside the pause, %v in calm", took.Round(time.Millisecond), calm.Round(time.Millisecond))
+		is.True(took <= calm+longestWait)
+	}
+	w.reckon("paused")
+}
+
+// slowestBeside asks all nodes but the first for images, for so long, and says how long the slowest answer took.
+func (w *town) slowestBeside(why string, span time.Duration) time.Duration {
+	var slowest atomic.Int64
+	var wg sync.WaitGroup
+	end := time.Now().Add(span)
+	for i, n := range w.nodes[1:] {
+		wg.Go(func() {
+			for j := 0; time.Now().Before(end); j++ {
+				o := operation{prompt: fmt.Sprintf("%s, node %d, %d", why, i, j), n: 1}
+				began := time.Now()
+				answer, err := n.current().Do(w.Context(), o.request(w.asker.key))
+				for took := int64(time.Since(began)); took > slowest.Load(); {
+					slowest.Store(took)
+				}
+				if err != nil || answer.Status != http.StatusOK {
+					w.Errorf("%s: %v, %s", o.prompt, err, answer.Body)
+					return
+				}
+				w.told(o, answer)
+			}
+		})
+	}
+	wg.Wait()
+	return time.Duration(slowest.Load())
+}
+
+// told hands an answer of the asker's to the auditor.
+func (w *town) told(o operation, answer daemontest.Answer) {
+	w.asking.Lock()
+	defer w.asking.Unlock()
+	w.asker.take(o, answer)
+}
+
+// A node whose wall clock is a year off makes images as any other, and dates them as any other: the time that counts is the
+// database's, and the object store takes what the node signs.
+func TestNodeWithAWrongClock(t *testing.T) {
+	is := is.New(t)
+	w := besiegeNodes(t, plan{replication: postgrestest.Synchronous, program: altered(t), seed: seed(t)})
+	defer w.report()
+	n := w.nodes[0]
+	for _, off := range []time.Duration{-year, year} {
+		n.current().Kill()
+		n.clock.set(t, off)
+		n.start(t)
+		w.works(fmt.Sprintf("it began %v off", off))
+		n.clock.set(t, 0)
+		w.works(fmt.Sprintf("it was set right from %v", off))
+		n.clock.set(t, off)
+		w.works(fmt.Sprintf("it leapt by %v", off))
+		n.clock.set(t, 0)
+	}
+	is.True(w.auditor.outcomes["references"] > 0)
+	w.reckon("clock")
+}
+
+// works has the first node make an image that is waited for and one from a reference that is not, and looks at their dates.
+func (w *town) works(why string) {
+	w.Helper()
+	is := is.New(w.T)
+	<-time.After(200 * time.Millisecond) // within which it sees its clock
+	d := w.nodes[0].current()
+	for _, o := range []operation{{prompt: why, n: 1}, {prompt: why + ", with references", n: 1, references: 2}} {
+		answer, err := d.Do(w.Context(), o.request(w.asker.key))
+		is.NoErr(err)
+		w.asker.take(o, answer)
+		var g struct {
+			CreatedAt   time.Time `json:"created_at"`
+			CompletedAt time.Time `json:"completed_at"`
+		}
+		if answer.Status != http.StatusOK {
+			w.Errorf("%s: status %d: %s", o.prompt, answer.Status, answer.Body)
+			continue
+		}
+		answer.Into(w.T, &g)
+		for _, at := range []time.Time{g.CreatedAt, g.CompletedAt} {
+			if off := time.Since(at).Abs(); off > time.Minute {
+				w.Errorf("%s: it is dated %v, %v off", o.prompt, at, off)
+			}
+		}
+		if o.references > 0 {
+			w.auditor.count("references")
+		}
+	}
+}
