@@ -97,7 +97,7 @@ func (w *town) ofNode(n *node) []fault {
 		{"killed, with a wrong clock", func(r *rand.Rand) { w.misdate(n, r, func() { w.kill(n) }) }},
 		{"drained", func(*rand.Rand) {
 			check(w.T, n.current().Signal(syscall.SIGTERM))
-			<-n.current().Exited()
+			n.current().Wait(startLimit)
 			n.start(w.T)
 		}},
 		{"paused", func(r *rand.Rand) { w.pause(n, span(r, short)) }},
