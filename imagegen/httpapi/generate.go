@@ -45,7 +45,7 @@ func (x *exchange) result(r imagegen.Result) error {
 	if r.Status == imagegen.StatusQueued {
 		status = http.StatusAccepted
 	}
-	x.Set("Location", body.PollURL)
+	x.Header().Set("Location", body.PollURL)
 	if r.Replayed {
 		x.Header().Set("Idempotent-Replayed", "true")
 	}

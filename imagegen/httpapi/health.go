@@ -25,6 +25,6 @@ func (a *api) ready(x *exchange) error {
 	if a.engine.Ready(x.Ctx) == nil {
 		return x.JSON(http.StatusOK, readiness{true})
 	}
-	x.Set("Retry-After", serving.Seconds(readyAfter))
+	x.Header().Set("Retry-After", serving.Seconds(readyAfter))
 	return x.JSON(http.StatusServiceUnavailable, readiness{})
 }

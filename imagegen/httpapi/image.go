@@ -24,12 +24,12 @@ func (a *api) image(x *exchange) error {
 	}
 	defer f.Close()
 	x.Generation, _ = f.ID.Generation()
-	x.Set("Content-Type", f.MediaType)
-	x.Set("Content-Disposition", `inline; filename="`+x.id+"."+strings.TrimPrefix(f.MediaType, "image/")+`"`)
-	x.Set("Etag", `"`+f.ETag+`"`)
-	x.Set("Cache-Control", "public, max-age=31536000, immutable")
-	x.Set("Content-Security-Policy", "default-src 'none'; sandbox")
-	x.Set("Referrer-Policy", "no-referrer")
+	x.Header().Set("Content-Type", f.MediaType)
+	x.Header().Set("Content-Disposition", `inline; filename="`+x.id+"."+strings.TrimPrefix(f.MediaType, "image/")+`"`)
+	x.Header().Set("Etag", `"`+f.ETag+`"`)
+	x.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	x.Header().Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	x.Header().Set("Referrer-Policy", "no-referrer")
 	http.ServeContent(content{x}, byterange.Honoured(x.Request), "", f.CreatedAt, f.ReadSeekCloser) // the bare file: see exchange.ReadFrom
 	return nil
 }
@@ -40,9 +40,9 @@ func (x *exchange) redirect(address string, err error) error {
 		return err
 	}
 	x.Generation, _ = imagegen.ImageID(x.id).Generation()
-	x.Set("Location", address)
-	x.Set("Cache-Control", "no-store")
-	x.Set("Referrer-Policy", "no-referrer")
+	x.Header().Set("Location", address)
+	x.Header().Set("Cache-Control", "no-store")
+	x.Header().Set("Referrer-Policy", "no-referrer")
 	x.WriteHeader(http.StatusFound)
 	return nil
 }

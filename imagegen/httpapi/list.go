@@ -95,8 +95,8 @@ func (l *list) flush() error {
 }
 
 func (l *list) header() {
-	l.Set("Content-Type", "application/json")
-	l.Set("Cache-Control", "no-store")
+	l.Header().Set("Content-Type", "application/json")
+	l.Header().Set("Cache-Control", "no-store")
 }
 
 func (l *list) end(next imagegen.GenerationID) error {

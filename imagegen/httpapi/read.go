@@ -51,13 +51,13 @@ func (a *api) models(x *exchange) error {
 	if asked["If-Match"] != nil && !lists(asked["If-Match"], c.etag) {
 		return errPreconditionFailed
 	}
-	x.Set("Cache-Control", "no-cache") // may be stored, but is asked for each time: cheap with ETag
-	x.Set("Etag", c.etag)
+	x.Header().Set("Cache-Control", "no-cache") // may be stored, but is asked for each time: cheap with ETag
+	x.Header().Set("Etag", c.etag)
 	if asked["If-None-Match"] != nil && lists(asked["If-None-Match"], c.etag, "W/"+c.etag) {
 		x.WriteHeader(http.StatusNotModified)
 		return nil
 	}
-	x.Set("Content-Type", "application/json")
+	x.Header().Set("Content-Type", "application/json")
 	return x.Send(http.StatusOK, c.body)
 }
 

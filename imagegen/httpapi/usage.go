@@ -119,8 +119,8 @@ func (x *exchange) usageCSV(report wire.UsageReport) error {
 			number(r.Images), number(r.Generations), number(r.Failed), number(r.Cancelled)})
 	}
 	rows.Flush()
-	x.Set("Content-Type", "text/csv; charset=utf-8; header=present")
-	x.Set("Cache-Control", "no-store")
+	x.Header().Set("Content-Type", "text/csv; charset=utf-8; header=present")
+	x.Header().Set("Cache-Control", "no-store")
 	return x.Send(http.StatusOK, out.Bytes())
 }
 

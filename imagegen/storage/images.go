@@ -45,13 +45,9 @@ func newImages(f *files) (*images, error) {
 	return i, err
 }
 
-const (
-	// Generations are spread over so many directories, so that each stays small. A directory is made
-	// with its neighbours when an image first needs it: making them all takes about as long as the one
-	// flush of the directory above, during which every other image waits.
-	shardCount = 1024
-	neighbours = 64
-)
+// shardCount is how many directories generations are spread over, so that each stays small. A directory is made
+// when an image first needs it.
+const shardCount = 1024
 
 func shardOf(g imagegen.GenerationID) int {
 	return int(crc32.Checksum([]byte(g), castagnoli) % shardCount)
@@ -89,37 +85,21 @@ func (i *images) PutImage(ctx context.Context, k imagegen.ImageKey, r io.Reader)
 	return i.files.write(ctx, imagePath(k), r, true)
 }
 
-// makeShard makes a directory, durably, unless there is one; and those of its neighbours for which
-// there is room.
+// makeShard makes a directory, durably, unless there is one.
 func (i *images) makeShard(shard int) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.shards[shard] {
 		return nil
 	}
-	if err := i.mkdir(shard); err != nil {
+	if err := i.files.root.Mkdir(shardPath(shard), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return unwritten(err)
-	}
-	made := []int{shard}
-	first := shard - shard%neighbours
-	for n := first; n < first+neighbours && i.mkdir(n) == nil; n++ {
-		made = append(made, n)
 	}
 	if err := i.files.syncDir(imagesDir); err != nil {
 		return notApplied(err)
 	}
-	for _, n := range made {
-		i.shards[n] = true
-	}
+	i.shards[shard] = true
 	return nil
-}
-
-func (i *images) mkdir(shard int) error {
-	err := i.files.root.Mkdir(shardPath(shard), 0o700)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	return err
 }
 
 // OpenImage implements [imagegen.ImageStore].

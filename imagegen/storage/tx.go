@@ -1,11 +1,14 @@
 package storage
 
 import (
-	"bytes"
-
-	"go.etcd.io/bbolt"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"runtime/debug"
 
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+
+	"go.etcd.io/bbolt"
 )
 
 // tx is a kv.Tx. bbolt checks only its meta pages, so each value carries a checksum of its own.
@@ -18,20 +21,10 @@ type tx struct {
 
 var _ kv.Tx = (*tx)(nil)
 
-// bucket is a bucket of bbolt's with the checksums of its values. Its own Get
-// would make a new cursor each time.
+// bucket is a bucket of bbolt's with the checksums of its values.
 type bucket struct {
 	*bbolt.Bucket
-	cursor bbolt.Cursor
-	sums   checksums
-}
-
-func (b *bucket) get(key []byte) []byte {
-	k, v := b.cursor.Seek(key)
-	if !bytes.Equal(k, key) {
-		return nil
-	}
-	return v
+	sums checksums
 }
 
 // bucket returns nil if there is none.
@@ -48,7 +41,7 @@ func (t *tx) known(name kv.Bucket, b *bbolt.Bucket) *bucket {
 	if b == nil {
 		return nil
 	}
-	known := &bucket{b, *b.Cursor(), checksumsOf(name)}
+	known := &bucket{b, checksumsOf(name)}
 	t.buckets = append(t.buckets, known)
 	return known
 }
@@ -67,7 +60,7 @@ func (t *tx) Get(name kv.Bucket, key []byte) []byte {
 	if b == nil {
 		return nil
 	}
-	stored := b.get(key)
+	stored := b.Bucket.Get(key)
 	if stored == nil {
 		return nil
 	}
@@ -133,3 +126,83 @@ func lastBefore(c *bbolt.Cursor, before []byte) (key, value []byte) {
 }
 
 func (t *tx) OnCommit(f func()) { t.onCommit = append(t.onCommit, f) }
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// checksums are those of a bucket's values. They are over the place of a value too, so that one that lies
+// elsewhere is noticed.
+type checksums struct {
+	bucket kv.Bucket
+	begin  uint32 // that of the bucket's name
+}
+
+func checksumsOf(bucket kv.Bucket) checksums {
+	return checksums{bucket, crc32.Checksum([]byte(bucket), castagnoli)}
+}
+
+func (c checksums) of(key, value []byte) uint32 {
+	return crc32.Update(crc32.Update(c.begin, castagnoli, key), castagnoli, value)
+}
+
+// stored is what is stored for a value: its checksum follows it.
+func (c checksums) stored(key, value []byte) []byte {
+	stored := append(make([]byte, 0, len(value)+crc32.Size), value...)
+	return binary.BigEndian.AppendUint32(stored, c.of(key, value))
+}
+
+// check returns the value that was put; false if what is stored is none.
+func (c checksums) check(key, stored []byte) (value []byte, ok bool) {
+	n := len(stored) - crc32.Size
+	if n < 0 || binary.BigEndian.Uint32(stored[n:]) != c.of(key, stored[:n]) {
+		return nil, false
+	}
+	return stored[:n:n], true
+}
+
+// value returns the value that was put.
+func (c checksums) value(key, stored []byte) []byte {
+	value, ok := c.check(key, stored)
+	if !ok {
+		panic(kv.Damage{Err: fmt.Errorf("%w: %s %q does not match its checksum; run an audit and restore a backup", ErrCorrupt, c.bucket, key)})
+	}
+	return value
+}
+
+// fault is what the methods of tx panic with: they return no error. guard turns it into one.
+type fault struct{ error }
+
+func must(err error, name kv.Bucket, key []byte) {
+	if err != nil {
+		panic(fault{fmt.Errorf("storage: %s %q cannot be written: %v", name, key, err)})
+	}
+}
+
+// panicError is a bug, of an operation or in bbolt. The stack is for the log.
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func (e *panicError) Error() string {
+	return fmt.Sprintf("storage: panic in a transaction: %v", e.value)
+}
+
+// guard turns a panic of f into an error, also one from a page of the mapped file that the disk
+// does not give back.
+func guard(f func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case fault:
+			err = p.error
+		case kv.Damage:
+			err = p.Err
+		case interface{ Addr() uintptr }:
+			err = fmt.Errorf("%w: a page of the file cannot be read: %v", ErrCorrupt, p)
+		default:
+			err = &panicError{p, debug.Stack()}
+		}
+	}()
+	return f()
+}

@@ -56,7 +56,7 @@ var ofRefusals = []mutant{
 		edit:    never(`!at.Before(k.ExpiresAt)`),
 		catcher: by(conformance, "TestInProcess/keys_that_are_not_valid_any_more")},
 	{name: "reservation-apart", breaks: "two requests with one idempotency key are charged once",
-		file: "imagegen/storage/internal/tables/joint.go", in: "Tables.CreateCharged",
+		file: "imagegen/storage/internal/tables/generations.go", in: "Tables.CreateCharged",
 		edit: both(
 			before(`return t.write($*_)`, `if err := t.db.View(ctx, func(tx kv.Tx) error { return rules.Asked(accounts{tx}, r) }); err != nil {
 				return imagegen.Record{}, err
@@ -81,7 +81,7 @@ var ofRefusals = []mutant{
 		edit:    replace(`maxImageBytes`, `1 << 62`),
 		catcher: by(core, "TestTooManyBytes")},
 	{name: "body-without-limit", breaks: "a body cannot be larger than the files that it may hold",
-		file: "imagegen/httpapi/internal/serving/body.go", in: "Exchange.Body",
+		file: "imagegen/httpapi/internal/serving/limits.go", in: "Exchange.Body",
 		edit:    replace(`http.MaxBytesReader($to, $body, most)`, `http.MaxBytesReader($to, $body, 1<<40)`),
 		catcher: by(service, "TestJSONBodyIsAtMostOneMiB|TestBodyLargerThanAllFiles")},
 	{name: "upload-without-limit", breaks: "a reference image has at most 50 MiB",
@@ -97,7 +97,7 @@ var ofRefusals = []mutant{
 		edit:    replace(`s.demand(s.min)`, `s.demand(0)`),
 		catcher: by(disk, "TestLowWater")},
 	{name: "outdated-key-cached", breaks: "a revoked key is refused from the moment at which its revocation was acknowledged",
-		file: "imagegen/storage/internal/tables/cache.go", in: "cache.keep",
+		file: "imagegen/storage/internal/tables/tables.go", in: "cache.keep",
 		edit:    never(`m.changes != asOf`),
 		catcher: by(tables, "TestNothingOutdatedIsRemembered")},
 	{name: "switched-protocol-read", breaks: "no upstream holds a call beyond its time",

@@ -99,9 +99,9 @@ func (x *exchange) answer(result imagegen.Result, pieces []piece) error {
 		total += p.size()
 	}
 	x.head(result)
-	x.Set("Content-Type", "application/json")
-	x.Set("Cache-Control", "no-store")
-	x.Set("Content-Length", strconv.FormatInt(total, 10))
+	x.Header().Set("Content-Type", "application/json")
+	x.Header().Set("Cache-Control", "no-store")
+	x.Header().Set("Content-Length", strconv.FormatInt(total, 10))
 	x.WriteHeader(http.StatusOK)
 	if err := x.write(pieces); err != nil {
 		x.cut(err)

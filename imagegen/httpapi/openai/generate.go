@@ -96,7 +96,7 @@ func (x *exchange) deliver(result imagegen.Result, send func() error) error {
 
 // head sets what the header says of a result.
 func (x *exchange) head(result imagegen.Result) {
-	x.Set("Location", x.Base+wire.GenerationPath(result.ID))
+	x.Header().Set("Location", x.Base+wire.GenerationPath(result.ID))
 	if result.Replayed {
 		x.Header().Set("Idempotent-Replayed", "true")
 	}

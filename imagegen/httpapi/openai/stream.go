@@ -111,9 +111,9 @@ func (s *stream) begin(result imagegen.Result) {
 	if result.ID != "" {
 		s.head(result)
 	}
-	s.Set("Content-Type", "text/event-stream")
-	s.Set("Cache-Control", "no-store")
-	s.Set("X-Accel-Buffering", "no") // nginx would hold the events back
+	s.Header().Set("Content-Type", "text/event-stream")
+	s.Header().Set("Cache-Control", "no-store")
+	s.Header().Set("X-Accel-Buffering", "no") // nginx would hold the events back
 	s.WriteHeader(http.StatusOK)
 }
 

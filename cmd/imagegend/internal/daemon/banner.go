@@ -38,7 +38,6 @@ func (d *daemon) announce(welcome []string) {
 	ready := slog.NewRecord(time.Now(), slog.LevelInfo, "ready", 0)
 	ready.Add(attrs...)
 	_ = d.log.Handler().Handle(context.Background(), ready) // whatever the level: it has the link by which the first operator is made
-	d.flush()
 }
 
 // print is the announcement for people. It is written at once, so that no record of the log, and

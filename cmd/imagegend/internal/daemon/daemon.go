@@ -46,7 +46,6 @@ type daemon struct {
 	options Options
 	brand   console.Brand
 	log     *slog.Logger
-	flush   func() // writes what is left of the log
 	began   time.Time
 	*node
 	offered  []engine.Model // as they were read
@@ -72,11 +71,10 @@ func Run(ctx context.Context, o Options) (err error) {
 	// Who reads the log may go away: that fails a write, and does not end the service, nor hide the
 	// status with which it ends.
 	signal.Ignore(syscall.SIGPIPE)
-	log, flush := newLog(o)
-	defer flush()
+	log := newLog(o)
 	hangUps, stop := o.hangUps()
 	defer stop()
-	d := &daemon{options: o, began: time.Now(), log: log, flush: flush, answers: newAnswers(), metrics: metrics.New(o.Version), ended: make(chan error, 3)}
+	d := &daemon{options: o, began: time.Now(), log: log, answers: newAnswers(), metrics: metrics.New(o.Version), ended: make(chan error, 3)}
 	if o.Console {
 		d.history = console.NewHistory(time.Now)
 	}

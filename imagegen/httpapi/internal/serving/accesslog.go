@@ -31,7 +31,7 @@ func (s *Site) logRequest(x *Exchange) {
 	if x.Err != nil {
 		attrs = append(attrs, slog.Any("error", x.Err))
 	}
-	attrs = append(attrs, slog.String("request_id", x.Ctx.id))
+	attrs = append(attrs, slog.String("request_id", RequestID(x.Ctx)))
 	s.access.LogAttrs(x.Ctx, level, "request", attrs...)
 }
 

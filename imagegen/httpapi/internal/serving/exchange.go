@@ -1,10 +1,14 @@
 package serving
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
 	"io"
 	"math"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -15,7 +19,7 @@ import (
 type Exchange struct {
 	http.ResponseWriter
 	Request *http.Request
-	Ctx     *Identified // of the request
+	Ctx     context.Context // the request's, with its identifier
 
 	Route      string                // its pattern, for the log; "" when none fits
 	Quiet      bool                  // it is of no interest but to who debugs
@@ -32,13 +36,10 @@ type Exchange struct {
 	extended time.Time // when the write deadline was set last
 	bytes    int64     // of the answer's body
 	cut      error     // with which writing the answer failed
-
-	values [8]string // of the header, as far as Set has put them there
-	used   int
 }
 
 func (x *Exchange) begin(w http.ResponseWriter, r *http.Request) {
-	x.ResponseWriter, x.Request, x.Ctx = w, r, &Identified{r.Context(), requestID(r.Header)}
+	x.ResponseWriter, x.Request, x.Ctx = w, r, withRequestID(r)
 	x.control, x.began = *http.NewResponseController(w), time.Now()
 	if r.Header["Expect"] != nil { // its answer would meet the deadline that an earlier one has left
 		x.control.SetWriteDeadline(time.Time{})
@@ -48,21 +49,9 @@ func (x *Exchange) begin(w http.ResponseWriter, r *http.Request) {
 // Unwrap serves http.ResponseController.
 func (x *Exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
-// Set sets a field of the header that most answers have. The name is in its canonical form, and there is
-// room for the value already: Header.Set would bring the one into its form and make the other, each time.
-func (x *Exchange) Set(name, value string) {
-	if x.used == len(x.values) {
-		x.Header()[name] = []string{value}
-		return
-	}
-	x.values[x.used] = value
-	x.Header()[name] = x.values[x.used : x.used+1 : x.used+1]
-	x.used++
-}
-
 // Send answers with bytes that are ready.
 func (x *Exchange) Send(status int, body []byte) error {
-	x.Set("Content-Length", strconv.Itoa(len(body)))
+	x.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	x.WriteHeader(status)
 	x.Write(body) // a peer that has gone needs no answer
 	return nil
@@ -138,4 +127,43 @@ func (x *Exchange) extend(n int64) {
 	}
 	x.extended = now
 	x.control.SetWriteDeadline(now.Add(formdata.Patience + formdata.TransferTime(n))) // fails where a test or a wrapper has no deadlines
+}
+
+// Encoder is a buffer with an encoder that writes to it, for use again and again.
+type Encoder struct {
+	bytes.Buffer
+	JSON *json.Encoder
+}
+
+var encoders = sync.Pool{New: func() any {
+	e := &Encoder{}
+	e.JSON = json.NewEncoder(&e.Buffer)
+	e.JSON.SetEscapeHTML(false)
+	return e
+}}
+
+// largestKept bounds what the pool holds on to.
+const largestKept = 64 << 10
+
+// NewEncoder returns an empty one. Free it.
+func NewEncoder() *Encoder { return encoders.Get().(*Encoder) }
+
+// Free keeps the buffer for another use.
+func (e *Encoder) Free() {
+	if e.Cap() <= largestKept {
+		e.Reset()
+		encoders.Put(e)
+	}
+}
+
+// JSON answers with a body. Unless the header says otherwise it is not to be stored.
+func (x *Exchange) JSON(status int, body any) error {
+	e := NewEncoder()
+	defer e.Free()
+	if err := e.JSON.Encode(body); err != nil {
+		return err
+	}
+	x.Header().Set("Content-Type", "application/json")
+	x.Header().Set("Cache-Control", "no-store")
+	return x.Send(status, e.Bytes())
 }

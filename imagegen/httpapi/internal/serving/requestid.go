@@ -10,20 +10,6 @@ import (
 
 type requestIDKey struct{}
 
-// Identified is a context with the identifier of its request.
-type Identified struct {
-	context.Context
-	id string
-}
-
-// Value implements context.Context.
-func (c *Identified) Value(key any) any {
-	if key == (requestIDKey{}) {
-		return c.id
-	}
-	return c.Context.Value(key)
-}
-
 // RequestID returns the X-Request-Id of the request that ctx belongs to, also in the work that
 // goes on after its answer. "": it belongs to none.
 func RequestID(ctx context.Context) string {
@@ -41,12 +27,16 @@ func requestID(h http.Header) string {
 
 const requestIDCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
 
+func withRequestID(r *http.Request) context.Context {
+	return context.WithValue(r.Context(), requestIDKey{}, requestID(r.Header))
+}
+
 // WithRequestID gives the requests of another handler what those of an Exchange have: X-Request-Id in the
 // answer, and a context of which RequestID and NewLogHandler know it.
 func WithRequestID(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx := &Identified{r.Context(), requestID(r.Header)}
-		w.Header().Set("X-Request-Id", ctx.id)
+		ctx := withRequestID(r)
+		w.Header().Set("X-Request-Id", RequestID(ctx))
 		h.ServeHTTP(w, r.WithContext(ctx))
 	})
 }

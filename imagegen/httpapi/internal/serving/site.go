@@ -3,11 +3,16 @@
 package serving
 
 import (
+	"cmp"
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"runtime/debug"
+	"slices"
 	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
 )
 
 // Site is what holds for all requests of an interface. See NewSite.
@@ -39,8 +44,8 @@ func NewSite(s Site, log *slog.Logger) *Site {
 // Begin does what every request needs, whatever its route. Finish is to be deferred.
 func (s *Site) Begin(x *Exchange, w http.ResponseWriter, r *http.Request) {
 	x.begin(w, r)
-	x.Set("X-Request-Id", x.Ctx.id)
-	x.Set("X-Content-Type-Options", "nosniff")
+	x.Header().Set("X-Request-Id", RequestID(x.Ctx))
+	x.Header().Set("X-Content-Type-Options", "nosniff")
 	if r.ProtoMajor == 1 && r.TransferEncoding != nil {
 		// A length may have stood beside the chunks, which net/http does not tell. Where a proxy went by
 		// the length, what follows on this connection is not what it took for a request.
@@ -67,4 +72,92 @@ func (s *Site) Finish(x *Exchange, fail func()) {
 	if p != nil {
 		panic(p)
 	}
+}
+
+// FindBase sets what the addresses in the answer begin with.
+func (s *Site) FindBase(x *Exchange) error {
+	if x.Base = s.BaseURL; x.Base != "" {
+		return nil
+	}
+	scheme, host, named := "http", x.Request.Host, "Host"
+	if x.Request.TLS != nil {
+		scheme = "https"
+	}
+	if s.trusts(x.Request.RemoteAddr) {
+		if v := lastValue(x.Request.Header, "X-Forwarded-Proto"); v != "" {
+			scheme = strings.ToLower(v)
+		}
+		if v := lastValue(x.Request.Header, "X-Forwarded-Host"); v != "" {
+			host, named = v, "X-Forwarded-Host"
+		}
+	}
+	if scheme != "http" && scheme != "https" {
+		return imagegen.Invalid("the X-Forwarded-Proto header must be http or https; got %s", Shown(scheme))
+	}
+	if !isHost(host) {
+		return imagegen.Invalid("the %s header is no host name with an optional port; got %s", named, Shown(host))
+	}
+	x.Base = scheme + "://" + host
+	return nil
+}
+
+func (s *Site) trusts(peer string) bool {
+	if len(s.TrustedProxies) == 0 {
+		return false
+	}
+	p, err := netip.ParseAddrPort(peer)
+	addr := p.Addr().Unmap()
+	return err == nil && slices.ContainsFunc(s.TrustedProxies, func(n netip.Prefix) bool { return n.Contains(addr) })
+}
+
+// lastValue is what the proxy itself says: its value stands behind those that it was sent.
+func lastValue(h http.Header, name string) string {
+	all := strings.Join(h.Values(name), ",")
+	return strings.TrimSpace(all[strings.LastIndexByte(all, ',')+1:])
+}
+
+// isHost tells a host with an optional port from what would make an address mean something else.
+func isHost(s string) bool {
+	if s == "" || len(s) > 255 || strings.Trim(s, hostCharacters) != "" {
+		return false
+	}
+	if s[0] != '[' { // nearly every host is a name with perhaps a port: that needs no parser, which would allocate
+		name, port, _ := strings.Cut(s, ":")
+		return name != "" && !strings.ContainsAny(name, "[]") && strings.Trim(port, "0123456789") == ""
+	}
+	u, err := url.Parse("//" + s)
+	return err == nil && u.Host == s && u.Hostname() != ""
+}
+
+const hostCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_:[]"
+
+// NativeHeaders are those that scripts may send to the native interface.
+const NativeHeaders = "Authorization, Content-Type, Idempotency-Key, X-Request-Id"
+
+// allowOrigin lets scripts of configured origins read the answer.
+func (s *Site) allowOrigin(x *Exchange) {
+	if len(s.CORSOrigins) == 0 {
+		return
+	}
+	h := x.Header()
+	h.Add("Vary", "Origin")
+	origin := x.Request.Header.Get("Origin")
+	if origin == "" || !slices.Contains(s.CORSOrigins, origin) && !slices.Contains(s.CORSOrigins, "*") {
+		return
+	}
+	h.Set("Access-Control-Allow-Origin", origin)
+	h.Set("Access-Control-Expose-Headers", "ETag, Idempotent-Replayed, Location, Retry-After, X-Request-Id, X-Should-Retry")
+}
+
+// Preflight answers OPTIONS; Allow is set already.
+func (s *Site) Preflight(x *Exchange) error {
+	h := x.Header()
+	if h.Get("Access-Control-Allow-Origin") != "" && x.Request.Header.Get("Access-Control-Request-Method") != "" {
+		h.Set("Access-Control-Allow-Methods", h.Get("Allow"))
+		h.Set("Access-Control-Allow-Headers", cmp.Or(s.CORSHeaders, NativeHeaders))
+		h.Set("Access-Control-Max-Age", "600")
+	}
+	h.Set("Cache-Control", "no-store")
+	x.WriteHeader(http.StatusNoContent)
+	return nil
 }

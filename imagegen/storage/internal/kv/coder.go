@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"sync"
 	"time"
 )
 
@@ -21,47 +20,39 @@ type Coder struct {
 	reads   bool
 	written []byte
 	rest    []byte // of what is read
-	text    string // what was left when the first string was read: strings are cut out of one copy
 	version uint64
 	err     error // with it all that is read is zero
 }
 
-// coders are used again: whatever a form is passed is on the heap.
-var coders = sync.Pool{New: func() any { return new(Coder) }}
-
 // Encode writes a value in a form.
 func Encode[V any](v *V, form func(*Coder, *V)) []byte {
-	c := coders.Get().(*Coder)
-	*c = Coder{written: c.written[:0]}
+	c := new(Coder)
+	*c = Coder{}
 	form(c, v)
-	stored := bytes.Clone(c.written)
-	coders.Put(c)
-	return stored
+	return c.written
 }
 
 // Decode reads what Encode wrote into v, which is zero. It aliases nothing of stored.
 func Decode[V any](stored []byte, v *V, form func(*Coder, *V)) error {
-	c := coders.Get().(*Coder)
-	*c = Coder{written: c.written, rest: stored, reads: true}
+	c := new(Coder)
+	*c = Coder{rest: stored, reads: true}
 	form(c, v)
 	err := c.err
 	if err == nil && len(c.rest) > 0 {
 		err = errShort
 	}
 	c.rest = nil
-	coders.Put(c)
 	return err
 }
 
 // AsWritten reports whether stored is what Encode makes of a value, or made of it when its form had the version of
 // stored.
 func AsWritten[V any](stored []byte, v *V, form func(*Coder, *V)) bool {
-	c := coders.Get().(*Coder)
+	c := new(Coder)
 	version, _ := binary.Uvarint(stored)
-	*c = Coder{written: c.written[:0], version: version}
+	*c = Coder{version: version}
 	form(c, v)
 	same := bytes.Equal(c.written, stored)
-	coders.Put(c)
 	return same
 }
 
@@ -128,11 +119,7 @@ func Text[S ~string](c *Coder, s *S) {
 		c.written = append(c.written, *s...)
 		return
 	}
-	if c.text == "" {
-		c.text = string(c.rest)
-	}
-	at := len(c.text) - len(c.rest)
-	*s = S(c.text[at : at+len(c.take(n))])
+	*s = S(c.take(n))
 }
 
 // Number codes an integer.
