@@ -86,13 +86,13 @@ func (c *cluster) Exec(database, sql string) error {
 	return err
 }
 
-// Programs is the variable that names the directory of the server's programs, where several versions are at hand. Who
+// programsVariable is the variable that names the directory of the server's programs, where several versions are at hand. Who
 // runs the tests as root has the user postgres read it.
-const Programs = "IMAGEGEN_POSTGRES_BIN"
+const programsVariable = "IMAGEGEN_POSTGRES_BIN"
 
 // programs is the directory of the server's programs; "": there is none.
 func programs() string {
-	if named := os.Getenv(Programs); named != "" {
+	if named := os.Getenv(programsVariable); named != "" {
 		return named
 	}
 	if initdb, err := exec.LookPath("initdb"); err == nil {

@@ -63,7 +63,7 @@ func required(t testing.TB) {
 		t.Skip("NOT RUN: " + Asked + "=1, or .ci/run postgres, asks for the tests on PostgreSQL")
 	}
 	if programs() == "" {
-		t.Skip("there is no PostgreSQL here: install Debian's package postgresql, have initdb in PATH, or name the directory of its programs in " + Programs)
+		t.Skip("there is no PostgreSQL here: install Debian's package postgresql, have initdb in PATH, or name the directory of its programs in " + programsVariable)
 	}
 }
 
