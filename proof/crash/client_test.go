@@ -3,38 +3,44 @@ package crash_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"io"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/proof/internal/witness"
 )
 
-// told is what a client was told of one request, by whichever process.
+// told is a request and what a client was told of it, by whichever process.
 type told struct {
-	user    imagegen.UserID
+	witness.Order
 	request imagegen.GenerateRequest
-	outcome outcome
-	result  imagegen.Result       // of accepted and succeeded
-	failed  imagegen.GenerationID // of failed
-	erased  bool                  // it was told that the generation is gone
-	doubt   bool                  // it was once told that the outcome is unknown, or nothing
-	seen    imagegen.Generation   // as it had ended when a client looked
+	outcome witness.Kind // the best that came; "": nothing
+	result  imagegen.Result
 }
 
-type outcome string
+// hear has an order hear something.
+func (w *world) hear(t *told, k witness.Kind, g imagegen.Generation) {
+	t.Hear(k, g, func(ok bool, format string, args ...any) {
+		w.fact(ok, "%q: "+format, append([]any{t.Prompt}, args...)...)
+	})
+}
 
-const (
-	unheard   outcome = "" // nothing, or that the outcome is unknown
-	accepted  outcome = "accepted"
-	succeeded outcome = "succeeded"
-	failed    outcome = "failed"
-	refused   outcome = "refused" // and nothing is recorded
-)
+// fact is something that has to be so.
+func (w *world) fact(ok bool, format string, args ...any) {
+	if !ok {
+		w.Errorf(format, args...)
+	}
+}
+
+func newTold(u imagegen.UserID, q imagegen.GenerateRequest) *told {
+	return &told{Order: witness.Order{User: u, Prompt: q.Prompt}, request: q}
+}
 
 // generate asks for images and keeps what was told.
 func (w *world) generate(ctx context.Context, u imagegen.UserID, q imagegen.GenerateRequest) *told {
-	t := &told{user: u, request: q}
+	t := newTold(u, q)
 	w.told = append(w.told, t)
 	w.ask(ctx, t)
 	return t
@@ -47,38 +53,35 @@ func (w *world) ask(ctx context.Context, t *told) (served bool) {
 	if w.references {
 		q.References = []imagegen.Reference{picture{}}
 	}
-	result, err := w.engine.As(t.user).Generate(ctx, q)
+	result, err := w.engine.As(t.User).Generate(ctx, q)
 	if w.steps.gone() {
-		t.doubt = true
+		w.hear(t, witness.Unknown, imagegen.Generation{})
 		return false // nobody was told
 	}
-	e, _ := errors.AsType[*imagegen.Error](err)
-	switch {
-	case err == nil && q.Async:
-		t.outcome, t.result = accepted, result
-		return true
-	case err == nil:
-		t.outcome, t.result = succeeded, result
-		return true
-	case errors.Is(err, imagegen.ErrGenerationFailed):
-		t.outcome, t.failed = failed, e.Generation
-	case errors.Is(err, imagegen.ErrOverloaded), errors.Is(err, imagegen.ErrInsufficientCredits), errors.Is(err, imagegen.ErrInvalidRequest):
-		w.refused(t)
-	case e != nil && e.Code == imagegen.CodeInternal, errors.Is(err, imagegen.ErrIdempotencyKeyInUse), ctx.Err() != nil:
-		t.doubt = true
-	default:
-		w.Errorf("an error without a meaning: %v", err)
+	kind := witness.KindOf(q.Async, err)
+	if e, coded := errors.AsType[*imagegen.Error](err); coded && kind == witness.Failed {
+		result.ID = e.Generation
 	}
-	return false
+	w.hear(t, kind, result.Generation)
+	switch kind {
+	case witness.Accepted, witness.Succeeded, witness.Failed:
+		t.outcome, t.result = kind, result
+	case witness.Poor, witness.Busy, witness.Refused:
+		w.refused(t)
+	case witness.Unknown:
+		_, coded := errors.AsType[*imagegen.Error](err)
+		w.fact(coded || ctx.Err() != nil, "an error without a meaning: %v", err)
+	}
+	return err == nil
 }
 
 // refused keeps a refusal. By then nothing is held for it.
 func (w *world) refused(t *told) {
-	if t.outcome != unheard {
+	if t.outcome != "" {
 		return // of the repetition
 	}
-	t.outcome = refused
-	if held := w.held(t.user); held > 0 && !t.doubt && w.steps.name != "Settle" { // what could not be voided, recovery voids
+	t.outcome = witness.Refused
+	if held := w.held(t.User); held > 0 && !t.Doubt && w.steps.name != "Settle" { // what could not be voided, recovery voids
 		w.Errorf("%q was refused, and %d credits are held", t.request.Prompt, held)
 	}
 }
@@ -86,7 +89,7 @@ func (w *world) refused(t *told) {
 // follow has a client ask for what was accepted until it has ended, and look at its images.
 func (w *world) follow(t *told) {
 	for range 100 {
-		g, err := w.engine.As(t.user).Generation(w.Context(), t.result.ID)
+		g, err := w.engine.As(t.User).Generation(w.Context(), t.result.ID)
 		switch {
 		case w.steps.gone():
 			return
@@ -94,9 +97,9 @@ func (w *world) follow(t *told) {
 			w.Errorf("%q was accepted, and is not found", t.request.Prompt)
 			return
 		case err == nil && g.Status.Terminal():
-			t.seen = g
+			w.hear(t, witness.Succeeded, g)
 			w.list(t)
-			w.look(g)
+			w.look(t, g)
 			return
 		}
 		time.Sleep(5 * time.Second)
@@ -106,27 +109,23 @@ func (w *world) follow(t *told) {
 
 // list has a client look it up among all that it has.
 func (w *world) list(t *told) {
-	p, err := w.engine.As(t.user).Generations(w.Context(), imagegen.Query{Limit: imagegen.MaxPageSize})
-	if err == nil && (len(p.Generations) != 1 || p.Generations[0].ID != t.seen.ID) {
+	p, err := w.engine.As(t.User).Generations(w.Context(), imagegen.Query{Limit: imagegen.MaxPageSize})
+	if err == nil && (len(p.Generations) != 1 || p.Generations[0].ID != t.ID) {
 		w.Errorf("%q is not the one that is listed: %v", t.request.Prompt, p.Generations)
 	}
 }
 
 // look has a client fetch the images.
-func (w *world) look(g imagegen.Generation) {
+func (w *world) look(t *told, g imagegen.Generation) {
 	for _, i := range g.Images {
 		f, err := w.engine.OpenImage(w.Context(), i.ID)
-		if errors.Is(err, imagegen.ErrNotFound) {
-			w.Errorf("image %s was seen, and is not found", i.ID)
-		}
+		w.fact(!errors.Is(err, imagegen.ErrNotFound), "image %s was seen, and is not found", i.ID)
 		if err != nil {
 			continue
 		}
-		b, err := io.ReadAll(f)
-		if err != nil || !bytes.Equal(b, dot) {
-			w.Errorf("image %s has other bytes: %v", i.ID, err)
-		}
-		f.Close()
+		sum, err := witness.Sum(f, nil)
+		w.fact(err == nil && sum == sha256.Sum256(dot), "image %s has other bytes: %v", i.ID, err)
+		t.HearImage(i.ID, sum, w.fact)
 	}
 }
 
@@ -151,7 +150,7 @@ func keyed(q imagegen.GenerateRequest) imagegen.GenerateRequest {
 // repeatDoubtful has clients ask again where they do not know, and have a key.
 func (w *world) repeatDoubtful() {
 	for _, t := range w.told {
-		if t.outcome == unheard && t.request.IdempotencyKey != "" && !w.steps.gone() {
+		if t.outcome == "" && t.request.IdempotencyKey != "" && !w.steps.gone() {
 			w.ask(w.Context(), t)
 		}
 	}

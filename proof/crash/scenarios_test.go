@@ -8,6 +8,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
+	"github.com/imagegend/imagegend/proof/internal/witness"
 )
 
 // scenario is what clients do, and what the upstream does with it.
@@ -20,52 +21,52 @@ type scenario struct {
 	references bool
 	play       func(*world)
 	again      func(*world) // of clients at the process that takes over; nil: those in doubt ask again
-	want       outcome      // of the first request when nothing goes wrong
+	want       witness.Kind // of the first request when nothing goes wrong
 	twice      bool         // the process that takes over dies at each of its steps too
 	lasting    bool         // though processes die, all images come of what was accepted
 }
 
 var scenarios = []scenario{
-	{name: "sync", want: succeeded, order: order{images: 2, takes: time.Second}, twice: true,
+	{name: "sync", want: witness.Succeeded, order: order{images: 2, takes: time.Second}, twice: true,
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 2, false)) }},
-	{name: "async", want: accepted, order: order{images: 2, takes: time.Second}, twice: true, lasting: true,
+	{name: "async", want: witness.Accepted, order: order{images: 2, takes: time.Second}, twice: true, lasting: true,
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 2, true)) }},
-	{name: "partial", want: succeeded, order: order{images: 2, takes: time.Second, err: errors.New("no more")},
+	{name: "partial", want: witness.Succeeded, order: order{images: 2, takes: time.Second, err: errors.New("no more")},
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 3, false)) }},
-	{name: "partial-async", want: accepted, order: order{images: 1, takes: time.Second, err: errors.New("no more")},
+	{name: "partial-async", want: witness.Accepted, order: order{images: 1, takes: time.Second, err: errors.New("no more")},
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 3, true)) }},
-	{name: "refused-by-provider", want: failed, order: order{err: &imagegen.ProviderError{Class: imagegen.ClassRefused}},
+	{name: "refused-by-provider", want: witness.Failed, order: order{err: &imagegen.ProviderError{Class: imagegen.ClassRefused}},
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 2, false)) }},
-	{name: "failed-async", want: accepted, order: order{err: errors.New("broken")},
+	{name: "failed-async", want: witness.Accepted, order: order{err: errors.New("broken")},
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 2, true)) }},
-	{name: "retry", want: accepted, order: order{images: 1, transient: 2},
+	{name: "retry", want: witness.Accepted, order: order{images: 1, transient: 2},
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 1, true)) }},
-	{name: "tries-used-up", want: accepted, order: order{images: 1, transient: 10},
+	{name: "tries-used-up", want: witness.Accepted, order: order{images: 1, transient: 10},
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 1, true)) }},
-	{name: "idempotent", want: succeeded, order: order{images: 1, takes: time.Second}, twice: true, play: playRepeated(false)},
-	{name: "idempotent-async", want: accepted, order: order{images: 1, takes: time.Second}, lasting: true, play: playRepeated(true)},
-	{name: "expiry-meanwhile", want: succeeded, order: order{images: 1, takes: 2 * time.Minute, err: errors.New("no more")}, expiring: time.Minute,
+	{name: "idempotent", want: witness.Succeeded, order: order{images: 1, takes: time.Second}, twice: true, play: playRepeated(false)},
+	{name: "idempotent-async", want: witness.Accepted, order: order{images: 1, takes: time.Second}, lasting: true, play: playRepeated(true)},
+	{name: "expiry-meanwhile", want: witness.Succeeded, order: order{images: 1, takes: 2 * time.Minute, err: errors.New("no more")}, expiring: time.Minute,
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 3, false)) }},
-	{name: "hang-up", want: succeeded, order: order{images: 2, takes: time.Second}, play: playHangUp},
-	{name: "drain", want: succeeded, order: order{images: 2, takes: time.Minute}, play: playDrain(false)},
-	{name: "drain-async", want: accepted, order: order{images: 2, takes: time.Minute}, lasting: true, play: playDrain(true)},
-	{name: "job", want: accepted, order: order{images: 1, takes: time.Second, job: true}, lasting: true,
+	{name: "hang-up", want: witness.Succeeded, order: order{images: 2, takes: time.Second}, play: playHangUp},
+	{name: "drain", want: witness.Succeeded, order: order{images: 2, takes: time.Minute}, play: playDrain(false)},
+	{name: "drain-async", want: witness.Accepted, order: order{images: 2, takes: time.Minute}, lasting: true, play: playDrain(true)},
+	{name: "job", want: witness.Accepted, order: order{images: 1, takes: time.Second, job: true}, lasting: true,
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 1, true)) }},
-	{name: "references", want: succeeded, order: order{images: 1, takes: time.Second}, references: true,
+	{name: "references", want: witness.Succeeded, order: order{images: 1, takes: time.Second}, references: true,
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 1, false)) }},
-	{name: "references-async", want: accepted, order: order{images: 1, takes: time.Second}, references: true, lasting: true,
+	{name: "references-async", want: witness.Accepted, order: order{images: 1, takes: time.Second}, references: true, lasting: true,
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 1, true)) }},
-	{name: "insufficient", want: succeeded, order: order{images: 4}, play: playInsufficient},
-	{name: "two-users", want: succeeded, order: order{images: 1, takes: time.Second}, play: playTwoUsers},
-	{name: "followed", want: accepted, order: order{images: 2, takes: 4 * time.Second}, lasting: true, play: playFollowed, again: playFollowed},
-	{name: "keys", want: succeeded, order: order{images: 1}, play: playKeys, again: playKeys},
-	{name: "erase", want: succeeded, order: order{images: 1}, play: playErase, again: playErase},
-	{name: "retention", want: succeeded, order: order{images: 1}, retain: retention, play: playRetention, again: playRetention},
-	{name: "forgotten", want: failed, order: order{err: &imagegen.ProviderError{Class: imagegen.ClassRefused}}, forget: retention, references: true,
+	{name: "insufficient", want: witness.Succeeded, order: order{images: 4}, play: playInsufficient},
+	{name: "two-users", want: witness.Succeeded, order: order{images: 1, takes: time.Second}, play: playTwoUsers},
+	{name: "followed", want: witness.Accepted, order: order{images: 2, takes: 4 * time.Second}, lasting: true, play: playFollowed, again: playFollowed},
+	{name: "keys", want: witness.Succeeded, order: order{images: 1}, play: playKeys, again: playKeys},
+	{name: "erase", want: witness.Succeeded, order: order{images: 1}, play: playErase, again: playErase},
+	{name: "retention", want: witness.Succeeded, order: order{images: 1}, retain: retention, play: playRetention, again: playRetention},
+	{name: "forgotten", want: witness.Failed, order: order{err: &imagegen.ProviderError{Class: imagegen.ClassRefused}}, forget: retention, references: true,
 		play: playForgotten, again: playForgotten},
-	{name: "disputed-settled", want: accepted, order: order{images: 2, takes: time.Second}, play: playDisputed(false), again: playDisputed(false)},
-	{name: "disputed-refunded", want: accepted, order: order{images: 2, takes: time.Second}, play: playDisputed(true), again: playDisputed(true)},
-	{name: "disputed-failure", want: failed, order: order{err: errors.New("broken")}, play: playDisputedFailure, again: playDisputedFailure},
+	{name: "disputed-settled", want: witness.Accepted, order: order{images: 2, takes: time.Second}, play: playDisputed(false), again: playDisputed(false)},
+	{name: "disputed-refunded", want: witness.Accepted, order: order{images: 2, takes: time.Second}, play: playDisputed(true), again: playDisputed(true)},
+	{name: "disputed-failure", want: witness.Failed, order: order{err: errors.New("broken")}, play: playDisputedFailure, again: playDisputedFailure},
 }
 
 // playRepeated has a client send its request twice.
@@ -76,7 +77,7 @@ func playRepeated(async bool) func(*world) {
 		if w.steps.gone() {
 			return
 		}
-		if w.ask(w.Context(), t) && first.outcome != unheard && first.outcome != refused && (!t.result.Replayed || t.result.ID != first.result.ID) {
+		if w.ask(w.Context(), t) && first.ID != "" && (!t.result.Replayed || t.result.ID != first.result.ID) {
 			w.Errorf("the repetition was answered with %s, the first with %s", t.result.ID, first.result.ID)
 		}
 	}
@@ -88,7 +89,7 @@ func playFollowed(w *world) {
 		w.generate(w.Context(), alice, keyed(fox("a", 2, true)))
 	}
 	w.repeatDoubtful()
-	if t := w.told[0]; t.outcome == accepted && !w.steps.gone() {
+	if t := w.told[0]; t.outcome == witness.Accepted && !w.steps.gone() {
 		w.follow(t)
 	}
 }
@@ -126,7 +127,7 @@ func playInsufficient(w *world) {
 func playTwoUsers(w *world) {
 	var asking sync.WaitGroup
 	defer asking.Wait()
-	w.told = []*told{{user: alice, request: keyed(fox("a", 1, false))}, {user: bob, request: keyed(fox("b", 1, true))}}
+	w.told = []*told{newTold(alice, keyed(fox("a", 1, false))), newTold(bob, keyed(fox("b", 1, true)))}
 	for _, t := range w.told {
 		asking.Go(func() { w.ask(w.Context(), t) })
 	}
@@ -138,10 +139,10 @@ func playErase(w *world) {
 	if len(t) == 0 {
 		t = append(t, w.generate(w.Context(), alice, keyed(fox("a", 1, false))))
 	}
-	if t[0].outcome != succeeded || w.steps.gone() {
+	if t[0].outcome != witness.Succeeded || w.steps.gone() {
 		return
 	}
-	t[0].erased = true
+	t[0].Erasure = witness.Erasing
 	_ = w.engine.Erase(w.Context(), t[0].result.ID) // whatever it says, it is there as a whole or goes as a whole
 }
 
@@ -152,7 +153,7 @@ func playRetention(w *world) {
 	if len(w.told) == 0 {
 		w.generate(w.Context(), alice, fox("a", 1, false))
 	}
-	w.told[0].erased = true
+	w.told[0].Erasure = witness.Erasing
 	w.pass(retention + time.Minute)
 	time.Sleep(3 * time.Minute)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
 	"github.com/imagegend/imagegend/imagegen/storage/postgres"
 	"github.com/imagegend/imagegend/imagegen/storage/postgres/postgrestest"
+	"github.com/imagegend/imagegend/proof/internal/witness"
 )
 
 // setup is what the databases of a world are.
@@ -65,6 +66,7 @@ func (w *world) mount() {
 	if w.books = w.db; !w.joins() {
 		w.books = memory.New(nil)
 	}
+	w.shelf = witness.NewShelf(w.db, w.db)
 }
 
 // node is what a process works on. Those on PostgreSQL have each its own way there, and share the files.
@@ -105,6 +107,7 @@ func (w *world) remount() {
 	}
 	w.close()
 	w.db = w.open()
+	w.shelf.ImageStore, w.shelf.Spool = w.db, w.db
 	if w.joins() {
 		w.books = w.db
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
+	"github.com/imagegend/imagegend/proof/internal/witness"
 )
 
 const (
@@ -27,12 +28,11 @@ type world struct {
 	files    *memory.DB // beside that
 	db       database
 	books    database // db itself, if they commit together
-	shelf    *shelf
+	shelf    *witness.Shelf
 	upstream *upstream
 	told     []*told // to clients, by all processes
 	keys     keyring
-	faults   []fault   // that were met
-	expire   time.Time // of the credits; zero: never
+	faults   []fault // that were met
 	ahead    atomic.Int64
 	refusing atomic.Bool // the ledger refuses to settle, for good
 
@@ -41,20 +41,22 @@ type world struct {
 }
 
 func newWorld(t *testing.T, s scenario, p setup) *world {
-	w := &world{T: t, scenario: s, setup: p, shelf: newShelf(), upstream: newUpstream()}
+	w := &world{T: t, scenario: s, setup: p, upstream: newUpstream()}
 	w.Cleanup(w.explain)
 	w.mount()
+	w.grant()
+	return w
+}
+
+func (w *world) grant() {
 	for _, u := range []imagegen.UserID{alice, bob} {
 		g := imagegen.Grant{User: u, Credits: granted}
-		if s.expiring > 0 {
-			g.Expires = time.Now().Add(s.expiring)
-			w.expire = g.Expires
+		if w.expiring > 0 {
+			g.Expires = time.Now().Add(w.expiring)
 		}
-		if _, err := w.books.Grant(t.Context(), g); err != nil {
-			t.Fatal(err)
-		}
+		_, err := w.books.Grant(context.Background(), g)
+		w.fact(err == nil, "granting: %v", err)
 	}
-	return w
 }
 
 // now is the time of the processes, which may have gone ahead.
@@ -79,8 +81,8 @@ func (w *world) boot(s *steps) *engine.Engine {
 	service, err := engine.New(engine.Config{
 		Store:  store{db, s, w.joins()},
 		Ledger: ledger{books, s, &w.refusing},
-		Images: images{db, s, w.shelf},
-		Spool:  spool{db, s, w.shelf},
+		Images: images{w.shelf, s},
+		Spool:  spool{w.shelf, s},
 		Models: []engine.Model{model},
 		Retain: w.retain,
 
@@ -175,31 +177,4 @@ func (w *world) unfinished() (n int) {
 }
 
 // records are all generations of which anybody has ever heard, or could have.
-func (w *world) records() (all []imagegen.Record) {
-	seen := map[imagegen.GenerationID]bool{}
-	add := func(r imagegen.Record) {
-		if !seen[r.ID] {
-			seen[r.ID] = true
-			all = append(all, r)
-		}
-	}
-	for _, u := range []imagegen.UserID{alice, bob} {
-		listed, more, err := w.db.Generations(context.Background(), u, imagegen.Query{Limit: imagegen.MaxPageSize})
-		if err != nil || more {
-			w.Fatal(err, more)
-		}
-		for _, r := range listed {
-			add(r)
-		}
-		entries, err := w.books.History(context.Background(), u, 0, 1000)
-		if err != nil {
-			w.Fatal(err)
-		}
-		for _, e := range entries {
-			if r, err := w.db.Generation(context.Background(), imagegen.GenerationID(e.Charge)); err == nil {
-				add(r)
-			}
-		}
-	}
-	return all
-}
+func (w *world) records() []imagegen.Record { return w.service().Records(context.Background(), w.fact) }

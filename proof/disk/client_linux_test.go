@@ -2,10 +2,7 @@ package disk_test
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
-	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -13,6 +10,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/provider"
 	"github.com/imagegend/imagegend/imagegen/storage"
+	"github.com/imagegend/imagegend/proof/internal/witness"
 )
 
 const model = "fake-1"
@@ -69,8 +67,8 @@ type client struct {
 }
 
 // tell says what was answered to w.
-func (c *client) tell(w word, t told, err error) word {
-	w.Told = t
+func (c *client) tell(w word, k witness.Kind, err error) word {
+	w.Told = k
 	if err != nil {
 		w.Detail = err.Error()
 	}
@@ -84,18 +82,18 @@ func (c *client) grant(name string, credits imagegen.Credits) {
 	_, err := c.db.Grant(context.Background(), imagegen.Grant{User: c.user, Credits: credits, Ref: name})
 	switch {
 	case err == nil:
-		c.tell(w, done, nil)
+		c.tell(w, witness.Succeeded, nil)
 	case imagegen.Definite(err):
-		c.tell(w, refused, err)
+		c.tell(w, witness.Refused, err)
 	default:
-		c.tell(w, unknown, err)
+		c.tell(w, witness.Unknown, err)
 	}
 }
 
 // do asks for images, and waits until they are there.
 func (c *client) do(r request) word {
 	w := c.submit(r)
-	if w.Told == accepted {
+	if w.Told == witness.Accepted {
 		return c.await(w)
 	}
 	return w
@@ -110,28 +108,14 @@ func (c *client) submit(r request) word {
 	if e, coded := errors.AsType[*imagegen.Error](err); coded {
 		w.ID, w.Replayed = e.Generation, e.Replayed
 	}
-	switch {
-	case err != nil:
-		return c.tell(w, answerTo(err, w.ID), err)
-	case r.Async:
-		return c.tell(w, accepted, nil)
+	switch kind := witness.KindOf(r.Async, err); {
+	case kind == witness.Succeeded:
+		return c.ended(w, result.Generation)
+	case kind == witness.Unknown && w.ID == "": // an error that leaves anything in doubt names the generation
+		return c.tell(w, witness.Refused, err)
+	default:
+		return c.tell(w, kind, err)
 	}
-	return c.ended(w, result.Generation)
-}
-
-// answerTo is what an error of Generate tells. If it leaves anything in doubt, it names the generation.
-func answerTo(err error, id imagegen.GenerationID) told {
-	switch {
-	case errors.Is(err, imagegen.ErrGenerationFailed):
-		return failed
-	case errors.Is(err, imagegen.ErrInsufficientCredits):
-		return broke
-	case errors.Is(err, imagegen.ErrOverloaded):
-		return busy
-	case errors.Is(err, imagegen.ErrInternal) && id != "":
-		return unknown
-	}
-	return refused
 }
 
 // patience is how long a client looks after a queued generation. A disk that stays full may hold it
@@ -156,32 +140,20 @@ func (c *client) await(w word) word {
 
 // ended reads the images and tells of a generation that has ended.
 func (c *client) ended(w word, g imagegen.Generation) word {
-	hashes, err := hashesOf(c.engine, g)
-	if err != nil {
-		return w
-	}
-	w.ID, w.Generation, w.Hashes = g.ID, &g, hashes
-	if g.Status == imagegen.StatusFailed {
-		return c.tell(w, failed, nil)
-	}
-	return c.tell(w, done, nil)
-}
-
-// hashesOf reads the images of a generation.
-func hashesOf(e *engine.Engine, g imagegen.Generation) (hashes []string, err error) {
+	var sums [][]byte
 	for _, i := range g.Images {
-		f, err := e.OpenImage(context.Background(), i.ID)
+		f, err := c.engine.OpenImage(context.Background(), i.ID)
+		sum, err := witness.Sum(f, err)
 		if err != nil {
-			return nil, fmt.Errorf("image %s: %w", i.ID, err)
+			return w
 		}
-		h := sha256.New()
-		_, err = io.Copy(h, f)
-		if err = errors.Join(err, f.Close()); err != nil {
-			return nil, fmt.Errorf("image %s: %w", i.ID, err)
-		}
-		hashes = append(hashes, fmt.Sprintf("%x", h.Sum(nil)))
+		sums = append(sums, sum[:])
 	}
-	return hashes, nil
+	w.ID, w.Generation, w.Sums = g.ID, &g, sums
+	if g.Status == imagegen.StatusFailed {
+		return c.tell(w, witness.Failed, nil)
+	}
+	return c.tell(w, witness.Succeeded, nil)
 }
 
 func (c *client) erase(g imagegen.GenerationID) {
@@ -190,10 +162,10 @@ func (c *client) erase(g imagegen.GenerationID) {
 	err := c.engine.Erase(context.Background(), g)
 	switch {
 	case err == nil:
-		c.tell(w, done, nil)
+		c.tell(w, witness.Succeeded, nil)
 	case errors.Is(err, imagegen.ErrInvalidRequest):
-		c.tell(w, refused, err) // it has not ended
+		c.tell(w, witness.Refused, err) // it has not ended
 	default:
-		c.tell(w, unknown, err) // half of it may have been done
+		c.tell(w, witness.Unknown, err) // half of it may have been done
 	}
 }

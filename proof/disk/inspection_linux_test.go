@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/proof/internal/witness"
 )
 
 // inspection holds what lies in a directory against what was said.
@@ -90,39 +91,24 @@ func (i *inspection) rest() {
 }
 
 func (i *inspection) busy() bool {
-	for _, u := range i.users {
-		for _, e := range i.history(u) {
-			r, err := i.db.Generation(i.ctx, imagegen.GenerationID(e.Charge))
-			if err == nil && !r.Terminal() && r.State != imagegen.StateErased {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(i.left(true).Records(i.ctx, i.fact), func(r imagegen.Record) bool { return !r.Terminal() && r.State != imagegen.StateErased })
 }
 
-func (i *inspection) history(u imagegen.UserID) []imagegen.Entry {
-	entries, err := i.db.History(i.ctx, u, 0, 1<<20)
-	i.check(err)
-	return entries
+func (i *inspection) left(settled bool) witness.Service {
+	return witness.Service{Store: i.db, Books: i.db, Images: i.db, Users: i.users, Joint: true, Settled: settled}
 }
 
-// compare holds every account against what was said; settled says that nothing is open.
+// compare holds what is there against what was said; settled says that nothing is open.
 func (i *inspection) compare(settled bool) {
+	records := i.left(settled).Compare(i.ctx, i.orders(i.fact), i.grants(), i.fact)
 	i.images = map[string]bool{}
-	for _, u := range i.users {
-		a := i.account(u)
-		a.balance()
-		a.charges(settled)
-		for _, g := range a.generations {
-			for _, image := range g.Images {
-				i.images[string(image.ID)] = true
-			}
+	for _, r := range records {
+		for _, image := range r.Images {
+			i.images[string(image.ID)] = true
 		}
-		for _, d := range i.deeds {
-			if d.asked.User == u {
-				a.deed(d, settled)
-			}
+		if d := i.byName[r.Prompt]; d != nil && settled && d.was(witness.Accepted) && !d.was(witness.Failed) {
+			made, makes := len(r.Images), d.asked.Request.Makes
+			i.fact(made == makes || i.broken && made < makes, "%q was accepted and came to %d images instead of %d", r.Prompt, made, makes)
 		}
 	}
 }
@@ -136,17 +122,17 @@ func (i *inspection) askAgain() {
 		}
 		c := client{i.service, d.asked.User, i.hear}
 		for range 2 {
-			known := d.was(accepted, done, failed)
+			known := d.was(witness.Accepted, witness.Succeeded, witness.Failed)
 			w := c.do(d.asked.Request)
 			i.fact(w.Replayed || !known, "%q was asked for again and told %q anew: %s", w.Name, w.Told, w.Detail)
-			i.fact(w.Told != unknown && w.Told != refused, "%q was asked for again and told %q: %s", w.Name, w.Told, w.Detail)
+			i.fact(w.Told != witness.Unknown && w.Told != witness.Refused, "%q was asked for again and told %q: %s", w.Name, w.Told, w.Detail)
 		}
 	}
 }
 
 // denied reports whether nothing was done, as far as was told.
 func (d *deed) denied() bool {
-	return d.was(broke, busy, refused) && !d.was(accepted, done, failed, unknown)
+	return d.was(witness.Poor, witness.Busy, witness.Refused) && !d.was(witness.Accepted, witness.Succeeded, witness.Failed, witness.Unknown)
 }
 
 // gone reports whether somebody wanted a generation erased.

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/proof/internal/witness"
 )
 
 // runLoad has clients work a service on a directory, in random ways, until each has asked so often.
@@ -123,7 +124,7 @@ func (l *load) ask(what string, makes int) request {
 }
 
 func (l *load) keep(r request) {
-	if w := l.do(r); w.Generation != nil || w.Told == failed {
+	if w := l.do(r); w.Generation != nil || w.Told == witness.Failed {
 		l.former = append(l.former, w)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/imagegend/imagegend/proof/internal/figures"
+	"github.com/imagegend/imagegend/proof/internal/witness"
 )
 
 // outcomes counts what clients were told, each kind of which a random test has to meet often enough.
@@ -29,7 +30,7 @@ func (w word) outcome() string {
 	switch {
 	case w.Replayed:
 		return "replayed"
-	case w.Told == broke, w.Told == busy, w.Told == failed:
+	case w.Told == witness.Poor, w.Told == witness.Busy, w.Told == witness.Failed:
 		return string(w.Told)
 	case w.Generation == nil:
 		return ""

@@ -7,9 +7,11 @@ import (
 	"image/color"
 	"image/png"
 	"io"
+	"iter"
 	"slices"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/proof/internal/witness"
 )
 
 // word is what a client asked of the service, or what it was told. A client says before each call
@@ -19,14 +21,14 @@ type word struct {
 	What matter
 	Name string // of what is asked for, unique
 	User imagegen.UserID
-	Told told // "": asked
+	Told witness.Kind // "": asked
 
 	Credits imagegen.Credits `json:",omitzero"` // of a grant
 	Request request          `json:",omitzero"` // of a generation
 
 	ID         imagegen.GenerationID `json:",omitzero"`
 	Generation *imagegen.Generation  `json:",omitempty"`
-	Hashes     []string              `json:",omitempty"` // of the images' bytes, as they were read
+	Sums       [][]byte              `json:",omitempty"` // of the images' bytes, as they were read
 	Replayed   bool                  `json:",omitzero"`
 	Detail     string                `json:",omitempty"` // of an error, for whoever looks into it
 }
@@ -39,19 +41,6 @@ const (
 	granting   matter = "grant"
 	generating matter = "generate"
 	erasing    matter = "erase"
-)
-
-// told is what a client was told.
-type told string
-
-const (
-	done     told = "done"     // granted, generated, erased
-	accepted told = "accepted" // queued
-	failed   told = "failed"   // generationFailed: the credits are back
-	broke    told = "402"
-	busy     told = "503"
-	refused  told = "refused" // definitely nothing was changed
-	unknown  told = "unknown"
 )
 
 // request is how a generation is asked for, in such a way that it can be asked for again.
@@ -95,8 +84,54 @@ type deed struct {
 }
 
 // was reports whether a client was told one of these.
-func (d *deed) was(outcomes ...told) bool {
-	return slices.ContainsFunc(d.told, func(w word) bool { return slices.Contains(outcomes, w.Told) })
+func (d *deed) was(kinds ...witness.Kind) bool {
+	return slices.ContainsFunc(d.told, func(w word) bool { return slices.Contains(kinds, w.Told) })
+}
+
+// order is what the witness is to know of a generation that was asked for.
+func (p *protocol) order(d *deed, fact witness.Fact) *witness.Order {
+	o := &witness.Order{User: d.asked.User, Prompt: d.asked.Name, Doubt: len(d.told) == 0}
+	for _, w := range d.told {
+		g := imagegen.Generation{ID: w.ID}
+		if w.Generation != nil {
+			g = *w.Generation
+		}
+		o.Hear(w.Told, g, fact)
+		for n, sum := range w.Sums {
+			o.HearImage(g.Images[n].ID, [32]byte(sum), fact)
+		}
+	}
+	if erasure := p.erased[o.ID]; erasure != nil {
+		o.Erasure = witness.Erasing
+		if erasure.was(witness.Succeeded) {
+			o.Erasure = witness.Erased
+		}
+	}
+	return o
+}
+
+// orders and grants are what was asked for.
+func (p *protocol) orders(fact witness.Fact) iter.Seq[*witness.Order] {
+	return func(yield func(*witness.Order) bool) {
+		for _, d := range p.deeds {
+			if d.asked.What == generating && !yield(p.order(d, fact)) {
+				return
+			}
+		}
+	}
+}
+
+func (p *protocol) grants() (all []witness.Grant) {
+	for _, d := range p.deeds {
+		if d.asked.What == granting {
+			g := witness.Grant{User: d.asked.User, Ref: d.asked.Name, Credits: d.asked.Credits, Told: witness.Unknown}
+			if len(d.told) == 1 {
+				g.Told = d.told[0].Told
+			}
+			all = append(all, g)
+		}
+	}
+	return all
 }
 
 // protocol is what was said until a moment, in its order.

@@ -22,7 +22,7 @@ type customer struct {
 
 func newCustomer(w *world, n int) *customer {
 	name := fmt.Sprintf("customer%d", n)
-	return &customer{world: w, name: name, user: w.witness.users[n%users], dice: newDice(w.seed, name)}
+	return &customer{world: w, name: name, user: w.listener.users[n%users], dice: newDice(w.seed, name)}
 }
 
 func (c *customer) run() {
@@ -72,7 +72,7 @@ var sizes = []imagegen.Size{{Width: 16, Height: 16}, {Width: 32, Height: 24}, {W
 
 // newOrder makes up a request that nobody else makes.
 func (c *customer) newOrder() *order {
-	o := &order{user: c.user, at: c.now()}
+	o := &order{at: c.now()}
 	o.request = imagegen.GenerateRequest{Model: model, Prompt: fmt.Sprintf("%s asks for no. %d", c.name, len(c.orders)), N: 1 + c.dice.below(4),
 		Size: pick(c.dice, sizes), Quality: pick(c.dice, imagegen.Qualities()), Async: c.dice.chance(0.5)}
 	if c.dice.chance(0.8) {
@@ -81,8 +81,9 @@ func (c *customer) newOrder() *order {
 	if c.dice.chance(0.15) {
 		o.request.References = []imagegen.Reference{photo(picture(sizes[0], o.request.Prompt))}
 	}
+	o.User, o.Prompt = c.user, o.request.Prompt
 	c.orders = append(c.orders, o)
-	c.witness.add(o)
+	c.listener.add(o)
 	return o
 }
 
@@ -109,16 +110,16 @@ func (c *customer) insist(o *order) {
 func (c *customer) ask(o *order) (again bool) {
 	ctx, hangUp := context.WithTimeout(c.Context(), c.patience())
 	defer hangUp()
-	began := c.witness.now()
+	began := c.listener.now()
 	var got imagegen.Result
 	err := c.reach(ctx, pick(c.dice, c.hosts), c.user, func(ctx context.Context, s imagegen.Service) (err error) {
 		got, err = s.Generate(ctx, o.request)
 		return err
 	})
 	if err != nil {
-		return c.witness.hearError(o, began, err)
+		return c.listener.hearError(o, began, err)
 	}
-	c.witness.hearResult(o, began, got)
+	c.listener.hearResult(o, began, got)
 	return false
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
 	"github.com/imagegend/imagegend/proof/internal/figures"
+	"github.com/imagegend/imagegend/proof/internal/witness"
 
 	"github.com/matryer/is"
 )
@@ -51,14 +52,14 @@ type trial struct {
 	is     *is.I
 	evil   evil
 	db     *memory.DB
-	shelf  *shelf
+	shelf  *witness.Shelf
 	engine *engine.Engine
 }
 
 func newTrial(t *testing.T, e evil, v imagegen.Verification) *trial {
 	is := is.New(t)
 	db := memory.New(nil)
-	r := &trial{T: t, is: is, evil: e, db: db, shelf: newShelf(db)}
+	r := &trial{T: t, is: is, evil: e, db: db, shelf: witness.NewShelf(db, &spool{})}
 	first := true
 	provider := hell{func(c call) {
 		if first {
@@ -176,7 +177,7 @@ func (r *trial) nothingLeft() {
 	report, err := r.db.Audit(context.Background())
 	r.is.NoErr(err)
 	r.is.Equal(report.Violations, nil)
-	images, spooled := r.shelf.inventory()
+	images, spooled := r.shelf.Inventory()
 	r.is.Equal(len(images), r.evil.images+1)
 	r.is.Equal(len(images), report.Images)
 	r.is.Equal(len(spooled), 0)

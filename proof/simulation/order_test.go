@@ -5,24 +5,20 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/proof/internal/witness"
 )
 
 // order is one request, however often it is sent, and all that was said about it.
 type order struct {
-	user    imagegen.UserID
-	request imagegen.GenerateRequest // its prompt is nobody else's
-	at      time.Time                // by the service's clock
+	request imagegen.GenerateRequest
+	at      time.Time // by the service's clock
 
-	mu     sync.Mutex
-	id     imagegen.GenerationID // told
-	idAt   moment
+	mu sync.Mutex
+	witness.Order
+	idAt   moment                      // when its identifier was told
 	stages [stages]moment              // when it was first told to have come so far
-	final  *imagegen.Generation        // told
 	shown  map[imagegen.ImageID]moment // before the end
-	doubt  bool                        // an answer did not come, or said that it does not know
-	erase  erasure
-
-	shared bool // its idempotency key is another order's too, which may be erased
+	shared bool                        // its idempotency key is another order's too, which may be erased
 }
 
 // share notes that two orders have the same idempotency key.
@@ -49,15 +45,6 @@ func stageOf(s imagegen.Status) int {
 	return stages - 1
 }
 
-// erasure is how far an erasure has come, as far as is known.
-type erasure int
-
-const (
-	standing erasure = iota
-	erasing          // asked for
-	erased           // confirmed
-)
-
 var prices = map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: 1, imagegen.Tier2K: 2, imagegen.Tier4K: 4}
 
 // price is that of one image; the world's policy goes by the quality alone.
@@ -74,21 +61,21 @@ func (o *order) price() imagegen.Credits {
 func (o *order) told() imagegen.GenerationID {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.id
+	return o.ID
 }
 
 // images are those of an order that has ended.
 func (o *order) images() []imagegen.Image {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.final == nil {
+	if o.End == nil {
 		return nil
 	}
-	return o.final.Images
+	return o.End.Images
 }
 
-func (o *order) toErase(s erasure) {
+func (o *order) toErase(e witness.Erasure) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.erase = max(o.erase, s)
+	o.Erasure = max(o.Erasure, e)
 }

@@ -2,13 +2,12 @@ package simulation_test
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/proof/internal/witness"
 )
 
 // poll asks how an order stands until it has ended, or for a while.
@@ -18,13 +17,13 @@ func (c *customer) poll(o *order) {
 		return
 	}
 	for range 10 {
-		began := c.witness.now()
+		began := c.listener.now()
 		var g imagegen.Generation
 		err := c.serve(o, func(ctx context.Context, s imagegen.Service) (err error) { g, err = s.Generation(ctx, id); return err })
 		if err != nil {
 			return
 		}
-		if c.witness.hear(o, began, g); g.Status.Terminal() {
+		if c.listener.hear(o, began, g); g.Status.Terminal() {
 			return
 		}
 		time.Sleep(c.dice.between(time.Second, time.Minute))
@@ -35,7 +34,7 @@ func (c *customer) poll(o *order) {
 func (c *customer) serve(o *order, use func(context.Context, imagegen.Service) error) error {
 	err := c.reach(c.Context(), pick(c.dice, c.hosts), c.user, use)
 	if o != nil && errors.Is(err, imagegen.ErrNotFound) {
-		c.witness.missing(o)
+		c.listener.missing(o)
 	}
 	return err
 }
@@ -48,15 +47,12 @@ func (c *customer) look(o *order) {
 			if err != nil {
 				return err
 			}
-			defer f.Close()
-			h := sha256.New()
-			if _, err := io.Copy(h, f); err != nil {
+			sum, err := witness.Sum(f, nil)
+			if err != nil {
 				return err
 			}
-			if f.ETag != fmt.Sprintf("%x", h.Sum(nil)) {
-				c.Errorf("image %s has another hash than its ETag says", i.ID)
-			}
-			c.witness.hearImage(i.ID, [32]byte(h.Sum(nil)))
+			c.fact(f.ETag == fmt.Sprintf("%x", sum), "image %s has another hash than its ETag says", i.ID)
+			c.listener.hearImage(o, i.ID, sum)
 			return nil
 		})
 	}
@@ -68,11 +64,11 @@ func (c *customer) cancel(o *order) {
 	if id == "" {
 		return
 	}
-	began := c.witness.now()
+	began := c.listener.now()
 	var g imagegen.Generation
 	err := c.serve(o, func(ctx context.Context, s imagegen.Service) (err error) { g, err = s.Cancel(ctx, id); return err })
 	if err == nil {
-		c.witness.hear(o, began, g)
+		c.listener.hear(o, began, g)
 		c.met.Add("cancelled", 1)
 	}
 }
@@ -83,16 +79,16 @@ func (c *customer) erase(o *order) {
 	if o.images() == nil || p == nil {
 		return
 	}
-	o.toErase(erasing)
+	o.toErase(witness.Erasing)
 	err := p.engine.Erase(c.Context(), o.told())
 	if err == nil && p.link.cut.Err() == nil {
-		o.toErase(erased)
+		o.toErase(witness.Erased)
 	}
 }
 
 // list reads all pages of the user's generations.
 func (c *customer) list() {
-	began := c.witness.now()
+	began := c.listener.now()
 	var listed []imagegen.Generation
 	for q := (imagegen.Query{Limit: 7}); ; {
 		var page imagegen.Page
@@ -108,7 +104,7 @@ func (c *customer) list() {
 			break
 		}
 	}
-	c.witness.hearList(c.user, began, listed)
+	c.listener.hearList(c.user, began, listed)
 }
 
 func (c *customer) balance() {
@@ -121,9 +117,9 @@ func (c *customer) balance() {
 
 // pry asks for what belongs to another user.
 func (c *customer) pry() {
-	o := pick(c.dice, c.witness.all())
+	o := pick(c.dice, c.listener.all())
 	id := o.told()
-	if o.user == c.user || id == "" {
+	if o.User == c.user || id == "" {
 		return
 	}
 	err := c.serve(nil, func(ctx context.Context, s imagegen.Service) error { _, err := s.Generation(ctx, id); return err })

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/proof/internal/witness"
 )
 
 // farStore is a store at the other end of a link. Users are kept near: their part is small.
@@ -135,7 +136,7 @@ func (b farLedger) Balance(ctx context.Context, u imagegen.UserID) (imagegen.Bal
 
 // farShelf is a shelf at the other end of a link. At times there is no space.
 type farShelf struct {
-	*shelf
+	*witness.Shelf
 	l *link
 }
 
@@ -157,7 +158,7 @@ func (s farShelf) PutImage(ctx context.Context, k imagegen.ImageKey, r io.Reader
 	if err := s.full(r); err != nil {
 		return err
 	}
-	_, err := over(ctx, s.l, refusable, nothing(func(ctx context.Context) error { return s.shelf.PutImage(ctx, k, r) }))
+	_, err := over(ctx, s.l, refusable, nothing(func(ctx context.Context) error { return s.Shelf.PutImage(ctx, k, r) }))
 	if err == nil && s.l.fate() == answerLost {
 		return errLost
 	}
@@ -165,12 +166,12 @@ func (s farShelf) PutImage(ctx context.Context, k imagegen.ImageKey, r io.Reader
 }
 
 func (s farShelf) OpenImage(ctx context.Context, k imagegen.ImageKey) (io.ReadSeekCloser, error) {
-	return over(ctx, s.l, reads, func(ctx context.Context) (io.ReadSeekCloser, error) { return s.shelf.OpenImage(ctx, k) })
+	return over(ctx, s.l, reads, func(ctx context.Context) (io.ReadSeekCloser, error) { return s.Shelf.OpenImage(ctx, k) })
 }
 
 func (s farShelf) RemoveImages(ctx context.Context, g imagegen.GenerationID, attempt int, keep ...imagegen.ImageID) error {
 	_, err := over(ctx, s.l, losable, nothing(func(ctx context.Context) error {
-		return s.shelf.RemoveImages(ctx, g, attempt, keep...)
+		return s.Shelf.RemoveImages(ctx, g, attempt, keep...)
 	}))
 	if err != nil {
 		s.l.w.excuse.images(g, attempt)
@@ -187,16 +188,16 @@ func (s farShelf) Stage(ctx context.Context, id imagegen.ReferenceID, r io.Reade
 			s.l.w.excuse.spooled(id)
 		}
 	})
-	_, err := over(ctx, s.l, refusable, nothing(func(ctx context.Context) error { return s.shelf.Stage(ctx, id, r) }))
+	_, err := over(ctx, s.l, refusable, nothing(func(ctx context.Context) error { return s.Shelf.Stage(ctx, id, r) }))
 	return err
 }
 
 func (s farShelf) Open(ctx context.Context, id imagegen.ReferenceID) (io.ReadCloser, error) {
-	return over(ctx, s.l, reads, func(ctx context.Context) (io.ReadCloser, error) { return s.shelf.Open(ctx, id) })
+	return over(ctx, s.l, reads, func(ctx context.Context) (io.ReadCloser, error) { return s.Shelf.Open(ctx, id) })
 }
 
 func (s farShelf) Remove(ctx context.Context, ids ...imagegen.ReferenceID) error {
-	_, err := over(ctx, s.l, losable, nothing(func(ctx context.Context) error { return s.shelf.Remove(ctx, ids...) }))
+	_, err := over(ctx, s.l, losable, nothing(func(ctx context.Context) error { return s.Shelf.Remove(ctx, ids...) }))
 	if err != nil {
 		s.l.w.excuse.spooled(ids...)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
 	"github.com/imagegend/imagegend/proof/internal/figures"
+	"github.com/imagegend/imagegend/proof/internal/witness"
 	"github.com/matryer/is"
 )
 
@@ -57,14 +58,14 @@ type world struct {
 	met  *figures.Figures
 
 	db, books *memory.DB // the same where they are joint
-	shelf     *shelf
+	shelf     *witness.Shelf
 	excuse    *excuses
-	witness   *witness
+	listener  *listener
 	upstream  *upstream
 	hosts     []*host
 	keys      map[imagegen.UserID]string // of the API
 	transport *http.Transport
-	granted   map[imagegen.UserID]imagegen.Credits
+	granted   []witness.Grant
 
 	skew   atomic.Int64   // of the clock of the service, in nanoseconds
 	outage atomic.Bool    // most calls fail
@@ -75,15 +76,15 @@ type world struct {
 
 func newWorld(t *testing.T, seed uint64, met *figures.Figures) *world {
 	w := &world{T: t, is: is.New(t), seed: seed, plan: newPlan(seed), dice: newDice(seed, "world"), met: met,
-		excuse: newExcuses(), keys: map[imagegen.UserID]string{}, granted: map[imagegen.UserID]imagegen.Credits{}}
+		excuse: newExcuses(), keys: map[imagegen.UserID]string{}}
 	w.late.Add(1)
 	w.db = memory.New(&memory.Options{Now: w.now})
 	w.books = w.db
 	if !w.plan.joint {
 		w.books = memory.New(&memory.Options{Now: w.now})
 	}
-	w.shelf = newShelf(w.db)
-	w.witness = newWitness(w)
+	w.shelf = witness.NewShelf(w.db, &spool{})
+	w.listener = newListener(w)
 	w.upstream = &upstream{world: w, calls: map[string]int{}}
 	w.transport = &http.Transport{DialContext: w.dial}
 	for n := range w.plan.hosts {
@@ -136,14 +137,14 @@ func (w *world) settle() {
 		raw, _, err := e.engine.Accounts().MintKey(w.Context(), u.ID, "", time.Time{})
 		w.is.NoErr(err)
 		w.keys[u.ID] = raw.Reveal()
-		w.witness.users = append(w.witness.users, u.ID)
+		w.listener.users = append(w.listener.users, u.ID)
 	}
 }
 
 // operate grants credits, lets the clock jump and things go wrong for a while.
 func (w *world) operate() {
 	for n := range w.plan.rushes {
-		for _, u := range w.witness.users {
+		for _, u := range w.listener.users {
 			w.grant(u, n)
 		}
 		switch w.dice.weighted(4, 3, 3, 2) {
@@ -193,7 +194,7 @@ func (w *world) grant(u imagegen.UserID, n int) {
 			w.Error(err)
 		}
 	}
-	w.granted[u] += g.Credits
+	w.granted = append(w.granted, witness.Grant{User: u, Ref: g.Ref, Credits: g.Credits, Told: witness.Succeeded})
 }
 
 // calmDown ends all faults and gives recovery the time that it needs at most.

@@ -1,4 +1,4 @@
-package journal_test
+package witness_test
 
 import (
 	"testing"
@@ -6,11 +6,11 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/proof/internal/journal"
+	"github.com/imagegend/imagegend/proof/internal/witness"
 )
 
 // A journal that is right is read, and one that is wrong is found out.
-func TestRead(t *testing.T) {
+func TestReadJournal(t *testing.T) {
 	grant := imagegen.Entry{Kind: imagegen.EntryGrant, Credits: 10}
 	charge := imagegen.Entry{Kind: imagegen.EntryCharge, Charge: "gen_1", Credits: -4}
 	settle := imagegen.Entry{Kind: imagegen.EntrySettle, Charge: "gen_1", Credits: 1, Used: 3}
@@ -35,7 +35,7 @@ func TestRead(t *testing.T) {
 				newest = append([]imagegen.Entry{e}, newest...)
 			}
 			wrong := 0
-			a := journal.Read(newest, func(ok bool, _ string, _ ...any) {
+			a := witness.ReadJournal(newest, func(ok bool, _ string, _ ...any) {
 				if !ok {
 					wrong++
 				}
@@ -44,7 +44,7 @@ func TestRead(t *testing.T) {
 			if c.wrong == 0 {
 				is.Equal(a.Balance, imagegen.Credits(0))
 				is.Equal(a.Expired, imagegen.Credits(7))
-				is.Equal(a.Charges["gen_1"], journal.Charge{Charge: imagegen.Charge{ID: "gen_1", Credits: 4}, Closed: true, Used: 3})
+				is.Equal(a.Charges["gen_1"], witness.Charge{Charge: imagegen.Charge{ID: "gen_1", Credits: 4}, Closed: true, Used: 3})
 			}
 		})
 	}

@@ -1,6 +1,4 @@
-// Package journal reads the entries of a ledger in the same way for every proof, and says what must
-// hold of them.
-package journal
+package witness
 
 import (
 	"slices"
@@ -17,18 +15,16 @@ type Charge struct {
 
 // Account is what a user's entries come to.
 type Account struct {
+	Entries []imagegen.Entry // the newest first
 	Charges map[imagegen.ChargeID]Charge
 	Balance imagegen.Credits
 	Expired imagegen.Credits
 }
 
-// Fact is told of each thing that has to be so; the format says what is the case otherwise.
-type Fact func(ok bool, format string, args ...any)
-
-// Read goes over the entries of one user, the newest first, as a ledger lists them: each charge is made
+// ReadJournal goes over the entries of one user, the newest first, as a ledger lists them: each charge is made
 // once and then closed once, and what is not used of it comes back.
-func Read(entries []imagegen.Entry, fact Fact) Account {
-	a := Account{Charges: map[imagegen.ChargeID]Charge{}}
+func ReadJournal(entries []imagegen.Entry, fact Fact) Account {
+	a := Account{Entries: entries, Charges: map[imagegen.ChargeID]Charge{}}
 	for _, e := range slices.Backward(entries) {
 		a.Balance += e.Credits
 		if a.Balance < 0 {

@@ -1,0 +1,87 @@
+package witness_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/imagegentest"
+	"github.com/imagegend/imagegend/proof/internal/witness"
+)
+
+// What was told is compared, and each lie is found out.
+func TestCompare(t *testing.T) {
+	is := is.New(t)
+	e := imagegentest.Start(t)
+	grant := witness.Grant{User: imagegentest.Alice, Ref: "pay-1", Credits: 5, Told: witness.Succeeded}
+	_, err := e.DB.Grant(t.Context(), imagegen.Grant{User: grant.User, Ref: grant.Ref, Credits: grant.Credits})
+	is.NoErr(err)
+	made, err := e.As(imagegentest.Alice).Generate(t.Context(), imagegen.GenerateRequest{Model: imagegentest.Model, Prompt: "a fox"})
+	is.NoErr(err)
+	left := witness.Service{Store: e.DB, Books: e.DB, Images: e.DB, Users: []imagegen.UserID{imagegentest.Alice}, Joint: true, Settled: true}
+	image := made.Images[0].ID
+	for name, c := range map[string]struct {
+		tell  func(o *witness.Order, g *witness.Grant)
+		found bool
+	}{
+		"the truth":               {func(*witness.Order, *witness.Grant) {}, false},
+		"another order":           {func(o *witness.Order, _ *witness.Grant) { o.ID = "gen_2" }, true},
+		"nobody was told":         {func(o *witness.Order, _ *witness.Grant) { o.ID, o.End = "", nil }, true},
+		"an answer was lost":      {func(o *witness.Order, _ *witness.Grant) { o.ID, o.End, o.Doubt = "", nil, true }, false},
+		"it is gone":              {func(o *witness.Order, _ *witness.Grant) { o.User = imagegentest.Bob }, true},
+		"it failed":               {func(o *witness.Order, _ *witness.Grant) { o.Failed = true }, true},
+		"another end":             {func(o *witness.Order, _ *witness.Grant) { o.End.Credits++ }, true},
+		"other bytes":             {func(o *witness.Order, _ *witness.Grant) { o.Sums[image] = [32]byte{} }, true},
+		"erased":                  {func(o *witness.Order, _ *witness.Grant) { o.Erasure = witness.Erased }, true},
+		"an erasure in doubt":     {func(o *witness.Order, _ *witness.Grant) { o.Erasure = witness.Erasing }, false},
+		"a grant of more credits": {func(_ *witness.Order, g *witness.Grant) { g.Credits++ }, true},
+		"a grant that is gone":    {func(_ *witness.Order, g *witness.Grant) { g.Ref = "pay-2" }, true},
+		"a grant that is refused": {func(_ *witness.Order, g *witness.Grant) { g.Told = witness.Refused }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			fact, wrong := counter()
+			o, g := &witness.Order{User: imagegentest.Alice, Prompt: "a fox"}, grant
+			o.Hear(witness.KindOf(false, nil), made.Generation, fact)
+			o.HearImage(image, imageSum(t, e, image), fact)
+			is.Equal(*wrong, 0)
+			c.tell(o, &g)
+			left.Compare(t.Context(), slices.Values([]*witness.Order{o}), []witness.Grant{g}, fact)
+			is.Equal(*wrong > 0, c.found)
+		})
+	}
+}
+
+// What one caller was told contradicts nothing that another was.
+func TestHear(t *testing.T) {
+	is := is.New(t)
+	fact, wrong := counter()
+	o := &witness.Order{}
+	o.Hear(witness.Accepted, imagegen.Generation{ID: "gen_1"}, fact)
+	is.Equal(*wrong, 0)
+	o.Hear(witness.Accepted, imagegen.Generation{ID: "gen_2"}, fact)
+	is.Equal(*wrong, 1) // another identifier
+	o.HearImage("image_1", [32]byte{1}, fact)
+	o.HearImage("image_1", [32]byte{2}, fact)
+	is.Equal(*wrong, 2) // other bytes
+}
+
+func counter() (witness.Fact, *int) {
+	wrong := new(int)
+	return func(ok bool, _ string, _ ...any) {
+		if !ok {
+			*wrong++
+		}
+	}, wrong
+}
+
+func imageSum(t *testing.T, e imagegentest.Running, id imagegen.ImageID) [32]byte {
+	t.Helper()
+	f, err := e.OpenImage(context.Background(), id)
+	sum, err := witness.Sum(f, err)
+	is.New(t).NoErr(err)
+	return sum
+}
