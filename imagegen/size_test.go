@@ -52,6 +52,8 @@ func TestNearestRatio(t *testing.T) {
 		{Width: 1024, Height: 1024}: "1:1", {Width: 1920, Height: 1080}: "16:9", {Width: 1080, Height: 1920}: "9:16",
 		{Width: 1300, Height: 1000}: "4:3", {Width: 1000, Height: 700}: "3:2", {Width: 2100, Height: 900}: "21:9",
 		{Width: 3000, Height: 1000}: "3:1", {Width: 300, Height: 640}: "1:2",
+		{Width: 101, Height: 100}: "1:1", {Width: 66, Height: 54}: "5:4", {Width: 64, Height: 80}: "4:5", {Width: 72, Height: 168}: "9:21",
+		{Width: 264, Height: 100}: "21:9", {Width: 265, Height: 100}: "3:1", {Width: 100, Height: 265}: "1:3", // by the logarithm: they meet at √7
 	} {
 		t.Run(size.String(), func(t *testing.T) {
 			is := is.New(t)

@@ -27,22 +27,6 @@ func (h *harness) queued(q imagegen.GenerateRequest) imagegen.Result {
 	return got
 }
 
-func TestAsynchronousSuccess(t *testing.T) {
-	eachLedger(t, func(t *testing.T, option func(*engine.Config)) {
-		synctest.Test(t, func(t *testing.T) {
-			h := start(t, yieldImages(2, nil), option)
-			accepted := h.queued(imagegen.GenerateRequest{N: 3})
-			h.is.Equal(accepted.CreditsRequested, imagegen.Credits(3))
-			done := h.ended(accepted.ID)
-			h.is.Equal(done.Status, imagegen.StatusSucceeded)
-			h.is.Equal(done.Credits, imagegen.Credits(2))
-			h.is.Equal(h.balance(), imagegen.Credits(98))
-			synctest.Wait()
-			h.audit()
-		})
-	})
-}
-
 // Transient errors are tried again after 1 s and 5 s; others never.
 func TestAttempts(t *testing.T) {
 	limited := &imagegen.ProviderError{Class: imagegen.ClassRateLimited, RetryAfter: 20 * time.Second}

@@ -269,27 +269,6 @@ func TestQueueIsBounded(t *testing.T) {
 	})
 }
 
-func TestInsufficientCredits(t *testing.T) {
-	eachLedger(t, func(t *testing.T, option func(*engine.Config)) {
-		synctest.Test(t, func(t *testing.T) {
-			h := start(t, yieldImages(4, nil), option)
-			for _, async := range []bool{false, true} {
-				_, err := h.engine.As(bob).Generate(t.Context(), fox(imagegen.GenerateRequest{N: 4, Async: async, IdempotencyKey: "k"}))
-				h.is.True(isCode(err, imagegen.ErrInsufficientCredits))
-				h.is.True(strings.Contains(err.Error(), "costs 4; it has 0"))
-			}
-			page, err := h.engine.As(bob).Generations(t.Context(), imagegen.Query{})
-			h.is.NoErr(err)
-			h.is.Equal(len(page.Generations), 0) // nothing is recorded
-			_, err = h.db.Grant(t.Context(), imagegen.Grant{User: bob, Credits: 4})
-			h.is.NoErr(err)
-			_, err = h.engine.As(bob).Generate(t.Context(), fox(imagegen.GenerateRequest{N: 4, IdempotencyKey: "k"}))
-			h.is.NoErr(err) // nor is the key
-			h.audit()
-		})
-	})
-}
-
 func TestAdmissionAndObserver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var events []imagegen.EventKind

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"image"
+	"image/jpeg"
 	"io"
 	"net/http"
 	"net/textproto"
@@ -39,12 +41,25 @@ func TestFormWithFiles(t *testing.T) {
 		{name: "image", file: `d\".png`, value: picture(33, 30)},
 		{value: picture(34, 30), header: textproto.MIMEHeader{
 			"Content-Disposition": {`form-data; name="image[]"; filename*=UTF-8''%e7%8b%90.webp`}, "Content-Type": {"text/html"}}},
+		{name: "image", file: "fox.jpg", value: jpegOf(30, 30)},
+		{name: "image", file: "fox.png", value: webp},                   // the bytes count
 		{name: "reference_image", file: noName},                         // an unchosen file of an HTML form
 		{name: "reference_image", file: noName, value: picture(35, 30)}, // without a name, but chosen
 	}
 	g := s.accepted(s.postForm(append(parts, foxForm()...)...), http.StatusOK)
-	s.is.Equal(g.ReferenceCount, 6)
+	s.is.Equal(g.ReferenceCount, 8)
 }
+
+func jpegOf(w, h int) string {
+	var b strings.Builder
+	if err := jpeg.Encode(&b, image.NewGray(image.Rect(0, 0, w, h)), nil); err != nil {
+		panic(err)
+	}
+	return b.String()
+}
+
+// webp is the smallest lossless WebP image.
+const webp = "RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00\x2f\x00\x00\x00\x10\x07\x10\x11\x11\x88\x88\xfe\x07\x00"
 
 // Of a field that was left empty, an HTML form sends a file without name and bytes, whatever the field.
 func TestFormWithUnchosenFiles(t *testing.T) {

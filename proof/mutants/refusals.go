@@ -71,7 +71,7 @@ var ofRefusals = []mutant{
 	{name: "other-request-replayed", breaks: "a key with another request is refused",
 		file: "imagegen/engine/idempotency.go", in: "call.replay",
 		edit:    never(`former.Fingerprint != c.record.Fingerprint`),
-		catcher: by(core, "TestIdempotentReplay")},
+		catcher: by("./imagegen/imagegentest", ".")},
 	{name: "decode-without-limit", breaks: "a header that declares a huge image costs no memory",
 		file: "imagegen/fit.go", in: "ProviderRequest.Fits",
 		edit:    never(`int64(got.Width)*int64(got.Height) > int64(most)`),

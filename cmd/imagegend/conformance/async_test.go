@@ -2,9 +2,7 @@ package conformance_test
 
 import (
 	"net/http"
-	"slices"
 	"testing"
-	"time"
 
 	"github.com/matryer/is"
 )
@@ -43,13 +41,12 @@ var asynchronousChecks = []check{
 			"spec: Transitions: not shown.",
 			"contract: | status | `queued` → `processing`",
 		},
-		run:       checkStatusGoesForward,
 		elsewhere: []string{"imagegen.TestStateTable", "imagegen/engine.TestStatusNeverGoesBackwards"},
 	},
 	{
-		name:  "asynchronous credits",
-		lines: []string{"contract: | asynchronous 402 |"},
-		run:   checkAsynchronousCredits,
+		name:      "asynchronous credits",
+		lines:     []string{"contract: | asynchronous 402 |"},
+		elsewhere: []string{"imagegen/client.TestOverHTTP"},
 	},
 }
 
@@ -85,36 +82,4 @@ func checkPending(t *testing.T, s *service) {
 		pending := a.get(t, "/api/v1/generations/"+id.(string)).is(t, http.StatusOK).has(t, "Retry-After", "2", "Cache-Control", "no-store")
 		same(t, pending.object(t), with(accepted(s.url, status, 1), object{"prompt": pending.object(t)["prompt"]}))
 	}
-}
-
-func checkStatusGoesForward(t *testing.T, s *service) {
-	a := s.account(t, 10)
-	id := a.queued(t, object{"prompt": "[fake:transient=1] [fake:delay=50ms] a fox"})["id"]
-	order := []string{"queued", "processing", "succeeded"}
-	var seen []string
-	eventually(t, "it has succeeded", func() bool {
-		seen = append(seen, a.generation(t, id)["status"].(string))
-		return seen[len(seen)-1] == "succeeded"
-	})
-	rank := func(status string) int { return slices.Index(order, status) }
-	for i, status := range seen[1:] {
-		if rank(status) < rank(seen[i]) {
-			t.Fatalf("%s → %s", seen[i], status)
-		}
-	}
-	if !slices.Contains(seen, "processing") { // it waits for its second attempt for a second
-		t.Errorf("it was never processing: %v", slices.Compact(seen))
-	}
-	ended := a.generation(t, id)
-	a.generated(t, nil)
-	same(t, a.generation(t, id), ended)
-}
-
-func checkAsynchronousCredits(t *testing.T, s *service) {
-	a := s.start(t, settings{attemptTimeout: 3 * time.Second}).account(t, 3)
-	id := a.queued(t, object{"n": 3, "prompt": "[fake:hang]"})["id"]
-	same(t, a.credits(t), 0)
-	a.post(t, fox(object{"async": true})).refused(t, http.StatusPaymentRequired, "insufficientCredits", "credits")
-	same(t, a.ended(t, id)["status"], "failed")
-	same(t, a.credits(t), 3)
 }

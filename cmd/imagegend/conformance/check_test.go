@@ -7,6 +7,11 @@ import (
 	"testing"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/client"
+	"github.com/imagegend/imagegend/imagegen/imagegentest"
+
+	"github.com/matryer/is"
 )
 
 // check is a test of some lines of the documents.
@@ -46,6 +51,7 @@ func TestInProcess(t *testing.T) { runChecks(t, startInProcess) }
 
 func TestDaemon(t *testing.T) {
 	runChecks(t, startDaemon)
+	runSuite(t, startDaemon)
 	for _, c := range checks() {
 		if c.daemon != nil {
 			t.Run(c.name, func(t *testing.T) {
@@ -54,6 +60,19 @@ func TestDaemon(t *testing.T) {
 			})
 		}
 	}
+}
+
+// runSuite runs the suite of every imagegen.Service, by the client.
+func runSuite(t *testing.T, start func(*testing.T, settings) *service) {
+	s := start(t, settings{concurrency: 64})
+	as := func(t *testing.T, credits int) imagegen.Service {
+		c, err := client.New(s.url, s.account(t, credits).key, nil)
+		is.New(t).NoErr(err)
+		return c
+	}
+	imagegentest.Service(t, func(t *testing.T) imagegentest.Fixture {
+		return imagegentest.Fixture{Alice: as(t, 100), Bob: as(t, 3)}
+	})
 }
 
 // runChecks runs the checks against one service, side by side, each with users of its own.

@@ -3,7 +3,6 @@ package conformance_test
 import (
 	"net/http"
 	"testing"
-	"time"
 )
 
 var creditChecks = []check{
@@ -27,7 +26,7 @@ var creditChecks = []check{
 			"spec: Allowed values of `account_type` beyond one",
 			"contract: `next_expiration`: null, or",
 		},
-		run: checkNextExpiration,
+		elsewhere: []string{"imagegen/storage/internal/ledger.TestExpiry", "imagegen/httpapi.TestBodies"},
 	},
 	{
 		name:      "the ledger's time",
@@ -52,22 +51,4 @@ func checkBalance(t *testing.T, s *service) {
 	same(t, read(), balance(41, "TEAM_2"))
 	s.account(t, 1000) // another user's credits are not counted
 	same(t, read(), balance(41, "TEAM_2"))
-}
-
-func checkNextExpiration(t *testing.T, s *service) {
-	a := s.account(t, 5)
-	next := func() any { return a.get(t, "/api/v1/credits").object(t)["balance"].(object)["next_expiration"] }
-	began := time.Now()
-	s.grant(t, a.user, 7, 1000*time.Hour)
-	s.grant(t, a.user, 40, 100*time.Hour)
-	same(t, next(), object{"credits": 40, "expires_at": timestamp})
-	expires, err := time.Parse(timeForm, next().(object)["expires_at"].(string))
-	if err != nil || expires.Before(began.Add(100*time.Hour-time.Second)) || expires.After(time.Now().Add(100*time.Hour)) {
-		t.Errorf("they expire at %v: %v", expires, err)
-	}
-	s.grant(t, a.user, 3, 4*time.Second)
-	eventually(t, "the credits that expire first have expired", func() bool { return a.credits(t) == 52 })
-	same(t, next(), object{"credits": 40, "expires_at": timestamp})
-	a.generated(t, object{"n": 4}) // takes of those that expire first
-	same(t, next(), object{"credits": 36, "expires_at": timestamp})
 }

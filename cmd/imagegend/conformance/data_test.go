@@ -26,7 +26,6 @@ var auditChecks = []check{
 	{
 		name:      "audit",
 		lines:     []string{"contract: | `audit` |"},
-		daemon:    checkAudit,
 		elsewhere: []string{"cmd/imagegend.TestAuditFindsDamage", "imagegen/storage/internal/ledger.TestCheckFindsDamage"},
 	},
 }
@@ -85,35 +84,6 @@ func pictures(t *testing.T, dir string) (paths []string) {
 		t.Fatal(err)
 	}
 	return paths
-}
-
-func checkAudit(t *testing.T) {
-	is := is.New(t)
-	d := daemontest.Start(t, daemontest.Options{})
-	a := serviceOf(d).account(t, 200)
-	command(t, d, "audit").succeeds(t)
-	for range 27 {
-		a.generated(t, object{"n": 4, "size": "16x16"})
-	}
-	command(t, d, "audit").succeeds(t)
-	same(t, listOf(t, command(t, d, "audit", "--json").succeeds(t).stdout), []object(nil))
-
-	damaged := pictures(t, d.DataDir)
-	is.Equal(len(damaged), 108)
-	is.NoErr(os.Remove(damaged[0]))
-	for _, path := range damaged[1:] {
-		write(t, read(t, path)+"x", path)
-	}
-	found := command(t, d, "audit", "--json")
-	is.Equal(found.status, 3)
-	violations := listOf(t, found.stdout)
-	is.Equal(len(violations), 100)
-	for _, v := range violations {
-		same(t, v, object{"rule": pattern(".+"), "subject": pattern(".+"), "detail": pattern(".+")})
-	}
-	says(t, found.stderr, "108")
-	is.Equal(command(t, d, "audit").status, 3)
-	program{}.run(t, "audit", "--data-dir", filepath.Join(t.TempDir(), "nowhere")).fails(t, 1, "nowhere")
 }
 
 func checkBackup(t *testing.T) {

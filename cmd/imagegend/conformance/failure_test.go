@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"path"
 	"testing"
-	"time"
 
 	"github.com/matryer/is"
 )
@@ -32,7 +31,7 @@ var failureChecks = []check{
 			"contract: | asynchronous failure |",
 			"contract: Generation, always:",
 		},
-		run: checkAsynchronousFailure,
+		elsewhere: []string{"imagegen/client.TestOverHTTP"},
 	},
 	{
 		name: "fewer images than asked for, and more",
@@ -43,7 +42,7 @@ var failureChecks = []check{
 			"contract: | fewer images than asked |",
 			"contract: One rule above all: **nothing that a caller asked for is silently dropped",
 		},
-		run: checkOtherCounts,
+		elsewhere: []string{"imagegen/client.TestOverHTTP", "imagegen/engine.TestProviderOutcomes"},
 	},
 	{
 		name: "asynchronous work is tried again",
@@ -51,7 +50,6 @@ var failureChecks = []check{
 			"contract: | restart | queued work resumes;",
 			"contract: | status | `queued` → `processing`",
 		},
-		run:       checkAttempts,
 		elsewhere: []string{"imagegen/engine.TestAttempts"},
 	},
 	{
@@ -61,7 +59,6 @@ var failureChecks = []check{
 			"contract: | synchronous failure (provider error",
 			"contract: | time | 800 s cover",
 		},
-		run:       checkTimeLimit,
 		elsewhere: []string{"imagegen/engine.TestTimeLimit", "imagegen/engine.TestAsynchronousTimeLimit", "imagegen/engine.TestWaitForASlotIsBounded", "imagegen/engine.TestQueueIsBounded"},
 	},
 	{
@@ -113,76 +110,6 @@ func checkSynchronousFailure(t *testing.T, s *service) {
 		is.New(t).Equal(record["id"], path.Base(address))
 		moment(t, record["completed_at"])
 	}
-}
-
-func checkAsynchronousFailure(t *testing.T, s *service) {
-	a := s.account(t, 100)
-	for prompt, message := range failures {
-		if prompt == "[fake:transient=1] a fox" {
-			continue // asynchronous work is
-		}
-		id := a.queued(t, object{"prompt": prompt, "n": 2})["id"]
-		same(t, a.ended(t, id), failed(s.url, prompt, message))
-	}
-	same(t, a.credits(t), 100)
-}
-
-func checkOtherCounts(t *testing.T, s *service) {
-	a := s.account(t, 10)
-	left := 10
-	for _, c := range []struct {
-		prompt string
-		came   int
-	}{
-		{"[fake:images=1] a fox", 1},
-		{"[fake:images=2] a fox", 2},
-		{"[fake:images=2] [fake:fail] a fox", 2},
-		{"[fake:images=1] [fake:refuse] a fox", 1},
-		{"[fake:images=1] [fake:panic] a fox", 1},
-		{"[fake:images=9] a fox", 3},
-	} {
-		told := a.generated(t, object{"prompt": c.prompt, "n": 3})
-		left -= c.came
-		want := with(succeeded(s.url, c.came), object{"prompt": c.prompt, "n": 3, "usage": object{"credits": c.came, "credits_requested": 3}})
-		same(t, told, with(want, object{"balance": object{"credits": left, "account_type": "FREE", "next_expiration": nil}}))
-		same(t, a.generation(t, told["id"]), want)
-		same(t, a.credits(t), left)
-	}
-	s.grant(t, a.user, 10, 0)
-	partial := a.queued(t, object{"prompt": "[fake:images=1] a fox", "n": 3})
-	same(t, a.ended(t, partial["id"])["usage"], object{"credits": 1, "credits_requested": 3})
-	same(t, a.credits(t), left+9)
-}
-
-func checkAttempts(t *testing.T, s *service) {
-	a := s.account(t, 10)
-	second := a.queued(t, object{"prompt": "[fake:transient=1] a fox"})
-	third := a.queued(t, object{"prompt": "[fake:transient=2] a fox"})
-	never := a.queued(t, object{"prompt": "[fake:transient=3] a fox", "n": 2})
-	for _, c := range []struct {
-		accepted object
-		status   string
-		took     time.Duration
-	}{{second, "succeeded", time.Second}, {third, "succeeded", 6 * time.Second}, {never, "failed", 6 * time.Second}} {
-		g := a.ended(t, c.accepted["id"])
-		same(t, g["status"], c.status)
-		if took := moment(t, g["completed_at"]).Sub(moment(t, g["created_at"])); took < c.took {
-			t.Errorf("it took %s, less than %s", took, c.took)
-		}
-	}
-	same(t, a.generation(t, never["id"]), failed(s.url, "[fake:transient=3] a fox", failedMessage))
-	same(t, a.credits(t), 8)
-}
-
-func checkTimeLimit(t *testing.T, s *service) {
-	s = s.start(t, settings{attemptTimeout: 2 * time.Second})
-	a := s.account(t, 10)
-	a.post(t, fox(object{"prompt": "[fake:hang]", "n": 2})).refused(t, http.StatusInternalServerError, "generationFailed", failedMessage)
-	same(t, a.ended(t, a.queued(t, object{"prompt": "[fake:hang]", "n": 2})["id"]), failed(s.url, "[fake:hang]", failedMessage))
-	same(t, a.credits(t), 10)
-	some := a.generated(t, object{"prompt": "[fake:images=1] [fake:hang]", "n": 2})
-	same(t, some["usage"], object{"credits": 1, "credits_requested": 2})
-	same(t, a.credits(t), 9)
 }
 
 func checkShouldRetry(t *testing.T, s *service) {

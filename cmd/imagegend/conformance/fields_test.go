@@ -2,7 +2,6 @@ package conformance_test
 
 import (
 	"net/http"
-	"strings"
 	"testing"
 )
 
@@ -17,8 +16,7 @@ var fieldChecks = []check{
 			"contract: | defaults | `n` 1,",
 			"contract: | JSON types |",
 		},
-		run:       checkDefaults,
-		elsewhere: []string{"imagegen/httpapi.TestJSONAccepted"},
+		elsewhere: []string{"imagegen/httpapi.TestJSONRefusals", "imagegen/httpapi.TestJSONAccepted"},
 	},
 	{
 		name: "values that are refused",
@@ -50,7 +48,7 @@ var fieldChecks = []check{
 			"contract: | prompt length |",
 			"contract: | unknown field or part |",
 		},
-		run: checkAcceptedValues,
+		elsewhere: []string{"imagegen/client.TestOverHTTP", "imagegen/httpapi.TestJSONAccepted"},
 	},
 	{
 		name: "unknown fields",
@@ -79,21 +77,6 @@ var fieldChecks = []check{
 	},
 }
 
-func checkDefaults(t *testing.T, s *service) {
-	a := s.account(t, 10)
-	null := object{"size": nil, "quality": nil, "n": nil, "async": nil, "user": nil, "response_format": nil} // is absent
-	for _, more := range []object{nil, null} {
-		g := a.post(t, with(object{"model": "fake-1", "prompt": "a fox"}, more)).is(t, http.StatusOK).object(t)
-		same(t, []any{g["status"], g["n"], g["size"], g["requested_quality"], g["aspect_ratio"], g["quality"], len(g["images"].([]any))},
-			[]any{"succeeded", 1, "auto", "auto", "auto", "1K", 1})
-	}
-	for _, required := range []string{"model", "prompt"} {
-		a.post(t, without(fox(nil), required)).refused(t, http.StatusBadRequest, "invalid_request", required)
-		a.post(t, fox(object{required: nil})).refused(t, http.StatusBadRequest, "invalid_request", required)
-	}
-	same(t, a.credits(t), 8)
-}
-
 // What is refused, and with which words, stands in the tests of the package that reads it; here is one of each kind.
 func checkRefusedRequests(t *testing.T, s *service) {
 	a := s.account(t, 10)
@@ -113,20 +96,4 @@ func checkRefusedRequests(t *testing.T, s *service) {
 	refused(a.form(t, reference("ok.png", picture(8, 6)), reference("text.png", []byte("a fox"))), "reference_image 2", "text.png", "PNG", "JPEG", "WebP")
 	same(t, a.credits(t), 10)
 	same(t, a.list(t, "")["data"], []any{})
-}
-
-func checkAcceptedValues(t *testing.T, s *service) {
-	a := s.account(t, 100)
-	for n := 1; n <= 4; n++ {
-		g := a.generated(t, object{"n": n})
-		same(t, []any{g["n"], len(g["images"].([]any)), g["usage"]}, []any{n, n, object{"credits": n, "credits_requested": n}})
-	}
-	for _, quality := range []string{"auto", "low", "medium", "high"} {
-		same(t, a.generated(t, object{"quality": quality})["requested_quality"], quality)
-	}
-	for _, prompt := range []string{"  a fox\n", strings.Repeat("🦊", 32_000), "<b>&\u2028\x00", "[fak:e]"} {
-		g := a.generated(t, object{"prompt": prompt})
-		same(t, []any{g["prompt"], a.generation(t, g["id"])["prompt"]}, []any{prompt, prompt})
-	}
-	same(t, without(a.generated(t, object{"user": "somebody", "response_format": "url"}), "balance"), succeeded(s.url, 1))
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"image"
 	"image/color"
-	"image/jpeg"
 	"image/png"
 	"mime/multipart"
 	"net/http"
@@ -108,14 +107,6 @@ func (a *customer) form(t *testing.T, more ...part) answer {
 func picture(w, h int) []byte {
 	var b bytes.Buffer
 	if err := png.Encode(&b, image.NewPaletted(image.Rect(0, 0, w, h), color.Palette{color.White, color.Black})); err != nil {
-		panic(err)
-	}
-	return b.Bytes()
-}
-
-func photo(w, h int) []byte {
-	var b bytes.Buffer
-	if err := jpeg.Encode(&b, image.NewGray(image.Rect(0, 0, w, h)), nil); err != nil {
 		panic(err)
 	}
 	return b.Bytes()

@@ -58,7 +58,7 @@ var synchronousChecks = []check{
 			"spec: 3. Credits are charged before provider generation.",
 			"contract: Generation, always:",
 		},
-		run: checkChargedBefore,
+		elsewhere: []string{"imagegen/engine.TestTheChargeComesFirst"},
 	},
 	{
 		name: "a balance is as of its own settlement",
@@ -66,7 +66,7 @@ var synchronousChecks = []check{
 			"spec: | balance | object |",
 			"contract: Generation, always:",
 		},
-		run: checkBalanceOfSettlement,
+		elsewhere: []string{"imagegen/client.TestOverHTTP", "proof/linear.TestMemory"},
 	},
 }
 
@@ -152,22 +152,4 @@ func checkGenerationIsRead(t *testing.T, s *service) {
 	same(t, a.generation(t, told["id"]), without(told, "balance")) // only the answer of the call tells the balance
 	same(t, a.get(t, told["poll_url"].(string)).object(t), without(told, "balance"))
 	a.get(t, told["poll_url"].(string)).is(t, http.StatusOK).has(t, "Retry-After", "", "Cache-Control", "no-store")
-}
-
-func checkChargedBefore(t *testing.T, s *service) {
-	a := s.start(t, settings{}).account(t, 10)
-	hangUp := a.abandon(a.ask(t, object{"n": 4, "prompt": "[fake:hang]"}))
-	defer hangUp()
-	eventually(t, "the credits are taken while the provider works", func() bool { return a.credits(t) == 6 })
-	g := a.list(t, "")["data"].([]any)[0]
-	same(t, g, with(accepted(a.url, "processing", 4), object{"prompt": "[fake:hang]"}))
-}
-
-func checkBalanceOfSettlement(t *testing.T, s *service) {
-	a := s.account(t, 10)
-	told := a.generated(t, nil, "Idempotency-Key", "first")
-	a.generated(t, object{"n": 2})
-	again := a.generated(t, nil, "Idempotency-Key", "first")
-	same(t, again["balance"], told["balance"])
-	same(t, []any{told["balance"].(object)["credits"], a.credits(t)}, []any{9, 7})
 }

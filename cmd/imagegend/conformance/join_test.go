@@ -21,18 +21,17 @@ var joinChecks = []check{
 		run:       checkJoin,
 		elsewhere: []string{"imagegen/engine.TestARepetitionJoinsWorkUnderWay", "imagegen/engine.TestNothingIsJoinedAfterTheWindow", "imagegen/httpapi.TestAnAnswerThatCannotBeWrittenIsJoined"},
 	},
-	{name: "what failed is made anew", lines: []string{whatJoinsLine}, run: checkJoinOfAFailure, elsewhere: []string{"imagegen/engine.TestKeysOfOneUserDoNotJoin", "imagegen/engine.TestARepetitionJoinsWhatIsNoLongerOffered"}},
+	{name: "what failed is made anew", lines: []string{whatJoinsLine}, elsewhere: []string{"imagegen/engine.TestWhatFailedIsMadeAnew", "imagegen/engine.TestKeysOfOneUserDoNotJoin", "imagegen/engine.TestARepetitionJoinsWhatIsNoLongerOffered"}},
 	{
 		name:      "a call that says it is a repetition",
 		lines:     []string{"contract: | `x-stainless-retry-count` ≥ 1 |"},
 		run:       checkRetry,
 		elsewhere: []string{"imagegen/engine.TestARetryWaitsForTheFirstCallerToHangUp", "imagegen/engine.TestARetryOfOneOfTwoOpenCallsIsACallOfItsOwn"},
 	},
-	{name: "two callers who wait", lines: []string{"contract: | two equal requests at once, both connected |"}, run: checkTwoAtOnce},
+	{name: "two callers who wait", lines: []string{"contract: | two equal requests at once, both connected |"}, elsewhere: []string{"imagegen/engine.TestTwoCallersWhoWaitGetTwoGenerations"}},
 	{
 		name:      "calls that never join",
 		lines:     []string{"contract: | never joined | a request with an Idempotency-Key"},
-		run:       checkNeverJoined,
 		elsewhere: []string{"imagegen/engine.TestOtherCallsDoNotJoin"},
 	},
 	{
@@ -84,14 +83,6 @@ func checkJoin(t *testing.T, s *service) {
 	same(t, a.credits(t), 4)
 }
 
-func checkJoinOfAFailure(t *testing.T, s *service) {
-	a := s.account(t, 10)
-	fields := object{"prompt": "[fake:delay=1s] [fake:fail]"}
-	a.hangsUp(t, fields)
-	a.post(t, fox(fields)).refused(t, http.StatusInternalServerError, "generationFailed").has(t, "Idempotent-Replayed", "")
-	same(t, []any{len(ids(a.list(t, ""))), a.credits(t)}, []any{2, 10})
-}
-
 func checkRetry(t *testing.T, s *service) {
 	a := s.account(t, 10)
 	fields := object{"prompt": "[fake:delay=4s] a fox"}
@@ -108,37 +99,10 @@ func checkRetry(t *testing.T, s *service) {
 	same(t, a.credits(t), 9)
 }
 
-func checkTwoAtOnce(t *testing.T, s *service) {
-	is := is.New(t)
-	a := s.account(t, 10)
-	answers := make(chan answer, 2)
-	for range 2 {
-		q := a.ask(t, object{"prompt": slow})
-		go func() {
-			got, _ := s.send(q)
-			answers <- got
-		}()
-	}
-	one, other := (<-answers).is(t, http.StatusOK), (<-answers).is(t, http.StatusOK)
-	is.True(one.object(t)["id"] != other.object(t)["id"])
-	same(t, a.credits(t), 8)
-}
-
-func checkNeverJoined(t *testing.T, s *service) {
-	is := is.New(t)
-	a := s.account(t, 10)
-	fields := object{"prompt": slow}
-	a.hangsUp(t, fields)
-	is.True(!s.repeated(t, a.post(t, fox(fields), "Idempotency-Key", "one").is(t, http.StatusOK)))
-	is.True(!s.repeated(t, a.post(t, fox(object{"prompt": slow, "user": "another"})).is(t, http.StatusOK)))
-	same(t, a.credits(t), 7)
-	is.True(s.repeated(t, a.post(t, fox(fields)).is(t, http.StatusOK)))
-}
-
 func checkJoinTakesNoSlot(t *testing.T, s *service) {
 	s = s.start(t, settings{concurrency: 1, slotWait: 100 * time.Millisecond})
 	a := s.account(t, 10)
-	fields := object{"prompt": slow}
+	fields := object{"prompt": "[fake:delay=4s] a fox"}
 	a.hangsUp(t, fields)
 	a.post(t, fox(nil)).refused(t, http.StatusServiceUnavailable, "overloaded")
 	a.post(t, fox(fields)).is(t, http.StatusOK).has(t, "Idempotent-Replayed", "true")

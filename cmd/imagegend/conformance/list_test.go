@@ -12,7 +12,7 @@ const listLine = "contract: | `GET /api/v1/generations?limit=&after=&status=` |"
 var listChecks = []check{
 	{name: "the list", lines: []string{listLine, "spec: Stores a log of each generation"}, run: checkList},
 	{name: "pages of the list", lines: []string{listLine}, run: checkPages},
-	{name: "the list by status", lines: []string{listLine}, run: checkListByStatus},
+	{name: "the list by status", lines: []string{listLine}, elsewhere: []string{"imagegen/client.TestOverHTTP"}},
 	{name: "lists that are refused", lines: []string{listLine, "spec: 6. A body or parameters that are invalid"}, run: checkRefusedLists},
 }
 
@@ -70,24 +70,6 @@ func ids(page object) (all []any) {
 		all = append(all, element.(object)["id"])
 	}
 	return all
-}
-
-func checkListByStatus(t *testing.T, s *service) {
-	s = s.start(t, settings{concurrency: 1})
-	a := s.account(t, 10)
-	first := a.generated(t, nil)["id"]
-	a.post(t, fox(object{"prompt": "[fake:fail]"})).is(t, http.StatusInternalServerError)
-	second := a.generated(t, nil)["id"]
-	hanging := a.queued(t, object{"prompt": "[fake:hang]"})["id"]
-	a.reaches(t, hanging, "processing")
-	waiting := a.queued(t, nil)["id"]
-	same(t, ids(a.list(t, "?status=succeeded")), []any{second, first})
-	same(t, ids(a.list(t, "?status=processing")), []any{hanging})
-	same(t, ids(a.list(t, "?status=queued")), []any{waiting})
-	same(t, len(ids(a.list(t, "?status=failed"))), 1)
-	page := a.list(t, "?status=succeeded&limit=1")
-	same(t, []any{ids(page), page["has_more"]}, []any{[]any{second}, true})
-	same(t, ids(a.list(t, "?status=succeeded&limit=1&after="+page["next_cursor"].(string))), []any{first})
 }
 
 func checkRefusedLists(t *testing.T, s *service) {

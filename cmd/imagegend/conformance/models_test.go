@@ -37,7 +37,7 @@ var modelChecks = []check{
 			"spec: | model | string | Model id used.",
 			"contract: `--dev` and `--models fake` list one model",
 		},
-		run: checkTierPrices,
+		elsewhere: []string{"imagegen/client.TestOverHTTP"},
 	},
 	{
 		name: "several models",
@@ -76,20 +76,6 @@ func checkModelListing(t *testing.T, s *service) {
 	same(t, listing.object(t), object{"object": "list", "data": []any{listed("fake-1", object{"1K": 1, "2K": 2, "4K": 4})}})
 	// With a key that is no key it is the same: none is needed.
 	is.New(t).Equal(string(s.call(t, request{address: "/api/v1/models", key: "nonsense"}).body), string(listing.body))
-}
-
-func checkTierPrices(t *testing.T, s *service) {
-	a := s.stuck(t, 100)
-	left := 100
-	for _, tier := range []struct {
-		size, name string
-		price      int
-	}{{"64x48", "1K", 1}, {"1536x1152", "2K", 2}, {"2432x1824", "4K", 4}} {
-		g := a.queued(t, object{"size": tier.size, "n": 3})
-		same(t, []any{g["quality"], g["model"], g["usage"]}, []any{tier.name, "fake-1", object{"credits": 0, "credits_requested": 3 * tier.price}})
-		left -= 3 * tier.price
-		same(t, a.credits(t), left)
-	}
 }
 
 const twoModels = `

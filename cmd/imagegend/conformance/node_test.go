@@ -26,6 +26,7 @@ func TestNode(t *testing.T) {
 		return &service{url: d.URL, operator: elsewhere{commands{d}}, start: start, log: d.Output}
 	}
 	runChecks(t, start)
+	runSuite(t, start)
 }
 
 // elsewhere is an operator on another machine: what it forbids, nodes believe to be allowed for a second more.

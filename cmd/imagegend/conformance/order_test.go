@@ -25,7 +25,7 @@ var orderChecks = []check{
 			"spec: | 402 | insufficientCredits |",
 			"contract: | nothing is recorded |",
 		},
-		run: checkInsufficientCredits,
+		elsewhere: []string{"imagegen/client.TestOverHTTP"},
 	},
 }
 
@@ -68,15 +68,4 @@ func checkKeyBeforeBody(t *testing.T, s *service) {
 				refused(t, http.StatusUnauthorized, code)
 		}
 	}
-}
-
-func checkInsufficientCredits(t *testing.T, s *service) {
-	a := s.account(t, 3)
-	for _, fields := range []object{{"n": 4}, {"n": 4, "async": true}, {"size": "auto", "quality": "high"}, {"n": 2, "size": "1536x1152"}} {
-		a.post(t, fox(fields)).refused(t, http.StatusPaymentRequired, "insufficientCredits", "credits").has(t, "Location", "", "X-Should-Retry", "")
-	}
-	same(t, []any{a.credits(t), a.get(t, "/api/v1/generations").object(t)["data"]}, []any{3, []any{}})
-	a.generated(t, object{"n": 3})
-	a.post(t, fox(nil)).refused(t, http.StatusPaymentRequired, "insufficientCredits")
-	s.account(t, 0).post(t, fox(nil)).refused(t, http.StatusPaymentRequired, "insufficientCredits")
 }

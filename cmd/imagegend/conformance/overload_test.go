@@ -21,9 +21,9 @@ var overloadChecks = []check{
 		run: checkOverload,
 	},
 	{
-		name:  "fair shares",
-		lines: []string{"contract: | overload or shutdown |", "contract: | fair share | one user holds at most half"},
-		run:   checkFairShares,
+		name:      "fair shares",
+		lines:     []string{"contract: | overload or shutdown |", "contract: | fair share | one user holds at most half"},
+		elsewhere: []string{"imagegen/engine.TestShares", "imagegen/engine/internal/schedule.TestKeptSlots"},
 	},
 }
 
@@ -32,7 +32,7 @@ var requestIDChecks = []check{
 }
 
 var limitChecks = []check{
-	{name: "refusals are bounded", lines: []string{"spec: | Separate API rate limit |", "contract: | prompts that providers refuse |"}, run: checkRefusals},
+	{name: "refusals are bounded", lines: []string{"spec: | Separate API rate limit |", "contract: | prompts that providers refuse |"}, elsewhere: []string{"imagegen/httpapi.TestTooManyRefusals", "imagegen/engine.TestRefusedPromptsAreBounded"}},
 	{name: "no rate limit", lines: []string{"spec: | Separate API rate limit |"}, run: checkNoRateLimit},
 	{
 		name:      "the users' documentation says the same",
@@ -55,40 +55,6 @@ func checkOverload(t *testing.T, s *service) {
 	same(t, a.credits(t), 7)
 	same(t, len(a.list(t, "")["data"].([]any)), 3)
 	s.call(t, request{address: "/api/v1/models"}).is(t, http.StatusOK)
-}
-
-// One user asks for all there is: others are served at once.
-func checkFairShares(t *testing.T, s *service) {
-	s = s.start(t, settings{concurrency: 4, slotWait: 200 * time.Millisecond, maxQueued: 4})
-	greedy, modest := s.account(t, 100), s.account(t, 10)
-	for range 3 {
-		greedy.reaches(t, greedy.queued(t, object{"prompt": "[fake:hang]"})["id"], "processing")
-	}
-	greedy.queued(t, nil)
-	greedy.queued(t, nil)
-	for _, async := range []bool{false, true} {
-		greedy.post(t, fox(object{"async": async})).refused(t, http.StatusServiceUnavailable, "overloaded").has(t, "Retry-After", seconds)
-	}
-	modest.generated(t, nil)
-	modest.ended(t, modest.queued(t, nil)["id"])
-	same(t, greedy.credits(t), 95)
-}
-
-// Prompts that are refused cost nothing: there is an end to them, for their user alone.
-func checkRefusals(t *testing.T, s *service) {
-	wicked, other := s.account(t, 1), s.account(t, 1)
-	refused := func(header ...string) answer {
-		return wicked.post(t, fox(object{"prompt": "[fake:refuse]"}), header...)
-	}
-	refused("Idempotency-Key", "first").refused(t, http.StatusInternalServerError, "generationFailed")
-	for range 29 {
-		refused().refused(t, http.StatusInternalServerError, "generationFailed")
-	}
-	wicked.post(t, fox(nil)).refused(t, http.StatusTooManyRequests, "rateLimited").has(t, "Retry-After", seconds, "Location", "")
-	wicked.post(t, fox(object{"n": 9})).refused(t, http.StatusBadRequest, "invalid_request")           // not 429
-	refused("Idempotency-Key", "first").refused(t, http.StatusInternalServerError, "generationFailed") // not 429
-	same(t, wicked.credits(t), 1)
-	other.generated(t, nil)
 }
 
 func checkRequestID(t *testing.T, s *service) {

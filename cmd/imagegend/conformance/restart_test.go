@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/matryer/is"
-
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
 )
 
@@ -14,8 +12,8 @@ const restartLine = "contract: | restart | queued work resumes;"
 
 var restartChecks = []check{
 	{name: "a daemon that is killed", lines: []string{restartLine}, daemon: checkKilled},
-	{name: "a daemon that is killed at every attempt", lines: []string{restartLine}, daemon: checkKilledThrice},
-	{name: "a drain costs no attempt", lines: []string{restartLine}, daemon: checkDrained},
+	{name: "a daemon that is killed at every attempt", lines: []string{restartLine}, elsewhere: []string{"imagegen/engine.TestRecovery", "imagegen/engine.TestRecoveryOfAJob"}},
+	{name: "a drain costs no attempt", lines: []string{restartLine}, elsewhere: []string{"imagegen/engine.TestDrain"}},
 	{
 		name:   "answers are replayed after a restart",
 		lines:  []string{idempotencyLine},
@@ -76,41 +74,10 @@ func checkKilled(t *testing.T) {
 	same(t, a.generation(t, synchronous)["error"], object{"message": failedMessage, "code": "generationFailed"})
 }
 
-func checkKilledThrice(t *testing.T) {
-	l := live(t)
-	a := serviceOf(l.Daemon).account(t, 10)
-	id := a.queued(t, object{"prompt": "[fake:hang]", "n": 2})["id"]
-	for attempt := 1; attempt <= 3; attempt++ {
-		eventually(t, "the next attempt is under way", func() bool { // not the one that was cut short
-			g := show(t, l.Daemon, id)
-			return g["state"] == "processing" && g["failures"] == attempt-1
-		})
-		same(t, a.credits(t), 8)
-		l.Kill()
-		l.again(t, a)
-	}
-	g := a.ended(t, id)
-	same(t, []any{g["status"], g["error"], a.credits(t)}, []any{"failed", object{"message": failedMessage, "code": "generationFailed"}, 10})
-}
-
 // show is what an operator sees of a generation.
 func show(t *testing.T, d *daemontest.Daemon, id any) object {
 	t.Helper()
 	return decode[object](t, []byte(commands{d}.run(t, "generation", "show", id.(string), "--json")))
-}
-
-func checkDrained(t *testing.T) {
-	is := is.New(t)
-	l := live(t, "--drain-timeout", "100ms")
-	a := serviceOf(l.Daemon).account(t, 10)
-	id := a.queued(t, object{"prompt": "[fake:hang]"})["id"]
-	for range 4 { // more often than there are attempts
-		eventually(t, "the attempt is under way", func() bool { return show(t, l.Daemon, id)["state"] == "processing" })
-		is.Equal(l.Terminate(exitLimit), 0)
-		l.again(t, a)
-		is.Equal(show(t, l.Daemon, id)["failures"], 0)
-	}
-	same(t, a.credits(t), 9)
 }
 
 func checkReplayAfterRestart(t *testing.T) {

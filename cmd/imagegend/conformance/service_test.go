@@ -126,16 +126,6 @@ func (a *customer) queued(t *testing.T, fields object, header ...string) object 
 	return a.post(t, q, header...).is(t, http.StatusAccepted).object(t)
 }
 
-// stuck is an account of a service like s that takes asynchronous work and does none of it: what it
-// answers tells ratio, tier and price without a picture that has to be drawn.
-func (s *service) stuck(t *testing.T, credits int) *customer {
-	t.Helper()
-	s = s.start(t, settings{concurrency: 1})
-	other := s.account(t, 1)
-	other.reaches(t, other.queued(t, object{"prompt": "[fake:hang]"})["id"], "processing")
-	return s.account(t, credits)
-}
-
 // generation reads a generation.
 func (a *customer) generation(t *testing.T, id any) object {
 	t.Helper()

@@ -2,11 +2,9 @@ package conformance_test
 
 import (
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/matryer/is"
 
@@ -38,9 +36,9 @@ var creditCommandChecks = []check{
 		daemon: checkCreditCommands,
 	},
 	{
-		name:   "which credits are consumed first",
-		lines:  []string{"contract: | `credit grant --user NAME N"},
-		daemon: checkBurning,
+		name:      "which credits are consumed first",
+		lines:     []string{"contract: | `credit grant --user NAME N"},
+		elsewhere: []string{"imagegen/storage/internal/ledger.TestOrderOfConsumption"},
 	},
 }
 
@@ -144,34 +142,4 @@ func checkCreditCommands(t *testing.T) {
 			[]any{"revoke", -23, 100, "refund-1"}, []any{"grant", 3, 123, ""}, []any{"grant", 20, 120, ""}, []any{"grant", 100, 100, "invoice-1"},
 		})
 	})
-}
-
-// Lots are consumed by priority, then by expiry, promotional ones first.
-func checkBurning(t *testing.T) {
-	d := daemontest.Start(t, daemontest.Options{})
-	a := serviceOf(d).account(t, 0)
-	grant := func(args ...string) {
-		command(t, d, append([]string{"credit", "grant", "--user", a.user}, args...)...).succeeds(t)
-	}
-	grant("2", "--expires-at", "2099-01-01T00:00:00Z", "--ref", "third")
-	grant("2", "--ref", "fifth")
-	grant("2", "--promo", "--ref", "fourth")
-	grant("2", "--expires-at", "2098-01-01T00:00:00Z", "--ref", "second")
-	grant("2", "--expires-at", "2099-06-01T00:00:00Z", "--priority", "1", "--ref", "first")
-	for left := 5; left > 0; left-- {
-		lots := listOf(t, command(t, d, "credit", "lots", "--user", a.user, "--json").succeeds(t).stdout)
-		var order []any
-		for _, l := range lots {
-			order = append(order, l["ref"])
-		}
-		same(t, order, []any{"first", "second", "third", "fourth", "fifth"}[5-left:])
-		a.generated(t, object{"n": 2})
-	}
-	a.post(t, fox(nil)).refused(t, http.StatusPaymentRequired, "insufficientCredits")
-	entries := listOf(t, command(t, d, "credit", "history", "--user", a.user, "--json").succeeds(t).stdout)
-	for _, e := range entries {
-		if at := moment(t, e["time"]); time.Since(at) > time.Hour {
-			t.Errorf("an entry of %v", at)
-		}
-	}
 }

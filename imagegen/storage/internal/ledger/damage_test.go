@@ -146,3 +146,6 @@ func TestOperationsOverDamage(t *testing.T) {
 		}
 	}
 }
+
+// present is the time as it comes back from the ledger.
+func present() time.Time { return time.Now().UTC().Round(0) }
