@@ -104,7 +104,7 @@ func (w *town) ofNode(n *node) []fault {
 		{"paused beyond its lease", func(r *rand.Rand) { w.pause(n, beyondLease+span(r, short)) }},
 		{"cut", func(*rand.Rand) { n.cut() }},
 		{"stalled", func(r *rand.Rand) { after(span(r, short), n.stall()) }},
-		{"forgotten by a firewall", func(r *rand.Rand) { after(beyondLease, n.forget()) }},
+		{"forgotten by a firewall", func(r *rand.Rand) { after(span(r, short), n.forget()) }},
 		{"wrong clock", func(r *rand.Rand) { w.misdate(n, r, func() { <-time.After(span(r, short)) }) }},
 		{"other models", func(r *rand.Rand) {
 			n.offer(w.T, "fake-1")

@@ -20,6 +20,8 @@ const (
 	afterTheLease = 5 * time.Second
 	longestWait   = 3 * time.Second // for a node that stands still, beyond what an answer takes in calm
 	pauses        = 5
+
+	longestSilence = 20 * time.Second // until it is noticed on each of the connections on the way
 )
 
 // What a node was working on when it was killed is refunded, or waits to be made by another, five seconds after the end of
@@ -111,6 +113,22 @@ func (w *town) told(o operation, answer daemontest.Answer) {
 	w.asking.Lock()
 	defer w.asking.Unlock()
 	w.asker.take(o, answer)
+}
+
+// A node whose connections to the database a firewall has forgotten, or of which the machine is gone, makes images again once
+// the network was silent for ten seconds: nobody tells it.
+func TestForgottenConnections(t *testing.T) {
+	is := is.New(t)
+	w := besiegeNodes(t, plan{replication: postgrestest.Synchronous, seed: seed(t)})
+	defer w.report()
+	w.answer("before")
+	defer w.nodes[0].forget()()
+	began := time.Now()
+	w.asker.succeed(t, w.nodes[0].current(), "forgotten")
+	took := time.Since(began)
+	t.Logf("%v after they were forgotten", took.Round(time.Millisecond))
+	is.True(took <= longestSilence)
+	w.reckon("forgotten")
 }
 
 // A node whose wall clock is a year off makes images as any other, and dates them as any other: the time that counts is the

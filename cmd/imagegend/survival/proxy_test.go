@@ -20,7 +20,7 @@ type proxy struct {
 // link is a connection of the daemon's and the one that continues it.
 type link struct {
 	from, to net.Conn
-	silent   chan struct{} // nil: it is not; closed at its end
+	silent   bool // nothing passes any more
 }
 
 func (l *link) close() {
@@ -65,13 +65,15 @@ func (p *proxy) serve() {
 	}
 }
 
-// pass copies what comes, and ends both sides with it.
+// pass copies what comes, and ends both sides with it, unless nobody is to be told.
 func (p *proxy) pass(l *link, from, to net.Conn) {
 	io.Copy(writer{p, l, to}, from)
-	l.close()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	delete(p.open, l)
+	if !l.silent {
+		l.close()
+		delete(p.open, l)
+	}
 }
 
 type writer struct {
@@ -83,12 +85,16 @@ type writer struct {
 // Write waits while bytes do not flow.
 func (w writer) Write(b []byte) (int, error) {
 	w.mu.Lock()
-	stalled, silent := w.stalled, w.link.silent
+	stalled := w.stalled
 	w.mu.Unlock()
-	for _, wait := range []chan struct{}{stalled, silent} {
-		if wait != nil {
-			<-wait
-		}
+	if stalled != nil {
+		<-stalled
+	}
+	w.mu.Lock()
+	silent := w.link.silent
+	w.mu.Unlock()
+	if silent {
+		return 0, net.ErrClosed
 	}
 	return w.to.Write(b)
 }
@@ -116,23 +122,21 @@ func (p *proxy) stall() (resume func()) {
 	}
 }
 
-// forget keeps back all bytes of the connections that are open, as a firewall does that has forgotten them, and ends
-// them at last. New ones can be made.
+// forget takes no packet of the connections that are open any more, as if the machine were gone or a firewall had forgotten
+// them: the daemon is told nothing. The database's ends are closed by end. New ones can be made.
 func (p *proxy) forget() (end func()) {
-	silent := make(chan struct{})
 	var forgotten []*link
 	p.mu.Lock()
 	for l := range p.open {
-		if l.silent == nil {
-			l.silent = silent
+		if !l.silent && deafen(l.from) == nil {
+			l.silent = true
 			forgotten = append(forgotten, l)
 		}
 	}
 	p.mu.Unlock()
 	return func() {
 		for _, l := range forgotten {
-			l.close()
+			l.to.Close()
 		}
-		close(silent)
 	}
 }

@@ -72,6 +72,7 @@ func configure(url string) (*pgxpool.Config, error) {
 	if c.ConnConfig.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement && !named(url, "default_query_exec_mode") {
 		c.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
 	}
+	c.ConnConfig.DialFunc = dial
 	if c.ConnConfig.ConnectTimeout == 0 {
 		c.ConnConfig.ConnectTimeout = longestBegin
 	}
