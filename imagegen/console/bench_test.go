@@ -18,6 +18,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/provider"
 	"github.com/imagegend/imagegend/imagegen/storage"
+	"github.com/imagegend/imagegend/imagegen/storage/memory"
 )
 
 var many = flag.Int("generations", 100_000, "how many `generations` the gallery of BenchmarkGallery has")
@@ -43,14 +44,14 @@ func BenchmarkGallery(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = db.Close() })
-	pages(b, db)
-}
-
-// pages measures the pages of a gallery over a store that is filled first.
-func pages(b *testing.B, db galleryStore) {
-	b.Helper()
 	began := time.Now().Add(-365 * 24 * time.Hour)
 	fill(b, db, began, *many)
+	pages(b, db, began)
+}
+
+// pages measures the pages of a gallery over a store that was filled for a year.
+func pages(b *testing.B, db galleryStore, began time.Time) {
+	b.Helper()
 	c := gallery(b, db)
 	day := func(d time.Duration) string { return began.Add(d).Format(time.DateOnly) }
 	for name, query := range map[string]string{
@@ -83,8 +84,9 @@ func pages(b *testing.B, db galleryStore) {
 // gallery is a console over a store, in which its user is signed in.
 func gallery(b *testing.B, db galleryStore) *console.Console {
 	b.Helper()
+	images := memory.New(nil) // no page of the gallery reads one
 	models := []engine.Model{{ID: "m-1", Provider: &provider.Fake{}, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1}}}
-	e, err := engine.New(engine.Config{Store: db, Ledger: db, Models: models})
+	e, err := engine.New(engine.Config{Store: db, Ledger: db, Images: images, Spool: images, Models: models})
 	if err != nil {
 		b.Fatal(err)
 	}

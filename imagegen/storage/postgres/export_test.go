@@ -48,3 +48,6 @@ var Retried = retried
 
 // Settings are what holds in each transaction that writes.
 var Settings = begin + "; " + settings
+
+// PageQuery is pageQuery.
+var PageQuery = pageQuery

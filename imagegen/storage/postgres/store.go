@@ -207,22 +207,34 @@ func (db *DB) query(ctx context.Context, sql string, args ...any) (pgx.Rows, err
 
 // Generations implements [imagegen.Store].
 func (db *DB) Generations(ctx context.Context, u imagegen.UserID, q imagegen.Query) (page []imagegen.Record, more bool, err error) {
-	limit := max(cmp.Or(q.Limit, imagegen.DefaultPageSize), 0)
-	var statuses []string
-	for _, s := range imagegen.Statuses() {
-		if q.Status == "" || q.Status == s {
-			statuses = append(statuses, string(s))
-		}
+	q.Limit = max(cmp.Or(q.Limit, imagegen.DefaultPageSize), 0)
+	sql, args := pageQuery(u, q)
+	page, err = db.records(ctx, sql, args...)
+	more = len(page) > q.Limit
+	return page[:min(q.Limit, len(page))], more, err
+}
+
+// behindAll sorts behind every identifier.
+var behindAll = []byte{0xff}
+
+// pageQuery reads what a query selects, and one more. Each page is read from one end of an index: of all that are visible, of those of a
+// status, or of the favourites among these.
+func pageQuery(u imagegen.UserID, q imagegen.Query) (sql string, args []any) {
+	before := behindAll
+	if q.After != "" {
+		before = []byte(q.After)
 	}
-	only := ""
 	if q.Favourites {
-		only = " and favourite"
+		q.Status = cmp.Or(q.Status, imagegen.StatusSucceeded) // nothing else is one
 	}
-	page, err = db.records(ctx, `select g.id, g.form from unnest($2::text[]) s(status) cross join lateral
- (select id, form from imagegend.generations g where usr = $1 and g.status = s.status`+only+` and ($3::bytea = '' or id < $3) order by id desc limit $4) g
- order by id desc limit $4`, []byte(u), statuses, []byte(q.After), limit+1)
-	more = len(page) > limit
-	return page[:min(limit, len(page))], more, err
+	only, args := `coalesce(status, '') <> ''`, []any{[]byte(u), before, q.Limit + 1}
+	if q.Status != "" {
+		only, args = `status = $4`, append(args, string(q.Status))
+	}
+	if q.Favourites {
+		only += ` and favourite`
+	}
+	return `select id, form from imagegend.generations where usr = $1 and id < $2 and ` + only + ` order by id desc limit $3`, args
 }
 
 // Ended implements [imagegen.Store]. One that cannot be read holds up nobody: an audit finds it.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -296,4 +297,51 @@ func TestAddressShowsNoPassword(t *testing.T) {
 	for _, text := range []string{err.Error(), fmt.Sprintf("%+v", err)} {
 		is.True(!strings.Contains(text, "hunter2"))
 	}
+}
+
+// A page costs what it shows, also before the next vacuum, when every generation that was under way has left its entries in the
+// indexes behind; and also where the database plans for any page at once.
+func TestPageAmongMany(t *testing.T) {
+	s, is := postgrestest.Start(t), is.New(t)
+	url := s.Database(t)
+	db := open(t, url)
+	fund(t, db)
+	var all sync.WaitGroup
+	for n := range 300 { // share commits
+		all.Go(func() {
+			r, err := db.CreateCharged(t.Context(), record(n), time.Minute)
+			if err == nil {
+				_, err = db.FinishSettled(t.Context(), r.Fence(), failed())
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	conn, err := pgx.Connect(t.Context(), url)
+	is.NoErr(err)
+	defer conn.Close(context.Background())
+	for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
+		_, err = conn.Exec(t.Context(), "set plan_cache_mode = "+mode)
+		is.NoErr(err)
+		for name, q := range map[string]imagegen.Query{
+			"newest": {}, "oldest": {After: record(10).ID}, "failed": {Status: imagegen.StatusFailed, After: record(10).ID}, "favourites": {Favourites: true},
+		} {
+			q.Limit = 5
+			sql, args := postgres.PageQuery("alice", q)
+			if blocks := blocksOf(t, conn, sql, args); blocks > 50 {
+				t.Errorf("%s, %s: %v blocks", mode, name, blocks)
+			}
+		}
+	}
+}
+
+// blocksOf is how many blocks a statement looks at.
+func blocksOf(t *testing.T, conn *pgx.Conn, sql string, args []any) float64 {
+	t.Helper()
+	var plans []map[string]any
+	is.New(t).NoErr(conn.QueryRow(t.Context(), "explain (analyze, buffers, format json) "+sql, args...).Scan(&plans))
+	plan := plans[0]["Plan"].(map[string]any)
+	return plan["Shared Hit Blocks"].(float64) + plan["Shared Read Blocks"].(float64)
 }
