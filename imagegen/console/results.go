@@ -17,8 +17,8 @@ const (
 	// usualOf is how many generations of a model tell what it usually takes, at the least.
 	usualOf = 3
 	// mostHeld is how long the answer to a page that waits for a change is held back. Proxies cut off
-	// what is silent for a minute.
-	mostHeld = 20 * time.Second
+	// what is silent for a minute; and as long a page that is left keeps one of its browser's connections.
+	mostHeld = 10 * time.Second
 	// lookAgain is the pause between looks at images before the end; the end itself is told at once.
 	lookAgain = 500 * time.Millisecond
 	// together is how long the end is waited for once something else has changed: to put what came into the page takes

@@ -64,7 +64,7 @@ func TestQuickResultComesAtOnce(t *testing.T) {
 			v.grant(1)
 			id := v.begin("[fake:delay="+takes+"] a fox", 1).ID
 			v.reaches(id, imagegen.StatusProcessing)
-			a := v.get("playground/results/" + string(id) + "?seen=queued-0-true&wait=20")
+			a := v.get("playground/results/" + string(id) + "?seen=queued-0-true&wait=10")
 			s.is.True(a.has(`<div id="result"`))
 			s.is.Equal(a.awaits() == "", ended)
 		})

@@ -152,6 +152,24 @@ func TestSeveralByKeyboard(t *testing.T) {
 	tab.shows("succeeded")
 }
 
+// A page that is not looked at keeps no connection while it waits, and tells its result all the same.
+func TestHiddenPage(t *testing.T) {
+	s := open(t)
+	alice := s.user("alice", account.RoleUser)
+	s.grant(alice, imagegen.Grant{Credits: 1})
+	tab := s.signedIn(alice)
+	evaluate[any](tab, `Object.defineProperty(document, "hidden", { value: true }) && null`)
+	tab.fill("Prompt", slow)
+	tab.click("Generate")
+	asked := `performance.getEntriesByType("resource").map((e) => new URL(e.name).searchParams.get("wait")).filter((wait) => wait !== null)`
+	tab.do(chromedp.WaitReady(chromedp.JSPath(asked + `.length > 1 ? document.body : null`)))
+	for _, wait := range evaluate[[]string](tab, asked) {
+		s.is.Equal(wait, "0")
+	}
+	close(s.painter.let)
+	tab.shows("succeeded")
+}
+
 // has waits until the page has so many of what a selector means.
 func (t *tab) has(n int, selector string) {
 	t.Helper()
