@@ -186,4 +186,12 @@ var ofRefusals = []mutant{
 		file: "cmd/imagegend/internal/catalog/strict.go", in: "source.read",
 		edit:    never(`n.Kind == yaml.AliasNode`),
 		catcher: by("./cmd/imagegend/internal/catalog", "TestMistakesAreNamed")},
+	{name: "images-in-memory", breaks: "memory does not grow with images",
+		file: "imagegen/httpapi/openai/answer.go", in: "block",
+		edit:    replace(`48 << 10`, `48 << 20`),
+		catcher: by("./imagegen/httpapi/openai", "TestMemoryIsFlat")},
+	{name: "past-read-at-the-start", breaks: "a start reads nothing of past generations",
+		file: "imagegen/storage/internal/tables/rows.go", in: "open",
+		edit:    always(`r.Unsettled() || r.Running()`),
+		catcher: by(tables, "TestLoad")},
 }
