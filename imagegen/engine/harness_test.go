@@ -5,9 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"image"
-	"image/color"
-	"image/png"
 	"io"
 	"iter"
 	"strings"
@@ -17,6 +14,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
+	"github.com/imagegend/imagegend/imagegen/imagegentest"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
 
 	"github.com/matryer/is"
@@ -61,13 +59,9 @@ func pngOf(w, h int) []byte {
 	if b, ok := pngs.Load(size); ok {
 		return b.([]byte)
 	}
-	var b bytes.Buffer
-	p := image.NewPaletted(image.Rect(0, 0, w, h), color.Palette{color.White, color.Black})
-	if err := png.Encode(&b, p); err != nil {
-		panic(err)
-	}
-	pngs.Store(size, b.Bytes())
-	return b.Bytes()
+	b := imagegentest.PNG(w, h)
+	pngs.Store(size, b)
+	return b
 }
 
 // harness is an engine over the memory storage.

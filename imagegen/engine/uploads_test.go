@@ -11,14 +11,15 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
+	"github.com/imagegend/imagegend/imagegen/imagegentest"
 )
 
 // Of a user without credits nothing is kept: what was asked before is answered as it was then, and all else
 // is refused; whether the files are sound is told as ever.
 func TestUploadsOfWhoCannotPay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var spool countedSpool
-		h := start(t, yieldImages(1, nil), func(c *engine.Config) { spool.Spool = c.Store.(imagegen.Spool); c.Spool = &spool })
+		var spool imagegentest.CountedSpool
+		h := start(t, yieldImages(1, nil), spool.Watch)
 		_, err := h.db.Grant(t.Context(), imagegen.Grant{User: bob, Credits: 1})
 		h.is.NoErr(err)
 		ask := func(key string, bodies ...[]byte) (imagegen.Result, error) {
@@ -31,7 +32,7 @@ func TestUploadsOfWhoCannotPay(t *testing.T) {
 		first, err := ask("k", pngOf(30, 30), pngOf(40, 40))
 		h.is.NoErr(err)
 		synctest.Wait()
-		h.is.Equal(spool.staged, 2)
+		h.is.Equal(spool.Staged(), 2)
 
 		again, err := ask("k", pngOf(30, 30), pngOf(40, 40))
 		h.is.NoErr(err)
@@ -53,19 +54,8 @@ func TestUploadsOfWhoCannotPay(t *testing.T) {
 				t.Errorf("%s: got %v", name, err)
 			}
 		}
-		h.is.Equal(spool.staged, 2) // nothing more went into the spool
+		h.is.Equal(spool.Staged(), 2) // nothing more went into the spool
 	})
-}
-
-// countedSpool counts what is staged.
-type countedSpool struct {
-	imagegen.Spool
-	staged int
-}
-
-func (s *countedSpool) Stage(ctx context.Context, id imagegen.ReferenceID, r io.Reader) error {
-	s.staged++
-	return s.Spool.Stage(ctx, id, r)
 }
 
 // Sixteen files of a user come at once, and no more; another user's do too.

@@ -3,9 +3,6 @@ package httpapi_test
 import (
 	"bytes"
 	"encoding/json"
-	"image"
-	"image/color"
-	"image/png"
 	"io"
 	"mime/multipart"
 	"net/http"
@@ -205,11 +202,4 @@ func foxForm(more ...part) []part {
 	return append([]part{{name: "model", value: "fake-1"}, {name: "prompt", value: "a fox"}, {name: "size", value: "64x48"}}, more...)
 }
 
-// picture makes a PNG.
-func picture(w, h int) string {
-	var b bytes.Buffer
-	if err := png.Encode(&b, image.NewPaletted(image.Rect(0, 0, w, h), color.Palette{color.White, color.Black})); err != nil {
-		panic(err)
-	}
-	return b.String()
-}
+func picture(w, h int) string { return string(imagegentest.PNG(w, h)) }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
+	"github.com/imagegend/imagegend/imagegen/imagegentest"
 )
 
 // A key that is revoked, or whose user is disabled, while a body comes is refused at its end: nothing is
@@ -41,8 +42,8 @@ func TestKeyThatIsRevokedMeanwhile(t *testing.T) {
 		for how, revoke := range revoke {
 			t.Run(name+" "+how, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					var spool countedSpool
-					l := connect(t, counting(&spool))
+					var spool imagegentest.CountedSpool
+					l := connect(t, spool.Watch)
 					u, err := l.Accounts().CreateUser(t.Context(), "carol", "")
 					l.is.NoErr(err)
 					l.Grant(t, u.ID, 10)
@@ -76,9 +77,7 @@ func TestKeyThatIsRevokedMeanwhile(t *testing.T) {
 					after, err := l.As(u.ID).Balance(t.Context())
 					l.is.NoErr(err)
 					l.is.Equal(after, before)
-					spool.mu.Lock()
-					defer spool.mu.Unlock()
-					l.is.Equal(len(spool.held), 0)
+					l.is.Equal(spool.Held(), 0)
 				})
 			})
 		}

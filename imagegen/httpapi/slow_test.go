@@ -106,7 +106,7 @@ func (l *line) hear() (status int, body string) {
 }
 
 // untouched checks that nothing was charged or recorded, and that no upload is left.
-func (l *line) untouched(spool *countedSpool) {
+func (l *line) untouched(spool *imagegentest.CountedSpool) {
 	l.Helper()
 	b, err := l.As(imagegentest.Alice).Balance(l.Context())
 	l.is.NoErr(err)
@@ -114,9 +114,7 @@ func (l *line) untouched(spool *countedSpool) {
 	p, err := l.As(imagegentest.Alice).Generations(l.Context(), imagegen.Query{})
 	l.is.NoErr(err)
 	l.is.Equal(len(p.Generations), 0)
-	spool.mu.Lock()
-	defer spool.mu.Unlock()
-	l.is.Equal(len(spool.held), 0)
+	l.is.Equal(spool.Held(), 0)
 }
 
 // A call may last as long as the engine lets it, on a connection that was used before.
@@ -142,8 +140,8 @@ func TestStalledBody(t *testing.T) {
 	for _, contentType := range []string{"application/json", "multipart/form-data; boundary=b"} {
 		t.Run(contentType, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var spool countedSpool
-				l := connect(t, counting(&spool))
+				var spool imagegentest.CountedSpool
+				l := connect(t, spool.Watch)
 				began := time.Now()
 				l.ask(contentType, 1000)
 				l.say("--b\r\nContent-Disposition: form-data; name=\"image\"; filename=\"a\"\r\n\r\n%s", picture(30, 30))
@@ -168,8 +166,8 @@ func TestSlowBody(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var spool countedSpool
-				l := connect(t, counting(&spool))
+				var spool imagegentest.CountedSpool
+				l := connect(t, spool.Watch)
 				contentType, body := formOf(foxForm(part{name: "image", file: "a", value: picture(30, 30) + strings.Repeat("\x00", 2<<20)})...)
 				l.ask(contentType, len(body))
 				sent := make(chan struct{})
@@ -226,8 +224,8 @@ func TestHangUpInTheQueue(t *testing.T) {
 	for _, contentType := range []string{"application/json", "multipart/form-data"} {
 		t.Run(contentType, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var spool countedSpool
-				l := connect(t, counting(&spool), func(c *engine.Config) { c.Concurrency = 1 })
+				var spool imagegentest.CountedSpool
+				l := connect(t, spool.Watch, func(c *engine.Config) { c.Concurrency = 1 })
 				busy, leave := context.WithCancel(t.Context())
 				defer leave()
 				go l.As(imagegentest.Bob).Generate(busy, imagegen.GenerateRequest{Model: imagegentest.Model, Prompt: "[fake:delay=10s] a fox",

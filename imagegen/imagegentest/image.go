@@ -140,16 +140,6 @@ func (b blob) Open(context.Context) (io.ReadCloser, error) {
 	return io.NopCloser(bytes.NewReader(b)), nil
 }
 
-// picture makes a PNG.
-func picture(w, h int) blob {
-	var b bytes.Buffer
-	p := image.NewPaletted(image.Rect(0, 0, w, h), color.Palette{color.White, color.Black})
-	if err := png.Encode(&b, p); err != nil {
-		panic(err)
-	}
-	return b.Bytes()
-}
-
 // broken is a reference image that fails.
 type broken struct{ open, read error }
 
@@ -163,3 +153,15 @@ func (b broken) Open(context.Context) (io.ReadCloser, error) {
 type failing struct{ error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.error }
+
+func picture(w, h int) blob { return PNG(w, h) }
+
+// PNG makes a picture.
+func PNG(w, h int) []byte {
+	var b bytes.Buffer
+	p := image.NewPaletted(image.Rect(0, 0, w, h), color.Palette{color.White, color.Black})
+	if err := png.Encode(&b, p); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+}

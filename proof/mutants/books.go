@@ -104,7 +104,7 @@ var ofBooks = []mutant{
 	{name: "next-expiration-stays", breaks: "a balance says what expires next once what expired first is spent",
 		file: "imagegen/storage/internal/ledger/apply.go", in: "Change.next",
 		edit:    replace(`c.nextAnew(of)`, `imagegen.Expiration{}`),
-		catcher: catcher{model, "TestLedger", 50}},
+		catcher: catcher{model, "TestLedger$", 50}},
 	{name: "audit-trusts-charges", breaks: "an audit notices a charge that is not what its entries made of it",
 		file: "imagegen/storage/internal/ledger/check.go", in: "checker.named",
 		edit:    drop(`c.same(e.Charge, charge)`),

@@ -2,14 +2,13 @@ package conformance_test
 
 import (
 	"bytes"
-	"image"
-	"image/color"
-	"image/png"
 	"mime/multipart"
 	"net/http"
 	"net/textproto"
 	"strings"
 	"testing"
+
+	"github.com/imagegend/imagegend/imagegen/imagegentest"
 )
 
 var formChecks = []check{
@@ -104,10 +103,4 @@ func (a *customer) form(t *testing.T, more ...part) answer {
 	return a.send(t, contentType, body)
 }
 
-func picture(w, h int) []byte {
-	var b bytes.Buffer
-	if err := png.Encode(&b, image.NewPaletted(image.Rect(0, 0, w, h), color.Palette{color.White, color.Black})); err != nil {
-		panic(err)
-	}
-	return b.Bytes()
-}
+func picture(w, h int) []byte { return imagegentest.PNG(w, h) }

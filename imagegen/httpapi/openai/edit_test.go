@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/httpapi/openai"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
 
@@ -149,11 +148,8 @@ func TestEditJSON(t *testing.T) {
 }
 
 func TestEditJSONThatIsRefused(t *testing.T) {
-	spool := &countedSpool{held: map[imagegen.ReferenceID]bool{}}
-	s := serve(t, openai.Options{}, func(c *engine.Config) {
-		spool.Spool = c.Store.(imagegen.Spool)
-		c.Spool = spool
-	})
+	var spool imagegentest.CountedSpool
+	s := serve(t, openai.Options{}, spool.Watch)
 	uri := dataURI(picture(30, 30))
 	nested := dataURI(uri)
 	for name, c := range map[string]struct{ body, param string }{
@@ -195,7 +191,7 @@ func TestEditJSONThatIsRefused(t *testing.T) {
 			s.T, s.is = t, is.New(t)
 			s.refused(s.post(edits, c.body), http.StatusBadRequest, imagegen.CodeInvalidRequest, c.param)
 			s.untouched()
-			s.is.Equal(spool.count(), 0) // no upload is left
+			s.is.Equal(spool.Held(), 0) // no upload is left
 		})
 	}
 }

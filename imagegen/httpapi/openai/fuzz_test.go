@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/httpapi/openai"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
 )
@@ -17,11 +15,8 @@ import (
 // Whatever is sent as an edit, in either encoding: it is made, or refused as 400 in the form of an error without a charge, and no
 // upload is left.
 func FuzzEdits(f *testing.F) {
-	spool := &countedSpool{held: map[imagegen.ReferenceID]bool{}}
-	e := imagegentest.Start(f, func(c *engine.Config) {
-		spool.Spool = c.Store.(imagegen.Spool)
-		c.Spool = spool
-	})
+	var spool imagegentest.CountedSpool
+	e := imagegentest.Start(f, spool.Watch)
 	h, key := openai.NewHandler(e.Authenticate, openai.Options{}), e.Key(f, imagegentest.Alice)
 	uri := dataURI(picture(30, 30))
 	one := part{"image", "a.png", picture(30, 30)}
@@ -53,11 +48,11 @@ func FuzzEdits(f *testing.F) {
 		switch {
 		case w.Code == http.StatusOK && after.Credits < before.Credits:
 		case w.Code == http.StatusBadRequest && after.Credits == before.Credits && json.Unmarshal(w.Body.Bytes(), &refusal) == nil && refusal.Error.Message != "":
-			for began := time.Now(); spool.count() != 0 && time.Since(began) < 20*time.Second; { // of a request that was served before
+			for began := time.Now(); spool.Held() != 0 && time.Since(began) < 20*time.Second; { // of a request that was served before
 				time.Sleep(time.Millisecond)
 			}
-			if spool.count() != 0 {
-				t.Errorf("%d uploads are left of a refused request", spool.count())
+			if spool.Held() != 0 {
+				t.Errorf("%d uploads are left of a refused request", spool.Held())
 			}
 		default:
 			t.Errorf("%d %.200s, and %d credits of %d are left", w.Code, w.Body, after.Credits, before.Credits)

@@ -5,8 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"image"
-	"image/color"
-	"image/png"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -175,15 +173,8 @@ func (s *site) untouched() {
 	s.is.Equal(len(p.Generations), 0)
 }
 
-// picture makes a PNG.
-func picture(w, h int) string {
-	var b bytes.Buffer
-	if err := png.Encode(&b, image.NewPaletted(image.Rect(0, 0, w, h), color.Palette{color.White, color.Black})); err != nil {
-		panic(err)
-	}
-	return b.String()
-}
-
 func dataURI(bytes string) string {
 	return "data:image/png;base64," + base64.StdEncoding.EncodeToString([]byte(bytes))
 }
+
+func picture(w, h int) string { return string(imagegentest.PNG(w, h)) }
