@@ -83,7 +83,7 @@ func (q UsageQuery) Days(now time.Time) (UsageQuery, error) {
 	q.From = UsageDay(q.From)
 	switch {
 	case q.To.Before(q.From):
-		return q, Invalid("usage from %s to %s is no range of days; from comes first", q.From.Format(time.DateOnly), q.To.Format(time.DateOnly))
+		return q, Invalid("usage from %s to %s is not a range of days; from comes first", q.From.Format(time.DateOnly), q.To.Format(time.DateOnly))
 	case q.To.Sub(q.From) >= MaxUsageDays*24*time.Hour:
 		return q, Invalid("usage from %s to %s is of more than %d days; ask for fewer at a time", q.From.Format(time.DateOnly), q.To.Format(time.DateOnly), MaxUsageDays)
 	}

@@ -135,7 +135,7 @@ func faultsOfData() []fault {
 	return []fault{
 		{"no data", func(t *testing.T, p *patient) { p.fake() }, "directory", "warn", "there is no data yet", "--data-dir"},
 		{"a file for a directory", func(t *testing.T, p *patient) { p.fake(); p.write("data", "") },
-			"directory", "fail", "data is no directory", "--data-dir"},
+			"directory", "fail", "data is not a directory", "--data-dir"},
 		{"others can enter", func(t *testing.T, p *patient) { p.fake(); p.born(0).mode("data", 0o755) },
 			"directory", "warn", "0755", "chmod 700 data"},
 		{"everybody can change the directory", func(t *testing.T, p *patient) { p.fake(); p.born(0).mode("data", 0o777) },
@@ -176,7 +176,7 @@ func faultsOfData() []fault {
 			p.serve()
 			is.New(t).NoErr(os.Remove(filepath.Join(p.data, "tmp")))
 			p.write("data/tmp", "")
-		}, "images", "fail", "data/tmp is no directory", "move it away"},
+		}, "images", "fail", "data/tmp is not a directory", "move it away"},
 		{"no backup yet", func(t *testing.T, p *patient) {
 			p.fake("--backup-to", ".")
 			p.born(0)

@@ -22,13 +22,15 @@ type Accounts struct {
 	used  *keyUse
 }
 
-// New returns the accounts of a store; ids makes their identifiers, now tells the time.
+// New returns the accounts of a store. ids makes their identifiers; now is the current
+// time.
 func New(store imagegen.Store, ids *imagegen.IDs, now func() time.Time) *Accounts {
 	return &Accounts{store: store, now: now, ids: ids, used: &keyUse{}}
 }
 
-// CreateUser adds a user; accountType "" means DefaultAccountType, and lower-case letters mean upper-case ones. ErrInvalidRequest;
-// it is an ErrExists as well if the name is taken.
+// CreateUser adds a user. accountType "" means DefaultAccountType; lower-case letters in
+// it become upper-case. ErrInvalidRequest; if the name is taken, the error is also an
+// ErrExists.
 func (a *Accounts) CreateUser(ctx context.Context, name, accountType string) (imagegen.User, error) {
 	now := a.now()
 	accountType, err := parseAccountType(cmp.Or(accountType, imagegen.DefaultAccountType))
@@ -60,8 +62,8 @@ func (a *Accounts) Users(ctx context.Context) ([]imagegen.User, error) {
 	return us, imagegen.ToUserError(err)
 }
 
-// UserPage lists users page by page. A page that others follow may hold fewer than q.Limit, even
-// none, where few of very many users match.
+// UserPage lists users page by page. If few of very many users match, a page can hold
+// fewer than q.Limit users, or none, although others follow.
 func (a *Accounts) UserPage(ctx context.Context, q imagegen.UserQuery) (imagegen.UserPage, error) {
 	q.Limit = cmp.Or(q.Limit, imagegen.DefaultPageSize)
 	if q.Limit < 1 || q.Limit > imagegen.MaxPageSize {
@@ -90,8 +92,8 @@ func pageOf(all []imagegen.User, q imagegen.UserQuery) (p imagegen.UserPage) {
 	return p
 }
 
-// SetAccountType changes a user's account type, in which lower-case letters mean upper-case ones.
-// ErrInvalidRequest, ErrNotFound.
+// SetAccountType changes a user's account type; lower-case letters in it become
+// upper-case. ErrInvalidRequest, ErrNotFound.
 func (a *Accounts) SetAccountType(ctx context.Context, id imagegen.UserID, accountType string) error {
 	accountType, err := parseAccountType(accountType)
 	if err != nil {
@@ -100,19 +102,20 @@ func (a *Accounts) SetAccountType(ctx context.Context, id imagegen.UserID, accou
 	return imagegen.ToUserError(a.store.SetAccountType(ctx, id, accountType))
 }
 
-// DisableUser makes all keys of a user invalid, for good, and nothing is generated for it any more, whatever
-// way it is asked for. What it owns stays. ErrNotFound.
+// DisableUser makes all keys of a user invalid, for good. From then on nothing is
+// generated for the user, however it is asked for. What the user owns stays. ErrNotFound.
 func (a *Accounts) DisableUser(ctx context.Context, id imagegen.UserID) error {
 	return imagegen.ToUserError(a.store.DisableUser(ctx, id, a.now()))
 }
 
-// SuspendUser has nothing new charged to a user until ResumeUser, whatever way it is asked for: that is
-// ErrChargeRefused. Keys and sign-ins go on to read, and work under way ends as it would. ErrNotFound.
+// SuspendUser refuses new charges to a user with ErrChargeRefused until ResumeUser,
+// however they are asked for. Keys and sign-ins can still read, and running work ends as
+// usual. ErrNotFound.
 func (a *Accounts) SuspendUser(ctx context.Context, id imagegen.UserID) error {
 	return imagegen.ToUserError(a.store.SuspendUser(ctx, id, a.now()))
 }
 
-// ResumeUser ends a suspension; that there is none is success. ErrNotFound.
+// ResumeUser ends a suspension. It succeeds if there is none. ErrNotFound.
 func (a *Accounts) ResumeUser(ctx context.Context, id imagegen.UserID) error {
 	return imagegen.ToUserError(a.store.ResumeUser(ctx, id))
 }

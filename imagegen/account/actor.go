@@ -6,8 +6,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Actor is who does something to the service, for the audit trail. It decides nothing: who may do what
-// is known before.
+// Actor is who does something to the service, for the audit trail. It grants no rights:
+// what somebody may do is decided before.
 type Actor struct {
 	Via     string          // the way it came: ViaCommand, ViaSocket, ViaConsole, ViaService, or a name of an embedder's
 	Name    string          // a user's name in the console; that of the system's user on a command line
@@ -15,7 +15,7 @@ type Actor struct {
 	Address string          // where it came from; "": this host
 }
 
-// The ways by which administrative acts come.
+// The ways in which an administrative act can be made.
 const (
 	ViaCommand = "command" // a command that opened the database itself
 	ViaSocket  = "socket"  // a command that asked the running server
@@ -24,7 +24,7 @@ const (
 	ViaService = "service" // the server of its own accord
 )
 
-// String is the way and the name, such as console:alice.
+// String returns the way and the name, such as console:alice.
 func (a Actor) String() string {
 	if a == (Actor{}) {
 		return ""
@@ -34,14 +34,14 @@ func (a Actor) String() string {
 
 type actorKey struct{}
 
-// WithActor returns a context of which stores learn who acts: whatever is done with it goes down in the
-// audit trail under that name.
+// WithActor returns a context that carries who acts. Stores write that name into the
+// audit trail for everything that is done with the context.
 func WithActor(ctx context.Context, a Actor) context.Context {
 	return context.WithValue(ctx, actorKey{}, a)
 }
 
-// ActorOf returns who acts by a context. The zero Actor: it was not said; a program that embeds the
-// engine need not.
+// ActorOf returns the actor of a context. The zero Actor means that nobody was named; a
+// program that embeds the engine need not name anybody.
 func ActorOf(ctx context.Context) Actor {
 	a, _ := ctx.Value(actorKey{}).(Actor)
 	return a

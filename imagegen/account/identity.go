@@ -6,7 +6,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Identity says that a user is somebody whom a provider of identities knows, by OpenID Connect.
+// Identity connects a user with an account at an identity provider, by OpenID Connect.
 type Identity struct {
 	Issuer    string // the provider
 	Subject   string // who it is there: it never changes, as names and addresses do

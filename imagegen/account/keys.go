@@ -26,13 +26,15 @@ const (
 	keyDisplay      = 6 // characters behind the prefix, for display
 )
 
-// MintKey makes a key for a user and returns the raw key, which is stored nowhere. expires zero
-// means never. ErrInvalidRequest if the expiry is past, or beyond the year 2262, or the name unfit.
+// MintKey makes a key for a user and returns the raw key, which is not stored anywhere.
+// expires zero means never. ErrInvalidRequest: the name cannot be used, or the expiry is
+// in the past or after the year 2262.
 func (a *Accounts) MintKey(ctx context.Context, u imagegen.UserID, name string, expires time.Time) (imagegen.Secret, imagegen.Key, error) {
 	return a.MintLimitedKey(ctx, u, name, expires, imagegen.KeyLimits{})
 }
 
-// MintLimitedKey is MintKey of a key with limits. ErrInvalidRequest also if one cannot be kept.
+// MintLimitedKey is MintKey for a key with limits. ErrInvalidRequest also if a limit is
+// out of range.
 func (a *Accounts) MintLimitedKey(ctx context.Context, u imagegen.UserID, name string, expires time.Time, l imagegen.KeyLimits) (imagegen.Secret, imagegen.Key, error) {
 	now := a.now()
 	if err := checkExpiry(expires, now); err != nil {
@@ -82,15 +84,17 @@ func (a *Accounts) RevokeKey(ctx context.Context, id imagegen.KeyID) (imagegen.K
 	return k, imagegen.ToUserError(err)
 }
 
-// LimitKey replaces the limits of a key, at once; the zero KeyLimits has it used without any. What it has
-// used so far counts. ErrNotFound; ErrInvalidRequest if one cannot be kept.
+// LimitKey replaces the limits of a key; the zero KeyLimits removes them. It takes effect
+// at once, and what the key has already used counts. ErrNotFound; ErrInvalidRequest if a
+// limit is out of range.
 func (a *Accounts) LimitKey(ctx context.Context, id imagegen.KeyID, l imagegen.KeyLimits) (imagegen.Key, error) {
 	k, err := a.store.SetKeyLimits(ctx, id, l)
 	return k, imagegen.ToUserError(err)
 }
 
-// Authenticate returns the key that a raw one is. ErrMissingKey if it is empty; ErrInvalidKey if it is
-// malformed, unknown, revoked or its user disabled; ErrExpiredKey.
+// Authenticate returns the key that belongs to a raw key. ErrMissingKey: raw is empty.
+// ErrInvalidKey: the key is malformed, unknown or revoked, or its user is disabled.
+// ErrExpiredKey.
 func (a *Accounts) Authenticate(ctx context.Context, raw string) (imagegen.Key, error) {
 	if raw == "" {
 		return imagegen.Key{}, imagegen.ErrMissingKey
@@ -105,7 +109,8 @@ func (a *Accounts) Authenticate(ctx context.Context, raw string) (imagegen.Key, 
 	return k, err
 }
 
-// KeyByHash returns the key of a hash, if it can be used now. Its errors are those of Authenticate.
+// KeyByHash returns the key with that hash if it can be used now. Its errors are those of
+// Authenticate.
 func (a *Accounts) KeyByHash(ctx context.Context, hash [32]byte) (imagegen.Key, error) {
 	k, err := a.store.KeyByHash(ctx, hash)
 	if errors.Is(err, imagegen.ErrNotFound) {

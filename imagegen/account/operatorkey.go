@@ -21,10 +21,10 @@ const (
 	ScopeAll     Scope = "all"     // everything, also what no other scope allows
 )
 
-// ScopeNames lists the scopes there are.
+// ScopeNames lists all scopes.
 func ScopeNames() []Scope { return []Scope{ScopeRead, ScopeUsers, ScopeCredits, ScopeData, ScopeAll} }
 
-// Scopes is some scopes with commas between them, such as "credits,read".
+// Scopes are several scopes separated by commas, such as "credits,read".
 type Scopes string
 
 // parseScopes reads scopes and puts them in order. ErrInvalidRequest: there is none, or one that does not exist.
@@ -50,14 +50,14 @@ func joined(scopes []Scope) string {
 	return strings.Join(names, ", ")
 }
 
-// Allow reports whether a scope is among them; ScopeAll allows every one.
+// Allow reports whether s contains a scope; ScopeAll contains every scope.
 func (s Scopes) Allow(scope Scope) bool {
 	all := strings.Split(string(s), ",")
 	return slices.Contains(all, string(scope)) || slices.Contains(all, string(ScopeAll))
 }
 
-// OperatorKey lets a program do what an operator does, within its scopes. It is stored without the key itself, which is
-// shown once, when it is made.
+// OperatorKey lets a program do what an operator does, within its scopes. Only its hash
+// is stored; the key itself is shown once, when it is made.
 type OperatorKey struct {
 	ID        imagegen.OperatorKeyID
 	Name      string   // what it is for
@@ -74,16 +74,19 @@ func (k OperatorKey) refuses(at time.Time) error {
 	return imagegen.Key{RevokedAt: k.RevokedAt, ExpiresAt: k.ExpiresAt}.Refuses(imagegen.User{}, at)
 }
 
-// OperatorKeyStore keeps operator keys: never the key, only its hash. It is optional: nothing else needs it. The contract
-// of [imagegen.Store] on concurrency, durability and contexts holds here too, and that of [TrailStore] on the acts.
+// OperatorKeyStore keeps operator keys: only their hashes, never the keys. It is
+// optional. The contract of [imagegen.Store] on concurrency, durability and contexts
+// holds here too, and that of [TrailStore] on acts.
 type OperatorKeyStore interface {
-	// CreateOperatorKey adds a key. That it is there already, with the same hash, is success. ErrExists: its
-	// identifier or its hash is another's.
+	// CreateOperatorKey adds a key. It succeeds if the same key with the same hash exists.
+	// ErrExists: another key has its identifier or its hash.
 	CreateOperatorKey(ctx context.Context, k OperatorKey) error
-	// OperatorKeyByHash finds a key by the SHA-256 of the raw key, revoked and expired or not. ErrNotFound.
+	// OperatorKeyByHash finds a key by the SHA-256 of the raw key, even if it is revoked
+	// or has expired. ErrNotFound.
 	OperatorKeyByHash(ctx context.Context, hash [32]byte) (OperatorKey, error)
 	// OperatorKeys lists all keys, oldest first.
 	OperatorKeys(ctx context.Context) ([]OperatorKey, error)
-	// RevokeOperatorKey revokes a key for good and returns it; the first time stands. ErrNotFound.
+	// RevokeOperatorKey revokes a key for good and returns it. The first call's time
+	// stays. ErrNotFound.
 	RevokeOperatorKey(ctx context.Context, id imagegen.OperatorKeyID, at time.Time) (OperatorKey, error)
 }

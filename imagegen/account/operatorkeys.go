@@ -12,21 +12,23 @@ import (
 // keyOps begins every operator key, so that it is not taken for an API key, nor the other way round.
 const keyOps = "img_ops_"
 
-// OperatorKeys manages the keys by which programs act as operators. It is safe for concurrent use. Its errors are those
-// of a [imagegen.Service].
+// OperatorKeys manages the keys with which programs act as operators. It is safe for
+// concurrent use. Its errors are those of an [imagegen.Service].
 type OperatorKeys struct {
 	store OperatorKeyStore
 	ids   *imagegen.IDs
 	now   func() time.Time
 }
 
-// NewOperatorKeys returns the operator keys of a store; ids makes their identifiers, now tells the time.
+// NewOperatorKeys returns the operator keys of a store. ids makes their identifiers; now
+// is the current time.
 func NewOperatorKeys(store OperatorKeyStore, ids *imagegen.IDs, now func() time.Time) *OperatorKeys {
 	return &OperatorKeys{store, ids, now}
 }
 
-// Mint makes a key and returns the raw key, which is stored nowhere. The name says what it is for; expires zero means
-// never. ErrInvalidRequest if the name or the scopes are unfit, or the expiry is past.
+// Mint makes a key and returns the raw key, which is not stored anywhere. The name says
+// what the key is for; expires zero means never. ErrInvalidRequest: the name or a scope
+// cannot be used, or the expiry is in the past.
 func (o *OperatorKeys) Mint(ctx context.Context, name string, scopes []string, expires time.Time) (imagegen.Secret, OperatorKey, error) {
 	now := o.now()
 	may, err := parseScopes(scopes)
@@ -54,7 +56,8 @@ func (o *OperatorKeys) Revoke(ctx context.Context, id imagegen.OperatorKeyID) (O
 	return k, imagegen.ToUserError(err)
 }
 
-// Verify returns the key that a raw key is. ErrInvalidKey: there is none such, or it is revoked. ErrExpiredKey.
+// Verify returns the key that belongs to a raw key. ErrInvalidKey: there is no such key,
+// or it is revoked. ErrExpiredKey.
 func (o *OperatorKeys) Verify(ctx context.Context, raw string) (OperatorKey, error) {
 	if !wellFormed(raw, keyOps) {
 		return OperatorKey{}, imagegen.ErrInvalidKey

@@ -6,10 +6,12 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// PasskeyID is the identifier that a passkey's maker gave it, in base64url without padding.
+// PasskeyID is the identifier that the authenticator gave the passkey, in base64url
+// without padding.
 type PasskeyID string
 
-// Passkey is a key by which a user proves in the console who they are, beside the password.
+// Passkey is a key with which a user proves their identity to the console, beside the
+// password.
 type Passkey struct {
 	ID         PasskeyID
 	User       imagegen.UserID
@@ -20,7 +22,8 @@ type Passkey struct {
 	LastUsedAt time.Time // zero: never
 }
 
-// UsedAgain returns the passkey after one more use, or ErrInvalidRequest: see [LoginStore]. Every store applies it.
+// UsedAgain returns the passkey after one more use, or ErrInvalidRequest, see
+// [LoginStore]. Every store calls it.
 func (p Passkey) UsedAgain(uses uint32, at time.Time) (Passkey, error) {
 	if uses <= p.Uses && (uses != 0 || p.Uses != 0) {
 		return p, imagegen.Invalid("this passkey was used elsewhere since; somebody has a copy of it")

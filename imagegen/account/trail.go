@@ -9,7 +9,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Act names what was done: the kind of thing, a point, and the verb.
+// Act names what was done: a kind of thing, a point, and a verb.
 type Act string
 
 // The acts. Those marked with * a [TrailStore] records of its own accord, in the transaction of the
@@ -58,7 +58,7 @@ const (
 	ActServeStop   Act = "serve.stop"
 )
 
-// TrailOutcome is what became of an act.
+// TrailOutcome is the result of an act.
 type TrailOutcome string
 
 // The outcomes.
@@ -69,8 +69,9 @@ const (
 	TrailFailed  TrailOutcome = "failed"
 )
 
-// TrailRow is one row of the audit trail. Rows are never changed, and removed only from the oldest end;
-// each carries the hash of the one before it. They hold neither prompts nor secrets.
+// TrailRow is one row of the audit trail. Rows are never changed, and removed only from
+// the oldest end; each carries the hash of the one before it. They contain neither
+// prompts nor secrets.
 type TrailRow struct {
 	Seq     uint64 // from 1, without gaps
 	Time    time.Time
@@ -94,10 +95,10 @@ type TrailQuery struct {
 	Limit  int    // 1 to MaxTrailPage
 }
 
-// MaxTrailPage is the most rows of one page.
+// MaxTrailPage is the maximum number of rows on one page.
 const MaxTrailPage = 1000
 
-// Matches reports whether q selects a row, whatever its place.
+// Matches reports whether q selects a row, regardless of Before and Limit.
 func (q TrailQuery) Matches(r TrailRow) bool {
 	a := r.Actor
 	return (q.Actor == "" || q.Actor == a.Name || q.Actor == string(a.User) || q.Actor == a.String()) &&
@@ -112,26 +113,30 @@ type TrailPage struct {
 	Next uint64 // the Before of the next page; 0: this is the last
 }
 
-// TrailStore is implemented by a Store that keeps an audit trail. Its writes that are marked in the
-// list of acts put a row into their own transaction, with the actor of their context ([ActorOf]): if
-// the row cannot be written, neither is the act. A write that changes nothing leaves no row; one that is
-// refused leaves TrailRefused, if that can be written. The [imagegen.CreditAdmin] that commits with it does
-// the same. Optional.
+// TrailStore is an optional part of a Store: it keeps an audit trail. Each write that is
+// marked in the list of acts adds a row in its own transaction, with the actor of its
+// context ([ActorOf]): if the row cannot be written, the act does not happen. A write
+// that changes nothing leaves no row. A refused one leaves a row with TrailRefused, if
+// that can be written. The [imagegen.CreditAdmin] that commits together with the store
+// does the same.
 type TrailStore interface {
-	// Note appends a row for an act that changes nothing in the store. Seq, Time, Actor, and a Count of 0
-	// are filled in.
+	// Note adds a row for an act that changes nothing in the store. It fills in Seq, Time
+	// and Actor, and a Count of 1.
 	Note(ctx context.Context, r TrailRow) error
 
-	// SignInFailed counts a sign-in that failed: for each target and network one row a minute, at most
-	// 1,000 of them, the others in one. The first of a minute is written at once, further ones when the
-	// minute is over: at the next failure, with Trail or with TidyTrail. A crash may lose those.
+	// SignInFailed counts a failed sign-in: one row a minute for each target and network,
+	// at most 1,000 rows a minute, and one row for all others. The first failure of a
+	// minute is written at once. Further ones are written when the minute is over: at the
+	// next failure, or by Trail or TidyTrail. A crash may lose them.
 	SignInFailed(ctx context.Context, target imagegen.UserID, from netip.Prefix) error
 
-	// Trail returns a page, newest first. It may look at no more than 100,000 rows that do not match and
-	// return a short page, even an empty one, that others follow. ErrInvalidRequest: the limit is out of range.
+	// Trail returns a page, newest first. It looks at no more than 100,000 rows that do
+	// not match, and may then return a short or even empty page that others follow.
+	// ErrInvalidRequest: the limit is out of range.
 	Trail(ctx context.Context, q TrailQuery) (TrailPage, error)
 
-	// TidyTrail writes the counts that are due and removes the rows from before a time, from the oldest
-	// on; zero: none. The hash of the last of them stays, so that the chain still verifies.
+	// TidyTrail writes the counts that are due, and removes rows from before a time,
+	// oldest first; zero: it removes none. The hash of the last removed row stays, so that
+	// the chain can still be verified.
 	TidyTrail(ctx context.Context, before time.Time) error
 }

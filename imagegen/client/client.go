@@ -1,5 +1,5 @@
-// Package client reaches the service over HTTP: [Client] is an [imagegen.Service], and what is
-// written against that interface runs in process and from afar alike.
+// Package client is the service over HTTP: Client is an [imagegen.Service], so code that
+// is written against that interface runs in process and remotely alike.
 //
 //	c, err := client.New("https://images.example.com", os.Getenv("IMAGEGEND_API_KEY"), nil)
 //	...
@@ -23,12 +23,14 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Client is the Service of the user that an API key belongs to. It is safe for concurrent use.
+// Client is the Service of the user to whom an API key belongs. It is safe for concurrent
+// use.
 //
-// Where no answer came, the error is an ErrInternal that wraps the cause: for Generate the outcome is
-// then unknown, and the same call with the same IdempotencyKey tells. The client repeats nothing.
-// net/http does where it is safe, on a connection that proves to be closed: what only reads, and a
-// Generate with an IdempotencyKey and no references. Redirects are not followed, so that the key goes nowhere else.
+// If no answer came, the error is an ErrInternal that wraps the cause. The outcome of a
+// Generate is then unknown: repeat the call with the same IdempotencyKey to learn it. The
+// client repeats nothing itself. net/http does, where that is safe and the connection
+// turns out to be closed: reads, and a Generate with an IdempotencyKey and without
+// references. Redirects are not followed, so that the key is sent nowhere else.
 type Client struct {
 	base string
 	key  string
@@ -44,8 +46,8 @@ type Options struct {
 	HTTP *http.Client
 }
 
-// New returns a client of the service at baseURL, such as https://images.example.com. The key may
-// be empty: Models and OpenImage need none. New does not connect.
+// New returns a client of the service at baseURL, such as https://images.example.com. The
+// key may be empty, since OpenImage needs none. New does not connect.
 func New(baseURL, key string, o *Options) (*Client, error) {
 	u, err := url.Parse(baseURL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || strings.ContainsAny(baseURL, "?#") {

@@ -39,7 +39,7 @@ func (c *Client) Quote(ctx context.Context, q imagegen.GenerateRequest) (imagege
 	return body.Value(), nil
 }
 
-// Await implements [imagegen.Service]: the service waits, see Wait for a wait to the end.
+// Await implements [imagegen.Service]: the service waits. Use Wait to wait until the end.
 func (c *Client) Await(ctx context.Context, id imagegen.GenerationID, most time.Duration) (imagegen.Generation, error) {
 	g, _, err := c.poll(ctx, id, min(most, imagegen.MaxAwait))
 	return g, err

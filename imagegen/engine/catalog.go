@@ -63,7 +63,7 @@ func checkAliases(models []Model) (errs []error) {
 	for _, m := range models {
 		for _, a := range m.Aliases {
 			if a == "" || strings.ContainsRune(a, 0) || taken[a] {
-				errs = append(errs, fmt.Errorf("imagegen: model %q: the alias %q is no name, or taken by a model already", m.ID, a))
+				errs = append(errs, fmt.Errorf("imagegen: model %q: the alias %q is empty, or already the name or alias of a model", m.ID, a))
 			}
 			taken[a] = true
 		}

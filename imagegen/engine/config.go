@@ -263,7 +263,7 @@ func (m Model) check() error {
 			return fmt.Errorf("imagegen: model %q has a price for tier %q; the tiers are %v", m.ID, tier, imagegen.Tiers())
 		}
 		if _, err := price.Times(imagegen.MaxImages); err != nil {
-			return fmt.Errorf("imagegen: model %q: %d credits for tier %q is no price", m.ID, price, tier)
+			return fmt.Errorf("imagegen: model %q: %d credits for tier %q is not a valid price", m.ID, price, tier)
 		}
 	}
 	can := m.Provider.Capabilities().WithDefaults()

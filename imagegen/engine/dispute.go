@@ -81,7 +81,7 @@ func (e *Engine) closeDisputed(ctx context.Context, r imagegen.Record, refund bo
 func (e *Engine) Disputed(ctx context.Context, after imagegen.GenerationID, limit int) (records []imagegen.Record, total int, err error) {
 	i, ok := e.store.(imagegen.Inspector)
 	if !ok {
-		return nil, 0, fmt.Errorf("imagegen: the Store is no Inspector: %w", errors.ErrUnsupported)
+		return nil, 0, fmt.Errorf("imagegen: the Store is not an Inspector: %w", errors.ErrUnsupported)
 	}
 	records, total, err = i.Disputed(ctx, after, limit)
 	return records, total, imagegen.ToUserError(err)

@@ -36,7 +36,7 @@ func (e *Engine) Load(ctx context.Context) (Load, error) {
 func (e *Engine) Unsettled(ctx context.Context, after imagegen.GenerationID, limit int) (records []imagegen.Record, total int, err error) {
 	i, ok := e.store.(imagegen.Inspector)
 	if !ok {
-		return nil, 0, fmt.Errorf("imagegen: the Store is no Inspector: %w", errors.ErrUnsupported)
+		return nil, 0, fmt.Errorf("imagegen: the Store is not an Inspector: %w", errors.ErrUnsupported)
 	}
 	records, total, err = i.Unsettled(ctx, after, limit)
 	return records, total, imagegen.ToUserError(err)

@@ -22,40 +22,42 @@ import (
 	"github.com/julienschmidt/httprouter"
 )
 
-// Options changes what NewHandler makes. The zero value serves.
+// Options configure NewHandler. The zero value works.
 type Options struct {
-	// BaseURL is where callers reach the service, such as https://images.example.com: the addresses
-	// in answers begin with it. A slash at its end is dropped. "": what the request's Host says.
+	// BaseURL is where callers reach the service, such as https://images.example.com: the
+	// addresses in answers begin with it. A slash at its end is removed. "": the request's
+	// Host.
 	BaseURL string
 
-	// TrustedProxies are the peers whose X-Forwarded-Proto and X-Forwarded-Host count when BaseURL
-	// is empty, and whose X-Forwarded-For tells the log where a request comes from. They must set the first
-	// two, not pass them on. nil: nobody's do.
+	// TrustedProxies are the peers whose headers are believed: X-Forwarded-Proto and
+	// X-Forwarded-Host if BaseURL is empty, and X-Forwarded-For for the log. They must set
+	// the first two themselves, not pass them on. nil: nobody's headers are.
 	TrustedProxies []netip.Prefix
 
 	// CORSOrigins are the origins whose scripts may call the service, such as
 	// https://app.example.com; "*" is any. nil: none.
 	CORSOrigins []string
 
-	// RequestsAtOnce is how many requests of one API key can be under way, beyond it ErrOverloaded: each
-	// takes memory until its answer is read. 0: 256.
+	// RequestsAtOnce is how many requests of one API key can run at once; beyond it the
+	// answer is ErrOverloaded. Each takes memory until its answer is read. 0: 256.
 	RequestsAtOnce int
 
-	// Limits bound the keys together with those of other interfaces, such as package openai's; RequestsAtOnce is
-	// then theirs. nil: limits of its own.
+	// Limits bound the keys together with other interfaces that are given the same Limits,
+	// such as package openai's, and replace RequestsAtOnce. nil: limits of its own.
 	Limits *Limits
 
 	// RedirectImages answers a request for an image with an address in the image store itself, if that is an
 	// [imagegen.ImageStore] with a method Link: the bytes do not pass through this process.
 	RedirectImages bool
 
-	// Log is told of each request, with the route instead of the path: the identifier of an image is
-	// a capability. Neither keys nor prompts are logged. nil: silent.
+	// Log gets a line for each request, with the route instead of the path, since the
+	// identifier of an image lets anybody open it. Neither keys nor prompts are logged.
+	// nil: silent.
 	Log *slog.Logger
 }
 
-// NewHandler returns a handler for all routes of the interface. It is safe for concurrent use and
-// holds nothing that must be closed. While the engine is draining it goes on to serve what is read.
+// NewHandler returns a handler for all routes of the interface. It is safe for concurrent
+// use and need not be closed. While the engine drains it still serves reads.
 func NewHandler(service *engine.Engine, o Options) http.Handler {
 	a := &api{engine: service, redirects: o.RedirectImages, site: serving.NewSite(serving.Site{BaseURL: o.BaseURL, TrustedProxies: o.TrustedProxies,
 		CORSOrigins: o.CORSOrigins, Limits: o.limits()}, o.Log)}
@@ -70,10 +72,11 @@ func (o Options) limits() *serving.Limits {
 	return serving.NewLimits(o.RequestsAtOnce)
 }
 
-// Limits is what is under way of each API key. Interfaces that are given the same bound their keys together.
+// Limits count what runs for each API key. Interfaces that are given the same Limits
+// bound their keys together.
 type Limits = serving.Limits
 
-// NewLimits returns limits for so many requests of one API key at once; 0: 256.
+// NewLimits returns limits for that many requests of one API key at once; 0: 256.
 func NewLimits(requestsAtOnce int) *Limits { return serving.NewLimits(requestsAtOnce) }
 
 // api is the handler.
@@ -107,28 +110,28 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.router.ServeHTTP(x, x.Request)
 }
 
-// RequestID returns the X-Request-Id of the request that ctx belongs to, also in the work that
-// goes on after its answer. "": it belongs to none.
+// RequestID returns the X-Request-Id of the request that ctx belongs to, also in work
+// that goes on after its answer; "" if there is none.
 func RequestID(ctx context.Context) string { return serving.RequestID(ctx) }
 
-// WithRequestID gives the requests of another handler what those of NewHandler have: X-Request-Id in the
-// answer, and a context of which RequestID and NewLogHandler know it.
+// WithRequestID gives the requests of another handler what those of NewHandler have: an
+// X-Request-Id in the answer, and a context for RequestID and NewLogHandler.
 func WithRequestID(h http.Handler) http.Handler { return serving.WithRequestID(h) }
 
-// NewLogHandler returns a handler that adds request_id to each record whose context has one. Give
-// it to the engine's logger too, and a request's lines can be found together. A handler that does
-// so already is returned as it is.
+// NewLogHandler returns a handler that adds request_id to each record whose context has
+// one. Give it to the engine's logger too, so that all lines of a request can be found. A
+// handler that already does so is returned as it is.
 func NewLogHandler(h slog.Handler) slog.Handler { return serving.NewLogHandler(h) }
 
-// Watcher is told of requests, see [Watch].
+// Watcher is called for each request, see Watch.
 type Watcher = serving.Watcher
 
-// Answer tells a [Watcher] of a request that was answered.
+// Answer describes an answered request to a Watcher.
 type Answer = serving.Answer
 
-// Watch has watchers told of each request that h answers: for metrics and traces. Those of the handlers of this
-// module have their routes; what else h answers has those that WithRoute gives.
+// Watch calls watchers for each request that h answers, for metrics and traces. The
+// handlers of this module name their routes; for others WithRoute does.
 func Watch(h http.Handler, watchers ...Watcher) http.Handler { return serving.Watch(h, watchers...) }
 
-// WithRoute gives the requests of a handler of another kind a name for all of them, for [Watch].
+// WithRoute gives all requests of another handler one route name, for Watch.
 func WithRoute(route string, h http.Handler) http.Handler { return serving.WithRoute(route, h) }

@@ -19,14 +19,14 @@ const (
 	Bob   = imagegen.UserID("bob")
 )
 
-// Running is an engine at work over the memory storage.
+// Running is a running engine over the memory storage.
 type Running struct {
 	*engine.Engine
 	DB *memory.DB
 }
 
-// Start starts an engine that meets Fixture; it is stopped when the test ends. change may alter the
-// configuration before.
+// Start starts an engine as Fixture describes it, and stops it when the test ends. change
+// can alter the configuration first.
 func Start(t testing.TB, change ...func(*engine.Config)) Running {
 	t.Helper()
 	db := memory.New(nil)

@@ -25,8 +25,9 @@ type Storage interface {
 	imagegen.Inspector
 }
 
-// Flow is a suite for an engine over a storage beside upstreams that take their time, or take only so much.
-// open opens an empty storage in a bubble of testing/synctest; it closes itself.
+// Flow tests an engine over a storage, with upstreams that take long or accept only a few
+// requests. open opens an empty storage in a bubble of testing/synctest, and registers
+// its closing with t.Cleanup.
 func Flow(t *testing.T, open func(t *testing.T) Storage) {
 	for name, test := range map[string]func(*flow){
 		"FiveSeconds":      (*flow).fiveSeconds,

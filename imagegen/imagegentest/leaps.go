@@ -24,10 +24,11 @@ type TimedStore interface {
 	imagegen.Timekeeper
 }
 
-// Leaps is a suite for storages that judge the time: what a leap of the clock, a pause and a repair do to
-// credits, keys, idempotency, retention and readiness. open opens a storage with a wall clock, in a bubble
-// of testing/synctest; once more in a test it opens what the former one left, which has been closed if it is
-// an [io.Closer]. One that does not outlast its process returns the former one.
+// Leaps tests storages that judge the time: what a leap of the clock, a pause and a
+// repair do to credits, keys, idempotency, retention and readiness. open opens a storage
+// with a wall clock, in a bubble of testing/synctest. Called again in the same test it
+// opens what the earlier one left, which was closed if it is an io.Closer; a storage that
+// does not outlive its process returns the earlier one.
 func Leaps(t *testing.T, open func(t *testing.T, wall func() time.Time) func() TimedStore) {
 	for name, test := range map[string]func(*leap){
 		"AheadWhileItRuns":      func(l *leap) { l.leapt(25 * time.Hour) },

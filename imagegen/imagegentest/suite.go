@@ -1,5 +1,5 @@
-// Package imagegentest holds one suite for every [imagegen.Service], in process or behind HTTP, and
-// an engine to run it against. It is for tests.
+// Package imagegentest has a test suite for every [imagegen.Service], in process or
+// behind HTTP, and an engine to run it against. Only tests can import it.
 package imagegentest
 
 import (
@@ -22,8 +22,8 @@ type Fixture struct {
 // Model is the model of a Fixture.
 const Model = "fake-1"
 
-// Service checks that what start makes keeps the contract of imagegen.Service. Each test starts
-// another one; start registers with t.Cleanup what must be ended.
+// Service checks the contract of [imagegen.Service]. Each test calls start once; start
+// registers with t.Cleanup what must be ended.
 func Service(t *testing.T, start func(t *testing.T) Fixture) {
 	for name, test := range map[string]func(*suite){
 		"models":                    (*suite).models,

@@ -55,7 +55,7 @@ func (t *tools) target(path, prompt string) (string, error) {
 	case err != nil:
 		return "", imagegen.Invalid("save_as: the directory %q cannot be used: %v", filepath.Dir(path), reason(err))
 	case !info.IsDir():
-		return "", imagegen.Invalid("save_as: %q is no directory", filepath.Dir(path))
+		return "", imagegen.Invalid("save_as: %q is not a directory", filepath.Dir(path))
 	}
 	return path, nil
 }

@@ -64,7 +64,7 @@ func (f file) Open(context.Context) (io.ReadCloser, error) { return f.dir.Open(f
 // file refuses what is no file that could be an image, so that nothing waits at a pipe.
 func (t *tools) file(path string) (imagegen.Reference, error) {
 	if t.Dir == nil {
-		return nil, imagegen.Invalid("references: %q is no identifier of an image or a generation; files cannot be read here", path)
+		return nil, imagegen.Invalid("references: %q is not an identifier of an image or a generation; files cannot be read here", path)
 	}
 	name, err := t.inside(path)
 	if err != nil {
@@ -75,7 +75,7 @@ func (t *tools) file(path string) (imagegen.Reference, error) {
 	case err != nil:
 		return nil, imagegen.Invalid("references: %q cannot be read: %v", path, reason(err))
 	case !info.Mode().IsRegular():
-		return nil, imagegen.Invalid("references: %q is no file", path)
+		return nil, imagegen.Invalid("references: %q is not a file", path)
 	case info.Size() > imagegen.MaxReferenceBytes:
 		return nil, imagegen.Invalid("references: %q is larger than %d bytes", path, imagegen.MaxReferenceBytes)
 	}

@@ -1,10 +1,12 @@
-// Package mcpserver offers an [imagegen.Service] to agents, as tools of the Model Context Protocol:
+// Package mcpserver offers an [imagegen.Service] to agents, as tools of the Model Context
+// Protocol:
 //
 //	server := mcpserver.New(service, mcpserver.Options{})
 //	err := server.Run(ctx, &mcp.StdioTransport{})
 //
-// Work is asynchronous inside: a call that lasts longer than clients wait is answered with the generation's
-// identifier. Package httpapi/mcphttp serves the same over HTTP.
+// Generations are asynchronous inside: a call that takes longer than clients wait is
+// answered with the generation's identifier. Package httpapi/mcphttp serves the same
+// tools over HTTP.
 package mcpserver
 
 import (
@@ -20,15 +22,17 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Options changes what New makes. The zero value serves.
+// Options configure New. The zero value works.
 type Options struct {
 	Version string // of the program, for clients to show
 
-	// Dir is where reference images are read and images are written, and nothing else: no path leads out of it, and no
-	// file that is there is overwritten. The caller closes it when the server has ended. nil: no files.
+	// Dir is the only place where reference images are read and images are written: no
+	// path leads out of it, and no existing file is overwritten. The caller closes it
+	// after the server has ended. nil: no files.
 	Dir *os.Root
 
-	// ImageURL is the address of an image, for a service in process, whose images have none. nil: what the service says.
+	// ImageURL is the address of an image, for a service in process, whose images have
+	// none. nil: the address that the service returns.
 	ImageURL func(imagegen.ImageID) string
 
 	// Patience is how long a call waits for its images before it is answered with the identifier. 0: 45 s, since many
@@ -38,7 +42,8 @@ type Options struct {
 	// Schemas may be shared by servers that are made for each request. nil: none.
 	Schemas *mcp.SchemaCache
 
-	// Log is told of what fails that is nobody's mistake. Neither prompts nor keys are logged. nil: silent.
+	// Log gets failures that are not the caller's mistake. Neither prompts nor keys are
+	// logged. nil: silent.
 	Log *slog.Logger
 }
 
@@ -48,7 +53,8 @@ const instructions = "Generates images, which cost credits. Call generate_image;
 	"processing, call get_generation with it until the status is succeeded or failed, and do not ask for the image again. " +
 	"quote tells a price beforehand."
 
-// New returns a server of one user's service. It may be connected to several clients, and is safe for concurrent use.
+// New returns a server for one user's service. It can be connected to several clients,
+// and is safe for concurrent use.
 func New(s imagegen.Service, o Options) *mcp.Server {
 	if o.Patience == 0 {
 		o.Patience = defaultPatience

@@ -14,8 +14,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/httpapi"
 )
 
-// Watcher makes a span of each request, for [httpapi.Watch]. A traceparent that the caller sent (W3C Trace Context)
-// is taken up. Health checks have no spans.
+// Watcher makes a span of each request, for httpapi.Watch. It continues the trace of a
+// caller that sends traceparent (W3C Trace Context). Health checks have no spans.
 func (t *Tracer) Watcher() httpapi.Watcher { return watcher{t} }
 
 type watcher struct{ *Tracer }

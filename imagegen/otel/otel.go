@@ -1,13 +1,14 @@
-// Package otel traces what an engine does, with OpenTelemetry: a span for each request over HTTP, charge, wait for a
-// slot, attempt, upstream that was asked, image that was stored and settlement. It needs the API alone: which spans
-// are kept, and who gets them, is what the [trace.TracerProvider] says.
+// Package otel traces what an engine does, with OpenTelemetry: a span for each HTTP
+// request, charge, wait for a slot, attempt, upstream call, stored image and settlement.
+// It needs only OpenTelemetry's API: the trace.TracerProvider decides which spans are
+// kept and where they go.
 //
 //	t := otel.New(provider)
 //	e, err := engine.New(engine.Config{Observer: t, …})
 //	handler := httpapi.Watch(httpapi.NewHandler(e, httpapi.Options{Log: log}), t.Watcher())
 //
-// Attributes have the names of the conventions for HTTP and for GenAI, where those have any. No span has a prompt, a user
-// or a key.
+// Attributes are named by the conventions for HTTP and GenAI where these have a name. No
+// span contains a prompt, a user or a key.
 package otel
 
 import (
@@ -29,8 +30,8 @@ const maxQueued = 20_000
 
 // Tracer is an [imagegen.Observer] that makes spans. It is safe for concurrent use.
 //
-// Work that was queued goes on in the trace of the request that asked for it, as long as the process lives; after a
-// restart in one of its own.
+// Queued work stays in the trace of the request that asked for it while the process
+// lives; after a restart it has a trace of its own.
 type Tracer struct {
 	tracer trace.Tracer
 
@@ -40,7 +41,7 @@ type Tracer struct {
 
 var _ imagegen.Observer = (*Tracer)(nil)
 
-// New returns a Tracer whose spans p makes.
+// New returns a Tracer that makes its spans with p.
 func New(p trace.TracerProvider) *Tracer {
 	return &Tracer{tracer: p.Tracer(scope), traces: make(map[imagegen.GenerationID]trace.SpanContext)}
 }

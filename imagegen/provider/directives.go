@@ -76,7 +76,7 @@ func (f *Faults) set(directive string) (name string, err error) {
 		ok = false
 	}
 	if !ok {
-		return "", invalid("%s is no directive of the fake provider; it knows %s", quote(opening+directive+"]"), known)
+		return "", invalid("%s is not a directive of the fake provider; it knows %s", quote(opening+directive+"]"), known)
 	}
 	return name, nil
 }

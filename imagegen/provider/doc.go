@@ -1,9 +1,10 @@
-// Package provider holds the fake provider and what helps to write a real one.
+// Package provider has the fake provider, and help for writing a real one.
 //
-// [Fake] draws a picture of its own for each prompt and fails in every way that a real upstream
-// fails, on demand. A provider of one's own implements imagegen.Provider, and [Prober] if it can. It
-// joins the suite of package providertest.
+// [Fake] draws a picture for each prompt. On demand it fails in every way in which a real
+// upstream fails. A provider of your own implements [imagegen.Provider] and, if possible,
+// [Prober]; test it with package providertest.
 //
-// The packages below have a Config each. The tags yaml and zero of its fields are for a program that fills it
-// from a file: the key of a field where that is not its name, and what a 0 that is written there becomes.
+// Each package below has a Config. The tags yaml and zero of its fields are for a program
+// that fills it from a file: the key of a field if that is not its name, and what a 0 in
+// the file becomes.
 package provider

@@ -12,25 +12,26 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/fakeimage"
 )
 
-// Fake is a provider without an upstream: it draws a landscape for each prompt, as PNG, in every
-// ratio and tier, and explicit sizes to the pixel. The same request yields the same bytes. The
-// average colour of the first reference image tints the picture, if it has up to 4 million pixels;
-// the quality changes nothing.
+// Fake is a provider without an upstream. It draws a landscape for each prompt, as PNG,
+// in every ratio and tier, and explicit sizes to the pixel. The same request yields the
+// same bytes. The average colour of the first reference image tints the picture if that
+// has at most 4 million pixels. The quality changes nothing.
 //
-// It has every option. A seed changes the picture: the second image of a request is the first one of the next seed. With a
-// transparent background the picture is an oval, around which there is nothing. With a mask it is the first reference, drawn
-// anew where the mask is transparent. WebP is lossless, and not compressed: three bytes a pixel.
+// It supports every option. A seed changes the picture: the second image of a request is
+// the first one of the next seed. With a transparent background the picture is an oval
+// with nothing around it. With a mask it is the first reference, drawn anew where the
+// mask is transparent. WebP is lossless and uncompressed: three bytes a pixel.
 //
-// A prompt may tell it to fail: with [fake:fail], [fake:refuse], [fake:hang], [fake:panic],
+// A prompt can make it fail: with [fake:fail], [fake:refuse], [fake:hang], [fake:panic],
 // [fake:corrupt], [fake:crash], [fake:transient=N], [fake:images=M] with M from 1 to 16,
-// [fake:delay=D] and [fake:each=D] with a duration such as 3s. Each of these directives sets the field of [Faults] of
-// its name.
+// and [fake:delay=D] and [fake:each=D] with a duration such as 3s. Each of these
+// directives sets the field of [Faults] with the same name.
 //
-// Check refuses whatever else begins with "[fake:", a directive that stands twice, and a second one
-// that ends the call, unless the other is transient: the call that follows the transient failures
-// ends with it.
+// Check refuses anything else that begins with "[fake:", a directive that occurs twice,
+// and a second directive that ends the call, unless the other is transient: then the call
+// after the transient failures ends with it.
 //
-// The zero value is ready for use. Fields must not be changed once it is in use.
+// The zero value is ready for use. Do not change its fields once it is in use.
 type Fake struct {
 	// Script decides about the faults of a call, in place of the directives in its prompt, which
 	// are then text like any other. It must be safe for concurrent use. nil: the directives decide.
@@ -53,7 +54,7 @@ var (
 // Name returns "fake".
 func (f *Fake) Name() string { return "fake" }
 
-// Capabilities are all that there are.
+// Capabilities are everything that there is.
 func (f *Fake) Capabilities() imagegen.Capabilities {
 	return imagegen.Capabilities{MaxReferences: imagegen.MaxReferences, Verify: imagegen.VerifyStructure,
 		Formats: []imagegen.Format{imagegen.FormatPNG, imagegen.FormatWebP}, Transparent: true, Mask: true, MaxSeed: math.MaxUint32}
@@ -78,7 +79,8 @@ func (f *Fake) permit(faults Faults) error {
 	return nil
 }
 
-// Generate draws the images, or departs from that as the prompt's directives or Script have it.
+// Generate draws the images, with the faults that the prompt's directives or Script ask
+// for.
 func (f *Fake) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
 	return func(yield func(imagegen.ProviderImage, error) bool) {
 		err := f.generate(ctx, r, func(body io.Reader) bool { return yield(imagegen.ProviderImage{Body: body}, nil) })

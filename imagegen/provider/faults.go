@@ -10,11 +10,11 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Faults is how a call of the fake provider departs from the ordinary one, which yields every image
-// that was asked for. The zero value is the ordinary call.
+// Faults are how a call of the fake provider fails. The zero value does not fail: it
+// yields every image that was asked for.
 //
-// The fields from Transient on end the call: before its first image or, where Images is set, after
-// that many. Where several are set, the first of them counts.
+// The fields from Transient on end the call: before its first image or, if Images is set,
+// after that many. If several are set, the first of them counts.
 type Faults struct {
 	Delay   time.Duration // before the first image, once a call
 	Each    time.Duration // before every further image

@@ -15,20 +15,23 @@ import (
 	"time"
 )
 
-// floods are evils that send more than anybody should hold.
-var floods = map[string]evil{
-	"floods with text":           {func(v *victim) { v.say(ok + "\r\n{\"a\":\""); v.repeat("AAAAAAAA") }, flood},
-	"floods with a name":         {func(v *victim) { v.say(ok + "\r\n{\""); v.repeat("AAAAAAAA") }, flood},
-	"floods with a chunk":        {func(v *victim) { v.say(ok + "Transfer-Encoding: chunked\r\n\r\n7fffffff\r\n\""); v.repeat("AAAAAAAA") }, flood},
-	"floods with chunk headers":  {func(v *victim) { v.say(ok + "Transfer-Encoding: chunked\r\n\r\n1;"); v.repeat("aaaaaaaa") }, flood},
-	"floods with headers":        {func(v *victim) { v.say(ok); v.repeat("A: b\r\n") }, flood},
-	"floods with what is packed": {func(v *victim) { v.say(ok + "Content-Encoding: gzip\r\n\r\n"); v.pack() }, flood},
-	"floods with a picture":      {(*victim).draw, flood},
-	"floods with a failure":      {func(v *victim) { v.say("HTTP/1.1 500 Oops\r\n\r\n"); v.repeat("<p>sorry</p>") }, flood},
+// floods are upstreamFaults that send more than anybody should hold.
+var floods = map[string]upstreamFault{
+	"floods with text":   {func(v *faultyAnswer) { v.say(ok + "\r\n{\"a\":\""); v.repeat("AAAAAAAA") }, flood},
+	"floods with a name": {func(v *faultyAnswer) { v.say(ok + "\r\n{\""); v.repeat("AAAAAAAA") }, flood},
+	"floods with a chunk": {func(v *faultyAnswer) {
+		v.say(ok + "Transfer-Encoding: chunked\r\n\r\n7fffffff\r\n\"")
+		v.repeat("AAAAAAAA")
+	}, flood},
+	"floods with chunk headers":  {func(v *faultyAnswer) { v.say(ok + "Transfer-Encoding: chunked\r\n\r\n1;"); v.repeat("aaaaaaaa") }, flood},
+	"floods with headers":        {func(v *faultyAnswer) { v.say(ok); v.repeat("A: b\r\n") }, flood},
+	"floods with what is packed": {func(v *faultyAnswer) { v.say(ok + "Content-Encoding: gzip\r\n\r\n"); v.pack() }, flood},
+	"floods with a picture":      {(*faultyAnswer).draw, flood},
+	"floods with a failure":      {func(v *faultyAnswer) { v.say("HTTP/1.1 500 Oops\r\n\r\n"); v.repeat("<p>sorry</p>") }, flood},
 }
 
 // pack sends gzip that grows a thousandfold.
-func (v *victim) pack() {
+func (v *faultyAnswer) pack() {
 	defer v.enough()
 	w := gzip.NewWriter(v.Conn)
 	block := make([]byte, 1<<20)
@@ -43,7 +46,7 @@ func (v *victim) pack() {
 }
 
 // draw sends a picture that begins well and does not end: bare, or in the JSON that has it inside.
-func (v *victim) draw() {
+func (v *faultyAnswer) draw() {
 	const begun = 60
 	if i := bytes.Index(v.body, []byte(`"iVBOR`)); i >= 0 {
 		v.say(ok + "\r\n")
@@ -61,7 +64,7 @@ func (v *victim) draw() {
 // to find here, and is slow.)
 func TestUpstreamThatFloods(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(50)) // to look often
-	a := openAbyss(t)
+	a := openFaultMatrix(t)
 	runtime.GC()
 	before, peak := alive(), atomic.Uint64{}
 	watching, stop := context.WithCancel(t.Context())

@@ -5,18 +5,18 @@ import (
 	"errors"
 )
 
-// ErrUnconfirmed is the error of a probe whose upstream answers and takes the key, but does not tell
-// whether it has what is configured.
+// ErrUnconfirmed is the error of a probe whose upstream answers and accepts the key, but
+// does not say whether it has the configured model.
 var ErrUnconfirmed = errors.New("it answers, but does not tell whether it has the model")
 
-// Prober is implemented by a provider that can ask its upstream whether it is ready. The engine
-// never asks; imagegend provider check does.
+// Prober is an optional part of a provider: it can ask its upstream whether it is ready.
+// The engine never calls it; the command imagegend provider check does.
 type Prober interface {
-	// Probe returns nil if the upstream answers, takes the key and has what is configured. Nothing
-	// is generated, and it costs nothing.
+	// Probe returns nil if the upstream answers, accepts the key and has what is
+	// configured. It generates nothing and costs nothing.
 	//
-	// An error names the provider and tells the operator what is not as it should be. It wraps the
-	// *imagegen.ProviderError if the upstream did not answer or refused, and the cause of ctx if
-	// that ended first. One that is ErrUnconfirmed is no fault, only a doubt.
+	// An error names the provider and tells the operator what is wrong. It wraps the
+	// *imagegen.ProviderError if the upstream did not answer or refused, and the cause of
+	// ctx if that ended first. ErrUnconfirmed is not a fault, only a doubt.
 	Probe(ctx context.Context) error
 }

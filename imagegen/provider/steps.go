@@ -7,15 +7,16 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Steps are the sampling steps for each quality; auto is medium. 0 in their order: 20, 30 and 45.
+// Steps are the sampling steps for each quality; auto is medium. Zero values stand for
+// 20, 30 and 45.
 type Steps struct{ Low, Medium, High int }
 
-// WithDefaults returns s with what its zero values stand for.
+// WithDefaults returns s with its zero values replaced by what they stand for.
 func (s Steps) WithDefaults() Steps {
 	return Steps{cmp.Or(s.Low, 20), cmp.Or(s.Medium, 30), cmp.Or(s.High, 45)}
 }
 
-// Validate returns an error if one of them is not from 1 to most.
+// Validate returns an error if one of the steps is not from 1 to most.
 func (s Steps) Validate(most int) error {
 	if min(s.Low, s.Medium, s.High) < 1 || max(s.Low, s.Medium, s.High) > most {
 		return fmt.Errorf("the option Steps is %+v; each can be from 1 to %d", s, most)
@@ -23,7 +24,7 @@ func (s Steps) Validate(most int) error {
 	return nil
 }
 
-// Of returns those of a quality.
+// Of returns the steps for a quality.
 func (s Steps) Of(q imagegen.Quality) int {
 	switch q {
 	case imagegen.QualityLow:

@@ -85,7 +85,7 @@ func TestEveryRatioTierAndUpstream(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			is := is.New(t)
-			e := &easel{}
+			e := &drawingUpstream{}
 			server := httptest.NewServer(e.routes())
 			defer server.Close()
 			p, err := u.open(server.URL)
@@ -119,7 +119,7 @@ func TestEveryRatioTierAndUpstream(t *testing.T) {
 
 // draws reports whether a ratio in a tier is drawn, and fails the test if it is drawn wrongly, or
 // refused otherwise than it should.
-func draws(t *testing.T, e *easel, alice imagegen.Service, wanted imagegen.Generation) bool {
+func draws(t *testing.T, e *drawingUpstream, alice imagegen.Service, wanted imagegen.Generation) bool {
 	t.Helper()
 	fail := func(format string, args ...any) {
 		t.Helper()

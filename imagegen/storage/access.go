@@ -16,7 +16,7 @@ func unreachable(dir string, err error) error {
 	case errors.Is(err, fs.ErrPermission):
 		return fmt.Errorf("storage: this user may not use the data directory %s: %w%s", dir, plainly(err), belongs(dir))
 	case errors.Is(err, syscall.ENOTDIR):
-		return fmt.Errorf("storage: %s is no directory; name another", nearest(dir))
+		return fmt.Errorf("storage: %s is not a directory; name another", nearest(dir))
 	}
 	return fmt.Errorf("storage: %w", err)
 }

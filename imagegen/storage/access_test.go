@@ -34,8 +34,8 @@ func TestAFileForADirectory(t *testing.T) {
 	for _, dir := range []string{file, filepath.Join(file, "below")} {
 		for _, o := range []*storage.Options{nil, {MustExist: true}} {
 			_, err := storage.Open(dir, o)
-			says(t, err, file+" is no directory")
+			says(t, err, file+" is not a directory")
 		}
-		says(t, storage.Restore(t.Context(), bytes.NewReader(nil), dir), file+" is no directory")
+		says(t, storage.Restore(t.Context(), bytes.NewReader(nil), dir), file+" is not a directory")
 	}
 }

@@ -56,7 +56,7 @@ func TestHangUpAtEveryByteOfARequest(t *testing.T) {
 	h.unharmed()
 }
 
-func (h *house) leaveAtEveryByte(t *testing.T, request string, leave func(*net.TCPConn) ([]int, error)) {
+func (h *target) leaveAtEveryByte(t *testing.T, request string, leave func(*net.TCPConn) ([]int, error)) {
 	const clients = 8
 	var wg sync.WaitGroup
 	for first := range clients {
@@ -73,7 +73,7 @@ func (h *house) leaveAtEveryByte(t *testing.T, request string, leave func(*net.T
 }
 
 // leaveAfter sends a request in part. Whatever is answered, it is no success.
-func (h *house) leaveAfter(sent string, leave func(*net.TCPConn) ([]int, error)) error {
+func (h *target) leaveAfter(sent string, leave func(*net.TCPConn) ([]int, error)) error {
 	c, err := h.dial()
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func TestHangUpAtEveryByteOfTheAnswer(t *testing.T) {
 }
 
 // answerTo sends a request, reads at most so many bytes of the answer, and leaves.
-func (h *house) answerTo(t *testing.T, request string, most int) string {
+func (h *target) answerTo(t *testing.T, request string, most int) string {
 	t.Helper()
 	c, err := h.dial()
 	if err != nil {

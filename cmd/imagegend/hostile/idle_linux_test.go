@@ -41,7 +41,7 @@ func TestTenThousandIdleConnections(t *testing.T) {
 }
 
 // keepIdle opens connections that have each had an answer.
-func (h *house) keepIdle(t *testing.T, n int) []net.Conn {
+func (h *target) keepIdle(t *testing.T, n int) []net.Conn {
 	const openers = 32
 	idle := make([]net.Conn, n)
 	var wg sync.WaitGroup

@@ -35,7 +35,7 @@ func TestMemoryOfBodies(t *testing.T) {
 }
 
 // hold has many clients send the same, and stay until all have sent it.
-func (h *house) hold(clients int, request string) {
+func (h *target) hold(clients int, request string) {
 	h.t.Helper()
 	var wg sync.WaitGroup
 	for range clients {

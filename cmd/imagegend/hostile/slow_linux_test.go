@@ -78,7 +78,7 @@ func TestSlowBodies(t *testing.T) {
 }
 
 // sendSlowly sends a part of a request at once and the rest, if at all, at a byte a second.
-func (h *house) sendSlowly(first, rest string, drips bool) {
+func (h *target) sendSlowly(first, rest string, drips bool) {
 	c, err := h.dial()
 	if err != nil {
 		h.t.Fatal(err)
@@ -143,8 +143,8 @@ func TestSlowReaders(t *testing.T) {
 	h.unharmed()
 }
 
-// openWithImage opens a house with an image of so many bytes, and returns its path.
-func openWithImage(t *testing.T, size int64) (h *house, image string) {
+// openWithImage opens a target with an image of so many bytes, and returns its path.
+func openWithImage(t *testing.T, size int64) (h *target, image string) {
 	t.Helper()
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		io.WriteString(w, `{"images":["`)
@@ -186,7 +186,7 @@ func writeLarge(w io.Writer, size int64) {
 }
 
 // download returns how many bytes an address has.
-func (h *house) download(path string) int64 {
+func (h *target) download(path string) int64 {
 	h.t.Helper()
 	a, err := http.Get(h.URL + path)
 	if err != nil {

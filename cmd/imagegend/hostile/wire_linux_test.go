@@ -19,7 +19,7 @@ import (
 const generationsPath = "/api/v1/images/generations"
 
 // dial connects as a client that sends what it likes.
-func (h *house) dial() (*net.TCPConn, error) {
+func (h *target) dial() (*net.TCPConn, error) {
 	c, err := net.Dial("tcp", strings.TrimPrefix(h.URL, "http://"))
 	if err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func (h *house) dial() (*net.TCPConn, error) {
 
 // say sends bytes and returns the status of each answer. Once so many have come it says that there
 // is no more to be sent, which the daemon takes for hanging up, and waits for the connection's end.
-func (h *house) say(sent string, answers int) ([]int, error) {
+func (h *target) say(sent string, answers int) ([]int, error) {
 	c, err := h.dial()
 	if err != nil {
 		return nil, err
@@ -71,12 +71,12 @@ func statuses(r *bufio.Reader, most int) (all []int, err error) {
 }
 
 // head begins a request for images. fields are header lines, each with its line break.
-func (h *house) head(fields string) string {
+func (h *target) head(fields string) string {
 	return "POST " + generationsPath + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + h.key + "\r\n" + fields + "\r\n"
 }
 
 // post is a whole request for images.
-func (h *house) post(contentType, body string) string {
+func (h *target) post(contentType, body string) string {
 	return h.head(fmt.Sprintf("Content-Type: %s\r\nContent-Length: %d\r\n", contentType, len(body))) + body
 }
 

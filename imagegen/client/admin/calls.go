@@ -34,7 +34,7 @@ type Key struct {
 	Limits     KeyLimits      `json:"limits"`
 }
 
-// KeyLimits are what an API key can be used for; each is 0 where there is none.
+// KeyLimits bound what an API key can be used for; 0 is no limit.
 type KeyLimits struct {
 	Credits imagegen.Credits `json:"credits"`         // in all
 	Daily   imagegen.Credits `json:"daily_credits"`   // on a day, in UTC
@@ -42,13 +42,13 @@ type KeyLimits struct {
 	AtOnce  int              `json:"at_once"`         // generations that have not ended
 }
 
-// NewKey is an API key that was just made, with the secret that is stored nowhere.
+// NewKey is an API key that was just made, with its secret, which is not stored anywhere.
 type NewKey struct {
 	Key
 	Raw string `json:"key"`
 }
 
-// Grant is credits for a user, who is named by name.
+// Grant is credits for a user, identified by name.
 type Grant struct {
 	User     string           `json:"user"`
 	Credits  imagegen.Credits `json:"credits"` // 1 to imagegen.MaxCredits
@@ -70,21 +70,22 @@ type Lot struct {
 	Ref       string           `json:"ref"`
 }
 
-// Granted is the lot that a grant made, or that stands under its key already, and the balance at present.
+// Granted is the lot that a grant made, or that exists under its key already, with the
+// current balance.
 type Granted struct {
 	Lot      Lot              `json:"lot"`
 	Balance  imagegen.Credits `json:"balance"`
 	Repeated bool             `json:"repeated"` // the key was used before: nothing was changed
 }
 
-// Revocation takes unspent credits back, all or none.
+// Revocation takes unspent credits back, all of them or none.
 type Revocation struct {
 	User    string           `json:"user"`
 	Credits imagegen.Credits `json:"credits"`
 	Lot     string           `json:"lot,omitempty"` // "": in the order in which they would be consumed
 }
 
-// Revoked is what a revocation has changed.
+// Revoked is what a revocation changed.
 type Revoked struct {
 	Credits  imagegen.Credits `json:"credits"` // below 0
 	Balance  imagegen.Credits `json:"balance"` // at present
@@ -93,7 +94,8 @@ type Revoked struct {
 
 type none struct{}
 
-// CreateUser adds a user without credits. It needs the scope users. A name that exists is refused.
+// CreateUser adds a user without credits. A name that exists is refused. It needs the
+// scope users.
 func (c *Client) CreateUser(ctx context.Context, name, accountType string) (User, error) {
 	return call[User](ctx, c, "create-user", "", map[string]string{"name": name, "account_type": accountType})
 }
@@ -113,17 +115,19 @@ func (c *Client) DisableUser(ctx context.Context, user string) (User, error) {
 	return call[User](ctx, c, "disable-user", "", user)
 }
 
-// SuspendUser has nothing new charged to a user until ResumeUser; keys and sign-ins go on to read. It needs the scope users.
+// SuspendUser refuses new charges to a user until ResumeUser. Keys and sign-ins can still
+// read. It needs the scope users.
 func (c *Client) SuspendUser(ctx context.Context, user string) (User, error) {
 	return call[User](ctx, c, "suspend-user", "", user)
 }
 
-// ResumeUser ends a suspension; that there is none is success. It needs the scope users.
+// ResumeUser ends a suspension. It succeeds if there is none. It needs the scope users.
 func (c *Client) ResumeUser(ctx context.Context, user string) (User, error) {
 	return call[User](ctx, c, "resume-user", "", user)
 }
 
-// CreateKey makes an API key of a user; a nil expires: one that never does. It needs the scope users.
+// CreateKey makes an API key for a user; with a nil expires it never expires. It needs
+// the scope users.
 func (c *Client) CreateKey(ctx context.Context, user, name string, expires *time.Time) (NewKey, error) {
 	return call[NewKey](ctx, c, "create-key", "", struct {
 		User    string     `json:"user"`
@@ -142,7 +146,8 @@ func (c *Client) RevokeKey(ctx context.Context, id imagegen.KeyID) (Key, error) 
 	return call[Key](ctx, c, "revoke-key", "", id)
 }
 
-// LimitKey replaces the limits of an API key; what it has used so far counts against them. It needs the scope users.
+// LimitKey replaces the limits of an API key. What it has used so far counts against
+// them. It needs the scope users.
 func (c *Client) LimitKey(ctx context.Context, id imagegen.KeyID, l KeyLimits) (Key, error) {
 	return call[Key](ctx, c, "limit-key", "", struct {
 		ID     imagegen.KeyID `json:"id"`
@@ -177,9 +182,9 @@ func day(at time.Time) *string {
 	return &s
 }
 
-// Grant gives a user credits, once for each key, however often it is called: key names what they are for, such as the event
-// of a payment. The same key for another user, amount or on other terms is an [Error] with status 409. It needs the scope
-// credits.
+// Grant gives a user credits, once for each key, however often it is called. key names
+// what the credits are for, such as the event of a payment. The same key for another user
+// or amount, or on other terms, is an Error with status 409. It needs the scope credits.
 func (c *Client) Grant(ctx context.Context, key string, g Grant) (Granted, error) {
 	return call[Granted](ctx, c, "grant", key, g)
 }
@@ -189,7 +194,8 @@ func (c *Client) Revoke(ctx context.Context, key string, r Revocation) (Revoked,
 	return call[Revoked](ctx, c, "revoke", key, r)
 }
 
-// Lots lists a user's lots that still have credits, first to be consumed first. It needs the scope read.
+// Lots lists a user's lots that still have credits, in the order in which they are
+// consumed. It needs the scope read.
 func (c *Client) Lots(ctx context.Context, user string) ([]Lot, error) {
 	return call[[]Lot](ctx, c, "lots", "", user)
 }

@@ -1,5 +1,5 @@
-// Package admin is a client of the operator's HTTP interface, which imagegend serves with --ops-admin: users, keys and
-// credits from a program, such as one that is told of payments.
+// Package admin is a client of the operator's HTTP interface, which imagegend serves with
+// --ops-admin: users, keys and credits for a program, such as one that receives payments.
 //
 //	c, err := admin.New("https://ops.example.com:9090", os.Getenv("IMAGEGEND_OPS_KEY"), nil)
 //	granted, err := c.Grant(ctx, event.ID, admin.Grant{User: "alice", Credits: 1000})
@@ -31,8 +31,9 @@ type Client struct {
 	http *http.Client
 }
 
-// New returns a client of the service whose --ops-addr is at an address, such as https://ops.example.com:9090, with an
-// operator key. A nil h: one that gives each call a minute and follows no redirect. Nothing is sent yet.
+// New returns a client of the service whose --ops-addr is reached at address, such as
+// https://ops.example.com:9090, with an operator key. A nil h stands for a client that
+// limits each call to a minute and follows no redirect. New does not connect.
 func New(address, key string, h *http.Client) (*Client, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -47,7 +48,7 @@ func New(address, key string, h *http.Client) (*Client, error) {
 	return &Client{strings.TrimRight(address, "/"), key, h}, nil
 }
 
-// Error is an answer that is no success.
+// Error is an answer other than success.
 type Error struct {
 	Status  int    // of HTTP
 	Code    string // such as "notFound", "forbidden", "refused", "idempotencyKeyReused"
@@ -57,8 +58,9 @@ type Error struct {
 // Error implements error.
 func (e *Error) Error() string { return e.Message }
 
-// Passing reports whether the same call may succeed later: the service failed, or takes no calls at present. Of a
-// [Client.Grant] under the same key it is then unknown whether it was carried out, and safe to repeat it.
+// Passing reports whether the same call may succeed later: the service failed, or takes
+// no calls at present. It is then unknown whether a Client.Grant was carried out, and
+// safe to repeat it with the same key.
 func (e *Error) Passing() bool {
 	return e.Status >= http.StatusInternalServerError || e.Status == http.StatusTooManyRequests
 }

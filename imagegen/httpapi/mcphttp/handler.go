@@ -1,9 +1,10 @@
-// Package mcphttp serves the tools of package mcpserver over HTTP, to agents that have an API key:
+// Package mcphttp serves the tools of package mcpserver over HTTP, to agents that have an
+// API key:
 //
 //	http.Handle(mcphttp.Path, mcphttp.NewHandler(engine, mcphttp.Options{Log: log}))
 //
-// It is the streamable transport of the Model Context Protocol without sessions: each request stands for itself, so that
-// any node can answer it.
+// It is the streamable transport of the Model Context Protocol, without sessions: each
+// request is complete in itself, so any node can answer it.
 package mcphttp
 
 import (
@@ -32,7 +33,7 @@ const Path = "/mcp"
 // largestBody bounds a request: the longest prompt there is, escaped, fits several times.
 const largestBody = 1 << 20
 
-// Options changes what NewHandler makes. The zero value serves.
+// Options configure NewHandler. The zero value works.
 type Options struct {
 	// BaseURL, TrustedProxies and CORSOrigins are as in package httpapi.
 	BaseURL        string
@@ -50,7 +51,8 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// NewHandler returns a handler for Path. It is safe for concurrent use and holds nothing that must be closed.
+// NewHandler returns a handler for Path. It is safe for concurrent use and need not be
+// closed.
 func NewHandler(service *engine.Engine, o Options) http.Handler {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

@@ -1,12 +1,15 @@
-// Package openai serves images in the shape of OpenAI's API, to whoever has a client for that:
+// Package openai serves images in the shape of OpenAI's API, for clients that are built
+// for it:
 //
 //	http.Handle("/v1/", openai.NewHandler(engine.Authenticate, openai.Options{Log: log}))
 //
-// It stands on imagegen.Service, and so on an engine or on whatever else is one: see Session. docs/clients.md has the settings
-// of clients, docs/api.md what is taken, honoured and refused.
+// It needs only an [imagegen.Service] with a few more methods, see Session; an engine's
+// session is one. docs/clients/README.md has the settings of clients, and docs/api.md
+// says which fields are accepted, honoured and refused.
 //
-// The handler sets the deadlines of each connection itself, as package httpapi's does: a server needs neither a ReadTimeout
-// nor a WriteTimeout, either of which would cut off generations.
+// The handler sets the deadlines of each connection itself, as package httpapi's does.
+// The server should have neither a ReadTimeout nor a WriteTimeout, since either would cut
+// off generations.
 package openai
 
 import (
@@ -21,28 +24,30 @@ import (
 	"github.com/imagegend/imagegend/imagegen/httpapi/internal/serving"
 )
 
-// Prefix is where the handler is mounted: its paths begin with it.
+// Prefix is where the handler must be mounted: its paths begin with it.
 const Prefix = "/v1/"
 
-// Session is what the handler asks of the service of one user. It must be safe for concurrent use. *engine.Session is one.
+// Session is what the handler needs for one user. It must be safe for concurrent use.
+// *engine.Session implements it.
 type Session interface {
 	imagegen.Service
 
-	// User is whose service this is, and KeyID which API key it belongs to: for the log, and to bound what one key may have
-	// under way.
+	// User is the user whose service this is, and KeyID the API key, for the log and for
+	// the limits of the key.
 	User() imagegen.UserID
 	KeyID() imagegen.KeyID
 
-	// Stage takes in a reference image as it comes, for one Generate. name says in messages which one it is. When r fails, its
-	// error is returned. It bounds what a user sends at once.
+	// Stage stores a reference image while it arrives, for one Generate. name identifies
+	// it in messages. If r fails, its error is returned. It bounds what one user sends at
+	// once.
 	Stage(ctx context.Context, r io.Reader, name string) (imagegen.Reference, error)
 
-	// Answered reports whether the answer to a Generate has reached its caller, to the last byte. If not, an equal call may
-	// be given it.
+	// Answered reports whether the answer to a Generate reached its caller, to the last
+	// byte. If not, an equal call can get it.
 	Answered(id imagegen.GenerationID, received bool)
 }
 
-// Options changes what NewHandler makes. The zero value serves.
+// Options configure NewHandler. The zero value works.
 type Options struct {
 	// BaseURL is where callers reach the service, such as https://images.example.com: the addresses of images begin with
 	// it. "": what the request's Host says.
@@ -62,9 +67,10 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// NewHandler returns a handler for all that lies below Prefix. authenticate returns the service of the user that an API key
-// belongs to; its errors are those of engine.Engine.Authenticate. The handler is safe for concurrent use and holds nothing
-// that must be closed.
+// NewHandler returns a handler for everything below Prefix. authenticate returns the
+// service of the user to whom an API key belongs; its errors are those of
+// engine.Engine.Authenticate. The handler is safe for concurrent use and need not be
+// closed.
 func NewHandler[S Session](authenticate func(ctx context.Context, rawKey string) (S, error), o Options) http.Handler {
 	return &api{
 		authenticate: func(ctx context.Context, rawKey string) (Session, error) { return authenticate(ctx, rawKey) },

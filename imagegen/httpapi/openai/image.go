@@ -101,7 +101,7 @@ type decoder struct {
 func (d *decoder) Read(p []byte) (int, error) {
 	n, err := d.r.Read(p)
 	if _, corrupt := errors.AsType[base64.CorruptInputError](err); corrupt || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = imagegen.InvalidField(d.field, "%s is no base64 that can be read, or ends early", d.which)
+		err = imagegen.InvalidField(d.field, "%s is not valid base64, or ends early", d.which)
 	}
 	return n, err
 }

@@ -1,12 +1,13 @@
-// Package openapi is the OpenAPI 3.1 document of the HTTP interface, with a page for reading it.
+// Package openapi is the OpenAPI 3.1 document of the HTTP interface, with a page to read
+// it.
 //
 //	docs := openapi.Handler("https://images.example.com")
 //	mux.Handle(openapi.DocumentPath, docs)
 //	mux.Handle(openapi.PagePath, docs)
 //	mux.Handle(openapi.PagePath+"/", docs)
 //
-// The answers and the accepted requests in the tests of the interface are held to the document, so that it can
-// neither lack what the service says nor promise what it does not; see package openapitest.
+// The tests of the interface compare every answer and every accepted request with the
+// document, so that the two cannot differ; see package openapitest.
 package openapi
 
 import _ "embed"
@@ -14,6 +15,6 @@ import _ "embed"
 //go:embed openapi.json
 var document []byte
 
-// Document returns the document as JSON, of a service at the address where it was read. The caller must not
-// change it.
+// Document returns the document as JSON. It describes a service at the address from which
+// it was read. The caller must not change it.
 func Document() []byte { return document }

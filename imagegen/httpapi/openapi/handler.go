@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// Where Handler serves: the document, the page, and what lies below the page's path.
+// DocumentPath and PagePath are where Handler serves the document and the page; the page
+// also needs what is below its path.
 const (
 	DocumentPath = "/openapi.json"
 	PagePath     = "/docs"
@@ -44,9 +45,10 @@ type file struct {
 	etag        string
 }
 
-// Handler serves the document at DocumentPath and the page at PagePath; all else below it is 404. baseURL is
-// where callers reach the service, such as https://images.example.com; "": where the document was read. It is
-// safe for concurrent use, asks for no key and reads nothing of the request but its path and header.
+// Handler serves the document at DocumentPath and the page at PagePath; everything else
+// is 404. baseURL is where callers reach the service, such as https://images.example.com;
+// "": the address from which the document was read. It is safe for concurrent use, needs
+// no key, and reads only the path and the header of a request.
 func Handler(baseURL string) http.Handler {
 	files := map[string]file{
 		DocumentPath: newFile("application/json", At(baseURL)),
@@ -69,12 +71,13 @@ func Handler(baseURL string) http.Handler {
 	})
 }
 
-// Serves reports whether a path is one that Handler is for.
+// Serves reports whether Handler serves a path.
 func Serves(path string) bool {
 	return path == DocumentPath || path == PagePath || strings.HasPrefix(path, PagePath+"/")
 }
 
-// At returns the document of a service that callers reach at baseURL; "": where the document was read.
+// At returns the document of a service that callers reach at baseURL; "": the address
+// from which the document was read.
 func At(baseURL string) []byte {
 	if baseURL == "" {
 		return document

@@ -72,8 +72,9 @@ func Flux2() imagegen.SizeRules {
 	return imagegen.SizeRules{Step: 16, MinEdge: 256, MaxEdge: imagegen.MaxEdge, MaxPixels: 2048 * 2048, MaxAspect: 4}
 }
 
-// Flux1 returns the rules of FLUX1.1 [pro] and FLUX.1 [dev]: edges in multiples of 32 from 256 to 1440, of
-// which the lowest tier is made; the little that lies beyond it is square.
+// Flux1 returns the rules of FLUX1.1 [pro] and FLUX.1 [dev]: edges in multiples of 32
+// from 256 to 1440. Only the lowest tier is offered; the few sizes beyond it are nearly
+// square.
 func Flux1() imagegen.SizeRules {
 	return imagegen.SizeRules{Step: 32, MinEdge: 256, MaxEdge: 1440, MaxPixels: 1_600_000, MaxAspect: 4}
 }

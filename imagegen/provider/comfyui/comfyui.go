@@ -29,11 +29,11 @@ var (
 	_ provider.Prober   = (*Provider)(nil)
 )
 
-// Name is the configured one.
+// Name is the configured name.
 func (p *Provider) Name() string { return p.config.Name }
 
-// Capabilities are every ratio and tier, and as many references as one of the workflows takes, with a mask where one
-// takes that.
+// Capabilities are every ratio and tier, and as many references, with or without a mask,
+// as one of the workflows takes.
 func (p *Provider) Capabilities() imagegen.Capabilities { return p.can }
 
 // Generate submits a workflow, or continues with what r.Job names.

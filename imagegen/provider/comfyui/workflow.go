@@ -50,7 +50,7 @@ func parse(text []byte) (workflow, error) {
 	d.UseNumber() // a seed has more digits than a float64
 	var nodes map[string]any
 	if err := d.Decode(&nodes); err != nil {
-		return workflow{}, fmt.Errorf("it is no JSON object: %w", err)
+		return workflow{}, fmt.Errorf("it is not a JSON object: %w", err)
 	}
 	if d.More() {
 		return workflow{}, errors.New("something follows the JSON object")

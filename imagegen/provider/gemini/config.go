@@ -24,8 +24,9 @@ type Config struct {
 	// APIKey is sent to BaseURL's host and nowhere else. Required unless Private.
 	APIKey imagegen.Secret `yaml:"key"`
 
-	// Token returns an access token, which is sent as such in place of APIKey: for Vertex AI, to which
-	// package vertex has the way. Its error should be a *imagegen.ProviderError; nothing was asked for.
+	// Token returns an access token that is sent instead of APIKey. It is for Vertex AI,
+	// see package vertex. Its error should be a *imagegen.ProviderError; nothing was asked
+	// of the upstream then.
 	Token func(context.Context) (imagegen.Secret, error) `yaml:"-"`
 
 	// Name is the upstream's name, shown to callers. "": "gemini".
@@ -41,7 +42,8 @@ type Config struct {
 	// Sizes are what the model makes. nil: Gemini3.
 	Sizes Sizes
 
-	// Tiers are those that the model makes. With the lowest alone, no image size is sent. nil: all.
+	// Tiers are those that the model makes. If that is only the lowest, no image size is
+	// sent. nil: all.
 	Tiers []imagegen.Tier
 
 	// MaxReferences is the most reference images, up to 14. 0: 14. Negative: none.

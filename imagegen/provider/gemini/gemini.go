@@ -26,13 +26,13 @@ var (
 	_ provider.Prober   = (*Provider)(nil)
 )
 
-// Name is the configured one.
+// Name is the configured name.
 func (p *Provider) Name() string { return p.config.Name }
 
 // Capabilities are what the configured sizes and tiers allow.
 func (p *Provider) Capabilities() imagegen.Capabilities { return p.can }
 
-// Generate asks for each image with a call of its own, all at once. The request's quality has no
+// Generate makes one call for each image, all at once. The request's quality has no
 // counterpart and changes nothing.
 func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
 	return p.client.Redacted(upstream.FanIn(ctx, r.N, func(ctx context.Context, i int) upstream.Images {
@@ -68,8 +68,8 @@ func (p *Provider) call(ctx context.Context, r imagegen.ProviderRequest, yield f
 
 func (p *Provider) path() string { return "/models/" + url.PathEscape(p.config.Model) }
 
-// Probe reports whether the upstream answers, takes the key and knows the model. It costs nothing, nor does
-// counting tokens, which is what a project of Vertex AI can be asked for.
+// Probe reports whether the upstream answers, accepts the key and knows the model. It
+// costs nothing; on Vertex AI it counts tokens, which is free too.
 func (p *Provider) Probe(ctx context.Context) error {
 	var err error
 	if p.config.Token == nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Sizes tell what a model makes of each ratio in tier 1K. In 2K the edges are twice as long, in 4K
-// four times. A ratio whose size is off by more than 2 % is not offered, but explicit sizes may be
-// made of it.
+// Sizes are what a model makes for each ratio in tier 1K. In 2K the edges are twice as
+// long, in 4K four times. A ratio whose size is off by more than 2 % is not offered, but
+// explicit sizes can be cut from it.
 type Sizes map[imagegen.Ratio]imagegen.Size
 
 // Gemini3 returns the sizes of the models of generation 3.

@@ -24,7 +24,7 @@ var (
 	_ provider.Prober   = (*Provider)(nil)
 )
 
-// Name is the configured one.
+// Name is the configured name.
 func (p *Provider) Name() string { return p.config.Name }
 
 // Capabilities are what the configured sizes allow.
@@ -34,7 +34,7 @@ func (p *Provider) Capabilities() imagegen.Capabilities {
 	return can
 }
 
-// Generate asks for the images, with one call where the upstream makes as many.
+// Generate asks for the images, in one call if the upstream makes that many.
 func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
 	calls := (r.N + p.config.MaxPerCall - 1) / p.config.MaxPerCall
 	return p.client.Redacted(upstream.FanIn(ctx, calls, func(ctx context.Context, i int) upstream.Images {

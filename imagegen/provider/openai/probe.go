@@ -13,9 +13,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
-// Probe reports whether the upstream answers, takes the key and knows the model. It costs nothing. Of a
-// server that only lists its models, and not this one, it returns an error that is
-// provider.ErrUnconfirmed: Azure lists no deployments, others no aliases.
+// Probe reports whether the upstream answers, accepts the key and knows the model. It
+// costs nothing. If the server lists its models without this one, the error is
+// [provider.ErrUnconfirmed], since Azure lists no deployments and others list no aliases.
 func (p *Provider) Probe(ctx context.Context) error {
 	err := p.client.JSON(ctx, http.MethodGet, "/models/"+url.PathEscape(p.config.Model), nil, nil)
 	if answered, ok := errors.AsType[*upstream.StatusError](err); ok && answered.Status == http.StatusNotFound {

@@ -11,13 +11,15 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Request asks for n square images of the lowest tier. Its jobs are forgotten, as of work that will not be tried again.
+// Request asks for n square images of the lowest tier. Its SaveJob does nothing, as for
+// work that will not be tried again.
 func Request(prompt string, n int) imagegen.ProviderRequest {
 	return imagegen.ProviderRequest{Key: "gen_1", Prompt: prompt, N: n, Ratio: "1:1", Tier: imagegen.Tier1K, Quality: imagegen.QualityAuto,
 		SaveJob: func(context.Context, []byte) error { return nil }}
 }
 
-// Explicit asks p for one image of a size, written WxH, as the engine does of its own accord.
+// Explicit is a request for one image of a size, written WxH, as the engine would make
+// it.
 func Explicit(t testing.TB, p imagegen.Provider, size string) imagegen.ProviderRequest {
 	t.Helper()
 	z, err := imagegen.ParseSize(size)
@@ -29,13 +31,13 @@ func Explicit(t testing.TB, p imagegen.Provider, size string) imagegen.ProviderR
 	return r
 }
 
-// Reference is a reference image of these bytes.
+// Reference is a reference image with these bytes.
 func Reference(mediaType, raw string, width, height int) imagegen.ProviderReference {
 	return imagegen.ProviderReference{Reference: &reference{bytes: []byte(raw)}, MediaType: mediaType, Size: int64(len(raw)), Width: width, Height: height}
 }
 
-// Read returns the bytes of the images and the error that the call ended with. An image that breaks off counts as not
-// delivered.
+// Read returns the bytes of the images, and the error with which the call ended. An image
+// that breaks off counts as not delivered.
 func Read(ctx context.Context, p imagegen.Provider, r imagegen.ProviderRequest) (images []string, ended error) {
 	for i, err := range p.Generate(ctx, r) {
 		if err != nil {
@@ -48,7 +50,8 @@ func Read(ctx context.Context, p imagegen.Provider, r imagegen.ProviderRequest) 
 	return images, nil
 }
 
-// Collect is Read, but returns sizes: zero of what is no image.
+// Collect is Read, but returns the sizes of the images; zero for one that cannot be
+// decoded.
 func Collect(ctx context.Context, p imagegen.Provider, r imagegen.ProviderRequest) (sizes []imagegen.Size, ended error) {
 	images, ended := Read(ctx, p, r)
 	for _, raw := range images {
@@ -58,7 +61,7 @@ func Collect(ctx context.Context, p imagegen.Provider, r imagegen.ProviderReques
 	return sizes, ended
 }
 
-// Error is the ProviderError that err is; there must be one.
+// Error returns the ProviderError in err, and fails the test if there is none.
 func Error(t testing.TB, err error) *imagegen.ProviderError {
 	t.Helper()
 	e, ok := errors.AsType[*imagegen.ProviderError](err)

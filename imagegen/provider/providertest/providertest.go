@@ -1,4 +1,4 @@
-// Package providertest holds the suite that every image provider passes.
+// Package providertest has the test suite that every image provider should pass.
 //
 //	func TestProvider(t *testing.T) {
 //		providertest.Run(t, providertest.Config{
@@ -14,24 +14,26 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Config says how to test a provider. Its upstream answers every request in full, except for what
-// Endless says.
+// Config says how to test a provider. Its upstream must answer every request completely,
+// except one with the prompt Endless.
 type Config struct {
-	// New makes a provider for one test; what must be closed is left to t.Cleanup. Required.
+	// New makes a provider for one test, and registers with t.Cleanup what must be closed.
+	// Required.
 	New func(t *testing.T) imagegen.Provider
 
 	// Prompt is what pictures are asked for with. "": "a lighthouse at dusk".
 	Prompt string
 
-	// Endless is a prompt that the upstream never finishes; a call is cancelled while it works at
-	// it. "": calls are cancelled before they begin and between two images only.
+	// Endless is a prompt that the upstream never finishes, so that a running call can be
+	// cancelled. "": calls are cancelled only before they begin and between two images.
 	Endless string
 
-	// Sample has each tier drawn in the first ratio, and the widest and the tallest ratio in the
-	// lowest tier, instead of every ratio in every tier.
+	// Sample shortens the suite: each tier only in the first ratio, and the lowest tier
+	// also in the widest and the tallest ratio.
 	Sample bool
 
-	// Usual says that every ratio in every tier comes out in the size that imagegen.SizeFor has for it.
+	// Usual says that every ratio in every tier comes in the size that imagegen.SizeFor
+	// returns.
 	Usual bool
 
 	// SavesJobs says that the provider saves jobs of upstream work.

@@ -14,8 +14,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// candidates is the members that can honour r, in the order in which they are asked: those with a weight first, and of them
-// those first that make the very size that is wanted.
+// candidates are the members that can do r, in the order in which they are asked: those
+// with a weight first, and within each group those that make exactly the wanted size.
 func (p *Provider) candidates(r imagegen.ProviderRequest) []*member {
 	able := slices.DeleteFunc(slices.Clone(p.members), func(m *member) bool { return imagegen.Refuses(m.provider, r) != nil })
 	slices.SortStableFunc(able, func(a, b *member) int {
@@ -24,7 +24,7 @@ func (p *Provider) candidates(r imagegen.ProviderRequest) []*member {
 	return able
 }
 
-// rank comes before the draw: the lower one is asked first.
+// rank decides before the draw: the lower one is asked first.
 func (m *member) rank(r imagegen.ProviderRequest) (rank int) {
 	if m.weight == 0 {
 		rank += 2
@@ -35,8 +35,9 @@ func (m *member) rank(r imagegen.ProviderRequest) (rank int) {
 	return rank
 }
 
-// draw is exponentially distributed over keys, with the weight as its rate: of several members the
-// one with the least is each as often as its share of the weights. Without a weight it is infinite.
+// draw is exponentially distributed over keys, with the weight as its rate. So each
+// member has the lowest draw as often as its share of the weights. Without a weight it is
+// infinite.
 func (m *member) draw(key string) float64 {
 	if m.weight == 0 {
 		return math.Inf(1)
@@ -46,8 +47,8 @@ func (m *member) draw(key string) float64 {
 	return -math.Log(even) / float64(m.weight)
 }
 
-// acquire enters the first member in line that is well and has a place, and waits for one as long as
-// only places are missing. It returns a *setback if all are ill.
+// acquire takes a place at the first candidate that is available. It waits while only
+// places are missing, and returns an *allFailed if no candidate is available.
 func (p *Provider) acquire(ctx context.Context, line []*member) (permit, error) {
 	for {
 		freed := p.freed.next() // before the attempt, so that nothing is missed
@@ -71,7 +72,8 @@ func (p *Provider) acquire(ctx context.Context, line []*member) (permit, error) 
 	}
 }
 
-// pause waits until a place is free or, if that is known, a member may be well again.
+// pause waits until a place is free or, if that is known, until a member may be available
+// again.
 func pause(ctx context.Context, freed <-chan struct{}, recovery time.Duration) {
 	var recovered <-chan time.Time
 	if recovery > 0 {
@@ -84,13 +86,13 @@ func pause(ctx context.Context, freed <-chan struct{}, recovery time.Duration) {
 	}
 }
 
-// broadcast wakes all who wait for it at once.
+// broadcast wakes everybody who waits for it, at once.
 type broadcast struct {
 	mu sync.Mutex
 	ch chan struct{}
 }
 
-// next is closed when the gate is opened next.
+// next returns a channel that is closed by the next wake.
 func (g *broadcast) next() <-chan struct{} {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Check refuses what no single member can honour: what their capabilities do not cover, and what those that could refuse
-// in their own words.
+// Check refuses what no single member can do, by its capabilities or by its own method
+// Check.
 func (p *Provider) Check(r imagegen.ProviderRequest) error {
 	if err := p.capabilities.Refuses(r); err != nil {
 		return err

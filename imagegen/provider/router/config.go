@@ -17,10 +17,10 @@ type Config struct {
 	// Name is shown to callers. "": "router".
 	Name string
 
-	// Members are at least one.
+	// Members are the providers, at least one.
 	Members []Member
 
-	// Retries is how many times all members are asked again after each has passed a request on.
+	// Retries is how many times all members are asked again after each of them has failed.
 	// 0: none.
 	Retries int `zero:"0"`
 
@@ -37,7 +37,7 @@ type Config struct {
 	// OpenFor is how long a breaker stays open before one request may try the member again. 0: 30 s.
 	OpenFor time.Duration
 
-	// Log is told when a member passes a request on, falls ill and recovers. nil: silent.
+	// Log is told when a member fails, becomes unavailable and recovers. nil: silent.
 	Log *slog.Logger `yaml:"-"`
 }
 
@@ -50,16 +50,16 @@ type Member struct {
 	// Provider is required.
 	Provider imagegen.Provider
 
-	// Upstream tells what Provider asks from what another one asks: type, address and account, see
-	// imagegen.Model.Upstreams, which names those of all members. A member whose upstream is another one
-	// than before does not resume its jobs.
+	// Upstream identifies what Provider calls: type, address and account, see
+	// Model.Upstreams of package engine, which has those of all members. A member does not
+	// resume jobs that it saved for another upstream.
 	Upstream string `yaml:"-"`
 
-	// Weight is the member's share of the requests, in proportion to the other weights. 0: the
-	// member is a reserve, asked when those with a weight cannot.
+	// Weight is the member's share of the requests, in proportion to the other weights. 0:
+	// the member is a reserve, asked when those with a weight cannot take the request.
 	Weight int `zero:"0"`
 
-	// MaxConcurrent is how many requests the member works at at once. 0: any number.
+	// MaxConcurrent is how many requests the member works on at once. 0: any number.
 	MaxConcurrent int
 }
 
@@ -70,8 +70,8 @@ const (
 	defaultOpenFor          = 30 * time.Second
 )
 
-// New returns an error that says what is wrong with c. It asks no member anything but its name and
-// capabilities.
+// New returns an error that says what is wrong with c. It asks the members only for their
+// names and capabilities.
 func New(c Config) (*Provider, error) {
 	c.Name = cmp.Or(c.Name, defaultName)
 	c.Backoff = cmp.Or(c.Backoff, defaultBackoff)

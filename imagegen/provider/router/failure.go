@@ -15,13 +15,13 @@ import (
 // longestPause bounds the pause before a retry.
 const longestPause = 30 * time.Second
 
-// allFailed says why no member has taken a request on, so that all can be asked again.
+// allFailed says why no member took a request. All of them can be asked again.
 type allFailed struct{ reasons []error }
 
 func (s *allFailed) Error() string { return errors.Join(s.reasons...).Error() }
 
-// wait is the shortest time after which a member may be asked again; 0 if one has not said. ok is
-// false if all wait for an operator.
+// wait is the shortest time after which a member may be asked again; 0 if one of them has
+// not said. ok is false if all of them need an operator.
 func (s *allFailed) wait() (shortest time.Duration, ok bool) {
 	waits := waits(slices.DeleteFunc(slices.Clone(s.reasons), func(err error) bool { return classOf(err) == imagegen.ClassUnusable }))
 	if len(waits) == 0 {
@@ -30,7 +30,7 @@ func (s *allFailed) wait() (shortest time.Duration, ok bool) {
 	return slices.Min(waits), true
 }
 
-// soonest is the shortest time that a member has said; 0 if none has.
+// soonest is the shortest time that a member has named; 0 if none has.
 func (s *allFailed) soonest() time.Duration {
 	said := slices.DeleteFunc(waits(s.reasons), func(d time.Duration) bool { return d <= 0 })
 	if len(said) == 0 {
@@ -49,8 +49,8 @@ func waits(reasons []error) []time.Duration {
 	return all
 }
 
-// providerError is what the caller is told: of ClassRateLimited or ClassUnusable if nothing else stands
-// in the way.
+// providerError is what the caller is told: ClassRateLimited or ClassUnusable if that
+// holds for all members, else ClassUnavailable.
 func (s *allFailed) providerError() *imagegen.ProviderError {
 	e := &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "no upstream could take the request", Err: errors.Join(s.reasons...)}
 	e.RetryAfter, _ = s.wait()
@@ -62,7 +62,7 @@ func (s *allFailed) providerError() *imagegen.ProviderError {
 	return e
 }
 
-// retryPolicy asks all members again after a setback.
+// retryPolicy asks all members again after all of them have failed.
 func (c Config) retryPolicy() retrypolicy.RetryPolicy[any] {
 	return retrypolicy.NewBuilder[any]().
 		HandleIf(func(_ any, err error) bool {
@@ -89,7 +89,7 @@ func (c Config) retryPolicy() retrypolicy.RetryPolicy[any] {
 		Build()
 }
 
-// classOf is that of the provider's error; ClassUnknown for any other.
+// classOf is the class of a provider's error; ClassUnknown for any other error.
 func classOf(err error) imagegen.Class {
 	if p, ok := errors.AsType[*imagegen.ProviderError](err); ok {
 		return p.Class
@@ -97,11 +97,12 @@ func classOf(err error) imagegen.Class {
 	return imagegen.ClassUnknown
 }
 
-// faulty reports whether an error speaks against the member. Being rate-limited does not: it works.
+// faulty reports whether an error counts against the member. A rate limit does not: the
+// member works.
 func faulty(err error) bool {
 	c := classOf(err)
 	return err != nil && (c == imagegen.ClassUnavailable || c == imagegen.ClassUnknown || c == imagegen.ClassUnusable)
 }
 
-// errorText are what an operator reads of an error of a member.
+// errorText is what an operator reads about an error of a member.
 func errorText(err error) string { return strings.TrimPrefix(err.Error(), "provider: ") }

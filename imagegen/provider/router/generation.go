@@ -43,8 +43,8 @@ func (g *generation) run(ctx context.Context) error {
 	return err
 }
 
-// tryAll asks one member after the other until the rest is made or an error forbids to go on. It
-// returns a *setback if every member has passed the request on.
+// tryAll asks one candidate after the other until the images are made or an error ends
+// the call. It returns an *allFailed if every candidate has failed.
 func (g *generation) tryAll(ctx context.Context) error {
 	if err := g.router.Check(g.rest); err != nil {
 		return err
@@ -69,7 +69,7 @@ func (g *generation) tryAll(ctx context.Context) error {
 	return all
 }
 
-// mayTryNext decides whether another member may be asked after a member's error.
+// mayTryNext decides whether another member may be asked after an error.
 func (g *generation) mayTryNext(ctx context.Context, err error) bool {
 	if !classOf(err).Elsewhere() || g.jobs.isOpen() {
 		return false
@@ -78,7 +78,8 @@ func (g *generation) mayTryNext(ctx context.Context, err error) bool {
 	return true
 }
 
-// resume lets the member that saved the job go on with it, for the images that it was asked for.
+// resume lets the member that saved the job continue it, for the images that it was asked
+// for.
 func (g *generation) resume(ctx context.Context) error {
 	t, err := parseJob(g.rest.Job)
 	if err != nil {
@@ -98,7 +99,8 @@ func (g *generation) resume(ctx context.Context) error {
 	return g.ask(ctx, v, part)
 }
 
-// ask has a member make a part of the rest, and takes off the rest what needs no asking again.
+// ask has a member make part of the images, and takes off the rest what need not be made
+// again.
 func (g *generation) ask(ctx context.Context, v permit, part imagegen.ProviderRequest) error {
 	made, err := g.collect(ctx, v, part)
 	if err == nil {
@@ -117,7 +119,7 @@ func (g *generation) ask(ctx context.Context, v permit, part imagegen.ProviderRe
 // errUnfinished stands after a panic.
 var errUnfinished = errors.New("the provider did not return")
 
-// collect yields a member's images.
+// collect yields a member's images. The permit ends whatever happens, also after a panic.
 func (g *generation) collect(ctx context.Context, v permit, part imagegen.ProviderRequest) (made int, err error) {
 	err = errUnfinished
 	defer func() { v.end(ctx, err, g.jobs.isUnsaved()) }()
@@ -140,7 +142,7 @@ func (g *generation) collect(ctx context.Context, v permit, part imagegen.Provid
 	return made, nil
 }
 
-// tell tells who wants to know how a visit ended.
+// tell reports how a member's part ended, if anybody wants to know.
 func tell(ctx context.Context, asked func(string, time.Duration, int, error), v permit, took time.Duration, made int, err error) {
 	if asked == nil {
 		return

@@ -6,8 +6,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Health tells of each member, in the order of the configuration, whether requests are given to it
-// now. It asks no upstream.
+// Health returns, for each member in the order of the configuration, whether it is given
+// requests now. It calls no upstream.
 func (p *Provider) Health() []imagegen.MemberHealth {
 	all := make([]imagegen.MemberHealth, len(p.members))
 	for i, m := range p.members {

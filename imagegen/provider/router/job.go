@@ -9,7 +9,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// savedJob is what is saved as the router's job: a member's job, and what the member was asked for.
+// savedJob is what the router saves as its job: a member's job, and what the member was
+// asked for.
 type savedJob struct {
 	Member   string `json:"member"`
 	Upstream string `json:"upstream,omitempty"`
@@ -26,7 +27,7 @@ func parseJob(job []byte) (t savedJob, err error) {
 	return t, nil
 }
 
-// owner finds the member that has the job of a ticket: no other may go on with it.
+// owner finds the member that saved a job. No other member may continue it.
 func (p *Provider) owner(t savedJob) (*member, error) {
 	m := p.member(t.Member)
 	switch {
@@ -49,7 +50,7 @@ type jobs struct {
 	unsaved bool
 }
 
-// of is the SaveJob of a member that is asked for r.
+// of is the SaveJob for a member that is asked for r.
 func (j *jobs) of(m *member, r imagegen.ProviderRequest) func(context.Context, []byte) error {
 	return func(ctx context.Context, job []byte) error {
 		j.mu.Lock() // until it is saved, so that calls take effect in their order
@@ -86,7 +87,7 @@ func (j *jobs) isOpen() bool {
 	return j.open
 }
 
-// isUnsaved reports whether a job could not be saved, which is no fault of the member's.
+// isUnsaved reports whether a job could not be saved, which is not the member's fault.
 func (j *jobs) isUnsaved() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()

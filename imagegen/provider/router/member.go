@@ -17,7 +17,7 @@ import (
 // maxPause bounds how long a member's RetryAfter keeps requests away from it.
 const maxPause = time.Minute
 
-// member is a provider with what is known of its health.
+// member is a provider with what is known about its health.
 type member struct {
 	name     string
 	upstream string
@@ -47,7 +47,7 @@ func newMember(m Member, c Config, freed *broadcast) *member {
 	return n
 }
 
-// permit is a request at a member. It ends with leave.
+// permit is the right to ask a member. It ends with end.
 type permit struct {
 	*member
 	trial   bool // the one that finds out whether the member works again
@@ -56,7 +56,7 @@ type permit struct {
 
 var errFull = errors.New("all places are taken")
 
-// acquire returns errFull, or a *imagegen.ProviderError if the member is ill.
+// acquire returns errFull, or a *imagegen.ProviderError if the member is not available.
 func (m *member) acquire() (permit, error) {
 	if ill := m.unavailable(); ill != nil {
 		return permit{}, m.skipped(ill)
@@ -73,8 +73,8 @@ func (m *member) acquire() (permit, error) {
 	return permit{member: m, trial: m.breaker.IsHalfOpen()}, nil
 }
 
-// reacquire waits for a place. Nobody else can go on with the member's job, so that its health does
-// not matter.
+// reacquire waits for a place. It ignores the member's health, since no other member can
+// continue its job.
 func (m *member) reacquire(ctx context.Context) (permit, error) {
 	if m.places != nil && m.places.AcquirePermit(ctx) != nil {
 		return permit{}, context.Cause(ctx)
@@ -82,7 +82,7 @@ func (m *member) reacquire(ctx context.Context) (permit, error) {
 	return permit{member: m, resumed: true}, nil
 }
 
-// end ends the visit and draws from its end what it says about the member's health.
+// end gives the permit back, and learns from the error how the member does.
 func (v permit) end(ctx context.Context, err error, unsaved bool) {
 	if p, ok := errors.AsType[*imagegen.ProviderError](err); ok && p.Class == imagegen.ClassRateLimited {
 		v.pause(p.RetryAfter)
@@ -98,7 +98,8 @@ func (v permit) end(ctx context.Context, err error, unsaved bool) {
 	v.releaseAndWake()
 }
 
-// record tells the breaker how a visit ended. What waits for an operator will not pass: it opens at once.
+// record tells the breaker how a request ended. An error that only an operator can mend
+// opens it at once.
 func (m *member) record(err error) {
 	if faulty(err) {
 		m.mu.Lock()
@@ -111,13 +112,14 @@ func (m *member) record(err error) {
 	}
 }
 
-// lastError is what it failed with last.
+// lastError is what the member failed with last.
 func (m *member) lastError() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.failure
 }
 
+// releaseAndWake frees the place and wakes those who wait for one.
 func (m *member) releaseAndWake() {
 	m.release()
 	m.freed.wake()
@@ -129,7 +131,7 @@ func (m *member) release() {
 	}
 }
 
-// unavailable is why the member is left alone, and for how long; nil if it is not.
+// unavailable returns why the member is skipped, and for how long; nil if it is not.
 func (m *member) unavailable() *imagegen.ProviderError {
 	if wait := max(m.breaker.RemainingDelay(), 0); wait > 0 {
 		e := &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "it is left alone for a while after " + errorText(m.lastError()), RetryAfter: wait}
@@ -144,10 +146,12 @@ func (m *member) unavailable() *imagegen.ProviderError {
 	return nil
 }
 
+// skipped names the member in an error.
 func (m *member) skipped(why *imagegen.ProviderError) error {
 	return fmt.Errorf("router: member %q: %w", m.name, why)
 }
 
+// pause keeps requests away from the member for a while.
 func (m *member) pause(d time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -31,7 +31,8 @@ var (
 	_ provider.Prober   = (*Provider)(nil)
 )
 
-// MaxConcurrent is what all members together work at at once; 0 if one has no limit.
+// MaxConcurrent is how many requests all members together work on at once; 0 if one has
+// no limit.
 func (p *Provider) MaxConcurrent() (most int) {
 	for _, m := range p.members {
 		if m.atOnce == 0 {
@@ -42,14 +43,14 @@ func (p *Provider) MaxConcurrent() (most int) {
 	return most
 }
 
-// Name is the configured one.
+// Name is the configured name.
 func (p *Provider) Name() string { return p.name }
 
-// Capabilities are those of all members together. Not every combination of them can be had; Check
-// refuses the others.
+// Capabilities are those of all members together. Not every combination of them is
+// possible; Check refuses the others.
 func (p *Provider) Capabilities() imagegen.Capabilities { return p.capabilities }
 
-// Generate has the images made by the members, as the package's documentation says.
+// Generate has the members make the images, as the package documentation describes.
 func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
 	return func(yield func(imagegen.ProviderImage, error) bool) {
 		g := generation{router: p, rest: r, jobs: &jobs{save: r.SaveJob, open: r.Job != nil}, yield: yield}
@@ -59,9 +60,9 @@ func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) ite
 	}
 }
 
-// Probe asks every member that is a [provider.Prober] whether its upstream answers and takes the key,
-// all at once. It costs nothing. The error names each member that is not fine; it is of doubts only if
-// there is nothing worse.
+// Probe asks all members that are a [provider.Prober] at once whether their upstreams
+// answer and accept the key. It costs nothing. The error names each member with a
+// problem; it is ErrUnconfirmed only if there is nothing worse.
 func (p *Provider) Probe(ctx context.Context) error {
 	errs := make([]error, len(p.members))
 	var probes sync.WaitGroup

@@ -15,8 +15,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
-// Provider makes images with a web UI. It is safe for concurrent use and keeps no state but idle
-// connections and whose turn it is.
+// Provider makes images with a web UI. It is safe for concurrent use and keeps no state
+// but idle connections and the order of the calls.
 type Provider struct {
 	config Config
 	client *upstream.Client
@@ -31,13 +31,13 @@ var (
 	_ provider.Prober   = (*Provider)(nil)
 )
 
-// Name is the configured one.
+// Name is the configured name.
 func (p *Provider) Name() string { return p.config.Name }
 
 // Capabilities are every ratio and tier, one reference with a mask, and seeds unless Input sets one.
 func (p *Provider) Capabilities() imagegen.Capabilities { return p.can }
 
-// Generate asks for all images with one call.
+// Generate asks for all images in one call.
 func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
 	return p.client.Redacted(func(yield func(imagegen.ProviderImage, error) bool) {
 		if err := p.exchange(ctx, r, yield); err != nil {

@@ -32,11 +32,12 @@ type Config struct {
 	// Headers are sent with every request to it.
 	Headers map[string]string
 
-	// Path is where images are asked for, by POST. EditPath is it for requests with references. "": Path.
+	// Path is where images are asked for, by POST; EditPath is the same for requests with
+	// references. "": Path.
 	Path, EditPath string
 
-	// Input is what is sent, with placeholders, which the package's documentation lists. EditInput is it
-	// for requests with references. nil: Input.
+	// Input is what is sent, with the placeholders that the package documentation lists;
+	// EditInput is the same for requests with references. nil: Input.
 	Input, EditInput map[string]any
 
 	// Form says when the input is sent as a multipart form instead of JSON: each name of Input is a field
@@ -85,12 +86,12 @@ type Config struct {
 	// Statuses say what a status means, where it means something else here.
 	Statuses map[int]imagegen.Class
 
-	// Imageless is what an answer means that has neither an image nor an error. The zero value: that it may
-	// have cost.
+	// Imageless is what an answer means that has neither an image nor an error. The zero
+	// value says that it may have cost something.
 	Imageless imagegen.Class
 
-	// Probe is a path that Provider.Probe asks for, by GET, which must cost nothing. "": it only finds out
-	// whether anybody answers.
+	// Probe is a path that Provider.Probe reads by GET, which must cost nothing. "": Probe
+	// only checks that the server answers.
 	Probe string
 
 	// ImageHosts are the only hosts that images are fetched from; "*.example.com" stands for every

@@ -11,8 +11,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
-// Upload says how a reference is stored at the API, which answers with the address that stands for it in the request
-// from then on. How long the API keeps it is the API's affair.
+// Upload says how a reference is stored at the API first. The API answers with an
+// address, which the request then contains. How long the API keeps the file is up to the
+// API.
 type Upload struct {
 	// Path is where a form with the file is sent, by POST.
 	Path string

@@ -27,7 +27,7 @@ var (
 	_ provider.Prober   = (*Provider)(nil)
 )
 
-// Name is the configured one.
+// Name is the configured name.
 func (p *Provider) Name() string { return p.config.Name }
 
 // Capabilities are what the configured sizes allow.
@@ -83,8 +83,8 @@ func (p *Provider) call(ctx context.Context, r imagegen.ProviderRequest, yield f
 	return a.read(ctx, response.Body)
 }
 
-// Probe asks for the configured path, and reports whether the API answers and takes the key. Without one it
-// returns an error that is provider.ErrUnconfirmed if anybody answers.
+// Probe reads the configured path, and reports whether the API answers and accepts the
+// key. Without a path the error is [provider.ErrUnconfirmed] if the server answers.
 func (p *Provider) Probe(ctx context.Context) error {
 	if p.config.Probe != "" {
 		if err := p.client.JSON(ctx, http.MethodGet, p.config.Probe, nil, nil); err != nil {

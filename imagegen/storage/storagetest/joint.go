@@ -10,7 +10,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// Joint tests an [imagegen.JointStore] and the books that it joins.
+// Joint tests an [imagegen.JointStore] together with the ledger that it joins.
 func Joint(t *testing.T, open func(t *testing.T) (imagegen.JointStore, imagegen.CreditAdmin)) {
 	t.Run("Joins", func(t *testing.T) { testJoins(t, open) })
 	for name, test := range map[string]func(*joint){

@@ -12,8 +12,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// CreditAdmin tests an [imagegen.CreditAdmin], and with it an [imagegen.Ledger]. open returns an
-// empty one whose clock is now, which is safe for concurrent use.
+// CreditAdmin tests an [imagegen.CreditAdmin], and thereby an [imagegen.Ledger]. open
+// returns an empty one whose clock is now, which is safe for concurrent use.
 func CreditAdmin(t *testing.T, open func(t *testing.T, now func() time.Time) imagegen.CreditAdmin) {
 	t.Run("Ledger", func(t *testing.T) {
 		Ledger(t, func(t *testing.T) imagegen.Ledger { return open(t, time.Now) },

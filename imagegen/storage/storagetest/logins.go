@@ -13,7 +13,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/account"
 )
 
-// Logins holds an [account.LoginStore] to its contract. open returns an empty one.
+// Logins tests an [account.LoginStore]. open returns an empty one.
 func Logins(t *testing.T, open func(t *testing.T) account.LoginStore) {
 	run := func(name string, test func(l *logins)) {
 		t.Run(name, func(t *testing.T) { test(&logins{t, is.New(t), open(t)}) })

@@ -12,7 +12,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/account"
 )
 
-// OperatorKeys holds an [account.OperatorKeyStore] to its contract. open returns an empty one.
+// OperatorKeys tests an [account.OperatorKeyStore]. open returns an empty one.
 func OperatorKeys(t *testing.T, open func(t *testing.T) account.OperatorKeyStore) {
 	t.Run("Create", func(t *testing.T) { testOperatorKeys(t, open(t)) })
 	t.Run("Revoke", func(t *testing.T) { testOperatorKeyRevoked(t, open(t)) })

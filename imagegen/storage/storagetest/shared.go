@@ -10,10 +10,10 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// SharedStore runs the suite of the Store over two handles to one storage, as two processes have them that
-// share it: each call goes to the other one than the call before. What is right only because one process
-// remembers it does not pass. open returns handles to a storage that is new and empty; where one process
-// at a time has a storage, they are one and the same.
+// SharedStore runs the suite Store over two handles to one storage, as two processes that
+// share it have them: calls alternate between the handles. So code that is right only
+// because one process remembers something fails. open returns handles to a new, empty
+// storage; where only one process can use a storage at a time, both are the same.
 func SharedStore(t *testing.T, open func(t *testing.T) (one, other imagegen.Store)) {
 	Store(t, func(t *testing.T) imagegen.Store {
 		one, other := open(t)
@@ -31,7 +31,8 @@ func SharedStore(t *testing.T, open func(t *testing.T) (one, other imagegen.Stor
 	})
 }
 
-// SharedCreditAdmin does so with the suite of the CreditAdmin. now is the clock of both.
+// SharedCreditAdmin runs the suite CreditAdmin over two handles, see SharedStore. now is
+// the clock of both.
 func SharedCreditAdmin(t *testing.T, open func(t *testing.T, now func() time.Time) (one, other imagegen.CreditAdmin)) {
 	CreditAdmin(t, func(t *testing.T, now func() time.Time) imagegen.CreditAdmin {
 		one, other := open(t, now)
@@ -39,12 +40,12 @@ func SharedCreditAdmin(t *testing.T, open func(t *testing.T, now func() time.Tim
 	})
 }
 
-// SharedImages does so with the suite of the ImageStore.
+// SharedImages runs the suite Images over two handles, see SharedStore.
 func SharedImages(t *testing.T, open func(t *testing.T) (one, other imagegen.ImageStore)) {
 	Images(t, func(t *testing.T) imagegen.ImageStore { return sharedImages{between(open(t))} })
 }
 
-// SharedSpool does so with the suite of the Spool.
+// SharedSpool runs the suite Spool over two handles, see SharedStore.
 func SharedSpool(t *testing.T, open func(t *testing.T) (one, other imagegen.Spool)) {
 	Spool(t, func(t *testing.T) imagegen.Spool { return sharedSpool{between(open(t))} })
 }

@@ -1,5 +1,5 @@
-// Package storagetest holds the contracts of package imagegen's storage interfaces as tests. An
-// implementation joins them from a test of its own:
+// Package storagetest has the contracts of the storage interfaces of package imagegen as
+// tests. An implementation joins them in a test of its own:
 //
 //	func TestStore(t *testing.T) {
 //		storagetest.Store(t, func(t *testing.T) imagegen.Store {
@@ -9,8 +9,9 @@
 //		})
 //	}
 //
-// Every subtest opens what it tests anew and expects it to be empty. If it is an
-// that has the method Audit of [imagegen.Inspector], its books are checked as well. Run the suites with -race.
+// Every subtest opens a new storage and expects it to be empty. If it has the method
+// Audit of [imagegen.Inspector], it is audited after the subtest. Run the suites with
+// -race.
 package storagetest
 
 import (

@@ -14,7 +14,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/account"
 )
 
-// Trailed is a store with an audit trail, and everything whose acts stand there.
+// Trailed is a store with an audit trail, and everything whose acts are recorded there.
 type Trailed interface {
 	imagegen.Store
 	account.LoginStore
@@ -23,8 +23,9 @@ type Trailed interface {
 	account.TrailStore
 }
 
-// Trail holds an [account.TrailStore] to its contract. open returns an empty one whose clock is now,
-// which is safe for concurrent use. One that has the method Audit of [imagegen.Inspector] audits its trail too.
+// Trail tests an [account.TrailStore]. open returns an empty one whose clock is now,
+// which is safe for concurrent use. If it has the method Audit of [imagegen.Inspector],
+// its trail is audited too.
 func Trail(t *testing.T, open func(t *testing.T, now func() time.Time) Trailed) {
 	run := func(name string, test func(r *trail)) {
 		t.Run(name, func(t *testing.T) {

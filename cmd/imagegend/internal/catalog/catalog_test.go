@@ -107,8 +107,8 @@ func TestMistakesAreNamed(t *testing.T) {
 		{"impossible ratio", "models:\n  - id: m\n    provider: " + small + "\n    credits: {1K: 1}\n    ratios:\n      - auto\n      - 21:9\n",
 			[]string{":7:", `model "m"`, "ratios", "cannot do ratio 21:9"}},
 		{"second document", head + "---\nmodel: red\n", []string{"models.yaml:5:1: a second YAML document"}},
-		{"no YAML", "models: [\n", []string{"models.yaml: this is no YAML near line 1: did not find"}},
-		{"no YAML in a line", "models:\n  - id: m\n  credits: {1K: 1}\n", []string{"models.yaml: this is no YAML near line 1: did not find"}},
+		{"no YAML", "models: [\n", []string{"models.yaml: this is not YAML near line 1: did not find"}},
+		{"no YAML in a line", "models:\n  - id: m\n  credits: {1K: 1}\n", []string{"models.yaml: this is not YAML near line 1: did not find"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

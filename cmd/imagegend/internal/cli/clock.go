@@ -13,7 +13,7 @@ func (a *app) clock() *cobra.Command {
 		Long: "Credits and keys end by the clock. When it leaps ahead by more than an hour while the server runs, or is\n" +
 			"behind what was written, it is in doubt: what ends by its age goes by the time that has passed, and work\n" +
 			"goes on. The doubt ends when the clock is put right, or when an operator confirms that the new time is\n" +
-			"right. That the server was off is no leap.",
+			"right. Time while the server was off is no leap.",
 	}
 	c.AddCommand(a.clockShow(), a.clockConfirm())
 	return parent(c)

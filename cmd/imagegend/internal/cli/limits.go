@@ -75,7 +75,7 @@ func (l *limitsValue) Set(s string) error {
 		case "at-once":
 			l.AtOnce = int(n)
 		default:
-			return fmt.Errorf("%q is no limit; the names are %s", name, strings.Join(limitNames, ", "))
+			return fmt.Errorf("%q is not a limit; the names are %s", name, strings.Join(limitNames, ", "))
 		}
 	}
 	return nil

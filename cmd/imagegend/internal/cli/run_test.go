@@ -258,5 +258,5 @@ func TestMisspeltVariables(t *testing.T) {
 	got := imagegend(t, map[string]string{"IMAGEGEND_DATADIR": "/var/lib/imagegend", "IMAGEGEND_CONFIG": "", "IMAGEGEND_API_KEY": "x",
 		"IMAGEGEND_SERVICE_HOST": "10.0.0.1", "IMAGEGEND_PORT": "tcp://10.0.0.1:80", "DATA_DIR": "x"}, "version")
 	is.Equal(got.code, cli.ExitOK)
-	is.Equal(got.stderr, "imagegend: the environment variable IMAGEGEND_DATADIR is no setting and changes nothing; did you mean IMAGEGEND_DATA_DIR?\n")
+	is.Equal(got.stderr, "imagegend: the environment variable IMAGEGEND_DATADIR is not a setting and changes nothing; did you mean IMAGEGEND_DATA_DIR?\n")
 }

@@ -20,7 +20,7 @@ func Misspelt(environ []string) (warnings []string) {
 		if !strings.HasPrefix(variable, envPrefix) || slices.Contains(known, variable) || !alike(variable, meant) {
 			continue
 		}
-		warnings = append(warnings, "the environment variable "+variable+" is no setting and changes nothing; did you mean "+meant+"?")
+		warnings = append(warnings, "the environment variable "+variable+" is not a setting and changes nothing; did you mean "+meant+"?")
 	}
 	slices.Sort(warnings)
 	return warnings

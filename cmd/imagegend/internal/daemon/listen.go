@@ -46,7 +46,7 @@ func open(addr, flag string) (net.Listener, error) {
 	case errors.Is(err, syscall.EACCES):
 		return nil, fmt.Errorf("%s needs more rights than this process has; choose a port from 1024 with --%s", addr, flag)
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return nil, fmt.Errorf("%s is no address of this machine; choose another with --%s", addr, flag)
+		return nil, fmt.Errorf("%s is not an address of this machine; choose another with --%s", addr, flag)
 	case err != nil:
 		return nil, fmt.Errorf("cannot listen on %q; write an address such as 127.0.0.1:8080 for --%s: %w", addr, flag, err)
 	}

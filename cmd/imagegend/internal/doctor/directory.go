@@ -27,7 +27,7 @@ func Directory(dir string) (f Finding, there bool) {
 		f.Detail = err.Error()
 		return f.fails("let the user of the service enter the directories above it"), false
 	case !info.IsDir():
-		f.Detail = fmt.Sprintf("%s is no directory", dir)
+		f.Detail = fmt.Sprintf("%s is not a directory", dir)
 		return f.fails("name a directory with --data-dir"), false
 	}
 	if err := private.CheckDir(dir); err != nil {

@@ -15,7 +15,7 @@ func Images(dir string) Finding {
 	tmp := filepath.Join(dir, "tmp")
 	for _, name := range []string{"tmp", "images", "spool"} {
 		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && !info.IsDir() {
-			return ok("images", "%s is no directory", filepath.Join(dir, name)).fails("move it away; imagegend serve makes the directory")
+			return ok("images", "%s is not a directory", filepath.Join(dir, name)).fails("move it away; imagegend serve makes the directory")
 		}
 	}
 	switch err := probe(tmp); {

@@ -58,7 +58,7 @@ func noYAML(err error) error {
 	case said == nil:
 		return err
 	case said[1] == "":
-		return errors.New("this is no YAML: " + said[2])
+		return errors.New("this is not YAML: " + said[2])
 	}
-	return fmt.Errorf("this is no YAML near line %s: %s", said[1], said[2])
+	return fmt.Errorf("this is not YAML near line %s: %s", said[1], said[2])
 }

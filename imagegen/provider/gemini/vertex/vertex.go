@@ -1,19 +1,20 @@
-// Package vertex makes images with Gemini's models on Vertex AI, as a service account of Google Cloud. It is package
-// gemini behind another door: the same requests, at an address of the project's, with tokens that last an hour instead of
-// a key.
+// Package vertex makes images with Gemini's models on Vertex AI, as a service account of
+// Google Cloud. It is package gemini at another address: the same requests, at an address
+// of the project, with tokens that are valid for an hour instead of a key.
 //
 //	p, err := vertex.New(vertex.Config{ServiceAccount: keyFile})
 //	...
 //	imagegen.Model{ID: "gemini-3-pro-image", Provider: p, Credits: prices}
 //
-// Who uses gemini alone compiles nothing of golang.org/x/oauth2, which fetches the tokens.
+// A program that uses only package gemini does not compile golang.org/x/oauth2, which
+// fetches the tokens.
 //
 // # The upstream
 //
-// From Google Cloud's documentation, and golang.org/x/oauth2/google: a token is got with a JWT that the account's key has
-// signed, at the key file's token_uri. Models are at
-// /v1/projects/PROJECT/locations/LOCATION/publishers/google/models/MODEL. There is nothing to ask for a model but
-// countTokens, which costs nothing.
+// From Google Cloud's documentation, and golang.org/x/oauth2/google: a token is fetched
+// at the key file's token_uri, with a JWT signed by the account's key. Models are at
+// /v1/projects/PROJECT/locations/LOCATION/publishers/google/models/MODEL. The only free
+// request about a model is countTokens.
 package vertex
 
 import (
@@ -45,7 +46,7 @@ type Config struct {
 	// ServiceAccount is the account's key file, in JSON. The account needs the role roles/aiplatform.user.
 	ServiceAccount imagegen.Secret
 
-	// Project is the project that pays. "": the account's own.
+	// Project is the project that pays. "": the service account's own.
 	Project string
 
 	// Location is where the work is done, such as europe-west4. "": global.
@@ -54,7 +55,8 @@ type Config struct {
 
 var name = regexp.MustCompile(`^[a-z0-9][a-z0-9:.-]*$`)
 
-// New returns an error that says what is wrong with c, and nothing of the key. It makes no request.
+// New returns an error that says what is wrong with c, without revealing anything of the
+// key. It makes no request.
 func New(c Config) (*gemini.Provider, error) {
 	account, err := google.JWTConfigFromJSON([]byte(c.ServiceAccount.Reveal()), scope)
 	if err != nil {

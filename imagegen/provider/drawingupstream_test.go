@@ -30,28 +30,28 @@ func replicateAt(address string) replicate.Config {
 		Input: map[string]any{"prompt": "{{prompt}}"}}
 }
 
-// easel draws for all upstreams what is asked for, by the rules of each, and keeps what breaks them.
-type easel struct {
+// drawingUpstream draws for all upstreams what is asked for, by the rules of each, and keeps what breaks them.
+type drawingUpstream struct {
 	mu       sync.Mutex
 	pictures []imagegen.Size // by the task's id where there are tasks
 	problems []error
 }
 
-func (e *easel) drawn() int {
+func (e *drawingUpstream) drawn() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return len(e.pictures)
 }
 
 // found returns what was not legal.
-func (e *easel) found() []error {
+func (e *drawingUpstream) found() []error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.problems
 }
 
 // take begins a picture and returns its id.
-func (e *easel) take(z imagegen.Size, problem error) int {
+func (e *drawingUpstream) take(z imagegen.Size, problem error) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if problem != nil {
@@ -61,7 +61,7 @@ func (e *easel) take(z imagegen.Size, problem error) int {
 	return len(e.pictures) - 1
 }
 
-func (e *easel) size(id int) imagegen.Size {
+func (e *drawingUpstream) size(id int) imagegen.Size {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.pictures[id]
@@ -70,7 +70,7 @@ func (e *easel) size(id int) imagegen.Size {
 // object is a JSON object, or what is looked for in one.
 type object = map[string]any
 
-func (e *easel) routes() http.Handler {
+func (e *drawingUpstream) routes() http.Handler {
 	mux := http.NewServeMux()
 	e.serveAnswers(mux)
 	e.serveComfyUI(mux)
@@ -86,7 +86,7 @@ func (e *easel) routes() http.Handler {
 }
 
 // serveAnswers serves the upstreams that draw while the caller waits.
-func (e *easel) serveAnswers(mux *http.ServeMux) {
+func (e *drawingUpstream) serveAnswers(mux *http.ServeMux) {
 	mux.HandleFunc("POST /v1/images/generations", func(w http.ResponseWriter, r *http.Request) {
 		var q struct{ Size string }
 		read(r, &q)
@@ -152,7 +152,7 @@ const workflow = `{
 	"6": {"class_type": "CLIPTextEncode", "inputs": {"text": "{{prompt}}"}}
 }`
 
-func (e *easel) serveComfyUI(mux *http.ServeMux) {
+func (e *drawingUpstream) serveComfyUI(mux *http.ServeMux) {
 	mux.HandleFunc("POST /prompt", func(w http.ResponseWriter, r *http.Request) {
 		var q struct {
 			Prompt map[string]struct {
@@ -181,7 +181,7 @@ func (e *easel) serveComfyUI(mux *http.ServeMux) {
 var named = map[string]imagegen.Size{"1:1": {Width: 1024, Height: 1024}, "16:9": {Width: 1344, Height: 756}, "9:16": {Width: 756, Height: 1344}}
 
 // serveTasks serves the upstreams that are asked for a task's pictures later.
-func (e *easel) serveTasks(mux *http.ServeMux) {
+func (e *drawingUpstream) serveTasks(mux *http.ServeMux) {
 	mux.HandleFunc("POST /v1/flux-2-pro", func(w http.ResponseWriter, r *http.Request) {
 		var z imagegen.Size
 		read(r, &z)

@@ -10,11 +10,11 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
 )
 
-// granted is what the account of a house begins with.
+// granted is what the account of a target begins with.
 const granted = 5000
 
-// house is a daemon with one account, whose key the hostile have got hold of.
-type house struct {
+// target is a daemon with one account, whose key the attackers have.
+type target struct {
 	*daemontest.Daemon
 	t           *testing.T
 	key         string
@@ -24,9 +24,9 @@ type house struct {
 	descriptors int      // open then
 }
 
-func open(t *testing.T, args ...string) *house {
+func open(t *testing.T, args ...string) *target {
 	t.Helper()
-	h := &house{t: t, dirs: []string{t.TempDir(), t.TempDir()}}
+	h := &target{t: t, dirs: []string{t.TempDir(), t.TempDir()}}
 	h.Daemon = daemontest.Start(t, daemontest.Options{DataDir: h.dirs[0], Args: args, Env: []string{"TMPDIR=" + h.dirs[1]}})
 	_, h.key = h.NewUser(granted)
 	h.files = daemontest.Leftovers(t, h.dirs...)
@@ -37,8 +37,8 @@ func open(t *testing.T, args ...string) *house {
 	return h
 }
 
-// in is the house for a part of the test.
-func (h house) in(t *testing.T) *house {
+// in is the target for a part of the test.
+func (h target) in(t *testing.T) *target {
 	h.t = t
 	return &h
 }
@@ -49,7 +49,7 @@ func small(key string) daemontest.Request {
 }
 
 // buy asks for an image that is to be made.
-func (h *house) buy(r daemontest.Request) {
+func (h *target) buy(r daemontest.Request) {
 	h.t.Helper()
 	if a := h.Call(r); a.Status != http.StatusOK {
 		h.t.Fatalf("an honest client got %d %s", a.Status, a.Body)
@@ -58,7 +58,7 @@ func (h *house) buy(r daemontest.Request) {
 }
 
 // exact fails the test unless the books show what was bought and nothing else.
-func (h *house) exact() {
+func (h *target) exact() {
 	h.t.Helper()
 	if got, want := h.MustBalance(h.t, h.key), granted-h.spent; got != want {
 		h.t.Fatalf("the balance is %d, it should be %d", got, want)
@@ -66,13 +66,13 @@ func (h *house) exact() {
 }
 
 // noFileIsLeft waits until there are no more files than before: they go after the answer has left.
-func (h *house) noFileIsLeft() {
+func (h *target) noFileIsLeft() {
 	h.t.Helper()
 	daemontest.NoLeftovers(h.t, h.files, h.dirs...)
 }
 
 // unharmed is exact and, beyond it, looks at all that hostile clients could have left behind.
-func (h *house) unharmed() {
+func (h *target) unharmed() {
 	h.t.Helper()
 	h.noFileIsLeft()
 	daemontest.EventuallyOr(h.t, 20*time.Second, func() bool { return h.OpenFiles() <= h.descriptors },

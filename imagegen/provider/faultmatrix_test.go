@@ -29,22 +29,22 @@ type dispatcher struct {
 	cells map[string]*cell
 }
 
-// cell is an evil that one adapter meets in the middle of its work.
+// cell is an upstreamFault that one adapter meets in the middle of its work.
 type cell struct {
 	upstream, name string
-	evil
+	upstreamFault
 	from int // requests that are answered well
 
-	provider imagegen.Provider
-	hell     *hell
-	ended    error // how the adapter's call ended
+	provider       imagegen.Provider
+	upstreamServer *faultyUpstream
+	ended          error // how the adapter's call ended
 }
 
 func (c *cell) String() string {
 	return fmt.Sprintf("%s whose upstream %s from request %d on", c.upstream, c.name, c.from+1)
 }
 
-func (d *dispatcher) Name() string                        { return "hell" }
+func (d *dispatcher) Name() string                        { return "faulty" }
 func (d *dispatcher) Capabilities() imagegen.Capabilities { return imagegen.Capabilities{} }
 
 func (d *dispatcher) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
@@ -56,9 +56,9 @@ func (d *dispatcher) Generate(ctx context.Context, r imagegen.ProviderRequest) i
 		defer cancel(nil)
 		switch c.kind {
 		case endless:
-			go c.giveUp(ctx, cancel, c.hell.struck, patience)
+			go c.giveUp(ctx, cancel, c.upstreamServer.struck, patience)
 		case flood:
-			go c.giveUp(ctx, cancel, c.hell.enough, 0)
+			go c.giveUp(ctx, cancel, c.upstreamServer.enough, 0)
 		}
 		for i, err := range c.provider.Generate(ctx, r) {
 			if c.ended = err; !yield(i, err) {
@@ -68,7 +68,7 @@ func (d *dispatcher) Generate(ctx context.Context, r imagegen.ProviderRequest) i
 	}
 }
 
-// patience is how long a call goes on once evil has begun.
+// patience is how long a call goes on once the fault has begun.
 const patience = 50 * time.Millisecond
 
 var errCancelled = errors.New("the call was cancelled")
@@ -84,8 +84,8 @@ func (c *cell) giveUp(ctx context.Context, cancel context.CancelCauseFunc, begun
 // many cells are visited at once: most of them wait.
 const many = 256
 
-// abyss is an engine whose adapters' upstreams are from hell.
-type abyss struct {
+// faultMatrix is an engine whose adapters' upstreams misbehave.
+type faultMatrix struct {
 	*testing.T
 	dispatcher *dispatcher
 	imagegentest.Running
@@ -96,13 +96,13 @@ type abyss struct {
 	whole    atomic.Int64   // generations that succeeded
 }
 
-func openAbyss(t *testing.T) *abyss {
+func openFaultMatrix(t *testing.T) *faultMatrix {
 	t.Helper()
 	is := is.New(t)
 	spool, err := storage.Open(t.TempDir(), nil) // in files, as it is outside of tests
 	is.NoErr(err)
 	t.Cleanup(func() { is.NoErr(spool.Close()) })
-	a := &abyss{T: t, dispatcher: &dispatcher{cells: map[string]*cell{}}, steps: map[string]int{}}
+	a := &faultMatrix{T: t, dispatcher: &dispatcher{cells: map[string]*cell{}}, steps: map[string]int{}}
 	a.stranger = httptest.NewServer(http.HandlerFunc(a.visited))
 	t.Cleanup(a.stranger.Close)
 	a.Running = imagegentest.Start(t, func(c *engine.Config) {
@@ -118,13 +118,13 @@ func openAbyss(t *testing.T) *abyss {
 		if err := a.try(c); err != nil || a.whole.Load() != int64(len(a.steps)+1) {
 			t.Fatal(c, err)
 		}
-		a.steps[name] = len(c.hell.requests())
+		a.steps[name] = len(c.upstreamServer.requests())
 	}
 	return a
 }
 
 // visited is what a stranger sees, which is nothing that was not meant for it.
-func (a *abyss) visited(w http.ResponseWriter, r *http.Request) {
+func (a *faultMatrix) visited(w http.ResponseWriter, r *http.Request) {
 	a.visits.Add(1)
 	if r.Method != http.MethodGet || r.Header.Get("Authorization")+r.Header.Get("X-Key")+r.Header.Get("Referer") != "" {
 		a.Errorf("a stranger was sent %s with %v", r.Method, r.Header)
@@ -132,12 +132,12 @@ func (a *abyss) visited(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNotFound)
 }
 
-// cells are all evils at all steps of all adapters.
-func (a *abyss) cells(evils map[string]evil) (all []*cell) {
+// cells are all upstreamFaults at all steps of all adapters.
+func (a *faultMatrix) cells(upstreamFaults map[string]upstreamFault) (all []*cell) {
 	for upstream, steps := range a.steps {
 		for from := range steps {
-			for name, e := range evils {
-				all = append(all, &cell{upstream: upstream, name: name, evil: e, from: from})
+			for name, e := range upstreamFaults {
+				all = append(all, &cell{upstream: upstream, name: name, upstreamFault: e, from: from})
 			}
 		}
 	}
@@ -145,7 +145,7 @@ func (a *abyss) cells(evils map[string]evil) (all []*cell) {
 }
 
 // balanced checks that what succeeded was paid for and nothing else.
-func (a *abyss) balanced() {
+func (a *faultMatrix) balanced() {
 	a.Helper()
 	b, err := a.alice.Balance(a.Context())
 	if want := 1000 - imagegen.Credits(a.whole.Load()); err != nil || b.Credits != want {
@@ -156,16 +156,16 @@ func (a *abyss) balanced() {
 // Whatever an upstream does on the wire, at whichever step of its protocol, the call ends, its
 // error is one that is never tried again, nothing was submitted twice, sent to another host, or
 // charged, and no connection or goroutine stays behind.
-func TestUpstreamFromHell(t *testing.T) {
+func TestUpstreamFaultsAtEachStep(t *testing.T) {
 	before := runtime.NumGoroutine()
-	a := openAbyss(t)
-	cells := a.cells(evils)
+	a := openFaultMatrix(t)
+	cells := a.cells(upstreamFaults)
 	for _, problem := range visit(many, cells, a.try) {
 		t.Error(problem)
 	}
 	a.balanced()
 	a.stranger.Close()
-	t.Logf("proof hell: adapters=%d evils=%d cells=%d came_whole=%d strangers=%d", len(a.steps), len(evils), len(cells), a.whole.Load(), a.visits.Load())
+	t.Logf("proof faults: adapters=%d upstreamFaults=%d cells=%d came_whole=%d strangers=%d", len(a.steps), len(upstreamFaults), len(cells), a.whole.Load(), a.visits.Load())
 	const engine = 20 // its own goroutines, and the storage's
 	for deadline := time.After(20 * time.Second); runtime.NumGoroutine() > before+engine; {
 		select {
@@ -201,11 +201,11 @@ func visit(workers int, cells []*cell, try func(*cell) error) (problems []string
 }
 
 // try makes one generation and says what is wrong with it.
-func (a *abyss) try(c *cell) (err error) {
-	if c.hell, err = startHell((&easel{}).routes(), c.from, c.do, a.stranger.URL); err != nil {
+func (a *faultMatrix) try(c *cell) (err error) {
+	if c.upstreamServer, err = startFaultyUpstream((&drawingUpstream{}).routes(), c.from, c.do, a.stranger.URL); err != nil {
 		return err
 	}
-	if c.provider, err = upstreams[c.upstream].open(c.hell.url()); err != nil {
+	if c.provider, err = upstreams[c.upstream].open(c.upstreamServer.url()); err != nil {
 		return err
 	}
 	prompt := c.String()
@@ -213,10 +213,10 @@ func (a *abyss) try(c *cell) (err error) {
 	a.dispatcher.cells[prompt] = c
 	a.dispatcher.mu.Unlock()
 	var g imagegen.Result
-	hung := c.hell.within(func() {
+	hung := c.upstreamServer.within(func() {
 		g, err = a.alice.Generate(a.Context(), imagegen.GenerateRequest{Model: imagegentest.Model, Prompt: prompt, Size: imagegen.Size{Width: 1024, Height: 1024}})
 	})
-	if held := c.hell.end(); hung != nil || held != nil {
+	if held := c.upstreamServer.end(); hung != nil || held != nil {
 		return errors.Join(hung, held)
 	}
 	if err == nil && len(g.Images) == 1 && (c.kind == mild || c.do == nil) {
@@ -231,13 +231,13 @@ func (c *cell) judge(g imagegen.Result, err error) error {
 		return fmt.Errorf("it ended with %v and %d images", err, len(g.Images))
 	}
 	submissions := 0
-	for _, asked := range c.hell.requests() {
+	for _, asked := range c.upstreamServer.requests() {
 		if strings.HasPrefix(asked, "POST ") && !slices.Contains(cancelling, asked) {
 			submissions++
 		}
 	}
 	if submissions != 1 {
-		return fmt.Errorf("the work was submitted %d times: %v", submissions, c.hell.requests())
+		return fmt.Errorf("the work was submitted %d times: %v", submissions, c.upstreamServer.requests())
 	}
 	if p, ok := errors.AsType[*imagegen.ProviderError](c.ended); ok && p.Class != imagegen.ClassUnknown {
 		return fmt.Errorf("class %v: %w", p.Class, c.ended)

@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// hell is an upstream that works for some requests and does evil to all that follow.
-type hell struct {
+// faultyUpstream is an upstream that works for some requests and misbehaves for all that follow.
+type faultyUpstream struct {
 	net.Listener
-	good http.Handler
-	from int // requests that are answered well
-	evil func(*victim)
+	good          http.Handler
+	from          int // requests that are answered well
+	upstreamFault func(*faultyAnswer)
 
-	struck chan struct{} // closed when the first evil begins
+	struck chan struct{} // closed when the first fault begins
 	enough chan struct{} // closed when a flood has sent much
 	busy   sync.WaitGroup
 
@@ -29,12 +29,12 @@ type hell struct {
 	over  bool
 }
 
-func startHell(good http.Handler, from int, evil func(*victim), stranger string) (*hell, error) {
+func startFaultyUpstream(good http.Handler, from int, upstreamFault func(*faultyAnswer), stranger string) (*faultyUpstream, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	h := &hell{Listener: l, good: good, from: from, evil: evil, struck: make(chan struct{}), enough: make(chan struct{}), conns: map[net.Conn]bool{}}
+	h := &faultyUpstream{Listener: l, good: good, from: from, upstreamFault: upstreamFault, struck: make(chan struct{}), enough: make(chan struct{}), conns: map[net.Conn]bool{}}
 	h.busy.Go(func() {
 		for {
 			c, err := l.Accept()
@@ -47,9 +47,9 @@ func startHell(good http.Handler, from int, evil func(*victim), stranger string)
 	return h, nil
 }
 
-func (h *hell) url() string { return "http://" + h.Addr().String() }
+func (h *faultyUpstream) url() string { return "http://" + h.Addr().String() }
 
-func (h *hell) serve(c net.Conn, stranger string) {
+func (h *faultyUpstream) serve(c net.Conn, stranger string) {
 	defer c.Close()
 	for in := bufio.NewReader(c); ; {
 		h.rest(c, true)
@@ -65,7 +65,7 @@ func (h *hell) serve(c net.Conn, stranger string) {
 		w := httptest.NewRecorder()
 		h.good.ServeHTTP(w, r)
 		if h.count(r) {
-			h.evil(&victim{c, w.Body.Bytes(), stranger, h.flooded})
+			h.upstreamFault(&faultyAnswer{c, w.Body.Bytes(), stranger, h.flooded})
 			return
 		}
 		if _, err := fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s",
@@ -76,7 +76,7 @@ func (h *hell) serve(c net.Conn, stranger string) {
 }
 
 // rest keeps which connections wait for a request; at the end there is none to wait for.
-func (h *hell) rest(c net.Conn, idle bool) {
+func (h *faultyUpstream) rest(c net.Conn, idle bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.conns[c] = idle; idle && h.over {
@@ -85,7 +85,7 @@ func (h *hell) rest(c net.Conn, idle bool) {
 }
 
 // flooded tells that much has been sent, once or again.
-func (h *hell) flooded() {
+func (h *faultyUpstream) flooded() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	select {
@@ -95,8 +95,8 @@ func (h *hell) flooded() {
 	}
 }
 
-// count counts a request and reports whether evil is to be done to it.
-func (h *hell) count(r *http.Request) bool {
+// count counts a request and reports whether it is to go wrong.
+func (h *faultyUpstream) count(r *http.Request) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.asked = append(h.asked, r.Method+" "+r.URL.Path)
@@ -106,7 +106,7 @@ func (h *hell) count(r *http.Request) bool {
 	return len(h.asked) > h.from
 }
 
-func (h *hell) requests() []string {
+func (h *faultyUpstream) requests() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.asked
@@ -116,7 +116,7 @@ func (h *hell) requests() []string {
 const most = 60 * time.Second
 
 // within does what must end by itself. It returns an error if only the upstream's death ended it.
-func (h *hell) within(do func()) error {
+func (h *faultyUpstream) within(do func()) error {
 	death := time.AfterFunc(most, func() { h.cut(true) })
 	if do(); !death.Stop() {
 		return fmt.Errorf("it did not end within %v", most)
@@ -125,14 +125,14 @@ func (h *hell) within(do func()) error {
 }
 
 // end returns an error if the client still holds a connection whose request it no longer wants.
-func (h *hell) end() error {
+func (h *faultyUpstream) end() error {
 	h.Close()
 	h.cut(false)
 	return h.within(h.busy.Wait)
 }
 
 // cut ends the connections that wait for a request, or all.
-func (h *hell) cut(all bool) {
+func (h *faultyUpstream) cut(all bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.over = true
