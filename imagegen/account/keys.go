@@ -181,5 +181,6 @@ func (u *keyUse) take() map[imagegen.KeyID]time.Time {
 	return last
 }
 
-// KeysUsed returns when keys were last used, of those that were used since it was called last.
+// KeysUsed returns when keys were last used, for those that were used since the previous
+// call.
 func (a *Accounts) KeysUsed() map[imagegen.KeyID]time.Time { return a.used.take() }

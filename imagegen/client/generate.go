@@ -60,6 +60,7 @@ func sendable(q imagegen.GenerateRequest) error {
 	return nil
 }
 
+// sendJSON sends a request without files.
 func (c *Client) sendJSON(ctx context.Context, q imagegen.GenerateRequest) (*http.Response, error) {
 	body, err := json.Marshal(wire.NewRequest(q))
 	if err != nil {

@@ -136,6 +136,7 @@ func (c *Client) ask(ctx context.Context, path string, asked http.Header, body w
 	return answer.Header, decode(ctx, answer, body)
 }
 
+// decode reads a body of bounded length and checks that it is one of this interface.
 func decode(ctx context.Context, answer *http.Response, body wire.Body) error {
 	err := json.NewDecoder(io.LimitReader(answer.Body, maxBody)).Decode(body)
 	if err != nil && ctx.Err() != nil {

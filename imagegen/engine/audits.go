@@ -27,7 +27,7 @@ type audits struct {
 
 // Audit has the Store check itself, see [imagegen.Inspector], remembers the result for
 // LastAudit, and notes it in the audit trail. An audit that ctx interrupts is not
-// remembered. [errors.ErrUnsupported] if the Store is not an Inspector.
+// remembered. [errors.ErrUnsupported] if the Store is no Inspector.
 func (e *Engine) Audit(ctx context.Context) (imagegen.AuditReport, error) {
 	a, ok := e.store.(imagegen.Inspector)
 	if !ok {

@@ -64,6 +64,8 @@ func isReference(name string) bool {
 // isFile reports whether a part of this name is a file.
 func isFile(name string) bool { return isReference(name) || name == maskName }
 
+// readMultipart reads a form part by part. Files go to the spool as they arrive; on an
+// error they are discarded.
 func (a *api) readMultipart(x *exchange, boundary string) (q imagegen.GenerateRequest, err error) {
 	fields := newForm()
 	held := a.site.Limits.Hold(x.session.KeyID())

@@ -137,6 +137,8 @@ func known(name string, others ...string) (field, error) {
 	return fields[i], nil
 }
 
+// unknownField names the nearest known field, so that a mistyped one is found and not
+// ignored.
 func unknownField(name string, others []string) error {
 	known := others
 	for _, f := range fields {

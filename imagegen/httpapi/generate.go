@@ -39,6 +39,7 @@ func (a *api) generate(x *exchange) error {
 	return x.result(result)
 }
 
+// result answers a Generate: 202 if the work is queued, else 200.
 func (x *exchange) result(r imagegen.Result) error {
 	x.Generation = r.ID
 	status, body := http.StatusOK, wire.NewResult(r, x.Base)

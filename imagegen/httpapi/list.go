@@ -66,6 +66,7 @@ func (l *list) piece() int {
 	return max(1, pieceBytes*l.n/l.size)
 }
 
+// add writes one generation, and sends what has gathered when it is large enough.
 func (l *list) add(g imagegen.Generation) error {
 	before := l.out.Len()
 	if l.n++; l.n > 1 {
@@ -99,6 +100,7 @@ func (l *list) header() {
 	l.Header().Set("Cache-Control", "no-store")
 }
 
+// end writes the end of the list with the cursor of the next page.
 func (l *list) end(next imagegen.GenerationID) error {
 	more := struct {
 		HasMore    bool                   `json:"has_more"`

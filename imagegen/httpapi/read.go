@@ -24,6 +24,7 @@ type catalog struct {
 	etag     string
 }
 
+// encodeCatalog returns the encoded list of models, which is cached until SetModels.
 func (a *api) encodeCatalog() (*catalog, error) {
 	revision := a.engine.ModelsRevision() // ahead of the models: what is older than it says is encoded again
 	if c := a.catalog.Load(); c != nil && c.revision == revision {
@@ -42,6 +43,7 @@ func (a *api) encodeCatalog() (*catalog, error) {
 	return c, nil
 }
 
+// models answers with the list of models, or 304 if the caller has it.
 func (a *api) models(x *exchange) error {
 	c, err := a.encodeCatalog()
 	if err != nil {
@@ -79,6 +81,7 @@ func (a *api) balance(x *exchange) error {
 	return x.JSON(http.StatusOK, wire.BalanceBody{Object: "balance", Balance: *wire.NewBalance(b)})
 }
 
+// generation answers with one generation, waiting for its end if the caller prefers.
 func (a *api) generation(x *exchange) error {
 	g, err := x.awaited()
 	if err != nil {

@@ -48,6 +48,8 @@ func get(r *httprouter.Router, path string, h handle) {
 
 func post(r *httprouter.Router, path string, h handle) { r.POST(path, route(path, h)) }
 
+// route gives a handler its route's name, for the log and for watchers, and the
+// identifier in the path.
 func route(path string, h handle) httprouter.Handle {
 	return func(w http.ResponseWriter, _ *http.Request, p httprouter.Params) {
 		x := w.(*exchange)

@@ -109,6 +109,8 @@ func prefersCSV(accept []string) bool {
 
 var usageColumns = []string{"day", "model", "key", "credits_charged", "credits_refunded", "credits_spent", "images", "generations", "failed", "cancelled"}
 
+// usageCSV answers with a report as CSV; a column that the report does not tell apart is
+// empty.
 func (x *exchange) usageCSV(report wire.UsageReport) error {
 	out := serving.NewEncoder()
 	defer out.Free()

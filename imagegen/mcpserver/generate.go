@@ -84,6 +84,8 @@ func (t *tools) onlyModel(ctx context.Context) (string, error) {
 // tries is how often a call is made of which no answer came: under one idempotency key it is charged once.
 const tries = 3
 
+// ask starts a generation. It repeats the call with the same idempotency key while the
+// outcome is unknown.
 func (t *tools) ask(ctx context.Context, q imagegen.GenerateRequest) (result imagegen.Result, err error) {
 	q.Async, q.IdempotencyKey = true, rand.Text()
 	for range tries {

@@ -44,6 +44,8 @@ func (t *tools) preview(ctx context.Context, m imagegen.Image) []byte {
 	return small
 }
 
+// shrink makes a JPEG that is small enough for a preview, by lowering first the quality
+// and then the size.
 func (t *tools) shrink(ctx context.Context, id imagegen.ImageID) ([]byte, error) {
 	f, err := t.OpenImage(ctx, id)
 	if err != nil {

@@ -100,6 +100,7 @@ func openMapped(path string, o *bbolt.Options) (bolt *bbolt.DB, err error) {
 	return bolt, err
 }
 
+// openError turns an error of bbolt into one of this package.
 func openError(path string, err error) error {
 	switch p, ok := errors.AsType[*fs.PathError](err); {
 	case err == nil:
@@ -124,6 +125,7 @@ func initialMap(size int64) int {
 // mapReserve is how far a file can grow before it is opened again without anybody waiting for it.
 var mapReserve int64 = 256 << 30
 
+// damaged is the ErrCorrupt for a database file, with what to do.
 func damaged(path string, why error) error {
 	return fmt.Errorf("%w: %s: %v; restore a backup", ErrCorrupt, path, why)
 }
@@ -173,6 +175,8 @@ func checkPages(t *bbolt.Tx, report func(wrong error)) error {
 	return nil
 }
 
+// readThrough reads a whole file, so that a page that the disk cannot read is an error
+// here and not a fault in mapped memory.
 func readThrough(path string) error {
 	f, err := os.Open(path)
 	if err != nil {

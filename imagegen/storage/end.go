@@ -141,6 +141,8 @@ func (e *End) Take(ctx context.Context, rows []transfer.Row, former, m transfer.
 	})
 }
 
+// take writes one row of a move. Generations and journal entries go through their own
+// rules, so that indexes and accounts follow from them.
 func take(tx kv.Tx, r transfer.Row) error {
 	switch r.Bucket {
 	case transfer.Generations:

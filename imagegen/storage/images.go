@@ -49,24 +49,29 @@ func newImages(f *files) (*images, error) {
 // when an image first needs it.
 const shardCount = 1024
 
+// shardOf spreads generations evenly over the shards.
 func shardOf(g imagegen.GenerationID) int {
 	return int(crc32.Checksum([]byte(g), castagnoli) % shardCount)
 }
 
 func shardPath(shard int) string { return path.Join(imagesDir, fmt.Sprintf("%03x", shard)) }
 
+// attemptPrefix begins the names of all files of an attempt.
 func attemptPrefix(g imagegen.GenerationID, attempt int) string {
 	return fmt.Sprintf("%s.%d.", g, attempt)
 }
 
+// fileOf is the name of an image's file; imageKeyOf is its inverse.
 func fileOf(k imagegen.ImageKey) string {
 	return attemptPrefix(k.Generation, k.Attempt) + string(k.Image)
 }
 
+// imagePath is where an image lies below the directory.
 func imagePath(k imagegen.ImageKey) string {
 	return path.Join(shardPath(shardOf(k.Generation)), fileOf(k))
 }
 
+// isImageKey reports whether a key can be the name of a file.
 func isImageKey(k imagegen.ImageKey) bool {
 	return isPlain(string(k.Generation)) && isPlain(string(k.Image))
 }
@@ -166,6 +171,7 @@ func (i *images) hold() (release func()) {
 	return sync.OnceFunc(i.release)
 }
 
+// release ends a backup. The last one empties the trash.
 func (i *images) release() {
 	i.removing.Lock()
 	defer i.removing.Unlock()

@@ -30,6 +30,7 @@ type listed struct {
 	SHA256 [32]byte
 }
 
+// path is where the file lies below the directory.
 func (i listed) path() string {
 	if i.Upload != "" {
 		return spoolPath(i.Upload)
@@ -44,6 +45,7 @@ func (i listed) String() string {
 	return fmt.Sprintf("image %s of generation %s", i.Key.Image, i.Key.Generation)
 }
 
+// newInventory creates an empty list in tempDir. The caller discards it.
 func (db *DB) newInventory() (*inventory, error) {
 	f, err := os.CreateTemp(filepath.Join(db.dir, tempDir), "inventory-")
 	if err != nil {

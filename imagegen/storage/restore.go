@@ -72,6 +72,7 @@ type unpacking struct {
 	manifest *manifest
 }
 
+// unpackAll unpacks an archive into a directory that is not published yet.
 func unpackAll(ctx context.Context, r io.Reader, dir string) (*unpacking, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -301,4 +302,5 @@ func publish(from, dir string) error {
 	return nil
 }
 
+// badArchive is an ErrArchive with its reason.
 func badArchive(why error) error { return fmt.Errorf("%w: %w", ErrArchive, why) }

@@ -53,6 +53,7 @@ func (db *DB) Space() (Space, error) { return spaceOf(db.dir, db.space.min) }
 // SpaceOf is Space for a directory that need not be open; o may be nil.
 func SpaceOf(dir string, o *Options) (Space, error) { return spaceOf(dir, o.withDefaults().MinFree) }
 
+// spaceOf asks the disk; space.left caches the answer for a second.
 func spaceOf(dir string, reserve int64) (Space, error) {
 	free, total, err := diskBytes(dir)
 	if err != nil {

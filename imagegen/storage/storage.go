@@ -107,6 +107,8 @@ func Open(dir string, o *Options) (*DB, error) {
 	return open(dir, o.withDefaults(), (*DB).start)
 }
 
+// open opens everything in the order in which the parts need each other. If a step fails,
+// what was opened is closed again.
 func open(dir string, options Options, start func(*DB) error) (*DB, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -181,6 +183,7 @@ func (db *DB) start() error {
 	return nil
 }
 
+// openFiles creates missing directories and opens the stores of images and uploads.
 func (db *DB) openFiles() (err error) {
 	if db.root, err = os.OpenRoot(db.dir); err != nil {
 		return fmt.Errorf("storage: %w", err)
@@ -202,6 +205,8 @@ func (db *DB) openFiles() (err error) {
 // loggedGap is the shortest pause that is told of.
 const loggedGap = time.Hour
 
+// openTables opens the ledger first, since its clock judges the time for all other
+// tables.
 func (db *DB) openTables() (err error) {
 	if db.clock, err = ledgerkv.New(db.file, db.now); err != nil {
 		return err

@@ -37,6 +37,7 @@ func (t *tx) bucket(name kv.Bucket) *bucket {
 	return t.known(name, t.bolt.Bucket([]byte(name)))
 }
 
+// known remembers a bucket for the rest of the transaction, with a cursor of its own.
 func (t *tx) known(name kv.Bucket, b *bbolt.Bucket) *bucket {
 	if b == nil {
 		return nil
@@ -46,6 +47,7 @@ func (t *tx) known(name kv.Bucket, b *bbolt.Bucket) *bucket {
 	return known
 }
 
+// writable returns a bucket, and creates it if there is none.
 func (t *tx) writable(name kv.Bucket) *bucket {
 	if b := t.bucket(name); b != nil {
 		return b
@@ -55,6 +57,7 @@ func (t *tx) writable(name kv.Bucket) *bucket {
 	return t.known(name, b)
 }
 
+// Get implements kv.Tx. The value is valid only until the transaction ends.
 func (t *tx) Get(name kv.Bucket, key []byte) []byte {
 	b := t.bucket(name)
 	if b == nil {
@@ -67,12 +70,14 @@ func (t *tx) Get(name kv.Bucket, key []byte) []byte {
 	return b.sums.value(key, stored)
 }
 
+// Put implements kv.Tx. It counts the bytes, which bound a batch of the committer.
 func (t *tx) Put(name kv.Bucket, key, value []byte) {
 	t.written += len(key) + len(value)
 	b := t.writable(name)
 	must(b.Put(key, b.sums.stored(key, value)), name, key)
 }
 
+// Delete implements kv.Tx. It succeeds if there is no such key.
 func (t *tx) Delete(name kv.Bucket, key []byte) {
 	b := t.bucket(name)
 	if b == nil {
@@ -82,6 +87,7 @@ func (t *tx) Delete(name kv.Bucket, key []byte) {
 	must(b.Bucket.Delete(key), name, key)
 }
 
+// Ascend implements kv.Tx. f must not write to the bucket.
 func (t *tx) Ascend(name kv.Bucket, from []byte, f func(key, value []byte) bool) {
 	b := t.bucket(name)
 	if b == nil {
@@ -93,6 +99,7 @@ func (t *tx) Ascend(name kv.Bucket, from []byte, f func(key, value []byte) bool)
 	}
 }
 
+// Keys implements kv.Tx. It does not check the values, so a damaged one stops nobody.
 func (t *tx) Keys(name kv.Bucket, from []byte, f func(key []byte) bool) {
 	b := t.bucket(name)
 	if b == nil {
@@ -104,6 +111,7 @@ func (t *tx) Keys(name kv.Bucket, from []byte, f func(key []byte) bool) {
 	}
 }
 
+// Descend implements kv.Tx. f must not write to the bucket.
 func (t *tx) Descend(name kv.Bucket, before []byte, f func(key, value []byte) bool) {
 	b := t.bucket(name)
 	if b == nil {
@@ -115,6 +123,7 @@ func (t *tx) Descend(name kv.Bucket, before []byte, f func(key, value []byte) bo
 	}
 }
 
+// lastBefore moves a cursor to the last key below before; nil: to the last of all.
 func lastBefore(c *bbolt.Cursor, before []byte) (key, value []byte) {
 	if before == nil {
 		return c.Last()
@@ -125,6 +134,8 @@ func lastBefore(c *bbolt.Cursor, before []byte) (key, value []byte) {
 	return c.Prev()
 }
 
+// OnCommit implements kv.Tx. f runs after the commit is durable, and not at all if there
+// is none.
 func (t *tx) OnCommit(f func()) { t.onCommit = append(t.onCommit, f) }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -136,10 +147,13 @@ type checksums struct {
 	begin  uint32 // that of the bucket's name
 }
 
+// checksumsOf begins with the name of the bucket, so that a value in the wrong bucket
+// does not match.
 func checksumsOf(bucket kv.Bucket) checksums {
 	return checksums{bucket, crc32.Checksum([]byte(bucket), castagnoli)}
 }
 
+// of is the checksum of a value in its place.
 func (c checksums) of(key, value []byte) uint32 {
 	return crc32.Update(crc32.Update(c.begin, castagnoli, key), castagnoli, value)
 }
@@ -171,6 +185,7 @@ func (c checksums) value(key, stored []byte) []byte {
 // fault is what the methods of tx panic with: they return no error. guard turns it into one.
 type fault struct{ error }
 
+// must panics with a fault if a write failed.
 func must(err error, name kv.Bucket, key []byte) {
 	if err != nil {
 		panic(fault{fmt.Errorf("storage: %s %q cannot be written: %v", name, key, err)})

@@ -28,6 +28,7 @@ type uploads struct {
 	dir   string
 }
 
+// newUploads creates a directory for the links of one backup.
 func (s *spool) newUploads() (*uploads, error) {
 	u := &uploads{s.files, s.files.newTemp()}
 	if err := s.files.root.Mkdir(u.dir, 0o700); err != nil {
@@ -56,6 +57,7 @@ func (u *uploads) take(t kv.Tx, list *inventory) error {
 	})
 }
 
+// open opens a held reference image, even if its generation has ended.
 func (u *uploads) open(ctx context.Context, id imagegen.ReferenceID) (*os.File, error) {
 	return u.files.open(ctx, u.path(id))
 }

@@ -14,15 +14,15 @@ type keyring struct {
 	user    imagegen.User
 	raw     imagegen.Secret
 	key     imagegen.Key
-	promote deed
-	suspend deed
-	resume  deed
-	disable deed
-	revoke  deed
+	promote operatorAct
+	suspend operatorAct
+	resume  operatorAct
+	disable operatorAct
+	revoke  operatorAct
 }
 
-// deed is something that an operator does again until told that it is done.
-type deed struct{ begun, done bool }
+// operatorAct is something that an operator does again until told that it is done.
+type operatorAct struct{ begun, done bool }
 
 // playKeys has an operator make a user and a key, a client use it, and the operator revoke it. What
 // is not certain, the operator does again.
@@ -109,7 +109,7 @@ func (w *world) listed() bool {
 	return false
 }
 
-func (w *world) see(d *deed, do func() error) {
+func (w *world) see(d *operatorAct, do func() error) {
 	for range tries {
 		if d.done || w.steps.gone() {
 			return
@@ -148,8 +148,8 @@ func (w *world) judgeKeys() {
 	k.revoke.judge(w, "the revocation", !there.RevokedAt.IsZero())
 }
 
-// judge holds what the operator knows of a deed against what came of it.
-func (d deed) judge(w *world, what string, done bool) {
+// judge holds what the operator knows of a operatorAct against what came of it.
+func (d operatorAct) judge(w *world, what string, done bool) {
 	if d.done && !done || !d.begun && done {
 		w.Errorf("%s was begun: %t, told done: %t; it is done: %t", what, d.begun, d.done, done)
 	}

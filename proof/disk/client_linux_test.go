@@ -63,11 +63,11 @@ func (s *service) close() error {
 type client struct {
 	*service
 	user imagegen.UserID
-	say  func(word)
+	say  func(logRecord)
 }
 
 // tell says what was answered to w.
-func (c *client) tell(w word, k witness.Kind, err error) word {
+func (c *client) tell(w logRecord, k witness.Kind, err error) logRecord {
 	w.Told = k
 	if err != nil {
 		w.Detail = err.Error()
@@ -77,7 +77,7 @@ func (c *client) tell(w word, k witness.Kind, err error) word {
 }
 
 func (c *client) grant(name string, credits imagegen.Credits) {
-	w := word{What: granting, Name: name, User: c.user, Credits: credits}
+	w := logRecord{What: granting, Name: name, User: c.user, Credits: credits}
 	c.say(w)
 	_, err := c.db.Grant(context.Background(), imagegen.Grant{User: c.user, Credits: credits, Ref: name})
 	switch {
@@ -91,7 +91,7 @@ func (c *client) grant(name string, credits imagegen.Credits) {
 }
 
 // do asks for images, and waits until they are there.
-func (c *client) do(r request) word {
+func (c *client) do(r request) logRecord {
 	w := c.submit(r)
 	if w.Told == witness.Accepted {
 		return c.await(w)
@@ -100,8 +100,8 @@ func (c *client) do(r request) word {
 }
 
 // submit asks for images. The prompt is the name of what is asked for.
-func (c *client) submit(r request) word {
-	w := word{What: generating, Name: r.Prompt, User: c.user, Request: r}
+func (c *client) submit(r request) logRecord {
+	w := logRecord{What: generating, Name: r.Prompt, User: c.user, Request: r}
 	c.say(w)
 	result, err := c.engine.As(c.user).Generate(context.Background(), r.generate())
 	w.ID, w.Replayed = result.ID, result.Replayed
@@ -123,7 +123,7 @@ func (c *client) submit(r request) word {
 const patience = time.Second
 
 // await asks again and again until a generation has ended.
-func (c *client) await(w word) word {
+func (c *client) await(w logRecord) logRecord {
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	for began := time.Now(); time.Since(began) < patience; <-tick.C {
@@ -139,7 +139,7 @@ func (c *client) await(w word) word {
 }
 
 // ended reads the images and tells of a generation that has ended.
-func (c *client) ended(w word, g imagegen.Generation) word {
+func (c *client) ended(w logRecord, g imagegen.Generation) logRecord {
 	var sums [][]byte
 	for _, i := range g.Images {
 		f, err := c.engine.OpenImage(context.Background(), i.ID)
@@ -157,7 +157,7 @@ func (c *client) ended(w word, g imagegen.Generation) word {
 }
 
 func (c *client) erase(g imagegen.GenerationID) {
-	w := word{What: erasing, Name: "erase " + string(g), User: c.user, ID: g}
+	w := logRecord{What: erasing, Name: "erase " + string(g), User: c.user, ID: g}
 	c.say(w)
 	err := c.engine.Erase(context.Background(), g)
 	switch {

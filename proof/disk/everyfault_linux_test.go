@@ -185,7 +185,7 @@ func (p *protocol) contract(t trial, what fault, struck bool, status int) error 
 
 // inDoubt reports whether anybody was told that it is unknown what came of a generation.
 func (p *protocol) inDoubt() bool {
-	return slices.ContainsFunc(p.deeds, func(d *deed) bool { return d.asked.What == generating && d.was(witness.Unknown) })
+	return slices.ContainsFunc(p.operations, func(d *operation) bool { return d.asked.What == generating && d.was(witness.Unknown) })
 }
 
 // meta reports whether it was a write of a meta page. What could not be written of one can be seen in
@@ -194,7 +194,7 @@ func (f fault) meta() bool { return f.Op == "write" && f.Offset < 2*int64(os.Get
 
 // refusals is an error if anybody was told that something was not done, or may not have been.
 func (p *protocol) refusals(instead string) (err error) {
-	for _, d := range p.deeds {
+	for _, d := range p.operations {
 		for _, w := range d.told {
 			if w.Told == witness.Unknown || w.Told == witness.Busy || w.Told == witness.Refused {
 				err = errors.Join(err, fmt.Errorf("%s: %q was told %q: %s", instead, w.Name, w.Told, w.Detail))

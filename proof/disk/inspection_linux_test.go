@@ -116,7 +116,7 @@ func (i *inspection) compare(settled bool) {
 // askAgain repeats what was asked for with an idempotency key, twice: what was answered is answered
 // again, what was not is done once.
 func (i *inspection) askAgain() {
-	for _, d := range slices.Clone(i.deeds) {
+	for _, d := range slices.Clone(i.operations) {
 		if d.asked.Request.Key == "" || d.denied() || i.gone(d) {
 			continue
 		}
@@ -131,13 +131,13 @@ func (i *inspection) askAgain() {
 }
 
 // denied reports whether nothing was done, as far as was told.
-func (d *deed) denied() bool {
+func (d *operation) denied() bool {
 	return d.was(witness.Poor, witness.Busy, witness.Refused) && !d.was(witness.Accepted, witness.Succeeded, witness.Failed, witness.Unknown)
 }
 
 // gone reports whether somebody wanted a generation erased.
-func (i *inspection) gone(d *deed) bool {
-	return slices.ContainsFunc(d.told, func(w word) bool { return i.erased[w.ID] != nil })
+func (i *inspection) gone(d *operation) bool {
+	return slices.ContainsFunc(d.told, func(w logRecord) bool { return i.erased[w.ID] != nil })
 }
 
 // files checks that nothing lies in the directory but what belongs there: the images of generations

@@ -37,7 +37,7 @@ func runLoad(args []string) error {
 }
 
 // begin opens a service of which clients say everything on a tape.
-func begin(dir, tapePath string) (*service, func(word), error) {
+func begin(dir, tapePath string) (*service, func(logRecord), error) {
 	t, err := openTape(tapePath)
 	if err != nil {
 		return nil, nil, err
@@ -50,12 +50,12 @@ func begin(dir, tapePath string) (*service, func(word), error) {
 		<-s.db.Failed()
 		os.Exit(statusDisk)
 	}()
-	say := func(w word) {
+	say := func(w logRecord) {
 		if err := t.say(w); err != nil {
 			panic(err)
 		}
 	}
-	say(word{What: opening})
+	say(logRecord{What: opening})
 	return s, say, s.start()
 }
 
@@ -71,8 +71,8 @@ func finish(s *service) error {
 type load struct {
 	client
 	random *rand.Rand
-	former []word // generations that have ended
-	serial int    // of what is asked for
+	former []logRecord // generations that have ended
+	serial int         // of what is asked for
 }
 
 func (l *load) run(times int) {

@@ -11,7 +11,7 @@ import (
 
 // outcomes counts what clients were told, each kind of which a random test has to meet often enough.
 func (p *protocol) outcomes(f *figures.Figures) {
-	for _, d := range p.deeds {
+	for _, d := range p.operations {
 		for _, w := range d.told {
 			if kind := w.outcome(); kind != "" {
 				f.Add(kind, 1)
@@ -26,7 +26,7 @@ func requireOutcomes(t *testing.T, f *figures.Figures) {
 }
 
 // outcome is "" of what is none of a generation.
-func (w word) outcome() string {
+func (w logRecord) outcome() string {
 	switch {
 	case w.Replayed:
 		return "replayed"
@@ -42,7 +42,7 @@ func (w word) outcome() string {
 
 // unanswered is how many things were asked for of which nothing was told.
 func (p *protocol) unanswered() (n int) {
-	for _, d := range p.deeds {
+	for _, d := range p.operations {
 		if len(d.told) == 0 {
 			n++
 		}

@@ -89,9 +89,9 @@ func (b *bench) tape(fails failure, do func(data, tape string)) []entry {
 	b.must(unix.Unmount(served, 0))
 	entries, err := readTape(tape)
 	b.must(errors.Join(err, os.Remove(tape)))
-	words, err := listen(entries)
+	logRecords, err := listen(entries)
 	b.must(err)
-	words.outcomes(b.figures)
+	logRecords.outcomes(b.figures)
 	for _, e := range entries {
 		b.figures.Add([...]string{"writes", "flushes", "words", "faults"}[e.kind], 1)
 	}
@@ -109,10 +109,10 @@ type cut struct {
 // cuts are moments of a tape from one on: of ten, one while a service opens what is there, five when a client has
 // just said or been told something, and four at any time.
 func cuts(tape []entry, from, n int, random *rand.Rand) []cut {
-	var words []int
+	var logRecords []int
 	for i, e := range tape {
 		if e.kind == said && i >= from {
-			words = append(words, i+1)
+			logRecords = append(logRecords, i+1)
 		}
 	}
 	begin, end := firstOpening(tape, from)
@@ -122,10 +122,10 @@ func cuts(tape []entry, from, n int, random *rand.Rand) []cut {
 		switch {
 		case i%10 == 0:
 			at = begin + random.IntN(end-begin+1)
-		case i%2 == 0 || len(words) == 0:
+		case i%2 == 0 || len(logRecords) == 0:
 			at = from + random.IntN(len(tape)-from+1)
 		default:
-			at = words[random.IntN(len(words))]
+			at = logRecords[random.IntN(len(logRecords))]
 		}
 		all[i] = cut{at, float64(random.IntN(5)) / 4, [...]int{4096, 512}[random.IntN(2)]}
 	}
@@ -133,7 +133,7 @@ func cuts(tape []entry, from, n int, random *rand.Rand) []cut {
 	return all
 }
 
-// firstOpening is where on a tape, from a moment on, a service opens what is there: between the word before
+// firstOpening is where on a tape, from a moment on, a service opens what is there: between the logRecord before
 // and the one that says so. If none does, it is all that follows.
 func firstOpening(tape []entry, from int) (begin, end int) {
 	begin = from
@@ -141,7 +141,7 @@ func firstOpening(tape []entry, from int) (begin, end int) {
 		if e.kind != said {
 			continue
 		}
-		if w, err := e.word(); err == nil && w.What == opening {
+		if w, err := e.logRecord(); err == nil && w.What == opening {
 			return begin, from + i
 		}
 		begin = from + i + 1
@@ -154,7 +154,7 @@ func (b *bench) cut(tape []entry, from, n int) {
 	random := rand.New(rand.NewPCG(b.seed, 0))
 	durable, err := os.ReadFile(b.path("image"))
 	b.must(err)
-	p := platter{durable: durable}
+	p := durableImage{durable: durable}
 	mounted := b.mkdir("left")
 	for _, c := range cuts(tape, from, n, random) {
 		b.must(os.WriteFile(b.path("disk"), p.after(tape, c, random), 0o600))
@@ -179,23 +179,23 @@ func (b *bench) restart(c cut, tape []entry, mounted string) {
 }
 
 func (b *bench) judge(c cut, tape []entry, data string) {
-	words, err := listen(tape)
+	logRecords, err := listen(tape)
 	b.must(err)
 	b.figures.Add(fmt.Sprintf("pieces_of_%d", c.piece), 1)
-	if err := words.judge(b.figures, data); err != nil {
+	if err := logRecords.judge(b.figures, data); err != nil {
 		b.t.Errorf("cut behind entry %d of the tape, %.0f %% of the pieces of %d bytes kept that were not flushed:\n%s",
 			c.at, 100*c.kept, c.piece, shortened(err))
 	}
 }
 
-// platter is what is on a disk for good, as a tape proceeds.
-type platter struct {
+// durableImage is what is on a disk for good, as a tape proceeds.
+type durableImage struct {
 	durable []byte
 	flushed int // entries of the tape that are
 }
 
 // after makes the disk that a cut leaves. Cuts come in their order.
-func (p *platter) after(tape []entry, c cut, random *rand.Rand) []byte {
+func (p *durableImage) after(tape []entry, c cut, random *rand.Rand) []byte {
 	last := p.flushed
 	for i := p.flushed; i < c.at; i++ {
 		if tape[i].kind == flushed {

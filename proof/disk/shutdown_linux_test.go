@@ -40,13 +40,13 @@ func (b *bench) shutdown() {
 	image, mounted, tape := b.path("image"), b.mkdir("mounted"), b.path("tape")
 	b.must(format(image))
 	b.must(attach(image, mounted, false, b.options))
-	words := rand.New(rand.NewPCG(b.seed, 0)).IntN(400)
+	logRecords := rand.New(rand.NewPCG(b.seed, 0)).IntN(400)
 	load, err := spawn("load", filepath.Join(mounted, "data"), tape, strconv.FormatUint(b.seed, 10), strconv.Itoa(math.MaxInt32))
 	b.must(err)
-	b.await(tape, words)
+	b.await(tape, logRecords)
 	b.must(shutDown(mounted))
 	status, err := load.wait()
-	if status != statusDisk && (status != statusError || words > 0) {
+	if status != statusDisk && (status != statusError || logRecords > 0) {
 		b.t.Errorf("the process ended with %d instead of %d: %v", status, statusDisk, err)
 	}
 	b.must(detach(mounted))
@@ -57,23 +57,23 @@ func (b *bench) shutdown() {
 	b.must(err)
 	said.outcomes(b.figures)
 	if err := said.judge(b.figures, filepath.Join(mounted, "data")); err != nil {
-		b.t.Errorf("shut down behind %d words:\n%s", words, shortened(err))
+		b.t.Errorf("shut down behind %d words:\n%s", logRecords, shortened(err))
 	}
 	b.must(detach(mounted))
 	b.must(os.Remove(image))
 }
 
-// await waits until so many words were said.
-func (b *bench) await(tape string, words int) {
+// await waits until so many logRecords were said.
+func (b *bench) await(tape string, logRecords int) {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	for began := time.Now(); ; <-tick.C {
 		entries, err := readTape(tape)
-		if n := len(entries); n >= words && (err == nil || words == 0) {
+		if n := len(entries); n >= logRecords && (err == nil || logRecords == 0) {
 			return
 		}
 		if time.Since(began) > time.Minute {
-			b.t.Fatalf("only %d of %d words were said within a minute", len(entries), words)
+			b.t.Fatalf("only %d of %d words were said within a minute", len(entries), logRecords)
 		}
 	}
 }

@@ -13,7 +13,7 @@ type kind byte
 const (
 	written kind = iota // bytes, at an offset of the disk
 	flushed             // all that was written before is durable
-	said                // a word between a client and the service
+	said                // a record of what a client and the service said
 	broken              // the disk failed once, at a write that is lost or at a flush that flushed nothing
 )
 
@@ -24,7 +24,7 @@ type entry struct {
 	data   []byte
 }
 
-func (e entry) word() (w word, err error) {
+func (e entry) logRecord() (w logRecord, err error) {
 	err = json.Unmarshal(e.data, &w)
 	return w, err
 }
@@ -49,7 +49,7 @@ func (t tape) add(k kind, offset int64, data []byte) error {
 	return err
 }
 
-func (t tape) say(w word) error {
+func (t tape) say(w logRecord) error {
 	b, err := json.Marshal(w)
 	if err != nil {
 		return err

@@ -25,7 +25,7 @@ func (w *service) generate(t *rapid.T) {
 	}
 	o.request.Options = someOptions(t)
 	addFiles(t, &o.request)
-	o.limited = w.till == nil && pick(t, "limited", false, false, true)
+	o.limited = w.outsideLedger == nil && pick(t, "limited", false, false, true)
 	w.ask(o)
 }
 

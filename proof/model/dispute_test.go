@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// turnTill has the outside ledger refuse for good to settle, or settle again.
-func (w *service) turnTill(*rapid.T) { w.till.turn() }
+// turnOutsideLedger has the outside ledger refuse for good to settle, or settle again.
+func (w *service) turnOutsideLedger(*rapid.T) { w.outsideLedger.turn() }
 
 // resolve has an operator end a dispute: it succeeds when the ledger settles again, and changes nothing
 // before.
@@ -23,9 +23,9 @@ func (w *service) resolve(t *rapid.T) {
 	o := pick(t, "disputed", disputed...)
 	refund := pick(t, "refund", false, true)
 	_, err := w.process.Resolve(w.Context(), o.id, engine.Resolution{Refund: refund})
-	if w.till.refuses() {
-		if !errors.Is(err, errTillClosed) {
-			w.Fatalf("%#v: resolved with the till closed: %v", o, err)
+	if w.outsideLedger.refuses() {
+		if !errors.Is(err, errLedgerClosed) {
+			w.Fatalf("%#v: resolved with the ledger closed: %v", o, err)
 		}
 		w.met.Add("not-resolved", 1)
 		return

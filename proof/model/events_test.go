@@ -140,7 +140,7 @@ func (w *service) settled(h happening) {
 		w.Fatalf("%#v: settled; failed: %t", o, h.failed)
 	}
 	w.books.look(h.at)
-	if o.disputed = w.till != nil && w.till.refuses(); !o.disputed {
+	if o.disputed = w.outsideLedger != nil && w.outsideLedger.refuses(); !o.disputed {
 		w.settleBooks(o)
 	}
 	o.phase, o.completed, o.job = ended, w.at(h.at), nil

@@ -17,7 +17,7 @@ type limitedKey struct {
 // mint gives each user a key with a limit. Beside a ledger outside there can be none.
 func (w *service) mint(t *rapid.T) {
 	w.keys = map[imagegen.UserID]limitedKey{}
-	if w.till != nil {
+	if w.outsideLedger != nil {
 		return
 	}
 	for _, u := range users[:2] {

@@ -13,10 +13,10 @@ import (
 )
 
 // account draws the grants of somebody, and returns ledgers that were given them alike.
-func account(t *rapid.T, copies int) []*house {
-	houses := make([]*house, copies)
-	for n := range houses {
-		houses[n] = inMemory(t, time.Now)
+func account(t *rapid.T, copies int) []*storeHandle {
+	handles := make([]*storeHandle, copies)
+	for n := range handles {
+		handles[n] = inMemory(t, time.Now)
 	}
 	now := time.Now()
 	for range rapid.IntRange(1, 8).Draw(t, "grants") {
@@ -25,14 +25,14 @@ func account(t *rapid.T, copies int) []*house {
 		if lives := pick(t, "lives", 0, time.Hour, 2*time.Hour); lives > 0 {
 			g.Expires = now.Add(lives)
 		}
-		for _, h := range houses {
+		for _, h := range handles {
 			if _, err := h.Grant(context.Background(), g); err != nil {
 				t.Fatal(err)
 			}
 		}
 		time.Sleep(pick(t, "pause", 0, time.Minute))
 	}
-	return houses
+	return handles
 }
 
 // standing is all that a user is told of an account.
@@ -42,7 +42,7 @@ type standing struct {
 	History []imagegen.Entry
 }
 
-func (h *house) standing(t *rapid.T) (s standing) {
+func (h *storeHandle) standing(t *rapid.T) (s standing) {
 	var errs [3]error
 	s.Balance, errs[0] = h.Balance(context.Background(), "alice")
 	s.Lots, errs[1] = h.Lots(context.Background(), "alice")
@@ -55,7 +55,7 @@ func (h *house) standing(t *rapid.T) (s standing) {
 	return s
 }
 
-func (h *house) spend(t *rapid.T, charged, used imagegen.Credits) {
+func (h *storeHandle) spend(t *rapid.T, charged, used imagegen.Credits) {
 	t.Helper()
 	ctx := context.Background()
 	if err := h.Charge(ctx, imagegen.Charge{ID: "c", User: "alice", Credits: charged}); err != nil {
@@ -67,7 +67,7 @@ func (h *house) spend(t *rapid.T, charged, used imagegen.Credits) {
 }
 
 // amounts draws a charge that the account can pay, and how much of it is used.
-func amounts(t *rapid.T, h *house) (charged, used imagegen.Credits) {
+func amounts(t *rapid.T, h *storeHandle) (charged, used imagegen.Credits) {
 	b := h.standing(t).Balance
 	charged = imagegen.Credits(rapid.Int64Range(1, int64(b.Credits)).Draw(t, "charged"))
 	return charged, imagegen.Credits(rapid.Int64Range(0, int64(charged)).Draw(t, "used"))
@@ -78,13 +78,13 @@ func amounts(t *rapid.T, h *house) (charged, used imagegen.Credits) {
 func TestLawOfRefund(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rapid.SyncTest(t, func(t *rapid.T) {
-			houses := account(t, 2)
-			charged, used := amounts(t, houses[0])
-			houses[0].spend(t, charged, used)
+			handles := account(t, 2)
+			charged, used := amounts(t, handles[0])
+			handles[0].spend(t, charged, used)
 			if used > 0 {
-				houses[1].spend(t, used, used)
+				handles[1].spend(t, used, used)
 			}
-			more, exact := houses[0].standing(t), houses[1].standing(t)
+			more, exact := handles[0].standing(t), handles[1].standing(t)
 			more.History, exact.History = nil, nil // which tells how it came about
 			if !cmp.Equal(exact, more) {
 				t.Fatalf("%d of %d: %s", used, charged, cmp.Diff(exact, more))
@@ -154,7 +154,7 @@ func TestLawOfConsumption(t *testing.T) {
 }
 
 // inOrder checks that credits came from the first lots in order, and from each all before the next.
-func (h *house) inOrder(t *rapid.T, before []imagegen.Lot, gone func(imagegen.Lot) imagegen.Credits, sum imagegen.Credits) {
+func (h *storeHandle) inOrder(t *rapid.T, before []imagegen.Lot, gone func(imagegen.Lot) imagegen.Credits, sum imagegen.Credits) {
 	t.Helper()
 	now := map[string]imagegen.Lot{}
 	for _, l := range h.standing(t).Lots {

@@ -20,38 +20,38 @@ import (
 func TestLedger(t *testing.T) {
 	for name, open := range storages {
 		t.Run(name, func(t *testing.T) {
-			prove(t, "model-ledger-"+name, func(t *rapid.T, met *figures.Figures) { newTeller(t, open, met).run() })
+			prove(t, "model-ledger-"+name, func(t *rapid.T, met *figures.Figures) { newLedgerRun(t, open, met).run() })
 		})
 	}
 }
 
 func TestLedgerOnPostgres(t *testing.T) {
 	open := onPostgres(postgrestest.Start(t))
-	proveOnPostgres(t, "model-ledger-postgres", func(t *rapid.T, met *figures.Figures) { newTeller(t, open, met).run() })
+	proveOnPostgres(t, "model-ledger-postgres", func(t *rapid.T, met *figures.Figures) { newLedgerRun(t, open, met).run() })
 }
 
 var users = []imagegen.UserID{"alice", "bob", "bobby"}
 
-// teller does the same to the ledger and to the books.
-type teller struct {
+// ledgerRun does the same to the ledger and to the books.
+type ledgerRun struct {
 	*rapid.T
-	*house
+	*storeHandle
 	books *books
 	met   *figures.Figures
 	again func() // repeats the last operation
 }
 
-func newTeller(t *rapid.T, open opener, met *figures.Figures) *teller {
+func newLedgerRun(t *rapid.T, open opener, met *figures.Figures) *ledgerRun {
 	b := newBooks()
-	w := &teller{T: t, books: b, met: met, again: func() {}}
-	w.house = open(t, func() time.Time { return time.Now().Add(b.clock.ahead()) })
+	w := &ledgerRun{T: t, books: b, met: met, again: func() {}}
+	w.storeHandle = open(t, func() time.Time { return time.Now().Add(b.clock.ahead()) })
 	if w.durable() {
 		b.opened()
 	}
 	return w
 }
 
-func (w *teller) run() {
+func (w *ledgerRun) run() {
 	actions := map[string]func(*rapid.T){"": w.compare}
 	weighted(actions, 5, "grant", w.grant)
 	weighted(actions, 6, "charge", w.charge)
@@ -82,7 +82,7 @@ func (w *teller) run() {
 
 // do does something to both, remembers how to do it again, and holds the answers against each other.
 // It reports whether anything changed.
-func (w *teller) do(what string, ledger, books func() (any, error)) (changed bool) {
+func (w *ledgerRun) do(what string, ledger, books func() (any, error)) (changed bool) {
 	w.Helper()
 	entries := len(w.books.journal)
 	w.books.look(time.Now())
@@ -105,12 +105,12 @@ func (w *teller) do(what string, ledger, books func() (any, error)) (changed boo
 	return err == nil && entries < len(w.books.journal)
 }
 
-func (w *teller) page(t *rapid.T) {
+func (w *ledgerRun) page(t *rapid.T) {
 	before := uint64(rapid.IntRange(0, len(w.books.journal)+1).Draw(t, "before"))
 	w.samePage(someUser(t), before, pick(t, "limit", 3, 1, 10, 0, 1000))
 }
 
-func (w *teller) samePage(u imagegen.UserID, before uint64, limit int) {
+func (w *ledgerRun) samePage(u imagegen.UserID, before uint64, limit int) {
 	w.Helper()
 	w.books.look(time.Now())
 	got, err := w.History(w.Context(), u, before, limit)
@@ -125,14 +125,14 @@ func (w *teller) samePage(u imagegen.UserID, before uint64, limit int) {
 	}
 }
 
-func (w *teller) sleep(t *rapid.T) {
+func (w *ledgerRun) sleep(t *rapid.T) {
 	time.Sleep(pick(t, "sleep", time.Second, 40*time.Second, 10*time.Minute, time.Hour, 3*time.Hour, time.Minute, time.Millisecond))
 	synctest.Wait() // the upkeep may be due at this very moment
 	w.books.catchUp(time.Now())
 }
 
 // jump moves the wall clock: back, ahead, and ahead so far that it is not believed.
-func (w *teller) jump(t *rapid.T) {
+func (w *ledgerRun) jump(t *rapid.T) {
 	w.books.look(time.Now())
 	w.books.clock.jump(pick(t, "jump", time.Hour, -time.Minute, 5*time.Hour, -2*time.Hour, 40*time.Hour, 20*time.Hour, -41*time.Hour,
 		-20*time.Minute, 25*time.Hour, -25*time.Hour))
@@ -140,14 +140,14 @@ func (w *teller) jump(t *rapid.T) {
 	w.books.look(time.Now())
 }
 
-func (w *teller) reopen(t *rapid.T) {
+func (w *ledgerRun) reopen(t *rapid.T) {
 	w.books.closed()
 	w.close(t)
 	w.open(t)
 	w.books.opened()
 }
 
-func (w *teller) confirm(*rapid.T) {
+func (w *ledgerRun) confirm(*rapid.T) {
 	if err := w.ConfirmClock(w.Context()); err != nil {
 		w.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func (w *teller) confirm(*rapid.T) {
 }
 
 // compare holds what everybody is told against the books.
-func (w *teller) compare(t *rapid.T) {
+func (w *ledgerRun) compare(t *rapid.T) {
 	t.Helper()
 	w.met.Add("steps", 1)
 	w.books.look(time.Now())

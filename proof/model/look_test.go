@@ -97,7 +97,7 @@ func (w *service) cancel(t *rapid.T) {
 		if !errors.Is(err, imagegen.ErrNotCancellable) {
 			w.Fatalf("cancelling %#v: %v", o, err)
 		}
-	case err != nil && w.till != nil: // which is closed: recovery sees the settlement through
+	case err != nil && w.outsideLedger != nil: // which is closed: recovery sees the settlement through
 		w.met.Add("cancelled in doubt", 1)
 		o.cancelling = o.phase == queued || o.phase == lost
 	case err != nil || !reflect.DeepEqual(o.view(), g):

@@ -9,14 +9,14 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// grant gives somebody credits; with a ledger of the house, some of them expire.
+// grant gives somebody credits; with the storage's own ledger, some of them expire.
 func (w *service) grant(t *rapid.T) {
 	w.grants++
 	g := imagegen.Grant{User: w.somebody(t), Credits: pick[imagegen.Credits](t, "credits", 30, 12, 50, 4),
 		Priority: imagegen.DefaultPriority, Ref: fmt.Sprint("grant ", w.grants)}
 	w.books.look(time.Now())
-	if w.till != nil {
-		w.till.deposit(g.User, g.Credits)
+	if w.outsideLedger != nil {
+		w.outsideLedger.deposit(g.User, g.Credits)
 	} else {
 		g.Promo, g.Priority = pick(t, "promo", false, true), pick(t, "priority", imagegen.DefaultPriority, 1)
 		if lives := pick(t, "lives", 0, 5*time.Hour, time.Hour, 30*time.Hour); lives > 0 {
@@ -48,7 +48,7 @@ func (w *service) jump(t *rapid.T) {
 
 // confirm says that the wall clock is right.
 func (w *service) confirm(*rapid.T) {
-	if err := w.house.ConfirmClock(w.Context()); err != nil {
+	if err := w.storeHandle.ConfirmClock(w.Context()); err != nil {
 		w.Fatal(err)
 	}
 	w.books.confirmClock()
@@ -91,8 +91,8 @@ func (w *service) restart(t *rapid.T) {
 func (w *service) start(t *rapid.T) {
 	if w.durable() && w.process != nil {
 		w.books.closed()
-		w.house.close(t)
-		w.house.open(t)
+		w.storeHandle.close(t)
+		w.storeHandle.open(t)
 		w.books.opened()
 		w.reopened()
 	}

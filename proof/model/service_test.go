@@ -41,13 +41,13 @@ type setup struct {
 // service is an engine, from process to process, with the model of all that it was asked.
 type service struct {
 	*rapid.T
-	*house
+	*storeHandle
 	*process
-	books *books
-	till  *till // nil: the ledger is that of the house
-	shelf *shelf
-	diary *diary
-	met   *figures.Figures
+	books         *books
+	outsideLedger *outsideLedger // nil: the ledger is the storage's own
+	shelf         *shelf
+	diary         *diary
+	met           *figures.Figures
 
 	keys     map[imagegen.UserID]limitedKey
 	orders   []*order
@@ -67,10 +67,10 @@ type holder struct {
 func newService(t *rapid.T, s setup, met *figures.Figures) *service {
 	w := &service{T: t, books: newBooks(), shelf: &shelf{images: map[imagegen.ImageKey]bool{}}, diary: &diary{}, met: met,
 		byID: map[imagegen.GenerationID]*order{}, holders: map[holder][]*order{}}
-	w.house = s.open(t, w.wall)
+	w.storeHandle = s.open(t, w.wall)
 	if s.outside {
 		w.books.outside = true
-		w.till = newTill()
+		w.outsideLedger = newOutsideLedger()
 	}
 	if w.durable() {
 		w.books.opened()
@@ -94,8 +94,8 @@ func (w *service) at(real time.Time) time.Time {
 }
 
 func (w *service) ledger() imagegen.Ledger {
-	if w.till != nil {
-		return w.till
+	if w.outsideLedger != nil {
+		return w.outsideLedger
 	}
 	return w.database
 }
@@ -130,8 +130,8 @@ func (w *service) actions() map[string]func(*rapid.T) {
 	step(1, "jump", w.jump)
 	step(1, "confirm", w.confirm)
 	step(1, "fill", w.fill)
-	if w.till != nil {
-		step(1, "close the till", w.turnTill)
+	if w.outsideLedger != nil {
+		step(1, "close the ledger", w.turnOutsideLedger)
 		step(3, "resolve", w.resolve)
 	}
 	step(1, "drain", w.drain)
@@ -163,7 +163,7 @@ func (w *service) quiet() {
 // was first, the journal knows.
 func (w *service) refundedFirst(lines []happening) happening {
 	first := lines[0]
-	if first.kind != accepted || first.order == nil || w.till != nil {
+	if first.kind != accepted || first.order == nil || w.outsideLedger != nil {
 		return first
 	}
 	journal, err := w.History(w.Context(), first.order.user, 0, len(lines)+mostExpired) // newest first

@@ -23,7 +23,7 @@ func (w *service) verify(t *rapid.T) {
 		w.sameBalance(u)
 	}
 	w.busy()
-	if w.till != nil {
+	if w.outsideLedger != nil {
 		w.slips()
 	}
 }
@@ -78,7 +78,7 @@ func (w *service) sameBalance(u imagegen.UserID) {
 	if err != nil || !reflect.DeepEqual(want, got) {
 		w.Fatalf("balance of %s: %v %s", u, err, cmp.Diff(want, got))
 	}
-	if w.till != nil {
+	if w.outsideLedger != nil {
 		return
 	}
 	lots, err := w.Lots(w.Context(), u)
@@ -120,7 +120,7 @@ func later(a, b time.Time) time.Time {
 // slips holds each record against its charge in the outside ledger.
 func (w *service) slips() {
 	w.Helper()
-	slips, open := w.till.read(), 0
+	slips, open := w.outsideLedger.read(), 0
 	for id, o := range w.byID {
 		r, err := w.Generation(w.Context(), id)
 		if err != nil {

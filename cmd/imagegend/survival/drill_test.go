@@ -20,7 +20,7 @@ import (
 func TestBackupDrill(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	s := newSiege(t, seed(t))
+	s := newSingleWorkload(t, seed(t))
 	defer s.report()
 	d := s.start()
 	var ending atomic.Bool
@@ -56,7 +56,7 @@ type drill struct {
 }
 
 // ended are the generations that have ended, as the daemon tells them.
-func (s *siege) ended(d *daemontest.Daemon) map[string]fact {
+func (s *workload) ended(d *daemontest.Daemon) map[string]fact {
 	s.Helper()
 	all := map[string]fact{}
 	for _, u := range s.users {
@@ -70,7 +70,7 @@ func (s *siege) ended(d *daemontest.Daemon) map[string]fact {
 }
 
 // restore restores a backup into a directory of its own, and serves it.
-func (s *siege) restore(b drill) {
+func (s *workload) restore(b drill) {
 	s.Helper()
 	dir := filepath.Join(s.TempDir(), "restored")
 	out, err := exec.Command(daemontest.Build(s), "restore", b.archive, "--data-dir", dir).CombinedOutput()

@@ -24,7 +24,7 @@ const (
 // acknowledged is there, for nothing was that the standby did not have. All nodes answer again within two seconds.
 func TestFailover(t *testing.T) {
 	is := is.New(t)
-	w := besiegeNodes(t, plan{replication: postgrestest.Synchronous, seed: seed(t)})
+	w := startCluster(t, plan{replication: postgrestest.Synchronous, seed: seed(t)})
 	defer w.report()
 	for i := range failovers * times() {
 		<-time.After(beforeThem)
@@ -36,25 +36,25 @@ func TestFailover(t *testing.T) {
 		w.auditor.count("failovers")
 		w.database.Rejoin(t)
 	}
-	w.reckon("failover")
+	w.stopAndCompare("failover")
 }
 
 // The control of the above: where a commit is acknowledged that the standby does not have, it is lost, and it shows.
 func TestAsynchronousFailover(t *testing.T) {
 	is := is.New(t)
-	w := besiegeNodes(t, plan{replication: postgrestest.Asynchronous, seed: seed(t)})
+	w := startCluster(t, plan{replication: postgrestest.Asynchronous, seed: seed(t)})
 	<-time.After(beforeThem)
 	w.answer("before")
 	w.failOver()
 	w.answer("after")
-	w.relieve()
+	w.stopClients()
 	w.auditor.wrong = nil
 	w.auditor.compareAll(t.Context(), w.nodes[0].current())
 	t.Logf("%d of %d generations are lost", len(w.auditor.wrong), len(w.auditor.facts))
 	is.True(len(w.auditor.wrong) > 0)
 }
 
-func (w *town) failOver() {
+func (w *cluster) failOver() {
 	w.Helper()
 	w.database.Detach(w)
 	<-time.After(detour)
@@ -63,7 +63,7 @@ func (w *town) failOver() {
 }
 
 // answer has each node make an image, and says how long it took.
-func (w *town) answer(why string) time.Duration {
+func (w *cluster) answer(why string) time.Duration {
 	began := time.Now()
 	var wg sync.WaitGroup
 	for i, n := range w.nodes {

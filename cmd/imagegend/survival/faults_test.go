@@ -29,22 +29,22 @@ const (
 // charged twice, no credits of what came to nothing are kept, and nothing is left of what came to nothing.
 func TestNodesUnderFaults(t *testing.T) {
 	first := seed(t)
-	for i := range towns() {
-		t.Run(fmt.Sprint("town ", i+1), func(t *testing.T) {
+	for i := range clusters() {
+		t.Run(fmt.Sprint("cluster ", i+1), func(t *testing.T) {
 			t.Parallel()
-			w := besiegeNodes(t, plan{replication: postgrestest.Synchronous, program: altered(t), pooled: true, seed: first + uint64(i)})
+			w := startCluster(t, plan{replication: postgrestest.Synchronous, program: altered(t), pooled: true, seed: first + uint64(i)})
 			defer w.report()
 			w.suffer(nodeFaults * times())
 			if !t.Failed() {
-				w.reckon("nodes")
+				w.stopAndCompare("nodes")
 			}
 		})
 	}
 }
 
-// towns is PROOF_TOWNS: how many are besieged at once. A town waits most of the time.
-func towns() int {
-	n, err := strconv.Atoi(os.Getenv("PROOF_TOWNS"))
+// clusters is PROOF_CLUSTERS: how many run at once. A cluster waits most of the time.
+func clusters() int {
+	n, err := strconv.Atoi(os.Getenv("PROOF_CLUSTERS"))
 	if err != nil {
 		return 1
 	}
@@ -57,8 +57,8 @@ type fault struct {
 	pass func(r *rand.Rand)
 }
 
-// suffer has each part of the town go wrong again and again, until there were so many faults.
-func (w *town) suffer(faults int) {
+// suffer has each part of the cluster go wrong again and again, until there were so many faults.
+func (w *cluster) suffer(faults int) {
 	var begun atomic.Int64
 	var wg sync.WaitGroup
 	for i, part := range w.parts() {
@@ -84,14 +84,14 @@ func (w *town) suffer(faults int) {
 }
 
 // parts are what goes wrong one thing at a time, each with its faults.
-func (w *town) parts() (parts [][]fault) {
+func (w *cluster) parts() (parts [][]fault) {
 	for _, n := range w.nodes {
 		parts = append(parts, w.ofNode(n))
 	}
 	return append(parts, w.ofDatabase(), w.ofObjects())
 }
 
-func (w *town) ofNode(n *node) []fault {
+func (w *cluster) ofNode(n *node) []fault {
 	all := []fault{
 		{"killed", func(*rand.Rand) { w.kill(n) }},
 		{"killed, with a wrong clock", func(r *rand.Rand) { w.misdate(n, r, func() { w.kill(n) }) }},
@@ -130,12 +130,12 @@ func after(wait time.Duration, f func()) {
 	f()
 }
 
-func (w *town) kill(n *node) {
+func (w *cluster) kill(n *node) {
 	n.current().Kill()
 	n.start(w.T)
 }
 
-func (w *town) pause(n *node, span time.Duration) {
+func (w *cluster) pause(n *node, span time.Duration) {
 	d := n.current()
 	check(w.T, d.Signal(syscall.SIGSTOP))
 	<-time.After(span)
@@ -143,13 +143,13 @@ func (w *town) pause(n *node, span time.Duration) {
 }
 
 // misdate has the node's wall clock be a year off, one way or the other, for as long as f lasts.
-func (w *town) misdate(n *node, r *rand.Rand, f func()) {
+func (w *cluster) misdate(n *node, r *rand.Rand, f func()) {
 	n.clock.set(w.T, []time.Duration{-year, year}[r.IntN(2)])
 	f()
 	n.clock.set(w.T, 0)
 }
 
-func (w *town) ofDatabase() []fault {
+func (w *cluster) ofDatabase() []fault {
 	exec := func(sql string) { check(w.T, w.database.Exec("postgres", sql)) }
 	return []fault{
 		{"database killed", func(*rand.Rand) {
@@ -179,7 +179,7 @@ func (w *town) ofDatabase() []fault {
 	}
 }
 
-func (w *town) ofObjects() []fault {
+func (w *cluster) ofObjects() []fault {
 	return []fault{
 		{"objects away", func(*rand.Rand) {
 			w.objects.Stop()

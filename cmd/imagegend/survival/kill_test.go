@@ -24,7 +24,7 @@ var fixedAddress = []string{"--base-url", "https://images.example.com"}
 // twice and keeps no credits of what came to nothing.
 func TestKillUnderLoad(t *testing.T) {
 	is := is.New(t)
-	s := newSiege(t, seed(t))
+	s := newSingleWorkload(t, seed(t))
 	defer s.report()
 	var slowest time.Duration
 	for round := range kills * times() {

@@ -99,19 +99,19 @@ func (n *node) offer(t *testing.T, models ...string) {
 	check(t, os.WriteFile(n.models, []byte(text), 0o600))
 }
 
-// town is three nodes, what they share, and the siege that is laid to them.
-type town struct {
-	*siege
-	database *postgrestest.Pair
-	objects  *s3test.Server
-	images   string // the address
-	nodes    []*node
-	asker    *client // who is no part of the load
-	asking   sync.Mutex
-	relieve  func() // ends the clients
+// cluster is three nodes, what they share, and the clients that load them.
+type cluster struct {
+	*workload
+	database    *postgrestest.Pair
+	objects     *s3test.Server
+	images      string // the address
+	nodes       []*node
+	asker       *client // who is no part of the load
+	asking      sync.Mutex
+	stopClients func() // ends the clients
 }
 
-// plan says how a town is built.
+// plan says how a cluster is built.
 type plan struct {
 	replication postgrestest.Replication
 	program     string // "": that which people run
@@ -119,15 +119,15 @@ type plan struct {
 	seed        uint64
 }
 
-// besiegeNodes starts three nodes and their clients.
-func besiegeNodes(t *testing.T, p plan) *town {
+// startCluster starts three nodes and their clients.
+func startCluster(t *testing.T, p plan) *cluster {
 	t.Helper()
-	w := &town{database: postgrestest.StartPair(t, p.replication), objects: s3test.Start(t)}
+	w := &cluster{database: postgrestest.StartPair(t, p.replication), objects: s3test.Start(t)}
 	w.images = w.objects.Address()
 	for i := range 3 {
 		w.nodes = append(w.nodes, w.newNode(t, p, p.pooled && i == 2))
 	}
-	w.siege = besiege(t, p.seed, w.nodes[0].options)
+	w.workload = newWorkload(t, p.seed, w.nodes[0].options)
 	for _, n := range w.nodes {
 		n.start(t)
 	}
@@ -136,7 +136,7 @@ func besiegeNodes(t *testing.T, p plan) *town {
 	return w
 }
 
-func (w *town) newNode(t *testing.T, p plan, pooled bool) *node {
+func (w *cluster) newNode(t *testing.T, p plan, pooled bool) *node {
 	t.Helper()
 	n := &node{clock: newWallClock(t), models: filepath.Join(t.TempDir(), "models.yaml")}
 	var ports []int
@@ -155,7 +155,7 @@ func (w *town) newNode(t *testing.T, p plan, pooled bool) *node {
 }
 
 // load has clients work until they are relieved.
-func (w *town) load(seed uint64) {
+func (w *cluster) load(seed uint64) {
 	var ending atomic.Bool
 	ctx, cancel := context.WithCancel(w.Context())
 	var wg sync.WaitGroup
@@ -164,7 +164,7 @@ func (w *town) load(seed uint64) {
 		c.many = true
 		wg.Go(func() { c.workAnywhere(ctx, w.nodes, choice, &ending) })
 	}
-	w.relieve = func() {
+	w.stopClients = func() {
 		ending.Store(true)
 		wg.Wait()
 		cancel()
@@ -173,7 +173,7 @@ func (w *town) load(seed uint64) {
 
 const (
 	patience = 4 * time.Second        // after which a client hangs up
-	thought  = 60 * time.Millisecond  // at most, between two requests: several towns share a machine
+	thought  = 60 * time.Millisecond  // at most, between two requests: several clusters share a machine
 	sulking  = 600 * time.Millisecond // at most, after one that was not answered
 )
 
@@ -192,11 +192,11 @@ func (c *client) workAnywhere(ctx context.Context, nodes []*node, choice *rand.R
 	}
 }
 
-// reckon ends the siege and compares all there is.
-func (w *town) reckon(proof string) {
+// stopAndCompare stops the clients and compares all there is.
+func (w *cluster) stopAndCompare(proof string) {
 	w.Helper()
 	is := is.New(w.T)
-	w.relieve()
+	w.stopClients()
 	w.mend()
 	images := w.compare(w.nodes[0].current())
 	for _, n := range w.nodes {
@@ -209,7 +209,7 @@ func (w *town) reckon(proof string) {
 }
 
 // mend has all nodes offer all models, by the right time.
-func (w *town) mend() {
+func (w *cluster) mend() {
 	w.Helper()
 	for _, n := range w.nodes {
 		n.clock.set(w.T, 0)
@@ -220,7 +220,7 @@ func (w *town) mend() {
 
 // sweep removes what no record names, as a node does once it is two days old, and looks whether what is left are the
 // images.
-func (w *town) sweep(images int) {
+func (w *cluster) sweep(images int) {
 	w.Helper()
 	ctx := w.Context()
 	place, err := s3.ParseURL(w.images)

@@ -29,7 +29,7 @@ const (
 func TestRecoveryOfADeadNode(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	w := besiegeNodes(t, plan{replication: postgrestest.Synchronous, seed: seed(t)})
+	w := startCluster(t, plan{replication: postgrestest.Synchronous, seed: seed(t)})
 	defer w.report()
 	dead, alive := w.nodes[0].current(), w.nodes[1].current()
 	const forLong = "[fake:delay=2m]"
@@ -69,7 +69,7 @@ func TestRecoveryOfADeadNode(t *testing.T) {
 // another one, under load of the same accounts.
 func TestPausedNode(t *testing.T) {
 	is := is.New(t)
-	w := besiegeNodes(t, plan{replication: postgrestest.Synchronous, seed: seed(t)})
+	w := startCluster(t, plan{replication: postgrestest.Synchronous, seed: seed(t)})
 	defer w.report()
 	for i := range pauses * times() {
 		calm := w.slowestBeside(fmt.Sprintf("calm %d", i), beforeThem)
@@ -79,11 +79,11 @@ func TestPausedNode(t *testing.T) {
 		t.Logf("the slowest answer took %v beside the pause, %v in calm", took.Round(time.Millisecond), calm.Round(time.Millisecond))
 		is.True(took <= calm+longestWait)
 	}
-	w.reckon("paused")
+	w.stopAndCompare("paused")
 }
 
 // slowestBeside asks all nodes but the first for images, for so long, and says how long the slowest answer took.
-func (w *town) slowestBeside(why string, span time.Duration) time.Duration {
+func (w *cluster) slowestBeside(why string, span time.Duration) time.Duration {
 	var slowest atomic.Int64
 	var wg sync.WaitGroup
 	end := time.Now().Add(span)
@@ -109,7 +109,7 @@ func (w *town) slowestBeside(why string, span time.Duration) time.Duration {
 }
 
 // told hands an answer of the asker's to the auditor.
-func (w *town) told(o operation, answer daemontest.Answer) {
+func (w *cluster) told(o operation, answer daemontest.Answer) {
 	w.asking.Lock()
 	defer w.asking.Unlock()
 	w.asker.take(o, answer)
@@ -135,7 +135,7 @@ func TestForgottenConnections(t *testing.T) {
 // database's, and the object store takes what the node signs.
 func TestNodeWithAWrongClock(t *testing.T) {
 	is := is.New(t)
-	w := besiegeNodes(t, plan{replication: postgrestest.Synchronous, program: altered(t), seed: seed(t)})
+	w := startCluster(t, plan{replication: postgrestest.Synchronous, program: altered(t), seed: seed(t)})
 	defer w.report()
 	n := w.nodes[0]
 	for _, off := range []time.Duration{-year, year} {
@@ -150,11 +150,11 @@ func TestNodeWithAWrongClock(t *testing.T) {
 		n.clock.set(t, 0)
 	}
 	is.True(w.auditor.outcomes["references"] > 0)
-	w.reckon("clock")
+	w.stopAndCompare("clock")
 }
 
 // works has the first node make an image that is waited for and one from a reference that is not, and looks at their dates.
-func (w *town) works(why string) {
+func (w *cluster) works(why string) {
 	w.Helper()
 	is := is.New(w.T)
 	<-time.After(200 * time.Millisecond) // within which it sees its clock

@@ -19,7 +19,7 @@ func TestStandstill(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	const longerThanALease = 33 * time.Second
-	s := newSiege(t, seed(t))
+	s := newSingleWorkload(t, seed(t))
 	defer s.report()
 	d := s.start()
 	var ending atomic.Bool

@@ -32,6 +32,8 @@ func (x *exchange) fail(err error) {
 	})
 }
 
+// statusOf is the status of an error in OpenAI's shape. OpenAI's clients repeat every
+// 5xx, so a lasting failure is 400.
 func statusOf(e *imagegen.Error) int {
 	if e.Lasting {
 		return http.StatusBadRequest

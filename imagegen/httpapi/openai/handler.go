@@ -136,6 +136,7 @@ func (a *api) route(x *exchange) error {
 	return a.serve(x, method, answer)
 }
 
+// serve checks the method and the key, and then calls the handler.
 func (a *api) serve(x *exchange, method string, answer handle) error {
 	allowed := method
 	if method == http.MethodGet {

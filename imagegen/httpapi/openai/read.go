@@ -53,6 +53,8 @@ func (a *api) read(x *exchange, edit bool) (*request, error) {
 	return a.readForm(x, parameters["boundary"])
 }
 
+// readForm reads a form part by part. Files go to the spool as they arrive; on an error
+// they are discarded.
 func (a *api) readForm(x *exchange, boundary string) (*request, error) {
 	r := newRequest()
 	held := a.site.Limits.Hold(x.Key)
@@ -86,6 +88,8 @@ func (r *request) room(name, which string) error {
 	return imagegen.InvalidField(fieldImage, "%s is one too many: send at most %d images", which, imagegen.MaxReferences)
 }
 
+// readJSON reads a body as it arrives. Images in it go to the spool without being held in
+// memory.
 func (a *api) readJSON(x *exchange, edit bool) (*request, error) {
 	most := int64(maxText)
 	if edit {

@@ -172,6 +172,7 @@ func (s *stream) images(result imagegen.Result) error {
 	return nil
 }
 
+// image sends one image as an event, its base64 straight from the store.
 func (s *stream) image(g imagegen.Generation, image imagegen.Image, files []*imagegen.ImageFile, i int) error {
 	tail, err := json.Marshal(completed{g.CreatedAt.Unix(), looks(g, image), g.ID})
 	if err != nil {

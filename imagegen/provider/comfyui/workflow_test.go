@@ -18,7 +18,7 @@ func TestNew(t *testing.T) {
 		"base URL":                                {Workflows: [][]byte{node(all)}, BaseURL: "10.0.0.7:8188"},
 		"BestEdge":                                {Workflows: [][]byte{node(all)}, BestEdge: 100_000},
 		"Steps":                                   {Workflows: [][]byte{node(all)}, Steps: provider.Steps{High: -1}},
-		"workflow 1: it is not a JSON object":        {Workflows: [][]byte{[]byte(`[]`)}},
+		"workflow 1: it is not a JSON object":     {Workflows: [][]byte{[]byte(`[]`)}},
 		"something follows":                       {Workflows: [][]byte{append(node(all), '{')}},
 		"it has no nodes":                         {Workflows: [][]byte{[]byte(`{}`)}},
 		`export it with "Export (API)"`:           {Workflows: [][]byte{[]byte(`{"nodes":[{"id":1}],"links":[]}`)}},

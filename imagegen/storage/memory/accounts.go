@@ -20,6 +20,7 @@ func (l lookup) User(id imagegen.UserID) (imagegen.User, error) { return found(l
 
 func (l lookup) Key(id imagegen.KeyID) (imagegen.Key, error) { return found(l.keys, id) }
 
+// Reserved implements rules.Accounts: the record that came last with the key holds it.
 func (l lookup) Reserved(u imagegen.UserID, key string) (imagegen.Record, error) {
 	all := l.reserved[reservation{u, imagegen.IdempotencyHash(key)}]
 	if len(all) == 0 {
@@ -28,6 +29,7 @@ func (l lookup) Reserved(u imagegen.UserID, key string) (imagegen.Record, error)
 	return all[len(all)-1].Record, nil
 }
 
+// found is a look-up with ErrNotFound.
 func found[K comparable, V any](in map[K]V, key K) (V, error) {
 	v, there := in[key]
 	if !there {
@@ -145,6 +147,8 @@ func (s *store) ResumeUser(ctx context.Context, id imagegen.UserID) error {
 	return s.changeUser(ctx, account.ActUserResume, id, func(u *imagegen.User) { u.SuspendedAt = time.Time{} })
 }
 
+// changeUser changes a user together with its row in the audit trail. A change that
+// changes nothing leaves no row.
 func (s *store) changeUser(ctx context.Context, act account.Act, id imagegen.UserID, change func(*imagegen.User)) error {
 	return s.act(ctx, act, func() (trail.Change, error) {
 		from, there := s.users[id]

@@ -104,6 +104,8 @@ func (s *store) Unsettled(ctx context.Context, after imagegen.GenerationID, n in
 	return s.behind(ctx, after, n, imagegen.Record.Unsettled)
 }
 
+// behind returns up to n wanted records behind an identifier, and how many are wanted in
+// all.
 func (s *store) behind(ctx context.Context, after imagegen.GenerationID, n int, wanted func(imagegen.Record) bool) (found []imagegen.Record, total int, err error) {
 	all, err := s.some(ctx, wanted)
 	for _, r := range all {

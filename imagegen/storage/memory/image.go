@@ -76,6 +76,7 @@ func (s *images) RemoveImages(ctx context.Context, g imagegen.GenerationID, numb
 	return nil
 }
 
+// bytes returns a stored image. It is never changed, so it need not be copied.
 func (s *images) bytes(k imagegen.ImageKey) ([]byte, bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

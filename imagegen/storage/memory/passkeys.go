@@ -47,6 +47,7 @@ func (k *passkeys) Passkeys(ctx context.Context, u imagegen.UserID) (all []accou
 	return all, err
 }
 
+// ownedBy lists a user's passkeys, oldest first, as copies.
 func (k *passkeys) ownedBy(u imagegen.UserID) []account.Passkey {
 	all := matching(k.passkeys, func(p account.Passkey) bool { return p.User == u },
 		func(a, b account.Passkey) int { return a.CreatedAt.Compare(b.CreatedAt) })

@@ -46,6 +46,7 @@ func (q *queue) moved(open map[imagegen.GenerationID]*generation, waited bool, g
 	}
 }
 
+// moveToBack makes it the turn of every other user first.
 func (q *queue) moveToBack(u imagegen.UserID) {
 	q.last++
 	q.turns[u] = q.last

@@ -20,6 +20,7 @@ type trails struct {
 	removed uint64             // how many were, from the oldest end
 }
 
+// newTrails makes the ledger's rows and the trail together, since each act writes both.
 func newTrails(now func() time.Time) *trails {
 	t := &trails{now: now}
 	t.rows = ledger.NewMemory(t.add)

@@ -38,6 +38,7 @@ type Exchange struct {
 	cut      error     // with which writing the answer failed
 }
 
+// begin prepares an exchange for a request.
 func (x *Exchange) begin(w http.ResponseWriter, r *http.Request) {
 	x.ResponseWriter, x.Request, x.Ctx = w, r, withRequestID(r)
 	x.control, x.began = *http.NewResponseController(w), time.Now()

@@ -50,6 +50,7 @@ func (f *Form) Discard() {
 	}
 }
 
+// add reads one part, as a file or as text.
 func (f *Form) add(ctx context.Context, part formdata.Part) error {
 	switch {
 	case f.IsFile(part.Name) && part.File:
@@ -73,6 +74,7 @@ func (f *Form) noText(part formdata.Part) error {
 	return imagegen.InvalidField(part.Name, "%s must be text, but was sent as a file", part.Name)
 }
 
+// addText reads a text part. All texts of a form share one limit.
 func (f *Form) addText(name string, part io.Reader) error {
 	b, err := f.Hold.ReadAll(io.LimitReader(part, formdata.MaxText-f.text+1))
 	if err != nil {

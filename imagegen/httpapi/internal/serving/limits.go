@@ -86,6 +86,7 @@ func (h held) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// busy is an ErrOverloaded with a message and a short Retry-After.
 func busy(format string, args ...any) error {
 	e := imagegen.Invalid(format, args...)
 	e.Code, e.RetryAfter = imagegen.CodeOverloaded, time.Second

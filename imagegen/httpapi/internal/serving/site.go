@@ -95,12 +95,13 @@ func (s *Site) FindBase(x *Exchange) error {
 		return imagegen.Invalid("the X-Forwarded-Proto header must be http or https; got %s", Shown(scheme))
 	}
 	if !isHost(host) {
-		return imagegen.Invalid("the %s header is no host name with an optional port; got %s", named, Shown(host))
+		return imagegen.Invalid("the %s header is not a host name with an optional port; got %s", named, Shown(host))
 	}
 	x.Base = scheme + "://" + host
 	return nil
 }
 
+// trusts reports whether a peer is one of the trusted proxies.
 func (s *Site) trusts(peer string) bool {
 	if len(s.TrustedProxies) == 0 {
 		return false

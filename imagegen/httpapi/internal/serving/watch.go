@@ -82,6 +82,7 @@ func (x *watched) answer() Answer {
 	return Answer{Method: knownMethod(x.method), Route: x.route, Status: x.status, Duration: time.Since(x.began)}
 }
 
+// knownMethod bounds the number of label values that metrics can get.
 func knownMethod(m string) string {
 	switch m {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:

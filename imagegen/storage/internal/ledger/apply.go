@@ -124,6 +124,8 @@ func (c *Change) next(of lots) imagegen.Expiration {
 	return next
 }
 
+// nextAnew finds what expires first among all lots, when a change has touched the lot
+// that did.
 func (c *Change) nextAnew(of lots) (next imagegen.Expiration) {
 	for _, l := range c.Lots {
 		next = soonest(next, l.To)

@@ -65,6 +65,9 @@ func (b Books) Settle(id imagegen.ChargeID, used imagegen.Credits) error {
 // Cancel is Settle to nothing of a generation that its owner has cancelled.
 func (b Books) Cancel(id imagegen.ChargeID) error { return b.settle(id, 0, true) }
 
+// settle closes a charge. Settling an unknown charge to 0 leaves a tombstone, which
+// refuses a Charge that comes later. Repeating a settlement with the same amount
+// succeeds; with another amount it is an ErrChargeConflict.
 func (b Books) settle(id imagegen.ChargeID, used imagegen.Credits, cancelled bool) error {
 	if err := checkCharge(id); err != nil {
 		return err

@@ -205,6 +205,7 @@ func (c *checker) charge(id imagegen.ChargeID) {
 	}
 }
 
+// ref checks that a reference names the entry that has it.
 func (c *checker) ref(ref string) {
 	p, _ := c.rows.Ref(ref)
 	if e, known := c.rows.Entry(p); !known || e.Ref != ref {

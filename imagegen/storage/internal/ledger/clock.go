@@ -73,6 +73,7 @@ func (l *Ledger) Remember(ctx context.Context) error {
 	return l.update(ctx, func(b Books) error { b.remember(); return nil })
 }
 
+// remember makes the judged time durable, so that a restart cannot fall behind it.
 func (b Books) remember() {
 	mark := b.tx.Clock()
 	if seen := b.seen(mark); seen != mark {

@@ -41,6 +41,7 @@ type NewLot struct {
 	Expires  time.Time // zero: never
 }
 
+// place is where the entry is: its user and its sequence number.
 func (e Entry) place() Place { return Place{e.User, e.Seq} }
 
 func (e Entry) subject() string { return fmt.Sprintf("entry %d of %q", e.Seq, e.User) }
@@ -107,6 +108,8 @@ func DecodeEntry(stored []byte) (e Entry, err error) {
 	return e, nil
 }
 
+// entryForm is the encoding of an entry. The chain hashes these bytes, so an old version
+// must stay as it is.
 func entryForm(c *kv.Coder, e *Entry) {
 	c.Version(2)
 	kv.Number(c, &e.Seq)

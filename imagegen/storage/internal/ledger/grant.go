@@ -9,6 +9,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/account"
 )
 
+// grant adds a lot, or returns the one that exists under the same Ref.
 func (b Books) grant(g imagegen.Grant, by account.Actor) (granted imagegen.Granted, err error) {
 	if err := cmp.Or(g.User.Check(), checkAmount(g.Credits), checkRef(g.Ref)); err != nil {
 		return granted, err

@@ -52,6 +52,8 @@ type Books struct {
 	clock *clock.Clock
 }
 
+// update reads the clock once, before the transaction: an operation that runs again sees
+// the same time.
 func (l *Ledger) update(ctx context.Context, f func(Books) error) error {
 	at := l.Read()
 	return l.store.Update(ctx, func(tx Tx) error { return f(l.At(tx, at)) })

@@ -38,6 +38,7 @@ func compareExpiry(a, b time.Time) int {
 	return a.Compare(b)
 }
 
+// paid orders promotional lots before paid ones.
 func (l Lot) paid() int {
 	if l.Promo {
 		return 0
@@ -180,6 +181,8 @@ func (a *openAccount) lost(n int) (lost []Posting) {
 	return lost
 }
 
+// writeOff records expired credits, expireBatch lots in one entry, so that no entry grows
+// without bound.
 func (a *openAccount) writeOff(lost []Posting) error {
 	for postings := range slices.Chunk(lost, expireBatch) {
 		e := Entry{Entry: imagegen.Entry{Kind: imagegen.EntryExpire}, Postings: postings}

@@ -75,6 +75,7 @@ func (p *page) expiring() iter.Seq[Lot] { return p.each(p.toExpire) }
 
 func (p *page) lot(number uint64) (l Lot, known bool) { return nth(p.lots, number) }
 
+// each yields the lots with these numbers, in that order.
 func (p *page) each(numbers []uint64) iter.Seq[Lot] {
 	return func(yield func(Lot) bool) {
 		for _, n := range numbers {
@@ -173,6 +174,7 @@ func (m *memory) Charges() iter.Seq[imagegen.ChargeID] { return maps.Keys(m.char
 
 func (m *memory) Refs() iter.Seq[string] { return maps.Keys(m.refs) }
 
+// Write implements Tx. It is the only way in which rows change.
 func (m *memory) Write(c *Change) {
 	m.put(c)
 	p := m.pages[c.Entry.User]
@@ -201,6 +203,8 @@ func (m *memory) put(c *Change) {
 	}
 }
 
+// put replaces a lot, and moves it into or out of the two orders when its credits run out
+// or come back.
 func (p *page) put(l Lot) {
 	if l.Number > uint64(len(p.lots)) {
 		p.lots = append(p.lots, Lot{})

@@ -73,6 +73,7 @@ type memoryTx struct {
 	onCommit []func()
 }
 
+// rollBack undoes the writes of a failed transaction, last one first.
 func (t *memoryTx) rollBack() {
 	for _, undo := range slices.Backward(t.undo) {
 		undo()

@@ -7,6 +7,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/account"
 )
 
+// revoke takes unspent credits, or returns the entry that exists under the same Ref.
 func (b Books) revoke(r imagegen.Revocation, by account.Actor) (revoked imagegen.Revoked, err error) {
 	if err := cmp.Or(r.User.Check(), checkAmount(r.Credits), checkRef(r.Ref)); err != nil {
 		return revoked, err

@@ -90,6 +90,7 @@ func (c *Change) book(of billing) error {
 	return c.Key.To.check()
 }
 
+// check returns a Violation if the sums cannot be those of charges.
 func (u Usage) check() error {
 	held := u.Charged - u.Refunded - u.Spent
 	if held < 0 || u.Refunded < 0 || u.Spent < 0 || u.Images < 0 || u.Failed < 0 || u.Cancelled < 0 || u.Failed+u.Cancelled > u.Generations {
@@ -98,6 +99,7 @@ func (u Usage) check() error {
 	return nil
 }
 
+// check returns a Violation if the total cannot be that of charges.
 func (t KeyTotal) check() error {
 	if t.Credits < 0 || t.Open < 0 {
 		return broken("usage", t.User, "key %q has used %d credits, and has %d charges open", t.Key, t.Credits, t.Open)
@@ -165,6 +167,8 @@ func (l *Ledger) EachUsage(ctx context.Context, from, to time.Time, f func(image
 	return nil
 }
 
+// eachUsageOn reads one day in a transaction of its own, so that a long range does not
+// hold one transaction open.
 func (l *Ledger) eachUsageOn(ctx context.Context, day time.Time, f func(imagegen.UserID, imagegen.Usage)) error {
 	return l.store.View(ctx, func(tx Tx) error {
 		for row := range tx.DayUsage(day) {

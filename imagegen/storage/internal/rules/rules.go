@@ -129,6 +129,7 @@ func Settle(b Books, r imagegen.Record, accountType string) (imagegen.Record, er
 	return ended, err
 }
 
+// closeCharge settles the charge of a record whose outcome is known, or cancels it.
 func closeCharge(b Books, r imagegen.Record) error {
 	if r.Cancelled() {
 		return b.Cancel(r.Charge().ID)

@@ -6,6 +6,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
+// codeRow is the encoding of a generation's row. A field that is added needs a new
+// version; TestFormerRows reads the old ones.
 func codeRow(c *kv.Coder, r *row) {
 	c.Version(1)
 	codeIntent(c, &r.Intent)

@@ -42,6 +42,7 @@ func (t *Tables) Passkeys(ctx context.Context, u imagegen.UserID) ([]account.Pas
 	return view(ctx, t.db, func(tx kv.Tx) ([]account.Passkey, error) { return passkeysOf(tx, u) })
 }
 
+// passkeysOf lists a user's passkeys, oldest first.
 func passkeysOf(tx kv.Tx, u imagegen.UserID) ([]account.Passkey, error) {
 	all, err := userPasskeys.Values(tx, userPasskeys.Keys(tx, kv.Key(string(u))))
 	slices.SortStableFunc(all, func(a, b account.Passkey) int { return a.CreatedAt.Compare(b.CreatedAt) })

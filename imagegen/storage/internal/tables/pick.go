@@ -58,6 +58,7 @@ func (q *queue) first(d imagegen.Demand) (first ticket, ok bool) {
 	return first, ok
 }
 
+// hasPlace reports whether a claim has a place left for a model.
 func hasPlace(d imagegen.Demand, model string) bool {
 	return d.Places == nil || d.Places[model] > 0
 }
@@ -68,6 +69,7 @@ type candidate struct {
 	held int
 }
 
+// allows reports whether a claim is for users who hold that many slots.
 func allows(d imagegen.Demand, held int) bool { return d.Below == 0 || held < d.Below }
 
 // candidates are the users who may get something, by their turns: of each model with places those from the

@@ -41,6 +41,7 @@ func all(in bool) []byte {
 	return []byte{}
 }
 
+// listedUnder has the rows that a user can list, by status.
 func listedUnder(r *row) []byte {
 	if !r.Visible() {
 		return nil
@@ -48,6 +49,7 @@ func listedUnder(r *row) []byte {
 	return listKey(r.User, r.Status())
 }
 
+// favouriteUnder is listedUnder for favourites only.
 func favouriteUnder(r *row) []byte {
 	if !r.Favourite {
 		return nil
@@ -71,6 +73,7 @@ func reservedKey(u imagegen.UserID, key string) []byte {
 	return kv.Key(string(u), hash[:])
 }
 
+// undeliveredUnder has the rows that an equal call may join.
 func undeliveredUnder(r *row) []byte {
 	if !r.Undelivered {
 		return nil
@@ -78,6 +81,7 @@ func undeliveredUnder(r *row) []byte {
 	return kv.Key(string(r.User), r.JoinKey[:])
 }
 
+// promptUnder has the failed rows that still have a prompt, by their end.
 func promptUnder(r *row) []byte {
 	if r.State != imagegen.StateFailed || r.Prompt == "" {
 		return nil
@@ -85,6 +89,8 @@ func promptUnder(r *row) []byte {
 	return kv.Key(kv.TimeKey(r.CompletedAt))
 }
 
+// hashUnder has the erased rows that still have the hash of an idempotency key, by their
+// end.
 func hashUnder(r *row) []byte {
 	if r.State != imagegen.StateErased || r.IdempotencyKey == "" {
 		return nil
@@ -134,6 +140,7 @@ func Open(tx kv.Tx, f func(imagegen.Record) error) (damaged []error, err error) 
 	return eachOpen(tx, func(r row) error { return f(r.Record) })
 }
 
+// eachOpen is Open with the stored rows.
 func eachOpen(tx kv.Tx, f func(row) error) (damaged []error, err error) {
 	for id := range open.Keys(tx, nil) {
 		r, wrong := open.Get(tx, id)

@@ -115,6 +115,7 @@ func (m *cache[K, V]) get(k K, load func() (V, error)) (V, error) {
 	return v, err
 }
 
+// look returns a cached row. asOf is for keep: it tells whether a row was changed since.
 func (m *cache[K, V]) look(k K) (v V, ok bool, asOf uint64) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -125,6 +126,8 @@ func (m *cache[K, V]) look(k K) (v V, ok bool, asOf uint64) {
 	return c.row, ok, m.changes
 }
 
+// keep caches a row that was read as of a revision, unless something has changed since.
+// When the cache is full it starts anew.
 func (m *cache[K, V]) keep(k K, v cached[V], asOf uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -137,6 +140,7 @@ func (m *cache[K, V]) keep(k K, v cached[V], asOf uint64) {
 	m.rows[k] = v
 }
 
+// forget drops a row, and makes every keep that began before it fail.
 func (m *cache[K, V]) forget(k K) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -86,6 +86,8 @@ func (t *Tables) ResumeUser(ctx context.Context, id imagegen.UserID) error {
 	return t.changeUser(ctx, account.ActUserResume, id, func(u *imagegen.User) { u.SuspendedAt = time.Time{} })
 }
 
+// changeUser changes a user in one transaction with its row in the audit trail. A change
+// that changes nothing leaves no row.
 func (t *Tables) changeUser(ctx context.Context, act account.Act, id imagegen.UserID, change func(*imagegen.User)) error {
 	return t.act(ctx, act, func(tx kv.Tx) (trail.Change, error) {
 		from, err := loadUser(tx, id)

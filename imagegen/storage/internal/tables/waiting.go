@@ -53,6 +53,7 @@ func newWaiting() waiting {
 		rings: make(map[string][]*queue), own: make(map[imagegen.UserID]int)}
 }
 
+// insert puts a value into a sorted slice.
 func insert[T any](in []T, v T, order func(a, b T) int) []T {
 	i, _ := slices.BinarySearchFunc(in, v, order)
 	return slices.Insert(in, i, v)
@@ -68,6 +69,7 @@ func remove[T any](in map[string][]T, key string, v T, order func(a, b T) int) {
 	}
 }
 
+// add queues a ticket, in place of an earlier one with the same identifier.
 func (w *waiting) add(t ticket) {
 	w.remove(t.ID)
 	w.tickets[t.ID] = t
@@ -88,6 +90,7 @@ func (w *waiting) add(t ticket) {
 	q.due[t.model] = insert(q.due[t.model], t, byTurn)
 }
 
+// remove takes a ticket out. It does nothing if there is none.
 func (w *waiting) remove(id imagegen.GenerationID) {
 	t, there := w.tickets[id]
 	if !there {

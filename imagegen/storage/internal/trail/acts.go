@@ -80,6 +80,7 @@ func LoginSet(from, to account.Login) Change {
 	return Change{Target: string(to.User), User: to.User, Before: login(from, from), After: login(from, to)}
 }
 
+// login describes a login without its password: only whether it is new.
 func login(former, l account.Login) string {
 	password := "set"
 	switch l.Password {

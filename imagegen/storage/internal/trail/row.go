@@ -32,6 +32,7 @@ func Kept(r account.TrailRow) account.TrailRow {
 	return r
 }
 
+// clip shortens a text to what a row may hold.
 func clip[S ~string](s *S) { *s = S(strings.ToValidUTF8(string((*s)[:min(len(*s), longest)]), "")) }
 
 func code(c *kv.Coder, r *account.TrailRow) {

@@ -111,6 +111,7 @@ func (f *Failures) turn(minute time.Time) map[origin]int {
 	return due
 }
 
+// putBack counts failures again that could not be written.
 func (f *Failures) putBack(counts map[origin]int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -121,6 +122,7 @@ func (f *Failures) putBack(counts map[origin]int) {
 	}
 }
 
+// add writes counts as rows. If that fails, they stay counted for the next time.
 func (f *Failures) add(ctx context.Context, counts map[origin]int) error {
 	now := f.now()
 	var rows []account.TrailRow

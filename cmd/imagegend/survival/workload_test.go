@@ -21,8 +21,8 @@ import (
 // longestEnd is how long work may take to end once nothing is at fault, on a machine that is busy.
 const longestEnd = 3 * time.Minute
 
-// siege is one data directory, its users and their clients.
-type siege struct {
+// workload is one data directory, its users and their clients.
+type workload struct {
 	*testing.T
 	random  *rand.Rand
 	options daemontest.Options
@@ -37,12 +37,12 @@ type account struct {
 	clients   int
 }
 
-func newSiege(t *testing.T, seed uint64) *siege {
-	return besiege(t, seed, daemontest.Options{DataDir: t.TempDir(), Args: fixedAddress})
+func newSingleWorkload(t *testing.T, seed uint64) *workload {
+	return newWorkload(t, seed, daemontest.Options{DataDir: t.TempDir(), Args: fixedAddress})
 }
 
-func besiege(t *testing.T, seed uint64, o daemontest.Options) *siege {
-	s := &siege{T: t, random: rand.New(rand.NewPCG(seed, 0)), auditor: newAuditor(t), options: o}
+func newWorkload(t *testing.T, seed uint64, o daemontest.Options) *workload {
+	s := &workload{T: t, random: rand.New(rand.NewPCG(seed, 0)), auditor: newAuditor(t), options: o}
 	d := s.start()
 	for user, u := range []*account{{granted: 1_000_000, clients: 5}, {granted: 1_000_000, clients: 5}, {granted: 20, clients: 2}} {
 		u.name, u.key = d.NewUser(u.granted)
@@ -57,7 +57,7 @@ func besiege(t *testing.T, seed uint64, o daemontest.Options) *siege {
 }
 
 // start starts the daemon; one time in five another was killed before, on its way up.
-func (s *siege) start() *daemontest.Daemon {
+func (s *workload) start() *daemontest.Daemon {
 	s.Helper()
 	if s.random.IntN(5) == 0 {
 		d := daemontest.Launch(s, s.options)
@@ -68,7 +68,7 @@ func (s *siege) start() *daemontest.Daemon {
 }
 
 // grant gives the poor user something, twice under the same reference: it counts once.
-func (s *siege) grant(d *daemontest.Daemon, round int) {
+func (s *workload) grant(d *daemontest.Daemon, round int) {
 	s.Helper()
 	poor := s.users[len(s.users)-1]
 	for range 2 {
@@ -77,7 +77,7 @@ func (s *siege) grant(d *daemontest.Daemon, round int) {
 	poor.granted += 7
 }
 
-func (s *siege) loadAndKill(d *daemontest.Daemon) {
+func (s *workload) loadAndKill(d *daemontest.Daemon) {
 	var dying atomic.Bool
 	ctx, cancel := context.WithCancel(s.Context())
 	var wg sync.WaitGroup
@@ -92,7 +92,7 @@ func (s *siege) loadAndKill(d *daemontest.Daemon) {
 }
 
 // aftermath starts the daemon a last time, lets everything end and compares all there is.
-func (s *siege) aftermath() {
+func (s *workload) aftermath() {
 	d := s.start()
 	images := s.compare(d)
 	if status := d.Terminate(20 * time.Second); status != 0 {
@@ -102,7 +102,7 @@ func (s *siege) aftermath() {
 }
 
 // compare lets everything end and compares all there is to what clients were told. It counts the images.
-func (s *siege) compare(d *daemontest.Daemon) (images int) {
+func (s *workload) compare(d *daemontest.Daemon) (images int) {
 	for _, u := range s.users {
 		d.AllEnded(s.T, u.key, longestEnd)
 	}
@@ -127,7 +127,7 @@ func (s *siege) compare(d *daemontest.Daemon) (images int) {
 }
 
 // checkFiles looks for what attempts that were killed have left, once no thumbnail is being made any more.
-func (s *siege) checkFiles(images int) {
+func (s *workload) checkFiles(images int) {
 	files := map[string]bool{}
 	err := fs.WalkDir(os.DirFS(s.options.DataDir), "images", func(path string, e fs.DirEntry, err error) error {
 		if err == nil && !e.IsDir() {
@@ -158,14 +158,14 @@ func (s *siege) checkFiles(images int) {
 }
 
 // report tells what is wrong, though the test may have ended early.
-func (s *siege) report() {
+func (s *workload) report() {
 	for _, wrong := range s.auditor.wrong[:min(20, len(s.auditor.wrong))] {
 		s.Error(wrong)
 	}
 }
 
 // checkList compares an account's list to what its clients were told.
-func (s *siege) checkList(u *account, all []daemontest.Generation) {
+func (s *workload) checkList(u *account, all []daemontest.Generation) {
 	ids, prompts := map[string]bool{}, map[string]bool{}
 	for _, g := range all {
 		if prompts[g.Prompt] {

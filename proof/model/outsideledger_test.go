@@ -8,16 +8,16 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// till is the plainest ledger that an embedder could bring: it shares no transaction with any store.
-type till struct {
+// outsideLedger is the plainest ledger that an embedder could bring: it shares no transaction with any store.
+type outsideLedger struct {
 	mu      sync.Mutex
 	credits map[imagegen.UserID]imagegen.Credits
 	slips   map[imagegen.ChargeID]slip
 	closed  bool // it settles no charge that is open, for good
 }
 
-// errTillClosed is what a till that is closed says.
-var errTillClosed = imagegen.RefuseCharge("the till is closed")
+// errLedgerClosed is what an outside ledger says that is closed.
+var errLedgerClosed = imagegen.RefuseCharge("the ledger is closed")
 
 // slip is a charge; the zero Charge if it was settled before it was made.
 type slip struct {
@@ -26,13 +26,13 @@ type slip struct {
 	used   imagegen.Credits
 }
 
-var _ imagegen.Ledger = (*till)(nil)
+var _ imagegen.Ledger = (*outsideLedger)(nil)
 
-func newTill() *till {
-	return &till{credits: map[imagegen.UserID]imagegen.Credits{}, slips: map[imagegen.ChargeID]slip{}}
+func newOutsideLedger() *outsideLedger {
+	return &outsideLedger{credits: map[imagegen.UserID]imagegen.Credits{}, slips: map[imagegen.ChargeID]slip{}}
 }
 
-func (l *till) Charge(_ context.Context, c imagegen.Charge) error {
+func (l *outsideLedger) Charge(_ context.Context, c imagegen.Charge) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s, known := l.slips[c.ID]
@@ -51,7 +51,7 @@ func (l *till) Charge(_ context.Context, c imagegen.Charge) error {
 	return nil
 }
 
-func (l *till) Settle(_ context.Context, id imagegen.ChargeID, used imagegen.Credits) error {
+func (l *outsideLedger) Settle(_ context.Context, id imagegen.ChargeID, used imagegen.Credits) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s, known := l.slips[id]
@@ -59,7 +59,7 @@ func (l *till) Settle(_ context.Context, id imagegen.ChargeID, used imagegen.Cre
 	case !known && used != 0:
 		return imagegen.ErrNotFound
 	case known && !s.closed && l.closed:
-		return errTillClosed
+		return errLedgerClosed
 	case s.closed && s.used == used:
 		return nil
 	case s.closed || used < 0 || used > s.Credits:
@@ -70,34 +70,34 @@ func (l *till) Settle(_ context.Context, id imagegen.ChargeID, used imagegen.Cre
 	return nil
 }
 
-func (l *till) Balance(_ context.Context, u imagegen.UserID) (imagegen.Balance, error) {
+func (l *outsideLedger) Balance(_ context.Context, u imagegen.UserID) (imagegen.Balance, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return imagegen.Balance{Credits: l.credits[u]}, nil
 }
 
-// turn closes the till, or opens it again.
-func (l *till) turn() {
+// turn closes the ledger, or opens it again.
+func (l *outsideLedger) turn() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = !l.closed
 }
 
 // refuses reports whether it is closed.
-func (l *till) refuses() bool {
+func (l *outsideLedger) refuses() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.closed
 }
 
-func (l *till) deposit(u imagegen.UserID, c imagegen.Credits) {
+func (l *outsideLedger) deposit(u imagegen.UserID, c imagegen.Credits) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.credits[u] += c
 }
 
 // read returns all charges as they stand.
-func (l *till) read() map[imagegen.ChargeID]slip {
+func (l *outsideLedger) read() map[imagegen.ChargeID]slip {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return maps.Clone(l.slips)

@@ -13,7 +13,7 @@ import (
 )
 
 // grant adds a lot, or repeats one, or cannot.
-func (w *teller) grant(t *rapid.T) {
+func (w *ledgerRun) grant(t *rapid.T) {
 	g := imagegen.Grant{
 		User:     someUser(t),
 		Credits:  pick[imagegen.Credits](t, "credits", 20, 50, 35, 7, 80, 100, 0, imagegen.MaxCredits),
@@ -42,7 +42,7 @@ func (w *teller) grant(t *rapid.T) {
 	})
 }
 
-func (w *teller) charge(t *rapid.T) {
+func (w *ledgerRun) charge(t *rapid.T) {
 	c := imagegen.Charge{
 		ID:      w.someCharge(t),
 		User:    someUser(t),
@@ -59,7 +59,7 @@ func someUser(t *rapid.T) imagegen.UserID {
 }
 
 // someCharge is a new charge more often than not.
-func (w *teller) someCharge(t *rapid.T) imagegen.ChargeID {
+func (w *ledgerRun) someCharge(t *rapid.T) imagegen.ChargeID {
 	n := pick(t, "charge", len(w.books.charges), len(w.books.charges), rapid.IntRange(0, 40).Draw(t, "any charge"))
 	if n == 40 {
 		return ""
@@ -68,7 +68,7 @@ func (w *teller) someCharge(t *rapid.T) imagegen.ChargeID {
 }
 
 // settle prefers charges that are open, and closes them whole, in part or not at all.
-func (w *teller) settle(t *rapid.T) {
+func (w *ledgerRun) settle(t *rapid.T) {
 	id := w.someCharge(t)
 	if open := w.books.open(); len(open) > 0 && pick(t, "open", true, true, true, false) {
 		id = pick(t, "which", open...)
@@ -91,7 +91,7 @@ func (w *teller) settle(t *rapid.T) {
 	}
 }
 
-func (w *teller) revoke(t *rapid.T) {
+func (w *ledgerRun) revoke(t *rapid.T) {
 	r := imagegen.Revocation{
 		User:    someUser(t),
 		Credits: pick[imagegen.Credits](t, "credits", 1, 3, 8, 20, 0),
@@ -107,7 +107,7 @@ func (w *teller) revoke(t *rapid.T) {
 }
 
 // hurry has an operation whose context has ended, so that it is not done.
-func (w *teller) hurry(t *rapid.T) {
+func (w *ledgerRun) hurry(t *rapid.T) {
 	ctx, cancel := context.WithCancel(w.Context())
 	cancel()
 	id := w.someCharge(t)

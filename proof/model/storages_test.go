@@ -26,8 +26,8 @@ type database interface {
 	imagegen.Timekeeper
 }
 
-// house is one storage, opened, and opened again.
-type house struct {
+// storeHandle is a storage that can be closed and opened again.
+type storeHandle struct {
 	database
 	now   func() time.Time
 	again func() (database, error) // opens it; nil: it lies in memory, and cannot be closed
@@ -35,18 +35,18 @@ type house struct {
 }
 
 // opener opens an empty storage with a clock.
-type opener func(*rapid.T, func() time.Time) *house
+type opener func(*rapid.T, func() time.Time) *storeHandle
 
 // storages are those that the models are held against.
 var storages = map[string]opener{"memory": inMemory, "storage": onDisk}
 
-func inMemory(_ *rapid.T, now func() time.Time) *house {
-	return &house{database: memory.New(&memory.Options{Now: now}), now: now}
+func inMemory(_ *rapid.T, now func() time.Time) *storeHandle {
+	return &storeHandle{database: memory.New(&memory.Options{Now: now}), now: now}
 }
 
-func onDisk(t *rapid.T, now func() time.Time) *house {
+func onDisk(t *rapid.T, now func() time.Time) *storeHandle {
 	dir := scratch(t)
-	h := &house{now: now, dir: dir, again: func() (database, error) { return storage.Open(dir, &storage.Options{Now: now}) }}
+	h := &storeHandle{now: now, dir: dir, again: func() (database, error) { return storage.Open(dir, &storage.Options{Now: now}) }}
 	h.open(t)
 	t.Cleanup(func() { h.close(t) })
 	return h
@@ -54,9 +54,9 @@ func onDisk(t *rapid.T, now func() time.Time) *house {
 
 // onPostgres has images and reference images in memory.
 func onPostgres(s *postgrestest.Server) opener {
-	return func(t *rapid.T, now func() time.Time) *house {
+	return func(t *rapid.T, now func() time.Time) *storeHandle {
 		url, files := s.Database(t), memory.New(nil)
-		h := &house{now: now, again: func() (database, error) {
+		h := &storeHandle{now: now, again: func() (database, error) {
 			return postgrestest.Open(postgres.Config{URL: url, Now: now, KeepFor: -1, Connections: 4}, files)
 		}}
 		h.open(t)
@@ -65,7 +65,7 @@ func onPostgres(s *postgrestest.Server) opener {
 	}
 }
 
-func (h *house) open(t *rapid.T) {
+func (h *storeHandle) open(t *rapid.T) {
 	db, err := h.again()
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func (h *house) open(t *rapid.T) {
 	h.database = db
 }
 
-func (h *house) close(t *rapid.T) {
+func (h *storeHandle) close(t *rapid.T) {
 	if db, ok := h.database.(io.Closer); ok {
 		if err := db.Close(); err != nil {
 			t.Error(err)
@@ -81,10 +81,10 @@ func (h *house) close(t *rapid.T) {
 	}
 }
 
-func (h *house) durable() bool { return h.again != nil }
+func (h *storeHandle) durable() bool { return h.again != nil }
 
 // audit checks every invariant, a replay of the journal byte for byte among them.
-func (h *house) audit(t *rapid.T) imagegen.AuditReport {
+func (h *storeHandle) audit(t *rapid.T) imagegen.AuditReport {
 	t.Helper()
 	report, err := h.Audit(context.Background())
 	if err != nil {
@@ -97,7 +97,7 @@ func (h *house) audit(t *rapid.T) imagegen.AuditReport {
 }
 
 // files counts the regular files under one of the directories of the storage.
-func (h *house) files(t *rapid.T, name string) (n int) {
+func (h *storeHandle) files(t *rapid.T, name string) (n int) {
 	t.Helper()
 	err := filepath.WalkDir(filepath.Join(h.dir, name), func(_ string, e os.DirEntry, err error) error {
 		if err == nil && e.Type().IsRegular() && e.Name() != "" {

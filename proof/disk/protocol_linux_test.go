@@ -14,10 +14,10 @@ import (
 	"github.com/imagegend/imagegend/proof/internal/witness"
 )
 
-// word is what a client asked of the service, or what it was told. A client says before each call
+// logRecord is what a client asked of the service, or what it was told. A client says before each call
 // what it asks, and afterwards what came of it, so that a tape that ends between the two leaves open
 // what the service has to know.
-type word struct {
+type logRecord struct {
 	What matter
 	Name string // of what is asked for, unique
 	User imagegen.UserID
@@ -33,7 +33,7 @@ type word struct {
 	Detail     string                `json:",omitempty"` // of an error, for whoever looks into it
 }
 
-// matter is what a word is about.
+// matter is what a record is about.
 type matter string
 
 const (
@@ -77,19 +77,19 @@ func (r reference) Open(context.Context) (io.ReadCloser, error) {
 	return io.NopCloser(&b), err
 }
 
-// deed is all that was said about one thing that was asked for.
-type deed struct {
-	asked word
-	told  []word
+// operation is all that was said about one thing that was asked for.
+type operation struct {
+	asked logRecord
+	told  []logRecord
 }
 
 // was reports whether a client was told one of these.
-func (d *deed) was(kinds ...witness.Kind) bool {
-	return slices.ContainsFunc(d.told, func(w word) bool { return slices.Contains(kinds, w.Told) })
+func (d *operation) was(kinds ...witness.Kind) bool {
+	return slices.ContainsFunc(d.told, func(w logRecord) bool { return slices.Contains(kinds, w.Told) })
 }
 
 // order is what the witness is to know of a generation that was asked for.
-func (p *protocol) order(d *deed, fact witness.Fact) *witness.Order {
+func (p *protocol) order(d *operation, fact witness.Fact) *witness.Order {
 	o := &witness.Order{User: d.asked.User, Prompt: d.asked.Name, Doubt: len(d.told) == 0}
 	for _, w := range d.told {
 		g := imagegen.Generation{ID: w.ID}
@@ -113,7 +113,7 @@ func (p *protocol) order(d *deed, fact witness.Fact) *witness.Order {
 // orders and grants are what was asked for.
 func (p *protocol) orders(fact witness.Fact) iter.Seq[*witness.Order] {
 	return func(yield func(*witness.Order) bool) {
-		for _, d := range p.deeds {
+		for _, d := range p.operations {
 			if d.asked.What == generating && !yield(p.order(d, fact)) {
 				return
 			}
@@ -122,7 +122,7 @@ func (p *protocol) orders(fact witness.Fact) iter.Seq[*witness.Order] {
 }
 
 func (p *protocol) grants() (all []witness.Grant) {
-	for _, d := range p.deeds {
+	for _, d := range p.operations {
 		if d.asked.What == granting {
 			g := witness.Grant{User: d.asked.User, Ref: d.asked.Name, Credits: d.asked.Credits, Told: witness.Unknown}
 			if len(d.told) == 1 {
@@ -136,23 +136,23 @@ func (p *protocol) grants() (all []witness.Grant) {
 
 // protocol is what was said until a moment, in its order.
 type protocol struct {
-	opened bool
-	broken bool // the disk has failed: what was under way may have, and was refunded
-	deeds  []*deed
-	byName map[string]*deed // of grants and generations
-	erased map[imagegen.GenerationID]*deed
-	users  []imagegen.UserID
+	opened     bool
+	broken     bool // the disk has failed: what was under way may have, and was refunded
+	operations []*operation
+	byName     map[string]*operation // of grants and generations
+	erased     map[imagegen.GenerationID]*operation
+	users      []imagegen.UserID
 }
 
-// listen takes down what was said. A word that repeats what was asked adds to what was told.
+// listen takes down what was said. A record that repeats what was asked adds to what was told.
 func listen(entries []entry) (p protocol, err error) {
-	p = protocol{byName: map[string]*deed{}, erased: map[imagegen.GenerationID]*deed{}}
+	p = protocol{byName: map[string]*operation{}, erased: map[imagegen.GenerationID]*operation{}}
 	for _, e := range entries {
 		p.broken = p.broken || e.kind == broken
 		if e.kind != said {
 			continue
 		}
-		w, err := e.word()
+		w, err := e.logRecord()
 		if err != nil {
 			return p, err
 		}
@@ -161,15 +161,15 @@ func listen(entries []entry) (p protocol, err error) {
 	return p, nil
 }
 
-func (p *protocol) hear(w word) {
+func (p *protocol) hear(w logRecord) {
 	if w.What == opening {
 		p.opened = true
 		return
 	}
 	d := p.byName[w.Name]
 	if d == nil {
-		d = &deed{asked: w}
-		p.deeds = append(p.deeds, d)
+		d = &operation{asked: w}
+		p.operations = append(p.operations, d)
 		p.byName[w.Name] = d
 		if w.What == erasing {
 			p.erased[w.ID] = d
