@@ -119,7 +119,7 @@ func (w *cluster) told(o operation, answer daemontest.Answer) {
 // the network was silent for ten seconds: nobody tells it.
 func TestForgottenConnections(t *testing.T) {
 	is := is.New(t)
-	w := besiegeNodes(t, plan{replication: postgrestest.Synchronous, seed: seed(t)})
+	w := startCluster(t, plan{replication: postgrestest.Synchronous, seed: seed(t)})
 	defer w.report()
 	w.answer("before")
 	defer w.nodes[0].forget()()
@@ -128,7 +128,7 @@ func TestForgottenConnections(t *testing.T) {
 	took := time.Since(began)
 	t.Logf("%v after they were forgotten", took.Round(time.Millisecond))
 	is.True(took <= longestSilence)
-	w.reckon("forgotten")
+	w.stopAndCompare("forgotten")
 }
 
 // A node whose wall clock is a year off makes images as any other, and dates them as any other: the time that counts is the
