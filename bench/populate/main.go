@@ -5,11 +5,14 @@
 //	go run ./bench -data /tmp/old
 //
 // Users have a grant each and share the generations evenly; -rich gives one user many generations,
-// -lots another many lots. There are no image files, so an audit of the directory finds them missing.
+// -lots another many lots. There are no image files, so an audit of the directory finds them missing:
+// with -images, as many generations of the users have one, those before them are erased, and the audit is clean.
 package main
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"flag"
 	"fmt"
@@ -32,22 +35,33 @@ func main() {
 	generations := flag.Int("generations", 10_000_000, "how many generations they have")
 	rich := flag.Int("rich", 0, "how many generations the user \"rich\" has")
 	lots := flag.Int("lots", 0, "how many lots the user \"lots\" has")
+	images := flag.Int("images", -1, "how many of the generations have an image file of -bytes; the others are erased; below 0: none has, and none is")
+	size := flag.Int("bytes", 16<<10, "how long an image file is")
 	flag.Parse()
-	if err := run(context.Background(), *dir, *users, *generations, *rich, *lots); err != nil {
+	if err := run(context.Background(), *dir, *users, *generations, *rich, *lots, kept{*images, *size}); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, dir string, users, generations, rich, lots int) error {
+// kept says which generations keep their image.
+type kept struct{ images, size int }
+
+func run(ctx context.Context, dir string, users, generations, rich, lots int, k kept) error {
 	db, err := storage.Open(dir, nil)
 	if err != nil {
 		return err
 	}
 	began := time.Now()
 	f := filler{ctx, db}
+	one := func(i int) error { return f.generation(i, imagegen.UserID(userName(i*users/generations))) }
+	if k.images >= 0 {
+		one = func(i int) error {
+			return f.whole(i, imagegen.UserID(userName(i*users/generations)), k.size, i < generations-k.images)
+		}
+	}
 	err = errors.Join(
 		f.each("users", users, func(i int) error { return f.user(userName(i), 1_000_000) }),
-		f.each("generations", generations, func(i int) error { return f.generation(i, imagegen.UserID(userName(i*users/generations))) }),
+		f.each("generations", generations, one),
 		f.user("rich", 1_000_000_000),
 		f.each("generations of rich", rich, func(i int) error { return f.generation(generations+i, "rich") }),
 		f.user("lots", 1),
@@ -95,20 +109,56 @@ func (f filler) grant(u imagegen.UserID, credits imagegen.Credits) error {
 	return err
 }
 
-// generation is one of one image that has succeeded.
+// generation is one of one image that has succeeded, and has no file.
 func (f filler) generation(i int, u imagegen.UserID) error {
-	number, at := fmt.Sprintf("%026d", i), time.Now().UTC().Truncate(time.Millisecond)
-	r, err := f.db.CreateCharged(f.ctx, imagegen.Record{
-		Intent: imagegen.Intent{ID: imagegen.GenerationID("gen_" + number), User: u, Model: "fake-1",
-			Prompt: "a fox in the snow, seen from afar", N: 1, Ratio: "1:1", Tier: imagegen.Tier1K, Price: 1, CreatedAt: at},
-		Progress: imagegen.Progress{State: imagegen.StateCharging, Attempt: 1},
-	}, time.Minute)
+	r, err := f.charged(i, u)
 	if err != nil {
 		return err
 	}
-	_, err = f.db.FinishSettled(f.ctx, r.Fence(), imagegen.Outcome{At: at, AccountType: imagegen.DefaultAccountType, Images: []imagegen.StoredImage{{
-		ID: imagegen.ImageID("image_" + number + strings.Repeat("A", 26)), Attempt: 1, MediaType: "image/png",
-		Width: 1024, Height: 1024, Size: 1 << 20, CreatedAt: at,
-	}}})
+	return f.finish(r, imagegen.StoredImage{Size: 1 << 20})
+}
+
+// whole is one of one image that has succeeded, with its file, or was erased since.
+func (f filler) whole(i int, u imagegen.UserID, size int, erased bool) error {
+	r, err := f.charged(i, u)
+	if err != nil {
+		return err
+	}
+	content := bytes.Repeat([]byte(r.ID), 1+size/len(r.ID))[:size]
+	image := imagegen.StoredImage{ID: imageID(r), Attempt: r.Attempt, Size: int64(size), SHA256: sha256.Sum256(content)}
+	if !erased {
+		err = f.db.PutImage(f.ctx, r.ImageKey(image), bytes.NewReader(content))
+	}
+	if err == nil {
+		err = f.finish(r, image)
+	}
+	if err != nil || !erased {
+		return err
+	}
+	for _, c := range []imagegen.Change{imagegen.Erase{Aged: true}, imagegen.Purge{}} {
+		if _, err := f.db.Update(f.ctx, r.Fence(), c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f filler) charged(i int, u imagegen.UserID) (imagegen.Record, error) {
+	return f.db.CreateCharged(f.ctx, imagegen.Record{
+		Intent: imagegen.Intent{ID: imagegen.GenerationID(fmt.Sprintf("gen_%026d", i)), User: u, Model: "fake-1",
+			Prompt: "a fox in the snow, seen from afar", N: 1, Ratio: "1:1", Tier: imagegen.Tier1K, Price: 1, CreatedAt: now()},
+		Progress: imagegen.Progress{State: imagegen.StateCharging, Attempt: 1},
+	}, time.Minute)
+}
+
+func (f filler) finish(r imagegen.Record, image imagegen.StoredImage) error {
+	image.ID, image.Attempt, image.MediaType, image.Width, image.Height, image.CreatedAt = imageID(r), r.Attempt, "image/png", 1024, 1024, r.CreatedAt
+	_, err := f.db.FinishSettled(f.ctx, r.Fence(), imagegen.Outcome{At: now(), AccountType: imagegen.DefaultAccountType, Images: []imagegen.StoredImage{image}})
 	return err
 }
+
+func imageID(r imagegen.Record) imagegen.ImageID {
+	return imagegen.ImageID("image_" + strings.TrimPrefix(string(r.ID), "gen_") + strings.Repeat("A", 26))
+}
+
+func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"slices"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -82,6 +83,14 @@ func (e *End) Close() error { return e.db.Close() }
 
 // Audit implements [imagegen.Inspector].
 func (e *End) Audit(ctx context.Context) (imagegen.AuditReport, error) { return e.db.auditAlone(ctx) }
+
+// Backup is [DB.Backup] of a directory that is to be used again.
+func (e *End) Backup(ctx context.Context, w io.Writer) error {
+	if err := e.db.refuseMoved(); err != nil {
+		return err
+	}
+	return e.db.Backup(ctx, w)
+}
 
 // Mark implements [transfer.Database].
 func (e *End) Mark(ctx context.Context) (m transfer.Mark, err error) {

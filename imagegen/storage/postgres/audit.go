@@ -2,10 +2,8 @@ package postgres
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"reflect"
 
 	"github.com/jackc/pgx/v5"
@@ -20,44 +18,40 @@ import (
 // Audit implements [imagegen.Inspector]. It goes over a snapshot while work goes on, and then reads the images
 // that it names, if Config has an ImageStore.
 func (db *DB) Audit(ctx context.Context) (imagegen.AuditReport, error) {
-	a := &audit{db: db}
-	err := db.view(ctx, func(s *session) error {
-		a.session = s
-		return errors.Join(a.books(), a.generations(), a.strays())
-	})
+	a, err := db.auditRows(ctx)
+	if err == nil && db.images != nil {
+		a.report.Images, err = db.checkImages(ctx, a.report.Add)
+	}
 	if err != nil {
 		return a.report, fmt.Errorf("postgres: audit: %w", err)
-	}
-	for _, i := range a.images {
-		if err := a.image(ctx, i); err != nil {
-			return a.report, fmt.Errorf("postgres: audit: %w", err)
-		}
 	}
 	return a.report, nil
 }
 
+// auditRows goes over a snapshot.
+func (db *DB) auditRows(ctx context.Context) (*audit, error) {
+	a := new(audit)
+	return a, db.view(ctx, func(s *session) error {
+		a.session, a.rows = s, newAllRows(s)
+		s.exec(unhurried)
+		return errors.Join(a.books(), a.generations(), a.strays())
+	})
+}
+
 type audit struct {
 	*session
-	db     *DB
+	rows   *allRows
 	report imagegen.AuditReport
-	images []listed
 }
 
-// listed is an image that a record names.
-type listed struct {
-	imagegen.ImageKey
-	size int64
-	hash [32]byte
-}
-
-func (a *audit) found(rule, subject, format string, args ...any) {
+func (a *audit) violation(rule, subject, format string, args ...any) {
 	a.report.Add(imagegen.Violation{Rule: rule, Subject: subject, Detail: fmt.Sprintf(format, args...)})
 }
 
 // books replays the journal, and checks what is kept besides.
 func (a *audit) books() error {
 	r := &a.report
-	counts, err := ledger.Check(a.ctx, allRows{a.session}, r.Add)
+	counts, err := ledger.Check(a.ctx, a.rows, r.Add)
 	if err != nil {
 		return err
 	}
@@ -69,20 +63,22 @@ func (a *audit) books() error {
 	return err
 }
 
+// found is a generation as it is stored, and whether it stands in the queue and has a lease.
+type found struct {
+	id, form, user []byte
+	nth            int64
+	columns        columns
+	waits, leased  bool
+}
+
 // generations holds each against itself, its charge, the columns that it is found by, the queue and the leases.
 func (a *audit) generations() error {
 	for after := []byte{}; ; {
 		n := 0
-		type stored struct {
-			id, form, user []byte
-			nth            int64
-			columns        columns
-			waits, leased  bool
-		}
-		var page []stored
+		var page []found
 		a.query(func(rows pgx.Rows) error {
 			for rows.Next() {
-				var g stored
+				var g found
 				c := &g.columns
 				if err := rows.Scan(&g.id, &g.user, &g.form, &g.nth, &c.status, &c.unsettled, &c.disputed, &c.idempotency, &c.joining, &c.ended, &c.tells, &c.erased, &c.favourite, &g.waits, &g.leased); err != nil {
 					return err
@@ -93,45 +89,49 @@ func (a *audit) generations() error {
 		}, `select g.id, g.usr, g.form, g.nth, status, unsettled, disputed, idempotency, joining, ended, tells, erased, favourite, w.id is not null, l.id is not null
  from imagegend.generations g left join imagegend.waiting w on w.id = g.id left join imagegend.leases l on l.id = g.id
  where g.id > $1 order by g.id limit $2`, after, pageOf)
+		a.expect(page)
 		for _, g := range page {
 			n++
 			after = g.id
 			a.report.Generations++
 			r, err := decodeRow(imagegen.GenerationID(g.id), g.form)
 			if err != nil {
-				a.found("record", string(g.id), "%v", err)
+				a.violation("record", string(g.id), "%v", err)
 				continue
 			}
 			a.generation(r)
 			if string(g.user) != string(r.User) || !reflect.DeepEqual(columnsOf(&r), g.columns) || g.nth != int64(r.Nth) {
-				a.found("index", string(r.ID), "the columns that it is found by are not those that follow from it")
+				a.violation("index", string(r.ID), "the columns that it is found by are not those that follow from it")
 			}
 			if g.waits != (r.State == imagegen.StateQueued) || g.leased != r.Running() {
-				a.found("index", string(r.ID), "it is %s; in the queue: %t, leased: %t", r.State, g.waits, g.leased)
+				a.violation("index", string(r.ID), "it is %s; in the queue: %t, leased: %t", r.State, g.waits, g.leased)
 			}
 		}
-		clear(a.charges)
 		if n < pageOf {
 			return a.ctx.Err()
 		}
 	}
 }
 
+// expect reads beforehand the charges that some generations are held against.
+func (a *audit) expect(page []found) {
+	ids := make([]imagegen.ChargeID, len(page))
+	for n, g := range page {
+		ids[n] = imagegen.ChargeID(g.id)
+	}
+	a.rows.forget()
+	a.rows.ask(ids)
+}
+
 func (a *audit) generation(r tables.Row) {
-	for _, err := range []error{r.Check(), rules.Charged(allRows{a.session}, r.Record, r.Joint)} {
+	for _, err := range []error{r.Check(), rules.Charged(a.rows, r.Record, r.Joint)} {
 		v, ok := errors.AsType[imagegen.Violation](err)
 		switch {
 		case ok:
 			a.report.Add(v)
 		case err != nil:
-			a.found("generation charge", string(r.ID), "%v", err)
+			a.violation("generation charge", string(r.ID), "%v", err)
 		}
-	}
-	if r.State == imagegen.StateErasing || a.db.images == nil {
-		return
-	}
-	for _, i := range r.Images {
-		a.images = append(a.images, listed{r.ImageKey(i), i.Size, i.SHA256})
 	}
 }
 
@@ -139,9 +139,9 @@ func (a *audit) generation(r tables.Row) {
 // places in the queue and leases; and work that is due and stands in no line.
 func (a *audit) strays() error {
 	if a.report.Generations > 0 {
-		ledger.Unreturned(uncreated{allRows{a.session}}, func(id imagegen.ChargeID) bool {
+		ledger.Unreturned(uncreated{a.rows}, func(id imagegen.ChargeID) bool {
 			if imagegen.GenerationID(id).Valid() {
-				a.found("generation charge", string(id), "it was charged, and does not exist")
+				a.violation("generation charge", string(id), "it was charged, and does not exist")
 			}
 			return true
 		})
@@ -153,48 +153,8 @@ func (a *audit) strays() error {
 	} {
 		a.query(func(rows pgx.Rows) error {
 			var id []byte
-			return each(rows, func() error { a.found("index", string(id), "%s", what); return nil }, &id)
+			return each(rows, func() error { a.violation("index", string(id), "%s", what); return nil }, &id)
 		}, sql)
 	}
 	return a.ctx.Err()
-}
-
-// image reads an image, and holds it against its record. One that its record has let go since is none that is missing.
-func (a *audit) image(ctx context.Context, i listed) error {
-	a.report.Images++
-	wrong, err := compare(ctx, a.db.images, i)
-	if err != nil || wrong == "" {
-		return err
-	}
-	r, err := a.db.Generation(ctx, i.Generation)
-	if errors.Is(err, imagegen.ErrNotFound) || err == nil && (r.State == imagegen.StateErasing || len(r.Images) == 0) {
-		return nil
-	}
-	if err == nil {
-		a.found("image bytes", string(i.Image), "%s", wrong)
-	}
-	return err
-}
-
-// compare returns what is wrong with an image; "": nothing.
-func compare(ctx context.Context, in imagegen.ImageStore, i listed) (wrong string, err error) {
-	f, err := in.OpenImage(ctx, i.ImageKey)
-	if errors.Is(err, imagegen.ErrNotFound) {
-		return "there is none", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	hash := sha256.New()
-	n, err := io.Copy(hash, f)
-	switch {
-	case err != nil:
-		return fmt.Sprintf("it cannot be read: %v", err), ctx.Err()
-	case n != i.size:
-		return fmt.Sprintf("it has %d bytes; its record says %d", n, i.size), nil
-	case [32]byte(hash.Sum(nil)) != i.hash:
-		return "it has another SHA-256 than its record says", nil
-	}
-	return "", nil
 }

@@ -46,9 +46,16 @@ const (
 
 // settings hold in each transaction that writes, and end with it. The planner is kept from what is good for
 // tables that are small and wrong as soon as they are not: its statistics may be old, or none.
-var settings = fmt.Sprintf(`select set_config('idle_in_transaction_session_timeout','%d',true), set_config('statement_timeout','%d',true),
+var settings = limits(longestIdle, longestStatement)
+
+// unhurried is settings for a transaction that reads for long: it outlasts limits that an operator has set for others.
+var unhurried = limits(0, 0)
+
+func limits(idle, statement time.Duration) string {
+	return fmt.Sprintf(`select set_config('idle_in_transaction_session_timeout','%d',true), set_config('statement_timeout','%d',true),
  set_config('enable_seqscan','off',true), set_config('enable_hashjoin','off',true), set_config('enable_mergejoin','off',true)`,
-	longestIdle.Milliseconds(), longestStatement.Milliseconds())
+		idle.Milliseconds(), statement.Milliseconds())
+}
 
 const begin = "begin isolation level read committed"
 

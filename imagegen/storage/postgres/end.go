@@ -103,6 +103,7 @@ func (e *End) SetMark(ctx context.Context, former, m transfer.Mark) error {
 // Take implements [transfer.Database]. The leases of what was running are over.
 func (e *End) Take(ctx context.Context, rows []transfer.Row, former, m transfer.Mark) error {
 	return e.db.update(ctx, func(s *session) error {
+		s.exec(unhurried) // nobody waits for its rows
 		if err := stands(s.ctx, s.conn, former); err != nil {
 			return err
 		}
@@ -117,30 +118,6 @@ func (e *End) Take(ctx context.Context, rows []transfer.Row, former, m transfer.
 		s.exec(writeMove, m.Encode())
 		return nil
 	})
-}
-
-// foresee reads what entries of the journal will ask for.
-func (s *session) foresee(rows []transfer.Row) error {
-	var n need
-	for _, r := range rows {
-		if r.Bucket != transfer.Journal {
-			continue
-		}
-		e, err := ledger.DecodeEntry(r.Value)
-		if err != nil {
-			return imagegen.Violation{Rule: "journal entry", Subject: fmt.Sprintf("%q", r.Key), Detail: err.Error()}
-		}
-		n.users = append(n.users, e.User)
-		if e.Charge != "" {
-			n.charges = append(n.charges, e.Charge)
-		}
-	}
-	if len(n.users) == 0 {
-		return nil
-	}
-	var b pgx.Batch
-	s.prefetch(&b, n)
-	return s.send(&b)
 }
 
 func (s *session) takeRow(r transfer.Row) error {
@@ -170,22 +147,25 @@ func (s *session) takeRow(r transfer.Row) error {
 // Rows implements [transfer.Database].
 func (e *End) Rows(ctx context.Context, after transfer.Place, n int) (rows []transfer.Row, err error) {
 	err = e.db.view(ctx, func(s *session) error {
-		rows = nil
-		bucket, from := after.Bucket, after.Key
-		for len(rows) < n {
-			if bucket != "" {
-				rows = append(rows, s.rowsOf(bucket, from, n-len(rows))...)
-			}
-			if len(rows) == n {
-				return nil
-			}
-			if bucket, from = s.nextBucket(bucket), nil; bucket == "" {
-				return nil
-			}
-		}
+		rows = s.rowsBehind(after, n)
 		return nil
 	})
 	return rows, err
+}
+
+func (s *session) rowsBehind(after transfer.Place, n int) (rows []transfer.Row) {
+	bucket, from := after.Bucket, after.Key
+	for {
+		if bucket != "" {
+			rows = append(rows, s.rowsOf(bucket, from, n-len(rows))...)
+		}
+		if len(rows) == n {
+			return rows
+		}
+		if bucket, from = s.nextBucket(bucket), nil; bucket == "" {
+			return rows
+		}
+	}
 }
 
 // nextBucket is the first behind another that has rows, or may have some; "": there is none.
@@ -246,7 +226,7 @@ func (s *session) entriesBehind(after []byte, n int) (all []transfer.Row) {
 
 // clockBehind is the row that tells of the clock, of which a database computes a part; none before anything was written.
 func (s *session) clockBehind(after []byte) []transfer.Row {
-	mark := allRows{s}.Clock()
+	mark := s.latestMark()
 	if after != nil || mark == (clock.Mark{}) {
 		return nil
 	}

@@ -51,3 +51,9 @@ var Settings = begin + "; " + settings
 
 // PageQuery is pageQuery.
 var PageQuery = pageQuery
+
+// CountAudit is an audit that tells how many round trips it took.
+func (db *DB) CountAudit(ctx context.Context) (imagegen.AuditReport, int, error) {
+	a, err := db.auditRows(ctx)
+	return a.report, a.trips, err
+}

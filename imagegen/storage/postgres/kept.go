@@ -161,6 +161,31 @@ func (k *kept) walk(sql string, b kv.Bucket, from []byte, f func(key, value []by
 	}
 }
 
+// ReadAhead reads what is asked for next, one round trip.
+func (k *kept) ReadAhead(all []kv.Place) {
+	k.values = make(map[place][]byte, len(all))
+	var buckets []string
+	var keys [][]byte
+	for _, p := range all {
+		k.values[place{p.Bucket, string(p.Key)}] = nil
+		buckets, keys = append(buckets, string(p.Bucket)), append(keys, bytesOf(p.Key))
+	}
+	if len(all) == 0 {
+		return
+	}
+	k.query(func(rows pgx.Rows) error {
+		for rows.Next() {
+			var bucket string
+			var key, value []byte
+			if err := rows.Scan(&bucket, &key, &value); err != nil {
+				return err
+			}
+			k.values[place{kv.Bucket(bucket), string(key)}] = value
+		}
+		return nil
+	}, `select k.bucket, k.key, k.value from unnest($1::text[], $2::bytea[]) x(bucket, key) join imagegend.kept k on k.bucket = x.bucket and k.key = x.key`, buckets, keys)
+}
+
 // bytesOf is never nil, which would be NULL.
 func bytesOf(b []byte) []byte {
 	if b == nil {

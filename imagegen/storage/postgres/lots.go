@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"time"
@@ -48,24 +49,32 @@ func (s *session) scanLots(told func(ledger.Lot)) func(pgx.Rows) error {
 	return func(rows pgx.Rows) error {
 		var user, form []byte
 		return each(rows, func() error {
-			l := &lot{known: true}
-			if err := kv.Decode(form, &l.Lot, ledgerkv.LotForm); err != nil {
+			l, err := s.takeLot(imagegen.UserID(user), form)
+			if err != nil {
 				return kv.Damage{Err: err}
 			}
-			a := s.accounts[imagegen.UserID(user)]
-			if a == nil {
-				a = newAccount(imagegen.UserID(user))
-				s.accounts[a.User] = a
-			}
-			if former := a.lots[l.Number]; former == nil || !former.known {
-				a.lots[l.Number] = l
-			}
 			if told != nil {
-				told(l.Lot)
+				told(l)
 			}
 			return nil
 		}, &user, &form)
 	}
+}
+
+func (s *session) takeLot(u imagegen.UserID, form []byte) (ledger.Lot, error) {
+	l := &lot{known: true}
+	if err := kv.Decode(form, &l.Lot, ledgerkv.LotForm); err != nil {
+		return l.Lot, err
+	}
+	a := s.accounts[u]
+	if a == nil {
+		a = newAccount(u)
+		s.accounts[u] = a
+	}
+	if former := a.lots[l.Number]; former == nil || !former.known {
+		a.lots[l.Number] = l
+	}
+	return l.Lot, nil
 }
 
 // Lots implements ledger.Tx.
@@ -73,13 +82,15 @@ func (s *session) Lots(u imagegen.UserID) iter.Seq[ledger.Lot] {
 	return func(yield func(ledger.Lot) bool) {
 		a := s.account(u)
 		s.query(s.scanLots(nil), `select usr, form from imagegend.lots where usr = $1`, []byte(u))
-		for _, l := range a.sorted(func(l *lot) bool { return l.known }, func(a, b ledger.Lot) int { return int(int64(a.Number - b.Number)) }) {
+		for _, l := range a.sorted(func(l *lot) bool { return l.known }, byNumber) {
 			if !yield(l) {
 				return
 			}
 		}
 	}
 }
+
+func byNumber(a, b ledger.Lot) int { return cmp.Compare(a.Number, b.Number) }
 
 // Spendable implements ledger.Tx.
 func (s *session) Spendable(u imagegen.UserID) iter.Seq[ledger.Lot] {

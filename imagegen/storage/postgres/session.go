@@ -51,6 +51,7 @@ type marked struct {
 
 type accountRows struct {
 	ledger.Account
+	damaged error
 	changed bool
 	lots    map[uint64]*lot
 	spend   line // what is known of the lots in the order in which they are consumed
@@ -65,6 +66,7 @@ type lot struct {
 type charge struct {
 	ledger.Charge
 	known, fresh, changed bool
+	damaged               error
 	was                   ledger.Place // in the database
 	booked                ledger.UsageKey
 }
@@ -101,6 +103,9 @@ func (s *session) query(scan func(pgx.Rows) error, sql string, args ...any) {
 		err = scan(rows)
 		rows.Close()
 		err = errors.Join(err, rows.Err())
+	}
+	if damage, ok := errors.AsType[kv.Damage](err); ok {
+		panic(damage)
 	}
 	if err != nil {
 		panic(failure{err})
@@ -170,9 +175,17 @@ const readAccounts = `select usr, form from imagegend.accounts where usr = any($
 
 // account returns a user's account, which is locked where the session writes.
 func (s *session) account(u imagegen.UserID) *accountRows {
-	if a := s.accounts[u]; a != nil {
-		return a
+	if s.accounts[u] == nil {
+		s.readAccount(u)
 	}
+	a := s.accounts[u]
+	if a.damaged != nil {
+		panic(kv.Damage{Err: a.damaged})
+	}
+	return a
+}
+
+func (s *session) readAccount(u imagegen.UserID) {
 	s.query(s.scanAccounts, readAccounts+s.locked(), list(u))
 	if s.accounts[u] == nil && s.writes {
 		s.exec(`insert into imagegend.accounts values ($1, 0, null, '') on conflict do nothing`, []byte(u))
@@ -181,7 +194,6 @@ func (s *session) account(u imagegen.UserID) *accountRows {
 	if s.accounts[u] == nil {
 		s.accounts[u] = newAccount(u)
 	}
-	return s.accounts[u]
 }
 
 func newAccount(u imagegen.UserID) *accountRows {
@@ -196,7 +208,8 @@ func (s *session) scanAccounts(rows pgx.Rows) error {
 		if len(form) == 0 {
 			return nil // nothing was ever entered
 		}
-		return kv.Decode(form, &a.Account, accountForm)
+		a.damaged = kv.Decode(form, &a.Account, accountForm)
+		return nil
 	}, &user, &form)
 }
 
@@ -204,6 +217,8 @@ func accountForm(c *kv.Coder, a *ledger.Account) {
 	*a = ledger.Account{User: a.User}
 	ledgerkv.AccountForm(c, a)
 }
+
+var errOfAnother = errors.New("postgres: the entry of a charge is about another; run an audit")
 
 const readCharges = `select c.id, c.usr, c.seq, j.form from imagegend.charges c join imagegend.journal j on j.usr = c.usr and j.seq = c.seq where c.id = any($1)`
 
@@ -222,13 +237,13 @@ func (s *session) scanCharges(rows pgx.Rows) error {
 	var id, user, form []byte
 	var seq uint64
 	return each(rows, func() error {
-		e, err := ledger.DecodeEntry(form)
+		e, err := decodeEntry(form)
 		if err != nil {
 			return err
 		}
 		c := e.Leads()
 		if c == nil || string(e.Charge) != string(id) {
-			return kv.Damage{Err: errors.New("postgres: the entry of a charge is about another; run an audit")}
+			return kv.Damage{Err: errOfAnother}
 		}
 		s.journal[c.Place] = e
 		s.charges[imagegen.ChargeID(id)] = &charge{Charge: *c, known: true, was: c.Place}
@@ -262,9 +277,17 @@ func (s *session) Entry(p ledger.Place) (e ledger.Entry, known bool) {
 	}
 	s.query(func(rows pgx.Rows) error {
 		var form []byte
-		return each(rows, func() (err error) { e, err = ledger.DecodeEntry(form); known = true; return err }, &form)
+		return each(rows, func() (err error) { e, err = decodeEntry(form); known = true; return err }, &form)
 	}, `select form from imagegend.journal where usr = $1 and seq = $2`, []byte(p.User), int64(p.Seq))
 	return e, known
+}
+
+func decodeEntry(form []byte) (ledger.Entry, error) {
+	e, err := ledger.DecodeEntry(form)
+	if err != nil {
+		err = kv.Damage{Err: err}
+	}
+	return e, err
 }
 
 // Write implements ledger.Tx.

@@ -102,6 +102,8 @@ func lockActs(s *session, b *pgx.Batch) {
 	s.kept.askHead(b)
 }
 
+var readOnly = pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
+
 // view runs f over a snapshot.
 func (db *DB) view(ctx context.Context, f func(*session) error) error {
 	if err := ctx.Err(); err != nil {
@@ -112,7 +114,7 @@ func (db *DB) view(ctx context.Context, f func(*session) error) error {
 		return fmt.Errorf("postgres: %w", err)
 	}
 	defer c.Release()
-	tx, err := c.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	tx, err := c.BeginTx(ctx, readOnly)
 	if err != nil {
 		return fmt.Errorf("postgres: %w", err)
 	}

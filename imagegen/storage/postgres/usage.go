@@ -31,7 +31,7 @@ type (
 const (
 	usageForDays = `select form from imagegend.usage where usr = $1 and day >= $2 and day < $3`
 	usageOfDay   = `select form from imagegend.usage where day = $1`
-	readTotals   = `select form from imagegend.totals where usr = $1`
+	readTotal    = `select form from imagegend.totals where usr = $1 and key = $2`
 )
 
 // Usage implements ledger.Tx.
@@ -129,7 +129,7 @@ func (s *session) UsageRow(k ledger.UsageKey) ledger.Usage {
 func (s *session) KeyTotal(u imagegen.UserID, k imagegen.KeyID) ledger.KeyTotal {
 	id := keyOf{u, k}
 	if s.totals[id] == nil {
-		s.query(s.scanTotals, readTotals+` and key = $2`, []byte(u), []byte(k))
+		s.query(s.scanTotals, readTotal, []byte(u), []byte(k))
 	}
 	if s.totals[id] == nil {
 		s.totals[id] = &total{KeyTotal: ledger.KeyTotal{User: u, Key: k}}
@@ -147,19 +147,6 @@ func (s *session) scanTotals(rows pgx.Rows) error {
 		s.totals[keyOf{t.User, t.Key}] = &t
 		return nil
 	}, &form)
-}
-
-// KeyTotals implements ledger.Rows.
-func (r allRows) KeyTotals(u imagegen.UserID) iter.Seq[ledger.KeyTotal] {
-	return func(yield func(ledger.KeyTotal) bool) {
-		clear(r.totals)
-		r.query(r.scanTotals, readTotals, []byte(u))
-		for _, t := range r.totals {
-			if !yield(t.KeyTotal) {
-				return
-			}
-		}
-	}
 }
 
 // bill notes what an entry does to usage.

@@ -56,8 +56,21 @@ func filesOf(rows []Row) (all []file, err error) {
 // atOnce is how many files are on their way at once: an object store answers each of many as fast as one.
 const atOnce = 16
 
-// copyFiles copies files, and returns the first error.
-func (m *move) copyFiles(ctx context.Context, all []file) error {
+// files are where the files of one side are.
+type files struct {
+	Images imagegen.ImageStore
+	Spool  imagegen.Spool
+}
+
+// copier copies files.
+type copier struct {
+	from, to files
+	// missing is asked about an image that is not there; nil: it has to be.
+	missing func(context.Context, file) error
+}
+
+// copy copies files, and returns the first error.
+func (c copier) copy(ctx context.Context, all []file) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	next := make(chan file)
@@ -65,7 +78,7 @@ func (m *move) copyFiles(ctx context.Context, all []file) error {
 	for range min(atOnce, len(all)) {
 		workers.Go(func() {
 			for f := range next {
-				if err := m.copyFile(ctx, f); err != nil {
+				if err := c.file(ctx, f); err != nil {
 					cancel(fmt.Errorf("transfer: %s: %w", f, err))
 				}
 			}
@@ -79,25 +92,27 @@ func (m *move) copyFiles(ctx context.Context, all []file) error {
 	}
 	close(next)
 	workers.Wait()
-	m.progress.Files += len(all)
 	return context.Cause(ctx)
 }
 
-func (m *move) copyFile(ctx context.Context, f file) error {
+func (c copier) file(ctx context.Context, f file) error {
 	if f.upload != "" {
-		return m.copyReference(ctx, f)
+		return c.reference(ctx, f)
 	}
-	r, err := m.from.Images.OpenImage(ctx, f.key)
+	r, err := c.from.Images.OpenImage(ctx, f.key)
+	if errors.Is(err, imagegen.ErrNotFound) && c.missing != nil {
+		return c.missing(ctx, f)
+	}
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	return m.to.Images.PutImage(ctx, f.key, f.checked(r))
+	return c.to.Images.PutImage(ctx, f.key, f.checked(r))
 }
 
-// copyReference copies a reference image. One that is missing may be kept by another Spool.
-func (m *move) copyReference(ctx context.Context, f file) error {
-	r, err := m.from.Spool.Open(ctx, f.upload)
+// reference copies a reference image. One that is missing may be kept by another Spool.
+func (c copier) reference(ctx context.Context, f file) error {
+	r, err := c.from.Spool.Open(ctx, f.upload)
 	if errors.Is(err, imagegen.ErrNotFound) {
 		return nil
 	}
@@ -105,10 +120,10 @@ func (m *move) copyReference(ctx context.Context, f file) error {
 		return err
 	}
 	defer r.Close()
-	if err := m.to.Spool.Stage(ctx, f.upload, f.checked(r)); err != nil {
+	if err := c.to.Spool.Stage(ctx, f.upload, f.checked(r)); err != nil {
 		return err
 	}
-	return m.to.Spool.Keep(ctx, f.upload)
+	return c.to.Spool.Keep(ctx, f.upload)
 }
 
 var errOther = errors.New("its bytes are not those that its record tells of; erase the generation, or restore a backup, and begin again")

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 )
 
@@ -172,32 +173,30 @@ func (m *move) step(s Step) {
 	m.tell(m.progress)
 }
 
-// pageOf is how many rows are copied in one transaction.
-var pageOf = 500
-
+// copy reads a page and copies its files while the target takes the page before.
 func (m *move) copy(ctx context.Context) error {
 	m.step(copying)
-	for {
-		rows, err := m.from.Rows(ctx, m.at, pageOf)
-		if err != nil || len(rows) == 0 {
-			return err
-		}
-		files, err := filesOf(rows)
-		if err == nil {
-			err = m.copyFiles(ctx, files)
-		}
+	c := copier{from: files{m.from.Images, m.from.Spool}, to: files{m.to.Images, m.to.Spool}}
+	for p := range pages(ctx, m.from, m.at, func(ctx context.Context, rows []Row) ([]file, error) {
+		all, err := filesOf(rows)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		m.at = rows[len(rows)-1].Place
+		return all, c.copy(ctx, all)
+	}) {
+		if p.err != nil {
+			return p.err
+		}
+		m.at = p.rows[len(p.rows)-1].Place
 		mark := m.mark(Arriving)
-		if err := m.to.Take(ctx, rows, m.to.mark, mark); err != nil {
+		if err := m.to.Take(ctx, p.rows, m.to.mark, mark); err != nil {
 			return err
 		}
 		m.to.mark = mark
-		m.progress.Rows += len(rows)
+		m.progress.Rows, m.progress.Files = m.progress.Rows+len(p.rows), m.progress.Files+len(p.files)
 		m.tell(m.progress)
 	}
+	return nil
 }
 
 // compare holds the rows of both ends against each other.
@@ -205,12 +204,13 @@ func (m *move) compare(ctx context.Context) error {
 	m.progress.Rows = 0
 	m.step(comparing)
 	for at := (Place{}); ; {
+		var here []Row
+		var wrong error
+		var reading sync.WaitGroup
+		reading.Go(func() { here, wrong = m.to.Rows(ctx, at, pageOf) })
 		there, err := m.from.Rows(ctx, at, pageOf)
-		if err != nil {
-			return err
-		}
-		here, err := m.to.Rows(ctx, at, pageOf)
-		if err != nil {
+		reading.Wait()
+		if err := errors.Join(err, wrong); err != nil {
 			return err
 		}
 		if err := m.differ(there, here); err != nil || len(there) == 0 {

@@ -59,8 +59,15 @@ func Moves(bucket string) bool {
 	return true
 }
 
+// Reader is what rows are read from.
+type Reader interface {
+	// Rows returns up to n rows behind a place, in order.
+	Rows(ctx context.Context, after Place, n int) ([]Row, error)
+}
+
 // Database is what holds rows: one end of a move. Nobody else writes to it meanwhile.
 type Database interface {
+	Reader
 	// Audit checks the rows, see [imagegen.Inspector].
 	Audit(context.Context) (imagegen.AuditReport, error)
 
@@ -68,8 +75,6 @@ type Database interface {
 	Mark(context.Context) (Mark, error)
 	// SetMark sets it in the place of a former one, durably. ErrRaced: another stands there.
 	SetMark(ctx context.Context, former, m Mark) error
-	// Rows returns up to n rows behind a place, in order.
-	Rows(ctx context.Context, after Place, n int) ([]Row, error)
 	// Take adds rows that come behind all that it has, with what follows from them, and does SetMark, in one
 	// transaction. An [imagegen.Violation]: they break a rule.
 	Take(ctx context.Context, rows []Row, former, m Mark) error

@@ -21,7 +21,10 @@ func (a *app) backup() *cobra.Command {
 		Use:   "backup FILE",
 		Short: "write one archive of database and images",
 		Long: "Writes one consistent archive of database and images, also while the server runs; - writes it to\n" +
-			"standard output. A file that exists is not overwritten. The archive holds prompts and hashes of keys.",
+			"standard output. A file that exists is not overwritten. The archive holds prompts and hashes of keys.\n\n" +
+			"With --database it is of what all nodes share, at one moment, while they go on: restore makes a data directory\n" +
+			"of it, and move puts that into another database. It takes as much room in TMPDIR again. It is no replacement for the\n" +
+			"database's own backups, which lose nothing: point-in-time recovery, and versions of the bucket's objects.",
 		Example: "  imagegend backup imagegend-$(date +%F).tar\n" +
 			"  imagegend backup - | ssh vault 'cat > imagegend.tar'",
 		Args: exactly("FILE"),
@@ -35,15 +38,31 @@ func (a *app) backup() *cobra.Command {
 			if isTerminal(a.stdout) {
 				return usage(cmd, "an archive does not belong on a terminal; name a file or pipe the output on")
 			}
-			return s.Backup(cmd.Context(), a.stdout)
+			if err := s.Backup(cmd.Context(), a.stdout); err != nil {
+				return err
+			}
+			a.adviseOnBackups()
+			return nil
 		}
 		if err := writeNew(args[0], func(w io.Writer) error { return s.Backup(cmd.Context(), w) }); err != nil {
 			return err
 		}
-		return a.told(*asJSON, written{args[0]}, "wrote %s", args[0])
+		if err := a.told(*asJSON, written{args[0]}, "wrote %s", args[0]); err != nil {
+			return err
+		}
+		a.adviseOnBackups()
+		return nil
 	})
 	a.settings.DataFlags(c.Flags())
 	return c
+}
+
+// adviseOnBackups says what backs a database up.
+func (a *app) adviseOnBackups() {
+	if a.settings.Shared() {
+		fmt.Fprintln(a.stderr, "it has what was there when it was begun: good for looking, testing and moving. So that nothing is lost, back the database up\n"+
+			"by point-in-time recovery, and have the bucket keep versions of its objects: docs/scaling.md")
+	}
 }
 
 // written is an archive that was made, restored a data directory that was made of one.
@@ -125,7 +144,8 @@ func (a *app) restore() *cobra.Command {
 		Use:   "restore FILE",
 		Short: "make a data directory from an archive",
 		Long: "Makes the data directory from an archive, which may lie in a bucket; - reads it from standard input. The\n" +
-			"directory must be absent or empty. The archive is verified and audited before the directory counts.",
+			"directory must be absent or empty. The archive is verified and audited before the directory counts. Into a database\n" +
+			"it goes from there, by imagegend move --data-dir ./restored --to-database … --to-images ….",
 		Example: "  imagegend restore imagegend-2030-01-31.tar --data-dir ./restored\n" +
 			"  imagegend restore 's3://bucket/prefix/imagegend-20300131T060000.000Z.tar?endpoint=https://s3.example.com' --data-dir ./restored",
 		Args: exactly("FILE"),
@@ -147,7 +167,7 @@ func (a *app) restore() *cobra.Command {
 		if err := storage.Restore(admin.AsCommand(cmd.Context()), r, a.settings.DataDir); err != nil {
 			return fmt.Errorf("nothing was restored: %w", err)
 		}
-		return a.told(*asJSON, restored{a.settings.DataDir}, "restored %s; imagegend serve --data-dir %[1]s runs on it", a.settings.DataDir)
+		return a.told(*asJSON, restored{a.settings.DataDir}, "restored %s; imagegend serve --data-dir %[1]s runs on it, imagegend move --data-dir %[1]s --to-database … --to-images … takes it to a database", a.settings.DataDir)
 	})
 	a.settings.DataDirFlag(c.Flags())
 	return c

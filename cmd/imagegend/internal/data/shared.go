@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -18,9 +17,6 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/postgres"
 	"github.com/imagegend/imagegend/imagegen/storage/s3"
 )
-
-// errShared: it is not for one machine to do to what several share.
-var errShared = errors.New("the data lies in a database and an object store: back those up by their own means, point-in-time recovery and versions of objects; docs/scaling.md tells how")
 
 // shared is a Store in a database and an object store.
 type shared struct {
@@ -86,9 +82,6 @@ func CheckImages(ctx context.Context, at config.Data) error {
 
 // Joins implements [imagegen.JointStore]: the database joins with itself, also under this name.
 func (s *shared) Joins(l imagegen.Ledger) bool { return l == imagegen.Ledger(s) || s.DB.Joins(l) }
-
-// Backup implements Store.
-func (*shared) Backup(context.Context, io.Writer) error { return errShared }
 
 // Space implements Store.
 func (s *shared) Space() (storage.Space, error) { return storage.SpaceOf(s.local.dir, nil) }

@@ -28,7 +28,7 @@ type Store interface {
 	// Ready and Warnings are those of [imagegen.Store].
 	Ready(ctx context.Context) error
 	Warnings(ctx context.Context) []imagegen.Notice
-	// Backup writes everything as one archive. errShared.
+	// Backup writes everything as one archive.
 	Backup(ctx context.Context, w io.Writer) error
 	// Space tells how much room there is on this machine's disk.
 	Space() (storage.Space, error)

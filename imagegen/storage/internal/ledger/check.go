@@ -145,7 +145,10 @@ func (c *checker) named(replayed *memory, e Entry) {
 		delete(replayed.charges, e.Charge)
 		c.same(e.Charge, charge)
 	}
-	if p, known := c.rows.Ref(e.Ref); e.Ref != "" && (!known || p != e.place()) {
+	if e.Ref == "" {
+		return
+	}
+	if p, known := c.rows.Ref(e.Ref); !known || p != e.place() {
 		c.report(broken("journal replay", e.subject(), "its reference %q leads to another", e.Ref))
 	}
 }

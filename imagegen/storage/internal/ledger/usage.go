@@ -40,6 +40,14 @@ func (e Entry) billed() bool {
 	return e.User != "" && (e.Kind == imagegen.EntryCharge || e.Kind == imagegen.EntrySettle)
 }
 
+// Bills returns the row of usage in which an entry counts; false: in none.
+func (e Entry) Bills() (k UsageKey, billed bool) {
+	if !e.billed() {
+		return k, false
+	}
+	return e.usageKey(), true
+}
+
 // usageKey names the row in which an entry counts: that of the day of its charge.
 func (e Entry) usageKey() UsageKey {
 	day := e.Charged

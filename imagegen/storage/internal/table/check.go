@@ -3,6 +3,7 @@ package table
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
@@ -15,7 +16,7 @@ import (
 func (t *Table[V]) Check(tx kv.Tx, report func(imagegen.Violation), goOn func() bool, each func(V)) (n int) {
 	c := checker[V]{t, tx, report}
 	var d digest
-	tx.Ascend(t.name, nil, func(key, stored []byte) bool {
+	ascend(tx, t.name, c.entries, func(key, stored []byte) bool {
 		d.Count++
 		d.toggle(key, stored)
 		if v := c.value(key, stored); v != nil {
@@ -24,7 +25,7 @@ func (t *Table[V]) Check(tx kv.Tx, report func(imagegen.Violation), goOn func() 
 		return goOn()
 	})
 	for _, i := range t.indexes {
-		tx.Ascend(i.name, nil, func(key, value []byte) bool {
+		ascend(tx, i.name, c.named, func(key, value []byte) bool {
 			c.entry(i, parse(key), value)
 			return goOn()
 		})
@@ -35,6 +36,43 @@ func (t *Table[V]) Check(tx kv.Tx, report func(imagegen.Violation), goOn func() 
 	return int(d.Count)
 }
 
+// reader is a transaction that reads many values as fast as one.
+type reader interface {
+	// ReadAhead reads values that are asked for next, and forgets those that it read ahead before.
+	ReadAhead([]kv.Place)
+}
+
+// pageOf is how many values are read ahead for.
+const pageOf = 1000
+
+// ascend goes over a bucket as [kv.Tx] does. A reader reads ahead what follow says is asked for by f.
+func ascend(tx kv.Tx, b kv.Bucket, follow func(key, value []byte) []kv.Place, f func(key, value []byte) bool) {
+	r, ahead := tx.(reader)
+	if !ahead {
+		tx.Ascend(b, nil, f)
+		return
+	}
+	type pair struct{ key, value []byte }
+	for from := []byte(nil); ; {
+		var page []pair
+		var places []kv.Place
+		tx.Ascend(b, from, func(key, value []byte) bool {
+			page, places = append(page, pair{key, value}), append(places, follow(key, value)...)
+			return len(page) < pageOf
+		})
+		r.ReadAhead(places)
+		for _, p := range page {
+			if !f(p.key, p.value) {
+				return
+			}
+		}
+		if len(page) < pageOf {
+			return
+		}
+		from = append(slices.Clone(page[pageOf-1].key), 0)
+	}
+}
+
 type checker[V any] struct {
 	table  *Table[V]
 	tx     kv.Tx
@@ -43,6 +81,25 @@ type checker[V any] struct {
 
 func (c checker[V]) violation(rule string, subject []byte, format string, args ...any) {
 	c.report(imagegen.Violation{Rule: rule, Subject: printable(subject), Detail: fmt.Sprintf(format, args...)})
+}
+
+// entries are where those of a value lie.
+func (c checker[V]) entries(key, stored []byte) (all []kv.Place) {
+	var v V
+	if kv.Decode(stored, &v, c.table.form) != nil {
+		return nil
+	}
+	for _, i := range c.table.indexes {
+		if place := i.place(&v); place != nil {
+			all = append(all, kv.Place{Bucket: i.name, Key: entryKey(place, key)})
+		}
+	}
+	return all
+}
+
+// named is where the value lies that an entry names.
+func (c checker[V]) named(entry, _ []byte) []kv.Place {
+	return []kv.Place{{Bucket: c.table.name, Key: parse(entry).Key}}
 }
 
 // value holds a value against its key and its entries; nil: it cannot be read.

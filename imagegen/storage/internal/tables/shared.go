@@ -32,19 +32,15 @@ func DecodeRow(stored []byte) (r Row, err error) {
 	return r, err
 }
 
-// Place is a key in a bucket.
-type Place struct {
-	Bucket kv.Bucket
-	Key    []byte
-}
-
 // UserPlace is where a user lies.
-func UserPlace(id imagegen.UserID) Place { return Place{users.Name(), kv.Key(string(id))} }
+func UserPlace(id imagegen.UserID) kv.Place {
+	return kv.Place{Bucket: users.Name(), Key: kv.Key(string(id))}
+}
 
 // KeyPlace is where a key is found: the first entry at or behind a place in an index, and the bucket in
 // which the value lies that the entry names.
-func KeyPlace(id imagegen.KeyID) (entry Place, values kv.Bucket) {
-	return Place{keyByID.Name(), kv.Key(string(id))}, keys.Name()
+func KeyPlace(id imagegen.KeyID) (entry kv.Place, values kv.Bucket) {
+	return kv.Place{Bucket: keyByID.Name(), Key: kv.Key(string(id))}, keys.Name()
 }
 
 // LoadUser reads a user in a transaction. imagegen.ErrNotFound.

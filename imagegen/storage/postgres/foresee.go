@@ -1,0 +1,104 @@
+package postgres
+
+import (
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
+	"github.com/imagegend/imagegend/imagegen/storage/transfer"
+)
+
+// foresee reads, in one round trip, all rows that the replay of some entries of the journal asks for.
+func (s *session) foresee(rows []transfer.Row) error {
+	f := foreseen{lots: make(map[lotOf]bool), usage: make(map[ledger.UsageKey]bool), totals: make(map[keyOf]bool)}
+	for _, r := range rows {
+		if r.Bucket != transfer.Journal {
+			continue
+		}
+		e, err := ledger.DecodeEntry(r.Value)
+		if err != nil {
+			return imagegen.Violation{Rule: "journal entry", Subject: fmt.Sprintf("%q", r.Key), Detail: err.Error()}
+		}
+		f.add(e)
+	}
+	if len(f.users) == 0 {
+		return nil
+	}
+	var b pgx.Batch
+	f.ask(s, &b)
+	return s.send(&b)
+}
+
+// foreseen is what a replay asks for.
+type foreseen struct {
+	users   []imagegen.UserID
+	charges []imagegen.ChargeID
+	lots    map[lotOf]bool
+	usage   map[ledger.UsageKey]bool
+	totals  map[keyOf]bool
+}
+
+type lotOf struct {
+	user   imagegen.UserID
+	number uint64
+}
+
+func (f *foreseen) add(e ledger.Entry) {
+	f.users = append(f.users, e.User)
+	for _, p := range e.Postings {
+		f.lots[lotOf{e.User, p.Lot}] = true
+	}
+	if e.Charge != "" {
+		f.charges = append(f.charges, e.Charge)
+	}
+	if row, billed := e.Bills(); billed {
+		f.usage[row] = true
+		f.totals[keyOf{e.User, e.Key}] = true
+	}
+}
+
+func (f *foreseen) ask(s *session, b *pgx.Batch) {
+	users, charges := unique(f.users), unique(f.charges)
+	b.Queue(`insert into imagegend.accounts select usr, 0, null, '' from unnest($1::bytea[]) u(usr) on conflict do nothing`, users)
+	b.Queue(readAccounts+s.locked(), users).Query(s.scanAccounts)
+	for _, id := range f.charges {
+		s.charges[id] = new(charge)
+	}
+	b.Queue(readCharges, charges).Query(s.scanCharges)
+	f.askLots(s, b)
+	f.askUsage(s, b)
+	f.askTotals(s, b)
+}
+
+func (f *foreseen) askLots(s *session, b *pgx.Batch) {
+	var users [][]byte
+	var numbers []int64
+	for l := range f.lots {
+		users, numbers = append(users, []byte(l.user)), append(numbers, int64(l.number))
+	}
+	b.Queue(`select l.usr, l.form from unnest($1::bytea[], $2::bigint[]) x(usr, lot) join imagegend.lots l on l.usr = x.usr and l.lot = x.lot`,
+		users, numbers).Query(s.scanLots(nil))
+}
+
+func (f *foreseen) askUsage(s *session, b *pgx.Batch) {
+	var users, keys, models [][]byte
+	var days []int64
+	for k := range f.usage {
+		users, keys, models, days = append(users, []byte(k.User)), append(keys, []byte(k.Key)), append(models, []byte(k.Model)), append(days, k.Day.Unix())
+		s.usage[k] = &usage{Usage: ledger.Usage{UsageKey: k}}
+	}
+	b.Queue(`select u.form from unnest($1::bytea[], $2::bytea[], $3::bigint[], $4::bytea[]) x(usr, key, day, model)
+ join imagegend.usage u on u.usr = x.usr and u.key = x.key and u.day = x.day and u.model = x.model`,
+		users, keys, days, models).Query(s.scanUsage(func(ledger.UsageKey) {}))
+}
+
+func (f *foreseen) askTotals(s *session, b *pgx.Batch) {
+	var users, keys [][]byte
+	for k := range f.totals {
+		users, keys = append(users, []byte(k.user)), append(keys, []byte(k.key))
+		s.totals[k] = &total{KeyTotal: ledger.KeyTotal{User: k.user, Key: k.key}}
+	}
+	b.Queue(`select t.form from unnest($1::bytea[], $2::bytea[]) x(usr, key) join imagegend.totals t on t.usr = x.usr and t.key = x.key`, users, keys).Query(s.scanTotals)
+}

@@ -1,0 +1,141 @@
+package transfer
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
+)
+
+// Moment is what a storage was at one moment, while others go on working with it.
+type Moment struct {
+	Name string // of the storage, for people
+	Snapshot
+	Images imagegen.ImageStore
+	Spool  imagegen.Spool
+	// Now returns a generation as it is by now. imagegen.ErrNotFound.
+	Now func(context.Context, imagegen.GenerationID) (imagegen.Record, error)
+}
+
+// Snapshot is the rows of one moment.
+type Snapshot interface {
+	Reader
+	// Waiting returns the rows of generations of which an attempt is to come.
+	Waiting(context.Context) ([]Row, error)
+}
+
+// Copy makes an empty storage a copy of what another one was at a moment. Nobody waits for it. A generation whose images
+// were erased meanwhile is one that is being erased in the copy: credits and charges are those of the moment all the same.
+// Until it returns nil the target can be used for nothing.
+func Copy(ctx context.Context, from Moment, to End) error {
+	target := side{End: to}
+	if err := target.read(ctx); err != nil {
+		return err
+	}
+	mark := Mark{State: Arriving, Move: rand.Text(), Other: from.Name, Since: time.Now().UTC()}
+	if err := target.set(ctx, mark); err != nil {
+		return err
+	}
+	c := &copyOfMoment{Moment: from, copier: copier{from: files{from.Images, from.Spool}, to: files{to.Images, to.Spool}}}
+	c.missing = c.erasedSince
+	if err := c.references(ctx); err != nil {
+		return err
+	}
+	for p := range pages(ctx, from, Place{}, c.images) {
+		if p.err != nil {
+			return p.err
+		}
+		mark.At = p.rows[len(p.rows)-1].Place
+		if err := to.Take(ctx, p.rows, target.mark, mark); err != nil {
+			return err
+		}
+		target.mark = mark
+	}
+	return target.set(ctx, Mark{})
+}
+
+// copyOfMoment is a copy on its way.
+type copyOfMoment struct {
+	Moment
+	copier
+
+	mu     sync.Mutex
+	erased map[imagegen.GenerationID]bool // of the page
+}
+
+// references copies the reference images of what waits. They come first, since they go as soon as it is done.
+func (c *copyOfMoment) references(ctx context.Context) error {
+	rows, err := c.Waiting(ctx)
+	if err != nil {
+		return err
+	}
+	all, err := filesOf(rows)
+	if err != nil {
+		return err
+	}
+	_, references := split(all)
+	return c.copy(ctx, references)
+}
+
+// images copies the images of a page.
+func (c *copyOfMoment) images(ctx context.Context, rows []Row) ([]file, error) {
+	all, err := filesOf(rows)
+	if err != nil {
+		return nil, err
+	}
+	images, _ := split(all)
+	c.erased = make(map[imagegen.GenerationID]bool)
+	if err := c.copy(ctx, images); err != nil {
+		return nil, err
+	}
+	return images, c.erase(rows)
+}
+
+func split(all []file) (images, references []file) {
+	for _, f := range all {
+		if f.upload == "" {
+			images = append(images, f)
+		} else {
+			references = append(references, f)
+		}
+	}
+	return images, references
+}
+
+// erasedSince notes that a generation was erased after the moment. imagegen.ErrNotFound: it was not, and its image is missing.
+func (c *copyOfMoment) erasedSince(ctx context.Context, f file) error {
+	r, err := c.Now(ctx, f.key.Generation)
+	if err != nil && !errors.Is(err, imagegen.ErrNotFound) {
+		return err
+	}
+	if err == nil && r.State != imagegen.StateErasing && len(r.Images) > 0 {
+		return fmt.Errorf("its file is missing; imagegend audit names all such files: put them back, or erase their generations, and begin again: %w", imagegen.ErrNotFound)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.erased[f.key.Generation] = true
+	return nil
+}
+
+// erase has generations of a page be erased that were erased since.
+func (c *copyOfMoment) erase(rows []Row) error {
+	for n, row := range rows {
+		if row.Bucket != Generations || !c.erased[imagegen.GenerationID(row.Key)] {
+			continue
+		}
+		r, err := tables.DecodeRow(row.Value)
+		if err == nil {
+			r.Record, _, err = r.Apply(r.Attempt, imagegen.Erase{})
+		}
+		if err != nil {
+			return fmt.Errorf("transfer: generation %s was erased meanwhile; begin again: %w", row.Key, err)
+		}
+		rows[n].Value = tables.EncodeRow(&r)
+	}
+	return nil
+}
