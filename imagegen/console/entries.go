@@ -77,12 +77,13 @@ func (c *Console) charged(ctx context.Context, u imagegen.UserID, id imagegen.Ch
 	if !g.Valid() {
 		return nil, false, nil
 	}
-	found, err := c.cfg.Engine.Record(ctx, g)
-	switch {
-	case errors.Is(err, imagegen.ErrNotFound):
-		return nil, true, nil
-	case err != nil || found.User != u:
-		return nil, false, err
+	found, err := c.cfg.Engine.As(u).Record(ctx, g)
+	if err != nil {
+		gone := errors.Is(err, imagegen.ErrNotFound)
+		if gone {
+			err = nil
+		}
+		return nil, gone, err
 	}
 	return &found, found.Terminal(), nil
 }

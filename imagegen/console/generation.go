@@ -118,13 +118,7 @@ func (c *Console) record(p *page) (imagegen.Record, error) { return c.recordOf(p
 
 // recordOf returns a generation of the person's own. ErrNotFound.
 func (c *Console) recordOf(p *page, id imagegen.GenerationID) (imagegen.Record, error) {
-	if !id.Valid() {
-		return imagegen.Record{}, imagegen.ErrNotFound
-	}
-	r, err := c.cfg.Engine.Record(p.context(), id)
-	if err == nil && r.User != p.person.ID {
-		err = imagegen.ErrNotFound
-	}
+	r, err := p.service().Record(p.context(), id)
 	if err != nil {
 		return imagegen.Record{}, err
 	}

@@ -9,7 +9,7 @@ import (
 
 // Cancel implements [imagegen.Service].
 func (s *Session) Cancel(ctx context.Context, id imagegen.GenerationID) (imagegen.Generation, error) {
-	r, err := s.own(ctx, id)
+	r, err := s.Record(ctx, id)
 	if err != nil {
 		return imagegen.Generation{}, err
 	}

@@ -11,7 +11,7 @@ import (
 // erasure removes it too. ErrInvalidRequest: the generation has not succeeded.
 // ErrNotFound as for Generation.
 func (s *Session) Favour(ctx context.Context, id imagegen.GenerationID, favourite bool) error {
-	r, err := s.own(ctx, id)
+	r, err := s.Record(ctx, id)
 	if err != nil {
 		return err
 	}

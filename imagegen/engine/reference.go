@@ -69,16 +69,8 @@ func (o ownImage) Open(ctx context.Context) (io.ReadCloser, error) {
 // record then names the image. ErrNotFound: there is no such image, or it is somebody
 // else's.
 func (s *Session) OwnImage(ctx context.Context, id imagegen.ImageID) (imagegen.Reference, error) {
-	g, ok := id.Generation()
-	if !ok {
-		return nil, imagegen.ErrNotFound
-	}
-	r, err := s.own(ctx, g)
-	if err != nil {
+	if _, _, err := s.image(ctx, id); err != nil {
 		return nil, err
-	}
-	if _, ok := published(r, id); !ok {
-		return nil, imagegen.ErrNotFound
 	}
 	return ownImage{s.engine, id}, nil
 }
@@ -101,7 +93,7 @@ func (i *SentImage) MediaType() string { return i.file.MediaType }
 // mask does not count. ErrNotFound: there is no such generation or image, it is somebody
 // else's, or the file is no longer kept, as it is until the generation ends.
 func (s *Session) SentImage(ctx context.Context, id imagegen.GenerationID, n int) (*SentImage, error) {
-	r, err := s.own(ctx, id)
+	r, err := s.Record(ctx, id)
 	if err != nil {
 		return nil, err
 	}

@@ -56,17 +56,17 @@ func (s *Session) Balance(ctx context.Context) (imagegen.Balance, error) {
 
 // Generation implements [imagegen.Service].
 func (s *Session) Generation(ctx context.Context, id imagegen.GenerationID) (imagegen.Generation, error) {
-	r, err := s.own(ctx, id)
+	r, err := s.Record(ctx, id)
 	if err != nil {
 		return imagegen.Generation{}, err
 	}
 	return r.Generation(), nil
 }
 
-// own returns the record of one of the user's generations. Another user's generation does
-// not exist. Every look at a generation on behalf of its owner goes through here, or
-// through the store's list of the user's records.
-func (s *Session) own(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
+// Record returns everything that is stored about one of the user's generations. ErrNotFound:
+// also for another user's. Every look at a generation on behalf of its owner goes through
+// here, or through the store's list of the user's records.
+func (s *Session) Record(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
 	if !id.Valid() {
 		return imagegen.Record{}, imagegen.ErrNotFound
 	}
@@ -78,6 +78,21 @@ func (s *Session) own(ctx context.Context, id imagegen.GenerationID) (imagegen.R
 		return imagegen.Record{}, err
 	}
 	return r, nil
+}
+
+// image finds one of the user's images that may be seen, and its record.
+func (s *Session) image(ctx context.Context, id imagegen.ImageID) (r imagegen.Record, i imagegen.StoredImage, err error) {
+	g, ok := id.Generation()
+	if !ok {
+		return r, i, imagegen.ErrNotFound
+	}
+	if r, err = s.Record(ctx, g); err != nil {
+		return r, i, err
+	}
+	if i, ok = published(r, id); !ok {
+		return r, i, imagegen.ErrNotFound
+	}
+	return r, i, nil
 }
 
 // Generations implements [imagegen.Service].

@@ -27,12 +27,9 @@ func (s *Session) OpenThumbnail(ctx context.Context, id imagegen.ImageID) (*imag
 	if !e.cfg.Thumbnails {
 		return nil, imagegen.ErrNotFound
 	}
-	r, i, err := e.readable(ctx, id)
+	r, i, err := s.image(ctx, id)
 	if err != nil {
 		return nil, err
-	}
-	if r.User != s.user {
-		return nil, imagegen.ErrNotFound
 	}
 	b, err := e.thumbnails.Read(ctx, r, i)
 	if err != nil {

@@ -3,7 +3,7 @@ package main
 // Nobody learns what is another's, nothing is charged twice, and nobody can exhaust the service.
 var ofRefusals = []mutant{
 	{name: "generation-without-owner", breaks: "a generation is its owner's alone",
-		file: "imagegen/engine/session.go", in: "Session.own",
+		file: "imagegen/engine/session.go", in: "Session.Record",
 		edit:    never(`r.User != s.user`),
 		catcher: by("./imagegen/imagegentest", ".")},
 	{name: "list-without-owner", breaks: "a list holds its owner's generations alone",
