@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
@@ -41,26 +40,4 @@ func (s *Session) Usage(ctx context.Context, q imagegen.UsageQuery) (imagegen.Us
 	}
 	rows, err := l.Usage(ctx, s.user, q)
 	return imagegen.UsageReport{UsageQuery: q, Rows: rows}, imagegen.ToUserError(err)
-}
-
-// busy returns ErrRateLimited if the session's key has as many generations at once as it
-// may have. The commit that charges decides that; busy reports it earlier, before the
-// call waits for anything.
-func (s *Session) busy(ctx context.Context) error {
-	l, ok := s.engine.ledger.(imagegen.CreditAdmin)
-	if s.key == "" || !ok {
-		return nil
-	}
-	k, err := s.engine.accounts.KeyByHash(ctx, s.hash)
-	if err != nil || k.Limits.AtOnce == 0 {
-		return err
-	}
-	use, err := l.KeyUse(ctx, s.user, s.key)
-	if err != nil {
-		return imagegen.ToUserError(err)
-	}
-	if over := k.Exceeds(use, 0); errors.Is(over, imagegen.ErrRateLimited) {
-		return over
-	}
-	return nil
 }
