@@ -133,6 +133,24 @@ func TestNoEntryForImagesThatComeTogether(t *testing.T) {
 	})
 }
 
+// An image may be about to be shown at the very moment at which the work ends: it counts once, whichever comes first.
+func TestTheEndMeetsAnImageThatIsShown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := start(t, &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+			if yield(picture(1024, 1024), nil) {
+				time.Sleep(100 * time.Millisecond) // as long as an attempt waits for the next image before it shows this one
+			}
+		}})
+		for n := range 50 {
+			done := h.ended(h.queued(imagegen.GenerateRequest{N: 2}).ID)
+			h.is.Equal(len(done.Images), 1)
+			h.is.Equal(h.balance(), imagegen.Credits(99-n))
+		}
+		synctest.Wait()
+		h.audit()
+	})
+}
+
 // What was shown is paid for and stays, whatever ends the work: a synchronous call too.
 func TestShownImagesAreKeptByADrain(t *testing.T) {
 	for _, async := range []bool{false, true} {
