@@ -79,5 +79,13 @@ func (c *module) plant(m mutant) (restore func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return func() error { return os.WriteFile(path, sound, 0o600) }, os.WriteFile(path, changed, 0o600)
+	restore = func() error { return os.WriteFile(path, sound, 0o600) }
+	if err := os.WriteFile(path, changed, 0o600); err != nil || m.with == nil {
+		return restore, err
+	}
+	other, err := c.plant(*m.with)
+	if err != nil {
+		return nil, errors.Join(err, restore())
+	}
+	return func() error { return errors.Join(other(), restore()) }, nil
 }

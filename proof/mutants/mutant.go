@@ -14,6 +14,7 @@ type mutant struct {
 	file   string
 	in     string // what is declared there: a function, a method (type.method), a variable or a constant
 	edit
+	with *mutant // a change of another file that belongs to it; nil: none
 	catcher
 }
 
@@ -49,12 +50,15 @@ const (
 	core    = "./imagegen/engine"
 	root    = "./imagegen"
 	disk    = "./imagegen/storage"
+	objects = "./imagegen/storage/s3"
 	memory  = "./imagegen/storage/memory"
+	shared  = "./imagegen/storage/postgres"
 	books   = "./imagegen/storage/internal/ledger"
 	tables  = "./imagegen/storage/internal/tables"
 	service = "./imagegen/httpapi"
 
 	conformance = "./cmd/imagegend/conformance"
+	survival    = "./cmd/imagegend/survival"
 
 	upstream = "./imagegen/provider/internal/upstream"
 	turns    = "./imagegen/engine/internal/schedule"
@@ -71,5 +75,5 @@ const (
 func mutants() []mutant { return append(ofAllParts(), seenByProofs()...) }
 
 func ofAllParts() []mutant {
-	return slices.Concat(ofDurability, ofBooks, ofLifecycle, ofQueue, ofRefusals, ofLimits, ofTrail, ofSignIn)
+	return slices.Concat(ofDurability, ofBooks, ofLifecycle, ofQueue, ofRefusals, ofLimits, ofTrail, ofSignIn, ofNodes)
 }

@@ -105,7 +105,7 @@ func deepest(names [][][]byte) (name []byte) {
 func (c *module) command(ctx context.Context, runs int, args ...string) (out []byte, err error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = c.dir
-	cmd.Env = append(os.Environ(), "GOFLAGS=-trimpath", "GOPROXY=off", "TMPDIR="+c.temp)
+	cmd.Env = append(os.Environ(), "GOFLAGS=-trimpath", "GOPROXY=off", "TMPDIR="+c.temp, "IMAGEGEN_TEST_POSTGRES=1")
 	if runs > 0 {
 		cmd.Env = append(cmd.Env, fmt.Sprint("PROOF_RUNS=", runs))
 	}

@@ -1,0 +1,35 @@
+package main
+
+// Several nodes share a database and an object store.
+var ofNodes = []mutant{
+	{name: "accounts-not-locked", breaks: "of two nodes that are asked at once one decides upon what the other has written",
+		file: "imagegen/storage/postgres/prefetch.go", in: "session.prefetch",
+		edit:    unlocked,
+		catcher: by(shared, "TestShared/ReservationRace$")},
+	{name: "accounts-neither-locked-nor-counted", breaks: "two nodes that charge an account at once charge it for both",
+		file: "imagegen/storage/postgres/prefetch.go", in: "session.prefetch",
+		edit: unlocked,
+		with: &mutant{file: "imagegen/storage/postgres/flush.go", in: "session.flushJournal",
+			edit: replace(`b.Queue($sql, users, seqs, times, epochs, refs, forms)`, `b.Queue($sql+" on conflict do nothing", users, seqs, times, epochs, refs, forms)`)},
+		catcher: by(shared, "TestShared/ChargeRace$")},
+	{name: "cancelled-wait-acknowledged", breaks: "what no standby has confirmed is not told as success",
+		file: "imagegen/storage/postgres/tx.go", in: "session.write",
+		edit:    never(`err == nil && s.conn.warned.Load()`),
+		catcher: by(shared, "TestCancelledWait$")},
+	{name: "replayed-without-a-standby", breaks: "whoever repeats a call is answered with what a failover does not take back",
+		file: "imagegen/storage/postgres/store.go", in: "DB.Reserved",
+		edit:    replace(`err = db.work($*_)`, `err = nil`),
+		catcher: by(shared, "TestWhatIsReservedIsLasting$")},
+	{name: "silence-unbounded", breaks: "a node notices within seconds that its database's machine is gone",
+		file: "imagegen/storage/postgres/conn.go", in: "configure",
+		edit:    drop(`c.ConnConfig.DialFunc = dial`),
+		catcher: by(survival, "TestForgottenConnections$")},
+	{name: "image-published-before-its-put", breaks: "an image lies in the object store before a record names it",
+		file: "imagegen/storage/s3/images.go", in: "Images.PutImage",
+		edit: replace(`return errors.Join($put, $remove)`,
+			`ctx = context.WithoutCancel(ctx); go func() { _ = errors.Join($put, $remove) }(); return nil`),
+		catcher: by(objects, "TestObjectStoreIsGone$")},
+}
+
+// unlocked reads accounts without their locks.
+var unlocked = replace(`b.Queue(lockAccounts, $*args)`, `b.Queue(lockAccounts[:len(lockAccounts)-len(" for update")], $*args)`)
