@@ -37,15 +37,8 @@ type answer struct {
 // Part.Thought): a picture is held until its part has ended.
 func (a *answer) read(ctx context.Context, body io.Reader) error {
 	defer a.drop()
-	for s, err := range upstream.StringsAndFlags(body) {
-		if err != nil || ctx.Err() != nil {
-			return upstream.Broken(ctx, err)
-		}
-		if wanted, err := a.take(s); err != nil {
-			return upstream.Broken(ctx, err)
-		} else if !wanted {
-			return nil
-		}
+	if wanted, err := upstream.Each(ctx, upstream.StringsAndFlags(body), a.take); err != nil || !wanted {
+		return err
 	}
 	if !a.deliver() || a.yielded {
 		return nil

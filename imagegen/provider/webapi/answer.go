@@ -24,15 +24,8 @@ type answer struct {
 // read yields the images that the answer holds, then those that it names. It returns nil if yield wants
 // no more.
 func (a *answer) read(ctx context.Context, body io.Reader) error {
-	for s, err := range upstream.Strings(body) {
-		if err != nil || ctx.Err() != nil {
-			return upstream.Broken(ctx, err)
-		}
-		if wanted, err := a.take(s); err != nil {
-			return upstream.Broken(ctx, err)
-		} else if !wanted {
-			return nil
-		}
+	if wanted, err := upstream.Each(ctx, upstream.Strings(body), a.take); err != nil || !wanted {
+		return err
 	}
 	if len(a.links) > 0 {
 		return a.links.Fetch(ctx, a.client, a.inline, a.n-a.yielded, a.yield)

@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -52,6 +53,22 @@ func Strings(r io.Reader) iter.Seq2[String, error] { return walk(r, false) }
 
 // StringsAndFlags is Strings, and yields every true as well.
 func StringsAndFlags(r io.Reader) iter.Seq2[String, error] { return walk(r, true) }
+
+// Each has take look at each string of an answer while it wants more; wanted is false once it does not. An answer
+// that cannot be read or taken is [Broken].
+func Each(ctx context.Context, all iter.Seq2[String, error], take func(String) (wanted bool, err error)) (wanted bool, err error) {
+	for s, err := range all {
+		if err != nil || ctx.Err() != nil {
+			return false, Broken(ctx, err)
+		}
+		if wanted, err = take(s); err != nil {
+			return false, Broken(ctx, err)
+		} else if !wanted {
+			return false, nil
+		}
+	}
+	return true, nil
+}
 
 func walk(r io.Reader, flags bool) iter.Seq2[String, error] {
 	return func(yield func(String, error) bool) {
