@@ -49,7 +49,8 @@ func (c *client) step(ctx context.Context, d *daemontest.Daemon) error {
 	case n == 0:
 		return c.readBalance(ctx, d)
 	case n == 1 && len(c.answered) > 0:
-		return c.again(ctx, d, c.answered[c.random.IntN(len(c.answered))])
+		_, err := c.again(ctx, d, c.answered[c.random.IntN(len(c.answered))])
+		return err
 	case n < 8 && len(c.waiting) > 0:
 		return c.poll(ctx, d)
 	}
@@ -162,19 +163,19 @@ func (c *client) takeGeneration(o operation, answer daemontest.Answer) {
 	c.auditor.told(c.key, g)
 }
 
-// again asks once more for what was answered: the answer is the first one's, to the byte.
-func (c *client) again(ctx context.Context, d *daemontest.Daemon, a answered) error {
+// again asks once more for what was answered: the answer is the first one's, to the byte, unless none can be had yet.
+func (c *client) again(ctx context.Context, d *daemontest.Daemon, a answered) (replayed bool, err error) {
 	answer, err := d.Do(ctx, a.request(c.key))
 	if err != nil {
-		return err
+		return false, err
 	}
 	if code := answer.Code(); code == "internalError" || c.many && code == "overloaded" { // as above: what was answered shows later
 		c.auditor.count(unknown)
-		return nil
+		return false, nil
 	}
 	c.auditor.count("replayed")
 	if answer.Status != a.Status || !bytes.Equal(answer.Body, a.Body) || answer.Header.Get("Idempotent-Replayed") != "true" {
 		c.auditor.violated("%s: %q was answered with %d %s\nand is now with %d %s", c.name, a.prompt, a.Status, a.Body, answer.Status, answer.Body)
 	}
-	return nil
+	return true, nil
 }

@@ -108,9 +108,13 @@ func (s *workload) compare(d *daemontest.Daemon) (images int) {
 	}
 	for _, c := range s.clients {
 		for _, a := range c.answered {
-			if err := c.again(s.Context(), d, a); err != nil {
-				s.Error(err)
-			}
+			daemontest.Eventually(s.T, longestEnd, "what was answered is answered again", func() bool {
+				replayed, err := c.again(s.Context(), d, a)
+				if err != nil {
+					s.Fatal(err)
+				}
+				return replayed
+			})
 		}
 	}
 	s.auditor.compareAll(s.Context(), d)
