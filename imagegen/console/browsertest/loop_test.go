@@ -194,8 +194,9 @@ func TestDraft(t *testing.T) {
 	tab.open("playground", 200)
 	s.is.Equal(evaluate[string](tab, held), want)
 
-	s.is.NoErr(s.db.EndSignIns(t.Context(), alice.ID))
 	tab.fill("Prompt", "Half a thought")
+	tab.shows("Half a thought") // in the code: nothing else asks the service now
+	s.is.NoErr(s.db.EndSignIns(t.Context(), alice.ID))
 	tab.press("Generate", 200)
 	s.is.Equal(tab.path(), "signin")
 	tab.signIn("alice", secret, 200)
@@ -209,6 +210,79 @@ func TestDraft(t *testing.T) {
 	tab.open("signin", 200)
 	tab.signIn("bob", secret, 200)
 	s.is.Equal(evaluate[string](tab, held), " | 1K | ")
+}
+
+// Each tab has its own draft after a reload; one that is opened later begins with the last.
+func TestDraftInSeveralTabs(t *testing.T) {
+	s := open(t)
+	one := s.signedIn(s.user("alice", account.RoleUser))
+	prompt := `document.querySelector("[name=prompt]").value`
+	one.fill("Prompt", "A red fox")
+	other := one.another()
+	other.open("playground", 200)
+	s.is.Equal(evaluate[string](other, prompt), "A red fox")
+	other.fill("Prompt", "A hare")
+	for tab, words := range map[*tab]string{one: "A red fox", other: "A hare"} {
+		tab.open("playground", 200)
+		s.is.Equal(evaluate[string](tab, prompt), words)
+	}
+}
+
+// A variation that cannot be paid is refused, and what is typed stays.
+func TestRefusedVariation(t *testing.T) {
+	s := open(t)
+	alice := s.user("alice", account.RoleUser)
+	s.grant(alice, imagegen.Grant{Credits: 3})
+	s.generate(alice, "A red fox in fresh snow", 2)
+	tab := s.signedIn(alice)
+	tab.fill("Prompt", "Something else")
+	tab.eyes.expect(402)
+	tab.click("Variation")
+	tab.shows("This costs 2 credits, and there is 1 credit.")
+	s.is.Equal(evaluate[string](tab, `document.querySelector("[name=prompt]").value`), "Something else")
+	tab.click("Generate") // it can be sent
+	tab.shows("Something else", "succeeded", "there are 0 credits")
+}
+
+// The loop goes round without scripts: references are put in order and removed, a variation is asked for, and what waits is cancelled.
+func TestLoopWithoutScripts(t *testing.T) {
+	s := open(t)
+	alice := s.user("alice", account.RoleUser)
+	s.grant(alice, imagegen.Grant{Credits: 10})
+	g := s.generate(alice, "A red fox in fresh snow", 2)
+	first, second := string(g.Images[0].ID), string(g.Images[1].ID)
+	tab := s.tab()
+	tab.withoutScripts()
+	tab.open("signin", 200)
+	tab.signIn("alice", secret, 200)
+	tab.fill("Prompt", "The same in autumn")
+	held := `[...document.querySelectorAll("#play [name=reference]")].map((f) => f.value)`
+	press := func(label string) {
+		tab.leads(200, chromedp.Evaluate[chromedp.Void](`document.querySelector("[aria-label='`+label+`']").click()`))
+	}
+	tab.press("Use as reference image 1", 200)
+	tab.press("Use as reference image 2", 200)
+	press("Move reference 2 forward")
+	s.is.Equal(evaluate[[]string](tab, held), []string{second, first})
+	press("Remove reference 2")
+	s.is.Equal(evaluate[[]string](tab, held), []string{second})
+	s.is.Equal(evaluate[string](tab, `document.querySelector("[name=prompt]").value`), "The same in autumn")
+	tab.press("Variation", 200)
+	shown := `new URLSearchParams(location.search).get("result")`
+	variation := imagegen.GenerationID(evaluate[string](tab, shown))
+	s.await(variation)
+	v, err := s.As(alice.ID).Generation(t.Context(), variation)
+	s.is.NoErr(err)
+	s.is.Equal([]any{v.Prompt, v.N, v.ID != g.ID}, []any{"A red fox in fresh snow", 2, true})
+}
+
+// another opens a tab of the same browser, with the same cookies.
+func (t *tab) another() *tab {
+	t.Helper()
+	ctx, closeTab := chromedp.NewContext(t.ctx)
+	t.Cleanup(closeTab)
+	t.is.NoErr(chromedp.Do(ctx))
+	return &tab{site: t.site, ctx: ctx, eyes: t.site.watch(ctx)}
 }
 
 // Without scripts the page itself keeps what was typed while one signs in.

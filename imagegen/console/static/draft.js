@@ -1,7 +1,7 @@
 "use strict";
 
 // What is typed into the playground outlives the page: a reload, the end of the sign-in, a restart of the service. It lies in
-// this browser, for each user apart, until they sign out. Without this file the server keeps what a form has sent; see kept.html.
+// this browser, for each user apart, until they sign out: once for the tab, and once for tabs that are opened later. Without this file the server keeps what a form has sent; see kept.html.
 
 const draftName = (form) => `imagegend draft of ${form.dataset.user}`;
 
@@ -9,8 +9,9 @@ const draftName = (form) => `imagegend draft of ${form.dataset.user}`;
 const former = (() => {
   const form = document.getElementById("play");
   if (!form || !("fresh" in form.dataset)) return [];
+  const name = draftName(form);
   try {
-    return JSON.parse(localStorage.getItem(draftName(form))) ?? [];
+    return JSON.parse(sessionStorage.getItem(name) ?? localStorage.getItem(name)) ?? [];
   } catch {
     return []; // a browser that keeps nothing
   }
@@ -19,7 +20,7 @@ const former = (() => {
 function saveDraft(form) {
   const typed = [...new FormData(form)].filter(([name, value]) => name !== "token" && typeof value === "string");
   try {
-    localStorage.setItem(draftName(form), JSON.stringify(typed));
+    for (const storage of [sessionStorage, localStorage]) storage.setItem(draftName(form), JSON.stringify(typed));
   } catch {
     // it is full, or kept by no means: the page itself still holds what was typed
   }

@@ -182,11 +182,11 @@ function send(event, form) {
   }
   if (form.dataset.sending) return;
   form.dataset.sending = "yes";
-  const data = entered(form, pressed);
-  post(form, data);
+  post(form, entered(form, pressed), answered);
 }
 
-function post(form, data) {
+// post sends data in the form's name, and has the answer taken by a function.
+function post(form, data, answered) {
   const request = new XMLHttpRequest();
   request.open("POST", form.action);
   request.setRequestHeader("HX-Request", "true");
@@ -221,17 +221,20 @@ function watchUpload(request, form) {
   });
 }
 
-function answered(request, form) {
+// taken does what an answer says that is no page; it returns whether it is none.
+function taken(request, form) {
   const next = request.getResponseHeader("HX-Redirect");
-  if (next) {
-    location.assign(next);
-    return;
-  }
-  if (request.status === 200 && !request.responseText.startsWith("<!doctype")) {
-    made(request.responseText, form);
-    return;
-  }
-  const page = new DOMParser().parseFromString(request.responseText, "text/html");
+  if (next) location.assign(next);
+  else if (request.status === 200 && !request.responseText.startsWith("<!doctype")) made(request.responseText, form);
+  else return false;
+  return true;
+}
+
+const pageOf = (request) => new DOMParser().parseFromString(request.responseText, "text/html");
+
+function answered(request, form) {
+  if (taken(request, form)) return;
+  const page = pageOf(request);
   const main = page.getElementById("main");
   if (!main) {
     failed(form, "The server did not answer as expected. Send it again: it is made once, however often it is sent.");
@@ -253,14 +256,20 @@ function answered(request, form) {
     ?? document.getElementById(focus))?.focus();
 }
 
-// A variation is sent as the form is, and its result comes to the same place.
+// A variation is sent as the form is, and its result comes to the same place. One that is refused leaves the form as it stands: the
+// answer has the settings of the variation in it.
 document.addEventListener("submit", (event) => {
   const form = document.getElementById("play");
   if (!form || !event.target.matches(".vary") || form.dataset.sending) return;
   event.preventDefault();
   event.stopPropagation();
   form.dataset.sending = "yes";
-  post(form, new FormData(event.target));
+  post(form, new FormData(event.target), (request) => {
+    if (taken(request, form)) return;
+    const page = pageOf(request);
+    const faults = [...page.querySelectorAll("#play .flash.error, #play .fault")].map((e) => e.textContent.trim()).filter(Boolean);
+    failed(form, faults.join(" ") || said(page));
+  });
 }, true);
 
 // made puts a result beside the form, which stays as it is: one may go on, and ask for the next at once.
