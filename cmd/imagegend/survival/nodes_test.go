@@ -154,7 +154,7 @@ func (w *cluster) newNode(t *testing.T, p plan, pooled bool) *node {
 	return n
 }
 
-// load has clients work until they are relieved.
+// load has clients work until they are stopped.
 func (w *cluster) load(seed uint64) {
 	var ending atomic.Bool
 	ctx, cancel := context.WithCancel(w.Context())
