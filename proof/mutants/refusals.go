@@ -134,7 +134,7 @@ var ofRefusals = []mutant{
 		catcher: by("./imagegen/provider/openai", "TestSizesOfEachModel")},
 	{name: "upload-in-doubt", breaks: "what certainly made nothing may be asked of another upstream",
 		file: "imagegen/provider/webapi/upload.go", in: "Provider.upload",
-		edit:    replace(`imagegen.ClassUnavailable`, `""`),
+		edit:    replace(`imagegen.ClassUnavailable`, `imagegen.ClassUnknown`),
 		catcher: by("./imagegen/provider/webapi", "TestReferencesAreStoredFirst")},
 	{name: "cut-before-exact", breaks: "an upstream that makes just what is wanted comes before one whose image must be cut",
 		file: "imagegen/provider/router/candidates.go", in: "member.rank",
