@@ -216,9 +216,10 @@ func (k *kept) ask(b *pgx.Batch, n need) {
 		k.entries[place{p.Bucket, string(p.Key)}] = nil
 		prefixes = append(prefixes, p.Key)
 	}
+	// Joined plainly, where old statistics know of few keys, every key would be read for each that is asked for.
 	k.queue(b, prefixes, `select $3::text, v.key, v.value, e.key, p.prefix from unnest($2::bytea[]) p(prefix)
  cross join lateral (select key from imagegend.kept where bucket = $1 and key >= p.prefix order by key limit 1) e
- join imagegend.kept v on v.bucket = $3 and v.key = substring(e.key from length(p.prefix) + 1 for greatest(0, length(e.key) - length(p.prefix) - 2))
+ cross join lateral (select key, value from imagegend.kept where bucket = $3 and key = substring(e.key from length(p.prefix) + 1 for greatest(0, length(e.key) - length(p.prefix) - 2)) limit 1) v
  where substring(e.key for length(p.prefix)) = p.prefix`, string(entry.Bucket), prefixes, string(values))
 }
 

@@ -46,13 +46,14 @@ func unique[S ~string](all []S) [][]byte {
 }
 
 // Locks come first, in the order in which everybody takes them: accounts, generations. What is read after
-// them is as whoever held them before has left it.
+// them is as whoever held them before has left it. Where several rows are looked up, each is by a lateral query with a
+// limit or an offset, which the planner cannot turn around: what it knows of how many there are may be old.
 const (
 	lockAccounts = `select usr, form from imagegend.accounts where usr = any($1::bytea[] || array(select usr from imagegend.charges where id = any($2::bytea[]))) order by usr for update`
 	firstOfLots  = `select l.usr, l.form from unnest($1::bytea[]) u(usr) cross join lateral
  (select usr, form from imagegend.lots l where l.usr = u.usr and live order by priority, expires, paid, effective, lot limit $2) l`
-	heldLots = `select l.usr, l.form from imagegend.charges c cross join lateral unnest(c.lots) x(lot) join imagegend.lots l on l.usr = c.usr and l.lot = x.lot
- where c.id = any($1) and c.open`
+	heldLots = `select l.usr, l.form from imagegend.charges c cross join lateral unnest(c.lots) x(lot) cross join lateral
+ (select usr, form from imagegend.lots l where l.usr = c.usr and l.lot = x.lot limit 1) l where c.id = any($1) and c.open`
 	lastHolders = `select x.usr, x.key, g.id, g.form from unnest($1::bytea[], $2::bytea[]) x(usr, key) cross join lateral
  (select id, form from imagegend.generations g where g.usr = x.usr and g.idempotency = x.key order by nth desc limit 1) g`
 	now = `select clock_timestamp()`

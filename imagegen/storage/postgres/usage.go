@@ -175,7 +175,8 @@ func (s *session) askUsage(b *pgx.Batch, n need) {
 	}
 	none := func(ledger.UsageKey) {}
 	if len(users) > 0 {
-		b.Queue(`select u.form from unnest($1::bytea[], $2::bytea[]) x(usr, key) join imagegend.usage u on u.usr = x.usr and u.key = x.key and u.day = any($3)`,
+		b.Queue(`select u.form from unnest($1::bytea[], $2::bytea[]) x(usr, key) cross join lateral
+ (select form from imagegend.usage u where u.usr = x.usr and u.key = x.key and u.day = any($3) offset 0) u`,
 			users, keys, days).Query(s.scanUsage(none))
 		b.Queue(`select t.form from unnest($1::bytea[], $2::bytea[]) x(usr, key) join imagegend.totals t on t.usr = x.usr and t.key = x.key`, users, keys).Query(s.scanTotals)
 	}
