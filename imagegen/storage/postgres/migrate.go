@@ -70,24 +70,40 @@ func migrate(ctx context.Context, c *pgx.Conn, all []migration) (version int, er
 	if err != nil {
 		return 0, fmt.Errorf("postgres: the schema imagegend cannot be made; the database's user needs the right CREATE on the database: %w", err)
 	}
-	return version, pgx.BeginTxFunc(ctx, c, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
-		if err := tx.QueryRow(ctx, `select version, program from imagegend.schema for update`).Scan(&version, &program); err != nil {
+	err = retried(func() error {
+		return pgx.BeginTxFunc(ctx, c, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) (err error) {
+			version, err = migrateIn(ctx, tx, all)
 			return err
-		}
-		if err := knows(known, version, program); err != nil {
-			return err
-		}
-		for _, m := range all[min(version, known):] {
-			if _, err := tx.Exec(ctx, m.sql, pgx.QueryExecModeSimpleProtocol); err != nil {
-				return fmt.Errorf("postgres: migration %d: %w", m.number, err)
-			}
-			if _, err := tx.Exec(ctx, `update imagegend.schema set version = $1, program = $2`, m.number, m.program); err != nil {
-				return err
-			}
-			version = m.number
-		}
-		return nil
+		})
 	})
+	return version, err
+}
+
+// patience is how long a migration waits for a table that others work on. They wait behind it meanwhile: rather it comes
+// again. Those who hold one table and want another may well be in its way, and it in theirs.
+const patience = `set local lock_timeout = '1s'`
+
+func migrateIn(ctx context.Context, tx pgx.Tx, all []migration) (version int, err error) {
+	var program int
+	if _, err := tx.Exec(ctx, patience); err != nil {
+		return 0, err
+	}
+	if err := tx.QueryRow(ctx, `select version, program from imagegend.schema for update`).Scan(&version, &program); err != nil {
+		return 0, err
+	}
+	if err := knows(len(all), version, program); err != nil {
+		return 0, err
+	}
+	for _, m := range all[min(version, len(all)):] {
+		if _, err := tx.Exec(ctx, m.sql, pgx.QueryExecModeSimpleProtocol); err != nil {
+			return 0, fmt.Errorf("postgres: migration %d: %w", m.number, err)
+		}
+		if _, err := tx.Exec(ctx, `update imagegend.schema set version = $1, program = $2`, m.number, m.program); err != nil {
+			return 0, err
+		}
+		version = m.number
+	}
+	return version, nil
 }
 
 func knows(known, version, program int) error {
