@@ -59,9 +59,7 @@ drop table imagegend.next;`}
 	t.Logf("%d calls succeeded, %d were answered 503", c.succeeded.Load(), c.unavailable.Load())
 
 	is.Equal(f.nodes[0].MustBalance(t, c.key), credits-int(c.images.Load()))
-	_, stderr, status := f.nodes[0].Command("audit")
-	is.Equal(stderr, "")
-	is.Equal(status, 0)
+	f.nodes[0].Admin("audit")
 	f.refuses(programs[0], "use a later one")
 	is.Equal(f.start(programs[1]).Terminate(time.Minute), 0)
 }
@@ -200,7 +198,7 @@ func (f *fleet) callers(n int) *callers {
 // succeedOften waits until many calls have succeeded.
 func (c *callers) succeedOften() {
 	c.Helper()
-	enough := c.succeeded.Load() + 50
+	enough := c.succeeded.Load() + 20
 	daemontest.Eventually(c.T, 2*time.Minute, "calls succeed", func() bool { return c.Failed() || c.succeeded.Load() >= enough })
 }
 
