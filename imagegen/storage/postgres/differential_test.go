@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -23,7 +24,6 @@ type house interface {
 	imagegen.JointStore
 	imagegen.CreditAdmin
 	imagegen.Inspector
-	imagegen.Inspector
 	imagegen.Timekeeper
 }
 
@@ -31,8 +31,14 @@ type house interface {
 type step func(house) (any, error)
 
 // The same operations leave the same credits, lots, journals, usage and records in every storage, whatever they are.
+// Time passes when the test says so, and so no upkeep comes in between.
 func TestDifferential(t *testing.T) {
-	s, is := postgrestest.Start(t), is.New(t)
+	s := postgrestest.Start(t)
+	synctest.Test(t, func(t *testing.T) { differ(t, s) })
+}
+
+func differ(t *testing.T, s *postgrestest.Server) {
+	is := is.New(t)
 	var passed atomic.Int64
 	begin := time.Now().UTC().Truncate(time.Millisecond)
 	now := func() time.Time { return begin.Add(time.Duration(passed.Load())) }
@@ -41,7 +47,13 @@ func TestDifferential(t *testing.T) {
 	t.Cleanup(func() { is.NoErr(bolt.Close()) })
 	url := s.Database(t)
 	houses := map[string]house{"memory": memory.New(&memory.Options{Now: now}), "bbolt": bolt, "postgres": open(t, url, by(now)), "postgres, another": open(t, url, by(now))}
-	seed := uint64(time.Now().UnixNano())
+	for _, name := range []string{"memory", "bbolt", "postgres"} {
+		for n, u := range users {
+			is.NoErr(houses[name].CreateUser(ctx, imagegen.User{ID: u, Name: string(u), CreatedAt: begin}))
+			is.NoErr(houses[name].CreateKey(ctx, imagegen.Key{ID: keyOf(u), User: u, Hash: [32]byte{byte(n + 1)}, CreatedAt: begin}))
+		}
+	}
+	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))
 	turn := 0
 	for n := range 250 {
@@ -113,7 +125,7 @@ func randomStep(r *rand.Rand, n int, now time.Time) step {
 	u := users[r.IntN(len(users))]
 	amount := imagegen.Credits(1 + r.IntN(12))
 	some := imagegen.ChargeID(fmt.Sprint("charge ", r.IntN(n+1)))
-	switch r.IntN(8) {
+	switch r.IntN(10) {
 	case 0, 1:
 		g := imagegen.Grant{User: u, Credits: amount, Promo: r.IntN(2) == 0, Priority: r.IntN(3), Ref: fmt.Sprint("ref ", r.IntN(n+1))}
 		if r.IntN(2) == 0 {
@@ -134,10 +146,16 @@ func randomStep(r *rand.Rand, n int, now time.Time) step {
 		g := randomRecord(r, n, u, now)
 		return func(h house) (any, error) { return h.CreateCharged(ctx, g, time.Hour) }
 	case 6:
-		id := generation(r.IntN(n + 1))
-		return func(h house) (any, error) {
-			return h.FinishSettled(ctx, imagegen.Fence{ID: id, Attempt: 1}, outcome(now))
+		id, o := generation(r.IntN(n+1)), randomOutcome(r, n, now)
+		return func(h house) (any, error) { return h.FinishSettled(ctx, imagegen.Fence{ID: id, Attempt: 1}, o) }
+	case 7:
+		limits := imagegen.KeyLimits{Credits: imagegen.Credits(r.IntN(3) * 30), Daily: imagegen.Credits(r.IntN(3) * 10), AtOnce: r.IntN(4)}
+		return func(h house) (any, error) { return h.SetKeyLimits(ctx, keyOf(u), limits) }
+	case 8:
+		if r.IntN(3) == 0 {
+			return func(h house) (any, error) { return nil, h.SuspendUser(ctx, u, now) }
 		}
+		return func(h house) (any, error) { return nil, h.ResumeUser(ctx, u) }
 	}
 	id := generation(r.IntN(n + 1))
 	return func(h house) (any, error) { return h.Generation(ctx, id) }
@@ -152,14 +170,27 @@ func randomRecord(r *rand.Rand, n int, u imagegen.UserID, now time.Time) imagege
 	g.User, g.CreatedAt, g.Price, g.N = u, now, imagegen.Credits(1+r.IntN(3)), 1+r.IntN(3)
 	g.IdempotencyKey = ""
 	if r.IntN(2) == 0 {
+		g.KeyID = keyOf(u)
+	}
+	if r.IntN(2) == 0 {
 		g.IdempotencyKey = fmt.Sprint("key ", r.IntN(n+1))
 	}
 	return g
 }
 
-func outcome(now time.Time) imagegen.Outcome {
+func keyOf(u imagegen.UserID) imagegen.KeyID { return imagegen.KeyID("key_" + u) }
+
+// randomOutcome is a failure, a cancellation or an image.
+func randomOutcome(r *rand.Rand, n int, now time.Time) imagegen.Outcome {
 	o := failed()
-	o.At = now
+	switch o.At = now; r.IntN(3) {
+	case 0:
+		o.Failure = nil
+		o.Images = []imagegen.StoredImage{{ID: imagegen.ImageID(fmt.Sprintf("image_%026d%026d", n, 0)), Attempt: 1, MediaType: "image/png",
+			Width: 8, Height: 8, Size: 8, CreatedAt: now}}
+	case 1:
+		o.Cancelled, o.Failure = true, &imagegen.Failure{Class: imagegen.ClassCancelled, Detail: "cancelled"}
+	}
 	return o
 }
 
