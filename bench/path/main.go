@@ -163,7 +163,7 @@ func covered(dir string, do func() error) (functions []function, err error) {
 	}
 	time.Sleep(time.Second) // what the call before left to be done does not count
 	if err := coverage.ClearCounters(); err != nil {
-		return nil, fmt.Errorf("%w: build it with -cover -covermode=atomic -coverpkg=./...", err)
+		return nil, fmt.Errorf("build this with -cover -covermode=atomic and -coverpkg for all packages: %w", err)
 	}
 	if err := do(); err != nil {
 		return nil, err

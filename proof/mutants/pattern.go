@@ -142,7 +142,7 @@ func (f found) sameList(p, n reflect.Value) bool {
 
 // isRemark tells of fields that are about a tree, and no part of it.
 func isRemark(t reflect.Type) bool {
-	return t == reflect.TypeFor[*ast.CommentGroup]() || t == reflect.TypeFor[*ast.Object]()
+	return t == reflect.TypeFor[*ast.CommentGroup]()
 }
 
 // wildcard is the name of the wildcard that a node is, or "".

@@ -50,18 +50,6 @@ var usageChecks = []check{
 	},
 }
 
-// setting is one line of what config shows.
-func setting(t *testing.T, p program, key string, args ...string) object {
-	t.Helper()
-	for _, s := range listOf(t, p.run(t, append([]string{"config", "--json"}, args...)...).succeeds(t).stdout) {
-		if s["key"] == key {
-			return s
-		}
-	}
-	t.Fatalf("config does not show %s", key)
-	return nil
-}
-
 // administrative are the commands that work on a data directory.
 var administrative = [][]string{
 	{"user", "create", "alice"}, {"user", "list"}, {"user", "set", "alice", "--account-type", "PRO"}, {"user", "disable", "alice"},

@@ -150,11 +150,3 @@ func checkHealth(t *testing.T, s *service) {
 		same(t, told.object(t), body)
 	}
 }
-
-// readiness checks what strangers are told of it: nothing but whether work is taken.
-func (s *service) readiness(t *testing.T, status int, ready bool) answer {
-	t.Helper()
-	a := s.call(t, request{address: "/readyz"}).is(t, status)
-	same(t, a.object(t), object{"ready": ready})
-	return a
-}
