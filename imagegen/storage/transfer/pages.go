@@ -3,10 +3,9 @@ package transfer
 import (
 	"context"
 	"iter"
-)
 
-// pageOf is how many rows are copied in one transaction.
-var pageOf = 2000
+	"github.com/imagegend/imagegend/imagegen/storage/transfer/internal/pagesize"
+)
 
 // page is some rows, with the files that they name, which the target has.
 type page struct {
@@ -44,7 +43,7 @@ func pages(ctx context.Context, from Reader, at Place, copied func(context.Conte
 // read sends pages until there are no more, an error, or the end of the context.
 func read(ctx context.Context, from Reader, at Place, copied func(context.Context, []Row) ([]file, error), to chan<- page) {
 	for {
-		rows, err := from.Rows(ctx, at, pageOf)
+		rows, err := from.Rows(ctx, at, pagesize.Rows)
 		if err == nil && len(rows) == 0 {
 			return
 		}

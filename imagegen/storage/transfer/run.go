@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/imagegend/imagegend/imagegen/storage/transfer/internal/pagesize"
 )
 
 // Step is what a move does at the moment.
@@ -207,8 +209,8 @@ func (m *move) compare(ctx context.Context) error {
 		var here []Row
 		var wrong error
 		var reading sync.WaitGroup
-		reading.Go(func() { here, wrong = m.to.Rows(ctx, at, pageOf) })
-		there, err := m.from.Rows(ctx, at, pageOf)
+		reading.Go(func() { here, wrong = m.to.Rows(ctx, at, pagesize.Rows) })
+		there, err := m.from.Rows(ctx, at, pagesize.Rows)
 		reading.Wait()
 		if err := errors.Join(err, wrong); err != nil {
 			return err

@@ -1,4 +1,4 @@
-package transfer_test
+package movetest
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage"
 	"github.com/imagegend/imagegend/imagegen/storage/transfer"
+	"github.com/imagegend/imagegend/imagegen/storage/transfer/internal/pagesize"
 )
 
 // meanwhile calls something when the first image is opened: others are at work while a copy is made.
@@ -58,7 +59,7 @@ func immortal(d transfer.Database) transfer.Database { return d }
 // A copy is of one moment, whatever is done meanwhile: granted, made, erased. Nobody waits for it.
 func TestCopyOfAMoment(t *testing.T) {
 	is, ctx := is.New(t), t.Context()
-	defer transfer.InPages(5)()
+	defer pagesize.Of(5)()
 	there, node := nodeAtWork(t)
 	want := whole(t, there)
 	into := directory(t.TempDir())
@@ -122,7 +123,7 @@ func TestCopyMissesAnImage(t *testing.T) {
 // What was broken off, at whichever write, passes for nothing: it cannot be opened, moved or backed up.
 func TestCopyBrokenOff(t *testing.T) {
 	is := is.New(t)
-	defer transfer.InPages(5)()
+	defer pagesize.Of(5)()
 	_, node := nodeAtWork(t)
 	for life, after := 1, true; ; life, after = life+1, !after {
 		into, left := directory(t.TempDir()), life

@@ -1,4 +1,4 @@
-package transfer_test
+package movetest
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package transfer_test
+package movetest
 
 import (
 	"bytes"
@@ -18,6 +18,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/transfer"
+	"github.com/imagegend/imagegend/imagegen/storage/transfer/internal/pagesize"
 )
 
 // Everything is the same in another storage, and back in the first kind, however often the move is broken off.
@@ -28,7 +29,7 @@ func TestThereAndBack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
-			defer transfer.InPages(5)()
+			defer pagesize.Of(5)()
 			home, there, back := filled(t), elsewhere(t), directory(t.TempDir())
 			want := whole(t, home)
 			broken := moveKilled(t, home, there)
@@ -156,7 +157,7 @@ func TestTargetInUse(t *testing.T) {
 // begin begins a move that dies when it has copied little.
 func begin(t *testing.T, from, to place) {
 	t.Helper()
-	defer transfer.InPages(5)()
+	defer pagesize.Of(5)()
 	source, closeSource := from.end(t, false)
 	defer closeSource()
 	target, closeTarget := to.end(t, true)
