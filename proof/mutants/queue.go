@@ -82,7 +82,7 @@ var ofQueue = []mutant{
 	{name: "queue-unaware-of-places", breaks: "queued work is begun as soon as its model has a place",
 		file: "imagegen/engine/internal/schedule/slotoffer.go", in: "Slots.Claimed",
 		edit:    never(`hasFullModel(offered)`),
-		catcher: by(memory, "TestFlow/FullModel")},
+		catcher: by(turns, "TestBetterOfferForAFullModel")},
 	{name: "queue-to-one-user", breaks: "one user holds at most half of the queue",
 		file: "imagegen/engine/shares.go", in: "Engine.refuseQueue",
 		edit:    replace(`e.cfg.MaxQueued/2`, `e.cfg.MaxQueued`),

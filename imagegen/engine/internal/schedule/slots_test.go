@@ -313,14 +313,6 @@ func TestQueueAndCallersTakeTurns(t *testing.T) {
 // Who could not use an offer is told when there is a better one, and not before.
 func TestBetterOffers(t *testing.T) {
 	is := is.New(t)
-	ready := func(c <-chan struct{}) bool {
-		select {
-		case <-c:
-			return true
-		default:
-			return false
-		}
-	}
 	s := slotsOfOne(3)
 	s.Keep(1)
 	is.True(s.tryAcquire("a") && s.tryAcquire("b"))
@@ -348,6 +340,33 @@ func TestBetterOffers(t *testing.T) {
 	is.Equal(d.Below, 1)
 	s.release("a")
 	is.True(ready(s.claimed(d, nil))) // it has become better meanwhile
+}
+
+// An offer without a place for one of the models is bettered when that model gets one.
+func TestBetterOfferForAFullModel(t *testing.T) {
+	is := is.New(t)
+	s := slotsOf(3, "m", "full")
+	s.SetMost(map[string]int{"m": 3, "full": 1})
+	had, ok := s.TryAcquire("a", "full")
+	is.True(ok)
+	d, err := s.ForQueue(t.Context())
+	is.NoErr(err)
+	is.Equal(cmp.Diff(map[string]int{"m": 2, "full": 0}, d.Places), "")
+	is.Equal(d.Below, 0)
+	_, better := s.Claimed(d, nil)
+	is.True(!ready(better))
+	s.Release(had, Finding{})
+	is.True(ready(better))
+}
+
+// ready reports whether a channel was closed.
+func ready(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }
 
 // The queue gets places of what is offered now, and of nothing else.
