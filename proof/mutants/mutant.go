@@ -14,7 +14,6 @@ type mutant struct {
 	file   string
 	in     string // what is declared there: a function, a method (type.method), a variable or a constant
 	edit
-	with *mutant // a change of another file that belongs to it; nil: none
 	catcher
 }
 

@@ -4,14 +4,8 @@ package main
 var ofNodes = []mutant{
 	{name: "accounts-not-locked", breaks: "of two nodes that are asked at once one decides upon what the other has written",
 		file: "imagegen/storage/postgres/prefetch.go", in: "session.prefetch",
-		edit:    unlocked,
+		edit:    replace(`b.Queue(lockAccounts, $*args)`, `b.Queue(lockAccounts[:len(lockAccounts)-len(" for update")], $*args)`),
 		catcher: by(shared, "TestShared/ReservationRace$")},
-	{name: "accounts-neither-locked-nor-counted", breaks: "two nodes that charge an account at once charge it for both",
-		file: "imagegen/storage/postgres/prefetch.go", in: "session.prefetch",
-		edit: unlocked,
-		with: &mutant{file: "imagegen/storage/postgres/flush.go", in: "session.flushJournal",
-			edit: replace(`b.Queue($sql, users, seqs, times, epochs, refs, forms)`, `b.Queue($sql+" on conflict do nothing", users, seqs, times, epochs, refs, forms)`)},
-		catcher: by(shared, "TestShared/ChargeRace$")},
 	{name: "cancelled-wait-acknowledged", breaks: "what no standby has confirmed is not told as success",
 		file: "imagegen/storage/postgres/tx.go", in: "session.write",
 		edit:    never(`err == nil && s.conn.warned.Load()`),
@@ -30,6 +24,3 @@ var ofNodes = []mutant{
 			`ctx = context.WithoutCancel(ctx); go func() { _ = errors.Join($put, $remove) }(); return nil`),
 		catcher: by(objects, "TestObjectStoreIsGone$")},
 }
-
-// unlocked reads accounts without their locks.
-var unlocked = replace(`b.Queue(lockAccounts, $*args)`, `b.Queue(lockAccounts[:len(lockAccounts)-len(" for update")], $*args)`)
