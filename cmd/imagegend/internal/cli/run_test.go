@@ -75,7 +75,7 @@ func TestWrongUsage(t *testing.T) {
 		{"credit grant 5", []string{`required flag(s) "user" not set`}},
 		{"credit grant alice 5", []string{"--user NAME is missing", `did you mean "--user alice"?`}},
 		{"credit grant alice", []string{`did you mean "--user alice"?`}},
-		{"key create --user a --limit week=3", []string{`"week" is no limit`, "total, day, month, at-once"}},
+		{"key create --user a --limit week=3", []string{`"week" is not a limit`, "total, day, month, at-once"}},
 		{"key create --user a --limit day=0", []string{"a number from 1", "day=0"}},
 		{"key limit key_1", []string{`required flag(s) "limit" not set`}},
 		{"usage --user a --from yesterday", []string{"a day is such as 2026-01-31"}},
