@@ -26,7 +26,7 @@ func block(t *testing.T, document string, n int) string {
 // What the documents show of embedding is a program that works. They leave the same line out again and again.
 func TestDocumentedEmbedding(t *testing.T) {
 	is := is.New(t)
-	program := "package main\n" + strings.Replace(block(t, "README.md", 0), "import (", "import (\n\"context\"\n\"errors\"\n\"io\"\n\"os\"\n\"time\"\n", 1) + `
+	program := "package main\n" + strings.Replace(block(t, "README.md", 0), "import (", "import (\n\"context\"\n\"errors\"\n\"io\"\n\"os\"\n", 1) + `
 func main() {
 	if err := run(context.Background()); err != nil {
 		panic(err)
