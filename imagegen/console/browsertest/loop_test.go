@@ -244,7 +244,7 @@ func TestRefusedVariation(t *testing.T) {
 	tab.shows("Something else", "succeeded", "there are 0 credits")
 }
 
-// The loop goes round without scripts: references are put in order and removed, a variation is asked for, and what waits is cancelled.
+// The loop goes round without scripts: references are put in order and removed, and a variation is asked for.
 func TestLoopWithoutScripts(t *testing.T) {
 	s := open(t)
 	alice := s.user("alice", account.RoleUser)
