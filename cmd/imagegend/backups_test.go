@@ -32,12 +32,13 @@ func TestScheduledBackups(t *testing.T) {
 	is.Equal(d.Terminate(drainLimit), 0)
 	archives, err := filepath.Glob(filepath.Join(dir, "imagegend-*.tar"))
 	is.NoErr(err)
-	is.Equal(len(archives), 2)
+	is.True(len(archives) == 2 || len(archives) == 3) // it may have ended before it removed the oldest
+	newest := archives[len(archives)-1]
 	findings, _, _ := doctor(t, t.TempDir(), nil, append(fakeModels, "--data-dir", d.DataDir, "--backup-to", dir, "--backup-every", "1h")...)
-	findings["backup"].finds(t, "ok", filepath.Base(archives[1]), "")
+	findings["backup"].finds(t, "ok", filepath.Base(newest), "")
 
 	restored := filepath.Join(t.TempDir(), "restored")
-	_, stderr, status := command(t, t.TempDir(), nil, "restore", archives[1], "--data-dir", restored)
+	_, stderr, status := command(t, t.TempDir(), nil, "restore", newest, "--data-dir", restored)
 	is.Equal(status, 0)
 	says(t, stderr, "restored")
 }
