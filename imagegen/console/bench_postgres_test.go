@@ -12,7 +12,7 @@ import (
 
 // The same where PostgreSQL holds them:
 //
-//	IMAGEGEN_TEST_POSTGRES=1 go test -run xxx -bench GalleryOnPostgres -benchtime 200x -timeout 0 -generations 1000000 ./imagegen/console
+//	IMAGEGEN_TEST_POSTGRES=1 go test ./imagegen/console -run xxx -bench GalleryOnPostgres -benchtime 200x -timeout 0 -generations 1000000
 func BenchmarkGalleryOnPostgres(b *testing.B) {
 	db, err := postgres.Open(b.Context(), postgres.Config{URL: postgrestest.StartOnDisk(b).Database(b)})
 	if err != nil {

@@ -37,7 +37,7 @@ type galleryStore interface {
 
 // A page of the gallery costs the same however many generations there are, whatever is sought in them:
 //
-//	go test -run xxx -bench Gallery -benchtime 200x -timeout 0 -generations 1000000 ./imagegen/console
+//	go test ./imagegen/console -run xxx -bench Gallery -benchtime 200x -timeout 0 -generations 1000000
 func BenchmarkGallery(b *testing.B) {
 	db, err := storage.Open(b.TempDir(), nil)
 	if err != nil {

@@ -12,7 +12,7 @@ var ofLimits = []mutant{
 		),
 		catcher: by(memory, "TestJoint")},
 	{name: "refund-on-its-own-day", breaks: "what comes back counts on the day of its charge",
-		file: "imagegen/storage/internal/ledger/usage.go", in: "Entry.usageKey",
+		file: "imagegen/storage/internal/ledger/usage.go", in: "Entry.Bills",
 		edit:    replace(`e.Charged`, `e.Time`),
 		catcher: by(memory, "TestCreditAdmin")},
 	{name: "refunds-count-against-limits", breaks: "a limit counts charges minus refunds",

@@ -95,11 +95,6 @@ func TestCreditAdmin(t *testing.T) {
 	})
 }
 
-func TestFlow(t *testing.T) {
-	s := postgrestest.Start(t)
-	imagegentest.Flow(t, func(t *testing.T) imagegentest.Storage { return openWhole(t, s.Database(t), by(time.Now)) })
-}
-
 func TestService(t *testing.T) {
 	s := postgrestest.Start(t)
 	imagegentest.Service(t, func(t *testing.T) imagegentest.Fixture {

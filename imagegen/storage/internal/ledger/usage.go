@@ -35,26 +35,19 @@ func (u Usage) told() imagegen.Usage {
 	return imagegen.Usage{Day: u.Day, Model: u.Model, Key: u.Key, UsageSums: u.UsageSums}
 }
 
-// billed reports whether an entry counts in usage: a charge of a user, or its settlement.
-func (e Entry) billed() bool {
-	return e.User != "" && (e.Kind == imagegen.EntryCharge || e.Kind == imagegen.EntrySettle)
-}
-
-// Bills returns the row of usage in which an entry counts; false: in none.
+// Bills returns the row of usage in which an entry counts: a charge of a user, or its settlement, in that of the day of
+// the charge; false: in none.
 func (e Entry) Bills() (k UsageKey, billed bool) {
-	if !e.billed() {
+	day := e.Charged
+	switch {
+	case e.User == "":
+		return k, false
+	case e.Kind == imagegen.EntryCharge:
+		day = e.Time
+	case e.Kind != imagegen.EntrySettle:
 		return k, false
 	}
-	return e.usageKey(), true
-}
-
-// usageKey names the row in which an entry counts: that of the day of its charge.
-func (e Entry) usageKey() UsageKey {
-	day := e.Charged
-	if e.Kind == imagegen.EntryCharge {
-		day = e.Time
-	}
-	return UsageKey{e.User, e.Key, imagegen.UsageDay(day), e.Model}
+	return UsageKey{e.User, e.Key, imagegen.UsageDay(day), e.Model}, true
 }
 
 // sums is what an entry adds to its row.
@@ -81,10 +74,11 @@ type billing interface {
 // book makes the rows of usage that the entry leads to. It reads nothing else, as apply.
 func (c *Change) book(of billing) error {
 	e := c.Entry
-	if !e.billed() {
+	key, billed := e.Bills()
+	if !billed {
 		return nil
 	}
-	row := of.UsageRow(e.usageKey())
+	row := of.UsageRow(key)
 	c.Usage = &UsageChange{From: row, To: Usage{row.UsageKey, row.Plus(e.sums())}}
 	if err := c.Usage.To.check(); err != nil || e.Key == "" {
 		return err
