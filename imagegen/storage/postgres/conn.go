@@ -45,7 +45,9 @@ const (
 )
 
 // settings hold in each transaction that writes, and end with it. The planner is kept from what is good for
-// tables that are small and wrong as soon as they are not: its statistics may be old, or none.
+// tables that are small and wrong as soon as they are not: its statistics may be old, or none. A plan that has to do
+// the forbidden all the same counts as so expensive that PostgreSQL would compile it first, which takes 8 ms and more
+// for each statement where it was built with LLVM, as Debian's is.
 var settings = limits(longestIdle, longestStatement)
 
 // unhurried is settings for a transaction that reads for long: it outlasts limits that an operator has set for others.
@@ -53,7 +55,7 @@ var unhurried = limits(0, 0)
 
 func limits(idle, statement time.Duration) string {
 	return fmt.Sprintf(`select set_config('idle_in_transaction_session_timeout','%d',true), set_config('statement_timeout','%d',true),
- set_config('enable_seqscan','off',true), set_config('enable_hashjoin','off',true), set_config('enable_mergejoin','off',true)`,
+ set_config('enable_seqscan','off',true), set_config('enable_hashjoin','off',true), set_config('enable_mergejoin','off',true), set_config('jit','off',true)`,
 		idle.Milliseconds(), statement.Milliseconds())
 }
 

@@ -90,3 +90,17 @@ func generateWith(db *postgres.DB, n int, u imagegen.UserID, key imagegen.KeyID)
 	}
 	return err
 }
+
+// No statement of a transaction that writes is compiled before it runs: that takes longer than the transaction. It would
+// be, where PostgreSQL was built with LLVM, for each that reads a table without an index, such as the clock's single row.
+func TestNoStatementIsCompiled(t *testing.T) {
+	s, is := postgrestest.Start(t), is.New(t)
+	c, err := pgx.Connect(t.Context(), s.Address("postgres"))
+	is.NoErr(err)
+	defer c.Close(context.Background())
+	_, err = c.Exec(t.Context(), "set jit = on; "+postgres.Settings)
+	is.NoErr(err)
+	var jit string
+	is.NoErr(c.QueryRow(t.Context(), "select current_setting('jit')").Scan(&jit))
+	is.Equal(jit, "off")
+}
