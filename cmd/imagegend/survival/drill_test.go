@@ -13,13 +13,13 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
+	"github.com/imagegend/imagegend/imagegen/storage/postgres/postgrestest"
 )
 
 // Backups are taken while clients work. Each is restored elsewhere: its audit finds nothing, all that
 // had ended before it began is there as it was told, with its images, and the books are right.
 func TestBackupDrill(t *testing.T) {
 	t.Parallel()
-	is := is.New(t)
 	s := newSingleWorkload(t, seed(t))
 	defer s.report()
 	d := s.start()
@@ -29,24 +29,45 @@ func TestBackupDrill(t *testing.T) {
 	for _, c := range s.clients {
 		wg.Go(func() { c.work(ctx, d, &ending) })
 	}
-	var drills []drill
-	for range 3 * times() {
-		<-time.After(time.Second)
-		b := drill{archive: filepath.Join(t.TempDir(), "backup"), ended: s.ended(d)}
-		d.Admin("backup", b.archive)
-		drills = append(drills, b)
-	}
+	drills := s.backUp(d)
 	ending.Store(true)
 	d.Kill()
 	cancel()
 	wg.Wait()
+	s.restoreAll(drills)
+}
+
+// The same of a database and an object store that three nodes share, all of which go on meanwhile.
+func TestBackupDrillOfNodes(t *testing.T) {
+	w := startCluster(t, plan{replication: postgrestest.Synchronous, seed: seed(t)})
+	defer w.report()
+	drills := w.backUp(w.nodes[0].current())
+	w.stopAndCompare("backups of nodes")
+	w.restoreAll(drills)
+}
+
+// backUp takes backups, one after the other.
+func (s *workload) backUp(d *daemontest.Daemon) (drills []drill) {
+	s.Helper()
+	for range 3 * times() {
+		<-time.After(time.Second)
+		b := drill{archive: filepath.Join(s.TempDir(), "backup"), ended: s.ended(d)}
+		d.Admin("backup", b.archive)
+		drills = append(drills, b)
+	}
+	return drills
+}
+
+// restoreAll restores each of some backups, in which something had ended.
+func (s *workload) restoreAll(drills []drill) {
+	s.Helper()
 	met := map[string]int{"backups": len(drills)}
 	for _, b := range drills {
 		met["generations"] += len(b.ended)
 		s.restore(b)
 	}
-	is.True(met["generations"] > 0)
-	report(t, "backup", met)
+	is.New(s.T).True(met["generations"] > 0)
+	report(s.T, "backup", met)
 }
 
 // drill is a backup, and the generations that had ended before it began.
@@ -77,7 +98,7 @@ func (s *workload) restore(b drill) {
 	if err != nil {
 		s.Fatalf("restore: %v\n%s", err, out)
 	}
-	d := daemontest.Start(s, daemontest.Options{DataDir: dir, Args: fixedAddress})
+	d := daemontest.Start(s, daemontest.Options{DataDir: dir, Args: s.options.Args, Models: s.options.Models})
 	defer d.Kill()
 	for _, u := range s.users {
 		d.AllEnded(s.T, u.key, time.Minute)

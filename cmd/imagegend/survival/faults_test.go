@@ -117,8 +117,8 @@ func (w *cluster) ofNode(n *node) []fault {
 	if len(n.poolers) > 0 {
 		all = append(all, fault{"pooler killed", func(*rand.Rand) {
 			for _, p := range n.poolers {
-				p.kill()
-				p.start(w.T)
+				p.Kill()
+				check(w.T, p.Start())
 			}
 		}})
 	}

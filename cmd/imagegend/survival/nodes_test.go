@@ -28,7 +28,7 @@ import (
 type node struct {
 	options daemontest.Options
 	proxies []*proxy
-	poolers []*pooler // between the proxies and the database; none: it does without
+	poolers []*postgrestest.Pooler // between the proxies and the database; none: it does without
 	clock   wallClock
 	models  string // the file
 
@@ -142,8 +142,8 @@ func (w *cluster) newNode(t *testing.T, p plan, pooled bool) *node {
 	var ports []int
 	for _, port := range w.database.Ports() {
 		if pooled {
-			pooler := startPooler(t, port)
-			n.poolers, port = append(n.poolers, pooler), pooler.port()
+			pooler := w.database.Pool(t, port)
+			n.poolers, port = append(n.poolers, pooler), pooler.Port()
 		}
 		p := newProxy(t, net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 		n.proxies, ports = append(n.proxies, p), append(ports, p.port())
@@ -173,7 +173,7 @@ func (w *cluster) load(seed uint64) {
 
 const (
 	patience = 4 * time.Second        // after which a client hangs up
-	thought  = 60 * time.Millisecond  // at most, between two requests: several clusters share a machine
+	thought  = 150 * time.Millisecond // at most, between two requests: several clusters share a machine
 	sulking  = 600 * time.Millisecond // at most, after one that was not answered
 )
 

@@ -39,3 +39,10 @@ func report(t *testing.T, proof string, counts map[string]int) {
 	}
 	t.Logf("proof %s: %s", proof, strings.Join(fields, " "))
 }
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

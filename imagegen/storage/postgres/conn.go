@@ -19,6 +19,7 @@ const (
 	codeWarning          = "01000"
 	codeDivisionByZero   = "22012" // of a statement that checks how many rows another has met
 	codeUniqueViolation  = "23505"
+	codeReadOnly         = "25006"
 	codeIdleTransaction  = "25P03"
 	codeSerialization    = "40001"
 	codeDeadlock         = "40P01"

@@ -133,6 +133,8 @@ func (s *session) send(b *pgx.Batch) error {
 func (s *session) abandon(why error) error {
 	if _, err := s.conn.Exec(s.ctx, "rollback"); err != nil {
 		s.conn.Conn.Conn().Close(s.ctx)
+	} else if codeOf(why) == codeReadOnly {
+		s.leaveStandby()
 	}
 	if codeOf(why) != "" || s.conn.Conn.Conn().IsClosed() || s.ctx.Err() != nil {
 		if again(why) {
@@ -143,6 +145,17 @@ func (s *session) abandon(why error) error {
 		}
 	}
 	return why
+}
+
+// leaveStandby closes all connections of the pool if this one leads to a standby. A pooler between keeps a connection open
+// while the server behind it falls over and comes back as the standby of another: nothing but a refused write tells. The
+// next connection is made to a server that takes writes, if the database's address asks for one (target_session_attrs).
+// A primary that takes no writes for a while is not left, since it still answers reads.
+func (s *session) leaveStandby() {
+	var standby bool
+	if err := s.conn.QueryRow(s.ctx, "select pg_is_in_recovery()").Scan(&standby); err == nil && standby {
+		s.db.pool.Reset()
+	}
 }
 
 // commit commits what some calls want written, and tells of it.

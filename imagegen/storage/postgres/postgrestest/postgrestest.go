@@ -15,8 +15,8 @@ type Server struct {
 
 	mu     sync.Mutex
 	made   int
-	free   []string   // databases that are empty, and nobody's
-	pooler *pgBouncer // nil: nobody has asked for it
+	free   []string // databases that are empty, and nobody's
+	pooler *Pooler  // nil: nobody has asked for it
 }
 
 var start = sync.OnceValues(newServer)
@@ -37,7 +37,7 @@ func Start(t testing.TB) *Server {
 		t.Fatalf("PostgreSQL does not start: %v", err)
 	}
 	if os.Getenv(Asked) == throughPgBouncer && pgBouncers() == "" {
-		t.Skip("there is no PgBouncer here: install Debian's package pgbouncer")
+		t.Skip(noPgBouncer)
 	}
 	return s
 }
