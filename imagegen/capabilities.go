@@ -14,23 +14,23 @@ import (
 type Capabilities struct {
 	Sizes     []Size    // all that it makes, where they are few
 	SizeRules SizeRules // which sizes it makes, if Sizes is nil
-	AutoTiers []Tier    // where neither size nor ratio is asked for, those of which it chooses both itself: Choose returns auto
+	AutoTiers []Tier    // those in which it chooses a size itself if the request names neither size nor ratio: Choose returns auto
 
-	Ratios []Ratio // nil: those of which it makes a size
-	Tiers  []Tier  // nil: those of which it makes a size
+	Ratios []Ratio // nil: those for which it makes a size
+	Tiers  []Tier  // nil: those for which it makes a size
 
 	MinReferences int
-	MaxReferences int // at most MaxReferences
+	MaxReferences int // at most the constant of that name
 	MaxImages     int // per request, whatever number of upstream calls that takes; 0: MaxImages
 	MaxPrompt     int // code points; 0: MaxPromptRunes
 
-	Formats     []Format // that a request can choose, and the provider makes; the engine writes PNG and JPEG itself
-	Compression bool     // JPEG and WebP come as Options.Compression has it; else the engine writes such a JPEG itself
-	Transparent bool     // BackgroundTransparent
+	Formats     []Format // those that the provider can be asked to make; the engine writes PNG and JPEG itself
+	Compression bool     // it honours Options.Compression in JPEG and WebP; else the engine writes such a JPEG itself
+	Transparent bool     // it makes images with BackgroundTransparent
 	Mask        bool     // an edit can be limited to what a mask leaves transparent
 	MaxSeed     int64    // the highest Options.Seed; 0: it takes none
 
-	Verify Verification // what it takes to trust that its images are whole; "": VerifyDecode
+	Verify Verification // how its images are checked for completeness; "": VerifyDecode
 
 	// Offers are the Capabilities of several providers behind this one. A request needs
 	// one of them that can do all of it. WithDefaults then computes the other fields from
@@ -86,8 +86,8 @@ func (c Capabilities) WithDefaults() Capabilities {
 	return c
 }
 
-// together combines the offers: what at least one of them can do. Images are verified as
-// those of the least trusted offer are.
+// together combines the offers: it can do what at least one of them can, and verifies
+// images as the least trusted one requires.
 func (c Capabilities) together() Capabilities {
 	all := Capabilities{Verify: VerifyStructure, MinReferences: MaxReferences, Compression: true}
 	for _, o := range c.Offers {
@@ -98,7 +98,7 @@ func (c Capabilities) together() Capabilities {
 		}
 		all.MinReferences, all.MaxReferences = min(all.MinReferences, o.MinReferences), max(all.MaxReferences, o.MaxReferences)
 		all.MaxImages, all.MaxPrompt = max(all.MaxImages, o.MaxImages), max(all.MaxPrompt, o.MaxPrompt)
-		all.Compression = all.Compression && o.Compression // the engine cannot tell whose an image is
+		all.Compression = all.Compression && o.Compression // the engine cannot tell which of them made an image
 		all.Transparent, all.Mask, all.MaxSeed = all.Transparent || o.Transparent, all.Mask || o.Mask, max(all.MaxSeed, o.MaxSeed)
 	}
 	for _, f := range Formats() {
@@ -171,7 +171,7 @@ func (c Capabilities) refusesAlone(r ProviderRequest) error {
 	}
 	z, err := c.Choose(r)
 	if err == nil && r.Options.Format != "" && !r.Options.Format.engine() && !r.Size.Auto() && z != r.Size {
-		return invalidField("output_format", "output_format %s cannot be had in size %v, which is cut from a larger image", r.Options.Format, r.Size)
+		return invalidField("output_format", "output_format %s is not possible in size %v, which is cut from a larger image", r.Options.Format, r.Size)
 	}
 	return err
 }
@@ -180,12 +180,13 @@ func (c Capabilities) able(r ProviderRequest) bool {
 	return slices.ContainsFunc(c.Offers, func(o Capabilities) bool { return o.Refuses(r) == nil })
 }
 
-// suggest lists single changes that make r possible. A size that makes it so is the engine's to find.
+// suggest lists single changes that make r possible. It proposes no other size: the engine
+// searches for one, since its policy and its prices count too.
 func (c Capabilities) suggest(r ProviderRequest) (changes []string) {
 	other := r
 	for _, other.Tier = range c.Tiers {
 		if r.Size.Auto() && c.able(other) {
-			changes = append(changes, fmt.Sprintf("it can be had in tier %s", other.Tier))
+			changes = append(changes, fmt.Sprintf("it is possible in tier %s", other.Tier))
 		}
 	}
 	other = r
@@ -209,7 +210,7 @@ func (c Capabilities) suggest(r ProviderRequest) (changes []string) {
 	return changes
 }
 
-// suggestWithout lists the options without any one of which r is possible.
+// suggestWithout lists each option whose removal alone makes r possible.
 func (c Capabilities) suggestWithout(r ProviderRequest) (changes []string) {
 	for _, o := range []struct {
 		name  string

@@ -11,11 +11,11 @@ import (
 )
 
 // Choose returns the size to make for a request: one that satisfies r directly, or after
-// the engine has cropped and scaled the image down; auto if the provider chooses itself.
-// If the request leaves the ratio open, it is the one nearest to the first reference,
-// else to a square. The error is a *ProviderError of ClassInvalid. For an explicit size
-// it does not name one that is possible; the engine does. If c has Offers, call Choose on
-// the offer that can do r.
+// the engine has cropped and scaled the image down; auto if the provider chooses itself. If
+// the request leaves the ratio open, Choose takes the possible ratio nearest to that of the
+// first reference, or to a square if there is none. The error is a *ProviderError of
+// ClassInvalid. For an explicit size it does not name one that is possible; the engine
+// does. If c has Offers, call Choose on the offer that can do r.
 func (c Capabilities) Choose(r ProviderRequest) (Size, error) {
 	if z, ok := c.choose(r); ok {
 		return z, nil
@@ -40,7 +40,7 @@ func invalidRequest(format string, args ...any) error {
 	return &ProviderError{Class: ClassInvalid, Message: fmt.Sprintf(format, args...)}
 }
 
-// invalidField also names the field that is to blame.
+// invalidField is invalidRequest and also names the field at fault.
 func invalidField(field, format string, args ...any) error {
 	return &ProviderError{Class: ClassInvalid, Field: field, Message: fmt.Sprintf(format, args...)}
 }
@@ -80,7 +80,7 @@ func (c Capabilities) candidates(r ProviderRequest) []Size {
 	return []Size{r.Size}
 }
 
-// ratiosOf are the ratios that can be had in a tier.
+// ratiosOf returns the ratios that are possible in a tier, without RatioAuto.
 func (c Capabilities) ratiosOf(t Tier) []Ratio {
 	return slices.DeleteFunc(Ratios()[1:], func(ratio Ratio) bool {
 		if c.Ratios != nil && !slices.Contains(c.Ratios, ratio) {
@@ -94,8 +94,8 @@ func (c Capabilities) ratiosOf(t Tier) []Ratio {
 	})
 }
 
-// chooseShape chooses where the ratio is the provider's: the one that it can make nearest to the first reference, else to a
-// square.
+// chooseShape chooses a size for a request that leaves both size and ratio open: it takes the
+// possible ratio nearest to that of the first reference, or to a square if there is none.
 func (c Capabilities) chooseShape(r ProviderRequest) (z Size, ok bool) {
 	if slices.Contains(c.AutoTiers, r.Tier) {
 		return Size{}, true
@@ -138,7 +138,7 @@ func SizeFor(r Ratio, t Tier) Size {
 	return Size{usualStep * w * k, usualStep * h * k}
 }
 
-// terms are a ratio's numbers in lowest terms.
+// terms returns the two numbers of a ratio in lowest terms; 1 and 1 for what is no ratio.
 func (r Ratio) terms() (w, h int) {
 	if r.Aspect() == 0 {
 		return 1, 1
@@ -175,7 +175,8 @@ func (s SizeRules) allow(z Size) bool {
 		z.Area() >= s.MinPixels && z.Area() <= s.MaxPixels && float64(long) <= s.MaxAspect*float64(short)
 }
 
-// candidates are sizes that may do for a request of a ratio, the preferred ones first.
+// candidates returns sizes that may satisfy a request, preferred ones first. The caller has
+// to check each: none need be allowed by s or fit r.
 func (s SizeRules) candidates(r ProviderRequest) (sizes []Size) {
 	least := r.Tier
 	if !r.Size.Auto() {
@@ -187,15 +188,16 @@ func (s SizeRules) candidates(r ProviderRequest) (sizes []Size) {
 	return sizes
 }
 
-// above is the smallest size in steps that covers z.
+// above returns the smallest size in steps that covers z.
 func (s SizeRules) above(z Size) Size {
 	up := func(edge int) int { return (edge + s.Step - 1) / s.Step * s.Step }
 	return Size{up(z.Width), up(z.Height)}
 }
 
-// within is the largest size in steps of about z's shape that is no larger than z and the limits.
+// within returns the largest size in steps, of about z's shape, that exceeds neither z nor
+// MaxEdge and MaxPixels.
 func (s SizeRules) within(z Size) Size {
 	scale := min(1, float64(s.MaxEdge)/float64(max(z.Width, z.Height)), math.Sqrt(float64(s.MaxPixels)/float64(z.Area())))
-	down := func(edge int) int { return int(float64(edge)*scale+1e-6) / s.Step * s.Step } // what the division lost is no pixel
+	down := func(edge int) int { return int(float64(edge)*scale+1e-6) / s.Step * s.Step } // 1e-6: rounding in the division must not cost a pixel
 	return Size{down(z.Width), down(z.Height)}
 }

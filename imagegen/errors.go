@@ -35,7 +35,7 @@ const (
 type Error struct {
 	Code       Code
 	Message    string        // safe to show
-	Field      string        // of invalid_request: the field of the request that is to blame, where it is one; "" from package client
+	Field      string        // of invalid_request: the field of the request at fault, if it is one; "" from package client
 	Lasting    bool          // of generationFailed: the same request would fail again; false from package client
 	Generation GenerationID  // of generationFailed, and of idempotencyKeyInUse once accepted: which
 	RetryAfter time.Duration // of overloaded, rateLimited and idempotencyKeyInUse: when to ask again
@@ -82,8 +82,8 @@ var (
 	ErrInternal             = &Error{Code: CodeInternal, Message: "the service failed; try again later"}
 )
 
-// What callers are told of a generation that failed. What the provider said
-// goes to the log.
+// What callers are told of a generation that failed. What the provider said goes only to
+// the log.
 const (
 	messageRefused = "the provider's policy refused this request; the credits were returned; change the prompt or the reference images"
 	messageFailed  = "the images could not be generated; the credits were returned; try again"
@@ -91,7 +91,8 @@ const (
 
 // Errors between the engine and what implements its interfaces.
 var (
-	// ErrStopping: the engine is stopping and waits no longer; the cause with which a provider's context ends then.
+	// ErrStopping: the engine is stopping and no longer waits. It is the cause with which a
+	// provider's context then ends.
 	ErrStopping = errors.New("imagegen: the engine is stopping")
 	// ErrStale: another attempt has taken the generation over, or it is gone.
 	ErrStale = errors.New("imagegen: another attempt has taken over")
@@ -101,12 +102,12 @@ var (
 	ErrNotApplied = errors.New("imagegen: nothing was written")
 	// ErrExists: the identifier or the name is taken.
 	ErrExists = errors.New("imagegen: the identifier or the name is taken")
-	// ErrChargeConflict: the charge stands with another user or amount.
-	ErrChargeConflict = errors.New("imagegen: the charge stands with another user or amount")
+	// ErrChargeConflict: the charge exists with another user or amount.
+	ErrChargeConflict = errors.New("imagegen: the charge exists with another user or amount")
 	// ErrChargeClosed: the charge was settled before.
 	ErrChargeClosed = errors.New("imagegen: the charge was settled before")
-	// ErrGrantConflict: the reference stands with another user, amount or lot.
-	ErrGrantConflict = errors.New("imagegen: the reference stands with another user, amount or lot")
+	// ErrGrantConflict: the reference exists with another user, amount or lot.
+	ErrGrantConflict = errors.New("imagegen: the reference exists with another user, amount or lot")
 )
 
 // ReservedError says that another generation holds the idempotency key; nothing was written.

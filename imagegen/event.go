@@ -9,7 +9,7 @@ import (
 // EventKind says what happened.
 type EventKind string
 
-// What becomes of a generation. Each is told once it is durable.
+// What becomes of a generation. Each is reported once it is durable.
 const (
 	EventAccepted  EventKind = "accepted"  // charged, and queued or under way; Credits: the charge
 	EventSettled   EventKind = "settled"   // succeeded: images stored, the rest refunded; Credits: the refund
@@ -19,7 +19,7 @@ const (
 	EventReplayed  EventKind = "replayed"  // a call was answered with what another one got; nothing was charged for it
 )
 
-// What is done for a generation. Of those that are steps, [Observer.Begin] is told beforehand.
+// What is done for a generation. [Observer.Begin] is called before those marked as a step.
 const (
 	EventWaited    EventKind = "waited"    // for a slot, until there was one or Err; of queued work its first wait
 	EventCharged   EventKind = "charged"   // a step: record and charge were made durable, or Err
@@ -29,7 +29,7 @@ const (
 	EventClosed    EventKind = "closed"    // a step: outcome and settlement were made durable, or Err
 )
 
-// What is about no generation.
+// What concerns no single generation.
 const (
 	EventCommitted EventKind = "committed" // the storage wrote Count operations in one transaction, or Err
 	EventAudited   EventKind = "audited"   // an audit ended, and found Count violations; Err: it could not be made
@@ -43,8 +43,8 @@ type Event struct {
 	Failure    *Failure   // of EventFailed and EventCancelled, for operators
 	Provider   string
 	Member     string        // of EventAsked
-	Members    int           // of EventAttempted: how often the provider told of a member that it asked
-	Duration   time.Duration // of what happened; of what becomes of a generation, since it was created
+	Members    int           // of EventAttempted: how often the provider reported a member that it asked
+	Duration   time.Duration // how long it took; of what becomes of a generation, the time since it was created
 	Credits    Credits
 	Count      int
 	Err        error
@@ -99,16 +99,17 @@ func (all Observers) Observe(ctx context.Context, e Event) {
 	}
 }
 
-// Ending says how an attempt ended, or one upstream's part of it, or a generation.
+// Ending says how an attempt ended, or one upstream's part of it, or a generation as a whole.
 type Ending string
 
-// The endings. All behind EndedRefused are the upstream's fault, or this service's.
+// The endings. Those listed after EndedRefused are the fault of the upstream or of this
+// service.
 const (
 	EndedWell        Ending = "ok"
 	EndedStopped     Ending = "stopped"   // by this service: it is stopping, or another attempt has taken over
-	EndedCancelled   Ending = "cancelled" // by its owner: of a generation, and of no attempt
-	EndedInvalid     Ending = "invalid"   // through what was asked for
-	EndedRefused     Ending = "refused"   // through what was asked for
+	EndedCancelled   Ending = "cancelled" // by its owner; a generation can end so, an attempt cannot
+	EndedInvalid     Ending = "invalid"   // the request was at fault
+	EndedRefused     Ending = "refused"   // the request was at fault: moderation
 	EndedRateLimited Ending = "rate_limited"
 	EndedUnavailable Ending = "unavailable"
 	EndedUnusable    Ending = "unusable"
@@ -118,7 +119,7 @@ const (
 var endings = map[Class]Ending{ClassInvalid: EndedInvalid, ClassRefused: EndedRefused, ClassRateLimited: EndedRateLimited,
 	ClassUnavailable: EndedUnavailable, ClassUnusable: EndedUnusable, ClassCancelled: EndedCancelled}
 
-// Ending is the ending of an attempt whose error is of this class.
+// Ending returns the ending of an attempt whose error has this class.
 func (c Class) Ending() Ending {
 	if e, ok := endings[c]; ok {
 		return e
@@ -126,7 +127,7 @@ func (c Class) Ending() Ending {
 	return EndedUnknown
 }
 
-// EndingOf says how an attempt ended that delivered so many images and this error.
+// EndingOf returns how an attempt ended that delivered that many images and then err.
 func EndingOf(images int, err error) Ending {
 	p, classed := errors.AsType[*ProviderError](err)
 	switch {

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// shapeTolerance is how far an image's shape may be off the one asked for.
+// shapeTolerance is how far an image's shape may be off the one asked for, as a fraction.
 const shapeTolerance = 0.02
 
 // Fits returns why an image of that size is not what r asks for, even after the engine
@@ -39,19 +39,20 @@ func (r ProviderRequest) fitsTier(got Size) error {
 	return nil
 }
 
-// surplus is how many times the pixels that were asked for a provider may deliver: one that can make but a
+// surplus is how many times the requested number of pixels a provider may deliver: one with
 // few sizes makes the next larger one.
 const surplus = 4
 
 func (r ProviderRequest) maxPixels() int {
 	_, most := r.Tier.Pixels()
-	if r.Tier == Tier4K && !r.Size.Auto() { // 4K holds whatever can be asked for
+	if r.Tier == Tier4K && !r.Size.Auto() { // 4K has no upper bound of its own
 		most = maxOf2K
 	}
 	return min(MaxEdge*MaxEdge, surplus*max(most, r.Size.Area()))
 }
 
-// sizeMismatch is put into words only where they are read: a provider that looks for a size tries many.
+// sizeMismatch formats its message only when somebody reads it: the search for a size tries
+// many and drops their errors.
 type sizeMismatch struct {
 	format string
 	args   []any

@@ -10,8 +10,7 @@ import (
 )
 
 // Identifiers are opaque strings of distinct types, so that none can be passed for another.
-// Those that [IDs] makes rise strictly within a process, whatever the clock
-// does.
+// Those that [IDs] makes rise strictly within a process, whatever the clock does.
 type (
 	// UserID names the owner of keys, credits and generations. An embedder may use identifiers
 	// of its own; see [UserID.Valid].
@@ -67,11 +66,12 @@ func (id GenerationID) Valid() bool {
 // after the year 10889, it is below all.
 func FirstGenerationID(t time.Time) GenerationID {
 	var id ulid.ULID
-	id.SetTime(ulid.Timestamp(t)) // of such a time it stays as it is
+	id.SetTime(ulid.Timestamp(t)) // leaves id at zero for a time out of range
 	return GenerationID(generationPrefix + id.String())
 }
 
-// Generation returns the generation that an image belongs to; ok is false if id is no image's.
+// Generation returns the generation that an image belongs to; ok is false if id is
+// not the identifier of an image.
 func (id ImageID) Generation() (g GenerationID, ok bool) {
 	s, ok := strings.CutPrefix(string(id), imagePrefix)
 	if !ok || len(s) != sortableLength+secretLength || !isUpperAlphanumeric(s, len(s)) {
@@ -80,8 +80,9 @@ func (id ImageID) Generation() (g GenerationID, ok bool) {
 	return GenerationID(generationPrefix + s[:sortableLength]), true
 }
 
-// thumbnailSuffix makes the name of a thumbnail of an image's. It is no identifier that
-// [ImageID.Generation] knows: no thumbnail is an image of a record.
+// thumbnailSuffix turns the identifier of an image into that of its thumbnail.
+// [ImageID.Generation] does not accept the result, so a thumbnail can never pass for an image
+// of a record.
 const thumbnailSuffix = "-t"
 
 // Thumbnail names the small copy of an image in an [ImageStore].

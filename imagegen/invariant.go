@@ -38,7 +38,7 @@ func (r Record) Check() error {
 		return nil
 	}
 	if _, err := r.Price.Times(r.N); err != nil {
-		return r.violation("price", "%d images at %d credits are no amount", r.N, r.Price)
+		return r.violation("price", "%d images at %d credits is not a valid amount", r.N, r.Price)
 	}
 	if !r.advances() {
 		return r.violation("progress", "it is %q, attempt %d, with %d failures, a delay of %v and %d bytes of a job",
@@ -71,7 +71,7 @@ func (r Record) Check() error {
 
 // advances reports whether attempts, tries, delay and job fit the state.
 func (r Record) advances() bool {
-	unclaimed := r.Published == 0 && r.State != StateProcessing // or again: a later attempt is queued too, or cancelled
+	unclaimed := r.Published == 0 && r.State != StateProcessing // which attempt 0 must be; later ones can be, too
 	open := r.State == StateProcessing || r.State == StateQueued
 	return r.Attempt >= 0 && (r.Attempt > 0 || unclaimed) && r.Failures >= 0 && r.Failures <= r.Attempt &&
 		r.Resumptions >= 0 && r.Resumptions <= r.Attempt &&
@@ -142,16 +142,16 @@ func (r Record) owns(i StoredImage) bool {
 //     closed to 0, and while it is settling to what the images cost, but to nothing else.
 //   - What was spent is price × images published, or nothing where an operator refunded it.
 //
-// Of a charge in dispute nothing is asked: it is an operator's.
+// A charge in dispute is not checked: it is the operator's task.
 //
-// It takes r.Check for granted, and is as cheap.
+// It assumes that r passes Check, and is as cheap.
 func (r Record) CheckCharge(c Charge, closed bool, used Credits) error {
 	const rule = "generation charge"
 	want := r.Charge()
 	switch {
 	case r.Dispute != "":
 		return nil
-	case c.User == "" && closed && used == 0 && r.mayBeVoid(): // the mark against a late Charge
+	case c.User == "" && closed && used == 0 && r.mayBeVoid(): // the tombstone against a late Charge
 		return nil
 	case c.User != want.User || c.Credits != want.Credits:
 		return r.violation(rule, "it costs user %q %d credits; the charge says %d, user %q", want.User, want.Credits, c.Credits, c.User)
@@ -165,8 +165,9 @@ func (r Record) CheckCharge(c Charge, closed bool, used Credits) error {
 	return nil
 }
 
-// mayBeVoid reports whether the charge may have been settled to nothing before it was ever made. What
-// came to nothing in another ledger leaves such a mark too.
+// mayBeVoid reports whether the charge may have been settled to nothing before it was ever
+// made. A generation that came to nothing while another ledger held its charge leaves such a
+// tombstone too.
 func (r Record) mayBeVoid() bool {
 	switch r.State {
 	case StateCharging, StateGone:

@@ -50,7 +50,7 @@ type Charge struct {
 	Model string
 	Tier  Tier
 	N     int
-	Key   KeyID // that asked; "": in process, or the console
+	Key   KeyID // the API key that asked; "": in process, or the console
 }
 
 // Same reports whether o repeats c. With the same ID and another user or amount it is a
@@ -165,7 +165,7 @@ type Grant struct {
 	Ref      string    // unique over all grants and revocations, at most 255 bytes of UTF-8 without NUL; "": no protection against repetition
 }
 
-// Granted is the lot that a grant made, or that stood under its Ref already.
+// Granted is the lot that a grant made, or the existing one under its Ref.
 type Granted struct {
 	Lot
 	Repeated bool // the Ref was used before: nothing was changed
@@ -179,7 +179,7 @@ type Revocation struct {
 	Ref     string // as in Grant
 }
 
-// Revoked is the entry that a revocation made, or that stood under its Ref already.
+// Revoked is the entry that a revocation made, or the existing one under its Ref.
 type Revoked struct {
 	Entry
 	Repeated bool // the Ref was used before: nothing was changed

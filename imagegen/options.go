@@ -64,7 +64,7 @@ const (
 // Formats lists every format.
 func Formats() []Format { return []Format{FormatPNG, FormatJPEG, FormatWebP} }
 
-// MediaType is the format's name on the web, such as image/png; "" of no format.
+// MediaType returns the format's media type, such as image/png; "" for the zero Format.
 func (f Format) MediaType() string {
 	if f == "" {
 		return ""
@@ -72,7 +72,7 @@ func (f Format) MediaType() string {
 	return "image/" + string(f)
 }
 
-// engine reports whether the engine writes the format, so that it can be had of every model.
+// engine reports whether the engine writes the format, so that every model offers it.
 func (f Format) engine() bool { return f == FormatPNG || f == FormatJPEG }
 
 // Background is what is behind the subject of an image.
@@ -90,13 +90,14 @@ func Backgrounds() []Background {
 	return []Background{BackgroundAuto, BackgroundOpaque, BackgroundTransparent}
 }
 
-// OfferedFormats are those that a request can ask for: PNG and JPEG, which the engine writes, and those that the provider
-// makes.
+// OfferedFormats returns the formats that a request can ask for: PNG and JPEG, which the
+// engine writes, and those that the provider makes.
 func (c Capabilities) OfferedFormats() []Format {
 	return slices.DeleteFunc(Formats(), func(f Format) bool { return !f.engine() && !slices.Contains(c.Formats, f) })
 }
 
-// OfferedBackgrounds are those that a request can ask for. The engine makes images opaque itself.
+// OfferedBackgrounds returns the backgrounds that a request can ask for. The engine itself
+// makes images opaque.
 func (c Capabilities) OfferedBackgrounds() []Background {
 	if c.Transparent {
 		return Backgrounds()
@@ -119,7 +120,8 @@ func (o Options) Has() bool {
 	return o.Format != "" || o.Compression != nil || o.Background != "" || o.Seed != nil
 }
 
-// refusesOptions says what to change where r asks for what cannot be had of the model, or of any.
+// refusesOptions returns what to change if r asks for an option that this model, or no model,
+// offers; nil if it does not.
 func (c Capabilities) refusesOptions(r ProviderRequest) error {
 	return cmp.Or(c.refusesFormat(r), c.refusesBackground(r), c.refusesSeed(r), c.refusesMask(r))
 }
@@ -136,7 +138,7 @@ func (c Capabilities) refusesFormat(r ProviderRequest) error {
 	case *r.Options.Compression < 0 || *r.Options.Compression > MaxCompression:
 		return invalidField("output_compression", "output_compression must be from 0 to %d; got %d", MaxCompression, *r.Options.Compression)
 	case !r.Options.Format.engine() && !c.Compression:
-		return invalidField("output_compression", "output_compression cannot be had of this model with output_format %s; leave it out, or choose jpeg", r.Options.Format)
+		return invalidField("output_compression", "output_compression is not available from this model with output_format %s; leave it out, or choose jpeg", r.Options.Format)
 	}
 	return nil
 }
@@ -146,7 +148,7 @@ func (c Capabilities) refusesBackground(r ProviderRequest) error {
 	case r.Options.Background != "" && !slices.Contains(c.OfferedBackgrounds(), r.Options.Background):
 		return invalidField("background", "background %.40q cannot be had of this model; it offers %v", r.Options.Background, c.OfferedBackgrounds())
 	case r.Options.Background == BackgroundTransparent && r.Options.Format == FormatJPEG:
-		return invalidField("background", "background transparent cannot be had as jpeg; choose output_format png")
+		return invalidField("background", "background transparent is not possible with output_format jpeg; choose png")
 	}
 	return nil
 }
@@ -163,7 +165,7 @@ func (c Capabilities) refusesSeed(r ProviderRequest) error {
 	return nil
 }
 
-// lastSeed is the highest that leaves one for each image.
+// lastSeed is the highest seed with which every image of r has a seed up to MaxSeed.
 func (c Capabilities) lastSeed(r ProviderRequest) int64 { return c.MaxSeed - int64(max(r.N, 1)) + 1 }
 
 func (c Capabilities) refusesMask(r ProviderRequest) error {

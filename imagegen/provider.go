@@ -135,7 +135,7 @@ const (
 	ClassRateLimited              // transient: nothing was made; again after RetryAfter
 	ClassUnavailable              // transient: nothing was made; again with backoff
 	ClassUnusable                 // nothing was made, nor will be until an operator acts: a bad key, an empty account, a retired model. Not tried again
-	ClassCancelled                // no provider's: the owner cancelled what waited
+	ClassCancelled                // never a provider's: the owner cancelled the waiting generation
 )
 
 // Asked reports whether the request is at fault, and not the upstream.
@@ -160,12 +160,12 @@ func (c Class) String() string {
 type ProviderError struct {
 	Class      Class
 	Message    string        // of Check: shown to the caller. Otherwise for the log
-	Field      string        // of Check: the field of the request that is to blame, as Error.Field has it
+	Field      string        // of Check: the field of the request at fault, as in Error.Field
 	RetryAfter time.Duration // of a transient class, or when Overloaded, if the upstream said so
 	Err        error         // the cause, for the log; never shown
 
-	// Overloaded: the upstream had too much to do, so that it is asked for less at once for a while. An
-	// error of ClassRateLimited says that without.
+	// Overloaded: the upstream had too much to do, so the engine runs fewer attempts at once for a
+	// while. ClassRateLimited implies it.
 	Overloaded bool
 }
 

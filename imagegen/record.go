@@ -40,7 +40,7 @@ type Intent struct {
 type ReferenceFile struct {
 	ID            ReferenceID
 	Mask          bool
-	Image         ImageID // of the user, that it is a copy of; "": it was handed in
+	Image         ImageID // the user's stored image that it copies; "": the caller sent it
 	MediaType     string
 	Size          int64
 	Width, Height int
@@ -98,7 +98,7 @@ type Failure struct {
 // Cancelled reports whether the owner ended the generation while it waited.
 func (r Record) Cancelled() bool { return r.Failure != nil && r.Failure.Class == ClassCancelled }
 
-// Message is what the owner of the generation is told.
+// Message returns what the owner of the generation is told.
 func (f Failure) Message() string {
 	switch f.Class {
 	case ClassRefused:
@@ -109,7 +109,7 @@ func (f Failure) Message() string {
 	return messageFailed
 }
 
-// code is what programs of its owner are told.
+// code returns the error code for the owner.
 func (f Failure) code() Code {
 	if f.Class == ClassCancelled {
 		return CodeCancelled
@@ -127,12 +127,12 @@ type Fence struct {
 // Fence names the record's current attempt.
 func (r Record) Fence() Fence { return Fence{r.ID, r.Attempt} }
 
-// Charge is what the generation costs if all images come.
+// Charge returns the charge for all images that were asked for.
 func (r Record) Charge() Charge {
 	return Charge{ID: ChargeID(r.ID), User: r.User, Credits: r.Price * Credits(r.N), Model: r.Model, Tier: r.Tier, N: r.N, Key: r.KeyID}
 }
 
-// Used is what the images that came cost.
+// Used is what the published images cost; 0 once an operator has refunded them.
 func (r Record) Used() Credits {
 	if r.Refunded {
 		return 0
@@ -157,18 +157,19 @@ func (r Record) Reserves(now time.Time) bool {
 	switch {
 	case r.IdempotencyKey == "" || r.State == StateGone:
 		return false
-	case r.Unsettled(): // what came of it may be known, and its end is yet to come
+	case r.Unsettled(): // CompletedAt may be set while it is settling, but it has not ended
 		return true
 	}
 	return now.Before(r.CompletedAt.Add(ReservationTime))
 }
 
-// erasedKey begins what an erasure leaves of an idempotency key: its hash. No key that is sent begins so.
+// erasedKey precedes the hash that an erasure leaves of an idempotency key. No key that a
+// caller can send begins with it.
 const erasedKey = "\x00"
 
-// IdempotencyHash is the hash of an idempotency key, or of one of which an erasure has
-// left only the hash. So a Store that looks records up by this hash finds them before and
-// after an erasure.
+// IdempotencyHash returns the hash of an idempotency key. For what an erasure left of a key,
+// it returns the hash of the original key. So a Store that looks records up by this hash
+// finds them before and after an erasure.
 func IdempotencyHash(key string) [sha256.Size]byte {
 	if hash, erased := strings.CutPrefix(key, erasedKey); erased && len(hash) == sha256.Size {
 		return [sha256.Size]byte([]byte(hash))
@@ -176,8 +177,8 @@ func IdempotencyHash(key string) [sha256.Size]byte {
 	return sha256.Sum256([]byte(key))
 }
 
-// forget takes out of an intent what would confirm a guess of what was asked for. Of an idempotency key
-// its hash stays, so that it answers as long as it is reserved.
+// forget removes everything that tells what was asked for, or would confirm a guess. With
+// reserved, the hash of the idempotency key stays, so that the key is still found.
 func (i *Intent) forget(reserved bool) {
 	i.Prompt, i.References, i.Fingerprint, i.JoinKey = "", nil, [32]byte{}, [32]byte{}
 	switch {
@@ -189,7 +190,7 @@ func (i *Intent) forget(reserved bool) {
 	}
 }
 
-// Mask returns the mask; ok tells whether there is one.
+// Mask returns the mask; ok reports whether there is one.
 func (r Record) Mask() (mask ReferenceFile, ok bool) {
 	if n := len(r.References); n > 0 && r.References[n-1].Mask {
 		return r.References[n-1], true

@@ -106,7 +106,7 @@ func NearestRatio(s Size, of []Ratio) Ratio {
 	return nearest
 }
 
-// ShapeDistance tells how far two aspects are apart: the logarithm of their quotient, without its sign.
+// ShapeDistance is how far apart two aspects are: the absolute logarithm of their quotient.
 func ShapeDistance(a, b float64) float64 { return math.Abs(math.Log(a / b)) }
 
 // Tier is a quality tier by resolution; it decides the price.
@@ -140,7 +140,7 @@ func TierOf(pixels int) Tier {
 	return Tier4K
 }
 
-// Pixels are the least and the most that a picture of the tier has.
+// Pixels returns the least and the most pixels that a picture of the tier can have.
 func (t Tier) Pixels() (least, most int) {
 	switch t {
 	case Tier2K:
@@ -167,5 +167,5 @@ func Qualities() []Quality {
 	return []Quality{QualityAuto, QualityLow, QualityMedium, QualityHigh}
 }
 
-// Above reports whether t is of more pixels than o.
+// Above reports whether t is a higher tier than o.
 func (t Tier) Above(o Tier) bool { return slices.Index(Tiers(), t) > slices.Index(Tiers(), o) }

@@ -72,21 +72,23 @@ func (r Record) Status() Status {
 type Change interface{ apply(r *Record) step }
 
 type (
-	// Accept takes in what has been charged: charging → processing, or queued when asynchronous.
+	// Accept takes in a record that has been charged: charging → processing, or queued when
+	// asynchronous.
 	Accept struct{}
-	// Abandon drops what was not charged: charging → gone.
+	// Abandon drops a record that was not charged: charging → gone.
 	Abandon struct{}
-	// Claim begins a fresh attempt at what waits: queued → processing.
+	// Claim begins a fresh attempt at a waiting record: queued → processing.
 	Claim struct{}
-	// Recover begins a fresh attempt that shuts out the former; a running record stays in its state.
+	// Recover begins a fresh attempt that shuts out the previous one; a running record stays in
+	// its state.
 	Recover struct{}
 	// SaveJob keeps the provider's handle of upstream work, while processing.
 	SaveJob struct {
 		Job       []byte
 		Upstreams []string // of the provider; kept with a job only
 	}
-	// Show makes images visible before the end of the attempt, while processing. What is shown stays for good:
-	// no further attempt takes it back, and every Outcome has it.
+	// Show makes images visible before the end of the attempt, while processing. Shown images
+	// stay for good: no later attempt takes them back, and every Outcome includes them.
 	Show struct{ Images []StoredImage }
 	// Release puts asynchronous work back, due after Delay: processing → queued. Failed uses up a try,
 	// Resumed counts one more resumption of its job.
@@ -95,49 +97,50 @@ type (
 		Failed  bool
 		Resumed bool
 	}
-	// Outcome records what came of the attempt: processing → settling. It has the images that were shown
-	// before, whatever Images says.
+	// Outcome records the result of the attempt: processing → settling. Images that were shown
+	// before are part of it, whether or not Images names them.
 	Outcome struct {
 		Images      []StoredImage
-		Failure     *Failure // when there is no image
+		Failure     *Failure // why there is no image; unused if there is one
 		At          time.Time
 		AccountType string // for the Balance of a synchronous answer
 		Undelivered bool   // the caller has hung up
-		// Cancelled ends what waits, in place of an attempt: queued → settling, unless an upstream works on it.
+		// Cancelled ends a waiting record without an attempt: queued → settling, unless an
+		// upstream works on it.
 		Cancelled bool
 	}
 	// Delivery notes whether the synchronous answer has yet to be received; succeeded stays succeeded.
 	Delivery struct{ Undelivered bool }
-	// Favour makes what succeeded a favourite of its owner's, or ends that.
+	// Favour marks a succeeded generation as a favourite of its owner, or removes the mark.
 	Favour struct{ Favourite bool }
-	// Close ends what has been settled: settling → succeeded or failed. At is when: its settlement may
-	// have taken longer than its outcome.
+	// Close ends a settled generation: settling → succeeded or failed. At is the time of the
+	// settlement, which can be later than that of the outcome.
 	Close struct {
 		Balance *Balance
 		At      time.Time
 	}
-	// Dispute is Close where the ledger refuses the settlement for good. What has no outcome yet fails
-	// at At: charging → failed.
+	// Dispute is Close for a settlement that the ledger refuses for good. A record without an
+	// outcome fails at At: charging → failed.
 	Dispute struct {
-		Detail  string // what the ledger said; MaxDetail of it are kept
+		Detail  string // what the ledger said; at most MaxDetail bytes of it are kept
 		At      time.Time
 		Balance *Balance
 	}
 	// Resolve ends a dispute, once the charge is closed: as decided, or with everything given back.
 	Resolve struct{ Refund bool }
-	// Erase begins to erase, prompt and references at once: succeeded or failed → erasing. Of the
-	// idempotency key a hash stays, unless the generation is Aged: it reserves none any more then, and
-	// nobody does it, so that it is no act for the audit trail.
+	// Erase begins an erasure; prompt and references go at once: succeeded or failed → erasing. A
+	// hash of the idempotency key stays, unless the generation is Aged: it reserves no key any
+	// more, and since nobody asked for the erasure, the audit trail gets no row.
 	Erase struct{ Aged bool }
-	// Purge tells that the files are gone: erasing → erased.
+	// Purge records that the files are gone: erasing → erased.
 	Purge struct{}
-	// Forget takes the prompt out of what failed, and all else that tells what was asked for, but for the
-	// names of the references; of what was erased it takes the hash of the idempotency key. The state stays.
-	// It comes when the key is reserved no longer.
+	// Forget removes from a failed record the prompt and everything else that tells what was
+	// asked for, except the names of the references; from an erased one, the hash of its
+	// idempotency key. The state stays. It is for when the key is no longer reserved.
 	Forget struct{}
 )
 
-// step is what a change makes of a record.
+// step is the effect of a change on a record.
 type step int
 
 const (
@@ -237,7 +240,7 @@ func (c Show) apply(r *Record) step {
 	return changed
 }
 
-// with is a list of images and those of more that are not in it, in a slice of its own.
+// with returns images followed by those of more that are not among them, in a new slice.
 func with(images, more []StoredImage) []StoredImage {
 	all := slices.Clone(images)
 	for _, m := range more {
@@ -384,7 +387,7 @@ func (Purge) apply(r *Record) step {
 	return impossible
 }
 
-// shortened is at most MaxDetail bytes of a text, whole characters.
+// shortened cuts a text to at most MaxDetail bytes, and never within a character.
 func shortened(s string) string {
 	const more = "…"
 	if len(s) <= MaxDetail {

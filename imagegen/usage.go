@@ -26,8 +26,8 @@ type UsageSums struct {
 	Spent       Credits // of that, what was spent for good
 	Images      int     // that were paid for
 	Generations int     // that were charged
-	Failed      int     // of those, which were settled to nothing, and were not cancelled
-	Cancelled   int     // of those, which their owner cancelled; Failed where the Ledger takes no part in the Store's commits
+	Failed      int     // of those, the ones settled to nothing without being cancelled
+	Cancelled   int     // of those, the ones that their owner cancelled; they count as Failed if the Ledger takes no part in the Store's commits
 }
 
 // Plus returns the sums of both.
@@ -39,7 +39,7 @@ func (s UsageSums) Plus(o UsageSums) UsageSums {
 // UsageGroup is a property by which usage can be grouped.
 type UsageGroup string
 
-// By what usage can be told apart.
+// The properties by which usage can be grouped.
 const (
 	UsageByDay   UsageGroup = "day"
 	UsageByModel UsageGroup = "model"
@@ -49,7 +49,7 @@ const (
 // UsageGroups lists every UsageGroup.
 func UsageGroups() []UsageGroup { return []UsageGroup{UsageByDay, UsageByModel, UsageByKey} }
 
-// Limits on what is told of usage at once.
+// Limits on one answer about usage.
 const (
 	// MaxUsageDays is the longest range of days.
 	MaxUsageDays = 366
@@ -95,7 +95,8 @@ func (q UsageQuery) Days(now time.Time) (UsageQuery, error) {
 	return q, nil
 }
 
-// UsageDay is the midnight, in UTC, of the day of a time, and never before 1970-01-01.
+// UsageDay returns the midnight, in UTC, of the day of a time, and never one before
+// 1970-01-01.
 func UsageDay(at time.Time) time.Time {
 	return time.Unix(max(0, at.UTC().Truncate(24*time.Hour).Unix()), 0).UTC()
 }

@@ -151,7 +151,7 @@ type KeyUse struct {
 	AtOnce  int     // generations that have not ended
 }
 
-// busyKey is when to ask again with a key that has as many requests at once as it may have.
+// busyKey is the RetryAfter for a key that has as many requests at once as it may have.
 const busyKey = 2 * time.Second
 
 // Exceeds returns why the key, after so much use, cannot be charged cost more; nil if it
@@ -174,7 +174,7 @@ func (k Key) Exceeds(used KeyUse, cost Credits) error {
 	return nil
 }
 
-// told names the key to who holds it.
+// told names the key in messages to its holder.
 func (k Key) told() string {
 	if k.Name == "" {
 		return fmt.Sprintf("the API key %s", k.ID)

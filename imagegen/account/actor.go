@@ -9,7 +9,7 @@ import (
 // Actor is who does something to the service, for the audit trail. It grants no rights:
 // what somebody may do is decided before.
 type Actor struct {
-	Via     string          // the way it came: ViaCommand, ViaSocket, ViaConsole, ViaService, or a name of an embedder's
+	Via     string          // the way it came: ViaCommand, ViaSocket, ViaConsole, ViaService, or a name that an embedder chooses
 	Name    string          // a user's name in the console; that of the system's user on a command line
 	User    imagegen.UserID // in the console
 	Address string          // where it came from; "": this host

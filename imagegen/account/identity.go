@@ -9,7 +9,7 @@ import (
 // Identity connects a user with an account at an identity provider, by OpenID Connect.
 type Identity struct {
 	Issuer    string // the provider
-	Subject   string // who it is there: it never changes, as names and addresses do
+	Subject   string // the identifier there, which never changes, as names and addresses may
 	User      imagegen.UserID
 	CreatedAt time.Time
 }

@@ -17,8 +17,8 @@ import (
 )
 
 // A raw key is keyLive, 43 base62 characters that carry 256 random bits, and 6 base62 characters of
-// the CRC-32 (IEEE) of all before them: a mistyped key is told apart without a look-up, and
-// scanners for leaked secrets can match it.
+// the CRC-32 (IEEE) of all before them: a mistyped key is recognized without a look-up, and
+// scanners for leaked secrets can match a key.
 const (
 	keyLive         = "img_live_"
 	keySecretLength = 43
@@ -141,7 +141,7 @@ func wellFormed(raw, prefix string) bool {
 	return checksum(body) == raw[len(body):]
 }
 
-// checksum is a CRC-32 in base62; every request computes it.
+// checksum is a CRC-32 in base62. Every request computes it, so it does without big.Int.
 func checksum(s string) string {
 	const digits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" // as those of big.Int
 	sum := crc32.ChecksumIEEE([]byte(s))
@@ -158,7 +158,8 @@ func inBase62(n *big.Int, length int) string {
 	return strings.Repeat("0", length-len(digits)) + digits
 }
 
-// keyUse collects when keys were last used, so that no request pays for writing it.
+// keyUse collects when keys were last used, so that no request pays for writing it. mu
+// guards last, which is nil until a key is used.
 type keyUse struct {
 	mu   sync.Mutex
 	last map[imagegen.KeyID]time.Time

@@ -41,7 +41,7 @@ type SignIn struct {
 // without a user also lets them choose the name: that is how the first operator is set
 // up.
 type Invitation struct {
-	Hash      [32]byte        // SHA-256 of what stands in the link
+	Hash      [32]byte        // SHA-256 of the secret in the link
 	User      imagegen.UserID // "": a user is yet to be created
 	Role      Role
 	ExpiresAt time.Time

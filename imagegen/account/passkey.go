@@ -16,8 +16,8 @@ type Passkey struct {
 	ID         PasskeyID
 	User       imagegen.UserID
 	Name       string
-	Credential []byte // the public key and what else checks need; opaque to stores
-	Uses       uint32 // how often its maker says that it was used; 0: the maker does not count
+	Credential []byte // the public key and whatever else verification needs; opaque to stores
+	Uses       uint32 // its authenticator's counter of uses; 0: the authenticator does not count
 	CreatedAt  time.Time
 	LastUsedAt time.Time // zero: never
 }

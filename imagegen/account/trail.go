@@ -30,7 +30,7 @@ const (
 
 	ActPasskeyCreate  Act = "passkey.create"  // *
 	ActPasskeyRemove  Act = "passkey.remove"  // * of a user, one or all
-	ActIdentityCreate Act = "identity.create" // * a user is somebody at a provider of identities
+	ActIdentityCreate Act = "identity.create" // * a user was linked to an account at an identity provider
 	ActIdentityRemove Act = "identity.remove" // *
 
 	ActKeyCreate Act = "key.create" // *
@@ -64,7 +64,7 @@ type TrailOutcome string
 // The outcomes.
 const (
 	TrailDone    TrailOutcome = "done"
-	TrailBegun   TrailOutcome = "begun"   // of what takes long; another row tells how it ended
+	TrailBegun   TrailOutcome = "begun"   // a long act has begun; another row says how it ended
 	TrailRefused TrailOutcome = "refused" // by a rule; nothing was changed
 	TrailFailed  TrailOutcome = "failed"
 )

@@ -8,6 +8,10 @@
 //		Prompt:         "a fox in the snow",
 //		IdempotencyKey: rand.Text(), // the same call can then be repeated without a second charge
 //	})
+//
+// Each method is one call. Values and errors are those that the service has in process, as far as the
+// HTTP interface carries them: favourites cannot be listed, and GenerateRequest.Shown and Joining have
+// no effect. Besides, Client.Wait waits for the end of a generation however long that takes.
 package client
 
 import (
@@ -41,13 +45,14 @@ var _ imagegen.Service = (*Client)(nil)
 
 // Options changes what New makes. nil and the zero value are the same.
 type Options struct {
-	// HTTP sends the requests; its CheckRedirect does not count. nil: one without a limit on the
-	// whole of a call, which connects within 10 seconds and waits 15 minutes for an answer to begin.
+	// HTTP sends the requests; its CheckRedirect is ignored. nil: a client without a limit on a whole
+	// call, which connects within 10 seconds and waits 15 minutes for an answer to begin.
 	HTTP *http.Client
 }
 
-// New returns a client of the service at baseURL, such as https://images.example.com. The
-// key may be empty, since OpenImage needs none. New does not connect.
+// New returns a client of the service at baseURL, such as https://images.example.com. It may have
+// a path, but nothing that the paths of the service cannot be appended to. The key may be empty,
+// since OpenImage needs none. New does not connect.
 func New(baseURL, key string, o *Options) (*Client, error) {
 	u, err := url.Parse(baseURL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || strings.ContainsAny(baseURL, "?#") {
@@ -66,7 +71,8 @@ func New(baseURL, key string, o *Options) (*Client, error) {
 	return c, nil
 }
 
-// patientTransport waits longer than the 800 seconds that a generation may take.
+// patientTransport waits longer for an answer to begin than the 800 seconds that a synchronous
+// generation may take.
 func patientTransport() *http.Transport {
 	return &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
@@ -80,7 +86,8 @@ func patientTransport() *http.Transport {
 	}
 }
 
-// get asks for an address below the base URL. The caller closes the body of the response.
+// get reads an address below the base URL. The caller closes the body of the response. The errors are
+// those of do.
 func (c *Client) get(ctx context.Context, path string, header http.Header) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+path, nil)
 	if err != nil {
@@ -92,7 +99,8 @@ func (c *Client) get(ctx context.Context, path string, header http.Header) (*htt
 	return c.do(r)
 }
 
-// do sends a request and returns its answer, or the error that the answer is.
+// do sends a request with the key and returns the answer, or the error that the answer is. The error of
+// the request's context comes first, as [imagegen.Service] promises. A redirect is an error.
 func (c *Client) do(r *http.Request) (*http.Response, error) {
 	if c.key != "" {
 		r.Header.Set("Authorization", "Bearer "+c.key)
@@ -111,7 +119,8 @@ func (c *Client) do(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// finish lets the connection be used again where little is left to read.
+// finish closes the body of an answer. It reads the rest before, if that is short, so that the connection
+// can be used again.
 func finish(answer *http.Response) {
 	io.CopyN(io.Discard, answer.Body, 64<<10)
 	answer.Body.Close()

@@ -15,7 +15,8 @@ import (
 )
 
 // streamForm returns a body that a goroutine writes while it is being sent. The goroutine ends when
-// the body is closed, which package http does in any case. stop is told of a reference that fails.
+// all is written or the body is closed, which package http does in any case. If a reference fails,
+// stop is called with that error, so that it is returned and not what it does to the request.
 func streamForm(ctx context.Context, q imagegen.GenerateRequest, stop context.CancelCauseFunc) (contentType string, body io.Reader) {
 	from, to := io.Pipe()
 	form := multipart.NewWriter(to)
@@ -29,7 +30,8 @@ func streamForm(ctx context.Context, q imagegen.GenerateRequest, stop context.Ca
 	return form.FormDataContentType(), from
 }
 
-// writeForm returns an *imagegen.Error if a reference is at fault.
+// writeForm writes all fields and then the files, so that the service can refuse a field before a file is
+// sent. It returns an *imagegen.Error if a reference is at fault.
 func writeForm(ctx context.Context, form *multipart.Writer, q imagegen.GenerateRequest) error {
 	r := wire.NewRequest(q)
 	fields := [][2]string{{"model", r.Model}, {"prompt", r.Prompt}, {"size", r.Size}}
@@ -61,7 +63,7 @@ func writeForm(ctx context.Context, form *multipart.Writer, q imagegen.GenerateR
 	return form.Close()
 }
 
-// optionFields are those that are asked for.
+// optionFields returns the options that are asked for.
 func optionFields(o wire.Options) (fields [][2]string) {
 	if o.OutputFormat != "" {
 		fields = append(fields, [2]string{"output_format", string(o.OutputFormat)})
@@ -81,9 +83,9 @@ func optionFields(o wire.Options) (fields [][2]string) {
 // file is one file of a form.
 type file struct {
 	imagegen.Reference
-	field   string
-	what    string // in messages
-	unnamed string // what it is called if it has no name
+	field   string // the name of the part
+	what    string // how messages call it
+	unnamed string // the file name to send if the reference has none
 }
 
 func (f file) write(ctx context.Context, form *multipart.Writer) error {
@@ -104,8 +106,8 @@ func (f file) write(ctx context.Context, form *multipart.Writer) error {
 	return err
 }
 
-// name is what the service calls a file in its messages: the name of the file, if the
-// reference has one as an *os.File has, without the directories, which are nobody else's business.
+// name is the file name to send, by which the service calls the file in messages: that of the
+// reference, if it has one as an *os.File has, without its directories, which are private.
 func (f file) name() string {
 	file, ok := f.Reference.(interface{ Name() string })
 	if !ok || file.Name() == "" {
@@ -114,7 +116,7 @@ func (f file) name() string {
 	return strings.ToValidUTF8(filepath.Base(file.Name()), "?")
 }
 
-// noted keeps the error of a reader apart from that of the writer it is copied to.
+// noted keeps the error of a reader apart from that of the writer to which it is copied.
 type noted struct {
 	io.Reader
 	err error

@@ -40,8 +40,8 @@ func (c *Client) Generate(ctx context.Context, q imagegen.GenerateRequest) (imag
 	return result, unreadable(err)
 }
 
-// sendable refuses what would not arrive as it is: JSON replaces bytes that are no UTF-8, and a
-// header takes no control characters.
+// sendable refuses what would not arrive as it is: encoding/json replaces bytes that are not UTF-8, and a
+// header takes no control characters. Everything else the service checks.
 func sendable(q imagegen.GenerateRequest) error {
 	switch {
 	case !utf8.ValidString(q.Model):
@@ -60,7 +60,7 @@ func sendable(q imagegen.GenerateRequest) error {
 	return nil
 }
 
-// sendJSON sends a request without files.
+// sendJSON sends a request without files. net/http may send its body again, see Client.
 func (c *Client) sendJSON(ctx context.Context, q imagegen.GenerateRequest) (*http.Response, error) {
 	body, err := json.Marshal(wire.NewRequest(q))
 	if err != nil {
@@ -69,7 +69,8 @@ func (c *Client) sendJSON(ctx context.Context, q imagegen.GenerateRequest) (*htt
 	return c.post(ctx, q.IdempotencyKey, "application/json", bytes.NewReader(body))
 }
 
-// post sends a request for images.
+// post sends a request for images. With a body that can be sent only once it waits for the service's
+// consent, at most a second with the default transport, so that a refusal costs no upload.
 func (c *Client) post(ctx context.Context, idempotencyKey, contentType string, body io.Reader) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+wire.GeneratePath, body)
 	if err != nil {
@@ -80,12 +81,14 @@ func (c *Client) post(ctx context.Context, idempotencyKey, contentType string, b
 		r.Header.Set("Idempotency-Key", idempotencyKey)
 	}
 	if r.GetBody == nil {
-		r.Header.Set("Expect", "100-continue") // a refusal comes before the files are sent
+		r.Header.Set("Expect", "100-continue")
 	}
 	return c.do(r)
 }
 
-// sendForm streams the references. A reference that cannot be read ends the call.
+// sendForm streams the references. A reference that cannot be read ends the call, with an error that
+// blames it. The context of the sending lasts until the answer is closed: what has not been sent by
+// then is stopped.
 func (c *Client) sendForm(ctx context.Context, q imagegen.GenerateRequest) (*http.Response, error) {
 	sending, stop := context.WithCancelCause(ctx)
 	contentType, body := streamForm(sending, q, stop)
@@ -101,7 +104,8 @@ func (c *Client) sendForm(ctx context.Context, q imagegen.GenerateRequest) (*htt
 	return answer, nil
 }
 
-// stopOnClose keeps the context of a call until its answer has been read.
+// stopOnClose keeps the context of a call until its answer was closed: net/http would end the body of the
+// answer with the context.
 type stopOnClose struct {
 	io.ReadCloser
 	stop context.CancelCauseFunc

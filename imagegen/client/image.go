@@ -34,12 +34,13 @@ func (c *Client) OpenImage(ctx context.Context, id imagegen.ImageID) (*imagegen.
 		ETag: strings.Trim(etag, `"`), CreatedAt: created.In(time.UTC)}, nil
 }
 
-// remoteImage reads an image from where it is sought.
+// remoteImage reads an image over HTTP. It is not safe for concurrent use. Seek only moves the position:
+// the next Read continues the body if that is where it is, and else asks for the range from there.
 type remoteImage struct {
 	client *Client
 	ctx    context.Context // of OpenImage; io.Reader has no place for one
 	path   string
-	etag   string
+	etag   string // of the bytes that were opened: ranges of others are refused
 	size   int64
 	at     int64         // of the next Read
 	body   io.ReadCloser // what is being received; nil: must be asked for
@@ -71,7 +72,8 @@ func (r *remoteImage) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ask gets the bytes from r.at on, of the same image, unless they are coming already.
+// ask requests the bytes from r.at on, unless the body is already there. If-Match makes sure that they
+// belong to the same image.
 func (r *remoteImage) ask() error {
 	if r.body != nil && r.bodyAt == r.at {
 		return nil
@@ -90,7 +92,7 @@ func (r *remoteImage) ask() error {
 	return nil
 }
 
-// Seek implements io.Seeker.
+// Seek implements io.Seeker. It sends nothing.
 func (r *remoteImage) Seek(offset int64, whence int) (int64, error) {
 	switch whence {
 	case io.SeekCurrent:
@@ -99,12 +101,13 @@ func (r *remoteImage) Seek(offset int64, whence int) (int64, error) {
 		offset += r.size
 	}
 	if offset < 0 || whence < io.SeekStart || whence > io.SeekEnd {
-		return 0, errors.New("client: the image cannot be sought there")
+		return 0, errors.New("client: the image has no such position")
 	}
 	r.at = offset
 	return offset, nil
 }
 
+// drop closes the body. Closed before its end, it costs its connection.
 func (r *remoteImage) drop() {
 	if r.body != nil {
 		r.body.Close()
@@ -112,7 +115,7 @@ func (r *remoteImage) drop() {
 	}
 }
 
-// Close implements io.Closer.
+// Close implements io.Closer. It can be repeated; reading fails afterwards.
 func (r *remoteImage) Close() error {
 	r.closed = true
 	r.drop()

@@ -13,20 +13,21 @@ import (
 	"github.com/imagegend/imagegend/imagegen/internal/wire"
 )
 
-// maxBody bounds what is read of an answer; the longest is a page of generations with long prompts.
+// maxBody bounds what is read of an answer. The longest is a page of generations with long prompts, of
+// some 18 MiB.
 const maxBody = 64 << 20
 
 // Models implements [imagegen.Service].
 func (c *Client) Models(ctx context.Context) ([]imagegen.ModelInfo, error) {
 	var body wire.Models
-	_, err := c.read(ctx, wire.ModelsPath, &body)
+	err := c.read(ctx, wire.ModelsPath, &body)
 	return body.Value(), err
 }
 
 // Balance implements [imagegen.Service].
 func (c *Client) Balance(ctx context.Context) (imagegen.Balance, error) {
 	var body wire.BalanceBody
-	_, err := c.read(ctx, wire.CreditsPath, &body)
+	err := c.read(ctx, wire.CreditsPath, &body)
 	return body.Balance.Value(), err
 }
 
@@ -52,7 +53,7 @@ func (c *Client) Generations(ctx context.Context, q imagegen.Query) (imagegen.Pa
 		query.Set("status", string(q.Status))
 	}
 	var body wire.List
-	if _, err := c.read(ctx, wire.GenerationsPath+"?"+query.Encode(), &body); err != nil {
+	if err := c.read(ctx, wire.GenerationsPath+"?"+query.Encode(), &body); err != nil {
 		return imagegen.Page{}, err
 	}
 	p, err := body.Value()
@@ -60,18 +61,18 @@ func (c *Client) Generations(ctx context.Context, q imagegen.Query) (imagegen.Pa
 }
 
 const (
-	// awaitEach is how long the service is asked to wait for an end in one call: proxies cut what says nothing, the
-	// most impatient after twenty seconds.
+	// awaitEach is how long the service is asked to wait for an end in one call: proxies cut connections on
+	// which nothing is sent, the most impatient after twenty seconds.
 	awaitEach = 15 * time.Second
-	// pollAfter is when to ask again of what does not wait and does not say when.
+	// pollAfter is when to ask again if the service neither waits nor says when.
 	pollAfter = 2 * time.Second
 	// pollSoonest keeps a service that says "at once" from being asked without pause.
 	pollSoonest = 100 * time.Millisecond
 )
 
-// Wait returns a generation when it has ended, well or badly. The service waits with it; one that does not is asked
-// as often as it wants to be. Its errors are those of Generation; when ctx ends first, ctx's error. That a generation
-// failed is no error here: see its Failure.
+// Wait returns a generation when it has ended, well or badly. It has the service wait, in calls of some
+// seconds; a service that does not is asked as often as it says. Its errors are those of Generation, or
+// that of ctx if it ends first. A generation that failed is not an error here: see its Failure.
 func (c *Client) Wait(ctx context.Context, id imagegen.GenerationID) (imagegen.Generation, error) {
 	for {
 		g, again, err := c.poll(ctx, id, c.patience())
@@ -94,7 +95,8 @@ func (c *Client) patience() time.Duration {
 	return awaitEach
 }
 
-// poll reads a generation, after a wait for its end if the service does that, and tells when to ask again.
+// poll reads a generation once, after a wait for its end if the service does that. again is the time until
+// it should be asked again; 0: at once, since it has waited.
 func (c *Client) poll(ctx context.Context, id imagegen.GenerationID, wait time.Duration) (g imagegen.Generation, again time.Duration, err error) {
 	var body wire.Generation
 	header, err := c.ask(ctx, wire.GenerationPath(imagegen.GenerationID(url.PathEscape(string(id)))), preferring(wait), &body)
@@ -112,7 +114,7 @@ func (c *Client) poll(ctx context.Context, id imagegen.GenerationID, wait time.D
 	return g, again, unreadable(err)
 }
 
-// preferring is the header that asks for a wait, of whole seconds.
+// preferring is the header that asks for a wait, in whole seconds, rounded up; nil for none.
 func preferring(wait time.Duration) http.Header {
 	seconds := (wait + time.Second - 1) / time.Second
 	if seconds <= 0 {
@@ -121,12 +123,13 @@ func preferring(wait time.Duration) http.Header {
 	return http.Header{"Prefer": {"wait=" + strconv.Itoa(int(seconds))}}
 }
 
-// read gets a body and returns the header that came with it.
-func (c *Client) read(ctx context.Context, path string, body wire.Body) (http.Header, error) {
-	return c.ask(ctx, path, nil, body)
+// read reads the body at a path.
+func (c *Client) read(ctx context.Context, path string, body wire.Body) error {
+	_, err := c.ask(ctx, path, nil, body)
+	return err
 }
 
-// ask is read with more in the header of the request.
+// ask is read with further header fields in the request. It returns the header of the answer.
 func (c *Client) ask(ctx context.Context, path string, asked http.Header, body wire.Body) (http.Header, error) {
 	answer, err := c.get(ctx, path, asked)
 	if err != nil {
@@ -136,7 +139,8 @@ func (c *Client) ask(ctx context.Context, path string, asked http.Header, body w
 	return answer.Header, decode(ctx, answer, body)
 }
 
-// decode reads a body of bounded length and checks that it is one of this interface.
+// decode reads a body of bounded length and checks that it is one of this interface. If ctx has ended,
+// its error comes first.
 func decode(ctx context.Context, answer *http.Response, body wire.Body) error {
 	err := json.NewDecoder(io.LimitReader(answer.Body, maxBody)).Decode(body)
 	if err != nil && ctx.Err() != nil {
@@ -148,7 +152,7 @@ func decode(ctx context.Context, answer *http.Response, body wire.Body) error {
 	return unreadable(err)
 }
 
-// unreadable says that an answer was cut off or is none of this service.
+// unreadable is the error for an answer that was cut off or is not one of this service; nil for nil.
 func unreadable(err error) error {
 	if err == nil {
 		return nil

@@ -13,7 +13,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/internal/wire"
 )
 
-// Quote implements [imagegen.Service].
+// Quote implements [imagegen.Service]. References are only counted, and a mask is not sent: whether the
+// model takes one shows when the images are asked for.
 func (c *Client) Quote(ctx context.Context, q imagegen.GenerateRequest) (imagegen.Quote, error) {
 	if err := sendable(q); err != nil {
 		return imagegen.Quote{}, err
@@ -39,13 +40,15 @@ func (c *Client) Quote(ctx context.Context, q imagegen.GenerateRequest) (imagege
 	return body.Value(), nil
 }
 
-// Await implements [imagegen.Service]: the service waits. Use Wait to wait until the end.
+// Await implements [imagegen.Service]: the service waits, so proxies on the way must let a connection be
+// silent that long. Use Wait to wait until the end.
 func (c *Client) Await(ctx context.Context, id imagegen.GenerationID, most time.Duration) (imagegen.Generation, error) {
 	g, _, err := c.poll(ctx, id, min(most, imagegen.MaxAwait))
 	return g, err
 }
 
-// Usage implements [imagegen.Service].
+// Usage implements [imagegen.Service]. Only the days of From and To are sent, in UTC; for zero ones the
+// service fills in what the report then says.
 func (c *Client) Usage(ctx context.Context, q imagegen.UsageQuery) (imagegen.UsageReport, error) {
 	query := url.Values{}
 	for name, day := range map[string]time.Time{"from": q.From, "to": q.To} {
@@ -61,7 +64,7 @@ func (c *Client) Usage(ctx context.Context, q imagegen.UsageQuery) (imagegen.Usa
 		query.Set("group_by", strings.Join(by, ","))
 	}
 	var body wire.UsageReport
-	if _, err := c.read(ctx, wire.UsagePath+"?"+query.Encode(), &body); err != nil {
+	if err := c.read(ctx, wire.UsagePath+"?"+query.Encode(), &body); err != nil {
 		return imagegen.UsageReport{}, err
 	}
 	r, err := body.Value()

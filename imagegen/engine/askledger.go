@@ -11,7 +11,7 @@ import (
 const (
 	// ledgerPause is the pause before a call of the ledger is made again; it doubles with each.
 	ledgerPause = 50 * time.Millisecond
-	// ledgerStopTimeout is what a call of the ledger has to come to its end when Stop waits no longer.
+	// ledgerStopTimeout is how long a call of the ledger may still take when Stop no longer waits.
 	ledgerStopTimeout = 3 * time.Second
 )
 
@@ -20,7 +20,8 @@ const (
 // the error of the last try, which says nothing about the earlier ones.
 //
 // A ledger that shares the store's transactions is called once: it fails only when the
-// store does.
+// store does. Once Stop no longer waits, no call is repeated, and one under way is cut off
+// after ledgerStopTimeout.
 func (e *Engine) askLedger(ctx context.Context, call func(context.Context) error) error {
 	if e.joint != nil {
 		return call(ctx)

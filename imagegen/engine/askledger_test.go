@@ -154,6 +154,24 @@ func TestASlotSurvivesAPanicOfTheLedger(t *testing.T) {
 	})
 }
 
+// A panic of the ledger leaves no lease behind either: recovery voids asynchronous work too, and its idempotency key is free.
+func TestALeaseSurvivesNoPanicOfTheLedger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := start(t, yieldImages(1, nil), func(c *engine.Config) { c.Ledger = brittle{c.Ledger, new(atomic.Int64)} })
+		again := imagegen.GenerateRequest{Async: true, IdempotencyKey: "again"}
+		func() {
+			defer func() { h.is.Equal(recover(), "brittle") }()
+			h.generate(again)
+		}()
+		time.Sleep(10 * time.Minute)
+		_, err := h.generate(again)
+		h.is.NoErr(err)
+		synctest.Wait()
+		h.is.Equal(h.balance(), imagegen.Credits(99))
+		h.audit()
+	})
+}
+
 // silent is a ledger that tells no balance.
 type silent struct{ imagegen.Ledger }
 

@@ -19,20 +19,22 @@ type attempt struct {
 	slot   schedule.Slot
 	record imagegen.Record
 	model  catalogEntry
-	shown  func(imagegen.Record)        // told of images that can be seen before the end
-	answer func(imagegen.Record, error) // told once, when the outcome is durable or in doubt
+	shown  func(imagegen.Record)        // called when images can be seen before the end
+	answer func(imagegen.Record, error) // called once, when the outcome is durable or in doubt
 	step   step                         // until the provider is through
 
+	// mu guards what follows, down to asked, and showTimer. The provider's images arrive on
+	// the goroutine of run; the watchdog and the timer of showSoon have theirs.
 	mu            sync.Mutex
 	ended         bool
 	images        []imagegen.StoredImage // those that former attempts have shown, and this one's
-	orphaned      bool                   // files may be stored that are not among images: a write failed
+	orphaned      bool                   // files may be stored that are not among images: a write failed. Of run's goroutine alone
 	repeatedImage bool                   // an image came that a former attempt has shown: its file is one too many
-	asked         int                    // how often the provider told of a member that it asked
+	asked         int                    // how often the provider reported a member that it asked
 
-	earlier   []imagegen.StoredImage // that were shown by former attempts, and have not come again
-	showTimer *time.Timer            // nil: nothing is about to be shown
-	shows     sync.WaitGroup         // of what is, or is being written
+	earlier   []imagegen.StoredImage // those that former attempts have shown and that have not come again
+	showTimer *time.Timer            // nil: no show is scheduled
+	shows     sync.WaitGroup         // shows that are scheduled or being written
 }
 
 // run carries the attempt out. base lives as long as the process; limit is how long the
@@ -42,6 +44,9 @@ type attempt struct {
 // when the provider has not returned within Config.Grace after its context ended. The
 // first of them decides the outcome. A provider that hangs keeps its slot and this
 // goroutine, but not the user.
+//
+// The context of the provider ends with the time limit, with ErrStopping when Stop waits no
+// longer, or with ErrStale when the lease is lost; base itself never ends.
 func (a *attempt) run(base context.Context, limit time.Duration) {
 	e := a.engine
 	a.images, a.earlier = slices.Clone(a.record.Images), slices.Clone(a.record.Images)
@@ -63,7 +68,7 @@ func (a *attempt) run(base context.Context, limit time.Duration) {
 		}
 	})()
 
-	err := errors.New("imagegen: the provider ended its goroutine") // stands after runtime.Goexit
+	err := errors.New("imagegen: the provider ended its goroutine") // remains so after runtime.Goexit
 	defer func() {
 		close(returned)
 		if !a.conclude(base, err) || a.orphaned {
@@ -99,7 +104,7 @@ func (a *attempt) collect(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		if a.count() == a.record.N {
+		if a.count() == a.record.N { // the provider's surplus is not even asked for
 			return nil
 		}
 	}
@@ -107,7 +112,9 @@ func (a *attempt) collect(ctx context.Context) (err error) {
 }
 
 // conclude ends the attempt, and reports whether it did: only the first call does
-// anything. It makes the outcome durable before it tells the caller.
+// anything. Nothing is shown any more before the outcome is written, the outcome is durable
+// before the caller hears of it, and the references go only once nobody can need them for
+// another attempt.
 func (a *attempt) conclude(base context.Context, err error) bool {
 	images, first := a.end()
 	if !first {
@@ -157,8 +164,8 @@ func (a *attempt) end() (images []imagegen.StoredImage, first bool) {
 	return slices.Clone(a.images), true
 }
 
-// add counts a stored image. If the attempt has ended meanwhile, the file is an orphan;
-// if an earlier attempt has shown the same image, it is one too many.
+// add counts a stored image. If the attempt has ended meanwhile, the file is an orphan, and
+// run removes it; if an earlier attempt has shown the same image, the file is one too many.
 func (a *attempt) add(i imagegen.StoredImage) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -241,8 +248,9 @@ func (a *attempt) endShows() {
 	a.shows.Wait()
 }
 
-// repeated reports whether an earlier attempt has already shown this image: a resumed
-// upstream job or a repeated request yields it again. a.mu is held.
+// repeated reports whether an earlier attempt has already shown this image, byte for byte: a
+// resumed upstream job or a repeated request yields it again. Each shown image counts once,
+// so two equal images of one attempt remain two. a.mu is held.
 func (a *attempt) repeated(i imagegen.StoredImage) bool {
 	n := slices.IndexFunc(a.earlier, func(f imagegen.StoredImage) bool { return f.SHA256 == i.SHA256 })
 	if n < 0 {

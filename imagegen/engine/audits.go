@@ -21,13 +21,13 @@ type Audit struct {
 
 // audits remembers the last audit.
 type audits struct {
-	mu   sync.Mutex
-	last *Audit
+	mu   sync.Mutex // guards last
+	last *Audit     // never changed once it is here
 }
 
 // Audit has the Store check itself, see [imagegen.Inspector], remembers the result for
 // LastAudit, and notes it in the audit trail. An audit that ctx interrupts is not
-// remembered. [errors.ErrUnsupported] if the Store is no Inspector.
+// remembered. [errors.ErrUnsupported] if the Store is not an Inspector.
 func (e *Engine) Audit(ctx context.Context) (imagegen.AuditReport, error) {
 	a, ok := e.store.(imagegen.Inspector)
 	if !ok {

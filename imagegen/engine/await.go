@@ -18,8 +18,8 @@ var errWaitedTooLong = errors.New("imagegen: the call waited as long as a synchr
 
 // waiters are the calls that wait for the answer, or for the end, of another one.
 type waiters struct {
-	most  int // of each caller
-	mu    sync.Mutex
+	most  int        // of each caller
+	mu    sync.Mutex // guards calls, ends and each endSignal
 	calls map[caller]int
 	ends  map[imagegen.GenerationID]*endSignal
 }
@@ -69,7 +69,8 @@ func (w *waiters) count(c caller) (leave func(), ok bool) {
 }
 
 // end returns a channel that is closed when the generation ends in this process. The
-// caller must call leave once it no longer listens.
+// caller must call leave once it no longer listens. An end before the call of end is not
+// reported: look at the record after it.
 func (w *waiters) end(id imagegen.GenerationID) (told <-chan struct{}, leave func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -106,7 +107,8 @@ func (w *waiters) tell(id imagegen.GenerationID) {
 }
 
 // awaitAnswer returns a record as soon as its first call can be answered, and meanwhile
-// tells the caller of images that are shown. errWaitedTooLong: that took longer than a
+// tells the caller of images that are shown. It is woken by an end in this process, and looks
+// again every awaitPoll for one in another. errWaitedTooLong: that took longer than a
 // synchronous call may. ErrOverloaded: the engine began to drain. ErrNotFound: the record
 // was abandoned.
 func (c *call) awaitAnswer(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
@@ -186,7 +188,7 @@ func (c *call) follow(ctx context.Context, id imagegen.GenerationID, heard <-cha
 		case n := <-heard:
 			switch {
 			case n.err != nil:
-				e.hangUp(id) // what recovery makes of it is its caller's, who asks again
+				e.hangUp(id) // so that an equal call can join what recovery makes of it
 				return imagegen.Result{}, unknownOutcome(id, n.err)
 			case n.ended:
 				return answer(n.record)

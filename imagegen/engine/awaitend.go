@@ -33,9 +33,10 @@ func (s *Session) Await(ctx context.Context, id imagegen.GenerationID, most time
 	return s.Generation(ctx, id)
 }
 
-// watching counts the calls that wait for generations which may end in another process.
+// watching counts the calls that wait for generations which may end in another process. One
+// goroutine polls for all of them, and exists only while there are any.
 type watching struct {
-	mu   sync.Mutex
+	mu   sync.Mutex // guards n and stop
 	n    int
 	stop context.CancelFunc
 }

@@ -87,7 +87,8 @@ func (m Model) upstreams() []string {
 	return m.Upstreams
 }
 
-// resumes reports whether the model's provider is the one that saved the job of r.
+// resumes reports whether the model's provider can continue the job of r: there is none, or
+// the provider shares an upstream with the one that saved it.
 func (m Model) resumes(r imagegen.Record) bool {
 	saved := func(upstream string) bool { return slices.Contains(r.JobUpstreams, upstream) }
 	return len(r.Job) == 0 || slices.ContainsFunc(m.upstreams(), saved)
@@ -97,7 +98,8 @@ func (m Model) resumes(r imagegen.Record) bool {
 type catalogs struct {
 	current atomic.Pointer[catalog]
 
-	// mu is held while a new set is judged, so that meanwhile no work is accepted that could need the old one.
+	// mu guards calls. SetModels holds it while it judges the new models, so that meanwhile no
+	// asynchronous call begins that could need the old ones.
 	mu    sync.Mutex
 	calls map[string]int // asynchronous ones on their way to acceptance, by model
 }
@@ -108,8 +110,8 @@ func newCatalogs(c *catalog) *catalogs {
 	return o
 }
 
-// begin registers a call on its way to acceptance, before it looks its model up, until
-// done is called.
+// begin registers an asynchronous call on its way to acceptance, before it looks its model
+// up, until leave is called. By then the store counts the generation, if it was accepted.
 func (o *catalogs) begin(model string) (leave func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -198,7 +200,7 @@ func (e *Engine) mayReplace(ctx context.Context, former, next *catalog) error {
 	}
 	needs, err := e.neededModels(ctx)
 	if err != nil {
-		return fmt.Errorf("imagegen: whether work needs model %q as it is cannot be told: %w", lost[0].Model, err)
+		return fmt.Errorf("imagegen: it could not be determined whether accepted work needs model %q unchanged: %w", lost[0].Model, err)
 	}
 	var errs []error
 	for _, l := range lost {

@@ -26,7 +26,7 @@ type Config struct {
 	// Policy decides the ratio and the tier of a request. nil: SizeFirst.
 	Policy Policy
 	// Admit is called before the charge, when everything else about the request is in
-	// order. It is the place for moderation, or for limits of one's own. If it returns an
+	// order. It is the place for moderation, or for an embedder's own limits. If it returns an
 	// *Error, that is the answer; any other error is answered as ErrInternal. nil: every
 	// request is admitted.
 	Admit func(ctx context.Context, a Admission) error

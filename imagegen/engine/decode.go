@@ -10,8 +10,9 @@ import (
 )
 
 // decodeBudget bounds the bytes of images that are decoded at the same time. An image
-// that needs more is decoded alone. No image needs more than twelve bytes for each of
-// MaxEdge × MaxEdge pixels, and four for each pixel that was asked for.
+// that needs more is decoded alone. No image needs more than twenty bytes for each of its
+// pixels, of which there are at most MaxEdge × MaxEdge, and four for each pixel that was
+// asked for.
 const decodeBudget = 64 << 20
 
 // decode decodes a received image and converts it to what was asked for. What it returns

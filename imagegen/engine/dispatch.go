@@ -10,7 +10,10 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine/internal/schedule"
 )
 
-// dispatch claims queued work whenever there are free slots, until ctx ends.
+// dispatch claims queued work whenever there are free slots, until ctx ends. Slots are
+// lent to the queue between ForQueue and Claimed. If it could use none of them, dispatch
+// sleeps until the Store reports new work, delayed work is due, or the slots can offer more
+// than they did.
 func (e *Engine) dispatch(ctx context.Context) {
 	for ctx.Err() == nil {
 		wake := e.store.Wake() // before Claim, so that nothing is missed
@@ -38,7 +41,8 @@ func (e *Engine) dispatch(ctx context.Context) {
 }
 
 // launch starts an attempt at a claimed generation, for which a slot is held. It returns
-// at once.
+// at once. The attempt, or launch itself if it starts none, gives back the slot and the
+// place in the lifecycle.
 func (e *Engine) launch(r imagegen.Record, held schedule.Slot) {
 	e.noteUser(context.Background(), r.User)
 	m, offered := e.catalogs.current.Load().entries[r.Model]
@@ -78,7 +82,8 @@ func (e *Engine) unrunnable(r imagegen.Record, m catalogEntry, offered bool) (wh
 }
 
 // requeue gives a claimed generation back without an attempt, because the engine drains
-// or cannot run it. If no engine can, it fails.
+// or cannot run it. If no engine can, it fails. Work that is left to another engine is due
+// again after a lease, so that this one does not claim it without pause.
 func (e *Engine) requeue(r imagegen.Record, why string, left bool) {
 	ctx, cancel := withoutCancel(context.Background())
 	defer cancel()
@@ -87,7 +92,7 @@ func (e *Engine) requeue(r imagegen.Record, why string, left bool) {
 	case why == "":
 		_, err = e.update(ctx, r.Fence(), imagegen.Release{})
 	case left:
-		e.cfg.Log.Warn("a generation is left, until its maximum age, to an engine that can make it", "generation", r.ID, "model", r.Model, "because", why)
+		e.cfg.Log.Warn("a generation was put back for an engine that can make it, until it reaches its maximum age", "generation", r.ID, "model", r.Model, "because", why)
 		_, err = e.update(ctx, r.Fence(), imagegen.Release{Delay: e.cfg.Lease})
 	default:
 		e.removeEarlierImages(ctx, r)
@@ -107,7 +112,7 @@ func (e *Engine) failAged(ctx context.Context) {
 	for more := true; more && ctx.Err() == nil; {
 		aged, _, err := e.store.Claim(ctx, imagegen.Demand{Most: maxAged, Lease: e.cfg.Lease, Age: e.cfg.MaxAge})
 		if err != nil && ctx.Err() == nil {
-			e.cfg.Log.Warn("work that waited too long could not be looked for", "error", err)
+			e.cfg.Log.Warn("the search for work that waited too long failed", "error", err)
 		}
 		for _, r := range aged {
 			e.requeue(r, waitedTooLong, false)
@@ -129,7 +134,8 @@ func (e *Engine) fail(ctx context.Context, r imagegen.Record, detail string) err
 	return nil
 }
 
-// pause waits until d has passed, ctx ends, or one of at most two channels is closed.
+// pause waits until d has passed, ctx ends, or one of at most two channels is closed. A nil
+// channel never wakes it.
 func pause(ctx context.Context, d time.Duration, wakes ...<-chan struct{}) {
 	var wake [2]<-chan struct{}
 	copy(wake[:], wakes)

@@ -77,7 +77,7 @@ func (e *Engine) closeDisputed(ctx context.Context, r imagegen.Record, refund bo
 // Disputed lists the generations whose charge is in dispute, of all users and including
 // erased ones, oldest first: up to limit of those behind after ("": from the oldest).
 // total is how many there are in all. For operators. [errors.ErrUnsupported] if the Store
-// is no [imagegen.Inspector].
+// is not an [imagegen.Inspector].
 func (e *Engine) Disputed(ctx context.Context, after imagegen.GenerationID, limit int) (records []imagegen.Record, total int, err error) {
 	i, ok := e.store.(imagegen.Inspector)
 	if !ok {

@@ -34,8 +34,8 @@ type Engine struct {
 	decoding      *semaphore.Weighted // bytes of what is decoded
 	calls         *callsInFlight
 	open          *openCalls
-	answerWaiters *waiters // the answers of other calls
-	endWaiters    *waiters // ends of generations
+	answerWaiters *waiters // calls that wait for the answer of another call; Await listens here too
+	endWaiters    *waiters // counts the calls of Await, which have a limit of their own
 	watching      watching
 	uploads       *uploads.Uploads
 	leases        *leases
@@ -77,6 +77,7 @@ func New(cfg Config) (*Engine, error) {
 	}
 	e.uploads, e.thumbnails = e.newUploads(), e.newThumbnails()
 	e.slots.SetMost(models.maxAtOnce(e.cfg.Concurrency, e.cfg.Nodes))
+	// A Store that wraps another may implement JointStore although the Ledger is not its own.
 	if j, ok := cfg.Store.(imagegen.JointStore); ok && j.Joins(cfg.Ledger) {
 		e.joint = j
 	}
@@ -116,7 +117,8 @@ func (e *Engine) note(ctx context.Context, r account.TrailRow) error {
 func (e *Engine) Accounts() *account.Accounts { return e.accounts }
 
 // Record returns everything that is stored about a generation of any user. For operators.
-// ErrNotFound.
+// ErrNotFound: there is none, or it is invisible, since its charge is in doubt or it was
+// erased.
 func (e *Engine) Record(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
 	r, err := e.store.Generation(ctx, id)
 	if err == nil && !r.Visible() {
@@ -128,7 +130,8 @@ func (e *Engine) Record(ctx context.Context, id imagegen.GenerationID) (imagegen
 	return r, nil
 }
 
-// Ready returns nil if the engine can take work, else why not, in words for an operator.
+// Ready returns nil if the engine can take work, else why not, in words for an operator:
+// the reasons of Readiness in one error.
 func (e *Engine) Ready(ctx context.Context) error {
 	var errs []error
 	for _, n := range e.Readiness(ctx).Reasons {

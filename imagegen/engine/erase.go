@@ -45,7 +45,8 @@ func (e *Engine) beginErasure(ctx context.Context, f imagegen.Fence, c imagegen.
 }
 
 // purge removes the images of an erased generation, and then what its record says about
-// them.
+// them. In this order a crash between the two leaves a record in StateErasing, which recovery
+// finds, and never files that nobody knows of.
 func (e *Engine) purge(ctx context.Context, r imagegen.Record) error {
 	for n := 1; n <= r.Attempt; n++ {
 		if err := e.images.RemoveImages(ctx, r.ID, n); err != nil {
@@ -78,7 +79,7 @@ func (e *Engine) forgetAged(ctx context.Context, s imagegen.State, age time.Dura
 	err := inBatches(ctx, list, func(f imagegen.Fence) bool {
 		_, err := e.update(ctx, f, imagegen.Forget{})
 		if err != nil {
-			e.cfg.Log.WarnContext(ctx, "what a generation has left could not be forgotten", "generation", f.ID, "state", s, "error", err)
+			e.cfg.Log.WarnContext(ctx, "the remains of a generation could not be forgotten", "generation", f.ID, "state", s, "error", err)
 		}
 		return err == nil
 	})

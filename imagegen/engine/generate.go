@@ -35,10 +35,11 @@ func (s *Session) observeReplay(ctx context.Context, result imagegen.Result, err
 }
 
 // generate plans the request before it stores any reference, so that an invalid one costs
-// nothing.
+// nothing. The references are taken over in any case: an accepted call keeps them, any other
+// removes them.
 func (s *Session) generate(ctx context.Context, q imagegen.GenerateRequest) (imagegen.Result, error) {
 	e := s.engine
-	if q.Async { // synchronous work holds its provider
+	if q.Async { // so that SetModels sees it; synchronous work holds its provider
 		defer e.catalogs.begin(q.Model)()
 	}
 	r, m, err := e.plan(s.user, q)
@@ -62,7 +63,7 @@ type call struct {
 	model      catalogEntry
 	handedOver bool          // the references belong to the record
 	slot       schedule.Slot // of synchronous work
-	shown      int           // of its images, so many has the caller been told of
+	shown      int           // how many of its images Shown was told of; only the goroutine of Generate uses it
 }
 
 // call takes over the references of a request and completes its record.
@@ -94,7 +95,9 @@ func (c *call) hasAllReferences() bool {
 }
 
 // run makes the checks that follow validation, in this order: the key again, idempotency,
-// refusals, draining, admission, capacity, credits.
+// refusals, how many generations of the key run, draining, admission, capacity, credits.
+// Idempotency comes early, since a repeated call must get its answer whatever has changed
+// since the first one.
 func (c *call) run(ctx context.Context) (imagegen.Result, error) {
 	e := c.engine
 	if err := c.session.usable(ctx); err != nil {
@@ -138,7 +141,8 @@ func (c *call) earlierAnswer(ctx context.Context) (result imagegen.Result, found
 	return result, found, func() {}, err
 }
 
-// queue accepts asynchronous work.
+// queue accepts asynchronous work. The references become durable before the charge: a
+// crash then leaves files that the next start removes, never charged work without its files.
 func (c *call) queue(ctx context.Context) (imagegen.Result, error) {
 	e := c.engine
 	leave, err := e.joinQueue(ctx, c.record.User)
@@ -151,19 +155,27 @@ func (c *call) queue(ctx context.Context) (imagegen.Result, error) {
 			return imagegen.Result{}, imagegen.ToUserError(err)
 		}
 	}
-	e.leases.hold(c.record.Fence(), func(error) {}) // a charge may take longer than a lease lasts
-	r, err := c.accept(ctx)
-	e.leases.drop(c.record.Fence())
+	r, err := c.acceptWithLease(ctx)
 	if err != nil {
 		return c.refused(ctx, err)
 	}
 	return imagegen.Result{Generation: accepted(r).Generation()}, nil
 }
 
-// wait accepts synchronous work, starts it and waits for its end.
+// acceptWithLease is accept for asynchronous work. It holds the lease meanwhile, because a charge may take longer than a
+// lease lasts, and gives it up even if the ledger panics.
+func (c *call) acceptWithLease(ctx context.Context) (imagegen.Record, error) {
+	leases := c.engine.leases
+	leases.hold(c.record.Fence(), func(error) {})
+	defer leases.drop(c.record.Fence())
+	return c.accept(ctx)
+}
+
+// wait accepts synchronous work, starts it on a goroutine of its own and waits for its end.
+// AttemptTimeout covers the wait for a slot too.
 func (c *call) wait(ctx context.Context) (imagegen.Result, error) {
 	e := c.engine
-	began := time.Now() // what passes, whatever becomes of the clock
+	began := time.Now() // not e.now: elapsed time, whatever happens to the wall clock
 	if err := c.waitForSlot(ctx); err != nil {
 		return imagegen.Result{}, err
 	}
@@ -172,7 +184,9 @@ func (c *call) wait(ctx context.Context) (imagegen.Result, error) {
 	if err != nil {
 		return c.refused(ctx, err)
 	}
-	heard := make(chan progress, r.N) // an image is new in each, and whatever comes waits for no caller
+	// At most N-1 calls of shown, each with an image more, and one of answer: the attempt never
+	// blocks on a caller who has left.
+	heard := make(chan progress, r.N)
 	a := &attempt{engine: e, slot: c.slot, record: r, model: c.model,
 		shown:  func(r imagegen.Record) { heard <- progress{record: r} },
 		answer: func(r imagegen.Record, err error) { heard <- progress{r, err, true} }}
@@ -218,7 +232,8 @@ func (c *call) waitForSlot(ctx context.Context) (err error) {
 	return imagegen.Overloaded(5*time.Second, stopping)
 }
 
-// waitTurn waits until it is the user's turn, or the engine drains.
+// waitTurn waits until it is the user's turn. It also returns when the engine drains; the
+// caller tells that from the other errors by asking the lifecycle.
 func (c *call) waitTurn(ctx context.Context) (err error) {
 	e := c.engine
 	ctx, cancel := context.WithCancel(ctx)
@@ -228,7 +243,8 @@ func (c *call) waitTurn(ctx context.Context) (err error) {
 	return err
 }
 
-// accept makes the record and the charge durable.
+// accept makes the record and the charge durable. On success, and when the outcome is
+// unknown, the references belong to the record.
 func (c *call) accept(ctx context.Context) (imagegen.Record, error) {
 	within, charging := c.engine.begin(ctx, imagegen.EventCharged, c.record)
 	r, err := c.engine.charge(within, c.record)
@@ -241,7 +257,8 @@ func (c *call) accept(ctx context.Context) (imagegen.Record, error) {
 	return r, err
 }
 
-// refused turns an error of accept into the answer.
+// refused turns an error of accept into the answer. A ReservedError means that an equal call
+// was accepted between earlierAnswer and the commit: its answer is this one's too.
 func (c *call) refused(ctx context.Context, err error) (imagegen.Result, error) {
 	if r, ok := errors.AsType[*imagegen.ReservedError](err); ok {
 		return c.replay(r.Record)

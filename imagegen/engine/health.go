@@ -16,7 +16,7 @@ type ProviderHealth struct {
 	Healthy  bool                    // it went well, or failed through the request
 	Detail   string                  // why not, in words for an operator
 	Load     ModelLoad               // now
-	Members  []imagegen.MemberHealth // of a provider that tells of them
+	Members  []imagegen.MemberHealth // of a provider with a method Health
 }
 
 // Health returns the health of the provider of each model, including retired ones, in the
@@ -38,8 +38,8 @@ func (e *Engine) Health() []ProviderHealth {
 
 // health remembers how the last attempt with each model ended.
 type health struct {
-	mu   sync.Mutex
-	last map[string]ProviderHealth
+	mu   sync.Mutex                // guards last
+	last map[string]ProviderHealth // by model
 }
 
 func newHealth() *health { return &health{last: make(map[string]ProviderHealth)} }
@@ -57,7 +57,7 @@ func (h *health) note(model string, delivered int, err error, at time.Time) {
 	}
 	now := ProviderHealth{At: at, Healthy: err == nil && delivered > 0}
 	switch p, ok := errors.AsType[*imagegen.ProviderError](err); {
-	case ok && (p.Class.Asked()):
+	case ok && p.Class.Asked():
 		now.Healthy = true
 	case err != nil:
 		now.Detail = err.Error()

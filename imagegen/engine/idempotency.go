@@ -17,6 +17,11 @@ const inUseRetry = 2 * time.Second
 // repetition answers a call whose idempotency key belongs to another call. It waits for
 // that call's answer, and needs neither a commit nor a slot. If found is false, the key
 // belongs to this call until release.
+//
+// It looks for a record first, and then for a call on its way to one. If that call ends
+// without a record, since it was refused, the next round makes this one the first. Calls on
+// their way are known in this process only; between processes, and for asynchronous calls,
+// Store.Create decides.
 func (c *call) repetition(ctx context.Context) (result imagegen.Result, found bool, release func(), err error) {
 	for {
 		result, found, err = c.reserved(ctx)
@@ -172,8 +177,9 @@ func inUse(id imagegen.GenerationID) error {
 	return &e
 }
 
-// callsInFlight are the synchronous calls with an idempotency key that have no record
-// yet. A second call with the key waits for the first one and not for a slot.
+// callsInFlight are the synchronous calls with an idempotency key that are running in this
+// process. A second call with the key waits for the first one and not for a slot. mu guards
+// calls.
 type callsInFlight struct {
 	mu    sync.Mutex
 	calls map[userKey]*callInFlight
@@ -214,7 +220,8 @@ func (c *callsInFlight) begin(r imagegen.Record) (release func(), running <-chan
 }
 
 // fingerprint identifies what was asked for. It is equal for requests with the same
-// fields after defaults and the same reference bytes in the same order.
+// fields after defaults and the same reference bytes in the same order. Records keep it, so
+// its input must not change: a request repeated after an upgrade would count as another one.
 func fingerprint(r imagegen.Record) [32]byte {
 	h := sha256.New()
 	field := func(b []byte) {

@@ -28,7 +28,8 @@ func joinKey(r imagegen.Record, j *imagegen.Joining) [32]byte {
 	return [32]byte(h.Sum(nil))
 }
 
-// join answers a call that equals one whose caller hung up, if there is one.
+// join answers a call that equals one whose caller hung up, if there is one. A joined call
+// counts as a caller of the first one's work, so it hangs up in turn if it fails or leaves.
 func (c *call) join(ctx context.Context) (imagegen.Result, bool, error) {
 	e := c.engine
 	if c.record.JoinKey == ([32]byte{}) {
@@ -52,7 +53,9 @@ func (c *call) join(ctx context.Context) (imagegen.Result, bool, error) {
 	return result, true, err
 }
 
-// joined takes the place of a caller who hung up; "" if there is none.
+// joined takes the place of a caller who hung up; "" if there is none. It looks in memory
+// first, then for what the store has marked, and waits only if the client says that it
+// repeats a call.
 func (c *call) joined(ctx context.Context) (imagegen.GenerationID, error) {
 	e := c.engine
 	id, left := e.open.join(c.record.JoinKey)

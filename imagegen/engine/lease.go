@@ -10,17 +10,20 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// leases are the attempts that run in this process. They are prolonged together.
+// leases are those of the attempts that run in this process, and of calls that are being
+// accepted. All of them are prolonged in one write, each time that a third of Config.Lease
+// has passed, so one such write may fail without consequence.
 type leases struct {
-	mu   sync.Mutex
+	mu   sync.Mutex // guards held; cancel is called with it held
 	held map[imagegen.Fence]*lease
 }
 
+// lease is told apart by its address: the same fence can be dropped and held anew.
 type lease struct{ cancel context.CancelCauseFunc }
 
 func newLeases() *leases { return &leases{held: make(map[imagegen.Fence]*lease)} }
 
-// hold adds an attempt; cancel is called if its lease is lost.
+// hold adds an attempt until drop; cancel is called with ErrStale if its lease is lost.
 func (l *leases) hold(f imagegen.Fence, cancel context.CancelCauseFunc) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -33,6 +36,7 @@ func (l *leases) drop(f imagegen.Fence) {
 	delete(l.held, f)
 }
 
+// all returns a copy, which stays as it is while the store is asked about it.
 func (l *leases) all() map[imagegen.Fence]*lease {
 	l.mu.Lock()
 	defer l.mu.Unlock()

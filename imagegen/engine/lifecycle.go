@@ -15,20 +15,21 @@ var (
 	errTimeLimit  = errors.New("imagegen: the attempt reached its time limit")
 )
 
-// lifecycle counts the work that is running, and lets it end when the engine stops.
+// lifecycle counts the work that is running, and lets it end when the engine stops. An
+// engine that has begun to drain never starts again.
 type lifecycle struct {
-	mu       sync.Mutex
+	mu       sync.Mutex // guards started, draining, active and the closing of idle
 	started  bool
 	draining bool
-	active   int
+	active   int           // calls that were let in, and attempts
 	idle     chan struct{} // closed when draining and nothing is under way
 
 	loops     sync.WaitGroup
 	leasing   sync.WaitGroup  // of the loop that prolongs leases, to the end
-	loop      context.Context // of the loops that take work
+	loop      context.Context // of the loops that take work, and of calls that wait; ends as soon as Stop is called
 	stopLoops context.CancelFunc
 
-	hard     context.Context // ends when the context of Stop does
+	hard     context.Context // of attempts and of calls of the ledger; ends when the context of Stop does
 	hardStop context.CancelCauseFunc
 
 	ended chan struct{} // closed when Stop is through
@@ -101,8 +102,8 @@ func (l *lifecycle) drain() {
 	}
 }
 
-// Start begins to take work, and takes up what an earlier process left. It may be called
-// again. The context is not used. The only error is imagegen.ErrStopping, after Stop.
+// Start begins to take work, and takes up what an earlier process left. It returns at once,
+// and may be called again. The context is not used. The only error is imagegen.ErrStopping, after Stop.
 func (e *Engine) Start(context.Context) error {
 	l := e.life
 	l.mu.Lock()
@@ -133,6 +134,8 @@ func (e *Engine) Stop(ctx context.Context) error {
 	l := e.life
 	l.drain()
 	l.stopLoops()
+	// These run from the last to the first: leases are prolonged until all work has ended, and
+	// removals are tried a last time after that.
 	defer e.flushKeyUse()
 	defer e.retryRemovals(context.Background())
 	defer l.leasing.Wait()
@@ -153,7 +156,8 @@ func (e *Engine) Stop(ctx context.Context) error {
 	}
 }
 
-// finished returns a channel that is closed when no work and no loop runs.
+// finished returns a channel that is closed when no work and no loop runs. Its goroutine
+// stays for as long as that takes, even after Stop has given up waiting.
 func (l *lifecycle) finished() <-chan struct{} {
 	done := make(chan struct{})
 	go func() {

@@ -32,7 +32,7 @@ func (e *Engine) Load(ctx context.Context) (Load, error) {
 
 // Unsettled lists the generations whose charge is open, of all users, oldest first: up to
 // limit of those behind after ("": from the oldest). total is how many there are in all.
-// For operators. [errors.ErrUnsupported] if the Store is no [imagegen.Inspector].
+// For operators. [errors.ErrUnsupported] if the Store is not an [imagegen.Inspector].
 func (e *Engine) Unsettled(ctx context.Context, after imagegen.GenerationID, limit int) (records []imagegen.Record, total int, err error) {
 	i, ok := e.store.(imagegen.Inspector)
 	if !ok {

@@ -11,7 +11,8 @@ import (
 const maintenance = time.Minute
 
 // maintain runs until ctx ends. Once a minute it records when keys were used, retries
-// failed removals, and fails, erases or forgets what has reached its age.
+// failed removals, and fails, erases or forgets what has reached its age. Each step logs its
+// own failures, and hinders none of the others.
 func (e *Engine) maintain(ctx context.Context) {
 	for ctx.Err() == nil {
 		e.Readiness(ctx) // so that its changes are logged though nobody asks
@@ -57,6 +58,6 @@ func (e *Engine) flushKeyUse() {
 	ctx, cancel := withoutCancel(context.Background())
 	defer cancel()
 	if err := e.store.TouchKeys(ctx, used); err != nil {
-		e.cfg.Log.Warn("it was not recorded when keys were last used", "error", err)
+		e.cfg.Log.Warn("the last use of keys could not be recorded", "error", err)
 	}
 }

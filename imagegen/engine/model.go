@@ -88,7 +88,7 @@ func (c *catalog) maxAtOnce(slots, nodes int) map[string]int {
 	most := make(map[string]int, len(c.entries))
 	for id, m := range c.entries {
 		share := max(1, m.maxConcurrent()/nodes)
-		if m.MaxConcurrent == 0 && len(c.entries) > 1 { // unless it says so itself, each leaves half of the slots to the others
+		if m.MaxConcurrent == 0 && len(c.entries) > 1 {
 			share = min(share, (slots+1)/2)
 		}
 		most[id] = min(share, slots)
@@ -105,7 +105,8 @@ func (m Model) maxConcurrent() int {
 	return cmp.Or(most, defaultMaxConcurrent)
 }
 
-// finding is what the end of an attempt says about the load of its upstream.
+// finding is what the end of an attempt says about the load of its upstream. A failure of
+// any other kind says nothing about it.
 func finding(delivered int, err error) schedule.Finding {
 	if p, ok := errors.AsType[*imagegen.ProviderError](err); ok && (p.Overloaded || p.Class == imagegen.ClassRateLimited) {
 		return schedule.Finding{Overloaded: true, Pause: p.RetryAfter}

@@ -73,6 +73,9 @@ func dissimilarity(s, o imagegen.Size) float64 {
 
 // largestOf returns the largest possible size of a tier and an aspect. If the tier has
 // sizes with a longer edge up to long, it is no larger than that.
+//
+// Three binary searches over the longer edge find the smallest size of the tier, its largest
+// one, and between them the largest that can accepts, under the assumption of nearestSize.
 func largestOf(t imagegen.Tier, aspect float64, long int, can func(imagegen.Size) bool) (imagegen.Size, bool) {
 	least, most := t.Pixels()
 	smallest := sort.Search(imagegen.MaxEdge, func(l int) bool {

@@ -51,7 +51,8 @@ func (e *Engine) recoverObserver(ctx context.Context, o imagegen.Event) {
 }
 
 // step is something that is done for a generation, as Config.Observer sees it. The zero
-// value is a step that nobody observes.
+// value is a step that nobody observes: begin returns it without an observer, and end then
+// does nothing, so that an engine nobody observes pays nothing.
 type step struct {
 	engine *Engine
 	ctx    context.Context

@@ -8,8 +8,13 @@ import (
 
 // openCalls are the synchronous calls that an equal call may join: their work runs in
 // this process, or their answer has not been received yet.
+//
+// A call is here from its acceptance until its work has failed, its answer was received, or
+// the store has been told that nobody received it: from then on the mark in the store is
+// what an equal call finds. The methods decide under mu what the store must be told, and the
+// engine writes it without mu. So setMarked and received look again whether it still holds.
 type openCalls struct {
-	mu     sync.Mutex
+	mu     sync.Mutex // guards everything here, and the fields of each openCall
 	byID   map[imagegen.GenerationID]*openCall
 	byKey  map[[32]byte][]*openCall // by JoinKey, oldest first
 	hungUp chan struct{}            // closed when a caller hangs up
@@ -54,8 +59,8 @@ func (o *openCalls) add(c *openCall) {
 	o.byKey[c.record.JoinKey] = append(o.byKey[c.record.JoinKey], c)
 }
 
-// join takes the place of a caller who hung up; "" if there is none. hungUp is closed
-// when the next caller hangs up.
+// join takes the place of a caller who hung up; "" if there is none. left is closed when the
+// next caller hangs up, of whichever call.
 func (o *openCalls) join(key [32]byte) (id imagegen.GenerationID, left <-chan struct{}) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -13,7 +13,10 @@ import (
 // maxRetryAfter bounds how much of a provider's RetryAfter is honoured.
 const maxRetryAfter = time.Minute
 
-// outcome decides what the end of an attempt means, and makes that durable.
+// outcome decides what the end of an attempt means, and makes that durable: the work returns
+// to the queue, or it is settled with these images. An error means that the outcome is in
+// doubt or, with ErrStale, another attempt's. While it is in doubt nothing is removed, since
+// recovery decides which files belong to the record.
 func (e *Engine) outcome(ctx context.Context, r imagegen.Record, images []imagegen.StoredImage, err error) (imagegen.Record, error) {
 	if release, again := e.tryAgain(r, images, err); again {
 		if release.Failed {
@@ -33,7 +36,7 @@ func (e *Engine) outcome(ctx context.Context, r imagegen.Record, images []imageg
 	if errors.Is(err, imagegen.ErrStale) {
 		return e.stale(ctx, r, got)
 	}
-	if err != nil { // unknown, or settling still: nothing is removed, recovery decides
+	if err != nil { // unknown, or still settling
 		e.cfg.Log.ErrorContext(ctx, "the outcome of a generation is in doubt", "generation", r.ID, "error", err)
 		return got, err
 	}
@@ -80,7 +83,8 @@ func refunded(r imagegen.Record) imagegen.Credits {
 
 // tryAgain decides whether asynchronous work returns to the queue. A drain is the
 // service's own doing: it uses up no try, and the missing images are made later rather
-// than refunded.
+// than refunded. After a transient failure there is another try only if the attempt has made
+// no image: a partial result is settled as it is.
 func (e *Engine) tryAgain(r imagegen.Record, images []imagegen.StoredImage, err error) (imagegen.Release, bool) {
 	if !r.Async || err == nil || len(images) >= r.N || e.tooOld(r) {
 		return imagegen.Release{}, false
@@ -109,7 +113,8 @@ func (e *Engine) release(ctx context.Context, r imagegen.Record, c imagegen.Rele
 }
 
 // stale ends an attempt whose generation another one has taken over. It removes only
-// files that the record, as it now is, does not name.
+// files that the record, as it now is, does not name. If the other attempt has ended the
+// generation already, that is this call's answer too.
 func (e *Engine) stale(ctx context.Context, r, now imagegen.Record) (imagegen.Record, error) {
 	e.open.forget(r.ID)
 	e.removeImages(ctx, r.ID, r.Attempt, files(now.Images)...)

@@ -15,7 +15,13 @@ import (
 
 // plan validates and prices a request. It is a pure function of the request and the
 // catalog. References are only counted, since they are checked when they are staged. If
-// it refuses the request, the record still says what was asked for.
+// it refuses the request, the record still says what was asked for, so that Session.refuse
+// can find what it repeats.
+//
+// The checks build on each other: each field alone, then ratio and tier as the policy
+// decides them, then what the provider declares, and last its method Check, which may take
+// all of that for granted. A size that the policy or the Capabilities refuse comes with the
+// nearest possible one.
 func (e *Engine) plan(u imagegen.UserID, q imagegen.GenerateRequest) (imagegen.Record, catalogEntry, error) {
 	if err := u.Check(); err != nil {
 		return imagegen.Record{}, catalogEntry{}, err
@@ -57,7 +63,8 @@ func options(o imagegen.Options) imagegen.Options {
 	return o
 }
 
-// resolve decides what a request means and what it costs.
+// resolve decides what a request means and what it costs: it fills in ratio, tier, price
+// and effort.
 func (m catalogEntry) resolve(policy Policy, r *imagegen.Record) (err error) {
 	if r.Ratio, r.Tier, err = policy(r.Size, r.Quality, m.info); err != nil {
 		return imagegen.ToUserError(err)
@@ -153,7 +160,8 @@ func refusedByProvider(err error) error {
 	return &imagegen.Error{Code: imagegen.CodeInvalidRequest, Message: p.Message, Field: p.Field, Err: p.Err}
 }
 
-// admit calls Config.Admit.
+// admit calls Config.Admit. Any error that is no *Error becomes ErrInternal, unless it is
+// that of the caller's own context.
 func (e *Engine) admit(ctx context.Context, r imagegen.Record, q imagegen.GenerateRequest) error {
 	q.References, q.Mask = nil, nil
 	asked := e.providerFiles(r, providerRequest(r))
@@ -183,7 +191,7 @@ func (e *Engine) providerFiles(r imagegen.Record, q imagegen.ProviderRequest) im
 	return q
 }
 
-// providerFile is a file of a record as a provider sees it.
+// providerFile is a file of a record as a provider sees it: opening it verifies its bytes.
 func (e *Engine) providerFile(f imagegen.ReferenceFile) imagegen.ProviderReference {
 	return imagegen.ProviderReference{Reference: uploads.Stored{Spool: e.spool, File: f}, MediaType: f.MediaType, Size: f.Size, Width: f.Width, Height: f.Height}
 }

@@ -70,8 +70,8 @@ func clockDetail(leap time.Duration) string {
 	return "the clock " + did + "; what ends by its age goes by the time that has passed; set the clock right or, if it is, confirm it (imagegend clock confirm)"
 }
 
-// ConfirmClock has the Store accept the wall clock. It does nothing if the Store is no
-// [imagegen.Timekeeper].
+// ConfirmClock has the Store accept the wall clock. It does nothing if the Store is not
+// an [imagegen.Timekeeper].
 func (e *Engine) ConfirmClock(ctx context.Context) error {
 	if k, ok := e.store.(imagegen.Timekeeper); ok {
 		return k.ConfirmClock(ctx)
@@ -85,6 +85,8 @@ type loggedReadiness struct {
 	codes string
 }
 
+// note logs r if its codes differ from those that were logged last: a detail that changes,
+// such as the room on a disk, is no news.
 func (n *loggedReadiness) note(ctx context.Context, e *Engine, r Readiness) {
 	var codes, details []string
 	for _, reason := range r.Reasons {

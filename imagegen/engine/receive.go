@@ -23,7 +23,8 @@ type received struct {
 }
 
 // receive reads a provider's image to its end, so that a slow upstream holds neither the
-// decoding budget nor an image file.
+// decoding budget nor an image file. Memory is reserved piece by piece and never waited for:
+// when the budget is used up, the image goes on into the spool with what has come of it.
 func (e *Engine) receive(ctx context.Context, body io.Reader) (received, error) {
 	var image pieces
 	discard := func() { e.receiving.Release(int64(len(image)) * receiveStep) }

@@ -14,7 +14,7 @@ const maxRecovered = 64
 // since the job may be what kills them. It is counted before the job is resumed.
 const maxResumptions = 5
 
-// recoverEvery is how long what was abandoned waits, at most, once its lease is over.
+// recoverEvery is how long abandoned work waits at most once its lease has ended.
 const recoverEvery = 3 * time.Second
 
 // recoverAbandoned finishes what attempts left behind when they died: those of an earlier
@@ -24,7 +24,7 @@ func (e *Engine) recoverAbandoned(ctx context.Context) {
 	for ctx.Err() == nil {
 		records, err := e.abandoned(ctx)
 		if err != nil && ctx.Err() == nil {
-			e.cfg.Log.Warn("abandoned work could not be looked for", "error", err)
+			e.cfg.Log.Warn("the search for abandoned work failed", "error", err)
 		}
 		e.recoverAll(ctx, records)
 		if err != nil || len(records) < maxRecovered {
@@ -33,19 +33,20 @@ func (e *Engine) recoverAbandoned(ctx context.Context) {
 	}
 }
 
-// recoverAll recovers one after the other. Their leases are held from the first on, since they may take longer than a
-// lease lasts: others would take what waits for its turn, and then this engine from them.
+// recoverAll recovers records one after the other. It holds the leases of all of them from
+// the start, since that may take longer than a lease lasts: another engine would otherwise
+// take over those that wait for their turn, and this engine would take them back.
 func (e *Engine) recoverAll(ctx context.Context, records []imagegen.Record) {
 	for _, r := range records {
 		e.leases.hold(r.Fence(), func(error) {})
 		defer e.leases.drop(r.Fence())
 	}
 	for _, r := range records {
-		if ctx.Err() != nil { // what is left is taken up when its leases have ended
+		if ctx.Err() != nil { // the rest is recovered elsewhere, or at the next start, when its leases have ended
 			return
 		}
 		if err := e.recoverOne(r); err != nil {
-			e.cfg.Log.Warn("a generation is left for a later recovery", "generation", r.ID, "state", r.State, "error", err)
+			e.cfg.Log.Warn("a generation could not be recovered and will be tried again", "generation", r.ID, "state", r.State, "error", err)
 		}
 	}
 }
@@ -58,13 +59,14 @@ func (e *Engine) abandoned(ctx context.Context) ([]imagegen.Record, error) {
 		return nil, err
 	}
 	records, err := e.store.Recover(ctx, maxRecovered, e.cfg.Lease)
-	if err != nil { // whoever's these are, they are not ours
+	if err != nil { // whoever owns such records, it is not this engine
 		return nil, err
 	}
 	return records, nil
 }
 
-// recoverOne repeats the step that was not finished.
+// recoverOne repeats the step that was not finished. It does not take a context: once begun,
+// a step is carried through even if the engine drains.
 func (e *Engine) recoverOne(r imagegen.Record) error {
 	ctx := context.Background()
 	defer e.leases.drop(r.Fence())

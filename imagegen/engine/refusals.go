@@ -13,8 +13,8 @@ import (
 // and calls the upstream. Time gives the refusals back one by one, and so does each
 // success. An outage of an upstream does not count.
 type refusals struct {
-	most  float64
-	mu    sync.Mutex
+	most  float64    // counted in an hour; negative: there is no limit
+	mu    sync.Mutex // guards users
 	users map[imagegen.UserID]tally
 }
 
@@ -67,12 +67,14 @@ func (r *refusals) note(g imagegen.Record, now time.Time) {
 	r.users[g.User] = tally{n, now}
 }
 
-// left is how many of a user's refusals still count.
+// left is how many of a user's refusals still count: they fade evenly, r.most of them
+// an hour. r.mu is held.
 func (r *refusals) left(u imagegen.UserID, now time.Time) float64 {
 	t := r.users[u]
 	return max(0, t.n-r.most*max(0, now.Sub(t.at).Hours()))
 }
 
+// forgetOne drops the user with the fewest refusals, whose count matters least. r.mu is held.
 func (r *refusals) forgetOne(now time.Time) {
 	var least imagegen.UserID
 	fewest := 3 * r.most

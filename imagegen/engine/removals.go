@@ -11,7 +11,7 @@ import (
 // for example, passes. What is left when a process ends is found by the next start, or by
 // the erasure of its generation.
 type removals struct {
-	mu      sync.Mutex
+	mu      sync.Mutex // guards pending
 	pending []removal
 }
 
@@ -29,6 +29,7 @@ func (l *removals) add(r removal) {
 	}
 }
 
+// take empties the list, so that removals that fail again wait for the next round.
 func (l *removals) take() []removal {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -9,7 +9,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Session is the Service of one user, in process.
+// Session is the Service of one user, in process. It is safe for concurrent use and holds
+// nothing that must be released.
 type Session struct {
 	engine *Engine
 	user   imagegen.UserID

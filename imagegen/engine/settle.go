@@ -14,7 +14,9 @@ import (
 var errTakenOver = errors.New("imagegen: recovery has taken the generation over")
 
 // charge makes the record and the charge durable: in one commit if store and ledger share
-// it, else as intent, charge and acceptance, each of which recovery can repeat or undo.
+// it, else as intent, charge and acceptance, each of which recovery can repeat or undo. An
+// error that is not Definite leaves the outcome to recovery: the caller must be told that it
+// is unknown.
 func (e *Engine) charge(ctx context.Context, r imagegen.Record) (imagegen.Record, error) {
 	if e.joint != nil {
 		got, err := repeat(ctx, func(ctx context.Context) (imagegen.Record, error) { return e.joint.CreateCharged(ctx, r, e.cfg.Lease) })
@@ -38,10 +40,11 @@ func (e *Engine) charge(ctx context.Context, r imagegen.Record) (imagegen.Record
 }
 
 // chargeRefused closes what the charge may have left, so that a delayed duplicate finds
-// it closed.
+// it closed. It returns a Definite error only if the user is certain to keep the credits:
+// what could not be closed here, recovery closes.
 func (e *Engine) chargeRefused(ctx context.Context, r imagegen.Record, err error) error {
 	voided := e.void(ctx, r)
-	if imagegen.RefusedForGood(voided) && imagegen.RefusedForGood(err) { // there is no charge to be in dispute about
+	if imagegen.RefusedForGood(voided) && imagegen.RefusedForGood(err) { // neither was carried out, so there is no charge to dispute
 		voided = e.abandon(ctx, r)
 	}
 	if errors.Is(err, imagegen.ErrInsufficientCredits) || errors.Is(err, imagegen.ErrChargeRefused) {
@@ -57,7 +60,7 @@ func (e *Engine) chargeRefused(ctx context.Context, r imagegen.Record, err error
 func (e *Engine) acceptCharged(ctx context.Context, r imagegen.Record) (imagegen.Record, error) {
 	got, err := e.update(ctx, r.Fence(), imagegen.Accept{})
 	switch {
-	case errors.Is(err, imagegen.ErrNotApplied): // charged, but not accepted: the charge is undone before anybody is told
+	case errors.Is(err, imagegen.ErrNotApplied): // charged, but not accepted: the charge is undone before the caller hears of it
 		return got, e.chargeRefused(ctx, r, err)
 	case !errors.Is(err, imagegen.ErrStale):
 		return got, err
@@ -87,7 +90,8 @@ func (e *Engine) abandon(ctx context.Context, r imagegen.Record) error {
 }
 
 // finish makes the outcome and the settlement durable: in one commit if store and ledger
-// share it, else as outcome, settlement and close.
+// share it, else as outcome, settlement and close. The record of the outcome comes first,
+// since recovery must be able to repeat the settlement to the same amount.
 func (e *Engine) finish(ctx context.Context, r imagegen.Record, o imagegen.Outcome) (got imagegen.Record, err error) {
 	ctx, closing := e.begin(ctx, imagegen.EventClosed, r)
 	defer func() { closing.end(0, err) }()
@@ -177,7 +181,7 @@ func repeat(ctx context.Context, write func(context.Context) (imagegen.Record, e
 }
 
 // withoutCancel returns a context that outlives the caller's, by at most 30 seconds from
-// now.
+// now. It keeps the values of the caller's, such as the actor and the request's identifier.
 func withoutCancel(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 }

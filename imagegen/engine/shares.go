@@ -13,7 +13,7 @@ import (
 // shares bound what one user can take of the queue and the slots once there are several
 // users. A user who is alone can have everything.
 type shares struct {
-	mu      sync.Mutex
+	mu      sync.Mutex      // guards all that follows
 	first   imagegen.UserID // who came first
 	several bool            // nobody is alone any more; for good
 
@@ -75,8 +75,9 @@ func (s *shares) hasSeveral() bool {
 	return s.several
 }
 
-// joinQueue takes a place in the queue until the record itself is counted there.
-// ErrOverloaded: there is none, or the user has more than their share.
+// joinQueue takes a place in the queue until the record itself is counted there. Without
+// it, calls that arrive together would each see the queue as it was before any of them.
+// ErrOverloaded: there is no place, or the user has more than their share.
 func (e *Engine) joinQueue(ctx context.Context, u imagegen.UserID) (leave func(), err error) {
 	joining := e.shares.join(u)
 	leave = func() { e.shares.leave(u) }

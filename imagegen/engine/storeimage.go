@@ -15,8 +15,8 @@ import (
 // maxImageBytes bounds the bytes that are read of one image of a provider.
 const maxImageBytes = 256 << 20
 
-// badImageError says that an image counts as not delivered. The provider may still yield
-// others.
+// badImageError says that an image counts as not delivered, through its own fault. The
+// provider may still yield others.
 type badImageError struct{ err error }
 
 func (e *badImageError) Error() string { return "imagegen: an image was not usable: " + e.err.Error() }
@@ -24,7 +24,8 @@ func (e *badImageError) Unwrap() error { return e.err }
 
 // storeImage checks one image of the provider and stores it. An image that can be
 // delivered as it comes is read once: its structure is checked while it is hashed and
-// written. Any other image is received first and then decoded.
+// written. Any other image is received first and then decoded. After a *badImageError the
+// attempt goes on with the next image; any other error ends it.
 func (a *attempt) storeImage(ctx context.Context, from imagegen.ProviderImage) (err error) {
 	ctx, storing := a.engine.begin(ctx, imagegen.EventStored, a.record)
 	defer func() { storing.end(1, err) }()
@@ -91,7 +92,7 @@ func (a *attempt) put(ctx context.Context, i deliverable) error {
 	defer r.Close()
 	in := &stream.Meter{R: r, Most: maxImageBytes, Hash: sha256.New()}
 	if err := storeError(in, e.images.PutImage(ctx, a.record.ImageKey(stored), in), i.unverified); err != nil {
-		a.orphaned = true // whatever an ImageStore makes of a reader that fails
+		a.orphaned = true // an ImageStore may have kept something although it failed
 		return err
 	}
 	stored.Size, stored.SHA256 = in.N, in.Sum()
@@ -122,7 +123,7 @@ func storageError(err error) error {
 	return &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "an image could not be stored", Err: err}
 }
 
-// usualQuality is the quality of a JPEG if the request names none.
+// usualQuality is the quality of a JPEG that the engine writes if the request names none.
 const usualQuality = 95
 
 // target is what was asked for.
@@ -135,8 +136,8 @@ func (a *attempt) target() picture.Target {
 	return t
 }
 
-// errNoWebP is said where a WebP would have to be written.
-var errNoWebP = errors.New("it is not as asked for, and a WebP cannot be written")
+// errNoWebP is the error for an image that would have to be written as WebP.
+var errNoWebP = errors.New("it is not as asked for, and the engine cannot write WebP")
 
 // lacks returns why an image is not what was asked for and cannot be converted to it; nil
 // if it is or can be.

@@ -10,10 +10,11 @@ import (
 	"github.com/imagegend/imagegend/imagegen/httpapi/internal/serving"
 )
 
+// maxJSON bounds a JSON body: the longest prompt, in which each character is escaped, fits.
 const maxJSON = 1 << 20
 
 // readRequest reads the fields of a request for images, in either encoding. What it returns may
-// hold uploads, which Generate takes over.
+// hold uploads, which Generate takes over. On an error there are none left.
 func (a *api) readRequest(x *exchange) (imagegen.GenerateRequest, error) {
 	mediaType, parameters, err := mime.ParseMediaType(x.Request.Header.Get("Content-Type"))
 	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) {
@@ -32,13 +33,14 @@ func (a *api) readRequest(x *exchange) (imagegen.GenerateRequest, error) {
 		serving.Shown(x.Request.Header.Get("Content-Type")))
 }
 
-// readJSON reads an object, of which set takes each member.
+// readJSON reads an object, of which set takes each member. The body is read to its end before set
+// sees anything of it.
 func (a *api) readJSON(x *exchange, set func(*form, string, jsonscan.Value) error) (imagegen.GenerateRequest, error) {
 	body, err := x.Body(maxJSON)
 	if err != nil {
 		return imagegen.GenerateRequest{}, err
 	}
-	held := a.site.Limits.Hold(x.session.KeyID())
+	held := a.site.Limits.Hold(x.session.KeyID()) // until the fields have been copied out of it
 	defer held.Release()
 	b, err := held.ReadAll(body)
 	if err != nil {
@@ -52,11 +54,11 @@ func (a *api) readJSON(x *exchange, set func(*form, string, jsonscan.Value) erro
 // referenceName is the part that the specification names.
 const referenceName = "reference_image"
 
-// maskName is the part of a mask.
+// maskName is the part that holds a mask.
 const maskName = "mask"
 
-// isReference reports whether a part of this name is a file: the specification's name, and what
-// other services and PHP call it.
+// isReference reports whether a part of this name is a reference image: the specification's name,
+// and what other services and PHP call it.
 func isReference(name string) bool {
 	return slices.Contains([]string{referenceName, referenceName + "[]", "image", "image[]"}, name)
 }
@@ -87,7 +89,8 @@ func (a *api) readMultipart(x *exchange, boundary string) (q imagegen.GenerateRe
 	return fields.request, nil
 }
 
-// roomFor refuses a file behind so many.
+// roomFor refuses one file too many: a second mask, or a reference beyond the most that any model
+// takes. files are those that have come; which names the new one in the message.
 func roomFor(files []serving.File, name, which string) error {
 	isMask := func(f serving.File) bool { return f.Name == maskName }
 	masked := slices.ContainsFunc(files, isMask)

@@ -6,10 +6,11 @@ import (
 	"net/http"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/httpapi/internal/serving"
 	"github.com/imagegend/imagegend/imagegen/internal/wire"
 )
 
-// cancel ends a generation that waits. There is nothing to say in a body; an empty object is let pass, for some
+// cancel ends a generation that waits. It takes no body, but lets an empty object pass, since some
 // clients send one with each POST.
 func (a *api) cancel(x *exchange) error {
 	if err := a.site.FindBase(&x.Exchange); err != nil {
@@ -18,10 +19,14 @@ func (a *api) cancel(x *exchange) error {
 	if x.Request.URL.RawQuery != "" {
 		return imagegen.Invalid("this address takes no query")
 	}
-	const enough = 16
-	body, err := io.ReadAll(io.LimitReader(x.Request.Body, enough))
+	const most = 16
+	in, err := x.Body(most)
 	if err != nil {
-		return imagegen.Invalid("the body cannot be read: %v", err)
+		return err
+	}
+	body, err := io.ReadAll(in)
+	if err != nil {
+		return serving.BodyError(err)
 	}
 	if body = bytes.TrimSpace(body); len(body) > 0 && string(body) != "{}" {
 		return imagegen.Invalid("this address takes no body; leave it out")

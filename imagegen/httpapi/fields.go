@@ -10,13 +10,16 @@ import (
 	"github.com/imagegend/imagegend/imagegen/httpapi/internal/serving"
 )
 
-// field is one field of a request for images.
+// field is one field of a request for images. kind is the type that it must have in JSON; in a form
+// everything is text. set gets the value as text: true or false, or the number as it was sent.
 type field struct {
 	name string
 	kind jsonscan.Kind
 	set  func(q *imagegen.GenerateRequest, v string) error
 }
 
+// fields are all that there are, except files. Their order is that of messages. They check only
+// what does not depend on the model: the engine checks the rest.
 var fields = []field{
 	{"model", jsonscan.Text, func(q *imagegen.GenerateRequest, v string) error { q.Model = v; return nil }},
 	{"prompt", jsonscan.Text, func(q *imagegen.GenerateRequest, v string) error { q.Prompt = v; return nil }},
@@ -36,7 +39,8 @@ var fields = []field{
 	{"response_format", jsonscan.Text, checkResponseFormat},
 }
 
-// setUser takes what OpenAI's clients send. It asks for nothing, but a call of another user is no repetition.
+// setUser takes what OpenAI's clients send. It changes nothing about the images, but calls with
+// different users are never repetitions of each other.
 func setUser(q *imagegen.GenerateRequest, v string) error {
 	q.Joining.Also = append(q.Joining.Also, v)
 	return nil
@@ -55,7 +59,8 @@ func setQuality(q *imagegen.GenerateRequest, v string) error {
 	return nil
 }
 
-// setN leaves the model's limit to the engine, to which 0 means that n is absent.
+// setN leaves the model's limit to the engine. It refuses 0, which would mean to the engine that n is
+// absent.
 func setN(q *imagegen.GenerateRequest, v string) (err error) {
 	if !serving.IsInteger(v) {
 		return imagegen.Invalid("n must be an integer, such as 2; got %s", serving.Shown(v))
@@ -66,7 +71,7 @@ func setN(q *imagegen.GenerateRequest, v string) (err error) {
 	return nil
 }
 
-// setChoice takes one of a few words.
+// setChoice sets a field that takes one of a few words.
 func setChoice[T ~string](to *T, name, v string, among []T) error {
 	if *to = T(v); !slices.Contains(among, *to) {
 		return imagegen.InvalidField(name, "%s must be one of %v; got %s", name, among, serving.Shown(v))
@@ -92,6 +97,7 @@ func setSeed(q *imagegen.GenerateRequest, v string) error {
 	return nil
 }
 
+// checkResponseFormat accepts what asks for addresses, which is how images are always answered.
 func checkResponseFormat(_ *imagegen.GenerateRequest, v string) error {
 	if v != "url" {
 		return imagegen.Invalid(`response_format must be "url": images are answered as addresses; got %s`, serving.Shown(v))
@@ -102,15 +108,16 @@ func checkResponseFormat(_ *imagegen.GenerateRequest, v string) error {
 // form collects the fields of a request, whatever its encoding.
 type form struct {
 	request imagegen.GenerateRequest
-	seen    []string
+	seen    []string // the names that have come, also with null
 }
 
-// newForm is a form without fields.
+// newForm returns a form without fields. Its calls may join each other, see [imagegen.Joining]; the
+// engine takes no notice of that where there is an idempotency key, or the work is asynchronous.
 func newForm() form {
 	return form{request: imagegen.GenerateRequest{Joining: &imagegen.Joining{}}}
 }
 
-// find returns the field of a name that has not been seen before. others are those of known.
+// find returns the field of a name that has not been seen before. others are as for known.
 func (f *form) find(name string, others ...string) (field, error) {
 	k, err := known(name, others...)
 	if err != nil {
@@ -119,7 +126,8 @@ func (f *form) find(name string, others ...string) (field, error) {
 	return k, f.once(name)
 }
 
-// once refuses a name that has been seen before.
+// once refuses a name that has been seen before: which of two values counts would depend on the parser
+// of whoever is in between.
 func (f *form) once(name string) error {
 	if slices.Contains(f.seen, name) {
 		return imagegen.Invalid("%s was sent twice", name)
@@ -128,7 +136,8 @@ func (f *form) once(name string) error {
 	return nil
 }
 
-// known returns the field of a name. others are names that this encoding knows beyond the fields.
+// known returns the field of a name. others are further names in this encoding, for the message
+// about an unknown one.
 func known(name string, others ...string) (field, error) {
 	i := slices.IndexFunc(fields, func(k field) bool { return k.name == name })
 	if i < 0 {
@@ -137,8 +146,8 @@ func known(name string, others ...string) (field, error) {
 	return fields[i], nil
 }
 
-// unknownField names the nearest known field, so that a mistyped one is found and not
-// ignored.
+// unknownField is the error for a name that is no field. It names the nearest field: the caller most
+// likely mistyped it, and would otherwise pay for an image that ignores it.
 func unknownField(name string, others []string) error {
 	known := others
 	for _, f := range fields {
@@ -168,7 +177,7 @@ func (f *form) setJSON(name string, v jsonscan.Value) error {
 	return k.set(&f.request, v.Text)
 }
 
-// setText sets a field from a form, where all is text.
+// setText sets a field from a form, where everything is text.
 func (f *form) setText(name, v string) error {
 	k, err := f.find(name, referenceName, maskName)
 	if err != nil {

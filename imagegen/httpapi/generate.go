@@ -8,7 +8,12 @@ import (
 	"github.com/imagegend/imagegend/imagegen/internal/wire"
 )
 
-// generate answers a request for images.
+// generate answers a request for images. It tells the engine afterwards whether the whole answer was
+// received: if not, an equal call may get it instead of making the images anew. A caller who was
+// gone before the answer began has not received it, even if it could be written.
+//
+// Query and idempotency key are checked before the body is read: a request that cannot succeed
+// need not send its files.
 func (a *api) generate(x *exchange) error {
 	if err := a.site.FindBase(&x.Exchange); err != nil {
 		return err
@@ -39,7 +44,8 @@ func (a *api) generate(x *exchange) error {
 	return x.result(result)
 }
 
-// result answers a Generate: 202 if the work is queued, else 200.
+// result answers a Generate: 202 if the work is queued, else 200. A replay of a 202 is a 202 again,
+// however far the work has come, since the engine returns the first answer.
 func (x *exchange) result(r imagegen.Result) error {
 	x.Generation = r.ID
 	status, body := http.StatusOK, wire.NewResult(r, x.Base)

@@ -6,6 +6,11 @@
 //
 // The handler sets the deadlines of each connection itself: a body must keep coming and an answer
 // must be taken, but a generation may last as long as the engine lets it.
+//
+// routes.go has the routes; each has a handler in a file of its own. A handler answers, or returns
+// the error that is the answer, and errors.go writes all of those. What other interfaces over the
+// same engine need too is in internal/serving: deadlines, keys, limits, request identifiers and the
+// log. Nothing about credits, ownership or images is decided here: that is the engine's.
 package httpapi
 
 import (
@@ -46,8 +51,9 @@ type Options struct {
 	// such as package openai's, and replace RequestsAtOnce. nil: limits of its own.
 	Limits *Limits
 
-	// RedirectImages answers a request for an image with an address in the image store itself, if that is an
-	// [imagegen.ImageStore] with a method Link: the bytes do not pass through this process.
+	// RedirectImages answers a request for an image with an address in the image store itself, if
+	// that is an [imagegen.ImageStore] with a method Link: the bytes then do not pass through this
+	// process.
 	RedirectImages bool
 
 	// Log gets a line for each request, with the route instead of the path, since the
@@ -79,16 +85,18 @@ type Limits = serving.Limits
 // NewLimits returns limits for that many requests of one API key at once; 0: 256.
 func NewLimits(requestsAtOnce int) *Limits { return serving.NewLimits(requestsAtOnce) }
 
-// api is the handler.
+// api is the handler. Only catalog changes after it was made.
 type api struct {
 	engine    *engine.Engine
-	redirects bool // of images, to where they are stored
+	redirects bool // requests for images are redirected to where they are stored
 	site      *serving.Site
 	router    *httprouter.Router
-	catalog   atomic.Pointer[catalog] // as it was last sent
+	catalog   atomic.Pointer[catalog] // as it was last encoded; nil until then
 }
 
-// exchange is one request and its answer on the way through the handlers.
+// exchange is one request and its answer on the way through the handlers. It is the
+// http.ResponseWriter that the router and the handlers get, so that each of them finds it again.
+// It belongs to the goroutine of its request.
 type exchange struct {
 	serving.Exchange
 	id      string          // the :id of the route
@@ -102,7 +110,8 @@ func (x *exchange) answer(h handle) {
 	}
 }
 
-// ServeHTTP does what every request needs, whatever its route.
+// ServeHTTP does what every request needs, whatever its route. Finish also answers for a handler
+// that panics.
 func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{}
 	a.site.Begin(&x.Exchange, w, r)

@@ -7,20 +7,23 @@ import (
 	"github.com/imagegend/imagegend/imagegen/httpapi/internal/serving"
 )
 
-// readyAfter is when to ask again whether the service is ready.
+// readyAfter is the Retry-After of a service that is not ready.
 const readyAfter = 5 * time.Second
 
 type status struct {
 	Status string `json:"status"`
 }
 
+// healthy answers as long as the process serves requests: a process that cannot take work must not be
+// restarted for it.
 func (a *api) healthy(x *exchange) error { return x.JSON(http.StatusOK, status{"ok"}) }
 
 type readiness struct {
 	Ready bool `json:"ready"`
 }
 
-// ready tells no more: the reasons are the operator's, and warnings change nothing.
+// ready answers whether the engine takes work, and no more: the reasons are the operator's, and
+// warnings change nothing.
 func (a *api) ready(x *exchange) error {
 	if a.engine.Ready(x.Ctx) == nil {
 		return x.JSON(http.StatusOK, readiness{true})

@@ -10,7 +10,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/internal/byterange"
 )
 
-// image serves a stored image: its bytes never change, and its identifier is the permission.
+// image serves a stored image: its bytes never change, so it may be cached for ever, and its
+// identifier is the permission. The policy keeps a browser from running anything in it.
 func (a *api) image(x *exchange) error {
 	if a.redirects && x.Request.Method == http.MethodGet {
 		address, err := a.engine.LinkImage(x.Ctx, imagegen.ImageID(x.id))
@@ -30,11 +31,12 @@ func (a *api) image(x *exchange) error {
 	x.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	x.Header().Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	x.Header().Set("Referrer-Policy", "no-referrer")
-	http.ServeContent(content{x}, byterange.Honoured(x.Request), "", f.CreatedAt, f.ReadSeekCloser) // the bare file: see exchange.ReadFrom
+	http.ServeContent(content{x}, byterange.Honoured(x.Request), "", f.CreatedAt, f.ReadSeekCloser) // not f, so that the system can copy a file: see Exchange.ReadFrom
 	return nil
 }
 
-// redirect sends a caller to where an image is stored. The address is a secret that ends soon: nobody is to keep it.
+// redirect sends a caller to where an image is stored. The address is a secret that expires soon, so
+// nobody may store the answer.
 func (x *exchange) redirect(address string, err error) error {
 	if err != nil {
 		return err
@@ -47,7 +49,8 @@ func (x *exchange) redirect(address string, err error) error {
 	return nil
 }
 
-// content is what http.ServeContent writes an image to. What that refuses is an error like any other.
+// content is what http.ServeContent writes an image to. What that function refuses, it answers as the
+// interface answers any other error.
 type content struct{ *exchange }
 
 // WriteHeader implements http.ResponseWriter.
@@ -59,13 +62,13 @@ func (c content) WriteHeader(status int) {
 		c.refuse(&imagegen.Error{Code: serving.CodeRangeNotSatisfiable,
 			Message: "the image has no such part: Range must be such as bytes=0-99, within its length; got " + serving.Shown(c.Request.Header.Get("Range"))})
 	case http.StatusInternalServerError:
-		c.refuse(errors.New("the storage's file cannot be sought in"))
+		c.refuse(errors.New("the file in the storage cannot be sought"))
 	default:
 		c.exchange.WriteHeader(status)
 	}
 }
 
-// Write implements http.ResponseWriter. The text in which http.ServeContent refuses is left out.
+// Write implements http.ResponseWriter. It drops the text of http.ServeContent's own refusals.
 func (c content) Write(p []byte) (int, error) {
 	if c.Err != nil {
 		return len(p), nil
@@ -73,7 +76,7 @@ func (c content) Write(p []byte) (int, error) {
 	return c.exchange.Write(p)
 }
 
-// refuse answers with an error, without what is said of an image.
+// refuse answers with an error, without the header fields that describe the image.
 func (c content) refuse(err error) {
 	for _, name := range []string{"Content-Disposition", "Content-Security-Policy", "Etag", "Last-Modified", "Referrer-Policy"} {
 		delete(c.Header(), name)

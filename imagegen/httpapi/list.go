@@ -10,15 +10,17 @@ import (
 	"github.com/imagegend/imagegend/imagegen/internal/wire"
 )
 
-// A page is read and sent in pieces: a hundred prompts can be 18 MiB, and who reads slowly would have
-// them held in memory for half an hour.
+// A page is read and sent in pieces: a hundred prompts can be 18 MiB, and a client that reads slowly
+// would keep them in memory for half an hour.
 const (
-	firstPiece = 2        // generations that are read before it is known how long they are
-	pieceBytes = 64 << 10 // and then, of JSON
+	firstPiece = 2        // generations that are read first, when it is not known how long they are
+	pieceBytes = 64 << 10 // of JSON that each further piece should have, by the average so far
 	wholeBytes = 64 << 10 // a page up to this is sent at once, with its length
 )
 
-// generations lists what the user has, newest first.
+// generations lists what the user has, newest first. The page is put together from several reads;
+// generations that begin meanwhile are not on it. An error before the first piece is sent is
+// answered as usual; later it cuts the page off.
 func (a *api) generations(x *exchange) error {
 	if err := a.site.FindBase(&x.Exchange); err != nil {
 		return err
@@ -53,12 +55,12 @@ func (a *api) generations(x *exchange) error {
 type list struct {
 	*exchange
 	out   *serving.Encoder // what is yet to be sent
-	n     int              // generations in it
-	size  int              // of them, in bytes
-	begun bool             // the answer has
+	n     int              // generations on the page so far
+	size  int              // their bytes of JSON
+	begun bool             // part of the answer was sent
 }
 
-// piece is how many generations to read next.
+// piece is how many generations to read next, by the average length of those that were read.
 func (l *list) piece() int {
 	if l.n == 0 {
 		return firstPiece
@@ -83,7 +85,8 @@ func (l *list) add(g imagegen.Generation) error {
 	return l.flush()
 }
 
-// flush sends what there is. An error: the peer takes no more.
+// flush sends what there is, and the header before the first of it. An error means that the peer
+// takes no more.
 func (l *list) flush() error {
 	if !l.begun {
 		l.begun = true
@@ -100,7 +103,8 @@ func (l *list) header() {
 	l.Header().Set("Cache-Control", "no-store")
 }
 
-// end writes the end of the list with the cursor of the next page.
+// end writes the end of the list with the cursor of the next page; "" means that this is the last one. A
+// page of which nothing was sent yet goes out with a Content-Length.
 func (l *list) end(next imagegen.GenerationID) error {
 	more := struct {
 		HasMore    bool                   `json:"has_more"`
@@ -122,7 +126,8 @@ func (l *list) end(next imagegen.GenerationID) error {
 	return l.Send(http.StatusOK, l.out.Bytes())
 }
 
-// broken ends a page that fails: one that has begun is cut off, so that nobody takes it for a whole one.
+// broken ends a page that fails: one that has begun is cut off, so that nobody takes it for a whole
+// one. Without an error it does nothing.
 func (l *list) broken(err error) error {
 	if err == nil || !l.begun {
 		return err

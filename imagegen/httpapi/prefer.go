@@ -10,7 +10,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/httpapi/internal/serving"
 )
 
-// awaited reads the generation that the route names, once it has ended if the caller prefers to wait.
+// awaited reads the generation that the route names. If the caller prefers to wait, it reads it when
+// it has ended or the wait is over, and says so; if the engine answers sooner, it does not.
 func (x *exchange) awaited() (imagegen.Generation, error) {
 	id, wait := imagegen.GenerationID(x.id), preferredWait(x.Request.Header)
 	if wait == 0 {
@@ -24,8 +25,8 @@ func (x *exchange) awaited() (imagegen.Generation, error) {
 	return g, err
 }
 
-// preferredWait is how long a caller prefers to wait, by RFC 7240, at most imagegen.MaxAwait; 0: it says
-// nothing of it, or nothing that can be read. The first wait counts.
+// preferredWait is how long a caller prefers to wait, by RFC 7240, at most imagegen.MaxAwait. 0: it does
+// not say so, or not in a way that can be read; a preference may be ignored. The first wait counts.
 func preferredWait(h http.Header) time.Duration {
 	for _, preference := range strings.Split(strings.Join(h.Values("Prefer"), ","), ",") {
 		preference, _, _ = strings.Cut(preference, ";")

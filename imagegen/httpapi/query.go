@@ -10,7 +10,8 @@ import (
 
 var queryNames = []string{"limit", "after", "status"}
 
-// parseQuery reads the query of the list. The engine checks the values.
+// parseQuery reads the query of the list. Unknown, repeated and empty parameters are refused, as
+// unknown fields of a body are. The engine checks after and status.
 func parseQuery(raw string) (q imagegen.Query, err error) {
 	values, err := url.ParseQuery(raw)
 	if err != nil {

@@ -11,9 +11,11 @@ import (
 	"github.com/imagegend/imagegend/imagegen/internal/wire"
 )
 
+// referenceCount is the field that takes the place of files in a request for a price.
 const referenceCount = "reference_count"
 
-// quote answers what a request for images would cost.
+// quote answers what a request for images would cost. It takes all fields that generate takes, also
+// those that do not change the price, so that the body of a request can be sent as it is.
 func (a *api) quote(x *exchange) error {
 	if x.Request.URL.RawQuery != "" {
 		return imagegen.Invalid("fields belong in the body, not in the query")
@@ -32,7 +34,8 @@ func (a *api) quote(x *exchange) error {
 	return x.JSON(http.StatusOK, wire.NewQuote(quote))
 }
 
-// setQuote is setJSON of a request for a price, which tells how many references there are.
+// setQuote is setJSON for a request for a price. The references that it adds are nil: they are only
+// counted.
 func (f *form) setQuote(name string, v jsonscan.Value) error {
 	switch {
 	case isReference(name) && v.Kind != jsonscan.Null:

@@ -14,10 +14,10 @@ import (
 	"github.com/imagegend/imagegend/imagegen/internal/wire"
 )
 
-// pollAfter is when to look at a pending generation again.
+// pollAfter is the Retry-After of a generation that has not ended.
 const pollAfter = 2 * time.Second
 
-// catalog is the list of models as it is sent, until the models are set anew.
+// catalog is the list of models as it is sent, until SetModels replaces them. It is never changed.
 type catalog struct {
 	revision uint64
 	body     []byte
@@ -26,7 +26,7 @@ type catalog struct {
 
 // encodeCatalog returns the encoded list of models, which is cached until SetModels.
 func (a *api) encodeCatalog() (*catalog, error) {
-	revision := a.engine.ModelsRevision() // ahead of the models: what is older than it says is encoded again
+	revision := a.engine.ModelsRevision() // before the models: should they change in between, the next call encodes them again
 	if c := a.catalog.Load(); c != nil && c.revision == revision {
 		return c, nil
 	}
@@ -43,7 +43,7 @@ func (a *api) encodeCatalog() (*catalog, error) {
 	return c, nil
 }
 
-// models answers with the list of models, or 304 if the caller has it.
+// models answers with the list of models, or 304 if the caller has it. It needs no key.
 func (a *api) models(x *exchange) error {
 	c, err := a.encodeCatalog()
 	if err != nil {
@@ -63,7 +63,7 @@ func (a *api) models(x *exchange) error {
 	return x.Send(http.StatusOK, c.body)
 }
 
-// lists reports whether a header names one of these entity tags, or any.
+// lists reports whether a header such as If-Match names one of these entity tags, or any with "*".
 func lists(header []string, tags ...string) bool {
 	for _, tag := range strings.Split(strings.Join(header, ","), ",") {
 		if tag = strings.TrimSpace(tag); tag == "*" || slices.Contains(tags, tag) {
@@ -81,7 +81,8 @@ func (a *api) balance(x *exchange) error {
 	return x.JSON(http.StatusOK, wire.BalanceBody{Object: "balance", Balance: *wire.NewBalance(b)})
 }
 
-// generation answers with one generation, waiting for its end if the caller prefers.
+// generation answers with one generation, waiting for its end if the caller prefers. One that failed
+// is answered with 200: reading it did not fail.
 func (a *api) generation(x *exchange) error {
 	g, err := x.awaited()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/julienschmidt/httprouter"
 )
 
-// handle answers a request, or returns the error that is the answer.
+// handle answers a request, or returns the error that is the answer. It does one or the other.
 type handle func(x *exchange) error
 
 const (
@@ -19,7 +19,8 @@ const (
 	pathReady   = "/readyz"
 )
 
-// routes is every route there is.
+// routes returns the router with every route there is. It cleans no path and redirects nothing: a
+// client that follows a redirect may repeat a POST as a GET, or send its key elsewhere.
 func (a *api) routes() *httprouter.Router {
 	r := httprouter.New()
 	r.RedirectTrailingSlash, r.RedirectFixedPath = false, false
@@ -49,7 +50,7 @@ func get(r *httprouter.Router, path string, h handle) {
 func post(r *httprouter.Router, path string, h handle) { r.POST(path, route(path, h)) }
 
 // route gives a handler its route's name, for the log and for watchers, and the
-// identifier in the path.
+// identifier in the path. Health checks are frequent, so they are logged for debugging only.
 func route(path string, h handle) httprouter.Handle {
 	return func(w http.ResponseWriter, _ *http.Request, p httprouter.Params) {
 		x := w.(*exchange)
@@ -59,18 +60,19 @@ func route(path string, h handle) httprouter.Handle {
 	}
 }
 
-// answer makes a handler of what belongs to no route.
+// answer makes an http.HandlerFunc of a handler for requests that belong to no route.
 func answer(h handle) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { w.(*exchange).answer(h) }
 }
 
-// methodNotAllowed finds Allow set by the router.
+// methodNotAllowed names the methods of Allow, which the router has set.
 func methodNotAllowed(x *exchange) error {
 	return &imagegen.Error{Code: serving.CodeMethodNotAllowed,
 		Message: "this address takes " + strings.ReplaceAll(x.Header().Get("Allow"), ", OPTIONS", "") + " only"}
 }
 
-// withKey lets a handler answer for the user whose key came with the request.
+// withKey lets a handler answer for the user whose key came with the request. The key is checked
+// before the body is read, and the request counts against the key's limit until it is answered.
 func (a *api) withKey(h handle) handle {
 	return func(x *exchange) error {
 		key, err := serving.Bearer(x.Request.Header)

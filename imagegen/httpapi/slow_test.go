@@ -155,6 +155,19 @@ func TestStalledBody(t *testing.T) {
 	}
 }
 
+// A body that stalls is refused also where none is expected.
+func TestStalledCancellation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := connect(t)
+		began := time.Now()
+		l.say("POST /api/v1/generations/gen_1/cancel HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer %s\r\nContent-Length: 2\r\n\r\n{", l.key)
+		status, answer := l.hear()
+		l.is.Equal(status, http.StatusBadRequest)
+		l.is.True(strings.Contains(answer, "too slowly"))
+		l.is.Equal(time.Since(began).Round(time.Second), 30*time.Second)
+	})
+}
+
 // Who sends a byte now and then is refused as well; who is slow but steady is not.
 func TestSlowBody(t *testing.T) {
 	for name, c := range map[string]struct {

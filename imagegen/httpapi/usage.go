@@ -5,6 +5,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,7 +17,7 @@ import (
 
 var usageNames = []string{"from", "to", "group_by"}
 
-// usage tells what the owner of the key was charged.
+// usage answers what the owner of the key was charged, as JSON or as CSV.
 func (a *api) usage(x *exchange) error {
 	q, err := parseUsage(x.Request.URL.RawQuery)
 	if err != nil {
@@ -34,6 +35,8 @@ func (a *api) usage(x *exchange) error {
 	return x.JSON(http.StatusOK, report)
 }
 
+// parseUsage reads the query, as strictly as parseQuery. The engine fills in missing days and checks
+// the range.
 func parseUsage(raw string) (q imagegen.UsageQuery, err error) {
 	values, err := url.ParseQuery(raw)
 	if err != nil {
@@ -63,6 +66,8 @@ func parseUsage(raw string) (q imagegen.UsageQuery, err error) {
 	return q, nil
 }
 
+// parseDay reads a day in UTC. Days before 1970 are refused: usage cannot be older, see
+// [imagegen.UsageDay].
 func parseDay(name, v string) (time.Time, error) {
 	day, err := time.Parse(time.DateOnly, v)
 	if err != nil || day.Before(time.Unix(0, 0)) {
@@ -71,21 +76,20 @@ func parseDay(name, v string) (time.Time, error) {
 	return day, nil
 }
 
-// parseGroups reads a list; the engine checks the names.
+// parseGroups reads a list separated by commas, in which no name may repeat. The engine checks the names.
 func parseGroups(v string) (by []imagegen.UsageGroup, err error) {
 	for _, name := range strings.Split(v, ",") {
 		g := imagegen.UsageGroup(strings.TrimSpace(name))
-		for _, former := range by {
-			if former == g {
-				return nil, imagegen.Invalid("group_by names %s twice", serving.Shown(name))
-			}
+		if slices.Contains(by, g) {
+			return nil, imagegen.Invalid("group_by names %s twice", serving.Shown(name))
 		}
 		by = append(by, g)
 	}
 	return by, nil
 }
 
-// prefersCSV reports whether a request names text/csv, and JSON not as much.
+// prefersCSV reports whether a request names text/csv, with a higher q than application/json. Types
+// with wildcards do not count, so that a browser gets JSON.
 func prefersCSV(accept []string) bool {
 	table, object := 0.0, 0.0
 	for _, accepted := range strings.Split(strings.Join(accept, ","), ",") {
@@ -109,13 +113,12 @@ func prefersCSV(accept []string) bool {
 
 var usageColumns = []string{"day", "model", "key", "credits_charged", "credits_refunded", "credits_spent", "images", "generations", "failed", "cancelled"}
 
-// usageCSV answers with a report as CSV; a column that the report does not tell apart is
-// empty.
+// usageCSV answers with a report as CSV. A column by which the report does not group is empty.
 func (x *exchange) usageCSV(report wire.UsageReport) error {
 	out := serving.NewEncoder()
 	defer out.Free()
 	rows := csv.NewWriter(out)
-	rows.Write(usageColumns) // a buffer takes all
+	rows.Write(usageColumns) // writing to a buffer never fails
 	for _, r := range report.Data {
 		rows.Write([]string{said(r.Day), said(r.Model), said(r.Key), number(r.CreditsCharged), number(r.CreditsRefunded), number(r.CreditsSpent),
 			number(r.Images), number(r.Generations), number(r.Failed), number(r.Cancelled)})
@@ -126,6 +129,7 @@ func (x *exchange) usageCSV(report wire.UsageReport) error {
 	return x.Send(http.StatusOK, out.Bytes())
 }
 
+// said is the text of an optional value; "" for nil.
 func said[S ~string](s *S) string {
 	if s == nil {
 		return ""

@@ -11,7 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// generation is what a caller is told of one.
+// generation is what an agent is told about a generation.
 type generation struct {
 	ID        imagegen.GenerationID `json:"id"`
 	Status    imagegen.Status       `json:"status" jsonschema:"queued, processing, succeeded or failed"`
@@ -25,6 +25,8 @@ type generation struct {
 	Error     string                `json:"error,omitempty" jsonschema:"why it failed"`
 }
 
+// picture is one image of a generation, without its bytes: an agent gets a preview, and its user the
+// address or the file.
 type picture struct {
 	ID        imagegen.ImageID `json:"id"`
 	URL       string           `json:"url,omitempty" jsonschema:"address of the image, which needs no key"`
@@ -34,7 +36,8 @@ type picture struct {
 	File      string           `json:"file,omitempty" jsonschema:"where it was saved, in the server's directory"`
 }
 
-// tell leaves out of a generation what agents have no use for.
+// tell converts a generation and leaves out what agents have no use for. The address of an image is that
+// of the service, or else that of ImageURL.
 func (t *tools) tell(g imagegen.Generation) generation {
 	out := generation{ID: g.ID, Status: g.Status, Model: g.Model, Prompt: g.Prompt, CreatedAt: stamp(g.CreatedAt), N: g.N,
 		Credits: g.Credits, Requested: g.CreditsRequested, Images: make([]picture, len(g.Images))}
@@ -50,10 +53,13 @@ func (t *tools) tell(g imagegen.Generation) generation {
 	return out
 }
 
+// stamp is a time as agents get it: in UTC, to the second.
 func stamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }
 
-// answer tells of a generation: text, a link to each image and a preview of the first. to is where the images are
-// saved; "": nowhere.
+// answer is the result about a generation: text, a link to each image and a preview of the first, for
+// models, and the same as structured content, for programs. to is where the images are saved, as target
+// returns it; "": nowhere. If one could not be saved, the error says where it is: it was paid for. A
+// failed generation is a result with IsError, not an error, so that the agent gets its identifier.
 func (t *tools) answer(ctx context.Context, g imagegen.Generation, to string) (*mcp.CallToolResult, generation, error) {
 	out := t.tell(g)
 	if to != "" {
@@ -80,7 +86,7 @@ func (t *tools) answer(ctx context.Context, g imagegen.Generation, to string) (*
 	return result, out, nil
 }
 
-// text says the same for models that read no structure.
+// text says the same for clients that hand no structured content to their model.
 func (g generation) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s is %s", g.ID, g.Status)

@@ -11,12 +11,14 @@ import (
 )
 
 const (
-	pollSoon  = 100 * time.Millisecond // after which a generation is looked at first
-	pollLate  = 2 * time.Second        // and at the latest, from then on
-	heartbeat = 5 * time.Second        // between two notifications of progress
+	pollSoon  = 100 * time.Millisecond // the first pause between two looks at a generation; each is twice as long
+	pollLate  = 2 * time.Second        // the longest
+	heartbeat = 5 * time.Second        // the longest time between two notifications of progress
 )
 
-// await waits for the end of a generation, as long as patience lasts, and tells of it meanwhile.
+// await waits for the end of a generation, at most as long as Patience, and reports progress meanwhile: at
+// each change of the status, and about every heartbeat, since clients give up on a silent call. When
+// Patience is over it returns the generation as it is, without an error.
 func (t *tools) await(ctx context.Context, r *mcp.CallToolRequest, g imagegen.Generation) (imagegen.Generation, error) {
 	began := time.Now()
 	told := t.progress(ctx, r, g, began)
@@ -42,10 +44,11 @@ func (t *tools) await(ctx context.Context, r *mcp.CallToolRequest, g imagegen.Ge
 	return g, nil
 }
 
-// progress tells who asked for it how far a generation has come. That it cannot be told is no failure.
+// progress reports how far a generation has come, if the caller asked for that, and returns the time. A
+// report that cannot be sent is not a failure of the call.
 func (t *tools) progress(ctx context.Context, r *mcp.CallToolRequest, g imagegen.Generation, began time.Time) time.Time {
 	now := time.Now()
-	if token := r.Params.GetProgressToken(); token != nil {
+	if token := r.Params.GetProgressToken(); token != nil { // a caller that sends none wants no reports
 		waited := now.Sub(began)
 		r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: waited.Seconds(),
 			Message: fmt.Sprintf("%s is %s, after %d s", g.ID, g.Status, int(waited.Seconds()))})

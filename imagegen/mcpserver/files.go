@@ -14,7 +14,8 @@ import (
 	"github.com/imagegend/imagegend/internal/filename"
 )
 
-// inside returns a path as it lies in the directory. An absolute one is taken where it leads there.
+// inside returns a path relative to the directory, into which an absolute one must lead. It looks at the
+// words of the path alone; os.Root makes sure that links do not lead out of the directory.
 func (t *tools) inside(path string) (string, error) {
 	outside := imagegen.Invalid("%q lies outside of the server's directory", path)
 	if filepath.IsAbs(path) {
@@ -32,12 +33,12 @@ func (t *tools) inside(path string) (string, error) {
 	return filepath.Clean(path), nil
 }
 
-// target is where images are to be saved, without number and extension; "": nowhere. It refuses what could not work before
-// it is paid for.
+// target returns where images are to be saved, without number and extension; "": nowhere. Without a path
+// the name comes from the prompt. It refuses what cannot work, before anything is paid for.
 func (t *tools) target(path, prompt string) (string, error) {
 	switch {
 	case t.Dir == nil && path != "":
-		return "", imagegen.Invalid("save_as has no place here: the server has no directory")
+		return "", imagegen.Invalid("save_as is not possible: the server has no directory")
 	case t.Dir == nil:
 		return "", nil
 	case path == "":
@@ -60,9 +61,10 @@ func (t *tools) target(path, prompt string) (string, error) {
 	return path, nil
 }
 
-// save writes image i of n to a new file and returns its path.
+// save writes image i of n, from 0, to a new file and returns its path in the directory, with slashes. On
+// an error no file is left.
 func (t *tools) save(ctx context.Context, p picture, to string, i, n int) (string, error) {
-	image, err := t.OpenImage(ctx, p.ID)
+	image, err := t.OpenImage(ctx, p.ID) // before the file, which an image that is gone must not leave empty
 	if err != nil {
 		return "", err
 	}
@@ -73,13 +75,14 @@ func (t *tools) save(ctx context.Context, p picture, to string, i, n int) (strin
 	}
 	_, err = io.Copy(file, image)
 	if err = errors.Join(err, file.Close()); err != nil {
-		t.Dir.Remove(name) // half an image is none
+		t.Dir.Remove(name) // it may hold half an image
 		return "", unsaved(p, name, err)
 	}
 	return filepath.ToSlash(name), nil
 }
 
-// unsaved tells that an image that is paid for could not be written, and where it is.
+// unsaved is the error for an image that was paid for and could not be written. It says where to read the
+// image. An error of the service, which could not be read from, is returned as it is.
 func unsaved(p picture, name string, err error) error {
 	if e, ok := errors.AsType[*imagegen.Error](err); ok {
 		return e
@@ -87,10 +90,12 @@ func unsaved(p picture, name string, err error) error {
 	return imagegen.Invalid("%s was made, but could not be saved as %q: %v. Read it at %s", p.ID, filepath.ToSlash(name), reason(err), p.URL)
 }
 
-// maxNames bounds how many names that are taken are passed over.
+// maxNames bounds the numbers that are tried to find a free name.
 const maxNames = 10_000
 
-// create makes a file under the first name that is free.
+// create makes a file under the first name that is free: the target itself for a single image, else the
+// target with a number, from i+1 on. O_EXCL makes sure that no existing file is overwritten, even if
+// another call chooses a name at the same time. The caller closes the file.
 func (t *tools) create(to, ext string, i, n int) (file *os.File, name string, err error) {
 	for number := i + 1; number < maxNames; number++ {
 		name = fmt.Sprintf("%s-%d%s", to, number, ext)
@@ -105,7 +110,7 @@ func (t *tools) create(to, ext string, i, n int) (file *os.File, name string, er
 	return nil, name, err
 }
 
-// reason leaves out of an error where the directory lies.
+// reason returns an error without the path: agents need not learn where the directory is.
 func reason(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err

@@ -13,7 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// wanted are images that a caller asks for.
+// wanted is a request for images. It is also the input of quote, so that both take the same.
 type wanted struct {
 	Prompt     string   `json:"prompt" jsonschema:"what the image shows"`
 	Model      string   `json:"model,omitempty" jsonschema:"id of a model; needless where there is one only"`
@@ -23,11 +23,15 @@ type wanted struct {
 	References []string `json:"references,omitempty" jsonschema:"images to go by: ids of images or generations of yours; where the server has a directory, also paths of PNG, JPEG or WebP files in it"`
 }
 
+// order is the input of generate_image.
 type order struct {
 	wanted
 	SaveAs string `json:"save_as,omitempty" jsonschema:"path of a new file in the server's directory, without extension; where the server has no directory it must be absent"`
 }
 
+// generateImage asks for images and waits for them. What can be refused for nothing, the target and the
+// request, comes before ask: from there on the images are paid for. If the call is cut off then, the
+// work goes on, and list_generations finds it.
 func (t *tools) generateImage(ctx context.Context, r *mcp.CallToolRequest, o order) (*mcp.CallToolResult, generation, error) {
 	target, err := t.target(o.SaveAs, o.Prompt)
 	if err != nil {
@@ -48,7 +52,7 @@ func (t *tools) generateImage(ctx context.Context, r *mcp.CallToolRequest, o ord
 	return t.answer(ctx, g, target)
 }
 
-// request is what a caller asks for, as the service takes it.
+// request converts what a caller asks for. It opens no reference yet.
 func (t *tools) request(ctx context.Context, w wanted) (q imagegen.GenerateRequest, err error) {
 	q = imagegen.GenerateRequest{Model: w.Model, Prompt: w.Prompt, Quality: imagegen.Quality(w.Quality), N: w.N}
 	if q.Model == "" {
@@ -65,7 +69,8 @@ func (t *tools) request(ctx context.Context, w wanted) (q imagegen.GenerateReque
 	return q, err
 }
 
-// onlyModel is the model of a request that names none.
+// onlyModel returns the model for a request that names none. ErrInvalidRequest: there is not exactly one;
+// the message lists them, so that the agent can choose without another call.
 func (t *tools) onlyModel(ctx context.Context) (string, error) {
 	infos, err := t.Models(ctx)
 	if err != nil {
@@ -81,11 +86,11 @@ func (t *tools) onlyModel(ctx context.Context) (string, error) {
 	return ids[0], nil
 }
 
-// tries is how often a call is made of which no answer came: under one idempotency key it is charged once.
+// tries is how often a call is made while its outcome is unknown.
 const tries = 3
 
-// ask starts a generation. It repeats the call with the same idempotency key while the
-// outcome is unknown.
+// ask starts a generation. It repeats the call while the outcome is unknown: under the same idempotency
+// key, so that at most one generation is charged.
 func (t *tools) ask(ctx context.Context, q imagegen.GenerateRequest) (result imagegen.Result, err error) {
 	q.Async, q.IdempotencyKey = true, rand.Text()
 	for range tries {
@@ -101,12 +106,14 @@ func (t *tools) ask(ctx context.Context, q imagegen.GenerateRequest) (result ima
 	return result, err
 }
 
-// chosen is one generation that a caller asks for.
+// chosen is the input of get_generation.
 type chosen struct {
 	ID   string `json:"id" jsonschema:"identifier of a generation"`
 	Save bool   `json:"save,omitempty" jsonschema:"save the images as new files in the server's directory"`
 }
 
+// getGeneration reads a generation, and waits for its end if it has not come. Images are saved under the
+// name of the prompt, so one that was saved before is saved again under a further number.
 func (t *tools) getGeneration(ctx context.Context, r *mcp.CallToolRequest, c chosen) (*mcp.CallToolResult, generation, error) {
 	g, err := t.Generation(ctx, imagegen.GenerationID(c.ID))
 	if err != nil {
@@ -118,7 +125,7 @@ func (t *tools) getGeneration(ctx context.Context, r *mcp.CallToolRequest, c cho
 	var to string
 	if c.Save {
 		if t.Dir == nil {
-			return nil, generation{}, imagegen.Invalid("save has no place here: the server has no directory")
+			return nil, generation{}, imagegen.Invalid("save is not possible: the server has no directory")
 		}
 		to = filename.OfPrompt(g.Prompt)
 	}

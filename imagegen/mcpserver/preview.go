@@ -15,18 +15,20 @@ import (
 	_ "golang.org/x/image/webp"
 )
 
-// Clients refuse answers of more than a million characters, and a picture of the highest tier has several.
+// Clients refuse answers of more than a million characters, and a picture of the highest tier has several
+// million.
 const (
-	previewEdge   = 1024
-	previewBytes  = 512 << 10
-	largestPixels = 40_000_000 // of an image that is looked at: 160 MB
-	largestBytes  = 100 << 20
+	previewEdge   = 1024       // the longest edge of a preview
+	previewBytes  = 512 << 10  // before base64, which makes four thirds of it
+	largestPixels = 40_000_000 // of an image that gets a preview: decoded it takes 160 MB
+	largestBytes  = 100 << 20  // that are read of such an image
 )
 
-// previewing lets one preview be made at a time, in all servers together: an image takes 4 bytes for each pixel.
+// previewing is held while a preview is made: one at a time, in all servers of the process together, since
+// a decoded image takes 4 bytes for each pixel.
 var previewing = make(chan struct{}, 1)
 
-// preview returns a small JPEG of an image; nil if none can be made, which is no failure of what was asked for.
+// preview returns a small JPEG of an image; nil if none can be made, which is not a failure of the call.
 func (t *tools) preview(ctx context.Context, m imagegen.Image) []byte {
 	if m.Width*m.Height > largestPixels {
 		return nil
@@ -56,7 +58,7 @@ func (t *tools) shrink(ctx context.Context, id imagegen.ImageID) ([]byte, error)
 	if err != nil {
 		return nil, err
 	}
-	for edge := previewEdge; ; edge /= 2 {
+	for edge := previewEdge; ; edge /= 2 { // it ends: a picture of a few pixels always fits
 		small := scaled(picture, edge)
 		for _, quality := range []int{85, 70, 50} {
 			var b bytes.Buffer
@@ -67,8 +69,8 @@ func (t *tools) shrink(ctx context.Context, id imagegen.ImageID) ([]byte, error)
 	}
 }
 
-// scaled brings a picture to edges of at most so many pixels, on white, by averaging areas: a line of it at a time, so
-// that no second picture of the full size is needed.
+// scaled returns a picture with edges of at most that many pixels, on white, by averaging areas. It works
+// line by line of the result, so it needs no second picture of the full size.
 func scaled(src image.Image, most int) *image.RGBA {
 	b := src.Bounds()
 	w, h := b.Dx(), b.Dy()
@@ -89,7 +91,8 @@ func scaled(src image.Image, most int) *image.RGBA {
 	return small
 }
 
-// average is the mean colour of some columns.
+// average is the mean colour of the columns of a band from left to right, without right. The band is
+// opaque, since it was drawn on white.
 func average(band *image.RGBA, left, right int) color.RGBA {
 	var r, g, b, n int
 	for y := range band.Rect.Dy() {

@@ -8,7 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// price is what images would cost.
+// price is what images would cost, and as what they would be made.
 type price struct {
 	Credits imagegen.Credits `json:"credits" jsonschema:"of all images together"`
 	Price   imagegen.Credits `json:"price" jsonschema:"of one image"`
@@ -16,6 +16,8 @@ type price struct {
 	Tier    imagegen.Tier    `json:"tier" jsonschema:"resolution: 1K, 2K or 4K"`
 }
 
+// quote checks and prices a request as generate_image would. Its errors are those that generate_image
+// returns before the charge, except for files: a quote counts references and does not read them.
 func (t *tools) quote(ctx context.Context, _ *mcp.CallToolRequest, w wanted) (*mcp.CallToolResult, price, error) {
 	q, err := t.request(ctx, w)
 	if err != nil {

@@ -8,11 +8,12 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// references finds what a caller names: images, the images of generations, files. None is read yet.
+// references finds what a caller names: images, all images of a generation, or files in the directory.
+// None is read yet. An image that does not exist is refused by the service, when it opens it.
 func (t *tools) references(ctx context.Context, names []string) (all []imagegen.Reference, err error) {
 	for _, name := range names {
 		switch {
-		case len(all) > imagegen.MaxReferences: // the service says what is too much
+		case len(all) > imagegen.MaxReferences: // enough for the service to refuse the number
 			return all, nil
 		case imagegen.GenerationID(name).Valid():
 			g, err := t.Generation(ctx, imagegen.GenerationID(name))
@@ -38,12 +39,14 @@ func (t *tools) references(ctx context.Context, names []string) (all []imagegen.
 	return all, nil
 }
 
+// isImage reports whether a name has the form of an image's identifier. A file of such a name cannot be
+// reached, unless by a path such as ./name.
 func isImage(name string) bool {
 	_, ok := imagegen.ImageID(name).Generation()
 	return ok
 }
 
-// stored is an image that the service has.
+// stored is an image in the service, as a reference. Its bytes pass through this process.
 type stored struct {
 	*tools
 	id imagegen.ImageID
@@ -61,7 +64,8 @@ type file struct {
 // Open implements [imagegen.Reference].
 func (f file) Open(context.Context) (io.ReadCloser, error) { return f.dir.Open(f.name) }
 
-// file refuses what is no file that could be an image, so that nothing waits at a pipe.
+// file returns a file in the directory as a reference. It refuses anything but a regular file, since
+// opening a pipe could wait for ever, and a file that is too large.
 func (t *tools) file(path string) (imagegen.Reference, error) {
 	if t.Dir == nil {
 		return nil, imagegen.Invalid("references: %q is not an identifier of an image or a generation; files cannot be read here", path)

@@ -7,6 +7,10 @@
 // Generations are asynchronous inside: a call that takes longer than clients wait is
 // answered with the generation's identifier. Package httpapi/mcphttp serves the same
 // tools over HTTP.
+//
+// tools.go declares the tools. What a tool takes and returns is a struct, whose tags are the schema
+// that agents read: a change of them changes what models do. Errors go to the agent as text that it can
+// act on, see explain. Who asks, and for which user, was decided before: a server has one Service.
 package mcpserver
 
 import (
@@ -35,11 +39,11 @@ type Options struct {
 	// none. nil: the address that the service returns.
 	ImageURL func(imagegen.ImageID) string
 
-	// Patience is how long a call waits for its images before it is answered with the identifier. 0: 45 s, since many
-	// clients give up after 60.
+	// Patience is how long a call waits for its images before it is answered with the identifier. 0:
+	// 45 s, since many clients give up after 60.
 	Patience time.Duration
 
-	// Schemas may be shared by servers that are made for each request. nil: none.
+	// Schemas is a cache that servers can share if one is made for each request. nil: none.
 	Schemas *mcp.SchemaCache
 
 	// Log gets failures that are not the caller's mistake. Neither prompts nor keys are
@@ -49,12 +53,14 @@ type Options struct {
 
 const defaultPatience = 45 * time.Second
 
+// instructions are for the model of a client, which may put them into its context when it connects.
 const instructions = "Generates images, which cost credits. Call generate_image; if it answers with an identifier and the status queued or " +
 	"processing, call get_generation with it until the status is succeeded or failed, and do not ask for the image again. " +
 	"quote tells a price beforehand."
 
 // New returns a server for one user's service. It can be connected to several clients,
-// and is safe for concurrent use.
+// and is safe for concurrent use. It starts nothing: the caller runs it, or connects it to
+// transports, and ends it by their context.
 func New(s imagegen.Service, o Options) *mcp.Server {
 	if o.Patience == 0 {
 		o.Patience = defaultPatience
@@ -70,13 +76,13 @@ func New(s imagegen.Service, o Options) *mcp.Server {
 	return server
 }
 
-// tools are the tools of one user.
+// tools are the tools of one user. They keep nothing between calls, so they are safe for concurrent use.
 type tools struct {
 	imagegen.Service
 	Options
 }
 
-// guard keeps a panic in a tool from ending the program.
+// guard keeps a panic in a tool from ending the program: the call fails, and the log has the stack.
 func (t *tools) guard(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, r mcp.Request) (result mcp.Result, err error) {
 		defer func() {
@@ -89,7 +95,9 @@ func (t *tools) guard(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// explain returns what a caller may know of an error.
+// explain returns what a caller may know of an error: its code and message, so that an agent can correct
+// the call. The cause only goes to the log. Any other error is told as an internal one, or as a call
+// that was cut off.
 func (t *tools) explain(ctx context.Context, err error) error {
 	if e, ok := errors.AsType[*imagegen.Error](err); ok {
 		if e.Err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// addTo declares the tools.
+// addTo declares the tools. Whether files can be read and written shows in their descriptions.
 func (t *tools) addTo(server *mcp.Server) {
 	add(server, t, reads("list_models", "List models", "List the models, their prices in credits and their limits."), t.listModels)
 	add(server, t, reads("get_balance", "Balance", "Tell how many credits are left, and which expire first."), t.getBalance)
@@ -19,6 +19,8 @@ func (t *tools) addTo(server *mcp.Server) {
 		Annotations: &mcp.ToolAnnotations{DestructiveHint: new(bool)}}, t.generateImage)
 }
 
+// describeGenerate is the description of generate_image. It must keep models from asking again while the
+// work goes on, which would cost twice.
 func describeGenerate(files bool) string {
 	d := "Generate images from a prompt. It costs credits; each image that does not come is refunded. " +
 		"If it takes long the answer is an identifier: call get_generation with it. "
@@ -28,6 +30,8 @@ func describeGenerate(files bool) string {
 	return d + "The answer has the address of each image and a small preview."
 }
 
+// getting declares get_generation. With a directory it can write files, so it is no longer read-only; it
+// never overwrites any, so it is not destructive.
 func getting(files bool) *mcp.Tool {
 	d := "Read one generation: its status and its images. While it is queued or processing, the call waits for its end."
 	tool := reads("get_generation", "Read a generation", d)
@@ -38,12 +42,13 @@ func getting(files bool) *mcp.Tool {
 	return tool
 }
 
-// reads is a tool that changes nothing.
+// reads declares a tool that changes nothing, so that clients may call it without asking their user.
 func reads(name, title, description string) *mcp.Tool {
 	return &mcp.Tool{Name: name, Title: title, Description: description, Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}}
 }
 
-// add declares a tool whose errors are told as what callers may know.
+// add declares a tool, with the error of each call as explain puts it. The SDK makes that error a result
+// which the model sees, and derives the schemas from In and Out.
 func add[In, Out any](server *mcp.Server, t *tools, tool *mcp.Tool, call func(context.Context, *mcp.CallToolRequest, In) (*mcp.CallToolResult, Out, error)) {
 	mcp.AddTool(server, tool, func(ctx context.Context, r *mcp.CallToolRequest, in In) (*mcp.CallToolResult, Out, error) {
 		result, out, err := call(ctx, r, in)
@@ -54,9 +59,11 @@ func add[In, Out any](server *mcp.Server, t *tools, tool *mcp.Tool, call func(co
 	})
 }
 
-// nothing is what a tool is given that asks for nothing.
+// nothing is the input of a tool that takes none.
 type nothing struct{}
 
+// models is the result of list_models: what an agent needs to choose a model and to know what it may ask
+// for. Formats, masks and seeds are left out, since no tool takes them.
 type models struct {
 	Models []model `json:"models"`
 }
@@ -80,7 +87,7 @@ func (t *tools) listModels(ctx context.Context, _ *mcp.CallToolRequest, _ nothin
 	return nil, out, err
 }
 
-// orEmpty keeps a list from being null.
+// orEmpty keeps a list from being null in JSON.
 func orEmpty[T any](list []T) []T {
 	if list == nil {
 		return []T{}
@@ -88,6 +95,7 @@ func orEmpty[T any](list []T) []T {
 	return list
 }
 
+// balance is the result of get_balance. Credits that never expire leave the last two fields out.
 type balance struct {
 	Credits     imagegen.Credits `json:"credits"`
 	AccountType string           `json:"account_type"`
@@ -104,12 +112,14 @@ func (t *tools) getBalance(ctx context.Context, _ *mcp.CallToolRequest, _ nothin
 	return nil, out, err
 }
 
+// query is the input of list_generations. The service checks it.
 type query struct {
 	Limit  int    `json:"limit,omitempty" jsonschema:"how many, 1 to 100; 20 if absent"`
 	After  string `json:"after,omitempty" jsonschema:"next of the list before"`
 	Status string `json:"status,omitempty" jsonschema:"only those of one status: queued, processing, succeeded or failed"`
 }
 
+// page is the result of list_generations: Next is the After of the next page.
 type page struct {
 	Generations []generation `json:"generations"`
 	Next        string       `json:"next,omitempty" jsonschema:"there are more: after of the next list"`

@@ -18,6 +18,7 @@ import (
 // caller that sends traceparent (W3C Trace Context). Health checks have no spans.
 func (t *Tracer) Watcher() httpapi.Watcher { return watcher{t} }
 
+// watcher keeps the span of a request in its context. End does nothing without one.
 type watcher struct{ *Tracer }
 
 type requestKey struct{}

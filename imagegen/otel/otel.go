@@ -25,18 +25,21 @@ import (
 
 const scope = "github.com/imagegend/imagegend/imagegen/otel"
 
-// maxQueued bounds the generations whose trace is remembered until they have ended.
-const maxQueued = 20_000
+// remembered is how many generations' traces are kept, the latest: more than are usually queued at once. Queued work of
+// before gets a trace of its own.
+const remembered = 20_000
 
 // Tracer is an [imagegen.Observer] that makes spans. It is safe for concurrent use.
 //
 // Queued work stays in the trace of the request that asked for it while the process
-// lives; after a restart it has a trace of its own.
+// lives; after a restart, or in another process, it has a trace of its own.
 type Tracer struct {
 	tracer trace.Tracer
 
-	mu     sync.Mutex
-	traces map[imagegen.GenerationID]trace.SpanContext // of those that have not ended
+	mu     sync.Mutex                                  // guards what follows
+	traces map[imagegen.GenerationID]trace.SpanContext // of the requests that asked for them
+	order  [remembered]imagegen.GenerationID           // a ring of the keys of traces
+	next   int                                         // in order: the oldest, which is replaced next
 }
 
 var _ imagegen.Observer = (*Tracer)(nil)
@@ -48,7 +51,7 @@ func New(p trace.TracerProvider) *Tracer {
 
 // Begin implements [imagegen.Observer].
 func (t *Tracer) Begin(ctx context.Context, e imagegen.Event) context.Context {
-	if e.Kind == imagegen.EventCharged { // before it is durable: what was queued may begin at once then
+	if e.Kind == imagegen.EventCharged { // before it is durable: queued work may begin as soon as it is
 		t.remember(ctx, e.Generation.ID)
 	}
 	ctx, _ = t.start(ctx, e, time.Now())
@@ -57,23 +60,19 @@ func (t *Tracer) Begin(ctx context.Context, e imagegen.Event) context.Context {
 
 // Observe implements [imagegen.Observer].
 func (t *Tracer) Observe(ctx context.Context, e imagegen.Event) {
-	if e.Kind == imagegen.EventCharged && e.Err != nil {
-		t.forget(e.Generation.ID)
-	}
 	switch e.Kind {
 	case imagegen.EventCharged, imagegen.EventAttempted, imagegen.EventStored, imagegen.EventClosed:
 		end(trace.SpanFromContext(ctx), e)
-	case imagegen.EventWaited, imagegen.EventAsked: // of which it is told afterwards
+	case imagegen.EventWaited, imagegen.EventAsked: // reported only afterwards, so the span is made up here
 		_, span := t.start(ctx, e, time.Now().Add(-e.Duration))
 		end(span, e)
-	case imagegen.EventSettled, imagegen.EventFailed:
-		t.forget(e.Generation.ID)
 	case imagegen.EventReplayed:
 		trace.SpanFromContext(ctx).SetAttributes(generationID(e), attribute.Bool("imagegen.replayed", true))
 	}
 }
 
-// start begins a span, in the trace of the request that asked for the generation.
+// start begins a span at a time, in the trace of ctx or, if that has none, in the trace of the request
+// that asked for the generation.
 func (t *Tracer) start(ctx context.Context, e imagegen.Event, at time.Time) (context.Context, trace.Span) {
 	if !trace.SpanContextFromContext(ctx).IsValid() {
 		if of, ok := t.trace(e.Generation.ID); ok {
@@ -87,7 +86,7 @@ func (t *Tracer) start(ctx context.Context, e imagegen.Event, at time.Time) (con
 	return t.tracer.Start(ctx, name(e), trace.WithTimestamp(at), trace.WithSpanKind(kind), trace.WithAttributes(attributes(e)...))
 }
 
-// operation is what the conventions for GenAI call it to have content made.
+// operation is the name that the conventions for GenAI give to a call that generates content.
 const operation = "generate_content"
 
 func name(e imagegen.Event) string {
@@ -108,6 +107,7 @@ func name(e imagegen.Event) string {
 	return string(e.Kind)
 }
 
+// attributes are those that are known when a span begins, so that a sampler can decide by them.
 func attributes(e imagegen.Event) []attribute.KeyValue {
 	all := []attribute.KeyValue{generationID(e), attribute.String("gen_ai.request.model", e.Generation.Model)}
 	switch e.Kind {
@@ -127,7 +127,7 @@ func generationID(e imagegen.Event) attribute.KeyValue {
 	return attribute.String("imagegen.generation.id", string(e.Generation.ID))
 }
 
-// end ends a span. What an upstream or a store said stays out of it: that is the log's.
+// end ends a span. The text of an error stays out of it, since it may quote an upstream: it is in the log.
 func end(span trace.Span, e imagegen.Event) {
 	if e.Kind == imagegen.EventAttempted || e.Kind == imagegen.EventAsked {
 		span.SetAttributes(attribute.Int("imagegen.images", e.Count))
@@ -140,11 +140,14 @@ func end(span trace.Span, e imagegen.Event) {
 	span.End()
 }
 
+// fail marks a span as failed, by one of a few words.
 func fail(span trace.Span, kind string) {
 	span.SetAttributes(attribute.String("error.type", kind))
 	span.SetStatus(codes.Error, kind)
 }
 
+// remember keeps the trace of the request that asks for a generation, if it has one, in place of the oldest. Nothing is
+// forgotten when a generation ends: this process need not be the one that ends it.
 func (t *Tracer) remember(ctx context.Context, id imagegen.GenerationID) {
 	of := trace.SpanContextFromContext(ctx)
 	if !of.IsValid() {
@@ -152,9 +155,9 @@ func (t *Tracer) remember(ctx context.Context, id imagegen.GenerationID) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.traces) < maxQueued {
-		t.traces[id] = of
-	}
+	delete(t.traces, t.order[t.next])
+	t.traces[id], t.order[t.next] = of, id
+	t.next = (t.next + 1) % remembered
 }
 
 func (t *Tracer) trace(id imagegen.GenerationID) (trace.SpanContext, bool) {
@@ -162,10 +165,4 @@ func (t *Tracer) trace(id imagegen.GenerationID) (trace.SpanContext, bool) {
 	defer t.mu.Unlock()
 	of, ok := t.traces[id]
 	return of, ok
-}
-
-func (t *Tracer) forget(id imagegen.GenerationID) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.traces, id)
 }

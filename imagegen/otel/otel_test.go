@@ -3,6 +3,7 @@ package otel_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -15,7 +16,9 @@ import (
 	"github.com/matryer/is"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	"go.opentelemetry.io/otel/trace"
 
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
@@ -212,6 +215,23 @@ func TestTraceOfAFailure(t *testing.T) {
 		}
 	}
 	s.is.True(named)
+}
+
+// Of queued work the latest is remembered, however much has ended elsewhere: on other nodes, or cancelled.
+func TestLatestQueuedWorkKeepsItsTrace(t *testing.T) {
+	is, spans := is.New(t), tracetest.NewSpanRecorder()
+	tracer := otel.New(sdk.NewTracerProvider(sdk.WithSpanProcessor(spans)))
+	of := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{1}, TraceFlags: trace.FlagsSampled})
+	asking := trace.ContextWithSpanContext(t.Context(), of)
+	var last imagegen.Event
+	for n := range 30_000 {
+		last = imagegen.Event{Kind: imagegen.EventCharged, Generation: imagegen.Generation{ID: imagegen.GenerationID(fmt.Sprint("gen_", n))}}
+		tracer.Observe(tracer.Begin(asking, last), last)
+	}
+	last.Kind = imagegen.EventAttempted
+	tracer.Observe(tracer.Begin(t.Context(), last), last)
+	ended := spans.Ended()
+	is.Equal(ended[len(ended)-1].SpanContext().TraceID(), of.TraceID())
 }
 
 // Health checks have no spans, and neither do commits.

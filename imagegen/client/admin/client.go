@@ -40,7 +40,7 @@ func New(address, key string, h *http.Client) (*Client, error) {
 		return nil, fmt.Errorf("admin: write an address such as https://ops.example.com:9090; got %q", address)
 	}
 	if key == "" {
-		return nil, errors.New("admin: an operator key is wanted; imagegend ops-key create makes one")
+		return nil, errors.New("admin: an operator key is required; imagegend ops-key create makes one")
 	}
 	if h == nil {
 		h = &http.Client{Timeout: timeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}

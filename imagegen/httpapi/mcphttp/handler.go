@@ -40,14 +40,15 @@ type Options struct {
 	TrustedProxies []netip.Prefix
 	CORSOrigins    []string
 
-	// Limits bound what one API key may have under way, together with other interfaces that are given the same; they are
-	// made by httpapi.NewLimits. nil: limits of its own.
+	// Limits bound the keys together with other interfaces that are given the same Limits, see
+	// httpapi.NewLimits. nil: limits of its own.
 	Limits *serving.Limits
 
-	// Tools is how the tools are offered. Its Dir, ImageURL, Schemas and Log do not count: files are never read or written.
+	// Tools says how the tools are offered. Its Dir, ImageURL, Schemas and Log are ignored: files are
+	// never read or written here.
 	Tools mcpserver.Options
 
-	// Log is told of each request. Neither keys nor prompts are logged. nil: silent.
+	// Log gets a line for each request. Neither keys nor prompts are logged. nil: silent.
 	Log *slog.Logger
 }
 
@@ -63,14 +64,14 @@ func NewHandler(service *engine.Engine, o Options) http.Handler {
 	a.protocol = mcp.NewStreamableHTTPHandler(a.server, &mcp.StreamableHTTPOptions{
 		Stateless:           true,
 		MaxRequestBodyBytes: largestBody,
-		// It refuses a foreign Host on this machine's own address, which is what a proxy sends. A page that names this
-		// machine by another name has no key, and gets nothing.
+		// That protection refuses a foreign Host on this machine's own address, which is just what a proxy
+		// sends. A page that reaches this machine under another name has no key, and gets nothing.
 		DisableLocalhostProtection: true,
 	})
 	return a
 }
 
-// protocolHeaders are what clients in browsers send besides.
+// protocolHeaders are the further headers that clients in browsers send.
 const protocolHeaders = ", Mcp-Protocol-Version, Mcp-Session-Id, Last-Event-ID"
 
 // api is the handler.
@@ -135,25 +136,28 @@ func (a *api) serve(x *serving.Exchange) error {
 
 const allowed = "OPTIONS, POST"
 
-// codeOrigin is answered with 403.
+// codeOrigin is a code of this interface only, so fail knows its status: 403.
 const codeOrigin imagegen.Code = "originNotAllowed"
 
 var errOrigin = &imagegen.Error{Code: codeOrigin, Message: "pages of this Origin may not call the service; its operator allows them with --cors-origin"}
 
-// admits reports whether a request may come from where it does. Programs name no origin; pages do, also those that gave
-// this address another name, which the protocol wants refused.
+// admits reports whether a request may come from where it does. Programs send no Origin; pages do, even
+// those that reach this address under a name of their own (DNS rebinding), which the protocol wants
+// refused.
 func (a *api) admits(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	return origin == "" || origin == a.site.BaseURL || slices.Contains(a.site.CORSOrigins, origin) || slices.Contains(a.site.CORSOrigins, "*") || ofThisMachine(origin)
 }
 
-// ofThisMachine reports whether a page is of a program on the machine where its reader is.
+// ofThisMachine reports whether a page comes from a program on the machine of its reader, such as an
+// inspector for developers.
 func ofThisMachine(origin string) bool {
 	u, err := url.Parse(origin)
 	return err == nil && slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname())
 }
 
-// call reads the body as patiently as any other, and hands the request on.
+// call reads the body under the same limits as any other interface, and hands the request on to the
+// protocol, with the caller in its context.
 func (a *api) call(x *serving.Exchange, session *engine.Session) error {
 	body, err := x.Body(largestBody)
 	if err != nil {
@@ -171,7 +175,7 @@ func (a *api) call(x *serving.Exchange, session *engine.Session) error {
 	return nil
 }
 
-// answer is what the protocol's answer is written to: its streams are flushed, and never kept.
+// answer is what the protocol's answer is written to: streams are flushed, and nobody may store it.
 type answer struct{ *serving.Exchange }
 
 // WriteHeader implements http.ResponseWriter.
@@ -198,7 +202,7 @@ func (a answer) FlushError() error {
 	return a.Exchange.Flush()
 }
 
-// caller is who asks, and where.
+// caller is who asks, and the base of the addresses in the answer.
 type caller struct {
 	session *engine.Session
 	base    string
@@ -206,7 +210,7 @@ type caller struct {
 
 type callerKey struct{}
 
-// server makes the server of one request.
+// server makes the server of one request: there are no sessions, so it costs little and ends with it.
 func (a *api) server(r *http.Request) *mcp.Server {
 	c := r.Context().Value(callerKey{}).(caller)
 	o := a.tools

@@ -16,7 +16,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/internal/wire"
 )
 
-// summary is what an answer says of all its images.
+// summary is what an answer says about all its images. ID, Credits and Balance are beyond OpenAI's
+// shape; its clients ignore them.
 type summary struct {
 	appearance
 	ID      imagegen.GenerationID `json:"id"`
@@ -24,7 +25,7 @@ type summary struct {
 	Balance *wire.Balance         `json:"balance,omitempty"`
 }
 
-// appearance is what it says of one, or of all.
+// appearance is what an answer says about one image or, with the values of the first, about all.
 type appearance struct {
 	Size       string              `json:"size,omitempty"`
 	Quality    imagegen.Quality    `json:"quality"`
@@ -32,12 +33,14 @@ type appearance struct {
 	Background imagegen.Background `json:"background"`
 }
 
-// looks tells of an image.
+// looks returns the appearance of an image: its size and format as it came, quality and background as
+// they were asked for.
 func looks(g imagegen.Generation, i imagegen.Image) appearance {
 	return appearance{imagegen.Size{Width: i.Width, Height: i.Height}.String(), g.Quality, strings.TrimPrefix(i.MediaType, "image/"),
 		cmp.Or(g.Options.Background, imagegen.BackgroundAuto)}
 }
 
+// summarize takes the appearance of the first image for that of all: OpenAI's shape has room for one.
 func summarize(result imagegen.Result) summary {
 	s := summary{ID: result.ID, Credits: result.Credits}
 	if len(result.Images) > 0 {
@@ -49,12 +52,14 @@ func summarize(result imagegen.Result) summary {
 	return s
 }
 
-// piece is a piece of an answer: a text, and the bytes of an image as base64 behind it if there is one.
+// piece is a piece of an answer: a text and, if there is a file, the bytes of the image as base64
+// behind it.
 type piece struct {
 	text string
 	file *imagegen.ImageFile
 }
 
+// size is the length of the piece as it is sent, so that the answer can have a Content-Length.
 func (p piece) size() int64 {
 	n := int64(len(p.text))
 	if p.file != nil {
@@ -63,9 +68,11 @@ func (p piece) size() int64 {
 	return n
 }
 
+// base64Length is the length of n bytes in base64, with padding.
 func base64Length(n int64) int64 { return (n + 2) / 3 * 4 }
 
-// whole answers with all images in one object.
+// whole answers with all images in one object. The JSON around the images is put together by hand, so
+// that none of them has to be a value in memory.
 func (x *exchange) whole(r *request, result imagegen.Result) error {
 	files, err := x.open(r, result.Images)
 	if err != nil {
@@ -92,7 +99,7 @@ func (x *exchange) whole(r *request, result imagegen.Result) error {
 	return x.answer(result, append(pieces, piece{text: text + "]," + string(tail[1:]) + "\n"}))
 }
 
-// answer sends pieces as an answer of their own.
+// answer sends pieces as the whole answer, with its length. An error while they are sent cuts it off.
 func (x *exchange) answer(result imagegen.Result, pieces []piece) error {
 	var total int64
 	for _, p := range pieces {
@@ -109,7 +116,8 @@ func (x *exchange) answer(result imagegen.Result, pieces []piece) error {
 	return nil
 }
 
-// open opens the images that are sent themselves, all before any is sent: what is missing can still be told.
+// open opens the images, all of them before any is sent, so that one that is missing can still be
+// answered with an error; none if their addresses are sent. The caller closes them.
 func (x *exchange) open(r *request, images []imagegen.Image) (files []*imagegen.ImageFile, err error) {
 	if r.urls {
 		return nil, nil
@@ -131,7 +139,7 @@ func closeAll(files []*imagegen.ImageFile) {
 	}
 }
 
-// write sends pieces. What fails now cannot be told any more: the answer is to be cut off.
+// write sends pieces. After an error the answer can no longer report it: the caller cuts it off.
 func (x *exchange) write(pieces []piece) error {
 	for _, p := range pieces {
 		_, err := io.WriteString(x, p.text)
@@ -145,18 +153,22 @@ func (x *exchange) write(pieces []piece) error {
 	return nil
 }
 
-// cut ends an answer that cannot be sent whole, so that nobody takes it for one.
+// cut aborts an answer that cannot be sent whole, so that nobody takes it for a whole one. It does not
+// return: the panic ends in Site.Finish, and then in net/http.
 func (x *exchange) cut(err error) {
 	x.Err = err
 	panic(http.ErrAbortHandler)
 }
 
-// block is how much of an image is in memory at once, as it is and as base64; a multiple of three.
+// block is how many bytes of an image are encoded at once. It is a multiple of three, so that only the
+// last block has padding.
 const block = 48 << 10
 
+// blocks are arrays for the bytes of a block and, behind them, their base64.
 var blocks = sync.Pool{New: func() any { return new([block + block/3*4]byte) }}
 
-// writeBase64 copies an image. An error: it could not be read, is not as long as it should be, or the peer has gone.
+// writeBase64 copies an image. An error means that it could not be read, that it is shorter than its
+// record says, or that the peer has gone.
 func writeBase64(w io.Writer, f *imagegen.ImageFile) error {
 	b := blocks.Get().(*[block + block/3*4]byte)
 	defer blocks.Put(b)

@@ -9,11 +9,13 @@ import (
 	"github.com/imagegend/imagegend/imagegen/httpapi/internal/serving"
 )
 
-// errorBody is the body of every answer that is an error, and the data of an event that is one.
+// errorBody is the body of every answer that is an error, and part of the event that is one.
 type errorBody struct {
 	Error failure `json:"error"`
 }
 
+// failure is the error object. Clients expect all four members: Param is null if no field is at fault,
+// and Code is one of this service.
 type failure struct {
 	Message string        `json:"message"`
 	Type    string        `json:"type"`
@@ -21,8 +23,8 @@ type failure struct {
 	Code    imagegen.Code `json:"code"`
 }
 
-// fail answers with an error. What the same request would meet again is 400: OpenAI's clients, and others, repeat every
-// 5xx of their own accord.
+// fail answers with an error, before anything else was written. See statusOf for the status of a
+// lasting one; any other keeps that of the native interface.
 func (x *exchange) fail(err error) {
 	x.Fail(err, func(e *imagegen.Error, status int) (int, any) {
 		if e.Lasting {
@@ -32,8 +34,8 @@ func (x *exchange) fail(err error) {
 	})
 }
 
-// statusOf is the status of an error in OpenAI's shape. OpenAI's clients repeat every
-// 5xx, so a lasting failure is 400.
+// statusOf is the status of an error in OpenAI's shape. OpenAI's clients, and others, repeat every 5xx
+// of their own accord. So a failure that the same request would meet again is 400.
 func statusOf(e *imagegen.Error) int {
 	if e.Lasting {
 		return http.StatusBadRequest
@@ -66,7 +68,8 @@ func kind(status int) string {
 	return "invalid_request_error"
 }
 
-// param is the field that is to blame. A provider's refusal names it at its beginning, if it does.
+// param is the field at fault; "" if it is not known. An error without a Field may still be about one:
+// the messages of this service begin with the name of the field then.
 func param(e *imagegen.Error) string {
 	if e.Field != "" || e.Code != imagegen.CodeInvalidRequest {
 		return e.Field

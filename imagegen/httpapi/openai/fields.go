@@ -14,12 +14,14 @@ import (
 // request is what a caller asks for, and how it wants to be answered.
 type request struct {
 	imagegen.GenerateRequest
-	urls   bool // addresses of the images instead of the images
-	stream bool // events
-	images int  // that came
-	seen   []string
+	urls   bool     // answer with addresses of the images instead of the images
+	stream bool     // answer with events
+	images int      // reference images that have come, to refuse one too many before it is read
+	seen   []string // names of fields that have come
 }
 
+// newRequest returns a request without fields. Its calls may join each other, see
+// [imagegen.Joining].
 func newRequest() *request {
 	return &request{GenerateRequest: imagegen.GenerateRequest{Joining: &imagegen.Joining{}}}
 }
@@ -27,10 +29,12 @@ func newRequest() *request {
 // field is one field of a request.
 type field struct {
 	name string
-	kind jsonscan.Kind // of its value; a form has texts alone
+	kind jsonscan.Kind // of its value in JSON; in a form every value is text
 	set  func(r *request, v string) error
 }
 
+// fields are all that have a value. They check what does not depend on the model; the service checks
+// the rest, and its errors name the field too.
 var fields = []field{
 	{"model", jsonscan.Text, func(r *request, v string) error { r.Model = v; return nil }},
 	{"prompt", jsonscan.Text, func(r *request, v string) error { r.Prompt = v; return nil }},
@@ -51,14 +55,14 @@ var fields = []field{
 	{"safety_identifier", jsonscan.Text, also("safety_identifier\x00")},
 }
 
-// Fields that are no values: files of a form, and objects in JSON.
+// The fields of images: files in a form, objects in JSON.
 const (
 	fieldImage  = "image"
 	fieldImages = "images"
 	fieldMask   = "mask"
 )
 
-// fieldNames are all names that there are, in either encoding.
+// fieldNames returns all names that there are, in either encoding.
 func fieldNames() []string {
 	names := []string{fieldImage, fieldImages, fieldMask}
 	for _, f := range fields {
@@ -67,16 +71,18 @@ func fieldNames() []string {
 	return names
 }
 
+// invalid is an ErrInvalidRequest about a field, whose message begins with its name.
 func invalid(field, format string, args ...any) error {
 	return imagegen.InvalidField(field, field+" "+format, args...)
 }
 
-// refuse is the set of a field that cannot be honoured.
+// refuse returns the set function of a field of OpenAI's that this service cannot honour.
 func refuse(name, what string) func(*request, string) error {
 	return func(_ *request, v string) error { return invalid(name, "%s; got %s", what, serving.Shown(v)) }
 }
 
-// also is the set of a field that asks for nothing; but a call that has another value there is no repetition.
+// also returns the set function of a field that changes nothing about the images: calls that differ in
+// it are never repetitions of each other. mark keeps the values of different fields apart.
 func also(mark string) func(*request, string) error {
 	return func(r *request, v string) error {
 		r.Joining.Also = append(r.Joining.Also, mark+v)
@@ -84,7 +90,8 @@ func also(mark string) func(*request, string) error {
 	}
 }
 
-// setN leaves the model's limit to the service, to which 0 means that n is absent.
+// setN leaves the model's own limit to the service. It refuses 0, which would mean to the service that
+// n is absent.
 func setN(r *request, v string) (err error) {
 	if r.N, err = strconv.Atoi(v); err != nil || !serving.IsInteger(v) || r.N < 1 || r.N > imagegen.MaxImages {
 		return invalid("n", "must be an integer from 1 to %d; got %s", imagegen.MaxImages, serving.Shorten(v))
@@ -97,7 +104,7 @@ func setSize(r *request, v string) (err error) {
 	return err
 }
 
-// qualities are those of OpenAI's models, in the service's words.
+// qualities maps the qualities of all of OpenAI's models, old and new, to the service's.
 var qualities = map[string]imagegen.Quality{"auto": imagegen.QualityAuto, "low": imagegen.QualityLow, "medium": imagegen.QualityMedium,
 	"high": imagegen.QualityHigh, "standard": imagegen.QualityAuto, "hd": imagegen.QualityHigh}
 
@@ -118,7 +125,7 @@ func setResponseFormat(r *request, v string) error {
 	return nil
 }
 
-// setCompression leaves the range, and whether it can be had, to the service.
+// setCompression leaves the range, and whether the model offers it, to the service.
 func setCompression(r *request, v string) error {
 	n, err := strconv.Atoi(v)
 	if err != nil || !serving.IsInteger(v) {
@@ -137,6 +144,7 @@ func setSeed(r *request, v string) error {
 	return nil
 }
 
+// setModeration takes only the usual moderation: which one there is, the provider decides.
 func setModeration(_ *request, v string) error {
 	if v != "auto" {
 		return invalid("moderation", "must be auto: it is the provider's to decide; got %s", serving.Shown(v))
@@ -144,7 +152,8 @@ func setModeration(_ *request, v string) error {
 	return nil
 }
 
-// maxPartial is the highest partial_images of OpenAI's API. None is promised.
+// maxPartial is the highest partial_images of OpenAI's API, which promises none: so this service accepts
+// the field, and sends only finished images.
 const maxPartial = 3
 
 func checkPartialImages(_ *request, v string) error {
@@ -154,7 +163,8 @@ func checkPartialImages(_ *request, v string) error {
 	return nil
 }
 
-// find returns the field of a name, which can come once.
+// find returns the field of a name, which can come once. A field of images has no value, so it is
+// refused with what to send instead.
 func (r *request) find(name string) (field, error) {
 	i := slices.IndexFunc(fields, func(f field) bool { return f.name == name })
 	switch {
@@ -175,6 +185,8 @@ func (r *request) once(name string) error {
 	return nil
 }
 
+// unknown is the error for a name that is no field. It names the nearest field, which the caller most
+// likely meant.
 func unknown(name string) error {
 	names := fieldNames()
 	return imagegen.InvalidField(serving.Shorten(name), "unknown field %s; the nearest known one is %s; known are %s",
@@ -198,7 +210,7 @@ func (r *request) setJSON(name string, v jsonscan.Value) error {
 	return f.set(r, v.Text)
 }
 
-// setText sets a field from a form, where all is text.
+// setText sets a field from a form, where everything is text.
 func (r *request) setText(name, v string) error {
 	f, err := r.find(name)
 	if err != nil {

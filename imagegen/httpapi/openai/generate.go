@@ -14,7 +14,9 @@ func (a *api) generate(x *exchange) error { return a.make(x, false) }
 
 func (a *api) edit(x *exchange) error { return a.make(x, true) }
 
-// make answers a request for images.
+// make answers a request for images: from a prompt alone or, with edit, from images too. Query and
+// idempotency key are checked before the body is read: a request that cannot succeed need not send
+// its files. Whatever happens, uploads that Generate has not taken over are removed.
 func (a *api) make(x *exchange, edit bool) error {
 	if err := a.site.FindBase(&x.Exchange); err != nil {
 		return err
@@ -56,7 +58,8 @@ func (r *request) discard() {
 	imagegen.Discard(r.Mask)
 }
 
-// resolve finds the model that is meant: by an alias, or without a name where there is but one.
+// resolve finds the model that a request means: by its name, by an alias or, without a name, if there is
+// only one. The record then has the name and never the alias, so aliases can be moved at any time.
 func (x *exchange) resolve(r *request) error {
 	infos, err := x.session.Models(x.Ctx)
 	if err != nil {
@@ -73,17 +76,19 @@ func (x *exchange) resolve(r *request) error {
 			r.Model = m.ID
 		}
 	}
-	return nil // what is unknown is the service's to refuse: it may repeat what was known once
+	return nil // the service refuses an unknown model, unless the call repeats one from when it was known
 }
 
-// warn says in the header, as far as it has not been sent, that a repetition would be charged again.
+// warn says in the header, if that was not sent yet, that a repetition would be charged again: OpenAI's
+// clients honour X-Should-Retry. With an idempotency key a repetition is safe.
 func (x *exchange) warn(r *request, err error) {
 	if r.IdempotencyKey == "" && serving.Costly(err) && x.Status == 0 {
 		x.Header().Set("X-Should-Retry", "false")
 	}
 }
 
-// deliver sends an answer, and reports whether it arrived.
+// deliver sends an answer, and tells the session whether it arrived. A caller who was gone before the
+// answer began has not received it, even if it could be written.
 func (x *exchange) deliver(result imagegen.Result, send func() error) error {
 	x.Generation = result.ID
 	whole := false
@@ -94,7 +99,7 @@ func (x *exchange) deliver(result imagegen.Result, send func() error) error {
 	return err
 }
 
-// head sets what the header says of a result.
+// head sets what the header says about a result.
 func (x *exchange) head(result imagegen.Result) {
 	x.Header().Set("Location", x.Base+wire.GenerationPath(result.ID))
 	if result.Replayed {

@@ -10,6 +10,12 @@
 // The handler sets the deadlines of each connection itself, as package httpapi's does.
 // The server should have neither a ReadTimeout nor a WriteTimeout, since either would cut
 // off generations.
+//
+// A request is read field by field (read.go, fields.go), with its images staged while they arrive
+// (image.go), and becomes an [imagegen.GenerateRequest] (generate.go). The answer is one JSON object
+// (answer.go) or a stream of events (stream.go). In both, images go from the store to the caller
+// in small pieces: none is ever whole in memory. A field that cannot be honoured is refused by its
+// name, and never ignored.
 package openai
 
 import (
@@ -49,21 +55,22 @@ type Session interface {
 
 // Options configure NewHandler. The zero value works.
 type Options struct {
-	// BaseURL is where callers reach the service, such as https://images.example.com: the addresses of images begin with
-	// it. "": what the request's Host says.
+	// BaseURL is where callers reach the service, such as https://images.example.com: the addresses of
+	// images begin with it. "": the request's Host.
 	BaseURL string
 
-	// TrustedProxies are the peers whose X-Forwarded headers count, as in package httpapi. nil: nobody's do.
+	// TrustedProxies are the peers whose X-Forwarded headers are believed, as in package httpapi. nil:
+	// nobody's are.
 	TrustedProxies []netip.Prefix
 
 	// CORSOrigins are the origins whose scripts may call the service; "*" is any. nil: none.
 	CORSOrigins []string
 
-	// Limits bound what one API key may have under way, together with other interfaces that are given the same; they are
-	// made by httpapi.NewLimits. nil: limits of its own.
+	// Limits bound the keys together with other interfaces that are given the same Limits, see
+	// httpapi.NewLimits. nil: limits of its own.
 	Limits *serving.Limits
 
-	// Log is told of each request. Neither keys nor prompts are logged. nil: silent.
+	// Log gets a line for each request. Neither keys nor prompts are logged. nil: silent.
 	Log *slog.Logger
 }
 
@@ -79,7 +86,8 @@ func NewHandler[S Session](authenticate func(ctx context.Context, rawKey string)
 	}
 }
 
-// stainless are the headers that OpenAI's clients send, also from browsers.
+// stainless are the headers that OpenAI's clients send, also from browsers, where a preflight must
+// allow each of them.
 const stainless = ", OpenAI-Organization, OpenAI-Project, X-Stainless-Arch, X-Stainless-Helper-Method, X-Stainless-Lang, X-Stainless-OS," +
 	" X-Stainless-Package-Version, X-Stainless-Poll-Helper, X-Stainless-Retry-Count, X-Stainless-Runtime, X-Stainless-Runtime-Version, X-Stainless-Timeout"
 
@@ -93,7 +101,7 @@ type api struct {
 type exchange struct {
 	serving.Exchange
 	session Session
-	id      string // behind the path of the models
+	id      string // of the model that the path names
 }
 
 // ServeHTTP implements http.Handler.
@@ -104,11 +112,12 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := a.route(x); err != nil && x.Status == 0 {
 		x.fail(err)
 	} else if err != nil {
-		x.Err = err // which an event has told
+		x.Err = err // for the log: an event has told the caller
 	}
 }
 
-// handle answers a request, or returns the error that is the answer.
+// handle answers a request, or returns the error that is the answer. An error after the answer has
+// begun only goes to the log.
 type handle func(x *exchange) error
 
 const (
@@ -117,7 +126,8 @@ const (
 	pathModels   = Prefix + "models"
 )
 
-// route finds who answers. As in package httpapi no path is cleaned, and no request sent elsewhere.
+// route finds the handler of a path. As in package httpapi no path is cleaned, and no request is
+// redirected.
 func (a *api) route(x *exchange) error {
 	method, answer := "", handle(nil)
 	switch path := x.Request.URL.Path; {
@@ -136,7 +146,8 @@ func (a *api) route(x *exchange) error {
 	return a.serve(x, method, answer)
 }
 
-// serve checks the method and the key, and then calls the handler.
+// serve checks the method and the key, and then calls the handler. OPTIONS needs no key: browsers send
+// none with a preflight.
 func (a *api) serve(x *exchange, method string, answer handle) error {
 	allowed := method
 	if method == http.MethodGet {
@@ -162,7 +173,8 @@ func methodNotAllowed(x *exchange, allowed string) error {
 	return &imagegen.Error{Code: serving.CodeMethodNotAllowed, Message: "this address takes " + allowed + " only"}
 }
 
-// withKey lets a handler answer for the user whose key came with the request.
+// withKey lets a handler answer for the user whose key came with the request. The request counts against
+// the key's limit until it is answered.
 func (a *api) withKey(x *exchange, answer handle) error {
 	key, err := serving.Bearer(x.Request.Header)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/httpapi/internal/serving"
 )
 
-// readImage reads an object such as {"image_url": "data:image/png;base64,…"}. On an error no upload is left.
+// readImage reads an object such as {"image_url": "data:image/png;base64,…"} and stages the image in
+// it. Errors blame field, and their messages call the image which. On an error no upload is left.
 func (j *jsonRequest) readImage(field, which string) (u imagegen.Reference, err error) {
 	err = j.scan.Object(func(name string) (err error) {
 		kind, err := j.scan.Kind()
@@ -20,7 +21,7 @@ func (j *jsonRequest) readImage(field, which string) (u imagegen.Reference, err 
 		case err != nil:
 			return err
 		case name == "file_id":
-			return imagegen.InvalidField(field, "%s: file_id is not taken, for there are no stored files; send a data URI as image_url", which)
+			return imagegen.InvalidField(field, "%s: file_id is not supported, since no files are stored here; send a data URI as image_url", which)
 		case name != "image_url":
 			return imagegen.InvalidField(field, "%s: unknown field %s; there is image_url", which, serving.Shown(name))
 		case u != nil:
@@ -41,7 +42,8 @@ func (j *jsonRequest) readImage(field, which string) (u imagegen.Reference, err 
 	return u, nil
 }
 
-// stage takes the string that comes next, a data URI, to where uploads are staged.
+// stage reads the string that comes next, a data URI, and stages its bytes as they arrive: neither the
+// base64 nor the image is ever whole in memory.
 func (j *jsonRequest) stage(field, which string) (imagegen.Reference, error) {
 	content := j.scan.Reader()
 	if err := dataURI(content, field, which); err != nil {
@@ -50,7 +52,8 @@ func (j *jsonRequest) stage(field, which string) (imagegen.Reference, error) {
 	return j.exchange.stager(field)(j.exchange.Ctx, &decoder{base64.NewDecoder(base64.StdEncoding, content), field, which}, which)
 }
 
-// stager stages what a field brings, which is to blame for what is wrong with it.
+// stager returns the session's Stage, with field as the one at fault in its errors: the engine does not
+// know by which field an image came.
 func (x *exchange) stager(field string) func(context.Context, io.Reader, string) (imagegen.Reference, error) {
 	return func(ctx context.Context, r io.Reader, name string) (imagegen.Reference, error) {
 		u, err := x.session.Stage(ctx, r, name)
@@ -63,11 +66,11 @@ func (x *exchange) stager(field string) func(context.Context, io.Reader, string)
 	}
 }
 
-// longestHead is how much of a data URI stands before its data.
+// longestHead bounds what is read of a data URI before the comma in front of its data.
 const longestHead = 200
 
-// dataURI reads a data URI up to its data. An http link is refused: whoever fetches what callers name reaches what they
-// cannot.
+// dataURI reads a data URI up to its data. A link is refused and never fetched: a caller could name
+// addresses that this machine reaches and the caller does not.
 func dataURI(r io.Reader, field, which string) error {
 	var head strings.Builder
 	var c [1]byte
@@ -91,7 +94,7 @@ func dataURI(r io.Reader, field, which string) error {
 	return imagegen.InvalidField(field, "%s: image_url must be a data URI such as data:image/png;base64,…; got %s", which, serving.Shown(head.String()))
 }
 
-// decoder reads base64, and says which image it is that has an error in it.
+// decoder reads decoded base64, and names the image in the error for base64 that is not valid.
 type decoder struct {
 	r            io.Reader
 	field, which string

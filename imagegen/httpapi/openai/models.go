@@ -11,12 +11,13 @@ import (
 type listed struct {
 	ID      string `json:"id"`
 	Object  string `json:"object"`
-	Created int64  `json:"created"` // nobody knows: 0
+	Created int64  `json:"created"` // required by the shape, and not known here: 0
 	OwnedBy string `json:"owned_by"`
 	AliasOf string `json:"alias_of,omitempty"`
 }
 
-// list is each model with its aliases behind it.
+// list returns each model with its aliases behind it: clients that check a name against the list find
+// both.
 func list(infos []imagegen.ModelInfo) []listed {
 	all := []listed{}
 	for _, m := range infos {
@@ -28,7 +29,7 @@ func list(infos []imagegen.ModelInfo) []listed {
 	return all
 }
 
-// names are those that a request can carry.
+// names returns the names of models that a request can carry.
 func names(infos []imagegen.ModelInfo) (all []string) {
 	for _, m := range list(infos) {
 		all = append(all, m.ID)

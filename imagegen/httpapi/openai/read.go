@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	// maxText bounds what of a body stays in memory.
+	// maxText bounds the part of a body that stays in memory: everything but the images.
 	maxText = 1 << 20
-	// maxJSON bounds a body whose images are base64.
+	// maxJSON bounds a body with images: what a form may have, in base64.
 	maxJSON = formdata.MaxBytes * 4 / 3
 )
 
-// checkQuery lets through what clients of Azure's variant send.
+// checkQuery refuses a query, except the parameter api-version, which clients of Azure's variant send.
 func checkQuery(raw string) error {
 	values, err := url.ParseQuery(raw)
 	if err != nil {
@@ -33,7 +33,8 @@ func checkQuery(raw string) error {
 	return nil
 }
 
-// read reads the fields of a request. What it returns may hold uploads, which Generate takes over.
+// read reads the fields of a request. What it returns may hold uploads, which Generate takes over or
+// the caller discards. Only an edit takes a form, or images in JSON.
 func (a *api) read(x *exchange, edit bool) (*request, error) {
 	contentType := x.Request.Header.Get("Content-Type")
 	mediaType, parameters, err := mime.ParseMediaType(contentType)
@@ -77,7 +78,7 @@ func (a *api) readForm(x *exchange, boundary string) (*request, error) {
 	return r, nil
 }
 
-// room refuses a second mask, and an image behind so many.
+// room refuses one file too many: a second mask, or an image beyond the most that any model takes.
 func (r *request) room(name, which string) error {
 	if name == fieldMask {
 		return r.once(fieldMask)
@@ -109,7 +110,8 @@ func (a *api) readJSON(x *exchange, edit bool) (*request, error) {
 	return j.request, nil
 }
 
-// keeping counts what stays in memory of a body.
+// keeping returns a function that counts what stays in memory of a body: against maxText and, through
+// held, against the limits of the key and of all keys.
 func keeping(held *serving.Holding) func(int64) error {
 	left := int64(maxText)
 	return func(n int64) error {
@@ -120,7 +122,8 @@ func keeping(held *serving.Holding) func(int64) error {
 	}
 }
 
-// jsonRequest is a request on its way out of a JSON body.
+// jsonRequest is a request on its way out of a JSON body. Images are staged as soon as they come, so a
+// body that fails later leaves uploads, which its discard removes.
 type jsonRequest struct {
 	*request
 	exchange *exchange
@@ -147,6 +150,7 @@ func (j *jsonRequest) read(edit bool) error {
 	return j.scan.End()
 }
 
+// readMask reads the field mask: an object with an image, or null.
 func (j *jsonRequest) readMask() error {
 	if err := j.once(fieldMask); err != nil {
 		return err
@@ -162,7 +166,8 @@ func (j *jsonRequest) readMask() error {
 	return err
 }
 
-// compound reports whether an object or array comes next. null is read, and anything else refused.
+// compound reports whether an object or array comes next, which it leaves to the caller to read. It
+// reads null, and refuses anything else.
 func (j *jsonRequest) compound(field, what string) (bool, error) {
 	v, err := j.scan.Value()
 	if err == nil && v.Kind != jsonscan.Compound && v.Kind != jsonscan.Null {
@@ -171,7 +176,7 @@ func (j *jsonRequest) compound(field, what string) (bool, error) {
 	return v.Kind == jsonscan.Compound, err
 }
 
-// readImages reads a list of objects, each of which holds one image.
+// readImages reads the field images: an array of objects with one image each, or null.
 func (j *jsonRequest) readImages() error {
 	if err := j.once(fieldImages); err != nil {
 		return err

@@ -14,11 +14,12 @@ import (
 	"github.com/imagegend/imagegend/imagegen/httpapi/internal/serving"
 )
 
-// heartbeat is how often something is sent while the work goes on: proxies cut what says nothing, the most impatient after
-// twenty seconds.
+// heartbeat is how often something is sent while the work goes on: proxies cut connections on which
+// nothing is sent, the most impatient after twenty seconds.
 const heartbeat = 15 * time.Second
 
-// stream answers with events. Until the first one, or a comment, what fails is answered as it is without a stream.
+// stream answers with events. Until the first event, or comment, is sent, an error is answered as it is
+// without a stream; afterwards it is an event. A stream of which a part could not be sent is cut off.
 func (x *exchange) stream(r *request, edit bool) error {
 	s := &stream{exchange: x, request: r, object: "image_generation"}
 	if edit {
@@ -39,19 +40,21 @@ func (x *exchange) stream(r *request, edit bool) error {
 	return err
 }
 
-// stream is an answer of events.
+// stream is an answer of events. While the work goes on, two goroutines write: that of Generate, which
+// sends images, and that of keepAlive. Once Generate has returned, only the former is left.
 type stream struct {
 	*exchange
 	*request
 	object string // what the names of the events begin with
 
-	mu     sync.Mutex // held by who writes while the work goes on
-	begun  bool
+	mu     sync.Mutex // guards what follows, and writing, while both goroutines are there
+	begun  bool       // the header was sent
 	sent   []imagegen.ImageID
-	broken error // with which an event could not be sent whole
+	broken error // with which an event could not be sent whole: nothing may follow it
 }
 
 // result has the images made, and sends those that are shown meanwhile, with a comment now and then.
+// When it returns, keepAlive has ended.
 func (s *stream) result() (imagegen.Result, error) {
 	ctx, hangUp := context.WithCancel(s.Ctx)
 	defer hangUp()
@@ -64,7 +67,8 @@ func (s *stream) result() (imagegen.Result, error) {
 	return s.session.Generate(ctx, s.GenerateRequest)
 }
 
-// keepAlive sends comments until stop, which waits for the last one.
+// keepAlive sends comments from a goroutine of its own until stop, which waits for the last one: nothing
+// of it comes after or within what is written then.
 func (s *stream) keepAlive() (stop func()) {
 	ended := make(chan struct{})
 	var done sync.WaitGroup
@@ -85,7 +89,8 @@ func (s *stream) keepAlive() (stop func()) {
 	}
 }
 
-// comment says that the work goes on. That the peer has gone the context tells.
+// comment says that the work goes on. Its error is not looked at: if the peer has gone, the context of
+// the request ends.
 func (s *stream) comment() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,8 +98,8 @@ func (s *stream) comment() {
 	s.send([]piece{{text: ": the images are being made\n\n"}})
 }
 
-// show sends images of work that goes on, and reports whether more can be sent. What cannot be opened is left for the
-// end, where that can be told.
+// show sends images of work that goes on, and reports whether more can be sent. One that cannot be
+// opened is left for the end, which reports that.
 func (s *stream) show(g imagegen.Generation) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,7 +107,8 @@ func (s *stream) show(g imagegen.Generation) bool {
 	return s.broken == nil
 }
 
-// begin sends the header, once, with what it can say of a result; the zero one is not known yet.
+// begin sends the header, once. The zero result stands for one that is not known yet, as when a comment
+// is sent first: the header then has no Location.
 func (s *stream) begin(result imagegen.Result) {
 	if s.begun {
 		return
@@ -117,7 +123,7 @@ func (s *stream) begin(result imagegen.Result) {
 	s.WriteHeader(http.StatusOK)
 }
 
-// send sends pieces at once, unless some were broken off before.
+// send sends pieces and flushes them, unless an earlier piece was broken off.
 func (s *stream) send(pieces []piece) error {
 	if s.broken == nil {
 		s.broken = s.write(pieces)
@@ -128,14 +134,15 @@ func (s *stream) send(pieces []piece) error {
 	return s.broken
 }
 
-// completed is the event of an image, behind the image itself.
+// completed is what the event of an image says behind the image itself.
 type completed struct {
 	CreatedAt int64 `json:"created_at"`
 	appearance
 	ID imagegen.GenerationID `json:"id"`
 }
 
-// settled is the last event.
+// settled is the last event of a stream that succeeded. It is an addition to OpenAI's shape, so that a
+// caller learns what was charged and that nothing was cut off.
 type settled struct {
 	Type string `json:"type"`
 	summary
@@ -154,7 +161,8 @@ func (s *stream) end(result imagegen.Result) error {
 	return s.event(s.object+".settled", settled{s.object + ".settled", summarize(result), result.N, result.N - len(result.Images)})
 }
 
-// images sends those images that have not been sent.
+// images sends the images of a result that have not been sent. An error before the first of them may
+// still be answered with a status, see begun.
 func (s *stream) images(result imagegen.Result) error {
 	rest := slices.DeleteFunc(slices.Clone(result.Images), func(i imagegen.Image) bool { return slices.Contains(s.sent, i.ID) })
 	files, err := s.open(s.request, rest)
@@ -172,7 +180,8 @@ func (s *stream) images(result imagegen.Result) error {
 	return nil
 }
 
-// image sends one image as an event, its base64 straight from the store.
+// image sends one image as an event, its base64 straight from the store. The JSON must be one line,
+// since a line break would end the data of the event; neither base64 nor encoded JSON has any.
 func (s *stream) image(g imagegen.Generation, image imagegen.Image, files []*imagegen.ImageFile, i int) error {
 	tail, err := json.Marshal(completed{g.CreatedAt.Unix(), looks(g, image), g.ID})
 	if err != nil {
@@ -187,6 +196,7 @@ func (s *stream) image(g imagegen.Generation, image imagegen.Image, files []*ima
 	return s.send([]piece{{begin + `"b64_json":"`, files[i]}, {text: `"` + end}})
 }
 
+// event sends an event without an image.
 func (s *stream) event(name string, data any) error {
 	b, err := json.Marshal(data)
 	if err != nil {
@@ -195,7 +205,7 @@ func (s *stream) event(name string, data any) error {
 	return s.send([]piece{{text: fmt.Sprintf("event: %s\ndata: %s\n\n", name, b)}})
 }
 
-// fail ends a stream that has begun with the event of an error.
+// fail ends a stream that has begun, by the event of an error.
 func (s *stream) fail(err error) {
 	e := serving.Coded(err)
 	s.event("error", struct { // a peer that has gone needs none

@@ -109,7 +109,7 @@ func (f file) serve(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.body))
 }
 
-// serveUnzipped is for the few clients that do not take what is compressed.
+// serveUnzipped is for the few clients that do not accept gzip. It decompresses for each of them.
 func (f file) serveUnzipped(w http.ResponseWriter, r *http.Request) {
 	w.Header().Del("ETag") // it names other bytes
 	if r.Method == http.MethodHead {

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// Most is how many parts of a file one request can ask for. Each is looked at, and answered with a
-// header of its own.
+// Most is how many parts of a file one request can ask for. Each costs a look-up, and a header of its
+// own in the answer.
 const Most = 16
 
-// Honoured is r without a Range that counts for nothing, so that the whole is sent: one of another unit
-// than bytes, or of more than Most parts.
+// Honoured returns r or, if its Range is not honoured, a copy without it, so that the whole file is sent:
+// the unit is not bytes, or there are more than Most parts.
 func Honoured(r *http.Request) *http.Request {
 	asked := r.Header.Get("Range")
 	if asked == "" || strings.HasPrefix(asked, "bytes=") && strings.Count(asked, ",") < Most {

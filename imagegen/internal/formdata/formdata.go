@@ -1,5 +1,6 @@
-// Package formdata reads multipart/form-data as it comes: no file is held in memory, and who sends
-// too much, too slowly, or an end too early is told so.
+// Package formdata reads multipart/form-data as it comes: no file is held in memory, and a body that is
+// too large, too slow, or ends early is refused with a message that says so. Read walks through the
+// parts; Steady enforces the pace of any body, also of one that is no form.
 package formdata
 
 import (
@@ -17,18 +18,18 @@ import (
 )
 
 const (
-	// MaxBytes bounds a body: all the reference images that there can be, and MaxText with what
-	// stands around the parts.
+	// MaxBytes bounds a body: all the reference images that there can be, and 1 MiB for the texts and
+	// the headers of the parts.
 	MaxBytes = imagegen.MaxReferences*imagegen.MaxReferenceBytes + 1<<20
 	// MaxText bounds all text parts of a form together.
 	MaxText = 1 << 20
 
 	maxParts    = 64
 	maxEpilogue = 64 << 10
-	// maxPartHeader bounds what stands before the first part, and between one and the content of the
-	// next: multipart.Reader holds up to 10 MiB of it in memory.
+	// maxPartHeader bounds what precedes the content of a part, from the end of the previous one on:
+	// multipart.Reader would hold up to 10 MiB of it in memory.
 	maxPartHeader = 64 << 10
-	// readSize is how much is read at once: multipart.Reader asks for 4 KiB, and each time that would
+	// readSize is how much is read at once: multipart.Reader asks for 4 KiB, each of which would otherwise
 	// be a system call and a new deadline.
 	readSize = 64 << 10
 )
@@ -41,9 +42,9 @@ type Part struct {
 	FileName string // without directories; "" if it has none
 }
 
-// Read hands the parts of a body to take, in turn, up to the first error of take. An ErrInvalidRequest
-// tells that a limit is exceeded or a part has no name; any other error, that the body cannot be read
-// or ended early.
+// Read hands the parts of a body to take, in turn, up to the first error of take, which it returns. What
+// take leaves of a part is skipped. An ErrInvalidRequest means that a limit is exceeded or that a part
+// cannot be used; any other error, that the body cannot be read or ended early.
 func Read(r io.Reader, boundary string, take func(Part) error) error {
 	body := bufio.NewReaderSize(r, readSize)
 	in := &between{Reader: io.MultiReader(body, strings.NewReader("\r\n"), endsEarly{})}
@@ -71,13 +72,14 @@ func Read(r io.Reader, boundary string, take func(Part) error) error {
 		if err := take(part); err != nil {
 			return err
 		}
-		if _, err := io.Copy(io.Discard, next); err != nil { // what was not wanted of it is no header of the next
+		if _, err := io.Copy(io.Discard, next); err != nil { // before maxPartHeader applies: the rest of a part is no header
 			return err
 		}
 	}
 }
 
-// between is a body that ends early unless somebody allows for more of it.
+// between is a body that fails once more than left bytes were read of it. Read sets left for each part:
+// small while multipart.Reader looks for the next one, and without limit for its content.
 type between struct {
 	io.Reader
 	left int
@@ -92,15 +94,15 @@ func (b *between) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// endsEarly stands behind a body. Without it multipart.Reader takes a body that ends within the
-// header of a part for a whole one, and the part would be dropped in silence. The line break before
-// it is for a closing boundary that has none.
+// endsEarly is read behind the end of a body. Without it multipart.Reader takes a body that ends within
+// the header of a part for a complete one, and the part would be dropped silently. The line break in
+// front of it completes a closing boundary that has none.
 type endsEarly struct{}
 
 func (endsEarly) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// drain reads what stands behind the closing boundary: only from the end of the body on does
-// net/http notice a caller that hangs up.
+// drain reads what follows the closing boundary: net/http notices a caller who hangs up only once the
+// body has been read to its end.
 func drain(body io.Reader) error {
 	n, err := io.Copy(io.Discard, io.LimitReader(body, maxEpilogue+1))
 	if n > maxEpilogue {
@@ -109,6 +111,7 @@ func drain(body io.Reader) error {
 	return err
 }
 
+// named returns the part with its name, which it must have, and refuses one that plain refuses.
 func named(p *multipart.Part) (Part, error) {
 	disposition, parameters, err := mime.ParseMediaType(p.Header.Get("Content-Disposition"))
 	name := parameters["name"]
@@ -120,7 +123,7 @@ func named(p *multipart.Part) (Part, error) {
 	return part, part.plain(p.Header)
 }
 
-// plain refuses a part that would have to be decoded, and would be taken for something else as it stands.
+// plain refuses a part that would have to be decoded: taken as it is, it would mean something else.
 func (p *Part) plain(h textproto.MIMEHeader) error {
 	switch encoding := h.Get("Content-Transfer-Encoding"); strings.ToLower(encoding) {
 	case "", "7bit", "8bit", "binary": // multipart.Reader decodes quoted-printable, and hides that it was
@@ -138,12 +141,13 @@ func (p *Part) plain(h textproto.MIMEHeader) error {
 	return nil
 }
 
-// charsets are those whose texts are UTF-8 as they stand. Some clients declare ISO-8859-1 or Windows-1252
-// of everything: what is not ASCII in those is no UTF-8, and refused as such.
+// charsets are those that a text may declare. Some clients declare ISO-8859-1 or Windows-1252 for
+// everything, although they send ASCII or UTF-8; a text that really has other characters in one of these
+// is hardly ever valid UTF-8, and is refused as such later.
 var charsets = []string{"", "utf-8", "utf8", "us-ascii", "ascii", "iso-8859-1", "iso-8859-15", "windows-1252"}
 
-// Chosen reports whether somebody chose the file: of a field that was left empty, an HTML form sends
-// a file without name and bytes.
+// Chosen reports whether somebody chose a file: for a field that was left empty, an HTML form sends a
+// file without name and bytes. It must be called before the part is read; no byte is lost by it.
 func (p *Part) Chosen() (bool, error) {
 	var first [1]byte
 	n, err := io.ReadFull(p, first[:])

@@ -9,8 +9,8 @@ import (
 const (
 	// Patience is how long a peer may keep a body or an answer waiting.
 	Patience = 30 * time.Second
-	// MinRate is the least bytes a second that a body must come at: of each Patience, not on average, so
-	// that nobody earns hours of silence by a quick beginning.
+	// MinRate is the least rate of a body, in bytes a second. It applies to the most recent Patience and
+	// not to the average, so that a quick beginning does not earn hours of silence.
 	MinRate = 8 << 10
 	// MaxTime is how long a body may take in all.
 	MaxTime = time.Hour
@@ -19,18 +19,18 @@ const (
 // TransferTime is how long that many bytes may take.
 func TransferTime(bytes int64) time.Duration { return time.Duration(bytes) * time.Second / MinRate }
 
-// Steady is a request body that must keep coming: who sends a byte now and then does not hold a
-// connection for ever.
+// Steady is a request body that must keep coming: a peer that sends a byte now and then cannot hold a
+// connection for ever. It works by the read deadline of the connection, which it sets before each Read.
 type Steady struct {
 	Body    io.Reader
 	Control *http.ResponseController
-	Began   time.Time
-	Ended   bool          // it was read to its end, or to what is wrong with it
-	waited  time.Duration // for the peer, beyond what the bytes of the last Patience allow for
+	Began   time.Time     // when the request began, for MaxTime
+	Ended   bool          // Read has returned an error, be it io.EOF
+	waited  time.Duration // how long the peer has kept Read waiting beyond what MinRate allows for its bytes
 }
 
-// Read implements io.Reader. os.ErrDeadlineExceeded: it came too slowly. The time between two reads is
-// the reader's own and does not count but for MaxTime.
+// Read implements io.Reader. os.ErrDeadlineExceeded: the body came too slowly. The time between two
+// reads is the reader's own and counts for MaxTime only.
 func (s *Steady) Read(p []byte) (int, error) {
 	began := time.Now()
 	deadline := began.Add(Patience - s.waited)

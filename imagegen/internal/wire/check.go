@@ -2,10 +2,10 @@ package wire
 
 import "fmt"
 
-// Body is the body of an answer that is no error.
+// Body is the body of an answer that is not an error.
 type Body interface {
-	// Check returns an error if the body is not what it is read as: any JSON object decodes, that of
-	// another service too.
+	// Check returns an error if the body is not of the kind that it was read as. Without it any JSON
+	// object would decode, even that of another service, to a value of zeros.
 	Check() error
 }
 

@@ -6,8 +6,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Generation is one generation. Balance stands only in the answer to a synchronous call, Error
-// only when the generation failed.
+// Generation is one generation. Balance is only in the answer to a synchronous call, and Error only if
+// the generation failed. Quality is the tier, as the specification calls it; the quality that was asked
+// for is RequestedQuality.
 type Generation struct {
 	Object           string                `json:"object"`
 	ID               imagegen.GenerationID `json:"id"`
@@ -102,7 +103,7 @@ func (w Generation) Value() (imagegen.Generation, error) {
 	return g, err
 }
 
-// Result converts back. Whether it is a replay does not stand in the body.
+// Result converts back. Whether it is a replay is not in the body but in the header.
 func (w Generation) Result() (imagegen.Result, error) {
 	g, err := w.Value()
 	r := imagegen.Result{Generation: g}
@@ -128,7 +129,8 @@ func (w List) Value() (imagegen.Page, error) {
 	return p, nil
 }
 
-// Options are what a request asks for, of those that not every model has. What is not asked for does not stand in a body.
+// Options are the options that a request asks for, or that a generation was asked for with. What was not
+// asked for is left out.
 type Options struct {
 	OutputFormat      imagegen.Format     `json:"output_format,omitempty"`
 	OutputCompression *int                `json:"output_compression,omitempty"`

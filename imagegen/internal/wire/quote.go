@@ -2,7 +2,8 @@ package wire
 
 import "github.com/imagegend/imagegend/imagegen"
 
-// QuoteRequest is a request for a price: that for images, with the number of its reference images.
+// QuoteRequest is a request for a price: one for images, with the number of its references in place of
+// the files.
 type QuoteRequest struct {
 	Request
 	ReferenceCount int `json:"reference_count,omitempty"`
@@ -29,7 +30,7 @@ func NewQuote(q imagegen.Quote) Quote {
 	return Quote{Object: "quote", Model: q.Model, AspectRatio: q.Ratio, Quality: q.Tier, N: q.N, Credits: q.Credits, Balance: *NewBalance(q.Balance)}
 }
 
-// Value converts back.
+// Value converts back. The price of one image is not in the body; it follows from that of all.
 func (w Quote) Value() imagegen.Quote {
 	return imagegen.Quote{Model: w.Model, Ratio: w.AspectRatio, Tier: w.Quality, N: w.N, Price: w.Credits / imagegen.Credits(max(1, w.N)),
 		Credits: w.Credits, Balance: w.Balance.Value()}

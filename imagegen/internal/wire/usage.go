@@ -15,8 +15,8 @@ type UsageReport struct {
 	Data    []UsageRow            `json:"data"`
 }
 
-// UsageRow is what was charged of what the report does not tell apart. What it does not group by is null, and
-// so is the key of what was asked for with none.
+// UsageRow is one row of a report. A column by which the report does not group is null, and so is the key
+// of what was asked for without one.
 type UsageRow struct {
 	Day             *string          `json:"day"`
 	Model           *string          `json:"model"`

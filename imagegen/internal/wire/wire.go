@@ -1,5 +1,11 @@
 // Package wire holds the JSON bodies of the HTTP interface and their conversion to and from the
 // types of package imagegen, so that server and client cannot disagree.
+//
+// Each body has a function New that makes it of a value, and a method Value that converts it back.
+// What the interface does not carry is lost on the way: aliases, favourites, and whether a failure is
+// lasting. The server's checks of requests are in package httpapi; Check is for the client, which may
+// be talking to anything. A name or type that is changed here changes the interface: openapi.json and
+// docs/api.md describe the same.
 package wire
 
 import (
@@ -28,8 +34,8 @@ func CancelPath(id imagegen.GenerationID) string { return GenerationPath(id) + "
 // ImagePath is where an image is read, below the base URL.
 func ImagePath(id imagegen.ImageID) string { return "/images/" + string(id) }
 
-// GenerationAt returns the generation that an address names, such as a Location or a poll_url; "" if it
-// names none.
+// GenerationAt returns the generation that an address names, such as a Location or a poll_url, whatever
+// its base; "" if it names none. It does not check the identifier.
 func GenerationAt(address string) imagegen.GenerationID {
 	_, last, _ := strings.Cut(address, GenerationPath(""))
 	return imagegen.GenerationID(last)
@@ -45,14 +51,14 @@ func (t Time) MarshalJSON() ([]byte, error) {
 	if time.Time(t).IsZero() {
 		return []byte("null"), nil
 	}
-	const nanoseconds = 9 // that AppendFormat writes before it cuts off what the layout has not
+	const nanoseconds = 9 // AppendFormat writes all nine digits before it cuts off those beyond the layout
 	b := make([]byte, 0, len(timeLayout)+len(`""`)+nanoseconds)
 	b = append(b, '"')
 	b = time.Time(t).UTC().AppendFormat(b, timeLayout)
 	return append(b, '"'), nil
 }
 
-// UnmarshalJSON implements json.Unmarshaler.
+// UnmarshalJSON implements json.Unmarshaler. It accepts exactly what MarshalJSON writes.
 func (t *Time) UnmarshalJSON(b []byte) error {
 	if string(b) == "null" {
 		*t = Time{}
@@ -63,7 +69,8 @@ func (t *Time) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// Request is the JSON form of a request for images.
+// Request is the JSON form of a request for images, as the client sends it. The server does not decode
+// into it: it has to notice unknown and repeated fields.
 type Request struct {
 	Model   string `json:"model"`
 	Prompt  string `json:"prompt"`
@@ -74,7 +81,7 @@ type Request struct {
 	Options
 }
 
-// NewRequest converts; references and a mask do not fit into JSON.
+// NewRequest converts. References and a mask are left out: they need a form.
 func NewRequest(q imagegen.GenerateRequest) Request {
 	return Request{Model: q.Model, Prompt: q.Prompt, Size: q.Size.String(), Quality: string(q.Quality), N: q.N, Async: q.Async,
 		Options: newOptions(q.Options)}

@@ -7,17 +7,18 @@ import (
 )
 
 const (
-	// fall is what is left of a bound when the upstream is overloaded.
+	// fall is the part of a bound that remains when the upstream is overloaded.
 	fall = 0.9
 	// recovery is how long a bound takes from nothing to all of it.
 	recovery = time.Minute
-	// rest is the longest pause after an overload for which the upstream names none; longestRest bounds
-	// what it names.
+	// rest is the longest pause after an overload if the upstream names none; longestRest bounds the
+	// pause that it names.
 	rest        = time.Second
 	longestRest = time.Minute
-	// slack is how many more requests than the bound there may be while they begin evenly: some take longer.
+	// slack is how far requests may exceed the bound while they begin at even intervals: some take longer
+	// than the average by which the intervals are computed.
 	slack = 1.3
-	// smooth is how many requests it takes, at least, to tell how long one takes.
+	// smooth is over how many requests, at least, the duration of one is averaged.
 	smooth = 8
 	// lookAgain is how soon a bound that grows is worth another look.
 	lookAgain = time.Second
@@ -34,12 +35,12 @@ const (
 // requests per second or minute and not those at once.
 type Bound struct {
 	most     int
-	underWay int           // way
-	peak     float64       // which was too much
-	low      float64       // to which it fell
-	fell     time.Time     // zero: it is at the most
-	next     time.Time     // nothing begins before
-	took     time.Duration // by one request, smoothed; 0: not known
+	underWay int           // requests that have begun and not ended
+	peak     float64       // the bound at the last overload, which was too much
+	low      float64       // the bound to which it then fell
+	fell     time.Time     // when; zero: the bound is at its maximum
+	next     time.Time     // no request begins before
+	took     time.Duration // smoothed duration of a request; 0: not known yet
 }
 
 // New returns a bound that never exceeds most, and is never below 1.
@@ -63,6 +64,8 @@ func (b *Bound) Now(now time.Time) int {
 	return min(int(math.Round(level)), b.most)
 }
 
+// level is the bound before slack and rounding: the cubic curve through low at the time of the
+// overload, flat at peak. When it reaches the maximum, the overload is forgotten.
 func (b *Bound) level(now time.Time) float64 {
 	most := float64(b.most)
 	if b.fell.IsZero() {
@@ -131,7 +134,7 @@ func (b *Bound) Overloaded(began, now time.Time, pause time.Duration) {
 	there := float64(b.underWay) // with this one
 	b.underWay--
 	switch {
-	case began.Before(b.fell): // it tells of what was there before
+	case began.Before(b.fell): // it began before the bound fell, and says nothing about the new bound
 		b.low = max(1, min(b.low, there-1))
 	default:
 		b.peak = max(1, min(b.level(now), slack*there))

@@ -18,8 +18,8 @@ import (
 	"golang.org/x/image/webp"
 )
 
-// format is one of the three image formats; others that a program registers with package image
-// are not taken.
+// format is one of the three image formats. The decoders are named here and not looked up by
+// image.Decode, so formats that a program registers with package image are not accepted.
 type format struct {
 	mediaType    string
 	structure    Format
@@ -35,10 +35,11 @@ var (
 
 var errFormat = errors.New("the bytes are of another format")
 
-// sniffLength is how many bytes tell the format.
+// sniffLength is how many leading bytes identify a format.
 const sniffLength = 12
 
-// MediaType is that of an image which begins so.
+// MediaType returns the media type of an image by its first bytes, of which it needs up to
+// twelve. It fails unless that is PNG, JPEG or WebP.
 func MediaType(head []byte) (string, error) {
 	f, err := sniff(head)
 	return f.mediaType, err
@@ -56,44 +57,44 @@ func sniff(head []byte) (format, error) {
 	return format{}, errFormat
 }
 
-// Header is what an image's header tells.
+// Header is what an image's header says. Nothing of it is proved: only decoding shows whether
+// the pixels are there.
 type Header struct {
 	MediaType string
 	Size      imagegen.Size
-	Alpha     bool // something of it may be transparent
+	Alpha     bool // the header says that pixels may be transparent
 
 	format   format
 	perPixel int64 // bytes that decoding takes at most
 }
 
-// Pixels is how many it has.
+// Pixels is the number of pixels. It cannot overflow: no edge has more than 31 bits.
 func (h Header) Pixels() int64 { return int64(h.Size.Width) * int64(h.Size.Height) }
 
-// has reports whether the image has that size, or any will do.
-func (h Header) has(size imagegen.Size) bool {
-	return size.Auto() || size == h.Size
-}
-
-// seenThrough is unlike Alpha true of what a header cannot tell.
+// seenThrough reports whether a pixel may be transparent. Unlike Alpha it is also true where
+// the header cannot tell, as of a PNG.
 func (h Header) seenThrough() bool { return h.Alpha || h.MediaType == formatPNG.mediaType }
 
 const rgba = 4 // bytes of a pixel
 
+// perPixel estimates from the header how many bytes a decoder needs for each pixel, by what
+// Go's packages allocate. The budget for decoding relies on it.
 func perPixel(f format, m color.Model) int64 {
-	const coefficients = 16 // of a progressive JPEG's pixel, with four components
+	const coefficients = 16 // bytes: a progressive JPEG keeps an int32 for each of up to four components
 	switch {
 	case f.mediaType == formatJPEG.mediaType:
 		return rgba + coefficients
-	case f.mediaType == formatWebP.mediaType: // its alpha or its palette takes a picture of its own
+	case f.mediaType == formatWebP.mediaType: // its alpha channel or its palette needs a second picture
 		return 2 * rgba
-	case m == color.RGBA64Model || m == color.NRGBA64Model:
-		return 3 * rgba
+	case m == color.RGBA64Model || m == color.NRGBA64Model || m == color.Gray16Model: // 16 bits a channel, and interlaced as below
+		return 3 * rgba // also of grey, which is decoded into four channels if a shade counts as transparent (tRNS)
 	}
-	return rgba + rgba/2 // an interlaced PNG has half of its pixels twice
+	return rgba + rgba/2 // an interlaced PNG holds its last pass, half of the pixels, twice
 }
 
-// hasAlpha reports whether a colour may be transparent. Of a PNG in grey or colour without an alpha channel, of which
-// one colour counts as transparent, a header tells nothing.
+// hasAlpha reports whether pixels of a colour model may be transparent. A PNG without an alpha
+// channel can still declare one colour as transparent (tRNS), which DecodeConfig does not report
+// unless there is a palette.
 func hasAlpha(m color.Model) bool {
 	if colours, ok := m.(color.Palette); ok {
 		return slices.ContainsFunc(colours, func(c color.Color) bool { _, _, _, a := c.RGBA(); return a < 0xffff })
@@ -101,19 +102,24 @@ func hasAlpha(m color.Model) bool {
 	return m == color.NRGBAModel || m == color.NRGBA64Model || m == color.NYCbCrAModel
 }
 
-// maxHeader bounds what is read of an image to find its size. A JPEG may have profiles and previews before it.
+// maxHeader bounds what is read of an image to find its size. A JPEG may have profiles and
+// previews before its frame header.
 const maxHeader = 1 << 20
 
-// PeekHeader reads what an image claims to be, and returns its bytes from the beginning.
+// PeekHeader is ReadHeader of a stream. image yields all bytes of it, also those that were
+// already read; on an error it still does.
 func PeekHeader(r io.Reader) (h Header, image io.Reader, err error) {
 	var head bytes.Buffer
 	h, err = ReadHeader(io.TeeReader(io.LimitReader(r, maxHeader), &head))
 	return h, io.MultiReader(&head, r), err
 }
 
+// headers spare each header a buffer of 4 KiB.
 var headers = sync.Pool{New: func() any { return new(bufio.Reader) }}
 
-// ReadHeader reads what an image claims to be.
+// ReadHeader reads what an image claims to be. It may read beyond the header. An error says
+// what is wrong with the image; if r fails within the first bytes, that looks like an unknown
+// format.
 func ReadHeader(r io.Reader) (h Header, err error) {
 	defer survive(&err)
 	b := headers.Get().(*bufio.Reader)
@@ -137,20 +143,22 @@ func ReadHeader(r io.Reader) (h Header, err error) {
 	return Header{f.mediaType, imagegen.Size{Width: c.Width, Height: c.Height}, hasAlpha(c.ColorModel), f, perPixel(f, c.ColorModel)}, nil
 }
 
-// Decode decodes an image that is known to be whole, to its last pixel.
+// Decode decodes an image that is known to be whole, to its last pixel. What follows the last
+// pixel is not read. It takes the memory that Target.Memory counts.
 func (h Header) Decode(r io.Reader) (m image.Image, err error) {
 	defer survive(&err)
 	return h.format.decode(r)
 }
 
-// survive makes an error of a decoder that panics on hostile bytes.
+// survive turns the panic of a decoder that meets hostile bytes into an error. It is deferred.
 func survive(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("decoding: %v", p)
 	}
 }
 
-// DecodeWhole decodes an image that is whole, from its beginning to its end.
+// DecodeWhole decodes an image and follows its structure at the same time, to its end: it
+// fails unless the image is complete and every pixel decodes.
 func (h Header) DecodeWhole(r io.Reader) (image.Image, error) {
 	whole := h.Whole(r)
 	m, err := h.Decode(whole)

@@ -2,15 +2,17 @@ package picture
 
 import "bytes"
 
-// jpegSegments follows a JPEG (ITU-T T.81, annex B): markers, most of which begin a segment with its length, and
-// behind each start of a scan the coded pixels, up to the next marker.
+// jpegSegments follows a JPEG (ITU-T T.81, annex B): markers, most of which begin a segment with
+// its length, and behind each start of a scan the coded pixels, up to the next marker. The
+// format has no checksums, so this finds an image that was cut off, and nothing within the
+// coded pixels.
 type jpegSegments struct {
 	at     jpegPart
 	field  field
 	marker byte
-	left   int // bytes of the segment that are yet to come
-	frame  bool
-	scan   bool
+	left   int  // bytes of the segment that are yet to come
+	frame  bool // a frame header has come: the size is known
+	scan   bool // a scan has come: there are pixels
 }
 
 // jpegPart is where in a JPEG the next byte belongs.
@@ -42,13 +44,14 @@ func (s *jpegSegments) add(p []byte) (n int, ended bool, err error) {
 	return len(p) - len(rest), ended, err
 }
 
+// step consumes one byte of p, which is not empty, or as much as it holds of the current part.
 func (s *jpegSegments) step(p []byte) (rest []byte, ended bool, err error) {
 	switch s.at {
 	case jpegBegin:
 		return s.begin(p)
 	case jpegPrefix:
 		if p[0] != 0xff {
-			return p, false, broken("there is no marker where one is due")
+			return p, false, broken("a marker is missing")
 		}
 		s.at = jpegMarker
 	case jpegMarker:
@@ -71,23 +74,23 @@ func (s *jpegSegments) begin(p []byte) ([]byte, bool, error) {
 		return rest, false, nil
 	}
 	if s.field.bytes[0] != 0xff || s.field.bytes[1] != jpegSOI {
-		return rest, false, broken("it has not the beginning of a JPEG")
+		return rest, false, broken("it does not begin as a JPEG does")
 	}
 	s.at = jpegPrefix
 	return rest, false, nil
 }
 
-// mark takes a marker.
+// mark takes the byte behind 0xff. Further 0xff bytes are fill; EOI ends the image.
 func (s *jpegSegments) mark(m byte) (ended bool, err error) {
 	switch {
 	case m == 0xff: // a fill byte
 	case m == jpegEOI:
 		if !s.frame || !s.scan {
-			return false, broken("it has an end, and no pixels")
+			return false, broken("it ends without pixels")
 		}
 		return true, nil
 	case m == 0 || m == jpegSOI || isRestart(m):
-		return false, broken("the marker %#x stands where it cannot", m)
+		return false, broken("the marker %#x is not allowed here", m)
 	case m == jpegTEM:
 		s.at = jpegPrefix
 	default:
@@ -130,6 +133,7 @@ func (s *jpegSegments) segment(p []byte) (rest []byte) {
 	return p[n:]
 }
 
+// behindSegment is what follows a segment: coded pixels after the start of a scan, else a marker.
 func (s *jpegSegments) behindSegment() jpegPart {
 	if s.marker == jpegSOS {
 		return jpegCoded
@@ -137,6 +141,7 @@ func (s *jpegSegments) behindSegment() jpegPart {
 	return jpegPrefix
 }
 
+// coded skips coded pixels, up to and including the next 0xff.
 func (s *jpegSegments) coded(p []byte) (rest []byte) {
 	i := bytes.IndexByte(p, 0xff)
 	if i < 0 {
@@ -146,7 +151,8 @@ func (s *jpegSegments) coded(p []byte) (rest []byte) {
 	return p[i+1:]
 }
 
-// codedPrefix takes what follows 0xff among pixels: 0 says that it was one of them.
+// codedPrefix takes the byte behind 0xff among coded pixels. 0 means that the 0xff was one of
+// them; restart markers belong to the scan, and any other marker ends it.
 func (s *jpegSegments) codedPrefix(m byte) (ended bool, err error) {
 	switch {
 	case m == 0xff:

@@ -8,6 +8,8 @@ import (
 const pngSignature = "\x89PNG\r\n\x1a\n"
 
 // pngChunks follows a PNG (RFC 2083): the signature, then chunks of length, type, data and CRC.
+// Of the compressed pixels it looks at the two bytes of the zlib header only; whether they
+// inflate to the image, decoding shows.
 type pngChunks struct {
 	at    pngPart
 	field field
@@ -46,6 +48,7 @@ func (c *pngChunks) add(p []byte) (n int, ended bool, err error) {
 	return len(p) - len(rest), ended, err
 }
 
+// step consumes what p, which is not empty, holds of the current part.
 func (c *pngChunks) step(p []byte) (rest []byte, ended bool, err error) {
 	done := false
 	switch c.at {
@@ -69,7 +72,7 @@ func (c *pngChunks) step(p []byte) (rest []byte, ended bool, err error) {
 
 func (c *pngChunks) begin() error {
 	if string(c.field.bytes[:len(pngSignature)]) != pngSignature {
-		return broken("it has not the signature of a PNG")
+		return broken("it lacks the signature of a PNG")
 	}
 	c.at = pngHead
 	return nil
@@ -89,27 +92,28 @@ func (c *pngChunks) head() error {
 	return c.inOrder()
 }
 
-// inOrder checks that a chunk may come here.
+// inOrder checks that a chunk may come here: IHDR first and once, the IDAT chunks one behind
+// the other, and an empty IEND after them. Other chunks may come anywhere between.
 func (c *pngChunks) inOrder() error {
 	kind := string(c.kind[:])
 	switch {
 	case c.order == pngNothing && (kind != "IHDR" || c.left != 13), c.order != pngNothing && kind == "IHDR":
-		return broken("its first chunk, and no other, is to be IHDR")
+		return broken("its first chunk must be IHDR, and no other may be")
 	case c.order == pngNothing:
 		c.order = pngHeader
 	case kind == "IDAT" && c.order == pngBehind:
-		return broken("its IDAT chunks do not follow each other")
+		return broken("its IDAT chunks are not consecutive")
 	case kind == "IDAT":
 		c.order = pngPixels
 	case kind == "IEND" && (c.order < pngPixels || c.left != 0):
-		return broken("it has an end, and no pixels")
+		return broken("it ends without pixels")
 	case c.order == pngPixels:
 		c.order = pngBehind
 	}
 	return nil
 }
 
-// body takes data of a chunk.
+// body takes data of a chunk, as much as p holds of it, and adds it to the checksum.
 func (c *pngChunks) body(p []byte) (rest []byte) {
 	data := p[:min(uint64(len(p)), uint64(c.left))]
 	c.crc = crc32.Update(c.crc, crc32.IEEETable, data)
@@ -122,7 +126,7 @@ func (c *pngChunks) body(p []byte) (rest []byte) {
 	return p[len(data):]
 }
 
-// end takes the checksum of a chunk.
+// end takes the checksum of a chunk, which covers type and data. IEND ends the image.
 func (c *pngChunks) end() (ended bool, err error) {
 	c.at = pngHead
 	if binary.BigEndian.Uint32(c.field.bytes[:]) != c.crc {
@@ -139,7 +143,7 @@ func (c *pngChunks) deflated() error {
 	const deflate = 8
 	if len(c.data) < 2 || c.data[0]&0xf != deflate || c.data[0]>>4 > 7 || c.data[1]&0x20 != 0 ||
 		binary.BigEndian.Uint16(c.data)%31 != 0 {
-		return broken("its pixels are no zlib stream")
+		return broken("its pixels are not a zlib stream")
 	}
 	return nil
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// cover cuts the largest centred part of the shape of to out of an image that is at least as
-// large, and scales it down to that size.
+// cover cuts the largest centred part with the shape of to out of an image that is at least as
+// large, and scales it down to that size. An image of exactly that size is copied.
 func cover(from image.Image, to imagegen.Size) *image.RGBA {
 	part := centre(from.Bounds(), to)
 	out := image.NewRGBA(image.Rect(0, 0, to.Width, to.Height))
@@ -29,9 +29,10 @@ func centre(b image.Rectangle, to imagegen.Size) image.Rectangle {
 	return image.Rectangle{corner, corner.Add(image.Pt(w, h))}
 }
 
-// average scales a part of an image down; each pixel becomes the mean of the area it covers. It looks at one line of
-// the source at a time, and so needs no memory. The kernels of x/image/draw would need 32 bytes for each pixel of the
-// source's height and the target's width.
+// average scales a part of an image down; each pixel becomes the mean of the area it covers. It
+// looks at one line of the source at a time, so it needs memory for one line of each. The kernels
+// of x/image/draw would need 32 bytes for each pixel of the source's height and the target's
+// width. Colours are averaged multiplied with their opacity, so transparent pixels add no colour.
 func average(out *image.RGBA, from image.Image, part image.Rectangle) {
 	columns := spans(part.Dx(), out.Rect.Dx())
 	line := image.NewRGBA(image.Rect(0, 0, part.Dx(), 1))
@@ -56,6 +57,7 @@ type span struct {
 	head, tail  float32 // weight of the first and of the last; between them 1
 }
 
+// weight is how much of pixel i, from first to last, the span covers.
 func (s span) weight(i int) float32 {
 	switch i {
 	case s.first:
@@ -66,6 +68,7 @@ func (s span) weight(i int) float32 {
 	return 1
 }
 
+// spans divides an axis of source pixels evenly among target pixels, of which there are no more.
 func spans(source, target int) []span {
 	out := make([]span, target)
 	step := float64(source) / float64(target)
@@ -81,7 +84,8 @@ func spans(source, target int) []span {
 	return out
 }
 
-// addLine adds a line of pixels to the sums of those below it.
+// addLine adds a line of source pixels to the sums of the target pixels that it is part of.
+// weight is the share of the line that lies within them.
 func addLine(sums []float32, pixels []byte, columns []span, weight float32) {
 	for i, cols := range columns {
 		var inside [4]uint32

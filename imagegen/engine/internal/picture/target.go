@@ -11,16 +11,17 @@ import (
 )
 
 // Target is what an image must become. Every image can be converted to it, except to a
-// WebP.
+// WebP: there is no encoder. An image is never scaled up; the caller compares sizes before.
 type Target struct {
 	Size    imagegen.Size   // zero: any
 	Format  imagegen.Format // "": any
 	Quality int             // of a JPEG that is written
-	Rewrite bool            // a JPEG too: whoever made it does not know the quality
+	Rewrite bool            // even a JPEG of the right size: its maker could not be asked for Quality
 	Opaque  bool
 }
 
-// Matches reports whether an image already is what is wanted, as far as its header tells.
+// Matches reports whether an image already is what is wanted, as far as its header tells. If
+// so, its bytes can be delivered as they are.
 func (t Target) Matches(h Header) bool {
 	return t.MatchesExceptPixels(h) && !(t.Opaque && h.seenThrough())
 }
@@ -31,7 +32,7 @@ func (t Target) MatchesExceptPixels(h Header) bool {
 	if t.Rewrite && h.MediaType == formatJPEG.mediaType {
 		return false
 	}
-	return h.has(t.Size) && (t.Format == "" || t.Format.MediaType() == h.MediaType)
+	return (t.Size.Auto() || t.Size == h.Size) && (t.Format == "" || t.Format.MediaType() == h.MediaType)
 }
 
 // written is the format in which a changed image is encoded: JPEG stays JPEG; PNG and,

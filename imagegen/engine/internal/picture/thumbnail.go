@@ -19,8 +19,8 @@ const (
 // ThumbnailMemory is how many bytes it takes to decode an image and to make its thumbnail.
 func ThumbnailMemory(h Header) int64 { return Target{Size: within(thumbnailEdge, h.Size)}.Memory(h) }
 
-// Thumbnail is a small copy of an image: at most 320 pixels wide and high, a JPEG, or a PNG if something in it is
-// transparent.
+// Thumbnail returns a small copy of an image: at most 320 pixels wide and high, as a JPEG, or as a
+// PNG if something in it is transparent.
 func Thumbnail(m image.Image) ([]byte, error) {
 	size := m.Bounds().Size()
 	small := cover(m, within(thumbnailEdge, imagegen.Size{Width: size.X, Height: size.Y}))
@@ -33,8 +33,8 @@ func Thumbnail(m image.Image) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// within is the largest size of the same shape, to a pixel, that has no longer edge; nothing is
-// scaled up.
+// within returns the largest size of the same shape, to a pixel, whose edges are no longer than
+// edge. A smaller image keeps its size.
 func within(edge int, s imagegen.Size) imagegen.Size {
 	longest := max(s.Width, s.Height)
 	if longest <= edge {

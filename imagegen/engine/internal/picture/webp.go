@@ -2,13 +2,15 @@ package picture
 
 import "encoding/binary"
 
-// webpChunks follows a WebP: a RIFF of a length, and chunks that fill it, each padded to an even length.
+// webpChunks follows a WebP: a RIFF of a length, and chunks that fill it, each padded to an even
+// length. The format has no checksums, so this finds an image that was cut off or whose chunks
+// do not add up, and nothing else.
 type webpChunks struct {
 	at    webpPart
 	field field
 	riff  int64 // bytes of the file that are yet to come
 	left  int64 // bytes of the chunk, with its padding, that are yet to come
-	image bool
+	image bool  // a chunk with pixels has come
 }
 
 // webpPart is where in a WebP the next byte belongs.
@@ -27,11 +29,12 @@ func (c *webpChunks) add(p []byte) (n int, ended bool, err error) {
 		ended = err == nil && c.at == webpHead && c.field.n == 0 && c.riff == 0
 	}
 	if ended && !c.image {
-		return len(p) - len(rest), false, broken("it has an end, and no pixels")
+		return len(p) - len(rest), false, broken("it ends without pixels")
 	}
 	return len(p) - len(rest), ended, err
 }
 
+// step consumes what p, which is not empty, holds of the current part.
 func (c *webpChunks) step(p []byte) (rest []byte, err error) {
 	done := false
 	switch c.at {
@@ -54,12 +57,12 @@ func (c *webpChunks) step(p []byte) (rest []byte, err error) {
 func (c *webpChunks) begin() error {
 	b := c.field.bytes
 	if string(b[:4]) != "RIFF" || string(b[8:12]) != "WEBP" {
-		return broken("it has not the beginning of a WebP")
+		return broken("it does not begin as a WebP does")
 	}
 	c.riff = int64(binary.LittleEndian.Uint32(b[4:])) - 4 // of which four were read
 	c.at = webpHead
 	if c.riff < 8 {
-		return broken("it has an end, and no pixels")
+		return broken("it ends without pixels")
 	}
 	return nil
 }
@@ -78,7 +81,7 @@ func (c *webpChunks) head() error {
 	return nil
 }
 
-// took counts bytes of a chunk.
+// took counts bytes of a chunk. 0 ends a chunk without data.
 func (c *webpChunks) took(n int64) {
 	c.riff -= n
 	if c.left -= n; c.left == 0 {

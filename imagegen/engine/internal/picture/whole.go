@@ -5,6 +5,11 @@
 // An image is complete when its structure runs to its end and every checksum outside the
 // compressed data is right. Checking that takes a few microseconds for each hundred KiB,
 // and no memory. Only decoding finds a fault within the compressed data.
+//
+// ReadHeader says what an image claims to be, Whole follows its structure while it is copied,
+// Header.Decode decodes it, and a Target converts what was decoded. Images are read as streams;
+// only a decoded picture is in memory, and Target.Memory and ThumbnailMemory say beforehand how
+// much it takes. Nothing here keeps state between calls: all of it is safe for concurrent use.
 package picture
 
 import (
@@ -32,8 +37,9 @@ func broken(format string, args ...any) error {
 
 // structure follows the bytes of an image in one format.
 type structure interface {
-	// add takes the next bytes and returns how many of them belong to the image; ended tells that it is
-	// whole, and that the rest does not.
+	// add takes the next bytes, however the stream was cut, and returns how many of them belong to the
+	// image. ended reports that the image is complete; what follows does not belong to it. Memory does
+	// not grow with the image.
 	add(p []byte) (n int, ended bool, err error)
 }
 
@@ -53,6 +59,7 @@ func Whole(r io.Reader, f Format) io.Reader {
 	return w
 }
 
+// whole is the reader that Whole returns. Its first error stays.
 type whole struct {
 	in io.Reader
 	structure
@@ -79,13 +86,15 @@ func (w *whole) Read(p []byte) (int, error) {
 	return n, w.err
 }
 
-// field collects the bytes of a field of fixed length that may come in parts.
+// field collects the bytes of a field of fixed length that may come in parts. The longest has
+// twelve bytes.
 type field struct {
 	bytes [12]byte
 	n     int
 }
 
-// fill takes bytes up to the length of the field and returns the rest; done tells that it is full.
+// fill takes bytes up to the length of the field and returns the rest. done reports that the
+// field is full: its bytes can be read until the next fill, which begins another field.
 func (f *field) fill(p []byte, length int) (rest []byte, done bool) {
 	n := copy(f.bytes[f.n:length], p)
 	f.n += n

@@ -6,12 +6,13 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine/internal/bound"
 )
 
-// places are those of a model. Each attempt with the model takes one.
+// places are those of a model. Each attempt with the model takes one. They are guarded by the
+// mutex of Slots.
 type places struct {
 	bound   *bound.Bound
 	queues  callerQueues
 	lent    int  // to the queue, and so nobody else's
-	offered bool // the model is: else the queue's work for it is left to others that share the store
+	offered bool // the model is on offer here; else queued work for it is left to other engines
 }
 
 // room is how many attempts may begin now.
@@ -22,7 +23,7 @@ func (p *places) room(now time.Time) int { return p.bound.Room(now) - p.lent }
 type Finding struct {
 	Worked     bool
 	Overloaded bool
-	Pause      time.Duration // that it wants then
+	Pause      time.Duration // that the upstream asks for then; 0: it named none
 }
 
 // end gives a place back, and adapts the model's bound to what the attempt found.
@@ -67,7 +68,7 @@ func (s *Slots) SetMost(of map[string]int) {
 // Load is how busy an engine is with one model.
 type Load struct {
 	Running int // attempts under way
-	Waiting int // synchronous callers who wait, for any slot
+	Waiting int // synchronous callers who wait for it, be it for a place or for a slot
 	Bound   int // how many attempts there may be at once now: fewer than Most while the upstream is overloaded
 	Most    int // how many there may ever be
 }

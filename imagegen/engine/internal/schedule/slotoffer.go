@@ -13,6 +13,10 @@ const maxClaims = 16
 
 // offer is what the store's queue may take of the free slots; ok is false if nothing.
 // first is the queue of callers that is served next, nil if nobody waits.
+//
+// If no caller competes, the queue may take the slots that are not kept or, once only kept ones
+// are left, those, for users who hold none. If one does, it may take one slot, for a user who
+// holds fewer than that caller, or as many if the queue's turn is older.
 func (s *Slots) offer(now time.Time, first *callerQueue) (d imagegen.Demand, ok bool) {
 	d.Most = min(s.free-s.kept, maxClaims)
 	if d.Most <= 0 {
@@ -35,7 +39,8 @@ func (s *Slots) offer(now time.Time, first *callerQueue) (d imagegen.Demand, ok 
 	return d, ok
 }
 
-// give hands an offer to the queue. Nobody else gets what it contains until Claimed.
+// give hands an offer to the queue, which receives it in ForQueue. Nobody else gets what it
+// contains until Claimed. The channel has room for it, so give never blocks.
 func (s *Slots) give(d imagegen.Demand, now time.Time) {
 	d.Held = maps.Clone(s.held)
 	s.free -= d.Most
@@ -56,7 +61,9 @@ func (s *Slots) takeBack(d imagegen.Demand) {
 	}
 }
 
-// ForQueue waits until slots can be offered to the queue. Claimed ends the offer.
+// ForQueue waits until slots can be offered to the queue. Claimed ends the offer and must be
+// called after each; one goroutine does both. An error is that of ctx, and then nothing is
+// lent.
 func (s *Slots) ForQueue(ctx context.Context) (imagegen.Demand, error) {
 	asking := make(chan imagegen.Demand, 1)
 	s.mu.Lock()

@@ -16,27 +16,30 @@ import (
 // Callers wait in queues, one for each model and user. Whose queued work is next only the
 // store knows. So the store's queue as a whole is offered slots, for users who hold few
 // enough and for models that have places (offer), and takes its turn like one more user.
+//
+// Every change that could let somebody begin ends in hand, with mu held: so nobody waits
+// while there is a slot for them. At all times all = free + lent + what the users hold.
 type Slots struct {
-	mu    sync.Mutex
+	mu    sync.Mutex // guards all that follows, also what it points to
 	all   int
 	free  int
 	lent  int                     // to the queue while it looks for work, and so not free
 	kept  int                     // of all, for users who hold none
 	held  map[imagegen.UserID]int // of users who hold any
 	of    map[string]*places
-	turns uint64 // the last that was given
+	turns uint64 // the last turn that was given; whoever has the lower one waits longer
 
 	asking  chan imagegen.Demand // nil: the queue does not ask
 	turn    uint64               // of the queue; 0: it takes a new one when it asks next
 	refused imagegen.Demand      // of which the queue could use nothing
-	partial bool                 // declined was not for all users and models
+	partial bool                 // refused was not for all users and models
 	better  chan struct{}        // closed once there is a better offer; nil: nobody waits for one
 
 	look   *time.Timer // for places that open with time
 	lookAt time.Time
 }
 
-// Slot is a slot in use.
+// Slot is a slot in use, with the place of its model. It must be given back by Release, once.
 type Slot struct {
 	user  imagegen.UserID
 	model string
@@ -79,7 +82,8 @@ func (s *Slots) Acquire(ctx context.Context, u imagegen.UserID, model string, wa
 	}
 }
 
-// TryAcquire takes a slot if the user can have one and nobody waits for the model.
+// TryAcquire takes a slot if the user can have one and nobody waits for the model. It never
+// blocks.
 func (s *Slots) TryAcquire(u imagegen.UserID, model string) (got Slot, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,7 +94,8 @@ func (s *Slots) TryAcquire(u imagegen.UserID, model string) (got Slot, ok bool) 
 	return s.take(u, model, now), true
 }
 
-// open reports whether there is a slot for a user who holds that many.
+// open reports whether there is a slot for a user who holds that many: the kept ones are only
+// for users who hold none.
 func (s *Slots) open(held int) bool { return s.free > s.kept || s.free > 0 && held == 0 }
 
 // take gives a slot and a place to a user. s.mu is held, here and in the methods below
@@ -142,7 +147,8 @@ func (s *Slots) passOn(had Slot, found Finding) {
 	s.hand()
 }
 
-// giveUp leaves the queue. A slot that was handed over at the last moment is passed on.
+// giveUp leaves the queue and returns err. A slot that was handed over at the last moment is
+// passed on.
 func (s *Slots) giveUp(w *waiter, err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -152,7 +158,10 @@ func (s *Slots) giveUp(w *waiter, err error) error {
 	return err
 }
 
-// hand gives the free slots to those whose turn it is.
+// hand gives the free slots to those whose turn it is, one after the other, since each slot
+// that is given changes who is next. If the queue asks and there is an offer for it, the queue
+// comes first, then the callers. At last the queue is woken if it could do more than before,
+// and a timer set for places that open with time.
 func (s *Slots) hand() {
 	now := time.Now()
 	for s.free > 0 {

@@ -85,4 +85,4 @@ func (b *Body) Read(p []byte) (n int, err error) {
 	return 0, nil
 }
 
-var errRead = errors.New("it claims to have read more than there was room for")
+var errRead = errors.New("its Read returned an impossible count")

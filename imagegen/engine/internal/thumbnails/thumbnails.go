@@ -18,10 +18,11 @@ import (
 )
 
 const (
-	// maxQueued bounds what waits for its thumbnails. What finds no place gets them when it is looked at.
+	// maxQueued bounds the generations that wait for their thumbnails. One that finds no place gets
+	// them when somebody looks at it.
 	maxQueued = 1024
-	// rest is how long to rest after a thumbnail, in terms of the time that it took: so the background takes a twentieth
-	// of one processor, whatever there is to do.
+	// rest is how long the background rests after a thumbnail, as a multiple of the time that it took:
+	// so it takes a twentieth of one processor, however much there is to do.
 	rest = 19
 )
 
@@ -29,9 +30,9 @@ const (
 type Maker struct {
 	Config
 	queue  chan imagegen.GenerationID
-	making *semaphore.Weighted
-	// publishing is held while one is written, and while an erasure begins: what an erasure does not
-	// see does not come after it.
+	making *semaphore.Weighted // one thumbnail is made at a time, in the background or for Read
+	// publishing is held while a thumbnail is written, and while an erasure begins: no thumbnail is
+	// written after an erasure that did not see it.
 	publishing *semaphore.Weighted
 }
 
@@ -40,10 +41,10 @@ type Config struct {
 	Store    imagegen.Store
 	Images   imagegen.ImageStore
 	Decoding *semaphore.Weighted // bytes of memory for decoding
-	Budget   int64               // of all that; a larger picture takes it alone
+	Budget   int64               // all of Decoding; a picture that needs more takes all of it
 
 	Room   func(context.Context) error              // why the Store has no room; nil: it has
-	Remove func(context.Context, imagegen.ImageKey) // removes what an attempt at an erased generation left
+	Remove func(context.Context, imagegen.ImageKey) // removes all files of the attempt, whose generation is erased
 	Log    *slog.Logger
 }
 
@@ -71,7 +72,9 @@ func (m *Maker) Exclusive(ctx context.Context, do func() error) error {
 	return do()
 }
 
-// Read returns the thumbnail of a published image, and makes it if there is none.
+// Read returns the thumbnail of a published image, and makes it if there is none, which may
+// wait for another one and for memory. ErrNotFound: the image is not there, or its generation
+// was erased meanwhile.
 func (m *Maker) Read(ctx context.Context, r imagegen.Record, i imagegen.StoredImage) ([]byte, error) {
 	return m.get(ctx, r.ImageKey(i), m.Decoding.Acquire)
 }
@@ -194,7 +197,8 @@ func (m *Maker) Run(ctx context.Context) {
 	}
 }
 
-// makeAll makes the thumbnails of one generation and rests after each.
+// makeAll makes the thumbnails of one generation and rests after each. It does not wait for
+// memory, which generations need: what it cannot make now is left for Read.
 func (m *Maker) makeAll(ctx context.Context, id imagegen.GenerationID) {
 	r, err := m.Store.Generation(ctx, id)
 	if err != nil || !r.Visible() {

@@ -13,12 +13,13 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine/internal/stream"
 )
 
-// upload is a checked reference image in the spool. Take takes it over, once.
+// upload is a checked reference image in the spool. Take takes it over, once. If its user
+// cannot pay, it was not stored: file has no ID then, but everything else.
 type upload struct {
 	in    *Uploads
 	file  imagegen.ReferenceFile
-	alpha bool // something of it may be transparent
-	taken atomic.Bool
+	alpha bool        // its pixels may be transparent
+	taken atomic.Bool // set by Take or by Discard, whichever comes first
 }
 
 // Open implements [imagegen.Reference].
@@ -57,8 +58,9 @@ func (u *Uploads) stage(ctx context.Context, user imagegen.UserID, r io.Reader, 
 	return u.keep(ctx, user, in, name)
 }
 
-// keep stores what in yields. If that fails, or r panics, nothing is counted for the
-// user.
+// keep stores what in yields, and then reads the header from the spool. If storing fails, or
+// r panics, nothing is counted for the user; an image that turns out to be unusable is
+// removed again.
 func (u *Uploads) keep(ctx context.Context, user imagegen.UserID, in *stream.Meter, name string) (*upload, error) {
 	f := &upload{in: u}
 	f.file.ID = u.NewID()
@@ -74,7 +76,7 @@ func (u *Uploads) keep(ctx context.Context, user imagegen.UserID, in *stream.Met
 		return nil, stageError(ctx, in, err, name)
 	}
 	kept = true
-	u.count(user, imagegen.ReferenceFile{ID: f.file.ID, Size: coming.taken})
+	u.count(user, f.file.ID, coming.taken)
 	if err := f.check(ctx, in, name); err != nil {
 		f.Discard()
 		return nil, err
@@ -95,7 +97,9 @@ func (u *Uploads) examine(ctx context.Context, in *stream.Meter, name string) (*
 	return f, nil
 }
 
-// stageError is the error for an image that did not arrive completely.
+// stageError is the error for an image that did not arrive completely. An error of the
+// reader is returned as it is, since only the caller knows what it means, unless it is merely
+// the end of ctx.
 func stageError(ctx context.Context, in *stream.Meter, err error, name string) error {
 	switch {
 	case in.Over:
@@ -136,7 +140,8 @@ func (u *upload) describe(in *stream.Meter, h picture.Header, unread error, name
 }
 
 // Take stages what is not staged yet and returns all files, the mask last. They belong to
-// the caller then. On an error all of them are removed.
+// the caller then, who removes them with RemoveFiles. On an error all of them are removed,
+// including those that Take did not come to. An upload can be taken once.
 func (u *Uploads) Take(ctx context.Context, user imagegen.UserID, references []imagegen.Reference, mask imagegen.Reference) (files []imagegen.ReferenceFile, err error) {
 	defer func() {
 		if err != nil {

@@ -17,7 +17,8 @@ type Stored struct {
 }
 
 // Open verifies the whole file before it returns it: a provider gets exactly what was
-// accepted, or an error.
+// accepted, or an error. The caller closes what it returns. If files of the Spool cannot
+// seek, the file is opened anew after it was verified.
 func (s Stored) Open(ctx context.Context) (io.ReadCloser, error) {
 	f, err := s.Spool.Open(ctx, s.File.ID)
 	if err != nil {

@@ -1,6 +1,9 @@
 // Package uploads receives reference images. Each is checked while it arrives and kept in
 // the spool until its generation has ended. How many a user can send at once, and how
 // much is kept for each user, is bounded.
+//
+// An image arrives through Stage, before its generation is asked for, or with Take, which
+// hands all files of a request over to the engine. Stored is such a file as providers see it.
 package uploads
 
 import (
@@ -25,10 +28,10 @@ const (
 // it. It is safe for concurrent use.
 type Uploads struct {
 	Config
-	arriving *share.Shares[imagegen.UserID]
-	bytes    *share.Shares[imagegen.UserID]
+	arriving *share.Shares[imagegen.UserID] // files that are being received
+	bytes    *share.Shares[imagegen.UserID] // bytes that are received or kept; no limit for all users together
 
-	mu   sync.Mutex
+	mu   sync.Mutex // guards kept
 	kept map[imagegen.ReferenceID]keptUpload
 }
 
@@ -53,8 +56,9 @@ func New(c Config) *Uploads {
 		kept: make(map[imagegen.ReferenceID]keptUpload)}
 }
 
-// RemoveFiles removes the files of a generation, also those that came with an earlier
-// process.
+// RemoveFiles removes the files of a generation, including those of an earlier process, and
+// gives their bytes back to the user. It can be repeated. A file without an identifier was
+// never stored.
 func (u *Uploads) RemoveFiles(files []imagegen.ReferenceFile) {
 	var ids []imagegen.ReferenceID
 	for _, f := range files {
@@ -69,7 +73,8 @@ func (u *Uploads) RemoveFiles(files []imagegen.ReferenceFile) {
 	u.Remove(ids...)
 }
 
-// begin counts a file as arriving until end is called.
+// begin counts a file as arriving until end is called. ErrOverloaded: too many files of the
+// user, or of all users, are arriving.
 func (u *Uploads) begin(user imagegen.UserID) (end func(), err error) {
 	if !u.arriving.Take(user, 1) {
 		return nil, tooManyUploads("too many reference images are being sent at once; send fewer at a time")
@@ -77,11 +82,11 @@ func (u *Uploads) begin(user imagegen.UserID) (end func(), err error) {
 	return func() { u.arriving.Give(user, 1) }, nil
 }
 
-// count counts a stored file for its user until forget.
-func (u *Uploads) count(user imagegen.UserID, f imagegen.ReferenceFile) {
+// count notes whose bytes a stored file takes, until forget. arrival has counted the bytes.
+func (u *Uploads) count(user imagegen.UserID, id imagegen.ReferenceID, bytes int64) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.kept[f.ID] = keptUpload{user, f.Size}
+	u.kept[id] = keptUpload{user, bytes}
 }
 
 func (u *Uploads) forget(ids []imagegen.ReferenceID) {
@@ -105,7 +110,8 @@ type arrival struct {
 }
 
 // Read implements io.Reader. ErrOverloaded: the user has as much stored as one user can,
-// or the disk has no room for anybody's upload.
+// or the disk has no room for anybody's upload. Bytes are counted before they are written,
+// so the limits hold while many files arrive at once.
 func (a *arrival) Read(p []byte) (int, error) {
 	n, err := a.Reader.Read(p)
 	if !a.uploads.bytes.Take(a.user, int64(n)) {
@@ -120,7 +126,7 @@ func (a *arrival) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// giveUp takes the counted bytes back.
+// giveUp gives back the bytes of a file that was not stored.
 func (a *arrival) giveUp() { a.uploads.bytes.Give(a.user, a.taken) }
 
 func tooManyUploads(message string) error {

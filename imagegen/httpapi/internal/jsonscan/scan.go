@@ -1,7 +1,22 @@
-// Package jsonscan reads JSON as it comes, and strictly. Package encoding/json would hold all of it in memory, and take
-// what a caller cannot have meant: names in other cases, bytes that are no UTF-8, half a surrogate pair.
+// Package jsonscan reads JSON as it comes, and strictly. Package encoding/json would hold all of it
+// in memory, and would accept what a caller cannot have meant: names in other cases, bytes that are
+// not UTF-8, half a surrogate pair.
 //
-// Its errors are ErrInvalidRequest and say where the JSON is malformed, or are those of the reader.
+// Object reads a small object that is in memory. A Scanner reads a stream of any length: the caller
+// walks through it by Object, Array and Value, and takes long strings from Reader without holding
+// them. Names are not checked here, and may repeat: only the caller knows them.
+//
+// The errors are ErrInvalidRequest and say where the JSON is malformed, or are those of the reader,
+// of keep, or of the caller's functions. After an error the Scanner is of no further use.
+//
+//	s := jsonscan.New(body, keep)
+//	err := s.Object(func(name string) error {
+//		v, err := s.Value()
+//		...
+//	})
+//	if err == nil {
+//		err = s.End()
+//	}
 package jsonscan
 
 import (
@@ -25,14 +40,16 @@ const (
 	Compound Kind = "an object or array"
 )
 
-// Value is a value: the decoded string, or the literal as it was sent. Of a compound there is only the kind.
+// Value is one value: the decoded string, or the literal as it was sent. The Text of null is empty, and
+// so is that of an object or array, which is not read.
 type Value struct {
 	Kind Kind
 	Text string
 }
 
-// Object reads one object whose members are no objects or arrays, and calls f for each in turn; f refuses a member that
-// begins one.
+// Object reads b as one object without anything behind it, and calls f for each member in turn. Its
+// values must not be objects or arrays: for one that is, f gets the kind Compound and must return an
+// error. Strings are copied out of b.
 func Object(b []byte, f func(name string, v Value) error) error {
 	s := &Scanner{buf: b}
 	err := s.Object(func(name string) error {
@@ -50,20 +67,22 @@ func Object(b []byte, f func(name string, v Value) error) error {
 
 // Scanner reads one JSON text. It is not safe for concurrent use.
 type Scanner struct {
-	r    io.Reader               // of what follows buf; nil: nothing does
-	keep func(bytes int64) error // see New
-	buf  []byte                  // what was read and is not consumed yet
-	room []byte                  // for buf
-	at   int64                   // bytes that are consumed
+	r    io.Reader               // yields what follows buf; nil: nothing does
+	keep func(bytes int64) error // see New; nil: nobody counts
+	buf  []byte                  // what was read and not yet consumed: a part of room, or of the given text
+	room []byte                  // the memory of buf; nil if all of the text was given
+	at   int64                   // how many bytes were consumed, for messages
 }
 
-// New returns a Scanner of what r yields. keep is asked before names, texts and literals are held in memory, for so many
-// bytes more; its error ends the reading.
+// New returns a Scanner of what r yields. keep is called before a name, a text or a literal takes that
+// many more bytes of memory, and can refuse that with an error, which ends the reading. What Reader
+// yields is not held and not counted.
 func New(r io.Reader, keep func(bytes int64) error) *Scanner {
 	return &Scanner{r: r, keep: keep, room: make([]byte, 32<<10)}
 }
 
-// Object reads an object and calls f for each member in turn, which reads its value.
+// Object reads an object and calls f for each member in turn. f must read the value, whole, by one of
+// the methods of s.
 func (s *Scanner) Object(f func(name string) error) error {
 	return s.list('{', '}', "an object", func() error {
 		if err := s.want('"', "a name in quotes"); err != nil {
@@ -80,9 +99,10 @@ func (s *Scanner) Object(f func(name string) error) error {
 	})
 }
 
-// Array reads an array and calls f for each element in turn, which reads it.
+// Array reads an array and calls f for each element in turn. f must read the element, whole.
 func (s *Scanner) Array(f func() error) error { return s.list('[', ']', "an array", f) }
 
+// list reads what objects and arrays have in common: brackets, and commas between the elements.
 func (s *Scanner) list(open, end byte, what string, element func() error) error {
 	if err := s.want(open, what); err != nil {
 		return err
@@ -103,7 +123,8 @@ func (s *Scanner) list(open, end byte, what string, element func() error) error 
 	}
 }
 
-// Kind tells what value comes next. Of a malformed one it says that it is a number.
+// Kind returns the kind of the value that comes next, by its first byte, and consumes only the white
+// space before it. It takes anything else for a number; reading that as a Value then fails.
 func (s *Scanner) Kind() (Kind, error) {
 	switch c, err := s.next(); {
 	case err == io.EOF:
@@ -122,7 +143,8 @@ func (s *Scanner) Kind() (Kind, error) {
 	return Number, nil
 }
 
-// Value reads a value that is no compound. Of one that is nothing is read.
+// Value reads a string, number, boolean or null. Of an object or array it returns the kind and reads
+// nothing: the caller goes on with Object or Array, or gives up.
 func (s *Scanner) Value() (Value, error) {
 	kind, err := s.Kind()
 	switch {
@@ -136,7 +158,7 @@ func (s *Scanner) Value() (Value, error) {
 	return s.literal()
 }
 
-// literal reads null, true, false or a number.
+// literal reads null, true, false or a number, up to the next delimiter.
 func (s *Scanner) literal() (Value, error) {
 	begin := s.at
 	var l []byte
@@ -165,14 +187,14 @@ func (s *Scanner) literal() (Value, error) {
 	case "true", "false":
 		return Value{Boolean, string(l)}, nil
 	}
-	if !json.Valid(l) { // what is left of JSON's literals
+	if !json.Valid(l) { // no other literal is left than a number
 		s.at = begin
 		return Value{}, s.expected("a value")
 	}
 	return Value{Number, string(l)}, nil
 }
 
-// End reads to the end, and refuses what follows the value.
+// End reads to the end of the text, and refuses anything but white space.
 func (s *Scanner) End() error {
 	if _, err := s.next(); err != io.EOF {
 		if err == nil {
@@ -183,11 +205,12 @@ func (s *Scanner) End() error {
 	return nil
 }
 
+// expected is the error for malformed JSON at the current byte.
 func (s *Scanner) expected(what string) error {
 	return imagegen.Invalid("the JSON body is malformed at byte %d: expected %s", s.at, what)
 }
 
-// next is the first byte that is no white space, which stays there. io.EOF.
+// next skips white space and returns the byte behind it, which is not consumed. io.EOF: there is none.
 func (s *Scanner) next() (byte, error) {
 	for {
 		if err := s.fill(); err != nil {
@@ -200,7 +223,8 @@ func (s *Scanner) next() (byte, error) {
 	}
 }
 
-// take skips white space and then c, if it is there.
+// take skips white space and then c, if it comes next; it reports whether it did. The end of the text
+// is no error here: whoever wants c says what is missing.
 func (s *Scanner) take(c byte) (bool, error) {
 	got, err := s.next()
 	if err == io.EOF || err == nil && got != c {
@@ -212,6 +236,7 @@ func (s *Scanner) take(c byte) (bool, error) {
 	return err == nil, err
 }
 
+// want is take of something that must come; what names it in the message.
 func (s *Scanner) want(c byte, what string) error {
 	there, err := s.take(c)
 	if err == nil && !there {
@@ -220,7 +245,8 @@ func (s *Scanner) want(c byte, what string) error {
 	return err
 }
 
-// fill sees to it that there is something in buf. io.EOF.
+// fill reads until there is something in buf. Afterwards the former bytes of buf are overwritten, so
+// nothing may keep a part of it across a fill. io.EOF: nothing more comes.
 func (s *Scanner) fill() error {
 	for len(s.buf) == 0 {
 		if s.r == nil {
@@ -236,6 +262,7 @@ func (s *Scanner) fill() error {
 
 func (s *Scanner) skip(n int) { s.buf, s.at = s.buf[n:], s.at+int64(n) }
 
+// holds asks keep for n bytes that are about to be held.
 func (s *Scanner) holds(n int) error {
 	if s.keep == nil {
 		return nil

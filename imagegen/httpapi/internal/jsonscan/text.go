@@ -9,7 +9,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// text reads a string on from behind the opening quote.
+// text reads a string from behind its opening quote, and returns it decoded. Most strings come in one
+// piece, which is copied once.
 func (s *Scanner) text() (string, error) {
 	var t []byte
 	for {
@@ -39,6 +40,8 @@ func (s *Scanner) text() (string, error) {
 	}
 }
 
+// valid refuses a string that is not UTF-8. Strings are checked whole, since a character may lie
+// across two pieces.
 func valid(s string) (string, error) {
 	if !utf8.ValidString(s) {
 		return "", imagegen.Invalid("the JSON body is not valid UTF-8")
@@ -46,8 +49,9 @@ func valid(s string) (string, error) {
 	return s, nil
 }
 
-// plain consumes what comes next of a string and stands for itself, at most so many bytes; 0: as many as there are. If the
-// closing quote follows, that too. Without either, an escape comes next.
+// plain consumes the next part of a string without escapes, at most most bytes of it (0: as many as are
+// in buf), and the closing quote if that follows; end reports the latter. An empty piece without end
+// means that an escape comes next. piece is a part of buf: it is valid until the next fill.
 func (s *Scanner) plain(most int) (piece []byte, end bool, err error) {
 	if err := s.fill(); err != nil {
 		return nil, false, s.cutShort(err, "the end of a string")
@@ -72,7 +76,7 @@ func (s *Scanner) plain(most int) (piece []byte, end bool, err error) {
 	return nil, false, s.expected("no bare control character in a string")
 }
 
-// cutShort is the error of a value that ends early.
+// cutShort turns an io.EOF within a value into the error for malformed JSON.
 func (s *Scanner) cutShort(err error, what string) error {
 	if err == io.EOF {
 		return s.expected(what)
@@ -80,16 +84,18 @@ func (s *Scanner) cutShort(err error, what string) error {
 	return err
 }
 
-// Reader reads a string, which must come next, as it comes. It must be read to its end, the io.EOF, before anything else is.
+// Reader returns a reader of a string as it comes. Kind must just have reported Text. The reader must
+// be read to its end, io.EOF, before the Scanner reads anything else. Its bytes are not checked to be
+// UTF-8.
 func (s *Scanner) Reader() io.Reader {
 	s.skip(1) // see Kind
 	return &content{s: s}
 }
 
-// content is what a string holds.
+// content reads the content of a string.
 type content struct {
 	s       *Scanner
-	pending []byte // of a rune that did not fit
+	pending []byte // of a decoded escape: what did not fit into the last Read
 	ended   bool
 }
 
@@ -122,7 +128,7 @@ func (c *content) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// escape reads an escape, from its backslash on.
+// escape reads an escape from its backslash on, also both halves of a surrogate pair.
 func (s *Scanner) escape() (rune, error) {
 	r, ok, err := s.escaped()
 	if err == nil && !ok {
@@ -131,6 +137,7 @@ func (s *Scanner) escape() (rune, error) {
 	return r, err
 }
 
+// escaped is escape, with ok false instead of an error for an escape that JSON does not have.
 func (s *Scanner) escaped() (r rune, ok bool, err error) {
 	var c [2]byte
 	if err := s.bytes(c[:]); err != nil {
@@ -152,7 +159,7 @@ func (s *Scanner) escaped() (r rune, ok bool, err error) {
 	}
 	low, ok, err := s.hex()
 	r = utf16.DecodeRune(r, low)
-	return r, ok && r != utf8.RuneError, err // half a pair
+	return r, ok && r != utf8.RuneError, err // DecodeRune gives RuneError for two halves that do not fit
 }
 
 // hex reads four hexadecimal digits.
@@ -174,7 +181,7 @@ func (s *Scanner) hex() (r rune, ok bool, err error) {
 	return r, true, nil
 }
 
-// bytes reads what belongs together, which may stand in two pieces.
+// bytes fills p from the text; its bytes may come in several pieces.
 func (s *Scanner) bytes(p []byte) error {
 	for i := range p {
 		if err := s.fill(); err != nil {

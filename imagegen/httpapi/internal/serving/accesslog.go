@@ -10,7 +10,8 @@ import (
 	"github.com/imagegend/imagegend/internal/clientaddr"
 )
 
-// logRequest writes the line of the request.
+// logRequest writes the line of the request. It names the route and not the path, in which the
+// identifier of an image would let a reader of the log open it.
 func (s *Site) logRequest(x *Exchange) {
 	level := x.level()
 	if !s.access.Enabled(x.Ctx, level) {
@@ -43,7 +44,8 @@ func (x *Exchange) about() imagegen.GenerationID {
 	return x.Generation
 }
 
-// level is how loud the request is in the log.
+// level is the level of the request in the log. 503 is no error: it is what the service says when it
+// has too much to do.
 func (x *Exchange) level() slog.Level {
 	switch {
 	case x.Status >= 500 && x.Status != http.StatusServiceUnavailable:

@@ -19,6 +19,7 @@ const (
 	CodeRangeNotSatisfiable imagegen.Code = "rangeNotSatisfiable"
 )
 
+// statuses is the one table of statuses. A code that is missing here is answered with 500.
 var statuses = map[imagegen.Code]int{
 	imagegen.CodeInvalidRequest:       http.StatusBadRequest,
 	imagegen.CodeMissingKey:           http.StatusUnauthorized,
@@ -39,7 +40,9 @@ var statuses = map[imagegen.Code]int{
 	imagegen.CodeOverloaded:           http.StatusServiceUnavailable,
 }
 
-// Fail answers with an error. render makes the body of it, and may choose another status.
+// Fail answers with an error, and keeps it for the log. render makes the body, and may choose another
+// status. What goes into the header is the same for all interfaces: Retry-After, WWW-Authenticate,
+// Location and Idempotent-Replayed.
 func (x *Exchange) Fail(err error, render func(e *imagegen.Error, status int) (int, any)) {
 	x.Err = err
 	e := Coded(err)
@@ -73,11 +76,12 @@ func StatusOf(e *imagegen.Error) int {
 	return http.StatusInternalServerError
 }
 
-// statusGone stands in the log where the caller has hung up: nobody reads the answer, and nothing has
-// failed. It is the number that proxies write there.
+// statusGone is logged if the caller has hung up: nobody reads the answer, and nothing has failed. It
+// is the number that nginx uses for that.
 const statusGone = 499
 
-// Coded returns what may be shown of an error.
+// Coded returns what may be shown of an error. Any error without a code is shown as ErrInternal, so
+// that nothing internal leaks.
 func Coded(err error) *imagegen.Error {
 	if e, ok := errors.AsType[*imagegen.Error](err); ok {
 		return e
@@ -88,10 +92,10 @@ func Coded(err error) *imagegen.Error {
 	return imagegen.ErrInternal
 }
 
-// abandoned answers a call whose context ended: the caller has gone, or the server is closing.
+// abandoned is the answer to a call whose context ended: the caller has gone, or the server is closing.
 var abandoned = &imagegen.Error{Code: imagegen.CodeInternal, Message: "the call was cut off before its end; ask again with the same Idempotency-Key"}
 
-// Seconds is a Retry-After: whole seconds, never too early.
+// Seconds is a Retry-After: whole seconds, rounded up and at least 1.
 func Seconds(d time.Duration) string {
 	return strconv.Itoa(max(1, int(math.Ceil(d.Seconds()))))
 }

@@ -15,20 +15,22 @@ import (
 	"github.com/imagegend/imagegend/imagegen/internal/formdata"
 )
 
-// Exchange is one request and its answer on the way through the handlers. See Site.Begin.
+// Exchange is one request and its answer on the way through the handlers. See Site.Begin. It is not
+// safe for concurrent use. Handlers fill in the exported fields as far as they know them, for the
+// log and for watchers.
 type Exchange struct {
 	http.ResponseWriter
 	Request *http.Request
 	Ctx     context.Context // the request's, with its identifier
 
 	Route      string                // its pattern, for the log; "" when none fits
-	Quiet      bool                  // it is of no interest but to who debugs
+	Quiet      bool                  // it is logged for debugging only
 	Base       string                // of the addresses in the answer; see Site.FindBase
 	User       imagegen.UserID       // whose key came, if one did
-	Key        imagegen.KeyID        // which
+	Key        imagegen.KeyID        // that key
 	Generation imagegen.GenerationID // that it is about, if any
 	Status     int                   // of the answer; 0: not begun
-	Err        error                 // that was answered
+	Err        error                 // the error that was answered, or that cut the answer off
 
 	control  http.ResponseController
 	incoming *formdata.Steady // the body, once it is asked for
@@ -42,7 +44,7 @@ type Exchange struct {
 func (x *Exchange) begin(w http.ResponseWriter, r *http.Request) {
 	x.ResponseWriter, x.Request, x.Ctx = w, r, withRequestID(r)
 	x.control, x.began = *http.NewResponseController(w), time.Now()
-	if r.Header["Expect"] != nil { // its answer would meet the deadline that an earlier one has left
+	if r.Header["Expect"] != nil { // the 100 Continue would meet the deadline that the previous answer has left
 		x.control.SetWriteDeadline(time.Time{})
 	}
 }
@@ -50,7 +52,8 @@ func (x *Exchange) begin(w http.ResponseWriter, r *http.Request) {
 // Unwrap serves http.ResponseController.
 func (x *Exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
-// Send answers with bytes that are ready.
+// Send answers with a body that is in memory, and its length. It always returns nil: a peer that has
+// gone shows in Sent.
 func (x *Exchange) Send(status int, body []byte) error {
 	x.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	x.WriteHeader(status)
@@ -58,11 +61,11 @@ func (x *Exchange) Send(status int, body []byte) error {
 	return nil
 }
 
-// lingering is how long an answer that came before the end of the body waits for the rest, which
-// net/http reads to leave the connection fit for use.
+// lingering is how long an answer that comes before the end of the body waits for the rest of it.
+// net/http reads that rest, so that the connection can serve another request.
 const lingering = 2 * time.Second
 
-// WriteHeader implements http.ResponseWriter.
+// WriteHeader implements http.ResponseWriter, with a new deadline for the peer.
 func (x *Exchange) WriteHeader(status int) {
 	x.Status = status
 	x.extend(0)
@@ -91,7 +94,8 @@ func (x *Exchange) Flush() error {
 	return err
 }
 
-// Sent reports whether the whole answer has been written. A peer that closes the connection after that has it.
+// Sent reports whether the whole answer has been handed to the connection. A peer that closes the
+// connection after that counts as having received it.
 func (x *Exchange) Sent() bool {
 	return x.Status != 0 && x.cut == nil && x.control.Flush() == nil
 }
@@ -120,17 +124,18 @@ func (x *Exchange) ReadFrom(r io.Reader) (total int64, err error) {
 	return total, err
 }
 
-// extend gives the peer time to take n more bytes.
+// extend gives the peer time to take n more bytes, at the least rate that is asked of it. For small
+// writes it sets the deadline at most once a second.
 func (x *Exchange) extend(n int64) {
 	now := time.Now()
 	if n > 0 && n < formdata.MinRate && now.Sub(x.extended) < time.Second {
 		return
 	}
 	x.extended = now
-	x.control.SetWriteDeadline(now.Add(formdata.Patience + formdata.TransferTime(n))) // fails where a test or a wrapper has no deadlines
+	x.control.SetWriteDeadline(now.Add(formdata.Patience + formdata.TransferTime(n))) // an error: the writer of a test or a wrapper has no deadlines
 }
 
-// Encoder is a buffer with an encoder that writes to it, for use again and again.
+// Encoder is a buffer with a JSON encoder that writes to it. A pool keeps them for further use.
 type Encoder struct {
 	bytes.Buffer
 	JSON *json.Encoder
@@ -143,13 +148,13 @@ var encoders = sync.Pool{New: func() any {
 	return e
 }}
 
-// largestKept bounds what the pool holds on to.
+// largestKept is the largest buffer that the pool keeps.
 const largestKept = 64 << 10
 
-// NewEncoder returns an empty one. Free it.
+// NewEncoder returns an empty Encoder. The caller must call Free once its bytes were used.
 func NewEncoder() *Encoder { return encoders.Get().(*Encoder) }
 
-// Free keeps the buffer for another use.
+// Free keeps the buffer for another use. Its bytes must not be used any more.
 func (e *Encoder) Free() {
 	if e.Cap() <= largestKept {
 		e.Reset()
@@ -157,7 +162,8 @@ func (e *Encoder) Free() {
 	}
 }
 
-// JSON answers with a body. Unless the header says otherwise it is not to be stored.
+// JSON answers with a body, which nobody may store. An error means that the body does not encode;
+// nothing was written then.
 func (x *Exchange) JSON(status int, body any) error {
 	e := NewEncoder()
 	defer e.Free()

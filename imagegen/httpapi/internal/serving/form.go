@@ -10,18 +10,19 @@ import (
 	"github.com/imagegend/imagegend/imagegen/internal/formdata"
 )
 
-// Form collects the parts of a form. Files go straight to where they are staged.
+// Form collects the parts of a form. Files go straight to where they are staged. Read is called once,
+// with all the fields set; the functions are called in the order of the parts.
 type Form struct {
-	Files []File // as far as they came
+	Files []File // those that have come
 
 	Stage   func(ctx context.Context, r io.Reader, name string) (imagegen.Reference, error)
 	Hold    *Holding
 	IsFile  func(name string) bool         // whether a part of this name is a file
-	Room    func(name, which string) error // why another file of this name, called so in messages, is one too many
+	Room    func(name, which string) error // why another file of this name is one too many; which names it in messages
 	Known   func(name string) error        // why there can be no part of this name
 	SetText func(name, text string) error  // takes the content of a part that is no file
 
-	text int64 // bytes of texts
+	text int64 // bytes of all texts so far
 }
 
 // File is a file of a form.
@@ -30,7 +31,7 @@ type File struct {
 	imagegen.Reference
 }
 
-// Read reads the form that is the body of x. On an error no file is left.
+// Read reads the form that is the body of x. On an error it discards the files that had come.
 func (f *Form) Read(x *Exchange, boundary string) error {
 	body, err := x.Body(formdata.MaxBytes)
 	if err != nil {
@@ -63,7 +64,7 @@ func (f *Form) add(ctx context.Context, part formdata.Part) error {
 	return f.addText(part.Name, part)
 }
 
-// noText refuses a file where a text belongs, unless none was chosen.
+// noText refuses a file where a text belongs, unless none was chosen: then it counts as absent.
 func (f *Form) noText(part formdata.Part) error {
 	if err := f.Known(part.Name); err != nil {
 		return err

@@ -9,13 +9,15 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Repeats reports whether the client says that it makes the request once more, as OpenAI's clients do.
+// Repeats reports whether the client says that the request repeats an earlier one, as OpenAI's clients
+// do of their own accord.
 func Repeats(h http.Header) bool {
 	n, err := strconv.Atoi(h.Get("X-Stainless-Retry-Count"))
 	return err == nil && n > 0
 }
 
-// Costly reports whether credits were taken, or may have been, by a call that ended with err.
+// Costly reports whether credits were taken, or may have been, by a call that ended with err. Those
+// of a failed generation are back, but a repetition would charge again.
 func Costly(err error) bool {
 	e, ok := errors.AsType[*imagegen.Error](err)
 	return !ok || e.Code == imagegen.CodeGenerationFailed || e.Code == imagegen.CodeInternal && e.Generation != ""
@@ -35,8 +37,9 @@ func IdempotencyKey(h http.Header) (string, error) {
 	return sent[0], nil
 }
 
-// Bearer returns the API key that a header carries. Two headers leave open whose request it is. ErrMissingKey,
-// ErrInvalidKey.
+// Bearer returns the API key that a header carries, without checking its form. ErrMissingKey: there is
+// none. ErrInvalidKey: it cannot be read, or there are two headers, which would leave open whose
+// request it is.
 func Bearer(h http.Header) (string, error) {
 	sent := h.Values("Authorization")
 	if len(sent) == 0 || len(sent) == 1 && strings.TrimSpace(sent[0]) == "" {

@@ -14,28 +14,29 @@ import (
 	"github.com/imagegend/imagegend/imagegen/internal/share"
 )
 
-// What one API key may have the service do at once, and what all may together. Uploads are the engine's
-// to bound, see [engine.Session.Stage].
+// What one API key may have the service do at once, and what all may together. Uploads are bounded by
+// the engine, see [engine.Session.Stage].
 const (
 	requestsAtOnce = 256      // of a key, unless the options say otherwise
 	heldOfKey      = 16 << 20 // bytes of bodies in memory
-	heldOfAll      = 64 << 20
+	heldOfAll      = 64 << 20 // the same, of all keys together
 )
 
-// Limits is what is under way of each API key, in all interfaces that share it.
+// Limits counts what is under way for each API key, in all interfaces that share it. It is safe for
+// concurrent use.
 type Limits struct {
 	most     int // requests of a key
 	requests *share.Shares[imagegen.KeyID]
 	held     *share.Shares[imagegen.KeyID]
 }
 
-// NewLimits returns limits for so many requests of one API key at once; 0: 256.
+// NewLimits returns limits for that many requests of one API key at once; 0: 256.
 func NewLimits(requests int) *Limits {
 	most := cmp.Or(requests, requestsAtOnce)
 	return &Limits{most, share.New[imagegen.KeyID](int64(most), math.MaxInt64), share.New[imagegen.KeyID](heldOfKey, heldOfAll)}
 }
 
-// Admit lets a request of a key in, until leave.
+// Admit counts a request of a key until leave. ErrOverloaded: the key has too many.
 func (l *Limits) Admit(k imagegen.KeyID) (leave func(), err error) {
 	if !l.requests.Take(k, 1) {
 		return nil, busy("this API key has %d requests under way; wait for one to end", l.most)
@@ -43,20 +44,22 @@ func (l *Limits) Admit(k imagegen.KeyID) (leave func(), err error) {
 	return func() { l.requests.Give(k, 1) }, nil
 }
 
-// Hold bounds what is read of a body into memory, until Release.
+// Hold begins to count what is read of a body into memory. The caller must call Release.
 func (l *Limits) Hold(k imagegen.KeyID) *Holding { return &Holding{shares: l.held, key: k} }
 
-// Holding is the memory that one body takes.
+// Holding is the memory that one body takes. It is not safe for concurrent use.
 type Holding struct {
 	shares *share.Shares[imagegen.KeyID]
 	key    imagegen.KeyID
 	bytes  int64
 }
 
-// growth is how much memory a byte takes that is read into a buffer which grows.
+// growth is how many bytes of memory a byte takes that is read into a growing buffer: the old buffer
+// and the new one exist while one is copied to the other.
 const growth = 2
 
-// ReadAll reads r to its end. ErrOverloaded: too much of other requests is held.
+// ReadAll reads r to its end. ErrOverloaded: with the bodies of other requests, that would take too
+// much memory.
 func (h *Holding) ReadAll(r io.Reader) ([]byte, error) { return io.ReadAll(held{h, r}) }
 
 // Take counts n more bytes that stay in memory. ErrOverloaded.
@@ -68,10 +71,10 @@ func (h *Holding) Take(n int64) error {
 	return nil
 }
 
-// Release gives it back.
+// Release gives back all that was taken.
 func (h *Holding) Release() { h.shares.Give(h.key, h.bytes) }
 
-// held is a reader of what stays in memory.
+// held is a reader that counts what it yields as held.
 type held struct {
 	*Holding
 	r io.Reader
@@ -93,7 +96,9 @@ func busy(format string, args ...any) error {
 	return e
 }
 
-// Body returns the body of the request, limited in size and in patience.
+// Body returns the body of the request, which must have at most most bytes and must keep coming, see
+// formdata.Steady. It is to be called once. ErrInvalidRequest: the announced length is too large.
+// BodyError explains the errors of reading it.
 func (x *Exchange) Body(most int64) (io.Reader, error) {
 	if x.Request.ContentLength > most {
 		return nil, tooLarge(most)
@@ -107,7 +112,8 @@ func tooLarge(most int64) error {
 	return imagegen.Invalid("the request body is larger than %d bytes", most)
 }
 
-// BodyError says what was wrong with a body that could not be read. An *imagegen.Error stands.
+// BodyError returns what to tell the caller about a body that could not be read. An *imagegen.Error
+// is returned as it is.
 func BodyError(err error) error {
 	if _, coded := errors.AsType[*imagegen.Error](err); coded {
 		return err

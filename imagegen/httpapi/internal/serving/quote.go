@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// longestShown is how much of what a caller sent is repeated in a message.
+// longestShown is how many characters of what a caller sent a message repeats.
 const longestShown = 40
 
-// Shorten cuts what a caller sent to what a message repeats of it.
+// Shorten cuts a text that a caller sent to what a message repeats of it.
 func Shorten(s string) string {
 	if utf8.RuneCountInString(s) > longestShown {
 		return string([]rune(s)[:longestShown]) + "…"
@@ -17,7 +17,7 @@ func Shorten(s string) string {
 	return s
 }
 
-// Shown quotes what a caller sent.
+// Shown quotes what a caller sent, shortened and with escapes, so that it is safe in a message.
 func Shown(s string) string { return strconv.Quote(Shorten(s)) }
 
 // IsInteger takes -7, 0 and 42, but not 007, 1.0 or 1e3.

@@ -17,7 +17,7 @@ func RequestID(ctx context.Context) string {
 	return id
 }
 
-// requestID takes over what the caller sent, if it is fit for a log.
+// requestID takes over what the caller sent if it is fit for a log, and else makes one.
 func requestID(h http.Header) string {
 	if id := h.Get("X-Request-Id"); id != "" && len(id) <= 128 && strings.Trim(id, requestIDCharacters) == "" {
 		return id
@@ -31,8 +31,8 @@ func withRequestID(r *http.Request) context.Context {
 	return context.WithValue(r.Context(), requestIDKey{}, requestID(r.Header))
 }
 
-// WithRequestID gives the requests of another handler what those of an Exchange have: X-Request-Id in the
-// answer, and a context of which RequestID and NewLogHandler know it.
+// WithRequestID gives the requests of another handler what those of an Exchange have: an X-Request-Id
+// in the answer, and a context for RequestID and NewLogHandler.
 func WithRequestID(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := withRequestID(r)
@@ -41,9 +41,8 @@ func WithRequestID(h http.Handler) http.Handler {
 	})
 }
 
-// NewLogHandler returns a handler that adds request_id to each record whose context has one. Give
-// it to the engine's logger too, and a request's lines can be found together. A handler that does
-// so already is returned as it is.
+// NewLogHandler returns a handler that adds request_id to each record whose context has one. A
+// handler that already does so is returned as it is.
 func NewLogHandler(h slog.Handler) slog.Handler {
 	if l, ok := h.(logHandler); ok {
 		return l

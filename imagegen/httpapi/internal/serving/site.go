@@ -1,5 +1,14 @@
-// Package serving is what the HTTP interfaces of the service have in common: requests with an identifier, deadlines
-// that follow the bytes, keys, bounds on what one key may have under way, and the log.
+// Package serving is what the HTTP interfaces of the service have in common: requests with an
+// identifier, deadlines that follow the bytes, keys, bounds on what one key may have under way,
+// and the log.
+//
+// An interface has a Site, which holds for all of its requests, and an Exchange for each request:
+//
+//	site.Begin(&x, w, r)
+//	defer site.Finish(&x, func() { fail(&x, imagegen.ErrInternal) })
+//
+// Between the two it reads the body through Exchange.Body or a Form, and answers with
+// Exchange.JSON, Send or Fail. Which paths there are, and what a body means, is its own affair.
 package serving
 
 import (
@@ -15,7 +24,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Site is what holds for all requests of an interface. See NewSite.
+// Site is what holds for all requests of an interface. See NewSite. It is safe for concurrent use.
 type Site struct {
 	BaseURL        string
 	TrustedProxies []netip.Prefix
@@ -27,7 +36,7 @@ type Site struct {
 	access *slog.Logger // without request_id: its lines carry their own
 }
 
-// NewSite returns s, ready. log nil: silent.
+// NewSite returns s, ready for use. Limits nil: limits of its own. log nil: silent.
 func NewSite(s Site, log *slog.Logger) *Site {
 	s.BaseURL = strings.TrimRight(s.BaseURL, "/")
 	if log == nil {
@@ -41,21 +50,24 @@ func NewSite(s Site, log *slog.Logger) *Site {
 	return &s
 }
 
-// Begin does what every request needs, whatever its route. Finish is to be deferred.
+// Begin does what every request needs, whatever its route. x must be zero, except for its Route. The
+// caller defers Finish.
 func (s *Site) Begin(x *Exchange, w http.ResponseWriter, r *http.Request) {
 	x.begin(w, r)
 	x.Header().Set("X-Request-Id", RequestID(x.Ctx))
 	x.Header().Set("X-Content-Type-Options", "nosniff")
 	if r.ProtoMajor == 1 && r.TransferEncoding != nil {
-		// A length may have stood beside the chunks, which net/http does not tell. Where a proxy went by
-		// the length, what follows on this connection is not what it took for a request.
+		// The request may have had a Content-Length beside the chunks; net/http drops it and does not
+		// say so. If a proxy went by that length, it and net/http disagree on where the next request on
+		// this connection begins (request smuggling). So there is no next one.
 		x.Header().Set("Connection", "close")
 	}
 	s.allowOrigin(x)
 }
 
-// Finish ends a request, also one whose handler panicked: then fail answers that the service failed. An answer that
-// had begun is cut off, so that nobody takes it for a whole one.
+// Finish ends a request, also one whose handler panicked: then fail answers that the service failed,
+// or an answer that had begun is cut off, so that nobody takes it for a whole one. It must be
+// deferred directly, since it calls recover. It writes the line of the request to the log.
 func (s *Site) Finish(x *Exchange, fail func()) {
 	p := recover()
 	if p != nil && p != http.ErrAbortHandler {
@@ -74,7 +86,9 @@ func (s *Site) Finish(x *Exchange, fail func()) {
 	}
 }
 
-// FindBase sets what the addresses in the answer begin with.
+// FindBase sets what the addresses in the answer begin with: BaseURL or, without it, what the request
+// says, by the headers of trusted proxies or the Host. ErrInvalidRequest: that is no host, or no
+// scheme, and would make the addresses lead elsewhere.
 func (s *Site) FindBase(x *Exchange) error {
 	if x.Base = s.BaseURL; x.Base != "" {
 		return nil
@@ -111,18 +125,20 @@ func (s *Site) trusts(peer string) bool {
 	return err == nil && slices.ContainsFunc(s.TrustedProxies, func(n netip.Prefix) bool { return n.Contains(addr) })
 }
 
-// lastValue is what the proxy itself says: its value stands behind those that it was sent.
+// lastValue returns the last value of a header, which is what the nearest proxy itself says: proxies
+// append theirs to those that they were sent.
 func lastValue(h http.Header, name string) string {
 	all := strings.Join(h.Values(name), ",")
 	return strings.TrimSpace(all[strings.LastIndexByte(all, ',')+1:])
 }
 
-// isHost tells a host with an optional port from what would make an address mean something else.
+// isHost reports whether s is a host with an optional port, and nothing that would give an address
+// another meaning, such as a path or a user.
 func isHost(s string) bool {
 	if s == "" || len(s) > 255 || strings.Trim(s, hostCharacters) != "" {
 		return false
 	}
-	if s[0] != '[' { // nearly every host is a name with perhaps a port: that needs no parser, which would allocate
+	if s[0] != '[' { // nearly every host: no parser is needed, which would allocate
 		name, port, _ := strings.Cut(s, ":")
 		return name != "" && !strings.ContainsAny(name, "[]") && strings.Trim(port, "0123456789") == ""
 	}
@@ -135,7 +151,8 @@ const hostCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123
 // NativeHeaders are those that scripts may send to the native interface.
 const NativeHeaders = "Authorization, Content-Type, Idempotency-Key, X-Request-Id"
 
-// allowOrigin lets scripts of configured origins read the answer.
+// allowOrigin lets scripts of configured origins read the answer. It names the origin and never "*",
+// so the answer varies by Origin even for a caller that sends none.
 func (s *Site) allowOrigin(x *Exchange) {
 	if len(s.CORSOrigins) == 0 {
 		return
@@ -150,7 +167,7 @@ func (s *Site) allowOrigin(x *Exchange) {
 	h.Set("Access-Control-Expose-Headers", "ETag, Idempotent-Replayed, Location, Retry-After, X-Request-Id, X-Should-Retry")
 }
 
-// Preflight answers OPTIONS; Allow is set already.
+// Preflight answers OPTIONS. The caller has set Allow, which scripts of an allowed origin may use.
 func (s *Site) Preflight(x *Exchange) error {
 	h := x.Header()
 	if h.Get("Access-Control-Allow-Origin") != "" && x.Request.Header.Get("Access-Control-Request-Method") != "" {

@@ -7,25 +7,27 @@ import (
 	"time"
 )
 
-// Watcher is told of requests: for metrics and traces. It must be quick and safe for concurrent use.
+// Watcher is called for each request, for metrics and traces. It must be quick and safe for concurrent
+// use.
 type Watcher interface {
-	// Begin is told of a request that begins, and returns the context that it goes on with: its own, or one
-	// derived from it.
+	// Begin is called when a request begins. It returns the context with which the request goes on: the
+	// request's own, or one derived from it.
 	Begin(r *http.Request) context.Context
 
-	// End is told of its answer. ctx is that of Begin.
+	// End is called once the request was answered, also if its handler panicked. ctx is that of Begin.
 	End(ctx context.Context, a Answer)
 }
 
-// Answer tells a [Watcher] of a request that was answered. There is nothing in it that a caller can choose freely.
+// Answer describes an answered request to a [Watcher]. It holds nothing that a caller can choose
+// freely, so that it can label metrics.
 type Answer struct {
 	Method   string // one of those that HTTP knows, or "other"
-	Route    string // a pattern; "" when none fits
+	Route    string // its pattern; "" if none matches
 	Status   int    // 0: the connection was cut before there was one
 	Duration time.Duration
 }
 
-// Watch has watchers told of each request that h answers, whatever its interface.
+// Watch calls watchers for each request that h answers. Each gets the context of the one before.
 func Watch(h http.Handler, watchers ...Watcher) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		x := &watched{ResponseWriter: w, began: time.Now(), method: r.Method}
@@ -47,7 +49,7 @@ func Watch(h http.Handler, watchers ...Watcher) http.Handler {
 	})
 }
 
-// WithRoute gives the requests of a handler that names no routes a name for all of them.
+// WithRoute gives all requests of a handler one route name. It has an effect only below Watch.
 func WithRoute(route string, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		tellRoute(w, route)
@@ -63,7 +65,8 @@ type watched struct {
 	status        int
 }
 
-// tellRoute tells whoever watches an answer which route it is of.
+// tellRoute sets the route of the answer that w belongs to, if somebody watches it: it looks through
+// the writers that wrap each other for the one of Watch.
 func tellRoute(w http.ResponseWriter, route string) {
 	for {
 		if x, ok := w.(*watched); ok {
@@ -82,7 +85,7 @@ func (x *watched) answer() Answer {
 	return Answer{Method: knownMethod(x.method), Route: x.route, Status: x.status, Duration: time.Since(x.began)}
 }
 
-// knownMethod bounds the number of label values that metrics can get.
+// knownMethod bounds the number of values that a metric's label can have.
 func knownMethod(m string) string {
 	switch m {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
@@ -96,7 +99,7 @@ func (x *watched) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
 // WriteHeader implements http.ResponseWriter.
 func (x *watched) WriteHeader(status int) {
-	if x.status < http.StatusOK { // or it told of what was yet to come
+	if x.status < http.StatusOK { // not yet set, or informational, such as 103
 		x.status = status
 	}
 	x.ResponseWriter.WriteHeader(status)
