@@ -26,8 +26,8 @@ type cluster struct {
 	wal  string // how much of it may lie there before a checkpoint
 	as   *syscall.SysProcAttr
 
-	alive io.WriteCloser // the server ends with it; held, so that it is not closed as garbage
-	ended chan struct{}  // closed once it has
+	alive io.WriteCloser  // the server ends with it; held, so that it is not closed as garbage
+	ended <-chan struct{} // closed once it has
 }
 
 // startFor is how long a server may take to answer, on a machine that is busy.
@@ -158,20 +158,27 @@ wait $server
 func (c *cluster) start() error {
 	cmd := c.command(serve, c.wal)
 	cmd.Stderr = os.Stderr
-	alive, err := cmd.StdinPipe()
-	if err != nil {
+	var err error
+	if c.alive, c.ended, err = begin(cmd); err != nil {
 		return err
 	}
-	if err := cmd.Start(); err != nil {
-		return err
+	return c.answers()
+}
+
+// begin starts a program that ends when its standard input does, or the test binary. ended is closed once it has.
+func begin(cmd *exec.Cmd) (alive io.WriteCloser, ended <-chan struct{}, err error) {
+	if alive, err = cmd.StdinPipe(); err != nil {
+		return nil, nil, err
 	}
-	ended := make(chan struct{})
-	c.alive, c.ended = alive, ended
+	if err = cmd.Start(); err != nil {
+		return nil, nil, err
+	}
+	done := make(chan struct{})
 	go func() {
 		_ = cmd.Wait() // its status is that of the signal
-		close(ended)
+		close(done)
 	}()
-	return c.answers()
+	return alive, done, nil
 }
 
 // stop ends the server by a signal, and waits until it has ended: INT, as one that is told to; QUIT, as one that

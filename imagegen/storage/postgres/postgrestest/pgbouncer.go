@@ -20,8 +20,8 @@ type Pooler struct {
 	server *cluster
 	port   int
 
-	alive io.WriteCloser // it ends with it; held, so that it is not closed as garbage
-	ended chan struct{}  // closed once it has
+	alive io.WriteCloser  // it ends with it; held, so that it is not closed as garbage
+	ended <-chan struct{} // closed once it has
 }
 
 // pooling runs PgBouncer until its standard input ends. Connections to the server live for a second, so that a
@@ -111,20 +111,10 @@ func (p *Pooler) Port() int { return p.port }
 
 // Start starts it again after a Kill, at the same port, and waits until it listens.
 func (p *Pooler) Start() error {
-	cmd := p.server.command(pooling, pgBouncers(), strconv.Itoa(p.port))
-	alive, err := cmd.StdinPipe()
-	if err != nil {
+	var err error
+	if p.alive, p.ended, err = begin(p.server.command(pooling, pgBouncers(), strconv.Itoa(p.port))); err != nil {
 		return err
 	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	ended := make(chan struct{})
-	p.alive, p.ended = alive, ended
-	go func() {
-		_ = cmd.Wait() // its status is that of the signal
-		close(ended)
-	}()
 	return answersAt(p.port)
 }
 
