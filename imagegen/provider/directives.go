@@ -18,8 +18,8 @@ const (
 )
 
 // parseDirectives reads the directives in a prompt, which the comment of Fake lists, and returns the
-// prompt without them. What it refuses is an *imagegen.ProviderError whose Message says what to
-// change.
+// prompt without them. An error is an *imagegen.ProviderError of ClassInvalid whose Message says what to
+// change. With an error the other results mean nothing.
 func parseDirectives(prompt string) (f Faults, rest string, err error) {
 	text, after, found := strings.Cut(prompt, opening)
 	if !found {
@@ -38,12 +38,13 @@ func parseDirectives(prompt string) (f Faults, rest string, err error) {
 		names = append(names, name)
 		var between string
 		between, after, found = strings.Cut(tail, opening)
-		text += " " + between // the space keeps what stood apart from becoming a directive
+		text += " " + between // the space prevents the two parts from forming a new directive
 	}
 	return f, strings.TrimSpace(text), compatible(names)
 }
 
-// set takes over one directive, given without brackets.
+// set applies one directive, given as it was written but without "[fake:" and "]". It returns the directive's name,
+// by which compatible finds repetitions.
 func (f *Faults) set(directive string) (name string, err error) {
 	name, _, _ = strings.Cut(directive, "=")
 	argument := directive[len(name):]
@@ -87,13 +88,17 @@ func positive(argument string) (int, bool) {
 	return n, err == nil && n > 0
 }
 
+// compatible refuses a directive that occurs twice and two directives that both end the call. It sorts names.
+//
+// transient and images are not among the endings: transient ends only the first calls, and images says how many images
+// come before the end.
 func compatible(names []string) error {
 	ends := []string{"crash", "panic", "hang", "refuse", "fail"}
 	slices.Sort(names)
 	var end string
 	for i, name := range names {
 		if i > 0 && name == names[i-1] {
-			return invalid("the directive [fake:%s] stands twice; leave one out", name)
+			return invalid("the directive [fake:%s] occurs twice; leave one out", name)
 		}
 		if !slices.Contains(ends, name) {
 			continue
@@ -110,7 +115,7 @@ func invalid(format string, args ...any) error {
 	return &imagegen.ProviderError{Class: imagegen.ClassInvalid, Message: fmt.Sprintf(format, args...)}
 }
 
-// quote shows what stands in a prompt, shortened.
+// quote quotes text from a prompt for a message, shortened to 60 characters.
 func quote(s string) string {
 	const most = 60
 	if runes := []rune(s); len(runes) > most {

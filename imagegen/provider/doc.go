@@ -1,10 +1,11 @@
-// Package provider has the fake provider, and help for writing a real one.
+// Package provider contains the fake provider and the few things that real ones share: [Prober] and [Steps].
+// The real providers are the packages below it, one for each kind of upstream.
 //
 // [Fake] draws a picture for each prompt. On demand it fails in every way in which a real
 // upstream fails. A provider of your own implements [imagegen.Provider] and, if possible,
 // [Prober]; test it with package providertest.
 //
-// Each package below has a Config. The tags yaml and zero of its fields are for a program
-// that fills it from a file: the key of a field if that is not its name, and what a 0 in
-// the file becomes.
+// Each provider package has a Config. The struct tags yaml and zero on its fields are for a
+// program that fills the Config from a file: yaml gives the key of a field whose key is not
+// its name, zero gives the value that a 0 in the file stands for.
 package provider

@@ -12,33 +12,36 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/fakeimage"
 )
 
-// Fake is a provider without an upstream. It draws a landscape for each prompt, as PNG,
-// in every ratio and tier, and explicit sizes to the pixel. The same request yields the
-// same bytes. The average colour of the first reference image tints the picture if that
-// has at most 4 million pixels. The quality changes nothing.
+// Fake is a provider without an upstream. It draws a landscape for each prompt, in every
+// ratio and tier, and explicit sizes to the pixel. Images are PNG unless the request asks
+// for WebP. The same request yields the same bytes. The average colour of the first
+// reference image tints the picture if that image has at most 4 million pixels. The
+// quality changes nothing.
 //
-// It supports every option. A seed changes the picture: the second image of a request is
-// the first one of the next seed. With a transparent background the picture is an oval
-// with nothing around it. With a mask it is the first reference, drawn anew where the
-// mask is transparent. WebP is lossless and uncompressed: three bytes a pixel.
+// It supports every option. A seed changes the picture: the second image of a request
+// equals the first image of the next seed. With a transparent background the picture is an
+// oval with nothing around it. With a mask it is the first reference, drawn anew where the
+// mask is transparent. WebP is lossless and uncompressed: three bytes a pixel, four with a
+// transparent background.
 //
 // A prompt can make it fail: with [fake:fail], [fake:refuse], [fake:hang], [fake:panic],
 // [fake:corrupt], [fake:crash], [fake:transient=N], [fake:images=M] with M from 1 to 16,
 // and [fake:delay=D] and [fake:each=D] with a duration such as 3s. Each of these
 // directives sets the field of [Faults] with the same name.
 //
-// Check refuses anything else that begins with "[fake:", a directive that occurs twice,
-// and a second directive that ends the call, unless the other is transient: then the call
-// after the transient failures ends with it.
+// Check refuses any other text that begins with "[fake:", a directive that occurs twice,
+// and two directives that end the call. Only transient can be combined with one of those:
+// the first call after the transient failures then ends as that directive says.
 //
-// The zero value is ready for use. Do not change its fields once it is in use.
+// The zero value is ready for use, and Fake is safe for concurrent use. Do not change its
+// fields once it is in use.
 type Fake struct {
-	// Script decides about the faults of a call, in place of the directives in its prompt, which
-	// are then text like any other. It must be safe for concurrent use. nil: the directives decide.
+	// Script decides the faults of a call in place of the directives in its prompt, which are then
+	// ordinary text. It must be safe for concurrent use. nil: the directives decide.
 	Script func(r imagegen.ProviderRequest) Faults
 
-	// Image is yielded as every image, unaltered, whatever was asked for; references are not read.
-	// It is for measuring what surrounds the provider. nil: draw.
+	// Image is yielded as every image, unaltered, whatever the request asks for; references are not
+	// read. It is for measuring the code around the provider. nil: draw.
 	Image []byte
 
 	// AllowCrash permits Faults.Crash, which kills this process.
@@ -54,13 +57,14 @@ var (
 // Name returns "fake".
 func (f *Fake) Name() string { return "fake" }
 
-// Capabilities are everything that there is.
+// Capabilities returns everything that a provider can declare, except that references are optional and the
+// engine makes JPEG itself.
 func (f *Fake) Capabilities() imagegen.Capabilities {
 	return imagegen.Capabilities{MaxReferences: imagegen.MaxReferences, Verify: imagegen.VerifyStructure,
 		Formats: []imagegen.Format{imagegen.FormatPNG, imagegen.FormatWebP}, Transparent: true, Mask: true, MaxSeed: math.MaxUint32}
 }
 
-// Check refuses a prompt whose directives are wrong or not permitted.
+// Check refuses a prompt whose directives are wrong or not permitted. With a Script it refuses nothing.
 func (f *Fake) Check(r imagegen.ProviderRequest) error {
 	if f.Script != nil {
 		return nil
@@ -74,7 +78,7 @@ func (f *Fake) Check(r imagegen.ProviderRequest) error {
 
 func (f *Fake) permit(faults Faults) error {
 	if faults.Crash && !f.AllowCrash {
-		return invalid("[fake:crash] is not permitted here, for it kills the service; leave it out")
+		return invalid("[fake:crash] is not permitted here because it kills the service; leave it out")
 	}
 	return nil
 }
@@ -90,7 +94,8 @@ func (f *Fake) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Se
 	}
 }
 
-// generate returns nil if yield wants no more.
+// generate returns nil if yield wants no more. A delay comes before references are read, and the ending is counted
+// before the first image, so that a call that is cancelled between images counts as one of the transient failures.
 func (f *Fake) generate(ctx context.Context, r imagegen.ProviderRequest, yield func(io.Reader) bool) error {
 	faults, prompt, err := f.faults(r)
 	if err != nil {
@@ -142,7 +147,8 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// painter returns what makes the bytes of each image.
+// painter returns a function that makes the bytes of each image. The function is not safe for concurrent use: all
+// images share one Picture, of which only the variant changes.
 func (f *Fake) painter(ctx context.Context, r imagegen.ProviderRequest, prompt string) (func(variant int) io.Reader, error) {
 	if f.Image != nil {
 		return func(int) io.Reader { return bytes.NewReader(f.Image) }, nil
@@ -151,7 +157,7 @@ func (f *Fake) painter(ctx context.Context, r imagegen.ProviderRequest, prompt s
 	if err != nil {
 		return nil, err
 	}
-	size, _ := f.Capabilities().Choose(r) // any can be had
+	size, _ := f.Capabilities().Choose(r) // cannot fail: every size is possible
 	picture := fakeimage.Picture{Prompt: prompt, Width: size.Width, Height: size.Height, Tint: tint, Seed: r.Options.Seed,
 		Oval: r.Options.Background == imagegen.BackgroundTransparent}
 	if r.Mask != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Faults are how a call of the fake provider fails. The zero value does not fail: it
+// Faults say how a call of the fake provider fails. With the zero value it does not fail: it
 // yields every image that was asked for.
 //
 // The fields from Transient on end the call: before its first image or, if Images is set,
@@ -18,10 +18,10 @@ import (
 type Faults struct {
 	Delay   time.Duration // before the first image, once a call
 	Each    time.Duration // before every further image
-	Images  int           // how many are yielded, be it fewer or more than asked for; 0: all, or none if the call is ended
-	Corrupt bool          // the images end behind their header
+	Images  int           // how many are yielded, which may be fewer or more than asked for; 0: all, or none if the call is ended
+	Corrupt bool          // the images end after their header
 
-	Transient int  // so many calls with the same Key end with ClassUnavailable; those after them do not
+	Transient int  // this many calls with the same Key end with ClassUnavailable; those after them do not
 	Crash     bool // kills the process, as kill -9 does; only with Fake.AllowCrash
 	Panic     bool // panics
 	Hang      bool // waits for the context to end
@@ -40,10 +40,10 @@ func (f Faults) count(n int, ended bool) int {
 	return n
 }
 
-// corruptBytes hold the header of a PNG, and less than the smallest one has in all.
+// corruptBytes is enough for the header of a PNG, and less than the smallest complete PNG has.
 const corruptBytes = 48
 
-// spoil cuts an image short where it is to be corrupt.
+// spoil cuts an image short if Corrupt is set.
 func (f Faults) spoil(image io.Reader) io.Reader {
 	if f.Corrupt {
 		return io.LimitReader(image, corruptBytes)
@@ -51,7 +51,8 @@ func (f Faults) spoil(image io.Reader) io.Reader {
 	return image
 }
 
-// ending is what ends the call; nil if nothing does.
+// ending returns the function that ends the call; nil if nothing does. It counts the call towards Transient, so it must
+// be called once for each call.
 func (f *Fake) ending(key string, faults Faults) func(context.Context) error {
 	switch {
 	case faults.Transient > 0 && f.failures.add(key) <= faults.Transient:
@@ -81,7 +82,8 @@ func hang(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// crash ends the process so that no deferred call and no handler runs.
+// crash ends the process so that no deferred call and no signal handler runs. It never returns: a signal may take a
+// moment to arrive, and no code after it may run meanwhile.
 func crash(context.Context) error {
 	self, err := os.FindProcess(os.Getpid())
 	if err == nil {
@@ -93,17 +95,18 @@ func crash(context.Context) error {
 	select {}
 }
 
-// maxFailures bounds how many requests are remembered.
+// maxFailures bounds how many requests are remembered, since a service that runs for long sees any number of keys.
 const maxFailures = 10_000
 
-// failures counts the calls of each request.
+// failures counts the calls of each request that asks for transient failures. The zero value is empty. It is safe for
+// concurrent use.
 type failures struct {
 	mu    sync.Mutex
-	calls map[string]int
+	calls map[string]int // by ProviderRequest.Key; guarded by mu
 }
 
 // add counts a call and returns how many there have been. When too many requests are remembered,
-// one is forgotten.
+// it forgets an arbitrary one, which then fails from the start again.
 func (f *failures) add(key string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -9,10 +9,12 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// composing is held while a reference and its mask are in memory: two pictures of up to MaxMaskPixels.
+// composing is held while a reference and its mask are decoded in memory: two pictures of up to
+// imagegen.MaxMaskPixels each. So the memory for them does not grow with the number of calls.
 var composing sync.Mutex
 
-// kept is what a mask leaves of a reference, brought to a size; what is to be drawn anew is transparent.
+// kept returns the part of a reference that a mask keeps, scaled to a size by nearest neighbour. It is opaque where the
+// reference is kept, and transparent where the picture is to be drawn anew.
 func kept(ctx context.Context, reference, mask imagegen.ProviderReference, size imagegen.Size) (*image.NRGBA, error) {
 	composing.Lock()
 	defer composing.Unlock()

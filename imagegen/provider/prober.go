@@ -17,6 +17,6 @@ type Prober interface {
 	//
 	// An error names the provider and tells the operator what is wrong. It wraps the
 	// *imagegen.ProviderError if the upstream did not answer or refused, and the cause of
-	// ctx if that ended first. ErrUnconfirmed is not a fault, only a doubt.
+	// ctx if that ended first. ErrUnconfirmed means doubt, not a fault.
 	Probe(ctx context.Context) error
 }

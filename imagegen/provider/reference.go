@@ -13,11 +13,12 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// maxTintPixels is the largest reference image that is decoded for its colour.
+// maxTintPixels is the largest reference image that is decoded for its colour. It bounds the memory of a call, for
+// which a mere tint is not worth more.
 const maxTintPixels = 4_000_000
 
-// tintOf is the average colour of the first reference; nil if there is none, or it is too large to
-// be decoded for this.
+// tintOf returns the average colour of the first reference; nil if there is none, or it is too large to
+// be decoded for its colour.
 func tintOf(ctx context.Context, references []imagegen.ProviderReference) (color.Color, error) {
 	if len(references) == 0 || references[0].Width*references[0].Height > maxTintPixels {
 		return nil, nil
@@ -33,6 +34,7 @@ func averageOf(ctx context.Context, r imagegen.ProviderReference) (color.Color, 
 	return average(picture), nil
 }
 
+// decode reads and decodes a reference. An error is an *imagegen.ProviderError.
 func decode(ctx context.Context, r imagegen.ProviderReference) (image.Image, error) {
 	f, err := r.Open(ctx)
 	if err != nil {
@@ -56,7 +58,7 @@ func decoder(mediaType string) func(io.Reader) (image.Image, error) {
 	return png.Decode
 }
 
-// average samples a grid: more would not be seen.
+// average samples a grid of 32×32 pixels: more samples would not change the tint visibly. The result is opaque.
 func average(picture image.Image) color.Color {
 	const grid = 32
 	b := picture.Bounds()
