@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// unreachable says of a directory that cannot be used what is in the way. The system's own words
-// name a file in it that nobody has typed.
+// unreachable explains why a directory cannot be used, in words for whoever typed its name. The
+// system's own words would name a file inside it that nobody has typed.
 func unreachable(dir string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrPermission):
@@ -21,7 +21,8 @@ func unreachable(dir string, err error) error {
 	return fmt.Errorf("storage: %w", err)
 }
 
-// unmakeable says of a directory that cannot be made why.
+// unmakeable explains why a directory cannot be made. It names the lowest parent that exists, since that
+// is where the permission is missing.
 func unmakeable(dir string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrPermission):
@@ -33,7 +34,8 @@ func unmakeable(dir string, err error) error {
 	return fmt.Errorf("storage: the directory %s cannot be made: %w", dir, err)
 }
 
-// belongs tells the other user who can use a path, where the system tells.
+// belongs names the owner of a path and advises to run as that user. It returns "" if the owner is
+// the user of this process or is not known.
 func belongs(path string) string {
 	path = nearest(path)
 	if id := otherOwner(path); id != "" {
@@ -42,7 +44,7 @@ func belongs(path string) string {
 	return ""
 }
 
-// nearest is the path itself, or the lowest one above it that can be looked at.
+// nearest is the path itself, or the lowest directory above it that exists and can be looked at.
 func nearest(path string) string {
 	for {
 		_, err := os.Lstat(path)
@@ -54,7 +56,7 @@ func nearest(path string) string {
 	}
 }
 
-// plainly leaves out of an error which call failed on which path.
+// plainly strips from an error which call failed on which path, where the message names a path already.
 func plainly(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err

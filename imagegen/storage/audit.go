@@ -41,7 +41,7 @@ type audit struct {
 	ctx    context.Context
 	report imagegen.AuditReport
 	files  *inventory
-	clean  func() // is called if nothing is found
+	clean  func() // to call if nothing was found
 }
 
 // beginAudit checks the database at one moment and lists the files that it names.
@@ -140,8 +140,9 @@ func (a *audit) books(t kv.Tx) error {
 	return err
 }
 
-// file compares a file with its record. A file that its record no longer names is not
-// reported as missing.
+// file compares a file with its record, and reports it only if a record still names it:
+// the generation may have been erased since the snapshot. A file that could not be read
+// for want of descriptors or memory ends the audit with an error instead.
 func (a *audit) file(i listed) error {
 	if err := a.ctx.Err(); err != nil {
 		return err
@@ -182,7 +183,7 @@ func (db *DB) compare(ctx context.Context, want listed) error {
 	return want.matches(f)
 }
 
-// openListed opens a file of the inventory.
+// openListed opens a file of the inventory where it is now, unlike a backup, which opens what it holds.
 func (db *DB) openListed(ctx context.Context, i listed) (io.ReadCloser, error) {
 	if i.Upload != "" {
 		return db.spool.Open(ctx, i.Upload)
@@ -205,7 +206,8 @@ func (i listed) matches(r io.Reader) error {
 	return nil
 }
 
-// names reports whether a record names the file now.
+// names reports whether a record names the file now: an image until its erasure begins, a reference image as long as
+// another attempt may need it.
 func (db *DB) names(ctx context.Context, i listed) (bool, error) {
 	r, err := db.Generation(ctx, i.Key.Generation)
 	if errors.Is(err, imagegen.ErrNotFound) {

@@ -14,9 +14,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// An archive is a tar stream: the database, the reference images and images that it names, and the
-// manifest, which comes last and so shows that nothing is cut off. The hashes of the files stand in
-// the database.
+// An archive is a tar stream, in this order: the database; the reference images and the images that it
+// names, under the paths that they have in the directory; the manifest. As the last file the manifest shows
+// that nothing was cut off. The hashes of the other files are in the database.
 const (
 	manifestName    = "manifest.json"
 	manifestVersion = 1
@@ -98,8 +98,9 @@ func (b *backup) whole(files *inventory) error {
 	return b.database(s)
 }
 
-// copyDatabase copies the database and lists the files that it names. Until the reference
-// images are held, none is removed; after that nobody waits for the backup.
+// copyDatabase copies the database and lists the files that it names. No reference image
+// is removed from before the snapshot begins until all that it names are linked; after
+// that nobody waits for the backup.
 func (b *backup) copyDatabase(files *inventory) (*snapshot, error) {
 	release := b.db.spool.hold()
 	defer release()

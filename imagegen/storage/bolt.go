@@ -16,9 +16,9 @@ import (
 	bbolterrors "go.etcd.io/bbolt/errors"
 )
 
-// createDatabase makes an empty database under another name first: bbolt does not survive a power
-// cut while it lays out a file. It is linked, not renamed, so that of two processes that begin at
-// once only one makes it.
+// createDatabase makes an empty database. It does so under a temporary name, since bbolt does not
+// survive a power cut while it lays out a file. The file then gets its name by a link, not by a rename: a
+// link fails if the name exists, so of two processes that start at once only one makes the database.
 func createDatabase(dir string) error {
 	f, err := os.CreateTemp(dir, scratchPrefix)
 	if err != nil {
@@ -62,7 +62,9 @@ func openFile(dir string) (*bbolt.DB, error) {
 	return bolt, nil
 }
 
-// takeUp goes on with a file as the process before has left it.
+// takeUp prepares a file that the previous process left. The order matters: nothing writes to a file
+// before it was checked, and a migration, which reuses pages, must not begin before what the file shows
+// is durable.
 func takeUp(bolt *bbolt.DB, dir string, size int64) error {
 	if err := checkFile(bolt, dir, size); err != nil {
 		return err
@@ -73,7 +75,9 @@ func takeUp(bolt *bbolt.DB, dir string, size int64) error {
 	return migrate(bolt)
 }
 
-// openBolt opens a database file, with addresses reserved for it to grow into.
+// openBolt opens a database file, with addresses reserved for it to grow into. Where the process may not
+// reserve so many, it asks for a quarter of them, again and again, down to the size of the file. It waits up
+// to a second for another process to close the file.
 func openBolt(path string, size int64) (bolt *bbolt.DB, err error) {
 	for reserve := initialMap(size); ; reserve /= 4 {
 		bolt, err = openMapped(path, &bbolt.Options{Timeout: time.Second, FreelistType: bbolt.FreelistMapType, InitialMmapSize: reserve, NoStatistics: true})
@@ -83,7 +87,8 @@ func openBolt(path string, size int64) (bolt *bbolt.DB, err error) {
 	}
 }
 
-// openMapped opens a database file that exists.
+// openMapped opens a database file that exists. bbolt would create one that does not, and panics on some
+// damaged files: then the file it opened stays open, with its lock, unless it is closed here.
 func openMapped(path string, o *bbolt.Options) (bolt *bbolt.DB, err error) {
 	var file *os.File
 	o.OpenFile = func(name string, flag int, perm os.FileMode) (_ *os.File, err error) {
@@ -95,12 +100,13 @@ func openMapped(path string, o *bbolt.Options) (bolt *bbolt.DB, err error) {
 		return err
 	})
 	if err != nil && file != nil {
-		_ = file.Close() // after a panic it is open still
+		_ = file.Close() // after a panic it is still open
 	}
 	return bolt, err
 }
 
-// openError turns an error of bbolt into one of this package.
+// openError turns an error of bbolt into one of this package. Whatever is neither another process's lock nor
+// the system's refusal to open the file is taken for damage.
 func openError(path string, err error) error {
 	switch p, ok := errors.AsType[*fs.PathError](err); {
 	case err == nil:
@@ -113,8 +119,9 @@ func openError(path string, err error) error {
 	return damaged(path, err)
 }
 
-// initialMap reserves addresses, not memory: when the map has to grow, every writer waits until nobody
-// reads, and every new reader behind them. Where a process may not have so many, openBolt takes fewer.
+// initialMap returns how many bytes of addresses to reserve; they take up no memory. It is generous, since
+// to let the map grow every writer waits until nobody reads, and every new reader waits behind the writer.
+// 0 means no more than the file needs: where addresses are scarce, or where a map makes its file grow.
 func initialMap(size int64) int {
 	if bits.UintSize == 32 || mapGrowsFile {
 		return 0
@@ -122,7 +129,8 @@ func initialMap(size int64) int {
 	return int(mapReserve + 2*size)
 }
 
-// mapReserve is how far a file can grow before it is opened again without anybody waiting for it.
+// mapReserve is how many bytes a file can grow, until it is next opened, without anybody waiting for it. It is
+// a variable for tests.
 var mapReserve int64 = 256 << 30
 
 // damaged is the ErrCorrupt for a database file, with what to do.
@@ -131,11 +139,12 @@ func damaged(path string, why error) error {
 }
 
 // checkFile checks what costs little: that the file is as long as it says and, if it is small, its
-// pages. If a commit failed in the process before, they are checked however many there are.
+// pages. If a commit failed in the previous process, it checks all pages, however many there are, and
+// removes the mark of that failure when they are sound.
 func checkFile(bolt *bbolt.DB, dir string, size int64) error {
 	unclean := filepath.Join(dir, uncleanName)
 	_, err := os.Stat(unclean)
-	suspect := !errors.Is(err, fs.ErrNotExist)
+	suspect := !errors.Is(err, fs.ErrNotExist) // also if nobody can say whether the mark is there
 	err = bolt.View(func(t *bbolt.Tx) error {
 		if t.Size() > size {
 			return fmt.Errorf("it is %d bytes long and should be %d", size, t.Size())
@@ -159,17 +168,17 @@ func checkFile(bolt *bbolt.DB, dir string, size int64) error {
 	return nil
 }
 
-// smallFile is how long a file may be for its pages to be checked whenever it is opened.
+// smallFile is the largest file, in bytes, whose pages are checked at every start.
 const smallFile = 64 << 20
 
-// checkPages has bbolt check every page, and that none is both in use and free. The file is read
-// through before: bbolt checks on a goroutine of its own, where a page that the disk does not give
-// back would end the process.
+// checkPages has bbolt check every page, and that none is both in use and free. It reports what is wrong
+// with them; its own error means that they could not be read. It reads the whole file first: bbolt
+// checks on a goroutine of its own, where a page that the disk does not return would end the process.
 func checkPages(t *bbolt.Tx, report func(wrong error)) error {
 	if err := readThrough(t.DB().Path()); err != nil {
 		return err
 	}
-	for wrong := range t.Check() { // to its end, else it never ends
+	for wrong := range t.Check() { // to the end: bbolt's goroutine blocks until everything is received
 		report(wrong)
 	}
 	return nil
@@ -187,7 +196,8 @@ func readThrough(path string) error {
 	return err
 }
 
-// markUnclean has the next process check the whole file. On a disk that fails it may not succeed.
+// markUnclean leaves the mark that makes the next process check the whole file, with the reason as its
+// text. On a failing disk it may not succeed.
 func markUnclean(dir string, why error) error {
 	path := filepath.Join(dir, uncleanName)
 	if err := os.WriteFile(path, []byte(why.Error()+"\n"), 0o600); err != nil {

@@ -14,18 +14,20 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// maxOps and maxBytes bound one commit.
+// maxOps and maxBytes bound one commit, and so how long those wait who come next. maxBytes counts keys and
+// values; the operation that passes it is still part of the commit.
 const (
 	maxOps   = 1024
 	maxBytes = 4 << 20
 )
 
-// op is an operation on its way through the committer.
+// op is an operation on its way through the committer. Whoever moves its state from waiting decides what
+// becomes of it: the committer, which then always answers, or the caller, who has then given up.
 type op struct {
 	run     func(kv.Tx) error
-	refusal error // of run, before it wrote anything
-	done    chan error
-	state   atomic.Int32
+	refusal error        // of run, before it wrote anything; only the committer uses it
+	done    chan error   // gets exactly one answer once the op is taken; buffered, so the committer never blocks
+	state   atomic.Int32 // one of the states below
 }
 
 // The states of an op.
@@ -36,7 +38,8 @@ const (
 )
 
 // Update implements kv.DB. Until the committer takes the operation, ctx can cancel it;
-// after that Update waits for its result, so a caller never has to guess.
+// after that Update waits for its result, so that a caller whose context ends never has
+// to guess. Its errors before that point are all definite.
 func (d *database) Update(ctx context.Context, run func(kv.Tx) error) error {
 	if err := kv.NotBegun(ctx); err != nil {
 		return err
@@ -49,7 +52,7 @@ func (d *database) Update(ctx context.Context, run func(kv.Tx) error) error {
 	case <-d.ended:
 		return notApplied(errClosed)
 	}
-	var why error
+	var why error // what to return if the committer has not taken the operation
 	select {
 	case err := <-o.done:
 		return err
@@ -61,7 +64,7 @@ func (d *database) Update(ctx context.Context, run func(kv.Tx) error) error {
 	if o.state.CompareAndSwap(waiting, givenUp) {
 		return why
 	}
-	return <-o.done // taken up: it is seen through
+	return <-o.done // the committer has taken it and will answer
 }
 
 // serve is the committer. It takes an operation and everything else that waits by then,
@@ -72,7 +75,7 @@ func (d *database) serve() {
 	for {
 		select {
 		case o := <-d.queue:
-			runtime.Gosched() // those just answered come back with what they do next
+			runtime.Gosched() // callers that were just answered can queue their next write for this batch
 			for ops := d.drain(o); len(ops) > 0; {
 				ops = ops[d.transact(ops):]
 			}
@@ -101,9 +104,10 @@ func (d *database) drain(first *op) (ops []*op) {
 }
 
 // transact runs operations in one transaction, as many as fit, answers those that it ran,
-// and returns their number. An operation that fails as the first of its transaction is
-// itself at fault. If one fails later, the operations before it run again without it, and
-// it comes first in the next transaction.
+// and returns their number, which is at least 1. An operation that fails as the first of
+// its transaction is itself at fault. If one fails later, the operations before it run
+// again without it, and it comes first in the next transaction: so an operation may run
+// several times, and only its last run counts.
 func (d *database) transact(ops []*op) (answered int) {
 	if d.Err() != nil {
 		return answer(ops, notApplied(d.fault))
@@ -126,7 +130,7 @@ func (d *database) transact(ops []*op) (answered int) {
 			return answer(ops[:1], d.atFault(err))
 		}
 		return d.transact(ops[:n])
-	case t.written == 0: // refusals, and what stood already: no commit for those
+	case t.written == 0: // only refusals and repetitions: there is nothing to commit
 		_ = bolt.Rollback()
 		t.committed()
 		return acknowledge(ops[:n])
@@ -135,8 +139,9 @@ func (d *database) transact(ops []*op) (answered int) {
 }
 
 // run runs one operation. A definite error before any write is that operation's answer
-// and disturbs no other. Every other error rolls the transaction back; so does a
-// violation, which is a bug and must be logged.
+// and disturbs no other; the callbacks that it registered are dropped. run returns every
+// other error, which rolls the transaction back; so does a violation, which is a bug and
+// must be logged.
 func (t *tx) run(o *op) error {
 	written, callbacks := t.written, len(t.onCommit)
 	err := guard(func() error { return o.run(t) })
@@ -150,7 +155,8 @@ func (t *tx) run(o *op) error {
 	return nil
 }
 
-// atFault is the answer to an operation that was rolled back alone.
+// atFault is the answer to an operation that failed alone and was rolled back. It is always definite: whatever
+// the error was, nothing was written.
 func (d *database) atFault(err error) error {
 	d.report("a write was rolled back", err)
 	if imagegen.Definite(err) {
@@ -159,7 +165,11 @@ func (d *database) atFault(err error) error {
 	return notApplied(err)
 }
 
-// conclude commits and answers.
+// conclude commits and answers. After a success it runs the callbacks first, then lets
+// readers see the transaction, then answers: nobody is told of a write before it can be
+// read. After a failure there are three cases: the outcome is unknown, and the database
+// stops; the disk is full but the ballast is free now, and the operations run again,
+// once, for there is no second ballast; or the disk is full for good.
 func (d *database) conclude(t *tx, ops []*op) (answered int) {
 	id := t.bolt.ID()
 	began := time.Now()
@@ -182,7 +192,8 @@ func (d *database) conclude(t *tx, ops []*op) (answered int) {
 	return answer(ops, notApplied(errNoSpace))
 }
 
-// observe tells the observer about a commit. If the observer panics, nothing changes.
+// observe tells the observer about a commit, on the committer's goroutine. A panic of the observer is logged
+// and changes nothing else.
 func (d *database) observe(took time.Duration, operations int, err error) {
 	if d.observer == nil {
 		return
@@ -218,7 +229,8 @@ func (t *tx) committed() {
 	}
 }
 
-// acknowledge answers operations now that their result is durable.
+// acknowledge gives each operation its own answer: nil, or its refusal. It is called when
+// everything that the operations have written or seen is decided.
 func acknowledge(ops []*op) (answered int) {
 	for _, o := range ops {
 		o.done <- o.refusal
@@ -226,7 +238,7 @@ func acknowledge(ops []*op) (answered int) {
 	return len(ops)
 }
 
-// answer tells operations that they were not carried out.
+// answer gives all operations the same error.
 func answer(ops []*op, err error) (answered int) {
 	for _, o := range ops {
 		o.done <- err
@@ -235,7 +247,9 @@ func answer(ops []*op, err error) (answered int) {
 }
 
 // fail stops the database for good: after a failed flush the kernel may have dropped what
-// it could not write, so bbolt's view of the file may be wrong.
+// it could not write, so bbolt's view of the file may be wrong. It runs at most once,
+// since transact refuses everything afterwards. failed is closed last, so that whoever
+// sees it closed can read fault, and finds the file marked for a check.
 func (d *database) fail(err error) {
 	d.report("the disk failed under a commit; nothing more is written", err)
 	d.fault = fmt.Errorf("%w: the disk failed under a commit: %v", ErrStopped, err)

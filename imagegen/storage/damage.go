@@ -7,10 +7,11 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// damage is the last that was found damaged, for readiness to warn of until an audit finds nothing.
+// damage keeps the last damage that was found, for Warnings to tell of until an audit finds none. It is safe
+// for concurrent use.
 type damage struct{ last atomic.Pointer[string] }
 
-// damagedGeneration tells of one that was put aside.
+// damagedGeneration logs a generation that was put aside, and remembers it for Warnings.
 func (db *DB) damagedGeneration(err error) {
 	db.log.Error("the database is damaged; run an audit", "error", err)
 	db.damage.found(err.Error())
@@ -24,10 +25,11 @@ func (d *damage) warning() []imagegen.Notice {
 	if what == nil {
 		return nil
 	}
-	return []imagegen.Notice{{Code: "damage", Detail: fmt.Sprintf("the database was found damaged (%s); an audit tells what is wrong yet", *what)}}
+	return []imagegen.Notice{{Code: "damage", Detail: fmt.Sprintf("the database was found damaged (%s); an audit tells what is still wrong", *what)}}
 }
 
-// beforeAudit returns what a clean audit that begins now disproves.
+// beforeAudit returns a function to call if an audit that begins now finds nothing. It clears the damage that
+// is known now, but none that is found while the audit runs: the audit may have passed that place before.
 func (d *damage) beforeAudit() (disprove func()) {
 	known := d.last.Load()
 	return func() { d.last.CompareAndSwap(known, nil) }

@@ -14,7 +14,10 @@ import (
 )
 
 // database is a kv.DB over a bbolt file. All writes go through one goroutine, the
-// committer.
+// committer. Readers run on their callers' goroutines, each over a snapshot of its own.
+//
+// It has three states: open; stopped by a commit whose outcome is unknown, when reads of
+// what is durable go on and writes are refused; and closed.
 type database struct {
 	bolt     *bbolt.DB
 	log      *slog.Logger
@@ -23,13 +26,13 @@ type database struct {
 	observer imagegen.Observer     // nil: there is none
 	onFault  func(error)           // told of the commit whose outcome is unknown, before anybody else
 
-	queue   chan *op
+	queue   chan *op      // Update sends, the committer receives; never closed
 	quit    chan struct{} // closed to end the committer
-	ended   chan struct{} // closed when it has
+	ended   chan struct{} // closed when it has: what is then in the queue is never run
 	durable durableTx
 
 	failed chan struct{} // closed at the first commit whose outcome is unknown
-	fault  error         // why; to be read after failed is closed
+	fault  error         // why; written once before failed is closed, and read only after that
 	close  sync.Once
 }
 
@@ -50,7 +53,8 @@ func newDatabase(bolt *bbolt.DB, log *slog.Logger) *database {
 	}
 }
 
-// start starts the committer on a file that nobody else writes.
+// start starts the committer on a file that nobody else writes. What the file shows now is
+// durable: settle has seen to that when the file was opened.
 func (d *database) start() error {
 	go d.serve()
 	err := d.bolt.View(func(t *bbolt.Tx) error {
@@ -83,12 +87,13 @@ func (d *database) stopped() error {
 	}
 }
 
-// View implements kv.DB.
+// View implements kv.DB. It may wait for a commit that is being flushed; ctx ends that wait.
 func (d *database) View(ctx context.Context, f func(kv.Tx) error) error {
 	return d.view(ctx, func(t *tx) error { return f(t) })
 }
 
-// view is View with the concrete type. It waits until what it shows is durable.
+// view is View with the concrete type. It waits until what it shows is durable. A panic of
+// f, or a damaged page, becomes its error; a panic is also logged, with its stack.
 func (d *database) view(ctx context.Context, f func(*tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -136,11 +141,12 @@ func (d *database) untilDurable(ctx context.Context, id int) error {
 	}
 }
 
-// durableTx is the last transaction that is known to be durable.
+// durableTx is the last transaction that is known to be durable. The committer sets it;
+// readers wait for it.
 type durableTx struct {
-	mu    sync.Mutex
-	id    int
-	moved chan struct{}
+	mu    sync.Mutex    // guards the fields below
+	id    int           // of bbolt's transaction; rises with each commit
+	moved chan struct{} // closed, and replaced, when id rises
 }
 
 // pending returns nil if a transaction is durable, else a channel that is closed when a

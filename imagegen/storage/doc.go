@@ -8,6 +8,12 @@
 // A DB is everything that an engine needs: the Store and the Ledger, which commit
 // together, the ImageStore and the Spool.
 //
+// This package does the I/O: it opens and checks the file, commits, writes images and
+// uploads, backs up, restores and audits. The contents of the database are the business
+// of the packages below internal: tables has generations, users and sign-ins, ledger has
+// the credits, trail the audit trail. They see the file only as the ordered buckets of
+// package kv, which database.go, committer.go and tx.go implement over bbolt.
+//
 // # The directory
 //
 //	imagegen.db   generations, the queue, users, keys, credits and sign-ins: a bbolt file

@@ -15,11 +15,11 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/transfer"
 )
 
-// moveKey holds the mark of a directory that is or was moved.
+// moveKey holds the mark of a directory that is being moved or was moved, see transfer.Mark.
 var moveKey = []byte("move")
 
 // End is a directory that is one end of a move, see package transfer. Nothing in it
-// changes on its own.
+// changes on its own: there is no upkeep, no queue and no clean-up of uploads.
 type End struct{ db *DB }
 
 var _ transfer.Database = (*End)(nil)
@@ -41,7 +41,8 @@ func OpenEnd(dir string, into bool) (*End, error) {
 	return &End{db}, nil
 }
 
-// checkMoved has what a process left that was killed be taken up once more.
+// checkMoved opens and closes the directory once in the ordinary way, unless it was moved before, so that what a
+// killed process left is recovered before it is copied.
 func checkMoved(dir string) error {
 	db, err := Open(dir, &Options{MustExist: true})
 	if errors.Is(err, transfer.ErrMoved) {
@@ -53,7 +54,7 @@ func checkMoved(dir string) error {
 	return db.Close()
 }
 
-// startEnd opens what an audit reads.
+// startEnd opens what an audit reads. It loads no queue, since End hands out no work.
 func (db *DB) startEnd() error {
 	if err := errors.Join(db.startFile(), db.openFiles()); err != nil {
 		return err
@@ -63,7 +64,7 @@ func (db *DB) startEnd() error {
 	return err
 }
 
-// refuseMoved returns a transfer.ErrMoved unless the directory is to be used.
+// refuseMoved returns a transfer.ErrMoved if the data was moved elsewhere, or is on its way from or to here.
 func (db *DB) refuseMoved() error {
 	m, err := (&End{db}).Mark(context.Background())
 	if err != nil {
@@ -84,7 +85,7 @@ func (e *End) Close() error { return e.db.Close() }
 // Audit implements [imagegen.Inspector].
 func (e *End) Audit(ctx context.Context) (imagegen.AuditReport, error) { return e.db.auditAlone(ctx) }
 
-// Backup is [DB.Backup] of a directory that is to be used again.
+// Backup is [DB.Backup]. It refuses what [Open] refuses because of a move.
 func (e *End) Backup(ctx context.Context, w io.Writer) error {
 	if err := e.db.refuseMoved(); err != nil {
 		return err
@@ -101,12 +102,13 @@ func (e *End) Mark(ctx context.Context) (m transfer.Mark, err error) {
 	return m, err
 }
 
-// SetMark implements [transfer.Database].
+// SetMark implements [transfer.Database]. It is Take without rows.
 func (e *End) SetMark(ctx context.Context, former, m transfer.Mark) error {
 	return e.Take(ctx, nil, former, m)
 }
 
-// Rows implements [transfer.Database].
+// Rows implements [transfer.Database]. It goes over the buckets that move, by name, and over their keys. The rows
+// are copies, so they outlive the transaction.
 func (e *End) Rows(ctx context.Context, after transfer.Place, n int) (rows []transfer.Row, err error) {
 	err = e.db.file.view(ctx, func(t *tx) error {
 		rows = nil
@@ -121,10 +123,10 @@ func (e *End) Rows(ctx context.Context, after transfer.Place, n int) (rows []tra
 	return rows, err
 }
 
-// rows adds those of a bucket, up to n in all.
+// rows adds the rows of one bucket behind after, until there are n in all.
 func (t *tx) rows(rows []transfer.Row, bucket string, after transfer.Place, n int) []transfer.Row {
 	var from []byte
-	if bucket == after.Bucket {
+	if bucket == after.Bucket { // else the bucket is read from its first key
 		from = append(slices.Clone(after.Key), 0)
 	}
 	t.Ascend(kv.Bucket(bucket), from, func(key, value []byte) bool {
@@ -134,7 +136,8 @@ func (t *tx) rows(rows []transfer.Row, bucket string, after transfer.Place, n in
 	return rows
 }
 
-// Take implements [transfer.Database].
+// Take implements [transfer.Database]. The rows and the new mark are one commit, and only if the mark is still
+// the former one: so a move that was broken off continues behind the last row that was written.
 func (e *End) Take(ctx context.Context, rows []transfer.Row, former, m transfer.Mark) error {
 	return e.db.file.Update(ctx, func(tx kv.Tx) error {
 		if err := former.Stands(tx.Get(meta, moveKey)); err != nil {
@@ -151,7 +154,8 @@ func (e *End) Take(ctx context.Context, rows []transfer.Row, former, m transfer.
 }
 
 // take writes one row of a move. Generations and journal entries go through their own
-// rules, so that indexes and accounts follow from them.
+// rules, so that indexes and accounts follow from them. All other rows are stored as they
+// came.
 func take(tx kv.Tx, r transfer.Row) error {
 	switch r.Bucket {
 	case transfer.Generations:

@@ -24,9 +24,9 @@ import (
 type files struct {
 	dir     string
 	root    *os.Root                 // of dir
-	stopped func() error             // why nothing more is to be written; nil if there is no reason
+	stopped func() error             // returns why nothing more may be written; nil: it may
 	flush   func(dir *os.File) error // makes the names in a directory durable; tests make it fail
-	run     string                   // no other time that the directory is open has it: a write may outlive a Close
+	run     string                   // random, for temporary names: a write may outlive a Close, and must not meet those of the next Open
 	temps   atomic.Uint64
 }
 
@@ -34,7 +34,7 @@ func newFiles(dir string, root *os.Root, stopped func() error) *files {
 	return &files{dir: dir, root: root, stopped: stopped, flush: syncOpenDir, run: rand.Text()}
 }
 
-// newTemp returns a unique name below tempDir.
+// newTemp returns a unique name below tempDir. It makes no file.
 func (f *files) newTemp() string {
 	return path.Join(tempDir, f.run+"-"+strconv.FormatUint(f.temps.Add(1), 10))
 }
@@ -48,7 +48,9 @@ func (f *files) begin(ctx context.Context) error {
 }
 
 // write makes a file from what r yields: all of it under its name, or nothing. durable
-// says whether it must survive a power cut. If r fails, its error is returned.
+// says whether the file must survive a power cut; then its contents are flushed before it
+// gets its name, and the name afterwards. If r fails, its error is returned. An error of
+// the last flush is not definite: the file has its name, but a power cut may take it away.
 func (f *files) write(ctx context.Context, name string, r io.Reader, durable bool) error {
 	if err := f.begin(ctx); err != nil {
 		return err
@@ -90,7 +92,7 @@ func (f *files) writeTemp(ctx context.Context, temp string, r io.Reader, durable
 	return unwritten(file.Sync())
 }
 
-// unwritten is an error from before the file had its name: it is definite.
+// unwritten makes a definite error of one that occurred before the file had its name; nil stays nil.
 func unwritten(err error) error {
 	switch {
 	case err == nil:
@@ -116,7 +118,7 @@ func (f *files) open(ctx context.Context, name string) (*os.File, error) {
 	return file, nil
 }
 
-// sync flushes a file. imagegen.ErrNotFound.
+// sync flushes a file's contents; syncDir flushes its name. imagegen.ErrNotFound.
 func (f *files) sync(ctx context.Context, name string) error {
 	file, err := f.open(ctx, name)
 	if err != nil {
@@ -163,8 +165,8 @@ func (f *files) list(name, prefix string) ([]string, error) {
 	return slices.DeleteFunc(names, func(n string) bool { return !strings.HasPrefix(n, prefix) }), nil
 }
 
-// isPlain reports whether an identifier can be part of a file name without being confused
-// with another.
+// isPlain reports whether an identifier can be part of a file name: it cannot be confused
+// with another, lead out of a directory, or be read as several parts.
 func isPlain(id string) bool {
 	if id == "" || len(id) > 100 {
 		return false
@@ -179,13 +181,15 @@ func isPlain(id string) bool {
 	return true
 }
 
+// bufferSize is how many bytes are read before they are written, so that a slow r makes few small writes.
 const bufferSize = 64 << 10
 
 type buffer [bufferSize]byte
 
 var buffers = sync.Pool{New: func() any { return new(buffer) }}
 
-// copyBuffered copies r to a file. It keeps the errors of the two apart.
+// copyBuffered copies r to a file. It returns an error of r as it is, and one of the file as definite. It looks at ctx
+// after each buffer, so it does not interrupt a Read that hangs.
 func copyBuffered(ctx context.Context, to io.Writer, r io.Reader) error {
 	b := buffers.Get().(*buffer)
 	defer buffers.Put(b)

@@ -6,17 +6,18 @@ import (
 	"io"
 )
 
-// zeroFreePages passes on a database file as bbolt writes it, from its beginning, with zeros in the place of
-// free pages: what was erased lies there until they are used again, and is no business of a backup's.
+// zeroFreePages passes on a database file as bbolt writes it, from its beginning, with zeros in place of the
+// free pages. Those keep what was erased until they are used again, and a backup must not contain it.
 type zeroFreePages struct {
 	w        io.Writer
-	file     io.ReaderAt // that the snapshot is of
+	file     io.ReaderAt // the live database, which has the list of free pages
 	pageSize int64
-	at       int64
-	free     []uint64 // pages from at on, ascending
+	at       int64    // how many bytes were passed on
+	free     []uint64 // numbers of the free pages that end behind at, ascending
 }
 
-// Write implements io.Writer. The first page comes in one piece.
+// Write implements io.Writer. It expects the first page in one piece, as bbolt writes it: that page tells where
+// the list of free pages is.
 func (b *zeroFreePages) Write(p []byte) (n int, err error) {
 	if b.at == 0 {
 		if b.free, err = freePages(b.file, p, b.pageSize); err != nil {
@@ -35,7 +36,7 @@ func (b *zeroFreePages) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// next is the beginning of p that is kept, or zeroed, as one.
+// next returns the longest beginning of p that is either kept as a whole or zeroed as a whole.
 func (b *zeroFreePages) next(p []byte) (part []byte, keep bool) {
 	for len(b.free) > 0 && b.begin(1) <= b.at {
 		b.free = b.free[1:]
@@ -49,23 +50,24 @@ func (b *zeroFreePages) next(p []byte) (part []byte, keep bool) {
 	return p[:min(int64(len(p)), b.begin(1)-b.at)], false
 }
 
-// begin is where the next free page begins, or ends.
+// begin is where in the file the next free page begins (after 0) or ends (after 1).
 func (b *zeroFreePages) begin(after int64) int64 { return (int64(b.free[0]) + after) * b.pageSize }
 
-// The parts of bbolt's file format, version 2, that tell of free pages. A page begins with its number
-// (8 bytes), flags (2), a count (2) and how many pages follow that belong to it (4). Behind that, the
-// first page has the number of the freelist's page at metaFreelist; and that page the numbers of the
-// free pages, 8 bytes each, which the first of them counts if the count is countFollows.
+// The parts of bbolt's file format, version 2, that describe free pages. A page begins with its number
+// (8 bytes), flags (2), a count (2) and the number of further pages that belong to it (4). The first page
+// of the file has the number of the freelist's page at metaFreelist. The freelist's page has, after its
+// header, the numbers of the free pages, 8 bytes each. Their count is the one in the header, unless that
+// is countFollows: then 8 bytes with the count precede the numbers. All integers are in native byte order.
 const (
 	pageHeader   = 16
 	metaFreelist = pageHeader + 32
 	freelistFlag = 0x10
 	countFollows = 0xFFFF
-	maxFreePages = 1 << 40 / 4096 // of a terabyte
+	maxFreePages = 1 << 40 / 4096 // those of a terabyte; a higher count is damage, and would take too much memory
 )
 
-// freePages reads which pages a snapshot does not use, in order. first is its first page. The page that
-// lists them is used again only when the snapshot has been closed.
+// freePages reads which pages a snapshot does not use, in ascending order. first is the snapshot's first
+// page. The list can be read from the live file, since its page is reused only after the snapshot is closed.
 func freePages(file io.ReaderAt, first []byte, pageSize int64) ([]uint64, error) {
 	number := binary.NativeEndian.Uint64(first[metaFreelist:])
 	header := make([]byte, pageHeader+8)

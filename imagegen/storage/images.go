@@ -20,18 +20,21 @@ import (
 type images struct {
 	files *files
 
-	mu     sync.Mutex
-	shards [shardCount]bool // those whose name in the directory above is durable
+	mu     sync.Mutex       // guards shards
+	shards [shardCount]bool // those whose name in imagesDir is durable
 
-	removing sync.RWMutex // held to write by a backup that begins or ends
-	backups  int          // under way: what is removed goes to the trash for them
-	trash    []string
-	trashMu  sync.Mutex
+	// removing is locked by a backup that begins or ends, and read-locked by removals: so backups does not
+	// change during a removal.
+	removing sync.RWMutex
+	backups  int        // how many backups run: while there are any, removed files go to the trash
+	trashMu  sync.Mutex // guards trash against removals at the same time
+	trash    []string   // paths of removed files that a backup may still read
 }
 
 var _ imagegen.ImageStore = (*images)(nil)
 
-// newImages takes the directory up as it is.
+// newImages opens the store of images. It makes the names of existing shards durable, since the previous process may
+// have been killed before it did.
 func newImages(f *files) (*images, error) {
 	known, err := f.list(imagesDir, "")
 	slices.Sort(known)
@@ -46,7 +49,7 @@ func newImages(f *files) (*images, error) {
 }
 
 // shardCount is how many directories generations are spread over, so that each stays small. A directory is made
-// when an image first needs it.
+// when an image first needs it. The number is part of the format: another one would find no file again.
 const shardCount = 1024
 
 // shardOf spreads generations evenly over the shards.
@@ -90,7 +93,8 @@ func (i *images) PutImage(ctx context.Context, k imagegen.ImageKey, r io.Reader)
 	return i.files.write(ctx, imagePath(k), r, true)
 }
 
-// makeShard makes a directory, durably, unless there is one.
+// makeShard makes a shard's directory durably, unless that is known to exist. Callers that come at once wait for one
+// flush, which happens only once for each shard.
 func (i *images) makeShard(shard int) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -107,7 +111,7 @@ func (i *images) makeShard(shard int) error {
 	return nil
 }
 
-// OpenImage implements [imagegen.ImageStore].
+// OpenImage implements [imagegen.ImageStore]. On Unix the file can be read to its end even if it is removed meanwhile.
 func (i *images) OpenImage(ctx context.Context, k imagegen.ImageKey) (io.ReadSeekCloser, error) {
 	if !isImageKey(k) {
 		return nil, imagegen.ErrNotFound
@@ -119,7 +123,8 @@ func (i *images) OpenImage(ctx context.Context, k imagegen.ImageKey) (io.ReadSee
 	return f, nil
 }
 
-// RemoveImages implements [imagegen.ImageStore]. What is removed stays removed after a power cut.
+// RemoveImages implements [imagegen.ImageStore]. What is removed stays removed after a power cut. It finds files by
+// their names, so it also removes those that no record names.
 func (i *images) RemoveImages(ctx context.Context, g imagegen.GenerationID, attempt int, keep ...imagegen.ImageID) error {
 	if err := i.files.begin(ctx); err != nil || !isPlain(string(g)) {
 		return err
@@ -145,7 +150,8 @@ func (i *images) RemoveImages(ctx context.Context, g imagegen.GenerationID, atte
 	return i.files.syncDir(shard)
 }
 
-// discard removes a file, or puts it into the trash while a backup may still have to read it.
+// discard removes a file, or moves it into the trash while a backup may still have to read it. The caller holds
+// removing.
 func (i *images) discard(name string) error {
 	if i.backups == 0 {
 		return i.files.remove(name)
@@ -163,7 +169,8 @@ func (i *images) discard(name string) error {
 // trashPath is in the directory that is emptied at each start.
 func trashPath(name string) string { return path.Join(tempDir, path.Base(name)) }
 
-// hold keeps every image that is there for a backup, until release is called.
+// hold keeps every image that exists now readable by openHeld, until release is called. A backup calls it before it
+// looks at the database, so that every image which the database names is held.
 func (i *images) hold() (release func()) {
 	i.removing.Lock()
 	defer i.removing.Unlock()
@@ -184,7 +191,8 @@ func (i *images) release() {
 	i.trash = nil
 }
 
-// openHeld opens an image for a backup that holds them.
+// openHeld opens an image for a backup that holds them: the file itself, or what is in the trash of it. In this order
+// it finds a file that is removed in between.
 func (i *images) openHeld(ctx context.Context, k imagegen.ImageKey) (io.ReadCloser, error) {
 	f, err := i.files.open(ctx, imagePath(k))
 	if errors.Is(err, imagegen.ErrNotFound) {

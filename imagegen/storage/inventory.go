@@ -13,9 +13,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 )
 
-// inventory lists files that the records of one snapshot name. It lies in a file itself: there may
-// be millions, and the snapshot is not to be held while they are read, for until it is let go the
-// database can only grow.
+// inventory is a list of the files that the records of one snapshot name. It is kept in a temporary file, since there
+// may be millions. It exists so that the snapshot can be released before these files are read: as long as a
+// snapshot is held, the database reuses no pages and can only grow.
 type inventory struct {
 	file *os.File
 	out  *bufio.Writer
@@ -55,13 +55,15 @@ func (db *DB) newInventory() (*inventory, error) {
 	return &inventory{f, out, gob.NewEncoder(out)}, nil
 }
 
-// take lists the images that a snapshot names.
+// take adds the images that a snapshot names. Reference images are added by eachUpload, or by a backup that holds
+// them.
 func (v *inventory) take(t kv.Tx) error {
 	return tables.Images(t, func(k imagegen.ImageKey, i imagegen.StoredImage) error {
 		return v.add(listed{Key: k, Size: i.Size, SHA256: i.SHA256})
 	})
 }
 
+// add adds a file to the list. It must not be called after each.
 func (v *inventory) add(i listed) error {
 	if err := v.enc.Encode(i); err != nil {
 		return fmt.Errorf("storage: %w", err)

@@ -19,12 +19,13 @@ const (
 	uncleanName  = "unclean"
 	runningName  = "running"
 
-	// scratchPrefix begins the name of what is made before the directory is one: a database, or
-	// what is being restored.
+	// scratchPrefix begins the temporary names of a database that is being created, or of an archive that is
+	// being restored. They are hidden files, which claim does not count, and each start removes what is left.
 	scratchPrefix = ".new-"
 )
 
-// prepare makes sure that there is a database to open.
+// prepare makes sure that there is a database to open. Several processes may call it for one directory at
+// once: one of them creates the database, and the others find it.
 func prepare(dir string, mustExist bool) error {
 	path := filepath.Join(dir, databaseName)
 	_, err := os.Stat(path)
@@ -40,13 +41,13 @@ func prepare(dir string, mustExist bool) error {
 		return nil
 	}
 	if _, missing := os.Stat(path); missing == nil {
-		return nil // another process has begun at the same time, and was quicker
+		return nil // another process started at the same time and was quicker
 	}
 	return err
 }
 
-// begin makes a database in a directory that is absent or empty: files without their database are
-// the remains of one, and beside them no second ledger is begun.
+// begin makes a database in a directory that is absent or empty. Files without a database are what is
+// left of one that was lost. A new, empty ledger beside them would hide the loss, so they are refused.
 func begin(dir string) error {
 	occupant, err := claim(dir)
 	if err != nil {
@@ -59,8 +60,8 @@ func begin(dir string) error {
 	return createDatabase(dir)
 }
 
-// claim makes the directory if it is absent, and returns something that lies in it; "" if nothing
-// does. Hidden files do not count.
+// claim makes the directory if it is absent, and returns the name of something in it; "" if it is
+// empty. Hidden files do not count, nor does lost+found, which a fresh filesystem has.
 func claim(dir string) (occupant string, err error) {
 	if err := makeDir(dir); err != nil {
 		return "", unmakeable(dir, err)
@@ -77,7 +78,8 @@ func claim(dir string) (occupant string, err error) {
 	return "", nil
 }
 
-// makeDir makes a directory and its parents, so that they survive a power cut.
+// makeDir makes a directory and its missing parents, and flushes each name into the directory above it, so
+// that they survive a power cut. It succeeds if the directory exists.
 func makeDir(dir string) error {
 	if info, err := os.Stat(dir); err == nil && info.IsDir() {
 		return nil
@@ -94,7 +96,7 @@ func makeDir(dir string) error {
 	return syncDir(parent)
 }
 
-// syncPath flushes a file.
+// syncPath flushes a file's contents; syncDir flushes its name.
 func syncPath(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {

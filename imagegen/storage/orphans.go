@@ -11,13 +11,13 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// orphans reports the image files that can be nobody's: of a generation that was never charged, or
-// of an attempt that was never made. Both are durable before an attempt's first image is, so that no
-// work under way looks like that; a database that is older than the files beside it does.
+// orphans reports image files that cannot belong to anything: files of a generation that was never charged,
+// or of an attempt that never began. Charge and attempt are durable before the attempt's first image is
+// written, so running work never looks like that. A database that is older than the files beside it does.
 //
-// Other files that no record names are left alone. They may belong to an attempt whose provider has
-// not returned, however long ago its time was up; who made them removes them, else the next attempt,
-// the next start or the erasure of the generation does.
+// Other files that no record names are not reported. They may belong to an attempt whose provider has not
+// returned yet, however long ago its time was up. The attempt removes them itself; if it cannot, the next
+// attempt, the next start or the erasure of the generation does.
 func (a *audit) orphans() error {
 	if a.report.Generations == 0 {
 		return nil // the images of another store
@@ -34,7 +34,8 @@ func (a *audit) orphans() error {
 	return nil
 }
 
-// orphan looks at one file. Its record is read now, not in the snapshot: it is as new as the file.
+// orphan looks at one file. It reads the record as it is now, not as it was in the snapshot, which may be older than
+// the file.
 func (a *audit) orphan(file string) error {
 	k, ok := imageKeyOf(path.Base(file))
 	if !ok {
@@ -56,7 +57,7 @@ func (a *audit) orphan(file string) error {
 	return nil
 }
 
-// imageKeyOf undoes fileOf.
+// imageKeyOf undoes fileOf; ok is false for a name that fileOf does not make.
 func imageKeyOf(name string) (k imagegen.ImageKey, ok bool) {
 	parts := strings.Split(name, ".")
 	if len(parts) != 3 {

@@ -14,7 +14,8 @@ import (
 // mapGrowsFile: here a map larger than its file takes up no space.
 const mapGrowsFile = false
 
-// diskBytes is what this process can still write to the disk of a directory, and the size of that.
+// diskBytes returns how many bytes this process can still write to the disk of a directory, and the size of
+// that disk. Blocks that only root may use do not count as free.
 func diskBytes(dir string) (free, total int64, err error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {
@@ -23,8 +24,8 @@ func diskBytes(dir string) (free, total int64, err error) {
 	return int64(s.Bavail) * int64(s.Bsize), int64(s.Blocks) * int64(s.Bsize), nil
 }
 
-// otherOwner is the number of the user whom a path belongs to; "" if that is the user of this process,
-// or cannot be told. The name would take os/user, and with it a C library.
+// otherOwner is the uid of the user who owns a path; "" if that is the user of this process, or if it is
+// not known. It returns no name, since package os/user would bring in a C library.
 func otherOwner(path string) string {
 	var s unix.Stat_t
 	if unix.Lstat(path, &s) != nil || int(s.Uid) == os.Geteuid() {
@@ -44,7 +45,7 @@ func syncDir(dir string) error {
 
 func syncOpenDir(d *os.File) error {
 	err := d.Sync()
-	if errors.Is(err, syscall.EINVAL) { // a filesystem that cannot, and need not
+	if errors.Is(err, syscall.EINVAL) { // the filesystem cannot flush directories, and need not
 		return nil
 	}
 	return err

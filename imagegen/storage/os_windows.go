@@ -9,7 +9,8 @@ import (
 // mapGrowsFile: here a file is extended to the size of its map.
 const mapGrowsFile = true
 
-// diskBytes is what this process can still write to the disk of a directory, and the size of that.
+// diskBytes returns how many bytes this process can still write to the disk of a directory, and the size of
+// that disk.
 func diskBytes(dir string) (free, total int64, err error) {
 	name, err := windows.UTF16PtrFromString(dir)
 	if err != nil {
@@ -22,10 +23,10 @@ func diskBytes(dir string) (free, total int64, err error) {
 	return int64(available), int64(all), nil
 }
 
-// otherOwner: here a path belongs to whom its access list says, which is not one user.
+// otherOwner names nobody: on Windows an access list says who may use a path, not one owner.
 func otherOwner(string) string { return "" }
 
-// Directories cannot be flushed here; NTFS keeps a journal of its names.
+// Directories cannot be flushed on Windows; NTFS keeps a journal of its names.
 func syncDir(string) error { return nil }
 
 func syncOpenDir(*os.File) error { return nil }

@@ -59,7 +59,7 @@ func Restore(ctx context.Context, r io.Reader, dir string) (err error) {
 	return publish(scratch, dir)
 }
 
-// unpacking is an archive on its way into a directory.
+// unpacking is an archive that is being unpacked into a directory, with what was counted so far.
 type unpacking struct {
 	ctx      context.Context
 	dir      string
@@ -99,7 +99,7 @@ func unpackAll(ctx context.Context, r io.Reader, dir string) (*unpacking, error)
 	}
 }
 
-// entry takes the parts in the order in which Backup writes them.
+// entry unpacks one part. It accepts the parts only in the order in which Backup writes them, and nothing else.
 func (u *unpacking) entry(h *tar.Header, r io.Reader) error {
 	if err := u.fits(h); err != nil {
 		return err
@@ -138,8 +138,8 @@ const (
 	maxOfManifest = 64 << 10
 )
 
-// fits refuses a part before anything of it is written or held: one that is longer than any of its kind,
-// or than the disk has room for, and one that is sparse, for a few bytes would fill a disk.
+// fits refuses a part before anything of it is written or held in memory: one that is longer than any of its kind
+// can be, or than the disk has room for, and one that is sparse, since a few bytes of it could fill a disk.
 func (u *unpacking) fits(h *tar.Header) error {
 	for key := range h.PAXRecords {
 		if strings.HasPrefix(key, "GNU.sparse.") {
@@ -197,7 +197,7 @@ func (u *unpacking) unpack(name string, r io.Reader) (n int64, err error) {
 	return n, errors.Join(err, f.Sync(), f.Close())
 }
 
-// complete checks what the manifest says, and that nothing follows.
+// complete compares what was unpacked with the manifest, and checks that nothing but zeros follows the archive.
 func (u *unpacking) complete(rest io.Reader) error {
 	m := u.manifest
 	switch {
@@ -252,8 +252,8 @@ func (u *unpacking) check(ctx context.Context) error {
 	return nil
 }
 
-// countUploads counts the reference images that records name, which the audit has read. Of the others
-// Open has left none.
+// countUploads compares the number of reference images in the archive with those that records name and the spool
+// has. The audit has read their bytes, and Open has removed all others.
 func (u *unpacking) countUploads(db *DB) error {
 	there := 0
 	err := db.file.View(u.ctx, func(t kv.Tx) error {
@@ -275,7 +275,8 @@ func (u *unpacking) countUploads(db *DB) error {
 	return err
 }
 
-// publish makes the directory one. The database comes last, by its own name: before, there is none.
+// publish moves what was unpacked to its place. All names are flushed first, and the database comes last: until then
+// Open finds no database in the directory.
 func publish(from, dir string) error {
 	shards, err := os.ReadDir(filepath.Join(from, imagesDir))
 	if err != nil {

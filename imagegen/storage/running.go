@@ -7,8 +7,9 @@ import (
 	"os"
 )
 
-// noteLostAnswers has the answers of the last moments of a process that was killed count as received by
-// nobody: it could not write down which were. Where that fails, a caller who repeats a call pays twice.
+// noteLostAnswers marks the answers of a killed process's last moments as received by nobody, since that
+// process could not record which of them were. So a caller who repeats such a call joins the first one
+// instead of being charged again. If this fails, that caller pays twice, but the start goes on.
 func (db *DB) noteLostAnswers(ctx context.Context) {
 	killed, err := db.noteRunning()
 	if err == nil && killed {
@@ -16,12 +17,12 @@ func (db *DB) noteLostAnswers(ctx context.Context) {
 	}
 	db.running = err == nil
 	if err != nil {
-		db.log.Warn("answers that a process could not give before it was killed are not found by a repeated call", "error", err)
+		db.log.Warn("a repeated call will not find an answer that the killed process did not deliver, and is charged again", "error", err)
 	}
 }
 
-// noteRunning leaves a file that is there as long as the directory is open, and reports whether it was
-// there already.
+// noteRunning creates the file that exists as long as the directory is open. It reports whether the
+// file existed already, which means that the previous process was killed.
 func (db *DB) noteRunning() (killed bool, err error) {
 	f, err := db.root.OpenFile(runningName, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -33,8 +34,8 @@ func (db *DB) noteRunning() (killed bool, err error) {
 	return false, f.Close()
 }
 
-// noteStopped ends that. After a fault nobody knows what was written down, and an opening that failed has
-// taken up nothing.
+// noteStopped removes that file. It leaves it after a fault, since nobody knows what was written, and where
+// the start failed before it had marked the lost answers: then the next start has to do so.
 func (db *DB) noteStopped() {
 	if db.Err() != nil || !db.running {
 		return

@@ -9,25 +9,27 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
+// meta is the bucket that describes the file itself: its format, its schema, an unfinished migration, a move.
 const meta kv.Bucket = "storage"
 
 var (
 	formatKey = []byte("format")
 	format    = []byte("imagegen storage") // so that another program's bbolt file is not taken for ours
 	schemaKey = []byte("schema")
-	// progressKey holds where a migration that is not at its end goes on.
+	// progressKey holds where an unfinished migration continues; without one the key is absent.
 	progressKey = []byte("progress")
 )
 
-// migrations bring a database from each schema to the next. The schema of a database is how many of
-// them it has been through. One that has much to do does a part in each transaction, beginning at
-// from, and returns where to go on; nil: it has done all.
+// migrations bring a database from each schema to the next. The schema of a database is the number of
+// migrations that it has been through, so one that was released is never removed or changed. A migration
+// that has much to do does a part in each transaction: it begins at from (nil: at the beginning) and
+// returns where to continue; nil means that it has finished.
 var migrations = []func(t kv.Tx, from []byte) (next []byte, err error){
 	func(t kv.Tx, _ []byte) ([]byte, error) { t.Put(meta, formatKey, format); return nil, nil },
 }
 
-// migrate brings a database to the schema of this version. If it is broken off, it goes on where it
-// was, also when the version before has been at work meanwhile. ErrNewerSchema, ErrCorrupt.
+// migrate brings a database to the schema of this version. If it is broken off, the next call continues
+// where it was, even if the former version has used the database in between. ErrNewerSchema, ErrCorrupt.
 func migrate(bolt *bbolt.DB) error {
 	for {
 		done, err := migrateOn(bolt)
@@ -40,7 +42,7 @@ func migrate(bolt *bbolt.DB) error {
 	}
 }
 
-// migrateOn is one transaction on the way.
+// migrateOn runs one transaction of a migration. done reports that the database has the schema of this version.
 func migrateOn(bolt *bbolt.DB) (done bool, err error) {
 	t, err := bolt.Begin(true)
 	if err != nil {
@@ -67,7 +69,8 @@ func migrateOn(bolt *bbolt.DB) (done bool, err error) {
 	return done, err
 }
 
-// migrate does what is left from a schema on, or as much as one transaction should hold.
+// migrate runs migrations from a schema on, until a migration ends its transaction or none is left. It writes
+// how far it came in the same transaction.
 func (t *tx) migrate(schema int) (done bool, err error) {
 	var next []byte
 	for from := t.Get(meta, progressKey); next == nil && schema < len(migrations); from = nil {
@@ -85,7 +88,8 @@ func (t *tx) migrate(schema int) (done bool, err error) {
 	return next == nil, nil
 }
 
-// schemaOf is 0 for a file that nothing has been written to.
+// schemaOf returns the schema of a database; 0 for a file that nothing was written to. ErrCorrupt: another
+// program wrote the file. ErrNewerSchema.
 func schemaOf(t *tx) (int, error) {
 	first, _ := t.bolt.Cursor().First()
 	if first == nil {

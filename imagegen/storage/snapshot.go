@@ -12,15 +12,15 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// snapshot is the database as it was at one moment, in a file of its own: it may be looked at for
-// hours. In the database itself no page would be used again meanwhile.
+// snapshot is a copy of the database as it was at one moment, in a file of its own, so that it can be read for
+// hours. A read of the database itself that takes so long would keep it from reusing any page.
 type snapshot struct {
 	file *os.File
 	size int64
 }
 
-// copyDatabase makes a snapshot. look sees the same moment, while it is held. What a process that was
-// killed has left of it goes at the next start.
+// copyDatabase makes a snapshot, which the caller discards. look is called first and sees the database at the same
+// moment. What a killed process leaves of a snapshot is removed at the next start.
 func (db *DB) copyDatabase(ctx context.Context, look func(*tx) error) (_ *snapshot, err error) {
 	file, err := os.CreateTemp(filepath.Join(db.dir, tempDir), "snapshot-")
 	if err != nil {
@@ -43,7 +43,8 @@ func (db *DB) copyDatabase(ctx context.Context, look func(*tx) error) (_ *snapsh
 	})
 }
 
-// viewCopy copies the database and looks at the copy.
+// viewCopy makes a snapshot, calls look on it, opened as a database, and discards it. The live database is read only
+// while it is copied.
 func (db *DB) viewCopy(ctx context.Context, look func(*bbolt.Tx) error) error {
 	s, err := db.copyDatabase(ctx, func(*tx) error { return nil })
 	if err != nil {
@@ -57,7 +58,7 @@ func (db *DB) viewCopy(ctx context.Context, look func(*bbolt.Tx) error) error {
 	return errors.Join(bolt.View(look), bolt.Close())
 }
 
-// take writes the database, with zeros in the place of free pages.
+// take copies the database that t shows, with zeros in place of free pages.
 func (s *snapshot) take(ctx context.Context, t *bbolt.Tx) error {
 	live, err := os.Open(t.DB().Path())
 	if err != nil {
@@ -84,13 +85,14 @@ func (s *snapshot) open() (*bbolt.DB, error) {
 
 func (s *snapshot) discard() { _ = errors.Join(s.file.Close(), os.Remove(s.file.Name())) }
 
-// unhurried flushes a file as it is written: a commit beside it would else wait until the disk has
-// taken up gigabytes.
+// unhurried flushes a file every maxPending bytes while it is written. Otherwise the flush of a commit could have to
+// wait until the disk has taken up gigabytes of the copy.
 type unhurried struct {
 	file    *os.File
 	pending int
 }
 
+// maxPending is how many bytes are written between two flushes.
 const maxPending = 8 << 20
 
 // Write implements io.Writer.

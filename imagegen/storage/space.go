@@ -11,24 +11,27 @@ import (
 
 const (
 	defaultMinFree = 64 << 20
-	// ballastSize is set aside for settlements and refunds when the disk is full. A generation
-	// writes a few pages of 4 KiB, so that it lasts for all that can be under way.
+	// ballastSize is set aside for settlements and refunds when the disk is full. To settle a
+	// generation takes a few pages of 4 KiB, so it is enough for all work that can be under way.
 	ballastSize = 16 << 20
-	// spaceAge is how long the free space is believed.
+	// spaceAge is how long a look at the free space is used, since every request needs one.
 	spaceAge = time.Second
 )
 
-// space watches the disk, so that no work is begun that it could not hold.
+// space watches the disk, so that no work begins that the disk could not hold. It is safe for concurrent use.
+//
+// Requests have different thresholds, in this order: uploads stop first (take), then new work (forWork), then
+// images that were paid for (forImage). Settlements and refunds ask nobody, and have the ballast besides.
 type space struct {
 	dir  string
-	min  int64
+	min  int64                           // Options.MinFree, in bytes
 	free func(dir string) (int64, error) // tests fill the disk
 
-	mu    sync.Mutex
-	at    time.Time
-	last  int64
-	taken int64 // by uploads since then
-	err   error
+	mu    sync.Mutex // guards the fields below
+	at    time.Time  // when the disk was last looked at; zero: never
+	last  int64      // bytes that were free then
+	taken int64      // bytes of uploads since then
+	err   error      // of that look
 }
 
 // Space is the room on the disk of a directory, in bytes.
@@ -38,7 +41,7 @@ type Space struct {
 	Reserve int64 // below which new work is refused
 }
 
-// nearlyFull is how many times the space below which no work is taken is worth a warning.
+// nearlyFull times the reserve is the free space below which there is a warning.
 const nearlyFull = 16
 
 // Low reports whether new work is refused.
@@ -47,13 +50,13 @@ func (s Space) Low() bool { return s.Free < s.Reserve }
 // NearlyFull reports whether an operator should make room.
 func (s Space) NearlyFull() bool { return s.Free < nearlyFull*s.Reserve }
 
-// Space returns how much room there is. It is cheap.
+// Space returns how much room there is. It asks the system each time, which is cheap.
 func (db *DB) Space() (Space, error) { return spaceOf(db.dir, db.space.min) }
 
 // SpaceOf is Space for a directory that need not be open; o may be nil.
 func SpaceOf(dir string, o *Options) (Space, error) { return spaceOf(dir, o.withDefaults().MinFree) }
 
-// spaceOf asks the disk; space.left caches the answer for a second.
+// spaceOf asks the system how much room there is.
 func spaceOf(dir string, reserve int64) (Space, error) {
 	free, total, err := diskBytes(dir)
 	if err != nil {
@@ -67,14 +70,15 @@ func freeBytes(dir string) (int64, error) {
 	return free, err
 }
 
-// demand returns an error if fewer bytes are free.
+// demand returns an error if fewer bytes are free, or if nobody knows how many are.
 func (s *space) demand(bytes int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.left(bytes)
 }
 
-// left is demand under the lock.
+// left is demand for callers that hold the lock. It looks at the disk at most once a second; what uploads have
+// taken since then counts as used.
 func (s *space) left(bytes int64) error {
 	if s.at.IsZero() || time.Since(s.at) >= spaceAge {
 		s.last, s.err = s.free(s.dir)
@@ -89,8 +93,9 @@ func (s *space) left(bytes int64) error {
 	return nil
 }
 
-// take is asked for each n bytes of a caller's upload. Those are refused earlier than anything else, and what
-// they take counts at once: within the time for which the free space is believed, a disk can be filled.
+// take is called before each n bytes of a caller's upload are written. Uploads are refused earlier than anything
+// else, since callers send them for free. What they take counts at once: within the second for which a look at
+// the disk is used, they could fill it.
 func (s *space) take(n int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,13 +106,14 @@ func (s *space) take(n int64) error {
 	return nil
 }
 
-// forWork is asked before anything is charged.
+// forWork is called before anything is charged.
 func (s *space) forWork() error { return s.demand(s.min) }
 
-// forImage lies lower: a provider's image that passes through the spool is paid for.
+// forImage has a lower threshold: an image of a provider that passes through the spool is paid for.
 func (s *space) forImage() error { return s.demand(s.min / 2) }
 
-// forCopy is asked before the database is copied. What is set apart for work stays.
+// forCopy is called before the database is copied, with its size. A copy may not use the reserve, which is kept for
+// work. It looks at the disk anew, since copies are rare and large.
 func (s *space) forCopy(size int64) error {
 	free, err := s.free(s.dir)
 	if err != nil {
@@ -120,15 +126,16 @@ func (s *space) forCopy(size int64) error {
 	return nil
 }
 
-// mib rounds up.
+// mib is a number of bytes in MiB, rounded up.
 func mib(bytes int64) int64 { return (bytes + 1<<20 - 1) >> 20 }
 
 func (s *space) ballast() string { return filepath.Join(s.dir, ballastName) }
 
-// dropBallast frees what was set aside; false: nothing was.
+// dropBallast frees the ballast; false: there was none, or it cannot be removed.
 func (s *space) dropBallast() bool { return os.Remove(s.ballast()) == nil }
 
-// layBallast sets space aside if none is and there is plenty.
+// layBallast sets space aside if there is no ballast and plenty of room. It is made under a temporary name, so
+// that a ballast that exists is complete. Too little room is no error.
 func (s *space) layBallast() error {
 	if _, err := os.Stat(s.ballast()); !errors.Is(err, os.ErrNotExist) || s.demand(s.min+2*ballastSize) != nil {
 		return nil
@@ -143,7 +150,7 @@ func (s *space) layBallast() error {
 	return os.Rename(f.Name(), s.ballast())
 }
 
-// fill takes up space by writing, where it cannot be had without.
+// fill takes up space by writing zeros, where the system has no cheaper way. size is a multiple of 1 MiB.
 func fill(f *os.File, size int64) error {
 	zeros := make([]byte, 1<<20)
 	for ; size > 0; size -= int64(len(zeros)) {

@@ -10,20 +10,21 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// spool is an imagegen.Spool.
+// spool is an imagegen.Spool: each reference image is one file in spoolDir, named by its identifier.
 type spool struct {
-	files    *files
-	space    *space
-	removing sync.RWMutex // held to write by a backup until it holds what it needs
+	files *files
+	space *space
+
+	// removing is read-locked by removals, and locked by a backup until it has linked the files that it needs.
+	removing sync.RWMutex
 }
 
-var (
-	_ imagegen.Spool = (*spool)(nil)
-)
+var _ imagegen.Spool = (*spool)(nil)
 
+// spoolPath is where a reference image lies below the directory.
 func spoolPath(id imagegen.ReferenceID) string { return path.Join(spoolDir, string(id)) }
 
-// Stage implements [imagegen.Spool].
+// Stage implements [imagegen.Spool]. It flushes nothing; Keep does.
 func (s *spool) Stage(ctx context.Context, id imagegen.ReferenceID, r io.Reader) error {
 	if !isPlain(string(id)) {
 		return imagegen.Invalid("%q cannot name a file", id)
@@ -34,7 +35,8 @@ func (s *spool) Stage(ctx context.Context, id imagegen.ReferenceID, r io.Reader)
 	return s.files.write(ctx, spoolPath(id), r, false)
 }
 
-// TakeSpace implements [imagegen.Spool].
+// TakeSpace is the optional method that [imagegen.Spool] describes. What it took counts until the disk is next looked
+// at, whether or not it is written.
 func (s *spool) TakeSpace(n int64) error {
 	if err := s.space.take(n); err != nil {
 		return notApplied(err)
@@ -42,7 +44,8 @@ func (s *spool) TakeSpace(n int64) error {
 	return nil
 }
 
-// Keep implements [imagegen.Spool]. imagegen.ErrNotFound.
+// Keep implements [imagegen.Spool]. imagegen.ErrNotFound: one of them was not staged. All of them share one flush
+// of the directory.
 func (s *spool) Keep(ctx context.Context, ids ...imagegen.ReferenceID) error {
 	if err := s.files.begin(ctx); err != nil || len(ids) == 0 {
 		return err
@@ -70,7 +73,8 @@ func (s *spool) Open(ctx context.Context, id imagegen.ReferenceID) (io.ReadClose
 	return f, nil
 }
 
-// Remove implements [imagegen.Spool].
+// Remove implements [imagegen.Spool]. It tries to remove all of them, whatever becomes of the first. No flush
+// follows: what comes back after a power cut is removed at the next start.
 func (s *spool) Remove(ctx context.Context, ids ...imagegen.ReferenceID) error {
 	if err := s.files.begin(ctx); err != nil {
 		return err

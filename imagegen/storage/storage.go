@@ -41,6 +41,7 @@ type Options struct {
 // It is safe for concurrent use. Once the outcome of a commit is unknown it writes no
 // more, see Failed. A write that returns [imagegen.ErrNotApplied] has changed nothing.
 type DB struct {
+	// The parts whose methods DB has as its own. One that start has not come to is nil.
 	store
 	inspector
 	logins
@@ -50,25 +51,25 @@ type DB struct {
 	*images
 	*spool
 
-	dir string
+	dir string // an absolute path
 	log *slog.Logger
 
 	observer imagegen.Observer
-	now      func() time.Time
-	root     *os.Root
+	now      func() time.Time // the wall clock, unjudged: only for dates that people read
+	root     *os.Root         // of dir: no name that is opened through it leads out of dir
 	file     *database
-	clock    *ledger.Ledger
-	tables   *tables.Tables
+	clock    *ledger.Ledger // the same value as books; it judges the time for all parts
+	tables   *tables.Tables // the same value as store, inspector, logins and opkeys
 	space    *space
 	damage   damage
 
-	background sync.WaitGroup
-	quit       context.CancelFunc
-	running    bool // the file says so
+	background sync.WaitGroup     // upkeep
+	quit       context.CancelFunc // ends it
+	running    bool               // this process owns the file "running", and Close removes it
 	close      sync.Once
 }
 
-// The embedded interfaces have lower-case names: what DB is made of is nobody else's business.
+// The embedded interfaces have lower-case names, so that callers cannot reach the parts of a DB.
 type (
 	store  = imagegen.JointStore
 	logins = account.LoginStore
@@ -144,19 +145,25 @@ func (o *Options) withDefaults() Options {
 	return d
 }
 
-// startFile begins with the file, and nothing that lies in it.
+// startFile connects the database with the rest of the directory and starts the committer. It does not look at
+// the contents yet. OpenEnd begins with it as well.
 func (db *DB) startFile() error {
 	db.file.observer = db.observer
 	db.file.makeRoom = db.space.dropBallast
 	db.file.onFault = func(err error) {
 		if err := markUnclean(db.dir, err); err != nil {
-			db.log.Error("the next start will not know that the file is to be checked", "error", err)
+			db.log.Error("the next start will not know that it must check the file", "error", err)
 		}
 	}
 	return db.file.start()
 }
 
-// start takes up what the process before has left.
+// start continues from what the previous process left. The order matters:
+//
+//   - refuseMoved comes before anything writes, since the data of a directory that was moved lives elsewhere.
+//   - noteLostAnswers and cleanup need both the files and the tables.
+//   - cleanup comes before the first upload, since it removes every upload that no record names.
+//   - upkeep starts last. Close ends it.
 func (db *DB) start() error {
 	if err := db.startFile(); err != nil {
 		return err
@@ -175,7 +182,7 @@ func (db *DB) start() error {
 		return err
 	}
 	if err := db.space.layBallast(); err != nil {
-		db.log.Warn("no space could be set aside for a full disk", "error", err)
+		db.log.Warn("no space could be set aside for a full disk", "error", err) // it is tried again every minute
 	}
 	ctx, quit := context.WithCancel(context.Background())
 	db.quit = quit
@@ -202,11 +209,11 @@ func (db *DB) openFiles() (err error) {
 	return err
 }
 
-// loggedGap is the shortest pause that is told of.
+// loggedGap is the shortest pause that is logged: of the process, or of a machine that slept.
 const loggedGap = time.Hour
 
 // openTables opens the ledger first, since its clock judges the time for all other
-// tables.
+// tables, and loads the queue and the leases last.
 func (db *DB) openTables() (err error) {
 	if db.clock, err = ledgerkv.New(db.file, db.now); err != nil {
 		return err
@@ -226,6 +233,8 @@ func (db *DB) openTables() (err error) {
 // still wait are refused with [imagegen.ErrNotApplied]. It may be called again. Call it
 // after [engine.Engine.Stop].
 func (db *DB) Close() (err error) {
+	// The background work writes through the committer, and writeLast does too: so the file is stopped after
+	// both. The file "running" goes last, since it tells the next process that everything else was finished.
 	db.close.Do(func() {
 		db.quit()
 		db.background.Wait()
@@ -241,16 +250,17 @@ func (db *DB) Close() (err error) {
 	return nil
 }
 
-// writeLast writes down what is known in memory alone.
+// writeLast writes what only memory holds: counts of failed sign-ins, and whether the clock is in doubt. It also
+// serves a DB that start did not finish, in which some parts are nil.
 func (db *DB) writeLast(ctx context.Context) (err error) {
 	if t, open := db.trails.(*trail.Trail); open {
 		err = t.WriteCounts(ctx)
 	}
-	if db.clock == nil || db.Err() != nil { // it was never open, or stopped for a reason that is known
+	if db.clock == nil || db.Err() != nil { // never opened; or stopped, which has been reported
 		return err
 	}
 	if err := db.clock.Remember(ctx); err != nil {
-		db.log.Warn("whether the clock is in doubt could not be written down", "error", err)
+		db.log.Warn("the doubt about the clock could not be written; the next start will not know of it", "error", err)
 	}
 	return err
 }
@@ -263,7 +273,7 @@ func (db *DB) Failed() <-chan struct{} { return db.file.failed }
 // Err returns an ErrStopped that says why the storage has stopped; nil if it has not.
 func (db *DB) Err() error { return db.file.Err() }
 
-// Ready implements [imagegen.Store].
+// Ready implements [imagegen.Store]. Its answer about the disk may be a second old.
 func (db *DB) Ready(context.Context) error {
 	if err := db.Err(); err != nil {
 		return err
@@ -297,7 +307,9 @@ func (db *DB) ConfirmClock(ctx context.Context) error { return db.clock.ConfirmC
 // Joins implements [imagegen.JointStore]: only with this DB itself, not with a wrapper around it.
 func (db *DB) Joins(l imagegen.Ledger) bool { return l == imagegen.Ledger(db) }
 
-// Create implements [imagegen.Store]. imagegen.ErrNotApplied also when the disk is nearly full.
+// Create implements [imagegen.Store]. It also returns imagegen.ErrNotApplied when the disk is nearly full. The
+// answer about the disk comes before the transaction, so settlements and refunds, which use other methods, are
+// never refused for it.
 func (db *DB) Create(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
 	if err := db.space.forWork(); err != nil {
 		return imagegen.Record{}, notApplied(err)
@@ -305,7 +317,8 @@ func (db *DB) Create(ctx context.Context, r imagegen.Record, lease time.Duration
 	return db.store.Create(ctx, r, lease)
 }
 
-// CreateCharged implements [imagegen.JointStore]. imagegen.ErrNotApplied also when the disk is nearly full.
+// CreateCharged implements [imagegen.JointStore]. As Create, it also returns imagegen.ErrNotApplied when the disk is
+// nearly full.
 func (db *DB) CreateCharged(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
 	if err := db.space.forWork(); err != nil {
 		return imagegen.Record{}, notApplied(err)

@@ -11,11 +11,13 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// tx is a kv.Tx. bbolt checks only its meta pages, so each value carries a checksum of its own.
+// tx is a kv.Tx. bbolt checks only its meta pages, so each value carries a checksum of its own. Its methods
+// return no errors: they panic with a fault or a kv.Damage, so a tx is used only within guard. It belongs to
+// one goroutine.
 type tx struct {
 	bolt     *bbolt.Tx
-	buckets  []*bucket // that were asked for; few, so that they need no map
-	written  int       // bytes of keys and values put or deleted
+	buckets  []*bucket // used so far; they are few, and a search is cheaper than a map
+	written  int       // bytes of keys and values put or deleted; 0: nothing has to be committed
 	onCommit []func()
 }
 
@@ -27,7 +29,7 @@ type bucket struct {
 	sums checksums
 }
 
-// bucket returns nil if there is none.
+// bucket returns a bucket, or nil if it was never written to.
 func (t *tx) bucket(name kv.Bucket) *bucket {
 	for _, b := range t.buckets {
 		if b.sums.bucket == name {
@@ -37,7 +39,8 @@ func (t *tx) bucket(name kv.Bucket) *bucket {
 	return t.known(name, t.bolt.Bucket([]byte(name)))
 }
 
-// known remembers a bucket for the rest of the transaction, with a cursor of its own.
+// known remembers a bucket for the rest of the transaction, so that it is looked up and its name hashed
+// only once.
 func (t *tx) known(name kv.Bucket, b *bbolt.Bucket) *bucket {
 	if b == nil {
 		return nil
@@ -134,21 +137,20 @@ func lastBefore(c *bbolt.Cursor, before []byte) (key, value []byte) {
 	return c.Prev()
 }
 
-// OnCommit implements kv.Tx. f runs after the commit is durable, and not at all if there
-// is none.
+// OnCommit implements kv.Tx. f runs after the commit is durable, and not at all if it
+// fails. It also runs where no operation wrote anything, since there is nothing to commit.
 func (t *tx) OnCommit(f func()) { t.onCommit = append(t.onCommit, f) }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// checksums are those of a bucket's values. They are over the place of a value too, so that one that lies
-// elsewhere is noticed.
+// checksums computes the checksums of a bucket's values: CRC-32C over the bucket's name, the key and the value.
+// So a sound value in the wrong place does not match either.
 type checksums struct {
 	bucket kv.Bucket
-	begin  uint32 // that of the bucket's name
+	begin  uint32 // the checksum of the bucket's name, from which all others go on
 }
 
-// checksumsOf begins with the name of the bucket, so that a value in the wrong bucket
-// does not match.
+// checksumsOf returns the checksums of one bucket.
 func checksumsOf(bucket kv.Bucket) checksums {
 	return checksums{bucket, crc32.Checksum([]byte(bucket), castagnoli)}
 }
@@ -158,13 +160,13 @@ func (c checksums) of(key, value []byte) uint32 {
 	return crc32.Update(crc32.Update(c.begin, castagnoli, key), castagnoli, value)
 }
 
-// stored is what is stored for a value: its checksum follows it.
+// stored is what is stored for a value: the value, then its checksum in four bytes, big-endian.
 func (c checksums) stored(key, value []byte) []byte {
 	stored := append(make([]byte, 0, len(value)+crc32.Size), value...)
 	return binary.BigEndian.AppendUint32(stored, c.of(key, value))
 }
 
-// check returns the value that was put; false if what is stored is none.
+// check returns the value that was put, without copying it; false if it does not match its checksum.
 func (c checksums) check(key, stored []byte) (value []byte, ok bool) {
 	n := len(stored) - crc32.Size
 	if n < 0 || binary.BigEndian.Uint32(stored[n:]) != c.of(key, stored[:n]) {
@@ -173,7 +175,7 @@ func (c checksums) check(key, stored []byte) (value []byte, ok bool) {
 	return stored[:n:n], true
 }
 
-// value returns the value that was put.
+// value is check that panics with a kv.Damage.
 func (c checksums) value(key, stored []byte) []byte {
 	value, ok := c.check(key, stored)
 	if !ok {
@@ -182,7 +184,7 @@ func (c checksums) value(key, stored []byte) []byte {
 	return value
 }
 
-// fault is what the methods of tx panic with: they return no error. guard turns it into one.
+// fault is what the methods of tx panic with if bbolt refuses a write. guard turns it into an error.
 type fault struct{ error }
 
 // must panics with a fault if a write failed.
@@ -202,8 +204,10 @@ func (e *panicError) Error() string {
 	return fmt.Sprintf("storage: panic in a transaction: %v", e.value)
 }
 
-// guard turns a panic of f into an error, also one from a page of the mapped file that the disk
-// does not give back.
+// guard turns a panic of f into an error: a fault or a kv.Damage into the error that it carries, and any other
+// panic into a panicError with its stack. It also catches the memory fault that a page of the mapped file
+// causes when the disk does not return it, which would otherwise end the process. That works only for
+// the goroutine that guard runs on.
 func guard(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

@@ -12,10 +12,12 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 )
 
-// upkeepEvery is how often what is in no hurry is looked after.
+// upkeepEvery is how often upkeep does its work, none of which is urgent.
 const upkeepEvery = time.Minute
 
-// upkeep tells that the machine slept, writes off expired credits, and sets space aside again after the disk was full.
+// upkeep logs that the machine slept, writes off expired credits, and lays the ballast again after the disk was
+// full. Nothing depends on when it runs: expired credits do not count even before they are written off. It
+// returns when ctx ends.
 func (db *DB) upkeep(ctx context.Context) {
 	tick := time.NewTicker(upkeepEvery)
 	defer tick.Stop()
@@ -35,16 +37,18 @@ func (db *DB) upkeep(ctx context.Context) {
 	}
 }
 
-// noteSleep tells of a gap, which is no doubt about the clock.
+// noteSleep logs that the machine slept for long. That is normal, and raises no doubt about the clock.
 func (db *DB) noteSleep(slept time.Duration) {
 	if slept >= loggedGap {
 		db.log.Info("time went on while the machine slept", "gap", slept.String())
 	}
 }
 
-// cleanup removes what the process before has left: files that were being written, uploads that
-// belong to no open generation, and images of attempts that were cut short, but for those that were shown. It looks at what is
-// open, not at the past.
+// cleanup removes what the previous process left: files that were being written, uploads that belong to no
+// open generation, and images of attempts that were cut short, except those that were shown. It reads only
+// open generations, so that its cost does not grow with the past.
+//
+// Nobody else uses the directory yet, so what looks abandoned is abandoned.
 func (db *DB) cleanup(ctx context.Context) error {
 	if err := db.emptyTemp(); err != nil {
 		return err
@@ -78,18 +82,21 @@ func (db *DB) cleanup(ctx context.Context) error {
 			}
 		}
 	}
-	if len(damaged) > 0 { // whose uploads are those that nobody names
+	// An upload that no readable record names may belong to a damaged one. It is needed if a backup of
+	// the database is restored, so all uploads stay until then.
+	if len(damaged) > 0 {
 		return nil
 	}
 	return db.clear(spoolDir, "", kept)
 }
 
-// emptyTemp removes what was half written, also of a beginning or a restoration.
+// emptyTemp removes what was half written, and what is left of a database that was being created or restored.
 func (db *DB) emptyTemp() error {
 	return errors.Join(db.clear(tempDir, "", nil), db.clear(".", scratchPrefix, nil))
 }
 
-// clear removes what lies in a directory under names that begin with prefix, except what is kept.
+// clear removes from a directory what has a name that begins with prefix, directories included, except
+// the names in kept.
 func (db *DB) clear(dir, prefix string, kept map[string]bool) error {
 	names, err := db.spool.files.list(dir, prefix)
 	if err != nil {

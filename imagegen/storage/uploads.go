@@ -14,21 +14,22 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 )
 
-// eachUpload lists the reference images that attempts to come need.
+// eachUpload calls f for each reference image that a future attempt needs.
 func eachUpload(t kv.Tx, f func(listed) error) error {
 	return tables.Uploads(t, func(g imagegen.GenerationID, u imagegen.ReferenceFile) error {
 		return f(listed{Key: imagegen.ImageKey{Generation: g}, Upload: u.ID, Size: u.Size, SHA256: u.SHA256})
 	})
 }
 
-// uploads holds reference images for a backup. Each is linked to a name of its own, so that it goes
-// on when its generation ends, and others are removed as always: a backup may take hours.
+// uploads holds reference images for a backup, which may take hours. Each gets a second link in a directory of
+// the backup. So it outlives its generation, and meanwhile the spool works as always.
 type uploads struct {
 	files *files
-	dir   string
+	dir   string // of the links, in tempDir
 }
 
-// newUploads creates a directory for the links of one backup.
+// newUploads creates a directory for the links of one backup, which discard removes. It is in tempDir, so a killed
+// process leaves nothing for good.
 func (s *spool) newUploads() (*uploads, error) {
 	u := &uploads{s.files, s.files.newTemp()}
 	if err := s.files.root.Mkdir(u.dir, 0o700); err != nil {
@@ -37,13 +38,14 @@ func (s *spool) newUploads() (*uploads, error) {
 	return u, nil
 }
 
-// hold has nothing removed from the spool until release is called.
+// hold stops removals from the spool, which wait, until release is called; a second call of release does nothing.
 func (s *spool) hold() (release func()) {
 	s.removing.Lock()
 	return sync.OnceFunc(s.removing.Unlock)
 }
 
-// take holds what a snapshot needs, and lists it.
+// take links what a snapshot needs, and adds it to the list. Removals have to be on hold. A file that is not in the
+// spool is left out: another Spool may keep it.
 func (u *uploads) take(t kv.Tx, list *inventory) error {
 	return eachUpload(t, func(i listed) error {
 		err := u.files.root.Link(i.path(), u.path(i.Upload))
@@ -62,7 +64,8 @@ func (u *uploads) open(ctx context.Context, id imagegen.ReferenceID) (*os.File, 
 	return u.files.open(ctx, u.path(id))
 }
 
+// path is the link of a reference image.
 func (u *uploads) path(id imagegen.ReferenceID) string { return path.Join(u.dir, string(id)) }
 
-// discard lets them go; what stays is removed at the next start.
+// discard removes the links. What it cannot remove is removed at the next start.
 func (u *uploads) discard() { _ = u.files.root.RemoveAll(u.dir) }

@@ -13,7 +13,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-// lookup is rules.Accounts within a transaction.
+// lookup implements rules.Accounts within a transaction.
 type lookup struct{ *store }
 
 func (l lookup) User(id imagegen.UserID) (imagegen.User, error) { return found(l.users, id) }
@@ -29,7 +29,7 @@ func (l lookup) Reserved(u imagegen.UserID, key string) (imagegen.Record, error)
 	return all[len(all)-1].Record, nil
 }
 
-// found is a look-up with ErrNotFound.
+// found looks a key up in a map. imagegen.ErrNotFound.
 func found[K comparable, V any](in map[K]V, key K) (V, error) {
 	v, there := in[key]
 	if !there {
@@ -38,7 +38,7 @@ func found[K comparable, V any](in map[K]V, key K) (V, error) {
 	return v, nil
 }
 
-// matching returns what of a map is wanted, in an order.
+// matching returns the values of a map that are wanted, sorted by order.
 func matching[K comparable, V any](in map[K]V, wanted func(V) bool, order func(a, b V) int) (all []V) {
 	for _, v := range in {
 		if wanted(v) {
@@ -49,12 +49,14 @@ func matching[K comparable, V any](in map[K]V, wanted func(V) bool, order func(a
 	return all
 }
 
-// act is a write that stands together with its row in the audit trail.
+// act runs a change in one transaction with its row in the audit trail. f changes the maps only when it can no longer
+// fail: what it changes is not undone.
 func (s *store) act(ctx context.Context, act account.Act, f func() (trail.Change, error)) error {
 	return trail.ActIn(ctx, s.books.Read().Wall, act, s.rows.Update, ledger.Tx.Note, func(ledger.Tx) (trail.Change, error) { return f() })
 }
 
-// CreateUser implements [imagegen.AccountStore].
+// CreateUser implements [imagegen.AccountStore]. It succeeds, and changes nothing, if the user with this identifier and
+// name exists.
 func (s *store) CreateUser(ctx context.Context, u imagegen.User) error {
 	if err := u.ID.Check(); err != nil {
 		return err
@@ -72,6 +74,7 @@ func (s *store) CreateUser(ctx context.Context, u imagegen.User) error {
 	})
 }
 
+// named finds a user by name. imagegen.ErrNotFound.
 func (s *store) named(name string) (imagegen.User, error) {
 	for _, u := range s.users {
 		if u.Name == name {
@@ -147,8 +150,8 @@ func (s *store) ResumeUser(ctx context.Context, id imagegen.UserID) error {
 	return s.changeUser(ctx, account.ActUserResume, id, func(u *imagegen.User) { u.SuspendedAt = time.Time{} })
 }
 
-// changeUser changes a user together with its row in the audit trail. A change that
-// changes nothing leaves no row.
+// changeUser changes a user in one transaction with the row in the audit trail. A change
+// that changes nothing leaves no row.
 func (s *store) changeUser(ctx context.Context, act account.Act, id imagegen.UserID, change func(*imagegen.User)) error {
 	return s.act(ctx, act, func() (trail.Change, error) {
 		from, there := s.users[id]
@@ -164,7 +167,8 @@ func (s *store) changeUser(ctx context.Context, act account.Act, id imagegen.Use
 	})
 }
 
-// CreateKey implements [imagegen.AccountStore].
+// CreateKey implements [imagegen.AccountStore]. It succeeds, and changes nothing, if a key with this identifier and
+// hash exists.
 func (s *store) CreateKey(ctx context.Context, k imagegen.Key) error {
 	if err := cmp.Or(k.User.Check(), k.Limits.Check()); err != nil {
 		return err
@@ -182,6 +186,7 @@ func (s *store) CreateKey(ctx context.Context, k imagegen.Key) error {
 	})
 }
 
+// hashed finds a key by its hash. imagegen.ErrNotFound: an unknown hash leads to the empty identifier.
 func (s *store) hashed(hash [32]byte) (imagegen.Key, error) { return found(s.keys, s.hashes[hash]) }
 
 // KeyByHash implements [imagegen.AccountStore].

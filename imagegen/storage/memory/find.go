@@ -23,7 +23,7 @@ func (s *store) Generation(ctx context.Context, id imagegen.GenerationID) (r ima
 	return r, err
 }
 
-// Generations implements [imagegen.Store].
+// Generations implements [imagegen.Store]. It goes down the user's list, and over all that the query does not select.
 func (s *store) Generations(ctx context.Context, u imagegen.UserID, q imagegen.Query) (page []imagegen.Record, more bool, err error) {
 	limit := max(cmp.Or(q.Limit, imagegen.DefaultPageSize), 0)
 	err = s.read(ctx, func() error {
@@ -57,7 +57,7 @@ func (s *store) Reserved(ctx context.Context, u imagegen.UserID, key string) (r 
 	return r, err
 }
 
-// Ended implements [imagegen.Store].
+// Ended implements [imagegen.Store]. It looks at all generations, as most methods of this file do.
 func (s *store) Ended(ctx context.Context, age time.Duration, n int) ([]imagegen.Record, error) {
 	by := s.books.Read().Now.Add(-age)
 	old, err := s.some(ctx, func(r imagegen.Record) bool { return r.Terminal() && !r.CompletedAt.After(by) })
@@ -81,7 +81,7 @@ func (s *store) Forgettable(ctx context.Context, state imagegen.State, age time.
 // maxUndelivered bounds what Undelivered returns.
 const maxUndelivered = 100
 
-// Undelivered implements [imagegen.Store].
+// Undelivered implements [imagegen.Store]. The list is sorted by identifier, so the newest are at its end.
 func (s *store) Undelivered(ctx context.Context, u imagegen.UserID, joinKey [32]byte) (found []imagegen.Record, err error) {
 	err = s.read(ctx, func() error {
 		for _, g := range s.listed[u] {
@@ -104,8 +104,8 @@ func (s *store) Unsettled(ctx context.Context, after imagegen.GenerationID, n in
 	return s.behind(ctx, after, n, imagegen.Record.Unsettled)
 }
 
-// behind returns up to n wanted records behind an identifier, and how many are wanted in
-// all.
+// behind returns up to n wanted records with higher identifiers than after, oldest first,
+// and how many are wanted in all.
 func (s *store) behind(ctx context.Context, after imagegen.GenerationID, n int, wanted func(imagegen.Record) bool) (found []imagegen.Record, total int, err error) {
 	all, err := s.some(ctx, wanted)
 	for _, r := range all {
@@ -116,7 +116,7 @@ func (s *store) behind(ctx context.Context, after imagegen.GenerationID, n int, 
 	return found, len(all), err
 }
 
-// some returns the records that are wanted, by identifier.
+// some returns clones of the records that are wanted, by identifier.
 func (s *store) some(ctx context.Context, wanted func(imagegen.Record) bool) (found []imagegen.Record, err error) {
 	err = s.read(ctx, func() error {
 		for _, g := range s.generations {

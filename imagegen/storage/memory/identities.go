@@ -8,7 +8,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-// identities implements account.LoginStore, in the transactions of a store.
+// identities implements the part of account.LoginStore about identities, in the transactions of a store. An identity is
+// in both maps or in none.
 type identities struct {
 	*store
 	identities map[subject]account.Identity
@@ -16,8 +17,10 @@ type identities struct {
 }
 
 type (
+	// subject is whom an issuer calls by a name.
 	subject struct{ issuer, subject string }
-	member  struct {
+	// member is a user at an issuer, where they have one identity at most.
+	member struct {
 		user   imagegen.UserID
 		issuer string
 	}

@@ -13,9 +13,10 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// images implements imagegen.ImageStore.
+// images implements imagegen.ImageStore. Its zero value is empty. Stored bytes are never changed, so they are handed
+// out without a copy.
 type images struct {
-	mu       sync.RWMutex
+	mu       sync.RWMutex // guards attempts and the maps in it
 	attempts map[attempt]map[imagegen.ImageID][]byte
 }
 
@@ -24,7 +25,7 @@ type attempt struct {
 	number     int
 }
 
-// file is bytes that were opened. They are never changed, so that a reader outlives their removal.
+// file reads stored bytes. It can be read to its end even if they are removed meanwhile.
 type file struct{ *bytes.Reader }
 
 func (file) Close() error { return nil }
@@ -76,7 +77,7 @@ func (s *images) RemoveImages(ctx context.Context, g imagegen.GenerationID, numb
 	return nil
 }
 
-// bytes returns a stored image. It is never changed, so it need not be copied.
+// bytes returns a stored image, which the caller must not change.
 func (s *images) bytes(k imagegen.ImageKey) ([]byte, bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -84,7 +85,7 @@ func (s *images) bytes(k imagegen.ImageKey) ([]byte, bool) {
 	return b, ok
 }
 
-// check holds an image against its record.
+// check compares an image with its record, and reports one violation at most.
 func (s *images) check(k imagegen.ImageKey, i imagegen.StoredImage, report func(imagegen.Violation)) {
 	b, ok := s.bytes(k)
 	violation := imagegen.Violation{Rule: "image bytes", Subject: string(k.Image)}
@@ -101,7 +102,7 @@ func (s *images) check(k imagegen.ImageKey, i imagegen.StoredImage, report func(
 	report(violation)
 }
 
-// receive reads to the end what is to be kept.
+// receive reads r to its end. It honours ctx only before it begins.
 func receive(ctx context.Context, r io.Reader) ([]byte, error) {
 	if err := kv.NotBegun(ctx); err != nil {
 		return nil, err

@@ -11,7 +11,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-// logins implements account.LoginStore, in the transactions of a store.
+// logins implements the part of account.LoginStore about passwords, sign-ins and invitations, in the transactions of a
+// store.
 type logins struct {
 	*store
 	logins      map[imagegen.UserID]account.Login
@@ -29,7 +30,7 @@ func (l *logins) Login(ctx context.Context, u imagegen.UserID) (login account.Lo
 	return login, err
 }
 
-// SetLogin implements [account.LoginStore].
+// SetLogin implements [account.LoginStore]. Where it ends sign-ins they leave no rows of their own in the audit trail.
 func (l *logins) SetLogin(ctx context.Context, to account.Login) error {
 	if err := to.User.Check(); err != nil {
 		return err
@@ -44,7 +45,7 @@ func (l *logins) SetLogin(ctx context.Context, to account.Login) error {
 	})
 }
 
-// Operators implements [account.LoginStore].
+// Operators implements [account.LoginStore]. Users whom the store does not know are the embedder's, and count.
 func (l *logins) Operators(ctx context.Context) (n int, err error) {
 	err = l.read(ctx, func() error {
 		for u, login := range l.logins {
@@ -57,7 +58,8 @@ func (l *logins) Operators(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// CreateSignIn implements [account.LoginStore].
+// CreateSignIn implements [account.LoginStore]. If the sign-in exists it is replaced, without a row: this is a
+// repetition.
 func (l *logins) CreateSignIn(ctx context.Context, s account.SignIn) error {
 	if err := s.User.Check(); err != nil {
 		return err
@@ -77,12 +79,13 @@ func (l *logins) SignIn(ctx context.Context, hash [32]byte) (s account.SignIn, e
 	return s, err
 }
 
-// of lists the user's sign-ins.
+// of lists the user's sign-ins, oldest first.
 func (l *logins) of(u imagegen.UserID) []account.SignIn {
 	return matching(l.signIns, func(s account.SignIn) bool { return s.User == u },
 		func(a, b account.SignIn) int { return a.CreatedAt.Compare(b.CreatedAt) })
 }
 
+// end removes sign-ins.
 func (l *logins) end(all []account.SignIn) {
 	for _, s := range all {
 		delete(l.signIns, s.Hash)
@@ -95,7 +98,7 @@ func (l *logins) SignIns(ctx context.Context, u imagegen.UserID) (all []account.
 	return all, err
 }
 
-// TouchSignIn implements [account.LoginStore].
+// TouchSignIn implements [account.LoginStore]. The time only rises.
 func (l *logins) TouchSignIn(ctx context.Context, hash [32]byte, at time.Time) error {
 	return l.rows.Update(ctx, func(ledger.Tx) error {
 		if s, there := l.signIns[hash]; there && at.After(s.SeenAt) {
@@ -119,7 +122,7 @@ func (l *logins) ConfirmSignIn(ctx context.Context, hash [32]byte, at time.Time)
 	})
 }
 
-// EndSignIns implements [account.LoginStore].
+// EndSignIns implements [account.LoginStore]. It ends no sign-in of another user, whatever hashes are named.
 func (l *logins) EndSignIns(ctx context.Context, u imagegen.UserID, hashes ...[32]byte) error {
 	return l.act(ctx, account.ActSignOut, func() (trail.Change, error) {
 		end := slices.DeleteFunc(l.of(u), func(s account.SignIn) bool { return len(hashes) > 0 && !slices.Contains(hashes, s.Hash) })
@@ -156,7 +159,7 @@ func (l *logins) CreateInvitation(ctx context.Context, i account.Invitation) err
 	})
 }
 
-// live is an invitation that has not expired. imagegen.ErrNotFound.
+// live finds an invitation that has not expired at now. imagegen.ErrNotFound.
 func (l *logins) live(hash [32]byte, now time.Time) (account.Invitation, error) {
 	i, err := found(l.invitations, hash)
 	if err == nil && !now.Before(i.ExpiresAt) {
@@ -171,7 +174,8 @@ func (l *logins) Invitation(ctx context.Context, hash [32]byte, now time.Time) (
 	return i, err
 }
 
-// TakeInvitation implements [account.LoginStore].
+// TakeInvitation implements [account.LoginStore]. Finding and removing are one transaction, so only one caller gets the
+// invitation.
 func (l *logins) TakeInvitation(ctx context.Context, hash [32]byte, now time.Time) (i account.Invitation, err error) {
 	err = l.act(ctx, account.ActUserAccept, func() (trail.Change, error) {
 		if i, err = l.live(hash, now); err != nil {

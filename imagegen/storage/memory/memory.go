@@ -3,9 +3,18 @@
 // things out.
 //
 // It implements the contracts of package imagegen with maps and slices, independently of
-// the default storage, and shares with that only the rules of credits and of what may be
-// created. Images and references are held in memory as a whole. The cost of a call may
-// grow with the amount of data.
+// the default storage, and shares with it only the rules: of credits, of what may be
+// created, and of the audit trail. So it is also a second witness of those contracts: both
+// storages pass the suites of storagetest. Images and references are held in memory as a
+// whole. The cost of a call may grow with the amount of data.
+//
+// One lock guards everything but images and references: that of the ledger's rows,
+// [ledger.Memory]. Everything else runs within its transactions, so a charge and a change
+// of a record are one commit here too. Writes to the maps of this package are not
+// undone, so they come last in a transaction, when nothing can fail any more.
+//
+// A method whose comment says only which interface it implements adds nothing to that
+// interface's contract.
 package memory
 
 import (
@@ -31,7 +40,7 @@ type Options struct {
 //   - [imagegen.ImageStore] and [imagegen.Spool]
 //   - [account.LoginStore], [account.TrailStore], [imagegen.Inspector] and [imagegen.Timekeeper]
 //
-// It is safe for concurrent use and need not be closed.
+// It is safe for concurrent use, starts no goroutine and need not be closed.
 type DB struct {
 	*store
 	*logins
@@ -46,7 +55,7 @@ type DB struct {
 	trail *trails
 }
 
-// The embedded interfaces have lower-case names: what DB is made of is nobody else's business.
+// The embedded interfaces have lower-case names, so that callers cannot reach the parts of a DB.
 type (
 	books      = imagegen.CreditAdmin
 	timekeeper = imagegen.Timekeeper
@@ -73,7 +82,7 @@ func New(opts *Options) *DB {
 	trail := newTrails(now)
 	books, err := ledger.New(trail.rows, now)
 	if err != nil {
-		panic(err) // it reads an empty map
+		panic(err) // cannot happen: it only reads an empty map
 	}
 	s := newStore(trail.rows, books)
 	return &DB{store: s, logins: newLogins(s), operatorKeys: newOperatorKeys(s), passkeys: newPasskeys(s), identities: newIdentities(s), books: books, timekeeper: books, trailStore: trail, trail: trail}
@@ -100,7 +109,7 @@ func (db *DB) Audit(ctx context.Context) (r imagegen.AuditReport, err error) {
 	return r, err
 }
 
-// check holds a generation against itself, its charge, its images and its references.
+// check checks a generation by itself, and compares it with its charge, its images and its references.
 func (db *DB) check(rows ledger.Rows, g *generation, r *imagegen.AuditReport) {
 	add(r, g.Check())
 	add(r, rules.Charged(rows, g.Record, g.joint))
@@ -117,14 +126,15 @@ func (db *DB) check(rows ledger.Rows, g *generation, r *imagegen.AuditReport) {
 	}
 }
 
+// add adds err to a report if it is a violation.
 func add(r *imagegen.AuditReport, err error) {
 	if v, ok := errors.AsType[imagegen.Violation](err); ok {
 		r.Add(v)
 	}
 }
 
-// unreturned reports charges of generations that are not there, unless there is none at all: then the
-// books serve another store.
+// unreturned reports charges whose generations do not exist. If there are no generations at all it reports none,
+// since the books then serve another store.
 func (db *DB) unreturned(rows ledger.Rows, r *imagegen.AuditReport) {
 	ledger.Unreturned(rows, func(id imagegen.ChargeID) bool {
 		if g := imagegen.GenerationID(id); g.Valid() && db.generations[g] == nil && len(db.generations) > 0 {

@@ -10,7 +10,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-// operatorKeys implements account.OperatorKeyStore, in the transactions of a store.
+// operatorKeys implements account.OperatorKeyStore, in the transactions of a store. Keys are found by their hash by
+// looking at all: there are few.
 type operatorKeys struct {
 	*store
 	all map[imagegen.OperatorKeyID]account.OperatorKey
@@ -35,6 +36,7 @@ func (o *operatorKeys) CreateOperatorKey(ctx context.Context, k account.Operator
 	})
 }
 
+// hashed finds a key by its hash, even if it is revoked or has expired. imagegen.ErrNotFound.
 func (o *operatorKeys) hashed(hash [32]byte) (account.OperatorKey, error) {
 	for _, k := range o.all {
 		if k.Hash == hash {

@@ -12,7 +12,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-// passkeys implements account.LoginStore, in the transactions of a store.
+// passkeys implements the part of account.LoginStore about passkeys, in the transactions of a store. It copies
+// credentials, which are slices, on their way in and out.
 type passkeys struct {
 	*store
 	passkeys map[account.PasskeyID]account.Passkey

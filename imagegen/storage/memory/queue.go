@@ -14,13 +14,14 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
 )
 
-// queue is whose turn it is.
+// queue says whose turn it is. Which records wait follows from store.open. A claim looks at all of them, unlike that of
+// package tables, which keeps rings: this is the contract written down directly.
 type queue struct {
-	turns map[imagegen.UserID]int // of users with work that is due
-	last  int                     // turn that was given
+	turns map[imagegen.UserID]int // of users with work that is due, from 1; the lowest comes first
+	last  int                     // the last turn that was given
 
-	mu   sync.Mutex
-	wake chan struct{}
+	mu   sync.Mutex    // guards wake, which Wake reads outside of any transaction
+	wake chan struct{} // closed, and replaced, when a record is queued
 }
 
 func newQueue() queue {
@@ -30,7 +31,8 @@ func newQueue() queue {
 // waits reports whether a generation waits for nothing but its turn.
 func (g *generation) waits() bool { return g.State == imagegen.StateQueued && g.due.IsZero() }
 
-// moved follows a generation: its user comes to the queue, goes to its end, or leaves it.
+// moved follows a change of a generation, which waited for its turn before or not: its user joins the queue, goes to
+// its end, or leaves it.
 func (q *queue) moved(open map[imagegen.GenerationID]*generation, waited bool, g *generation) {
 	if g.State == imagegen.StateQueued {
 		q.mu.Lock()
@@ -46,13 +48,13 @@ func (q *queue) moved(open map[imagegen.GenerationID]*generation, waited bool, g
 	}
 }
 
-// moveToBack makes it the turn of every other user first.
+// moveToBack gives a user the turn after everybody else's.
 func (q *queue) moveToBack(u imagegen.UserID) {
 	q.last++
 	q.turns[u] = q.last
 }
 
-// served has a user go to the end of the queue, or leave it.
+// served sends a user to the end of the queue, or out of it if nothing of theirs waits.
 func (q *queue) served(open map[imagegen.GenerationID]*generation, u imagegen.UserID) {
 	delete(q.turns, u)
 	for _, g := range open {
@@ -63,7 +65,8 @@ func (q *queue) served(open map[imagegen.GenerationID]*generation, u imagegen.Us
 	}
 }
 
-// Claim implements [imagegen.Store].
+// Claim implements [imagegen.Store]. It chooses one record after the other, counting what it has given out, in one
+// transaction; so no two calls get the same record.
 func (s *store) Claim(ctx context.Context, d imagegen.Demand) (claimed []imagegen.Record, next time.Duration, err error) {
 	at := s.books.Read()
 	err = s.rows.Update(ctx, func(tx ledger.Tx) error {
@@ -100,7 +103,7 @@ func (s *store) Claim(ctx context.Context, d imagegen.Demand) (claimed []imagege
 	return claimed, next, nil
 }
 
-// admit has delayed work that is due wait for its turn, and returns the time until more is; 0: there is none.
+// admit lets delayed work that is due wait for its turn, and returns the time until the next is due; 0: there is none.
 func (s *store) admit(at clock.Reading) (next time.Duration) {
 	var delayed []*generation
 	for _, g := range s.open {
@@ -120,8 +123,9 @@ func (s *store) admit(at clock.Reading) (next time.Duration) {
 	return 0
 }
 
-// first is what is to be claimed first: of the user who holds the fewest slots, of those who hold as many of
-// the one whose turn it is, of a user's own what was begun before, and what is oldest.
+// first is the generation to claim next; nil if there is none. These decide, in this order: who holds the fewest
+// slots, whose turn is first, what was begun before, and the lower identifier. below and places limit the claim, see
+// imagegen.Demand; nil places and 0 below mean no limit.
 func (s *store) first(held map[imagegen.UserID]int, places map[string]int, below int) (first *generation) {
 	before := func(a, b *generation) bool {
 		return cmp.Or(cmp.Compare(held[a.User], held[b.User]), cmp.Compare(s.queue.turns[a.User], s.queue.turns[b.User]),
@@ -135,7 +139,7 @@ func (s *store) first(held map[imagegen.UserID]int, places map[string]int, below
 	return first
 }
 
-// oldest is the oldest of those that wait, if it was created no later than by.
+// oldest is the oldest generation that waits for its turn and was created no later than by; nil if there is none.
 func (s *store) oldest(by time.Time) (oldest *generation) {
 	for _, g := range s.open {
 		if g.waits() && !g.CreatedAt.After(by) && (oldest == nil || g.ID < oldest.ID) {
@@ -145,7 +149,7 @@ func (s *store) oldest(by time.Time) (oldest *generation) {
 	return oldest
 }
 
-// begin begins an attempt at a generation, with a lease.
+// begin begins an attempt at a generation, with a lease. It returns a clone of the record.
 func (s *store) begin(tx ledger.Tx, g *generation, c imagegen.Change, at clock.Reading, lease time.Duration) (imagegen.Record, error) {
 	to, _, err := g.Apply(g.Attempt, c)
 	if err != nil {
@@ -155,7 +159,8 @@ func (s *store) begin(tx ledger.Tx, g *generation, c imagegen.Change, at clock.R
 	return rules.Clone(r), err
 }
 
-// unless is err, but where some attempts have begun: what has changed is told, and the next call has the error.
+// unless is err, or nil if some attempts have begun. Those stay, and their records must reach the caller; the next
+// call meets the error again.
 func unless(begun bool, err error) error {
 	if begun {
 		return nil
@@ -163,7 +168,7 @@ func unless(begun bool, err error) error {
 	return err
 }
 
-// Recover implements [imagegen.Store].
+// Recover implements [imagegen.Store]. Nothing survives the process, so all abandoned records are of this one.
 func (s *store) Recover(ctx context.Context, n int, lease time.Duration) (recovered []imagegen.Record, err error) {
 	at := s.books.Read()
 	err = s.rows.Update(ctx, func(tx ledger.Tx) error {
@@ -189,10 +194,10 @@ func (s *store) Recover(ctx context.Context, n int, lease time.Duration) (recove
 	return recovered, nil
 }
 
-// grace is the lease of a record that begins to run by an Update, which names none.
+// grace is the lease of a record that begins to run by an Update, which has no lease to give.
 const grace = 30 * time.Second
 
-// lease follows a record: until is as in put.
+// lease gives a generation the lease that a change brings; until is as in put.
 func (g *generation) lease(former, to imagegen.Record, now, until time.Time) {
 	switch {
 	case !until.IsZero():

@@ -11,13 +11,14 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// spool implements imagegen.Spool. What it keeps is as durable as everything else here.
+// spool implements imagegen.Spool. Its zero value is empty. Staged bytes are never changed, so they are handed out
+// without a copy.
 type spool struct {
-	mu     sync.RWMutex
+	mu     sync.RWMutex // guards staged; it is not held while bytes are received
 	staged map[imagegen.ReferenceID][]byte
 }
 
-// Stage implements [imagegen.Spool].
+// Stage implements [imagegen.Spool]. There is no limit of space but the process's memory.
 func (s *spool) Stage(ctx context.Context, id imagegen.ReferenceID, r io.Reader) error {
 	b, err := receive(ctx, r)
 	if err != nil {
@@ -32,8 +33,8 @@ func (s *spool) Stage(ctx context.Context, id imagegen.ReferenceID, r io.Reader)
 	return nil
 }
 
-// check holds a reference image of work that waits against its record. One that is missing may be kept by
-// another Spool.
+// check compares a reference image of work that waits with its record. One that is missing is no violation, since
+// another Spool may keep it.
 func (s *spool) check(f imagegen.ReferenceFile, report func(imagegen.Violation)) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -42,7 +43,8 @@ func (s *spool) check(f imagegen.ReferenceFile, report func(imagegen.Violation))
 	}
 }
 
-// Keep implements [imagegen.Spool]. imagegen.ErrNotFound: one of them is not there.
+// Keep implements [imagegen.Spool]. imagegen.ErrNotFound: one of them was not staged. Otherwise it does nothing, since
+// nothing here is durable.
 func (s *spool) Keep(ctx context.Context, ids ...imagegen.ReferenceID) error {
 	if err := kv.NotBegun(ctx); err != nil {
 		return err

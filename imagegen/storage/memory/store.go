@@ -13,16 +13,17 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
 )
 
-// store implements imagegen.JointStore, but for Joins, in plain maps. They are guarded by the transactions of
-// the ledger's rows, and changed as the last thing in one, when nothing can be refused any more.
+// store implements imagegen.JointStore, except Joins, in plain maps. The transactions of the ledger's rows guard
+// them: they are read in any transaction, and changed at the end of one that writes, when nothing can fail any more.
+// A *generation belongs to the store; callers get clones of its record.
 type store struct {
 	rows  *ledger.Memory
 	books *ledger.Ledger
 
 	generations map[imagegen.GenerationID]*generation
 	open        map[imagegen.GenerationID]*generation // those that have not ended, or are being erased
-	listed      map[imagegen.UserID][]*generation     // all of a user's, by identifier
-	reserved    map[reservation][]*generation         // in the order in which they came by an idempotency key
+	listed      map[imagegen.UserID][]*generation     // all of a user's, sorted by identifier
+	reserved    map[reservation][]*generation         // in the order in which they came with the key; the last one holds it
 	queue       queue
 
 	users  map[imagegen.UserID]imagegen.User
@@ -30,14 +31,15 @@ type store struct {
 	hashes map[[32]byte]imagegen.KeyID // of keys
 }
 
-// generation is a record, and what its queue and its lease need.
+// generation is a record, with what the queue and the leases need.
 type generation struct {
 	imagegen.Record
 	joint bool      // charged in the commit that accepted it
-	due   time.Time // of a queued record that is delayed
-	until time.Time // the end of its lease
+	due   time.Time // of a queued record that is delayed, by the steady clock; zero: it is due
+	until time.Time // the end of its lease, by the steady clock; counts only while it runs
 }
 
+// reservation is an idempotency key of a user, by its hash: more than that is not left after an erasure.
 type reservation struct {
 	user imagegen.UserID
 	hash [32]byte
@@ -50,7 +52,7 @@ func newStore(rows *ledger.Memory, books *ledger.Ledger) *store {
 		users: make(map[imagegen.UserID]imagegen.User), keys: make(map[imagegen.KeyID]imagegen.Key), hashes: make(map[[32]byte]imagegen.KeyID)}
 }
 
-// write runs f in a transaction and returns a copy of what it returns.
+// write runs f in a transaction that writes, and returns a copy of the record that f returns.
 func (s *store) write(ctx context.Context, f func(tx ledger.Tx, at clock.Reading) (imagegen.Record, error)) (r imagegen.Record, err error) {
 	at := s.books.Read()
 	err = s.rows.Update(ctx, func(tx ledger.Tx) (err error) {
@@ -61,7 +63,7 @@ func (s *store) write(ctx context.Context, f func(tx ledger.Tx, at clock.Reading
 	return r, err
 }
 
-// read runs f while nothing is written.
+// read runs f while nothing is written. What f returns to callers it must clone.
 func (s *store) read(ctx context.Context, f func() error) error {
 	return s.rows.View(ctx, func(ledger.Tx) error { return f() })
 }
@@ -85,7 +87,8 @@ func (s *store) Create(ctx context.Context, r imagegen.Record, lease time.Durati
 	})
 }
 
-// CreateCharged implements [imagegen.JointStore].
+// CreateCharged implements [imagegen.JointStore]. The charge is taken before the maps change: if it is refused,
+// nothing has to be undone.
 func (s *store) CreateCharged(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
 	if err := rules.New(r); err != nil {
 		return imagegen.Record{}, err
@@ -129,7 +132,7 @@ func (s *store) Update(ctx context.Context, f imagegen.Fence, c imagegen.Change)
 	})
 }
 
-// FinishSettled implements [imagegen.JointStore].
+// FinishSettled implements [imagegen.JointStore]. A record that has ended is returned as it is.
 func (s *store) FinishSettled(ctx context.Context, f imagegen.Fence, o imagegen.Outcome) (imagegen.Record, error) {
 	return s.write(ctx, func(tx ledger.Tx, at clock.Reading) (imagegen.Record, error) {
 		g, to, _, err := s.apply(f, o)
@@ -143,7 +146,8 @@ func (s *store) FinishSettled(ctx context.Context, f imagegen.Fence, o imagegen.
 	})
 }
 
-// apply is the change to a generation. imagegen.ErrStale if there is none, or another attempt owns it.
+// apply computes a change to a generation without making it. imagegen.ErrStale: there is no such generation, or another
+// attempt owns it. g is never nil, so that its record can be returned.
 func (s *store) apply(f imagegen.Fence, c imagegen.Change) (g *generation, to imagegen.Record, changed bool, err error) {
 	if g = s.generations[f.ID]; g == nil {
 		return &generation{}, to, false, imagegen.ErrStale
@@ -152,7 +156,7 @@ func (s *store) apply(f imagegen.Fence, c imagegen.Change) (g *generation, to im
 	return g, to, changed, err
 }
 
-// change is put of a record that fits its charge, where that was made with it.
+// change is put, after it has checked that the record fits its charge, if that was made in the same commit.
 func (s *store) change(tx ledger.Tx, g *generation, to imagegen.Record, at clock.Reading, until time.Time) (imagegen.Record, error) {
 	if g.joint {
 		if err := rules.Charged(tx, to, true); err != nil {
@@ -162,8 +166,8 @@ func (s *store) change(tx ledger.Tx, g *generation, to imagegen.Record, at clock
 	return s.put(g, to, at, until), nil
 }
 
-// put writes down what a generation has become, in all maps. until is the end of a new lease; zero: it
-// keeps the one that it has, or gets a short one when it begins to run.
+// put makes a generation what to says, in all maps: it adds a new one, and removes one that is gone. until is the end
+// of a new lease. Zero: the generation keeps the lease that it has, or gets a short one when it begins to run.
 func (s *store) put(g *generation, to imagegen.Record, at clock.Reading, until time.Time) imagegen.Record {
 	former, waited := g.Record, g.waits()
 	if s.generations[to.ID] == nil {
@@ -171,6 +175,7 @@ func (s *store) put(g *generation, to imagegen.Record, at clock.Reading, until t
 		s.generations[to.ID] = g
 		s.list(g, to)
 	}
+	// What has been forgotten, or was abandoned, does not hold its idempotency key any more.
 	if former.IdempotencyKey != "" && to.IdempotencyKey == "" || to.State == imagegen.StateGone {
 		s.release(g, former)
 	}
@@ -186,11 +191,11 @@ func (s *store) put(g *generation, to imagegen.Record, at clock.Reading, until t
 	if to.State == imagegen.StateGone {
 		s.forget(g, former)
 	}
-	s.queue.moved(s.open, waited, g)
+	s.queue.moved(s.open, waited, g) // last, for it looks at what is open now
 	return to
 }
 
-// list puts a generation among its user's, and where its idempotency key is looked for.
+// list adds a new generation to those of its user, and to those of its idempotency key.
 func (s *store) list(g *generation, r imagegen.Record) {
 	i, _ := slices.BinarySearchFunc(s.listed[r.User], r.ID, byID)
 	s.listed[r.User] = slices.Insert(s.listed[r.User], i, g)
@@ -204,13 +209,13 @@ func byID(g *generation, id imagegen.GenerationID) int {
 	return strings.Compare(string(g.ID), string(id))
 }
 
-// forget drops a generation that was never charged.
+// forget removes a generation that was abandoned before it was charged.
 func (s *store) forget(g *generation, former imagegen.Record) {
 	delete(s.generations, former.ID)
 	s.listed[former.User] = slices.DeleteFunc(s.listed[former.User], func(o *generation) bool { return o == g })
 }
 
-// release has nobody find a generation by its idempotency key any more.
+// release removes a generation from those of its idempotency key. An earlier one may hold the key then.
 func (s *store) release(g *generation, former imagegen.Record) {
 	key := reservation{former.User, imagegen.IdempotencyHash(former.IdempotencyKey)}
 	s.reserved[key] = slices.DeleteFunc(s.reserved[key], func(o *generation) bool { return o == g })

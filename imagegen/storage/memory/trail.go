@@ -10,14 +10,15 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-// trails implements account.TrailStore, in the transactions of a ledger.
+// trails implements account.TrailStore, in the transactions of a ledger. Its rows have no hashes: nobody can change
+// them behind its back.
 type trails struct {
 	*trail.Failures
-	rows *ledger.Memory
+	rows *ledger.Memory // its transactions guard the fields below
 	now  func() time.Time
 
 	kept    []account.TrailRow // oldest first
-	removed uint64             // how many were, from the oldest end
+	removed uint64             // how many older rows were removed, so that numbers go on
 }
 
 // newTrails makes the ledger's rows and the trail together, since each act writes both.
@@ -28,7 +29,8 @@ func newTrails(now func() time.Time) *trails {
 	return t
 }
 
-// add puts a row at the end.
+// add puts a row at the end, within a transaction. It never fails, so an act that has its row added last cannot be
+// rolled back after that.
 func (t *trails) add(r account.TrailRow) error {
 	r = trail.Kept(r)
 	r.Seq = t.removed + uint64(len(t.kept)) + 1
@@ -36,10 +38,11 @@ func (t *trails) add(r account.TrailRow) error {
 	return nil
 }
 
+// note puts rows at the end, in a transaction of their own.
 func (t *trails) note(ctx context.Context, rows []account.TrailRow) error {
 	return t.rows.Update(ctx, func(ledger.Tx) error {
 		for _, r := range rows {
-			_ = t.add(r) // which never fails
+			_ = t.add(r) // it never fails
 		}
 		return nil
 	})
@@ -63,7 +66,7 @@ func (t *trails) Trail(ctx context.Context, q account.TrailQuery) (p account.Tra
 	return p, err
 }
 
-// downwards goes over the rows below one, newest first; 0: from the newest.
+// downwards goes over the rows whose numbers are lower than before, newest first; 0: over all.
 func (t *trails) downwards(before uint64) iter.Seq2[account.TrailRow, error] {
 	return func(yield func(account.TrailRow, error) bool) {
 		for i := len(t.kept) - 1; i >= 0; i-- {
@@ -74,7 +77,8 @@ func (t *trails) downwards(before uint64) iter.Seq2[account.TrailRow, error] {
 	}
 }
 
-// TidyTrail implements [account.TrailStore].
+// TidyTrail implements [account.TrailStore]. It stops at the first row that is not older, as the contract's order
+// wants.
 func (t *trails) TidyTrail(ctx context.Context, before time.Time) error {
 	if err := t.WriteDue(ctx); err != nil {
 		return err

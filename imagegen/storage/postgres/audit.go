@@ -15,8 +15,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-// Audit implements [imagegen.Inspector]. It goes over a snapshot while work goes on, and then reads the images
-// that it names, if Config has an ImageStore.
+// Audit implements [imagegen.Inspector]. It checks the rows as of one moment, while work goes on, and then the images,
+// if Config has an ImageStore. The images are those that the records name by then: otherwise the snapshot would have to
+// stay open until all of them were read.
 func (db *DB) Audit(ctx context.Context) (imagegen.AuditReport, error) {
 	a, err := db.auditRows(ctx)
 	if err == nil && db.images != nil {
@@ -28,7 +29,7 @@ func (db *DB) Audit(ctx context.Context) (imagegen.AuditReport, error) {
 	return a.report, nil
 }
 
-// auditRows goes over a snapshot.
+// auditRows goes over the rows of one moment. It may take longer than any limit that an operator has set for statements.
 func (db *DB) auditRows(ctx context.Context) (*audit, error) {
 	a := new(audit)
 	return a, db.view(ctx, func(s *session) error {
@@ -38,6 +39,7 @@ func (db *DB) auditRows(ctx context.Context) (*audit, error) {
 	})
 }
 
+// audit is an audit of the rows, in a session that only reads.
 type audit struct {
 	*session
 	rows   *allRows
@@ -48,7 +50,7 @@ func (a *audit) violation(rule, subject, format string, args ...any) {
 	a.report.Add(imagegen.Violation{Rule: rule, Subject: subject, Detail: fmt.Sprintf(format, args...)})
 }
 
-// books replays the journal, and checks what is kept besides.
+// books replays the journal and holds the ledger against it, and checks users, keys, sign-ins and the trail.
 func (a *audit) books() error {
 	r := &a.report
 	counts, err := ledger.Check(a.ctx, a.rows, r.Add)
@@ -63,7 +65,7 @@ func (a *audit) books() error {
 	return err
 }
 
-// found is a generation as it is stored, and whether it stands in the queue and has a lease.
+// found is a generation as it is stored, with its columns, and whether it stands in the queue and has a lease.
 type found struct {
 	id, form, user []byte
 	nth            int64
@@ -71,7 +73,8 @@ type found struct {
 	waits, leased  bool
 }
 
-// generations holds each against itself, its charge, the columns that it is found by, the queue and the leases.
+// generations goes over all generations, page by page, and holds each against itself, its charge, the columns that it is
+// found by, the queue and the leases. One that cannot be read is a violation and no reason to stop.
 func (a *audit) generations() error {
 	for after := []byte{}; ; {
 		n := 0
@@ -113,7 +116,8 @@ func (a *audit) generations() error {
 	}
 }
 
-// expect reads beforehand the charges that some generations are held against.
+// expect reads beforehand the charges that a page of generations is held against, in one query. A charge has the
+// identifier of its generation.
 func (a *audit) expect(page []found) {
 	ids := make([]imagegen.ChargeID, len(page))
 	for n, g := range page {
@@ -123,6 +127,7 @@ func (a *audit) expect(page []found) {
 	a.rows.ask(ids)
 }
 
+// generation checks the invariants of one generation, and that its charge fits it.
 func (a *audit) generation(r tables.Row) {
 	for _, err := range []error{r.Check(), rules.Charged(a.rows, r.Record, r.Joint)} {
 		v, ok := errors.AsType[imagegen.Violation](err)
@@ -135,8 +140,11 @@ func (a *audit) generation(r tables.Row) {
 	}
 }
 
-// strays finds what belongs to no generation: charges that are open or spent, unless there is no generation at all,
-// places in the queue and leases; and work that is due and stands in no line.
+// strays finds what belongs to no generation: charges that are open or spent, places in the queue, and leases; and work
+// that is due and whose user stands in no line, which no claim would find.
+//
+// Where there is no generation at all, the ledger serves another store, whose generations are not here. Charges whose
+// identifiers cannot be those of generations are an embedder's own.
 func (a *audit) strays() error {
 	if a.report.Generations > 0 {
 		ledger.Unreturned(uncreated{a.rows}, func(id imagegen.ChargeID) bool {

@@ -1,6 +1,8 @@
 package postgres_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -74,6 +76,25 @@ func TestAuditFindsDamage(t *testing.T) {
 				is.True(report.Clean())
 			})
 		}
+	}
+}
+
+// A record that cannot be read keeps no connection of whoever asks for it.
+func TestDamageKeepsNoConnection(t *testing.T) {
+	is, s := is.New(t), postgrestest.Start(t)
+	url := s.Database(t)
+	db, err := postgres.Open(t.Context(), postgres.Config{URL: url, Connections: 2})
+	is.NoErr(err)
+	defer db.Close()
+	fund(t, db)
+	r, err := db.CreateCharged(t.Context(), record(1), time.Minute)
+	is.NoErr(err)
+	is.NoErr(s.Exec(databaseOf(t, url), "update imagegend.generations set form = '\\x00'"))
+	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	defer cancel()
+	for range 5 {
+		_, err := db.Generation(ctx, r.ID)
+		is.True(err != nil && !errors.Is(err, context.DeadlineExceeded))
 	}
 }
 

@@ -13,10 +13,14 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// imagesAtOnce is how many images an audit reads at once: an object store answers each of many as fast as one.
+// imagesAtOnce is how many images an audit reads at once. An object store answers many requests at once as fast as one.
 const imagesAtOnce = 16
 
-// checkImages reads the images that records name, and returns how many there are.
+// checkImages reads the images that records name, several at once, and returns how many there are. It reports those that
+// are missing or not what their records say, one call of report at a time.
+//
+// Its workers end when the images are through, or at the first error that is not an image's own, such as the end of ctx:
+// that ends the walk over the records too, and is returned. None is left when it returns.
 func (db *DB) checkImages(ctx context.Context, report func(imagegen.Violation)) (n int, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -52,14 +56,16 @@ func (db *DB) checkImages(ctx context.Context, report func(imagegen.Violation)) 
 	return n, errors.Join(err, context.Cause(ctx))
 }
 
-// listed is an image that a record names.
+// listed is an image that a record names, with its size in bytes and its SHA-256.
 type listed struct {
 	imagegen.ImageKey
 	size int64
 	hash [32]byte
 }
 
-// eachImage calls f for the images of all records, a page of them at a time. Those that cannot be read the audit has reported.
+// eachImage calls f for the images of all records, page by page. Each page is a transaction of its own, which is over
+// before f is called, so that none stays open while images are read. Records that cannot be read are passed over: the
+// audit of the rows has reported them. So are those that are being erased, whose images may be gone.
 func (db *DB) eachImage(ctx context.Context, f func(listed) error) error {
 	for after := []byte{}; ; {
 		n := 0
@@ -94,7 +100,9 @@ func (db *DB) eachImage(ctx context.Context, f func(listed) error) error {
 	}
 }
 
-// checkImage reads an image, and says what is wrong with it. One that its record has let go since is none that is missing.
+// checkImage reads an image, and says what is wrong with it; "": nothing. If its generation was erased since it was
+// listed, nothing is wrong, so the record is read again before anything is reported. err is why it could not be
+// checked.
 func (db *DB) checkImage(ctx context.Context, i listed) (wrong string, err error) {
 	wrong, err = compare(ctx, db.images, i)
 	if err != nil || wrong == "" {
@@ -107,7 +115,8 @@ func (db *DB) checkImage(ctx context.Context, i listed) (wrong string, err error
 	return wrong, err
 }
 
-// compare returns what is wrong with an image; "": nothing.
+// compare reads an image to its end, and returns what is wrong with it; "": nothing. That it cannot be opened, except
+// that it is missing, is an error; that it cannot be read to its end is wrong with the image, unless ctx has ended.
 func compare(ctx context.Context, in imagegen.ImageStore, i listed) (wrong string, err error) {
 	f, err := in.OpenImage(ctx, i.ImageKey)
 	if errors.Is(err, imagegen.ErrNotFound) {
@@ -125,7 +134,7 @@ func compare(ctx context.Context, in imagegen.ImageStore, i listed) (wrong strin
 	case n != i.size:
 		return fmt.Sprintf("it has %d bytes; its record says %d", n, i.size), nil
 	case [32]byte(hash.Sum(nil)) != i.hash:
-		return "it has another SHA-256 than its record says", nil
+		return "its SHA-256 is not the one in its record", nil
 	}
 	return "", nil
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 )
 
-// rowsDB is a ledger.Store in the database.
+// rowsDB runs the operations of the ledger that have transactions of their own. Its updates run one at a time, so
+// charges and settlements, which come with every request, do not go this way but through the committer.
 type rowsDB struct{ db *DB }
 
 var _ ledger.Store = rowsDB{}
@@ -23,7 +24,8 @@ func (r rowsDB) Update(ctx context.Context, f func(ledger.Tx) error) error {
 	return r.db.update(ctx, func(s *session) error { return f(s) })
 }
 
-// Charge implements [imagegen.Ledger].
+// Charge implements [imagegen.Ledger]. For a user whose name is not valid no account is locked, since locking would
+// open one; the rules refuse the charge.
 func (db *DB) Charge(ctx context.Context, c imagegen.Charge) error {
 	n := need{charges: []imagegen.ChargeID{c.ID}}
 	if c.User.Valid() {
@@ -33,7 +35,7 @@ func (db *DB) Charge(ctx context.Context, c imagegen.Charge) error {
 	return db.write(ctx, string(c.User), n, func(s *session) error { return db.books.At(s, s.at).Charge(c, imagegen.Key{}) })
 }
 
-// Settle implements [imagegen.Ledger].
+// Settle implements [imagegen.Ledger]. Whose account is locked follows from the charge (lockAccounts).
 func (db *DB) Settle(ctx context.Context, id imagegen.ChargeID, used imagegen.Credits) error {
 	return db.write(ctx, string(id), need{charges: []imagegen.ChargeID{id}}, func(s *session) error { return db.books.At(s, s.at).Settle(id, used) })
 }
@@ -83,11 +85,12 @@ func (db *DB) KeyUse(ctx context.Context, u imagegen.UserID, k imagegen.KeyID) (
 	return db.books.KeyUse(ctx, u, k)
 }
 
-// Now implements [imagegen.Timekeeper]: the database's clock, as this process knows it.
+// Now implements [imagegen.Timekeeper]: the database's clock, as this process knows it, and judged as package clock
+// judges it. It asks the database nothing.
 func (db *DB) Now() time.Time { return db.books.Now() }
 
 // ClockInDoubt implements [imagegen.Timekeeper].
 func (db *DB) ClockInDoubt() (leap time.Duration, doubt bool) { return db.books.ClockInDoubt() }
 
-// ConfirmClock implements [imagegen.Timekeeper]. Other processes learn of it with their next write.
+// ConfirmClock implements [imagegen.Timekeeper]. Other processes learn of it with their next write (scanNow).
 func (db *DB) ConfirmClock(ctx context.Context) error { return db.books.ConfirmClock(ctx) }

@@ -10,24 +10,29 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
+// The queue is kept in two tables. waiting has a row for each queued generation. turns holds the lines, one for each
+// model: every user who has work for that model which is due stands in it, in the order of the users' turns. A user has
+// one turn, which is the same in all lines. So a claim reads the fronts of the lines and never the whole queue. A row of
+// turns may outlast the work, until a claim meets it; it is never missing, or the work would not be found.
+
 // candidate is a user whose work may be claimed.
 type candidate struct {
 	user imagegen.UserID
-	turn int64
-	held int
-	due  map[string][]ticket // of each model, those that come first
-	all  map[string]bool     // whether they are all
+	turn int64               // whoever has the lowest has waited longest
+	held int                 // slots, with what this claim has given out so far
+	due  map[string][]ticket // by model: the work that is due, in the order of byTurn, as much as a claim can take
+	all  map[string]bool     // by model: whether due had all of it
 }
 
-// ticket is the place of a queued generation.
+// ticket is a queued generation that is due.
 type ticket struct {
 	id    imagegen.GenerationID
 	user  imagegen.UserID
 	model string
-	begun bool
+	begun bool // by an attempt before, which did not finish it
 }
 
-// byTurn has work that was begun before ahead of fresh work of the same user.
+// byTurn orders the work of one user: what was begun before comes first, then the lower identifier.
 func byTurn(a, b ticket) int {
 	if a.begun != b.begun {
 		if a.begun {
@@ -38,19 +43,23 @@ func byTurn(a, b ticket) int {
 	return cmp.Compare(a.id, b.id)
 }
 
-// pick chooses what is to be claimed, and gives each user who gets something a new turn.
+// pick chooses up to d.Most queued generations. Each goes to the user who holds the fewest slots by then, among equals
+// to the one with the earliest turn: candidates come in the order of their turns, and whoever was served joins them
+// again at the end. A user who is served gets a new turn, and leaves the line of a model of which nothing is left.
+//
+// The fronts of the lines stay locked until the transaction ends, so claims of other processes serve other users.
 func (s *session) pick(d imagegen.Demand) (picked []ticket) {
-	d.Places = maps.Clone(d.Places)
+	d.Places = maps.Clone(d.Places) // the caller's stays as it is; this one counts down
 	users := s.candidates(d)
 	served := make(map[imagegen.UserID]int64)
-	var done []standing // who have nothing more of a model
+	var done []standing // users who have nothing left for a model
 	for len(picked) < d.Most && len(users) > 0 {
 		i := fewest(users)
 		c := users[i]
 		users = slices.Delete(users, i, i+1)
 		t, ok := c.first(d)
 		if !ok {
-			continue
+			continue // nothing is left whose model has a place; the user is out
 		}
 		c.due[t.model] = c.due[t.model][1:]
 		picked = append(picked, t)
@@ -70,7 +79,9 @@ func (s *session) pick(d imagegen.Demand) (picked []ticket) {
 	return picked
 }
 
-// keepInLine has those stand in line again whose work was picked and not claimed: somebody was busy with it.
+// keepInLine puts users back in line whose work was picked and not claimed, since another transaction was busy with its
+// record. pick may just have taken such a user out of the line, as if nothing was left; then nobody would find the
+// work any more.
 func (s *session) keepInLine(picked []ticket, claimed []imagegen.Record) {
 	var again []standing
 	for _, t := range picked {
@@ -86,13 +97,15 @@ func (s *session) keepInLine(picked []ticket, claimed []imagegen.Record) {
 	}
 }
 
+// allows reports whether a user who holds that many slots may get another one.
 func allows(d imagegen.Demand, held int) bool { return d.Below == 0 || held < d.Below }
 
+// hasPlace reports whether this claim has a place left for a model. With d.Places nil every model has.
 func hasPlace(d imagegen.Demand, model string) bool {
 	return d.Places == nil || d.Places[model] > 0
 }
 
-// first is the first work of a user whose model has a place.
+// first returns what is the user's turn among the work whose model has a place, over all models.
 func (c *candidate) first(d imagegen.Demand) (first ticket, ok bool) {
 	for model, due := range c.due {
 		if len(due) > 0 && hasPlace(d, model) && (!ok || byTurn(due[0], first) < 0) {
@@ -102,7 +115,7 @@ func (c *candidate) first(d imagegen.Demand) (first ticket, ok bool) {
 	return first, ok
 }
 
-// fewest finds the first of those who hold the fewest slots.
+// fewest returns the index of the first user who holds the fewest slots. There has to be a user.
 func fewest(users []*candidate) (first int) {
 	for i, c := range users {
 		if c.held < users[first].held {
@@ -112,8 +125,11 @@ func fewest(users []*candidate) (first int) {
 	return first
 }
 
-// candidates are the users who may get something, by their turns: of each model with places those from the front
-// of its line, as many as hold something and as many more as can get something.
+// candidates returns the users who may get something, in the order of their turns. Of each line it takes the front: as
+// many users as the claim has records to give, and as many more as hold slots, since any of those may be passed over.
+//
+// Users in a line for which they have nothing due would take the places of users behind them. So they are taken out, and
+// the fronts are read anew, until there are none of them; each round shortens the lines, so there is a last one.
 func (s *session) candidates(d imagegen.Demand) []*candidate {
 	for {
 		users, models, held := s.lines(d)
@@ -129,7 +145,8 @@ func (s *session) candidates(d imagegen.Demand) []*candidate {
 	}
 }
 
-// lines locks the fronts of the lines.
+// lines locks the fronts of the lines of all models with places. The user and the model of one index stand in line
+// together; by has each of the users once. Whoever is locked by another claim is passed over, not waited for.
 func (s *session) lines(d imagegen.Demand) (users, models [][]byte, by map[imagegen.UserID]*candidate) {
 	open, arg := everyModel, any(nil)
 	if d.Places != nil {
@@ -154,14 +171,15 @@ func (s *session) lines(d imagegen.Demand) (users, models [][]byte, by map[image
 	return users, models, by
 }
 
-// Of which models the lines are; $2 names them.
+// The models whose lines are read. $2 names them; it is NULL for every model. The latter is a loose index scan: it
+// jumps from one model to the next in the index, so that its cost does not grow with the length of the lines.
 const (
 	theseModels = `select unnest($2::bytea[]) as model`
 	everyModel  = `(select model from imagegend.turns where $2::bytea[] is null order by model limit 1) union all
  select (select model from imagegend.turns t where t.model > m.model order by model limit 1) from m where m.model is not null`
 )
 
-// modelsWithPlaces are those of which anything may begin, in the order in which everybody locks their lines.
+// modelsWithPlaces returns the models of which anything may begin, in the order in which every claim locks their lines.
 func modelsWithPlaces(d imagegen.Demand) [][]byte {
 	models := [][]byte{}
 	for _, model := range slices.Sorted(maps.Keys(d.Places)) {
@@ -172,7 +190,9 @@ func modelsWithPlaces(d imagegen.Demand) [][]byte {
 	return models
 }
 
-// due reads what is due of users in the lines. Those of whom nothing is stand there in vain.
+// due reads the work that is due of users in the lines, one more for each line than the claim can take: the extra one
+// tells whether something is left. Where nothing is due, the user stands in that line in vain. It adds to by, and
+// returns its candidates in no order.
 func (s *session) due(d imagegen.Demand, users, models [][]byte, by map[imagegen.UserID]*candidate) (found []*candidate, vain []standing) {
 	s.query(func(rows pgx.Rows) error {
 		var user, model, id []byte
@@ -193,7 +213,8 @@ func (s *session) due(d imagegen.Demand, users, models [][]byte, by map[imagegen
 	return slices.Collect(maps.Values(by)), vain
 }
 
-// leave takes users out of lines.
+// leave takes users out of lines that this transaction has locked, so that nobody can have brought work meanwhile:
+// whoever queues up a user waits for the lock (queueUp).
 func (s *session) leave(all []standing) {
 	if len(all) == 0 {
 		return
@@ -206,7 +227,8 @@ func (s *session) leave(all []standing) {
 	s.exec(`delete from imagegend.turns t using unnest($1::bytea[], $2::bytea[]) x(usr, model) where t.usr = x.usr and t.model = x.model`, users, models)
 }
 
-// serve has users go to the end of all their lines.
+// serve gives users their new turns, in all lines in which they stand. Lines of models without places were not locked
+// before; two claims that meet there in the wrong order are a deadlock, and one of them runs again.
 func (s *session) serve(served map[imagegen.UserID]int64) {
 	if len(served) == 0 {
 		return

@@ -14,31 +14,36 @@ import (
 )
 
 const (
-	// lanes is how many transactions of calls this process has under way: while one waits for its commit,
+	// lanes is how many transactions for calls this process runs at the same time: while one waits for its commit,
 	// the other decides.
 	lanes = 2
-	// mostCalls is how many calls one transaction serves.
+	// mostCalls is the most calls that one transaction serves.
 	mostCalls = 256
 )
 
-// call is one write. It decides before it writes anything, as kv.DB has it, and may be run again.
+// call is one write on its way through the committer.
+//
+// run decides before it writes anything, as kv.DB demands: an error before its first write is a refusal, which
+// disturbs no other call of its batch. It may run several times, in different transactions, and must set what it
+// captures anew each time. err is set before done is closed, and read after.
 type call struct {
-	ctx  context.Context // counts until the call is taken up
 	need need
 	run  func(*session) error
 	err  error
 	done chan struct{}
 }
 
-// committer serves calls in batches.
+// committer serves calls in batches. Each lane has a goroutine, which runs one transaction after the other; it ends
+// when quit is closed.
 type committer struct {
 	db    *DB
-	seed  maphash.Seed
+	seed  maphash.Seed // decides which lane a name belongs to
 	lanes [lanes]chan *call
 	quit  chan struct{}
-	ends  sync.WaitGroup
+	ends  sync.WaitGroup // of the goroutines
 }
 
+// newCommitter starts the lanes. Their channels have no buffer: a call that was not taken up can still be withdrawn.
 func newCommitter(db *DB) *committer {
 	c := &committer{db: db, seed: maphash.MakeSeed(), quit: make(chan struct{})}
 	for i := range c.lanes {
@@ -48,14 +53,18 @@ func newCommitter(db *DB) *committer {
 	return c
 }
 
-// stop waits for what is under way. Nobody may call any more.
+// stop ends the lanes. It must be called once, and when no call is under way any more: one that came later would wait
+// for ever.
 func (c *committer) stop() {
 	close(c.quit)
 	c.ends.Wait()
 }
 
-// write has f run in the transaction of a batch. Calls about the same, by its name, take turns: they would
-// only wait for each other's rows.
+// write runs f in the transaction of a batch and returns its refusal, or the error of the batch. ctx counts until the
+// call is taken up; after that write waits for the outcome, so that the caller need not guess it.
+//
+// about names what the call is about: a user, a charge or a generation. Calls about the same take the same lane. In
+// two lanes one would wait for the rows of the other, and hold up all calls of its batch meanwhile.
 func (db *DB) write(ctx context.Context, about string, n need, f func(*session) error) error {
 	if err := kv.NotBegun(ctx); err != nil {
 		return err
@@ -64,7 +73,7 @@ func (db *DB) write(ctx context.Context, about string, n need, f func(*session) 
 		return err
 	}
 	defer db.calls.Done()
-	c := &call{ctx: ctx, need: n, run: f, done: make(chan struct{})}
+	c := &call{need: n, run: f, done: make(chan struct{})}
 	com := db.committer
 	select {
 	case com.lanes[maphash.String(com.seed, about)%lanes] <- c:
@@ -75,7 +84,9 @@ func (db *DB) write(ctx context.Context, about string, n need, f func(*session) 
 	return c.err
 }
 
-// serve takes up what waits in a lane, batch after batch.
+// serve is the goroutine of a lane. It takes up one call and whatever else waits by then, up to mostCalls, and serves
+// them together. There is no timer: a call that comes alone waits for nobody, and under load a batch is what came in
+// during the one before. quit is looked at between batches only.
 func (c *committer) serve(lane chan *call) {
 	for {
 		var batch []*call
@@ -97,8 +108,17 @@ func (c *committer) serve(lane chan *call) {
 	}
 }
 
-// do serves a batch and tells each call. A refusal counts no more than the batch does: it may be for what a call before it
-// did. One that has spoilt its batch is run again as the first of another.
+// do serves a batch and answers each of its calls once.
+//
+// A call sees what those before it in the batch have written. So a refusal may be for something that is never
+// committed, and counts only if the batch commits; otherwise all calls get the error of the batch.
+//
+// A call that failed after it had written has spoilt its batch, of which nothing stands. Those before it run again
+// without it, then it runs again as the first of what is left. If it was the first already, it has seen only durable
+// rows: its error stands, and the others run again without it.
+//
+// What waits for the commit (OnCommit) runs before any call is answered, so that nobody who was answered finds an
+// older row in a cache.
 func (c *committer) do(batch []*call) {
 	var s *session
 	err := retried(func() (err error) {
@@ -111,7 +131,7 @@ func (c *committer) do(batch []*call) {
 		return
 	} else if at == 0 {
 		first := batch[0]
-		close(first.done) // it was refused for nothing that did not stand
+		close(first.done) // nothing uncommitted was before it: its own error stands
 		if len(batch) > 1 {
 			c.do(batch[1:])
 		}
@@ -128,12 +148,12 @@ func (c *committer) do(batch []*call) {
 	}
 }
 
-// spoilt is how a batch ends in which a call failed after it had written: nothing of it stands.
+// spoilt is the error of a transaction in which a call failed after it had written. It was rolled back.
 type spoilt struct{ by *call }
 
 func (spoilt) Error() string { return "postgres: a call failed after it had written" }
 
-// spoiltAt finds the call that has spoilt a batch; -1: none has.
+// spoiltAt returns the index of the call that has spoilt a batch; -1: none has.
 func spoiltAt(batch []*call, err error) int {
 	s, ok := errors.AsType[spoilt](err)
 	if !ok {
@@ -142,10 +162,11 @@ func spoiltAt(batch []*call, err error) int {
 	return slices.Index(batch, s.by)
 }
 
-// errOpened: accounts were opened that were missing; the transaction is run again.
+// errOpened: accounts that were missing have been opened, and the transaction must run again to lock them. A row that
+// does not exist cannot be locked, so what was read for a missing account may be changing.
 var errOpened = errors.New("postgres: accounts were opened")
 
-// transact runs calls in one transaction.
+// transact runs calls in one transaction, once their users have accounts to lock.
 func (db *DB) transact(batch []*call) (s *session, err error) {
 	for {
 		if s, err = db.try(batch); !errors.Is(err, errOpened) {
@@ -154,6 +175,9 @@ func (db *DB) transact(batch []*call) (s *session, err error) {
 	}
 }
 
+// try runs calls in one transaction of two round trips, if the calls have named all that they need: settings, locks and
+// reads are one, writes and commit the other. Its context is not that of any call: whoever gives up waiting must not
+// break off the writes of others.
 func (db *DB) try(batch []*call) (*session, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), longestTransaction)
 	defer cancel()
@@ -188,7 +212,7 @@ func (db *DB) try(batch []*call) (*session, error) {
 	return s, s.commit(len(batch))
 }
 
-// missing are the users who have no account yet: there was nothing to lock, and what was read may be changing.
+// missing returns those of some users who have no account yet, so that nothing was locked.
 func (s *session) missing(users []imagegen.UserID) (missing [][]byte) {
 	for _, u := range unique(users) {
 		if s.accounts[imagegen.UserID(u)] == nil {
@@ -198,7 +222,8 @@ func (s *session) missing(users []imagegen.UserID) (missing [][]byte) {
 	return missing
 }
 
-// openAccounts opens accounts that nothing is entered in, to be locked.
+// openAccounts makes accounts without entries, so that they can be locked. It is a transaction of its own; the order of
+// the rows keeps two processes that open the same accounts from a deadlock.
 func (db *DB) openAccounts(ctx context.Context, users [][]byte) error {
 	return retried(func() error {
 		_, err := db.pool.Exec(ctx, `insert into imagegend.accounts select u, 0, null, '' from unnest($1::bytea[]) x(u) order by u on conflict do nothing`, users)
@@ -206,7 +231,8 @@ func (db *DB) openAccounts(ctx context.Context, users [][]byte) error {
 	})
 }
 
-// decide runs the calls. The error is of the transaction; a call's own stands with it.
+// decide runs the calls one after the other and notes the refusal of each with it. It returns an error if the
+// transaction cannot go on: the database has failed a statement, the connection is lost, or a call has spoilt it.
 func (s *session) decide(batch []*call) error {
 	for _, call := range batch {
 		before, waits := s.changes, len(s.onCommit)

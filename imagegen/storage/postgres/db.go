@@ -21,31 +21,37 @@ import (
 
 // Config says which database, and how it is used.
 type Config struct {
-	// URL is the database's address: postgres://user:password@host:5432/name?sslmode=verify-full. Several hosts
-	// may be named, and target_session_attrs=read-write finds the primary among them. Without
-	// default_query_exec_mode no statement stays prepared, so that PgBouncer may stand between in transaction
-	// mode; default_query_exec_mode=cache_statement saves the database some work where nothing stands between.
+	// URL is the database's address: postgres://user:password@host:5432/name?sslmode=verify-full. It may name
+	// several hosts; target_session_attrs=read-write then finds the primary among them. Unless it sets
+	// default_query_exec_mode, no statement stays prepared, so that PgBouncer may stand between in transaction
+	// mode. Where nothing stands between, default_query_exec_mode=cache_statement saves the database some work.
 	URL string
-	// Connections are the most that are open at once; 0: 16.
+	// Connections is how many may be open at once; 0: 16.
 	Connections int
-	// Images is where images lie, for Audit; nil: it looks at none.
+	// Images is where the images lie that Audit compares with their records; nil: Audit compares none.
 	Images imagegen.ImageStore
-	// Now is the wall clock, for tests; nil: the database's.
+	// Now replaces the database's clock, in tests; nil: the database's clock.
 	Now func() time.Time
-	// KeepFor is how long users and keys are believed that were read before; 0: a second, below 0: not at all.
+	// KeepFor is how long users and keys that were read before are believed, and so how long a change that
+	// another process makes may go unnoticed; a charge always reads them in its own transaction. 0: a second;
+	// below 0: not at all.
 	KeepFor time.Duration
-	// Poll is how often whoever waits for work looks for what other processes have brought; 0: each second.
+	// Poll is how soon a channel of DB.Wake is closed when nothing happens in this process, so that work which
+	// other processes bring is found; 0: a second.
 	Poll time.Duration
-	// Observer is told of each commit ([imagegen.EventCommitted]), with the time that it took. nil: nobody is.
+	// Observer is told of each commit ([imagegen.EventCommitted]) with the time that it took; nil: nobody is
+	// told. A panic of the Observer is logged and changes nothing.
 	Observer imagegen.Observer
 	Log      *slog.Logger // nil: silent
 }
 
 // DB is an open database. It is an [imagegen.JointStore], which holds users and keys too, and the
-// [imagegen.CreditAdmin] that commits with it. It is an [account.LoginStore], [account.OperatorKeyStore],
-// [imagegen.Inspector], [account.TrailStore] and [imagegen.Timekeeper] as well. It is safe for concurrent use, in any number of processes.
+// [imagegen.CreditAdmin] that commits with it. It is also an [account.LoginStore], [account.OperatorKeyStore],
+// [account.TrailStore], [imagegen.Inspector] and [imagegen.Timekeeper]. It is safe for concurrent use, in any number
+// of processes.
 //
-// Where a write comes back with [imagegen.ErrNotApplied], it changed nothing; with [ErrOutcomeUnknown], nobody knows.
+// A write that returns [imagegen.ErrNotApplied] changed nothing. After [ErrOutcomeUnknown] nobody knows whether it
+// did; as every write is idempotent, the caller may repeat it.
 type DB struct {
 	accounts
 	logins
@@ -64,18 +70,21 @@ type DB struct {
 	wake      wake
 	turns     turns
 
-	acting chan struct{} // who acts
+	// acting is held by the one transaction of this process that acts, see update; it has room for one. The lock
+	// in the database would do for correctness, but whoever waits for that one holds a connection.
+	acting chan struct{}
 
-	trips, commits atomic.Int64 // so far
+	trips, commits atomic.Int64 // round trips and commits of transactions that write, so far
 
-	state      sync.RWMutex // guards closed against calls that begin
+	// state guards closed, and keeps calls.Add apart from calls.Wait: no call enters once closed is set.
+	state      sync.RWMutex
 	closed     bool
-	calls      sync.WaitGroup
-	background sync.WaitGroup
-	quit       context.CancelFunc
+	calls      sync.WaitGroup     // writes under way
+	background sync.WaitGroup     // upkeep
+	quit       context.CancelFunc // ends it
 }
 
-// The embedded interfaces have lower-case names: what DB is made of is nobody else's business.
+// The embedded interfaces have lower-case names, so that they add methods to DB and no exported fields.
 type (
 	accounts = imagegen.AccountStore
 	logins   = account.LoginStore
@@ -101,10 +110,12 @@ const (
 	defaultPoll        = time.Second
 )
 
-// Open connects to a database, and brings its schema to this version. Whoever opens closes. It ends nobody's
-// leases.
+// Open connects to a database and brings its schema to this version; several processes may do so at once. ctx
+// counts only until Open returns. The caller closes the DB. Open ends no leases: those of a process that died are
+// recovered by others once they are over.
 //
-// ErrNewerSchema. ErrUnsafe: the database may lose what it has acknowledged. [transfer.ErrMoved]: see [OpenEnd].
+// ErrNewerSchema: the database needs a later program. ErrUnsafe: the database may lose what it has acknowledged.
+// [transfer.ErrMoved]: everything in it was moved, or is being moved, see [OpenEnd].
 func Open(ctx context.Context, c Config) (*DB, error) {
 	db, err := connect(ctx, c)
 	if err != nil {
@@ -118,7 +129,8 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	return db, nil
 }
 
-// connect opens the books of a database, and has nobody work on them.
+// connect opens a database as far as an audit or a move needs it: the schema, the ledger and its clock. It starts no
+// goroutine, neither committer nor upkeep, and looks at no mark of a move; start does the rest.
 func connect(ctx context.Context, c Config) (*DB, error) {
 	settings, err := configure(c.URL)
 	if err != nil {
@@ -142,7 +154,9 @@ func connect(ctx context.Context, c Config) (*DB, error) {
 	return db, nil
 }
 
-// start begins to work.
+// start makes the parts that work on the books, and starts their goroutines, which Close ends. Users, keys and the
+// trail are the tables of the default storage over the rows in kept; the trail is dated by the wall clock, since its
+// dates are for people.
 func (db *DB) start(keepFor time.Duration) {
 	db.tables = tables.New(keptDB{db}, db.books)
 	db.tables.KeepFor(keepFor)
@@ -155,7 +169,8 @@ func (db *DB) start(keepFor time.Duration) {
 	db.background.Go(func() { db.upkeep(background) })
 }
 
-// prepare looks at the database, and makes its schema that of this version.
+// prepare refuses a database that cannot keep what is promised, before it changes anything there. Then it brings the
+// schema to this version, and reads the database's clock for the first time: nothing may ask for the time before.
 func (db *DB) prepare(ctx context.Context) error {
 	all, err := readMigrations()
 	if err != nil {
@@ -180,10 +195,11 @@ func (db *DB) prepare(ctx context.Context) error {
 	return nil
 }
 
-// upkeepEvery is how often what is in no hurry is looked after.
+// upkeepEvery is how often expired credits are written off. Nobody waits for it: they no longer count in any case.
 const upkeepEvery = time.Minute
 
-// upkeep writes off expired credits. Each process tries; what one has written off the others do not find.
+// upkeep writes off expired credits until ctx ends. Every process does so: what one has written off, the others do
+// not find any more.
 func (db *DB) upkeep(ctx context.Context) {
 	tick := time.NewTicker(upkeepEvery)
 	defer tick.Stop()
@@ -201,7 +217,8 @@ func (db *DB) upkeep(ctx context.Context) {
 
 var errClosed = fmt.Errorf("%w: postgres: the database is closed", imagegen.ErrNotApplied)
 
-// enter notes a write that begins; calls.Done ends it.
+// enter notes a write that begins, which Close then waits for; the caller ends it with calls.Done. errClosed: no
+// write may begin any more.
 func (db *DB) enter() error {
 	db.state.RLock()
 	defer db.state.RUnlock()
@@ -213,7 +230,11 @@ func (db *DB) enter() error {
 }
 
 // Close waits for writes that have begun and ends the connections; writes that come later are refused with
-// [imagegen.ErrNotApplied]. It may be called again. Close after [engine.Engine.Stop].
+// [imagegen.ErrNotApplied]. It may be called again. Close after [engine.Engine.Stop]. An error says that counts of
+// failed sign-ins, or a doubt about the clock, could not be written down; the DB is closed all the same.
+//
+// The order matters: what is known in memory is written while writes are still accepted, the committer stops when no
+// call is left that it would have to answer, and the pool closes last.
 func (db *DB) Close() error {
 	db.quit()
 	db.background.Wait()
@@ -235,7 +256,8 @@ func (db *DB) Close() error {
 	return nil
 }
 
-// writeLast writes down what is known in memory alone.
+// writeLast writes down what is known in memory alone: sign-ins that failed, and a doubt about the clock. On a DB that
+// is closed already there is nothing to do.
 func (db *DB) writeLast() error {
 	ctx, cancel := context.WithTimeout(context.Background(), longestBegin)
 	defer cancel()

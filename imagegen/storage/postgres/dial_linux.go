@@ -8,8 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// boundSilence has the system give a connection up whose bytes nobody confirms: as long as there are any, it sends no
-// questions whether anybody is there.
+// boundSilence has the system give up a connection whose bytes nobody confirms within longestSilence. Keep-alive
+// probes do not help there: none is sent as long as bytes are unconfirmed. Sockets that are not TCP (a Unix socket)
+// are left as they are.
 func boundSilence(network, _ string, c syscall.RawConn) (err error) {
 	if !strings.HasPrefix(network, "tcp") {
 		return nil

@@ -4,5 +4,5 @@ package postgres
 
 import "syscall"
 
-// boundSilence does nothing: bytes that nobody confirms are the system's affair here.
+// boundSilence does nothing: how long unconfirmed bytes are waited for is left to the system here.
 func boundSilence(string, string, syscall.RawConn) error { return nil }

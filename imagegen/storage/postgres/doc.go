@@ -1,11 +1,23 @@
-// Package postgres is a storage in PostgreSQL, for any number of processes that share it: generations, the
-// queue, users and keys, credits with their journal, sign-ins and the audit trail. Images and uploads lie
-// elsewhere.
+// Package postgres keeps a storage in PostgreSQL, which any number of processes can share: generations, the
+// queue, users and keys, credits with their journal, sign-ins and the audit trail. It keeps neither images nor
+// uploads; package s3 can.
 //
-// Each process has a committer, which serves many calls by one transaction of two round trips: it locks the
-// accounts and reads what the calls need, decides by the rules that every storage of this module shares, and
-// writes. Calls that an operator makes have transactions of their own.
+// A session is one transaction. It holds the rows that were read, as they are by now, so that the rules which all
+// storages of this module share read what they have written. At the end it turns what has changed into one
+// statement for each kind of row. How a session is run depends on what it is for:
 //
-// Needed of the database: PostgreSQL 14 or later, READ COMMITTED, row locks, SKIP LOCKED, ON CONFLICT and
-// partial indexes. Nothing of a session is relied on, so that it may stand behind PgBouncer in transaction mode.
+//   - The committer serves what requests write. It puts up to 256 calls into one transaction of two round trips.
+//     The first locks the accounts and reads what the calls have said they need. Then the calls decide in this
+//     process. The second writes and commits.
+//   - DB.update serves acts of operators, sign-ins, and changes of the ledger that concern many users. These
+//     transactions run one at a time, over all processes.
+//   - DB.work serves claims, recoveries and leases. Rows that another transaction holds are passed over.
+//   - DB.view and Snapshot only read, as of one moment, and lock nothing.
+//
+// Locks are taken in one order: accounts by their users, then generations by their identifiers. A transaction that
+// meets a deadlock all the same, or a row that somebody else has just made, is run again.
+//
+// The database must be PostgreSQL 14 or later. The package uses READ COMMITTED, row locks, SKIP LOCKED, ON CONFLICT
+// and partial indexes. It relies on nothing that belongs to a database session, so PgBouncer may stand between in
+// transaction mode.
 package postgres

@@ -14,13 +14,14 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/transfer"
 )
 
-// End is a database that is one end of a move, see package transfer.
+// End is a database that is one end of a move, see package transfer. It has neither committer nor upkeep: what it does
+// are single transactions, and nothing in it changes on its own.
 type End struct{ db *DB }
 
 var _ transfer.Database = (*End)(nil)
 
-// OpenEnd connects to a database to move everything out of it, or into it. Whoever opens closes. Errors are those of
-// Open; a database that was moved is opened all the same.
+// OpenEnd connects to a database in order to move everything out of it, or into it. The caller closes it. The errors
+// are those of Open, except that a database which was moved, or is being moved, can be opened.
 func OpenEnd(ctx context.Context, c Config) (*End, error) {
 	db, err := connect(ctx, c)
 	if err != nil {
@@ -46,6 +47,7 @@ const (
 // Mark implements [transfer.Database].
 func (e *End) Mark(ctx context.Context) (transfer.Mark, error) { return e.db.moved(ctx) }
 
+// moved reads the mark of a database; one that never took part in a move has the zero mark.
 func (db *DB) moved(ctx context.Context) (transfer.Mark, error) {
 	var form []byte
 	if err := db.pool.QueryRow(ctx, readMove).Scan(&form); err != nil {
@@ -63,7 +65,8 @@ func (db *DB) refuseMoved(ctx context.Context) error {
 	return m.Refusal("the database")
 }
 
-// stands returns a transfer.ErrRaced unless a mark is that of the database, which is locked.
+// stands locks the mark of the database, and returns a transfer.ErrRaced unless it is m. The lock lasts until the
+// transaction of in ends, so two processes with the same move go on one after the other, and the second is refused.
 func stands(ctx context.Context, in querier, m transfer.Mark) error {
 	var form []byte
 	if err := in.QueryRow(ctx, readMove+` for update`).Scan(&form); err != nil {
@@ -72,11 +75,13 @@ func stands(ctx context.Context, in querier, m transfer.Mark) error {
 	return m.Stands(form)
 }
 
-// fenced are the tables one of which every write that counts adds to or changes.
+// fenced are tables such that every write that matters adds a row to one of them, or changes one there.
 var fenced = []string{"accounts", "journal", "generations", "kept", "clock"}
 
-// SetMark implements [transfer.Database]. What is moved elsewhere can be changed by nobody any more, nodes included
-// that have the database open.
+// SetMark implements [transfer.Database]. As long as everything is being moved elsewhere, and afterwards, nobody can
+// change it, not even a node that has had the database open since before: a node looks at the mark only when it opens,
+// so a constraint that no row meets is what stops its writes. It is not valid, so that the rows that are there need not
+// meet it. ALTER TABLE waits for transactions under way, whose writes the move then finds.
 func (e *End) SetMark(ctx context.Context, former, m transfer.Mark) error {
 	err := pgx.BeginTxFunc(ctx, e.db.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
 		if err := stands(ctx, tx, former); err != nil {
@@ -100,10 +105,11 @@ func (e *End) SetMark(ctx context.Context, former, m transfer.Mark) error {
 	return nil
 }
 
-// Take implements [transfer.Database]. The leases of what was running are over.
+// Take implements [transfer.Database]. It takes the rows and sets the mark in one transaction, however long that takes.
+// What was running at the source gets a lease that is over, so that the first node recovers it.
 func (e *End) Take(ctx context.Context, rows []transfer.Row, former, m transfer.Mark) error {
 	return e.db.update(ctx, func(s *session) error {
-		s.exec(unhurried) // nobody waits for its rows
+		s.exec(unhurried) // nobody else works on the target, so nobody waits
 		if err := stands(s.ctx, s.conn, former); err != nil {
 			return err
 		}
@@ -120,6 +126,8 @@ func (e *End) Take(ctx context.Context, rows []transfer.Row, former, m transfer.
 	})
 }
 
+// takeRow adds one row. Generations, journal entries and the clock are kept in tables of their own; columns, accounts,
+// lots, charges and usage follow from them by the rules that always make them. Every other row is taken as it is.
 func (s *session) takeRow(r transfer.Row) error {
 	switch r.Bucket {
 	case transfer.Generations:
@@ -153,6 +161,7 @@ func (e *End) Rows(ctx context.Context, after transfer.Place, n int) (rows []tra
 	return rows, err
 }
 
+// rowsBehind returns up to n rows behind a place, bucket by bucket. Fewer than n: there are no more.
 func (s *session) rowsBehind(after transfer.Place, n int) (rows []transfer.Row) {
 	bucket, from := after.Bucket, after.Key
 	for {
@@ -168,7 +177,8 @@ func (s *session) rowsBehind(after transfer.Place, n int) (rows []transfer.Row) 
 	}
 }
 
-// nextBucket is the first behind another that has rows, or may have some; "": there is none.
+// nextBucket returns the first bucket behind another, in the order of their names; "": there is none. The three that
+// have tables of their own are among them whether they have rows or not.
 func (s *session) nextBucket(after string) (next string) {
 	s.query(func(rows pgx.Rows) error { return each(rows, func() error { return nil }, &next) },
 		`select bucket from imagegend.kept where bucket > $1 order by bucket limit 1`, after)
@@ -180,7 +190,8 @@ func (s *session) nextBucket(after string) (next string) {
 	return next
 }
 
-// rowsOf are up to n rows of a bucket behind a key; nil: from the first.
+// rowsOf returns up to n rows of a bucket behind a key; nil: from the first. The keys and values are those that the
+// default storage has, whatever the tables look like here, so that the rows of both can be compared.
 func (s *session) rowsOf(bucket string, after []byte, n int) []transfer.Row {
 	switch bucket {
 	case transfer.Generations:
@@ -193,6 +204,7 @@ func (s *session) rowsOf(bucket string, after []byte, n int) []transfer.Row {
 	return s.transferred(bucket, `select key, value from imagegend.kept where bucket = $3 and key > $1 order by key limit $2`, bytesOf(after), n, bucket)
 }
 
+// transferred returns the rows of a query for keys and values.
 func (s *session) transferred(bucket, sql string, args ...any) (all []transfer.Row) {
 	s.query(func(rows pgx.Rows) error {
 		for rows.Next() {
@@ -207,6 +219,8 @@ func (s *session) transferred(bucket, sql string, args ...any) (all []transfer.R
 	return all
 }
 
+// entriesBehind returns entries of the journal. Its table has users and numbers in columns; the key that the default
+// storage would give an entry is made of both, and sorts as they do.
 func (s *session) entriesBehind(after []byte, n int) (all []transfer.Row) {
 	last, known := ledgerkv.JournalPlace(after)
 	if !known {
@@ -224,7 +238,8 @@ func (s *session) entriesBehind(after []byte, n int) (all []transfer.Row) {
 	return all
 }
 
-// clockBehind is the row that tells of the clock, of which a database computes a part; none before anything was written.
+// clockBehind returns the one row of the clock, or none: behind it, and where the clock was never written down. When an
+// entry was written last is computed here, since no row of this database has it (session.Clock).
 func (s *session) clockBehind(after []byte) []transfer.Row {
 	mark := s.latestMark()
 	if after != nil || mark == (clock.Mark{}) {

@@ -13,7 +13,7 @@ func (db *DB) Trips() (trips, transactions int64) { return db.trips.Load(), db.c
 func (db *DB) SettleAtOnce(id imagegen.ChargeID, amounts ...imagegen.Credits) (errs []error) {
 	var batch []*call
 	for _, used := range amounts {
-		batch = append(batch, &call{ctx: context.Background(), need: need{charges: []imagegen.ChargeID{id}}, done: make(chan struct{}),
+		batch = append(batch, &call{need: need{charges: []imagegen.ChargeID{id}}, done: make(chan struct{}),
 			run: func(s *session) error { return db.books.At(s, s.at).Settle(id, used) }})
 	}
 	db.committer.do(batch)
@@ -27,7 +27,7 @@ func (db *DB) SettleAtOnce(id imagegen.ChargeID, amounts ...imagegen.Credits) (e
 func (db *DB) SpoilAtOnce(charges ...imagegen.Charge) (errs []error) {
 	var batch []*call
 	for n, c := range charges {
-		batch = append(batch, &call{ctx: context.Background(), need: need{users: []imagegen.UserID{c.User}, charges: []imagegen.ChargeID{c.ID}}, done: make(chan struct{}),
+		batch = append(batch, &call{need: need{users: []imagegen.UserID{c.User}, charges: []imagegen.ChargeID{c.ID}}, done: make(chan struct{}),
 			run: func(s *session) error {
 				err := db.books.At(s, s.at).Charge(c, imagegen.Key{})
 				if err == nil && n == len(charges)-1 {

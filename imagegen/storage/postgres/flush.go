@@ -13,7 +13,13 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 )
 
-// flush queues the writes of a session, each kind of row by one statement.
+// flush queues what a session has changed, one statement for each kind of row, whatever the number of rows: a statement
+// takes a list for each column, and unnest makes rows of the lists. So a batch of 256 calls writes with about as many
+// statements as a single one. The order of the rows within a statement does not matter: the accounts and generations
+// that they belong to are locked by now.
+//
+// Most tables have two parts. form is the row as package kv encodes it, and what is read back; the columns beside it
+// follow from it and serve to find it. An audit compares the two.
 func (s *session) flush(b *pgx.Batch) {
 	s.flushAccounts(b)
 	s.flushLots(b)
@@ -27,6 +33,8 @@ func (s *session) flush(b *pgx.Batch) {
 	}
 }
 
+// flushAccounts writes accounts. It never inserts: an account that was changed was locked, and so exists. next is when
+// the first of its credits expires, NULL if none does; the index over it is what Due reads.
 func (s *session) flushAccounts(b *pgx.Batch) {
 	var users, forms [][]byte
 	var seqs []int64
@@ -49,7 +57,7 @@ func (s *session) flushAccounts(b *pgx.Batch) {
 	}
 }
 
-// lotColumns are values of lots, a list for each column.
+// lotColumns are the values of some lots, a list for each column; index by index they make the rows.
 type lotColumns struct {
 	users, forms                         [][]byte
 	numbers, priority, expires, effected []int64
@@ -63,6 +71,9 @@ func (c *lotColumns) add(l ledger.Lot) {
 	c.paid, c.live = append(c.paid, !l.Promo), append(c.live, l.Remaining > 0)
 }
 
+// flushLots writes lots. Of a lot that exists only live and form can change: its place in the orders in which lots are
+// consumed and expire is fixed when it is made, so the update touches an index only where the last credits go or the
+// first come back.
 func (s *session) flushLots(b *pgx.Batch) {
 	var fresh, changed lotColumns
 	for _, a := range s.accounts {
@@ -87,6 +98,9 @@ func (s *session) flushLots(b *pgx.Batch) {
 	}
 }
 
+// flushJournal appends the entries. The key (usr, seq) makes a second entry with the same number fail: a transaction
+// that decided on an account which has changed since is run again. So does the unique index over ref, NULL for an entry
+// without one: of two grants with one reference, the later finds the earlier when it runs again.
 func (s *session) flushJournal(b *pgx.Batch) {
 	if len(s.entries) == 0 {
 		return
@@ -105,13 +119,15 @@ func (s *session) flushJournal(b *pgx.Batch) {
 		users, seqs, times, epochs, refs, forms)
 }
 
-// chargeColumns are values of charges, a list for each column.
+// chargeColumns are the values of some charges, a list for each column. users and seqs are the place of the charge's
+// last entry, formers and was the place that it had when it was read. lots is each time the text of an array of
+// numbers, since unnest would flatten an array of arrays.
 type chargeColumns struct {
 	ids, users, formers [][]byte
 	seqs, was           []int64
 	open                []bool
 	lots                []string
-	keys, models        [][]byte // of the row of usage
+	keys, models        [][]byte // of the row of usage that it counts in; nil: it counts in none
 	days                []*int64
 }
 
@@ -132,6 +148,13 @@ func (c *chargeColumns) add(id imagegen.ChargeID, v *charge) {
 	c.keys, c.models, c.days = append(c.keys, []byte(k.Key)), append(c.models, []byte(k.Model)), append(c.days, &day)
 }
 
+// flushCharges writes charges. They have no form: all that is known of a charge follows from its last entry, to which
+// its row points. The lots and the row of usage are set once; they only say what a settlement will need (heldLots,
+// askUsage).
+//
+// No charge is locked; the lock on its account serves instead. But a charge that is made while the accounts are being
+// locked is read without that lock, and somebody may settle it before the lock is obtained. So the update looks for the
+// place that was read, and divides by zero unless it has found all rows: the transaction is then run again.
 func (s *session) flushCharges(b *pgx.Batch) {
 	var fresh, changed chargeColumns
 	for id, c := range s.charges {
@@ -147,7 +170,7 @@ func (s *session) flushCharges(b *pgx.Batch) {
  select i, u, s, o, l::bigint[], k, d, m from unnest($1::bytea[], $2::bytea[], $3::bigint[], $4::bool[], $5::text[], $6::bytea[], $7::bigint[], $8::bytea[]) x(i, u, s, o, l, k, d, m)`,
 			c.ids, c.users, c.seqs, c.open, c.lots, c.keys, c.days, c.models)
 	}
-	if c := changed; len(c.ids) > 0 { // unless somebody has settled one since it was read
+	if c := changed; len(c.ids) > 0 {
 		b.Queue(`with met as (update imagegend.charges c set seq = x.seq, open = x.open
  from unnest($1::bytea[], $2::bytea[], $3::bigint[], $4::bigint[], $5::bool[]) x(id, usr, was, seq, open)
  where c.id = x.id and c.usr = x.usr and c.seq = x.was returning 1) select 1 / (count(*) = $6)::int from met`,
@@ -155,7 +178,7 @@ func (s *session) flushCharges(b *pgx.Batch) {
 	}
 }
 
-// rowColumns are values of generations, a list for each column.
+// rowColumns are the values of some generations, a list for each column.
 type rowColumns struct {
 	ids, users, idempotency, joining, forms [][]byte
 	status                                  []*string
@@ -164,7 +187,8 @@ type rowColumns struct {
 	ended, tells                            []*int64
 }
 
-// columns are what follows from a row and serves to find it.
+// columns is what follows from a row and serves to find it; nil is NULL. Each has its index, which has only the rows
+// that some query looks for, so that what has ended long ago is in few of them.
 type columns struct {
 	status               *string
 	unsettled, disputed  bool
@@ -173,6 +197,9 @@ type columns struct {
 	erased, favourite    bool
 }
 
+// columnsOf is what the columns of a row must be: status is NULL while the owner cannot see the generation; ended is set
+// as long as it can be read; tells is set while there is something to forget, in a failed generation its prompt, in an
+// erased one the hash of its idempotency key; joining is set while nobody has received the answer. The slices are new.
 func columnsOf(r *tables.Row) (c columns) {
 	if s := string(r.Status()); s != "" {
 		c.status = &s
@@ -205,6 +232,8 @@ func (c *rowColumns) add(r *tables.Row) {
 	c.idempotency, c.joining, c.favourite = append(c.idempotency, v.idempotency), append(c.joining, v.joining), append(c.favourite, v.favourite)
 }
 
+// flushRows writes the generations that were changed: what was not there is inserted, what is gone is deleted, and what
+// came and went within the session leaves no trace. What never changes (usr, created, nth) is not updated.
 func (s *session) flushRows(b *pgx.Batch) {
 	var fresh, changed rowColumns
 	var gone [][]byte

@@ -10,7 +10,11 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/transfer"
 )
 
-// foresee reads, in one round trip, all rows that the replay of some entries of the journal asks for.
+// foresee reads, in one round trip, all rows that the replay of some entries of the journal will ask for. Without it
+// each entry of a move would take several. Rows that do not exist yet are noted as such, so that they are not asked for
+// either; missing accounts are made, so that they can be locked.
+//
+// An imagegen.Violation: an entry cannot be read.
 func (s *session) foresee(rows []transfer.Row) error {
 	f := foreseen{lots: make(map[lotOf]bool), usage: make(map[ledger.UsageKey]bool), totals: make(map[keyOf]bool)}
 	for _, r := range rows {
@@ -31,7 +35,7 @@ func (s *session) foresee(rows []transfer.Row) error {
 	return s.send(&b)
 }
 
-// foreseen is what a replay asks for.
+// foreseen is what a replay asks for. users and charges may name one several times.
 type foreseen struct {
 	users   []imagegen.UserID
 	charges []imagegen.ChargeID
@@ -40,11 +44,14 @@ type foreseen struct {
 	totals  map[keyOf]bool
 }
 
+// lotOf names a lot of a user.
 type lotOf struct {
 	user   imagegen.UserID
 	number uint64
 }
 
+// add notes what an entry is about: its account, the lots that it posts to (not those that it makes), its charge, and
+// the row of usage and the total in which it counts.
 func (f *foreseen) add(e ledger.Entry) {
 	f.users = append(f.users, e.User)
 	for _, p := range e.Postings {
@@ -59,6 +66,8 @@ func (f *foreseen) add(e ledger.Entry) {
 	}
 }
 
+// ask queues the reads. Accounts come first, since their locks keep all other rows as they are. What is not found stays
+// as it is set here: empty and not known.
 func (f *foreseen) ask(s *session, b *pgx.Batch) {
 	users, charges := unique(f.users), unique(f.charges)
 	b.Queue(`insert into imagegend.accounts select usr, 0, null, '' from unnest($1::bytea[]) u(usr) on conflict do nothing`, users)

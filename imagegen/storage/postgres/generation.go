@@ -13,18 +13,22 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 )
 
-// generation is a row, as it was read and as it is by now. The zero value is none.
+// generation is a row as it was read and as it is by now. A generation that does not exist has the zero Row, and so the
+// state gone; so has one that is to be deleted, but not in was. flush compares the two: what has to be inserted,
+// updated or deleted, and how queue and leases follow.
 type generation struct {
 	tables.Row
-	was     tables.Row
-	damaged error
+	was     tables.Row // in the database
+	damaged error      // it is there and cannot be read; nothing may write it
 	changed bool
-	lease   int64 // that it has from now on; 0: as it was
+	lease   int64 // the end of the lease that it gets, in nanoseconds since 1970; 0: its lease stays as it is
 }
 
 const readRows = `select id, form from imagegend.generations where id = any($1) order by id`
 
-// load returns a row. imagegen.ErrNotFound.
+// load returns a row, which it locks in a session that writes. That there is none is remembered as well, but nothing
+// keeps another transaction from making one; the insert would fail then. imagegen.ErrNotFound. A kv.Damage: it cannot
+// be read.
 func (s *session) load(id imagegen.GenerationID) (tables.Row, error) {
 	g := s.rows[id]
 	if g == nil {
@@ -43,21 +47,24 @@ func (s *session) load(id imagegen.GenerationID) (tables.Row, error) {
 	return g.Row, nil
 }
 
-// scanRows takes rows up. One that cannot be read stops nobody else.
+// scanRows takes rows into the session. One that cannot be read does not end the transaction, which serves others too:
+// load tells whoever asks for it.
 func (s *session) scanRows(rows pgx.Rows) error {
 	var id, form []byte
 	return each(rows, func() error { s.take(imagegen.GenerationID(id), form); return nil }, &id, &form)
 }
 
+// take takes a row into the session, as it is in the database.
 func (s *session) take(id imagegen.GenerationID, form []byte) {
 	r, err := decodeRow(id, form)
 	s.rows[id] = &generation{Row: r, was: r, damaged: err}
 }
 
+// decodeRow reads a row and checks that it lies under its own identifier. The error is a kv.Damage.
 func decodeRow(id imagegen.GenerationID, form []byte) (tables.Row, error) {
 	r, err := tables.DecodeRow(form)
 	if err == nil && r.ID != id {
-		err = errors.New("it is another's")
+		err = errors.New("the row belongs to another generation")
 	}
 	if err != nil {
 		return tables.Row{}, kv.Damage{Err: fmt.Errorf("postgres: generation %q cannot be read; run an audit: %w", id, err)}
@@ -65,19 +72,22 @@ func decodeRow(id imagegen.GenerationID, form []byte) (tables.Row, error) {
 	return r, nil
 }
 
+// scanHolders notes who holds some idempotency keys, with their rows. These are read without a lock, and only to answer
+// with them. A row that a call of this batch is about was locked and read before, and is not read again here.
 func (s *session) scanHolders(rows pgx.Rows) error {
 	var user, key, id, form []byte
 	return each(rows, func() error {
 		h := holder{imagegen.UserID(user), [32]byte(key)}
 		s.holders[h] = imagegen.GenerationID(id)
 		if s.rows[s.holders[h]] == nil {
-			s.take(s.holders[h], form) // its row is not locked: nobody writes it by way of this
+			s.take(s.holders[h], form)
 		}
 		return nil
 	}, &user, &key, &id, &form)
 }
 
-// holder returns the row that holds a user's idempotency key. imagegen.ErrNotFound.
+// holder returns the last row that was created with a user's idempotency key, whether or not it still reserves it; the
+// user's account has to be locked for that to stay so. imagegen.ErrNotFound.
 func (s *session) holder(u imagegen.UserID, key string) (tables.Row, error) {
 	h := holder{u, imagegen.IdempotencyHash(key)}
 	id, known := s.holders[h]
@@ -92,7 +102,7 @@ func (s *session) holder(u imagegen.UserID, key string) (tables.Row, error) {
 	return s.load(id)
 }
 
-// asked are rules.Accounts in a session.
+// asked finds users, keys and reservations in a session, for package rules.
 type asked struct{ *session }
 
 func (a asked) User(id imagegen.UserID) (imagegen.User, error) { return tables.LoadUser(&a.kept, id) }
@@ -102,7 +112,8 @@ func (a asked) Reserved(u imagegen.UserID, key string) (imagegen.Record, error) 
 	return r.Record, err
 }
 
-// apply is a change to a row. imagegen.ErrStale if there is none, or another attempt owns it.
+// apply applies a change to a row and writes nothing: replace does. from is the row as it is, also with an error.
+// imagegen.ErrStale: there is no row, or another attempt owns it. The other errors are those of Record.Apply.
 func (s *session) apply(f imagegen.Fence, c imagegen.Change) (from, to tables.Row, changed bool, err error) {
 	from, err = s.load(f.ID)
 	if errors.Is(err, imagegen.ErrNotFound) {
@@ -116,11 +127,18 @@ func (s *session) apply(f imagegen.Fence, c imagegen.Change) (from, to tables.Ro
 	return from, to, changed, err
 }
 
-// grace is the lease of a record that begins to run by an Update, which names none.
+// grace is the lease of a record that an Update sets running, since an Update names no lease. The engine extends it like
+// any other lease; otherwise recovery takes the record over.
 const grace = 30 * time.Second
 
-// replace writes a row in the place of another; either may be zero. lease 0: it stays, or begins with grace. An
-// imagegen.Violation: the row does not fit the charge that was made with it.
+// replace writes to in the place of from, which is the row as load has returned it. A zero from: the row is created; to
+// in the state gone: it is deleted. It returns the row as it is stored, in memory of its own.
+//
+// It decides three things that no record says by itself. Due is when the row may be claimed, by this database's judged
+// time. Nth counts the rows of one idempotency key, so that the last of them is found. The lease is lease from now; with
+// 0 a row that goes on in the same attempt keeps its lease, and one that begins to run gets grace.
+//
+// An imagegen.Violation: the row does not fit the charge that was made with it.
 func (s *session) replace(from, to tables.Row, lease time.Duration) (tables.Row, error) {
 	to.Due = time.Time{}
 	if to.State == imagegen.StateQueued && to.Delay > 0 {
@@ -142,7 +160,7 @@ func (s *session) replace(from, to tables.Row, lease time.Duration) (tables.Row,
 	id := to.ID
 	if to.State == imagegen.StateGone {
 		id = from.ID
-		clear(s.holders) // the key is held as if it had never been
+		clear(s.holders) // this row holds its key no longer
 	}
 	g := s.rows[id]
 	if g == nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-// keptDB is a kv.DB over the rows in kept: for what operators and browsers write, not for generations.
+// keptDB is a kv.DB over the rows in kept: users, keys, logins, sign-ins and the trail, which package tables and package
+// trail keep as in the default storage. Generations and the ledger have tables of their own.
 type keptDB struct{ db *DB }
 
 var _ kv.DB = keptDB{}
@@ -21,19 +22,27 @@ func (k keptDB) View(ctx context.Context, f func(kv.Tx) error) error {
 	return k.db.view(ctx, func(s *session) error { return f(&s.kept) })
 }
 
-// Update implements kv.DB. Transactions run one after the other, on whichever node.
+// Update implements kv.DB. Its transactions run one after the other, on whichever node: rows in kept are read without
+// locks, since the lock of all acts takes their place.
 func (k keptDB) Update(ctx context.Context, f func(kv.Tx) error) error {
 	return k.db.update(ctx, func(s *session) error { return f(&s.kept) })
 }
 
-// kept is a kv.Tx. It writes at the end, or before it goes over rows; what was read beforehand is found without asking.
+// kept is a kv.Tx. What it writes is sent with the other writes of the session, or before it next goes over rows, which
+// must see it. Reads look at what was written first, then at what was read beforehand, and then ask the database, one
+// round trip each.
 type kept struct {
 	*session
-	written map[place][]byte // and not yet sent; nil: removed
-	values  map[place][]byte // that were read; nil: there is none
-	entries map[place][]byte // the first key at or behind a place that begins as it does
+	// written is what was written and not yet sent; nil: it was removed.
+	written map[place][]byte
+	// values is what was read beforehand; nil: there is no such value. A write takes its place out.
+	values map[place][]byte
+	// entries has, for a place in an index, the first key that begins as the place does; nil: no key does. A write
+	// empties it, since it might have led elsewhere.
+	entries map[place][]byte
 }
 
+// place is a kv.Place that a map can have as its key.
 type place struct {
 	bucket kv.Bucket
 	key    string
@@ -67,7 +76,7 @@ func (k *kept) Delete(b kv.Bucket, key []byte) {
 
 func (k *kept) write(at place, value []byte) {
 	k.changes++
-	k.entries = nil // which may lead elsewhere now
+	k.entries = nil
 	if k.written == nil {
 		k.written = make(map[place][]byte)
 	}
@@ -75,7 +84,8 @@ func (k *kept) write(at place, value []byte) {
 	delete(k.values, at)
 }
 
-// flush queues what was written.
+// flush queues what was written since the last flush: an upsert of all values, and one deletion. A place is in one of
+// the two only, so their order does not matter.
 func (k *kept) flush(b *pgx.Batch) {
 	var in, out struct {
 		buckets []string
@@ -99,7 +109,7 @@ func (k *kept) flush(b *pgx.Batch) {
 	k.written = nil
 }
 
-// atOnce is how many rows a walk reads at once, at most.
+// atOnce is the most rows that a walk reads at once. It begins with few, since most walks look for one or two.
 const atOnce = 1000
 
 // Ascend implements kv.Tx.
@@ -108,7 +118,9 @@ func (k *kept) Ascend(b kv.Bucket, from []byte, f func(key, value []byte) bool) 
 		func(last []byte) []byte { return append(slices.Clone(last), 0) })
 }
 
-// Keys implements kv.Tx.
+// Keys implements kv.Tx. It reads no values. Where the first key was read beforehand, and there is none that begins as
+// from does, the walk ends at once, although there may be others behind: whoever asks for such a place looks for nothing
+// else (Index.First).
 func (k *kept) Keys(b kv.Bucket, from []byte, f func(key []byte) bool) {
 	if first, known := k.entries[place{b, string(from)}]; known {
 		if first == nil || !f(first) {
@@ -123,13 +135,14 @@ func (k *kept) Keys(b kv.Bucket, from []byte, f func(key []byte) bool) {
 // Descend implements kv.Tx.
 func (k *kept) Descend(b kv.Bucket, before []byte, f func(key, value []byte) bool) {
 	below := `select key, value from imagegend.kept where bucket = $1 and key < $2 order by key desc limit $3`
-	if before == nil { // whatever the key is, it is not below the empty one
+	if before == nil { // no key is below the empty one, which here means from the end
 		below = `select key, value from imagegend.kept where bucket = $1 and ($2::bytea = '' or key < $2) order by key desc limit $3`
 	}
 	k.walk(below, b, before, f, slices.Clone[[]byte])
 }
 
-// walk calls f for rows, of which it reads few at first.
+// walk calls f for the rows of a query until f returns false or there are no more. It sends what was written first. next
+// says where to go on behind the last key of a page. f runs between queries, so that it may read.
 func (k *kept) walk(sql string, b kv.Bucket, from []byte, f func(key, value []byte) bool, next func(last []byte) []byte) {
 	if len(k.written) > 0 {
 		var writes pgx.Batch
@@ -161,7 +174,8 @@ func (k *kept) walk(sql string, b kv.Bucket, from []byte, f func(key, value []by
 	}
 }
 
-// ReadAhead reads what is asked for next, one round trip.
+// ReadAhead reads what will be asked for next in one round trip, and forgets what was read ahead before; an audit of the
+// tables uses it (package table). Places without a value are noted as well.
 func (k *kept) ReadAhead(all []kv.Place) {
 	k.values = make(map[place][]byte, len(all))
 	var buckets []string
@@ -186,7 +200,7 @@ func (k *kept) ReadAhead(all []kv.Place) {
 	}, `select k.bucket, k.key, k.value from unnest($1::text[], $2::bytea[]) x(bucket, key) join imagegend.kept k on k.bucket = x.bucket and k.key = x.key`, buckets, keys)
 }
 
-// bytesOf is never nil, which would be NULL.
+// bytesOf returns b, or an empty slice for nil, which would be NULL in a query and compare with nothing.
 func bytesOf(b []byte) []byte {
 	if b == nil {
 		return []byte{}
@@ -194,7 +208,9 @@ func bytesOf(b []byte) []byte {
 	return b
 }
 
-// ask reads beforehand the users, and the keys, of whom a call asks.
+// ask queues reads of the users and keys whose standing calls look at. A key lies under the hash of its secret, and
+// calls know its identifier, so it is found by its index in the same statement: the first entry behind the identifier
+// names the value.
 func (k *kept) ask(b *pgx.Batch, n need) {
 	if len(n.askers) == 0 && len(n.keys) == 0 {
 		return
@@ -216,14 +232,17 @@ func (k *kept) ask(b *pgx.Batch, n need) {
 		k.entries[place{p.Bucket, string(p.Key)}] = nil
 		prefixes = append(prefixes, p.Key)
 	}
-	// Joined plainly, where old statistics know of few keys, every key would be read for each that is asked for.
+	// The laterals with limits are a plan that the planner cannot turn round. For a plain join it would read every key
+	// for each that is asked for, where its statistics are old and know of few keys. An entry ends with the length of
+	// the value's key in two bytes, which the substring leaves out.
 	k.queue(b, prefixes, `select $3::text, v.key, v.value, e.key, p.prefix from unnest($2::bytea[]) p(prefix)
  cross join lateral (select key from imagegend.kept where bucket = $1 and key >= p.prefix order by key limit 1) e
  cross join lateral (select key, value from imagegend.kept where bucket = $3 and key = substring(e.key from length(p.prefix) + 1 for greatest(0, length(e.key) - length(p.prefix) - 2)) limit 1) v
  where substring(e.key for length(p.prefix)) = p.prefix`, string(entry.Bucket), prefixes, string(values))
 }
 
-// askHead reads beforehand what an act puts its row behind.
+// askHead queues the read of the trail's end, which most acts go on from, in the statement behind the one that locks all
+// acts: read earlier, it could be somebody else's former end.
 func (k *kept) askHead(b *pgx.Batch) {
 	bucket, key := trail.Head()
 	at := place{bucket, string(key)}
@@ -234,6 +253,8 @@ func (k *kept) askHead(b *pgx.Batch) {
 	})
 }
 
+// queue queues a query for values in kept, if anything is asked for. Its rows may have an index entry beside the value,
+// with the place that it was looked for under.
 func (k *kept) queue(b *pgx.Batch, asked [][]byte, sql string, args ...any) {
 	if len(asked) == 0 {
 		return

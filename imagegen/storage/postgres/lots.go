@@ -14,24 +14,28 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
 )
 
-// firstLots is how many lots are read at first: few charges need more.
+// firstLots is how many lots of a user are read at first: few charges take credits from more.
 const firstLots = 8
 
-// line is a user's lots that can be spent in one of their orders, as far as it was read.
+// line is the spendable lots of a user in one of their orders, as far as they were read. The lots themselves are in
+// accountRows.lots, where the session may have changed them or added others. So what is known for certain of the
+// order is its beginning, up to the last lot that was read; behind that there may be lots that only the database knows.
 type line struct {
-	order func(a, b ledger.Lot) int
-	where string
-	read  int        // how many were asked for
-	last  ledger.Lot // of those that came
-	whole bool
+	order func(a, b ledger.Lot) int // the same order as in where
+	where string                    // what a query for the line ends with
+	read  int                       // how many were asked for; 0: nothing was read
+	last  ledger.Lot                // the last one that came
+	whole bool                      // there are no others in the database
 }
 
+// The two orders. The columns of each are those of an index over live lots, so that the first of a line are found
+// without a look at the others. expires is the greatest bigint for a lot that never expires.
 var (
 	inTurn       = line{order: ledger.Lot.Compare, where: `live order by priority, expires, paid, effective, lot`}
 	asTheyExpire = line{order: ledger.Lot.CompareExpiry, where: `live and expires < 9223372036854775807 order by expires, lot`}
 )
 
-// Lot implements ledger.Tx.
+// Lot implements ledger.Tx. That there is none is remembered.
 func (s *session) Lot(u imagegen.UserID, number uint64) (ledger.Lot, bool) {
 	a := s.account(u)
 	if a.lots[number] == nil {
@@ -43,8 +47,8 @@ func (s *session) Lot(u imagegen.UserID, number uint64) (ledger.Lot, bool) {
 	return a.lots[number].Lot, a.lots[number].known
 }
 
-// scanLots takes lots up. What the session has of a lot is newer than what it reads. each is told of all that
-// come; nil: nobody is.
+// scanLots takes lots into the session. told is called with each lot as the database has it, in the order of the query;
+// it may be nil.
 func (s *session) scanLots(told func(ledger.Lot)) func(pgx.Rows) error {
 	return func(rows pgx.Rows) error {
 		var user, form []byte
@@ -61,6 +65,8 @@ func (s *session) scanLots(told func(ledger.Lot)) func(pgx.Rows) error {
 	}
 }
 
+// takeLot takes one lot into the session, unless the session has it already: what it has is as new, or newer. It returns
+// the lot as the database has it.
 func (s *session) takeLot(u imagegen.UserID, form []byte) (ledger.Lot, error) {
 	l := &lot{known: true}
 	if err := kv.Decode(form, &l.Lot, ledgerkv.LotForm); err != nil {
@@ -104,7 +110,8 @@ func (s *session) Expiring(u imagegen.UserID) iter.Seq[ledger.Lot] {
 	return s.along(a, &a.expire, func(l *lot) bool { return l.Remaining > 0 && !l.Expires.IsZero() })
 }
 
-// along goes along a line, and reads more of it when it comes to the end of what was read.
+// along goes over those lots of a line for which stands holds by now, in its order, and reads on when it comes to the
+// end of what is known for certain. Lots that this session has made, or put credits back into, come in their places.
 func (s *session) along(a *accountRows, of *line, stands func(*lot) bool) iter.Seq[ledger.Lot] {
 	return func(yield func(ledger.Lot) bool) {
 		var from *ledger.Lot // the last that was yielded
@@ -114,7 +121,7 @@ func (s *session) along(a *accountRows, of *line, stands func(*lot) bool) iter.S
 					continue
 				}
 				if !of.whole && (of.read == 0 || of.order(l, of.last) > 0) {
-					break // others may come before it
+					break // a lot that was not read may come before it
 				}
 				if !yield(l) {
 					return
@@ -129,7 +136,8 @@ func (s *session) along(a *accountRows, of *line, stands func(*lot) bool) iter.S
 	}
 }
 
-// readOn reads more of a line, from its beginning: what was read before may be spent by now.
+// readOn reads eight times as much of a line as before. It begins at the front again, which is simpler than to go on
+// behind a lot by as many as five columns; as the steps grow, little is read twice.
 func (s *session) readOn(a *accountRows, of *line) {
 	n, came := max(firstLots, 8*of.read), 0
 	s.query(s.scanLots(func(l ledger.Lot) { came++; of.last = l }),
@@ -137,6 +145,7 @@ func (s *session) readOn(a *accountRows, of *line) {
 	of.read, of.whole = n, came < n
 }
 
+// sorted returns the lots that are known and for which stands holds, in an order.
 func (a *accountRows) sorted(stands func(*lot) bool, order func(a, b ledger.Lot) int) []ledger.Lot {
 	var all []ledger.Lot
 	for _, l := range a.lots {
@@ -148,10 +157,13 @@ func (a *accountRows) sorted(stands func(*lot) bool, order func(a, b ledger.Lot)
 	return all
 }
 
-// mostDue is how many accounts are locked together to be written off.
+// mostDue is the most accounts that one transaction locks to write off what has expired.
 const mostDue = 500
 
-// Due implements ledger.Tx. It locks those whom it names, in the order in which everybody locks.
+// Due implements ledger.Tx: up to mostDue users, those first whose credits expired first. In a session that writes it
+// locks them all before it yields any, by one statement in the order in which everybody locks: one by one, they would be
+// locked in the order of their expiry. By then somebody else may have written off what has expired; the caller looks at
+// the account again.
 func (s *session) Due(at time.Time) iter.Seq[imagegen.UserID] {
 	return func(yield func(imagegen.UserID) bool) {
 		var due []imagegen.UserID

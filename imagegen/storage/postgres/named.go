@@ -9,19 +9,21 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 )
 
-// NamedImages tells which of some images, or thumbnails of images, belong to a generation that has them, or may
-// come to have them: its work has not ended, or its record cannot be read.
+// NamedImages implements the half of s3.Named that is about images: it reports, for each of some images or thumbnails of
+// images, whether its generation has it. If the record cannot be read, or its generation or its erasure is under
+// way, all images of the generation count as named: it may yet come to have them, or removes them itself.
 func (db *DB) NamedImages(ctx context.Context, keys []imagegen.ImageKey) ([]bool, error) {
 	var ids []imagegen.GenerationID
 	for _, k := range keys {
 		ids = append(ids, k.Generation)
 	}
-	found := make(map[imagegen.GenerationID]*tables.Row)
-	err := db.forms(ctx, func(id imagegen.GenerationID, form []byte) {
+	found := make(map[imagegen.GenerationID]*tables.Row) // nil: all images of the generation count as named
+	err := db.forms(ctx, func(id imagegen.GenerationID, form []byte) error {
 		found[id] = nil
-		if r, err := decodeRow(id, form); err == nil && r.Terminal() {
+		if r, err := decodeRow(id, form); err == nil && (r.Terminal() || r.State == imagegen.StateErased) {
 			found[id] = &r
 		}
+		return nil
 	}, `select id, form from imagegend.generations where id = any($1)`, list(ids...))
 	if err != nil {
 		return nil, err
@@ -35,18 +37,19 @@ func (db *DB) NamedImages(ctx context.Context, keys []imagegen.ImageKey) ([]bool
 	return named, nil
 }
 
-// NamedReferences tells which of some reference images belong to work that has not ended. Where a record cannot be
-// read, all count as its own.
+// NamedReferences implements the other half of s3.Named: it reports, for each of some reference images, whether work
+// that has not ended needs it. As long as the record of such work cannot be read, all references count as needed.
 func (db *DB) NamedReferences(ctx context.Context, ids []imagegen.ReferenceID) ([]bool, error) {
 	named := make([]bool, len(ids))
 	if len(ids) == 0 {
 		return named, nil
 	}
-	err := db.forms(ctx, func(id imagegen.GenerationID, form []byte) {
+	err := db.forms(ctx, func(id imagegen.GenerationID, form []byte) error {
 		r, err := decodeRow(id, form)
 		for i := range ids {
 			named[i] = named[i] || err != nil || slices.ContainsFunc(r.References, func(f imagegen.ReferenceFile) bool { return f.ID == ids[i] })
 		}
+		return nil
 	}, `select g.id, g.form from imagegend.generations g join (select id from imagegend.waiting union select id from imagegend.leases) u on u.id = g.id`)
 	if err != nil {
 		return nil, err
@@ -54,18 +57,23 @@ func (db *DB) NamedReferences(ctx context.Context, ids []imagegen.ReferenceID) (
 	return named, nil
 }
 
-// forms reads records as they are stored.
-func (db *DB) forms(ctx context.Context, f func(imagegen.GenerationID, []byte), sql string, args ...any) error {
-	rows, err := db.query(ctx, sql, args...)
+// forms calls f with the identifier and the stored form of each row of a query, until f fails.
+func (db *DB) forms(ctx context.Context, f func(imagegen.GenerationID, []byte) error, sql string, args ...any) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	rows, err := db.pool.Query(ctx, sql, args...)
 	if err != nil {
 		return err
 	}
+	defer rows.Close() // the pool would miss the connection if f fails before the last row
 	var id, form []byte
-	return each(rows, func() error { f(imagegen.GenerationID(id), form); return nil }, &id, &form)
+	return each(rows, func() error { return f(imagegen.GenerationID(id), form) }, &id, &form)
 }
 
-// Turn reports whether it is on this process to do what one of all processes is to do once in a while. It is nobody
-// else's for so long, also if this process dies.
+// Turn reports whether it is this process's turn to carry out a duty that one of all processes carries out now and
+// then. If it is, nobody has another turn before every has passed, by the database's clock; also if this process dies
+// before it has begun. The wait counts from the start of the last turn, not from its end.
 func (db *DB) Turn(ctx context.Context, duty string, every time.Duration) (bool, error) {
 	t, err := db.pool.Exec(ctx, `insert into imagegend.duties values ($1, now()) on conflict (duty) do update set began = now() where imagegend.duties.began <= now() - $2 * interval '1 microsecond'`,
 		duty, every.Microseconds())

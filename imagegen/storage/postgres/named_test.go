@@ -45,6 +45,28 @@ func TestNamed(t *testing.T) {
 	is.Equal(references, []bool{false})
 }
 
+// What is left of an erased generation, as a thumbnail that was put just before a kill, is nobody's.
+func TestNothingIsNamedByWhatIsErased(t *testing.T) {
+	is, ctx := is.New(t), t.Context()
+	db := open(t, postgrestest.Start(t).Database(t))
+	fund(t, db)
+	r, err := db.CreateCharged(ctx, record(1), time.Minute)
+	is.NoErr(err)
+	left := []imagegen.ImageKey{{Generation: r.ID, Attempt: 1, Image: imagegen.NewImageID(r.ID).Thumbnail()}}
+	_, err = db.FinishSettled(ctx, r.Fence(), failed())
+	is.NoErr(err)
+	_, err = db.Update(ctx, r.Fence(), imagegen.Erase{})
+	is.NoErr(err)
+	named, err := db.NamedImages(ctx, left)
+	is.NoErr(err)
+	is.Equal(named, []bool{true}) // its removal is under way
+	_, err = db.Update(ctx, r.Fence(), imagegen.Purge{})
+	is.NoErr(err)
+	named, err = db.NamedImages(ctx, left)
+	is.NoErr(err)
+	is.Equal(named, []bool{false})
+}
+
 // Of two processes one has the turn, and nobody has it again before its time.
 func TestTurn(t *testing.T) {
 	is := is.New(t)

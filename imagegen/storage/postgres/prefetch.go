@@ -10,19 +10,20 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 )
 
-// need is what a call will ask for: it is read in the first round trip. What is not named here is found all
-// the same.
+// need is what a call will ask for, so that it can be read in the first round trip. It matters for speed, and for the
+// order in which locks are taken, but not for the result: what is not named here is read when it is asked for.
 type need struct {
-	users   []imagegen.UserID // whose accounts are locked
-	charges []imagegen.ChargeID
-	rows    []imagegen.GenerationID
-	fresh   []imagegen.GenerationID // that should not be there
-	holders []holder
-	askers  []imagegen.UserID // whose standing is looked at
-	keys    []imagegen.KeyID
-	billed  map[keyOf]bool // who is to be charged
+	users   []imagegen.UserID       // whose accounts are locked; those of charges are as well
+	charges []imagegen.ChargeID     // with their accounts, their lots and their row of usage
+	rows    []imagegen.GenerationID // that are changed, and so locked
+	fresh   []imagegen.GenerationID // that should not be there yet
+	holders []holder                // idempotency keys
+	askers  []imagegen.UserID       // users who ask, to be read
+	keys    []imagegen.KeyID        // API keys that ask, to be read
+	billed  map[keyOf]bool          // users and their keys that are to be charged
 }
 
+// add adds what another call of the batch needs.
 func (n *need) add(o need) {
 	n.users, n.charges = append(n.users, o.users...), append(n.charges, o.charges...)
 	n.rows, n.fresh = append(n.rows, o.rows...), append(n.fresh, o.fresh...)
@@ -35,19 +36,23 @@ func (n *need) add(o need) {
 	n.holders, n.askers, n.keys = append(n.holders, o.holders...), append(n.askers, o.askers...), append(n.keys, o.keys...)
 }
 
-// holder is who holds an idempotency key.
+// holder is an idempotency key of a user, by its hash.
 type holder struct {
 	user imagegen.UserID
 	key  [32]byte
 }
 
+// unique returns each of some identifiers once, sorted, as one value for a query. It changes nothing in all.
 func unique[S ~string](all []S) [][]byte {
 	return list(slices.Compact(slices.Sorted(slices.Values(all)))...)
 }
 
-// Locks come first, in the order in which everybody takes them: accounts, generations. What is read after
-// them is as whoever held them before has left it. Where several rows are looked up, each is by a lateral query with a
-// limit or an offset, which the planner cannot turn around: what it knows of how many there are may be old.
+// The reads of the first round trip. Locks come first, in the order in which everybody takes them: accounts, then
+// generations. Under READ COMMITTED each statement sees what was committed before it began, so what is read behind the
+// locks is as whoever held them before has left it.
+//
+// Where several rows are looked up, each has a lateral query with a limit or an offset, which the planner cannot turn
+// round: its statistics may be old, and a plan that reads a whole table would be right by those.
 const (
 	lockAccounts = `select usr, form from imagegend.accounts where usr = any($1::bytea[] || array(select usr from imagegend.charges where id = any($2::bytea[]))) order by usr for update`
 	firstOfLots  = `select l.usr, l.form from unnest($1::bytea[]) u(usr) cross join lateral
@@ -59,7 +64,11 @@ const (
 	now = `select clock_timestamp()`
 )
 
-// prefetch queues the reads of the first round trip.
+// prefetch queues the reads of the first round trip. Their order matters: the locks come first, and last the mark of the
+// clock and the time, which is judged by it. The time is read once all locks are held, so that of two transactions of
+// which one waited for the other, the later one also has the later time.
+//
+// What is asked for is noted as not being there until it is found, so that nobody asks again.
 func (s *session) prefetch(b *pgx.Batch, n need) {
 	users := unique(n.users)
 	if len(users) > 0 || len(n.charges) > 0 {
@@ -88,7 +97,8 @@ func (s *session) prefetch(b *pgx.Batch, n need) {
 	b.Queue(now).Query(s.scanNow)
 }
 
-// scanFirst notes how far the lines of some users were read.
+// scanFirst takes the first spendable lots of some users, and notes how far the lines of all of them were read; a user
+// with fewer lots than were asked for has no others.
 func (s *session) scanFirst(users [][]byte) func(pgx.Rows) error {
 	return func(rows pgx.Rows) error {
 		came := make(map[imagegen.UserID]int)
@@ -107,7 +117,9 @@ func (s *session) scanFirst(users [][]byte) func(pgx.Rows) error {
 	}
 }
 
-// scanNow reads the database's clock, and then the judged one.
+// scanNow takes the database's time, lets the ledger's clock judge it, and gives the session the reading that all of its
+// calls use. If another process has confirmed the clock, the mark that was read before has a later epoch, and this
+// process believes the clock as well.
 func (s *session) scanNow(rows pgx.Rows) error {
 	var at time.Time
 	err := each(rows, func() error { s.db.clock.saw(at); return nil }, &at)
@@ -118,6 +130,7 @@ func (s *session) scanNow(rows pgx.Rows) error {
 	return err
 }
 
+// askHolders queues the reads of who holds some idempotency keys, each asked for once.
 func (s *session) askHolders(b *pgx.Batch, all []holder) {
 	if len(all) == 0 {
 		return

@@ -13,7 +13,11 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// Claim implements [imagegen.Store]. Several processes may claim at once: what one looks at the others pass over.
+// Claim implements [imagegen.Store]. Several processes may claim at once: what one of them holds, the others pass over.
+//
+// One transaction does it in steps: delayed work that is due by now joins the lines (admit); pick chooses; begin applies
+// the change to the records that it can lock; users of whom something was picked and not begun stand in line again.
+// If the transaction runs again, all of it is decided anew.
 func (db *DB) Claim(ctx context.Context, d imagegen.Demand) (claimed []imagegen.Record, next time.Duration, err error) {
 	err = db.work(ctx, func(s *session) error {
 		claimed = nil
@@ -41,7 +45,8 @@ func (db *DB) Claim(ctx context.Context, d imagegen.Demand) (claimed []imagegen.
 	return claimed, next, nil
 }
 
-// old finds what is due and was created so long ago. It stays in its line, from which a later claim takes it.
+// old returns what is due and was created at least d.Age ago, oldest first: identifiers rise with time. Its users stay
+// in line; if nothing else of theirs is due, a later claim takes them out.
 func (s *session) old(d imagegen.Demand) (ids []imagegen.GenerationID) {
 	s.query(func(rows pgx.Rows) error {
 		var id []byte
@@ -50,7 +55,8 @@ func (s *session) old(d imagegen.Demand) (ids []imagegen.GenerationID) {
 	return ids
 }
 
-// work runs f in a transaction of its own. Its context counts until that begins.
+// work runs f in a transaction of its own, beside those of the committer. ctx counts until the transaction begins. f may
+// run several times; with an error nothing that it wrote stands.
 func (db *DB) work(ctx context.Context, f func(*session) error) error {
 	if err := kv.NotBegun(ctx); err != nil {
 		return err
@@ -70,11 +76,13 @@ func (db *DB) work(ctx context.Context, f func(*session) error) error {
 	return err
 }
 
-// mostAdmitted is how many generations whose delay is over come into the lines at once.
+// mostAdmitted is the most generations whose delay is over that one claim puts into the lines. If there are more, those
+// whose delay was over first go first.
 const mostAdmitted = 1000
 
-// admit has delayed work that is due wait for nothing but its turn. It returns the time until more is; 0: none
-// is known.
+// admit turns delayed work that is due into work that waits for its turn: due becomes NULL, and its users join the lines
+// in the order of its identifiers. What another claim is admitting is passed over. It returns the time until more work
+// becomes due; 0: none is known.
 func (s *session) admit() (next time.Duration) {
 	var in []standing
 	s.query(func(rows pgx.Rows) error {
@@ -94,20 +102,25 @@ func (s *session) admit() (next time.Duration) {
 	return next
 }
 
+// must panics with a failure of the database, which spared returns from the transaction.
 func (s *session) must(err error) {
 	if err != nil {
 		panic(failure{err})
 	}
 }
 
-// begin applies a change that begins an attempt to each of some records, and leases them. One that cannot be
-// read is put aside: it keeps its record and its charge, and leaves the queue and the leases.
+// begin applies a change that begins an attempt to each of some records, leases those that it changed, and returns them.
+// A record that another transaction has locked is left out, since that one is about to change it. So is a record whose
+// state no longer allows the change.
+//
+// One that cannot be read is put aside: it keeps its record and its charge, and leaves the queue and the leases, so that
+// it is not met again at every claim.
 func (s *session) begin(ids []imagegen.GenerationID, c imagegen.Change, lease time.Duration) (begun []imagegen.Record, err error) {
 	s.query(s.scanRows, `select id, form from imagegend.generations where id = any($1) order by id for update skip locked`, list(ids...))
 	for _, id := range ids {
 		g := s.rows[id]
 		if g == nil {
-			continue // somebody is bringing it further
+			continue
 		}
 		if g.damaged != nil {
 			s.putAside(id, g.damaged)
@@ -128,6 +141,7 @@ func (s *session) begin(ids []imagegen.GenerationID, c imagegen.Change, lease ti
 	return begun, nil
 }
 
+// putAside takes a generation out of the queue and the leases, and logs it once that is durable.
 func (s *session) putAside(id imagegen.GenerationID, why error) {
 	s.changes++
 	s.exec(`delete from imagegend.waiting where id = $1`, []byte(id))
@@ -137,9 +151,11 @@ func (s *session) putAside(id imagegen.GenerationID, why error) {
 	})
 }
 
-// Recover implements [imagegen.Store].
+// Recover implements [imagegen.Store]. The lease is locked before the record, and a lease that another process is
+// recovering or extending is passed over. So no two processes recover one record, and whoever extends in time keeps it.
 func (db *DB) Recover(ctx context.Context, n int, lease time.Duration) (recovered []imagegen.Record, err error) {
 	err = db.work(ctx, func(s *session) error {
+		recovered = nil // of a run that was not committed
 		var over []imagegen.GenerationID
 		s.query(func(rows pgx.Rows) error {
 			var id []byte
@@ -157,7 +173,9 @@ func (db *DB) Recover(ctx context.Context, n int, lease time.Duration) (recovere
 	return recovered, nil
 }
 
-// Extend implements [imagegen.Store].
+// Extend implements [imagegen.Store]. It takes one statement, which locks the leases in the order of their identifiers.
+// A lease with another attempt counts as lost, as does one that is gone; one that is over and not yet recovered is
+// prolonged.
 func (db *DB) Extend(ctx context.Context, lease time.Duration, fences ...imagegen.Fence) (lost []imagegen.Fence, err error) {
 	var ids [][]byte
 	var attempts []int64
@@ -184,7 +202,7 @@ func (db *DB) Extend(ctx context.Context, lease time.Duration, fences ...imagege
 	return lost, nil
 }
 
-// Queued implements [imagegen.Store].
+// Queued implements [imagegen.Store]. It counts the rows of the queue, also those that are not due yet.
 func (db *DB) Queued(ctx context.Context, u imagegen.UserID) (n imagegen.QueueLength, err error) {
 	if err := ctx.Err(); err != nil {
 		return n, err
@@ -193,5 +211,6 @@ func (db *DB) Queued(ctx context.Context, u imagegen.UserID) (n imagegen.QueueLe
 	return n, err
 }
 
-// Wake implements [imagegen.Store]. Work that comes by way of another process wakes within a second.
+// Wake implements [imagegen.Store]. Work that another process brings wakes nobody here by itself; it is found within
+// Config.Poll.
 func (db *DB) Wake() <-chan struct{} { return db.wake.channel() }

@@ -14,18 +14,28 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
 )
 
-// allRows are the rows of the ledger, as an audit reads them: each table once, from its beginning to its end, in pages, so
-// that the number of queries does not grow with the number of users, and no user's rows are held longer than needed.
+// allRows are the rows of the ledger as an audit reads them: each table once, from its beginning to its end, in pages.
+// So the number of queries does not grow with the number of users, and no user's rows are held longer than needed.
+//
+// For that it relies on how ledger.Check goes about it: user by user in the order of their names, first the journal,
+// then the rows that follow from it, each kind once; at last all charges and all references. Asked in another order it
+// would give no rows where there are some.
 type allRows struct {
 	*session
-	user                         imagegen.UserID // whose rows are read
+	user imagegen.UserID // whose rows are read
+
+	// The tables that are sorted by user, each with its own position.
 	journal, lots, usage, totals *walk
-	refs                         map[string]ledger.Place
-	latest                       [2]map[ledger.Place]ledger.Entry // of the page of the journal that is gone over, and of the one before
+	// refs has the references of the page at hand, of the journal or of the references.
+	refs map[string]ledger.Place
+	// latest has the entries of the page of the journal that is gone over, and of the one before. A settlement is held
+	// against the entry of its charge, which is seldom further back; one that is takes a query.
+	latest [2]map[ledger.Place]ledger.Entry
 }
 
 var _ ledger.Rows = (*allRows)(nil)
 
+// newAllRows declares the four walks; their columns are those that scanStored expects.
 func newAllRows(s *session) *allRows {
 	r := &allRows{session: s,
 		journal: newWalk(s, "journal", `select ref, usr, seq, form from imagegend.journal order by usr, seq`),
@@ -37,7 +47,8 @@ func newAllRows(s *session) *allRows {
 	return r
 }
 
-// Users implements ledger.Rows. The system's account has the empty name, and comes first.
+// Users implements ledger.Rows. The system's account has the empty name and comes first, if it has entries. The accounts
+// of a page of users are read together, and each is dropped when the next user's turn comes.
 func (r *allRows) Users() iter.Seq[imagegen.UserID] {
 	return func(yield func(imagegen.UserID) bool) {
 		if r.Account("").Seq > 0 && !yield("") {
@@ -56,7 +67,8 @@ func (r *allRows) Users() iter.Seq[imagegen.UserID] {
 	}
 }
 
-// named goes over users who have rows of whatever kind.
+// named goes over the users who have a row in one of four tables, in pages: also those whose account is missing, which
+// an audit has to find. An account without entries does not count; it was only made to be locked.
 func (r *allRows) named() iter.Seq[[]imagegen.UserID] {
 	return func(yield func([]imagegen.UserID) bool) {
 		for last := (imagegen.UserID)(""); ; {
@@ -77,13 +89,13 @@ func (r *allRows) named() iter.Seq[[]imagegen.UserID] {
 	}
 }
 
-// Journal implements ledger.Rows.
+// Journal implements ledger.Rows. An entry that lies under another user or number than its own comes with an error.
 func (r *allRows) Journal(u imagegen.UserID) iter.Seq2[ledger.Entry, error] {
 	return func(yield func(ledger.Entry, error) bool) {
 		for of := range r.journal.of(u) {
 			e, err := ledger.DecodeEntry(of.form)
 			if err == nil && (e.User != u || int64(e.Seq) != of.number) {
-				err = errors.New("postgres: it lies in the place of another")
+				err = errors.New("postgres: the entry lies in the place of another one")
 			}
 			if err == nil {
 				r.latest[0][ledger.Place{User: u, Seq: e.Seq}] = e
@@ -95,7 +107,8 @@ func (r *allRows) Journal(u imagegen.UserID) iter.Seq2[ledger.Entry, error] {
 	}
 }
 
-// turnTo reads beforehand what entries of the journal are held against.
+// turnTo is called with each page of the journal that is read. It reads beforehand what the entries of the page will be
+// held against, in one query: the charges that they settle. What was read for the pages before is dropped.
 func (r *allRows) turnTo(page []stored) {
 	r.latest = [2]map[ledger.Place]ledger.Entry{make(map[ledger.Place]ledger.Entry, len(page)), r.latest[0]}
 	r.refs = make(map[string]ledger.Place)
@@ -113,7 +126,7 @@ func (r *allRows) turnTo(page []stored) {
 	r.ask(charges)
 }
 
-// Entry implements ledger.Tx.
+// Entry implements ledger.Tx. It looks at the latest pages first.
 func (r *allRows) Entry(p ledger.Place) (e ledger.Entry, known bool) {
 	for _, page := range r.latest {
 		if e, known = page[p]; known {
@@ -123,7 +136,7 @@ func (r *allRows) Entry(p ledger.Place) (e ledger.Entry, known bool) {
 	return r.session.Entry(p)
 }
 
-// Ref implements ledger.Tx.
+// Ref implements ledger.Tx. A reference of the page at hand takes no query.
 func (r *allRows) Ref(ref string) (ledger.Place, bool) {
 	if p, known := r.refs[ref]; known {
 		return p, true
@@ -131,7 +144,8 @@ func (r *allRows) Ref(ref string) (ledger.Place, bool) {
 	return r.session.Ref(ref)
 }
 
-// Lots implements ledger.Tx. Those of the user whose rows are read are kept until another's are.
+// Lots implements ledger.Tx. The lots are kept with the account, until that of another user is read, so they can be gone
+// over several times.
 func (r *allRows) Lots(u imagegen.UserID) iter.Seq[ledger.Lot] {
 	return func(yield func(ledger.Lot) bool) {
 		for of := range r.lots.of(u) {
@@ -147,7 +161,7 @@ func (r *allRows) Lots(u imagegen.UserID) iter.Seq[ledger.Lot] {
 	}
 }
 
-// Usage implements ledger.Tx: all of it, once.
+// Usage implements ledger.Tx, but gives all rows of the user, whatever the days, and only once.
 func (r *allRows) Usage(u imagegen.UserID, _, _ time.Time) iter.Seq[ledger.Usage] {
 	return func(yield func(ledger.Usage) bool) {
 		for of := range r.usage.of(u) {
@@ -162,7 +176,7 @@ func (r *allRows) Usage(u imagegen.UserID, _, _ time.Time) iter.Seq[ledger.Usage
 	}
 }
 
-// KeyTotals implements ledger.Rows: once.
+// KeyTotals implements ledger.Rows, but gives the rows only once.
 func (r *allRows) KeyTotals(u imagegen.UserID) iter.Seq[ledger.KeyTotal] {
 	return func(yield func(ledger.KeyTotal) bool) {
 		for of := range r.totals.of(u) {
@@ -177,6 +191,8 @@ func (r *allRows) KeyTotals(u imagegen.UserID) iter.Seq[ledger.KeyTotal] {
 	}
 }
 
+// everyCharge reads charges with their entries. The join is an outer one: a charge whose entry is missing has to be
+// found.
 const everyCharge = `select c.id, c.usr, c.seq, j.form from imagegend.charges c left join imagegend.journal j on j.usr = c.usr and j.seq = c.seq`
 
 // Charges implements ledger.Rows.
@@ -184,6 +200,8 @@ func (r *allRows) Charges() iter.Seq[imagegen.ChargeID] {
 	return r.chargesOf("charges", everyCharge+` order by id`)
 }
 
+// chargesOf goes over the charges of a query, which are read page by page, so that asking for each takes no query. name
+// tells its cursor from others.
 func (r *allRows) chargesOf(name, sql string) iter.Seq[imagegen.ChargeID] {
 	return func(yield func(imagegen.ChargeID) bool) {
 		for page := range newWalk(r.session, name, sql).pages() {
@@ -200,7 +218,7 @@ func (r *allRows) chargesOf(name, sql string) iter.Seq[imagegen.ChargeID] {
 	}
 }
 
-// Refs implements ledger.Rows.
+// Refs implements ledger.Rows. Each page brings the entries of its references.
 func (r *allRows) Refs() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for page := range newWalk(r.session, "refs", `select ref, usr, seq, form from imagegend.journal where ref is not null order by ref`).pages() {
@@ -221,14 +239,14 @@ func (r *allRows) Refs() iter.Seq[string] {
 	}
 }
 
-// forget forgets what was read of charges and entries.
+// forget drops what was read of charges and entries, which would otherwise grow with the tables.
 func (r *allRows) forget() {
 	clear(r.session.journal)
 	clear(r.charges)
 	r.latest = [2]map[ledger.Place]ledger.Entry{}
 }
 
-// ask reads charges.
+// ask reads some charges with their entries; those that are not found are noted as unknown.
 func (r *allRows) ask(ids []imagegen.ChargeID) {
 	for _, id := range ids {
 		r.charges[id] = new(charge)
@@ -239,6 +257,8 @@ func (r *allRows) ask(ids []imagegen.ChargeID) {
 	r.query(func(rows pgx.Rows) error { return scanStored(rows, r.takeCharge) }, everyCharge+` where c.id = any($1)`, list(ids...))
 }
 
+// takeCharge takes a charge as its entry has it. One whose entry is missing, cannot be read, or is about another charge,
+// is damaged: Charge tells so when it is asked for.
 func (r *allRows) takeCharge(row stored) {
 	c := &charge{known: true}
 	r.charges[imagegen.ChargeID(row.name)] = c
@@ -256,7 +276,7 @@ func (r *allRows) takeCharge(row stored) {
 	}
 }
 
-// Charge implements ledger.Tx. A charge whose entry is missing, or of another, is damaged.
+// Charge implements ledger.Tx. For a charge that is damaged it panics with a kv.Damage, as any Tx does.
 func (r *allRows) Charge(id imagegen.ChargeID) (ledger.Charge, bool) {
 	if r.charges[id] == nil {
 		r.ask([]imagegen.ChargeID{id})
@@ -268,10 +288,11 @@ func (r *allRows) Charge(id imagegen.ChargeID) (ledger.Charge, bool) {
 	return c.Charge, c.known
 }
 
-// Clock implements ledger.Tx: with the time of the latest entry of its epoch.
+// Clock implements ledger.Tx, with the time of the latest entry.
 func (r *allRows) Clock() clock.Mark { return r.latestMark() }
 
-// latestMark is the clock as it was written down, with the time of the latest entry of its epoch.
+// latestMark returns what was written down of the clock, with the time of the latest entry of its epoch. No row has that
+// time (session.Clock), so it is read from the journal.
 func (s *session) latestMark() clock.Mark {
 	m := s.Clock()
 	m.Written = time.Time{}
@@ -287,7 +308,7 @@ func (s *session) latestMark() clock.Mark {
 	return m
 }
 
-// uncreated are rows whose charges are those without a generation.
+// uncreated is allRows with only those charges that have no generation.
 type uncreated struct{ *allRows }
 
 // Charges implements ledger.Rows.

@@ -17,21 +17,26 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-// session is one transaction: the rows that it has read, as they are by now, and what is to be written of
-// them. What was not read beforehand is read when it is asked for, which takes a round trip of its own.
+// session is one transaction: the rows that it has read, as they are by now, and with them what is to be written. What
+// was not read beforehand is read when it is asked for, which takes a round trip of its own. Of most kinds it is noted,
+// too, that there is no such row, so that it is not asked for again.
+//
+// A session implements ledger.Tx, and kv.Tx by way of kept. Neither of the two returns errors, so where the database
+// fails, a session panics with a failure, and where a row cannot be read with a kv.Damage; spared turns both into
+// errors. A session belongs to one goroutine, and ends with its transaction.
 type session struct {
 	ctx    context.Context
 	db     *DB
 	conn   conn
-	writes bool // it locks what it reads
-	trips  int
+	writes bool // it locks the accounts and generations that it reads; false in a snapshot
+	trips  int  // round trips so far
 
-	at   clock.Reading // the time, as the database had it once the rows were locked
+	at   clock.Reading // the time of all that it does, as the database had it once the rows were locked
 	mark marked
 
 	accounts map[imagegen.UserID]*accountRows
 	charges  map[imagegen.ChargeID]*charge
-	entries  []ledger.Entry
+	entries  []ledger.Entry                // to be written, in order
 	journal  map[ledger.Place]ledger.Entry // that were read
 	usage    map[ledger.UsageKey]*usage
 	totals   map[keyOf]*total
@@ -40,35 +45,41 @@ type session struct {
 	holders  map[holder]imagegen.GenerationID // of idempotency keys; "": nobody
 	kept     kept
 
-	changes  int // so far
-	onCommit []func()
+	// changes counts what was written so far, whether it was sent or waits for flush. So it tells whether a call that
+	// failed has written anything (decide).
+	changes  int
+	onCommit []func() // in the order in which they came; called by told
 }
 
+// marked is what was written down of the clock.
 type marked struct {
 	clock.Mark
 	read, changed bool
 }
 
+// accountRows is an account and what is known of its lots.
 type accountRows struct {
 	ledger.Account
-	damaged error
+	damaged error // it is there and cannot be read
 	changed bool
-	lots    map[uint64]*lot
-	spend   line // what is known of the lots in the order in which they are consumed
-	expire  line // and in which they expire
+	lots    map[uint64]*lot // by number, in whatever order they came
+	spend   line            // how far they were read in the order in which they are consumed
+	expire  line            // and in that in which they expire
 }
 
+// lot is a lot as it is by now. known: there is one. fresh: it is not in the database yet.
 type lot struct {
 	ledger.Lot
 	known, fresh, changed bool
 }
 
+// charge is a charge as it is by now, see lot.
 type charge struct {
 	ledger.Charge
 	known, fresh, changed bool
-	damaged               error
-	was                   ledger.Place // in the database
-	booked                ledger.UsageKey
+	damaged               error           // set by audits only: its entry is missing or cannot be read
+	was                   ledger.Place    // of its last entry in the database
+	booked                ledger.UsageKey // once it was written here: the row of usage in which it counts; zero: none
 }
 
 var _ ledger.Tx = (*session)(nil)
@@ -82,7 +93,8 @@ func newSession(ctx context.Context, db *DB, c conn, writes bool) *session {
 	return s
 }
 
-// told calls what waits for the commit.
+// told calls what waits for the commit. It must be called after a commit only: what was decided in a transaction that is
+// run again, or whose outcome is unknown, is no reason to tell anybody.
 func (s *session) told() {
 	for _, f := range s.onCommit {
 		f()
@@ -92,10 +104,11 @@ func (s *session) told() {
 // OnCommit implements ledger.Tx.
 func (s *session) OnCommit(f func()) { s.onCommit = append(s.onCommit, f) }
 
-// Note implements ledger.Tx. Whoever notes holds the lock of all acts.
+// Note implements ledger.Tx. The session must hold the lock of all acts, which keeps the end of the trail as it is.
 func (s *session) Note(r account.TrailRow) error { return trail.Append(&s.kept, r) }
 
-// query reads rows, one round trip.
+// query reads rows in one round trip. scan may leave rows unread; query closes them. A kv.Damage that scan returns, and
+// any other error, end the transaction by a panic, see session.
 func (s *session) query(scan func(pgx.Rows) error, sql string, args ...any) {
 	s.trips++
 	rows, err := s.conn.Query(s.ctx, sql, args...)
@@ -112,6 +125,7 @@ func (s *session) query(scan func(pgx.Rows) error, sql string, args ...any) {
 	}
 }
 
+// exec runs a statement in one round trip, see query.
 func (s *session) exec(sql string, args ...any) {
 	s.trips++
 	if _, err := s.conn.Exec(s.ctx, sql, args...); err != nil {
@@ -119,7 +133,7 @@ func (s *session) exec(sql string, args ...any) {
 	}
 }
 
-// locked is what a query ends with whose rows are written afterwards.
+// locked is what a query ends with whose rows may be written afterwards; a snapshot must not lock.
 func (s *session) locked() string {
 	if s.writes {
 		return " for update"
@@ -127,7 +141,8 @@ func (s *session) locked() string {
 	return ""
 }
 
-// each calls f for each row, whose columns it scans into the places.
+// each calls f for each row, whose columns it scans into the places. A slice of bytes is a new one for each row, so f
+// may keep it. If f fails, its error is returned, and it is left to the caller to close the rows.
 func each(rows pgx.Rows, f func() error, places ...any) error {
 	for rows.Next() {
 		if err := rows.Scan(places...); err != nil {
@@ -140,8 +155,8 @@ func each(rows pgx.Rows, f func() error, places ...any) error {
 	return rows.Err()
 }
 
-// Clock implements ledger.Tx. When an entry was written last is not among it: that would be one row which
-// every transaction changes.
+// Clock implements ledger.Tx, but does not tell when the latest entry was written: that would take one row which every
+// transaction changes, and so every transaction would wait for every other.
 func (s *session) Clock() clock.Mark {
 	if !s.mark.read {
 		s.query(s.scanMark, `select form from imagegend.clock`)
@@ -158,7 +173,8 @@ func (s *session) scanMark(rows pgx.Rows) error {
 	}, &stored)
 }
 
-// PutClock implements ledger.Tx.
+// PutClock implements ledger.Tx. It leaves out when the latest entry was written, see Clock; so the row of the clock is
+// written only when a doubt begins or ends, at a confirmation, and otherwise once an hour.
 func (s *session) PutClock(m clock.Mark) {
 	former := s.Clock()
 	m.Written = former.Written
@@ -173,7 +189,8 @@ func (s *session) Account(u imagegen.UserID) ledger.Account { return s.account(u
 
 const readAccounts = `select usr, form from imagegend.accounts where usr = any($1) order by usr`
 
-// account returns a user's account, which is locked where the session writes.
+// account returns a user's account, which is locked where the session writes. It panics with a kv.Damage for one that
+// cannot be read.
 func (s *session) account(u imagegen.UserID) *accountRows {
 	if s.accounts[u] == nil {
 		s.readAccount(u)
@@ -185,6 +202,8 @@ func (s *session) account(u imagegen.UserID) *accountRows {
 	return a
 }
 
+// readAccount reads an account that nobody has named beforehand. A session that writes makes the account if there is
+// none, since it needs something to lock; the second read waits for whoever makes it at the same time.
 func (s *session) readAccount(u imagegen.UserID) {
 	s.query(s.scanAccounts, readAccounts+s.locked(), list(u))
 	if s.accounts[u] == nil && s.writes {
@@ -196,6 +215,7 @@ func (s *session) readAccount(u imagegen.UserID) {
 	}
 }
 
+// newAccount returns an account without entries or lots.
 func newAccount(u imagegen.UserID) *accountRows {
 	return &accountRows{Account: ledger.Account{User: u}, lots: make(map[uint64]*lot), spend: inTurn, expire: asTheyExpire}
 }
@@ -208,21 +228,16 @@ func (s *session) scanAccounts(rows pgx.Rows) error {
 		if len(form) == 0 {
 			return nil // nothing was ever entered
 		}
-		a.damaged = kv.Decode(form, &a.Account, accountForm)
+		a.damaged = kv.Decode(form, &a.Account, ledgerkv.AccountForm)
 		return nil
 	}, &user, &form)
 }
 
-func accountForm(c *kv.Coder, a *ledger.Account) {
-	*a = ledger.Account{User: a.User}
-	ledgerkv.AccountForm(c, a)
-}
-
-var errOfAnother = errors.New("postgres: the entry of a charge is about another; run an audit")
+var errOfAnother = errors.New("postgres: the entry that a charge points to is about something else; run an audit")
 
 const readCharges = `select c.id, c.usr, c.seq, j.form from imagegend.charges c join imagegend.journal j on j.usr = c.usr and j.seq = c.seq where c.id = any($1)`
 
-// Charge implements ledger.Tx.
+// Charge implements ledger.Tx. A charge is what its last entry leads to; its own row only says where that is.
 func (s *session) Charge(id imagegen.ChargeID) (c ledger.Charge, known bool) {
 	if s.charges[id] == nil {
 		s.query(s.scanCharges, readCharges, list(id))
@@ -233,6 +248,7 @@ func (s *session) Charge(id imagegen.ChargeID) (c ledger.Charge, known bool) {
 	return s.charges[id].Charge, s.charges[id].known
 }
 
+// scanCharges takes charges and their entries into the session. An entry about something else is a kv.Damage.
 func (s *session) scanCharges(rows pgx.Rows) error {
 	var id, user, form []byte
 	var seq uint64
@@ -251,7 +267,8 @@ func (s *session) scanCharges(rows pgx.Rows) error {
 	}, &id, &user, &seq, &form)
 }
 
-// Ref implements ledger.Tx.
+// Ref implements ledger.Tx. It looks at what this session writes before it asks the database: two grants with one
+// reference may be in one batch.
 func (s *session) Ref(ref string) (p ledger.Place, known bool) {
 	for _, e := range s.entries {
 		if e.Ref == ref && ref != "" {
@@ -265,7 +282,7 @@ func (s *session) Ref(ref string) (p ledger.Place, known bool) {
 	return p, known
 }
 
-// Entry implements ledger.Tx.
+// Entry implements ledger.Tx. It looks at what this session writes first, then at what it has read.
 func (s *session) Entry(p ledger.Place) (e ledger.Entry, known bool) {
 	for _, e := range s.entries {
 		if e.User == p.User && e.Seq == p.Seq {
@@ -282,6 +299,7 @@ func (s *session) Entry(p ledger.Place) (e ledger.Entry, known bool) {
 	return e, known
 }
 
+// decodeEntry reads an entry; the error is a kv.Damage.
 func decodeEntry(form []byte) (ledger.Entry, error) {
 	e, err := ledger.DecodeEntry(form)
 	if err != nil {
@@ -290,7 +308,8 @@ func decodeEntry(form []byte) (ledger.Entry, error) {
 	return e, err
 }
 
-// Write implements ledger.Tx.
+// Write implements ledger.Tx. It changes the rows in the session; flush sends them. The account is locked by then, since
+// the ledger has read it in order to decide.
 func (s *session) Write(c *ledger.Change) {
 	s.changes++
 	a := s.account(c.Entry.User)
@@ -307,6 +326,7 @@ func (s *session) Write(c *ledger.Change) {
 	s.bill(c)
 }
 
+// writeCharge notes the charge as the entry leaves it. A charge that the session did not know is made here.
 func (s *session) writeCharge(to *ledger.Change) {
 	_, known := s.Charge(to.Entry.Charge)
 	c := s.charges[to.Entry.Charge]
@@ -317,7 +337,8 @@ func (s *session) writeCharge(to *ledger.Change) {
 	}
 }
 
-// list is one value for a query that asks for any of many.
+// list is one parameter for a query that asks for any of many. Identifiers are bytes in the database, so that they sort
+// as bytes, whatever its collation.
 func list[S ~string](all ...S) [][]byte {
 	l := make([][]byte, len(all))
 	for i, s := range all {
@@ -326,7 +347,7 @@ func list[S ~string](all ...S) [][]byte {
 	return l
 }
 
-// nano is a time as a column has it; never, the zero time, comes last.
+// nano is a time as a column has it, in nanoseconds since 1970. The zero time, which means never, comes last.
 func nano(t time.Time) int64 {
 	if t.IsZero() {
 		return math.MaxInt64

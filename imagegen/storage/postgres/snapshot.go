@@ -9,8 +9,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/transfer"
 )
 
-// Snapshot is all rows as they were when it was taken, until it is closed. It is one transaction, which only reads: nobody
-// waits for it, and meanwhile the database keeps what is changed. It is not safe for concurrent use.
+// Snapshot is all rows as they were when it was taken, until it is closed. It is one transaction, which only reads, so
+// nobody waits for it. But it holds one of the DB's connections, and the database cannot clean up what is changed
+// meanwhile. It is not safe for concurrent use.
 type Snapshot struct {
 	*session
 	tx pgx.Tx
@@ -18,7 +19,7 @@ type Snapshot struct {
 
 var _ transfer.Snapshot = (*Snapshot)(nil)
 
-// Snapshot takes one. Whoever takes it closes it.
+// Snapshot takes a snapshot. The caller closes it. All of its queries run under ctx, whatever context they are given.
 func (db *DB) Snapshot(ctx context.Context) (*Snapshot, error) {
 	c, err := db.pool.Acquire(ctx)
 	if err != nil {
@@ -37,9 +38,9 @@ func (db *DB) Snapshot(ctx context.Context) (*Snapshot, error) {
 	return s, nil
 }
 
-// Close ends it.
+// Close ends the transaction and gives the connection back. It must be called, also if ctx has ended.
 func (s *Snapshot) Close() {
-	_ = s.tx.Rollback(context.Background()) // a connection that was lost has done so
+	_ = s.tx.Rollback(context.Background()) // if the connection was lost, the database has done so
 	s.conn.release()
 }
 
@@ -49,7 +50,8 @@ func (s *Snapshot) Rows(_ context.Context, after transfer.Place, n int) (rows []
 	return rows, err
 }
 
-// Waiting implements [transfer.Snapshot].
+// Waiting implements [transfer.Snapshot]. It returns all rows that wait or run, of which only asynchronous ones have an
+// attempt to come; the caller tells them apart.
 func (s *Snapshot) Waiting(context.Context) (rows []transfer.Row, err error) {
 	err = spared(func() error {
 		rows = s.transferred(transfer.Generations, `select id, form from imagegend.generations where id in (select id from imagegend.waiting union all select id from imagegend.leases)`)

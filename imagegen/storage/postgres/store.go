@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
@@ -16,8 +14,11 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-// Create implements [imagegen.Store]. imagegen.ErrInvalidRequest: the record names no user or no
-// generation. An imagegen.Violation: it is not sound.
+// The methods that write here say first what they need to read, and then hand the committer a function that decides on
+// what was read. That function may run several times, so it captures nothing but its results, which it sets anew.
+
+// Create implements [imagegen.Store]. imagegen.ErrInvalidRequest: the record names no user or no generation. An
+// imagegen.Violation: it is not sound.
 func (db *DB) Create(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
 	if err := rules.New(r); err != nil {
 		return imagegen.Record{}, err
@@ -37,6 +38,8 @@ func (db *DB) Create(ctx context.Context, r imagegen.Record, lease time.Duration
 	})
 }
 
+// createNeeds is what the creation of a record reads: the user's account, for its lock; that there is no such record
+// yet; the user and the API key that ask; and who holds the idempotency key.
 func createNeeds(r imagegen.Record) need {
 	n := need{users: []imagegen.UserID{r.User}, fresh: []imagegen.GenerationID{r.ID}, askers: []imagegen.UserID{r.User}}
 	if r.KeyID != "" {
@@ -48,7 +51,8 @@ func createNeeds(r imagegen.Record) need {
 	return n
 }
 
-// writeRow runs f, which writes one row, in the transaction of a batch.
+// writeRow runs f, which writes one row, in the transaction of a batch, and returns the record afterwards. With an error
+// that is definite it returns the record that f did, which tells the caller why; after any other, none.
 func (db *DB) writeRow(ctx context.Context, about string, n need, f func(*session) (tables.Row, error)) (imagegen.Record, error) {
 	var r tables.Row
 	err := db.write(ctx, about, n, func(s *session) (err error) {
@@ -61,7 +65,8 @@ func (db *DB) writeRow(ctx context.Context, about string, n need, f func(*sessio
 	return r.Record, err
 }
 
-// Update implements [imagegen.Store].
+// Update implements [imagegen.Store]. A change that is somebody's act, such as an erasure that was asked for, comes with
+// a row in the audit trail.
 func (db *DB) Update(ctx context.Context, f imagegen.Fence, c imagegen.Change) (imagegen.Record, error) {
 	if _, act := rules.Act(c, imagegen.Record{}, imagegen.Record{}); act {
 		return db.updateByAct(ctx, f, c)
@@ -75,7 +80,9 @@ func (db *DB) Update(ctx context.Context, f imagegen.Fence, c imagegen.Change) (
 	})
 }
 
-// updateByAct is Update with a row in the audit trail.
+// updateByAct is Update with a row in the audit trail. All acts write the end of the trail, so it runs under the lock
+// of all acts, and not in a batch, since it would delay the other calls. The row is written before the record: it tells
+// of what was there.
 func (db *DB) updateByAct(ctx context.Context, f imagegen.Fence, c imagegen.Change) (imagegen.Record, error) {
 	var r tables.Row
 	actor := account.ActorOf(ctx)
@@ -96,11 +103,13 @@ func (db *DB) updateByAct(ctx context.Context, f imagegen.Fence, c imagegen.Chan
 	return r.Record, err
 }
 
-// Joins implements [imagegen.JointStore]: only with this DB itself, not with a wrapper around it.
+// Joins implements [imagegen.JointStore]: it joins this DB itself, and no wrapper around it, whose methods a joint
+// commit would bypass.
 func (db *DB) Joins(l imagegen.Ledger) bool { return l == imagegen.Ledger(db) }
 
-// CreateCharged implements [imagegen.JointStore]. An intent that stands is charged and accepted;
-// imagegen.ErrStale: recovery has taken it over.
+// CreateCharged implements [imagegen.JointStore]. If the record exists it depends on its state: an intent that was not
+// charged yet is charged and accepted now, with the lease that is named; anything further is returned as it is, so that
+// a repetition succeeds. imagegen.ErrStale: recovery has taken the intent over.
 func (db *DB) CreateCharged(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
 	if err := rules.New(r); err != nil {
 		return imagegen.Record{}, err
@@ -131,7 +140,8 @@ func (db *DB) CreateCharged(ctx context.Context, r imagegen.Record, lease time.D
 	})
 }
 
-// FinishSettled implements [imagegen.JointStore].
+// FinishSettled implements [imagegen.JointStore]. A record that has ended before is returned as it is: a repetition
+// settles nothing again.
 func (db *DB) FinishSettled(ctx context.Context, f imagegen.Fence, o imagegen.Outcome) (imagegen.Record, error) {
 	n := need{rows: []imagegen.GenerationID{f.ID}, charges: []imagegen.ChargeID{imagegen.ChargeID(f.ID)}}
 	return db.writeRow(ctx, string(f.ID), n, func(s *session) (tables.Row, error) {
@@ -151,9 +161,10 @@ func (db *DB) Generation(ctx context.Context, id imagegen.GenerationID) (imagege
 	return db.one(ctx, `select id, form from imagegend.generations where id = $1`, []byte(id))
 }
 
-// Reserved implements [imagegen.Store]. Whoever repeats a call is answered with what it finds, and relies on it. So it
-// locks that, and its commit waits for a standby as the record's own does: a wait that was cancelled shows a record which a
-// failover may take back.
+// Reserved implements [imagegen.Store]. Whoever repeats a call is answered with the record that it finds, and relies on
+// it. But PostgreSQL shows a record also where the wait of its commit for a standby was cancelled, and a failover may
+// take such a record back. So Reserved locks the record, and commits: that waits for the standby in its turn, which
+// cannot confirm the later commit without the one before it.
 func (db *DB) Reserved(ctx context.Context, u imagegen.UserID, key string) (r imagegen.Record, err error) {
 	hash := imagegen.IdempotencyHash(key)
 	r, err = db.one(ctx, `select id, form from imagegend.generations where usr = $1 and idempotency = $2 order by nth desc limit 1`, []byte(u), hash[:])
@@ -171,7 +182,7 @@ func (db *DB) Reserved(ctx context.Context, u imagegen.UserID, key string) (r im
 	return r, nil
 }
 
-// one reads one record. imagegen.ErrNotFound.
+// one reads one record. imagegen.ErrNotFound. A kv.Damage: it cannot be read.
 func (db *DB) one(ctx context.Context, sql string, args ...any) (imagegen.Record, error) {
 	found, err := db.records(ctx, sql, args...)
 	if err != nil || len(found) == 0 {
@@ -180,29 +191,18 @@ func (db *DB) one(ctx context.Context, sql string, args ...any) (imagegen.Record
 	return found[0], nil
 }
 
-// records reads records by their identifiers and forms.
+// records reads the records of a query for identifiers and forms, outside any transaction. One that cannot be read fails
+// the whole query.
 func (db *DB) records(ctx context.Context, sql string, args ...any) (found []imagegen.Record, err error) {
-	rows, err := db.query(ctx, sql, args...)
-	if err != nil {
-		return nil, err
-	}
-	var id, form []byte
-	err = each(rows, func() error {
-		r, err := decodeRow(imagegen.GenerationID(id), form)
+	err = db.forms(ctx, func(id imagegen.GenerationID, form []byte) error {
+		r, err := decodeRow(id, form)
 		found = append(found, r.Record)
 		return err
-	}, &id, &form)
+	}, sql, args...)
 	if err != nil {
 		return nil, err
 	}
 	return found, nil
-}
-
-func (db *DB) query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	return db.pool.Query(ctx, sql, args...)
 }
 
 // Generations implements [imagegen.Store].
@@ -214,18 +214,20 @@ func (db *DB) Generations(ctx context.Context, u imagegen.UserID, q imagegen.Que
 	return page[:min(q.Limit, len(page))], more, err
 }
 
-// behindAll sorts behind every identifier.
+// behindAll sorts behind every identifier: this byte occurs in no UTF-8.
 var behindAll = []byte{0xff}
 
-// pageQuery reads what a query selects, and one more. Each page is read from one end of an index: of all that are visible, of those of a
-// status, or of the favourites among these.
+// pageQuery returns the SQL for what a query selects, and one record more, which tells whether others follow. Each page
+// is read from one end of an index: that of all visible records, of those of a status, or of the favourites among the
+// latter. The condition for all statuses is written as that of its index is (generations_newest), since the planner
+// takes the index only then.
 func pageQuery(u imagegen.UserID, q imagegen.Query) (sql string, args []any) {
 	before := behindAll
 	if q.After != "" {
 		before = []byte(q.After)
 	}
 	if q.Favourites {
-		q.Status = cmp.Or(q.Status, imagegen.StatusSucceeded) // nothing else is one
+		q.Status = cmp.Or(q.Status, imagegen.StatusSucceeded) // only these can be favourites
 	}
 	only, args := `coalesce(status, '') <> ''`, []any{[]byte(u), before, q.Limit + 1}
 	if q.Status != "" {
@@ -237,29 +239,25 @@ func pageQuery(u imagegen.UserID, q imagegen.Query) (sql string, args []any) {
 	return `select id, form from imagegend.generations where usr = $1 and id < $2 and ` + only + ` order by id desc limit $3`, args
 }
 
-// Ended implements [imagegen.Store]. One that cannot be read holds up nobody: an audit finds it.
+// Ended implements [imagegen.Store]. A record that cannot be read is left out, so that it does not hold up the others;
+// an audit finds it. What has ended by then was also created by then, which spares the index entries of what is newer.
 func (db *DB) Ended(ctx context.Context, age time.Duration, n int) ([]imagegen.Record, error) {
 	by := db.books.Now().Add(-age).UnixNano()
 	return db.readable(ctx, `select id, form from imagegend.generations where ended <= $1 and created <= $1 order by created, id limit $2`, by, max(n, 0))
 }
 
-// readable are those of records that can be read.
+// readable is records without those that cannot be read.
 func (db *DB) readable(ctx context.Context, sql string, args ...any) (found []imagegen.Record, err error) {
-	rows, err := db.query(ctx, sql, args...)
-	if err != nil {
-		return nil, err
-	}
-	var id, form []byte
-	err = each(rows, func() error {
-		if r, err := decodeRow(imagegen.GenerationID(id), form); err == nil {
+	err = db.forms(ctx, func(id imagegen.GenerationID, form []byte) error {
+		if r, err := decodeRow(id, form); err == nil {
 			found = append(found, r.Record)
 		}
 		return nil
-	}, &id, &form)
+	}, sql, args...)
 	return found, err
 }
 
-// Forgettable implements [imagegen.Store]. One that cannot be read holds up nobody.
+// Forgettable implements [imagegen.Store]. A record that cannot be read is left out, see Ended.
 func (db *DB) Forgettable(ctx context.Context, state imagegen.State, age time.Duration, n int) (fences []imagegen.Fence, err error) {
 	by := db.books.Now().Add(-age).UnixNano()
 	old, err := db.readable(ctx, `select id, form from imagegend.generations where erased = $1 and tells <= $2 order by tells, id limit $3`,
@@ -273,7 +271,7 @@ func (db *DB) Forgettable(ctx context.Context, state imagegen.State, age time.Du
 // mostUndelivered bounds what Undelivered returns.
 const mostUndelivered = 100
 
-// Undelivered implements [imagegen.Store].
+// Undelivered implements [imagegen.Store]. The newest are read first, and then turned round.
 func (db *DB) Undelivered(ctx context.Context, u imagegen.UserID, joinKey [32]byte) ([]imagegen.Record, error) {
 	found, err := db.records(ctx, `select id, form from imagegend.generations where usr = $1 and joining = $2 order by id desc limit $3`,
 		[]byte(u), joinKey[:], mostUndelivered)
@@ -291,7 +289,8 @@ func (db *DB) Unsettled(ctx context.Context, after imagegen.GenerationID, n int)
 	return db.oldest(ctx, `unsettled`, after, n)
 }
 
-// oldest finds the first n of those for which a column is true behind after, and counts them all.
+// oldest returns the first n records behind after for which a column is true, and counts them all. The two are separate
+// statements: the count may be of a moment before.
 func (db *DB) oldest(ctx context.Context, column string, after imagegen.GenerationID, n int) (found []imagegen.Record, total int, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, 0, err
@@ -303,7 +302,8 @@ func (db *DB) oldest(ctx context.Context, column string, after imagegen.Generati
 	return found, total, err
 }
 
-// OpenCharges implements [imagegen.CreditAdmin].
+// OpenCharges lists the open charges, as [imagegen.Ledger] describes it. scanCharges keeps them in a map, so their order
+// is made anew.
 func (db *DB) OpenCharges(ctx context.Context, after imagegen.ChargeID, n int) (open []imagegen.Charge, err error) {
 	err = db.view(ctx, func(s *session) error {
 		open = nil

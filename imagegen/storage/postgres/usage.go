@@ -12,16 +12,21 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
 )
 
-// usage is a row of usage; total is that of a key.
+// A charge counts in one row of usage, that of its user, API key, day and model, and in the total of its key. Both are
+// sums that every charge changes; the lock of the user's account keeps them right.
+
 type (
+	// usage is a row of usage as it is by now.
 	usage struct {
 		ledger.Usage
 		changed bool
 	}
+	// total is the total of an API key as it is by now.
 	total struct {
 		ledger.KeyTotal
 		changed bool
 	}
+	// keyOf is an API key of a user; "": in process, or the console.
 	keyOf struct {
 		user imagegen.UserID
 		key  imagegen.KeyID
@@ -34,7 +39,7 @@ const (
 	readTotal    = `select form from imagegend.totals where usr = $1 and key = $2`
 )
 
-// Usage implements ledger.Tx.
+// Usage implements ledger.Tx. from and to are midnights in UTC, as days are kept.
 func (s *session) Usage(u imagegen.UserID, from, to time.Time) iter.Seq[ledger.Usage] {
 	return s.usageOf(usageForDays, []byte(u), from.Unix(), to.Unix())
 }
@@ -44,7 +49,8 @@ func (s *session) KeyUsage(u imagegen.UserID, k imagegen.KeyID, from, to time.Ti
 	return s.usageOf(usageForDays+` and key = $4`, []byte(u), from.Unix(), to.Unix(), []byte(k))
 }
 
-// DayUsage implements ledger.Tx, where nothing is written. It keeps none of the rows: there may be many.
+// DayUsage implements ledger.Tx, in a session that only reads: it gives the rows as they are in the database. It keeps
+// none of them, since there may be many, and runs yield while the query is open, so yield must not use the session.
 func (s *session) DayUsage(day time.Time) iter.Seq[ledger.Usage] {
 	return func(yield func(ledger.Usage) bool) {
 		s.query(func(rows pgx.Rows) error {
@@ -66,7 +72,8 @@ func (s *session) DayUsage(day time.Time) iter.Seq[ledger.Usage] {
 	}
 }
 
-// usageOf goes over rows as they are by now; one that this session makes is not among those of the database.
+// usageOf goes over the rows of a query as they are by now: with what this session has changed, and with those rows that
+// it has made, which the database does not know yet. args are those of the query, in the order that within expects.
 func (s *session) usageOf(sql string, args ...any) iter.Seq[ledger.Usage] {
 	return func(yield func(ledger.Usage) bool) {
 		var keys []ledger.UsageKey
@@ -88,14 +95,16 @@ func (s *session) usageOf(sql string, args ...any) iter.Seq[ledger.Usage] {
 	}
 }
 
-// within reports whether a row is among those that were asked for.
+// within reports whether a row is among those that a query with these args asks for: user, first day, day behind the
+// last, and, if there is a fourth, key.
 func within(k ledger.UsageKey, args []any) bool {
 	day := k.Day.Unix()
 	return string(k.User) == string(args[0].([]byte)) && day >= args[1].(int64) && day < args[2].(int64) &&
 		(len(args) < 4 || string(k.Key) == string(args[3].([]byte)))
 }
 
-// scanUsage takes rows up; what the session has of one is newer.
+// scanUsage takes rows into the session, unless it has changed them: then what it has is newer. told is called with the
+// key of each.
 func (s *session) scanUsage(told func(ledger.UsageKey)) func(pgx.Rows) error {
 	return func(rows pgx.Rows) error {
 		var form []byte
@@ -113,7 +122,7 @@ func (s *session) scanUsage(told func(ledger.UsageKey)) func(pgx.Rows) error {
 	}
 }
 
-// UsageRow implements ledger.Tx.
+// UsageRow implements ledger.Tx. Where all rows of a key on that day were read, one that is not there needs no query.
 func (s *session) UsageRow(k ledger.UsageKey) ledger.Usage {
 	if s.usage[k] == nil && !s.whole[keyOf{k.User, k.Key}][k.Day.Unix()] {
 		s.query(s.scanUsage(func(ledger.UsageKey) {}), `select form from imagegend.usage where usr = $1 and key = $2 and day = $3 and model = $4`,
@@ -137,6 +146,7 @@ func (s *session) KeyTotal(u imagegen.UserID, k imagegen.KeyID) ledger.KeyTotal 
 	return s.totals[id].KeyTotal
 }
 
+// scanTotals takes totals into the session. They are read before anything is billed, so none is newer there.
 func (s *session) scanTotals(rows pgx.Rows) error {
 	var form []byte
 	return each(rows, func() error {
@@ -149,7 +159,7 @@ func (s *session) scanTotals(rows pgx.Rows) error {
 	}, &form)
 }
 
-// bill notes what an entry does to usage.
+// bill notes what an entry does to usage, as the ledger has computed it.
 func (s *session) bill(c *ledger.Change) {
 	if c.Usage != nil {
 		s.usage[c.Usage.To.UsageKey] = &usage{c.Usage.To, true}
@@ -159,8 +169,12 @@ func (s *session) bill(c *ledger.Change) {
 	}
 }
 
-// askUsage reads beforehand what charges are booked to: of those that are to be made by the keys that ask, on the
-// day that it is and its neighbours; of those that stand as they were.
+// askUsage queues the reads of what charges count in. For charges that are to be made it reads all rows of their keys on
+// this day, whatever the models, and on the day before and after: the time is known only at the end of the same round
+// trip, and may be of another day by then. For charges that exist, their own rows say which rows of usage and totals
+// they count in.
+//
+// The offset 0 has the planner look up each key by itself, see prefetch.go.
 func (s *session) askUsage(b *pgx.Batch, n need) {
 	var users, keys [][]byte
 	today := imagegen.UsageDay(s.db.books.Now()).Unix()
@@ -187,6 +201,8 @@ func (s *session) askUsage(b *pgx.Batch, n need) {
 	}
 }
 
+// flushUsage writes rows of usage and totals. Both are upserts, since a session does not note whether the database has
+// such a row.
 func (s *session) flushUsage(b *pgx.Batch) {
 	var users, keys, models, forms [][]byte
 	var days []int64

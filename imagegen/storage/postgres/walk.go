@@ -10,19 +10,21 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 )
 
-// pageOf is how many rows whoever goes over a table reads at once.
+// pageOf is how many rows are read at once of a table that is read as a whole.
 const pageOf = 1000
 
-// stored is a row of the ledger, as it is stored.
+// stored is a row of one of the ledger's tables, as it is stored.
 type stored struct {
-	name   []byte // of a charge, or a reference
+	name   []byte // of a charge, or a reference; nil: the row has none
 	user   imagegen.UserID
-	number int64
+	number int64 // of an entry, or a lot; otherwise it means nothing
 	form   []byte
 }
 
+// place is where the row's entry stands in the journal.
 func (s stored) place() ledger.Place { return ledger.Place{User: s.user, Seq: uint64(s.number)} }
 
+// scanStored calls take with each row of a query for name, user, number and form, in this order.
 func scanStored(rows pgx.Rows, take func(stored)) error {
 	for rows.Next() {
 		var row stored
@@ -36,19 +38,21 @@ func scanStored(rows pgx.Rows, take func(stored)) error {
 	return rows.Err()
 }
 
-// walk goes over the rows of a query once, by a cursor.
+// walk goes over the rows of a query once, by a cursor: so it can stop anywhere and go on later, and several walks can
+// take turns in one transaction, with which they end. In memory is one page at most.
 type walk struct {
 	*session
-	name, sql string
-	turned    func([]stored) // is told of each page; nil: nobody is
-	ahead     []stored       // that were read, and not yet passed
-	begun     bool
-	ended     bool
+	name, sql string         // name is unique in the transaction
+	turned    func([]stored) // is told of each page when it is read; nil: nobody is
+	ahead     []stored       // rows that were read, and not yet passed
+	begun     bool           // the cursor is declared
+	ended     bool           // no page follows the one in ahead
 }
 
+// newWalk declares no cursor yet: the first read does.
 func newWalk(s *session, name, sql string) *walk { return &walk{session: s, name: name, sql: sql} }
 
-// read reads a page once all before it were passed.
+// read reads the next page in the place of the one in ahead. A page that is not full is the last.
 func (w *walk) read() {
 	if !w.begun {
 		w.exec(`declare walk_` + w.name + ` no scroll cursor for ` + w.sql)
@@ -64,7 +68,7 @@ func (w *walk) read() {
 	}
 }
 
-// pages goes over all rows.
+// pages goes over all rows, page by page. The last page may be empty.
 func (w *walk) pages() iter.Seq[[]stored] {
 	return func(yield func([]stored) bool) {
 		for !w.ended {
@@ -75,8 +79,9 @@ func (w *walk) pages() iter.Seq[[]stored] {
 	}
 }
 
-// of goes over a user's rows, of a query that is in the order of the users, and passes those of users before. Rows that
-// were yielded are passed.
+// of goes over a user's rows, in a query that is sorted by user. It skips the rows of users before and leaves those of
+// users behind for their turn; what it has yielded it does not yield again. So it gives a user's rows once, and only if
+// users are asked for in order.
 func (w *walk) of(u imagegen.UserID) iter.Seq[stored] {
 	return func(yield func(stored) bool) {
 		for {

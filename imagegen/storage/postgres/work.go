@@ -14,7 +14,10 @@ import (
 
 func decimal(n uint64) string { return strconv.FormatUint(n, 10) }
 
-// flushWork has leases, the queue and the lines follow the generations.
+// flushWork brings the leases, the queue and the lines in step with the generations: what no longer runs loses its
+// lease, and what is no longer queued leaves the queue. Users leave the lines only when a claim meets them (claim.go).
+//
+// A generation that is gone or queued again was running before, so it is among those that lose a lease.
 func (s *session) flushWork(b *pgx.Batch) {
 	var rested, unqueued, leased [][]byte
 	var attempts, until []int64
@@ -49,7 +52,11 @@ func (s *session) flushWork(b *pgx.Batch) {
 	s.enqueue(b, queued)
 }
 
-// enqueue puts generations into the queue, and whoever has none that is due there to the end of the lines.
+// enqueue puts generations into the queue, and the users of those that are due at once into the lines; the others get
+// there when their delay is over (admit). It goes by identifiers, so that users whose work came in one batch get turns
+// in the order in which it was created.
+//
+// upstreams is noted beside the row; lists of lists cannot be passed to unnest, hence a statement for each job.
 func (s *session) enqueue(b *pgx.Batch, queued []*generation) {
 	if len(queued) == 0 {
 		return
@@ -84,18 +91,23 @@ func (s *session) enqueue(b *pgx.Batch, queued []*generation) {
 	s.queueUp(b, inLine)
 }
 
-// standing is a user in the line of a model.
+// standing is a user in the line of a model, see claim.go.
 type standing struct {
 	user  imagegen.UserID
 	model string
 }
 
+// byUser is the order in which queueUp locks rows of turns.
 func byUser(a, b standing) int {
 	return cmp.Or(cmp.Compare(a.user, b.user), cmp.Compare(a.model, b.model))
 }
 
-// queueUp has users stand in the lines. Those who stand in any have their turn; each row is locked in any case,
-// so that nobody who finds nothing due there removes it meanwhile.
+// queueUp has users stand in the lines of models. Whoever stands in a line already keeps that turn and has it in the new
+// line as well; anybody else gets a later one than all that this process has given, in the order of all. all is sorted
+// afterwards.
+//
+// An existing row is updated to what it is, which locks it: a claim that has found nothing due there may be about to
+// remove it, and otherwise the work that comes now would be in no line. If it was removed, the insert makes it again.
 func (s *session) queueUp(b *pgx.Batch, all []standing) {
 	if len(all) == 0 {
 		return
@@ -103,7 +115,7 @@ func (s *session) queueUp(b *pgx.Batch, all []standing) {
 	var users, models [][]byte
 	var turns []int64
 	given := make(map[imagegen.UserID]int64)
-	for _, st := range all { // in the order in which they came
+	for _, st := range all { // turns first: sorting loses the order in which they came
 		if given[st.user] == 0 {
 			given[st.user] = s.db.turns.next(s.at.Now)
 		}
@@ -116,8 +128,8 @@ func (s *session) queueUp(b *pgx.Batch, all []standing) {
  from unnest($1::bytea[], $2::bytea[], $3::bigint[]) x(usr, model, turn) on conflict (usr, model) do update set turn = t.turn`, users, models, turns)
 }
 
-// turns gives turns: each is later than the one before, and about the time in nanoseconds, so that those of
-// several processes are in about the right order.
+// turns gives turns. Each is later than the one before that this process gave, and about the time in nanoseconds since
+// 1970, so that those of several processes are in about the right order. It is safe for concurrent use.
 type turns struct {
 	mu   sync.Mutex
 	last int64

@@ -2,6 +2,7 @@ package s3
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"path"
@@ -18,31 +19,35 @@ import (
 type Config struct {
 	Bucket string
 	Prefix string // of every key, without a slash at its end; "": none
-	// Endpoint is the address of the object store, "" for Amazon's in Region or what AWS_ENDPOINT_URL_S3 says.
+	// Endpoint is the address of the object store; "": what AWS_ENDPOINT_URL_S3 says, else Amazon's in Region.
 	Endpoint string
-	// PathStyle puts the bucket into the path of the address instead of its host, as most stores but Amazon's want it.
+	// PathStyle puts the bucket into the path of the address instead of its host. Most stores but Amazon's want that.
 	PathStyle bool
 	Region    string // "": what AWS_REGION says, else us-east-1
-	// Dir is a local directory for files on their way. It may be emptied whenever no Store has it open. Files need none.
+	// Dir is a local directory for files on their way, which Open empties; two Stores must not share one. Nothing in
+	// it matters while no Store has it open. OpenFiles does not use it.
 	Dir string
-	// RequestTimeout bounds each request that moves no image, and each stretch of silence of one that does. 0: 30 s.
+	// RequestTimeout bounds a request that moves no content as a whole, and of a request that does each stretch in
+	// which nothing moves, so that a slow network breaks no large transfer. Putting parts together may take at least
+	// 5 minutes. 0: 30 s.
 	RequestTimeout time.Duration
-	// PartSize is how many bytes of one of Files go in one request, 5 MiB or more. 0: 64 MiB.
+	// PartSize is how many bytes of a file Files.Put sends in one request, at least 5 MiB, the least that object
+	// stores take. 0: 64 MiB.
 	PartSize int64
 }
 
 const defaultRequestTimeout = 30 * time.Second
 
-// ParseURL reads a Config from s3://bucket/prefix, with the optional parameters endpoint, region and
-// path_style: s3://images/production?endpoint=https://minio.example.com. An endpoint brings path_style, unless
-// path_style=false says otherwise.
+// ParseURL reads a Config from s3://bucket/prefix, with the optional parameters endpoint, region and path_style:
+// s3://images/production?endpoint=https://minio.example.com. An endpoint implies path_style, unless path_style=false
+// is given. Credentials in the address are refused, since an address ends up in logs and process lists.
 func ParseURL(s string) (Config, error) {
 	u, err := url.Parse(s)
 	switch {
-	case err != nil:
-		return Config{}, fmt.Errorf("s3: %q is not a URL: write s3://bucket/prefix", s)
+	case err != nil: // not repeated: it may hold credentials
+		return Config{}, errors.New("s3: the address is not a URL: write s3://bucket/prefix")
 	case u.Scheme != "s3" || u.Host == "" || u.Fragment != "":
-		return Config{}, fmt.Errorf("s3: %q does not name a bucket: write s3://bucket/prefix", s)
+		return Config{}, fmt.Errorf("s3: %q does not name a bucket: write s3://bucket/prefix", u.Redacted())
 	case u.User != nil:
 		return Config{}, fmt.Errorf("s3: the address of bucket %s holds credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY instead", u.Host)
 	}
@@ -50,6 +55,7 @@ func ParseURL(s string) (Config, error) {
 	return c, c.readQuery(u.RawQuery)
 }
 
+// readQuery takes the parameters of an address. path_style is read last, since it overrides what an endpoint implies.
 func (c *Config) readQuery(raw string) error {
 	query, err := url.ParseQuery(raw)
 	if err != nil {
@@ -68,23 +74,23 @@ func (c *Config) readQuery(raw string) error {
 			c.Region = value
 		case "path_style":
 		default:
-			return fmt.Errorf("s3: there is no parameter %s: there are endpoint, region and path_style", name)
+			return fmt.Errorf("s3: there is no parameter %s: the parameters are endpoint, region and path_style", name)
 		}
 	}
 	if value := query.Get("path_style"); value != "" {
 		if c.PathStyle, err = strconv.ParseBool(value); err != nil {
-			return fmt.Errorf("s3: path_style is %q; it can be true or false", value)
+			return fmt.Errorf("s3: path_style is %q; it must be true or false", value)
 		}
 	}
 	return nil
 }
 
-// newClient takes credentials from where Amazon's own tools look for them: the environment, the shared files, the
-// machine's role.
+// newClient returns a client, and asks the object store nothing. Credentials come from where Amazon's own tools look for
+// them: the environment, the shared files, the machine's role. The client repeats requests that fail temporarily.
 func newClient(ctx context.Context, c Config) (*s3.Client, error) {
 	loaded, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("s3: the configuration of Amazon's library: %w", err)
+		return nil, fmt.Errorf("s3: the configuration of Amazon's library cannot be loaded: %w", err)
 	}
 	return s3.NewFromConfig(loaded, func(o *s3.Options) {
 		if c.Region != "" {

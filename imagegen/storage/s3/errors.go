@@ -12,8 +12,10 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// understood brings an error of a request into the words of the Store contract: imagegen.ErrNotFound,
-// imagegen.ErrNotApplied where the request was refused or never left, any other where its outcome is unknown.
+// understood puts an error of a request into the terms of the Store contract; nil stays nil. imagegen.ErrNotFound: there
+// is no such object. imagegen.ErrNotApplied: the object store refused the request, or it was never reached. After any
+// other error the outcome is unknown: the object store failed (5xx), or the connection was lost, while it may have
+// carried the request out. what says, for people, what was tried.
 func understood(what string, err error) error {
 	if err == nil {
 		return nil
@@ -28,7 +30,8 @@ func understood(what string, err error) error {
 	return fmt.Errorf("s3: %s: %w", what, err)
 }
 
-// isNoBucket tells a bucket that does not exist from an object that does not.
+// isNoBucket tells a bucket that does not exist from an object that does not, which have the same status: a name that is
+// mistyped in the configuration must not look as if all images were gone.
 func isNoBucket(err error) bool {
 	e, ok := errors.AsType[interface {
 		error
@@ -37,6 +40,8 @@ func isNoBucket(err error) bool {
 	return ok && e.ErrorCode() == "NoSuchBucket"
 }
 
+// neverLeft reports whether no connection could be made, so that no request was sent. A connection that the caller has
+// cancelled counts as any other request that was cancelled: its outcome is unknown.
 func neverLeft(err error) bool {
 	e, ok := errors.AsType[*net.OpError](err)
 	return ok && e.Op == "dial" && !errors.Is(err, context.Canceled)

@@ -8,9 +8,11 @@ import (
 	"os"
 )
 
+// defaultPartSize is enough for a file of 625 GiB in mostParts. Larger files take larger parts, see putParts.
 const defaultPartSize = 64 << 20
 
-// Files keeps files of any size as objects, each under a name below the prefix. It is safe for concurrent use.
+// Files keeps files of any size as objects, each under a name below the prefix. It holds nothing that would have to be
+// closed. It is safe for concurrent use.
 type Files struct {
 	objects  *objects
 	partSize int64
@@ -22,7 +24,7 @@ type File struct {
 	Size int64  // in bytes
 }
 
-// OpenFiles asks the object store nothing. Config.Dir is not needed.
+// OpenFiles returns the files below c.Prefix. It asks the object store nothing, so a wrong name is noticed only later.
 func OpenFiles(ctx context.Context, c Config) (*Files, error) {
 	if c.Bucket == "" {
 		return nil, errors.New("s3: Config.Bucket is required")
@@ -34,9 +36,9 @@ func OpenFiles(ctx context.Context, c Config) (*Files, error) {
 	return &Files{o, cmp.Or(c.PartSize, defaultPartSize)}, nil
 }
 
-// List lists the files whose names begin with a text, in the order of their names.
+// List lists the files whose names begin with begin, in the order of their names. There may be none.
 func (f *Files) List(ctx context.Context, begin string) (all []File, err error) {
-	err = f.objects.list(ctx, begin, "", func(page listing) error {
+	err = f.objects.list(ctx, begin, func(page listing) error {
 		for _, o := range page.objects {
 			all = append(all, File{o.key, o.size})
 		}
@@ -45,8 +47,9 @@ func (f *Files) List(ctx context.Context, begin string) (all []File, err error) 
 	return all, err
 }
 
-// Put gives a file that lies here a name there. Under the name there is the whole of it, or what was there before; the
-// object store compares each request with its MD5. The file must not change meanwhile.
+// Put keeps the content of a local file under a name, from its beginning, wherever its offset is. Until Put returns nil
+// there is under the name the whole of it, or what was there before, never a part. The object store compares each
+// request with its MD5. The file must not change meanwhile, and is left open.
 func (f *Files) Put(ctx context.Context, name string, file *os.File) error {
 	info, err := file.Stat()
 	if err != nil {
@@ -62,7 +65,9 @@ func (f *Files) Put(ctx context.Context, name string, file *os.File) error {
 	return f.objects.put(ctx, name, upload{file, info.Size(), sum})
 }
 
-// Open opens a file as it is now. What is read of it later does not end with ctx, but with a silence. imagegen.ErrNotFound.
+// Open opens a file as it is now; the caller closes it. ctx counts only until Open returns: later reads fail when
+// nothing moves for Config.RequestTimeout, or when the file is replaced and they need another request.
+// imagegen.ErrNotFound.
 func (f *Files) Open(ctx context.Context, name string) (io.ReadSeekCloser, error) {
 	r, err := f.objects.open(ctx, name)
 	if err != nil {
@@ -71,5 +76,5 @@ func (f *Files) Open(ctx context.Context, name string) (io.ReadSeekCloser, error
 	return r, nil
 }
 
-// Remove removes a file; that there is none is success.
+// Remove removes a file. It succeeds if there is none.
 func (f *Files) Remove(ctx context.Context, name string) error { return f.objects.remove(ctx, name) }

@@ -19,12 +19,13 @@ const (
 	referencesPrefix = "references/"
 )
 
-// spread returns two hexadecimal digits that follow from a name.
+// spread returns two hexadecimal digits that follow from a name, and are the same for ever: keys are made of them.
 func spread(name string) string {
 	return fmt.Sprintf("%02x", crc32.ChecksumIEEE([]byte(name))&0xff)
 }
 
-// plain reports whether a name can be a part of a key and a file's name.
+// plain reports whether a name can be a part of a key: only letters, digits, _ and -. So it can leave no prefix by a
+// slash, and a dot always separates parts.
 func plain(name string) bool {
 	strange := func(r rune) bool {
 		return r != '_' && r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
@@ -32,15 +33,18 @@ func plain(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, strange)
 }
 
+// attemptKey is what the keys of all images of an attempt begin with. The digits follow from the generation alone, so
+// one listing finds them all.
 func attemptKey(g imagegen.GenerationID, attempt int) string {
 	return imagesPrefix + spread(string(g)) + "/" + string(g) + "." + strconv.Itoa(attempt) + "."
 }
 
+// imageKey is the key of an image, or of a thumbnail.
 func imageKey(k imagegen.ImageKey) string {
 	return attemptKey(k.Generation, k.Attempt) + string(k.Image)
 }
 
-// parseImageKey undoes imageKey.
+// parseImageKey undoes imageKey. ok is false for a key that imageKey would not make: it is somebody else's object.
 func parseImageKey(key string) (k imagegen.ImageKey, ok bool) {
 	parts := strings.Split(key[strings.LastIndexByte(key, '/')+1:], ".")
 	if len(parts) != 3 {
@@ -51,11 +55,12 @@ func parseImageKey(key string) (k imagegen.ImageKey, ok bool) {
 	return k, err == nil && imageKey(k) == key
 }
 
+// isImageKey reports whether a key can name an object. If not, no such image was ever put.
 func isImageKey(k imagegen.ImageKey) bool {
 	return plain(string(k.Generation)) && plain(string(k.Image))
 }
 
-// PutImage implements [imagegen.ImageStore].
+// PutImage implements [imagegen.ImageStore]. The local file is removed however the put ends.
 func (i *Images) PutImage(ctx context.Context, k imagegen.ImageKey, r io.Reader) error {
 	if !isImageKey(k) {
 		return imagegen.Invalid("%q and %q cannot name an object", k.Generation, k.Image)
@@ -67,7 +72,7 @@ func (i *Images) PutImage(ctx context.Context, k imagegen.ImageKey, r io.Reader)
 	return errors.Join(i.objects.putFile(ctx, imageKey(k), i.local, got), i.local.remove(got.name))
 }
 
-// putFile puts a file that was received.
+// putFile puts a file that was received. It leaves the file where it is.
 func (o *objects) putFile(ctx context.Context, key string, l *local, r received) error {
 	f, err := l.root.Open(r.name)
 	if err != nil {
@@ -77,7 +82,7 @@ func (o *objects) putFile(ctx context.Context, key string, l *local, r received)
 	return o.put(ctx, key, upload{f, r.size, r.md5})
 }
 
-// OpenImage implements [imagegen.ImageStore].
+// OpenImage implements [imagegen.ImageStore]. It takes one request, whose answer later reads go on with.
 func (i *Images) OpenImage(ctx context.Context, k imagegen.ImageKey) (io.ReadSeekCloser, error) {
 	if !isImageKey(k) {
 		return nil, imagegen.ErrNotFound
@@ -89,14 +94,15 @@ func (i *Images) OpenImage(ctx context.Context, k imagegen.ImageKey) (io.ReadSee
 	return r, nil
 }
 
-// RemoveImages implements [imagegen.ImageStore].
+// RemoveImages implements [imagegen.ImageStore]. It ends at the first object that cannot be removed; a repetition goes
+// on with those that are left. All keys are listed before the first is removed, so that no listing changes under way.
 func (i *Images) RemoveImages(ctx context.Context, g imagegen.GenerationID, attempt int, keep ...imagegen.ImageID) error {
 	if err := kv.NotBegun(ctx); err != nil || !plain(string(g)) {
 		return err
 	}
 	prefix := attemptKey(g, attempt)
 	var found []string
-	err := i.objects.list(ctx, prefix, "", func(page listing) error {
+	err := i.objects.list(ctx, prefix, func(page listing) error {
 		for _, o := range page.objects {
 			found = append(found, o.key)
 		}

@@ -14,9 +14,10 @@ import (
 // MaxLinkAge is the longest time that an address which [Images.Link] returns can be used.
 const MaxLinkAge = 5 * time.Minute
 
-// Link returns an address under which anybody can read an image for so long, at most [MaxLinkAge], without asking
-// the object store whether there is one. The media type is signed in, so that nobody can have a browser take the
-// bytes for something else. imagegen.ErrNotFound: k names no object.
+// Link returns an address under which whoever has it can read an image until age has passed, which is at most
+// [MaxLinkAge]. It is computed here: the object store is not asked whether there is such an image. The address leads to
+// the endpoint, which callers must be able to reach. The media type is part of what is signed, so that nobody can have a
+// browser take the bytes for something else. imagegen.ErrNotFound: k cannot name an image.
 func (i *Images) Link(ctx context.Context, k imagegen.ImageKey, mediaType string, age time.Duration) (string, error) {
 	if !isImageKey(k) {
 		return "", imagegen.ErrNotFound

@@ -16,13 +16,14 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// local is a directory for files on their way: images until they are put, reference images until they are kept
-// or done with. Nothing in it has to survive the process.
+// local is a directory for files on their way: images until they are put, reference images until they are removed.
+// Nothing in it has to survive the process. It is safe for concurrent use.
 type local struct {
 	root  *os.Root
-	temps atomic.Uint64
+	temps atomic.Uint64 // numbers the files, so that no two have one name
 }
 
+// openLocal makes the directory if there is none, for this user alone, and empties it.
 func openLocal(dir string) (*local, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("s3: the directory for files on their way: %w", err)
@@ -38,6 +39,7 @@ func openLocal(dir string) (*local, error) {
 	return l, nil
 }
 
+// empty removes what a process before has left, as far as it can, and returns all errors.
 func (l *local) empty() error {
 	names, err := fs.ReadDir(l.root.FS(), ".")
 	for _, e := range names {
@@ -46,14 +48,16 @@ func (l *local) empty() error {
 	return err
 }
 
-// received is a file that was read to its end.
+// received is a local file that has all that a reader yielded.
 type received struct {
 	name string
 	size int64
 	md5  string // in base64
 }
 
-// receive makes a file of what r yields: the whole of it or nothing. If r fails, its error is returned.
+// receive makes a file of what r yields, the whole of it or nothing, and sums it up on the way. If r fails, or panics,
+// nothing is left behind; its error is returned as it is, since it may be the caller's own. imagegen.ErrNotApplied: ctx
+// ended, or the disk failed. The file is not flushed: it need not outlast the process.
 func (l *local) receive(ctx context.Context, r io.Reader) (_ received, err error) {
 	if err := kv.NotBegun(ctx); err != nil {
 		return received{}, err
@@ -84,7 +88,7 @@ func (l *local) receive(ctx context.Context, r io.Reader) (_ received, err error
 	return received{name, size, base64.StdEncoding.EncodeToString(sum.Sum(nil))}, nil
 }
 
-// remove removes a file; that there is none is success.
+// remove removes a file. It succeeds if there is none.
 func (l *local) remove(name string) error {
 	if err := l.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("s3: %w", err)
@@ -92,13 +96,15 @@ func (l *local) remove(name string) error {
 	return nil
 }
 
-// source tells a reader's failure from that of the disk, and ends with a context.
+// source reads from r until ctx ends, and notes in err why the reading failed: io.Copy does not tell a failure of its
+// reader from one of its writer.
 type source struct {
 	ctx context.Context
 	r   io.Reader
 	err error
 }
 
+// Read implements [io.Reader].
 func (s *source) Read(p []byte) (int, error) {
 	if s.err = kv.NotBegun(s.ctx); s.err != nil {
 		return 0, s.err

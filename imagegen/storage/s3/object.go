@@ -12,14 +12,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
-// upload is a file that lies here, whole.
+// upload is a local file that is complete.
 type upload struct {
 	file *os.File
 	size int64
 	md5  string // in base64
 }
 
-// put makes an object of a file, in one request that is repeated where that may help.
+// put makes an object of a file, in one request. The client repeats it where that may help, and reads the file from its
+// beginning again. It may take as long as bytes move. The object store refuses bytes of another MD5.
 func (o *objects) put(ctx context.Context, key string, u upload) error {
 	ctx, watch := watched(ctx, o.timeout)
 	defer watch.stop()
@@ -31,7 +32,7 @@ func (o *objects) put(ctx context.Context, key string, u upload) error {
 	return understood("put "+key, err)
 }
 
-// remove removes an object; that there is none is success.
+// remove removes an object. It succeeds if there is none.
 func (o *objects) remove(ctx context.Context, key string) error {
 	ctx, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
@@ -39,20 +40,23 @@ func (o *objects) remove(ctx context.Context, key string) error {
 	return understood("remove "+key, err)
 }
 
-// object reads an object as it was when it was opened, from anywhere in it.
+// object reads an object as it was when it was opened, from anywhere in it. Reading on takes no request; reading
+// somewhere else takes one, which asks for the same ETag, so that it never yields bytes of two objects. It is for one
+// goroutine.
 type object struct {
 	o       *objects
 	key     string
 	etag    string
 	size    int64
-	at      int64 // where the next Read is
-	body    io.ReadCloser
-	bodyAt  int64
-	watch   *watchdog
-	context context.Context
+	at      int64           // where the next Read begins
+	body    io.ReadCloser   // of the last answer; nil: none is open
+	bodyAt  int64           // where body is
+	watch   *watchdog       // of body; it ends the request if nothing moves
+	context context.Context // of all requests: the opener's, without its end
 }
 
-// open asks for an object. What is read of it later does not end with ctx.
+// open asks for an object and keeps the answer open, to be read. ctx counts only until open returns: a reader often
+// outlives the call that opened it. imagegen.ErrNotFound.
 func (o *objects) open(ctx context.Context, key string) (*object, error) {
 	r := &object{o: o, key: key, context: context.WithoutCancel(ctx)}
 	got, err := r.get(ctx, &s3.GetObjectInput{})
@@ -63,7 +67,7 @@ func (o *objects) open(ctx context.Context, key string) (*object, error) {
 	return r, nil
 }
 
-// opens returns why an object cannot be opened.
+// opens returns why an object cannot be opened; nil: it can. imagegen.ErrNotFound.
 func (o *objects) opens(ctx context.Context, key string) error {
 	r, err := o.open(ctx, key)
 	if err != nil {
@@ -72,7 +76,8 @@ func (o *objects) opens(ctx context.Context, key string) error {
 	return r.Close()
 }
 
-// get asks for bytes from r.at on. The caller's context ends the wait for the answer alone.
+// get sends a request for bytes from r.at on, and makes its answer the body. caller can end the wait for the answer and
+// nothing after it. If it does so just as the answer comes, the answer is closed, and the caller's reason is the error.
 func (r *object) get(caller context.Context, in *s3.GetObjectInput) (*s3.GetObjectOutput, error) {
 	ctx, watch := watched(r.context, r.o.timeout)
 	unhook := context.AfterFunc(caller, watch.stop)
@@ -89,7 +94,7 @@ func (r *object) get(caller context.Context, in *s3.GetObjectInput) (*s3.GetObje
 	return got, nil
 }
 
-// Read implements [io.Reader].
+// Read implements [io.Reader]. An answer that ends before the object does is an io.ErrUnexpectedEOF.
 func (r *object) Read(p []byte) (int, error) {
 	if r.at >= r.size {
 		return 0, io.EOF
@@ -109,6 +114,8 @@ func (r *object) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// reopen asks for the rest of the object from r.at on. If the object was replaced the request is refused, and there is
+// no way to read on.
 func (r *object) reopen() error {
 	if err := r.Close(); err != nil {
 		return err
@@ -117,7 +124,8 @@ func (r *object) reopen() error {
 	return err
 }
 
-// Seek implements [io.Seeker]. It asks for nothing.
+// Seek implements [io.Seeker]. It sends no request; the next Read does, if it has to. A position behind the end is one
+// at which Read returns io.EOF.
 func (r *object) Seek(offset int64, whence int) (int64, error) {
 	switch whence {
 	case io.SeekCurrent:
@@ -126,13 +134,13 @@ func (r *object) Seek(offset int64, whence int) (int64, error) {
 		offset += r.size
 	}
 	if offset < 0 {
-		return 0, errors.New("s3: the position lies before the beginning")
+		return 0, errors.New("s3: the position is before the beginning of the object")
 	}
 	r.at = offset
 	return offset, nil
 }
 
-// Close implements [io.Closer].
+// Close implements [io.Closer]. It may be called again.
 func (r *object) Close() error {
 	if r.body == nil {
 		return nil
@@ -143,7 +151,8 @@ func (r *object) Close() error {
 	return err
 }
 
-// watchdog ends a request in which nothing moved for a while.
+// watchdog ends a request in which nothing has moved for limit. It must be stopped, which ends the request's context and
+// frees the timer.
 type watchdog struct {
 	limit  time.Duration
 	timer  *time.Timer
@@ -152,23 +161,29 @@ type watchdog struct {
 
 var errSilent = errors.New("the object store was silent for too long")
 
+// watched returns a context for one request, and the watchdog that ends it. The time runs from now on.
 func watched(ctx context.Context, limit time.Duration) (context.Context, *watchdog) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	return ctx, &watchdog{limit, time.AfterFunc(limit, func() { cancel(errSilent) }), cancel}
 }
 
+// moved gives the request another stretch of limit.
 func (w *watchdog) moved() { w.timer.Reset(w.limit) }
 
+// stop ends the request, if it still runs. It may be called again.
 func (w *watchdog) stop() {
 	w.timer.Stop()
 	w.cancel(context.Canceled)
 }
 
-// section reads a file from its beginning and tells the watchdog of it.
+// section reads size bytes of a file from its beginning, whatever the file's offset, and tells the watchdog of each
+// read. The client reads a body as the network takes it, so a network that takes nothing is noticed. A section can
+// seek, so that the client can repeat the request.
 func (w *watchdog) section(f *os.File, size int64) io.ReadSeeker {
 	return &watchedSection{io.NewSectionReader(f, 0, size), w}
 }
 
+// watchedSection is a part of a file that is sent, see watchdog.section.
 type watchedSection struct {
 	*io.SectionReader
 	watch *watchdog

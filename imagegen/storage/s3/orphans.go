@@ -9,23 +9,30 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// OrphanAge is how old an object is before a sweep may remove it: older than any work can be that has yet to name
+// OrphanAge is how old an object must be before a sweep may remove it: older than any work can be that has yet to name
 // it in a record.
 const OrphanAge = 48 * time.Hour
 
-// Named tells which of these objects a record names: images, by their keys, of which a thumbnail counts as its
-// image, and reference images. Each call is asked about at most 1,000.
+// Named tells which objects some record names; a database implements it. A call asks about at most 1,000 objects, and
+// the answer has as many values in the same order. What is not known for certain must count as named: the others are
+// removed.
 type Named interface {
+	// NamedImages is asked about images. A thumbnail counts as its image.
 	NamedImages(ctx context.Context, keys []imagegen.ImageKey) ([]bool, error)
+	// NamedReferences is asked about reference images that were kept.
 	NamedReferences(ctx context.Context, ids []imagegen.ReferenceID) ([]bool, error)
 }
 
-// RemoveOrphans removes the objects that no record names and that are older than age, by the object store's own
-// clock; of a store that does not tell its time, none. It walks the bucket in the order of the keys, so that what
-// it holds in memory does not grow with them. Objects that this service did not make are left alone.
+// RemoveOrphans removes objects that no record names and that are older than age: those of a process that died between
+// a put and the record. The age is by the object store's own clock, at the time of the listing; if the store does not
+// tell its time, nothing is removed. It works page by page, so that the memory it takes does not grow with the bucket.
+// Objects whose keys this package does not make are left alone.
+//
+// removed counts what was removed, also where there is an error. If the images fail, the references are swept all the
+// same.
 func (s *Store) RemoveOrphans(ctx context.Context, age time.Duration, in Named) (removed int, err error) {
 	for _, prefix := range []string{imagesPrefix, referencesPrefix} {
-		err = errors.Join(err, s.objects.list(ctx, prefix, "", func(page listing) error {
+		err = errors.Join(err, s.objects.list(ctx, prefix, func(page listing) error {
 			n, err := s.sweep(ctx, page.olderThan(age), in)
 			removed += n
 			return err
@@ -34,7 +41,7 @@ func (s *Store) RemoveOrphans(ctx context.Context, age time.Duration, in Named) 
 	return removed, err
 }
 
-// olderThan returns the keys of what was last changed so long ago.
+// olderThan returns the keys of what was last changed longer ago than age.
 func (l listing) olderThan(age time.Duration) (keys []string) {
 	for _, o := range l.objects {
 		if !l.now.IsZero() && !o.changed.IsZero() && l.now.Sub(o.changed) > age {
@@ -44,7 +51,7 @@ func (l listing) olderThan(age time.Duration) (keys []string) {
 	return keys
 }
 
-// sweep removes those that no record names.
+// sweep removes those of some objects that no record names.
 func (s *Store) sweep(ctx context.Context, keys []string, in Named) (removed int, err error) {
 	var (
 		images     []imagegen.ImageKey
@@ -81,7 +88,7 @@ func (s *Store) sweep(ctx context.Context, keys []string, in Named) (removed int
 	return removed, nil
 }
 
-// parseReferenceKey undoes referenceKey.
+// parseReferenceKey undoes referenceKey; false: referenceKey makes no such key.
 func parseReferenceKey(key string) (imagegen.ReferenceID, bool) {
 	id := imagegen.ReferenceID(key[strings.LastIndexByte(key, '/')+1:])
 	return id, plain(string(id)) && referenceKey(id) == key

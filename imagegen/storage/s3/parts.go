@@ -17,21 +17,26 @@ import (
 )
 
 const (
-	mostParts = 10_000 // of one object, as the protocol has it
-	// abandonLimit bounds how long one waits for parts to be dropped, which a process that ends waits for too.
+	// mostParts is the most parts that the protocol allows of one object.
+	mostParts = 10_000
+	// abandonLimit bounds how long parts are waited for to be dropped. It is short, since a process that is told to
+	// end waits for that too; what is left, DropUnfinished drops.
 	abandonLimit = 5 * time.Second
-	// completeLimit bounds how long an object store puts the parts together, which may copy them.
+	// completeLimit is how long an object store may take to put the parts together, for which it may copy them all.
 	completeLimit = 5 * time.Minute
 )
 
-// parts is an object on its way in several requests, which is none before the last.
+// parts is an object on its way in several requests (a multipart upload). Under its name nothing changes before
+// complete.
 type parts struct {
 	*objects
 	key string // with the prefix
 	id  *string
 }
 
-// putParts makes an object of a file part by part. Where that fails, what is there of it is dropped.
+// putParts makes an object of a file part by part; the parts are larger than partSize if there would be more than
+// mostParts otherwise. Where that fails, the parts that are there are dropped, also if ctx has ended: they take space
+// that has to be paid for, and no listing of objects shows them.
 func (f *Files) putParts(ctx context.Context, name string, file *os.File, size int64) error {
 	p, err := f.objects.begin(ctx, name)
 	if err != nil {
@@ -49,6 +54,8 @@ func (f *Files) putParts(ctx context.Context, name string, file *os.File, size i
 	return errors.Join(err, p.abandon(drop))
 }
 
+// begin announces an object in parts. The object store has an entry for it from then on, until it is completed or
+// abandoned.
 func (o *objects) begin(ctx context.Context, key string) (*parts, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
@@ -63,7 +70,8 @@ func (o *objects) begin(ctx context.Context, key string) (*parts, error) {
 	return p, nil
 }
 
-// send sends the parts of a file one after the other.
+// send sends the parts of a file one after the other, and returns what complete has to name. Each is summed up before it
+// is sent, so a file is read twice.
 func (p *parts) send(ctx context.Context, file *os.File, size, partSize int64) (done []types.CompletedPart, err error) {
 	for from := int64(0); from < size; from += partSize {
 		part, err := p.sendOne(ctx, int32(len(done)+1), io.NewSectionReader(file, from, min(partSize, size-from)))
@@ -75,6 +83,7 @@ func (p *parts) send(ctx context.Context, file *os.File, size, partSize int64) (
 	return done, nil
 }
 
+// sendOne sends one part; the parts are numbered from 1.
 func (p *parts) sendOne(ctx context.Context, number int32, r *io.SectionReader) (types.CompletedPart, error) {
 	sum, err := sumOf(ctx, r)
 	if err != nil {
@@ -92,7 +101,7 @@ func (p *parts) sendOne(ctx context.Context, number int32, r *io.SectionReader) 
 	return types.CompletedPart{ETag: sent.ETag, PartNumber: &number}, nil
 }
 
-// complete makes one object of the parts, at once.
+// complete makes one object of the parts, all at once, in the place of what was there before under its name.
 func (p *parts) complete(ctx context.Context, done []types.CompletedPart) error {
 	ctx, cancel := context.WithTimeout(ctx, max(p.timeout, completeLimit))
 	defer cancel()
@@ -102,7 +111,7 @@ func (p *parts) complete(ctx context.Context, done []types.CompletedPart) error 
 	return understood("put the parts of "+p.key+" together", err)
 }
 
-// abandon drops the parts; that there are none is success.
+// abandon drops the parts. It succeeds if there are none.
 func (p *parts) abandon(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
@@ -113,8 +122,9 @@ func (p *parts) abandon(ctx context.Context) error {
 	return err
 }
 
-// DropUnfinished drops what was sent of files whose names begin with a text, and whose Put was broken off by the end
-// of its process. It breaks off each other Put of such a file.
+// DropUnfinished drops the parts of files whose names begin with begin, as a process leaves them that ended during a
+// Put. It cannot tell those from the parts of a Put that still goes on, here or in another process: such a Put fails.
+// So it may run only while nobody puts files of such names.
 func (f *Files) DropUnfinished(ctx context.Context, begin string) error {
 	in := &s3.ListMultipartUploadsInput{Bucket: &f.objects.bucket, Prefix: aws.String(f.objects.prefix + begin)}
 	for pages := s3.NewListMultipartUploadsPaginator(f.objects.client, in); pages.HasMorePages(); {
@@ -131,13 +141,15 @@ func (f *Files) DropUnfinished(ctx context.Context, begin string) error {
 	return nil
 }
 
+// unfinished reads a page of what was begun and neither completed nor abandoned.
 func (o *objects) unfinished(ctx context.Context, pages *s3.ListMultipartUploadsPaginator) (*s3.ListMultipartUploadsOutput, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
 	return pages.NextPage(ctx)
 }
 
-// sumOf is the MD5 of what r holds, in base64. r is at its beginning again then.
+// sumOf returns the MD5 of what r holds, in base64, as the header Content-MD5 has it. It reads r from where it is, and
+// leaves it at its beginning.
 func sumOf(ctx context.Context, r *io.SectionReader) (string, error) {
 	sum := md5.New()
 	if _, err := io.Copy(sum, &source{ctx: ctx, r: r}); err != nil {

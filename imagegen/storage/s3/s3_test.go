@@ -280,6 +280,8 @@ func TestParseURL(t *testing.T) {
 		"s3:///prefix":                "does not name a bucket",
 		"https://bucket":              "does not name a bucket",
 		"s3://user:secret@bucket":     "AWS_SECRET_ACCESS_KEY",
+		"https://user:secret@bucket":  "does not name a bucket",
+		"s3://user:secret@bucket\n":   "is not a URL",
 		"s3://bucket?endpoint=minio":  "endpoint=https://host",
 		"s3://bucket?endpont=minio":   "there is no parameter endpont",
 		"s3://bucket?path_style=what": "true or false",

@@ -11,30 +11,32 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// Spool keeps reference images in the local directory, and as objects once they are kept: another node may make
-// what they belong to.
+// Spool keeps reference images in the local directory, and as objects too once they are kept, since another node may do
+// the work that they belong to. What was only staged is known to this process alone, and gone with it.
 type Spool struct {
 	objects *objects
 	local   *local
 
-	mu     sync.Mutex
+	mu     sync.Mutex // guards staged; it is held during no request
 	staged map[imagegen.ReferenceID]staged
 }
 
 // staged is a reference image that came to this process.
 type staged struct {
-	received
-	kept bool
+	received      // its local file
+	kept     bool // it is an object as well
 }
 
 func newSpool(o *objects, l *local) *Spool {
 	return &Spool{objects: o, local: l, staged: make(map[imagegen.ReferenceID]staged)}
 }
 
+// referenceKey is the key of a reference image. Its identifier has to be plain.
 func referenceKey(id imagegen.ReferenceID) string {
 	return referencesPrefix + spread(string(id)) + "/" + string(id)
 }
 
+// here returns a reference image of this process; false: it has none of this identifier.
 func (s *Spool) here(id imagegen.ReferenceID) (staged, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,7 +50,7 @@ func (s *Spool) set(id imagegen.ReferenceID, f staged) {
 	s.staged[id] = f
 }
 
-// Stage implements [imagegen.Spool].
+// Stage implements [imagegen.Spool]. What was staged under the identifier before is replaced.
 func (s *Spool) Stage(ctx context.Context, id imagegen.ReferenceID, r io.Reader) error {
 	if !plain(string(id)) {
 		return imagegen.Invalid("%q cannot name an object", id)
@@ -65,7 +67,8 @@ func (s *Spool) Stage(ctx context.Context, id imagegen.ReferenceID, r io.Reader)
 	return nil
 }
 
-// Keep implements [imagegen.Spool]. imagegen.ErrNotFound.
+// Keep implements [imagegen.Spool]. One that was not staged here may be kept already, by another process: then there is
+// nothing to do. imagegen.ErrNotFound: it is neither here nor there. It ends at the first that cannot be kept.
 func (s *Spool) Keep(ctx context.Context, ids ...imagegen.ReferenceID) error {
 	if err := kv.NotBegun(ctx); err != nil {
 		return err
@@ -78,10 +81,11 @@ func (s *Spool) Keep(ctx context.Context, ids ...imagegen.ReferenceID) error {
 	return nil
 }
 
+// keep keeps one reference image. Keeping it again takes no request.
 func (s *Spool) keep(ctx context.Context, id imagegen.ReferenceID) error {
 	f, ok := s.here(id)
 	switch {
-	case !ok: // another process may have kept it
+	case !ok:
 		if !plain(string(id)) {
 			return imagegen.ErrNotFound
 		}
@@ -97,7 +101,7 @@ func (s *Spool) keep(ctx context.Context, id imagegen.ReferenceID) error {
 	return nil
 }
 
-// Open implements [imagegen.Spool].
+// Open implements [imagegen.Spool]. What was staged here is read from the local file, kept or not.
 func (s *Spool) Open(ctx context.Context, id imagegen.ReferenceID) (io.ReadCloser, error) {
 	if !plain(string(id)) {
 		return nil, imagegen.ErrNotFound
@@ -116,7 +120,8 @@ func (s *Spool) Open(ctx context.Context, id imagegen.ReferenceID) (io.ReadClose
 	return r, nil
 }
 
-// Remove implements [imagegen.Spool]. What was staged here and never kept costs no request.
+// Remove implements [imagegen.Spool]. What was staged here and never kept takes no request. All are tried, whichever
+// fails, and all errors are returned; what failed can be removed again.
 func (s *Spool) Remove(ctx context.Context, ids ...imagegen.ReferenceID) error {
 	if err := kv.NotBegun(ctx); err != nil {
 		return err
@@ -130,6 +135,7 @@ func (s *Spool) Remove(ctx context.Context, ids ...imagegen.ReferenceID) error {
 	return errors.Join(errs...)
 }
 
+// forget removes one reference image: the object first, so that after a failure it is still known that there is one.
 func (s *Spool) forget(ctx context.Context, id imagegen.ReferenceID) error {
 	f, here := s.here(id)
 	if !here || f.kept {

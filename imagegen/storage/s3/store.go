@@ -13,8 +13,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Store is an [imagegen.ImageStore] and an [imagegen.Spool] over one bucket. It is safe for concurrent use, by
-// several processes too, each with a directory of its own.
+// Store is an [imagegen.ImageStore] and an [imagegen.Spool] over one bucket. It is safe for concurrent use, also by
+// several processes, each with a local directory of its own.
 type Store struct {
 	*Images
 	*Spool
@@ -22,7 +22,7 @@ type Store struct {
 	local   *local
 }
 
-// Images keeps images as objects.
+// Images keeps images as objects. The local directory has them until they are put.
 type Images struct {
 	objects *objects
 	local   *local
@@ -33,15 +33,17 @@ var (
 	_ imagegen.Spool      = (*Spool)(nil)
 )
 
-// objects is the bucket, each key below the prefix.
+// objects is the part of a bucket whose keys begin with the prefix; its methods take and return keys without that. Their
+// errors are as understood makes them.
 type objects struct {
 	client  *s3.Client
 	bucket  string
-	prefix  string
-	timeout time.Duration
+	prefix  string        // with a slash at its end; "": none
+	timeout time.Duration // see Config.RequestTimeout
 }
 
-// Open empties the local directory and takes it; it asks the object store nothing, see [Store.Check].
+// Open empties the local directory and takes it. It asks the object store nothing, see [Store.Check]; ctx counts only
+// while it looks for credentials. The caller closes the Store.
 func Open(ctx context.Context, c Config) (*Store, error) {
 	if c.Bucket == "" || c.Dir == "" {
 		return nil, errors.New("s3: Config.Bucket and Config.Dir are required")
@@ -69,10 +71,12 @@ func openObjects(ctx context.Context, c Config) (*objects, error) {
 	return o, nil
 }
 
-// Close lets the local directory go. Images that are open can be read on.
+// Close lets the local directory go: nothing can be put or staged any more. Images that are open can be read on. Files
+// in the directory stay there until it is opened again.
 func (s *Store) Close() error { return s.local.root.Close() }
 
-// Check puts, opens and removes an object of its own, and says what an operator can do if that fails.
+// Check puts, opens and removes an object of its own, and says what an operator can do if that fails. It leaves nothing
+// behind if it succeeds.
 func (s *Store) Check(ctx context.Context) error {
 	id := imagegen.NewIDs().Reference(time.Now())
 	err := s.Stage(ctx, id, strings.NewReader("check"))

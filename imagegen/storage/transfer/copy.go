@@ -12,7 +12,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 )
 
-// Moment is what a storage was at one moment, while others go on working with it.
+// Moment is a storage as it was at one moment, while others go on working with it. Only its rows are of that moment;
+// images and reference images are those that are there by now, of which some may have gone.
 type Moment struct {
 	Name string // of the storage, for people
 	Snapshot
@@ -22,16 +23,20 @@ type Moment struct {
 	Now func(context.Context, imagegen.GenerationID) (imagegen.Record, error)
 }
 
-// Snapshot is the rows of one moment.
+// Snapshot is the rows of one moment. Copy uses it from one goroutine at a time.
 type Snapshot interface {
 	Reader
-	// Waiting returns the rows of generations of which an attempt is to come.
+	// Waiting returns at least the rows of all generations of which an attempt is to come.
 	Waiting(context.Context) ([]Row, error)
 }
 
-// Copy makes an empty storage a copy of what another one was at a moment. Nobody waits for it. A generation whose images
-// were erased meanwhile is one that is being erased in the copy: credits and charges are those of the moment all the same.
-// Until it returns nil the target can be used for nothing.
+// Copy makes an empty storage a copy of what another one was at a moment. Nobody has to wait for it, and it asks
+// nothing of the source but reads. It cannot go on after an error: the target can then be used for nothing, and has to
+// be emptied.
+//
+// An image that is gone by now belongs, as a rule, to a generation that was erased since. In the copy that generation is
+// being erased, so that whoever opens the copy ends the erasure; credits and charges are those of the moment all the
+// same. A reference image may be gone because its work has ended; in the copy that work fails and is refunded.
 func Copy(ctx context.Context, from Moment, to End) error {
 	target := side{End: to}
 	if err := target.read(ctx); err != nil {
@@ -59,16 +64,17 @@ func Copy(ctx context.Context, from Moment, to End) error {
 	return target.set(ctx, Mark{})
 }
 
-// copyOfMoment is a copy on its way.
+// copyOfMoment is a copy under way.
 type copyOfMoment struct {
 	Moment
 	copier
 
-	mu     sync.Mutex
-	erased map[imagegen.GenerationID]bool // of the page
+	mu     sync.Mutex                     // guards erased while files are copied
+	erased map[imagegen.GenerationID]bool // the generations of the page at hand that were erased since the moment
 }
 
-// references copies the reference images of what waits. They come first, since they go as soon as it is done.
+// references copies the reference images of work that waits. They come before everything else, since they are removed as
+// soon as the work is done.
 func (c *copyOfMoment) references(ctx context.Context) error {
 	rows, err := c.Waiting(ctx)
 	if err != nil {
@@ -82,7 +88,7 @@ func (c *copyOfMoment) references(ctx context.Context) error {
 	return c.copy(ctx, references)
 }
 
-// images copies the images of a page.
+// images copies the images of a page, and then changes those rows whose images are gone, see erase.
 func (c *copyOfMoment) images(ctx context.Context, rows []Row) ([]file, error) {
 	all, err := filesOf(rows)
 	if err != nil {
@@ -107,7 +113,8 @@ func split(all []file) (images, references []file) {
 	return images, references
 }
 
-// erasedSince notes that a generation was erased after the moment. imagegen.ErrNotFound: it was not, and its image is missing.
+// erasedSince is called when an image is missing, and notes that its generation was erased after the moment.
+// imagegen.ErrNotFound: it was not, so the source has lost the image.
 func (c *copyOfMoment) erasedSince(ctx context.Context, f file) error {
 	r, err := c.Now(ctx, f.key.Generation)
 	if err != nil && !errors.Is(err, imagegen.ErrNotFound) {
@@ -122,7 +129,9 @@ func (c *copyOfMoment) erasedSince(ctx context.Context, f file) error {
 	return nil
 }
 
-// erase has generations of a page be erased that were erased since.
+// erase changes the rows of generations that were erased since to ones that are being erased. An erasure needs a
+// generation that has ended; a row that has images and had not ended by the moment is an error, and the copy has to
+// begin again.
 func (c *copyOfMoment) erase(rows []Row) error {
 	for n, row := range rows {
 		if row.Bucket != Generations || !c.erased[imagegen.GenerationID(row.Key)] {

@@ -16,12 +16,13 @@ import (
 
 // file is an image that a record names, or a reference image that an attempt to come needs.
 type file struct {
-	key    imagegen.ImageKey // of a reference image only the generation
-	upload imagegen.ReferenceID
-	size   int64
+	key    imagegen.ImageKey    // of a reference image only the generation
+	upload imagegen.ReferenceID // "": it is an image
+	size   int64                // in bytes
 	hash   [sha256.Size]byte
 }
 
+// String names the file for an operator.
 func (f file) String() string {
 	if f.upload != "" {
 		return fmt.Sprintf("reference image %s of generation %s", f.upload, f.key.Generation)
@@ -29,7 +30,8 @@ func (f file) String() string {
 	return fmt.Sprintf("image %s of generation %s", f.key.Image, f.key.Generation)
 }
 
-// filesOf lists what the generations among some rows name. Thumbnails are made anew when they are asked for.
+// filesOf lists the files that the generations among some rows name: the images, unless they are being erased, and the
+// reference images, if an attempt is to come. Thumbnails are not among them; they are made anew when they are looked at.
 func filesOf(rows []Row) (all []file, err error) {
 	for _, row := range rows {
 		if row.Bucket != Generations {
@@ -53,23 +55,26 @@ func filesOf(rows []Row) (all []file, err error) {
 	return all, nil
 }
 
-// atOnce is how many files are on their way at once: an object store answers each of many as fast as one.
+// atOnce is how many files are copied at once. An object store answers many requests at once as fast as one.
 const atOnce = 16
 
-// files are where the files of one side are.
+// files is where the files of one side are.
 type files struct {
 	Images imagegen.ImageStore
 	Spool  imagegen.Spool
 }
 
-// copier copies files.
+// copier copies files from one side to the other. To copy a file again does no harm, so a move that goes on need not
+// know which files of a page it has.
 type copier struct {
 	from, to files
-	// missing is asked about an image that is not there; nil: it has to be.
+	// missing is called about an image that is not there, and returns nil if that is in order; it must be safe for
+	// concurrent use. nil: a missing image is an error.
 	missing func(context.Context, file) error
 }
 
-// copy copies files, and returns the first error.
+// copy copies files, several at once, and returns the first error, at which it begins no other file. Its goroutines have
+// ended when it returns.
 func (c copier) copy(ctx context.Context, all []file) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -110,7 +115,8 @@ func (c copier) file(ctx context.Context, f file) error {
 	return c.to.Images.PutImage(ctx, f.key, f.checked(r))
 }
 
-// reference copies a reference image. One that is missing may be kept by another Spool.
+// reference copies a reference image and keeps it. One that is missing is passed over, since another Spool may have it;
+// if none has, the attempt fails and is refunded.
 func (c copier) reference(ctx context.Context, f file) error {
 	r, err := c.from.Spool.Open(ctx, f.upload)
 	if errors.Is(err, imagegen.ErrNotFound) {
@@ -126,9 +132,10 @@ func (c copier) reference(ctx context.Context, f file) error {
 	return c.to.Spool.Keep(ctx, f.upload)
 }
 
-var errOther = errors.New("its bytes are not those that its record tells of; erase the generation, or restore a backup, and begin again")
+var errOther = errors.New("its bytes do not match its record; erase the generation, or restore a backup, and begin again")
 
-// checked reads what has to be a file, and ends with an error if it is not.
+// checked returns a reader of r that ends with errOther, and not with io.EOF, unless it has read what the record tells
+// of. So whoever stores what it yields leaves nothing behind of a file that is damaged.
 func (f file) checked(r io.Reader) io.Reader { return &checked{f, r, sha256.New(), 0} }
 
 type checked struct {

@@ -7,15 +7,19 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/transfer/internal/pagesize"
 )
 
-// page is some rows, with the files that they name, which the target has.
+// page is some rows in order, with the files that they name, which the target has by now. With an error it is the last
+// page, and nothing else in it counts. Without one it has at least one row.
 type page struct {
 	rows  []Row
 	files []file
 	err   error
 }
 
-// pages goes over the rows behind a place, until there are no more, or to an error; copied has copied their files, and may
-// change them. While a page is worked on the next one is read. Nobody reads any more once it has ended.
+// pages goes over the rows behind a place until there are no more, or to the first error, which comes as a page of its
+// own; so does the end of ctx. Before a page is yielded, copied has copied its files; it may also change the rows.
+//
+// While a page is worked on, a goroutine reads the next one and copies its files. The iteration, also one that is broken
+// off, ends only after that goroutine has, so that nobody reads from a database that is then closed.
 func pages(ctx context.Context, from Reader, at Place, copied func(context.Context, []Row) ([]file, error)) iter.Seq[page] {
 	return func(yield func(page) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -40,7 +44,7 @@ func pages(ctx context.Context, from Reader, at Place, copied func(context.Conte
 	}
 }
 
-// read sends pages until there are no more, an error, or the end of the context.
+// read sends pages to to until there are no more, or one with an error was sent, or ctx ends.
 func read(ctx context.Context, from Reader, at Place, copied func(context.Context, []Row) ([]file, error), to chan<- page) {
 	for {
 		rows, err := from.Rows(ctx, at, pagesize.Rows)

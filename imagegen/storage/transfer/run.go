@@ -11,10 +11,11 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/transfer/internal/pagesize"
 )
 
-// Step is what a move does at the moment.
+// Step is what a move is doing, in words for people.
 type Step string
 
-// The steps, in order. A move that goes on leaves out what it has done.
+// The steps, in order. A move that goes on after it was broken off leaves out the audit of the source once rows were
+// copied, and copies only what is missing; it always compares and proves.
 const (
 	auditing  Step = "auditing the source"
 	copying   Step = "copying"
@@ -22,27 +23,32 @@ const (
 	proving   Step = "auditing the target"
 )
 
-// Progress is how far a move is, in this process.
+// Progress is how far a move is. It counts what this process has done, not what was done before it was broken off.
 type Progress struct {
 	Step  Step
-	Rows  int // copied, or compared
+	Rows  int // copied, or, while comparing, compared
 	Files int // images and reference images copied
 }
 
-// Errors of Run, for errors.Is; and ErrMoved.
+// Errors of Run, for errors.Is, beside ErrMoved and ErrRaced.
 var (
-	// ErrNotEmpty: the target holds something that is not of this move.
-	ErrNotEmpty = errors.New("transfer: the target holds something already")
-	// ErrUnsound: an audit found something, or both ends do not hold the same.
+	// ErrNotEmpty: the target holds something that does not belong to this move.
+	ErrNotEmpty = errors.New("transfer: the target is not empty")
+	// ErrUnsound: an audit found a violation, or the two ends do not hold the same.
 	ErrUnsound = errors.New("transfer: nothing was moved for good")
 )
 
-// Run moves everything from one storage into another, which is empty, or goes on with that. The source is audited
-// first; from then on it is not opened for anything else. At last both are compared row by row and the target is
-// audited, with every image; only then is the source marked as moved, and the target can be used. tell, which may be
-// nil, is told of the progress.
+// Run moves everything from one storage into another, which is empty; or goes on with a move that was broken off, if
+// both ends are the same. tell, which may be nil, is told of the progress, from the goroutine that called Run.
 //
-// ErrMoved, ErrNotEmpty, ErrUnsound.
+// First both ends are marked; from then on neither can be used for anything else. Then the source is audited, everything
+// is copied, both ends are compared row by row, and the target is audited with every image. Only then is the source
+// marked as moved for good, and after that the target's mark taken away. In this order there is no time at which both
+// can be used, and an interruption anywhere leaves marks that a repetition goes on from.
+//
+// ErrMoved: the source was moved elsewhere, or takes part in another move. ErrNotEmpty: the target holds something.
+// ErrUnsound: nothing was moved for good. If the audit of the source finds something, the source is returned to ordinary
+// use; any other error leaves the marks as they are by then. ErrRaced: another process goes on with the same move.
 func Run(ctx context.Context, from, to End, tell func(Progress)) error {
 	m := &move{from: side{End: from}, to: side{End: to}, tell: tell}
 	if m.tell == nil {
@@ -65,7 +71,8 @@ func Run(ctx context.Context, from, to End, tell func(Progress)) error {
 	return m.to.set(ctx, Mark{})
 }
 
-// GiveUp has a source be used as before whose move has not ended. The target is worthless then.
+// GiveUp returns a source to ordinary use whose move has not ended. What the target has by then is worthless. An error
+// changes nothing: from is not being moved at all. ErrMoved: its move has ended, or it is the target of one.
 func GiveUp(ctx context.Context, from End) error {
 	m, err := from.Mark(ctx)
 	switch {
@@ -83,11 +90,11 @@ type move struct {
 	from, to side
 	tell     func(Progress)
 	progress Progress
-	id       string
-	at       Place // of the last row that the target has
+	id       string // Mark.Move of both ends
+	at       Place  // that of the last row that the target has
 }
 
-// side is an end with the mark that this process has read or set there last.
+// side is an end with the mark that this process has read or set there last, and so expects to find there.
 type side struct {
 	End
 	mark Mark
@@ -98,6 +105,7 @@ func (s *side) read(ctx context.Context) (err error) {
 	return err
 }
 
+// set replaces the mark. ErrRaced: another process has changed it since.
 func (s *side) set(ctx context.Context, m Mark) error {
 	if err := s.SetMark(ctx, s.mark, m); err != nil {
 		return err
@@ -106,6 +114,7 @@ func (s *side) set(ctx context.Context, m Mark) error {
 	return nil
 }
 
+// mark returns a new mark of this move, for the end that has such a state: only a target is arriving.
 func (m *move) mark(s State) Mark {
 	other := m.to.Name
 	if s == Arriving {
@@ -114,7 +123,11 @@ func (m *move) mark(s State) Mark {
 	return Mark{State: s, Move: m.id, Other: other, Since: time.Now().UTC(), At: m.at}
 }
 
-// begin marks both ends, or finds the marks of a move that was broken off. copied: all is there but the last mark.
+// begin marks both ends and audits the source, or finds where a move of both was broken off. copied: the source is
+// marked as moved for good, and all that is left to do is to take the target's mark away.
+//
+// The marks of a move belong together if they have one identifier. Without a row at the target, nobody knows whether the
+// audit of the source had ended, so it is done again.
 func (m *move) begin(ctx context.Context) (copied bool, err error) {
 	if err := m.from.read(ctx); err != nil {
 		return false, err
@@ -138,10 +151,11 @@ func (m *move) begin(ctx context.Context) (copied bool, err error) {
 	return false, m.anew(ctx)
 }
 
-// anew marks both ends of a move that begins.
+// anew marks both ends of a move that begins, and audits the source. The target is marked first: if that is as far as it
+// comes, the source is in ordinary use, and a target that is arriving without a row can be marked once more.
 func (m *move) anew(ctx context.Context) error {
 	if s := m.to.mark.State; s != Ordinary && (s != Arriving || m.at.Bucket != "") {
-		return fmt.Errorf("%w: %s has a part of another move; name an empty one", ErrNotEmpty, m.to.Name)
+		return fmt.Errorf("%w: %s holds a part of another move; name an empty one", ErrNotEmpty, m.to.Name)
 	}
 	rows, err := m.to.Rows(ctx, Place{}, 1)
 	if err != nil {
@@ -160,7 +174,8 @@ func (m *move) anew(ctx context.Context) error {
 	return m.audit(ctx)
 }
 
-// audit looks at the source before anything of it is copied. One that is not sound stays in use.
+// audit audits the source before anything of it is copied. A source that is not sound is returned to ordinary use: what
+// is wrong has to be put right there first.
 func (m *move) audit(ctx context.Context) error {
 	m.step(auditing)
 	err := clean(ctx, m.from.End)
@@ -175,7 +190,9 @@ func (m *move) step(s Step) {
 	m.tell(m.progress)
 }
 
-// copy reads a page and copies its files while the target takes the page before.
+// copy copies rows and files, from m.at on. The target takes a page, and its mark with it, while the files of the next
+// are copied. So the files of a page are always there before its rows, as everywhere a record names only what is
+// stored.
 func (m *move) copy(ctx context.Context) error {
 	m.step(copying)
 	c := copier{from: files{m.from.Images, m.from.Spool}, to: files{m.to.Images, m.to.Spool}}
@@ -201,7 +218,7 @@ func (m *move) copy(ctx context.Context) error {
 	return nil
 }
 
-// compare holds the rows of both ends against each other.
+// compare reads the rows of both ends side by side, from the first, and returns an ErrUnsound at the first difference.
 func (m *move) compare(ctx context.Context) error {
 	m.progress.Rows = 0
 	m.step(comparing)
@@ -224,14 +241,15 @@ func (m *move) compare(ctx context.Context) error {
 	}
 }
 
-// differ returns an ErrUnsound unless two pages are the same.
+// differ returns an ErrUnsound unless two pages, of the source and of the target, are the same, and says for the first
+// row that differs whether it is missing, too many, or has another value.
 func (m *move) differ(there, here []Row) error {
 	for i := range max(len(there), len(here)) {
 		switch {
 		case i < len(there) && (i == len(here) || there[i].compare(here[i].Place) < 0):
 			return fmt.Errorf("%w: %s lacks %q in %s", ErrUnsound, m.to.Name, there[i].Key, there[i].Bucket)
 		case i == len(there) || there[i].compare(here[i].Place) > 0:
-			return fmt.Errorf("%w: %s has %q in %s, which %s has not", ErrUnsound, m.to.Name, here[i].Key, here[i].Bucket, m.from.Name)
+			return fmt.Errorf("%w: %s has %q in %s, which %s lacks", ErrUnsound, m.to.Name, here[i].Key, here[i].Bucket, m.from.Name)
 		case string(there[i].Value) != string(here[i].Value):
 			return fmt.Errorf("%w: %q in %s is not the same in %s", ErrUnsound, here[i].Key, here[i].Bucket, m.to.Name)
 		}
@@ -239,12 +257,13 @@ func (m *move) differ(there, here []Row) error {
 	return nil
 }
 
+// prove audits the target: that what it has made of the rows follows from them, and that it has every image.
 func (m *move) prove(ctx context.Context) error {
 	m.step(proving)
 	return clean(ctx, m.to.End)
 }
 
-// clean returns an ErrUnsound with the first of what an audit finds.
+// clean audits an end. An ErrUnsound: the audit has found violations, of which the error has the first.
 func clean(ctx context.Context, e End) error {
 	report, err := e.Audit(ctx)
 	if err != nil || report.Clean() {

@@ -6,20 +6,21 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/backups"
 )
 
-// Backups tells of the backups that a server makes of its own accord.
+// Backups describes the backups that a server makes by itself.
 type Backups struct {
-	Dir          string `json:"dir"` // or the address of a bucket; "": none are made
+	Dir          string `json:"dir"` // directory or address of a bucket; "": no backups are made
 	EverySeconds int64  `json:"every_seconds"`
 	Keep         int    `json:"keep"`
-	Archives     int    `json:"archives"`  // that there are
-	Last         string `json:"last"`      // the name of the newest; "": there is none
-	LastAt       Time   `json:"last_at"`   // the moment that it is of
+	Archives     int    `json:"archives"`  // how many exist
+	Last         string `json:"last"`      // name of the newest; "": there is none
+	LastAt       Time   `json:"last_at"`   // the moment whose data it holds
 	Bytes        int64  `json:"bytes"`     // of the newest
-	FailedAt     Time   `json:"failed_at"` // since the newest, the last one that failed
+	FailedAt     Time   `json:"failed_at"` // last failure since the newest archive; null: none
 	Failure      string `json:"failure"`   // why
-	Trouble      string `json:"trouble"`   // what an operator should see to; "": nothing
+	Trouble      string `json:"trouble"`   // what an operator should look into; "": nothing
 }
 
+// viewBackups takes a nil Schedule, that of a service without backups, and returns the zero Backups for it.
 func viewBackups(s *backups.Schedule) Backups {
 	b := s.State()
 	return Backups{Dir: b.Dir, EverySeconds: int64(b.Every / time.Second), Keep: b.Keep, Archives: b.Archives, Last: b.Last.Name,

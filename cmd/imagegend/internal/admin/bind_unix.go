@@ -7,9 +7,10 @@ import (
 	"syscall"
 )
 
-// bind opens a socket that never was another user's to connect to: the mode is set later than the
-// socket is there. The mask is the process's; meanwhile it takes nothing from what is made for the
-// owner alone.
+// bind opens a socket that no other user can connect to at any time. The process's umask does that: a chmod alone
+// would leave a moment between the creation of the socket and the change of its mode. The umask is that of the whole
+// process; files that other goroutines create meanwhile can only become more private, and those the service makes are
+// for the owner alone anyway.
 func bind(path string) (net.Listener, error) {
 	defer syscall.Umask(syscall.Umask(0o077))
 	return net.Listen("unix", path)

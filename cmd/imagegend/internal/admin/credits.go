@@ -9,7 +9,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Grant implements Service.
+// Grant implements Service. A ledger ignores the terms of a repeated grant: it looks at user and amount alone. Here a
+// repetition on other terms is an error, since an operator who mistypes a reference would believe that the credits
+// were granted.
 func (l *Local) Grant(ctx context.Context, g Grant) (Granted, error) {
 	if !g.Credits.Valid() {
 		return Granted{}, errAmount(g.Credits)
@@ -18,6 +20,8 @@ func (l *Local) Grant(ctx context.Context, g Grant) (Granted, error) {
 	if err != nil {
 		return Granted{}, err
 	}
+	// The time is taken before the ledger is asked, so that a repetition's expiry is compared with what the command
+	// meant.
 	now := time.Now()
 	granted, err := l.DB.Grant(ctx, imagegen.Grant{User: u.ID, Credits: g.Credits, Promo: g.Promo, Priority: g.Priority,
 		Expires: g.Expires.Time, Ref: g.Ref})
@@ -29,6 +33,7 @@ func (l *Local) Grant(ctx context.Context, g Grant) (Granted, error) {
 			return Granted{}, err
 		}
 	}
+	// The balance is read after the grant and not with it: charges in between are included.
 	b, err := l.DB.Balance(ctx, u.ID)
 	return Granted{viewLot(granted.Lot), b.Credits, granted.Repeated}, words(err)
 }
@@ -51,14 +56,16 @@ func (l *Local) Revoke(ctx context.Context, r Revocation) (Revoked, error) {
 	}
 	b, err := l.DB.Balance(ctx, u.ID)
 	v := viewEntry(revoked.Entry)
-	v.Balance = b.Credits // of a repetition the journal has what it was then
+	// The journal's entry has the balance of back then, which for a repetition is old.
+	v.Balance = b.Credits
 	return Revoked{v, revoked.Repeated}, words(err)
 }
 
-// tooFew says what a revocation did not find.
+// tooFew explains which credits a revocation did not find. It reads the lots after the revocation was refused, so the
+// numbers can be newer than the refusal.
 func (l *Local) tooFew(ctx context.Context, u imagegen.UserID, r Revocation) error {
 	if r.Lot == "" {
-		return fmt.Errorf("%d unspent credits are not there; nothing was changed; imagegend credit lots --user %q shows what is", r.Credits, r.User)
+		return fmt.Errorf("there are fewer than %d unspent credits; nothing was changed; imagegend credit lots --user %q shows them", r.Credits, r.User)
 	}
 	lots, err := l.DB.Lots(ctx, u)
 	if err != nil {
@@ -92,10 +99,12 @@ func (l *Local) History(ctx context.Context, p HistoryPage) ([]Entry, error) {
 	return each(entries, viewEntry), words(err)
 }
 
+// errAmount refuses an amount that no grant or revocation can have.
 func errAmount(c imagegen.Credits) error {
 	return fmt.Errorf("an amount is a whole number of credits from 1 to %d; got %d", imagegen.MaxCredits, c)
 }
 
+// refWords explains a conflict of references, and puts other errors into words.
 func refWords(ref string, err error) error {
 	if errors.Is(err, imagegen.ErrGrantConflict) {
 		return &worded{fmt.Sprintf("the reference %q was used before, for another user, amount or lot; nothing was changed", ref), err}
@@ -103,7 +112,7 @@ func refWords(ref string, err error) error {
 	return words(err)
 }
 
-// each shows every element; an empty list stays a list in JSON.
+// each converts every element. The result is never nil, so that an empty list is [] in JSON and not null.
 func each[T, V any](all []T, view func(T) V) []V {
 	views := make([]V, len(all))
 	for i, t := range all {

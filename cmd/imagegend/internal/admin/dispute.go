@@ -11,22 +11,24 @@ import (
 
 // Dispute is a generation whose charge the ledger refuses to close.
 type Dispute struct {
-	ID          imagegen.GenerationID `json:"id"`
-	User        string                `json:"user"` // its name, or its identifier if there is no such user
-	Charged     imagegen.Credits      `json:"charged"`
-	Used        imagegen.Credits      `json:"used"` // what the images cost
-	CompletedAt Time                  `json:"completed_at"`
-	Dispute     string                `json:"dispute"` // what the ledger said; empty once it is resolved
+	ID imagegen.GenerationID `json:"id"`
+	// Name of the owner, or their identifier if there is no such user.
+	User        string           `json:"user"`
+	Charged     imagegen.Credits `json:"charged"`
+	Used        imagegen.Credits `json:"used"` // what the images cost
+	CompletedAt Time             `json:"completed_at"`
+	// What the ledger said; empty once it is resolved.
+	Dispute string `json:"dispute"`
 }
 
-// Resolution is how a dispute ends.
+// Resolution is how an operator ends a dispute.
 type Resolution struct {
 	Generation string `json:"generation"`
-	Refund     bool   `json:"refund"`  // everything goes back; else what the images cost is spent
-	ByHand     bool   `json:"by_hand"` // the ledger was put right already, and is not asked
+	Refund     bool   `json:"refund"`  // return everything; otherwise spend what the images cost
+	ByHand     bool   `json:"by_hand"` // the ledger's books were corrected already: do not ask it
 }
 
-// disputesPage is how many disputes are read at a time.
+// disputesPage is how many disputes are read at once. All of them are listed; the page bounds one read of the store.
 const disputesPage = 100
 
 // Disputes implements Service.
@@ -48,7 +50,8 @@ func (l *Local) Disputes(ctx context.Context) ([]Dispute, error) {
 	}
 }
 
-// Resolve implements Service.
+// Resolve implements Service. A Resolve that failed can be repeated. With an error of the ledger nothing has changed,
+// and the answer says how to go on: correct the ledger's own books, then resolve by hand.
 func (l *Local) Resolve(ctx context.Context, how Resolution) (Dispute, error) {
 	r, err := l.Engine.Resolve(ctx, imagegen.GenerationID(how.Generation), engine.Resolution{Refund: how.Refund, ByHand: how.ByHand})
 	switch {
@@ -66,7 +69,7 @@ func (l *Local) viewDispute(ctx context.Context, r imagegen.Record) Dispute {
 	return Dispute{ID: r.ID, User: l.ownerOf(ctx, r), Charged: r.Charge().Credits, Used: r.Used(), CompletedAt: Time{r.CompletedAt}, Dispute: r.Dispute}
 }
 
-// ownerOf is the name of whose generation it is, or the identifier of who is not known here.
+// ownerOf returns the name of the owner of a generation, or their identifier if no such user is known here.
 func (l *Local) ownerOf(ctx context.Context, r imagegen.Record) string {
 	if u, err := l.Engine.Accounts().User(ctx, r.User); err == nil {
 		return u.Name

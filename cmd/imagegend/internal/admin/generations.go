@@ -8,15 +8,15 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// GenerationQuery selects the newest generations: of one user, or "" of all; of one status, or "" of any.
+// GenerationQuery selects the newest generations: of one user, or of all for "", in one status, or in any for "".
 type GenerationQuery struct {
 	User   string          `json:"user"`
 	Status imagegen.Status `json:"status"`
-	Limit  int             `json:"limit"` // from 1
+	Limit  int             `json:"limit"` // at least 1
 }
 
-// GenerationLine is what a listing tells of a generation. Its prompt is not for a listing: who reads one
-// stands in the audit trail.
+// GenerationLine is one line of a listing. It has no prompt: reading one is an act of its own, which the audit trail
+// records.
 type GenerationLine struct {
 	ID               imagegen.GenerationID `json:"id"`
 	User             string                `json:"user"`
@@ -30,7 +30,9 @@ type GenerationLine struct {
 	CompletedAt      Time                  `json:"completed_at"`
 }
 
-// Generations implements Service.
+// Generations implements Service. The store lists the generations of one user at a time. So the newest of all users
+// are found by merging the newest of each: the cost is users × limit records, and at most twice the limit are held in
+// memory.
 func (l *Local) Generations(ctx context.Context, q GenerationQuery) (newest []GenerationLine, err error) {
 	users, err := l.asked(ctx, q.User)
 	if err != nil {
@@ -42,13 +44,14 @@ func (l *Local) Generations(ctx context.Context, q GenerationQuery) (newest []Ge
 			return nil, words(err)
 		}
 		newest = append(newest, own...)
-		slices.SortFunc(newest, func(a, b GenerationLine) int { return strings.Compare(string(b.ID), string(a.ID)) }) // identifiers begin with the time
+		// An identifier begins with its time.
+		slices.SortFunc(newest, func(a, b GenerationLine) int { return strings.Compare(string(b.ID), string(a.ID)) })
 		newest = newest[:min(len(newest), q.Limit)]
 	}
 	return newest, nil
 }
 
-// asked are the users that a query is about.
+// asked returns the users that a query is about: the one with the name, or all for "".
 func (l *Local) asked(ctx context.Context, name string) ([]imagegen.User, error) {
 	if name == "" {
 		all, err := l.Engine.Accounts().Users(ctx)
@@ -58,7 +61,8 @@ func (l *Local) asked(ctx context.Context, name string) ([]imagegen.User, error)
 	return []imagegen.User{u}, err
 }
 
-// newestOf reads a user's generations page by page.
+// newestOf reads up to q.Limit of a user's generations, newest first, page by page: one page holds MaxPageSize at
+// most.
 func (l *Local) newestOf(ctx context.Context, u imagegen.User, q GenerationQuery) (lines []GenerationLine, err error) {
 	page := imagegen.Page{}
 	for more := true; more && len(lines) < q.Limit; more = page.Next != "" {

@@ -12,7 +12,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage"
 )
 
-// The calls, as they stand in the path.
+// The calls by name. The name is the last part of the path, on the socket (/NAME) and for programs (OpsPath NAME);
+// clients outside this repository may use the latter, so a name must not change.
 const (
 	createUser      = "create-user"
 	users           = "users"
@@ -49,40 +50,49 @@ const (
 )
 
 type (
-	none    struct{}
+	// none is the body of a call that takes or returns nothing, {}.
+	none struct{}
+	// failure is the body of a refusal on the socket. Programs get another, see refuseOps.
 	failure struct {
 		Error string `json:"error"`
-		Disk  bool   `json:"disk,omitempty"` // it failed under a commit: a status of its own, which no text carries
+		// The disk failed under a commit: the command needs this for its exit status.
+		Disk bool `json:"disk,omitempty"`
 	}
 )
 
-// errorTrailer tells of a stream that failed on its way.
+// errorTrailer is the HTTP trailer that carries the error of a stream which failed after its status was sent.
 const errorTrailer = "Imagegend-Error"
 
-// NewServer answers what a remote asks, and knows whose process it is. Who reaches it may do all: it belongs
-// on a socket that only the operator can open.
+// NewServer returns the server that answers a remote. Whoever can connect may do everything, so it belongs on a
+// socket that only the operator can open. It learns from the socket who calls, for the audit trail. It has no limit
+// on the time of a call: an audit or a backup takes as long as there is data.
 func NewServer(s Service) *http.Server {
 	return &http.Server{Handler: newHandler(s), ConnContext: asPeer, ReadHeaderTimeout: 10 * time.Second}
 }
 
+// newHandler adds nothing to the body of a call: a command says everything there, and the socket decides who may
+// call.
 func newHandler(s Service) http.Handler {
 	mux := http.NewServeMux()
 	register(calls{mux, func(*http.Request, any) error { return nil }, refuseCommand}, s)
 	return mux
 }
 
-// refuseCommand tells a command why not.
+// refuseCommand sends an error to a command, as text that it prints. All but the failure of the disk lose their type.
 func refuseCommand(w http.ResponseWriter, status int, err error) {
 	answer(w, status, failure{err.Error(), errors.Is(err, storage.ErrOutcomeUnknown)})
 }
 
-// calls are the calls of a service as one of its interfaces answers them.
+// calls registers the calls of a Service on a mux. The socket and the interface for programs share the calls and
+// differ in what surrounds them.
 type calls struct {
 	*http.ServeMux
-	prepare func(r *http.Request, in any) error // takes from a request what stands beside its body
-	refuse  func(w http.ResponseWriter, status int, err error)
+	// Fills in, or checks, what the request says outside of its body.
+	prepare func(r *http.Request, in any) error
+	refuse  func(w http.ResponseWriter, status int, err error) // sends an error; status is a proposal
 }
 
+// register connects every call with the method of s that carries it out.
 func register(mux calls, s Service) {
 	handle(mux, createUser, s.CreateUser)
 	handle(mux, users, func(ctx context.Context, _ none) ([]User, error) { return s.Users(ctx) })
@@ -118,11 +128,14 @@ func register(mux calls, s Service) {
 	mux.HandleFunc("POST /"+backup, func(w http.ResponseWriter, r *http.Request) { streamBackup(w, r, s) })
 }
 
+// handle registers one call: a POST with In as JSON, answered with Out as JSON. A body that cannot be read, or that
+// prepare refuses, is 400. An error of f is 422, unless refuse knows better.
 func handle[In, Out any](mux calls, name string, f func(context.Context, In) (Out, error)) {
 	mux.HandleFunc("POST /"+name, func(w http.ResponseWriter, r *http.Request) {
 		var in In
 		d := json.NewDecoder(r.Body)
-		d.DisallowUnknownFields() // from a newer command: better refused than done in part
+		// A newer command may say more: refuse it rather than carry out a part.
+		d.DisallowUnknownFields()
 		err := d.Decode(&in)
 		if err != nil {
 			err = fmt.Errorf("the running server does not understand the command: %w", err)
@@ -142,12 +155,15 @@ func handle[In, Out any](mux calls, name string, f func(context.Context, In) (Ou
 	})
 }
 
+// answer sends a status and a body as JSON.
 func answer(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body) // who does not read on is gone
+	_ = json.NewEncoder(w).Encode(body) // an error means that the caller is gone
 }
 
+// streamBackup sends an archive as it is made. Its status is sent before the outcome is known; the outcome follows in
+// the trailer. A connection that breaks off also shows: the body is chunked.
 func streamBackup(w http.ResponseWriter, r *http.Request, s Service) {
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Trailer", errorTrailer)
@@ -156,7 +172,8 @@ func streamBackup(w http.ResponseWriter, r *http.Request, s Service) {
 	}
 }
 
-// Ready tells who watches the service, and may know why, whether it takes work.
+// Ready answers GET /readyz for monitoring: 200 if work is taken, else 503, with reasons and warnings. Unlike the
+// public /readyz it says why, so it belongs where only operators can ask.
 func Ready(s Service) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		found, err := s.Readiness(r.Context())

@@ -11,8 +11,10 @@ import (
 	"github.com/imagegend/imagegend/imagegen/console"
 )
 
-// InviteUser implements Service.
+// InviteUser implements Service. Nothing changes until the link is used: a former password goes on working. A user
+// who is no operator yet becomes one only by using a link with that role.
 func (l *Local) InviteUser(ctx context.Context, i Invitation) (Link, error) {
+	// A link would lead nowhere while the console is turned off.
 	if l.NoConsole {
 		return Link{}, errors.New("the running server has no console; restart it with --console=true")
 	}
@@ -30,11 +32,12 @@ func (l *Local) InviteUser(ctx context.Context, i Invitation) (Link, error) {
 	if err != nil {
 		return Link{}, err
 	}
+	// Without a server nobody knows the console's address. The command then completes the path.
 	path, err := console.InvitationLink(ctx, l.DB, u.ID, role, i.Expires.Time)
 	return Link{cmp.Or(l.Console, console.DefaultPath) + path, role}, words(err)
 }
 
-// role is what a user is at present.
+// role returns the present role of a user. One who cannot sign in to the console yet is an ordinary user.
 func (l *Local) role(ctx context.Context, u imagegen.UserID) (account.Role, error) {
 	login, err := l.DB.Login(ctx, u)
 	if errors.Is(err, imagegen.ErrNotFound) {

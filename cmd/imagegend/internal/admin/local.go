@@ -15,20 +15,23 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
-// Local is the Service on an opened database. The engine need not be started.
+// Local is the Service on an opened database. In a server it is what the socket and the operators' programs call; in
+// a command without a server it works on the database itself. There the engine need not be started: nothing that
+// Local does waits for a loop of it. All fields are set before the first call and do not change.
 type Local struct {
 	Engine *engine.Engine
 	DB     data.Store
 
-	Console   string // where browsers reach the console, with a slash at the end; "": not known here
-	NoConsole bool   // it is turned off
+	Console   string // address of the console, with a slash at the end; "": not known here
+	NoConsole bool   // the console is turned off
 
-	Backing *backups.Schedule // nil: no backups are made of its own accord
+	Backing *backups.Schedule // nil: no scheduled backups are made
 }
 
 var _ Service = (*Local)(nil)
 
-// CreateUser implements Service.
+// CreateUser implements Service. The user and the grant are two transactions. If the second fails, the error says so,
+// and the user exists without the credits.
 func (l *Local) CreateUser(ctx context.Context, n NewUser) (User, error) {
 	if n.Credits != 0 && !n.Credits.Valid() {
 		return User{}, errAmount(n.Credits)
@@ -63,6 +66,7 @@ func (l *Local) Users(ctx context.Context) ([]User, error) {
 	return users, nil
 }
 
+// view adds balance and role to a user. Each is a read of its own, so they need not be of one moment.
 func (l *Local) view(ctx context.Context, u imagegen.User) (User, error) {
 	b, err := l.DB.Balance(ctx, u.ID)
 	if err != nil {
@@ -100,6 +104,7 @@ func (l *Local) ResumeUser(ctx context.Context, name string) (User, error) {
 	return l.change(ctx, name, func(id imagegen.UserID) error { return l.Engine.Accounts().ResumeUser(ctx, id) })
 }
 
+// change looks a user up by name, applies f to the identifier, and returns the user as it is afterwards.
 func (l *Local) change(ctx context.Context, name string, f func(imagegen.UserID) error) (User, error) {
 	u, err := l.user(ctx, name)
 	if err != nil {
@@ -114,6 +119,7 @@ func (l *Local) change(ctx context.Context, name string, f func(imagegen.UserID)
 	return l.view(ctx, u)
 }
 
+// user looks a user up by name. The error of a missing user says how to list them, and is an ErrNotFound.
 func (l *Local) user(ctx context.Context, name string) (imagegen.User, error) {
 	u, err := l.Engine.Accounts().UserByName(ctx, name)
 	if errors.Is(err, imagegen.ErrNotFound) {
@@ -129,7 +135,7 @@ func (l *Local) CreateKey(ctx context.Context, n NewKey) (RawKey, error) {
 		return RawKey{}, err
 	}
 	if !u.DisabledAt.IsZero() {
-		return RawKey{}, fmt.Errorf("the user %q is disabled; a key of its would not work", n.User)
+		return RawKey{}, fmt.Errorf("the user %q is disabled; a key for this user would not work", n.User)
 	}
 	raw, k, err := l.Engine.Accounts().MintLimitedKey(ctx, u.ID, n.Name, n.Expires.Time, imagegen.KeyLimits(n.Limits))
 	return RawKey{Key: viewKey(k), Raw: raw.Reveal()}, words(err)
@@ -145,7 +151,7 @@ func (l *Local) Keys(ctx context.Context, user string) ([]Key, error) {
 	return each(keys, viewKey), words(err)
 }
 
-// rawPrefix begins every key. What begins so is a secret and not to be repeated.
+// rawPrefix begins every raw key. An argument that begins with it is a secret, and must appear in no error or log.
 const rawPrefix = "img_"
 
 // RevokeKey implements Service.
@@ -160,6 +166,8 @@ func (l *Local) LimitKey(ctx context.Context, k KeyLimit) (Key, error) {
 	})
 }
 
+// changeKey applies a change to an API key. A raw key in place of its identifier is a likely mistake and is refused
+// without repeating it.
 func changeKey(id string, change func(imagegen.KeyID) (imagegen.Key, error)) (Key, error) {
 	if strings.HasPrefix(id, rawPrefix) {
 		return Key{}, errors.New("this is a key itself, not its KEY_ID, which begins with key_; imagegend key list --user NAME shows it beside the key's first characters")
@@ -181,7 +189,7 @@ func (l *Local) Usage(ctx context.Context, q UsageQuery) (UsageReport, error) {
 	return viewUsage(report), words(err)
 }
 
-// Generation implements Service.
+// Generation implements Service. If the audit trail cannot record that somebody looks, the prompt is not shown.
 func (l *Local) Generation(ctx context.Context, id string) (Generation, error) {
 	r, err := l.Engine.Record(ctx, imagegen.GenerationID(id))
 	if err != nil {
@@ -199,6 +207,7 @@ func (l *Local) EraseGeneration(ctx context.Context, id string) error {
 	return generationWords(id, l.Engine.Erase(ctx, imagegen.GenerationID(id)))
 }
 
+// generationWords explains a missing generation. One that was erased and one that never was cannot be told apart.
 func generationWords(id string, err error) error {
 	if errors.Is(err, imagegen.ErrNotFound) {
 		return &worded{fmt.Sprintf("there is no generation %q; it may have been erased", id), err}
@@ -212,8 +221,9 @@ func (l *Local) Audit(ctx context.Context) (imagegen.AuditReport, error) {
 	return report, words(err)
 }
 
-// Backup implements Service. A second row of the trail tells how it ended, if that can be written: the one
-// of its beginning stands.
+// Backup implements Service. The audit trail gets two rows. The first, before anything is read, must succeed, and is
+// itself in the archive. The second says how the backup ended; it is written even if ctx has ended, and its failure
+// is ignored, since the first one exists.
 func (l *Local) Backup(ctx context.Context, w io.Writer) error {
 	r := account.TrailRow{Act: account.ActDataBackup, Outcome: account.TrailBegun}
 	if err := l.note(ctx, r); err != nil {
@@ -235,7 +245,7 @@ func (l *Local) Readiness(ctx context.Context) (Readiness, error) {
 	return viewReadiness(l.Engine.Readiness(ctx)), nil
 }
 
-// Clock implements Service.
+// Clock implements Service. A leap below zero means that the clock is behind what the store has written.
 func (l *Local) Clock(context.Context) (Clock, error) {
 	leap, doubt := l.DB.ClockInDoubt()
 	switch leap = leap.Round(time.Second); {

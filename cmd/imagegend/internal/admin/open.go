@@ -15,28 +15,33 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage"
 )
 
-// ErrDisk says that the disk failed under a commit: what became of the last change is unknown.
+// ErrDisk says that the disk failed under a commit, here or in the server that was asked. What became of the last
+// change is unknown. The process exits with a status of its own for it.
 var ErrDisk = errors.New("the disk failed under a commit; the outcome of the last change is unknown; check the disk, then run imagegend audit")
 
-// Session is a Service until it is closed.
+// Session is a Service until it is closed. Close must be called: it releases the database, if the session has it
+// open.
 type Session struct {
 	Service
-	Server bool // a server answers, and has the directory open
+	Server bool // a running server answers; otherwise this process has the data open
 	close  func() error
 }
 
-// Close ends the session. ErrDisk if the disk failed meanwhile.
+// Close ends the session. If this process had the data open and the disk failed under a commit meanwhile, it returns
+// ErrDisk, whatever the calls returned.
 func (s *Session) Close() error { return s.close() }
 
-// How long a server that has just been started may take: to make its directory, and from the lock
-// of the directory to its socket. A script starts it and goes on at once.
+// How long Open waits for a server that has just been started. A script may start one and go on at once, so a missing
+// directory, a missing database and a directory that is locked without a socket can each be the beginning of a start.
 const (
-	untilMade      = time.Second
-	untilListening = 5 * time.Second
+	untilMade      = time.Second     // for the directory and the database
+	untilListening = 5 * time.Second // from the lock on the directory to the socket
 )
 
-// Open reaches the data: through the socket of the server that has the directory open, or else by
-// opening the database. It never makes a directory.
+// Open reaches the data: through the socket of the server that has the directory open, or else by opening the
+// database itself, which keeps a server from starting until Close. Data that several nodes share is always opened
+// directly. Open never makes a directory or a database. It tries again, every 20 ms, while the state could be that of
+// a server that is starting. ErrDisk, and the errors of data.Open.
 func Open(ctx context.Context, at config.Data) (*Session, error) {
 	if err := at.Check(); err != nil {
 		return nil, err
@@ -46,7 +51,7 @@ func Open(ctx context.Context, at config.Data) (*Session, error) {
 	}
 	dir := at.DataDir
 	for began := time.Now(); ctx.Err() == nil; pause(ctx) {
-		place, err := socketPath(dir) // again, since the directory may be made meanwhile
+		place, err := socketPath(dir) // each time: once the directory exists, its links can be followed
 		if err != nil {
 			return nil, err
 		}
@@ -67,7 +72,7 @@ func Open(ctx context.Context, at config.Data) (*Session, error) {
 	return nil, ctx.Err()
 }
 
-// pause lets a server get on, unless ctx ends.
+// pause waits for 20 ms, or until ctx ends.
 func pause(ctx context.Context) {
 	select {
 	case <-ctx.Done():
@@ -75,24 +80,30 @@ func pause(ctx context.Context) {
 	}
 }
 
+// connect tries once: the socket first, then the database. The order matters: a server holds the lock of the
+// database, so without a look at the socket a running server would be an error.
 func connect(ctx context.Context, at config.Data, place string) (*Session, error) {
 	if err := private.CheckDir(at.DataDir); err != nil {
-		return nil, err // whoever answers there may be anybody
+		return nil, err // anybody could have put a socket there, and would learn what the command sends
 	}
 	if answers(ctx, place) {
 		return ask(place), nil
 	}
+	// A missing directory is an error of its own, with other advice than a missing database.
 	if _, err := os.Stat(at.DataDir); errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	return openLocal(ctx, at)
 }
 
+// ask returns a session with the server behind a socket. Nothing is sent yet.
 func ask(place string) *Session {
 	r := newRemote(resolve(place))
 	return &Session{r, true, r.Close}
 }
 
+// openLocal opens the data in this process. Its engine has no models and is not started: it serves to manage what
+// exists.
 func openLocal(ctx context.Context, at config.Data) (*Session, error) {
 	db, err := data.Open(ctx, at, data.Options{})
 	if errors.Is(err, storage.ErrOutcomeUnknown) {

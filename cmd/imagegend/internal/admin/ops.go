@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	// OpsPath is where the calls of an operator's program lie, each behind it by its name.
+	// OpsPath is the path below which programs find the calls, each by its name.
 	OpsPath = "/admin/v1/"
-	// opsBody is the most bytes of a call's body.
+	// opsBody bounds the body of a call, in bytes.
 	opsBody = 64 << 10
 )
 
-// scopes are what a key needs for each call. What is not here is not had over HTTP: whoever could make operator keys
-// would have no bounds.
+// scopes says which scope a key needs for each call. A call that is not listed does not exist over HTTP. That holds
+// for the calls that make operator keys, since a program could give itself more rights with them.
 var scopes = map[string]account.Scope{
 	users: account.ScopeRead, keys: account.ScopeRead, lots: account.ScopeRead, history: account.ScopeRead, generations: account.ScopeRead,
 	disputes: account.ScopeRead, trail: account.ScopeRead, readiness: account.ScopeRead, clock: account.ScopeRead, backupStatus: account.ScopeRead,
@@ -37,21 +37,23 @@ var scopes = map[string]account.Scope{
 	generation: account.ScopeData, eraseGeneration: account.ScopeData, resolveDispute: account.ScopeData, audit: account.ScopeData,
 	backup: account.ScopeData, confirmClock: account.ScopeData,
 
-	inviteUser: account.ScopeAll, // for who can invite an operator is one
+	inviteUser: account.ScopeAll, // whoever can invite an operator can become one
 }
 
-// Ops serves an operator's programs over HTTP.
+// Ops serves operators' programs over HTTP. Its fields are set before the first request. It is safe for concurrent
+// use.
 type Ops struct {
 	Service Service
-	// Verify returns the key that a raw key is; ErrInvalidKey, ErrExpiredKey.
+	// Verify returns the operator key of a raw key. ErrInvalidKey, ErrExpiredKey.
 	Verify func(ctx context.Context, raw string) (account.OperatorKey, error)
-	// Address is where a request comes from. An error says why it is not served at all.
+	// Address returns the client's address, for the audit trail and the log. With an error the request is refused
+	// with 403, and the key is not verified.
 	Address func(*http.Request) (string, error)
 	Log     *slog.Logger
 }
 
-// Handler answers the calls of the socket below OpsPath, to whoever has a key whose scopes allow them. Who has it stands in
-// the audit trail, and each request in the log.
+// Handler answers, below OpsPath, the same calls as the socket, to whoever presents a key whose scopes allow them.
+// The audit trail names the key, and the log has a line for each request.
 func (o *Ops) Handler() http.Handler {
 	mux := http.NewServeMux()
 	register(calls{mux, withReference, refuseOps}, o.Service)
@@ -63,8 +65,11 @@ func (o *Ops) Handler() http.Handler {
 	}, next)
 }
 
-// Guard has next answer to whoever has a key with the scope that a request needs. The route is what the log has of it; not
-// found is what no key can have.
+// Guard has next answer requests whose key has the scope that they need. needs returns that scope, and the route for
+// the log; found is false if nothing is there. Next sees the key as the actor of its context, and a body of opsBody
+// bytes at most.
+//
+// The key is verified before found is looked at, so that a stranger cannot tell which calls exist.
 func (o *Ops) Guard(needs func(*http.Request) (scope account.Scope, route string, found bool), next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
@@ -100,7 +105,7 @@ func (o *Ops) Guard(needs func(*http.Request) (scope account.Scope, route string
 	})
 }
 
-// bearer is the key of a request.
+// bearer returns the raw key of a request; "" if there is none.
 func bearer(r *http.Request) string {
 	scheme, raw, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
@@ -109,8 +114,8 @@ func bearer(r *http.Request) string {
 	return strings.TrimSpace(raw)
 }
 
-// withReference makes a call that moves credits safe to repeat: its Idempotency-Key is the reference, under which a
-// ledger does something once.
+// withReference makes a call that moves credits safe to repeat. Its Idempotency-Key is required and becomes the
+// reference, under which a ledger does a thing only once. CreateUser has no reference, so it may grant nothing here.
 func withReference(r *http.Request, in any) error {
 	var ref *string
 	switch in := in.(type) {
@@ -137,7 +142,7 @@ func withReference(r *http.Request, in any) error {
 	return nil
 }
 
-// refuseOps tells a program why not: with a status and a code as the API has them.
+// refuseOps sends an error to a program in the form that the API uses: a status, a message and a code.
 func refuseOps(w http.ResponseWriter, status int, err error) {
 	status, code := statusOf(status, err)
 	if status == http.StatusUnauthorized {
@@ -152,8 +157,9 @@ func refuseOps(w http.ResponseWriter, status int, err error) {
 	}{detail{err.Error(), code}})
 }
 
-// statusOf is the status of an error, and its code; otherwise is that of a refusal that has none. What is nobody's
-// fault but the service's is 500: the program tries again.
+// statusOf returns the status of an error and its code. otherwise is the status if the error says nothing of its own:
+// 400 from the decoding, 422 from a call, 403 from Guard. A refusal of the ledger is final, and so is an error that
+// wraps nothing: a rule that said no, worded for people. Everything else is 500: the program may repeat the call.
 func statusOf(otherwise int, err error) (status int, code string) {
 	e, ok := errors.AsType[*imagegen.Error](err)
 	switch {
@@ -169,20 +175,20 @@ func statusOf(otherwise int, err error) (status int, code string) {
 		return http.StatusBadRequest, string(imagegen.CodeInvalidRequest)
 	case otherwise == http.StatusForbidden && !ok:
 		return otherwise, "forbidden"
-	case !ok && errors.Unwrap(err) == nil: // a rule said no
+	case imagegen.RefusedForGood(err), !ok && errors.Unwrap(err) == nil: // words alone: a rule said no
 		return otherwise, "refused"
 	}
 	return http.StatusInternalServerError, string(imagegen.CodeInternal)
 }
 
-// counted is an answer whose status and length are known.
+// counted notes the status and the length of an answer for the log.
 type counted struct {
 	http.ResponseWriter
 	status int
 	bytes  int64
 }
 
-// Unwrap serves http.ResponseController.
+// Unwrap lets http.ResponseController reach the connection's deadlines.
 func (c *counted) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
 // WriteHeader implements http.ResponseWriter.

@@ -10,7 +10,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/account"
 )
 
-// NewOpsKey is an operator key to make; Expires zero: never.
+// NewOpsKey is an operator key to make. A zero Expires means never.
 type NewOpsKey struct {
 	Name    string   `json:"name"`
 	Scopes  []string `json:"scopes"`
@@ -28,13 +28,14 @@ type OpsKey struct {
 	RevokedAt Time                   `json:"revoked_at"`
 }
 
-// RawOpsKey is an operator key that was just made, with the secret that is stored nowhere.
+// RawOpsKey is an operator key at its creation, the only time that its secret is known.
 type RawOpsKey struct {
 	OpsKey
 	Raw string `json:"key"`
 }
 
-// OperatorKeys are the operator keys of a database.
+// OperatorKeys manages the operator keys of the database. Keys expire by the time that the store trusts, not by the
+// wall clock.
 func (l *Local) OperatorKeys() *account.OperatorKeys {
 	return account.NewOperatorKeys(l.DB, imagegen.NewIDs(), l.DB.Now)
 }
@@ -63,6 +64,7 @@ func (l *Local) RevokeOpsKey(ctx context.Context, id string) (OpsKey, error) {
 	return viewOpsKey(k), words(err)
 }
 
+// viewOpsKey shows the scopes as a list; they are stored with commas between.
 func viewOpsKey(k account.OperatorKey) OpsKey {
 	return OpsKey{ID: k.ID, Name: k.Name, Prefix: k.Prefix, Scopes: strings.Split(string(k.Scopes), ","), CreatedAt: Time{k.CreatedAt},
 		ExpiresAt: Time{k.ExpiresAt}, RevokedAt: Time{k.RevokedAt}}

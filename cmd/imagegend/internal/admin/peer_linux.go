@@ -7,7 +7,8 @@ import (
 	"syscall"
 )
 
-// peerName is the system's user whose process is at the other end of a unix socket.
+// peerName returns the user whose process is at the other end of a unix socket, as the kernel noted it when the
+// socket was connected. A user without a name here, such as one of a container, is shown by number.
 func peerName(c net.Conn) (name string, known bool) {
 	unix, ok := c.(*net.UnixConn)
 	if !ok {

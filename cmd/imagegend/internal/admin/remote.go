@@ -13,12 +13,14 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// remote is the Service of a running server, reached through its socket.
+// remote is the Service of a running server, reached through its socket. Errors arrive as the words that the server
+// chose, without their type: errors.Is finds nothing in them but ErrDisk. A call has no time limit but its context's.
+// It is safe for concurrent use.
 type remote struct{ http http.Client }
 
 var _ Service = (*remote)(nil)
 
-// newRemote returns a remote. Nothing is sent yet. Close lets its connections go.
+// newRemote returns a remote that connects to a socket at its first call. Close releases its connections.
 func newRemote(socket string) *remote {
 	var d net.Dialer
 	return &remote{http.Client{Transport: &http.Transport{
@@ -26,13 +28,14 @@ func newRemote(socket string) *remote {
 	}}}
 }
 
-// Close lets idle connections go.
+// Close releases idle connections. Calls under way go on.
 func (r *remote) Close() error {
 	r.http.CloseIdleConnections()
 	return nil
 }
 
-// post sends a call and returns the body of a good answer, and what trails it.
+// post sends a call and returns the answer if it is 200; the caller closes its body. An answer that is not an error
+// of this interface means that the call is unknown there, or answered by something else.
 func (r *remote) post(ctx context.Context, method string, in any) (*http.Response, error) {
 	body, err := json.Marshal(in)
 	if err != nil {
@@ -60,6 +63,8 @@ func (r *remote) post(ctx context.Context, method string, in any) (*http.Respons
 	return nil, errors.New(f.Error)
 }
 
+// call sends a call and decodes the answer. If the connection breaks, it is unknown whether the server carried the
+// call out.
 func call[Out any](ctx context.Context, r *remote, method string, in any) (out Out, err error) {
 	resp, err := r.post(ctx, method, in)
 	if err != nil {
@@ -208,7 +213,7 @@ func (r *remote) Audit(ctx context.Context) (imagegen.AuditReport, error) {
 	return call[imagegen.AuditReport](ctx, r, audit, none{})
 }
 
-// Backup implements Service.
+// Backup implements Service. Only a stream that ends with an empty trailer is a whole archive.
 func (r *remote) Backup(ctx context.Context, w io.Writer) error {
 	resp, err := r.post(ctx, backup, none{})
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// sameTerms is an error if a reference stands for a grant on other terms than the one that repeats it.
+// sameTerms compares a repeated grant with the lot that its reference made. An error, which is an ErrGrantConflict,
+// means that promo, priority or expiry differ.
 func sameTerms(g Grant, lot imagegen.Lot, now time.Time) error {
 	if g.Promo == lot.Promo && cmp.Or(g.Priority, imagegen.DefaultPriority) == lot.Priority && sameExpiry(g, lot, now) {
 		return nil
@@ -24,14 +25,15 @@ func sameTerms(g Grant, lot imagegen.Lot, now time.Time) error {
 		g.Ref, lot.Effective.UTC().Format(time.RFC3339), kind, lot.Priority, expiry), imagegen.ErrGrantConflict}
 }
 
-// sameExpiry reports whether a repetition names the same time, or the same time from now as then: a
-// script that says --expires-in says another time whenever it runs.
+// sameExpiry reports whether a repetition names the same expiry, or the same distance from now as the first grant
+// from its time: a script that says --expires-in names another instant each time it runs.
 func sameExpiry(g Grant, lot imagegen.Lot, now time.Time) bool {
-	const commandTakes = time.Minute // from when it read the clock until it got here
+	const commandTakes = time.Minute // at most, from reading the clock to the call of Grant
 	if g.Expires.IsZero() || lot.Expires.IsZero() {
 		return g.Expires.IsZero() && lot.Expires.IsZero()
 	}
-	if d := g.Expires.Sub(lot.Expires).Abs(); d < time.Millisecond { // which is how exact the socket is
+	// in JSON a time has milliseconds.
+	if d := g.Expires.Sub(lot.Expires).Abs(); d < time.Millisecond {
 		return true
 	}
 	return (g.Expires.Sub(now) - lot.Expires.Sub(lot.Effective)).Abs() < commandTakes

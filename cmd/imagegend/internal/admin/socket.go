@@ -13,13 +13,15 @@ import (
 
 const (
 	socketName = "admin.sock"
-	// longestSocket is below what every system takes for the path of a socket.
+	// longestSocket is a length, in bytes, that every system accepts for the path of a socket: Linux takes 107, macOS
+	// 103.
 	longestSocket = 100
 )
 
-// Listen opens the socket of a data directory for the process that has its database open. Only
-// the owner of the directory can reach it. Where the path would be too long, the socket lies in the
-// runtime directory, and the data directory holds a link to it. Close removes both.
+// Listen opens the admin socket of a data directory. The caller must hold the lock of the database in it: then a
+// socket on which nobody answers is the remains of a process that was killed, and is removed. Only the owner of the
+// directory can connect. Where the path would be too long, the socket lies in the runtime directory, and the data
+// directory holds a symbolic link to it. Closing the listener removes both.
 func Listen(dir string) (net.Listener, error) {
 	place, err := socketPath(dir)
 	if err != nil {
@@ -37,11 +39,11 @@ func Listen(dir string) (net.Listener, error) {
 	return listenElsewhere(place)
 }
 
-// removeStale removes the socket that nobody answers on, or the link to it with what it led to.
+// removeStale removes a socket on which nobody answers, or the link to one together with its directory.
 func removeStale(place string) error {
 	if target, err := os.Readlink(place); err == nil {
 		os.Remove(target)
-		os.Remove(filepath.Dir(target)) // no more than an empty directory
+		os.Remove(filepath.Dir(target)) // fails unless the directory is empty
 	}
 	err := os.Remove(place)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -50,6 +52,7 @@ func removeStale(place string) error {
 	return err
 }
 
+// listen opens a socket with mode 0600.
 func listen(path string) (net.Listener, error) {
 	l, err := bind(path)
 	if err != nil {
@@ -62,21 +65,23 @@ func listen(path string) (net.Listener, error) {
 	return l, nil
 }
 
-// linked is a listener whose socket lies in a directory of its own, with a link to it.
+// linked is a listener whose socket lies in a directory of its own, to which a link in the data directory leads.
 type linked struct {
 	net.Listener
 	link, dir string
 }
 
+// Close also removes the link and the directory.
 func (l *linked) Close() error {
 	return errors.Join(l.Listener.Close(), os.Remove(l.link), os.RemoveAll(l.dir))
 }
 
-// listenElsewhere puts the socket into a fresh directory that nobody else can enter.
+// listenElsewhere makes a directory that only the owner can enter, opens the socket in it, and makes the link to it.
+// The link comes last, so that it never leads to nothing.
 func listenElsewhere(link string) (net.Listener, error) {
 	dir, err := os.MkdirTemp(runtimeDir(), "imagegend-")
 	if err != nil {
-		return nil, fmt.Errorf("the admin socket finds no place: %w", err)
+		return nil, fmt.Errorf("no directory for the admin socket can be made: %w", err)
 	}
 	l, err := listen(filepath.Join(dir, socketName))
 	if err == nil {
@@ -92,6 +97,8 @@ func listenElsewhere(link string) (net.Listener, error) {
 	return &linked{l, link, dir}, nil
 }
 
+// runtimeDir is where sockets belong: systemd sets the first variable for a unit, a session the second. A relative
+// path would mean another place to each process, so it does not count.
 func runtimeDir() string {
 	for _, name := range []string{"RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"} {
 		if dir := os.Getenv(name); filepath.IsAbs(dir) {
@@ -101,20 +108,21 @@ func runtimeDir() string {
 	return os.TempDir()
 }
 
-// socketPath is where the socket, or the link to it, lies. It is absolute and free of symbolic links,
-// so that server and commands agree on its length wherever they run, and however they name the directory.
+// socketPath returns where the socket, or the link to it, lies. The path is absolute and free of symbolic links, so
+// that server and commands agree on its length, from whatever directory they run and however they name this one.
 func socketPath(dir string) (string, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return "", err
 	}
-	if real, err := filepath.EvalSymlinks(abs); err == nil { // or it is not there yet
+	// An error means that it does not exist yet.
+	if real, err := filepath.EvalSymlinks(abs); err == nil {
 		abs = real
 	}
 	return filepath.Join(abs, socketName), nil
 }
 
-// resolve follows the link, where there is one.
+// resolve returns where the link leads, or the place itself if it is no link.
 func resolve(place string) string {
 	if target, err := os.Readlink(place); err == nil {
 		return target
@@ -128,7 +136,7 @@ func Answers(ctx context.Context, dir string) bool {
 	return err == nil && answers(ctx, place)
 }
 
-// answers reports whether somebody listens there.
+// answers reports whether somebody listens on the socket. It sends nothing, and does not ask who that is.
 func answers(ctx context.Context, place string) bool {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()

@@ -8,7 +8,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/account"
 )
 
-// TrailQuery selects rows of the audit trail, as [account.TrailQuery] does. A target may be a user's name.
+// TrailQuery selects rows of the audit trail, as [account.TrailQuery] does. Target may also be the name of a user.
 type TrailQuery struct {
 	Actor  string `json:"actor"`
 	Act    string `json:"act"`
@@ -21,10 +21,11 @@ type TrailQuery struct {
 // TrailPage is one page of the audit trail, newest first.
 type TrailPage struct {
 	Rows []TrailRow `json:"rows"`
-	Next uint64     `json:"next"` // the Before of the next page; 0: this is the last
+	Next uint64     `json:"next"` // Before of the next page; 0: this page is the last
 }
 
-// TrailRow is one row of the audit trail.
+// TrailRow is one row of the audit trail. Before and After are texts that the act wrote; they never hold a secret or
+// a prompt.
 type TrailRow struct {
 	Seq     uint64               `json:"seq"`
 	Time    Time                 `json:"time"`
@@ -34,7 +35,7 @@ type TrailRow struct {
 	Address string               `json:"address"`
 	Act     account.Act          `json:"act"`
 	Target  string               `json:"target"`
-	User    string               `json:"user"` // the name of whose the target is
+	User    string               `json:"user"` // name of the user who owns the target
 	UserID  imagegen.UserID      `json:"user_id"`
 	Before  string               `json:"before"`
 	After   string               `json:"after"`
@@ -42,8 +43,10 @@ type TrailRow struct {
 	Count   int                  `json:"count"`
 }
 
-// Trail implements Service.
+// Trail implements Service. A page can be short, or empty, although others follow: only Next says that it is the
+// last.
 func (l *Local) Trail(ctx context.Context, q TrailQuery) (TrailPage, error) {
+	// Rows name users by identifier. A target that is no user's name is taken as an identifier.
 	if u, err := l.Engine.Accounts().UserByName(ctx, q.Target); err == nil {
 		q.Target = string(u.ID)
 	}
@@ -53,7 +56,8 @@ func (l *Local) Trail(ctx context.Context, q TrailQuery) (TrailPage, error) {
 	return TrailPage{each(p.Rows, view), p.Next}, words(err)
 }
 
-// name is a user's name; "" if there is no such user. It keeps what it found.
+// name returns a user's name, or "" if there is no such user. It remembers what it found: the rows of a page are
+// often about few users.
 func (l *Local) name(ctx context.Context, id imagegen.UserID, found map[imagegen.UserID]string) string {
 	name, known := found[id]
 	if !known && id != "" {
@@ -70,7 +74,7 @@ func viewTrailRow(r account.TrailRow, user string) TrailRow {
 		Act: r.Act, Target: r.Target, User: user, UserID: r.User, Before: r.Before, After: r.After, Outcome: r.Outcome, Count: r.Count}
 }
 
-// note puts a row into the audit trail for what changes nothing: without it, it is not done.
+// note records an act that changes nothing in the store. If that fails, the caller must not carry the act out.
 func (l *Local) note(ctx context.Context, r account.TrailRow) error {
 	if err := l.DB.Note(ctx, r); err != nil {
 		return fmt.Errorf("nothing was done, since the audit trail cannot be written: %w", words(err))

@@ -16,7 +16,7 @@ type UsageQuery struct {
 	By   []imagegen.UsageGroup `json:"group_by"`
 }
 
-// UsageReport is the answer, as the API writes it.
+// UsageReport is the answer, in the form that the API uses.
 type UsageReport struct {
 	From Day                   `json:"from"`
 	To   Day                   `json:"to"`
@@ -24,7 +24,7 @@ type UsageReport struct {
 	Rows []UsageRow            `json:"data"`
 }
 
-// UsageRow is a row of usage; what is not told apart is null.
+// UsageRow is one row of usage. Day, Model and Key are null unless the query groups by them.
 type UsageRow struct {
 	Day         Day              `json:"day"`
 	Model       *string          `json:"model"`
@@ -38,6 +38,7 @@ type UsageRow struct {
 	Cancelled   int              `json:"cancelled"`
 }
 
+// viewUsage makes lists that are never nil, so that they are [] in JSON.
 func viewUsage(r imagegen.UsageReport) UsageReport {
 	v := UsageReport{From: Day{r.From}, To: Day{r.To}, By: append([]imagegen.UsageGroup{}, r.By...), Rows: make([]UsageRow, len(r.Rows))}
 	for i, row := range r.Rows {

@@ -8,7 +8,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
-// Time is a time in JSON as the API writes it: UTC with three decimals, or null for none.
+// Time is a time in JSON in the form that the API uses: UTC with three decimals, or null for the zero time. time.Time
+// reads it, null included.
 type Time struct{ time.Time }
 
 const timeFormat = "2006-01-02T15:04:05.000Z"
@@ -21,7 +22,7 @@ func (t Time) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + t.UTC().Format(timeFormat) + `"`), nil
 }
 
-// User is a user with its balance, and its role in the console.
+// User is a user with its balance and its role in the console.
 type User struct {
 	ID          imagegen.UserID  `json:"id"`
 	Name        string           `json:"name"`
@@ -33,7 +34,7 @@ type User struct {
 	SuspendedAt Time             `json:"suspended_at"`
 }
 
-// Key is an API key without its secret.
+// Key is an API key without its secret. Prefix is how its raw key begins, to recognize it by.
 type Key struct {
 	ID         imagegen.KeyID `json:"id"`
 	Name       string         `json:"name"`
@@ -45,7 +46,8 @@ type Key struct {
 	Limits     KeyLimits      `json:"limits"`
 }
 
-// KeyLimits are what a key can be used for; each is 0 where there is none.
+// KeyLimits is what a key can be used for; 0 is no limit. Its fields are those of [imagegen.KeyLimits] in the same
+// order, so that the two convert into each other.
 type KeyLimits struct {
 	Credits imagegen.Credits `json:"credits"`
 	Daily   imagegen.Credits `json:"daily_credits"`
@@ -58,15 +60,17 @@ func viewKey(k imagegen.Key) Key {
 		RevokedAt: Time{k.RevokedAt}, LastUsedAt: Time{k.LastUsedAt}, Limits: KeyLimits(k.Limits)}
 }
 
-// RawKey is a key that was just made, with the secret that is stored nowhere.
+// RawKey is a key at its creation, the only time that its secret is known.
 type RawKey struct {
 	Key
 	Raw string `json:"key"`
 }
 
-// Lot is credits that were granted together.
+// Lot is a number of credits that were granted together. Held are those that open charges have taken from it.
 type Lot struct {
-	ID        string           `json:"id"`
+	ID string `json:"id"`
+	// What was granted, and of it what can be spent and what open charges hold. The rest was spent, revoked or
+	// expired.
 	Granted   imagegen.Credits `json:"granted"`
 	Remaining imagegen.Credits `json:"remaining"`
 	Held      imagegen.Credits `json:"held"`
@@ -87,12 +91,12 @@ type Entry struct {
 	Seq        uint64             `json:"seq"`
 	Time       Time               `json:"time"`
 	Kind       imagegen.EntryKind `json:"kind"`
-	Credits    imagegen.Credits   `json:"credits"` // what it did to the balance
+	Credits    imagegen.Credits   `json:"credits"` // change of the balance
 	Used       imagegen.Credits   `json:"used"`
-	Balance    imagegen.Credits   `json:"balance"` // afterwards
+	Balance    imagegen.Credits   `json:"balance"` // after this entry
 	Generation imagegen.ChargeID  `json:"generation"`
 	Ref        string             `json:"ref"`
-	Actor      string             `json:"actor"` // who granted or revoked
+	Actor      string             `json:"actor"` // who granted or revoked, as the audit trail writes it
 }
 
 func viewEntry(e imagegen.Entry) Entry {
@@ -100,31 +104,37 @@ func viewEntry(e imagegen.Entry) Entry {
 		Generation: e.Charge, Ref: e.Ref, Actor: e.Actor}
 }
 
-// Generation is all that an operator may want to know of one.
+// Generation is everything about a generation that an operator may want to know, its prompt included.
 type Generation struct {
-	ID               imagegen.GenerationID `json:"id"`
-	User             string                `json:"user"` // its name, or its identifier if there is no such user
-	Status           imagegen.Status       `json:"status"`
-	State            imagegen.State        `json:"state"`
-	Model            string                `json:"model"`
-	Prompt           string                `json:"prompt"`
-	N                int                   `json:"n"`
-	Size             string                `json:"size"`
-	RequestedQuality imagegen.Quality      `json:"requested_quality"`
-	AspectRatio      imagegen.Ratio        `json:"aspect_ratio"`
-	Quality          imagegen.Tier         `json:"quality"`
-	Async            bool                  `json:"async"`
-	ReferenceCount   int                   `json:"reference_count"`
-	Credits          imagegen.Credits      `json:"credits"`
-	CreditsRequested imagegen.Credits      `json:"credits_requested"`
-	Attempt          int                   `json:"attempt"`
-	Failures         int                   `json:"failures"`
-	Failure          string                `json:"failure"`  // what the provider said; empty unless it failed
-	Dispute          string                `json:"dispute"`  // why the ledger refuses to close the charge; empty unless it does
-	Refunded         bool                  `json:"refunded"` // an operator gave back what the images cost
-	CreatedAt        Time                  `json:"created_at"`
-	CompletedAt      Time                  `json:"completed_at"`
-	Images           []Image               `json:"images"`
+	ID imagegen.GenerationID `json:"id"`
+	// Name of the owner, or their identifier if there is no such user.
+	User string `json:"user"`
+	// What the owner sees, and how far the record is.
+	Status imagegen.Status `json:"status"`
+	State  imagegen.State  `json:"state"`
+	Model  string          `json:"model"`
+	Prompt string          `json:"prompt"`
+	N      int             `json:"n"`
+	// What was asked for: size and quality; then what the policy made of it: ratio and tier, which decides the price.
+	Size             string           `json:"size"`
+	RequestedQuality imagegen.Quality `json:"requested_quality"`
+	AspectRatio      imagegen.Ratio   `json:"aspect_ratio"`
+	Quality          imagegen.Tier    `json:"quality"`
+	Async            bool             `json:"async"`
+	ReferenceCount   int              `json:"reference_count"`
+	// What was spent, 0 until the end, and what was charged at acceptance.
+	Credits          imagegen.Credits `json:"credits"`
+	CreditsRequested imagegen.Credits `json:"credits_requested"`
+	// The number of the present attempt, which a restart raises too, and how many attempts have failed.
+	Attempt  int    `json:"attempt"`
+	Failures int    `json:"failures"`
+	Failure  string `json:"failure"` // what the provider said; empty unless it failed
+	// Why the ledger refuses to close the charge; empty unless it does.
+	Dispute     string  `json:"dispute"`
+	Refunded    bool    `json:"refunded"` // an operator gave back what the images cost
+	CreatedAt   Time    `json:"created_at"`
+	CompletedAt Time    `json:"completed_at"`
+	Images      []Image `json:"images"`
 }
 
 // Image is one stored image.
@@ -136,6 +146,7 @@ type Image struct {
 	Bytes       int64            `json:"bytes"`
 }
 
+// viewGeneration shows Credits only of a generation that has ended: until then nothing is spent.
 func viewGeneration(r imagegen.Record, user string) Generation {
 	g := Generation{ID: r.ID, User: user, Status: r.Status(), State: r.State, Model: r.Model, Prompt: r.Prompt, N: r.N,
 		Size: r.Size.String(), RequestedQuality: r.Intent.Quality, AspectRatio: r.Ratio, Quality: r.Tier, Async: r.Async,
@@ -153,10 +164,10 @@ func viewGeneration(r imagegen.Record, user string) Generation {
 	return g
 }
 
-// Readiness tells whether work is taken; warnings change nothing about that.
+// Readiness says whether work is taken. Warnings do not change that.
 type Readiness struct {
 	Ready    bool     `json:"ready"`
-	Reasons  []string `json:"reasons"` // why not, such as "disk" and "draining"
+	Reasons  []string `json:"reasons"` // codes of why not, such as "disk" and "draining"
 	Warnings []string `json:"warnings"`
 }
 
@@ -165,8 +176,8 @@ func viewReadiness(r engine.Readiness) Readiness {
 	return Readiness{Ready: r.Ready(), Reasons: each(r.Reasons, code), Warnings: each(r.Warnings, code)}
 }
 
-// Clock tells whether the time is trusted.
+// Clock says whether the wall clock is trusted.
 type Clock struct {
 	InDoubt bool   `json:"in_doubt"`
-	Leap    string `json:"leap"` // in doubt: what the clock did, in words
+	Leap    string `json:"leap"` // what the clock did, in words; "" if it is not in doubt
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// worded is an error in words for an operator; what it wraps is for errors.Is.
+// worded is an error in words for an operator. It wraps the error that it explains, for errors.Is.
 type worded struct {
 	text string
 	err  error
@@ -15,8 +15,8 @@ type worded struct {
 func (e *worded) Error() string { return e.text }
 func (e *worded) Unwrap() error { return e.err }
 
-// words leaves out codes, which are for programs, and tells the cause where there is one: an
-// operator may see it.
+// words puts an error into words for an operator. Codes are left out: they are for programs. The cause takes the
+// place of the message where there is one: operators, unlike callers, may see it.
 func words(err error) error {
 	e, ok := errors.AsType[*imagegen.Error](err)
 	switch {

@@ -10,7 +10,9 @@ import (
 	"time"
 )
 
-// The names of archives, which sort by the time at which they were begun, and of what is on its way.
+// Names in a directory or bucket. Those of archives sort by the time at which the backup was begun. Those of
+// unfinished work begin with a dot, so that no listing takes them for archives, and end differently, so that
+// removeLeftovers finds them.
 const (
 	prefix  = "imagegend-"
 	suffix  = ".tar"
@@ -19,17 +21,19 @@ const (
 	scratch = "." + prefix + "*.scratch"
 )
 
-// Archive is a backup that was verified.
+// Archive is a backup that was restored and audited before it got its name.
 type Archive struct {
 	Name string
-	At   time.Time // the moment that it is of
+	At   time.Time // when the backup was begun, to the millisecond
 	Size int64     // in bytes
 }
 
-// name is that of an archive.
+// name returns the name of the archive of a moment. Two backups of the same millisecond would have the same name; the
+// schedule makes one at a time.
 func name(at time.Time) string { return prefix + at.UTC().Format(moment) + suffix }
 
-// parse makes an archive of what lies in a store. What has another name is none.
+// parse returns the archive that a name belongs to. ok is false for the name of anything else: a store may hold other
+// files.
 func parse(name string, size int64) (a Archive, ok bool) {
 	begun, isArchive := strings.CutPrefix(name, prefix)
 	begun, isTar := strings.CutSuffix(begun, suffix)
@@ -37,12 +41,14 @@ func parse(name string, size int64) (a Archive, ok bool) {
 	return Archive{Name: name, At: at, Size: size}, isArchive && isTar && err == nil
 }
 
+// oldestFirst sorts in place.
 func oldestFirst(all []Archive) []Archive {
 	slices.SortFunc(all, func(a, b Archive) int { return a.At.Compare(b.At) })
 	return all
 }
 
-// removeLeftovers removes what a process that was killed was about to make. Nobody else is at work here.
+// removeLeftovers removes the unfinished work of a process that was killed. The lock on the directory must be held,
+// or the work may be that of a process that runs.
 func removeLeftovers(dir string) error {
 	var errs []error
 	for _, pattern := range []string{partial, scratch} {
@@ -58,7 +64,7 @@ func removeLeftovers(dir string) error {
 	return nil
 }
 
-// quoted is a path that means itself in a pattern.
+// quoted returns a pattern for filepath.Glob that matches the path itself.
 func quoted(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }

@@ -11,12 +11,13 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/s3"
 )
 
-// bucket holds archives as objects.
+// bucket holds archives as objects. Its Remove is that of s3.Files.
 type bucket struct {
 	*s3.Files
 	address string
 }
 
+// openBucket asks nothing of the bucket, so it succeeds while the bucket is away.
 func openBucket(ctx context.Context, address string) (*bucket, error) {
 	c, err := s3.ParseURL(address)
 	if err != nil {
@@ -29,7 +30,7 @@ func openBucket(ctx context.Context, address string) (*bucket, error) {
 	return &bucket{files, address}, nil
 }
 
-// openObject opens an archive whose address holds its name.
+// openObject opens the archive at an address whose last part is the name of the archive. The caller closes it.
 func openObject(ctx context.Context, address string) (io.ReadCloser, error) {
 	c, err := s3.ParseURL(address)
 	if err != nil {
@@ -64,7 +65,7 @@ func (b *bucket) List(ctx context.Context) (all []Archive, err error) {
 	return oldestFirst(all), nil
 }
 
-// Put implements Store.
+// Put implements Store. The file stays.
 func (b *bucket) Put(ctx context.Context, file, name string) error {
 	f, err := os.Open(file)
 	if err != nil {

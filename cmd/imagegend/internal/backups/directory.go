@@ -8,7 +8,8 @@ import (
 	"path/filepath"
 )
 
-// directory holds archives as files; they are made in it too.
+// directory holds archives as files. They are made in it as well, so that a rename completes one: a rename works only
+// within one file system.
 type directory string
 
 // String implements Store.
@@ -22,6 +23,7 @@ func (d directory) List(context.Context) (all []Archive, err error) {
 	}
 	for _, e := range entries {
 		info, err := e.Info()
+		// An archive can be removed between ReadDir and Info, by an operator for example.
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -35,7 +37,7 @@ func (d directory) List(context.Context) (all []Archive, err error) {
 	return oldestFirst(all), nil
 }
 
-// Put implements Store.
+// Put implements Store. The file's bytes are durable already; the name is durable once the directory is flushed.
 func (d directory) Put(_ context.Context, path, name string) error {
 	if err := os.Rename(path, filepath.Join(string(d), name)); err != nil {
 		return err
@@ -48,5 +50,5 @@ func (d directory) Remove(_ context.Context, name string) error {
 	return os.Remove(filepath.Join(string(d), name))
 }
 
-// Tidy implements Store: a rename leaves nothing.
+// Tidy implements Store. A rename is done or not done, so there is nothing to remove.
 func (directory) Tidy(context.Context) error { return nil }

@@ -9,19 +9,24 @@ import (
 	"time"
 )
 
-// make makes a backup of a moment. Under its name there is nothing, or an archive that is durable and was verified.
+// make makes the backup of a moment. An archive gets its name last, so under that name there is nothing or an archive
+// that is durable and verified. The steps: find out whether the store answers and the disk has room, write the
+// archive to a temporary file and flush it, restore it into a scratch directory, give it its name.
 func (s *Schedule) make(ctx context.Context, at time.Time) (Archive, error) {
-	if err := s.look(ctx); err != nil { // before all the work
+	// Before the work: a store that does not answer would take no archive.
+	if err := s.look(ctx); err != nil {
 		return Archive{}, err
 	}
-	if err := s.fits(2 * s.State().Last.Size); err != nil { // as large as the last one, and what is restored of it
+	// Estimate: an archive like the last one, and the directory restored from it.
+	if err := s.fits(2 * s.State().Last.Size); err != nil {
 		return Archive{}, err
 	}
+	// In the directory itself, since a rename completes it there.
 	f, err := os.CreateTemp(s.Dir, partial)
 	if err != nil {
 		return Archive{}, err
 	}
-	defer os.Remove(f.Name()) // which it may have no more
+	defer os.Remove(f.Name()) // fails if Put has renamed it
 	size, err := s.fill(ctx, f)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return Archive{}, err
@@ -33,7 +38,8 @@ func (s *Schedule) make(ctx context.Context, at time.Time) (Archive, error) {
 	return a, nil
 }
 
-// prune removes the oldest archives beyond those that are kept, and what of others was left half made.
+// prune removes the oldest archives beyond the number to keep, and what interrupted Puts have left. It runs only
+// after a success, so that failing backups never cost a good archive.
 func (s *Schedule) prune(ctx context.Context) error {
 	all, err := list(ctx, s.Store)
 	if err != nil {
@@ -46,7 +52,7 @@ func (s *Schedule) prune(ctx context.Context) error {
 	return errors.Join(append(errs, s.look(ctx))...)
 }
 
-// fill writes an archive into a file and verifies what the file holds then.
+// fill writes an archive into a file and verifies it by reading the file again, not the stream.
 func (s *Schedule) fill(ctx context.Context, f *os.File) (size int64, err error) {
 	if err := s.Write(ctx, &sparing{w: f, fits: s.fits}); err != nil {
 		return 0, err
@@ -69,6 +75,7 @@ func (s *Schedule) fill(ctx context.Context, f *os.File) (size int64, err error)
 	return size, nil
 }
 
+// verify restores an archive into a scratch directory, which audits it, and removes the directory.
 func (s *Schedule) verify(ctx context.Context, r io.Reader) error {
 	dir, err := os.MkdirTemp(s.Dir, scratch)
 	if err != nil {
@@ -78,23 +85,25 @@ func (s *Schedule) verify(ctx context.Context, r io.Reader) error {
 	return s.Restore(ctx, r, dir)
 }
 
-// fits refuses to take so many bytes more where that would fill the disk.
+// fits refuses to write that many more bytes where that would use the disk's reserve, below which the service takes
+// no work.
 func (s *Schedule) fits(bytes int64) error {
 	space, err := s.Space(s.Dir)
 	if err != nil {
 		return err
 	}
 	if need := bytes + space.Reserve; space.Free < need {
-		return fmt.Errorf("there are %d MiB free in %s, and a backup that is made and verified there takes %d; make room",
+		return fmt.Errorf("there are %d MiB free in %s, and making and verifying a backup there takes %d; make room",
 			space.Free>>20, s.Dir, need>>20)
 	}
 	return nil
 }
 
-// stretch is how much is written between two looks at the disk.
+// stretch is how many bytes are written between two looks at the disk.
 const stretch = 16 << 20
 
-// sparing writes as long as the disk has room: how large the first archive will be, nobody knows.
+// sparing writes only while the disk has room. The estimate before a backup does not suffice: nobody knows how large
+// the first archive will be.
 type sparing struct {
 	w       io.Writer
 	fits    func(bytes int64) error

@@ -2,5 +2,5 @@
 
 package backups
 
-// syncDir does nothing where a directory cannot be flushed.
+// syncDir does nothing: these systems have no flush for a directory.
 func syncDir(string) error { return nil }

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// syncDir makes the names in a directory durable.
+// syncDir makes renames in a directory durable.
 func syncDir(path string) error {
 	d, err := os.Open(path)
 	if err != nil {

@@ -1,5 +1,9 @@
-// Package backups makes backups of a running service, one after the other. Each is restored into a scratch
-// directory before it gets its name, so that what has the name of an archive is one.
+// Package backups makes scheduled backups of a running service, one after the other. Each is restored and audited in
+// a scratch directory before it gets its name, so that whatever has the name of an archive can be restored.
+//
+// A [Schedule] makes them, in a directory that it locks. A [Store] holds the finished ones: that directory, or a
+// bucket. What an archive contains is the business of the function that writes it; see package storage. A backup that
+// an operator makes by a command is none of this package's.
 package backups
 
 import (
@@ -17,53 +21,54 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage"
 )
 
-// again is how long after a failure it is tried again, unless a backup is due earlier.
+// again is how long after a failure the next try is, unless a backup is due earlier.
 const again = 15 * time.Minute
 
 // Options says where backups go, how often, and how many are kept.
 type Options struct {
-	Dir   string // for this service alone, where archives are made; made if it is absent
-	Store Store  // where they lie then. nil: Dir
+	Dir   string // where archives are made, for this service alone; created if absent
+	Store Store  // where finished archives are kept; nil: Dir
 	Every time.Duration
-	Keep  int // how many archives there are at most, from 1
-	// Write writes an archive.
+	Keep  int // how many archives to keep, at least 1
+	// Write writes an archive. It must end soon after its context.
 	Write func(context.Context, io.Writer) error
-	// Restore makes an empty directory the data directory of an archive, or finds what is wrong with it. nil:
-	// storage.Restore.
+	// Restore turns an empty directory into the data directory of an archive, and returns an error if anything is
+	// wrong with the archive. nil: storage.Restore.
 	Restore func(ctx context.Context, r io.Reader, dir string) error
-	// Space tells of the room on a disk. nil: storage.SpaceOf.
+	// Space returns how much room a disk has. nil: storage.SpaceOf.
 	Space func(dir string) (storage.Space, error)
 	Log   *slog.Logger
 }
 
-// State tells of the backups of a service. Times are zero where there is nothing to tell.
+// State describes the backups of a service. The zero State means that none are to be made.
 type State struct {
-	Dir      string // or the address of a bucket
+	Dir      string // directory or address of a bucket
 	Every    time.Duration
 	Keep     int
-	Archives int       // that there are
+	Archives int       // how many exist
 	Last     Archive   // the newest
-	FailedAt time.Time // since the newest, the last one that failed
+	FailedAt time.Time // last failure since the newest archive; zero: none
 	Failure  string    // why
 }
 
-// Schedule makes backups while Run runs. All methods of a nil Schedule, which makes none, do nothing. It is safe for
-// concurrent use.
+// Schedule makes backups while Run runs. A nil *Schedule is that of a service without backups: all its methods do
+// nothing. Run must run once only; all else is safe for concurrent use.
 type Schedule struct {
 	Options
-	began   time.Time
-	release func() error
+	began   time.Time    // since when backups are made, for Trouble
+	release func() error // gives up the lock on Dir
 
 	mu    sync.Mutex
-	state State
+	state State // guarded by mu
 }
 
-// patience is how long a start waits for a Store to tell what it holds.
+// patience is how long New waits for a Store to list its archives.
 const patience = 5 * time.Second
 
-// New takes a directory for backups, and removes what a process that was killed has left in it. Close gives it
-// back. An error says what is wrong with the directory: everybody can change it, or another process has it. A Store
-// that does not answer is a failure of which State tells, since the service does not need it.
+// New locks the directory for backups and removes what a killed process has left in it; Close gives the lock up. An
+// error says what is wrong with the directory: everybody can change it, or another process has it. A Store that does
+// not answer is no error, since the service works without it: State tells of that as of a failed backup. ctx bounds
+// the call alone.
 func New(ctx context.Context, o Options) (*Schedule, error) {
 	if o.Store == nil {
 		o.Store = directory(o.Dir)
@@ -100,7 +105,7 @@ func New(ctx context.Context, o Options) (*Schedule, error) {
 	return s, nil
 }
 
-// Close lets another process have the directory. Run has ended.
+// Close gives up the lock on the directory. Run must have ended.
 func (s *Schedule) Close() error {
 	if s == nil {
 		return nil
@@ -108,7 +113,7 @@ func (s *Schedule) Close() error {
 	return s.release()
 }
 
-// State tells how the backups stand. It is cheap. The zero State: there are to be none.
+// State returns how the backups stand. It is cheap: it asks neither disk nor bucket.
 func (s *Schedule) State() State {
 	if s == nil {
 		return State{}
@@ -118,7 +123,8 @@ func (s *Schedule) State() State {
 	return s.state
 }
 
-// look takes the state from what there is.
+// look sets the number of archives, and the newest, to what the Store holds. If the Store holds none, the newest one
+// that is known stays.
 func (s *Schedule) look(ctx context.Context) error {
 	all, err := list(ctx, s.Store)
 	if err != nil {
@@ -126,15 +132,16 @@ func (s *Schedule) look(ctx context.Context) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.state.Archives = len(all)
+	s.state.Archives, s.state.Last = len(all), Archive{}
 	if len(all) > 0 {
 		s.state.Last = all[len(all)-1]
 	}
 	return nil
 }
 
-// Run makes a backup when one is due, until ctx ends: one Every after the beginning of the last, at once if there is
-// none. They never overlap; one that takes longer is followed by the next.
+// Run makes a backup whenever one is due, until ctx ends. One is due at once if there is none, else Every after the
+// last was begun. Backups never overlap: if one takes longer than Every, the next begins right after it. After a
+// failure the next try is after 15 minutes at the latest.
 func (s *Schedule) Run(ctx context.Context) {
 	if s == nil {
 		return
@@ -147,7 +154,7 @@ func (s *Schedule) Run(ctx context.Context) {
 		}
 		began := time.Now()
 		err := s.once(ctx, began)
-		if ctx.Err() != nil { // what it broke off is made again by the next process
+		if ctx.Err() != nil { // the next process makes what ctx interrupted
 			return
 		}
 		wait = max(0, s.Every-time.Since(began))
@@ -157,16 +164,18 @@ func (s *Schedule) Run(ctx context.Context) {
 	}
 }
 
-// first is how long after the start the first backup is due.
+// first returns how long after the start the first backup is due. The age of the last one is known from its name, so
+// a restart neither skips nor repeats one.
 func (s *Schedule) first(now time.Time) time.Duration {
 	age := now.Sub(s.State().Last.At)
-	if age < 0 { // the clock was ahead then
+	if age < 0 { // the clock was ahead when the last one was made
 		return 0
 	}
 	return max(0, s.Every-age)
 }
 
-// once makes a backup, and notes what became of it.
+// once makes one backup and notes the outcome. One that ctx interrupted is neither a success nor a failure. That old
+// archives could not be removed is logged only: the new one is good.
 func (s *Schedule) once(ctx context.Context, at time.Time) error {
 	made, err := s.make(ctx, at)
 	if ctx.Err() != nil {
@@ -184,6 +193,7 @@ func (s *Schedule) once(ctx context.Context, at time.Time) error {
 	return nil
 }
 
+// note records an outcome; a success clears an earlier failure.
 func (s *Schedule) note(made Archive, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -195,7 +205,7 @@ func (s *Schedule) note(made Archive, err error) {
 	s.state.Archives++
 }
 
-// Warnings tells of a backup that failed or is too old, for engine.Config.
+// Warnings returns a warning of readiness if a backup failed or is overdue. It is meant for engine.Config.
 func (s *Schedule) Warnings(context.Context) []imagegen.Notice {
 	if why := s.Trouble(); why != "" {
 		return []imagegen.Notice{{Code: "backup", Detail: why}}
@@ -203,7 +213,7 @@ func (s *Schedule) Warnings(context.Context) []imagegen.Notice {
 	return nil
 }
 
-// Trouble is that of the state at present.
+// Trouble says what is wrong at present, see [State.Trouble].
 func (s *Schedule) Trouble() string {
 	if s == nil {
 		return ""
@@ -211,8 +221,8 @@ func (s *Schedule) Trouble() string {
 	return s.State().Trouble(s.began, time.Now())
 }
 
-// Trouble says what is wrong: the last backup failed, or is older than two of the times between them; "" if nothing
-// is. began is since when backups are made.
+// Trouble says what is wrong: the last backup failed, or is more than twice Every old; "" if nothing is wrong. began
+// is when backups began to be made, and counts while there is none.
 func (s State) Trouble(began, now time.Time) string {
 	since := s.Last.At
 	if since.IsZero() {

@@ -197,6 +197,30 @@ func TestFailures(t *testing.T) {
 	})
 }
 
+// Archives that somebody has removed are not taken for backups that exist.
+func TestArchivesThatAreGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		dir, service := t.TempDir(), &service{}
+		s, err := backups.New(t.Context(), options(dir, service))
+		is.NoErr(err)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); s.Run(ctx) }()
+		time.Sleep(time.Hour)
+		is.Equal(names(t, dir), []string{s.State().Last.Name})
+		is.NoErr(os.Remove(filepath.Join(dir, s.State().Last.Name)))
+		service.set(0, errors.New("no room"))
+		time.Sleep(6 * time.Hour)
+		cancel()
+		<-ended
+		is.Equal(s.State().Archives, 0)
+		is.Equal(s.State().Last, backups.Archive{})
+		is.True(strings.Contains(s.Trouble(), "no good one is known"))
+		is.NoErr(s.Close())
+	})
+}
+
 func TestOverdue(t *testing.T) {
 	is := is.New(t)
 	began := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

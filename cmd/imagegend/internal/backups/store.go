@@ -8,25 +8,27 @@ import (
 	"strings"
 )
 
-// Store is where archives lie: a directory or a bucket.
+// Store holds finished archives: a directory or a bucket. A Schedule calls one method at a time; doctor may List
+// meanwhile.
 type Store interface {
-	// List lists the archives, oldest first.
+	// List lists the archives, oldest first, and ignores everything else.
 	List(context.Context) ([]Archive, error)
-	// Put gives a file at a path in the schedule's directory the name of an archive, durably: the whole of it, or
-	// nothing. The file may be at the path afterwards, or not.
+	// Put stores the file at path as the archive name, durably: all of it or nothing. The file lies in the schedule's
+	// directory; Put may move it away or leave it there.
 	Put(ctx context.Context, path, name string) error
+	// Remove removes an archive.
 	Remove(ctx context.Context, name string) error
-	// Tidy removes what a Put that was killed has left. None is under way.
+	// Tidy removes what interrupted Puts have left. No Put may be under way.
 	Tidy(context.Context) error
-	// String says where it is.
+	// String returns the address.
 	String() string
 }
 
-// InBucket reports whether an address of archives, or of one of them, names a bucket and not a path.
+// InBucket reports whether an address, of archives or of a single one, is that of a bucket rather than a path.
 func InBucket(address string) bool { return strings.HasPrefix(address, "s3://") }
 
-// Open returns the Store at an address: the path of a directory, or s3://bucket/prefix?endpoint=…. It looks whether
-// the address means something, and not whether anything is there.
+// Open returns the Store at an address: the path of a directory, or s3://bucket/prefix?endpoint=…. It checks the form
+// of the address, and not whether anything exists there.
 func Open(ctx context.Context, address string) (Store, error) {
 	if InBucket(address) {
 		return openBucket(ctx, address)
@@ -34,7 +36,8 @@ func Open(ctx context.Context, address string) (Store, error) {
 	return directory(address), nil
 }
 
-// OpenArchive opens an archive for reading: a file, or an object at s3://bucket/prefix/name?endpoint=….
+// OpenArchive opens an archive for reading: a file, or an object at s3://bucket/prefix/name?endpoint=…. The caller
+// closes it. A missing one is an fs.ErrNotExist or an imagegen.ErrNotFound.
 func OpenArchive(ctx context.Context, address string) (io.ReadCloser, error) {
 	if InBucket(address) {
 		return openObject(ctx, address)
@@ -42,7 +45,7 @@ func OpenArchive(ctx context.Context, address string) (io.ReadCloser, error) {
 	return os.Open(address)
 }
 
-// list lists the archives of a Store.
+// list lists the archives of a Store, with an error that names the Store.
 func list(ctx context.Context, s Store) ([]Archive, error) {
 	all, err := s.List(ctx)
 	if err != nil {

@@ -6,8 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// asleep is the difference of two clocks that begin with the machine: one goes on while it sleeps. In
-// whole seconds, rounded down: between the two readings time may pass.
+// asleep is how long the machine has slept since it started: the difference of two clocks that start with the machine,
+// one of which goes on while it sleeps. It is in whole seconds, rounded down, since time may pass between the two
+// readings. 0 also if it is not known.
 func asleep() time.Duration {
 	var with, without unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &with) != nil || unix.ClockGettime(unix.CLOCK_MONOTONIC, &without) != nil {

@@ -1,7 +1,13 @@
 // Package clock judges the time. A wall clock may be wrong, and what ends by age, credits above all,
 // ends for good: so a leap of the wall clock is not believed until an operator confirms it.
 //
-// Time that the process was not running, or the machine slept, is no leap.
+// A Clock compares the wall clock with the time that passes by the system's monotonic clock. As long as the two
+// agree, its time is that of the wall clock; if that falls behind a little, its time runs at half the pace until they
+// meet. When they disagree by more, the clock is in doubt, and its time goes on from the last undoubted one by what
+// passes. Time during which the process was not running, or the machine slept, is no leap.
+//
+// The clock writes nothing down. Its user, the ledger, stores a Mark now and then and with entries, and gives it to the
+// next process.
 package clock
 
 import (
@@ -26,13 +32,13 @@ type Clock struct {
 	wall   func() time.Time
 	asleep func() time.Duration // how long the machine slept so far, which its monotonic clock leaves out
 
-	mu      sync.Mutex
-	last    time.Time // the judged time when it was last read; zero: there is nothing to compare with
-	at      time.Time // when that was, with a monotonic reading
-	slept   time.Duration
-	told    time.Duration // of that, by Slept
-	steady  time.Time
-	written time.Time // the latest time that was written down in this epoch
+	mu      sync.Mutex    // guards the fields below
+	last    time.Time     // the judged time when it was last read; zero: there is nothing to compare with
+	at      time.Time     // when that was, with a monotonic reading
+	slept   time.Duration // how long the machine had slept by then
+	told    time.Duration // how much of that Slept has returned
+	steady  time.Time     // the steady time when it was last read
+	written time.Time     // the latest time that was written down in this epoch
 	epoch   uint64
 }
 
@@ -40,7 +46,7 @@ type Clock struct {
 type Reading struct {
 	Now    time.Time // by which things end: the wall clock's, or, in doubt, the last undoubted time and what has passed since
 	Wall   time.Time // as the wall clock has it
-	Steady time.Time // goes on by what passes and by nothing else: for delays and leases
+	Steady time.Time // advances by the time that passes and by nothing else: for delays and leases; only within one process
 	Doubt  bool
 	Leap   time.Duration // in doubt: how far the wall clock is ahead; below 0 it is behind
 	Epoch  uint64        // how often the clock was corrected
@@ -67,7 +73,8 @@ func (c *Clock) Read() Reading {
 	return Reading{Now: now, Wall: wall, Steady: c.steady, Doubt: leap != 0, Leap: leap, Epoch: c.epoch}
 }
 
-// judge returns the time, and the leap that is not believed; 0 if there is none.
+// judge returns the judged time, and the leap that it does not believe; 0 if it believes the wall clock. passed is the
+// time since the last reading.
 func (c *Clock) judge(wall time.Time, passed time.Duration) (now time.Time, leap time.Duration) {
 	expected := c.last.Add(passed)
 	switch ahead, written := wall.Sub(expected), wall.Sub(c.written); {
@@ -84,7 +91,7 @@ func (c *Clock) judge(wall time.Time, passed time.Duration) (now time.Time, leap
 	return later(wall, c.last.Add(passed/2)), 0
 }
 
-// Wrote notes a time that was written down.
+// Wrote notes that a time was written down: from now on the wall clock is in doubt if it is far behind that.
 func (c *Clock) Wrote(at time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -100,7 +107,9 @@ func (c *Clock) Confirm(epoch uint64) {
 	c.written, c.epoch = wall, epoch
 }
 
-// Resume goes on from what a former process wrote down. It returns the gap that lies between.
+// Resume continues from what a former process wrote down, and returns the gap between then and now. The gap is no
+// leap, so without a doubt time continues with the wall clock, but never before what was written. A doubt continues
+// with the same distance between the wall clock and the judged time. Call it before the first reading.
 func (c *Clock) Resume(m Mark) (gap time.Duration) {
 	wall, slept := c.readWall(), c.asleep()
 	c.mu.Lock()
@@ -117,7 +126,7 @@ func (c *Clock) Resume(m Mark) (gap time.Duration) {
 	return max(0, now.Sub(from))
 }
 
-// Slept is how long the machine slept since it was last asked for, or since the clock began.
+// Slept is how long the machine slept since the last call of Slept, or since the clock began.
 func (c *Clock) Slept() (d time.Duration) {
 	c.Read()
 	c.mu.Lock()
@@ -126,15 +135,18 @@ func (c *Clock) Slept() (d time.Duration) {
 	return d
 }
 
+// begin sets the first judged time, from which the steady time starts too. The caller holds mu.
 func (c *Clock) begin(now time.Time, slept time.Duration) {
 	c.steady, c.told = now, slept
 	c.set(now, slept)
 }
 
+// set makes now the last judged time. The caller holds mu.
 func (c *Clock) set(now time.Time, slept time.Duration) {
 	c.last, c.at, c.slept = now, time.Now(), max(c.slept, slept)
 }
 
+// readWall reads the wall clock without its monotonic reading, so that differences show what the wall clock says.
 func (c *Clock) readWall() time.Time { return c.wall().UTC().Round(0) }
 
 func later(a, b time.Time) time.Time {

@@ -11,9 +11,11 @@ import (
 )
 
 // Coder writes a value, or reads one. The form of a type is a function that passes each of its fields to a
-// Coder, in turn: so it is described once, and cannot be read otherwise than it is written. A form begins
-// with its version; a field that is added later comes at the end, behind c.Since of a version of its own, and
+// Coder, in turn. So the encoding is described once, and a value cannot be read otherwise than it was written. A
+// form begins with its version. A field that is added later comes at the end, behind c.Since of a new version, and
 // is zero in what was written before.
+//
+// After the first error a Coder that reads leaves all further fields zero; Decode returns that error.
 //
 // Integers are varints, strings and slices have their length before them.
 type Coder struct {
@@ -27,33 +29,27 @@ type Coder struct {
 // Encode writes a value in a form.
 func Encode[V any](v *V, form func(*Coder, *V)) []byte {
 	c := new(Coder)
-	*c = Coder{}
 	form(c, v)
 	return c.written
 }
 
 // Decode reads what Encode wrote into v, which is zero. It aliases nothing of stored.
 func Decode[V any](stored []byte, v *V, form func(*Coder, *V)) error {
-	c := new(Coder)
-	*c = Coder{rest: stored, reads: true}
+	c := &Coder{rest: stored, reads: true}
 	form(c, v)
-	err := c.err
-	if err == nil && len(c.rest) > 0 {
-		err = errShort
+	if c.err == nil && len(c.rest) > 0 {
+		return errShort
 	}
-	c.rest = nil
-	return err
+	return c.err
 }
 
 // AsWritten reports whether stored is what Encode makes of a value, or made of it when its form had the version of
 // stored.
 func AsWritten[V any](stored []byte, v *V, form func(*Coder, *V)) bool {
-	c := new(Coder)
 	version, _ := binary.Uvarint(stored)
-	*c = Coder{version: version}
+	c := &Coder{version: version}
 	form(c, v)
-	same := bytes.Equal(c.written, stored)
-	return same
+	return bytes.Equal(c.written, stored)
 }
 
 // Version says which version of its form a value is written in. One of a later version cannot be read.
@@ -75,7 +71,7 @@ func (c *Coder) Since(version uint64) bool { return c.version >= version }
 
 var errShort = errors.New("kv: a stored value is cut short or has an unknown form")
 
-// passed goes on behind n bytes that were read.
+// passed moves on behind n bytes that were read; n ≤ 0 is what the varints of encoding/binary return for an error.
 func (c *Coder) passed(n int) bool {
 	if c.err == nil && (n <= 0 || n > len(c.rest)) {
 		c.err = errShort
@@ -87,7 +83,8 @@ func (c *Coder) passed(n int) bool {
 	return true
 }
 
-// length codes how much follows: so many bytes at least.
+// length codes a length. Reading, it refuses one that is greater than the number of bytes left, so that damage
+// cannot make anybody allocate more than that many elements.
 func (c *Coder) length(n int) int {
 	if !c.reads {
 		c.written = binary.AppendUvarint(c.written, uint64(n))
@@ -103,7 +100,7 @@ func (c *Coder) length(n int) int {
 	return int(long)
 }
 
-// take reads n bytes, which are not to be kept.
+// take reads n bytes. They belong to the stored value, so the caller copies what it keeps.
 func (c *Coder) take(n int) []byte {
 	b := c.rest
 	if n == 0 || !c.passed(n) {
@@ -164,8 +161,8 @@ func Bytes(c *Coder, b *[]byte) {
 
 var latest = time.Unix(0, math.MaxInt64)
 
-// Moment codes a time as nanoseconds since 1970, with 0 for the zero time, and of one beyond the year 2262 the last that
-// can be kept. It is read in UTC.
+// Moment codes a time as nanoseconds since 1970, in UTC. The zero time is coded as 0, and a time beyond the year 2262
+// as the last one that fits.
 func Moment(c *Coder, t *time.Time) {
 	n := int64(0)
 	switch {
@@ -190,7 +187,7 @@ func List[T any](c *Coder, list *[]T, form func(*Coder, *T)) {
 	}
 }
 
-// Optional codes what may not be there.
+// Optional codes a pointer that may be nil.
 func Optional[T any](c *Coder, v **T, form func(*Coder, *T)) {
 	there := *v != nil
 	if Flag(c, &there); !there {

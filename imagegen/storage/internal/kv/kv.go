@@ -1,6 +1,6 @@
-// Package kv is what tables and ledger of the default storage stand on: ordered buckets of bytes that change in
-// transactions, and the form of the values in them. Package storage implements it over a bbolt file, package
-// kvtest in memory, for tests.
+// Package kv is the foundation of the tables and the ledger of the default storage: ordered buckets of bytes that
+// change in transactions, and the encoding of the values in them. Package storage implements it over a bbolt file, and
+// package kvtest in memory, for tests. Package postgres implements it for what it shares with the default storage.
 package kv
 
 import (
@@ -16,7 +16,7 @@ import (
 // Bucket names an ordered set of keys.
 type Bucket string
 
-// Place is where a value lies.
+// Place is where a value is stored.
 type Place struct {
 	Bucket Bucket
 	Key    []byte
@@ -26,18 +26,18 @@ type Place struct {
 // to Put belong to the transaction until it ends.
 //
 // A value that is damaged, or a write that the database cannot take, ends the transaction with an
-// error: no method returns one. Who can go on without the value reads it within Spare.
+// error: no method returns one. Code that can go on without a value reads it within Spare.
 type Tx interface {
 	// Get returns the value of a key; nil if there is none.
 	Get(b Bucket, key []byte) []byte
 	// Put sets a value, which is not empty.
 	Put(b Bucket, key, value []byte)
-	// Delete removes a key; that there is none is fine.
+	// Delete removes a key. It succeeds if there is none.
 	Delete(b Bucket, key []byte)
 	// Ascend calls f for keys from the first ≥ from, in order, while f returns true. f must not
 	// change the bucket.
 	Ascend(b Bucket, from []byte, f func(key, value []byte) bool)
-	// Keys calls f as Ascend does, and looks at no value: a damaged one stops nobody.
+	// Keys calls f as Ascend does, but reads no values, so that a damaged one stops nobody.
 	Keys(b Bucket, from []byte, f func(key []byte) bool)
 	// Descend calls f for keys from the last < before, in falling order, while f returns true; before
 	// nil means from the end. f must not change the bucket.
@@ -47,7 +47,7 @@ type Tx interface {
 	OnCommit(f func())
 }
 
-// Damage is what a Tx panics with where it meets a value that is damaged.
+// Damage is what a Tx panics with when it meets a damaged value.
 type Damage struct{ Err error }
 
 func (d Damage) Error() string { return d.Err.Error() }
@@ -122,8 +122,8 @@ func TimeKey(t time.Time) uint64 {
 	return uint64(t.UnixNano()) ^ 1<<63
 }
 
-// Chained is the hash of a value that follows one with the hash previous: none before it can be changed,
-// removed or put elsewhere unnoticed.
+// Chained is the hash of a value that follows one with the hash previous. So no earlier value can be changed, removed
+// or moved unnoticed, as long as the last hash is known.
 func Chained(previous [sha256.Size]byte, value []byte) [sha256.Size]byte {
 	h := sha256.New()
 	h.Write(previous[:])

@@ -9,17 +9,17 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Account is the sum over a user's lots, and the end of the user's journal. That of no name is the
-// system's: it has entries, and no credits.
+// Account is the sum over a user's lots, and the end of the user's journal. The account without a name is the
+// system's: it has entries, for corrections of the clock and for settlements of unknown charges, but no credits.
 type Account struct {
 	User imagegen.UserID
 	Totals
-	Lots  uint64              // how many it has had
-	Next  imagegen.Expiration // what expires first of that which is available; zero: nothing does
-	Seq   uint64              // of its last entry, from 1 without gaps
-	Hash  [sha256.Size]byte   // of that
-	Time  time.Time           // of that
-	Epoch uint64              // of that
+	Lots  uint64              // how many lots it has had, which is the number of the last one
+	Next  imagegen.Expiration // which available credits expire first, and when; zero: none do
+	Seq   uint64              // of its last entry, from 1 without gaps; 0: it has none
+	Hash  [sha256.Size]byte   // of the last entry, as are the fields below
+	Time  time.Time
+	Epoch uint64
 }
 
 // Totals are the credits of an account, or what an entry adds to them.
@@ -27,7 +27,8 @@ type Totals struct {
 	Available, Held, Granted, Spent, Expired, Revoked imagegen.Credits
 }
 
-// dated is the time of an entry that comes next: an account's time falls only where its epoch rises.
+// dated is the time of the account's next entry. It is never before the last entry's, unless the epoch rises:
+// then the clock was corrected, and may have been set back.
 func (a Account) dated(at time.Time, epoch uint64) time.Time {
 	if a.Epoch == epoch && at.Before(a.Time) {
 		return a.Time
@@ -55,8 +56,8 @@ func (t *Totals) post(e Entry) {
 	}
 }
 
-// balanced reports whether everything granted is somewhere: with the issuer's −Granted, the postings
-// of an entry sum to zero, and so do those of all accounts.
+// balanced reports whether everything that was granted is somewhere. This is double-entry bookkeeping: with
+// −Granted as the account of the issuer, the postings of each entry sum to zero, and so do all accounts.
 func (t Totals) balanced() bool {
 	return t.Granted == t.Available+t.Held+t.Spent+t.Expired+t.Revoked
 }
@@ -70,11 +71,11 @@ func (a Account) check() error {
 	return nil
 }
 
-// openAccount is one user's account in a transaction.
+// openAccount is one user's account in a transaction. Account is always as the last written entry left it.
 type openAccount struct {
 	Books
 	Account
-	seen []Lot // since it was written last
+	seen []Lot // lots that were read since the last entry was written, which may change them
 }
 
 // open reads a user's account.
@@ -82,7 +83,7 @@ func (b Books) open(u imagegen.UserID) *openAccount {
 	return &openAccount{Books: b, Account: b.tx.Account(u)}
 }
 
-// lot returns one of the account's lots, which is read once for each entry.
+// lot returns one of the account's lots. It reads each lot from the store at most once for each entry.
 func (a *openAccount) lot(number uint64) (Lot, bool) {
 	if n := slices.IndexFunc(a.seen, func(l Lot) bool { return l.Number == number }); n >= 0 {
 		return a.seen[n], true
@@ -96,8 +97,8 @@ func (a *openAccount) lot(number uint64) (Lot, bool) {
 
 func (a *openAccount) expiring() iter.Seq[Lot] { return a.tx.Expiring(a.User) }
 
-// balance is what can be spent at this time: what has expired does not count, whether or not it has
-// been written off.
+// balance is what can be spent now. What has expired does not count, whether or not it has been written
+// off. Unless something has expired, it takes no read beside the account's.
 func (a *openAccount) balance() imagegen.Balance {
 	available, next := a.Available, a.Next
 	if a.due() {
@@ -109,7 +110,8 @@ func (a *openAccount) balance() imagegen.Balance {
 	return imagegen.Balance{Credits: available, NextExpiration: &next}
 }
 
-// left is what is available without what has expired and is not written off.
+// left is what is available without what has expired and has not been written off. It reads the expired lots and
+// those that expire next.
 func (a *openAccount) left() (available imagegen.Credits, next imagegen.Expiration) {
 	available = a.Available
 	for l := range a.expiring() {
@@ -124,10 +126,10 @@ func (a *openAccount) left() (available imagegen.Credits, next imagegen.Expirati
 	return available, next
 }
 
-// due reports whether something has expired that is not written off.
+// due reports whether something has expired that has not been written off.
 func (a *openAccount) due() bool { return !a.Next.At.IsZero() && !a.at.Now.Before(a.Next.At) }
 
-// soonest adds a lot to what expires first.
+// soonest takes one more lot into account for what expires first. Lots that expire at the same time add up.
 func soonest(e imagegen.Expiration, l Lot) imagegen.Expiration {
 	switch {
 	case l.Remaining == 0 || l.Expires.IsZero():

@@ -8,7 +8,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// post records an entry, behind what the account's lots have lost by this time.
+// post records an entry, after it has written off what has expired: so what an entry takes or returns is never
+// mixed with what was lost before.
 func (a *openAccount) post(e Entry) (Entry, error) {
 	if err := a.expire(); err != nil {
 		return e, err
@@ -16,8 +17,9 @@ func (a *openAccount) post(e Entry) (Entry, error) {
 	return a.record(e)
 }
 
-// record puts an entry at the end of the account's journal, and what follows from it. An
-// imagegen.Violation: it would break an invariant, and the transaction has to be rolled back.
+// record puts an entry at the end of the account's journal, and writes the rows that follow from it. An
+// imagegen.Violation: the entry would break an invariant; nothing of it is written, but earlier entries of
+// the same transaction may have been, so the transaction has to be rolled back.
 func (a *openAccount) record(e Entry) (Entry, error) {
 	mark := a.tx.Clock()
 	e = a.chain(e, mark.Epoch)
@@ -37,9 +39,10 @@ func (a *openAccount) record(e Entry) (Entry, error) {
 	return e, nil
 }
 
-// chain gives an entry its place at the end of the account's journal.
+// chain completes an entry with its place at the end of the account's journal: number, time, epoch, the balance
+// afterwards, the numbers of new lots. Then it encodes the entry and hashes it together with the one before.
 func (a *openAccount) chain(e Entry, epoch uint64) Entry {
-	if e.Kind == entryClock {
+	if e.Kind == entryClock { // the correction is the first entry of the new epoch
 		epoch++
 	}
 	e.User, e.Seq, e.Time, e.Epoch, e.Balance = a.User, a.Seq+1, a.dated(a.at.Wall, epoch), epoch, a.Available+e.Credits
@@ -51,15 +54,16 @@ func (a *openAccount) chain(e Entry, epoch uint64) Entry {
 	return e
 }
 
-// lots are an account's, as an entry's effect depends on them.
+// lots are the lots of one account, as far as the effect of an entry depends on them. An openAccount reads them
+// from a store, a page from memory.
 type lots interface {
 	lot(number uint64) (l Lot, known bool)
 	expiring() iter.Seq[Lot]
 }
 
-// apply returns what an entry does to its account, and to the lots and the charge of that. It reads
-// nothing else, so that a replay does the same. An imagegen.Violation: the rows would break an
-// invariant.
+// apply returns what an entry does to its account, its lots and its charge. It reads nothing but the account and its
+// lots, neither a clock nor other users' rows, so that a replay gives the same. It writes nothing. An
+// imagegen.Violation: the rows would break an invariant.
 func apply(of lots, a Account, e Entry) (*Change, error) {
 	c := &Change{Lots: make([]LotChange, 0, len(e.Postings)+len(e.Lots)), Entry: e, From: a, To: a}
 	if err := c.account(); err != nil {
@@ -88,7 +92,8 @@ func apply(of lots, a Account, e Entry) (*Change, error) {
 	return c, nil
 }
 
-// account makes the account that the entry leads to, but for its lots.
+// account makes the account that the entry leads to, except the number of lots and what expires first. It refuses an
+// entry whose epoch or time falls, or whose balance is not that of the account.
 func (c *Change) account() error {
 	e, a := c.Entry, &c.To
 	switch {
@@ -108,7 +113,8 @@ func (c *Change) account() error {
 	return nil
 }
 
-// next is what expires first once the lots are changed.
+// next is what expires first once the lots are changed. Mostly it follows from the account and the changed lots; only
+// if all of what expired first is gone are other lots read.
 func (c *Change) next(of lots) imagegen.Expiration {
 	next := c.From.Next
 	for _, l := range c.Lots {
@@ -124,8 +130,8 @@ func (c *Change) next(of lots) imagegen.Expiration {
 	return next
 }
 
-// nextAnew finds what expires first among all lots, when a change has touched the lot
-// that did.
+// nextAnew finds what expires first among all lots. For lots that the change touches it
+// uses their new state, and for the others what the store has.
 func (c *Change) nextAnew(of lots) (next imagegen.Expiration) {
 	for _, l := range c.Lots {
 		next = soonest(next, l.To)
@@ -141,8 +147,8 @@ func (c *Change) nextAnew(of lots) (next imagegen.Expiration) {
 	return next
 }
 
-// Leads returns the charge that the entry leads to, as it stands as long as no other entry is about it; nil if
-// it is not about one.
+// Leads returns the charge as the entry leaves it; nil if the entry is about no charge. A charge's entry leaves it
+// open, and a settlement closes it for good.
 func (e Entry) Leads() *Charge {
 	switch e.Kind {
 	case imagegen.EntryCharge:

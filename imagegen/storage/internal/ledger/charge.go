@@ -8,8 +8,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// Charge is imagegen.Ledger's Charge within a transaction, on behalf of an API key, whose limits may refuse
-// it, see [imagegen.Key.Exceeds]; or of none. A refusal comes before any write.
+// Charge is imagegen.Ledger's Charge within a transaction. k is the API key that asked, whose limits may refuse the
+// charge, see [imagegen.Key.Exceeds]; the zero Key has none. A refusal comes before any write.
 func (b Books) Charge(c imagegen.Charge, k imagegen.Key) error {
 	if err := cmp.Or(checkCharge(c.ID), c.User.Check(), checkAmount(c.Credits), checkBill(c)); err != nil {
 		return err
@@ -62,7 +62,7 @@ func (b Books) Settle(id imagegen.ChargeID, used imagegen.Credits) error {
 	return b.settle(id, used, false)
 }
 
-// Cancel is Settle to nothing of a generation that its owner has cancelled.
+// Cancel is Settle to 0 for a generation that its owner has cancelled; usage counts it apart from failures.
 func (b Books) Cancel(id imagegen.ChargeID) error { return b.settle(id, 0, true) }
 
 // settle closes a charge. Settling an unknown charge to 0 leaves a tombstone, which
@@ -98,9 +98,10 @@ func (b Books) settle(id imagegen.ChargeID, used imagegen.Credits, cancelled boo
 	return err
 }
 
-// refund divides what a charge holds: the first of it is spent, the rest goes back to where it came
-// from, in the reverse of the order in which it was consumed; where the lot has expired, to a refund
-// lot, unless that would have expired as well.
+// refund divides what a charge holds. The credits that were consumed first are spent, and the rest goes back to
+// the lots it came from: so what comes back is what was consumed last. Where the lot has expired, the credits
+// go to a new refund lot. If that would have expired as well, they go back to the expired lot, and
+// are written off there.
 func (a *openAccount) refund(e *Entry, held []Posting) error {
 	used := e.Used
 	for _, h := range held {
@@ -121,7 +122,7 @@ func (a *openAccount) refund(e *Entry, held []Posting) error {
 	return nil
 }
 
-// check holds what a charge holds and used against what it took.
+// check returns an imagegen.Violation unless an open charge holds all that it took, and a settled one nothing.
 func (c Charge) check(id imagegen.ChargeID) error {
 	var held, open imagegen.Credits
 	for _, p := range c.Postings {
@@ -136,8 +137,8 @@ func (c Charge) check(id imagegen.ChargeID) error {
 	return nil
 }
 
-// CheckCharge holds a record against its charge, see [imagegen.Record.CheckCharge]. known is false
-// if there is none.
+// CheckCharge compares a record with its charge, see [imagegen.Record.CheckCharge]. known is false if there is no
+// charge; one that cannot be read is known, and an error.
 func CheckCharge(tx Tx, r imagegen.Record) (known bool, err error) {
 	var c Charge
 	err = kv.Spare(func() error { c, known = tx.Charge(r.Charge().ID); return nil })

@@ -11,17 +11,19 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// Counts is what Check went over.
+// Counts is how much Check went over.
 type Counts struct{ Entries, Accounts, Lots, Charges int }
 
-// Check goes over a whole ledger and reports every broken invariant: of each user the journal's chain,
-// the postings of each entry, each lot's and the account's sum, and that replaying the journal gives
-// the rows that are there; and that each charge and each reference is that of an entry. An error means
-// that the check could not be carried out.
+// Check goes over a whole ledger and reports every broken invariant. For each user it checks the journal's chain,
+// the postings of each entry, the sum of each lot and of the account, and that replaying the journal gives the
+// rows that exist. Then it checks that each charge and each reference belongs to an entry. Its error means that
+// the check could not be carried out.
 //
-// It keeps the lots, the usage and the open charges of one user at a time in memory.
+// A row that cannot be read is reported, and ends only the part of the check that needs it. Check keeps the lots,
+// the usage and the open charges of one user at a time in memory.
 func Check(ctx context.Context, rows Rows, report func(imagegen.Violation)) (Counts, error) {
 	c := &checker{ctx: ctx, rows: rows, report: report}
+	// The current epoch comes first: only entries of this epoch bear on what is stored of the clock.
 	c.spare("clock", "", func() { c.mark.Epoch = rows.Account("").Epoch })
 	for u := range rows.Users() {
 		c.spare("account", string(u), func() { c.user(u) })
@@ -45,12 +47,13 @@ type checker struct {
 	err    error      // why the check cannot be carried out
 }
 
-// broken is the error of what would break an invariant.
+// broken makes a Violation.
 func broken[Subject ~string](rule string, subject Subject, format string, args ...any) imagegen.Violation {
 	return imagegen.Violation{Rule: rule, Subject: string(subject), Detail: fmt.Sprintf(format, args...)}
 }
 
-// spare runs a part of the check, unless that has to end, and reports a row that cannot be read.
+// spare runs a part of the check, unless the check has to end. A row that cannot be read ends the part and is
+// reported.
 func (c *checker) spare(rule, subject string, part func()) {
 	if c.stopped() {
 		return
@@ -60,7 +63,7 @@ func (c *checker) spare(rule, subject string, part func()) {
 	}
 }
 
-// stopped reports whether the check has to end, and notes why.
+// stopped reports whether the check has to end, because its context has ended, and keeps the reason.
 func (c *checker) stopped() bool {
 	if c.err == nil {
 		c.err = c.ctx.Err()
@@ -68,14 +71,16 @@ func (c *checker) stopped() bool {
 	return c.err != nil
 }
 
-// found reports what a check returns.
+// found reports err if it is a Violation.
 func (c *checker) found(err error) {
 	if v, ok := errors.AsType[imagegen.Violation](err); ok {
 		c.report(v)
 	}
 }
 
-// user replays one user's journal and holds the rows against what it leads to.
+// user replays one user's journal in memory, from its beginning, and compares the rows that exist with the
+// result. At the first entry that is wrong the replay ends, since all later ones build on it; the sums are checked
+// all the same.
 func (c *checker) user(u imagegen.UserID) {
 	if u != "" {
 		c.counts.Accounts++
@@ -101,7 +106,8 @@ func (c *checker) user(u imagegen.UserID) {
 	c.compare(u, replayed)
 }
 
-// entry checks an entry and that it follows those before it, and replays it.
+// entry checks an entry by itself and against those before it, and replays it: with the functions that an
+// operation uses, but into memory.
 func (c *checker) entry(replayed *memory, u imagegen.UserID, e Entry) error {
 	a, open := replayed.Account(u), replayed.charges[e.Charge]
 	if err := e.follows(a); err != nil {
@@ -128,8 +134,9 @@ func (c *checker) entry(replayed *memory, u imagegen.UserID, e Entry) error {
 	return nil
 }
 
-// settles reports whether an entry that is a settlement is that of an open charge, and that any other,
-// and the settlement of what was never charged, finds none open.
+// settles reports whether an entry fits the charge with its identifier that is open at that point of the replay,
+// nil if none is. A settlement must have one, with the same amount and lots, unless it is of what was never
+// charged. That one, and every other entry, must find none.
 func (e Entry) settles(open *Charge) bool {
 	if open == nil || e.Kind != imagegen.EntrySettle {
 		return open == nil && (e.Kind != imagegen.EntrySettle || e.User == "")
@@ -138,8 +145,8 @@ func (e Entry) settles(open *Charge) bool {
 		slices.EqualFunc(open.Postings, e.Postings, func(a, b Posting) bool { return a.Lot == b.Lot && a.Took == b.Took })
 }
 
-// named checks that an entry is found by what it is about. A charge that is settled stays so: it need
-// not be kept until the end of the replay.
+// named checks that an entry is found by its charge and its reference. A settled charge changes no more, so it is
+// compared at once, and not kept until the end of the replay.
 func (c *checker) named(replayed *memory, e Entry) {
 	if charge := replayed.charges[e.Charge]; charge != nil && charge.Settled {
 		delete(replayed.charges, e.Charge)
@@ -153,7 +160,7 @@ func (c *checker) named(replayed *memory, e Entry) {
 	}
 }
 
-// same holds a charge against a replayed one.
+// same compares a stored charge with a replayed one.
 func (c *checker) same(id imagegen.ChargeID, replayed *Charge) {
 	if stored, known := c.rows.Charge(id); !known || stored.Place != replayed.Place || stored.Credits != replayed.Credits ||
 		stored.Settled != replayed.Settled || stored.Used != replayed.Used || !slices.Equal(stored.Postings, replayed.Postings) {
@@ -161,7 +168,8 @@ func (c *checker) same(id imagegen.ChargeID, replayed *Charge) {
 	}
 }
 
-// compare holds a user's rows against the replayed ones.
+// compare compares a user's rows with the replayed ones, in both directions: nothing differs, is missing, or is there
+// without an entry that leads to it.
 func (c *checker) compare(u imagegen.UserID, replayed *memory) {
 	if got, want := c.rows.Account(u), replayed.Account(u); got != want {
 		c.report(broken("journal replay", u, "the journal leads to the account %+v; it is %+v", want, got))
@@ -183,7 +191,7 @@ func (c *checker) compare(u imagegen.UserID, replayed *memory) {
 	}
 }
 
-// sums checks each lot's sum and the account's, whatever the journal says.
+// sums checks the sum of each lot and of the account, independently of the journal.
 func (c *checker) sums(u imagegen.UserID) {
 	var sum Totals
 	for l := range c.rows.Lots(u) {
@@ -198,7 +206,7 @@ func (c *checker) sums(u imagegen.UserID) {
 	}
 }
 
-// charge checks that a charge is that of an entry, which the replay has compared with it.
+// charge checks a charge by itself, and that it belongs to an entry. The replay of that entry has compared the two.
 func (c *checker) charge(id imagegen.ChargeID) {
 	c.counts.Charges++
 	charge, _ := c.rows.Charge(id)
@@ -216,7 +224,7 @@ func (c *checker) ref(ref string) {
 	}
 }
 
-// clock checks what was written down of the entries' time.
+// clock checks what is stored about the latest time of an entry, which keeps time from falling after a restart.
 func (c *checker) clock() {
 	if got := c.rows.Clock(); got.Epoch != c.mark.Epoch || !got.Written.Equal(c.mark.Written) {
 		c.report(broken("journal replay", "clock", "the latest entry is of %s in epoch %d; written down is %s in epoch %d",
@@ -224,8 +232,8 @@ func (c *checker) clock() {
 	}
 }
 
-// Unreturned calls f for each charge that is open or has used credits, until f returns false: what was
-// charged for has to be there. One that cannot be read is passed over; Check reports it.
+// Unreturned calls f for each charge that is open or has spent credits, until f returns false. What such a charge
+// paid for must exist. A charge that cannot be read is passed over; Check reports it.
 func Unreturned(rows Rows, f func(imagegen.ChargeID) bool) {
 	for id := range rows.Charges() {
 		var c Charge

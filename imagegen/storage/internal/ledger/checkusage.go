@@ -7,7 +7,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// billed reports whether a settlement is booked as its charge was.
+// billed reports whether a settlement is booked under the same model, key and day as its charge. open is nil where
+// it settles nothing; then it must be booked under nothing.
 func (c *checker) billed(open *Charge, e Entry) bool {
 	if open == nil {
 		return e.Kind != imagegen.EntrySettle || e.Model == "" && e.Key == "" && e.Images == 0 && e.Charged.IsZero()
@@ -16,7 +17,7 @@ func (c *checker) billed(open *Charge, e Entry) bool {
 	return known && e.Model == o.Model && e.Key == o.Key && e.Charged.Equal(o.Time) && e.Images == paidImages(o, e.Used)
 }
 
-// usage holds a user's rows of usage, and the totals of the keys, against the replayed ones.
+// usage compares a user's rows of usage, and the totals of the keys, with the replayed ones, in both directions.
 func (c *checker) usage(u imagegen.UserID, replayed *memory) {
 	page := replayed.page(u)
 	rest, totals := maps.Clone(page.usage), maps.Clone(page.keys)

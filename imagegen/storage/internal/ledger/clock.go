@@ -15,21 +15,23 @@ var _ imagegen.Timekeeper = (*Ledger)(nil)
 // Now implements [imagegen.Timekeeper].
 func (l *Ledger) Now() time.Time { return l.clock.Now() }
 
-// Gap is how long nobody had the ledger open before this process. It is known to the hour where
-// nothing was entered.
+// Gap is how long nobody had the ledger open before this process. If there were no entries it is exact only to
+// the hour, because an idle ledger writes the time down that often.
 func (l *Ledger) Gap() time.Duration { return l.gap }
 
 // Slept is how long the machine slept since it was last asked for.
 func (l *Ledger) Slept() time.Duration { return l.clock.Slept() }
 
-// ClockInDoubt implements [imagegen.Timekeeper].
+// ClockInDoubt implements [imagegen.Timekeeper]. It reads the wall clock, so the answer is as of now.
 func (l *Ledger) ClockInDoubt() (leap time.Duration, doubt bool) {
 	at := l.Read()
 	return at.Leap, at.Doubt
 }
 
-// ConfirmClock implements [imagegen.Timekeeper]. What has expired by now is written off first, so that
-// it stays so where the correction turns time back.
+// ConfirmClock implements [imagegen.Timekeeper]. What has expired by the judged time is written off first, so that
+// it stays expired if the correction sets the time back. Then the correction becomes an entry of the system's
+// journal, durably, and only after that the clock in memory follows. If two callers confirm at once, one of
+// them writes the entry, and the other changes nothing.
 func (l *Ledger) ConfirmClock(ctx context.Context) error {
 	at := l.Read()
 	if !at.Doubt {
@@ -45,7 +47,7 @@ func (l *Ledger) ConfirmClock(ctx context.Context) error {
 	err := trail.ActIn(ctx, at.Wall, account.ActClockConfirm, l.store.Update, Tx.Note, func(tx Tx) (trail.Change, error) {
 		mark := tx.Clock()
 		if corrected = mark.Epoch == at.Epoch; !corrected {
-			return trail.Change{}, nil // somebody else was faster
+			return trail.Change{}, nil // somebody else has confirmed it
 		}
 		tx.PutClock(mark.Saw(at))
 		_, err := l.At(tx, at).open("").record(Entry{Entry: imagegen.Entry{Kind: entryClock}})
@@ -57,23 +59,24 @@ func (l *Ledger) ConfirmClock(ctx context.Context) error {
 	return err
 }
 
-// Corrected tells that somebody else who shares the store has confirmed the clock: it is of that epoch now.
+// Corrected tells the ledger that another process which shares the store has confirmed the clock, in a new epoch. It
+// does nothing if the epoch is known.
 func (l *Ledger) Corrected(epoch uint64) {
 	if epoch > l.Read().Epoch {
 		l.clock.Confirm(epoch)
 	}
 }
 
-// rememberEvery is how often the time is written down, so that a restart of an idle ledger knows it.
+// rememberEvery is how often the time of an idle ledger is written down, for a restart to compare with.
 const rememberEvery = time.Hour
 
-// Remember writes a doubt down that has begun or ended since the last call of Expire. It is meant for
-// the end of a process.
+// Remember writes down whether a doubt has begun or ended since the last call of Expire. It is meant for the end
+// of a process.
 func (l *Ledger) Remember(ctx context.Context) error {
 	return l.update(ctx, func(b Books) error { b.remember(); return nil })
 }
 
-// remember makes the judged time durable, so that a restart cannot fall behind it.
+// remember makes the judged time durable where seen says so, so that a restart cannot fall behind it.
 func (b Books) remember() {
 	mark := b.tx.Clock()
 	if seen := b.seen(mark); seen != mark {
@@ -81,8 +84,8 @@ func (b Books) remember() {
 	}
 }
 
-// seen writes the time down now and then, and where a doubt has begun or ended, unless it is of an
-// epoch that has ended.
+// seen returns the mark to write: with this time if the last one is an hour old, or if a doubt has begun or ended
+// since; else the mark as it is. A reading from an epoch that has ended changes nothing.
 func (b Books) seen(mark clock.Mark) clock.Mark {
 	if mark.Epoch != b.at.Epoch || mark.Doubt == b.at.Doubt && b.at.Now.Sub(mark.At) < rememberEvery {
 		return mark
@@ -90,8 +93,8 @@ func (b Books) seen(mark clock.Mark) clock.Mark {
 	return mark.Saw(b.at)
 }
 
-// wrote notes the time of an entry. A doubt in which one was written outlasts the process: what is
-// dated by a clock that is wrong shows that it was, once it is put right.
+// wrote notes the time of an entry. If the clock is in doubt then, that is written down at once: entries that were
+// dated by a wrong clock show, once it is right, that it was wrong.
 func (b Books) wrote(mark clock.Mark, e Entry) {
 	seen := mark
 	if b.at.Doubt {

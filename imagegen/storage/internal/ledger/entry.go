@@ -10,16 +10,18 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// entryClock is a correction of the clock, which an operator confirmed. It is of the system's account.
+// entryClock is the kind of an entry that records a correction of the clock, which an operator confirmed. It stands
+// in the system's journal, and raises the epoch.
 const entryClock imagegen.EntryKind = "clock"
 
-// Entry is one entry of the journal: all that the rows follow from.
+// Entry is one entry of the journal. All rows follow from the entries, so an entry holds every decision: which
+// lots credits come from is not decided again in a replay.
 type Entry struct {
 	imagegen.Entry
 	Epoch    uint64            // how often the clock had been corrected
-	Charged  time.Time         // settle: when it was charged
-	Postings []Posting         // to lots that stand
-	Lots     []NewLot          // that it makes
+	Charged  time.Time         // settle: when the charge was made
+	Postings []Posting         // to lots that exist
+	Lots     []NewLot          // that the entry makes
 	Encoded  []byte            // all of the above, as it was first written
 	Hash     [sha256.Size]byte // of that and, through its hash, of the user's entries before it
 }
@@ -32,7 +34,7 @@ type Posting struct {
 	Moved imagegen.Credits // settle: of that, to a refund lot
 }
 
-// NewLot is a lot that an entry makes: of a grant, or of what comes back too late for its own.
+// NewLot is a lot that an entry makes: for a grant, or as a refund lot, for credits whose own lot has expired.
 type NewLot struct {
 	Number   uint64
 	Credits  imagegen.Credits
@@ -44,15 +46,16 @@ type NewLot struct {
 // place is where the entry is: its user and its sequence number.
 func (e Entry) place() Place { return Place{e.User, e.Seq} }
 
+// subject names the entry in errors and violations.
 func (e Entry) subject() string { return fmt.Sprintf("entry %d of %q", e.Seq, e.User) }
 
-// makes returns a lot as the entry makes it.
+// makes returns a lot as the entry makes it. What a settlement makes is a refund lot.
 func (e Entry) makes(n NewLot) Lot {
 	return Lot{Number: n.Number, Refund: e.Kind == imagegen.EntrySettle, Lot: imagegen.Lot{User: e.User, Granted: n.Credits, Remaining: n.Credits,
 		Promo: n.Promo, Priority: n.Priority, Effective: e.Time, Expires: n.Expires, Ref: e.Ref}}
 }
 
-// moves is what a posting adds to its lot.
+// moves is what a posting adds to each field of its lot. The sum of these changes is zero.
 func (p Posting) moves(kind imagegen.EntryKind) (change imagegen.Lot) {
 	switch kind {
 	case imagegen.EntryCharge:
@@ -68,7 +71,8 @@ func (p Posting) moves(kind imagegen.EntryKind) (change imagegen.Lot) {
 	return change
 }
 
-// check returns an imagegen.Violation unless the entry moves the credits that it says, and makes none.
+// check returns an imagegen.Violation unless the entry's postings come to the amounts that it names, and create no
+// credits unless it is a grant.
 func (e Entry) check() error {
 	var t Totals
 	t.post(e)
@@ -90,12 +94,13 @@ func (e Entry) unsound(p Posting) bool {
 	return p.moves(e.Kind) == imagegen.Lot{} || p.Took < 0 || p.Back < 0 || p.Moved < 0 || p.Back > p.Took-p.Moved
 }
 
-// Stored is the entry as a store that keeps bytes keeps it, see DecodeEntry.
+// Stored is the entry in bytes: its encoding with its hash behind it, see DecodeEntry.
 func (e Entry) Stored() []byte {
 	return append(e.Encoded[:len(e.Encoded):len(e.Encoded)], e.Hash[:]...)
 }
 
-// DecodeEntry reads a stored entry: its encoding, to which the entry refers, and the hash behind it.
+// DecodeEntry reads a stored entry. The entry's Encoded is part of stored, which must not be changed after that. It
+// does not verify the hash; Entry.follows does.
 func DecodeEntry(stored []byte) (e Entry, err error) {
 	n := len(stored) - sha256.Size
 	if n < 0 {
@@ -108,8 +113,8 @@ func DecodeEntry(stored []byte) (e Entry, err error) {
 	return e, nil
 }
 
-// entryForm is the encoding of an entry. The chain hashes these bytes, so an old version
-// must stay as it is.
+// entryForm is the encoding of an entry. The chain hashes these bytes, so what an old
+// version encoded must always be encoded, and decoded, in the same way.
 func entryForm(c *kv.Coder, e *Entry) {
 	c.Version(2)
 	kv.Number(c, &e.Seq)

@@ -9,7 +9,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/account"
 )
 
-// grant adds a lot, or returns the one that exists under the same Ref.
+// grant adds a lot, or returns the one that exists under the same Ref. by is the actor that the entry names.
 func (b Books) grant(g imagegen.Grant, by account.Actor) (granted imagegen.Granted, err error) {
 	if err := cmp.Or(g.User.Check(), checkAmount(g.Credits), checkRef(g.Ref)); err != nil {
 		return granted, err
@@ -25,6 +25,7 @@ func (b Books) grant(g imagegen.Grant, by account.Actor) (granted imagegen.Grant
 	if err := a.checkGrant(g); err != nil {
 		return granted, err
 	}
+	// The checks above are all that can refuse: from here on rows are written.
 	e, err := a.post(Entry{Entry: imagegen.Entry{Kind: imagegen.EntryGrant, Ref: g.Ref, Actor: by.String(), Credits: g.Credits},
 		Lots: []NewLot{{Credits: g.Credits, Promo: g.Promo, Priority: cmp.Or(g.Priority, imagegen.DefaultPriority), Expires: g.Expires.UTC().Round(0)}}})
 	if err != nil {
@@ -33,7 +34,8 @@ func (b Books) grant(g imagegen.Grant, by account.Actor) (granted imagegen.Grant
 	return imagegen.Granted{Lot: e.makes(e.Lots[0]).told(a.at.Now)}, nil
 }
 
-// repeatedGrant returns the lot that stands under the reference of a grant, if that is what it made.
+// repeatedGrant returns the lot that an earlier entry with the same reference made. imagegen.ErrGrantConflict: that
+// entry is another grant, or a revocation.
 func (a *openAccount) repeatedGrant(g imagegen.Grant, former Entry) (granted imagegen.Granted, err error) {
 	if former.User != g.User || former.Credits != g.Credits { // those of a revocation are negative
 		return granted, imagegen.ErrGrantConflict
@@ -46,7 +48,7 @@ func (a *openAccount) repeatedGrant(g imagegen.Grant, former Entry) (granted ima
 	return granted, fmt.Errorf("ledger: the lot of grant %q is missing; run an audit", g.Ref)
 }
 
-// checkGrant refuses a grant that is not a repetition.
+// checkGrant refuses a grant for its terms. A repetition is not checked: it may come after the expiry it names.
 func (a *openAccount) checkGrant(g imagegen.Grant) error {
 	expires := g.Expires.UTC().Format(time.RFC3339)
 	switch {
@@ -62,7 +64,8 @@ func (a *openAccount) checkGrant(g imagegen.Grant) error {
 	return nil
 }
 
-// byRef returns the grant or revocation that has a reference.
+// byRef returns the entry of the grant or revocation that has a reference; known is false for the empty one. An
+// error: the journal has no such entry, though it should.
 func (b Books) byRef(ref string) (e Entry, known bool, err error) {
 	if ref == "" {
 		return e, false, nil

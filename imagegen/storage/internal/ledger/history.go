@@ -9,7 +9,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Balance is what a user can spend at this time. That of an invalid user is nothing.
+// Balance is what a user can spend at this time. An invalid user has nothing.
 func (b Books) Balance(u imagegen.UserID) (balance imagegen.Balance) {
 	if u.Valid() {
 		balance = b.open(u).balance()
@@ -23,7 +23,7 @@ func (l *Ledger) Balance(ctx context.Context, u imagegen.UserID) (balance imageg
 	return balance, err
 }
 
-// Lots implements imagegen.CreditAdmin.
+// Lots implements imagegen.CreditAdmin. It reads all lots that the user ever had; Holdings does not.
 func (l *Ledger) Lots(ctx context.Context, u imagegen.UserID) (lots []imagegen.Lot, err error) {
 	err = l.look(ctx, u, func(a *openAccount) error {
 		found := slices.Collect(a.tx.Lots(u))
@@ -39,7 +39,7 @@ func (l *Ledger) Lots(ctx context.Context, u imagegen.UserID) (lots []imagegen.L
 	return lots, err
 }
 
-// Holdings implements imagegen.CreditAdmin. It passes over what has expired since Expire last ran.
+// Holdings implements imagegen.CreditAdmin. It passes over lots that have expired since Expire last ran.
 func (l *Ledger) Holdings(ctx context.Context, u imagegen.UserID, n int) (h imagegen.Holdings, err error) {
 	err = l.look(ctx, u, func(a *openAccount) error {
 		h = imagegen.Holdings{Held: a.Held}
@@ -57,7 +57,7 @@ func (l *Ledger) Holdings(ctx context.Context, u imagegen.UserID, n int) (h imag
 	return h, err
 }
 
-// History implements imagegen.CreditAdmin.
+// History implements imagegen.CreditAdmin. Numbers have no gaps, so each entry is found by its own.
 func (l *Ledger) History(ctx context.Context, u imagegen.UserID, before uint64, limit int) (entries []imagegen.Entry, err error) {
 	err = l.look(ctx, u, func(a *openAccount) error {
 		entries = nil
@@ -73,7 +73,8 @@ func (l *Ledger) History(ctx context.Context, u imagegen.UserID, before uint64, 
 	return entries, err
 }
 
-// look reads a user's account. That of an invalid user is not read: its key could begin as another's.
+// look runs f over a user's account, in a snapshot. For an invalid user it does nothing, since the key of such an
+// account could be the beginning of another's.
 func (l *Ledger) look(ctx context.Context, u imagegen.UserID, f func(*openAccount) error) error {
 	if !u.Valid() {
 		return nil

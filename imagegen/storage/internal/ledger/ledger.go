@@ -1,10 +1,18 @@
-// Package ledger is the rules of credits that are kept in lots, with a journal for each user that
-// everything else follows from.
+// Package ledger has the rules of credits that are kept in lots, with a journal for each user from which
+// everything else follows.
 //
-// An operation reads an account and decides which journal entries it needs; apply says which rows an
-// entry leads to, and nothing else changes them. So replaying the journal gives the same rows, which
-// is what Check does. Where rows are kept, a store says that implements Tx: package ledgerkv in a
-// key-value database, Memory in maps.
+// An operation goes through these steps, all in one transaction of a store:
+//
+//   - It reads the user's account and decides which journal entries are needed (charge.go, grant.go, revoke.go,
+//     lot.go). A refusal ends it here, before anything is written.
+//   - chain gives each entry its number, its time and its hash.
+//   - apply and book compute the rows that an entry leads to, and check every sum (apply.go, usage.go). They
+//     are functions of the entry and of the account's rows alone.
+//   - Tx.Write writes the entry and these rows. Nothing else changes rows.
+//
+// So replaying a journal gives the same rows. Check does that for an audit, and Replay for a move. Where the rows
+// are kept is the business of a Store: package ledgerkv keeps them in a key-value database, package postgres in its
+// tables, and Memory in maps.
 package ledger
 
 import (
@@ -20,11 +28,12 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-// Ledger implements imagegen.CreditAdmin over a store. It is safe for concurrent use.
+// Ledger implements imagegen.CreditAdmin over a store. It is safe for concurrent use, and keeps nothing in memory but
+// the clock.
 type Ledger struct {
 	store Store
 	clock *clock.Clock
-	gap   time.Duration // that nobody had it open
+	gap   time.Duration // how long nobody had the store open before New
 }
 
 var _ imagegen.CreditAdmin = (*Ledger)(nil)
@@ -42,10 +51,11 @@ func New(store Store, wall func() time.Time) (*Ledger, error) {
 // Read reads the clock, once for each operation, outside its transaction.
 func (l *Ledger) Read() clock.Reading { return l.clock.Read() }
 
-// At opens the books in a transaction, at a time that Read has told.
+// At opens the books in a transaction, at a time that Read has returned. It lets a store combine the ledger's
+// operations with its own in one commit.
 func (l *Ledger) At(tx Tx, at clock.Reading) Books { return Books{tx, at, l.clock} }
 
-// Books are the books in one transaction.
+// Books are the books in one transaction, and last no longer than that. All their operations see the same time.
 type Books struct {
 	tx    Tx
 	at    clock.Reading
@@ -59,7 +69,8 @@ func (l *Ledger) update(ctx context.Context, f func(Books) error) error {
 	return l.store.Update(ctx, func(tx Tx) error { return f(l.At(tx, at)) })
 }
 
-// Charge implements imagegen.Ledger.
+// Charge implements imagegen.Ledger. It knows no limits of API keys, which only a store that has the keys in the same
+// transaction can enforce, see Books.Charge.
 func (l *Ledger) Charge(ctx context.Context, c imagegen.Charge) error {
 	return l.update(ctx, func(b Books) error { return b.Charge(c, imagegen.Key{}) })
 }
@@ -69,7 +80,7 @@ func (l *Ledger) Settle(ctx context.Context, id imagegen.ChargeID, used imagegen
 	return l.update(ctx, func(b Books) error { return b.Settle(id, used) })
 }
 
-// Grant implements imagegen.CreditAdmin.
+// Grant implements imagegen.CreditAdmin. A repetition leaves no row in the audit trail; a refusal does.
 func (l *Ledger) Grant(ctx context.Context, g imagegen.Grant) (granted imagegen.Granted, err error) {
 	terms := trail.Fields("credits", g.Credits, "ref", g.Ref, "promo", g.Promo, "priority", cmp.Or(g.Priority, imagegen.DefaultPriority), "expires_at", g.Expires)
 	err = l.act(ctx, account.ActCreditGrant, func(b Books) (trail.Change, error) {
@@ -82,7 +93,7 @@ func (l *Ledger) Grant(ctx context.Context, g imagegen.Grant) (granted imagegen.
 	return granted, err
 }
 
-// Revoke implements imagegen.CreditAdmin.
+// Revoke implements imagegen.CreditAdmin. Its row in the audit trail has the credits as a negative number.
 func (l *Ledger) Revoke(ctx context.Context, r imagegen.Revocation) (revoked imagegen.Revoked, err error) {
 	terms := trail.Fields("credits", -r.Credits, "ref", r.Ref, "lot", r.Lot)
 	err = l.act(ctx, account.ActCreditRevoke, func(b Books) (trail.Change, error) {
@@ -95,7 +106,7 @@ func (l *Ledger) Revoke(ctx context.Context, r imagegen.Revocation) (revoked ima
 	return revoked, err
 }
 
-// changed tells of a user's balance before and now.
+// changed describes for the audit trail a user's balance before and now, with the terms of the act.
 func (b Books) changed(u imagegen.UserID, before imagegen.Balance, terms string) trail.Change {
 	return trail.Change{Target: string(u), User: u, Before: trail.Fields("balance", before.Credits),
 		After: trail.Fields("balance", b.Balance(u).Credits) + " " + terms}
@@ -107,6 +118,7 @@ func (l *Ledger) act(ctx context.Context, act account.Act, f func(Books) (trail.
 	return trail.ActIn(ctx, at.Wall, act, l.store.Update, Tx.Note, func(tx Tx) (trail.Change, error) { return f(l.At(tx, at)) })
 }
 
+// checkAmount returns imagegen.ErrInvalidRequest for an amount that nobody can grant, charge or revoke.
 func checkAmount(c imagegen.Credits) error {
 	if c.Valid() {
 		return nil
@@ -121,7 +133,7 @@ func checkCharge(id imagegen.ChargeID) error {
 	return imagegen.Invalid("a charge's identifier is 1 to 255 bytes without NUL; got %q", id)
 }
 
-// checkBill checks what a charge is booked under.
+// checkBill checks what a charge is booked under: these words become keys of rows of usage.
 func checkBill(c imagegen.Charge) error {
 	if c.N < 0 || c.Model != "" && !validID(c.Model) || c.Key != "" && !validID(string(c.Key)) {
 		return imagegen.Invalid("a charge names a model and a key of at most 255 bytes without NUL, and no number of images below 0; got %q, %q and %d", c.Model, c.Key, c.N)
@@ -136,5 +148,5 @@ func checkRef(ref string) error {
 	return imagegen.Invalid("a reference is at most 255 bytes of UTF-8 without NUL; got %q", ref)
 }
 
-// validID reports whether an identifier can stand in a key.
+// validID reports whether an identifier can be part of a row's key, where NUL ends it.
 func validID(s string) bool { return s != "" && len(s) <= 255 && !strings.Contains(s, "\x00") }

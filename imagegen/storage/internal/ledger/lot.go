@@ -11,15 +11,16 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Lot is a lot as it is kept: without its ID, which is told from its number.
+// Lot is a lot as it is kept: without its ID, which follows from its user and its number.
 type Lot struct {
 	imagegen.Lot
 	Number uint64 // among its user's lots, from 1 without gaps, as they were made
-	Refund bool   // of credits whose lot had expired
+	Refund bool   // a refund lot: of credits that came back after their own lot had expired
 }
 
-// Compare orders the lots of a user as they are consumed: lowest priority, earliest expiry, promotional
-// first, earliest effective, as they were made.
+// Compare orders the lots of a user as they are consumed: lowest priority, earliest expiry (none last),
+// promotional before paid, earliest effective, in the order in which they were made. Indexes of stores keep to
+// the same order.
 func (l Lot) Compare(o Lot) int {
 	return cmp.Or(cmp.Compare(l.Priority, o.Priority), compareExpiry(l.Expires, o.Expires), cmp.Compare(l.paid(), o.paid()),
 		l.Effective.Compare(o.Effective), cmp.Compare(l.Number, o.Number))
@@ -30,7 +31,7 @@ func (l Lot) CompareExpiry(o Lot) int {
 	return cmp.Or(compareExpiry(l.Expires, o.Expires), cmp.Compare(l.Number, o.Number))
 }
 
-// compareExpiry has never, the zero time, come last.
+// compareExpiry orders expiries; the zero time, which means never, comes last.
 func compareExpiry(a, b time.Time) int {
 	if a.IsZero() || b.IsZero() {
 		return b.Compare(a)
@@ -46,12 +47,14 @@ func (l Lot) paid() int {
 	return 1
 }
 
-// lotID tells a lot from all others, also of other users: who mistypes one takes nothing from somebody else's.
+// lotID is the identifier of a lot. The checksum of the user's name in it keeps an operator who mistypes a user
+// or a lot from taking credits from somebody else's lot.
 func lotID(u imagegen.UserID, number uint64) string {
 	return fmt.Sprintf("lot_%d_%08x", number, crc32.ChecksumIEEE([]byte(u)))
 }
 
-// told is the lot as it stands at the given time, whether or not what has expired is written off.
+// told is the lot as callers see it at the given time, with its ID. Expired credits count as such whether or not
+// they have been written off.
 func (l Lot) told(now time.Time) imagegen.Lot {
 	if l.expired(now) {
 		l.Expired, l.Remaining = l.Expired+l.Remaining, 0
@@ -60,7 +63,7 @@ func (l Lot) told(now time.Time) imagegen.Lot {
 	return l.Lot
 }
 
-// lotNamed returns the account's lot of an identifier.
+// lotNamed returns the account's lot with an identifier; known is false for another user's, or no, identifier.
 func (a *openAccount) lotNamed(id string) (l Lot, known bool) {
 	var number uint64
 	if _, err := fmt.Sscanf(id, "lot_%d_", &number); err != nil || lotID(a.User, number) != id {
@@ -72,8 +75,8 @@ func (a *openAccount) lotNamed(id string) (l Lot, known bool) {
 // refundLife is how long after their first expiry credits that come back can be spent.
 const refundLife = 24 * time.Hour
 
-// refundExpires is when credits of this lot expire that come back after it has expired itself. It is
-// counted from the first expiry: else work that fails, again and again, would keep them for ever.
+// refundExpires is when credits expire that come back to this lot after it has expired itself. A refund lot passes
+// on its own expiry: otherwise work that fails again and again would keep the credits alive for ever.
 func (l Lot) refundExpires() time.Time {
 	if l.Refund {
 		return l.Expires
@@ -104,8 +107,8 @@ func (l Lot) check() error {
 	return nil
 }
 
-// sums reports whether parts, none of them negative, make the whole. They are taken off it, not
-// summed up: so nothing can run over.
+// sums reports whether the parts, none of them negative, make up the whole. It subtracts them from the whole
+// instead of adding them up, so that nothing can overflow.
 func sums(whole imagegen.Credits, parts ...imagegen.Credits) bool {
 	for _, part := range parts {
 		if part < 0 || part > whole {
@@ -116,12 +119,13 @@ func sums(whole imagegen.Credits, parts ...imagegen.Credits) bool {
 	return whole == 0
 }
 
-// expireBatch is the most lots that one entry, and one call of Expire, writes off.
+// expireBatch is the most lots that one entry, and one call of Expire, writes off, so that neither entries nor
+// transactions grow without bound.
 const expireBatch = 500
 
-// Expire writes off up to 500 lots whose time has come, whosever they are, and remembers the time;
-// more tells whether others may be due. It is meant for a background loop: what has expired no longer
-// counts anyway, whether or not Expire runs.
+// Expire writes off up to 500 lots that have expired, of any users, and remembers the time. more reports
+// whether others may be due. It is meant for a background loop: what has expired no longer counts,
+// whether or not Expire has run. With an error it has written nothing, or the outcome is unknown.
 func (l *Ledger) Expire(ctx context.Context) (more bool, err error) {
 	err = l.update(ctx, func(b Books) error {
 		left := expireBatch
@@ -142,7 +146,7 @@ func (l *Ledger) Expire(ctx context.Context) (more bool, err error) {
 	return more && err == nil, err
 }
 
-// ExpireAll writes off all lots whose time has come.
+// ExpireAll calls Expire until nothing is due.
 func (l *Ledger) ExpireAll(ctx context.Context) error {
 	for {
 		more, err := l.Expire(ctx)
@@ -152,7 +156,8 @@ func (l *Ledger) ExpireAll(ctx context.Context) error {
 	}
 }
 
-// dueUsers are those of whom something has expired, or as many of them as one batch has lots.
+// dueUsers returns users of whom something has expired, up to as many as a batch has lots. They are collected
+// first, since nothing may be written while Due runs.
 func (b Books) dueUsers() (users []imagegen.UserID) {
 	for u := range b.tx.Due(b.at.Now) {
 		if users = append(users, u); len(users) == expireBatch {
@@ -162,7 +167,7 @@ func (b Books) dueUsers() (users []imagegen.UserID) {
 	return users
 }
 
-// expire writes off what the account's lots have lost by this time.
+// expire writes off everything of the account that has expired.
 func (a *openAccount) expire() error {
 	if !a.due() {
 		return nil
@@ -181,8 +186,7 @@ func (a *openAccount) lost(n int) (lost []Posting) {
 	return lost
 }
 
-// writeOff records expired credits, expireBatch lots in one entry, so that no entry grows
-// without bound.
+// writeOff records expired credits, up to expireBatch lots in each entry.
 func (a *openAccount) writeOff(lost []Posting) error {
 	for postings := range slices.Chunk(lost, expireBatch) {
 		e := Entry{Entry: imagegen.Entry{Kind: imagegen.EntryExpire}, Postings: postings}

@@ -11,7 +11,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
 )
 
-// memory is the rows of a ledger in maps.
+// memory is the rows of a ledger in maps. Memory makes a store of it, and Check replays journals into it. It is not
+// safe for concurrent use.
 type memory struct {
 	pages   map[imagegen.UserID]*page
 	charges map[imagegen.ChargeID]*Charge
@@ -25,7 +26,7 @@ func newMemory() *memory {
 	return &memory{pages: make(map[imagegen.UserID]*page), charges: make(map[imagegen.ChargeID]*Charge), refs: make(map[string]Place)}
 }
 
-// page is what there is of one user.
+// page is everything of one user. The orders hold numbers, not lots, so that a lot is in one place.
 type page struct {
 	account  Account
 	lots     []Lot    // by number
@@ -36,7 +37,7 @@ type page struct {
 	journal  []Entry // by sequence
 }
 
-// page returns a user's page; an empty one if there is none yet.
+// page returns a user's page; if there is none yet, an empty one that is not kept.
 func (m *memory) page(u imagegen.UserID) *page {
 	if p := m.pages[u]; p != nil {
 		return p
@@ -52,7 +53,7 @@ func (m *memory) Lot(u imagegen.UserID, number uint64) (l Lot, known bool) {
 
 func (m *memory) Entry(p Place) (e Entry, known bool) { return nth(m.page(p.User).journal, p.Seq) }
 
-// nth counts from 1.
+// nth returns the nth element, counted from 1; known is false if there is none.
 func nth[T any](all []T, n uint64) (v T, known bool) {
 	if n == 0 || n > uint64(len(all)) {
 		return v, false
@@ -86,6 +87,7 @@ func (p *page) each(numbers []uint64) iter.Seq[Lot] {
 	}
 }
 
+// Due implements Tx. It looks at all users; a database has an index for this.
 func (m *memory) Due(at time.Time) iter.Seq[imagegen.UserID] {
 	return func(yield func(imagegen.UserID) bool) {
 		for u := range m.Users() {
@@ -118,6 +120,7 @@ func (m *memory) Usage(u imagegen.UserID, from, to time.Time) iter.Seq[Usage] {
 	}
 }
 
+// DayUsage implements Tx. It looks at all rows of all users.
 func (m *memory) DayUsage(day time.Time) iter.Seq[Usage] {
 	return func(yield func(Usage) bool) {
 		for u := range m.pages {
@@ -174,7 +177,7 @@ func (m *memory) Charges() iter.Seq[imagegen.ChargeID] { return maps.Keys(m.char
 
 func (m *memory) Refs() iter.Seq[string] { return maps.Keys(m.refs) }
 
-// Write implements Tx. It is the only way in which rows change.
+// Write implements Tx.
 func (m *memory) Write(c *Change) {
 	m.put(c)
 	p := m.pages[c.Entry.User]
@@ -184,7 +187,7 @@ func (m *memory) Write(c *Change) {
 	}
 }
 
-// put writes what an entry leads to, without the entry itself.
+// put writes the rows that an entry leads to, without the entry itself, which a replay need not keep.
 func (m *memory) put(c *Change) {
 	p := m.page(c.Entry.User)
 	m.pages[c.Entry.User] = p
@@ -203,8 +206,8 @@ func (m *memory) put(c *Change) {
 	}
 }
 
-// put replaces a lot, and moves it into or out of the two orders when its credits run out
-// or come back.
+// put replaces or adds a lot, and moves it into or out of the two orders when its credits
+// run out or come back. Nothing that an order depends on changes in a lot's life.
 func (p *page) put(l Lot) {
 	if l.Number > uint64(len(p.lots)) {
 		p.lots = append(p.lots, Lot{})
@@ -220,7 +223,7 @@ func (p *page) put(l Lot) {
 	}
 }
 
-// toggle removes a lot from an ordered list that has it, and puts it into one that has not.
+// toggle removes a lot from an ordered list, or inserts it if the list does not have it.
 func (p *page) toggle(list []uint64, l Lot, compare func(a, b Lot) int) []uint64 {
 	at, there := slices.BinarySearchFunc(list, l, func(n uint64, l Lot) int { return compare(p.lots[n-1], l) })
 	if there {
@@ -229,7 +232,8 @@ func (p *page) toggle(list []uint64, l Lot, compare func(a, b Lot) int) []uint64
 	return slices.Insert(list, at, l.Number)
 }
 
-// clone returns a page whose changes the other does not see.
+// clone returns a copy of a page whose changes the original does not see. The journal is shared: it only grows, and
+// the original keeps its length.
 func (p *page) clone() *page {
 	c := *p
 	c.lots, c.toSpend, c.toExpire = slices.Clone(p.lots), slices.Clone(p.toSpend), slices.Clone(p.toExpire)

@@ -10,27 +10,28 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// Memory is a Store in memory. A transaction that writes runs alone; those that read, beside each other.
+// Memory is a Store in memory. A transaction that writes runs alone; those that read run beside each other. Package
+// memory keeps its own maps under the same lock: it reads and changes them within these transactions.
 type Memory struct {
-	mu   sync.RWMutex
+	mu   sync.RWMutex // guards rows, and what users of the store keep beside them
 	rows *memory
 	note func(account.TrailRow) error
 }
 
 var _ Store = (*Memory)(nil)
 
-// NewMemory returns an empty store. note puts a row at the end of an audit trail, as the last thing that
-// a transaction does.
+// NewMemory returns an empty store. note puts a row at the end of an audit trail. It is called last in a transaction,
+// since what it does is not undone.
 func NewMemory(note func(account.TrailRow) error) *Memory {
 	return &Memory{rows: newMemory(), note: note}
 }
 
-// View implements Store. f must not call the store.
+// View implements Store. f must not call the store: it holds the lock.
 func (m *Memory) View(ctx context.Context, f func(Tx) error) error {
 	return m.Look(ctx, func(r Rows) error { return f(r) })
 }
 
-// Look is View of all rows.
+// Look is View with access to all rows, for an audit.
 func (m *Memory) Look(ctx context.Context, f func(Rows) error) error {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -40,8 +41,8 @@ func (m *Memory) Look(ctx context.Context, f func(Rows) error) error {
 	return f(&memoryTx{memory: m.rows})
 }
 
-// Update implements Store. f must not call the store, and runs once: if it fails, what it wrote is taken
-// back.
+// Update implements Store. f must not call the store. It runs once, and if it fails or panics, what it wrote is
+// undone. ctx counts only until f begins.
 func (m *Memory) Update(ctx context.Context, f func(Tx) error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -65,11 +66,11 @@ func (m *Memory) Update(ctx context.Context, f func(Tx) error) error {
 	return nil
 }
 
-// memoryTx is a transaction over the rows, which it changes in place.
+// memoryTx is a transaction over the rows, which it changes in place. It keeps what is needed to undo that.
 type memoryTx struct {
 	*memory
-	note     func(account.TrailRow) error
-	undo     []func()
+	note     func(account.TrailRow) error // nil in a transaction that only reads
+	undo     []func()                     // in the order of the writes
 	onCommit []func()
 }
 
@@ -80,7 +81,7 @@ func (t *memoryTx) rollBack() {
 	}
 }
 
-// Write implements Tx.
+// Write implements Tx. The user's page is copied before it changes; an undo puts the former page back.
 func (t *memoryTx) Write(c *Change) {
 	u, id := c.Entry.User, c.Entry.Charge
 	page, charge := t.pages[u], t.charges[id]
@@ -93,7 +94,7 @@ func (t *memoryTx) Write(c *Change) {
 	t.memory.Write(c)
 }
 
-// restore gives a key the value that it had, or none if that is what it had.
+// restore gives a key back its former value; the zero value means that it had none.
 func restore[K, V comparable](m map[K]V, key K, former V) {
 	var none V
 	if former == none {

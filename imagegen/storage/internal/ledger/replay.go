@@ -5,8 +5,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// Replay puts a stored entry of another ledger at the end of its user's journal, with the rows that it leads to. An
-// imagegen.Violation: it does not follow what is there, or would break an invariant.
+// Replay puts a stored entry of another ledger at the end of its user's journal, with the rows that it leads to. So a
+// journal that is copied entry by entry brings its account along. The clock's mark is not touched. An
+// imagegen.Violation: the entry does not follow those that exist, or would break an invariant.
 func Replay(tx Tx, stored []byte) error {
 	e, err := DecodeEntry(stored)
 	if err != nil {

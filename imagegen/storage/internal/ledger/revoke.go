@@ -7,7 +7,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/account"
 )
 
-// revoke takes unspent credits, or returns the entry that exists under the same Ref.
+// revoke takes unspent credits, or returns the entry that exists under the same Ref. What open charges hold is not
+// touched.
 func (b Books) revoke(r imagegen.Revocation, by account.Actor) (revoked imagegen.Revoked, err error) {
 	if err := cmp.Or(r.User.Check(), checkAmount(r.Credits), checkRef(r.Ref)); err != nil {
 		return revoked, err
@@ -28,7 +29,8 @@ func (b Books) revoke(r imagegen.Revocation, by account.Actor) (revoked imagegen
 	return imagegen.Revoked{Entry: e.Entry}, err
 }
 
-// repeatedRevocation returns the entry that stands under the reference of a revocation, if that is what it made.
+// repeatedRevocation returns the earlier entry with the same reference. imagegen.ErrGrantConflict: it is another
+// revocation, or a grant.
 func (a *openAccount) repeatedRevocation(r imagegen.Revocation, former Entry) (revoked imagegen.Revoked, err error) {
 	same := former.User == r.User && former.Credits == -r.Credits // those of a grant are positive
 	if same && r.Lot != "" {
@@ -40,8 +42,8 @@ func (a *openAccount) repeatedRevocation(r imagegen.Revocation, former Entry) (r
 	return imagegen.Revoked{Entry: former.Entry, Repeated: true}, nil
 }
 
-// revocable finds what a revocation takes: from one lot if it names one, else from those that would
-// be consumed first.
+// revocable finds what a revocation takes: from one lot if it names one, else from the lots that would be consumed
+// first. imagegen.ErrInsufficientCredits: there are not enough.
 func (a *openAccount) revocable(r imagegen.Revocation) ([]Posting, error) {
 	if r.Lot == "" {
 		return a.consume(r.Credits)

@@ -10,14 +10,15 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
 )
 
-// Store runs transactions over the rows of a ledger, as a kv.DB does over its buckets.
+// Store runs transactions over the rows of a ledger. The contract of kv.DB holds here too: in particular, f of
+// Update may run more than once, and decides before its first write.
 type Store interface {
 	View(ctx context.Context, f func(Tx) error) error
 	Update(ctx context.Context, f func(Tx) error) error
 }
 
-// Tx is one transaction over the rows of a ledger. What it writes its reads see. Nothing is written
-// while an iterator runs.
+// Tx is one transaction over the rows of a ledger. Its reads see its writes. Callers write nothing while an
+// iterator runs.
 //
 // A row that is damaged, or a write that the store cannot take, ends the transaction with an error:
 // no method returns one.
@@ -31,9 +32,9 @@ type Tx interface {
 	// Spendable goes over those with credits remaining, in the order in which they are consumed, see
 	// [Lot.Compare].
 	Spendable(imagegen.UserID) iter.Seq[Lot]
-	// Expiring goes over the spendable lots that expire, those that do so first before the others.
+	// Expiring goes over the spendable lots that have an expiry, earliest first, see [Lot.CompareExpiry].
 	Expiring(imagegen.UserID) iter.Seq[Lot]
-	// Due goes over the users whose [Account.Next] is not after a time.
+	// Due goes over the users of whom something expires at or before a time, see [Account.Next].
 	Due(time.Time) iter.Seq[imagegen.UserID]
 	// Charge returns a charge, open or settled.
 	Charge(imagegen.ChargeID) (c Charge, known bool)
@@ -67,7 +68,8 @@ type Tx interface {
 // Rows are all the rows of a ledger, as an audit reads them.
 type Rows interface {
 	Tx
-	// Users goes over all users of whom there is any row, and those of no name, in order.
+	// Users goes over all users of whom there is any row, in order. The empty name, the system's, is among
+	// them if it has rows.
 	Users() iter.Seq[imagegen.UserID]
 	// Journal goes over a user's entries in order. One that cannot be read comes with an error.
 	Journal(imagegen.UserID) iter.Seq2[Entry, error]
@@ -79,14 +81,15 @@ type Rows interface {
 	KeyTotals(imagegen.UserID) iter.Seq[KeyTotal]
 }
 
-// Change is what an entry does to the rows.
+// Change is what an entry does to the rows. A store writes it as a whole, and may rely on From being what it has:
+// Write comes in the transaction that read it.
 type Change struct {
 	Entry    Entry
 	From, To Account
 	Lots     []LotChange
 	Charge   *Charge      // as it stands then; nil: the entry is not about one
 	Usage    *UsageChange // nil: the entry is about no user's charge
-	Key      *KeyChange   // nil: or about that of no API key
+	Key      *KeyChange   // nil: the entry is about no charge that an API key asked for
 }
 
 // UsageChange is what an entry does to a row of usage.
@@ -98,13 +101,14 @@ type KeyChange struct{ From, To KeyTotal }
 // LotChange is what an entry does to a lot. From is empty for one that it makes.
 type LotChange struct{ From, To Lot }
 
-// Place is where an entry stands in the journal.
+// Place is where an entry stands: in whose journal, and as which number.
 type Place struct {
 	User imagegen.UserID // empty: the system's
 	Seq  uint64
 }
 
-// Charge is kept for ever: it tells a repetition from a conflict.
+// Charge is the state of a charge. It is kept for ever, since it tells a repetition from a conflict, and a charge that
+// comes after its settlement from a new one.
 type Charge struct {
 	Place    // of its last entry; without a user: it was settled before it was ever charged
 	Credits  imagegen.Credits

@@ -8,8 +8,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// UsageKey names a row of usage. A store keeps rows so that those of a user's key come by day, and all
-// of a day, of whichever user, can be read without the others.
+// UsageKey names a row of usage. A store keeps the rows so that those of one user's key can be read by day, and those
+// of one day, of all users, without the other days.
 type UsageKey struct {
 	User  imagegen.UserID
 	Key   imagegen.KeyID
@@ -23,7 +23,7 @@ type Usage struct {
 	imagegen.UsageSums
 }
 
-// KeyTotal is what an API key has used in all.
+// KeyTotal is what an API key has used in all. Limits need it, and to sum up all days of a key would cost ever more.
 type KeyTotal struct {
 	User    imagegen.UserID
 	Key     imagegen.KeyID
@@ -31,12 +31,13 @@ type KeyTotal struct {
 	Open    int              // charges that are not settled
 }
 
+// told is the row as callers see it, who know whose it is.
 func (u Usage) told() imagegen.Usage {
 	return imagegen.Usage{Day: u.Day, Model: u.Model, Key: u.Key, UsageSums: u.UsageSums}
 }
 
-// Bills returns the row of usage in which an entry counts: a charge of a user, or its settlement, in that of the day of
-// the charge; false: in none.
+// Bills returns the row of usage in which an entry counts. A charge counts on its day, and its settlement on the same
+// day, whenever it comes. billed is false for all other entries, and for settlements of unknown charges.
 func (e Entry) Bills() (k UsageKey, billed bool) {
 	day := e.Charged
 	switch {
@@ -65,13 +66,13 @@ func (e Entry) sums() (s imagegen.UsageSums) {
 	return s
 }
 
-// billing are the rows of usage that are there.
+// billing reads the rows of usage as they are before an entry.
 type billing interface {
 	UsageRow(UsageKey) Usage
 	KeyTotal(imagegen.UserID, imagegen.KeyID) KeyTotal
 }
 
-// book makes the rows of usage that the entry leads to. It reads nothing else, as apply.
+// book computes the rows of usage that the entry leads to. As apply, it reads nothing else and writes nothing.
 func (c *Change) book(of billing) error {
 	e := c.Entry
 	key, billed := e.Bills()
@@ -87,7 +88,7 @@ func (c *Change) book(of billing) error {
 	c.Key = &KeyChange{From: total, To: total}
 	c.Key.To.Credits -= e.Credits
 	if c.Key.To.Open++; e.Kind == imagegen.EntrySettle {
-		c.Key.To.Open -= 2
+		c.Key.To.Open -= 2 // one less than before
 	}
 	return c.Key.To.check()
 }
@@ -109,7 +110,8 @@ func (t KeyTotal) check() error {
 	return nil
 }
 
-// paidImages is how many images a charge pays for of which so much is used.
+// paidImages is how many of a charge's images the used credits pay for. It assumes that all images cost the same;
+// used credits that are no multiple of a price are rounded down.
 func paidImages(charge Entry, used imagegen.Credits) int {
 	if used == -charge.Credits {
 		return charge.Images
@@ -118,7 +120,8 @@ func paidImages(charge Entry, used imagegen.Credits) int {
 	return int(used / price)
 }
 
-// uses is what counts against the limits of a key for an entry that comes next.
+// uses is what counts against the limits of a key now: charges minus refunds. Day and month are in UTC, and those in
+// which the next entry would be dated.
 func (a *openAccount) uses(k imagegen.KeyID) imagegen.KeyUse {
 	total := a.tx.KeyTotal(a.User, k)
 	use := imagegen.KeyUse{Credits: total.Credits, AtOnce: total.Open}
@@ -134,7 +137,7 @@ func (a *openAccount) uses(k imagegen.KeyID) imagegen.KeyUse {
 	return use
 }
 
-// allows returns why a key's limits do not let it be charged; nil if they do, and for no key.
+// allows returns why a key's limits do not permit a charge; nil if they do. For a key without limits it reads nothing.
 func (a *openAccount) allows(k imagegen.Key, cost imagegen.Credits) error {
 	if k.Limits == (imagegen.KeyLimits{}) {
 		return nil
@@ -142,7 +145,8 @@ func (a *openAccount) allows(k imagegen.Key, cost imagegen.Credits) error {
 	return k.Exceeds(a.uses(k.ID), cost)
 }
 
-// Usage implements imagegen.CreditAdmin.
+// Usage implements imagegen.CreditAdmin. With nothing to sum up it returns an empty slice, not nil. Both ends of q are
+// days, and both are included.
 func (l *Ledger) Usage(ctx context.Context, u imagegen.UserID, q imagegen.UsageQuery) (all []imagegen.Usage, err error) {
 	all = []imagegen.Usage{}
 	err = l.look(ctx, u, func(a *openAccount) (err error) {
@@ -158,8 +162,8 @@ func (l *Ledger) Usage(ctx context.Context, u imagegen.UserID, q imagegen.UsageQ
 	return all, err
 }
 
-// EachUsage implements imagegen.CreditAdmin. Each day has a transaction of its own: one that reads for long may hold
-// up who writes.
+// EachUsage implements imagegen.CreditAdmin. Each day has a transaction of its own, since one that reads for long may
+// hold up writers.
 func (l *Ledger) EachUsage(ctx context.Context, from, to time.Time, f func(imagegen.UserID, imagegen.Usage)) error {
 	for day := imagegen.UsageDay(from); !day.After(imagegen.UsageDay(to)); day = day.AddDate(0, 0, 1) {
 		if err := l.eachUsageOn(ctx, day, f); err != nil {
@@ -169,8 +173,7 @@ func (l *Ledger) EachUsage(ctx context.Context, from, to time.Time, f func(image
 	return nil
 }
 
-// eachUsageOn reads one day in a transaction of its own, so that a long range does not
-// hold one transaction open.
+// eachUsageOn reads one day in one transaction.
 func (l *Ledger) eachUsageOn(ctx context.Context, day time.Time, f func(imagegen.UserID, imagegen.Usage)) error {
 	return l.store.View(ctx, func(tx Tx) error {
 		for row := range tx.DayUsage(day) {
@@ -183,13 +186,13 @@ func (l *Ledger) eachUsageOn(ctx context.Context, day time.Time, f func(imagegen
 	})
 }
 
-// KeyUse implements imagegen.CreditAdmin.
+// KeyUse implements imagegen.CreditAdmin. It reads the key's rows of the current month.
 func (l *Ledger) KeyUse(ctx context.Context, u imagegen.UserID, k imagegen.KeyID) (use imagegen.KeyUse, err error) {
 	err = l.look(ctx, u, func(a *openAccount) error { use = a.uses(k); return nil })
 	return use, err
 }
 
-// origin is the entry of a charge that is open.
+// origin returns the entry that made an open charge; its settlement is booked under the same words.
 func (a *openAccount) origin(c Charge) (Entry, error) {
 	e, known := a.tx.Entry(c.Place)
 	if !known {

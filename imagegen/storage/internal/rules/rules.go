@@ -1,5 +1,7 @@
-// Package rules is what every storage asks of a record before it writes it, and what follows from that:
-// pure functions, whatever it is written to.
+// Package rules is what every storage checks of a record before it writes it, and what follows from that. Its
+// functions write nothing themselves. A storage calls them within a transaction and gives them what they need of it:
+// Accounts to look things up, Books for the ledger. So memory, bbolt and PostgreSQL refuse the same requests, in
+// the same order, with the same errors.
 package rules
 
 import (
@@ -13,8 +15,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-// New returns why a record cannot be created; nil if it can. imagegen.ErrInvalidRequest: it names no user
-// or no generation. An imagegen.Violation: it is not sound.
+// New returns why a record cannot be created, whatever the storage has; nil if it can. imagegen.ErrInvalidRequest: its
+// user, its identifier or its state is not that of a new record. An imagegen.Violation: it is not sound.
 func New(r imagegen.Record) error {
 	switch {
 	case !r.User.Valid():
@@ -27,7 +29,8 @@ func New(r imagegen.Record) error {
 	return r.Check()
 }
 
-// Accounts finds whom a record is of. Each returns imagegen.ErrNotFound for what it does not know.
+// Accounts finds whom a record belongs to, in the transaction that is to write it. Each method returns
+// imagegen.ErrNotFound for what the storage does not know.
 type Accounts interface {
 	User(imagegen.UserID) (imagegen.User, error)
 	Key(imagegen.KeyID) (imagegen.Key, error)
@@ -60,7 +63,7 @@ func Asked(in Accounts, r imagegen.Record) error {
 	return u.RefusesCharge()
 }
 
-// free returns an *imagegen.ReservedError if another record holds the idempotency key of r.
+// free returns an *imagegen.ReservedError if another record holds the idempotency key of r and still reserves it.
 func free(in Accounts, r imagegen.Record) error {
 	if r.IdempotencyKey == "" {
 		return nil
@@ -77,8 +80,8 @@ func free(in Accounts, r imagegen.Record) error {
 	return nil
 }
 
-// Unlimited returns why a new record cannot be had whose charge is made apart: the limits of its API key could
-// not be kept.
+// Unlimited returns why a record cannot be created whose charge is made separately; nil if it can. It refuses API keys
+// with limits, which can only be enforced in the commit that charges.
 func Unlimited(in Accounts, r imagegen.Record) error {
 	if r.KeyID == "" {
 		return nil
@@ -90,7 +93,7 @@ func Unlimited(in Accounts, r imagegen.Record) error {
 	return err
 }
 
-// Charge takes what a record costs, within the limits of the API key that asked.
+// Charge takes what a record costs, within the limits of the API key that asked. A refusal comes before any write.
 func Charge(in Accounts, b Books, r imagegen.Record) (err error) {
 	var k imagegen.Key
 	if r.KeyID != "" {
@@ -109,7 +112,9 @@ type Books interface {
 	Balance(u imagegen.UserID) imagegen.Balance
 }
 
-// Settle closes the charge of a record whose outcome is recorded, and the record.
+// Settle closes the charge of a record whose outcome is recorded, and returns the record as it ends. If the ledger
+// refuses for good, the record ends in dispute; any other error is returned, and the record stays as it is. The
+// balance that the record wants is read after the charge was closed, so that it includes the refund.
 func Settle(b Books, r imagegen.Record, accountType string) (imagegen.Record, error) {
 	refusal := closeCharge(b, r)
 	if refusal != nil && !imagegen.RefusedForGood(refusal) {
@@ -129,7 +134,8 @@ func Settle(b Books, r imagegen.Record, accountType string) (imagegen.Record, er
 	return ended, err
 }
 
-// closeCharge settles the charge of a record whose outcome is known, or cancels it.
+// closeCharge settles the charge of a record whose outcome is known, or cancels it if its owner cancelled the
+// generation.
 func closeCharge(b Books, r imagegen.Record) error {
 	if r.Cancelled() {
 		return b.Cancel(r.Charge().ID)
@@ -137,7 +143,8 @@ func closeCharge(b Books, r imagegen.Record) error {
 	return b.Settle(r.Charge().ID, r.Used())
 }
 
-// Act is the row of the audit trail for a change that somebody makes to a generation; false: it is none.
+// Act is the row of the audit trail for a change to a generation; false: the change gets none, as an erasure by age. The
+// storage fills in the time and the actor.
 func Act(c imagegen.Change, from, to imagegen.Record) (account.TrailRow, bool) {
 	r := account.TrailRow{Target: string(from.ID), User: from.User, Outcome: account.TrailDone}
 	switch c := c.(type) {
@@ -151,8 +158,9 @@ func Act(c imagegen.Change, from, to imagegen.Record) (account.TrailRow, bool) {
 	return r, false
 }
 
-// Charged holds a record against its charge in the books that it shares transactions with. They need have
-// none, unless joint says that it was made in the commit that accepted the generation.
+// Charged compares a record with its charge in the books that share transactions with it. There need not be a
+// charge, since the engine may use another ledger, unless joint says that it was made in the commit that accepted
+// the generation.
 func Charged(tx ledger.Tx, r imagegen.Record, joint bool) error {
 	known, err := ledger.CheckCharge(tx, r)
 	if err == nil && !known && joint {
@@ -161,12 +169,12 @@ func Charged(tx ledger.Tx, r imagegen.Record, joint bool) error {
 	return err
 }
 
-// Waits reports whether an attempt at a generation is to come.
+// Waits reports whether another attempt at a generation may come, so that its reference images are still needed.
 func Waits(r imagegen.Record) bool {
 	return r.Async && (r.State == imagegen.StateQueued || r.State == imagegen.StateProcessing)
 }
 
-// Clone returns a record that shares no memory with r.
+// Clone returns a record that shares no memory with r that can change.
 func Clone(r imagegen.Record) imagegen.Record {
 	r.Options = r.Options.Clone()
 	r.References, r.Images = slices.Clone(r.References), slices.Clone(r.Images)

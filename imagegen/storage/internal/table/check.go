@@ -9,10 +9,11 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// Check goes over a table and its indexes, while goOn returns true, and reports values that cannot be
-// read or lie where they do not belong, entries of values that are not there or stand elsewhere, values
-// without their entries, and, of a table that is [Table.Witnessed], that something was lost. It calls
-// each with every value that can be read, and returns how many there are in all.
+// Check goes over a table and its indexes as long as goOn returns true. It reports values that cannot be read, that
+// are encoded otherwise than they would be written, or that are in the wrong place; values without their
+// entries; entries of values that do not exist or stand elsewhere; and, if the table is [Table.Witnessed], that
+// something was lost. It calls each with every value that can be read and is in its place, and returns how
+// many values it met in all.
 func (t *Table[V]) Check(tx kv.Tx, report func(imagegen.Violation), goOn func() bool, each func(V)) (n int) {
 	c := checker[V]{t, tx, report}
 	var d digest
@@ -36,16 +37,17 @@ func (t *Table[V]) Check(tx kv.Tx, report func(imagegen.Violation), goOn func() 
 	return int(d.Count)
 }
 
-// reader is a transaction that reads many values as fast as one.
+// reader is a transaction that can read many values as fast as one, such as that of a database over a network.
 type reader interface {
 	// ReadAhead reads values that are asked for next, and forgets those that it read ahead before.
 	ReadAhead([]kv.Place)
 }
 
-// pageOf is how many values are read ahead for.
+// pageOf is for how many values of a bucket others are read ahead at once.
 const pageOf = 1000
 
-// ascend goes over a bucket as [kv.Tx] does. A reader reads ahead what follow says is asked for by f.
+// ascend goes over a bucket as [kv.Tx] does. follow says which values f will ask for; a reader reads them ahead, page
+// by page.
 func ascend(tx kv.Tx, b kv.Bucket, follow func(key, value []byte) []kv.Place, f func(key, value []byte) bool) {
 	r, ahead := tx.(reader)
 	if !ahead {
@@ -73,6 +75,7 @@ func ascend(tx kv.Tx, b kv.Bucket, follow func(key, value []byte) []kv.Place, f 
 	}
 }
 
+// checker checks one table in one transaction.
 type checker[V any] struct {
 	table  *Table[V]
 	tx     kv.Tx
@@ -83,7 +86,7 @@ func (c checker[V]) violation(rule string, subject []byte, format string, args .
 	c.report(imagegen.Violation{Rule: rule, Subject: printable(subject), Detail: fmt.Sprintf(format, args...)})
 }
 
-// entries are where those of a value lie.
+// entries are the places of a value's entries.
 func (c checker[V]) entries(key, stored []byte) (all []kv.Place) {
 	var v V
 	if kv.Decode(stored, &v, c.table.form) != nil {
@@ -97,12 +100,13 @@ func (c checker[V]) entries(key, stored []byte) (all []kv.Place) {
 	return all
 }
 
-// named is where the value lies that an entry names.
+// named is the place of the value that an entry names.
 func (c checker[V]) named(entry, _ []byte) []kv.Place {
 	return []kv.Place{{Bucket: c.table.name, Key: parse(entry).Key}}
 }
 
-// value holds a value against its key and its entries; nil: it cannot be read.
+// value compares a value with its encoding, its key and its entries. It returns nil if the value cannot be read or
+// is in the wrong place.
 func (c checker[V]) value(key, stored []byte) *V {
 	var v V
 	if err := kv.Decode(stored, &v, c.table.form); err != nil {
@@ -124,7 +128,8 @@ func (c checker[V]) value(key, stored []byte) *V {
 	return &v
 }
 
-// entry checks that what an entry names has that place.
+// entry checks that the value which an entry names stands at the entry's place. A value that cannot be read was
+// reported before.
 func (c checker[V]) entry(i *Index[V], e Entry, value []byte) {
 	v, err := c.table.Get(c.tx, e.Key)
 	switch {
@@ -137,7 +142,7 @@ func (c checker[V]) entry(i *Index[V], e Entry, value []byte) {
 	}
 }
 
-// printable shows a key that is no text in hexadecimal digits.
+// printable shows a key as it is, or in hexadecimal digits if it is not plain ASCII text.
 func printable(key []byte) string {
 	for _, b := range key {
 		if b < ' ' || b > '~' {

@@ -12,8 +12,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// Index finds the values of a table by something else than their keys. Its entries say everything in
-// their keys, so that one whose value is damaged stops nobody.
+// Index finds the values of a table by something other than their keys. Its entries have all information in
+// their own keys, so that a damaged entry stops nobody.
 type Index[V any] struct {
 	name  kv.Bucket
 	table *Table[V]
@@ -21,25 +21,27 @@ type Index[V any] struct {
 	while func(*V) bool // nil: as under says
 }
 
-// Index declares an index: under says where a value stands in it; nil: nowhere. What stands under the
-// same is in the order of its keys. Of two places that are as long neither begins as the other.
+// Index declares an index. under says at which place a value stands in it: nil means nowhere, and an empty place is
+// one. Values at the same place are in the order of their keys. Look-ups go by the beginning of a place, so a
+// place must not be the beginning of a different one, which the parts that kv.Key ends or makes equally long ensure.
 func (t *Table[V]) Index(name string, under func(*V) []byte) *Index[V] {
 	i := &Index[V]{name: t.name + "." + kv.Bucket(name), table: t, under: under}
 	t.indexes = append(t.indexes, i)
 	return i
 }
 
-// Name is the bucket in which the entries lie.
+// Name is the bucket that has the entries.
 func (i *Index[V]) Name() kv.Bucket { return i.name }
 
-// While has a value stand in the index as long as stands says so, at a place that does not change meanwhile:
-// then nothing is compared when it is written.
+// While declares that a value stands in the index exactly as long as stands says so, and that its place does not
+// change in that time. This spares most writes the computation of two places.
 func (i *Index[V]) While(stands func(*V) bool) *Index[V] {
 	i.while = stands
 	return i
 }
 
-// An entry's key is what the value stands under, the value's key, and the length of that in two bytes.
+// An entry's key is the place, then the value's key, then the length of that key in two bytes, big-endian. The length
+// comes last so that entries sort by place and key.
 
 func entryKey(under, key []byte) []byte {
 	e := append(make([]byte, 0, len(under)+len(key)+2), under...)
@@ -52,7 +54,7 @@ type Entry struct {
 	Key   []byte // of the value
 }
 
-// parse returns the zero Entry for what is none.
+// parse splits an entry's key, without copying it. It returns the zero Entry for a key that is no entry's.
 func parse(entry []byte) (e Entry) {
 	n := len(entry) - 2
 	if n < 0 {
@@ -99,16 +101,16 @@ func (i *Index[V]) Entries(tx kv.Tx, from []byte) iter.Seq[Entry] {
 	}
 }
 
-// Keys goes over the keys of what stands under places that begin so, upwards. The index must not be
-// changed meanwhile.
+// Keys goes over the keys of the values at places that begin with under, in ascending order. The index must not
+// be changed meanwhile.
 func (i *Index[V]) Keys(tx kv.Tx, under []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		tx.Keys(i.name, under, func(key []byte) bool { return bytes.HasPrefix(key, under) && yield(parse(key).Key) })
 	}
 }
 
-// Down goes over the keys of what stands under a place, downwards from the last below before; nil: from
-// the last. The index must not be changed meanwhile.
+// Down goes over the keys of the values at a place, in descending order, from the last key below before; nil: from
+// the last of all. The index must not be changed meanwhile.
 func (i *Index[V]) Down(tx kv.Tx, under, before []byte) iter.Seq[[]byte] {
 	from := slices.Concat(under, before)
 	if before == nil {
@@ -121,7 +123,7 @@ func (i *Index[V]) Down(tx kv.Tx, under, before []byte) iter.Seq[[]byte] {
 	}
 }
 
-// First returns the key of the first value that stands under a place; nil: there is none.
+// First returns the key of the first value at a place; nil: there is none.
 func (i *Index[V]) First(tx kv.Tx, under []byte) []byte {
 	for key := range i.Keys(tx, under) {
 		return key
@@ -129,8 +131,8 @@ func (i *Index[V]) First(tx kv.Tx, under []byte) []byte {
 	return nil
 }
 
-// Get reads a value that the index names. That it names none is no answer to a caller, and so never
-// imagegen.ErrNotFound.
+// Get reads a value that the index names. If the value does not exist the index is damaged: that is never
+// imagegen.ErrNotFound, which callers would take for an answer.
 func (i *Index[V]) Get(tx kv.Tx, key []byte) (V, error) {
 	v, err := i.table.Get(tx, key)
 	if errors.Is(err, imagegen.ErrNotFound) {
@@ -139,7 +141,7 @@ func (i *Index[V]) Get(tx kv.Tx, key []byte) (V, error) {
 	return v, err
 }
 
-// Find reads the first value that stands under a place. imagegen.ErrNotFound.
+// Find reads the first value at a place. imagegen.ErrNotFound: there is none.
 func (i *Index[V]) Find(tx kv.Tx, under []byte) (v V, err error) {
 	key := i.First(tx, under)
 	if key == nil {
@@ -148,7 +150,7 @@ func (i *Index[V]) Find(tx kv.Tx, under []byte) (v V, err error) {
 	return i.Get(tx, key)
 }
 
-// Values reads the values of keys, until one cannot be read.
+// Values reads the values that the index names under keys. If one cannot be read, it returns only the error.
 func (i *Index[V]) Values(tx kv.Tx, keys iter.Seq[[]byte]) (all []V, err error) {
 	for key := range keys {
 		v, err := i.Get(tx, key)

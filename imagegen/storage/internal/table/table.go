@@ -1,6 +1,14 @@
 // Package table keeps values of one kind in an ordered key-value database: each under its key, and in
 // the indexes that are declared for it. A table keeps its indexes and audits them; nobody else writes
 // to its buckets.
+//
+// A table is declared once, at the start of the program, and used in any transaction:
+//
+//	users := table.New("users", key, form)     // bucket "users": key → encoded value
+//	names := users.Index("names", placeByName) // bucket "users.names": place, key → nothing
+//
+// Whoever replaces or removes a value passes the value as it was read, so that the former entries of the indexes
+// are found without another read.
 package table
 
 import (
@@ -10,33 +18,33 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// Table declares how values of type V are kept. It holds no data and is safe for concurrent use.
+// Table declares how values of type V are kept. It holds no data. Once it is declared it is safe for concurrent use.
 type Table[V any] struct {
 	name      kv.Bucket
 	key       func(*V) []byte
 	indexes   []*Index[V]
-	witnessed bool
+	witnessed bool // a digest is kept
 	form      func(*kv.Coder, *V)
 }
 
-// New declares a table. A value lies under what key makes of it, which is not empty and never changes, in
-// a form.
+// New declares a table. key makes the key of a value: it is not empty, and stays the same as long as the value
+// is there. form encodes the value.
 func New[V any](name kv.Bucket, key func(*V) []byte, form func(*kv.Coder, *V)) *Table[V] {
 	return &Table[V]{name: name, key: key, form: form}
 }
 
-// Name is the bucket in which the values lie.
+// Name is the bucket that has the values.
 func (t *Table[V]) Name() kv.Bucket { return t.name }
 
-// Witnessed has the table keep a digest of all that is in it, so that an audit finds what was lost. It
-// is for values that follow from nothing else, and are seldom written: each write rewrites the digest.
+// Witnessed makes the table keep a digest of all its values, so that an audit finds out if one was lost. It is for
+// values that follow from nothing else and are seldom written: each write rewrites the digest.
 func (t *Table[V]) Witnessed() *Table[V] {
 	t.witnessed = true
 	return t
 }
 
-// Get reads a value. imagegen.ErrNotFound; a [kv.Damage]: it cannot be read; the
-// transaction can go on.
+// Get reads a value. imagegen.ErrNotFound: there is none. A [kv.Damage]: it cannot be
+// read, but the transaction can go on.
 func (t *Table[V]) Get(tx kv.Tx, key []byte) (v V, err error) {
 	var stored []byte
 	if err := kv.Spare(func() error { stored = tx.Get(t.name, key); return nil }); err != nil {
@@ -51,7 +59,7 @@ func (t *Table[V]) Get(tx kv.Tx, key []byte) (v V, err error) {
 	return v, nil
 }
 
-// Has reports whether there is a value under a key.
+// Has reports whether there is a value under a key, even one that cannot be read.
 func (t *Table[V]) Has(tx kv.Tx, key []byte) (there bool) {
 	tx.Keys(t.name, key, func(found []byte) bool {
 		there = string(found) == string(key)
@@ -60,22 +68,25 @@ func (t *Table[V]) Has(tx kv.Tx, key []byte) (there bool) {
 	return there
 }
 
-// All goes over the values in the order of their keys. One that is damaged comes with its error.
+// All goes over the values in the order of their keys. A damaged one comes as an error, and others follow. The table
+// must not be changed meanwhile.
 func (t *Table[V]) All(tx kv.Tx) func(yield func(V, error) bool) {
 	return func(yield func(V, error) bool) {
 		tx.Keys(t.name, nil, func(key []byte) bool { return yield(t.Get(tx, key)) })
 	}
 }
 
-// Put writes to in the place of from, which is the value as it was read; nil: there is none under its
-// key.
+// Put writes to in place of from, which is the value as it was read and has the same key. from is nil if there
+// is no value under that key.
 func (t *Table[V]) Put(tx kv.Tx, from, to *V) {
 	t.write(tx, t.key(to), kv.Encode(to, t.form), from, to)
 }
 
-// Remove removes a value, which is as it was read.
+// Remove removes a value; v is the value as it was read.
 func (t *Table[V]) Remove(tx kv.Tx, v *V) { t.write(tx, t.key(v), nil, v, nil) }
 
+// write replaces a value and its entries; stored is nil to remove it. The digest comes before the value, since it
+// reads the former one.
 func (t *Table[V]) write(tx kv.Tx, key, stored []byte, from, to *V) {
 	for _, i := range t.indexes {
 		i.move(tx, key, from, to)

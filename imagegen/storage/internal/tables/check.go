@@ -12,13 +12,13 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/table"
 )
 
-// Check goes over the tables and reports every broken invariant: a generation has ended if
-// and only if its charge is closed, it cost its price times the images published, what it says of
-// them is whole, the indexes name what is there and nothing else, and of users, keys, passkeys and sign-ins
-// nothing was lost. It returns how many generations there are. An error means that the check could not be carried out.
+// Check goes over the tables and reports every broken invariant. A generation has ended if and only if its charge is
+// closed; it cost its price times the images published; its record is sound. The indexes name what exists and
+// nothing else. Nothing was lost of users, keys and sign-ins. Check returns how many generations there are. Its
+// error means that the check could not be carried out.
 //
-// A charge with the identifier of a generation, open or spent, has to have that generation, unless
-// there is none at all: then the books serve another store. Other charges are the embedder's own.
+// If there are generations at all, a charge that has a generation's identifier, and is open or was spent, must
+// have that generation. Without any the books serve another store. Other charges are the embedder's own.
 func Check(ctx context.Context, tx kv.Tx, report func(imagegen.Violation)) (n int, err error) {
 	goOn := func() bool { return ctx.Err() == nil }
 	n = generations.Check(tx, report, goOn, func(r row) {
@@ -44,11 +44,13 @@ func Check(ctx context.Context, tx kv.Tx, report func(imagegen.Violation)) (n in
 	return n, ctx.Err()
 }
 
+// checkAll checks a table whose values have no invariants of their own.
 func checkAll[V any](tx kv.Tx, report func(imagegen.Violation), goOn func() bool, t *table.Table[V]) {
 	t.Check(tx, report, goOn, func(V) {})
 }
 
-// found reports what a check has found of a generation.
+// found reports the error of a check of a generation. One that is no violation comes from a charge that cannot be
+// read.
 func found(report func(imagegen.Violation), id imagegen.GenerationID, err error) {
 	v, ok := errors.AsType[imagegen.Violation](err)
 	switch {

@@ -6,8 +6,11 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// codeRow is the encoding of a generation's row. A field that is added needs a new
-// version; TestFormerRows reads the old ones.
+// The encodings of all tables. The order of the fields is the format, so a field is never moved or removed; a new
+// one stands behind c.Since of a new version, see kv.Coder. The parts of a row, such as codeIntent, have no version
+// of their own: they go with the row's.
+
+// codeRow is the encoding of a generation's row. TestFormerRows reads rows of old versions.
 func codeRow(c *kv.Coder, r *row) {
 	c.Version(1)
 	codeIntent(c, &r.Intent)

@@ -22,7 +22,7 @@ func (t *Tables) Create(ctx context.Context, r imagegen.Record, lease time.Durat
 	}
 	return t.write(ctx, func(tx kv.Tx, at clock.Reading) (row, error) {
 		stands, err := load(tx, r.ID)
-		if !errors.Is(err, imagegen.ErrNotFound) {
+		if !errors.Is(err, imagegen.ErrNotFound) { // a repetition, whatever became of the record since
 			return stands, err
 		}
 		if err := rules.Asked(accounts{tx}, r); err != nil {
@@ -35,7 +35,8 @@ func (t *Tables) Create(ctx context.Context, r imagegen.Record, lease time.Durat
 	})
 }
 
-// Update implements [imagegen.Store].
+// Update implements [imagegen.Store]. An operator's change, such as an erasure, gets its row in the audit trail in
+// the same transaction.
 func (t *Tables) Update(ctx context.Context, f imagegen.Fence, c imagegen.Change) (imagegen.Record, error) {
 	actor := account.ActorOf(ctx)
 	return t.write(ctx, func(tx kv.Tx, at clock.Reading) (row, error) {
@@ -64,8 +65,8 @@ func (t *Tables) Reserved(ctx context.Context, u imagegen.UserID, key string) (i
 	return view(ctx, t.db, func(tx kv.Tx) (imagegen.Record, error) { return accounts{tx}.Reserved(u, key) })
 }
 
-// apply is the change to a row in this transaction. imagegen.ErrStale if there is none, or another
-// attempt owns it.
+// apply reads a row and applies a change to it, without writing. changed is false where the change had taken effect
+// before. imagegen.ErrStale: there is no row, or another attempt owns it.
 func apply(tx kv.Tx, f imagegen.Fence, c imagegen.Change) (from, to row, changed bool, err error) {
 	from, err = load(tx, f.ID)
 	if errors.Is(err, imagegen.ErrNotFound) {
@@ -79,14 +80,19 @@ func apply(tx kv.Tx, f imagegen.Fence, c imagegen.Change) (from, to row, changed
 	return from, to, changed, err
 }
 
-// replace writes a row in the place of another; either may be zero. until is as in work.moved. An
-// imagegen.Violation: it does not fit the charge that was made with it. A charge that was made apart may
-// follow rules of its own: only an audit looks at it.
+// replace writes a row in place of another; either may be zero. until is as in work.moved. It fills in
+// what the store itself keeps of a row, and returns a copy for the caller. All writes of generations go
+// through it, so that work follows each of them.
+//
+// An imagegen.Violation: the row does not fit the charge that was made in the same commit. A charge that was
+// made separately may follow rules of its own, so only an audit looks at that.
 func (t *Tables) replace(tx kv.Tx, from, to row, at clock.Reading, until time.Time) (row, error) {
+	// The time is stored by the judged clock, since a delay has to outlast the process.
 	to.Due = time.Time{}
 	if to.State == imagegen.StateQueued && to.Delay > 0 {
 		to.Due = at.Now.Add(to.Delay)
 	}
+	// A new record takes its place behind the last one that came with the same idempotency key.
 	if from.State == imagegen.StateGone && to.IdempotencyKey != "" {
 		former, err := holder(tx, to.User, to.IdempotencyKey)
 		if err != nil && !errors.Is(err, imagegen.ErrNotFound) {
@@ -100,12 +106,13 @@ func (t *Tables) replace(tx kv.Tx, from, to row, at clock.Reading, until time.Ti
 		}
 	}
 	put(tx, &from, &to)
-	to.Record = rules.Clone(to.Record)
+	to.Record = rules.Clone(to.Record) // the caller's r and its slices stay the caller's
 	tx.OnCommit(func() { t.work.moved(from, to, at.Steady, until) })
 	return to, nil
 }
 
-// accounts are rules.Accounts in a transaction.
+// accounts implements rules.Accounts in a transaction. It reads users and keys from the database and not from
+// the caches, so that a revocation and a charge have an order.
 type accounts struct{ tx kv.Tx }
 
 func (a accounts) User(id imagegen.UserID) (imagegen.User, error) { return loadUser(a.tx, id) }
@@ -119,12 +126,13 @@ func (a accounts) Reserved(u imagegen.UserID, key string) (imagegen.Record, erro
 	return r.Record, err
 }
 
-// Joins implements [imagegen.JointStore]. A database that is itself a ledger by these books has to
-// add itself. Nothing is unwrapped: a wrapper around the ledger may have rules of its own.
+// Joins implements [imagegen.JointStore]. A database that offers these books as its own ledger has to answer for
+// itself. No wrapper around the ledger joins, since it may have rules of its own.
 func (t *Tables) Joins(l imagegen.Ledger) bool { return l == imagegen.Ledger(t.books) }
 
-// CreateCharged implements [imagegen.JointStore]. An intent that stands is charged and accepted;
-// imagegen.ErrStale: recovery has taken it over.
+// CreateCharged implements [imagegen.JointStore]. If the record exists as an intent, that is charged and accepted;
+// imagegen.ErrStale: recovery has taken it over. A record that is further is returned as it is. All refusals
+// come before the first write, so they disturb no neighbour in the same commit.
 func (t *Tables) CreateCharged(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
 	if err := rules.New(r); err != nil {
 		return imagegen.Record{}, err
@@ -152,7 +160,7 @@ func (t *Tables) CreateCharged(ctx context.Context, r imagegen.Record, lease tim
 	})
 }
 
-// FinishSettled implements [imagegen.JointStore].
+// FinishSettled implements [imagegen.JointStore]. A record that has ended is returned as it is.
 func (t *Tables) FinishSettled(ctx context.Context, f imagegen.Fence, o imagegen.Outcome) (imagegen.Record, error) {
 	return t.write(ctx, func(tx kv.Tx, at clock.Reading) (row, error) {
 		from, to, _, err := apply(tx, f, o)

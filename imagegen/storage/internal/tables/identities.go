@@ -13,6 +13,7 @@ import (
 
 var _ account.LoginStore = (*Tables)(nil)
 
+// An identity is found by what the issuer calls the user, or by the user and the issuer.
 var (
 	identities     = table.New("identities", func(i *account.Identity) []byte { return kv.Key(i.Issuer, i.Subject) }, codeIdentity).Witnessed()
 	userIdentities = identities.Index("users", func(i *account.Identity) []byte { return kv.Key(string(i.User), i.Issuer) })
@@ -43,7 +44,7 @@ func (t *Tables) Identity(ctx context.Context, issuer, subject string) (account.
 	return view(ctx, t.db, func(tx kv.Tx) (account.Identity, error) { return identities.Get(tx, kv.Key(issuer, subject)) })
 }
 
-// UserIdentity implements [account.LoginStore].
+// UserIdentity implements [account.LoginStore]. CreateIdentity sees to it that there is one at most.
 func (t *Tables) UserIdentity(ctx context.Context, u imagegen.UserID, issuer string) (account.Identity, error) {
 	return view(ctx, t.db, func(tx kv.Tx) (account.Identity, error) {
 		return userIdentities.Find(tx, kv.Key(string(u), issuer))

@@ -13,13 +13,14 @@ func (t *Tables) Disputed(ctx context.Context, after imagegen.GenerationID, n in
 	return t.oldest(ctx, disputed, after, n, func(r row) bool { return r.Dispute != "" })
 }
 
-// Unsettled implements [imagegen.Inspector].
+// Unsettled implements [imagegen.Inspector]. Every unsettled generation is in the index of open ones.
 func (t *Tables) Unsettled(ctx context.Context, after imagegen.GenerationID, n int) ([]imagegen.Record, int, error) {
 	return t.oldest(ctx, open, after, n, func(r row) bool { return r.Unsettled() })
 }
 
-// oldest finds the first n of an index behind after that are wanted, and counts them all. Identifiers
-// rise with time.
+// oldest returns the first n wanted records of an index whose identifiers are higher than after, and counts all
+// wanted ones. Identifiers rise with time, so the first are the oldest. A record that cannot be read is an error:
+// the count would be wrong.
 func (t *Tables) oldest(ctx context.Context, in *table.Index[row], after imagegen.GenerationID, n int, wanted func(row) bool) (found []imagegen.Record, total int, err error) {
 	err = t.db.View(ctx, func(tx kv.Tx) error {
 		found, total = nil, 0

@@ -11,14 +11,16 @@ import (
 )
 
 const (
-	// lastMoments is how long before its death a process may have failed to note that an answer was received
-	// by nobody.
+	// lastMoments is how long before its death a process may have failed to note that nobody received an
+	// answer.
 	lastMoments = 10 * time.Second
-	// maxAtDeath bounds how many generations are looked at for that, newest first.
+	// maxAtDeath bounds how many generations Killed looks at, newest first.
 	maxAtDeath = 10_000
 )
 
-// Killed notes that the process before was: the answers of its last moments count as received by nobody.
+// Killed notes that the previous process was killed: the answers of its last moments count as received by
+// nobody, so that a repeated call gets them instead of being charged again. When that process died is not
+// known. Its last moments are those before the latest end of a generation.
 func (t *Tables) Killed(ctx context.Context) error {
 	_, err := t.write(ctx, func(tx kv.Tx, at clock.Reading) (row, error) {
 		for _, r := range endedLast(tx) {
@@ -26,7 +28,7 @@ func (t *Tables) Killed(ctx context.Context) error {
 			var changed bool
 			var err error
 			if to.Record, changed, err = r.Apply(r.Attempt, imagegen.Delivery{Undelivered: true}); err != nil || !changed {
-				continue // nobody may join it, or it is known already
+				continue // it is not one that a repeated call may join, or it is marked already
 			}
 			if _, err := t.replace(tx, r, to, at, time.Time{}); err != nil {
 				return row{}, err
@@ -37,8 +39,8 @@ func (t *Tables) Killed(ctx context.Context) error {
 	return err
 }
 
-// endedLast returns what ended in the last moments before the newest end. Rows that cannot be read are
-// for an audit.
+// endedLast returns the rows that ended in the last moments before the latest end. It leaves rows that cannot
+// be read to an audit.
 func endedLast(tx kv.Tx) (rows []row) {
 	var newest time.Time
 	early := func(r row) bool { return newest.Sub(r.CompletedAt) > lastMoments }
@@ -50,7 +52,7 @@ func endedLast(tx kv.Tx) (rows []row) {
 		if r.CompletedAt.After(newest) {
 			newest = r.CompletedAt
 		}
-		if !early(r) { // by what is known yet: thousands of prompts are not held at once
+		if !early(r) { // judged by the latest end so far, so as not to hold thousands of prompts at once
 			rows = append(rows, r)
 		}
 	}

@@ -12,7 +12,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/table"
 )
 
-// Generations implements [imagegen.Store].
+// Generations implements [imagegen.Store]. It finds the identifiers by an index, one record more than the page has,
+// and reads only the records of the page.
 func (t *Tables) Generations(ctx context.Context, u imagegen.UserID, q imagegen.Query) (page []imagegen.Record, more bool, err error) {
 	limit := max(cmp.Or(q.Limit, imagegen.DefaultPageSize), 0)
 	err = t.db.View(ctx, func(tx kv.Tx) (err error) {
@@ -28,8 +29,8 @@ func (t *Tables) Generations(ctx context.Context, u imagegen.UserID, q imagegen.
 	return page, more, err
 }
 
-// newest returns the identifiers of the user's n newest records in an index, by falling identifier.
-// Without a status those of each are merged, and what follows them may come as well.
+// newest returns the identifiers of the user's n newest records in an index, by falling identifier. Without a
+// status it merges the n newest of each, so it may return more than n; the first n are the right ones.
 func newest(tx kv.Tx, in *table.Index[row], u imagegen.UserID, q imagegen.Query, n int) (ids [][]byte) {
 	statuses := imagegen.Statuses()
 	if q.Status != "" {
@@ -46,7 +47,7 @@ func newest(tx kv.Tx, in *table.Index[row], u imagegen.UserID, q imagegen.Query,
 	return ids
 }
 
-// first collects up to n.
+// first collects up to n keys.
 func first(n int, keys iter.Seq[[]byte]) (some [][]byte) {
 	for key := range keys {
 		if len(some) >= n {
@@ -57,8 +58,8 @@ func first(n int, keys iter.Seq[[]byte]) (some [][]byte) {
 	return some
 }
 
-// Ended implements [imagegen.Store]. Identifiers rise with time. One that cannot be read
-// holds up nobody: an audit finds it.
+// Ended implements [imagegen.Store]. Identifiers rise with time, so it stops at the first record that was
+// created too late to have ended by then. A record that cannot be read is passed over; an audit finds it.
 func (t *Tables) Ended(ctx context.Context, age time.Duration, n int) ([]imagegen.Record, error) {
 	by := t.books.Read().Now.Add(-age)
 	return view(ctx, t.db, func(tx kv.Tx) (old []imagegen.Record, err error) {
@@ -68,9 +69,9 @@ func (t *Tables) Ended(ctx context.Context, age time.Duration, n int) ([]imagege
 			}
 			r, err := ended.Get(tx, id)
 			if err == nil && r.CreatedAt.After(by) {
-				break
+				break // so are all that follow
 			}
-			if err == nil && !r.CompletedAt.After(by) {
+			if err == nil && !r.CompletedAt.After(by) { // else it took long: later ones may have ended before it
 				old = append(old, r.Record)
 			}
 		}
@@ -78,7 +79,7 @@ func (t *Tables) Ended(ctx context.Context, age time.Duration, n int) ([]imagege
 	})
 }
 
-// Forgettable implements [imagegen.Store]. One that cannot be read holds up nobody.
+// Forgettable implements [imagegen.Store]. A record that cannot be read is passed over.
 func (t *Tables) Forgettable(ctx context.Context, s imagegen.State, age time.Duration, n int) ([]imagegen.Fence, error) {
 	by := t.books.Read().Now.Add(-age)
 	in := prompts
@@ -102,7 +103,7 @@ func (t *Tables) Forgettable(ctx context.Context, s imagegen.State, age time.Dur
 // maxUndelivered bounds what Undelivered returns.
 const maxUndelivered = 100
 
-// Undelivered implements [imagegen.Store].
+// Undelivered implements [imagegen.Store]. It reads downwards, so that of more than maxUndelivered the newest come.
 func (t *Tables) Undelivered(ctx context.Context, u imagegen.UserID, joinKey [32]byte) ([]imagegen.Record, error) {
 	return view(ctx, t.db, func(tx kv.Tx) ([]imagegen.Record, error) {
 		ids := first(maxUndelivered, undelivered.Down(tx, kv.Key(string(u), joinKey[:]), nil))

@@ -14,6 +14,7 @@ import (
 
 var _ account.LoginStore = (*Tables)(nil)
 
+// How users sign in: a password and a role for each, and the links that invite them, found by their hash.
 var (
 	logins          = table.New("logins", func(l *account.Login) []byte { return kv.Key(string(l.User)) }, codeLogin).Witnessed()
 	invitations     = table.New("invitations", func(i *account.Invitation) []byte { return i.Hash[:] }, codeInvitation).Witnessed()
@@ -25,7 +26,8 @@ func (t *Tables) Login(ctx context.Context, u imagegen.UserID) (account.Login, e
 	return view(ctx, t.db, func(tx kv.Tx) (account.Login, error) { return logins.Get(tx, kv.Key(string(u))) })
 }
 
-// SetLogin implements [account.LoginStore]. imagegen.ErrInvalidRequest: the user's identifier is not valid.
+// SetLogin implements [account.LoginStore]. It ends the user's sign-ins also if the former login cannot be read, since
+// the password may be another. imagegen.ErrInvalidRequest: the user's identifier is not valid.
 func (t *Tables) SetLogin(ctx context.Context, l account.Login) error {
 	if err := l.User.Check(); err != nil {
 		return err
@@ -51,7 +53,7 @@ func (t *Tables) Operators(ctx context.Context) (int, error) {
 				continue
 			}
 			u, err := loadUser(tx, l.User)
-			if err != nil && !errors.Is(err, imagegen.ErrNotFound) { // who is none of this store's users is the embedder's
+			if err != nil && !errors.Is(err, imagegen.ErrNotFound) { // a user whom this store does not know is the embedder's
 				return n, err
 			}
 			if u.DisabledAt.IsZero() {
@@ -62,7 +64,7 @@ func (t *Tables) Operators(ctx context.Context) (int, error) {
 	})
 }
 
-// CreateInvitation implements [account.LoginStore].
+// CreateInvitation implements [account.LoginStore]. A user has one invitation at most.
 func (t *Tables) CreateInvitation(ctx context.Context, i account.Invitation) error {
 	return t.act(ctx, account.ActUserInvite, func(tx kv.Tx) (trail.Change, error) {
 		former, err := userInvitations.Find(tx, kv.Key(string(i.User)))
@@ -84,7 +86,8 @@ func (t *Tables) Invitation(ctx context.Context, hash [32]byte, now time.Time) (
 	return view(ctx, t.db, func(tx kv.Tx) (account.Invitation, error) { return liveInvitation(tx, hash, now) })
 }
 
-// TakeInvitation implements [account.LoginStore].
+// TakeInvitation implements [account.LoginStore]. Reading and removing are one transaction, so only one caller gets
+// the invitation.
 func (t *Tables) TakeInvitation(ctx context.Context, hash [32]byte, now time.Time) (i account.Invitation, err error) {
 	err = t.act(ctx, account.ActUserAccept, func(tx kv.Tx) (c trail.Change, err error) {
 		if i, err = liveInvitation(tx, hash, now); err != nil {
@@ -96,7 +99,7 @@ func (t *Tables) TakeInvitation(ctx context.Context, hash [32]byte, now time.Tim
 	return i, err
 }
 
-// liveInvitation reads an invitation. imagegen.ErrNotFound, also when it has expired.
+// liveInvitation reads an invitation. imagegen.ErrNotFound: there is none, or it has expired.
 func liveInvitation(tx kv.Tx, hash [32]byte, now time.Time) (account.Invitation, error) {
 	i, err := invitations.Get(tx, hash[:])
 	if err == nil && !now.Before(i.ExpiresAt) {

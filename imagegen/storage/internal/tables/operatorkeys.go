@@ -16,13 +16,15 @@ import (
 
 var _ account.OperatorKeyStore = (*Tables)(nil)
 
-// An operator key lies under its hash, as others do. There are few.
+// An operator key's row is found by its hash, as those of other keys are. There are few, so they need no cache and no
+// pages.
 var (
 	operatorKeys    = table.New("operatorkeys", func(k *account.OperatorKey) []byte { return k.Hash[:] }, codeOperatorKey).Witnessed()
 	operatorKeyByID = operatorKeys.Index("ids", func(k *account.OperatorKey) []byte { return kv.Key(string(k.ID)) })
 )
 
-// CreateOperatorKey implements [account.OperatorKeyStore].
+// CreateOperatorKey implements [account.OperatorKeyStore]. A repetition leaves no row in the audit trail; a
+// refusal does.
 func (t *Tables) CreateOperatorKey(ctx context.Context, k account.OperatorKey) error {
 	return t.act(ctx, account.ActOperatorKeyCreate, func(tx kv.Tx) (trail.Change, error) {
 		former := operatorKeyByID.First(tx, kv.Key(string(k.ID)))
@@ -42,7 +44,7 @@ func (t *Tables) OperatorKeyByHash(ctx context.Context, hash [32]byte) (account.
 	return view(ctx, t.db, func(tx kv.Tx) (account.OperatorKey, error) { return operatorKeys.Get(tx, hash[:]) })
 }
 
-// OperatorKeys implements [account.OperatorKeyStore]. Identifiers rise with time.
+// OperatorKeys implements [account.OperatorKeyStore]. Identifiers rise with time, so they give the order.
 func (t *Tables) OperatorKeys(ctx context.Context) ([]account.OperatorKey, error) {
 	return view(ctx, t.db, func(tx kv.Tx) (all []account.OperatorKey, err error) {
 		for k, err := range operatorKeys.All(tx) {
@@ -63,7 +65,7 @@ func (t *Tables) RevokeOperatorKey(ctx context.Context, id imagegen.OperatorKeyI
 		if k = from; err != nil {
 			return trail.Change{Target: string(id)}, err
 		}
-		if !from.RevokedAt.IsZero() {
+		if !from.RevokedAt.IsZero() { // the first call's time stays
 			return c, nil
 		}
 		k.RevokedAt = at

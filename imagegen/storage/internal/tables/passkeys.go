@@ -14,12 +14,14 @@ import (
 
 var _ account.LoginStore = (*Tables)(nil)
 
+// A passkey's row is found by the identifier that the authenticator gave it.
 var (
 	passkeys     = table.New("passkeys", func(p *account.Passkey) []byte { return kv.Key(string(p.ID)) }, codePasskey).Witnessed()
 	userPasskeys = passkeys.Index("users", func(p *account.Passkey) []byte { return kv.Key(string(p.User)) })
 )
 
-// CreatePasskey implements [account.LoginStore]. imagegen.ErrInvalidRequest: the user's identifier is not valid.
+// CreatePasskey implements [account.LoginStore]. imagegen.ErrExists also if the passkey with this identifier cannot be
+// read. imagegen.ErrInvalidRequest: the user's identifier is not valid.
 func (t *Tables) CreatePasskey(ctx context.Context, p account.Passkey) error {
 	if err := p.User.Check(); err != nil {
 		return err
@@ -37,7 +39,8 @@ func (t *Tables) CreatePasskey(ctx context.Context, p account.Passkey) error {
 	})
 }
 
-// Passkeys implements [account.LoginStore]. One that cannot be read is an error: without it nobody would be asked for any.
+// Passkeys implements [account.LoginStore]. A passkey that cannot be read is an error. If it were left out, a user
+// with no other one would not be asked for any.
 func (t *Tables) Passkeys(ctx context.Context, u imagegen.UserID) ([]account.Passkey, error) {
 	return view(ctx, t.db, func(tx kv.Tx) ([]account.Passkey, error) { return passkeysOf(tx, u) })
 }
@@ -49,7 +52,8 @@ func passkeysOf(tx kv.Tx, u imagegen.UserID) ([]account.Passkey, error) {
 	return all, err
 }
 
-// UsePasskey implements [account.LoginStore].
+// UsePasskey implements [account.LoginStore]. The counter is compared and written in one transaction, so of two
+// concurrent uses with the same counter, if the authenticator counts, one is refused.
 func (t *Tables) UsePasskey(ctx context.Context, id account.PasskeyID, uses uint32, at time.Time) error {
 	return t.db.Update(ctx, func(tx kv.Tx) error {
 		from, err := passkeys.Get(tx, kv.Key(string(id)))
@@ -65,7 +69,8 @@ func (t *Tables) UsePasskey(ctx context.Context, id account.PasskeyID, uses uint
 	})
 }
 
-// RemovePasskeys implements [account.LoginStore].
+// RemovePasskeys implements [account.LoginStore]. It removes no passkey of another user, whatever identifiers are
+// named, and nothing at all if one of the user's cannot be read.
 func (t *Tables) RemovePasskeys(ctx context.Context, u imagegen.UserID, ids ...account.PasskeyID) (n int, err error) {
 	err = t.act(ctx, account.ActPasskeyRemove, func(tx kv.Tx) (trail.Change, error) {
 		all, err := passkeysOf(tx, u)

@@ -9,14 +9,16 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// take removes what is to be claimed, in its order.
+// take removes and returns the tickets of a claim, in the order that imagegen.Store.Claim describes: each
+// goes to the user who then holds the fewest slots, among equals to the one whose turn is first. The cost
+// depends on the claim and on the number of models, not on the length of the queue.
 func (w *waiting) take(d imagegen.Demand) (taken []ticket) {
 	d.Places = maps.Clone(d.Places)
 	users := w.candidates(d)
 	for len(taken) < d.Most && len(users) > 0 {
 		i := fewest(users)
 		c := users[i]
-		users = slices.Delete(users, i, i+1)
+		users = slices.Delete(users, i, i+1) // and put at the end again below: the turn is over
 		t, ok := c.first(d)
 		if !ok {
 			continue
@@ -33,7 +35,8 @@ func (w *waiting) take(d imagegen.Demand) (taken []ticket) {
 	return taken
 }
 
-// takeOld removes up to n that are due and were created no later than by, oldest first.
+// takeOld removes and returns up to n tickets that are due and were created no later than by, oldest first. It
+// goes over the whole queue.
 func (w *waiting) takeOld(n int, by time.Time) (taken []ticket) {
 	for _, t := range w.tickets {
 		if t.at.IsZero() && !t.since.After(by) {
@@ -48,7 +51,7 @@ func (w *waiting) takeOld(n int, by time.Time) (taken []ticket) {
 	return taken
 }
 
-// first is the first work of a user whose model has a place.
+// first finds a user's first work among the models that have a place left.
 func (q *queue) first(d imagegen.Demand) (first ticket, ok bool) {
 	for model, due := range q.due {
 		if hasPlace(d, model) && (!ok || byTurn(due[0], first) < 0) {
@@ -66,14 +69,15 @@ func hasPlace(d imagegen.Demand, model string) bool {
 // candidate is a user whose work may be claimed.
 type candidate struct {
 	*queue
-	held int
+	held int // slots, with those that this claim has given
 }
 
-// allows reports whether a claim is for users who hold that many slots.
+// allows reports whether a claim is for users who hold this many slots.
 func allows(d imagegen.Demand, held int) bool { return d.Below == 0 || held < d.Below }
 
-// candidates are the users who may get something, by their turns: of each model with places those from the
-// front of its ring. Once there are enough who hold nothing, nobody behind them can.
+// candidates returns the users who may get something from a claim, by turn. Of each model with places it takes users
+// from the front of the ring, until it has passed d.Most users who hold no slot: they come before everybody
+// behind them, whatever those hold, and a claim has nothing left after d.Most of them.
 func (w *waiting) candidates(d imagegen.Demand) (users []candidate) {
 	met := make(map[*queue]bool)
 	for model, ring := range w.rings {
@@ -99,7 +103,7 @@ func (w *waiting) candidates(d imagegen.Demand) (users []candidate) {
 	return users
 }
 
-// fewest finds the first of those who hold the fewest slots.
+// fewest returns the index of the user who holds the fewest slots; among equals, of the first.
 func fewest(users []candidate) (first int) {
 	for i, c := range users {
 		if c.held < users[first].held {

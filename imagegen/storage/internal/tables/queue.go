@@ -11,10 +11,11 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// A generation that cannot be read is put aside: it keeps its record and its charge, and leaves the
-// queue and the leases, so that it stops nobody else. An audit finds it.
+// A generation that cannot be read is put aside: its record and its charge stay as they are, but it leaves
+// the queue and the leases, so that it stops nobody else. An audit finds it.
 
-// Claim implements [imagegen.Store].
+// Claim implements [imagegen.Store]. It takes tickets out of the queue before its transaction, so that of two
+// calls at once neither can take the same record, and puts them back if the transaction fails.
 func (t *Tables) Claim(ctx context.Context, d imagegen.Demand) ([]imagegen.Record, time.Duration, error) {
 	at := t.books.Read()
 	taken, next := t.work.take(d, at)
@@ -26,14 +27,15 @@ func (t *Tables) Claim(ctx context.Context, d imagegen.Demand) ([]imagegen.Recor
 		fences[i] = t.Fence
 	}
 	claimed, err := t.begin(ctx, fences, imagegen.Claim{}, at, d.Lease)
-	if err != nil {
+	if err != nil { // also if the outcome is unknown: then nothing more is written, and nobody claims them
 		t.work.putBack(taken)
 		return nil, 0, err
 	}
 	return claimed, next, nil
 }
 
-// Recover implements [imagegen.Store].
+// Recover implements [imagegen.Store]. Two calls at once may find the same abandoned records; the fence lets
+// only one of them have each.
 func (t *Tables) Recover(ctx context.Context, n int, lease time.Duration) ([]imagegen.Record, error) {
 	at := t.books.Read()
 	abandoned := t.work.abandoned(n, at.Steady)
@@ -43,7 +45,8 @@ func (t *Tables) Recover(ctx context.Context, n int, lease time.Duration) ([]ima
 	return t.begin(ctx, abandoned, imagegen.Recover{}, at, lease)
 }
 
-// begin applies a change that begins an attempt to each of some records, and leases them.
+// begin applies a change that begins an attempt to each of some records, and leases them, in one transaction.
+// It leaves out records that cannot be read, and those that somebody else has changed meanwhile.
 func (t *Tables) begin(ctx context.Context, fences []imagegen.Fence, c imagegen.Change, at clock.Reading, lease time.Duration) (begun []imagegen.Record, err error) {
 	err = t.db.Update(ctx, func(tx kv.Tx) error {
 		begun = nil
@@ -54,7 +57,7 @@ func (t *Tables) begin(ctx context.Context, fences []imagegen.Fence, c imagegen.
 				continue
 			}
 			if errors.Is(err, imagegen.ErrStale) || errors.Is(err, imagegen.ErrTransition) || err == nil && !changed {
-				continue // somebody has brought it further meanwhile
+				continue // somebody else has changed it meanwhile
 			}
 			if err == nil {
 				to, err = t.replace(tx, from, to, at, at.Steady.Add(lease))
@@ -72,7 +75,8 @@ func (t *Tables) begin(ctx context.Context, fences []imagegen.Fence, c imagegen.
 	return begun, nil
 }
 
-// postpone has nobody else meet a damaged row. It has left the queue already.
+// postpone puts a damaged row aside. The row has left the queue already; its lease ends once the
+// transaction is durable.
 func (t *Tables) postpone(tx kv.Tx, id imagegen.GenerationID, why error) {
 	tx.OnCommit(func() {
 		t.work.forget(id)
@@ -86,7 +90,7 @@ func (t *Tables) tell(why error) {
 	}
 }
 
-// Extend implements [imagegen.Store].
+// Extend implements [imagegen.Store]. Leases are in memory, so it writes nothing.
 func (t *Tables) Extend(ctx context.Context, lease time.Duration, fences ...imagegen.Fence) ([]imagegen.Fence, error) {
 	if err := kv.NotBegun(ctx); err != nil {
 		return nil, err
@@ -94,7 +98,7 @@ func (t *Tables) Extend(ctx context.Context, lease time.Duration, fences ...imag
 	return t.work.extend(t.books.Read().Steady.Add(lease), fences), nil
 }
 
-// Queued implements [imagegen.Store].
+// Queued implements [imagegen.Store]. Records that are being claimed are not counted.
 func (t *Tables) Queued(_ context.Context, u imagegen.UserID) (imagegen.QueueLength, error) {
 	return t.work.length(u), nil
 }

@@ -14,11 +14,12 @@ import (
 type row struct {
 	imagegen.Record
 	Joint bool      // charged by the books of this database, in the commit that accepted it
-	Due   time.Time // of a queued record that is delayed, by the judged time
-	Nth   uint64    // of the records that came by their idempotency key, from 1
+	Due   time.Time // of a queued record that is delayed: when it is due, by the judged time; else zero
+	Nth   uint64    // which of the records with its idempotency key this is, counted from 1; 0: it has no key
 }
 
-// The generations, and where they are found. What is open is found without a look at the past.
+// The generations, and the indexes by which they are found. Open ones are found without a look at the past. An
+// index without an order of its own lists identifiers, which rise with time.
 var (
 	generations = table.New(GenerationsIn, func(r *row) []byte { return []byte(r.ID) }, codeRow)
 
@@ -33,7 +34,7 @@ var (
 	hashes      = generations.Index("hashes", hashUnder)    // of idempotency keys of what was erased, by its end
 )
 
-// all is the place of rows in an index that has one.
+// all is the place of a row in an index that only tells whether a row is in it.
 func all(in bool) []byte {
 	if !in {
 		return nil
@@ -41,7 +42,7 @@ func all(in bool) []byte {
 	return []byte{}
 }
 
-// listedUnder has the rows that a user can list, by status.
+// listedUnder indexes the rows that a user can list, by status.
 func listedUnder(r *row) []byte {
 	if !r.Visible() {
 		return nil
@@ -49,7 +50,7 @@ func listedUnder(r *row) []byte {
 	return listKey(r.User, r.Status())
 }
 
-// favouriteUnder is listedUnder for favourites only.
+// favouriteUnder is listedUnder for favourites alone.
 func favouriteUnder(r *row) []byte {
 	if !r.Favourite {
 		return nil
@@ -59,8 +60,9 @@ func favouriteUnder(r *row) []byte {
 
 func listKey(u imagegen.UserID, s imagegen.Status) []byte { return kv.Key(string(u), string(s)) }
 
-// reservedUnder has rows by the hash of their idempotency key: more is not left after an erasure. The last
-// that came by it holds it; its identifier may be lower than others', of a clock that was ahead.
+// reservedUnder indexes rows by the hash of their idempotency key, since an erasure leaves only the hash. The
+// row that came last with a key holds it. Nth gives that order: identifiers do not, since one that was made
+// while a clock was ahead is higher than later ones.
 func reservedUnder(r *row) []byte {
 	if r.IdempotencyKey == "" {
 		return nil
@@ -73,7 +75,7 @@ func reservedKey(u imagegen.UserID, key string) []byte {
 	return kv.Key(string(u), hash[:])
 }
 
-// undeliveredUnder has the rows that an equal call may join.
+// undeliveredUnder indexes the rows that a repeated call may join, by what makes a call the same.
 func undeliveredUnder(r *row) []byte {
 	if !r.Undelivered {
 		return nil
@@ -81,7 +83,7 @@ func undeliveredUnder(r *row) []byte {
 	return kv.Key(string(r.User), r.JoinKey[:])
 }
 
-// promptUnder has the failed rows that still have a prompt, by their end.
+// promptUnder indexes the failed rows that still have a prompt, by their end.
 func promptUnder(r *row) []byte {
 	if r.State != imagegen.StateFailed || r.Prompt == "" {
 		return nil
@@ -89,8 +91,8 @@ func promptUnder(r *row) []byte {
 	return kv.Key(kv.TimeKey(r.CompletedAt))
 }
 
-// hashUnder has the erased rows that still have the hash of an idempotency key, by their
-// end.
+// hashUnder indexes the erased rows that still have the hash of an idempotency key, by
+// their end.
 func hashUnder(r *row) []byte {
 	if r.State != imagegen.StateErased || r.IdempotencyKey == "" {
 		return nil
@@ -98,7 +100,8 @@ func hashUnder(r *row) []byte {
 	return kv.Key(kv.TimeKey(r.CompletedAt))
 }
 
-// holder reads the row that holds an idempotency key. imagegen.ErrNotFound.
+// holder reads the row that holds an idempotency key, whether or not it still reserves it.
+// imagegen.ErrNotFound: none has it.
 func holder(tx kv.Tx, u imagegen.UserID, key string) (row, error) {
 	for id := range reserved.Down(tx, reservedKey(u, key), nil) {
 		return reserved.Get(tx, id)
@@ -109,9 +112,9 @@ func holder(tx kv.Tx, u imagegen.UserID, key string) (row, error) {
 // load reads a row. imagegen.ErrNotFound.
 func load(tx kv.Tx, id imagegen.GenerationID) (row, error) { return generations.Get(tx, []byte(id)) }
 
-// put writes a row in the place of another; either may be zero.
+// put replaces one row by another; either may be zero. So it also creates and removes rows.
 func put(tx kv.Tx, from, to *row) {
-	switch imagegen.StateGone {
+	switch imagegen.StateGone { // which is also the state of the zero row
 	case from.State:
 		generations.Put(tx, nil, to)
 	case to.State:
@@ -121,7 +124,7 @@ func put(tx kv.Tx, from, to *row) {
 	}
 }
 
-// records are those of rows.
+// records returns the records of rows; with an error it returns only that.
 func records(rows []row, err error) ([]imagegen.Record, error) {
 	if err != nil {
 		return nil, err
@@ -134,8 +137,8 @@ func records(rows []row, err error) ([]imagegen.Record, error) {
 }
 
 // Open calls f for each generation that has not ended or is being erased, until f returns an
-// error, which it returns. What belongs to a reference or an attempt that none of them names is
-// left over from a former process, unless there are damaged ones, which cannot be read.
+// error, which it returns. damaged has an error for each that cannot be read. If there is none, files
+// of references and attempts that no open generation names are left over from a former process.
 func Open(tx kv.Tx, f func(imagegen.Record) error) (damaged []error, err error) {
 	return eachOpen(tx, func(r row) error { return f(r.Record) })
 }
@@ -155,8 +158,9 @@ func eachOpen(tx kv.Tx, f func(row) error) (damaged []error, err error) {
 	return damaged, nil
 }
 
-// Uploads calls f for each reference image that an attempt to come needs, until f returns an error,
-// which it returns. Synchronous work has no attempt to come: nobody waits for it any more.
+// Uploads calls f for each reference image that a future attempt needs, until f returns an error, which it
+// returns. Synchronous work will have no other attempt: nobody waits for it any more. A damaged generation
+// is an error too, but only after all others.
 func Uploads(tx kv.Tx, f func(imagegen.GenerationID, imagegen.ReferenceFile) error) error {
 	damaged, err := Open(tx, func(r imagegen.Record) error {
 		if !rules.Waits(r) {
@@ -172,8 +176,9 @@ func Uploads(tx kv.Tx, f func(imagegen.GenerationID, imagegen.ReferenceFile) err
 	return errors.Join(err, errors.Join(damaged...))
 }
 
-// Images calls f for each image that a record names and that must be there: those of an outcome
-// that is recorded, until they are erased. It stops at an error of f, which it returns.
+// Images calls f for each image that a record names and whose file must exist: from the moment it is shown or
+// its outcome is recorded until its erasure begins. It stops at an error of f, or at a generation that
+// cannot be read, and returns that error.
 func Images(tx kv.Tx, f func(imagegen.ImageKey, imagegen.StoredImage) error) error {
 	for r, err := range generations.All(tx) {
 		if err != nil {

@@ -5,7 +5,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// What a storage shares that keeps generations in rows of its own, and users and keys in these tables.
+// What package postgres shares: it keeps generations in rows of its own, and users and keys in these tables. The
+// default storage uses TakeRow, for a move.
 
 // Row is a record as it is stored.
 type Row = row
@@ -13,7 +14,8 @@ type Row = row
 // GenerationsIn is the bucket in which rows lie, by their identifiers.
 const GenerationsIn kv.Bucket = "generations"
 
-// TakeRow adds a row of another storage, as it was stored there. An imagegen.Violation: it cannot be read.
+// TakeRow adds a row of another storage, as it was stored there, to a database that has no row with its
+// identifier. An imagegen.Violation: it cannot be read.
 func TakeRow(tx kv.Tx, stored []byte) error {
 	r, err := DecodeRow(stored)
 	if err != nil {
@@ -37,8 +39,8 @@ func UserPlace(id imagegen.UserID) kv.Place {
 	return kv.Place{Bucket: users.Name(), Key: kv.Key(string(id))}
 }
 
-// KeyPlace is where a key is found: the first entry at or behind a place in an index, and the bucket in
-// which the value lies that the entry names.
+// KeyPlace is where a key is found: by the first entry at or behind a place in an index, and in the bucket that has
+// the value which the entry names. A store can read both beforehand, in one round trip.
 func KeyPlace(id imagegen.KeyID) (entry kv.Place, values kv.Bucket) {
 	return kv.Place{Bucket: keyByID.Name(), Key: kv.Key(string(id))}, keys.Name()
 }

@@ -12,12 +12,14 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
+// A sign-in's row is found by the hash of the cookie's value, which every request to the console sends.
 var (
 	signIns     = table.New("signins", func(s *account.SignIn) []byte { return s.Hash[:] }, codeSignIn).Witnessed()
 	userSignIns = signIns.Index("users", func(s *account.SignIn) []byte { return kv.Key(string(s.User)) })
 )
 
-// CreateSignIn implements [account.LoginStore]. imagegen.ErrInvalidRequest: the user's identifier is not valid.
+// CreateSignIn implements [account.LoginStore]. If the sign-in exists it is replaced, without a row in the audit
+// trail: this is a repetition. imagegen.ErrInvalidRequest: the user's identifier is not valid.
 func (t *Tables) CreateSignIn(ctx context.Context, s account.SignIn) error {
 	if err := s.User.Check(); err != nil {
 		return err
@@ -37,14 +39,14 @@ func (t *Tables) SignIn(ctx context.Context, hash [32]byte) (account.SignIn, err
 	return view(ctx, t.db, func(tx kv.Tx) (account.SignIn, error) { return signIns.Get(tx, hash[:]) })
 }
 
-// SignIns implements [account.LoginStore].
+// SignIns implements [account.LoginStore]. It leaves out what cannot be read: nobody can use that either.
 func (t *Tables) SignIns(ctx context.Context, u imagegen.UserID) ([]account.SignIn, error) {
 	all, err := view(ctx, t.db, func(tx kv.Tx) ([]account.SignIn, error) { return signInsOf(tx, u), nil })
 	slices.SortStableFunc(all, func(a, b account.SignIn) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	return all, err
 }
 
-// TouchSignIn implements [account.LoginStore].
+// TouchSignIn implements [account.LoginStore]. The time only rises, whatever the order of concurrent calls.
 func (t *Tables) TouchSignIn(ctx context.Context, hash [32]byte, at time.Time) error {
 	return t.db.Update(ctx, func(tx kv.Tx) error {
 		from, err := signIns.Get(tx, hash[:])
@@ -72,7 +74,7 @@ func (t *Tables) ConfirmSignIn(ctx context.Context, hash [32]byte, at time.Time)
 	})
 }
 
-// EndSignIns implements [account.LoginStore].
+// EndSignIns implements [account.LoginStore]. It ends no sign-in of another user, whatever hashes are named.
 func (t *Tables) EndSignIns(ctx context.Context, u imagegen.UserID, hashes ...[32]byte) error {
 	return t.act(ctx, account.ActSignOut, func(tx kv.Tx) (trail.Change, error) {
 		end := slices.DeleteFunc(signInsOf(tx, u), func(s account.SignIn) bool {
@@ -83,10 +85,11 @@ func (t *Tables) EndSignIns(ctx context.Context, u imagegen.UserID, hashes ...[3
 	})
 }
 
-// maxEnded is the most sign-ins that one write ends.
+// maxEnded is the most sign-ins that one transaction ends, so that it stays short.
 const maxEnded = 1000
 
-// EndSignInsBefore implements [account.LoginStore].
+// EndSignInsBefore implements [account.LoginStore]. It takes as many transactions as it needs; after an error those
+// that are durable stay. What ends by age leaves no row in the audit trail.
 func (t *Tables) EndSignInsBefore(ctx context.Context, seen, created time.Time) error {
 	for {
 		n := 0
@@ -110,7 +113,7 @@ func (t *Tables) EndSignInsBefore(ctx context.Context, seen, created time.Time) 
 	}
 }
 
-// signInsOf lists a user's sign-ins. One that cannot be read is no sign-in.
+// signInsOf lists a user's sign-ins, by hash. One that cannot be read does not count.
 func signInsOf(tx kv.Tx, u imagegen.UserID) (all []account.SignIn) {
 	for hash := range userSignIns.Keys(tx, kv.Key(string(u))) {
 		if s, err := userSignIns.Get(tx, hash); err == nil {
@@ -120,6 +123,7 @@ func signInsOf(tx kv.Tx, u imagegen.UserID) (all []account.SignIn) {
 	return all
 }
 
+// endSignIns removes sign-ins, which are as they were read.
 func endSignIns(tx kv.Tx, all ...account.SignIn) {
 	for _, s := range all {
 		signIns.Remove(tx, &s)

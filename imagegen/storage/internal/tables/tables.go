@@ -1,5 +1,12 @@
-// Package tables keeps generations, users, keys, passwords, sign-ins and invitations in an ordered
-// key-value database, as declarations over package table.
+// Package tables keeps generations, users, keys, passwords, sign-ins, passkeys, identities and invitations in an
+// ordered key-value database, as declarations over package table.
+//
+// Each kind of value has a file with its declaration and its methods; form.go has all encodings. What a generation
+// needs besides its record, the queue and the leases, is kept in memory: work.go has it as a whole, waiting.go the
+// order of the queue, and pick.go the choice of a claim. The rules of what may be written are not here: package
+// rules and imagegen.Record.Apply decide that, and every method calls them inside its transaction.
+//
+// A method whose comment says only which interface it implements adds nothing to that interface's contract.
 package tables
 
 import (
@@ -20,10 +27,12 @@ import (
 // A database belongs to one Tables at a time: the queue and the leases are kept in memory.
 type Tables struct {
 	db    kv.DB
-	books *ledger.Ledger
-	work  *work
+	books *ledger.Ledger // in the same database; it also judges the time
+	work  *work          // the queue and the leases
 
-	// OnDamage is told of each generation that was found damaged and put aside. Set it before Load.
+	// OnDamage is called for each generation that was found damaged and put aside, from the goroutine that met
+	// it, possibly within a commit: it must be quick and must not call Tables. nil: nobody is told. Set it
+	// before Load.
 	OnDamage func(error)
 
 	keys  cache[[32]byte, imagegen.Key] // by hash
@@ -38,9 +47,9 @@ func New(db kv.DB, books *ledger.Ledger) *Tables {
 	return &Tables{db: db, books: books, work: newWork()}
 }
 
-// Load takes up what a former process left. All leases are over, and nothing waits for longer than its
-// delay: it may have been written by a clock that was ahead. It reads the open generations, not those
-// of the past.
+// Load builds the queue and the leases from the records that a former process left. All leases count as
+// ended. No record waits for longer than its delay, since the time until which it waits may have been written by
+// a clock that was ahead. Load reads only open generations, so its cost does not grow with the past.
 func (t *Tables) Load(ctx context.Context) error {
 	at := t.books.Read()
 	return t.db.View(ctx, func(tx kv.Tx) error {
@@ -55,7 +64,8 @@ func (t *Tables) Load(ctx context.Context) error {
 	})
 }
 
-// write runs f in a transaction. The clock is read once, outside of it: f may run again.
+// write runs f in a transaction. The clock is read once, before it, since f may run more than once and
+// must decide the same each time. With an error it may return a record: the one that stands in the way.
 func (t *Tables) write(ctx context.Context, f func(tx kv.Tx, at clock.Reading) (row, error)) (imagegen.Record, error) {
 	var r row
 	at := t.books.Read()
@@ -66,7 +76,7 @@ func (t *Tables) write(ctx context.Context, f func(tx kv.Tx, at clock.Reading) (
 	return r.Record, err
 }
 
-// act is trail.Act in this database.
+// act is trail.Act in this database: a change with its row in the audit trail.
 func (t *Tables) act(ctx context.Context, act account.Act, f func(kv.Tx) (trail.Change, error)) error {
 	return trail.Act(ctx, t.db, t.books.Read().Wall, act, f)
 }
@@ -80,34 +90,37 @@ func view[T any](ctx context.Context, db kv.DB, f func(tx kv.Tx) (T, error)) (v 
 	return v, err
 }
 
-// KeepFor has what is kept in memory of users and keys read anew after a time: others may change it. Set
-// it before the first call.
+// KeepFor limits how long users and keys are cached, for a database that other processes change too. Call
+// it before any other method.
 func (t *Tables) KeepFor(age time.Duration) { t.keys.age, t.users.age = age, age }
 
-// cache keeps rows in memory that each request reads and hardly any changes. A row is forgotten
-// when a change of it is durable, before anybody is told; one that was read meanwhile is not kept.
+// cache keeps rows in memory that every request reads and hardly any request changes. A row is dropped
+// when a change of it is durable, before the caller of that change is answered. A row that was read while
+// anything changed is not kept, since it may be the former one. So nobody reads a row from the cache that is
+// older than a change which somebody was told of. It is safe for concurrent use.
 type cache[K comparable, V any] struct {
-	mu      sync.RWMutex
+	mu      sync.RWMutex // guards rows and changes
 	rows    map[K]cached[V]
-	changes uint64
-	age     time.Duration // after which a row is read anew; 0: never, nobody else changes it
+	changes uint64        // how often a row was dropped
+	age     time.Duration // after which a row is read anew; below 0: each time; 0: never, since nobody else changes it
 }
 
+// cached is a row in a cache.
 type cached[V any] struct {
 	row  V
-	read time.Time
+	read time.Time // when its reading began
 }
 
-// maxCached bounds the memory, to a few MB; beyond it all are read anew.
+// maxCached bounds the memory, to a few MB. When it is reached the cache is emptied.
 const maxCached = 10_000
 
-// get returns a row: as it is kept, else as load reads it.
+// get returns a row from the cache, or else reads it with load. Errors are not cached, nor that there is no row.
 func (m *cache[K, V]) get(k K, load func() (V, error)) (V, error) {
 	v, ok, asOf := m.look(k)
 	if ok {
 		return v, nil
 	}
-	read := time.Now()
+	read := time.Now() // before load: the row may be as old as this
 	v, err := load()
 	if err == nil {
 		m.keep(k, cached[V]{v, read}, asOf)
@@ -115,19 +128,18 @@ func (m *cache[K, V]) get(k K, load func() (V, error)) (V, error) {
 	return v, err
 }
 
-// look returns a cached row. asOf is for keep: it tells whether a row was changed since.
+// look returns a cached row. asOf is for keep, which compares it to see whether a row has changed since.
 func (m *cache[K, V]) look(k K) (v V, ok bool, asOf uint64) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	c, ok := m.rows[k]
-	if ok && m.age > 0 && time.Since(c.read) >= m.age {
+	if ok && m.age != 0 && time.Since(c.read) >= m.age {
 		return v, false, m.changes
 	}
 	return c.row, ok, m.changes
 }
 
-// keep caches a row that was read as of a revision, unless something has changed since.
-// When the cache is full it starts anew.
+// keep caches a row that was read after look returned asOf, unless any row has changed since.
 func (m *cache[K, V]) keep(k K, v cached[V], asOf uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

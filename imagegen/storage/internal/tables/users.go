@@ -13,12 +13,15 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
+// Users are witnessed, since nothing else in the database shows that one was lost. Keys and everything
+// about sign-ins are so too.
 var (
 	users     = table.New("users", func(u *imagegen.User) []byte { return kv.Key(string(u.ID)) }, codeUser).Witnessed()
 	userNames = users.Index("names", func(u *imagegen.User) []byte { return kv.Key(u.Name) })
 )
 
-// CreateUser implements [imagegen.AccountStore]. imagegen.ErrInvalidRequest: the identifier is not valid.
+// CreateUser implements [imagegen.AccountStore]. It succeeds, and changes nothing, if the user with this identifier
+// and name exists. imagegen.ErrInvalidRequest: the identifier is not valid.
 func (t *Tables) CreateUser(ctx context.Context, u imagegen.User) error {
 	if err := u.ID.Check(); err != nil {
 		return err
@@ -42,14 +45,14 @@ func loadUser(tx kv.Tx, id imagegen.UserID) (imagegen.User, error) {
 	return users.Get(tx, kv.Key(string(id)))
 }
 
-// User implements [imagegen.AccountStore].
+// User implements [imagegen.AccountStore]. Every request needs it, so it reads the cache first.
 func (t *Tables) User(ctx context.Context, id imagegen.UserID) (imagegen.User, error) {
 	return t.users.get(id, func() (imagegen.User, error) {
 		return view(ctx, t.db, func(tx kv.Tx) (imagegen.User, error) { return loadUser(tx, id) })
 	})
 }
 
-// UserByName implements [imagegen.AccountStore].
+// UserByName implements [imagegen.AccountStore]. It does not use the cache, which is by identifier.
 func (t *Tables) UserByName(ctx context.Context, name string) (imagegen.User, error) {
 	return view(ctx, t.db, func(tx kv.Tx) (imagegen.User, error) { return userNames.Find(tx, kv.Key(name)) })
 }
@@ -87,8 +90,8 @@ func (t *Tables) ResumeUser(ctx context.Context, id imagegen.UserID) error {
 	return t.changeUser(ctx, account.ActUserResume, id, func(u *imagegen.User) { u.SuspendedAt = time.Time{} })
 }
 
-// changeUser changes a user in one transaction with its row in the audit trail. A change
-// that changes nothing leaves no row.
+// changeUser changes a user in one transaction with the row in the audit trail, and drops
+// the user from the cache. A change that changes nothing writes nothing, and no row.
 func (t *Tables) changeUser(ctx context.Context, act account.Act, id imagegen.UserID, change func(*imagegen.User)) error {
 	return t.act(ctx, act, func(tx kv.Tx) (trail.Change, error) {
 		from, err := loadUser(tx, id)
@@ -105,7 +108,7 @@ func (t *Tables) changeUser(ctx context.Context, act account.Act, id imagegen.Us
 	})
 }
 
-// maxNames is how many names one page of users looks at.
+// maxNames is the most names that one page of users looks at; imagegen.Inspector promises this figure.
 const maxNames = 100_000
 
 // UserPage implements [imagegen.Inspector].
@@ -122,7 +125,8 @@ func (t *Tables) UserPage(ctx context.Context, q imagegen.UserQuery) (imagegen.U
 	})
 }
 
-// namesPage finds up to n users of a query, and the name behind which others may follow.
+// namesPage finds up to n users of a query by the index of names alone, and returns the name behind which others
+// may follow; "": there are none.
 func namesPage(tx kv.Tx, q imagegen.UserQuery, n int) (ids [][]byte, next string) {
 	last, seen := "", 0
 	for e := range userNames.Entries(tx, kv.Key(q.After)) {
@@ -142,15 +146,16 @@ func namesPage(tx kv.Tx, q imagegen.UserQuery, n int) (ids [][]byte, next string
 	return ids, ""
 }
 
-// A key lies under its hash, because that is how every request looks for it.
+// A key's row is found by its hash, because that is how every request looks for it.
 var (
 	keys     = table.New("keys", func(k *imagegen.Key) []byte { return k.Hash[:] }, codeKey).Witnessed()
 	keyByID  = keys.Index("ids", func(k *imagegen.Key) []byte { return kv.Key(string(k.ID)) })
 	userKeys = keys.Index("users", func(k *imagegen.Key) []byte { return kv.Key(string(k.User), string(k.ID)) })
 )
 
-// CreateKey implements [imagegen.AccountStore]. imagegen.ErrExists: the identifier or the hash is
-// another key's. imagegen.ErrInvalidRequest: the user's identifier is not valid.
+// CreateKey implements [imagegen.AccountStore]. It succeeds, and changes nothing, if a key with this identifier and
+// hash exists. imagegen.ErrExists: another key has the identifier or the hash. imagegen.ErrInvalidRequest: the
+// user's identifier or the limits are not valid. It does not ask whether the user exists, who may be the embedder's.
 func (t *Tables) CreateKey(ctx context.Context, k imagegen.Key) error {
 	if err := cmp.Or(k.User.Check(), k.Limits.Check()); err != nil {
 		return err
@@ -168,7 +173,7 @@ func (t *Tables) CreateKey(ctx context.Context, k imagegen.Key) error {
 	})
 }
 
-// KeyByHash implements [imagegen.AccountStore].
+// KeyByHash implements [imagegen.AccountStore]. Every request needs it, so it reads the cache first.
 func (t *Tables) KeyByHash(ctx context.Context, hash [32]byte) (imagegen.Key, error) {
 	return t.keys.get(hash, func() (imagegen.Key, error) {
 		return view(ctx, t.db, func(tx kv.Tx) (imagegen.Key, error) { return keys.Get(tx, hash[:]) })
@@ -182,7 +187,8 @@ func (t *Tables) Keys(ctx context.Context, u imagegen.UserID) ([]imagegen.Key, e
 	})
 }
 
-// RevokeKey implements [imagegen.AccountStore].
+// RevokeKey implements [imagegen.AccountStore]. The key leaves the cache before the caller is answered, so no request
+// of this process that begins later is let in by it.
 func (t *Tables) RevokeKey(ctx context.Context, id imagegen.KeyID, at time.Time) (k imagegen.Key, err error) {
 	err = t.act(ctx, account.ActKeyRevoke, func(tx kv.Tx) (c trail.Change, err error) {
 		from, err := keyByID.Find(tx, kv.Key(string(id)))
@@ -200,7 +206,7 @@ func (t *Tables) RevokeKey(ctx context.Context, id imagegen.KeyID, at time.Time)
 	return k, err
 }
 
-// SetKeyLimits implements [imagegen.AccountStore]. imagegen.ErrInvalidRequest: they cannot be kept.
+// SetKeyLimits implements [imagegen.AccountStore]. imagegen.ErrInvalidRequest: the limits are out of range.
 func (t *Tables) SetKeyLimits(ctx context.Context, id imagegen.KeyID, l imagegen.KeyLimits) (k imagegen.Key, err error) {
 	if err := l.Check(); err != nil {
 		return k, err
@@ -221,7 +227,7 @@ func (t *Tables) SetKeyLimits(ctx context.Context, id imagegen.KeyID, l imagegen
 	return k, err
 }
 
-// TouchKeys implements [imagegen.AccountStore]. A key that is not there, or cannot be read, is passed over.
+// TouchKeys implements [imagegen.AccountStore]. It passes over a key that does not exist or cannot be read.
 func (t *Tables) TouchKeys(ctx context.Context, used map[imagegen.KeyID]time.Time) error {
 	return t.db.Update(ctx, func(tx kv.Tx) error {
 		for id, at := range used {

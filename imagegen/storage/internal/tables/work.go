@@ -10,19 +10,22 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
 )
 
-// grace is the lease of a record that begins to run by an Update, which names none.
+// grace is the lease of a record that begins to run by an Update, which has no lease to give. In this time the
+// engine must extend it.
 const grace = 30 * time.Second
 
 // work is what need not survive the process: leases, the queue and who waits for it. It follows the
-// database, by what transactions do once they are durable; its size is that of what is open.
+// database: transactions call moved once they are durable, in the order of their commits. Its size is that of
+// what is open. It is safe for concurrent use.
 type work struct {
-	mu      sync.Mutex
+	mu      sync.Mutex                      // guards everything below
 	leases  map[imagegen.GenerationID]lease // of every running record
 	waiting waiting
-	wake    chan struct{}
+	wake    chan struct{} // closed, and replaced, when a record is queued
 }
 
-// lease is the right of an attempt to bring its record further.
+// lease is the right of an attempt to change its record until a time, which is by the steady clock. The zero time
+// is in the past: the lease has ended.
 type lease struct {
 	attempt int
 	until   time.Time
@@ -32,7 +35,8 @@ func newWork() *work {
 	return &work{leases: make(map[imagegen.GenerationID]lease), waiting: newWaiting(), wake: make(chan struct{})}
 }
 
-// found takes up a row that a former process left.
+// found adds an open row that a former process left: with a lease that has ended if it runs, else in the queue. What
+// is left of a delay is told by the judged time, since a steady clock does not outlive its process.
 func (w *work) found(r row, at clock.Reading) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -43,7 +47,7 @@ func (w *work) found(r row, at clock.Reading) {
 	w.waiting.add(r.ticket(at.Steady, min(r.Delay, r.Due.Sub(at.Now))))
 }
 
-// ticket is the place of a queued row that is delayed by so much.
+// ticket makes the ticket of a queued row; delay is how long it is not due yet, from now on.
 func (r row) ticket(now time.Time, delay time.Duration) ticket {
 	t := ticket{Fence: r.Fence(), user: r.User, model: r.Model, since: r.CreatedAt}
 	if delay > 0 {
@@ -52,8 +56,8 @@ func (r row) ticket(now time.Time, delay time.Duration) ticket {
 	return t
 }
 
-// moved follows a row that was replaced. until is the end of a new lease; zero: the lease stays,
-// or begins at now.
+// moved follows a row that was replaced. until is the end of a new lease. Zero: an attempt keeps the lease
+// that it has, and a new one gets grace.
 func (w *work) moved(from, to row, now, until time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -78,8 +82,8 @@ func (w *work) moved(from, to row, now, until time.Time) {
 	w.leases[to.ID] = lease{to.Attempt, until}
 }
 
-// take removes from the queue what is to be claimed: it is nobody else's then. next is the time until
-// more becomes due; 0: none is known.
+// take removes from the queue what is to be claimed, so that nobody else gets it. next is the time until
+// another record becomes due; 0: none is known.
 func (w *work) take(d imagegen.Demand, at clock.Reading) (taken []ticket, next time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -90,7 +94,8 @@ func (w *work) take(d imagegen.Demand, at clock.Reading) (taken []ticket, next t
 	return w.waiting.take(d), next
 }
 
-// putBack undoes take.
+// putBack returns tickets to the queue after a claim that failed. Their users have lost their turns by that. A
+// ticket whose record was changed meanwhile is dropped by the claim that takes it next.
 func (w *work) putBack(taken []ticket) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -106,7 +111,8 @@ func (w *work) forget(id imagegen.GenerationID) {
 	delete(w.leases, id)
 }
 
-// abandoned returns up to n attempts whose lease has ended.
+// abandoned returns up to n attempts whose lease has ended, by identifier. They stay abandoned until somebody
+// leases them.
 func (w *work) abandoned(n int, now time.Time) []imagegen.Fence {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -120,7 +126,7 @@ func (w *work) abandoned(n int, now time.Time) []imagegen.Fence {
 	return fences[:min(max(n, 0), len(fences))]
 }
 
-// extend prolongs leases and returns those that are lost.
+// extend prolongs leases, also such that have ended but were taken by nobody yet, and returns the lost ones.
 func (w *work) extend(until time.Time, fences []imagegen.Fence) (lost []imagegen.Fence) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -134,12 +140,14 @@ func (w *work) extend(until time.Time, fences []imagegen.Fence) (lost []imagegen
 	return lost
 }
 
+// length is how many tickets there are, delayed ones included, and how many of them are the user's.
 func (w *work) length(u imagegen.UserID) imagegen.QueueLength {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return imagegen.QueueLength{All: len(w.waiting.tickets), Own: w.waiting.own[u]}
 }
 
+// woken returns the channel that the next queued record closes.
 func (w *work) woken() <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()

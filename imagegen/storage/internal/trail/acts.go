@@ -5,14 +5,16 @@ import (
 	"github.com/imagegend/imagegend/imagegen/account"
 )
 
-// What each act on users, keys and sign-ins changes, as its row tells it.
+// What each act on users, keys and sign-ins changes, in the words of its row. All storages use these functions, so
+// that their rows say the same. No row holds a secret, nor its hash: of a key it has the prefix that is shown, and of a
+// password only whether it is new.
 
 // UserCreated tells of a new user.
 func UserCreated(u imagegen.User) Change {
 	return Change{Target: string(u.ID), User: u.ID, After: Fields("name", u.Name, "account_type", u.AccountType)}
 }
 
-// UserChanged tells of what of a user has changed.
+// UserChanged tells how a user stood before and stands after a change.
 func UserChanged(from, to imagegen.User) Change {
 	standing := func(u imagegen.User) string {
 		return Fields("account_type", u.AccountType, "disabled_at", u.DisabledAt, "suspended_at", u.SuspendedAt)
@@ -25,12 +27,12 @@ func KeyCreated(k imagegen.Key) Change {
 	return Change{Target: string(k.ID), User: k.User, After: Fields("name", k.Name, "prefix", k.Prefix, "expires_at", k.ExpiresAt) + limited(k.Limits)}
 }
 
-// KeyLimited tells of the limits of a key before and now.
+// KeyLimited tells the limits of a key before and after a change.
 func KeyLimited(from, to imagegen.Key) Change {
 	return Change{Target: string(to.ID), User: to.User, Before: limits(from.Limits), After: Fields("name", to.Name, "prefix", to.Prefix) + limited(to.Limits)}
 }
 
-// limited goes on with the limits that there are.
+// limited is limits behind other fields, with the space between them; "" if there are none.
 func limited(l imagegen.KeyLimits) string {
 	if l == (imagegen.KeyLimits{}) {
 		return ""
@@ -71,8 +73,8 @@ func invitation(i account.Invitation) string {
 	return Fields("role", i.Role, "expires_at", i.ExpiresAt)
 }
 
-// LoginSet tells of a login, and whether the password is another than before: nothing of the password
-// itself. It is the zero Change where only the time is another.
+// LoginSet tells of a login that was set, and whether its password is another than before. It is the zero Change if
+// neither the role nor the password has changed.
 func LoginSet(from, to account.Login) Change {
 	if from.User != "" && from.Role == to.Role && from.Password == to.Password {
 		return Change{}
@@ -80,7 +82,7 @@ func LoginSet(from, to account.Login) Change {
 	return Change{Target: string(to.User), User: to.User, Before: login(from, from), After: login(from, to)}
 }
 
-// login describes a login without its password: only whether it is new.
+// login describes a login. Of its password it says only whether there is one, and whether it is new.
 func login(former, l account.Login) string {
 	password := "set"
 	switch l.Password {
@@ -111,7 +113,7 @@ func PasskeyCreated(p account.Passkey) Change {
 	return Change{Target: string(p.User), User: p.User, After: Fields("name", p.Name)}
 }
 
-// PasskeysRemoved tells of passkeys that a user has no more; the zero Change: of none.
+// PasskeysRemoved tells which passkeys a user lost; the zero Change if there were none.
 func PasskeysRemoved(u imagegen.UserID, gone []account.Passkey) Change {
 	if len(gone) == 0 {
 		return Change{}
@@ -123,12 +125,12 @@ func PasskeysRemoved(u imagegen.UserID, gone []account.Passkey) Change {
 	return Change{Target: string(u), User: u, Before: Fields(named...)}
 }
 
-// IdentityCreated tells who a user is elsewhere.
+// IdentityCreated tells which account at an identity provider a user was joined to.
 func IdentityCreated(i account.Identity) Change {
 	return Change{Target: string(i.User), User: i.User, After: identity(i)}
 }
 
-// IdentityRemoved tells who a user is elsewhere no more.
+// IdentityRemoved tells which account at an identity provider a user was separated from.
 func IdentityRemoved(i account.Identity) Change {
 	return Change{Target: string(i.User), User: i.User, Before: identity(i)}
 }

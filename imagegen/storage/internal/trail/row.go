@@ -13,10 +13,11 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// longest is how many bytes of a text are kept: names and references are far shorter.
+// longest is how many bytes of each text of a row are kept. Names and references are far shorter; the bound is for
+// what callers make up.
 const longest = 1024
 
-// Kept is a row as it is kept: no text is longer than it needs to be, and it counts for one at least.
+// Kept is a row as it is kept: each text is cut to a bounded length and to whole characters, and Count is at least 1.
 func Kept(r account.TrailRow) account.TrailRow {
 	clip(&r.Actor.Via)
 	clip(&r.Actor.Name)
@@ -32,9 +33,10 @@ func Kept(r account.TrailRow) account.TrailRow {
 	return r
 }
 
-// clip shortens a text to what a row may hold.
+// clip shortens a text to what a row may hold, and drops what is no valid UTF-8: a cut may split a character.
 func clip[S ~string](s *S) { *s = S(strings.ToValidUTF8(string((*s)[:min(len(*s), longest)]), "")) }
 
+// code is the encoding of a row. The chain hashes these bytes, so an old version must stay as it is.
 func code(c *kv.Coder, r *account.TrailRow) {
 	c.Version(1)
 	kv.Number(c, &r.Seq)
@@ -52,7 +54,7 @@ func code(c *kv.Coder, r *account.TrailRow) {
 	kv.Number(c, &r.Count)
 }
 
-// decode reads a stored row: its encoding with the hash behind it.
+// decode reads a stored row: its encoding with its hash behind it. It does not verify the hash; Check does.
 func decode(stored []byte) (r account.TrailRow, hash [sha256.Size]byte, err error) {
 	if len(stored) < len(hash) {
 		return r, hash, errors.New("trail: a row is cut short")
@@ -65,7 +67,8 @@ func decode(stored []byte) (r account.TrailRow, hash [sha256.Size]byte, err erro
 	return r, hash, nil
 }
 
-// Fields describes something by names and values in turn, as name=value; empty values are left out.
+// Fields joins names and values, which come in turn, as name=value with spaces between them. It leaves out empty
+// values and zero times, but not the number 0.
 func Fields(pairs ...any) string {
 	var b strings.Builder
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -81,7 +84,7 @@ func Fields(pairs ...any) string {
 	return b.String()
 }
 
-// text quotes a value that would be taken for more than one.
+// text writes a value, quoted if it could be read as more than one. Times are in UTC, to the second.
 func text(v any) string {
 	s := fmt.Sprint(v)
 	if t, ok := v.(time.Time); ok {

@@ -10,30 +10,33 @@ import (
 	"github.com/imagegend/imagegend/imagegen/account"
 )
 
-// maxOrigins is how many rows the sign-ins that fail in one minute can have; the others share one more.
+// maxOrigins is how many origins of failed sign-ins get rows of their own in one minute; all others share one more. So
+// neither the trail nor memory grows without bound when somebody tries names or addresses.
 const maxOrigins = 1000
 
-// origin is whom somebody tried to be, and from where.
+// origin is as whom somebody tried to sign in, and from where.
 type origin struct {
-	via    string
+	via    string // the way in, as account.Actor has it
 	target imagegen.UserID
 	from   netip.Prefix
 }
 
-// others are the origins beyond maxOrigins.
+// others stands for all origins beyond maxOrigins.
 var others = origin{via: "others"}
 
-// count is how often something failed within a minute, and of that what is in no row yet.
+// count is how many failures of one origin are in no row yet.
 type count struct{ unwritten int }
 
-// Failures counts sign-ins that fail, so that a trail has few rows of many. It is safe for concurrent use.
+// Failures counts sign-ins that fail, so that many of them make few rows: one for the first failure of an origin in a
+// minute, at once, and one for all further ones, when the minute is over. What is counted and not written is
+// lost in a crash. It is safe for concurrent use.
 type Failures struct {
 	now   func() time.Time
-	write func(context.Context, []account.TrailRow) error
+	write func(context.Context, []account.TrailRow) error // is called without the lock
 
-	mu     sync.Mutex
-	minute time.Time         // that counts is about
-	counts map[origin]*count // of those that failed in it
+	mu     sync.Mutex        // guards the fields below
+	minute time.Time         // the beginning of the minute that counts is about
+	counts map[origin]*count // of the origins that have a row in this minute
 }
 
 // NewFailures returns the counts of a trail; write puts rows at its end, in one transaction.
@@ -53,7 +56,8 @@ func (f *Failures) SignInFailed(ctx context.Context, target imagegen.UserID, fro
 	return f.add(ctx, map[origin]int{o: 1})
 }
 
-// first counts a failure, and reports whether it is the first of its origin in this minute.
+// first counts a failure, and reports whether it is the first of its origin in this minute: then it is not counted,
+// and the caller writes a row for it. It changes o to others where too many origins failed.
 func (f *Failures) first(o *origin) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -73,17 +77,17 @@ func (f *Failures) first(o *origin) bool {
 	return true
 }
 
-// WriteDue writes what was counted in a minute that is over. Its rows are those of the minute that has
-// begun: so each origin has one in every minute.
+// WriteDue writes what was counted in a minute that is over. The rows are dated now and count as those of the minute
+// that has begun, so that each origin has one row in a minute.
 func (f *Failures) WriteDue(ctx context.Context) error {
 	return f.writeOf(ctx, f.now().Truncate(time.Minute))
 }
 
-// WriteCounts writes what was counted and is in no row yet, also of the minute under way: it is the last
-// of these Failures.
+// WriteCounts writes everything that was counted and is in no row yet, that of the current minute included. It is meant
+// for the end of a process.
 func (f *Failures) WriteCounts(ctx context.Context) error { return f.writeOf(ctx, time.Time{}) }
 
-// writeOf begins a minute, and writes what was counted in the one before.
+// writeOf begins a minute, unless it is the one that has begun, and writes what was counted in the one before.
 func (f *Failures) writeOf(ctx context.Context, minute time.Time) error {
 	due := f.turn(minute)
 	if len(due) == 0 {
@@ -92,7 +96,8 @@ func (f *Failures) writeOf(ctx context.Context, minute time.Time) error {
 	return f.add(ctx, due)
 }
 
-// turn begins a new minute, and returns what is to be written of the one before.
+// turn begins a new minute, and returns what is to be written of the one before. Origins with something to write stay,
+// since that will be their row in the new minute; all others are forgotten.
 func (f *Failures) turn(minute time.Time) map[origin]int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -111,7 +116,7 @@ func (f *Failures) turn(minute time.Time) map[origin]int {
 	return due
 }
 
-// putBack counts failures again that could not be written.
+// putBack counts again failures that could not be written. Those of origins that were forgotten since are lost.
 func (f *Failures) putBack(counts map[origin]int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -136,6 +141,7 @@ func (f *Failures) add(ctx context.Context, counts map[origin]int) error {
 	return err
 }
 
+// row is the row of n failures of an origin. The row of all others names neither the way in nor an address.
 func (o origin) row(now time.Time, n int) account.TrailRow {
 	r := account.TrailRow{Time: now, Actor: account.Actor{Via: o.via}, Act: account.ActSignInFailed, Target: string(o.target), User: o.target,
 		Outcome: account.TrailRefused, Count: n}

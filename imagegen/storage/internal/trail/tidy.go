@@ -7,7 +7,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// maxRemoved is how many rows one transaction removes.
+// maxRemoved is the most rows that one transaction removes, so that it stays short.
 const maxRemoved = 1000
 
 // TidyTrail implements [account.TrailStore].
@@ -27,7 +27,9 @@ func (t *Trail) TidyTrail(ctx context.Context, before time.Time) error {
 	return nil
 }
 
-// trim removes rows from the oldest on, and reports whether there may be more to remove.
+// trim removes rows from the oldest on, up to the first that is not older than before, and reports whether there
+// may be more to remove. The hash of the last removed row stays, for Check to begin with. A row that cannot be
+// read stops it, since it may be evidence.
 func trim(tx kv.Tx, before time.Time) (more bool, err error) {
 	var last end
 	var keys [][]byte

@@ -1,5 +1,9 @@
 // Package trail keeps the audit trail in an ordered key-value database: rows in the order in which they
 // were written, each with the hash of the one before it.
+//
+// Stores write the trail themselves. They run each act of an operator through Act or ActIn, which put its row into
+// the act's own transaction; acts.go says what the rows tell. Failed sign-ins do not get a row each: Failures
+// counts them. Storages that keep the trail elsewhere share everything but the chain.
 package trail
 
 import (
@@ -20,8 +24,8 @@ const (
 )
 
 var (
-	newest  = []byte("newest")  // the last row
-	removed = []byte("removed") // the last of those that were removed
+	newest  = []byte("newest")  // the last row: the next one continues from its number and hash
+	removed = []byte("removed") // the last of the rows that were removed: the oldest one left continues from it
 )
 
 // Trail implements [account.TrailStore] over a key-value database. It is safe for concurrent use.
@@ -33,7 +37,7 @@ type Trail struct {
 
 var _ account.TrailStore = (*Trail)(nil)
 
-// New returns the trail in db. now tells the time.
+// New returns the trail in db. now is the wall clock, since the trail's dates are for people.
 func New(db kv.DB, now func() time.Time) *Trail {
 	write := func(ctx context.Context, rows []account.TrailRow) error {
 		return db.Update(ctx, func(tx kv.Tx) error {
@@ -48,23 +52,25 @@ func New(db kv.DB, now func() time.Time) *Trail {
 	return &Trail{NewFailures(now, write), db, now}
 }
 
-// Change is what an act did, or would have done had it not been refused. The zero Change: nothing.
+// Change is what an act did, or would have done if it had not been refused. The zero Change stands for an act that
+// changed nothing, such as a repetition: it gets no row.
 type Change struct {
 	Target        string
 	User          imagegen.UserID // whose the target is
 	Before, After string          // see Fields
 }
 
-// Act runs f, which changes something, and puts its row into the same transaction: neither stands
-// without the other. f is as [kv.DB] wants it, and returns with a refusal what was to be changed.
+// Act runs f, which changes something, and puts its row into the same transaction: there is neither without the
+// other. f follows the rules of [kv.DB]. With a refusal it returns what it was to change. If a definite error
+// refuses the act, a row that says so is written in a transaction of its own; if that fails, nobody is told.
 func Act(ctx context.Context, db kv.DB, now time.Time, act account.Act, f func(kv.Tx) (Change, error)) error {
 	return ActIn(ctx, now, act, db.Update, Append, f)
 }
 
-// ActIn is Act where transactions are others: update runs one, and note puts a row at the end of the trail.
+// ActIn is Act for other kinds of transactions: update runs one, and note puts a row at the end of the trail.
 func ActIn[Tx any](ctx context.Context, now time.Time, act account.Act, update func(context.Context, func(Tx) error) error,
 	note func(Tx, account.TrailRow) error, f func(Tx) (Change, error)) error {
-	var c Change
+	var c Change // what the last run of f returned
 	row := func(o account.TrailOutcome) account.TrailRow {
 		return account.TrailRow{Time: now, Actor: account.ActorOf(ctx), Act: act, Target: c.Target, User: c.User, Before: c.Before, After: c.After, Outcome: o}
 	}
@@ -74,20 +80,21 @@ func ActIn[Tx any](ctx context.Context, now time.Time, act account.Act, update f
 		}
 		return note(tx, row(account.TrailDone))
 	})
+	// After ErrNotApplied nobody refused the act: the store could not carry it out.
 	if imagegen.Definite(err) && !errors.Is(err, imagegen.ErrNotApplied) && c != (Change{}) {
-		// Nothing was changed, so that there is nothing to take back if this cannot be written.
+		// The refused act changed nothing, so nothing has to be undone if this row cannot be written.
 		_ = update(ctx, func(tx Tx) error { return note(tx, row(account.TrailRefused)) })
 	}
 	return err
 }
 
-// Note implements [account.TrailStore].
+// Note implements [account.TrailStore]. It overwrites r.Time and r.Actor; the actor comes from ctx.
 func (t *Trail) Note(ctx context.Context, r account.TrailRow) error {
 	r.Time, r.Actor = t.now(), account.ActorOf(ctx)
 	return t.db.Update(ctx, func(tx kv.Tx) error { return Append(tx, r) })
 }
 
-// Append puts a row at the end of the trail; its Seq is given to it.
+// Append puts a row at the end of the trail, shortened as Kept says, and gives it its Seq.
 func Append(tx kv.Tx, r account.TrailRow) error {
 	last, err := readEnd(tx, newest)
 	if err != nil {
@@ -102,17 +109,17 @@ func Append(tx kv.Tx, r account.TrailRow) error {
 	return nil
 }
 
-// Head is where the end of the trail stands that Append goes on from: who knows what it will read can read it
-// beforehand.
+// Head is the place of the end that Append continues from. A store can read it beforehand, in one round trip with
+// others.
 func Head() (kv.Bucket, []byte) { return ends, newest }
 
-// end is one end of the chain.
+// end is one end of the chain: the number and the hash of a row.
 type end struct {
 	seq  uint64
 	hash [sha256.Size]byte
 }
 
-// readEnd returns the zero end of a trail that has none yet.
+// readEnd reads an end. A trail that has none yet has the zero end, so its first row is number 1.
 func readEnd(tx kv.Tx, which []byte) (e end, err error) {
 	b := tx.Get(ends, which)
 	if b == nil {

@@ -48,6 +48,7 @@ echo '"postgres" ""' >"$2/users"
 "$4" "$2/pgbouncer-$5.ini" >>"$2/pgbouncer-$5.log" 2>&1 &
 read -r _
 kill -KILL $!
+wait
 `
 
 // Pooled returns the way to an address of the server through a Pooler, which is started the first time.

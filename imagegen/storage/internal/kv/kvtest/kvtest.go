@@ -1,4 +1,4 @@
-// Package kvtest has a kv.DB in memory, for tests of what stands on one.
+// Package kvtest has a kv.DB in memory, for tests of packages that need one.
 package kvtest
 
 import (
@@ -13,11 +13,11 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// DB is a database in memory. A transaction that writes runs alone; those that read, beside each other. A
-// panic of a transaction is returned as an error.
+// DB is a database in memory. A transaction that writes runs alone; those that read run beside each other. A panic
+// of a transaction is returned as an error.
 type DB struct {
 	mu      sync.RWMutex
-	buckets map[kv.Bucket][]pair // in order
+	buckets map[kv.Bucket][]pair // each sorted by key
 }
 
 type pair struct{ key, value []byte }
@@ -37,7 +37,7 @@ func (db *DB) View(ctx context.Context, f func(kv.Tx) error) error {
 	return run(f, &tx{db: db})
 }
 
-// Update implements kv.DB. f must not call the database, and runs once.
+// Update implements kv.DB. f must not call the database, and runs once. If it fails, its writes are undone.
 func (db *DB) Update(ctx context.Context, f func(kv.Tx) error) error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -57,6 +57,7 @@ func (db *DB) Update(ctx context.Context, f func(kv.Tx) error) error {
 	return nil
 }
 
+// run calls f and turns a panic into an error: a kv.Damage as it is, any other with its stack.
 func run(f func(kv.Tx) error, t *tx) (err error) {
 	defer func() {
 		switch p := recover().(type) {
@@ -80,6 +81,7 @@ type tx struct {
 
 var errReadOnly = errors.New("kvtest: a write in a View")
 
+// find returns where a key is in its bucket, or where it would be inserted.
 func (t *tx) find(b kv.Bucket, key []byte) (i int, found bool) {
 	return slices.BinarySearchFunc(t.db.buckets[b], key, func(p pair, key []byte) int { return bytes.Compare(p.key, key) })
 }
@@ -91,6 +93,7 @@ func (t *tx) Get(b kv.Bucket, key []byte) []byte {
 	return nil
 }
 
+// Put implements kv.Tx. It copies key and value, since callers may reuse them.
 func (t *tx) Put(b kv.Bucket, key, value []byte) {
 	key = bytes.Clone(key)
 	former := t.Get(b, key)
@@ -104,7 +107,7 @@ func (t *tx) Delete(b kv.Bucket, key []byte) {
 	}
 }
 
-// set gives a key a value; nil: it has none any more.
+// set gives a key a value; nil removes the key.
 func (t *tx) set(b kv.Bucket, key, value []byte) {
 	if !t.writable {
 		panic(errReadOnly)
@@ -130,6 +133,7 @@ func (t *tx) Ascend(b kv.Bucket, from []byte, f func(key, value []byte) bool) {
 	}
 }
 
+// Keys implements kv.Tx. Nothing is ever damaged here, so it is Ascend without the values.
 func (t *tx) Keys(b kv.Bucket, from []byte, f func(key []byte) bool) {
 	t.Ascend(b, from, func(key, _ []byte) bool { return f(key) })
 }

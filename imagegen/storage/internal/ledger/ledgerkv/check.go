@@ -9,8 +9,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 )
 
-// Check is ledger.Check, and checks as well that rows are as they are written, lie where they belong and
-// stand in the indexes, and nothing else does.
+// Check is ledger.Check. It also checks that every row is encoded as it would be written, is in its place and in the
+// indexes, and that the indexes have nothing else.
 func Check(ctx context.Context, tx kv.Tx, report func(imagegen.Violation)) (ledger.Counts, error) {
 	goOn := func() bool { return ctx.Err() == nil }
 	accounts.Check(tx, report, goOn, func(ledger.Account) {})
@@ -29,8 +29,8 @@ type checker struct {
 	goOn   func() bool
 }
 
-// written checks that rows are as they would be written. That they lie where they belong shows when they
-// are read.
+// written checks that the rows of a plain bucket are encoded as they would be written. Whether they are in their
+// place is checked by ledger.Check, which reads them by their keys.
 func written[Row any](c checker, b kv.Bucket, form func(*kv.Coder, *Row)) {
 	c.tx.Ascend(b, nil, func(key, stored []byte) bool {
 		var row Row

@@ -8,7 +8,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 )
 
-// What all else follows from, by the names of its buckets.
+// The buckets from which all others of the ledger follow. Of the ledger's, a move copies only these two.
 const (
 	JournalIn kv.Bucket = "ledger.journal"
 	ClockIn   kv.Bucket = "ledger.clock"
@@ -17,7 +17,7 @@ const (
 // JournalKey is where an entry lies in the journal.
 func JournalKey(p ledger.Place) []byte { return kv.Key(string(p.User), p.Seq) }
 
-// JournalPlace undoes JournalKey.
+// JournalPlace undoes JournalKey; ok is false for a key that JournalKey did not make.
 func JournalPlace(key []byte) (p ledger.Place, ok bool) {
 	n := len(key) - 9
 	if n < 0 || key[n] != 0 {
@@ -26,10 +26,10 @@ func JournalPlace(key []byte) (p ledger.Place, ok bool) {
 	return ledger.Place{User: imagegen.UserID(key[:n]), Seq: binary.BigEndian.Uint64(key[n+1:])}, true
 }
 
-// ClockKey is where what is known of the clock lies.
+// ClockKey is the key of the clock's mark in ClockIn.
 func ClockKey() []byte { return only }
 
-// How rows are kept, also where they do not lie in kv.
+// The encodings of rows, for a store that keeps them elsewhere than in kv.
 
 // AccountForm is how an account is kept.
 func AccountForm(c *kv.Coder, a *ledger.Account) { accountForm(c, a) }

@@ -1,4 +1,9 @@
-// Package ledgerkv keeps the rows of a ledger in an ordered key-value database.
+// Package ledgerkv keeps the rows of a ledger in an ordered key-value database. tables.go declares the buckets and
+// their indexes, rows.go and usage.go implement ledger.Rows over them, and check.go adds to an audit what only
+// such a database needs. It decides nothing: the rules are in package ledger.
+//
+// The journal, the charges and the references are plain buckets. Accounts, lots and usage are tables with indexes,
+// which make a balance one read, a charge a few, and a sum over a day independent of all other days.
 package ledgerkv
 
 import (
@@ -38,6 +43,8 @@ func (s Store) Update(ctx context.Context, f func(ledger.Tx) error) error {
 // Rows returns the ledger's rows in a transaction.
 func Rows(tx kv.Tx) ledger.Rows { return rows{tx} }
 
+// rows implements ledger.Rows in one transaction. A row that cannot be read, or that an index names and that does
+// not exist, makes it panic with a kv.Damage, as the contracts of ledger.Tx and kv.Tx say.
 type rows struct{ kv.Tx }
 
 func (r rows) Account(u imagegen.UserID) ledger.Account {
@@ -52,6 +59,7 @@ func (r rows) Lot(u imagegen.UserID, number uint64) (ledger.Lot, bool) {
 	return get(r.Tx, lotsIn, kv.Key(string(u), number), lotForm)
 }
 
+// Lots implements ledger.Tx. The numbers in the keys give the order.
 func (r rows) Lots(u imagegen.UserID) iter.Seq[ledger.Lot] {
 	return func(yield func(ledger.Lot) bool) {
 		r.ascend(lotsIn, u, nil, func(_, value []byte) bool { return yield(decoded(lotsIn, value, lotForm)) })
@@ -62,6 +70,7 @@ func (r rows) Spendable(u imagegen.UserID) iter.Seq[ledger.Lot] { return r.index
 
 func (r rows) Expiring(u imagegen.UserID) iter.Seq[ledger.Lot] { return r.indexed(expiring, u) }
 
+// indexed goes over a user's lots in the order of an index, reading each lot when it comes.
 func (r rows) indexed(i *table.Index[ledger.Lot], u imagegen.UserID) iter.Seq[ledger.Lot] {
 	return func(yield func(ledger.Lot) bool) {
 		for key := range i.Keys(r.Tx, kv.Key(string(u))) {
@@ -76,12 +85,13 @@ func (r rows) indexed(i *table.Index[ledger.Lot], u imagegen.UserID) iter.Seq[le
 	}
 }
 
+// damaged is what to panic with where an index names a row that does not exist.
 func damaged(b kv.Bucket, key []byte) kv.Damage {
 	return kv.Damage{Err: fmt.Errorf("ledger: %s has no %q as it should; run an audit", b, key)}
 }
 
-// ascend goes over what begins with a user in a bucket whose keys do so, from where rest is from;
-// rest is what follows in the key.
+// ascend goes over the rows of one user in a bucket whose keys begin with the user. It begins with the key that
+// continues as from; rest is how the key of each row continues.
 func (r rows) ascend(b kv.Bucket, u imagegen.UserID, from []byte, f func(rest, value []byte) bool) {
 	prefix := kv.Key(string(u))
 	r.Tx.Ascend(b, slices.Concat(prefix, from), func(key, value []byte) bool {
@@ -90,6 +100,7 @@ func (r rows) ascend(b kv.Bucket, u imagegen.UserID, from []byte, f func(rest, v
 	})
 }
 
+// Due implements ledger.Tx, by the index of what expires first in each account.
 func (r rows) Due(at time.Time) iter.Seq[imagegen.UserID] {
 	return func(yield func(imagegen.UserID) bool) {
 		for e := range due.Entries(r.Tx, nil) {
@@ -106,6 +117,7 @@ func (r rows) Charge(id imagegen.ChargeID) (ledger.Charge, bool) {
 
 func (r rows) Ref(ref string) (ledger.Place, bool) { return get(r.Tx, refsIn, kv.Key(ref), placeForm) }
 
+// Entry implements ledger.Tx. The entry's Encoded is part of the transaction's bytes, and valid only as long.
 func (r rows) Entry(p ledger.Place) (e ledger.Entry, known bool) {
 	key := kv.Key(string(p.User), p.Seq)
 	stored := r.Get(journal, key)
@@ -131,6 +143,8 @@ func (r rows) PutClock(mark clock.Mark) { r.Put(clockIs, only, mark.Encode()) }
 
 func (r rows) Note(row account.TrailRow) error { return trail.Append(r.Tx, row) }
 
+// Write implements ledger.Tx. An entry is stored as it was encoded when it was made, so that its hash stays right;
+// all other rows are encoded here.
 func (r rows) Write(c *ledger.Change) {
 	e := &c.Entry
 	r.Put(journal, kv.Key(string(e.User), e.Seq), e.Stored())
@@ -153,6 +167,8 @@ func (r rows) Write(c *ledger.Change) {
 	}
 }
 
+// Users implements ledger.Rows. It skips from one user's keys to the next user's, in each bucket whose keys begin
+// with a user: so rows without an account, or without a journal, are found too.
 func (r rows) Users() iter.Seq[imagegen.UserID] {
 	users := make(map[imagegen.UserID]bool)
 	for _, b := range []kv.Bucket{journal, accountsIn, lotsIn, usageIn, keysIn} {
@@ -169,6 +185,7 @@ func (r rows) Users() iter.Seq[imagegen.UserID] {
 	return slices.Values(slices.Sorted(maps.Keys(users)))
 }
 
+// Journal implements ledger.Rows. An entry in the place of another is an error as well; the next one may be sound.
 func (r rows) Journal(u imagegen.UserID) iter.Seq2[ledger.Entry, error] {
 	return func(yield func(ledger.Entry, error) bool) {
 		r.ascend(journal, u, nil, func(rest, value []byte) bool {
@@ -187,7 +204,7 @@ func (r rows) Charges() iter.Seq[imagegen.ChargeID] {
 
 func (r rows) Refs() iter.Seq[string] { return named[string](r, refsIn) }
 
-// named goes over the keys of a bucket that are one string.
+// named goes over the keys of a bucket whose keys are one string each. It reads no values, so damaged ones come too.
 func named[S ~string](r rows, b kv.Bucket) iter.Seq[S] {
 	return func(yield func(S) bool) {
 		r.Keys(b, nil, func(key []byte) bool { return yield(S(bytes.TrimSuffix(key, only))) })

@@ -10,6 +10,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/table"
 )
 
+// The buckets, each with what is in its keys → its values.
 const (
 	accountsIn kv.Bucket = "ledger.accounts" // user → account
 	lotsIn     kv.Bucket = "ledger.lots"     // user, number → lot
@@ -23,6 +24,8 @@ const (
 
 var only = []byte{0} // the key in a bucket that has one
 
+// The tables and their indexes. spendable and expiring have no entries of lots without credits, so that what a charge
+// reads does not grow with the lots that a user has used up.
 var (
 	accounts = table.New(accountsIn, func(a *ledger.Account) []byte { return kv.Key(string(a.User)) }, accountForm)
 	due      = accounts.Index("due", func(a *ledger.Account) []byte {
@@ -44,7 +47,7 @@ var (
 		return kv.Key(string(l.User), kv.TimeKey(l.Expires))
 	}).While(func(l *ledger.Lot) bool { return l.Remaining > 0 && !l.Expires.IsZero() })
 	usage = table.New(usageIn, func(u *ledger.Usage) []byte { return usageKey(u.UsageKey) }, usageForm)
-	// The rows of a day stand together, of whichever user: who sums over all users reads no other days.
+	// The rows of one day stand together, those of all users: a sum over all users reads no other day.
 	usageDays = usage.Index("days", func(u *ledger.Usage) []byte { return dayKey(u.Day) }).While(func(u *ledger.Usage) bool { return u.Generations > 0 })
 	totals    = table.New(keysIn, func(t *ledger.KeyTotal) []byte { return kv.Key(string(t.User), string(t.Key)) }, totalForm)
 )
@@ -53,10 +56,10 @@ func usageKey(k ledger.UsageKey) []byte {
 	return kv.Key(string(k.User), string(k.Key), dayKey(k.Day), k.Model)
 }
 
-// dayKey orders days. Its length is always the same.
+// dayKey orders days, which begin at midnight in UTC. Its length is fixed, so that a model can follow it in a key.
 func dayKey(day time.Time) []byte { return kv.Key(uint64(max(0, day.Unix()))) }
 
-// get reads a row as a ledger.Tx does: one that is damaged ends the transaction.
+// get reads a row; known is false if there is none. One that cannot be read makes it panic with a kv.Damage.
 func get[Row any](tx kv.Tx, b kv.Bucket, key []byte, form func(*kv.Coder, *Row)) (row Row, known bool) {
 	stored := tx.Get(b, key)
 	if stored == nil {
@@ -65,12 +68,15 @@ func get[Row any](tx kv.Tx, b kv.Bucket, key []byte, form func(*kv.Coder, *Row))
 	return decoded(b, stored, form), true
 }
 
+// decoded is the row in stored bytes. It panics as get does.
 func decoded[Row any](b kv.Bucket, stored []byte, form func(*kv.Coder, *Row)) (row Row) {
 	if err := kv.Decode(stored, &row, form); err != nil {
 		panic(kv.Damage{Err: fmt.Errorf("ledger: a row of %s cannot be read; run an audit: %w", b, err)})
 	}
 	return row
 }
+
+// The forms of the rows. The order of the fields is the format, see kv.Coder.
 
 func accountForm(c *kv.Coder, a *ledger.Account) {
 	c.Version(1)

@@ -11,6 +11,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 )
 
+// Usage implements ledger.Tx. A user's rows are sorted by key, then by day. So it goes from key to key, and reads of
+// each only the days that are wanted.
 func (r rows) Usage(u imagegen.UserID, from, to time.Time) iter.Seq[ledger.Usage] {
 	return func(yield func(ledger.Usage) bool) {
 		for k := range r.keysOf(u) {
@@ -23,6 +25,7 @@ func (r rows) Usage(u imagegen.UserID, from, to time.Time) iter.Seq[ledger.Usage
 	}
 }
 
+// DayUsage implements ledger.Tx, by the index of days.
 func (r rows) DayUsage(day time.Time) iter.Seq[ledger.Usage] {
 	return func(yield func(ledger.Usage) bool) {
 		for key := range usageDays.Keys(r.Tx, dayKey(day)) {
@@ -37,7 +40,8 @@ func (r rows) DayUsage(day time.Time) iter.Seq[ledger.Usage] {
 	}
 }
 
-// keysOf goes over the API keys of which there is usage, with a look at one row of each.
+// keysOf goes over the API keys of which a user has usage; the empty one is among them. It looks at one row of each
+// and skips the others.
 func (r rows) keysOf(u imagegen.UserID) iter.Seq[imagegen.KeyID] {
 	return func(yield func(imagegen.KeyID) bool) {
 		user := kv.Key(string(u))
