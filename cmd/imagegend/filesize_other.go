@@ -2,4 +2,5 @@
 
 package main
 
+// surviveFileSizeLimit does nothing: only Unix has SIGXFSZ.
 func surviveFileSizeLimit() {}

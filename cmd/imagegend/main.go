@@ -8,14 +8,17 @@ import (
 	"os/signal"
 	"syscall"
 
-	_ "golang.org/x/crypto/x509roots/fallback" // for a system without certificates, such as a container from scratch
+	_ "golang.org/x/crypto/x509roots/fallback" // roots for a system without certificates, such as a container from scratch
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/cli"
 )
 
+// The first SIGINT or SIGTERM ends ctx, and the command ends in order: a server drains. NotifyContext swallows
+// signals until stop is called, so stop runs as soon as ctx ends. A second signal then has its default effect, unless
+// a drain listens for it.
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal is not held back
+	context.AfterFunc(ctx, stop)
 	surviveFileSizeLimit()
 	os.Exit(cli.Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

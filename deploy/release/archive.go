@@ -9,13 +9,14 @@ import (
 	"time"
 )
 
-// content is a file as it lies in an archive.
+// content is a file in an archive or a package.
 type content struct {
 	from string // relative to the repository, unless it is absolute
 	name string
 	mode int64
 }
 
+// documents are the files that every archive and package has beside the program.
 func (r *release) documents() []content {
 	return []content{
 		{"README.md", "README.md", 0o644},
@@ -26,18 +27,21 @@ func (r *release) documents() []content {
 	}
 }
 
-// archive makes a tar.gz with one directory.
+// archive makes a tar.gz with one directory, named after the version. The header of the gzip stream is left empty: a
+// name or a time in it would differ from machine to machine.
 func (r *release) archive(t target, program string) (err error) {
 	f, err := os.Create(r.name(t, ".tar.gz"))
 	if err != nil {
 		return err
 	}
+	// Closing a file can be what fails, when the disk is full.
 	defer func() {
 		if closed := f.Close(); err == nil {
 			err = closed
 		}
 	}()
 	packed := gzip.NewWriter(f)
+	// The order of the files is that of the list, on every machine.
 	w := tar.NewWriter(packed)
 	all := append(r.documents(), content{program, filepath.Base(program), 0o755})
 	if t.os == "linux" {
@@ -55,7 +59,8 @@ func (r *release) archive(t target, program string) (err error) {
 	return packed.Close()
 }
 
-// add writes a file's header and bytes; of its owner and its times nothing is told but what is the same everywhere.
+// add writes a file's header and bytes. The header holds only what is the same everywhere: no owner, and the
+// release's time.
 func (r *release) add(w *tar.Writer, c content) error {
 	b, err := os.ReadFile(r.path(c.from))
 	if err != nil {
@@ -68,10 +73,12 @@ func (r *release) add(w *tar.Writer, c content) error {
 	return err
 }
 
+// header is the header of a regular file. PAX is named, or the format would depend on the values.
 func header(name string, mode, size int64, at time.Time) *tar.Header {
 	return &tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: mode, Size: size, ModTime: at, Format: tar.FormatPAX}
 }
 
+// path returns where a file of the repository is.
 func (r *release) path(from string) string {
 	if filepath.IsAbs(from) {
 		return from

@@ -9,8 +9,9 @@ import (
 	"strings"
 )
 
-// checksums writes SHA256SUMS, which sha256sum --check reads.
+// checksums writes SHA256SUMS over everything that was made, in the format of sha256sum --check. It must come last.
 func (r *release) checksums() error {
+	// The file itself is not there yet, so it has no line of its own.
 	entries, err := os.ReadDir(r.out) // in the order of their names
 	if err != nil {
 		return err

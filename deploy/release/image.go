@@ -13,16 +13,18 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// nobody is the user in the image, as in distroless images.
+// nobody is the user in the image, with the number that distroless images use.
 const nobody = 65532
 
-// image makes an image from scratch with the program alone, in the form that docker load and podman load take. The
-// program brings the certificates of authorities with it.
+// image makes a container image with the program alone, as an archive for docker load and podman load. There is
+// nothing else in it: the program has the certificates of authorities built in, and needs no C library. Every time in
+// it is the release's, and the layer is made here, so that it is the same to the byte.
 func (r *release) image(t target, program string) error {
 	bytesOf, err := r.root(program)
 	if err != nil {
 		return err
 	}
+	// The layer is read several times, for its digest and when it is written.
 	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(bytesOf)), nil })
 	if err != nil {
 		return err
@@ -35,6 +37,7 @@ func (r *release) image(t target, program string) error {
 	if err != nil {
 		return err
 	}
+	// ConfigFile returns what the image itself uses.
 	config = config.DeepCopy()
 	config.OS, config.Architecture, config.Created = t.os, t.arch, v1.Time{Time: r.time}
 	config.Config = v1.Config{
@@ -59,7 +62,8 @@ func (r *release) image(t target, program string) error {
 	return tarball.WriteToFile(r.name(t, ".oci.tar"), tag, made)
 }
 
-// root is the file system of the image.
+// root returns the image's file system as a tar stream: /data for the user, /tmp for --dev and for what commands keep
+// for a moment, a passwd entry so that the user has a name, and the program.
 func (r *release) root(program string) ([]byte, error) {
 	b, err := os.ReadFile(program)
 	if err != nil {
@@ -68,6 +72,7 @@ func (r *release) root(program string) ([]byte, error) {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
 	for _, d := range []*tar.Header{
+		// A volume that docker makes for /data gets owner and mode of this directory.
 		{Name: "data/", Mode: 0o700, Uid: nobody, Gid: nobody},
 		{Name: "tmp/", Mode: 0o1777},
 		{Name: "etc/", Mode: 0o755},

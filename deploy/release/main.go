@@ -1,9 +1,12 @@
-// Command release makes what a release consists of, the same to the byte from any directory: archives, packages for
-// Debian, Red Hat and Alpine, images for containers, a list of what each program is made of, and checksums.
+// Command release makes what a release consists of: archives, packages for Debian, Red Hat and Alpine, container
+// images, a list of what each program is made of, and checksums.
 //
 //	cd deploy/release && go run . -version 1.2.3 -out /tmp/release
 //
-// It is a module of its own, so that nobody else needs what makes packages.
+// The result is the same to the byte from any directory: every time is that of the commit, every order is fixed, and
+// no path gets into a file.
+//
+// It is a module of its own, so that nobody else needs the modules that make packages.
 package main
 
 import (
@@ -21,17 +24,18 @@ import (
 // release is one release under way.
 type release struct {
 	version string
-	source  string    // the root of the repository
-	out     string    // where everything goes
-	time    time.Time // of every file in it
+	source  string    // root of the repository
+	out     string    // directory for everything that is made
+	time    time.Time // time of every file in it
 	targets []target
 }
 
-// target is a system that programs are built for.
+// target is a system that the program is built for, in the words of GOOS and GOARCH.
 type target struct{ os, arch string }
 
 func (t target) String() string { return t.os + "_" + t.arch }
 
+// everywhere lists all targets. Packages and images are made for those with Linux.
 var everywhere = []target{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"}}
 
 func main() {
@@ -53,6 +57,8 @@ func run() error {
 	return r.make()
 }
 
+// newRelease checks the command line and makes the directory, which must not exist: checksums covers everything in
+// it.
 func newRelease(version, out, only string) (*release, error) {
 	if version == "" || strings.HasPrefix(version, "v") || out == "" {
 		return nil, errors.New("give a version such as -version 1.2.3 and a directory with -out")
@@ -66,17 +72,20 @@ func newRelease(version, out, only string) (*release, error) {
 		return nil, err
 	}
 	for _, t := range everywhere {
+		// With commas around both, a name cannot match a part of another.
 		if only == "" || strings.Contains(","+only+",", ","+t.String()+",") {
 			r.targets = append(r.targets, t)
 		}
 	}
 	if len(r.targets) == 0 {
-		return nil, fmt.Errorf("there is no target among %q; there are %v", only, everywhere)
+		return nil, fmt.Errorf("no target matches %q; there are %v", only, everywhere)
 	}
+	// Mkdir fails if the directory exists, so an older release is never mixed with this one.
 	return r, os.Mkdir(out, 0o755)
 }
 
-// moment is when the source was committed, unless SOURCE_DATE_EPOCH says otherwise.
+// moment returns when the source was committed, unless SOURCE_DATE_EPOCH says otherwise
+// (https://reproducible-builds.org/specs/source-date-epoch/).
 func moment() (time.Time, error) {
 	seconds := os.Getenv("SOURCE_DATE_EPOCH")
 	if seconds == "" {
@@ -89,6 +98,7 @@ func moment() (time.Time, error) {
 	return time.Unix(n, 0).UTC(), err
 }
 
+// git returns what git prints, without the line break at its end. It needs a checkout with its history.
 func git(args ...string) (string, error) {
 	out, err := exec.Command("git", args...).Output()
 	if err != nil {
@@ -97,17 +107,20 @@ func git(args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// make makes everything, and the checksums last.
+// make makes everything for each target, and the checksums last. The program is built once and used by every step;
+// afterwards it is removed.
 func (r *release) make() error {
 	for _, t := range r.targets {
 		program, err := r.build(t)
 		if err != nil {
 			return fmt.Errorf("%s: %w", t, err)
 		}
+		// What every target gets; below, what only Linux has.
 		steps := []func(target, string) error{r.archive, r.materials}
 		if t.os == "linux" {
 			steps = append(steps, r.packages, r.image)
 		}
+		// Each step takes the same program, so what is in a package runs as it does in the archive.
 		for _, step := range steps {
 			if err := step(t, program); err != nil {
 				return fmt.Errorf("%s: %w", t, err)
@@ -120,7 +133,9 @@ func (r *release) make() error {
 	return r.checksums()
 }
 
-// build builds the program into a directory of its own.
+// build builds the program into a temporary directory. The flags remove what would differ between machines: paths,
+// the state of the checkout, and the build ID. Without cgo the program needs no library of the system. GOFLAGS of the
+// environment do not count.
 func (r *release) build(t target) (program string, err error) {
 	dir, err := os.MkdirTemp("", "release-")
 	if err != nil {
@@ -137,7 +152,7 @@ func (r *release) build(t target) (program string, err error) {
 	return program, c.Run()
 }
 
-// name of a file of the release, such as imagegend_1.2.3_linux_amd64.tar.gz.
+// name returns the path of a file of the release, such as imagegend_1.2.3_linux_amd64.tar.gz in the directory.
 func (r *release) name(t target, suffix string) string {
 	return filepath.Join(r.out, "imagegend_"+r.version+"_"+t.String()+suffix)
 }

@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// materials writes what a program is made of, as its build information tells: a bill of materials in the form
-// CycloneDX 1.5.
+// materials writes a bill of materials in the form CycloneDX 1.5, from the build information in the program: what was
+// linked in, and not what go.mod could add. A serial number, which is random, is left out.
 func (r *release) materials(t target, program string) error {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
@@ -19,8 +19,10 @@ func (r *release) materials(t target, program string) error {
 		Version string `json:"version,omitempty"`
 		PURL    string `json:"purl,omitempty"`
 	}
+	// The standard library is a component too: its flaws are those of the program.
 	components := []component{{Type: "library", Name: "stdlib", Version: info.GoVersion, PURL: "pkg:golang/stdlib@" + info.GoVersion}}
 	for _, m := range info.Deps {
+		// What was linked in is the replacement.
 		if m.Replace != nil {
 			m = m.Replace
 		}

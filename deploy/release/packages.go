@@ -11,7 +11,7 @@ import (
 	_ "github.com/goreleaser/nfpm/v2/rpm"
 )
 
-// packages makes a deb, an rpm and an apk.
+// packages makes a deb, an rpm and an apk, with the same files and scripts.
 func (r *release) packages(t target, program string) error {
 	dir, err := os.MkdirTemp("", "imagegend-scripts-")
 	if err != nil {
@@ -30,7 +30,8 @@ func (r *release) packages(t target, program string) error {
 	return nil
 }
 
-// scripts copies the scripts with the time of the release: an apk has the time at which their files were changed.
+// scripts copies the scripts and gives the copies the time of the release: an apk records when the files of its
+// scripts were changed.
 func (r *release) scripts(dir string) (nfpm.Scripts, error) {
 	s := nfpm.Scripts{PostInstall: filepath.Join(dir, "postinstall.sh"), PreRemove: filepath.Join(dir, "preremove.sh"), PostRemove: filepath.Join(dir, "postremove.sh")}
 	for _, path := range []string{s.PostInstall, s.PreRemove, s.PostRemove} {
@@ -48,6 +49,7 @@ func (r *release) scripts(dir string) (nfpm.Scripts, error) {
 	return s, nil
 }
 
+// pack makes one package.
 func (r *release) pack(t target, program, format string, scripts nfpm.Scripts) error {
 	info := &nfpm.Info{
 		Name: "imagegend", Arch: t.arch, Platform: "linux", Version: r.version, VersionSchema: "semver", Release: "1", MTime: r.time,
@@ -61,7 +63,8 @@ func (r *release) pack(t target, program, format string, scripts nfpm.Scripts) e
 			Recommends: []string{"ca-certificates"},
 		},
 	}
-	info.RPM.BuildHost = "localhost"
+	info.RPM.BuildHost = "localhost" // otherwise this machine's name
+	// The formats register themselves when their packages are imported.
 	packager, err := nfpm.Get(format)
 	if err != nil {
 		return err
@@ -80,7 +83,8 @@ func (r *release) pack(t target, program, format string, scripts nfpm.Scripts) e
 	return f.Close()
 }
 
-// installed is what a package puts where. Files of /etc that an operator has changed are left as they are.
+// installed returns what a package installs and where. Upgrades leave files in /etc that an operator has changed as
+// they are.
 func (r *release) installed(program, format string) (all files.Contents) {
 	add := func(from, to, kind string, mode os.FileMode) {
 		all = append(all, &files.Content{Source: r.path(from), Destination: to, Type: kind, FileInfo: &files.ContentFileInfo{Mode: mode, MTime: r.time, Owner: "root", Group: "root"}})
@@ -88,6 +92,7 @@ func (r *release) installed(program, format string) (all files.Contents) {
 	add(program, "/usr/bin/imagegend", files.TypeFile, 0o755)
 	add("deploy/files/imagegend.yaml", "/etc/imagegend/imagegend.yaml", files.TypeConfigNoReplace, 0o644)
 	add("deploy/files/imagegend.env", "/etc/imagegend/imagegend.env", files.TypeConfigNoReplace, 0o640)
+	// Alpine has OpenRC in place of systemd.
 	if format == "apk" {
 		add("deploy/files/imagegend.openrc", "/etc/init.d/imagegend", files.TypeFile, 0o755)
 	} else {

@@ -1,4 +1,5 @@
-// Package clientaddr finds out where a request comes from when proxies stand in between.
+// Package clientaddr finds out where a request comes from when proxies are in between. Only what a trusted proxy says
+// is believed: a caller can put anything into X-Forwarded-For.
 package clientaddr
 
 import (
@@ -8,13 +9,16 @@ import (
 	"strings"
 )
 
-// Of is where a request comes from: the last address in X-Forwarded-For that a trusted proxy was told by
-// one that is not; without one, the peer's. The zero address: nobody knows, as on a unix socket.
+// Of returns where a request comes from. If the peer is a trusted proxy, that is the last address in X-Forwarded-For
+// that is not of a trusted proxy itself, or, where the header breaks off or cannot be read, the last proxy. Else it
+// is the peer. The zero address means that nobody knows, as on a unix socket.
 func Of(r *http.Request, proxies []netip.Prefix) netip.Addr {
 	at := Peer(r.RemoteAddr)
 	if !at.IsValid() || !Among(at, proxies) {
 		return at
 	}
+	// Each proxy appends the address that it was called from. So the list is read from its end: what a caller has
+	// written is in front of what the first trusted proxy appended.
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for _, hop := range slices.Backward(hops) {
 		before, ok := parse(strings.TrimSpace(hop))
@@ -28,7 +32,8 @@ func Of(r *http.Request, proxies []netip.Prefix) netip.Addr {
 	return at
 }
 
-// Peer reads the address of a peer, as net/http and net tell it; the zero address, if it has none.
+// Peer reads the address of a peer as net/http and net write it, with a port. The zero address if there is none. IPv4
+// in IPv6 is returned as IPv4.
 func Peer(remote string) netip.Addr {
 	peer, err := netip.ParseAddrPort(remote)
 	if err != nil {
@@ -37,12 +42,13 @@ func Peer(remote string) netip.Addr {
 	return peer.Addr().Unmap()
 }
 
-// Among reports whether an address lies in one of the networks.
+// Among reports whether an address is in one of the networks. The networks must not be IPv4 in IPv6.
 func Among(a netip.Addr, networks []netip.Prefix) bool {
 	return slices.ContainsFunc(networks, func(p netip.Prefix) bool { return p.Contains(a.Unmap()) })
 }
 
-// Network is what one customer of a provider has: an IPv4 address or a /64.
+// Network returns what one customer of a network provider has, for limits: an IPv4 address, or the /64 of an IPv6
+// address, within which a single customer can use any address.
 func Network(a netip.Addr) netip.Addr {
 	a = a.Unmap().WithZone("")
 	if a.Is6() {
@@ -51,7 +57,7 @@ func Network(a netip.Addr) netip.Addr {
 	return a
 }
 
-// parse reads what a proxy was told: an address or, as some proxies write it, one with its port.
+// parse reads an element of X-Forwarded-For: an address or, as some proxies write it, an address with a port.
 func parse(hop string) (netip.Addr, bool) {
 	if a, err := netip.ParseAddr(strings.Trim(hop, "[]")); err == nil {
 		return a, true

@@ -1,4 +1,4 @@
-// Package filename names the files in which images are saved.
+// Package filename names the files in which images are saved. The names need no quoting in a shell.
 package filename
 
 import (
@@ -6,8 +6,9 @@ import (
 	"unicode"
 )
 
-// OfPrompt makes a name of a prompt: its letters and digits, in small letters with a dash between the words, as far as
-// they have room.
+// OfPrompt makes a name of a prompt: its letters and digits in lower case, with a dash between words, up to 40 bytes
+// or a little more where the last letter takes several. A prompt without letters and digits gives "image". The name
+// has no extension, and a file of that name may exist.
 func OfPrompt(prompt string) string {
 	const longest = 40
 	var b strings.Builder
@@ -28,7 +29,7 @@ func OfPrompt(prompt string) string {
 	return "image"
 }
 
-// Extension is how the name of an image of a media type ends, with the dot.
+// Extension returns the extension of an image's media type, with the dot.
 func Extension(mediaType string) string {
 	if mediaType == "image/jpeg" {
 		return ".jpg"

@@ -1,10 +1,11 @@
-// Package nearest finds the word that somebody probably meant.
+// Package nearest finds the word that somebody probably meant, for hints in error messages. It compares bytes, in
+// time that grows with the product of the lengths: it is meant for names of commands, flags and keys.
 package nearest
 
 import "strings"
 
-// Name returns the known word that a word comes closest to; "" if none is known. Of several it is the
-// first as long as the word, since swapped letters change no length, or else the first.
+// Name returns the known word closest to a word; "" if known is empty. Of several equally close ones it prefers the
+// first that is as long as the word, since swapped letters change no length, and then the first.
 func Name(word string, known []string) string {
 	best, least := "", -1
 	for _, k := range known {
@@ -15,8 +16,8 @@ func Name(word string, known []string) string {
 	return best
 }
 
-// Hint returns `; did you mean "x"?` for the known word nearest to the given one, or "" when none
-// is near enough to be a guess rather than a gamble.
+// Hint returns `; did you mean "x"?` for the nearest known word, or "" if that differs from the word in more than
+// half of its letters: that would be a gamble.
 func Hint(word string, known []string) string {
 	best := Name(word, known)
 	if best == "" || distance(word, best) > len(word)/2 {
@@ -25,7 +26,7 @@ func Hint(word string, known []string) string {
 	return `; did you mean "` + best + `"?`
 }
 
-// HintOrAll is Hint, or a list of all known words, as they come, when none is near enough.
+// HintOrAll is Hint or, where that is "", a list of all known words in their order.
 func HintOrAll(word string, known []string) string {
 	if hint := Hint(word, known); hint != "" {
 		return hint
@@ -33,7 +34,7 @@ func HintOrAll(word string, known []string) string {
 	return "; there are: " + strings.Join(known, ", ")
 }
 
-// distance counts the single-letter changes between two words (Levenshtein).
+// distance counts the single-byte changes between two words (Levenshtein), with one row of the table in memory.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

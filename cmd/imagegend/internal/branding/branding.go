@@ -1,4 +1,5 @@
-// Package branding makes of settings what the console shows of the operator.
+// Package branding turns the settings of the operator's name, logo and colour into the brand that the console shows.
+// What a brand may be, the console decides; this package reads the file and names the setting that is wrong.
 package branding
 
 import (
@@ -11,13 +12,14 @@ import (
 	"github.com/imagegend/imagegend/imagegen/console"
 )
 
-// Load reads the logo and checks all that --brand-name, --brand-logo and --brand-accent say. An error names the
-// flag, and says what to do.
+// Load reads the logo and checks --brand-name, --brand-logo and --brand-accent. Without any of them it returns the
+// zero Brand, which is the console's own. An error names the flag and says what to do.
 func Load(s config.Server) (console.Brand, error) {
 	logo, err := read(s.BrandLogo)
 	if err != nil {
 		return console.Brand{}, fmt.Errorf("the logo cannot be read; check --brand-logo: %w", err)
 	}
+	// Each part is checked by itself, so that the error can name the flag that it comes from.
 	for _, part := range []struct {
 		flag  string
 		brand console.Brand
@@ -27,6 +29,7 @@ func Load(s config.Server) (console.Brand, error) {
 		{"--brand-accent", console.Brand{Accent: s.BrandAccent}},
 	} {
 		if err := part.brand.Check(); err != nil {
+			// The check names the field of Brand; the operator knows the flag.
 			_, why, _ := strings.Cut(err.Error(), ": ")
 			return console.Brand{}, fmt.Errorf("%s does not do: %s", part.flag, why)
 		}
@@ -34,7 +37,8 @@ func Load(s config.Server) (console.Brand, error) {
 	return console.Brand{Name: s.BrandName, Logo: logo, Accent: s.BrandAccent}, nil
 }
 
-// read reads a file, and of a large one enough that it is found too large; nil where none is named.
+// read reads a file; nil if none is named. Of a file that is too large it reads one byte more than is allowed, so
+// that Check refuses it.
 func read(file string) ([]byte, error) {
 	if file == "" {
 		return nil, nil
@@ -46,7 +50,7 @@ func read(file string) ([]byte, error) {
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, console.MaxLogo+1))
 	if b == nil {
-		b = []byte{} // an empty file is one too
+		b = []byte{} // an empty file must not count as no file: Check refuses it
 	}
 	return b, err
 }

@@ -4,8 +4,8 @@
 //	  - id: fake-1
 //	    provider: {type: fake}
 //	    credits: {1K: 1, 2K: 2, 4K: 4}    # of one image; a tier without a price is not on offer
-//	    max_effort: {4K: medium}          # caps what is handed to the provider; optional
-//	    ratios: [auto, "1:1", "16:9"]     # these narrow what the provider can do; optional
+//	    max_effort: {4K: medium}          # caps the quality that is handed to the provider; optional
+//	    ratios: [auto, "1:1", "16:9"]     # narrow what the provider can do; optional
 //	    max_references: 16
 //	    max_images: 4
 //	    max_prompt: 32000
@@ -13,11 +13,15 @@
 //	    aliases: [gpt-image-1]            # other names, under /v1; optional
 //	    retired: true                     # hidden from callers, kept for accepted work; optional
 //
-// The keys of a provider are those of its type. Secrets stand in the environment or in files of their
-// own; the paths of files are relative to models.yaml.
+// The keys of a provider are those of its type. Secrets are in the environment or in files of their own; paths of
+// files are relative to models.yaml.
 //
-// The file is strict: an unknown or repeated key, a value of another type and a model that its
-// provider cannot serve are errors that name line, model and key; a second document is one, too.
+// The file is strict: an unknown or repeated key, a value of another type, a second document, and a model that its
+// provider cannot serve are errors that name line, model and key.
+//
+// The package has no list of keys. A block fills a struct: engine.Model, or the Config of a provider's package. The
+// fields are the keys (strict.go), their types say what a value may be (values.go), and kinds.go says which struct
+// belongs to which type of provider.
 package catalog
 
 import (
@@ -35,17 +39,18 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider"
 )
 
-// Options say what is decided for all models.
+// Options are decisions for all models.
 type Options struct {
-	AllowCrash bool                // a prompt may kill the process: for development only
+	// Certain prompts make the fake provider kill the process: for development only.
+	AllowCrash bool
 	Getenv     func(string) string // nil: os.Getenv
-	Log        *slog.Logger        // of what providers notice; nil: silent
+	Log        *slog.Logger        // for what providers notice; nil: silent
 }
 
-// Fake stands in place of a file and asks for the model that draws test pictures.
+// Fake takes the place of a file name and means the built-in model that draws test pictures.
 const Fake = "fake"
 
-// Default lists the model that Fake asks for.
+// Default lists the model that Fake means.
 func Default(o Options) []engine.Model {
 	return []engine.Model{{
 		ID:       "fake-1",
@@ -54,8 +59,9 @@ func Default(o Options) []engine.Model {
 	}}
 }
 
-// Load reads the models of a file, and the files and environment variables that it names. It makes no
-// request. For Fake it reads nothing.
+// Load reads the models of a file, and the files and environment variables that it names. It sends nothing, so an
+// upstream that is away is no error. Each call reads everything anew and makes new providers. For Fake it reads
+// nothing.
 func Load(path string, o Options) ([]engine.Model, error) {
 	if path == Fake {
 		return Default(o), nil
@@ -78,13 +84,13 @@ func Load(path string, o Options) ([]engine.Model, error) {
 	return models, nil
 }
 
-// source is what the file's text does not say.
+// source is the context in which the text of a file is read.
 type source struct {
 	Options
 	dir string // where relative paths start
 }
 
-// path is where a file lies that models.yaml names.
+// path returns where a file lies that models.yaml names.
 func (s source) path(name string) string {
 	if filepath.IsAbs(name) {
 		return name
@@ -92,6 +98,8 @@ func (s source) path(name string) string {
 	return filepath.Join(s.dir, name)
 }
 
+// models reads the whole file. Names are checked at the end, when the lines of all models are known: ids first, since
+// an alias may not be the id of any model, also of one further down.
 func (s source) models(text []byte) ([]engine.Model, error) {
 	root, err := yamlfile.Document(text)
 	if err != nil {
@@ -108,6 +116,7 @@ func (s source) models(text []byte) ([]engine.Model, error) {
 		return nil, errAt(root, "the file lists no model")
 	}
 	var models []engine.Model
+	// From here on the structure is right, and only names can be wrong.
 	lines := map[string]int{}
 	for _, m := range list.Models {
 		if line, taken := lines[m.ID]; taken {

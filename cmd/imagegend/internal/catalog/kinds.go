@@ -19,13 +19,14 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/webapi"
 )
 
-// kind is a type of provider: the struct that its block fills, and what makes a provider of that.
+// kind is a type of provider: block is the struct that its keys fill, and make constructs the provider from what
+// block then holds.
 type kind struct {
 	block reflect.Value
 	make  func() (provided, error)
 }
 
-// kinds lists the types of providers.
+// kinds lists the types of providers. Each call of a function in it begins a new provider with an empty block.
 func (s source) kinds() map[string]func() kind {
 	return map[string]func() kind{
 		"bfl":       of(bfl.New),
@@ -41,7 +42,8 @@ func (s source) kinds() map[string]func() kind {
 	}
 }
 
-// of is the kind that a constructor makes of its configuration.
+// of returns the kind of a constructor that takes a configuration. A router's constructor returns its upstreams too;
+// those of the others are derived from the block.
 func of[C any, P imagegen.Provider](construct func(C) (P, error)) func() kind {
 	return func() kind {
 		config := new(C)
@@ -55,18 +57,19 @@ func of[C any, P imagegen.Provider](construct func(C) (P, error)) func() kind {
 	}
 }
 
-// fakeBlock draws, or yields the same file for every image, to measure what surrounds the provider.
+// fakeBlock has the fake provider draw, or, with an Image, return the same file each time, so that a benchmark
+// measures what surrounds the provider.
 type fakeBlock struct{ Image []byte }
 
 func (s source) fake(b fakeBlock) (*provider.Fake, error) {
 	return &provider.Fake{AllowCrash: s.AllowCrash, Image: b.Image}, nil
 }
 
-// newGemini makes a provider of the Gemini API, or of Vertex AI for a service account.
+// newGemini makes a provider of the Gemini API, or of Vertex AI if there is a service account.
 func newGemini(c vertex.Config) (*gemini.Provider, error) {
 	switch {
 	case c.ServiceAccount != "" && c.APIKey != "":
-		return nil, errors.New("it has an API key and a service account; leave one of them")
+		return nil, errors.New("it has an API key and a service account; leave one of them out")
 	case c.ServiceAccount != "":
 		return vertex.New(c)
 	case c.Project != "" || c.Location != "":
@@ -76,6 +79,8 @@ func newGemini(c vertex.Config) (*gemini.Provider, error) {
 }
 
 type (
+	// routerBlock is the block of a router. Members takes the place of the field of router.Config: in the file a
+	// member holds the block of its provider.
 	routerBlock struct {
 		router.Config
 		Members []memberBlock
@@ -86,9 +91,11 @@ type (
 	}
 )
 
-// router tells what upstreams its members ask under their names, for the router finds them by those.
+// router makes a router over the members of a block. The upstreams of a member carry the member's name: accepted work
+// is found again by it, so another name is another upstream.
 func (s source) router(b routerBlock) (provided, error) {
 	var upstreams []string
+	// Members are built here and not by router.New, since each brings a provider with upstreams of its own.
 	for _, block := range b.Members {
 		m := block.Member
 		m.Provider = block.Provider.Provider
@@ -99,7 +106,8 @@ func (s source) router(b routerBlock) (provided, error) {
 		if m.Name == "" {
 			m.Name = m.Provider.Name()
 		}
-		if len(block.Provider.upstreams) == 1 { // several are a router's, which tells them apart itself
+		// Several are those of a router, which tells its own members apart.
+		if len(block.Provider.upstreams) == 1 {
 			m.Upstream = block.Provider.upstreams[0]
 		}
 		for _, u := range block.Provider.upstreams {
@@ -107,6 +115,7 @@ func (s source) router(b routerBlock) (provided, error) {
 		}
 		b.Config.Members = append(b.Config.Members, m)
 	}
+	// The log is no key of the file, and comes from the daemon.
 	b.Log = s.Log
 	p, err := router.New(b.Config)
 	return provided{p, upstreams}, err

@@ -11,12 +11,13 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
-// listed is a model, and where it stands.
+// listed is a model with its place in the file.
 type listed struct {
 	engine.Model
 	at *yaml.Node
 }
 
+// model reads one element of the list. Errors name the model by its id, if it has got one.
 func (s source) model(n *yaml.Node) (listed, error) {
 	var block struct {
 		engine.Model
@@ -34,6 +35,7 @@ func (s source) model(n *yaml.Node) (listed, error) {
 	return listed{m, n}, err
 }
 
+// checkModel refuses what no single key shows: keys that are missing, and bounds above those of the service.
 func checkModel(n *yaml.Node, m engine.Model) error {
 	switch {
 	case m.ID == "":
@@ -52,12 +54,14 @@ func checkModel(n *yaml.Node, m engine.Model) error {
 	return suits(n, m.Provider.Capabilities())
 }
 
+// tooMany refuses a bound above the one that the service has for every model.
 func tooMany(n *yaml.Node, key string, most int) error {
 	value := yamlfile.Lookup(n, key)
 	return errAt(value, "%s is %s; it can be up to %d", key, value.Value, most)
 }
 
-// checkAliases refuses an alias that is the name or alias of a model already. lines tell where each name stands.
+// checkAliases refuses an alias that is the id or the alias of a model already. lines holds the line of each name,
+// and checkAliases adds the aliases to it.
 func checkAliases(models []listed, lines map[string]int) error {
 	for _, m := range models {
 		for i, alias := range m.Aliases {

@@ -14,12 +14,14 @@ import (
 	"github.com/imagegend/imagegend/internal/nearest"
 )
 
-// provided is a provider, and the upstreams that it asks.
+// provided is a provider with the upstreams that it asks, see upstream.
 type provided struct {
 	imagegen.Provider
 	upstreams []string
 }
 
+// provider reads a provider's block in three steps: its type decides which struct the other keys fill, then the
+// constructor makes the provider. An error of the constructor is rewritten in terms of the file.
 func (s source) provider(n *yaml.Node) (provided, error) {
 	name, kinds := scalar(n, "type"), s.kinds()
 	begin, ok := kinds[name]
@@ -32,6 +34,7 @@ func (s source) provider(n *yaml.Node) (provided, error) {
 	}
 	k := begin()
 	known := s.keys(k.block)
+	// The type was read above; fill must accept it like any other key.
 	known["type"] = func(*yaml.Node) error { return nil }
 	if err := fill(n, known); err != nil {
 		return provided{}, err
@@ -40,16 +43,18 @@ func (s source) provider(n *yaml.Node) (provided, error) {
 	if err != nil {
 		return provided{}, explain(n, k.block.Type(), err)
 	}
+	// Only a router tells of its upstreams itself.
 	if p.upstreams == nil {
 		p.upstreams = []string{upstream(n)}
 	}
 	return p, nil
 }
 
+// goName matches what may be the name of an exported field. explain replaces only those that the block has.
 var goName = regexp.MustCompile(`\b[A-Z]\w*\b`)
 
-// explain says what a provider's constructor says of a field, MaxPerCall, of the key, max_per_call,
-// and at its line.
+// explain rewrites the error of a constructor, which names fields such as MaxPerCall: it names the key instead,
+// max_per_call, and points at that key's line, or at the block's if the key is missing.
 func explain(n *yaml.Node, block reflect.Type, err error) error {
 	at, keys := n, keyNames(block)
 	words := goName.ReplaceAllStringFunc(err.Error(), func(word string) string {
@@ -67,7 +72,8 @@ func explain(n *yaml.Node, block reflect.Type, err error) error {
 	return errAt(at, "%s", words)
 }
 
-// keyNames are the keys of a block and those of blocks within it, by the names of their fields.
+// keyNames maps the names of the fields of a block, and of the structs in it, to their keys. A secret has two
+// possible keys.
 func keyNames(block reflect.Type) map[string]string {
 	all := map[string]string{}
 	for field := range block.Fields() {

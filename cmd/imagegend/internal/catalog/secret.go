@@ -16,12 +16,12 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// secret reads where a secret stands: in the environment or in a file of its own, since models.yaml is shown,
-// copied and kept in repositories.
+// secret returns the setter of a key that says where a secret is, in the environment or in a file of its own. The
+// secret itself is never in models.yaml, which is shown, copied and kept in repositories.
 func secret(name string, to *imagegen.Secret, from func(string) (string, error)) setter {
 	return func(n *yaml.Node) error {
 		if *to != "" {
-			return errAt(n, "%s_env and %s_file stand side by side; leave one of them", name, name)
+			return errAt(n, "%s_env and %s_file are both given; leave one of them out", name, name)
 		}
 		var place string
 		if err := readText(n, reflect.ValueOf(&place).Elem()); err != nil {
@@ -38,8 +38,8 @@ func secret(name string, to *imagegen.Secret, from func(string) (string, error))
 
 var variableName = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
 
-// variable reads an environment variable. What is no name may be the secret itself, and is not
-// repeated.
+// variable reads an environment variable. A text that cannot be the name of one may be the secret itself, so no error
+// repeats it.
 func (s source) variable(name string) (string, error) {
 	if !variableName.MatchString(name) {
 		return "", errors.New("the name of an environment variable is wanted, of capitals, digits and _, such as OPENAI_API_KEY; never the secret itself")
@@ -51,10 +51,12 @@ func (s source) variable(name string) (string, error) {
 	return value, nil
 }
 
-// maxSecret is more than any secret has.
+// maxSecret bounds what is read of a secret's file, in bytes: far more than any secret has, a service account's JSON
+// included.
 const maxSecret = 64 << 10
 
-// secretFile reads a file. A path that leads nowhere may be the secret itself, and is not repeated.
+// secretFile reads a file that nobody else can read. A path that leads nowhere may be the secret itself, so no error
+// repeats it.
 func (s source) secretFile(path string) (string, error) {
 	text, err := private.ReadFile(s.path(path), maxSecret)
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
@@ -70,7 +72,8 @@ func (s source) secretFile(path string) (string, error) {
 	return value, nil
 }
 
-// refuseLiterals refuses a secret that is written into the file.
+// refuseLiterals refuses a secret that is written into the file, with what to write instead. Without it the key would
+// only be unknown.
 func refuseLiterals(n *yaml.Node, known map[string]setter) error {
 	for key := range yamlfile.Pairs(n) {
 		if !slices.Contains([]string{"key", "api_key", "apikey", "token", "secret", "password"}, key.Value) {

@@ -15,18 +15,19 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// errAt is a mistake at the place of n.
+// errAt returns an error at the place of a node.
 var errAt = yamlfile.Mistake
 
-// setter takes the value of one key.
+// setter takes the value of one key. Most write it to a field of the struct that the block fills.
 type setter func(value *yaml.Node) error
 
-// fill hands each value of a block to the setter of its key.
+// fill hands each value of a block to the setter of its key. It stops at the first error.
 func fill(n *yaml.Node, known map[string]setter) error {
 	names := slices.Sorted(maps.Keys(known))
 	if n.Kind != yaml.MappingNode {
 		return errAt(n, "keys are wanted here: %v", names)
 	}
+	// This comes before the keys are looked up: to them such a key is merely unknown.
 	if err := refuseLiterals(n, known); err != nil {
 		return err
 	}
@@ -42,16 +43,17 @@ func fill(n *yaml.Node, known map[string]setter) error {
 	return nil
 }
 
-// keys are what a block can hold: each field of the struct that it fills is a key, its name in words, max_per_call for
-// MaxPerCall. Tags say what else holds:
+// keys returns the keys of a block: one for each field of the struct that it fills, all of which must be exported. A
+// key is the field's name in words, max_per_call for MaxPerCall. Tags say more:
 //
 //	yaml:"key"   another name; "-": no key
-//	zero:"-1"    what the number 0 becomes; without it a number begins at 1, for 0 is what is left out
+//	zero:"-1"    what the number 0 becomes; without it a number begins at 1, since 0 means that the key is absent
 //
-// A Secret has two keys, NAME_env and NAME_file. What is wrong is an error that names place and key; so is an
-// unknown key, a text, list or number of nothing, and a value of another type.
+// A Secret has two keys, NAME_env and NAME_file. The fields of an embedded struct are keys of the block. Errors name
+// place and key: an unknown key, an empty text or list, and a value of another type.
 //
-// (yaml's own decoder loses its KnownFields below a node, cuts 1.5 down to 1, and speaks of Go types.)
+// (yaml's own decoder does not suffice: below a node it ignores KnownFields, it cuts 1.5 down to 1, and its errors
+// speak of Go types.)
 func (s source) keys(block reflect.Value) map[string]setter {
 	known := map[string]setter{}
 	for field, value := range block.Fields() {
@@ -62,7 +64,7 @@ func (s source) keys(block reflect.Value) map[string]setter {
 		default:
 			switch {
 			case field.Anonymous:
-				maps.Copy(known, s.keys(value)) // fields that follow take the place of those of the same name
+				maps.Copy(known, s.keys(value)) // fields that follow replace those of the same name
 			case name != "-":
 				known[name] = func(n *yaml.Node) error { return s.read(n, value, field.Tag) }
 			}
@@ -73,11 +75,13 @@ func (s source) keys(block reflect.Value) map[string]setter {
 
 var newWord = regexp.MustCompile(`([a-z])([A-Z])`)
 
+// keyOf returns the key of a field.
 func keyOf(f reflect.StructField) string {
 	return cmp.Or(f.Tag.Get("yaml"), strings.ToLower(newWord.ReplaceAllString(f.Name, "${1}_$2")))
 }
 
-// read reads a value of any type.
+// read reads a value into a field. The order matters: a type with a vocabulary or a reader of its own has a kind,
+// such as string or int64, that would also accept what the type does not.
 func (s source) read(n *yaml.Node, to reflect.Value, tag reflect.StructTag) error {
 	if n.Kind == yaml.AliasNode {
 		return errAt(n, "an alias has no place here; write the value itself")
@@ -91,7 +95,7 @@ func (s source) read(n *yaml.Node, to reflect.Value, tag reflect.StructTag) erro
 	switch to.Kind() {
 	case reflect.Struct:
 		return fill(n, s.keys(to))
-	case reflect.Pointer: // nil is what is left out, so that 0 is a number like others
+	case reflect.Pointer: // nil means that the key is absent, so 0 is an ordinary number here
 		to.Set(reflect.New(to.Type().Elem()))
 		return s.read(n, to.Elem(), tag+` zero:"0"`)
 	case reflect.Slice:
@@ -108,7 +112,7 @@ func (s source) read(n *yaml.Node, to reflect.Value, tag reflect.StructTag) erro
 	return readInt(n, to, tag)
 }
 
-// each reads a list. An empty one would count as left out.
+// each reads a list. An empty list is refused: it would count as absent, and for ratios, say, that means all of them.
 func (s source) each(n *yaml.Node, to reflect.Value) error {
 	if n.Kind != yaml.SequenceNode {
 		return errAt(n, "a list is wanted here")
@@ -125,7 +129,7 @@ func (s source) each(n *yaml.Node, to reflect.Value) error {
 	return nil
 }
 
-// eachPair reads names with values.
+// eachPair reads a mapping from names to values into a map.
 func (s source) eachPair(n *yaml.Node, to reflect.Value) error {
 	if n.Kind != yaml.MappingNode {
 		return errAt(n, "names with values are wanted here")

@@ -9,12 +9,15 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/yamlfile"
 )
 
-// accountKeys are those that tell accounts apart. A secret is known by its place and not by what it is: so
-// it can be renewed there, and is stored nowhere.
+// accountKeys are the keys that tell accounts at one upstream apart. A secret counts by where it is, not by what it
+// is: it can be renewed in its place, and nothing derived from it is stored. The order is that of the text that
+// upstream returns, which is compared as a whole.
 var accountKeys = []string{"organization", "project", "location", "user", "key_env", "key_file", "service_account_env", "service_account_file"}
 
-// upstream tells what a provider's block asks from what others ask: by type, address and account, such as
-// "bfl base_url=https://api.eu.bfl.ai/v1 key_env=BFL_API_KEY".
+// upstream returns what tells the upstream of a provider's block from others: type, address and account, such as "bfl
+// base_url=https://api.eu.bfl.ai/v1 key_env=BFL_API_KEY". It is stored with each job at the upstream, so that only
+// the same account resumes the job; a reload compares it too. Another form of this text would make all accepted work
+// foreign.
 func upstream(n *yaml.Node) string {
 	parts := []string{scalar(n, "type")}
 	if address := scalar(n, "base_url"); address != "" {
@@ -28,7 +31,8 @@ func upstream(n *yaml.Node) string {
 	return strings.Join(parts, " ")
 }
 
-// bare is an address without what may be secret in it, or change for another reason.
+// bare returns an address without what may be secret in it, and in one spelling: the same upstream must not look like
+// another.
 func bare(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -39,7 +43,7 @@ func bare(address string) string {
 	return strings.TrimRight(u.String(), "/")
 }
 
-// scalar is the plain value of a key; "" if there is none.
+// scalar returns the plain value of a key; "" if there is none.
 func scalar(n *yaml.Node, key string) string {
 	if value := yamlfile.Lookup(n, key); value != nil && value.Kind == yaml.ScalarNode {
 		return value.Value

@@ -14,12 +14,14 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/webapi"
 )
 
-// words are the values of a type that has few.
+// words is the vocabulary of a type with few values: names as the file has them, and the values that they mean, in
+// the same order.
 type words struct {
 	names  []string
 	values []any
 }
 
+// wordsOf is the vocabulary of a type whose values are written as they are.
 func wordsOf[S ~string](values []S) (w words) {
 	for _, v := range values {
 		w.names, w.values = append(w.names, string(v)), append(w.values, v)
@@ -27,6 +29,7 @@ func wordsOf[S ~string](values []S) (w words) {
 	return w
 }
 
+// vocabulary lists the types with few values. A value of such a type can be nothing else.
 var vocabulary = map[reflect.Type]words{
 	reflect.TypeFor[imagegen.Quality]():      wordsOf(imagegen.Qualities()),
 	reflect.TypeFor[imagegen.Ratio]():        wordsOf(imagegen.Ratios()),
@@ -47,7 +50,7 @@ func (w words) read(n *yaml.Node, to reflect.Value) error {
 	return nil
 }
 
-// readSpecial reads what is more than its Go type says, if to is that.
+// readSpecial reads types for which the kind of Go does not say enough. done is false if to points to no such type.
 func (s source) readSpecial(n *yaml.Node, to any) (done bool, err error) {
 	switch to := to.(type) {
 	case *time.Duration:
@@ -78,6 +81,7 @@ func (s source) readSpecial(n *yaml.Node, to any) (done bool, err error) {
 	return true, err
 }
 
+// readPrice refuses a price at which the largest request would overflow a balance.
 func readPrice(n *yaml.Node, to *imagegen.Credits) error {
 	if err := readInt(n, reflect.ValueOf(to).Elem(), ""); err != nil {
 		return err
@@ -88,7 +92,7 @@ func readPrice(n *yaml.Node, to *imagegen.Credits) error {
 	return nil
 }
 
-// readFile reads what a file contains that models.yaml names.
+// readFile reads the content of a file that models.yaml names.
 func (s source) readFile(n *yaml.Node, to *[]byte) error {
 	var name string
 	err := readText(n, reflect.ValueOf(&name).Elem())
@@ -101,6 +105,7 @@ func (s source) readFile(n *yaml.Node, to *[]byte) error {
 	return nil
 }
 
+// readText reads a text. A number or a word such as true counts as the text that it is written as.
 func readText(n *yaml.Node, to reflect.Value) error {
 	if n.Kind != yaml.ScalarNode || n.Value == "" {
 		return errAt(n, "a text is wanted here")
@@ -109,6 +114,7 @@ func readText(n *yaml.Node, to reflect.Value) error {
 	return nil
 }
 
+// readBool accepts what YAML calls a bool, so yes and on are texts.
 func readBool(n *yaml.Node, to reflect.Value) error {
 	if n.ShortTag() != "!!bool" || n.Decode(to.Addr().Interface()) != nil {
 		return errAt(n, "write true or false; got %q", n.Value)
@@ -116,12 +122,13 @@ func readBool(n *yaml.Node, to reflect.Value) error {
 	return nil
 }
 
-// readInt reads a whole number. yaml itself would cut 1.5 down to 1.
+// readInt reads a whole number, from 1 unless the tag zero says what 0 means. yaml itself would cut 1.5 down to 1.
 func readInt(n *yaml.Node, to reflect.Value, tag reflect.StructTag) error {
 	var v, least int64 = 0, 1
 	if n.ShortTag() != "!!int" || n.Decode(&v) != nil {
 		return errAt(n, "a whole number is wanted; got %q", n.Value)
 	}
+	// With the tag, 0 is allowed and replaced. Without it, v is at least 1 and zero is not used.
 	zero, ok := tag.Lookup("zero")
 	if ok {
 		least = 0
@@ -136,8 +143,10 @@ func readInt(n *yaml.Node, to reflect.Value, tag reflect.StructTag) error {
 	return nil
 }
 
-// readNumber reads a number greater than 0: what is left out has its default.
+// readNumber reads a number above 0: a 0 would mean that the key is absent.
 func readNumber(n *yaml.Node, to reflect.Value) error {
+	// YAML's .inf does not parse, and what Go parses as infinity is text to YAML: together the conditions leave
+	// numbers.
 	v, err := strconv.ParseFloat(n.Value, 64)
 	if tag := n.ShortTag(); tag != "!!int" && tag != "!!float" || err != nil || !(v > 0) {
 		return errAt(n, "a number above 0 is wanted; got %q", n.Value)

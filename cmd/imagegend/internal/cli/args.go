@@ -16,9 +16,11 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// exactly wants one argument for each name.
+// exactly requires one argument for each name. If there are too many, it says so in terms of the likely mistake: a
+// name that belongs behind --user, or a text whose quotes are missing.
 func exactly(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
+		// A name too many is more likely a forgotten --user than a forgotten quote.
 		if len(args) > len(names) {
 			if err := misplacedUser(cmd, args); err != nil {
 				return err
@@ -36,32 +38,36 @@ func exactly(names ...string) cobra.PositionalArgs {
 	}
 }
 
+// required marks a flag of c as required.
 func required(c *cobra.Command, flag string) {
 	if err := c.MarkFlagRequired(flag); err != nil {
 		panic(err) // the flag was not declared
 	}
 }
 
+// userFlag declares --user, which is required.
 func userFlag(c *cobra.Command, to *string) {
 	c.Flags().StringVar(to, "user", "", "`name` of the user")
 	required(c, "user")
 }
 
-// misplacedUser points at --user when it is wanted and a name stands among the arguments instead.
+// misplacedUser returns an error that points at --user if the command wants it and a name is among the arguments
+// instead; nil otherwise.
 func misplacedUser(cmd *cobra.Command, args []string) error {
 	f := cmd.Flags().Lookup("user")
 	if f == nil || f.Changed {
 		return nil
 	}
 	for _, arg := range args {
-		if first, _ := utf8.DecodeRuneInString(arg); unicode.IsLetter(first) { // an amount is no name
+		// An amount cannot be a name.
+		if first, _ := utf8.DecodeRuneInString(arg); unicode.IsLetter(first) {
 			return fmt.Errorf(`--user NAME is missing; did you mean "--user %s"?`, arg)
 		}
 	}
 	return nil
 }
 
-// amount is a number of credits on the command line.
+// amount is the value of a flag: a number of credits.
 func amount(to *imagegen.Credits) pflag.Value {
 	return &config.Value[imagegen.Credits]{To: to, Kind: "number", Parse: func(s string) (imagegen.Credits, error) {
 		n, err := strconv.ParseInt(s, 10, 64)
@@ -72,7 +78,8 @@ func amount(to *imagegen.Credits) pflag.Value {
 	}}
 }
 
-// amountArg is an amount as the command's only argument.
+// amountArg requires an amount as the only argument and writes it to to. Of the mistakes that an argument can show,
+// it names the one that was probably made.
 func amountArg(to *imagegen.Credits) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := exactly("N")(cmd, args); err != nil {
@@ -89,7 +96,7 @@ func amountArg(to *imagegen.Credits) cobra.PositionalArgs {
 	}
 }
 
-// direction tells who wrote a negative amount which command does what.
+// direction tells somebody who wrote a negative amount which command gives credits and which takes them.
 func direction(amount string) string {
 	if !strings.HasPrefix(amount, "-") {
 		return ""
@@ -97,7 +104,7 @@ func direction(amount string) string {
 	return "; credit grant gives credits, credit revoke takes them back"
 }
 
-// parsePriority reads when a lot is consumed.
+// parsePriority reads the priority of a lot.
 func parsePriority(s string) (int, error) {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 1 || n > 100 {
@@ -106,7 +113,7 @@ func parsePriority(s string) (int, error) {
 	return n, nil
 }
 
-// instant is a point in time on the command line.
+// instant is the value of a flag: a point in time; the zero time if it is not given.
 func instant(to *time.Time, parse func(string) (time.Time, error)) pflag.Value {
 	return &config.Value[time.Time]{To: to, Kind: "time", Parse: parse, Format: func(t time.Time) string {
 		if t.IsZero() {
@@ -116,6 +123,7 @@ func instant(to *time.Time, parse func(string) (time.Time, error)) pflag.Value {
 	}}
 }
 
+// parseTime requires a zone, so that a time means the same on every machine.
 func parseTime(s string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339, s)
 	if err != nil {

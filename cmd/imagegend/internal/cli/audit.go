@@ -10,6 +10,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
+// violation is an imagegen.Violation in JSON. The fields are the same, so that the two convert into each other.
 type violation struct {
 	Rule    string `json:"rule"`
 	Subject string `json:"subject"`
@@ -32,6 +33,7 @@ func (a *app) audit() *cobra.Command {
 		if err != nil {
 			return fmt.Errorf("the audit could not be carried out: %w", err)
 		}
+		// On standard error, so that standard output is "clean", the table or the JSON alone.
 		fmt.Fprintf(a.stderr, "checked %d journal entries, %s, %s, %s, %s, %s\n", r.Entries, plural(r.Accounts, "account"),
 			plural(r.Lots, "lot"), plural(r.Charges, "charge"), plural(r.Generations, "generation"), plural(r.Images, "image"))
 		return a.reportViolations(r, *asJSON)
@@ -39,6 +41,8 @@ func (a *app) audit() *cobra.Command {
 	return c
 }
 
+// reportViolations prints what an audit found. Violations are an error with a status of its own, since a script must
+// tell them from an audit that failed.
 func (a *app) reportViolations(r imagegen.AuditReport, asJSON bool) error {
 	var found []violation
 	for _, v := range r.Violations {
@@ -57,8 +61,9 @@ func (a *app) reportViolations(r imagegen.AuditReport, asJSON bool) error {
 	return &exit{ExitViolations, fmt.Errorf("the audit found %s; %s", plural(len(r.Violations)+r.More, "violation"), remedy(r))}
 }
 
-// remedy is what to do after an audit that found something. Where only image files are wrong the books
-// are sound, and to restore a backup would lose what came after it.
+// remedy returns what to do about violations. If only image files are wrong, the books are sound, and restoring a
+// backup would lose what came after it. Violations beyond those that are listed may be of any rule, so they count as
+// the worse case.
 func remedy(r imagegen.AuditReport) string {
 	other := func(v imagegen.Violation) bool { return v.Rule != "image bytes" && v.Rule != "reference bytes" }
 	if r.More > 0 || slices.ContainsFunc(r.Violations, other) {

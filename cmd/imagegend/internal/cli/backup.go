@@ -16,6 +16,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage"
 )
 
+// backup writes a file, which appears only when it is whole, or a stream, of which only the exit status says whether
+// it is whole.
 func (a *app) backup() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "backup FILE",
@@ -33,7 +35,7 @@ func (a *app) backup() *cobra.Command {
 	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
 		if args[0] == "-" {
 			if *asJSON {
-				return usage(cmd, "standard output takes the archive, so --json has no place beside -")
+				return usage(cmd, "standard output takes the archive, so --json cannot be combined with -")
 			}
 			if isTerminal(a.stdout) {
 				return usage(cmd, "an archive does not belong on a terminal; name a file or pipe the output on")
@@ -57,15 +59,16 @@ func (a *app) backup() *cobra.Command {
 	return c
 }
 
-// adviseOnBackups says what backs a database up.
+// adviseOnBackups says, for data that nodes share, that an archive does not replace the backups of database and
+// bucket.
 func (a *app) adviseOnBackups() {
 	if a.settings.Shared() {
-		fmt.Fprintln(a.stderr, "it has what was there when it was begun: good for looking, testing and moving. So that nothing is lost, back the database up\n"+
+		fmt.Fprintln(a.stderr, "the archive has the data of the moment at which it was begun, for inspection, tests and moves. To lose nothing, back the database up\n"+
 			"by point-in-time recovery, and have the bucket keep versions of its objects: docs/scaling.md")
 	}
 }
 
-// written is an archive that was made, restored a data directory that was made of one.
+// What is printed with --json: an archive that was written, and a data directory that was made of one.
 type (
 	written struct {
 		File string `json:"file"`
@@ -75,7 +78,7 @@ type (
 	}
 )
 
-// told is did for what people read on standard error, since standard output is a stream's.
+// told is did with the line on standard error, for commands whose standard output can be a stream.
 func (a *app) told(asJSON bool, v any, line string, args ...any) error {
 	if asJSON {
 		return printJSON(a.stdout, v)
@@ -84,7 +87,9 @@ func (a *app) told(asJSON bool, v any, line string, args ...any) error {
 	return err
 }
 
-// writeNew makes a file that is durable and whole, or none. It overwrites nothing.
+// writeNew makes a file that is whole and durable, or none, and overwrites nothing. It writes under a temporary name
+// in the same directory, flushes, names the file, and flushes the directory. Before the work it checks what would
+// make it useless.
 func writeNew(path string, write func(io.Writer) error) error {
 	if _, err := os.Lstat(path); err == nil {
 		return existsAlready(path)
@@ -94,13 +99,15 @@ func writeNew(path string, write func(io.Writer) error) error {
 		return fmt.Errorf("there is no directory %s to write %s in", dir, filepath.Base(path))
 	}
 	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
-	if p, ok := errors.AsType[*fs.PathError](err); ok { // its path is a name that nobody typed
+	// The temporary name would mean nothing to the user.
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return fmt.Errorf("%s cannot be written: %w", path, p.Err)
 	}
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // after the link: only the temporary name; after a rename: nothing
+	// After a link this leaves the file under its name; after a rename it fails.
+	defer os.Remove(f.Name())
 	err = write(f)
 	if err == nil {
 		err = f.Sync()
@@ -114,8 +121,9 @@ func writeNew(path string, write func(io.Writer) error) error {
 	return syncDir(dir)
 }
 
-// nameNew gives a file its name. A link, unlike a rename, replaces nothing, but some filesystems have
-// none; there one looks first, for what was written is too much to throw away.
+// nameNew gives a file its name unless the name is taken. A link, unlike a rename, never replaces a file. On file
+// systems without links it looks first and then renames: a file that appears in between is lost, but what was written
+// is too much to throw away.
 func nameNew(temp, path string, link func(from, to string) error) error {
 	err := link(temp, path)
 	if err == nil {
@@ -131,6 +139,7 @@ func existsAlready(path string) error {
 	return fmt.Errorf("%s exists already; choose another name", path)
 }
 
+// syncDir makes names in a directory durable.
 func syncDir(path string) error {
 	d, err := os.Open(path)
 	if err != nil {
@@ -139,6 +148,8 @@ func syncDir(path string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
+// restore asks no server: its target must be empty, so no server can have it open. The act is in the audit trail of
+// the restored data, under the name of whoever restored it.
 func (a *app) restore() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "restore FILE",

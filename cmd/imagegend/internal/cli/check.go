@@ -15,32 +15,36 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
 )
 
-// probeTimeout is how long an upstream has to answer.
+// probeTimeout bounds how long an upstream may take to answer.
 const probeTimeout = 20 * time.Second
 
-// check is what is known of a model and its upstream.
+// check is what is known about a model and its upstream. provider check and doctor show it.
 type check struct {
-	Model         string                             `json:"model"`
-	Provider      string                             `json:"provider"`
-	OK            bool                               `json:"ok"`
-	Problem       string                             `json:"problem"` // "" if it is ok
-	Doubt         string                             `json:"doubt"`   // what the upstream does not tell; "" if nothing
+	Model    string `json:"model"`
+	Provider string `json:"provider"`
+	OK       bool   `json:"ok"`
+	Problem  string `json:"problem"` // "": none
+	// What the upstream did not confirm; "": nothing.
+	Doubt         string                             `json:"doubt"`
 	Ratios        []imagegen.Ratio                   `json:"ratios"`
 	Credits       map[imagegen.Tier]imagegen.Credits `json:"credits"` // of an image, by tier
 	Tiers         []imagegen.Tier                    `json:"tiers"`
 	MaxReferences int                                `json:"max_references"`
 	MaxImages     int                                `json:"max_images"`
 	MaxPrompt     int                                `json:"max_prompt"`
-	MaxConcurrent int                                `json:"max_concurrent"` // attempts under way at once, while the upstream takes them
-	Retired       bool                               `json:"retired"`
+	// Attempts under way at once, unless the upstream is overloaded.
+	MaxConcurrent int  `json:"max_concurrent"`
+	Retired       bool `json:"retired"`
 
 	probe   func(context.Context) error // nil: there is no upstream to ask
-	unasked bool                        // nobody wanted to know what the upstream says
+	unasked bool                        // the upstream was left out, as config validate does
 }
 
-// newChecks has an engine say what the models offer, the retired ones too: what it refuses, serve would refuse.
+// newChecks has an engine say what the models offer, retired ones included. An error is what serve would refuse. The
+// engine is over storage in memory and is not started, so nothing is sent.
 func newChecks(ctx context.Context, models []engine.Model) ([]*check, error) {
 	db := memory.New(nil)
+	// Models leaves retired models out, so all are offered here. Models and Health then have the order of models.
 	listed := slices.Clone(models)
 	for i := range listed {
 		listed[i].Retired = false
@@ -67,7 +71,8 @@ func newChecks(ctx context.Context, models []engine.Model) ([]*check, error) {
 	return checks, nil
 }
 
-// probeAll asks all upstreams at once. It returns an error if ctx ends before they have answered.
+// probeAll asks all upstreams at the same time and fills the checks in. It returns an error only if ctx ends first;
+// what an upstream says is in its check.
 func probeAll(ctx context.Context, checks []*check) error {
 	var probes sync.WaitGroup
 	for _, c := range checks {
@@ -77,11 +82,13 @@ func probeAll(ctx context.Context, checks []*check) error {
 	return ctx.Err()
 }
 
+// run asks one upstream. A model without an upstream to ask is ok.
 func (c *check) run(ctx context.Context) {
 	if c.probe != nil {
 		ctx, cancel := context.WithTimeoutCause(ctx, probeTimeout, fmt.Errorf("the upstream did not answer within %v", probeTimeout))
 		defer cancel()
 		switch err := c.probe(ctx); {
+		// The upstream answers and takes the key, but has no way to say whether it has the model.
 		case errors.Is(err, provider.ErrUnconfirmed):
 			c.Doubt = problem(err)
 		case err != nil:
@@ -91,7 +98,7 @@ func (c *check) run(ctx context.Context) {
 	c.OK = c.Problem == ""
 }
 
-// problem leaves out of an error its class, which is the engine's matter.
+// problem words an error without its class, which only the engine needs.
 func problem(err error) string {
 	words := forPeople(err.Error())
 	for _, class := range []imagegen.Class{imagegen.ClassUnknown, imagegen.ClassInvalid, imagegen.ClassRefused, imagegen.ClassRateLimited, imagegen.ClassUnavailable,

@@ -44,6 +44,7 @@ func (a *app) clockConfirm() *cobra.Command {
 		if err := s.ConfirmClock(cmd.Context()); err != nil {
 			return err
 		}
+		// The zero Clock is what clock show prints from now on.
 		return a.did(*asJSON, admin.Clock{}, "the clock is trusted")
 	})
 	return c

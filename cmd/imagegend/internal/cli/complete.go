@@ -10,15 +10,16 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// complete has shells complete the values of flags and arguments, of a command and of those below it.
+// complete sets up how shells complete the flags and arguments of a command and of those below it.
 func (a *app) complete(c *cobra.Command) {
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		if values := a.values(f); values != nil {
 			if err := c.RegisterFlagCompletionFunc(f.Name, values); err != nil {
-				panic(err) // it was registered before
+				panic(err) // only if it was registered before
 			}
 		}
 	})
+	// The commands whose first argument is a user; everywhere else the flag --user is completed.
 	switch c.CommandPath() {
 	case "imagegend user set", "imagegend user suspend", "imagegend user resume", "imagegend user disable", "imagegend user invite", "imagegend user remove-passkeys":
 		c.ValidArgsFunction = a.userNames
@@ -28,7 +29,7 @@ func (a *app) complete(c *cobra.Command) {
 	}
 }
 
-// values completes a flag; nil: the shell offers files.
+// values returns what completes the values of a flag; nil: the shell offers files.
 func (a *app) values(f *pflag.Flag) cobra.CompletionFunc {
 	if choice, ok := f.Value.(*config.Choice); ok {
 		return cobra.FixedCompletions(choice.Words, cobra.ShellCompDirectiveNoFileComp)
@@ -48,7 +49,8 @@ func (a *app) values(f *pflag.Flag) cobra.CompletionFunc {
 	return nil
 }
 
-// userNames completes the name of a user. Where none can be read, it offers none: a shell shows no error.
+// userNames completes the name of a user, with the settings of the command line so far. It offers none if they cannot
+// be read: a shell cannot show an error.
 func (a *app) userNames(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp

@@ -21,6 +21,8 @@ func (a *app) config() *cobra.Command {
 	a.settings.ServeFlags(c.Flags())
 	asJSON := jsonFlag(c, "one JSON array")
 	c.RunE = a.action(func(cmd *cobra.Command, _ []string) error {
+		// Without --models the file is found by where the configuration file is, so it is resolved to show what
+		// counts.
 		models, err := a.sources.ModelsFile(a.settings.Models)
 		if err != nil {
 			return err
@@ -54,8 +56,10 @@ func (a *app) configValidate() *cobra.Command {
 	return c
 }
 
-// validate looks at what can be known without the data directory and without the network.
+// validate checks what can be known without touching the data and without the network: the models are made, and their
+// upstreams left out.
 func (a *app) validate(ctx context.Context) []doctor.Finding {
+	// In place of probeAll: nothing is sent, and what could not be asked is not held against a model.
 	findings := a.examineModels(ctx, func(_ context.Context, checks []*check) error {
 		for _, c := range checks {
 			c.OK, c.unasked = true, true

@@ -8,7 +8,8 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
 )
 
-// administer makes f what the command does, with a session on the data directory.
+// administer makes f the action of a command, with a Service on the data of its settings that is closed afterwards. A
+// disk that failed counts more than the error of f, which it may have caused: the exit status tells scripts.
 func (a *app) administer(f func(cmd *cobra.Command, s admin.Service, args []string) error) func(*cobra.Command, []string) error {
 	return a.action(func(cmd *cobra.Command, args []string) error {
 		cmd.SetContext(admin.AsCommand(cmd.Context()))

@@ -11,6 +11,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
+// refUsage is the help of --ref, which grant and revoke share.
 const refUsage = "`id` that makes it safe to repeat the command: a reference that was used changes nothing"
 
 func (a *app) credit() *cobra.Command {
@@ -33,11 +34,14 @@ func (a *app) creditGrant() *cobra.Command {
 	}
 	asJSON := jsonFlag(c, "one JSON object")
 	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
+		// The time begins when the command runs, so that a script that is repeated names another instant, which Grant
+		// allows for.
 		g.Expires = expiry.time(time.Now())
 		granted, err := s.Grant(cmd.Context(), g)
 		if err != nil {
 			return err
 		}
+		// A repetition is a success, and says that it was one.
 		if granted.Repeated {
 			return a.usedAlready(*asJSON, granted, g.Ref, granted.Lot.CreatedAt, granted.Balance)
 		}
@@ -52,7 +56,7 @@ func (a *app) creditGrant() *cobra.Command {
 	return c
 }
 
-// expiry is when a lot expires, said in one of two ways.
+// expiry is when a lot expires, given as a duration or as a time; the zero value: never. At most one is set.
 type expiry struct {
 	in time.Duration
 	at time.Time
@@ -64,6 +68,7 @@ func (e *expiry) flags(c *cobra.Command) {
 	c.MarkFlagsMutuallyExclusive("expires-in", "expires-at")
 }
 
+// time returns the expiry as a time; zero: never.
 func (e *expiry) time(now time.Time) admin.Time {
 	if e.in > 0 {
 		return admin.Time{Time: now.Add(e.in)}
@@ -97,7 +102,7 @@ func (a *app) creditRevoke() *cobra.Command {
 	return c
 }
 
-// usedAlready says of a command that was repeated what it did not do again.
+// usedAlready reports a repetition, which changed nothing and is a success.
 func (a *app) usedAlready(asJSON bool, found any, ref string, at admin.Time, balance imagegen.Credits) error {
 	return a.did(asJSON, found, "the reference %s was used already, at %s UTC: nothing was changed; the balance is %d", ref, when(at), balance)
 }
@@ -150,7 +155,7 @@ func (a *app) creditHistory() *cobra.Command {
 	return c
 }
 
-// newest reads the newest entries page by page; limit 0 reads all.
+// newest reads up to limit of the newest entries, page by page; limit 0 reads all.
 func newest(cmd *cobra.Command, s admin.Service, user string, limit int) ([]admin.Entry, error) {
 	const page = 1000
 	var entries []admin.Entry

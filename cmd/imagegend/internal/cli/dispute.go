@@ -45,9 +45,10 @@ func (a *app) generationResolve() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.did(*asJSON, d, "the dispute about generation %s is over: of %s %d are spent", d.ID, plural(d.Charged, "credit"), d.Used)
+		return a.did(*asJSON, d, "the dispute about generation %s is resolved: of %s, %d are spent", d.ID, plural(d.Charged, "credit"), d.Used)
 	})
 	c.Flags().BoolVar(&how.Refund, "refund", false, "give everything back")
+	// Nobody reads its value: it exists so that one of the two must be chosen, and neither is the default.
 	c.Flags().Bool("settle", false, "what the images cost is spent")
 	c.Flags().BoolVar(&how.ByHand, "by-hand", false, "the ledger was put right already: do not ask it")
 	c.MarkFlagsOneRequired("refund", "settle")

@@ -31,11 +31,15 @@ func (a *app) doctor() *cobra.Command {
 	return c
 }
 
-// examination makes a command look at the settings of serve, and if they do at all else that examine looks at. It
-// shows what was found.
+// examination makes c check the settings of serve and, if they can be used, everything that examine looks at, and
+// prints the findings. It returns an error, exit status 1, if a check failed.
+//
+// The settings are what is examined, so wrong ones must not end the command before it begins. Its own
+// PersistentPreRunE therefore runs the root's and keeps the error as a finding.
 func (a *app) examination(c *cobra.Command, asJSON *bool, examine func(context.Context) []doctor.Finding) func(*cobra.Command, []string) error {
 	var misconfigured error
-	c.PersistentPreRunE = func(cmd *cobra.Command, args []string) error { // the settings are its patient
+	// In place of the root's, which cobra then does not run.
+	c.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
 		err := cmd.Root().PersistentPreRunE(cmd, args)
 		if e, ok := errors.AsType[*exit](err); ok {
 			misconfigured, err = e.err, nil
@@ -60,7 +64,8 @@ func (a *app) examination(c *cobra.Command, asJSON *bool, examine func(context.C
 	})
 }
 
-// configuration tells where the settings come from, or why they do not do. Then nothing else is looked at.
+// configuration is the finding about the settings: where they come from, or why they cannot be used. Then nothing
+// else is looked at.
 func (a *app) configuration(err error) doctor.Finding {
 	f := doctor.Finding{Check: "configuration", State: doctor.OK}
 	if err != nil {
@@ -71,6 +76,7 @@ func (a *app) configuration(err error) doctor.Finding {
 	return f
 }
 
+// examine makes all of doctor's checks after the settings, in the order in which they are shown.
 func (a *app) examine(ctx context.Context) []doctor.Finding {
 	findings, running := a.examineData(ctx, a.settings.Data)
 	findings = append(findings, a.examineModels(ctx, probeAll)...)
@@ -83,7 +89,7 @@ func (a *app) examine(ctx context.Context) []doctor.Finding {
 	return append(findings, doctor.TimeOfDay(time.Now()))
 }
 
-// examineData looks at the data, and tells whether a server has its directory open.
+// examineData looks at the data, and reports whether a server runs on this machine's directory.
 func (a *app) examineData(ctx context.Context, at config.Data) (findings []doctor.Finding, running bool) {
 	if at.Shared() {
 		findings = append(doctor.Shared(ctx, at), doctor.Node(at.DataDir)...)
@@ -92,7 +98,8 @@ func (a *app) examineData(ctx context.Context, at config.Data) (findings []docto
 	return a.examineDirectory(ctx, at.DataDir)
 }
 
-// examineDirectory looks at what lies in the data directory, if there is one.
+// examineDirectory looks at the data directory and what is in it. It stops where serve would: nothing is opened in a
+// directory that others could have changed. The session is closed at the end, so that a server can start.
 func (a *app) examineDirectory(ctx context.Context, dir string) (findings []doctor.Finding, running bool) {
 	directory, there := doctor.Directory(dir)
 	findings = []doctor.Finding{directory}
@@ -109,7 +116,8 @@ func (a *app) examineDirectory(ctx context.Context, dir string) (findings []doct
 		doctor.Backup(ctx, a.settings.Server, session, time.Now())), session.Server
 }
 
-// examineModels looks at each model, of which look finds out more.
+// examineModels looks at each model. look fills in what a check knows of the upstream; if it fails, the command was
+// interrupted, and there are no findings.
 func (a *app) examineModels(ctx context.Context, look func(context.Context, []*check) error) []doctor.Finding {
 	models, err := a.models()
 	if err != nil {
@@ -129,7 +137,7 @@ func (a *app) examineModels(ctx context.Context, look func(context.Context, []*c
 	return findings
 }
 
-// finding is a check of a model as the doctor tells it.
+// finding words a check as doctor does.
 func (c *check) finding() doctor.Finding {
 	f := doctor.Finding{Check: "model " + c.Model, State: doctor.OK, Detail: c.Provider + ": " + c.state()}
 	switch {
@@ -141,6 +149,7 @@ func (c *check) finding() doctor.Finding {
 	return f
 }
 
+// showFindings prints findings as a table, each remedy below its finding.
 func (a *app) showFindings(findings []doctor.Finding, asJSON bool) error {
 	if asJSON {
 		return printJSON(a.stdout, findings)

@@ -13,10 +13,11 @@ import (
 	"github.com/imagegend/imagegend/internal/nearest"
 )
 
-// flagError adds to what is wrong with a flag what was probably meant.
+// flagError adds to an error about a flag what was probably meant.
 func flagError(cmd *cobra.Command, err error) error {
 	if args := cmd.Flags().Args(); len(args) > 0 && cmd.HasAvailableSubCommands() {
-		return unknownCommand(cmd, args[0]) // the flag may be right for the command that was meant
+		// The command is wrong; the flag may be right for the one that was meant.
+		return unknownCommand(cmd, args[0])
 	}
 	if e, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		return unknownFlag(cmd, e)
@@ -24,7 +25,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// unknownFlag names the nearest flag that there is, also to who wrote one dash for two.
+// unknownFlag names the nearest flag, also if a long flag was written with one dash.
 func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) error {
 	dashes, name := "--", e.GetSpecifiedName()
 	if letters := e.GetSpecifiedShortnames(); letters != "" {
@@ -36,12 +37,13 @@ func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) error {
 	}
 	var known []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+	// The hint quotes the bare name; the dashes belong inside the quotes.
 	hint := strings.Replace(nearest.Hint(name, known), `"`, `"--`, 1)
 	return fmt.Errorf("unknown flag: %s%s%s", dashes, name, hint)
 }
 
-// negativeArgument says what is wrong with a number below 0, which is parsed as a flag, as the
-// argument that it was meant to be.
+// negativeArgument returns what is wrong with a number below 0 as an argument. pflag takes it for a flag, and its own
+// error would speak of an unknown shorthand.
 func negativeArgument(cmd *cobra.Command, s string) error {
 	if _, err := strconv.ParseFloat(s, 64); err != nil {
 		return nil

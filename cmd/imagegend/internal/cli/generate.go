@@ -17,6 +17,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/client"
 )
 
+// generate refuses in this order what cannot work: the request, the target, the address and key. Only then is
+// anything sent, and chooseModel shows a wrong address before anything is charged.
 func (a *app) generate() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "generate PROMPT",
@@ -42,7 +44,7 @@ func (a *app) generate() *cobra.Command {
 			return err
 		}
 		if out.asJSON = *asJSON; out.asJSON && out.stdout {
-			return usage(cmd, "standard output takes the image, so --json has no place beside -o -")
+			return usage(cmd, "standard output takes the image, so --json cannot be combined with -o -")
 		}
 		s, done, err := a.service(cmd)
 		if err != nil {
@@ -54,13 +56,14 @@ func (a *app) generate() *cobra.Command {
 	return c
 }
 
-// waiter is a Service that can wait for the end of a generation.
+// waiter is a Service that can wait for the end of a generation. package client and Sandbox implement it.
 type waiter interface {
 	imagegen.Service
 	Wait(ctx context.Context, id imagegen.GenerationID) (imagegen.Generation, error)
 }
 
-// service reaches the service, or makes one in process.
+// service reaches the service or, with --dev, makes one in process. The caller calls the function when it is done, if
+// there is no error. Nothing is sent yet.
 func (a *app) service(cmd *cobra.Command) (waiter, func(), error) {
 	s := a.settings
 	if s.Dev {
@@ -71,13 +74,15 @@ func (a *app) service(cmd *cobra.Command) (waiter, func(), error) {
 		return box, func() { box.Close() }, nil
 	}
 	if s.APIKey == "" {
-		return nil, nil, fmt.Errorf("an API key is wanted in $%s or --api-key; imagegend key create --user NAME makes one, --dev needs none", config.EnvName("api-key"))
+		return nil, nil, fmt.Errorf("an API key is needed, in $%s or --api-key; imagegend key create --user NAME makes one, --dev needs none", config.EnvName("api-key"))
 	}
 	c, err := client.New(s.URL, s.APIKey, nil)
 	return c, func() {}, err
 }
 
-// request is what the flags ask for, all but the model.
+// request is what the flags ask for, all but the choice of a model. It refuses what the service would refuse in any
+// case, so that nothing is sent. The idempotency key is new for each run of the command: repetitions within it are
+// charged once.
 func (a *app) request(cmd *cobra.Command, prompt string) (imagegen.GenerateRequest, error) {
 	s := a.settings
 	r := imagegen.GenerateRequest{Model: s.Model, Prompt: prompt, N: s.N, Quality: imagegen.Quality(s.Quality),
@@ -99,9 +104,9 @@ func (a *app) request(cmd *cobra.Command, prompt string) (imagegen.GenerateReque
 	case s.Mask != "" && len(s.References) == 0:
 		return r, usage(cmd, "--mask needs the --ref that it belongs to")
 	case s.Dev && s.NoWait:
-		return r, usage(cmd, "--no-wait has no place beside --dev, which keeps nothing")
+		return r, usage(cmd, "--no-wait cannot be combined with --dev, which keeps nothing")
 	case s.NoWait && s.Output != "":
-		return r, usage(cmd, "--no-wait leaves before there are images, so -o has no place beside it")
+		return r, usage(cmd, "--no-wait leaves before there are images, so -o cannot be combined with it")
 	}
 	r.Size, r.Options = size, a.options()
 	for _, path := range s.References {
@@ -121,7 +126,7 @@ func (a *app) request(cmd *cobra.Command, prompt string) (imagegen.GenerateReque
 	return r, nil
 }
 
-// options are those that the flags ask for.
+// options returns the options that the flags ask for; those at their default are left out, for models that lack them.
 func (a *app) options() imagegen.Options {
 	s := a.settings
 	o := imagegen.Options{Format: imagegen.Format(s.OutputFormat)}
@@ -137,7 +142,8 @@ func (a *app) options() imagegen.Options {
 	return o
 }
 
-// run asks, waits and saves.
+// run asks, waits and saves. With --json the object is printed even if not all images could be saved, for the files
+// that were.
 func (a *app) run(ctx context.Context, s waiter, r imagegen.GenerateRequest, out target) error {
 	if err := chooseModel(ctx, s, &r); err != nil {
 		return a.unreachable(err)
@@ -163,7 +169,7 @@ func (a *app) run(ctx context.Context, s waiter, r imagegen.GenerateRequest, out
 	return err
 }
 
-// asked is a generation as it is printed: with the files that its images were saved in.
+// asked is a generation as --json prints it, with the names of the files.
 type asked struct {
 	ID      imagegen.GenerationID `json:"id"`
 	Status  imagegen.Status       `json:"status"`
@@ -171,7 +177,7 @@ type asked struct {
 	Files   []string              `json:"files"`
 }
 
-// ask sends the request, and sees asynchronous work to its end.
+// ask sends the request, and waits for the end of asynchronous work unless --no-wait says otherwise.
 func (a *app) ask(ctx context.Context, s waiter, r imagegen.GenerateRequest) (imagegen.Result, error) {
 	result, err := persist(ctx, func() (imagegen.Result, error) { return s.Generate(ctx, r) })
 	if err != nil {
@@ -188,7 +194,8 @@ func (a *app) ask(ctx context.Context, s waiter, r imagegen.GenerateRequest) (im
 	return result, nil
 }
 
-// account tells on standard error what came and what it cost.
+// account says on standard error what came and what it cost, so that standard output has the names of the files
+// alone.
 func (a *app) account(g imagegen.Generation, b *imagegen.Balance) {
 	if len(g.Images) < g.N {
 		fmt.Fprintf(a.stderr, "%d of %d images came; the others were refunded\n", len(g.Images), g.N)
@@ -203,8 +210,8 @@ func (a *app) account(g imagegen.Generation, b *imagegen.Balance) {
 	fmt.Fprintln(a.stderr, plural(g.Credits, "credit")+left)
 }
 
-// chooseModel takes the only model there is when none was named. It is also how an address or a
-// server that is wrong shows before anything is at stake.
+// chooseModel takes the only model if none was named. It makes the first call, so that a wrong address shows before
+// anything is charged.
 func chooseModel(ctx context.Context, s imagegen.Service, r *imagegen.GenerateRequest) error {
 	models, err := s.Models(ctx)
 	if err != nil {

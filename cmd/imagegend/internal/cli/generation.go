@@ -37,6 +37,7 @@ func (a *app) generationShow() *cobra.Command {
 	return c
 }
 
+// printGeneration prints one line for each field. Texts of users go through plain.
 func (a *app) printGeneration(g admin.Generation) error {
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	line := func(name string, v any) { fmt.Fprintf(w, "%s\t%s\n", name, plain(v)) }
@@ -48,7 +49,7 @@ func (a *app) printGeneration(g admin.Generation) error {
 	line("asked for", fmt.Sprintf("%d × %s, quality %s, %d references", g.N, g.Size, g.RequestedQuality, g.ReferenceCount))
 	line("tier", fmt.Sprintf("%s, ratio %s", g.Quality, g.AspectRatio))
 	line("credits", fmt.Sprintf("%d of %d", g.Credits, g.CreditsRequested))
-	line("retries", g.Failures) // not the attempt, which is a fence: a restart raises it too
+	line("retries", g.Failures) // the attempt would be misleading: a restart raises it too
 	line("created", when(g.CreatedAt))
 	line("completed", when(g.CompletedAt))
 	if g.Failure != "" {
@@ -85,7 +86,7 @@ func (a *app) generationDelete() *cobra.Command {
 	return c
 }
 
-// erased is a generation of which only the books tell.
+// erased is a generation of which only the ledger's entries are left.
 type erased struct {
 	Erased string `json:"erased"` // its identifier
 }

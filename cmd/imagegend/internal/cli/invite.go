@@ -31,6 +31,7 @@ func (a *app) userInvite() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		// The link exists already: an error here loses it, and the user can be invited again.
 		if link.Address, err = a.leadTo(link.Address); err != nil {
 			return err
 		}
@@ -44,15 +45,15 @@ func (a *app) userInvite() *cobra.Command {
 	return c
 }
 
-// invited is a link with whom it is for.
+// invited is a link with whom it is for and until when it works.
 type invited struct {
 	User string `json:"user"`
 	admin.Link
 	ExpiresAt admin.Time `json:"expires_at"`
 }
 
-// leadTo completes the address of a link. A server knows its own, but who typed another one knows
-// better how it is reached.
+// leadTo completes the address of a link, which may be a path alone. A server knows its address, but a --base-url on
+// the command line counts more: whoever typed it knows how the server is reached.
 func (a *app) leadTo(address string) (string, error) {
 	u, err := url.Parse(address)
 	switch {

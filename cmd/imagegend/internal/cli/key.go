@@ -15,6 +15,7 @@ func (a *app) key() *cobra.Command {
 	return parent(c)
 }
 
+// keyCreate prints the raw key, which nobody can see again.
 func (a *app) keyCreate() *cobra.Command {
 	var k admin.NewKey
 	var expiresIn time.Duration
@@ -85,9 +86,7 @@ func (a *app) keyLimit() *cobra.Command {
 		Args: exactly("KEY_ID"),
 	}
 	limitFlag(c, &l.Limits)
-	if err := c.MarkFlagRequired("limit"); err != nil {
-		panic(err) // it was declared above
-	}
+	required(c, "limit")
 	asJSON := jsonFlag(c, "one JSON object")
 	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
 		l.ID = args[0]

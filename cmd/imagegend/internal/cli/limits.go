@@ -11,18 +11,18 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// limitFlag declares --limit.
+// limitFlag declares --limit, which key create and key limit share.
 func limitFlag(c *cobra.Command, l *admin.KeyLimits) {
 	c.Flags().Var((*limitsValue)(l), "limit", "what the key can be used for: credits in `total`, credits in a UTC day or month, requests at once, such as\n"+
 		"total=100,day=10,month=50,at-once=2; without it, or with none, no limit")
 }
 
-// limitsValue is the value of --limit. Each occurrence adds to those before it.
+// limitsValue is the value of --limit. Each occurrence adds to those before it, except none, which removes them.
 type limitsValue admin.KeyLimits
 
 const noLimits = "none"
 
-// String shows the limits that there are.
+// String shows the limits in the form that Set reads.
 func (l *limitsValue) String() string {
 	var shown []string
 	for _, name := range limitNames {
@@ -39,6 +39,7 @@ func (l *limitsValue) String() string {
 // Type names the value in help.
 func (*limitsValue) Type() string { return "limits" }
 
+// limitNames are the names in the order in which they are shown.
 var limitNames = []string{"total", "day", "month", "at-once"}
 
 func (l *limitsValue) get(name string) int64 {
@@ -53,8 +54,9 @@ func (l *limitsValue) get(name string) int64 {
 	return int64(l.AtOnce)
 }
 
-// Set implements pflag.Value.
+// Set implements pflag.Value. After an error a part of the text may have been taken; the command does not run then.
 func (l *limitsValue) Set(s string) error {
+	// So "--limit none" on its own removes every limit from a key.
 	if s == noLimits {
 		*l = limitsValue{}
 		return nil

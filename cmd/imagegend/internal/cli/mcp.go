@@ -15,9 +15,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// longestLine bounds what an agent sends at once.
+// longestLine bounds a message of an agent, which is one line, in bytes.
 const longestLine = 1 << 20
 
+// mcp gives standard input and output to the protocol, so everything for people goes to standard error.
 func (a *app) mcp() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "mcp",
@@ -51,7 +52,8 @@ func (a *app) mcp() *cobra.Command {
 	return c
 }
 
-// openDir opens the directory that agents may use; nil if there is none.
+// openDir opens the directory that agents may use; nil if there is none. An os.Root keeps every name within it, links
+// included.
 func openDir(path string) (*os.Root, error) {
 	if path == "" {
 		return nil, nil
@@ -63,7 +65,7 @@ func openDir(path string) (*os.Root, error) {
 	return dir, nil
 }
 
-// talk serves until the agent ends its input. That the command is interrupted is its ordinary end, too.
+// talk serves until the agent closes its side. That, and an interruption, are ordinary ends.
 func talk(ctx context.Context, s *mcp.Server, in io.Reader, out io.Writer) error {
 	err := s.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(in), Writer: unclosed{out}, MaxLineLength: longestLine})
 	if errors.Is(err, io.EOF) || ctx.Err() != nil {
@@ -72,7 +74,7 @@ func talk(ctx context.Context, s *mcp.Server, in io.Reader, out io.Writer) error
 	return err
 }
 
-// unclosed is a writer that is somebody else's to close.
+// unclosed keeps the transport from closing standard output, which is not its own.
 type unclosed struct{ io.Writer }
 
 // Close implements io.Closer.

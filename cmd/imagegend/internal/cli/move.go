@@ -15,6 +15,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/transfer"
 )
 
+// move opens both places itself and asks no server. The locks and marks of the storages keep servers out.
 func (a *app) move() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "move",
@@ -37,10 +38,12 @@ func (a *app) move() *cobra.Command {
 	a.settings.DataFlags(c.Flags())
 	c.RunE = a.action(func(cmd *cobra.Command, _ []string) error {
 		ctx, from := admin.AsCommand(cmd.Context()), a.settings.Data
+		// A target is a directory, or a database with a bucket. Half of the latter would put images where no node
+		// looks.
 		directory := to.DataDir != ""
 		switch {
 		case *giveUp && (directory || to.Database != "" || to.Images != ""):
-			return usage(cmd, "--give-up is about the source, so no target has a place beside it")
+			return usage(cmd, "--give-up is about the source, so no target can be named with it")
 		case *giveUp:
 			return a.giveUp(ctx, from, *asJSON)
 		case directory == (to.Database != "" || to.Images != ""):
@@ -53,13 +56,16 @@ func (a *app) move() *cobra.Command {
 	return c
 }
 
-// moved is what a move came to.
+// moved is what was moved, as --json prints it. To is "" after --give-up.
 type moved struct {
 	From string `json:"from"`
 	To   string `json:"to"`
 }
 
+// moveTo moves everything and notes it in the target's audit trail. If the note fails, everything was moved all the
+// same, and the error says so.
 func (a *app) moveTo(ctx context.Context, from, to config.Data, asJSON bool) error {
+	// A program that reads the JSON has no use for progress.
 	tell := a.tellProgress()
 	if asJSON {
 		tell = nil
@@ -74,6 +80,7 @@ func (a *app) moveTo(ctx context.Context, from, to config.Data, asJSON bool) err
 	return a.did(asJSON, m, "moved everything from %s to %s: serve that from now on, and remove the other once you have a backup", m.From, m.To)
 }
 
+// moveData moves everything and closes both ends: the target can be opened only afterwards. tell may be nil.
 func moveData(ctx context.Context, from, to config.Data, tell func(transfer.Progress)) (m moved, err error) {
 	source, err := data.OpenEnd(ctx, from, false)
 	if err != nil {
@@ -87,12 +94,12 @@ func moveData(ctx context.Context, from, to config.Data, tell func(transfer.Prog
 	defer func() { err = errors.Join(err, target.Close()) }()
 	m = moved{source.Name, target.Name}
 	if m.From == m.To {
-		return m, fmt.Errorf("%s is where everything lies already", m.To)
+		return m, fmt.Errorf("everything is in %s already; name another target", m.To)
 	}
 	return m, transfer.Run(ctx, source.End, target.End, tell)
 }
 
-// noteMoved puts into the target's audit trail who moved it.
+// noteMoved records in the target's audit trail who moved what.
 func noteMoved(ctx context.Context, to config.Data, m moved) error {
 	db, err := data.Open(ctx, to, data.Options{})
 	if err != nil {
@@ -101,6 +108,7 @@ func noteMoved(ctx context.Context, to config.Data, m moved) error {
 	return errors.Join(db.Note(ctx, account.TrailRow{Act: account.ActDataMove, Before: m.From, After: m.To, Outcome: account.TrailDone}), db.Close())
 }
 
+// giveUp ends a move that broke off, so that the source can be used again.
 func (a *app) giveUp(ctx context.Context, from config.Data, asJSON bool) error {
 	source, err := data.OpenEnd(ctx, from, false)
 	if err != nil {
@@ -112,10 +120,11 @@ func (a *app) giveUp(ctx context.Context, from config.Data, asJSON bool) error {
 	return a.did(asJSON, moved{From: source.Name}, "%s is used as before", source.Name)
 }
 
-// toldEvery is how often somebody who waits is told how far it is.
+// toldEvery is how often progress within one step is shown.
 const toldEvery = 10 * time.Second
 
-// tellProgress tells of each step, and now and then how far it is.
+// tellProgress returns a function that shows each new step, and how far it has got every toldEvery. It is not safe
+// for concurrent use.
 func (a *app) tellProgress() func(transfer.Progress) {
 	var step transfer.Step
 	var told time.Time

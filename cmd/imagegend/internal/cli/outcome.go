@@ -10,10 +10,11 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// unreachable tells of the first call that it failed. A wrong address shows here.
+// unreachable explains why the first call failed. Nothing was charged, and the address is the likely cause.
 func (a *app) unreachable(err error) error {
 	e, ok := errors.AsType[*imagegen.Error](err)
 	switch {
+	// An error that the service sent has no Err; package client sets it when the connection failed.
 	case ok && e.Err != nil:
 		return fmt.Errorf("no service answers at %s: %w; start one with imagegend serve, or name another with --url", a.settings.URL, e.Err)
 	case ok && e.Code == imagegen.CodeNotFound:
@@ -22,7 +23,8 @@ func (a *app) unreachable(err error) error {
 	return explain(err)
 }
 
-// unanswered tells of a request for images that it failed. Where no answer came, the work may go on.
+// unanswered explains why a request for images failed. Without an answer the work may go on, and the error says where
+// to look.
 func (a *app) unanswered(err error) error {
 	why, gone := a.gone(err)
 	if !gone {
@@ -31,23 +33,25 @@ func (a *app) unanswered(err error) error {
 	return &exit{ExitError, fmt.Errorf("%w; the work may go on and be charged: GET %s lists what was asked for", why, a.generations())}
 }
 
-// cancelTime is how long whoever interrupts the command waits for the service to take the request back.
+// cancelTime bounds how long an interrupted command waits for the service to cancel the generation.
 const cancelTime = 5 * time.Second
 
-// unwatched tells why nobody sees a generation to its end, and where it is found. One that still waits when the command is
-// interrupted is cancelled.
+// unwatched explains why a generation could not be watched to its end, and where it is found. If the user interrupted
+// the command, it cancels the generation first.
 func (a *app) unwatched(ctx context.Context, s imagegen.Service, id imagegen.GenerationID, err error) error {
 	why, gone := a.gone(err)
 	if !gone {
 		return explain(err)
 	}
+	// Only a generation that still waits can be cancelled; one that runs goes on.
 	if errors.Is(err, context.Canceled) && cancelled(ctx, s, id) {
 		return &exit{ExitError, fmt.Errorf("%w; generation %s was cancelled, and its credits are back", why, id)}
 	}
 	return &exit{ExitError, fmt.Errorf("%w; generation %s goes on and may be charged: GET %s/%s shows it", why, id, a.generations(), id)}
 }
 
-// cancelled takes a generation back, and reports whether it was in time.
+// cancelled cancels a generation and reports whether that was in time. The context that was interrupted lends only
+// its values.
 func cancelled(interrupted context.Context, s imagegen.Service, id imagegen.GenerationID) bool {
 	ctx, done := context.WithTimeout(context.WithoutCancel(interrupted), cancelTime)
 	defer done()
@@ -55,8 +59,8 @@ func cancelled(interrupted context.Context, s imagegen.Service, id imagegen.Gene
 	return err == nil
 }
 
-// gone reports whether err ended the watching and not the work, and says why in plain words. In
-// process the work ends with the command.
+// gone reports whether err ended the watching but not the work, and why, in plain words. In process (--dev) the work
+// ends with the command, so it never does.
 func (a *app) gone(err error) (why error, gone bool) {
 	e, ok := errors.AsType[*imagegen.Error](err)
 	switch {
@@ -72,7 +76,7 @@ func (a *app) gone(err error) (why error, gone bool) {
 
 func (a *app) generations() string { return a.settings.URL + "/api/v1/generations" }
 
-// unsaved tells where images are that were paid for and not saved.
+// unsaved says where images are that were charged for but not saved.
 func (a *app) unsaved(g imagegen.Generation, images []imagegen.Image, err error) error {
 	if a.settings.Dev {
 		return fmt.Errorf("the images could not be saved: %w", explain(err))
@@ -88,7 +92,8 @@ func (a *app) unsaved(g imagegen.Generation, images []imagegen.Image, err error)
 	return &exit{ExitError, fmt.Errorf("generation %s was charged, but not all could be saved: %w; get the rest at %s", g.ID, why, strings.Join(addresses, " "))}
 }
 
-// explain leaves out the code of an error, which is for programs.
+// explain words an error of the service for people: without its code, and with what to do where that is known. Other
+// errors are returned as they are.
 func explain(err error) error {
 	e, ok := errors.AsType[*imagegen.Error](err)
 	switch {

@@ -9,8 +9,8 @@ import (
 	"github.com/imagegend/imagegend/internal/nearest"
 )
 
-// parent makes a command that only has others refuse what it does not have; cobra would show its
-// help and report success.
+// parent makes a command that only has subcommands refuse everything else. cobra would show its help and report
+// success, so a script would not notice a misspelt command.
 func parent(c *cobra.Command) *cobra.Command {
 	c.Args = cobra.ArbitraryArgs
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -25,10 +25,12 @@ func parent(c *cobra.Command) *cobra.Command {
 	return c
 }
 
+// unknownCommand names the nearest subcommand.
 func unknownCommand(of *cobra.Command, name string) error {
 	return fmt.Errorf("unknown command %q for %s%s", name, of.CommandPath(), nearest.Hint(name, subcommands(of)))
 }
 
+// subcommands lists the commands that help shows.
 func subcommands(c *cobra.Command) (names []string) {
 	for _, sub := range c.Commands() {
 		if sub.IsAvailableCommand() {
@@ -38,7 +40,7 @@ func subcommands(c *cobra.Command) (names []string) {
 	return names
 }
 
-// strictDefaults holds the commands that cobra adds to the rules of all others.
+// strictDefaults makes the commands that cobra adds, help and completion, follow the rules of all others.
 func strictDefaults(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -52,7 +54,7 @@ func strictDefaults(root *cobra.Command) {
 	}
 }
 
-// help shows the help of the command that its arguments name.
+// help shows the help of the command that the arguments name. Unlike cobra's it is an error if there is none.
 func help(c *cobra.Command, args []string) error {
 	topic, rest, err := c.Root().Find(args)
 	if err != nil {

@@ -9,16 +9,17 @@ import (
 	"path/filepath"
 )
 
-// place is a file under way to where an image belongs. What lay there before gives way only to a whole
-// image.
+// place is a file under way to where an image belongs. What was there before is replaced only by a whole image.
+// finish must be called.
 type place struct {
 	*os.File
-	name string // as it is told
-	over string // what the file is renamed to at last; "": it is written where it stays
-	ours bool   // it was made for this image, so that nothing is lost with it
+	name string // name to show
+	over string // what the file is renamed to in the end; "": it has its name already
+	ours bool   // it was made for this image, and is removed after an error
 }
 
-// finish closes the file and gives it its name, unless err kept the image from being whole.
+// finish closes the file and, if err is nil, gives it its name. After an error it removes the file, unless it existed
+// before.
 func (p place) finish(err error) error {
 	err = errors.Join(err, p.Close())
 	if err == nil && p.over != "" {
@@ -32,8 +33,8 @@ func (p place) finish(err error) error {
 	return err
 }
 
-// replacing makes a file beside the one that was named, to take its place. A pipe or a device cannot be
-// replaced, and is written to.
+// replacing makes a file beside the named one, to take its place with the same permissions. A pipe or a device cannot
+// be replaced and is written to. A symbolic link stays: what it leads to is replaced.
 func replacing(name string) (place, error) {
 	info, err := os.Stat(name)
 	if err == nil && !info.Mode().IsRegular() {
@@ -49,6 +50,7 @@ func replacing(name string) (place, error) {
 		return place{}, fmt.Errorf("%s cannot be written: %w", name, reason(err))
 	}
 	p := place{File: f, name: name, over: over, ours: true}
+	// The new file takes over the permissions of the one that it replaces; its owner it cannot.
 	if info != nil {
 		if err := f.Chmod(info.Mode().Perm()); err != nil {
 			return place{}, p.finish(err)
@@ -57,8 +59,8 @@ func replacing(name string) (place, error) {
 	return p, nil
 }
 
-// linkEnd follows symbolic links to the file that is meant, which need not be there. Links in a circle
-// are no such file, and os.Stat has refused them.
+// linkEnd follows symbolic links to the file that they mean, which need not exist. The caller has used os.Stat, which
+// refuses a circle of links, so the recursion ends.
 func linkEnd(name string) string {
 	if end, err := filepath.EvalSymlinks(name); err == nil {
 		return end

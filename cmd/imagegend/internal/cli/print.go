@@ -17,14 +17,15 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// jsonFlag declares --json.
+// jsonFlag declares --json; what completes "print …" in its help.
 func jsonFlag(cmd *cobra.Command, what string) *bool {
 	return cmd.Flags().Bool("json", false, "print "+what)
 }
 
-// list prints the elements of a listing: one JSON array, or a table with a line for each.
+// list prints a listing: one JSON array, never null, or a table with a line for each element.
 func list[T any](a *app, asJSON bool, elements []T, header []string, line func(T) []any) error {
 	if asJSON {
+		// A nil slice would be null in JSON.
 		if elements == nil {
 			elements = []T{}
 		}
@@ -44,7 +45,7 @@ func list[T any](a *app, asJSON bool, elements []T, header []string, line func(T
 	return w.Flush()
 }
 
-// did prints what a command has changed: with --json as one object, else as a line for people.
+// did prints what a command has changed: with --json v as one object, else a line for people.
 func (a *app) did(asJSON bool, v any, line string, args ...any) error {
 	if asJSON {
 		return printJSON(a.stdout, v)
@@ -53,8 +54,8 @@ func (a *app) did(asJSON bool, v any, line string, args ...any) error {
 	return err
 }
 
-// handed prints what the next program takes: alone, with a note to standard error of what it is, or with --json
-// as one object.
+// handed prints what another program takes over, such as a key: on standard output it stands alone, so that $(…)
+// catches it, and a note of what it is goes to standard error. With --json it is one object.
 func (a *app) handed(asJSON bool, v any, alone, note string, args ...any) error {
 	if asJSON {
 		return printJSON(a.stdout, v)
@@ -64,6 +65,7 @@ func (a *app) handed(asJSON bool, v any, alone, note string, args ...any) error 
 	return err
 }
 
+// printJSON prints for people and programs alike: indented, and with <, > and & as they are.
 func printJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
@@ -71,8 +73,8 @@ func printJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// plain shows a value on a line of a terminal. What users wrote can hold line breaks, and escapes that
-// the terminal would obey: it is quoted then.
+// plain shows a value on one line of a terminal. Text of users can hold line breaks, and escape sequences that the
+// terminal would obey, and is quoted then.
 func plain(v any) string {
 	s := fmt.Sprint(v)
 	odd := func(r rune) bool { return !unicode.IsPrint(r) }
@@ -90,7 +92,7 @@ func plural[N int | imagegen.Credits](n N, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// when shows a time in a table.
+// when shows a time in a table, in UTC.
 func when(t admin.Time) string {
 	if t.IsZero() {
 		return "-"

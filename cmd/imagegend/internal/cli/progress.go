@@ -6,7 +6,9 @@ import (
 	"time"
 )
 
-// progress shows on a terminal how long something takes, until the returned function is called.
+// progress shows every second how long something has taken, if standard error is a terminal. stop, which must be
+// called once, removes the line and returns when the goroutine has ended, so that nothing is written into later
+// output.
 func (a *app) progress(what string) (stop func()) {
 	if !isTerminal(a.stderr) {
 		return func() {}
@@ -21,6 +23,7 @@ func (a *app) progress(what string) (stop func()) {
 			fmt.Fprintf(a.stderr, "\r%s… %ds", what, int(time.Since(began).Seconds()))
 			select {
 			case <-done:
+				// Back to the beginning of the line, and erase it.
 				fmt.Fprint(a.stderr, "\r\033[K")
 				return
 			case <-tick.C:

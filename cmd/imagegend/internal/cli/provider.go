@@ -52,6 +52,7 @@ func (a *app) providerCheck() *cobra.Command {
 		if err := probeAll(cmd.Context(), checks); err != nil {
 			return err
 		}
+		// The table is shown also if a model is not ready; the verdict only sets the exit status.
 		if err := a.showChecks(checks, *asJSON); err != nil {
 			return err
 		}
@@ -60,8 +61,8 @@ func (a *app) providerCheck() *cobra.Command {
 	return c
 }
 
-// modelsFile is what serve takes its models from, or an error that shows the ways on: nobody is charged
-// for test pictures because a file was not found.
+// modelsFile returns where serve takes its models from: a file, or catalog.Fake with --dev. If there is none, the
+// error shows the choices. Test pictures are never the fallback, since they are charged for.
 func (a *app) modelsFile() (string, error) {
 	file, err := a.sources.ModelsFile(a.settings.Models)
 	switch {
@@ -75,7 +76,7 @@ func (a *app) modelsFile() (string, error) {
 	return file, err
 }
 
-// models are those that serve would offer.
+// models returns the models that serve would offer.
 func (a *app) models() ([]engine.Model, error) {
 	file, err := a.modelsFile()
 	if err != nil {
@@ -84,7 +85,7 @@ func (a *app) models() ([]engine.Model, error) {
 	return catalog.Load(file, catalog.Options{})
 }
 
-// only is the check of one model.
+// only returns the check of one model.
 func only(checks []*check, model string) ([]*check, error) {
 	var ids []string
 	for _, c := range checks {
@@ -134,6 +135,7 @@ func (c *check) show(w io.Writer) {
 	line("at once", fmt.Sprintf("up to %s", plural(c.MaxConcurrent, "attempt")))
 }
 
+// state words what is known of the upstream.
 func (c *check) state() string {
 	switch {
 	case !c.OK:
@@ -148,7 +150,7 @@ func (c *check) state() string {
 	return "ready: it answers and accepts what is configured"
 }
 
-// verdict is an error if a model is not ready.
+// verdict is an error if a model is not ready, for the exit status.
 func verdict(checks []*check) error {
 	bad := 0
 	for _, c := range checks {

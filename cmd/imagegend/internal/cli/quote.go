@@ -13,7 +13,7 @@ func (a *app) quote() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "quote PROMPT",
 		Short: "ask the service what images would cost",
-		Long: "Asks the service what images would cost, and whether they can be had as they are asked for. Nothing is made, charged\n" +
+		Long: "Asks the service what images would cost, and whether it can make them as requested. Nothing is made, charged\n" +
 			"or kept, and reference images are counted, not sent.",
 		Example: "  imagegend quote \"a fox in the snow\" --size 2048x2048 --n 4\n" +
 			"  imagegend quote \"the same fox, at night\" --ref fox.png --json",
@@ -40,7 +40,7 @@ func (a *app) quote() *cobra.Command {
 	return c
 }
 
-// price asks for a quote.
+// price asks for a quote. Nothing is charged, so an interruption needs no advice.
 func (a *app) price(ctx context.Context, s imagegen.Service, r imagegen.GenerateRequest) (imagegen.Quote, error) {
 	if err := chooseModel(ctx, s, &r); err != nil {
 		return imagegen.Quote{}, a.unreachable(err)
@@ -52,7 +52,7 @@ func (a *app) price(ctx context.Context, s imagegen.Service, r imagegen.Generate
 	return q, explain(err)
 }
 
-// quoted is a quote as it is printed.
+// quoted is a quote as --json prints it.
 type quoted struct {
 	Model       string           `json:"model"`
 	AspectRatio imagegen.Ratio   `json:"aspect_ratio"`

@@ -16,6 +16,8 @@ const (
 	groupData  = "data"
 )
 
+// root builds the tree of commands. PersistentPreRunE fills in the settings before any command runs. strictDefaults,
+// complete and parent come last, since they work on the commands that are there.
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "imagegend",
@@ -35,7 +37,7 @@ func (a *app) root() *cobra.Command {
 				return &exit{ExitError, err}
 			}
 			a.warnings = config.Misspelt(os.Environ())
-			if cmd.Name() != "serve" { // which has a log
+			if cmd.Name() != "serve" { // serve puts them into its announcement
 				for _, w := range a.warnings {
 					fmt.Fprintln(a.stderr, "imagegend: "+w)
 				}
@@ -70,7 +72,8 @@ func add(to *cobra.Command, group string, commands ...*cobra.Command) {
 	}
 }
 
-// action makes f what the command does. Errors before it are those of the command line.
+// action makes f what a command does. Once f runs, the command line was understood, and errors have exit status 1
+// instead of 2.
 func (a *app) action(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		a.running = true

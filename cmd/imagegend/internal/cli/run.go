@@ -1,5 +1,14 @@
-// Package cli is the command imagegend: its tree of commands, what they print, and the status with
-// which they end.
+// Package cli is the command imagegend: its tree of commands, what they print, and their exit statuses.
+//
+// A method of app builds each command, in a file named after it. Most do little: they fill a request from flags and
+// arguments, call a Service, and print the result. Those that administer get an admin.Service from [admin.Open]
+// (connect.go); generate, quote and mcp an imagegen.Service, over HTTP or in process (generate.go); serve hands over
+// to package daemon.
+//
+// Rules that all commands follow: standard output has the result alone, and notes go to standard error; --json prints
+// one JSON value (trail: one for each row); an error is one line that says what to do. Flags are of two kinds.
+// Settings, which have an environment variable and a key in the file too, are declared in package config; all others
+// in the command.
 package cli
 
 import (
@@ -15,7 +24,7 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 )
 
-// What the command exits with.
+// The exit statuses. Scripts rely on them.
 const (
 	ExitOK         = 0
 	ExitError      = 1
@@ -24,7 +33,7 @@ const (
 	ExitDisk       = 74 // the disk failed under a commit; sysexits.h calls it EX_IOERR
 )
 
-// app is one run of the command.
+// app is one run of the command. Its fields are set before the action of the command runs.
 type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
@@ -32,10 +41,11 @@ type app struct {
 	settings config.Settings
 	sources  *config.Sources
 	warnings []string
-	running  bool // the command line was understood
+	running  bool // the command line was understood, and its action runs
 }
 
-// Run runs one command and returns its exit status. When ctx ends, the command ends in order: a server drains.
+// Run runs one command and returns its exit status. Errors go to stderr. When ctx ends, the command ends in order: a
+// server drains.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
 	root := a.root()
@@ -47,6 +57,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	code := ExitError
 	coded, ok := errors.AsType[*exit](err)
 	switch {
+	// A status of its own comes first; then a failed disk, under whatever it caused; then a wrong command line.
 	case ok:
 		code = coded.code
 	case errors.Is(err, admin.ErrDisk):
@@ -60,7 +71,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return code
 }
 
-// exit is an error with a status of its own.
+// exit is an error with an exit status of its own.
 type exit struct {
 	code int
 	err  error
@@ -69,12 +80,12 @@ type exit struct {
 func (e *exit) Error() string { return e.err.Error() }
 func (e *exit) Unwrap() error { return e.err }
 
-// usage is the error of a command line that cannot be meant so.
+// usage returns the error of a command line that cannot be meant.
 func usage(cmd *cobra.Command, format string, args ...any) error {
 	return &exit{ExitUsage, fmt.Errorf(format+"; see %s --help", append(args, cmd.CommandPath())...)}
 }
 
-// forPeople makes one line of several errors, without the name of the package that speaks.
+// forPeople makes one line of joined errors, without the names of packages in front.
 func forPeople(s string) string {
 	lines := strings.FieldsFunc(s, func(r rune) bool { return r == '\n' })
 	for i, line := range lines {

@@ -9,7 +9,8 @@ import (
 	"github.com/imagegend/imagegend/internal/filename"
 )
 
-// save writes the images and prints the names of the files, those that were written before an error too.
+// save writes the images, prints the names of the files, and returns them, also those that were written before an
+// error.
 func (a *app) save(ctx context.Context, s imagegen.Service, g imagegen.Generation, t target) (files []string, err error) {
 	files = []string{}
 	for i, image := range g.Images {
@@ -22,6 +23,7 @@ func (a *app) save(ctx context.Context, s imagegen.Service, g imagegen.Generatio
 	return files, nil
 }
 
+// saveImage opens image number i of n and writes it. Opening is repeated if the connection fails; reading is not.
 func (a *app) saveImage(ctx context.Context, s imagegen.Service, id imagegen.ImageID, t target, i, n int) (name string, err error) {
 	file, err := persist(ctx, func() (*imagegen.ImageFile, error) { return s.OpenImage(ctx, id) })
 	if err != nil {
@@ -31,6 +33,7 @@ func (a *app) saveImage(ctx context.Context, s imagegen.Service, id imagegen.Ima
 	return a.write(file, t, i, n)
 }
 
+// write copies an image to its target. It notes, without failing, that the name's extension does not fit the image.
 func (a *app) write(image *imagegen.ImageFile, t target, i, n int) (name string, err error) {
 	if t.stdout {
 		_, err := io.Copy(a.stdout, image)
@@ -41,9 +44,11 @@ func (a *app) write(image *imagegen.ImageFile, t target, i, n int) (name string,
 		return "", err
 	}
 	_, err = io.Copy(f, image)
+	// Only here does the image get its name, and with it a former one is replaced.
 	if err = f.finish(err); err != nil {
 		return "", err
 	}
+	// The image is written as it is: the extension is a wish that the model need not have followed.
 	if ext := filename.Extension(image.MediaType); t.ext != "" && t.ext != ext && !(t.ext == ".jpeg" && ext == ".jpg") {
 		fmt.Fprintf(a.stderr, "note: %s holds %s\n", f.name, image.MediaType)
 	}

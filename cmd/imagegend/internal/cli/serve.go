@@ -22,11 +22,13 @@ func (a *app) serve() *cobra.Command {
 	}
 	a.settings.ServeFlags(c.Flags())
 	c.RunE = a.action(func(cmd *cobra.Command, _ []string) error {
+		// What follows depends on several settings. Only --data-dir on the command line is refused with --dev: in a
+		// file or a variable it is meant for other runs, and --dev leaves it alone.
 		if a.settings.Dev && a.sources.Given("data-dir") {
-			return usage(cmd, "--dev keeps no data, so --data-dir has no place beside it")
+			return usage(cmd, "--dev keeps no data, so --data-dir cannot be combined with it")
 		}
 		if a.settings.Dev && a.settings.Shared() {
-			return usage(cmd, "--dev keeps no data, so --database has no place beside it")
+			return usage(cmd, "--dev keeps no data, so --database cannot be combined with it")
 		}
 		if a.settings.ImageLinks == config.Redirect && !a.settings.Shared() {
 			return usage(cmd, "--image-links redirect needs an object store to lead to: --database and --images")
@@ -38,7 +40,7 @@ func (a *app) serve() *cobra.Command {
 			return usage(cmd, "--backup-to is for a data directory; a database and a bucket are backed up by their own means, see docs/scaling.md")
 		}
 		if a.settings.Dev && a.settings.BackupTo != "" {
-			return usage(cmd, "--dev keeps no data, so --backup-to has no place beside it")
+			return usage(cmd, "--dev keeps no data, so --backup-to cannot be combined with it")
 		}
 		return daemon.Run(cmd.Context(), daemon.Options{
 			Settings:   a.settings,

@@ -17,12 +17,13 @@ import (
 type target struct {
 	stdout bool
 	base   string // path without number and extension
-	ext    string // as asked for; "": by the type of the image
-	asJSON bool   // the names of the files are told at the end
-	chosen bool   // the operator named it: what lies there is overwritten
+	ext    string // extension that was asked for; "": by the type of the image
+	asJSON bool   // names are printed at the end, as JSON
+	chosen bool   // -o named it: an existing file is replaced
 }
 
-// newTarget decides where images go, and refuses what could not work before it is paid for.
+// newTarget decides where images go, and refuses what cannot work before it is paid for: it makes and removes files
+// for a try.
 func newTarget(cmd *cobra.Command, a *app, prompt string) (target, error) {
 	o := a.settings.Output
 	switch {
@@ -41,15 +42,16 @@ func newTarget(cmd *cobra.Command, a *app, prompt string) (target, error) {
 	if info, err := os.Stat(o); err == nil && info.IsDir() {
 		return target{}, fmt.Errorf("%s is a directory; name a file in it", o)
 	}
+	// A number for one of several images goes in front of the extension.
 	ext := filepath.Ext(o)
 	t := target{base: strings.TrimSuffix(o, ext), ext: ext, chosen: true}
-	if ext == "" { // the image will give it
+	if ext == "" { // the image will decide the extension, so the names are not known yet
 		return t, tryDirectory(filepath.Dir(o))
 	}
 	return t, t.try(a.settings.N)
 }
 
-// try makes sure that n images can be written.
+// try checks that n images can be written.
 func (t target) try(n int) error {
 	for i := range n {
 		if err := tryFile(t.name(i+1, n, t.ext)); err != nil {
@@ -59,6 +61,7 @@ func (t target) try(n int) error {
 	return nil
 }
 
+// tryFile checks that a file can be written or replaced, without changing it.
 func tryFile(name string) error {
 	info, err := os.Stat(name)
 	switch {
@@ -66,7 +69,7 @@ func tryFile(name string) error {
 		return tryDirectory(filepath.Dir(linkEnd(name)))
 	case err == nil && info.IsDir():
 		err = errors.New("it is a directory")
-	case err == nil && info.Mode().IsRegular(): // a pipe would take the opening for the image
+	case err == nil && info.Mode().IsRegular(): // a pipe is not opened: its reader would take that for the whole image
 		err = tryOpen(name)
 	}
 	if err != nil {
@@ -86,6 +89,7 @@ func tryOpen(name string) error {
 	return f.Close()
 }
 
+// tryDirectory makes a file in a directory and removes it: only that shows whether it works, on a full disk too.
 func tryDirectory(dir string) error {
 	f, err := os.CreateTemp(dir, ".imagegend-")
 	if err != nil {
@@ -94,7 +98,7 @@ func tryDirectory(dir string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// reason leaves out the file that an error names.
+// reason returns an error without the file that it names, where the message names it already.
 func reason(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err
@@ -105,7 +109,7 @@ func reason(err error) error {
 	return err
 }
 
-// name is the file of image number i of n where the operator chose it.
+// name returns the file of image number i of n where -o named one.
 func (t target) name(i, n int, ext string) string {
 	if n == 1 {
 		return t.base + ext
@@ -113,7 +117,7 @@ func (t target) name(i, n int, ext string) string {
 	return fmt.Sprintf("%s-%d%s", t.base, i, ext)
 }
 
-// create makes the file of image number i of n.
+// create makes the file of image number i of n, whose type is known only now.
 func (t target) create(i, n int, mediaType string) (place, error) {
 	ext := t.ext
 	if ext == "" {
@@ -129,7 +133,8 @@ func (t target) create(i, n int, mediaType string) (place, error) {
 	return place{File: f, name: f.Name(), ours: true}, nil
 }
 
-// createFree makes a file under the first name that is free.
+// createFree makes a file under the first free name. O_EXCL decides, so that two commands at once do not take the
+// same.
 func (t target) createFree(i, n int, ext string) (*os.File, error) {
 	if n == 1 {
 		if f, err := createNew(t.base + ext); !errors.Is(err, fs.ErrExist) {
@@ -144,6 +149,7 @@ func (t target) createFree(i, n int, ext string) (*os.File, error) {
 	}
 }
 
+// createNew makes a file that did not exist; else fs.ErrExist.
 func createNew(name string) (*os.File, error) {
 	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 }

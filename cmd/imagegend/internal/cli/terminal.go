@@ -5,7 +5,8 @@ import (
 	"os"
 )
 
-// isTerminal reports whether somebody may be looking at what is written there.
+// isTerminal reports whether somebody may be looking at what is written to w. A character device is taken for a
+// terminal, except for the null device.
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok {

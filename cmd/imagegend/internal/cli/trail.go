@@ -14,13 +14,14 @@ import (
 	"github.com/imagegend/imagegend/imagegen/account"
 )
 
+// trail can list millions of rows, so it prints them as they come; only the table waits for all of them.
 func (a *app) trail() *cobra.Command {
 	var q admin.TrailQuery
 	var limit int
 	c := &cobra.Command{
 		Use:   "trail",
 		Short: "list who did what, newest first",
-		Long: "Lists the audit trail: administrative acts and sign-ins, by whatever way they came, newest first. A row says\n" +
+		Long: "Lists the audit trail: administrative acts and sign-ins, however they came, newest first. A row says\n" +
 			"when, who and from where, what was done to what, what it changed and what became of it. Rows are never\n" +
 			"changed; imagegend audit verifies their chain. Sign-ins that failed are counted by the minute.",
 		Example: "  imagegend trail --act credit --since 24h\n" +
@@ -48,7 +49,7 @@ func (a *app) trail() *cobra.Command {
 	return c
 }
 
-// eachTrailRow reads rows page by page, since there may be very many; limit 0: all.
+// eachTrailRow shows rows as they are read, page by page, since there may be very many. limit 0 shows all.
 func eachTrailRow(cmd *cobra.Command, s admin.Service, q admin.TrailQuery, limit int, show func(admin.TrailRow) error) error {
 	for shown := 0; ; {
 		q.Limit = account.MaxTrailPage
@@ -71,16 +72,19 @@ func eachTrailRow(cmd *cobra.Command, s admin.Service, q admin.TrailQuery, limit
 	}
 }
 
+// trailLines prints one JSON object a line, so that any number of rows can be read as a stream.
 func (a *app) trailLines() (show func(admin.TrailRow) error, flush func() error) {
 	e := json.NewEncoder(a.stdout)
 	e.SetEscapeHTML(false)
 	return func(r admin.TrailRow) error { return e.Encode(r) }, func() error { return nil }
 }
 
+// trailTable holds all rows until flush: the widths of the columns depend on them.
 func (a *app) trailTable() (show func(admin.TrailRow) error, flush func() error) {
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "SEQ\tTIME\tACTOR\tADDRESS\tACT\tTARGET\tOF\tBEFORE\tAFTER\tOUTCOME")
 	return func(r admin.TrailRow) error {
+		// Names, addresses and what an act wrote come from people, so each cell goes through plain.
 		cells := []any{r.Seq, when(r.Time), orDash(actor(r)), orDash(r.Address), r.Act, orDash(r.Target), orDash(r.User), orDash(r.Before), orDash(r.After), outcome(r)}
 		for i, c := range cells {
 			cells[i] = plain(c)

@@ -10,9 +10,11 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 )
 
+// helpWidth is the width, in columns, at which help breaks lines.
 const helpWidth = 110
 
-// showUsage prints how a command is called, its flags by group.
+// showUsage prints how a command is called, in place of cobra's template: examples, subcommands by group, and flags
+// by group.
 func showUsage(c *cobra.Command) error {
 	w := c.OutOrStderr()
 	line := c.UseLine()
@@ -29,11 +31,12 @@ func showUsage(c *cobra.Command) error {
 	}
 	showFlags(w, "Flags", c, func(f *pflag.Flag) bool { return config.Group(f) == "" })
 	if c.HasAvailableSubCommands() {
-		fmt.Fprintf(w, "\n%s COMMAND --help tells more of a command.\n", c.CommandPath())
+		fmt.Fprintf(w, "\n%s COMMAND --help tells more about a command.\n", c.CommandPath())
 	}
 	return nil
 }
 
+// showCommands prints the subcommands by group. A group without any has no title.
 func showCommands(w io.Writer, c *cobra.Command) {
 	groups := append(c.Groups(), &cobra.Group{Title: "Other:"})
 	for _, g := range groups {
@@ -47,9 +50,11 @@ func showCommands(w io.Writer, c *cobra.Command) {
 	}
 }
 
-// showFlags prints the flags of a group, if it has any, each with its variable.
+// showFlags prints the flags for which in is true, each with its environment variable, if there are any. It changes
+// copies: the flags themselves belong to the command.
 func showFlags(w io.Writer, title string, c *cobra.Command, in func(*pflag.Flag) bool) {
 	group := pflag.NewFlagSet(title, pflag.ContinueOnError)
+	// The order of the declaration: what belongs together stands together.
 	group.SortFlags, c.Flags().SortFlags = false, false
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		if !in(f) {

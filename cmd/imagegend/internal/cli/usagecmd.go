@@ -24,8 +24,8 @@ func (a *app) usage() *cobra.Command {
 		Args: exactly(),
 	}
 	userFlag(c, &q.User)
-	c.Flags().Var((*dayValue)(&q.From.Time), "from", "the first `day`, such as 2026-01-01; without it the 29th before the last")
-	c.Flags().Var((*dayValue)(&q.To.Time), "to", "the last `day`, which is included; without it today")
+	c.Flags().Var((*dayValue)(&q.From.Time), "from", "the first `day`, such as 2026-01-01; without it, 29 days before the last")
+	c.Flags().Var((*dayValue)(&q.To.Time), "to", "the last `day`, which is included; without it, today")
 	c.Flags().StringVar(&by, "by", "day", "what to tell apart, of day, model and key, with commas between; none is one sum")
 	asJSON := jsonFlag(c, "one JSON array")
 	a.settings.DataFlags(c.Flags())
@@ -40,6 +40,7 @@ func (a *app) usage() *cobra.Command {
 			return err
 		}
 		header := []string{"CHARGED", "REFUNDED", "SPENT", "IMAGES", "GENERATIONS", "FAILED", "CANCELLED"}
+		// The columns that the rows are grouped by come first, in the service's order and not in that of --by.
 		for _, g := range slices.Backward(imagegen.UsageGroups()) {
 			if slices.Contains(report.By, g) {
 				header = append([]string{strings.ToUpper(string(g))}, header...)
@@ -50,6 +51,7 @@ func (a *app) usage() *cobra.Command {
 	return c
 }
 
+// usageCells is a line of the table: only what the rows are grouped by, then the sums.
 func usageCells(r admin.UsageRow, by []imagegen.UsageGroup) (cells []any) {
 	if slices.Contains(by, imagegen.UsageByDay) {
 		cells = append(cells, r.Day.Format(time.DateOnly))
@@ -70,7 +72,7 @@ func orNone[S ~string](s *S) string {
 	return string(*s)
 }
 
-// dayValue is a flag that takes a day.
+// dayValue is the value of a flag: a day in UTC. The zero day means that none was given.
 type dayValue time.Time
 
 // String shows the day.

@@ -118,7 +118,7 @@ func (a *app) userRemovePasskeys() *cobra.Command {
 	}, admin.Service.RemovePasskeys, "user %s has no passkeys any more")
 }
 
-// userStanding completes a command that changes what a user may do.
+// userStanding completes a command that calls change with a name and prints done with it.
 func (a *app) userStanding(c cobra.Command, change func(admin.Service, context.Context, string) (admin.User, error), done string) *cobra.Command {
 	c.Args = exactly("NAME")
 	asJSON := jsonFlag(&c, "one JSON object")

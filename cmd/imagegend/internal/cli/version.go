@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version describes the program.
+// version describes the program. Revision is "" in a build without its repository.
 type version struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision"`
@@ -21,15 +21,18 @@ func (v version) String() string {
 	return fmt.Sprintf("imagegend %s %s %s", v.Version, v.Go, v.Platform)
 }
 
-// released is the version of a release, which is built without its repository: the linker sets it.
+// released is the version of a release, set by the linker (deploy/release): a release is built without version
+// control.
 var released string
 
+// thisVersion prefers the version of a release, then that of the module, such as of go install, then "devel".
 func thisVersion() version {
 	v := version{Version: cmp.Or(released, "devel"), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return v
 	}
+	// "(devel)" is what Go writes where it knows no version.
 	if released == "" && info.Main.Version != "(devel)" {
 		v.Version = cmp.Or(info.Main.Version, v.Version)
 	}
@@ -41,6 +44,7 @@ func thisVersion() version {
 	return v
 }
 
+// version is also --version, in one line.
 func (a *app) version() *cobra.Command {
 	c := &cobra.Command{Use: "version", Short: "show the version", Example: "  imagegend version --json", Args: exactly()}
 	asJSON := jsonFlag(c, "one JSON object")

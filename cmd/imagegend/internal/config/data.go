@@ -7,21 +7,24 @@ import (
 	"strings"
 )
 
-// Data says where the data lies: in a directory, or in a database and an object store that other machines use too.
+// Data says where the data lies: in a directory of one machine, or in a database and an object store that several
+// machines share.
 type Data struct {
-	// DataDir has all of it, or, where it is shared, what is of this machine alone: the admin socket and files on their way.
+	// DataDir holds all of it or, where it is shared, what belongs to this machine alone: the admin socket and files
+	// on their way.
 	DataDir  string
-	Database string // the address of a database; "": it lies in DataDir
-	Images   string // the address of a bucket, which goes with a Database
+	Database string // address of a PostgreSQL database; "": the data lies in DataDir
+	Images   string // address of a bucket; set if and only if Database is
 }
 
-// Redirect is the value of image-links by which callers read images from the object store.
+// Redirect is the value of --image-links with which callers read images from the object store.
 const Redirect = "redirect"
 
-// Shared reports whether other machines have the data too.
+// Shared reports whether several machines have the data.
 func (d Data) Shared() bool { return d.Database != "" }
 
-// Check refuses half of a configuration.
+// Check refuses a database without a bucket, a bucket without a database, and an address of another kind. It connects
+// to nothing.
 func (d Data) Check() error {
 	switch {
 	case d.Database != "" && d.Images == "":
@@ -29,12 +32,12 @@ func (d Data) Check() error {
 	case d.Images != "" && d.Database == "":
 		return errors.New("--images needs --database postgres://…: a node with its own database keeps its own images")
 	case d.Database != "" && !strings.HasPrefix(d.Database, "postgres://") && !strings.HasPrefix(d.Database, "postgresql://"):
-		return errors.New("--database is no address of a database, such as postgres://imagegend@db.example.com/imagegend")
+		return errors.New("--database is not the address of a PostgreSQL database, such as postgres://imagegend@db.example.com/imagegend")
 	}
 	return nil
 }
 
-// String names it without secrets.
+// String names the place without secrets.
 func (d Data) String() string {
 	if !d.Shared() {
 		return d.DataDir
@@ -42,7 +45,8 @@ func (d Data) String() string {
 	return fmt.Sprintf("%s and %s", withoutPassword(d.Database), withoutPassword(d.Images))
 }
 
-// withoutPassword is an address without the password that it may have, there or among its parameters.
+// withoutPassword returns an address without the user's password and without parameters, which may hold one too. It never
+// repeats an address that it cannot read.
 func withoutPassword(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -6,13 +6,15 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// envPrefix begins the environment variable of every setting.
+// envPrefix begins the names of all environment variables of settings.
 const envPrefix = "IMAGEGEND_"
 
-// annotation marks a flag as a setting and holds its group.
+// annotation marks a flag as a setting and holds its group. A flag without it belongs to one command and has neither
+// variable nor key.
 const annotation = "imagegend-setting"
 
-// declare adds what f declares as settings of a group. A setting that is there already stays.
+// declare adds the flags that f declares to fs, as settings of a group. A setting that fs has already stays as it is:
+// commands share settings, and AllFlags declares those of several commands.
 func declare(fs *pflag.FlagSet, group string, f func(*pflag.FlagSet)) {
 	part := pflag.NewFlagSet("", pflag.ContinueOnError)
 	part.SortFlags = false
@@ -25,7 +27,7 @@ func declare(fs *pflag.FlagSet, group string, f func(*pflag.FlagSet)) {
 	})
 }
 
-// Group returns the group of a setting; "" if the flag is none.
+// Group returns the group of a setting; "" if the flag is not a setting.
 func Group(f *pflag.Flag) string {
 	if g := f.Annotations[annotation]; len(g) > 0 {
 		return g[0]
@@ -33,7 +35,7 @@ func Group(f *pflag.Flag) string {
 	return ""
 }
 
-// Variable is the environment variable that gives a flag its value; "" if there is none.
+// Variable returns the environment variable that can give a flag its value; "" if there is none.
 func Variable(f *pflag.Flag) string {
 	if Group(f) != "" || f.Name == fileFlag {
 		return EnvName(f.Name)
@@ -46,12 +48,12 @@ func Groups() []string {
 	return []string{groupData, groupNetwork, groupWork, groupConsole, groupImage, groupConnect, groupProcess}
 }
 
-// EnvName is the environment variable of a setting: data-dir is IMAGEGEND_DATA_DIR.
+// EnvName returns the environment variable of a setting: IMAGEGEND_DATA_DIR for data-dir.
 func EnvName(setting string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(setting, "-", "_"))
 }
 
-// settings visits the settings among flags, by name.
+// settings calls visit for each setting among the flags, by name.
 func settings(fs *pflag.FlagSet, visit func(*pflag.Flag)) {
 	fs.VisitAll(func(f *pflag.Flag) {
 		if Group(f) != "" {
@@ -60,12 +62,13 @@ func settings(fs *pflag.FlagSet, visit func(*pflag.Flag)) {
 	})
 }
 
+// hasSettings reports whether a command has any settings.
 func hasSettings(fs *pflag.FlagSet) (has bool) {
 	settings(fs, func(*pflag.Flag) { has = true })
 	return has
 }
 
-// names lists the keys that a configuration file may have.
+// names lists the keys that a configuration file may have: all settings, since one file serves all commands.
 func names() []string {
 	var all []string
 	fs := pflag.NewFlagSet("", pflag.ContinueOnError)

@@ -8,18 +8,19 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/private"
 )
 
-// namedOnly are the settings that a file which merely lies in the working directory does not decide.
-// Whoever placed it there, in an archive or a repository, would have the key sent to an address of
-// theirs, prompts charged to an account of theirs, or files read and replaced.
+// namedOnly are settings that count only in a file which the user names. With them, whoever puts a file into a
+// working directory, by an archive or a repository, could have the API key sent to an address of theirs, prompts
+// charged to an account of theirs, or files read and replaced.
 var namedOnly = map[string]bool{"url": true, "api-key": true, "output": true, "ref": true}
 
-// unnamed is the error of such a setting.
+// unnamed is the error of a setting in namedOnly.
 func unnamed(file, setting string) error {
 	return fmt.Errorf("%s: %s counts only in a file that you name, for anybody can place one in a directory: give --%s %s, or set %s or %s",
 		file, setting, fileFlag, file, EnvName(fileFlag), EnvName(setting))
 }
 
-// findOwn finds a file of the working directory that nobody named. It must be of this user or of root.
+// findOwn looks for a file in the working directory that nobody named. It must belong to this user or to root, and
+// not be writable by everybody. A missing file is an fs.ErrNotExist.
 func findOwn(path, flag string) error {
 	if _, err := os.Stat(path); err != nil {
 		return err

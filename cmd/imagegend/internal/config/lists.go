@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// parseOrigin reads the address of pages, as browsers send it in Origin: that is what it is compared with.
+// parseOrigin reads the origin of pages in the form in which browsers send it: the header Origin is compared with it
+// as it is.
 func parseOrigin(s string) (string, error) {
 	if s == "*" {
 		return s, nil
@@ -16,13 +17,14 @@ func parseOrigin(s string) (string, error) {
 	return s, checkOrigin(s)
 }
 
-// checkOrigin refuses what no browser sends: an entry that never matches would go unnoticed.
+// checkOrigin refuses what no browser sends. Such an entry would never match, and nobody would notice.
 func checkOrigin(s string) error {
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme == "" || u.Hostname() == "" || !strings.EqualFold(s, u.Scheme+"://"+u.Host) || !isHost(u.Host) {
 		return errors.New("write an origin such as https://app.example.com, without a path, or *")
 	}
 	sent := strings.ToLower(s)
+	// Browsers leave out the port that is the scheme's own.
 	switch u.Scheme + u.Port() {
 	case "http80", "https443":
 		sent = strings.TrimSuffix(sent, ":"+u.Port())
@@ -33,13 +35,13 @@ func checkOrigin(s string) error {
 	return nil
 }
 
-// isHost reports whether a browser could send such a host: names in other scripts it writes in ASCII.
+// isHost reports whether a browser could send a host. Names in other scripts arrive in ASCII (punycode).
 func isHost(host string) bool {
 	odd := func(r rune) bool { return r == '*' || r <= ' ' || r > '~' }
 	return !strings.ContainsFunc(host, odd) && !strings.HasSuffix(host, ":")
 }
 
-// parsePrefix reads a network; a single address is a network of its own.
+// parsePrefix reads a network; a single address is a network of its own. Bits behind the prefix are cleared.
 func parsePrefix(s string) (netip.Prefix, error) {
 	prefix, err := netip.ParsePrefix(s)
 	if err != nil {
@@ -52,8 +54,8 @@ func parsePrefix(s string) (netip.Prefix, error) {
 	return unmapped(prefix).Masked(), nil
 }
 
-// unmapped writes an IPv4 network as such where it was written as part of IPv6, such as
-// ::ffff:10.0.0.0/104: the address of a peer is so written when it is compared.
+// unmapped returns an IPv4 network that was written as part of IPv6, such as ::ffff:10.0.0.0/104, in its IPv4 form.
+// Addresses of peers are compared in that form, and netip keeps the two apart.
 func unmapped(p netip.Prefix) netip.Prefix {
 	const mapped = 128 - 32 // bits before those of IPv4
 	if !p.Addr().Is4In6() || p.Bits() < mapped {
@@ -62,7 +64,8 @@ func unmapped(p netip.Prefix) netip.Prefix {
 	return netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-mapped)
 }
 
-// parseDomain reads the name for which a certificate is issued.
+// parseDomain reads a domain for which a certificate is issued. It must have two labels: no authority vouches for a
+// name such as localhost.
 func parseDomain(s string) (string, error) {
 	odd := func(r rune) bool { return r != '-' && r != '.' && (r < 'a' || r > 'z') && (r < '0' || r > '9') }
 	name := strings.ToLower(s)

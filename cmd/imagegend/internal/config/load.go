@@ -15,27 +15,32 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/yamlfile"
 )
 
-// fileFlag is the flag that names the configuration file; it is no setting itself.
+// fileFlag names the flag for the configuration file. It is not a setting: it cannot be a key of the file, but it has
+// a variable.
 const fileFlag = "config"
 
 const (
+	// Names that are looked for when none is given.
 	defaultFile   = "imagegend.yaml"
 	defaultModels = "models.yaml"
 )
 
-// DeclareFile declares --config.
+// DeclareFile declares --config, which every command has.
 func DeclareFile(fs *pflag.FlagSet) {
 	fs.String(fileFlag, "", "configuration `file`; without it, "+defaultFile+" in the working directory, if there is one")
 }
 
-// Load fills the settings among fs that were not given as flags from the environment and the
-// configuration file. A variable that is empty counts as not set. Its errors name the flag, variable or
-// line that is wrong.
+// Load fills the settings among fs that were not given as flags, from the environment and then from the configuration
+// file. An empty variable counts as not set. The file is checked as a whole, also keys that this command does not
+// use. All wrong values are reported together; each error names the flag, the variable or the line. A command without
+// settings reads no file, so that it works beside a broken one.
 func Load(fs *pflag.FlagSet) (*Sources, error) {
 	s := &Sources{given: map[string]Origin{}}
 	if !hasSettings(fs) {
-		return s, nil // such a command works beside a file that is broken
+		return s, nil // nothing to fill, so the file may be broken
 	}
+	// viper decides only which source has a value: the flag, the variable or the file, in this order. Reading the
+	// value is assign's.
 	v := viper.New()
 	if err := bind(v, fs); err != nil {
 		return nil, err
@@ -66,14 +71,15 @@ func Load(fs *pflag.FlagSet) (*Sources, error) {
 	return s, errors.Join(errs...)
 }
 
-// bind has viper look at flags first, and then at their variables.
+// bind tells viper to look at a flag first and then at its variable.
 func bind(v *viper.Viper, fs *pflag.FlagSet) error {
 	errs := []error{v.BindPFlags(fs)}
 	fs.VisitAll(func(f *pflag.Flag) { errs = append(errs, v.BindEnv(f.Name, EnvName(f.Name))) })
 	return errors.Join(errs...)
 }
 
-// origin tells where viper has the value of a setting from.
+// origin returns where viper takes the value of a setting from. It repeats viper's order, which viper does not
+// reveal.
 func (s *Sources) origin(f *pflag.Flag, v *viper.Viper) Origin {
 	switch variable := EnvName(f.Name); {
 	case f.Changed:
@@ -86,7 +92,8 @@ func (s *Sources) origin(f *pflag.Flag, v *viper.Viper) Origin {
 	return Origin{Kind: FromDefault}
 }
 
-// findFile decides which file is read. One that is named must exist.
+// findFile decides which file is read. A file that is named must exist, which reading it will show; an unnamed one
+// may be missing.
 func (s *Sources) findFile(named string) error {
 	if named != "" {
 		s.File = named
@@ -103,7 +110,8 @@ func (s *Sources) findFile(named string) error {
 	return fmt.Errorf("the configuration file cannot be read: %w", err)
 }
 
-// readFile reads where the values of a file stand. A key without a value is none.
+// readFile returns the nodes of a file's values by key. They stay nodes: viper only chooses among sources, and assign
+// needs the place for its errors. A key without a value counts as absent.
 func readFile(path string) (map[string]any, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -131,8 +139,8 @@ func readFile(path string) (map[string]any, error) {
 	return values, nil
 }
 
-// assign gives a flag a value, the text of a variable or a place in a file, through the parser of the flag itself,
-// so that it means the same wherever it stands.
+// assign gives a flag a value, the text of a variable or a node of a file, through the flag's own parser. So a value
+// means the same wherever it comes from. The error does not repeat the value of a secret.
 func assign(f *pflag.Flag, value any, origin Origin) error {
 	n, inFile := value.(*yaml.Node)
 	if !inFile {
@@ -152,7 +160,8 @@ func assign(f *pflag.Flag, value any, origin Origin) error {
 	return fmt.Errorf("%s: %s is not valid: %w", origin.Name, shown, err)
 }
 
-// set reads a value as it is written. (To YAML a directory named 2026-11-21 is a time, and 010 an 8.)
+// set hands a flag the value as it is written, and not as YAML would read it: to YAML 2026-11-21 is a time, and 010
+// is 8. An alias stands for what it refers to.
 func set(flag pflag.Value, n *yaml.Node) error {
 	list, takesList := flag.(pflag.SliceValue)
 	switch {
@@ -178,8 +187,11 @@ func set(flag pflag.Value, n *yaml.Node) error {
 	return list.Replace(items)
 }
 
-// ModelsFile is the file with models and prices; "" when there is none and none was named.
+// ModelsFile returns the file with models and prices: the named one, else models.yaml beside the configuration file;
+// "" if there is none. A file that nobody named must pass findOwn; beside a named configuration file it is trusted
+// like that one.
 func (s *Sources) ModelsFile(named string) (string, error) {
+	// A file that was named, by flag, variable or configuration file, is trusted.
 	if named != "" {
 		return named, nil
 	}

@@ -7,11 +7,12 @@ import (
 	"github.com/imagegend/imagegend/internal/nearest"
 )
 
-// Misspelt warns of each variable, of those in an environment, that is probably meant for a setting and is
-// none. One that is near to no setting is somebody else's: the key of an upstream, or what a cluster sets.
+// Misspelt returns a warning for each variable of an environment that begins like a setting's, is none, and resembles
+// one. A variable that resembles none is left alone: it may be the key of an upstream, or set by a cluster.
 func Misspelt(environ []string) (warnings []string) {
 	var known []string
 	for _, setting := range append(names(), fileFlag) {
+		// The flag --config is no setting, and has a variable too.
 		known = append(known, EnvName(setting))
 	}
 	for _, entry := range environ {
@@ -26,7 +27,7 @@ func Misspelt(environ []string) (warnings []string) {
 	return warnings
 }
 
-// alike compares two variables by what stands behind the prefix that they share.
+// alike compares two variables without their common prefix, which would make any two look similar.
 func alike(variable, other string) bool {
 	return nearest.Hint(strings.TrimPrefix(variable, envPrefix), []string{strings.TrimPrefix(other, envPrefix)}) != ""
 }

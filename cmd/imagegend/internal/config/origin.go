@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Where a value can come from.
+// The kinds of origin. They are shown to operators, in JSON too.
 const (
 	FromFlag    = "flag"
 	FromEnv     = "env"
@@ -15,20 +15,20 @@ const (
 	FromDefault = "default"
 )
 
-// Origin is where a value comes from: its kind, and the name of flag, variable or file.
+// Origin is where a value comes from: its kind, and the name of the flag, the variable or the file.
 type Origin struct{ Kind, Name string }
 
-// Sources tells where the settings come from.
+// Sources says where the settings of a command come from.
 type Sources struct {
-	File  string // the configuration file; "": none
-	found bool   // it lay in the working directory, and nobody named it
-	given map[string]Origin
+	File  string            // configuration file; "": none
+	found bool              // nobody named File: it lay in the working directory
+	given map[string]Origin // by setting
 }
 
 // Given reports whether a setting was given as a flag.
 func (s *Sources) Given(setting string) bool { return s.given[setting].Kind == FromFlag }
 
-// Effective is one setting as it counts.
+// Effective is a setting with the value that counts.
 type Effective struct {
 	Key    string `json:"key"`
 	Value  string `json:"value"`
@@ -39,13 +39,15 @@ type Effective struct {
 // redacted stands for a secret that is set.
 const redacted = "[redacted]"
 
-// isSecret reports whether the value of a setting is shown to nobody.
+// isSecret reports whether the value of a setting must not be shown.
 func isSecret(f *pflag.Flag) bool { return f.Name == "api-key" || f.Name == "oidc-secret" }
 
-// Effective lists the settings among fs by name. Secrets are redacted.
+// Effective lists the settings among fs by name, with secrets redacted and the password in the address of a database
+// left out.
 func (s *Sources) Effective(fs *pflag.FlagSet) []Effective {
 	var list []Effective
 	settings(fs, func(f *pflag.Flag) {
+		// A list is shown as a variable would have it, with commas.
 		e := Effective{Key: f.Name, Value: f.Value.String(), Origin: s.given[f.Name].Kind, Name: s.given[f.Name].Name}
 		if list, ok := f.Value.(pflag.SliceValue); ok {
 			e.Value = strings.Join(list.GetSlice(), ",")

@@ -1,5 +1,9 @@
-// Package config reads the settings of the command: a flag counts before the environment, that
+// Package config holds the settings of the command imagegend. A flag counts before its environment variable, that
 // before the file imagegend.yaml, and that before the default.
+//
+// [Settings] has a field for each. Methods such as ServeFlags declare those that a command needs, as pflag flags:
+// name, default, help and parser are written once, in settings.go and signin.go. [Load] then fills what was not given
+// as a flag. What depends on several settings, such as Data.Check, is checked by whoever uses them.
 package config
 
 import (
@@ -10,15 +14,16 @@ import (
 )
 
 const (
-	// DefaultDataDir is where the data lies when nobody says otherwise.
+	// DefaultDataDir is the default of --data-dir.
 	DefaultDataDir = "./imagegend-data"
-	// DefaultURL is where a server listens when nobody says otherwise.
+	// DefaultURL is the default of --url: where a server with the default --addr listens.
 	DefaultURL  = "http://" + defaultAddr
 	defaultAddr = "127.0.0.1:8080"
 	letsEncrypt = "https://acme-v02.api.letsencrypt.org/directory"
 )
 
-// Settings are all settings that there are. A command declares flags for those it needs.
+// Settings has every setting. A command declares flags for those it needs; the others keep their zero value, not
+// their default.
 type Settings struct {
 	Server
 	Client
@@ -26,21 +31,28 @@ type Settings struct {
 	Dev bool
 }
 
-// Server is what serve needs beside the data directory.
+// Server has the settings of serve but those of Data. What each means is in docs/operating.md. Their parsers check
+// them one by one; what must hold between them is checked by whoever can say what to do: TLS in daemon (tls.go),
+// sign-in in package signin, and what goes with Data or Dev in cli (serve.go).
 type Server struct {
+	// Where the service listens, and as what it is known.
 	Addr           string
 	BaseURL        string
 	TrustedProxies []netip.Prefix
 	CORSOrigins    []string
-	TLSCert        string // "": no TLS, unless ACMEDomains are named
-	TLSKey         string
-	ACMEDomains    []string
-	ACMEEmail      string
-	ACMEDirectory  string
-	ImageLinks     string // Redirect sends callers to the object store for images
-	OpsAddr        string // "": what operators watch is only on the admin socket
+	// Certificate and key belong together; ACMEDomains exclude them.
+	TLSCert       string // "": no TLS, unless ACMEDomains are named
+	TLSKey        string
+	ACMEDomains   []string
+	ACMEEmail     string
+	ACMEDirectory string
+	ImageLinks    string // "proxy", or Redirect: callers are sent to the object store
+	OpsAddr       string // "": metrics and readiness are on the admin socket only
 
-	Models         string // "": models.yaml beside the configuration file, if there is one; or catalog.Fake
+	// What is made, by which rules, how much at once, and how long it is kept. A duration of 0 is "never" on the
+	// command line. Models is a file, or catalog.Fake; "" is models.yaml beside the configuration file, if there is
+	// one.
+	Models         string
 	Policy         string
 	Concurrency    int
 	Nodes          int
@@ -54,6 +66,7 @@ type Server struct {
 	TrailRetain    time.Duration // 0: for ever
 	JoinWindow     time.Duration // 0: no call joins another
 
+	// The account area in the browser.
 	Console              bool
 	OperatorName         string
 	OperatorPasswordFile string
@@ -62,21 +75,25 @@ type Server struct {
 	BrandAccent          string // "": the console's own
 	SignIn
 
+	// The process: its end, its log.
 	DrainTimeout time.Duration
 	LogFormat    string
 	LogLevel     string
 
+	// Operators' programs and scheduled backups.
 	OpsAdmin    bool
 	BackupTo    string // "": no backups are made
 	BackupEvery time.Duration
 	BackupKeep  int
 }
 
-// Client is what generate and mcp need.
+// Client has the settings of generate, quote and mcp.
 type Client struct {
+	// Where the service is, and who pays.
 	URL    string
 	APIKey string
 
+	// What to ask for, and how generate goes about it.
 	Model      string
 	Output     string
 	References []string
@@ -86,13 +103,14 @@ type Client struct {
 	Async      bool
 	NoWait     bool
 
+	// Options that only some models have; their defaults ask for nothing.
 	OutputFormat      string // "": any
-	OutputCompression int    // negative: the usual
+	OutputCompression int    // below 0: the usual
 	Background        string
-	Seed              int64 // negative: any
+	Seed              int64 // below 0: any
 	Mask              string
 
-	Dir string // "": agents have no files
+	Dir string // of mcp; "": agents have no files
 }
 
 // Names of groups, as the help shows them.
@@ -106,7 +124,8 @@ const (
 	groupConsole = "Console"
 )
 
-// ServeFlags declares the flags of serve.
+// ServeFlags declares the flags of serve, which config, doctor and config validate have too. Within a group the order
+// is that of the help. Declaring a flag also sets its field to the default.
 func (s *Settings) ServeFlags(fs *pflag.FlagSet) {
 	s.DataFlags(fs)
 	declare(fs, groupNetwork, func(fs *pflag.FlagSet) {
@@ -117,7 +136,7 @@ func (s *Settings) ServeFlags(fs *pflag.FlagSet) {
 		fs.Var(&list[netip.Prefix]{&s.TrustedProxies, parsePrefix}, "trusted-proxy", "`address` or network of a proxy whose forwarded headers count; repeatable")
 		fs.Var(&list[string]{&s.CORSOrigins, parseOrigin}, "cors-origin", "`origin` whose pages may call the service from a browser, or *; repeatable")
 		fs.Var(newWord(&s.ImageLinks, "proxy", Redirect), "image-links", "how images are read: proxy sends them, redirect sends callers to the object store of --images for 5 minutes")
-		fs.StringVar(&s.TLSCert, "tls-cert", "", "`file` with the certificate and those that vouch for it, to serve https; read anew when it changes")
+		fs.StringVar(&s.TLSCert, "tls-cert", "", "`file` with the certificate and its chain, to serve https; read again when it changes")
 		fs.StringVar(&s.TLSKey, "tls-key", "", "`file` with the certificate's private key")
 		fs.Var(&list[string]{&s.ACMEDomains, parseDomain}, "acme-domain", "`domain` for which to have a certificate issued, by port 443; repeatable")
 		fs.StringVar(&s.ACMEEmail, "acme-email", "", "`address` that the authority writes to when a certificate is in trouble")
@@ -147,7 +166,7 @@ func (s *Settings) ServeFlags(fs *pflag.FlagSet) {
 	declare(fs, groupProcess, func(fs *pflag.FlagSet) {
 		fs.Var(newDuration(&s.DrainTimeout, 15*time.Second, anyDuration), "drain-timeout", "how long work under way may go on after SIGTERM")
 		fs.Var(newWord(&s.LogFormat, "auto", "text", "json"), "log-format", "auto, text or json; auto is text on a terminal or with --dev, else json")
-		fs.Var(newWord(&s.LogLevel, "info", "debug", "warn", "error"), "log-level", "what is logged, and what is worse: debug, info, warn or error")
+		fs.Var(newWord(&s.LogLevel, "info", "debug", "warn", "error"), "log-level", "the least severe level that is logged: debug, info, warn or error")
 	})
 }
 
@@ -170,7 +189,7 @@ func (s *Settings) QuoteFlags(fs *pflag.FlagSet) {
 	s.connectFlags(fs)
 }
 
-// imageFlags declare what images are asked for.
+// imageFlags declares what a request for images says, for generate and quote alike.
 func (s *Settings) imageFlags(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&s.References, "ref", nil, "reference image `file`, PNG, JPEG or WebP; repeatable")
 	fs.Var(newCount(1, &s.N, 1), "n", "number of images, 1 to 4")
@@ -180,7 +199,7 @@ func (s *Settings) imageFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&s.OutputFormat, "output-format", "", "`format` of the images: png, jpeg or webp; without it, as the model makes them")
 	fs.IntVar(&s.OutputCompression, "output-compression", -1, "`quality` of a jpeg or webp, 0 to 100; -1: the usual")
 	fs.StringVar(&s.Background, "background", "auto", "what is behind the subject: auto, opaque or transparent")
-	fs.Int64Var(&s.Seed, "seed", -1, "`number` that the model's chance begins with; -1: any")
+	fs.Int64Var(&s.Seed, "seed", -1, "`number` that seeds the model's randomness; -1: any")
 }
 
 // MCPFlags declares the flags of mcp.
@@ -192,6 +211,7 @@ func (s *Settings) MCPFlags(fs *pflag.FlagSet) {
 	s.devFlag(fs, groupConnect, "draw without any server: nothing is charged, nothing kept but the images in --dir")
 }
 
+// connectFlags declares where a client finds the service and who pays.
 func (s *Settings) connectFlags(fs *pflag.FlagSet) {
 	declare(fs, groupConnect, func(fs *pflag.FlagSet) {
 		fs.Var(newText(&s.URL, DefaultURL, "URL", parseBaseURL), "url", "address of the service")
@@ -215,7 +235,7 @@ func (s *Settings) DataDirFlag(fs *pflag.FlagSet) {
 	})
 }
 
-// BaseURLFlag declares --base-url, which serves each command that has it for something else.
+// BaseURLFlag declares --base-url. Each command that has it uses it for something else, and says so in usage.
 func (s *Settings) BaseURLFlag(fs *pflag.FlagSet, usage string) {
 	declare(fs, groupNetwork, func(fs *pflag.FlagSet) {
 		fs.Var(newText(&s.BaseURL, "", "URL", parseBaseURL), "base-url", usage)
@@ -224,7 +244,7 @@ func (s *Settings) BaseURLFlag(fs *pflag.FlagSet, usage string) {
 
 func (s *Settings) backupFlags(fs *pflag.FlagSet) {
 	declare(fs, groupData, func(fs *pflag.FlagSet) {
-		fs.StringVar(&s.BackupTo, "backup-to", "", "`directory` of its own for backups, or s3://bucket/prefix?endpoint=https://…; made again and again and each verified; without it, none is made")
+		fs.StringVar(&s.BackupTo, "backup-to", "", "`directory` of its own for backups, or s3://bucket/prefix?endpoint=https://…; made regularly and each verified; without it, none are made")
 		fs.Var(newDuration(&s.BackupEvery, 6*time.Hour, positive), "backup-every", "time from one backup to the next")
 		fs.Var(newCount(1, &s.BackupKeep, 14), "backup-keep", "how many backups are kept; older ones are removed")
 	})
@@ -248,12 +268,12 @@ func (s *Settings) ModelsFlag(fs *pflag.FlagSet) {
 	})
 }
 
-// devFlag declares --dev, which means something else to each command that has it.
+// devFlag declares --dev, which means something different to each command that has it.
 func (s *Settings) devFlag(fs *pflag.FlagSet, group, usage string) {
 	declare(fs, group, func(fs *pflag.FlagSet) { declareBool(fs, &s.Dev, "dev", false, usage) })
 }
 
-// AllFlags declares every setting.
+// AllFlags declares every setting. Of those that commands share, the first declaration counts.
 func (s *Settings) AllFlags(fs *pflag.FlagSet) {
 	s.ServeFlags(fs)
 	s.GenerateFlags(fs)

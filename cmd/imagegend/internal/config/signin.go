@@ -2,25 +2,29 @@ package config
 
 import "github.com/spf13/pflag"
 
-// SignIn is how people sign in to the console beside their passwords.
+// SignIn has the settings by which people sign in to the console other than with a password.
 type SignIn struct {
-	RequirePasskey  string // of whom a passkey is demanded
-	OIDCIssuer      string // "": nobody signs in by a provider
-	OIDCClientID    string
-	OIDCSecret      string
-	OIDCSecretFile  string
-	OIDCName        string
+	RequirePasskey string // PasskeyOfNobody or PasskeyOfOperators
+	OIDCIssuer     string // "": there is no identity provider
+	OIDCClientID   string
+	// At most one of the two. A client without a secret is a public one.
+	OIDCSecret     string
+	OIDCSecretFile string
+	OIDCName       string
+	// Both or neither: the claim that holds the roles, and the value that makes an operator. Neither: the console
+	// gives roles.
 	OIDCRoleClaim   string
 	OIDCOperators   string
 	OIDCCreateUsers bool
 }
 
-// Of whom a passkey can be demanded.
+// Who must have a passkey.
 const (
 	PasskeyOfNobody    = "nobody"
 	PasskeyOfOperators = "operators"
 )
 
+// flags declares the settings for serve and its checks. Package signin checks how they go together.
 func (s *SignIn) flags(fs *pflag.FlagSet) {
 	declare(fs, groupConsole, func(fs *pflag.FlagSet) {
 		fs.Var(newWord(&s.RequirePasskey, PasskeyOfNobody, PasskeyOfOperators), "require-passkey", "who needs a passkey in the account area: nobody or operators")
@@ -30,7 +34,7 @@ func (s *SignIn) flags(fs *pflag.FlagSet) {
 		fs.StringVar(&s.OIDCSecretFile, "oidc-secret-file", "", "`file` with that secret, readable by nobody else")
 		fs.StringVar(&s.OIDCName, "oidc-name", "", "`name` of the provider on the sign-in page; without it, its host")
 		fs.StringVar(&s.OIDCRoleClaim, "oidc-role-claim", "", "`claim` that says who is an operator, such as groups or realm_access.roles; without it, the console gives roles")
-		fs.StringVar(&s.OIDCOperators, "oidc-operators", "", "`value` of that claim, or of one of its list, that makes an operator")
+		fs.StringVar(&s.OIDCOperators, "oidc-operators", "", "`value` of that claim, or in its list, that makes a user an operator")
 		declareBool(fs, &s.OIDCCreateUsers, "oidc-create-users", false, "make a user of whoever signs in by the provider for the first time")
 	})
 }

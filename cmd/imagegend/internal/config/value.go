@@ -8,14 +8,15 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Value is a setting as a flag has it: Parse reads it and Format shows it. It makes a pflag.Value of any type.
+// Value is a pflag.Value of any type: Parse reads it, and Format shows it, also as the default in the help.
 type Value[T any] struct {
-	To     *T // holds the default
+	To     *T // holds the default until Set
 	Kind   string
 	Parse  func(string) (T, error)
-	Format func(T) string // nil: as it prints
+	Format func(T) string // nil: as fmt.Sprint shows it
 }
 
+// Set leaves the value as it was if the text cannot be read.
 func (v *Value[T]) Set(s string) error {
 	parsed, err := v.Parse(s)
 	if err == nil {
@@ -31,15 +32,16 @@ func (v *Value[T]) String() string {
 	return fmt.Sprint(*v.To)
 }
 
+// Type is the placeholder in the help, unless the usage names one in backquotes.
 func (v *Value[T]) Type() string { return v.Kind }
 
-// Choice is a value of a few words.
+// Choice is a value that is one of a few words.
 type Choice struct {
 	pflag.Value
 	Words []string // for completion
 }
 
-// NewChoice is one of some words; to holds the default.
+// NewChoice returns a value that is one of words. to holds the default.
 func NewChoice[T ~string](to *T, words []T) *Choice {
 	var names []string
 	for _, w := range words {
@@ -53,13 +55,14 @@ func NewChoice[T ~string](to *T, words []T) *Choice {
 	}}, names}
 }
 
-// list is a setting of several values, each of which parse reads.
+// list is a setting with several values, each read by parse. It implements pflag.SliceValue.
 type list[T any] struct {
 	to    *[]T
 	parse func(string) (T, error)
 }
 
-// Set takes what stands between commas, as a variable has it.
+// Set adds the values of a text that are separated by commas. So --trusted-proxy can be repeated, and a variable can
+// hold several.
 func (l *list[T]) Set(s string) error {
 	for part := range strings.SplitSeq(s, ",") {
 		if err := l.Append(part); err != nil {
@@ -69,6 +72,7 @@ func (l *list[T]) Set(s string) error {
 	return nil
 }
 
+// Append adds one value.
 func (l *list[T]) Append(s string) error {
 	v, err := l.parse(s)
 	if err == nil {
@@ -77,6 +81,7 @@ func (l *list[T]) Append(s string) error {
 	return err
 }
 
+// Replace is for a list in a configuration file, whose elements may again hold several values.
 func (l *list[T]) Replace(values []string) error {
 	*l.to = nil
 	return l.Set(strings.Join(values, ","))

@@ -16,10 +16,11 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Duration is the value of a flag: more than 0, with a unit.
+// Duration is the value of a flag: a duration above 0, with a unit. p holds the default.
 func Duration(p *time.Duration) pflag.Value { return newDuration(p, *p, positive) }
 
-// newDuration refuses a number without a unit, which other programs read as nanoseconds.
+// newDuration returns a duration that check accepts. A number without a unit is refused: other programs would read it
+// as seconds, or as nanoseconds.
 func newDuration(p *time.Duration, otherwise time.Duration, check func(time.Duration) error) *Value[time.Duration] {
 	*p = otherwise
 	return &Value[time.Duration]{To: p, Kind: "duration", Format: shortDuration, Parse: func(s string) (time.Duration, error) {
@@ -28,7 +29,7 @@ func newDuration(p *time.Duration, otherwise time.Duration, check func(time.Dura
 	}}
 }
 
-// newPeriod is newDuration for one of which 0 means never.
+// newPeriod is newDuration for a period of which 0 means never, also written as that word.
 func newPeriod(p *time.Duration, otherwise time.Duration, check func(time.Duration) error) pflag.Value {
 	d := newDuration(p, otherwise, check)
 	read := d.Parse
@@ -56,7 +57,7 @@ func positive(d time.Duration) error {
 	return nil
 }
 
-// retention is for ever, or long enough for idempotency keys to be kept as promised.
+// retention accepts never, or a time that is long enough for idempotency keys to be kept as promised.
 func retention(d time.Duration) error {
 	if d != 0 && d < imagegen.ReservationTime {
 		return fmt.Errorf("it is at least %s, or never, to keep them for ever", shortDuration(imagegen.ReservationTime))
@@ -64,8 +65,7 @@ func retention(d time.Duration) error {
 	return nil
 }
 
-// parseDuration reads a duration that is not negative. Go takes a 0 without a unit; here it needs one,
-// as every number does.
+// parseDuration reads a duration that is not negative. Unlike Go it requires a unit also for 0.
 func parseDuration(s string) (time.Duration, error) {
 	if _, err := strconv.ParseFloat(s, 64); err == nil {
 		return 0, fmt.Errorf("a duration needs a unit, such as %ss or %sh", s, s)
@@ -80,13 +80,15 @@ func parseDuration(s string) (time.Duration, error) {
 	return d, nil
 }
 
-// parseDays is time.ParseDuration with whole days, which come first: 30d, 1d12h.
+// parseDays is time.ParseDuration with whole days in front, such as 30d and 1d12h. What follows the days is less than
+// one.
 func parseDays(s string) (time.Duration, error) {
 	const day = 24 * time.Hour
 	days, rest, ok := strings.Cut(s, "d")
 	if !ok {
 		return time.ParseDuration(s)
 	}
+	// The bound keeps the sum below the longest Duration, some 292 years, with a day to spare for the rest.
 	n, err := strconv.ParseUint(days, 10, 32)
 	if err != nil || n >= uint64(math.MaxInt64/day) {
 		return 0, errors.New("no number of days")
@@ -101,7 +103,7 @@ func parseDays(s string) (time.Duration, error) {
 	return time.Duration(n)*day + further, err
 }
 
-// shortDuration leaves out what is zero: 24h, not 24h0m0s.
+// shortDuration leaves out trailing zeros: 24h rather than 24h0m0s.
 func shortDuration(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
@@ -113,9 +115,10 @@ func shortDuration(d time.Duration) string {
 	return s
 }
 
-// Count is the value of a flag: a whole number from 1.
+// Count is the value of a flag: a whole number from 1. p holds the default.
 func Count(p *int) pflag.Value { return newCount(1, p, *p) }
 
+// newCount is a whole number from least.
 func newCount(least int, p *int, otherwise int) pflag.Value {
 	*p = otherwise
 	return &Value[int]{To: p, Kind: "number", Parse: func(s string) (int, error) {
@@ -127,7 +130,7 @@ func newCount(least int, p *int, otherwise int) pflag.Value {
 	}}
 }
 
-// declareBool declares what can be given without a value.
+// declareBool declares a flag that may stand without a value, which means true.
 func declareBool(fs *pflag.FlagSet, p *bool, name string, otherwise bool, usage string) {
 	*p = otherwise
 	fs.VarPF(&Value[bool]{To: p, Kind: "bool", Parse: parseBool}, name, "", usage).NoOptDefVal = "true"
@@ -141,18 +144,20 @@ func parseBool(s string) (bool, error) {
 	return v, nil
 }
 
+// newWord is one of words, of which the first is the default.
 func newWord(p *string, words ...string) pflag.Value {
 	*p = words[0]
 	return NewChoice(p, words)
 }
 
+// newText is a text that parse accepts, and may rewrite. kind is the placeholder in the help.
 func newText(p *string, otherwise, kind string, parse func(string) (string, error)) pflag.Value {
 	*p = otherwise
 	return &Value[string]{To: p, Kind: kind, Parse: parse}
 }
 
-// parseBaseURL reads the address of a service, kept with its scheme in lower case, by which others tell whether
-// it is TLS, and without a slash at its end; "" is none.
+// parseBaseURL reads the address of a service. The scheme is kept in lower case, since others look at it to know
+// whether the service speaks TLS; slashes at the end are removed. "" is refused.
 func parseBaseURL(s string) (string, error) {
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || strings.ContainsAny(s, "?#") {
@@ -161,7 +166,8 @@ func parseBaseURL(s string) (string, error) {
 	return strings.TrimRight(u.Scheme+s[len(u.Scheme):], "/"), nil
 }
 
-// parseIssuer reads the address of an issuer, which is compared letter by letter with what it says of itself.
+// parseIssuer reads the address of an OpenID issuer and keeps it as it is written: it must equal, letter by letter,
+// what the issuer says of itself.
 func parseIssuer(s string) (string, error) {
 	if _, err := parseBaseURL(s); err != nil {
 		return "", errors.New("write an address such as https://id.example.com")
@@ -169,20 +175,21 @@ func parseIssuer(s string) (string, error) {
 	return s, nil
 }
 
-// parseListenAddress reads where a server listens.
+// parseListenAddress reads an address to listen on. The port must be a number in its ordinary spelling.
 func parseListenAddress(s string) (string, error) {
 	_, port, err := net.SplitHostPort(s)
 	if err != nil {
 		return "", errors.New("write an address such as 127.0.0.1:8080, or :8080 for every address of this machine")
 	}
+	// The comparison refuses spellings such as 08080, and names of services never parse.
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || strconv.FormatUint(n, 10) != port {
 		return "", fmt.Errorf("a port is a number from 0 to 65535; got %q", port)
 	}
 	return s, nil
 }
 
-// parseOpsAddress takes an address without a host for one of this machine only: what is for operators is opened
-// to others by naming an address that they can reach.
+// parseOpsAddress is parseListenAddress, but an address without a host means this machine only. The interface for
+// operators opens to others only if an address that they can reach is named.
 func parseOpsAddress(s string) (string, error) {
 	if strings.HasPrefix(s, ":") {
 		s = "127.0.0.1" + s
@@ -193,8 +200,8 @@ func parseOpsAddress(s string) (string, error) {
 	return s, nil
 }
 
-// Root is an address without its path: the console lies at the root of a host, also where a proxy
-// serves the API below a path.
+// Root returns an address without its path. The console lies at the root of a host, even where a proxy serves the API
+// below a path.
 func Root(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {

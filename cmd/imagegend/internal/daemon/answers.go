@@ -6,34 +6,38 @@ import (
 	"time"
 )
 
-// readsAfter is how long a drain goes on serving reads after the last synchronous answer: whoever got
-// it fetches the images that it names.
+// readsAfter is how long a drain goes on serving reads after the last synchronous answer: its receiver still has to
+// fetch the images that it names.
 const readsAfter = 5 * time.Second
 
-// answers knows of the calls that a drain finds under way, and when one was answered last.
+// answers counts the calls that a drain finds under way, so that the drain can wait until their answers are sent, and
+// knows when the last of them was. mu guards the fields above none.
 type answers struct {
 	mu      sync.Mutex
-	closed  bool // calls that begin count no more: none of them is given work
+	closed  bool // a drain has begun: later calls get no work and are not counted
 	pending int
 	last    time.Time
-	none    chan struct{} // closed when closed and none is pending
+	none    chan struct{} // closed once the drain has begun and no call is pending
 }
 
 func newAnswers() *answers { return &answers{none: make(chan struct{})} }
 
-// watch tells the calls that next answers at once.
+// watch counts the requests that can be given work, which are the POSTs. Reads are not counted: a drain serves them
+// anyway.
 func (a *answers) watch(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost || !a.begin() {
 			next.ServeHTTP(w, r)
 			return
 		}
+		// The deferred call also counts an answer that ends with a panic, as a hang-up can.
 		told := &told{ResponseWriter: w}
 		defer func() { a.end(told.status) }()
 		next.ServeHTTP(told, r)
 	})
 }
 
+// begin counts a call, unless a drain has begun.
 func (a *answers) begin() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -44,7 +48,8 @@ func (a *answers) begin() bool {
 	return true
 }
 
-// end notes when a call was answered with work, or with its failure.
+// end takes a call out of the count. 200 is an answer with work, and 500 is how work that failed is answered; only
+// after these is there anything to read.
 func (a *answers) end(status int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -55,7 +60,7 @@ func (a *answers) end(status int) {
 	a.settle()
 }
 
-// close begins a drain.
+// close marks the beginning of a drain. It may be called once or more.
 func (a *answers) close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -63,6 +68,7 @@ func (a *answers) close() {
 	a.settle()
 }
 
+// settle closes none when it is time, once. The caller holds mu.
 func (a *answers) settle() {
 	if !a.closed || a.pending > 0 {
 		return
@@ -74,8 +80,8 @@ func (a *answers) settle() {
 	}
 }
 
-// remains waits until the answers to all calls that the drain found have left, but not longer than
-// limit, and tells for how long reads are to be served still.
+// remains waits until all calls that the drain found are answered, but no longer than limit. It returns for how long
+// reads should still be served: 0 if no call was answered recently.
 func (a *answers) remains(limit time.Duration) time.Duration {
 	select {
 	case <-a.none:
@@ -86,13 +92,13 @@ func (a *answers) remains(limit time.Duration) time.Duration {
 	return max(0, readsAfter-time.Since(a.last)) // of nothing if there was none
 }
 
-// told is an answer whose status is known.
+// told notes the status of an answer. Status 0: nothing was written.
 type told struct {
 	http.ResponseWriter
 	status int
 }
 
-// Unwrap serves http.ResponseController.
+// Unwrap lets http.ResponseController reach the connection's deadlines.
 func (t *told) Unwrap() http.ResponseWriter { return t.ResponseWriter }
 
 // WriteHeader implements http.ResponseWriter.

@@ -10,9 +10,11 @@ import (
 	"github.com/imagegend/imagegend/imagegen/httpapi/openai"
 )
 
-// api serves the interfaces for programs. What one key may have under way it may in all together.
+// api serves the interfaces for programs: the native one, the one in OpenAI's shape, and the tools of the Model
+// Context Protocol. They share limits, so a key has the same share whichever of them it uses.
 func (d *daemon) api() http.Handler {
-	limits := httpapi.NewLimits(max(256, 2*d.options.Concurrency)) // one key may keep every slot busy, and poll
+	// One key may use every slot, and as many requests again to poll.
+	limits := httpapi.NewLimits(max(256, 2*d.options.Concurrency))
 	native := httpapi.NewHandler(d.engine, httpapi.Options{
 		BaseURL:        d.options.BaseURL,
 		Limits:         limits,

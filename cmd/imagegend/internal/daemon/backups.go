@@ -12,19 +12,23 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/backups"
 )
 
-// backing makes backups while the service runs. Its Schedule is nil where none are to be made.
+// backing runs the scheduled backups of a service. Its Schedule is nil if none are to be made; the methods then do
+// nothing.
 type backing struct {
 	*backups.Schedule
+	// Set by start: the data is opened later than the directory for backups.
 	write  func(context.Context, io.Writer) error
-	cancel context.CancelFunc
-	ended  chan struct{}
+	cancel context.CancelFunc // ends Run, and breaks a backup off that is under way
+	ended  chan struct{}      // closed when Run has returned
 }
 
-// workplace is where a data directory holds backups on their way to a bucket. It is hidden, so that a directory that
-// holds nothing else is empty.
+// workplace is the directory, in the data directory, where backups for a bucket are made. Its name begins with a dot,
+// so that a data directory with nothing else in it counts as empty.
 const workplace = ".backup"
 
-// openBackups takes the directory for backups, or the one where those for a bucket are made, if there are to be any.
+// openBackups locks the directory where backups are made: that of --backup-to or, for a bucket, the workplace. It
+// happens before the data is opened, so that a wrong directory keeps the service from starting. It lets Close, start
+// and wait work also if there are no backups.
 func openBackups(ctx context.Context, o Options, log *slog.Logger) (*backing, error) {
 	b := &backing{cancel: func() {}, ended: make(chan struct{})}
 	if o.BackupTo == "" {
@@ -41,17 +45,21 @@ func openBackups(ctx context.Context, o Options, log *slog.Logger) (*backing, er
 	if err != nil {
 		return nil, fmt.Errorf("--backup-to: %w", err)
 	}
+	// Write calls what start sets: New itself makes no backup.
 	b.Schedule, err = backups.New(ctx, backups.Options{Dir: dir, Store: store, Every: o.BackupEvery, Keep: o.BackupKeep, Log: log,
 		Write: func(ctx context.Context, w io.Writer) error { return b.write(ctx, w) }})
 	return b, err
 }
 
-// inside reports whether a path lies in a directory, or is it. Links are followed as far as there is something.
+// inside reports whether a path is in a directory, or is it. A backup in the data directory would be lost with the
+// data.
 func inside(path, dir string) bool {
 	relative, err := filepath.Rel(real(dir), real(path))
 	return err == nil && relative != ".." && !strings.HasPrefix(relative, ".."+string(filepath.Separator))
 }
 
+// real returns an absolute path without symbolic links. Of a path that does not exist, the part that does is
+// followed.
 func real(path string) string {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -67,7 +75,7 @@ func real(path string) string {
 	return filepath.Join(real(parent), filepath.Base(path))
 }
 
-// start makes backups from now on, each of which stands in the audit trail, until cancel.
+// start begins to make backups, in a goroutine that cancel or the end of ctx ends. Each backup is in the audit trail.
 func (b *backing) start(ctx context.Context, l *admin.Local) {
 	if b.Schedule == nil {
 		return
@@ -80,5 +88,5 @@ func (b *backing) start(ctx context.Context, l *admin.Local) {
 	}()
 }
 
-// wait returns when no backup is under way any more.
+// wait returns when the goroutine of start has ended. Without start it may be called only if there are no backups.
 func (b *backing) wait() { <-b.ended }

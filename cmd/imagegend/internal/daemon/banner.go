@@ -17,7 +17,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// announce says what runs, and that it is ready.
+// announce says what runs, and that it is ready: as lines for people, or as one record of the log for programs, which
+// wait for its message "ready".
 func (d *daemon) announce(welcome []string) {
 	after := time.Since(d.began).Round(time.Millisecond)
 	if d.options.text() {
@@ -37,11 +38,12 @@ func (d *daemon) announce(welcome []string) {
 	}
 	ready := slog.NewRecord(time.Now(), slog.LevelInfo, "ready", 0)
 	ready.Add(attrs...)
-	_ = d.log.Handler().Handle(context.Background(), ready) // whatever the level: it has the link by which the first operator is made
+	// Past the level of the log: the record has the link for the first operator.
+	_ = d.log.Handler().Handle(context.Background(), ready)
 }
 
-// print is the announcement for people. It is written at once, so that no record of the log, and
-// no reader, comes in between.
+// print writes the announcement for people. It is one write, so that no line of the log comes in between and no
+// reader sees half of it.
 func (d *daemon) print(ready time.Duration, welcome []string) {
 	w := new(strings.Builder)
 	line := func(name, text string) { fmt.Fprintf(w, "  %-9s %s\n", name, text) }
@@ -76,10 +78,11 @@ func (d *daemon) print(ready time.Duration, welcome []string) {
 	io.WriteString(d.options.Output, w.String())
 }
 
-// url is where callers reach the service, as far as it knows.
+// url returns where callers reach the service, as far as the service knows.
 func (d *daemon) url() string { return cmp.Or(d.options.BaseURL, d.listenURL()) }
 
-// boundURL is where the service listens; without an address of its own that is every address.
+// boundURL returns where the service listens. That may be an unspecified address, which means every address of this
+// machine.
 func (d *daemon) boundURL() string { return d.scheme() + d.listener.Addr().String() }
 
 func (d *daemon) scheme() string {
@@ -89,7 +92,8 @@ func (d *daemon) scheme() string {
 	return "http://"
 }
 
-// listenURL is where this machine reaches the service.
+// listenURL returns an address at which a program on this machine reaches the service. With a certificate from an
+// authority that is the domain, which the certificate is for.
 func (d *daemon) listenURL() string {
 	addr := d.listener.Addr().(*net.TCPAddr)
 	host := addr.IP.String()
@@ -104,6 +108,8 @@ func (d *daemon) listenURL() string {
 	return d.scheme() + net.JoinHostPort(host, strconv.Itoa(addr.Port))
 }
 
+// shortSocket returns the name of the admin socket if it is in the data directory, which is shown beside it, else its
+// path.
 func (d *daemon) shortSocket() string {
 	place := d.socket.Addr().String()
 	data, err := os.Stat(d.options.DataDir)
@@ -114,7 +120,7 @@ func (d *daemon) shortSocket() string {
 	return place
 }
 
-// modelLines describe the models: "fake-1 by fake (credits 1K 1, 2K 2, 4K 4)".
+// modelLines describes the models, such as "fake-1 by fake (credits 1K 1, 2K 2, 4K 4)".
 func (d *daemon) modelLines() []string {
 	var lines []string
 	for _, m := range d.models {
@@ -123,17 +129,20 @@ func (d *daemon) modelLines() []string {
 	return lines
 }
 
+// warnings lists what an operator should know at the start, and again after a reload if the models bring a new one.
 func (d *daemon) warnings() []string {
 	warnings := slices.Clone(d.options.Warnings)
 	fake := slices.ContainsFunc(d.models, func(m imagegen.ModelInfo) bool { return m.Provider == "fake" })
+	// Its pictures cost real credits, unlike those of --dev.
 	if fake && !d.options.Dev {
 		warnings = append(warnings, "THE PROVIDER fake DRAWS TEST PICTURES, and charges for them; put real models into models.yaml")
 	}
+	// A proxy may speak TLS in front of it, which only --base-url can tell.
 	if !loopback(d.listener) && !d.options.secure() {
 		warnings = append(warnings, "other machines can reach "+d.listener.Addr().String()+" without TLS, and API keys and passwords cross the wire in the clear; give it a certificate with --tls-cert or --acme-domain; behind a TLS proxy it is fine as it is: name that with --base-url https://…")
 	}
 	if d.ops != nil && !loopback(d.ops.Listener) {
-		warnings = append(warnings, "other machines can reach "+d.ops.Addr().String()+", which tells what the service does and asks nobody for a key; let none but your monitoring reach it")
+		warnings = append(warnings, "other machines can reach "+d.ops.Addr().String()+" and read there, without a key, what the service does; let only your monitoring reach it")
 	}
 	return warnings
 }

@@ -10,27 +10,29 @@ import (
 	"time"
 )
 
-// certificateAge is how long a certificate is used before its files are looked at again.
+// certificateAge is how often, at most, the files of a certificate are looked at.
 const certificateAge = time.Second
 
-// certificate is one of two files, read anew when they change. Files that will not do, such as a new certificate
-// whose key is still to come, leave the former in use.
+// certificate is the certificate of two files, read again when they change. Files that cannot be used, such as a new
+// certificate whose key has not been written yet, leave the former one in use. It is safe for concurrent use; mu
+// guards the fields below it.
 type certificate struct {
 	certFile, keyFile string
 	log               *slog.Logger
 
 	mu     sync.Mutex
 	is     *tls.Certificate
-	seen   [2]stamp // of the files that were read last, of whichever outcome
-	looked time.Time
+	seen   [2]stamp  // of the files when they were last read, with or without success
+	looked time.Time // when the files were last looked at
 }
 
-// stamp changes when a file does.
+// stamp tells whether a file has changed, without reading it.
 type stamp struct {
 	modified time.Time
 	size     int64
 }
 
+// newCertificate reads the files. At the start, unlike later, files that cannot be used are an error.
 func newCertificate(certFile, keyFile string, log *slog.Logger) (*certificate, error) {
 	c := &certificate{certFile: certFile, keyFile: keyFile, log: log, looked: time.Now()}
 	var err error
@@ -43,6 +45,7 @@ func newCertificate(certFile, keyFile string, log *slog.Logger) (*certificate, e
 	return c, nil
 }
 
+// read reads both files, and fails unless the key belongs to the certificate.
 func (c *certificate) read() (*tls.Certificate, error) {
 	pair, err := tls.LoadX509KeyPair(c.certFile, c.keyFile)
 	if err != nil {
@@ -51,6 +54,7 @@ func (c *certificate) read() (*tls.Certificate, error) {
 	return &pair, nil
 }
 
+// stamps looks at both files. One that is missing has the zero stamp, and is an error.
 func (c *certificate) stamps() (all [2]stamp, err error) {
 	for i, name := range []string{c.certFile, c.keyFile} {
 		info, statErr := os.Stat(name)
@@ -63,7 +67,8 @@ func (c *certificate) stamps() (all [2]stamp, err error) {
 	return all, err
 }
 
-// get is a tls.Config's GetCertificate.
+// get is the GetCertificate of a tls.Config. It looks at the files in the handshake, at most once a second, so
+// nothing runs while nobody connects; handshakes wait for each other meanwhile.
 func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -74,9 +79,11 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return c.is, nil
 }
 
-// renew reads files that have changed, once.
+// renew reads files that have changed. Files that cannot be used are reported once, until they change again. The
+// caller holds mu.
 func (c *certificate) renew() {
 	seen, err := c.stamps()
+	// This holds also for files that cannot be used, so that they are logged once.
 	if seen == c.seen {
 		return
 	}
@@ -86,9 +93,9 @@ func (c *certificate) renew() {
 		pair, err = c.read()
 	}
 	if err != nil {
-		c.log.Warn("the certificate's files have changed and cannot be used; the former certificate stays", "error", err)
+		c.log.Warn("the certificate's files have changed and cannot be used; the former certificate stays in use", "error", err)
 		return
 	}
 	c.is = pair
-	c.log.Info("the certificate was read anew", "file", c.certFile, "expires", pair.Leaf.NotAfter)
+	c.log.Info("the certificate was read again", "file", c.certFile, "expires", pair.Leaf.NotAfter)
 }

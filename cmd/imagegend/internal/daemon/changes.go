@@ -11,7 +11,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
-// changes tells what differs between two sets of models, in the order of the new one.
+// changes describes how two sets of models differ, for log and audit trail: one line for each model, in the order of
+// the new set, then the removed ones.
 func changes(before, after []engine.Model) (lines []string) {
 	former := make(map[string]engine.Model, len(before))
 	for _, m := range before {
@@ -22,6 +23,7 @@ func changes(before, after []engine.Model) (lines []string) {
 		if what := changed(was, m, known); len(what) > 0 {
 			lines = append(lines, m.ID+": "+strings.Join(what, ", "))
 		}
+		// What is left in the end was removed.
 		delete(former, m.ID)
 	}
 	for _, id := range slices.Sorted(maps.Keys(former)) {
@@ -30,7 +32,7 @@ func changes(before, after []engine.Model) (lines []string) {
 	return lines
 }
 
-// changed tells what is new of one model.
+// changed describes what is new about one model; nil if nothing is. known is false if there was no such model before.
 func changed(was, is engine.Model, known bool) (what []string) {
 	switch {
 	case !known && is.Retired:
@@ -54,7 +56,7 @@ func changed(was, is engine.Model, known bool) (what []string) {
 	return what
 }
 
-// prices are "credits 1K 1, 2K 2".
+// prices describes prices, such as "credits 1K 1, 2K 2".
 func prices(credits map[imagegen.Tier]imagegen.Credits) string {
 	var all []string
 	for _, t := range imagegen.Tiers() {
@@ -65,7 +67,8 @@ func prices(credits map[imagegen.Tier]imagegen.Credits) string {
 	return "credits " + strings.Join(all, ", ")
 }
 
-// limits is what else a model's block says.
+// limits is a model without what changed compares by itself. What is left differs only in limits. Providers are left
+// out: each reload makes new ones.
 func limits(m engine.Model) engine.Model {
 	m.Provider, m.Upstreams, m.Credits, m.Retired = nil, nil, nil, false
 	return m

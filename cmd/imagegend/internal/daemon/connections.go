@@ -14,43 +14,49 @@ import (
 	"github.com/imagegend/imagegend/internal/clientaddr"
 )
 
-// pressedIdle is how long a connection may say nothing when most places are taken.
+// pressedIdle is how long a connection may be silent while most places are taken.
 const pressedIdle = 5 * time.Second
 
-// connections is a listener that takes no more connections than leave descriptors for the work, and no
-// more of one address than leave places for others. Who says nothing makes room for who comes, the one
-// who has been silent longest first; while everybody is served, who comes waits.
+// connections is a listener that takes only so many connections that files are left for the work, and only so many
+// from one address that places are left for others. No connection is closed for its age. Instead, one on which no
+// request is under way makes room when somebody else needs its place, the longest silent one first. If every
+// connection has a request, a new one waits in Accept, and those behind it in the kernel's queue.
+//
+// mu guards the fields below it, and the fields of every connection.
 type connections struct {
 	net.Listener
 	most, perAddress int
-	exempt           func(netip.Addr) bool // from the bound on each address
+	exempt           func(netip.Addr) bool // addresses without a bound of their own
 	pressedIdle      time.Duration
 
 	mu      sync.Mutex
-	room    sync.Cond
+	room    sync.Cond // a place is free, or a connection has become silent
 	closed  bool
-	open    int
+	open    int // places taken
 	byPeer  map[netip.Addr]int
-	waiting *list.List // of *connection on which no request is under way, the one that waits longest first
+	waiting *list.List // of *connection without a request under way, the longest silent first
 }
 
-// connection is one that was taken. It is a TCP connection for net/http to copy files to.
+// connection is a connection that was taken. It embeds a TCP connection so that net/http can copy files to it with
+// sendfile.
 type connection struct {
 	*net.TCPConn
 	of      *connections
-	peer    netip.Addr    // that it counts for; the zero address: for nobody
-	waits   *list.Element // in connections.waiting; nil: a request is under way
-	since   time.Time     // it waits
-	dropped bool
+	peer    netip.Addr    // whose bound it counts for; the zero address: nobody's
+	waits   *list.Element // place in connections.waiting; nil: a request is under way
+	since   time.Time     // when it became silent
+	dropped bool          // its place was given back
 }
 
+// newConnections wraps a TCP listener. It takes up to most connections, and up to perAddress from one network. Its
+// server must have state as ConnState, or every connection counts as silent for ever.
 func newConnections(l net.Listener, most, perAddress int, exempt func(netip.Addr) bool) *connections {
 	c := &connections{Listener: l, most: most, perAddress: perAddress, exempt: exempt, pressedIdle: pressedIdle, byPeer: map[netip.Addr]int{}, waiting: list.New()}
 	c.room.L = &c.mu
 	return c
 }
 
-// Accept implements net.Listener.
+// Accept implements net.Listener. It answers and closes connections of a crowded address itself, and goes on.
 func (l *connections) Accept() (net.Conn, error) {
 	for {
 		raw, err := l.Listener.Accept()
@@ -58,6 +64,7 @@ func (l *connections) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		c := &connection{TCPConn: raw.(*net.TCPConn), of: l}
+		// Limits go by network, as in crowd: a /64 of IPv6 is usually one customer's.
 		if peer := clientaddr.Peer(raw.RemoteAddr().String()); !l.exempt(peer) {
 			c.peer = clientaddr.Network(peer)
 		}
@@ -75,15 +82,21 @@ func (l *connections) Accept() (net.Conn, error) {
 
 var errCrowded = errors.New("one address has too many connections")
 
-// admit waits for a place. errCrowded, or net.ErrClosed.
+// admit takes a place for a connection, in four steps: when three quarters are taken it drops every connection that
+// has been silent for long; it enforces the bound of the address, if dropping a silent connection of the same address
+// does not help; it waits for a place; it counts the connection as silent, since nothing has arrived yet. errCrowded,
+// net.ErrClosed.
 func (l *connections) admit(c *connection) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	// While a quarter of the places is left, only connections that were silent for long go.
 	for l.open > l.most*3/4 && l.drop(func(w *connection) bool { return time.Since(w.since) > l.pressedIdle }) {
 	}
 	if c.peer.IsValid() && l.byPeer[c.peer] >= l.perAddress && !l.drop(func(w *connection) bool { return w.peer == c.peer }) {
 		return errCrowded
 	}
+	// Without a free place, anything silent goes. If nothing is, Accept waits here and holds no lock: Wait releases
+	// it.
 	for l.open >= l.most && !l.closed && !l.drop(func(*connection) bool { return true }) {
 		l.room.Wait()
 	}
@@ -96,7 +109,8 @@ func (l *connections) admit(c *connection) error {
 	return nil
 }
 
-// drop closes the one that has waited longest, of those that may be.
+// drop closes the longest silent connection for which may is true, and reports whether there was one. The caller
+// holds mu.
 func (l *connections) drop(may func(*connection) bool) bool {
 	for e := l.waiting.Front(); e != nil; e = e.Next() {
 		if w := e.Value.(*connection); may(w) {
@@ -108,7 +122,7 @@ func (l *connections) drop(may func(*connection) bool) bool {
 	return false
 }
 
-// Close implements net.Listener.
+// Close implements net.Listener. It wakes an Accept that waits for a place. Connections stay open.
 func (l *connections) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -117,8 +131,10 @@ func (l *connections) Close() error {
 	return l.Listener.Close()
 }
 
-// state is a server's ConnState.
+// state is the ConnState of a server over the listener: it tells when a request begins and ends. A hijacked
+// connection counts as busy until it is closed.
 func (l *connections) state(c net.Conn, s http.ConnState) {
+	// Over TLS the server knows the connection by the one that wraps it.
 	if encrypted, ok := c.(*tls.Conn); ok {
 		c = encrypted.NetConn()
 	}
@@ -129,10 +145,11 @@ func (l *connections) state(c net.Conn, s http.ConnState) {
 		l.resume(c)
 	case http.StateIdle:
 		l.await(c)
-		l.room.Signal() // it can be dropped
+		l.room.Signal() // an Accept that waits can drop it
 	}
 }
 
+// await counts a connection as silent from now on, resume as busy. The caller holds mu.
 func (l *connections) await(c *connection) {
 	if c.waits == nil && !c.dropped {
 		c.waits, c.since = l.waiting.PushBack(c), time.Now()
@@ -146,7 +163,7 @@ func (l *connections) resume(c *connection) {
 	}
 }
 
-// release gives the place of a connection back, once.
+// release gives the place of a connection back, once. The caller holds mu.
 func (l *connections) release(c *connection) {
 	if c.dropped {
 		return
@@ -160,7 +177,7 @@ func (l *connections) release(c *connection) {
 	l.room.Signal()
 }
 
-// Close implements net.Conn.
+// Close implements net.Conn. After drop it only closes again, which fails without harm.
 func (c *connection) Close() error {
 	err := c.TCPConn.Close()
 	c.of.mu.Lock()
@@ -169,7 +186,8 @@ func (c *connection) Close() error {
 	return err
 }
 
-// refuse tells a client that its address has too many connections, without waiting for its request.
+// refuse answers a client whose address has too many connections. It does not wait for the request, since it runs in
+// Accept, and spends at most a second.
 func refuse(c net.Conn) {
 	c.SetDeadline(time.Now().Add(time.Second))
 	io.WriteString(c, "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nRetry-After: 1\r\nConnection: close\r\n\r\n"+crowded)

@@ -12,8 +12,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/httpapi"
 )
 
-// handler serves the API and, unless it is turned off, the console beside it. ctx lasts as long as
-// the service takes work.
+// handler serves the API and, unless it is turned off, the console beside it. ctx must last as long as the service
+// takes work: with it ends an audit that an operator has begun in the console.
 func (d *daemon) handler(ctx context.Context) (http.Handler, error) {
 	api := documented(d.api(), d.options.BaseURL)
 	crowd := newCrowd(d.listener.perAddress, d.options.TrustedProxies, d.options.exempt)
@@ -41,7 +41,8 @@ func (d *daemon) handler(ctx context.Context) (http.Handler, error) {
 	return crowd.watch(beside(api, c)), err
 }
 
-// addSignIn adds what signs people in beside their passwords.
+// addSignIn adds sign-in by a provider and by passkeys. The fields are interfaces, so they are set only to what
+// exists: a nil pointer in them would not be nil.
 func (d *daemon) addSignIn(c *console.Config) error {
 	provider, err := signin.Provider(d.options.SignIn)
 	if err != nil {
@@ -61,13 +62,14 @@ func (d *daemon) addSignIn(c *console.Config) error {
 	return nil
 }
 
-// beside gives the console what lies below its path, and the API all else. No router comes in between:
-// one would clean paths that the API refuses.
+// beside gives the console what is below its path, and the API everything else. It is no ServeMux: that would clean
+// paths which the API refuses.
 func beside(api, c http.Handler) http.Handler {
 	c = httpapi.WithRoute(console.DefaultPath, httpapi.WithRequestID(c))
 	lead := httpapi.WithRequestID(http.RedirectHandler(console.DefaultPath, http.StatusSeeOther))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
+		// The prefix decides on the path as it was sent, before anything cleans it.
 		case strings.HasPrefix(r.URL.Path, console.DefaultPath):
 			c.ServeHTTP(w, r)
 		case leads(r):
@@ -78,8 +80,8 @@ func beside(api, c http.Handler) http.Handler {
 	})
 }
 
-// leads reports whether a request is sent on to the console: one for its path without the slash, or of
-// a person who looks at the root, rather than of a program that looks for the API.
+// leads reports whether a request is redirected to the console: one for its path without the slash, or one for the
+// root from a browser. A program that asks for the root gets the API's answer.
 func leads(r *http.Request) bool {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return false
@@ -87,7 +89,8 @@ func leads(r *http.Request) bool {
 	return r.URL.Path+"/" == console.DefaultPath || r.URL.Path == "/" && strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
-// operations are those of the engine; an audit ends early when the service does.
+// operations is what the console's operator pages ask the engine. An audit also ends when the service does, and not
+// only with the request.
 type operations struct {
 	console.EngineOperations
 	ends context.Context
@@ -105,12 +108,13 @@ func (o operations) Audit(ctx context.Context) (imagegen.AuditReport, error) {
 	return o.EngineOperations.Audit(ctx)
 }
 
-// lastBackup tells of the backups that are made while the service runs.
+// lastBackup describes the scheduled backups for the console.
 func (d *daemon) lastBackup() console.Backups {
 	s := d.backups.State()
 	return console.Backups{Every: s.Every, Last: s.Last.At, Trouble: d.backups.Trouble()}
 }
 
+// disk returns the room on the disk of the data directory.
 func (d *daemon) disk() (console.Disk, error) {
 	s, err := d.db.Space()
 	return console.Disk(s), err

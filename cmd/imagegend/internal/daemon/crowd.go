@@ -11,27 +11,30 @@ import (
 )
 
 const (
-	// spareFiles are the descriptors of the database, the log, the sockets and what operators ask for.
+	// spareFiles are kept for the database, the log, the sockets and what operators ask.
 	spareFiles = 64
-	// attemptFiles are those of one attempt: connections to upstreams, references and images; leastFiles are
-	// those of an ordinary one.
+	// attemptFiles are those of one attempt at most: connections to upstreams, references and images. leastFiles are
+	// those of an ordinary attempt.
 	attemptFiles, leastFiles = 8, 3
-	// requestFiles are those of one connection: itself, and the file that is read from or written to.
+	// requestFiles are those of one connection: itself, and the file that is sent or received.
 	requestFiles = 2
 
-	// unlimited is as many files as count where there is no limit.
+	// unlimited is assumed as the limit on open files where there is none.
 	unlimited = 1 << 20
 
+	// Bounds on the connections in all, and from one address, whatever the limit on files.
 	maxConnections    = 8192
 	fewestConnections = 16
 	maxOfOne          = 512
 	fewestOfOne       = 8
 )
 
-// places tells how many connections there may be in all and of one address, where a process may have
-// so many files open and makes so many attempts at once. Half of the files are for attempts, at most.
-// tight: there are too few to go round.
+// places divides the files that a process may have open: it returns how many connections there may be in all and from
+// one address beside so many attempts at once. Attempts get at most half of the files; connections get what is left.
+// tight says that the files do not suffice for ordinary attempts, or for the fewest connections.
 func places(files, attempts int) (most, ofOne int, tight bool) {
+	// With a limit of 4,096 files and 512 attempts: 4,032 are left after the spare ones, attempts get half of them,
+	// 2,016, and the other half is for 1,008 connections.
 	files -= spareFiles
 	work := min(attemptFiles*attempts, files/2)
 	left := (files - work) / requestFiles
@@ -39,25 +42,25 @@ func places(files, attempts int) (most, ofOne int, tight bool) {
 	return most, max(fewestOfOne, min(most/4, maxOfOne)), left < fewestConnections || work < leastFiles*attempts
 }
 
-// crowded is the answer to a client of whom there is too much at once.
+// crowded is the body of the answer to a client with too many connections or requests at once.
 const crowded = `{"error":{"message":"too many connections or requests at once from this address; try again soon","code":"overloaded"}}` + "\n"
 
-// crowd bounds the requests at once of each client behind a trusted proxy, whose connections are the
-// proxy's.
+// crowd bounds how many requests a client behind a trusted proxy has under way. Its connections are the proxy's, so
+// that the bound on connections does not reach it. It is safe for concurrent use.
 type crowd struct {
 	most    int
 	proxies []netip.Prefix
 	exempt  func(netip.Addr) bool
 
 	mu     sync.Mutex
-	atOnce map[netip.Addr]int
+	atOnce map[netip.Addr]int // requests under way, by network; guarded by mu
 }
 
 func newCrowd(most int, proxies []netip.Prefix, exempt func(netip.Addr) bool) *crowd {
 	return &crowd{most: most, proxies: proxies, exempt: exempt, atOnce: map[netip.Addr]int{}}
 }
 
-// watch lets next serve each client's share.
+// watch refuses with 503 what exceeds a client's share. A client that connects directly is not counted here.
 func (c *crowd) watch(next http.Handler) http.Handler {
 	full := httpapi.WithRequestID(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -66,6 +69,7 @@ func (c *crowd) watch(next http.Handler) http.Handler {
 		io.WriteString(w, crowded)
 	}))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// Where no trusted proxy is in between, client and peer are the same.
 		client := clientaddr.Of(r, c.proxies)
 		switch {
 		case client == clientaddr.Peer(r.RemoteAddr) || c.exempt(client):
@@ -79,6 +83,8 @@ func (c *crowd) watch(next http.Handler) http.Handler {
 	})
 }
 
+// enter takes one of a client's places, if one is free; leave gives it back. A client without requests has no entry,
+// so the map is no larger than the number of requests.
 func (c *crowd) enter(client netip.Addr) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

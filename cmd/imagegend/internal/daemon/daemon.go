@@ -1,5 +1,11 @@
-// Package daemon runs the service: an engine over a data directory, served over HTTP and, for
-// operators, on a socket; from the first line that it prints to the drain at its end.
+// Package daemon runs the service: an engine over a data directory, served over HTTP and, for operators, on a socket,
+// from its first line of output to the drain at its end.
+//
+// [Run] is the life of a server: it opens everything in an order in which a mistake shows before anything is changed,
+// serves, and drains. A file belongs to each concern: what listens (listen.go, connections.go, tls.go, ops.go), who
+// may have how much at once (crowd.go), what is served (api.go, console.go, docs.go, opsadmin.go), the models' reload
+// (reload.go), the end (drain.go). [Sandbox] is the service without a server, for one command. What a request means
+// is decided in package engine.
 package daemon
 
 import (
@@ -30,45 +36,54 @@ import (
 	"github.com/imagegend/imagegend/imagegen/otel"
 )
 
-// Options are what serve was told.
+// Options says how to serve.
 type Options struct {
 	config.Settings
-	// ModelsFile is asked for the file with models, or catalog.Fake, at the start and at each reload.
+	// ModelsFile returns the file with models, or catalog.Fake. It is called at the start and at each reload.
 	ModelsFile func() (string, error)
-	Warnings   []string // to be said at the start
+	Warnings   []string // for the announcement at the start
 	Version    string
-	Human      bool      // somebody is looking: text rather than JSON, unless the settings say otherwise
-	Output     io.Writer // what is said at the start, and the log
+	// The output is a terminal: text rather than JSON, unless the settings say otherwise.
+	Human  bool
+	Output io.Writer // for the announcement and the log
 }
 
-// daemon is a running service.
+// daemon is a running service. Run, run and reload, which fill the fields, share one goroutine. What other goroutines
+// read of them is set before they start and does not change, or is safe for concurrent use.
 type daemon struct {
 	options Options
 	brand   console.Brand
 	log     *slog.Logger
 	began   time.Time
 	*node
-	offered  []engine.Model // as they were read
-	models   []imagegen.ModelInfo
+	// The models as they were last read, retired ones too; of Run's goroutine alone.
+	offered  []engine.Model
+	models   []imagegen.ModelInfo // those on offer; of Run's goroutine alone
 	listener *connections
-	tls      *tls.Config // nil: the service speaks none
+	tls      *tls.Config // nil: the service speaks plain HTTP
 	answers  *answers
 	http     *http.Server
-	socket   net.Listener
+	socket   net.Listener // of admin
 	admin    *http.Server
-	ops      *ops
+	ops      *ops // nil: there is no address for operators
 	backups  *backing
 	metrics  *metrics.Metrics
 	history  *console.History // nil: there is no console
-	tracer   *otel.Tracer     // nil: nobody wants traces
-	ended    chan error       // a server that ended of itself
+	tracer   *otel.Tracer     // nil: no traces are sent
+	// Receives the error of a server that ended by itself; has room for all three servers.
+	ended chan error
 }
 
-// Run serves until ctx ends, then drains; a second signal ends it at once. admin.ErrDisk: the disk
-// failed under a commit, the process must exit and not go on.
+// Run serves until ctx ends, then drains; a second signal during the drain ends it at once. It returns an error if
+// the service could not start or drain. admin.ErrDisk means that the disk failed under a commit: the process must
+// exit and not go on.
+//
+// The order is part of the contract. First the settings are checked that need no data, and both TCP addresses are
+// taken, so that a service that cannot run makes and changes nothing. Then the directory for backups is locked, the
+// models are read, the data is opened and the engine started. Only then is the service announced as ready.
 func Run(ctx context.Context, o Options) (err error) {
 	tuneMemory()
-	// Who reads the log may go away: that fails a write, and does not end the service, nor hide the
+	// The reader of the log, a pipe, may go away. That must fail a write, and not end the service or hide the
 	// status with which it ends.
 	signal.Ignore(syscall.SIGPIPE)
 	log := newLog(o)
@@ -79,6 +94,8 @@ func Run(ctx context.Context, o Options) (err error) {
 		d.history = console.NewHistory(time.Now)
 	}
 	var sendTraces func()
+	// Settings that need no data, each of which may be wrong. The deferred calls run in reverse order when the
+	// service ends.
 	if d.tracer, sendTraces, err = tracing.Start(ctx, o.Version, log); err != nil {
 		return err
 	}
@@ -89,6 +106,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	if d.tls, err = newTLS(o, log); err != nil {
 		return err
 	}
+	// The addresses, before anything is written: a second server on the same address changes nothing.
 	if d.listener, err = listen(o, log); err != nil {
 		return err
 	}
@@ -110,6 +128,7 @@ func Run(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	defer d.backups.Close()
+	// From here on the service acts by itself, unless a request says who asks.
 	ctx = account.WithActor(ctx, itself)
 	if err := d.open(ctx); err != nil {
 		return err
@@ -118,20 +137,21 @@ func Run(ctx context.Context, o Options) (err error) {
 		return d.unstarted(err)
 	}
 	d.notify("READY=1")
+	// The watchdog is served until Run returns, so also during a drain, which may take longer than its limit.
 	alive, ended := context.WithCancel(context.Background())
 	defer ended()
 	go d.keepAlive(alive)
 	return d.run(ctx, hangUps)
 }
 
-// run serves until something ends the service.
+// run waits for what ends the service, or reloads it: a signal, a failed disk, or a server that ended by itself.
 func (d *daemon) run(ctx context.Context, hangUps <-chan os.Signal) error {
 	for {
 		select {
 		case <-ctx.Done():
 			return d.drain()
 		case <-hangUps:
-			if d.options.Dev { // its terminal was closed, and nobody would end it
+			if d.options.Dev { // the terminal was closed, so nobody else would end it
 				return d.drain()
 			}
 			d.reload(ctx)
@@ -143,7 +163,8 @@ func (d *daemon) run(ctx context.Context, hangUps <-chan os.Signal) error {
 	}
 }
 
-// unstarted ends a service that could not start.
+// unstarted closes the data of a service that could not start. A failed disk counts more than err, of which it may be
+// the cause.
 func (d *daemon) unstarted(err error) error {
 	failed := d.db.Err()
 	closed := d.db.Close()
@@ -154,6 +175,8 @@ func (d *daemon) unstarted(err error) error {
 	return admin.ErrDisk
 }
 
+// open reads the models and opens the data with an engine for them, which does not work yet. Metrics of its state
+// begin.
 func (d *daemon) open(ctx context.Context) (err error) {
 	if _, d.offered, err = d.loadModels(); err != nil {
 		return err
@@ -166,6 +189,7 @@ func (d *daemon) open(ctx context.Context) (err error) {
 	return err
 }
 
+// loadModels reads the models of the file that counts now.
 func (d *daemon) loadModels() (file string, models []engine.Model, err error) {
 	if file, err = d.options.ModelsFile(); err != nil {
 		return "", nil, err
@@ -174,7 +198,10 @@ func (d *daemon) loadModels() (file string, models []engine.Model, err error) {
 	return file, models, err
 }
 
-// start begins to take work, and only then says that it is ready.
+// start sets up the servers and begins to take work, in this order: first users and handlers, while nobody can call;
+// then the admin socket, which shows commands that a server is here; then the engine; then the servers, since a
+// request needs a started engine; then the announcement, which others wait for; last the backups, which may take
+// long.
 func (d *daemon) start(ctx context.Context) (err error) {
 	welcome, err := d.welcome(ctx)
 	if err != nil {
@@ -193,11 +220,14 @@ func (d *daemon) start(ctx context.Context) (err error) {
 	troubles := newTroubles(d.log)
 	d.http = httpapi.NewServer(httpapi.Watch(d.answers.watch(handler), d.watchers()...))
 	d.http.ConnState = d.listener.state
-	d.http.DisableGeneralOptionsHandler = true // it answers OPTIONS * without Allow, the API with it
+	// It would answer OPTIONS * without Allow, which the API sends.
+	d.http.DisableGeneralOptionsHandler = true
 	d.http.ErrorLog = troubles
+	// The socket and the operators' programs share one Local.
 	local := &admin.Local{Engine: d.engine, DB: d.db, Console: d.consoleURL(), NoConsole: !d.options.Console, Backing: d.backups.Schedule}
 	watching := d.watching(local)
 	d.admin = admin.NewServer(local)
+	// On the socket monitoring and profiles are beside the calls; who can open it may do everything.
 	d.admin.Handler = ahead(watching, ahead(profiles(), d.admin.Handler))
 	d.admin.ErrorLog = troubles
 	d.http.TLSConfig, d.http.Protocols = d.tls, onlyHTTP1()
@@ -214,11 +244,11 @@ func (d *daemon) start(ctx context.Context) (err error) {
 	return nil
 }
 
-// itself acts where nobody asked the service to.
+// itself is the actor of what the service does unasked.
 var itself = account.Actor{Via: account.ViaService}
 
-// noteStart and noteStop tell the audit trail when the service ran, and with what. That they cannot be
-// written is no reason not to serve, nor to go on.
+// noteStart and noteStop record in the audit trail when the service ran, and with what. A failure to do so keeps the
+// service neither from starting nor from stopping.
 func (d *daemon) noteStart(ctx context.Context) {
 	d.note(ctx, account.ActServeStart, account.TrailDone, fmt.Sprintf("version=%q models=%q", d.options.Version, d.modelLines()))
 }
@@ -227,12 +257,15 @@ func (d *daemon) noteStop() {
 	d.note(account.WithActor(context.Background(), itself), account.ActServeStop, account.TrailDone, "")
 }
 
+// note adds a row to the audit trail; a failure is logged.
 func (d *daemon) note(ctx context.Context, act account.Act, outcome account.TrailOutcome, after string) {
 	if err := d.db.Note(ctx, account.TrailRow{Act: act, After: after, Outcome: outcome}); err != nil {
 		d.log.Warn("the audit trail could not be written", "act", act, "error", err)
 	}
 }
 
+// serve runs a server in a goroutine, which ends with the server. Unless it was shut down, its error goes to d.ended,
+// and run drains.
 func (d *daemon) serve(s *http.Server, l net.Listener) {
 	go func() {
 		listen := s.Serve

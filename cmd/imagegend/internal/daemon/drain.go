@@ -12,23 +12,26 @@ import (
 )
 
 const (
-	// answersGrace is how long answers may take to leave once all work has ended.
+	// answersGrace bounds how long answers may take to be sent after all work has ended.
 	answersGrace = 5 * time.Second
-	// failureGrace is how long answers may take to leave when the disk has failed.
+	// failureGrace bounds the same after the disk has failed.
 	failureGrace = 2 * time.Second
 )
 
-// drain ends the service in order. The engine takes no new work at once, while what is there can
-// still be read, also for a moment after the last answer; then the servers end, then the database is
-// closed.
+// drain ends the service in order. From the first moment no new work is taken, while reads go on; running work has
+// DrainTimeout to end. A second signal makes drain return at once and leave the rest to the next start, which
+// finishes or refunds what was under way. A disk that fails meanwhile ends it likewise, with ErrDisk.
 func (d *daemon) drain() error {
+	// main has let go of the signals with the first one, so from here on the second is this function's.
 	again := make(chan os.Signal, 1)
 	signal.Notify(again, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(again)
 	d.notify("STOPPING=1")
+	// Calls that arrive from here on get no work, so they are not waited for.
 	d.answers.close()
 	d.log.Info("draining: no new work; a second signal ends it at once", "limit", d.options.DrainTimeout.String())
 
+	// The channel has room, so that the goroutine ends even if nobody waits for it any more.
 	drained := make(chan error, 1)
 	go func() { drained <- d.stopAll() }()
 	select {
@@ -43,6 +46,9 @@ func (d *daemon) drain() error {
 	}
 }
 
+// stopAll stops everything, in an order in which each part needs only those that stop later: backups are broken off,
+// the engine stops, reads go on for a moment, the servers stop, the audit trail gets its last row, and the data is
+// closed.
 func (d *daemon) stopAll() error {
 	work, cancel := context.WithTimeout(context.Background(), d.options.DrainTimeout)
 	defer cancel()
@@ -55,8 +61,8 @@ func (d *daemon) stopAll() error {
 	return errors.Join(err, d.db.Close())
 }
 
-// linger goes on serving reads for a moment, if somebody was answered who may want to read: what a
-// sandbox holds is for whoever ends it.
+// linger goes on serving reads for a moment if a synchronous call was just answered: its caller has yet to fetch the
+// images. The caller of a sandbox is whoever ends it, so a sandbox does not wait.
 func (d *daemon) linger() {
 	if d.options.Dev {
 		return
@@ -67,7 +73,7 @@ func (d *daemon) linger() {
 	}
 }
 
-// shutDown lets answers leave, but not for ever.
+// shutDown stops the servers. Answers have until limit to be sent; then their connections are closed.
 func (d *daemon) shutDown(limit time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
@@ -80,8 +86,9 @@ func (d *daemon) shutDown(limit time.Duration) {
 	d.ops.shutDown(ctx)
 }
 
-// abandon ends the service after the disk failed under a commit. To go on would make it worse: who
-// waits is answered that the outcome is unknown, nothing more is written.
+// abandon ends the service after the disk failed under a commit. Going on would make matters worse: callers are told
+// that the outcome is unknown, and nothing more is written. The data is not closed, and the engine is told to stop
+// but not waited for, since either could hang on the disk; the process exits.
 func (d *daemon) abandon() error {
 	d.log.Error("the disk failed under a commit: the service stops", "error", d.db.Err())
 	now, cancel := context.WithCancel(context.Background())

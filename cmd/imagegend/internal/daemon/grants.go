@@ -7,8 +7,8 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/shell"
 )
 
-// tellOfGrants has the log of --dev say how to go on when credits are used up: there the caller is the operator.
-// Other callers can do nothing with an operator's command.
+// tellOfGrants has the log of --dev say how to get more credits once they are used up: with --dev the caller is the
+// operator. Other callers could do nothing with an operator's command.
 func (d *daemon) tellOfGrants(api http.Handler) http.Handler {
 	if !d.options.Dev {
 		return api

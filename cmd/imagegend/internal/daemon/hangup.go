@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// hangUps delivers SIGHUP, which then ends nothing by itself. A sandbox that was told to outlive its
-// terminal does.
+// hangUps returns a channel that receives SIGHUP, which then no longer ends the process. A sandbox that was started
+// to outlive its terminal, with nohup for example, goes on ignoring the signal. stop ends the delivery.
 func (o Options) hangUps() (hangUps <-chan os.Signal, stop func()) {
 	c := make(chan os.Signal, 1)
 	if o.Dev && signal.Ignored(syscall.SIGHUP) {

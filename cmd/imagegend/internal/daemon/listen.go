@@ -11,8 +11,8 @@ import (
 	"github.com/imagegend/imagegend/internal/clientaddr"
 )
 
-// listen opens the address ahead of all else, so that nothing is made when it is taken. It takes as many
-// connections as leave files for the work.
+// listen takes the address before anything else is done, so that nothing is made if it is in use. It bounds the
+// connections by the limit on open files.
 func listen(o Options, log *slog.Logger) (*connections, error) {
 	l, err := open(o.Addr, "addr")
 	if err != nil {
@@ -31,13 +31,13 @@ func listen(o Options, log *slog.Logger) (*connections, error) {
 	return newConnections(l, most, ofOne, o.exempt), nil
 }
 
-// exempt reports whether an address is not counted: it is this machine's, or that of a trusted proxy,
-// whose clients are counted instead.
+// exempt reports whether an address has no bound of its own: this machine's, or that of a trusted proxy, whose
+// clients are bounded instead.
 func (o Options) exempt(a netip.Addr) bool {
 	return !a.IsValid() || a.Unmap().IsLoopback() || clientaddr.Among(a, o.TrustedProxies)
 }
 
-// open listens on what a flag names.
+// open listens on the address that a flag names. Its errors say what to do.
 func open(addr, flag string) (net.Listener, error) {
 	l, err := net.Listen("tcp", addr)
 	switch {

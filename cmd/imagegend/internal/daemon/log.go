@@ -8,23 +8,25 @@ import (
 	"github.com/imagegend/imagegend/imagegen/otel"
 )
 
-// text reports whether people rather than programs read the output.
+// text reports whether the output is for people rather than programs.
 func (o Options) text() bool {
 	return o.LogFormat == "text" || o.LogFormat == "auto" && (o.Human || o.Dev)
 }
 
+// newLog returns the log. A record with the context of a request gets its request_id, trace_id and span_id.
 func newLog(o Options) *slog.Logger {
 	h := slog.Handler(slog.NewJSONHandler(o.Output, &slog.HandlerOptions{Level: levels[o.LogLevel]}))
 	if o.text() {
 		h = textHandler(o.Output, levels[o.LogLevel])
 	}
+	// The engine and the handlers get this log, so that all lines of a request can be found by its request_id.
 	return slog.New(httpapi.NewLogHandler(otel.NewLogHandler(h)))
 }
 
-// levels are the words of --log-level.
+// levels maps the words of --log-level.
 var levels = map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
 
-// textHandler writes the time of day only: who looks on knows the date.
+// textHandler writes the time of day without the date: somebody is looking on.
 func textHandler(w io.Writer, level slog.Level) slog.Handler {
 	return slog.NewTextHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
 		if len(groups) == 0 && a.Key == slog.TimeKey {

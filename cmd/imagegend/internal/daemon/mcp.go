@@ -8,7 +8,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/mcpserver"
 )
 
-// tools serves agents.
+// tools serves agents by the Model Context Protocol over HTTP.
 func (d *daemon) tools(limits *httpapi.Limits) http.Handler {
 	return mcphttp.NewHandler(d.engine, mcphttp.Options{
 		BaseURL:        d.options.BaseURL,

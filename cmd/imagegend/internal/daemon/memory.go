@@ -6,14 +6,16 @@ import (
 )
 
 const (
-	// gcPercent trades memory, of which little is held, for the time that collecting takes.
+	// gcPercent lets the heap grow to five times what is live before it is collected. Little is live, so that costs
+	// little memory and saves much of the time for collecting.
 	gcPercent = 400
-	// memoryLimit is from where on collecting takes precedence again.
+	// memoryLimit is the size, in bytes, from which on memory counts more than time: near it the collector runs more
+	// often.
 	memoryLimit = 192 << 20
 )
 
-// tuneMemory sets the collector for a server, unless the environment does. It does not bound what
-// is held, which the limits of the service do.
+// tuneMemory sets the garbage collector for a server, unless GOGC or GOMEMLIMIT do. The limit is soft and bounds
+// nothing: what the service holds is bounded by its own limits.
 func tuneMemory() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)

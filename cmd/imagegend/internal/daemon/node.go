@@ -22,11 +22,15 @@ type node struct {
 	engine *engine.Engine
 }
 
+// openNode opens the data and makes an engine over it, which is not started. The caller closes db. It makes what does
+// not exist yet, but refuses a directory that everybody could change. models may be those of any source; warnings,
+// log and o may be nil.
 func openNode(ctx context.Context, s config.Settings, models []engine.Model, warnings func(context.Context) []imagegen.Notice, log *slog.Logger, o imagegen.Observer) (*node, error) {
 	if err := private.CheckDir(s.DataDir); err != nil {
 		return nil, err
 	}
 	db, err := data.Open(ctx, s.Data, data.Options{Serving: true, Log: log, Observer: o})
+	// The lock of the database is what makes this process the only one at work on the directory.
 	if errors.Is(err, storage.ErrLocked) {
 		return nil, fmt.Errorf("the data directory %s is in use by another process: a server, or a command at work on it; end it, or name another directory with --data-dir", s.DataDir)
 	}
@@ -52,10 +56,11 @@ func openNode(ctx context.Context, s config.Settings, models []engine.Model, war
 		Retain:         s.Retain,
 		TrailRetain:    s.TrailRetain,
 		JoinWindow:     orNever(s.JoinWindow),
-		Thumbnails:     s.Console,
-		Warnings:       warnings,
-		Observer:       o,
-		Log:            log,
+		// Only the console shows thumbnails.
+		Thumbnails: s.Console,
+		Warnings:   warnings,
+		Observer:   o,
+		Log:        log,
 
 		KeepFailedPrompts: orNever(s.KeepFailed),
 	})
@@ -70,13 +75,13 @@ var policies = map[string]engine.Policy{
 	"quality-first": engine.QualityFirst,
 }
 
-// The account of a sandbox, and what it gets.
+// The account of a sandbox.
 const (
 	devUser                     = "dev"
 	devCredits imagegen.Credits = 1000
 )
 
-// openAccount makes a user with credits, for a data directory that lives no longer than the process.
+// openAccount makes a user with credits, in data that ends with the process.
 func (n *node) openAccount(ctx context.Context) (imagegen.User, error) {
 	u, err := n.engine.Accounts().CreateUser(ctx, devUser, "")
 	if err != nil {
@@ -86,7 +91,8 @@ func (n *node) openAccount(ctx context.Context) (imagegen.User, error) {
 	return u, err
 }
 
-// orNever is a setting as the engine wants it, to which 0 means the default.
+// orNever translates a setting in which 0 means never for the engine, in which 0 means the default and a negative
+// value never.
 func orNever[T int | time.Duration](v T) T {
 	if v == 0 {
 		return -1

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
@@ -15,16 +14,16 @@ import (
 )
 
 const (
-	// setupTime is how long the link works by which the first operator is made.
+	// setupTime is how long the link for the first operator works.
 	setupTime = 15 * time.Minute
-	// entryTime is how long the link works that signs the user of --dev in.
+	// entryTime is how long the link works that signs in the user of --dev.
 	entryTime = 12 * time.Hour
-	// maxPasswordFile is far more bytes than any password has.
+	// maxPasswordFile bounds what is read of the password file, in bytes: far more than any password has.
 	maxPasswordFile = 4 << 10
 )
 
-// setUpOperator makes the first operator, or says how it is made: by the password file, else by a link. With
-// an operator there is nothing to do.
+// setUpOperator makes the first operator from the password file, or else returns a line with the link by which they
+// set themselves up. If there is an operator it does nothing.
 func (d *daemon) setUpOperator(ctx context.Context) ([]string, error) {
 	if d.options.OperatorPasswordFile != "" {
 		return nil, d.setUpOperatorByFile(ctx)
@@ -39,9 +38,10 @@ func (d *daemon) setUpOperator(ctx context.Context) ([]string, error) {
 	return []string{fmt.Sprintf("no operator yet; within %d minutes open %s", int(setupTime.Minutes()), d.consoleURL()+path)}, nil
 }
 
-// setUpOperatorByFile makes the operator whose password stands in a file. Later the file counts no more: the
-// password is the operator's to change.
+// setUpOperatorByFile makes the operator whose password is in a file. Once there is an operator the file no longer
+// counts, and need not exist: the password is then changed in the console.
 func (d *daemon) setUpOperatorByFile(ctx context.Context) error {
+	// Asked first, so that a file that was removed after the set-up is no error.
 	n, err := d.db.Operators(ctx)
 	if err != nil || n > 0 {
 		return err
@@ -50,9 +50,11 @@ func (d *daemon) setUpOperatorByFile(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// The user's identifier is not known yet: operatorLogins fills it in.
 	err = console.SetPassword(ctx, operatorLogins{d.db, d.operator}, "", account.RoleOperator, secret)
+	// The rules for passwords are the console's; where the password came from is known here.
 	if e, ok := errors.AsType[*imagegen.Error](err); ok && e.Code == imagegen.CodeInvalidRequest {
-		err = fmt.Errorf("the first line of %s does not do: %s", d.options.OperatorPasswordFile, e.Message)
+		err = fmt.Errorf("the first line of %s cannot be used: %s", d.options.OperatorPasswordFile, e.Message)
 	}
 	if err != nil {
 		return fmt.Errorf("the operator %q cannot be set up: %w", d.options.OperatorName, err)
@@ -61,7 +63,8 @@ func (d *daemon) setUpOperatorByFile(ctx context.Context) error {
 	return nil
 }
 
-// operatorLogins makes the user of a login as it is stored: so a password that does not do leaves no user.
+// operatorLogins makes the user at the moment at which their login is stored. So a password that is refused leaves no
+// user behind.
 type operatorLogins struct {
 	account.LoginStore
 	user func(context.Context) (imagegen.User, error)
@@ -80,7 +83,7 @@ func (o operatorLogins) SetLogin(ctx context.Context, l account.Login) error {
 	return o.LoginStore.SetLogin(ctx, l)
 }
 
-// operator is the user who becomes the operator; one who is there already becomes it too.
+// operator returns the user who becomes the operator. An existing user of that name becomes it too.
 func (d *daemon) operator(ctx context.Context) (imagegen.User, error) {
 	u, err := d.engine.Accounts().CreateUser(ctx, d.options.OperatorName, "")
 	if errors.Is(err, imagegen.ErrExists) {
@@ -94,13 +97,12 @@ func (d *daemon) operator(ctx context.Context) (imagegen.User, error) {
 
 // readPassword reads the first line of a file that nobody else can read.
 func readPassword(path string) (imagegen.Secret, error) {
-	text, err := private.ReadFile(path, maxPasswordFile)
+	line, err := private.ReadLine(path, maxPasswordFile)
 	if err != nil {
 		return "", fmt.Errorf("the password file does not do: %w", err)
 	}
-	line, _, _ := strings.Cut(text, "\n")
-	return imagegen.Secret(strings.TrimSuffix(line, "\r")), nil
+	return imagegen.Secret(line), nil
 }
 
-// consoleURL is where browsers reach the console.
+// consoleURL returns where browsers reach the console, with a slash at the end.
 func (d *daemon) consoleURL() string { return config.Root(d.url()) + console.DefaultPath }

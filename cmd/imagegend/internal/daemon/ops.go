@@ -12,24 +12,24 @@ import (
 )
 
 const (
-	// opsConnections is how many connections there can be to the address for operators. Who says nothing makes
-	// room for who comes.
+	// opsConnections bounds the connections to the address for operators. A silent one makes room for a new one.
 	opsConnections = 32
-	// opsPatience is how long a request's header may take to come, and an answer to be taken.
+	// opsPatience bounds how long a header may take to arrive, and an answer for monitoring to be received.
 	opsPatience = 10 * time.Second
-	// opsIdle is how long a connection may say nothing: monitoring asks every minute, or more often.
+	// opsIdle is how long a connection may be silent. Monitoring asks every minute or more often, so its connection
+	// lasts.
 	opsIdle = 2 * time.Minute
-	// opsHeader is the most bytes of a header.
+	// opsHeader bounds a header, in bytes.
 	opsHeader = 16 << 10
 )
 
-// ops is the address for operators, of those who have one.
+// ops is the address for operators. A nil *ops is that of a service without one; Close and shutDown do nothing then.
 type ops struct {
 	*connections
-	server *http.Server // nil: it was not started
+	server *http.Server // nil until the service starts
 }
 
-// listenForOps returns nil where there is to be none.
+// listenForOps takes the address for operators; nil if there is to be none. No address is exempt from its bounds.
 func listenForOps(o Options) (*ops, error) {
 	if o.OpsAddr == "" {
 		return nil, nil
@@ -42,11 +42,13 @@ func listenForOps(o Options) (*ops, error) {
 	return &ops{connections: newConnections(l, opsConnections, opsConnections, nobody)}, nil
 }
 
-// newOpsServer serves operators.
+// newOpsServer sets no limit on the time of an answer, since a backup takes long. What monitoring asks has one of its
+// own, see inTime.
 func newOpsServer(h http.Handler, o *ops, troubles *log.Logger) *http.Server {
 	return &http.Server{Handler: h, ReadHeaderTimeout: opsPatience, IdleTimeout: opsIdle, MaxHeaderBytes: opsHeader, ConnState: o.state, ErrorLog: troubles}
 }
 
+// url may be called once the server is set up: only then is it known whether it speaks TLS.
 func (o *ops) url() string {
 	if o.server.TLSConfig != nil {
 		return "https://" + o.Addr().String()
@@ -54,7 +56,7 @@ func (o *ops) url() string {
 	return "http://" + o.Addr().String()
 }
 
-// Close ends listening.
+// Close stops listening.
 func (o *ops) Close() error {
 	if o == nil {
 		return nil
@@ -62,14 +64,14 @@ func (o *ops) Close() error {
 	return o.connections.Close()
 }
 
-// shutDown lets answers leave until ctx ends.
+// shutDown stops the server. Answers have until ctx ends to be sent.
 func (o *ops) shutDown(ctx context.Context) {
 	if o != nil && o.server != nil && o.server.Shutdown(ctx) != nil {
 		o.server.Close()
 	}
 }
 
-// watching is what monitoring asks, on the address for operators and on the admin socket.
+// watching serves what monitoring asks, on the address for operators and on the admin socket.
 func (d *daemon) watching(s admin.Service) *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.Handle("GET /healthz", inTime(http.HandlerFunc(healthy)))
@@ -78,21 +80,23 @@ func (d *daemon) watching(s admin.Service) *http.ServeMux {
 	return mux
 }
 
+// healthy says that the process answers, and nothing about whether it takes work.
 func healthy(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	io.WriteString(w, `{"status":"ok"}`+"\n")
 }
 
-// inTime gives whoever asks a limited time to take the answer.
+// inTime bounds the time in which the caller must take the answer, for this answer alone.
 func inTime(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(opsPatience)) // fails where a test has no deadlines
+		// An error means that the connection has no deadlines, as in a test.
+		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(opsPatience))
 		h.ServeHTTP(w, r)
 		http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	})
 }
 
-// ahead has first answer what it knows, and next all else.
+// ahead lets first answer what it has a pattern for, and next everything else.
 func ahead(first *http.ServeMux, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, pattern := first.Handler(r); pattern != "" {

@@ -12,9 +12,10 @@ import (
 	"github.com/imagegend/imagegend/internal/clientaddr"
 )
 
+// profilesPath is where net/http/pprof expects to be: its index links to paths below it.
 const profilesPath = "/debug/pprof/"
 
-// checkOps refuses an operator's interface that others could listen in on.
+// checkOps refuses to serve operators' programs where others could listen in on their keys.
 func (d *daemon) checkOps() error {
 	switch {
 	case !d.options.OpsAdmin:
@@ -24,12 +25,12 @@ func (d *daemon) checkOps() error {
 	case loopback(d.ops) || d.tls != nil || len(d.options.TrustedProxies) > 0:
 		return nil
 	}
-	return fmt.Errorf("with --ops-admin operator keys come to %s, which others can reach, without TLS; use --ops-addr 127.0.0.1:9090, give a certificate "+
+	return fmt.Errorf("with --ops-admin, operator keys would be sent without TLS to %s, which others can reach; use --ops-addr 127.0.0.1:9090, give a certificate "+
 		"with --tls-cert, or name the proxy that speaks TLS in front of it with --trusted-proxy", d.options.OpsAddr)
 }
 
-// opsTLS is what the address for operators speaks: nothing on this machine, and without --ops-admin, for monitoring
-// alone; elsewhere what the service speaks.
+// opsTLS returns what the address for operators speaks. On this machine, and without --ops-admin, that is plain HTTP,
+// as monitoring expects it; elsewhere it is what the service speaks.
 func (d *daemon) opsTLS() *tls.Config {
 	if !d.options.OpsAdmin || loopback(d.ops) {
 		return nil
@@ -37,7 +38,8 @@ func (d *daemon) opsTLS() *tls.Config {
 	return d.tls
 }
 
-// operating is what operators' programs ask, and monitoring.
+// operating serves operators' programs and monitoring, on the address for operators. Without --ops-admin it is
+// monitoring alone.
 func (d *daemon) operating(l *admin.Local, watching *http.ServeMux) http.Handler {
 	if !d.options.OpsAdmin {
 		return watching
@@ -51,7 +53,9 @@ func (d *daemon) operating(l *admin.Local, watching *http.ServeMux) http.Handler
 	return ahead(mux, watching)
 }
 
-// opsAddress is where an operator's program calls from. What could have been read on its way is not served.
+// opsAddress returns the address that a program calls from. It refuses a request that could have been read on its
+// way: without TLS, and neither from this machine nor from a trusted proxy. The proxies of the service are trusted
+// here too.
 func (d *daemon) opsAddress(r *http.Request) (string, error) {
 	peer := clientaddr.Peer(r.RemoteAddr).Unmap()
 	if r.TLS == nil && !peer.IsLoopback() && !clientaddr.Among(peer, d.options.TrustedProxies) {
@@ -60,7 +64,8 @@ func (d *daemon) opsAddress(r *http.Request) (string, error) {
 	return clientaddr.Of(r, d.options.TrustedProxies).String(), nil
 }
 
-// profiles tell what the process does, and what its memory is for.
+// profiles serves the profiles of the process. A command line can hold secrets, so they are for operators with every
+// right.
 func profiles() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc(profilesPath, pprof.Index)

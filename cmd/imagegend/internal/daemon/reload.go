@@ -12,11 +12,12 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
-// reloadTime is how long the store may take to tell what accepted work needs.
+// reloadTime bounds how long the store may take to find out which models accepted work needs.
 const reloadTime = 30 * time.Second
 
-// reload reads the models anew, with the files that they name. Models that will not do, or that take from
-// accepted work what it needs, are refused whole: the old ones stay.
+// reload reads the models again, with the files that they name. It takes all of them or none: models that cannot be
+// used, or that lack what accepted work needs, leave the old ones in place. The outcome is logged and in the audit
+// trail.
 func (d *daemon) reload(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, reloadTime)
 	defer cancel()
@@ -29,6 +30,7 @@ func (d *daemon) reload(ctx context.Context) {
 		err = d.engine.SetModels(ctx, models)
 	}
 	if err != nil {
+		// One line for the log and the trail, of what may be several errors.
 		reason := strings.ReplaceAll(strings.ReplaceAll(err.Error(), "imagegen: ", ""), "\n", "; ")
 		d.log.Error("the models were not reloaded, the old ones stay", "file", file, "error", reason)
 		d.note(ctx, account.ActServeReload, account.TrailRefused, fmt.Sprintf("error=%q", reason))
@@ -37,11 +39,11 @@ func (d *daemon) reload(ctx context.Context) {
 	d.reloaded(ctx, models)
 }
 
-// reloaded tells what has changed.
+// reloaded reports what has changed, and warnings that the former models did not have.
 func (d *daemon) reloaded(ctx context.Context, models []engine.Model) {
 	news, warned := changes(d.offered, models), d.warnings()
 	d.offered = models
-	d.models, _ = d.engine.Models(ctx) // there is no error
+	d.models, _ = d.engine.Models(ctx) // always without an error
 	if len(news) == 0 {
 		news = []string{"nothing that callers see"}
 	}

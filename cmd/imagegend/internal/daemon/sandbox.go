@@ -11,20 +11,22 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
-// Sandbox is the service in process, for one command: an account with credits over data that Close
-// removes.
+// Sandbox is the service in process, for one command: one account with credits, over data that Close removes. It
+// listens nowhere.
 type Sandbox struct {
 	imagegen.Service
 	node *node
 	dir  string
 }
 
-// OpenSandbox opens a sandbox with the given models and starts its engine.
+// OpenSandbox opens a sandbox with the given models and starts its engine. The caller closes it.
 func OpenSandbox(ctx context.Context, models []engine.Model) (*Sandbox, error) {
 	dir, err := os.MkdirTemp("", "imagegend-dev-")
 	if err != nil {
 		return nil, err
 	}
+	// Zero settings are the engine's defaults, except that no call joins another, refusals have no bound, and prompts
+	// of failures stay.
 	n, err := openNode(ctx, config.Settings{Data: config.Data{DataDir: dir}}, models, nil, nil, nil)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
@@ -41,14 +43,14 @@ func OpenSandbox(ctx context.Context, models []engine.Model) (*Sandbox, error) {
 	return s, nil
 }
 
-// Close ends what is under way and removes the data.
+// Close breaks off what is under way and removes the data.
 func (s *Sandbox) Close() error {
 	now, cancel := context.WithCancel(context.Background())
 	cancel()
 	return errors.Join(s.node.engine.Stop(now), s.node.db.Close(), os.RemoveAll(s.dir))
 }
 
-// Wait waits for the end of a generation.
+// Wait returns a generation once it has ended. With an error of ctx it returns the generation as it was last seen.
 func (s *Sandbox) Wait(ctx context.Context, id imagegen.GenerationID) (imagegen.Generation, error) {
 	const pause = 50 * time.Millisecond
 	for {

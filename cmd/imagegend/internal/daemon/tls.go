@@ -18,11 +18,11 @@ import (
 // encrypts reports whether the service itself speaks TLS.
 func (o Options) encrypts() bool { return o.TLSCert != "" || len(o.ACMEDomains) > 0 }
 
-// secure reports whether callers reach the service by https only.
+// secure reports whether callers reach the service only by https, be it through a proxy.
 func (o Options) secure() bool { return o.encrypts() || strings.HasPrefix(o.BaseURL, "https://") }
 
-// newTLS returns nil where the service speaks no TLS. It speaks HTTP/1.1 alone: what bounds connections counts on
-// one request at a time on each.
+// newTLS returns the TLS configuration of the service; nil if it speaks plain HTTP. Over TLS it speaks HTTP/1.1
+// alone: the bound on connections relies on one request at a time on each.
 func newTLS(o Options, log *slog.Logger) (*tls.Config, error) {
 	switch {
 	case (o.TLSCert == "") != (o.TLSKey == ""):
@@ -43,14 +43,16 @@ func newTLS(o Options, log *slog.Logger) (*tls.Config, error) {
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: c.get, NextProtos: []string{"http/1.1"}}, nil
 }
 
+// onlyHTTP1 keeps a server from offering HTTP/2 by itself.
 func onlyHTTP1() *http.Protocols {
 	p := new(http.Protocols)
 	p.SetHTTP1(true)
 	return p
 }
 
-// acme has certificates issued when they are first asked for, and anew before they expire. The authority finds out
-// on the same port that the domain leads here, which takes that to be 443.
+// acme returns a configuration whose certificates are issued when a domain is first asked for, and renewed before
+// they expire. The authority checks over port 443 of the domain that it leads here (tls-alpn-01), so no port 80 is
+// needed. Account and certificates are kept in the data directory, since authorities limit how many they issue.
 func (o Options) acme(log *slog.Logger) *tls.Config {
 	m := &autocert.Manager{
 		Prompt:     autocert.AcceptTOS,
@@ -60,20 +62,25 @@ func (o Options) acme(log *slog.Logger) *tls.Config {
 		Client:     &acme.Client{DirectoryURL: o.ACMEDirectory, UserAgent: "imagegend"},
 	}
 	issue := issuing{m.GetCertificate, o.ACMEDomains, log, new(atomic.Int64)}
+	// The authority's own handshake uses the protocol acme-tls/1, which must be offered beside HTTP.
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: issue.get, NextProtos: []string{"http/1.1", acme.ALPNProto}}
 }
 
-// issuing tells operators that a certificate cannot be had, once a minute: whoever connects would else fill the log.
+// issuing logs that a certificate cannot be issued, at most once a minute: each connection would otherwise add a
+// line.
 type issuing struct {
 	certificate func(*tls.ClientHelloInfo) (*tls.Certificate, error)
 	domains     []string
 	log         *slog.Logger
-	told        *atomic.Int64 // the minute, since 1970
+	told        *atomic.Int64 // the minute of the last line, counted from 1970
 }
 
+// get is the GetCertificate of a tls.Config. An error about a name that is not ours is not logged: strangers ask for
+// any name.
 func (i issuing) get(h *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c, err := i.certificate(h)
 	minute := time.Now().Unix() / 60
+	// Swap tells one of several handshakes at once that this minute has no line yet.
 	if err != nil && slices.Contains(i.domains, strings.ToLower(h.ServerName)) && i.told.Swap(minute) != minute {
 		i.log.Error("no certificate can be had: the domain must lead here by port 443, and the authority must be reached", "domain", h.ServerName, "error", err)
 	}

@@ -7,12 +7,13 @@ import (
 	"strings"
 )
 
-// newTroubles logs what a server complains of. That somebody spoke no TLS, or broke off, is nothing to look into:
-// whoever scans addresses does so all day.
+// newTroubles returns a log for the complaints of a server. A failed TLS handshake is on the level of debugging:
+// whoever scans addresses causes them all day.
 func newTroubles(l *slog.Logger) *log.Logger { return log.New(troubles{l}, "", 0) }
 
 type troubles struct{ log *slog.Logger }
 
+// Write receives one line for each complaint, as package log writes it.
 func (t troubles) Write(line []byte) (int, error) {
 	message, level := strings.TrimSpace(string(line)), slog.LevelWarn
 	if strings.HasPrefix(message, "http: TLS handshake error") {

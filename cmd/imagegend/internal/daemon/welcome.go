@@ -12,8 +12,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen/console"
 )
 
-// welcome is what a newcomer needs next: with --dev an account and a line to paste, for an empty
-// store how to make an operator, a user and a key.
+// welcome returns the lines that a newcomer needs next: with --dev an account and a line to paste; else how to make
+// the first operator, and with an empty store the first user and key; nil if everything exists. With --dev it makes
+// the account, and with a password file the first operator.
 func (d *daemon) welcome(ctx context.Context) ([]string, error) {
 	if d.options.Dev {
 		return d.welcomeDev(ctx)
@@ -26,6 +27,8 @@ func (d *daemon) welcome(ctx context.Context) ([]string, error) {
 	if err != nil || len(users.Users) > 0 {
 		return lines, err
 	}
+	// The lines can be pasted as they are, so they name the directory and the address where those are not the
+	// defaults.
 	var dir, url string
 	if d.options.DataDir != config.DefaultDataDir {
 		dir = " --data-dir " + shell.Quote(d.options.DataDir)
@@ -41,6 +44,7 @@ func (d *daemon) welcome(ctx context.Context) ([]string, error) {
 	), nil
 }
 
+// welcomeDev shows the raw key: with --dev only this machine can reach the service.
 func (d *daemon) welcomeDev(ctx context.Context) ([]string, error) {
 	u, err := d.openAccount(ctx)
 	if err != nil {
@@ -58,11 +62,12 @@ func (d *daemon) welcomeDev(ctx context.Context) ([]string, error) {
 	if !d.options.Console {
 		return lines, nil
 	}
+	// With --dev the user is an operator too, so that all of the console can be seen.
 	path, err := console.SignInLink(ctx, d.db, u.ID, account.RoleOperator, time.Now().Add(entryTime))
 	return append(lines, "or open this in a browser: "+d.consoleURL()+path), err
 }
 
-// curlLine asks for an image and saves it, with no more than curl and what every shell has beside it.
+// curlLine returns a command that asks for an image and saves it. It needs curl and what every POSIX system has.
 func curlLine(url string, key imagegen.Secret, model string) string {
 	return fmt.Sprintf(`curl -s %s/api/v1/images/generations -H 'Authorization: Bearer %s' -H 'Content-Type: application/json'`+
 		` -d '{"model": "%s", "prompt": "a fox in the snow"}' | grep -o 'http[^"]*/images/[^"]*' | head -n 1 | xargs curl -so fox.png`,

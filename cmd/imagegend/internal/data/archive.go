@@ -10,8 +10,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/transfer"
 )
 
-// Backup implements Store: everything as it was at the beginning, in the form in which a directory is backed up. It is
-// made in a directory of this machine first, which takes as much room again. Nodes go on meanwhile.
+// Backup implements Store. It copies everything, as it was when Backup began, into a data directory on this machine,
+// and then archives that directory, so that an archive has one form wherever the data lies. It takes as much room
+// again in the meantime. Nodes go on working.
 func (s *shared) Backup(ctx context.Context, w io.Writer) (err error) {
 	dir, err := os.MkdirTemp(s.local.dir, "backup-")
 	if err != nil {
@@ -29,11 +30,13 @@ func (s *shared) Backup(ctx context.Context, w io.Writer) (err error) {
 	return e.Backup(ctx, w)
 }
 
+// copyInto copies one snapshot of the database, and the objects that it names.
 func (s *shared) copyInto(ctx context.Context, to transfer.End) error {
 	moment, err := s.Snapshot(ctx)
 	if err != nil {
 		return err
 	}
 	defer moment.Close()
+	// The snapshot fixes the records. Files have no snapshot: Now tells whether one that is missing was erased since.
 	return transfer.Copy(ctx, transfer.Moment{Name: "the database", Snapshot: moment, Images: s.Store, Spool: s.Store, Now: s.Generation}, to)
 }

@@ -13,13 +13,14 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/transfer"
 )
 
-// End is a place that is one end of a move, until it is closed.
+// End is one end of a move, open until Close.
 type End struct {
 	transfer.End
 	Close func() error
 }
 
-// OpenEnd opens what lies at a place to move it elsewhere or, with into, what is moved there.
+// OpenEnd opens the data at a place as the source of a move or, with into, as its target. A source that everybody
+// could have changed is refused.
 func OpenEnd(ctx context.Context, at config.Data, into bool) (*End, error) {
 	if err := at.Check(); err != nil {
 		return nil, err
@@ -41,6 +42,8 @@ func OpenEnd(ctx context.Context, at config.Data, into bool) (*End, error) {
 	return &End{transfer.End{Name: dir, Database: e, Images: e.Images(), Spool: e.Spool()}, e.Close}, nil
 }
 
+// openSharedEnd tries the bucket with an object before it opens the database, so that a wrong bucket shows before
+// anything is moved.
 func openSharedEnd(ctx context.Context, at config.Data) (*End, error) {
 	o, err := openObjects(ctx, at, false)
 	if err != nil {

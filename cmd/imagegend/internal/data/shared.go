@@ -18,16 +18,19 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/s3"
 )
 
-// shared is a Store in a database and an object store.
+// shared is a Store over a database and an object store. Records, users and credits are in the first, images and
+// reference images in the second; of this machine it uses a directory for files on their way. Both parts are
+// embedded, so its methods are theirs.
 type shared struct {
 	*postgres.DB
 	*s3.Store
 	local *local
 
-	background sync.WaitGroup
-	quit       context.CancelFunc
+	background sync.WaitGroup     // the goroutine of sweep
+	quit       context.CancelFunc // ends it
 }
 
+// openShared opens both parts. A command runs no sweep.
 func openShared(ctx context.Context, at config.Data, o Options) (*shared, error) {
 	images, err := openObjects(ctx, at, o.Serving)
 	if err != nil {
@@ -39,18 +42,20 @@ func openShared(ctx context.Context, at config.Data, o Options) (*shared, error)
 	}
 	background, quit := context.WithCancel(context.Background())
 	s := &shared{DB: db, Store: images.Store, local: images.local, quit: quit}
+	// The sweep has a context of its own: ctx counts only while the data is opened.
 	if o.Serving {
 		s.background.Go(func() { s.sweep(background, cmp.Or(o.Log, slog.New(slog.DiscardHandler))) })
 	}
 	return s, nil
 }
 
-// objects are a bucket, and what it takes here.
+// objects is a bucket with the local directory through which files pass on their way there.
 type objects struct {
 	*s3.Store
 	local *local
 }
 
+// openObjects opens the bucket without asking it anything.
 func openObjects(ctx context.Context, at config.Data, serving bool) (*objects, error) {
 	c, err := s3.ParseURL(at.Images)
 	if err != nil {
@@ -68,10 +73,10 @@ func openObjects(ctx context.Context, at config.Data, serving bool) (*objects, e
 	return &objects{store, l}, nil
 }
 
-// Close lets go of the directory here.
+// Close closes the bucket and then releases the directory.
 func (o *objects) Close() error { return errors.Join(o.Store.Close(), o.local.Close()) }
 
-// CheckImages writes, reads and removes an object where images lie.
+// CheckImages writes, reads and removes an object where images are kept.
 func CheckImages(ctx context.Context, at config.Data) error {
 	o, err := openObjects(ctx, at, false)
 	if err != nil {
@@ -80,32 +85,34 @@ func CheckImages(ctx context.Context, at config.Data) error {
 	return errors.Join(o.Check(ctx), o.Close())
 }
 
-// Joins implements [imagegen.JointStore]: the database joins with itself, also under this name.
+// Joins implements [imagegen.JointStore]. The engine is given shared as store and as ledger; both are the one
+// database.
 func (s *shared) Joins(l imagegen.Ledger) bool { return l == imagegen.Ledger(s) || s.DB.Joins(l) }
 
-// Space implements Store.
+// Space implements Store for this machine's directory: nobody knows the room in a database or a bucket.
 func (s *shared) Space() (storage.Space, error) { return storage.SpaceOf(s.local.dir, nil) }
 
-// Failed implements Store: a database that was away is asked again.
+// Failed implements Store. It returns nil, a channel that never fires: a database that was away is asked again.
 func (*shared) Failed() <-chan struct{} { return nil }
 
 // Err implements Store.
 func (*shared) Err() error { return nil }
 
-// Close implements Store.
+// Close implements Store. The sweep ends before what it uses is closed.
 func (s *shared) Close() error {
 	s.quit()
 	s.background.Wait()
 	return errors.Join(s.DB.Close(), s.Store.Close(), s.local.Close())
 }
 
-// local is the directory of this process, for files on their way.
+// local is the directory of this process for files on their way. Close removes it or gives up its lock.
 type local struct {
 	dir   string
 	Close func() error
 }
 
-// openLocal takes the directory of a server, or makes one that ends with a command.
+// openLocal locks the directory of a server, or makes a temporary one for a command. A command runs beside servers,
+// so it must not use theirs.
 func openLocal(dir string, serving bool) (*local, error) {
 	if !serving {
 		dir, err := os.MkdirTemp("", "imagegend-")

@@ -1,5 +1,6 @@
-// Package data opens what a service keeps: the directory of one machine, or a database and an object store that
-// any number of machines share.
+// Package data opens what a service keeps: the directory of one machine, or a database and an object store that any
+// number of machines share. [Open] is for servers and commands; [OpenEnd] for moving everything from one place to
+// another.
 package data
 
 import (
@@ -13,7 +14,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage"
 )
 
-// Store keeps all that a service keeps. It is its own ledger, with which it commits.
+// Store keeps everything that a service keeps. It is its own ledger, so that a record and its charge are one commit.
+// It is safe for concurrent use until Close.
 type Store interface {
 	imagegen.JointStore
 	imagegen.CreditAdmin
@@ -25,18 +27,18 @@ type Store interface {
 	imagegen.ImageStore
 	imagegen.Spool
 
-	// Ready and Warnings are those of [imagegen.Store].
+	// Ready and Warnings are the methods of that name of [imagegen.Store].
 	Ready(ctx context.Context) error
 	Warnings(ctx context.Context) []imagegen.Notice
-	// Backup writes everything as one archive.
+	// Backup writes everything as one archive, as it was when Backup began. After an error the archive is worthless.
 	Backup(ctx context.Context, w io.Writer) error
-	// Space tells how much room there is on this machine's disk.
+	// Space returns how much room the disk of this machine's directory has.
 	Space() (storage.Space, error)
-	// Failed is closed when the process has to end: the disk failed under a commit.
+	// Failed is closed when the disk fails under a commit: the process must then exit without writing on. nil: never.
 	Failed() <-chan struct{}
-	// Err tells why no more is written; nil if it is.
+	// Err returns why nothing is written any more; nil if writing works.
 	Err() error
-	// Close ends it, once nobody uses it any more.
+	// Close releases everything. Nobody may use the Store any more.
 	Close() error
 }
 
@@ -45,14 +47,15 @@ var (
 	_ Store = (*shared)(nil)
 )
 
-// Options are how data is opened.
+// Options says how data is opened.
 type Options struct {
-	Serving  bool              // by a server, which makes what is not there yet
-	Observer imagegen.Observer // of commits; nil: nobody is told
+	Serving  bool              // for a server: makes what does not exist yet, and runs background work
+	Observer imagegen.Observer // of commits; nil: none
 	Log      *slog.Logger      // nil: silent
 }
 
-// Open opens what lies at a place. Its errors are those of package storage, or of packages postgres and s3.
+// Open opens the data at a place. The errors are those of packages storage, postgres and s3; storage.ErrLocked means
+// that another process has the directory open.
 func Open(ctx context.Context, at config.Data, o Options) (Store, error) {
 	if err := at.Check(); err != nil {
 		return nil, err
@@ -60,7 +63,7 @@ func Open(ctx context.Context, at config.Data, o Options) (Store, error) {
 	if at.Shared() {
 		s, err := openShared(ctx, at, o)
 		if err != nil {
-			return nil, err // and no Store that holds nothing
+			return nil, err // not s: a nil *shared in a Store would not be a nil Store
 		}
 		return s, nil
 	}

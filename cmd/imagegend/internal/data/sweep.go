@@ -9,14 +9,15 @@ import (
 )
 
 const (
-	// sweepEvery is how often one of all nodes looks for objects that no record names: those of a node that died
-	// between the two.
+	// sweepEvery is how often one of all nodes looks for objects that no record names. A node that dies between
+	// writing an object and its record leaves one.
 	sweepEvery = 24 * time.Hour
-	// askEvery is how often a node asks whether it is on it.
+	// askEvery is how often each node asks whether it is its turn.
 	askEvery = 10 * time.Minute
 )
 
-// sweep removes what no record names, when it is on this node.
+// sweep removes objects that no record names whenever it is this node's turn, until ctx ends. Only objects older than
+// s3.OrphanAge go: the record of a younger one may still come.
 func (s *shared) sweep(ctx context.Context, log *slog.Logger) {
 	tick := time.NewTicker(askEvery)
 	defer tick.Stop()
@@ -27,7 +28,7 @@ func (s *shared) sweep(ctx context.Context, log *slog.Logger) {
 		case <-tick.C:
 		}
 		if mine, err := s.Turn(ctx, "sweep", sweepEvery); err != nil || !mine {
-			continue // without a database there is more to be told of than this
+			continue // an error means that the database is away, which readiness reports
 		}
 		removed, err := s.RemoveOrphans(ctx, s3.OrphanAge, s.DB)
 		switch {

@@ -12,9 +12,11 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 )
 
-// Backup tells of the backups that the service makes of its own accord. A server knows best; s may be nil.
+// Backup looks at the scheduled backups. A running server knows best what became of them. Without one, or if it makes
+// none, the settings say where they are, and only their age can be judged. s may be nil.
 func Backup(ctx context.Context, settings config.Server, s *admin.Session, now time.Time) Finding {
 	f := ok("backup", "none is made by the service; --backup-to DIR or s3://… has it make one every %v", settings.BackupEvery)
+	// A server that makes backups knows of failures too; its settings count more than those of this command.
 	if s != nil && s.Server {
 		b, err := s.Backups(ctx)
 		if err != nil {
@@ -49,14 +51,16 @@ func Backup(ctx context.Context, settings config.Server, s *admin.Session, now t
 		return f.but("start imagegend serve with --backup-to, or look at its log")
 	}
 	last := all[len(all)-1]
+	// The first argument counts only while there is no archive, and that was dealt with above.
 	trouble := backups.State{Every: settings.BackupEvery, Last: last}.Trouble(now, now)
 	return backedUp(f, settings.BackupTo, last.Name, last.At, trouble, now)
 }
 
+// backedUp is the finding for a service that makes backups. last is "" until the first is made.
 func backedUp(f Finding, dir, last string, at time.Time, trouble string, now time.Time) Finding {
 	if trouble != "" {
 		f.Detail = trouble
-		return f.fails("look at " + dir + " and the log of the server; until it is mended, run imagegend backup FILE")
+		return f.fails("look at " + dir + " and the log of the server; until backups work again, run imagegend backup FILE")
 	}
 	f.Detail = fmt.Sprintf("%s in %s is %v old, and was verified", last, dir, now.Sub(at).Round(time.Second))
 	if last == "" {

@@ -10,13 +10,15 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
 )
 
-// apart is how far two clocks may differ.
+// apart is how far two clocks may differ. The clock of a network file system is another machine's.
 const apart = 5 * time.Minute
 
+// setClock is what to do about a clock that is wrong.
 const setClock = "set the clock right, and have it kept right by a service such as chrony or systemd-timesyncd"
 
-// Clock holds the clock against what the service knows of it, the last entry included, and against the time
-// that the file system gives a file; s is nil where there is nobody to ask.
+// Clock compares the clock with three things: what the store knows of it, which includes the newest entry; the time
+// that the file system gives to a new file; and the time of the database's last change. The first that is wrong is
+// reported. s is nil if nobody can be asked.
 func Clock(ctx context.Context, dir string, now time.Time, s admin.Service) Finding {
 	f := ok("clock", "%s UTC", now.UTC().Format(time.DateTime))
 	if s != nil {
@@ -33,6 +35,7 @@ func Clock(ctx context.Context, dir string, now time.Time, s admin.Service) Find
 		f.Detail = fmt.Sprintf("it is %s the file system of %s", against(d), dir)
 		return f.but(setClock + ", here and where the disk is")
 	}
+	// A database from the future was written while the clock was ahead, or is a copy from a machine whose clock is.
 	if info, err := os.Stat(filepath.Join(dir, databaseFile)); err == nil && info.ModTime().Sub(now) > apart {
 		f.Detail = fmt.Sprintf("it is %v behind the time at which the database was written", info.ModTime().Sub(now).Round(time.Second))
 		return f.but(setClock)
@@ -40,8 +43,8 @@ func Clock(ctx context.Context, dir string, now time.Time, s admin.Service) Find
 	return f
 }
 
-// fileTime is the time that a new file gets; otherwise, if there can be none: another check tells why. A file
-// that stays is removed at the next start, by its name.
+// fileTime returns the time that a new file gets, or otherwise if none can be made, for which another check gives the
+// reason. If the process is killed meanwhile, the next start removes the file by its name.
 func fileTime(dir string, otherwise time.Time) time.Time {
 	f, err := os.CreateTemp(dir, ".new-doctor-")
 	if err != nil {
@@ -55,7 +58,7 @@ func fileTime(dir string, otherwise time.Time) time.Time {
 	return otherwise
 }
 
-// against says how the clock stands against one that is d ahead of it.
+// against words how the clock relates to one that is d ahead of it.
 func against(d time.Duration) string {
 	if d < 0 {
 		return fmt.Sprintf("%v ahead of", -d)

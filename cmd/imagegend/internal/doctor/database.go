@@ -11,10 +11,11 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage"
 )
 
-// Database opens the database, or asks the server that has it open. The session is to be closed; nil if
-// there is none.
+// Database asks the server that has the database open, or else opens it, as any command would. The caller closes the
+// session, which is nil if there is none. An empty directory is only a warning: it is what serve begins with.
 func Database(ctx context.Context, dir string) (Finding, *admin.Session) {
 	s, err := admin.Open(ctx, config.Data{DataDir: dir})
+	// An unreadable directory, and any error but a missing database, is reported below.
 	if entries, unread := os.ReadDir(dir); errors.Is(err, storage.ErrNoDatabase) && unread == nil && len(entries) == 0 {
 		return ok("database", "there is none yet").but("imagegend serve makes it; if there should be one, name its directory with --data-dir"), nil
 	}
@@ -36,7 +37,7 @@ func Database(ctx context.Context, dir string) (Finding, *admin.Session) {
 	return f, s
 }
 
-// remedy is what to do about a database that does not open.
+// remedy returns what to do about a database that cannot be opened.
 func remedy(err error) string {
 	switch {
 	case errors.Is(err, storage.ErrCorrupt):

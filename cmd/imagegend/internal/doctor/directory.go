@@ -12,10 +12,11 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/shell"
 )
 
-// others are the permissions of everybody but the owner.
+// others are all permissions of everybody but the owner.
 const others = 0o077
 
-// Directory looks at a data directory and who may do what to it. there tells whether there is one.
+// Directory looks at a data directory, and at who may do what in it. there is false if there is no directory to look
+// further into. What serve would refuse is a failure; everything less is a warning.
 func Directory(dir string) (f Finding, there bool) {
 	f = ok("directory", "%s", dir)
 	info, err := os.Stat(dir)
@@ -30,6 +31,7 @@ func Directory(dir string) (f Finding, there bool) {
 		f.Detail = fmt.Sprintf("%s is not a directory", dir)
 		return f.fails("name a directory with --data-dir"), false
 	}
+	// CheckDir words what is wrong and what to do as one sentence, which is taken apart at its semicolon.
 	if err := private.CheckDir(dir); err != nil {
 		what, remedy, _ := strings.Cut(err.Error(), "; ")
 		f.Detail = what
@@ -38,7 +40,8 @@ func Directory(dir string) (f Finding, there bool) {
 	return modes(f, dir, info), true
 }
 
-// modes looks at who else may enter, and read the database.
+// modes looks at who else may enter the directory and read the database, and whose they are. The first of these is
+// reported.
 func modes(f Finding, dir string, info fs.FileInfo) Finding {
 	if !private.HasModes {
 		return f

@@ -1,47 +1,50 @@
-// Package doctor looks at what a service needs to run well: its directory, disk, clock, database, images
-// and network. It changes nothing that lasts.
+// Package doctor looks at what a service needs to run well: its settings, directory, disk, clock, database, images,
+// backups and network. A file belongs to each check; package cli puts them together. A check reports everything, its
+// own errors included, as a [Finding], so one failure does not hide another. Nothing that it writes lasts; it
+// generates no image and costs nothing.
 package doctor
 
 import "fmt"
 
-// databaseFile is the name of the database in a data directory.
+// databaseFile is the name of the database in a data directory, as package storage has it.
 const databaseFile = "imagegen.db"
 
-// State is how much a finding matters.
+// State says how serious a finding is.
 type State string
 
 // The states, in rising order.
 const (
 	OK   State = "ok"
-	Warn State = "warn" // it works, and an operator should see to it
+	Warn State = "warn" // it works, and an operator should look into it
 	Fail State = "fail" // it does not work
 )
 
-// Finding is what one look has shown.
+// Finding is the result of one check.
 type Finding struct {
-	Check  string `json:"check"` // what was looked at, such as "disk"
+	Check  string `json:"check"` // what was checked, such as "disk"
 	State  State  `json:"state"`
-	Detail string `json:"detail"` // what is
-	Remedy string `json:"remedy"` // what to do; "" if nothing is to be done
+	Detail string `json:"detail"` // what was found
+	Remedy string `json:"remedy"` // what to do; "" if nothing needs to be done
 }
 
+// ok returns a finding without a problem. A check that finds one changes its detail and ends with but or fails.
 func ok(check, format string, args ...any) Finding {
 	return Finding{Check: check, State: OK, Detail: fmt.Sprintf(format, args...)}
 }
 
-// but returns the finding as a warning, with what to do.
+// but turns the finding into a warning, with what to do.
 func (f Finding) but(remedy string) Finding {
 	f.State, f.Remedy = Warn, remedy
 	return f
 }
 
-// fails returns the finding as a failure, with what to do.
+// fails turns the finding into a failure, with what to do.
 func (f Finding) fails(remedy string) Finding {
 	f.State, f.Remedy = Fail, remedy
 	return f
 }
 
-// Failed is how many findings are failures.
+// Failed counts the failures.
 func Failed(findings []Finding) (n int) {
 	for _, f := range findings {
 		if f.State == Fail {

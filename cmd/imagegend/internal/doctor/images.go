@@ -10,7 +10,8 @@ import (
 	"path/filepath"
 )
 
-// Images writes a file where images are written first, flushes it, reads it and removes it.
+// Images writes a file where images are written first, flushes it, reads it back and removes it. serve makes the
+// directories, so one that is missing beside a database has been removed.
 func Images(dir string) Finding {
 	tmp := filepath.Join(dir, "tmp")
 	for _, name := range []string{"tmp", "images", "spool"} {
@@ -27,7 +28,7 @@ func Images(dir string) Finding {
 	return ok("images", "a file in %s was written, flushed, read and removed", tmp)
 }
 
-// probe does to a file what is done to an image.
+// probe does to a file what the service does to an image. The file is removed in any case.
 func probe(dir string) (err error) {
 	file, err := os.CreateTemp(dir, "doctor-")
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/signin"
 )
 
-// issuerTime is how long the provider has for an answer.
+// issuerTime bounds how long the provider may take to answer.
 const issuerTime = 10 * time.Second
 
-// SignIn tells what serve would refuse of how people sign in.
+// SignIn reports what serve would refuse in the settings for sign-in; nil if it would accept them.
 func SignIn(s config.Server) []Finding {
 	_, provider := signin.Provider(s.SignIn)
 	_, passkeys := signin.Passkeys(s)
@@ -25,19 +25,21 @@ func SignIn(s config.Server) []Finding {
 	return []Finding{f.fails("put the settings right; serve refuses them")}
 }
 
-// Issuer asks the provider by which people sign in, where one is named, for its addresses.
+// Issuer asks the provider by which people sign in for its addresses; nil if none is configured. A provider that is
+// away is a warning: serve runs without it, and passwords go on working.
 func Issuer(ctx context.Context, s config.Server) []Finding {
 	provider, err := signin.Provider(s.SignIn)
-	if provider == nil || err != nil { // see SignIn
+	if provider == nil || err != nil { // SignIn reports the error
 		return nil
 	}
-	f := ok("oidc issuer", "%s tells of itself", s.OIDCIssuer)
+	f := ok("oidc issuer", "%s publishes its addresses", s.OIDCIssuer)
 	ctx, cancel := context.WithTimeout(ctx, issuerTime)
 	defer cancel()
 	if err := provider.Discover(ctx); err != nil {
 		f.Detail = strings.TrimPrefix(err.Error(), "oidc: ")
-		return []Finding{f.but("see that the address is what the provider calls itself, and that this machine reaches it; until then nobody signs in by it")}
+		return []Finding{f.but("make sure that the address is the one the provider gives for itself, and that this machine reaches it; until then nobody signs in by it")}
 	}
+	// The provider answers, but would not know where to send a browser back to.
 	if s.BaseURL == "" {
 		f.Detail += ", and this service has no public address"
 		return []Finding{f.but("name it with --base-url: the provider sends browsers back to it")}

@@ -9,13 +9,14 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 )
 
-// Network holds the address to listen on, the public one and the proxies against each other.
+// Network compares the address to listen on, the public one and the trusted proxies with each other. It sends
+// nothing.
 func Network(s config.Server) []Finding {
 	return []Finding{baseURL(s), proxies(s)}
 }
 
-// Addresses tells whether the service could listen where it is to, for callers and for operators, unless it runs
-// already.
+// Addresses checks whether the service could listen on its addresses, by doing so for a moment. If the service runs,
+// it has them, and nothing is tried.
 func Addresses(s config.Server, running bool) []Finding {
 	all := []Finding{address("address", s.Addr, "--addr", running)}
 	if s.OpsAddr != "" {
@@ -24,12 +25,14 @@ func Addresses(s config.Server, running bool) []Finding {
 	return all
 }
 
+// address checks one address, which a flag names.
 func address(check, addr, flag string, running bool) Finding {
-	f := ok(check, "%s can be listened on", addr)
+	f := ok(check, "the service can listen on %s", addr)
 	if running {
 		f.Detail = addr + " was not tried, since the server runs"
 		return f
 	}
+	// Nothing but listening tells whether the port is free and this user may have it.
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		f.Detail = err.Error()
@@ -39,11 +42,13 @@ func address(check, addr, flag string, running bool) Finding {
 	return f
 }
 
-// baseURL looks at the address that answers name.
+// baseURL looks at the address that answers name: without one a caller's Host decides what the addresses of images
+// are.
 func baseURL(s config.Server) Finding {
 	f := ok("base url", "%s", s.BaseURL)
 	public, _ := url.Parse(s.BaseURL)
 	switch local := isLocal(s.Addr); {
+	// Callers on this machine send a Host that leads back here.
 	case s.BaseURL == "" && local:
 		f.Detail = "none: the service is reached on this machine only"
 	case s.BaseURL == "":
@@ -59,6 +64,8 @@ func baseURL(s config.Server) Finding {
 // proxies looks at whose forwarded headers count.
 func proxies(s config.Server) Finding {
 	f := ok("proxy headers", "those of %s count", list(s.TrustedProxies))
+	// A network of 0 bits holds every address, so any caller could choose the address under which it is limited and
+	// logged.
 	for _, p := range s.TrustedProxies {
 		if p.Bits() == 0 {
 			f.Detail = "those of everybody count: each caller can claim any address"
@@ -67,6 +74,7 @@ func proxies(s config.Server) Finding {
 	}
 	switch {
 	case len(s.TrustedProxies) > 0:
+	// Somebody speaks TLS, and it is not this service.
 	case strings.HasPrefix(s.BaseURL, "https://") && s.TLSCert == "" && len(s.ACMEDomains) == 0:
 		f.Detail = "those of nobody count, though https comes from a proxy: to the bounds and the log all callers have its address"
 		return f.but("name the address from which the proxy calls with --trusted-proxy, such as 127.0.0.1")
@@ -84,7 +92,7 @@ func list(proxies []netip.Prefix) string {
 	return strings.Join(all, ", ")
 }
 
-// isLocal reports whether an address with a port, or a host, is this machine's alone.
+// isLocal reports whether an address with a port, or a host, means this machine alone.
 func isLocal(address string) bool {
 	host := strings.Trim((&url.URL{Host: address}).Hostname(), "[]")
 	if host == "localhost" {

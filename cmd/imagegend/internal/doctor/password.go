@@ -7,11 +7,12 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/private"
 )
 
-// maxPassword is more than any password has.
+// maxPassword bounds what is read of the file, in bytes: far more than any password has.
 const maxPassword = 4 << 10
 
-// Password looks at the file with the first operator's password, where one is named. It counts only until there is
-// an operator, so that a file which does not do is no failure: it may have been removed, as it should be.
+// Password looks at the file with the first operator's password; nil if none is configured. The file counts only
+// until there is an operator. So one that cannot be used is a warning and no failure: it may have been removed, as it
+// should be.
 func Password(s config.Server) []Finding {
 	if s.OperatorPasswordFile == "" {
 		return nil

@@ -9,11 +9,13 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/postgres"
 )
 
-// Shared looks at a database and an object store that other machines use too.
+// Shared looks at a database and an object store that nodes share. It does not ask a server: each node has the same
+// data open.
 func Shared(ctx context.Context, at config.Data) []Finding {
 	return append(sharedDatabase(ctx, at), sharedImages(ctx, at))
 }
 
+// sharedDatabase opens the database as a command does, and reports each warning of it as a finding.
 func sharedDatabase(ctx context.Context, at config.Data) (findings []Finding) {
 	f := ok("database", "%s", at)
 	store, err := data.Open(ctx, at, data.Options{})
@@ -33,7 +35,7 @@ func sharedDatabase(ctx context.Context, at config.Data) (findings []Finding) {
 	return findings
 }
 
-// sharedRemedy is what to do about a database that does not do.
+// sharedRemedy returns what to do about a shared database that cannot be used.
 func sharedRemedy(err error) string {
 	switch {
 	case errors.Is(err, postgres.ErrNewerSchema):
@@ -44,6 +46,7 @@ func sharedRemedy(err error) string {
 	return "look whether the database runs, and whether this machine, user and password may reach it with --database"
 }
 
+// sharedImages tries the bucket with an object.
 func sharedImages(ctx context.Context, at config.Data) Finding {
 	f := ok("images", "an object was written to %s, read and removed", at.Images)
 	if err := data.CheckImages(ctx, at); err != nil {
@@ -53,7 +56,7 @@ func sharedImages(ctx context.Context, at config.Data) Finding {
 	return f
 }
 
-// Node looks at the directory that a machine has for itself beside the data that it shares.
+// Node looks at the directory that a node has for itself beside the shared data.
 func Node(dir string) []Finding {
 	f, there := Directory(dir)
 	if !there || f.State == Fail {

@@ -2,5 +2,5 @@
 
 package doctor
 
-// synchronized is not known.
+// synchronized knows nothing: there is no common interface for this.
 func synchronized() (kept, known bool) { return false, false }

@@ -1,5 +1,10 @@
-// Package metrics counts what the service does, for Prometheus. No label has what a caller can choose: no user, no
-// key, no identifier, no path; a model, a provider and its members are the operator's.
+// Package metrics counts what the service does, for Prometheus. No label has a value that a caller can choose, such
+// as a user, key, identifier or path: models, providers and members are the operator's, so the number of series is
+// bounded.
+//
+// Counters and histograms count what an Observer and a Watcher are told (work.go, requests.go). Gauges are read from
+// the engine at a scrape (state.go), what is expensive less often (open.go). docs/operating.md has a row for each
+// metric.
 package metrics
 
 import (
@@ -13,7 +18,8 @@ import (
 
 const namespace = "imagegend"
 
-// Metrics are the metrics of one service. It is an [imagegen.Observer]; see Watcher for requests.
+// Metrics are the metrics of one service. It is an [imagegen.Observer], and Watcher counts requests. It is safe for
+// concurrent use.
 type Metrics struct {
 	registry *prometheus.Registry
 	recent   *recent
@@ -22,7 +28,7 @@ type Metrics struct {
 	state    *state
 }
 
-// New makes metrics that count from zero.
+// New returns metrics that count from zero. Until Watch there are no gauges of the service's state.
 func New(version string) *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry(), requests: newRequests(), work: newWork(), state: newState()}
 	build := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: namespace, Name: "build_info", Help: "The version that runs, and the Go it was built with; always 1.",
@@ -34,15 +40,16 @@ func New(version string) *Metrics {
 	return m
 }
 
-// Watch has what a service is in told, from now on.
+// Watch has the gauges read from s from now on.
 func (m *Metrics) Watch(s Sources) { m.state.watch(s) }
 
-// Handler answers scrapes, in plain text or as OpenMetrics, with what is no older than recentAge.
+// Handler answers scrapes in Prometheus' text format or as OpenMetrics, up to four at once. What it tells can be
+// recentAge old.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.recent, promhttp.HandlerOpts{MaxRequestsInFlight: 4, EnableOpenMetrics: true, DisableCompression: true})
 }
 
-// counter and histogram declare a metric.
+// counter and histogram declare a metric with labels. What never happened has no series, and not a 0.
 func counter(name, help string, labels ...string) *prometheus.CounterVec {
 	return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, labels)
 }
@@ -51,7 +58,8 @@ func histogram(name, help string, buckets []float64, labels ...string) *promethe
 	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets}, labels)
 }
 
-// The buckets, in seconds. A synchronous call may last 800 s.
+// Upper bounds of the buckets, in seconds: of calls, of the work of upstreams, and of commits. A synchronous call may
+// take 800 s.
 var (
 	callBuckets   = []float64{.005, .025, .1, .5, 1, 2.5, 5, 10, 20, 40, 80, 160, 400, 800}
 	workBuckets   = []float64{.1, .5, 1, 2.5, 5, 10, 20, 40, 80, 160, 400, 800}

@@ -10,26 +10,30 @@ import (
 )
 
 const (
-	// openAge is how long it is believed which charges are open: to count them is to read them.
+	// openAge is how long a count of open charges is used. Counting reads every one of them.
 	openAge = 15 * time.Second
-	// openLooked is among how many of the oldest of them the oldest that waits is looked for. Far fewer run.
+	// openLooked is among how many of the oldest open charges the oldest queued generation is looked for. It is found
+	// unless more older ones than that run, and far fewer do.
 	openLooked = 1024
 )
 
-// open are the open charges, as they were counted last.
+// open caches what open charges there are. mu is held while they are counted, so that scrapes do not count at the
+// same time.
 type open struct {
 	mu    sync.Mutex
 	at    time.Time
-	known bool
+	known bool // whether the last count succeeded
 	last  openCharges
 }
 
+// openCharges are counts, and since when the oldest waits.
 type openCharges struct {
 	charges, disputes    int
 	oldest, oldestQueued time.Time // zero: there is none
 }
 
-// look counts them, if that was not done of late. false: they could not be counted.
+// look returns a count that is at most openAge old. A failed count is kept as long, so that a store that is away is
+// not asked at each scrape: false.
 func (o *open) look(ctx context.Context, e *engine.Engine) (openCharges, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -41,6 +45,7 @@ func (o *open) look(ctx context.Context, e *engine.Engine) (openCharges, bool) {
 	return o.last, o.known
 }
 
+// count reads the open charges, oldest first. The first is the oldest of all.
 func count(ctx context.Context, e *engine.Engine) (found openCharges, err error) {
 	records, all, err := e.Unsettled(ctx, "", openLooked)
 	if err != nil {

@@ -8,10 +8,11 @@ import (
 	dto "github.com/prometheus/client_model/go"
 )
 
-// recentAge is how long what was gathered serves further scrapes: to gather is most of what a scrape costs.
+// recentAge is how long what was gathered serves further scrapes. Gathering is most of the cost of a scrape, and
+// anybody who reaches the address can scrape.
 const recentAge = time.Second
 
-// recent gathers metrics that are no older than age.
+// recent is a Gatherer whose result is at most age old. mu guards the fields below it, and is held while it gathers.
 type recent struct {
 	from prometheus.Gatherer
 	age  time.Duration

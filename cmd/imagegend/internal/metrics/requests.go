@@ -11,7 +11,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/httpapi"
 )
 
-// requests count what callers of the HTTP interfaces ask.
+// requests counts the requests to the HTTP interfaces, the console included.
 type requests struct {
 	answered *prometheus.CounterVec
 	took     *prometheus.HistogramVec
@@ -26,10 +26,10 @@ func newRequests() requests {
 
 func (r requests) all() []prometheus.Collector { return []prometheus.Collector{r.answered, r.took} }
 
-// noRoute is the label of requests that no route fits.
+// noRoute is the label of requests for which there is no route. The path itself is the caller's choice.
 const noRoute = "none"
 
-// statuses are the labels of those that there can be.
+// statuses holds the labels of all statuses, so that a request does not make one.
 var statuses = func() (all [600]string) {
 	for n := range all {
 		all[n] = strconv.Itoa(n)
@@ -37,10 +37,10 @@ var statuses = func() (all [600]string) {
 	return all
 }()
 
-// watcher is Metrics as one of requests.
+// watcher is Metrics as a Watcher: both interfaces have a method Begin.
 type watcher struct{ *Metrics }
 
-// Watcher counts requests.
+// Watcher returns what counts requests.
 func (m *Metrics) Watcher() httpapi.Watcher { return watcher{m} }
 
 // Begin implements [httpapi.Watcher].
@@ -48,6 +48,7 @@ func (watcher) Begin(r *http.Request) context.Context { return r.Context() }
 
 // End implements [httpapi.Watcher].
 func (w watcher) End(_ context.Context, a httpapi.Answer) {
+	// The index is bounded, since a handler can write a status up to 999.
 	route := cmp.Or(a.Route, noRoute)
 	w.requests.answered.WithLabelValues(a.Method, route, statuses[min(max(a.Status, 0), len(statuses)-1)]).Inc()
 	w.requests.took.WithLabelValues(a.Method, route).Observe(a.Duration.Seconds())

@@ -11,17 +11,17 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage"
 )
 
-// Sources are what tells the state of a service, at each scrape. All are cheap but Engine.Unsettled, which is asked
-// at most every openAge.
+// Sources are read at each scrape. All are cheap but Engine.Unsettled, which is asked every openAge at most.
 type Sources struct {
 	Engine *engine.Engine
 	Space  func() (storage.Space, error)
-	Backup func() time.Time // when the last good one was made; zero: there is none. nil: none are made
+	// When the last good backup was made; zero: there is none. nil: none are made.
+	Backup func() time.Time
 }
 
-// state is what a service is in: gauges.
+// state is a Collector of gauges. It keeps no values: each scrape reads them.
 type state struct {
-	sources atomic.Pointer[Sources]
+	sources atomic.Pointer[Sources] // nil until the service has opened its data
 	open    open
 
 	queued, queueOldest, slots, used, waiting             *prometheus.Desc
@@ -61,7 +61,8 @@ func newState() *state {
 
 func (s *state) watch(of Sources) { s.sources.Store(&of) }
 
-// Describe implements [prometheus.Collector].
+// Describe implements [prometheus.Collector]. It must name every gauge: the registry refuses one that was not
+// described.
 func (s *state) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{s.queued, s.queueOldest, s.slots, s.used, s.waiting, s.running, s.bound, s.healthy, s.unsettled, s.unsettledOldest,
 		s.disputed, s.free, s.total, s.reserve, s.ready, s.reason, s.warning, s.violations, s.auditedAt, s.backup} {
@@ -69,10 +70,11 @@ func (s *state) Describe(to chan<- *prometheus.Desc) {
 	}
 }
 
-// scrapeTime bounds what a scrape asks the store.
+// scrapeTime bounds how long a scrape waits for the store.
 const scrapeTime = 5 * time.Second
 
-// Collect implements [prometheus.Collector].
+// Collect implements [prometheus.Collector]. A source that fails leaves its gauges out, so an alert sees that they
+// are absent, and the others are told all the same.
 func (s *state) Collect(to chan<- prometheus.Metric) {
 	of := s.sources.Load()
 	if of == nil {
@@ -95,14 +97,17 @@ func (s *state) Collect(to chan<- prometheus.Metric) {
 	if of.Backup != nil && !of.Backup().IsZero() {
 		tell(s.backup, float64(of.Backup().Unix()))
 	}
+	// Absent before the first audit: a 0 would claim that one was clean.
 	if a := of.Engine.LastAudit(); a != nil && a.Err == nil {
 		tell(s.violations, float64(len(a.Report.Violations)+a.Report.More))
 		tell(s.auditedAt, float64(a.At.Unix()))
 	}
 }
 
+// teller sends one gauge.
 type teller = func(d *prometheus.Desc, v float64, labels ...string)
 
+// load tells how busy the engine is. The queue is that of all nodes.
 func (s *state) load(ctx context.Context, e *engine.Engine, tell teller) {
 	load, err := e.Load(ctx)
 	if err != nil {
@@ -114,10 +119,12 @@ func (s *state) load(ctx context.Context, e *engine.Engine, tell teller) {
 	tell(s.waiting, float64(load.Waiting))
 }
 
+// models tells how each model does. A router has a line for itself and one for each member.
 func (s *state) models(e *engine.Engine, tell teller) {
 	for _, h := range e.Health() {
 		tell(s.running, float64(h.Load.Running), h.Model)
 		tell(s.bound, float64(h.Load.Bound), h.Model)
+		// A model without an attempt is neither healthy nor unhealthy.
 		if !h.At.IsZero() {
 			tell(s.healthy, truth(h.Healthy), h.Model, h.Provider, "")
 		}
@@ -127,6 +134,7 @@ func (s *state) models(e *engine.Engine, tell teller) {
 	}
 }
 
+// charges tells of open charges, as they were counted up to openAge ago; ages are those of now.
 func (s *state) charges(ctx context.Context, e *engine.Engine, tell teller) {
 	found, ok := s.open.look(ctx, e)
 	if !ok {
@@ -139,6 +147,8 @@ func (s *state) charges(ctx context.Context, e *engine.Engine, tell teller) {
 	tell(s.disputed, float64(found.disputes))
 }
 
+// readiness tells each code once: several members or models can give the same warning, and two metrics with the same
+// labels fail the whole scrape.
 func (s *state) readiness(ctx context.Context, e *engine.Engine, tell teller) {
 	r := e.Readiness(ctx)
 	tell(s.ready, truth(r.Ready()))
@@ -165,7 +175,8 @@ func truth(b bool) float64 {
 	return 0
 }
 
-// age is 0 of what is not there, and never less.
+// age returns how many seconds ago something was, 0 if there was nothing. It is never below 0, whatever the clock
+// did.
 func age(now, since time.Time) float64 {
 	if since.IsZero() {
 		return 0

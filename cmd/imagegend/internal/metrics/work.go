@@ -8,7 +8,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// work counts what is done for callers, and what it costs.
+// work counts what is done for callers and what it costs, from the events of engine and storage.
 type work struct {
 	accepted, ended, images, charged, refunded *prometheus.CounterVec
 	replayed                                   prometheus.Counter
@@ -41,6 +41,7 @@ func newWork() work {
 	}
 }
 
+// all must name every metric: one that is not in it is counted and never shown.
 func (w work) all() []prometheus.Collector {
 	return []prometheus.Collector{w.accepted, w.ended, w.lasted, w.images, w.charged, w.refunded, w.replayed, w.attempts, w.attempted, w.waited,
 		w.commits, w.operations, w.commitFailures, w.auditFailures}
@@ -48,17 +49,18 @@ func (w work) all() []prometheus.Collector {
 
 var _ imagegen.Observer = (*Metrics)(nil)
 
-// Begin implements [imagegen.Observer].
+// Begin implements [imagegen.Observer]. Metrics need no context.
 func (m *Metrics) Begin(ctx context.Context, _ imagegen.Event) context.Context { return ctx }
 
-// Observe implements [imagegen.Observer].
+// Observe implements [imagegen.Observer]. It is called where the work is done, so it must not block.
 func (m *Metrics) Observe(_ context.Context, e imagegen.Event) {
 	w, model := m.work, e.Generation.Model
 	switch e.Kind {
 	case imagegen.EventAccepted:
 		w.accepted.WithLabelValues(model).Inc()
 		w.charged.WithLabelValues(model).Add(float64(e.Credits))
-		w.refunded.WithLabelValues(model) // so that there is a 0 to subtract
+		// Makes the series, so that a query can subtract it while it is 0.
+		w.refunded.WithLabelValues(model)
 	case imagegen.EventSettled:
 		w.ended.WithLabelValues(model, string(imagegen.EndedWell)).Inc()
 		w.lasted.WithLabelValues(model).Observe(e.Duration.Seconds())
@@ -67,6 +69,7 @@ func (m *Metrics) Observe(_ context.Context, e imagegen.Event) {
 	case imagegen.EventFailed, imagegen.EventCancelled:
 		w.ended.WithLabelValues(model, string(classOf(e.Failure))).Inc()
 		w.refunded.WithLabelValues(model).Add(float64(e.Credits))
+	// A dispute ends long after its generation, and can give credits back.
 	case imagegen.EventResolved:
 		w.refunded.WithLabelValues(model).Add(float64(e.Credits))
 	case imagegen.EventReplayed:
@@ -74,7 +77,7 @@ func (m *Metrics) Observe(_ context.Context, e imagegen.Event) {
 	case imagegen.EventWaited:
 		w.waited.WithLabelValues(model).Observe(e.Duration.Seconds())
 	case imagegen.EventAttempted:
-		if e.Members == 0 { // else the members were counted
+		if e.Members == 0 { // otherwise its members were counted, one by one
 			w.attempt(e)
 		}
 	case imagegen.EventAsked:
@@ -88,12 +91,14 @@ func (m *Metrics) Observe(_ context.Context, e imagegen.Event) {
 	}
 }
 
+// attempt counts an attempt under the class of its end, which is "ok" for images.
 func (w work) attempt(e imagegen.Event) {
 	class := string(imagegen.EndingOf(e.Count, e.Err))
 	w.attempts.WithLabelValues(e.Generation.Model, e.Provider, e.Member, class).Inc()
 	w.attempted.WithLabelValues(e.Generation.Model, e.Provider, e.Member, class).Observe(e.Duration.Seconds())
 }
 
+// commit counts a commit of the database, which can hold the operations of many callers.
 func (w work) commit(e imagegen.Event) {
 	w.commits.WithLabelValues().Observe(e.Duration.Seconds())
 	w.operations.Add(float64(e.Count))
@@ -102,6 +107,7 @@ func (w work) commit(e imagegen.Event) {
 	}
 }
 
+// classOf is the class of a failed generation.
 func classOf(f *imagegen.Failure) imagegen.Ending {
 	if f == nil {
 		return imagegen.EndedUnknown

@@ -10,10 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrLocked: another process has the directory.
+// ErrLocked says that another process has locked the directory.
 var ErrLocked = errors.New("another process has the directory")
 
-// Lock keeps other processes that ask for it from a directory, until release or the end of the process. ErrLocked.
+// Lock locks a directory against other processes that call Lock, until release or the end of the process, however it
+// ends. It does not wait: ErrLocked if the lock is taken, also within this process. The file .lock stays.
 func Lock(dir string) (release func() error, err error) {
 	f, err := os.OpenFile(filepath.Join(dir, ".lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// HasModes reports whether permissions mean anything on this system.
+// HasModes says whether permissions mean anything on this system.
 const HasModes = true
 
 // own reports whether a file belongs to this user or to root.

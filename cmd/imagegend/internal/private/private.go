@@ -1,4 +1,5 @@
-// Package private keeps to files and directories that nobody else can tamper with.
+// Package private checks that nobody else can read or change files and directories, and locks a directory against
+// other processes. It looks at permissions and owners, of which only Unix has any; elsewhere everything passes.
 package private
 
 import (
@@ -7,22 +8,24 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/shell"
 )
 
 const (
-	// othersRead are the permissions by which others could learn a secret, or set another one. A group
-	// may read it: that is how secrets are handed to a process of another user.
+	// othersRead are the permissions with which others could read a secret or replace it. Reading by the group is
+	// allowed: that is how a secret is handed to a process of another user.
 	othersRead = 0o027
-	// othersWrite is the permission by which everybody could replace what lies in a directory.
+	// othersWrite is the permission with which everybody could replace what is in a directory.
 	othersWrite = 0o002
-	// othersEnter is the permission by which everybody can reach what lies in a directory.
+	// othersEnter is the permission with which everybody can reach what is in a directory.
 	othersEnter = 0o001
 )
 
-// ReadFile reads a secret's file, at most most bytes of it. A file that others can read or change is
-// refused. What the operating system has to say is a *[fs.PathError].
+// ReadFile reads the file of a secret, up to most bytes of it; what follows is left out without an error. It refuses
+// a file that others can read or change. The permissions are those of the opened file, so that it cannot be exchanged
+// in between. An error of the operating system is a *[fs.PathError].
 func ReadFile(path string, most int64) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -40,12 +43,20 @@ func ReadFile(path string, most int64) (string, error) {
 	return string(text), err
 }
 
-// CheckDir refuses a data directory in which everybody could replace or change database and images. One that
-// is not there yet is fine.
+// ReadLine returns the first line of a secret's file, without its end; otherwise it is ReadFile. Editors end a file with
+// a line break, which is no part of the secret.
+func ReadLine(path string, most int64) (string, error) {
+	text, err := ReadFile(path, most)
+	line, _, _ := strings.Cut(text, "\n")
+	return strings.TrimSuffix(line, "\r"), err
+}
+
+// CheckDir refuses a data directory in which everybody could replace or change the database or images. A directory
+// that does not exist is accepted.
 func CheckDir(dir string) error {
 	info, err := os.Stat(dir)
 	if err != nil {
-		return nil // whoever opens it finds better words
+		return nil // opening it will say more
 	}
 	mode := info.Mode().Perm()
 	switch {
@@ -59,17 +70,17 @@ func CheckDir(dir string) error {
 	return nil
 }
 
-// checkEntries refuses what everybody can change in a directory that everybody can enter.
+// checkEntries refuses a directory, which everybody can enter, if it has an entry that everybody can change.
 func checkEntries(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil // as above
+		return nil // opening it will say more
 	}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
-		info, err := os.Stat(path) // of a link, what it leads to
+		info, err := os.Stat(path) // of what a link leads to
 		if err != nil {
-			continue // it is gone
+			continue // it was removed meanwhile, or is a link to nothing
 		}
 		if mode := info.Mode().Perm(); mode&othersWrite != 0 {
 			return fmt.Errorf("everybody can change %s in the data directory (mode %04o); run chmod o-w %s", path, mode, shell.Quote(path))
@@ -78,7 +89,7 @@ func checkEntries(dir string) error {
 	return nil
 }
 
-// CheckOwn refuses a file that another user placed, or everybody can change. Those of root are fine.
+// CheckOwn refuses a file that belongs to another user or that everybody can change. A file of root's is accepted.
 func CheckOwn(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {

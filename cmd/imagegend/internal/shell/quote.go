@@ -1,9 +1,9 @@
-// Package shell writes what people paste into a shell.
+// Package shell quotes text for command lines that people paste into a shell.
 package shell
 
 import "strings"
 
-// Quote makes one word of a text.
+// Quote returns s as one word of a POSIX shell, in quotes only where it needs them. An empty string stays empty.
 func Quote(s string) string {
 	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./") == "" {
 		return s

@@ -1,10 +1,11 @@
-// Package signin makes of settings what signs people in to the console beside their passwords.
+// Package signin sets up, from the settings, how people sign in to the console other than with a password: by an
+// OpenID Connect provider and with passkeys. serve and doctor share it, so that doctor finds exactly what serve would
+// refuse.
 package signin
 
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/private"
@@ -12,11 +13,11 @@ import (
 	"github.com/imagegend/imagegend/imagegen/console/oidc"
 )
 
-// maxSecret is far more bytes than any secret has.
+// maxSecret bounds what is read of the secret's file, in bytes: far more than any secret has.
 const maxSecret = 4 << 10
 
-// Provider is by which people sign in; nil: the settings name none. An error names the setting that is wrong. It
-// asks nobody.
+// Provider returns the provider by which people sign in; nil if the settings name none. An error names the setting
+// that is wrong. It sends nothing: a provider that is away must not keep the service from starting.
 func Provider(s config.SignIn) (*oidc.Provider, error) {
 	if s.OIDCIssuer == "" {
 		return nil, without(s)
@@ -35,7 +36,8 @@ func Provider(s config.SignIn) (*oidc.Provider, error) {
 		RoleClaim: s.OIDCRoleClaim, OperatorValue: s.OIDCOperators})
 }
 
-// without refuses what means nothing without an issuer: its name may be misspelt.
+// without refuses settings that mean nothing without an issuer: the setting of the issuer may be misspelt.
+// RequirePasskey is the one setting of the struct that needs none.
 func without(s config.SignIn) error {
 	s.RequirePasskey = ""
 	if s != (config.SignIn{}) {
@@ -44,17 +46,17 @@ func without(s config.SignIn) error {
 	return nil
 }
 
+// secretOf returns the client secret, which is the first line of its file; "" is for a public client.
 func secretOf(s config.SignIn) (imagegen.Secret, error) {
 	if s.OIDCSecretFile == "" {
 		return imagegen.Secret(s.OIDCSecret), nil
 	}
 	if s.OIDCSecret != "" {
-		return "", errors.New("--oidc-secret and --oidc-secret-file are two ways of saying one thing; choose one")
+		return "", errors.New("--oidc-secret and --oidc-secret-file both give the secret; choose one")
 	}
-	text, err := private.ReadFile(s.OIDCSecretFile, maxSecret)
+	line, err := private.ReadLine(s.OIDCSecretFile, maxSecret)
 	if err != nil {
-		return "", fmt.Errorf("the file of --oidc-secret-file does not do: %w", err)
+		return "", fmt.Errorf("the file of --oidc-secret-file cannot be used: %w", err)
 	}
-	line, _, _ := strings.Cut(text, "\n")
-	return imagegen.Secret(strings.TrimSuffix(line, "\r")), nil
+	return imagegen.Secret(line), nil
 }

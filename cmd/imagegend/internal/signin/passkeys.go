@@ -8,21 +8,23 @@ import (
 	"github.com/imagegend/imagegend/imagegen/console/passkey"
 )
 
-// Passkeys are those of browsers at the public address; nil: they have none there, and none are demanded.
+// Passkeys returns the passkeys for the public address. nil without an error: there is no address at which browsers
+// could have passkeys, and none are required. If they are required, that is an error.
 func Passkeys(s config.Server) (*passkey.Passkeys, error) {
 	demanded := s.RequirePasskey == config.PasskeyOfOperators
 	if s.BaseURL == "" {
 		if demanded {
-			return nil, errors.New("--require-passkey needs --base-url: a passkey is of use at one address")
+			return nil, errors.New("--require-passkey needs --base-url: a passkey works at one address only")
 		}
 		return nil, nil
 	}
+	// A passkey belongs to a host, so the path of the address does not matter.
 	p, err := passkey.New(passkey.Config{Origin: config.Root(s.BaseURL), Name: s.BrandName})
 	switch {
 	case err != nil && demanded:
-		return nil, fmt.Errorf("--require-passkey does not go with --base-url %s: %w", s.BaseURL, err)
+		return nil, fmt.Errorf("--require-passkey cannot be used with --base-url %s: %w", s.BaseURL, err)
 	case err != nil:
-		return nil, nil // there browsers have none
+		return nil, nil // browsers have no passkeys at such an address
 	}
 	return p, nil
 }

@@ -1,4 +1,5 @@
-// Package tracing sends traces to a collector, over OTLP, as the standard variables of OpenTelemetry say.
+// Package tracing sends spans to a collector over OTLP with HTTP. It is configured by the standard variables of
+// OpenTelemetry alone, which the exporter reads itself; what a span holds is decided by package otel.
 package tracing
 
 import (
@@ -19,10 +20,11 @@ import (
 	"github.com/imagegend/imagegend/imagegen/otel"
 )
 
-// flushTime is how long the last spans may take to leave.
+// flushTime bounds how long the process waits at its end for the last spans to be sent.
 const flushTime = 3 * time.Second
 
-// wanted reports whether the environment names a collector.
+// wanted reports whether the environment names a collector. Without one nothing is set up: the exporter's own
+// default, localhost:4318, would send to nobody and log errors.
 func wanted() bool {
 	if strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true") || os.Getenv("OTEL_TRACES_EXPORTER") == "none" {
 		return false
@@ -30,7 +32,8 @@ func wanted() bool {
 	return os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != ""
 }
 
-// check refuses what the variables can say and this exporter cannot do.
+// check refuses what the variables can ask for and this exporter cannot do. The exporter would ignore it without a
+// word.
 func check() error {
 	if e := os.Getenv("OTEL_TRACES_EXPORTER"); e != "" && e != "otlp" {
 		return fmt.Errorf("OTEL_TRACES_EXPORTER is %q; there are otlp and none", e)
@@ -42,8 +45,9 @@ func check() error {
 	return nil
 }
 
-// Start returns a tracer that sends spans to the collector that the environment names, nil if it names none, and what
-// sends the last spans and ends it.
+// Start returns a tracer that sends spans to the collector of the environment, and stop, which sends the last ones.
+// Without a collector the tracer is nil. A collector that cannot be reached is no error: it is logged, and spans are
+// dropped. stop is nil only with an error, and waits flushTime at most.
 func Start(ctx context.Context, version string, log *slog.Logger) (t *otel.Tracer, stop func(), err error) {
 	if !wanted() {
 		return nil, func() {}, nil
@@ -56,9 +60,10 @@ func Start(ctx context.Context, version string, log *slog.Logger) (t *otel.Trace
 		return nil, nil, fmt.Errorf("traces cannot be sent; look at the variables that begin with OTEL_EXPORTER_OTLP_: %w", err)
 	}
 	about, err := resource.New(ctx, resource.WithAttributes(attribute.String("service.name", "imagegend"), attribute.String("service.version", version)),
-		resource.WithTelemetrySDK(), resource.WithFromEnv()) // the environment has the last word
+		// Last, so that the environment overrides the rest.
+		resource.WithTelemetrySDK(), resource.WithFromEnv())
 	if err != nil {
-		return nil, nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES does not do: %w", err)
+		return nil, nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES cannot be used: %w", err)
 	}
 	api.SetErrorHandler(api.ErrorHandlerFunc(func(err error) { log.Warn("traces could not be sent", "error", err) }))
 	p := sdk.NewTracerProvider(sdk.WithBatcher(to), sdk.WithResource(about))

@@ -1,4 +1,5 @@
-// Package yamlfile reads files of YAML, and says where in a file a mistake stands.
+// Package yamlfile reads YAML files strictly, as nodes, and says in errors where in the file a mistake is. It serves
+// both imagegend.yaml and models.yaml.
 package yamlfile
 
 import (
@@ -11,9 +12,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Document returns the root of a file's text, nil if nothing stands in it. A second document and a key that
-// comes twice are errors. (yaml.Unmarshal passes over every document but the first.)
+// Document returns the root node of a file's text; nil if the file is empty. A second document and a key that comes
+// twice are errors. (yaml.Unmarshal ignores every document but the first.)
 func Document(text []byte) (*yaml.Node, error) {
+	// A decoder instead of Unmarshal: it shows whether a second document follows.
 	var first, second yaml.Node
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	err := d.Decode(&first)
@@ -31,7 +33,7 @@ func Document(text []byte) (*yaml.Node, error) {
 	return first.Content[0], checkKeys(first.Content[0])
 }
 
-// checkKeys refuses a key that comes twice, wherever it stands.
+// checkKeys refuses a key that comes twice in a mapping, at any depth.
 func checkKeys(n *yaml.Node) error {
 	lines := map[string]int{}
 	for key := range Pairs(n) {
@@ -48,10 +50,10 @@ func checkKeys(n *yaml.Node) error {
 	return nil
 }
 
-// yamlWords take apart what the parser says. Its line can be one too low.
+// yamlWords takes the parser's messages apart. The line in them can be one too low, hence "near" in ours.
 var yamlWords = regexp.MustCompile(`(?s)yaml: (?:line (\d+): )?(.*)`)
 
-// noYAML says in plain words why a text is no YAML.
+// noYAML rewrites an error of the parser in plain words.
 func noYAML(err error) error {
 	said := yamlWords.FindStringSubmatch(err.Error())
 	switch {

@@ -10,7 +10,8 @@ import (
 	"github.com/imagegend/imagegend/internal/nearest"
 )
 
-// mistake is an error at a place of a file.
+// mistake is an error at a place in a file. Its text leaves the place out, so that callers can add to it what they
+// know.
 type mistake struct {
 	line, column int
 	text         string
@@ -18,17 +19,18 @@ type mistake struct {
 
 func (m *mistake) Error() string { return m.text }
 
-// Mistake is an error at the place of n. Its text does not tell the place: InFile does.
+// Mistake returns an error at the place of n. Its text does not name the place; InFile adds that.
 func Mistake(n *yaml.Node, format string, args ...any) error {
 	return &mistake{n.Line, n.Column, fmt.Sprintf(format, args...)}
 }
 
-// UnknownKey is the mistake of a key that is not among those known. It names the nearest of them.
+// UnknownKey returns the mistake of a key that is not among the known ones. It names the nearest, or all of them.
 func UnknownKey(key *yaml.Node, known []string) error {
 	return Mistake(key, "unknown key %q%s", key.Value, nearest.HintOrAll(key.Value, known))
 }
 
-// InFile puts the file in front of an error, with line and column if it is a Mistake.
+// InFile puts the file in front of an error and, if the error is or wraps a Mistake, line and column. It belongs
+// where the file was opened, so that it is done once.
 func InFile(path string, err error) error {
 	if m, ok := errors.AsType[*mistake](err); ok {
 		return fmt.Errorf("%s:%d:%d: %w", path, m.line, m.column, err)
@@ -36,7 +38,7 @@ func InFile(path string, err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// Pairs are the keys of a mapping with their values; none for what is no mapping.
+// Pairs iterates over the keys of a mapping with their values. A node that is no mapping has none.
 func Pairs(n *yaml.Node) iter.Seq2[*yaml.Node, *yaml.Node] {
 	return func(yield func(key, value *yaml.Node) bool) {
 		for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
@@ -47,7 +49,7 @@ func Pairs(n *yaml.Node) iter.Seq2[*yaml.Node, *yaml.Node] {
 	}
 }
 
-// Lookup finds the value of a key; nil if there is none.
+// Lookup returns the value of a key; nil if the key is absent.
 func Lookup(n *yaml.Node, key string) *yaml.Node {
 	for k, value := range Pairs(n) {
 		if k.Value == key {
