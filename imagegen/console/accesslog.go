@@ -10,8 +10,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// exchange is an answer on its way, for the line of its request in the log.
-type exchange struct {
+// loggingWriter is an answer on its way, for the line of its request in the log.
+type loggingWriter struct {
 	http.ResponseWriter
 	began  time.Time
 	page   *page // that answers; nil: a static file
@@ -20,10 +20,10 @@ type exchange struct {
 }
 
 // Unwrap serves http.ResponseController.
-func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
+func (x *loggingWriter) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
 // WriteHeader implements http.ResponseWriter.
-func (x *exchange) WriteHeader(status int) {
+func (x *loggingWriter) WriteHeader(status int) {
 	if x.status == 0 {
 		x.status = status
 	}
@@ -31,7 +31,7 @@ func (x *exchange) WriteHeader(status int) {
 }
 
 // Write implements http.ResponseWriter.
-func (x *exchange) Write(p []byte) (int, error) {
+func (x *loggingWriter) Write(p []byte) (int, error) {
 	if x.status == 0 {
 		x.status = http.StatusOK
 	}
@@ -41,7 +41,7 @@ func (x *exchange) Write(p []byte) (int, error) {
 }
 
 // ReadFrom implements io.ReaderFrom, so that the system can copy a file to the connection by itself.
-func (x *exchange) ReadFrom(r io.Reader) (int64, error) {
+func (x *loggingWriter) ReadFrom(r io.Reader) (int64, error) {
 	if x.status == 0 {
 		x.status = http.StatusOK
 	}
@@ -51,12 +51,12 @@ func (x *exchange) ReadFrom(r io.Reader) (int64, error) {
 }
 
 // logRequest writes the line of a request, with the route instead of the path: that of a link is a secret.
-func (c *Console) logRequest(x *exchange, r *http.Request) {
+func (c *Console) logRequest(x *loggingWriter, r *http.Request) {
 	route, level := "static/{version}/{file...}", slog.LevelDebug // many, and of no interest
 	var user imagegen.UserID
 	if p := x.page; p != nil {
 		_, route, _ = strings.Cut(p.route.pattern, " ")
-		route, level, user = strings.TrimSuffix(route, "{$}"), p.loudness(x.status), p.person.ID
+		route, level, user = strings.TrimSuffix(route, "{$}"), p.logLevel(x.status), p.person.ID
 	}
 	if route = c.cfg.Path + route; strings.HasSuffix(route, "//") {
 		route = "" // none fits
@@ -78,9 +78,9 @@ func (c *Console) logRequest(x *exchange, r *http.Request) {
 	c.cfg.Log.LogAttrs(r.Context(), level, "request", attrs...)
 }
 
-// loudness is how loud a page's request is in the log. What a page that is left open asks again and
+// logLevel is how loud a page's request is in the log. What a page that is left open asks again and
 // again is of no interest.
-func (p *page) loudness(status int) slog.Level {
+func (p *page) logLevel(status int) slog.Level {
 	switch {
 	case status >= http.StatusInternalServerError && status != http.StatusServiceUnavailable:
 		return slog.LevelError

@@ -32,10 +32,10 @@ type signInLine struct {
 }
 
 // Idle is how long a browser stays signed in without use.
-func (accountView) Idle() string { return count(int(idle/time.Minute), "minute", "minutes") }
+func (accountView) Idle() string { return count(int(idleTimeout/time.Minute), "minute", "minutes") }
 
 // Absolute is how long it does in any case.
-func (accountView) Absolute() string { return count(int(absolute/time.Hour), "hour", "hours") }
+func (accountView) Absolute() string { return count(int(absoluteTimeout/time.Hour), "hour", "hours") }
 
 func (c *Console) account(p *page) error { return c.showAccount(p, http.StatusOK, filled()) }
 
@@ -89,7 +89,7 @@ func (c *Console) changePassword(p *page) error {
 	if err := c.replacePassword(p, present, hash); err != nil {
 		return err
 	}
-	if err := p.begin(p.person.ID, hash, p.now); err != nil {
+	if err := p.createSignIn(p.person.ID, hash, p.now); err != nil {
 		return err
 	}
 	return p.done("Your password is changed. You are signed out everywhere else.", "account")
@@ -113,16 +113,16 @@ func (c *Console) replacePassword(p *page, present account.Login, hash string) e
 
 // checkPassword blames a field unless it holds the person's password, and returns their login.
 func (c *Console) checkPassword(p *page, f *form, name string) (account.Login, error) {
-	a, err := c.claim(p, p.person.Name)
+	a, err := c.newAttempt(p, p.person.Name)
 	if err != nil {
 		return a.login, err
 	}
 	ok, wait, err := c.authenticate(p, a, f.secret(name))
 	switch {
 	case wait > 0:
-		f.blame(name, "Too many attempts. Try again in %s.", inWords(wait))
+		f.addFault(name, "Too many attempts. Try again in %s.", inWords(wait))
 	case err == nil && !ok:
-		f.blame(name, "This is not your present password.")
+		f.addFault(name, "This is not your present password.")
 	}
 	return a.login, err
 }

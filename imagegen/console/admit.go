@@ -9,8 +9,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// entry is the sign-in of somebody who has proved who they are, but for a passkey.
-type entry struct {
+// pendingSignIn is the sign-in of somebody who has proved who they are, but for a passkey.
+type pendingSignIn struct {
 	user      imagegen.UserID
 	password  string    // the hash that was checked
 	confirmed time.Time // see Console.begin
@@ -19,27 +19,27 @@ type entry struct {
 }
 
 // admit signs a user in; who has a passkey is asked for it first.
-func (p *page) admit(e entry) error {
+func (p *page) admit(e pendingSignIn) error {
 	have, err := p.c.cfg.Logins.Passkeys(p.context(), e.user)
 	if err != nil {
 		return err
 	}
 	if len(have) == 0 {
-		return p.letIn(e)
+		return p.completeSignIn(e)
 	}
 	u, err := p.c.cfg.Engine.Accounts().User(p.context(), e.user)
 	if err != nil {
 		return err
 	}
-	ask, err := p.askForPasskey(u, have, ceremony{entry: e}, false)
+	ask, err := p.askForPasskey(u, have, ceremony{pending: e}, false)
 	if err != nil {
 		return err
 	}
 	return p.render("passkey", ask)
 }
 
-func (p *page) letIn(e entry) error {
-	if err := p.begin(e.user, e.password, e.confirmed); err != nil {
+func (p *page) completeSignIn(e pendingSignIn) error {
+	if err := p.createSignIn(e.user, e.password, e.confirmed); err != nil {
 		return err
 	}
 	if e.message != "" {
@@ -66,13 +66,13 @@ func (c *Console) signInByPasskey(p *page) error {
 	if err != nil {
 		return err
 	}
-	k.entry.confirmed = p.now
-	return p.letIn(k.entry)
+	k.pending.confirmed = p.now
+	return p.completeSignIn(k.pending)
 }
 
 func (p *page) signInAnew(why string) error {
 	f := filled()
-	f.blameAll("%s", why)
+	f.addFormFault("%s", why)
 	return p.renderStatus(http.StatusUnprocessableEntity, "signin", signInView{f, p.c.cfg.Path})
 }
 

@@ -31,7 +31,7 @@ func (v playgroundView) Shapes() (all []choice) {
 		c.Shape = &s
 		all = append(all, c)
 	}
-	own := v.choice("ratio", ownSize, "Exact", "")
+	own := v.choice("ratio", exactSize, "Exact", "")
 	own.Shape = &shape{8, 8, 24, 24}
 	return append(all, own)
 }

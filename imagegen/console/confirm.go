@@ -76,7 +76,7 @@ func (p *page) proofs() (v confirmView, have []account.Passkey, err error) {
 func (p *page) confirmByPasskey(f *form) error {
 	k, ok := p.c.ceremonies.take(f.Value(ceremonyField), p.now)
 	if !ok || k.purpose != toConfirm || k.signIn != p.person.signIn.Hash {
-		f.blameAll("It took too long, or was done already. Use the passkey again.")
+		f.addFormFault("It took too long, or was done already. Use the passkey again.")
 		return nil
 	}
 	err := p.usedPasskey(f, k)
@@ -100,9 +100,9 @@ type confirmView struct {
 	Passkey   bool // can be used
 	Prompt    prompt
 	Connected bool   // the provider can be asked
-	Errand    string // the token of the form, which then waits here
+	Pending   string // the token of the form, which then waits here
 	Here      string // where the form goes
-	Kept      []entered
+	Fields    []hiddenField
 	Section   string // where it leads back to
 }
 
@@ -110,9 +110,9 @@ type confirmView struct {
 func (confirmView) Asked() string { return count(int(confirmedFor/time.Minute), "minute", "minutes") }
 
 func (p *page) askToConfirm(status int, v confirmView, have []account.Passkey) (err error) {
-	v.Here, v.Kept, v.Section = p.r.URL.RequestURI(), keptFields(v.Form.values), p.route.section
+	v.Here, v.Fields, v.Section = p.r.URL.RequestURI(), hiddenFields(v.Form.values), p.route.section
 	if v.Connected {
-		v.Errand = p.c.errands.keep(errand{purpose: toConfirm, signIn: p.person.signIn.Hash, path: v.Here, kept: v.Kept}, p.now)
+		v.Pending = p.c.pendingActions.put(pendingAction{purpose: toConfirm, signIn: p.person.signIn.Hash, path: v.Here, fields: v.Fields}, p.now)
 	}
 	if v.Passkey {
 		k := ceremony{purpose: toConfirm, signIn: p.person.signIn.Hash}

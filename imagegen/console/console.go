@@ -78,22 +78,22 @@ const limiterSize = 10_000
 
 // Console is the account area. It is safe for concurrent use and holds nothing that must be closed.
 type Console struct {
-	cfg        Config
-	mux        *http.ServeMux
-	guard      *http.CrossOriginProtection
-	templates  map[string]*template.Template
-	passwords  *password.Hasher
-	attempts   *limiter.Limiter
-	turns      *limiter.Turns
-	swept      atomic.Int64 // when, in Unix seconds: see sweep
-	changing   sync.Mutex   // held while a password is set that was checked against the present login
-	visits     waiting[visit]
-	ceremonies waiting[ceremony]
-	errands    waiting[errand]
-	auditing   auditing
-	summaries  summaries
-	unseen     unseenKeys
-	brand      branding
+	cfg            Config
+	mux            *http.ServeMux
+	guard          *http.CrossOriginProtection
+	templates      map[string]*template.Template
+	passwords      *password.Hasher
+	attempts       *limiter.Limiter
+	turns          *limiter.Turns
+	swept          atomic.Int64 // when, in Unix seconds: see sweep
+	changing       sync.Mutex   // held while a password is set that was checked against the present login
+	authRequests   waiting[authRequest]
+	ceremonies     waiting[ceremony]
+	pendingActions waiting[pendingAction]
+	auditing       auditing
+	summaries      summaries
+	unseen         unseenKeys
+	brand          branding
 }
 
 var _ http.Handler = (*Console)(nil)
@@ -129,7 +129,7 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Body != http.NoBody {                           // net/http reads what is left of a body before it answers
 		control.SetReadDeadline(time.Now().Add(formTime))
 	}
-	x := &exchange{ResponseWriter: w, began: time.Now()}
+	x := &loggingWriter{ResponseWriter: w, began: time.Now()}
 	defer c.logRequest(x, r)
 	c.guard.Handler(c.mux).ServeHTTP(x, r)
 }

@@ -28,8 +28,8 @@ func (s *site) reopened() {
 	s.is.NoErr(err)
 }
 
-// siege fails at a name from many addresses until strangers are kept out.
-func (s *site) siege(name string) {
+// guess fails at a name from many addresses until strangers are kept out.
+func (s *site) guess(name string) {
 	s.Helper()
 	stranger := s.visitor()
 	stranger.address = "203.0.113.7:1"
@@ -49,7 +49,7 @@ func TestKnownBrowser(t *testing.T) {
 	s.is.Equal(v.post("signout").redirected(), "/console/signin") // it is known still
 	s.reopened()
 	v.address = "198.51.100.99:1"
-	s.siege("olivia")
+	s.guess("olivia")
 	s.is.Equal(v.post("signin", "name", "olivia", "password", secret).redirected(), "/console/")
 
 	for range 5 { // whoever holds the cookie cannot guess without limit
@@ -95,7 +95,7 @@ func TestDeviceOfOthers(t *testing.T) {
 			s.is.Equal(v.post("signin", "name", "olivia", "password", secret).redirected(), "/console/")
 			change(s, v)
 			s.reopened()
-			s.siege("olivia")
+			s.guess("olivia")
 			v.address = "198.51.100.99:1"
 			s.is.Equal(v.post("signin", "name", "olivia", "password", secret).StatusCode, http.StatusTooManyRequests)
 		})

@@ -13,12 +13,12 @@ var bounds = [...]float64{.1, .25, .5, .75, 1, 1.5, 2, 3, 4, 5, 6, 8, 10, 12, 15
 // durations counts how many there were up to each of the bounds, and behind the last.
 type durations [len(bounds) + 1]int
 
-func (d *durations) note(took time.Duration) {
+func (d *durations) add(took time.Duration) {
 	i, _ := slices.BinarySearch(bounds[:], took.Seconds())
 	d[i]++
 }
 
-func (d *durations) add(o durations) {
+func (d *durations) merge(o durations) {
 	for i, n := range o {
 		d[i] += n
 	}

@@ -19,11 +19,11 @@ func (c *Console) signInAs(p *page, who Claimant, next string) error {
 		return imagegen.Invalid("the user %s is disabled", u.Name)
 	}
 	p.act(u)
-	login, err := c.follow(p, u.ID, who.Role)
+	login, err := c.loginWithRole(p, u.ID, who.Role)
 	if err != nil {
 		return err
 	}
-	return p.admit(entry{user: u.ID, password: login.Password, confirmed: p.now, next: next})
+	return p.admit(pendingSignIn{user: u.ID, password: login.Password, confirmed: p.now, next: next})
 }
 
 // userOf finds the user who is somebody of the provider, and makes one where that is allowed. No name and no
@@ -59,8 +59,8 @@ func (c *Console) newcomer(p *page, who Claimant) (imagegen.User, error) {
 	return u, c.cfg.Logins.CreateIdentity(p.context(), account.Identity{Issuer: c.cfg.Provider.Issuer(), Subject: who.Subject, User: u.ID, CreatedAt: p.now})
 }
 
-// follow gives a user a login, with the role that the provider says if it says one, and returns it.
-func (c *Console) follow(p *page, u imagegen.UserID, role account.Role) (account.Login, error) {
+// loginWithRole gives a user a login, with the role that the provider says if it says one, and returns it.
+func (c *Console) loginWithRole(p *page, u imagegen.UserID, role account.Role) (account.Login, error) {
 	c.changing.Lock()
 	defer c.changing.Unlock()
 	login, err := c.cfg.Logins.Login(p.context(), u)
@@ -89,11 +89,11 @@ func (c *Console) connect(p *page) error {
 	if c.cfg.Provider == nil {
 		return imagegen.ErrNotFound
 	}
-	token := c.errands.keep(errand{purpose: toConnect, signIn: p.person.signIn.Hash}, p.now)
+	token := c.pendingActions.put(pendingAction{purpose: toConnect, signIn: p.person.signIn.Hash}, p.now)
 	return p.render("connect", token)
 }
 
-func (c *Console) connected(p *page, who Claimant) error {
+func (c *Console) connectIdentity(p *page, who Claimant) error {
 	err := c.cfg.Logins.CreateIdentity(p.context(),
 		account.Identity{Issuer: c.cfg.Provider.Issuer(), Subject: who.Subject, User: p.person.ID, CreatedAt: p.now})
 	if errors.Is(err, imagegen.ErrExists) {

@@ -14,8 +14,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/console/internal/password"
 )
 
-// trouble is an error as it is shown.
-type trouble struct {
+// errorView is an error as it is shown.
+type errorView struct {
 	Status    int
 	Title     string
 	Message   string
@@ -23,7 +23,7 @@ type trouble struct {
 	Reference string // under which the log tells more
 }
 
-var troubles = map[imagegen.Code]trouble{
+var errorViews = map[imagegen.Code]errorView{
 	imagegen.CodeNotFound:             {Status: http.StatusNotFound, Title: "Not found", Message: "There is nothing at this address, or it is not yours to see."},
 	imagegen.CodeInvalidRequest:       {Status: http.StatusBadRequest, Title: "That cannot be done"},
 	imagegen.CodeInsufficientCredits:  {Status: http.StatusPaymentRequired, Title: "Too few credits"},
@@ -36,26 +36,26 @@ var troubles = map[imagegen.Code]trouble{
 	imagegen.CodeOverloaded:           {Status: http.StatusServiceUnavailable, Title: "Too much work at the moment"},
 }
 
-var internalTrouble = trouble{Status: http.StatusInternalServerError, Title: "Something went wrong",
+var internalError = errorView{Status: http.StatusInternalServerError, Title: "Something went wrong",
 	Message: "It is not your fault, and it was noted. Try again; if it happens again, tell the operator the reference.",
 	Code:    imagegen.CodeInternal}
 
-// shown turns an error into what is shown of it.
-func shown(err error) trouble {
+// errorViewOf turns an error into what is shown of it.
+func errorViewOf(err error) errorView {
 	switch {
 	case errors.Is(err, errCrossOrigin):
-		return trouble{Status: http.StatusForbidden, Title: "Refused", Code: "crossOrigin",
+		return errorView{Status: http.StatusForbidden, Title: "Refused", Code: "crossOrigin",
 			Message: "This request was sent by another site. If you meant it, open the page here and do it again."}
 	case errors.Is(err, password.ErrBusy):
 		err = imagegen.ErrOverloaded
 	}
 	e, ok := errors.AsType[*imagegen.Error](err)
 	if !ok {
-		return internalTrouble
+		return internalError
 	}
-	t, ok := troubles[e.Code]
+	t, ok := errorViews[e.Code]
 	if !ok {
-		return internalTrouble
+		return internalError
 	}
 	t.Code = e.Code
 	if t.Message == "" {
@@ -69,7 +69,7 @@ func (p *page) fail(err error) {
 	if ctx := p.context(); ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
 		panic(http.ErrAbortHandler) // the browser has gone, or will not get the whole
 	}
-	t := shown(err)
+	t := errorViewOf(err)
 	if t.Status >= http.StatusInternalServerError {
 		t.Reference = rand.Text()[:8]
 		p.log(err, "reference", t.Reference)

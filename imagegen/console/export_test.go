@@ -61,7 +61,7 @@ var ShapeOf = shapeOf
 type Answers = answers
 
 // Told is what a History tells of an upstream.
-type Told = told
+type Told = upstreamHistory
 
 // Health tells of each upstream.
 func (h *History) Health(now time.Time) []Told { return h.health(now) }

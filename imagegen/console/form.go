@@ -68,8 +68,8 @@ func (f *form) Value(name string) string { return strings.TrimSpace(f.values.Get
 // secret is what was entered, with the space around it; no page shows it again.
 func (f *form) secret(name string) string { return f.values.Get(name) }
 
-// blame says what is wrong with a field and what to do, as a sentence.
-func (f *form) blame(name, format string, args ...any) {
+// addFault says what is wrong with a field and what to do, as a sentence.
+func (f *form) addFault(name, format string, args ...any) {
 	if f.faults == nil {
 		f.faults = map[string]string{}
 	}
@@ -78,8 +78,8 @@ func (f *form) blame(name, format string, args ...any) {
 	}
 }
 
-// blameAll says what is wrong with the form as a whole.
-func (f *form) blameAll(format string, args ...any) { f.fault = fmt.Sprintf(format, args...) }
+// addFormFault says what is wrong with the form as a whole.
+func (f *form) addFormFault(format string, args ...any) { f.fault = fmt.Sprintf(format, args...) }
 
 // refuse puts an error that the user can mend beside a field; name "" means above the form. Any
 // other error is returned.
@@ -90,9 +90,9 @@ func (f *form) refuse(name string, err error) error {
 		return err
 	}
 	if name == "" {
-		f.blameAll("%s", sentence(e.Message))
+		f.addFormFault("%s", sentence(e.Message))
 	} else {
-		f.blame(name, "%s", sentence(e.Message))
+		f.addFault(name, "%s", sentence(e.Message))
 	}
 	return nil
 }

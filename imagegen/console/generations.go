@@ -87,7 +87,7 @@ func (p *page) searchForm() *form {
 func (f *form) search() search {
 	s := search{Status: imagegen.Status(f.Value("status")), Favourites: f.Value("favourites") != "", Model: f.Value("model")}
 	s.Words = strings.Fields(strings.ToLower(f.Value("q")))
-	s.Words = s.Words[:min(len(s.Words), mostWords)]
+	s.Words = s.Words[:min(len(s.Words), maxWords)]
 	s.From, s.To = f.day("from"), f.day("to")
 	if !s.To.IsZero() {
 		s.To = s.To.AddDate(0, 0, 1) // the day itself is within
@@ -100,7 +100,7 @@ func (f *form) day(name string) time.Time {
 	entered := f.Value(name)
 	day, err := time.Parse(time.DateOnly, entered)
 	if err != nil && entered != "" {
-		f.blame(name, "A day is written such as 2026-01-31.")
+		f.addFault(name, "A day is written such as 2026-01-31.")
 	}
 	return day
 }

@@ -72,7 +72,7 @@ func (f *form) grant(u imagegen.UserID, now time.Time) imagegen.Grant {
 func (f *form) reference(name string) string {
 	ref := cmp.Or(f.Value(name), f.Value("once"))
 	if len(ref) > 255 || strings.Contains(ref, "\x00") {
-		f.blame(name, "A reference is at most 255 bytes of text.")
+		f.addFault(name, "A reference is at most 255 bytes of text.")
 	}
 	return ref
 }
@@ -85,7 +85,7 @@ func (f *form) amount(name string) imagegen.Credits {
 	written := f.Value(name)
 	n, err := strconv.ParseInt(strings.ReplaceAll(written, ",", ""), 10, 64)
 	if err != nil || !wholeNumber.MatchString(written) || !imagegen.Credits(n).Valid() {
-		f.blame(name, "Enter a whole number of credits, from 1 to %s.", credits(imagegen.MaxCredits))
+		f.addFault(name, "Enter a whole number of credits, from 1 to %s.", credits(imagegen.MaxCredits))
 	}
 	return imagegen.Credits(n)
 }
@@ -99,7 +99,7 @@ func (f *form) lastDay(name string, now time.Time) time.Time {
 	day, err := time.Parse(time.DateOnly, f.Value(name))
 	end := day.AddDate(0, 0, 1)
 	if err != nil || !end.After(now) || end.Year() > never {
-		f.blame(name, "Enter a day that is not over, such as %d-12-31.", now.Year()+1)
+		f.addFault(name, "Enter a day that is not over, such as %d-12-31.", now.Year()+1)
 	}
 	return end
 }
@@ -107,9 +107,9 @@ func (f *form) lastDay(name string, now time.Time) time.Time {
 // usedBefore blames the reference, or the form itself that was sent before with other content.
 func (f *form) usedBefore(name, outcome string) {
 	if f.Value(name) != "" {
-		f.blame(name, "This reference was used before, for another grant or revocation. %s", outcome)
+		f.addFault(name, "This reference was used before, for another grant or revocation. %s", outcome)
 		return
 	}
-	f.blameAll("This form was sent before, for another grant or revocation, and that one stands. Send it again if you mean one more.")
+	f.addFormFault("This form was sent before, for another grant or revocation, and that one stands. Send it again if you mean one more.")
 	f.values.Set("once", onceToken())
 }

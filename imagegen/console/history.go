@@ -77,7 +77,7 @@ func (h *History) answered(e imagegen.Event) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	a := at(h.upstreams, upstream{e.Generation.Model, e.Provider, e.Member}, h.now())
+	a := slot(h.upstreams, upstream{e.Generation.Model, e.Provider, e.Member}, h.now())
 	a.All++
 	if ending != imagegen.EndedWell && ending != imagegen.EndedInvalid && ending != imagegen.EndedRefused {
 		a.Failed++
@@ -87,22 +87,22 @@ func (h *History) answered(e imagegen.Event) {
 func (h *History) took(model string, d time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	at(h.models, model, h.now()).note(d)
+	slot(h.models, model, h.now()).add(d)
 }
 
-// told is what a History tells of an upstream.
-type told struct {
+// upstreamHistory is what a History tells of an upstream.
+type upstreamHistory struct {
 	upstream
 	Hours [HistoryHours]answers // the present one last
 }
 
 // health tells of each upstream that was asked within the time that the history goes back.
-func (h *History) health(now time.Time) (all []told) {
+func (h *History) health(now time.Time) (all []upstreamHistory) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, u := range slices.SortedFunc(maps.Keys(h.upstreams), upstream.compare) {
 		if hours := h.upstreams[u].hours(now); hours != [HistoryHours]answers{} {
-			all = append(all, told{u, hours})
+			all = append(all, upstreamHistory{u, hours})
 		}
 	}
 	return all
@@ -116,7 +116,7 @@ func (h *History) latencies(now time.Time) map[string]durations {
 	for model, r := range h.models {
 		var sum durations
 		for _, hour := range r.hours(now) {
-			sum.add(hour)
+			sum.merge(hour)
 		}
 		all[model] = sum
 	}
@@ -131,20 +131,20 @@ type ring[T any] [HistoryHours]struct {
 
 const secondsPerHour = int64(time.Hour / time.Second)
 
-// at is what a ring keeps for the hour.
-func at[K comparable, T any](rings map[K]*ring[T], key K, now time.Time) *T {
+// slot is what a ring keeps for the hour.
+func slot[K comparable, T any](rings map[K]*ring[T], key K, now time.Time) *T {
 	r := rings[key]
 	if r == nil {
 		r = new(ring[T])
 		rings[key] = r
 	}
 	hour := now.Unix() / secondsPerHour
-	slot := &r[hour%HistoryHours]
-	if slot.hour != hour { // it is that of two days ago
+	current := &r[hour%HistoryHours]
+	if current.hour != hour { // it is that of two days ago
 		var none T
-		slot.hour, slot.kept = hour, none
+		current.hour, current.kept = hour, none
 	}
-	return &slot.kept
+	return &current.kept
 }
 
 // hours is what is kept, the present hour last.
@@ -152,8 +152,8 @@ func (r *ring[T]) hours(now time.Time) (all [HistoryHours]T) {
 	last := now.Unix() / secondsPerHour
 	for i := range all {
 		hour := last - HistoryHours + 1 + int64(i)
-		if slot := r[hour%HistoryHours]; slot.hour == hour {
-			all[i] = slot.kept
+		if current := r[hour%HistoryHours]; current.hour == hour {
+			all[i] = current.kept
 		}
 	}
 	return all

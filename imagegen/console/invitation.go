@@ -39,7 +39,7 @@ type invitationView struct {
 func (c *Console) invitationForm(p *page) error {
 	_, u, err := c.invited(p)
 	if err != nil {
-		return p.spent(err)
+		return p.invalidLink(err)
 	}
 	return p.render("invitation", invitationView{filled(), u.Name})
 }
@@ -47,7 +47,7 @@ func (c *Console) invitationForm(p *page) error {
 func (c *Console) acceptInvitation(p *page) error {
 	i, u, err := c.invited(p)
 	if err != nil {
-		return p.spent(err)
+		return p.invalidLink(err)
 	}
 	f, err := p.form()
 	if err != nil {
@@ -69,7 +69,7 @@ func (c *Console) acceptInvitation(p *page) error {
 	if former.Password != "" {
 		said += " The one before was set on " + inFull(former.ChangedAt) + "; if that was not you, tell the operator."
 	}
-	return p.spent(p.accept(i, u, hash, said))
+	return p.invalidLink(p.accept(i, u, hash, said))
 }
 
 // invited returns the invitation that the address names, and the user who is invited.
@@ -99,7 +99,7 @@ func (p *page) accept(i account.Invitation, u imagegen.User, hash, said string) 
 	if err := p.c.setLogin(ctx, account.Login{User: u.ID, Role: i.Role, Password: hash, ChangedAt: p.now}); err != nil {
 		return err
 	}
-	return p.admit(entry{user: u.ID, password: hash, confirmed: p.now, next: p.c.cfg.Path, message: said})
+	return p.admit(pendingSignIn{user: u.ID, password: hash, confirmed: p.now, next: p.c.cfg.Path, message: said})
 }
 
 func (c *Console) setLogin(ctx context.Context, l account.Login) error {
@@ -108,8 +108,8 @@ func (c *Console) setLogin(ctx context.Context, l account.Login) error {
 	return c.cfg.Logins.SetLogin(ctx, l)
 }
 
-// spent answers for a link that leads nowhere. Other errors are returned.
-func (p *page) spent(err error) error {
+// invalidLink answers for a link that leads nowhere. Other errors are returned.
+func (p *page) invalidLink(err error) error {
 	if !errors.Is(err, imagegen.ErrNotFound) {
 		return err
 	}

@@ -26,10 +26,10 @@ func (p *page) keepTyped() error {
 }
 
 // textFields reads the text of a form, as far as it comes: the prompt stands before the files, which may be too large.
-func (p *page) textFields() (all []typed) {
+func (p *page) textFields() (all []hiddenField) {
 	add := func(name, value string) {
 		if name != "show" && name != "use" && utf8.ValidString(value) {
-			all = append(all, typed{name, value})
+			all = append(all, hiddenField{name, value})
 		}
 	}
 	mediaType, parameters, _ := mime.ParseMediaType(p.r.Header.Get("Content-Type"))

@@ -54,7 +54,7 @@ func (c *Console) confirmRevokeKey(p *page) error {
 		return err
 	}
 	if !k.RevokedAt.IsZero() {
-		return p.done(quoted(k)+" is revoked already.", "keys")
+		return p.done(keyTitle(k)+" is revoked already.", "keys")
 	}
 	return p.render("key-revoke", k)
 }
@@ -67,11 +67,11 @@ func (c *Console) revokeKey(p *page) error {
 	if _, err := c.cfg.Engine.Accounts().RevokeKey(p.context(), k.ID); err != nil {
 		return err
 	}
-	return p.done(quoted(k)+" is revoked.", "keys")
+	return p.done(keyTitle(k)+" is revoked.", "keys")
 }
 
-// quoted names a key; one that was made elsewhere may have no name.
-func quoted(k imagegen.Key) string {
+// keyTitle names a key; one that was made elsewhere may have no name.
+func keyTitle(k imagegen.Key) string {
 	if k.Name == "" {
 		return "The key " + k.Prefix + "…"
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// mostKeys is how many API keys a user can make here, those that were revoked included: all of them
+// maxKeys is how many API keys a user can make here, those that were revoked included: all of them
 // are read for a page.
-const mostKeys = 1000
+const maxKeys = 1000
 
 // keysPerPage is how many API keys a page lists.
 const keysPerPage = 50
@@ -30,12 +30,12 @@ const (
 	ownDay  = "own"
 )
 
-var lives = []option{{forever, "never expires"}, {"30", "30 days"}, {"90", "90 days"}, {"365", "365 days"}, {ownDay, "until a day of your own"}}
+var keyLifetimes = []option{{forever, "never expires"}, {"30", "30 days"}, {"90", "90 days"}, {"365", "365 days"}, {ownDay, "until a day of your own"}}
 
 func (c *Console) keys(p *page) error { return c.showKeys(p, http.StatusOK, filled("life", forever)) }
 
 func (c *Console) showKeys(p *page, status int, f *form) error {
-	v := keysView{Form: f, Lives: lives}
+	v := keysView{Form: f, Lives: keyLifetimes}
 	var err error
 	if v.Lines, v.Pager, err = c.keysOf(p, p.person.ID); err != nil {
 		return err
@@ -91,7 +91,7 @@ func (c *Console) createKey(p *page) error {
 	}
 	name, expires, limits := f.Value("name"), f.expiry(p.now), f.limits()
 	if name == "" {
-		f.blame("name", "Give the key a name, such as that of the program that will use it.")
+		f.addFault("name", "Give the key a name, such as that of the program that will use it.")
 	}
 	if !f.valid() {
 		return c.showKeys(p, http.StatusUnprocessableEntity, f)
@@ -100,8 +100,8 @@ func (c *Console) createKey(p *page) error {
 	if err != nil {
 		return err
 	}
-	if len(all) >= mostKeys {
-		f.blame("name", "You have made %d keys, and there can be no more. Ask the operator for another user.", len(all))
+	if len(all) >= maxKeys {
+		f.addFault("name", "You have made %d keys, and there can be no more. Ask the operator for another user.", len(all))
 		return c.showKeys(p, http.StatusUnprocessableEntity, f)
 	}
 	raw, k, err := c.cfg.Engine.Accounts().MintLimitedKey(p.context(), p.person.ID, name, expires, limits)
@@ -111,7 +111,7 @@ func (c *Console) createKey(p *page) error {
 	if !f.valid() {
 		return c.showKeys(p, http.StatusUnprocessableEntity, f)
 	}
-	c.unseen.keep(p.person.signIn.Hash, unseenKey{k.ID, raw, p.now})
+	c.unseen.put(p.person.signIn.Hash, unseenKey{k.ID, raw, p.now})
 	return p.redirect("keys", string(k.ID), "created")
 }
 
@@ -122,12 +122,12 @@ func (f *form) expiry(now time.Time) time.Time {
 	case life == forever:
 		return time.Time{}
 	case life == ownDay && f.Value("day") == "":
-		f.blame("day", "Enter the last day on which the key works.")
+		f.addFault("day", "Enter the last day on which the key works.")
 	case life == ownDay:
 		return f.lastDay("day", now)
-	case !slices.ContainsFunc(lives, func(o option) bool { return o.Value == life }):
-		f.blame("life", "Choose how long the key works.")
+	case !slices.ContainsFunc(keyLifetimes, func(o option) bool { return o.Value == life }):
+		f.addFault("life", "Choose how long the key works.")
 	}
-	days, _ := strconv.Atoi(life) // one of lives, or blamed
+	days, _ := strconv.Atoi(life) // one of keyLifetimes, or blamed
 	return now.AddDate(0, 0, days)
 }

@@ -29,7 +29,7 @@ func (f *form) limits() (l imagegen.KeyLimits) {
 	if written := f.Value(limitAtOnce); written != "" {
 		n, err := strconv.Atoi(written)
 		if err != nil || n < 1 || n > imagegen.MaxAtOnce {
-			f.blame(limitAtOnce, "Enter a whole number of requests, from 1 to %s.", credits(imagegen.MaxAtOnce))
+			f.addFault(limitAtOnce, "Enter a whole number of requests, from 1 to %s.", credits(imagegen.MaxAtOnce))
 		}
 		l.AtOnce = n
 	}
@@ -74,8 +74,8 @@ type limitsView struct {
 	Back string // and where it leads back to
 }
 
-// limitsOf is the page with the limits of a user's key.
-func (c *Console) limitsOf(p *page, k imagegen.Key, u *imagegen.User, status int, f *form) error {
+// showLimits is the page with the limits of a user's key.
+func (c *Console) showLimits(p *page, k imagegen.Key, u *imagegen.User, status int, f *form) error {
 	v := limitsView{Key: k, User: u, Form: f, Here: c.path("keys", string(k.ID), "limits"), Back: c.path("keys")}
 	if u != nil {
 		v.Here, v.Back = c.path("users", string(u.ID), "keys", string(k.ID), "limits"), c.path("users", string(u.ID))
@@ -93,7 +93,7 @@ func (c *Console) keyLimits(p *page) error {
 	if err != nil {
 		return err
 	}
-	return c.limitsOf(p, k, nil, http.StatusOK, filledLimits(k.Limits))
+	return c.showLimits(p, k, nil, http.StatusOK, filledLimits(k.Limits))
 }
 
 func (c *Console) limitKey(p *page) error {
@@ -101,7 +101,7 @@ func (c *Console) limitKey(p *page) error {
 	if err != nil {
 		return err
 	}
-	return c.setLimits(p, k, nil, quoted(k), "keys")
+	return c.setLimits(p, k, nil, keyTitle(k), "keys")
 }
 
 func (c *Console) userKeyLimits(p *page) error {
@@ -109,7 +109,7 @@ func (c *Console) userKeyLimits(p *page) error {
 	if err != nil {
 		return err
 	}
-	return c.limitsOf(p, v.Key, &v.User, http.StatusOK, filledLimits(v.Key.Limits))
+	return c.showLimits(p, v.Key, &v.User, http.StatusOK, filledLimits(v.Key.Limits))
 }
 
 func (c *Console) limitUserKey(p *page) error {
@@ -117,7 +117,7 @@ func (c *Console) limitUserKey(p *page) error {
 	if err != nil {
 		return err
 	}
-	return c.setLimits(p, v.Key, &v.User, v.quoted(), "users", string(v.User.ID))
+	return c.setLimits(p, v.Key, &v.User, v.title(), "users", string(v.User.ID))
 }
 
 // setLimits replaces the limits of a key by those of the form.
@@ -134,7 +134,7 @@ func (c *Console) setLimits(p *page, k imagegen.Key, u *imagegen.User, named str
 		}
 	}
 	if !f.valid() {
-		return c.limitsOf(p, k, u, http.StatusUnprocessableEntity, f)
+		return c.showLimits(p, k, u, http.StatusUnprocessableEntity, f)
 	}
 	now := keyOfUser{Key: imagegen.Key{Limits: l}}.Limited()
 	if now == "" {

@@ -35,9 +35,9 @@ func (c *Console) beginPasskey(p *page) error {
 	name := f.Value("passkey_name")
 	switch {
 	case name == "" || utf8.RuneCountInString(name) > maxPasskeyName:
-		f.blame("passkey_name", "Give the passkey a name of up to %d characters, such as that of the device.", maxPasskeyName)
-	case len(have) >= mostPasskeys:
-		f.blame("passkey_name", "You have %d passkeys, and there can be no more. Remove one first.", len(have))
+		f.addFault("passkey_name", "Give the passkey a name of up to %d characters, such as that of the device.", maxPasskeyName)
+	case len(have) >= maxPasskeys:
+		f.addFault("passkey_name", "You have %d passkeys, and there can be no more. Remove one first.", len(have))
 	}
 	if !f.valid() {
 		return c.showAccount(p, http.StatusUnprocessableEntity, f)
@@ -46,7 +46,7 @@ func (c *Console) beginPasskey(p *page) error {
 	if err != nil {
 		return err
 	}
-	token := c.ceremonies.keep(ceremony{purpose: toMakePasskey, user: p.person.ID, secret: secret, signIn: p.person.signIn.Hash, name: name}, p.now)
+	token := c.ceremonies.put(ceremony{purpose: toMakePasskey, user: p.person.ID, secret: secret, signIn: p.person.signIn.Hash, name: name}, p.now)
 	return p.render("passkey-new", newPasskeyView{prompt{token, string(options)}, name})
 }
 

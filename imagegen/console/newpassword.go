@@ -41,9 +41,9 @@ func different(text string) int {
 func (f *form) newPassword() string {
 	chosen := f.secret("password")
 	if wrong := unfit(chosen); wrong != "" {
-		f.blame("password", "%s", sentence(wrong))
+		f.addFault("password", "%s", sentence(wrong))
 	} else if f.secret("again") != chosen {
-		f.blame("again", "This is not the same as the password above.")
+		f.addFault("again", "This is not the same as the password above.")
 	}
 	return chosen
 }

@@ -36,14 +36,14 @@ func (c *Console) createUser(p *page) error {
 		return err
 	}
 	if f.Value("name") == "" {
-		f.blame("name", "Give the user a name.")
+		f.addFault("name", "Give the user a name.")
 	}
 	role, expires := f.invited(p.now)
 	var u imagegen.User
 	if f.valid() {
 		u, err = c.cfg.Engine.Accounts().CreateUser(p.context(), f.Value("name"), "")
 		if errors.Is(err, imagegen.ErrExists) {
-			f.blame("name", "There is a user of this name already. Choose another.")
+			f.addFault("name", "There is a user of this name already. Choose another.")
 		} else if err = f.refuse("name", err); err != nil {
 			return err
 		}
@@ -65,7 +65,7 @@ func (c *Console) inviteUser(p *page) error {
 		return err
 	}
 	if !u.DisabledAt.IsZero() {
-		f.blame("role", "%s is disabled: nobody can sign in by this name.", u.Name)
+		f.addFault("role", "%s is disabled: nobody can sign in by this name.", u.Name)
 	}
 	role, expires := f.invited(p.now)
 	if !f.valid() {
@@ -78,11 +78,11 @@ func (c *Console) inviteUser(p *page) error {
 func (f *form) invited(now time.Time) (account.Role, time.Time) {
 	role := account.Role(f.Value("role"))
 	if role != account.RoleUser && role != account.RoleOperator {
-		f.blame("role", "Choose a role.")
+		f.addFault("role", "Choose a role.")
 	}
 	n, err := strconv.Atoi(f.Value("days"))
 	if err != nil || n < 1 || n > 30 {
-		f.blame("days", "Choose how long the link works.")
+		f.addFault("days", "Choose how long the link works.")
 	}
 	return role, now.AddDate(0, 0, n)
 }

@@ -43,7 +43,7 @@ func (p person) Operator() bool { return p.Role == account.RoleOperator }
 func (c *Console) handler(rt route, h handle) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p := &page{c: c, w: w, r: r, route: rt, now: c.cfg.Now()}
-		w.(*exchange).page = p // see ServeHTTP
+		w.(*loggingWriter).page = p // see ServeHTTP
 		w.Header().Set("Cache-Control", "no-store")
 		defer p.recovered()
 		if err := p.serve(h); err != nil {

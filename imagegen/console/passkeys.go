@@ -22,8 +22,8 @@ type Passkeys interface {
 	Answered(u imagegen.User, have []account.Passkey, secret, answer []byte) (id account.PasskeyID, uses uint32, err error)
 }
 
-// mostPasskeys is how many passkeys a user can have.
-const mostPasskeys = 20
+// maxPasskeys is how many passkeys a user can have.
+const maxPasskeys = 20
 
 // The fields of a form by which a browser proves that it has a passkey.
 const (
@@ -36,9 +36,9 @@ type ceremony struct {
 	purpose purpose
 	user    imagegen.UserID
 	secret  []byte
-	signIn  [32]byte // of who makes one or confirms
-	name    string   // of a new passkey
-	entry   entry    // of who signs in
+	signIn  [32]byte      // of who makes one or confirms
+	name    string        // of a new passkey
+	pending pendingSignIn // of who signs in
 }
 
 // prompt is what a page is given whose script uses a passkey.
@@ -57,7 +57,7 @@ func (p *page) askForPasskey(u imagegen.User, have []account.Passkey, k ceremony
 		return prompt{}, err
 	}
 	k.user, k.secret = u.ID, secret
-	return prompt{p.c.ceremonies.keep(k, p.now), string(options)}, nil
+	return prompt{p.c.ceremonies.put(k, p.now), string(options)}, nil
 }
 
 // usedPasskey ends such a ceremony: a form is proved by a passkey of the user. ErrInvalidRequest if it is not.

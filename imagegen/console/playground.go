@@ -52,11 +52,11 @@ func (c *Console) playground(p *page) error {
 		}
 		v.Fresh = false
 	}
-	for _, name := range q[ownField] {
+	for _, name := range q[ownImageField] {
 		if _, err := ownImage(p.context(), p.service(), name); err != nil {
 			return err
 		}
-		f.values.Add(ownField, name)
+		f.values.Add(ownImageField, name)
 	}
 	return c.showPlayground(p, http.StatusOK, f, len(f.images()), v)
 }
@@ -81,7 +81,7 @@ func (c *Console) settings(p *page, id imagegen.GenerationID) (f *form, gone int
 		case err != nil:
 			return nil, 0, err
 		default:
-			f.values.Add(ownField, name)
+			f.values.Add(ownImageField, name)
 		}
 	}
 	return f, gone, nil
@@ -93,7 +93,7 @@ func settingsOf(g imagegen.Generation) *form {
 	if g.Size.Auto() || g.Size == imagegen.SizeFor(g.Ratio, g.Tier) {
 		pairs = append(pairs, "ratio", string(g.Ratio))
 	} else {
-		pairs = append(pairs, "ratio", ownSize, "width", strconv.Itoa(g.Size.Width), "height", strconv.Itoa(g.Size.Height))
+		pairs = append(pairs, "ratio", exactSize, "width", strconv.Itoa(g.Size.Width), "height", strconv.Itoa(g.Size.Height))
 	}
 	if o := g.Options; o.Has() {
 		pairs = append(pairs, "output_format", string(o.Format), "background", string(o.Background))
@@ -106,15 +106,15 @@ func settingsOf(g imagegen.Generation) *form {
 
 // showPlayground fills in what the form leaves open, and shows it.
 func (c *Console) showPlayground(p *page, status int, f *form, references int, v playgroundView) error {
-	d, err := p.draft(f, references)
+	q, err := p.formRequest(f, references)
 	if err != nil {
 		return err
 	}
-	return c.showDraft(p, status, d, v)
+	return c.showFormRequest(p, status, q, v)
 }
 
-func (c *Console) showDraft(p *page, status int, d *draft, v playgroundView) (err error) {
-	v.Form, v.Person, v.Model = d.form, p.person, d.model
+func (c *Console) showFormRequest(p *page, status int, q *formRequest, v playgroundView) (err error) {
+	v.Form, v.Person, v.Model = q.form, p.person, q.model
 	if v.Models, err = c.models(p.context()); err != nil {
 		return err
 	}
@@ -124,8 +124,8 @@ func (c *Console) showDraft(p *page, status int, d *draft, v playgroundView) (er
 	if v.Results, err = c.results(p, imagegen.GenerationID(p.r.URL.Query().Get("result"))); err != nil {
 		return err
 	}
-	v.Preview = p.previewOf(d, v.Balance, d.form.fileNames(), "")
-	d.settle()
+	v.Preview = p.previewOf(q, v.Balance, q.form.fileNames(), "")
+	q.fillDefaults()
 	return p.renderStatus(status, "playground", v)
 }
 
@@ -137,15 +137,15 @@ func (c *Console) models(ctx context.Context) (all []option, err error) {
 	return all, err
 }
 
-// settle writes down what the form leaves open, so that the page shows it chosen. Each form carries a
+// fillDefaults writes down what the form leaves open, so that the page shows it chosen. Each form carries a
 // token: however often it is sent, one generation is made of it.
-func (d *draft) settle() {
-	if d.model.ID == "" {
+func (q *formRequest) fillDefaults() {
+	if q.model.ID == "" {
 		return
 	}
-	for name, value := range map[string]string{"model": d.model.ID, "tier": string(d.model.Tiers[0]), "ratio": string(imagegen.RatioAuto),
+	for name, value := range map[string]string{"model": q.model.ID, "tier": string(q.model.Tiers[0]), "ratio": string(imagegen.RatioAuto),
 		"n": "1", "quality": string(imagegen.QualityAuto), "token": formToken()} {
-		d.form.values.Set(name, cmp.Or(d.form.Value(name), value))
+		q.form.values.Set(name, cmp.Or(q.form.Value(name), value))
 	}
 }
 
@@ -166,76 +166,76 @@ func (c *Console) create(p *page) error {
 			return err
 		}
 	}
-	d, err := p.draft(u.form, len(u.chosen))
+	q, err := p.formRequest(u.form, len(u.chosen))
 	if err != nil {
 		return err
 	}
 	if u.Value("prompt") == "" {
-		u.blame("prompt", "Describe the image that you want.")
+		u.addFault("prompt", "Describe the image that you want.")
 	}
-	if d.request.References, err = u.references(p.context()); err != nil {
+	if q.request.References, err = u.references(p.context()); err != nil {
 		return err
 	}
 	if !u.valid() {
-		return c.showDraft(p, http.StatusUnprocessableEntity, d, v)
+		return c.showFormRequest(p, http.StatusUnprocessableEntity, q, v)
 	}
-	if d.request.IdempotencyKey = u.Value("token"); u.mask != nil {
-		d.request.Mask = u.mask
+	if q.request.IdempotencyKey = u.Value("token"); u.mask != nil {
+		q.request.Mask = u.mask
 	}
-	result, err := p.service().Generate(p.context(), d.request)
+	result, err := p.service().Generate(p.context(), q.request)
 	if err != nil {
-		status, err := p.refused(d, err)
+		status, err := p.refused(q, err)
 		if err != nil {
 			return err
 		}
-		return c.showDraft(p, status, d, v)
+		return c.showFormRequest(p, status, q, v)
 	}
 	p.about = result.ID
 	if p.scripted() {
-		return c.showMade(p, d, result.ID)
+		return c.showMade(p, q, result.ID)
 	}
 	return p.send(c.resultAddress(result.ID))
 }
 
 // showAgain shows the form as it stands: what it costs, or what another model offers.
 func (c *Console) showAgain(p *page, u *upload, v playgroundView) error {
-	draft := p.draft
+	read := p.formRequest
 	if u.Value("show") == "model" {
-		draft = p.redraft
+		read = p.adaptedFormRequest
 	}
 	u.rearrange()
-	d, err := draft(u.form, len(u.images()))
+	q, err := read(u.form, len(u.images()))
 	if err != nil {
 		return err
 	}
-	return c.showDraft(p, http.StatusOK, d, v)
+	return c.showFormRequest(p, http.StatusOK, q, v)
 }
 
 // refused puts what Generate answered above the form, with the status that fits. Other errors are
 // returned.
-func (p *page) refused(d *draft, err error) (int, error) {
+func (p *page) refused(q *formRequest, err error) (int, error) {
 	switch {
 	case errors.Is(err, imagegen.ErrInsufficientCredits):
 		b, err := p.service().Balance(p.context())
-		d.form.blameAll("%s", tooFew(d.quote, b, p.person))
+		q.form.addFormFault("%s", tooFew(q.quote, b, p.person))
 		return http.StatusPaymentRequired, err
 	case errors.Is(err, imagegen.ErrChargeRefused):
-		return http.StatusForbidden, d.form.refuse("", err)
+		return http.StatusForbidden, q.form.refuse("", err)
 	case errors.Is(err, imagegen.ErrIdempotencyKeyReused):
-		d.form.values.Del("token")
-		d.form.blameAll("This form was sent before, with other content. Send it again, and it is made as well.")
+		q.form.values.Del("token")
+		q.form.addFormFault("This form was sent before, with other content. Send it again, and it is made as well.")
 		return http.StatusConflict, nil
 	case errors.Is(err, imagegen.ErrRateLimited):
-		return http.StatusTooManyRequests, d.form.refuse("", err)
+		return http.StatusTooManyRequests, q.form.refuse("", err)
 	case errors.Is(err, imagegen.ErrOverloaded):
-		d.form.blameAll("There is too much work at the moment. Nothing was charged; try again in a few seconds.")
+		q.form.addFormFault("There is too much work at the moment. Nothing was charged; try again in a few seconds.")
 		return http.StatusServiceUnavailable, nil
 	}
 	field := ""
-	if e, ok := errors.AsType[*imagegen.Error](err); ok && e.Field == maskField && d.model.Mask {
+	if e, ok := errors.AsType[*imagegen.Error](err); ok && e.Field == maskField && q.model.Mask {
 		field = maskField
 	}
-	return http.StatusUnprocessableEntity, d.form.refuse(field, err)
+	return http.StatusUnprocessableEntity, q.form.refuse(field, err)
 }
 
 // tooFew says what is missing, and what the person can do.

@@ -38,7 +38,7 @@ func (c *Console) preview(p *page) error {
 	}
 	u.discard() // no file belongs here
 	names := append(u.fileNames(), u.values["reference_name"]...)
-	d, err := p.draft(u.form, len(names))
+	q, err := p.formRequest(u.form, len(names))
 	if err != nil {
 		return err
 	}
@@ -46,13 +46,13 @@ func (c *Console) preview(p *page) error {
 	if err != nil {
 		return err
 	}
-	return p.fragment("playground", "preview", p.previewOf(d, b, names, u.Value("mask_name")))
+	return p.fragment("playground", "preview", p.previewOf(q, b, names, u.Value("mask_name")))
 }
 
 // previewOf is what the page says of a draft whose references, and whose mask, have these names; "": there is none.
-func (p *page) previewOf(d *draft, b imagegen.Balance, names []string, mask string) previewView {
-	return previewView{Known: d.priced, Problem: d.form.firstFault(), Quote: d.quote, N: d.request.N, Size: d.request.Size,
-		Balance: b.Credits, Person: p.person, Samples: samples(p.origin(), d.request, names, mask, p.c.cfg.OpenAI)}
+func (p *page) previewOf(q *formRequest, b imagegen.Balance, names []string, mask string) previewView {
+	return previewView{Known: q.priced, Problem: q.form.firstFault(), Quote: q.quote, N: q.request.N, Size: q.request.Size,
+		Balance: b.Credits, Person: p.person, Samples: samples(p.origin(), q.request, names, mask, p.c.cfg.OpenAI)}
 }
 
 // firstFault is one of the things that are wrong; "" if nothing is.

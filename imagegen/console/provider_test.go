@@ -136,7 +136,7 @@ func TestProviderReplay(t *testing.T) {
 	s.is.True(v.get("account").redirected() != "")
 }
 
-var link = regexp.MustCompile(`href="(/console/signin/provider\?errand=[^"]+)"`)
+var link = regexp.MustCompile(`href="(/console/signin/provider\?pending=[^"]+)"`)
 
 // A user with a password connects who they are elsewhere, and is known by it until they disconnect.
 func TestConnect(t *testing.T) {

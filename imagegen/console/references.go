@@ -10,9 +10,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
-// ownField is the name of the person's own images in the playground's form and address. Their order among each other and
+// ownImageField is the name of the person's own images in the playground's form and address. Their order among each other and
 // among the files that are sent is that of the references.
-const ownField = "reference"
+const ownImageField = "reference"
 
 // A person's own image is named by its identifier. One that was sent with a generation has none, and is named by that and its
 // place among the references, as long as the file is kept.
@@ -42,11 +42,11 @@ func ownImage(ctx context.Context, s *engine.Session, name string) (imagegen.Ref
 }
 
 // images are the names of those of the person's own that the form holds.
-func (f *form) images() []string { return f.values[ownField] }
+func (f *form) images() []string { return f.values[ownImageField] }
 
 // fileNames are what a sample calls the images of the form.
 func (f *form) fileNames() (all []string) {
-	for _, id := range f.values[ownField] {
+	for _, id := range f.values[ownImageField] {
 		all = append(all, id+".png")
 	}
 	return all
@@ -72,7 +72,7 @@ func (i chosenImage) Number() int { return i.Index + 1 }
 // rearrange does with the form's images what the button that sent it says: add one, remove one, or move one forward. A
 // button that is no longer true changes nothing.
 func (f *form) rearrange() {
-	all := f.values[ownField]
+	all := f.values[ownImageField]
 	if id := f.Value("use"); id != "" && !slices.Contains(all, id) {
 		all = append(all, id)
 	}
@@ -85,7 +85,7 @@ func (f *form) rearrange() {
 			all[i-1], all[i] = all[i], all[i-1]
 		}
 	}
-	f.values[ownField] = all
+	f.values[ownImageField] = all
 }
 
 // vary makes of the form one that asks for what a generation was asked for, but not for its seed: that would make the
@@ -100,7 +100,7 @@ func (c *Console) vary(p *page, u *upload, id imagegen.GenerationID) error {
 	*u.form = *f
 	u.choose(f.images()...)
 	if gone > 0 {
-		u.blame(referenceField, "It was made with %s that %s not kept. Choose %s once more, or others.",
+		u.addFault(referenceField, "It was made with %s that %s not kept. Choose %s once more, or others.",
 			count(gone, "image", "images"), plural(gone, "is", "are"), plural(gone, "it", "them"))
 	}
 	return nil

@@ -14,16 +14,16 @@ import (
 const (
 	// stripLength is how many generations the playground shows beside the form.
 	stripLength = 12
-	// usualOf is how many generations of a model tell what it usually takes, at the least.
-	usualOf = 3
-	// mostHeld is how long the answer to a page that waits for a change is held back. Proxies cut off
+	// minUsual is how many generations of a model tell what it usually takes, at the least.
+	minUsual = 3
+	// maxHold is how long the answer to a page that waits for a change is held back. Proxies cut off
 	// what is silent for a minute; and as long a page that is left keeps one of its browser's connections.
-	mostHeld = 10 * time.Second
-	// lookAgain is the pause between looks at images before the end; the end itself is told at once.
-	lookAgain = 500 * time.Millisecond
-	// together is how long the end is waited for once something else has changed: to put what came into the page takes
+	maxHold = 10 * time.Second
+	// pollPause is the pause between looks at images before the end; the end itself is told at once.
+	pollPause = 500 * time.Millisecond
+	// batchDelay is how long the end is waited for once something else has changed: to put what came into the page takes
 	// the browser as long, and the end would wait for it.
-	together = 100 * time.Millisecond
+	batchDelay = 100 * time.Millisecond
 )
 
 // resultsView is what the block results is given.
@@ -41,7 +41,7 @@ type resultView struct {
 }
 
 // Held is how long a change is waited for, in whole seconds.
-func (resultView) Held() int { return int(mostHeld / time.Second) }
+func (resultView) Held() int { return int(maxHold / time.Second) }
 
 // strip is the newest generations, each of which leads to its result.
 type strip struct {
@@ -108,7 +108,7 @@ func usual(gs []imagegen.Generation, model string) time.Duration {
 			took = append(took, g.CompletedAt.Sub(g.CreatedAt))
 		}
 	}
-	if len(took) < usualOf {
+	if len(took) < minUsual {
 		return 0
 	}
 	slices.Sort(took)
@@ -123,7 +123,7 @@ func (c *Console) resultAddress(id imagegen.GenerationID) string {
 	return c.path("playground") + "?result=" + string(id) + "#result"
 }
 
-// formToken is what a form is known by: see draft.settle.
+// formToken is what a form is known by: see formRequest.fillDefaults.
 func formToken() string { return "console-" + rand.Text() }
 
 // showResult answers with the result of a generation, to be put beside the form. With what the page has
@@ -132,12 +132,12 @@ func (c *Console) showResult(p *page) error {
 	id, q := named(p), p.r.URL.Query()
 	if q.Has("seen") {
 		seconds, _ := strconv.Atoi(q.Get("wait"))
-		if moved, err := c.awaitChange(p, id, q.Get("seen"), min(time.Duration(seconds)*time.Second, mostHeld)); err != nil {
+		if moved, err := c.awaitChange(p, id, q.Get("seen"), min(time.Duration(seconds)*time.Second, maxHold)); err != nil {
 			return err
 		} else if !moved {
 			return p.unchanged()
 		}
-		if _, err := p.service().Await(p.context(), id, together); err != nil {
+		if _, err := p.service().Await(p.context(), id, batchDelay); err != nil {
 			return err
 		}
 	}
@@ -160,11 +160,11 @@ func (c *Console) awaitChange(p *page, id imagegen.GenerationID, seen string, mo
 		if !began.Before(end) {
 			return false, nil
 		}
-		g, err := p.service().Await(p.context(), id, lookAgain)
+		g, err := p.service().Await(p.context(), id, pollPause)
 		if err != nil {
 			return false, err
 		}
-		if !g.Status.Terminal() && time.Since(began) < lookAgain { // it stops, or too many wait: the page asks again
+		if !g.Status.Terminal() && time.Since(began) < pollPause { // it stops, or too many wait: the page asks again
 			return false, nil
 		}
 	}
@@ -191,7 +191,7 @@ type madeView struct {
 }
 
 // showMade answers a script whose form was taken: the result, and what has changed beside it.
-func (c *Console) showMade(p *page, d *draft, id imagegen.GenerationID) error {
+func (c *Console) showMade(p *page, q *formRequest, id imagegen.GenerationID) error {
 	v, err := c.results(p, id)
 	if err != nil {
 		return err
@@ -201,7 +201,7 @@ func (c *Console) showMade(p *page, d *draft, id imagegen.GenerationID) error {
 	if err != nil {
 		return err
 	}
-	return p.fragment("playground", "made", madeView{v, p.previewOf(d, b, nil, ""), formToken()})
+	return p.fragment("playground", "made", madeView{v, p.previewOf(q, b, nil, ""), formToken()})
 }
 
 // inSeconds is a duration as one says it.

@@ -26,7 +26,7 @@ func (c *Console) revokeCredits(p *page) error {
 		case errors.Is(err, imagegen.ErrGrantConflict):
 			f.usedBefore("revoke_ref", "Nothing was taken back now.")
 		case errors.Is(err, imagegen.ErrInsufficientCredits):
-			f.blame("revoke_credits", "%s", tooFewThere(r.Lot))
+			f.addFault("revoke_credits", "%s", tooFewThere(r.Lot))
 		default:
 			if err = f.refuse("revoke_credits", err); err != nil {
 				return err

@@ -11,12 +11,12 @@ import (
 const (
 	// searchPage is how many generations a search reads at once.
 	searchPage = imagegen.MaxPageSize
-	// mostEffort is how much of what does not fit a page passes over before it asks whether to go on: bytes of
+	// maxEffort is how much of what does not fit a page passes over before it asks whether to go on: bytes of
 	// prompts, and effortOfOne for each generation. It bounds what one request costs, however many there are.
-	mostEffort  = 1 << 20
+	maxEffort   = 1 << 20
 	effortOfOne = 512
-	// mostWords bounds what is looked for in each prompt.
-	mostWords = 16
+	// maxWords bounds what is looked for in each prompt.
+	maxWords = 16
 )
 
 // search is what narrows a gallery down; the zero value fits all.
@@ -88,7 +88,7 @@ func (p *page) find(s search, after imagegen.GenerationID) (f found, err error) 
 		if list.Next == "" {
 			return f, nil
 		}
-		if effort >= mostEffort {
+		if effort >= maxEffort {
 			f.Further = &list.Generations[len(list.Generations)-1]
 			return f, nil
 		}

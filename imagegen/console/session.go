@@ -15,18 +15,18 @@ import (
 	"github.com/imagegend/imagegend/imagegen/account"
 )
 
-// A sign-in ends when nothing was done for idle, and in any case after absolute.
+// A sign-in ends when nothing was done for idleTimeout, and in any case after absolute.
 const (
-	idle     = 30 * time.Minute
-	absolute = 12 * time.Hour
+	idleTimeout     = 30 * time.Minute
+	absoluteTimeout = 12 * time.Hour
 	// seenEvery is how exactly it is kept when something was last done: not every page costs a write.
 	seenEvery = time.Minute
 	// sweepEvery is how often ended sign-ins are removed.
 	sweepEvery = 10 * time.Minute
 )
 
-// mostSignIns is how many browsers a user is signed in with at most: the first makes room for one more.
-const mostSignIns = 50
+// maxSignIns is how many browsers a user is signed in with at most: the first makes room for one more.
+const maxSignIns = 50
 
 // maxAgent is how many bytes of a browser's description of itself are kept.
 const maxAgent = 255
@@ -108,7 +108,7 @@ func (c *Console) identify(ctx context.Context, hash [32]byte, now time.Time, us
 }
 
 func ended(s account.SignIn, now time.Time) bool {
-	return now.Sub(s.SeenAt) >= idle || now.Sub(s.CreatedAt) >= absolute
+	return now.Sub(s.SeenAt) >= idleTimeout || now.Sub(s.CreatedAt) >= absoluteTimeout
 }
 
 var errPasswordChanged = imagegen.Invalid("the password was changed meanwhile; sign in with the new one")
@@ -117,7 +117,7 @@ var errPasswordChanged = imagegen.Invalid("the password was changed meanwhile; s
 // is not. The browser gets a new cookie whatever it had before, so that nobody who placed one there is
 // signed in with it.
 // confirmed is when the user proved who they are; zero: they came by a link.
-func (p *page) begin(u imagegen.UserID, password string, confirmed time.Time) error {
+func (p *page) createSignIn(u imagegen.UserID, password string, confirmed time.Time) error {
 	who, err := p.c.cfg.Engine.Accounts().User(p.context(), u)
 	if err != nil {
 		return err
@@ -161,11 +161,11 @@ func (p *page) begin(u imagegen.UserID, password string, confirmed time.Time) er
 // makeRoom ends the oldest sign-ins of a user who has too many for one more.
 func (c *Console) makeRoom(ctx context.Context, u imagegen.UserID) error {
 	ss, err := c.cfg.Logins.SignIns(ctx, u)
-	if err != nil || len(ss) < mostSignIns {
+	if err != nil || len(ss) < maxSignIns {
 		return err
 	}
 	var end [][32]byte
-	for _, s := range ss[:len(ss)-mostSignIns+1] {
+	for _, s := range ss[:len(ss)-maxSignIns+1] {
 		end = append(end, s.Hash)
 	}
 	return c.cfg.Logins.EndSignIns(ctx, u, end...)
@@ -177,7 +177,7 @@ func (c *Console) sweep(ctx context.Context, now time.Time) error {
 	if now.Unix()-last < int64(sweepEvery/time.Second) || !c.swept.CompareAndSwap(last, now.Unix()) {
 		return nil
 	}
-	return c.cfg.Logins.EndSignInsBefore(ctx, now.Add(-idle), now.Add(-absolute))
+	return c.cfg.Logins.EndSignInsBefore(ctx, now.Add(-idleTimeout), now.Add(-absoluteTimeout))
 }
 
 // askSignIn leads to the sign-in page, and from there back.

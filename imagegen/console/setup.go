@@ -41,8 +41,8 @@ func SetPassword(ctx context.Context, logins account.LoginStore, u imagegen.User
 type setupView struct{ Form *form }
 
 func (c *Console) setupForm(p *page) error {
-	if _, err := c.founding(p); err != nil {
-		return p.spent(err)
+	if _, err := c.setupInvitation(p); err != nil {
+		return p.invalidLink(err)
 	}
 	return p.render("setup", setupView{filled()})
 }
@@ -50,26 +50,26 @@ func (c *Console) setupForm(p *page) error {
 // setup makes the first operator. The user is created before the link is used up: a name that is
 // taken leaves the link as it was.
 func (c *Console) setup(p *page) error {
-	i, err := c.founding(p)
+	i, err := c.setupInvitation(p)
 	if err != nil {
-		return p.spent(err)
+		return p.invalidLink(err)
 	}
 	f, err := p.form()
 	if err != nil {
 		return err
 	}
-	u, hash, err := c.founder(p, f)
+	u, hash, err := c.createFirstOperator(p, f)
 	if err != nil {
 		return err
 	}
 	if !f.valid() {
 		return p.renderStatus(http.StatusUnprocessableEntity, "setup", setupView{f})
 	}
-	return p.spent(p.accept(i, u, hash, "Welcome. You are the operator of this service."))
+	return p.invalidLink(p.accept(i, u, hash, "Welcome. You are the operator of this service."))
 }
 
-// founding returns the invitation of a set-up that is still to be done.
-func (c *Console) founding(p *page) (account.Invitation, error) {
+// setupInvitation returns the invitation of a set-up that is still to be done.
+func (c *Console) setupInvitation(p *page) (account.Invitation, error) {
 	i, err := c.cfg.Logins.Invitation(p.context(), p.invitationHash(), p.now)
 	if err != nil {
 		return i, err
@@ -81,12 +81,12 @@ func (c *Console) founding(p *page) (account.Invitation, error) {
 	return i, err
 }
 
-// founder creates the user that the form names, if nothing else is wrong with the form. The password
+// createFirstOperator creates the user that the form names, if nothing else is wrong with the form. The password
 // is hashed before: while that cannot be done, the name stays free.
-func (c *Console) founder(p *page, f *form) (u imagegen.User, hash string, err error) {
+func (c *Console) createFirstOperator(p *page, f *form) (u imagegen.User, hash string, err error) {
 	chosen := f.newPassword()
 	if f.Value("name") == "" {
-		f.blame("name", "Choose a name to sign in with.")
+		f.addFault("name", "Choose a name to sign in with.")
 	}
 	if !f.valid() {
 		return u, "", nil
@@ -96,7 +96,7 @@ func (c *Console) founder(p *page, f *form) (u imagegen.User, hash string, err e
 	}
 	u, err = c.cfg.Engine.Accounts().CreateUser(p.context(), f.Value("name"), "")
 	if errors.Is(err, imagegen.ErrExists) {
-		f.blame("name", "There is a user of this name already. Choose another.")
+		f.addFault("name", "There is a user of this name already. Choose another.")
 		return u, "", nil
 	}
 	if err != nil {

@@ -32,7 +32,7 @@ func (c *Console) signIn(p *page) error {
 		return err
 	}
 	v := signInView{f, c.local(f.Value("next"))}
-	a, err := c.claim(p, f.Value("name"))
+	a, err := c.newAttempt(p, f.Value("name"))
 	if err != nil {
 		return err
 	}
@@ -42,13 +42,13 @@ func (c *Console) signIn(p *page) error {
 		return err
 	case wait > 0:
 		p.retryAfter(wait)
-		f.blameAll("Too many attempts. Try again in %s.", inWords(wait))
+		f.addFormFault("Too many attempts. Try again in %s.", inWords(wait))
 		return p.renderStatus(http.StatusTooManyRequests, "signin", v)
 	case !ok:
-		f.blameAll("The name or the password is wrong.")
+		f.addFormFault("The name or the password is wrong.")
 		return p.renderStatus(http.StatusUnprocessableEntity, "signin", v)
 	}
-	e := entry{user: a.login.User, password: a.login.Password, confirmed: p.now, next: v.Next}
+	e := pendingSignIn{user: a.login.User, password: a.login.Password, confirmed: p.now, next: v.Next}
 	if a.Browser == "" {
 		e.message = "This is the first sign-in in this browser with the password that was set on " + inFull(a.login.ChangedAt) +
 			". If you did not set it then, ask the operator for a link and choose another."
@@ -62,15 +62,15 @@ func (c *Console) signIn(p *page) error {
 	return nil
 }
 
-// claim is what somebody who signs in says, before it is known whether it is true.
-type claim struct {
+// signInAttempt is what somebody who signs in says, before it is known whether it is true.
+type signInAttempt struct {
 	limiter.Attempt
 	user  imagegen.User
 	login account.Login // without a password, if there is no such user or they have none
 }
 
-// claim looks up whom a name means.
-func (c *Console) claim(p *page, name string) (a claim, err error) {
+// newAttempt looks up whom a name means.
+func (c *Console) newAttempt(p *page, name string) (a signInAttempt, err error) {
 	a.Attempt = limiter.Attempt{Name: name, Address: c.address(p.r)}
 	a.user, err = c.cfg.Engine.Accounts().UserByName(p.context(), name)
 	if err == nil {
@@ -83,10 +83,10 @@ func (c *Console) claim(p *page, name string) (a claim, err error) {
 	return a, nil
 }
 
-// authenticate reports whether the password belongs to a claim whose user is not disabled. It computes one
+// authenticate reports whether the password belongs to a signInAttempt whose user is not disabled. It computes one
 // hash, also when there is no such user or they have no password; one at a time for the name and for the
 // address. wait > 0: there were too many attempts, and it was not looked at.
-func (c *Console) authenticate(p *page, a claim, secret string) (ok bool, wait time.Duration, err error) {
+func (c *Console) authenticate(p *page, a signInAttempt, secret string) (ok bool, wait time.Duration, err error) {
 	if wait := c.attempts.Try(a.Attempt, p.now); wait > 0 {
 		p.signInFailed(a.Name)
 		return false, wait, nil
@@ -103,7 +103,7 @@ func (c *Console) authenticate(p *page, a claim, secret string) (ok bool, wait t
 	return ok, 0, nil
 }
 
-func (c *Console) verify(ctx context.Context, a claim, secret string) (bool, error) {
+func (c *Console) verify(ctx context.Context, a signInAttempt, secret string) (bool, error) {
 	done, err := c.turns.Take(ctx, a.Attempt)
 	if err != nil {
 		return false, err

@@ -25,29 +25,29 @@ func SignInLink(ctx context.Context, logins account.LoginStore, u imagegen.UserI
 		return "", err
 	}
 	token, _ := newToken()
-	i := account.Invitation{Hash: entryHash(token), User: u, Role: login.Role, ExpiresAt: expires}
+	i := account.Invitation{Hash: signInLinkHash(token), User: u, Role: login.Role, ExpiresAt: expires}
 	if err := logins.CreateInvitation(ctx, i); err != nil {
 		return "", err
 	}
 	return "entry/" + token, nil
 }
 
-// entryHash differs from what is kept of other links, so that none of them signs anybody in.
-func entryHash(token string) [32]byte { return sha256.Sum256([]byte("entry " + token)) }
+// signInLinkHash differs from what is kept of other links, so that none of them signs anybody in.
+func signInLinkHash(token string) [32]byte { return sha256.Sum256([]byte("entry " + token)) }
 
-// entryForm has a button: a link that is merely looked at, by whatever previews links, is not used up.
-func (c *Console) entryForm(p *page) error {
-	_, u, err := c.entering(p)
+// signInLinkForm has a button: a link that is merely looked at, by whatever previews links, is not used up.
+func (c *Console) signInLinkForm(p *page) error {
+	_, u, err := c.signInInvitation(p)
 	if err != nil {
-		return p.spent(err)
+		return p.invalidLink(err)
 	}
 	return p.render("entry", u)
 }
 
-func (c *Console) enter(p *page) error {
-	i, u, err := c.entering(p)
+func (c *Console) useSignInLink(p *page) error {
+	i, u, err := c.signInInvitation(p)
 	if err != nil {
-		return p.spent(err)
+		return p.invalidLink(err)
 	}
 	p.r = p.r.WithContext(context.WithoutCancel(p.context())) // a link that is used up has signed in
 	p.act(u)
@@ -56,14 +56,14 @@ func (c *Console) enter(p *page) error {
 		return err
 	}
 	if _, err := c.cfg.Logins.TakeInvitation(p.context(), i.Hash, p.now); err != nil {
-		return p.spent(err)
+		return p.invalidLink(err)
 	}
-	return p.admit(entry{user: u.ID, password: login.Password, next: c.cfg.Path})
+	return p.admit(pendingSignIn{user: u.ID, password: login.Password, next: c.cfg.Path})
 }
 
-// entering returns the link that the address names, and whom it signs in.
-func (c *Console) entering(p *page) (i account.Invitation, u imagegen.User, err error) {
-	i, err = c.cfg.Logins.Invitation(p.context(), entryHash(p.r.PathValue("token")), p.now)
+// signInInvitation returns the link that the address names, and whom it signs in.
+func (c *Console) signInInvitation(p *page) (i account.Invitation, u imagegen.User, err error) {
+	i, err = c.cfg.Logins.Invitation(p.context(), signInLinkHash(p.r.PathValue("token")), p.now)
 	if err != nil {
 		return i, u, err
 	}

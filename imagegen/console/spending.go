@@ -49,8 +49,8 @@ func (c *Console) spending(p *page) (*spending, error) {
 	return s, err
 }
 
-// mostUses is how many lines of usage by key and model a page shows.
-const mostUses = 100
+// maxUses is how many lines of usage by key and model a page shows.
+const maxUses = 100
 
 // uses are what was charged for each key and model.
 func (c *Console) uses(p *page, q imagegen.UsageQuery) ([]use, error) {
@@ -67,7 +67,7 @@ func (c *Console) uses(p *page, q imagegen.UsageQuery) ([]use, error) {
 		names[k.ID] = cmp.Or(k.Name, k.Prefix+"…")
 	}
 	slices.SortStableFunc(rows, func(a, b imagegen.Usage) int { return cmp.Compare(b.Spent, a.Spent) })
-	all := make([]use, min(len(rows), mostUses))
+	all := make([]use, min(len(rows), maxUses))
 	for i := range all {
 		all[i] = use{rows[i], names[rows[i].Key]}
 	}

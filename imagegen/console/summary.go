@@ -13,8 +13,8 @@ import (
 const (
 	// summaryAge is how long a summary is shown: to make one is to read each row of usage of its days.
 	summaryAge = time.Minute
-	// mostConsumers is how many users, and how many keys, a summary names.
-	mostConsumers = 10
+	// maxConsumers is how many users, and how many keys, a summary names.
+	maxConsumers = 10
 )
 
 // summary is what all users were charged on the days since one.
@@ -48,11 +48,11 @@ type tally map[subject]imagegen.UsageSums
 func (t tally) add(s subject, u imagegen.UsageSums) { t[s] = t[s].Plus(u) }
 
 // summarize reads the rows of the days once.
-func summarize(ctx context.Context, book imagegen.CreditAdmin, days int, now time.Time) (*summary, error) {
+func summarize(ctx context.Context, ledger imagegen.CreditAdmin, days int, now time.Time) (*summary, error) {
 	to := imagegen.UsageDay(now)
 	s := &summary{At: now, From: to.AddDate(0, 0, 1-days)}
 	byDay, byModel, byUser, byKey := tally{}, tally{}, tally{}, tally{}
-	err := book.EachUsage(ctx, s.From, to, func(u imagegen.UserID, row imagegen.Usage) {
+	err := ledger.EachUsage(ctx, s.From, to, func(u imagegen.UserID, row imagegen.Usage) {
 		s.Total = s.Total.Plus(row.UsageSums)
 		byDay.add(subject{Day: row.Day}, row.UsageSums)
 		byModel.add(subject{Model: row.Model}, row.UsageSums)
@@ -84,7 +84,7 @@ func (t tally) top() []sums {
 	all := t.sorted(func(a, b sums) int {
 		return cmp.Or(cmp.Compare(b.Spent, a.Spent), cmp.Compare(b.Charged, a.Charged), cmp.Compare(a.User, b.User), cmp.Compare(a.Key, b.Key))
 	})
-	return slices.Clone(all[:min(len(all), mostConsumers)]) // the rest is not held on to
+	return slices.Clone(all[:min(len(all), maxConsumers)]) // the rest is not held on to
 }
 
 // summaries are those that were made last, by the number of their days.
@@ -94,13 +94,13 @@ type summaries struct {
 }
 
 // of makes a summary unless there is one that is recent. Who asks meanwhile waits for it.
-func (m *summaries) of(ctx context.Context, book imagegen.CreditAdmin, days int, now time.Time) (*summary, error) {
+func (m *summaries) of(ctx context.Context, ledger imagegen.CreditAdmin, days int, now time.Time) (*summary, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if s := m.last[days]; s != nil && now.Sub(s.At).Abs() < summaryAge {
 		return s, nil
 	}
-	s, err := summarize(ctx, book, days, now)
+	s, err := summarize(ctx, ledger, days, now)
 	if err != nil {
 		return nil, err
 	}

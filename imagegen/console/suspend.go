@@ -8,14 +8,14 @@ import (
 
 // suspendUser ends what a user is charged for, until they are resumed. They can go on to read.
 func (c *Console) suspendUser(p *page) error {
-	return c.changeStanding(p, c.cfg.Engine.Accounts().SuspendUser, " is suspended.")
+	return c.changeSuspension(p, c.cfg.Engine.Accounts().SuspendUser, " is suspended.")
 }
 
 func (c *Console) resumeUser(p *page) error {
-	return c.changeStanding(p, c.cfg.Engine.Accounts().ResumeUser, " is not suspended any more.")
+	return c.changeSuspension(p, c.cfg.Engine.Accounts().ResumeUser, " is not suspended any more.")
 }
 
-func (c *Console) changeStanding(p *page, change func(context.Context, imagegen.UserID) error, done string) error {
+func (c *Console) changeSuspension(p *page, change func(context.Context, imagegen.UserID) error, done string) error {
 	u, err := c.userAt(p)
 	if err != nil {
 		return err

@@ -46,8 +46,8 @@ func (s *site) eventually(ok func() bool) {
 	s.Fatal("it did not come about")
 }
 
-// deed is what somebody does with a route, and the acts that it leaves.
-type deed struct {
+// action is what somebody does with a route, and the acts that it leaves.
+type action struct {
 	route string
 	acts  []account.Act
 	do    func() answer
@@ -57,8 +57,8 @@ type deed struct {
 var seen = []string{"GET users", "GET users/new", "GET users/{user}", "GET users/{user}/disable", "GET users/{user}/keys/{key}/revoke", "GET users/{user}/keys/{key}/limits",
 	"GET overview", "GET system", "GET system/audit", "GET system/clock", "GET trail"}
 
-// deeds go one after the other; olivia does all of them.
-func deeds(s *site, v *visitor) []deed {
+// actions go one after the other; olivia does all of them.
+func actions(s *site, v *visitor) []action {
 	alice := s.newcomer("alice")
 	at := "users/" + string(alice.ID)
 	_, key, err := s.Accounts().MintKey(s.Context(), alice.ID, "laptop", time.Time{})
@@ -72,7 +72,7 @@ func deeds(s *site, v *visitor) []deed {
 	s.Running.Grant(s.T, v.user.ID, 5)
 	g, err := s.As(v.user.ID).Generate(s.Context(), imagegen.GenerateRequest{Model: "fake-1", Prompt: "a canary"})
 	s.is.NoErr(err)
-	return []deed{
+	return []action{
 		{"POST users", []account.Act{account.ActUserCreate, account.ActUserInvite}, post("users", "name", "bob", "role", "user", "days", "3")},
 		{"POST users/{user}/type", []account.Act{account.ActUserSet}, post(at+"/type", "type", "PRO")},
 		{"POST users/{user}/invitation", []account.Act{account.ActUserInvite}, post(at+"/invitation", "role", "operator", "days", "3")},
@@ -104,7 +104,7 @@ func TestEveryDeedLeavesItsRow(t *testing.T) {
 	s := open(t, func(c *console.Config) { c.Operations = console.EngineOperations{Engine: c.Engine} })
 	v := s.operator()
 	known := slices.Clone(seen)
-	for _, d := range deeds(s, v) {
+	for _, d := range actions(s, v) {
 		known = append(known, d.route)
 		news := s.news(func() {
 			before := len(s.rows(account.TrailQuery{}))

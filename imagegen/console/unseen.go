@@ -11,8 +11,8 @@ import (
 const (
 	// unseenFor is how long a raw key waits to be shown: the browser asks for it at once.
 	unseenFor = time.Minute
-	// mostUnseen is how many wait for one browser; before more do, the one that has waited longest goes.
-	mostUnseen = 10
+	// maxUnseen is how many wait for one browser; before more do, the one that has waited longest goes.
+	maxUnseen = 10
 )
 
 // unseenKeys are raw keys on the way from the form that asked for them to the page that shows them.
@@ -29,7 +29,7 @@ type unseenKey struct {
 	since time.Time
 }
 
-func (u *unseenKeys) keep(signIn [32]byte, k unseenKey) {
+func (u *unseenKeys) put(signIn [32]byte, k unseenKey) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.forget(k.since)
@@ -37,7 +37,7 @@ func (u *unseenKeys) keep(signIn [32]byte, k unseenKey) {
 		u.keys = map[[32]byte][]unseenKey{}
 	}
 	waiting := append(u.keys[signIn], k)
-	u.keys[signIn] = slices.Delete(waiting, 0, max(0, len(waiting)-mostUnseen))
+	u.keys[signIn] = slices.Delete(waiting, 0, max(0, len(waiting)-maxUnseen))
 	time.AfterFunc(unseenFor, func() { // also where nobody asks for another
 		u.mu.Lock()
 		defer u.mu.Unlock()

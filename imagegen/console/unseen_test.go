@@ -13,9 +13,9 @@ func TestUnseenKeysAreForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		var u unseenKeys
-		u.keep([32]byte{1}, unseenKey{id: "key_1", raw: "img_live_1", since: time.Now()})
+		u.put([32]byte{1}, unseenKey{id: "key_1", raw: "img_live_1", since: time.Now()})
 		time.Sleep(30 * time.Second)
-		u.keep([32]byte{2}, unseenKey{id: "key_2", raw: "img_live_2", since: time.Now()})
+		u.put([32]byte{2}, unseenKey{id: "key_2", raw: "img_live_2", since: time.Now()})
 		time.Sleep(30 * time.Second)
 		synctest.Wait()
 		is.Equal(len(u.keys), 1)

@@ -110,7 +110,7 @@ func (u *upload) references(ctx context.Context) (all []imagegen.Reference, err 
 		}
 		r, err := ownImage(ctx, u.session, c.image)
 		if errors.Is(err, imagegen.ErrNotFound) {
-			u.blame(referenceField, "One of the images is not there any more. Remove it, or choose another.")
+			u.addFault(referenceField, "One of the images is not there any more. Remove it, or choose another.")
 			continue
 		}
 		if err != nil {
@@ -138,7 +138,7 @@ func (u *upload) take(ctx context.Context, part formdata.Part) error {
 	if !utf8.Valid(b) {
 		return imagegen.Invalid("%s is not valid UTF-8", strconv.Quote(part.Name))
 	}
-	if part.Name == ownField {
+	if part.Name == ownImageField {
 		u.choose(string(b))
 	}
 	u.values.Add(part.Name, string(b))
@@ -152,7 +152,7 @@ func (u *upload) takeFile(ctx context.Context, part formdata.Part) error {
 		return err
 	}
 	if u.sent++; u.sent > imagegen.MaxReferences {
-		u.blame(referenceField, "More than %d images were chosen; send fewer.", imagegen.MaxReferences)
+		u.addFault(referenceField, "More than %d images were chosen; send fewer.", imagegen.MaxReferences)
 		return nil
 	}
 	name := part.FileName
@@ -173,7 +173,7 @@ func (u *upload) takeMask(ctx context.Context, part formdata.Part) error {
 		return err
 	}
 	if u.mask != nil {
-		u.blame(maskField, "More than one mask was chosen; send one.")
+		u.addFault(maskField, "More than one mask was chosen; send one.")
 		return nil
 	}
 	f, err := u.session.Stage(ctx, part, "The mask")
@@ -190,6 +190,6 @@ func (u *upload) refuseFile(field string, err error) error {
 	if !ok || e.Code != imagegen.CodeInvalidRequest {
 		return err
 	}
-	u.blame(field, "%s.", e.Message)
+	u.addFault(field, "%s.", e.Message)
 	return nil
 }

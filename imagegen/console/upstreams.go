@@ -22,14 +22,14 @@ type hourBar struct {
 	Failed, Well float64 // heights
 }
 
-func upstreamLines(all []told, now time.Time) (lines []upstreamLine) {
+func upstreamLines(all []upstreamHistory, now time.Time) (lines []upstreamLine) {
 	for _, u := range all {
 		lines = append(lines, newUpstreamLine(u, now))
 	}
 	return lines
 }
 
-func newUpstreamLine(u told, now time.Time) upstreamLine {
+func newUpstreamLine(u upstreamHistory, now time.Time) upstreamLine {
 	l := upstreamLine{upstream: u.upstream}
 	const width = 100.0 / HistoryHours
 	worst := answers{}

@@ -8,8 +8,8 @@ type userKeyView struct {
 	Key  imagegen.Key
 }
 
-// quoted names the key and whose it is.
-func (v userKeyView) quoted() string { return quoted(v.Key) + " of " + v.User.Name }
+// title names the key and whose it is.
+func (v userKeyView) title() string { return keyTitle(v.Key) + " of " + v.User.Name }
 
 // userKey is the user and the key that the address names.
 func (c *Console) userKey(p *page) (v userKeyView, err error) {
@@ -26,7 +26,7 @@ func (c *Console) confirmRevokeUserKey(p *page) error {
 		return err
 	}
 	if !v.Key.RevokedAt.IsZero() {
-		return p.done(v.quoted()+" is revoked already.", "users", string(v.User.ID))
+		return p.done(v.title()+" is revoked already.", "users", string(v.User.ID))
 	}
 	return p.render("user-key", v)
 }
@@ -39,5 +39,5 @@ func (c *Console) revokeUserKey(p *page) error {
 	if _, err := c.cfg.Engine.Accounts().RevokeKey(p.context(), v.Key.ID); err != nil {
 		return err
 	}
-	return p.done(v.quoted()+" is revoked.", "users", string(v.User.ID))
+	return p.done(v.title()+" is revoked.", "users", string(v.User.ID))
 }

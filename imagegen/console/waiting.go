@@ -9,8 +9,8 @@ import (
 const (
 	// waitTime is how long something waits for a browser to come back with it.
 	waitTime = 10 * time.Minute
-	// mostWaiting is how many things of a kind wait at most; the oldest goes first.
-	mostWaiting = 10_000
+	// maxWaiting is how many things of a kind wait at most; the oldest goes first.
+	maxWaiting = 10_000
 )
 
 // waiting holds what a browser comes back for, once, by a token that only it has. It lies in memory: after a
@@ -26,15 +26,15 @@ type item[V any] struct {
 	since time.Time
 }
 
-// keep returns the token by which v is taken.
-func (w *waiting[V]) keep(v V, now time.Time) (token string) {
+// put returns the token by which v is taken.
+func (w *waiting[V]) put(v V, now time.Time) (token string) {
 	token, hash := newToken()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.items == nil {
 		w.items = map[[32]byte]item[V]{}
 	}
-	for len(w.order) > 0 && (len(w.order) >= mostWaiting || now.Sub(w.items[w.order[0]].since) >= waitTime) {
+	for len(w.order) > 0 && (len(w.order) >= maxWaiting || now.Sub(w.items[w.order[0]].since) >= waitTime) {
 		delete(w.items, w.order[0])
 		w.order = w.order[1:]
 	}

@@ -8,13 +8,13 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// visit is a browser that is with the provider. It comes back with a cookie that only this visit set.
-type visit struct {
+// authRequest is a browser that is with the provider. It comes back with a cookie that only this visit set.
+type authRequest struct {
 	purpose purpose
-	signIn  [32]byte // who is there to connect or to confirm is signed in by it
-	secret  []byte   // of the provider
-	next    string   // where to go then
-	errand  errand   // that waits for a confirmation
+	signIn  [32]byte      // who is there to connect or to confirm is signed in by it
+	secret  []byte        // of the provider
+	next    string        // where to go then
+	action  pendingAction // that waits for a confirmation
 }
 
 // purpose is why somebody proves who they are.
@@ -27,33 +27,33 @@ const (
 	toMakePasskey
 )
 
-// visitCookie holds the token of a visit.
-const visitCookie = "visit"
+// authCookie holds the token of a visit.
+const authCookie = "visit"
 
-// visitProvider sends a browser to the provider. It is a link: a form may lead to no other host.
-func (c *Console) visitProvider(p *page) error {
-	v := visit{next: c.local(p.r.URL.Query().Get("next"))}
-	if token := p.r.URL.Query().Get("errand"); token != "" {
+// goToProvider sends a browser to the provider. It is a link: a form may lead to no other host.
+func (c *Console) goToProvider(p *page) error {
+	v := authRequest{next: c.local(p.r.URL.Query().Get("next"))}
+	if token := p.r.URL.Query().Get("pending"); token != "" {
 		var ok bool
-		if v.errand, ok = c.errands.take(token, p.now); !ok || v.errand.signIn != p.person.signIn.Hash {
+		if v.action, ok = c.pendingActions.take(token, p.now); !ok || v.action.signIn != p.person.signIn.Hash {
 			return imagegen.Invalid("what you asked for waited too long; do it again")
 		}
-		v.purpose, v.signIn = v.errand.purpose, v.errand.signIn
+		v.purpose, v.signIn = v.action.purpose, v.action.signIn
 	}
 	if c.cfg.Provider == nil {
 		return imagegen.ErrNotFound
 	}
-	return p.leave(v)
+	return p.sendToProvider(v)
 }
 
 // leave begins a visit.
-func (p *page) leave(v visit) error {
+func (p *page) sendToProvider(v authRequest) error {
 	address, secret, err := p.c.cfg.Provider.Begin(p.context(), p.callback(), v.purpose == toConfirm)
 	if err != nil {
 		return err
 	}
 	v.secret = secret
-	http.SetCookie(p.w, p.c.cookie(visitCookie, p.c.visits.keep(v, p.now), int(waitTime/time.Second)))
+	http.SetCookie(p.w, p.c.cookie(authCookie, p.c.authRequests.put(v, p.now), int(waitTime/time.Second)))
 	return p.send(address)
 }
 
@@ -61,16 +61,16 @@ func (p *page) leave(v visit) error {
 func (p *page) callback() string { return p.origin() + p.c.path("signin/provider/callback") }
 
 // returned ends a visit.
-func (c *Console) returned(p *page) error {
+func (c *Console) providerCallback(p *page) error {
 	if c.cfg.Provider == nil {
 		return imagegen.ErrNotFound
 	}
-	var v visit
-	cookie, err := p.r.Cookie(c.cookieName(visitCookie))
+	var v authRequest
+	cookie, err := p.r.Cookie(c.cookieName(authCookie))
 	ok := err == nil
 	if ok {
-		http.SetCookie(p.w, c.cookie(visitCookie, "", -1))
-		v, ok = c.visits.take(cookie.Value, p.now)
+		http.SetCookie(p.w, c.cookie(authCookie, "", -1))
+		v, ok = c.authRequests.take(cookie.Value, p.now)
 	}
 	if !ok || v.purpose != toSignIn && v.signIn != p.person.signIn.Hash {
 		p.signInFailed("")
@@ -85,9 +85,9 @@ func (c *Console) returned(p *page) error {
 	p.r = p.r.WithContext(context.WithoutCancel(p.context())) // what was proved is seen through
 	switch v.purpose {
 	case toConnect:
-		return c.connected(p, who)
+		return c.connectIdentity(p, who)
 	case toConfirm:
-		return c.confirmedElsewhere(p, v.errand, who)
+		return c.confirmedByProvider(p, v.action, who)
 	}
 	return c.signInAs(p, who, v.next)
 }

@@ -9,25 +9,25 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// errand is what is to be done once somebody has been to the provider.
-type errand struct {
+// pendingAction is what is to be done once somebody has been to the provider.
+type pendingAction struct {
 	purpose purpose
 	signIn  [32]byte // whose it is
 	path    string   // where the form goes
-	kept    []entered
+	fields  []hiddenField
 }
 
-// entered is a field of a form that waits.
-type entered struct{ Name, Value string }
+// hiddenField is a field of a form that waits.
+type hiddenField struct{ Name, Value string }
 
-// keptFields are the fields of a form that waits, but for those that prove who somebody is.
-func keptFields(values url.Values) (all []entered) {
+// hiddenFields are the fields of a form that waits, but for those that prove who somebody is.
+func hiddenFields(values url.Values) (all []hiddenField) {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if name == confirmation || name == ceremonyField || name == answerField {
 			continue
 		}
 		for _, value := range values[name] {
-			all = append(all, entered{name, value})
+			all = append(all, hiddenField{name, value})
 		}
 	}
 	return all
@@ -35,12 +35,12 @@ func keptFields(values url.Values) (all []entered) {
 
 // resumeView is what resume.html is given.
 type resumeView struct {
-	Here string
-	Kept []entered
+	Here   string
+	Fields []hiddenField
 }
 
-// confirmedElsewhere shows the form again that waited for a confirmation by the provider.
-func (c *Console) confirmedElsewhere(p *page, e errand, who Claimant) error {
+// confirmedByProvider shows the form again that waited for a confirmation by the provider.
+func (c *Console) confirmedByProvider(p *page, e pendingAction, who Claimant) error {
 	i, err := c.cfg.Logins.Identity(p.context(), c.cfg.Provider.Issuer(), who.Subject)
 	if errors.Is(err, imagegen.ErrNotFound) || err == nil && i.User != p.person.ID {
 		p.signInFailed(p.person.Name)
@@ -52,7 +52,7 @@ func (c *Console) confirmedElsewhere(p *page, e errand, who Claimant) error {
 	if err := c.cfg.Logins.ConfirmSignIn(p.context(), p.person.signIn.Hash, p.now); err != nil {
 		return err
 	}
-	return p.render("resume", resumeView{e.path, e.kept})
+	return p.render("resume", resumeView{e.path, e.fields})
 }
 
 // connected reports whether the person can prove at the provider who they are.
