@@ -11,9 +11,6 @@ import (
 	"github.com/imagegend/imagegend/imagegen/internal/formdata"
 )
 
-// typed is one field of a form that was sent by somebody who is signed in no more.
-type typed struct{ Name, Value string }
-
 // keepTyped answers the playground's form, sent without a script by whom the sign-in has ended, with a page that holds what was
 // typed. Nothing is stored: nobody knows whose it is. Files are left out; the form has only a page's time to arrive.
 func (p *page) keepTyped() error {
