@@ -186,6 +186,8 @@ const bufferSize = 64 << 10
 
 type buffer [bufferSize]byte
 
+// buffers spare each file a buffer, and the collector 64 KiB: about 4 % of the processor time of the smallest image. See
+// BenchmarkPutImage.
 var buffers = sync.Pool{New: func() any { return new(buffer) }}
 
 // copyBuffered copies r to a file. It returns an error of r as it is, and one of the file as definite. It looks at ctx

@@ -11,7 +11,6 @@ import (
 	"image/png"
 	"io"
 	"slices"
-	"sync"
 
 	"github.com/imagegend/imagegend/imagegen"
 
@@ -114,20 +113,12 @@ func PeekHeader(r io.Reader) (h Header, image io.Reader, err error) {
 	return h, io.MultiReader(&head, r), err
 }
 
-// headers spare each header a buffer of 4 KiB.
-var headers = sync.Pool{New: func() any { return new(bufio.Reader) }}
-
 // ReadHeader reads what an image claims to be. It may read beyond the header. An error says
 // what is wrong with the image; if r fails within the first bytes, that looks like an unknown
 // format.
 func ReadHeader(r io.Reader) (h Header, err error) {
 	defer survive(&err)
-	b := headers.Get().(*bufio.Reader)
-	b.Reset(r)
-	defer func() {
-		b.Reset(nil) // the pool holds on to no image
-		headers.Put(b)
-	}()
+	b := bufio.NewReader(r)
 	head, _ := b.Peek(sniffLength) // sniff refuses a head that is too short
 	f, err := sniff(head)
 	if err != nil {
