@@ -48,7 +48,7 @@ func TestSentImageAsReference(t *testing.T) {
 		}})
 		first := h.queued(imagegen.GenerateRequest{References: []imagegen.Reference{bytesReference(pngOf(8, 8))}}).ID
 		s := h.engine.As(alice)
-		for id, n := range map[imagegen.GenerationID]int{"nonsense": 0, first: 1, first[:len(first)-1] + "Z": 0} {
+		for id, n := range map[imagegen.GenerationID]int{"nonsense": 0, first: 1, "gen_00000000000000000000000000": 0} {
 			_, err := s.SentImage(t.Context(), id, n)
 			h.is.True(isCode(err, imagegen.ErrNotFound))
 		}
