@@ -57,8 +57,7 @@ var (
 // Name returns "fake".
 func (f *Fake) Name() string { return "fake" }
 
-// Capabilities returns everything that a provider can declare, except that references are optional and the
-// engine makes JPEG itself.
+// Capabilities returns all sizes and all options. JPEG and its compression are left to the engine.
 func (f *Fake) Capabilities() imagegen.Capabilities {
 	return imagegen.Capabilities{MaxReferences: imagegen.MaxReferences, Verify: imagegen.VerifyStructure,
 		Formats: []imagegen.Format{imagegen.FormatPNG, imagegen.FormatWebP}, Transparent: true, Mask: true, MaxSeed: math.MaxUint32}

@@ -106,7 +106,7 @@ type failures struct {
 }
 
 // add counts a call and returns how many there have been. When too many requests are remembered,
-// it forgets an arbitrary one, which then fails from the start again.
+// it forgets an arbitrary one, whose count then starts again.
 func (f *failures) add(key string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

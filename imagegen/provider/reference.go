@@ -13,8 +13,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// maxTintPixels is the largest reference image that is decoded for its colour. It bounds the memory of a call, for
-// which a mere tint is not worth more.
+// maxTintPixels is the largest reference image that is decoded for its colour. It bounds the memory that a tint may
+// cost.
 const maxTintPixels = 4_000_000
 
 // tintOf returns the average colour of the first reference; nil if there is none, or it is too large to

@@ -12,8 +12,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
-// attempt is one call of Generate. ComfyUI runs prompts one at a time, in the order that they came:
-// all are submitted at once, with the same uploads, and then waited for in turn.
+// attempt is one call of Generate; it belongs to one goroutine. ComfyUI runs prompts one at a time, in
+// the order in which they arrive. So all of them are submitted at once, with the same uploads, and
+// then awaited in turn.
 type attempt struct {
 	*Provider
 	request imagegen.ProviderRequest
@@ -22,7 +23,8 @@ type attempt struct {
 	doubts  map[string]error // of prompts: why nobody knows whether ComfyUI took them
 }
 
-// job names what was submitted, or was about to be, and has not failed.
+// job lists the prompts that were submitted, or were about to be, and have not failed. It is saved before each
+// submission, so that a later attempt can look for a prompt whose submission was not answered.
 type job struct {
 	Prompts []string `json:"prompts"`
 }
@@ -44,7 +46,8 @@ func (a *attempt) run(ctx context.Context) error {
 	return a.collect(ctx, failed)
 }
 
-// submit submits what no earlier attempt did.
+// submit submits the prompts that no earlier attempt has submitted. It may fail after some of them: those stay in the
+// job and are collected.
 func (a *attempt) submit(ctx context.Context) error {
 	if err := a.can.Refuses(a.request); err != nil {
 		return err
@@ -69,8 +72,8 @@ func (a *attempt) submit(ctx context.Context) error {
 	return nil
 }
 
-// giveUp cancels what was submitted when the job cannot be saved. What it names already is left to the
-// other attempt, if one owns the job; the last prompt it does not name yet.
+// giveUp cancels what was submitted when the job cannot be saved. If another attempt owns the job
+// (ErrStale), the prompts that the saved job names are left to it; it does not name the last one yet.
 func (a *attempt) giveUp(ctx context.Context, why error, submitted bool) {
 	named, last := a.job.Prompts[:len(a.job.Prompts)-1], a.job.Prompts[len(a.job.Prompts)-1:]
 	if errors.Is(why, imagegen.ErrStale) {
@@ -86,7 +89,7 @@ func (a *attempt) giveUp(ctx context.Context, why error, submitted bool) {
 // saving is how long saving may take once the context has ended.
 const saving = 5 * time.Second
 
-// save saves even then: a prompt that no job names would be submitted again.
+// save also saves when the context has ended: a prompt that no job names would be submitted again.
 func (a *attempt) save(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saving)
 	defer cancel()

@@ -20,8 +20,8 @@ const (
 	abandonment = 2 * time.Second // how long a call that was cancelled takes to tell ComfyUI
 )
 
-// await waits until a prompt has ended. An error means that ComfyUI cannot be asked; the prompt may
-// still be at work.
+// await waits until a prompt has ended. An error means that ComfyUI does not answer or ctx has ended;
+// the prompt may still be running.
 func (p *Provider) await(ctx context.Context, id string) (ending, error) {
 	failures, missing := 0, 0
 	var told time.Duration // when to come again
@@ -65,7 +65,8 @@ const (
 	ended
 )
 
-// look asks once.
+// look asks once: first the history, then the queue. A prompt moves from the queue to the history, so one that moves
+// between the two questions is seen in neither.
 func (p *Provider) look(ctx context.Context, id string) (ending, state, error) {
 	var history map[string]record
 	if err := p.client.JSON(ctx, http.MethodGet, "/history/"+url.PathEscape(id), nil, &history); err != nil {
@@ -81,8 +82,8 @@ func (p *Provider) look(ctx context.Context, id string) (ending, state, error) {
 	return ending{}, queued, nil
 }
 
-// queue returns which of ids are running and which wait. The answer holds the workflows of all who
-// use this ComfyUI: it is not kept.
+// queue returns which of ids are running and which are waiting. The answer holds the workflows of everybody
+// who uses this ComfyUI, so it is streamed and not kept.
 func (p *Provider) queue(ctx context.Context, ids []string) (running, waiting []string, err error) {
 	response, err := p.client.Do(ctx, http.MethodGet, "/queue", nil)
 	if err != nil {

@@ -84,7 +84,7 @@ func (c Config) check() error {
 	case c.MaxReferences > maxReferences:
 		return fmt.Errorf("the option MaxReferences is %d; it can be up to %d", c.MaxReferences, maxReferences)
 	case len(c.ratios()) == 1:
-		return errors.New("the option Sizes holds no size of its ratio")
+		return errors.New("the option Sizes holds no size that fits its ratio")
 	case len(c.Tiers) == 0:
 		return errors.New("the option Tiers is empty; leave it out for all")
 	}

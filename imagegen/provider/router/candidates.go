@@ -14,7 +14,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// candidates are the members that can do r, in the order in which they are asked: those
+// candidates returns the members that can do r, in the order in which they are asked: those
 // with a weight first, and within each group those that make exactly the wanted size.
 func (p *Provider) candidates(r imagegen.ProviderRequest) []*member {
 	able := slices.DeleteFunc(slices.Clone(p.members), func(m *member) bool { return imagegen.Refuses(m.provider, r) != nil })

@@ -45,9 +45,9 @@ func (p *Provider) owner(t savedJob) (*member, error) {
 type jobs struct {
 	save func(context.Context, []byte) error
 
-	mu      sync.Mutex
-	open    bool // a member has submitted work, and not said that it can be forgotten
-	unsaved bool
+	mu      sync.Mutex // guards the fields below; also held while saving
+	open    bool       // a member has submitted work, and not said that it can be forgotten
+	unsaved bool       // the last job could not be saved
 }
 
 // of is the SaveJob for a member that is asked for r.

@@ -30,11 +30,13 @@ type member struct {
 	freed    *broadcast
 	log      *slog.Logger
 
-	acquiring sync.Mutex // nobody sees the place of one who may not enter
+	// acquiring is held while a place and the breaker's permit are taken together: nobody must see a place as taken that
+	// is given back at once because the breaker refuses.
+	acquiring sync.Mutex
 
-	mu          sync.Mutex
-	pausedUntil time.Time // rate-limited until then
-	failure     error     // what it failed with last
+	mu          sync.Mutex // guards the fields below
+	pausedUntil time.Time  // rate-limited until then
+	failure     error      // its last failure
 }
 
 func newMember(m Member, c Config, freed *broadcast) *member {
@@ -47,7 +49,7 @@ func newMember(m Member, c Config, freed *broadcast) *member {
 	return n
 }
 
-// permit is the right to ask a member. It ends with end.
+// permit is the right to ask a member. Call end exactly once, whatever happens.
 type permit struct {
 	*member
 	trial   bool // the one that finds out whether the member works again
@@ -67,7 +69,7 @@ func (m *member) acquire() (permit, error) {
 		return permit{}, errFull
 	}
 	if !m.breaker.TryAcquirePermit() {
-		m.release() // no place was freed: the gate stays shut, or who waits would ask again without pause
+		m.release() // without a wake-up: no place was freed, and waiting requests would try again without a pause
 		return permit{}, m.skipped(&imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "another request is finding out whether it works again"})
 	}
 	return permit{member: m, trial: m.breaker.IsHalfOpen()}, nil
@@ -112,7 +114,7 @@ func (m *member) record(err error) {
 	}
 }
 
-// lastError is what the member failed with last.
+// lastError returns the member's last failure; nil if it has not failed.
 func (m *member) lastError() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

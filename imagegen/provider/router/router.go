@@ -22,7 +22,7 @@ type Provider struct {
 	members      []*member
 	capabilities imagegen.Capabilities
 	retry        retrypolicy.RetryPolicy[any]
-	freed        *broadcast // opened whenever a member has ended a request
+	freed        *broadcast // wakes waiting requests whenever a member has ended one
 	log          *slog.Logger
 }
 

@@ -49,7 +49,8 @@ func (a *answer) take(s upstream.String) (wanted bool, err error) {
 	return true, nil
 }
 
-// image tells an address from an image by how it begins.
+// image distinguishes an address from an inline image by how the string begins. An address is only noted: another field
+// may still bring the same image inline.
 func (a *answer) image(s upstream.String) (wanted bool, err error) {
 	if a.yielded == a.n {
 		return true, nil

@@ -196,7 +196,7 @@ func (c Config) check() error {
 	case slices.Contains(c.Refusals, ""):
 		return errors.New("the option Refusals holds an empty text, which every error has")
 	case c.Form > FormAlways || c.Encoding > Base64:
-		return errors.New("the option Form or Encoding is none that there is")
+		return errors.New("the option Form or Encoding has an unknown value")
 	}
 	for status := range c.Statuses {
 		if status < 300 || status > 599 {
@@ -218,7 +218,7 @@ func (c Config) checkHeaders() error {
 			return fmt.Errorf("the option Headers has a value for %s that no header can have", name)
 		}
 		if canonical := http.CanonicalHeaderKey(name); slices.Contains(own, canonical) || strings.EqualFold(name, c.KeyHeader) {
-			return fmt.Errorf("the option Headers holds %s, which is set by itself", canonical)
+			return fmt.Errorf("the option Headers holds %s, which the provider sets itself", canonical)
 		}
 	}
 	return nil

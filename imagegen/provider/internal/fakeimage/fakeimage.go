@@ -1,5 +1,9 @@
 // Package fakeimage draws landscapes: a sky and a light, ridge behind ridge in the haze, and what
 // the words of a prompt add to it.
+//
+// A composer first arranges the picture as a scene of layers, using all the random numbers; then the
+// scene is painted row by row as the encoder (PNG or WebP) is read. So the same Picture always gives
+// the same bytes, and the pixels of the whole picture are never in memory.
 package fakeimage
 
 import (

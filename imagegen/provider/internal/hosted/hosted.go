@@ -1,5 +1,6 @@
-// Package hosted is a provider over an upstream that takes tasks in, is asked how they stand, and names the images once
-// they are done. What one upstream does otherwise than the next stands in its description.
+// Package hosted is a provider over an upstream that accepts tasks, is polled for their progress, and names the images
+// once they are done. An [API] describes what differs between such upstreams: requests, answers and errors. Package task
+// decides when the upstream is asked, and package upstream how.
 package hosted
 
 import (
@@ -14,7 +15,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
-// API describes an upstream and a model there.
+// API describes an upstream and a model there. Its functions must be safe for concurrent use. Submit, Accepted, Status
+// and Probe are required.
 type API struct {
 	Name     string
 	Upstream upstream.Options
@@ -24,19 +26,20 @@ type API struct {
 
 	WhiteMask bool // masks are what upstream.WhiteMask makes of them
 
-	// Submit says where a task for r is started, and with what; d takes the references in.
+	// Submit returns where a task for r is started, and the JSON fields to send. d makes placeholders for references.
 	Submit func(r imagegen.ProviderRequest, size imagegen.Size, d *upstream.Document) (path string, fields any)
 
-	// Accepted reads the answer to that: where the task is asked about.
+	// Accepted reads the answer to a submission: the addresses of the task.
 	Accepted func(Answer) (task.Handle, error)
 
-	// Status reads how a task stands. An error says that the answer was not understood; it is asked for again.
+	// Status reads the progress of a task. An error means that the answer was not understood; the task is polled again.
 	Status func(Answer) (task.Progress, error)
 
 	// Response reads the images of a task that is done, at its second address. nil: Status has them.
 	Response func(Answer) (task.Progress, error)
 
-	// Ended tells from an error, with which the last of these answers came, how the task ended. nil: no error says that.
+	// Ended derives from an error of the last of these requests how the task ended, if the error says so. nil: no error
+	// does.
 	Ended func(error) (task.Progress, bool)
 
 	// CancelMethod is used at the address that Accepted says. "": there is no way to cancel.

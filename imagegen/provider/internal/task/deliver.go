@@ -13,7 +13,8 @@ import (
 // errUnwanted says that yield wants no more.
 var errUnwanted = errors.New("no more images are wanted")
 
-// deliver yields the images of a task. One that cannot be fetched does not cost the others.
+// deliver yields the images of a task and closes each when yield returns. An image that cannot be fetched does not
+// cost the others; the error comes after them.
 func (q *Runner) deliver(ctx context.Context, p Progress, yield func(imagegen.ProviderImage, error) bool) error {
 	failed := p.Err
 	for _, address := range p.Images {
@@ -39,7 +40,7 @@ const (
 	fetchPause = 500 * time.Millisecond
 )
 
-// fetch tries more than once: the image is paid for.
+// fetch tries three times, since the image is already paid for.
 func (q *Runner) fetch(ctx context.Context, address string) (image io.ReadCloser, err error) {
 	for try := range fetchTries {
 		if err := upstream.Sleep(ctx, time.Duration(try)*fetchPause); err != nil {

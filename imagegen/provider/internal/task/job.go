@@ -11,12 +11,12 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// job is what is saved of a request's tasks. It is safe for concurrent use.
+// job is the saved state of a request's tasks, of which several run at once. It is safe for concurrent use.
 type job struct {
 	save func(ctx context.Context, job []byte) error
 
-	mu    sync.Mutex
-	saved savedJob
+	mu    sync.Mutex // also held while saving
+	saved savedJob   // guarded by mu
 }
 
 // savedJob is its stored form.
@@ -25,13 +25,15 @@ type savedJob struct {
 	Tasks    []state `json:"tasks"`
 }
 
-// state is a task's: none yet, started, or lost when its submission was not answered.
+// state is one task's state: the zero value is not started, a Handle is started, and Lost means that its submission got
+// no answer, so that it may or may not be running.
 type state struct {
 	Handle
 	Lost bool `json:"lost,omitempty"`
 }
 
-// openJob reads r.Job, if there is one, for n tasks of a provider.
+// openJob reads r.Job, if there is one, for n tasks of a provider. A job of another provider, or with another number of
+// tasks, is an error of ClassUnknown: it cannot be continued, and must not be submitted again.
 func openJob(provider string, n int, r imagegen.ProviderRequest) (*job, error) {
 	j := &job{save: r.SaveJob, saved: savedJob{Provider: provider, Tasks: make([]state, n)}}
 	if r.Job == nil {
@@ -78,8 +80,8 @@ func (j *job) forget(ctx context.Context, i int) error { return j.set(ctx, i, st
 // saveTime is how long saving may take.
 const saveTime = 30 * time.Second
 
-// set saves even though the context has ended: what it knows would be lost. It holds the lock
-// meanwhile, for calls take effect in their order.
+// set saves even if the context has ended: otherwise what it knows would be lost. It holds the lock
+// while it saves, so that states are stored in the order in which they were set.
 func (j *job) set(ctx context.Context, i int, s state) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer cancel()

@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// maxFailedPolls is how many questions in a row may go unanswered.
+	// maxFailedPolls is how many polls in a row may fail; one more ends the task.
 	maxFailedPolls = 12
-	// slowest is how many intervals lie between two questions at most.
+	// slowest is the longest time between two polls, in intervals.
 	slowest = 10
-	// maxWait is the longest that an upstream can have the next question put off.
+	// maxWait is the longest time by which an upstream can delay the next poll.
 	maxWait = 30 * time.Second
 )
 
-// await asks until the task has ended.
+// await polls until the task has ended, less and less often. An error means that the end could not be learned.
 func (q *Runner) await(ctx context.Context, h Handle) (Progress, error) {
 	pause, hint, failed := q.Interval, time.Duration(0), 0
 	for {
@@ -45,7 +45,8 @@ func (q *Runner) await(ctx context.Context, h Handle) (Progress, error) {
 	}
 }
 
-// mayPass reports whether a question is worth asking again, and when: not if it was refused.
+// mayPass reports whether a failed poll should be repeated, and after what time at least. No answer, 429 and 5xx are
+// worth it; any other status is a refusal that will not change.
 func mayPass(err error) (after time.Duration, again bool) {
 	e, answered := errors.AsType[*upstream.StatusError](err)
 	if !answered {
@@ -54,7 +55,8 @@ func mayPass(err error) (after time.Duration, again bool) {
 	return e.RetryAfter, e.Status == http.StatusTooManyRequests || e.Status >= http.StatusInternalServerError
 }
 
-// lost is the end of a task that is out of reach: it may have been made and paid for.
+// lost returns the error for a task whose end cannot be learned. It is of ClassUnknown, since the images may have been
+// made and paid for.
 func lost(err error) error {
 	message := "a task that the upstream took in is out of reach"
 	if e, ok := errors.AsType[*upstream.StatusError](err); ok && (e.Status == http.StatusNotFound || e.Status == http.StatusGone) {

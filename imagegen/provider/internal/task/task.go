@@ -1,9 +1,9 @@
-// Package task drives upstreams that take work in, are asked how it stands, and hand out the images
-// when it is done.
+// Package task drives upstreams that accept work, are polled for its progress, and hand out the images
+// when it is done. A [Runner] runs the tasks of a request; a [Queue] is the upstream.
 //
-// Every task is kept as a job before the first question is asked, so that after a restart it is
-// found again instead of being paid twice. A task whose attempt ran out of time is cancelled. One
-// whose attempt was cancelled is left alone: somebody may come back for it.
+// Every task is saved in the job before the first poll, so that after a restart it is found again
+// instead of being paid for twice. A task whose attempt ran out of time is cancelled. One whose
+// attempt was cancelled is left alone, since a later attempt may continue it.
 package task
 
 import (
@@ -23,7 +23,7 @@ type Handle struct {
 	Cancel string `json:"cancel,omitempty"`
 }
 
-// Progress is how a task stands.
+// Progress is the state of a task. The zero value is a task that is still running.
 type Progress struct {
 	Done   bool
 	Images []string      // once done: their addresses
@@ -36,18 +36,18 @@ type Queue interface {
 	// Submit starts a task that makes r.N images.
 	Submit(ctx context.Context, r imagegen.ProviderRequest) (Handle, error)
 
-	// Poll asks how a task stands. An error says that there was no answer to that; it is asked
-	// again unless the upstream refuses the question.
+	// Poll asks for the progress of a task. An error means that it could not be learned, not that the
+	// task failed. Poll is called again unless the upstream refuses the question.
 	Poll(ctx context.Context, h Handle) (Progress, error)
 
-	// Cancel ends a task if the upstream can.
+	// Cancel ends a task if the upstream can; if it cannot, it does nothing.
 	Cancel(ctx context.Context, h Handle) error
 
-	// Fetch opens an image.
+	// Fetch opens an image. The caller closes it.
 	Fetch(ctx context.Context, address string) (io.ReadCloser, error)
 }
 
-// Runner makes images with a Queue.
+// Runner makes images with a Queue. It keeps no state between calls and is safe for concurrent use.
 type Runner struct {
 	Queue    Queue
 	Name     string        // of the provider: a job of another one is not continued
@@ -74,7 +74,7 @@ func (q *Runner) Generate(ctx context.Context, r imagegen.ProviderRequest) upstr
 	}
 }
 
-// run sees one task through.
+// run carries one task from its submission to its last image.
 func (q *Runner) run(ctx context.Context, j *job, i int, r imagegen.ProviderRequest) upstream.Images {
 	return func(yield func(imagegen.ProviderImage, error) bool) {
 		p, err := q.finish(ctx, j, i, r)
@@ -88,7 +88,8 @@ func (q *Runner) run(ctx context.Context, j *job, i int, r imagegen.ProviderRequ
 	}
 }
 
-// finish starts a task, or takes up the one that an earlier attempt started, and waits for its end.
+// finish starts a task, or continues the one that an earlier attempt started, and waits for its end. A task that ended
+// with a transient error made nothing: it is removed from the job, so that a later attempt submits it again.
 func (q *Runner) finish(ctx context.Context, j *job, i int, r imagegen.ProviderRequest) (Progress, error) {
 	h, started, err := j.task(i)
 	if err != nil {
@@ -111,6 +112,8 @@ func (q *Runner) finish(ctx context.Context, j *job, i int, r imagegen.ProviderR
 	return p, err
 }
 
+// start submits a task and saves it. If nobody knows whether the upstream accepted it, the job says that it is lost, and
+// no later attempt submits it again.
 func (q *Runner) start(ctx context.Context, j *job, i int, r imagegen.ProviderRequest) (Handle, error) {
 	h, err := q.Queue.Submit(ctx, r)
 	if ctx.Err() != nil && err != nil {
@@ -132,7 +135,7 @@ func (q *Runner) start(ctx context.Context, j *job, i int, r imagegen.ProviderRe
 // cancelTime is how long a task may take to be cancelled.
 const cancelTime = 3 * time.Second
 
-// cancel is an attempt: a task that does not end costs money, but harms nobody.
+// cancel also works when ctx has ended. A failure is ignored: a task that goes on costs money, but does no harm.
 func (q *Runner) cancel(ctx context.Context, h Handle) {
 	ctx, end := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
 	defer end()

@@ -1,4 +1,6 @@
-// Package template fills in what a hosted model takes as its input.
+// Package template fills the input that a configuration describes with the values of a request. A [Filler] is for a model
+// whose whole input is configured, and makes sure that nothing a request asks for is dropped. A [Part] is for a provider
+// that adds configured fields to its own. Values are never parsed again, so a prompt cannot contain a placeholder.
 package template
 
 import (
@@ -62,12 +64,12 @@ func parse(input map[string]any) (*template, error) {
 	return t, nil
 }
 
-// scan looks at a value; listed says that it is an element of a list, or within one.
+// scan checks a value and notes the placeholders in it. listed says that it is an element of a list, or within one.
 func (t *template) scan(v any, listed bool) error {
 	switch v := v.(type) {
 	case string:
 		if v == Each && !listed {
-			return fmt.Errorf("the option Input has %s outside a list; it stands in an element of one", Each)
+			return fmt.Errorf("the option Input has %s outside a list; it belongs in an element of one", Each)
 		}
 		return t.scanText(v)
 	case map[string]any:
@@ -184,8 +186,8 @@ func text(v any) string {
 // usesPixels reports whether the input tells a size to the pixel.
 func (t *template) usesPixels() bool { return t.uses[Size] || t.uses[Width] && t.uses[Height] }
 
-// check compares the placeholders with what the model is said to do, so that nothing that is asked
-// for is dropped.
+// check compares the placeholders with what the model is configured to do, so that nothing that a
+// request asks for is dropped.
 func (t *template) check(references, perCall int) error {
 	all := t.uses[References] || t.uses[Each]
 	switch {

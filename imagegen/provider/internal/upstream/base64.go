@@ -8,8 +8,10 @@ import (
 	"io"
 )
 
-// Base64 decodes what r holds while it is read: base64 alone, or a data: URL. A [String] of a JSON document is
-// decoded out of the buffer that the document is read into, and copied nowhere else.
+// Base64 returns a reader that decodes r as it is read. r holds either plain base64 or a data: URL in base64; line breaks
+// are ignored. A [String] of a JSON document is decoded straight from the buffer that the document is read into, without
+// another copy. Anything else than base64 is an error of the reader, after the bytes before it; so is padding that is
+// not the end.
 func Base64(r io.Reader) io.Reader {
 	if s, ok := r.(String); ok {
 		r = s.Reader
@@ -21,31 +23,34 @@ func Base64(r io.Reader) io.Reader {
 	return &decoder{in: in}
 }
 
-// characters are read in bulk as long as they are base64, and else one by one.
+// characters are read in bulk while they are base64, and otherwise one by one.
 type characters interface {
 	io.ByteReader
 	Peek(n int) ([]byte, error)
-	// ready returns what is in memory of the characters that come next: all before the first that is not of the
-	// base64 alphabet are as ReadByte would return them.
+	// ready returns those of the next characters that are in memory, without waiting. Up to the first character
+	// outside the base64 alphabet they are as ReadByte would return them; from there on they may be raw escapes.
+	// The slice is valid until the next call.
 	ready() []byte
 	Discard(n int) (discarded int, err error)
 }
 
-// buffered are the characters of any reader.
+// buffered makes characters of any reader.
 type buffered struct{ *bufio.Reader }
 
 func (b buffered) ready() []byte {
-	p, _ := b.Peek(b.Buffered()) // no more than is there
+	p, _ := b.Peek(b.Buffered()) // never more than is buffered, so it cannot fail
 	return p
 }
 
+// decoder decodes in two ways: decodeQuanta takes what is in memory and in the alphabet, eight characters at a time; next
+// takes one quantum of four wherever that stops. A quantum therefore never begins in one and ends in the other.
 type decoder struct {
 	in      characters
-	begun   bool
-	quantum [3]byte
-	rest    []byte // of quantum
-	padded  bool   // it was the last
-	err     error
+	begun   bool    // the scheme of a data: URL has been skipped, if there was one
+	quantum [3]byte // decoded by next
+	rest    []byte  // of quantum, still to be read
+	padded  bool    // the last quantum was padded: only line breaks may follow
+	err     error   // comes after rest
 }
 
 var (
@@ -53,7 +58,7 @@ var (
 	errBase64  = errors.New("it is not in base64")
 )
 
-// Read yields what is in memory, and waits only if that is nothing.
+// Read returns what is in memory, and waits for more only if that is nothing.
 func (d *decoder) Read(p []byte) (n int, err error) {
 	if !d.begun {
 		d.begun, d.err = true, d.skipScheme()
@@ -65,7 +70,7 @@ func (d *decoder) Read(p []byte) (n int, err error) {
 				break
 			}
 			written, read := decodeQuanta(p[n:], ready)
-			_, _ = d.in.Discard(read) // they are there
+			_, _ = d.in.Discard(read) // cannot fail: they are in memory
 			if n += written; read > 0 {
 				continue
 			}
@@ -80,7 +85,7 @@ func (d *decoder) Read(p []byte) (n int, err error) {
 	return 0, d.err
 }
 
-// ready are characters that may be decoded in bulk.
+// ready returns characters that may be decoded in bulk: none after padding, where any character is an error.
 func (d *decoder) ready() []byte {
 	if d.padded {
 		return nil
@@ -88,9 +93,11 @@ func (d *decoder) ready() []byte {
 	return d.in.ready()
 }
 
-// maxDataURLHead is the longest that may stand before the comma of a data URL.
+// maxDataURLHead is the longest text before the comma of a data: URL, after "data:".
 const maxDataURLHead = 256
 
+// skipScheme skips the head of a data: URL up to its comma. Whether the head says base64 is not checked: what follows is
+// decoded as base64 in any case, and fails if it is not.
 func (d *decoder) skipScheme() error {
 	if scheme, _ := d.in.Peek(len("data:")); string(scheme) != "data:" {
 		return nil
@@ -106,8 +113,8 @@ func (d *decoder) skipScheme() error {
 	return errDataURL
 }
 
-// next decodes four characters that decodeQuanta stopped at: among them are an escape, a line break or padding, or
-// they are not all in memory.
+// next decodes the four characters at which decodeQuanta stopped, because there is an escape, a line break or padding
+// among them, or because too few are in memory. It sets rest, or err at the end.
 func (d *decoder) next() {
 	var four [4]byte
 	for n := 0; n < len(four); {
@@ -136,8 +143,9 @@ func (d *decoder) next() {
 	d.rest, d.padded = d.quantum[:n], n < len(d.quantum)
 }
 
-// decodeQuanta decodes src up to a character outside of the alphabet, eight at a time. encoding/base64 would take 0.7 ns
-// a character more, a tenth of all that an image takes (BenchmarkImageInJSON), and has to be told where a string ends.
+// decodeQuanta decodes src up to a character outside the alphabet, eight at a time. encoding/base64 would take 0.7 ns
+// more for each character, a tenth of the whole time for an image (BenchmarkImageInJSON), and would have to be told where
+// a string ends. dst needs two bytes more than the six that each step fills: eight are written at once.
 func decodeQuanta(dst, src []byte) (written, read int) {
 	for len(dst)-written >= 8 && len(src)-read >= 8 {
 		s := src[read : read+8 : read+8]
@@ -152,10 +160,10 @@ func decodeQuanta(dst, src []byte) (written, read int) {
 	return written, read
 }
 
-// foreign is what a character stands for that is not of the alphabet.
+// foreign is the value of a character outside the alphabet: a bit that no combination of sextets sets.
 const foreign = 1 << 31
 
-// sextets tell what a character stands for at each place of a quantum.
+// sextets holds the value of each character at each place of a quantum, already shifted there.
 var sextets = func() (places [4][256]uint32) {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 	for place := range places {

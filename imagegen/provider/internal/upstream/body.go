@@ -13,13 +13,15 @@ import (
 )
 
 // Body is a request's body: bytes, and reference images that are opened one after the other while
-// it is sent. Its length is known before. Form and Document make one; nil is an empty one.
+// it is sent. Its length is known beforehand, so that a body which breaks off is noticed by the
+// upstream. Form and Document make one; a nil *Body is no body. A Body can be sent once.
 type Body struct {
 	contentType string
-	size        int64
+	size        int64 // the sum of the parts'
 	parts       []part
 }
 
+// part yields exactly size bytes.
 type part struct {
 	size int64
 	open func(context.Context) (io.ReadCloser, error)
@@ -46,7 +48,8 @@ func (b *Body) addBase64(r imagegen.ProviderReference) {
 	})
 }
 
-// attach makes b the body of a request that has none.
+// attach makes b the body of a request that has none. The caller closes the result when the exchange is over. ctx opens
+// the references, since the transport reads the body without one.
 func (b *Body) attach(ctx context.Context, r *http.Request) *sending {
 	if b == nil {
 		return &sending{}
@@ -59,14 +62,15 @@ func (b *Body) attach(ctx context.Context, r *http.Request) *sending {
 
 var errSent = errors.New("the request has ended")
 
-// sending reads a Body, on the transport's goroutine. Who sends closes it too: the transport may
-// come to it only after the answer.
+// sending reads a Body while it is sent. The transport's goroutine calls Read and Close; the sender
+// closes it as well, because the transport may still be reading after the answer has come. After
+// Close nothing is opened any more, so no reference stays open when a call has returned.
 type sending struct {
 	ctx context.Context // of the request that it belongs to
 
-	mu     sync.Mutex
-	parts  []part
-	open   io.ReadCloser // the part being read
+	mu     sync.Mutex    // guards the fields below; held while a part is opened or read
+	parts  []part        // not opened yet
+	open   io.ReadCloser // the part being read; nil between parts
 	closed bool
 	err    error // why a part could not be read
 }
@@ -110,13 +114,15 @@ func (s *sending) Close() error {
 	return nil
 }
 
+// failure returns the error of a part; nil if the body is not what failed.
 func (s *sending) failure() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.err
 }
 
-// encoder reads base64 of a source.
+// encoder encodes a source in base64 as it is read. Its buffer holds a multiple of three bytes, so that only the last
+// block is padded.
 type encoder struct {
 	source  io.ReadCloser
 	raw     [3 << 12]byte

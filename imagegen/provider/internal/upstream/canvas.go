@@ -6,21 +6,22 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Canvas says what sizes a model of one's own draws: any, in steps.
+// Canvas says which sizes a diffusion model that the operator runs can draw: any size, in steps.
 type Canvas struct {
 	Step int // both edges are multiples of it
 
-	// BestEdge is the edge of the square that the model was trained for. A size of less than half
-	// that area comes out badly: a larger one is drawn instead, and scaled down.
+	// BestEdge is the edge of the square that the model was trained for. An image of less than half
+	// that area comes out badly, so a larger one is drawn and the engine scales it down.
 	BestEdge int
 }
 
-// Capabilities are all sizes up to 3840 pixels an edge and 8,294,400 in all.
+// Capabilities returns all sizes with edges of up to 3840 pixels and 8,294,400 pixels in all.
 func (c Canvas) Capabilities() imagegen.Capabilities {
 	return imagegen.Capabilities{SizeRules: imagegen.SizeRules{Step: c.Step, MaxEdge: 3840, MaxPixels: 3840 * 2160, MaxAspect: 4}}
 }
 
-// Size is the size to draw: the explicit one or a little more, else the usual one.
+// Size returns the size to draw: for an explicit size that size or a slightly larger one, otherwise the usual size of
+// the ratio and tier. A small explicit size is drawn at BestEdge's area if the engine can scale that down to it.
 func (c Canvas) Size(r imagegen.ProviderRequest) (imagegen.Size, error) {
 	if !r.Size.Auto() && 2*r.Size.Area() < c.best() && r.Fits(c.Like(r.Size)) == nil {
 		return c.Like(r.Size), nil
@@ -28,7 +29,7 @@ func (c Canvas) Size(r imagegen.ProviderRequest) (imagegen.Size, error) {
 	return c.Capabilities().Choose(r)
 }
 
-// Like is the size of z's shape that the model draws best.
+// Like returns a size with the shape of z and about the area that the model draws best.
 func (c Canvas) Like(z imagegen.Size) imagegen.Size {
 	scale := math.Sqrt(float64(c.best()) / float64(z.Area()))
 	edge := func(n int) int { return int(math.Round(float64(n)*scale/float64(c.Step))) * c.Step }

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// maxDocument is the longest JSON answer that is read as a whole.
+	// maxDocument is the longest JSON answer that is read as a whole, into memory.
 	maxDocument = 4 << 20
 	// maxAnswer is the longest answer that is streamed: images in base64.
 	maxAnswer = 2 << 30
@@ -26,46 +26,49 @@ const (
 
 // Options describe an upstream.
 type Options struct {
-	// BaseURL is what the paths of requests are appended to; its query is sent with each of them.
-	// https, unless Private. Required.
+	// BaseURL is the URL that the paths of requests are appended to; its query is sent with each of them.
+	// It must be https, unless Private. Required.
 	BaseURL string
 
-	// Key is sent as KeyHeader: KeyPrefix + Key, to BaseURL's host and to KeyHosts, nowhere else.
-	// "": no key is sent, which takes Private.
+	// Key is sent as KeyHeader: KeyPrefix + Key, to BaseURL's host and to KeyHosts, and nowhere else.
+	// "": no key is sent, which only a Private upstream may do.
 	Key                  imagegen.Secret
 	KeyHeader, KeyPrefix string // "Authorization" and "Bearer " if both are empty
 
-	// Token returns what is sent in place of Key, for upstreams whose keys last a while only. Its error is
-	// that of the request, which is not made: a *imagegen.ProviderError, or the context's cause. nil: Key.
+	// Token returns the secret that is sent in place of Key, for upstreams whose keys expire. If it fails, the
+	// request is not made and has Token's error, which must be an *imagegen.ProviderError or the context's
+	// cause. It must be safe for concurrent use. nil: Key is sent.
 	Token func(context.Context) (imagegen.Secret, error)
 
-	// KeyHosts are further hosts that requests go to with the key, where the upstream answers with
-	// absolute URLs. "*.example.com" stands for every host below example.com. Another port than that
-	// of the scheme must be named: "example.com:8443".
+	// KeyHosts are further hosts that may receive requests with the key, for upstreams that answer with
+	// absolute URLs. "*.example.com" stands for every host below example.com. A port other than the
+	// scheme's must be named: "example.com:8443".
 	KeyHosts []string
 
-	// Header is sent like the key, besides it.
+	// Header is sent with every request that gets the key.
 	Header http.Header
 
 	// ImageHosts are the only hosts that images are fetched from, written as in KeyHosts. nil: any
 	// public host; if Private, BaseURL's alone, at its port.
 	ImageHosts []string
 
-	// Private permits http, and loopback and private addresses: for an upstream of one's own.
+	// Private permits http, and loopback and private addresses, for an upstream that the operator runs.
 	Private bool
 
-	// Classify says what an answer other than 2xx means. nil, or a nil result: Failure.Error.
+	// Classify says what an answer other than 2xx means. It must be safe for concurrent use. If it is nil
+	// or returns nil, Failure.Error decides.
 	Classify func(Failure) *imagegen.ProviderError
 }
 
-// Client speaks to one upstream. It is safe for concurrent use and keeps up to 64 idle connections for
-// half a minute. It follows no redirect with a key and uses no proxy.
+// Client talks to one upstream. It is safe for concurrent use and keeps up to 64 idle connections for
+// each host for half a minute. It follows no redirect with the key and uses no proxy. It sets no time
+// limit for an answer: the caller's context does.
 type Client struct {
 	options Options
 	base    *url.URL
-	api     *http.Client
-	images  *http.Client
-	token   atomic.Pointer[imagegen.Secret] // that was sent last
+	api     *http.Client                    // sends the key and follows no redirect
+	images  *http.Client                    // never sends the key; follows redirects that checkRedirect permits
+	token   atomic.Pointer[imagegen.Secret] // the one sent last, so that it can be redacted
 }
 
 // New returns an error that says which option is wrong. It opens no connection.
@@ -93,7 +96,7 @@ func New(o Options) (*Client, error) {
 	return c, nil
 }
 
-// shown is what a message tells of a URL: neither a password nor a query, which may be a key.
+// shown returns the part of a URL that a message may show: neither a password nor a query, which may hold a key.
 func shown(u *url.URL) string {
 	if u == nil {
 		return "…"
@@ -114,18 +117,19 @@ func checkScheme(u *url.URL, private bool) error {
 	return fmt.Errorf("scheme %q: use https", u.Scheme)
 }
 
-// Do sends a request and returns the answer if it is 2xx; who calls closes its body, which ends
-// after 2 GiB with an error. path is appended to the base URL and may carry a query; an absolute
-// URL must be on the base URL's host or one of KeyHosts. body may be nil and is used up.
+// Do sends a request once and returns the answer if it is 2xx. The caller closes its body, which fails
+// after 2 GiB. path is appended to the base URL and may carry a query; an absolute URL must be on the
+// base URL's host or one of KeyHosts. body may be nil; it cannot be sent again.
 //
-// Every error is a *imagegen.ProviderError, or the context's cause. It is of ClassUnavailable when
-// no connection came about, and of ClassUnknown when one did and no answer came.
+// Every error is a *imagegen.ProviderError, or the context's cause. It is of ClassUnavailable if no
+// connection was made, and of ClassUnknown if one was made and no answer came. For any answer other
+// than 2xx it is what Options.Classify or [Failure.Error] says.
 func (c *Client) Do(ctx context.Context, method, path string, body *Body) (*http.Response, error) {
 	target, err := c.resolve(path)
 	if err != nil {
 		return nil, err
 	}
-	var connected atomic.Bool
+	var connected atomic.Bool // until then, nothing can have reached the upstream
 	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
 	request, err := http.NewRequestWithContext(traced, method, target.String(), nil)
 	if err != nil {
@@ -146,13 +150,14 @@ func (c *Client) Do(ctx context.Context, method, path string, body *Body) (*http
 	}
 	defer response.Body.Close()
 	if response.StatusCode == http.StatusSwitchingProtocols {
-		return nil, Broken(ctx, errSwitched) // the body is the bare connection, which no context ends
+		return nil, Broken(ctx, errSwitched) // its body is the bare connection, which no context would end
 	}
 	return nil, c.failed(response)
 }
 
-var errSwitched = errors.New("the upstream switches to another protocol, unasked")
+var errSwitched = errors.New("the upstream switched to another protocol without being asked")
 
+// setHeader sets the key last, so that no configured header replaces it.
 func (c *Client) setHeader(ctx context.Context, r *http.Request) error {
 	for name, values := range c.options.Header {
 		r.Header[http.CanonicalHeaderKey(name)] = values
@@ -174,8 +179,8 @@ func (c *Client) setHeader(ctx context.Context, r *http.Request) error {
 
 const userAgent = "imagegend"
 
-// JSON sends in, unless it is nil, and reads the answer, at most 4 MiB, into out, unless it is nil.
-// Its errors are those of Do; an answer that cannot be read is of ClassUnknown.
+// JSON sends in, unless it is nil, and reads the answer into out, unless that is nil. The answer may
+// have up to 4 MiB. Its errors are those of Do and [Decode].
 func (c *Client) JSON(ctx context.Context, method, path string, in, out any) error {
 	var body *Body
 	if in != nil {
@@ -192,8 +197,8 @@ func (c *Client) JSON(ctx context.Context, method, path string, in, out any) err
 	return Decode(ctx, response.Body, out)
 }
 
-// Decode reads a JSON answer, at most 4 MiB, into out, unless it is nil. Its errors are those of
-// [Broken].
+// Decode reads a JSON answer of up to 4 MiB into out. If out is nil, it reads the answer to its end and
+// does not look at it. Its errors are those of [Broken].
 func Decode(ctx context.Context, r io.Reader, out any) error {
 	raw, err := io.ReadAll(&limited{r: r, left: maxDocument})
 	if err == nil && out != nil {
@@ -205,7 +210,8 @@ func Decode(ctx context.Context, r io.Reader, out any) error {
 	return nil
 }
 
-// resolve finds where a request goes, and refuses to send the key to strangers.
+// resolve returns the URL of a request. It refuses hosts that must not get the key: path may come from an
+// upstream's answer.
 func (c *Client) resolve(path string) (*url.URL, error) {
 	if strings.HasPrefix(path, "/") {
 		name, query, _ := strings.Cut(path, "?")
@@ -227,13 +233,14 @@ func (c *Client) resolve(path string) (*url.URL, error) {
 	return u, nil
 }
 
-// OnHost reports whether a base URL is on that host: some promises are the official upstream's alone.
+// OnHost reports whether a base URL is on that host. Adapters ask because some promises hold for the official upstream
+// only, not for a gateway that speaks the same protocol.
 func OnHost(baseURL, host string) bool {
 	u, err := url.Parse(baseURL)
 	return err == nil && strings.EqualFold(u.Hostname(), host)
 }
 
-// hostPort is where a URL leads: host and port, the scheme's if none is named.
+// hostPort returns the lower-case host and the port of a URL; the scheme's port if it names none.
 func hostPort(u *url.URL) string {
 	return net.JoinHostPort(strings.ToLower(u.Hostname()), cmp.Or(u.Port(), defaultPort(u)))
 }
@@ -245,7 +252,7 @@ func defaultPort(u *url.URL) string {
 	return "443"
 }
 
-// matches reports whether a URL leads to one of the patterns.
+// matches reports whether a URL leads to one of the patterns, as Options.KeyHosts describes them.
 func matches(u *url.URL, patterns []string) bool {
 	at := hostPort(u)
 	for _, p := range patterns {
@@ -260,7 +267,7 @@ func matches(u *url.URL, patterns []string) bool {
 	return false
 }
 
-// answer is a response's body that, when closed, also lets go of the request's.
+// answer is a response's body. Closing it also closes the request's body, and with it a reference that is still open.
 type answer struct {
 	io.Reader
 	body io.Closer
@@ -273,7 +280,7 @@ func (a *answer) Close() error {
 	return err
 }
 
-// limited fails, where io.LimitReader pretends that the end was reached.
+// limited fails beyond its limit, where io.LimitReader would report an ordinary end and make a cut answer look whole.
 type limited struct {
 	r    io.Reader
 	left int64

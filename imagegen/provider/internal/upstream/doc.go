@@ -1,7 +1,13 @@
-// Package upstream is what the adapters for upstreams over HTTP have in common: a [Client] that
-// guards the key and the network, bodies that stream from disk, answers that are read while they
-// arrive, and one way to say what went wrong.
+// Package upstream is the part that all adapters for upstreams over HTTP share.
 //
-// Nothing here holds a reference image or a made image in memory, retries, or reads the
-// environment.
+//   - [Client] sends requests. It guards the key (which hosts get it, and that no error repeats it) and the network
+//     (which addresses are dialled).
+//   - [Body], made by [Document] or [Form], streams reference images from disk into a request.
+//   - [Strings], [Base64], [Named] and [Hold] read images out of an answer while it arrives.
+//   - [Failure], [StatusError] and [Broken] turn what went wrong into an imagegen.ProviderError with a class.
+//   - [FanIn] runs several calls for one request; [Canvas] chooses sizes; [WhiteMask] converts masks.
+//
+// Nothing here retries a request, reads the environment, or knows a particular upstream. Reference images and made images
+// are never held in memory as a whole, with two exceptions: Hold keeps up to 4 MiB, and a mask is decoded to be
+// converted, one at a time.
 package upstream

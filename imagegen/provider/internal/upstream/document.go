@@ -11,12 +11,15 @@ import (
 )
 
 // Document is a JSON document with reference images inside, which are encoded while it is sent.
-// The zero value is ready for use, once.
+// The zero value is ready for use; a Document makes one Body. It is not safe for concurrent use.
+//
+// Base64 and DataURL return placeholders, so that the caller can put references anywhere into the
+// value that is encoded. Body then splits the encoded text at the placeholders.
 //
 //	var d upstream.Document
 //	body, err := d.Body(map[string]string{"image": d.DataURL(reference)})
 type Document struct {
-	mark       string // begins a placeholder: random, so that no prompt holds it
+	mark       string // the beginning of every placeholder: random, so that no prompt can contain it
 	references []imagegen.ProviderReference
 }
 
@@ -37,7 +40,8 @@ func (d *Document) DataURL(r imagegen.ProviderReference) string {
 	return "data:" + r.MediaType + ";base64," + d.Base64(r)
 }
 
-// Body encodes v, which holds the placeholders. An error is v's fault.
+// Body encodes v, which contains the placeholders, without escaping HTML. It fails only if v cannot be encoded. A
+// placeholder that v does not contain is no error: its reference is not sent.
 func (d *Document) Body(v any) (*Body, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)

@@ -17,24 +17,25 @@ import (
 )
 
 const (
-	// maxFailure is how much is read of an answer that is no success.
+	// maxFailure is how many bytes of an answer other than 2xx are read.
 	maxFailure = 64 << 10
-	// maxExcerpt is how many characters of it get into the log.
+	// maxExcerpt is how many characters of it go into the log.
 	maxExcerpt = 300
-	// cutOff stands for the rest.
+	// cutOff takes the place of the rest.
 	cutOff = "…"
 )
 
-// Failure is an answer that is no success.
+// Failure is an answer other than 2xx.
 type Failure struct {
 	Status int
 	Header http.Header
-	Body   []byte // the first 64 KiB, without the key should the upstream repeat it
+	Body   []byte // the first 64 KiB, with the key redacted in case the upstream repeats it
 }
 
-// Error is what the status alone says. 429 is rate-limited; 401, 402 and 403, and 404, 405 and 410, for
-// no request chooses the path, are an operator's matter; 400, 409, 413, 415 and 422 are invalid; all
-// else is unknown, 5xx too: no upstream can promise for the proxies before it that nothing was made.
+// Error returns what the status alone says, for adapters that do not know better. 429 is rate limited.
+// 401, 402 and 403 need an operator, and so do 404, 405 and 410, since the path is configured and no
+// request chooses it. 400, 409, 413, 415 and 422 are invalid. Everything else is unknown, including
+// 5xx: a proxy in front of the upstream may have answered after work was done.
 func (f Failure) Error() *imagegen.ProviderError {
 	e := &imagegen.ProviderError{Err: &StatusError{f.Status, RetryAfter(f.Header), Excerpt(f.Body)}}
 	switch f.Status {
@@ -43,7 +44,7 @@ func (f Failure) Error() *imagegen.ProviderError {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		e.Class, e.Message = imagegen.ClassUnusable, "the upstream refused the API key"
 	case http.StatusPaymentRequired:
-		e.Class, e.Message = imagegen.ClassUnusable, "the upstream wants to be paid"
+		e.Class, e.Message = imagegen.ClassUnusable, "the upstream asks for payment"
 	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone:
 		e.Class, e.Message = imagegen.ClassUnusable, "the upstream does not know the model or the address; was the model retired?"
 	case http.StatusBadRequest, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
@@ -51,13 +52,14 @@ func (f Failure) Error() *imagegen.ProviderError {
 		e.Class = imagegen.ClassInvalid
 	}
 	if f.Status/100 == 3 {
-		e.Message = "the upstream redirects, which is not followed; correct the base URL"
+		e.Message = "the upstream redirects, and redirects are not followed; correct the base URL"
 	}
 	return e
 }
 
-// Unsettled is the error of a question about work that the upstream took in: it may have been done,
-// whatever became of the question.
+// Unsettled returns the error for a request about work that the upstream has accepted. The work may have
+// been done although the request failed. So ClassUnusable, which promises that nothing was made, becomes
+// ClassUnknown; any other error is returned as it is.
 func Unsettled(err error) error {
 	e, ok := errors.AsType[*imagegen.ProviderError](err)
 	if !ok || e.Class != imagegen.ClassUnusable {
@@ -68,8 +70,8 @@ func Unsettled(err error) error {
 	return &unsettled
 }
 
-// StatusError is the cause in the errors of Failure: what the upstream answered, short enough for
-// the log.
+// StatusError is the cause of the errors that Failure.Error returns: what the upstream answered, short
+// enough for the log. Callers look for it to learn that an answer came, and which.
 type StatusError struct {
 	Status     int
 	RetryAfter time.Duration // 0 if the upstream did not say
@@ -83,29 +85,32 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("the upstream answered %d: %s", e.Status, e.Excerpt)
 }
 
+// failed returns the error of an answer other than 2xx. It redacts the key before anybody sees the body, and asks the
+// adapter's Classify before the status alone decides.
 func (c *Client) failed(r *http.Response) error {
-	raw, _ := io.ReadAll(io.LimitReader(r.Body, maxFailure)) // what came will do
+	raw, _ := io.ReadAll(io.LimitReader(r.Body, maxFailure)) // if it breaks off, what came is enough
 	f := Failure{Status: r.StatusCode, Header: r.Header, Body: []byte(c.redact(string(raw)))}
 	e := f.Error()
 	if c.options.Classify != nil {
 		e = cmp.Or(c.options.Classify(f), e)
 	}
-	if r.StatusCode == http.StatusServiceUnavailable { // whether or not something was made
+	if r.StatusCode == http.StatusServiceUnavailable { // whether or not something was made, it is overloaded
 		e.Overloaded, e.RetryAfter = true, cmp.Or(e.RetryAfter, RetryAfter(f.Header))
 	}
 	return e
 }
 
-// broken is the error of a request that got no answer.
+// broken returns the error of a request that got no answer. The order matters: the context's end explains every other
+// failure, and a forbidden address must not count as unreachable, which would be tried again.
 func (c *Client) broken(ctx context.Context, err error, sent *sending, connected bool) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
-		err = wrapped.Err // the URL may be a capability
+		err = wrapped.Err // without the URL, which may itself grant access
 	}
 	if unread := sent.failure(); unread != nil {
-		// The upstream has less than the length that was announced: it cannot have begun.
+		// The upstream has received less than the announced length, so it cannot have begun.
 		return &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "a reference image could not be read", Err: unread}
 	}
 	if _, forbidden := errors.AsType[*addressError](err); forbidden {
@@ -117,8 +122,8 @@ func (c *Client) broken(ctx context.Context, err error, sent *sending, connected
 	return &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: "the upstream was lost before it answered", Err: err}
 }
 
-// Broken is the error of an answer that could not be read to its end or understood: of
-// ClassUnknown, or the context's cause.
+// Broken returns the error of an answer that could not be read to its end, or not understood: the
+// context's cause if ctx has ended, otherwise an error of ClassUnknown, since the work was done.
 func Broken(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -126,8 +131,9 @@ func Broken(ctx context.Context, err error) error {
 	return &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: "the upstream's answer could not be read", Err: err}
 }
 
-// RetryAfter reads the header of that name, seconds or an HTTP date, or OpenAI's Retry-After-Ms, which is
-// finer; 0 if there is none, it cannot be read, or it is past.
+// RetryAfter returns the time to wait from the header Retry-After, in seconds or as an HTTP date. OpenAI's
+// Retry-After-Ms takes precedence because it is finer. It returns 0 if there is no such header, if it
+// cannot be read, or if the time is past.
 func RetryAfter(h http.Header) time.Duration {
 	if ms, err := strconv.ParseUint(strings.TrimSpace(h.Get("Retry-After-Ms")), 10, 31); err == nil {
 		return time.Duration(ms) * time.Millisecond
@@ -142,7 +148,8 @@ func RetryAfter(h http.Header) time.Duration {
 	return 0
 }
 
-// Excerpt is one short line of what an upstream said, whatever that was.
+// Excerpt returns up to 300 characters of what an upstream said, as one printable line, whatever bytes it
+// sent: it goes into logs.
 func Excerpt(body []byte) string {
 	visible := func(r rune) rune {
 		if unicode.IsPrint(r) {

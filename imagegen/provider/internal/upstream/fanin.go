@@ -14,9 +14,10 @@ import (
 type Images = iter.Seq2[imagegen.ProviderImage, error]
 
 // FanIn makes n calls at once and yields the images of all of them, one at a time, as they come.
-// What ends one call does not end the others. The error, if any, comes last: of several the one
-// that is least safe to try again. Every call has returned when the iterator returns; each gets a
-// context that ends early if no more images are wanted.
+// A call that fails does not end the others. The error, if any, comes last; of several errors it is
+// the one after which a retry is least safe. Every call has returned when the iterator returns; each
+// gets a context that ends early if no more images are wanted. A single call runs on the caller's
+// goroutine, and a panic in it is not recovered.
 func FanIn(ctx context.Context, n int, call func(ctx context.Context, i int) Images) Images {
 	if n == 1 {
 		return call(ctx, 0)
@@ -43,7 +44,7 @@ type fanIn struct {
 	done   chan struct{} // closed when nobody takes events any more
 }
 
-// event is an image of a call, which waits until it was read, or the call's end.
+// event is either an image of a call, which waits until it has been read, or the end of the call.
 type event struct {
 	image imagegen.ProviderImage
 	read  chan<- struct{} // nil at the end
@@ -70,7 +71,8 @@ func (g *fanIn) collect(ctx context.Context, running int, yield func(imagegen.Pr
 	return worst, true
 }
 
-// run makes a call. Its panic is its error: nobody could recover it on this goroutine.
+// run makes a call and sends one event at its end. A panic becomes the call's error: nobody could recover it on this
+// goroutine, and it would end the process.
 func (g *fanIn) run(call func() Images) {
 	err := errors.New("the call ended its goroutine") // stands after runtime.Goexit
 	defer func() {
@@ -94,6 +96,7 @@ func (g *fanIn) run(call func() Images) {
 	err = nil
 }
 
+// send hands over an image and waits until it has been read. It returns false if no more are wanted.
 func (g *fanIn) send(i imagegen.ProviderImage) bool {
 	read := make(chan struct{}, 1)
 	select {
@@ -109,7 +112,7 @@ func (g *fanIn) send(i imagegen.ProviderImage) bool {
 	}
 }
 
-// LessSafeToRetry returns the error that is less safe to try again after.
+// LessSafeToRetry returns the error after which a retry is less safe; a if both are alike. nil is the safest.
 func LessSafeToRetry(a, b error) error {
 	if a == nil || b != nil && retryRisk(b) > retryRisk(a) {
 		return b

@@ -9,14 +9,14 @@ import (
 // inMemory is how much of what is held stays in memory.
 const inMemory = 4 << 20
 
-// Held is what was read to its end before anybody knew whether it is wanted: in memory up to 4 MiB, beyond
-// that in a file of the system's directory for such, which has no name.
+// Held is content that was read to its end before anybody knew whether it is wanted: in memory up to 4 MiB,
+// beyond that in an unlinked file in the system's temporary directory.
 type Held struct {
 	io.Reader
 	file *os.File
 }
 
-// Hold reads r to its end. Who calls closes what it returns.
+// Hold reads r to its end. The caller closes the result.
 func Hold(r io.Reader) (*Held, error) {
 	var begin bytes.Buffer
 	if n, err := io.CopyN(&begin, r, inMemory); err == io.EOF {
@@ -29,7 +29,7 @@ func Hold(r io.Reader) (*Held, error) {
 		return nil, err
 	}
 	h := &Held{Reader: io.MultiReader(&begin, file), file: file}
-	os.Remove(file.Name()) // where that cannot be done it is left behind
+	os.Remove(file.Name()) // on a system that cannot remove an open file it is left behind
 	if _, err = io.Copy(file, r); err == nil {
 		_, err = file.Seek(0, io.SeekStart)
 	}

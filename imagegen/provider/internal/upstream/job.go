@@ -8,8 +8,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Continued reports whether ctx ended so that another attempt continues a job that was saved:
-// upstream work is then not cancelled.
+// Continued reports whether ctx ended because another attempt continues, or will continue, the saved
+// job. Upstream work must not be cancelled then.
 func Continued(ctx context.Context) bool {
 	cause := context.Cause(ctx)
 	return errors.Is(cause, imagegen.ErrStopping) || errors.Is(cause, imagegen.ErrStale)

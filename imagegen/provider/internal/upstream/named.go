@@ -7,7 +7,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Named are the images of an answer that came as addresses, in their order. The zero value is empty.
+// Named collects the images of an answer that came as addresses, in order. They are fetched after the answer has been
+// read, because another field may still bring the same image inline. The zero value is empty.
 type Named []namedImage
 
 type namedImage struct {
@@ -18,8 +19,8 @@ type namedImage struct {
 // Add notes the address of the image at a place in the outermost list.
 func (n *Named) Add(index int, address string) { *n = append(*n, namedImage{index, address}) }
 
-// Fetch yields the images, up to most, but for those at places that had theirs already. One that cannot be
-// fetched does not cost the others; its error comes back. It is nil if yield wants no more.
+// Fetch yields up to most images, leaving out those whose index is in had, since they came inline. An image that
+// cannot be fetched does not cost the others; the last such error is returned. The error is nil if yield wants no more.
 func (n Named) Fetch(ctx context.Context, c *Client, had []int, most int, yield func(imagegen.ProviderImage, error) bool) (failed error) {
 	for _, i := range n {
 		if most == 0 {

@@ -7,8 +7,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Redacted yields what images do. Should the upstream repeat the key anywhere in what it says, be it in
-// an answer that is no failure, the errors do not.
+// Redacted yields what images yields, with the key removed from errors. The upstream may repeat the key in any
+// answer, not only in one that is a failure.
 func (c *Client) Redacted(images Images) Images {
 	return func(yield func(imagegen.ProviderImage, error) bool) {
 		for image, err := range images {
@@ -19,8 +19,8 @@ func (c *Client) Redacted(images Images) Images {
 	}
 }
 
-// redactError copies a provider's error if the key stands in it. What it wraps can still be asked for,
-// and says what it does without the key.
+// redactError copies a provider's error if it contains the key. The copy still wraps the cause, so errors.As
+// finds it, but its text is redacted. An error that wraps no imagegen.ProviderError is returned as it is.
 func (c *Client) redactError(err error) error {
 	e, ok := errors.AsType[*imagegen.ProviderError](err)
 	if !ok || c.redact(err.Error()) == err.Error() {

@@ -18,10 +18,10 @@ const (
 	bufferSize = 64 << 10
 )
 
-// String is a string value within a JSON document, unescaped while it is read.
+// String is a string value within a JSON document, unescaped while it is read. It is valid until the iterator goes on.
 type String struct {
-	// Path tells where it stands: names joined by dots, and [] for each array, as in data[].b64_json. It
-	// has at most 1 KiB; a document with a longer one is refused.
+	// Path is its place: names joined by dots, and [] for each array, as in data[].b64_json. It has at
+	// most 1 KiB; a document with a longer path is refused.
 	Path string
 	// Index is the place in the outermost array that it stands in, from 0; Inner is it in the innermost.
 	Index, Inner int
@@ -46,16 +46,17 @@ func (s String) Begin(n int) string {
 	return string(bytes)
 }
 
-// Strings yields every string value of a JSON document in order, while the document arrives. What
-// is not read of one is skipped. A document that is not well formed, or ends early, ends with an
-// error; numbers and literals are not looked at closely.
+// Strings yields every string value of a JSON document in order, while the document arrives. The part
+// of a string that is not read is skipped. A document that is not well formed, or ends early, ends with
+// an error; numbers and literals are not checked closely. Memory does not grow with the document: 64 KiB
+// are buffered, and nesting is limited.
 func Strings(r io.Reader) iter.Seq2[String, error] { return walk(r, false) }
 
 // StringsAndFlags is Strings, and yields every true as well.
 func StringsAndFlags(r io.Reader) iter.Seq2[String, error] { return walk(r, true) }
 
-// Each has take look at each string of an answer while it wants more; wanted is false once it does not. An answer
-// that cannot be read or taken is [Broken].
+// Each calls take for each string of an answer until take wants no more, which wanted reports. If the answer cannot be
+// read, or take fails, the error is that of [Broken].
 func Each(ctx context.Context, all iter.Seq2[String, error], take func(String) (wanted bool, err error)) (wanted bool, err error) {
 	for s, err := range all {
 		if err != nil || ctx.Err() != nil {
